@@ -1,0 +1,61 @@
+# Code that the build writes: the ONNX schema, the GL and EGL loaders, the embedded kernels.
+# Gives TSR_GENERATED_SOURCES, TSR_GENERATED_INCLUDES and the target tessera_generated.
+
+set(GENERATED ${CMAKE_BINARY_DIR}/generated)
+file(MAKE_DIRECTORY ${GENERATED})
+
+# ---- onnx.pb-c.{c,h} from src/onnx/onnx.proto ----------------------------------------------------
+
+find_program(PROTOC_C protoc-c)
+if(NOT PROTOC_C)
+    message(FATAL_ERROR "protoc-c is missing: install protobuf-c-compiler")
+endif()
+add_custom_command(
+    OUTPUT ${GENERATED}/onnx.pb-c.c ${GENERATED}/onnx.pb-c.h
+    COMMAND ${PROTOC_C} --c_out=${GENERATED} --proto_path=${PROJECT_SOURCE_DIR}/src/onnx onnx.proto
+    DEPENDS ${PROJECT_SOURCE_DIR}/src/onnx/onnx.proto
+    COMMENT "Generating onnx.pb-c.c" VERBATIM)
+set(TSR_GENERATED_SOURCES ${GENERATED}/onnx.pb-c.c ${GENERATED}/onnx.pb-c.h)
+set(TSR_GENERATED_INCLUDES ${GENERATED})
+
+if(TSR_GLES)
+    # ---- glad: GLES 3.0 and EGL 1.5 entry points, found at run time ------------------------------
+    find_program(GLAD glad)
+    if(NOT GLAD)
+        message(FATAL_ERROR "glad is missing: install python3-glad, or set TSR_GLES=OFF")
+    endif()
+    set(GLAD_EXTENSIONS
+        EGL_EXT_client_extensions EGL_EXT_platform_base EGL_EXT_platform_device EGL_EXT_device_base
+        EGL_EXT_device_enumeration EGL_EXT_device_query EGL_EXT_device_query_name
+        EGL_MESA_platform_surfaceless EGL_KHR_surfaceless_context EGL_KHR_no_config_context
+        EGL_KHR_create_context EGL_EXT_create_context_robustness GL_EXT_color_buffer_float
+        GL_EXT_color_buffer_half_float GL_EXT_float_blend GL_EXT_disjoint_timer_query
+        GL_KHR_parallel_shader_compile GL_EXT_robustness GL_KHR_robustness GL_KHR_debug)
+    string(REPLACE ";" "," GLAD_EXTENSION_LIST "${GLAD_EXTENSIONS}")
+    set(GLAD_FILES ${GENERATED}/glad/src/egl.c ${GENERATED}/glad/src/gles2.c
+        ${GENERATED}/glad/include/glad/egl.h ${GENERATED}/glad/include/glad/gles2.h)
+    # Without --reproducible glad downloads the specifications.
+    set(GLAD_COMMAND "'${GLAD}' --reproducible --quiet --api gles2=3.0,egl=1.5 --extensions")
+    string(APPEND GLAD_COMMAND " ${GLAD_EXTENSION_LIST} --out-path glad c --loader")
+    add_custom_command(
+        OUTPUT ${GLAD_FILES}
+        COMMAND sh -c "${GLAD_COMMAND} 2> glad.log || { cat glad.log >&2; exit 1; }"
+        WORKING_DIRECTORY ${GENERATED}
+        COMMENT "Generating the GLES and EGL loaders" VERBATIM)
+    list(APPEND TSR_GENERATED_SOURCES ${GLAD_FILES})
+    list(APPEND TSR_GENERATED_INCLUDES ${GENERATED}/glad/include)
+
+    # ---- glsl_kernels.{c,h} from glsl/*.glsl -----------------------------------------------------
+    file(GLOB GLSL_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/glsl/*.glsl)
+    add_custom_command(
+        OUTPUT ${GENERATED}/glsl_kernels.c ${GENERATED}/glsl_kernels.h
+        COMMAND ${CMAKE_COMMAND} "-DFILES=${GLSL_FILES}" -DOUT=${GENERATED}/glsl_kernels
+                -P ${PROJECT_SOURCE_DIR}/cmake/embed_glsl.cmake
+        DEPENDS ${GLSL_FILES} ${PROJECT_SOURCE_DIR}/cmake/embed_glsl.cmake
+        COMMENT "Embedding the GLSL kernels" VERBATIM)
+    list(APPEND TSR_GENERATED_SOURCES ${GENERATED}/glsl_kernels.c ${GENERATED}/glsl_kernels.h)
+endif()
+
+add_custom_target(tessera_generated DEPENDS ${TSR_GENERATED_SOURCES})
+# Our warning flags are for our code.
+set_source_files_properties(${TSR_GENERATED_SOURCES} PROPERTIES GENERATED TRUE COMPILE_OPTIONS -w)

@@ -1,0 +1,46 @@
+// Moves elements along axes: Transpose, Slice, Split and Pad. Each input axis is fed by one output axis:
+// input[a] = output[feeds[a]] * steps[a] + starts[a].
+//   WHOLE 1: channels stay together in their texels (starts[1] counts tiles then)
+//   PAD   0: always inside; 1: `value` beside the input; 2: reflect; 3: edge; 4: wrap
+uniform ivec4 feeds, steps, starts;
+uniform vec4 value; // x
+
+#if PAD == 2
+int inside(int i, int size) {
+    int period = max(2 * (size - 1), 1);
+    i = i - period * int(floor(float(i) / float(period)));
+    return min(i, period - i);
+}
+#elif PAD == 4
+int inside(int i, int size) { return i - size * int(floor(float(i) / float(size))); }
+#else
+int inside(int i, int size) { return clamp(i, 0, size - 1); }
+#endif
+
+vec4 pick(ivec4 p) {
+    ivec4 i = ivec4(p[feeds.x], p[feeds.y], p[feeds.z], p[feeds.w]) * steps + starts, size = A_size;
+#if WHOLE
+    size.y = A_grid.x;
+#endif
+    ivec4 at = ivec4(inside(i.x, size.x), inside(i.y, size.y), inside(i.z, size.z), inside(i.w, size.w));
+#if WHOLE
+    vec4 v = A_fetch(at.x * A_grid.x + at.y, at.z, at.w);
+#else
+    vec4 v = vec4(A_at(at.x, at.y, at.z, at.w));
+#endif
+#if PAD == 1
+    if (at != i)
+        v = value.xxxx;
+#endif
+    return v;
+}
+
+vec4 kernel(int n, int t, int y, int x) {
+#if WHOLE
+    return pick(ivec4(n, t, y, x));
+#else
+    ivec4 c = min(4 * t + ivec4(0, 1, 2, 3), O_size.y - 1);
+    return vec4(pick(ivec4(n, c.x, y, x)).x, pick(ivec4(n, c.y, y, x)).x, pick(ivec4(n, c.z, y, x)).x,
+                pick(ivec4(n, c.w, y, x)).x);
+#endif
+}

@@ -1,0 +1,20 @@
+// The head of every program, behind #version and the constants of src/gles/shader.c.
+precision highp float;
+precision highp int;
+precision highp sampler2D;
+precision highp sampler2DArray;
+
+// M(0, a) M(1, a) ... for every plane: plain text, so that arrays stay in registers on every driver.
+#if PLANES == 1
+#define EACH_PLANE(M, a) M(0, a)
+#elif PLANES == 2
+#define EACH_PLANE(M, a) M(0, a) M(1, a)
+#elif PLANES == 4
+#define EACH_PLANE(M, a) M(0, a) M(1, a) M(2, a) M(3, a)
+#else
+#define EACH_PLANE(M, a) M(0, a) M(1, a) M(2, a) M(3, a) M(4, a) M(5, a) M(6, a) M(7, a)
+#endif
+
+uniform ivec4 O_size; // of the output: N, C, H, W
+uniform ivec4 O_grid; // tiles per image, columns of a tile in a plane, log2 of the grid's columns, log2 of planes
+uniform vec2 O_inverse; // 1 / columns of a tile, 1 / H

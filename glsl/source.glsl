@@ -1,0 +1,38 @@
+// Reading a tensor. Put into a program once for each source, with T_ names defined to the source's own;
+// T_linear is 1 if its texels wrap. src/plan/layout.h tells the layout.
+uniform highp sampler2DArray T_texture;
+uniform ivec4 T_size; // N, C, H, W
+uniform ivec4 T_grid; // tiles per image, columns of a tile in a plane, log2 of the grid's columns, log2 of planes
+
+// Channels 4t..4t+3 of pixel (x, y) of image n, k = n * T_grid.x + t; all in range.
+vec4 T_fetch(int k, int y, int x) {
+    int plane = x & ((1 << T_grid.w) - 1), column = x >> T_grid.w;
+#if T_linear
+    int i = (k * T_size.z + y) * T_grid.y + column;
+    return texelFetch(T_texture, ivec3(i & ((1 << T_grid.z) - 1), i >> T_grid.z, plane), 0);
+#else
+    ivec2 cell = ivec2(k & ((1 << T_grid.z) - 1), k >> T_grid.z);
+    return texelFetch(T_texture, ivec3(cell.x * T_grid.y + column, cell.y * T_size.z + y, plane), 0);
+#endif
+}
+
+// The same, zero beside the image: a select, so that nothing outside leaks in, not even NaN.
+vec4 T_pixel(int k, int y, int x) {
+    bool inside = y >= 0 && y < T_size.z && x >= 0 && x < T_size.w;
+    vec4 v = T_fetch(k, inside ? y : 0, inside ? x : 0);
+    return inside ? v : vec4(0.0);
+}
+
+// One element.
+float T_at(int n, int c, int y, int x) {
+    vec4 v = T_fetch(n * T_grid.x + (c >> 2), y, x);
+    int lane = c & 3;
+    return lane < 2 ? (lane == 0 ? v.x : v.y) : (lane == 2 ? v.z : v.w);
+}
+
+// Axes of size 1 repeat.
+vec4 T_broadcast(int n, int t, int y, int x) {
+    int k = min(n, T_size.x - 1) * T_grid.x + min(t, T_grid.x - 1);
+    vec4 v = T_fetch(k, min(y, T_size.z - 1), min(x, T_size.w - 1));
+    return T_size.y == 1 ? v.xxxx : v;
+}

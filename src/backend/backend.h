@@ -1,0 +1,53 @@
+/* What a backend fills in. Arguments are checked once, in src/session.c; a backend may trust them. */
+#ifndef TSR_BACKEND_BACKEND_H
+#define TSR_BACKEND_BACKEND_H
+
+#include "graph/graph.h"
+
+typedef struct tsr_backend tsr_backend;
+
+/* What a backend's device and runner structs begin with is up to them: the session only passes them on. */
+typedef struct tsr_runner tsr_runner;
+typedef struct tsr_backend_device tsr_backend_device;
+
+typedef struct tsr_runner_options {
+    tsr_precision precision;
+    bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
+} tsr_runner_options;
+
+struct tsr_backend {
+    const char *name;
+    bool optimizes; /* wants tsr_optimize()d graphs */
+
+    tsr_status (*device_create)(const tsr_device_desc *desc, tsr_backend_device **device);
+    void (*device_destroy)(tsr_backend_device *device);
+    void (*device_info)(const tsr_backend_device *device, tsr_device_info *info);
+    /* Enumerates: see tsr_list_devices. */
+    void (*list_devices)(tsr_device_fn fn, void *user);
+
+    /* The graph is prepared (shapes known, constants folded) and outlives the runner. */
+    tsr_status (*runner_create)(tsr_backend_device *device, const tsr_graph *graph, const tsr_runner_options *options,
+                                tsr_runner **runner);
+    void (*runner_destroy)(tsr_runner *runner);
+    /* value: index of a graph input or output; data: as many floats as its shape says. */
+    tsr_status (*set_input)(tsr_runner *runner, int value, const float *data);
+    tsr_status (*submit)(tsr_runner *runner);
+    tsr_status (*poll)(tsr_runner *runner);
+    /* Blocks until the run is done. Optional: NULL where submit already does. */
+    tsr_status (*wait)(tsr_runner *runner);
+    /* Waits for the run; value may be any kept tensor with keep_tensors. */
+    tsr_status (*get_output)(tsr_runner *runner, int value, float *data);
+    /* Can value be read with get_output? */
+    bool (*can_read)(const tsr_runner *runner, int value);
+    /* Optional: NULL where a backend has no textures. */
+    tsr_status (*output_texture)(tsr_runner *runner, int value, tsr_texture *texture);
+    void (*report)(const tsr_runner *runner, tsr_report *report);
+    /* Report of graph node i. */
+    void (*node_report)(const tsr_runner *runner, int node, tsr_node_report *report);
+};
+
+/* NULL-terminated, in the order of preference; a backend that was not built is not in it. */
+extern const tsr_backend *const tsr_backends[];
+const tsr_backend *tsr_backend_find(const char *name);
+
+#endif

@@ -1,0 +1,21 @@
+/* Memory that is freed all at once: a graph and everything that hangs on it lives in one arena. */
+#ifndef TSR_BASE_ARENA_H
+#define TSR_BASE_ARENA_H
+
+#include <stddef.h>
+
+typedef struct tsr_arena tsr_arena;
+
+tsr_arena *tsr_arena_create(void); /* NULL when out of memory */
+void tsr_arena_destroy(tsr_arena *arena);
+
+/* count * size zeroed bytes, aligned for any type; NULL when out of memory or when the product overflows.
+ * Zero bytes give a valid pointer. */
+void *tsr_arena_alloc(tsr_arena *arena, size_t count, size_t size);
+/* A NUL-terminated copy; NULL when out of memory. */
+char *tsr_arena_strndup(tsr_arena *arena, const char *text, size_t length);
+char *tsr_arena_printf(tsr_arena *arena, const char *format, ...);
+
+#define TSR_NEW(arena, count, type) ((type *)tsr_arena_alloc(arena, (size_t)(count), sizeof(type)))
+
+#endif

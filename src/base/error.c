@@ -1,0 +1,73 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MESSAGE_SIZE = 4096 };
+
+static _Thread_local char message[MESSAGE_SIZE];
+static tsr_log_fn log_fn;
+static void *log_user;
+
+const char *tsr_status_name(tsr_status status) {
+    switch (status) {
+#define NAME_CASE(name, text)                                                                      \
+    case TSR_##name:                                                                               \
+        return #name;
+        TSR_STATUS_MAP(NAME_CASE)
+#undef NAME_CASE
+    }
+    return "UNKNOWN";
+}
+
+const char *tsr_status_text(tsr_status status) {
+    switch (status) {
+#define TEXT_CASE(name, text)                                                                      \
+    case TSR_##name:                                                                               \
+        return text;
+        TSR_STATUS_MAP(TEXT_CASE)
+#undef TEXT_CASE
+    }
+    return "unknown status";
+}
+
+const char *tsr_last_error(void) { return message; }
+
+tsr_status tsr_fail(tsr_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return status;
+}
+
+tsr_status tsr_fail_context(tsr_status status, const char *format, ...) {
+    if (status == TSR_OK)
+        return status;
+    char inner[MESSAGE_SIZE];
+    memcpy(inner, message, sizeof inner);
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (length >= 0 && length < MESSAGE_SIZE)
+        snprintf(message + length, sizeof message - (size_t)length, ": %s", inner);
+    return status;
+}
+
+void tsr_set_log(tsr_log_fn fn, void *user) {
+    log_fn = fn;
+    log_user = user;
+}
+
+void tsr_log(tsr_log_level level, const char *format, ...) {
+    if (!log_fn)
+        return;
+    char line[MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    log_fn(log_user, level, line);
+}

@@ -1,0 +1,10 @@
+/* How much memory the machine has: the default limit of models and plans. */
+#ifndef TSR_BASE_MEMORY_H
+#define TSR_BASE_MEMORY_H
+
+#include <stdint.h>
+
+/* Bytes of physical memory; UINT64_MAX where the system does not tell. */
+uint64_t tsr_memory_bytes(void);
+
+#endif

@@ -1,0 +1,17 @@
+/* Text that grows. */
+#ifndef TSR_BASE_TEXT_H
+#define TSR_BASE_TEXT_H
+
+#include "base/error.h"
+
+typedef struct tsr_text { /* zeroed: empty */
+    char *chars;
+    size_t length, capacity;
+    bool failed; /* out of memory: what was added since is lost */
+} tsr_text;
+
+void tsr_text_add(tsr_text *text, const char *format, ...) TSR_PRINTF(2, 3);
+/* The text, to be freed by the caller; NULL when out of memory. */
+char *tsr_text_take(tsr_text *text);
+
+#endif

@@ -1,0 +1,249 @@
+/* The runner of the reference backend: evaluates the nodes one after the other, straight from the
+ * graph. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "cpu/cpu.h"
+
+struct tsr_runner {
+    const tsr_graph *graph;
+    bool keep_tensors;
+    void **data;   /* by value: constants are the graph's, all else is owned */
+    int *last_use; /* by value: the node after which it can go; node_count: never */
+    double *ms;    /* by node */
+    uint64_t peak_bytes, weight_bytes;
+};
+
+/* ---- device: the machine itself, nothing to hold --------------------------------------------- */
+
+static tsr_status device_create(const tsr_device_desc *desc, tsr_backend_device **device) {
+    (void)desc;
+    *device = NULL;
+    return TSR_OK;
+}
+
+static void device_destroy(tsr_backend_device *device) {
+    (void)device;
+}
+
+static void device_info(const tsr_backend_device *device, tsr_device_info *info) {
+    (void)device;
+    info->name = "reference loops, one thread";
+    info->version = TSR_VERSION;
+}
+
+static void list_devices(tsr_device_fn fn, void *user) {
+    tsr_device_info info = {.backend = "cpu"};
+    device_info(NULL, &info);
+    fn(user, &(tsr_device_desc){.backend = "cpu"}, &info, NULL);
+}
+
+/* ---- lifetimes ------------------------------------------------------------------------------- */
+
+/* Values that are read after a run stay; others end with their last reader, or at once if nothing
+ * reads them. */
+static void find_last_uses(tsr_runner *runner) {
+    const tsr_graph *graph = runner->graph;
+    for (int n = 0; n < graph->node_count; n++) {
+        const tsr_node *node = &graph->nodes[n];
+        int use = runner->keep_tensors ? graph->node_count : n;
+        for (int i = 0; i < node->output_count; i++)
+            if (node->outputs[i] != TSR_NONE)
+                runner->last_use[node->outputs[i]] = use;
+        for (int i = 0; i < node->input_count; i++)
+            if (node->inputs[i] != TSR_NONE)
+                runner->last_use[node->inputs[i]] = use;
+    }
+    for (int i = 0; i < graph->input_count; i++)
+        runner->last_use[graph->inputs[i]] = graph->node_count;
+    for (int i = 0; i < graph->output_count; i++)
+        runner->last_use[graph->outputs[i]] = graph->node_count;
+}
+
+/* The most bytes alive at one time; change: one more entry than nodes, zeroed. */
+static uint64_t find_peak(const tsr_runner *runner, uint64_t *change) {
+    const tsr_graph *graph = runner->graph;
+    for (int v = 0; v < graph->value_count; v++) {
+        const tsr_value *value = &graph->values[v];
+        if (value->data || runner->last_use[v] < 0)
+            continue;
+        change[value->producer == TSR_NONE ? 0 : value->producer] += tsr_cpu_bytes(value);
+        if (runner->last_use[v] < graph->node_count)
+            change[runner->last_use[v] + 1] -=
+                tsr_cpu_bytes(value); /* modulo 2^64: the sum is right */
+    }
+    uint64_t live = 0, peak = 0;
+    for (int n = 0; n <= graph->node_count; n++) {
+        live += change[n];
+        peak = live > peak ? live : peak;
+    }
+    return peak;
+}
+
+/* Bytes of the constants that nodes read, once each. */
+static uint64_t count_weights(const tsr_runner *runner) {
+    uint64_t bytes = 0;
+    for (int v = 0; v < runner->graph->value_count; v++)
+        if (runner->graph->values[v].data && runner->last_use[v] >= 0)
+            bytes += tsr_cpu_bytes(&runner->graph->values[v]);
+    return bytes;
+}
+
+/* ---- runner ---------------------------------------------------------------------------------- */
+
+static void runner_destroy(tsr_runner *runner) {
+    for (int v = 0; runner->data && v < runner->graph->value_count; v++)
+        if (!runner->graph->values[v].data)
+            free(runner->data[v]);
+    free(runner->data);
+    free(runner->last_use);
+    free(runner->ms);
+    free(runner);
+}
+
+/* Gives a value that is not constant its elements, unless it has them from the run before. */
+static tsr_status allocate(tsr_runner *runner, int v) {
+    const tsr_value *value = &runner->graph->values[v];
+    if (runner->data[v])
+        return TSR_OK;
+    size_t bytes = tsr_cpu_bytes(value);
+    runner->data[v] = malloc(bytes ? bytes : 1);
+    return runner->data[v]
+               ? TSR_OK
+               : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for tensor '%s' %s of %zu bytes",
+                          value->name, tsr_shape_text(&value->shape), bytes);
+}
+
+static tsr_status allocate_tables(tsr_runner *runner) {
+    const tsr_graph *graph = runner->graph;
+    size_t values = (size_t)graph->value_count, nodes = (size_t)graph->node_count;
+    runner->data = calloc(values + 1, sizeof *runner->data);
+    runner->last_use = malloc((values + 1) * sizeof *runner->last_use);
+    runner->ms = malloc((nodes + 1) * sizeof *runner->ms);
+    uint64_t *change = calloc(nodes + 1, sizeof *change);
+    bool complete = runner->data && runner->last_use && runner->ms && change;
+    if (complete) {
+        for (size_t v = 0; v < values; v++) {
+            runner->data[v] = (void *)graph->values[v].data; /* constants are only read */
+            runner->last_use[v] = TSR_NONE;
+        }
+        for (size_t n = 0; n < nodes; n++)
+            runner->ms[n] = -1;
+        find_last_uses(runner);
+        runner->peak_bytes = find_peak(runner, change);
+        runner->weight_bytes = count_weights(runner);
+    }
+    free(change);
+    return complete ? TSR_OK : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a runner");
+}
+
+static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *graph,
+                                const tsr_runner_options *options, tsr_runner **runner) {
+    (void)device;
+    tsr_runner *created = calloc(1, sizeof *created);
+    if (!created)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a runner");
+    created->graph = graph;
+    created->keep_tensors = options->keep_tensors;
+    tsr_status status = allocate_tables(created);
+    for (int i = 0; i < graph->input_count && status == TSR_OK && !options->plan_only; i++)
+        status = allocate(created, graph->inputs[i]);
+    if (status == TSR_OK)
+        *runner = created;
+    else
+        runner_destroy(created);
+    return status;
+}
+
+static tsr_status set_input(tsr_runner *runner, int value, const float *data) {
+    size_t bytes = tsr_cpu_bytes(&runner->graph->values[value]);
+    if (bytes > 0)
+        memcpy(runner->data[value], data, bytes);
+    return TSR_OK;
+}
+
+static void free_ended(tsr_runner *runner, const int *values, int count, int node) {
+    for (int i = 0; i < count; i++) {
+        int v = values[i];
+        if (v == TSR_NONE || runner->last_use[v] != node || runner->graph->values[v].data)
+            continue;
+        free(runner->data[v]);
+        runner->data[v] = NULL;
+    }
+}
+
+static tsr_status run_node(tsr_runner *runner, int n) {
+    const tsr_node *node = &runner->graph->nodes[n];
+    for (int i = 0; i < node->output_count; i++)
+        if (node->outputs[i] != TSR_NONE)
+            TSR_TRY(allocate(runner, node->outputs[i]));
+    double start = tsr_clock_ms();
+    TSR_TRY(tsr_cpu_eval(runner->graph, node, runner->data));
+    runner->ms[n] = tsr_clock_ms() - start;
+    free_ended(runner, node->inputs, node->input_count, n);
+    free_ended(runner, node->outputs, node->output_count, n);
+    return TSR_OK;
+}
+
+static tsr_status submit(tsr_runner *runner) {
+    for (int n = 0; n < runner->graph->node_count; n++)
+        TSR_TRY(run_node(runner, n));
+    return TSR_OK;
+}
+
+static tsr_status poll(tsr_runner *runner) {
+    (void)runner;
+    return TSR_OK;
+}
+
+static bool can_read(const tsr_runner *runner, int value) {
+    return runner->data[value] != NULL;
+}
+
+static tsr_status get_output(tsr_runner *runner, int v, float *data) {
+    const tsr_value *value = &runner->graph->values[v];
+    if (tsr_dtype_is_float(value->dtype)) {
+        memcpy(data, runner->data[v], tsr_cpu_bytes(value));
+        return TSR_OK;
+    }
+    const int64_t *ints = runner->data[v];
+    int64_t count = tsr_shape_count(&value->shape);
+    for (int64_t i = 0; i < count; i++)
+        data[i] = (float)ints[i];
+    return TSR_OK;
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+static void report(const tsr_runner *runner, tsr_report *report) {
+    report->tensor_bytes = report->live_bytes_bound = runner->peak_bytes;
+    report->weight_bytes = runner->weight_bytes;
+    for (int v = 0; v < runner->graph->value_count; v++)
+        if (runner->data[v] && !runner->graph->values[v].data)
+            report->allocated_bytes += tsr_cpu_bytes(&runner->graph->values[v]);
+}
+
+static void node_report(const tsr_runner *runner, int node, tsr_node_report *report) {
+    report->ms = runner->ms[node];
+}
+
+const tsr_backend tsr_cpu_backend = {
+    .name = "cpu",
+    .optimizes = false,
+    .device_create = device_create,
+    .device_destroy = device_destroy,
+    .device_info = device_info,
+    .list_devices = list_devices,
+    .runner_create = runner_create,
+    .runner_destroy = runner_destroy,
+    .set_input = set_input,
+    .submit = submit,
+    .poll = poll,
+    .get_output = get_output,
+    .can_read = can_read,
+    .report = report,
+    .node_report = node_report,
+};

@@ -1,0 +1,140 @@
+#include "cpu/call.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const void *tsr_call_in(const tsr_cpu_call *call, int i) {
+    return tsr_node_in(call->graph, call->node, i) ? call->data[call->node->inputs[i]] : NULL;
+}
+
+void *tsr_call_out(const tsr_cpu_call *call, int i) {
+    return tsr_node_out(call->graph, call->node, i) ? call->data[call->node->outputs[i]] : NULL;
+}
+
+const tsr_shape *tsr_call_in_shape(const tsr_cpu_call *call, int i) {
+    const tsr_value *value = tsr_node_in(call->graph, call->node, i);
+    return value ? &value->shape : NULL;
+}
+
+const tsr_shape *tsr_call_out_shape(const tsr_cpu_call *call, int i) {
+    const tsr_value *value = tsr_node_out(call->graph, call->node, i);
+    return value ? &value->shape : NULL;
+}
+
+size_t tsr_cpu_element_size(tsr_dtype dtype) {
+    return tsr_dtype_is_float(dtype) ? sizeof(float) : sizeof(int64_t);
+}
+
+int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value) {
+    switch (dtype) {
+    case TSR_I32:
+        return (int32_t)value;
+    case TSR_I8:
+        return (int8_t)value;
+    case TSR_U8:
+        return (uint8_t)value;
+    case TSR_BOOL:
+        return value != 0;
+    default:
+        return value;
+    }
+}
+
+int64_t tsr_cpu_span(const tsr_shape *shape, int first, int last) {
+    int64_t count = 1;
+    for (int i = first; i < last; i++)
+        count *= shape->dim[i];
+    return count;
+}
+
+void *tsr_cpu_scratch(int64_t count, size_t size) {
+    void *memory = NULL;
+    if (count >= 0 && (uint64_t)count < SIZE_MAX / 2 / size)
+        memory = malloc((size_t)count * size + !count);
+    if (!memory)
+        tsr_fail(TSR_OUT_OF_MEMORY, "out of memory for %" PRId64 " elements of %zu bytes", count,
+                 size);
+    return memory;
+}
+
+void tsr_cpu_strides(const tsr_shape *shape, int64_t stride[TSR_MAX_RANK]) {
+    int64_t step = 1;
+    for (int i = shape->rank - 1; i >= 0; i--) {
+        stride[i] = step;
+        step *= shape->dim[i];
+    }
+}
+
+/* ---- broadcasting ---- */
+
+void tsr_walk_start(tsr_walk *walk, const tsr_shape *shape, const tsr_shape *a,
+                    const tsr_shape *b) {
+    const tsr_shape *operand[2] = {a, b};
+    *walk = (tsr_walk){.rank = shape->rank};
+    memcpy(walk->dim, shape->dim, sizeof walk->dim);
+    for (int k = 0; k < 2; k++) {
+        int64_t stride[TSR_MAX_RANK];
+        tsr_cpu_strides(operand[k], stride);
+        int lead = shape->rank - operand[k]->rank; /* axes that the operand lacks */
+        for (int i = 0; i < operand[k]->rank; i++)
+            walk->stride[k][lead + i] = operand[k]->dim[i] == 1 ? 0 : stride[i];
+    }
+}
+
+bool tsr_walk_next(tsr_walk *walk) {
+    for (int i = walk->rank - 1; i >= 0; i--) {
+        bool carry = ++walk->index[i] == walk->dim[i];
+        for (int k = 0; k < 2; k++)
+            walk->offset[k] += walk->stride[k][i] * (carry ? 1 - walk->dim[i] : 1);
+        if (!carry)
+            return true;
+        walk->index[i] = 0;
+    }
+    return false;
+}
+
+/* ---- index tables ---- */
+
+tsr_status tsr_remap_create(tsr_remap *remap, const tsr_shape *shape) {
+    *remap = (tsr_remap){.rank = shape->rank};
+    int64_t total = 0;
+    for (int i = 0; i < shape->rank; i++) {
+        remap->count[i] = shape->dim[i];
+        total += shape->dim[i];
+    }
+    int64_t *table = tsr_cpu_scratch(total, sizeof *table);
+    if (!table)
+        return TSR_OUT_OF_MEMORY;
+    remap->offset[0] = table;
+    for (int i = 1; i < shape->rank; i++)
+        remap->offset[i] = remap->offset[i - 1] + remap->count[i - 1];
+    return TSR_OK;
+}
+
+void tsr_remap_free(tsr_remap *remap) {
+    free(remap->offset[0]);
+}
+
+/* Copies what lies under the given axis, from input offset base (negative: outside), to out;
+ * returns the end of what was written. */
+static char *remap_axis(const tsr_remap *remap, int axis, int64_t base, size_t size, const char *in,
+                        const void *fill, char *out) {
+    if (axis == remap->rank) {
+        memcpy(out, base < 0 ? (const char *)fill : in + (size_t)base * size, size);
+        return out + size;
+    }
+    for (int64_t i = 0; i < remap->count[axis]; i++) {
+        int64_t offset = remap->offset[axis][i];
+        int64_t next = base < 0 || offset < 0 ? -1 : base + offset;
+        out = remap_axis(remap, axis + 1, next, size, in, fill, out);
+    }
+    return out;
+}
+
+void tsr_remap_run(const tsr_remap *remap, size_t element_size, const void *in, const void *fill,
+                   void *out) {
+    remap_axis(remap, 0, 0, element_size, in, fill, out);
+}

@@ -1,0 +1,65 @@
+/* What the reference operators share: a call's tensors, walks over broadcast operands, and copies
+ * by index tables. Operators trust shapes and attributes: shape inference has checked them. */
+#ifndef TSR_CPU_CALL_H
+#define TSR_CPU_CALL_H
+
+#include "cpu/cpu.h"
+
+/* Elements and shape of input or output i; NULL where an optional one is absent. */
+const void *tsr_call_in(const tsr_cpu_call *call, int i);
+void *tsr_call_out(const tsr_cpu_call *call, int i);
+const tsr_shape *tsr_call_in_shape(const tsr_cpu_call *call, int i);
+const tsr_shape *tsr_call_out_shape(const tsr_cpu_call *call, int i);
+
+size_t tsr_cpu_element_size(tsr_dtype dtype);
+
+/* value as the integer type or bool holds it: wrapped as two's complement does. */
+int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value);
+
+/* Rounds toward zero; NaN gives 0, and what is too large or small the nearest number of the type.
+ */
+int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x);
+
+/* Product of dimensions first..last-1. */
+int64_t tsr_cpu_span(const tsr_shape *shape, int first, int last);
+
+/* count * size bytes from malloc, at least one; NULL with a message when out of memory. */
+void *tsr_cpu_scratch(int64_t count, size_t size);
+
+/* The loops of every unary and every binary operator. */
+tsr_cpu_fn tsr_cpu_unary, tsr_cpu_binary;
+
+/* The same on given elements, for posts; out may be an operand of its own shape. */
+void tsr_cpu_apply_unary(tsr_op op, const float param[2], const float *x, int64_t count,
+                         float *out);
+void tsr_cpu_apply_clip(float low, float high, const float *x, int64_t count, float *out);
+void tsr_cpu_apply_binary(tsr_op op, const float *a, const tsr_shape *a_shape, const float *b,
+                          const tsr_shape *b_shape, float *out, const tsr_shape *shape);
+
+/* Walks a non-empty shape in row-major order; offset[k] is where operand k, broadcast to it,
+ * stands. */
+typedef struct tsr_walk {
+    int rank;
+    int64_t dim[TSR_MAX_RANK], index[TSR_MAX_RANK], stride[2][TSR_MAX_RANK], offset[2];
+} tsr_walk;
+
+void tsr_walk_start(tsr_walk *walk, const tsr_shape *shape, const tsr_shape *a, const tsr_shape *b);
+bool tsr_walk_next(tsr_walk *walk); /* false after the last index */
+
+/* A result whose element [i0, i1, ...] is input element offset[0][i0] + offset[1][i1] + ..., or the
+ * fill where one of those offsets is negative. */
+typedef struct tsr_remap {
+    int rank;
+    int64_t count[TSR_MAX_RANK];
+    int64_t *offset[TSR_MAX_RANK];
+} tsr_remap;
+
+/* Tables for a result of this shape, to be filled by the caller; end with tsr_remap_free(). */
+tsr_status tsr_remap_create(tsr_remap *remap, const tsr_shape *shape);
+void tsr_remap_free(tsr_remap *remap);
+void tsr_remap_run(const tsr_remap *remap, size_t element_size, const void *in, const void *fill,
+                   void *out);
+/* Row-major strides in elements. */
+void tsr_cpu_strides(const tsr_shape *shape, int64_t stride[TSR_MAX_RANK]);
+
+#endif

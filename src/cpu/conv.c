@@ -1,0 +1,126 @@
+/* Conv and ConvTranspose, 1-D and 2-D. Both join the elements of a dense grid with those of a
+ * strided one: element i of the dense grid meets i * stride + tap * dilation - pad of the other. */
+#include "cpu/call.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+
+typedef struct axis_range {
+    int64_t first, end; /* dense indices whose partner exists */
+    int64_t offset;     /* partner of index 0 */
+} axis_range;
+
+static axis_range tap_range(const tsr_window *window, int axis, int64_t tap, int64_t dense,
+                            int64_t strided) {
+    int64_t stride = window->stride[axis];
+    int64_t offset = tap * window->dilation[axis] - window->pad_begin[axis];
+    int64_t first = offset >= 0 ? 0 : (-offset - 1) / stride + 1;
+    int64_t end = offset >= strided ? 0 : (strided - offset - 1) / stride + 1;
+    return (axis_range){first, end < dense ? end : dense, offset};
+}
+
+/* Planes and filters of one call. */
+typedef struct conv {
+    tsr_window window;
+    int64_t batch, in_channels, out_channels;
+    int64_t in_plane, out_plane, taps;
+    const float *x, *w, *bias;
+    float *y;
+} conv;
+
+static tsr_status conv_begin(conv *c, const tsr_cpu_call *call) {
+    TSR_TRY(tsr_node_window(call->graph, call->node, &c->window));
+    c->batch = tsr_call_in_shape(call, 0)->dim[0];
+    c->in_channels = tsr_call_in_shape(call, 0)->dim[1];
+    c->out_channels = tsr_call_out_shape(call, 0)->dim[1];
+    c->in_plane = c->window.in[0] * c->window.in[1];
+    c->out_plane = c->window.out[0] * c->window.out[1];
+    c->taps = c->window.kernel[0] * c->window.kernel[1];
+    c->x = tsr_call_in(call, 0);
+    c->w = tsr_call_in(call, 1);
+    c->bias = tsr_call_in(call, 2);
+    c->y = tsr_call_out(call, 0);
+    return TSR_OK;
+}
+
+/* Adds one input channel's share to the sums of one output channel. */
+typedef void add_channel_fn(const tsr_window *window, const float *x, const float *w, double *sums);
+
+static void conv_add_channel(const tsr_window *window, const float *x, const float *w,
+                             double *sums) {
+    for (int64_t ky = 0; ky < window->kernel[0]; ky++) {
+        axis_range ys = tap_range(window, 0, ky, window->out[0], window->in[0]);
+        for (int64_t kx = 0; kx < window->kernel[1]; kx++) {
+            axis_range xs = tap_range(window, 1, kx, window->out[1], window->in[1]);
+            double weight = w[ky * window->kernel[1] + kx];
+            for (int64_t oy = ys.first; oy < ys.end; oy++) {
+                const float *in = x + (oy * window->stride[0] + ys.offset) * window->in[1];
+                double *out = sums + oy * window->out[1];
+                for (int64_t ox = xs.first; ox < xs.end; ox++)
+                    out[ox] += weight * in[ox * window->stride[1] + xs.offset];
+            }
+        }
+    }
+}
+
+static void conv_transpose_add_channel(const tsr_window *window, const float *x, const float *w,
+                                       double *sums) {
+    for (int64_t ky = 0; ky < window->kernel[0]; ky++) {
+        axis_range ys = tap_range(window, 0, ky, window->in[0], window->out[0]);
+        for (int64_t kx = 0; kx < window->kernel[1]; kx++) {
+            axis_range xs = tap_range(window, 1, kx, window->in[1], window->out[1]);
+            double weight = w[ky * window->kernel[1] + kx];
+            for (int64_t iy = ys.first; iy < ys.end; iy++) {
+                const float *in = x + iy * window->in[1];
+                double *out = sums + (iy * window->stride[0] + ys.offset) * window->out[1];
+                for (int64_t ix = xs.first; ix < xs.end; ix++)
+                    out[ix * window->stride[1] + xs.offset] += weight * in[ix];
+            }
+        }
+    }
+}
+
+/* Every output channel of every image; w_in and w_out: floats of the weights from one input or
+ * output channel of a group to the next. */
+static tsr_status conv_run(const conv *c, add_channel_fn *add_channel, int64_t w_in, int64_t w_out,
+                           int64_t w_group) {
+    int64_t group_in = c->in_channels / c->window.group;
+    int64_t group_out = c->out_channels / c->window.group;
+    double *sums = tsr_cpu_scratch(c->out_plane, sizeof *sums);
+    if (!sums)
+        return TSR_OUT_OF_MEMORY;
+    for (int64_t n = 0; n < c->batch; n++) {
+        for (int64_t m = 0; m < c->out_channels; m++) {
+            int64_t group = m / group_out;
+            const float *x = c->x + (n * c->in_channels + group * group_in) * c->in_plane;
+            const float *w = c->w + group * w_group + m % group_out * w_out;
+            float *y = c->y + (n * c->out_channels + m) * c->out_plane;
+            for (int64_t i = 0; i < c->out_plane; i++)
+                sums[i] = c->bias ? c->bias[m] : 0;
+            for (int64_t k = 0; k < group_in; k++)
+                add_channel(&c->window, x + k * c->in_plane, w + k * w_in, sums);
+            for (int64_t i = 0; i < c->out_plane; i++)
+                y[i] = (float)sums[i];
+        }
+    }
+    free(sums);
+    return TSR_OK;
+}
+
+/* Weights [M, C / group, kernel...]. */
+tsr_status tsr_cpu_conv(const tsr_cpu_call *call) {
+    conv c;
+    TSR_TRY(conv_begin(&c, call));
+    int64_t filter = c.in_channels / c.window.group * c.taps;
+    return conv_run(&c, conv_add_channel, c.taps, filter, c.out_channels / c.window.group * filter);
+}
+
+/* Weights [C, M / group, kernel...]. */
+tsr_status tsr_cpu_conv_transpose(const tsr_cpu_call *call) {
+    conv c;
+    TSR_TRY(conv_begin(&c, call));
+    int64_t filter = c.out_channels / c.window.group * c.taps;
+    return conv_run(&c, conv_transpose_add_channel, filter, c.taps,
+                    c.in_channels / c.window.group * filter);
+}

@@ -1,0 +1,98 @@
+/* Operators that keep the elements and their order, and those that make constants. */
+#include "cpu/call.h"
+
+#include "base/half.h"
+
+#include <math.h>
+#include <string.h>
+
+static tsr_status copy(const tsr_cpu_call *call) {
+    memcpy(tsr_call_out(call, 0), tsr_call_in(call, 0),
+           tsr_cpu_bytes(tsr_node_out(call->graph, call->node, 0)));
+    return TSR_OK;
+}
+
+tsr_status tsr_cpu_identity(const tsr_cpu_call *call) {
+    return copy(call);
+}
+tsr_status tsr_cpu_reshape(const tsr_cpu_call *call) {
+    return copy(call);
+}
+tsr_status tsr_cpu_flatten(const tsr_cpu_call *call) {
+    return copy(call);
+}
+tsr_status tsr_cpu_squeeze(const tsr_cpu_call *call) {
+    return copy(call);
+}
+tsr_status tsr_cpu_unsqueeze(const tsr_cpu_call *call) {
+    return copy(call);
+}
+
+/* As in inference: a copy, and a mask that keeps everything. */
+tsr_status tsr_cpu_dropout(const tsr_cpu_call *call) {
+    int64_t *mask = tsr_call_out(call, 1), count = tsr_shape_count(tsr_call_out_shape(call, 0));
+    for (int64_t i = 0; mask && i < count; i++)
+        mask[i] = 1;
+    return copy(call);
+}
+
+/* ---- Cast ---- */
+
+int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x) {
+    static const int64_t low[] = {
+        [TSR_I64] = INT64_MIN, [TSR_I32] = INT32_MIN, [TSR_I8] = INT8_MIN, [TSR_U8] = 0};
+    static const int64_t high[] = {
+        [TSR_I64] = INT64_MAX, [TSR_I32] = INT32_MAX, [TSR_I8] = INT8_MAX, [TSR_U8] = UINT8_MAX};
+    if (dtype == TSR_BOOL)
+        return x != 0;
+    if (isnan(x))
+        return 0;
+    if ((double)x <= (double)low[dtype])
+        return low[dtype];
+    if ((double)x >= (double)high[dtype])
+        return high[dtype];
+    return (int64_t)x;
+}
+
+static float float_of(tsr_dtype dtype, float x) {
+    return dtype == TSR_F16 ? tsr_half_to_float(tsr_float_to_half(x)) : x;
+}
+
+tsr_status tsr_cpu_cast(const tsr_cpu_call *call) {
+    tsr_dtype from = tsr_node_in(call->graph, call->node, 0)->dtype;
+    tsr_dtype to = tsr_node_out(call->graph, call->node, 0)->dtype;
+    int64_t count = tsr_shape_count(tsr_call_out_shape(call, 0));
+    const float *x_float = tsr_call_in(call, 0);
+    const int64_t *x_int = tsr_call_in(call, 0);
+    float *y_float = tsr_call_out(call, 0);
+    int64_t *y_int = tsr_call_out(call, 0);
+    bool from_float = tsr_dtype_is_float(from), to_float = tsr_dtype_is_float(to);
+    for (int64_t i = 0; i < count; i++) {
+        if (to_float)
+            y_float[i] = float_of(to, from_float ? x_float[i] : (float)x_int[i]);
+        else
+            y_int[i] =
+                from_float ? tsr_cpu_int_of_float(to, x_float[i]) : tsr_cpu_wrap(to, x_int[i]);
+    }
+    return TSR_OK;
+}
+
+/* ---- Constant, Shape ---- */
+
+tsr_status tsr_cpu_constant(const tsr_cpu_call *call) {
+    const tsr_attr *attr = tsr_node_attr(call->node, "value");
+    memcpy(tsr_call_out(call, 0), call->graph->values[attr->tensor].data,
+           tsr_cpu_bytes(tsr_node_out(call->graph, call->node, 0)));
+    return TSR_OK;
+}
+
+tsr_status tsr_cpu_shape(const tsr_cpu_call *call) {
+    const tsr_shape *shape = tsr_call_in_shape(call, 0);
+    int64_t start = tsr_attr_int(call->node, "start", 0);
+    if (start < 0)
+        start += shape->rank;
+    int64_t *out = tsr_call_out(call, 0), count = tsr_call_out_shape(call, 0)->dim[0];
+    for (int64_t i = 0; i < count; i++)
+        out[i] = shape->dim[(start < 0 ? 0 : start) + i];
+    return TSR_OK;
+}

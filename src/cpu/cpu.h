@@ -1,0 +1,29 @@
+/* The reference backend: plain loops, double accumulators, one function per operator. Everything else is
+ * tested against it, so it stays the shortest form that can be read beside ONNX's text. */
+#ifndef TSR_CPU_CPU_H
+#define TSR_CPU_CPU_H
+
+#include "graph/infer.h"
+
+/* One evaluation of a node. data[v]: the elements of value v, float or int64_t; outputs are allocated. */
+typedef struct tsr_cpu_call {
+    const tsr_graph *graph;
+    const tsr_node *node;
+    void **data;
+} tsr_cpu_call;
+
+typedef tsr_status tsr_cpu_fn(const tsr_cpu_call *call);
+
+#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters) tsr_cpu_fn tsr_cpu_##stem;
+#define TSR_UNARY(Name, stem) float tsr_cpu_##stem(float x, const float param[2]);
+#define TSR_BINARY(Name, stem)
+#include "graph/ops.def"
+/* Of binary operators: two functions, <stem>_float and <stem>_int, in binary.c. */
+
+/* Evaluates any node, with its posts; shapes are known and checked. Matches tsr_eval_fn of src/passes/passes.h. */
+tsr_status tsr_cpu_eval(const tsr_graph *graph, const tsr_node *node, void **data);
+
+/* Bytes of a value's elements as the CPU holds them. */
+size_t tsr_cpu_bytes(const tsr_value *value);
+
+#endif

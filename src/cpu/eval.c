@@ -1,0 +1,59 @@
+#include "cpu/call.h"
+
+#include "base/error.h"
+
+static tsr_cpu_fn *const op_table[TSR_OP_COUNT] = {
+#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
+    [TSR_OP_##Name] = tsr_cpu_##stem,
+#define TSR_UNARY(Name, stem) [TSR_OP_##Name] = tsr_cpu_unary,
+#define TSR_BINARY(Name, stem) [TSR_OP_##Name] = tsr_cpu_binary,
+#include "graph/ops.def"
+};
+
+size_t tsr_cpu_bytes(const tsr_value *value) {
+    int64_t count = tsr_shape_count(&value->shape);
+    size_t size = tsr_cpu_element_size(value->dtype);
+    return count < 0 || (uint64_t)count > SIZE_MAX / size ? SIZE_MAX : (size_t)count * size;
+}
+
+/* Is there any element to compute? */
+static bool has_work(const tsr_graph *graph, const tsr_node *node) {
+    for (int i = 0; i < node->output_count; i++) {
+        const tsr_value *out = tsr_node_out(graph, node, i);
+        if (out && tsr_shape_count(&out->shape) > 0)
+            return true;
+    }
+    return false;
+}
+
+static void apply_post(const tsr_cpu_call *call, const tsr_post *post) {
+    float *x = tsr_call_out(call, 0);
+    const tsr_shape *shape = tsr_call_out_shape(call, 0);
+    if (post->op == TSR_OP_Clip) {
+        tsr_cpu_apply_clip(post->param[0], post->param[1], x, tsr_shape_count(shape), x);
+    } else if (tsr_op_get_info(post->op)->unary) {
+        tsr_cpu_apply_unary(post->op, post->param, x, tsr_shape_count(shape), x);
+    } else {
+        const float *other = call->data[post->operand];
+        const tsr_shape *other_shape = &call->graph->values[post->operand].shape;
+        if (post->swapped)
+            tsr_cpu_apply_binary(post->op, other, other_shape, x, shape, x, shape);
+        else
+            tsr_cpu_apply_binary(post->op, x, shape, other, other_shape, x, shape);
+    }
+}
+
+static tsr_status eval(const tsr_cpu_call *call) {
+    if (!has_work(call->graph, call->node))
+        return TSR_OK;
+    TSR_TRY(op_table[call->node->op](call));
+    for (int i = 0; i < call->node->post_count; i++)
+        apply_post(call, &call->node->posts[i]);
+    return TSR_OK;
+}
+
+tsr_status tsr_cpu_eval(const tsr_graph *graph, const tsr_node *node, void **data) {
+    tsr_status status = eval(&(tsr_cpu_call){graph, node, data});
+    return tsr_fail_context(status, "%s: node '%s' (%s)", graph->file, node->name,
+                            tsr_op_get_info(node->op)->name);
+}

@@ -1,0 +1,180 @@
+/* Operators that only move elements, of any type. */
+#include "cpu/call.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static size_t element_size(const tsr_cpu_call *call) {
+    return tsr_cpu_element_size(tsr_node_in(call->graph, call->node, 0)->dtype);
+}
+
+/* ---- blocks: Concat, Split, Gather ---- */
+
+tsr_status tsr_cpu_concat(const tsr_cpu_call *call) {
+    const tsr_shape *out_shape = tsr_call_out_shape(call, 0);
+    int axis;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", 0), out_shape->rank, &axis));
+    size_t size = element_size(call);
+    char *out = tsr_call_out(call, 0);
+    int64_t outer = tsr_cpu_span(out_shape, 0, axis);
+    for (int64_t o = 0; o < outer; o++) {
+        for (int i = 0; i < call->node->input_count; i++) {
+            const tsr_shape *shape = tsr_call_in_shape(call, i);
+            size_t bytes = (size_t)tsr_cpu_span(shape, axis, shape->rank) * size;
+            if (bytes)
+                memcpy(out, (const char *)tsr_call_in(call, i) + (size_t)o * bytes, bytes);
+            out += bytes;
+        }
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_cpu_split(const tsr_cpu_call *call) {
+    const tsr_shape *in_shape = tsr_call_in_shape(call, 0);
+    int axis;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", 0), in_shape->rank, &axis));
+    size_t size = element_size(call);
+    const char *in = tsr_call_in(call, 0);
+    int64_t outer = tsr_cpu_span(in_shape, 0, axis);
+    for (int64_t o = 0; o < outer; o++) {
+        for (int i = 0; i < call->node->output_count; i++) {
+            const tsr_shape *shape = tsr_call_out_shape(call, i);
+            size_t bytes = (size_t)tsr_cpu_span(shape, axis, shape->rank) * size;
+            if (bytes)
+                memcpy((char *)tsr_call_out(call, i) + (size_t)o * bytes, in, bytes);
+            in += bytes;
+        }
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_cpu_gather(const tsr_cpu_call *call) {
+    const tsr_shape *shape = tsr_call_in_shape(call, 0);
+    int axis;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", 0), shape->rank, &axis));
+    int64_t outer = tsr_cpu_span(shape, 0, axis), limit = shape->dim[axis];
+    size_t block = (size_t)tsr_cpu_span(shape, axis + 1, shape->rank) * element_size(call);
+    const int64_t *indices = tsr_call_in(call, 1);
+    int64_t count = tsr_shape_count(tsr_call_in_shape(call, 1));
+    const char *in = tsr_call_in(call, 0);
+    char *out = tsr_call_out(call, 0);
+    for (int64_t o = 0; o < outer; o++) {
+        for (int64_t i = 0; i < count; i++) {
+            if (indices[i] < -limit || indices[i] >= limit)
+                return tsr_fail(TSR_INVALID_ARGUMENT,
+                                "index %" PRId64 " is outside axis %d of shape %s", indices[i],
+                                axis, tsr_shape_text(shape));
+            int64_t index = indices[i] < 0 ? indices[i] + limit : indices[i];
+            memcpy(out, in + (size_t)(o * limit + index) * block, block);
+            out += block;
+        }
+    }
+    return TSR_OK;
+}
+
+/* ---- permutations: Transpose, DepthToSpace, SpaceToDepth ---- */
+
+/* The input, seen in the given shape, with axis perm[i] as axis i of the result. */
+static tsr_status permute(const tsr_cpu_call *call, const tsr_shape *shape, const int64_t *perm) {
+    int64_t stride[TSR_MAX_RANK];
+    tsr_cpu_strides(shape, stride);
+    tsr_shape out = {.rank = shape->rank};
+    for (int i = 0; i < out.rank; i++)
+        out.dim[i] = shape->dim[perm[i]];
+    tsr_remap remap;
+    TSR_TRY(tsr_remap_create(&remap, &out));
+    for (int axis = 0; axis < out.rank; axis++)
+        for (int64_t i = 0; i < out.dim[axis]; i++)
+            remap.offset[axis][i] = i * stride[perm[axis]];
+    tsr_remap_run(&remap, element_size(call), tsr_call_in(call, 0), NULL, tsr_call_out(call, 0));
+    tsr_remap_free(&remap);
+    return TSR_OK;
+}
+
+tsr_status tsr_cpu_transpose(const tsr_cpu_call *call) {
+    const tsr_shape *shape = tsr_call_in_shape(call, 0);
+    int count;
+    const int64_t *given = tsr_attr_ints(call->node, "perm", &count);
+    int64_t reversed[TSR_MAX_RANK];
+    for (int i = 0; i < shape->rank; i++)
+        reversed[i] = shape->rank - 1 - i;
+    return permute(call, shape, given ? given : reversed);
+}
+
+tsr_status tsr_cpu_depth_to_space(const tsr_cpu_call *call) {
+    const int64_t *dim = tsr_call_in_shape(call, 0)->dim;
+    int64_t block = tsr_attr_int(call->node, "blocksize", 1), depth = dim[1] / (block * block);
+    if (strcmp(tsr_attr_string(call->node, "mode", "DCR"), "CRD") == 0)
+        return permute(call, &(tsr_shape){6, {dim[0], depth, block, block, dim[2], dim[3]}},
+                       (int64_t[]){0, 1, 4, 2, 5, 3});
+    return permute(call, &(tsr_shape){6, {dim[0], block, block, depth, dim[2], dim[3]}},
+                   (int64_t[]){0, 3, 4, 1, 5, 2});
+}
+
+tsr_status tsr_cpu_space_to_depth(const tsr_cpu_call *call) {
+    const int64_t *dim = tsr_call_in_shape(call, 0)->dim;
+    int64_t block = tsr_attr_int(call->node, "blocksize", 1);
+    tsr_shape shape = {6, {dim[0], dim[1], dim[2] / block, block, dim[3] / block, block}};
+    return permute(call, &shape, (int64_t[]){0, 3, 5, 1, 2, 4});
+}
+
+/* ---- index tables for each axis: Slice, Pad ---- */
+
+tsr_status tsr_cpu_slice(const tsr_cpu_call *call) {
+    tsr_slice slice;
+    TSR_TRY(tsr_node_slice(call->graph, call->node, &slice));
+    int64_t stride[TSR_MAX_RANK];
+    tsr_cpu_strides(tsr_call_in_shape(call, 0), stride);
+    tsr_remap remap;
+    TSR_TRY(tsr_remap_create(&remap, tsr_call_out_shape(call, 0)));
+    for (int axis = 0; axis < remap.rank; axis++)
+        for (int64_t i = 0; i < remap.count[axis]; i++)
+            remap.offset[axis][i] = (slice.start[axis] + i * slice.step[axis]) * stride[axis];
+    tsr_remap_run(&remap, element_size(call), tsr_call_in(call, 0), NULL, tsr_call_out(call, 0));
+    tsr_remap_free(&remap);
+    return TSR_OK;
+}
+
+static int64_t modulo(int64_t a, int64_t b) {
+    return (a % b + b) % b;
+}
+
+/* The element of a run of length elements that position i reads, which may lie before or behind it;
+ * -1 for none. */
+static int64_t pad_source(const char *mode, int64_t i, int64_t length) {
+    if (i >= 0 && i < length)
+        return i;
+    if (length <= 0 || strcmp(mode, "constant") == 0)
+        return -1;
+    if (strcmp(mode, "edge") == 0)
+        return i < 0 ? 0 : length - 1;
+    if (strcmp(mode, "wrap") == 0)
+        return modulo(i, length);
+    return i < 0 ? -i : 2 * (length - 1) - i; /* reflect: fewer than length elements are added */
+}
+
+/* Negative pads cut first; the rest is padded. */
+tsr_status tsr_cpu_pad(const tsr_cpu_call *call) {
+    int64_t begin[TSR_MAX_RANK], end[TSR_MAX_RANK], stride[TSR_MAX_RANK];
+    TSR_TRY(tsr_node_pads(call->graph, call->node, begin, end));
+    const tsr_shape *shape = tsr_call_in_shape(call, 0);
+    const char *mode = tsr_attr_string(call->node, "mode", "constant");
+    tsr_cpu_strides(shape, stride);
+    tsr_remap remap;
+    TSR_TRY(tsr_remap_create(&remap, tsr_call_out_shape(call, 0)));
+    for (int axis = 0; axis < remap.rank; axis++) {
+        int64_t cut = begin[axis] < 0 ? -begin[axis] : 0, added = begin[axis] + cut;
+        int64_t kept = shape->dim[axis] - cut + (end[axis] < 0 ? end[axis] : 0);
+        for (int64_t i = 0; i < remap.count[axis]; i++) {
+            int64_t source = pad_source(mode, i - added, kept);
+            remap.offset[axis][i] = source < 0 ? -1 : (source + cut) * stride[axis];
+        }
+    }
+    const void *fill = tsr_call_in(call, 2);
+    tsr_remap_run(&remap, element_size(call), tsr_call_in(call, 0), fill ? fill : &(int64_t){0},
+                  tsr_call_out(call, 0));
+    tsr_remap_free(&remap);
+    return TSR_OK;
+}

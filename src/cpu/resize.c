@@ -1,0 +1,163 @@
+/* Resize. Linear and cubic are separable: one axis after the other, in double. */
+#include "cpu/call.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TAPS = 4 };
+
+/* What one index of the result reads along an axis. */
+typedef struct taps {
+    int count;
+    int64_t index[MAX_TAPS];
+    double weight[MAX_TAPS];
+} taps;
+
+static tsr_status resize_nearest(const tsr_cpu_call *call, const tsr_resize *resize) {
+    const tsr_shape *shape = tsr_call_in_shape(call, 0);
+    tsr_dtype dtype = tsr_node_in(call->graph, call->node, 0)->dtype;
+    int64_t stride[TSR_MAX_RANK];
+    tsr_cpu_strides(shape, stride);
+    tsr_remap remap;
+    TSR_TRY(tsr_remap_create(&remap, tsr_call_out_shape(call, 0)));
+    for (int axis = 0; axis < remap.rank; axis++) {
+        for (int64_t i = 0; i < remap.count[axis]; i++) {
+            int64_t index = tsr_resize_nearest_index(resize, axis, shape->dim[axis], i);
+            remap.offset[axis][i] = index < 0 ? -1 : index * stride[axis];
+        }
+    }
+    int64_t fill_int = tsr_cpu_int_of_float(TSR_I64, resize->extrapolation_value);
+    const void *fill = tsr_dtype_is_float(dtype) ? (const void *)&resize->extrapolation_value
+                                                 : (const void *)&fill_int;
+    tsr_remap_run(&remap, tsr_cpu_element_size(dtype), tsr_call_in(call, 0), fill,
+                  tsr_call_out(call, 0));
+    tsr_remap_free(&remap);
+    return TSR_OK;
+}
+
+static void linear_weights(double t, double weight[MAX_TAPS]) {
+    weight[0] = 1 - t;
+    weight[1] = t;
+}
+
+/* Keys' kernel with coefficient a at distances 1 + t, t, 1 - t and 2 - t. */
+static void cubic_weights(double a, double t, double weight[MAX_TAPS]) {
+    double s = 1 - t;
+    weight[0] = ((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a;
+    weight[1] = ((a + 2) * t - (a + 3)) * t * t + 1;
+    weight[2] = ((a + 2) * s - (a + 3)) * s * s + 1;
+    weight[3] = ((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a;
+}
+
+/* Taps beyond the edge read the edge, or with exclude_outside weigh nothing and the others more. */
+static taps taps_at(const tsr_resize *resize, double at, int64_t length) {
+    bool cubic = resize->mode == TSR_CUBIC;
+    taps result = {.count = cubic ? 4 : 2};
+    double floored = floor(at), sum = 0;
+    if (cubic)
+        cubic_weights(resize->cubic_coeff_a, at - floored, result.weight);
+    else
+        linear_weights(at - floored, result.weight);
+    for (int k = 0; k < result.count; k++) {
+        double index = floored + k - (cubic ? 1 : 0);
+        result.index[k] = index < (double)length ? (index > 0 ? (int64_t)index : 0) : length - 1;
+        if (resize->exclude_outside && (index < 0 || index >= (double)length))
+            result.weight[k] = 0;
+        sum += result.weight[k];
+    }
+    for (int k = 0; k < result.count && resize->exclude_outside; k++)
+        result.weight[k] /= sum;
+    return result;
+}
+
+/* x [outer, in, inner] -> y [outer, out, inner], y zeroed. */
+static void resize_axis(const tsr_resize *resize, int axis, int64_t outer, int64_t in,
+                        int64_t inner, const double *x, double *y) {
+    int64_t out = resize->out[axis];
+    for (int64_t i = 0; i < out; i++) {
+        taps t = taps_at(resize, tsr_resize_coordinate(resize, axis, in, i), in);
+        for (int64_t o = 0; o < outer; o++) {
+            double *to = y + (o * out + i) * inner;
+            for (int k = 0; k < t.count; k++) {
+                const double *from = x + (o * in + t.index[k]) * inner;
+                for (int64_t j = 0; j < inner; j++)
+                    to[j] += t.weight[k] * from[j];
+            }
+        }
+    }
+}
+
+/* Does the axis keep its elements as they are? */
+static bool is_untouched(const tsr_resize *resize, int axis, int64_t in) {
+    bool same = in == resize->out[axis];
+    for (int64_t i = 0; same && i < in; i++)
+        same = tsr_resize_coordinate(resize, axis, in, i) == (float)i;
+    return same;
+}
+
+/* tf_crop_and_resize: what lies outside the input along any axis becomes the extrapolation value.
+ */
+static tsr_status extrapolate(const tsr_cpu_call *call, const tsr_resize *resize) {
+    const tsr_shape *in = tsr_call_in_shape(call, 0), *out = tsr_call_out_shape(call, 0);
+    int64_t stride[TSR_MAX_RANK];
+    tsr_cpu_strides(out, stride);
+    float *y = tsr_call_out(call, 0);
+    int64_t count = tsr_shape_count(out);
+    for (int axis = 0; axis < out->rank; axis++) {
+        for (int64_t i = 0; i < count; i++) {
+            int64_t index = i / stride[axis] % out->dim[axis];
+            float at = tsr_resize_coordinate(resize, axis, in->dim[axis], index);
+            if (at < 0 || at > (float)(in->dim[axis] - 1))
+                y[i] = resize->extrapolation_value;
+        }
+    }
+    return TSR_OK;
+}
+
+static tsr_status resize_smoothly(const tsr_cpu_call *call, const tsr_resize *resize) {
+    tsr_shape shape = *tsr_call_in_shape(call, 0);
+    int64_t count = tsr_shape_count(&shape);
+    double *x = tsr_cpu_scratch(count, sizeof *x);
+    if (!x)
+        return TSR_OUT_OF_MEMORY;
+    for (int64_t i = 0; i < count; i++)
+        x[i] = ((const float *)tsr_call_in(call, 0))[i];
+    for (int axis = 0; axis < shape.rank; axis++) {
+        int64_t in = shape.dim[axis];
+        if (is_untouched(resize, axis, in))
+            continue;
+        shape.dim[axis] = resize->out[axis];
+        count = tsr_shape_count(&shape);
+        double *y = tsr_cpu_scratch(count, sizeof *y);
+        if (!y) {
+            free(x);
+            return TSR_OUT_OF_MEMORY;
+        }
+        memset(y, 0, (size_t)count * sizeof *y);
+        resize_axis(resize, axis, tsr_cpu_span(&shape, 0, axis), in,
+                    tsr_cpu_span(&shape, axis + 1, shape.rank), x, y);
+        free(x);
+        x = y;
+    }
+    for (int64_t i = 0; i < count; i++)
+        ((float *)tsr_call_out(call, 0))[i] = (float)x[i];
+    free(x);
+    return resize->transform == TSR_TF_CROP_AND_RESIZE ? extrapolate(call, resize) : TSR_OK;
+}
+
+tsr_status tsr_cpu_resize(const tsr_cpu_call *call) {
+    tsr_resize resize;
+    TSR_TRY(tsr_node_resize(call->graph, call->node, &resize));
+    if (resize.antialias && resize.mode != TSR_NEAREST)
+        return tsr_fail(TSR_UNSUPPORTED, "antialias is not supported");
+    const tsr_value *x = tsr_node_in(call->graph, call->node, 0);
+    if (resize.mode == TSR_NEAREST)
+        return resize_nearest(call, &resize);
+    if (!tsr_dtype_is_float(x->dtype))
+        return tsr_fail(TSR_UNSUPPORTED, "elements of type %s can only be resized by nearest",
+                        tsr_dtype_name(x->dtype));
+    return resize_smoothly(call, &resize);
+}

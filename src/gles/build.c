@@ -1,0 +1,140 @@
+/* From a plan to GL objects, and back. */
+#include "gles/runner.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "gles/shader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static tsr_status out_of_memory(void) { return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session"); }
+
+static bool in_earlier_pass(const tsr_runner *r, int pass) {
+    for (int i = 0; i < pass; i++)
+        if (r->passes[i].program == r->passes[pass].program)
+            return true;
+    return false;
+}
+
+static void find_uniforms(const tsr_pass *pass, tsr_gles_pass *p) {
+    for (int i = 0; i < pass->uniform_count; i++)
+        p->uniforms[i] = glGetUniformLocation(p->program->id, pass->uniforms[i].name);
+}
+
+/* All programs are started before the first is waited for: drivers may compile in parallel. */
+static tsr_status build_programs(tsr_runner *r) {
+    double start = tsr_clock_ms();
+    for (int i = 0; i < r->plan->pass_count; i++) {
+        char *text = tsr_shader_text(r->plan, &r->plan->passes[i]);
+        if (!text)
+            return out_of_memory();
+        TSR_TRY(tsr_program_acquire(&r->device->programs, text, &r->passes[i].program));
+        r->program_count += !in_earlier_pass(r, i);
+    }
+    for (int i = 0; i < r->plan->pass_count; i++) {
+        const tsr_pass *pass = &r->plan->passes[i];
+        TSR_TRY(tsr_program_finish(r->passes[i].program, pass->kernel));
+        find_uniforms(pass, &r->passes[i]);
+    }
+    r->compile_ms = tsr_clock_ms() - start;
+    return TSR_OK;
+}
+
+static tsr_status build_targets(tsr_runner *r) {
+    for (int i = 0; i < r->plan->storage_count; i++) {
+        TSR_TRY(tsr_target_create(&r->plan->storages[i], &r->targets[i]));
+        if (r->options.poison)
+            tsr_target_poison(&r->targets[i], &r->plan->storages[i]);
+    }
+    r->allocated_bytes += r->plan->tensor_bytes;
+    return TSR_OK;
+}
+
+static tsr_status build_table(tsr_runner *r, int i) {
+    const tsr_pass *pass = &r->plan->passes[i];
+    if (!pass->table)
+        return TSR_OK;
+    float *texels = calloc((size_t)pass->table_w * (size_t)pass->table_h * 4, sizeof(float));
+    if (!texels)
+        return out_of_memory();
+    pass->table(pass->table_data, texels);
+    r->passes[i].table = tsr_texture_table(pass->table_w, pass->table_h, texels);
+    free(texels);
+    return TSR_OK;
+}
+
+static tsr_status build_constant(tsr_runner *r, int i) {
+    const tsr_plan_tensor *t = &r->plan->tensors[i];
+    if (!t->constant)
+        return TSR_OK;
+    float *texels = malloc(tsr_layout_floats(&t->layout) * sizeof(float));
+    if (!texels)
+        return out_of_memory();
+    r->constants[i] = tsr_texture_constant(&t->layout, t->constant, texels);
+    free(texels);
+    return TSR_OK;
+}
+
+static tsr_status build_constants(tsr_runner *r) {
+    for (int i = 0; i < r->plan->pass_count; i++)
+        TSR_TRY(build_table(r, i));
+    for (int i = 1; i < r->plan->tensor_count; i++)
+        TSR_TRY(build_constant(r, i));
+    r->allocated_bytes += r->plan->constant_bytes;
+    return TSR_OK;
+}
+
+static size_t staging_floats(const tsr_runner *r) {
+    size_t most = 0;
+    for (int i = 1; i < r->plan->tensor_count; i++) {
+        size_t floats = tsr_layout_floats(&r->plan->tensors[i].layout);
+        most = r->plan->tensors[i].keep && floats > most ? floats : most;
+    }
+    return most;
+}
+
+static tsr_status build_outputs(tsr_runner *r) {
+    r->staging = malloc(staging_floats(r) * sizeof(float) + 1);
+    if (!r->staging)
+        return out_of_memory();
+    for (int i = 0; i < r->output_count; i++) {
+        tsr_gles_output *o = &r->outputs[i];
+        if (o->tensor == TSR_NONE)
+            continue;
+        size_t bytes = tsr_layout_floats(tsr_plan_layout(r->plan, o->tensor)) * sizeof(float);
+        glGenBuffers(1, &o->buffer);
+        glBindBuffer(GL_PIXEL_PACK_BUFFER, o->buffer);
+        glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)bytes, NULL, GL_STREAM_READ);
+        r->allocated_bytes += bytes;
+    }
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    return TSR_OK;
+}
+
+tsr_status tsr_gles_build(tsr_runner *r) {
+    TSR_TRY(build_programs(r));
+    TSR_TRY(build_targets(r));
+    TSR_TRY(build_constants(r));
+    TSR_TRY(build_outputs(r));
+    if (r->timers)
+        glGenQueriesEXT(r->graph->node_count, r->timers);
+    return tsr_gles_check_error(r->device, "preparing the session");
+}
+
+void tsr_gles_unbuild(tsr_runner *r) {
+    if (r->fence)
+        glDeleteSync(r->fence);
+    if (r->timers)
+        glDeleteQueriesEXT(r->graph->node_count, r->timers);
+    for (int i = 0; i < r->output_count; i++)
+        glDeleteBuffers(1, &r->outputs[i].buffer);
+    for (int i = 0; i < r->plan->storage_count; i++)
+        tsr_target_destroy(&r->targets[i]);
+    glDeleteTextures(r->plan->tensor_count, r->constants);
+    for (int i = 0; i < r->plan->pass_count; i++) {
+        glDeleteTextures(1, &r->passes[i].table);
+        if (r->passes[i].program)
+            tsr_program_release(&r->device->programs, r->passes[i].program);
+    }
+}

@@ -1,0 +1,190 @@
+#include "gles/device.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tsr_status make_current(tsr_backend_device *d) {
+    d->caller = (tsr_egl){eglGetCurrentDisplay(), eglGetCurrentContext(), eglGetCurrentSurface(EGL_DRAW)};
+    d->caller_read = eglGetCurrentSurface(EGL_READ);
+    if (d->caller.context != d->egl.context &&
+        !eglMakeCurrent(d->egl.display, d->egl.surface, d->egl.surface, d->egl.context))
+        return tsr_fail(TSR_DEVICE, "eglMakeCurrent failed (0x%x): is the device in use on another thread?",
+                        (unsigned)eglGetError());
+    return TSR_OK;
+}
+
+tsr_status tsr_gles_enter(tsr_backend_device *d) {
+    if (d->lost)
+        return tsr_gles_check_lost(d);
+    if (d->adopted)
+        tsr_gl_state_save(&d->saved);
+    else
+        TSR_TRY(make_current(d));
+    glBindVertexArray(d->vertex_array);
+    return TSR_OK;
+}
+
+void tsr_gles_leave(tsr_backend_device *d) {
+    if (d->adopted)
+        tsr_gl_state_restore(&d->saved);
+    else if (d->caller.context == EGL_NO_CONTEXT)
+        eglMakeCurrent(d->egl.display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    else if (d->caller.context != d->egl.context)
+        eglMakeCurrent(d->caller.display, d->caller.surface, d->caller_read, d->caller.context);
+}
+
+tsr_status tsr_gles_check_lost(tsr_backend_device *d) {
+    if (!d->lost && d->reset_status && d->reset_status() != GL_NO_ERROR)
+        d->lost = true;
+    if (d->lost)
+        return tsr_fail(TSR_DEVICE_LOST, "the GL context was lost: destroy its sessions and the device, make them anew");
+    return TSR_OK;
+}
+
+tsr_status tsr_gles_check_error(tsr_backend_device *d, const char *what) {
+    TSR_TRY(tsr_gles_check_lost(d));
+    GLenum error = glGetError();
+    while (error != GL_NO_ERROR && glGetError() != GL_NO_ERROR)
+        ; /* one flag a kind of error: report the first, clear the others */
+    if (error == GL_NO_ERROR)
+        return TSR_OK;
+    if (error == GL_OUT_OF_MEMORY)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: the GL driver is out of memory", what);
+    return tsr_fail(TSR_DEVICE, "%s: GL error 0x%04x", what, (unsigned)error);
+}
+
+static int get_integer(GLenum name) {
+    GLint value = 0;
+    glGetIntegerv(name, &value);
+    return value;
+}
+
+static int smaller(int value, int cap) { return cap > 0 && cap < value ? cap : value; }
+
+static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
+    tsr_device_info *info = &d->info;
+    info->backend = "gles";
+    info->name = (const char *)glGetString(GL_RENDERER);
+    info->version = (const char *)glGetString(GL_VERSION);
+    info->max_texture_size = smaller(get_integer(GL_MAX_TEXTURE_SIZE), desc->max_texture_size);
+    info->max_array_layers = get_integer(GL_MAX_ARRAY_TEXTURE_LAYERS);
+    int buffers = smaller(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
+    info->max_draw_buffers = smaller(buffers, desc->max_draw_buffers);
+    info->max_uniform_block_bytes = get_integer(GL_MAX_UNIFORM_BLOCK_SIZE);
+    info->has_timer = GLAD_GL_EXT_disjoint_timer_query;
+    info->has_float_blend = GLAD_GL_EXT_float_blend;
+    d->reset_status = glGetGraphicsResetStatusKHR ? glGetGraphicsResetStatusKHR : glGetGraphicsResetStatusEXT;
+    info->has_robust_reset = d->reset_status != NULL;
+    d->limits = (tsr_layout_limits){info->max_texture_size, 1};
+    while (d->limits.max_planes * 2 <= info->max_draw_buffers && d->limits.max_planes < TSR_MAX_PLANES)
+        d->limits.max_planes *= 2;
+}
+
+static tsr_status check_context(const tsr_backend_device *d) {
+    int major = get_integer(GL_MAJOR_VERSION), minor = get_integer(GL_MINOR_VERSION);
+    if (major < 3)
+        return tsr_fail(TSR_NO_DEVICE, "%s is %s: OpenGL ES 3.0 is needed", d->info.name, d->info.version);
+    if (!GLAD_GL_EXT_color_buffer_float && (major == 3 && minor < 2))
+        return tsr_fail(TSR_NO_DEVICE, "%s has no float render targets (GL_EXT_color_buffer_float)", d->info.name);
+    if (get_integer(GL_MAX_TEXTURE_IMAGE_UNITS) < TSR_GL_UNITS)
+        return tsr_fail(TSR_NO_DEVICE, "%s offers %d texture units, %d are needed", d->info.name,
+                        get_integer(GL_MAX_TEXTURE_IMAGE_UNITS), TSR_GL_UNITS);
+    return TSR_OK;
+}
+
+static GLADapiproc load_from_caller(void *user, const char *name) {
+    const tsr_device_desc *desc = user;
+    union { /* ISO C has no cast from object to function pointers */
+        void *object;
+        GLADapiproc function;
+    } proc = {desc->get_proc_address(name)};
+    return proc.function;
+}
+
+static tsr_status load_gl(const tsr_device_desc *desc) {
+    tsr_device_desc copy = *desc;
+    int loaded = desc->get_proc_address ? gladLoadGLES2UserPtr(load_from_caller, &copy) : gladLoaderLoadGLES2();
+    if (!loaded)
+        return tsr_fail(TSR_NO_DEVICE, desc->platform == TSR_PLATFORM_CURRENT
+                                           ? "no OpenGL ES context is current on this thread"
+                                           : "libGLESv2 was not found; on Debian: apt install libgles2");
+    return TSR_OK;
+}
+
+static tsr_status set_up(tsr_backend_device *d, const tsr_device_desc *desc) {
+    read_info(d, desc);
+    TSR_TRY(check_context(d));
+    glGenVertexArrays(1, &d->vertex_array);
+    return tsr_gles_check_error(d, "setting up the context");
+}
+
+static tsr_status open_own(tsr_backend_device *d, const tsr_device_desc *desc) {
+    TSR_TRY(tsr_egl_create(desc, &d->egl));
+    TSR_TRY(make_current(d));
+    tsr_status status = load_gl(desc);
+    if (status == TSR_OK) {
+        tsr_gl_state_defaults();
+        status = set_up(d, desc);
+    }
+    tsr_gles_leave(d);
+    return status;
+}
+
+static tsr_status open_adopted(tsr_backend_device *d, const tsr_device_desc *desc) {
+    d->adopted = true;
+    TSR_TRY(load_gl(desc));
+    tsr_gl_state_save(&d->saved);
+    tsr_status status = set_up(d, desc);
+    tsr_gl_state_restore(&d->saved);
+    return status;
+}
+
+tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_device **out) {
+    tsr_backend_device *d = calloc(1, sizeof *d);
+    if (!d)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a device");
+    tsr_status status = desc->platform == TSR_PLATFORM_CURRENT ? open_adopted(d, desc) : open_own(d, desc);
+    if (status != TSR_OK) {
+        tsr_egl_destroy(&d->egl);
+        free(d);
+        return status;
+    }
+    tsr_log(TSR_LOG_INFO, "gles: %s, %s", d->info.name, d->info.version);
+    *out = d;
+    return TSR_OK;
+}
+
+void tsr_gles_device_destroy(tsr_backend_device *d) {
+    if (tsr_gles_enter(d) == TSR_OK) {
+        tsr_program_cache_clear(&d->programs);
+        glBindVertexArray(0);
+        glDeleteVertexArrays(1, &d->vertex_array);
+        tsr_gles_leave(d);
+    }
+    if (!d->adopted)
+        tsr_egl_destroy(&d->egl);
+    free(d);
+}
+
+void tsr_gles_device_info(const tsr_backend_device *d, tsr_device_info *info) { *info = d->info; }
+
+static bool list_device(const tsr_device_desc *desc, tsr_device_fn fn, void *user) {
+    tsr_backend_device *d;
+    if (tsr_gles_device_create(desc, &d) != TSR_OK)
+        return false;
+    fn(user, desc, &d->info, NULL);
+    tsr_gles_device_destroy(d);
+    return true;
+}
+
+void tsr_gles_list_devices(tsr_device_fn fn, void *user) {
+    int count = tsr_egl_device_count(), listed = 0;
+    for (int i = 1; i <= count; i++)
+        listed += list_device(&(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_DEVICE, .gpu = i}, fn, user);
+    listed += list_device(&(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_SURFACELESS}, fn, user);
+    if (!listed && !list_device(&(tsr_device_desc){.backend = "gles"}, fn, user))
+        fn(user, &(tsr_device_desc){.backend = "gles"}, NULL, tsr_last_error());
+}

@@ -1,0 +1,53 @@
+/* A GLES 3.0 context, made through EGL or adopted from the caller. */
+#ifndef TSR_GLES_DEVICE_H
+#define TSR_GLES_DEVICE_H
+
+#include "backend/backend.h"
+#include "gles/program.h"
+#include "gles/state.h"
+#include "plan/layout.h"
+
+#include <glad/egl.h>
+#include <glad/gles2.h>
+
+typedef struct tsr_egl {
+    EGLDisplay display;
+    EGLContext context;
+    EGLSurface surface; /* EGL_NO_SURFACE where contexts need none */
+} tsr_egl;
+
+struct tsr_backend_device {
+    bool adopted; /* the caller's context: its state is saved and restored around every call */
+    tsr_egl egl;  /* of our own context */
+    GLuint vertex_array;
+    tsr_layout_limits limits;
+    tsr_device_info info;
+    tsr_program_cache programs;
+    PFNGLGETGRAPHICSRESETSTATUSEXTPROC reset_status; /* NULL if the driver cannot tell */
+    bool lost;
+    /* while a call is inside: */
+    tsr_gl_state saved;
+    tsr_egl caller; /* what was current before */
+    EGLSurface caller_read;
+};
+
+/* Around everything that calls GL: makes our context current, or saves the caller's state. */
+tsr_status tsr_gles_enter(tsr_backend_device *device);
+void tsr_gles_leave(tsr_backend_device *device);
+
+/* TSR_DEVICE_LOST once the driver has reset the context. Inside enter and leave. */
+tsr_status tsr_gles_check_lost(tsr_backend_device *device);
+/* Turns a pending GL error into a status; what: the step, for the message. */
+tsr_status tsr_gles_check_error(tsr_backend_device *device, const char *what);
+
+tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl);
+void tsr_egl_destroy(tsr_egl *egl);
+/* Devices of EGL_EXT_platform_device; 0 if there is no such platform. */
+int tsr_egl_device_count(void);
+
+tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
+void tsr_gles_device_destroy(tsr_backend_device *device);
+void tsr_gles_device_info(const tsr_backend_device *device, tsr_device_info *info);
+void tsr_gles_list_devices(tsr_device_fn fn, void *user);
+
+#endif

@@ -1,0 +1,145 @@
+/* Contexts of our own, through EGL: no window, no display server. Displays are never terminated: EGL hands out
+ * one per platform to the whole process, and terminating it would take the contexts of others along. */
+#include "gles/device.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+enum { MAX_EGL_DEVICES = 16 };
+
+static bool has_extension(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list; at && (at = strstr(at, name)); at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+static int query_devices(EGLDeviceEXT devices[MAX_EGL_DEVICES]) {
+    EGLint count = 0;
+    if (!gladLoaderLoadEGL(EGL_NO_DISPLAY) || !GLAD_EGL_EXT_platform_device || !eglQueryDevicesEXT ||
+        !eglQueryDevicesEXT(MAX_EGL_DEVICES, devices, &count))
+        return 0;
+    return count;
+}
+
+int tsr_egl_device_count(void) {
+    EGLDeviceEXT devices[MAX_EGL_DEVICES];
+    return query_devices(devices);
+}
+
+static EGLDisplay platform_display(EGLenum platform, void *native) {
+    EGLDisplay display = eglGetPlatformDisplayEXT ? eglGetPlatformDisplayEXT(platform, native, NULL) : EGL_NO_DISPLAY;
+    if (display != EGL_NO_DISPLAY && eglInitialize(display, NULL, NULL))
+        return display;
+    return EGL_NO_DISPLAY;
+}
+
+static tsr_status open_device(int gpu, EGLDisplay *display) {
+    EGLDeviceEXT devices[MAX_EGL_DEVICES];
+    int count = query_devices(devices);
+    int index = gpu > 0 ? gpu - 1 : 0;
+    if (index >= count)
+        return tsr_fail(TSR_NO_DEVICE, "EGL offers %d devices: there is no GPU %d", count, index + 1);
+    *display = platform_display(EGL_PLATFORM_DEVICE_EXT, devices[index]);
+    if (*display == EGL_NO_DISPLAY)
+        return tsr_fail(TSR_NO_DEVICE, "EGL cannot open GPU %d of %d", index + 1, count);
+    return TSR_OK;
+}
+
+static tsr_status open_surfaceless(EGLDisplay *display) {
+    if (GLAD_EGL_MESA_platform_surfaceless)
+        *display = platform_display(EGL_PLATFORM_SURFACELESS_MESA, NULL);
+    if (*display == EGL_NO_DISPLAY)
+        return tsr_fail(TSR_NO_DEVICE, "EGL has no surfaceless platform here");
+    return TSR_OK;
+}
+
+static tsr_status open_default(EGLDisplay *display) {
+    *display = eglGetDisplay(EGL_DEFAULT_DISPLAY);
+    if (*display == EGL_NO_DISPLAY || !eglInitialize(*display, NULL, NULL)) {
+        *display = EGL_NO_DISPLAY;
+        return tsr_fail(TSR_NO_DEVICE, "EGL has no default display here");
+    }
+    return TSR_OK;
+}
+
+static tsr_status open_display(const tsr_device_desc *desc, EGLDisplay *display) {
+    *display = EGL_NO_DISPLAY;
+    if (!gladLoaderLoadEGL(EGL_NO_DISPLAY))
+        return tsr_fail(TSR_NO_DEVICE, "libEGL was not found; on Debian: apt install libegl1 libegl-mesa0 libgles2");
+    switch (desc->platform) {
+    case TSR_PLATFORM_DEVICE:
+        return open_device(desc->gpu, display);
+    case TSR_PLATFORM_SURFACELESS:
+        return open_surfaceless(display);
+    case TSR_PLATFORM_DEFAULT:
+        return open_default(display);
+    default:
+        break;
+    }
+    if (desc->gpu)
+        return open_device(desc->gpu, display);
+    if (open_surfaceless(display) == TSR_OK || open_device(0, display) == TSR_OK || open_default(display) == TSR_OK)
+        return TSR_OK;
+    return tsr_fail(TSR_NO_DEVICE, "EGL offers neither the surfaceless platform, nor a device, nor a default display");
+}
+
+static EGLContext create_context(EGLDisplay display, EGLConfig config) {
+    const EGLint robust[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 0,
+                             EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET, EGL_NONE};
+    const EGLint robust_ext[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 0,
+                                 EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT, EGL_LOSE_CONTEXT_ON_RESET_EXT,
+                                 EGL_NONE};
+    const EGLint plain[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 0, EGL_NONE};
+    const EGLint *const attempts[] = {robust, robust_ext, plain};
+    EGLContext context = EGL_NO_CONTEXT;
+    for (int i = 0; i < 3 && context == EGL_NO_CONTEXT; i++)
+        context = eglCreateContext(display, config, EGL_NO_CONTEXT, attempts[i]);
+    return context;
+}
+
+static tsr_status create_in(tsr_egl *egl) {
+    const EGLint attributes[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT, EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_NONE};
+    const EGLint any_surface[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT, EGL_SURFACE_TYPE, 0, EGL_NONE};
+    EGLConfig config = NULL;
+    EGLint count = 0;
+    bool surfaceless = has_extension(eglQueryString(egl->display, EGL_EXTENSIONS), "EGL_KHR_surfaceless_context");
+    if (!eglBindAPI(EGL_OPENGL_ES_API))
+        return tsr_fail(TSR_NO_DEVICE, "EGL has no OpenGL ES");
+    if ((!eglChooseConfig(egl->display, attributes, &config, 1, &count) || !count) &&
+        (!surfaceless || !eglChooseConfig(egl->display, any_surface, &config, 1, &count) || !count))
+        return tsr_fail(TSR_NO_DEVICE, "EGL has no configuration for OpenGL ES 3");
+    egl->context = create_context(egl->display, config);
+    if (egl->context == EGL_NO_CONTEXT)
+        return tsr_fail(TSR_NO_DEVICE, "EGL cannot make an OpenGL ES 3.0 context (error 0x%x)", (unsigned)eglGetError());
+    if (!surfaceless) {
+        const EGLint size[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
+        egl->surface = eglCreatePbufferSurface(egl->display, config, size);
+        if (egl->surface == EGL_NO_SURFACE)
+            return tsr_fail(TSR_NO_DEVICE, "EGL has neither surfaceless contexts nor pbuffers");
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl) {
+    *egl = (tsr_egl){EGL_NO_DISPLAY, EGL_NO_CONTEXT, EGL_NO_SURFACE};
+    TSR_TRY(open_display(desc, &egl->display));
+    if (!gladLoaderLoadEGL(egl->display)) /* now with what the display's version offers */
+        return tsr_fail(TSR_NO_DEVICE, "EGL 1.4 is needed");
+    EGLenum api = eglQueryAPI(); /* the thread's bound API is the caller's business */
+    tsr_status status = create_in(egl);
+    eglBindAPI(api);
+    if (status != TSR_OK)
+        tsr_egl_destroy(egl);
+    return status;
+}
+
+void tsr_egl_destroy(tsr_egl *egl) {
+    if (egl->surface != EGL_NO_SURFACE)
+        eglDestroySurface(egl->display, egl->surface);
+    if (egl->context != EGL_NO_CONTEXT)
+        eglDestroyContext(egl->display, egl->context);
+    *egl = (tsr_egl){EGL_NO_DISPLAY, EGL_NO_CONTEXT, EGL_NO_SURFACE};
+}

@@ -1,0 +1,142 @@
+/* Pools, means, normalizations and softmax. */
+#include "gles/kernels.h"
+
+#include "base/error.h"
+
+enum { SUM, MAXIMUM };
+enum { PLAIN, SQUARED_DIFFERENCE, EXP_DIFFERENCE };
+enum { PYRAMID = 16 }; /* rows and columns that one fragment of a pyramid adds up */
+
+static tsr_pass *reduce_pass(tsr_plan *plan, int source, int minus, int operation, int map, int output) {
+    tsr_pass *pass = tsr_plan_pass(plan, "reduce", output);
+    tsr_pass_source(plan, pass, source);
+    if (map != PLAIN)
+        tsr_pass_source(plan, pass, minus);
+    tsr_pass_define(pass, "OPERATION", operation);
+    tsr_pass_define(pass, "MAP", map);
+    return pass;
+}
+
+int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output) {
+    const tsr_layout l = *tsr_plan_layout(plan, tensor);
+    int h = l.h, w = l.w;
+    for (bool first = true; first || h > 1 || w > 1; first = false) {
+        int block_h = h < PYRAMID ? h : PYRAMID, block_w = w < PYRAMID ? w : PYRAMID;
+        h = (h + block_h - 1) / block_h;
+        w = (w + block_w - 1) / block_w;
+        bool last = h == 1 && w == 1;
+        int result = last && output != TSR_NONE ? output
+                                                : tsr_plan_tensor_new(plan, &(tsr_shape){4, {l.n, l.c, h, w}}, true);
+        int map = first && minus != TSR_NONE ? SQUARED_DIFFERENCE : PLAIN;
+        tsr_pass *pass = reduce_pass(plan, tensor, minus, SUM, map, result);
+        tsr_pass_define(pass, "CHANNELS", 0);
+        tsr_pass_ints(pass, "block", 1, 0, block_h, block_w);
+        tsr_pass_floats(pass, "factor", last ? 1.0f / ((float)l.h * (float)l.w) : 1.0f, 0, 0, 0);
+        tensor = result;
+    }
+    return tensor;
+}
+
+tsr_status tsr_gles_global_average_pool(tsr_plan *plan, const tsr_node *node) {
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    tsr_lower_mean(plan, input, TSR_NONE, tsr_plan_output(plan, node, 0));
+    return plan->status;
+}
+
+/* Scale or bias of a normalization, [C] seen as [1, C, 1, 1]. */
+static void per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node, int input) {
+    const tsr_value *v = tsr_node_in(plan->graph, node, input);
+    tsr_shape shape = {4, {1, v->shape.dim[0], 1, 1}};
+    tsr_pass_post_binary(plan, pass, op, tsr_plan_constant(plan, &shape, v->data), false);
+}
+
+/* y = scale * (x - mean) / sqrt(variance + epsilon) + bias, mean and variance over one channel of one image. */
+tsr_status tsr_gles_instance_normalization(tsr_plan *plan, const tsr_node *node) {
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    int mean = tsr_lower_mean(plan, input, TSR_NONE, TSR_NONE), variance = tsr_lower_mean(plan, input, mean, TSR_NONE);
+    tsr_pass *pass = tsr_plan_pass(plan, "normalize", tsr_plan_output(plan, node, 0));
+    tsr_pass_source(plan, pass, input);
+    tsr_pass_source(plan, pass, mean);
+    tsr_pass_source(plan, pass, variance);
+    tsr_pass_floats(pass, "epsilon", tsr_attr_float(node, "epsilon", 1e-5f), 0, 0, 0);
+    per_channel(plan, pass, TSR_OP_Mul, node, 1);
+    per_channel(plan, pass, TSR_OP_Add, node, 2);
+    return plan->status;
+}
+
+/* src/passes/fold_batch_norm.c leaves none. */
+tsr_status tsr_gles_batch_normalization(tsr_plan *plan, const tsr_node *node) {
+    (void)plan;
+    return tsr_fail(TSR_UNSUPPORTED, "'%s' was neither folded nor rewritten", node->name);
+}
+
+/* Maximum, or sum of exp(a - minus), over the axes from `axis` on to `end`, which keep size 1. */
+static int reduce_axes(tsr_plan *plan, int source, const tsr_shape *shape, int axis, int end, int operation, int minus) {
+    tsr_shape reduced = *shape;
+    int block[4] = {1, 0, 1, 1};
+    for (int i = axis; i < end; i++) {
+        block[tsr_layout_axes(shape->rank)[i]] = (int)shape->dim[i];
+        reduced.dim[i] = 1;
+    }
+    int output = tsr_plan_tensor_new(plan, &reduced, true);
+    tsr_pass *pass = reduce_pass(plan, source, minus, operation, operation == SUM ? EXP_DIFFERENCE : PLAIN, output);
+    tsr_pass_define(pass, "CHANNELS", block[TSR_AXIS_C] != 0);
+    tsr_pass_ints(pass, "block", block[0], 0, block[2], block[3]);
+    tsr_pass_floats(pass, "factor", 1, 0, 0, 0);
+    return output;
+}
+
+tsr_status tsr_gles_softmax(tsr_plan *plan, const tsr_node *node) {
+    const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
+    int axis;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -1), shape->rank, &axis));
+    int end = tsr_attr_int(node, "coerce_2d", 0) ? shape->rank : axis + 1;
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    int maximum = reduce_axes(plan, input, shape, axis, end, MAXIMUM, TSR_NONE);
+    int sum = reduce_axes(plan, input, shape, axis, end, SUM, maximum);
+    tsr_pass *pass = tsr_plan_pass(plan, "softmax", tsr_plan_output(plan, node, 0));
+    tsr_pass_source(plan, pass, input);
+    tsr_pass_source(plan, pass, maximum);
+    tsr_pass_source(plan, pass, sum);
+    return plan->status;
+}
+
+enum { POOL_MAXIMUM, POOL_AVERAGE, POOL_INDEX };
+
+static void lower_pool(tsr_plan *plan, const tsr_node *node, const tsr_window *w, int mode, int output) {
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    tsr_pass *pass = tsr_plan_pass(plan, "pool", output);
+    bool padded = w->count_include_pad;
+    tsr_pass_source(plan, pass, input);
+    tsr_pass_define(pass, "MODE", mode);
+    tsr_pass_ints(pass, "window_y", (int)w->kernel[0], (int)w->stride[0], (int)w->dilation[0], (int)w->pad_begin[0]);
+    tsr_pass_ints(pass, "window_x", (int)w->kernel[1], (int)w->stride[1], (int)w->dilation[1], (int)w->pad_begin[1]);
+    tsr_pass_ints(pass, "counted", padded ? (int)w->pad_begin[0] : 0, padded ? (int)w->pad_begin[1] : 0,
+                  (int)(w->in[0] + (padded ? w->pad_end[0] : 0)), (int)(w->in[1] + (padded ? w->pad_end[1] : 0)));
+    tsr_pass_ints(pass, "order", (int)tsr_attr_int(node, "storage_order", 0), 0, 0, 0);
+}
+
+tsr_status tsr_gles_average_pool(tsr_plan *plan, const tsr_node *node) {
+    tsr_window w;
+    TSR_TRY(tsr_node_window(plan->graph, node, &w));
+    lower_pool(plan, node, &w, POOL_AVERAGE, tsr_plan_output(plan, node, 0));
+    return plan->status;
+}
+
+enum { EXACT_FLOATS = 1 << 24 }; /* every integer up to here is a float */
+
+tsr_status tsr_gles_max_pool(tsr_plan *plan, const tsr_node *node) {
+    const tsr_value *indices = tsr_node_out(plan->graph, node, 1);
+    tsr_window w;
+    TSR_TRY(tsr_node_window(plan->graph, node, &w));
+    if (indices && tsr_shape_count(&tsr_node_in(plan->graph, node, 0)->shape) > EXACT_FLOATS)
+        return tsr_fail(TSR_UNSUPPORTED, "Indices into more than 2^24 elements are not exact in floats");
+    lower_pool(plan, node, &w, POOL_MAXIMUM, tsr_plan_output(plan, node, 0));
+    if (indices) {
+        int output = tsr_plan_tensor_new(plan, &indices->shape, true); /* 16 bits would round them */
+        lower_pool(plan, node, &w, POOL_INDEX, output);
+        if (output)
+            plan->value_tensor[node->outputs[1]] = output;
+    }
+    return plan->status;
+}

@@ -1,0 +1,32 @@
+/* Programs: compiled once per device, shared by passes and sessions that need the same text. */
+#ifndef TSR_GLES_PROGRAM_H
+#define TSR_GLES_PROGRAM_H
+
+#include "plan/plan.h"
+
+#include <glad/gles2.h>
+
+typedef struct tsr_program tsr_program;
+struct tsr_program {
+    tsr_program *next;
+    char *text; /* of the fragment shader: the key */
+    GLuint id;
+    int references;
+    bool checked; /* link status was asked for */
+    /* locations, -1 where the driver removed a uniform */
+    GLint output_size, output_grid, output_inverse, posts;
+    GLint source_size[TSR_MAX_SOURCES], source_grid[TSR_MAX_SOURCES];
+};
+
+typedef struct tsr_program_cache {
+    tsr_program *head;
+} tsr_program_cache;
+
+/* Finds or starts compiling the program of a pass; text is taken over. Drivers that compile in parallel go on while
+ * other programs are started; tsr_program_finish waits. */
+tsr_status tsr_program_acquire(tsr_program_cache *cache, char *text, tsr_program **program);
+tsr_status tsr_program_finish(tsr_program *program, const char *kernel);
+void tsr_program_release(tsr_program_cache *cache, tsr_program *program);
+void tsr_program_cache_clear(tsr_program_cache *cache);
+
+#endif

@@ -1,0 +1,80 @@
+#include "gles/shader.h"
+
+#include "base/text.h"
+#include "glsl_kernels.h"
+
+#include <string.h>
+
+static const char *kernel_text(const char *stem) {
+    const tsr_glsl_kernel *kernel = tsr_glsl_kernels;
+    while (kernel->stem && strcmp(kernel->stem, stem))
+        kernel++;
+    return kernel->text;
+}
+
+/* #define <each>(M) M(0) M(1) ... : loops in plain text, which every driver keeps in registers. */
+static void add_define(tsr_text *text, const tsr_define *define) {
+    tsr_text_add(text, "#define %s %d\n", define->name, define->value);
+    if (!define->each)
+        return;
+    tsr_text_add(text, "#define %s(M)", define->each);
+    for (int i = 0; i < define->value; i++)
+        tsr_text_add(text, " M(%d)", i);
+    tsr_text_add(text, "\n");
+}
+
+/* glsl/source.glsl once a source, its T_ names defined to the source's own. */
+static void add_source(tsr_text *text, char letter, const tsr_layout *layout) {
+    static const char *const names[] = {"texture", "size", "grid", "fetch", "pixel", "at", "broadcast"};
+    enum { NAME_COUNT = sizeof names / sizeof *names };
+    for (int i = 0; i < NAME_COUNT; i++)
+        tsr_text_add(text, "#define T_%s %c_%s\n", names[i], letter, names[i]);
+    tsr_text_add(text, "#define T_linear %d\n", layout->linear);
+    tsr_text_add(text, "%s", tsr_glsl_source);
+    for (int i = 0; i < NAME_COUNT; i++)
+        tsr_text_add(text, "#undef T_%s\n", names[i]);
+    tsr_text_add(text, "#undef T_linear\n");
+}
+
+static void add_post(tsr_text *text, const tsr_plan *plan, const tsr_pass *pass, int i) {
+    const tsr_pass_post *post = &pass->posts[i];
+    const char *stem = tsr_op_get_info(post->op)->stem;
+    if (post->source == TSR_NONE) {
+        tsr_text_add(text, "    v = tsr_%s(v, posts[%d].xy);\n", stem, i);
+        return;
+    }
+    const tsr_layout *operand = tsr_plan_layout(plan, pass->sources[post->source]);
+    /* One texel for a whole tile: asked for in the same words for every plane, so that it is fetched once. */
+    const char *pixel = operand->h == 1 && operand->w == 1 ? "0, 0" : "y, x";
+    char letter = (char)('A' + post->source);
+    if (post->swapped)
+        tsr_text_add(text, "    v = tsr_%s(%c_broadcast(n, t, %s), v);\n", stem, letter, pixel);
+    else
+        tsr_text_add(text, "    v = tsr_%s(v, %c_broadcast(n, t, %s));\n", stem, letter, pixel);
+}
+
+static void add_posts(tsr_text *text, const tsr_plan *plan, const tsr_pass *pass) {
+    if (pass->post_count)
+        tsr_text_add(text, "uniform vec4 posts[%d];\n", pass->post_count);
+    tsr_text_add(text, "vec4 tsr_post(vec4 v, int n, int t, int y, int x) {\n");
+    for (int i = 0; i < pass->post_count; i++)
+        add_post(text, plan, pass, i);
+    tsr_text_add(text, "    return v;\n}\n");
+}
+
+char *tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass) {
+    const char *kernel = kernel_text(pass->kernel);
+    if (!kernel)
+        return NULL;
+    tsr_text text = {0};
+    const tsr_layout *output = tsr_plan_layout(plan, pass->output);
+    tsr_text_add(&text, "#version 300 es\n#define PLANES %d\n#define O_linear %d\n", output->planes, output->linear);
+    for (int i = 0; i < pass->define_count; i++)
+        add_define(&text, &pass->defines[i]);
+    tsr_text_add(&text, "%s%s%s", tsr_glsl_prelude, tsr_glsl_unary, tsr_glsl_binary);
+    for (int i = 0; i < pass->source_count; i++)
+        add_source(&text, (char)('A' + i), tsr_plan_layout(plan, pass->sources[i]));
+    add_posts(&text, plan, pass);
+    tsr_text_add(&text, "%s%s", kernel, tsr_glsl_main);
+    return tsr_text_take(&text);
+}

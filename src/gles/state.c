@@ -1,0 +1,68 @@
+#include "gles/state.h"
+
+static const GLenum caps[TSR_GL_CAPS] = {
+    GL_BLEND,       GL_CULL_FACE,           GL_DEPTH_TEST,           GL_DITHER, GL_POLYGON_OFFSET_FILL,
+    GL_RASTERIZER_DISCARD, GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SCISSOR_TEST, GL_STENCIL_TEST,
+};
+
+static const GLenum pixel_store[9] = {
+    GL_PACK_ROW_LENGTH,   GL_PACK_SKIP_ROWS,   GL_PACK_SKIP_PIXELS,   GL_PACK_ALIGNMENT,     GL_UNPACK_ROW_LENGTH,
+    GL_UNPACK_SKIP_ROWS,  GL_UNPACK_SKIP_PIXELS, GL_UNPACK_ALIGNMENT, GL_UNPACK_IMAGE_HEIGHT,
+};
+
+void tsr_gl_state_defaults(void) {
+    for (int i = 0; i < TSR_GL_CAPS; i++)
+        glDisable(caps[i]);
+    for (int i = 0; i < 9; i++)
+        glPixelStorei(pixel_store[i], pixel_store[i] == GL_PACK_ALIGNMENT || pixel_store[i] == GL_UNPACK_ALIGNMENT ? 4 : 0);
+    for (GLuint i = 0; i < TSR_GL_UNITS; i++)
+        glBindSampler(i, 0);
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+}
+
+void tsr_gl_state_save(tsr_gl_state *s) {
+    glGetIntegerv(GL_CURRENT_PROGRAM, &s->program);
+    glGetIntegerv(GL_VERTEX_ARRAY_BINDING, &s->vertex_array);
+    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &s->draw_framebuffer);
+    glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &s->read_framebuffer);
+    glGetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &s->pack_buffer);
+    glGetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &s->unpack_buffer);
+    glGetIntegerv(GL_ACTIVE_TEXTURE, &s->active_texture);
+    glGetIntegerv(GL_VIEWPORT, s->viewport);
+    glGetBooleanv(GL_COLOR_WRITEMASK, s->color_mask);
+    for (int i = 0; i < TSR_GL_CAPS; i++)
+        s->enabled[i] = glIsEnabled(caps[i]);
+    for (int i = 0; i < 9; i++)
+        glGetIntegerv(pixel_store[i], &s->pixel_store[i]);
+    for (int i = 0; i < TSR_GL_UNITS; i++) {
+        glActiveTexture(GL_TEXTURE0 + (GLenum)i);
+        glGetIntegerv(GL_TEXTURE_BINDING_2D, &s->texture_2d[i]);
+        glGetIntegerv(GL_TEXTURE_BINDING_2D_ARRAY, &s->texture_array[i]);
+        glGetIntegerv(GL_SAMPLER_BINDING, &s->sampler[i]);
+    }
+    tsr_gl_state_defaults();
+}
+
+void tsr_gl_state_restore(const tsr_gl_state *s) {
+    for (GLuint i = 0; i < TSR_GL_UNITS; i++) {
+        glActiveTexture(GL_TEXTURE0 + i);
+        glBindTexture(GL_TEXTURE_2D, (GLuint)s->texture_2d[i]);
+        glBindTexture(GL_TEXTURE_2D_ARRAY, (GLuint)s->texture_array[i]);
+        glBindSampler(i, (GLuint)s->sampler[i]);
+    }
+    for (int i = 0; i < 9; i++)
+        glPixelStorei(pixel_store[i], s->pixel_store[i]);
+    for (int i = 0; i < TSR_GL_CAPS; i++)
+        s->enabled[i] ? glEnable(caps[i]) : glDisable(caps[i]);
+    glColorMask(s->color_mask[0], s->color_mask[1], s->color_mask[2], s->color_mask[3]);
+    glViewport(s->viewport[0], s->viewport[1], s->viewport[2], s->viewport[3]);
+    glActiveTexture((GLenum)s->active_texture);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, (GLuint)s->unpack_buffer);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, (GLuint)s->pack_buffer);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)s->read_framebuffer);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, (GLuint)s->draw_framebuffer);
+    glBindVertexArray((GLuint)s->vertex_array);
+    glUseProgram((GLuint)s->program);
+}

@@ -1,0 +1,25 @@
+/* The GL state that Tessera touches, saved and restored when it works in the caller's context. */
+#ifndef TSR_GLES_STATE_H
+#define TSR_GLES_STATE_H
+
+#include "plan/plan.h"
+
+#include <glad/gles2.h>
+
+enum { TSR_GL_UNITS = TSR_MAX_SOURCES + 1, TSR_GL_CAPS = 9 };
+
+typedef struct tsr_gl_state {
+    GLint program, vertex_array, draw_framebuffer, read_framebuffer, pack_buffer, unpack_buffer, active_texture;
+    GLint viewport[4];
+    GLint texture_2d[TSR_GL_UNITS], texture_array[TSR_GL_UNITS], sampler[TSR_GL_UNITS];
+    GLint pixel_store[9];
+    GLboolean color_mask[4], enabled[TSR_GL_CAPS];
+} tsr_gl_state;
+
+/* Saves the state and sets what Tessera's draws and transfers rely on. */
+void tsr_gl_state_save(tsr_gl_state *state);
+void tsr_gl_state_restore(const tsr_gl_state *state);
+/* Sets what draws and transfers rely on, in a context of our own. */
+void tsr_gl_state_defaults(void);
+
+#endif

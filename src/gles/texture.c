@@ -1,0 +1,101 @@
+#include "gles/texture.h"
+
+#include "base/error.h"
+
+#include <math.h>
+
+size_t tsr_layout_floats(const tsr_layout *l) {
+    return (size_t)l->texture_w * (size_t)l->texture_h * (size_t)l->planes * 4;
+}
+
+static GLuint create_texture(GLenum kind) {
+    GLuint texture = 0;
+    glGenTextures(1, &texture);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(kind, texture);
+    /* Float textures without filtering are incomplete under any other setting. */
+    glTexParameteri(kind, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(kind, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexParameteri(kind, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(kind, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    return texture;
+}
+
+static void attach(const tsr_storage *s, GLuint texture) {
+    GLenum buffers[TSR_MAX_PLANES];
+    for (int i = 0; i < s->planes; i++) {
+        buffers[i] = GL_COLOR_ATTACHMENT0 + (GLenum)i;
+        if (s->plain)
+            glFramebufferTexture2D(GL_FRAMEBUFFER, buffers[i], GL_TEXTURE_2D, texture, 0);
+        else
+            glFramebufferTextureLayer(GL_FRAMEBUFFER, buffers[i], texture, 0, i);
+    }
+    glDrawBuffers(s->planes, buffers);
+}
+
+tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
+    GLenum format = s->half ? GL_RGBA16F : GL_RGBA32F;
+    target->texture = create_texture(s->plain ? GL_TEXTURE_2D : GL_TEXTURE_2D_ARRAY);
+    if (s->plain)
+        glTexStorage2D(GL_TEXTURE_2D, 1, format, s->texture_w, s->texture_h);
+    else
+        glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, format, s->texture_w, s->texture_h, s->planes);
+    GLenum error = glGetError();
+    if (error != GL_NO_ERROR)
+        return tsr_fail(error == GL_OUT_OF_MEMORY ? TSR_OUT_OF_MEMORY : TSR_DEVICE,
+                        "the driver has no texture of %d x %d x %d texels (GL error 0x%04x)", s->texture_w,
+                        s->texture_h, s->planes, (unsigned)error);
+    glGenFramebuffers(1, &target->framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
+    attach(s, target->texture);
+    GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
+    if (status != GL_FRAMEBUFFER_COMPLETE)
+        return tsr_fail(TSR_DEVICE, "the driver does not render to %d planes of %s (framebuffer status 0x%04x)",
+                        s->planes, s->half ? "RGBA16F" : "RGBA32F", (unsigned)status);
+    return TSR_OK;
+}
+
+void tsr_target_destroy(tsr_target *target) {
+    glDeleteFramebuffers(1, &target->framebuffer);
+    glDeleteTextures(1, &target->texture);
+    *target = (tsr_target){0};
+}
+
+void tsr_target_poison(const tsr_target *target, const tsr_storage *s) {
+    const float nan[4] = {NAN, NAN, NAN, NAN};
+    glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
+    for (int i = 0; i < s->planes; i++)
+        glClearBufferfv(GL_COLOR, i, nan);
+}
+
+GLuint tsr_texture_constant(const tsr_layout *l, const float *elements, float *texels) {
+    tsr_layout_pack(l, elements, 0, texels);
+    GLuint texture = create_texture(GL_TEXTURE_2D_ARRAY);
+    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA32F, l->texture_w, l->texture_h, l->planes);
+    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, l->texture_w, l->texture_h, l->planes, GL_RGBA, GL_FLOAT, texels);
+    return texture;
+}
+
+GLuint tsr_texture_table(int width, int height, const float *texels) {
+    GLuint texture = create_texture(GL_TEXTURE_2D);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA32F, width, height);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_FLOAT, texels);
+    return texture;
+}
+
+void tsr_target_upload(const tsr_target *target, const tsr_layout *l, const float *texels) {
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, target->texture);
+    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, l->texture_w, l->texture_h, l->planes, GL_RGBA, GL_FLOAT, texels);
+}
+
+void tsr_target_read(const tsr_target *target, const tsr_layout *l, GLuint buffer) {
+    size_t plane_bytes = tsr_layout_floats(l) / (size_t)l->planes * sizeof(float);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, target->framebuffer);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
+    for (int i = 0; i < l->planes; i++) {
+        glReadBuffer(GL_COLOR_ATTACHMENT0 + (GLenum)i);
+        glReadPixels(0, 0, l->texture_w, l->texture_h, GL_RGBA, GL_FLOAT, (char *)0 + (size_t)i * plane_bytes);
+    }
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+}

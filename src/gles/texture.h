@@ -1,0 +1,31 @@
+/* Textures, framebuffers and transfers. */
+#ifndef TSR_GLES_TEXTURE_H
+#define TSR_GLES_TEXTURE_H
+
+#include "plan/plan.h"
+
+#include <glad/gles2.h>
+
+/* A storage of the plan: a texture with a framebuffer that renders into all its planes at once. */
+typedef struct tsr_target {
+    GLuint texture, framebuffer;
+} tsr_target;
+
+/* Fails if the driver cannot render to it. */
+tsr_status tsr_target_create(const tsr_storage *storage, tsr_target *target);
+void tsr_target_destroy(tsr_target *target);
+/* Fills every texel with NaN. */
+void tsr_target_poison(const tsr_target *target, const tsr_storage *storage);
+
+/* A 2D-array texture of a constant tensor in 32 bits, packed through texels (tsr_layout_pack's size). */
+GLuint tsr_texture_constant(const tsr_layout *layout, const float *elements, float *texels);
+/* A 2D texture of width * height RGBA texels. */
+GLuint tsr_texture_table(int width, int height, const float *texels);
+/* Writes all planes of a target. */
+void tsr_target_upload(const tsr_target *target, const tsr_layout *layout, const float *texels);
+/* Starts copying all planes to a pixel-pack buffer, as floats. */
+void tsr_target_read(const tsr_target *target, const tsr_layout *layout, GLuint buffer);
+
+size_t tsr_layout_floats(const tsr_layout *layout);
+
+#endif

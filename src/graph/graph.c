@@ -1,0 +1,363 @@
+#include "graph/graph.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+/* ---- dtypes and shapes ---- */
+
+const char *tsr_dtype_name(tsr_dtype dtype) {
+    switch (dtype) {
+#define NAME_CASE(name, text, bytes)                                                               \
+    case TSR_##name:                                                                               \
+        return text;
+        TSR_DTYPE_MAP(NAME_CASE)
+#undef NAME_CASE
+    }
+    return "unknown type";
+}
+
+size_t tsr_dtype_size(tsr_dtype dtype) {
+    switch (dtype) {
+#define SIZE_CASE(name, text, bytes)                                                               \
+    case TSR_##name:                                                                               \
+        return bytes;
+        TSR_DTYPE_MAP(SIZE_CASE)
+#undef SIZE_CASE
+    }
+    return 0;
+}
+
+bool tsr_dtype_is_float(tsr_dtype dtype) {
+    return dtype == TSR_F32 || dtype == TSR_F16 || dtype == TSR_F64;
+}
+
+int64_t tsr_shape_count(const tsr_shape *shape) {
+    if (shape->rank < 0)
+        return -1;
+    bool empty = false;
+    for (int i = 0; i < shape->rank; i++) {
+        if (shape->dim[i] < 0)
+            return -1;
+        empty |= shape->dim[i] == 0;
+    }
+    if (empty)
+        return 0;
+    int64_t count = 1;
+    for (int i = 0; i < shape->rank; i++) {
+        if (count > INT64_MAX / shape->dim[i])
+            return -1;
+        count *= shape->dim[i];
+    }
+    return count;
+}
+
+const char *tsr_shape_text(const tsr_shape *shape) {
+    static _Thread_local char buffers[8][TSR_MAX_RANK * 22 + 3];
+    static _Thread_local unsigned next;
+    char *text = buffers[next++ % 8];
+    size_t size = sizeof buffers[0], used = 1;
+    if (shape->rank < 0)
+        return "[unknown rank]";
+    text[0] = '[';
+    for (int i = 0; i < shape->rank; i++) {
+        const char *comma = i ? ", " : "";
+        int length = shape->dim[i] < 0
+                         ? snprintf(text + used, size - used, "%s?", comma)
+                         : snprintf(text + used, size - used, "%s%" PRId64, comma, shape->dim[i]);
+        used += (size_t)length;
+    }
+    memcpy(text + used, "]", 2);
+    return text;
+}
+
+bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b) {
+    if (a->rank != b->rank)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dim[i] != b->dim[i])
+            return false;
+    return true;
+}
+
+tsr_shape tsr_shape_make(int rank, const int64_t *dims) {
+    tsr_shape shape = {.rank = rank};
+    for (int i = 0; i < rank; i++)
+        shape.dim[i] = dims[i];
+    return shape;
+}
+
+/* ---- the operator table ---- */
+
+static const tsr_op_info op_table[TSR_OP_COUNT] = {
+#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
+    {#Name, #stem, min_in, max_in, min_out, max_out, parameters, false, false},
+#define TSR_UNARY(Name, stem) {#Name, #stem, 1, 1, 1, 1, 0, true, false},
+#define TSR_BINARY(Name, stem) {#Name, #stem, 2, 2, 1, 1, 0, false, true},
+#include "graph/ops.def"
+};
+
+const tsr_op_info *tsr_op_get_info(tsr_op op) {
+    return &op_table[op];
+}
+
+tsr_op tsr_op_find(const char *name) {
+    for (int op = 0; op < TSR_OP_COUNT; op++)
+        if (strcmp(op_table[op].name, name) == 0)
+            return (tsr_op)op;
+    return TSR_OP_COUNT;
+}
+
+/* ---- graphs ---- */
+
+tsr_graph *tsr_graph_create(const char *file) {
+    tsr_arena *arena = tsr_arena_create();
+    if (!arena)
+        return NULL;
+    tsr_graph *graph = TSR_NEW(arena, 1, tsr_graph);
+    char *name = tsr_arena_strndup(arena, file ? file : "", file ? strlen(file) : 0);
+    if (!graph || !name) {
+        tsr_arena_destroy(arena);
+        return NULL;
+    }
+    graph->arena = arena;
+    graph->file = name;
+    return graph;
+}
+
+void tsr_graph_destroy(tsr_graph *graph) {
+    if (graph)
+        tsr_arena_destroy(graph->arena);
+}
+
+/* A copy in the arena of count elements; *failed is set when out of memory. */
+static void *copy_array(tsr_arena *arena, const void *source, int count, size_t size,
+                        bool *failed) {
+    void *copy = tsr_arena_alloc(arena, (size_t)count, size);
+    if (!copy)
+        *failed = true;
+    else if (count)
+        memcpy(copy, source, (size_t)count * size);
+    return copy;
+}
+
+static void clone_node(tsr_arena *arena, tsr_node *node, bool *failed) {
+    node->inputs = copy_array(arena, node->inputs, node->input_count, sizeof(int), failed);
+    node->outputs = copy_array(arena, node->outputs, node->output_count, sizeof(int), failed);
+    node->attrs = copy_array(arena, node->attrs, node->attr_count, sizeof(tsr_attr), failed);
+    node->posts = copy_array(arena, node->posts, node->post_count, sizeof(tsr_post), failed);
+}
+
+tsr_graph *tsr_graph_clone(const tsr_graph *source) {
+    tsr_graph *clone = tsr_graph_create(source->file);
+    if (!clone)
+        return NULL;
+    tsr_arena *arena = clone->arena;
+    const char *file = clone->file;
+    bool failed = false;
+    *clone = *source;
+    clone->arena = arena;
+    clone->file = file;
+    clone->value_capacity = source->value_count;
+    clone->values =
+        copy_array(arena, source->values, source->value_count, sizeof(tsr_value), &failed);
+    clone->name_slots =
+        copy_array(arena, source->name_slots, source->name_slot_count, sizeof(int), &failed);
+    clone->inputs = copy_array(arena, source->inputs, source->input_count, sizeof(int), &failed);
+    clone->outputs = copy_array(arena, source->outputs, source->output_count, sizeof(int), &failed);
+    clone->nodes = copy_array(arena, source->nodes, source->node_count, sizeof(tsr_node), &failed);
+    for (int i = 0; i < clone->node_count && !failed; i++)
+        clone_node(arena, &clone->nodes[i], &failed);
+    if (failed) {
+        tsr_graph_destroy(clone);
+        return NULL;
+    }
+    return clone;
+}
+
+/* ---- values by name: open addressing, a slot holds a value's index + 1 and 0 is free ---- */
+
+/* The slot that holds the name, or the free one where it belongs; needs a free slot. */
+static int *find_slot(const tsr_graph *graph, const char *name) {
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+        hash = (hash ^ *c) * 16777619u;
+    uint32_t mask = (uint32_t)graph->name_slot_count - 1;
+    uint32_t at = hash & mask;
+    while (graph->name_slots[at] &&
+           strcmp(graph->values[graph->name_slots[at] - 1].name, name) != 0)
+        at = (at + 1) & mask;
+    return &graph->name_slots[at];
+}
+
+int tsr_graph_find_value(const tsr_graph *graph, const char *name) {
+    return graph->name_slot_count ? *find_slot(graph, name) - 1 : TSR_NONE;
+}
+
+/* Of two values with one name the first is found. */
+static void index_value(tsr_graph *graph, int value) {
+    int *slot = find_slot(graph, graph->values[value].name);
+    if (!*slot)
+        *slot = value + 1;
+}
+
+/* Room for one more value; at most half of the name slots are taken. */
+static bool reserve_value(tsr_graph *graph) {
+    int count = graph->value_count;
+    if (count == graph->value_capacity) {
+        if (count > (1 << 28))
+            return false;
+        int capacity = count ? 2 * count : FIRST_CAPACITY;
+        tsr_value *values = TSR_NEW(graph->arena, capacity, tsr_value);
+        if (!values)
+            return false;
+        if (count)
+            memcpy(values, graph->values, (size_t)count * sizeof *values);
+        graph->values = values;
+        graph->value_capacity = capacity;
+    }
+    if (count >= graph->name_slot_count / 2) {
+        int slot_count = graph->name_slot_count ? 2 * graph->name_slot_count : 2 * FIRST_CAPACITY;
+        int *slots = TSR_NEW(graph->arena, slot_count, int);
+        if (!slots)
+            return false;
+        graph->name_slots = slots;
+        graph->name_slot_count = slot_count;
+        for (int i = 0; i < count; i++)
+            index_value(graph, i);
+    }
+    return true;
+}
+
+int tsr_graph_add_value(tsr_graph *graph, const char *name) {
+    const char *copy = tsr_arena_strndup(graph->arena, name, strlen(name));
+    if (!copy || !reserve_value(graph))
+        return TSR_NONE;
+    int index = graph->value_count++;
+    graph->values[index] =
+        (tsr_value){.name = copy, .dtype = TSR_F32, .shape.rank = -1, .producer = TSR_NONE};
+    index_value(graph, index);
+    return index;
+}
+
+int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
+                           const tsr_shape *shape, const void *data) {
+    int index = tsr_graph_add_value(graph, name);
+    if (index == TSR_NONE)
+        return TSR_NONE;
+    tsr_value *value = &graph->values[index];
+    value->dtype = dtype;
+    value->shape = *shape;
+    value->data = data;
+    return index;
+}
+
+/* ---- nodes ---- */
+
+const tsr_value *tsr_node_in(const tsr_graph *graph, const tsr_node *node, int i) {
+    if (i >= node->input_count || node->inputs[i] == TSR_NONE)
+        return NULL;
+    return &graph->values[node->inputs[i]];
+}
+
+tsr_value *tsr_node_out(const tsr_graph *graph, const tsr_node *node, int i) {
+    if (i >= node->output_count || node->outputs[i] == TSR_NONE)
+        return NULL;
+    return &graph->values[node->outputs[i]];
+}
+
+const tsr_attr *tsr_node_attr(const tsr_node *node, const char *name) {
+    for (int i = 0; i < node->attr_count; i++)
+        if (strcmp(node->attrs[i].name, name) == 0)
+            return &node->attrs[i];
+    return NULL;
+}
+
+static const tsr_attr *attr_of_kind(const tsr_node *node, const char *name, tsr_attr_kind kind) {
+    const tsr_attr *attr = tsr_node_attr(node, name);
+    return attr && attr->kind == kind ? attr : NULL;
+}
+
+int64_t tsr_attr_int(const tsr_node *node, const char *name, int64_t otherwise) {
+    const tsr_attr *attr = attr_of_kind(node, name, TSR_ATTR_INT);
+    return attr ? attr->i : otherwise;
+}
+
+float tsr_attr_float(const tsr_node *node, const char *name, float otherwise) {
+    const tsr_attr *attr = attr_of_kind(node, name, TSR_ATTR_FLOAT);
+    return attr ? attr->f : otherwise;
+}
+
+const char *tsr_attr_string(const tsr_node *node, const char *name, const char *otherwise) {
+    const tsr_attr *attr = attr_of_kind(node, name, TSR_ATTR_STRING);
+    return attr ? attr->s : otherwise;
+}
+
+const int64_t *tsr_attr_ints(const tsr_node *node, const char *name, int *count) {
+    const tsr_attr *attr = attr_of_kind(node, name, TSR_ATTR_INTS);
+    *count = attr ? attr->count : 0;
+    return attr ? attr->ints : NULL;
+}
+
+void tsr_unary_params(const tsr_node *node, float param[2]) {
+    param[0] = param[1] = 0;
+    switch (node->op) {
+    case TSR_OP_LeakyRelu:
+        param[0] = tsr_attr_float(node, "alpha", 0.01f);
+        break;
+    case TSR_OP_HardSigmoid:
+        param[0] = tsr_attr_float(node, "alpha", 0.2f);
+        param[1] = tsr_attr_float(node, "beta", 0.5f);
+        break;
+    case TSR_OP_Elu:
+        param[0] = tsr_attr_float(node, "alpha", 1.0f);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- multiply-adds ---- */
+
+static int64_t saturating_product(int64_t a, int64_t b) {
+    return a > 0 && b > INT64_MAX / a ? INT64_MAX : a * b;
+}
+
+/* Elements of a, times those of b for each index of b's given axis; 0 while a shape is unknown. */
+static int64_t product_per_axis(const tsr_value *a, const tsr_value *b, int axis) {
+    int64_t a_count = tsr_shape_count(&a->shape), b_count = tsr_shape_count(&b->shape);
+    if (a_count <= 0 || b_count <= 0 || axis < 0 || axis >= b->shape.rank)
+        return 0;
+    return saturating_product(a_count, b_count / b->shape.dim[axis]);
+}
+
+/* Elements of the output, times the summed axis of the left matrix. */
+static int64_t matrix_macs(const tsr_value *left, int summed_axis, const tsr_value *out) {
+    int64_t count = tsr_shape_count(&out->shape);
+    if (tsr_shape_count(&left->shape) <= 0 || count <= 0 || summed_axis < 0)
+        return 0;
+    return saturating_product(count, left->shape.dim[summed_axis]);
+}
+
+int64_t tsr_node_macs(const tsr_graph *graph, const tsr_node *node) {
+    const tsr_value *x = tsr_node_in(graph, node, 0), *w = tsr_node_in(graph, node, 1);
+    const tsr_value *y = tsr_node_out(graph, node, 0);
+    if (!x || !w || !y)
+        return 0;
+    switch (node->op) {
+    case TSR_OP_Conv: /* weights [Cout, Cin/group, ...]: each output sums one filter */
+        return product_per_axis(y, w, 0);
+    case TSR_OP_ConvTranspose: /* weights [Cin, Cout/group, ...]: each input meets one filter */
+        return product_per_axis(x, w, 0);
+    case TSR_OP_Gemm:
+        if (x->shape.rank != 2)
+            return 0;
+        return matrix_macs(x, tsr_attr_int(node, "transA", 0) ? 0 : 1, y);
+    case TSR_OP_MatMul:
+        return matrix_macs(x, x->shape.rank - 1, y);
+    default:
+        return 0;
+    }
+}

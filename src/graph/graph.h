@@ -1,0 +1,130 @@
+/* The graph: values (tensors, constant or computed) and nodes in topological order. Everything lives in
+ * the graph's arena; indices, not pointers, join nodes to values, so that a graph is cloned by copying. */
+#ifndef TSR_GRAPH_GRAPH_H
+#define TSR_GRAPH_GRAPH_H
+
+#include "base/arena.h"
+#include "tessera.h"
+
+enum { TSR_VARIADIC = 1 << 20, TSR_NONE = -1 };
+
+typedef enum tsr_op {
+#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters) TSR_OP_##Name,
+#include "graph/ops.def"
+    TSR_OP_COUNT
+} tsr_op;
+
+typedef struct tsr_op_info {
+    const char *name, *stem;
+    int min_inputs, max_inputs, min_outputs, max_outputs;
+    unsigned parameters; /* bit i: input i has to be constant on a GPU */
+    bool unary, binary;
+} tsr_op_info;
+
+const tsr_op_info *tsr_op_get_info(tsr_op op);
+/* TSR_OP_COUNT if there is no such operator. */
+tsr_op tsr_op_find(const char *name);
+
+typedef enum tsr_attr_kind {
+    TSR_ATTR_INT,
+    TSR_ATTR_FLOAT,
+    TSR_ATTR_STRING,
+    TSR_ATTR_INTS,
+    TSR_ATTR_FLOATS,
+    TSR_ATTR_TENSOR, /* as the value of a Constant node */
+} tsr_attr_kind;
+
+typedef struct tsr_attr {
+    const char *name;
+    tsr_attr_kind kind;
+    int64_t i;
+    float f;
+    const char *s;
+    int count;
+    const int64_t *ints;
+    const float *floats;
+    int tensor; /* index of a constant value in the graph */
+} tsr_attr;
+
+/* dtype is what the model says; data of every floating type is held as float, of every integer type and
+ * bool as int64_t. */
+typedef struct tsr_value {
+    const char *name;
+    tsr_dtype dtype;
+    tsr_shape shape;
+    const char *dim_name[TSR_MAX_RANK];
+    const void *data; /* a constant's elements; NULL: known only at run time */
+    int producer;     /* node index; TSR_NONE for inputs and constants */
+} tsr_value;
+
+/* A post-op: applied to a node's result before it is stored, in order. Made by src/passes/fuse.c. */
+typedef struct tsr_post {
+    tsr_op op;      /* a unary operator, Clip, a binary operator or PRelu */
+    float param[2]; /* of a unary operator: see tsr_unary_params(); of Clip: low, high */
+    int operand;    /* value index of the other side of a binary operator; TSR_NONE for unary */
+    bool swapped;   /* binary: operand op result, instead of result op operand */
+    const char *node_name;
+} tsr_post;
+
+enum { TSR_MAX_POSTS = 32 };
+
+typedef struct tsr_node {
+    const char *name; /* never NULL; made up from op and index where the file has none */
+    tsr_op op;
+    int input_count, output_count, attr_count, post_count;
+    int *inputs, *outputs; /* value indices, TSR_NONE where an optional one is absent */
+    tsr_attr *attrs;
+    tsr_post *posts;
+} tsr_node;
+
+typedef struct tsr_graph {
+    tsr_arena *arena;
+    const char *file; /* for messages */
+    int opset;
+    int value_count, value_capacity;
+    tsr_value *values;
+    int node_count;
+    tsr_node *nodes; /* topologically sorted */
+    int input_count, output_count;
+    int *inputs, *outputs; /* value indices; initializers are no inputs */
+    int name_slot_count, *name_slots; /* hash table of tsr_graph_find_value */
+} tsr_graph;
+
+tsr_graph *tsr_graph_create(const char *file); /* NULL when out of memory */
+void tsr_graph_destroy(tsr_graph *graph);
+/* A copy whose nodes and values can be changed freely. Names and constants are borrowed from the source,
+ * which must outlive it. NULL when out of memory. */
+tsr_graph *tsr_graph_clone(const tsr_graph *source);
+
+/* Appends a value (rank -1, no data; the name is copied) and returns its index, or TSR_NONE when out of memory.
+ * May move values. A value's name must not be changed afterwards: tsr_graph_find_value would not know. */
+int tsr_graph_add_value(tsr_graph *graph, const char *name);
+/* Appends a constant; data (float or int64_t elements) is borrowed. */
+int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype, const tsr_shape *shape,
+                           const void *data);
+int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
+
+bool tsr_dtype_is_float(tsr_dtype dtype);
+/* "[1, 3, ?, 256]", in one of a few rotating per-thread buffers: for messages. */
+const char *tsr_shape_text(const tsr_shape *shape);
+bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b);
+tsr_shape tsr_shape_make(int rank, const int64_t *dims);
+
+/* Input or output i of a node, NULL if absent. */
+const tsr_value *tsr_node_in(const tsr_graph *graph, const tsr_node *node, int i);
+tsr_value *tsr_node_out(const tsr_graph *graph, const tsr_node *node, int i);
+
+/* Attributes, by name, with ONNX's default. An attribute of another kind counts as absent; src/onnx checks kinds. */
+const tsr_attr *tsr_node_attr(const tsr_node *node, const char *name);
+int64_t tsr_attr_int(const tsr_node *node, const char *name, int64_t otherwise);
+float tsr_attr_float(const tsr_node *node, const char *name, float otherwise);
+const char *tsr_attr_string(const tsr_node *node, const char *name, const char *otherwise);
+const int64_t *tsr_attr_ints(const tsr_node *node, const char *name, int *count); /* NULL, 0 if absent */
+
+/* The float attributes of a unary operator as two numbers (alpha, beta; unused ones 0), with its defaults. */
+void tsr_unary_params(const tsr_node *node, float param[2]);
+
+/* Multiply-adds of a node, counted from shapes; 0 for operators that are not sums of products. */
+int64_t tsr_node_macs(const tsr_graph *graph, const tsr_node *node);
+
+#endif

@@ -1,0 +1,266 @@
+/* Rules of the operators that slide a window: convolutions and pools. */
+#include "graph/rules.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+
+enum { NOTSET, VALID, SAME_UPPER, SAME_LOWER };
+
+static const char *const auto_pad_names[] = {"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"};
+
+static bool is_pool(const tsr_node *node) {
+    return node->op == TSR_OP_MaxPool || node->op == TSR_OP_AveragePool;
+}
+
+/* count integers, each from min to TSR_MAX_DIM, or found = false and nothing is set. */
+static tsr_status read_ints(const tsr_node *node, const char *name, int count, int64_t min,
+                            int64_t *result, bool *found) {
+    int given;
+    const int64_t *ints = tsr_attr_ints(node, name, &given);
+    *found = ints != NULL;
+    if (!ints)
+        return TSR_OK;
+    if (given != count)
+        return tsr_fail(TSR_INVALID_MODEL, "%s has %d elements instead of %d", name, given, count);
+    for (int i = 0; i < count; i++) {
+        if (ints[i] < min || ints[i] > TSR_MAX_DIM)
+            return tsr_fail(TSR_INVALID_MODEL, "%s[%d] is %" PRId64, name, i, ints[i]);
+        result[i] = ints[i];
+    }
+    return TSR_OK;
+}
+
+/* ---- kernel, channels ---- */
+
+static tsr_status read_pool_kernel(const tsr_node *node, tsr_window *window) {
+    int first = 2 - window->spatial_rank;
+    bool found;
+    TSR_TRY(
+        read_ints(node, "kernel_shape", window->spatial_rank, 1, window->kernel + first, &found));
+    return found ? TSR_OK : tsr_fail(TSR_INVALID_MODEL, "it has no kernel_shape");
+}
+
+/* Weights are [Cout, Cin/group, ...] of Conv, [Cin, Cout/group, ...] of ConvTranspose. */
+static tsr_status check_channels(const tsr_graph *graph, const tsr_node *node,
+                                 const tsr_window *window) {
+    const tsr_value *x = tsr_node_in(graph, node, 0), *w = tsr_node_in(graph, node, 1);
+    bool transposed = node->op == TSR_OP_ConvTranspose;
+    int64_t group = window->group, in_channels = x->shape.dim[1];
+    if (w->shape.dim[0] % group != 0 || in_channels % group != 0)
+        return tsr_fail(TSR_SHAPE,
+                        "%" PRId64 " groups divide neither %" PRId64
+                        " channels nor weights of shape %s",
+                        group, in_channels, tsr_shape_text(&w->shape));
+    if (in_channels != (transposed ? w->shape.dim[0] : w->shape.dim[1] * group))
+        return tsr_fail(TSR_SHAPE,
+                        "weights of shape %s do not fit %" PRId64 " channels in %" PRId64 " groups",
+                        tsr_shape_text(&w->shape), in_channels, group);
+    int64_t out_channels = transposed ? w->shape.dim[1] * group : w->shape.dim[0];
+    return tsr_require_vector(tsr_node_in(graph, node, 2), out_channels);
+}
+
+static tsr_status read_weights(const tsr_graph *graph, const tsr_node *node, tsr_window *window) {
+    const tsr_value *w = tsr_node_in(graph, node, 1);
+    int rank = window->spatial_rank, first = 2 - rank;
+    TSR_TRY(tsr_require_rank(w, rank + 2, rank + 2));
+    int64_t declared[2];
+    bool found;
+    TSR_TRY(read_ints(node, "kernel_shape", rank, 1, declared, &found));
+    for (int i = 0; i < rank; i++) {
+        int64_t size = w->shape.dim[2 + i];
+        if (size < 1 || (found && declared[i] != size))
+            return tsr_fail(TSR_SHAPE, "weights of shape %s do not fit the kernel",
+                            tsr_shape_text(&w->shape));
+        window->kernel[first + i] = size;
+    }
+    window->group = tsr_attr_int(node, "group", 1);
+    if (window->group < 1 || window->group > TSR_MAX_DIM)
+        return tsr_fail(TSR_INVALID_MODEL, "group is %" PRId64, window->group);
+    return check_channels(graph, node, window);
+}
+
+/* ---- placing the window ---- */
+
+static int64_t extent(const tsr_window *window, int axis) {
+    return (window->kernel[axis] - 1) * window->dilation[axis] + 1;
+}
+
+static void share_padding(tsr_window *window, int axis, int64_t total, bool more_at_end) {
+    window->pad_begin[axis] = more_at_end ? total / 2 : total - total / 2;
+    window->pad_end[axis] = total - window->pad_begin[axis];
+}
+
+static tsr_status read_pads(const tsr_node *node, tsr_window *window) {
+    int rank = window->spatial_rank, first = 2 - rank;
+    int64_t pads[4]; /* all begins, then all ends */
+    bool found;
+    TSR_TRY(read_ints(node, "pads", 2 * rank, 0, pads, &found));
+    for (int i = 0; i < rank && found; i++) {
+        int axis = first + i;
+        window->pad_begin[axis] = pads[i];
+        window->pad_end[axis] = pads[rank + i];
+        if (is_pool(node) &&
+            (pads[i] >= extent(window, axis) || pads[rank + i] >= extent(window, axis)))
+            return tsr_fail(TSR_INVALID_MODEL, "pads have to be smaller than the window");
+    }
+    return TSR_OK;
+}
+
+static tsr_status place_axis(tsr_window *window, int axis, int auto_pad) {
+    int64_t in = window->in[axis], stride = window->stride[axis];
+    if (auto_pad == SAME_UPPER || auto_pad == SAME_LOWER) {
+        int64_t out = (in + stride - 1) / stride;
+        int64_t total = (out - 1) * stride + extent(window, axis) - in;
+        share_padding(window, axis, total > 0 ? total : 0, auto_pad == SAME_UPPER);
+        window->out[axis] = out;
+        return TSR_OK;
+    }
+    bool ceil_mode = window->ceil_mode && auto_pad == NOTSET;
+    int64_t before = in + window->pad_begin[axis];
+    int64_t room = before + window->pad_end[axis] - extent(window, axis);
+    if (ceil_mode)
+        room += stride - 1;
+    if (room < 0)
+        return tsr_fail(TSR_SHAPE,
+                        "a window of %" PRId64 " is larger than the padded input of %" PRId64,
+                        extent(window, axis), before + window->pad_end[axis]);
+    int64_t out = room / stride + 1;
+    if (ceil_mode && (out - 1) * stride >= before) /* it would start behind the input */
+        out--;
+    window->out[axis] = out;
+    return TSR_OK;
+}
+
+static tsr_status place_window(const tsr_node *node, tsr_window *window, int auto_pad) {
+    if (auto_pad == NOTSET)
+        TSR_TRY(read_pads(node, window));
+    for (int axis = 2 - window->spatial_rank; axis < 2; axis++)
+        TSR_TRY(place_axis(window, axis, auto_pad));
+    return TSR_OK;
+}
+
+/* Ends with out = stride * (in - 1) + extent + output_padding - pad_begin - pad_end per axis. */
+static tsr_status place_transposed(const tsr_node *node, tsr_window *window, int auto_pad) {
+    int rank = window->spatial_rank, first = 2 - rank;
+    bool found, sized;
+    TSR_TRY(read_ints(node, "output_padding", rank, 0, window->output_padding + first, &found));
+    TSR_TRY(read_ints(node, "output_shape", rank, 1, window->out + first, &sized));
+    if (auto_pad == NOTSET && !sized)
+        TSR_TRY(read_pads(node, window));
+    for (int axis = first; axis < 2; axis++) {
+        int64_t stride = window->stride[axis], in = window->in[axis];
+        if (window->output_padding[axis] >= stride &&
+            window->output_padding[axis] >= window->dilation[axis])
+            return tsr_fail(TSR_INVALID_MODEL,
+                            "output_padding has to be smaller than stride or dilation");
+        int64_t full = stride * (in - 1) + window->output_padding[axis] + extent(window, axis);
+        if (sized || auto_pad == SAME_UPPER || auto_pad == SAME_LOWER) {
+            int64_t total = full - (sized ? window->out[axis] : stride * in);
+            share_padding(window, axis, total > 0 ? total : 0, auto_pad == SAME_UPPER);
+        }
+        int64_t out = full - window->pad_begin[axis] - window->pad_end[axis];
+        if (sized && out < window->out[axis]) {
+            window->output_padding[axis] += window->out[axis] - out;
+            out = window->out[axis];
+        }
+        if (out < 1)
+            return tsr_fail(TSR_SHAPE, "padding takes away the whole result of %" PRId64, full);
+        window->out[axis] = out;
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_window *window) {
+    const tsr_value *x = tsr_node_in(graph, node, 0);
+    int rank = x->shape.rank - 2, first = 2 - rank;
+    TSR_TRY(tsr_require_rank(x, 3, TSR_MAX_RANK));
+    if (rank > 2)
+        return tsr_fail(TSR_UNSUPPORTED, "%d spatial axes are not supported, only 1 or 2", rank);
+    *window = (tsr_window){.spatial_rank = rank,
+                           .in = {1, 1},
+                           .out = {1, 1},
+                           .kernel = {1, 1},
+                           .stride = {1, 1},
+                           .dilation = {1, 1},
+                           .group = 1};
+    for (int i = 0; i < rank; i++) {
+        window->in[first + i] = x->shape.dim[2 + i];
+        if (window->in[first + i] == 0)
+            return tsr_fail(TSR_SHAPE, "the input has no pixels");
+    }
+    TSR_TRY(is_pool(node) ? read_pool_kernel(node, window) : read_weights(graph, node, window));
+    bool found;
+    TSR_TRY(read_ints(node, "strides", rank, 1, window->stride + first, &found));
+    TSR_TRY(read_ints(node, "dilations", rank, 1, window->dilation + first, &found));
+    window->ceil_mode = is_pool(node) && tsr_attr_int(node, "ceil_mode", 0) != 0;
+    window->count_include_pad = tsr_attr_int(node, "count_include_pad", 0) != 0;
+    int auto_pad;
+    TSR_TRY(tsr_read_choice(node, "auto_pad", auto_pad_names, 4, &auto_pad));
+    return node->op == TSR_OP_ConvTranspose ? place_transposed(node, window, auto_pad)
+                                            : place_window(node, window, auto_pad);
+}
+
+/* ---- rules ---- */
+
+static tsr_shape window_result(const tsr_value *x, const tsr_window *window, int64_t channels) {
+    tsr_shape shape = {.rank = x->shape.rank, .dim = {x->shape.dim[0], channels}};
+    for (int i = 0; i < window->spatial_rank; i++)
+        shape.dim[2 + i] = window->out[2 - window->spatial_rank + i];
+    return shape;
+}
+
+static tsr_status infer_convolution(tsr_graph *graph, const tsr_node *node) {
+    const tsr_value *x = tsr_node_in(graph, node, 0), *w = tsr_node_in(graph, node, 1);
+    TSR_TRY(tsr_require_float(graph, node, 3));
+    tsr_window window;
+    TSR_TRY(tsr_node_window(graph, node, &window));
+    int64_t channels = node->op == TSR_OP_Conv ? w->shape.dim[0] : w->shape.dim[1] * window.group;
+    tsr_shape shape = window_result(x, &window, channels);
+    return tsr_set_output(graph, node, 0, x->dtype, &shape);
+}
+
+tsr_status tsr_infer_conv(tsr_graph *graph, tsr_node *node) {
+    return infer_convolution(graph, node);
+}
+
+tsr_status tsr_infer_conv_transpose(tsr_graph *graph, tsr_node *node) {
+    return infer_convolution(graph, node);
+}
+
+static tsr_status infer_pool(tsr_graph *graph, const tsr_node *node) {
+    const tsr_value *x = tsr_node_in(graph, node, 0);
+    TSR_TRY(tsr_require_float(graph, node, 1));
+    tsr_window window;
+    TSR_TRY(tsr_node_window(graph, node, &window));
+    tsr_shape shape = window_result(x, &window, x->shape.dim[1]);
+    TSR_TRY(tsr_set_output(graph, node, 1, TSR_I64, &shape));
+    return tsr_set_output(graph, node, 0, x->dtype, &shape);
+}
+
+tsr_status tsr_infer_max_pool(tsr_graph *graph, tsr_node *node) {
+    int64_t order = tsr_attr_int(node, "storage_order", 0);
+    if (order != 0 && order != 1)
+        return tsr_fail(TSR_INVALID_MODEL, "storage_order is %" PRId64, order);
+    return infer_pool(graph, node);
+}
+
+tsr_status tsr_infer_average_pool(tsr_graph *graph, tsr_node *node) {
+    return infer_pool(graph, node);
+}
+
+tsr_status tsr_infer_global_average_pool(tsr_graph *graph, tsr_node *node) {
+    const tsr_value *x = tsr_node_in(graph, node, 0);
+    TSR_TRY(tsr_require_float(graph, node, 1));
+    TSR_TRY(tsr_require_rank(x, 3, TSR_MAX_RANK));
+    if (x->shape.rank > 4)
+        return tsr_fail(TSR_UNSUPPORTED, "%d spatial axes are not supported, only 1 or 2",
+                        x->shape.rank - 2);
+    tsr_shape shape = x->shape;
+    for (int axis = 2; axis < shape.rank; axis++) {
+        if (shape.dim[axis] == 0)
+            return tsr_fail(TSR_SHAPE, "the input has no pixels");
+        shape.dim[axis] = 1;
+    }
+    return tsr_set_output(graph, node, 0, x->dtype, &shape);
+}

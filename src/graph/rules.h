@@ -1,0 +1,34 @@
+/* What the shape rules (infer*.c) share. */
+#ifndef TSR_GRAPH_RULES_H
+#define TSR_GRAPH_RULES_H
+
+#include "graph/infer.h"
+
+/* Dimensions and the attributes that they are computed with stay below this, so that sums of
+ * products of two of them fit in an int64_t. */
+#define TSR_MAX_DIM ((int64_t)INT32_MAX)
+
+/* Sets dtype and shape of output i (if it is there); fails if a dimension is negative or too large.
+ */
+tsr_status tsr_set_output(tsr_graph *graph, const tsr_node *node, int i, tsr_dtype dtype,
+                          const tsr_shape *shape);
+/* Output 0 is like input 0. */
+tsr_status tsr_infer_same(tsr_graph *graph, const tsr_node *node);
+
+/* The first count inputs (where present) are of one floating type. */
+tsr_status tsr_require_float(const tsr_graph *graph, const tsr_node *node, int count);
+/* The first count inputs (where present) are of one type. */
+tsr_status tsr_require_same_type(const tsr_graph *graph, const tsr_node *node, int count);
+tsr_status tsr_require_rank(const tsr_value *value, int min, int max);
+/* The input, if present, has the shape [length]. */
+tsr_status tsr_require_vector(const tsr_value *value, int64_t length);
+/* The input, if present, has one element: shape [] or [1]. */
+tsr_status tsr_require_scalar(const tsr_value *value);
+
+/* The index of a string attribute's value among names; names[0] is the default. */
+tsr_status tsr_read_choice(const tsr_node *node, const char *attr, const char *const *names,
+                           int count, int *choice);
+/* count distinct axes of a tensor of that rank, normalised. */
+tsr_status tsr_read_axes(const int64_t *axes, int64_t count, int rank, int result[TSR_MAX_RANK]);
+
+#endif

@@ -1,0 +1,216 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "model.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "onnx/onnx.h"
+
+/* ---- reading files --------------------------------------------------------------------------- */
+
+/* Says what cannot be a model before any byte is read. */
+static tsr_status check_file(FILE *file, uint64_t max_bytes, size_t *size) {
+    struct stat info;
+    if (fstat(fileno(file), &info) != 0)
+        return tsr_fail(TSR_IO, "%s", strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return tsr_fail(TSR_IO, "this is %s, not a file",
+                        S_ISDIR(info.st_mode) ? "a directory" : "a device or pipe");
+    if (info.st_size == 0)
+        return tsr_fail(TSR_INVALID_MODEL, "the file is empty");
+    if ((uint64_t)info.st_size > max_bytes)
+        return tsr_fail(TSR_LIMIT, "the file has %lld bytes, the limit is %llu",
+                        (long long)info.st_size, (unsigned long long)max_bytes);
+    *size = (size_t)info.st_size;
+    return TSR_OK;
+}
+
+static tsr_status read_open_file(FILE *file, uint64_t max_bytes, void **bytes, size_t *size) {
+    TSR_TRY(check_file(file, max_bytes, size));
+    *bytes = malloc(*size);
+    if (!*bytes)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the file's %zu bytes", *size);
+    if (fread(*bytes, 1, *size, file) != *size) {
+        free(*bytes);
+        return tsr_fail(TSR_IO, "%s", ferror(file) ? strerror(errno) : "the file became shorter");
+    }
+    return TSR_OK;
+}
+
+static tsr_status read_file(const char *path, uint64_t max_bytes, void **bytes, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return tsr_fail(TSR_IO, "%s: %s", path, strerror(errno));
+    tsr_status status = read_open_file(file, max_bytes, bytes, size);
+    fclose(file);
+    return tsr_fail_context(status, "%s", path);
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+/* A value is a parameter if an operator needs it when a session is made, directly or through nodes
+ * that compute such a value from it. Of Shape's input only the shape counts, which a session knows
+ * anyway. */
+static void mark_parameters(const tsr_graph *graph, bool *is_parameter) {
+    for (int n = graph->node_count - 1; n >= 0; n--) {
+        const tsr_node *node = &graph->nodes[n];
+        unsigned mask = tsr_op_get_info(node->op)->parameters;
+        bool all = false;
+        for (int i = 0; i < node->output_count && node->op != TSR_OP_Shape; i++)
+            all |= node->outputs[i] != TSR_NONE && is_parameter[node->outputs[i]];
+        for (int i = 0; i < node->input_count; i++)
+            if (node->inputs[i] != TSR_NONE && (all || (i < 32 && mask >> i & 1)))
+                is_parameter[node->inputs[i]] = true;
+    }
+}
+
+static tsr_status wrap(tsr_graph *graph, tsr_model **model) {
+    tsr_model *created = calloc(1, sizeof *created);
+    bool *is_parameter = TSR_NEW(graph->arena, graph->value_count, bool);
+    if (!created || !is_parameter) {
+        free(created);
+        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: no memory for the model", graph->file);
+    }
+    mark_parameters(graph, is_parameter);
+    atomic_init(&created->references, 1);
+    created->graph = graph;
+    created->is_parameter = is_parameter;
+    *model = created;
+    return TSR_OK;
+}
+
+tsr_status tsr_model_load_memory(const void *bytes, size_t size, const tsr_model_desc *desc,
+                                 tsr_model **model) {
+    if (!model)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_model_load_memory: model is NULL");
+    *model = NULL;
+    const char *name = desc && desc->name ? desc->name : "model in memory";
+    uint64_t max_bytes = desc && desc->max_bytes ? desc->max_bytes : tsr_memory_bytes();
+    if (!bytes || size == 0)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there are no bytes", name);
+    if (size > max_bytes)
+        return tsr_fail(TSR_LIMIT, "%s: there are %zu bytes, the limit is %llu", name, size,
+                        (unsigned long long)max_bytes);
+    tsr_graph *graph;
+    TSR_TRY(
+        tsr_onnx_read(bytes, size, name, desc ? desc->external_data_dir : NULL, max_bytes, &graph));
+    tsr_status status = wrap(graph, model);
+    if (status != TSR_OK)
+        tsr_graph_destroy(graph);
+    return status;
+}
+
+/* The folder that a path lies in, for external data; NULL when out of memory. */
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc, tsr_model **model) {
+    if (!path || !model)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_model_load: %s is NULL",
+                        path ? "model" : "path");
+    *model = NULL;
+    tsr_model_desc filled = {.name = path};
+    filled.max_bytes = desc && desc->max_bytes ? desc->max_bytes : tsr_memory_bytes();
+    void *bytes = NULL;
+    size_t size = 0;
+    TSR_TRY(read_file(path, filled.max_bytes, &bytes, &size));
+    char *folder = folder_of(path);
+    filled.external_data_dir = folder;
+    tsr_status status = folder ? tsr_model_load_memory(bytes, size, &filled, model)
+                               : tsr_fail(TSR_OUT_OF_MEMORY, "%s: no memory", path);
+    free(folder);
+    free(bytes);
+    return status;
+}
+
+tsr_model *tsr_model_retain(const tsr_model *model) {
+    tsr_model *shared = (tsr_model *)model; /* the count is no part of what const promises */
+    atomic_fetch_add(&shared->references, 1);
+    return shared;
+}
+
+void tsr_model_free(tsr_model *model) {
+    if (!model || atomic_fetch_sub(&model->references, 1) != 1)
+        return;
+    tsr_graph_destroy(model->graph);
+    free(model);
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+int tsr_model_input_count(const tsr_model *model) {
+    return model ? model->graph->input_count : 0;
+}
+
+int tsr_model_output_count(const tsr_model *model) {
+    return model ? model->graph->output_count : 0;
+}
+
+tsr_tensor_info tsr_tensor_info_of(const tsr_value *value) {
+    tsr_tensor_info info = {.name = value->name, .dtype = value->dtype, .shape = value->shape};
+    memcpy(info.dim_name, value->dim_name, sizeof info.dim_name);
+    return info;
+}
+
+tsr_status tsr_model_input(const tsr_model *model, int index, tsr_tensor_info *info) {
+    if (!info || index < 0 || index >= tsr_model_input_count(model))
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_model_input: there is no input %d of %d", index,
+                        tsr_model_input_count(model));
+    *info = tsr_tensor_info_of(&model->graph->values[model->graph->inputs[index]]);
+    return TSR_OK;
+}
+
+tsr_status tsr_model_output(const tsr_model *model, int index, tsr_tensor_info *info) {
+    if (!info || index < 0 || index >= tsr_model_output_count(model))
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_model_output: there is no output %d of %d",
+                        index, tsr_model_output_count(model));
+    *info = tsr_tensor_info_of(&model->graph->values[model->graph->outputs[index]]);
+    return TSR_OK;
+}
+
+bool tsr_model_input_is_parameter(const tsr_model *model, int index) {
+    if (index < 0 || index >= tsr_model_input_count(model))
+        return false;
+    int value = model->graph->inputs[index];
+    return model->is_parameter[value] || !tsr_dtype_is_float(model->graph->values[value].dtype);
+}
+
+int tsr_model_opset(const tsr_model *model) {
+    return model ? model->graph->opset : 0;
+}
+
+int64_t tsr_model_parameter_count(const tsr_model *model) {
+    int64_t total = 0;
+    for (int v = 0; model && v < model->graph->value_count; v++) {
+        const tsr_value *value = &model->graph->values[v];
+        if (value->data && tsr_dtype_is_float(value->dtype))
+            total += tsr_shape_count(&value->shape);
+    }
+    return total;
+}
+
+bool tsr_model_op(const tsr_model *model, int index, const char **op, int *count) {
+    int found[TSR_OP_COUNT] = {0};
+    for (int n = 0; model && n < model->graph->node_count; n++)
+        found[model->graph->nodes[n].op]++;
+    for (int o = 0; o < TSR_OP_COUNT; o++) {
+        if (found[o] == 0 || index-- != 0)
+            continue;
+        if (op)
+            *op = tsr_op_get_info((tsr_op)o)->name;
+        if (count)
+            *count = found[o];
+        return true;
+    }
+    return false;
+}

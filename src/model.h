@@ -1,0 +1,21 @@
+/* A loaded model: an immutable graph, shared by the sessions made from it. */
+#ifndef TSR_MODEL_H
+#define TSR_MODEL_H
+
+#include <stdatomic.h>
+
+#include "graph/graph.h"
+
+struct tsr_model {
+    atomic_int references; /* the caller's and one of each session */
+    tsr_graph *graph;
+    bool *is_parameter; /* by value */
+};
+
+/* Adds a reference; tsr_model_free() drops one. */
+tsr_model *tsr_model_retain(const tsr_model *model);
+
+/* Fills what the API tells about a value. */
+tsr_tensor_info tsr_tensor_info_of(const tsr_value *value);
+
+#endif

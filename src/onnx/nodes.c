@@ -1,0 +1,186 @@
+#include "onnx/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_constant(const Tsr__NodeProto *proto) {
+    return strcmp(proto->op_type, "Constant") == 0;
+}
+
+static bool is_default_domain(const char *domain) {
+    return !domain || !*domain || strcmp(domain, "ai.onnx") == 0;
+}
+
+/* ---- operators ---- */
+
+enum { MAX_LISTED = 64 };
+
+typedef struct unknown_op {
+    const char *domain, *type;
+    int count;
+} unknown_op;
+
+typedef struct unknown_list {
+    unknown_op ops[MAX_LISTED];
+    int count;
+    bool more; /* further operators did not fit */
+} unknown_list;
+
+static void add_unknown(unknown_list *list, const Tsr__NodeProto *proto) {
+    const char *domain = is_default_domain(proto->domain) ? "" : proto->domain;
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->ops[i].type, proto->op_type) == 0 &&
+            strcmp(list->ops[i].domain, domain) == 0) {
+            list->ops[i].count++;
+            return;
+        }
+    if (list->count < MAX_LISTED)
+        list->ops[list->count++] = (unknown_op){domain, proto->op_type, 1};
+    else
+        list->more = true;
+}
+
+static tsr_status fail_unknown(const unknown_list *list) {
+    char text[2048];
+    size_t used = 0;
+    for (int i = 0; i < list->count && used < sizeof text; i++) {
+        const unknown_op *op = &list->ops[i];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s (%d)", i ? ", " : "",
+                                 op->domain, *op->domain ? "." : "", op->type, op->count);
+    }
+    bool more = list->more || used >= sizeof text;
+    return tsr_fail(TSR_UNSUPPORTED, "operators that are not supported: %s%s", text,
+                    more ? ", and others" : "");
+}
+
+static tsr_status check_operators(const Tsr__GraphProto *proto, int opset) {
+    unknown_list list = {.count = 0};
+    for (size_t i = 0; i < proto->n_node; i++) {
+        const Tsr__NodeProto *node = proto->node[i];
+        if (!node->op_type || !*node->op_type)
+            return tsr_fail(TSR_INVALID_MODEL, "node %zu has no operator", i);
+        if (!is_default_domain(node->domain) ||
+            tsr_onnx_find_op(node->op_type, opset) == TSR_OP_COUNT)
+            add_unknown(&list, node);
+    }
+    return list.count ? fail_unknown(&list) : TSR_OK;
+}
+
+/* ---- values that nodes write ---- */
+
+static tsr_status declare_output(tsr_reader *reader, const Tsr__NodeProto *proto,
+                                 const char *name) {
+    if (tsr_graph_find_value(reader->graph, name) != TSR_NONE)
+        return tsr_fail(TSR_INVALID_MODEL, "its output \"%s\" exists already", name);
+    int value;
+    if (is_constant(proto))
+        return tsr_onnx_add_constant_node(reader, proto, name, &value);
+    value = tsr_graph_add_value(reader->graph, name);
+    return value == TSR_NONE ? tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory") : TSR_OK;
+}
+
+static tsr_status declare_outputs(tsr_reader *reader, const Tsr__NodeProto *proto) {
+    if (is_constant(proto) && (proto->n_output != 1 || !*proto->output[0]))
+        return tsr_fail(TSR_INVALID_MODEL, "%zu outputs instead of one with a name",
+                        proto->n_output);
+    for (size_t i = 0; i < proto->n_output; i++)
+        if (*proto->output[i])
+            TSR_TRY(declare_output(reader, proto, proto->output[i]));
+    return TSR_OK;
+}
+
+/* ---- nodes ---- */
+
+static const char *node_name(tsr_arena *arena, const Tsr__NodeProto *proto, size_t index) {
+    if (proto->name && *proto->name)
+        return tsr_arena_strndup(arena, proto->name, strlen(proto->name));
+    return tsr_arena_printf(arena, "%s_%zu", proto->op_type, index);
+}
+
+static tsr_status find_values(tsr_graph *graph, char **names, size_t count, int **values) {
+    *values = TSR_NEW(graph->arena, count, int);
+    if (!*values)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    for (size_t i = 0; i < count; i++) {
+        (*values)[i] = *names[i] ? tsr_graph_find_value(graph, names[i]) : TSR_NONE;
+        if (*names[i] && (*values)[i] == TSR_NONE)
+            return tsr_fail(TSR_INVALID_MODEL,
+                            "\"%s\" is no input, no constant and no node's output", names[i]);
+    }
+    return TSR_OK;
+}
+
+static int without_absent_tail(const int *values, int count) {
+    while (count && values[count - 1] == TSR_NONE)
+        count--;
+    return count;
+}
+
+static tsr_status check_count(const char *what, int count, int min, int max) {
+    if (count >= min && count <= max)
+        return TSR_OK;
+    if (min == max)
+        return tsr_fail(TSR_INVALID_MODEL, "%d %s instead of %d", count, what, min);
+    if (count < min)
+        return tsr_fail(TSR_INVALID_MODEL, "%d %s; it needs at least %d", count, what, min);
+    return tsr_fail(TSR_INVALID_MODEL, "%d %s; it takes at most %d", count, what, max);
+}
+
+static tsr_status check_values(tsr_node *node) {
+    const tsr_op_info *info = tsr_op_get_info(node->op);
+    node->input_count = without_absent_tail(node->inputs, node->input_count);
+    node->output_count = without_absent_tail(node->outputs, node->output_count);
+    TSR_TRY(check_count("inputs", node->input_count, info->min_inputs, info->max_inputs));
+    TSR_TRY(check_count("outputs", node->output_count, info->min_outputs, info->max_outputs));
+    int needed = info->max_inputs == TSR_VARIADIC ? node->input_count : info->min_inputs;
+    for (int i = 0; i < needed; i++)
+        if (node->inputs[i] == TSR_NONE)
+            return tsr_fail(TSR_INVALID_MODEL, "input %d is absent", i);
+    return TSR_OK;
+}
+
+static tsr_status read_node(tsr_reader *reader, const Tsr__NodeProto *proto, tsr_node *node) {
+    tsr_graph *graph = reader->graph;
+    node->op = tsr_onnx_find_op(proto->op_type, graph->opset);
+    node->input_count = (int)proto->n_input;
+    node->output_count = (int)proto->n_output;
+    TSR_TRY(find_values(graph, proto->input, proto->n_input, &node->inputs));
+    TSR_TRY(find_values(graph, proto->output, proto->n_output, &node->outputs));
+    TSR_TRY(tsr_onnx_read_attrs(reader, proto, node));
+    TSR_TRY(tsr_onnx_upgrade(graph, node, proto->op_type));
+    TSR_TRY(check_values(node));
+    return tsr_onnx_check_attrs(node);
+}
+
+/* Nodes, and the names they read and write, are counted with ints. */
+static tsr_status check_sizes(const Tsr__GraphProto *proto) {
+    size_t total = proto->n_node;
+    for (size_t i = 0; i < proto->n_node; i++)
+        total += proto->node[i]->n_input + proto->node[i]->n_output;
+    return total <= INT32_MAX / 4
+               ? TSR_OK
+               : tsr_fail(TSR_UNSUPPORTED, "%zu nodes and their names are too many", total);
+}
+
+tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto) {
+    tsr_graph *graph = reader->graph;
+    TSR_TRY(check_sizes(proto));
+    TSR_TRY(check_operators(proto, graph->opset));
+    graph->nodes = TSR_NEW(graph->arena, proto->n_node, tsr_node);
+    if (!graph->nodes)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for %zu nodes", proto->n_node);
+    for (size_t i = 0; i < proto->n_node; i++)
+        TSR_TRY(tsr_fail_context(declare_outputs(reader, proto->node[i]), "node %zu (%s)", i,
+                                 proto->node[i]->op_type));
+    for (size_t i = 0; i < proto->n_node; i++) {
+        if (is_constant(proto->node[i]))
+            continue;
+        tsr_node *node = &graph->nodes[graph->node_count++];
+        node->name = node_name(graph->arena, proto->node[i], i);
+        if (!node->name)
+            return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        TSR_TRY(tsr_fail_context(read_node(reader, proto->node[i], node), "node \"%s\" (%s)",
+                                 node->name, proto->node[i]->op_type));
+    }
+    return TSR_OK;
+}

@@ -1,0 +1,92 @@
+#include "onnx/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum mark { UNSEEN, OPEN, DONE } mark;
+
+typedef struct frame {
+    int node, next_input;
+} frame;
+
+/* Depth first from each node in the file's order, so that a file already in order keeps it. No
+ * recursion: a hostile chain of nodes may be as long as the file. */
+typedef struct sorter {
+    const tsr_graph *graph;
+    mark *marks;
+    frame *stack;
+    int depth;
+    int *order; /* nodes, dependencies first */
+    int count;
+} sorter;
+
+static void push(sorter *s, int node) {
+    s->marks[node] = OPEN;
+    s->stack[s->depth++] = (frame){node, 0};
+}
+
+/* Opens the next dependency of the node on top, or closes that node. */
+static tsr_status step(sorter *s) {
+    frame *top = &s->stack[s->depth - 1];
+    const tsr_node *node = &s->graph->nodes[top->node];
+    while (top->next_input < node->input_count) {
+        const tsr_value *value = tsr_node_in(s->graph, node, top->next_input++);
+        int producer = value ? value->producer : TSR_NONE;
+        if (producer == TSR_NONE || s->marks[producer] == DONE)
+            continue;
+        if (s->marks[producer] == OPEN)
+            return tsr_fail(TSR_INVALID_MODEL, "node \"%s\" (%s) depends on its own result \"%s\"",
+                            node->name, tsr_op_get_info(node->op)->name, value->name);
+        push(s, producer);
+        return TSR_OK;
+    }
+    s->marks[top->node] = DONE;
+    s->order[s->count++] = top->node;
+    s->depth--;
+    return TSR_OK;
+}
+
+static tsr_status visit_all(sorter *s) {
+    for (int i = 0; i < s->graph->node_count; i++) {
+        if (s->marks[i] == UNSEEN)
+            push(s, i);
+        while (s->depth)
+            TSR_TRY(step(s));
+    }
+    return TSR_OK;
+}
+
+static void set_producers(tsr_graph *graph) {
+    for (int n = 0; n < graph->node_count; n++)
+        for (int i = 0; i < graph->nodes[n].output_count; i++) {
+            tsr_value *value = tsr_node_out(graph, &graph->nodes[n], i);
+            if (value)
+                value->producer = n;
+        }
+}
+
+tsr_status tsr_onnx_sort(tsr_graph *graph) {
+    size_t count = (size_t)graph->node_count;
+    tsr_node *nodes = TSR_NEW(graph->arena, count, tsr_node);
+    sorter s = {.graph = graph,
+                .marks = calloc(count + 1, sizeof *s.marks),
+                .stack = calloc(count + 1, sizeof *s.stack),
+                .order = calloc(count + 1, sizeof *s.order)};
+    tsr_status status = TSR_OK;
+    if (!nodes || !s.marks || !s.stack || !s.order)
+        status = tsr_fail(TSR_OUT_OF_MEMORY, "no memory to sort %zu nodes", count);
+    if (status == TSR_OK) {
+        set_producers(graph);
+        status = visit_all(&s);
+    }
+    if (status == TSR_OK) {
+        for (size_t i = 0; i < count; i++)
+            nodes[i] = graph->nodes[s.order[i]];
+        graph->nodes = nodes;
+        set_producers(graph);
+    }
+    free(s.marks);
+    free(s.stack);
+    free(s.order);
+    return status;
+}

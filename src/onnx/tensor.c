@@ -1,0 +1,220 @@
+#include "onnx/reader.h"
+
+#include "base/half.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#error "ONNX data is little-endian and is copied as it is"
+#endif
+
+/* ---- element types and shapes ---- */
+
+enum { REFUSED = -1 };
+
+/* Indexed by ONNX's TensorProto.DataType. */
+static const struct {
+    const char *name;
+    int dtype;
+} element_types[] = {
+    {"undefined", REFUSED},      {"float32", TSR_F32},
+    {"uint8", TSR_U8},           {"int8", TSR_I8},
+    {"uint16", REFUSED},         {"int16", REFUSED},
+    {"int32", TSR_I32},          {"int64", TSR_I64},
+    {"string", REFUSED},         {"bool", TSR_BOOL},
+    {"float16", TSR_F16},        {"float64", TSR_F64},
+    {"uint32", REFUSED},         {"uint64", REFUSED},
+    {"complex64", REFUSED},      {"complex128", REFUSED},
+    {"bfloat16", REFUSED},       {"float8e4m3fn", REFUSED},
+    {"float8e4m3fnuz", REFUSED}, {"float8e5m2", REFUSED},
+    {"float8e5m2fnuz", REFUSED}, {"uint4", REFUSED},
+    {"int4", REFUSED},           {"float4e2m1", REFUSED},
+};
+
+tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype) {
+    if (type <= 0 || type >= (int32_t)(sizeof element_types / sizeof *element_types))
+        return tsr_fail(TSR_INVALID_MODEL, "element type %" PRId32 " does not exist", type);
+    if (element_types[type].dtype == REFUSED)
+        return tsr_fail(TSR_UNSUPPORTED, "elements of type %s are not supported",
+                        element_types[type].name);
+    *dtype = (tsr_dtype)element_types[type].dtype;
+    return TSR_OK;
+}
+
+static tsr_status tensor_shape(const Tsr__TensorProto *tensor, tsr_shape *shape) {
+    if (tensor->n_dims > TSR_MAX_RANK)
+        return tsr_fail(TSR_UNSUPPORTED, "rank %zu is above %d", tensor->n_dims, TSR_MAX_RANK);
+    *shape = tsr_shape_make((int)tensor->n_dims, tensor->dims);
+    for (int i = 0; i < shape->rank; i++)
+        if (shape->dim[i] < 0)
+            return tsr_fail(TSR_INVALID_MODEL, "dimension %d is %" PRId64, i, shape->dim[i]);
+    if (tsr_shape_count(shape) < 0)
+        return tsr_fail(TSR_INVALID_MODEL, "the number of elements of %s overflows",
+                        tsr_shape_text(shape));
+    return TSR_OK;
+}
+
+/* ---- where the elements are ---- */
+
+typedef enum place { RAW, TYPED, EXTERNAL } place;
+
+/* Elements in the field that belongs to the dtype; *others: elements in any other typed field. */
+static size_t typed_count(const Tsr__TensorProto *tensor, tsr_dtype dtype, size_t *others) {
+    size_t all =
+        tensor->n_float_data + tensor->n_double_data + tensor->n_int64_data + tensor->n_int32_data;
+    size_t own = dtype == TSR_F32   ? tensor->n_float_data
+                 : dtype == TSR_F64 ? tensor->n_double_data
+                 : dtype == TSR_I64 ? tensor->n_int64_data
+                                    : tensor->n_int32_data;
+    *others = all - own;
+    return own;
+}
+
+/* Finds the data and holds its size against the shape, before anything is allocated for it. */
+static tsr_status find_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, int64_t count,
+                            place *where) {
+    size_t others, typed = typed_count(tensor, dtype, &others), raw = tensor->raw_data.len;
+    bool external = tensor->has_data_location &&
+                    tensor->data_location == TSR__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+    if (tensor->has_segment)
+        return tsr_fail(TSR_UNSUPPORTED, "it is stored in segments");
+    if (others)
+        return tsr_fail(TSR_INVALID_MODEL, "%zu elements lie in a field of another type", others);
+    if ((external && (raw || typed)) || (raw && typed))
+        return tsr_fail(TSR_INVALID_MODEL, "its data is given twice");
+    *where = external ? EXTERNAL : raw ? RAW : TYPED;
+    size_t size = tsr_dtype_size(dtype);
+    if (*where == RAW && (raw % size || raw / size != (uint64_t)count))
+        return tsr_fail(TSR_INVALID_MODEL,
+                        "%zu bytes of data do not make %" PRId64 " elements of type %s", raw, count,
+                        tsr_dtype_name(dtype));
+    if (*where == TYPED && typed != (uint64_t)count)
+        return tsr_fail(TSR_INVALID_MODEL, "it has %zu elements of data instead of %" PRId64, typed,
+                        count);
+    return TSR_OK;
+}
+
+/* ---- conversion to float or int64_t ---- */
+
+#define CONVERT(from, to, expression)                                                              \
+    for (size_t i = 0; i < count; i++) {                                                           \
+        from x;                                                                                    \
+        memcpy(&x, (const char *)bytes + i * sizeof x, sizeof x);                                  \
+        ((to *)data)[i] = (expression);                                                            \
+    }
+
+static void convert(tsr_dtype dtype, const void *bytes, size_t count, void *data) {
+    switch (dtype) {
+    case TSR_F32:
+        CONVERT(float, float, x) break;
+    case TSR_F16:
+        CONVERT(uint16_t, float, tsr_half_to_float(x)) break;
+    case TSR_F64:
+        CONVERT(double, float, (float)x) break;
+    case TSR_I64:
+        CONVERT(int64_t, int64_t, x) break;
+    case TSR_I32:
+        CONVERT(int32_t, int64_t, x) break;
+    case TSR_I8:
+        CONVERT(int8_t, int64_t, x) break;
+    case TSR_U8:
+        CONVERT(uint8_t, int64_t, x) break;
+    case TSR_BOOL:
+        CONVERT(uint8_t, int64_t, x != 0) break;
+    }
+}
+
+/* Types that int32_data holds besides int32: the range that the element type has. */
+static tsr_status convert_int32_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
+    int32_t low = dtype == TSR_I32 ? INT32_MIN : dtype == TSR_I8 ? INT8_MIN : 0;
+    int32_t high = dtype == TSR_I32    ? INT32_MAX
+                   : dtype == TSR_I8   ? INT8_MAX
+                   : dtype == TSR_U8   ? UINT8_MAX
+                   : dtype == TSR_BOOL ? 1
+                                       : UINT16_MAX;
+    for (size_t i = 0; i < tensor->n_int32_data; i++) {
+        int32_t x = tensor->int32_data[i];
+        if (x < low || x > high)
+            return tsr_fail(TSR_INVALID_MODEL, "element %zu, %" PRId32 ", is no %s", i, x,
+                            tsr_dtype_name(dtype));
+        if (dtype == TSR_F16)
+            ((float *)data)[i] = tsr_half_to_float((uint16_t)x);
+        else
+            ((int64_t *)data)[i] = x;
+    }
+    return TSR_OK;
+}
+
+static tsr_status convert_typed(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
+    if (dtype == TSR_F32)
+        convert(dtype, tensor->float_data, tensor->n_float_data, data);
+    else if (dtype == TSR_F64)
+        convert(dtype, tensor->double_data, tensor->n_double_data, data);
+    else if (dtype == TSR_I64)
+        convert(dtype, tensor->int64_data, tensor->n_int64_data, data);
+    else
+        return convert_int32_data(tensor, dtype, data);
+    return TSR_OK;
+}
+
+/* In pieces, so that a large file is not in memory twice. */
+static tsr_status convert_file(FILE *file, tsr_dtype dtype, size_t count, void *data) {
+    unsigned char piece[64 * 1024];
+    size_t size = tsr_dtype_size(dtype), element = tsr_dtype_is_float(dtype) ? 4 : 8;
+    for (size_t done = 0; done < count;) {
+        size_t n = sizeof piece / size < count - done ? sizeof piece / size : count - done;
+        if (fread(piece, size, n, file) != n)
+            return tsr_fail(TSR_IO, "its external data cannot be read");
+        convert(dtype, piece, n, (char *)data + done * element);
+        done += n;
+    }
+    return TSR_OK;
+}
+
+/* ---- tensors ---- */
+
+static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_dtype *dtype,
+                         tsr_shape *shape, const void **data) {
+    TSR_TRY(tsr_onnx_dtype(tensor->data_type, dtype));
+    TSR_TRY(tensor_shape(tensor, shape));
+    int64_t count = tsr_shape_count(shape);
+    place where;
+    TSR_TRY(find_data(tensor, *dtype, count, &where));
+    FILE *file = NULL;
+    if (where == EXTERNAL) {
+        size_t size = tsr_dtype_size(*dtype);
+        if ((uint64_t)count > SIZE_MAX / 8)
+            return tsr_fail(TSR_OUT_OF_MEMORY, "%" PRId64 " elements do not fit", count);
+        TSR_TRY(tsr_onnx_open_external(reader, tensor, (uint64_t)count * size, &file));
+    }
+    void *elements = tsr_arena_alloc(reader->graph->arena, (size_t)count,
+                                     tsr_dtype_is_float(*dtype) ? sizeof(float) : sizeof(int64_t));
+    tsr_status status = TSR_OK;
+    if (!elements)
+        status = tsr_fail(TSR_OUT_OF_MEMORY, "no memory for its %" PRId64 " elements", count);
+    else if (where == EXTERNAL)
+        status = convert_file(file, *dtype, (size_t)count, elements);
+    else if (where == TYPED)
+        status = convert_typed(tensor, *dtype, elements);
+    else
+        convert(*dtype, tensor->raw_data.data, (size_t)count, elements);
+    if (file)
+        fclose(file);
+    *data = elements;
+    return status;
+}
+
+tsr_status tsr_onnx_add_tensor(tsr_reader *reader, Tsr__TensorProto *tensor, const char *name,
+                               int *value) {
+    tsr_dtype dtype;
+    tsr_shape shape;
+    const void *data;
+    TSR_TRY(tsr_fail_context(decode(reader, tensor, &dtype, &shape, &data), "tensor \"%s\"", name));
+    ProtobufCAllocator *allocator = &reader->heap.allocator;
+    allocator->free(allocator->allocator_data, tensor->raw_data.data);
+    tensor->raw_data = (ProtobufCBinaryData){0};
+    *value = tsr_graph_add_constant(reader->graph, name, dtype, &shape, data);
+    return *value == TSR_NONE ? tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory") : TSR_OK;
+}

@@ -1,0 +1,61 @@
+#include "onnx/reader.h"
+
+#include <stdlib.h>
+
+/* Every block is preceded by its size. Unpacked messages are larger than the file: a node of a few
+ * bytes becomes a struct, so a hostile file could ask for far more memory than it has bytes. */
+typedef union block_header {
+    size_t size;
+    max_align_t align;
+} block_header;
+
+enum { MAX_GROWTH = 32, SLACK = 1 << 20 };
+
+static void *heap_alloc(void *data, size_t size) {
+    tsr_onnx_heap *heap = data;
+    if (size > heap->limit - heap->used) {
+        heap->exceeded = true;
+        return NULL;
+    }
+    block_header *block = size > SIZE_MAX - sizeof *block ? NULL : malloc(sizeof *block + size);
+    if (!block)
+        return NULL;
+    block->size = size;
+    heap->used += size;
+    return block + 1;
+}
+
+static void heap_free(void *data, void *pointer) {
+    if (!pointer)
+        return;
+    tsr_onnx_heap *heap = data;
+    block_header *block = (block_header *)pointer - 1;
+    heap->used -= block->size;
+    free(block);
+}
+
+tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor *type,
+                           const void *bytes, size_t size, uint64_t max_bytes,
+                           ProtobufCMessage **message) {
+    uint64_t limit = size < UINT64_MAX / MAX_GROWTH ? (uint64_t)size * MAX_GROWTH : UINT64_MAX;
+    limit = limit < max_bytes ? limit : max_bytes;
+    *heap = (tsr_onnx_heap){.allocator = {.alloc = heap_alloc, .free = heap_free}};
+    heap->allocator.allocator_data = heap;
+    heap->limit = limit < SIZE_MAX - SLACK ? (size_t)limit + SLACK : SIZE_MAX;
+    *message = NULL;
+    if (size == 0)
+        return tsr_fail(TSR_INVALID_MODEL, "the file is empty");
+    if (size > max_bytes)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "%zu bytes are more than the limit of %llu", size,
+                        (unsigned long long)max_bytes);
+    *message = protobuf_c_message_unpack(type, &heap->allocator, size, bytes);
+    if (*message)
+        return TSR_OK;
+    if (heap->exceeded)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "unpacking its %zu bytes takes more than %zu", size,
+                        heap->limit);
+    return tsr_fail(TSR_INVALID_MODEL,
+                    "not an ONNX file, or a damaged one: its %zu bytes do not "
+                    "parse as %s",
+                    size, type->short_name);
+}

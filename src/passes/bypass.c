@@ -1,0 +1,169 @@
+/* Removes nodes that hand their input on unchanged, and joins two reshaping nodes in a row into one
+ * Reshape. A node that writes an output of the graph goes too if the node before it can write that
+ * output itself. */
+#include "passes/edit.h"
+
+#include "base/error.h"
+#include "graph/infer.h"
+
+#include <string.h>
+
+static bool is_reshaping(tsr_op op) {
+    return op == TSR_OP_Reshape || op == TSR_OP_Flatten || op == TSR_OP_Squeeze ||
+           op == TSR_OP_Unsqueeze;
+}
+
+/* The axes that have more than one index keep their order. */
+static bool keeps_order(const tsr_node *node, const tsr_shape *shape) {
+    int count, last = -1;
+    const int64_t *perm = tsr_attr_ints(node, "perm", &count);
+    for (int i = 0; i < shape->rank; i++) {
+        int axis = perm ? (int)perm[i] : shape->rank - 1 - i;
+        if (shape->dim[axis] == 1)
+            continue;
+        if (axis < last)
+            return false;
+        last = axis;
+    }
+    return true;
+}
+
+static bool slices_all(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
+    tsr_slice slice;
+    if (tsr_node_slice(graph, node, &slice) != TSR_OK)
+        return false;
+    for (int i = 0; i < shape->rank; i++)
+        if (slice.start[i] != 0 || (slice.step[i] != 1 && shape->dim[i] > 1))
+            return false;
+    return true;
+}
+
+static bool pads_nothing(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
+    int64_t begin[TSR_MAX_RANK], end[TSR_MAX_RANK];
+    if (tsr_node_pads(graph, node, begin, end) != TSR_OK)
+        return false;
+    for (int i = 0; i < shape->rank; i++)
+        if (begin[i] != 0 || end[i] != 0)
+            return false;
+    return true;
+}
+
+/* At whole coordinates every mode reads just that element. */
+static bool resizes_nothing(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
+    tsr_resize resize;
+    if (tsr_node_resize(graph, node, &resize) != TSR_OK)
+        return false;
+    for (int axis = 0; axis < shape->rank; axis++)
+        for (int64_t i = 0; i < shape->dim[axis]; i++)
+            if (tsr_resize_coordinate(&resize, axis, shape->dim[axis], i) != (float)i)
+                return false;
+    return true;
+}
+
+/* Is output 0 the same tensor as input 0? Shapes are known. */
+static bool is_no_op(const tsr_graph *graph, const tsr_node *node) {
+    const tsr_value *in = tsr_node_in(graph, node, 0), *out = tsr_node_out(graph, node, 0);
+    if (node->post_count || !in || !out || !tsr_shape_equal(&in->shape, &out->shape))
+        return false;
+    if (is_reshaping(node->op))
+        return true;
+    switch (node->op) {
+    case TSR_OP_Identity:
+    case TSR_OP_Dropout: /* at inference; its mask is a constant by now */
+        return true;
+    case TSR_OP_Cast:
+        return tsr_dtype_is_float(in->dtype) && tsr_dtype_is_float(out->dtype);
+    case TSR_OP_Concat:
+        return node->input_count == 1;
+    case TSR_OP_Transpose:
+        return keeps_order(node, &in->shape);
+    case TSR_OP_Slice:
+        return slices_all(graph, node, &in->shape);
+    case TSR_OP_Pad:
+        return pads_nothing(graph, node, &in->shape);
+    case TSR_OP_Resize:
+        return resizes_nothing(graph, node, &in->shape);
+    default:
+        return false;
+    }
+}
+
+/* Which of its outputs is it? */
+static int output_index(const tsr_node *node, int value) {
+    int i = 0;
+    while (node->outputs[i] != value)
+        i++;
+    return i;
+}
+
+/* Lets whoever made the node's input write its output, which is one of the graph; false if that
+ * cannot be. */
+static bool write_graph_output(tsr_graph *graph, int in, int out) {
+    int producer = graph->values[in].producer;
+    if (producer == TSR_NONE || tsr_is_graph_output(graph, in))
+        return false;
+    tsr_set_producer(graph, producer, output_index(&graph->nodes[producer], in), out);
+    graph->values[in].producer = TSR_NONE;
+    tsr_replace_reads(graph, in, out);
+    return true;
+}
+
+static void bypass(tsr_graph *graph, tsr_node *node, int *readers) {
+    int in = node->inputs[0], out = node->outputs[0];
+    int others = readers[in] + readers[out] - 1; /* but for the node itself */
+    if (!tsr_is_graph_output(graph, out))
+        tsr_replace_reads(graph, out, in);
+    else if (!write_graph_output(graph, in, out))
+        return;
+    readers[in] = readers[out] = others;
+    tsr_drop_node(graph, node);
+}
+
+/* The reshaping node whose result only this one reads; NULL if there is none. */
+static tsr_node *reshaping_before(const tsr_graph *graph, const tsr_node *node,
+                                  const int *readers) {
+    const tsr_value *in = tsr_node_in(graph, node, 0);
+    if (!in || in->producer == TSR_NONE || readers[node->inputs[0]] != 1)
+        return NULL;
+    tsr_node *before = &graph->nodes[in->producer];
+    return is_reshaping(before->op) && !before->post_count ? before : NULL;
+}
+
+/* Turns the second of two reshaping nodes into a Reshape of the first one's input. */
+static tsr_status join_reshapes(tsr_graph *graph, tsr_node *first, tsr_node *second) {
+    const tsr_value *out = tsr_node_out(graph, second, 0);
+    int64_t *dims = TSR_NEW(graph->arena, TSR_MAX_RANK, int64_t);
+    int *inputs = TSR_NEW(graph->arena, 2, int);
+    if (!dims || !inputs)
+        return tsr_out_of_memory(graph);
+    memcpy(dims, out->shape.dim, sizeof out->shape.dim);
+    tsr_shape shape = {.rank = 1, .dim = {out->shape.rank}};
+    inputs[0] = first->inputs[0];
+    inputs[1] = tsr_add_constant(graph, out->name, "shape", TSR_I64, &shape, dims);
+    if (inputs[1] == TSR_NONE)
+        return TSR_OUT_OF_MEMORY;
+    second->op = TSR_OP_Reshape;
+    second->inputs = inputs;
+    second->input_count = 2;
+    second->attr_count = 0;
+    tsr_drop_node(graph, first);
+    return TSR_OK;
+}
+
+tsr_status tsr_pass_bypass(tsr_graph *graph) {
+    int *readers = tsr_count_readers(graph);
+    if (!readers)
+        return TSR_OUT_OF_MEMORY;
+    for (int n = 0; n < graph->node_count; n++) {
+        tsr_node *node = &graph->nodes[n];
+        if (is_reshaping(node->op)) {
+            tsr_node *before = reshaping_before(graph, node, readers);
+            if (before)
+                TSR_TRY(join_reshapes(graph, before, node));
+        }
+        if (is_no_op(graph, node))
+            bypass(graph, node, readers);
+    }
+    tsr_sweep(graph);
+    return TSR_OK;
+}

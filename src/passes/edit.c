@@ -1,0 +1,103 @@
+#include "passes/edit.h"
+
+#include "base/error.h"
+
+tsr_status tsr_out_of_memory(const tsr_graph *graph) {
+    return tsr_fail(TSR_OUT_OF_MEMORY, "%s: out of memory", graph->file);
+}
+
+int *tsr_count_readers(const tsr_graph *graph) {
+    int *readers = TSR_NEW(graph->arena, graph->value_count, int);
+    if (!readers) {
+        tsr_out_of_memory(graph);
+        return NULL;
+    }
+    for (int n = 0; n < graph->node_count; n++) {
+        const tsr_node *node = &graph->nodes[n];
+        for (int i = 0; i < node->input_count; i++)
+            if (node->inputs[i] != TSR_NONE)
+                readers[node->inputs[i]]++;
+        for (int i = 0; i < node->post_count; i++)
+            if (node->posts[i].operand != TSR_NONE)
+                readers[node->posts[i].operand]++;
+    }
+    for (int i = 0; i < graph->output_count; i++)
+        readers[graph->outputs[i]]++;
+    return readers;
+}
+
+bool tsr_is_graph_output(const tsr_graph *graph, int value) {
+    for (int i = 0; i < graph->output_count; i++)
+        if (graph->outputs[i] == value)
+            return true;
+    return false;
+}
+
+void tsr_replace_reads(tsr_graph *graph, int value, int replacement) {
+    for (int n = 0; n < graph->node_count; n++) {
+        tsr_node *node = &graph->nodes[n];
+        for (int i = 0; i < node->input_count; i++)
+            if (node->inputs[i] == value)
+                node->inputs[i] = replacement;
+        for (int i = 0; i < node->post_count; i++)
+            if (node->posts[i].operand == value)
+                node->posts[i].operand = replacement;
+    }
+}
+
+void tsr_drop_node(tsr_graph *graph, tsr_node *node) {
+    int index = (int)(node - graph->nodes);
+    for (int i = 0; i < node->output_count; i++) {
+        tsr_value *out = tsr_node_out(graph, node, i);
+        if (out && out->producer == index)
+            out->producer = TSR_NONE;
+    }
+    node->input_count = node->output_count = node->post_count = 0;
+}
+
+/* Every operator has an output. */
+bool tsr_is_dropped(const tsr_node *node) {
+    return node->output_count == 0;
+}
+
+void tsr_set_producer(tsr_graph *graph, int node, int i, int value) {
+    graph->nodes[node].outputs[i] = value;
+    graph->values[value].producer = node;
+}
+
+void tsr_sweep(tsr_graph *graph) {
+    int kept = 0;
+    for (int n = 0; n < graph->node_count; n++) {
+        if (tsr_is_dropped(&graph->nodes[n]))
+            continue;
+        graph->nodes[kept] = graph->nodes[n];
+        for (int i = 0; i < graph->nodes[kept].output_count; i++) {
+            tsr_value *out = tsr_node_out(graph, &graph->nodes[kept], i);
+            if (out)
+                out->producer = kept;
+        }
+        kept++;
+    }
+    graph->node_count = kept;
+}
+
+int tsr_add_value(tsr_graph *graph, const char *base, const char *suffix) {
+    const char *name = tsr_arena_printf(graph->arena, "%s.%s", base, suffix);
+    for (int i = 2; name && tsr_graph_find_value(graph, name) != TSR_NONE; i++)
+        name = tsr_arena_printf(graph->arena, "%s.%s%d", base, suffix, i);
+    int value = name ? tsr_graph_add_value(graph, name) : TSR_NONE;
+    if (value == TSR_NONE)
+        tsr_out_of_memory(graph);
+    return value;
+}
+
+int tsr_add_constant(tsr_graph *graph, const char *base, const char *suffix, tsr_dtype dtype,
+                     const tsr_shape *shape, const void *data) {
+    int value = tsr_add_value(graph, base, suffix);
+    if (value != TSR_NONE) {
+        graph->values[value].dtype = dtype;
+        graph->values[value].shape = *shape;
+        graph->values[value].data = data;
+    }
+    return value;
+}

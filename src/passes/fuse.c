@@ -1,0 +1,125 @@
+/* Fuses element by element operators into the node that makes their data input: a post-op on its
+ * result. The result must have no other reader and keep its shape; the fused node stands where the
+ * last of its parts stood, so that the other operands of its posts are there already. */
+#include "passes/edit.h"
+
+#include "base/error.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static bool is_convolution(tsr_op op) {
+    return op == TSR_OP_Conv || op == TSR_OP_ConvTranspose || op == TSR_OP_Gemm ||
+           op == TSR_OP_MatMul;
+}
+
+/* Does the operator compute its result, so that there is a place for posts? */
+static bool can_host(const tsr_node *node) {
+    switch (node->op) {
+    case TSR_OP_Reshape:
+    case TSR_OP_Flatten:
+    case TSR_OP_Squeeze:
+    case TSR_OP_Unsqueeze:
+    case TSR_OP_Identity:
+    case TSR_OP_Dropout:
+    case TSR_OP_Cast:
+    case TSR_OP_Split:
+        return false;
+    default:
+        break;
+    }
+    for (int i = 1; i < node->output_count; i++)
+        if (node->outputs[i] != TSR_NONE)
+            return false;
+    return node->post_count < TSR_MAX_POSTS;
+}
+
+/* The node that can take the consumer as a post on what it reads as its input i; TSR_NONE if there
+ * is none. */
+static int find_host(const tsr_graph *graph, const tsr_node *consumer, int i, const int *readers) {
+    const tsr_value *in = tsr_node_in(graph, consumer, i);
+    const tsr_value *out = tsr_node_out(graph, consumer, 0);
+    if (in->producer == TSR_NONE || readers[consumer->inputs[i]] != 1)
+        return TSR_NONE;
+    if (!tsr_dtype_is_float(in->dtype) || !tsr_shape_equal(&in->shape, &out->shape))
+        return TSR_NONE;
+    return can_host(&graph->nodes[in->producer]) ? in->producer : TSR_NONE;
+}
+
+/* Of two hosts the one with more work, then the later one. */
+static bool is_better_host(const tsr_graph *graph, int a, int b) {
+    if (a == TSR_NONE || b == TSR_NONE)
+        return a != TSR_NONE;
+    bool a_heavy = is_convolution(graph->nodes[a].op), b_heavy = is_convolution(graph->nodes[b].op);
+    return a_heavy != b_heavy ? a_heavy : a > b;
+}
+
+/* A constant bound of Clip within the range of floats; false if it is known only at run time. */
+static bool read_bound(const tsr_graph *graph, const tsr_node *node, int input, float absent,
+                       float *bound) {
+    const tsr_value *value = tsr_node_in(graph, node, input);
+    if (value && !value->data)
+        return false;
+    float given = value ? *(const float *)value->data : absent;
+    *bound = fmaxf(-FLT_MAX, fminf(given, FLT_MAX));
+    return true;
+}
+
+/* The consumer as a post, and its host; host is TSR_NONE where it cannot be one. */
+static tsr_post make_post(const tsr_graph *graph, const tsr_node *node, const int *readers,
+                          int *host) {
+    tsr_post post = {.op = node->op, .operand = TSR_NONE, .node_name = node->name};
+    const tsr_op_info *info = tsr_op_get_info(node->op);
+    *host = TSR_NONE;
+    if (node->post_count ||
+        !(info->unary || info->binary || node->op == TSR_OP_Clip || node->op == TSR_OP_PRelu))
+        return post;
+    *host = find_host(graph, node, 0, readers);
+    if (info->unary) {
+        tsr_unary_params(node, post.param);
+    } else if (node->op == TSR_OP_Clip) {
+        if (!read_bound(graph, node, 1, -FLT_MAX, &post.param[0]) ||
+            !read_bound(graph, node, 2, FLT_MAX, &post.param[1]))
+            *host = TSR_NONE;
+    } else {
+        int other = info->binary ? find_host(graph, node, 1, readers) : TSR_NONE;
+        post.swapped = is_better_host(graph, other, *host);
+        if (post.swapped)
+            *host = other;
+        post.operand = node->inputs[post.swapped ? 0 : 1];
+    }
+    return post;
+}
+
+/* Moves the host with one more post to the consumer's place. */
+static tsr_status fuse(tsr_graph *graph, tsr_node *host, tsr_node *consumer, const tsr_post *post) {
+    tsr_post *posts = TSR_NEW(graph->arena, host->post_count + 1, tsr_post);
+    if (!posts)
+        return tsr_out_of_memory(graph);
+    if (host->post_count)
+        memcpy(posts, host->posts, (size_t)host->post_count * sizeof *posts);
+    posts[host->post_count] = *post;
+    tsr_node fused = *host;
+    fused.outputs = consumer->outputs;
+    fused.output_count = 1;
+    fused.posts = posts;
+    fused.post_count = host->post_count + 1;
+    tsr_drop_node(graph, host);
+    *consumer = fused;
+    return TSR_OK;
+}
+
+tsr_status tsr_pass_fuse_posts(tsr_graph *graph) {
+    int *readers = tsr_count_readers(graph);
+    if (!readers)
+        return TSR_OUT_OF_MEMORY;
+    for (int n = 0; n < graph->node_count; n++) {
+        int host;
+        tsr_post post = make_post(graph, &graph->nodes[n], readers, &host);
+        if (host != TSR_NONE)
+            TSR_TRY(fuse(graph, &graph->nodes[host], &graph->nodes[n], &post));
+    }
+    tsr_sweep(graph);
+    return TSR_OK;
+}

@@ -1,0 +1,26 @@
+/* Graph -> graph. tsr_prepare() serves every backend; tsr_optimize() only the GPU ones, so that no
+ * rewriting can hide an error from the CPU oracle. */
+#ifndef TSR_PASSES_PASSES_H
+#define TSR_PASSES_PASSES_H
+
+#include "graph/graph.h"
+
+/* Evaluates a node whose inputs are all known; outputs are allocated. src/cpu's tsr_cpu_eval. */
+typedef tsr_status (*tsr_eval_fn)(const tsr_graph *graph, const tsr_node *node, void **data);
+
+/* Infers every shape in topological order, evaluates nodes whose inputs are all constant, removes nodes
+ * that no output needs. All input shapes must be known. */
+tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval);
+
+/* Drops Identity, Dropout and float Cast; folds BatchNormalization into the convolution before it or rewrites
+ * it as Mul and Add; fuses post-ops. Values in graph->outputs are kept. */
+tsr_status tsr_optimize(tsr_graph *graph);
+
+/* The single passes of tsr_optimize, in its order (for tests). */
+tsr_status tsr_pass_bypass(tsr_graph *graph);
+tsr_status tsr_pass_fold_batch_norm(tsr_graph *graph);
+tsr_status tsr_pass_fuse_posts(tsr_graph *graph);
+/* Removes nodes that no graph output depends on. */
+tsr_status tsr_pass_remove_dead(tsr_graph *graph);
+
+#endif

@@ -1,0 +1,107 @@
+#include "passes/edit.h"
+
+#include "base/error.h"
+#include "graph/infer.h"
+
+#include <string.h>
+
+enum { MAX_FOLDED_BYTES = 64 << 20 };
+
+/* As src/cpu holds them: floats, or int64_t. */
+static double bytes_of(const tsr_value *value) {
+    return (double)tsr_shape_count(&value->shape) *
+           (double)(tsr_dtype_is_float(value->dtype) ? sizeof(float) : sizeof(int64_t));
+}
+
+static void *new_elements(const tsr_graph *graph, const tsr_value *value) {
+    int64_t count = tsr_shape_count(&value->shape);
+    return tsr_dtype_is_float(value->dtype) ? (void *)TSR_NEW(graph->arena, count, float)
+                                            : (void *)TSR_NEW(graph->arena, count, int64_t);
+}
+
+static bool is_empty(const tsr_graph *graph, const tsr_node *node) {
+    for (int i = 0; i < node->output_count; i++) {
+        const tsr_value *out = tsr_node_out(graph, node, i);
+        if (out && tsr_shape_count(&out->shape) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool has_constant_inputs(const tsr_graph *graph, const tsr_node *node) {
+    for (int i = 0; i < node->input_count; i++) {
+        const tsr_value *in = tsr_node_in(graph, node, i);
+        if (in && !in->data)
+            return false;
+    }
+    return true;
+}
+
+/* Folding must not blow up a small file: results are small or no larger than what they are made
+ * from. */
+static bool is_small(const tsr_graph *graph, const tsr_node *node) {
+    double in_bytes = 0, out_bytes = 0;
+    for (int i = 0; i < node->input_count; i++)
+        if (tsr_node_in(graph, node, i))
+            in_bytes += bytes_of(tsr_node_in(graph, node, i));
+    for (int i = 0; i < node->output_count; i++)
+        if (tsr_node_out(graph, node, i))
+            out_bytes += bytes_of(tsr_node_out(graph, node, i));
+    return out_bytes <= MAX_FOLDED_BYTES || out_bytes <= in_bytes;
+}
+
+static bool can_fold(const tsr_graph *graph, const tsr_node *node) {
+    if (is_empty(graph, node) || node->op == TSR_OP_Shape || node->op == TSR_OP_Constant)
+        return true;
+    return has_constant_inputs(graph, node) && is_small(graph, node);
+}
+
+/* Evaluates the node into the arena and drops it; elements is scratch, one pointer per value. */
+static tsr_status fold(tsr_graph *graph, tsr_node *node, tsr_eval_fn eval, void **elements) {
+    for (int i = 0; i < node->input_count; i++)
+        if (tsr_node_in(graph, node, i))
+            elements[node->inputs[i]] = (void *)tsr_node_in(graph, node, i)->data;
+    for (int i = 0; i < node->output_count; i++) {
+        const tsr_value *out = tsr_node_out(graph, node, i);
+        if (out && !(elements[node->outputs[i]] = new_elements(graph, out)))
+            return tsr_out_of_memory(graph);
+    }
+    TSR_TRY(eval(graph, node, elements));
+    for (int i = 0; i < node->output_count; i++)
+        if (tsr_node_out(graph, node, i))
+            tsr_node_out(graph, node, i)->data = elements[node->outputs[i]];
+    tsr_drop_node(graph, node);
+    return TSR_OK;
+}
+
+/* Nothing is dropped at inference, so the mask is known before the data is. */
+static tsr_status fold_dropout_mask(tsr_graph *graph, tsr_node *node) {
+    tsr_value *mask = tsr_node_out(graph, node, 1);
+    if (!mask)
+        return TSR_OK;
+    int64_t count = tsr_shape_count(&mask->shape), *kept = TSR_NEW(graph->arena, count, int64_t);
+    if (!kept)
+        return tsr_out_of_memory(graph);
+    for (int64_t i = 0; i < count; i++)
+        kept[i] = 1;
+    mask->data = kept;
+    mask->producer = TSR_NONE;
+    node->output_count = 1;
+    return TSR_OK;
+}
+
+tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval) {
+    void **elements = TSR_NEW(graph->arena, graph->value_count, void *);
+    if (!elements)
+        return tsr_out_of_memory(graph);
+    for (int n = 0; n < graph->node_count; n++) {
+        tsr_node *node = &graph->nodes[n];
+        TSR_TRY(tsr_infer_node(graph, node));
+        if (can_fold(graph, node))
+            TSR_TRY(fold(graph, node, eval, elements));
+        else if (node->op == TSR_OP_Dropout)
+            TSR_TRY(fold_dropout_mask(graph, node));
+    }
+    tsr_sweep(graph);
+    return tsr_pass_remove_dead(graph);
+}

@@ -1,0 +1,146 @@
+#include "plan/layout.h"
+
+#include "base/error.h"
+
+#include <limits.h>
+#include <string.h>
+
+const int *tsr_layout_axes(int rank) {
+    static const int axes[5][4] = {
+        {0},
+        {TSR_AXIS_C},
+        {TSR_AXIS_N, TSR_AXIS_C},
+        {TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_W},
+        {TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W},
+    };
+    return axes[rank];
+}
+
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* The most planes that waste at most half of the columns again. */
+static int choose_planes(int w, int most) {
+    int planes = 1;
+    for (int p = 2; p <= most; p *= 2)
+        if (divide_up(w, p) * p * 2 <= (int64_t)w * 3)
+            planes = p;
+    return planes;
+}
+
+/* The grid nearest to a square among those that waste least; false if none fits. */
+static bool choose_grid(tsr_layout *l, int64_t count, int max_size) {
+    int64_t best = INT64_MAX;
+    for (int log2 = 0; (int64_t)l->tile_w << log2 <= max_size; log2++) {
+        int64_t width = (int64_t)l->tile_w << log2, height = divide_up(count, (int64_t)1 << log2) * l->h;
+        int64_t longer = width > height ? width : height;
+        int64_t cost = width * height + longer; /* area first, then shape */
+        if (height > max_size || cost >= best)
+            continue;
+        best = cost;
+        l->columns_log2 = log2;
+        l->texture_w = (int)width;
+        l->texture_h = (int)height;
+    }
+    return best != INT64_MAX;
+}
+
+static bool choose_wrap(tsr_layout *l, int64_t count, int max_size) {
+    int64_t texels = count * l->h * l->tile_w;
+    if (texels > INT_MAX)
+        return false;
+    int log2 = 0;
+    while (1 << (log2 + 1) <= max_size && ((int64_t)1 << 2 * log2) < texels)
+        log2++;
+    int64_t width = (int64_t)1 << log2, height = divide_up(texels, width);
+    l->linear = true;
+    l->columns_log2 = log2;
+    l->texture_w = (int)width;
+    l->texture_h = (int)height;
+    return height <= max_size;
+}
+
+tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits, int planes, bool half,
+                           tsr_layout *layout) {
+    if (shape->rank < 0 || shape->rank > 4)
+        return tsr_fail(TSR_UNSUPPORTED, "a tensor of shape %s has more than 4 axes, a GPU tensor at most 4",
+                        tsr_shape_text(shape));
+    int64_t size[4] = {1, 1, 1, 1};
+    for (int i = 0; i < shape->rank; i++)
+        size[tsr_layout_axes(shape->rank)[i]] = shape->dim[i];
+    int64_t count = tsr_shape_count(shape);
+    if (count <= 0)
+        return tsr_fail(TSR_UNSUPPORTED, "a tensor of shape %s has no elements", tsr_shape_text(shape));
+    if (count > INT_MAX / 4)
+        return tsr_fail(TSR_LIMIT, "a tensor of shape %s has %lld elements, a GPU tensor at most %d",
+                        tsr_shape_text(shape), (long long)count, INT_MAX / 4);
+    tsr_layout l = {(int)size[0], (int)size[1], (int)size[2], (int)size[3], .half = half};
+    l.tiles = (int)divide_up(l.c, 4);
+    int most = planes && planes < limits->max_planes ? planes : limits->max_planes;
+    l.planes = choose_planes(l.w, most);
+    l.tile_w = (int)divide_up(l.w, l.planes);
+    int64_t tile_count = (int64_t)l.n * l.tiles;
+    if (!choose_grid(&l, tile_count, limits->max_texture_size) &&
+        !choose_wrap(&l, tile_count, limits->max_texture_size))
+        return tsr_fail(TSR_LIMIT,
+                        "a tensor of shape %s needs %lld texels in each of %d planes, a texture holds %d x %d",
+                        tsr_shape_text(shape), (long long)(tile_count * l.h * l.tile_w), l.planes,
+                        limits->max_texture_size, limits->max_texture_size);
+    *layout = l;
+    return TSR_OK;
+}
+
+bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
+    return a->n == b->n && a->c == b->c && a->h == b->h && a->w == b->w && a->planes == b->planes &&
+           a->linear == b->linear && a->columns_log2 == b->columns_log2 && a->half == b->half;
+}
+
+uint64_t tsr_layout_bytes(const tsr_layout *l) {
+    return (uint64_t)l->texture_w * (uint64_t)l->texture_h * (uint64_t)l->planes * (l->half ? 8 : 16);
+}
+
+/* Index, in texels of all planes, of tile k at row y, column x. */
+static size_t texel_index(const tsr_layout *l, size_t k, size_t y, size_t x) {
+    size_t plane_size = (size_t)l->texture_w * (size_t)l->texture_h;
+    size_t plane = x % (size_t)l->planes, column = x / (size_t)l->planes;
+    size_t tile_w = (size_t)l->tile_w, h = (size_t)l->h;
+    if (l->linear)
+        return plane * plane_size + (k * h + y) * tile_w + column;
+    size_t grid_x = k & (((size_t)1 << l->columns_log2) - 1), grid_y = k >> l->columns_log2;
+    return plane * plane_size + (grid_y * h + y) * (size_t)l->texture_w + grid_x * tile_w + column;
+}
+
+typedef void texel_fn(float *texel, float *elements, size_t stride, int channels);
+
+/* Visits every pixel's texel with its first element and how many channels it holds. */
+static void each_texel(const tsr_layout *l, float *texels, float *elements, texel_fn *fn) {
+    size_t w = (size_t)l->w, image = (size_t)l->h * w;
+    for (size_t k = 0; k < (size_t)l->n * (size_t)l->tiles; k++) {
+        size_t n = k / (size_t)l->tiles, c = k % (size_t)l->tiles * 4;
+        int channels = l->c - (int)c < 4 ? l->c - (int)c : 4;
+        float *tile = elements + (n * (size_t)l->c + c) * image;
+        for (size_t y = 0; y < (size_t)l->h; y++)
+            for (size_t x = 0; x < w; x++)
+                fn(texels + texel_index(l, k, y, x) * 4, tile + y * w + x, image, channels);
+    }
+}
+
+static void pack_texel(float *texel, float *elements, size_t stride, int channels) {
+    for (int i = 0; i < 4; i++)
+        texel[i] = i < channels ? elements[(size_t)i * stride] : 0;
+}
+
+static void unpack_texel(float *texel, float *elements, size_t stride, int channels) {
+    for (int i = 0; i < channels; i++)
+        elements[(size_t)i * stride] = texel[i];
+}
+
+void tsr_layout_pack(const tsr_layout *l, const float *elements, float padding, float *texels) {
+    size_t floats = (size_t)l->texture_w * (size_t)l->texture_h * (size_t)l->planes * 4;
+    for (size_t i = 0; i < floats; i++)
+        texels[i] = padding;
+    each_texel(l, texels, (float *)elements, pack_texel);
+}
+
+void tsr_layout_unpack(const tsr_layout *l, const float *texels, float *elements) {
+    each_texel(l, (float *)texels, elements, unpack_texel);
+}

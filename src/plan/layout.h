@@ -1,0 +1,53 @@
+/* Where the elements of a tensor lie in a texture. The one place that decides it: kernels address texels
+ * only through glsl/source.glsl and glsl/main.glsl, the host only through the functions below.
+ *
+ * A tensor is seen as images n of channels c of rows h and columns w (see tsr_layout_axes for ranks below 4).
+ * Tile k = n * tiles + t holds channels 4t..4t+3 of image n, one RGBA texel a pixel. A texture has `planes`
+ * layers; column x lies in plane x mod planes, so that one draw with as many render targets writes adjacent
+ * pixels of a row, and a weight fetched once serves them all.
+ *   grid:   tiles side by side, 2^columns_log2 in a row
+ *   linear: texel (k * h + y) * tile_w + x / planes, wrapped at a width of 2^columns_log2; for tensors
+ *           whose tiles do not fit side by side or below each other */
+#ifndef TSR_PLAN_LAYOUT_H
+#define TSR_PLAN_LAYOUT_H
+
+#include "graph/graph.h"
+
+enum { TSR_MAX_PLANES = 8 };
+
+typedef struct tsr_layout_limits {
+    int max_texture_size;
+    int max_planes; /* render targets, a power of two */
+} tsr_layout_limits;
+
+typedef struct tsr_layout {
+    int n, c, h, w;
+    int tiles;  /* per image */
+    int planes; /* 1, 2, 4 or 8 */
+    int tile_w; /* columns of a tile in one plane */
+    bool linear, half;
+    int columns_log2;
+    int texture_w, texture_h;
+} tsr_layout;
+
+enum { TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W };
+
+/* Which of N, C, H, W each axis of a tensor of this rank becomes; the others are 1. A matrix is (N, C) and a sequence
+ * (N, C, W), so that dense layers and 1-D convolutions use whole texels; row-major order is kept. */
+const int *tsr_layout_axes(int rank);
+
+/* planes: the most to use, 0 for as many as pay. TSR_LIMIT with the numbers if no arrangement fits, TSR_UNSUPPORTED above rank 4
+ * and for empty tensors. */
+tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits, int planes, bool half,
+                           tsr_layout *layout);
+
+/* Do both hold the same elements in the same texels? */
+bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b);
+uint64_t tsr_layout_bytes(const tsr_layout *layout);
+
+/* Row-major elements -> RGBA texels of all planes, plane by plane; padding channels become 0, every other
+ * texel that holds no element becomes `padding`. texels: planes * texture_w * texture_h * 4 floats. */
+void tsr_layout_pack(const tsr_layout *layout, const float *elements, float padding, float *texels);
+void tsr_layout_unpack(const tsr_layout *layout, const float *texels, float *elements);
+
+#endif

@@ -1,0 +1,128 @@
+/* Graph -> passes over tensors, and tensors -> storages (textures or buffers) that are reused by lifetime. Nothing
+ * is allocated on a device here: the peak is known before. A GPU backend gives the lowering of each operator. */
+#ifndef TSR_PLAN_PLAN_H
+#define TSR_PLAN_PLAN_H
+
+#include "plan/layout.h"
+
+enum { TSR_MAX_SOURCES = 14, TSR_MAX_DEFINES = 12, TSR_MAX_UNIFORMS = 10, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };
+
+typedef struct tsr_pass tsr_pass;
+
+/* Fills a table's zeroed RGBA texels, table_w a row: weights in the order that a kernel reads them. */
+typedef void tsr_table_fn(const void *data, float *texels);
+
+typedef struct tsr_define {
+    const char *name;
+    int value;
+    const char *each; /* NULL, or the name of a macro that repeats its argument for 0 .. value - 1 */
+} tsr_define;
+
+typedef struct tsr_uniform {
+    const char *name;
+    bool is_float;
+    int i[4];
+    float f[4];
+} tsr_uniform;
+
+typedef struct tsr_pass_post {
+    tsr_op op;
+    float param[2];
+    int source; /* which of the pass's sources is the other operand; TSR_NONE for unary */
+    bool swapped;
+} tsr_pass_post;
+
+struct tsr_pass {
+    int node;           /* index in the graph */
+    const char *kernel; /* stem */
+    int output;         /* tensor */
+    int source_count, define_count, uniform_count, post_count;
+    int kernel_source_count; /* sources before those of post-ops */
+    int sources[TSR_MAX_SOURCES];
+    tsr_define defines[TSR_MAX_DEFINES];
+    tsr_uniform uniforms[TSR_MAX_UNIFORMS];
+    tsr_pass_post posts[TSR_MAX_PASS_POSTS];
+    tsr_table_fn *table; /* NULL: none; called when a runner is made */
+    const void *table_data; /* lives in the plan's arena */
+    int table_w, table_h;
+};
+
+typedef struct tsr_plan_tensor {
+    tsr_layout layout;
+    const float *constant;      /* elements, uploaded once; NULL for tensors that are computed */
+    bool keep;                  /* inputs, outputs, kept tensors: the storage is not shared */
+    bool plain;                 /* a 2D texture instead of a layer of an array */
+    int first_pass, last_pass;  /* that write and read it; -1 for inputs */
+    int storage;                /* TSR_NONE for constants */
+} tsr_plan_tensor;
+
+typedef struct tsr_storage {
+    int texture_w, texture_h, planes;
+    bool half, plain;
+    int free_after; /* last pass that uses it, while planning */
+} tsr_storage;
+
+typedef struct tsr_plan {
+    tsr_arena *arena;
+    const tsr_graph *graph;
+    tsr_layout_limits limits;
+    bool half, keep_all;
+    tsr_status status; /* of the first failure: later calls do nothing */
+    int node;          /* being lowered */
+    int *value_tensor; /* by value index; TSR_NONE if it has none */
+    int *plain_outputs; /* tensors of the graph outputs as plain textures; NULL if not asked for */
+    int pass_count, pass_capacity, tensor_count, tensor_capacity, storage_count;
+    tsr_pass *passes;
+    tsr_plan_tensor *tensors;
+    tsr_storage *storages;
+    uint64_t tensor_bytes, live_bytes_bound, constant_bytes; /* constant_bytes: tables and constant tensors */
+} tsr_plan;
+
+typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
+
+typedef struct tsr_plan_options {
+    tsr_layout_limits limits;
+    bool half;     /* 16-bit storage for everything but inner sums */
+    bool keep_all; /* share no storage */
+    bool plain_outputs; /* copy graph outputs to plain textures: one plane, not wrapped */
+    uint64_t max_bytes;   /* refuse plans of more; 0: no limit */
+    tsr_lower_fn *const *lower; /* by operator; NULL where there is none */
+} tsr_plan_options;
+
+/* graph must outlive the plan. */
+tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan);
+void tsr_plan_destroy(tsr_plan *plan);
+
+/* ---- for lowerings: each returns a harmless value after a failure, plan->status tells ---- */
+
+tsr_status tsr_plan_fail(tsr_plan *plan, tsr_status status);
+const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor);
+
+/* The tensor of a value, made on first use for graph inputs and constants. */
+int tsr_plan_value(tsr_plan *plan, int value);
+/* The tensor of a value seen with `rank` axes, ones in front: an operand to broadcast. May add a pass. */
+int tsr_plan_operand(tsr_plan *plan, int value, int rank);
+/* A new tensor; precise: 32 bits even in a half plan (inner sums). */
+int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise);
+/* A constant tensor; elements must outlive the plan (or come from plan->arena). */
+int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const float *elements);
+/* A new tensor for output i of the node being lowered. */
+int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i);
+/* The same elements in the same order with another shape: the tensor itself if the texels agree, else a copying pass. */
+int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape);
+/* Output i of the node is this tensor (a view), or a copy where a graph output would be an input or a constant. */
+void tsr_plan_alias(tsr_plan *plan, const tsr_node *node, int i, int tensor);
+
+/* Appends a pass that writes tensor `output`. Valid until the next tsr_plan_pass. */
+tsr_pass *tsr_plan_pass(tsr_plan *plan, const char *kernel, int output);
+void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor);
+void tsr_pass_define(tsr_pass *pass, const char *name, int value);
+void tsr_pass_repeat(tsr_pass *pass, const char *name, int value, const char *each);
+void tsr_pass_ints(tsr_pass *pass, const char *name, int x, int y, int z, int w);
+void tsr_pass_floats(tsr_pass *pass, const char *name, float x, float y, float z, float w);
+/* A pass that copies, and broadcasts where output is larger: the carrier of post-ops. */
+tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output);
+void tsr_pass_post_unary(tsr_pass *pass, tsr_op op, const float param[2]);
+void tsr_pass_post_binary(tsr_plan *plan, tsr_pass *pass, tsr_op op, int tensor, bool swapped);
+
+#endif

@@ -1,0 +1,309 @@
+/* Tessera: neural networks as OpenGL ES 3.0 fragment-shader passes over channel tiles.
+ *
+ * Three opaque objects: a DEVICE (where passes run), a MODEL (an ONNX file, checked), and a SESSION
+ * (a model prepared for a device: planned, compiled, weights uploaded, ready to run many times).
+ *
+ *     tsr_device *device; tsr_model *model; tsr_session *session;
+ *     tsr_device_create(&(tsr_device_desc){.backend = "gles"}, &device);
+ *     tsr_model_load("net.onnx", NULL, &model);
+ *     tsr_session_create(device, model, NULL, &session);
+ *     tsr_session_set_input(session, "x", input, input_count);
+ *     tsr_session_run(session);
+ *     tsr_session_get_output(session, "y", output, output_count);
+ *
+ * Rules for the whole header
+ * - Descriptions are plain structs; a zeroed one (or NULL) asks for every default.
+ * - Functions return a tsr_status. On failure tsr_last_error() gives the sentence: file, node, operator, shape.
+ * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order.
+ * - Threads: different devices may be used from different threads. One device, and every session made
+ *   on it, belongs to one thread at a time. A model is immutable once loaded and may be shared.
+ * - Strings handed out stay valid as long as the object that they came from.
+ */
+#ifndef TESSERA_H
+#define TESSERA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(TSR_SHARED) && defined(__GNUC__)
+#define TSR_API __attribute__((visibility("default")))
+#else
+#define TSR_API
+#endif
+
+#define TSR_VERSION "0.1.0"
+
+/* ---- status ---------------------------------------------------------------------------------- */
+
+#define TSR_STATUS_MAP(X)                                                                          \
+    X(OK, "success")                                                                               \
+    X(NOT_READY, "the run has not finished yet")                                                   \
+    X(INVALID_ARGUMENT, "invalid argument")                                                        \
+    X(IO, "a file could not be read or written")                                                   \
+    X(INVALID_MODEL, "the model is malformed")                                                     \
+    X(UNSUPPORTED, "the model needs something that is not supported")                              \
+    X(SHAPE, "shapes do not fit")                                                                  \
+    X(OUT_OF_MEMORY, "not enough memory")                                                          \
+    X(LIMIT, "a limit of the device is exceeded")                                                  \
+    X(NO_DEVICE, "no such device here")                                                            \
+    X(DEVICE, "the device or its driver failed")                                                   \
+    X(DEVICE_LOST, "the device or its context was lost")
+
+typedef enum tsr_status {
+#define TSR_STATUS_ENUM(name, text) TSR_##name,
+    TSR_STATUS_MAP(TSR_STATUS_ENUM)
+#undef TSR_STATUS_ENUM
+} tsr_status;
+
+/* "OK", "INVALID_MODEL", ... and the matching sentence. Never NULL, for any int. */
+TSR_API const char *tsr_status_name(tsr_status status);
+TSR_API const char *tsr_status_text(tsr_status status);
+
+/* The full message of this thread's latest failed call; "" if there was none. Valid until the next
+ * call into Tessera on this thread. */
+TSR_API const char *tsr_last_error(void);
+
+typedef enum tsr_log_level { TSR_LOG_ERROR, TSR_LOG_WARN, TSR_LOG_INFO, TSR_LOG_DEBUG } tsr_log_level;
+
+/* Receives messages of every device, model and session of the process. Called on the thread that works;
+ * must not call into Tessera. NULL (the default) discards messages. Set before threads start. */
+typedef void (*tsr_log_fn)(void *user, tsr_log_level level, const char *message);
+TSR_API void tsr_set_log(tsr_log_fn fn, void *user);
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+#define TSR_MAX_RANK 8
+
+/* rank 0 is a scalar. A dimension of -1 is not known yet; rank -1 means not even the rank is. */
+typedef struct tsr_shape {
+    int rank;
+    int64_t dim[TSR_MAX_RANK];
+} tsr_shape;
+
+#define TSR_DTYPE_MAP(X)                                                                           \
+    X(F32, "float32", 4)                                                                           \
+    X(F16, "float16", 2)                                                                           \
+    X(F64, "float64", 8)                                                                           \
+    X(I64, "int64", 8)                                                                             \
+    X(I32, "int32", 4)                                                                             \
+    X(I8, "int8", 1)                                                                               \
+    X(U8, "uint8", 1)                                                                              \
+    X(BOOL, "bool", 1)
+
+typedef enum tsr_dtype {
+#define TSR_DTYPE_ENUM(name, text, bytes) TSR_##name,
+    TSR_DTYPE_MAP(TSR_DTYPE_ENUM)
+#undef TSR_DTYPE_ENUM
+} tsr_dtype;
+
+TSR_API const char *tsr_dtype_name(tsr_dtype dtype);
+TSR_API size_t tsr_dtype_size(tsr_dtype dtype);
+
+/* Product of the dimensions; 1 for a scalar; -1 if a dimension is unknown or the product overflows. */
+TSR_API int64_t tsr_shape_count(const tsr_shape *shape);
+
+typedef struct tsr_tensor_info {
+    const char *name;
+    tsr_dtype dtype;
+    tsr_shape shape;
+    const char *dim_name[TSR_MAX_RANK]; /* symbolic names such as "batch"; NULL where there is none */
+} tsr_tensor_info;
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+typedef struct tsr_device tsr_device;
+
+typedef enum tsr_platform {
+    TSR_PLATFORM_AUTO,       /* gpu given: DEVICE; else SURFACELESS, else DEVICE, else DEFAULT */
+    TSR_PLATFORM_SURFACELESS, /* EGL_MESA_platform_surfaceless */
+    TSR_PLATFORM_DEVICE,     /* EGL_EXT_platform_device: the gpu-th device */
+    TSR_PLATFORM_DEFAULT,    /* eglGetDisplay(EGL_DEFAULT_DISPLAY) */
+    TSR_PLATFORM_CURRENT,    /* adopt the caller's GLES 3 context, current now and at every later call */
+} tsr_platform;
+
+typedef struct tsr_device_desc {
+    const char *backend;   /* "gles" (default) or "cpu" */
+    tsr_platform platform; /* gles only */
+    int gpu;               /* 1 picks the first device of TSR_PLATFORM_DEVICE, 2 the second; 0: no choice */
+    /* TSR_PLATFORM_CURRENT: finds GL entry points; NULL asks the system's libGLESv2 and EGL. */
+    void *(*get_proc_address)(const char *name);
+    /* Caps below what the driver offers; 0 leaves the driver's. For tests and for weaker targets. */
+    int max_texture_size;
+    int max_draw_buffers;
+} tsr_device_desc;
+
+TSR_API tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device);
+/* Sessions on the device must be destroyed first. NULL is fine. */
+TSR_API void tsr_device_destroy(tsr_device *device);
+
+typedef struct tsr_device_info {
+    const char *backend;
+    const char *name;    /* renderer, e.g. "llvmpipe (LLVM 15.0.6, 256 bits)" */
+    const char *version; /* driver and API version */
+    int max_texture_size, max_array_layers, max_draw_buffers, max_uniform_block_bytes; /* 0 on cpu */
+    bool has_timer;        /* GPU timers are offered */
+    bool has_float_blend;  /* blending into RGBA32F */
+    bool has_robust_reset; /* a lost context can be detected */
+} tsr_device_info;
+
+TSR_API tsr_status tsr_device_get_info(const tsr_device *device, tsr_device_info *info);
+
+/* Calls fn once for each device that could be created here, in the order of tsr_device_desc.gpu for
+ * platform devices. A backend that finds nothing calls fn with info NULL and the reason. */
+typedef void (*tsr_device_fn)(void *user, const tsr_device_desc *desc, const tsr_device_info *info,
+                              const char *reason);
+TSR_API void tsr_list_devices(tsr_device_fn fn, void *user);
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+typedef struct tsr_model tsr_model;
+
+typedef struct tsr_model_desc {
+    /* Refuse models, with their external data, of more bytes than this; 0: the machine's memory. */
+    uint64_t max_bytes;
+    /* For tsr_model_load_memory: names the model in messages, and where external data lies (or NULL). */
+    const char *name;
+    const char *external_data_dir;
+} tsr_model_desc;
+
+/* Reads and checks an ONNX file (opset 7 to 22). Nothing in it is trusted. */
+TSR_API tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc, tsr_model **model);
+/* The bytes may be freed after the call. */
+TSR_API tsr_status tsr_model_load_memory(const void *bytes, size_t size, const tsr_model_desc *desc,
+                                         tsr_model **model);
+/* Sessions keep what they need of a model: it may be freed before them. NULL is fine. */
+TSR_API void tsr_model_free(tsr_model *model);
+
+TSR_API int tsr_model_input_count(const tsr_model *model);
+TSR_API int tsr_model_output_count(const tsr_model *model);
+TSR_API tsr_status tsr_model_input(const tsr_model *model, int index, tsr_tensor_info *info);
+/* Shapes of outputs are those that the file declares; a session knows the computed ones. */
+TSR_API tsr_status tsr_model_output(const tsr_model *model, int index, tsr_tensor_info *info);
+/* An input that an operator uses as a parameter (a convolution's weights, a Reshape's shape, ...) has to be
+ * fixed when a session is made: see tsr_session_desc.fixed. */
+TSR_API bool tsr_model_input_is_parameter(const tsr_model *model, int index);
+TSR_API int tsr_model_opset(const tsr_model *model);
+TSR_API int64_t tsr_model_parameter_count(const tsr_model *model);
+/* Distinct operators and how often each occurs; false past the last. */
+TSR_API bool tsr_model_op(const tsr_model *model, int index, const char **op, int *count);
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+typedef struct tsr_session tsr_session;
+
+typedef enum tsr_precision { TSR_FP32, TSR_FP16 } tsr_precision;
+
+typedef struct tsr_dim_binding { /* a symbolic dimension's size, e.g. {"batch", 1} */
+    const char *name;
+    int64_t size;
+} tsr_dim_binding;
+
+typedef struct tsr_input_shape { /* a whole input's shape, where the model leaves it open */
+    const char *input;
+    tsr_shape shape;
+} tsr_input_shape;
+
+typedef struct tsr_fixed_input { /* turns an input into a constant; data is dense, of dtype, copied */
+    const char *input;
+    tsr_dtype dtype;
+    tsr_shape shape;
+    const void *data;
+} tsr_fixed_input;
+
+typedef struct tsr_session_desc {
+    tsr_precision precision; /* storage of tensors on a GPU; arithmetic is always float32 */
+    bool allow_cpu_fallback; /* run nodes that the backend lacks on the CPU, between passes */
+    bool texture_outputs;    /* lay outputs out for tsr_session_output_texture */
+    bool keep_tensors;       /* keep every tensor that a pass writes readable through get_output */
+    bool plan_only;          /* plan and report, allocate nothing on the device; cannot run */
+    bool time_passes;        /* GPU timers around each node, where offered; see tsr_node_report.ms */
+    bool poison;             /* debugging: NaN in everything that a run must not read, before each run */
+    const tsr_dim_binding *dims;
+    int dim_count;
+    const tsr_input_shape *shapes;
+    int shape_count;
+    const tsr_fixed_input *fixed;
+    int fixed_count;
+    const char *const *extra_outputs; /* names of inner tensors to deliver as outputs too */
+    int extra_output_count;
+} tsr_session_desc;
+
+/* Everything that can fail for want of shapes, operators, limits or memory fails here, not in a run.
+ * Holds a reference on the model. */
+TSR_API tsr_status tsr_session_create(tsr_device *device, const tsr_model *model,
+                                      const tsr_session_desc *desc, tsr_session **session);
+TSR_API void tsr_session_destroy(tsr_session *session);
+
+TSR_API int tsr_session_input_count(const tsr_session *session);
+TSR_API int tsr_session_output_count(const tsr_session *session);
+TSR_API tsr_status tsr_session_input(const tsr_session *session, int index, tsr_tensor_info *info);
+TSR_API tsr_status tsr_session_output(const tsr_session *session, int index, tsr_tensor_info *info);
+
+/* count: elements, checked against the shape. The array is copied before the call returns. */
+TSR_API tsr_status tsr_session_set_input(tsr_session *session, const char *name, const float *data,
+                                         size_t count);
+
+/* submit + wait. Every input must have been set once. */
+TSR_API tsr_status tsr_session_run(tsr_session *session);
+
+/* Starts a run, and the transfer of its outputs, without waiting for either. */
+TSR_API tsr_status tsr_session_submit(tsr_session *session);
+/* TSR_OK once get_output will not block, TSR_NOT_READY before; never blocks. */
+TSR_API tsr_status tsr_session_poll(tsr_session *session);
+
+/* Copies an output (row-major, count elements) of the latest run; waits for it if it is under way.
+ * Integer and boolean outputs are delivered as floats. */
+TSR_API tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
+                                          size_t count);
+
+/* An output as a GL texture (GL_TEXTURE_2D, RGBA32F or RGBA16F), valid until the session is destroyed, rewritten
+ * by each run; needs texture_outputs. Image n, channels 4t..4t+3 of pixel (x, y) lie in the texel
+ * ((k % columns) * width + x, (k / columns) * height + y), k = n * tiles + t, first row on top. */
+typedef struct tsr_texture {
+    uint32_t id;
+    uint32_t internal_format;
+    int width, height; /* of one tile */
+    int columns;       /* tiles side by side */
+    int tiles;         /* per image: ceil(channels / 4) */
+    int texture_width, texture_height;
+} tsr_texture;
+
+TSR_API tsr_status tsr_session_output_texture(tsr_session *session, const char *name,
+                                              tsr_texture *texture);
+
+typedef struct tsr_node_report {
+    const char *name, *op; /* op: the node and what was fused behind it, e.g. "Conv+Relu" */
+    const char *output;    /* name of the tensor that it writes */
+    const char *backend;   /* where it ran: "gles", "cpu", or "view" when nothing ran */
+    const char *kernel;    /* kernel stem; "" on cpu */
+    tsr_shape shape;       /* of output */
+    int64_t macs;          /* multiply-adds counted from the model, no wasted tap */
+    int passes;
+    double ms; /* latest measured GPU or CPU time; negative if not measured */
+} tsr_node_report;
+
+typedef struct tsr_report {
+    const char *backend;
+    int node_count, pass_count;
+    int program_count;          /* distinct programs compiled for this session */
+    double compile_ms;          /* wall time that compiling and linking took */
+    int64_t macs;               /* per run */
+    uint64_t tensor_bytes;      /* planned bytes of tensors: the peak, all allocated at once */
+    uint64_t live_bytes_bound;  /* lower bound: the most that is alive at one time */
+    uint64_t weight_bytes;      /* on the device */
+    uint64_t allocated_bytes;   /* now allocated on the device by this session */
+} tsr_report;
+
+TSR_API tsr_status tsr_session_report(const tsr_session *session, tsr_report *report);
+TSR_API tsr_status tsr_session_node_report(const tsr_session *session, int index,
+                                           tsr_node_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,260 @@
+#!/bin/bash
+# The command line tool from outside: help, exit codes, files in and out, bad files, nothing left behind.
+# usage: check_cli.sh [TOOL [FOLDER]]; the tool is otherwise taken from $TSR_BUILD_DIR, the folder is a new one.
+set -u
+shopt -s lastpipe # the last command of a pipe counts its results in this shell
+tool=$(realpath "${1:-${TSR_BUILD_DIR:?names the build folder}/tessera}")
+folder=${2:-$(mktemp -d)}
+[ $# -ge 2 ] || trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+passed=0 failed=0
+
+report() { # report GOOD NAME [DETAIL]
+    if [ "$1" = yes ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $2${3:+: $3}"
+        sed 's/^/    /' out err 2>/dev/null
+    fi
+}
+
+# expect CODE TEXT ARGUMENTS...: the exit code, and a part of what is printed (either stream; "" for anything)
+expect() {
+    local code=$1 text=$2 got good=no
+    shift 2
+    "$tool" "$@" >out 2>err
+    got=$?
+    if [ $got = "$code" ] && grep -qF -e "$text" out err; then good=yes; fi
+    if [ $got = "$code" ] && [ -z "$text" ]; then good=yes; fi
+    report $good "tessera $*" "exit code $got, wanted $code and '$text'"
+}
+
+check() { # check NAME COMMAND...
+    local name=$1
+    shift
+    if "$@" >out 2>err; then report yes "$name"; else report no "$name"; fi
+}
+
+# ---- models and tensors ------------------------------------------------------------------------------
+
+# One operator, x -> y, both float [N, 3, H, W]; OPERATOR has four letters.
+model() {
+    printf '\x08\x07\x3a\x51\x0a\x0c\x0a\x01x\x12\x01y\x22\x04%s\x12\x01g' "$1"
+    local field
+    for field in '\x5a\x1e\x0a\x01x' '\x62\x1e\x0a\x01y'; do
+        printf "$field"'\x12\x19\x0a\x17\x08\x01\x12\x13\x0a\x03\x12\x01N\x0a\x02\x08\x03'
+        printf '\x0a\x03\x12\x01H\x0a\x03\x12\x01W'
+    done
+    printf '\x42\x02\x10\x0d'
+}
+
+# npy VERSION HEADER: what follows on the standard input are the elements
+npy() {
+    local length=${#2}
+    printf '\x93NUMPY'"\\x$(printf %02x "$1")"'\x00'
+    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
+    [ "$1" = 1 ] || printf '\x00\x00'
+    printf '%s' "$2"
+    cat
+}
+
+zeros() { head -c "$1" /dev/zero; }
+header() { printf "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" "$1" "$2"; }
+
+model Relu >relu.onnx
+model Nope >unknown.onnx
+shape='1, 3, 2, 2'
+{ printf '\x00\x00\x80\x3f\x00\x00\x00\xbf\x00\x00\x00\x3f'; zeros 36; } |
+    npy 1 "$(header '<f4' "$shape")" >x.npy # 1, -0.5, 0.5, 0 ...
+{ printf '\x00\x00\xc0\x7f'; zeros 44; } | npy 1 "$(header '<f4' "$shape")" >nan.npy
+run=(run relu.onnx --backend cpu)
+
+# ---- help and bad use --------------------------------------------------------------------------------
+
+expect 0 'usage: tessera COMMAND' --help
+expect 0 'tessera 0.' --version
+expect 2 'usage: tessera COMMAND'
+expect 2 "no command 'frobnicate'" frobnicate
+for command in info run bench compare check show devices; do
+    expect 0 "usage: tessera $command" "$command" --help
+    expect 2 "unknown option '--bogus'" "$command" --bogus
+    expect 2 "unknown option '-X'" "$command" -X
+    check "tessera --help names $command" sh -c "'$tool' --help | grep -q '^  $command '"
+done
+expect 2 'something is missing' run
+expect 2 'one argument too many' info relu.onnx relu.onnx
+expect 2 'wants a value' "${run[@]}" -i
+expect 2 'wants a value' "${run[@]}" -i --backend cpu
+expect 2 'takes no value' "${run[@]}" --allow-nan=yes
+expect 2 'is none of: fp32, fp16' "${run[@]}" --precision fp8
+expect 2 'wants a whole number' bench relu.onnx --runs 0
+expect 2 'wants a whole number' bench relu.onnx --runs 3x
+expect 2 'wants LO:HI' "${run[@]}" --range 1
+expect 2 'wants 1, 3 or 4 numbers' "${run[@]}" --mean 1,2
+expect 2 "dimension named 'Q'" "${run[@]}" --dim Q=3 -i x.npy
+expect 3 "nowhere" "${run[@]}" --backend nowhere -i x.npy
+expect 0 'cpu' devices
+
+# ---- models ------------------------------------------------------------------------------------------
+
+expect 2 'missing.onnx' run missing.onnx
+: >empty.onnx
+expect 2 'empty.onnx' info empty.onnx
+head -c 60 relu.onnx >cut.onnx
+expect 2 'cut.onnx' info cut.onnx
+head -c 5000 /dev/urandom >random.onnx
+expect 2 'random.onnx' info random.onnx
+expect 2 'Nope' info unknown.onnx
+expect 2 '/' info /
+
+expect 0 '[N, 3, H, W]' info relu.onnx
+expect 0 '0..255 becomes 0..1' info relu.onnx
+expect 0 'give --dim NAME=N' info relu.onnx --backend cpu
+expect 0 'backend' info relu.onnx --backend cpu --dim N=1 --dim H=4 --dim W=4
+expect 0 'Relu' info relu.onnx --backend cpu --shape x=1,3,4,4 --layers
+expect 2 'give its sizes' bench relu.onnx --backend cpu
+
+# ---- .npy in and out ---------------------------------------------------------------------------------
+
+expect 0 'y.npy: y [1, 3, 2, 2]' "${run[@]}" -i x.npy -o y.npy
+expect 0 '' "${run[@]}" -i x=y.npy -o y=z.npy
+check 'Relu twice is Relu once' cmp y.npy z.npy
+expect 0 'within tolerance' compare relu.onnx -i y.npy --backends cpu --expect y.npy
+expect 1 'OUT OF TOLERANCE' compare relu.onnx -i x.npy --backends cpu --expect y=x.npy
+expect 0 'within tolerance' compare relu.onnx -i x.npy --backends cpu --expect y=x.npy --floor 0.6
+expect 2 'nothing to compare' compare relu.onnx -i x.npy --backends cpu
+expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --backends cpu,cpu --layers
+for version in 2 3; do
+    tail -c 48 x.npy | npy $version "$(header '<f4' "$shape")" >version.npy
+    expect 0 '' "${run[@]}" -i version.npy -o z.npy
+    check "version $version reads as version 1" cmp y.npy z.npy
+done
+{ printf '\x00\x3c\x00\xb8\x00\x38'; zeros 18; } | npy 1 "$(header '<f2' "$shape")" >half.npy
+expect 0 '' "${run[@]}" -i half.npy -o z.npy
+check 'half floats read as floats' cmp y.npy z.npy
+printf '\x01\xff' | { cat; zeros 10; } | npy 1 "$(header '|i1' "$shape")" >int8.npy
+expect 0 '' "${run[@]}" -i int8.npy -o z.npy
+
+bad_npy() { # bad_npy NAME: the file is on the standard input
+    cat >bad.npy
+    expect 2 'bad.npy' "${run[@]}" -i bad.npy
+}
+printf '' | bad_npy
+head -c 11 x.npy | bad_npy
+head -c 100 x.npy | bad_npy
+head -c -1 x.npy | bad_npy
+cat x.npy x.npy | bad_npy
+printf '\x93NUMPY\x09\x00\x10\x00' | bad_npy
+printf '\x93NUMPY\x02\x00\xff\xff\xff\xff{}' | bad_npy
+zeros 48 | npy 1 "$(header '>f4' "$shape")" | bad_npy
+zeros 48 | npy 1 "$(header '<c8' "$shape")" | bad_npy
+zeros 48 | npy 1 "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 3, 2, 2), }" | bad_npy
+zeros 48 | npy 1 "{'descr': '<f4', 'shape': (1, 3, 2, 2), }" | bad_npy
+zeros 48 | npy 1 "$(header '<f4' '1, -3, 2, 2')" | bad_npy
+zeros 48 | npy 1 "$(header '<f4' '99999999999999999999,')" | bad_npy
+zeros 48 | npy 1 "$(header '<f4' '4294967296, 4294967296, 4294967296')" | bad_npy
+zeros 48 | npy 1 "$(header '<f4' '1,1,1,1,1,1,1,1,12')" | bad_npy
+zeros 48 | npy 1 "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3" | bad_npy
+zeros 48 | npy 1 "$(header '<f4' "$shape") import os" | bad_npy
+zeros 48 | npy 1 "$(header '<f4' '3, 2, 2')" | bad_npy # another rank than the model's
+zeros 64 | npy 1 "$(header '<f4' '1, 4, 2, 2')" | bad_npy # another number of channels
+
+expect 2 'no file for input' "${run[@]}"
+expect 2 "no input 'q'" "${run[@]}" -i q=x.npy
+expect 2 'only 1 input' "${run[@]}" -i x.npy -i x.npy
+expect 2 'given twice' "${run[@]}" -i x=x.npy -i x=x.npy
+expect 2 'missing.npy' "${run[@]}" -i missing.npy
+expect 2 'x.txt' "${run[@]}" -i x.txt
+expect 2 'NaN at [0, 0, 0, 0]' "${run[@]}" -i nan.npy
+expect 0 '' "${run[@]}" -i nan.npy --allow-nan
+expect 1 'OUT OF TOLERANCE' compare relu.onnx -i nan.npy --allow-nan --backends cpu --expect y.npy
+
+# ---- images ------------------------------------------------------------------------------------------
+
+zeros 3072 | npy 1 "$(header '<f4' '1, 3, 16, 16')" >dark.npy
+expect 0 '' "${run[@]}" -i dark.npy -o dark.png --out-range -1:1
+expect 0 '[1, 3, 16, 16]' "${run[@]}" -i dark.png -o image.npy
+expect 0 '' "${run[@]}" -i dark.png -o again.png
+check 'a picture goes through unchanged' cmp dark.png again.png
+expect 0 '' "${run[@]}" -i dark.png -o dark.jpg
+expect 0 '[1, 3, 16, 16]' "${run[@]}" -i dark.jpg -o z.npy
+expect 0 '[1, 3, 5, 7]' "${run[@]}" --dim H=5 --dim W=7 -i dark.png -o z.npy
+expect 0 '[1, 3, 5, 7]' "${run[@]}" --dim H=5 --dim W=7 --fit crop -i dark.png -o z.npy
+expect 2 'is 16 x 16, but the model wants 7 x 5' "${run[@]}" --dim H=5 --dim W=7 --fit refuse \
+    -i dark.png
+expect 2 'no picture' "${run[@]}" --shape x=2,3,4,4 -i dark.png
+head -c 40 dark.png >cut.png
+expect 2 'cut.png' "${run[@]}" -i cut.png
+expect 0 '3 channels of 2 x 2' show relu.onnx -i x.npy --backend cpu --layer y -o mosaic.png
+check 'the mosaic is there' test -s mosaic.png
+expect 2 "named 'z'" show relu.onnx -i x.npy --backend cpu --layer z -o z.png
+expect 2 'is written as .png' show relu.onnx -i x.npy --backend cpu --layer y -o z.jpg
+
+# ---- bench and check ---------------------------------------------------------------------------------
+
+expect 0 'GFLOP/s' bench relu.onnx --shape x=1,3,8,8 --backend cpu --runs 2 --layers --json bench.json
+for key in cold_ms warm_ms median_ms gflops share_of_peak peak_tensor_bytes \
+    live_lower_bound_bytes programs compile_ms layers; do
+    check "bench.json has $key" grep -q "\"$key\":" bench.json
+done
+
+mkdir -p tests/good/test_data_set_0 tests/wrong/test_data_set_0 tests/unknown tests/hollow
+tensor() { # a TensorProto of shape [1, 3, 1, 1] named $1 whose first element is $2
+    printf '\x08\x01\x08\x03\x08\x01\x08\x01\x10\x01\x42\x01%s\x4a\x0c'"$2" "$1"
+    zeros 8
+}
+for name in good wrong; do
+    cp relu.onnx tests/$name/model.onnx
+    tensor x '\x00\x00\x80\x3f' >tests/$name/test_data_set_0/input_0.pb
+done
+tensor y '\x00\x00\x80\x3f' >tests/good/test_data_set_0/output_0.pb
+tensor y '\x00\x00\x00\x40' >tests/wrong/test_data_set_0/output_0.pb
+cp unknown.onnx tests/unknown/model.onnx
+printf '# a list\ngood # the first\n\nwrong\nunknown\nhollow\n' >list
+expect 0 '1 passed, 0 failed, 0 skipped' check tests/good --backend cpu
+expect 1 'FAIL tests/wrong: ' check tests/wrong --backend cpu
+expect 0 'SKIP tests/unknown: ' check tests/unknown --backend cpu
+expect 1 '1 passed, 2 failed, 1 skipped' check --list list --root tests --backend cpu
+expect 2 'no folder' check --backend cpu
+expect 2 'nolist' check --list nolist --backend cpu
+
+# ---- outputs that cannot be written ------------------------------------------------------------------
+
+expect 2 'an output file is .npy, .png or .jpg' "${run[@]}" -i x.npy -o y.gif
+expect 2 'cannot be written' "${run[@]}" -i x.npy -o no/such/folder/y.npy
+mkdir -p folder.npy locked
+expect 2 'is a folder' "${run[@]}" -i x.npy -o folder.npy
+locked=locked
+chmod a-w locked
+[ -w locked ] && locked=/proc # root may write anywhere but there
+expect 2 'cannot be written' "${run[@]}" -i x.npy -o $locked/y.npy
+expect 2 'cannot be written' show relu.onnx -i x.npy --backend cpu --layer y -o $locked/y.png
+expect 2 'cannot be written' bench relu.onnx -i x.npy --backend cpu --runs 1 --json $locked/y.json
+zeros 384 | npy 1 "$(header '<f4' '2, 3, 4, 4')" >batch.npy
+expect 2 'no picture' "${run[@]}" -i batch.npy -o batch.png
+check 'a failed picture leaves no file' test ! -e batch.png
+cp dark.png kept.png
+expect 2 'no picture' "${run[@]}" -i batch.npy -o kept.png
+check 'a failed picture leaves the former one' cmp dark.png kept.png
+if [ -w /dev/full ]; then
+    "$tool" info relu.onnx >/dev/full 2>err
+    [ $? = 2 ] && good=yes || good=no
+    report $good 'a full standard output is an error'
+fi
+check 'no temporary file is left' sh -c '[ -z "$(find . -name "*.tmp")" ]'
+
+# ---- the GPU backend, where there is one -------------------------------------------------------------
+
+if "$tool" devices | grep '^gles ' | grep -vq 'not available'; then
+    expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --layers
+    expect 0 'ran on gles' run relu.onnx -i x.npy -o z.npy
+    check 'gles equals cpu' cmp y.npy z.npy
+    expect 0 'GFLOP/s' bench relu.onnx -i x.npy --runs 2
+    expect 3 '' run relu.onnx -i x.npy --gpu 99
+else
+    echo 'no gles device here: cpu only'
+fi
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

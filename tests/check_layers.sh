@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# No layer of src/ includes a higher one, nor one that is not listed here.
+set -euo pipefail
+
+# Lowest first; files straight in src/ are the layer "session".
+layers="base graph onnx passes plan backend cpu gles session"
+
+# Prints each include in tree $1 that looks upwards.
+upward_includes() {
+    local file line
+    (cd "$1" && grep -rn --include='*.[ch]' --include='*.def' '^ *# *include "' .) |
+        awk -v layers="$layers" '
+        BEGIN { n = split(layers, name, " "); for (i = 1; i <= n; i++) rank[name[i]] = i }
+        function layer(path) { return path ~ /\// ? substr(path, 1, index(path, "/") - 1) : "session" }
+        {
+            match($0, /"[^"]+"/)
+            included = substr($0, RSTART + 1, RLENGTH - 2)
+            file = substr($0, 3, index($0, ":") - 3)
+            if (included == "tessera.h" || included == "onnx.pb-c.h" || included == "glsl_kernels.h")
+                next
+            from = layer(file); to = layer(included)
+            if (!(from in rank) || !(to in rank) || rank[to] > rank[from])
+                print $0 "   (" from " must not know " to ")"
+        }'
+}
+
+# The check itself is checked: one upward include must be found in a tree of two files.
+sample=$(mktemp -d)
+trap 'rm -rf "$sample"' EXIT
+mkdir "$sample/base"
+echo '#include "tessera.h"' >"$sample/base/good.c"
+[ -z "$(upward_includes "$sample")" ] || { echo "check_layers.sh: finds what is no fault"; exit 1; }
+echo '#include "graph/graph.h"' >"$sample/base/bad.c"
+[ -n "$(upward_includes "$sample")" ] || { echo "check_layers.sh: finds no upward include"; exit 1; }
+
+found=$(upward_includes "${TSR_SOURCE_DIR:-.}/src")
+if [ -n "$found" ]; then
+    echo "includes of a higher layer:"
+    echo "$found"
+    exit 1
+fi

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Installs the build into a fresh folder and uses it from there as a stranger would: with find_package (static and
+# shared library) and with pkg-config, in C and in C++.
+set -euo pipefail
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+prefix=$folder/prefix
+log=$folder/log
+run() { "$@" >"$log" 2>&1 || { echo "failed: $*"; cat "$log"; exit 1; }; }
+
+run cmake --install "$TSR_BUILD_DIR" --prefix "$prefix"
+for file in include/tessera.h bin/tessera; do
+    [ -e "$prefix/$file" ] || { echo "$file is not installed"; exit 1; }
+done
+
+mkdir "$folder/consumer"
+cat >"$folder/consumer/main.c" <<'C'
+#include <stdio.h>
+#include <string.h>
+#include <tessera.h>
+
+int main(void) {
+    tsr_device *device;
+    if (tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &device) != TSR_OK)
+        return 1;
+    tsr_device_destroy(device);
+    return puts(tsr_status_name(TSR_SHAPE)) < 0;
+}
+C
+cat >"$folder/consumer/main.cpp" <<'C'
+#include <tessera.h>
+
+int main() {
+    tsr_model *model;
+    return tsr_model_load("no such file", nullptr, &model) == TSR_IO ? 0 : 1;
+}
+C
+cat >"$folder/consumer/CMakeLists.txt" <<'C'
+cmake_minimum_required(VERSION 3.21)
+project(consumer C CXX)
+find_package(tessera REQUIRED)
+add_executable(with_static main.c)
+target_link_libraries(with_static PRIVATE tessera::tessera)
+add_executable(with_shared main.c)
+target_link_libraries(with_shared PRIVATE tessera::shared)
+add_executable(with_cxx main.cpp)
+target_link_libraries(with_cxx PRIVATE tessera::shared)
+C
+
+# A library built with sanitizers needs programs built with them.
+flags=$(sed -n 's/^TSR_SANITIZE:STRING=\(..*\)/-fsanitize=\1/p' "$TSR_BUILD_DIR/CMakeCache.txt")
+compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$TSR_BUILD_DIR/CMakeCache.txt")
+export CFLAGS=$flags CXXFLAGS=$flags LDFLAGS=$flags
+
+run cmake -S "$folder/consumer" -B "$folder/build" -DCMAKE_PREFIX_PATH="$prefix"
+run cmake --build "$folder/build"
+for program in with_static with_shared with_cxx; do
+    run "$folder/build/$program"
+done
+
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tessera.pc)")
+export PKG_CONFIG_PATH
+read -ra options <<<"$flags $(pkg-config --cflags --libs tessera)"
+run "$compiler" -std=c11 "$folder/consumer/main.c" -o "$folder/with_pkg_config" "${options[@]}"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir tessera)
+export LD_LIBRARY_PATH
+run "$folder/with_pkg_config"

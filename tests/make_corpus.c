@@ -1,0 +1,239 @@
+/* Writes the seeds of fuzz_onnx into a folder: a small model for every operator and attribute,
+ * every form of a tensor, and damaged copies of all. Fails if an operator of ops.def has no model
+ * here. */
+#include "graph/graph.h"
+#include "support/onnx_case.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    int opset;
+    const char *text;
+} cases[] = {
+    {13, "Relu x[1,4,4,4] -> y"},
+    {16, "LeakyRelu x[N,4,H,W] -> y alpha=0.2"},
+    {13, "Sigmoid x[2,3] -> y"},
+    {13, "Tanh x[] -> y"},
+    {6, "HardSigmoid x[1,4] -> y alpha=0.3 beta=0.4"},
+    {14, "HardSwish x[1,4,2,2] -> y"},
+    {13, "Exp x[3] -> y"},
+    {13, "Neg x[1,5,3,3] -> y"},
+    {22, "Elu x[1,5,3,3] -> y alpha=1.5"},
+    {14, "Add x[1,4,4,4] b{4,1,1} -> y"},
+    {6, "Add x[1,4,4,4] b{4} -> y broadcast=1 axis=1"},
+    {14, "Sub x[1,4,4,4] z[4,1,4] -> y"},
+    {14, "Mul x[1,4,4,4] k<2 -> y"},
+    {14, "Div x[1,4,4,4] d{1,4,1,1} -> y"},
+    {16, "PRelu x[1,4,4,4] s{4,1,1} -> y"},
+    {6, "PRelu x[1,4,4,4] s{4} -> y"},
+    {13, "Clip x[1,4,4,4] lo<0.0 hi<6 -> y"},
+    {6, "Clip x[1,4,4,4] -> y min=0.0 max=6.0"},
+    {11, "Conv x[1,4,9,9] w{8,2,3,3} b{8} -> y kernel_shape=3,3 strides=2,1 pads=1,0,2,1 "
+         "dilations=1,2 group=2"},
+    {22, "Conv x[1,4,9] w{8,4,3} -> y auto_pad=SAME_UPPER strides=2,"},
+    {11, "Conv x[1,4,9,9] w{4,1,3,3} -> y auto_pad=SAME_LOWER group=4"},
+    {11, "ConvTranspose x[1,4,3,3] w{4,6,4,4} b{6} -> y strides=2,2 pads=1,1,1,1 "
+         "output_padding=1,0 dilations=1,1 group=1 kernel_shape=4,4"},
+    {11, "ConvTranspose x[1,4,3,3] w{4,6,3,3} -> y strides=3,2 output_shape=10,8"},
+    {11, "ConvTranspose x[1,4,7] w{4,3,3} -> y auto_pad=SAME_UPPER strides=2, group=2"},
+    {13, "Gemm a[3,4] b{5,4} c{5} -> y alpha=0.5 beta=2.0 transB=1"},
+    {13, "Gemm a[4,3] b{4,5} -> y transA=1"},
+    {6, "Gemm a[3,4] b{4,5} c{5} -> y broadcast=1"},
+    {13, "MatMul a[3,4] b{4,5} -> y"},
+    {15, "BatchNormalization x[1,4,3,3] s{4} b{4} m{4} v{4} -> y epsilon=0.001 momentum=0.8 "
+         "training_mode=0"},
+    {15, "BatchNormalization x[1,4,3,3] s{4} b{4} m{4} v{4} -> y m1 v1 training_mode=1"},
+    {7, "BatchNormalization x[1,4,3,3] s{4} b{4} m{4} v{4} -> y spatial=1"},
+    {6, "BatchNormalization x[1,4,3,3] s{4} b{4} m{4} v{4} -> y is_test=1"},
+    {6, "InstanceNormalization x[1,4,3,3] s{4} b{4} -> y epsilon=0.01"},
+    {13, "Softmax x[2,3,4] -> y axis=-2"},
+    {11, "Softmax x[2,3,4] -> y"},
+    {12, "MaxPool x[1,4,7,7] -> y i kernel_shape=3,2 strides=2,2 pads=1,0,1,1 dilations=1,2 "
+         "ceil_mode=1 storage_order=0"},
+    {12, "MaxPool x[1,4,7] -> y kernel_shape=3, auto_pad=SAME_LOWER"},
+    {22, "AveragePool x[1,4,7,7] -> y kernel_shape=3,3 strides=2,1 pads=1,1,0,0 ceil_mode=1 "
+         "count_include_pad=1 dilations=1,1"},
+    {11, "AveragePool x[1,4,7,7] -> y kernel_shape=2,2 auto_pad=VALID"},
+    {1, "GlobalAveragePool x[1,5,3,4] -> y"},
+    {13, "Concat x[1,2,3,3] z[1,5,3,3] x -> y axis=1"},
+    {13, "Split x[1,7,2,2] s(3,4) -> y z axis=1"},
+    {18, "Split x[1,7,2,2] -> y z axis=1 num_outputs=2"},
+    {11, "Split x[6] -> y z split=2,4 axis=0"},
+    {13, "Slice x[1,8,8,8] b(1,-1) e(6,-9) a(1,3) s(2,-2) -> y"},
+    {9, "Slice x[1,8,8,8] -> y starts=0,1 ends=4,-1 axes=1,2"},
+    {13, "Transpose x[1,2,3,4] -> y perm=0,3,1,2"},
+    {13, "Pad x[1,2,3,3] p(0,0,1,2,0,0,3,1) k<0.5 -> y mode=constant"},
+    {18, "Pad x[1,2,3,3] p(1,1) _ a(3) -> y mode=reflect"},
+    {2, "Pad x[1,2,3,3] -> y pads=0,0,1,1,0,0,1,1 value=1.5 mode=edge"},
+    {13, "Resize x[1,2,3,3] _ s<1,1,2,2.5> -> y mode=nearest nearest_mode=ceil "
+         "coordinate_transformation_mode=half_pixel"},
+    {13, "Resize x[1,2,3,3] _ _ s(1,2,7,5) -> y mode=linear "
+         "coordinate_transformation_mode=align_corners"},
+    {13, "Resize x[1,1,4,4] r<0,0,0.2,0.2,1,1,0.8,0.8> _ s(1,1,3,3) -> y mode=linear "
+         "coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=10.0"},
+    {19, "Resize x[1,1,4,4] _ _ s(3,3) -> y mode=cubic axes=2,3 antialias=1 cubic_coeff_a=-0.5 "
+         "exclude_outside=1 keep_aspect_ratio_policy=not_larger"},
+    {10, "Resize x[1,2,3,3] s<1,1,2,2> -> y mode=linear"},
+    {9, "Upsample x[1,2,3,3] s<1,1,2,2> -> y mode=nearest"},
+    {7, "Upsample x[1,2,3,3] -> y scales=1.0,1.0,2.0,3.0 mode=linear"},
+    {13, "DepthToSpace x[1,8,2,3] -> y blocksize=2 mode=CRD"},
+    {13, "SpaceToDepth x[1,2,4,6] -> y blocksize=2"},
+    {13, "Gather x[4,3] i(2,-1) -> y axis=0"},
+    {14, "Reshape x[1,8,2,2] s(0,-1) -> y allowzero=0"},
+    {13, "Flatten x[2,3,4] -> y axis=-1"},
+    {13, "Squeeze x[1,3,1] a(0,-1) -> y"},
+    {11, "Squeeze x[1,3,1] -> y axes=0,"},
+    {13, "Unsqueeze x[3] a(0,2) -> y"},
+    {11, "Unsqueeze x[3] -> y axes=0,2"},
+    {13, "Identity x[1,3] -> y"},
+    {13, "Dropout x[1,3] r<0.5 -> y m seed=1"},
+    {7, "Dropout x[1,3] -> y ratio=0.5"},
+    {19, "Cast x[1,3] -> y to=7 saturate=1"},
+    {13, "Constant -> c value_floats=1.0,2.0; Add x[3,2] c -> y"},
+    {13, "Constant -> c value_ints=6,; Reshape x[3,2] c -> y"},
+    {13, "Constant -> c value_float=0.5; Constant -> d value_int=3; Mul x[2] c -> y"},
+    {15, "Shape x[2,N,4] -> y start=-2 end=3"},
+    {13, "Shape x[N,3,H,W] -> s; Gather s i(2) -> h; Mul h k(2) -> d; Concat b(1,3) d e(-1) -> t "
+         "axis=0; Reshape x t -> y"},
+    {13, "Conv x[1,3,8,8] w{4,3,3,3} b{4} -> c pads=1,1,1,1; BatchNormalization c s{4} b m{4} v{4} "
+         "-> n; Relu n -> r; ConvTranspose r u{4,4,2,2} -> d strides=2,2; Concat d r -> y axis=1"},
+    {13, "Add r x -> y; Relu x[1,3] -> r; Mul r y -> z"},
+};
+
+enum { CASE_COUNT = sizeof cases / sizeof *cases };
+
+/* ---- files ---- */
+
+static int file_count;
+
+static void write_seed(const char *folder, const uint8_t *bytes, size_t size) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/seed-%04d.onnx", folder, file_count++);
+    FILE *file = fopen(path, "wb");
+    bool written = file && fwrite(bytes, 1, size, file) == size;
+    if (!file || (fclose(file) != 0) | !written) {
+        fprintf(stderr, "make_corpus: %s: %s\n", path, strerror(errno));
+        exit(2);
+    }
+}
+
+static unsigned next_random(void) {
+    static uint64_t state = 1;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33);
+}
+
+/* The model, a cut one and two with a bit turned over. Takes the writer. */
+static void write_seeds(const char *folder, onnx_writer *writer) {
+    size_t size;
+    uint8_t *bytes = onnx_write_memory(writer, &size);
+    onnx_writer_destroy(writer);
+    if (!bytes) {
+        fputs("make_corpus: not enough memory\n", stderr);
+        exit(2);
+    }
+    write_seed(folder, bytes, size);
+    write_seed(folder, bytes, next_random() % size);
+    for (int i = 0; i < 2; i++) {
+        bytes[next_random() % size] ^= (uint8_t)(1u << next_random() % 8);
+        write_seed(folder, bytes, size);
+    }
+    free(bytes);
+}
+
+/* ---- tensors ---- */
+
+static onnx_writer *tensor_model(tsr_dtype dtype, Tsr__TensorProto **tensor) {
+    onnx_writer *writer = onnx_case(13, "Add x[2,2] w -> y");
+    *tensor = onnx_add_initializer(writer, "w", dtype, 2, (int64_t[]){2, 2});
+    return writer;
+}
+
+static void write_tensors(const char *folder) {
+    static float floats[] = {1, 2, 3, 4};
+    static double doubles[] = {1, 2, 3, 4};
+    static int32_t int32s[] = {0, 1, 1, 0};
+    static int64_t int64s[] = {-1, 2, 3, 4};
+    for (int dtype = TSR_F32; dtype <= TSR_BOOL; dtype++) {
+        Tsr__TensorProto *tensor;
+        write_seeds(folder, tensor_model((tsr_dtype)dtype, &tensor));
+        onnx_writer *writer = tensor_model((tsr_dtype)dtype, &tensor);
+        tensor->has_raw_data = false;
+        tensor->raw_data.len = 0;
+        if (dtype == TSR_F32)
+            tensor->n_float_data = 4, tensor->float_data = floats;
+        else if (dtype == TSR_F64)
+            tensor->n_double_data = 4, tensor->double_data = doubles;
+        else if (dtype == TSR_I64)
+            tensor->n_int64_data = 4, tensor->int64_data = int64s;
+        else
+            tensor->n_int32_data = 4, tensor->int32_data = int32s;
+        write_seeds(folder, writer);
+    }
+}
+
+static void write_external(const char *folder) {
+    Tsr__StringStringEntryProto entries[3], *list[] = {entries, entries + 1, entries + 2};
+    static char *const pairs[3][2] = {{"location", "data.bin"}, {"offset", "16"}, {"length", "16"}};
+    for (int i = 0; i < 3; i++) {
+        tsr__string_string_entry_proto__init(&entries[i]);
+        entries[i].key = pairs[i][0];
+        entries[i].value = pairs[i][1];
+    }
+    Tsr__TensorProto *tensor;
+    onnx_writer *writer = tensor_model(TSR_F32, &tensor);
+    tensor->has_raw_data = false;
+    tensor->raw_data.len = 0;
+    tensor->has_data_location = true;
+    tensor->data_location = TSR__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+    tensor->external_data = list;
+    tensor->n_external_data = 3;
+    write_seeds(folder, writer);
+}
+
+static void write_constant_tensor(const char *folder) {
+    onnx_writer *writer = onnx_case(13, "Constant -> c; Add x[2,2] c -> y");
+    onnx_set_tensor(writer, onnx_writer_model(writer)->graph->node[0], "value",
+                    onnx_new_tensor(writer, "value", TSR_F16, 2, (int64_t[]){2, 2}));
+    write_seeds(folder, writer);
+}
+
+/* ---- coverage ---- */
+
+static bool names_operator(const char *text, const char *op) {
+    size_t length = strlen(op);
+    for (const char *at = text; (at = strstr(at, op)); at += length)
+        if ((at == text || at[-1] == ' ') && at[length] == ' ')
+            return true;
+    return false;
+}
+
+static bool every_operator_is_there(void) {
+    bool complete = true;
+    for (int op = 0; op < TSR_OP_COUNT; op++) {
+        const char *name = tsr_op_get_info((tsr_op)op)->name;
+        bool found = false;
+        for (int i = 0; i < CASE_COUNT && !found; i++)
+            found = names_operator(cases[i].text, name);
+        if (!found)
+            fprintf(stderr, "make_corpus: no model with %s\n", name);
+        complete &= found;
+    }
+    return complete;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) {
+        fputs("usage: make_corpus FOLDER\n", stderr);
+        return 2;
+    }
+    for (int i = 0; i < CASE_COUNT; i++)
+        write_seeds(argv[1], onnx_case(cases[i].opset, cases[i].text));
+    write_tensors(argv[1]);
+    write_external(argv[1]);
+    write_constant_tensor(argv[1]);
+    return every_operator_is_there() ? 0 : 1;
+}

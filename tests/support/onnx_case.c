@@ -1,0 +1,173 @@
+#define _POSIX_C_SOURCE 200809L
+#include "support/onnx_case.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LIST = 64, MAX_TEXT = 2048 };
+
+static void die(const char *text) {
+    fprintf(stderr, "onnx_case: cannot read \"%s\"\n", text);
+    abort();
+}
+
+/* ---- lists of numbers ---- */
+
+static int read_ints(const char *text, int64_t *ints) {
+    int count = 0;
+    for (char *end; *text && count < MAX_LIST; text = *end == ',' ? end + 1 : end) {
+        ints[count++] = strtoll(text, &end, 10);
+        if (end == text || (*end && *end != ',' && !strchr("]})>", *end)))
+            die(text);
+        if (*end && strchr("]})>", *end))
+            break;
+    }
+    return count;
+}
+
+static int read_floats(const char *text, float *floats) {
+    int count = 0;
+    for (char *end; *text && *text != '>' && count < MAX_LIST; text = *end == ',' ? end + 1 : end) {
+        floats[count++] = strtof(text, &end);
+        if (end == text)
+            die(text);
+    }
+    return count;
+}
+
+/* ---- inputs ---- */
+
+/* "1,C,8]": letters are symbolic. */
+static void add_graph_input(onnx_writer *writer, const char *name, const char *dims) {
+    int64_t sizes[MAX_LIST];
+    char names[8][16] = {""};
+    int rank = 0;
+    for (; *dims && *dims != ']'; dims += *dims == ',') {
+        size_t length = strcspn(dims, ",]");
+        if (rank == 8 || length >= sizeof names[0])
+            die(dims);
+        bool symbolic = isalpha((unsigned char)*dims);
+        if (symbolic)
+            memcpy(names[rank], dims, length);
+        sizes[rank++] = symbolic ? -1 : strtoll(dims, NULL, 10);
+        dims += length;
+    }
+    Tsr__ValueInfoProto *info = onnx_add_input(writer, name, TSR_F32, rank, sizes);
+    for (int i = 0; i < rank; i++)
+        if (*names[i])
+            onnx_set_dim_name(writer, info, i, names[i]);
+}
+
+static void add_weights(onnx_writer *writer, const char *name, const char *dims) {
+    int64_t sizes[MAX_LIST];
+    int rank = *dims == '}' ? 0 : read_ints(dims, sizes);
+    float *values = onnx_add_floats(writer, name, rank, sizes, NULL);
+    size_t count = 1;
+    for (int i = 0; i < rank; i++)
+        count *= (size_t)sizes[i];
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = 0.125f * (float)(1 + i % 7);
+}
+
+/* Declares what the word declares and appends its name to inputs. */
+static void add_input(onnx_writer *writer, const char *word, char *inputs) {
+    char name[MAX_TEXT];
+    size_t length = strcspn(word, "[{(<");
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    const char *body = word[length] ? word + length + 1 : "";
+    int64_t ints[MAX_LIST], count;
+    float floats[MAX_LIST];
+    switch (word[length]) {
+    case '[':
+        add_graph_input(writer, name, body);
+        break;
+    case '{':
+        add_weights(writer, name, body);
+        break;
+    case '(':
+        count = *body == ')' ? 0 : read_ints(body, ints);
+        onnx_add_ints(writer, name, 1, &count, ints);
+        break;
+    case '<':
+        count = read_floats(body, floats);
+        onnx_add_floats(writer, name, strchr(body, '>') ? 1 : 0, &count, floats);
+        break;
+    default:
+        break;
+    }
+    if (*inputs)
+        strcat(inputs, ",");
+    strcat(inputs, strcmp(name, "_") == 0 ? "" : name);
+}
+
+/* ---- attributes ---- */
+
+static void add_attribute(onnx_writer *writer, Tsr__NodeProto *node, char *word) {
+    char *value = strchr(word, '=');
+    *value++ = 0;
+    int64_t ints[MAX_LIST];
+    float floats[MAX_LIST];
+    bool number = strchr("-0123456789", *value), list = strchr(value, ',');
+    if (!number)
+        onnx_set_string(writer, node, word, value);
+    else if (strpbrk(value, ".e") && list)
+        onnx_set_floats(writer, node, word, (size_t)read_floats(value, floats), floats);
+    else if (strpbrk(value, ".e"))
+        onnx_set_float(writer, node, word, strtof(value, NULL));
+    else if (list)
+        onnx_set_ints(writer, node, word, (size_t)read_ints(value, ints), ints);
+    else
+        onnx_set_int(writer, node, word, strtoll(value, NULL, 10));
+}
+
+/* ---- nodes ---- */
+
+static void add_output(char *word, char *outputs) {
+    if (*outputs)
+        strcat(outputs, ",");
+    strcat(outputs, strcmp(word, "_") == 0 ? "" : word);
+}
+
+/* text is one node's; it is changed. */
+static void add_node(onnx_writer *writer, char *text, int index, bool last) {
+    char inputs[MAX_TEXT] = "", outputs[MAX_TEXT] = "", name[MAX_TEXT], *save;
+    char *op = strtok_r(text, " ", &save), *word;
+    while ((word = strtok_r(NULL, " ", &save)) && strcmp(word, "->") != 0)
+        add_input(writer, word, inputs);
+    while ((word = strtok_r(NULL, " ", &save)) && !strchr(word, '='))
+        add_output(word, outputs);
+    snprintf(name, sizeof name, "%s%d", op, index);
+    Tsr__NodeProto *node = onnx_add_node(writer, op, name, inputs, outputs);
+    for (; word; word = strtok_r(NULL, " ", &save))
+        add_attribute(writer, node, word);
+    for (size_t i = 0; last && node && i < node->n_output; i++)
+        if (*node->output[i])
+            onnx_add_output(writer, node->output[i], TSR_F32, -1, NULL);
+}
+
+onnx_writer *onnx_case(int opset, const char *text) {
+    char copy[MAX_TEXT];
+    onnx_writer *writer = onnx_writer_create(opset);
+    if (!writer || strlen(text) >= sizeof copy)
+        die(text);
+    char *node = strcpy(copy, text);
+    for (int i = 0; node; i++) {
+        char *next = strstr(node, "; ");
+        if (next)
+            *next = 0;
+        add_node(writer, node, i, !next);
+        node = next ? next + 2 : NULL;
+    }
+    return writer;
+}
+
+uint8_t *onnx_case_bytes(int opset, const char *text, size_t *size) {
+    onnx_writer *writer = onnx_case(opset, text);
+    uint8_t *bytes = onnx_write_memory(writer, size);
+    onnx_writer_destroy(writer);
+    if (!bytes)
+        die(text);
+    return bytes;
+}

@@ -1,0 +1,676 @@
+/* The reference operators on small cases worked by hand or taken from ONNX's text. A case is a node
+ * whose inputs are all constants: preparing its graph evaluates it. */
+#include "support/graphs.h"
+
+#include "cpu/cpu.h"
+#include "passes/passes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static onnx_writer *writer;
+
+static void begin(int opset) {
+    writer = onnx_writer_create(opset);
+}
+
+static void floats(const char *name, int rank, const int64_t *dims, const float *elements) {
+    onnx_add_floats(writer, name, rank, dims, elements);
+}
+
+static void ints(const char *name, int rank, const int64_t *dims, const int64_t *elements) {
+    onnx_add_ints(writer, name, rank, dims, elements);
+}
+
+static Tsr__NodeProto *op(const char *type, const char *inputs) {
+    return onnx_add_node(writer, type, type, inputs, "y");
+}
+
+static void expect(int rank, const int64_t *dims, const float *expected) {
+    add_output(writer, "y", TSR_F32);
+    tsr_graph *graph = prepare_graph(writer);
+    const tsr_value *y = value_named(graph, "y");
+    expect_shape(y, rank, dims);
+    assert_non_null(y->data);
+    assert_true(tsr_dtype_is_float(y->dtype));
+    expect_floats(y->data, expected, tsr_shape_count(&y->shape), 2e-6);
+    tsr_graph_destroy(graph);
+}
+
+static void expect_ints(tsr_dtype dtype, int rank, const int64_t *dims, const int64_t *expected) {
+    add_output(writer, "y", dtype);
+    tsr_graph *graph = prepare_graph(writer);
+    const tsr_value *y = value_named(graph, "y");
+    expect_shape(y, rank, dims);
+    assert_int_equal(y->dtype, dtype);
+    assert_memory_equal(y->data, expected, (size_t)tsr_shape_count(&y->shape) * sizeof(int64_t));
+    tsr_graph_destroy(graph);
+}
+
+static void expect_failure(tsr_status status) {
+    add_output(writer, "y", TSR_F32);
+    tsr_graph *graph = read_graph(writer);
+    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval), status);
+    assert_string_not_equal(tsr_last_error(), "");
+    tsr_graph_destroy(graph);
+}
+
+/* ---- element by element ---- */
+
+static void check_unary(const char *type, const char *attr, float value, float x, float y) {
+    begin(22);
+    floats("x", SHAPE(1), &x);
+    Tsr__NodeProto *node = op(type, "x");
+    if (attr)
+        onnx_set_float(writer, node, attr, value);
+    expect(SHAPE(1), &y);
+}
+
+static void test_unary(void **state) {
+    (void)state;
+    check_unary("Relu", NULL, 0, -1, 0);
+    check_unary("Relu", NULL, 0, 2, 2);
+    check_unary("Relu", NULL, 0, NAN, NAN);
+    check_unary("LeakyRelu", NULL, 0, -2, -0.02f);
+    check_unary("LeakyRelu", "alpha", 0.25f, -2, -0.5f);
+    check_unary("Sigmoid", NULL, 0, 0, 0.5f);
+    check_unary("Sigmoid", NULL, 0, 1, 0.7310586f);
+    check_unary("Sigmoid", NULL, 0, -1000, 0);
+    check_unary("Tanh", NULL, 0, 1, 0.7615942f);
+    check_unary("HardSigmoid", NULL, 0, -3, 0);
+    check_unary("HardSigmoid", NULL, 0, 1, 0.7f);
+    check_unary("HardSigmoid", "alpha", 2, 1, 1);
+    check_unary("HardSwish", NULL, 0, -4, 0);
+    check_unary("HardSwish", NULL, 0, 1, 0.6666667f);
+    check_unary("HardSwish", NULL, 0, 5, 5);
+    check_unary("Exp", NULL, 0, 1, 2.7182817f);
+    check_unary("Neg", NULL, 0, 3, -3);
+    check_unary("Elu", NULL, 0, -1, -0.6321206f);
+    check_unary("Elu", "alpha", 2, -1, -1.2642411f);
+}
+
+static void test_unary_ints(void **state) {
+    (void)state;
+    begin(22);
+    ints("x", SHAPE(3), INTS(-2, 0, INT64_MIN));
+    op("Neg", "x");
+    expect_ints(TSR_I64, SHAPE(3), INTS(2, 0, INT64_MIN));
+    begin(22);
+    ints("x", SHAPE(2), INTS(-2, 7));
+    op("Relu", "x");
+    expect_ints(TSR_I64, SHAPE(2), INTS(0, 7));
+}
+
+static void test_binary_broadcasts(void **state) {
+    (void)state;
+    begin(22);
+    floats("a", SHAPE(2, 1), FLOATS(10, 20));
+    floats("b", SHAPE(3), FLOATS(1, 2, 3));
+    op("Sub", "a,b");
+    expect(SHAPE(2, 3), FLOATS(9, 8, 7, 19, 18, 17));
+    begin(22);
+    floats("a", SHAPE(2, 2), FLOATS(1, 2, 3, 4));
+    floats("b", SCALAR, FLOATS(2));
+    op("Div", "b,a");
+    expect(SHAPE(2, 2), FLOATS(2, 1, 0.6666667f, 0.5f));
+    begin(22);
+    floats("a", SHAPE(1, 2, 1, 2), FLOATS(1, 2, 3, 4));
+    floats("b", SHAPE(2, 1), FLOATS(1, 10));
+    op("Mul", "a,b");
+    expect(SHAPE(1, 2, 2, 2), FLOATS(1, 2, 10, 20, 3, 4, 30, 40));
+}
+
+static void test_binary_ints(void **state) {
+    (void)state;
+    begin(22);
+    ints("a", SHAPE(3), INTS(-7, 7, INT64_MIN));
+    ints("b", SHAPE(3), INTS(2, -2, -1));
+    op("Div", "a,b");
+    expect_ints(TSR_I64, SHAPE(3), INTS(-3, -3, INT64_MIN));
+    begin(22);
+    ints("a", SHAPE(1), INTS(INT64_MAX));
+    ints("b", SHAPE(2), INTS(1, -1));
+    op("Add", "a,b");
+    expect_ints(TSR_I64, SHAPE(2), INTS(INT64_MIN, INT64_MAX - 1));
+    begin(22);
+    ints("a", SHAPE(1), INTS(1));
+    ints("b", SHAPE(1), INTS(0));
+    op("Div", "a,b");
+    expect_failure(TSR_INVALID_ARGUMENT);
+}
+
+static void test_prelu_and_clip(void **state) {
+    (void)state;
+    begin(22);
+    floats("x", SHAPE(2, 2), FLOATS(-1, 2, -3, -4));
+    floats("slope", SHAPE(2, 1), FLOATS(0.5f, 10));
+    op("PRelu", "x,slope");
+    expect(SHAPE(2, 2), FLOATS(-0.5f, 2, -30, -40));
+    begin(22);
+    floats("x", SHAPE(4), FLOATS(-INFINITY, -1, 3, NAN));
+    floats("high", SCALAR, FLOATS(2));
+    op("Clip", "x,,high");
+    expect(SHAPE(4), FLOATS(-INFINITY, -1, 2, NAN));
+    begin(22);
+    ints("x", SHAPE(3), INTS(-5, 0, 5));
+    ints("low", SCALAR, INTS(-1));
+    ints("high", SCALAR, INTS(2));
+    op("Clip", "x,low,high");
+    expect_ints(TSR_I64, SHAPE(3), INTS(-1, 0, 2));
+}
+
+/* ---- sums of products ---- */
+
+static const float ramp[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
+                             13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
+static const float ones[18] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+static void test_conv(void **state) {
+    (void)state;
+    begin(22);
+    floats("x", SHAPE(1, 1, 5, 5), ramp);
+    floats("w", SHAPE(1, 1, 3, 3), ones);
+    op("Conv", "x,w");
+    expect(SHAPE(1, 1, 3, 3), FLOATS(54, 63, 72, 99, 108, 117, 144, 153, 162));
+
+    begin(22); /* stride 2, padded above and below only */
+    floats("x", SHAPE(1, 1, 5, 5), ramp);
+    floats("w", SHAPE(1, 1, 3, 3), ones);
+    floats("b", SHAPE(1), FLOATS(1));
+    Tsr__NodeProto *node = op("Conv", "x,w,b");
+    onnx_set_ints(writer, node, "strides", 2, INTS(2, 2));
+    onnx_set_ints(writer, node, "pads", 4, INTS(1, 0, 1, 0));
+    expect(SHAPE(1, 1, 3, 2), FLOATS(22, 34, 100, 118, 112, 124));
+
+    begin(22); /* 1-D, dilated */
+    floats("x", SHAPE(1, 1, 5), FLOATS(1, 2, 3, 4, 5));
+    floats("w", SHAPE(1, 1, 2), FLOATS(1, 10));
+    onnx_set_ints(writer, op("Conv", "x,w"), "dilations", 1, INTS(2));
+    expect(SHAPE(1, 1, 3), FLOATS(31, 42, 53));
+}
+
+static void test_conv_groups(void **state) {
+    (void)state;
+    begin(22);
+    floats("x", SHAPE(1, 2, 1, 2), FLOATS(1, 2, 3, 4));
+    floats("w", SHAPE(4, 1, 1, 1), FLOATS(10, 20, 100, 200));
+    floats("b", SHAPE(4), FLOATS(1, 2, 3, 4));
+    onnx_set_int(writer, op("Conv", "x,w,b"), "group", 2);
+    expect(SHAPE(1, 4, 1, 2), FLOATS(11, 21, 22, 42, 303, 403, 604, 804));
+    begin(22);
+    floats("x", SHAPE(1, 2, 1, 2), FLOATS(1, 2, 3, 4));
+    floats("w", SHAPE(2, 2, 1, 1), FLOATS(10, 20, 100, 200));
+    onnx_set_int(writer, op("ConvTranspose", "x,w"), "group", 2);
+    expect(SHAPE(1, 4, 1, 2), FLOATS(10, 20, 20, 40, 300, 400, 600, 800));
+}
+
+static void test_conv_transpose(void **state) {
+    (void)state;
+    begin(22);
+    floats("x", SHAPE(1, 1, 3, 3), ramp);
+    floats("w", SHAPE(1, 2, 3, 3), ones);
+    op("ConvTranspose", "x,w");
+    static const float plane[] = {0,  1,  3, 3,  2,  3,  8,  15, 12, 7,  9,  21, 36,
+                                  27, 15, 9, 20, 33, 24, 13, 6,  13, 21, 15, 8};
+    float both[50];
+    for (int i = 0; i < 50; i++)
+        both[i] = plane[i % 25];
+    expect(SHAPE(1, 2, 5, 5), both);
+
+    begin(22);
+    floats("x", SHAPE(1, 1, 2), FLOATS(1, 2));
+    floats("w", SHAPE(1, 1, 3), FLOATS(1, 10, 100));
+    Tsr__NodeProto *node = op("ConvTranspose", "x,w");
+    onnx_set_ints(writer, node, "strides", 1, INTS(2));
+    onnx_set_ints(writer, node, "output_padding", 1, INTS(1));
+    expect(SHAPE(1, 1, 6), FLOATS(1, 10, 102, 20, 200, 0));
+
+    begin(22);
+    floats("x", SHAPE(1, 1, 2), FLOATS(1, 2));
+    floats("w", SHAPE(1, 1, 3), FLOATS(1, 10, 100));
+    node = op("ConvTranspose", "x,w");
+    onnx_set_ints(writer, node, "strides", 1, INTS(2));
+    onnx_set_ints(writer, node, "pads", 2, INTS(1, 0));
+    expect(SHAPE(1, 1, 4), FLOATS(10, 102, 20, 200));
+}
+
+static void test_gemm(void **state) {
+    (void)state;
+    begin(22);
+    floats("a", SHAPE(3, 2), FLOATS(1, 4, 2, 5, 3, 6));
+    floats("b", SHAPE(2, 3), FLOATS(1, 0, 1, 0, 1, 0));
+    floats("c", SHAPE(2, 1), FLOATS(10, 20));
+    Tsr__NodeProto *node = op("Gemm", "a,b,c");
+    onnx_set_int(writer, node, "transA", 1);
+    onnx_set_int(writer, node, "transB", 1);
+    onnx_set_float(writer, node, "alpha", 2);
+    onnx_set_float(writer, node, "beta", 0.5f);
+    expect(SHAPE(2, 2), FLOATS(13, 9, 30, 20));
+}
+
+static void test_matmul(void **state) {
+    (void)state;
+    begin(22); /* the left batch is broadcast to the right one */
+    floats("a", SHAPE(1, 1, 2), FLOATS(1, 2));
+    floats("b", SHAPE(2, 2, 1), FLOATS(1, 10, 100, 1000));
+    op("MatMul", "a,b");
+    expect(SHAPE(2, 1, 1), FLOATS(21, 2100));
+    begin(22);
+    floats("a", SHAPE(2), FLOATS(1, 2));
+    floats("b", SHAPE(2, 3), FLOATS(1, 2, 3, 10, 20, 30));
+    op("MatMul", "a,b");
+    expect(SHAPE(3), FLOATS(21, 42, 63));
+    begin(22);
+    floats("a", SHAPE(2), FLOATS(1, 2));
+    floats("b", SHAPE(2), FLOATS(3, 4));
+    op("MatMul", "a,b");
+    expect(SCALAR, FLOATS(11));
+}
+
+/* ---- normalizations, pools ---- */
+
+static void test_normalizations(void **state) {
+    (void)state;
+    begin(22); /* sqrt(variance + epsilon) is 2 and 1 */
+    floats("x", SHAPE(1, 2, 2), FLOATS(1, 2, 3, 4));
+    floats("scale", SHAPE(2), FLOATS(2, 3));
+    floats("bias", SHAPE(2), FLOATS(10, 20));
+    floats("mean", SHAPE(2), FLOATS(1, 2));
+    floats("variance", SHAPE(2), FLOATS(3.5f, 0.5f));
+    onnx_set_float(writer, op("BatchNormalization", "x,scale,bias,mean,variance"), "epsilon", 0.5f);
+    expect(SHAPE(1, 2, 2), FLOATS(10, 11, 23, 26));
+    begin(22);
+    floats("x", SHAPE(1, 2, 1, 3), FLOATS(-1, 0, 1, 2, 3, 4));
+    floats("scale", SHAPE(2), FLOATS(1, 1.5f));
+    floats("bias", SHAPE(2), FLOATS(0, 1));
+    op("InstanceNormalization", "x,scale,bias");
+    expect(SHAPE(1, 2, 1, 3), FLOATS(-1.2247357f, 0, 1.2247357f, -0.8371035f, 1, 2.8371036f));
+}
+
+static void test_softmax(void **state) {
+    (void)state;
+    begin(22);
+    floats("x", SHAPE(1, 2, 2), FLOATS(1000, 0, 1000, logf(3)));
+    onnx_set_int(writer, op("Softmax", "x"), "axis", 1);
+    expect(SHAPE(1, 2, 2), FLOATS(0.5f, 0.25f, 0.5f, 0.75f));
+    begin(11); /* over all axes from the given one on */
+    floats("x", SHAPE(1, 2, 2), FLOATS(0, 0, 0, 0));
+    onnx_set_int(writer, op("Softmax", "x"), "axis", 1);
+    expect(SHAPE(1, 2, 2), FLOATS(0.25f, 0.25f, 0.25f, 0.25f));
+}
+
+static void test_max_pool(void **state) {
+    (void)state;
+    begin(22); /* the last column of windows reaches over the edge */
+    floats("x", SHAPE(1, 1, 3, 3), FLOATS(1, 2, 3, 4, -5, 6, 7, 8, 9));
+    Tsr__NodeProto *node = op("MaxPool", "x");
+    onnx_set_ints(writer, node, "kernel_shape", 2, INTS(2, 2));
+    onnx_set_ints(writer, node, "strides", 2, INTS(2, 2));
+    onnx_set_int(writer, node, "ceil_mode", 1);
+    expect(SHAPE(1, 1, 2, 2), FLOATS(4, 6, 8, 9));
+
+    begin(22);
+    floats("x", SHAPE(1, 1, 1, 4), FLOATS(-4, -3, -2, -1));
+    node = op("MaxPool", "x");
+    onnx_set_ints(writer, node, "kernel_shape", 2, INTS(1, 2));
+    onnx_set_ints(writer, node, "dilations", 2, INTS(1, 2));
+    onnx_set_ints(writer, node, "pads", 4, INTS(0, 1, 0, 1));
+    expect(SHAPE(1, 1, 1, 4), FLOATS(-3, -2, -1, -2));
+}
+
+static void check_pool_indices(int64_t storage_order, const int64_t *expected) {
+    begin(22);
+    floats("x", SHAPE(1, 2, 2, 3), FLOATS(1, 2, 3, 6, 5, 4, 0, 9, 0, 0, 0, 9));
+    Tsr__NodeProto *node = onnx_add_node(writer, "MaxPool", "pool", "x", "max,y");
+    onnx_set_ints(writer, node, "kernel_shape", 2, INTS(2, 2));
+    onnx_set_int(writer, node, "storage_order", storage_order);
+    expect_ints(TSR_I64, SHAPE(1, 2, 1, 2), expected);
+}
+
+static void test_max_pool_indices(void **state) {
+    (void)state;
+    check_pool_indices(0, INTS(3, 4, 7, 7));
+    check_pool_indices(1, INTS(1, 3, 8, 8));
+}
+
+static void check_average_pool(int64_t count_include_pad, const float *expected) {
+    begin(22);
+    floats("x", SHAPE(1, 1, 4), FLOATS(2, 4, 6, 8));
+    Tsr__NodeProto *node = op("AveragePool", "x");
+    onnx_set_ints(writer, node, "kernel_shape", 1, INTS(3));
+    onnx_set_ints(writer, node, "strides", 1, INTS(2));
+    onnx_set_ints(writer, node, "pads", 2, INTS(1, 0));
+    onnx_set_int(writer, node, "ceil_mode", 1);
+    onnx_set_int(writer, node, "count_include_pad", count_include_pad);
+    expect(SHAPE(1, 1, 2), expected);
+}
+
+static void test_average_pools(void **state) {
+    (void)state;
+    check_average_pool(0, FLOATS(3, 6));
+    check_average_pool(1, FLOATS(2, 6));
+    begin(22); /* what ceil_mode adds behind the padding counts for nothing */
+    floats("x", SHAPE(1, 1, 4), FLOATS(2, 4, 6, 8));
+    Tsr__NodeProto *node = op("AveragePool", "x");
+    onnx_set_ints(writer, node, "kernel_shape", 1, INTS(3));
+    onnx_set_ints(writer, node, "strides", 1, INTS(2));
+    onnx_set_int(writer, node, "ceil_mode", 1);
+    onnx_set_int(writer, node, "count_include_pad", 1);
+    expect(SHAPE(1, 1, 2), FLOATS(4, 7));
+    begin(22);
+    floats("x", SHAPE(1, 2, 1, 2), FLOATS(1, 2, 3, 5));
+    op("GlobalAveragePool", "x");
+    expect(SHAPE(1, 2, 1, 1), FLOATS(1.5f, 4));
+}
+
+/* ---- moving elements ---- */
+
+static void test_concat_and_split(void **state) {
+    (void)state;
+    begin(22);
+    floats("a", SHAPE(2, 1), FLOATS(1, 2));
+    floats("b", SHAPE(2, 2), FLOATS(3, 4, 5, 6));
+    onnx_set_int(writer, op("Concat", "a,b"), "axis", -1);
+    expect(SHAPE(2, 3), FLOATS(1, 3, 4, 2, 5, 6));
+    begin(22);
+    ints("x", SHAPE(2, 3), INTS(1, 2, 3, 4, 5, 6));
+    ints("sizes", SHAPE(2), INTS(1, 2));
+    onnx_set_int(writer, onnx_add_node(writer, "Split", "split", "x,sizes", "first,y"), "axis", 1);
+    expect_ints(TSR_I64, SHAPE(2, 2), INTS(2, 3, 5, 6));
+}
+
+static void test_slice(void **state) {
+    (void)state;
+    begin(22);
+    floats("x", SHAPE(2, 4), ramp);
+    ints("starts", SHAPE(2), INTS(-1, 1));
+    ints("ends", SHAPE(2), INTS(-100, 100));
+    ints("axes", SHAPE(2), INTS(1, 0));
+    ints("steps", SHAPE(2), INTS(-2, 1));
+    op("Slice", "x,starts,ends,axes,steps");
+    expect(SHAPE(1, 2), FLOATS(7, 5));
+}
+
+static void test_transpose(void **state) {
+    (void)state;
+    begin(22);
+    ints("x", SHAPE(2, 3), INTS(1, 2, 3, 4, 5, 6));
+    op("Transpose", "x");
+    expect_ints(TSR_I64, SHAPE(3, 2), INTS(1, 4, 2, 5, 3, 6));
+    begin(22);
+    floats("x", SHAPE(1, 2, 3), ramp);
+    onnx_set_ints(writer, op("Transpose", "x"), "perm", 3, INTS(2, 0, 1));
+    expect(SHAPE(3, 1, 2), FLOATS(0, 3, 1, 4, 2, 5));
+}
+
+static void check_pad(const char *mode, const int64_t pads[2], int64_t length,
+                      const float *expected) {
+    begin(22);
+    floats("x", SHAPE(3), FLOATS(1, 2, 3));
+    ints("pads", SHAPE(2), pads);
+    floats("fill", SCALAR, FLOATS(9));
+    onnx_set_string(writer, op("Pad", "x,pads,fill"), "mode", mode);
+    expect(SHAPE(length), expected);
+}
+
+static void test_pad(void **state) {
+    (void)state;
+    check_pad("constant", INTS(2, 1), 6, FLOATS(9, 9, 1, 2, 3, 9));
+    check_pad("edge", INTS(2, 1), 6, FLOATS(1, 1, 1, 2, 3, 3));
+    check_pad("reflect", INTS(2, 1), 6, FLOATS(3, 2, 1, 2, 3, 2));
+    check_pad("constant", INTS(-1, 1), 3, FLOATS(2, 3, 9));
+    check_pad("edge", INTS(1, -2), 2, FLOATS(1, 1));
+}
+
+static void test_gather(void **state) {
+    (void)state;
+    begin(22);
+    floats("x", SHAPE(2, 3), ramp);
+    ints("indices", SHAPE(1, 2), INTS(-1, 0));
+    onnx_set_int(writer, op("Gather", "x,indices"), "axis", 1);
+    expect(SHAPE(2, 1, 2), FLOATS(2, 0, 5, 3));
+    begin(22);
+    ints("x", SHAPE(3), INTS(10, 20, 30));
+    ints("index", SCALAR, INTS(-3));
+    op("Gather", "x,index");
+    expect_ints(TSR_I64, SCALAR, INTS(10));
+    begin(22);
+    ints("x", SHAPE(3), INTS(10, 20, 30));
+    ints("index", SCALAR, INTS(3));
+    op("Gather", "x,index");
+    expect_failure(TSR_INVALID_MODEL);
+}
+
+/* An index that is not known before the run. */
+static void test_gather_out_of_range(void **state) {
+    (void)state;
+    begin(22);
+    floats("x", SHAPE(3), FLOATS(10, 20, 30));
+    onnx_add_input(writer, "index", TSR_I64, SCALAR);
+    op("Gather", "x,index");
+    add_output(writer, "y", TSR_F32);
+    tsr_graph *graph = prepare_graph(writer);
+    const tsr_node *node = producer_of(graph, "y");
+    float y = 0;
+    void **elements = calloc((size_t)graph->value_count, sizeof *elements);
+    assert_non_null(elements);
+    elements[node->inputs[0]] = (void *)value_named(graph, "x")->data;
+    elements[node->outputs[0]] = &y;
+    elements[node->inputs[1]] = INTS(-1);
+    assert_int_equal(tsr_cpu_eval(graph, node, elements), TSR_OK);
+    assert_true(y == 30);
+    elements[node->inputs[1]] = INTS(-4);
+    assert_int_equal(tsr_cpu_eval(graph, node, elements), TSR_INVALID_ARGUMENT);
+    elements[node->inputs[1]] = INTS(INT64_MIN);
+    assert_int_equal(tsr_cpu_eval(graph, node, elements), TSR_INVALID_ARGUMENT);
+    free(elements);
+    tsr_graph_destroy(graph);
+}
+
+static void test_depth_and_space(void **state) {
+    (void)state;
+    begin(22); /* two pixels of eight channels: the block's position varies slowest */
+    floats("x", SHAPE(1, 8, 1, 1), ramp);
+    onnx_set_int(writer, op("DepthToSpace", "x"), "blocksize", 2);
+    expect(SHAPE(1, 2, 2, 2), FLOATS(0, 2, 4, 6, 1, 3, 5, 7));
+    begin(22);
+    floats("x", SHAPE(1, 8, 1, 1), ramp);
+    Tsr__NodeProto *node = op("DepthToSpace", "x");
+    onnx_set_int(writer, node, "blocksize", 2);
+    onnx_set_string(writer, node, "mode", "CRD");
+    expect(SHAPE(1, 2, 2, 2), FLOATS(0, 1, 2, 3, 4, 5, 6, 7));
+    begin(22);
+    floats("x", SHAPE(1, 2, 2, 2), FLOATS(0, 2, 4, 6, 1, 3, 5, 7));
+    onnx_set_int(writer, op("SpaceToDepth", "x"), "blocksize", 2);
+    expect(SHAPE(1, 8, 1, 1), FLOATS(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+static void test_reshaping(void **state) {
+    (void)state;
+    begin(22);
+    floats("x", SHAPE(2, 3), ramp);
+    ints("shape", SHAPE(3), INTS(0, 1, -1));
+    op("Reshape", "x,shape");
+    expect(SHAPE(2, 1, 3), ramp);
+    begin(22);
+    floats("x", SHAPE(2, 1, 3), ramp);
+    op("Flatten", "x");
+    expect(SHAPE(2, 3), ramp);
+    begin(22);
+    floats("x", SHAPE(1, 2, 1), ramp);
+    op("Squeeze", "x");
+    expect(SHAPE(2), ramp);
+    begin(22);
+    ints("x", SHAPE(2), INTS(3, 4));
+    ints("axes", SHAPE(2), INTS(0, -1));
+    op("Unsqueeze", "x,axes");
+    expect_ints(TSR_I64, SHAPE(1, 2, 1), INTS(3, 4));
+    begin(22);
+    floats("x", SHAPE(2), ramp);
+    op("Identity", "x");
+    expect(SHAPE(2), ramp);
+}
+
+/* ---- Resize ---- */
+
+/* Resizes [1, 2, 3, ...] of the given length to another length. */
+static Tsr__NodeProto *resize(int64_t length, int64_t size, const char *mode,
+                              const char *transform) {
+    begin(22);
+    floats("x", SHAPE(length), ramp + 1);
+    ints("size", SHAPE(1), &size);
+    Tsr__NodeProto *node = op("Resize", "x,,,size");
+    onnx_set_string(writer, node, "mode", mode);
+    onnx_set_string(writer, node, "coordinate_transformation_mode", transform);
+    return node;
+}
+
+static void test_resize_nearest(void **state) {
+    (void)state;
+    resize(2, 4, "nearest", "half_pixel");
+    expect(SHAPE(4), FLOATS(1, 1, 2, 2));
+    onnx_set_string(writer, resize(4, 2, "nearest", "asymmetric"), "nearest_mode", "floor");
+    expect(SHAPE(2), FLOATS(1, 3));
+    begin(22);
+    ints("x", SHAPE(1, 1, 1, 2), INTS(7, 8));
+    floats("scales", SHAPE(4), FLOATS(1, 1, 2, 1));
+    op("Resize", "x,,scales");
+    expect_ints(TSR_I64, SHAPE(1, 1, 2, 2), INTS(7, 8, 7, 8));
+}
+
+static void test_resize_linear(void **state) {
+    (void)state;
+    resize(2, 4, "linear", "half_pixel");
+    expect(SHAPE(4), FLOATS(1, 1.25f, 1.75f, 2));
+    resize(2, 4, "linear", "asymmetric");
+    expect(SHAPE(4), FLOATS(1, 1.5f, 2, 2));
+    resize(3, 5, "linear", "align_corners");
+    expect(SHAPE(5), FLOATS(1, 1.5f, 2, 2.5f, 3));
+    begin(22); /* three axes at once */
+    floats("x", SHAPE(2, 2, 2), ramp);
+    ints("sizes", SHAPE(3), INTS(3, 3, 2));
+    Tsr__NodeProto *node = op("Resize", "x,,,sizes");
+    onnx_set_string(writer, node, "mode", "linear");
+    onnx_set_string(writer, node, "coordinate_transformation_mode", "align_corners");
+    expect(SHAPE(3, 3, 2), FLOATS(0, 1, 1, 2, 2, 3, 2, 3, 3, 4, 4, 5, 4, 5, 5, 6, 6, 7));
+}
+
+static void test_resize_cubic(void **state) {
+    (void)state;
+    resize(4, 7, "cubic", "align_corners");
+    expect(SHAPE(7), FLOATS(1, 1.40625f, 2, 2.5f, 3, 3.59375f, 4));
+    onnx_set_int(writer, resize(4, 7, "cubic", "align_corners"), "exclude_outside", 1);
+    expect(SHAPE(7), FLOATS(1, 1.3714286f, 2, 2.5f, 3, 3.6285715f, 4));
+}
+
+static void check_crop(const char *mode, const float *expected) {
+    begin(22);
+    floats("x", SHAPE(3), FLOATS(1, 2, 3));
+    floats("roi", SHAPE(2), FLOATS(0.25f, 1.75f));
+    ints("size", SHAPE(1), INTS(4));
+    Tsr__NodeProto *node = op("Resize", "x,roi,,size");
+    onnx_set_string(writer, node, "mode", mode);
+    onnx_set_string(writer, node, "coordinate_transformation_mode", "tf_crop_and_resize");
+    onnx_set_float(writer, node, "extrapolation_value", 10);
+    expect(SHAPE(4), expected);
+}
+
+static void test_resize_crop(void **state) {
+    (void)state;
+    check_crop("linear", FLOATS(1.5f, 2.5f, 10, 10)); /* at 0.5, 1.5, 2.5, 3.5 */
+    check_crop("nearest", FLOATS(1, 2, 10, 10));
+    onnx_set_int(writer, resize(4, 2, "linear", "half_pixel"), "antialias", 1);
+    expect_failure(TSR_UNSUPPORTED);
+}
+
+/* ---- constants and types ---- */
+
+static void check_cast(tsr_dtype to, const int64_t *expected) {
+    begin(22);
+    floats("x", SHAPE(6), FLOATS(-1.75f, 0.5f, 300, NAN, -INFINITY, 1e30f));
+    onnx_set_int(writer, op("Cast", "x"), "to", onnx_type(to));
+    expect_ints(to, SHAPE(6), expected);
+}
+
+static void test_cast(void **state) {
+    (void)state;
+    check_cast(TSR_I64, INTS(-1, 0, 300, 0, INT64_MIN, INT64_MAX));
+    check_cast(TSR_I32, INTS(-1, 0, 300, 0, INT32_MIN, INT32_MAX));
+    check_cast(TSR_U8, INTS(0, 0, 255, 0, 0, 255));
+    check_cast(TSR_BOOL, INTS(1, 1, 1, 1, 1, 1));
+    begin(22);
+    ints("x", SHAPE(3), INTS(-1, 258, 0));
+    onnx_set_int(writer, op("Cast", "x"), "to", onnx_type(TSR_U8));
+    expect_ints(TSR_U8, SHAPE(3), INTS(255, 2, 0));
+    begin(22);
+    floats("x", SHAPE(3), FLOATS(1.0001f, 2049, 1e6f));
+    onnx_set_int(writer, op("Cast", "x"), "to", onnx_type(TSR_F16));
+    add_output(writer, "y", TSR_F16);
+    tsr_graph *graph = prepare_graph(writer);
+    expect_floats(value_named(graph, "y")->data, FLOATS(1, 2048, INFINITY), 3, 0);
+    tsr_graph_destroy(graph);
+}
+
+static void check_shape(int64_t start, int64_t end, int64_t count, const int64_t *expected) {
+    begin(22);
+    floats("x", SHAPE(1, 2, 3), ramp);
+    Tsr__NodeProto *node = op("Shape", "x");
+    onnx_set_int(writer, node, "start", start);
+    onnx_set_int(writer, node, "end", end);
+    expect_ints(TSR_I64, SHAPE(count), expected);
+}
+
+static void test_shape(void **state) {
+    (void)state;
+    check_shape(0, 3, 3, INTS(1, 2, 3));
+    check_shape(-2, 100, 2, INTS(2, 3));
+    check_shape(-100, -1, 2, INTS(1, 2));
+}
+
+static void test_dropout(void **state) {
+    (void)state;
+    begin(22);
+    floats("x", SHAPE(3), ramp);
+    op("Dropout", "x");
+    expect(SHAPE(3), ramp);
+    begin(22);
+    floats("x", SHAPE(3), ramp);
+    onnx_add_node(writer, "Dropout", "dropout", "x", "kept,y");
+    expect_ints(TSR_BOOL, SHAPE(3), INTS(1, 1, 1));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unary),
+        cmocka_unit_test(test_unary_ints),
+        cmocka_unit_test(test_binary_broadcasts),
+        cmocka_unit_test(test_binary_ints),
+        cmocka_unit_test(test_prelu_and_clip),
+        cmocka_unit_test(test_conv),
+        cmocka_unit_test(test_conv_groups),
+        cmocka_unit_test(test_conv_transpose),
+        cmocka_unit_test(test_gemm),
+        cmocka_unit_test(test_matmul),
+        cmocka_unit_test(test_normalizations),
+        cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_max_pool),
+        cmocka_unit_test(test_max_pool_indices),
+        cmocka_unit_test(test_average_pools),
+        cmocka_unit_test(test_concat_and_split),
+        cmocka_unit_test(test_slice),
+        cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_pad),
+        cmocka_unit_test(test_gather),
+        cmocka_unit_test(test_gather_out_of_range),
+        cmocka_unit_test(test_depth_and_space),
+        cmocka_unit_test(test_reshaping),
+        cmocka_unit_test(test_resize_nearest),
+        cmocka_unit_test(test_resize_linear),
+        cmocka_unit_test(test_resize_cubic),
+        cmocka_unit_test(test_resize_crop),
+        cmocka_unit_test(test_cast),
+        cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_dropout),
+    };
+    return cmocka_run_group_tests_name("cpu", tests, NULL, NULL);
+}

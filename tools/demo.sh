@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# From a fresh clone to a picture drawn by a fragment-shader network: installs what is missing, builds, and runs
+# a Pix2Pix-style generator on a sketch. Needs no display and no GPU.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source tools/packages.sh
+need_packages "${build_packages[@]}" "${driver_packages[@]}"
+
+echo "Building in build/"
+cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DTSR_BUILD_TESTS=OFF >/dev/null
+cmake --build build --parallel "$(nproc)" >/dev/null
+
+mkdir -p out
+picture=out/emoji_face.png
+echo "Running demos/models/edges2emoji.onnx on demos/sketches/sketch_face.png"
+build/tessera run demos/models/edges2emoji.onnx -i demos/sketches/sketch_face.png -o "$picture" \
+    --backend gles
+echo "$PWD/$picture"

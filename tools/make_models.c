@@ -1,0 +1,306 @@
+/* Writes seeded models, so that benches and tests need no download. */
+#include "onnx_writer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_BAD_USE = 2, OPSET = 13, MAX_NAME = 32 };
+
+static const char usage[] =
+    "usage: make_models pix2pix --ngf N [--norm none|batch|instance] [--size S] [--seed K] -o "
+    "FILE\n"
+    "       make_models autoencoder [--seed K] -o FILE\n"
+    "\n"
+    "Writes an ONNX model with random weights; the same options give the same file.\n"
+    "  pix2pix      the U-Net-256 generator of Pix2Pix: 8 convolutions 4x4 stride 2, 8 transposed\n"
+    "               ones, skip concatenations; input x and output y of [1, 3, S, S]\n"
+    "  autoencoder  3 convolutions down, one 3x3, 3 transposed up; [1, 3, 256, 256]\n"
+    "\n"
+    "  --ngf N      channels of the first layer, 1 to 256\n"
+    "  --norm KIND  none (folded into weights and bias, the default), batch or instance\n"
+    "  --size S     height and width, a multiple of 256 up to 4096 (default 256)\n"
+    "  --seed K     of the random numbers (default 7)\n"
+    "  -o FILE      the file to write\n";
+
+typedef enum norm { NORM_NONE, NORM_BATCH, NORM_INSTANCE } norm;
+
+/* ---- random numbers: splitmix64 and Box and Muller's normal pairs ---- */
+
+typedef struct rng {
+    uint64_t state;
+} rng;
+
+static uint64_t next_u64(rng *r) {
+    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* In (0, 1]. */
+static double next_unit(rng *r) {
+    return (double)((next_u64(r) >> 11) + 1) * 0x1p-53;
+}
+
+static void fill_normal(rng *r, float *values, size_t count, double mean, double deviation) {
+    for (size_t i = 0; values && i < count; i += 2) {
+        double radius = sqrt(-2 * log(next_unit(r))), angle = 6.283185307179586 * next_unit(r);
+        values[i] = (float)(mean + deviation * radius * cos(angle));
+        if (i + 1 < count)
+            values[i + 1] = (float)(mean + deviation * radius * sin(angle));
+    }
+}
+
+/* ---- layers ---- */
+
+typedef struct model {
+    onnx_writer *writer;
+    rng random;
+    norm norm;
+} model;
+
+typedef struct layer {
+    const char *op, *name, *input, *activation, *output; /* op: Conv or ConvTranspose */
+    int64_t in, out, kernel, stride;
+    bool normalized;
+} layer;
+
+/* A parameter of one number for each channel, called "<layer>_<suffix>". */
+static void add_vector(model *m, const layer *l, const char *suffix, double mean,
+                       double deviation) {
+    char name[MAX_NAME];
+    snprintf(name, sizeof name, "%s_%s", l->name, suffix);
+    float *values = onnx_add_floats(m->writer, name, 1, &l->out, NULL);
+    fill_normal(&m->random, values, (size_t)l->out, mean, deviation);
+}
+
+static void add_convolution(model *m, const layer *l, bool bias) {
+    char weights[MAX_NAME], inputs[4 * MAX_NAME], output[MAX_NAME];
+    bool transposed = strcmp(l->op, "ConvTranspose") == 0;
+    int64_t k = l->kernel;
+    int64_t dims[] = {transposed ? l->in : l->out, transposed ? l->out : l->in, k, k};
+    /* Variance is kept through the layer: `taps` products meet in an output element for each input
+     * channel. */
+    int64_t taps = transposed ? k * k / (l->stride * l->stride) : k * k;
+    double gain = strcmp(l->activation, "Tanh") == 0 ? 0.25 : 2.0;
+    snprintf(weights, sizeof weights, "%s_w", l->name);
+    float *values = onnx_add_floats(m->writer, weights, 4, dims, NULL);
+    fill_normal(&m->random, values, (size_t)(l->in * l->out * k * k), 0,
+                sqrt(gain / (double)(l->in * taps)));
+    if (bias)
+        add_vector(m, l, "b", 0, 0.05);
+    snprintf(inputs, sizeof inputs, bias ? "%s,%s,%s_b" : "%s,%s", l->input, weights, l->name);
+    snprintf(output, sizeof output, "%s_c", l->name);
+    Tsr__NodeProto *node = onnx_add_node(m->writer, l->op, output, inputs, output);
+    onnx_set_ints(m->writer, node, "kernel_shape", 2, (int64_t[]){k, k});
+    onnx_set_ints(m->writer, node, "strides", 2, (int64_t[]){l->stride, l->stride});
+    onnx_set_ints(m->writer, node, "pads", 4, (int64_t[]){1, 1, 1, 1});
+}
+
+static void add_norm(model *m, const layer *l) {
+    char inputs[8 * MAX_NAME], output[MAX_NAME];
+    bool batch = m->norm == NORM_BATCH;
+    add_vector(m, l, "scale", 1, 0.02);
+    add_vector(m, l, "shift", 0, 0.05);
+    int used = snprintf(inputs, sizeof inputs, "%s_c,%s_scale,%s_shift", l->name, l->name, l->name);
+    if (batch) {
+        add_vector(m, l, "mean", 0, 0.05);
+        add_vector(m, l, "var", 1, 0.05);
+        snprintf(inputs + used, sizeof inputs - (size_t)used, ",%s_mean,%s_var", l->name, l->name);
+    }
+    snprintf(output, sizeof output, "%s_n", l->name);
+    Tsr__NodeProto *node = onnx_add_node(
+        m->writer, batch ? "BatchNormalization" : "InstanceNormalization", output, inputs, output);
+    onnx_set_float(m->writer, node, "epsilon", 1e-5f);
+}
+
+static void add_layer(model *m, const layer *l) {
+    char from[MAX_NAME], name[MAX_NAME];
+    bool norm = l->normalized && m->norm != NORM_NONE;
+    add_convolution(m, l, !norm);
+    if (norm)
+        add_norm(m, l);
+    snprintf(from, sizeof from, "%s_%s", l->name, norm ? "n" : "c");
+    snprintf(name, sizeof name, "%s_a", l->name);
+    Tsr__NodeProto *node = onnx_add_node(m->writer, l->activation, name, from, l->output);
+    if (strcmp(l->activation, "LeakyRelu") == 0)
+        onnx_set_float(m->writer, node, "alpha", 0.2f);
+}
+
+static void add_image(onnx_writer *writer, int64_t size) {
+    int64_t dims[] = {1, 3, size, size};
+    onnx_add_input(writer, "x", TSR_F32, 4, dims);
+    onnx_add_output(writer, "y", TSR_F32, 4, dims);
+}
+
+/* ---- models ---- */
+
+enum { UNET_DEPTH = 8 };
+
+static void build_pix2pix(model *m, int64_t ngf) {
+    static const int64_t down[UNET_DEPTH] = {1, 2, 4, 8, 8, 8, 8, 8};
+    char encoder[UNET_DEPTH + 1][MAX_NAME] = {"x"}, decoder[MAX_NAME], joined[MAX_NAME];
+    int64_t channels = 3;
+    for (int i = 1; i <= UNET_DEPTH; i++) {
+        snprintf(encoder[i], MAX_NAME, "e%d", i);
+        add_layer(m, &(layer){.op = "Conv",
+                              .name = encoder[i],
+                              .input = encoder[i - 1],
+                              .activation = "LeakyRelu",
+                              .output = encoder[i],
+                              .in = channels,
+                              .out = ngf * down[i - 1],
+                              .kernel = 4,
+                              .stride = 2,
+                              .normalized = i > 1 && i < UNET_DEPTH});
+        channels = ngf * down[i - 1];
+    }
+    strcpy(joined, encoder[UNET_DEPTH]);
+    for (int i = 1; i < UNET_DEPTH; i++) { /* d1 is joined with e7, d2 with e6, ... */
+        int64_t skip = ngf * down[UNET_DEPTH - 1 - i];
+        char inputs[2 * MAX_NAME];
+        snprintf(decoder, sizeof decoder, "d%d", i);
+        add_layer(m, &(layer){.op = "ConvTranspose",
+                              .name = decoder,
+                              .input = joined,
+                              .activation = "Relu",
+                              .output = decoder,
+                              .in = channels,
+                              .out = skip,
+                              .kernel = 4,
+                              .stride = 2,
+                              .normalized = true});
+        snprintf(inputs, sizeof inputs, "%s,%s", decoder, encoder[UNET_DEPTH - i]);
+        snprintf(joined, sizeof joined, "j%d", i);
+        onnx_set_int(m->writer, onnx_add_node(m->writer, "Concat", joined, inputs, joined), "axis",
+                     1);
+        channels = 2 * skip;
+    }
+    add_layer(m, &(layer){.op = "ConvTranspose",
+                          .name = "out",
+                          .input = joined,
+                          .activation = "Tanh",
+                          .output = "y",
+                          .in = channels,
+                          .out = 3,
+                          .kernel = 4,
+                          .stride = 2});
+}
+
+static void build_autoencoder(model *m) {
+    static const layer layers[] = {
+        {"Conv", "e1", "x", "LeakyRelu", "e1", 3, 16, 4, 2, false},
+        {"Conv", "e2", "e1", "LeakyRelu", "e2", 16, 32, 4, 2, false},
+        {"Conv", "e3", "e2", "LeakyRelu", "e3", 32, 64, 4, 2, false},
+        {"Conv", "mid", "e3", "LeakyRelu", "mid", 64, 64, 3, 1, false},
+        {"ConvTranspose", "d1", "mid", "Relu", "d1", 64, 32, 4, 2, false},
+        {"ConvTranspose", "d2", "d1", "Relu", "d2", 32, 16, 4, 2, false},
+        {"ConvTranspose", "out", "d2", "Tanh", "y", 16, 3, 4, 2, false},
+    };
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        add_layer(m, &layers[i]);
+}
+
+/* ---- command line ---- */
+
+typedef struct options {
+    bool pix2pix;
+    int64_t ngf, size;
+    uint64_t seed;
+    norm norm;
+    const char *output;
+} options;
+
+static bool bad_use(const char *text, const char *detail) {
+    fprintf(stderr, "make_models: %s%s; see make_models --help\n", text, detail);
+    return false;
+}
+
+static bool parse_number(const char *name, const char *text, int64_t min, int64_t max,
+                         int64_t *number) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno || end == text || *end || value < min || value > max)
+        return bad_use("not a usable number for ", name);
+    *number = value;
+    return true;
+}
+
+static bool parse_norm(const char *text, norm *result) {
+    static const char *const names[] = {
+        [NORM_NONE] = "none", [NORM_BATCH] = "batch", [NORM_INSTANCE] = "instance"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *result = (norm)i;
+            return true;
+        }
+    return bad_use("not a norm: ", text);
+}
+
+static bool parse_option(options *o, const char *name, const char *value) {
+    int64_t seed;
+    if (strcmp(name, "-o") == 0) {
+        o->output = value;
+        return true;
+    }
+    if (strcmp(name, "--seed") == 0) {
+        bool good = parse_number(name, value, 0, INT64_MAX, &seed);
+        o->seed = good ? (uint64_t)seed : 0;
+        return good;
+    }
+    if (o->pix2pix && strcmp(name, "--ngf") == 0)
+        return parse_number(name, value, 1, 256, &o->ngf);
+    if (o->pix2pix && strcmp(name, "--norm") == 0)
+        return parse_norm(value, &o->norm);
+    if (o->pix2pix && strcmp(name, "--size") == 0)
+        return parse_number(name, value, 256, 4096, &o->size);
+    return bad_use("unknown option ", name);
+}
+
+static bool parse(options *o, int argc, char **argv) {
+    *o = (options){.size = 256, .seed = 7};
+    if (argc < 2)
+        return bad_use("no model is named", "");
+    o->pix2pix = strcmp(argv[1], "pix2pix") == 0;
+    if (!o->pix2pix && strcmp(argv[1], "autoencoder") != 0)
+        return bad_use("unknown model ", argv[1]);
+    for (int i = 2; i < argc; i += 2) {
+        if (i + 1 == argc)
+            return bad_use("no value after ", argv[i]);
+        if (!parse_option(o, argv[i], argv[i + 1]))
+            return false;
+    }
+    if (!o->output)
+        return bad_use("no output file is named", "");
+    if (o->pix2pix && !o->ngf)
+        return bad_use("pix2pix needs --ngf", "");
+    return o->size % 256 == 0 || bad_use("--size has to be a multiple of 256", "");
+}
+
+int main(int argc, char **argv) {
+    options o;
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return fputs(usage, stdout) < 0;
+    if (!parse(&o, argc, argv))
+        return EXIT_BAD_USE;
+    model m = {.writer = onnx_writer_create(OPSET), .random = {o.seed}, .norm = o.norm};
+    if (!m.writer) {
+        fputs("make_models: not enough memory\n", stderr);
+        return EXIT_BAD_USE;
+    }
+    add_image(m.writer, o.size);
+    if (o.pix2pix)
+        build_pix2pix(&m, o.ngf);
+    else
+        build_autoencoder(&m);
+    bool written = onnx_write_file(m.writer, o.output);
+    if (!written)
+        fprintf(stderr, "make_models: %s: %s\n", o.output, strerror(errno));
+    onnx_writer_destroy(m.writer);
+    return written ? 0 : EXIT_BAD_USE;
+}

@@ -1,0 +1,25 @@
+# Sourced by demo.sh and check.sh: installs missing Debian packages, saying so before.
+# Usage: need_packages NAME...
+
+need_packages() {
+    local missing=() package root=()
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+            missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null ||
+            { echo "Please install as root: apt-get install ${missing[*]}" >&2; exit 3; }
+        root=(sudo)
+    fi
+    echo "Installing with apt: ${missing[*]}"
+    "${root[@]}" apt-get update -qq
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+build_packages=(gcc libc6-dev make cmake pkg-config libprotobuf-c-dev protobuf-c-compiler
+    libcjson-dev libstb-dev python3-glad)
+# Mesa's software driver with EGL: neither a GPU nor a display is needed.
+driver_packages=(libegl1 libgles2 libegl-mesa0 libgl1-mesa-dri)

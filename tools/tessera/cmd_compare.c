@@ -1,0 +1,328 @@
+#include "difference.h"
+#include "job.h"
+#include "text.h"
+#include "tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BACKENDS = 8 };
+
+typedef struct compare_options {
+    job_options job;
+    text_list expect;
+    char *backends;
+    double rtol, share; /* negative: by precision */
+    double floor;
+    bool layers;
+} compare_options;
+
+/* The model run once on a backend. */
+typedef struct runner {
+    const char *backend;
+    tsr_device *device;
+    tsr_session *session;
+} runner;
+
+typedef struct comparison {
+    const job *j;
+    tolerance allowed;
+    bool layers;
+    int output_count;
+    tensor *expected; /* per output; without values where nothing is expected */
+    int backend_count;
+    const char *backends[MAX_BACKENDS];
+    int compared, failed; /* pairs of tensors */
+    label first_failure;
+} comparison;
+
+/* ---- running -----------------------------------------------------------------------------------
+ */
+
+static void runner_stop(runner *r) {
+    tsr_session_destroy(r->session);
+    tsr_device_destroy(r->device);
+    *r = (runner){0};
+}
+
+static tsr_status runner_run(const comparison *c, const char *backend, runner *made) {
+    *made = (runner){.backend = backend};
+    progress("running on %s", backend);
+    TRY(job_device(c->j->options, backend, &made->device));
+    const tsr_session_desc desc = {.keep_tensors = c->layers};
+    tsr_status status = job_session(c->j, made->device, &desc, &made->session);
+    if (status == TSR_OK)
+        status = job_feed(c->j, made->session);
+    if (status == TSR_OK && (status = tsr_session_run(made->session)) != TSR_OK)
+        fail_library(status);
+    if (status != TSR_OK)
+        runner_stop(made);
+    progress_clear();
+    return status;
+}
+
+/* ---- one pair of tensors -----------------------------------------------------------------------
+ */
+
+/* Classes per row of scores, 0 where the tensor is none: [N, C] and [N, C, 1, 1] are. */
+static size_t class_count(const tsr_shape *shape) {
+    bool scores =
+        shape->rank == 2 || (shape->rank == 4 && shape->dim[2] == 1 && shape->dim[3] == 1);
+    return scores && shape->dim[1] > 1 ? (size_t)shape->dim[1] : 0;
+}
+
+/* Classes that are exactly as good as the best one may win too. */
+static bool same_top(const tensor *ours, const tensor *reference, size_t classes) {
+    for (size_t row = 0; row + classes <= ours->count; row += classes) {
+        const float *scores = reference->values + row;
+        size_t a = top_index(ours->values + row, classes), b = top_index(scores, classes);
+        if (a != b && scores[a] != scores[b])
+            return false;
+    }
+    return true;
+}
+
+static void count_failure(comparison *c, const char *output, const char *backend,
+                          const char *reference) {
+    if (c->failed++ == 0)
+        snprintf(c->first_failure.text, sizeof c->first_failure.text,
+                 "output '%s' of %s against %s", output, backend, reference);
+}
+
+static void compare_pair(comparison *c, const char *output, const char *backend, const tensor *ours,
+                         const char *reference_name, const tensor *reference) {
+    c->compared++;
+    if (!shape_equal(&ours->shape, &reference->shape)) {
+        printf("  %s against %s: shape %s instead of %s: FAIL\n", backend, reference_name,
+               shape_label(&ours->shape).text, shape_label(&reference->shape).text);
+        count_failure(c, output, backend, reference_name);
+        return;
+    }
+    difference d = measure(ours->values, reference->values, ours->count, c->allowed);
+    size_t classes = class_count(&ours->shape);
+    bool top = !classes || same_top(ours, reference, classes);
+    bool good = d.failed == 0 && top;
+    printf("  %s against %s: max abs error %.3g, %.3g of the largest |reference| %.4g", backend,
+           reference_name, d.max_abs, d.max_rel, d.largest);
+    if (d.max_abs > 0)
+        printf("; worst at %s: %.7g against %.7g", position_label(&ours->shape, d.worst).text,
+               (double)ours->values[d.worst], (double)reference->values[d.worst]);
+    if (classes)
+        printf("; top-1 %s", top ? "agrees" : "DIFFERS");
+    if (d.failed)
+        printf("; %zu of %zu elements out of tolerance", d.failed, d.count);
+    printf(": %s\n", good ? "ok" : "FAIL");
+    if (!good)
+        count_failure(c, output, backend, reference_name);
+}
+
+/* ---- outputs -----------------------------------------------------------------------------------
+ */
+
+static tsr_status compare_output(comparison *c, int index, const runner *ours,
+                                 const runner *reference) {
+    const tensor *expected = &c->expected[index];
+    if (!expected->values && ours == reference)
+        return TSR_OK;
+    tsr_tensor_info info, theirs;
+    tensor result, other = {0};
+    TRY_LIBRARY(tsr_session_output(ours->session, index, &info));
+    TRY(job_fetch(ours->session, info.name, &info.shape, &result));
+    tsr_status status = TSR_OK;
+    if (!expected->values) {
+        status = tsr_session_output(reference->session, index, &theirs);
+        status = status == TSR_OK
+                     ? job_fetch(reference->session, theirs.name, &theirs.shape, &other)
+                     : fail_library(status);
+    }
+    if (status == TSR_OK) {
+        printf("output '%s' %s\n", info.name, shape_label(&info.shape).text);
+        compare_pair(c, info.name, ours->backend, &result,
+                     expected->values ? "the expected file" : reference->backend,
+                     expected->values ? expected : &other);
+    }
+    tensor_free(&other);
+    tensor_free(&result);
+    return status;
+}
+
+/* ---- layers ------------------------------------------------------------------------------------
+ */
+
+static void print_layer(const comparison *c, const tsr_node_report *node, const tensor *ours,
+                        const tensor *reference) {
+    difference d = measure(ours->values, reference->values, ours->count, c->allowed);
+    printf("  %-28s %-24s %-18s %10.3g %10.3g %10.4g%s\n", node->name, node->op,
+           shape_label(&node->shape).text, d.max_abs, d.max_rel, d.largest,
+           d.failed ? "  out of tolerance" : "");
+}
+
+/* A tensor that one of the two does not keep has no line. */
+static bool compare_layer(const comparison *c, const tsr_node_report *node, const runner *ours,
+                          const runner *reference) {
+    tensor a, b;
+    if (job_fetch(ours->session, node->output, &node->shape, &a) != TSR_OK)
+        return false;
+    bool both = job_fetch(reference->session, node->output, &node->shape, &b) == TSR_OK;
+    if (both) {
+        print_layer(c, node, &a, &b);
+        tensor_free(&b);
+    }
+    tensor_free(&a);
+    return both;
+}
+
+static tsr_status compare_layers(const comparison *c, const runner *ours, const runner *reference) {
+    tsr_report report;
+    TRY_LIBRARY(tsr_session_report(ours->session, &report));
+    printf("\nlayers of %s against %s\n  %-28s %-24s %-18s %10s %10s %10s\n", ours->backend,
+           reference->backend, "node", "op", "shape", "max abs", "max rel", "largest");
+    int shown = 0;
+    for (int i = 0; i < report.node_count; i++) {
+        tsr_node_report node;
+        TRY_LIBRARY(tsr_session_node_report(ours->session, i, &node));
+        shown += compare_layer(c, &node, ours, reference);
+    }
+    printf("  %d of %d nodes have a tensor that both can read\n\n", shown, report.node_count);
+    return TSR_OK;
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static tsr_status compare_runner(comparison *c, const runner *ours, const runner *reference) {
+    if (c->layers && ours != reference)
+        TRY(compare_layers(c, ours, reference));
+    for (int i = 0; i < c->output_count; i++)
+        TRY(compare_output(c, i, ours, reference));
+    return TSR_OK;
+}
+
+static tsr_status compare_backends(comparison *c) {
+    runner reference, other;
+    TRY(runner_run(c, c->backends[0], &reference));
+    tsr_status status = compare_runner(c, &reference, &reference);
+    for (int i = 1; status == TSR_OK && i < c->backend_count; i++) {
+        status = runner_run(c, c->backends[i], &other);
+        if (status != TSR_OK)
+            break;
+        status = compare_runner(c, &other, &reference);
+        runner_stop(&other);
+    }
+    runner_stop(&reference);
+    return status;
+}
+
+static tsr_status load_expected(comparison *c, const compare_options *o) {
+    const char **names = calloc((size_t)c->output_count * 2 + 1, sizeof *names);
+    if (!names)
+        return fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    const char **paths = names + c->output_count;
+    tsr_status status = TSR_OK;
+    for (int i = 0; status == TSR_OK && i < c->output_count; i++) {
+        tsr_tensor_info info;
+        if ((status = tsr_model_output(c->j->model, i, &info)) == TSR_OK)
+            names[i] = info.name;
+        else
+            fail_library(status);
+    }
+    if (status == TSR_OK)
+        status = job_assign("output", &o->expect, c->output_count, names, paths);
+    for (int i = 0; status == TSR_OK && i < c->output_count; i++)
+        if (paths[i])
+            status = tensor_load(paths[i], &c->expected[i]);
+    free(names);
+    return status;
+}
+
+static tsr_status choose_backends(comparison *c, const compare_options *o) {
+    static char standard[] = "cpu,gles";
+    text_list list;
+    if (!text_split(o->backends ? o->backends : standard, &list) || list.count > MAX_BACKENDS)
+        return fail(TSR_INVALID_ARGUMENT, "--backends: at most %d", MAX_BACKENDS);
+    c->backend_count = list.count;
+    for (int i = 0; i < list.count; i++)
+        c->backends[i] = list.items[i];
+    if (list.count == 1 && o->expect.count == 0)
+        return fail(TSR_INVALID_ARGUMENT,
+                    "nothing to compare '%s' with: name two backends or give "
+                    "--expect",
+                    c->backends[0]);
+    return TSR_OK;
+}
+
+static int verdict(const comparison *c) {
+    if (c->failed) {
+        printf("OUT OF TOLERANCE: %d of %d comparisons, first %s\n", c->failed, c->compared,
+               c->first_failure.text);
+        return EXIT_MISMATCH;
+    }
+    printf("within tolerance: %d comparison%s, |a - b| <= %g * max|b| + %g * |b| + %g\n",
+           c->compared, c->compared == 1 ? "" : "s", c->allowed.share, c->allowed.rtol,
+           c->allowed.atol);
+    return EXIT_DONE;
+}
+
+static int compare(const job *j, const compare_options *o) {
+    double standard = o->job.precision ? 1e-2 : 1e-4;
+    comparison c = {.j = j,
+                    .layers = o->layers,
+                    .allowed = {.atol = o->floor,
+                                .share = o->share >= 0 ? o->share : standard,
+                                .rtol = o->rtol >= 0       ? o->rtol
+                                        : o->job.precision ? 1e-2
+                                                           : 1e-3},
+                    .output_count = tsr_model_output_count(j->model)};
+    c.expected = calloc((size_t)c.output_count + 1, sizeof *c.expected);
+    tsr_status status =
+        c.expected ? choose_backends(&c, o) : fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    if (status == TSR_OK)
+        status = load_expected(&c, o);
+    if (status == TSR_OK)
+        status = compare_backends(&c);
+    for (int i = 0; c.expected && i < c.output_count; i++)
+        tensor_free(&c.expected[i]);
+    free(c.expected);
+    return status == TSR_OK ? verdict(&c) : command_exit(status);
+}
+
+int cmd_compare(int argc, char **argv) {
+    compare_options o = {.rtol = -1, .share = -1};
+    const option own[] = {
+        {"backends", 'b', "A,B,..", "the first is the reference (cpu,gles)", OPTION_TEXT,
+         &o.backends, 0, NULL},
+        {"expect", 'e', "[NAME=]FILE", "what an output has to be; repeatable", OPTION_LIST,
+         &o.expect, 0, NULL},
+        {"layers", 'l', NULL, "a line for each tensor that both backends keep", OPTION_FLAG,
+         &o.layers, 0, NULL},
+        {"rtol", 0, "R", "allowed error as a share of the element (1e-3; fp16 1e-2)", OPTION_NUMBER,
+         &o.rtol, 0, NULL},
+        {"atol", 0, "A", "allowed error as a share of the largest (1e-4; fp16 1e-2)", OPTION_NUMBER,
+         &o.share, 0, NULL},
+        {"floor", 0, "F", "allowed error besides, as the reference's own noise (0)", OPTION_NUMBER,
+         &o.floor, 0, NULL},
+        {"seed", 0, "N", "of the inputs for which no file is given (0)", OPTION_INT, &o.job.seed, 0,
+         NULL},
+    };
+    option_set set = {.usage = "tessera compare MODEL [-i [NAME=]FILE]... "
+                               "[--expect [NAME=]FILE]... [--backends A,B,..] [--layers]",
+                      .notes =
+                          "An element a passes where |a - b| <= A * max|b| + R * |b| + F, b the "
+                          "reference's; the top class of scores must agree.\n",
+                      .min_arguments = 1,
+                      .max_arguments = 1};
+    OPTIONS_ADD(&set, own);
+    job_add_session_options(&set, &o.job);
+    job_add_input_options(&set, &o.job);
+    int arguments, code;
+    if (!options_parse(&set, argc, argv, &arguments, &code))
+        return code;
+    job j;
+    tsr_status status = job_open(&j, &o.job, argv[1], JOB_MISSING_RANDOM);
+    if (status != TSR_OK)
+        return command_exit(status);
+    code = compare(&j, &o);
+    job_close(&j);
+    return code;
+}

@@ -1,0 +1,139 @@
+#include "job.h"
+#include "text.h"
+#include "tool.h"
+
+static tsr_status print_tensors(const job *j) {
+    for (int i = 0; i < j->input_count; i++) {
+        const job_input *input = &j->inputs[i];
+        printf("input        %s: %s %s%s\n", input->info.name, tsr_dtype_name(input->info.dtype),
+               info_label(&input->info).text, input->fixed ? ", fixed when a session is made" : "");
+        if (!input->fixed)
+            printf("  from image %s\n", image_describe(&input->info).text);
+    }
+    int count = tsr_model_output_count(j->model);
+    for (int i = 0; i < count; i++) {
+        tsr_tensor_info info;
+        TRY_LIBRARY(tsr_model_output(j->model, i, &info));
+        printf("output       %s: %s %s\n", info.name, tsr_dtype_name(info.dtype),
+               info_label(&info).text);
+    }
+    return TSR_OK;
+}
+
+static void print_operators(const tsr_model *model) {
+    const char *op;
+    int count;
+    printf("operators   ");
+    for (int i = 0; tsr_model_op(model, i, &op, &count); i++)
+        printf("%s %s %d", i ? "," : "", op, count);
+    putchar('\n');
+}
+
+static tsr_status print_plan(const tsr_session *session) {
+    tsr_report report;
+    TRY_LIBRARY(tsr_session_report(session, &report));
+    printf("%-7s %7d %6d  ", report.backend, report.node_count, report.pass_count);
+    if (report.program_count > 0)
+        printf("%8d ", report.program_count);
+    else
+        printf("%8s ", "-");
+    printf(" %10s  %11s  %10s  %8s\n", bytes_label(report.tensor_bytes).text,
+           bytes_label(report.live_bytes_bound).text, bytes_label(report.weight_bytes).text,
+           count_label((double)report.macs).text);
+    return TSR_OK;
+}
+
+static tsr_status print_layers(const tsr_session *session) {
+    return print_nodes(session, NULL);
+}
+
+/* Calls print with a session that is only planned. */
+static tsr_status plan_on(const job *j, const char *backend,
+                          tsr_status (*print)(const tsr_session *)) {
+    tsr_device *device;
+    tsr_session *session;
+    TRY(job_device(j->options, backend, &device));
+    tsr_status status = job_session(j, device, &(tsr_session_desc){.plan_only = true}, &session);
+    if (status == TSR_OK) {
+        status = print(session);
+        tsr_session_destroy(session);
+    }
+    tsr_device_destroy(device);
+    return status;
+}
+
+/* Names what the plan needs and the model leaves open; false if there is something. */
+static bool sizes_known(const job *j) {
+    bool known = true;
+    for (int i = 0; i < j->input_count; i++) {
+        const tsr_tensor_info *info = &j->inputs[i].info;
+        if (tsr_shape_count(&info->shape) >= 0)
+            continue;
+        known = false;
+        bool named = false;
+        for (int d = 0; d < info->shape.rank; d++)
+            named = named || (info->shape.dim[d] < 0 && info->dim_name[d]);
+        printf("plan         needs the sizes of input '%s': give %s\n", info->name,
+               named ? "--dim NAME=N" : "--shape NAME=N,N..");
+    }
+    return known;
+}
+
+/* Without --backend every backend is shown, and one that is missing here is no failure; layers are
+ * those of the first one that can plan. */
+static tsr_status print_plans(const job *j, bool layers) {
+    static const char *const all[] = {"gles", "cpu"};
+    if (!sizes_known(j))
+        return TSR_OK;
+    printf("\n%-7s %7s %6s  %8s  %10s  %11s  %10s  %8s\n", "backend", "nodes", "passes", "programs",
+           "tensors", "lower bound", "weights", "MACs");
+    if (j->options->backend) {
+        TRY(plan_on(j, NULL, print_plan));
+        return layers ? plan_on(j, NULL, print_layers) : TSR_OK;
+    }
+    const char *planned = NULL;
+    for (int i = 0; i < 2; i++) {
+        if (plan_on(j, all[i], print_plan) != TSR_OK)
+            printf("%-7s %s\n", all[i], failure());
+        else if (!planned)
+            planned = all[i];
+    }
+    return layers && planned ? plan_on(j, planned, print_layers) : TSR_OK;
+}
+
+static tsr_status print_info(const job *j, bool layers) {
+    printf("model        %s, opset %d\n", j->path, tsr_model_opset(j->model));
+    TRY(print_tensors(j));
+    printf("parameters   %s\n", count_label((double)tsr_model_parameter_count(j->model)).text);
+    print_operators(j->model);
+    return print_plans(j, layers);
+}
+
+int cmd_info(int argc, char **argv) {
+    job_options options = {0};
+    bool layers = false;
+    const option own[] = {
+        {"layers", 'l', NULL, "one line per node", OPTION_FLAG, &layers, 0, NULL},
+    };
+    option_set set = {.usage = "tessera info MODEL [--dim NAME=N]... [--backend NAME] [--layers]",
+                      .notes =
+                          "Images: a pixel's 0..255 becomes p in --range, 0:1 unless given; "
+                          "the model gets (p - mean) * scale.\nWritten images take --out-range, "
+                          "or else --range, as 0..255.\n",
+                      .min_arguments = 1,
+                      .max_arguments = 1};
+    OPTIONS_ADD(&set, own);
+    job_add_backend_option(&set, &options);
+    job_add_session_options(&set, &options);
+    job_add_input_options(&set, &options);
+    int arguments, code;
+    if (!options_parse(&set, argc, argv, &arguments, &code))
+        return code;
+    job j;
+    tsr_status status = job_open(&j, &options, argv[1], JOB_MISSING_OPEN);
+    if (status != TSR_OK)
+        return command_exit(status);
+    status = print_info(&j, layers);
+    job_close(&j);
+    return command_exit(status);
+}

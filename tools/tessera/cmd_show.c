@@ -1,0 +1,233 @@
+#define _POSIX_C_SOURCE 200809L
+#include "job.h"
+#include "mosaic.h"
+#include "output.h"
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEAR_COUNT = 5, NAME_MAX_COMPARED = 128 };
+
+typedef struct show_options {
+    job_options job;
+    char *layer, *output;
+    int normalize; /* 0: the whole tensor, 1: each channel */
+} show_options;
+
+/* ---- names -------------------------------------------------------------------------------------
+ */
+
+typedef struct near_names {
+    const char *names[NEAR_COUNT]; /* of the session, best first */
+    int distance[NEAR_COUNT];
+    int count;
+} near_names;
+
+/* Levenshtein's, over the first NAME_MAX_COMPARED characters. */
+static int edit_distance(const char *a, const char *b) {
+    int row[NAME_MAX_COMPARED + 1];
+    int length = (int)strnlen(b, NAME_MAX_COMPARED);
+    for (int i = 0; i <= length; i++)
+        row[i] = i;
+    for (int y = 1; a[y - 1] && y <= NAME_MAX_COMPARED; y++) {
+        int diagonal = row[0];
+        row[0] = y;
+        for (int x = 1; x <= length; x++) {
+            int change = diagonal + (a[y - 1] != b[x - 1]);
+            int shorter = (row[x] < row[x - 1] ? row[x] : row[x - 1]) + 1;
+            diagonal = row[x];
+            row[x] = change < shorter ? change : shorter;
+        }
+    }
+    return row[length];
+}
+
+static void offer_name(near_names *near, const char *wanted, const char *name) {
+    for (int i = 0; i < near->count; i++)
+        if (strcmp(near->names[i], name) == 0)
+            return;
+    int distance = edit_distance(wanted, name);
+    int at = near->count < NEAR_COUNT ? near->count++ : NEAR_COUNT;
+    for (; at > 0 && near->distance[at - 1] > distance; at--) {
+        if (at == NEAR_COUNT)
+            continue;
+        near->names[at] = near->names[at - 1];
+        near->distance[at] = near->distance[at - 1];
+    }
+    if (at < NEAR_COUNT) {
+        near->names[at] = name;
+        near->distance[at] = distance;
+    }
+}
+
+static tsr_status fail_unknown(const tsr_session *session, int node_count, const char *wanted) {
+    near_names near = {0};
+    for (int i = 0; i < node_count; i++) {
+        tsr_node_report node;
+        TRY_LIBRARY(tsr_session_node_report(session, i, &node));
+        offer_name(&near, wanted, node.name);
+        offer_name(&near, wanted, node.output);
+    }
+    char all[1024] = "";
+    for (int i = 0; i < near.count; i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", near.names[i]);
+    }
+    return fail(TSR_INVALID_ARGUMENT,
+                "no tensor or node is named '%s'; near it: %s ('tessera info --layers' lists all)",
+                wanted, all);
+}
+
+/* The tensor that the wanted name means: a tensor's own name, or that of the node that makes it
+ * (malloc). */
+static tsr_status find_tensor(const tsr_session *session, const char *wanted, char **name) {
+    tsr_report report;
+    TRY_LIBRARY(tsr_session_report(session, &report));
+    const char *of_node = NULL;
+    for (int i = 0; i < report.node_count; i++) {
+        tsr_node_report node;
+        TRY_LIBRARY(tsr_session_node_report(session, i, &node));
+        if (strcmp(node.output, wanted) == 0)
+            of_node = wanted;
+        else if (!of_node && strcmp(node.name, wanted) == 0)
+            of_node = node.output;
+    }
+    if (!of_node)
+        return fail_unknown(session, report.node_count, wanted);
+    *name = malloc(strlen(of_node) + 1);
+    if (!*name)
+        return fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    strcpy(*name, of_node);
+    return TSR_OK;
+}
+
+/* The cpu backend's plan has every node of the model: nothing is fused in it. */
+static tsr_status resolve_name(const job *j, const char *wanted, char **name) {
+    tsr_device *device;
+    tsr_session *session;
+    const tsr_device_desc desc = {.backend = "cpu"};
+    TRY_LIBRARY(tsr_device_create(&desc, &device));
+    tsr_status status = job_session(j, device, &(tsr_session_desc){.plan_only = true}, &session);
+    if (status == TSR_OK) {
+        status = find_tensor(session, wanted, name);
+        tsr_session_destroy(session);
+    }
+    tsr_device_destroy(device);
+    return status;
+}
+
+/* ---- the picture -------------------------------------------------------------------------------
+ */
+
+static tsr_status find_output(const tsr_session *session, const char *name, tsr_tensor_info *info) {
+    int count = tsr_session_output_count(session);
+    for (int i = 0; i < count; i++) {
+        TRY_LIBRARY(tsr_session_output(session, i, info));
+        if (strcmp(info->name, name) == 0)
+            return TSR_OK;
+    }
+    return fail(TSR_INVALID_ARGUMENT, "the session does not deliver tensor '%s'", name);
+}
+
+static tsr_status compute(const job *j, const char *name, tensor *result) {
+    tsr_device *device;
+    tsr_session *session;
+    tsr_tensor_info info;
+    const tsr_session_desc desc = {.extra_outputs = &name, .extra_output_count = 1};
+    TRY(job_device(j->options, NULL, &device));
+    tsr_status status = job_session(j, device, &desc, &session);
+    if (status == TSR_OK) {
+        status = job_feed(j, session);
+        if (status == TSR_OK && (status = tsr_session_run(session)) != TSR_OK)
+            fail_library(status);
+        if (status == TSR_OK)
+            status = find_output(session, name, &info);
+        if (status == TSR_OK)
+            status = job_fetch(session, name, &info.shape, result);
+        tsr_session_destroy(session);
+    }
+    tsr_device_destroy(device);
+    return status;
+}
+
+static void describe(const show_options *o, const char *name, const tensor *t, const mosaic *m) {
+    printf("tensor   %s %s, from %.4g to %.4g\n", name, shape_label(&t->shape).text, m->low,
+           m->high);
+    printf("mosaic   %d channels of %d x %d in %d columns and %d rows, %d pixel%s each way per "
+           "element%s\n",
+           m->channels, m->width, m->height, m->columns, m->rows, m->zoom, m->zoom == 1 ? "" : "s",
+           t->shape.rank > 1 && t->shape.dim[0] > 1 ? ", first image" : "");
+    printf("colours  blue below 0, dark at 0, orange above; full at |x| = %s%.4g\n",
+           o->normalize ? "each channel's own, at most " : "", m->full);
+    printf("%s: %d x %d\n", o->output, m->picture_width, m->picture_height);
+}
+
+static tsr_status draw(const show_options *o, const char *name, const tensor *t) {
+    mosaic m;
+    output_file out;
+    TRY(mosaic_draw(t, o->normalize != 0, &m));
+    tsr_status status = output_begin(o->output, &out);
+    if (status == TSR_OK) {
+        if (!image_write_png(out.file, m.rgb, m.picture_width, m.picture_height))
+            status = fail(TSR_IO, "%s: cannot be written", o->output);
+        status = output_end(&out, status);
+    }
+    if (status == TSR_OK)
+        describe(o, name, t, &m);
+    mosaic_free(&m);
+    return status;
+}
+
+static tsr_status show(const job *j, const show_options *o) {
+    char *name = NULL;
+    tensor result;
+    TRY(output_check(o->output));
+    TRY(resolve_name(j, o->layer, &name));
+    tsr_status status = compute(j, name, &result);
+    if (status == TSR_OK) {
+        status = draw(o, name, &result);
+        tensor_free(&result);
+    }
+    free(name);
+    return status;
+}
+
+static tsr_status check_use(const show_options *o) {
+    if (!o->layer || !o->output)
+        return fail(TSR_INVALID_ARGUMENT, "--layer NAME and -o PNG are needed");
+    if (!file_is(o->output, ".png"))
+        return fail(TSR_INVALID_ARGUMENT, "%s: a mosaic is written as .png", o->output);
+    return TSR_OK;
+}
+
+int cmd_show(int argc, char **argv) {
+    static const char *const normalizations[] = {"tensor", "channel", NULL};
+    show_options o = {0};
+    const option own[] = {
+        {"layer", 'l', "NAME", "the tensor, or the node that makes it", OPTION_TEXT, &o.layer, 0,
+         NULL},
+        {"output", 'o', "PNG", "the picture to write", OPTION_TEXT, &o.output, 0, NULL},
+        {"normalize", 0, "HOW", "full colour for the tensor or for each channel (tensor)",
+         OPTION_CHOICE, &o.normalize, 0, normalizations},
+    };
+    option_set set = {.usage = "tessera show MODEL -i [NAME=]FILE... --layer NAME -o PNG",
+                      .min_arguments = 1,
+                      .max_arguments = 1};
+    OPTIONS_ADD(&set, own);
+    job_add_backend_option(&set, &o.job);
+    job_add_session_options(&set, &o.job);
+    job_add_input_options(&set, &o.job);
+    int arguments, code;
+    if (!options_parse(&set, argc, argv, &arguments, &code))
+        return code;
+    job j;
+    tsr_status status = check_use(&o);
+    if (status == TSR_OK)
+        status = job_open(&j, &o.job, argv[1], JOB_MISSING_REFUSED);
+    if (status != TSR_OK)
+        return command_exit(status);
+    status = show(&j, &o);
+    job_close(&j);
+    return command_exit(status);
+}

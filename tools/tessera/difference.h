@@ -1,0 +1,27 @@
+/* How far two tensors are apart. */
+#ifndef TESSERA_DIFFERENCE_H
+#define TESSERA_DIFFERENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* An element passes where |a - b| <= share * max|reference| + atol + rtol * |b|, b the reference's.
+ * Infinities have to be equal; NaN passes only where the reference has NaN. */
+typedef struct tolerance {
+    double share, atol, rtol;
+} tolerance;
+
+typedef struct difference {
+    double largest;       /* finite |reference| */
+    double max_abs;       /* infinite where NaN or infinity meets something else */
+    double max_rel;       /* max_abs as a share of largest */
+    size_t worst;         /* element of max_abs */
+    size_t failed, count; /* elements */
+} difference;
+
+difference measure(const float *ours, const float *reference, size_t count, tolerance allowed);
+
+/* Index of the largest element; NaN loses. */
+size_t top_index(const float *values, size_t count);
+
+#endif

@@ -1,0 +1,49 @@
+/* PNG and JPEG files as tensors and back.
+ *
+ * Reading: a pixel's 0..255 becomes p in --range (0:1 unless given), then (p - mean) * scale per
+ * channel. Writing: a value in --out-range (as --range unless given) becomes 0..255, clamped. */
+#ifndef TESSERA_IMAGE_H
+#define TESSERA_IMAGE_H
+
+#include "options.h"
+#include "tensor.h"
+
+typedef struct image_options {
+    /* As given on the command line; image_options_parse() fills in the rest. */
+    char *range_text, *out_range_text;
+    char *threshold_text, *mean_text, *scale_text;
+    int channel_order, layout, fit; /* indices into the choices of their options */
+
+    double range[2], out_range[2];
+    double threshold; /* if threshold_text is given */
+    double mean[4], scale[4];
+    int mean_count, scale_count; /* 0: none given; 1: for all channels; else one per channel */
+} image_options;
+
+void image_add_options(option_set *set, image_options *options);
+tsr_status image_options_parse(image_options *options);
+
+bool image_is_file(const char *path); /* .png, .jpg or .jpeg, by name */
+
+/* How a tensor's dimensions are read as a picture; -1 where the shape leaves a size open. */
+typedef struct image_view {
+    bool channels_last;
+    int64_t channels, height, width;
+} image_view;
+
+/* false where the shape is no single picture of 1, 3 or 4 channels. Unknown channels count as 3. */
+bool image_view_of(const tsr_shape *shape, const image_options *options, image_view *view);
+
+/* An image as the tensor that the model's input wants; sizes that the input leaves open are the
+ * image's. */
+tsr_status image_load(const char *path, const tsr_tensor_info *input, const image_options *options,
+                      tensor *made);
+/* Encodes by the name of path into file. */
+tsr_status image_write(FILE *file, const char *path, const tensor *t, const image_options *options);
+/* rgb: 3 bytes a pixel. */
+bool image_write_png(FILE *file, const unsigned char *rgb, int width, int height);
+
+/* One line that tells how this input is read from an image by default. */
+label image_describe(const tsr_tensor_info *input);
+
+#endif

@@ -1,0 +1,371 @@
+#define _POSIX_C_SOURCE 200809L
+#include "job.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void job_add_backend_option(option_set *set, job_options *o) {
+    const option items[] = {
+        {"backend", 'b', "NAME", "gles or cpu (gles)", OPTION_TEXT, &o->backend, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+void job_add_session_options(option_set *set, job_options *o) {
+    static const char *const precisions[] = {"fp32", "fp16", NULL};
+    const option items[] = {
+        {"precision", 'p', "P", "storage of tensors on a GPU: fp32 or fp16 (fp32)", OPTION_CHOICE,
+         &o->precision, 0, precisions},
+        {"gpu", 0, "N", "use the N-th GPU that 'tessera devices' lists", OPTION_INT, &o->gpu, 1,
+         NULL},
+        {"allow-cpu-fallback", 0, NULL, "operators that the backend lacks run on the CPU",
+         OPTION_FLAG, &o->cpu_fallback, 0, NULL},
+        {"dim", 0, "NAME=N", "size of a symbolic dimension; repeatable", OPTION_LIST, &o->dims, 0,
+         NULL},
+        {"shape", 0, "NAME=N,N..", "shape of an input that the model leaves open; repeatable",
+         OPTION_LIST, &o->shapes, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+void job_add_input_options(option_set *set, job_options *o) {
+    const option items[] = {
+        {"input", 'i', "[NAME=]FILE", "an input: .npy, .pb, .png or .jpg; repeatable", OPTION_LIST,
+         &o->inputs, 0, NULL},
+        {"allow-nan", 0, NULL, "take inputs that hold NaN or infinity", OPTION_FLAG, &o->allow_nan,
+         0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+    image_add_options(set, &o->image);
+}
+
+/* ---- names -------------------------------------------------------------------------------------
+ */
+
+static int find_name(int count, const char *const *names, const char *name, size_t length) {
+    for (int i = 0; i < count; i++)
+        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
+            return i;
+    return -1;
+}
+
+static tsr_status fail_name(const char *what, const char *name, size_t length, int count,
+                            const char *const *names) {
+    char all[1024] = "";
+    for (int i = 0; i < count; i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", names[i]);
+    }
+    return fail(TSR_INVALID_ARGUMENT, "the model has no %s '%.*s'; it has: %s", what, (int)length,
+                name, all);
+}
+
+tsr_status job_assign(const char *what, const text_list *files, int count, const char *const *names,
+                      const char **paths) {
+    for (int i = 0; i < count; i++)
+        paths[i] = NULL;
+    bool unnamed[TEXT_LIST_MAX] = {false};
+    for (int f = 0; f < files->count; f++) {
+        const char *text = files->items[f], *equals = strchr(text, '=');
+        size_t length = equals ? (size_t)(equals - text) : 0;
+        int index = equals ? find_name(count, names, text, length) : -1;
+        unnamed[f] = index < 0;
+        if (index < 0 && equals && access(text, F_OK) != 0)
+            return fail_name(what, text, length, count, names);
+        if (index >= 0 && paths[index])
+            return fail(TSR_INVALID_ARGUMENT, "%s '%s' is given twice", what, names[index]);
+        if (index >= 0)
+            paths[index] = equals + 1;
+    }
+    for (int f = 0, next = 0; f < files->count; f++) {
+        if (!unnamed[f])
+            continue;
+        while (next < count && paths[next])
+            next++;
+        if (next == count)
+            return fail(TSR_INVALID_ARGUMENT, "%s: the model has only %d %s%s", files->items[f],
+                        count, what, count == 1 ? "" : "s");
+        paths[next] = files->items[f];
+    }
+    return TSR_OK;
+}
+
+/* A lone file without a name is for the lone input that is no parameter. */
+static int lone_input(const job *j, const text_list *files) {
+    int found = -1;
+    for (int i = 0; i < j->input_count; i++) {
+        if (j->inputs[i].fixed)
+            continue;
+        if (found >= 0)
+            return -1;
+        found = i;
+    }
+    bool unnamed = files->count == 1 && !strchr(files->items[0], '=');
+    return unnamed ? found : -1;
+}
+
+/* ---- sizes -------------------------------------------------------------------------------------
+ */
+
+static tsr_status parse_size(const char *option, const char *text, int64_t *size) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno || value < 0)
+        return fail(TSR_INVALID_ARGUMENT, "--%s: '%s' is no size", option, text);
+    *size = value;
+    return TSR_OK;
+}
+
+/* Ends the name at its last '=' and returns what follows, NULL if there is no name or no '='. */
+static char *split_name(char *text) {
+    char *equals = strrchr(text, '=');
+    if (!equals || equals == text)
+        return NULL;
+    *equals = '\0';
+    return equals + 1;
+}
+
+static bool apply_dim(job *j, const tsr_dim_binding *dim) {
+    bool used = false;
+    for (int i = 0; i < j->input_count; i++) {
+        tsr_tensor_info *info = &j->inputs[i].info;
+        for (int d = 0; d < info->shape.rank; d++)
+            if (info->dim_name[d] && strcmp(info->dim_name[d], dim->name) == 0) {
+                info->shape.dim[d] = dim->size;
+                used = true;
+            }
+    }
+    return used;
+}
+
+static tsr_status parse_dims(job *j, const text_list *dims) {
+    for (int i = 0; i < dims->count; i++) {
+        tsr_dim_binding *dim = &j->dims[j->dim_count++];
+        char *size = split_name(dims->items[i]);
+        if (!size)
+            return fail(TSR_INVALID_ARGUMENT, "--dim wants NAME=N, not '%s'", dims->items[i]);
+        dim->name = dims->items[i];
+        TRY(parse_size("dim", size, &dim->size));
+        if (!apply_dim(j, dim))
+            return fail(TSR_INVALID_ARGUMENT, "%s: no input has a dimension named '%s'", j->path,
+                        dim->name);
+    }
+    return TSR_OK;
+}
+
+static tsr_status parse_shape(job *j, char *text, int count, const char *const *names) {
+    char *sizes = split_name(text);
+    if (!sizes)
+        return fail(TSR_INVALID_ARGUMENT, "--shape wants NAME=N,N.., not '%s'", text);
+    int index = find_name(count, names, text, strlen(text));
+    if (index < 0)
+        return fail_name("input", text, strlen(text), count, names);
+    text_list list;
+    tsr_shape shape = {0};
+    if (!text_split(sizes, &list) || list.count > TSR_MAX_RANK)
+        return fail(TSR_INVALID_ARGUMENT, "--shape %s: more than %d dimensions", text,
+                    TSR_MAX_RANK);
+    for (shape.rank = 0; shape.rank < list.count; shape.rank++)
+        TRY(parse_size("shape", list.items[shape.rank], &shape.dim[shape.rank]));
+    j->inputs[index].info.shape = shape;
+    j->inputs[index].shaped = true;
+    return TSR_OK;
+}
+
+/* ---- inputs ------------------------------------------------------------------------------------
+ */
+
+static bool shape_agrees(const tsr_shape *declared, const tsr_shape *shape) {
+    if (declared->rank < 0)
+        return true;
+    if (declared->rank != shape->rank)
+        return false;
+    for (int i = 0; i < shape->rank; i++)
+        if (declared->dim[i] >= 0 && declared->dim[i] != shape->dim[i])
+            return false;
+    return true;
+}
+
+static tsr_status check_finite(const job_input *input, const char *path) {
+    size_t at = tensor_find_non_finite(&input->tensor);
+    if (at == input->tensor.count)
+        return TSR_OK;
+    return fail(TSR_INVALID_ARGUMENT,
+                "%s: input '%s' holds %s at %s; --allow-nan takes it nevertheless", path,
+                input->info.name, isnan(input->tensor.values[at]) ? "NaN" : "infinity",
+                position_label(&input->tensor.shape, at).text);
+}
+
+static tsr_status load_input(const job *j, job_input *input, const char *path) {
+    tsr_tensor_info *info = &input->info;
+    if (image_is_file(path))
+        TRY(image_load(path, info, &j->options->image, &input->tensor));
+    else
+        TRY(tensor_load(path, &input->tensor));
+    input->given = true;
+    if (!shape_agrees(&info->shape, &input->tensor.shape))
+        return fail(TSR_SHAPE, "%s: is %s, but input '%s' is %s", path,
+                    shape_label(&input->tensor.shape).text, info->name, info_label(info).text);
+    if (!j->options->allow_nan)
+        TRY(check_finite(input, path));
+    info->shape = input->tensor.shape;
+    input->shaped = true;
+    if (input->fixed)
+        TRY(tensor_pack(&input->tensor, info->dtype, info->name, &input->packed));
+    return TSR_OK;
+}
+
+/* splitmix64, its upper bits as a number in [-1, 1). */
+static float random_value(uint64_t *state) {
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return (float)((z ^ z >> 31) >> 40) / 8388608.0f - 1.0f;
+}
+
+static tsr_status make_random(const job *j, job_input *input, int index) {
+    tsr_tensor_info *info = &input->info;
+    if (tsr_shape_count(&info->shape) < 0)
+        return fail(TSR_SHAPE,
+                    "input '%s' is %s: give its sizes with --dim NAME=N or --shape "
+                    "%s=N,N.., or a file with -i",
+                    info->name, info_label(info).text, info->name);
+    TRY(tensor_create(TSR_F32, &info->shape, &input->tensor));
+    uint64_t state = (uint64_t)j->options->seed * 1000003u + (uint64_t)index;
+    for (size_t at = 0; at < input->tensor.count; at++)
+        input->tensor.values[at] = random_value(&state);
+    input->given = true;
+    return TSR_OK;
+}
+
+static tsr_status fill_missing(const job *j, job_missing missing) {
+    for (int i = 0; i < j->input_count; i++) {
+        job_input *input = &j->inputs[i];
+        if (input->given || missing == JOB_MISSING_OPEN)
+            continue;
+        if (missing == JOB_MISSING_REFUSED || input->fixed)
+            return fail(TSR_INVALID_ARGUMENT, "no file for input '%s' (%s %s); give -i %s=FILE",
+                        input->info.name, tsr_dtype_name(input->info.dtype),
+                        info_label(&input->info).text, input->info.name);
+        TRY(make_random(j, input, i));
+    }
+    return TSR_OK;
+}
+
+static tsr_status load_inputs(job *j, job_options *o, const char **names, const char **paths) {
+    for (int i = 0; i < j->input_count; i++) {
+        job_input *input = &j->inputs[i];
+        TRY_LIBRARY(tsr_model_input(j->model, i, &input->info));
+        input->fixed =
+            tsr_model_input_is_parameter(j->model, i) || dtype_is_integer(input->info.dtype);
+        names[i] = input->info.name;
+    }
+    TRY(parse_dims(j, &o->dims));
+    for (int i = 0; i < o->shapes.count; i++)
+        TRY(parse_shape(j, o->shapes.items[i], j->input_count, names));
+    TRY(job_assign("input", &o->inputs, j->input_count, names, paths));
+    int lone = lone_input(j, &o->inputs);
+    if (lone >= 0) {
+        paths[0] = NULL;
+        paths[lone] = o->inputs.items[0];
+    }
+    for (int i = 0; i < j->input_count; i++)
+        if (paths[i])
+            TRY(load_input(j, &j->inputs[i], paths[i]));
+    return TSR_OK;
+}
+
+static tsr_status open_model(job *j, job_options *o, job_missing missing) {
+    TRY(image_options_parse(&o->image));
+    TRY_LIBRARY(tsr_model_load(j->path, NULL, &j->model));
+    j->input_count = tsr_model_input_count(j->model);
+    size_t room = j->input_count ? (size_t)j->input_count : 1;
+    j->inputs = calloc(room, sizeof *j->inputs);
+    const char **names = calloc(room * 2, sizeof *names);
+    tsr_status status = j->inputs && names ? load_inputs(j, o, names, names + room)
+                                           : fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    free(names);
+    return status == TSR_OK ? fill_missing(j, missing) : status;
+}
+
+tsr_status job_open(job *made, job_options *options, const char *model_path, job_missing missing) {
+    *made = (job){.options = options, .path = model_path};
+    tsr_status status = open_model(made, options, missing);
+    if (status != TSR_OK)
+        job_close(made);
+    return status;
+}
+
+void job_close(job *j) {
+    for (int i = 0; j->inputs && i < j->input_count; i++) {
+        tensor_free(&j->inputs[i].tensor);
+        free(j->inputs[i].packed);
+    }
+    free(j->inputs);
+    tsr_model_free(j->model);
+    *j = (job){0};
+}
+
+/* ---- sessions ----------------------------------------------------------------------------------
+ */
+
+tsr_status job_device(const job_options *options, const char *backend, tsr_device **device) {
+    tsr_device_desc desc = {.backend = backend ? backend : options->backend, .gpu = options->gpu};
+    TRY_LIBRARY(tsr_device_create(&desc, device));
+    return TSR_OK;
+}
+
+tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc *extra,
+                       tsr_session **session) {
+    size_t room = j->input_count ? (size_t)j->input_count : 1;
+    tsr_input_shape *shapes = calloc(room, sizeof *shapes);
+    tsr_fixed_input *fixed = calloc(room, sizeof *fixed);
+    tsr_session_desc desc = *extra;
+    desc.precision = j->options->precision ? TSR_FP16 : TSR_FP32;
+    desc.allow_cpu_fallback = j->options->cpu_fallback;
+    desc.dims = j->dims;
+    desc.dim_count = j->dim_count;
+    desc.shapes = shapes;
+    desc.fixed = fixed;
+    for (int i = 0; shapes && fixed && i < j->input_count; i++) {
+        const job_input *input = &j->inputs[i];
+        const char *name = input->info.name;
+        const tsr_shape *shape = &input->info.shape;
+        if (input->packed)
+            fixed[desc.fixed_count++] =
+                (tsr_fixed_input){name, input->info.dtype, *shape, input->packed};
+        else if (input->shaped)
+            shapes[desc.shape_count++] = (tsr_input_shape){name, *shape};
+    }
+    tsr_status status = shapes && fixed ? tsr_session_create(device, j->model, &desc, session)
+                                        : fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    if (status != TSR_OK && shapes && fixed)
+        fail_library(status);
+    free(shapes);
+    free(fixed);
+    return status;
+}
+
+tsr_status job_feed(const job *j, tsr_session *session) {
+    for (int i = 0; i < j->input_count; i++) {
+        const job_input *input = &j->inputs[i];
+        if (!input->fixed)
+            TRY_LIBRARY(tsr_session_set_input(session, input->info.name, input->tensor.values,
+                                              input->tensor.count));
+    }
+    return TSR_OK;
+}
+
+tsr_status job_fetch(tsr_session *session, const char *name, const tsr_shape *shape, tensor *made) {
+    TRY(tensor_create(TSR_F32, shape, made));
+    tsr_status status = tsr_session_get_output(session, name, made->values, made->count);
+    if (status == TSR_OK)
+        return TSR_OK;
+    tensor_free(made);
+    return fail_library(status);
+}

@@ -1,0 +1,66 @@
+/* What run, bench, compare, show and info have in common: a model, files bound to its inputs,
+ * sessions. */
+#ifndef TESSERA_JOB_H
+#define TESSERA_JOB_H
+
+#include "image.h"
+
+typedef struct job_options {
+    char *backend; /* NULL: the library's default */
+    int precision, gpu, seed;
+    bool cpu_fallback, allow_nan;
+    text_list inputs, dims, shapes;
+    image_options image;
+} job_options;
+
+/* Options that say how a model is made into a session, and those that name its inputs. */
+void job_add_session_options(option_set *set, job_options *options);
+void job_add_backend_option(option_set *set, job_options *options);
+void job_add_input_options(option_set *set, job_options *options);
+
+/* What becomes of inputs for which no file is given. */
+typedef enum job_missing {
+    JOB_MISSING_REFUSED,
+    JOB_MISSING_RANDOM, /* seeded, uniform in [-1, 1) */
+    JOB_MISSING_OPEN,   /* nothing: the session is only planned */
+} job_missing;
+
+typedef struct job_input {
+    tsr_tensor_info info; /* shape with --dim and --shape applied */
+    bool fixed;           /* becomes a constant of the session */
+    bool shaped;          /* by --shape or by its tensor */
+    bool given;           /* tensor holds its elements */
+    tensor tensor;
+    void *packed; /* a fixed input's elements in the model's own type */
+} job_input;
+
+typedef struct job {
+    const job_options *options;
+    const char *path;
+    tsr_model *model;
+    int input_count, dim_count;
+    job_input *inputs;
+    tsr_dim_binding dims[TEXT_LIST_MAX];
+} job;
+
+/* On failure nothing is left to close. The texts of options are split in place. */
+tsr_status job_open(job *made, job_options *options, const char *model_path, job_missing missing);
+void job_close(job *j);
+
+/* backend NULL: the one in the options. */
+tsr_status job_device(const job_options *options, const char *backend, tsr_device **device);
+/* extra: what the command wants beyond the options (keep_tensors, extra_outputs, ...). */
+tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc *extra,
+                       tsr_session **session);
+/* Sets every input of the session. */
+tsr_status job_feed(const job *j, tsr_session *session);
+
+/* An output, or any kept tensor, of the latest run. */
+tsr_status job_fetch(tsr_session *session, const char *name, const tsr_shape *shape, tensor *made);
+
+/* Which of count names each "NAME=FILE" or "FILE" is for: files without a name go to the unassigned
+ * ones in order. paths[i] is NULL where nothing is given. */
+tsr_status job_assign(const char *what, const text_list *files, int count, const char *const *names,
+                      const char **paths);
+
+#endif

@@ -1,0 +1,63 @@
+/* tessera: the command line tool. Each command lives in its cmd_<name>.c. */
+#include "tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+#define COMMAND_ENTRY(name, text) {#name, text, cmd_##name},
+    COMMANDS(COMMAND_ENTRY)
+#undef COMMAND_ENTRY
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *out) {
+    fprintf(out,
+            "tessera " TSR_VERSION ": neural networks as OpenGL ES 3.0 fragment-shader passes\n\n"
+            "usage: tessera COMMAND ...\n\ncommands:\n");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\n'tessera COMMAND --help' lists the options of a command.\n"
+                 "Exit codes: 0 done, 1 result out of tolerance or test failed, 2 bad use or bad "
+                 "input, 3 device trouble.\n");
+}
+
+static const struct command *find_command(const char *name) {
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int dispatch(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_BAD_INPUT;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("tessera " TSR_VERSION);
+        return EXIT_DONE;
+    }
+    const struct command *command = find_command(argv[1]);
+    if (!command)
+        return command_exit(
+            fail(TSR_INVALID_ARGUMENT, "no command '%s'; 'tessera --help' lists them", argv[1]));
+    return command->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv) {
+    int code = dispatch(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("tessera: cannot write to the standard output\n", stderr);
+        return code ? code : EXIT_BAD_INPUT;
+    }
+    return code;
+}

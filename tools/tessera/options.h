@@ -1,0 +1,56 @@
+/* The one option parser of all commands: long and short names, "--name value", "--name=value", "-n
+ * value". */
+#ifndef TESSERA_OPTIONS_H
+#define TESSERA_OPTIONS_H
+
+#include <stdbool.h>
+
+enum { OPTION_MAX = 32, TEXT_LIST_MAX = 64 };
+
+typedef struct text_list {
+    char *items[TEXT_LIST_MAX]; /* point into argv */
+    int count;
+} text_list;
+
+typedef enum option_kind {
+    OPTION_FLAG,   /* bool */
+    OPTION_COUNT,  /* int, one more each time */
+    OPTION_INT,    /* int, at least min */
+    OPTION_NUMBER, /* double, not negative */
+    OPTION_TEXT,   /* char *, of argv */
+    OPTION_LIST,   /* text_list, repeatable */
+    OPTION_CHOICE, /* int, index into choices */
+} option_kind;
+
+typedef struct option {
+    const char *name;  /* without dashes */
+    char letter;       /* 0: none */
+    const char *value; /* what --help calls the value; NULL for flags */
+    const char *help;
+    option_kind kind;
+    void *target;
+    int min;
+    const char *const *choices; /* NULL-terminated */
+} option;
+
+typedef struct option_set {
+    const char *usage; /* "tessera run MODEL ..." */
+    const char *notes; /* printed by --help below the options, or NULL */
+    int min_arguments, max_arguments;
+    int count, verbosity;
+    bool help;
+    option items[OPTION_MAX];
+} option_set;
+
+void options_add(option_set *set, const option *items, int count);
+#define OPTIONS_ADD(set, array) options_add(set, array, (int)(sizeof(array) / sizeof(array)[0]))
+
+/* Sorts argv: arguments that are no options move to argv[1..*arguments]. Returns false where the
+ * command ends here, with the exit code: bad use, or --help was shown. --help and --verbose are
+ * understood in every command. */
+bool options_parse(option_set *set, int argc, char **argv, int *arguments, int *exit_code);
+
+/* "a,b,c" split in place at its commas; false if there are more than TEXT_LIST_MAX. */
+bool text_split(char *text, text_list *list);
+
+#endif

@@ -1,0 +1,85 @@
+#define _POSIX_C_SOURCE 200809L
+#include "output.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* "folder/", or "" for the current one (malloc). */
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+}
+
+tsr_status output_check(const char *path) {
+    struct stat place;
+    if (!path[0] || path[strlen(path) - 1] == '/' ||
+        (stat(path, &place) == 0 && S_ISDIR(place.st_mode)))
+        return fail(TSR_IO, "'%s' is a folder, not a file to write", path);
+    char *folder = folder_of(path);
+    if (!folder)
+        return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", path);
+    bool good = access(folder[0] ? folder : ".", W_OK) == 0;
+    free(folder);
+    return good ? TSR_OK : fail(TSR_IO, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+tsr_status output_begin(const char *path, output_file *out) {
+    TRY(output_check(path));
+    *out = (output_file){.path = path};
+    size_t room = strlen(path) + 40;
+    char *folder = folder_of(path);
+    out->temporary = malloc(room);
+    if (!folder || !out->temporary) {
+        free(folder);
+        free(out->temporary);
+        return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", path);
+    }
+    snprintf(out->temporary, room, "%s.%s.%ld.tmp", folder, path + strlen(folder), (long)getpid());
+    free(folder);
+    int descriptor = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    out->file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    if (out->file)
+        return TSR_OK;
+    fail(TSR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (descriptor >= 0) {
+        close(descriptor);
+        unlink(out->temporary);
+    }
+    free(out->temporary);
+    return TSR_IO;
+}
+
+tsr_status output_end(output_file *out, tsr_status status) {
+    bool written = !ferror(out->file);
+    written = fclose(out->file) == 0 && written;
+    if (status == TSR_OK && !written)
+        status = fail(TSR_IO, "%s: cannot be written: %s", out->path, strerror(errno));
+    if (status == TSR_OK && rename(out->temporary, out->path) != 0)
+        status = fail(TSR_IO, "%s: cannot be written: %s", out->path, strerror(errno));
+    if (status != TSR_OK)
+        unlink(out->temporary);
+    free(out->temporary);
+    return status;
+}
+
+tsr_status output_check_tensor(const char *path) {
+    if (!file_is(path, ".npy") && !image_is_file(path))
+        return fail(TSR_INVALID_ARGUMENT, "%s: an output file is .npy, .png or .jpg", path);
+    return output_check(path);
+}
+
+tsr_status output_tensor(const char *path, const tensor *t, const image_options *options) {
+    output_file out;
+    TRY(output_begin(path, &out));
+    tsr_status status = TSR_OK;
+    if (image_is_file(path))
+        status = image_write(out.file, path, t, options);
+    else if (!npy_write(out.file, t))
+        status = fail(TSR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    return output_end(&out, status);
+}

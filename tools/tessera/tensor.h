@@ -1,0 +1,50 @@
+/* Dense tensors in memory, and the files that they come from and go to. */
+#ifndef TESSERA_TENSOR_H
+#define TESSERA_TENSOR_H
+
+#include "tessera.h"
+
+#include <stdio.h>
+
+typedef struct tensor {
+    tsr_dtype dtype; /* of the file */
+    tsr_shape shape;
+    size_t count;
+    float *values;     /* every element, as a float */
+    int64_t *integers; /* exact elements of integer and bool tensors; NULL for floating types */
+} tensor;
+
+/* Zeroed elements. */
+tsr_status tensor_create(tsr_dtype dtype, const tsr_shape *shape, tensor *made);
+void tensor_free(tensor *t);
+
+/* The elements as a dense array of dtype (malloc); refused where dtype cannot hold one of them. */
+tsr_status tensor_pack(const tensor *t, tsr_dtype dtype, const char *name, void **data);
+
+/* Position of the first NaN or infinity, count if there is none. */
+size_t tensor_find_non_finite(const tensor *t);
+
+bool dtype_is_integer(tsr_dtype dtype);
+bool shape_equal(const tsr_shape *a, const tsr_shape *b);
+
+typedef struct label {
+    char text[256];
+} label;
+
+label shape_label(const tsr_shape *shape);                    /* "[1, 3, ?, 256]" */
+label info_label(const tsr_tensor_info *info);                /* "[batch, 3, ?, 256]" */
+label position_label(const tsr_shape *shape, size_t element); /* "[0, 2, 17, 4]" */
+
+/* The whole file (malloc). */
+tsr_status file_read(const char *path, unsigned char **bytes, size_t *size);
+/* Does the name end in one of ".npy", ".PNG", ...? Case does not matter. */
+bool file_is(const char *path, const char *extension);
+
+/* npy.c: format versions 1 to 3, little-endian f2 f4 f8 i1 u1 i4 i8 b1, C order. */
+tsr_status npy_parse(const unsigned char *bytes, size_t size, const char *path, tensor *made);
+bool npy_write(FILE *file, const tensor *t);
+
+/* .npy or .pb (an ONNX TensorProto). */
+tsr_status tensor_load(const char *path, tensor *made);
+
+#endif

@@ -1,0 +1,13 @@
+/* Numbers and tables for people. */
+#ifndef TESSERA_TEXT_H
+#define TESSERA_TEXT_H
+
+#include "tensor.h"
+
+label bytes_label(uint64_t bytes); /* "12.3 MiB" */
+label count_label(double count);   /* "6.05 G" */
+
+/* One line per node of the session. ms: a time per node (negative: not measured), or NULL. */
+tsr_status print_nodes(const tsr_session *session, const double *ms);
+
+#endif

@@ -1,0 +1,81 @@
+#define _POSIX_C_SOURCE 200809L
+#include "tool.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static char message[4096];
+static tsr_log_level log_threshold;
+
+tsr_status fail(tsr_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return status;
+}
+
+tsr_status fail_library(tsr_status status) {
+    const char *text = tsr_last_error();
+    return fail(status, "%s", text[0] ? text : tsr_status_text(status));
+}
+
+const char *failure(void) {
+    return message;
+}
+
+int command_exit(tsr_status status) {
+    if (status == TSR_OK)
+        return EXIT_DONE;
+    progress_clear();
+    fflush(stdout);
+    fprintf(stderr, "tessera: %s\n", message);
+    switch (status) {
+    case TSR_NO_DEVICE:
+    case TSR_DEVICE:
+    case TSR_DEVICE_LOST:
+    case TSR_LIMIT:
+        return EXIT_DEVICE;
+    default:
+        return EXIT_BAD_INPUT;
+    }
+}
+
+static void print_log(void *user, tsr_log_level level, const char *text) {
+    (void)user;
+    static const char *const prefix[] = {"error: ", "warning: ", "", ""};
+    if (level > log_threshold)
+        return;
+    progress_clear();
+    fprintf(stderr, "tessera: %s%s\n", prefix[level], text);
+}
+
+void log_to_stderr(int verbosity) {
+    int level = TSR_LOG_WARN + verbosity;
+    log_threshold = (tsr_log_level)(level > TSR_LOG_DEBUG ? TSR_LOG_DEBUG : level);
+    tsr_set_log(print_log, NULL);
+}
+
+void progress(const char *format, ...) {
+    if (!isatty(STDERR_FILENO))
+        return;
+    va_list args;
+    va_start(args, format);
+    fputs("\r\033[K", stderr);
+    vfprintf(stderr, format, args);
+    fflush(stderr);
+    va_end(args);
+}
+
+void progress_clear(void) {
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+}
+
+double now_ms(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}

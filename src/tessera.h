@@ -153,6 +153,10 @@ typedef struct tsr_device_info {
 
 TSR_API tsr_status tsr_device_get_info(const tsr_device *device, tsr_device_info *info);
 
+/* The rate of multiply-adds (two operations each) that the device reaches when it does nothing else, in GFLOP/s: what a
+ * share of peak is a share of. Takes about half a second. TSR_UNSUPPORTED on cpu. */
+TSR_API tsr_status tsr_device_measure_peak(tsr_device *device, double *gflops);
+
 /* Calls fn once for each device that could be created here, in the order of tsr_device_desc.gpu for
  * platform devices. A backend that finds nothing calls fn with info NULL and the reason. */
 typedef void (*tsr_device_fn)(void *user, const tsr_device_desc *desc, const tsr_device_info *info,

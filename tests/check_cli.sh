@@ -240,7 +240,7 @@ check 'a failed picture leaves the former one' cmp dark.png kept.png
 if [ -w /dev/full ]; then
     "$tool" info relu.onnx >/dev/full 2>err
     [ $? = 2 ] && good=yes || good=no
-    report $good 'a full standard output is an error'
+    report "$good" 'a full standard output is an error'
 fi
 check 'no temporary file is left' sh -c '[ -z "$(find . -name "*.tmp")" ]'
 

@@ -74,7 +74,7 @@ static const struct {
          "coordinate_transformation_mode=align_corners"},
     {13, "Resize x[1,1,4,4] r<0,0,0.2,0.2,1,1,0.8,0.8> _ s(1,1,3,3) -> y mode=linear "
          "coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=10.0"},
-    {19, "Resize x[1,1,4,4] _ _ s(3,3) -> y mode=cubic axes=2,3 antialias=1 cubic_coeff_a=-0.5 "
+    {19, "Resize x[1,1,4,4] _ _ s(3,3) -> y mode=cubic axes=2,3 antialias=0 cubic_coeff_a=-0.5 "
          "exclude_outside=1 keep_aspect_ratio_policy=not_larger"},
     {10, "Resize x[1,2,3,3] s<1,1,2,2> -> y mode=linear"},
     {9, "Upsample x[1,2,3,3] s<1,1,2,2> -> y mode=nearest"},
@@ -99,7 +99,7 @@ static const struct {
     {13, "Shape x[N,3,H,W] -> s; Gather s i(2) -> h; Mul h k(2) -> d; Concat b(1,3) d e(-1) -> t "
          "axis=0; Reshape x t -> y"},
     {13, "Conv x[1,3,8,8] w{4,3,3,3} b{4} -> c pads=1,1,1,1; BatchNormalization c s{4} b m{4} v{4} "
-         "-> n; Relu n -> r; ConvTranspose r u{4,4,2,2} -> d strides=2,2; Concat d r -> y axis=1"},
+         "-> n; Relu n -> r; ConvTranspose r u{4,4,3,3} -> d pads=1,1,1,1; Concat d r -> y axis=1"},
     {13, "Add r x -> y; Relu x[1,3] -> r; Mul r y -> z"},
 };
 
@@ -147,7 +147,7 @@ static void write_seeds(const char *folder, onnx_writer *writer) {
 /* ---- tensors ---- */
 
 static onnx_writer *tensor_model(tsr_dtype dtype, Tsr__TensorProto **tensor) {
-    onnx_writer *writer = onnx_case(13, "Add x[2,2] w -> y");
+    onnx_writer *writer = onnx_case(13, "Cast w -> c to=1; Add x[2,2] c -> y");
     *tensor = onnx_add_initializer(writer, "w", dtype, 2, (int64_t[]){2, 2});
     return writer;
 }
@@ -195,7 +195,7 @@ static void write_external(const char *folder) {
 }
 
 static void write_constant_tensor(const char *folder) {
-    onnx_writer *writer = onnx_case(13, "Constant -> c; Add x[2,2] c -> y");
+    onnx_writer *writer = onnx_case(13, "Constant -> c; Cast c -> d to=1; Add x[2,2] d -> y");
     onnx_set_tensor(writer, onnx_writer_model(writer)->graph->node[0], "value",
                     onnx_new_tensor(writer, "value", TSR_F16, 2, (int64_t[]){2, 2}));
     write_seeds(folder, writer);

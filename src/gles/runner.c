@@ -246,17 +246,13 @@ static tsr_status output_texture(tsr_runner *r, int value, tsr_texture *texture)
 }
 
 static void report(const tsr_runner *r, tsr_report *out) {
-    *out = (tsr_report){
-        .backend = "gles",
-        .node_count = r->graph->node_count,
-        .pass_count = r->plan->pass_count,
-        .program_count = r->program_count,
-        .compile_ms = r->compile_ms,
-        .tensor_bytes = r->plan->tensor_bytes,
-        .live_bytes_bound = r->plan->live_bytes_bound,
-        .weight_bytes = r->plan->constant_bytes,
-        .allocated_bytes = r->allocated_bytes,
-    };
+    out->pass_count = r->plan->pass_count;
+    out->program_count = r->program_count;
+    out->compile_ms = r->compile_ms;
+    out->tensor_bytes = r->plan->tensor_bytes;
+    out->live_bytes_bound = r->plan->live_bytes_bound;
+    out->weight_bytes = r->plan->constant_bytes;
+    out->allocated_bytes = r->allocated_bytes;
 }
 
 static void node_report(const tsr_runner *r, int node, tsr_node_report *out) {
@@ -278,6 +274,7 @@ const tsr_backend tsr_gles_backend = {
     .device_destroy = tsr_gles_device_destroy,
     .device_info = tsr_gles_device_info,
     .list_devices = tsr_gles_list_devices,
+    .measure_peak = tsr_gles_measure_peak,
     .runner_create = tsr_gles_runner_create,
     .runner_destroy = tsr_gles_runner_destroy,
     .set_input = set_input,

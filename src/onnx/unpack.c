@@ -46,7 +46,7 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     if (size == 0)
         return tsr_fail(TSR_INVALID_MODEL, "the file is empty");
     if (size > max_bytes)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "%zu bytes are more than the limit of %llu", size,
+        return tsr_fail(TSR_LIMIT, "the file has %zu bytes, the limit is %llu", size,
                         (unsigned long long)max_bytes);
     *message = protobuf_c_message_unpack(type, &heap->allocator, size, bytes);
     if (*message)
@@ -55,7 +55,6 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
         return tsr_fail(TSR_OUT_OF_MEMORY, "unpacking its %zu bytes takes more than %zu", size,
                         heap->limit);
     return tsr_fail(TSR_INVALID_MODEL,
-                    "not an ONNX file, or a damaged one: its %zu bytes do not "
-                    "parse as %s",
-                    size, type->short_name);
+                    "not an ONNX file, or a damaged one: its %zu bytes do not parse as %s", size,
+                    type->short_name);
 }

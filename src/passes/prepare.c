@@ -3,9 +3,15 @@
 #include "base/error.h"
 #include "graph/infer.h"
 
-#include <string.h>
+/* Folding must not blow up a small file: all results together may take so much, and so many times
+ * what the model's own constants take. */
+enum { FREE_BYTES = 64 << 20, GROWTH = 4 };
 
-enum { MAX_FOLDED_BYTES = 64 << 20 };
+typedef struct folding {
+    tsr_eval_fn eval;
+    void **elements; /* scratch: one pointer per value */
+    double budget;   /* bytes that results may still take */
+} folding;
 
 /* As src/cpu holds them: floats, or int64_t. */
 static double bytes_of(const tsr_value *value) {
@@ -37,39 +43,35 @@ static bool has_constant_inputs(const tsr_graph *graph, const tsr_node *node) {
     return true;
 }
 
-/* Folding must not blow up a small file: results are small or no larger than what they are made
- * from. */
-static bool is_small(const tsr_graph *graph, const tsr_node *node) {
-    double in_bytes = 0, out_bytes = 0;
-    for (int i = 0; i < node->input_count; i++)
-        if (tsr_node_in(graph, node, i))
-            in_bytes += bytes_of(tsr_node_in(graph, node, i));
+static double output_bytes(const tsr_graph *graph, const tsr_node *node) {
+    double bytes = 0;
     for (int i = 0; i < node->output_count; i++)
         if (tsr_node_out(graph, node, i))
-            out_bytes += bytes_of(tsr_node_out(graph, node, i));
-    return out_bytes <= MAX_FOLDED_BYTES || out_bytes <= in_bytes;
+            bytes += bytes_of(tsr_node_out(graph, node, i));
+    return bytes;
 }
 
-static bool can_fold(const tsr_graph *graph, const tsr_node *node) {
+static bool can_fold(const tsr_graph *graph, const tsr_node *node, double budget) {
     if (is_empty(graph, node) || node->op == TSR_OP_Shape || node->op == TSR_OP_Constant)
         return true;
-    return has_constant_inputs(graph, node) && is_small(graph, node);
+    return has_constant_inputs(graph, node) && output_bytes(graph, node) <= budget;
 }
 
-/* Evaluates the node into the arena and drops it; elements is scratch, one pointer per value. */
-static tsr_status fold(tsr_graph *graph, tsr_node *node, tsr_eval_fn eval, void **elements) {
+/* Evaluates the node into the arena and drops it. */
+static tsr_status fold(tsr_graph *graph, tsr_node *node, folding *f) {
     for (int i = 0; i < node->input_count; i++)
         if (tsr_node_in(graph, node, i))
-            elements[node->inputs[i]] = (void *)tsr_node_in(graph, node, i)->data;
+            f->elements[node->inputs[i]] = (void *)tsr_node_in(graph, node, i)->data;
     for (int i = 0; i < node->output_count; i++) {
         const tsr_value *out = tsr_node_out(graph, node, i);
-        if (out && !(elements[node->outputs[i]] = new_elements(graph, out)))
+        if (out && !(f->elements[node->outputs[i]] = new_elements(graph, out)))
             return tsr_out_of_memory(graph);
     }
-    TSR_TRY(eval(graph, node, elements));
+    TSR_TRY(f->eval(graph, node, f->elements));
+    f->budget -= output_bytes(graph, node);
     for (int i = 0; i < node->output_count; i++)
         if (tsr_node_out(graph, node, i))
-            tsr_node_out(graph, node, i)->data = elements[node->outputs[i]];
+            tsr_node_out(graph, node, i)->data = f->elements[node->outputs[i]];
     tsr_drop_node(graph, node);
     return TSR_OK;
 }
@@ -90,15 +92,25 @@ static tsr_status fold_dropout_mask(tsr_graph *graph, tsr_node *node) {
     return TSR_OK;
 }
 
+static double constant_bytes(const tsr_graph *graph) {
+    double bytes = 0;
+    for (int v = 0; v < graph->value_count; v++)
+        if (graph->values[v].data)
+            bytes += bytes_of(&graph->values[v]);
+    return bytes;
+}
+
 tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval) {
-    void **elements = TSR_NEW(graph->arena, graph->value_count, void *);
-    if (!elements)
+    folding f = {.eval = eval,
+                 .elements = TSR_NEW(graph->arena, graph->value_count, void *),
+                 .budget = FREE_BYTES + GROWTH * constant_bytes(graph)};
+    if (!f.elements)
         return tsr_out_of_memory(graph);
     for (int n = 0; n < graph->node_count; n++) {
         tsr_node *node = &graph->nodes[n];
         TSR_TRY(tsr_infer_node(graph, node));
-        if (can_fold(graph, node))
-            TSR_TRY(fold(graph, node, eval, elements));
+        if (can_fold(graph, node, f.budget))
+            TSR_TRY(fold(graph, node, &f));
         else if (node->op == TSR_OP_Dropout)
             TSR_TRY(fold_dropout_mask(graph, node));
     }

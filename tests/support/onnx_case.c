@@ -39,6 +39,12 @@ static int read_floats(const char *text, float *floats) {
 
 /* ---- inputs ---- */
 
+/* Every name in the list is followed by a comma. */
+static void append_name(char *list, const char *name) {
+    strcat(list, strcmp(name, "_") == 0 ? "" : name);
+    strcat(list, ",");
+}
+
 /* "1,C,8]": letters are symbolic. */
 static void add_graph_input(onnx_writer *writer, const char *name, const char *dims) {
     int64_t sizes[MAX_LIST];
@@ -97,9 +103,7 @@ static void add_input(onnx_writer *writer, const char *word, char *inputs) {
     default:
         break;
     }
-    if (*inputs)
-        strcat(inputs, ",");
-    strcat(inputs, strcmp(name, "_") == 0 ? "" : name);
+    append_name(inputs, name);
 }
 
 /* ---- attributes ---- */
@@ -124,12 +128,6 @@ static void add_attribute(onnx_writer *writer, Tsr__NodeProto *node, char *word)
 
 /* ---- nodes ---- */
 
-static void add_output(char *word, char *outputs) {
-    if (*outputs)
-        strcat(outputs, ",");
-    strcat(outputs, strcmp(word, "_") == 0 ? "" : word);
-}
-
 /* text is one node's; it is changed. */
 static void add_node(onnx_writer *writer, char *text, int index, bool last) {
     char inputs[MAX_TEXT] = "", outputs[MAX_TEXT] = "", name[MAX_TEXT], *save;
@@ -137,8 +135,9 @@ static void add_node(onnx_writer *writer, char *text, int index, bool last) {
     while ((word = strtok_r(NULL, " ", &save)) && strcmp(word, "->") != 0)
         add_input(writer, word, inputs);
     while ((word = strtok_r(NULL, " ", &save)) && !strchr(word, '='))
-        add_output(word, outputs);
+        append_name(outputs, word);
     snprintf(name, sizeof name, "%s%d", op, index);
+    inputs[strlen(inputs) - (*inputs != 0)] = outputs[strlen(outputs) - (*outputs != 0)] = 0;
     Tsr__NodeProto *node = onnx_add_node(writer, op, name, inputs, outputs);
     for (; word; word = strtok_r(NULL, " ", &save))
         add_attribute(writer, node, word);

@@ -17,7 +17,7 @@ typedef struct bench_options {
 typedef struct bench_result {
     label device;
     double cold_ms, warm_ms, median_ms, min_ms, max_ms;
-    double gflops;
+    double gflops, peak_gflops;
     tsr_report report; /* of the cold session */
     label backend;
     cJSON *layers; /* array, NULL without --layers */
@@ -172,7 +172,11 @@ static void print_result(const job *j, const bench_options *o, const bench_resul
     printf("warm    %.1f ms: the same once more in this process\n", r->warm_ms);
     printf("steady  %.2f ms median of %d, %.2f to %.2f; upload and readback included\n",
            r->median_ms, o->runs, r->min_ms, r->max_ms);
-    printf("speed   %.2f GFLOP/s\n", r->gflops);
+    printf("speed   %.2f GFLOP/s", r->gflops);
+    if (r->peak_gflops > 0)
+        printf(", %.1f %% of the %.1f that the device reaches with multiply-adds alone",
+               100 * r->gflops / r->peak_gflops, r->peak_gflops);
+    printf("\n");
     printf("memory  tensors %s (lower bound %s), weights %s, %d passes\n",
            bytes_label(report->tensor_bytes).text, bytes_label(report->live_bytes_bound).text,
            bytes_label(report->weight_bytes).text, report->pass_count);
@@ -192,7 +196,12 @@ static cJSON *result_json(const job *j, const bench_options *o, bench_result *r)
     add_ms(root, "max_ms", r->max_ms);
     cJSON_AddNumberToObject(root, "macs", (double)r->report.macs);
     cJSON_AddNumberToObject(root, "gflops", r->gflops);
-    cJSON_AddNullToObject(root, "share_of_peak");
+    if (r->peak_gflops > 0) {
+        cJSON_AddNumberToObject(root, "peak_gflops", r->peak_gflops);
+        cJSON_AddNumberToObject(root, "share_of_peak", r->gflops / r->peak_gflops);
+    } else {
+        cJSON_AddNullToObject(root, "share_of_peak");
+    }
     cJSON_AddNumberToObject(root, "peak_tensor_bytes", (double)r->report.tensor_bytes);
     cJSON_AddNumberToObject(root, "live_lower_bound_bytes", (double)r->report.live_bytes_bound);
     cJSON_AddNumberToObject(root, "weight_bytes", (double)r->report.weight_bytes);
@@ -245,6 +254,8 @@ static tsr_status bench_on(const job *j, const bench_options *o, tsr_device *dev
     status = steady_runs(j, o, session, outputs, result);
     tsr_session_destroy(session);
     TRY(status);
+    if (tsr_device_measure_peak(device, &result->peak_gflops) != TSR_OK)
+        result->peak_gflops = 0; /* the cpu backend has none */
     result->gflops = 2e-6 * (double)result->report.macs / result->median_ms;
     print_result(j, o, result);
     if (o->layers)

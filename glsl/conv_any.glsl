@@ -2,7 +2,7 @@
 uniform ivec4 window_y; // kernel, stride, dilation, pad
 uniform ivec4 window_x;
 uniform ivec4 channels; // as in glsl/conv.glsl
-uniform sampler2D table; // block ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels
+// table: block ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels
 
 vec4 kernel(int n, int t, int y, int x) {
     int first = ((4 * t) / channels.y * channels.z) >> 2;
@@ -13,10 +13,10 @@ vec4 kernel(int n, int t, int y, int x) {
         for (int ky = 0; ky < window_y.x; ky++)
             for (int kx = 0; kx < window_x.x; kx++) {
                 int block = ((t * channels.x + i) * window_y.x + ky) * window_x.x + kx;
-                ivec2 at = ivec2((block & ((1 << channels.w) - 1)) * 4, block >> channels.w);
+                vec2 at = table_at((block & ((1 << channels.w) - 1)) * 4, block >> channels.w);
                 vec4 v = A_pixel(k, start.y + ky * window_y.z, start.x + kx * window_x.z);
-                sum += v.x * texelFetch(table, at, 0) + v.y * texelFetch(table, at + ivec2(1, 0), 0) +
-                       v.z * texelFetch(table, at + ivec2(2, 0), 0) + v.w * texelFetch(table, at + ivec2(3, 0), 0);
+                sum += v.x * table_texel(at, 0) + v.y * table_texel(at, 1) +
+                       v.z * table_texel(at, 2) + v.w * table_texel(at, 3);
             }
     }
     return sum;

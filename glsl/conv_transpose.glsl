@@ -1,44 +1,41 @@
-// Transposed convolution by output phase, for a row stride that divides PLANES: which taps meet an output pixel
-// depends on its phase alone, (x + pad) mod stride, known for each plane when the program is made. No tap falls on an
-// inserted zero.
-//   STRIDE, TAPS, PAD        of the row (dilation 1, TAPS the whole kernel width)
-//   EACH_TAP(M), EACH_COLUMN(M), ROW    as in glsl/conv.glsl
-//   COLUMN_MIN               input column of row[0], relative to x / STRIDE
+// Transposed convolution by output phase, (x + pad) mod stride: the pixels of a fragment are a stride apart (SPREAD is
+// STRIDE), so they share a phase and the taps that meet it, every STRIDE-th of the kernel. No tap falls on an inserted
+// zero.
+//   STRIDE                   of the row (dilation 1)
+//   TAPS                     that meet a phase: kernel width / STRIDE, rounded up; absent ones have zero weights
+//   EACH_TAP(M), EACH_COLUMN(M), ROW    as in glsl/conv.glsl; ROW is PLANES + TAPS - 1
+//   table                    block (t * tiles + i) * kernel height + ky: 4 * TAPS * STRIDE texels
 uniform ivec4 window_y; // kernel height, stride, unused, pad
+uniform ivec4 window_x;
 uniform ivec4 channels; // as in glsl/conv.glsl
-uniform sampler2D table; // block (t * tiles + i) * kernel height + ky: 4 * TAPS texels
-
-// Input column of output plane j and tap kx, and whether there is one. The bias keeps the division from rounding up.
-#define OFFSET(j, kx) (((j) + PAD - (kx) + 64 * STRIDE) / STRIDE - 64 - COLUMN_MIN)
-#define MEETS(j, kx) (((j) + PAD - (kx) + 64 * STRIDE) % STRIDE == 0)
 
 #define KERNEL_ROW
 void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
 #define ZERO(j, unused) v[j] = vec4(0.0);
     EACH_PLANE(ZERO, 0)
     int first = ((4 * t) / channels.y * channels.z) >> 2;
-    int ix = x / STRIDE + COLUMN_MIN;
-    int phase = (y + window_y.w + 64 * window_y.y) % window_y.y; // pads may be negative
+    ivec2 p = ivec2(x + window_x.w, y + window_y.w), far = 64 * ivec2(STRIDE, window_y.y); // pads may be negative
+    ivec2 phase = (p + far) % ivec2(STRIDE, window_y.y);
+    ivec2 input_at = (p + far) / ivec2(STRIDE, window_y.y) - 64; // that meets the phase's first tap
+    row_begin(input_at.x - (TAPS - 1));
     for (int i = 0; i < channels.x; i++) {
         int k = n * A_grid.x + min(first + i, A_grid.x - 1);
-        for (int ky = phase; ky < window_y.x; ky += window_y.y) {
-            int iy = (y + window_y.w - ky) / window_y.y;
-            if (y + window_y.w < ky || iy >= A_size.z)
+        int iy = input_at.y;
+        for (int ky = phase.y; ky < window_y.x; ky += window_y.y, iy--) {
+            if (iy < 0 || iy >= A_size.z)
                 continue;
             vec4 row[ROW];
+            ROW_READ(row, k, iy)
             int block = (t * channels.x + i) * window_y.x + ky;
-            ivec2 at = ivec2((block & ((1 << channels.w) - 1)) * (4 * TAPS), block >> channels.w);
-#define COLUMN(i) row[i] = A_pixel(k, iy, ix + i);
-            EACH_COLUMN(COLUMN)
-#define MAC(j, kx)                                                                                                    \
-    if (MEETS(j, kx))                                                                                                 \
-        v[j] += row[OFFSET(j, kx)].x * w0 + row[OFFSET(j, kx)].y * w1 + row[OFFSET(j, kx)].z * w2 +                   \
-                row[OFFSET(j, kx)].w * w3;
-#define TAP(kx)                                                                                                       \
+            vec2 at = table_at((block & ((1 << channels.w) - 1)) * (4 * TAPS * STRIDE) + 4 * phase.x, block >> channels.w);
+#define MAC(j, m)                                                                                                     \
+    v[j] += row[j + TAPS - 1 - m].x * w0 + row[j + TAPS - 1 - m].y * w1 + row[j + TAPS - 1 - m].z * w2 +              \
+            row[j + TAPS - 1 - m].w * w3;
+#define TAP(m)                                                                                                        \
     {                                                                                                                 \
-        vec4 w0 = texelFetch(table, at + ivec2(4 * kx, 0), 0), w1 = texelFetch(table, at + ivec2(4 * kx + 1, 0), 0),  \
-             w2 = texelFetch(table, at + ivec2(4 * kx + 2, 0), 0), w3 = texelFetch(table, at + ivec2(4 * kx + 3, 0), 0); \
-        EACH_PLANE(MAC, kx)                                                                                           \
+        vec4 w0 = table_texel(at, 4 * STRIDE * m), w1 = table_texel(at, 4 * STRIDE * m + 1),                          \
+             w2 = table_texel(at, 4 * STRIDE * m + 2), w3 = table_texel(at, 4 * STRIDE * m + 3);                      \
+        EACH_PLANE(MAC, m)                                                                                            \
     }
             EACH_TAP(TAP)
         }

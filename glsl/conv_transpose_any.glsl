@@ -4,7 +4,7 @@ uniform ivec4 window_y; // kernel, stride, dilation, pad
 uniform ivec4 window_x;
 uniform ivec4 steps;    // taps between two that meet the same phase: of rows, of columns
 uniform ivec4 channels; // as in glsl/conv.glsl
-uniform sampler2D table; // block ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels
+// table: block ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels
 
 // The first tap k with (position - k * dilation) divisible by stride; the kernel's size if there is none.
 int first_tap(int position, ivec4 window, int step) {
@@ -30,10 +30,10 @@ vec4 kernel(int n, int t, int y, int x) {
                 if (ix >= A_size.w)
                     continue;
                 int block = ((t * channels.x + i) * window_y.x + ky) * window_x.x + kx;
-                ivec2 at = ivec2((block & ((1 << channels.w) - 1)) * 4, block >> channels.w);
+                vec2 at = table_at((block & ((1 << channels.w) - 1)) * 4, block >> channels.w);
                 vec4 v = A_fetch(k, iy, ix);
-                sum += v.x * texelFetch(table, at, 0) + v.y * texelFetch(table, at + ivec2(1, 0), 0) +
-                       v.z * texelFetch(table, at + ivec2(2, 0), 0) + v.w * texelFetch(table, at + ivec2(3, 0), 0);
+                sum += v.x * table_texel(at, 0) + v.y * table_texel(at, 1) +
+                       v.z * table_texel(at, 2) + v.w * table_texel(at, 3);
             }
         }
     }

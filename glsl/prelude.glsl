@@ -16,5 +16,13 @@ precision highp sampler2DArray;
 #endif
 
 uniform ivec4 O_size; // of the output: N, C, H, W
-uniform ivec4 O_grid; // tiles per image, columns of a tile in a plane, log2 of the grid's columns, log2 of planes
+uniform ivec4 O_grid; // tiles per image, columns of a tile in a plane, log2 of the grid's columns
 uniform vec2 O_inverse; // 1 / columns of a tile, 1 / H
+
+// A pass's table of weights, where it has one.
+uniform sampler2D table;
+uniform vec2 table_inverse; // 1 / columns, 1 / rows
+
+// Texture coordinates of a texel of the table, and the texel i columns behind one.
+vec2 table_at(int x, int y) { return (vec2(x, y) + 0.5) * table_inverse; }
+vec4 table_texel(vec2 at, int i) { return texture(table, vec2(at.x + float(i) * table_inverse.x, at.y)); }

@@ -1,7 +1,6 @@
 // Gather along AXIS (0 N, 1 C, 2 H, 3 W) by constant indices, one texel of the table each.
-uniform sampler2D table;
 uniform ivec4 width; // x: log2 of the table's width
-int taken(int i) { return int(texelFetch(table, ivec2(i & ((1 << width.x) - 1), i >> width.x), 0).x); }
+int taken(int i) { return int(table_texel(table_at(i & ((1 << width.x) - 1), i >> width.x), 0).x); }
 
 vec4 kernel(int n, int t, int y, int x) {
     ivec4 p = ivec4(n, t, y, x);

@@ -305,7 +305,7 @@ static void test_reports(void **state) {
     assert_int_equal(report.node_count, 3);
     assert_int_equal(report.macs, 12);
     assert_int_equal(report.weight_bytes, 2 * 4 + 2 * 8 + 2 * 8); /* weights, s, k */
-    assert_int_equal(report.tensor_bytes, (12 + 6 + 6) * 4); /* x with c and r */
+    assert_int_equal(report.tensor_bytes, (12 + 6 + 6) * 4);      /* x with c and r */
     tsr_node_report node;
     assert_int_equal(tsr_session_node_report(session, 0, &node), TSR_OK);
     assert_string_equal(node.name, "mix");

@@ -1,18 +1,20 @@
 /* The passes of a run. */
 #include "gles/runner.h"
 
+#include "base/clock.h"
+
 static void set_layout(GLint size, GLint grid, const tsr_layout *l) {
-    int planes_log2 = 0;
-    while (1 << planes_log2 < l->planes)
-        planes_log2++;
     glUniform4i(size, l->n, l->c, l->h, l->w);
-    glUniform4i(grid, l->tiles, l->tile_w, l->columns_log2, planes_log2);
+    glUniform4i(grid, l->tiles, l->tile_w, l->columns_log2, 0);
 }
 
 static void bind_source(const tsr_runner *r, const tsr_program *program, int index, int tensor) {
     const tsr_plan_tensor *t = &r->plan->tensors[tensor];
     glActiveTexture(GL_TEXTURE0 + (GLenum)index);
     glBindTexture(GL_TEXTURE_2D_ARRAY, t->constant ? r->constants[tensor] : r->targets[t->storage].texture);
+    int w = t->constant ? t->layout.texture_w : r->plan->storages[t->storage].texture_w;
+    int h = t->constant ? t->layout.texture_h : r->plan->storages[t->storage].texture_h;
+    glUniform2f(program->source_inverse[index], 1.0f / (float)w, 1.0f / (float)(h + TSR_ZERO_ROWS));
     set_layout(program->source_size[index], program->source_grid[index], &t->layout);
 }
 
@@ -44,6 +46,7 @@ static void draw_pass(const tsr_runner *r, int index) {
     if (p->table) {
         glActiveTexture(GL_TEXTURE0 + TSR_MAX_SOURCES);
         glBindTexture(GL_TEXTURE_2D, p->table);
+        glUniform2f(p->program->table_inverse, 1.0f / (float)pass->table_w, 1.0f / (float)pass->table_h);
     }
     set_layout(p->program->output_size, p->program->output_grid, l);
     glUniform2f(p->program->output_inverse, 1.0f / (float)l->tile_w, 1.0f / (float)l->h);
@@ -53,19 +56,36 @@ static void draw_pass(const tsr_runner *r, int index) {
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-void tsr_gles_draw(tsr_runner *r) {
-    int timed = TSR_NONE; /* node whose timer runs */
-    for (int i = 0; i < r->plan->pass_count; i++) {
-        int node = r->plan->passes[i].node;
-        if (r->timers && node != timed) {
-            if (timed != TSR_NONE)
-                glEndQueryEXT(GL_TIME_ELAPSED_EXT);
-            if (node > timed)
-                glBeginQueryEXT(GL_TIME_ELAPSED_EXT, r->timers[node]);
-            timed = node > timed ? node : TSR_NONE;
-        }
+static void draw_passes(const tsr_runner *r, int begin, int end) {
+    for (int i = begin; i < end; i++)
         draw_pass(r, i);
-    }
-    if (timed != TSR_NONE)
+}
+
+/* Nodes one after the other between GPU timers, or, where there are none, on the clock. */
+static void draw_timed(tsr_runner *r, int node, int begin, int end) {
+    if (r->timers) {
+        glBeginQueryEXT(GL_TIME_ELAPSED_EXT, r->timers[node]);
+        draw_passes(r, begin, end);
         glEndQueryEXT(GL_TIME_ELAPSED_EXT);
+        return;
+    }
+    glFinish();
+    double start = tsr_clock_ms();
+    draw_passes(r, begin, end);
+    glFinish();
+    r->node_ms[node] = tsr_clock_ms() - start;
+}
+
+void tsr_gles_draw(tsr_runner *r) {
+    int count = r->plan->pass_count;
+    for (int begin = 0, end; begin < count; begin = end) {
+        int node = r->plan->passes[begin].node;
+        end = begin + 1;
+        while (end < count && r->plan->passes[end].node == node)
+            end++;
+        if (r->options.time_passes)
+            draw_timed(r, node, begin, end);
+        else
+            draw_passes(r, begin, end);
+    }
 }

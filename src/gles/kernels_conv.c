@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { MAX_TAPS = 8, MAX_ROW = 64, MAX_TRANSPOSED_TAPS = 16, MAX_TRANSPOSED_PAD = 32 };
+/* Of programs in plain text, to keep them short; MAX_CROP: pads that glsl/conv_transpose.glsl can take from an output. */
+enum { MAX_TAPS = 8, MAX_ROW = 64, MAX_SPREAD = 8, MAX_CROP = 64 };
 
 /* Where glsl/conv.glsl and its kin find the weights: see the comments on `table` there. */
 typedef struct conv_table {
@@ -90,6 +91,7 @@ static void set_table(tsr_plan *plan, tsr_pass *pass, const conv_table *table, b
     tsr_pass_ints(pass, "channels", table->tiles, table->conv.group_outputs, table->conv.group_inputs, data->blocks_log2);
 }
 
+/* What glsl/row.glsl needs. */
 static void set_row(tsr_pass *pass, int taps, int row) {
     tsr_pass_repeat(pass, "TAPS", taps, "EACH_TAP");
     tsr_pass_repeat(pass, "ROW", row, "EACH_COLUMN");
@@ -122,33 +124,33 @@ tsr_pass *tsr_lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int
     return pass;
 }
 
-static int64_t floor_divide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
-
 static int64_t greatest_common_divisor(int64_t a, int64_t b) { return b ? greatest_common_divisor(b, a % b) : a; }
+
+/* Does glsl/conv_transpose.glsl apply? It moves its output's pixels apart by the stride. */
+static bool by_phases(const tsr_window *w) {
+    return w->dilation[0] == 1 && w->dilation[1] == 1 && w->stride[1] <= MAX_SPREAD &&
+           w->kernel[1] <= MAX_TAPS * w->stride[1] && w->pad_begin[0] >= -MAX_CROP && w->pad_begin[1] >= -MAX_CROP;
+}
 
 static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, int input, int output) {
     const tsr_window *w = &conv->window;
-    int planes = tsr_plan_layout(plan, output)->planes, kernel = (int)w->kernel[1];
-    int64_t stride = w->stride[1], pad = w->pad_begin[1];
-    bool rows = planes % stride == 0 && w->dilation[0] == 1 && w->dilation[1] == 1 && kernel <= MAX_TRANSPOSED_TAPS &&
-                pad >= -MAX_TRANSPOSED_PAD && pad <= MAX_TRANSPOSED_PAD && w->pad_begin[0] >= -MAX_TRANSPOSED_PAD;
-    int column_min = (int)floor_divide(pad - (kernel - 1), stride), column_max = (int)floor_divide(planes - 1 + pad, stride);
-    rows = rows && column_max - column_min < MAX_ROW;
-    conv_table table = {*conv, tiles_per_output(conv), rows ? kernel : 1, rows ? 1 : kernel, 0, 0};
-    tsr_pass *pass = tsr_plan_pass(plan, rows ? "conv_transpose" : "conv_transpose_any", output);
+    const tsr_layout *l = tsr_plan_layout(plan, output);
+    int64_t stride = w->stride[1];
+    bool phases = by_phases(w) && (l->planes == 1 || l->spread == stride);
+    int taps = (int)((w->kernel[1] + stride - 1) / stride);
+    conv_table table = {*conv, tiles_per_output(conv), phases ? taps * (int)stride : 1, phases ? 1 : (int)w->kernel[1], 0, 0};
+    tsr_pass *pass = tsr_plan_pass(plan, phases ? "conv_transpose" : "conv_transpose_any", output);
     tsr_pass_source(plan, pass, input);
     set_window(pass, "window_y", w, 0);
+    set_window(pass, "window_x", w, 1);
     set_table(plan, pass, &table, false);
-    if (!rows) {
-        set_window(pass, "window_x", w, 1);
+    if (!phases) {
         tsr_pass_ints(pass, "steps", (int)(w->stride[0] / greatest_common_divisor(w->stride[0], w->dilation[0])),
                       (int)(stride / greatest_common_divisor(stride, w->dilation[1])), 0, 0);
         return pass;
     }
     tsr_pass_define(pass, "STRIDE", (int)stride);
-    tsr_pass_define(pass, "PAD", (int)pad);
-    tsr_pass_define(pass, "COLUMN_MIN", column_min);
-    set_row(pass, kernel, column_max - column_min + 1);
+    set_row(pass, taps, l->planes + taps - 1);
     return pass;
 }
 
@@ -172,7 +174,8 @@ static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool tra
     conv.group_inputs = transposed ? rows / group : columns;
     conv.stride_output = transposed ? area : (size_t)columns * area;
     conv.stride_input = transposed ? (size_t)columns * area : area;
-    int input = tsr_plan_value(plan, node->inputs[0]), output = tsr_plan_output(plan, node, 0);
+    int spread = transposed && by_phases(&conv.window) ? (int)conv.window.stride[1] : 1;
+    int input = tsr_plan_value(plan, node->inputs[0]), output = tsr_plan_output_spread(plan, node, 0, spread);
     add_bias(plan, (transposed ? lower_transposed : tsr_lower_convolution)(plan, &conv, input, output), node);
     return plan->status;
 }

@@ -15,7 +15,7 @@ struct tsr_program {
     bool checked; /* link status was asked for */
     /* locations, -1 where the driver removed a uniform */
     GLint output_size, output_grid, output_inverse, posts;
-    GLint source_size[TSR_MAX_SOURCES], source_grid[TSR_MAX_SOURCES];
+    GLint source_size[TSR_MAX_SOURCES], source_grid[TSR_MAX_SOURCES], source_inverse[TSR_MAX_SOURCES], table_inverse;
 };
 
 typedef struct tsr_program_cache {

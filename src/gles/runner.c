@@ -167,14 +167,21 @@ static tsr_status finish(tsr_runner *r, GLuint64 timeout) {
     return tsr_gles_check_error(r->device, "running the model");
 }
 
+enum { WAIT_NANOSECONDS = 1000000000 };
+
+static tsr_status wait_run(tsr_runner *r) {
+    TSR_TRY(tsr_gles_enter(r->device));
+    tsr_status status = finish(r, WAIT_NANOSECONDS);
+    tsr_gles_leave(r->device);
+    return status;
+}
+
 static tsr_status poll_run(tsr_runner *r) {
     TSR_TRY(tsr_gles_enter(r->device));
     tsr_status status = finish(r, 0);
     tsr_gles_leave(r->device);
     return status;
 }
-
-enum { WAIT_NANOSECONDS = 1000000000 };
 
 static tsr_status read_buffer(tsr_runner *r, const tsr_gles_output *o, float *data) {
     const tsr_layout *l = tsr_plan_layout(r->plan, o->tensor);
@@ -280,6 +287,7 @@ const tsr_backend tsr_gles_backend = {
     .set_input = set_input,
     .submit = submit,
     .poll = poll_run,
+    .wait = wait_run,
     .get_output = get_output,
     .can_read = can_read,
     .output_texture = output_texture,

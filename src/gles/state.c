@@ -31,6 +31,7 @@ void tsr_gl_state_save(tsr_gl_state *s) {
     glGetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &s->unpack_buffer);
     glGetIntegerv(GL_ACTIVE_TEXTURE, &s->active_texture);
     glGetIntegerv(GL_VIEWPORT, s->viewport);
+    glGetIntegerv(GL_SCISSOR_BOX, s->scissor);
     glGetBooleanv(GL_COLOR_WRITEMASK, s->color_mask);
     for (int i = 0; i < TSR_GL_CAPS; i++)
         s->enabled[i] = glIsEnabled(caps[i]);
@@ -58,6 +59,7 @@ void tsr_gl_state_restore(const tsr_gl_state *s) {
         s->enabled[i] ? glEnable(caps[i]) : glDisable(caps[i]);
     glColorMask(s->color_mask[0], s->color_mask[1], s->color_mask[2], s->color_mask[3]);
     glViewport(s->viewport[0], s->viewport[1], s->viewport[2], s->viewport[3]);
+    glScissor(s->scissor[0], s->scissor[1], s->scissor[2], s->scissor[3]);
     glActiveTexture((GLenum)s->active_texture);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, (GLuint)s->unpack_buffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, (GLuint)s->pack_buffer);

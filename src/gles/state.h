@@ -10,7 +10,7 @@ enum { TSR_GL_UNITS = TSR_MAX_SOURCES + 1, TSR_GL_CAPS = 9 };
 
 typedef struct tsr_gl_state {
     GLint program, vertex_array, draw_framebuffer, read_framebuffer, pack_buffer, unpack_buffer, active_texture;
-    GLint viewport[4];
+    GLint viewport[4], scissor[4];
     GLint texture_2d[TSR_GL_UNITS], texture_array[TSR_GL_UNITS], sampler[TSR_GL_UNITS];
     GLint pixel_store[9];
     GLboolean color_mask[4], enabled[TSR_GL_CAPS];

@@ -33,13 +33,24 @@ static void attach(const tsr_storage *s, GLuint texture) {
     glDrawBuffers(s->planes, buffers);
 }
 
+/* Sets rows begin .. end of every plane. */
+static void fill(const tsr_target *target, const tsr_storage *s, float value, int begin, int end) {
+    const float color[4] = {value, value, value, value};
+    glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
+    glEnable(GL_SCISSOR_TEST);
+    glScissor(0, begin, s->texture_w, end - begin);
+    for (int i = 0; i < s->planes; i++)
+        glClearBufferfv(GL_COLOR, i, color);
+    glDisable(GL_SCISSOR_TEST);
+}
+
 tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
     GLenum format = s->half ? GL_RGBA16F : GL_RGBA32F;
     target->texture = create_texture(s->plain ? GL_TEXTURE_2D : GL_TEXTURE_2D_ARRAY);
     if (s->plain)
         glTexStorage2D(GL_TEXTURE_2D, 1, format, s->texture_w, s->texture_h);
     else
-        glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, format, s->texture_w, s->texture_h, s->planes);
+        glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, format, s->texture_w, s->texture_h + TSR_ZERO_ROWS, s->planes);
     GLenum error = glGetError();
     if (error != GL_NO_ERROR)
         return tsr_fail(error == GL_OUT_OF_MEMORY ? TSR_OUT_OF_MEMORY : TSR_DEVICE,
@@ -49,6 +60,7 @@ tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
     glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
     attach(s, target->texture);
     GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
+    fill(target, s, 0, 0, s->texture_h + TSR_ZERO_ROWS);
     if (status != GL_FRAMEBUFFER_COMPLETE)
         return tsr_fail(TSR_DEVICE, "the driver does not render to %d planes of %s (framebuffer status 0x%04x)",
                         s->planes, s->half ? "RGBA16F" : "RGBA32F", (unsigned)status);
@@ -61,17 +73,12 @@ void tsr_target_destroy(tsr_target *target) {
     *target = (tsr_target){0};
 }
 
-void tsr_target_poison(const tsr_target *target, const tsr_storage *s) {
-    const float nan[4] = {NAN, NAN, NAN, NAN};
-    glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
-    for (int i = 0; i < s->planes; i++)
-        glClearBufferfv(GL_COLOR, i, nan);
-}
+void tsr_target_poison(const tsr_target *target, const tsr_storage *s) { fill(target, s, NAN, 0, s->texture_h); }
 
 GLuint tsr_texture_constant(const tsr_layout *l, const float *elements, float *texels) {
     tsr_layout_pack(l, elements, 0, texels);
     GLuint texture = create_texture(GL_TEXTURE_2D_ARRAY);
-    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA32F, l->texture_w, l->texture_h, l->planes);
+    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA32F, l->texture_w, l->texture_h + TSR_ZERO_ROWS, l->planes);
     glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, l->texture_w, l->texture_h, l->planes, GL_RGBA, GL_FLOAT, texels);
     return texture;
 }

@@ -1,6 +1,5 @@
 #include "onnx/reader.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_constant(const Tsr__NodeProto *proto) {

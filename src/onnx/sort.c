@@ -1,7 +1,6 @@
 #include "onnx/reader.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef enum mark { UNSEEN, OPEN, DONE } mark;
 

@@ -19,10 +19,10 @@ const int *tsr_layout_axes(int rank) {
 static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* The most planes that waste at most half of the columns again. */
-static int choose_planes(int w, int most) {
+static int choose_planes(int w, int spread, int most) {
     int planes = 1;
     for (int p = 2; p <= most; p *= 2)
-        if (divide_up(w, p) * p * 2 <= (int64_t)w * 3)
+        if (divide_up(w, p * spread) * p * spread * 2 <= (int64_t)w * 3)
             planes = p;
     return planes;
 }
@@ -59,7 +59,7 @@ static bool choose_wrap(tsr_layout *l, int64_t count, int max_size) {
     return height <= max_size;
 }
 
-tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits, int planes, bool half,
+tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits, tsr_layout_wish wish,
                            tsr_layout *layout) {
     if (shape->rank < 0 || shape->rank > 4)
         return tsr_fail(TSR_UNSUPPORTED, "a tensor of shape %s has more than 4 axes, a GPU tensor at most 4",
@@ -73,11 +73,14 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
     if (count > INT_MAX / 4)
         return tsr_fail(TSR_LIMIT, "a tensor of shape %s has %lld elements, a GPU tensor at most %d",
                         tsr_shape_text(shape), (long long)count, INT_MAX / 4);
-    tsr_layout l = {(int)size[0], (int)size[1], (int)size[2], (int)size[3], .half = half};
+    tsr_layout l = {(int)size[0], (int)size[1], (int)size[2], (int)size[3], .spread = 1, .half = wish.half};
     l.tiles = (int)divide_up(l.c, 4);
-    int most = planes && planes < limits->max_planes ? planes : limits->max_planes;
-    l.planes = choose_planes(l.w, most);
-    l.tile_w = (int)divide_up(l.w, l.planes);
+    int most = wish.planes && wish.planes < limits->max_planes ? wish.planes : limits->max_planes;
+    int spread = wish.spread ? wish.spread : 1;
+    l.planes = choose_planes(l.w, spread, most);
+    if (l.planes > 1)
+        l.spread = spread;
+    l.tile_w = (int)divide_up(l.w, l.planes * l.spread) * l.spread;
     int64_t tile_count = (int64_t)l.n * l.tiles;
     if (!choose_grid(&l, tile_count, limits->max_texture_size) &&
         !choose_wrap(&l, tile_count, limits->max_texture_size))
@@ -91,7 +94,7 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
 
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
     return a->n == b->n && a->c == b->c && a->h == b->h && a->w == b->w && a->planes == b->planes &&
-           a->linear == b->linear && a->columns_log2 == b->columns_log2 && a->half == b->half;
+           a->spread == b->spread && a->linear == b->linear && a->columns_log2 == b->columns_log2 && a->half == b->half;
 }
 
 uint64_t tsr_layout_bytes(const tsr_layout *l) {
@@ -101,7 +104,8 @@ uint64_t tsr_layout_bytes(const tsr_layout *l) {
 /* Index, in texels of all planes, of tile k at row y, column x. */
 static size_t texel_index(const tsr_layout *l, size_t k, size_t y, size_t x) {
     size_t plane_size = (size_t)l->texture_w * (size_t)l->texture_h;
-    size_t plane = x % (size_t)l->planes, column = x / (size_t)l->planes;
+    size_t planes = (size_t)l->planes, spread = (size_t)l->spread;
+    size_t plane = x / spread % planes, column = x / (spread * planes) * spread + x % spread;
     size_t tile_w = (size_t)l->tile_w, h = (size_t)l->h;
     if (l->linear)
         return plane * plane_size + (k * h + y) * tile_w + column;

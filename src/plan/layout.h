@@ -3,11 +3,14 @@
  *
  * A tensor is seen as images n of channels c of rows h and columns w (see tsr_layout_axes for ranks below 4).
  * Tile k = n * tiles + t holds channels 4t..4t+3 of image n, one RGBA texel a pixel. A texture has `planes`
- * layers; column x lies in plane x mod planes, so that one draw with as many render targets writes adjacent
- * pixels of a row, and a weight fetched once serves them all.
- *   grid:   tiles side by side, 2^columns_log2 in a row
- *   linear: texel (k * h + y) * tile_w + x / planes, wrapped at a width of 2^columns_log2; for tensors
- *           whose tiles do not fit side by side or below each other */
+ * layers, and one draw with as many render targets writes `planes` pixels of a row per fragment, so that a weight fetched
+ * once serves them all. These pixels are `spread` columns apart: 1 for most tensors; a transposed convolution of stride s
+ * writes with spread s, so that all pixels of a fragment meet the same taps. Column x of a tile lies in
+ *   plane (x / spread) % planes, column x / (spread * planes) * spread + x % spread
+ * and tiles lie in a
+ *   grid:   side by side, 2^columns_log2 in a row; or
+ *   linear: one behind the other, row by row, wrapped at a width of 2^columns_log2 texels: for tensors whose tiles
+ *           do not fit side by side or below each other */
 #ifndef TSR_PLAN_LAYOUT_H
 #define TSR_PLAN_LAYOUT_H
 
@@ -24,6 +27,7 @@ typedef struct tsr_layout {
     int n, c, h, w;
     int tiles;  /* per image */
     int planes; /* 1, 2, 4 or 8 */
+    int spread; /* columns between the pixels of a fragment */
     int tile_w; /* columns of a tile in one plane */
     bool linear, half;
     int columns_log2;
@@ -36,9 +40,14 @@ enum { TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W };
  * (N, C, W), so that dense layers and 1-D convolutions use whole texels; row-major order is kept. */
 const int *tsr_layout_axes(int rank);
 
-/* planes: the most to use, 0 for as many as pay. TSR_LIMIT with the numbers if no arrangement fits, TSR_UNSUPPORTED above rank 4
- * and for empty tensors. */
-tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits, int planes, bool half,
+typedef struct tsr_layout_wish {
+    int planes; /* the most to use; 0: as many as pay */
+    int spread; /* 0: 1 */
+    bool half;
+} tsr_layout_wish;
+
+/* TSR_LIMIT with the numbers if no arrangement fits, TSR_UNSUPPORTED above rank 4 and for empty tensors. */
+tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits, tsr_layout_wish wish,
                            tsr_layout *layout);
 
 /* Do both hold the same elements in the same texels? */

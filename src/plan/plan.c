@@ -34,7 +34,7 @@ static void *grow(tsr_plan *plan, void *items, int count, int *capacity, size_t 
 const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor) { return &plan->tensors[tensor].layout; }
 
 /* Tensor 0 is a 1 x 1 dummy that stands in after a failure. */
-static int add_tensor(tsr_plan *plan, const tsr_shape *shape, int planes, bool half) {
+static int add_tensor(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish) {
     if (plan->status != TSR_OK)
         return 0;
     tsr_plan_tensor *grown =
@@ -44,17 +44,17 @@ static int add_tensor(tsr_plan *plan, const tsr_shape *shape, int planes, bool h
     plan->tensors = grown;
     tsr_plan_tensor *t = &plan->tensors[plan->tensor_count];
     *t = (tsr_plan_tensor){.first_pass = -1, .last_pass = -1, .storage = TSR_NONE};
-    if (tsr_plan_fail(plan, tsr_layout_make(shape, &plan->limits, planes, half, &t->layout)) != TSR_OK)
+    if (tsr_plan_fail(plan, tsr_layout_make(shape, &plan->limits, wish, &t->layout)) != TSR_OK)
         return 0;
     return plan->tensor_count++;
 }
 
 int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise) {
-    return add_tensor(plan, shape, 0, plan->half && !precise);
+    return add_tensor(plan, shape, (tsr_layout_wish){.half = plan->half && !precise});
 }
 
 int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const float *elements) {
-    int tensor = add_tensor(plan, shape, 0, false);
+    int tensor = add_tensor(plan, shape, (tsr_layout_wish){0});
     if (tensor)
         plan->tensors[tensor].constant = elements;
     return tensor;
@@ -97,9 +97,12 @@ int tsr_plan_operand(tsr_plan *plan, int value, int rank) {
                    : tsr_plan_reshape(plan, tsr_plan_value(plan, value), &shape);
 }
 
-int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i) {
+int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i) { return tsr_plan_output_spread(plan, node, i, 1); }
+
+int tsr_plan_output_spread(tsr_plan *plan, const tsr_node *node, int i, int spread) {
     int value = node->outputs[i];
-    int tensor = tsr_plan_tensor_new(plan, &plan->graph->values[value].shape, false);
+    tsr_layout_wish wish = {.spread = spread, .half = plan->half};
+    int tensor = add_tensor(plan, &plan->graph->values[value].shape, wish);
     if (tensor)
         plan->value_tensor[value] = tensor;
     return tensor;
@@ -169,7 +172,8 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape) {
     tsr_layout wanted;
     const tsr_layout *have = tsr_plan_layout(plan, tensor);
     if (plan->status != TSR_OK ||
-        tsr_plan_fail(plan, tsr_layout_make(shape, &plan->limits, have->planes, have->half, &wanted)) != TSR_OK)
+        tsr_plan_fail(plan, tsr_layout_make(shape, &plan->limits,
+                                            (tsr_layout_wish){have->planes, have->spread, have->half}, &wanted)) != TSR_OK)
         return 0;
     if (tsr_layout_same(have, &wanted))
         return tensor;
@@ -197,7 +201,7 @@ static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
     const tsr_layout *l = &output->layout;
     tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
     int final = pass->output;
-    int middle = add_tensor(plan, &shape, l->planes, l->half);
+    int middle = add_tensor(plan, &shape, (tsr_layout_wish){l->planes, l->spread, l->half});
     if (!middle)
         return pass;
     pass->output = middle;
@@ -277,7 +281,7 @@ static tsr_status add_plain_outputs(tsr_plan *plan) {
         int value = graph->outputs[i], source = plan->value_tensor[value];
         if (source == TSR_NONE)
             continue;
-        int tensor = add_tensor(plan, &graph->values[value].shape, 1, plan->half);
+        int tensor = add_tensor(plan, &graph->values[value].shape, (tsr_layout_wish){.planes = 1, .half = plan->half});
         if (plan->tensors[tensor].layout.linear)
             return tsr_fail(TSR_LIMIT, "output '%s' of shape %s fits no plain texture of at most %d x %d",
                             graph->values[value].name, tsr_shape_text(&graph->values[value].shape),
@@ -387,7 +391,7 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
         return out_of_memory(plan);
     for (int i = 0; i < graph->value_count; i++)
         plan->value_tensor[i] = TSR_NONE;
-    add_tensor(plan, &(tsr_shape){0}, 1, false);
+    add_tensor(plan, &(tsr_shape){0}, (tsr_layout_wish){.planes = 1});
     TSR_TRY(plan->status);
     TSR_TRY(lower_graph(plan, options->lower));
     if (options->plain_outputs)

@@ -108,6 +108,8 @@ int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise);
 int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const float *elements);
 /* A new tensor for output i of the node being lowered. */
 int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i);
+/* The same, whose fragments write pixels this many columns apart: see tsr_layout. */
+int tsr_plan_output_spread(tsr_plan *plan, const tsr_node *node, int i, int spread);
 /* The same elements in the same order with another shape: the tensor itself if the texels agree, else a copying pass. */
 int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape);
 /* Output i of the node is this tensor (a view), or a copy where a graph output would be an input or a constant. */

@@ -50,8 +50,8 @@ if(TSR_GLES)
     add_custom_command(
         OUTPUT ${GENERATED}/glsl_kernels.c ${GENERATED}/glsl_kernels.h
         COMMAND ${CMAKE_COMMAND} "-DFILES=${GLSL_FILES}" -DOUT=${GENERATED}/glsl_kernels
-                -P ${PROJECT_SOURCE_DIR}/cmake/embed_glsl.cmake
-        DEPENDS ${GLSL_FILES} ${PROJECT_SOURCE_DIR}/cmake/embed_glsl.cmake
+                -P ${PROJECT_SOURCE_DIR}/tools/cmake/embed_glsl.cmake
+        DEPENDS ${GLSL_FILES} ${PROJECT_SOURCE_DIR}/tools/cmake/embed_glsl.cmake
         COMMENT "Embedding the GLSL kernels" VERBATIM)
     list(APPEND TSR_GENERATED_SOURCES ${GENERATED}/glsl_kernels.c ${GENERATED}/glsl_kernels.h)
 endif()

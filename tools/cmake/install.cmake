@@ -10,7 +10,7 @@ if(TSR_BUILD_TOOLS)
     install(TARGETS tessera_tool)
 endif()
 
-configure_package_config_file(cmake/tesseraConfig.cmake.in ${CMAKE_BINARY_DIR}/tesseraConfig.cmake
+configure_package_config_file(tools/cmake/tesseraConfig.cmake.in ${CMAKE_BINARY_DIR}/tesseraConfig.cmake
                               INSTALL_DESTINATION ${PACKAGE_DIR})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/tesseraConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
@@ -18,5 +18,5 @@ install(FILES ${CMAKE_BINARY_DIR}/tesseraConfig.cmake
         ${CMAKE_BINARY_DIR}/tesseraConfigVersion.cmake DESTINATION ${PACKAGE_DIR})
 
 file(RELATIVE_PATH PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(cmake/tessera.pc.in ${CMAKE_BINARY_DIR}/tessera.pc @ONLY)
+configure_file(tools/cmake/tessera.pc.in ${CMAKE_BINARY_DIR}/tessera.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

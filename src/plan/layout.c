@@ -27,13 +27,22 @@ static int choose_planes(int w, int spread, int most) {
     return planes;
 }
 
-/* The grid nearest to a square among those that waste least; false if none fits. */
+/* Drivers shade in blocks of at least 2x2 (GPUs) to 4x4 (llvmpipe) texels, and llvmpipe gives each thread squares of 64x64:
+ * the grid with the fewest blocks, then with squares for many threads, then nearest to a square itself. */
+enum { BLOCK = 4, SQUARE = 64, ENOUGH_SQUARES = 16 };
+
+static int64_t grid_cost(int64_t width, int64_t height) {
+    int64_t blocks = divide_up(width, BLOCK) * divide_up(height, BLOCK);
+    int64_t squares = divide_up(width, SQUARE) * divide_up(height, SQUARE);
+    int64_t missing = squares < ENOUGH_SQUARES ? ENOUGH_SQUARES - squares : 0;
+    return (blocks << 28) + (missing << 20) + (width > height ? width : height);
+}
+
 static bool choose_grid(tsr_layout *l, int64_t count, int max_size) {
     int64_t best = INT64_MAX;
     for (int log2 = 0; (int64_t)l->tile_w << log2 <= max_size; log2++) {
         int64_t width = (int64_t)l->tile_w << log2, height = divide_up(count, (int64_t)1 << log2) * l->h;
-        int64_t longer = width > height ? width : height;
-        int64_t cost = width * height + longer; /* area first, then shape */
+        int64_t cost = grid_cost(width, height);
         if (height > max_size || cost >= best)
             continue;
         best = cost;

@@ -32,7 +32,9 @@ const char *tsr_status_text(tsr_status status) {
     return "unknown status";
 }
 
-const char *tsr_last_error(void) { return message; }
+const char *tsr_last_error(void) {
+    return message;
+}
 
 tsr_status tsr_fail(tsr_status status, const char *format, ...) {
     va_list args;
@@ -42,6 +44,15 @@ tsr_status tsr_fail(tsr_status status, const char *format, ...) {
     return status;
 }
 
+/* To the message; what does not fit is cut off. */
+static void append(const char *text) {
+    size_t used = strlen(message), room = MESSAGE_SIZE - 1 - used, length = strlen(text);
+    if (length > room)
+        length = room;
+    memcpy(message + used, text, length);
+    message[used + length] = '\0';
+}
+
 tsr_status tsr_fail_context(tsr_status status, const char *format, ...) {
     if (status == TSR_OK)
         return status;
@@ -49,10 +60,10 @@ tsr_status tsr_fail_context(tsr_status status, const char *format, ...) {
     memcpy(inner, message, sizeof inner);
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(message, sizeof message, format, args);
+    vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    if (length >= 0 && length < MESSAGE_SIZE)
-        snprintf(message + length, sizeof message - (size_t)length, ": %s", inner);
+    append(": ");
+    append(inner);
     return status;
 }
 

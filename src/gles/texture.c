@@ -102,7 +102,7 @@ void tsr_target_read(const tsr_target *target, const tsr_layout *l, GLuint buffe
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     for (int i = 0; i < l->planes; i++) {
         glReadBuffer(GL_COLOR_ATTACHMENT0 + (GLenum)i);
-        glReadPixels(0, 0, l->texture_w, l->texture_h, GL_RGBA, GL_FLOAT, (char *)0 + (size_t)i * plane_bytes);
+        glReadPixels(0, 0, l->texture_w, l->texture_h, GL_RGBA, GL_FLOAT, (void *)(i * plane_bytes));
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }

@@ -155,7 +155,7 @@ static tsr_status copy_string(tsr_graph *graph, const ProtobufCBinaryData *sourc
 
 /* attr->name is set; tensors are for Constant nodes only and are read by them. */
 static tsr_status read_attr(tsr_graph *graph, const Tsr__AttributeProto *proto, tsr_attr *attr) {
-    const void *list;
+    const void *list = NULL;
     switch (attr_type(proto)) {
     case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT:
         attr->kind = TSR_ATTR_INT;

@@ -180,7 +180,7 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
     TSR_TRY(tsr_onnx_dtype(tensor->data_type, dtype));
     TSR_TRY(tensor_shape(tensor, shape));
     int64_t count = tsr_shape_count(shape);
-    place where;
+    place where = RAW;
     TSR_TRY(find_data(tensor, *dtype, count, &where));
     FILE *file = NULL;
     if (where == EXTERNAL) {
@@ -208,9 +208,9 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
 
 tsr_status tsr_onnx_add_tensor(tsr_reader *reader, Tsr__TensorProto *tensor, const char *name,
                                int *value) {
-    tsr_dtype dtype;
-    tsr_shape shape;
-    const void *data;
+    tsr_dtype dtype = TSR_F32;
+    tsr_shape shape = {0};
+    const void *data = NULL;
     TSR_TRY(tsr_fail_context(decode(reader, tensor, &dtype, &shape, &data), "tensor \"%s\"", name));
     ProtobufCAllocator *allocator = &reader->heap.allocator;
     allocator->free(allocator->allocator_data, tensor->raw_data.data);

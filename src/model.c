@@ -25,7 +25,7 @@ static tsr_status check_file(FILE *file, uint64_t max_bytes, size_t *size) {
     if (info.st_size == 0)
         return tsr_fail(TSR_INVALID_MODEL, "the file is empty");
     if ((uint64_t)info.st_size > max_bytes)
-        return tsr_fail(TSR_LIMIT, "the file has %lld bytes, the limit is %llu",
+        return tsr_fail(TSR_OUT_OF_MEMORY, "the file has %lld bytes, the limit is %llu",
                         (long long)info.st_size, (unsigned long long)max_bytes);
     *size = (size_t)info.st_size;
     return TSR_OK;
@@ -95,7 +95,7 @@ tsr_status tsr_model_load_memory(const void *bytes, size_t size, const tsr_model
     if (!bytes || size == 0)
         return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there are no bytes", name);
     if (size > max_bytes)
-        return tsr_fail(TSR_LIMIT, "%s: there are %zu bytes, the limit is %llu", name, size,
+        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: there are %zu bytes, the limit is %llu", name, size,
                         (unsigned long long)max_bytes);
     tsr_graph *graph;
     TSR_TRY(

@@ -60,7 +60,7 @@ static tsr_status check_sizes(const tsr_graph *graph) {
     for (int v = 0; v < graph->value_count; v++) {
         const tsr_value *value = &graph->values[v];
         if (tsr_shape_count(&value->shape) > PTRDIFF_MAX / (int64_t)sizeof(int64_t))
-            return tsr_fail(TSR_LIMIT, "tensor '%s' %s is too large", value->name,
+            return tsr_fail(TSR_OUT_OF_MEMORY, "tensor '%s' %s is too large", value->name,
                             tsr_shape_text(&value->shape));
     }
     return TSR_OK;

@@ -341,7 +341,7 @@ static void external_data_without_folder_or_room(void **state) {
     (void)state;
     tsr_graph *graph;
     assert_int_equal(read_external("data.bin", "4", "16", NULL, 1000, &graph), TSR_UNSUPPORTED);
-    assert_int_equal(read_external("data.bin", "4", "16", folder, 15, &graph), TSR_LIMIT);
+    assert_int_equal(read_external("data.bin", "4", "16", folder, 15, &graph), TSR_OUT_OF_MEMORY);
     assert_int_equal(read_external("data.bin", "4", "16", "/nonexistent", 99, &graph), TSR_IO);
 }
 

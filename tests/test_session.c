@@ -162,13 +162,13 @@ static void test_model_files(void **state) {
     fputs("no protobuf\n", file);
     fclose(file);
     assert_failed(tsr_model_load(path, NULL, &model), TSR_INVALID_MODEL, path);
-    assert_failed(tsr_model_load(path, &(tsr_model_desc){.max_bytes = 4}, &model), TSR_LIMIT,
-                  "limit is 4");
+    assert_failed(tsr_model_load(path, &(tsr_model_desc){.max_bytes = 4}, &model),
+                  TSR_OUT_OF_MEMORY, "limit is 4");
     remove(path);
     assert_null(model);
     assert_failed(tsr_model_load_memory("", 0, NULL, &model), TSR_INVALID_ARGUMENT, "no bytes");
     assert_failed(tsr_model_load_memory("12345", 5, &(tsr_model_desc){.max_bytes = 4}, &model),
-                  TSR_LIMIT, "limit is 4");
+                  TSR_OUT_OF_MEMORY, "limit is 4");
     assert_failed(tsr_model_load(NULL, NULL, &model), TSR_INVALID_ARGUMENT, "NULL");
 }
 

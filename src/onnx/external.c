@@ -119,14 +119,14 @@ tsr_status tsr_onnx_open_external(tsr_reader *reader, const Tsr__TensorProto *te
     if (!reader->dir)
         return tsr_fail(TSR_UNSUPPORTED, "external data \"%s\" cannot be read: no folder is known",
                         location);
-    uint64_t offset, length, file_size;
+    uint64_t offset, length, file_size = 0;
     TSR_TRY(number_entry(tensor, "offset", 0, &offset));
     TSR_TRY(number_entry(tensor, "length", size, &length));
     if (length != size)
         return tsr_fail(TSR_INVALID_MODEL, "external data: length %llu instead of %llu",
                         (unsigned long long)length, (unsigned long long)size);
     if (size > reader->external_budget)
-        return tsr_fail(TSR_LIMIT, "external data exceeds the limit on the model's size");
+        return tsr_fail(TSR_OUT_OF_MEMORY, "external data exceeds the limit on the model's size");
     char *path;
     TSR_TRY(resolve(reader->dir, location, &path));
     tsr_status status = open_regular(path, file, &file_size);

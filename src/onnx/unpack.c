@@ -46,7 +46,7 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     if (size == 0)
         return tsr_fail(TSR_INVALID_MODEL, "the file is empty");
     if (size > max_bytes)
-        return tsr_fail(TSR_LIMIT, "the file has %zu bytes, the limit is %llu", size,
+        return tsr_fail(TSR_OUT_OF_MEMORY, "the file has %zu bytes, the limit is %llu", size,
                         (unsigned long long)max_bytes);
     *message = protobuf_c_message_unpack(type, &heap->allocator, size, bytes);
     if (*message)

@@ -27,7 +27,12 @@ void main() {
 #endif
     k = min(k, O_size.x * O_grid.x - 1); // behind the last tile: anything
     int n = k / O_grid.x, t = k - n * O_grid.x;
-    int x = column / SPREAD * (PLANES * SPREAD) + column % SPREAD;
+#if SPREAD == 1
+    int x = column * PLANES;
+#else
+    int width = O_grid.y / SPREAD, phase = column / width; // fragments of one phase side by side
+    int x = (column - phase * width) * (PLANES * SPREAD) + phase;
+#endif
     vec4 v[PLANES];
     kernel_row(n, t, y, x, v);
     bvec4 holds = lessThan(ivec4(4 * t) + ivec4(0, 1, 2, 3), ivec4(O_size.y)); // padding channels stay zero

@@ -15,7 +15,7 @@ vec4 T_texel(int x, int y, int plane) {
 // Where column x of a tile lies: column in its plane, plane.
 ivec2 T_place(int x) {
     int group = x / T_SPREAD;
-    return ivec2(group / T_PLANES * T_SPREAD + x - group * T_SPREAD, group % T_PLANES);
+    return ivec2((x - group * T_SPREAD) * (T_grid.y / T_SPREAD) + group / T_PLANES, group % T_PLANES);
 }
 
 // Texture coordinates of tile k's first texel.

@@ -114,8 +114,8 @@ uint64_t tsr_layout_bytes(const tsr_layout *l) {
 static size_t texel_index(const tsr_layout *l, size_t k, size_t y, size_t x) {
     size_t plane_size = (size_t)l->texture_w * (size_t)l->texture_h;
     size_t planes = (size_t)l->planes, spread = (size_t)l->spread;
-    size_t plane = x / spread % planes, column = x / (spread * planes) * spread + x % spread;
     size_t tile_w = (size_t)l->tile_w, h = (size_t)l->h;
+    size_t plane = x / spread % planes, column = x % spread * (tile_w / spread) + x / (spread * planes);
     if (l->linear)
         return plane * plane_size + (k * h + y) * tile_w + column;
     size_t grid_x = k & (((size_t)1 << l->columns_log2) - 1), grid_y = k >> l->columns_log2;

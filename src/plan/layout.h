@@ -6,7 +6,8 @@
  * layers, and one draw with as many render targets writes `planes` pixels of a row per fragment, so that a weight fetched
  * once serves them all. These pixels are `spread` columns apart: 1 for most tensors; a transposed convolution of stride s
  * writes with spread s, so that all pixels of a fragment meet the same taps. Column x of a tile lies in
- *   plane (x / spread) % planes, column x / (spread * planes) * spread + x % spread
+ *   plane (x / spread) % planes, column x % spread * (tile_w / spread) + x / (spread * planes)
+ * so that fragments side by side meet the same taps too,
  * and tiles lie in a
  *   grid:   side by side, 2^columns_log2 in a row; or
  *   linear: one behind the other, row by row, wrapped at a width of 2^columns_log2 texels: for tensors whose tiles

@@ -124,6 +124,10 @@ expect 0 'within tolerance' compare relu.onnx -i y.npy --backends cpu --expect y
 expect 1 'OUT OF TOLERANCE' compare relu.onnx -i x.npy --backends cpu --expect y=x.npy
 expect 0 'within tolerance' compare relu.onnx -i x.npy --backends cpu --expect y=x.npy --floor 0.6
 expect 2 'nothing to compare' compare relu.onnx -i x.npy --backends cpu
+expect 0 "floor 0.6" compare relu.onnx -i x.npy --backends cpu --expect y=x.npy --floor 9 --floor y=0.6
+expect 1 "OUT OF TOLERANCE" compare relu.onnx -i x.npy --backends cpu --expect x.npy --floor y=0.4
+expect 2 "no output 'q'" compare relu.onnx -i x.npy --backends cpu --expect x.npy --floor q=1
+expect 2 "wants a number" compare relu.onnx -i x.npy --backends cpu --expect x.npy --floor y=
 expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --backends cpu,cpu --layers
 for version in 2 3; do
     tail -c 48 x.npy | npy $version "$(header '<f4' "$shape")" >version.npy

@@ -13,7 +13,7 @@
 typedef struct check_options {
     char *backend, *list, *root;
     int gpu;
-    bool cpu_fallback;
+    bool cpu_fallback, poison;
     tolerance allowed;
 } check_options;
 
@@ -102,6 +102,7 @@ static tsr_status data_set_load(const char *folder, data_set *data) {
 
 static tsr_status make_session(const check_run *run, data_set *data, tsr_session **session) {
     tsr_session_desc desc = {.allow_cpu_fallback = run->options->cpu_fallback,
+                             .poison = run->options->poison,
                              .shapes = data->shapes,
                              .fixed = data->fixed};
     for (int i = 0; i < data->input_count; i++) {
@@ -267,6 +268,8 @@ int cmd_check(int argc, char **argv) {
          NULL},
         {"allow-cpu-fallback", 0, NULL, "operators that the backend lacks run on the CPU",
          OPTION_FLAG, &o.cpu_fallback, 0, NULL},
+        {"poison", 0, NULL, "debugging: NaN in all that a run on a GPU must not read", OPTION_FLAG,
+         &o.poison, 0, NULL},
         {"list", 0, "FILE", "names of test folders, one a line, # for comments", OPTION_TEXT,
          &o.list, 0, NULL},
         {"root", 0, "DIR", "where the folders of --list lie (.)", OPTION_TEXT, &o.root, 0, NULL},

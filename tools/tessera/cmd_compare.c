@@ -11,10 +11,9 @@ enum { MAX_BACKENDS = 8 };
 
 typedef struct compare_options {
     job_options job;
-    text_list expect;
+    text_list expect, floors;
     char *backends;
     double rtol, share; /* negative: by precision */
-    double floor;
     bool layers;
 } compare_options;
 
@@ -27,10 +26,11 @@ typedef struct runner {
 
 typedef struct comparison {
     const job *j;
-    tolerance allowed;
+    tolerance allowed; /* without floors */
     bool layers;
     int output_count;
     tensor *expected; /* per output; without values where nothing is expected */
+    double *floors;   /* per output */
     int backend_count;
     const char *backends[MAX_BACKENDS];
     int compared, failed; /* pairs of tensors */
@@ -90,8 +90,8 @@ static void count_failure(comparison *c, const char *output, const char *backend
                  "output '%s' of %s against %s", output, backend, reference);
 }
 
-static void compare_pair(comparison *c, const char *output, const char *backend, const tensor *ours,
-                         const char *reference_name, const tensor *reference) {
+static void compare_pair(comparison *c, const char *output, double floor, const char *backend,
+                         const tensor *ours, const char *reference_name, const tensor *reference) {
     c->compared++;
     if (!shape_equal(&ours->shape, &reference->shape)) {
         printf("  %s against %s: shape %s instead of %s: FAIL\n", backend, reference_name,
@@ -99,7 +99,9 @@ static void compare_pair(comparison *c, const char *output, const char *backend,
         count_failure(c, output, backend, reference_name);
         return;
     }
-    difference d = measure(ours->values, reference->values, ours->count, c->allowed);
+    tolerance allowed = c->allowed;
+    allowed.atol = floor;
+    difference d = measure(ours->values, reference->values, ours->count, allowed);
     size_t classes = class_count(&ours->shape);
     bool top = !classes || same_top(ours, reference, classes);
     bool good = d.failed == 0 && top;
@@ -108,6 +110,8 @@ static void compare_pair(comparison *c, const char *output, const char *backend,
     if (d.max_abs > 0)
         printf("; worst at %s: %.7g against %.7g", position_label(&ours->shape, d.worst).text,
                (double)ours->values[d.worst], (double)reference->values[d.worst]);
+    if (floor > 0)
+        printf("; floor %.3g", floor);
     if (classes)
         printf("; top-1 %s", top ? "agrees" : "DIFFERS");
     if (d.failed)
@@ -138,7 +142,7 @@ static tsr_status compare_output(comparison *c, int index, const runner *ours,
     }
     if (status == TSR_OK) {
         printf("output '%s' %s\n", info.name, shape_label(&info.shape).text);
-        compare_pair(c, info.name, ours->backend, &result,
+        compare_pair(c, info.name, c->floors[index], ours->backend, &result,
                      expected->values ? "the expected file" : reference->backend,
                      expected->values ? expected : &other);
     }
@@ -214,26 +218,36 @@ static tsr_status compare_backends(comparison *c) {
     return status;
 }
 
-static tsr_status load_expected(comparison *c, const compare_options *o) {
-    const char **names = calloc((size_t)c->output_count * 2 + 1, sizeof *names);
-    if (!names)
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory");
-    const char **paths = names + c->output_count;
-    tsr_status status = TSR_OK;
-    for (int i = 0; status == TSR_OK && i < c->output_count; i++) {
-        tsr_tensor_info info;
-        if ((status = tsr_model_output(c->j->model, i, &info)) == TSR_OK)
-            names[i] = info.name;
-        else
-            fail_library(status);
+static tsr_status read_floors(comparison *c, const text_list *list, const char *const *names) {
+    for (int i = 0; i < list->count; i++) {
+        const char *text = list->items[i], *equals = strrchr(text, '=');
+        int first = 0, last = c->output_count - 1;
+        double floor;
+        TRY(number_parse("floor", equals ? equals + 1 : text, &floor));
+        if (equals) {
+            TRY(job_find("output", text, (size_t)(equals - text), c->output_count, names, &first));
+            last = first;
+        }
+        for (int k = first; k <= last; k++)
+            c->floors[k] = floor;
     }
-    if (status == TSR_OK)
-        status = job_assign("output", &o->expect, c->output_count, names, paths);
-    for (int i = 0; status == TSR_OK && i < c->output_count; i++)
+    return TSR_OK;
+}
+
+/* names and paths have room for one per output. */
+static tsr_status read_expectations(comparison *c, const compare_options *o, const char **names,
+                                    const char **paths) {
+    for (int i = 0; i < c->output_count; i++) {
+        tsr_tensor_info info;
+        TRY_LIBRARY(tsr_model_output(c->j->model, i, &info));
+        names[i] = info.name;
+    }
+    TRY(read_floors(c, &o->floors, names));
+    TRY(job_assign("output", &o->expect, c->output_count, names, paths));
+    for (int i = 0; i < c->output_count; i++)
         if (paths[i])
-            status = tensor_load(paths[i], &c->expected[i]);
-    free(names);
-    return status;
+            TRY(tensor_load(paths[i], &c->expected[i]));
+    return TSR_OK;
 }
 
 static tsr_status choose_backends(comparison *c, const compare_options *o) {
@@ -258,9 +272,8 @@ static int verdict(const comparison *c) {
                c->first_failure.text);
         return EXIT_MISMATCH;
     }
-    printf("within tolerance: %d comparison%s, |a - b| <= %g * max|b| + %g * |b| + %g\n",
-           c->compared, c->compared == 1 ? "" : "s", c->allowed.share, c->allowed.rtol,
-           c->allowed.atol);
+    printf("within tolerance: %d comparison%s, |a - b| <= %g * max|b| + %g * |b| + floor\n",
+           c->compared, c->compared == 1 ? "" : "s", c->allowed.share, c->allowed.rtol);
     return EXIT_DONE;
 }
 
@@ -268,22 +281,27 @@ static int compare(const job *j, const compare_options *o) {
     double standard = o->job.precision ? 1e-2 : 1e-4;
     comparison c = {.j = j,
                     .layers = o->layers,
-                    .allowed = {.atol = o->floor,
-                                .share = o->share >= 0 ? o->share : standard,
+                    .allowed = {.share = o->share >= 0 ? o->share : standard,
                                 .rtol = o->rtol >= 0       ? o->rtol
                                         : o->job.precision ? 1e-2
                                                            : 1e-3},
                     .output_count = tsr_model_output_count(j->model)};
-    c.expected = calloc((size_t)c.output_count + 1, sizeof *c.expected);
-    tsr_status status =
-        c.expected ? choose_backends(&c, o) : fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    size_t room = (size_t)c.output_count + 1;
+    c.expected = calloc(room, sizeof *c.expected);
+    c.floors = calloc(room, sizeof *c.floors);
+    const char **names = calloc(2 * room, sizeof *names);
+    tsr_status status = c.expected && c.floors && names
+                            ? choose_backends(&c, o)
+                            : fail(TSR_OUT_OF_MEMORY, "not enough memory");
     if (status == TSR_OK)
-        status = load_expected(&c, o);
+        status = read_expectations(&c, o, names, names + room);
     if (status == TSR_OK)
         status = compare_backends(&c);
+    free(names);
     for (int i = 0; c.expected && i < c.output_count; i++)
         tensor_free(&c.expected[i]);
     free(c.expected);
+    free(c.floors);
     return status == TSR_OK ? verdict(&c) : command_exit(status);
 }
 
@@ -300,8 +318,8 @@ int cmd_compare(int argc, char **argv) {
          &o.rtol, 0, NULL},
         {"atol", 0, "A", "allowed error as a share of the largest (1e-4; fp16 1e-2)", OPTION_NUMBER,
          &o.share, 0, NULL},
-        {"floor", 0, "F", "allowed error besides, as the reference's own noise (0)", OPTION_NUMBER,
-         &o.floor, 0, NULL},
+        {"floor", 0, "[NAME=]F", "allowed error besides, as an output's own noise (0); repeatable",
+         OPTION_LIST, &o.floors, 0, NULL},
         {"seed", 0, "N", "of the inputs for which no file is given (0)", OPTION_INT, &o.job.seed, 0,
          NULL},
     };

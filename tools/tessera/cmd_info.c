@@ -2,6 +2,8 @@
 #include "text.h"
 #include "tool.h"
 
+#include <inttypes.h>
+
 static tsr_status print_tensors(const job *j) {
     for (int i = 0; i < j->input_count; i++) {
         const job_input *input = &j->inputs[i];
@@ -37,9 +39,9 @@ static tsr_status print_plan(const tsr_session *session) {
         printf("%8d ", report.program_count);
     else
         printf("%8s ", "-");
-    printf(" %10s  %11s  %10s  %8s\n", bytes_label(report.tensor_bytes).text,
+    printf(" %10s  %11s  %10s  %13" PRId64 "\n", bytes_label(report.tensor_bytes).text,
            bytes_label(report.live_bytes_bound).text, bytes_label(report.weight_bytes).text,
-           count_label((double)report.macs).text);
+           report.macs);
     return TSR_OK;
 }
 
@@ -85,8 +87,8 @@ static tsr_status print_plans(const job *j, bool layers) {
     static const char *const all[] = {"gles", "cpu"};
     if (!sizes_known(j))
         return TSR_OK;
-    printf("\n%-7s %7s %6s  %8s  %10s  %11s  %10s  %8s\n", "backend", "nodes", "passes", "programs",
-           "tensors", "lower bound", "weights", "MACs");
+    printf("\n%-7s %7s %6s  %8s  %10s  %11s  %10s  %13s\n", "backend", "nodes", "passes",
+           "programs", "tensors", "lower bound", "weights", "MACs");
     if (j->options->backend) {
         TRY(plan_on(j, NULL, print_plan));
         return layers ? plan_on(j, NULL, print_layers) : TSR_OK;

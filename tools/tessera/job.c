@@ -24,6 +24,8 @@ void job_add_session_options(option_set *set, job_options *o) {
          NULL},
         {"allow-cpu-fallback", 0, NULL, "operators that the backend lacks run on the CPU",
          OPTION_FLAG, &o->cpu_fallback, 0, NULL},
+        {"poison", 0, NULL, "debugging: NaN in all that a run on a GPU must not read", OPTION_FLAG,
+         &o->poison, 0, NULL},
         {"dim", 0, "NAME=N", "size of a symbolic dimension; repeatable", OPTION_LIST, &o->dims, 0,
          NULL},
         {"shape", 0, "NAME=N,N..", "shape of an input that the model leaves open; repeatable",
@@ -62,6 +64,12 @@ static tsr_status fail_name(const char *what, const char *name, size_t length, i
     }
     return fail(TSR_INVALID_ARGUMENT, "the model has no %s '%.*s'; it has: %s", what, (int)length,
                 name, all);
+}
+
+tsr_status job_find(const char *what, const char *name, size_t length, int count,
+                    const char *const *names, int *index) {
+    *index = find_name(count, names, name, length);
+    return *index < 0 ? fail_name(what, name, length, count, names) : TSR_OK;
 }
 
 tsr_status job_assign(const char *what, const text_list *files, int count, const char *const *names,
@@ -162,9 +170,8 @@ static tsr_status parse_shape(job *j, char *text, int count, const char *const *
     char *sizes = split_name(text);
     if (!sizes)
         return fail(TSR_INVALID_ARGUMENT, "--shape wants NAME=N,N.., not '%s'", text);
-    int index = find_name(count, names, text, strlen(text));
-    if (index < 0)
-        return fail_name("input", text, strlen(text), count, names);
+    int index;
+    TRY(job_find("input", text, strlen(text), count, names, &index));
     text_list list;
     tsr_shape shape = {0};
     if (!text_split(sizes, &list) || list.count > TSR_MAX_RANK)
@@ -328,6 +335,7 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
     tsr_session_desc desc = *extra;
     desc.precision = j->options->precision ? TSR_FP16 : TSR_FP32;
     desc.allow_cpu_fallback = j->options->cpu_fallback;
+    desc.poison = j->options->poison;
     desc.dims = j->dims;
     desc.dim_count = j->dim_count;
     desc.shapes = shapes;

@@ -8,7 +8,7 @@
 typedef struct job_options {
     char *backend; /* NULL: the library's default */
     int precision, gpu, seed;
-    bool cpu_fallback, allow_nan;
+    bool cpu_fallback, allow_nan, poison;
     text_list inputs, dims, shapes;
     image_options image;
 } job_options;
@@ -57,6 +57,10 @@ tsr_status job_feed(const job *j, tsr_session *session);
 
 /* An output, or any kept tensor, of the latest run. */
 tsr_status job_fetch(tsr_session *session, const char *name, const tsr_shape *shape, tensor *made);
+
+/* The index of the name of the given length; the error lists what there is. */
+tsr_status job_find(const char *what, const char *name, size_t length, int count,
+                    const char *const *names, int *index);
 
 /* Which of count names each "NAME=FILE" or "FILE" is for: files without a name go to the unassigned
  * ones in order. paths[i] is NULL where nothing is given. */

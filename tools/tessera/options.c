@@ -73,13 +73,13 @@ static tsr_status set_int(const option *item, const char *text) {
     return TSR_OK;
 }
 
-static tsr_status set_number(const option *item, const char *text) {
+tsr_status number_parse(const char *option_name, const char *text, double *number) {
     char *end;
     double value = strtod(text, &end);
     if (end == text || *end || !isfinite(value) || value < 0)
-        return fail(TSR_INVALID_ARGUMENT, "--%s wants a number of at least 0, not '%s'", item->name,
-                    text);
-    *(double *)item->target = value;
+        return fail(TSR_INVALID_ARGUMENT, "--%s wants a number of at least 0, not '%s'",
+                    option_name, text);
+    *number = value;
     return TSR_OK;
 }
 
@@ -94,7 +94,7 @@ static tsr_status set_value(const option *item, char *text) {
     case OPTION_INT:
         return set_int(item, text);
     case OPTION_NUMBER:
-        return set_number(item, text);
+        return number_parse(item->name, text, item->target);
     case OPTION_TEXT:
         *(char **)item->target = text;
         return TSR_OK;

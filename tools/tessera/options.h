@@ -3,6 +3,8 @@
 #ifndef TESSERA_OPTIONS_H
 #define TESSERA_OPTIONS_H
 
+#include "tessera.h"
+
 #include <stdbool.h>
 
 enum { OPTION_MAX = 32, TEXT_LIST_MAX = 64 };
@@ -49,6 +51,9 @@ void options_add(option_set *set, const option *items, int count);
  * command ends here, with the exit code: bad use, or --help was shown. --help and --verbose are
  * understood in every command. */
 bool options_parse(option_set *set, int argc, char **argv, int *arguments, int *exit_code);
+
+/* A finite number that is not negative; the option's name is for the message. */
+tsr_status number_parse(const char *option_name, const char *text, double *number);
 
 /* "a,b,c" split in place at its commas; false if there are more than TEXT_LIST_MAX. */
 bool text_split(char *text, text_list *list);

@@ -12,16 +12,20 @@ enum { EXIT_BAD_USE = 2, OPSET = 13, MAX_NAME = 32 };
 static const char usage[] =
     "usage: make_models pix2pix --ngf N [--norm none|batch|instance] [--size S] [--seed K] -o "
     "FILE\n"
-    "       make_models autoencoder [--seed K] -o FILE\n"
+    "       make_models autoencoder [--size S] [--seed K] -o FILE\n"
+    "       make_models conv|conv_transpose --in C --out C --size S [--seed K] -o FILE\n"
     "\n"
     "Writes an ONNX model with random weights; the same options give the same file.\n"
     "  pix2pix      the U-Net-256 generator of Pix2Pix: 8 convolutions 4x4 stride 2, 8 transposed\n"
     "               ones, skip concatenations; input x and output y of [1, 3, S, S]\n"
     "  autoencoder  3 convolutions down, one 3x3, 3 transposed up; [1, 3, 256, 256]\n"
+    "  conv, conv_transpose\n"
+    "               one layer, 4x4 stride 2, from --in to --out channels on an image of --size\n"
     "\n"
     "  --ngf N      channels of the first layer, 1 to 256\n"
     "  --norm KIND  none (folded into weights and bias, the default), batch or instance\n"
-    "  --size S     height and width, a multiple of 256 up to 4096 (default 256)\n"
+    "  --size S     height and width up to 4096 (default 256); for pix2pix a multiple of 256\n"
+    "  --in C, --out C   channels of a single layer, 1 to 1024\n"
     "  --seed K     of the random numbers (default 7)\n"
     "  -o FILE      the file to write\n";
 
@@ -62,11 +66,19 @@ typedef struct model {
     norm norm;
 } model;
 
+typedef struct options {
+    const struct kind *kind;
+    int64_t ngf, size, in, out;
+    uint64_t seed;
+    norm norm;
+    const char *output;
+} options;
+
 typedef struct layer {
     const char *op, *name, *input, *activation, *output; /* op: Conv or ConvTranspose */
     int64_t in, out, kernel, stride;
     bool normalized;
-} layer;
+} layer; /* without an activation, "<name>_c" is the output */
 
 /* A parameter of one number for each channel, called "<layer>_<suffix>". */
 static void add_vector(model *m, const layer *l, const char *suffix, double mean,
@@ -85,7 +97,7 @@ static void add_convolution(model *m, const layer *l, bool bias) {
     /* Variance is kept through the layer: `taps` products meet in an output element for each input
      * channel. */
     int64_t taps = transposed ? k * k / (l->stride * l->stride) : k * k;
-    double gain = strcmp(l->activation, "Tanh") == 0 ? 0.25 : 2.0;
+    double gain = l->activation && strcmp(l->activation, "Tanh") == 0 ? 0.25 : 2.0;
     snprintf(weights, sizeof weights, "%s_w", l->name);
     float *values = onnx_add_floats(m->writer, weights, 4, dims, NULL);
     fill_normal(&m->random, values, (size_t)(l->in * l->out * k * k), 0,
@@ -123,6 +135,8 @@ static void add_layer(model *m, const layer *l) {
     add_convolution(m, l, !norm);
     if (norm)
         add_norm(m, l);
+    if (!l->activation)
+        return;
     snprintf(from, sizeof from, "%s_%s", l->name, norm ? "n" : "c");
     snprintf(name, sizeof name, "%s_a", l->name);
     Tsr__NodeProto *node = onnx_add_node(m->writer, l->activation, name, from, l->output);
@@ -130,17 +144,19 @@ static void add_layer(model *m, const layer *l) {
         onnx_set_float(m->writer, node, "alpha", 0.2f);
 }
 
-static void add_image(onnx_writer *writer, int64_t size) {
-    int64_t dims[] = {1, 3, size, size};
-    onnx_add_input(writer, "x", TSR_F32, 4, dims);
-    onnx_add_output(writer, "y", TSR_F32, 4, dims);
+static void add_images(onnx_writer *writer, int64_t channels, int64_t size, const char *output,
+                       int64_t out_channels, int64_t out_size) {
+    onnx_add_input(writer, "x", TSR_F32, 4, (int64_t[]){1, channels, size, size});
+    onnx_add_output(writer, output, TSR_F32, 4, (int64_t[]){1, out_channels, out_size, out_size});
 }
 
 /* ---- models ---- */
 
 enum { UNET_DEPTH = 8 };
 
-static void build_pix2pix(model *m, int64_t ngf) {
+static void build_pix2pix(model *m, const options *o) {
+    int64_t ngf = o->ngf;
+    add_images(m->writer, 3, o->size, "y", 3, o->size);
     static const int64_t down[UNET_DEPTH] = {1, 2, 4, 8, 8, 8, 8, 8};
     char encoder[UNET_DEPTH + 1][MAX_NAME] = {"x"}, decoder[MAX_NAME], joined[MAX_NAME];
     int64_t channels = 3;
@@ -190,7 +206,7 @@ static void build_pix2pix(model *m, int64_t ngf) {
                           .stride = 2});
 }
 
-static void build_autoencoder(model *m) {
+static void build_autoencoder(model *m, const options *o) {
     static const layer layers[] = {
         {"Conv", "e1", "x", "LeakyRelu", "e1", 3, 16, 4, 2, false},
         {"Conv", "e2", "e1", "LeakyRelu", "e2", 16, 32, 4, 2, false},
@@ -200,19 +216,41 @@ static void build_autoencoder(model *m) {
         {"ConvTranspose", "d2", "d1", "Relu", "d2", 32, 16, 4, 2, false},
         {"ConvTranspose", "out", "d2", "Tanh", "y", 16, 3, 4, 2, false},
     };
+    add_images(m->writer, 3, o->size, "y", 3, o->size);
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
         add_layer(m, &layers[i]);
 }
 
+static void build_layer(model *m, const options *o, const char *op, int64_t out_size) {
+    add_images(m->writer, o->in, o->size, "layer_c", o->out, out_size);
+    add_layer(m, &(layer){.op = op,
+                          .name = "layer",
+                          .input = "x",
+                          .in = o->in,
+                          .out = o->out,
+                          .kernel = 4,
+                          .stride = 2});
+}
+
+static void build_conv(model *m, const options *o) {
+    build_layer(m, o, "Conv", o->size / 2);
+}
+static void build_conv_transpose(model *m, const options *o) {
+    build_layer(m, o, "ConvTranspose", o->size * 2);
+}
+
 /* ---- command line ---- */
 
-typedef struct options {
-    bool pix2pix;
-    int64_t ngf, size;
-    uint64_t seed;
-    norm norm;
-    const char *output;
-} options;
+static const struct kind {
+    const char *name;
+    void (*build)(model *m, const options *o);
+    const char *options; /* that it takes besides --size, --seed and -o */
+} kinds[] = {
+    {"pix2pix", build_pix2pix, "--ngf --norm"},
+    {"autoencoder", build_autoencoder, ""},
+    {"conv", build_conv, "--in --out"},
+    {"conv_transpose", build_conv_transpose, "--in --out"},
+};
 
 static bool bad_use(const char *text, const char *detail) {
     fprintf(stderr, "make_models: %s%s; see make_models --help\n", text, detail);
@@ -252,33 +290,54 @@ static bool parse_option(options *o, const char *name, const char *value) {
         o->seed = good ? (uint64_t)seed : 0;
         return good;
     }
-    if (o->pix2pix && strcmp(name, "--ngf") == 0)
+    if (strcmp(name, "--size") == 0)
+        return parse_number(name, value, 4, 4096, &o->size);
+    if (!strstr(o->kind->options, name))
+        return bad_use("unknown option ", name);
+    if (strcmp(name, "--ngf") == 0)
         return parse_number(name, value, 1, 256, &o->ngf);
-    if (o->pix2pix && strcmp(name, "--norm") == 0)
-        return parse_norm(value, &o->norm);
-    if (o->pix2pix && strcmp(name, "--size") == 0)
-        return parse_number(name, value, 256, 4096, &o->size);
-    return bad_use("unknown option ", name);
+    if (strcmp(name, "--in") == 0)
+        return parse_number(name, value, 1, 1024, &o->in);
+    if (strcmp(name, "--out") == 0)
+        return parse_number(name, value, 1, 1024, &o->out);
+    return strcmp(name, "--norm") == 0 ? parse_norm(value, &o->norm)
+                                       : bad_use("unknown option ", name);
+}
+
+static bool parse_kind(options *o, const char *name) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(name, kinds[i].name) == 0)
+            o->kind = &kinds[i];
+    return o->kind || bad_use("unknown model ", name);
+}
+
+/* Does everything that the model cannot do without stand there, and do the numbers fit? */
+static bool check(const options *o) {
+    if (!o->output)
+        return bad_use("no output file is named", "");
+    if (o->kind->build == build_pix2pix && !o->ngf)
+        return bad_use("pix2pix needs --ngf", "");
+    if (strstr(o->kind->options, "--in") && (!o->in || !o->out))
+        return bad_use("--in and --out are needed for ", o->kind->name);
+    int64_t unit = o->kind->build == build_pix2pix       ? 256
+                   : o->kind->build == build_autoencoder ? 8
+                                                         : 2;
+    return o->size % unit == 0 || bad_use("--size does not fit the strides of ", o->kind->name);
 }
 
 static bool parse(options *o, int argc, char **argv) {
     *o = (options){.size = 256, .seed = 7};
     if (argc < 2)
         return bad_use("no model is named", "");
-    o->pix2pix = strcmp(argv[1], "pix2pix") == 0;
-    if (!o->pix2pix && strcmp(argv[1], "autoencoder") != 0)
-        return bad_use("unknown model ", argv[1]);
+    if (!parse_kind(o, argv[1]))
+        return false;
     for (int i = 2; i < argc; i += 2) {
         if (i + 1 == argc)
             return bad_use("no value after ", argv[i]);
         if (!parse_option(o, argv[i], argv[i + 1]))
             return false;
     }
-    if (!o->output)
-        return bad_use("no output file is named", "");
-    if (o->pix2pix && !o->ngf)
-        return bad_use("pix2pix needs --ngf", "");
-    return o->size % 256 == 0 || bad_use("--size has to be a multiple of 256", "");
+    return check(o);
 }
 
 int main(int argc, char **argv) {
@@ -293,11 +352,7 @@ int main(int argc, char **argv) {
         fputs("make_models: not enough memory\n", stderr);
         return EXIT_BAD_USE;
     }
-    add_image(m.writer, o.size);
-    if (o.pix2pix)
-        build_pix2pix(&m, o.ngf);
-    else
-        build_autoencoder(&m);
+    o.kind->build(&m, &o);
     bool written = onnx_write_file(m.writer, o.output);
     if (!written)
         fprintf(stderr, "make_models: %s: %s\n", o.output, strerror(errno));

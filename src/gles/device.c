@@ -1,28 +1,65 @@
+#define _POSIX_C_SOURCE 200809L
+
 #include "gles/device.h"
 
 #include "base/error.h"
 
-#include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Thread_local const GladGLES2Context *tsr_gl;
+
+static tsr_status fail_lost(tsr_backend_device *d) {
+    d->lost = true;
+    return tsr_fail(TSR_DEVICE_LOST, "the GL context was lost: destroy its sessions and the device, make them anew");
+}
 
 static tsr_status make_current(tsr_backend_device *d) {
     d->caller = (tsr_egl){eglGetCurrentDisplay(), eglGetCurrentContext(), eglGetCurrentSurface(EGL_DRAW)};
     d->caller_read = eglGetCurrentSurface(EGL_READ);
-    if (d->caller.context != d->egl.context &&
-        !eglMakeCurrent(d->egl.display, d->egl.surface, d->egl.surface, d->egl.context))
-        return tsr_fail(TSR_DEVICE, "eglMakeCurrent failed (0x%x): is the device in use on another thread?",
-                        (unsigned)eglGetError());
-    return TSR_OK;
+    if (d->caller.context == d->egl.context ||
+        eglMakeCurrent(d->egl.display, d->egl.surface, d->egl.surface, d->egl.context))
+        return TSR_OK;
+    EGLint error = eglGetError();
+    if (error == EGL_CONTEXT_LOST)
+        return fail_lost(d);
+    return tsr_fail(TSR_DEVICE, "eglMakeCurrent failed (0x%x): is the device in use on another thread?",
+                    (unsigned)error);
+}
+
+static void restore_current(tsr_backend_device *d) {
+    if (d->caller.context == EGL_NO_CONTEXT)
+        eglMakeCurrent(d->egl.display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    else if (d->caller.context != d->egl.context)
+        eglMakeCurrent(d->caller.display, d->caller.surface, d->caller_read, d->caller.context);
+}
+
+/* The pending error, GL_NO_ERROR for none. One flag a kind of error: the first counts, the others are cleared (as
+ * many as there are kinds: some drivers never stop while no context is current). */
+static GLenum take_error(void) {
+    GLenum first = glGetError(), error = first;
+    for (int i = 0; i < 8 && error != GL_NO_ERROR; i++)
+        error = glGetError();
+    return first;
 }
 
 tsr_status tsr_gles_enter(tsr_backend_device *d) {
     if (d->lost)
-        return tsr_gles_check_lost(d);
-    if (d->adopted)
-        tsr_gl_state_save(&d->saved);
-    else
+        return fail_lost(d);
+    tsr_gl = &d->gl;
+    if (!d->adopted)
         TSR_TRY(make_current(d));
+    tsr_status status = tsr_gles_check_lost(d);
+    if (status != TSR_OK) {
+        if (!d->adopted)
+            restore_current(d);
+        return status;
+    }
+    if (d->adopted) {
+        take_error(); /* the caller's, not ours */
+        tsr_gl_state_save(&d->saved);
+    }
     glBindVertexArray(d->vertex_array);
     return TSR_OK;
 }
@@ -30,27 +67,21 @@ tsr_status tsr_gles_enter(tsr_backend_device *d) {
 void tsr_gles_leave(tsr_backend_device *d) {
     if (d->adopted)
         tsr_gl_state_restore(&d->saved);
-    else if (d->caller.context == EGL_NO_CONTEXT)
-        eglMakeCurrent(d->egl.display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-    else if (d->caller.context != d->egl.context)
-        eglMakeCurrent(d->caller.display, d->caller.surface, d->caller_read, d->caller.context);
+    else
+        restore_current(d);
 }
 
 tsr_status tsr_gles_check_lost(tsr_backend_device *d) {
-    if (!d->lost && d->reset_status && d->reset_status() != GL_NO_ERROR)
-        d->lost = true;
-    if (d->lost)
-        return tsr_fail(TSR_DEVICE_LOST, "the GL context was lost: destroy its sessions and the device, make them anew");
-    return TSR_OK;
+    return d->lost || (d->reset_status && d->reset_status() != GL_NO_ERROR) ? fail_lost(d) : TSR_OK;
 }
 
 tsr_status tsr_gles_check_error(tsr_backend_device *d, const char *what) {
     TSR_TRY(tsr_gles_check_lost(d));
-    GLenum error = glGetError();
-    while (error != GL_NO_ERROR && glGetError() != GL_NO_ERROR)
-        ; /* one flag a kind of error: report the first, clear the others */
+    GLenum error = take_error();
     if (error == GL_NO_ERROR)
         return TSR_OK;
+    if (error == GL_CONTEXT_LOST_KHR)
+        return fail_lost(d);
     if (error == GL_OUT_OF_MEMORY)
         return tsr_fail(TSR_OUT_OF_MEMORY, "%s: the GL driver is out of memory", what);
     return tsr_fail(TSR_DEVICE, "%s: GL error 0x%04x", what, (unsigned)error);
@@ -62,21 +93,26 @@ static int get_integer(GLenum name) {
     return value;
 }
 
+static const char *get_string(GLenum name) {
+    const char *text = (const char *)glGetString(name);
+    return text ? text : "";
+}
+
 static int smaller(int value, int cap) { return cap > 0 && cap < value ? cap : value; }
 
 static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     tsr_device_info *info = &d->info;
     info->backend = "gles";
-    info->name = (const char *)glGetString(GL_RENDERER);
-    info->version = (const char *)glGetString(GL_VERSION);
+    info->name = get_string(GL_RENDERER);
+    info->version = get_string(GL_VERSION);
     info->max_texture_size = smaller(get_integer(GL_MAX_TEXTURE_SIZE), desc->max_texture_size);
     info->max_array_layers = get_integer(GL_MAX_ARRAY_TEXTURE_LAYERS);
     int buffers = smaller(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
     info->max_draw_buffers = smaller(buffers, desc->max_draw_buffers);
     info->max_uniform_block_bytes = get_integer(GL_MAX_UNIFORM_BLOCK_SIZE);
     /* llvmpipe's timers miss what its threads do at the same time: half or a quarter of the wall time. */
-    info->has_timer = GLAD_GL_EXT_disjoint_timer_query && !strstr(info->name, "llvmpipe");
-    info->has_float_blend = GLAD_GL_EXT_float_blend;
+    info->has_timer = tsr_gl->EXT_disjoint_timer_query && !strstr(info->name, "llvmpipe");
+    info->has_float_blend = tsr_gl->EXT_float_blend;
     d->reset_status = glGetGraphicsResetStatusKHR ? glGetGraphicsResetStatusKHR : glGetGraphicsResetStatusEXT;
     info->has_robust_reset = d->reset_status != NULL;
     d->limits = (tsr_layout_limits){info->max_texture_size, 1};
@@ -86,9 +122,7 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
 
 static tsr_status check_context(const tsr_backend_device *d) {
     int major = get_integer(GL_MAJOR_VERSION), minor = get_integer(GL_MINOR_VERSION);
-    if (major < 3)
-        return tsr_fail(TSR_NO_DEVICE, "%s is %s: OpenGL ES 3.0 is needed", d->info.name, d->info.version);
-    if (!GLAD_GL_EXT_color_buffer_float && (major == 3 && minor < 2))
+    if (!tsr_gl->EXT_color_buffer_float && major == 3 && minor < 2)
         return tsr_fail(TSR_NO_DEVICE, "%s has no float render targets (GL_EXT_color_buffer_float)", d->info.name);
     if (get_integer(GL_MAX_TEXTURE_IMAGE_UNITS) < TSR_GL_UNITS)
         return tsr_fail(TSR_NO_DEVICE, "%s offers %d texture units, %d are needed", d->info.name,
@@ -105,13 +139,22 @@ static GLADapiproc load_from_caller(void *user, const char *name) {
     return proc.function;
 }
 
-static tsr_status load_gl(const tsr_device_desc *desc) {
+/* Fills the device's table and makes it this thread's. Nothing of ES 3 is called before the version is known. */
+static tsr_status load_gl(tsr_backend_device *d, const tsr_device_desc *desc) {
     tsr_device_desc copy = *desc;
-    int loaded = desc->get_proc_address ? gladLoadGLES2UserPtr(load_from_caller, &copy) : gladLoaderLoadGLES2();
-    if (!loaded)
+    if (!desc->get_proc_address)
+        TSR_TRY(tsr_egl_load());
+    /* libGLESv2 stays loaded, as libEGL does: others may use it. */
+    int version = desc->get_proc_address ? gladLoadGLES2ContextUserPtr(&d->gl, load_from_caller, &copy)
+                                         : gladLoaderLoadGLES2Context(&d->gl);
+    if (!version)
         return tsr_fail(TSR_NO_DEVICE, desc->platform == TSR_PLATFORM_CURRENT
                                            ? "no OpenGL ES context is current on this thread"
                                            : "libGLESv2 was not found; on Debian: apt install libgles2");
+    tsr_gl = &d->gl;
+    const char *text = get_string(GL_VERSION);
+    if (strncmp(text, "OpenGL ES ", 10) || GLAD_VERSION_MAJOR(version) < 3)
+        return tsr_fail(TSR_NO_DEVICE, "%s is %s: OpenGL ES 3.0 is needed", get_string(GL_RENDERER), text);
     return TSR_OK;
 }
 
@@ -125,21 +168,32 @@ static tsr_status set_up(tsr_backend_device *d, const tsr_device_desc *desc) {
 static tsr_status open_own(tsr_backend_device *d, const tsr_device_desc *desc) {
     TSR_TRY(tsr_egl_create(desc, &d->egl));
     TSR_TRY(make_current(d));
-    tsr_status status = load_gl(desc);
+    tsr_status status = load_gl(d, desc);
     if (status == TSR_OK) {
         tsr_gl_state_defaults();
         status = set_up(d, desc);
     }
-    tsr_gles_leave(d);
+    restore_current(d);
     return status;
 }
 
 static tsr_status open_adopted(tsr_backend_device *d, const tsr_device_desc *desc) {
     d->adopted = true;
-    TSR_TRY(load_gl(desc));
+    TSR_TRY(load_gl(d, desc));
+    take_error(); /* the caller's, not ours */
     tsr_gl_state_save(&d->saved);
     tsr_status status = set_up(d, desc);
     tsr_gl_state_restore(&d->saved);
+    return status;
+}
+
+/* Held while EGL's entry points may be loaded: they are the whole process's. */
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
+static tsr_status open_device(tsr_backend_device *d, const tsr_device_desc *desc) {
+    pthread_mutex_lock(&loading);
+    tsr_status status = desc->platform == TSR_PLATFORM_CURRENT ? open_adopted(d, desc) : open_own(d, desc);
+    pthread_mutex_unlock(&loading);
     return status;
 }
 
@@ -147,7 +201,7 @@ tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_devic
     tsr_backend_device *d = calloc(1, sizeof *d);
     if (!d)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a device");
-    tsr_status status = desc->platform == TSR_PLATFORM_CURRENT ? open_adopted(d, desc) : open_own(d, desc);
+    tsr_status status = open_device(d, desc);
     if (status != TSR_OK) {
         tsr_egl_destroy(&d->egl);
         free(d);
@@ -159,8 +213,9 @@ tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_devic
 }
 
 void tsr_gles_device_destroy(tsr_backend_device *d) {
-    if (tsr_gles_enter(d) == TSR_OK) {
-        tsr_program_cache_clear(&d->programs);
+    bool usable = tsr_gles_enter(d) == TSR_OK;
+    tsr_program_cache_clear(&d->programs, usable);
+    if (usable) {
         glBindVertexArray(0);
         glDeleteVertexArrays(1, &d->vertex_array);
         tsr_gles_leave(d);
@@ -182,7 +237,9 @@ static bool list_device(const tsr_device_desc *desc, tsr_device_fn fn, void *use
 }
 
 void tsr_gles_list_devices(tsr_device_fn fn, void *user) {
+    pthread_mutex_lock(&loading);
     int count = tsr_egl_device_count(), listed = 0;
+    pthread_mutex_unlock(&loading);
     for (int i = 1; i <= count; i++)
         listed += list_device(&(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_DEVICE, .gpu = i}, fn, user);
     listed += list_device(&(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_SURFACELESS}, fn, user);

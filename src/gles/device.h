@@ -3,12 +3,12 @@
 #define TSR_GLES_DEVICE_H
 
 #include "backend/backend.h"
+#include "gles/gl.h"
 #include "gles/program.h"
 #include "gles/state.h"
 #include "plan/layout.h"
 
 #include <glad/egl.h>
-#include <glad/gles2.h>
 
 typedef struct tsr_egl {
     EGLDisplay display;
@@ -17,6 +17,7 @@ typedef struct tsr_egl {
 } tsr_egl;
 
 struct tsr_backend_device {
+    GladGLES2Context gl; /* this context's entry points */
     bool adopted; /* the caller's context: its state is saved and restored around every call */
     tsr_egl egl;  /* of our own context */
     GLuint vertex_array;
@@ -31,15 +32,19 @@ struct tsr_backend_device {
     EGLSurface caller_read;
 };
 
-/* Around everything that calls GL: makes our context current, or saves the caller's state. */
+/* Around everything that calls GL: makes our context current, or saves the caller's state. TSR_DEVICE_LOST once the
+ * driver has reset the context, and at every later call: a lost device makes no GL call any more, not even to delete
+ * (the names may be another context's by then). */
 tsr_status tsr_gles_enter(tsr_backend_device *device);
 void tsr_gles_leave(tsr_backend_device *device);
 
-/* TSR_DEVICE_LOST once the driver has reset the context. Inside enter and leave. */
+/* Has the context been lost meanwhile? Inside enter and leave. */
 tsr_status tsr_gles_check_lost(tsr_backend_device *device);
 /* Turns a pending GL error into a status; what: the step, for the message. */
 tsr_status tsr_gles_check_error(tsr_backend_device *device, const char *what);
 
+/* Creating loads entry points, which are the whole process's: one thread at a time. */
+tsr_status tsr_egl_load(void);
 tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl);
 void tsr_egl_destroy(tsr_egl *egl);
 /* Devices of EGL_EXT_platform_device; 0 if there is no such platform. */

@@ -16,9 +16,28 @@ static bool has_extension(const char *list, const char *name) {
     return false;
 }
 
+/* What needs no display. */
+tsr_status tsr_egl_load(void) {
+    static bool loaded;
+    loaded = loaded || gladLoaderLoadEGL(EGL_NO_DISPLAY);
+    return loaded ? TSR_OK
+                  : tsr_fail(TSR_NO_DEVICE, "libEGL was not found; on Debian: apt install libegl1 libegl-mesa0 libgles2");
+}
+
+/* The rest, which glad leaves out as long as it knows no display's version. */
+static tsr_status load_with(EGLDisplay display) {
+    static bool loaded;
+    loaded = loaded || (gladLoaderLoadEGL(display) && eglGetCurrentContext);
+    return loaded ? TSR_OK : tsr_fail(TSR_NO_DEVICE, "EGL 1.4 is needed");
+}
+
+static bool has_client_extension(const char *name) {
+    return has_extension(eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS), name);
+}
+
 static int query_devices(EGLDeviceEXT devices[MAX_EGL_DEVICES]) {
     EGLint count = 0;
-    if (!gladLoaderLoadEGL(EGL_NO_DISPLAY) || !GLAD_EGL_EXT_platform_device || !eglQueryDevicesEXT ||
+    if (tsr_egl_load() != TSR_OK || !has_client_extension("EGL_EXT_platform_device") || !eglQueryDevicesEXT ||
         !eglQueryDevicesEXT(MAX_EGL_DEVICES, devices, &count))
         return 0;
     return count;
@@ -49,7 +68,7 @@ static tsr_status open_device(int gpu, EGLDisplay *display) {
 }
 
 static tsr_status open_surfaceless(EGLDisplay *display) {
-    if (GLAD_EGL_MESA_platform_surfaceless)
+    if (has_client_extension("EGL_MESA_platform_surfaceless"))
         *display = platform_display(EGL_PLATFORM_SURFACELESS_MESA, NULL);
     if (*display == EGL_NO_DISPLAY)
         return tsr_fail(TSR_NO_DEVICE, "EGL has no surfaceless platform here");
@@ -67,8 +86,7 @@ static tsr_status open_default(EGLDisplay *display) {
 
 static tsr_status open_display(const tsr_device_desc *desc, EGLDisplay *display) {
     *display = EGL_NO_DISPLAY;
-    if (!gladLoaderLoadEGL(EGL_NO_DISPLAY))
-        return tsr_fail(TSR_NO_DEVICE, "libEGL was not found; on Debian: apt install libegl1 libegl-mesa0 libgles2");
+    TSR_TRY(tsr_egl_load());
     switch (desc->platform) {
     case TSR_PLATFORM_DEVICE:
         return open_device(desc->gpu, display);
@@ -126,8 +144,7 @@ static tsr_status create_in(tsr_egl *egl) {
 tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl) {
     *egl = (tsr_egl){EGL_NO_DISPLAY, EGL_NO_CONTEXT, EGL_NO_SURFACE};
     TSR_TRY(open_display(desc, &egl->display));
-    if (!gladLoaderLoadEGL(egl->display)) /* now with what the display's version offers */
-        return tsr_fail(TSR_NO_DEVICE, "EGL 1.4 is needed");
+    TSR_TRY(load_with(egl->display));
     EGLenum api = eglQueryAPI(); /* the thread's bound API is the caller's business */
     tsr_status status = create_in(egl);
     eglBindAPI(api);

@@ -103,8 +103,9 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel) {
     return TSR_OK;
 }
 
-static void destroy(tsr_program *p) {
-    glDeleteProgram(p->id);
+static void destroy(tsr_program *p, bool usable) {
+    if (usable)
+        glDeleteProgram(p->id);
     free(p->text);
     free(p);
 }
@@ -116,13 +117,13 @@ void tsr_program_release(tsr_program_cache *cache, tsr_program *program) {
     while (*link != program)
         link = &(*link)->next;
     *link = program->next;
-    destroy(program);
+    destroy(program, true);
 }
 
-void tsr_program_cache_clear(tsr_program_cache *cache) {
+void tsr_program_cache_clear(tsr_program_cache *cache, bool usable) {
     while (cache->head) {
         tsr_program *next = cache->head->next;
-        destroy(cache->head);
+        destroy(cache->head, usable);
         cache->head = next;
     }
 }

@@ -2,9 +2,8 @@
 #ifndef TSR_GLES_PROGRAM_H
 #define TSR_GLES_PROGRAM_H
 
+#include "gles/gl.h"
 #include "plan/plan.h"
-
-#include <glad/gles2.h>
 
 typedef struct tsr_program tsr_program;
 struct tsr_program {
@@ -27,6 +26,7 @@ typedef struct tsr_program_cache {
 tsr_status tsr_program_acquire(tsr_program_cache *cache, char *text, tsr_program **program);
 tsr_status tsr_program_finish(tsr_program *program, const char *kernel);
 void tsr_program_release(tsr_program_cache *cache, tsr_program *program);
-void tsr_program_cache_clear(tsr_program_cache *cache);
+/* usable: false after the context was lost, when nothing is left to delete in it. */
+void tsr_program_cache_clear(tsr_program_cache *cache, bool usable);
 
 #endif

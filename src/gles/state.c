@@ -5,15 +5,16 @@ static const GLenum caps[TSR_GL_CAPS] = {
     GL_RASTERIZER_DISCARD, GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SCISSOR_TEST, GL_STENCIL_TEST,
 };
 
-static const GLenum pixel_store[9] = {
+static const GLenum pixel_store[TSR_GL_PIXEL_STORES] = {
     GL_PACK_ROW_LENGTH,   GL_PACK_SKIP_ROWS,   GL_PACK_SKIP_PIXELS,   GL_PACK_ALIGNMENT,     GL_UNPACK_ROW_LENGTH,
     GL_UNPACK_SKIP_ROWS,  GL_UNPACK_SKIP_PIXELS, GL_UNPACK_ALIGNMENT, GL_UNPACK_IMAGE_HEIGHT,
+    GL_UNPACK_SKIP_IMAGES,
 };
 
 void tsr_gl_state_defaults(void) {
     for (int i = 0; i < TSR_GL_CAPS; i++)
         glDisable(caps[i]);
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < TSR_GL_PIXEL_STORES; i++)
         glPixelStorei(pixel_store[i], pixel_store[i] == GL_PACK_ALIGNMENT || pixel_store[i] == GL_UNPACK_ALIGNMENT ? 4 : 0);
     for (GLuint i = 0; i < TSR_GL_UNITS; i++)
         glBindSampler(i, 0);
@@ -22,7 +23,36 @@ void tsr_gl_state_defaults(void) {
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }
 
+static void save_draw_buffers(tsr_gl_state *s) {
+    GLint count = 0;
+    if (tsr_gl->OES_draw_buffers_indexed)
+        glGetIntegerv(GL_MAX_DRAW_BUFFERS, &count);
+    s->draw_buffer_count = count < TSR_GL_DRAW_BUFFERS ? count : TSR_GL_DRAW_BUFFERS;
+    for (GLuint i = 0; i < (GLuint)s->draw_buffer_count; i++) {
+        s->buffer_blend[i] = glIsEnablediOES(GL_BLEND, i);
+        glGetIntegeri_v(GL_COLOR_WRITEMASK, i, s->buffer_mask[i]);
+    }
+}
+
+static void restore_draw_buffers(const tsr_gl_state *s) {
+    for (GLuint i = 0; i < (GLuint)s->draw_buffer_count; i++) {
+        const GLint *mask = s->buffer_mask[i];
+        s->buffer_blend[i] ? glEnableiOES(GL_BLEND, i) : glDisableiOES(GL_BLEND, i);
+        glColorMaskiOES(i, mask[0] != 0, mask[1] != 0, mask[2] != 0, mask[3] != 0);
+    }
+}
+
+static bool pause_feedback(void) {
+    GLboolean active = GL_FALSE, paused = GL_FALSE;
+    glGetBooleanv(GL_TRANSFORM_FEEDBACK_ACTIVE, &active);
+    glGetBooleanv(GL_TRANSFORM_FEEDBACK_PAUSED, &paused);
+    if (active && !paused)
+        glPauseTransformFeedback();
+    return active && !paused;
+}
+
 void tsr_gl_state_save(tsr_gl_state *s) {
+    s->feedback = pause_feedback();
     glGetIntegerv(GL_CURRENT_PROGRAM, &s->program);
     glGetIntegerv(GL_VERTEX_ARRAY_BINDING, &s->vertex_array);
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &s->draw_framebuffer);
@@ -35,7 +65,7 @@ void tsr_gl_state_save(tsr_gl_state *s) {
     glGetBooleanv(GL_COLOR_WRITEMASK, s->color_mask);
     for (int i = 0; i < TSR_GL_CAPS; i++)
         s->enabled[i] = glIsEnabled(caps[i]);
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < TSR_GL_PIXEL_STORES; i++)
         glGetIntegerv(pixel_store[i], &s->pixel_store[i]);
     for (int i = 0; i < TSR_GL_UNITS; i++) {
         glActiveTexture(GL_TEXTURE0 + (GLenum)i);
@@ -43,6 +73,7 @@ void tsr_gl_state_save(tsr_gl_state *s) {
         glGetIntegerv(GL_TEXTURE_BINDING_2D_ARRAY, &s->texture_array[i]);
         glGetIntegerv(GL_SAMPLER_BINDING, &s->sampler[i]);
     }
+    save_draw_buffers(s);
     tsr_gl_state_defaults();
 }
 
@@ -53,11 +84,12 @@ void tsr_gl_state_restore(const tsr_gl_state *s) {
         glBindTexture(GL_TEXTURE_2D_ARRAY, (GLuint)s->texture_array[i]);
         glBindSampler(i, (GLuint)s->sampler[i]);
     }
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < TSR_GL_PIXEL_STORES; i++)
         glPixelStorei(pixel_store[i], s->pixel_store[i]);
     for (int i = 0; i < TSR_GL_CAPS; i++)
         s->enabled[i] ? glEnable(caps[i]) : glDisable(caps[i]);
     glColorMask(s->color_mask[0], s->color_mask[1], s->color_mask[2], s->color_mask[3]);
+    restore_draw_buffers(s);
     glViewport(s->viewport[0], s->viewport[1], s->viewport[2], s->viewport[3]);
     glScissor(s->scissor[0], s->scissor[1], s->scissor[2], s->scissor[3]);
     glActiveTexture((GLenum)s->active_texture);
@@ -67,4 +99,6 @@ void tsr_gl_state_restore(const tsr_gl_state *s) {
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, (GLuint)s->draw_framebuffer);
     glBindVertexArray((GLuint)s->vertex_array);
     glUseProgram((GLuint)s->program);
+    if (s->feedback)
+        glResumeTransformFeedback();
 }

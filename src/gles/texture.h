@@ -2,12 +2,8 @@
 #ifndef TSR_GLES_TEXTURE_H
 #define TSR_GLES_TEXTURE_H
 
+#include "gles/gl.h"
 #include "plan/plan.h"
-
-#include <glad/gles2.h>
-
-/* Every texture of a tensor ends in a row that no pass writes and that stays zero: what lies beside an image is read there. */
-enum { TSR_ZERO_ROWS = 1 };
 
 /* A storage of the plan: a texture with a framebuffer that renders into all its planes at once. */
 typedef struct tsr_target {

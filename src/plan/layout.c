@@ -43,7 +43,7 @@ static bool choose_grid(tsr_layout *l, int64_t count, int max_size) {
     for (int log2 = 0; (int64_t)l->tile_w << log2 <= max_size; log2++) {
         int64_t width = (int64_t)l->tile_w << log2, height = divide_up(count, (int64_t)1 << log2) * l->h;
         int64_t cost = grid_cost(width, height);
-        if (height > max_size || cost >= best)
+        if (height + TSR_ZERO_ROWS > max_size || cost >= best)
             continue;
         best = cost;
         l->columns_log2 = log2;
@@ -65,7 +65,7 @@ static bool choose_wrap(tsr_layout *l, int64_t count, int max_size) {
     l->columns_log2 = log2;
     l->texture_w = (int)width;
     l->texture_h = (int)height;
-    return height <= max_size;
+    return height + TSR_ZERO_ROWS <= max_size;
 }
 
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits, tsr_layout_wish wish,
@@ -96,7 +96,7 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
         return tsr_fail(TSR_LIMIT,
                         "a tensor of shape %s needs %lld texels in each of %d planes, a texture holds %d x %d",
                         tsr_shape_text(shape), (long long)(tile_count * l.h * l.tile_w), l.planes,
-                        limits->max_texture_size, limits->max_texture_size);
+                        limits->max_texture_size, limits->max_texture_size - TSR_ZERO_ROWS);
     *layout = l;
     return TSR_OK;
 }

@@ -19,6 +19,10 @@
 
 enum { TSR_MAX_PLANES = 8 };
 
+/* Every texture of a tensor ends in a row that no pass writes and that stays zero: what lies beside an image is read
+ * there. texture_h of a layout does not count it. */
+enum { TSR_ZERO_ROWS = 1 };
+
 typedef struct tsr_layout_limits {
     int max_texture_size;
     int max_planes; /* render targets, a power of two */

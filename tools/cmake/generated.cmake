@@ -30,19 +30,27 @@ if(TSR_GLES)
         EGL_MESA_platform_surfaceless EGL_KHR_surfaceless_context EGL_KHR_no_config_context
         EGL_KHR_create_context EGL_EXT_create_context_robustness GL_EXT_color_buffer_float
         GL_EXT_color_buffer_half_float GL_EXT_float_blend GL_EXT_disjoint_timer_query
-        GL_KHR_parallel_shader_compile GL_EXT_robustness GL_KHR_robustness GL_KHR_debug)
+        GL_KHR_parallel_shader_compile GL_EXT_robustness GL_KHR_robustness GL_KHR_debug
+        GL_OES_draw_buffers_indexed)
     string(REPLACE ";" "," GLAD_EXTENSION_LIST "${GLAD_EXTENSIONS}")
     set(GLAD_FILES ${GENERATED}/glad/src/egl.c ${GENERATED}/glad/src/gles2.c
         ${GENERATED}/glad/include/glad/egl.h ${GENERATED}/glad/include/glad/gles2.h)
     # Without --reproducible glad downloads the specifications.
     set(GLAD_COMMAND "'${GLAD}' --reproducible --quiet --api gles2=3.0,egl=1.5 --extensions")
-    string(APPEND GLAD_COMMAND " ${GLAD_EXTENSION_LIST} --out-path glad c --loader")
+    string(APPEND GLAD_COMMAND " ${GLAD_EXTENSION_LIST} --out-path glad c --loader --mx")
     add_custom_command(
         OUTPUT ${GLAD_FILES}
         COMMAND sh -c "${GLAD_COMMAND} 2> glad.log || { cat glad.log >&2; exit 1; }"
         WORKING_DIRECTORY ${GENERATED}
         COMMENT "Generating the GLES and EGL loaders" VERBATIM)
-    list(APPEND TSR_GENERATED_SOURCES ${GLAD_FILES})
+    set(GLAD_HEADER ${GENERATED}/glad/include/glad/gles2.h)
+    add_custom_command(
+        OUTPUT ${GENERATED}/gl_calls.h
+        COMMAND ${CMAKE_COMMAND} -DGLAD=${GLAD_HEADER} -DOUT=${GENERATED}/gl_calls.h
+                -P ${PROJECT_SOURCE_DIR}/tools/cmake/gl_calls.cmake
+        DEPENDS ${GLAD_HEADER} ${PROJECT_SOURCE_DIR}/tools/cmake/gl_calls.cmake
+        COMMENT "Naming the GLES entry points" VERBATIM)
+    list(APPEND TSR_GENERATED_SOURCES ${GLAD_FILES} ${GENERATED}/gl_calls.h)
     list(APPEND TSR_GENERATED_INCLUDES ${GENERATED}/glad/include)
 
     # ---- glsl_kernels.{c,h} from glsl/*.glsl -----------------------------------------------------

@@ -36,25 +36,6 @@ static tsr_status name_file(tsr_status status, const tsr_graph *graph) {
 
 /* ---- making a session ------------------------------------------------------------------------ */
 
-/* Operators' parameters have to be constants on a GPU: weights are rearranged when the session is
- * made. */
-static tsr_status check_parameters(const tsr_graph *graph) {
-    for (int n = 0; n < graph->node_count; n++) {
-        const tsr_node *node = &graph->nodes[n];
-        const tsr_op_info *info = tsr_op_get_info(node->op);
-        for (int i = 0; i < node->input_count && i < 32; i++) {
-            const tsr_value *input = tsr_node_in(graph, node, i);
-            if (input && !input->data && info->parameters >> i & 1)
-                return tsr_fail(
-                    TSR_UNSUPPORTED,
-                    "node '%s' (%s): its parameter '%s' %s (input %d) is not constant; if it "
-                    "comes from inputs, fix those in tsr_session_desc.fixed",
-                    node->name, info->name, input->name, tsr_shape_text(&input->shape), i);
-        }
-    }
-    return TSR_OK;
-}
-
 /* Arrays of elements must be addressable. */
 static tsr_status check_sizes(const tsr_graph *graph) {
     for (int v = 0; v < graph->value_count; v++) {
@@ -71,10 +52,7 @@ static tsr_status prepare_graph(tsr_graph *graph, const tsr_backend *backend,
     TSR_TRY(tsr_bind(graph, desc));
     TSR_TRY(tsr_prepare(graph, tsr_cpu_eval));
     TSR_TRY(check_sizes(graph));
-    if (!backend->optimizes)
-        return TSR_OK;
-    TSR_TRY(check_parameters(graph));
-    return tsr_optimize(graph);
+    return backend->optimizes ? tsr_optimize(graph) : TSR_OK;
 }
 
 /* "Conv+Relu"; NULL when out of memory. */

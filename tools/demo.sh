@@ -13,6 +13,6 @@ cmake --build build --parallel "$(nproc)" >/dev/null
 mkdir -p out
 picture=out/emoji_face.png
 echo "Running demos/models/edges2emoji.onnx on demos/sketches/sketch_face.png"
-build/tessera run demos/models/edges2emoji.onnx -i demos/sketches/sketch_face.png -o "$picture" \
+build/tessera run demos/models/edges2emoji.onnx -i demos/sketches/sketch_face.png --range -1:1 --threshold 0.6 -o "$picture" \
     --backend gles
 echo "$PWD/$picture"

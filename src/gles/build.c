@@ -26,6 +26,8 @@ static void find_uniforms(const tsr_pass *pass, tsr_gles_pass *p) {
 static tsr_status build_programs(tsr_runner *r) {
     double start = tsr_clock_ms();
     for (int i = 0; i < r->plan->pass_count; i++) {
+        if (r->plan->passes[i].kind != TSR_PASS_DRAW)
+            continue;
         char *text = tsr_shader_text(r->plan, &r->plan->passes[i]);
         if (!text)
             return out_of_memory();
@@ -34,6 +36,8 @@ static tsr_status build_programs(tsr_runner *r) {
     }
     for (int i = 0; i < r->plan->pass_count; i++) {
         const tsr_pass *pass = &r->plan->passes[i];
+        if (pass->kind != TSR_PASS_DRAW)
+            continue;
         TSR_TRY(tsr_program_finish(r->passes[i].program, pass->kernel));
         find_uniforms(pass, &r->passes[i]);
     }
@@ -89,7 +93,8 @@ static size_t staging_floats(const tsr_runner *r) {
     size_t most = 0;
     for (int i = 1; i < r->plan->tensor_count; i++) {
         size_t floats = tsr_layout_floats(&r->plan->tensors[i].layout);
-        most = r->plan->tensors[i].keep && floats > most ? floats : most;
+        bool transferred = r->plan->tensors[i].keep || tsr_gles_falls_back(r);
+        most = transferred && floats > most ? floats : most;
     }
     return most;
 }
@@ -100,7 +105,7 @@ static tsr_status build_outputs(tsr_runner *r) {
         return out_of_memory();
     for (int i = 0; i < r->output_count; i++) {
         tsr_gles_output *o = &r->outputs[i];
-        if (o->tensor == TSR_NONE)
+        if (o->tensor == TSR_NONE || r->options.texture_outputs)
             continue;
         size_t bytes = tsr_layout_floats(tsr_plan_layout(r->plan, o->tensor)) * sizeof(float);
         glGenBuffers(1, &o->buffer);
@@ -117,6 +122,7 @@ tsr_status tsr_gles_build(tsr_runner *r) {
     TSR_TRY(build_targets(r));
     TSR_TRY(build_constants(r));
     TSR_TRY(build_outputs(r));
+    TSR_TRY(tsr_gles_fallback_create(r));
     if (r->timers)
         glGenQueriesEXT(r->graph->node_count, r->timers);
     return tsr_gles_check_error(r->device, "preparing the session");

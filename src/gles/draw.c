@@ -2,6 +2,7 @@
 #include "gles/runner.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 
 static void set_layout(GLint size, GLint grid, const tsr_layout *l) {
     glUniform4i(size, l->n, l->c, l->h, l->w);
@@ -56,36 +57,43 @@ static void draw_pass(const tsr_runner *r, int index) {
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-static void draw_passes(const tsr_runner *r, int begin, int end) {
-    for (int i = begin; i < end; i++)
-        draw_pass(r, i);
+static tsr_status run_passes(tsr_runner *r, int begin, int end) {
+    for (int i = begin; i < end; i++) {
+        const tsr_pass *pass = &r->plan->passes[i];
+        if (pass->kind == TSR_PASS_DRAW)
+            draw_pass(r, i);
+        else if (pass->kind == TSR_PASS_UPLOAD)
+            tsr_gles_upload(r, pass);
+        else
+            TSR_TRY(tsr_gles_run_on_cpu(r, pass));
+    }
+    return TSR_OK;
 }
 
-/* Nodes one after the other between GPU timers, or, where there are none, on the clock. */
-static void draw_timed(tsr_runner *r, int node, int begin, int end) {
-    if (r->timers) {
+/* A node between GPU timers, or, where there are none, on the clock. */
+static tsr_status run_timed(tsr_runner *r, int node, int begin, int end) {
+    if (r->timers && r->plan->passes[begin].kind == TSR_PASS_DRAW) {
         glBeginQueryEXT(GL_TIME_ELAPSED_EXT, r->timers[node]);
-        draw_passes(r, begin, end);
+        tsr_status status = run_passes(r, begin, end);
         glEndQueryEXT(GL_TIME_ELAPSED_EXT);
-        return;
+        return status;
     }
     glFinish();
     double start = tsr_clock_ms();
-    draw_passes(r, begin, end);
+    TSR_TRY(run_passes(r, begin, end));
     glFinish();
     r->node_ms[node] = tsr_clock_ms() - start;
+    return TSR_OK;
 }
 
-void tsr_gles_draw(tsr_runner *r) {
+tsr_status tsr_gles_draw(tsr_runner *r) {
     int count = r->plan->pass_count;
     for (int begin = 0, end; begin < count; begin = end) {
         int node = r->plan->passes[begin].node;
         end = begin + 1;
         while (end < count && r->plan->passes[end].node == node)
             end++;
-        if (r->options.time_passes)
-            draw_timed(r, node, begin, end);
-        else
-            draw_passes(r, begin, end);
+        TSR_TRY(r->options.time_passes ? run_timed(r, node, begin, end) : run_passes(r, begin, end));
     }
+    return TSR_OK;
 }

@@ -21,31 +21,41 @@ static size_t texel_index(const conv_table *t, size_t block, size_t within, size
     return (block >> t->blocks_log2) * (size_t)t->width + column * block_size + within;
 }
 
-/* All taps between one input and one output channel. */
-static void fill_pair(const conv_table *t, int output, int tile, int lane, const float *weights, float *texels) {
-    size_t taps = (size_t)t->taps, kernel_h = (size_t)t->conv.window.kernel[0], kernel_w = (size_t)t->conv.window.kernel[1];
+/* The kernel between an output and an input channel; NULL if they do not meet. */
+static const float *kernel_between(const tsr_convolution *c, int output, int input) {
+    int group = output / c->group_outputs, i = input - group * c->group_inputs;
+    if (group >= c->window.group || i < 0 || i >= c->group_inputs)
+        return NULL;
+    return c->weights + (size_t)group * c->stride_group + (size_t)(output % c->group_outputs) * c->stride_output +
+           (size_t)i * c->stride_input;
+}
+
+/* The 4x4 channels of one output and one input tile, tap by tap: both sides are walked through in memory's order. */
+static void fill_tiles(const conv_table *t, int output_tile, int tile, float *texels) {
+    const tsr_convolution *c = &t->conv;
+    const float *kernels[4][4]; /* input, output */
+    int first = (output_tile * 4 / c->group_outputs * c->group_inputs) >> 2; /* as in glsl/conv.glsl */
+    for (int i = 0; i < 16; i++)
+        kernels[i / 4][i % 4] = kernel_between(c, output_tile * 4 + i % 4, (first + tile) * 4 + i / 4);
+    size_t pair = (size_t)output_tile * (size_t)t->tiles + (size_t)tile;
+    size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0], kernel_w = (size_t)c->window.kernel[1];
     for (size_t ky = 0; ky < kernel_h; ky++)
         for (size_t kx = 0; kx < kernel_w; kx++) {
-            size_t pair = (size_t)(output >> 2) * (size_t)t->tiles + (size_t)tile;
             size_t block = (pair * kernel_h + ky) * (size_t)t->chunks + kx / taps;
-            size_t texel = texel_index(t, block, kx % taps * 4 + (size_t)lane, taps * 4);
-            texels[texel * 4 + (size_t)(output & 3)] = weights[ky * kernel_w + kx] * t->conv.factor;
+            float *texel = texels + 4 * texel_index(t, block, kx % taps * 4, taps * 4);
+            for (int i = 0; i < 16; i++) {
+                const float *kernel = kernels[i / 4][i % 4];
+                texel[i] = kernel ? kernel[ky * kernel_w + kx] * c->factor : 0;
+            }
         }
 }
 
 static void fill_dense(const void *data, float *texels) {
     const conv_table *t = data;
-    const tsr_convolution *c = &t->conv;
-    for (int output = 0; output < c->group_outputs * (int)c->window.group; output++) {
-        int group = output / c->group_outputs;
-        int first = ((output & ~3) / c->group_outputs * c->group_inputs) >> 2; /* as in glsl/conv.glsl */
-        for (int i = 0; i < c->group_inputs; i++) {
-            int channel = group * c->group_inputs + i;
-            const float *weights = c->weights + (size_t)group * c->stride_group +
-                                   (size_t)(output % c->group_outputs) * c->stride_output + (size_t)i * c->stride_input;
-            fill_pair(t, output, (channel >> 2) - first, channel & 3, weights, texels);
-        }
-    }
+    int outputs = t->conv.group_outputs * (int)t->conv.window.group;
+    for (int output_tile = 0; output_tile * 4 < outputs; output_tile++)
+        for (int tile = 0; tile < t->tiles; tile++)
+            fill_tiles(t, output_tile, tile, texels);
 }
 
 static void fill_depthwise(const void *data, float *texels) {

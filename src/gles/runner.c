@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "cpu/cpu.h"
 #include "gles/kernels.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@ static tsr_status make_plan(tsr_runner *r) {
         .limits = r->device->limits,
         .half = r->options.precision == TSR_FP16,
         .keep_all = r->options.keep_tensors,
+        .fallback = r->options.allow_cpu_fallback,
         .plain_outputs = r->options.texture_outputs,
         .max_bytes = tsr_memory_bytes(),
         .lower = tsr_gles_lower,
@@ -46,6 +48,7 @@ static tsr_status build(tsr_runner *r) {
     if (r->options.plan_only)
         return TSR_OK;
     TSR_TRY(tsr_gles_enter(r->device));
+    r->built = true;
     tsr_status status = tsr_gles_build(r);
     tsr_gles_leave(r->device);
     return tsr_fail_context(status, "%s", r->graph->file);
@@ -69,7 +72,7 @@ tsr_status tsr_gles_runner_create(tsr_backend_device *device, const tsr_graph *g
 }
 
 void tsr_gles_runner_destroy(tsr_runner *r) {
-    if (r->passes && !r->options.plan_only && tsr_gles_enter(r->device) == TSR_OK) {
+    if (r->built && tsr_gles_enter(r->device) == TSR_OK) {
         tsr_gles_unbuild(r);
         tsr_gles_leave(r->device);
     }
@@ -80,23 +83,25 @@ void tsr_gles_runner_destroy(tsr_runner *r) {
     free(r->node_ms);
     free(r->timers);
     free(r->staging);
+    tsr_gles_fallback_destroy(r);
     tsr_plan_destroy(r->plan);
     free(r);
 }
 
-/* The target that holds a computed tensor. */
-static const tsr_target *target_of(const tsr_runner *r, int tensor) {
+const tsr_target *tsr_gles_target(const tsr_runner *r, int tensor) {
     return &r->targets[r->plan->tensors[tensor].storage];
 }
 
 static tsr_status set_input(tsr_runner *r, int value, const float *data) {
     int tensor = r->plan->value_tensor[value];
+    if (r->plan->value_on_cpu[value])
+        memcpy(r->cpu_data[value], data, tsr_cpu_bytes(&r->graph->values[value]));
     if (tensor == TSR_NONE)
         return TSR_OK;
     const tsr_layout *l = tsr_plan_layout(r->plan, tensor);
     tsr_layout_pack(l, data, r->options.poison ? NAN : 0, r->staging);
     TSR_TRY(tsr_gles_enter(r->device));
-    tsr_target_upload(target_of(r, tensor), l, r->staging);
+    tsr_target_upload(tsr_gles_target(r, tensor), l, r->staging);
     tsr_gles_leave(r->device);
     return TSR_OK;
 }
@@ -106,6 +111,8 @@ static void poison(const tsr_runner *r) {
     const tsr_plan *plan = r->plan;
     for (int i = 0; i < plan->pass_count; i++) {
         int storage = plan->tensors[plan->passes[i].output].storage;
+        if (plan->passes[i].kind == TSR_PASS_CPU)
+            continue;
         tsr_target_poison(&r->targets[storage], &plan->storages[storage]);
     }
 }
@@ -115,7 +122,7 @@ static void start_reading(tsr_runner *r) {
         tsr_gles_output *o = &r->outputs[i];
         o->in_buffer = o->buffer && !r->options.texture_outputs;
         if (o->in_buffer)
-            tsr_target_read(target_of(r, o->tensor), tsr_plan_layout(r->plan, o->tensor), o->buffer);
+            tsr_target_read(tsr_gles_target(r, o->tensor), tsr_plan_layout(r->plan, o->tensor), o->buffer);
     }
     if (r->fence)
         glDeleteSync(r->fence);
@@ -125,13 +132,11 @@ static void start_reading(tsr_runner *r) {
 
 static tsr_status submit(tsr_runner *r) {
     TSR_TRY(tsr_gles_enter(r->device));
-    tsr_status status = tsr_gles_check_lost(r->device);
-    if (status == TSR_OK) {
-        if (r->options.poison)
-            poison(r);
-        tsr_gles_draw(r);
+    if (r->options.poison)
+        poison(r);
+    tsr_status status = tsr_gles_draw(r);
+    if (status == TSR_OK)
         start_reading(r);
-    }
     tsr_gles_leave(r->device);
     return status;
 }
@@ -183,14 +188,15 @@ static tsr_status poll_run(tsr_runner *r) {
     return status;
 }
 
-static tsr_status read_buffer(tsr_runner *r, const tsr_gles_output *o, float *data) {
+static tsr_status read_buffer(const tsr_runner *r, const tsr_gles_output *o, float *data) {
     const tsr_layout *l = tsr_plan_layout(r->plan, o->tensor);
     size_t bytes = tsr_layout_floats(l) * sizeof(float);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, o->buffer);
     const float *texels = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
-    if (texels)
+    if (texels) {
         tsr_layout_unpack(l, texels, data);
-    glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
+        glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
+    }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     return texels ? TSR_OK : tsr_fail(TSR_DEVICE, "the driver cannot map a pixel-pack buffer");
 }
@@ -202,25 +208,36 @@ static tsr_gles_output *find_output(tsr_runner *r, int value) {
     return NULL;
 }
 
-/* A tensor that no run copies by itself: read through a buffer of its own. */
-static tsr_status read_now(tsr_runner *r, int tensor, float *data) {
+tsr_status tsr_gles_read_now(const tsr_runner *r, int tensor, float *data) {
     tsr_gles_output once = {TSR_NONE, tensor, 0, true};
     const tsr_layout *l = tsr_plan_layout(r->plan, tensor);
     glGenBuffers(1, &once.buffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, once.buffer);
     glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)(tsr_layout_floats(l) * sizeof(float)), NULL, GL_STREAM_READ);
-    tsr_target_read(target_of(r, tensor), l, once.buffer);
+    tsr_target_read(tsr_gles_target(r, tensor), l, once.buffer);
     tsr_status status = read_buffer(r, &once, data);
     glDeleteBuffers(1, &once.buffer);
     return status;
 }
 
+/* A result of a node that ran on the CPU; integers become floats. */
+static void copy_floats(float *to, const void *from, const tsr_value *value) {
+    int64_t count = tsr_shape_count(&value->shape);
+    for (int64_t i = 0; i < count; i++)
+        to[i] = tsr_dtype_is_float(value->dtype) ? ((const float *)from)[i] : (float)((const int64_t *)from)[i];
+}
+
 static tsr_status read_value(tsr_runner *r, int value, float *data) {
     const tsr_gles_output *output = find_output(r, value);
     TSR_TRY(finish(r, WAIT_NANOSECONDS));
-    TSR_TRY(output && output->in_buffer ? read_buffer(r, output, data)
-                                        : read_now(r, r->plan->value_tensor[value], data));
-    return tsr_gles_check_error(r->device, "reading a result");
+    if (r->plan->value_tensor[value] == TSR_NONE) {
+        copy_floats(data, r->cpu_data[value], &r->graph->values[value]);
+        return TSR_OK;
+    }
+    tsr_status status = output && output->in_buffer ? read_buffer(r, output, data)
+                                                    : tsr_gles_read_now(r, r->plan->value_tensor[value], data);
+    TSR_TRY(tsr_gles_check_error(r->device, "reading a result")); /* it knows more than read_buffer */
+    return status;
 }
 
 static tsr_status get_output(tsr_runner *r, int value, float *data) {
@@ -232,7 +249,9 @@ static tsr_status get_output(tsr_runner *r, int value, float *data) {
 
 static bool can_read(const tsr_runner *r, int value) {
     int tensor = r->plan->value_tensor[value];
-    return tensor != TSR_NONE && r->plan->tensors[tensor].storage != TSR_NONE && r->plan->tensors[tensor].keep;
+    if (tensor == TSR_NONE)
+        return r->plan->value_on_cpu[value];
+    return r->plan->tensors[tensor].storage != TSR_NONE && r->plan->tensors[tensor].keep;
 }
 
 static tsr_status output_texture(tsr_runner *r, int value, tsr_texture *texture) {
@@ -240,7 +259,7 @@ static tsr_status output_texture(tsr_runner *r, int value, tsr_texture *texture)
     int tensor = r->plan->plain_outputs[output - r->outputs];
     const tsr_layout *l = tsr_plan_layout(r->plan, tensor);
     *texture = (tsr_texture){
-        .id = target_of(r, tensor)->texture,
+        .id = tsr_gles_target(r, tensor)->texture,
         .internal_format = l->half ? GL_RGBA16F : GL_RGBA32F,
         .width = l->w,
         .height = l->h,
@@ -263,14 +282,16 @@ static void report(const tsr_runner *r, tsr_report *out) {
 }
 
 static void node_report(const tsr_runner *r, int node, tsr_node_report *out) {
+    bool on_cpu = false;
     out->kernel = "";
     out->passes = 0;
     for (int i = 0; i < r->plan->pass_count; i++)
         if (r->plan->passes[i].node == node) {
             out->passes++;
             out->kernel = r->plan->passes[i].kernel;
+            on_cpu = on_cpu || r->plan->passes[i].kind == TSR_PASS_CPU;
         }
-    out->backend = out->passes ? "gles" : "view";
+    out->backend = on_cpu ? "cpu" : out->passes ? "gles" : "view";
     out->ms = r->node_ms[node];
 }
 

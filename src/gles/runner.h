@@ -22,6 +22,7 @@ struct tsr_runner {
     const tsr_graph *graph;
     tsr_runner_options options;
     tsr_plan *plan;
+    bool built; /* may hold GL objects */
     int target_count, program_count, output_count;
     tsr_target *targets;    /* by storage */
     GLuint *constants;      /* by tensor; 0 for those that are computed */
@@ -30,6 +31,7 @@ struct tsr_runner {
     double *node_ms;
     tsr_gles_output *outputs; /* by graph output */
     float *staging;         /* texels of the largest tensor that is transferred */
+    void **cpu_data;        /* by value: elements of what nodes on the CPU read and write; NULL without such nodes */
     GLsync fence;           /* of the latest run, until it was waited for */
     double compile_ms;
     uint64_t allocated_bytes;
@@ -42,7 +44,19 @@ void tsr_gles_runner_destroy(tsr_runner *runner);
 /* Programs, textures and tables of a planned runner. Inside enter and leave. */
 tsr_status tsr_gles_build(tsr_runner *runner);
 void tsr_gles_unbuild(tsr_runner *runner);
-/* Draws every pass. */
-void tsr_gles_draw(tsr_runner *runner);
+/* Draws every pass. Waits only before nodes that run on the CPU. */
+tsr_status tsr_gles_draw(tsr_runner *runner);
+
+/* Nodes on the CPU between passes: src/gles/fallback.c. */
+bool tsr_gles_falls_back(const tsr_runner *runner);
+tsr_status tsr_gles_fallback_create(tsr_runner *runner);
+void tsr_gles_fallback_destroy(tsr_runner *runner);
+tsr_status tsr_gles_run_on_cpu(tsr_runner *runner, const tsr_pass *pass);
+void tsr_gles_upload(tsr_runner *runner, const tsr_pass *pass);
+
+/* The target that holds a computed tensor. */
+const tsr_target *tsr_gles_target(const tsr_runner *runner, int tensor);
+/* Reads a computed tensor's elements now, through a buffer of its own. */
+tsr_status tsr_gles_read_now(const tsr_runner *runner, int tensor, float *elements);
 
 #endif

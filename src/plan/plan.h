@@ -32,10 +32,18 @@ typedef struct tsr_pass_post {
     bool swapped;
 } tsr_pass_post;
 
+typedef enum tsr_pass_kind {
+    TSR_PASS_DRAW,
+    TSR_PASS_CPU,    /* the whole node on the CPU: sources are read back, outputs stay in memory */
+    TSR_PASS_UPLOAD, /* `value`, from memory to `output` */
+} tsr_pass_kind;
+
 struct tsr_pass {
+    tsr_pass_kind kind;
     int node;           /* index in the graph */
     const char *kernel; /* stem */
-    int output;         /* tensor */
+    int output;         /* tensor; 0 for TSR_PASS_CPU */
+    int value;          /* of TSR_PASS_UPLOAD */
     int source_count, define_count, uniform_count, post_count;
     int kernel_source_count; /* sources before those of post-ops */
     int sources[TSR_MAX_SOURCES];
@@ -66,10 +74,11 @@ typedef struct tsr_plan {
     tsr_arena *arena;
     const tsr_graph *graph;
     tsr_layout_limits limits;
-    bool half, keep_all;
+    bool half, keep_all, fallback;
     tsr_status status; /* of the first failure: later calls do nothing */
     int node;          /* being lowered */
     int *value_tensor; /* by value index; TSR_NONE if it has none */
+    bool *value_on_cpu; /* by value index: a node that ran on the CPU wrote it to memory */
     int *plain_outputs; /* tensors of the graph outputs as plain textures; NULL if not asked for */
     int pass_count, pass_capacity, tensor_count, tensor_capacity, storage_count;
     tsr_pass *passes;
@@ -84,6 +93,7 @@ typedef struct tsr_plan_options {
     tsr_layout_limits limits;
     bool half;     /* 16-bit storage for everything but inner sums */
     bool keep_all; /* share no storage */
+    bool fallback; /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool plain_outputs; /* copy graph outputs to plain textures: one plane, not wrapped */
     uint64_t max_bytes;   /* refuse plans of more; 0: no limit */
     tsr_lower_fn *const *lower; /* by operator; NULL where there is none */
@@ -93,15 +103,23 @@ typedef struct tsr_plan_options {
 tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan);
 void tsr_plan_destroy(tsr_plan *plan);
 
+/* The steps of tsr_plan_create: src/plan/lower.c and src/plan/storage.c. */
+tsr_status tsr_plan_lower(tsr_plan *plan, tsr_lower_fn *const *lower);
+tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan);
+tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes);
+
 /* ---- for lowerings: each returns a harmless value after a failure, plan->status tells ---- */
 
 tsr_status tsr_plan_fail(tsr_plan *plan, tsr_status status);
+tsr_status tsr_plan_out_of_memory(tsr_plan *plan);
+bool tsr_plan_is_output(const tsr_graph *graph, int value);
 const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor);
 
 /* The tensor of a value, made on first use for graph inputs and constants. */
 int tsr_plan_value(tsr_plan *plan, int value);
 /* The tensor of a value seen with `rank` axes, ones in front: an operand to broadcast. May add a pass. */
 int tsr_plan_operand(tsr_plan *plan, int value, int rank);
+int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish);
 /* A new tensor; precise: 32 bits even in a half plan (inner sums). */
 int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise);
 /* A constant tensor; elements must outlive the plan (or come from plan->arena). */

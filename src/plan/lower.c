@@ -1,0 +1,167 @@
+/* The graph's nodes, one by one, into passes. */
+#include "plan/plan.h"
+
+#include "base/error.h"
+
+/* The pass has no room for another tensor: what follows moves to a pass of its own behind it. */
+static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
+    const tsr_plan_tensor *output = &plan->tensors[pass->output];
+    const tsr_layout *l = &output->layout;
+    tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
+    int final = pass->output;
+    int middle = tsr_plan_tensor_make(plan, &shape, (tsr_layout_wish){l->planes, l->spread, l->half});
+    if (!middle)
+        return pass;
+    pass->output = middle;
+    return tsr_plan_copy(plan, middle, final);
+}
+
+static void add_posts(tsr_plan *plan, const tsr_node *node, const int *operands) {
+    for (int i = 0; i < node->post_count && plan->status == TSR_OK; i++) {
+        tsr_pass *pass = &plan->passes[plan->pass_count - 1];
+        const tsr_post *post = &node->posts[i];
+        if (post->operand == TSR_NONE) {
+            tsr_pass_post_unary(pass, post->op, post->param);
+            continue;
+        }
+        if (pass->source_count == TSR_MAX_SOURCES)
+            pass = continue_pass(plan, pass);
+        tsr_pass_post_binary(plan, pass, post->op, operands[i], post->swapped);
+    }
+}
+
+/* So that lowerings need not look: parameters are constant, and every tensor fits a texture's four axes. */
+static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
+    unsigned parameters = tsr_op_get_info(node->op)->parameters;
+    for (int i = 0; i < node->input_count + node->output_count; i++) {
+        const tsr_value *value = i < node->input_count ? tsr_node_in(graph, node, i)
+                                                       : tsr_node_out(graph, node, i - node->input_count);
+        if (!value)
+            continue;
+        if (value->shape.rank > 4)
+            return tsr_fail(TSR_UNSUPPORTED, "tensor '%s' of shape %s has more than 4 axes, a GPU tensor at most 4",
+                            value->name, tsr_shape_text(&value->shape));
+        if (i < node->input_count && i < 32 && parameters >> i & 1 && !value->data)
+            return tsr_fail(TSR_UNSUPPORTED,
+                            "its parameter '%s' of shape %s (input %d) is not constant; if it comes from inputs, fix "
+                            "those in tsr_session_desc.fixed",
+                            value->name, tsr_shape_text(&value->shape), i);
+    }
+    return TSR_OK;
+}
+
+static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_fn *lower) {
+    if (!lower)
+        return tsr_fail(TSR_UNSUPPORTED, "no such operator on this backend");
+    TSR_TRY(check_node(plan->graph, node));
+    /* Before the node's own passes: reshaping an operand may take one. */
+    int operands[TSR_MAX_POSTS];
+    int rank = plan->graph->values[node->outputs[0]].shape.rank;
+    for (int i = 0; i < node->post_count; i++)
+        operands[i] = node->posts[i].operand == TSR_NONE
+                          ? 0
+                          : tsr_plan_operand(plan, node->posts[i].operand, rank);
+    int passes = plan->pass_count;
+    tsr_plan_fail(plan, lower(plan, node));
+    if (plan->status != TSR_OK || !node->post_count)
+        return plan->status;
+    int output = plan->value_tensor[node->outputs[0]];
+    if (plan->pass_count == passes || plan->passes[plan->pass_count - 1].output != output)
+        tsr_plan_copy(plan, output, tsr_plan_output(plan, node, 0)); /* a view: nothing to fuse with */
+    add_posts(plan, node, operands);
+    return plan->status;
+}
+
+/* Takes back what a failed lowering left behind. */
+static void undo(tsr_plan *plan, int pass_count, int tensor_count) {
+    plan->status = TSR_OK;
+    plan->pass_count = pass_count;
+    plan->tensor_count = tensor_count;
+    for (int i = 0; i < plan->graph->value_count; i++)
+        if (plan->value_tensor[i] >= tensor_count)
+            plan->value_tensor[i] = TSR_NONE;
+}
+
+/* A value that the CPU is to read: from memory, or back from its texture. */
+static void read_on_cpu(tsr_plan *plan, tsr_pass *pass, int value) {
+    if (value != TSR_NONE && !plan->graph->values[value].data && !plan->value_on_cpu[value])
+        tsr_pass_source(plan, pass, plan->value_tensor[value]);
+}
+
+static tsr_status lower_on_cpu(tsr_plan *plan, const tsr_node *node) {
+    tsr_pass *pass = tsr_plan_pass(plan, "", 0);
+    pass->kind = TSR_PASS_CPU;
+    for (int i = 0; i < node->input_count; i++)
+        read_on_cpu(plan, pass, node->inputs[i]);
+    for (int i = 0; i < node->post_count; i++)
+        read_on_cpu(plan, pass, node->posts[i].operand);
+    for (int i = 0; i < node->output_count; i++)
+        if (node->outputs[i] != TSR_NONE)
+            plan->value_on_cpu[node->outputs[i]] = true;
+    return plan->status;
+}
+
+static tsr_status lower_node(tsr_plan *plan, const tsr_node *node, tsr_lower_fn *lower) {
+    int pass_count = plan->pass_count, tensor_count = plan->tensor_count;
+    tsr_status status = lower_on_gpu(plan, node, lower);
+    if (status != TSR_UNSUPPORTED || !plan->fallback)
+        return status;
+    tsr_log(TSR_LOG_WARN, "%s: node '%s' (%s) runs on the CPU: %s", plan->graph->file, node->name,
+            tsr_op_get_info(node->op)->name, tsr_last_error());
+    undo(plan, pass_count, tensor_count);
+    return lower_on_cpu(plan, node);
+}
+
+static tsr_status lower_input(tsr_plan *plan, int value) {
+    const tsr_value *v = &plan->graph->values[value];
+    if (v->data)
+        return TSR_OK;
+    if (plan->fallback && v->shape.rank > 4) /* only nodes on the CPU can read it */
+        plan->value_on_cpu[value] = true;
+    else
+        tsr_plan_value(plan, value);
+    return plan->status;
+}
+
+tsr_status tsr_plan_lower(tsr_plan *plan, tsr_lower_fn *const *lower) {
+    const tsr_graph *graph = plan->graph;
+    for (int i = 0; i < graph->input_count; i++) {
+        tsr_status status = lower_input(plan, graph->inputs[i]);
+        if (status != TSR_OK)
+            return tsr_fail_context(status, "%s: input '%s'", graph->file, graph->values[graph->inputs[i]].name);
+    }
+    for (int i = 0; i < graph->node_count; i++) {
+        const tsr_node *node = &graph->nodes[i];
+        plan->node = i;
+        tsr_status status = lower_node(plan, node, lower[node->op]);
+        if (status != TSR_OK)
+            return tsr_fail_context(status, "%s: node '%s' (%s)", graph->file, node->name,
+                                    tsr_op_get_info(node->op)->name);
+    }
+    return plan->status;
+}
+
+/* Graph outputs once more, as plain textures that a caller can sample. */
+tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
+    const tsr_graph *graph = plan->graph;
+    plan->plain_outputs = TSR_NEW(plan->arena, graph->output_count, int);
+    if (!plan->plain_outputs)
+        return tsr_plan_out_of_memory(plan);
+    for (int i = 0; i < graph->output_count; i++) {
+        int value = graph->outputs[i];
+        if (graph->values[value].producer == TSR_NONE) /* the session's: an input or a constant */
+            continue;
+        int source = tsr_plan_value(plan, value);
+        int tensor = tsr_plan_tensor_make(plan, &graph->values[value].shape, (tsr_layout_wish){.planes = 1, .half = plan->half});
+        if (plan->tensors[tensor].layout.linear)
+            return tsr_fail(TSR_LIMIT, "output '%s' of shape %s fits no plain texture of at most %d x %d",
+                            graph->values[value].name, tsr_shape_text(&graph->values[value].shape),
+                            plan->limits.max_texture_size, plan->limits.max_texture_size);
+        plan->plain_outputs[i] = tensor;
+        plan->tensors[tensor].keep = plan->tensors[tensor].plain = true;
+        plan->node = graph->values[value].producer;
+        tsr_plan_copy(plan, source, tensor);
+    }
+    return plan->status;
+}
+

@@ -25,4 +25,4 @@ uniform vec2 table_inverse; // 1 / columns, 1 / rows
 
 // Texture coordinates of a texel of the table, and the texel i columns behind one.
 vec2 table_at(int x, int y) { return (vec2(x, y) + 0.5) * table_inverse; }
-vec4 table_texel(vec2 at, int i) { return texture(table, vec2(at.x + float(i) * table_inverse.x, at.y)); }
+vec4 table_texel(vec2 at, int i) { return textureLod(table, vec2(at.x + float(i) * table_inverse.x, at.y), 0.0); }

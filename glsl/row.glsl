@@ -26,5 +26,5 @@ void row_begin(int first) {
         EACH_COLUMN(ROW_TEXEL)                                                                                        \
     }
 #define ROW_TEXEL(i)                                                                                                  \
-    row[i] = texture(A_texture, vec3(origin.x + row_at[i].x, row_inside[i] ? origin.y : zero, row_at[i].y));
+    row[i] = textureLod(A_texture, vec3(origin.x + row_at[i].x, row_inside[i] ? origin.y : zero, row_at[i].y), 0.0);
 #endif

@@ -7,9 +7,10 @@ uniform ivec4 T_grid; // tiles per image, columns of a tile in a plane, log2 of 
 uniform vec2 T_inverse; // 1 / the texture's columns, 1 / its rows; the last row is zero
 
 // The texel at integer coordinates, from a texture without filtering: half again as fast as texelFetch on llvmpipe, which
-// calls a function for that, and as exact: the coordinate is off by less than a hundredth of a texel.
+// calls a function for that, and as exact: the coordinate is off by less than a hundredth of a texel. With a level of detail, so
+// that it may stand in any control flow.
 vec4 T_texel(int x, int y, int plane) {
-    return texture(T_texture, vec3((vec2(x, y) + 0.5) * T_inverse, plane));
+    return textureLod(T_texture, vec3((vec2(x, y) + 0.5) * T_inverse, plane), 0.0);
 }
 
 // Where column x of a tile lies: column in its plane, plane.

@@ -135,8 +135,6 @@ void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor) {
         return;
     }
     pass->sources[pass->source_count++] = tensor;
-    if (!pass->post_count)
-        pass->kernel_source_count = pass->source_count;
 }
 
 void tsr_pass_define(tsr_pass *pass, const char *name, int value) {

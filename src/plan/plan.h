@@ -45,7 +45,6 @@ struct tsr_pass {
     int output;         /* tensor; 0 for TSR_PASS_CPU */
     int value;          /* of TSR_PASS_UPLOAD */
     int source_count, define_count, uniform_count, post_count;
-    int kernel_source_count; /* sources before those of post-ops */
     int sources[TSR_MAX_SOURCES];
     tsr_define defines[TSR_MAX_DEFINES];
     tsr_uniform uniforms[TSR_MAX_UNIFORMS];

@@ -1,40 +1,6 @@
 #!/bin/bash
 # The command line tool from outside: help, exit codes, files in and out, bad files, nothing left behind.
-# usage: check_cli.sh [TOOL [FOLDER]]; the tool is otherwise taken from $TSR_BUILD_DIR, the folder is a new one.
-set -u
-shopt -s lastpipe # the last command of a pipe counts its results in this shell
-tool=$(realpath "${1:-${TSR_BUILD_DIR:?names the build folder}/tessera}")
-folder=${2:-$(mktemp -d)}
-[ $# -ge 2 ] || trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-passed=0 failed=0
-
-report() { # report GOOD NAME [DETAIL]
-    if [ "$1" = yes ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL $2${3:+: $3}"
-        sed 's/^/    /' out err 2>/dev/null
-    fi
-}
-
-# expect CODE TEXT ARGUMENTS...: the exit code, and a part of what is printed (either stream; "" for anything)
-expect() {
-    local code=$1 text=$2 got good=no
-    shift 2
-    "$tool" "$@" >out 2>err
-    got=$?
-    if [ $got = "$code" ] && grep -qF -e "$text" out err; then good=yes; fi
-    if [ $got = "$code" ] && [ -z "$text" ]; then good=yes; fi
-    report $good "tessera $*" "exit code $got, wanted $code and '$text'"
-}
-
-check() { # check NAME COMMAND...
-    local name=$1
-    shift
-    if "$@" >out 2>err; then report yes "$name"; else report no "$name"; fi
-}
+source "$(dirname "$0")/support/common.sh"
 
 # ---- models and tensors ------------------------------------------------------------------------------
 
@@ -48,19 +14,6 @@ model() {
     done
     printf '\x42\x02\x10\x0d'
 }
-
-# npy VERSION HEADER: what follows on the standard input are the elements
-npy() {
-    local length=${#2}
-    printf '\x93NUMPY'"\\x$(printf %02x "$1")"'\x00'
-    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
-    [ "$1" = 1 ] || printf '\x00\x00'
-    printf '%s' "$2"
-    cat
-}
-
-zeros() { head -c "$1" /dev/zero; }
-header() { printf "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" "$1" "$2"; }
 
 model Relu >relu.onnx
 model Nope >unknown.onnx
@@ -250,15 +203,14 @@ check 'no temporary file is left' sh -c '[ -z "$(find . -name "*.tmp")" ]'
 
 # ---- the GPU backend, where there is one -------------------------------------------------------------
 
-if "$tool" devices | grep '^gles ' | grep -vq 'not available'; then
+if have_gles; then
     expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --layers
     expect 0 'ran on gles' run relu.onnx -i x.npy -o z.npy
     check 'gles equals cpu' cmp y.npy z.npy
     expect 0 'GFLOP/s' bench relu.onnx -i x.npy --runs 2
     expect 3 '' run relu.onnx -i x.npy --gpu 99
 else
-    echo 'no gles device here: cpu only'
+    lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"
 fi
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish

@@ -14,7 +14,7 @@
 typedef struct tsr_onnx_heap {
     ProtobufCAllocator allocator;
     size_t used, limit;
-    bool exceeded;
+    bool exhausted;
 } tsr_onnx_heap;
 
 typedef struct tsr_reader {

@@ -13,13 +13,13 @@ enum { MAX_GROWTH = 32, SLACK = 1 << 20 };
 
 static void *heap_alloc(void *data, size_t size) {
     tsr_onnx_heap *heap = data;
-    if (size > heap->limit - heap->used) {
-        heap->exceeded = true;
+    block_header *block = NULL;
+    if (size <= heap->limit - heap->used && size <= SIZE_MAX - sizeof *block)
+        block = malloc(sizeof *block + size);
+    if (!block) {
+        heap->exhausted = true;
         return NULL;
     }
-    block_header *block = size > SIZE_MAX - sizeof *block ? NULL : malloc(sizeof *block + size);
-    if (!block)
-        return NULL;
     block->size = size;
     heap->used += size;
     return block + 1;
@@ -51,8 +51,9 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     *message = protobuf_c_message_unpack(type, &heap->allocator, size, bytes);
     if (*message)
         return TSR_OK;
-    if (heap->exceeded)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "unpacking its %zu bytes takes more than %zu", size,
+    if (heap->exhausted)
+        return tsr_fail(TSR_OUT_OF_MEMORY,
+                        "no memory to unpack its %zu bytes, for which %zu are allowed", size,
                         heap->limit);
     return tsr_fail(TSR_INVALID_MODEL,
                     "not an ONNX file, or a damaged one: its %zu bytes do not parse as %s", size,

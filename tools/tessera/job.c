@@ -237,7 +237,10 @@ static float random_value(uint64_t *state) {
 
 static tsr_status make_random(const job *j, job_input *input, int index) {
     tsr_tensor_info *info = &input->info;
-    if (tsr_shape_count(&info->shape) < 0)
+    bool open = false;
+    for (int i = 0; i < info->shape.rank; i++)
+        open |= info->shape.dim[i] < 0;
+    if (open || info->shape.rank < 0)
         return fail(TSR_SHAPE,
                     "input '%s' is %s: give its sizes with --dim NAME=N or --shape "
                     "%s=N,N.., or a file with -i",

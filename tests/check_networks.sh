@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Whole networks on cpu and gles: those of $TSR_MODELS and the trained generator against stored outputs, with their
+# multiply-adds; the seeded U-Net-256 on gles against cpu. Lacking models are a failure where CI is set.
+source "$(dirname "$0")/support/common.sh"
+models=${TSR_MODELS:-$source/../shared/models}
+generator=$models/../generator
+backends=cpu,gles
+have_gles || {
+    backends=cpu
+    lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"
+}
+
+within() { # within NAME ARGUMENTS...: of tessera compare
+    local name=$1
+    shift
+    "$tool" compare --poison "$@" >out 2>err && report yes "$name" || report no "$name"
+    printf '%-34s %s\n' "$name" "$(tail -n 1 out)"
+}
+
+# of NETWORK KEY: the values of a key in index.json, which has one pair a line
+of() {
+    awk -v network="\"$1\":" -v key="\"$2\":" '/^ "/ { inside = $1 == network }
+        inside && $1 == key { sub(/,$/, "", $2); print $2 }' "$models/index.json"
+}
+
+# The tolerance's floor is how far the reference itself moves, output by output.
+network() { # network NAME
+    local name=$1 arguments=() file outputs noises i macs wanted
+    for file in "$models/$name"/input_*.npy; do arguments+=(-i "$file"); done
+    "$tool" info "$models/$name/model.onnx" "${arguments[@]}" --backend cpu >info 2>err
+    mapfile -t outputs < <(sed -n 's/^output  *\(.*\): [a-z]*[0-9]* \[.*/\1/p' info)
+    mapfile -t noises < <(of "$name" maxdiff)
+    if [ ${#outputs[@]} = 0 ] || [ ${#noises[@]} != ${#outputs[@]} ]; then
+        report no "$name" "${#outputs[@]} outputs, ${#noises[@]} in index.json"
+        return
+    fi
+    for i in "${!outputs[@]}"; do
+        arguments+=(--expect "${outputs[i]}=$models/$name/output_$i.npy" --floor "${outputs[i]}=${noises[i]}")
+    done
+    within "$name" "$models/$name/model.onnx" "${arguments[@]}" --backends "$backends"
+
+    macs=$(awk '$1 == "cpu" { print $NF }' info)
+    wanted=$(of "$name" macs)
+    [ "$name" = ppocr_cls_mbv3 ] && wanted=$((wanted + 400)) # index.json leaves its MatMul out, 200 x 2
+    [ "$macs" = "$wanted" ] && report yes "$name" || report no "$name" "$macs multiply-adds instead of $wanted"
+}
+
+if [ -f "$models/index.json" ]; then
+    while read -r name; do network "$name"; done < <(sed -n 's/^ "\(.*\)": {/\1/p' "$models/index.json")
+else
+    lacking "the networks ($models); TSR_MODELS names their folder" "${CI:-}"
+fi
+if [ -d "$generator" ]; then
+    for sketch in face fish heart house; do
+        within "edges2emoji $sketch" "$source/demos/models/edges2emoji.onnx" --range -1:1 --threshold 0.6 \
+            -i "$source/demos/sketches/sketch_$sketch.png" --expect "$generator/picture_$sketch.npy" \
+            --backends "$backends"
+    done
+else
+    lacking "the generator's pictures ($generator)" "${CI:-}"
+fi
+
+if [ $backends = cpu,gles ]; then
+    for model in '16 none' '16 batch' '16 instance' '64 none' '64 batch' '64 instance'; do
+        read -r ngf norm <<<"$model"
+        check "make_models $model" "$build/make_models" pix2pix --ngf "$ngf" --norm "$norm" -o unet.onnx
+        within "U-Net-256, ngf $ngf, norm $norm" unet.onnx --rtol 0 --atol 1e-4
+    done
+fi
+finish

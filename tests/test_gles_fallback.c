@@ -1,0 +1,138 @@
+/* Nodes that gles cannot draw: refused by name, or run on the CPU between passes where the caller allows it. */
+#include "support/backends.h"
+#include "support/onnx_case.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 4096 };
+
+static tsr_model *load(const char *text) {
+    size_t size;
+    uint8_t *bytes = onnx_case_bytes(13, text, &size);
+    tsr_model *model = NULL;
+    if (tsr_model_load_memory(bytes, size, &(tsr_model_desc){.name = text}, &model) != TSR_OK)
+        fail_msg("%s", tsr_last_error());
+    free(bytes);
+    return model;
+}
+
+static tsr_session *open_session(tsr_device *device, const tsr_model *model, tsr_precision precision) {
+    tsr_session *session = NULL;
+    const tsr_session_desc desc = {.allow_cpu_fallback = true, .poison = true, .precision = precision};
+    if (tsr_session_create(device, model, &desc, &session) != TSR_OK)
+        fail_msg("%s", tsr_last_error());
+    return session;
+}
+
+static void set_inputs(tsr_session *session, float seed) {
+    static float data[MOST];
+    for (int i = 0; i < tsr_session_input_count(session); i++) {
+        tsr_tensor_info info;
+        assert_int_equal(tsr_session_input(session, i, &info), TSR_OK);
+        size_t count = (size_t)tsr_shape_count(&info.shape);
+        assert_true(count <= MOST);
+        for (size_t k = 0; k < count; k++)
+            data[k] = sinf(seed + (float)k * 1.7f + (float)i);
+        assert_int_equal(tsr_session_set_input(session, info.name, data, count), TSR_OK);
+    }
+}
+
+static size_t run(tsr_session *session, float seed, int output, float *data) {
+    tsr_tensor_info info;
+    set_inputs(session, seed);
+    if (tsr_session_run(session) != TSR_OK)
+        fail_msg("%s", tsr_last_error());
+    assert_int_equal(tsr_session_output(session, output, &info), TSR_OK);
+    size_t count = (size_t)tsr_shape_count(&info.shape);
+    assert_true(count <= MOST);
+    if (tsr_session_get_output(session, info.name, data, count) != TSR_OK)
+        fail_msg("%s", tsr_last_error());
+    return count;
+}
+
+static int nodes_on(const tsr_session *session, const char *backend) {
+    tsr_report report;
+    int nodes = 0;
+    assert_int_equal(tsr_session_report(session, &report), TSR_OK);
+    for (int i = 0; i < report.node_count; i++) {
+        tsr_node_report node;
+        assert_int_equal(tsr_session_node_report(session, i, &node), TSR_OK);
+        nodes += strcmp(node.backend, backend) == 0;
+    }
+    return nodes;
+}
+
+/* Two runs on gles with fallback against two on cpu. */
+static void expect_agreement(const char *text, int on_cpu, int on_gles) {
+    static float expected[MOST], actual[MOST];
+    tsr_device *device = gles_device((backend_limits){0}), *reference;
+    tsr_model *model = load(text);
+    assert_int_equal(tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &reference), TSR_OK);
+    tsr_session *a = open_session(reference, model, TSR_FP32), *b = open_session(device, model, TSR_FP32);
+    assert_int_equal(nodes_on(b, "cpu"), on_cpu);
+    assert_int_equal(nodes_on(b, "gles"), on_gles);
+    for (int seed = 0; seed < 2; seed++)
+        for (int output = 0; output < tsr_session_output_count(a); output++) {
+            size_t count = run(a, (float)seed, output, expected);
+            assert_int_equal(run(b, (float)seed, output, actual), count);
+            for (size_t i = 0; i < count; i++)
+                if (!(fabsf(actual[i] - expected[i]) <= 1e-4f))
+                    fail_msg("%s: element %zu of output %d: %g instead of %g", text, i, output, (double)actual[i],
+                             (double)expected[i]);
+        }
+    tsr_session_destroy(a);
+    tsr_session_destroy(b);
+    tsr_model_free(model);
+    tsr_device_destroy(reference);
+}
+
+static void between_passes(void **state) {
+    (void)state;
+    need_gles();
+    /* cubic: on the CPU; its input and output are textures */
+    expect_agreement("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,1,2,2> -> b mode=cubic; Conv b u{2,5,3,3} -> c", 1, 2);
+    /* the same as the graph's last node, with a post-op, and twice in a row */
+    expect_agreement("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,1,2,2> -> b mode=cubic; Relu b -> c", 1, 1);
+    expect_agreement("Resize x[1,2,5,5] _ f<1,1,2,2> -> a mode=cubic; Resize a _ g<1,1,1,2> -> b mode=cubic; Neg b -> c", 2, 0);
+}
+
+static void more_than_four_axes(void **state) {
+    (void)state;
+    need_gles();
+    /* channel shuffle through five axes */
+    expect_agreement("Conv x[1,6,5,3] w{6,6,1,1} -> a; Reshape a s(1,2,3,5,3) -> b; Transpose b -> c perm=0,2,1,3,4; "
+                     "Reshape c t(1,6,5,3) -> d; Conv d u{4,6,1,1} -> e",
+                     3, 2);
+    /* an input and an output of five axes */
+    expect_agreement("Transpose x[2,3,1,2,2] -> a perm=4,3,2,1,0; Neg a -> b", 1, 0);
+    expect_agreement("Reshape x[2,3,1,2,2] s(6,4) -> a; Relu a -> b; Reshape b t(1,2,3,2,2) -> c", 2, 1);
+}
+
+static void computed_parameters(void **state) {
+    (void)state;
+    need_gles();
+    expect_agreement("Relu v[4,3,3,3] -> w; Conv x[1,3,6,6] w -> a; Relu a -> b", 1, 1);
+}
+
+static void refused_otherwise(void **state) {
+    (void)state;
+    need_gles();
+    tsr_model *model = load("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,1,2,2> -> b mode=cubic");
+    tsr_session *session;
+    assert_int_equal(tsr_session_create(gles_device((backend_limits){0}), model, NULL, &session), TSR_UNSUPPORTED);
+    assert_non_null(strstr(tsr_last_error(), "Resize1"));
+    assert_non_null(strstr(tsr_last_error(), "cubic"));
+    tsr_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(between_passes),
+        cmocka_unit_test(more_than_four_axes),
+        cmocka_unit_test(computed_parameters),
+        cmocka_unit_test(refused_otherwise),
+    };
+    return cmocka_run_group_tests_name("gles fallback", tests, NULL, close_backends);
+}

@@ -171,6 +171,38 @@ static void test_dead_nodes_go(void **state) {
     tsr_graph_destroy(graph);
 }
 
+/* ---- Transposes of many axes ---- */
+
+static void expect_four_axes(const tsr_graph *graph) {
+    for (int n = 0; n < graph->node_count; n++)
+        for (int i = 0; i < graph->nodes[n].input_count; i++)
+            assert_in_range(tsr_node_in(graph, &graph->nodes[n], i)->shape.rank, 0, 4);
+}
+
+/* x, seen as more axes, transposed and made a list, takes so many nodes when it is optimised. */
+static void transposed(int rank, const int64_t *dims, const int64_t *perm, int node_count) {
+    tsr_shape shape = tsr_shape_make(rank, dims), count = {1, {tsr_shape_count(&shape)}};
+    begin(1, count.dim);
+    onnx_add_ints(writer, "axes", SHAPE(rank), dims);
+    node("Reshape", "x,axes", "a");
+    onnx_set_ints(writer, node("Transpose", "a", "b"), "perm", (size_t)rank, perm);
+    onnx_add_ints(writer, "list", SHAPE(1), INTS(-1));
+    node("Reshape", "b,list", "y");
+    pair p = apply(tsr_optimize, "y");
+    expect_four_axes(p.after);
+    finish(p, node_count);
+}
+
+static void test_wide_transposes_split(void **state) {
+    (void)state;
+    transposed(SHAPE(1, 1, 3, 3, 4, 5), INTS(0, 1, 4, 2, 5, 3), 3); /* PixelShuffle of one image */
+    transposed(SHAPE(2, 3, 2, 2, 4, 5), INTS(0, 1, 4, 2, 5, 3), 5);
+    transposed(SHAPE(2, 2, 3, 4, 5), INTS(0, 2, 1, 3, 4), 3);       /* of groups of channels */
+    transposed(SHAPE(2, 1, 3, 1, 4, 1), INTS(5, 0, 3, 2, 1, 4), 1); /* moves only axes of one */
+    transposed(SHAPE(2, 3, 2, 3, 2), INTS(4, 3, 2, 1, 0), 9);
+    transposed(SHAPE(2, 3, 2, 3, 2, 1, 2, 2), INTS(6, 4, 7, 0, 2, 1, 5, 3), 7);
+}
+
 /* ---- bypass ---- */
 
 static void test_no_ops_go(void **state) {
@@ -464,6 +496,7 @@ int main(void) {
         cmocka_unit_test(test_folding_is_bounded),
         cmocka_unit_test(test_failures_name_the_node),
         cmocka_unit_test(test_dead_nodes_go),
+        cmocka_unit_test(test_wide_transposes_split),
         cmocka_unit_test(test_no_ops_go),
         cmocka_unit_test(test_moving_nodes_stay),
         cmocka_unit_test(test_bypass_keeps_output_names),

@@ -202,7 +202,9 @@ tsr_status tsr_gles_gather(tsr_plan *plan, const tsr_node *node) {
     take_table table = {0};
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), data->shape.rank, &axis));
-    TSR_TRY(tsr_node_const_ints(plan->graph, node, 1, &table.indices, &table.count));
+    const tsr_value *indices = tsr_node_in(plan->graph, node, 1); /* constant integers of any shape */
+    table.indices = indices->data;
+    table.count = tsr_shape_count(&indices->shape);
     table.size = data->shape.dim[axis];
     for (int64_t i = 0; i < table.count; i++)
         if (table.indices[i] < -table.size || table.indices[i] >= table.size)

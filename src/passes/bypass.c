@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "graph/infer.h"
 
-#include <string.h>
-
 static bool is_reshaping(tsr_op op) {
     return op == TSR_OP_Reshape || op == TSR_OP_Flatten || op == TSR_OP_Squeeze ||
            op == TSR_OP_Unsqueeze;
@@ -132,14 +130,12 @@ static tsr_node *reshaping_before(const tsr_graph *graph, const tsr_node *node,
 /* Turns the second of two reshaping nodes into a Reshape of the first one's input. */
 static tsr_status join_reshapes(tsr_graph *graph, tsr_node *first, tsr_node *second) {
     const tsr_value *out = tsr_node_out(graph, second, 0);
-    int64_t *dims = TSR_NEW(graph->arena, TSR_MAX_RANK, int64_t);
     int *inputs = TSR_NEW(graph->arena, 2, int);
-    if (!dims || !inputs)
+    if (!inputs)
         return tsr_out_of_memory(graph);
-    memcpy(dims, out->shape.dim, sizeof out->shape.dim);
-    tsr_shape shape = {.rank = 1, .dim = {out->shape.rank}};
+    const tsr_shape shape = out->shape; /* adding a value may move the others */
     inputs[0] = first->inputs[0];
-    inputs[1] = tsr_add_constant(graph, out->name, "shape", TSR_I64, &shape, dims);
+    inputs[1] = tsr_add_shape(graph, out->name, &shape);
     if (inputs[1] == TSR_NONE)
         return TSR_OUT_OF_MEMORY;
     second->op = TSR_OP_Reshape;

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 
+#include <string.h>
+
 tsr_status tsr_out_of_memory(const tsr_graph *graph) {
     return tsr_fail(TSR_OUT_OF_MEMORY, "%s: out of memory", graph->file);
 }
@@ -100,4 +102,15 @@ int tsr_add_constant(tsr_graph *graph, const char *base, const char *suffix, tsr
         graph->values[value].data = data;
     }
     return value;
+}
+
+int tsr_add_shape(tsr_graph *graph, const char *base, const tsr_shape *shape) {
+    const tsr_shape list = {.rank = 1, .dim = {shape->rank}};
+    int64_t *dims = TSR_NEW(graph->arena, TSR_MAX_RANK, int64_t);
+    if (!dims) {
+        tsr_out_of_memory(graph);
+        return TSR_NONE;
+    }
+    memcpy(dims, shape->dim, sizeof shape->dim);
+    return tsr_add_constant(graph, base, "shape", TSR_I64, &list, dims);
 }

@@ -28,6 +28,9 @@ int tsr_add_value(tsr_graph *graph, const char *base, const char *suffix);
 int tsr_add_constant(tsr_graph *graph, const char *base, const char *suffix, tsr_dtype dtype,
                      const tsr_shape *shape, const void *data);
 
+/* The shape as a constant that Reshape takes. */
+int tsr_add_shape(tsr_graph *graph, const char *base, const tsr_shape *shape);
+
 tsr_status tsr_out_of_memory(const tsr_graph *graph);
 
 #endif

@@ -12,11 +12,12 @@ typedef tsr_status (*tsr_eval_fn)(const tsr_graph *graph, const tsr_node *node, 
  * that no output needs. All input shapes must be known. */
 tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval);
 
-/* Drops Identity, Dropout and float Cast; folds BatchNormalization into the convolution before it or rewrites
+/* Splits Transposes of more than four axes; drops Identity, Dropout and float Cast; folds BatchNormalization into the convolution before it or rewrites
  * it as Mul and Add; fuses post-ops. Values in graph->outputs are kept. */
 tsr_status tsr_optimize(tsr_graph *graph);
 
 /* The single passes of tsr_optimize, in its order (for tests). */
+tsr_status tsr_pass_split_transpose(tsr_graph *graph);
 tsr_status tsr_pass_bypass(tsr_graph *graph);
 tsr_status tsr_pass_fold_batch_norm(tsr_graph *graph);
 tsr_status tsr_pass_fuse_posts(tsr_graph *graph);

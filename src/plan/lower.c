@@ -114,7 +114,7 @@ static tsr_status lower_node(tsr_plan *plan, const tsr_node *node, tsr_lower_fn 
 
 static tsr_status lower_input(tsr_plan *plan, int value) {
     const tsr_value *v = &plan->graph->values[value];
-    if (v->data)
+    if (v->data || tsr_shape_count(&v->shape) == 0) /* of no elements nothing is computed */
         return TSR_OK;
     if (plan->fallback && v->shape.rank > 4) /* only nodes on the CPU can read it */
         plan->value_on_cpu[value] = true;

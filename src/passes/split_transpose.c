@@ -1,0 +1,188 @@
+/* A Transpose of more than four axes, which no GPU tensor has, becomes Transposes of four with
+ * Reshapes between them. PyTorch writes PixelShuffle and channel shuffles so. */
+#include "passes/edit.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+enum { GPU_AXES = 4, MAX_NODES = 2 * TSR_MAX_RANK + 1 };
+
+/* Axes that stay side by side are one block; blocks are numbered in the order of the output. */
+typedef struct blocks {
+    int count;
+    int at[TSR_MAX_RANK]; /* the blocks in their present order */
+    int64_t size[TSR_MAX_RANK];
+} blocks;
+
+static blocks find_blocks(const tsr_shape *shape, const int64_t *perm) {
+    blocks b = {0};
+    int place[TSR_MAX_RANK], first[TSR_MAX_RANK], count = 0, last = TSR_NONE;
+    for (int i = 0; i < shape->rank; i++) /* axes of one element are nowhere */
+        place[i] = shape->dim[i] == 1 ? TSR_NONE : count++;
+    for (int i = 0; i < shape->rank; i++) {
+        int axis = perm ? (int)perm[i] : shape->rank - 1 - i;
+        if (place[axis] == TSR_NONE)
+            continue;
+        if (b.count == 0 || place[axis] != last + 1) {
+            first[b.count] = place[axis];
+            b.size[b.count++] = 1;
+        }
+        b.size[b.count - 1] *= shape->dim[axis];
+        last = place[axis];
+    }
+    for (int i = 0; i < b.count; i++) {
+        int before = 0;
+        for (int k = 0; k < b.count; k++)
+            before += first[k] < first[i];
+        b.at[before] = i;
+    }
+    return b;
+}
+
+static int64_t product(const blocks *b, int begin, int end) {
+    int64_t size = 1;
+    for (int i = begin; i < end; i++)
+        size *= b->size[b->at[i]];
+    return size;
+}
+
+/* What replaces a node. */
+typedef struct chain {
+    tsr_graph *graph;
+    const tsr_node *node;
+    tsr_node *made;
+    int count, value; /* nodes; what the latest one writes */
+    tsr_status status;
+} chain;
+
+/* output: the value to write, or TSR_NONE for a new one. */
+static tsr_node *append(chain *c, tsr_op op, const tsr_shape *shape, int output) {
+    int *slots = TSR_NEW(c->graph->arena, 3, int);
+    if (!slots) {
+        c->status = tsr_out_of_memory(c->graph);
+        return NULL;
+    }
+    tsr_dtype dtype = tsr_node_out(c->graph, c->node, 0)->dtype;
+    if (output == TSR_NONE)
+        output = tsr_add_value(c->graph, c->node->name, "moved");
+    if (output == TSR_NONE) {
+        c->status = TSR_OUT_OF_MEMORY;
+        return NULL;
+    }
+    c->graph->values[output].dtype = dtype;
+    c->graph->values[output].shape = *shape;
+    slots[0] = c->value;
+    slots[2] = c->value = output;
+    tsr_node *node = &c->made[c->count++];
+    *node = (tsr_node){.name = c->node->name,
+                       .op = op,
+                       .input_count = 1,
+                       .output_count = 1,
+                       .inputs = slots,
+                       .outputs = slots + 2};
+    return node;
+}
+
+static void append_reshape(chain *c, const tsr_shape *shape, int output) {
+    tsr_node *node = append(c, TSR_OP_Reshape, shape, output);
+    if (!node)
+        return;
+    node->inputs[1] = tsr_add_shape(c->graph, c->node->name, shape);
+    node->input_count = 2;
+    if (node->inputs[1] == TSR_NONE)
+        c->status = TSR_OUT_OF_MEMORY;
+}
+
+static void append_transpose(chain *c, const int64_t size[GPU_AXES], const int64_t perm[GPU_AXES]) {
+    tsr_shape seen = tsr_shape_make(GPU_AXES, size), moved = seen;
+    for (int i = 0; i < GPU_AXES; i++)
+        moved.dim[i] = size[perm[i]];
+    append_reshape(c, &seen, TSR_NONE);
+    tsr_node *node = append(c, TSR_OP_Transpose, &moved, TSR_NONE);
+    tsr_attr *attr = TSR_NEW(c->graph->arena, 1, tsr_attr);
+    int64_t *ints = TSR_NEW(c->graph->arena, GPU_AXES, int64_t);
+    if (!node || !attr || !ints) {
+        c->status = tsr_out_of_memory(c->graph);
+        return;
+    }
+    memcpy(ints, perm, GPU_AXES * sizeof *perm);
+    *attr = (tsr_attr){.name = "perm", .kind = TSR_ATTR_INTS, .count = GPU_AXES, .ints = ints};
+    node->attrs = attr;
+    node->attr_count = 1;
+}
+
+/* Few blocks are brought into order at once. */
+static void move_all(chain *c, blocks *b) {
+    int64_t size[GPU_AXES] = {1, 1, 1, 1}, perm[GPU_AXES] = {0, 1, 2, 3};
+    for (int i = 0; i < b->count; i++) {
+        size[i] = b->size[b->at[i]];
+        perm[b->at[i]] = i;
+    }
+    append_transpose(c, size, perm);
+}
+
+/* Otherwise one run of blocks after the other goes to its place, in front of what still lies there.
+ */
+static void move_in_turn(chain *c, blocks *b) {
+    static const int64_t perm[GPU_AXES] = {0, 2, 1, 3};
+    for (int i = 0; i < b->count; i++) {
+        int begin = i, end, moved[TSR_MAX_RANK];
+        while (b->at[begin] != i)
+            begin++;
+        if (begin == i)
+            continue;
+        for (end = begin + 1; end < b->count && b->at[end] == b->at[end - 1] + 1;)
+            end++;
+        append_transpose(c,
+                         (int64_t[]){product(b, 0, i), product(b, i, begin), product(b, begin, end),
+                                     product(b, end, b->count)},
+                         perm);
+        int length = end - begin;
+        memcpy(moved, b->at + begin, (size_t)length * sizeof *moved);
+        memmove(b->at + i + length, b->at + i, (size_t)(begin - i) * sizeof *moved);
+        memcpy(b->at + i, moved, (size_t)length * sizeof *moved);
+    }
+}
+
+static bool is_wide(const tsr_graph *graph, const tsr_node *node) {
+    return node->op == TSR_OP_Transpose && tsr_node_in(graph, node, 0)->shape.rank > GPU_AXES;
+}
+
+static void split(chain *c) {
+    int rank;
+    const int64_t *perm = tsr_attr_ints(c->node, "perm", &rank);
+    const tsr_shape shape = tsr_node_out(c->graph, c->node, 0)->shape;
+    blocks b = find_blocks(&tsr_node_in(c->graph, c->node, 0)->shape, perm);
+    if (b.count > GPU_AXES)
+        move_in_turn(c, &b);
+    else if (b.count > 1)
+        move_all(c, &b);
+    append_reshape(c, &shape, c->node->outputs[0]);
+}
+
+tsr_status tsr_pass_split_transpose(tsr_graph *graph) {
+    size_t room = 0;
+    for (int n = 0; n < graph->node_count; n++)
+        room += is_wide(graph, &graph->nodes[n]) ? MAX_NODES : 1;
+    tsr_node *nodes = TSR_NEW(graph->arena, room, tsr_node);
+    if (!nodes)
+        return tsr_out_of_memory(graph);
+    int count = 0;
+    for (int n = 0; n < graph->node_count; n++) {
+        const tsr_node *node = &graph->nodes[n];
+        if (!is_wide(graph, node)) {
+            nodes[count++] = *node;
+            continue;
+        }
+        chain c = {.graph = graph, .node = node, .made = nodes + count, .value = node->inputs[0]};
+        split(&c);
+        if (c.status != TSR_OK)
+            return c.status;
+        count += c.count;
+    }
+    graph->nodes = nodes;
+    graph->node_count = count;
+    tsr_sweep(graph);
+    return TSR_OK;
+}

@@ -1,16 +1,23 @@
 // Resampling of rows and columns from a table made on the CPU, so that coordinates are the oracle's to the last bit.
-// Table row 0: for each output column (first input column, second, weight of the second, 1 if outside); row 1: rows.
+// Table rows 0 and 1: for each output column TAPS input columns and their weights; 2 and 3: for each output row. A first
+// index below 0 means that the output lies outside.
 uniform vec4 value; // x: what lies outside
 vec4 kernel(int n, int t, int y, int x) {
     int k = n * A_grid.x + t;
-    vec4 columns = table_texel(table_at(x, 0), 0), rows = table_texel(table_at(y, 1), 0);
-    ivec2 cx = ivec2(columns.xy), cy = ivec2(rows.xy);
-#if LINEAR
-    vec4 top = mix(A_fetch(k, cy.x, cx.x), A_fetch(k, cy.x, cx.y), columns.z);
-    vec4 bottom = mix(A_fetch(k, cy.y, cx.x), A_fetch(k, cy.y, cx.y), columns.z);
-    vec4 v = mix(top, bottom, rows.z);
+    vec4 columns = table_texel(table_at(x, 0), 0), column_weights = table_texel(table_at(x, 1), 0);
+    vec4 rows = table_texel(table_at(y, 2), 0), row_weights = table_texel(table_at(y, 3), 0);
+    if (min(columns.x, rows.x) < 0.0)
+        return value.xxxx;
+#if TAPS == 1
+    return A_fetch(k, int(rows.x), int(columns.x));
 #else
-    vec4 v = A_fetch(k, cy.x, cx.x);
+    vec4 sum = vec4(0.0);
+    for (int i = 0; i < TAPS; i++) {
+        vec4 row = vec4(0.0);
+        for (int j = 0; j < TAPS; j++)
+            row += column_weights[j] * A_fetch(k, int(rows[i]), int(columns[j]));
+        sum += row_weights[i] * row;
+    }
+    return sum;
 #endif
-    return columns.w + rows.w > 0.0 ? value.xxxx : v;
 }

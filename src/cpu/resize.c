@@ -3,18 +3,8 @@
 
 #include "base/error.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_TAPS = 4 };
-
-/* What one index of the result reads along an axis. */
-typedef struct taps {
-    int count;
-    int64_t index[MAX_TAPS];
-    double weight[MAX_TAPS];
-} taps;
 
 static tsr_status resize_nearest(const tsr_cpu_call *call, const tsr_resize *resize) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
@@ -38,47 +28,12 @@ static tsr_status resize_nearest(const tsr_cpu_call *call, const tsr_resize *res
     return TSR_OK;
 }
 
-static void linear_weights(double t, double weight[MAX_TAPS]) {
-    weight[0] = 1 - t;
-    weight[1] = t;
-}
-
-/* Keys' kernel with coefficient a at distances 1 + t, t, 1 - t and 2 - t. */
-static void cubic_weights(double a, double t, double weight[MAX_TAPS]) {
-    double s = 1 - t;
-    weight[0] = ((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a;
-    weight[1] = ((a + 2) * t - (a + 3)) * t * t + 1;
-    weight[2] = ((a + 2) * s - (a + 3)) * s * s + 1;
-    weight[3] = ((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a;
-}
-
-/* Taps beyond the edge read the edge, or with exclude_outside weigh nothing and the others more. */
-static taps taps_at(const tsr_resize *resize, double at, int64_t length) {
-    bool cubic = resize->mode == TSR_CUBIC;
-    taps result = {.count = cubic ? 4 : 2};
-    double floored = floor(at), sum = 0;
-    if (cubic)
-        cubic_weights(resize->cubic_coeff_a, at - floored, result.weight);
-    else
-        linear_weights(at - floored, result.weight);
-    for (int k = 0; k < result.count; k++) {
-        double index = floored + k - (cubic ? 1 : 0);
-        result.index[k] = index < (double)length ? (index > 0 ? (int64_t)index : 0) : length - 1;
-        if (resize->exclude_outside && (index < 0 || index >= (double)length))
-            result.weight[k] = 0;
-        sum += result.weight[k];
-    }
-    for (int k = 0; k < result.count && resize->exclude_outside; k++)
-        result.weight[k] /= sum;
-    return result;
-}
-
 /* x [outer, in, inner] -> y [outer, out, inner], y zeroed. */
 static void resize_axis(const tsr_resize *resize, int axis, int64_t outer, int64_t in,
                         int64_t inner, const double *x, double *y) {
     int64_t out = resize->out[axis];
     for (int64_t i = 0; i < out; i++) {
-        taps t = taps_at(resize, tsr_resize_coordinate(resize, axis, in, i), in);
+        tsr_resize_taps t = tsr_resize_taps_at(resize, axis, in, i);
         for (int64_t o = 0; o < outer; o++) {
             double *to = y + (o * out + i) * inner;
             for (int k = 0; k < t.count; k++) {
@@ -109,8 +64,7 @@ static tsr_status extrapolate(const tsr_cpu_call *call, const tsr_resize *resize
     for (int axis = 0; axis < out->rank; axis++) {
         for (int64_t i = 0; i < count; i++) {
             int64_t index = i / stride[axis] % out->dim[axis];
-            float at = tsr_resize_coordinate(resize, axis, in->dim[axis], index);
-            if (at < 0 || at > (float)(in->dim[axis] - 1))
+            if (tsr_resize_is_outside(resize, axis, in->dim[axis], index))
                 y[i] = resize->extrapolation_value;
         }
     }

@@ -2,9 +2,8 @@
 
 #include "base/error.h"
 
-#include <math.h>
-
-/* glsl/resize.glsl's table: for each output column (row 0) and row (row 1) of which input texels it is made. */
+/* glsl/resize.glsl's table: of which input columns each output column is made (row 0), with which weights (row 1);
+ * the same for rows (rows 2 and 3). */
 typedef struct resize_table {
     tsr_resize resize;
     int width;
@@ -12,35 +11,37 @@ typedef struct resize_table {
     int64_t in[2], out[2];
 } resize_table;
 
-static void fill_texel(const resize_table *t, int line, int64_t i, float *texel) {
+/* A first index below 0: outside. */
+static void fill_texels(const resize_table *t, int line, int64_t i, float *indices, float *weights) {
     const tsr_resize *r = &t->resize;
     int axis = t->axis[line];
     int64_t in = t->in[line];
+    weights[0] = 1;
     if (axis == TSR_NONE)
         return;
     if (r->mode == TSR_NEAREST) {
-        int64_t index = tsr_resize_nearest_index(r, axis, in, i);
-        texel[0] = index < 0 ? 0 : (float)index;
-        texel[3] = index < 0;
+        indices[0] = (float)tsr_resize_nearest_index(r, axis, in, i);
         return;
     }
-    float at = tsr_resize_coordinate(r, axis, in, i), low = floorf(at), last = (float)(in - 1);
-    texel[0] = fminf(fmaxf(low, 0), last);
-    texel[1] = fminf(fmaxf(low + 1, 0), last);
-    texel[2] = at - low;
-    texel[3] = r->transform == TSR_TF_CROP_AND_RESIZE && (at < 0 || at > last);
+    tsr_resize_taps taps = tsr_resize_taps_at(r, axis, in, i);
+    for (int k = 0; k < taps.count; k++) {
+        indices[k] = (float)taps.index[k];
+        weights[k] = (float)taps.weight[k];
+    }
+    if (tsr_resize_is_outside(r, axis, in, i))
+        indices[0] = -1;
 }
 
 static void fill_table(const void *data, float *texels) {
     const resize_table *t = data;
-    for (int line = 0; line < 2; line++)
+    for (int line = 0; line < 2; line++) {
+        float *indices = texels + (int64_t)2 * line * t->width * 4, *weights = indices + (int64_t)t->width * 4;
         for (int64_t i = 0; i < t->out[line]; i++)
-            fill_texel(t, line, i, texels + (line * t->width + i) * 4);
+            fill_texels(t, line, i, indices + i * 4, weights + i * 4);
+    }
 }
 
 static tsr_status check(const tsr_resize *r, const tsr_shape *shape) {
-    if (r->mode == TSR_CUBIC || r->antialias)
-        return tsr_fail(TSR_UNSUPPORTED, "Resize with mode cubic or antialias");
     for (int i = 0; i < shape->rank && i < 2; i++)
         if (r->out[i] != shape->dim[i] || (r->transform == TSR_TF_CROP_AND_RESIZE &&
                                            (r->roi_start[i] != 0 || r->roi_end[i] != 1)))
@@ -71,11 +72,11 @@ tsr_status tsr_gles_resize(tsr_plan *plan, const tsr_node *node) {
     int input = tsr_plan_value(plan, node->inputs[0]);
     tsr_pass *pass = tsr_plan_pass(plan, "resize", tsr_plan_output(plan, node, 0));
     tsr_pass_source(plan, pass, input);
-    tsr_pass_define(pass, "LINEAR", table.resize.mode == TSR_LINEAR);
+    tsr_pass_define(pass, "TAPS", table.resize.mode == TSR_NEAREST ? 1 : table.resize.mode == TSR_LINEAR ? 2 : 4);
     tsr_pass_floats(pass, "value", table.resize.extrapolation_value, 0, 0, 0);
     pass->table = fill_table;
     pass->table_data = data;
     pass->table_w = table.width;
-    pass->table_h = 2;
+    pass->table_h = 4;
     return plan->status;
 }

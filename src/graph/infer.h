@@ -60,6 +60,16 @@ typedef struct tsr_resize {
 tsr_status tsr_node_resize(const tsr_graph *graph, const tsr_node *node, tsr_resize *resize);
 /* The (fractional) input coordinate that output index i of an axis reads. */
 float tsr_resize_coordinate(const tsr_resize *resize, int axis, int64_t in, int64_t i);
+/* Does tf_crop_and_resize extrapolate there? */
+bool tsr_resize_is_outside(const tsr_resize *resize, int axis, int64_t in, int64_t i);
+/* What output index i of an axis is made of, for linear and cubic. */
+enum { TSR_RESIZE_TAPS = 4 };
+typedef struct tsr_resize_taps {
+    int count;
+    int64_t index[TSR_RESIZE_TAPS]; /* clamped */
+    double weight[TSR_RESIZE_TAPS];
+} tsr_resize_taps;
+tsr_resize_taps tsr_resize_taps_at(const tsr_resize *resize, int axis, int64_t in, int64_t i);
 /* For nearest: the input index, clamped; -1 outside where tf_crop_and_resize extrapolates. */
 int64_t tsr_resize_nearest_index(const tsr_resize *resize, int axis, int64_t in, int64_t i);
 

@@ -214,7 +214,7 @@ float tsr_resize_coordinate(const tsr_resize *resize, int axis, int64_t in, int6
 
 int64_t tsr_resize_nearest_index(const tsr_resize *resize, int axis, int64_t in, int64_t i) {
     double x = tsr_resize_coordinate(resize, axis, in, i), last = (double)(in - 1);
-    if (resize->transform == TSR_TF_CROP_AND_RESIZE && !(x >= 0 && x <= last))
+    if (tsr_resize_is_outside(resize, axis, in, i))
         return -1;
     double below = floor(x), rest = x - below, nearest = below;
     switch (resize->nearest) {
@@ -231,4 +231,46 @@ int64_t tsr_resize_nearest_index(const tsr_resize *resize, int axis, int64_t in,
         break;
     }
     return (int64_t)fmin(fmax(nearest, 0), last);
+}
+
+/* ---- linear and cubic ---- */
+
+bool tsr_resize_is_outside(const tsr_resize *resize, int axis, int64_t in, int64_t i) {
+    float at = tsr_resize_coordinate(resize, axis, in, i);
+    return resize->transform == TSR_TF_CROP_AND_RESIZE && !(at >= 0 && at <= (float)(in - 1));
+}
+
+static void linear_weights(double t, double weight[TSR_RESIZE_TAPS]) {
+    weight[0] = 1 - t;
+    weight[1] = t;
+}
+
+/* Keys' kernel with coefficient a at distances 1 + t, t, 1 - t and 2 - t. */
+static void cubic_weights(double a, double t, double weight[TSR_RESIZE_TAPS]) {
+    double s = 1 - t;
+    weight[0] = ((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a;
+    weight[1] = ((a + 2) * t - (a + 3)) * t * t + 1;
+    weight[2] = ((a + 2) * s - (a + 3)) * s * s + 1;
+    weight[3] = ((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a;
+}
+
+/* Taps beyond the edge read the edge, or with exclude_outside weigh nothing and the others more. */
+tsr_resize_taps tsr_resize_taps_at(const tsr_resize *resize, int axis, int64_t in, int64_t i) {
+    bool cubic = resize->mode == TSR_CUBIC;
+    tsr_resize_taps result = {.count = cubic ? 4 : 2};
+    double at = tsr_resize_coordinate(resize, axis, in, i), floored = floor(at), sum = 0;
+    if (cubic)
+        cubic_weights(resize->cubic_coeff_a, at - floored, result.weight);
+    else
+        linear_weights(at - floored, result.weight);
+    for (int k = 0; k < result.count; k++) {
+        double index = floored + k - (cubic ? 1 : 0);
+        result.index[k] = index < (double)in ? (index > 0 ? (int64_t)index : 0) : in - 1;
+        if (resize->exclude_outside && (index < 0 || index >= (double)in))
+            result.weight[k] = 0;
+        sum += result.weight[k];
+    }
+    for (int k = 0; k < result.count && resize->exclude_outside; k++)
+        result.weight[k] /= sum;
+    return result;
 }

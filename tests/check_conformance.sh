@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# ONNX's own tests of the operators in ops.def: all of conformance.txt passes on cpu and on gles, with and without NaN
+# in everything that gles must not read.
+source "$(dirname "$0")/support/common.sh"
+data=/usr/share/libonnx-testdata/data
+list=$source/tests/conformance.txt
+count=$(grep -cv '^#' "$list")
+
+conformance() { # conformance OPTIONS...
+    "$tool" check --list "$list" --root "$data" "$@" >out 2>err
+    if tail -n 1 out | grep -qx "$count passed, 0 failed, 0 skipped"; then
+        report yes "$*"
+        echo "$*: $count passed"
+    else
+        sed -i '/^PASS /d' out
+        report no "$*" "wanted $count passed"
+    fi
+}
+
+if [ ! -d $data ]; then
+    lacking "ONNX's tests ($data); on Debian: apt install libonnx-testdata" "${TSR_REQUIRE_DRIVER:-}"
+    finish
+fi
+conformance --backend cpu
+if have_gles; then
+    conformance --backend gles
+    conformance --backend gles --poison
+else
+    lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"
+fi
+finish

@@ -85,7 +85,7 @@ static void many_empty_nodes(void **state) {
     *at++ = SIZE >> 14;
     for (int i = 0; i < SIZE; i += 2)
         at[i] = 1 << 3 | 2; /* node, 0 bytes */
-    expect_refused_bytes(bytes, SIZE + 4, TSR_OUT_OF_MEMORY, "unpacking");
+    expect_refused_bytes(bytes, SIZE + 4, TSR_OUT_OF_MEMORY, "unpack");
     free(bytes);
 }
 

@@ -265,21 +265,31 @@ tsr_status tsr_session_run(tsr_session *session) {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
+/* TSR_NONE if no output has this name. */
+static int find_output(const tsr_graph *graph, const char *name) {
+    for (int i = 0; i < graph->output_count; i++)
+        if (strcmp(graph->values[graph->outputs[i]].name, name) == 0)
+            return graph->outputs[i];
+    return TSR_NONE;
+}
+
+static tsr_status fail_name(const tsr_graph *graph, const char *name, const char *problem) {
+    return tsr_fail(TSR_INVALID_ARGUMENT, "%s: '%s' %s; the outputs are: %s", graph->file, name,
+                    problem, tsr_names_of(graph, graph->outputs, graph->output_count).text);
+}
+
 /* The tensor that the caller names, or an error that lists the outputs. */
 static tsr_status find_readable(const tsr_session *session, const char *name, int *value) {
     const tsr_graph *graph = session->graph;
-    for (int i = 0; i < graph->output_count; i++) {
-        *value = graph->outputs[i];
-        if (strcmp(graph->values[*value].name, name) == 0)
-            return TSR_OK;
-    }
-    *value = tsr_graph_find_value(graph, name);
-    if (*value != TSR_NONE && session->device->backend->can_read(session->runner, *value))
+    *value = find_output(graph, name);
+    if (*value != TSR_NONE)
         return TSR_OK;
-    return tsr_fail(TSR_INVALID_ARGUMENT, "%s: '%s' %s; the outputs are: %s", graph->file, name,
-                    *value == TSR_NONE ? "is no tensor of the model"
-                                       : "is neither an output nor a tensor that was kept",
-                    tsr_names_of(graph, graph->outputs, graph->output_count).text);
+    *value = tsr_graph_find_value(graph, name);
+    if (*value == TSR_NONE)
+        return fail_name(graph, name, "is no tensor of the model");
+    if (!session->device->backend->can_read(session->runner, *value))
+        return fail_name(graph, name, "is neither an output nor a tensor that was kept");
+    return TSR_OK;
 }
 
 static void copy_constant(const tsr_value *value, float *data, size_t count) {
@@ -325,8 +335,9 @@ tsr_status tsr_session_output_texture(tsr_session *session, const char *name,
     if (!session->texture_outputs || session->plan_only)
         return tsr_fail(TSR_INVALID_ARGUMENT,
                         "%s: the session was not made with tsr_session_desc.texture_outputs", file);
-    int index;
-    TSR_TRY(find_readable(session, name, &index));
+    int index = find_output(session->graph, name);
+    if (index == TSR_NONE)
+        return fail_name(session->graph, name, "is no output");
     if (session->graph->values[index].data || find_echo(session, index))
         return tsr_fail(TSR_UNSUPPORTED,
                         "%s: output '%s' is a constant or an input: no pass writes it", file, name);

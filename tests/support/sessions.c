@@ -1,0 +1,98 @@
+#include "support/sessions.h"
+
+#include "support/onnx_case.h"
+#include "support/random.h"
+
+#include <math.h>
+#include <string.h>
+
+void expect_failure(tsr_status status, tsr_status expected, const char *words) {
+    if (status != expected || !strstr(tsr_last_error(), words))
+        fail_msg("%s: \"%s\" instead of %s with \"%s\"", tsr_status_name(status), tsr_last_error(),
+                 tsr_status_name(expected), words);
+}
+
+tsr_model *make_model(const char *text) {
+    size_t size;
+    uint8_t *bytes = onnx_case_bytes(13, text, &size);
+    tsr_model *model;
+    EXPECT_OK(tsr_model_load_memory(bytes, size, &(tsr_model_desc){.name = "net.onnx"}, &model));
+    free(bytes);
+    return model;
+}
+
+tsr_device *make_device(const tsr_device_desc *desc) {
+    tsr_device *device;
+    EXPECT_OK(tsr_device_create(desc, &device));
+    return device;
+}
+
+tsr_session *make_session(tsr_device *device, const tsr_model *model,
+                          const tsr_session_desc *desc) {
+    tsr_session *session;
+    EXPECT_OK(tsr_session_create(device, model, desc, &session));
+    return session;
+}
+
+static elements allocate(const tsr_shape *shape) {
+    elements e = {.count = (size_t)tsr_shape_count(shape)};
+    e.values = malloc((e.count + 1) * sizeof *e.values);
+    assert_non_null(e.values);
+    return e;
+}
+
+void set_inputs(tsr_session *session, unsigned seed) {
+    random_source random = random_from(seed);
+    for (int i = 0; i < tsr_session_input_count(session); i++) {
+        tsr_tensor_info info;
+        EXPECT_OK(tsr_session_input(session, i, &info));
+        elements input = allocate(&info.shape);
+        for (size_t k = 0; k < input.count; k++)
+            input.values[k] = random_float(&random, 0, 1);
+        EXPECT_OK(tsr_session_set_input(session, info.name, input.values, input.count));
+        free(input.values);
+    }
+}
+
+elements get_output(tsr_session *session, const char *name) {
+    tsr_tensor_info info = {0};
+    for (int i = 0; i < tsr_session_output_count(session); i++) {
+        EXPECT_OK(tsr_session_output(session, i, &info));
+        if (strcmp(info.name, name) == 0)
+            break;
+    }
+    elements output = allocate(&info.shape);
+    EXPECT_OK(tsr_session_get_output(session, name, output.values, output.count));
+    return output;
+}
+
+elements reference_output(const tsr_model *model, const char *name, unsigned seed) {
+    tsr_device *device = make_device(&(tsr_device_desc){.backend = "cpu"});
+    tsr_session *session = make_session(device, model, NULL);
+    set_inputs(session, seed);
+    EXPECT_OK(tsr_session_run(session));
+    elements output = get_output(session, name);
+    tsr_session_destroy(session);
+    tsr_device_destroy(device);
+    return output;
+}
+
+void expect_close(elements actual, elements expected, double tolerance) {
+    double largest = 0;
+    assert_int_equal(actual.count, expected.count);
+    for (size_t i = 0; i < expected.count; i++)
+        largest = fmax(largest, fabs((double)expected.values[i]));
+    for (size_t i = 0; i < expected.count; i++)
+        if (!(fabs((double)actual.values[i] - expected.values[i]) <= tolerance * largest))
+            fail_msg("element %zu of %zu is %g instead of %g, the largest is %g", i, expected.count,
+                     actual.values[i], expected.values[i], largest);
+}
+
+void expect_output(tsr_session *session, const tsr_model *model, const char *name, unsigned seed,
+                   double tolerance) {
+    elements actual = get_output(session, name);
+    elements expected = reference_output(model, name, seed);
+    expect_close(actual, expected, tolerance);
+    free(actual.values);
+    free(expected.values);
+}

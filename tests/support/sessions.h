@@ -1,0 +1,45 @@
+/* Models, sessions and runs in one line each; what goes wrong on the way fails the test. */
+#ifndef TESTS_SUPPORT_SESSIONS_H
+#define TESTS_SUPPORT_SESSIONS_H
+
+#include "tessera.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* The call failed so, and the message has these words. */
+void expect_failure(tsr_status status, tsr_status expected, const char *words);
+#define EXPECT_OK(call)                                                                            \
+    do {                                                                                           \
+        tsr_status expect_ok_ = (call);                                                            \
+        if (expect_ok_ != TSR_OK)                                                                  \
+            fail_msg("%s:%d: %s: %s", __FILE__, __LINE__, tsr_status_name(expect_ok_),             \
+                     tsr_last_error());                                                            \
+    } while (0)
+
+/* Of onnx_case() text, opset 13. */
+tsr_model *make_model(const char *text);
+tsr_device *make_device(const tsr_device_desc *desc);
+tsr_session *make_session(tsr_device *device, const tsr_model *model, const tsr_session_desc *desc);
+
+/* Fills every input; the seed gives the elements. */
+void set_inputs(tsr_session *session, unsigned seed);
+
+typedef struct elements {
+    size_t count;
+    float *values; /* to be freed */
+} elements;
+
+elements get_output(tsr_session *session, const char *name);
+/* What the cpu backend computes from the inputs of this seed. */
+elements reference_output(const tsr_model *model, const char *name, unsigned seed);
+/* Differences relative to the largest expected element; frees neither. */
+void expect_close(elements actual, elements expected, double tolerance);
+/* get_output() against reference_output(). */
+void expect_output(tsr_session *session, const tsr_model *model, const char *name, unsigned seed,
+                   double tolerance);
+
+#endif

@@ -1,0 +1,191 @@
+/* Every allocation of Tessera's fails once: each call says so, nothing crashes, nothing is left
+ * behind. Linked so that malloc() and the others of the library, not of the driver, come here. */
+#include "support/backends.h"
+#include "support/onnx_case.h"
+#include "support/sessions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+char *__real_strndup(const char *text, size_t length);
+void __real_free(void *old);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+char *__wrap_strndup(const char *text, size_t length);
+void __wrap_free(void *old);
+
+static long live, left = -1; /* left: allocations that work before one fails; -1: all do */
+
+/* One fails, not all that follow: whoever goes on regardless is found out. */
+static bool fails(void) {
+    return left >= 0 && left-- == 0;
+}
+
+static void *count(void *allocated) {
+    live += allocated != NULL;
+    return allocated;
+}
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : count(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t n, size_t size) {
+    return fails() ? NULL : count(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *old, size_t size) {
+    if (fails())
+        return NULL;
+    return old ? __real_realloc(old, size) : count(__real_realloc(NULL, size));
+}
+
+char *__wrap_strndup(const char *text, size_t length) {
+    return fails() ? NULL : count(__real_strndup(text, length));
+}
+
+void __wrap_free(void *old) {
+    live -= old != NULL;
+    __real_free(old);
+}
+
+typedef struct life {
+    tsr_device *device;
+    const char *path;
+    tsr_session_desc desc;
+} life;
+
+static tsr_status run_session(tsr_session *session) {
+    static const float input[2 * 3 * 9 * 14];
+    static float output[4096];
+    tsr_tensor_info info;
+    tsr_node_report node;
+    tsr_status status = tsr_session_set_input(session, "x", input, 2 * 3 * 9 * 14);
+    for (int run = 0; run < 2 && status == TSR_OK; run++)
+        status = tsr_session_run(session);
+    for (int i = 0; i < tsr_session_output_count(session) && status == TSR_OK; i++) {
+        tsr_session_output(session, i, &info);
+        status = tsr_session_get_output(session, info.name, output,
+                                        (size_t)tsr_shape_count(&info.shape));
+    }
+    if (status == TSR_OK)
+        status = tsr_session_node_report(session, 0, &node);
+    return status;
+}
+
+static tsr_status live_once(const life *l) {
+    tsr_model *model;
+    tsr_session *session = NULL;
+    tsr_status status = tsr_model_load(l->path, NULL, &model);
+    if (status == TSR_OK)
+        status = tsr_session_create(l->device, model, &l->desc, &session);
+    tsr_model_free(model);
+    if (status == TSR_OK)
+        status = run_session(session);
+    tsr_session_destroy(session);
+    return status;
+}
+
+static void fail_each(const life *l) {
+    long before = live;
+    for (long i = 0;; i++) {
+        left = i;
+        tsr_status status = live_once(l);
+        bool failed = left < 0;
+        left = -1;
+        if (live != before)
+            fail_msg("%ld allocations left behind after number %ld failed (%s)", live - before, i,
+                     tsr_status_name(status));
+        if (!failed) {
+            EXPECT_OK(status);
+            assert_true(i > 20);
+            return;
+        }
+        if (status != TSR_OUT_OF_MEMORY)
+            fail_msg("%s after allocation %ld failed: %s", tsr_status_name(status), i,
+                     tsr_last_error());
+    }
+}
+
+static void test_sessions(void **state) {
+    (void)state;
+    need_gles();
+    size_t size;
+    const char *path = TSR_BUILD_DIR "/allocations.onnx";
+    uint8_t *bytes = onnx_case_bytes(13,
+                                     "Conv x[N,3,9,14] w{8,3,3,3} b{8} -> c; BatchNormalization c "
+                                     "s{8} t{8} m{8} v{8} -> n; Relu n -> r; InstanceNormalization "
+                                     "r i{8} j{8} -> q; Concat q r -> k axis=1; MaxPool k -> y "
+                                     "kernel_shape=3,3 strides=2,2",
+                                     &size);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+    free(bytes);
+    const tsr_dim_binding batch = {"N", 2};
+    const char *extra[] = {"r"};
+    tsr_device *device = gles_device((backend_limits){0}),
+               *small = gles_device((backend_limits){32, 2});
+    const life lives[] = {
+        {device, path, {.dims = &batch, .dim_count = 1}},
+        {device, path, {.dims = &batch, .dim_count = 1, .keep_tensors = true, .time_passes = true}},
+        {small,
+         path,
+         {.dims = &batch,
+          .dim_count = 1,
+          .precision = TSR_FP16,
+          .poison = true,
+          .extra_outputs = extra,
+          .extra_output_count = 1}},
+        {device, path, {.dims = &batch, .dim_count = 1, .texture_outputs = true}},
+    };
+    for (size_t i = 0; i < sizeof lives / sizeof *lives; i++) {
+        EXPECT_OK(live_once(&lives[i]));
+        fail_each(&lives[i]);
+    }
+    remove(path);
+}
+
+/* Further ones are made by the loader of GL's entry points. */
+static void test_device(void **state) {
+    (void)state;
+    need_gles();
+    tsr_device *device;
+    for (long i = 0; i < 2; i++) {
+        long before = live;
+        left = i;
+        expect_failure(tsr_device_create(NULL, &device), TSR_OUT_OF_MEMORY, "no memory");
+        left = -1;
+        assert_int_equal(live, before);
+    }
+}
+
+static void test_no_growth(void **state) {
+    (void)state;
+    need_gles();
+    tsr_model *model = make_model("Conv x[2,3,9,14] w{4,3,3,3} -> c; Softmax c -> y axis=1");
+    tsr_device *device = make_device(NULL);
+    long before = live;
+    for (int i = 0; i < 200; i++) {
+        tsr_session *session = make_session(device, model, NULL);
+        EXPECT_OK(run_session(session));
+        tsr_session_destroy(session);
+        assert_int_equal(live, before);
+    }
+    tsr_device_destroy(device);
+    tsr_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sessions),
+        cmocka_unit_test(test_device),
+        cmocka_unit_test(test_no_growth),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_backends);
+}

@@ -1,0 +1,435 @@
+/* GLES devices: contexts of our own and of the caller, whose state stays as it was; what is missing
+ * is said; threads. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "support/backends.h"
+#include "support/gl_caller.h"
+#include "support/sessions.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Convolutions, a transposed one, sums over the image, a second input: most kinds of pass. */
+static const char net[] = "Conv x[1,3,9,14] w{8,3,3,3} b{8} -> c pads=1,1,1,1; Relu c -> r; "
+                          "ConvTranspose r v{8,5,4,4} -> t strides=2,2 pads=1,1,1,1; "
+                          "GlobalAveragePool t -> m; Mul t m -> y";
+
+static const tsr_session_desc poisoned = {.poison = true};
+static const tsr_device_desc adopting = {.platform = TSR_PLATFORM_CURRENT,
+                                         .get_proc_address = watched_proc_address};
+
+/* The caller's context, current; skips the test where there is none. */
+static EGLContext need_caller(caller_api api) {
+    need_gles();
+    EGLContext context = make_caller_context(api);
+    if (!context) {
+        print_message("no context of the caller's kind here\n");
+        skip();
+    }
+    return context;
+}
+
+/* ---- adopting -------------------------------------------------------------------------------- */
+
+static void run_watching_state(tsr_session *session, const tsr_model *model, float tolerance) {
+    set_inputs(session, 1);
+    expect_remembered_state("set_input");
+    EXPECT_OK(tsr_session_submit(session));
+    expect_remembered_state("submit");
+    tsr_status status = tsr_session_poll(session);
+    assert_true(status == TSR_OK || status == TSR_NOT_READY);
+    expect_remembered_state("poll");
+    expect_output(session, model, "y", 1, tolerance);
+    expect_remembered_state("get_output");
+    EXPECT_OK(tsr_session_run(session));
+    expect_remembered_state("run");
+    tsr_report report;
+    EXPECT_OK(tsr_session_report(session, &report));
+    expect_remembered_state("report");
+}
+
+static void watch_session(tsr_device *device, const tsr_model *model, tsr_session_desc desc) {
+    tsr_session *session = make_session(device, model, &desc);
+    expect_remembered_state("session_create");
+    run_watching_state(session, model, desc.precision == TSR_FP16 ? 4e-3f : 1e-5f);
+    tsr_texture texture;
+    if (desc.texture_outputs)
+        EXPECT_OK(tsr_session_output_texture(session, "y", &texture));
+    expect_remembered_state("output_texture");
+    tsr_session_destroy(session);
+    expect_remembered_state("session_destroy");
+}
+
+static void watch_failing_session(tsr_device *device, const tsr_model *model) {
+    tsr_session *session;
+    fail_framebuffers_from(3);
+    expect_failure(tsr_session_create(device, model, NULL, &session), TSR_DEVICE,
+                   "does not render");
+    fail_framebuffers_from(-1);
+    expect_remembered_state("a failed session_create");
+}
+
+static void watch_state(const tsr_device_desc *desc, bool with_feedback) {
+    EGLContext context = need_caller(CALLER_ES3);
+    set_unusual_state(with_feedback);
+    remember_state();
+    tsr_device *device = make_device(desc);
+    expect_remembered_state("device_create");
+    tsr_model *model = make_model(net);
+    watch_session(device, model, poisoned);
+    watch_session(device, model,
+                  (tsr_session_desc){.poison = true, .keep_tensors = true, .time_passes = true});
+    watch_session(device, model,
+                  (tsr_session_desc){.texture_outputs = true, .precision = TSR_FP16});
+    if (desc->get_proc_address)
+        watch_failing_session(device, model);
+    double gflops;
+    EXPECT_OK(tsr_device_measure_peak(device, &gflops));
+    expect_remembered_state("measure_peak");
+    tsr_device_destroy(device);
+    expect_remembered_state("device_destroy");
+    tsr_model_free(model);
+    if (with_feedback)
+        gl.EndTransformFeedback(); /* Mesa loses its program otherwise */
+    destroy_caller_context(context);
+}
+
+static void test_state_kept(void **state) {
+    (void)state;
+    watch_state(&adopting, false);
+    watch_state(&(tsr_device_desc){.platform = TSR_PLATFORM_CURRENT}, false);
+}
+
+static void test_state_kept_in_feedback(void **state) {
+    (void)state;
+    watch_state(&adopting, true);
+}
+
+static void test_error_of_caller(void **state) {
+    (void)state;
+    EGLContext context = need_caller(CALLER_ES3);
+    gl.Enable(GL_NEVER);
+    tsr_device *device = make_device(&adopting);
+    tsr_model *model = make_model(net);
+    gl.Enable(GL_NEVER);
+    tsr_session *session = make_session(device, model, &poisoned);
+    gl.Enable(GL_NEVER);
+    set_inputs(session, 2);
+    gl.Enable(GL_NEVER);
+    EXPECT_OK(tsr_session_run(session));
+    gl.Enable(GL_NEVER);
+    expect_output(session, model, "y", 2, 1e-5);
+    gl.Enable(GL_NEVER);
+    tsr_session_destroy(session);
+    tsr_device_destroy(device);
+    tsr_model_free(model);
+    destroy_caller_context(context);
+}
+
+/* The caller changes everything and draws between the calls. */
+static void test_caller_draws_between(void **state) {
+    (void)state;
+    EGLContext context = need_caller(CALLER_ES3);
+    tsr_device *device = make_device(&adopting);
+    tsr_model *model = make_model(net);
+    tsr_session *session = make_session(device, model, &poisoned);
+    for (unsigned seed = 0; seed < 3; seed++) {
+        set_unusual_state(false);
+        gl.DrawArrays(GL_TRIANGLES, 0, 3);
+        set_inputs(session, seed);
+        gl.Clear(GL_COLOR_BUFFER_BIT);
+        EXPECT_OK(tsr_session_submit(session));
+        gl.Disable(GL_RASTERIZER_DISCARD);
+        gl.DrawArrays(GL_POINTS, 0, 3);
+        expect_output(session, model, "y", seed, 1e-5);
+    }
+    tsr_session_destroy(session);
+    tsr_device_destroy(device);
+    tsr_model_free(model);
+    destroy_caller_context(context);
+}
+
+static void expect_not_adopted(const tsr_device_desc *desc, const char *words) {
+    tsr_device *device;
+    expect_failure(tsr_device_create(desc, &device), TSR_NO_DEVICE, words);
+    assert_null(device);
+}
+
+static void test_unfit_contexts(void **state) {
+    (void)state;
+    const tsr_device_desc current = {.platform = TSR_PLATFORM_CURRENT};
+    const tsr_device_desc given = {.platform = TSR_PLATFORM_CURRENT,
+                                   .get_proc_address = get_proc_address};
+    EGLContext context = need_caller(CALLER_ES3);
+    destroy_caller_context(context);
+    expect_not_adopted(&current, "no OpenGL ES context is current");
+    expect_not_adopted(&given, "no OpenGL ES context is current");
+    context = need_caller(CALLER_DESKTOP);
+    expect_not_adopted(&current, "OpenGL ES 3.0 is needed");
+    expect_not_adopted(&given, "OpenGL ES 3.0 is needed");
+    destroy_caller_context(context);
+}
+
+/* Mesa gives contexts of ES 3 to those who ask for ES 2: a version text says otherwise here. */
+static const GLubyte *GLAD_API_PTR es2_string(GLenum name) {
+    return name == GL_VERSION ? (const GLubyte *)"OpenGL ES 2.0 of a test" : gl.GetString(name);
+}
+
+static void *es2_proc_address(const char *name) {
+    union {
+        const GLubyte *(GLAD_API_PTR *function)(GLenum name);
+        void *object;
+    } proc = {es2_string};
+    if (strcmp(name, "glGetString") == 0)
+        return proc.object;
+    return strstr("glGetError glGetIntegerv", name) ? get_proc_address(name) : NULL;
+}
+
+static void test_es2_context(void **state) {
+    (void)state;
+    EGLContext context = need_caller(CALLER_ES3);
+    remember_state();
+    expect_not_adopted(
+        &(tsr_device_desc){.platform = TSR_PLATFORM_CURRENT, .get_proc_address = es2_proc_address},
+        "OpenGL ES 2.0 of a test: OpenGL ES 3.0 is needed");
+    destroy_caller_context(context);
+}
+
+static void test_no_float_targets(void **state) {
+    (void)state;
+    EGLContext context = need_caller(CALLER_ES3);
+    int before = live_objects();
+    remember_state();
+    hide_float_targets(true);
+    expect_not_adopted(&adopting, "GL_EXT_color_buffer_float");
+    hide_float_targets(false);
+    expect_remembered_state("a refused context");
+    assert_int_equal(live_objects(), before);
+    destroy_caller_context(context);
+}
+
+/* ---- contexts of our own --------------------------------------------------------------------- */
+
+static void test_current_context_restored(void **state) {
+    (void)state;
+    EGLContext context = need_caller(CALLER_ES3);
+    set_unusual_state(false);
+    remember_state();
+    tsr_device *device = make_device(NULL);
+    assert_ptr_equal(current_context(), context);
+    tsr_model *model = make_model(net);
+    tsr_session *session = make_session(device, model, &poisoned);
+    assert_ptr_equal(current_context(), context);
+    run_watching_state(session, model, 1e-5f);
+    assert_ptr_equal(current_context(), context);
+    tsr_session_destroy(session);
+    assert_ptr_equal(current_context(), context);
+    make_context_current(NULL);
+    session = make_session(device, model, &poisoned);
+    assert_null(current_context());
+    set_inputs(session, 3);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, model, "y", 3, 1e-5);
+    assert_null(current_context());
+    tsr_session_destroy(session);
+    tsr_device_destroy(device);
+    assert_null(current_context());
+    tsr_model_free(model);
+    make_context_current(context);
+    expect_remembered_state("all of it");
+    destroy_caller_context(context);
+}
+
+static void test_gpu_numbers(void **state) {
+    (void)state;
+    need_gles();
+    tsr_device *device;
+    expect_failure(tsr_device_create(&(tsr_device_desc){.gpu = 1000}, &device), TSR_NO_DEVICE,
+                   "GPU 1000");
+    expect_failure(
+        tsr_device_create(&(tsr_device_desc){.platform = TSR_PLATFORM_DEVICE, .gpu = 99}, &device),
+        TSR_NO_DEVICE, "GPU 99");
+    expect_failure(tsr_device_create(
+                       &(tsr_device_desc){.platform = TSR_PLATFORM_SURFACELESS, .gpu = 1}, &device),
+                   TSR_INVALID_ARGUMENT, "device platform");
+    expect_failure(tsr_device_create(&(tsr_device_desc){.platform = (tsr_platform)77}, &device),
+                   TSR_INVALID_ARGUMENT, "77");
+}
+
+static void create_listed(void *user, const tsr_device_desc *desc, const tsr_device_info *info,
+                          const char *reason) {
+    assert_true((info == NULL) == (reason != NULL));
+    if (!info)
+        return;
+    tsr_device *device = make_device(desc);
+    tsr_device_info again;
+    EXPECT_OK(tsr_device_get_info(device, &again));
+    assert_string_equal(again.name, info->name);
+    tsr_device_destroy(device);
+    ++*(int *)user;
+}
+
+static void test_listed_devices_work(void **state) {
+    (void)state;
+    need_gles();
+    int count = 0;
+    tsr_list_devices(create_listed, &count);
+    assert_true(count >= 2);
+}
+
+static void test_many_devices(void **state) {
+    (void)state;
+    need_gles();
+    tsr_model *model = make_model("Relu x[1,4,3,5] -> y");
+    for (int i = 0; i < 50; i++) {
+        tsr_device *device = make_device(NULL);
+        tsr_session *session = make_session(device, model, &poisoned);
+        set_inputs(session, (unsigned)i);
+        EXPECT_OK(tsr_session_run(session));
+        expect_output(session, model, "y", (unsigned)i, 0);
+        tsr_session_destroy(session);
+        tsr_device_destroy(device);
+    }
+    tsr_model_free(model);
+}
+
+static void test_two_devices_in_turns(void **state) {
+    (void)state;
+    EGLContext context = need_caller(CALLER_ES3);
+    tsr_device *devices[3] = {make_device(NULL), make_device(&adopting), make_device(NULL)};
+    tsr_model *model = make_model(net);
+    tsr_session *sessions[3];
+    for (int i = 0; i < 3; i++)
+        sessions[i] = make_session(devices[i], model, &poisoned);
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 3; i++)
+            set_inputs(sessions[i], 10 * round + i);
+        for (unsigned i = 0; i < 3; i++)
+            EXPECT_OK(tsr_session_submit(sessions[i]));
+        for (unsigned i = 0; i < 3; i++)
+            expect_output(sessions[i], model, "y", 10 * round + i, 1e-5);
+    }
+    for (int i = 0; i < 3; i++) {
+        tsr_session_destroy(sessions[i]);
+        tsr_device_destroy(devices[i]);
+    }
+    tsr_model_free(model);
+    destroy_caller_context(context);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+typedef struct worker {
+    const tsr_model *model;
+    elements expected;
+    unsigned seed;
+    char failure[512]; /* cmocka's assertions work on the main thread only */
+} worker;
+
+static tsr_status run_once(worker *w, elements *output) {
+    tsr_device *device = NULL;
+    tsr_session *session = NULL;
+    tsr_status status = tsr_device_create(NULL, &device);
+    if (status == TSR_OK)
+        status = tsr_session_create(device, w->model, &poisoned, &session);
+    float input[3 * 9 * 14];
+    for (size_t i = 0; i < sizeof input / sizeof *input; i++)
+        input[i] = (float)((i * w->seed) % 17) / 17;
+    if (status == TSR_OK)
+        status = tsr_session_set_input(session, "x", input, sizeof input / sizeof *input);
+    if (status == TSR_OK)
+        status = tsr_session_run(session);
+    if (status == TSR_OK)
+        status = tsr_session_get_output(session, "y", output->values, output->count);
+    if (status != TSR_OK)
+        snprintf(w->failure, sizeof w->failure, "%s", tsr_last_error());
+    tsr_session_destroy(session);
+    tsr_device_destroy(device);
+    return status;
+}
+
+static void *work(void *user) {
+    worker *w = user;
+    for (int round = 0; round < 8; round++) {
+        elements output = {w->expected.count, malloc(w->expected.count * sizeof(float))};
+        if (output.values && run_once(w, &output) == TSR_OK &&
+            memcmp(output.values, w->expected.values, output.count * sizeof(float)))
+            snprintf(w->failure, sizeof w->failure, "another result in round %d", round);
+        free(output.values);
+        if (*w->failure)
+            return NULL;
+    }
+    return NULL;
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    need_gles();
+    enum { THREADS = 3 };
+    tsr_model *model = make_model(net);
+    pthread_t threads[THREADS];
+    static worker workers[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        workers[i] = (worker){.model = model, .seed = i + 2};
+        workers[i].expected.count = 5 * 18 * 28;
+        workers[i].expected.values = malloc(workers[i].expected.count * sizeof(float));
+        assert_non_null(workers[i].expected.values);
+        EXPECT_OK(run_once(&workers[i], &workers[i].expected));
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        free(workers[i].expected.values);
+    }
+    for (int i = 0; i < THREADS; i++)
+        if (*workers[i].failure)
+            fail_msg("thread %d: %s", i, workers[i].failure);
+    tsr_model_free(model);
+}
+
+/* ---- without a driver ------------------------------------------------------------------------ */
+
+/* Runs the tool in a child with one more environment variable; its exit code, output in text. */
+static int run_tool(const char *variable, const char *value, const char *arguments, char *text,
+                    size_t size) {
+    char command[512];
+    snprintf(command, sizeof command, "%s=%s %s/tessera %s 2>&1", variable, value, TSR_BUILD_DIR,
+             arguments);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    size_t length = fread(text, 1, size - 1, pipe);
+    text[length] = 0;
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_no_driver(void **state) {
+    (void)state;
+    need_gles();
+    char text[4096];
+    int code =
+        run_tool("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent", "devices", text, sizeof text);
+    assert_int_equal(code, 0);
+    assert_non_null(strstr(text, "EGL offers neither"));
+    assert_non_null(strstr(text, "cpu"));
+    code = run_tool("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent", "bench /dev/null", text,
+                    sizeof text);
+    assert_int_not_equal(code, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_state_kept),       cmocka_unit_test(test_state_kept_in_feedback),
+        cmocka_unit_test(test_error_of_caller),  cmocka_unit_test(test_caller_draws_between),
+        cmocka_unit_test(test_unfit_contexts),   cmocka_unit_test(test_es2_context),
+        cmocka_unit_test(test_no_float_targets), cmocka_unit_test(test_current_context_restored),
+        cmocka_unit_test(test_gpu_numbers),      cmocka_unit_test(test_listed_devices_work),
+        cmocka_unit_test(test_many_devices),     cmocka_unit_test(test_two_devices_in_turns),
+        cmocka_unit_test(test_threads),          cmocka_unit_test(test_no_driver),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_backends);
+}

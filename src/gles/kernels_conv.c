@@ -273,17 +273,36 @@ static tsr_shape matrix_shape(const tsr_shape *shape, bool left) {
     return left ? (tsr_shape){2, {1, shape->dim[0]}} : (tsr_shape){2, {shape->dim[0], 1}};
 }
 
+/* Where a product lands whose shape is that of the node's output, but for the axes that vectors lose. */
+static int product_output(tsr_plan *plan, const tsr_node *node, const tsr_shape *shape) {
+    bool same = tsr_shape_equal(shape, &tsr_node_out(plan->graph, node, 0)->shape);
+    return same ? tsr_plan_output(plan, node, 0) : tsr_plan_tensor_new(plan, shape, false);
+}
+
+static void finish_product(tsr_plan *plan, const tsr_node *node, int output) {
+    if (plan->value_tensor[node->outputs[0]] == TSR_NONE)
+        tsr_plan_alias(plan, node, 0, tsr_plan_reshape(plan, output, &tsr_node_out(plan->graph, node, 0)->shape));
+}
+
 /* All rows of the left side as images, when the right one is a constant matrix. */
 static void lower_dense(tsr_plan *plan, const tsr_node *node, const tsr_shape *a, const tsr_value *b, int64_t n) {
     int64_t k = a->dim[a->rank - 1], rows = tsr_shape_count(a) / k;
     tsr_convolution conv = product(b->data, k, n, false, 1);
     int left = tsr_plan_reshape(plan, tsr_plan_value(plan, node->inputs[0]), &(tsr_shape){2, {rows, k}});
-    const tsr_shape *shape = &tsr_node_out(plan->graph, node, 0)->shape, flat = {2, {rows, n}};
-    bool direct = shape->rank == 2;
-    int output = direct ? tsr_plan_output(plan, node, 0) : tsr_plan_tensor_new(plan, &flat, false);
+    int output = product_output(plan, node, &(tsr_shape){2, {rows, n}});
     tsr_lower_convolution(plan, &conv, left, output);
-    if (!direct)
-        tsr_plan_alias(plan, node, 0, tsr_plan_reshape(plan, output, shape));
+    finish_product(plan, node, output);
+}
+
+/* An operand of a computed product: of shape `matrix` with ones in front up to `rank` axes. */
+static int product_operand(tsr_plan *plan, int value, const tsr_shape *matrix, int rank) {
+    const tsr_shape *shape = &plan->graph->values[value].shape;
+    if (shape->rank > 1)
+        return tsr_plan_operand(plan, value, rank);
+    tsr_shape full = {.rank = rank};
+    for (int i = 0; i < rank; i++)
+        full.dim[i] = i < rank - 2 ? 1 : matrix->dim[i - (rank - 2)];
+    return tsr_plan_reshape(plan, tsr_plan_value(plan, value), &full);
 }
 
 tsr_status tsr_gles_matmul(tsr_plan *plan, const tsr_node *node) {
@@ -293,12 +312,14 @@ tsr_status tsr_gles_matmul(tsr_plan *plan, const tsr_node *node) {
         lower_dense(plan, node, &a, bv, b.dim[1]);
         return plan->status;
     }
-    int rank = a.rank > b.rank ? a.rank : b.rank;
-    const tsr_shape *shape = &tsr_node_out(plan->graph, node, 0)->shape;
-    if (rank != shape->rank || rank > 4)
-        return tsr_fail(TSR_UNSUPPORTED, "a product of computed %s and %s", tsr_shape_text(&av->shape),
-                        tsr_shape_text(&bv->shape));
-    int left = tsr_plan_operand(plan, node->inputs[0], rank), right = tsr_plan_operand(plan, node->inputs[1], rank);
-    lower_matmul(plan, left, right, rank, a.dim[a.rank - 1], tsr_plan_output(plan, node, 0));
+    tsr_shape shape = tsr_node_out(plan->graph, node, 0)->shape; /* of the product: leading axes are the output's */
+    shape.rank = a.rank > b.rank ? a.rank : b.rank;
+    shape.dim[shape.rank - 2] = a.dim[a.rank - 2];
+    shape.dim[shape.rank - 1] = b.dim[b.rank - 1];
+    int left = product_operand(plan, node->inputs[0], &a, shape.rank);
+    int right = product_operand(plan, node->inputs[1], &b, shape.rank);
+    int output = product_output(plan, node, &shape);
+    lower_matmul(plan, left, right, shape.rank, a.dim[a.rank - 1], output);
+    finish_product(plan, node, output);
     return plan->status;
 }

@@ -41,10 +41,17 @@ static void fill_table(const void *data, float *texels) {
     }
 }
 
+/* Is the axis as long as before, each element where it was? */
+static bool keeps_axis(const tsr_resize *r, int axis, int64_t in) {
+    bool kept = r->out[axis] == in;
+    for (int64_t i = 0; i < in && kept; i++)
+        kept = in == 1 ? !tsr_resize_is_outside(r, axis, in, i) : tsr_resize_coordinate(r, axis, in, i) == (float)i;
+    return kept;
+}
+
 static tsr_status check(const tsr_resize *r, const tsr_shape *shape) {
     for (int i = 0; i < shape->rank && i < 2; i++)
-        if (r->out[i] != shape->dim[i] || (r->transform == TSR_TF_CROP_AND_RESIZE &&
-                                           (r->roi_start[i] != 0 || r->roi_end[i] != 1)))
+        if (!keeps_axis(r, i, shape->dim[i]))
             return tsr_fail(TSR_UNSUPPORTED, "Resize of axis %d (images or channels) of %s", i, tsr_shape_text(shape));
     return TSR_OK;
 }

@@ -15,14 +15,14 @@ export TSR_REQUIRE_DRIVER=1
 
 build() { # build PRESET OPTIONS...
     mkdir -p "build-$1"
-    { cmake --preset "$@" && cmake --build --preset "$1" --parallel "$jobs"; } >"build-$1/log" 2>&1 ||
-        { cat "build-$1/log"; exit 1; }
+    { cmake --preset "$@" && cmake --build --preset "$1" --parallel "$jobs"; } >"build-$1/check-build.log" 2>&1 ||
+        { cat "build-$1/check-build.log"; exit 1; }
 }
 
 run_tests() { # run_tests PRESET
-    ctest --preset "$1" --parallel "$jobs" | tee "build-$1/tests"
+    ctest --preset "$1" --parallel "$jobs" | tee "build-$1/check-tests.log"
     local skipped
-    mapfile -t skipped < <(sed -n "s/.* - \(.*\) (Skipped)$/\1 ($1)/p" "build-$1/tests")
+    mapfile -t skipped < <(sed -n "s/.* - \(.*\) (Skipped)$/\1 ($1)/p" "build-$1/check-tests.log")
     left_out+=("${skipped[@]}")
 }
 
@@ -41,8 +41,8 @@ if [ "$seconds" -gt 0 ]; then
     mkdir -p build-fuzz/found # new inputs go there; the seeds come from the test make_corpus
     build-fuzz/fuzz_onnx -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -verbosity=0 \
         -print_final_stats=1 -artifact_prefix=build-fuzz/ build-fuzz/found build-dev/corpus \
-        >build-fuzz/run 2>&1 || { tail -n 60 build-fuzz/run; exit 1; }
-    grep '^stat::' build-fuzz/run
+        >build-fuzz/check-run.log 2>&1 || { tail -n 60 build-fuzz/check-run.log; exit 1; }
+    grep '^stat::' build-fuzz/check-run.log
 else
     left_out+=("the fuzzer")
 fi

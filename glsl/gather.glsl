@@ -1,18 +1,15 @@
 // Moves elements along axes: Transpose, Slice, Split and Pad. Each input axis is fed by one output axis:
 // input[a] = output[feeds[a]] * steps[a] + starts[a].
 //   WHOLE 1: channels stay together in their texels (starts[1] counts tiles then)
-//   PAD   0: always inside; 1: `value` beside the input; 2: reflect; 3: edge; 4: wrap
+//   PAD   0: always inside; 1: `value` beside the input; 2: reflect; 3: edge
 uniform ivec4 feeds, steps, starts;
 uniform vec4 value; // x
 
 #if PAD == 2
-int inside(int i, int size) {
-    int period = max(2 * (size - 1), 1);
-    i = i - period * int(floor(float(i) / float(period)));
-    return min(i, period - i);
+int inside(int i, int size) { // pads are smaller than the axis
+    i = abs(i);
+    return min(i, 2 * (size - 1) - i);
 }
-#elif PAD == 4
-int inside(int i, int size) { return i - size * int(floor(float(i) / float(size))); }
 #else
 int inside(int i, int size) { return clamp(i, 0, size - 1); }
 #endif

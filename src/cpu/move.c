@@ -137,10 +137,6 @@ tsr_status tsr_cpu_slice(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-static int64_t modulo(int64_t a, int64_t b) {
-    return (a % b + b) % b;
-}
-
 /* The element of a run of length elements that position i reads, which may lie before or behind it;
  * -1 for none. */
 static int64_t pad_source(const char *mode, int64_t i, int64_t length) {
@@ -150,8 +146,6 @@ static int64_t pad_source(const char *mode, int64_t i, int64_t length) {
         return -1;
     if (strcmp(mode, "edge") == 0)
         return i < 0 ? 0 : length - 1;
-    if (strcmp(mode, "wrap") == 0)
-        return modulo(i, length);
     return i < 0 ? -i : 2 * (length - 1) - i; /* reflect: fewer than length elements are added */
 }
 

@@ -87,13 +87,13 @@ tsr_status tsr_gles_split(tsr_plan *plan, const tsr_node *node) {
 }
 
 tsr_status tsr_gles_pad(tsr_plan *plan, const tsr_node *node) {
-    static const char *const modes[] = {"", "constant", "reflect", "edge", "wrap"};
+    static const char *const modes[] = {"", "constant", "reflect", "edge"};
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     const char *mode = tsr_attr_string(node, "mode", "constant");
     int64_t begin[TSR_MAX_RANK], end[TSR_MAX_RANK];
     TSR_TRY(tsr_node_pads(plan->graph, node, begin, end));
     tsr_move move = straight(shape->rank);
-    for (int i = 1; i < 5; i++)
+    for (int i = 1; i < 4; i++)
         if (!strcmp(mode, modes[i]))
             move.pad = i;
     for (int i = 0; i < shape->rank; i++)

@@ -6,7 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LIST = 64, MAX_TEXT = 2048 };
+enum { MAX_LIST = 64, MAX_TEXT = 4096 };
+
+typedef struct builder {
+    onnx_writer *writer;
+    onnx_element_fn *element;
+    void *user;
+} builder;
 
 static void die(const char *text) {
     fprintf(stderr, "onnx_case: cannot read \"%s\"\n", text);
@@ -66,19 +72,19 @@ static void add_graph_input(onnx_writer *writer, const char *name, const char *d
             onnx_set_dim_name(writer, info, i, names[i]);
 }
 
-static void add_weights(onnx_writer *writer, const char *name, const char *dims) {
+static void add_weights(const builder *b, const char *name, const char *dims) {
     int64_t sizes[MAX_LIST];
     int rank = *dims == '}' ? 0 : read_ints(dims, sizes);
-    float *values = onnx_add_floats(writer, name, rank, sizes, NULL);
+    float *values = onnx_add_floats(b->writer, name, rank, sizes, NULL);
     size_t count = 1;
     for (int i = 0; i < rank; i++)
         count *= (size_t)sizes[i];
     for (size_t i = 0; values && i < count; i++)
-        values[i] = 0.125f * (float)(1 + i % 7);
+        values[i] = b->element(b->user);
 }
 
 /* Declares what the word declares and appends its name to inputs. */
-static void add_input(onnx_writer *writer, const char *word, char *inputs) {
+static void add_input(const builder *b, const char *word, char *inputs) {
     char name[MAX_TEXT];
     size_t length = strcspn(word, "[{(<");
     snprintf(name, sizeof name, "%.*s", (int)length, word);
@@ -87,18 +93,18 @@ static void add_input(onnx_writer *writer, const char *word, char *inputs) {
     float floats[MAX_LIST];
     switch (word[length]) {
     case '[':
-        add_graph_input(writer, name, body);
+        add_graph_input(b->writer, name, body);
         break;
     case '{':
-        add_weights(writer, name, body);
+        add_weights(b, name, body);
         break;
     case '(':
         count = *body == ')' ? 0 : read_ints(body, ints);
-        onnx_add_ints(writer, name, 1, &count, ints);
+        onnx_add_ints(b->writer, name, 1, &count, ints);
         break;
     case '<':
         count = read_floats(body, floats);
-        onnx_add_floats(writer, name, strchr(body, '>') ? 1 : 0, &count, floats);
+        onnx_add_floats(b->writer, name, strchr(body, '>') ? 1 : 0, &count, floats);
         break;
     default:
         break;
@@ -129,11 +135,12 @@ static void add_attribute(onnx_writer *writer, Tsr__NodeProto *node, char *word)
 /* ---- nodes ---- */
 
 /* text is one node's; it is changed. */
-static void add_node(onnx_writer *writer, char *text, int index, bool last) {
+static void add_node(const builder *b, char *text, int index, bool last) {
+    onnx_writer *writer = b->writer;
     char inputs[MAX_TEXT] = "", outputs[MAX_TEXT] = "", name[MAX_TEXT], *save;
     char *op = strtok_r(text, " ", &save), *word;
     while ((word = strtok_r(NULL, " ", &save)) && strcmp(word, "->") != 0)
-        add_input(writer, word, inputs);
+        add_input(b, word, inputs);
     while ((word = strtok_r(NULL, " ", &save)) && !strchr(word, '='))
         append_name(outputs, word);
     snprintf(name, sizeof name, "%s%d", op, index);
@@ -146,20 +153,31 @@ static void add_node(onnx_writer *writer, char *text, int index, bool last) {
             onnx_add_output(writer, node->output[i], TSR_F32, -1, NULL);
 }
 
-onnx_writer *onnx_case(int opset, const char *text) {
+onnx_writer *onnx_case_filled(int opset, const char *text, onnx_element_fn *element, void *user) {
     char copy[MAX_TEXT];
-    onnx_writer *writer = onnx_writer_create(opset);
-    if (!writer || strlen(text) >= sizeof copy)
+    const builder b = {onnx_writer_create(opset), element, user};
+    if (!b.writer || strlen(text) >= sizeof copy)
         die(text);
     char *node = strcpy(copy, text);
     for (int i = 0; node; i++) {
         char *next = strstr(node, "; ");
         if (next)
             *next = 0;
-        add_node(writer, node, i, !next);
+        add_node(&b, node, i, !next);
         node = next ? next + 2 : NULL;
     }
-    return writer;
+    return b.writer;
+}
+
+/* Small and positive: 1/8 .. 7/8. */
+static float next_eighth(void *user) {
+    int *i = user;
+    return 0.125f * (float)(1 + (*i)++ % 7);
+}
+
+onnx_writer *onnx_case(int opset, const char *text) {
+    int i = 0;
+    return onnx_case_filled(opset, text, next_eighth, &i);
 }
 
 uint8_t *onnx_case_bytes(int opset, const char *text, size_t *size) {

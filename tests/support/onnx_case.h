@@ -14,6 +14,10 @@
  * called "<Op><i>". Aborts on bad text. */
 onnx_writer *onnx_case(int opset, const char *text);
 
+/* The same with other initializers: the next element of those in braces. */
+typedef float onnx_element_fn(void *user);
+onnx_writer *onnx_case_filled(int opset, const char *text, onnx_element_fn *element, void *user);
+
 /* onnx_case as bytes, allocated with malloc. */
 uint8_t *onnx_case_bytes(int opset, const char *text, size_t *size);
 

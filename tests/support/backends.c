@@ -1,0 +1,343 @@
+#include "support/backends.h"
+
+#include "support/onnx_case.h"
+#include "support/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_DEVICES = 16, MAX_TENSORS = 96, MAX_OPS = 128, MAX_NAMES = 16, MAX_TEXT = 256 };
+
+/* ---- devices ---- */
+
+static struct {
+    backend_limits limits;
+    tsr_device *device;
+} gles_devices[MAX_DEVICES];
+static int gles_device_count;
+static tsr_device *cpu_device;
+
+tsr_device *gles_device(backend_limits limits) {
+    for (int i = 0; i < gles_device_count; i++)
+        if (gles_devices[i].limits.max_texture_size == limits.max_texture_size &&
+            gles_devices[i].limits.max_draw_buffers == limits.max_draw_buffers)
+            return gles_devices[i].device;
+    assert_true(gles_device_count < MAX_DEVICES);
+    tsr_device *device;
+    if (tsr_device_create(&(tsr_device_desc){.backend = "gles",
+                                             .max_texture_size = limits.max_texture_size,
+                                             .max_draw_buffers = limits.max_draw_buffers},
+                          &device) != TSR_OK)
+        return NULL;
+    gles_devices[gles_device_count].limits = limits;
+    gles_devices[gles_device_count++].device = device;
+    return device;
+}
+
+void need_gles(void) {
+    if (gles_device((backend_limits){0}))
+        return;
+    const char *required = getenv("TSR_REQUIRE_DRIVER");
+    if (required && strcmp(required, "1") == 0)
+        fail_msg("TSR_REQUIRE_DRIVER=1, but: %s", tsr_last_error());
+    print_message("no gles device: %s\n", tsr_last_error());
+    skip();
+}
+
+int close_backends(void **state) {
+    (void)state;
+    while (gles_device_count > 0)
+        tsr_device_destroy(gles_devices[--gles_device_count].device);
+    tsr_device_destroy(cpu_device);
+    cpu_device = NULL;
+    return 0;
+}
+
+/* ---- numbers ---- */
+
+static int case_count, failed_count;
+
+int next_case(void) {
+    return case_count;
+}
+
+bool is_replay(void) {
+    return getenv("TSR_CASE") != NULL;
+}
+
+void expect_no_failed_case(void) {
+    int failed = failed_count;
+    failed_count = 0;
+    if (failed)
+        fail_msg("%d cases failed; TSR_CASE=N runs case N alone", failed);
+}
+
+static void print_failure(const backend_case *c, int number, const char *why) {
+    failed_count++;
+    print_error("TSR_CASE=%d opset %d, %s, max_texture_size %d, max_draw_buffers %d%s: %s", number,
+                c->opset, c->precision == TSR_FP16 ? "fp16" : "fp32", c->limits.max_texture_size,
+                c->limits.max_draw_buffers, c->keep_tensors ? ", kept" : "", c->text);
+    if (c->outputs)
+        print_error(" | outputs %s", c->outputs);
+    if (c->extra_outputs)
+        print_error(" | extra outputs %s", c->extra_outputs);
+    print_error(" | %s\n", why);
+}
+
+/* ---- operators ---- */
+
+static const char *covered[MAX_OPS];
+static int covered_count;
+
+bool was_covered(const char *op) {
+    for (int i = 0; i < covered_count; i++)
+        if (strcmp(covered[i], op) == 0)
+            return true;
+    return false;
+}
+
+static void note_operators(const onnx_writer *writer) {
+    static char names[MAX_OPS][32];
+    const Tsr__GraphProto *graph = onnx_writer_model((onnx_writer *)writer)->graph;
+    for (size_t n = 0; n < graph->n_node; n++)
+        if (!was_covered(graph->node[n]->op_type)) {
+            assert_true(covered_count < MAX_OPS);
+            snprintf(names[covered_count], sizeof *names, "%s", graph->node[n]->op_type);
+            covered[covered_count] = names[covered_count];
+            covered_count++;
+        }
+}
+
+/* ---- models ---- */
+
+/* Names of a list, in a copy of it. */
+typedef struct name_list {
+    char text[MAX_TEXT];
+    const char *names[MAX_NAMES];
+    int count;
+} name_list;
+
+static void split_names(const char *text, name_list *list) {
+    list->count = 0;
+    snprintf(list->text, sizeof list->text, "%s", text ? text : "");
+    for (char *name = strtok(list->text, ","); name; name = strtok(NULL, ",")) {
+        assert_true(list->count < MAX_NAMES);
+        list->names[list->count++] = name;
+    }
+}
+
+typedef struct weights {
+    random_source random;
+    float mean;
+} weights;
+
+static float next_weight(void *user) {
+    weights *w = user;
+    return random_float(&w->random, w->mean, 1);
+}
+
+static onnx_writer *write_model(const backend_case *c, int number) {
+    weights w = {random_from((uint32_t)number), c->weights_mean};
+    onnx_writer *writer = onnx_case_filled(c->opset, c->text, next_weight, &w);
+    name_list outputs;
+    split_names(c->outputs, &outputs);
+    for (int i = 0; i < outputs.count; i++)
+        onnx_add_output(writer, outputs.names[i], TSR_F32, -1, NULL);
+    return writer;
+}
+
+/* NULL if it is refused. */
+static tsr_model *load_model(const onnx_writer *writer) {
+    size_t size;
+    uint8_t *bytes = onnx_write_memory(writer, &size);
+    assert_non_null(bytes);
+    tsr_model *model;
+    tsr_status status =
+        tsr_model_load_memory(bytes, size, &(tsr_model_desc){.name = "case"}, &model);
+    free(bytes);
+    return status == TSR_OK ? model : NULL;
+}
+
+/* ---- runs ---- */
+
+static tsr_status create_session(const backend_case *c, tsr_device *device, const tsr_model *model,
+                                 tsr_session **session) {
+    name_list extra;
+    split_names(c->extra_outputs, &extra);
+    const tsr_session_desc desc = {.precision = c->precision,
+                                   .poison = true,
+                                   .keep_tensors = c->keep_tensors,
+                                   .extra_outputs = extra.names,
+                                   .extra_output_count = extra.count};
+    return tsr_session_create(device, model, &desc, session);
+}
+
+static tsr_status set_inputs(const backend_case *c, int number, tsr_session *session) {
+    random_source random = random_from((uint32_t)number + 1000000);
+    tsr_status status = TSR_OK;
+    for (int i = 0; i < tsr_session_input_count(session) && status == TSR_OK; i++) {
+        tsr_tensor_info info;
+        assert_int_equal(tsr_session_input(session, i, &info), TSR_OK);
+        size_t count = (size_t)tsr_shape_count(&info.shape);
+        float *elements = malloc((count + 1) * sizeof *elements);
+        assert_non_null(elements);
+        for (size_t k = 0; k < count; k++)
+            elements[k] = random_float(&random, c->mean, c->range);
+        status = tsr_session_set_input(session, info.name, elements, count);
+        free(elements);
+    }
+    return status;
+}
+
+/* A session that has run; NULL with a message in tsr_last_error(). */
+static tsr_session *run_on(const backend_case *c, int number, tsr_device *device,
+                           const tsr_model *model, tsr_status *status) {
+    tsr_session *session;
+    *status = create_session(c, device, model, &session);
+    if (*status != TSR_OK)
+        return NULL;
+    *status = set_inputs(c, number, session);
+    if (*status == TSR_OK)
+        *status = tsr_session_run(session);
+    if (*status == TSR_OK)
+        return session;
+    tsr_session_destroy(session);
+    return NULL;
+}
+
+/* ---- comparing ---- */
+
+/* Index of the first element that is off, -1 if there is none. */
+static int64_t find_difference(const float *got, const float *expected, int64_t count,
+                               double tolerance, double *largest) {
+    *largest = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (isfinite(expected[i]))
+            *largest = fmax(*largest, fabs((double)expected[i]));
+    for (int64_t i = 0; i < count; i++) {
+        bool same = got[i] == expected[i] || (isnan(got[i]) && isnan(expected[i])) ||
+                    fabs((double)got[i] - expected[i]) <= tolerance * *largest;
+        if (!same)
+            return i;
+    }
+    return -1;
+}
+
+/* Reads one tensor of both sessions. False: why tells the difference. */
+static bool compare_tensor(const backend_case *c, tsr_session *cpu, tsr_session *gles,
+                           const char *name, int64_t count, char *why) {
+    float *expected = malloc(((size_t)count + 1) * sizeof *expected);
+    float *got = malloc(((size_t)count + 1) * sizeof *got);
+    assert_non_null(expected);
+    assert_non_null(got);
+    bool same = false;
+    if (tsr_session_get_output(cpu, name, expected, (size_t)count) != TSR_OK ||
+        tsr_session_get_output(gles, name, got, (size_t)count) != TSR_OK) {
+        snprintf(why, MAX_TEXT, "%s: %s", name, tsr_last_error());
+    } else {
+        double largest;
+        int64_t i = find_difference(got, expected, count, c->tolerance, &largest);
+        same = i < 0;
+        if (!same)
+            snprintf(why, MAX_TEXT, "'%s'[%lld of %lld] is %.9g instead of %.9g, largest %.9g",
+                     name, (long long)i, (long long)count, got[i], expected[i], largest);
+    }
+    free(expected);
+    free(got);
+    return same;
+}
+
+static bool compare_outputs(const backend_case *c, tsr_session *cpu, tsr_session *gles, char *why) {
+    int count = tsr_session_output_count(gles);
+    assert_int_equal(count, tsr_session_output_count(cpu));
+    for (int i = 0; i < count; i++) {
+        tsr_tensor_info info, other;
+        assert_int_equal(tsr_session_output(cpu, i, &info), TSR_OK);
+        assert_int_equal(tsr_session_output(gles, i, &other), TSR_OK);
+        assert_string_equal(info.name, other.name);
+        if (memcmp(&info.shape, &other.shape, sizeof info.shape) != 0) {
+            snprintf(why, MAX_TEXT, "the shapes of '%s' differ", info.name);
+            return false;
+        }
+        if (!compare_tensor(c, cpu, gles, info.name, tsr_shape_count(&info.shape), why))
+            return false;
+    }
+    return true;
+}
+
+/* What a node of the optimised graph writes is a tensor of the model too. */
+static bool compare_kept(const backend_case *c, tsr_session *cpu, tsr_session *gles, char *why) {
+    tsr_report report;
+    assert_int_equal(tsr_session_report(gles, &report), TSR_OK);
+    for (int n = 0; n < report.node_count; n++) {
+        tsr_node_report node;
+        assert_int_equal(tsr_session_node_report(gles, n, &node), TSR_OK);
+        if (node.passes > 0 &&
+            !compare_tensor(c, cpu, gles, node.output, tsr_shape_count(&node.shape), why))
+            return false;
+    }
+    return true;
+}
+
+static void compare_sessions(const backend_case *c, int number, tsr_session *cpu,
+                             tsr_session *gles) {
+    char why[MAX_TEXT];
+    if (!compare_outputs(c, cpu, gles, why) ||
+        (c->keep_tensors && !compare_kept(c, cpu, gles, why)))
+        print_failure(c, number, why);
+}
+
+/* ---- cases ---- */
+
+static backend_case with_defaults(const backend_case *given) {
+    backend_case c = *given;
+    c.opset = c.opset ? c.opset : 13;
+    c.range = c.range ? c.range : 1;
+    double least = c.precision == TSR_FP16 ? HALF_TOLERANCE : SUM_TOLERANCE;
+    c.tolerance = c.tolerance > least ? c.tolerance : least;
+    return c;
+}
+
+static bool is_wanted(int number) {
+    const char *only = getenv("TSR_CASE");
+    return !only || atoi(only) == number;
+}
+
+/* True if both backends ran. */
+static bool run_model(const backend_case *c, int number, const tsr_model *model) {
+    if (!cpu_device)
+        assert_int_equal(tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &cpu_device),
+                         TSR_OK);
+    tsr_device *device = gles_device(c->limits);
+    assert_non_null(device);
+    tsr_status cpu_status, gles_status = TSR_OK;
+    tsr_session *cpu = run_on(c, number, cpu_device, model, &cpu_status);
+    tsr_session *gles = cpu ? run_on(c, number, device, model, &gles_status) : NULL;
+    if (gles)
+        compare_sessions(c, number, cpu, gles);
+    else if (!cpu || gles_status != c->refusal)
+        print_failure(c, number, tsr_last_error());
+    tsr_session_destroy(cpu);
+    tsr_session_destroy(gles);
+    return gles != NULL;
+}
+
+bool run_case(const backend_case *given) {
+    const backend_case c = with_defaults(given);
+    int number = case_count++;
+    if (!is_wanted(number))
+        return false;
+    onnx_writer *writer = write_model(&c, number);
+    tsr_model *model = load_model(writer);
+    bool ran = false;
+    if (model)
+        ran = run_model(&c, number, model);
+    else
+        print_failure(&c, number, tsr_last_error());
+    if (ran)
+        note_operators(writer);
+    onnx_writer_destroy(writer);
+    tsr_model_free(model);
+    return ran;
+}

@@ -1,0 +1,60 @@
+/* The gles backend held against the cpu backend through the public API, one small model at a time.
+ */
+#ifndef TESTS_SUPPORT_BACKENDS_H
+#define TESTS_SUPPORT_BACKENDS_H
+
+#include "tessera.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+typedef struct backend_limits {
+    int max_texture_size, max_draw_buffers; /* 0: the driver's */
+} backend_limits;
+
+typedef struct backend_case {
+    int opset;        /* 0: 13 */
+    const char *text; /* for onnx_case() */
+    /* More outputs, of the model and of the session: names separated by commas, NULL for none. */
+    const char *outputs, *extra_outputs;
+    float mean, range;  /* inputs lie in mean - range .. mean + range; range 0: 1 */
+    float weights_mean; /* initializers in braces in weights_mean - 1 .. weights_mean + 1 */
+    backend_limits limits;
+    tsr_precision precision;
+    bool keep_tensors;  /* compare every tensor that both backends kept */
+    tsr_status refusal; /* gles may fail so instead: TSR_LIMIT, TSR_UNSUPPORTED */
+    double tolerance;   /* relative to a tensor's largest element; 0: SUM_TOLERANCE */
+} backend_case;
+
+/* A sum of n products in float32 is off by at most n * 2^-24 of the sum of their magnitudes, in
+ * practice by a random walk of sqrt(n) such steps while the sum itself grows as sqrt(n) too: a few
+ * 2^-24 of the largest element, however long. exp and division of GLSL ES 3.00 may add a few units
+ * in the last place. 1e-5 leaves room for both; an element read from a wrong place is off by far
+ * more. */
+#define SUM_TOLERANCE 1e-5
+/* Storage of 16 bits rounds inputs and results to 2^-12 each; sums of rounded inputs as above. */
+#define HALF_TOLERANCE 4e-3
+
+/* First in every test: skips it where there is no gles device, fails it if TSR_REQUIRE_DRIVER=1. */
+void need_gles(void);
+/* One device for each pair of limits, kept until close_backends(), a group teardown. */
+tsr_device *gles_device(backend_limits limits);
+int close_backends(void **state);
+
+/* Cases are numbered through the program, 0 first. TSR_CASE=N in the environment runs only that
+ * one. The number seeds weights and inputs. True if the case ran here, on both backends. A
+ * difference is printed in one line and counted. */
+bool run_case(const backend_case *c);
+/* The number of the next case: seeds what makes up cases at random. */
+int next_case(void);
+bool is_replay(void); /* TSR_CASE is set */
+/* Ends a test: fails it if one of its cases failed. */
+void expect_no_failed_case(void);
+
+/* Has a case with a node of this operator run? */
+bool was_covered(const char *op);
+
+#endif

@@ -1,0 +1,266 @@
+/* Conv and ConvTranspose of random shapes, each on gles and on cpu. */
+#include "support/backends.h"
+#include "support/case_text.h"
+#include "support/random.h"
+
+#include <string.h>
+
+enum { CASES = 500, MAX_MACS = 1500000, MAX_OUTPUT = 40000 };
+
+/* One spatial axis. */
+typedef struct axis {
+    int in, kernel, stride, dilation, pad_begin, pad_end, output_padding, out;
+} axis;
+
+typedef struct convolution {
+    bool transposed, bias, sized;
+    int rank; /* spatial */
+    int batch, group, group_inputs, group_outputs;
+    axis axes[2];
+    const char *auto_pad, *activation;
+} convolution;
+
+/* What a case runs on: the driver's own limits most often, then fewer render targets, then textures
+ * so small that tensors wrap. */
+typedef struct environment {
+    backend_limits limits;
+    tsr_precision precision;
+    int axis, low, high; /* input size that is too long for a grid of tiles; high 0: none */
+} environment;
+
+static const environment environments[] = {
+    {{0, 0}, TSR_FP32, 0, 0, 0},       {{0, 0}, TSR_FP32, 0, 0, 0},
+    {{0, 0}, TSR_FP32, 0, 0, 0},       {{0, 0}, TSR_FP32, 1, 17, 90},
+    {{0, 0}, TSR_FP16, 0, 0, 0},       {{0, 1}, TSR_FP32, 0, 0, 0},
+    {{0, 2}, TSR_FP32, 1, 17, 60},     {{0, 4}, TSR_FP32, 0, 0, 0},
+    {{128, 1}, TSR_FP32, 1, 129, 160}, {{128, 0}, TSR_FP32, 0, 129, 150},
+};
+enum { ENVIRONMENT_COUNT = sizeof environments / sizeof *environments };
+
+/* ---- making up ---- */
+
+static int extent(const axis *a) {
+    return (a->kernel - 1) * a->dilation + 1;
+}
+
+static int smallest(int a, int b) {
+    return a < b ? a : b;
+}
+
+static int random_size(random_source *r) {
+    switch (random_int(r, 0, 4)) {
+    case 0:
+        return 1;
+    case 1:
+        return random_int(r, 2, 7);
+    default:
+        return random_int(r, 5, 21);
+    }
+}
+
+static void draw_channels(random_source *r, convolution *c) {
+    c->group = 1;
+    c->group_inputs = random_int(r, 1, 13);
+    c->group_outputs = random_int(r, 1, 13);
+    switch (random_int(r, 0, 5)) {
+    case 0: /* depthwise */
+        c->group = random_int(r, 2, 13);
+        c->group_inputs = c->group_outputs = 1;
+        break;
+    case 1: /* with a multiplier */
+        c->group = random_int(r, 2, 7);
+        c->group_inputs = 1;
+        c->group_outputs = random_int(r, 2, 3);
+        break;
+    case 2:
+        c->group = random_int(r, 2, 4);
+        c->group_inputs = random_int(r, 1, 6);
+        c->group_outputs = random_int(r, 1, 6);
+        break;
+    default:
+        break;
+    }
+}
+
+static void draw_axis(random_source *r, axis *a) {
+    a->in = random_size(r);
+    a->kernel = random_one_in(r, 3) ? random_int(r, 1, 11) : random_int(r, 1, 4);
+    a->stride = random_one_in(r, 3) ? random_int(r, 1, 5) : random_int(r, 1, 2);
+    a->dilation = random_one_in(r, 4) ? random_int(r, 2, 4) : 1;
+    if (random_one_in(r, 20)) { /* too far apart for a fragment's row */
+        a->stride = random_int(r, 6, 11);
+        a->dilation = random_int(r, 1, 11);
+    }
+    int most = random_one_in(r, 4) ? extent(a) + 2 : smallest(extent(a), 3);
+    a->pad_begin = random_int(r, 0, most);
+    a->pad_end = random_int(r, 0, most);
+}
+
+/* SAME takes away or adds so much that the result has ceil(in / stride) or in * stride elements. */
+static bool is_same(const convolution *c) {
+    return c->auto_pad && c->auto_pad[0] == 'S';
+}
+
+static void place(const convolution *c, axis *a) {
+    if (c->auto_pad)
+        a->pad_begin = a->pad_end = 0;
+    int room = a->in + a->pad_begin + a->pad_end - extent(a);
+    if (room < 0 && !is_same(c)) {
+        a->in -= room;
+        room = 0;
+    }
+    a->out = is_same(c) ? (a->in + a->stride - 1) / a->stride : room / a->stride + 1;
+}
+
+static void place_transposed(random_source *r, const convolution *c, axis *a) {
+    int most = a->stride > a->dilation ? a->stride : a->dilation;
+    a->output_padding = random_one_in(r, 3) ? random_int(r, 0, most - 1) : 0;
+    int full = a->stride * (a->in - 1) + a->output_padding + extent(a);
+    if (c->auto_pad || c->sized)
+        a->pad_begin = a->pad_end = 0;
+    if (a->pad_begin + a->pad_end >= full) {
+        a->pad_begin = smallest(a->pad_begin, full - 1);
+        a->pad_end = 0;
+    }
+    a->out = full - a->pad_begin - a->pad_end;
+    if (c->sized)
+        a->out = random_int(r, full - smallest(full - 1, extent(a)), full);
+    else if (is_same(c))
+        a->out = smallest(full, a->stride * a->in);
+}
+
+static int64_t macs(const convolution *c) {
+    int64_t product = (int64_t)c->batch * c->group * c->group_inputs * c->group_outputs;
+    for (int i = 0; i < c->rank; i++)
+        product *= (int64_t)c->axes[i].kernel * (c->transposed ? c->axes[i].in : c->axes[i].out);
+    return product;
+}
+
+static int64_t output_count(const convolution *c) {
+    int64_t count = (int64_t)c->batch * c->group * c->group_outputs;
+    for (int i = 0; i < c->rank; i++)
+        count *= c->axes[i].out;
+    return count;
+}
+
+static convolution draw_once(random_source *r, bool transposed, const environment *e) {
+    static const char *const auto_pads[] = {"SAME_UPPER", "SAME_LOWER", "VALID"};
+    static const char *const activations[] = {
+        "Relu c -> y",      "LeakyRelu c -> y alpha=0.2",
+        "Tanh c -> y",      "Clip c lo<-0.5 hi<0.5 -> y",
+        "HardSwish c -> y", "Sigmoid c -> y",
+    };
+    convolution c = {.transposed = transposed, .rank = random_one_in(r, 4) ? 1 : 2};
+    c.batch = random_one_in(r, 2) ? 1 : random_int(r, 2, 3);
+    c.bias = random_one_in(r, 2);
+    c.sized = transposed && random_one_in(r, 6);
+    if (random_one_in(r, 4))
+        c.auto_pad = auto_pads[random_int(r, 0, 2)];
+    if (random_one_in(r, 3))
+        c.activation = activations[random_int(r, 0, 5)];
+    draw_channels(r, &c);
+    for (int i = 0; i < c.rank; i++) {
+        draw_axis(r, &c.axes[i]);
+        if (e->high && i == smallest(e->axis, c.rank - 1))
+            c.axes[i].in = random_int(r, e->low, e->high);
+        if (transposed)
+            place_transposed(r, &c, &c.axes[i]);
+        else
+            place(&c, &c.axes[i]);
+    }
+    return c;
+}
+
+/* Draws until one is small enough for a quick run. */
+static convolution draw(random_source *r, bool transposed, const environment *e) {
+    convolution c = draw_once(r, transposed, e);
+    while (macs(&c) > MAX_MACS || output_count(&c) > MAX_OUTPUT)
+        c = draw_once(r, transposed, e);
+    return c;
+}
+
+/* ---- writing ---- */
+
+/* A list attribute with one field of each axis. */
+static void add_field(case_text *text, const char *name, const convolution *c, size_t field) {
+    int numbers[2];
+    for (int i = 0; i < c->rank; i++)
+        memcpy(&numbers[i], (const char *)&c->axes[i] + field, sizeof *numbers);
+    text_add_ints(text, name, numbers, c->rank);
+}
+
+static void add_pads(case_text *text, const convolution *c) {
+    int pads[4];
+    for (int i = 0; i < c->rank; i++) {
+        pads[i] = c->axes[i].pad_begin;
+        pads[i + c->rank] = c->axes[i].pad_end;
+    }
+    text_add_ints(text, "pads", pads, 2 * c->rank);
+}
+
+static case_text write(const convolution *c) {
+    case_text text = {""};
+    int inputs = c->group * c->group_inputs, outputs = c->group * c->group_outputs;
+    text_add(&text, "%s x[%d,%d", c->transposed ? "ConvTranspose" : "Conv", c->batch, inputs);
+    for (int i = 0; i < c->rank; i++)
+        text_add(&text, ",%d", c->axes[i].in);
+    text_add(&text, "] w{%d,%d", c->transposed ? inputs : outputs,
+             c->transposed ? c->group_outputs : c->group_inputs);
+    for (int i = 0; i < c->rank; i++)
+        text_add(&text, ",%d", c->axes[i].kernel);
+    text_add(&text, "}");
+    if (c->bias)
+        text_add(&text, " b{%d}", outputs);
+    text_add(&text, " -> %s group=%d", c->activation ? "c" : "y", c->group);
+    add_field(&text, "strides", c, offsetof(axis, stride));
+    add_field(&text, "dilations", c, offsetof(axis, dilation));
+    if (c->transposed)
+        add_field(&text, "output_padding", c, offsetof(axis, output_padding));
+    if (c->sized)
+        add_field(&text, "output_shape", c, offsetof(axis, out));
+    if (c->auto_pad)
+        text_add(&text, " auto_pad=%s", c->auto_pad);
+    else if (!c->sized)
+        add_pads(&text, c);
+    if (c->activation)
+        text_add(&text, "; %s", c->activation);
+    return text;
+}
+
+/* ---- running ---- */
+
+static void run_random(bool transposed) {
+    need_gles();
+    int refused = 0;
+    for (int i = 0; i < CASES; i++) {
+        random_source r = random_from((uint32_t)next_case());
+        const environment *e = &environments[i % ENVIRONMENT_COUNT];
+        convolution c = draw(&r, transposed, e);
+        refused +=
+            !run_case(&(backend_case){.text = write(&c).text,
+                                      .limits = e->limits,
+                                      .precision = e->precision,
+                                      .refusal = e->limits.max_texture_size ? TSR_LIMIT : TSR_OK});
+    }
+    expect_no_failed_case();
+    if (!is_replay() && refused > CASES / 50)
+        fail_msg("%d cases did not fit the textures", refused);
+}
+
+static void test_conv(void **state) {
+    (void)state;
+    run_random(false);
+}
+
+static void test_conv_transpose(void **state) {
+    (void)state;
+    run_random(true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conv),
+        cmocka_unit_test(test_conv_transpose),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_backends);
+}

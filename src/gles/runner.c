@@ -37,8 +37,10 @@ static tsr_status allocate(tsr_runner *r) {
     for (int i = 0; i < r->graph->node_count; i++)
         r->node_ms[i] = -1;
     for (int i = 0; i < r->output_count; i++) {
-        r->outputs[i].value = r->graph->outputs[i];
-        r->outputs[i].tensor = plan->value_tensor[r->graph->outputs[i]];
+        int value = r->graph->outputs[i];
+        bool constant = r->graph->values[value].data; /* the session knows it */
+        r->outputs[i].value = value;
+        r->outputs[i].tensor = constant ? TSR_NONE : plan->value_tensor[value];
     }
     return TSR_OK;
 }

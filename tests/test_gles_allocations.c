@@ -111,44 +111,50 @@ static void fail_each(const life *l) {
     }
 }
 
-static void test_sessions(void **state) {
-    (void)state;
-    need_gles();
+static void write_case(const char *path, const char *text) {
     size_t size;
-    const char *path = TSR_BUILD_DIR "/allocations.onnx";
-    uint8_t *bytes = onnx_case_bytes(13,
-                                     "Conv x[N,3,9,14] w{8,3,3,3} b{8} -> c; BatchNormalization c "
-                                     "s{8} t{8} m{8} v{8} -> n; Relu n -> r; InstanceNormalization "
-                                     "r i{8} j{8} -> q; Concat q r -> k axis=1; MaxPool k -> y "
-                                     "kernel_shape=3,3 strides=2,2",
-                                     &size);
+    uint8_t *bytes = onnx_case_bytes(13, text, &size);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     fclose(file);
     free(bytes);
+}
+
+static void test_sessions(void **state) {
+    (void)state;
+    need_gles();
+    const char *net = TSR_BUILD_DIR "/allocations.onnx", *five = TSR_BUILD_DIR "/allocations5.onnx";
+    write_case(net,
+               "Conv x[N,3,9,14] w{8,3,3,3} b{8} -> c; BatchNormalization c s{8} t{8} m{8} v{8} "
+               "-> n; Relu n -> r; InstanceNormalization r i{8} j{8} -> q; Concat q r -> k "
+               "axis=1; MaxPool k -> y kernel_shape=3,3 strides=2,2");
+    write_case(five,
+               "Relu x[2,3,3,3,14] -> r; Softmax r -> s axis=3; Flatten s -> f; Sigmoid f -> y");
     const tsr_dim_binding batch = {"N", 2};
     const char *extra[] = {"r"};
-    tsr_device *device = gles_device((backend_limits){0}),
-               *small = gles_device((backend_limits){32, 2});
+    tsr_device *device = gles_device((backend_limits){0});
+    tsr_device *small = gles_device((backend_limits){32, 2});
     const life lives[] = {
-        {device, path, {.dims = &batch, .dim_count = 1}},
-        {device, path, {.dims = &batch, .dim_count = 1, .keep_tensors = true, .time_passes = true}},
+        {device, net, {.dims = &batch, .dim_count = 1}},
+        {device, net, {.dims = &batch, .dim_count = 1, .keep_tensors = true, .time_passes = true}},
         {small,
-         path,
+         net,
          {.dims = &batch,
           .dim_count = 1,
           .precision = TSR_FP16,
           .poison = true,
           .extra_outputs = extra,
           .extra_output_count = 1}},
-        {device, path, {.dims = &batch, .dim_count = 1, .texture_outputs = true}},
+        {device, net, {.dims = &batch, .dim_count = 1, .texture_outputs = true}},
+        {device, five, {.allow_cpu_fallback = true}},
     };
     for (size_t i = 0; i < sizeof lives / sizeof *lives; i++) {
         EXPECT_OK(live_once(&lives[i]));
         fail_each(&lives[i]);
     }
-    remove(path);
+    remove(net);
+    remove(five);
 }
 
 /* Further ones are made by the loader of GL's entry points. */

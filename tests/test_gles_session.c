@@ -520,6 +520,55 @@ static void test_every_mix_of_options(void **state) {
     close_fixture(&f);
 }
 
+/* Integers and tensors of five axes or of no elements stay on the CPU. */
+static void test_corners_of_fallback(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "Relu q[1,1,1,1,5] -> r; Relu x[1,3,4,4] -> y",
+        "Concat q[1,0,2,2,2] x[1,3,2,2,2] -> y axis=1",
+        "Relu q[1,2,2,3,2] -> r; Softmax r -> s axis=2; MaxPool x[1,3,4,4] -> y kernel_shape=2,2",
+        "Softmax x[1,2,2,3,2] -> y axis=3",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        fixture f = open_fixture(texts[i]);
+        tsr_session *session = make_session(
+            f.device, f.model, &(tsr_session_desc){.allow_cpu_fallback = true, .poison = true});
+        set_inputs(session, 1);
+        EXPECT_OK(tsr_session_run(session));
+        expect_output(session, f.model, "y", 1, 1e-5);
+        tsr_session_destroy(session);
+        close_fixture(&f);
+    }
+}
+
+/* ---- GPU timers ------------------------------------------------------------------------------ */
+
+static void test_timers(void **state) {
+    (void)state;
+    rename_renderer(true);
+    fixture f = open_fixture(net);
+    rename_renderer(false);
+    tsr_device_info info;
+    EXPECT_OK(tsr_device_get_info(f.device, &info));
+    if (!info.has_timer) {
+        close_fixture(&f);
+        skip();
+    }
+    const tsr_session_desc desc = {.time_passes = true, .poison = true};
+    tsr_session *session = make_session(f.device, f.model, &desc);
+    for (unsigned seed = 0; seed < 3; seed++) {
+        int waits = blocking_calls();
+        set_inputs(session, seed);
+        EXPECT_OK(tsr_session_submit(session));
+        EXPECT_OK(tsr_session_submit(session));
+        assert_int_equal(blocking_calls(), waits);
+        expect_output(session, f.model, "y", seed, 1e-5);
+        check_report(session, &desc);
+    }
+    tsr_session_destroy(session);
+    close_fixture(&f);
+}
+
 /* ---- half precision -------------------------------------------------------------------------- */
 
 /* What leaves the range of 16 bits (65504) becomes an infinity, the largest number or NaN, as the
@@ -561,6 +610,8 @@ int main(void) {
         cmocka_unit_test(test_as_large_as_possible),
         cmocka_unit_test(test_more_than_memory),
         cmocka_unit_test(test_every_mix_of_options),
+        cmocka_unit_test(test_corners_of_fallback),
+        cmocka_unit_test(test_timers),
         cmocka_unit_test(test_half_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

@@ -63,7 +63,8 @@ static tsr_status fetch(tsr_runner *r, int value) {
         r->cpu_data[value] = (void *)v->data; /* only read */
         return TSR_OK;
     }
-    return tsr_gles_read_now(r, r->plan->value_tensor[value], r->cpu_data[value]);
+    int tensor = r->plan->value_tensor[value];
+    return tensor == TSR_NONE ? TSR_OK : tsr_gles_read_now(r, tensor, r->cpu_data[value]);
 }
 
 tsr_status tsr_gles_run_on_cpu(tsr_runner *r, const tsr_pass *pass) {

@@ -96,7 +96,7 @@ const tsr_target *tsr_gles_target(const tsr_runner *r, int tensor) {
 
 static tsr_status set_input(tsr_runner *r, int value, const float *data) {
     int tensor = r->plan->value_tensor[value];
-    if (r->plan->value_on_cpu[value])
+    if (r->plan->value_on_cpu[value] && r->cpu_data) /* NULL where no node reads it */
         memcpy(r->cpu_data[value], data, tsr_cpu_bytes(&r->graph->values[value]));
     if (tensor == TSR_NONE)
         return TSR_OK;

@@ -82,9 +82,10 @@ static void undo(tsr_plan *plan, int pass_count, int tensor_count) {
             plan->value_tensor[i] = TSR_NONE;
 }
 
-/* A value that the CPU is to read: from memory, or back from its texture. */
+/* A value that the CPU is to read: from memory, or back from its texture, which one of no elements does not have. */
 static void read_on_cpu(tsr_plan *plan, tsr_pass *pass, int value) {
-    if (value != TSR_NONE && !plan->graph->values[value].data && !plan->value_on_cpu[value])
+    if (value != TSR_NONE && plan->value_tensor[value] != TSR_NONE && !plan->graph->values[value].data &&
+        !plan->value_on_cpu[value])
         tsr_pass_source(plan, pass, plan->value_tensor[value]);
 }
 

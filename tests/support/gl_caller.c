@@ -284,11 +284,12 @@ void set_unusual_state(bool with_feedback) {
 #define SCALARS(X)                                                                                 \
     X(ACTIVE_TEXTURE)                                                                              \
     X(ARRAY_BUFFER_BINDING)                                                                        \
-    X(BLEND_COLOR) X(BLEND_DST_ALPHA) X(BLEND_DST_RGB) X(BLEND_EQUATION_ALPHA) X(                  \
-        BLEND_EQUATION_RGB) X(BLEND_SRC_ALPHA) X(BLEND_SRC_RGB) X(COLOR_CLEAR_VALUE)               \
-        X(COLOR_WRITEMASK) X(COPY_READ_BUFFER_BINDING) X(COPY_WRITE_BUFFER_BINDING) X(             \
-            CULL_FACE_MODE) X(CURRENT_PROGRAM) X(DEPTH_CLEAR_VALUE) X(DEPTH_FUNC) X(DEPTH_RANGE)   \
-            X(DEPTH_WRITEMASK) X(DRAW_FRAMEBUFFER_BINDING) X(ELEMENT_ARRAY_BUFFER_BINDING) X(      \
+    X(BLEND_COLOR)                                                                                 \
+    X(BLEND_DST_ALPHA) X(BLEND_DST_RGB) X(BLEND_EQUATION_ALPHA) X(BLEND_EQUATION_RGB) X(           \
+        BLEND_SRC_ALPHA) X(BLEND_SRC_RGB) X(COLOR_CLEAR_VALUE) X(COLOR_WRITEMASK)                  \
+        X(COPY_READ_BUFFER_BINDING) X(COPY_WRITE_BUFFER_BINDING) X(CULL_FACE_MODE) X(              \
+            CURRENT_PROGRAM) X(DEPTH_CLEAR_VALUE) X(DEPTH_FUNC) X(DEPTH_RANGE) X(DEPTH_WRITEMASK)  \
+            X(DRAW_FRAMEBUFFER_BINDING) X(ELEMENT_ARRAY_BUFFER_BINDING) X(                         \
                 FRAGMENT_SHADER_DERIVATIVE_HINT) X(FRONT_FACE) X(GENERATE_MIPMAP_HINT)             \
                 X(LINE_WIDTH) X(PACK_ALIGNMENT) X(PACK_ROW_LENGTH) X(PACK_SKIP_PIXELS) X(          \
                     PACK_SKIP_ROWS) X(PIXEL_PACK_BUFFER_BINDING) X(PIXEL_UNPACK_BUFFER_BINDING)    \
@@ -454,7 +455,7 @@ void expect_remembered_state(const char *after) {
 static int live, readbacks, blocking, deleted_after_reset;
 static bool fences_held;
 static GLenum reset_status;
-static bool no_float_targets;
+static bool no_float_targets, renamed;
 static int textures_left = -1, framebuffers_left = -1, links_left = -1;
 static GLenum pending_error;
 
@@ -545,6 +546,10 @@ static GLenum GLAD_API_PTR get_error(void) {
     return error ? error : gl.GetError();
 }
 
+static const GLubyte *GLAD_API_PTR get_string(GLenum name) {
+    return renamed && name == GL_RENDERER ? (const GLubyte *)"a test's GPU" : gl.GetString(name);
+}
+
 static const GLubyte *GLAD_API_PTR get_stringi(GLenum name, GLuint index) {
     const char *text = (const char *)gl.GetStringi(name, index);
     bool hidden = no_float_targets && text && strstr(text, "color_buffer_float");
@@ -613,6 +618,7 @@ static const struct {
     {"glGetGraphicsResetStatusKHR", (function *)get_reset_status},
     {"glGetGraphicsResetStatusEXT", (function *)get_reset_status},
     {"glGetError", (function *)get_error},
+    {"glGetString", (function *)get_string},
     {"glGetStringi", (function *)get_stringi},
     {"glGetIntegerv", (function *)get_integerv},
     {"glTexStorage2D", (function *)tex_storage_2d},
@@ -660,6 +666,10 @@ void set_reset_status(GLenum status) {
 int objects_deleted_after_reset(void) {
     return deleted_after_reset;
 }
+void rename_renderer(bool rename) {
+    renamed = rename;
+}
+
 void hide_float_targets(bool hide) {
     no_float_targets = hide;
 }

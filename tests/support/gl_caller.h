@@ -50,6 +50,8 @@ int blocking_calls(void);
 /* What glGetGraphicsReset*() returns from now on, and how many objects were deleted since. */
 void set_reset_status(GLenum status);
 int objects_deleted_after_reset(void);
+/* Gives the renderer another name: Tessera trusts no GPU timers of llvmpipe's. */
+void rename_renderer(bool rename);
 /* Hides float render targets: an OpenGL ES 3.0 without the extension. */
 void hide_float_targets(bool hide);
 /* glTexStorage*() fails with GL_OUT_OF_MEMORY from the n-th call on; -1: never. */

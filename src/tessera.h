@@ -123,7 +123,9 @@ typedef enum tsr_platform {
     TSR_PLATFORM_SURFACELESS, /* EGL_MESA_platform_surfaceless */
     TSR_PLATFORM_DEVICE,     /* EGL_EXT_platform_device: the gpu-th device */
     TSR_PLATFORM_DEFAULT,    /* eglGetDisplay(EGL_DEFAULT_DISPLAY) */
-    TSR_PLATFORM_CURRENT,    /* adopt the caller's GLES 3 context, current now and at every later call */
+    /* Adopt the caller's GLES 3 context, current now and at every later call. Each call leaves the GL state as it was,
+     * but clears pending errors; a program in use that was deleted already is gone afterwards. */
+    TSR_PLATFORM_CURRENT,
 } tsr_platform;
 
 typedef struct tsr_device_desc {
@@ -220,7 +222,9 @@ typedef struct tsr_fixed_input { /* turns an input into a constant; data is dens
 } tsr_fixed_input;
 
 typedef struct tsr_session_desc {
-    tsr_precision precision; /* storage of tensors on a GPU; arithmetic is always float32 */
+    /* Storage of tensors on a GPU; arithmetic is always float32. What exceeds 65504 in 16 bits becomes an infinity, the
+     * largest number or NaN, as the driver has it. */
+    tsr_precision precision;
     bool allow_cpu_fallback; /* run nodes that the backend lacks on the CPU, between passes */
     bool texture_outputs;    /* lay outputs out for tsr_session_output_texture */
     bool keep_tensors;       /* keep every tensor that a pass writes readable through get_output */

@@ -198,6 +198,19 @@ static void test_es2_context(void **state) {
     destroy_caller_context(context);
 }
 
+static void *incomplete_proc_address(const char *name) {
+    return strcmp(name, "glFenceSync") ? get_proc_address(name) : NULL;
+}
+
+static void test_incomplete_loader(void **state) {
+    (void)state;
+    EGLContext context = need_caller(CALLER_ES3);
+    expect_not_adopted(&(tsr_device_desc){.platform = TSR_PLATFORM_CURRENT,
+                                          .get_proc_address = incomplete_proc_address},
+                       "finds no glFenceSync");
+    destroy_caller_context(context);
+}
+
 static void test_no_float_targets(void **state) {
     (void)state;
     EGLContext context = need_caller(CALLER_ES3);
@@ -423,13 +436,21 @@ static void test_no_driver(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_state_kept),       cmocka_unit_test(test_state_kept_in_feedback),
-        cmocka_unit_test(test_error_of_caller),  cmocka_unit_test(test_caller_draws_between),
-        cmocka_unit_test(test_unfit_contexts),   cmocka_unit_test(test_es2_context),
-        cmocka_unit_test(test_no_float_targets), cmocka_unit_test(test_current_context_restored),
-        cmocka_unit_test(test_gpu_numbers),      cmocka_unit_test(test_listed_devices_work),
-        cmocka_unit_test(test_many_devices),     cmocka_unit_test(test_two_devices_in_turns),
-        cmocka_unit_test(test_threads),          cmocka_unit_test(test_no_driver),
+        cmocka_unit_test(test_state_kept),
+        cmocka_unit_test(test_state_kept_in_feedback),
+        cmocka_unit_test(test_error_of_caller),
+        cmocka_unit_test(test_caller_draws_between),
+        cmocka_unit_test(test_unfit_contexts),
+        cmocka_unit_test(test_es2_context),
+        cmocka_unit_test(test_incomplete_loader),
+        cmocka_unit_test(test_no_float_targets),
+        cmocka_unit_test(test_current_context_restored),
+        cmocka_unit_test(test_gpu_numbers),
+        cmocka_unit_test(test_listed_devices_work),
+        cmocka_unit_test(test_many_devices),
+        cmocka_unit_test(test_two_devices_in_turns),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_no_driver),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,10 +57,9 @@ tsr_status tsr_gles_enter(tsr_backend_device *d) {
             restore_current(d);
         return status;
     }
-    if (d->adopted) {
-        take_error(); /* the caller's, not ours */
+    take_error(); /* the caller's, or of a call that failed: none of this one */
+    if (d->adopted)
         tsr_gl_state_save(&d->saved);
-    }
     glBindVertexArray(d->vertex_array);
     return TSR_OK;
 }
@@ -130,22 +130,35 @@ static tsr_status check_context(const tsr_backend_device *d) {
     return TSR_OK;
 }
 
+typedef struct callers_loader {
+    void *(*get_proc_address)(const char *name);
+    char missing[64]; /* a function of OpenGL ES itself that it does not know */
+} callers_loader;
+
+static bool is_extension(const char *name) {
+    size_t length = strlen(name);
+    const char *suffix = length > 3 ? name + length - 3 : "";
+    return !strcmp(suffix, "EXT") || !strcmp(suffix, "KHR") || !strcmp(suffix, "OES");
+}
+
 static GLADapiproc load_from_caller(void *user, const char *name) {
-    const tsr_device_desc *desc = user;
+    callers_loader *loader = user;
     union { /* ISO C has no cast from object to function pointers */
         void *object;
         GLADapiproc function;
-    } proc = {desc->get_proc_address(name)};
+    } proc = {loader->get_proc_address(name)};
+    if (!proc.object && !is_extension(name))
+        snprintf(loader->missing, sizeof loader->missing, "%s", name);
     return proc.function;
 }
 
 /* Fills the device's table and makes it this thread's. Nothing of ES 3 is called before the version is known. */
 static tsr_status load_gl(tsr_backend_device *d, const tsr_device_desc *desc) {
-    tsr_device_desc copy = *desc;
+    callers_loader loader = {desc->get_proc_address, ""};
     if (!desc->get_proc_address)
         TSR_TRY(tsr_egl_load());
     /* libGLESv2 stays loaded, as libEGL does: others may use it. */
-    int version = desc->get_proc_address ? gladLoadGLES2ContextUserPtr(&d->gl, load_from_caller, &copy)
+    int version = desc->get_proc_address ? gladLoadGLES2ContextUserPtr(&d->gl, load_from_caller, &loader)
                                          : gladLoaderLoadGLES2Context(&d->gl);
     if (!version)
         return tsr_fail(TSR_NO_DEVICE, desc->platform == TSR_PLATFORM_CURRENT
@@ -155,6 +168,8 @@ static tsr_status load_gl(tsr_backend_device *d, const tsr_device_desc *desc) {
     const char *text = get_string(GL_VERSION);
     if (strncmp(text, "OpenGL ES ", 10) || GLAD_VERSION_MAJOR(version) < 3)
         return tsr_fail(TSR_NO_DEVICE, "%s is %s: OpenGL ES 3.0 is needed", get_string(GL_RENDERER), text);
+    if (*loader.missing)
+        return tsr_fail(TSR_NO_DEVICE, "tsr_device_desc.get_proc_address finds no %s", loader.missing);
     return TSR_OK;
 }
 

@@ -60,10 +60,10 @@ tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
     glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
     attach(s, target->texture);
     GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
-    fill(target, s, 0, 0, s->texture_h + TSR_ZERO_ROWS);
     if (status != GL_FRAMEBUFFER_COMPLETE)
         return tsr_fail(TSR_DEVICE, "the driver does not render to %d planes of %s (framebuffer status 0x%04x)",
                         s->planes, s->half ? "RGBA16F" : "RGBA32F", (unsigned)status);
+    fill(target, s, 0, 0, s->texture_h + TSR_ZERO_ROWS);
     return TSR_OK;
 }
 

@@ -33,6 +33,7 @@ static fixture open_fixture(const char *text) {
     fixture f = {.context = make_caller_context(CALLER_ES3)};
     if (!f.context)
         skip();
+    forget_live_objects(); /* of a test that failed */
     f.device = make_device(&watched_device);
     f.model = make_model(text);
     return f;
@@ -291,7 +292,6 @@ static void test_lost(void **state) {
     assert_int_equal(live_objects(), live);
     tsr_model_free(f.model);
     destroy_caller_context(f.context);
-    forget_live_objects();
 }
 
 /* ---- nothing left behind --------------------------------------------------------------------- */
@@ -336,6 +336,11 @@ static void test_no_growth(void **state) {
     /* The driver's caches of compiled programs come and go by about 1 MiB. Were it a leak of 200
      * sessions, a fifth of a session's 100 KiB would be seen; what Tessera itself allocates,
      * test_gles_allocations.c counts. */
+    if (bytes ==
+        0) { /* a sanitizer's allocator, which keeps what was freed, and looks for leaks itself */
+        close_fixture(&f);
+        return;
+    }
     assert_true(growth < 4 << 20);
     assert_true(resident_growth < 16 << 10);
     close_fixture(&f);

@@ -56,6 +56,15 @@ static bool open_display(void) {
     load_function(&egl.MakeCurrent, "eglMakeCurrent");
     load_function(&egl.GetCurrentContext, "eglGetCurrentContext");
     egl.display = get_platform_display(EGL_PLATFORM_SURFACELESS_MESA, NULL, NULL);
+    if (egl.display && egl.Initialize(egl.display, NULL, NULL))
+        return true;
+    PFNEGLQUERYDEVICESEXTPROC query_devices;
+    EGLDeviceEXT device;
+    EGLint count = 0;
+    load_function(&query_devices, "eglQueryDevicesEXT");
+    if (!query_devices || !query_devices(1, &device, &count) || !count)
+        return false;
+    egl.display = get_platform_display(EGL_PLATFORM_DEVICE_EXT, device, NULL);
     return egl.display && egl.Initialize(egl.display, NULL, NULL);
 }
 
@@ -285,42 +294,40 @@ void set_unusual_state(bool with_feedback) {
     X(ACTIVE_TEXTURE)                                                                              \
     X(ARRAY_BUFFER_BINDING)                                                                        \
     X(BLEND_COLOR)                                                                                 \
-    X(BLEND_DST_ALPHA) X(BLEND_DST_RGB) X(BLEND_EQUATION_ALPHA) X(BLEND_EQUATION_RGB) X(           \
-        BLEND_SRC_ALPHA) X(BLEND_SRC_RGB) X(COLOR_CLEAR_VALUE) X(COLOR_WRITEMASK)                  \
-        X(COPY_READ_BUFFER_BINDING) X(COPY_WRITE_BUFFER_BINDING) X(CULL_FACE_MODE) X(              \
-            CURRENT_PROGRAM) X(DEPTH_CLEAR_VALUE) X(DEPTH_FUNC) X(DEPTH_RANGE) X(DEPTH_WRITEMASK)  \
-            X(DRAW_FRAMEBUFFER_BINDING) X(ELEMENT_ARRAY_BUFFER_BINDING) X(                         \
-                FRAGMENT_SHADER_DERIVATIVE_HINT) X(FRONT_FACE) X(GENERATE_MIPMAP_HINT)             \
-                X(LINE_WIDTH) X(PACK_ALIGNMENT) X(PACK_ROW_LENGTH) X(PACK_SKIP_PIXELS) X(          \
-                    PACK_SKIP_ROWS) X(PIXEL_PACK_BUFFER_BINDING) X(PIXEL_UNPACK_BUFFER_BINDING)    \
-                    X(POLYGON_OFFSET_FACTOR) X(POLYGON_OFFSET_UNITS) X(READ_FRAMEBUFFER_BINDING)   \
-                        X(RENDERBUFFER_BINDING) X(SAMPLE_COVERAGE_INVERT) X(                       \
-                            SAMPLE_COVERAGE_VALUE) X(SCISSOR_BOX) X(STENCIL_BACK_FAIL)             \
-                            X(STENCIL_BACK_FUNC) X(STENCIL_BACK_PASS_DEPTH_FAIL) X(                \
-                                STENCIL_BACK_PASS_DEPTH_PASS) X(STENCIL_BACK_REF)                  \
-                                X(STENCIL_BACK_VALUE_MASK) X(STENCIL_BACK_WRITEMASK) X(            \
-                                    STENCIL_CLEAR_VALUE) X(STENCIL_FAIL) X(STENCIL_FUNC)           \
-                                    X(STENCIL_PASS_DEPTH_FAIL) X(STENCIL_PASS_DEPTH_PASS) X(       \
-                                        STENCIL_REF) X(STENCIL_VALUE_MASK) X(STENCIL_WRITEMASK)    \
-                                        X(TRANSFORM_FEEDBACK_ACTIVE) X(TRANSFORM_FEEDBACK_BINDING) \
-                                            X(TRANSFORM_FEEDBACK_BUFFER_BINDING) X(                \
-                                                TRANSFORM_FEEDBACK_PAUSED)                         \
-                                                X(UNIFORM_BUFFER_BINDING) X(UNPACK_ALIGNMENT) X(   \
-                                                    UNPACK_IMAGE_HEIGHT) X(UNPACK_ROW_LENGTH)      \
-                                                    X(UNPACK_SKIP_IMAGES) X(UNPACK_SKIP_PIXELS) X( \
-                                                        UNPACK_SKIP_ROWS) X(VERTEX_ARRAY_BINDING)  \
-                                                        X(VIEWPORT) X(BLEND) X(CULL_FACE)          \
-                                                            X(DEPTH_TEST) X(DITHER)                \
-                                                                X(POLYGON_OFFSET_FILL) X(          \
-                                                                    PRIMITIVE_RESTART_FIXED_INDEX) \
-                                                                    X(RASTERIZER_DISCARD) X(       \
-                                                                        SAMPLE_ALPHA_TO_COVERAGE)  \
-                                                                        X(SAMPLE_COVERAGE) X(      \
-                                                                            SCISSOR_TEST)          \
-                                                                            X(STENCIL_TEST) X(     \
-                                                                                DRAW_BUFFER0)      \
-                                                                                X(DRAW_BUFFER1) X( \
-                                                                                    DRAW_BUFFER2)  \
+    X(BLEND_DST_ALPHA)                                                                             \
+    X(BLEND_DST_RGB) X(BLEND_EQUATION_ALPHA) X(BLEND_EQUATION_RGB) X(BLEND_SRC_ALPHA) X(           \
+        BLEND_SRC_RGB) X(COLOR_CLEAR_VALUE) X(COLOR_WRITEMASK) X(COPY_READ_BUFFER_BINDING)         \
+        X(COPY_WRITE_BUFFER_BINDING) X(CULL_FACE_MODE) X(CURRENT_PROGRAM) X(DEPTH_CLEAR_VALUE) X(  \
+            DEPTH_FUNC) X(DEPTH_RANGE) X(DEPTH_WRITEMASK) X(DRAW_FRAMEBUFFER_BINDING)              \
+            X(ELEMENT_ARRAY_BUFFER_BINDING) X(FRAGMENT_SHADER_DERIVATIVE_HINT) X(FRONT_FACE) X(    \
+                GENERATE_MIPMAP_HINT) X(LINE_WIDTH) X(PACK_ALIGNMENT) X(PACK_ROW_LENGTH)           \
+                X(PACK_SKIP_PIXELS) X(PACK_SKIP_ROWS) X(PIXEL_PACK_BUFFER_BINDING) X(              \
+                    PIXEL_UNPACK_BUFFER_BINDING) X(POLYGON_OFFSET_FACTOR) X(POLYGON_OFFSET_UNITS)  \
+                    X(READ_FRAMEBUFFER_BINDING) X(RENDERBUFFER_BINDING) X(SAMPLE_COVERAGE_INVERT)  \
+                        X(SAMPLE_COVERAGE_VALUE) X(SCISSOR_BOX) X(STENCIL_BACK_FAIL) X(            \
+                            STENCIL_BACK_FUNC) X(STENCIL_BACK_PASS_DEPTH_FAIL)                     \
+                            X(STENCIL_BACK_PASS_DEPTH_PASS) X(STENCIL_BACK_REF) X(                 \
+                                STENCIL_BACK_VALUE_MASK) X(STENCIL_BACK_WRITEMASK)                 \
+                                X(STENCIL_CLEAR_VALUE) X(STENCIL_FAIL) X(STENCIL_FUNC) X(          \
+                                    STENCIL_PASS_DEPTH_FAIL) X(STENCIL_PASS_DEPTH_PASS)            \
+                                    X(STENCIL_REF) X(STENCIL_VALUE_MASK) X(STENCIL_WRITEMASK) X(   \
+                                        TRANSFORM_FEEDBACK_ACTIVE) X(TRANSFORM_FEEDBACK_BINDING)   \
+                                        X(TRANSFORM_FEEDBACK_BUFFER_BINDING) X(                    \
+                                            TRANSFORM_FEEDBACK_PAUSED) X(UNIFORM_BUFFER_BINDING)   \
+                                            X(UNPACK_ALIGNMENT) X(UNPACK_IMAGE_HEIGHT) X(          \
+                                                UNPACK_ROW_LENGTH) X(UNPACK_SKIP_IMAGES)           \
+                                                X(UNPACK_SKIP_PIXELS) X(UNPACK_SKIP_ROWS) X(       \
+                                                    VERTEX_ARRAY_BINDING) X(VIEWPORT) X(BLEND)     \
+                                                    X(CULL_FACE) X(DEPTH_TEST) X(DITHER)           \
+                                                        X(POLYGON_OFFSET_FILL) X(                  \
+                                                            PRIMITIVE_RESTART_FIXED_INDEX)         \
+                                                            X(RASTERIZER_DISCARD) X(               \
+                                                                SAMPLE_ALPHA_TO_COVERAGE)          \
+                                                                X(SAMPLE_COVERAGE) X(SCISSOR_TEST) \
+                                                                    X(STENCIL_TEST)                \
+                                                                        X(DRAW_BUFFER0)            \
+                                                                            X(DRAW_BUFFER1)        \
+                                                                                X(DRAW_BUFFER2)    \
                                                                                     X(READ_BUFFER)
 
 enum {

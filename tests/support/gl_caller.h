@@ -14,8 +14,8 @@ typedef enum caller_api { CALLER_ES3, CALLER_ES2, CALLER_DESKTOP } caller_api;
 
 extern GladGLES2Context gl; /* of the context that make_caller_context() made last */
 
-/* A context on the surfaceless platform, current on this thread; NULL if there is none. For
- * CALLER_DESKTOP and CALLER_ES2 gl is not filled in. */
+/* A context on the surfaceless platform or the first GPU, current on this thread; NULL if there is
+ * none. For CALLER_DESKTOP and CALLER_ES2 gl is not filled in. */
 EGLContext make_caller_context(caller_api api);
 void destroy_caller_context(EGLContext context);
 EGLContext current_context(void);

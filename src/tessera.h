@@ -13,10 +13,11 @@
  *
  * Rules for the whole header
  * - Descriptions are plain structs; a zeroed one (or NULL) asks for every default.
- * - Functions return a tsr_status. On failure tsr_last_error() gives the sentence: file, node, operator, shape.
+ * - Functions return a tsr_status. On failure tsr_last_error() gives the sentence: file, node,
+ * operator, shape.
  * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order.
- * - Threads: different devices may be used from different threads. One device, and every session made
- *   on it, belongs to one thread at a time. A model is immutable once loaded and may be shared.
+ * - Threads: different devices may be used from different threads. One device, and every session
+ * made on it, belongs to one thread at a time. A model is immutable once loaded and may be shared.
  * - Strings handed out stay valid as long as the object that they came from.
  */
 #ifndef TESSERA_H
@@ -68,10 +69,16 @@ TSR_API const char *tsr_status_text(tsr_status status);
  * call into Tessera on this thread. */
 TSR_API const char *tsr_last_error(void);
 
-typedef enum tsr_log_level { TSR_LOG_ERROR, TSR_LOG_WARN, TSR_LOG_INFO, TSR_LOG_DEBUG } tsr_log_level;
+typedef enum tsr_log_level {
+    TSR_LOG_ERROR,
+    TSR_LOG_WARN,
+    TSR_LOG_INFO,
+    TSR_LOG_DEBUG
+} tsr_log_level;
 
-/* Receives messages of every device, model and session of the process. Called on the thread that works;
- * must not call into Tessera. NULL (the default) discards messages. Set before threads start. */
+/* Receives messages of every device, model and session of the process. Called on the thread that
+ * works; must not call into Tessera. NULL (the default) discards messages. Set before threads
+ * start. */
 typedef void (*tsr_log_fn)(void *user, tsr_log_level level, const char *message);
 TSR_API void tsr_set_log(tsr_log_fn fn, void *user);
 
@@ -104,14 +111,16 @@ typedef enum tsr_dtype {
 TSR_API const char *tsr_dtype_name(tsr_dtype dtype);
 TSR_API size_t tsr_dtype_size(tsr_dtype dtype);
 
-/* Product of the dimensions; 1 for a scalar; -1 if a dimension is unknown or the product overflows. */
+/* Product of the dimensions; 1 for a scalar; -1 if a dimension is unknown or the product overflows.
+ */
 TSR_API int64_t tsr_shape_count(const tsr_shape *shape);
 
 typedef struct tsr_tensor_info {
     const char *name;
     tsr_dtype dtype;
     tsr_shape shape;
-    const char *dim_name[TSR_MAX_RANK]; /* symbolic names such as "batch"; NULL where there is none */
+    const char
+        *dim_name[TSR_MAX_RANK]; /* symbolic names such as "batch"; NULL where there is none */
 } tsr_tensor_info;
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -119,22 +128,24 @@ typedef struct tsr_tensor_info {
 typedef struct tsr_device tsr_device;
 
 typedef enum tsr_platform {
-    TSR_PLATFORM_AUTO,       /* gpu given: DEVICE; else SURFACELESS, else DEVICE, else DEFAULT */
+    TSR_PLATFORM_AUTO,        /* gpu given: DEVICE; else SURFACELESS, else DEVICE, else DEFAULT */
     TSR_PLATFORM_SURFACELESS, /* EGL_MESA_platform_surfaceless */
-    TSR_PLATFORM_DEVICE,     /* EGL_EXT_platform_device: the gpu-th device */
-    TSR_PLATFORM_DEFAULT,    /* eglGetDisplay(EGL_DEFAULT_DISPLAY) */
-    /* Adopt the caller's GLES 3 context, current now and at every later call. Each call leaves the GL state as it was,
-     * but clears pending errors; a program in use that was deleted already is gone afterwards. */
+    TSR_PLATFORM_DEVICE,      /* EGL_EXT_platform_device: the gpu-th device */
+    TSR_PLATFORM_DEFAULT,     /* eglGetDisplay(EGL_DEFAULT_DISPLAY) */
+    /* Adopt the caller's GLES 3 context, current now and at every later call. Each call leaves the
+     * GL state as it was, but clears pending errors; a program in use that was deleted already is
+     * gone afterwards. */
     TSR_PLATFORM_CURRENT,
 } tsr_platform;
 
 typedef struct tsr_device_desc {
     const char *backend;   /* "gles" (default) or "cpu" */
     tsr_platform platform; /* gles only */
-    int gpu;               /* 1 picks the first device of TSR_PLATFORM_DEVICE, 2 the second; 0: no choice */
+    int gpu; /* 1 picks the first device of TSR_PLATFORM_DEVICE, 2 the second; 0: no choice */
     /* TSR_PLATFORM_CURRENT: finds GL entry points; NULL asks the system's libGLESv2 and EGL. */
     void *(*get_proc_address)(const char *name);
-    /* Caps below what the driver offers; 0 leaves the driver's. For tests and for weaker targets. */
+    /* Caps below what the driver offers; 0 leaves the driver's. For tests and for weaker targets.
+     */
     int max_texture_size;
     int max_draw_buffers;
 } tsr_device_desc;
@@ -147,16 +158,18 @@ typedef struct tsr_device_info {
     const char *backend;
     const char *name;    /* renderer, e.g. "llvmpipe (LLVM 15.0.6, 256 bits)" */
     const char *version; /* driver and API version */
-    int max_texture_size, max_array_layers, max_draw_buffers, max_uniform_block_bytes; /* 0 on cpu */
-    bool has_timer;        /* GPU timers are offered */
-    bool has_float_blend;  /* blending into RGBA32F */
-    bool has_robust_reset; /* a lost context can be detected */
+    int max_texture_size, max_array_layers, max_draw_buffers,
+        max_uniform_block_bytes; /* 0 on cpu */
+    bool has_timer;              /* GPU timers are offered */
+    bool has_float_blend;        /* blending into RGBA32F */
+    bool has_robust_reset;       /* a lost context can be detected */
 } tsr_device_info;
 
 TSR_API tsr_status tsr_device_get_info(const tsr_device *device, tsr_device_info *info);
 
-/* The rate of multiply-adds (two operations each) that the device reaches when it does nothing else, in GFLOP/s: what a
- * share of peak is a share of. Takes about half a second. TSR_UNSUPPORTED on cpu. */
+/* The rate of multiply-adds (two operations each) that the device reaches when it does nothing
+ * else, in GFLOP/s: what a share of peak is a share of. Takes about half a second. TSR_UNSUPPORTED
+ * on cpu. */
 TSR_API tsr_status tsr_device_measure_peak(tsr_device *device, double *gflops);
 
 /* Calls fn once for each device that could be created here, in the order of tsr_device_desc.gpu for
@@ -172,7 +185,8 @@ typedef struct tsr_model tsr_model;
 typedef struct tsr_model_desc {
     /* Refuse models, with their external data, of more bytes than this; 0: the machine's memory. */
     uint64_t max_bytes;
-    /* For tsr_model_load_memory: names the model in messages, and where external data lies (or NULL). */
+    /* For tsr_model_load_memory: names the model in messages, and where external data lies (or
+     * NULL). */
     const char *name;
     const char *external_data_dir;
 } tsr_model_desc;
@@ -190,8 +204,8 @@ TSR_API int tsr_model_output_count(const tsr_model *model);
 TSR_API tsr_status tsr_model_input(const tsr_model *model, int index, tsr_tensor_info *info);
 /* Shapes of outputs are those that the file declares; a session knows the computed ones. */
 TSR_API tsr_status tsr_model_output(const tsr_model *model, int index, tsr_tensor_info *info);
-/* An input that an operator uses as a parameter (a convolution's weights, a Reshape's shape, ...) has to be
- * fixed when a session is made: see tsr_session_desc.fixed. */
+/* An input that an operator uses as a parameter (a convolution's weights, a Reshape's shape, ...)
+ * has to be fixed when a session is made: see tsr_session_desc.fixed. */
 TSR_API bool tsr_model_input_is_parameter(const tsr_model *model, int index);
 TSR_API int tsr_model_opset(const tsr_model *model);
 TSR_API int64_t tsr_model_parameter_count(const tsr_model *model);
@@ -214,7 +228,8 @@ typedef struct tsr_input_shape { /* a whole input's shape, where the model leave
     tsr_shape shape;
 } tsr_input_shape;
 
-typedef struct tsr_fixed_input { /* turns an input into a constant; data is dense, of dtype, copied */
+typedef struct tsr_fixed_input { /* turns an input into a constant; data is dense, of dtype, copied
+                                  */
     const char *input;
     tsr_dtype dtype;
     tsr_shape shape;
@@ -222,15 +237,15 @@ typedef struct tsr_fixed_input { /* turns an input into a constant; data is dens
 } tsr_fixed_input;
 
 typedef struct tsr_session_desc {
-    /* Storage of tensors on a GPU; arithmetic is always float32. What exceeds 65504 in 16 bits becomes an infinity, the
-     * largest number or NaN, as the driver has it. */
+    /* Storage of tensors on a GPU; arithmetic is always float32. What exceeds 65504 in 16 bits
+     * becomes an infinity, the largest number or NaN, as the driver has it. */
     tsr_precision precision;
     bool allow_cpu_fallback; /* run nodes that the backend lacks on the CPU, between passes */
     bool texture_outputs;    /* lay outputs out for tsr_session_output_texture */
     bool keep_tensors;       /* keep every tensor that a pass writes readable through get_output */
     bool plan_only;          /* plan and report, allocate nothing on the device; cannot run */
-    bool time_passes;        /* GPU timers around each node, where offered; see tsr_node_report.ms */
-    bool poison;             /* debugging: NaN in everything that a run must not read, before each run */
+    bool time_passes; /* GPU timers around each node, where offered; see tsr_node_report.ms */
+    bool poison;      /* debugging: NaN in everything that a run must not read, before each run */
     const tsr_dim_binding *dims;
     int dim_count;
     const tsr_input_shape *shapes;
@@ -241,8 +256,8 @@ typedef struct tsr_session_desc {
     int extra_output_count;
 } tsr_session_desc;
 
-/* Everything that can fail for want of shapes, operators, limits or memory fails here, not in a run.
- * Holds a reference on the model. */
+/* Everything that can fail for want of shapes, operators, limits or memory fails here, not in a
+ * run. Holds a reference on the model. */
 TSR_API tsr_status tsr_session_create(tsr_device *device, const tsr_model *model,
                                       const tsr_session_desc *desc, tsr_session **session);
 TSR_API void tsr_session_destroy(tsr_session *session);
@@ -269,8 +284,9 @@ TSR_API tsr_status tsr_session_poll(tsr_session *session);
 TSR_API tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
                                           size_t count);
 
-/* An output as a GL texture (GL_TEXTURE_2D, RGBA32F or RGBA16F), valid until the session is destroyed, rewritten
- * by each run; needs texture_outputs. Image n, channels 4t..4t+3 of pixel (x, y) lie in the texel
+/* An output as a GL texture (GL_TEXTURE_2D, RGBA32F or RGBA16F), valid until the session is
+ * destroyed, rewritten by each run; needs texture_outputs. Image n, channels 4t..4t+3 of pixel (x,
+ * y) lie in the texel
  * ((k % columns) * width + x, (k / columns) * height + y), k = n * tiles + t, first row on top. */
 typedef struct tsr_texture {
     uint32_t id;
@@ -298,13 +314,13 @@ typedef struct tsr_node_report {
 typedef struct tsr_report {
     const char *backend;
     int node_count, pass_count;
-    int program_count;          /* distinct programs compiled for this session */
-    double compile_ms;          /* wall time that compiling and linking took */
-    int64_t macs;               /* per run */
-    uint64_t tensor_bytes;      /* planned bytes of tensors: the peak, all allocated at once */
-    uint64_t live_bytes_bound;  /* lower bound: the most that is alive at one time */
-    uint64_t weight_bytes;      /* on the device */
-    uint64_t allocated_bytes;   /* now allocated on the device by this session */
+    int program_count;         /* distinct programs compiled for this session */
+    double compile_ms;         /* wall time that compiling and linking took */
+    int64_t macs;              /* per run */
+    uint64_t tensor_bytes;     /* planned bytes of tensors: the peak, all allocated at once */
+    uint64_t live_bytes_bound; /* lower bound: the most that is alive at one time */
+    uint64_t weight_bytes;     /* on the device */
+    uint64_t allocated_bytes;  /* now allocated on the device by this session */
 } tsr_report;
 
 TSR_API tsr_status tsr_session_report(const tsr_session *session, tsr_report *report);

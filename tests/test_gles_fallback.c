@@ -1,4 +1,5 @@
-/* Nodes that gles cannot draw: refused by name, or run on the CPU between passes where the caller allows it. */
+/* Nodes that gles cannot draw: refused by name, or run on the CPU between passes where the caller
+ * allows it. */
 #include "support/backends.h"
 #include "support/onnx_case.h"
 
@@ -18,9 +19,11 @@ static tsr_model *load(const char *text) {
     return model;
 }
 
-static tsr_session *open_session(tsr_device *device, const tsr_model *model, tsr_precision precision) {
+static tsr_session *open_session(tsr_device *device, const tsr_model *model,
+                                 tsr_precision precision) {
     tsr_session *session = NULL;
-    const tsr_session_desc desc = {.allow_cpu_fallback = true, .poison = true, .precision = precision};
+    const tsr_session_desc desc = {
+        .allow_cpu_fallback = true, .poison = true, .precision = precision};
     if (tsr_session_create(device, model, &desc, &session) != TSR_OK)
         fail_msg("%s", tsr_last_error());
     return session;
@@ -70,7 +73,8 @@ static void expect_agreement(const char *text, int on_cpu, int on_gles) {
     tsr_device *device = gles_device((backend_limits){0}), *reference;
     tsr_model *model = load(text);
     assert_int_equal(tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &reference), TSR_OK);
-    tsr_session *a = open_session(reference, model, TSR_FP32), *b = open_session(device, model, TSR_FP32);
+    tsr_session *a = open_session(reference, model, TSR_FP32),
+                *b = open_session(device, model, TSR_FP32);
     assert_int_equal(nodes_on(b, "cpu"), on_cpu);
     assert_int_equal(nodes_on(b, "gles"), on_gles);
     for (int seed = 0; seed < 2; seed++)
@@ -79,8 +83,8 @@ static void expect_agreement(const char *text, int on_cpu, int on_gles) {
             assert_int_equal(run(b, (float)seed, output, actual), count);
             for (size_t i = 0; i < count; i++)
                 if (!(fabsf(actual[i] - expected[i]) <= 1e-4f))
-                    fail_msg("%s: element %zu of output %d: %g instead of %g", text, i, output, (double)actual[i],
-                             (double)expected[i]);
+                    fail_msg("%s: element %zu of output %d: %g instead of %g", text, i, output,
+                             (double)actual[i], (double)expected[i]);
         }
     tsr_session_destroy(a);
     tsr_session_destroy(b);
@@ -92,22 +96,30 @@ static void between_passes(void **state) {
     (void)state;
     need_gles();
     /* channels are not resampled: on the CPU; input and output are textures */
-    expect_agreement("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,2,1,2> -> b mode=linear; Conv b u{2,10,3,3} -> c", 1, 2);
+    expect_agreement("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,2,1,2> -> b mode=linear; "
+                     "Conv b u{2,10,3,3} -> c",
+                     1, 2);
     /* the same as the graph's last node, with a post-op, and twice in a row */
-    expect_agreement("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,2,1,2> -> b mode=linear; Relu b -> c", 1, 1);
-    expect_agreement("Resize x[1,2,5,5] _ f<1,2,2,2> -> a mode=linear; Resize a _ g<1,2,1,2> -> b mode=linear; Neg b -> c", 2, 0);
+    expect_agreement(
+        "Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,2,1,2> -> b mode=linear; Relu b -> c", 1,
+        1);
+    expect_agreement("Resize x[1,2,5,5] _ f<1,2,2,2> -> a mode=linear; Resize a _ g<1,2,1,2> -> b "
+                     "mode=linear; Neg b -> c",
+                     2, 0);
 }
 
 static void more_than_four_axes(void **state) {
     (void)state;
     need_gles();
     /* through five axes and back */
-    expect_agreement("Conv x[1,6,5,3] w{6,6,1,1} -> a; Reshape a s(1,2,3,5,3) -> b; Softmax b -> c axis=2; "
-                     "Reshape c t(1,6,5,3) -> d; Conv d u{4,6,1,1} -> e",
-                     3, 2);
+    expect_agreement(
+        "Conv x[1,6,5,3] w{6,6,1,1} -> a; Reshape a s(1,2,3,5,3) -> b; Softmax b -> c axis=2; "
+        "Reshape c t(1,6,5,3) -> d; Conv d u{4,6,1,1} -> e",
+        3, 2);
     /* an input and an output of five axes */
     expect_agreement("Softmax x[2,3,1,2,2] -> a axis=1; Neg a -> b", 1, 0);
-    expect_agreement("Reshape x[2,3,1,2,2] s(6,4) -> a; Relu a -> b; Reshape b t(1,2,3,2,2) -> c", 2, 1);
+    expect_agreement("Reshape x[2,3,1,2,2] s(6,4) -> a; Relu a -> b; Reshape b t(1,2,3,2,2) -> c",
+                     2, 1);
 }
 
 static void computed_parameters(void **state) {
@@ -119,9 +131,11 @@ static void computed_parameters(void **state) {
 static void refused_otherwise(void **state) {
     (void)state;
     need_gles();
-    tsr_model *model = load("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,2,1,2> -> b mode=linear");
+    tsr_model *model =
+        load("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,2,1,2> -> b mode=linear");
     tsr_session *session;
-    assert_int_equal(tsr_session_create(gles_device((backend_limits){0}), model, NULL, &session), TSR_UNSUPPORTED);
+    assert_int_equal(tsr_session_create(gles_device((backend_limits){0}), model, NULL, &session),
+                     TSR_UNSUPPORTED);
     assert_non_null(strstr(tsr_last_error(), "Resize1"));
     assert_non_null(strstr(tsr_last_error(), "axis 1"));
     tsr_model_free(model);

@@ -1,4 +1,5 @@
-/* What a backend fills in. Arguments are checked once, in src/session.c; a backend may trust them. */
+/* What a backend fills in. Arguments are checked once, in src/session.c; a backend may trust them.
+ */
 #ifndef TSR_BACKEND_BACKEND_H
 #define TSR_BACKEND_BACKEND_H
 
@@ -6,7 +7,8 @@
 
 typedef struct tsr_backend tsr_backend;
 
-/* What a backend's device and runner structs begin with is up to them: the session only passes them on. */
+/* What a backend's device and runner structs begin with is up to them: the session only passes them
+ * on. */
 typedef struct tsr_runner tsr_runner;
 typedef struct tsr_backend_device tsr_backend_device;
 
@@ -28,8 +30,8 @@ struct tsr_backend {
     void (*list_devices)(tsr_device_fn fn, void *user);
 
     /* The graph is prepared (shapes known, constants folded) and outlives the runner. */
-    tsr_status (*runner_create)(tsr_backend_device *device, const tsr_graph *graph, const tsr_runner_options *options,
-                                tsr_runner **runner);
+    tsr_status (*runner_create)(tsr_backend_device *device, const tsr_graph *graph,
+                                const tsr_runner_options *options, tsr_runner **runner);
     void (*runner_destroy)(tsr_runner *runner);
     /* value: index of a graph input or output; data: as many floats as its shape says. */
     tsr_status (*set_input)(tsr_runner *runner, int value, const float *data);

@@ -18,7 +18,9 @@ struct tsr_arena {
     block *head;
 };
 
-tsr_arena *tsr_arena_create(void) { return calloc(1, sizeof(tsr_arena)); }
+tsr_arena *tsr_arena_create(void) {
+    return calloc(1, sizeof(tsr_arena));
+}
 
 void tsr_arena_destroy(tsr_arena *arena) {
     if (!arena)

@@ -9,8 +9,8 @@ typedef struct tsr_arena tsr_arena;
 tsr_arena *tsr_arena_create(void); /* NULL when out of memory */
 void tsr_arena_destroy(tsr_arena *arena);
 
-/* count * size zeroed bytes, aligned for any type; NULL when out of memory or when the product overflows.
- * Zero bytes give a valid pointer. */
+/* count * size zeroed bytes, aligned for any type; NULL when out of memory or when the product
+ * overflows. Zero bytes give a valid pointer. */
 void *tsr_arena_alloc(tsr_arena *arena, size_t count, size_t size);
 /* A NUL-terminated copy; NULL when out of memory. */
 char *tsr_arena_strndup(tsr_arena *arena, const char *text, size_t length);

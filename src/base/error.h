@@ -1,5 +1,6 @@
 /* Status, messages and logging. A function that fails reports once, where it knows the reason, with
- * tsr_fail(); callers that know more (the node, the file) put it in front with tsr_fail_context(). */
+ * tsr_fail(); callers that know more (the node, the file) put it in front with tsr_fail_context().
+ */
 #ifndef TSR_BASE_ERROR_H
 #define TSR_BASE_ERROR_H
 

@@ -15,7 +15,8 @@ static float float_of(uint32_t bits) {
 }
 
 float tsr_half_to_float(uint16_t half) {
-    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = (half >> 10) & 31, fraction = half & 1023;
+    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = (half >> 10) & 31,
+             fraction = half & 1023;
     if (exponent == 31)
         return float_of(sign | 0x7f800000 | fraction << 13);
     if (exponent)

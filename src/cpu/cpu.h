@@ -1,11 +1,12 @@
-/* The reference backend: plain loops, double accumulators, one function per operator. Everything else is
- * tested against it, so it stays the shortest form that can be read beside ONNX's text. */
+/* The reference backend: plain loops, double accumulators, one function per operator. Everything
+ * else is tested against it, so it stays the shortest form that can be read beside ONNX's text. */
 #ifndef TSR_CPU_CPU_H
 #define TSR_CPU_CPU_H
 
 #include "graph/infer.h"
 
-/* One evaluation of a node. data[v]: the elements of value v, float or int64_t; outputs are allocated. */
+/* One evaluation of a node. data[v]: the elements of value v, float or int64_t; outputs are
+ * allocated. */
 typedef struct tsr_cpu_call {
     const tsr_graph *graph;
     const tsr_node *node;
@@ -20,7 +21,8 @@ typedef tsr_status tsr_cpu_fn(const tsr_cpu_call *call);
 #include "graph/ops.def"
 /* Of binary operators: two functions, <stem>_float and <stem>_int, in binary.c. */
 
-/* Evaluates any node, with its posts; shapes are known and checked. Matches tsr_eval_fn of src/passes/passes.h. */
+/* Evaluates any node, with its posts; shapes are known and checked. Matches tsr_eval_fn of
+ * src/passes/passes.h. */
 tsr_status tsr_cpu_eval(const tsr_graph *graph, const tsr_node *node, void **data);
 
 /* Bytes of a value's elements as the CPU holds them. */

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tsr_status out_of_memory(void) { return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session"); }
+static tsr_status out_of_memory(void) {
+    return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+}
 
 static bool in_earlier_pass(const tsr_runner *r, int pass) {
     for (int i = 0; i < pass; i++)

@@ -13,11 +13,13 @@ _Thread_local const GladGLES2Context *tsr_gl;
 
 static tsr_status fail_lost(tsr_backend_device *d) {
     d->lost = true;
-    return tsr_fail(TSR_DEVICE_LOST, "the GL context was lost: destroy its sessions and the device, make them anew");
+    return tsr_fail(TSR_DEVICE_LOST,
+                    "the GL context was lost: destroy its sessions and the device, make them anew");
 }
 
 static tsr_status make_current(tsr_backend_device *d) {
-    d->caller = (tsr_egl){eglGetCurrentDisplay(), eglGetCurrentContext(), eglGetCurrentSurface(EGL_DRAW)};
+    d->caller =
+        (tsr_egl){eglGetCurrentDisplay(), eglGetCurrentContext(), eglGetCurrentSurface(EGL_DRAW)};
     d->caller_read = eglGetCurrentSurface(EGL_READ);
     if (d->caller.context == d->egl.context ||
         eglMakeCurrent(d->egl.display, d->egl.surface, d->egl.surface, d->egl.context))
@@ -25,7 +27,8 @@ static tsr_status make_current(tsr_backend_device *d) {
     EGLint error = eglGetError();
     if (error == EGL_CONTEXT_LOST)
         return fail_lost(d);
-    return tsr_fail(TSR_DEVICE, "eglMakeCurrent failed (0x%x): is the device in use on another thread?",
+    return tsr_fail(TSR_DEVICE,
+                    "eglMakeCurrent failed (0x%x): is the device in use on another thread?",
                     (unsigned)error);
 }
 
@@ -36,8 +39,8 @@ static void restore_current(tsr_backend_device *d) {
         eglMakeCurrent(d->caller.display, d->caller.surface, d->caller_read, d->caller.context);
 }
 
-/* The pending error, GL_NO_ERROR for none. One flag a kind of error: the first counts, the others are cleared (as
- * many as there are kinds: some drivers never stop while no context is current). */
+/* The pending error, GL_NO_ERROR for none. One flag a kind of error: the first counts, the others
+ * are cleared (as many as there are kinds: some drivers never stop while no context is current). */
 static GLenum take_error(void) {
     GLenum first = glGetError(), error = first;
     for (int i = 0; i < 8 && error != GL_NO_ERROR; i++)
@@ -98,7 +101,9 @@ static const char *get_string(GLenum name) {
     return text ? text : "";
 }
 
-static int smaller(int value, int cap) { return cap > 0 && cap < value ? cap : value; }
+static int smaller(int value, int cap) {
+    return cap > 0 && cap < value ? cap : value;
+}
 
 static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     tsr_device_info *info = &d->info;
@@ -110,20 +115,24 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     int buffers = smaller(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
     info->max_draw_buffers = smaller(buffers, desc->max_draw_buffers);
     info->max_uniform_block_bytes = get_integer(GL_MAX_UNIFORM_BLOCK_SIZE);
-    /* llvmpipe's timers miss what its threads do at the same time: half or a quarter of the wall time. */
+    /* llvmpipe's timers miss what its threads do at the same time: half or a quarter of the wall
+     * time. */
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !strstr(info->name, "llvmpipe");
     info->has_float_blend = tsr_gl->EXT_float_blend;
-    d->reset_status = glGetGraphicsResetStatusKHR ? glGetGraphicsResetStatusKHR : glGetGraphicsResetStatusEXT;
+    d->reset_status =
+        glGetGraphicsResetStatusKHR ? glGetGraphicsResetStatusKHR : glGetGraphicsResetStatusEXT;
     info->has_robust_reset = d->reset_status != NULL;
     d->limits = (tsr_layout_limits){info->max_texture_size, 1};
-    while (d->limits.max_planes * 2 <= info->max_draw_buffers && d->limits.max_planes < TSR_MAX_PLANES)
+    while (d->limits.max_planes * 2 <= info->max_draw_buffers &&
+           d->limits.max_planes < TSR_MAX_PLANES)
         d->limits.max_planes *= 2;
 }
 
 static tsr_status check_context(const tsr_backend_device *d) {
     int major = get_integer(GL_MAJOR_VERSION), minor = get_integer(GL_MINOR_VERSION);
     if (!tsr_gl->EXT_color_buffer_float && major == 3 && minor < 2)
-        return tsr_fail(TSR_NO_DEVICE, "%s has no float render targets (GL_EXT_color_buffer_float)", d->info.name);
+        return tsr_fail(TSR_NO_DEVICE, "%s has no float render targets (GL_EXT_color_buffer_float)",
+                        d->info.name);
     if (get_integer(GL_MAX_TEXTURE_IMAGE_UNITS) < TSR_GL_UNITS)
         return tsr_fail(TSR_NO_DEVICE, "%s offers %d texture units, %d are needed", d->info.name,
                         get_integer(GL_MAX_TEXTURE_IMAGE_UNITS), TSR_GL_UNITS);
@@ -152,24 +161,29 @@ static GLADapiproc load_from_caller(void *user, const char *name) {
     return proc.function;
 }
 
-/* Fills the device's table and makes it this thread's. Nothing of ES 3 is called before the version is known. */
+/* Fills the device's table and makes it this thread's. Nothing of ES 3 is called before the version
+ * is known. */
 static tsr_status load_gl(tsr_backend_device *d, const tsr_device_desc *desc) {
     callers_loader loader = {desc->get_proc_address, ""};
     if (!desc->get_proc_address)
         TSR_TRY(tsr_egl_load());
     /* libGLESv2 stays loaded, as libEGL does: others may use it. */
-    int version = desc->get_proc_address ? gladLoadGLES2ContextUserPtr(&d->gl, load_from_caller, &loader)
-                                         : gladLoaderLoadGLES2Context(&d->gl);
+    int version = desc->get_proc_address
+                      ? gladLoadGLES2ContextUserPtr(&d->gl, load_from_caller, &loader)
+                      : gladLoaderLoadGLES2Context(&d->gl);
     if (!version)
-        return tsr_fail(TSR_NO_DEVICE, desc->platform == TSR_PLATFORM_CURRENT
-                                           ? "no OpenGL ES context is current on this thread"
-                                           : "libGLESv2 was not found; on Debian: apt install libgles2");
+        return tsr_fail(TSR_NO_DEVICE,
+                        desc->platform == TSR_PLATFORM_CURRENT
+                            ? "no OpenGL ES context is current on this thread"
+                            : "libGLESv2 was not found; on Debian: apt install libgles2");
     tsr_gl = &d->gl;
     const char *text = get_string(GL_VERSION);
     if (strncmp(text, "OpenGL ES ", 10) || GLAD_VERSION_MAJOR(version) < 3)
-        return tsr_fail(TSR_NO_DEVICE, "%s is %s: OpenGL ES 3.0 is needed", get_string(GL_RENDERER), text);
+        return tsr_fail(TSR_NO_DEVICE, "%s is %s: OpenGL ES 3.0 is needed", get_string(GL_RENDERER),
+                        text);
     if (*loader.missing)
-        return tsr_fail(TSR_NO_DEVICE, "tsr_device_desc.get_proc_address finds no %s", loader.missing);
+        return tsr_fail(TSR_NO_DEVICE, "tsr_device_desc.get_proc_address finds no %s",
+                        loader.missing);
     return TSR_OK;
 }
 
@@ -207,7 +221,8 @@ static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
 static tsr_status open_device(tsr_backend_device *d, const tsr_device_desc *desc) {
     pthread_mutex_lock(&loading);
-    tsr_status status = desc->platform == TSR_PLATFORM_CURRENT ? open_adopted(d, desc) : open_own(d, desc);
+    tsr_status status =
+        desc->platform == TSR_PLATFORM_CURRENT ? open_adopted(d, desc) : open_own(d, desc);
     pthread_mutex_unlock(&loading);
     return status;
 }
@@ -240,7 +255,9 @@ void tsr_gles_device_destroy(tsr_backend_device *d) {
     free(d);
 }
 
-void tsr_gles_device_info(const tsr_backend_device *d, tsr_device_info *info) { *info = d->info; }
+void tsr_gles_device_info(const tsr_backend_device *d, tsr_device_info *info) {
+    *info = d->info;
+}
 
 static bool list_device(const tsr_device_desc *desc, tsr_device_fn fn, void *user) {
     tsr_backend_device *d = NULL;
@@ -256,8 +273,11 @@ void tsr_gles_list_devices(tsr_device_fn fn, void *user) {
     int count = tsr_egl_device_count(), listed = 0;
     pthread_mutex_unlock(&loading);
     for (int i = 1; i <= count; i++)
-        listed += list_device(&(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_DEVICE, .gpu = i}, fn, user);
-    listed += list_device(&(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_SURFACELESS}, fn, user);
+        listed += list_device(
+            &(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_DEVICE, .gpu = i}, fn,
+            user);
+    listed += list_device(
+        &(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_SURFACELESS}, fn, user);
     if (!listed && !list_device(&(tsr_device_desc){.backend = "gles"}, fn, user))
         fn(user, &(tsr_device_desc){.backend = "gles"}, NULL, tsr_last_error());
 }

@@ -32,9 +32,9 @@ struct tsr_backend_device {
     EGLSurface caller_read;
 };
 
-/* Around everything that calls GL: makes our context current, or saves the caller's state. TSR_DEVICE_LOST once the
- * driver has reset the context, and at every later call: a lost device makes no GL call any more, not even to delete
- * (the names may be another context's by then). */
+/* Around everything that calls GL: makes our context current, or saves the caller's state.
+ * TSR_DEVICE_LOST once the driver has reset the context, and at every later call: a lost device
+ * makes no GL call any more, not even to delete (the names may be another context's by then). */
 tsr_status tsr_gles_enter(tsr_backend_device *device);
 void tsr_gles_leave(tsr_backend_device *device);
 

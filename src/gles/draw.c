@@ -12,7 +12,8 @@ static void set_layout(GLint size, GLint grid, const tsr_layout *l) {
 static void bind_source(const tsr_runner *r, const tsr_program *program, int index, int tensor) {
     const tsr_plan_tensor *t = &r->plan->tensors[tensor];
     glActiveTexture(GL_TEXTURE0 + (GLenum)index);
-    glBindTexture(GL_TEXTURE_2D_ARRAY, t->constant ? r->constants[tensor] : r->targets[t->storage].texture);
+    glBindTexture(GL_TEXTURE_2D_ARRAY,
+                  t->constant ? r->constants[tensor] : r->targets[t->storage].texture);
     int w = t->constant ? t->layout.texture_w : r->plan->storages[t->storage].texture_w;
     int h = t->constant ? t->layout.texture_h : r->plan->storages[t->storage].texture_h;
     glUniform2f(program->source_inverse[index], 1.0f / (float)w, 1.0f / (float)(h + TSR_ZERO_ROWS));
@@ -47,7 +48,8 @@ static void draw_pass(const tsr_runner *r, int index) {
     if (p->table) {
         glActiveTexture(GL_TEXTURE0 + TSR_MAX_SOURCES);
         glBindTexture(GL_TEXTURE_2D, p->table);
-        glUniform2f(p->program->table_inverse, 1.0f / (float)pass->table_w, 1.0f / (float)pass->table_h);
+        glUniform2f(p->program->table_inverse, 1.0f / (float)pass->table_w,
+                    1.0f / (float)pass->table_h);
     }
     set_layout(p->program->output_size, p->program->output_grid, l);
     glUniform2f(p->program->output_inverse, 1.0f / (float)l->tile_w, 1.0f / (float)l->h);
@@ -93,7 +95,8 @@ tsr_status tsr_gles_draw(tsr_runner *r) {
         end = begin + 1;
         while (end < count && r->plan->passes[end].node == node)
             end++;
-        TSR_TRY(r->options.time_passes ? run_timed(r, node, begin, end) : run_passes(r, begin, end));
+        TSR_TRY(r->options.time_passes ? run_timed(r, node, begin, end)
+                                       : run_passes(r, begin, end));
     }
     return TSR_OK;
 }

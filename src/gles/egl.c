@@ -1,5 +1,6 @@
-/* Contexts of our own, through EGL: no window, no display server. Displays are never terminated: EGL hands out
- * one per platform to the whole process, and terminating it would take the contexts of others along. */
+/* Contexts of our own, through EGL: no window, no display server. Displays are never terminated:
+ * EGL hands out one per platform to the whole process, and terminating it would take the contexts
+ * of others along. */
 #include "gles/device.h"
 
 #include "base/error.h"
@@ -20,8 +21,11 @@ static bool has_extension(const char *list, const char *name) {
 tsr_status tsr_egl_load(void) {
     static bool loaded;
     loaded = loaded || gladLoaderLoadEGL(EGL_NO_DISPLAY);
-    return loaded ? TSR_OK
-                  : tsr_fail(TSR_NO_DEVICE, "libEGL was not found; on Debian: apt install libegl1 libegl-mesa0 libgles2");
+    return loaded
+               ? TSR_OK
+               : tsr_fail(
+                     TSR_NO_DEVICE,
+                     "libEGL was not found; on Debian: apt install libegl1 libegl-mesa0 libgles2");
 }
 
 /* The rest, which glad leaves out as long as it knows no display's version. */
@@ -37,8 +41,8 @@ static bool has_client_extension(const char *name) {
 
 static int query_devices(EGLDeviceEXT devices[MAX_EGL_DEVICES]) {
     EGLint count = 0;
-    if (tsr_egl_load() != TSR_OK || !has_client_extension("EGL_EXT_platform_device") || !eglQueryDevicesEXT ||
-        !eglQueryDevicesEXT(MAX_EGL_DEVICES, devices, &count))
+    if (tsr_egl_load() != TSR_OK || !has_client_extension("EGL_EXT_platform_device") ||
+        !eglQueryDevicesEXT || !eglQueryDevicesEXT(MAX_EGL_DEVICES, devices, &count))
         return 0;
     return count;
 }
@@ -49,7 +53,8 @@ int tsr_egl_device_count(void) {
 }
 
 static EGLDisplay platform_display(EGLenum platform, void *native) {
-    EGLDisplay display = eglGetPlatformDisplayEXT ? eglGetPlatformDisplayEXT(platform, native, NULL) : EGL_NO_DISPLAY;
+    EGLDisplay display = eglGetPlatformDisplayEXT ? eglGetPlatformDisplayEXT(platform, native, NULL)
+                                                  : EGL_NO_DISPLAY;
     if (display != EGL_NO_DISPLAY && eglInitialize(display, NULL, NULL))
         return display;
     return EGL_NO_DISPLAY;
@@ -60,7 +65,8 @@ static tsr_status open_device(int gpu, EGLDisplay *display) {
     int count = query_devices(devices);
     int index = gpu > 0 ? gpu - 1 : 0;
     if (index >= count)
-        return tsr_fail(TSR_NO_DEVICE, "EGL offers %d devices: there is no GPU %d", count, index + 1);
+        return tsr_fail(TSR_NO_DEVICE, "EGL offers %d devices: there is no GPU %d", count,
+                        index + 1);
     *display = platform_display(EGL_PLATFORM_DEVICE_EXT, devices[index]);
     if (*display == EGL_NO_DISPLAY)
         return tsr_fail(TSR_NO_DEVICE, "EGL cannot open GPU %d of %d", index + 1, count);
@@ -99,16 +105,28 @@ static tsr_status open_display(const tsr_device_desc *desc, EGLDisplay *display)
     }
     if (desc->gpu)
         return open_device(desc->gpu, display);
-    if (open_surfaceless(display) == TSR_OK || open_device(0, display) == TSR_OK || open_default(display) == TSR_OK)
+    if (open_surfaceless(display) == TSR_OK || open_device(0, display) == TSR_OK ||
+        open_default(display) == TSR_OK)
         return TSR_OK;
-    return tsr_fail(TSR_NO_DEVICE, "EGL offers neither the surfaceless platform, nor a device, nor a default display");
+    return tsr_fail(
+        TSR_NO_DEVICE,
+        "EGL offers neither the surfaceless platform, nor a device, nor a default display");
 }
 
 static EGLContext create_context(EGLDisplay display, EGLConfig config) {
-    const EGLint robust[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 0,
-                             EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET, EGL_NONE};
-    const EGLint robust_ext[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 0,
-                                 EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT, EGL_LOSE_CONTEXT_ON_RESET_EXT,
+    const EGLint robust[] = {EGL_CONTEXT_MAJOR_VERSION,
+                             3,
+                             EGL_CONTEXT_MINOR_VERSION,
+                             0,
+                             EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY,
+                             EGL_LOSE_CONTEXT_ON_RESET,
+                             EGL_NONE};
+    const EGLint robust_ext[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                 3,
+                                 EGL_CONTEXT_MINOR_VERSION,
+                                 0,
+                                 EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT,
+                                 EGL_LOSE_CONTEXT_ON_RESET_EXT,
                                  EGL_NONE};
     const EGLint plain[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 0, EGL_NONE};
     const EGLint *const attempts[] = {robust, robust_ext, plain};
@@ -119,11 +137,14 @@ static EGLContext create_context(EGLDisplay display, EGLConfig config) {
 }
 
 static tsr_status create_in(tsr_egl *egl) {
-    const EGLint attributes[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT, EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_NONE};
-    const EGLint any_surface[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT, EGL_SURFACE_TYPE, 0, EGL_NONE};
+    const EGLint attributes[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT, EGL_SURFACE_TYPE,
+                                 EGL_PBUFFER_BIT, EGL_NONE};
+    const EGLint any_surface[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT, EGL_SURFACE_TYPE, 0,
+                                  EGL_NONE};
     EGLConfig config = NULL;
     EGLint count = 0;
-    bool surfaceless = has_extension(eglQueryString(egl->display, EGL_EXTENSIONS), "EGL_KHR_surfaceless_context");
+    bool surfaceless =
+        has_extension(eglQueryString(egl->display, EGL_EXTENSIONS), "EGL_KHR_surfaceless_context");
     if (!eglBindAPI(EGL_OPENGL_ES_API))
         return tsr_fail(TSR_NO_DEVICE, "EGL has no OpenGL ES");
     if ((!eglChooseConfig(egl->display, attributes, &config, 1, &count) || !count) &&
@@ -131,7 +152,8 @@ static tsr_status create_in(tsr_egl *egl) {
         return tsr_fail(TSR_NO_DEVICE, "EGL has no configuration for OpenGL ES 3");
     egl->context = create_context(egl->display, config);
     if (egl->context == EGL_NO_CONTEXT)
-        return tsr_fail(TSR_NO_DEVICE, "EGL cannot make an OpenGL ES 3.0 context (error 0x%x)", (unsigned)eglGetError());
+        return tsr_fail(TSR_NO_DEVICE, "EGL cannot make an OpenGL ES 3.0 context (error 0x%x)",
+                        (unsigned)eglGetError());
     if (!surfaceless) {
         const EGLint size[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
         egl->surface = eglCreatePbufferSurface(egl->display, config, size);

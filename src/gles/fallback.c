@@ -1,5 +1,5 @@
-/* Nodes that this backend cannot draw, run on the CPU between passes because the caller allows it. Each waits for the GPU
- * and moves its tensors through memory. */
+/* Nodes that this backend cannot draw, run on the CPU between passes because the caller allows it.
+ * Each waits for the GPU and moves its tensors through memory. */
 #include "gles/runner.h"
 
 #include "base/error.h"
@@ -19,7 +19,8 @@ static tsr_status hold(tsr_runner *r, int value) {
     if (!v || v->data || r->cpu_data[value])
         return TSR_OK;
     r->cpu_data[value] = malloc(tsr_cpu_bytes(v) + 1);
-    return r->cpu_data[value] ? TSR_OK : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for tensor '%s'", v->name);
+    return r->cpu_data[value] ? TSR_OK
+                              : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for tensor '%s'", v->name);
 }
 
 static tsr_status hold_node(tsr_runner *r, const tsr_node *node) {
@@ -73,8 +74,8 @@ tsr_status tsr_gles_run_on_cpu(tsr_runner *r, const tsr_pass *pass) {
         TSR_TRY(fetch(r, node->inputs[i]));
     for (int i = 0; i < node->post_count; i++)
         TSR_TRY(fetch(r, node->posts[i].operand));
-    return tsr_fail_context(tsr_cpu_eval(r->graph, node, r->cpu_data), "%s: node '%s' (%s)", r->graph->file, node->name,
-                            tsr_op_get_info(node->op)->name);
+    return tsr_fail_context(tsr_cpu_eval(r->graph, node, r->cpu_data), "%s: node '%s' (%s)",
+                            r->graph->file, node->name, tsr_op_get_info(node->op)->name);
 }
 
 void tsr_gles_upload(tsr_runner *r, const tsr_pass *pass) {

@@ -1,5 +1,5 @@
-/* GL's entry points. Each device has a table of its own: contexts may come from different drivers, and threads work on
- * different devices at once. */
+/* GL's entry points. Each device has a table of its own: contexts may come from different drivers,
+ * and threads work on different devices at once. */
 #ifndef TSR_GLES_GL_H
 #define TSR_GLES_GL_H
 

@@ -3,7 +3,8 @@
 #include "base/error.h"
 
 tsr_lower_fn *const tsr_gles_lower[TSR_OP_COUNT] = {
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters) [TSR_OP_##Name] = tsr_gles_##stem,
+#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
+    [TSR_OP_##Name] = tsr_gles_##stem,
 #define TSR_UNARY(Name, stem) [TSR_OP_##Name] = tsr_gles_unary,
 #define TSR_BINARY(Name, stem) [TSR_OP_##Name] = tsr_gles_binary,
 #include "graph/ops.def"
@@ -21,7 +22,8 @@ float tsr_const_float(const tsr_graph *graph, const tsr_node *node, int input, f
 
 int tsr_table_blocks(tsr_plan *plan, tsr_pass *pass, int block, int64_t count) {
     int limit = plan->limits.max_texture_size, log2 = 0;
-    while (((int64_t)block << (log2 + 1)) <= limit && ((int64_t)1 << log2) * ((int64_t)block << log2) < count)
+    while (((int64_t)block << (log2 + 1)) <= limit &&
+           ((int64_t)1 << log2) * ((int64_t)block << log2) < count)
         log2++;
     int64_t height = (count + ((int64_t)1 << log2) - 1) >> log2;
     if (block > limit || height > limit) {

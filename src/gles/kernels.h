@@ -5,7 +5,8 @@
 #include "graph/infer.h"
 #include "plan/plan.h"
 
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters) tsr_lower_fn tsr_gles_##stem;
+#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
+    tsr_lower_fn tsr_gles_##stem;
 #define TSR_UNARY(Name, stem)
 #define TSR_BINARY(Name, stem)
 #include "graph/ops.def"
@@ -19,11 +20,13 @@ extern tsr_lower_fn *const tsr_gles_lower[TSR_OP_COUNT];
 const float *tsr_const_floats(const tsr_graph *graph, const tsr_node *node, int input);
 /* The first element of a constant float input, or otherwise. */
 float tsr_const_float(const tsr_graph *graph, const tsr_node *node, int input, float otherwise);
-/* Lays `count` blocks of `block` texels out in the pass's table, 2^result blocks a row; sets table_w and table_h. */
+/* Lays `count` blocks of `block` texels out in the pass's table, 2^result blocks a row; sets
+ * table_w and table_h. */
 int tsr_table_blocks(tsr_plan *plan, tsr_pass *pass, int block, int64_t count);
 
-/* A convolution with constant weights. Window and group as in tsr_window; weights of output channel o, input channel i of group g
- * begin at weights[g * stride_group + o * stride_output + i * stride_input], their kernel row-major. */
+/* A convolution with constant weights. Window and group as in tsr_window; weights of output channel
+ * o, input channel i of group g begin at weights[g * stride_group + o * stride_output + i *
+ * stride_input], their kernel row-major. */
 typedef struct tsr_convolution {
     tsr_window window;
     const float *weights;
@@ -33,8 +36,8 @@ typedef struct tsr_convolution {
 } tsr_convolution;
 tsr_pass *tsr_lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int input, int output);
 
-/* The mean over rows and columns in a pyramid of passes, 32 bits; of (a - minus)^2 if minus is a tensor, not TSR_NONE. output:
- * the tensor to write, TSR_NONE to make one. */
+/* The mean over rows and columns in a pyramid of passes, 32 bits; of (a - minus)^2 if minus is a
+ * tensor, not TSR_NONE. output: the tensor to write, TSR_NONE to make one. */
 int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output);
 
 /* A pass that moves elements: see glsl/gather.glsl. Axes are those of the tensors' shapes. */

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Of programs in plain text, to keep them short; MAX_CROP: pads that glsl/conv_transpose.glsl can take from an output. */
+/* Of programs in plain text, to keep them short; MAX_CROP: pads that glsl/conv_transpose.glsl can
+ * take from an output. */
 enum { MAX_TAPS = 8, MAX_ROW = 64, MAX_SPREAD = 8, MAX_CROP = 64 };
 
 /* Where glsl/conv.glsl and its kin find the weights: see the comments on `table` there. */
@@ -26,19 +27,23 @@ static const float *kernel_between(const tsr_convolution *c, int output, int inp
     int group = output / c->group_outputs, i = input - group * c->group_inputs;
     if (group >= c->window.group || i < 0 || i >= c->group_inputs)
         return NULL;
-    return c->weights + (size_t)group * c->stride_group + (size_t)(output % c->group_outputs) * c->stride_output +
-           (size_t)i * c->stride_input;
+    return c->weights + (size_t)group * c->stride_group +
+           (size_t)(output % c->group_outputs) * c->stride_output + (size_t)i * c->stride_input;
 }
 
-/* The 4x4 channels of one output and one input tile, tap by tap: both sides are walked through in memory's order. */
+/* The 4x4 channels of one output and one input tile, tap by tap: both sides are walked through in
+ * memory's order. */
 static void fill_tiles(const conv_table *t, int output_tile, int tile, float *texels) {
     const tsr_convolution *c = &t->conv;
     const float *kernels[4][4]; /* input, output */
-    int first = (output_tile * 4 / c->group_outputs * c->group_inputs) >> 2; /* as in glsl/conv.glsl */
+    int first =
+        (output_tile * 4 / c->group_outputs * c->group_inputs) >> 2; /* as in glsl/conv.glsl */
     for (int i = 0; i < 16; i++)
-        kernels[i / 4][i % 4] = kernel_between(c, output_tile * 4 + i % 4, (first + tile) * 4 + i / 4);
+        kernels[i / 4][i % 4] =
+            kernel_between(c, output_tile * 4 + i % 4, (first + tile) * 4 + i / 4);
     size_t pair = (size_t)output_tile * (size_t)t->tiles + (size_t)tile;
-    size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0], kernel_w = (size_t)c->window.kernel[1];
+    size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0],
+           kernel_w = (size_t)c->window.kernel[1];
     for (size_t ky = 0; ky < kernel_h; ky++)
         for (size_t kx = 0; kx < kernel_w; kx++) {
             size_t block = (pair * kernel_h + ky) * (size_t)t->chunks + kx / taps;
@@ -61,7 +66,8 @@ static void fill_dense(const void *data, float *texels) {
 static void fill_depthwise(const void *data, float *texels) {
     const conv_table *t = data;
     const tsr_convolution *c = &t->conv;
-    size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0], kernel_w = (size_t)c->window.kernel[1];
+    size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0],
+           kernel_w = (size_t)c->window.kernel[1];
     for (size_t channel = 0; channel < (size_t)c->window.group; channel++)
         for (size_t ky = 0; ky < kernel_h; ky++)
             for (size_t kx = 0; kx < kernel_w; kx++) {
@@ -98,7 +104,8 @@ static void set_table(tsr_plan *plan, tsr_pass *pass, const conv_table *table, b
     data->width = pass->table_w;
     pass->table = depthwise ? fill_depthwise : fill_dense;
     pass->table_data = data;
-    tsr_pass_ints(pass, "channels", table->tiles, table->conv.group_outputs, table->conv.group_inputs, data->blocks_log2);
+    tsr_pass_ints(pass, "channels", table->tiles, table->conv.group_outputs,
+                  table->conv.group_inputs, data->blocks_log2);
 }
 
 /* What glsl/row.glsl needs. */
@@ -108,18 +115,31 @@ static void set_row(tsr_pass *pass, int taps, int row) {
 }
 
 static void set_window(tsr_pass *pass, const char *name, const tsr_window *w, int axis) {
-    tsr_pass_ints(pass, name, (int)w->kernel[axis], (int)w->stride[axis], (int)w->dilation[axis], (int)w->pad_begin[axis]);
+    tsr_pass_ints(pass, name, (int)w->kernel[axis], (int)w->stride[axis], (int)w->dilation[axis],
+                  (int)w->pad_begin[axis]);
 }
 
-tsr_pass *tsr_lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int input, int output) {
+tsr_pass *tsr_lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int input,
+                                int output) {
     const tsr_window *w = &conv->window;
     bool depthwise = conv->group_inputs == 1 && conv->group_outputs == 1 && w->group > 1;
-    int chunks = (int)((w->kernel[1] + MAX_TAPS - 1) / MAX_TAPS), taps = (int)((w->kernel[1] + chunks - 1) / chunks);
-    int64_t row = (tsr_plan_layout(plan, output)->planes - 1) * w->stride[1] + (taps - 1) * w->dilation[1] + 1;
+    int chunks = (int)((w->kernel[1] + MAX_TAPS - 1) / MAX_TAPS),
+        taps = (int)((w->kernel[1] + chunks - 1) / chunks);
+    int64_t row = (tsr_plan_layout(plan, output)->planes - 1) * w->stride[1] +
+                  (taps - 1) * w->dilation[1] + 1;
     bool any = row > MAX_ROW;
     depthwise = depthwise && !any;
-    conv_table table = {*conv, depthwise ? 1 : tiles_per_output(conv), any ? 1 : taps, any ? (int)w->kernel[1] : chunks, 0, 0};
-    tsr_pass *pass = tsr_plan_pass(plan, any ? "conv_any" : depthwise ? "conv_depthwise" : "conv", output);
+    conv_table table = {*conv,
+                        depthwise ? 1 : tiles_per_output(conv),
+                        any ? 1 : taps,
+                        any ? (int)w->kernel[1] : chunks,
+                        0,
+                        0};
+    tsr_pass *pass = tsr_plan_pass(plan,
+                                   any         ? "conv_any"
+                                   : depthwise ? "conv_depthwise"
+                                               : "conv",
+                                   output);
     tsr_pass_source(plan, pass, input);
     set_window(pass, "window_y", w, 0);
     set_table(plan, pass, &table, depthwise);
@@ -134,28 +154,38 @@ tsr_pass *tsr_lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int
     return pass;
 }
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b) { return b ? greatest_common_divisor(b, a % b) : a; }
+static int64_t greatest_common_divisor(int64_t a, int64_t b) {
+    return b ? greatest_common_divisor(b, a % b) : a;
+}
 
 /* Does glsl/conv_transpose.glsl apply? It moves its output's pixels apart by the stride. */
 static bool by_phases(const tsr_window *w) {
     return w->dilation[0] == 1 && w->dilation[1] == 1 && w->stride[1] <= MAX_SPREAD &&
-           w->kernel[1] <= MAX_TAPS * w->stride[1] && w->pad_begin[0] >= -MAX_CROP && w->pad_begin[1] >= -MAX_CROP;
+           w->kernel[1] <= MAX_TAPS * w->stride[1] && w->pad_begin[0] >= -MAX_CROP &&
+           w->pad_begin[1] >= -MAX_CROP;
 }
 
-static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, int input, int output) {
+static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, int input,
+                                  int output) {
     const tsr_window *w = &conv->window;
     const tsr_layout *l = tsr_plan_layout(plan, output);
     int64_t stride = w->stride[1];
     bool phases = by_phases(w) && (l->planes == 1 || l->spread == stride);
     int taps = (int)((w->kernel[1] + stride - 1) / stride);
-    conv_table table = {*conv, tiles_per_output(conv), phases ? taps * (int)stride : 1, phases ? 1 : (int)w->kernel[1], 0, 0};
+    conv_table table = {*conv,
+                        tiles_per_output(conv),
+                        phases ? taps * (int)stride : 1,
+                        phases ? 1 : (int)w->kernel[1],
+                        0,
+                        0};
     tsr_pass *pass = tsr_plan_pass(plan, phases ? "conv_transpose" : "conv_transpose_any", output);
     tsr_pass_source(plan, pass, input);
     set_window(pass, "window_y", w, 0);
     set_window(pass, "window_x", w, 1);
     set_table(plan, pass, &table, false);
     if (!phases) {
-        tsr_pass_ints(pass, "steps", (int)(w->stride[0] / greatest_common_divisor(w->stride[0], w->dilation[0])),
+        tsr_pass_ints(pass, "steps",
+                      (int)(w->stride[0] / greatest_common_divisor(w->stride[0], w->dilation[0])),
                       (int)(stride / greatest_common_divisor(stride, w->dilation[1])), 0, 0);
         return pass;
     }
@@ -170,7 +200,8 @@ static void add_bias(tsr_plan *plan, tsr_pass *pass, const tsr_node *node) {
     if (!bias)
         return;
     tsr_shape shape = {4, {1, bias->shape.dim[0], 1, 1}};
-    tsr_pass_post_binary(plan, pass, TSR_OP_Add, tsr_plan_constant(plan, &shape, bias->data), false);
+    tsr_pass_post_binary(plan, pass, TSR_OP_Add, tsr_plan_constant(plan, &shape, bias->data),
+                         false);
 }
 
 static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool transposed) {
@@ -178,28 +209,46 @@ static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool tra
     tsr_convolution conv = {.weights = weights->data, .factor = 1};
     TSR_TRY(tsr_node_window(plan->graph, node, &conv.window));
     size_t area = (size_t)(conv.window.kernel[0] * conv.window.kernel[1]);
-    int group = (int)conv.window.group, rows = (int)weights->shape.dim[0], columns = (int)weights->shape.dim[1];
+    int group = (int)conv.window.group, rows = (int)weights->shape.dim[0],
+        columns = (int)weights->shape.dim[1];
     conv.stride_group = (size_t)(rows / group) * (size_t)columns * area;
     conv.group_outputs = transposed ? columns : rows / group;
     conv.group_inputs = transposed ? rows / group : columns;
     conv.stride_output = transposed ? area : (size_t)columns * area;
     conv.stride_input = transposed ? (size_t)columns * area : area;
     int spread = transposed && by_phases(&conv.window) ? (int)conv.window.stride[1] : 1;
-    int input = tsr_plan_value(plan, node->inputs[0]), output = tsr_plan_output_spread(plan, node, 0, spread);
-    add_bias(plan, (transposed ? lower_transposed : tsr_lower_convolution)(plan, &conv, input, output), node);
+    int input = tsr_plan_value(plan, node->inputs[0]),
+        output = tsr_plan_output_spread(plan, node, 0, spread);
+    add_bias(plan,
+             (transposed ? lower_transposed : tsr_lower_convolution)(plan, &conv, input, output),
+             node);
     return plan->status;
 }
 
-tsr_status tsr_gles_conv(tsr_plan *plan, const tsr_node *node) { return lower_conv_node(plan, node, false); }
+tsr_status tsr_gles_conv(tsr_plan *plan, const tsr_node *node) {
+    return lower_conv_node(plan, node, false);
+}
 
-tsr_status tsr_gles_conv_transpose(tsr_plan *plan, const tsr_node *node) { return lower_conv_node(plan, node, true); }
+tsr_status tsr_gles_conv_transpose(tsr_plan *plan, const tsr_node *node) {
+    return lower_conv_node(plan, node, true);
+}
 
 /* A matrix product with constant weights is a 1x1 convolution over N images of K channels. */
-static tsr_convolution product(const float *weights, int64_t k, int64_t n, bool transposed, float factor) {
-    tsr_window window = {.spatial_rank = 2, .in = {1, 1}, .out = {1, 1}, .kernel = {1, 1}, .stride = {1, 1},
-                         .dilation = {1, 1}, .group = 1};
-    return (tsr_convolution){.window = window, .weights = weights, .factor = factor, .group_outputs = (int)n,
-                             .group_inputs = (int)k, .stride_output = transposed ? (size_t)k : 1,
+static tsr_convolution product(const float *weights, int64_t k, int64_t n, bool transposed,
+                               float factor) {
+    tsr_window window = {.spatial_rank = 2,
+                         .in = {1, 1},
+                         .out = {1, 1},
+                         .kernel = {1, 1},
+                         .stride = {1, 1},
+                         .dilation = {1, 1},
+                         .group = 1};
+    return (tsr_convolution){.window = window,
+                             .weights = weights,
+                             .factor = factor,
+                             .group_outputs = (int)n,
+                             .group_inputs = (int)k,
+                             .stride_output = transposed ? (size_t)k : 1,
                              .stride_input = transposed ? 1 : (size_t)n};
 }
 
@@ -229,23 +278,27 @@ static tsr_pass *lower_matmul(tsr_plan *plan, int a, int b, int rank, int64_t in
     return pass;
 }
 
-/* beta * C behind the product; scaling C takes a pass of its own, so it is made before the product's. */
+/* beta * C behind the product; scaling C takes a pass of its own, so it is made before the
+ * product's. */
 static int gemm_summand(tsr_plan *plan, const tsr_node *node, float beta) {
     int c = tsr_plan_operand(plan, node->inputs[2], 2);
     if (beta == 1.0f || plan->status != TSR_OK)
         return c;
     const tsr_layout *l = tsr_plan_layout(plan, c);
-    int scaled = tsr_plan_tensor_new(plan, &(tsr_shape){2, {l->n, l->c}}, false), factor = scalar(plan, beta);
+    int scaled = tsr_plan_tensor_new(plan, &(tsr_shape){2, {l->n, l->c}}, false),
+        factor = scalar(plan, beta);
     tsr_pass_post_binary(plan, tsr_plan_copy(plan, c, scaled), TSR_OP_Mul, factor, false);
     return scaled;
 }
 
 tsr_status tsr_gles_gemm(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *a = tsr_node_in(plan->graph, node, 0), *b = tsr_node_in(plan->graph, node, 1);
-    bool transposed_a = tsr_attr_int(node, "transA", 0), transposed_b = tsr_attr_int(node, "transB", 0);
+    bool transposed_a = tsr_attr_int(node, "transA", 0),
+         transposed_b = tsr_attr_int(node, "transB", 0);
     float alpha = tsr_attr_float(node, "alpha", 1), beta = tsr_attr_float(node, "beta", 1);
     int64_t k = a->shape.dim[transposed_a ? 0 : 1], n = b->shape.dim[transposed_b ? 0 : 1];
-    int summand = tsr_node_in(plan->graph, node, 2) && beta != 0 ? gemm_summand(plan, node, beta) : TSR_NONE;
+    int summand =
+        tsr_node_in(plan->graph, node, 2) && beta != 0 ? gemm_summand(plan, node, beta) : TSR_NONE;
     int left = tsr_plan_value(plan, node->inputs[0]);
     if (transposed_a)
         left = transposed_matrix(plan, left, &a->shape);
@@ -254,7 +307,8 @@ tsr_status tsr_gles_gemm(tsr_plan *plan, const tsr_node *node) {
         tsr_convolution conv = product(b->data, k, n, transposed_b, alpha);
         pass = tsr_lower_convolution(plan, &conv, left, tsr_plan_output(plan, node, 0));
     } else {
-        int right = tsr_plan_value(plan, node->inputs[1]), factor = alpha == 1 ? TSR_NONE : scalar(plan, alpha);
+        int right = tsr_plan_value(plan, node->inputs[1]),
+            factor = alpha == 1 ? TSR_NONE : scalar(plan, alpha);
         if (transposed_b)
             right = transposed_matrix(plan, right, &b->shape);
         pass = lower_matmul(plan, left, right, 2, k, tsr_plan_output(plan, node, 0));
@@ -273,7 +327,8 @@ static tsr_shape matrix_shape(const tsr_shape *shape, bool left) {
     return left ? (tsr_shape){2, {1, shape->dim[0]}} : (tsr_shape){2, {shape->dim[0], 1}};
 }
 
-/* Where a product lands whose shape is that of the node's output, but for the axes that vectors lose. */
+/* Where a product lands whose shape is that of the node's output, but for the axes that vectors
+ * lose. */
 static int product_output(tsr_plan *plan, const tsr_node *node, const tsr_shape *shape) {
     bool same = tsr_shape_equal(shape, &tsr_node_out(plan->graph, node, 0)->shape);
     return same ? tsr_plan_output(plan, node, 0) : tsr_plan_tensor_new(plan, shape, false);
@@ -281,14 +336,17 @@ static int product_output(tsr_plan *plan, const tsr_node *node, const tsr_shape 
 
 static void finish_product(tsr_plan *plan, const tsr_node *node, int output) {
     if (plan->value_tensor[node->outputs[0]] == TSR_NONE)
-        tsr_plan_alias(plan, node, 0, tsr_plan_reshape(plan, output, &tsr_node_out(plan->graph, node, 0)->shape));
+        tsr_plan_alias(plan, node, 0,
+                       tsr_plan_reshape(plan, output, &tsr_node_out(plan->graph, node, 0)->shape));
 }
 
 /* All rows of the left side as images, when the right one is a constant matrix. */
-static void lower_dense(tsr_plan *plan, const tsr_node *node, const tsr_shape *a, const tsr_value *b, int64_t n) {
+static void lower_dense(tsr_plan *plan, const tsr_node *node, const tsr_shape *a,
+                        const tsr_value *b, int64_t n) {
     int64_t k = a->dim[a->rank - 1], rows = tsr_shape_count(a) / k;
     tsr_convolution conv = product(b->data, k, n, false, 1);
-    int left = tsr_plan_reshape(plan, tsr_plan_value(plan, node->inputs[0]), &(tsr_shape){2, {rows, k}});
+    int left =
+        tsr_plan_reshape(plan, tsr_plan_value(plan, node->inputs[0]), &(tsr_shape){2, {rows, k}});
     int output = product_output(plan, node, &(tsr_shape){2, {rows, n}});
     tsr_lower_convolution(plan, &conv, left, output);
     finish_product(plan, node, output);
@@ -306,13 +364,15 @@ static int product_operand(tsr_plan *plan, int value, const tsr_shape *matrix, i
 }
 
 tsr_status tsr_gles_matmul(tsr_plan *plan, const tsr_node *node) {
-    const tsr_value *av = tsr_node_in(plan->graph, node, 0), *bv = tsr_node_in(plan->graph, node, 1);
+    const tsr_value *av = tsr_node_in(plan->graph, node, 0),
+                    *bv = tsr_node_in(plan->graph, node, 1);
     tsr_shape a = matrix_shape(&av->shape, true), b = matrix_shape(&bv->shape, false);
     if (bv->data && b.rank == 2) {
         lower_dense(plan, node, &a, bv, b.dim[1]);
         return plan->status;
     }
-    tsr_shape shape = tsr_node_out(plan->graph, node, 0)->shape; /* of the product: leading axes are the output's */
+    tsr_shape shape = tsr_node_out(plan->graph, node, 0)
+                          ->shape; /* of the product: leading axes are the output's */
     shape.rank = a.rank > b.rank ? a.rank : b.rank;
     shape.dim[shape.rank - 2] = a.dim[a.rank - 2];
     shape.dim[shape.rank - 1] = b.dim[b.rank - 1];

@@ -24,7 +24,8 @@ void tsr_lower_move(tsr_plan *plan, int source, int output, const tsr_move *move
         starts[a] = (int)move->start[in];
     }
     bool same_channels = tsr_plan_layout(plan, source)->c == tsr_plan_layout(plan, output)->c;
-    bool whole = feeds[TSR_AXIS_C] == TSR_AXIS_C && steps[TSR_AXIS_C] == 1 && starts[TSR_AXIS_C] % 4 == 0 &&
+    bool whole = feeds[TSR_AXIS_C] == TSR_AXIS_C && steps[TSR_AXIS_C] == 1 &&
+                 starts[TSR_AXIS_C] % 4 == 0 &&
                  (!move->pad || (starts[TSR_AXIS_C] == 0 && same_channels));
     if (whole)
         starts[TSR_AXIS_C] /= 4;
@@ -54,7 +55,8 @@ tsr_status tsr_gles_transpose(tsr_plan *plan, const tsr_node *node) {
     tsr_move move = straight(rank);
     for (int i = 0; i < rank; i++)
         move.feeds[perm ? perm[i] : rank - 1 - i] = i;
-    tsr_lower_move(plan, tsr_plan_value(plan, node->inputs[0]), tsr_plan_output(plan, node, 0), &move);
+    tsr_lower_move(plan, tsr_plan_value(plan, node->inputs[0]), tsr_plan_output(plan, node, 0),
+                   &move);
     return plan->status;
 }
 
@@ -65,7 +67,8 @@ tsr_status tsr_gles_slice(tsr_plan *plan, const tsr_node *node) {
     tsr_move move = straight(shape->rank);
     memcpy(move.step, slice.step, sizeof move.step);
     memcpy(move.start, slice.start, sizeof move.start);
-    tsr_lower_move(plan, tsr_plan_value(plan, node->inputs[0]), tsr_plan_output(plan, node, 0), &move);
+    tsr_lower_move(plan, tsr_plan_value(plan, node->inputs[0]), tsr_plan_output(plan, node, 0),
+                   &move);
     return plan->status;
 }
 
@@ -99,14 +102,16 @@ tsr_status tsr_gles_pad(tsr_plan *plan, const tsr_node *node) {
     for (int i = 0; i < shape->rank; i++)
         move.start[i] = -begin[i];
     move.value = tsr_const_float(plan->graph, node, 2, 0);
-    tsr_lower_move(plan, tsr_plan_value(plan, node->inputs[0]), tsr_plan_output(plan, node, 0), &move);
+    tsr_lower_move(plan, tsr_plan_value(plan, node->inputs[0]), tsr_plan_output(plan, node, 0),
+                   &move);
     return plan->status;
 }
 
 enum { CONCAT_SOURCES = 4 };
 
 /* One pass over up to four tensors. */
-static void lower_concat(tsr_plan *plan, const int *sources, int count, const int64_t *sizes, int axis, int output) {
+static void lower_concat(tsr_plan *plan, const int *sources, int count, const int64_t *sizes,
+                         int axis, int output) {
     int begins[CONCAT_SOURCES] = {0}, begin = 0;
     bool whole = true;
     for (int i = 0; i < count; i++) {
@@ -136,7 +141,8 @@ tsr_status tsr_gles_concat(tsr_plan *plan, const tsr_node *node) {
         const tsr_shape *part = &tsr_node_in(plan->graph, node, i)->shape;
         if (part->dim[axis] == 0)
             continue;
-        if (count == CONCAT_SOURCES) { /* what there is so far becomes the first source of the next pass */
+        if (count ==
+            CONCAT_SOURCES) { /* what there is so far becomes the first source of the next pass */
             tsr_shape partial = *shape;
             partial.dim[axis] = total;
             int joined = tsr_plan_tensor_new(plan, &partial, false);
@@ -198,21 +204,25 @@ static void lower_take(tsr_plan *plan, int source, int axis, const take_table *t
 }
 
 tsr_status tsr_gles_gather(tsr_plan *plan, const tsr_node *node) {
-    const tsr_value *data = tsr_node_in(plan->graph, node, 0), *out = tsr_node_out(plan->graph, node, 0);
+    const tsr_value *data = tsr_node_in(plan->graph, node, 0),
+                    *out = tsr_node_out(plan->graph, node, 0);
     take_table table = {0};
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), data->shape.rank, &axis));
-    const tsr_value *indices = tsr_node_in(plan->graph, node, 1); /* constant integers of any shape */
+    const tsr_value *indices =
+        tsr_node_in(plan->graph, node, 1); /* constant integers of any shape */
     table.indices = indices->data;
     table.count = tsr_shape_count(&indices->shape);
     table.size = data->shape.dim[axis];
     for (int64_t i = 0; i < table.count; i++)
         if (table.indices[i] < -table.size || table.indices[i] >= table.size)
-            return tsr_fail(TSR_INVALID_MODEL, "index %lld is outside axis %d of %s", (long long)table.indices[i], axis,
-                            tsr_shape_text(&data->shape));
-    tsr_shape shape = data->shape; /* all indices along one axis; the output's shape is made of it */
+            return tsr_fail(TSR_INVALID_MODEL, "index %lld is outside axis %d of %s",
+                            (long long)table.indices[i], axis, tsr_shape_text(&data->shape));
+    tsr_shape shape =
+        data->shape; /* all indices along one axis; the output's shape is made of it */
     shape.dim[axis] = table.count;
-    int source = tsr_plan_value(plan, node->inputs[0]), layout_axis = tsr_layout_axes(shape.rank)[axis];
+    int source = tsr_plan_value(plan, node->inputs[0]),
+        layout_axis = tsr_layout_axes(shape.rank)[axis];
     if (tsr_shape_equal(&shape, &out->shape)) {
         lower_take(plan, source, layout_axis, &table, tsr_plan_output(plan, node, 0));
         return plan->status;
@@ -226,19 +236,33 @@ tsr_status tsr_gles_gather(tsr_plan *plan, const tsr_node *node) {
 /* The input's elements in the output's shape. */
 static tsr_status lower_view(tsr_plan *plan, const tsr_node *node) {
     int input = tsr_plan_value(plan, node->inputs[0]);
-    tsr_plan_alias(plan, node, 0, tsr_plan_reshape(plan, input, &tsr_node_out(plan->graph, node, 0)->shape));
+    tsr_plan_alias(plan, node, 0,
+                   tsr_plan_reshape(plan, input, &tsr_node_out(plan->graph, node, 0)->shape));
     return plan->status;
 }
 
-tsr_status tsr_gles_reshape(tsr_plan *plan, const tsr_node *node) { return lower_view(plan, node); }
-tsr_status tsr_gles_flatten(tsr_plan *plan, const tsr_node *node) { return lower_view(plan, node); }
-tsr_status tsr_gles_squeeze(tsr_plan *plan, const tsr_node *node) { return lower_view(plan, node); }
-tsr_status tsr_gles_unsqueeze(tsr_plan *plan, const tsr_node *node) { return lower_view(plan, node); }
-tsr_status tsr_gles_identity(tsr_plan *plan, const tsr_node *node) { return lower_view(plan, node); }
-tsr_status tsr_gles_dropout(tsr_plan *plan, const tsr_node *node) { return lower_view(plan, node); }
+tsr_status tsr_gles_reshape(tsr_plan *plan, const tsr_node *node) {
+    return lower_view(plan, node);
+}
+tsr_status tsr_gles_flatten(tsr_plan *plan, const tsr_node *node) {
+    return lower_view(plan, node);
+}
+tsr_status tsr_gles_squeeze(tsr_plan *plan, const tsr_node *node) {
+    return lower_view(plan, node);
+}
+tsr_status tsr_gles_unsqueeze(tsr_plan *plan, const tsr_node *node) {
+    return lower_view(plan, node);
+}
+tsr_status tsr_gles_identity(tsr_plan *plan, const tsr_node *node) {
+    return lower_view(plan, node);
+}
+tsr_status tsr_gles_dropout(tsr_plan *plan, const tsr_node *node) {
+    return lower_view(plan, node);
+}
 
 tsr_status tsr_gles_cast(tsr_plan *plan, const tsr_node *node) {
-    const tsr_value *in = tsr_node_in(plan->graph, node, 0), *out = tsr_node_out(plan->graph, node, 0);
+    const tsr_value *in = tsr_node_in(plan->graph, node, 0),
+                    *out = tsr_node_out(plan->graph, node, 0);
     if (!tsr_dtype_is_float(in->dtype) || !tsr_dtype_is_float(out->dtype))
         return tsr_fail(TSR_UNSUPPORTED, "a cast of computed %s to %s", tsr_dtype_name(in->dtype),
                         tsr_dtype_name(out->dtype));
@@ -250,4 +274,6 @@ tsr_status tsr_gles_shape(tsr_plan *plan, const tsr_node *node) {
     (void)plan;
     return tsr_fail(TSR_UNSUPPORTED, "'%s' was not folded", node->name);
 }
-tsr_status tsr_gles_constant(tsr_plan *plan, const tsr_node *node) { return tsr_gles_shape(plan, node); }
+tsr_status tsr_gles_constant(tsr_plan *plan, const tsr_node *node) {
+    return tsr_gles_shape(plan, node);
+}

@@ -7,7 +7,8 @@ enum { SUM, MAXIMUM };
 enum { PLAIN, SQUARED_DIFFERENCE, EXP_DIFFERENCE };
 enum { PYRAMID = 16 }; /* rows and columns that one fragment of a pyramid adds up */
 
-static tsr_pass *reduce_pass(tsr_plan *plan, int source, int minus, int operation, int map, int output) {
+static tsr_pass *reduce_pass(tsr_plan *plan, int source, int minus, int operation, int map,
+                             int output) {
     tsr_pass *pass = tsr_plan_pass(plan, "reduce", output);
     tsr_pass_source(plan, pass, source);
     if (map != PLAIN)
@@ -25,8 +26,9 @@ int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output) {
         h = (h + block_h - 1) / block_h;
         w = (w + block_w - 1) / block_w;
         bool last = h == 1 && w == 1;
-        int result = last && output != TSR_NONE ? output
-                                                : tsr_plan_tensor_new(plan, &(tsr_shape){4, {l.n, l.c, h, w}}, true);
+        int result = last && output != TSR_NONE
+                         ? output
+                         : tsr_plan_tensor_new(plan, &(tsr_shape){4, {l.n, l.c, h, w}}, true);
         int map = first && minus != TSR_NONE ? SQUARED_DIFFERENCE : PLAIN;
         tsr_pass *pass = reduce_pass(plan, tensor, minus, SUM, map, result);
         tsr_pass_define(pass, "CHANNELS", 0);
@@ -44,16 +46,19 @@ tsr_status tsr_gles_global_average_pool(tsr_plan *plan, const tsr_node *node) {
 }
 
 /* Scale or bias of a normalization, [C] seen as [1, C, 1, 1]. */
-static void per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node, int input) {
+static void per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,
+                        int input) {
     const tsr_value *v = tsr_node_in(plan->graph, node, input);
     tsr_shape shape = {4, {1, v->shape.dim[0], 1, 1}};
     tsr_pass_post_binary(plan, pass, op, tsr_plan_constant(plan, &shape, v->data), false);
 }
 
-/* y = scale * (x - mean) / sqrt(variance + epsilon) + bias, mean and variance over one channel of one image. */
+/* y = scale * (x - mean) / sqrt(variance + epsilon) + bias, mean and variance over one channel of
+ * one image. */
 tsr_status tsr_gles_instance_normalization(tsr_plan *plan, const tsr_node *node) {
     int input = tsr_plan_value(plan, node->inputs[0]);
-    int mean = tsr_lower_mean(plan, input, TSR_NONE, TSR_NONE), variance = tsr_lower_mean(plan, input, mean, TSR_NONE);
+    int mean = tsr_lower_mean(plan, input, TSR_NONE, TSR_NONE),
+        variance = tsr_lower_mean(plan, input, mean, TSR_NONE);
     tsr_pass *pass = tsr_plan_pass(plan, "normalize", tsr_plan_output(plan, node, 0));
     tsr_pass_source(plan, pass, input);
     tsr_pass_source(plan, pass, mean);
@@ -71,7 +76,8 @@ tsr_status tsr_gles_batch_normalization(tsr_plan *plan, const tsr_node *node) {
 }
 
 /* Maximum, or sum of exp(a - minus), over the axes from `axis` on to `end`, which keep size 1. */
-static int reduce_axes(tsr_plan *plan, int source, const tsr_shape *shape, int axis, int end, int operation, int minus) {
+static int reduce_axes(tsr_plan *plan, int source, const tsr_shape *shape, int axis, int end,
+                       int operation, int minus) {
     tsr_shape reduced = *shape;
     int block[4] = {1, 0, 1, 1};
     for (int i = axis; i < end; i++) {
@@ -79,7 +85,8 @@ static int reduce_axes(tsr_plan *plan, int source, const tsr_shape *shape, int a
         reduced.dim[i] = 1;
     }
     int output = tsr_plan_tensor_new(plan, &reduced, true);
-    tsr_pass *pass = reduce_pass(plan, source, minus, operation, operation == SUM ? EXP_DIFFERENCE : PLAIN, output);
+    tsr_pass *pass = reduce_pass(plan, source, minus, operation,
+                                 operation == SUM ? EXP_DIFFERENCE : PLAIN, output);
     tsr_pass_define(pass, "CHANNELS", block[TSR_AXIS_C] != 0);
     tsr_pass_ints(pass, "block", block[0], 0, block[2], block[3]);
     tsr_pass_floats(pass, "factor", 1, 0, 0, 0);
@@ -103,16 +110,20 @@ tsr_status tsr_gles_softmax(tsr_plan *plan, const tsr_node *node) {
 
 enum { POOL_MAXIMUM, POOL_AVERAGE, POOL_INDEX };
 
-static void lower_pool(tsr_plan *plan, const tsr_node *node, const tsr_window *w, int mode, int output) {
+static void lower_pool(tsr_plan *plan, const tsr_node *node, const tsr_window *w, int mode,
+                       int output) {
     int input = tsr_plan_value(plan, node->inputs[0]);
     tsr_pass *pass = tsr_plan_pass(plan, "pool", output);
     bool padded = w->count_include_pad;
     tsr_pass_source(plan, pass, input);
     tsr_pass_define(pass, "MODE", mode);
-    tsr_pass_ints(pass, "window_y", (int)w->kernel[0], (int)w->stride[0], (int)w->dilation[0], (int)w->pad_begin[0]);
-    tsr_pass_ints(pass, "window_x", (int)w->kernel[1], (int)w->stride[1], (int)w->dilation[1], (int)w->pad_begin[1]);
-    tsr_pass_ints(pass, "counted", padded ? (int)w->pad_begin[0] : 0, padded ? (int)w->pad_begin[1] : 0,
-                  (int)(w->in[0] + (padded ? w->pad_end[0] : 0)), (int)(w->in[1] + (padded ? w->pad_end[1] : 0)));
+    tsr_pass_ints(pass, "window_y", (int)w->kernel[0], (int)w->stride[0], (int)w->dilation[0],
+                  (int)w->pad_begin[0]);
+    tsr_pass_ints(pass, "window_x", (int)w->kernel[1], (int)w->stride[1], (int)w->dilation[1],
+                  (int)w->pad_begin[1]);
+    tsr_pass_ints(pass, "counted", padded ? (int)w->pad_begin[0] : 0,
+                  padded ? (int)w->pad_begin[1] : 0, (int)(w->in[0] + (padded ? w->pad_end[0] : 0)),
+                  (int)(w->in[1] + (padded ? w->pad_end[1] : 0)));
     tsr_pass_ints(pass, "order", (int)tsr_attr_int(node, "storage_order", 0), 0, 0, 0);
 }
 
@@ -130,10 +141,12 @@ tsr_status tsr_gles_max_pool(tsr_plan *plan, const tsr_node *node) {
     tsr_window w;
     TSR_TRY(tsr_node_window(plan->graph, node, &w));
     if (indices && tsr_shape_count(&tsr_node_in(plan->graph, node, 0)->shape) > EXACT_FLOATS)
-        return tsr_fail(TSR_UNSUPPORTED, "Indices into more than 2^24 elements are not exact in floats");
+        return tsr_fail(TSR_UNSUPPORTED,
+                        "Indices into more than 2^24 elements are not exact in floats");
     lower_pool(plan, node, &w, POOL_MAXIMUM, tsr_plan_output(plan, node, 0));
     if (indices) {
-        int output = tsr_plan_tensor_new(plan, &indices->shape, true); /* 16 bits would round them */
+        int output =
+            tsr_plan_tensor_new(plan, &indices->shape, true); /* 16 bits would round them */
         lower_pool(plan, node, &w, POOL_INDEX, output);
         if (output)
             plan->value_tensor[node->outputs[1]] = output;

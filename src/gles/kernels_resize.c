@@ -2,17 +2,18 @@
 
 #include "base/error.h"
 
-/* glsl/resize.glsl's table: of which input columns each output column is made (row 0), with which weights (row 1);
- * the same for rows (rows 2 and 3). */
+/* glsl/resize.glsl's table: of which input columns each output column is made (row 0), with which
+ * weights (row 1); the same for rows (rows 2 and 3). */
 typedef struct resize_table {
     tsr_resize resize;
     int width;
-    int axis[2];          /* of columns, of rows; TSR_NONE: size 1 */
+    int axis[2]; /* of columns, of rows; TSR_NONE: size 1 */
     int64_t in[2], out[2];
 } resize_table;
 
 /* A first index below 0: outside. */
-static void fill_texels(const resize_table *t, int line, int64_t i, float *indices, float *weights) {
+static void fill_texels(const resize_table *t, int line, int64_t i, float *indices,
+                        float *weights) {
     const tsr_resize *r = &t->resize;
     int axis = t->axis[line];
     int64_t in = t->in[line];
@@ -35,7 +36,8 @@ static void fill_texels(const resize_table *t, int line, int64_t i, float *indic
 static void fill_table(const void *data, float *texels) {
     const resize_table *t = data;
     for (int line = 0; line < 2; line++) {
-        float *indices = texels + (int64_t)2 * line * t->width * 4, *weights = indices + (int64_t)t->width * 4;
+        float *indices = texels + (int64_t)2 * line * t->width * 4,
+              *weights = indices + (int64_t)t->width * 4;
         for (int64_t i = 0; i < t->out[line]; i++)
             fill_texels(t, line, i, indices + i * 4, weights + i * 4);
     }
@@ -45,14 +47,16 @@ static void fill_table(const void *data, float *texels) {
 static bool keeps_axis(const tsr_resize *r, int axis, int64_t in) {
     bool kept = r->out[axis] == in;
     for (int64_t i = 0; i < in && kept; i++)
-        kept = in == 1 ? !tsr_resize_is_outside(r, axis, in, i) : tsr_resize_coordinate(r, axis, in, i) == (float)i;
+        kept = in == 1 ? !tsr_resize_is_outside(r, axis, in, i)
+                       : tsr_resize_coordinate(r, axis, in, i) == (float)i;
     return kept;
 }
 
 static tsr_status check(const tsr_resize *r, const tsr_shape *shape) {
     for (int i = 0; i < shape->rank && i < 2; i++)
         if (!keeps_axis(r, i, shape->dim[i]))
-            return tsr_fail(TSR_UNSUPPORTED, "Resize of axis %d (images or channels) of %s", i, tsr_shape_text(shape));
+            return tsr_fail(TSR_UNSUPPORTED, "Resize of axis %d (images or channels) of %s", i,
+                            tsr_shape_text(shape));
     return TSR_OK;
 }
 
@@ -69,8 +73,8 @@ tsr_status tsr_gles_resize(tsr_plan *plan, const tsr_node *node) {
     }
     int64_t width = table.out[0] > table.out[1] ? table.out[0] : table.out[1];
     if (width > plan->limits.max_texture_size)
-        return tsr_fail(TSR_LIMIT, "Resize to %lld rows or columns, the device allows %d", (long long)width,
-                        plan->limits.max_texture_size);
+        return tsr_fail(TSR_LIMIT, "Resize to %lld rows or columns, the device allows %d",
+                        (long long)width, plan->limits.max_texture_size);
     table.width = (int)width;
     resize_table *data = TSR_NEW(plan->arena, 1, resize_table);
     if (!data)
@@ -79,7 +83,10 @@ tsr_status tsr_gles_resize(tsr_plan *plan, const tsr_node *node) {
     int input = tsr_plan_value(plan, node->inputs[0]);
     tsr_pass *pass = tsr_plan_pass(plan, "resize", tsr_plan_output(plan, node, 0));
     tsr_pass_source(plan, pass, input);
-    tsr_pass_define(pass, "TAPS", table.resize.mode == TSR_NEAREST ? 1 : table.resize.mode == TSR_LINEAR ? 2 : 4);
+    tsr_pass_define(pass, "TAPS",
+                    table.resize.mode == TSR_NEAREST  ? 1
+                    : table.resize.mode == TSR_LINEAR ? 2
+                                                      : 4);
     tsr_pass_floats(pass, "value", table.resize.extrapolation_value, 0, 0, 0);
     pass->table = fill_table;
     pass->table_data = data;

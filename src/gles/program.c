@@ -45,7 +45,8 @@ tsr_status tsr_program_acquire(tsr_program_cache *cache, char *text, tsr_program
         free(text);
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
     }
-    *p = (tsr_program){.next = cache->head, .text = text, .id = start_program(text), .references = 1};
+    *p = (tsr_program){
+        .next = cache->head, .text = text, .id = start_program(text), .references = 1};
     cache->head = p;
     *out = p;
     return TSR_OK;
@@ -73,7 +74,8 @@ static GLint source_location(const tsr_program *p, int source, const char *suffi
     return glGetUniformLocation(p->id, name);
 }
 
-/* Samplers keep their units for good: source i reads unit i, the table the one behind the last source. */
+/* Samplers keep their units for good: source i reads unit i, the table the one behind the last
+ * source. */
 static void bind_samplers(const tsr_program *p) {
     glUseProgram(p->id);
     for (int i = 0; i < TSR_MAX_SOURCES; i++)

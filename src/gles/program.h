@@ -14,15 +14,16 @@ struct tsr_program {
     bool checked; /* link status was asked for */
     /* locations, -1 where the driver removed a uniform */
     GLint output_size, output_grid, output_inverse, posts;
-    GLint source_size[TSR_MAX_SOURCES], source_grid[TSR_MAX_SOURCES], source_inverse[TSR_MAX_SOURCES], table_inverse;
+    GLint source_size[TSR_MAX_SOURCES], source_grid[TSR_MAX_SOURCES],
+        source_inverse[TSR_MAX_SOURCES], table_inverse;
 };
 
 typedef struct tsr_program_cache {
     tsr_program *head;
 } tsr_program_cache;
 
-/* Finds or starts compiling the program of a pass; text is taken over. Drivers that compile in parallel go on while
- * other programs are started; tsr_program_finish waits. */
+/* Finds or starts compiling the program of a pass; text is taken over. Drivers that compile in
+ * parallel go on while other programs are started; tsr_program_finish waits. */
 tsr_status tsr_program_acquire(tsr_program_cache *cache, char *text, tsr_program **program);
 tsr_status tsr_program_finish(tsr_program *program, const char *kernel);
 void tsr_program_release(tsr_program_cache *cache, tsr_program *program);

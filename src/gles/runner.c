@@ -32,7 +32,8 @@ static tsr_status allocate(tsr_runner *r) {
     r->node_ms = calloc((size_t)r->graph->node_count + 1, sizeof *r->node_ms);
     bool timed = r->options.time_passes && r->device->info.has_timer;
     r->timers = timed ? calloc((size_t)r->graph->node_count + 1, sizeof *r->timers) : NULL;
-    if (!r->targets || !r->constants || !r->passes || !r->outputs || !r->node_ms || (timed && !r->timers))
+    if (!r->targets || !r->constants || !r->passes || !r->outputs || !r->node_ms ||
+        (timed && !r->timers))
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
     for (int i = 0; i < r->graph->node_count; i++)
         r->node_ms[i] = -1;
@@ -124,7 +125,8 @@ static void start_reading(tsr_runner *r) {
         tsr_gles_output *o = &r->outputs[i];
         o->in_buffer = o->buffer && !r->options.texture_outputs;
         if (o->in_buffer)
-            tsr_target_read(tsr_gles_target(r, o->tensor), tsr_plan_layout(r->plan, o->tensor), o->buffer);
+            tsr_target_read(tsr_gles_target(r, o->tensor), tsr_plan_layout(r->plan, o->tensor),
+                            o->buffer);
     }
     if (r->fence)
         glDeleteSync(r->fence);
@@ -194,7 +196,8 @@ static tsr_status read_buffer(const tsr_runner *r, const tsr_gles_output *o, flo
     const tsr_layout *l = tsr_plan_layout(r->plan, o->tensor);
     size_t bytes = tsr_layout_floats(l) * sizeof(float);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, o->buffer);
-    const float *texels = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
+    const float *texels =
+        glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
     if (texels) {
         tsr_layout_unpack(l, texels, data);
         glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
@@ -215,7 +218,8 @@ tsr_status tsr_gles_read_now(const tsr_runner *r, int tensor, float *data) {
     const tsr_layout *l = tsr_plan_layout(r->plan, tensor);
     glGenBuffers(1, &once.buffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, once.buffer);
-    glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)(tsr_layout_floats(l) * sizeof(float)), NULL, GL_STREAM_READ);
+    glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)(tsr_layout_floats(l) * sizeof(float)), NULL,
+                 GL_STREAM_READ);
     tsr_target_read(tsr_gles_target(r, tensor), l, once.buffer);
     tsr_status status = read_buffer(r, &once, data);
     glDeleteBuffers(1, &once.buffer);
@@ -226,7 +230,8 @@ tsr_status tsr_gles_read_now(const tsr_runner *r, int tensor, float *data) {
 static void copy_floats(float *to, const void *from, const tsr_value *value) {
     int64_t count = tsr_shape_count(&value->shape);
     for (int64_t i = 0; i < count; i++)
-        to[i] = tsr_dtype_is_float(value->dtype) ? ((const float *)from)[i] : (float)((const int64_t *)from)[i];
+        to[i] = tsr_dtype_is_float(value->dtype) ? ((const float *)from)[i]
+                                                 : (float)((const int64_t *)from)[i];
 }
 
 static tsr_status read_value(tsr_runner *r, int value, float *data) {
@@ -236,9 +241,11 @@ static tsr_status read_value(tsr_runner *r, int value, float *data) {
         copy_floats(data, r->cpu_data[value], &r->graph->values[value]);
         return TSR_OK;
     }
-    tsr_status status = output && output->in_buffer ? read_buffer(r, output, data)
-                                                    : tsr_gles_read_now(r, r->plan->value_tensor[value], data);
-    TSR_TRY(tsr_gles_check_error(r->device, "reading a result")); /* it knows more than read_buffer */
+    tsr_status status = output && output->in_buffer
+                            ? read_buffer(r, output, data)
+                            : tsr_gles_read_now(r, r->plan->value_tensor[value], data);
+    TSR_TRY(
+        tsr_gles_check_error(r->device, "reading a result")); /* it knows more than read_buffer */
     return status;
 }
 

@@ -7,13 +7,13 @@
 
 typedef struct tsr_gles_pass {
     tsr_program *program;
-    GLuint table;                        /* texture; 0 if the kernel has none */
-    GLint uniforms[TSR_MAX_UNIFORMS];    /* locations */
+    GLuint table;                     /* texture; 0 if the kernel has none */
+    GLint uniforms[TSR_MAX_UNIFORMS]; /* locations */
 } tsr_gles_pass;
 
 typedef struct tsr_gles_output {
     int value, tensor;
-    GLuint buffer; /* pixel-pack buffer that a run's result is copied to */
+    GLuint buffer;  /* pixel-pack buffer that a run's result is copied to */
     bool in_buffer; /* holds the latest run's result, or will when the fence is passed */
 } tsr_gles_output;
 
@@ -24,15 +24,16 @@ struct tsr_runner {
     tsr_plan *plan;
     bool built; /* may hold GL objects */
     int target_count, program_count, output_count;
-    tsr_target *targets;    /* by storage */
-    GLuint *constants;      /* by tensor; 0 for those that are computed */
-    tsr_gles_pass *passes;  /* by pass of the plan */
-    GLuint *timers;         /* by node of the graph; NULL without timers */
+    tsr_target *targets;   /* by storage */
+    GLuint *constants;     /* by tensor; 0 for those that are computed */
+    tsr_gles_pass *passes; /* by pass of the plan */
+    GLuint *timers;        /* by node of the graph; NULL without timers */
     double *node_ms;
     tsr_gles_output *outputs; /* by graph output */
-    float *staging;         /* texels of the largest tensor that is transferred */
-    void **cpu_data;        /* by value: elements of what nodes on the CPU read and write; NULL without such nodes */
-    GLsync fence;           /* of the latest run, until it was waited for */
+    float *staging;           /* texels of the largest tensor that is transferred */
+    void **cpu_data; /* by value: elements of what nodes on the CPU read and write; NULL without
+                        such nodes */
+    GLsync fence;    /* of the latest run, until it was waited for */
     double compile_ms;
     uint64_t allocated_bytes;
 };

@@ -25,13 +25,15 @@ static void add_define(tsr_text *text, const tsr_define *define) {
 
 /* glsl/source.glsl once a source, its T_ names defined to the source's own. */
 static void add_source(tsr_text *text, char letter, const tsr_layout *layout) {
-    static const char *const names[] = {"texture", "size", "grid", "inverse", "texel", "place",
-                                        "origin", "fetch", "pixel", "at", "broadcast"};
+    static const char *const names[] = {"texture", "size",  "grid",  "inverse", "texel",    "place",
+                                        "origin",  "fetch", "pixel", "at",      "broadcast"};
     enum { NAME_COUNT = sizeof names / sizeof *names };
     for (int i = 0; i < NAME_COUNT; i++)
         tsr_text_add(text, "#define T_%s %c_%s\n", names[i], letter, names[i]);
-    tsr_text_add(text, "#define %c_LINEAR %d\n#define T_LINEAR %d\n#define T_PLANES %d\n#define T_SPREAD %d\n", letter,
-                 layout->linear, layout->linear, layout->planes, layout->spread);
+    tsr_text_add(
+        text,
+        "#define %c_LINEAR %d\n#define T_LINEAR %d\n#define T_PLANES %d\n#define T_SPREAD %d\n",
+        letter, layout->linear, layout->linear, layout->planes, layout->spread);
     tsr_text_add(text, "%s", tsr_glsl_source);
     for (int i = 0; i < NAME_COUNT; i++)
         tsr_text_add(text, "#undef T_%s\n", names[i]);
@@ -46,7 +48,8 @@ static void add_post(tsr_text *text, const tsr_plan *plan, const tsr_pass *pass,
         return;
     }
     const tsr_layout *operand = tsr_plan_layout(plan, pass->sources[post->source]);
-    /* One texel for a whole tile: asked for in the same words for every plane, so that it is fetched once. */
+    /* One texel for a whole tile: asked for in the same words for every plane, so that it is
+     * fetched once. */
     const char *pixel = operand->h == 1 && operand->w == 1 ? "0, 0" : "y, x";
     char letter = (char)('A' + post->source);
     if (post->swapped)
@@ -77,14 +80,16 @@ char *tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass) {
         return NULL;
     tsr_text text = {0};
     const tsr_layout *output = tsr_plan_layout(plan, pass->output);
-    tsr_text_add(&text, "#version 300 es\n#define PLANES %d\n#define SPREAD %d\n#define O_LINEAR %d\n", output->planes,
-                 output->spread, output->linear);
+    tsr_text_add(&text,
+                 "#version 300 es\n#define PLANES %d\n#define SPREAD %d\n#define O_LINEAR %d\n",
+                 output->planes, output->spread, output->linear);
     for (int i = 0; i < pass->define_count; i++)
         add_define(&text, &pass->defines[i]);
     tsr_text_add(&text, "%s%s%s", tsr_glsl_prelude, tsr_glsl_unary, tsr_glsl_binary);
     for (int i = 0; i < pass->source_count; i++)
         add_source(&text, (char)('A' + i), tsr_plan_layout(plan, pass->sources[i]));
     add_posts(&text, plan, pass);
-    tsr_text_add(&text, "%s%s%s", has_define(pass, "ROW") ? tsr_glsl_row : "", kernel, tsr_glsl_main);
+    tsr_text_add(&text, "%s%s%s", has_define(pass, "ROW") ? tsr_glsl_row : "", kernel,
+                 tsr_glsl_main);
     return tsr_text_take(&text);
 }

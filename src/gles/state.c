@@ -1,21 +1,30 @@
 #include "gles/state.h"
 
 static const GLenum caps[TSR_GL_CAPS] = {
-    GL_BLEND,       GL_CULL_FACE,           GL_DEPTH_TEST,           GL_DITHER, GL_POLYGON_OFFSET_FILL,
-    GL_RASTERIZER_DISCARD, GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SCISSOR_TEST, GL_STENCIL_TEST,
+    GL_BLEND,
+    GL_CULL_FACE,
+    GL_DEPTH_TEST,
+    GL_DITHER,
+    GL_POLYGON_OFFSET_FILL,
+    GL_RASTERIZER_DISCARD,
+    GL_SAMPLE_ALPHA_TO_COVERAGE,
+    GL_SCISSOR_TEST,
+    GL_STENCIL_TEST,
 };
 
 static const GLenum pixel_store[TSR_GL_PIXEL_STORES] = {
-    GL_PACK_ROW_LENGTH,   GL_PACK_SKIP_ROWS,   GL_PACK_SKIP_PIXELS,   GL_PACK_ALIGNMENT,     GL_UNPACK_ROW_LENGTH,
-    GL_UNPACK_SKIP_ROWS,  GL_UNPACK_SKIP_PIXELS, GL_UNPACK_ALIGNMENT, GL_UNPACK_IMAGE_HEIGHT,
-    GL_UNPACK_SKIP_IMAGES,
+    GL_PACK_ROW_LENGTH,     GL_PACK_SKIP_ROWS,     GL_PACK_SKIP_PIXELS,   GL_PACK_ALIGNMENT,
+    GL_UNPACK_ROW_LENGTH,   GL_UNPACK_SKIP_ROWS,   GL_UNPACK_SKIP_PIXELS, GL_UNPACK_ALIGNMENT,
+    GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_SKIP_IMAGES,
 };
 
 void tsr_gl_state_defaults(void) {
     for (int i = 0; i < TSR_GL_CAPS; i++)
         glDisable(caps[i]);
     for (int i = 0; i < TSR_GL_PIXEL_STORES; i++)
-        glPixelStorei(pixel_store[i], pixel_store[i] == GL_PACK_ALIGNMENT || pixel_store[i] == GL_UNPACK_ALIGNMENT ? 4 : 0);
+        glPixelStorei(
+            pixel_store[i],
+            pixel_store[i] == GL_PACK_ALIGNMENT || pixel_store[i] == GL_UNPACK_ALIGNMENT ? 4 : 0);
     for (GLuint i = 0; i < TSR_GL_UNITS; i++)
         glBindSampler(i, 0);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);

@@ -5,10 +5,16 @@
 #include "gles/gl.h"
 #include "plan/plan.h"
 
-enum { TSR_GL_UNITS = TSR_MAX_SOURCES + 1, TSR_GL_CAPS = 9, TSR_GL_PIXEL_STORES = 10, TSR_GL_DRAW_BUFFERS = 16 };
+enum {
+    TSR_GL_UNITS = TSR_MAX_SOURCES + 1,
+    TSR_GL_CAPS = 9,
+    TSR_GL_PIXEL_STORES = 10,
+    TSR_GL_DRAW_BUFFERS = 16
+};
 
 typedef struct tsr_gl_state {
-    GLint program, vertex_array, draw_framebuffer, read_framebuffer, pack_buffer, unpack_buffer, active_texture;
+    GLint program, vertex_array, draw_framebuffer, read_framebuffer, pack_buffer, unpack_buffer,
+        active_texture;
     GLint viewport[4], scissor[4];
     GLint texture_2d[TSR_GL_UNITS], texture_array[TSR_GL_UNITS], sampler[TSR_GL_UNITS];
     GLint pixel_store[TSR_GL_PIXEL_STORES];
@@ -17,7 +23,8 @@ typedef struct tsr_gl_state {
     int draw_buffer_count;
     GLint buffer_mask[TSR_GL_DRAW_BUFFERS][4];
     GLboolean buffer_blend[TSR_GL_DRAW_BUFFERS];
-    bool feedback; /* the caller's transform feedback was running and is paused: programs cannot change under it */
+    bool feedback; /* the caller's transform feedback was running and is paused: programs cannot
+                      change under it */
 } tsr_gl_state;
 
 /* Saves the state and sets what Tessera's draws and transfers rely on. */

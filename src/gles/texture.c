@@ -50,18 +50,20 @@ tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
     if (s->plain)
         glTexStorage2D(GL_TEXTURE_2D, 1, format, s->texture_w, s->texture_h);
     else
-        glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, format, s->texture_w, s->texture_h + TSR_ZERO_ROWS, s->planes);
+        glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, format, s->texture_w, s->texture_h + TSR_ZERO_ROWS,
+                       s->planes);
     GLenum error = glGetError();
     if (error != GL_NO_ERROR)
         return tsr_fail(error == GL_OUT_OF_MEMORY ? TSR_OUT_OF_MEMORY : TSR_DEVICE,
-                        "the driver has no texture of %d x %d x %d texels (GL error 0x%04x)", s->texture_w,
-                        s->texture_h, s->planes, (unsigned)error);
+                        "the driver has no texture of %d x %d x %d texels (GL error 0x%04x)",
+                        s->texture_w, s->texture_h, s->planes, (unsigned)error);
     glGenFramebuffers(1, &target->framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
     attach(s, target->texture);
     GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
     if (status != GL_FRAMEBUFFER_COMPLETE)
-        return tsr_fail(TSR_DEVICE, "the driver does not render to %d planes of %s (framebuffer status 0x%04x)",
+        return tsr_fail(TSR_DEVICE,
+                        "the driver does not render to %d planes of %s (framebuffer status 0x%04x)",
                         s->planes, s->half ? "RGBA16F" : "RGBA32F", (unsigned)status);
     fill(target, s, 0, 0, s->texture_h + TSR_ZERO_ROWS);
     return TSR_OK;
@@ -73,13 +75,17 @@ void tsr_target_destroy(tsr_target *target) {
     *target = (tsr_target){0};
 }
 
-void tsr_target_poison(const tsr_target *target, const tsr_storage *s) { fill(target, s, NAN, 0, s->texture_h); }
+void tsr_target_poison(const tsr_target *target, const tsr_storage *s) {
+    fill(target, s, NAN, 0, s->texture_h);
+}
 
 GLuint tsr_texture_constant(const tsr_layout *l, const float *elements, float *texels) {
     tsr_layout_pack(l, elements, 0, texels);
     GLuint texture = create_texture(GL_TEXTURE_2D_ARRAY);
-    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA32F, l->texture_w, l->texture_h + TSR_ZERO_ROWS, l->planes);
-    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, l->texture_w, l->texture_h, l->planes, GL_RGBA, GL_FLOAT, texels);
+    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA32F, l->texture_w, l->texture_h + TSR_ZERO_ROWS,
+                   l->planes);
+    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, l->texture_w, l->texture_h, l->planes, GL_RGBA,
+                    GL_FLOAT, texels);
     return texture;
 }
 
@@ -93,7 +99,8 @@ GLuint tsr_texture_table(int width, int height, const float *texels) {
 void tsr_target_upload(const tsr_target *target, const tsr_layout *l, const float *texels) {
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D_ARRAY, target->texture);
-    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, l->texture_w, l->texture_h, l->planes, GL_RGBA, GL_FLOAT, texels);
+    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, l->texture_w, l->texture_h, l->planes, GL_RGBA,
+                    GL_FLOAT, texels);
 }
 
 void tsr_target_read(const tsr_target *target, const tsr_layout *l, GLuint buffer) {
@@ -102,7 +109,8 @@ void tsr_target_read(const tsr_target *target, const tsr_layout *l, GLuint buffe
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     for (int i = 0; i < l->planes; i++) {
         glReadBuffer(GL_COLOR_ATTACHMENT0 + (GLenum)i);
-        glReadPixels(0, 0, l->texture_w, l->texture_h, GL_RGBA, GL_FLOAT, (void *)(i * plane_bytes));
+        glReadPixels(0, 0, l->texture_w, l->texture_h, GL_RGBA, GL_FLOAT,
+                     (void *)(i * plane_bytes));
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }

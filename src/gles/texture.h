@@ -16,7 +16,8 @@ void tsr_target_destroy(tsr_target *target);
 /* Fills every texel with NaN. */
 void tsr_target_poison(const tsr_target *target, const tsr_storage *storage);
 
-/* A 2D-array texture of a constant tensor in 32 bits, packed through texels (tsr_layout_pack's size). */
+/* A 2D-array texture of a constant tensor in 32 bits, packed through texels (tsr_layout_pack's
+ * size). */
 GLuint tsr_texture_constant(const tsr_layout *layout, const float *elements, float *texels);
 /* A 2D texture of width * height RGBA texels. */
 GLuint tsr_texture_table(int width, int height, const float *texels);

@@ -1,5 +1,6 @@
-/* The graph: values (tensors, constant or computed) and nodes in topological order. Everything lives in
- * the graph's arena; indices, not pointers, join nodes to values, so that a graph is cloned by copying. */
+/* The graph: values (tensors, constant or computed) and nodes in topological order. Everything
+ * lives in the graph's arena; indices, not pointers, join nodes to values, so that a graph is
+ * cloned by copying. */
 #ifndef TSR_GRAPH_GRAPH_H
 #define TSR_GRAPH_GRAPH_H
 
@@ -46,8 +47,8 @@ typedef struct tsr_attr {
     int tensor; /* index of a constant value in the graph */
 } tsr_attr;
 
-/* dtype is what the model says; data of every floating type is held as float, of every integer type and
- * bool as int64_t. */
+/* dtype is what the model says; data of every floating type is held as float, of every integer type
+ * and bool as int64_t. */
 typedef struct tsr_value {
     const char *name;
     tsr_dtype dtype;
@@ -57,7 +58,8 @@ typedef struct tsr_value {
     int producer;     /* node index; TSR_NONE for inputs and constants */
 } tsr_value;
 
-/* A post-op: applied to a node's result before it is stored, in order. Made by src/passes/fuse.c. */
+/* A post-op: applied to a node's result before it is stored, in order. Made by src/passes/fuse.c.
+ */
 typedef struct tsr_post {
     tsr_op op;      /* a unary operator, Clip, a binary operator or PRelu */
     float param[2]; /* of a unary operator: see tsr_unary_params(); of Clip: low, high */
@@ -86,22 +88,23 @@ typedef struct tsr_graph {
     int node_count;
     tsr_node *nodes; /* topologically sorted */
     int input_count, output_count;
-    int *inputs, *outputs; /* value indices; initializers are no inputs */
+    int *inputs, *outputs;            /* value indices; initializers are no inputs */
     int name_slot_count, *name_slots; /* hash table of tsr_graph_find_value */
 } tsr_graph;
 
 tsr_graph *tsr_graph_create(const char *file); /* NULL when out of memory */
 void tsr_graph_destroy(tsr_graph *graph);
-/* A copy whose nodes and values can be changed freely. Names and constants are borrowed from the source,
- * which must outlive it. NULL when out of memory. */
+/* A copy whose nodes and values can be changed freely. Names and constants are borrowed from the
+ * source, which must outlive it. NULL when out of memory. */
 tsr_graph *tsr_graph_clone(const tsr_graph *source);
 
-/* Appends a value (rank -1, no data; the name is copied) and returns its index, or TSR_NONE when out of memory.
- * May move values. A value's name must not be changed afterwards: tsr_graph_find_value would not know. */
+/* Appends a value (rank -1, no data; the name is copied) and returns its index, or TSR_NONE when
+ * out of memory. May move values. A value's name must not be changed afterwards:
+ * tsr_graph_find_value would not know. */
 int tsr_graph_add_value(tsr_graph *graph, const char *name);
 /* Appends a constant; data (float or int64_t elements) is borrowed. */
-int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype, const tsr_shape *shape,
-                           const void *data);
+int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
+                           const tsr_shape *shape, const void *data);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
 
 bool tsr_dtype_is_float(tsr_dtype dtype);
@@ -114,14 +117,17 @@ tsr_shape tsr_shape_make(int rank, const int64_t *dims);
 const tsr_value *tsr_node_in(const tsr_graph *graph, const tsr_node *node, int i);
 tsr_value *tsr_node_out(const tsr_graph *graph, const tsr_node *node, int i);
 
-/* Attributes, by name, with ONNX's default. An attribute of another kind counts as absent; src/onnx checks kinds. */
+/* Attributes, by name, with ONNX's default. An attribute of another kind counts as absent; src/onnx
+ * checks kinds. */
 const tsr_attr *tsr_node_attr(const tsr_node *node, const char *name);
 int64_t tsr_attr_int(const tsr_node *node, const char *name, int64_t otherwise);
 float tsr_attr_float(const tsr_node *node, const char *name, float otherwise);
 const char *tsr_attr_string(const tsr_node *node, const char *name, const char *otherwise);
-const int64_t *tsr_attr_ints(const tsr_node *node, const char *name, int *count); /* NULL, 0 if absent */
+const int64_t *tsr_attr_ints(const tsr_node *node, const char *name,
+                             int *count); /* NULL, 0 if absent */
 
-/* The float attributes of a unary operator as two numbers (alpha, beta; unused ones 0), with its defaults. */
+/* The float attributes of a unary operator as two numbers (alpha, beta; unused ones 0), with its
+ * defaults. */
 void tsr_unary_params(const tsr_node *node, float param[2]);
 
 /* Multiply-adds of a node, counted from shapes; 0 for operators that are not sums of products. */

@@ -8,12 +8,13 @@
 /* Evaluates a node whose inputs are all known; outputs are allocated. src/cpu's tsr_cpu_eval. */
 typedef tsr_status (*tsr_eval_fn)(const tsr_graph *graph, const tsr_node *node, void **data);
 
-/* Infers every shape in topological order, evaluates nodes whose inputs are all constant, removes nodes
- * that no output needs. All input shapes must be known. */
+/* Infers every shape in topological order, evaluates nodes whose inputs are all constant, removes
+ * nodes that no output needs. All input shapes must be known. */
 tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval);
 
-/* Splits Transposes of more than four axes; drops Identity, Dropout and float Cast; folds BatchNormalization into the convolution before it or rewrites
- * it as Mul and Add; fuses post-ops. Values in graph->outputs are kept. */
+/* Splits Transposes of more than four axes; drops Identity, Dropout and float Cast; folds
+ * BatchNormalization into the convolution before it or rewrites it as Mul and Add; fuses post-ops.
+ * Values in graph->outputs are kept. */
 tsr_status tsr_optimize(tsr_graph *graph);
 
 /* The single passes of tsr_optimize, in its order (for tests). */

@@ -16,7 +16,9 @@ const int *tsr_layout_axes(int rank) {
     return axes[rank];
 }
 
-static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
 
 /* The most planes that waste at most half of the columns again. */
 static int choose_planes(int w, int spread, int most) {
@@ -27,8 +29,9 @@ static int choose_planes(int w, int spread, int most) {
     return planes;
 }
 
-/* Drivers shade in blocks of at least 2x2 (GPUs) to 4x4 (llvmpipe) texels, and llvmpipe gives each thread squares of 64x64:
- * the grid with the fewest blocks, then with squares for many threads, then nearest to a square itself. */
+/* Drivers shade in blocks of at least 2x2 (GPUs) to 4x4 (llvmpipe) texels, and llvmpipe gives each
+ * thread squares of 64x64: the grid with the fewest blocks, then with squares for many threads,
+ * then nearest to a square itself. */
 enum { BLOCK = 4, SQUARE = 64, ENOUGH_SQUARES = 16 };
 
 static int64_t grid_cost(int64_t width, int64_t height) {
@@ -41,7 +44,8 @@ static int64_t grid_cost(int64_t width, int64_t height) {
 static bool choose_grid(tsr_layout *l, int64_t count, int max_size) {
     int64_t best = INT64_MAX;
     for (int log2 = 0; (int64_t)l->tile_w << log2 <= max_size; log2++) {
-        int64_t width = (int64_t)l->tile_w << log2, height = divide_up(count, (int64_t)1 << log2) * l->h;
+        int64_t width = (int64_t)l->tile_w << log2,
+                height = divide_up(count, (int64_t)1 << log2) * l->h;
         int64_t cost = grid_cost(width, height);
         if (height + TSR_ZERO_ROWS > max_size || cost >= best)
             continue;
@@ -68,21 +72,25 @@ static bool choose_wrap(tsr_layout *l, int64_t count, int max_size) {
     return height + TSR_ZERO_ROWS <= max_size;
 }
 
-tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits, tsr_layout_wish wish,
-                           tsr_layout *layout) {
+tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
+                           tsr_layout_wish wish, tsr_layout *layout) {
     if (shape->rank < 0 || shape->rank > 4)
-        return tsr_fail(TSR_UNSUPPORTED, "a tensor of shape %s has more than 4 axes, a GPU tensor at most 4",
+        return tsr_fail(TSR_UNSUPPORTED,
+                        "a tensor of shape %s has more than 4 axes, a GPU tensor at most 4",
                         tsr_shape_text(shape));
     int64_t size[4] = {1, 1, 1, 1};
     for (int i = 0; i < shape->rank; i++)
         size[tsr_layout_axes(shape->rank)[i]] = shape->dim[i];
     int64_t count = tsr_shape_count(shape);
     if (count <= 0)
-        return tsr_fail(TSR_UNSUPPORTED, "a tensor of shape %s has no elements", tsr_shape_text(shape));
+        return tsr_fail(TSR_UNSUPPORTED, "a tensor of shape %s has no elements",
+                        tsr_shape_text(shape));
     if (count > INT_MAX / 4)
-        return tsr_fail(TSR_LIMIT, "a tensor of shape %s has %lld elements, a GPU tensor at most %d",
+        return tsr_fail(TSR_LIMIT,
+                        "a tensor of shape %s has %lld elements, a GPU tensor at most %d",
                         tsr_shape_text(shape), (long long)count, INT_MAX / 4);
-    tsr_layout l = {(int)size[0], (int)size[1], (int)size[2], (int)size[3], .spread = 1, .half = wish.half};
+    tsr_layout l = {(int)size[0], (int)size[1], (int)size[2],
+                    (int)size[3], .spread = 1,  .half = wish.half};
     l.tiles = (int)divide_up(l.c, 4);
     int most = wish.planes && wish.planes < limits->max_planes ? wish.planes : limits->max_planes;
     int spread = wish.spread ? wish.spread : 1;
@@ -93,21 +101,24 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
     int64_t tile_count = (int64_t)l.n * l.tiles;
     if (!choose_grid(&l, tile_count, limits->max_texture_size) &&
         !choose_wrap(&l, tile_count, limits->max_texture_size))
-        return tsr_fail(TSR_LIMIT,
-                        "a tensor of shape %s needs %lld texels in each of %d planes, a texture holds %d x %d",
-                        tsr_shape_text(shape), (long long)(tile_count * l.h * l.tile_w), l.planes,
-                        limits->max_texture_size, limits->max_texture_size - TSR_ZERO_ROWS);
+        return tsr_fail(
+            TSR_LIMIT,
+            "a tensor of shape %s needs %lld texels in each of %d planes, a texture holds %d x %d",
+            tsr_shape_text(shape), (long long)(tile_count * l.h * l.tile_w), l.planes,
+            limits->max_texture_size, limits->max_texture_size - TSR_ZERO_ROWS);
     *layout = l;
     return TSR_OK;
 }
 
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
     return a->n == b->n && a->c == b->c && a->h == b->h && a->w == b->w && a->planes == b->planes &&
-           a->spread == b->spread && a->linear == b->linear && a->columns_log2 == b->columns_log2 && a->half == b->half;
+           a->spread == b->spread && a->linear == b->linear && a->columns_log2 == b->columns_log2 &&
+           a->half == b->half;
 }
 
 uint64_t tsr_layout_bytes(const tsr_layout *l) {
-    return (uint64_t)l->texture_w * (uint64_t)l->texture_h * (uint64_t)l->planes * (l->half ? 8 : 16);
+    return (uint64_t)l->texture_w * (uint64_t)l->texture_h * (uint64_t)l->planes *
+           (l->half ? 8 : 16);
 }
 
 /* Index, in texels of all planes, of tile k at row y, column x. */
@@ -115,7 +126,8 @@ static size_t texel_index(const tsr_layout *l, size_t k, size_t y, size_t x) {
     size_t plane_size = (size_t)l->texture_w * (size_t)l->texture_h;
     size_t planes = (size_t)l->planes, spread = (size_t)l->spread;
     size_t tile_w = (size_t)l->tile_w, h = (size_t)l->h;
-    size_t plane = x / spread % planes, column = x % spread * (tile_w / spread) + x / (spread * planes);
+    size_t plane = x / spread % planes,
+           column = x % spread * (tile_w / spread) + x / (spread * planes);
     if (l->linear)
         return plane * plane_size + (k * h + y) * tile_w + column;
     size_t grid_x = k & (((size_t)1 << l->columns_log2) - 1), grid_y = k >> l->columns_log2;

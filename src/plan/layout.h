@@ -1,17 +1,17 @@
-/* Where the elements of a tensor lie in a texture. The one place that decides it: kernels address texels
- * only through glsl/source.glsl and glsl/main.glsl, the host only through the functions below.
+/* Where the elements of a tensor lie in a texture. The one place that decides it: kernels address
+ * texels only through glsl/source.glsl and glsl/main.glsl, the host only through the functions
+ * below.
  *
- * A tensor is seen as images n of channels c of rows h and columns w (see tsr_layout_axes for ranks below 4).
- * Tile k = n * tiles + t holds channels 4t..4t+3 of image n, one RGBA texel a pixel. A texture has `planes`
- * layers, and one draw with as many render targets writes `planes` pixels of a row per fragment, so that a weight fetched
- * once serves them all. These pixels are `spread` columns apart: 1 for most tensors; a transposed convolution of stride s
- * writes with spread s, so that all pixels of a fragment meet the same taps. Column x of a tile lies in
- *   plane (x / spread) % planes, column x % spread * (tile_w / spread) + x / (spread * planes)
- * so that fragments side by side meet the same taps too,
- * and tiles lie in a
- *   grid:   side by side, 2^columns_log2 in a row; or
- *   linear: one behind the other, row by row, wrapped at a width of 2^columns_log2 texels: for tensors whose tiles
- *           do not fit side by side or below each other */
+ * A tensor is seen as images n of channels c of rows h and columns w (see tsr_layout_axes for ranks
+ * below 4). Tile k = n * tiles + t holds channels 4t..4t+3 of image n, one RGBA texel a pixel. A
+ * texture has `planes` layers, and one draw with as many render targets writes `planes` pixels of a
+ * row per fragment, so that a weight fetched once serves them all. These pixels are `spread`
+ * columns apart: 1 for most tensors; a transposed convolution of stride s writes with spread s, so
+ * that all pixels of a fragment meet the same taps. Column x of a tile lies in plane (x / spread) %
+ * planes, column x % spread * (tile_w / spread) + x / (spread * planes) so that fragments side by
+ * side meet the same taps too, and tiles lie in a grid:   side by side, 2^columns_log2 in a row; or
+ *   linear: one behind the other, row by row, wrapped at a width of 2^columns_log2 texels: for
+ * tensors whose tiles do not fit side by side or below each other */
 #ifndef TSR_PLAN_LAYOUT_H
 #define TSR_PLAN_LAYOUT_H
 
@@ -19,8 +19,8 @@
 
 enum { TSR_MAX_PLANES = 8 };
 
-/* Every texture of a tensor ends in a row that no pass writes and that stays zero: what lies beside an image is read
- * there. texture_h of a layout does not count it. */
+/* Every texture of a tensor ends in a row that no pass writes and that stays zero: what lies beside
+ * an image is read there. texture_h of a layout does not count it. */
 enum { TSR_ZERO_ROWS = 1 };
 
 typedef struct tsr_layout_limits {
@@ -41,8 +41,9 @@ typedef struct tsr_layout {
 
 enum { TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W };
 
-/* Which of N, C, H, W each axis of a tensor of this rank becomes; the others are 1. A matrix is (N, C) and a sequence
- * (N, C, W), so that dense layers and 1-D convolutions use whole texels; row-major order is kept. */
+/* Which of N, C, H, W each axis of a tensor of this rank becomes; the others are 1. A matrix is (N,
+ * C) and a sequence (N, C, W), so that dense layers and 1-D convolutions use whole texels;
+ * row-major order is kept. */
 const int *tsr_layout_axes(int rank);
 
 typedef struct tsr_layout_wish {
@@ -51,16 +52,18 @@ typedef struct tsr_layout_wish {
     bool half;
 } tsr_layout_wish;
 
-/* TSR_LIMIT with the numbers if no arrangement fits, TSR_UNSUPPORTED above rank 4 and for empty tensors. */
-tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits, tsr_layout_wish wish,
-                           tsr_layout *layout);
+/* TSR_LIMIT with the numbers if no arrangement fits, TSR_UNSUPPORTED above rank 4 and for empty
+ * tensors. */
+tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
+                           tsr_layout_wish wish, tsr_layout *layout);
 
 /* Do both hold the same elements in the same texels? */
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b);
 uint64_t tsr_layout_bytes(const tsr_layout *layout);
 
-/* Row-major elements -> RGBA texels of all planes, plane by plane; padding channels become 0, every other
- * texel that holds no element becomes `padding`. texels: planes * texture_w * texture_h * 4 floats. */
+/* Row-major elements -> RGBA texels of all planes, plane by plane; padding channels become 0, every
+ * other texel that holds no element becomes `padding`. texels: planes * texture_w * texture_h * 4
+ * floats. */
 void tsr_layout_pack(const tsr_layout *layout, const float *elements, float padding, float *texels);
 void tsr_layout_unpack(const tsr_layout *layout, const float *texels, float *elements);
 

@@ -9,7 +9,8 @@ static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
     const tsr_layout *l = &output->layout;
     tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
     int final = pass->output;
-    int middle = tsr_plan_tensor_make(plan, &shape, (tsr_layout_wish){l->planes, l->spread, l->half});
+    int middle =
+        tsr_plan_tensor_make(plan, &shape, (tsr_layout_wish){l->planes, l->spread, l->half});
     if (!middle)
         return pass;
     pass->output = middle;
@@ -30,20 +31,24 @@ static void add_posts(tsr_plan *plan, const tsr_node *node, const int *operands)
     }
 }
 
-/* So that lowerings need not look: parameters are constant, and every tensor fits a texture's four axes. */
+/* So that lowerings need not look: parameters are constant, and every tensor fits a texture's four
+ * axes. */
 static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
     unsigned parameters = tsr_op_get_info(node->op)->parameters;
     for (int i = 0; i < node->input_count + node->output_count; i++) {
-        const tsr_value *value = i < node->input_count ? tsr_node_in(graph, node, i)
-                                                       : tsr_node_out(graph, node, i - node->input_count);
+        const tsr_value *value = i < node->input_count
+                                     ? tsr_node_in(graph, node, i)
+                                     : tsr_node_out(graph, node, i - node->input_count);
         if (!value)
             continue;
         if (value->shape.rank > 4)
-            return tsr_fail(TSR_UNSUPPORTED, "tensor '%s' of shape %s has more than 4 axes, a GPU tensor at most 4",
+            return tsr_fail(TSR_UNSUPPORTED,
+                            "tensor '%s' of shape %s has more than 4 axes, a GPU tensor at most 4",
                             value->name, tsr_shape_text(&value->shape));
         if (i < node->input_count && i < 32 && parameters >> i & 1 && !value->data)
             return tsr_fail(TSR_UNSUPPORTED,
-                            "its parameter '%s' of shape %s (input %d) is not constant; if it comes from inputs, fix "
+                            "its parameter '%s' of shape %s (input %d) is not constant; if it "
+                            "comes from inputs, fix "
                             "those in tsr_session_desc.fixed",
                             value->name, tsr_shape_text(&value->shape), i);
     }
@@ -67,7 +72,8 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
         return plan->status;
     int output = plan->value_tensor[node->outputs[0]];
     if (plan->pass_count == passes || plan->passes[plan->pass_count - 1].output != output)
-        tsr_plan_copy(plan, output, tsr_plan_output(plan, node, 0)); /* a view: nothing to fuse with */
+        tsr_plan_copy(plan, output,
+                      tsr_plan_output(plan, node, 0)); /* a view: nothing to fuse with */
     add_posts(plan, node, operands);
     return plan->status;
 }
@@ -82,10 +88,11 @@ static void undo(tsr_plan *plan, int pass_count, int tensor_count) {
             plan->value_tensor[i] = TSR_NONE;
 }
 
-/* A value that the CPU is to read: from memory, or back from its texture, which one of no elements does not have. */
+/* A value that the CPU is to read: from memory, or back from its texture, which one of no elements
+ * does not have. */
 static void read_on_cpu(tsr_plan *plan, tsr_pass *pass, int value) {
-    if (value != TSR_NONE && plan->value_tensor[value] != TSR_NONE && !plan->graph->values[value].data &&
-        !plan->value_on_cpu[value])
+    if (value != TSR_NONE && plan->value_tensor[value] != TSR_NONE &&
+        !plan->graph->values[value].data && !plan->value_on_cpu[value])
         tsr_pass_source(plan, pass, plan->value_tensor[value]);
 }
 
@@ -129,7 +136,8 @@ tsr_status tsr_plan_lower(tsr_plan *plan, tsr_lower_fn *const *lower) {
     for (int i = 0; i < graph->input_count; i++) {
         tsr_status status = lower_input(plan, graph->inputs[i]);
         if (status != TSR_OK)
-            return tsr_fail_context(status, "%s: input '%s'", graph->file, graph->values[graph->inputs[i]].name);
+            return tsr_fail_context(status, "%s: input '%s'", graph->file,
+                                    graph->values[graph->inputs[i]].name);
     }
     for (int i = 0; i < graph->node_count; i++) {
         const tsr_node *node = &graph->nodes[i];
@@ -153,9 +161,11 @@ tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
         if (graph->values[value].producer == TSR_NONE) /* the session's: an input or a constant */
             continue;
         int source = tsr_plan_value(plan, value);
-        int tensor = tsr_plan_tensor_make(plan, &graph->values[value].shape, (tsr_layout_wish){.planes = 1, .half = plan->half});
+        int tensor = tsr_plan_tensor_make(plan, &graph->values[value].shape,
+                                          (tsr_layout_wish){.planes = 1, .half = plan->half});
         if (plan->tensors[tensor].layout.linear)
-            return tsr_fail(TSR_LIMIT, "output '%s' of shape %s fits no plain texture of at most %d x %d",
+            return tsr_fail(TSR_LIMIT,
+                            "output '%s' of shape %s fits no plain texture of at most %d x %d",
                             graph->values[value].name, tsr_shape_text(&graph->values[value].shape),
                             plan->limits.max_texture_size, plan->limits.max_texture_size);
         plan->plain_outputs[i] = tensor;
@@ -165,4 +175,3 @@ tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
     }
     return plan->status;
 }
-

@@ -30,7 +30,9 @@ static void *grow(tsr_plan *plan, void *items, int count, int *capacity, size_t 
     return bigger;
 }
 
-const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor) { return &plan->tensors[tensor].layout; }
+const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor) {
+    return &plan->tensors[tensor].layout;
+}
 
 /* Tensor 0 is a 1 x 1 dummy that stands in after a failure. */
 int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish) {
@@ -73,8 +75,9 @@ int tsr_plan_value(tsr_plan *plan, int value) {
         return plan->value_tensor[value];
     const tsr_value *v = &plan->graph->values[value];
     if (!tsr_dtype_is_float(v->dtype)) {
-        tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED, "tensor '%s' is %s: a GPU computes floats only", v->name,
-                                     tsr_dtype_name(v->dtype)));
+        tsr_plan_fail(plan,
+                      tsr_fail(TSR_UNSUPPORTED, "tensor '%s' is %s: a GPU computes floats only",
+                               v->name, tsr_dtype_name(v->dtype)));
         return 0;
     }
     int tensor = v->data ? tsr_plan_constant(plan, &v->shape, v->data)
@@ -102,7 +105,9 @@ int tsr_plan_operand(tsr_plan *plan, int value, int rank) {
                    : tsr_plan_reshape(plan, tsr_plan_value(plan, value), &shape);
 }
 
-int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i) { return tsr_plan_output_spread(plan, node, i, 1); }
+int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i) {
+    return tsr_plan_output_spread(plan, node, i, 1);
+}
 
 int tsr_plan_output_spread(tsr_plan *plan, const tsr_node *node, int i, int spread) {
     int value = node->outputs[i];
@@ -115,9 +120,9 @@ int tsr_plan_output_spread(tsr_plan *plan, const tsr_node *node, int i, int spre
 
 tsr_pass *tsr_plan_pass(tsr_plan *plan, const char *kernel, int output) {
     static _Thread_local tsr_pass ignored; /* written to after a failure */
-    tsr_pass *grown = plan->status == TSR_OK
-                          ? grow(plan, plan->passes, plan->pass_count, &plan->pass_capacity, sizeof *grown)
-                          : NULL;
+    tsr_pass *grown = plan->status == TSR_OK ? grow(plan, plan->passes, plan->pass_count,
+                                                    &plan->pass_capacity, sizeof *grown)
+                                             : NULL;
     if (!grown) {
         ignored = (tsr_pass){.output = 0};
         return &ignored;
@@ -131,7 +136,8 @@ tsr_pass *tsr_plan_pass(tsr_plan *plan, const char *kernel, int output) {
 
 void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor) {
     if (pass->source_count == TSR_MAX_SOURCES) {
-        tsr_plan_fail(plan, tsr_fail(TSR_LIMIT, "a pass reads more than %d tensors", TSR_MAX_SOURCES));
+        tsr_plan_fail(plan,
+                      tsr_fail(TSR_LIMIT, "a pass reads more than %d tensors", TSR_MAX_SOURCES));
         return;
     }
     pass->sources[pass->source_count++] = tensor;
@@ -175,8 +181,10 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape) {
     tsr_layout wanted;
     const tsr_layout *have = tsr_plan_layout(plan, tensor);
     if (plan->status != TSR_OK ||
-        tsr_plan_fail(plan, tsr_layout_make(shape, &plan->limits,
-                                            (tsr_layout_wish){have->planes, have->spread, have->half}, &wanted)) != TSR_OK)
+        tsr_plan_fail(plan,
+                      tsr_layout_make(shape, &plan->limits,
+                                      (tsr_layout_wish){have->planes, have->spread, have->half},
+                                      &wanted)) != TSR_OK)
         return 0;
     if (tsr_layout_same(have, &wanted))
         return tensor;
@@ -214,7 +222,8 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
     return tsr_plan_assign_storages(plan, options->max_bytes);
 }
 
-tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **out) {
+tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *options,
+                           tsr_plan **out) {
     tsr_arena *arena = tsr_arena_create();
     tsr_plan *plan = arena ? TSR_NEW(arena, 1, tsr_plan) : NULL;
     if (!plan) {

@@ -1,21 +1,29 @@
-/* Graph -> passes over tensors, and tensors -> storages (textures or buffers) that are reused by lifetime. Nothing
- * is allocated on a device here: the peak is known before. A GPU backend gives the lowering of each operator. */
+/* Graph -> passes over tensors, and tensors -> storages (textures or buffers) that are reused by
+ * lifetime. Nothing is allocated on a device here: the peak is known before. A GPU backend gives
+ * the lowering of each operator. */
 #ifndef TSR_PLAN_PLAN_H
 #define TSR_PLAN_PLAN_H
 
 #include "plan/layout.h"
 
-enum { TSR_MAX_SOURCES = 14, TSR_MAX_DEFINES = 12, TSR_MAX_UNIFORMS = 10, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };
+enum {
+    TSR_MAX_SOURCES = 14,
+    TSR_MAX_DEFINES = 12,
+    TSR_MAX_UNIFORMS = 10,
+    TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4
+};
 
 typedef struct tsr_pass tsr_pass;
 
-/* Fills a table's zeroed RGBA texels, table_w a row: weights in the order that a kernel reads them. */
+/* Fills a table's zeroed RGBA texels, table_w a row: weights in the order that a kernel reads them.
+ */
 typedef void tsr_table_fn(const void *data, float *texels);
 
 typedef struct tsr_define {
     const char *name;
     int value;
-    const char *each; /* NULL, or the name of a macro that repeats its argument for 0 .. value - 1 */
+    const char
+        *each; /* NULL, or the name of a macro that repeats its argument for 0 .. value - 1 */
 } tsr_define;
 
 typedef struct tsr_uniform {
@@ -49,18 +57,18 @@ struct tsr_pass {
     tsr_define defines[TSR_MAX_DEFINES];
     tsr_uniform uniforms[TSR_MAX_UNIFORMS];
     tsr_pass_post posts[TSR_MAX_PASS_POSTS];
-    tsr_table_fn *table; /* NULL: none; called when a runner is made */
+    tsr_table_fn *table;    /* NULL: none; called when a runner is made */
     const void *table_data; /* lives in the plan's arena */
     int table_w, table_h;
 };
 
 typedef struct tsr_plan_tensor {
     tsr_layout layout;
-    const float *constant;      /* elements, uploaded once; NULL for tensors that are computed */
-    bool keep;                  /* inputs, outputs, kept tensors: the storage is not shared */
-    bool plain;                 /* a 2D texture instead of a layer of an array */
-    int first_pass, last_pass;  /* that write and read it; -1 for inputs */
-    int storage;                /* TSR_NONE for constants */
+    const float *constant;     /* elements, uploaded once; NULL for tensors that are computed */
+    bool keep;                 /* inputs, outputs, kept tensors: the storage is not shared */
+    bool plain;                /* a 2D texture instead of a layer of an array */
+    int first_pass, last_pass; /* that write and read it; -1 for inputs */
+    int storage;               /* TSR_NONE for constants */
 } tsr_plan_tensor;
 
 typedef struct tsr_storage {
@@ -74,16 +82,17 @@ typedef struct tsr_plan {
     const tsr_graph *graph;
     tsr_layout_limits limits;
     bool half, keep_all, fallback;
-    tsr_status status; /* of the first failure: later calls do nothing */
-    int node;          /* being lowered */
-    int *value_tensor; /* by value index; TSR_NONE if it has none */
+    tsr_status status;  /* of the first failure: later calls do nothing */
+    int node;           /* being lowered */
+    int *value_tensor;  /* by value index; TSR_NONE if it has none */
     bool *value_on_cpu; /* by value index: a node that ran on the CPU wrote it to memory */
     int *plain_outputs; /* tensors of the graph outputs as plain textures; NULL if not asked for */
     int pass_count, pass_capacity, tensor_count, tensor_capacity, storage_count;
     tsr_pass *passes;
     tsr_plan_tensor *tensors;
     tsr_storage *storages;
-    uint64_t tensor_bytes, live_bytes_bound, constant_bytes; /* constant_bytes: tables and constant tensors */
+    uint64_t tensor_bytes, live_bytes_bound,
+        constant_bytes; /* constant_bytes: tables and constant tensors */
 } tsr_plan;
 
 typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
@@ -93,13 +102,14 @@ typedef struct tsr_plan_options {
     bool half;     /* 16-bit storage for everything but inner sums */
     bool keep_all; /* share no storage */
     bool fallback; /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
-    bool plain_outputs; /* copy graph outputs to plain textures: one plane, not wrapped */
-    uint64_t max_bytes;   /* refuse plans of more; 0: no limit */
+    bool plain_outputs;         /* copy graph outputs to plain textures: one plane, not wrapped */
+    uint64_t max_bytes;         /* refuse plans of more; 0: no limit */
     tsr_lower_fn *const *lower; /* by operator; NULL where there is none */
 } tsr_plan_options;
 
 /* graph must outlive the plan. */
-tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan);
+tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *options,
+                           tsr_plan **plan);
 void tsr_plan_destroy(tsr_plan *plan);
 
 /* The steps of tsr_plan_create: src/plan/lower.c and src/plan/storage.c. */
@@ -116,7 +126,8 @@ const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor);
 
 /* The tensor of a value, made on first use for graph inputs and constants. */
 int tsr_plan_value(tsr_plan *plan, int value);
-/* The tensor of a value seen with `rank` axes, ones in front: an operand to broadcast. May add a pass. */
+/* The tensor of a value seen with `rank` axes, ones in front: an operand to broadcast. May add a
+ * pass. */
 int tsr_plan_operand(tsr_plan *plan, int value, int rank);
 int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish);
 /* A new tensor; precise: 32 bits even in a half plan (inner sums). */
@@ -127,9 +138,11 @@ int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const float *eleme
 int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i);
 /* The same, whose fragments write pixels this many columns apart: see tsr_layout. */
 int tsr_plan_output_spread(tsr_plan *plan, const tsr_node *node, int i, int spread);
-/* The same elements in the same order with another shape: the tensor itself if the texels agree, else a copying pass. */
+/* The same elements in the same order with another shape: the tensor itself if the texels agree,
+ * else a copying pass. */
 int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape);
-/* Output i of the node is this tensor (a view), or a copy where a graph output would be an input or a constant. */
+/* Output i of the node is this tensor (a view), or a copy where a graph output would be an input or
+ * a constant. */
 void tsr_plan_alias(tsr_plan *plan, const tsr_node *node, int i, int tensor);
 
 /* Appends a pass that writes tensor `output`. Valid until the next tsr_plan_pass. */

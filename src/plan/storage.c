@@ -36,7 +36,8 @@ static int choose_storage(tsr_plan *plan, const tsr_plan_tensor *t) {
         const tsr_storage *s = &plan->storages[i];
         int64_t storage_area = (int64_t)s->texture_w * s->texture_h;
         if (s->free_after < t->first_pass && s->planes == l->planes && s->half == l->half &&
-            s->texture_w >= l->texture_w && s->texture_h >= l->texture_h && storage_area < best_area) {
+            s->texture_w >= l->texture_w && s->texture_h >= l->texture_h &&
+            storage_area < best_area) {
             best = i;
             best_area = storage_area;
         }
@@ -49,7 +50,12 @@ static void assign_storage(tsr_plan *plan, tsr_plan_tensor *t) {
     tsr_storage *s = &plan->storages[t->storage];
     if (t->storage == plan->storage_count) {
         plan->storage_count++;
-        *s = (tsr_storage){t->layout.texture_w, t->layout.texture_h, t->layout.planes, t->layout.half, t->plain, 0};
+        *s = (tsr_storage){t->layout.texture_w,
+                           t->layout.texture_h,
+                           t->layout.planes,
+                           t->layout.half,
+                           t->plain,
+                           0};
         plan->tensor_bytes += tsr_layout_bytes(&t->layout);
     }
     s->free_after = t->keep ? plan->pass_count : t->last_pass;
@@ -89,12 +95,12 @@ static void count_bytes(tsr_plan *plan) {
 static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
     uint64_t needed = plan->tensor_bytes + plan->constant_bytes;
     if (max_bytes && needed > max_bytes)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: tensors and weights need %llu MiB, the machine has %llu MiB",
+        return tsr_fail(TSR_OUT_OF_MEMORY,
+                        "%s: tensors and weights need %llu MiB, the machine has %llu MiB",
                         plan->graph->file, (unsigned long long)(needed >> 20),
                         (unsigned long long)(max_bytes >> 20));
     return TSR_OK;
 }
-
 
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     mark_kept(plan);

@@ -1,5 +1,6 @@
 #include "support/backends.h"
 
+#include "graph/graph.h"
 #include "support/onnx_case.h"
 #include "support/random.h"
 
@@ -256,7 +257,7 @@ static bool compare_outputs(const backend_case *c, tsr_session *cpu, tsr_session
         assert_int_equal(tsr_session_output(cpu, i, &info), TSR_OK);
         assert_int_equal(tsr_session_output(gles, i, &other), TSR_OK);
         assert_string_equal(info.name, other.name);
-        if (memcmp(&info.shape, &other.shape, sizeof info.shape) != 0) {
+        if (!tsr_shape_equal(&info.shape, &other.shape)) {
             snprintf(why, MAX_TEXT, "the shapes of '%s' differ", info.name);
             return false;
         }

@@ -20,20 +20,26 @@ typedef struct convolution {
     const char *auto_pad, *activation;
 } convolution;
 
-/* What a case runs on: the driver's own limits most often, then fewer render targets, then textures
- * so small that tensors wrap. */
+/* What a case runs on, and what it must have: the driver's own limits most often, then fewer render
+ * targets, then textures so small that tensors wrap. */
 typedef struct environment {
     backend_limits limits;
     tsr_precision precision;
-    int axis, low, high; /* input size that is too long for a grid of tiles; high 0: none */
+    int axis, low, high; /* input size of this axis; high 0: any */
+    bool far;
 } environment;
 
 static const environment environments[] = {
-    {{0, 0}, TSR_FP32, 0, 0, 0},       {{0, 0}, TSR_FP32, 0, 0, 0},
-    {{0, 0}, TSR_FP32, 0, 0, 0},       {{0, 0}, TSR_FP32, 1, 17, 90},
-    {{0, 0}, TSR_FP16, 0, 0, 0},       {{0, 1}, TSR_FP32, 0, 0, 0},
-    {{0, 2}, TSR_FP32, 1, 17, 60},     {{0, 4}, TSR_FP32, 0, 0, 0},
-    {{128, 1}, TSR_FP32, 1, 129, 160}, {{128, 0}, TSR_FP32, 0, 129, 150},
+    {.high = 0},
+    {.high = 0},
+    {.axis = 1, .low = 17, .high = 90},
+    {.far = true},
+    {.precision = TSR_FP16},
+    {.limits = {0, 1}},
+    {.limits = {0, 2}, .axis = 1, .low = 17, .high = 60},
+    {.limits = {0, 4}},
+    {.limits = {128, 1}, .axis = 1, .low = 129, .high = 160},
+    {.limits = {128, 0}, .axis = 0, .low = 129, .high = 150},
 };
 enum { ENVIRONMENT_COUNT = sizeof environments / sizeof *environments };
 
@@ -82,15 +88,24 @@ static void draw_channels(random_source *r, convolution *c) {
     }
 }
 
-static void draw_axis(random_source *r, axis *a) {
+/* Columns too far apart for a fragment's row. */
+static void move_apart(random_source *r, axis *a) {
+    if (random_one_in(r, 2)) {
+        a->stride = random_int(r, 10, 12);
+        a->in = random_int(r, 60, 110);
+    } else {
+        a->dilation = random_int(r, 11, 16);
+        a->kernel = random_int(r, 6, 8);
+    }
+}
+
+static void draw_axis(random_source *r, axis *a, bool far) {
     a->in = random_size(r);
     a->kernel = random_one_in(r, 3) ? random_int(r, 1, 11) : random_int(r, 1, 4);
     a->stride = random_one_in(r, 3) ? random_int(r, 1, 5) : random_int(r, 1, 2);
     a->dilation = random_one_in(r, 4) ? random_int(r, 2, 4) : 1;
-    if (random_one_in(r, 20)) { /* too far apart for a fragment's row */
-        a->stride = random_int(r, 6, 11);
-        a->dilation = random_int(r, 1, 11);
-    }
+    if (far)
+        move_apart(r, a);
     int most = random_one_in(r, 4) ? extent(a) + 2 : smallest(extent(a), 3);
     a->pad_begin = random_int(r, 0, most);
     a->pad_end = random_int(r, 0, most);
@@ -160,7 +175,7 @@ static convolution draw_once(random_source *r, bool transposed, const environmen
         c.activation = activations[random_int(r, 0, 5)];
     draw_channels(r, &c);
     for (int i = 0; i < c.rank; i++) {
-        draw_axis(r, &c.axes[i]);
+        draw_axis(r, &c.axes[i], e->far && i == c.rank - 1);
         if (e->high && i == smallest(e->axis, c.rank - 1))
             c.axes[i].in = random_int(r, e->low, e->high);
         if (transposed)

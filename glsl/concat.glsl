@@ -31,12 +31,9 @@ vec4 pick(ivec4 p) {
     return READ(A_fetch, A_at, A_grid, p);
 }
 
-vec4 kernel(int n, int t, int y, int x) {
 #if WHOLE
-    return pick(ivec4(n, t, y, x));
+vec4 kernel(int n, int t, int y, int x) { return pick(ivec4(n, t, y, x)); }
 #else
-    ivec4 c = min(4 * t + ivec4(0, 1, 2, 3), O_size.y - 1);
-    return vec4(pick(ivec4(n, c.x, y, x)).x, pick(ivec4(n, c.y, y, x)).x, pick(ivec4(n, c.z, y, x)).x,
-                pick(ivec4(n, c.w, y, x)).x);
+#define KERNEL_ELEMENT
+float element(int n, int c, int y, int x) { return pick(ivec4(n, c, y, x)).x; }
 #endif
-}

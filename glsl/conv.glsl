@@ -7,7 +7,7 @@
 //                            and input channel
 uniform ivec4 window_y; // kernel height, stride, dilation, pad
 uniform ivec4 window_x; // chunks, unused, unused, pad
-uniform ivec4 channels; // tiles that an output tile reads, output channels of a group, input channels of a group, log2 of blocks per row
+uniform ivec4 channels; // tiles that an output tile reads, output and input channels of a group, log2 of blocks per row
 
 #define KERNEL_ROW
 void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {

@@ -1,11 +1,20 @@
-// The end of every program: finds which pixels the fragment writes, has the kernel compute them, applies the
-// post-ops (tsr_post, written by src/gles/shader.c) and stores. A kernel defines either
-//     vec4 kernel(int n, int t, int y, int x)                               one pixel's four channels, or
-//     void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES])       pixels x, x + SPREAD, ... (and KERNEL_ROW)
+// The end of every program: finds which pixels the fragment writes, has the kernel compute them, applies the post-ops
+// (tsr_post, written by src/gles/shader.c) and stores. A kernel defines one of
+//     vec4 kernel(int n, int t, int y, int x)        a pixel's four channels
+//     float element(int n, int c, int y, int x)      one of them                            with KERNEL_ELEMENT
+//     void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES])
+//                                                    pixels x, x + SPREAD, ...              with KERNEL_ROW
 layout(location = 0) out highp vec4 o_plane[PLANES];
 
 // Integer division, exact for a < 2^22: the quotient's error stays below half of 1/b.
 int divide(int a, float inverse) { return int(floor((float(a) + 0.5) * inverse)); }
+
+#ifdef KERNEL_ELEMENT
+vec4 kernel(int n, int t, int y, int x) {
+    ivec4 c = min(4 * t + ivec4(0, 1, 2, 3), O_size.y - 1); // padding channels: anything
+    return vec4(element(n, c.x, y, x), element(n, c.y, y, x), element(n, c.z, y, x), element(n, c.w, y, x));
+}
+#endif
 
 #ifndef KERNEL_ROW
 void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
@@ -37,7 +46,7 @@ void main() {
     kernel_row(n, t, y, x, v);
     bvec4 holds = lessThan(ivec4(4 * t) + ivec4(0, 1, 2, 3), ivec4(O_size.y)); // padding channels stay zero
 #define STORE(j, unused)                                                                                              \
-    v[j] = tsr_post(v[j], n, t, y, min(x + j * SPREAD, O_size.w - 1));                                                         \
-    o_plane[j] = vec4(holds.x ? v[j].x : 0.0, holds.y ? v[j].y : 0.0, holds.z ? v[j].z : 0.0, holds.w ? v[j].w : 0.0);
+    v[j] = tsr_post(v[j], n, t, y, min(x + j * SPREAD, O_size.w - 1));                                                \
+    o_plane[j] = mix(vec4(0.0), v[j], holds);
     EACH_PLANE(STORE, 0)
 }

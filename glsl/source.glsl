@@ -1,14 +1,13 @@
-// Reading a tensor. Put into a program once for each source, with T_ names defined to the source's own;
-// T_LINEAR is 1 if its texels wrap, T_PLANES and T_SPREAD say how columns
-// lie in planes: src/plan/layout.h tells the layout.
+// Reading a tensor. Put into a program once for each source, with T_ names defined to the source's own; T_LINEAR is 1 if
+// its texels wrap, T_PLANES and T_SPREAD say how columns lie in planes: src/plan/layout.h tells the layout.
 uniform highp sampler2DArray T_texture;
 uniform ivec4 T_size; // N, C, H, W
 uniform ivec4 T_grid; // tiles per image, columns of a tile in a plane, log2 of the grid's columns
 uniform vec2 T_inverse; // 1 / the texture's columns, 1 / its rows; the last row is zero
 
-// The texel at integer coordinates, from a texture without filtering: half again as fast as texelFetch on llvmpipe, which
-// calls a function for that, and as exact: the coordinate is off by less than a hundredth of a texel. With a level of detail, so
-// that it may stand in any control flow.
+// The texel at integer coordinates, from a texture without filtering: half again as fast as texelFetch on llvmpipe,
+// which calls a function for that, and as exact: the coordinate is off by less than a hundredth of a texel. With a
+// level of detail, so that it may stand in any control flow.
 vec4 T_texel(int x, int y, int plane) {
     return textureLod(T_texture, vec3((vec2(x, y) + 0.5) * T_inverse, plane), 0.0);
 }

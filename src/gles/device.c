@@ -110,7 +110,10 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     info->backend = "gles";
     info->name = get_string(GL_RENDERER);
     info->version = get_string(GL_VERSION);
-    info->max_texture_size = smaller(get_integer(GL_MAX_TEXTURE_SIZE), desc->max_texture_size);
+    GLint viewport[2] = {0, 0}; /* what is drawn to has to fit it too */
+    glGetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport);
+    int size = smaller(smaller(get_integer(GL_MAX_TEXTURE_SIZE), viewport[0]), viewport[1]);
+    info->max_texture_size = smaller(size, desc->max_texture_size);
     info->max_array_layers = get_integer(GL_MAX_ARRAY_TEXTURE_LAYERS);
     int buffers = smaller(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
     info->max_draw_buffers = smaller(buffers, desc->max_draw_buffers);

@@ -128,7 +128,8 @@ typedef struct tsr_tensor_info {
 typedef struct tsr_device tsr_device;
 
 typedef enum tsr_platform {
-    TSR_PLATFORM_AUTO,        /* gpu given: DEVICE; else SURFACELESS, else DEVICE, else DEFAULT */
+    TSR_PLATFORM_AUTO,        /* that gpu; if none is given the first GPU that opens, else
+                               * SURFACELESS (a driver in software), else DEFAULT */
     TSR_PLATFORM_SURFACELESS, /* EGL_MESA_platform_surfaceless */
     TSR_PLATFORM_DEVICE,      /* EGL_EXT_platform_device: the gpu-th device */
     TSR_PLATFORM_DEFAULT,     /* eglGetDisplay(EGL_DEFAULT_DISPLAY) */

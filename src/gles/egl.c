@@ -90,27 +90,17 @@ static tsr_status open_default(EGLDisplay *display) {
     return TSR_OK;
 }
 
-static tsr_status open_display(const tsr_device_desc *desc, EGLDisplay *display) {
+static tsr_status open_display(tsr_platform platform, int gpu, EGLDisplay *display) {
     *display = EGL_NO_DISPLAY;
     TSR_TRY(tsr_egl_load());
-    switch (desc->platform) {
+    switch (platform) {
     case TSR_PLATFORM_DEVICE:
-        return open_device(desc->gpu, display);
+        return open_device(gpu, display);
     case TSR_PLATFORM_SURFACELESS:
         return open_surfaceless(display);
-    case TSR_PLATFORM_DEFAULT:
-        return open_default(display);
     default:
-        break;
+        return open_default(display);
     }
-    if (desc->gpu)
-        return open_device(desc->gpu, display);
-    if (open_surfaceless(display) == TSR_OK || open_device(0, display) == TSR_OK ||
-        open_default(display) == TSR_OK)
-        return TSR_OK;
-    return tsr_fail(
-        TSR_NO_DEVICE,
-        "EGL offers neither the surfaceless platform, nor a device, nor a default display");
 }
 
 static EGLContext create_context(EGLDisplay display, EGLConfig config) {
@@ -163,9 +153,9 @@ static tsr_status create_in(tsr_egl *egl) {
     return TSR_OK;
 }
 
-tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl) {
+static tsr_status create_on(tsr_platform platform, int gpu, tsr_egl *egl) {
     *egl = (tsr_egl){EGL_NO_DISPLAY, EGL_NO_CONTEXT, EGL_NO_SURFACE};
-    TSR_TRY(open_display(desc, &egl->display));
+    TSR_TRY(open_display(platform, gpu, &egl->display));
     TSR_TRY(load_with(egl->display));
     EGLenum api = eglQueryAPI(); /* the thread's bound API is the caller's business */
     tsr_status status = create_in(egl);
@@ -173,6 +163,34 @@ tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl) {
     if (status != TSR_OK)
         tsr_egl_destroy(egl);
     return status;
+}
+
+/* The first GPU that opens: the surfaceless platform may give a driver in software beside one. */
+static bool create_on_hardware(tsr_egl *egl) {
+    EGLDeviceEXT devices[MAX_EGL_DEVICES];
+    int count = query_devices(devices);
+    for (int i = 0; i < count && eglQueryDeviceStringEXT; i++) {
+        const char *extensions = eglQueryDeviceStringEXT(devices[i], EGL_EXTENSIONS);
+        if (!has_extension(extensions, "EGL_MESA_device_software") &&
+            create_on(TSR_PLATFORM_DEVICE, i + 1, egl) == TSR_OK)
+            return true;
+    }
+    return false;
+}
+
+tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl) {
+    if (desc->platform != TSR_PLATFORM_AUTO)
+        return create_on(desc->platform, desc->gpu, egl);
+    if (desc->gpu)
+        return create_on(TSR_PLATFORM_DEVICE, desc->gpu, egl);
+    TSR_TRY(tsr_egl_load());
+    if (create_on_hardware(egl) || create_on(TSR_PLATFORM_SURFACELESS, 0, egl) == TSR_OK ||
+        create_on(TSR_PLATFORM_DEVICE, 1, egl) == TSR_OK ||
+        create_on(TSR_PLATFORM_DEFAULT, 0, egl) == TSR_OK)
+        return TSR_OK;
+    return tsr_fail(
+        TSR_NO_DEVICE,
+        "EGL offers neither the surfaceless platform, nor a device, nor a default display");
 }
 
 void tsr_egl_destroy(tsr_egl *egl) {

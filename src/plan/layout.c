@@ -117,7 +117,7 @@ bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
 }
 
 uint64_t tsr_layout_bytes(const tsr_layout *l) {
-    return (uint64_t)l->texture_w * (uint64_t)l->texture_h * (uint64_t)l->planes *
+    return (uint64_t)l->texture_w * (uint64_t)(l->texture_h + TSR_ZERO_ROWS) * (uint64_t)l->planes *
            (l->half ? 8 : 16);
 }
 

@@ -59,6 +59,7 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
 
 /* Do both hold the same elements in the same texels? */
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b);
+/* Of the texture, with its zero row. */
 uint64_t tsr_layout_bytes(const tsr_layout *layout);
 
 /* Row-major elements -> RGBA texels of all planes, plane by plane; padding channels become 0, every

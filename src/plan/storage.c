@@ -45,6 +45,11 @@ static int choose_storage(tsr_plan *plan, const tsr_plan_tensor *t) {
     return best;
 }
 
+static uint64_t tensor_bytes(const tsr_plan_tensor *t) {
+    uint64_t row = (uint64_t)t->layout.texture_w * (t->layout.half ? 8 : 16);
+    return tsr_layout_bytes(&t->layout) - (t->plain ? row * TSR_ZERO_ROWS : 0);
+}
+
 static void assign_storage(tsr_plan *plan, tsr_plan_tensor *t) {
     t->storage = choose_storage(plan, t);
     tsr_storage *s = &plan->storages[t->storage];
@@ -56,7 +61,7 @@ static void assign_storage(tsr_plan *plan, tsr_plan_tensor *t) {
                            t->layout.half,
                            t->plain,
                            0};
-        plan->tensor_bytes += tsr_layout_bytes(&t->layout);
+        plan->tensor_bytes += tensor_bytes(t);
     }
     s->free_after = t->keep ? plan->pass_count : t->last_pass;
 }
@@ -85,7 +90,7 @@ static void count_bytes(tsr_plan *plan) {
         for (int j = 1; j < plan->tensor_count; j++) {
             const tsr_plan_tensor *t = &plan->tensors[j];
             if (t->storage != TSR_NONE && (t->keep || (t->first_pass <= i && i <= t->last_pass)))
-                live += tsr_layout_bytes(&t->layout);
+                live += tensor_bytes(t);
         }
         if (live > plan->live_bytes_bound)
             plan->live_bytes_bound = live;

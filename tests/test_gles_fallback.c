@@ -128,6 +128,15 @@ static void computed_parameters(void **state) {
     expect_agreement("Relu v[4,3,3,3] -> w; Conv x[1,3,6,6] w -> a; Relu a -> b", 1, 1);
 }
 
+/* A texture holds a pool's indices as floats, a node on the CPU reads integers. */
+static void computed_integers(void **state) {
+    (void)state;
+    need_gles();
+    expect_agreement("MaxPool x[1,3,9,7] -> m i kernel_shape=2,2; Add i k(5) -> j; "
+                     "Cast j -> f to=1; Mul f m -> y",
+                     2, 2);
+}
+
 static void refused_otherwise(void **state) {
     (void)state;
     need_gles();
@@ -143,9 +152,8 @@ static void refused_otherwise(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(between_passes),
-        cmocka_unit_test(more_than_four_axes),
-        cmocka_unit_test(computed_parameters),
+        cmocka_unit_test(between_passes),      cmocka_unit_test(more_than_four_axes),
+        cmocka_unit_test(computed_parameters), cmocka_unit_test(computed_integers),
         cmocka_unit_test(refused_otherwise),
     };
     return cmocka_run_group_tests_name("gles fallback", tests, NULL, close_backends);

@@ -65,7 +65,15 @@ static tsr_status fetch(tsr_runner *r, int value) {
         return TSR_OK;
     }
     int tensor = r->plan->value_tensor[value];
-    return tensor == TSR_NONE ? TSR_OK : tsr_gles_read_now(r, tensor, r->cpu_data[value]);
+    if (tensor == TSR_NONE)
+        return TSR_OK;
+    if (tsr_dtype_is_float(v->dtype))
+        return tsr_gles_read_now(r, tensor, r->cpu_data[value]);
+    TSR_TRY(tsr_gles_read_now(r, tensor, r->staging)); /* a pool's indices: floats in a texture */
+    int64_t *ints = r->cpu_data[value], count = tsr_shape_count(&v->shape);
+    for (int64_t i = 0; i < count; i++)
+        ints[i] = (int64_t)r->staging[i];
+    return TSR_OK;
 }
 
 tsr_status tsr_gles_run_on_cpu(tsr_runner *r, const tsr_pass *pass) {

@@ -31,10 +31,13 @@ static void add_posts(tsr_plan *plan, const tsr_node *node, const int *operands)
     }
 }
 
-/* So that lowerings need not look: parameters are constant, and every tensor fits a texture's four
- * axes. */
+static bool is_parameter(const tsr_node *node, int input) {
+    return input < 32 && tsr_op_get_info(node->op)->parameters >> input & 1;
+}
+
+/* So that lowerings need not look: parameters are constant, all else that is read are floats, and
+ * every tensor fits a texture's four axes. */
 static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
-    unsigned parameters = tsr_op_get_info(node->op)->parameters;
     for (int i = 0; i < node->input_count + node->output_count; i++) {
         const tsr_value *value = i < node->input_count
                                      ? tsr_node_in(graph, node, i)
@@ -45,7 +48,12 @@ static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
             return tsr_fail(TSR_UNSUPPORTED,
                             "tensor '%s' of shape %s has more than 4 axes, a GPU tensor at most 4",
                             value->name, tsr_shape_text(&value->shape));
-        if (i < node->input_count && i < 32 && parameters >> i & 1 && !value->data)
+        if (i >= node->input_count) /* integers may be written: a pool's indices */
+            continue;
+        if (!is_parameter(node, i) && !tsr_dtype_is_float(value->dtype))
+            return tsr_fail(TSR_UNSUPPORTED, "tensor '%s' is %s: a GPU computes floats only",
+                            value->name, tsr_dtype_name(value->dtype));
+        if (is_parameter(node, i) && !value->data)
             return tsr_fail(TSR_UNSUPPORTED,
                             "its parameter '%s' of shape %s (input %d) is not constant; if it "
                             "comes from inputs, fix "

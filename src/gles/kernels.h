@@ -16,6 +16,8 @@ extern tsr_lower_fn *const tsr_gles_lower[TSR_OP_COUNT];
 
 /* Shared by lowerings. */
 
+enum { TSR_EXACT_FLOATS = 1 << 24 }; /* every integer up to here is a float */
+
 /* Elements of a constant float input, NULL if absent. */
 const float *tsr_const_floats(const tsr_graph *graph, const tsr_node *node, int input);
 /* The first element of a constant float input, or otherwise. */

@@ -218,6 +218,11 @@ tsr_status tsr_gles_gather(tsr_plan *plan, const tsr_node *node) {
         if (table.indices[i] < -table.size || table.indices[i] >= table.size)
             return tsr_fail(TSR_INVALID_MODEL, "index %lld is outside axis %d of %s",
                             (long long)table.indices[i], axis, tsr_shape_text(&data->shape));
+    if (table.size > TSR_EXACT_FLOATS)
+        return tsr_fail(TSR_UNSUPPORTED,
+                        "indices along the %lld elements of axis %d of %s are not "
+                        "exact in floats",
+                        (long long)table.size, axis, tsr_shape_text(&data->shape));
     tsr_shape shape =
         data->shape; /* all indices along one axis; the output's shape is made of it */
     shape.dim[axis] = table.count;

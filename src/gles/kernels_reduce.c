@@ -134,13 +134,11 @@ tsr_status tsr_gles_average_pool(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-enum { EXACT_FLOATS = 1 << 24 }; /* every integer up to here is a float */
-
 tsr_status tsr_gles_max_pool(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *indices = tsr_node_out(plan->graph, node, 1);
     tsr_window w;
     TSR_TRY(tsr_node_window(plan->graph, node, &w));
-    if (indices && tsr_shape_count(&tsr_node_in(plan->graph, node, 0)->shape) > EXACT_FLOATS)
+    if (indices && tsr_shape_count(&tsr_node_in(plan->graph, node, 0)->shape) > TSR_EXACT_FLOATS)
         return tsr_fail(TSR_UNSUPPORTED,
                         "Indices into more than 2^24 elements are not exact in floats");
     lower_pool(plan, node, &w, POOL_MAXIMUM, tsr_plan_output(plan, node, 0));

@@ -53,6 +53,12 @@ static bool keeps_axis(const tsr_resize *r, int axis, int64_t in) {
 }
 
 static tsr_status check(const tsr_resize *r, const tsr_shape *shape) {
+    for (int i = 0; i < shape->rank; i++)
+        if (shape->dim[i] > TSR_EXACT_FLOATS)
+            return tsr_fail(TSR_UNSUPPORTED,
+                            "Resize of axis %d of %s: its indices are not exact in "
+                            "floats",
+                            i, tsr_shape_text(shape));
     for (int i = 0; i < shape->rank && i < 2; i++)
         if (!keeps_axis(r, i, shape->dim[i]))
             return tsr_fail(TSR_UNSUPPORTED, "Resize of axis %d (images or channels) of %s", i,

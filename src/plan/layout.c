@@ -46,8 +46,10 @@ static bool choose_grid(tsr_layout *l, int64_t count, int max_size) {
     for (int log2 = 0; (int64_t)l->tile_w << log2 <= max_size; log2++) {
         int64_t width = (int64_t)l->tile_w << log2,
                 height = divide_up(count, (int64_t)1 << log2) * l->h;
+        if (height + TSR_ZERO_ROWS > max_size)
+            continue;
         int64_t cost = grid_cost(width, height);
-        if (height + TSR_ZERO_ROWS > max_size || cost >= best)
+        if (cost >= best)
             continue;
         best = cost;
         l->columns_log2 = log2;

@@ -14,9 +14,8 @@ void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
 #define ZERO(j, unused) v[j] = vec4(0.0);
     EACH_PLANE(ZERO, 0)
     int first = ((4 * t) / channels.y * channels.z) >> 2;
-    ivec2 p = ivec2(x + window_x.w, y + window_y.w), far = 64 * ivec2(STRIDE, window_y.y); // pads may be negative
-    ivec2 phase = (p + far) % ivec2(STRIDE, window_y.y);
-    ivec2 input_at = (p + far) / ivec2(STRIDE, window_y.y) - 64; // that meets the phase's first tap
+    ivec2 p = ivec2(x + window_x.w, y + window_y.w), stride = ivec2(STRIDE, window_y.y);
+    ivec2 input_at = p / stride, phase = p - input_at * stride; // the input that meets the phase's first tap
     row_begin(input_at.x - (TAPS - 1));
     for (int i = 0; i < channels.x; i++) {
         int k = n * A_grid.x + min(first + i, A_grid.x - 1);

@@ -9,7 +9,7 @@ uniform ivec4 channels; // as in glsl/conv.glsl
 // The first tap k with (position - k * dilation) divisible by stride; the kernel's size if there is none.
 int first_tap(int position, ivec4 window, int step) {
     for (int k = 0; k < min(step, window.x); k++)
-        if ((position - k * window.z + window.z * step * window.y) % window.y == 0)
+        if (abs(position - k * window.z) % window.y == 0)
             return k;
     return window.x;
 }

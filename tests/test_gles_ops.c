@@ -224,11 +224,35 @@ static void test_pools(void **state) {
         CASE(13, "MaxPool x[2,5,17,11] -> y kernel_shape=2,2 strides=2,2", .mean = -3),
         CASE(13, "AveragePool x[2,5,17,11] -> y kernel_shape=3,3 pads=1,1,1,1", .mean = -3),
         CASE(13, "MaxPool x[1,3,9,9] -> p i kernel_shape=3,3; Relu p -> y"),
+        CASE(13, "MaxPool x[1,1,1,4] -> y kernel_shape=2,2 dilations=40,4 pads=20,2,20,2",
+             .no_half = true), /* holes larger than the image: of no element the lowest float */
+        CASE(13, "MaxPool x[1,5,4,4] -> y kernel_shape=999999999,999999999 "
+                 "strides=999999000,999999000 pads=999999998,999999998,999999998,999999998"),
+        CASE(13,
+             "AveragePool x[1,5,4,4] -> y kernel_shape=50000,50000 strides=49990,49990 "
+             "pads=49999,49999,49999,49999 count_include_pad=1",
+             .no_half = true),
         CASE(13, "GlobalAveragePool x[2,5,1,1] -> y"),
         CASE(13, "GlobalAveragePool x[2,5,3,4] -> y"),
         CASE(13, "GlobalAveragePool x[2,6,17,11] -> g; Sigmoid g -> y"),
         CASE(13, "GlobalAveragePool x[1,5,300,2] -> y", .big = true),
         CASE(13, "GlobalAveragePool x[3,5,67] -> y"),
+    };
+    RUN_CASES(cases);
+}
+
+/* What a kernel computes with strides and pads has to fit its 32 bits. */
+static void test_long_strides(void **state) {
+    (void)state;
+    need_gles();
+    static const op_case cases[] = {
+        CASE(13, "ConvTranspose x[1,2,3] w{2,1,3} -> y strides=50000, dilations=3, pads=49990,1",
+             .big = true),
+        CASE(13, "ConvTranspose x[1,1,3,2] w{1,1,3,3} -> y strides=1000000000,1 "
+                 "pads=1000000000,0,1000000000,0"),
+        CASE(13, "Conv x[1,2,3,4] w{5,2,3,3} -> y dilations=999999999,1 auto_pad=SAME_UPPER"),
+        CASE(13, "Conv x[1,2,3,4] w{5,2,1,1} -> y strides=999999999,9999999 "
+                 "pads=999999999,9999999,999999999,9999999"),
     };
     RUN_CASES(cases);
 }
@@ -514,6 +538,13 @@ static void test_refusals(void **state) {
                    "axis 1");
     expect_refusal("Resize x[1,3,5,5] _ s<1,1.2,1,1> -> y nearest_mode=floor", (backend_limits){0},
                    TSR_UNSUPPORTED, "axis 1");
+    expect_refusal("MaxPool x[1,2,5,5] -> m i kernel_shape=2,2; Add i k(5) -> y",
+                   (backend_limits){0}, TSR_UNSUPPORTED, "'i' is int64");
+    expect_refusal("MatMul x[2,0] w{0,3} -> y", (backend_limits){0}, TSR_UNSUPPORTED, "[2, 0]");
+    expect_refusal("Gather x[1,1,16777217] s(0,16777216) -> y axis=2", (backend_limits){0},
+                   TSR_UNSUPPORTED, "exact");
+    expect_refusal("Resize x[1,1,16777217] _ _ s(1,1,100) -> y", (backend_limits){0},
+                   TSR_UNSUPPORTED, "exact");
     expect_refusal("Relu x[2,1,2,3,4] -> y", (backend_limits){0}, TSR_UNSUPPORTED, "4 axes");
     expect_no_failed_case();
 }
@@ -533,25 +564,16 @@ static void test_coverage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unary),
-        cmocka_unit_test(test_binary),
-        cmocka_unit_test(test_gemm),
-        cmocka_unit_test(test_matmul),
-        cmocka_unit_test(test_normalization),
-        cmocka_unit_test(test_softmax_axes),
-        cmocka_unit_test(test_pools),
-        cmocka_unit_test(test_concat),
-        cmocka_unit_test(test_split),
-        cmocka_unit_test(test_slice),
-        cmocka_unit_test(test_pad),
-        cmocka_unit_test(test_transpose),
-        cmocka_unit_test(test_blocks_and_gather),
-        cmocka_unit_test(test_resize),
-        cmocka_unit_test(test_padding_channels),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_largest_texture),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_unary),         cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_gemm),          cmocka_unit_test(test_matmul),
+        cmocka_unit_test(test_normalization), cmocka_unit_test(test_softmax_axes),
+        cmocka_unit_test(test_pools),         cmocka_unit_test(test_long_strides),
+        cmocka_unit_test(test_concat),        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_slice),         cmocka_unit_test(test_pad),
+        cmocka_unit_test(test_transpose),     cmocka_unit_test(test_blocks_and_gather),
+        cmocka_unit_test(test_resize),        cmocka_unit_test(test_padding_channels),
+        cmocka_unit_test(test_shapes),        cmocka_unit_test(test_largest_texture),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 
+#include <float.h>
 #include <math.h>
 
 /* The image plane under one window. */
@@ -11,29 +12,37 @@ typedef struct plane {
     int64_t origin[2]; /* of the window, negative in the padding */
 } plane;
 
+/* Taps of an axis: from first to before end. */
+typedef struct taps {
+    int64_t first, end;
+} taps;
+
+/* Those that lie at from .. to - 1: a window may be far larger than the image. */
+static taps taps_within(const plane *p, int axis, int64_t from, int64_t to) {
+    int64_t origin = p->origin[axis], step = p->window->dilation[axis];
+    int64_t first = origin >= from ? 0 : (from - origin - 1) / step + 1;
+    int64_t end = origin >= to ? 0 : (to - origin - 1) / step + 1;
+    end = end < p->window->kernel[axis] ? end : p->window->kernel[axis];
+    return (taps){first, end > first ? end : first};
+}
+
+static taps taps_on_image(const plane *p, int axis) {
+    return taps_within(p, axis, 0, p->window->in[axis]);
+}
+
 static int64_t tap_at(const plane *p, int axis, int64_t tap) {
     return p->origin[axis] + tap * p->window->dilation[axis];
 }
 
-static bool is_inside(const plane *p, int64_t y, int64_t x) {
-    return y >= 0 && y < p->window->in[0] && x >= 0 && x < p->window->in[1];
-}
-
-/* A window rounded up by ceil_mode may reach beyond the padding: such taps never count. */
-static bool is_padding(const plane *p, int axis, int64_t at) {
-    return at < p->window->in[axis] + p->window->pad_end[axis];
-}
-
 /* The largest element's value and position (y, x); a NaN is largest. */
 static float max_under(const plane *p, int64_t position[2]) {
-    float best = -INFINITY;
+    taps rows = taps_on_image(p, 0), columns = taps_on_image(p, 1);
+    float best = -FLT_MAX; /* of no elements */
     bool found = false;
     position[0] = position[1] = 0;
-    for (int64_t ky = 0; ky < p->window->kernel[0]; ky++) {
-        for (int64_t kx = 0; kx < p->window->kernel[1]; kx++) {
+    for (int64_t ky = rows.first; ky < rows.end; ky++) {
+        for (int64_t kx = columns.first; kx < columns.end; kx++) {
             int64_t y = tap_at(p, 0, ky), x = tap_at(p, 1, kx);
-            if (!is_inside(p, y, x))
-                continue;
             float value = p->x[y * p->window->in[1] + x];
             if (!found || value > best || (isnan(value) && !isnan(best))) {
                 found = true;
@@ -46,20 +55,23 @@ static float max_under(const plane *p, int64_t position[2]) {
     return best;
 }
 
+/* How many taps of an axis count. A window rounded up by ceil_mode may reach beyond the padding:
+ * such taps never do. */
+static int64_t counted_taps(const plane *p, int axis) {
+    const tsr_window *w = p->window;
+    taps counted = w->count_include_pad
+                       ? taps_within(p, axis, -w->pad_begin[axis], w->in[axis] + w->pad_end[axis])
+                       : taps_on_image(p, axis);
+    return counted.end - counted.first;
+}
+
 static float average_under(const plane *p) {
-    double sum = 0;
-    int64_t count = 0;
-    for (int64_t ky = 0; ky < p->window->kernel[0]; ky++) {
-        for (int64_t kx = 0; kx < p->window->kernel[1]; kx++) {
-            int64_t y = tap_at(p, 0, ky), x = tap_at(p, 1, kx);
-            if (is_inside(p, y, x))
-                sum += p->x[y * p->window->in[1] + x];
-            else if (!p->window->count_include_pad || !is_padding(p, 0, y) || !is_padding(p, 1, x))
-                continue;
-            count++;
-        }
-    }
-    return count ? (float)(sum / (double)count) : 0;
+    taps rows = taps_on_image(p, 0), columns = taps_on_image(p, 1);
+    double sum = 0, count = (double)counted_taps(p, 0) * (double)counted_taps(p, 1);
+    for (int64_t ky = rows.first; ky < rows.end; ky++)
+        for (int64_t kx = columns.first; kx < columns.end; kx++)
+            sum += p->x[tap_at(p, 0, ky) * p->window->in[1] + tap_at(p, 1, kx)];
+    return count > 0 ? (float)(sum / count) : 0;
 }
 
 static void place(plane *p, int64_t oy, int64_t ox) {

@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-/* Of programs in plain text, to keep them short; MAX_CROP: pads that glsl/conv_transpose.glsl can
- * take from an output. */
-enum { MAX_TAPS = 8, MAX_ROW = 64, MAX_SPREAD = 8, MAX_CROP = 64 };
+/* Of programs in plain text, to keep them short. */
+enum { MAX_TAPS = 8, MAX_ROW = 64, MAX_SPREAD = 8 };
 
 /* Where glsl/conv.glsl and its kin find the weights: see the comments on `table` there. */
 typedef struct conv_table {
@@ -161,8 +160,7 @@ static int64_t greatest_common_divisor(int64_t a, int64_t b) {
 /* Does glsl/conv_transpose.glsl apply? It moves its output's pixels apart by the stride. */
 static bool by_phases(const tsr_window *w) {
     return w->dilation[0] == 1 && w->dilation[1] == 1 && w->stride[1] <= MAX_SPREAD &&
-           w->kernel[1] <= MAX_TAPS * w->stride[1] && w->pad_begin[0] >= -MAX_CROP &&
-           w->pad_begin[1] >= -MAX_CROP;
+           w->kernel[1] <= MAX_TAPS * w->stride[1];
 }
 
 static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, int input,
@@ -343,10 +341,12 @@ static void finish_product(tsr_plan *plan, const tsr_node *node, int output) {
 /* All rows of the left side as images, when the right one is a constant matrix. */
 static void lower_dense(tsr_plan *plan, const tsr_node *node, const tsr_shape *a,
                         const tsr_value *b, int64_t n) {
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    if (plan->status != TSR_OK) /* such as that it has no elements: k would be 0 */
+        return;
     int64_t k = a->dim[a->rank - 1], rows = tsr_shape_count(a) / k;
     tsr_convolution conv = product(b->data, k, n, false, 1);
-    int left =
-        tsr_plan_reshape(plan, tsr_plan_value(plan, node->inputs[0]), &(tsr_shape){2, {rows, k}});
+    int left = tsr_plan_reshape(plan, input, &(tsr_shape){2, {rows, k}});
     int output = product_output(plan, node, &(tsr_shape){2, {rows, n}});
     tsr_lower_convolution(plan, &conv, left, output);
     finish_product(plan, node, output);

@@ -86,6 +86,13 @@ static int64_t extent(const tsr_window *window, int axis) {
     return (window->kernel[axis] - 1) * window->dilation[axis] + 1;
 }
 
+/* Windows and what they slide over are measured as dimensions are: kernels count in 32 bits. */
+static tsr_status check_length(const char *what, int64_t length) {
+    if (length > TSR_MAX_DIM)
+        return tsr_fail(TSR_SHAPE, "%s of %" PRId64 " pixels is too large", what, length);
+    return TSR_OK;
+}
+
 static void share_padding(tsr_window *window, int axis, int64_t total, bool more_at_end) {
     window->pad_begin[axis] = more_at_end ? total / 2 : total - total / 2;
     window->pad_end[axis] = total - window->pad_begin[axis];
@@ -114,10 +121,11 @@ static tsr_status place_axis(tsr_window *window, int axis, int auto_pad) {
         int64_t total = (out - 1) * stride + extent(window, axis) - in;
         share_padding(window, axis, total > 0 ? total : 0, auto_pad == SAME_UPPER);
         window->out[axis] = out;
-        return TSR_OK;
+        return check_length("a padded input", in + (total > 0 ? total : 0));
     }
     bool ceil_mode = window->ceil_mode && auto_pad == NOTSET;
     int64_t before = in + window->pad_begin[axis];
+    TSR_TRY(check_length("a padded input", before + window->pad_end[axis]));
     int64_t room = before + window->pad_end[axis] - extent(window, axis);
     if (ceil_mode)
         room += stride - 1;
@@ -155,6 +163,7 @@ static tsr_status place_transposed(const tsr_node *node, tsr_window *window, int
             return tsr_fail(TSR_INVALID_MODEL,
                             "output_padding has to be smaller than stride or dilation");
         int64_t full = stride * (in - 1) + window->output_padding[axis] + extent(window, axis);
+        TSR_TRY(check_length("a result before its crop", full));
         if (sized || auto_pad == SAME_UPPER || auto_pad == SAME_LOWER) {
             int64_t total = full - (sized ? window->out[axis] : stride * in);
             share_padding(window, axis, total > 0 ? total : 0, auto_pad == SAME_UPPER);
@@ -193,6 +202,8 @@ tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_win
     bool found;
     TSR_TRY(read_ints(node, "strides", rank, 1, window->stride + first, &found));
     TSR_TRY(read_ints(node, "dilations", rank, 1, window->dilation + first, &found));
+    for (int axis = first; axis < 2; axis++)
+        TSR_TRY(check_length("a window", extent(window, axis)));
     window->ceil_mode = is_pool(node) && tsr_attr_int(node, "ceil_mode", 0) != 0;
     window->count_include_pad = tsr_attr_int(node, "count_include_pad", 0) != 0;
     int auto_pad;

@@ -144,6 +144,7 @@ expect 2 'no picture' "${run[@]}" --shape x=2,3,4,4 -i dark.png
 head -c 40 dark.png >cut.png
 expect 2 'cut.png' "${run[@]}" -i cut.png
 expect 0 '3 channels of 2 x 2' show relu.onnx -i x.npy --backend cpu --layer y -o mosaic.png
+expect 0 'x [1, 3, 2, 2], from -0.5 to 1' show relu.onnx -i x.npy --backend cpu --layer x -o mosaic.png
 check 'the mosaic is there' test -s mosaic.png
 expect 2 "named 'z'" show relu.onnx -i x.npy --backend cpu --layer z -o z.png
 expect 2 'is written as .png' show relu.onnx -i x.npy --backend cpu --layer y -o z.jpg
@@ -175,6 +176,7 @@ expect 0 'SKIP tests/unknown: ' check tests/unknown --backend cpu
 expect 1 '1 passed, 2 failed, 1 skipped' check --list list --root tests --backend cpu
 expect 2 'no folder' check --backend cpu
 expect 2 'nolist' check --list nolist --backend cpu
+expect 2 'names no folder' check --list /dev/null --backend cpu
 
 # ---- outputs that cannot be written ------------------------------------------------------------------
 
@@ -188,6 +190,10 @@ chmod a-w locked
 expect 2 'cannot be written' "${run[@]}" -i x.npy -o $locked/y.npy
 expect 2 'cannot be written' show relu.onnx -i x.npy --backend cpu --layer y -o $locked/y.png
 expect 2 'cannot be written' bench relu.onnx -i x.npy --backend cpu --runs 1 --json $locked/y.json
+"$build/make_case" 18 'Split x[1,4,2,2] -> a b axis=1 num_outputs=2' split.onnx
+zeros 64 | npy 1 "$(header '<f4' '1, 4, 2, 2')" >four.npy
+expect 2 'y.npy: named for two outputs' run split.onnx -i four.npy --backend cpu -o y.npy -o y.npy
+expect 0 'b.npy: b [1, 2, 2, 2]' run split.onnx -i four.npy --backend cpu -o b=b.npy -o a.npy
 zeros 384 | npy 1 "$(header '<f4' '2, 3, 4, 4')" >batch.npy
 expect 2 'no picture' "${run[@]}" -i batch.npy -o batch.png
 check 'a failed picture leaves no file' test ! -e batch.png
@@ -199,6 +205,15 @@ if [ -w /dev/full ]; then
     [ $? = 2 ] && good=yes || good=no
     report "$good" 'a full standard output is an error'
 fi
+# A pipe is written to, not replaced.
+mkfifo pipe.npy
+cat pipe.npy >piped.npy &
+expect 0 '' "${run[@]}" -i x.npy -o pipe.npy
+wait $!
+check 'an output goes through a pipe' cmp y.npy piped.npy
+check 'and the pipe stays' test -p pipe.npy
+expect_of 'a closed standard output is an error' 2 '' bash -c "exec '$tool' run relu.onnx -i x.npy --backend cpu -o closed.npy >&-"
+check 'and nothing else gets the messages' cmp y.npy closed.npy
 check 'no temporary file is left' sh -c '[ -z "$(find . -name "*.tmp")" ]'
 
 # ---- the GPU backend, where there is one -------------------------------------------------------------

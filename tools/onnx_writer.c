@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct onnx_writer {
@@ -350,6 +351,12 @@ static bool pack_into(const onnx_writer *writer, FILE *file) {
     return (fclose(file) == 0) & written;
 }
 
+/* A pipe or a device is written to as it is: a file renamed into its place would remove it. */
+static bool is_special(const char *path) {
+    struct stat place;
+    return stat(path, &place) == 0 && !S_ISREG(place.st_mode);
+}
+
 bool onnx_write_file(const onnx_writer *writer, const char *path) {
     size_t size = strlen(path) + 32;
     char *temporary = writer->failed ? NULL : malloc(size);
@@ -358,10 +365,11 @@ bool onnx_write_file(const onnx_writer *writer, const char *path) {
         return false;
     }
     snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
-    FILE *file = fopen(temporary, "wbx");
-    bool done = file && pack_into(writer, file) && rename(temporary, path) == 0;
+    bool special = is_special(path);
+    FILE *file = special ? fopen(path, "wb") : fopen(temporary, "wbx");
+    bool done = file && pack_into(writer, file) && (special || rename(temporary, path) == 0);
     int reason = errno;
-    if (file && !done)
+    if (file && !done && !special)
         remove(temporary);
     free(temporary);
     errno = reason;

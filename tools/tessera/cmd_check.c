@@ -239,6 +239,8 @@ static tsr_status check_list(check_run *run, const char *list, const char *root)
     }
     if (status == TSR_OK && ferror(file))
         status = fail(TSR_IO, "%s: %s", list, strerror(errno));
+    if (status == TSR_OK && run->passed + run->failed + run->skipped == 0)
+        status = fail(TSR_INVALID_ARGUMENT, "%s: names no folder to check", list);
     fclose(file);
     return status;
 }

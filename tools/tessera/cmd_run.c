@@ -4,6 +4,7 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static tsr_status output_names(const tsr_model *model, int count, const char **names) {
     for (int i = 0; i < count; i++) {
@@ -56,7 +57,19 @@ static tsr_status run_job(const job *j, int count, const char **paths) {
     return status;
 }
 
-/* Output files are checked before the run, so that it is not done in vain. */
+/* Files are checked before the run, so that it is not done in vain. */
+static tsr_status check_paths(int count, const char **paths) {
+    for (int i = 0; i < count; i++) {
+        if (!paths[i])
+            continue;
+        TRY(output_check_tensor(paths[i]));
+        for (int k = 0; k < i; k++)
+            if (paths[k] && strcmp(paths[k], paths[i]) == 0)
+                return fail(TSR_INVALID_ARGUMENT, "%s: named for two outputs", paths[i]);
+    }
+    return TSR_OK;
+}
+
 static tsr_status run(const job *j, const text_list *files) {
     int count = tsr_model_output_count(j->model);
     const char **names = calloc((size_t)count * 2 + 1, sizeof *names);
@@ -66,9 +79,8 @@ static tsr_status run(const job *j, const text_list *files) {
     tsr_status status = output_names(j->model, count, names);
     if (status == TSR_OK)
         status = job_assign("output", files, count, names, paths);
-    for (int i = 0; status == TSR_OK && i < count; i++)
-        if (paths[i])
-            status = output_check_tensor(paths[i]);
+    if (status == TSR_OK)
+        status = check_paths(count, paths);
     if (status == TSR_OK)
         status = run_job(j, count, paths);
     free(names);

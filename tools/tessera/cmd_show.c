@@ -84,21 +84,27 @@ static tsr_status fail_unknown(const tsr_session *session, int node_count, const
 static tsr_status find_tensor(const tsr_session *session, const char *wanted, char **name) {
     tsr_report report;
     TRY_LIBRARY(tsr_session_report(session, &report));
-    const char *of_node = NULL;
+    const char *found = NULL;
     for (int i = 0; i < report.node_count; i++) {
         tsr_node_report node;
         TRY_LIBRARY(tsr_session_node_report(session, i, &node));
         if (strcmp(node.output, wanted) == 0)
-            of_node = wanted;
-        else if (!of_node && strcmp(node.name, wanted) == 0)
-            of_node = node.output;
+            found = wanted;
+        else if (!found && strcmp(node.name, wanted) == 0)
+            found = node.output;
     }
-    if (!of_node)
+    for (int i = 0; !found && i < tsr_session_input_count(session); i++) {
+        tsr_tensor_info input;
+        TRY_LIBRARY(tsr_session_input(session, i, &input));
+        if (strcmp(input.name, wanted) == 0)
+            found = wanted;
+    }
+    if (!found)
         return fail_unknown(session, report.node_count, wanted);
-    *name = malloc(strlen(of_node) + 1);
+    *name = malloc(strlen(found) + 1);
     if (!*name)
         return fail(TSR_OUT_OF_MEMORY, "not enough memory");
-    strcpy(*name, of_node);
+    strcpy(*name, found);
     return TSR_OK;
 }
 
@@ -152,8 +158,12 @@ static tsr_status compute(const job *j, const char *name, tensor *result) {
 }
 
 static void describe(const show_options *o, const char *name, const tensor *t, const mosaic *m) {
-    printf("tensor   %s %s, from %.4g to %.4g\n", name, shape_label(&t->shape).text, m->low,
-           m->high);
+    printf("tensor   %s %s, ", name, shape_label(&t->shape).text);
+    if (m->low <= m->high)
+        printf("from %.4g to %.4g%s\n", m->low, m->high,
+               m->not_finite ? ", NaN or infinity in magenta" : "");
+    else
+        printf("nothing but NaN and infinity, in magenta\n");
     printf("mosaic   %d channels of %d x %d in %d columns and %d rows, %d pixel%s each way per "
            "element%s\n",
            m->channels, m->width, m->height, m->columns, m->rows, m->zoom, m->zoom == 1 ? "" : "s",

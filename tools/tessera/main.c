@@ -1,8 +1,11 @@
 /* tessera: the command line tool. Each command lives in its cmd_<name>.c. */
+#define _POSIX_C_SOURCE 200809L
 #include "tool.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
     const char *name, *summary;
@@ -53,7 +56,18 @@ static int dispatch(int argc, char **argv) {
     return command->run(argc - 1, argv + 1);
 }
 
+/* Where the caller closed a standard stream, the next file opened would take its place, and
+ * messages would end in it. */
+static void fill_standard_streams(void) {
+    int descriptor;
+    while ((descriptor = open("/dev/null", O_RDONLY)) >= 0 && descriptor <= STDERR_FILENO)
+        continue;
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
 int main(int argc, char **argv) {
+    fill_standard_streams();
     int code = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fputs("tessera: cannot write to the standard output\n", stderr);

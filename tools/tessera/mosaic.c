@@ -125,8 +125,10 @@ static void find_range(const float *values, size_t count, mosaic *m) {
     m->low = INFINITY;
     m->high = -INFINITY;
     for (size_t i = 0; i < count; i++) {
-        if (!isfinite(values[i]))
+        if (!isfinite(values[i])) {
+            m->not_finite = true;
             continue;
+        }
         m->low = fmin(m->low, values[i]);
         m->high = fmax(m->high, values[i]);
     }

@@ -9,7 +9,8 @@ typedef struct mosaic {
     int channels, height, width; /* of the tensor's first image */
     int columns, rows, zoom;     /* zoom: pixels of the picture per element and direction */
     int picture_width, picture_height;
-    double low, high; /* of all elements drawn */
+    double low, high; /* of all finite elements drawn; low > high if there are none */
+    bool not_finite;  /* others are drawn too */
     double full;      /* |value| drawn in full colour; with per_channel the largest channel's */
     unsigned char *rgb;
 } mosaic;

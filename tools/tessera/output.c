@@ -15,6 +15,12 @@ static char *folder_of(const char *path) {
     return strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
 }
 
+/* A pipe or a device is written to as it is: a file renamed into its place would remove it. */
+static bool is_special(const char *path) {
+    struct stat place;
+    return stat(path, &place) == 0 && !S_ISREG(place.st_mode);
+}
+
 tsr_status output_check(const char *path) {
     struct stat place;
     if (!path[0] || path[strlen(path) - 1] == '/' ||
@@ -23,32 +29,39 @@ tsr_status output_check(const char *path) {
     char *folder = folder_of(path);
     if (!folder)
         return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", path);
-    bool good = access(folder[0] ? folder : ".", W_OK) == 0;
+    const char *written = is_special(path) ? path : folder[0] ? folder : ".";
+    bool good = access(written, W_OK) == 0;
     free(folder);
     return good ? TSR_OK : fail(TSR_IO, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+/* A name beside the path (malloc). */
+static char *temporary_of(const char *path) {
+    char *folder = folder_of(path);
+    size_t room = strlen(path) + 40;
+    char *made = folder ? malloc(room) : NULL;
+    if (made)
+        snprintf(made, room, "%s.%s.%ld.tmp", folder, path + strlen(folder), (long)getpid());
+    free(folder);
+    return made;
 }
 
 tsr_status output_begin(const char *path, output_file *out) {
     TRY(output_check(path));
     *out = (output_file){.path = path};
-    size_t room = strlen(path) + 40;
-    char *folder = folder_of(path);
-    out->temporary = malloc(room);
-    if (!folder || !out->temporary) {
-        free(folder);
-        free(out->temporary);
+    bool special = is_special(path);
+    if (!special && !(out->temporary = temporary_of(path)))
         return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", path);
-    }
-    snprintf(out->temporary, room, "%s.%s.%ld.tmp", folder, path + strlen(folder), (long)getpid());
-    free(folder);
-    int descriptor = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    int descriptor =
+        special ? open(path, O_WRONLY) : open(out->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
     out->file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (out->file)
         return TSR_OK;
     fail(TSR_IO, "%s: cannot be written: %s", path, strerror(errno));
     if (descriptor >= 0) {
         close(descriptor);
-        unlink(out->temporary);
+        if (!special)
+            unlink(out->temporary);
     }
     free(out->temporary);
     return TSR_IO;
@@ -57,11 +70,11 @@ tsr_status output_begin(const char *path, output_file *out) {
 tsr_status output_end(output_file *out, tsr_status status) {
     bool written = !ferror(out->file);
     written = fclose(out->file) == 0 && written;
+    if (written && status == TSR_OK && out->temporary)
+        written = rename(out->temporary, out->path) == 0;
     if (status == TSR_OK && !written)
         status = fail(TSR_IO, "%s: cannot be written: %s", out->path, strerror(errno));
-    if (status == TSR_OK && rename(out->temporary, out->path) != 0)
-        status = fail(TSR_IO, "%s: cannot be written: %s", out->path, strerror(errno));
-    if (status != TSR_OK)
+    if (status != TSR_OK && out->temporary)
         unlink(out->temporary);
     free(out->temporary);
     return status;

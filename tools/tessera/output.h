@@ -6,7 +6,7 @@
 
 typedef struct output_file {
     const char *path; /* borrowed */
-    char *temporary;
+    char *temporary;  /* NULL: a pipe or a device, written to as it is */
     FILE *file;
 } output_file;
 

@@ -228,6 +228,20 @@ static void crop(const picture *from, int width, int height, int *x, int *y, int
     *y = (from->height - *h) / 2;
 }
 
+/* row: elements from one row to the next. The filter blurs even where the size stays. */
+static bool resample(const uint16_t *from, size_t row, int w, int h, uint16_t *to, int width,
+                     int height, int channels) {
+    if (w == width && h == height) {
+        size_t line = (size_t)width * (size_t)channels;
+        for (size_t y = 0; y < (size_t)h; y++)
+            memcpy(to + y * line, from + y * row, line * sizeof *to);
+        return true;
+    }
+    return stbir_resize_uint16_generic(from, w, h, (int)(row * sizeof *from), to, width, height, 0,
+                                       channels, STBIR_ALPHA_CHANNEL_NONE, 0, STBIR_EDGE_CLAMP,
+                                       STBIR_FILTER_DEFAULT, STBIR_COLORSPACE_LINEAR, NULL);
+}
+
 static tsr_status resize(picture *image, const char *path, int width, int height, int fit) {
     if (image->width == width && image->height == height)
         return TSR_OK;
@@ -241,10 +255,7 @@ static tsr_status resize(picture *image, const char *path, int width, int height
     const uint16_t *corner = image->pixels + (size_t)y * row + (size_t)x * (size_t)image->channels;
     size_t count = (size_t)width * (size_t)height * (size_t)image->channels;
     uint16_t *pixels = malloc(count * sizeof *pixels);
-    if (!pixels || !stbir_resize_uint16_generic(
-                       corner, w, h, (int)(row * sizeof *corner), pixels, width, height, 0,
-                       image->channels, STBIR_ALPHA_CHANNEL_NONE, 0, STBIR_EDGE_CLAMP,
-                       STBIR_FILTER_DEFAULT, STBIR_COLORSPACE_LINEAR, NULL)) {
+    if (!pixels || !resample(corner, row, w, h, pixels, width, height, image->channels)) {
         free(pixels);
         return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory to scale it", path);
     }

@@ -63,6 +63,9 @@ PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tessera.pc)")
 export PKG_CONFIG_PATH
 read -ra options <<<"$flags $(pkg-config --cflags --libs tessera)"
 run "$compiler" -std=c11 "$folder/consumer/main.c" -o "$folder/with_pkg_config" "${options[@]}"
+# The README's program, too.
+sed -n '/^```c$/,/^```$/{//!p}' "$TSR_SOURCE_DIR/README.md" >"$folder/readme.c"
+run "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror "$folder/readme.c" -o "$folder/readme" "${options[@]}"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir tessera)
 export LD_LIBRARY_PATH
 run "$folder/with_pkg_config"

@@ -184,10 +184,15 @@ tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl) {
     if (desc->gpu)
         return create_on(TSR_PLATFORM_DEVICE, desc->gpu, egl);
     TSR_TRY(tsr_egl_load());
-    if (create_on_hardware(egl) || create_on(TSR_PLATFORM_SURFACELESS, 0, egl) == TSR_OK ||
-        create_on(TSR_PLATFORM_DEVICE, 1, egl) == TSR_OK ||
-        create_on(TSR_PLATFORM_DEFAULT, 0, egl) == TSR_OK)
+    if (create_on_hardware(egl))
         return TSR_OK;
+    static const tsr_platform order[] = {TSR_PLATFORM_SURFACELESS, TSR_PLATFORM_DEVICE,
+                                         TSR_PLATFORM_DEFAULT};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        EGLDisplay display;
+        if (open_display(order[i], 1, &display) == TSR_OK) /* it is the one: its reason counts */
+            return create_on(order[i], 1, egl);
+    }
     return tsr_fail(
         TSR_NO_DEVICE,
         "EGL offers neither the surfaceless platform, nor a device, nor a default display");

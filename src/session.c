@@ -36,11 +36,12 @@ static tsr_status name_file(tsr_status status, const tsr_graph *graph) {
 
 /* ---- making a session ------------------------------------------------------------------------ */
 
-/* Arrays of elements must be addressable. */
+/* Arrays of elements must be addressable, and the bytes of all of them together countable. */
 static tsr_status check_sizes(const tsr_graph *graph) {
+    int64_t most = PTRDIFF_MAX / (int64_t)sizeof(int64_t) / (graph->value_count + 1);
     for (int v = 0; v < graph->value_count; v++) {
         const tsr_value *value = &graph->values[v];
-        if (tsr_shape_count(&value->shape) > PTRDIFF_MAX / (int64_t)sizeof(int64_t))
+        if (tsr_shape_count(&value->shape) > most)
             return tsr_fail(TSR_OUT_OF_MEMORY, "tensor '%s' %s is too large", value->name,
                             tsr_shape_text(&value->shape));
     }
@@ -99,7 +100,6 @@ static tsr_status allocate_tables(tsr_session *session) {
 static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
     const tsr_backend *backend = session->device->backend;
     TSR_TRY(prepare_graph(session->graph, backend, desc));
-    TSR_TRY(allocate_tables(session));
     const tsr_runner_options options = {.precision = desc->precision,
                                         .allow_cpu_fallback = desc->allow_cpu_fallback,
                                         .texture_outputs = desc->texture_outputs,
@@ -107,7 +107,9 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
                                         .plan_only = desc->plan_only,
                                         .time_passes = desc->time_passes,
                                         .poison = desc->poison};
-    return backend->runner_create(session->device->own, session->graph, &options, &session->runner);
+    TSR_TRY(
+        backend->runner_create(session->device->own, session->graph, &options, &session->runner));
+    return allocate_tables(session);
 }
 
 tsr_status tsr_session_create(tsr_device *device, const tsr_model *model,

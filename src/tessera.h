@@ -275,7 +275,8 @@ TSR_API tsr_status tsr_session_set_input(tsr_session *session, const char *name,
 /* submit + wait. Every input must have been set once. */
 TSR_API tsr_status tsr_session_run(tsr_session *session);
 
-/* Starts a run, and the transfer of its outputs, without waiting for either. */
+/* Starts a run, and the transfer of its outputs, without waiting for either. What runs on the CPU
+ * (all on the cpu backend, nodes that fell back) is done before it returns. */
 TSR_API tsr_status tsr_session_submit(tsr_session *session);
 /* TSR_OK once get_output will not block, TSR_NOT_READY before; never blocks. */
 TSR_API tsr_status tsr_session_poll(tsr_session *session);

@@ -281,6 +281,20 @@ static void test_keep_tensors(void **state) {
     tsr_session_destroy(session);
 }
 
+static void test_memory(void **state) {
+    fixture *f = *state;
+    static const tsr_input_shape huge = {"x", {4, {1, 2, 1 << 20, 1 << 20}}};
+    static const int64_t square[2] = {1 << 20, 1 << 20};
+    static const tsr_fixed_input fixed = {"s", TSR_I64, {1, {2}}, square};
+    tsr_session_desc desc = complete();
+    tsr_session *session;
+    desc.shapes = &huge;
+    desc.fixed = &fixed;
+    assert_failed(tsr_session_create(f->device, f->model, &desc, &session), TSR_OUT_OF_MEMORY,
+                  "the machine has");
+    assert_null(session);
+}
+
 static void test_plan_only(void **state) {
     tsr_session_desc desc = complete();
     desc.plan_only = true;
@@ -328,6 +342,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_extra_outputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_run, setup, teardown),
         cmocka_unit_test_setup_teardown(test_keep_tensors, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plan_only, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reports, setup, teardown),
     };

@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "cpu/cpu.h"
 
 struct tsr_runner {
@@ -140,6 +141,17 @@ static tsr_status allocate_tables(tsr_runner *runner) {
     return complete ? TSR_OK : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a runner");
 }
 
+/* A plan of more than the machine has would end the process in the middle of a run. */
+static tsr_status check_memory(const tsr_runner *runner) {
+    uint64_t needed = runner->peak_bytes + runner->weight_bytes, most = tsr_memory_bytes();
+    if (needed > most)
+        return tsr_fail(TSR_OUT_OF_MEMORY,
+                        "%s: tensors and weights need %llu MiB, the machine has %llu MiB",
+                        runner->graph->file, (unsigned long long)(needed >> 20),
+                        (unsigned long long)(most >> 20));
+    return TSR_OK;
+}
+
 static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *graph,
                                 const tsr_runner_options *options, tsr_runner **runner) {
     (void)device;
@@ -149,6 +161,8 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     created->graph = graph;
     created->keep_tensors = options->keep_tensors;
     tsr_status status = allocate_tables(created);
+    if (status == TSR_OK)
+        status = check_memory(created);
     for (int i = 0; i < graph->input_count && status == TSR_OK && !options->plan_only; i++)
         status = allocate(created, graph->inputs[i]);
     if (status == TSR_OK)

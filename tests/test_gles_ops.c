@@ -549,6 +549,26 @@ static void test_refusals(void **state) {
     expect_no_failed_case();
 }
 
+/* Sums of so many steps that a driver may stop the loop: right, or refused. */
+static void test_long_loops(void **state) {
+    (void)state;
+    need_gles();
+    static const char *const texts[] = {
+        "AveragePool x[1,1,260,260] -> y kernel_shape=260,260",
+        "MatMul x[1,3,9000] z[1,9000,8] -> y",
+        "MatMul x[1,1,65534] z[1,65534,1] -> y",
+        "Softmax x[1,43680] -> y",
+        "Softmax x[1,44000] -> y",
+        "Conv x[1,128,16,128] w{4,128,16,16} -> y strides=16,16",
+        "Conv x[1,88000,1,1] w{1,88000,1,1} -> y",
+        "ConvTranspose x[1,88000,1,1] w{88000,1,2,2} -> y strides=2,2",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        run_case(&(backend_case){
+            .text = texts[i], .refusal = TSR_UNSUPPORTED, .tolerance = 1e-4}); /* long sums */
+    expect_no_failed_case();
+}
+
 /* The last test: every line of ops.def has had a case. */
 static void test_coverage(void **state) {
     (void)state;
@@ -573,7 +593,8 @@ int main(void) {
         cmocka_unit_test(test_transpose),     cmocka_unit_test(test_blocks_and_gather),
         cmocka_unit_test(test_resize),        cmocka_unit_test(test_padding_channels),
         cmocka_unit_test(test_shapes),        cmocka_unit_test(test_largest_texture),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_long_loops),
+        cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

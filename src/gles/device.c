@@ -118,9 +118,12 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     int buffers = smaller(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
     info->max_draw_buffers = smaller(buffers, desc->max_draw_buffers);
     info->max_uniform_block_bytes = get_integer(GL_MAX_UNIFORM_BLOCK_SIZE);
-    /* llvmpipe's timers miss what its threads do at the same time: half or a quarter of the wall
+    /* llvmpipe leaves all loops of a fragment, without a word, when they have gone round so often
+     * together. Its timers miss what its threads do at the same time: half or a quarter of the wall
      * time. */
-    info->has_timer = tsr_gl->EXT_disjoint_timer_query && !strstr(info->name, "llvmpipe");
+    bool llvmpipe = strstr(info->name, "llvmpipe");
+    d->max_rounds = llvmpipe ? 65535 : 0;
+    info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
     info->has_float_blend = tsr_gl->EXT_float_blend;
     d->reset_status =
         glGetGraphicsResetStatusKHR ? glGetGraphicsResetStatusKHR : glGetGraphicsResetStatusEXT;

@@ -142,6 +142,11 @@ tsr_pass *tsr_lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int
     tsr_pass_source(plan, pass, input);
     set_window(pass, "window_y", w, 0);
     set_table(plan, pass, &table, depthwise);
+    if (any)
+        tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 3,
+                       (int64_t[]){table.tiles, w->kernel[0], w->kernel[1]});
+    else
+        tsr_plan_loops(plan, 1, 3, (int64_t[]){chunks, table.tiles, w->kernel[0]});
     if (any) {
         set_window(pass, "window_x", w, 1);
         return pass;
@@ -182,11 +187,16 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, i
     set_window(pass, "window_x", w, 1);
     set_table(plan, pass, &table, false);
     if (!phases) {
-        tsr_pass_ints(pass, "steps",
-                      (int)(w->stride[0] / greatest_common_divisor(w->stride[0], w->dilation[0])),
-                      (int)(stride / greatest_common_divisor(stride, w->dilation[1])), 0, 0);
+        int64_t step[2];
+        for (int i = 0; i < 2; i++)
+            step[i] = w->stride[i] / greatest_common_divisor(w->stride[i], w->dilation[i]);
+        tsr_pass_ints(pass, "steps", (int)step[0], (int)step[1], 0, 0);
+        tsr_plan_loops(
+            plan, l->planes, 3,
+            (int64_t[]){table.tiles, w->kernel[0] / step[0] + 1, w->kernel[1] / step[1] + 1});
         return pass;
     }
+    tsr_plan_loops(plan, 1, 2, (int64_t[]){table.tiles, w->kernel[0] / w->stride[0] + 1});
     tsr_pass_define(pass, "STRIDE", (int)stride);
     set_row(pass, taps, l->planes + taps - 1);
     return pass;
@@ -271,6 +281,7 @@ static tsr_pass *lower_matmul(tsr_plan *plan, int a, int b, int rank, int64_t in
     tsr_pass *pass = tsr_plan_pass(plan, "matmul", output);
     tsr_pass_define(pass, "RANK", rank);
     tsr_pass_ints(pass, "inner", (int)inner, 0, 0, 0);
+    tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 1, &inner);
     tsr_pass_source(plan, pass, a);
     tsr_pass_source(plan, pass, b);
     return pass;

@@ -89,6 +89,9 @@ static int reduce_axes(tsr_plan *plan, int source, const tsr_shape *shape, int a
                                  operation == SUM ? EXP_DIFFERENCE : PLAIN, output);
     tsr_pass_define(pass, "CHANNELS", block[TSR_AXIS_C] != 0);
     tsr_pass_ints(pass, "block", block[0], 0, block[2], block[3]);
+    int tiles = block[TSR_AXIS_C] ? tsr_plan_layout(plan, source)->tiles : 1;
+    tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 4,
+                   (int64_t[]){block[0], tiles, block[2], block[3]});
     tsr_pass_floats(pass, "factor", 1, 0, 0, 0);
     return output;
 }
@@ -124,6 +127,9 @@ static void lower_pool(tsr_plan *plan, const tsr_node *node, const tsr_window *w
     tsr_pass_ints(pass, "counted", padded ? (int)w->pad_begin[0] : 0,
                   padded ? (int)w->pad_begin[1] : 0, (int)(w->in[0] + (padded ? w->pad_end[0] : 0)),
                   (int)(w->in[1] + (padded ? w->pad_end[1] : 0)));
+    int64_t rows = w->kernel[0] < w->in[0] ? w->kernel[0] : w->in[0],
+            columns = w->kernel[1] < w->in[1] ? w->kernel[1] : w->in[1];
+    tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 2, (int64_t[]){rows, columns});
     tsr_pass_ints(pass, "order", (int)tsr_attr_int(node, "storage_order", 0), 0, 0, 0);
 }
 

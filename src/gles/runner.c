@@ -12,6 +12,7 @@
 static tsr_status make_plan(tsr_runner *r) {
     const tsr_plan_options options = {
         .limits = r->device->limits,
+        .max_rounds = r->device->max_rounds,
         .half = r->options.precision == TSR_FP16,
         .keep_all = r->options.keep_tensors,
         .fallback = r->options.allow_cpu_fallback,

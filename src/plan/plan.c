@@ -134,6 +134,19 @@ tsr_pass *tsr_plan_pass(tsr_plan *plan, const char *kernel, int output) {
     return pass;
 }
 
+/* Once more than its rounds a loop finds that none is left; where fragments run in step, all of
+ * them go through the loops inside it even then. */
+void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *rounds) {
+    double total = 0;
+    for (int i = depth - 1; i >= 0; i--)
+        total = (double)rounds[i] * (1 + total) + (depth - i);
+    if (plan->max_rounds && total * times > plan->max_rounds)
+        tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED,
+                                     "a fragment's loops would make %.0f rounds, this driver stops "
+                                     "them after %d",
+                                     total * times, plan->max_rounds));
+}
+
 void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor) {
     if (pass->source_count == TSR_MAX_SOURCES) {
         tsr_plan_fail(plan,
@@ -235,6 +248,7 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .limits = options->limits,
                        .half = options->half,
                        .keep_all = options->keep_all,
+                       .max_rounds = options->max_rounds,
                        .fallback = options->fallback};
     tsr_status status = build(plan, options);
     if (status != TSR_OK) {

@@ -82,6 +82,7 @@ typedef struct tsr_plan {
     const tsr_graph *graph;
     tsr_layout_limits limits;
     bool half, keep_all, fallback;
+    int max_rounds;
     tsr_status status;  /* of the first failure: later calls do nothing */
     int node;           /* being lowered */
     int *value_tensor;  /* by value index; TSR_NONE if it has none */
@@ -99,9 +100,10 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
-    bool half;     /* 16-bit storage for everything but inner sums */
-    bool keep_all; /* share no storage */
-    bool fallback; /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
+    bool half;      /* 16-bit storage for everything but inner sums */
+    bool keep_all;  /* share no storage */
+    bool fallback;  /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
+    int max_rounds; /* that all loops of a fragment may make, 0: no limit */
     bool plain_outputs;         /* copy graph outputs to plain textures: one plane, not wrapped */
     uint64_t max_bytes;         /* refuse plans of more; 0: no limit */
     tsr_lower_fn *const *lower; /* by operator; NULL where there is none */
@@ -144,6 +146,10 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape);
 /* Output i of the node is this tensor (a view), or a copy where a graph output would be an input or
  * a constant. */
 void tsr_plan_alias(tsr_plan *plan, const tsr_node *node, int i, int tensor);
+
+/* A fragment of the pass being made goes through loops inside each other, outermost first, each of
+ * so many rounds; `times` one after the other. Fails where the driver would stop them. */
+void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *rounds);
 
 /* Appends a pass that writes tensor `output`. Valid until the next tsr_plan_pass. */
 tsr_pass *tsr_plan_pass(tsr_plan *plan, const char *kernel, int output);

@@ -99,6 +99,11 @@ static void test_unary_ints(void **state) {
     ints("x", SHAPE(2), INTS(-2, 7));
     op("Relu", "x");
     expect_ints(TSR_I64, SHAPE(2), INTS(0, 7));
+    begin(22); /* wraps in its own type */
+    ints("x", SHAPE(2), INTS(-128, 127));
+    onnx_set_int(writer, onnx_add_node(writer, "Cast", "cast", "x", "c"), "to", onnx_type(TSR_I8));
+    op("Neg", "c");
+    expect_ints(TSR_I8, SHAPE(2), INTS(-128, -127));
 }
 
 static void test_binary_broadcasts(void **state) {
@@ -316,6 +321,11 @@ static void test_max_pool(void **state) {
     onnx_set_ints(writer, node, "dilations", 2, INTS(1, 2));
     onnx_set_ints(writer, node, "pads", 4, INTS(0, 1, 0, 1));
     expect(SHAPE(1, 1, 1, 4), FLOATS(-3, -2, -1, -2));
+
+    begin(22); /* NaN wins */
+    floats("x", SHAPE(1, 1, 4), FLOATS(1, NAN, -2, -3));
+    onnx_set_ints(writer, op("MaxPool", "x"), "kernel_shape", 1, INTS(2));
+    expect(SHAPE(1, 1, 3), FLOATS(NAN, NAN, -2));
 }
 
 static void check_pool_indices(int64_t storage_order, const int64_t *expected) {

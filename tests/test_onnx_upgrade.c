@@ -34,6 +34,8 @@ static const upgrade_case cases[] = {
     {7, "Upsample x[1,1,2,2] -> y scales=1.0,1.0,2.0,3.0 mode=linear",
      "Resize x _ float32[4]=1,1,2,3 mode=linear coordinate_transformation_mode=asymmetric "
      "nearest_mode=floor"},
+    {8, "Upsample x[1,1,2,2] -> y scales=1.0,1.0,2.0,3.0",
+     "Resize x _ float32[4]=1,1,2,3 coordinate_transformation_mode=asymmetric nearest_mode=floor"},
     {9, "Upsample x[1,1,2,2] s<1,1,2,3> -> y",
      "Resize x _ float32[4]=1,1,2,3 coordinate_transformation_mode=asymmetric nearest_mode=floor"},
     {10, "Resize x[1,1,2,2] s<1,1,2,3> -> y mode=nearest",

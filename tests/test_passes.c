@@ -452,6 +452,20 @@ static void test_split_and_used_indices_do_not_host(void **state) {
     finish(apply(tsr_pass_fuse_posts, "y"), 7);
 }
 
+/* Posts are computed in floats. */
+static void test_integers_do_not_fuse(void **state) {
+    (void)state;
+    writer = onnx_writer_create(22);
+    onnx_add_input(writer, "x", TSR_I64, SHAPE(3));
+    node("Neg", "x", "a");
+    node("Relu", "a", "y");
+    add_output(writer, "y", TSR_I64);
+    tsr_graph *graph = prepare_graph(writer);
+    assert_int_equal(tsr_pass_fuse_posts(graph), TSR_OK);
+    assert_int_equal(graph->node_count, 2);
+    tsr_graph_destroy(graph);
+}
+
 static void test_chains_are_bounded(void **state) {
     (void)state;
     begin(SHAPE(3));
@@ -513,6 +527,7 @@ int main(void) {
         cmocka_unit_test(test_shared_results_do_not_fuse),
         cmocka_unit_test(test_other_shapes_do_not_fuse),
         cmocka_unit_test(test_split_and_used_indices_do_not_host),
+        cmocka_unit_test(test_integers_do_not_fuse),
         cmocka_unit_test(test_chains_are_bounded),
         cmocka_unit_test(test_optimize),
     };

@@ -1,0 +1,158 @@
+/* Plans without a device: which tensors share a storage, what a plan needs, where elements lie. */
+#include "support/graphs.h"
+
+#include "plan/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tsr_status lower_copy(tsr_plan *plan, const tsr_node *node) {
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    tsr_plan_copy(plan, input, tsr_plan_output(plan, node, 0));
+    return plan->status;
+}
+
+static tsr_lower_fn *const lowerings[TSR_OP_COUNT] = {[TSR_OP_Relu] = lower_copy};
+
+/* x -> r0 -> ... -> y, each by a pass of its own. */
+static tsr_graph *make_chain(int length) {
+    onnx_writer *writer = onnx_writer_create(22);
+    onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 4, 8, 8));
+    char name[16] = "x", next[16];
+    for (int i = 0; i < length; i++) {
+        snprintf(next, sizeof next, "r%d", i);
+        if (i + 1 == length)
+            strcpy(next, "y");
+        onnx_add_node(writer, "Relu", next, name, next);
+        memcpy(name, next, sizeof name);
+    }
+    add_output(writer, "y", TSR_F32);
+    return prepare_graph(writer);
+}
+
+static tsr_plan_options options_of(uint64_t max_bytes) {
+    return (tsr_plan_options){.limits = {.max_texture_size = 256, .max_planes = 4},
+                              .max_bytes = max_bytes,
+                              .lower = lowerings};
+}
+
+static tsr_plan *plan_of(const tsr_graph *graph, bool keep_all) {
+    tsr_plan_options options = options_of(0);
+    options.keep_all = keep_all;
+    tsr_plan *plan;
+    assert_int_equal(tsr_plan_create(graph, &options, &plan), TSR_OK);
+    return plan;
+}
+
+/* No pass reads the storage that it writes, and two storages do for a chain of any length besides
+ * those of input and output. */
+static void test_storages_are_shared(void **state) {
+    (void)state;
+    for (int length = 1; length < 8; length++) {
+        tsr_graph *graph = make_chain(length);
+        tsr_plan *plan = plan_of(graph, false), *kept = plan_of(graph, true);
+        assert_int_equal(plan->pass_count, length);
+        assert_int_equal(plan->storage_count, length < 3 ? length + 1 : 4);
+        assert_int_equal(kept->storage_count, length + 1);
+        for (int i = 0; i < length; i++) {
+            const tsr_pass *pass = &plan->passes[i];
+            for (int j = 0; j < pass->source_count; j++)
+                assert_int_not_equal(plan->tensors[pass->sources[j]].storage,
+                                     plan->tensors[pass->output].storage);
+        }
+        assert_true(plan->live_bytes_bound <= plan->tensor_bytes);
+        assert_true(plan->tensor_bytes <= kept->tensor_bytes);
+        tsr_plan_destroy(plan);
+        tsr_plan_destroy(kept);
+        tsr_graph_destroy(graph);
+    }
+}
+
+static void test_too_little_memory_is_refused(void **state) {
+    (void)state;
+    tsr_graph *graph = make_chain(3);
+    tsr_plan *plan = plan_of(graph, false);
+    uint64_t needed = plan->tensor_bytes + plan->constant_bytes;
+    tsr_plan_destroy(plan);
+    tsr_plan_options enough = options_of(needed), less = options_of(needed - 1);
+    assert_int_equal(tsr_plan_create(graph, &enough, &plan), TSR_OK);
+    tsr_plan_destroy(plan);
+    assert_int_equal(tsr_plan_create(graph, &less, &plan), TSR_OUT_OF_MEMORY);
+    tsr_graph_destroy(graph);
+}
+
+/* ---- layouts ---- */
+
+static const tsr_layout_limits small = {.max_texture_size = 64, .max_planes = 8};
+
+/* Elements come back as they were; every texel that holds none is padding or zero. */
+static void check_layout(const tsr_shape *shape, tsr_layout_wish wish, bool linear) {
+    tsr_layout l;
+    assert_int_equal(tsr_layout_make(shape, &small, wish, &l), TSR_OK);
+    assert_int_equal(l.linear, linear);
+    assert_true(l.texture_w <= small.max_texture_size);
+    assert_true(l.texture_h + TSR_ZERO_ROWS <= small.max_texture_size);
+    size_t count = (size_t)tsr_shape_count(shape);
+    size_t texels = (size_t)l.texture_w * (size_t)l.texture_h * (size_t)l.planes * 4;
+    float *elements = calloc(count, sizeof *elements), *back = calloc(count, sizeof *back);
+    float *packed = calloc(texels, sizeof *packed);
+    for (size_t i = 0; i < count; i++)
+        elements[i] = (float)(i + 1);
+    tsr_layout_pack(&l, elements, -1, packed);
+    tsr_layout_unpack(&l, packed, back);
+    assert_memory_equal(back, elements, count * sizeof *back);
+    size_t held = 0;
+    for (size_t i = 0; i < texels; i++)
+        held += packed[i] > 0;
+    assert_int_equal(held, count); /* none lies on another */
+    free(elements);
+    free(back);
+    free(packed);
+}
+
+static void test_layouts_keep_elements(void **state) {
+    (void)state;
+    const tsr_shape shapes[] = {{0, {0}},           {1, {7}},           {2, {3, 5}},
+                                {3, {2, 5, 9}},     {4, {1, 1, 1, 1}},  {4, {2, 9, 3, 5}},
+                                {4, {3, 6, 1, 64}}, {4, {1, 4, 63, 64}}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int planes = 0; planes <= 8; planes = planes ? planes * 2 : 1)
+            for (int spread = 0; spread < 4; spread++)
+                check_layout(&shapes[i], (tsr_layout_wish){.planes = planes, .spread = spread},
+                             false);
+    check_layout(&(tsr_shape){4, {1, 4, 100, 3}}, (tsr_layout_wish){.planes = 1}, true);
+    check_layout(&(tsr_shape){4, {1, 4, 2, 1000}}, (tsr_layout_wish){.planes = 1}, true);
+}
+
+static void test_layouts_have_limits(void **state) {
+    (void)state;
+    tsr_layout l, half;
+    assert_int_equal(
+        tsr_layout_make(&(tsr_shape){4, {1, 4, 64, 1000}}, &small, (tsr_layout_wish){0}, &l),
+        TSR_LIMIT);
+    assert_int_equal(
+        tsr_layout_make(&(tsr_shape){4, {1, 4, 0, 1}}, &small, (tsr_layout_wish){0}, &l),
+        TSR_UNSUPPORTED);
+    assert_int_equal(
+        tsr_layout_make(&(tsr_shape){5, {1, 1, 1, 1, 1}}, &small, (tsr_layout_wish){0}, &l),
+        TSR_UNSUPPORTED);
+    assert_int_equal(
+        tsr_layout_make(&(tsr_shape){4, {1, 4, 8, 8}}, &small, (tsr_layout_wish){0}, &l), TSR_OK);
+    assert_int_equal(tsr_layout_make(&(tsr_shape){4, {1, 4, 8, 8}}, &small,
+                                     (tsr_layout_wish){.half = true}, &half),
+                     TSR_OK);
+    assert_true(tsr_layout_same(&l, &l));
+    assert_false(tsr_layout_same(&l, &half));
+    assert_int_equal(tsr_layout_bytes(&l), 2 * tsr_layout_bytes(&half));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_storages_are_shared),
+        cmocka_unit_test(test_too_little_memory_is_refused),
+        cmocka_unit_test(test_layouts_keep_elements),
+        cmocka_unit_test(test_layouts_have_limits),
+    };
+    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}

@@ -19,6 +19,7 @@ static void test_unary(void **state) {
         CASE(13, "Sigmoid x[2,3,9,9] -> y", .range = 200),
         CASE(13, "Tanh x[] -> y"),
         CASE(13, "Tanh x[1,5,17,19] -> y", .range = 0.1f),
+        CASE(13, "Tanh x[1,5,17,19] -> y", .range = 1e-4f),
         CASE(13, "Tanh x[1,5,17,19] -> y", .range = 40),
         CASE(6, "HardSigmoid x[9] -> y alpha=0.3 beta=0.4", .range = 4),
         CASE(13, "HardSigmoid x[1,1,1,1] -> y", .range = 4),
@@ -431,6 +432,8 @@ static void test_resize(void **state) {
                       sizes[s], modes[m], transforms[t]);
     static const op_case cases[] = {
         CASE(13, "Resize x[1,5,13,9] _ s<1,1,2,2> -> y mode=linear"),
+        CASE(19, "Resize x[1,5,6,9] r<0,0,-0.3,0.1,1,1,1.2,0.9> s<1,1,2,1> -> y mode=linear "
+                 "coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=2.5"),
         CASE(13, "Resize x[2,4,1,1] _ s<1,1,7,5> -> y mode=linear"),
         CASE(13, "Resize x[2,4,9,31] _ _ s(2,4,1,1) -> y mode=linear"),
         CASE(13, "Resize x[2,5,9] _ s<1,1,2.3> -> y mode=linear"),

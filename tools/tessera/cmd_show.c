@@ -75,7 +75,8 @@ static tsr_status fail_unknown(const tsr_session *session, int node_count, const
         snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", near.names[i]);
     }
     return fail(TSR_INVALID_ARGUMENT,
-                "no tensor or node is named '%s'; near it: %s ('tessera info --layers' lists all)",
+                "a run computes no tensor, and has no node, named '%s'; near it: %s ('tessera info "
+                "--layers' lists all)",
                 wanted, all);
 }
 

@@ -539,7 +539,8 @@ static void test_resize_nearest(void **state) {
     (void)state;
     resize(2, 4, "nearest", "half_pixel");
     expect(SHAPE(4), FLOATS(1, 1, 2, 2));
-    onnx_set_string(writer, resize(4, 2, "nearest", "asymmetric"), "nearest_mode", "floor");
+    Tsr__NodeProto *node = resize(4, 2, "nearest", "asymmetric");
+    onnx_set_string(writer, node, "nearest_mode", "floor");
     expect(SHAPE(2), FLOATS(1, 3));
     begin(22);
     ints("x", SHAPE(1, 1, 1, 2), INTS(7, 8));
@@ -569,7 +570,8 @@ static void test_resize_cubic(void **state) {
     (void)state;
     resize(4, 7, "cubic", "align_corners");
     expect(SHAPE(7), FLOATS(1, 1.40625f, 2, 2.5f, 3, 3.59375f, 4));
-    onnx_set_int(writer, resize(4, 7, "cubic", "align_corners"), "exclude_outside", 1);
+    Tsr__NodeProto *node = resize(4, 7, "cubic", "align_corners");
+    onnx_set_int(writer, node, "exclude_outside", 1);
     expect(SHAPE(7), FLOATS(1, 1.3714286f, 2, 2.5f, 3, 3.6285715f, 4));
 }
 
@@ -589,7 +591,8 @@ static void test_resize_crop(void **state) {
     (void)state;
     check_crop("linear", FLOATS(1.5f, 2.5f, 10, 10)); /* at 0.5, 1.5, 2.5, 3.5 */
     check_crop("nearest", FLOATS(1, 2, 10, 10));
-    onnx_set_int(writer, resize(4, 2, "linear", "half_pixel"), "antialias", 1);
+    Tsr__NodeProto *node = resize(4, 2, "linear", "half_pixel");
+    onnx_set_int(writer, node, "antialias", 1);
     expect_failure(TSR_UNSUPPORTED);
 }
 

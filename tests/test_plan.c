@@ -13,10 +13,22 @@ static tsr_status lower_copy(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-static tsr_lower_fn *const lowerings[TSR_OP_COUNT] = {[TSR_OP_Relu] = lower_copy};
+/* By way of a small tensor and of a precise one. */
+static tsr_status lower_detour(tsr_plan *plan, const tsr_node *node) {
+    const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
+    int reduced = tsr_plan_tensor_new(plan, &(tsr_shape){4, {1, 4, 1, 1}}, false);
+    int precise = tsr_plan_tensor_new(plan, shape, true);
+    tsr_plan_copy(plan, tsr_plan_value(plan, node->inputs[0]), reduced);
+    tsr_plan_copy(plan, reduced, precise);
+    tsr_plan_copy(plan, precise, tsr_plan_output(plan, node, 0));
+    return plan->status;
+}
 
-/* x -> r0 -> ... -> y, each by a pass of its own. */
-static tsr_graph *make_chain(int length) {
+static tsr_lower_fn *const lowerings[TSR_OP_COUNT] = {
+    [TSR_OP_Relu] = lower_copy, [TSR_OP_Neg] = lower_detour};
+
+/* x -> r0 -> ... -> y, by nodes of this operator. */
+static tsr_graph *make_chain(const char *op, int length) {
     onnx_writer *writer = onnx_writer_create(22);
     onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 4, 8, 8));
     char name[16] = "x", next[16];
@@ -24,7 +36,7 @@ static tsr_graph *make_chain(int length) {
         snprintf(next, sizeof next, "r%d", i);
         if (i + 1 == length)
             strcpy(next, "y");
-        onnx_add_node(writer, "Relu", next, name, next);
+        onnx_add_node(writer, op, next, name, next);
         memcpy(name, next, sizeof name);
     }
     add_output(writer, "y", TSR_F32);
@@ -50,7 +62,7 @@ static tsr_plan *plan_of(const tsr_graph *graph, bool keep_all) {
 static void test_storages_are_shared(void **state) {
     (void)state;
     for (int length = 1; length < 8; length++) {
-        tsr_graph *graph = make_chain(length);
+        tsr_graph *graph = make_chain("Relu", length);
         tsr_plan *plan = plan_of(graph, false), *kept = plan_of(graph, true);
         assert_int_equal(plan->pass_count, length);
         assert_int_equal(plan->storage_count, length < 3 ? length + 1 : 4);
@@ -69,9 +81,28 @@ static void test_storages_are_shared(void **state) {
     }
 }
 
+/* Only what is of the same kind and about the same size. */
+static void test_storages_fit(void **state) {
+    (void)state;
+    tsr_graph *graph = make_chain("Neg", 5);
+    tsr_plan_options options = options_of(0);
+    options.half = true;
+    tsr_plan *plan;
+    assert_int_equal(tsr_plan_create(graph, &options, &plan), TSR_OK);
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_plan_tensor *t = &plan->tensors[plan->passes[i].output];
+        const tsr_storage *s = &plan->storages[t->storage];
+        int area = t->layout.texture_w * t->layout.texture_h;
+        assert_int_equal(s->half, t->layout.half);
+        assert_true(s->texture_w * s->texture_h * 5 <= area * 6);
+    }
+    tsr_plan_destroy(plan);
+    tsr_graph_destroy(graph);
+}
+
 static void test_too_little_memory_is_refused(void **state) {
     (void)state;
-    tsr_graph *graph = make_chain(3);
+    tsr_graph *graph = make_chain("Relu", 3);
     tsr_plan *plan = plan_of(graph, false);
     uint64_t needed = plan->tensor_bytes + plan->constant_bytes;
     tsr_plan_destroy(plan);
@@ -125,6 +156,18 @@ static void test_layouts_keep_elements(void **state) {
     check_layout(&(tsr_shape){4, {1, 4, 2, 1000}}, (tsr_layout_wish){.planes = 1}, true);
 }
 
+/* At most half of the columns again are wasted. */
+static void test_planes_pay(void **state) {
+    (void)state;
+    static const int planes[] = {0, 1, 2, 4, 4, 2, 8, 8, 8};
+    for (int w = 1; w <= 8; w++) {
+        tsr_layout l;
+        const tsr_shape shape = {4, {1, 4, 2, w}};
+        assert_int_equal(tsr_layout_make(&shape, &small, (tsr_layout_wish){0}, &l), TSR_OK);
+        assert_int_equal(l.planes, planes[w]);
+    }
+}
+
 static void test_layouts_have_limits(void **state) {
     (void)state;
     tsr_layout l, half;
@@ -145,13 +188,19 @@ static void test_layouts_have_limits(void **state) {
     assert_true(tsr_layout_same(&l, &l));
     assert_false(tsr_layout_same(&l, &half));
     assert_int_equal(tsr_layout_bytes(&l), 2 * tsr_layout_bytes(&half));
+    /* indices of elements are 32-bit integers in shaders */
+    const tsr_layout_limits large = {.max_texture_size = 16384, .max_planes = 8};
+    const tsr_shape many = {4, {1, 4, 16000, 16000}};
+    assert_int_equal(tsr_layout_make(&many, &large, (tsr_layout_wish){0}, &half), TSR_LIMIT);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_storages_are_shared),
+        cmocka_unit_test(test_storages_fit),
         cmocka_unit_test(test_too_little_memory_is_refused),
         cmocka_unit_test(test_layouts_keep_elements),
+        cmocka_unit_test(test_planes_pay),
         cmocka_unit_test(test_layouts_have_limits),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);

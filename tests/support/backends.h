@@ -35,6 +35,8 @@ typedef struct backend_case {
  * in the last place. 1e-5 leaves room for both; an element read from a wrong place is off by far
  * more. */
 #define SUM_TOLERANCE 1e-5
+/* Inputs are about 1 large: where they cancel out in every element, their rounding does not. */
+#define CANCELLED 0.1
 /* Storage of 16 bits rounds inputs and results to 2^-12 each; sums of rounded inputs as above. */
 #define HALF_TOLERANCE 4e-3
 

@@ -95,8 +95,8 @@ tsr_status tsr_gles_draw(tsr_runner *r) {
         end = begin + 1;
         while (end < count && r->plan->passes[end].node == node)
             end++;
-        TSR_TRY(r->options.time_passes ? run_timed(r, node, begin, end)
-                                       : run_passes(r, begin, end));
+        bool timed = r->options.time_passes && node != TSR_NONE;
+        TSR_TRY(timed ? run_timed(r, node, begin, end) : run_passes(r, begin, end));
     }
     return TSR_OK;
 }

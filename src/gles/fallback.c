@@ -6,6 +6,7 @@
 #include "cpu/cpu.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool tsr_gles_falls_back(const tsr_runner *r) {
     for (int i = 0; i < r->plan->pass_count; i++)
@@ -67,6 +68,11 @@ static tsr_status fetch(tsr_runner *r, int value) {
     int tensor = r->plan->value_tensor[value];
     if (tensor == TSR_NONE)
         return TSR_OK;
+    const float *constant = r->plan->tensors[tensor].constant;
+    if (constant) { /* a view of one */
+        memcpy(r->cpu_data[value], constant, tsr_cpu_bytes(v));
+        return TSR_OK;
+    }
     if (tsr_dtype_is_float(v->dtype))
         return tsr_gles_read_now(r, tensor, r->cpu_data[value]);
     TSR_TRY(tsr_gles_read_now(r, tensor, r->staging)); /* a pool's indices: floats in a texture */

@@ -178,7 +178,7 @@ tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
                             plan->limits.max_texture_size, plan->limits.max_texture_size);
         plan->plain_outputs[i] = tensor;
         plan->tensors[tensor].keep = plan->tensors[tensor].plain = true;
-        plan->node = graph->values[value].producer;
+        plan->node = TSR_NONE;
         tsr_plan_copy(plan, source, tensor);
     }
     return plan->status;

@@ -48,7 +48,7 @@ typedef enum tsr_pass_kind {
 
 struct tsr_pass {
     tsr_pass_kind kind;
-    int node;           /* index in the graph */
+    int node;           /* index in the graph; TSR_NONE for copies to plain outputs */
     const char *kernel; /* stem */
     int output;         /* tensor; 0 for TSR_PASS_CPU */
     int value;          /* of TSR_PASS_UPLOAD */

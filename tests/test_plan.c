@@ -27,8 +27,8 @@ static tsr_status lower_detour(tsr_plan *plan, const tsr_node *node) {
 static tsr_lower_fn *const lowerings[TSR_OP_COUNT] = {
     [TSR_OP_Relu] = lower_copy, [TSR_OP_Neg] = lower_detour};
 
-/* x -> r0 -> ... -> y, by nodes of this operator. */
-static tsr_graph *make_chain(const char *op, int length) {
+/* x -> r0 -> ... -> y, by Relu and at last this operator. */
+static tsr_graph *make_chain(const char *last, int length) {
     onnx_writer *writer = onnx_writer_create(22);
     onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 4, 8, 8));
     char name[16] = "x", next[16];
@@ -36,7 +36,7 @@ static tsr_graph *make_chain(const char *op, int length) {
         snprintf(next, sizeof next, "r%d", i);
         if (i + 1 == length)
             strcpy(next, "y");
-        onnx_add_node(writer, op, next, name, next);
+        onnx_add_node(writer, i + 1 < length ? "Relu" : last, next, name, next);
         memcpy(name, next, sizeof name);
     }
     add_output(writer, "y", TSR_F32);

@@ -309,7 +309,7 @@ typedef struct tsr_node_report {
     const char *kernel;    /* kernel stem; "" on cpu */
     tsr_shape shape;       /* of output */
     int64_t macs;          /* multiply-adds counted from the model, no wasted tap */
-    int passes;
+    int passes; /* copies to output textures are no node's */
     double ms; /* latest measured GPU or CPU time; negative if not measured */
 } tsr_node_report;
 

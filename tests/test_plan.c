@@ -16,7 +16,7 @@ static tsr_status lower_copy(tsr_plan *plan, const tsr_node *node) {
 /* By way of a small tensor and of a precise one. */
 static tsr_status lower_detour(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
-    int reduced = tsr_plan_tensor_new(plan, &(tsr_shape){4, {1, 4, 1, 1}}, false);
+    int reduced = tsr_plan_tensor_new(plan, &(tsr_shape){4, {1, 4, 1, 8}}, false);
     int precise = tsr_plan_tensor_new(plan, shape, true);
     tsr_plan_copy(plan, tsr_plan_value(plan, node->inputs[0]), reduced);
     tsr_plan_copy(plan, reduced, precise);

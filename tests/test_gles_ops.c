@@ -236,6 +236,8 @@ static void test_pools(void **state) {
         CASE(13, "GlobalAveragePool x[2,5,1,1] -> y"),
         CASE(13, "GlobalAveragePool x[2,5,3,4] -> y"),
         CASE(13, "GlobalAveragePool x[2,6,17,11] -> g; Sigmoid g -> y"),
+        CASE(13, "AveragePool x[2,5,7,9] -> y kernel_shape=7,9"),
+        CASE(13, "AveragePool x[1,3,300,300] -> y kernel_shape=300,300", .big = true),
         CASE(13, "GlobalAveragePool x[1,5,300,2] -> y", .big = true),
         CASE(13, "GlobalAveragePool x[3,5,67] -> y"),
     };
@@ -557,7 +559,7 @@ static void test_long_loops(void **state) {
     (void)state;
     need_gles();
     static const char *const texts[] = {
-        "AveragePool x[1,1,260,260] -> y kernel_shape=260,260",
+        "AveragePool x[1,1,300,300] -> y kernel_shape=260,300",
         "MatMul x[1,3,9000] z[1,9000,8] -> y",
         "MatMul x[1,1,65534] z[1,65534,1] -> y",
         "Softmax x[1,43680] -> y",

@@ -133,9 +133,20 @@ static void lower_pool(tsr_plan *plan, const tsr_node *node, const tsr_window *w
     tsr_pass_ints(pass, "order", (int)tsr_attr_int(node, "storage_order", 0), 0, 0, 0);
 }
 
+/* One window, the image itself: a pyramid of sums is faster than one fragment, and of any size. */
+static bool covers_image(const tsr_window *w) {
+    bool covers = true;
+    for (int i = 0; i < 2; i++)
+        covers = covers && w->kernel[i] == w->in[i] && w->dilation[i] == 1 && w->out[i] == 1 &&
+                 w->pad_begin[i] == 0 && w->pad_end[i] == 0;
+    return covers;
+}
+
 tsr_status tsr_gles_average_pool(tsr_plan *plan, const tsr_node *node) {
     tsr_window w;
     TSR_TRY(tsr_node_window(plan->graph, node, &w));
+    if (covers_image(&w))
+        return tsr_gles_global_average_pool(plan, node);
     lower_pool(plan, node, &w, POOL_AVERAGE, tsr_plan_output(plan, node, 0));
     return plan->status;
 }

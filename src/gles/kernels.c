@@ -35,3 +35,12 @@ int tsr_table_blocks(tsr_plan *plan, tsr_pass *pass, int block, int64_t count) {
     pass->table_h = (int)height;
     return log2;
 }
+
+void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,
+                           int input) {
+    const tsr_value *v = tsr_node_in(plan->graph, node, input);
+    if (!v)
+        return;
+    tsr_shape shape = {4, {1, v->shape.dim[0], 1, 1}};
+    tsr_pass_post_binary(plan, pass, op, tsr_plan_constant(plan, &shape, v->data), false);
+}

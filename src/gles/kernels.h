@@ -42,6 +42,11 @@ tsr_pass *tsr_lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int
  * tensor, not TSR_NONE. output: the tensor to write, TSR_NONE to make one. */
 int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output);
 
+/* A post-op with a constant input [C], seen as [1, C, 1, 1]: a bias or a scale. Nothing if it is
+ * absent. */
+void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,
+                           int input);
+
 /* A pass that moves elements: see glsl/gather.glsl. Axes are those of the tensors' shapes. */
 typedef struct tsr_move {
     int rank_in, rank_out;

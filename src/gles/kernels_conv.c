@@ -202,16 +202,6 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, i
     return pass;
 }
 
-/* Bias [C], seen as [1, C, 1, ...]. */
-static void add_bias(tsr_plan *plan, tsr_pass *pass, const tsr_node *node) {
-    const tsr_value *bias = tsr_node_in(plan->graph, node, 2);
-    if (!bias)
-        return;
-    tsr_shape shape = {4, {1, bias->shape.dim[0], 1, 1}};
-    tsr_pass_post_binary(plan, pass, TSR_OP_Add, tsr_plan_constant(plan, &shape, bias->data),
-                         false);
-}
-
 static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool transposed) {
     const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
     tsr_convolution conv = {.weights = weights->data, .factor = 1};
@@ -227,9 +217,9 @@ static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool tra
     int spread = transposed && by_phases(&conv.window) ? (int)conv.window.stride[1] : 1;
     int input = tsr_plan_value(plan, node->inputs[0]),
         output = tsr_plan_output_spread(plan, node, 0, spread);
-    add_bias(plan,
-             (transposed ? lower_transposed : tsr_lower_convolution)(plan, &conv, input, output),
-             node);
+    tsr_pass *pass =
+        (transposed ? lower_transposed : tsr_lower_convolution)(plan, &conv, input, output);
+    tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);
     return plan->status;
 }
 

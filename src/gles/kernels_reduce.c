@@ -45,14 +45,6 @@ tsr_status tsr_gles_global_average_pool(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-/* Scale or bias of a normalization, [C] seen as [1, C, 1, 1]. */
-static void per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,
-                        int input) {
-    const tsr_value *v = tsr_node_in(plan->graph, node, input);
-    tsr_shape shape = {4, {1, v->shape.dim[0], 1, 1}};
-    tsr_pass_post_binary(plan, pass, op, tsr_plan_constant(plan, &shape, v->data), false);
-}
-
 /* y = scale * (x - mean) / sqrt(variance + epsilon) + bias, mean and variance over one channel of
  * one image. */
 tsr_status tsr_gles_instance_normalization(tsr_plan *plan, const tsr_node *node) {
@@ -64,8 +56,8 @@ tsr_status tsr_gles_instance_normalization(tsr_plan *plan, const tsr_node *node)
     tsr_pass_source(plan, pass, mean);
     tsr_pass_source(plan, pass, variance);
     tsr_pass_floats(pass, "epsilon", tsr_attr_float(node, "epsilon", 1e-5f), 0, 0, 0);
-    per_channel(plan, pass, TSR_OP_Mul, node, 1);
-    per_channel(plan, pass, TSR_OP_Add, node, 2);
+    tsr_lower_per_channel(plan, pass, TSR_OP_Mul, node, 1);
+    tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);
     return plan->status;
 }
 

@@ -93,10 +93,10 @@ static tsr_status build_constants(tsr_runner *r) {
 
 static size_t staging_floats(const tsr_runner *r) {
     size_t most = 0;
+    bool all = tsr_gles_falls_back(r);
     for (int i = 1; i < r->plan->tensor_count; i++) {
         size_t floats = tsr_layout_floats(&r->plan->tensors[i].layout);
-        bool transferred = r->plan->tensors[i].keep || tsr_gles_falls_back(r);
-        most = transferred && floats > most ? floats : most;
+        most = (all || r->plan->tensors[i].keep) && floats > most ? floats : most;
     }
     return most;
 }
@@ -109,11 +109,9 @@ static tsr_status build_outputs(tsr_runner *r) {
         tsr_gles_output *o = &r->outputs[i];
         if (o->tensor == TSR_NONE || r->options.texture_outputs)
             continue;
-        size_t bytes = tsr_layout_floats(tsr_plan_layout(r->plan, o->tensor)) * sizeof(float);
-        glGenBuffers(1, &o->buffer);
-        glBindBuffer(GL_PIXEL_PACK_BUFFER, o->buffer);
-        glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)bytes, NULL, GL_STREAM_READ);
-        r->allocated_bytes += bytes;
+        const tsr_layout *l = tsr_plan_layout(r->plan, o->tensor);
+        o->buffer = tsr_buffer_create(l);
+        r->allocated_bytes += tsr_layout_floats(l) * sizeof(float);
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     return TSR_OK;

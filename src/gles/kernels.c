@@ -44,3 +44,8 @@ void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_
     tsr_shape shape = {4, {1, v->shape.dim[0], 1, 1}};
     tsr_pass_post_binary(plan, pass, op, tsr_plan_constant(plan, &shape, v->data), false);
 }
+
+void tsr_lower_window(tsr_pass *pass, const char *name, const tsr_window *w, int axis) {
+    tsr_pass_ints(pass, name, (int)w->kernel[axis], (int)w->stride[axis], (int)w->dilation[axis],
+                  (int)w->pad_begin[axis]);
+}

@@ -42,6 +42,9 @@ tsr_pass *tsr_lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int
  * tensor, not TSR_NONE. output: the tensor to write, TSR_NONE to make one. */
 int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output);
 
+/* Kernel, stride, dilation and leading pad of axis 0 (rows) or 1 (columns) as a uniform. */
+void tsr_lower_window(tsr_pass *pass, const char *name, const tsr_window *window, int axis);
+
 /* A post-op with a constant input [C], seen as [1, C, 1, 1]: a bias or a scale. Nothing if it is
  * absent. */
 void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,

@@ -89,33 +89,21 @@ static int tiles_per_output(const tsr_convolution *c) {
     return most;
 }
 
-static void set_table(tsr_plan *plan, tsr_pass *pass, const conv_table *table, bool depthwise) {
-    conv_table *data = TSR_NEW(plan->arena, 1, conv_table);
-    if (!data) {
-        tsr_plan_fail(plan, tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the plan"));
-        return;
-    }
-    *data = *table;
-    int64_t output_tiles = (table->conv.group_outputs * table->conv.window.group + 3) / 4;
-    int64_t blocks = output_tiles * table->tiles * table->conv.window.kernel[0] * table->chunks;
-    int block = depthwise ? table->taps : table->taps * 4;
-    data->blocks_log2 = tsr_table_blocks(plan, pass, block, blocks);
-    data->width = pass->table_w;
-    pass->table = depthwise ? fill_depthwise : fill_dense;
-    pass->table_data = data;
-    tsr_pass_ints(pass, "channels", table->tiles, table->conv.group_outputs,
-                  table->conv.group_inputs, data->blocks_log2);
+static void set_table(tsr_plan *plan, tsr_pass *pass, conv_table table, bool depthwise) {
+    int64_t output_tiles = (table.conv.group_outputs * table.conv.window.group + 3) / 4;
+    int64_t blocks = output_tiles * table.tiles * table.conv.window.kernel[0] * table.chunks;
+    int block = depthwise ? table.taps : table.taps * 4;
+    table.blocks_log2 = tsr_table_blocks(plan, pass, block, blocks);
+    table.width = pass->table_w;
+    tsr_pass_table(plan, pass, depthwise ? fill_depthwise : fill_dense, &table, sizeof table);
+    tsr_pass_ints(pass, "channels", table.tiles, table.conv.group_outputs, table.conv.group_inputs,
+                  table.blocks_log2);
 }
 
 /* What glsl/row.glsl needs. */
 static void set_row(tsr_pass *pass, int taps, int row) {
     tsr_pass_repeat(pass, "TAPS", taps, "EACH_TAP");
     tsr_pass_repeat(pass, "ROW", row, "EACH_COLUMN");
-}
-
-static void set_window(tsr_pass *pass, const char *name, const tsr_window *w, int axis) {
-    tsr_pass_ints(pass, name, (int)w->kernel[axis], (int)w->stride[axis], (int)w->dilation[axis],
-                  (int)w->pad_begin[axis]);
 }
 
 tsr_pass *tsr_lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int input,
@@ -140,17 +128,15 @@ tsr_pass *tsr_lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int
                                                : "conv",
                                    output);
     tsr_pass_source(plan, pass, input);
-    set_window(pass, "window_y", w, 0);
-    set_table(plan, pass, &table, depthwise);
-    if (any)
+    tsr_lower_window(pass, "window_y", w, 0);
+    set_table(plan, pass, table, depthwise);
+    if (any) {
         tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 3,
                        (int64_t[]){table.tiles, w->kernel[0], w->kernel[1]});
-    else
-        tsr_plan_loops(plan, 1, 3, (int64_t[]){chunks, table.tiles, w->kernel[0]});
-    if (any) {
-        set_window(pass, "window_x", w, 1);
+        tsr_lower_window(pass, "window_x", w, 1);
         return pass;
     }
+    tsr_plan_loops(plan, 1, 3, (int64_t[]){chunks, table.tiles, w->kernel[0]});
     tsr_pass_ints(pass, "window_x", chunks, 0, 0, (int)w->pad_begin[1]);
     tsr_pass_define(pass, "STRIDE", (int)w->stride[1]);
     tsr_pass_define(pass, "DILATION", (int)w->dilation[1]);
@@ -183,9 +169,9 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, i
                         0};
     tsr_pass *pass = tsr_plan_pass(plan, phases ? "conv_transpose" : "conv_transpose_any", output);
     tsr_pass_source(plan, pass, input);
-    set_window(pass, "window_y", w, 0);
-    set_window(pass, "window_x", w, 1);
-    set_table(plan, pass, &table, false);
+    tsr_lower_window(pass, "window_y", w, 0);
+    tsr_lower_window(pass, "window_x", w, 1);
+    set_table(plan, pass, table, false);
     if (!phases) {
         int64_t step[2];
         for (int i = 0; i < 2; i++)
@@ -260,7 +246,7 @@ static int transposed_matrix(tsr_plan *plan, int source, const tsr_shape *shape)
 static int scalar(tsr_plan *plan, float value) {
     float *element = TSR_NEW(plan->arena, 1, float);
     if (!element) {
-        tsr_plan_fail(plan, tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the plan"));
+        tsr_plan_out_of_memory(plan);
         return 0;
     }
     *element = value;

@@ -160,9 +160,8 @@ tsr_status tsr_gles_concat(tsr_plan *plan, const tsr_node *node) {
 }
 
 static tsr_status lower_blocks(tsr_plan *plan, const tsr_node *node, const char *kernel) {
-    tsr_pass *pass;
     int input = tsr_plan_value(plan, node->inputs[0]);
-    pass = tsr_plan_pass(plan, kernel, tsr_plan_output(plan, node, 0));
+    tsr_pass *pass = tsr_plan_pass(plan, kernel, tsr_plan_output(plan, node, 0));
     tsr_pass_source(plan, pass, input);
     tsr_pass_define(pass, "DCR", strcmp(tsr_attr_string(node, "mode", "DCR"), "CRD") != 0);
     tsr_pass_ints(pass, "block", (int)tsr_attr_int(node, "blocksize", 1), 0, 0, 0);
@@ -189,15 +188,8 @@ static void fill_take(const void *data, float *texels) {
 }
 
 static void lower_take(tsr_plan *plan, int source, int axis, const take_table *table, int output) {
-    take_table *data = TSR_NEW(plan->arena, 1, take_table);
     tsr_pass *pass = tsr_plan_pass(plan, "take", output);
-    if (!data) {
-        tsr_plan_fail(plan, tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the plan"));
-        return;
-    }
-    *data = *table;
-    pass->table = fill_take;
-    pass->table_data = data;
+    tsr_pass_table(plan, pass, fill_take, table, sizeof *table);
     tsr_pass_source(plan, pass, source);
     tsr_pass_define(pass, "AXIS", axis);
     tsr_pass_ints(pass, "width", tsr_table_blocks(plan, pass, 1, table->count), 0, 0, 0);

@@ -112,10 +112,8 @@ static void lower_pool(tsr_plan *plan, const tsr_node *node, const tsr_window *w
     bool padded = w->count_include_pad;
     tsr_pass_source(plan, pass, input);
     tsr_pass_define(pass, "MODE", mode);
-    tsr_pass_ints(pass, "window_y", (int)w->kernel[0], (int)w->stride[0], (int)w->dilation[0],
-                  (int)w->pad_begin[0]);
-    tsr_pass_ints(pass, "window_x", (int)w->kernel[1], (int)w->stride[1], (int)w->dilation[1],
-                  (int)w->pad_begin[1]);
+    tsr_lower_window(pass, "window_y", w, 0);
+    tsr_lower_window(pass, "window_x", w, 1);
     tsr_pass_ints(pass, "counted", padded ? (int)w->pad_begin[0] : 0,
                   padded ? (int)w->pad_begin[1] : 0, (int)(w->in[0] + (padded ? w->pad_end[0] : 0)),
                   (int)(w->in[1] + (padded ? w->pad_end[1] : 0)));

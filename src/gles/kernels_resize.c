@@ -82,10 +82,6 @@ tsr_status tsr_gles_resize(tsr_plan *plan, const tsr_node *node) {
         return tsr_fail(TSR_LIMIT, "Resize to %lld rows or columns, the device allows %d",
                         (long long)width, plan->limits.max_texture_size);
     table.width = (int)width;
-    resize_table *data = TSR_NEW(plan->arena, 1, resize_table);
-    if (!data)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the plan");
-    *data = table;
     int input = tsr_plan_value(plan, node->inputs[0]);
     tsr_pass *pass = tsr_plan_pass(plan, "resize", tsr_plan_output(plan, node, 0));
     tsr_pass_source(plan, pass, input);
@@ -94,8 +90,7 @@ tsr_status tsr_gles_resize(tsr_plan *plan, const tsr_node *node) {
                     : table.resize.mode == TSR_LINEAR ? 2
                                                       : 4);
     tsr_pass_floats(pass, "value", table.resize.extrapolation_value, 0, 0, 0);
-    pass->table = fill_table;
-    pass->table_data = data;
+    tsr_pass_table(plan, pass, fill_table, &table, sizeof table);
     pass->table_w = table.width;
     pass->table_h = 4;
     return plan->status;

@@ -215,12 +215,8 @@ static tsr_gles_output *find_output(tsr_runner *r, int value) {
 }
 
 tsr_status tsr_gles_read_now(const tsr_runner *r, int tensor, float *data) {
-    tsr_gles_output once = {TSR_NONE, tensor, 0, true};
     const tsr_layout *l = tsr_plan_layout(r->plan, tensor);
-    glGenBuffers(1, &once.buffer);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, once.buffer);
-    glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)(tsr_layout_floats(l) * sizeof(float)), NULL,
-                 GL_STREAM_READ);
+    tsr_gles_output once = {TSR_NONE, tensor, tsr_buffer_create(l), true};
     tsr_target_read(tsr_gles_target(r, tensor), l, once.buffer);
     tsr_status status = read_buffer(r, &once, data);
     glDeleteBuffers(1, &once.buffer);

@@ -4,10 +4,6 @@
 
 #include <math.h>
 
-size_t tsr_layout_floats(const tsr_layout *l) {
-    return (size_t)l->texture_w * (size_t)l->texture_h * (size_t)l->planes * 4;
-}
-
 static GLuint create_texture(GLenum kind) {
     GLuint texture = 0;
     glGenTextures(1, &texture);
@@ -33,12 +29,12 @@ static void attach(const tsr_storage *s, GLuint texture) {
     glDrawBuffers(s->planes, buffers);
 }
 
-/* Sets rows begin .. end of every plane. */
-static void fill(const tsr_target *target, const tsr_storage *s, float value, int begin, int end) {
+/* Sets the first rows of every plane. */
+static void fill(const tsr_target *target, const tsr_storage *s, float value, int rows) {
     const float color[4] = {value, value, value, value};
     glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
     glEnable(GL_SCISSOR_TEST);
-    glScissor(0, begin, s->texture_w, end - begin);
+    glScissor(0, 0, s->texture_w, rows);
     for (int i = 0; i < s->planes; i++)
         glClearBufferfv(GL_COLOR, i, color);
     glDisable(GL_SCISSOR_TEST);
@@ -65,7 +61,7 @@ tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
         return tsr_fail(TSR_DEVICE,
                         "the driver does not render to %d planes of %s (framebuffer status 0x%04x)",
                         s->planes, s->half ? "RGBA16F" : "RGBA32F", (unsigned)status);
-    fill(target, s, 0, 0, s->texture_h + TSR_ZERO_ROWS);
+    fill(target, s, 0, s->texture_h + TSR_ZERO_ROWS);
     return TSR_OK;
 }
 
@@ -76,7 +72,7 @@ void tsr_target_destroy(tsr_target *target) {
 }
 
 void tsr_target_poison(const tsr_target *target, const tsr_storage *s) {
-    fill(target, s, NAN, 0, s->texture_h);
+    fill(target, s, NAN, s->texture_h);
 }
 
 GLuint tsr_texture_constant(const tsr_layout *l, const float *elements, float *texels) {
@@ -101,6 +97,15 @@ void tsr_target_upload(const tsr_target *target, const tsr_layout *l, const floa
     glBindTexture(GL_TEXTURE_2D_ARRAY, target->texture);
     glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, l->texture_w, l->texture_h, l->planes, GL_RGBA,
                     GL_FLOAT, texels);
+}
+
+GLuint tsr_buffer_create(const tsr_layout *l) {
+    GLuint buffer = 0;
+    glGenBuffers(1, &buffer);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
+    glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)(tsr_layout_floats(l) * sizeof(float)), NULL,
+                 GL_STREAM_READ);
+    return buffer;
 }
 
 void tsr_target_read(const tsr_target *target, const tsr_layout *l, GLuint buffer) {

@@ -23,9 +23,9 @@ GLuint tsr_texture_constant(const tsr_layout *layout, const float *elements, flo
 GLuint tsr_texture_table(int width, int height, const float *texels);
 /* Writes all planes of a target. */
 void tsr_target_upload(const tsr_target *target, const tsr_layout *layout, const float *texels);
+/* A pixel-pack buffer for all planes, left bound. */
+GLuint tsr_buffer_create(const tsr_layout *layout);
 /* Starts copying all planes to a pixel-pack buffer, as floats. */
 void tsr_target_read(const tsr_target *target, const tsr_layout *layout, GLuint buffer);
-
-size_t tsr_layout_floats(const tsr_layout *layout);
 
 #endif

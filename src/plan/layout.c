@@ -123,6 +123,10 @@ uint64_t tsr_layout_bytes(const tsr_layout *l) {
            (l->half ? 8 : 16);
 }
 
+size_t tsr_layout_floats(const tsr_layout *l) {
+    return (size_t)l->texture_w * (size_t)l->texture_h * (size_t)l->planes * 4;
+}
+
 /* Index, in texels of all planes, of tile k at row y, column x. */
 static size_t texel_index(const tsr_layout *l, size_t k, size_t y, size_t x) {
     size_t plane_size = (size_t)l->texture_w * (size_t)l->texture_h;
@@ -162,7 +166,7 @@ static void unpack_texel(float *texel, float *elements, size_t stride, int chann
 }
 
 void tsr_layout_pack(const tsr_layout *l, const float *elements, float padding, float *texels) {
-    size_t floats = (size_t)l->texture_w * (size_t)l->texture_h * (size_t)l->planes * 4;
+    size_t floats = tsr_layout_floats(l);
     for (size_t i = 0; i < floats; i++)
         texels[i] = padding;
     each_texel(l, texels, (float *)elements, pack_texel);

@@ -62,6 +62,9 @@ bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b);
 /* Of the texture, with its zero row. */
 uint64_t tsr_layout_bytes(const tsr_layout *layout);
 
+/* Of the texels of all planes, without the zero rows. */
+size_t tsr_layout_floats(const tsr_layout *layout);
+
 /* Row-major elements -> RGBA texels of all planes, plane by plane; padding channels become 0, every
  * other texel that holds no element becomes `padding`. texels: planes * texture_w * texture_h * 4
  * floats. */

@@ -172,6 +172,18 @@ void tsr_pass_floats(tsr_pass *pass, const char *name, float x, float y, float z
     pass->uniforms[pass->uniform_count++] = (tsr_uniform){name, true, {0}, {x, y, z, w}};
 }
 
+void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const void *data,
+                    size_t size) {
+    void *copy = tsr_arena_alloc(plan->arena, 1, size);
+    if (!copy) {
+        tsr_plan_out_of_memory(plan);
+        return;
+    }
+    memcpy(copy, data, size);
+    pass->table = table;
+    pass->table_data = copy;
+}
+
 void tsr_pass_post_unary(tsr_pass *pass, tsr_op op, const float param[2]) {
     pass->posts[pass->post_count++] = (tsr_pass_post){op, {param[0], param[1]}, TSR_NONE, false};
 }
@@ -216,7 +228,7 @@ void tsr_plan_alias(tsr_plan *plan, const tsr_node *node, int i, int tensor) {
         plan->value_tensor[value] = tensor;
         return;
     }
-    tsr_pass_source(plan, tsr_plan_pass(plan, "reshape", tsr_plan_output(plan, node, i)), tensor);
+    tsr_plan_copy(plan, tensor, tsr_plan_output(plan, node, i));
 }
 
 static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {

@@ -160,6 +160,9 @@ void tsr_pass_ints(tsr_pass *pass, const char *name, int x, int y, int z, int w)
 void tsr_pass_floats(tsr_pass *pass, const char *name, float x, float y, float z, float w);
 /* A pass that copies, and broadcasts where output is larger: the carrier of post-ops. */
 tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output);
+/* Gives the pass a table; a copy of the `size` bytes of data lives as long as the plan. */
+void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const void *data,
+                    size_t size);
 void tsr_pass_post_unary(tsr_pass *pass, tsr_op op, const float param[2]);
 void tsr_pass_post_binary(tsr_plan *plan, tsr_pass *pass, tsr_op op, int tensor, bool swapped);
 

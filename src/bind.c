@@ -193,13 +193,6 @@ static tsr_status check_input(const tsr_value *input) {
 
 /* ---- extra outputs --------------------------------------------------------------------------- */
 
-static bool is_output(const tsr_graph *graph, int value) {
-    for (int i = 0; i < graph->output_count; i++)
-        if (graph->outputs[i] == value)
-            return true;
-    return false;
-}
-
 static tsr_status add_outputs(tsr_graph *graph, const char *const *names, int count) {
     int *outputs = TSR_NEW(graph->arena, (size_t)graph->output_count + (size_t)count, int);
     if (!outputs)
@@ -214,7 +207,7 @@ static tsr_status add_outputs(tsr_graph *graph, const char *const *names, int co
                             "extra output '%s': there is no such tensor; names like it: %s",
                             names[i] ? names[i] : "(NULL)",
                             tsr_names_close_to(graph, names[i] ? names[i] : "").text);
-        if (!is_output(graph, value))
+        if (!tsr_graph_is_output(graph, value))
             outputs[graph->output_count++] = value;
     }
     return TSR_OK;

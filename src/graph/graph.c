@@ -30,6 +30,13 @@ size_t tsr_dtype_size(tsr_dtype dtype) {
     return 0;
 }
 
+bool tsr_graph_is_output(const tsr_graph *graph, int value) {
+    for (int i = 0; i < graph->output_count; i++)
+        if (graph->outputs[i] == value)
+            return true;
+    return false;
+}
+
 bool tsr_dtype_is_float(tsr_dtype dtype) {
     return dtype == TSR_F32 || dtype == TSR_F16 || dtype == TSR_F64;
 }

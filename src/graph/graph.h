@@ -106,6 +106,7 @@ int tsr_graph_add_value(tsr_graph *graph, const char *name);
 int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
                            const tsr_shape *shape, const void *data);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
+bool tsr_graph_is_output(const tsr_graph *graph, int value);
 
 bool tsr_dtype_is_float(tsr_dtype dtype);
 /* "[1, 3, ?, 256]", in one of a few rotating per-thread buffers: for messages. */

@@ -98,7 +98,7 @@ static int output_index(const tsr_node *node, int value) {
  * cannot be. */
 static bool write_graph_output(tsr_graph *graph, int in, int out) {
     int producer = graph->values[in].producer;
-    if (producer == TSR_NONE || tsr_is_graph_output(graph, in))
+    if (producer == TSR_NONE || tsr_graph_is_output(graph, in))
         return false;
     tsr_set_producer(graph, producer, output_index(&graph->nodes[producer], in), out);
     graph->values[in].producer = TSR_NONE;
@@ -109,7 +109,7 @@ static bool write_graph_output(tsr_graph *graph, int in, int out) {
 static void bypass(tsr_graph *graph, tsr_node *node, int *readers) {
     int in = node->inputs[0], out = node->outputs[0];
     int others = readers[in] + readers[out] - 1; /* but for the node itself */
-    if (!tsr_is_graph_output(graph, out))
+    if (!tsr_graph_is_output(graph, out))
         tsr_replace_reads(graph, out, in);
     else if (!write_graph_output(graph, in, out))
         return;

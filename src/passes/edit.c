@@ -28,13 +28,6 @@ int *tsr_count_readers(const tsr_graph *graph) {
     return readers;
 }
 
-bool tsr_is_graph_output(const tsr_graph *graph, int value) {
-    for (int i = 0; i < graph->output_count; i++)
-        if (graph->outputs[i] == value)
-            return true;
-    return false;
-}
-
 void tsr_replace_reads(tsr_graph *graph, int value, int replacement) {
     for (int n = 0; n < graph->node_count; n++) {
         tsr_node *node = &graph->nodes[n];

@@ -8,8 +8,6 @@
  * One int per value, in the graph's arena; NULL with a message when out of memory. */
 int *tsr_count_readers(const tsr_graph *graph);
 
-bool tsr_is_graph_output(const tsr_graph *graph, int value);
-
 /* Lets every node that reads one value read another instead. */
 void tsr_replace_reads(tsr_graph *graph, int value, int replacement);
 

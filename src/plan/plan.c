@@ -61,13 +61,6 @@ int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const float *eleme
     return tensor;
 }
 
-bool tsr_plan_is_output(const tsr_graph *graph, int value) {
-    for (int i = 0; i < graph->output_count; i++)
-        if (graph->outputs[i] == value)
-            return true;
-    return false;
-}
-
 int tsr_plan_value(tsr_plan *plan, int value) {
     if (plan->status != TSR_OK)
         return 0;
@@ -224,7 +217,7 @@ void tsr_plan_alias(tsr_plan *plan, const tsr_node *node, int i, int tensor) {
         return;
     const tsr_plan_tensor *t = &plan->tensors[tensor];
     bool computed = !t->constant && t->first_pass >= 0;
-    if (computed || !tsr_plan_is_output(plan->graph, value)) {
+    if (computed || !tsr_graph_is_output(plan->graph, value)) {
         plan->value_tensor[value] = tensor;
         return;
     }

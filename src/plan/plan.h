@@ -123,7 +123,6 @@ tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes);
 
 tsr_status tsr_plan_fail(tsr_plan *plan, tsr_status status);
 tsr_status tsr_plan_out_of_memory(tsr_plan *plan);
-bool tsr_plan_is_output(const tsr_graph *graph, int value);
 const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor);
 
 /* The tensor of a value, made on first use for graph inputs and constants. */

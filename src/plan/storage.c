@@ -79,22 +79,32 @@ static tsr_status assign_storages(tsr_plan *plan) {
     return TSR_OK;
 }
 
-static void count_bytes(tsr_plan *plan) {
+/* The most bytes alive during one pass. */
+static tsr_status find_live_bound(tsr_plan *plan) {
+    uint64_t *change = TSR_NEW(plan->arena, plan->pass_count + 1, uint64_t), live = 0;
+    if (!change)
+        return tsr_plan_out_of_memory(plan);
+    for (int j = 1; j < plan->tensor_count; j++) {
+        const tsr_plan_tensor *t = &plan->tensors[j];
+        if (t->storage == TSR_NONE)
+            continue;
+        change[t->keep ? 0 : t->first_pass] += tensor_bytes(t);
+        change[t->keep ? plan->pass_count : t->last_pass + 1] -= tensor_bytes(t);
+    }
+    for (int i = 0; i < plan->pass_count; i++) {
+        live += change[i]; /* modulo 2^64: the sum is right */
+        plan->live_bytes_bound = live > plan->live_bytes_bound ? live : plan->live_bytes_bound;
+    }
+    return TSR_OK;
+}
+
+static void count_constants(tsr_plan *plan) {
     for (int j = 1; j < plan->tensor_count; j++)
         if (plan->tensors[j].constant)
             plan->constant_bytes += tsr_layout_bytes(&plan->tensors[j].layout);
-    for (int i = 0; i < plan->pass_count; i++) {
-        const tsr_pass *pass = &plan->passes[i];
-        plan->constant_bytes += (uint64_t)pass->table_w * (uint64_t)pass->table_h * 16;
-        uint64_t live = 0;
-        for (int j = 1; j < plan->tensor_count; j++) {
-            const tsr_plan_tensor *t = &plan->tensors[j];
-            if (t->storage != TSR_NONE && (t->keep || (t->first_pass <= i && i <= t->last_pass)))
-                live += tensor_bytes(t);
-        }
-        if (live > plan->live_bytes_bound)
-            plan->live_bytes_bound = live;
-    }
+    for (int i = 0; i < plan->pass_count; i++)
+        plan->constant_bytes +=
+            (uint64_t)plan->passes[i].table_w * (uint64_t)plan->passes[i].table_h * 16;
 }
 
 static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
@@ -111,6 +121,7 @@ tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     mark_kept(plan);
     find_lifetimes(plan);
     TSR_TRY(assign_storages(plan));
-    count_bytes(plan);
+    TSR_TRY(find_live_bound(plan));
+    count_constants(plan);
     return check_memory(plan, max_bytes);
 }

@@ -3,7 +3,7 @@
 set -euo pipefail
 
 # Lowest first; files straight in src/ are the layer "session".
-layers="base graph onnx passes plan backend cpu gles session"
+layers="base graph onnx passes plan backend cpu gpu gles webgpu session"
 
 # Prints each include in tree $1 that looks upwards.
 upward_includes() {

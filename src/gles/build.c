@@ -27,38 +27,38 @@ static void find_uniforms(const tsr_pass *pass, tsr_gles_pass *p) {
 /* All programs are started before the first is waited for: drivers may compile in parallel. */
 static tsr_status build_programs(tsr_runner *r) {
     double start = tsr_clock_ms();
-    for (int i = 0; i < r->plan->pass_count; i++) {
-        if (r->plan->passes[i].kind != TSR_PASS_DRAW)
+    for (int i = 0; i < r->base.plan->pass_count; i++) {
+        if (r->base.plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
-        char *text = tsr_shader_text(r->plan, &r->plan->passes[i]);
+        char *text = tsr_shader_text(r->base.plan, &r->base.plan->passes[i]);
         if (!text)
             return out_of_memory();
         TSR_TRY(tsr_program_acquire(&r->device->programs, text, &r->passes[i].program));
-        r->program_count += !in_earlier_pass(r, i);
+        r->base.program_count += !in_earlier_pass(r, i);
     }
-    for (int i = 0; i < r->plan->pass_count; i++) {
-        const tsr_pass *pass = &r->plan->passes[i];
+    for (int i = 0; i < r->base.plan->pass_count; i++) {
+        const tsr_pass *pass = &r->base.plan->passes[i];
         if (pass->kind != TSR_PASS_DRAW)
             continue;
         TSR_TRY(tsr_program_finish(r->passes[i].program, pass->kernel));
         find_uniforms(pass, &r->passes[i]);
     }
-    r->compile_ms = tsr_clock_ms() - start;
+    r->base.compile_ms = tsr_clock_ms() - start;
     return TSR_OK;
 }
 
 static tsr_status build_targets(tsr_runner *r) {
-    for (int i = 0; i < r->plan->storage_count; i++) {
-        TSR_TRY(tsr_target_create(&r->plan->storages[i], &r->targets[i]));
-        if (r->options.poison)
-            tsr_target_poison(&r->targets[i], &r->plan->storages[i]);
+    for (int i = 0; i < r->base.plan->storage_count; i++) {
+        TSR_TRY(tsr_target_create(&r->base.plan->storages[i], &r->targets[i]));
+        if (r->base.options.poison)
+            tsr_target_poison(&r->targets[i], &r->base.plan->storages[i]);
     }
-    r->allocated_bytes += r->plan->tensor_bytes;
+    r->base.allocated_bytes += r->base.plan->tensor_bytes;
     return TSR_OK;
 }
 
 static tsr_status build_table(tsr_runner *r, int i) {
-    const tsr_pass *pass = &r->plan->passes[i];
+    const tsr_pass *pass = &r->base.plan->passes[i];
     if (!pass->table)
         return TSR_OK;
     float *texels = calloc((size_t)pass->table_w * (size_t)pass->table_h * 4, sizeof(float));
@@ -71,7 +71,7 @@ static tsr_status build_table(tsr_runner *r, int i) {
 }
 
 static tsr_status build_constant(tsr_runner *r, int i) {
-    const tsr_plan_tensor *t = &r->plan->tensors[i];
+    const tsr_plan_tensor *t = &r->base.plan->tensors[i];
     if (!t->constant)
         return TSR_OK;
     float *texels = malloc(tsr_layout_floats(&t->layout) * sizeof(float));
@@ -83,35 +83,23 @@ static tsr_status build_constant(tsr_runner *r, int i) {
 }
 
 static tsr_status build_constants(tsr_runner *r) {
-    for (int i = 0; i < r->plan->pass_count; i++)
+    for (int i = 0; i < r->base.plan->pass_count; i++)
         TSR_TRY(build_table(r, i));
-    for (int i = 1; i < r->plan->tensor_count; i++)
+    for (int i = 1; i < r->base.plan->tensor_count; i++)
         TSR_TRY(build_constant(r, i));
-    r->allocated_bytes += r->plan->constant_bytes;
+    r->base.allocated_bytes += r->base.plan->constant_bytes;
     return TSR_OK;
 }
 
-static size_t staging_floats(const tsr_runner *r) {
-    size_t most = 0;
-    bool all = tsr_gles_falls_back(r);
-    for (int i = 1; i < r->plan->tensor_count; i++) {
-        size_t floats = tsr_layout_floats(&r->plan->tensors[i].layout);
-        most = (all || r->plan->tensors[i].keep) && floats > most ? floats : most;
-    }
-    return most;
-}
-
 static tsr_status build_outputs(tsr_runner *r) {
-    r->staging = malloc(staging_floats(r) * sizeof(float) + 1);
-    if (!r->staging)
-        return out_of_memory();
-    for (int i = 0; i < r->output_count; i++) {
+    for (int i = 0; i < r->base.output_count; i++) {
         tsr_gles_output *o = &r->outputs[i];
-        if (o->tensor == TSR_NONE || r->options.texture_outputs)
+        int tensor = r->base.outputs[i].tensor;
+        if (tensor == TSR_NONE || r->base.options.texture_outputs)
             continue;
-        const tsr_layout *l = tsr_plan_layout(r->plan, o->tensor);
+        const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
         o->buffer = tsr_buffer_create(l);
-        r->allocated_bytes += tsr_layout_floats(l) * sizeof(float);
+        r->base.allocated_bytes += tsr_layout_floats(l) * sizeof(float);
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     return TSR_OK;
@@ -122,9 +110,9 @@ tsr_status tsr_gles_build(tsr_runner *r) {
     TSR_TRY(build_targets(r));
     TSR_TRY(build_constants(r));
     TSR_TRY(build_outputs(r));
-    TSR_TRY(tsr_gles_fallback_create(r));
+    TSR_TRY(tsr_gpu_runner_allocate(&r->base));
     if (r->timers)
-        glGenQueriesEXT(r->graph->node_count, r->timers);
+        glGenQueriesEXT(r->base.graph->node_count, r->timers);
     return tsr_gles_check_error(r->device, "preparing the session");
 }
 
@@ -132,13 +120,13 @@ void tsr_gles_unbuild(tsr_runner *r) {
     if (r->fence)
         glDeleteSync(r->fence);
     if (r->timers)
-        glDeleteQueriesEXT(r->graph->node_count, r->timers);
-    for (int i = 0; i < r->output_count; i++)
+        glDeleteQueriesEXT(r->base.graph->node_count, r->timers);
+    for (int i = 0; i < r->base.output_count; i++)
         glDeleteBuffers(1, &r->outputs[i].buffer);
-    for (int i = 0; i < r->plan->storage_count; i++)
+    for (int i = 0; i < r->base.plan->storage_count; i++)
         tsr_target_destroy(&r->targets[i]);
-    glDeleteTextures(r->plan->tensor_count, r->constants);
-    for (int i = 0; i < r->plan->pass_count; i++) {
+    glDeleteTextures(r->base.plan->tensor_count, r->constants);
+    for (int i = 0; i < r->base.plan->pass_count; i++) {
         glDeleteTextures(1, &r->passes[i].table);
         if (r->passes[i].program)
             tsr_program_release(&r->device->programs, r->passes[i].program);

@@ -128,7 +128,7 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     d->reset_status =
         glGetGraphicsResetStatusKHR ? glGetGraphicsResetStatusKHR : glGetGraphicsResetStatusEXT;
     info->has_robust_reset = d->reset_status != NULL;
-    d->limits = (tsr_layout_limits){info->max_texture_size, 1};
+    d->limits = (tsr_layout_limits){.max_texture_size = info->max_texture_size, .max_planes = 1};
     while (d->limits.max_planes * 2 <= info->max_draw_buffers &&
            d->limits.max_planes < TSR_MAX_PLANES)
         d->limits.max_planes *= 2;

@@ -1,6 +1,6 @@
 /* The device's own multiply-add rate in fragments: what shares of peak are shares of. */
 #include "gles/device.h"
-#include "gles/texture.h"
+#include "gles/tensor.h"
 
 #include "base/clock.h"
 #include "base/error.h"

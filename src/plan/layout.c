@@ -74,6 +74,32 @@ static bool choose_wrap(tsr_layout *l, int64_t count, int max_size) {
     return height + TSR_ZERO_ROWS <= max_size;
 }
 
+static tsr_status fill_buffer(tsr_layout *l, int64_t tile_count, const tsr_shape *shape,
+                              uint64_t max_bytes) {
+    int64_t texels = tile_count * l->h * l->w;
+    l->linear = l->buffer = true;
+    l->texture_w = (int)texels;
+    l->texture_h = 1;
+    if (texels > INT_MAX || tsr_layout_bytes(l) > max_bytes)
+        return tsr_fail(TSR_LIMIT,
+                        "a tensor of shape %s needs a buffer of %lld bytes, the device binds at "
+                        "most %llu",
+                        tsr_shape_text(shape), (long long)texels * (l->half ? 8 : 16),
+                        (unsigned long long)max_bytes);
+    return TSR_OK;
+}
+
+static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shape *shape,
+                               int max_size) {
+    if (choose_grid(l, tile_count, max_size) || choose_wrap(l, tile_count, max_size))
+        return TSR_OK;
+    return tsr_fail(
+        TSR_LIMIT,
+        "a tensor of shape %s needs %lld texels in each of %d planes, a texture holds %d x %d",
+        tsr_shape_text(shape), (long long)(tile_count * l->h * l->tile_w), l->planes, max_size,
+        max_size - TSR_ZERO_ROWS);
+}
+
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
                            tsr_layout_wish wish, tsr_layout *layout) {
     if (shape->rank < 0 || shape->rank > 4)
@@ -101,13 +127,9 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
         l.spread = spread;
     l.tile_w = (int)divide_up(l.w, l.planes * l.spread) * l.spread;
     int64_t tile_count = (int64_t)l.n * l.tiles;
-    if (!choose_grid(&l, tile_count, limits->max_texture_size) &&
-        !choose_wrap(&l, tile_count, limits->max_texture_size))
-        return tsr_fail(
-            TSR_LIMIT,
-            "a tensor of shape %s needs %lld texels in each of %d planes, a texture holds %d x %d",
-            tsr_shape_text(shape), (long long)(tile_count * l.h * l.tile_w), l.planes,
-            limits->max_texture_size, limits->max_texture_size - TSR_ZERO_ROWS);
+    TSR_TRY(limits->max_buffer_bytes
+                ? fill_buffer(&l, tile_count, shape, limits->max_buffer_bytes)
+                : fill_texture(&l, tile_count, shape, limits->max_texture_size));
     *layout = l;
     return TSR_OK;
 }
@@ -119,8 +141,8 @@ bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
 }
 
 uint64_t tsr_layout_bytes(const tsr_layout *l) {
-    return (uint64_t)l->texture_w * (uint64_t)(l->texture_h + TSR_ZERO_ROWS) * (uint64_t)l->planes *
-           (l->half ? 8 : 16);
+    uint64_t rows = (uint64_t)l->texture_h + (l->buffer ? 0 : TSR_ZERO_ROWS);
+    return (uint64_t)l->texture_w * rows * (uint64_t)l->planes * (l->half ? 8 : 16);
 }
 
 size_t tsr_layout_floats(const tsr_layout *l) {

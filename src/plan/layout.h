@@ -11,7 +11,10 @@
  * planes, column x % spread * (tile_w / spread) + x / (spread * planes) so that fragments side by
  * side meet the same taps too, and tiles lie in a grid:   side by side, 2^columns_log2 in a row; or
  *   linear: one behind the other, row by row, wrapped at a width of 2^columns_log2 texels: for
- * tensors whose tiles do not fit side by side or below each other */
+ * tensors whose tiles do not fit side by side or below each other
+ *
+ * Where compute kernels read buffers instead of textures, a tensor is linear with one plane: texel
+ * (k * h + y) * w + x of a buffer of texture_w texels. */
 #ifndef TSR_PLAN_LAYOUT_H
 #define TSR_PLAN_LAYOUT_H
 
@@ -20,12 +23,13 @@
 enum { TSR_MAX_PLANES = 8 };
 
 /* Every texture of a tensor ends in a row that no pass writes and that stays zero: what lies beside
- * an image is read there. texture_h of a layout does not count it. */
+ * an image is read there. texture_h of a layout does not count it. Buffers have none. */
 enum { TSR_ZERO_ROWS = 1 };
 
 typedef struct tsr_layout_limits {
     int max_texture_size;
-    int max_planes; /* render targets, a power of two */
+    int max_planes;            /* render targets, a power of two */
+    uint64_t max_buffer_bytes; /* of one tensor or table in a buffer; 0: they lie in textures */
 } tsr_layout_limits;
 
 typedef struct tsr_layout {
@@ -34,7 +38,7 @@ typedef struct tsr_layout {
     int planes; /* 1, 2, 4 or 8 */
     int spread; /* columns between the pixels of a fragment */
     int tile_w; /* columns of a tile in one plane */
-    bool linear, half;
+    bool linear, half, buffer;
     int columns_log2;
     int texture_w, texture_h;
 } tsr_layout;
@@ -59,7 +63,7 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
 
 /* Do both hold the same elements in the same texels? */
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b);
-/* Of the texture, with its zero row. */
+/* Of the texture, with its zero row, or of the buffer. */
 uint64_t tsr_layout_bytes(const tsr_layout *layout);
 
 /* Of the texels of all planes, without the zero rows. */

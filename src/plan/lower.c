@@ -25,7 +25,7 @@ static void add_posts(tsr_plan *plan, const tsr_node *node, const int *operands)
             tsr_pass_post_unary(pass, post->op, post->param);
             continue;
         }
-        if (pass->source_count == TSR_MAX_SOURCES)
+        if (pass->source_count == plan->max_sources)
             pass = continue_pass(plan, pass);
         tsr_pass_post_binary(plan, pass, post->op, operands[i], post->swapped);
     }

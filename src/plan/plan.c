@@ -141,9 +141,9 @@ void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *rounds)
 }
 
 void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor) {
-    if (pass->source_count == TSR_MAX_SOURCES) {
+    if (pass->source_count == plan->max_sources) {
         tsr_plan_fail(plan,
-                      tsr_fail(TSR_LIMIT, "a pass reads more than %d tensors", TSR_MAX_SOURCES));
+                      tsr_fail(TSR_LIMIT, "a pass reads more than %d tensors", plan->max_sources));
         return;
     }
     pass->sources[pass->source_count++] = tensor;
@@ -163,6 +163,14 @@ void tsr_pass_ints(tsr_pass *pass, const char *name, int x, int y, int z, int w)
 
 void tsr_pass_floats(tsr_pass *pass, const char *name, float x, float y, float z, float w) {
     pass->uniforms[pass->uniform_count++] = (tsr_uniform){name, true, {0}, {x, y, z, w}};
+}
+
+void tsr_pass_groups(tsr_pass *pass, int64_t count) {
+    enum { MOST = 65535 };
+    int64_t rows = (count + MOST - 1) / MOST;
+    pass->groups[0] = (int)((count + rows - 1) / rows);
+    pass->groups[1] = (int)rows;
+    pass->groups[2] = 1;
 }
 
 void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const void *data,
@@ -254,6 +262,8 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .half = options->half,
                        .keep_all = options->keep_all,
                        .max_rounds = options->max_rounds,
+                       .max_sources = options->max_sources ? options->max_sources : TSR_MAX_SOURCES,
+                       .kernels = options->kernels,
                        .fallback = options->fallback};
     tsr_status status = build(plan, options);
     if (status != TSR_OK) {

@@ -15,6 +15,9 @@ enum {
 
 typedef struct tsr_pass tsr_pass;
 
+/* What differs between the GPU backends' kernels: src/gpu/lower.h. */
+typedef struct tsr_gpu_kernels tsr_gpu_kernels;
+
 /* Fills a table's zeroed RGBA texels, table_w a row: weights in the order that a kernel reads them.
  */
 typedef void tsr_table_fn(const void *data, float *texels);
@@ -41,7 +44,7 @@ typedef struct tsr_pass_post {
 } tsr_pass_post;
 
 typedef enum tsr_pass_kind {
-    TSR_PASS_DRAW,
+    TSR_PASS_DRAW,   /* or, in a compute backend, a dispatch */
     TSR_PASS_CPU,    /* the whole node on the CPU: sources are read back, outputs stay in memory */
     TSR_PASS_UPLOAD, /* `value`, from memory to `output` */
 } tsr_pass_kind;
@@ -60,6 +63,8 @@ struct tsr_pass {
     tsr_table_fn *table;    /* NULL: none; called when a runner is made */
     const void *table_data; /* lives in the plan's arena */
     int table_w, table_h;
+    int groups[3]; /* workgroups of a compute kernel with an entry point of its own; 0: one
+                      invocation for each texel of the output */
 };
 
 typedef struct tsr_plan_tensor {
@@ -82,7 +87,8 @@ typedef struct tsr_plan {
     const tsr_graph *graph;
     tsr_layout_limits limits;
     bool half, keep_all, fallback;
-    int max_rounds;
+    int max_rounds, max_sources;
+    const tsr_gpu_kernels *kernels;
     tsr_status status;  /* of the first failure: later calls do nothing */
     int node;           /* being lowered */
     int *value_tensor;  /* by value index; TSR_NONE if it has none */
@@ -100,13 +106,15 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
-    bool half;      /* 16-bit storage for everything but inner sums */
-    bool keep_all;  /* share no storage */
-    bool fallback;  /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
-    int max_rounds; /* that all loops of a fragment may make, 0: no limit */
+    bool half;       /* 16-bit storage for everything but inner sums */
+    bool keep_all;   /* share no storage */
+    bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
+    int max_rounds;  /* that all loops of a fragment may make, 0: no limit */
+    int max_sources; /* of a pass, 0: TSR_MAX_SOURCES */
     bool plain_outputs;         /* copy graph outputs to plain textures: one plane, not wrapped */
     uint64_t max_bytes;         /* refuse plans of more; 0: no limit */
     tsr_lower_fn *const *lower; /* by operator; NULL where there is none */
+    const tsr_gpu_kernels *kernels; /* for the lowerings */
 } tsr_plan_options;
 
 /* graph must outlive the plan. */
@@ -157,6 +165,9 @@ void tsr_pass_define(tsr_pass *pass, const char *name, int value);
 void tsr_pass_repeat(tsr_pass *pass, const char *name, int value, const char *each);
 void tsr_pass_ints(tsr_pass *pass, const char *name, int x, int y, int z, int w);
 void tsr_pass_floats(tsr_pass *pass, const char *name, float x, float y, float z, float w);
+/* Workgroups of a kernel with an entry point of its own, folded so that no dimension exceeds
+ * WebGPU's 65535. */
+void tsr_pass_groups(tsr_pass *pass, int64_t count);
 /* A pass that copies, and broadcasts where output is larger: the carrier of post-ops. */
 tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output);
 /* Gives the pass a table; a copy of the `size` bytes of data lives as long as the plan. */

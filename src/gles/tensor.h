@@ -1,6 +1,6 @@
 /* Textures, framebuffers and transfers. */
-#ifndef TSR_GLES_TEXTURE_H
-#define TSR_GLES_TEXTURE_H
+#ifndef TSR_GLES_TENSOR_H
+#define TSR_GLES_TENSOR_H
 
 #include "gles/gl.h"
 #include "plan/plan.h"

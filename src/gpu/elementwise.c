@@ -1,12 +1,12 @@
 /* Element-wise operators: post-ops behind a copy. src/passes/fuse.c leaves few of them standing
  * alone. */
-#include "gles/kernels.h"
+#include "gpu/lower.h"
 
 #include "base/error.h"
 
 #include <float.h>
 
-tsr_status tsr_gles_unary(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_unary(tsr_plan *plan, const tsr_node *node) {
     float param[2];
     tsr_unary_params(node, param);
     int input = tsr_plan_value(plan, node->inputs[0]);
@@ -15,7 +15,7 @@ tsr_status tsr_gles_unary(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-tsr_status tsr_gles_clip(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_clip(tsr_plan *plan, const tsr_node *node) {
     const float param[2] = {tsr_const_float(plan->graph, node, 1, -FLT_MAX),
                             tsr_const_float(plan->graph, node, 2, FLT_MAX)};
     int input = tsr_plan_value(plan, node->inputs[0]);
@@ -24,7 +24,7 @@ tsr_status tsr_gles_clip(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-tsr_status tsr_gles_binary(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_binary(tsr_plan *plan, const tsr_node *node) {
     int rank = tsr_node_out(plan->graph, node, 0)->shape.rank;
     int a = tsr_plan_operand(plan, node->inputs[0], rank),
         b = tsr_plan_operand(plan, node->inputs[1], rank);
@@ -33,6 +33,6 @@ tsr_status tsr_gles_binary(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-tsr_status tsr_gles_prelu(tsr_plan *plan, const tsr_node *node) {
-    return tsr_gles_binary(plan, node);
+tsr_status tsr_lower_prelu(tsr_plan *plan, const tsr_node *node) {
+    return tsr_lower_binary(plan, node);
 }

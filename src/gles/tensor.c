@@ -1,4 +1,4 @@
-#include "gles/texture.h"
+#include "gles/tensor.h"
 
 #include "base/error.h"
 

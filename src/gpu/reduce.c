@@ -1,45 +1,73 @@
 /* Pools, means, normalizations and softmax. */
-#include "gles/kernels.h"
+#include "gpu/lower.h"
 
 #include "base/error.h"
+
+#include <limits.h>
 
 enum { SUM, MAXIMUM };
 enum { PLAIN, SQUARED_DIFFERENCE, EXP_DIFFERENCE };
 enum { PYRAMID = 16 }; /* rows and columns that one fragment of a pyramid adds up */
+enum { WORKGROUP = 256 };
 
-static tsr_pass *reduce_pass(tsr_plan *plan, int source, int minus, int operation, int map,
-                             int output) {
-    tsr_pass *pass = tsr_plan_pass(plan, "reduce", output);
+/* What one element of the output is made of. */
+typedef struct reduction {
+    int operation, map;
+    int minus;    /* tensor of the map, TSR_NONE for PLAIN */
+    int block[4]; /* of N, C (0: its own, else all), H, W */
+    float factor;
+} reduction;
+
+/* Enough texels for a workgroup to share. */
+static bool shared_by_workgroup(const tsr_plan *plan, const reduction *r, int source) {
+    int64_t texels = (int64_t)r->block[0] * r->block[2] * r->block[3];
+    if (r->block[1])
+        texels *= tsr_plan_layout(plan, source)->tiles;
+    return plan->kernels->workgroups && texels >= WORKGROUP;
+}
+
+static void lower_reduction(tsr_plan *plan, int source, const reduction *r, int output) {
+    bool shared = shared_by_workgroup(plan, r, source);
+    tsr_pass *pass = tsr_plan_pass(plan, shared ? "reduce_group" : "reduce", output);
+    const tsr_layout *l = tsr_plan_layout(plan, output);
     tsr_pass_source(plan, pass, source);
-    if (map != PLAIN)
-        tsr_pass_source(plan, pass, minus);
-    tsr_pass_define(pass, "OPERATION", operation);
-    tsr_pass_define(pass, "MAP", map);
-    return pass;
+    if (r->map != PLAIN)
+        tsr_pass_source(plan, pass, r->minus);
+    tsr_pass_define(pass, "OPERATION", r->operation);
+    tsr_pass_define(pass, "MAP", r->map);
+    tsr_pass_define(pass, "CHANNELS", r->block[1] != 0);
+    tsr_pass_ints(pass, "block", r->block[0], 0, r->block[2], r->block[3]);
+    tsr_pass_floats(pass, "factor", r->factor, 0, 0, 0);
+    if (shared)
+        tsr_pass_groups(pass, (int64_t)l->n * l->tiles * l->h * l->w);
 }
 
 int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output) {
     const tsr_layout l = *tsr_plan_layout(plan, tensor);
     int h = l.h, w = l.w;
+    int side = plan->kernels->workgroups ? INT_MAX : PYRAMID;
     for (bool first = true; first || h > 1 || w > 1; first = false) {
-        int block_h = h < PYRAMID ? h : PYRAMID, block_w = w < PYRAMID ? w : PYRAMID;
+        int block_h = h < side ? h : side, block_w = w < side ? w : side;
         h = (h + block_h - 1) / block_h;
         w = (w + block_w - 1) / block_w;
         bool last = h == 1 && w == 1;
         int result = last && output != TSR_NONE
                          ? output
                          : tsr_plan_tensor_new(plan, &(tsr_shape){4, {l.n, l.c, h, w}}, true);
-        int map = first && minus != TSR_NONE ? SQUARED_DIFFERENCE : PLAIN;
-        tsr_pass *pass = reduce_pass(plan, tensor, minus, SUM, map, result);
-        tsr_pass_define(pass, "CHANNELS", 0);
-        tsr_pass_ints(pass, "block", 1, 0, block_h, block_w);
-        tsr_pass_floats(pass, "factor", last ? 1.0f / ((float)l.h * (float)l.w) : 1.0f, 0, 0, 0);
+        const reduction step = {
+            .operation = SUM,
+            .map = first && minus != TSR_NONE ? SQUARED_DIFFERENCE : PLAIN,
+            .minus = minus,
+            .block = {1, 0, block_h, block_w},
+            .factor = last ? 1.0f / ((float)l.h * (float)l.w) : 1.0f,
+        };
+        lower_reduction(plan, tensor, &step, result);
         tensor = result;
     }
     return tensor;
 }
 
-tsr_status tsr_gles_global_average_pool(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
     int input = tsr_plan_value(plan, node->inputs[0]);
     tsr_lower_mean(plan, input, TSR_NONE, tsr_plan_output(plan, node, 0));
     return plan->status;
@@ -47,7 +75,7 @@ tsr_status tsr_gles_global_average_pool(tsr_plan *plan, const tsr_node *node) {
 
 /* y = scale * (x - mean) / sqrt(variance + epsilon) + bias, mean and variance over one channel of
  * one image. */
-tsr_status tsr_gles_instance_normalization(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_instance_normalization(tsr_plan *plan, const tsr_node *node) {
     int input = tsr_plan_value(plan, node->inputs[0]);
     int mean = tsr_lower_mean(plan, input, TSR_NONE, TSR_NONE),
         variance = tsr_lower_mean(plan, input, mean, TSR_NONE);
@@ -62,7 +90,7 @@ tsr_status tsr_gles_instance_normalization(tsr_plan *plan, const tsr_node *node)
 }
 
 /* src/passes/fold_batch_norm.c leaves none. */
-tsr_status tsr_gles_batch_normalization(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_batch_normalization(tsr_plan *plan, const tsr_node *node) {
     (void)plan;
     return tsr_fail(TSR_UNSUPPORTED, "'%s' was neither folded nor rewritten", node->name);
 }
@@ -71,24 +99,24 @@ tsr_status tsr_gles_batch_normalization(tsr_plan *plan, const tsr_node *node) {
 static int reduce_axes(tsr_plan *plan, int source, const tsr_shape *shape, int axis, int end,
                        int operation, int minus) {
     tsr_shape reduced = *shape;
-    int block[4] = {1, 0, 1, 1};
+    reduction r = {.operation = operation,
+                   .map = operation == SUM ? EXP_DIFFERENCE : PLAIN,
+                   .minus = minus,
+                   .block = {1, 0, 1, 1},
+                   .factor = 1};
     for (int i = axis; i < end; i++) {
-        block[tsr_layout_axes(shape->rank)[i]] = (int)shape->dim[i];
+        r.block[tsr_layout_axes(shape->rank)[i]] = (int)shape->dim[i];
         reduced.dim[i] = 1;
     }
     int output = tsr_plan_tensor_new(plan, &reduced, true);
-    tsr_pass *pass = reduce_pass(plan, source, minus, operation,
-                                 operation == SUM ? EXP_DIFFERENCE : PLAIN, output);
-    tsr_pass_define(pass, "CHANNELS", block[TSR_AXIS_C] != 0);
-    tsr_pass_ints(pass, "block", block[0], 0, block[2], block[3]);
-    int tiles = block[TSR_AXIS_C] ? tsr_plan_layout(plan, source)->tiles : 1;
+    lower_reduction(plan, source, &r, output);
+    int tiles = r.block[TSR_AXIS_C] ? tsr_plan_layout(plan, source)->tiles : 1;
     tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 4,
-                   (int64_t[]){block[0], tiles, block[2], block[3]});
-    tsr_pass_floats(pass, "factor", 1, 0, 0, 0);
+                   (int64_t[]){r.block[0], tiles, r.block[2], r.block[3]});
     return output;
 }
 
-tsr_status tsr_gles_softmax(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -1), shape->rank, &axis));
@@ -132,16 +160,16 @@ static bool covers_image(const tsr_window *w) {
     return covers;
 }
 
-tsr_status tsr_gles_average_pool(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_average_pool(tsr_plan *plan, const tsr_node *node) {
     tsr_window w;
     TSR_TRY(tsr_node_window(plan->graph, node, &w));
     if (covers_image(&w))
-        return tsr_gles_global_average_pool(plan, node);
+        return tsr_lower_global_average_pool(plan, node);
     lower_pool(plan, node, &w, POOL_AVERAGE, tsr_plan_output(plan, node, 0));
     return plan->status;
 }
 
-tsr_status tsr_gles_max_pool(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_max_pool(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *indices = tsr_node_out(plan->graph, node, 1);
     tsr_window w;
     TSR_TRY(tsr_node_window(plan->graph, node, &w));

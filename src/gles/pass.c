@@ -10,12 +10,12 @@ static void set_layout(GLint size, GLint grid, const tsr_layout *l) {
 }
 
 static void bind_source(const tsr_runner *r, const tsr_program *program, int index, int tensor) {
-    const tsr_plan_tensor *t = &r->plan->tensors[tensor];
+    const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
     glActiveTexture(GL_TEXTURE0 + (GLenum)index);
     glBindTexture(GL_TEXTURE_2D_ARRAY,
                   t->constant ? r->constants[tensor] : r->targets[t->storage].texture);
-    int w = t->constant ? t->layout.texture_w : r->plan->storages[t->storage].texture_w;
-    int h = t->constant ? t->layout.texture_h : r->plan->storages[t->storage].texture_h;
+    int w = t->constant ? t->layout.texture_w : r->base.plan->storages[t->storage].texture_w;
+    int h = t->constant ? t->layout.texture_h : r->base.plan->storages[t->storage].texture_h;
     glUniform2f(program->source_inverse[index], 1.0f / (float)w, 1.0f / (float)(h + TSR_ZERO_ROWS));
     set_layout(program->source_size[index], program->source_grid[index], &t->layout);
 }
@@ -38,9 +38,9 @@ static void set_uniforms(const tsr_pass *pass, const tsr_gles_pass *p) {
 }
 
 static void draw_pass(const tsr_runner *r, int index) {
-    const tsr_pass *pass = &r->plan->passes[index];
+    const tsr_pass *pass = &r->base.plan->passes[index];
     const tsr_gles_pass *p = &r->passes[index];
-    const tsr_plan_tensor *output = &r->plan->tensors[pass->output];
+    const tsr_plan_tensor *output = &r->base.plan->tensors[pass->output];
     const tsr_layout *l = &output->layout;
     glUseProgram(p->program->id);
     for (int i = 0; i < pass->source_count; i++)
@@ -59,22 +59,29 @@ static void draw_pass(const tsr_runner *r, int index) {
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
+static void upload(const tsr_runner *r, const tsr_pass *pass) {
+    const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
+    tsr_layout_pack(l, r->base.fallback.data[pass->value], 0, r->base.staging);
+    tsr_target_upload(tsr_gles_target(r, pass->output), l, r->base.staging);
+}
+
 static tsr_status run_passes(tsr_runner *r, int begin, int end) {
     for (int i = begin; i < end; i++) {
-        const tsr_pass *pass = &r->plan->passes[i];
+        const tsr_pass *pass = &r->base.plan->passes[i];
         if (pass->kind == TSR_PASS_DRAW)
             draw_pass(r, i);
         else if (pass->kind == TSR_PASS_UPLOAD)
-            tsr_gles_upload(r, pass);
+            upload(r, pass);
         else
-            TSR_TRY(tsr_gles_run_on_cpu(r, pass));
+            TSR_TRY(
+                tsr_fallback_run(&r->base.fallback, pass, r->base.staging, tsr_gles_read_now, r));
     }
     return TSR_OK;
 }
 
 /* A node between GPU timers, or, where there are none, on the clock. */
 static tsr_status run_timed(tsr_runner *r, int node, int begin, int end) {
-    if (r->timers && r->plan->passes[begin].kind == TSR_PASS_DRAW) {
+    if (r->timers && r->base.plan->passes[begin].kind == TSR_PASS_DRAW) {
         glBeginQueryEXT(GL_TIME_ELAPSED_EXT, r->timers[node]);
         tsr_status status = run_passes(r, begin, end);
         glEndQueryEXT(GL_TIME_ELAPSED_EXT);
@@ -84,18 +91,18 @@ static tsr_status run_timed(tsr_runner *r, int node, int begin, int end) {
     double start = tsr_clock_ms();
     TSR_TRY(run_passes(r, begin, end));
     glFinish();
-    r->node_ms[node] = tsr_clock_ms() - start;
+    r->base.node_ms[node] = tsr_clock_ms() - start;
     return TSR_OK;
 }
 
 tsr_status tsr_gles_draw(tsr_runner *r) {
-    int count = r->plan->pass_count;
+    int count = r->base.plan->pass_count;
     for (int begin = 0, end; begin < count; begin = end) {
-        int node = r->plan->passes[begin].node;
+        int node = r->base.plan->passes[begin].node;
         end = begin + 1;
-        while (end < count && r->plan->passes[end].node == node)
+        while (end < count && r->base.plan->passes[end].node == node)
             end++;
-        bool timed = r->options.time_passes && node != TSR_NONE;
+        bool timed = r->base.options.time_passes && node != TSR_NONE;
         TSR_TRY(timed ? run_timed(r, node, begin, end) : run_passes(r, begin, end));
     }
     return TSR_OK;

@@ -1,5 +1,5 @@
 /* Operators that move elements and compute nothing. */
-#include "gles/kernels.h"
+#include "gpu/lower.h"
 
 #include "base/error.h"
 
@@ -49,7 +49,7 @@ static tsr_move straight(int rank) {
     return move;
 }
 
-tsr_status tsr_gles_transpose(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_transpose(tsr_plan *plan, const tsr_node *node) {
     int rank = tsr_node_in(plan->graph, node, 0)->shape.rank, count;
     const int64_t *perm = tsr_attr_ints(node, "perm", &count);
     tsr_move move = straight(rank);
@@ -60,7 +60,7 @@ tsr_status tsr_gles_transpose(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-tsr_status tsr_gles_slice(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_slice(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     tsr_slice slice;
     TSR_TRY(tsr_node_slice(plan->graph, node, &slice));
@@ -72,7 +72,7 @@ tsr_status tsr_gles_slice(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-tsr_status tsr_gles_split(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_split(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), shape->rank, &axis));
@@ -89,7 +89,7 @@ tsr_status tsr_gles_split(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-tsr_status tsr_gles_pad(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_pad(tsr_plan *plan, const tsr_node *node) {
     static const char *const modes[] = {"", "constant", "reflect", "edge"};
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     const char *mode = tsr_attr_string(node, "mode", "constant");
@@ -131,7 +131,7 @@ static void lower_concat(tsr_plan *plan, const int *sources, int count, const in
     tsr_pass_ints(pass, "begins", begins[1], begins[2], begins[3], 0);
 }
 
-tsr_status tsr_gles_concat(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_concat(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_out(plan->graph, node, 0)->shape;
     int sources[CONCAT_SOURCES], count = 0, axis;
     int64_t sizes[CONCAT_SOURCES], total = 0;
@@ -168,11 +168,11 @@ static tsr_status lower_blocks(tsr_plan *plan, const tsr_node *node, const char 
     return plan->status;
 }
 
-tsr_status tsr_gles_depth_to_space(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_depth_to_space(tsr_plan *plan, const tsr_node *node) {
     return lower_blocks(plan, node, "depth_to_space");
 }
 
-tsr_status tsr_gles_space_to_depth(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_space_to_depth(tsr_plan *plan, const tsr_node *node) {
     return lower_blocks(plan, node, "space_to_depth");
 }
 
@@ -195,7 +195,7 @@ static void lower_take(tsr_plan *plan, int source, int axis, const take_table *t
     tsr_pass_ints(pass, "width", tsr_table_blocks(plan, pass, 1, table->count), 0, 0, 0);
 }
 
-tsr_status tsr_gles_gather(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *data = tsr_node_in(plan->graph, node, 0),
                     *out = tsr_node_out(plan->graph, node, 0);
     take_table table = {0};
@@ -238,26 +238,26 @@ static tsr_status lower_view(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-tsr_status tsr_gles_reshape(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_reshape(tsr_plan *plan, const tsr_node *node) {
     return lower_view(plan, node);
 }
-tsr_status tsr_gles_flatten(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_flatten(tsr_plan *plan, const tsr_node *node) {
     return lower_view(plan, node);
 }
-tsr_status tsr_gles_squeeze(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_squeeze(tsr_plan *plan, const tsr_node *node) {
     return lower_view(plan, node);
 }
-tsr_status tsr_gles_unsqueeze(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_unsqueeze(tsr_plan *plan, const tsr_node *node) {
     return lower_view(plan, node);
 }
-tsr_status tsr_gles_identity(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_identity(tsr_plan *plan, const tsr_node *node) {
     return lower_view(plan, node);
 }
-tsr_status tsr_gles_dropout(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_dropout(tsr_plan *plan, const tsr_node *node) {
     return lower_view(plan, node);
 }
 
-tsr_status tsr_gles_cast(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_cast(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *in = tsr_node_in(plan->graph, node, 0),
                     *out = tsr_node_out(plan->graph, node, 0);
     if (!tsr_dtype_is_float(in->dtype) || !tsr_dtype_is_float(out->dtype))
@@ -267,10 +267,10 @@ tsr_status tsr_gles_cast(tsr_plan *plan, const tsr_node *node) {
 }
 
 /* tsr_prepare() turns both into constants. */
-tsr_status tsr_gles_shape(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_shape(tsr_plan *plan, const tsr_node *node) {
     (void)plan;
     return tsr_fail(TSR_UNSUPPORTED, "'%s' was not folded", node->name);
 }
-tsr_status tsr_gles_constant(tsr_plan *plan, const tsr_node *node) {
-    return tsr_gles_shape(plan, node);
+tsr_status tsr_lower_constant(tsr_plan *plan, const tsr_node *node) {
+    return tsr_lower_shape(plan, node);
 }

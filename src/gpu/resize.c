@@ -1,6 +1,8 @@
-#include "gles/kernels.h"
+#include "gpu/lower.h"
 
 #include "base/error.h"
+
+#include <limits.h>
 
 /* glsl/resize.glsl's table: of which input columns each output column is made (row 0), with which
  * weights (row 1); the same for rows (rows 2 and 3). */
@@ -66,7 +68,7 @@ static tsr_status check(const tsr_resize *r, const tsr_shape *shape) {
     return TSR_OK;
 }
 
-tsr_status tsr_gles_resize(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     resize_table table = {.axis = {TSR_NONE, TSR_NONE}, .in = {1, 1}, .out = {1, 1}};
     TSR_TRY(tsr_node_resize(plan->graph, node, &table.resize));
@@ -78,9 +80,10 @@ tsr_status tsr_gles_resize(tsr_plan *plan, const tsr_node *node) {
         table.out[line] = table.resize.out[i];
     }
     int64_t width = table.out[0] > table.out[1] ? table.out[0] : table.out[1];
-    if (width > plan->limits.max_texture_size)
-        return tsr_fail(TSR_LIMIT, "Resize to %lld rows or columns, the device allows %d",
-                        (long long)width, plan->limits.max_texture_size);
+    int64_t limit = plan->limits.max_buffer_bytes ? INT_MAX / 64 : plan->limits.max_texture_size;
+    if (width > limit)
+        return tsr_fail(TSR_LIMIT, "Resize to %lld rows or columns, the device allows %lld",
+                        (long long)width, (long long)limit);
     table.width = (int)width;
     int input = tsr_plan_value(plan, node->inputs[0]);
     tsr_pass *pass = tsr_plan_pass(plan, "resize", tsr_plan_output(plan, node, 0));

@@ -1,0 +1,52 @@
+/* Convolutions: what their nodes ask for. */
+#include "gpu/lower.h"
+
+#include "base/error.h"
+
+const float *tsr_kernel_between(const tsr_convolution *c, int output, int input) {
+    int group = output / c->group_outputs, i = input - group * c->group_inputs;
+    if (group >= c->window.group || i < 0 || i >= c->group_inputs)
+        return NULL;
+    return c->weights + (size_t)group * c->stride_group +
+           (size_t)(output % c->group_outputs) * c->stride_output + (size_t)i * c->stride_input;
+}
+
+int tsr_tiles_per_output(const tsr_convolution *c) {
+    int most = 1, outputs = c->group_outputs * (int)c->window.group;
+    for (int output = 0; output < outputs; output += 4) {
+        int last = output + 3 < outputs ? output + 3 : outputs - 1;
+        int first_channel = output / c->group_outputs * c->group_inputs;
+        int last_channel = last / c->group_outputs * c->group_inputs + c->group_inputs - 1;
+        int tiles = (last_channel >> 2) - (first_channel >> 2) + 1;
+        most = tiles > most ? tiles : most;
+    }
+    return most;
+}
+
+static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool transposed) {
+    const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
+    tsr_convolution conv = {.weights = weights->data, .factor = 1};
+    TSR_TRY(tsr_node_window(plan->graph, node, &conv.window));
+    size_t area = (size_t)(conv.window.kernel[0] * conv.window.kernel[1]);
+    int group = (int)conv.window.group, rows = (int)weights->shape.dim[0],
+        columns = (int)weights->shape.dim[1];
+    conv.stride_group = (size_t)(rows / group) * (size_t)columns * area;
+    conv.group_outputs = transposed ? columns : rows / group;
+    conv.group_inputs = transposed ? rows / group : columns;
+    conv.stride_output = transposed ? area : (size_t)columns * area;
+    conv.stride_input = transposed ? (size_t)columns * area : area;
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    tsr_pass *pass =
+        transposed ? plan->kernels->conv_transpose(plan, &conv, input, node)
+                   : plan->kernels->convolution(plan, &conv, input, tsr_plan_output(plan, node, 0));
+    tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);
+    return plan->status;
+}
+
+tsr_status tsr_lower_conv(tsr_plan *plan, const tsr_node *node) {
+    return lower_conv_node(plan, node, false);
+}
+
+tsr_status tsr_lower_conv_transpose(tsr_plan *plan, const tsr_node *node) {
+    return lower_conv_node(plan, node, true);
+}

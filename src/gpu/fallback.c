@@ -1,0 +1,107 @@
+#include "gpu/fallback.h"
+
+#include "base/error.h"
+#include "cpu/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool tsr_falls_back(const tsr_plan *plan) {
+    for (int i = 0; i < plan->pass_count; i++)
+        if (plan->passes[i].kind != TSR_PASS_DRAW)
+            return true;
+    return false;
+}
+
+static tsr_status hold(tsr_fallback *f, int value) {
+    const tsr_value *v = value == TSR_NONE ? NULL : &f->plan->graph->values[value];
+    if (!v || v->data || f->data[value])
+        return TSR_OK;
+    f->data[value] = malloc(tsr_cpu_bytes(v) + 1);
+    return f->data[value] ? TSR_OK
+                          : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for tensor '%s'", v->name);
+}
+
+static tsr_status hold_node(tsr_fallback *f, const tsr_node *node) {
+    for (int i = 0; i < node->input_count; i++)
+        TSR_TRY(hold(f, node->inputs[i]));
+    for (int i = 0; i < node->post_count; i++)
+        TSR_TRY(hold(f, node->posts[i].operand));
+    for (int i = 0; i < node->output_count; i++)
+        TSR_TRY(hold(f, node->outputs[i]));
+    return TSR_OK;
+}
+
+tsr_status tsr_fallback_create(const tsr_plan *plan, tsr_fallback *f) {
+    f->plan = plan;
+    if (!tsr_falls_back(plan))
+        return TSR_OK;
+    f->data = calloc((size_t)plan->graph->value_count, sizeof *f->data);
+    if (!f->data)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+    for (int i = 0; i < plan->graph->value_count; i++)
+        if (plan->value_on_cpu[i])
+            TSR_TRY(hold(f, i));
+    for (int i = 0; i < plan->pass_count; i++)
+        if (plan->passes[i].kind == TSR_PASS_CPU)
+            TSR_TRY(hold_node(f, &plan->graph->nodes[plan->passes[i].node]));
+    return TSR_OK;
+}
+
+void tsr_fallback_destroy(tsr_fallback *f) {
+    for (int i = 0; f->data && i < f->plan->graph->value_count; i++)
+        if (!f->plan->graph->values[i].data)
+            free(f->data[i]);
+    free(f->data);
+}
+
+void tsr_fallback_set_input(tsr_fallback *f, int value, const float *elements) {
+    if (f->data && f->plan->value_on_cpu[value])
+        memcpy(f->data[value], elements, tsr_cpu_bytes(&f->plan->graph->values[value]));
+}
+
+/* What the device holds, into memory. */
+static tsr_status fetch(tsr_fallback *f, int value, float *staging, tsr_read_fn *read, void *user) {
+    if (value == TSR_NONE || f->plan->value_on_cpu[value])
+        return TSR_OK;
+    const tsr_value *v = &f->plan->graph->values[value];
+    if (v->data) {
+        f->data[value] = (void *)v->data; /* only read */
+        return TSR_OK;
+    }
+    int tensor = f->plan->value_tensor[value];
+    if (tensor == TSR_NONE)
+        return TSR_OK;
+    const float *constant = f->plan->tensors[tensor].constant;
+    if (constant) { /* a view of one */
+        memcpy(f->data[value], constant, tsr_cpu_bytes(v));
+        return TSR_OK;
+    }
+    if (tsr_dtype_is_float(v->dtype))
+        return read(user, tensor, f->data[value]);
+    TSR_TRY(read(user, tensor, staging)); /* a pool's indices: floats on a GPU */
+    int64_t *ints = f->data[value], count = tsr_shape_count(&v->shape);
+    for (int64_t i = 0; i < count; i++)
+        ints[i] = (int64_t)staging[i];
+    return TSR_OK;
+}
+
+tsr_status tsr_fallback_run(tsr_fallback *f, const tsr_pass *pass, float *staging,
+                            tsr_read_fn *read, void *user) {
+    const tsr_graph *graph = f->plan->graph;
+    const tsr_node *node = &graph->nodes[pass->node];
+    for (int i = 0; i < node->input_count; i++)
+        TSR_TRY(fetch(f, node->inputs[i], staging, read, user));
+    for (int i = 0; i < node->post_count; i++)
+        TSR_TRY(fetch(f, node->posts[i].operand, staging, read, user));
+    return tsr_fail_context(tsr_cpu_eval(graph, node, f->data), "%s: node '%s' (%s)", graph->file,
+                            node->name, tsr_op_get_info(node->op)->name);
+}
+
+void tsr_fallback_get_output(const tsr_fallback *f, int value, float *elements) {
+    const tsr_value *v = &f->plan->graph->values[value];
+    int64_t count = tsr_shape_count(&v->shape);
+    for (int64_t i = 0; i < count; i++)
+        elements[i] = tsr_dtype_is_float(v->dtype) ? ((const float *)f->data[value])[i]
+                                                   : (float)((const int64_t *)f->data[value])[i];
+}

@@ -1,0 +1,81 @@
+/* How each operator becomes passes: tsr_lower_<stem>, one a line of ops.def; shared by the GPU
+ * backends but for tsr_gpu_kernels. */
+#ifndef TSR_GPU_LOWER_H
+#define TSR_GPU_LOWER_H
+
+#include "graph/infer.h"
+#include "plan/plan.h"
+
+#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
+    tsr_lower_fn tsr_lower_##stem;
+#define TSR_UNARY(Name, stem)
+#define TSR_BINARY(Name, stem)
+#include "graph/ops.def"
+tsr_lower_fn tsr_lower_unary, tsr_lower_binary;
+
+extern tsr_lower_fn *const tsr_gpu_lower[TSR_OP_COUNT];
+
+/* Shared by lowerings. */
+
+enum { TSR_EXACT_FLOATS = 1 << 24 }; /* every integer up to here is a float */
+
+/* Elements of a constant float input, NULL if absent. */
+const float *tsr_const_floats(const tsr_graph *graph, const tsr_node *node, int input);
+/* The first element of a constant float input, or otherwise. */
+float tsr_const_float(const tsr_graph *graph, const tsr_node *node, int input, float otherwise);
+/* Lays `count` blocks of `block` texels out in the pass's table, 2^result blocks a row; sets
+ * table_w and table_h. */
+int tsr_table_blocks(tsr_plan *plan, tsr_pass *pass, int block, int64_t count);
+
+/* A convolution with constant weights. Window and group as in tsr_window; weights of output channel
+ * o, input channel i of group g begin at weights[g * stride_group + o * stride_output + i *
+ * stride_input], their kernel row-major. */
+typedef struct tsr_convolution {
+    tsr_window window;
+    const float *weights;
+    float factor; /* of all weights */
+    int group_outputs, group_inputs;
+    size_t stride_group, stride_output, stride_input;
+} tsr_convolution;
+
+/* The kernel between an output and an input channel; NULL if they do not meet. */
+const float *tsr_kernel_between(const tsr_convolution *conv, int output, int input);
+/* The most input tiles that the channels of one output tile read, over all output tiles. */
+int tsr_tiles_per_output(const tsr_convolution *conv);
+
+/* What each GPU backend does in its own way. The pass returned writes the result, so that post-ops
+ * can be appended to it. */
+struct tsr_gpu_kernels {
+    tsr_pass *(*convolution)(tsr_plan *plan, const tsr_convolution *conv, int input, int output);
+    /* Makes the tensor of the node's output itself: its layout may follow the stride. */
+    tsr_pass *(*conv_transpose)(tsr_plan *plan, const tsr_convolution *conv, int input,
+                                const tsr_node *node);
+    /* Tensors of `rank` axes, leading ones broadcast; inner: length of the sums. */
+    tsr_pass *(*matmul)(tsr_plan *plan, int a, int b, int rank, int64_t inner, int output);
+    /* Workgroups can reduce a block together: a reduction takes one pass instead of a pyramid. */
+    bool workgroups;
+};
+
+/* The mean over rows and columns in a pyramid of passes, 32 bits; of (a - minus)^2 if minus is a
+ * tensor, not TSR_NONE. output: the tensor to write, TSR_NONE to make one. */
+int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output);
+
+/* Kernel, stride, dilation and leading pad of axis 0 (rows) or 1 (columns) as a uniform. */
+void tsr_lower_window(tsr_pass *pass, const char *name, const tsr_window *window, int axis);
+
+/* A post-op with a constant input [C], seen as [1, C, 1, 1]: a bias or a scale. Nothing if it is
+ * absent. */
+void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,
+                           int input);
+
+/* A pass that moves elements: see glsl/gather.glsl. Axes are those of the tensors' shapes. */
+typedef struct tsr_move {
+    int rank_in, rank_out;
+    int feeds[TSR_MAX_RANK]; /* by input axis: the output axis that feeds it, TSR_NONE for none */
+    int64_t step[TSR_MAX_RANK], start[TSR_MAX_RANK];
+    int pad; /* mode of glsl/gather.glsl */
+    float value;
+} tsr_move;
+void tsr_lower_move(tsr_plan *plan, int source, int output, const tsr_move *move);
+
+#endif

@@ -1,0 +1,108 @@
+#include "gpu/runner.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "gpu/lower.h"
+
+#include <stdlib.h>
+
+static tsr_status out_of_memory(void) {
+    return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+}
+
+static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
+    tsr_plan_options options = *limits;
+    options.half = r->options.precision == TSR_FP16;
+    options.keep_all = r->options.keep_tensors;
+    options.fallback = r->options.allow_cpu_fallback;
+    options.plain_outputs = r->options.texture_outputs;
+    options.max_bytes = tsr_memory_bytes();
+    options.lower = tsr_gpu_lower;
+    return tsr_plan_create(r->graph, &options, &r->plan);
+}
+
+static tsr_status list_outputs(tsr_gpu_runner *r) {
+    r->output_count = r->graph->output_count;
+    r->outputs = calloc((size_t)r->output_count + 1, sizeof *r->outputs);
+    r->node_ms = calloc((size_t)r->graph->node_count + 1, sizeof *r->node_ms);
+    if (!r->outputs || !r->node_ms)
+        return out_of_memory();
+    for (int i = 0; i < r->graph->node_count; i++)
+        r->node_ms[i] = -1;
+    for (int i = 0; i < r->output_count; i++) {
+        int value = r->graph->outputs[i];
+        bool constant = r->graph->values[value].data;
+        r->outputs[i] = (tsr_gpu_output){value, constant ? TSR_NONE : r->plan->value_tensor[value]};
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_gpu_runner_create(tsr_gpu_runner *r, const tsr_graph *graph,
+                                 const tsr_runner_options *options,
+                                 const tsr_plan_options *limits) {
+    *r = (tsr_gpu_runner){.graph = graph, .options = *options};
+    TSR_TRY(make_plan(r, limits));
+    return list_outputs(r);
+}
+
+void tsr_gpu_runner_destroy(tsr_gpu_runner *r) {
+    tsr_fallback_destroy(&r->fallback);
+    free(r->outputs);
+    free(r->staging);
+    free(r->node_ms);
+    tsr_plan_destroy(r->plan);
+}
+
+static size_t staging_floats(const tsr_gpu_runner *r) {
+    size_t most = 0;
+    bool all = tsr_falls_back(r->plan);
+    for (int i = 1; i < r->plan->tensor_count; i++) {
+        size_t floats = tsr_layout_floats(&r->plan->tensors[i].layout);
+        most = (all || r->plan->tensors[i].keep) && floats > most ? floats : most;
+    }
+    return most;
+}
+
+tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *r) {
+    r->staging = malloc(staging_floats(r) * sizeof(float) + 1);
+    return r->staging ? tsr_fallback_create(r->plan, &r->fallback) : out_of_memory();
+}
+
+int tsr_gpu_find_output(const tsr_gpu_runner *r, int value) {
+    for (int i = 0; i < r->output_count; i++)
+        if (r->outputs[i].value == value)
+            return i;
+    return TSR_NONE;
+}
+
+bool tsr_gpu_can_read(const tsr_gpu_runner *r, int value) {
+    int tensor = r->plan->value_tensor[value];
+    if (tensor == TSR_NONE)
+        return r->plan->value_on_cpu[value];
+    return r->plan->tensors[tensor].storage != TSR_NONE && r->plan->tensors[tensor].keep;
+}
+
+void tsr_gpu_report(const tsr_gpu_runner *r, tsr_report *out) {
+    out->pass_count = r->plan->pass_count;
+    out->program_count = r->program_count;
+    out->compile_ms = r->compile_ms;
+    out->tensor_bytes = r->plan->tensor_bytes;
+    out->live_bytes_bound = r->plan->live_bytes_bound;
+    out->weight_bytes = r->plan->constant_bytes;
+    out->allocated_bytes = r->allocated_bytes;
+}
+
+void tsr_gpu_node_report(const tsr_gpu_runner *r, const char *backend, int node,
+                         tsr_node_report *out) {
+    bool on_cpu = false;
+    out->kernel = "";
+    out->passes = 0;
+    for (int i = 0; i < r->plan->pass_count; i++)
+        if (r->plan->passes[i].node == node) {
+            out->passes++;
+            out->kernel = r->plan->passes[i].kernel;
+            on_cpu = on_cpu || r->plan->passes[i].kind == TSR_PASS_CPU;
+        }
+    out->backend = on_cpu ? "cpu" : out->passes ? backend : "view";
+    out->ms = r->node_ms[node];
+}

@@ -8,10 +8,16 @@
 static tsr_status check_desc(const tsr_device_desc *desc) {
     if ((unsigned)desc->platform > TSR_PLATFORM_CURRENT)
         return tsr_fail(TSR_INVALID_ARGUMENT, "there is no platform %d", (int)desc->platform);
+    if ((unsigned)desc->kernels > TSR_KERNELS_SHARED)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "there is no choice of kernels %d",
+                        (int)desc->kernels);
     if (desc->gpu < 0 || desc->max_texture_size < 0 || desc->max_draw_buffers < 0)
         return tsr_fail(TSR_INVALID_ARGUMENT,
                         "gpu %d, max_texture_size %d and max_draw_buffers %d must not be negative",
                         desc->gpu, desc->max_texture_size, desc->max_draw_buffers);
+    if (desc->gpu > 0 && desc->adapter)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "gpu %d and adapter '%s' are two choices: give one",
+                        desc->gpu, desc->adapter);
     if (desc->gpu > 0 && desc->platform != TSR_PLATFORM_AUTO &&
         desc->platform != TSR_PLATFORM_DEVICE)
         return tsr_fail(TSR_INVALID_ARGUMENT, "gpu %d can be chosen on the device platform only",

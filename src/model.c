@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "graph/custom.h"
 #include "onnx/onnx.h"
 
 /* ---- reading files --------------------------------------------------------------------------- */
@@ -85,21 +86,28 @@ static tsr_status wrap(tsr_graph *graph, tsr_model **model) {
     return TSR_OK;
 }
 
+static tsr_model_desc fill(const tsr_model_desc *desc, const char *name) {
+    tsr_model_desc filled = desc ? *desc : (tsr_model_desc){0};
+    filled.name = filled.name ? filled.name : name;
+    filled.max_bytes = filled.max_bytes ? filled.max_bytes : tsr_memory_bytes();
+    return filled;
+}
+
 tsr_status tsr_model_load_memory(const void *bytes, size_t size, const tsr_model_desc *desc,
                                  tsr_model **model) {
     if (!model)
         return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_model_load_memory: model is NULL");
     *model = NULL;
-    const char *name = desc && desc->name ? desc->name : "model in memory";
-    uint64_t max_bytes = desc && desc->max_bytes ? desc->max_bytes : tsr_memory_bytes();
+    tsr_model_desc filled = fill(desc, "model in memory");
+    TSR_TRY(tsr_fail_context(tsr_custom_check(filled.custom_ops, filled.custom_op_count), "%s",
+                             filled.name));
     if (!bytes || size == 0)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there are no bytes", name);
-    if (size > max_bytes)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: there are %zu bytes, the limit is %llu", name, size,
-                        (unsigned long long)max_bytes);
+        return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there are no bytes", filled.name);
+    if (size > filled.max_bytes)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: there are %zu bytes, the limit is %llu",
+                        filled.name, size, (unsigned long long)filled.max_bytes);
     tsr_graph *graph;
-    TSR_TRY(
-        tsr_onnx_read(bytes, size, name, desc ? desc->external_data_dir : NULL, max_bytes, &graph));
+    TSR_TRY(tsr_onnx_read(bytes, size, &filled, &graph));
     tsr_status status = wrap(graph, model);
     if (status != TSR_OK)
         tsr_graph_destroy(graph);
@@ -119,8 +127,8 @@ tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc, tsr_mode
         return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_model_load: %s is NULL",
                         path ? "model" : "path");
     *model = NULL;
-    tsr_model_desc filled = {.name = path};
-    filled.max_bytes = desc && desc->max_bytes ? desc->max_bytes : tsr_memory_bytes();
+    tsr_model_desc filled = fill(desc, path);
+    filled.name = path;
     void *bytes = NULL;
     size_t size = 0;
     TSR_TRY(read_file(path, filled.max_bytes, &bytes, &size));
@@ -199,17 +207,27 @@ int64_t tsr_model_parameter_count(const tsr_model *model) {
     return total;
 }
 
+static int count_nodes(const tsr_graph *graph, tsr_op op, const tsr_custom_op *custom) {
+    int count = 0;
+    for (int n = 0; n < graph->node_count; n++)
+        count += graph->nodes[n].op == op && graph->nodes[n].custom == custom;
+    return count;
+}
+
+/* ONNX's operators, then the custom ones. */
 bool tsr_model_op(const tsr_model *model, int index, const char **op, int *count) {
-    int found[TSR_OP_COUNT] = {0};
-    for (int n = 0; model && n < model->graph->node_count; n++)
-        found[model->graph->nodes[n].op]++;
-    for (int o = 0; o < TSR_OP_COUNT; o++) {
-        if (found[o] == 0 || index-- != 0)
+    int kinds = model ? TSR_OP_COUNT + model->graph->custom_op_count : 0;
+    for (int k = 0; k < kinds; k++) {
+        const tsr_custom_op *custom =
+            k < TSR_OP_COUNT ? NULL : &model->graph->custom_ops[k - TSR_OP_COUNT];
+        tsr_op kind = custom ? TSR_OP_Custom : (tsr_op)k;
+        int found = count_nodes(model->graph, kind, custom);
+        if (found == 0 || index-- != 0)
             continue;
         if (op)
-            *op = tsr_op_get_info((tsr_op)o)->name;
+            *op = custom ? custom->name : tsr_op_get_info(kind)->name;
         if (count)
-            *count = found[o];
+            *count = found;
         return true;
     }
     return false;

@@ -58,7 +58,7 @@ static tsr_status prepare_graph(tsr_graph *graph, const tsr_backend *backend,
 
 /* "Conv+Relu"; NULL when out of memory. */
 static const char *op_text(tsr_graph *graph, const tsr_node *node) {
-    const char *text = tsr_op_get_info(node->op)->name;
+    const char *text = tsr_node_op_name(node);
     for (int p = 0; p < node->post_count && text; p++)
         text =
             tsr_arena_printf(graph->arena, "%s+%s", text, tsr_op_get_info(node->posts[p].op)->name);
@@ -353,8 +353,8 @@ tsr_status tsr_session_report(const tsr_session *session, tsr_report *report) {
         return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_report: %s is NULL",
                         session ? "report" : "session");
     const tsr_graph *graph = session->graph;
-    *report =
-        (tsr_report){.backend = session->device->backend->name, .node_count = graph->node_count};
+    *report = (tsr_report){
+        .backend = session->device->backend->name, .node_count = graph->node_count, .gpu_ms = -1};
     for (int n = 0; n < graph->node_count; n++)
         report->macs += tsr_node_macs(graph, &graph->nodes[n]);
     session->device->backend->report(session->runner, report);

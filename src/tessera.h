@@ -69,6 +69,16 @@ TSR_API const char *tsr_status_text(tsr_status status);
  * call into Tessera on this thread. */
 TSR_API const char *tsr_last_error(void);
 
+#if defined(__GNUC__)
+#define TSR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define TSR_PRINTF(fmt, args)
+#endif
+
+/* Sets this thread's message and returns status: for functions of custom operators, which say with
+ * it why they fail. */
+TSR_API tsr_status tsr_fail(tsr_status status, const char *format, ...) TSR_PRINTF(2, 3);
+
 typedef enum tsr_log_level {
     TSR_LOG_ERROR,
     TSR_LOG_WARN,
@@ -139,16 +149,29 @@ typedef enum tsr_platform {
     TSR_PLATFORM_CURRENT,
 } tsr_platform;
 
+/* Which kernels compute convolutions and matrix products: for tests and comparisons. */
+typedef enum tsr_kernel_choice {
+    TSR_KERNELS_AUTO,   /* as the device has it */
+    TSR_KERNELS_PLAIN,  /* one texel at a time: the simplest */
+    TSR_KERNELS_DIRECT, /* several texels at a time in registers: AUTO on adapters that are a CPU */
+    TSR_KERNELS_SHARED, /* in blocks through workgroup memory: AUTO on GPUs */
+} tsr_kernel_choice;
+
 typedef struct tsr_device_desc {
-    const char *backend;   /* "gles" (default) or "cpu" */
+    const char *backend;   /* "gles" (default), "webgpu" or "cpu" */
     tsr_platform platform; /* gles only */
-    int gpu; /* 1 picks the first device of TSR_PLATFORM_DEVICE, 2 the second; 0: no choice */
+    /* 1 picks the first device of TSR_PLATFORM_DEVICE or the first WebGPU adapter, 2 the second; 0:
+     * no choice */
+    int gpu;
+    const char
+        *adapter; /* webgpu only: picks by a part of its name, in any case; NULL: no choice */
     /* TSR_PLATFORM_CURRENT: finds GL entry points; NULL asks the system's libGLESv2 and EGL. */
     void *(*get_proc_address)(const char *name);
     /* Caps below what the driver offers; 0 leaves the driver's. For tests and for weaker targets.
      */
-    int max_texture_size;
-    int max_draw_buffers;
+    int max_texture_size, max_draw_buffers; /* gles only */
+    uint64_t max_buffer_bytes;              /* webgpu only: of one tensor or table */
+    tsr_kernel_choice kernels;              /* webgpu only */
 } tsr_device_desc;
 
 TSR_API tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device);
@@ -160,10 +183,12 @@ typedef struct tsr_device_info {
     const char *name;    /* renderer, e.g. "llvmpipe (LLVM 15.0.6, 256 bits)" */
     const char *version; /* driver and API version */
     int max_texture_size, max_array_layers, max_draw_buffers,
-        max_uniform_block_bytes; /* 0 on cpu */
-    bool has_timer;              /* GPU timers are offered */
-    bool has_float_blend;        /* blending into RGBA32F */
-    bool has_robust_reset;       /* a lost context can be detected */
+        max_uniform_block_bytes; /* gles; 0 elsewhere */
+    uint64_t max_buffer_bytes;   /* webgpu, as the next three; 0 elsewhere */
+    int max_workgroup_invocations, max_workgroup_bytes, max_storage_buffers;
+    bool has_timer;        /* GPU timers are offered */
+    bool has_float_blend;  /* blending into RGBA32F */
+    bool has_robust_reset; /* a lost context can be detected */
 } tsr_device_info;
 
 TSR_API tsr_status tsr_device_get_info(const tsr_device *device, tsr_device_info *info);
@@ -174,10 +199,81 @@ TSR_API tsr_status tsr_device_get_info(const tsr_device *device, tsr_device_info
 TSR_API tsr_status tsr_device_measure_peak(tsr_device *device, double *gflops);
 
 /* Calls fn once for each device that could be created here, in the order of tsr_device_desc.gpu for
- * platform devices. A backend that finds nothing calls fn with info NULL and the reason. */
+ * platform devices and adapters. A backend that finds nothing calls fn with info NULL and the
+ * reason. */
 typedef void (*tsr_device_fn)(void *user, const tsr_device_desc *desc, const tsr_device_info *info,
                               const char *reason);
 TSR_API void tsr_list_devices(tsr_device_fn fn, void *user);
+
+/* ---- custom operators ------------------------------------------------------------------------ */
+
+/* Operators of the caller's own, or ONNX's where Tessera lacks them: tsr_model_desc.custom_ops says
+ * which ones a model's nodes may use. demos/custom_op.c is a worked example.
+ *
+ * An operator has 1 to 4 inputs, the last of them optional if it likes, and one output: floats all
+ * of them. On the CPU a function computes the whole output. On a GPU a body computes one element of
+ * it from the element's place: the inside of a function that returns a float in GLSL ES 3.00, an
+ * f32 in WGSL. Both languages have the same names for it, to be read only, integers but for
+ * elements and attributes:
+ *
+ *     n, c, y, x                  which element: image, channel, row, column
+ *     IN0(n, c, y, x) .. IN3      an element of an input; 0 outside it and where the node has none
+ *     IN0_N, IN0_C, IN0_H, IN0_W  an input's sizes; 0 where the node has none
+ *     OUT_N, OUT_C, OUT_H, OUT_W  the output's
+ *     ATTR_gain                   the attribute "gain" of tsr_custom_op.attrs, as a float
+ *
+ * so that `return ATTR_gain * IN0(n, c, y, x);` is a body in both. Tensors of fewer than 4 axes are
+ * [N, C, W], [N, C] and [C] there, of size 1 along the others; those of more axes stay on the CPU.
+ * What is fused behind the node, a ReLU say, and 16-bit storage are none of the body's business. */
+
+enum { TSR_MAX_CUSTOM_INPUTS = 4, TSR_MAX_CUSTOM_ATTRS = 8 };
+
+/* A node of the model, as its operator's functions see it: its attributes, or what is given
+ * otherwise where there is none of that name and kind. A float may be an integer in the file. */
+typedef struct tsr_node tsr_node;
+TSR_API int64_t tsr_attr_int(const tsr_node *node, const char *name, int64_t otherwise);
+TSR_API float tsr_attr_float(const tsr_node *node, const char *name, float otherwise);
+TSR_API const char *tsr_attr_string(const tsr_node *node, const char *name, const char *otherwise);
+/* NULL and a count of 0 if absent. */
+TSR_API const int64_t *tsr_attr_ints(const tsr_node *node, const char *name, int *count);
+TSR_API const float *tsr_attr_floats(const tsr_node *node, const char *name, int *count);
+
+/* Lives as long as the call. Tensors are dense and row-major. */
+typedef struct tsr_custom_call {
+    void *user;
+    const tsr_node *node;
+    int input_count;
+    tsr_shape input_shape[TSR_MAX_CUSTOM_INPUTS];
+    const float *input[TSR_MAX_CUSTOM_INPUTS]; /* NULL for the shape function */
+    tsr_shape output_shape;                    /* the shape function's result */
+    float *output;                             /* to be filled; NULL for the shape function */
+} tsr_custom_call;
+
+/* Returns TSR_OK, or fails with tsr_fail(). Its result depends on nothing but the call: nodes with
+ * constant inputs are computed once, when a session is made. Called on the thread that works. */
+typedef tsr_status (*tsr_custom_fn)(tsr_custom_call *call);
+
+typedef struct tsr_custom_attr {
+    const char *name; /* a letter, then letters, digits and single underscores */
+    float value;      /* where a node does not give it: then its nodes have this one */
+} tsr_custom_attr;
+
+/* Strings and attrs are copied; functions and user must outlive the model and its sessions. */
+typedef struct tsr_custom_op {
+    const char *name;
+    const char *domain; /* NULL, "" or "ai.onnx": ONNX's own, for operators that Tessera lacks */
+    int min_inputs;     /* 0: 1 */
+    int max_inputs;     /* 0: min_inputs */
+    /* Sets call->output_shape, which is the first input's before. NULL: it stays that. */
+    tsr_custom_fn shape;
+    tsr_custom_fn compute; /* on the CPU; not optional */
+    /* Bodies; NULL: backends of that language run the node on the CPU if allow_cpu_fallback is set
+     * and refuse it otherwise. */
+    const char *glsl, *wgsl;
+    const tsr_custom_attr *attrs; /* the numbers that bodies use */
+    int attr_count;
+    void *user; /* for the functions */
+} tsr_custom_op;
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
@@ -190,6 +286,8 @@ typedef struct tsr_model_desc {
      * NULL). */
     const char *name;
     const char *external_data_dir;
+    const tsr_custom_op *custom_ops;
+    int custom_op_count;
 } tsr_model_desc;
 
 /* Reads and checks an ONNX file (opset 7 to 22). Nothing in it is trusted. */
@@ -306,11 +404,11 @@ typedef struct tsr_node_report {
     const char *name, *op; /* op: the node and what was fused behind it, e.g. "Conv+Relu" */
     const char *output;    /* name of the tensor that it writes */
     const char *backend;   /* where it ran: "gles", "cpu", or "view" when nothing ran */
-    const char *kernel;    /* kernel stem; "" on cpu */
+    const char *kernel;    /* stems of its passes' kernels: "reduce+normalize"; "" on cpu */
     tsr_shape shape;       /* of output */
     int64_t macs;          /* multiply-adds counted from the model, no wasted tap */
-    int passes; /* copies to output textures are no node's */
-    double ms; /* latest measured GPU or CPU time; negative if not measured */
+    int passes;            /* copies to output textures are no node's */
+    double ms;             /* latest measured GPU or CPU time; negative if not measured */
 } tsr_node_report;
 
 typedef struct tsr_report {
@@ -323,6 +421,9 @@ typedef struct tsr_report {
     uint64_t live_bytes_bound; /* lower bound: the most that is alive at one time */
     uint64_t weight_bytes;     /* on the device */
     uint64_t allocated_bytes;  /* now allocated on the device by this session */
+    /* Latest run on the GPU's own clock, from its first pass to its last; negative if not measured:
+     * needs tsr_session_desc.time_passes. */
+    double gpu_ms;
 } tsr_report;
 
 TSR_API tsr_status tsr_session_report(const tsr_session *session, tsr_report *report);

@@ -8,8 +8,8 @@ sanitized=$(sed -n 's/^TSR_SANITIZE:STRING=\(..*\)/\1/p' "$build/CMakeCache.txt"
 export ASAN_OPTIONS=allocator_may_return_null=1:${ASAN_OPTIONS:-}
 generator=$source/demos/models/edges2emoji.onnx
 sketch=$source/demos/sketches/sketch_face.png
-backends=cpu
-if have_gles; then backends='cpu gles'; else lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"; fi
+find_gpus
+backends=(cpu "${gpus[@]}")
 
 case_file() { "$build/make_case" 17 "$1" case.onnx || exit 1; }
 
@@ -63,7 +63,7 @@ expect 2 'picture.onnx' info picture.onnx
 image='x[1,3,8,8]'
 while read -r text; do
     case_file "$text"
-    for backend in $backends; do expect 2 'case.onnx: ' compare case.onnx --backends $backend,cpu; done
+    for backend in "${backends[@]}"; do expect 2 'case.onnx: ' compare case.onnx --backends $backend,cpu; done
 done <<CASES
 Relu a -> b; Relu b -> a; Relu $image -> y
 Relu nobody -> y
@@ -122,11 +122,11 @@ expect 2 '' run case.onnx -i x=row.npy -i z=three.npy --backend cpu
 expect 2 "no file for input 'z'" run case.onnx -i row.npy --backend cpu
 printf 'no tensor' >bad.pb
 expect 2 'bad.pb' run case.onnx -i bad.pb --backend cpu
-for backend in $backends; do
+for backend in "${backends[@]}"; do
     expect 2 'holds NaN at [0, 0]' run case.onnx -i x=nan.npy -i z=zero.npy --backend $backend
     expect 0 '' run case.onnx -i x=nan.npy -i z=zero.npy --backend $backend --allow-nan -o sum_$backend.npy
 done
-[ "$backends" = cpu ] || check 'NaN and infinity come through alike' cmp sum_cpu.npy sum_gles.npy
+for backend in "${gpus[@]}"; do check "NaN and infinity on $backend as on cpu" cmp sum_cpu.npy sum_$backend.npy; done
 
 head -c 2000 "$sketch" >cut.png
 expect 2 'cut.png' run "$generator" -i cut.png --backend cpu
@@ -139,7 +139,7 @@ else
     echo "left out: this file system takes no sparse file of 8 TiB"
 fi
 case_file 'Relu x[1,3,2000000,2000000] -> y'
-for backend in $backends; do expect 2 '' bench case.onnx --backend $backend; done
+for backend in "${backends[@]}"; do expect 2 '' bench case.onnx --backend $backend; done
 case_file 'Relu x[3037000500,3037000500,2,2] -> y'
 expect 2 'too large' bench case.onnx --backend cpu
 
@@ -160,20 +160,26 @@ fi
 
 mkdir none
 for library in libEGL.so libEGL.so.1 libGLESv2.so libGLESv2.so.2; do : >none/$library; done
-without() { # without TEXT VARIABLE=VALUE...: what the gles backend says when Mesa lacks something
-    local text=$1
-    shift
-    expect_of "run with $*" 3 "$text" env "$@" "$tool" run small.onnx -i "$sketch" --backend gles -o gone.npy
+without() { # without BACKEND TEXT VARIABLE=VALUE...: what the backend says when the variable hides its driver
+    local backend=$1 text=$2
+    shift 2
+    expect_of "run with $*" 3 "$text" env "$@" "$tool" run small.onnx -i "$sketch" --backend $backend -o gone.npy
     check "run with $*: no output" test ! -e gone.npy
-    expect_of "compare with $*" 3 "$text" env "$@" "$tool" compare small.onnx
+    expect_of "compare with $*" 3 "$text" env "$@" "$tool" compare small.onnx --backends $backend,cpu
     expect_of "cpu with $*" 0 'ran on cpu' env "$@" "$tool" run small.onnx -i "$sketch" --backend cpu
 }
 if "$tool" devices | grep -q '^gles .*llvmpipe'; then
-    without 'libEGL was not found' LD_LIBRARY_PATH="$PWD/none"
-    without 'EGL offers neither' LIBGL_DRIVERS_PATH=/nonexistent
+    without gles 'libEGL was not found' LD_LIBRARY_PATH="$PWD/none"
+    without gles 'EGL offers neither' LIBGL_DRIVERS_PATH=/nonexistent
     expect_of 'devices without a driver' 0 'not available' env LIBGL_DRIVERS_PATH=/nonexistent "$tool" devices
-    without 'OpenGL ES 3.0' MESA_GLES_VERSION_OVERRIDE=2.0
-    without 'RGBA32F' MESA_EXTENSION_OVERRIDE=-GL_EXT_color_buffer_float
+    without gles 'OpenGL ES 3.0' MESA_GLES_VERSION_OVERRIDE=2.0
+    without gles 'RGBA32F' MESA_EXTENSION_OVERRIDE=-GL_EXT_color_buffer_float
+fi
+if has_device webgpu; then
+    without webgpu '/nonexistent/libwebgpu.so' TSR_WEBGPU_LIBRARY=/nonexistent/libwebgpu.so
+    without webgpu 'tools/get-webgpu.sh' TSR_WEBGPU_LIBRARY=libm.so.6
+    without webgpu 'WebGPU finds' VK_ICD_FILENAMES=/nonexistent
+    expect_of 'devices without an adapter' 0 'not available' env VK_ICD_FILENAMES=/nonexistent "$tool" devices
 fi
 
 # ---- outputs that cannot be written ------------------------------------------------------------------

@@ -216,16 +216,24 @@ expect_of 'a closed standard output is an error' 2 '' bash -c "exec '$tool' run 
 check 'and nothing else gets the messages' cmp y.npy closed.npy
 check 'no temporary file is left' sh -c '[ -z "$(find . -name "*.tmp")" ]'
 
-# ---- the GPU backend, where there is one -------------------------------------------------------------
+# ---- the GPU backends, where there are some ----------------------------------------------------------
 
-if have_gles; then
+find_gpus
+for backend in "${gpus[@]}"; do
+    gpu=(--backend "$backend")
+    expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --backends "$backend,cpu" --layers
+    expect 0 "ran on $backend" run relu.onnx -i x.npy -o z.npy "${gpu[@]}"
+    check "$backend equals cpu" cmp y.npy z.npy
+    expect 0 'GFLOP/s' bench relu.onnx -i x.npy --runs 2 "${gpu[@]}"
+    expect 3 '' run relu.onnx -i x.npy --gpu 99 "${gpu[@]}"
+done
+if has_device gles; then
     expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --layers
     expect 0 'ran on gles' run relu.onnx -i x.npy -o z.npy
-    check 'gles equals cpu' cmp y.npy z.npy
-    expect 0 'GFLOP/s' bench relu.onnx -i x.npy --runs 2
-    expect 3 '' run relu.onnx -i x.npy --gpu 99
-else
-    lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"
+fi
+if has_device webgpu; then
+    expect 3 "'nowhere'" run relu.onnx -i x.npy --backend webgpu --adapter nowhere
+    expect 2 '' run relu.onnx -i x.npy --backend webgpu --adapter x --gpu 1
 fi
 
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ONNX's own tests of the operators in ops.def: all of conformance.txt passes on cpu and on gles, with and without NaN
-# in everything that gles must not read.
+# ONNX's own tests of the operators in ops.def: all of conformance.txt passes on cpu and on the GPU backends, with and
+# without NaN in everything that a GPU must not read.
 source "$(dirname "$0")/support/common.sh"
 data=/usr/share/libonnx-testdata/data
 list=$source/tests/conformance.txt
@@ -22,10 +22,9 @@ if [ ! -d $data ]; then
     finish
 fi
 conformance --backend cpu
-if have_gles; then
-    conformance --backend gles
-    conformance --backend gles --poison
-else
-    lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"
-fi
+find_gpus
+for backend in "${gpus[@]}"; do
+    conformance --backend "$backend"
+    conformance --backend "$backend" --poison
+done
 finish

@@ -17,7 +17,7 @@ upward_includes() {
             included = substr($0, RSTART + 1, RLENGTH - 2)
             file = substr($0, 3, index($0, ":") - 3)
             if (included == "tessera.h" || included == "onnx.pb-c.h" || included == "glsl_kernels.h" ||
-                included == "gl_calls.h")
+                included == "wgsl_kernels.h" || included == "gl_calls.h")
                 next
             from = layer(file); to = layer(included)
             if (!(from in rank) || !(to in rank) || rank[to] > rank[from])

@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
-# Whole networks on cpu and gles: those of $TSR_MODELS and the trained generator against stored outputs, with their
-# multiply-adds; the seeded U-Net-256 on gles against cpu. Lacking models are a failure where CI is set.
+# Whole networks on cpu and the GPU backends: those of $TSR_MODELS and the trained generator against stored outputs, with
+# their multiply-adds; the seeded U-Net-256 on GPUs against cpu. Lacking models are a failure where CI is set.
 source "$(dirname "$0")/support/common.sh"
 models=${TSR_MODELS:-$source/../shared/models}
 generator=$models/../generator
-backends=cpu,gles
-have_gles || {
-    backends=cpu
-    lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"
-}
+find_gpus
+printf -v backends ',%s' cpu "${gpus[@]}"
+backends=${backends#,}
 
 within() { # within NAME ARGUMENTS...: of tessera compare
     local name=$1
@@ -60,11 +58,11 @@ else
     lacking "the generator's pictures ($generator)" "${CI:-}"
 fi
 
-if [ $backends = cpu,gles ]; then
+if [ ${#gpus[@]} -gt 0 ]; then
     for model in '16 none' '16 batch' '16 instance' '64 none' '64 batch' '64 instance'; do
         read -r ngf norm <<<"$model"
         check "make_models $model" "$build/make_models" pix2pix --ngf "$ngf" --norm "$norm" -o unet.onnx
-        within "U-Net-256, ngf $ngf, norm $norm" unet.onnx --rtol 0 --atol 1e-4
+        within "U-Net-256, ngf $ngf, norm $norm" unet.onnx --rtol 0 --atol 1e-4 --backends "$backends"
     done
 fi
 finish

@@ -66,6 +66,10 @@ run "$compiler" -std=c11 "$folder/consumer/main.c" -o "$folder/with_pkg_config" 
 # The README's program, too.
 sed -n '/^```c$/,/^```$/{//!p}' "$TSR_SOURCE_DIR/README.md" >"$folder/readme.c"
 run "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror "$folder/readme.c" -o "$folder/readme" "${options[@]}"
+# And the demos.
+for demo in "$TSR_SOURCE_DIR"/demos/*.c; do
+    run "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror "$demo" -o "$folder/demo" "${options[@]}" -lm
+done
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir tessera)
 export LD_LIBRARY_PATH
 run "$folder/with_pkg_config"

@@ -44,13 +44,29 @@ static void fuzz_session(tsr_device *device, const tsr_model *model) {
         tsr_session_destroy(session);
 }
 
+static tsr_status twice(tsr_custom_call *call) {
+    int count;
+    tsr_attr_ints(call->node, "sizes", &count);
+    float gain = tsr_attr_float(call->node, "gain", 0);
+    for (int64_t i = tsr_shape_count(&call->output_shape) - 1; i >= 0; i--)
+        call->output[i] = gain * call->input[0][i] + (float)count;
+    return TSR_OK;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static tsr_device *device;
     if (!device && tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &device) != TSR_OK)
         abort();
     fuzz_tensor(bytes, size);
     tsr_model *model;
-    tsr_model_desc desc = {.name = "fuzz", .max_bytes = MAX_BYTES};
+    const tsr_custom_op op = {.name = "Twice",
+                              .domain = "fuzz",
+                              .max_inputs = 2,
+                              .compute = twice,
+                              .attrs = (const tsr_custom_attr[]){{"gain", 2}, {"offset", 0}},
+                              .attr_count = 2};
+    tsr_model_desc desc = {
+        .name = "fuzz", .max_bytes = MAX_BYTES, .custom_ops = &op, .custom_op_count = 1};
     if (tsr_model_load_memory(bytes, size, &desc, &model) != TSR_OK)
         return 0;
     fuzz_session(device, model);

@@ -1,21 +1,15 @@
 /* GLES devices: contexts of our own and of the caller, whose state stays as it was; what is missing
- * is said; threads. */
+ * is said. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/backends.h"
 #include "support/gl_caller.h"
 #include "support/sessions.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* Convolutions, a transposed one, sums over the image, a second input: most kinds of pass. */
-static const char net[] = "Conv x[1,3,9,14] w{8,3,3,3} b{8} -> c pads=1,1,1,1; Relu c -> r; "
-                          "ConvTranspose r v{8,5,4,4} -> t strides=2,2 pads=1,1,1,1; "
-                          "GlobalAveragePool t -> m; Mul t m -> y";
 
 static const tsr_session_desc poisoned = {.poison = true};
 static const tsr_device_desc adopting = {.platform = TSR_PLATFORM_CURRENT,
@@ -23,7 +17,7 @@ static const tsr_device_desc adopting = {.platform = TSR_PLATFORM_CURRENT,
 
 /* The caller's context, current; skips the test where there is none. */
 static EGLContext need_caller(caller_api api) {
-    need_gles();
+    need_backend("gles");
     EGLContext context = make_caller_context(api);
     if (!context) {
         print_message("no context of the caller's kind here\n");
@@ -78,7 +72,7 @@ static void watch_state(const tsr_device_desc *desc, bool with_feedback) {
     remember_state();
     tsr_device *device = make_device(desc);
     expect_remembered_state("device_create");
-    tsr_model *model = make_model(net);
+    tsr_model *model = make_model(MIXED_NET);
     watch_session(device, model, poisoned);
     watch_session(device, model,
                   (tsr_session_desc){.poison = true, .keep_tensors = true, .time_passes = true});
@@ -113,7 +107,7 @@ static void test_error_of_caller(void **state) {
     EGLContext context = need_caller(CALLER_ES3);
     gl.Enable(GL_NEVER);
     tsr_device *device = make_device(&adopting);
-    tsr_model *model = make_model(net);
+    tsr_model *model = make_model(MIXED_NET);
     gl.Enable(GL_NEVER);
     tsr_session *session = make_session(device, model, &poisoned);
     gl.Enable(GL_NEVER);
@@ -134,7 +128,7 @@ static void test_caller_draws_between(void **state) {
     (void)state;
     EGLContext context = need_caller(CALLER_ES3);
     tsr_device *device = make_device(&adopting);
-    tsr_model *model = make_model(net);
+    tsr_model *model = make_model(MIXED_NET);
     tsr_session *session = make_session(device, model, &poisoned);
     for (unsigned seed = 0; seed < 3; seed++) {
         set_unusual_state(false);
@@ -233,7 +227,7 @@ static void test_current_context_restored(void **state) {
     remember_state();
     tsr_device *device = make_device(NULL);
     assert_ptr_equal(current_context(), context);
-    tsr_model *model = make_model(net);
+    tsr_model *model = make_model(MIXED_NET);
     tsr_session *session = make_session(device, model, &poisoned);
     assert_ptr_equal(current_context(), context);
     run_watching_state(session, model, 1e-5f);
@@ -258,7 +252,7 @@ static void test_current_context_restored(void **state) {
 
 static void test_gpu_numbers(void **state) {
     (void)state;
-    need_gles();
+    need_backend("gles");
     tsr_device *device;
     expect_failure(tsr_device_create(&(tsr_device_desc){.gpu = 1000}, &device), TSR_NO_DEVICE,
                    "GPU 1000");
@@ -272,48 +266,11 @@ static void test_gpu_numbers(void **state) {
                    TSR_INVALID_ARGUMENT, "77");
 }
 
-static void create_listed(void *user, const tsr_device_desc *desc, const tsr_device_info *info,
-                          const char *reason) {
-    assert_true((info == NULL) == (reason != NULL));
-    if (!info)
-        return;
-    tsr_device *device = make_device(desc);
-    tsr_device_info again;
-    EXPECT_OK(tsr_device_get_info(device, &again));
-    assert_string_equal(again.name, info->name);
-    tsr_device_destroy(device);
-    ++*(int *)user;
-}
-
-static void test_listed_devices_work(void **state) {
-    (void)state;
-    need_gles();
-    int count = 0;
-    tsr_list_devices(create_listed, &count);
-    assert_true(count >= 2);
-}
-
-static void test_many_devices(void **state) {
-    (void)state;
-    need_gles();
-    tsr_model *model = make_model("Relu x[1,4,3,5] -> y");
-    for (int i = 0; i < 50; i++) {
-        tsr_device *device = make_device(NULL);
-        tsr_session *session = make_session(device, model, &poisoned);
-        set_inputs(session, (unsigned)i);
-        EXPECT_OK(tsr_session_run(session));
-        expect_output(session, model, "y", (unsigned)i, 0);
-        tsr_session_destroy(session);
-        tsr_device_destroy(device);
-    }
-    tsr_model_free(model);
-}
-
-static void test_two_devices_in_turns(void **state) {
+static void test_own_and_adopted_in_turns(void **state) {
     (void)state;
     EGLContext context = need_caller(CALLER_ES3);
     tsr_device *devices[3] = {make_device(NULL), make_device(&adopting), make_device(NULL)};
-    tsr_model *model = make_model(net);
+    tsr_model *model = make_model(MIXED_NET);
     tsr_session *sessions[3];
     for (int i = 0; i < 3; i++)
         sessions[i] = make_session(devices[i], model, &poisoned);
@@ -331,77 +288,6 @@ static void test_two_devices_in_turns(void **state) {
     }
     tsr_model_free(model);
     destroy_caller_context(context);
-}
-
-/* ---- threads --------------------------------------------------------------------------------- */
-
-typedef struct worker {
-    const tsr_model *model;
-    elements expected;
-    unsigned seed;
-    char failure[512]; /* cmocka's assertions work on the main thread only */
-} worker;
-
-static tsr_status run_once(worker *w, elements *output) {
-    tsr_device *device = NULL;
-    tsr_session *session = NULL;
-    tsr_status status = tsr_device_create(NULL, &device);
-    if (status == TSR_OK)
-        status = tsr_session_create(device, w->model, &poisoned, &session);
-    float input[3 * 9 * 14];
-    for (size_t i = 0; i < sizeof input / sizeof *input; i++)
-        input[i] = (float)((i * w->seed) % 17) / 17;
-    if (status == TSR_OK)
-        status = tsr_session_set_input(session, "x", input, sizeof input / sizeof *input);
-    if (status == TSR_OK)
-        status = tsr_session_run(session);
-    if (status == TSR_OK)
-        status = tsr_session_get_output(session, "y", output->values, output->count);
-    if (status != TSR_OK)
-        snprintf(w->failure, sizeof w->failure, "%s", tsr_last_error());
-    tsr_session_destroy(session);
-    tsr_device_destroy(device);
-    return status;
-}
-
-static void *work(void *user) {
-    worker *w = user;
-    for (int round = 0; round < 8; round++) {
-        elements output = {w->expected.count, malloc(w->expected.count * sizeof(float))};
-        if (output.values && run_once(w, &output) == TSR_OK &&
-            memcmp(output.values, w->expected.values, output.count * sizeof(float)))
-            snprintf(w->failure, sizeof w->failure, "another result in round %d", round);
-        free(output.values);
-        if (*w->failure)
-            return NULL;
-    }
-    return NULL;
-}
-
-static void test_threads(void **state) {
-    (void)state;
-    need_gles();
-    enum { THREADS = 3 };
-    tsr_model *model = make_model(net);
-    pthread_t threads[THREADS];
-    static worker workers[THREADS];
-    for (unsigned i = 0; i < THREADS; i++) {
-        workers[i] = (worker){.model = model, .seed = i + 2};
-        workers[i].expected.count = 5 * 18 * 28;
-        workers[i].expected.values = malloc(workers[i].expected.count * sizeof(float));
-        assert_non_null(workers[i].expected.values);
-        EXPECT_OK(run_once(&workers[i], &workers[i].expected));
-    }
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
-        free(workers[i].expected.values);
-    }
-    for (int i = 0; i < THREADS; i++)
-        if (*workers[i].failure)
-            fail_msg("thread %d: %s", i, workers[i].failure);
-    tsr_model_free(model);
 }
 
 /* ---- without a driver ------------------------------------------------------------------------ */
@@ -422,7 +308,7 @@ static int run_tool(const char *variable, const char *value, const char *argumen
 
 static void test_no_driver(void **state) {
     (void)state;
-    need_gles();
+    need_backend("gles");
     char text[4096];
     int code =
         run_tool("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent", "devices", text, sizeof text);
@@ -446,10 +332,7 @@ int main(void) {
         cmocka_unit_test(test_no_float_targets),
         cmocka_unit_test(test_current_context_restored),
         cmocka_unit_test(test_gpu_numbers),
-        cmocka_unit_test(test_listed_devices_work),
-        cmocka_unit_test(test_many_devices),
-        cmocka_unit_test(test_two_devices_in_turns),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_own_and_adopted_in_turns),
         cmocka_unit_test(test_no_driver),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

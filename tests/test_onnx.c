@@ -32,6 +32,12 @@ static void random_bytes(void **state) {
     expect_refused_bytes("<html></html>\n", 14, TSR_INVALID_MODEL, "");
 }
 
+static tsr_status read_limited(const void *bytes, size_t size, uint64_t max_bytes,
+                               tsr_graph **graph) {
+    return tsr_onnx_read(bytes, size, &(tsr_model_desc){.name = "net", .max_bytes = max_bytes},
+                         graph);
+}
+
 /* However a model is cut, it is refused: its outputs are declared last. */
 static void truncated_file(void **state) {
     (void)state;
@@ -42,7 +48,7 @@ static void truncated_file(void **state) {
         uint8_t *part = malloc(cut + 1); /* of exactly the size for the sanitizer */
         memcpy(part, bytes, cut);
         part = realloc(part, cut ? cut : 1);
-        assert_int_equal(tsr_onnx_read(part, cut, "cut", NULL, 1 << 20, &graph), TSR_INVALID_MODEL);
+        assert_int_equal(read_limited(part, cut, 1 << 20, &graph), TSR_INVALID_MODEL);
         free(part);
     }
     free(bytes);
@@ -55,7 +61,7 @@ static void flipped_bits(void **state) {
     for (size_t bit = 0; bit < 8 * size; bit++) {
         tsr_graph *graph;
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        if (tsr_onnx_read(bytes, size, "flipped", NULL, 1 << 20, &graph) == TSR_OK)
+        if (read_limited(bytes, size, 1 << 20, &graph) == TSR_OK)
             tsr_graph_destroy(graph);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
@@ -67,8 +73,8 @@ static void larger_than_allowed(void **state) {
     size_t size;
     tsr_graph *graph;
     uint8_t *bytes = onnx_case_bytes(13, "Relu x[1] -> y", &size);
-    assert_int_equal(tsr_onnx_read(bytes, size, "f", NULL, size - 1, &graph), TSR_OUT_OF_MEMORY);
-    assert_int_equal(tsr_onnx_read(bytes, size, "f", NULL, size, &graph), TSR_OK);
+    assert_int_equal(read_limited(bytes, size, size - 1, &graph), TSR_OUT_OF_MEMORY);
+    assert_int_equal(read_limited(bytes, size, size, &graph), TSR_OK);
     tsr_graph_destroy(graph);
     free(bytes);
 }
@@ -359,7 +365,8 @@ static void read_file(const char *path) {
     assert_int_equal(fread(bytes, 1, size, file), size);
     fclose(file);
     tsr_graph *graph;
-    tsr_status status = tsr_onnx_read(bytes, size, path, NULL, UINT64_MAX, &graph);
+    tsr_status status = tsr_onnx_read(
+        bytes, size, &(tsr_model_desc){.name = path, .max_bytes = UINT64_MAX}, &graph);
     free(bytes);
     if (status != TSR_OK)
         fail_msg("%s", tsr_last_error());

@@ -282,7 +282,9 @@ static tsr_status read_external(const char *location, const char *offset, const 
     size_t size;
     uint8_t *bytes = onnx_write_memory(writer, &size);
     onnx_writer_destroy(writer);
-    tsr_status status = tsr_onnx_read(bytes, size, "file.onnx", dir, size + spare, graph);
+    const tsr_model_desc desc = {
+        .name = "file.onnx", .external_data_dir = dir, .max_bytes = size + spare};
+    tsr_status status = tsr_onnx_read(bytes, size, &desc, graph);
     free(bytes);
     return status;
 }

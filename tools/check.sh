@@ -10,13 +10,21 @@ need_packages "${build_packages[@]}" "${driver_packages[@]}" g++ clang libclang-
 jobs=$(nproc)
 left_out=()
 
+webgpu=ON
+if [ -n "${VK_ICD_FILENAMES:-}" ] || has_swiftshader; then
+    need_webgpu
+else
+    webgpu=OFF
+    left_out+=("the webgpu backend (no SwiftShader here; VK_ICD_FILENAMES chooses another Vulkan driver)")
+fi
+
 # Here a missing driver is a failure; elsewhere such tests are skipped.
 export TSR_REQUIRE_DRIVER=1
 
 build() { # build PRESET OPTIONS...
     mkdir -p "build-$1"
-    { cmake --preset "$@" && cmake --build --preset "$1" --parallel "$jobs"; } >"build-$1/check-build.log" 2>&1 ||
-        { cat "build-$1/check-build.log"; exit 1; }
+    { cmake --preset "$@" -DTSR_WEBGPU="$webgpu" && cmake --build --preset "$1" --parallel "$jobs"; } \
+        >"build-$1/check-build.log" 2>&1 || { cat "build-$1/check-build.log"; exit 1; }
 }
 
 run_tests() { # run_tests PRESET
@@ -37,7 +45,7 @@ run_tests asan
 seconds=${FUZZ_SECONDS:-60}
 if [ "$seconds" -gt 0 ]; then
     echo "== fuzzing the ONNX reader for $seconds s"
-    build fuzz -DTSR_GLES=OFF
+    webgpu=OFF build fuzz -DTSR_GLES=OFF
     mkdir -p build-fuzz/found # new inputs go there; the seeds come from the test make_corpus
     build-fuzz/fuzz_onnx -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -verbosity=0 \
         -print_final_stats=1 -artifact_prefix=build-fuzz/ build-fuzz/found build-dev/corpus \

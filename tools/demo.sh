@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/packages.sh
 need_packages "${build_packages[@]}" "${driver_packages[@]}"
+need_webgpu || echo "WebGPU is left out; the fragment shaders do not need it"
 
 echo "Building in build/"
 cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DTSR_BUILD_TESTS=OFF >/dev/null
@@ -13,6 +14,11 @@ cmake --build build --parallel "$(nproc)" >/dev/null
 mkdir -p out
 picture=out/emoji_face.png
 echo "Running demos/models/edges2emoji.onnx on demos/sketches/sketch_face.png"
-build/tessera run demos/models/edges2emoji.onnx -i demos/sketches/sketch_face.png --range -1:1 --threshold 0.6 -o "$picture" \
-    --backend gles
+run=(build/tessera run demos/models/edges2emoji.onnx -i demos/sketches/sketch_face.png --range -1:1 --threshold 0.6
+    -o "$picture")
+"${run[@]}" --backend gles
+if [ -n "${TSR_WEBGPU_LIBRARY:-}" ]; then
+    echo "The same with compute kernels: $(env | grep -E '^(TSR_WEBGPU_LIBRARY|VK_ICD_FILENAMES)=' | tr '\n' ' ')\
+${run[*]} --backend webgpu"
+fi
 echo "$PWD/$picture"

@@ -13,12 +13,14 @@ static const char usage[] =
     "usage: make_models pix2pix --ngf N [--norm none|batch|instance] [--size S] [--seed K] -o "
     "FILE\n"
     "       make_models autoencoder [--size S] [--seed K] -o FILE\n"
+    "       make_models swirl [--size S] -o FILE\n"
     "       make_models conv|conv_transpose --in C --out C --size S [--seed K] -o FILE\n"
     "\n"
     "Writes an ONNX model with random weights; the same options give the same file.\n"
     "  pix2pix      the U-Net-256 generator of Pix2Pix: 8 convolutions 4x4 stride 2, 8 transposed\n"
     "               ones, skip concatenations; input x and output y of [1, 3, S, S]\n"
     "  autoencoder  3 convolutions down, one 3x3, 3 transposed up; [1, 3, 256, 256]\n"
+    "  swirl        one node of demos/custom_op.c's operator, demo:Swirl; [1, 1, S, S]\n"
     "  conv, conv_transpose\n"
     "               one layer, 4x4 stride 2, from --in to --out channels on an image of --size\n"
     "\n"
@@ -239,6 +241,12 @@ static void build_conv_transpose(model *m, const options *o) {
     build_layer(m, o, "ConvTranspose", o->size * 2);
 }
 
+static void build_swirl(model *m, const options *o) {
+    add_images(m->writer, 1, o->size, "y", 1, o->size);
+    onnx_set_float(m->writer, onnx_add_node(m->writer, "demo:Swirl", "swirl", "x", "y"), "angle",
+                   2.5f);
+}
+
 /* ---- command line ---- */
 
 static const struct kind {
@@ -248,6 +256,7 @@ static const struct kind {
 } kinds[] = {
     {"pix2pix", build_pix2pix, "--ngf --norm"},
     {"autoencoder", build_autoencoder, ""},
+    {"swirl", build_swirl, ""},
     {"conv", build_conv, "--in --out"},
     {"conv_transpose", build_conv_transpose, "--in --out"},
 };

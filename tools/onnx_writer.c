@@ -75,6 +75,21 @@ void onnx_append(onnx_writer *writer, void *list, size_t *count, void *item) {
 
 /* ---- models ---- */
 
+static void import_domain(onnx_writer *writer, const char *domain, int version) {
+    Tsr__ModelProto *model = writer->model;
+    for (size_t i = 0; i < model->n_opset_import; i++)
+        if (strcmp(model->opset_import[i]->domain, domain) == 0)
+            return;
+    Tsr__OperatorSetIdProto *import = new_OperatorSetIdProto(writer);
+    char *copy = onnx_copy(writer, domain);
+    if (!import || !copy)
+        return;
+    import->domain = copy;
+    import->has_version = true;
+    import->version = version;
+    onnx_append(writer, &model->opset_import, &model->n_opset_import, import);
+}
+
 onnx_writer *onnx_writer_create(int opset) {
     onnx_writer *writer = calloc(1, sizeof *writer);
     if (!writer || !(writer->arena = tsr_arena_create())) {
@@ -82,21 +97,17 @@ onnx_writer *onnx_writer_create(int opset) {
         return NULL;
     }
     writer->model = new_ModelProto(writer);
-    Tsr__OperatorSetIdProto *import = new_OperatorSetIdProto(writer);
     Tsr__GraphProto *graph = new_GraphProto(writer);
     if (writer->failed) {
         onnx_writer_destroy(writer);
         return NULL;
     }
-    import->domain = "";
-    import->has_version = true;
-    import->version = opset;
     graph->name = "graph";
     writer->model->has_ir_version = true;
     writer->model->ir_version = IR_VERSION;
     writer->model->producer_name = "tessera";
     writer->model->graph = graph;
-    onnx_append(writer, &writer->model->opset_import, &writer->model->n_opset_import, import);
+    import_domain(writer, "", opset);
     return writer;
 }
 
@@ -232,13 +243,26 @@ static void split_names(onnx_writer *writer, const char *names, char ***list, si
     }
 }
 
+static void set_domain(onnx_writer *writer, Tsr__NodeProto *node, const char *domain,
+                       size_t length) {
+    char *copy = onnx_alloc(writer, length + 1, 1);
+    if (!copy)
+        return;
+    memcpy(copy, domain, length);
+    node->domain = copy;
+    import_domain(writer, copy, 1);
+}
+
 Tsr__NodeProto *onnx_add_node(onnx_writer *writer, const char *op, const char *name,
                               const char *inputs, const char *outputs) {
     Tsr__GraphProto *graph = writer->model->graph;
     Tsr__NodeProto *node = new_NodeProto(writer);
     if (!node)
         return NULL;
-    node->op_type = onnx_copy(writer, op);
+    const char *colon = strchr(op, ':');
+    node->op_type = onnx_copy(writer, colon ? colon + 1 : op);
+    if (colon)
+        set_domain(writer, node, op, (size_t)(colon - op));
     node->name = onnx_copy(writer, name);
     split_names(writer, inputs, &node->input, &node->n_input);
     split_names(writer, outputs, &node->output, &node->n_output);

@@ -1,5 +1,5 @@
 # Sourced by demo.sh and check.sh: installs missing Debian packages, saying so before.
-# Usage: need_packages NAME...
+# Usage: need_packages NAME...; need_webgpu
 
 need_packages() {
     local missing=() package root=()
@@ -23,3 +23,21 @@ build_packages=(gcc libc6-dev make cmake pkg-config libprotobuf-c-dev protobuf-c
     libcjson-dev libstb-dev python3-glad)
 # Mesa's software driver with EGL: neither a GPU nor a display is needed.
 driver_packages=(libegl1 libgles2 libegl-mesa0 libgl1-mesa-dri)
+
+# SwiftShader: the WebGPU adapter that needs no GPU. Ubuntu has no such package: its Chromium is a snap.
+swiftshader=/usr/lib/chromium/vk_swiftshader_icd.json
+has_swiftshader() {
+    [ -e "$swiftshader" ] || ! grep -qx 'ID=ubuntu' /etc/os-release
+}
+
+# Makes the webgpu backend usable from here on: its library, and SwiftShader where it can be had, unless
+# VK_ICD_FILENAMES chooses a driver already. Fails, with the reason on stderr, if the library cannot be fetched.
+need_webgpu() {
+    local packages=(libvulkan1) use
+    command -v npm >/dev/null || packages+=(npm ca-certificates)
+    ! has_swiftshader || packages+=(chromium-common)
+    (need_packages "${packages[@]}") || return 1
+    use=$("${BASH_SOURCE[0]%/*}/get-webgpu.sh") || return 1
+    eval "$use"
+    [ ! -e "$swiftshader" ] || export VK_ICD_FILENAMES="${VK_ICD_FILENAMES:-$swiftshader}"
+}

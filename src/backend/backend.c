@@ -2,11 +2,14 @@
 
 #include <string.h>
 
-extern const tsr_backend tsr_gles_backend, tsr_cpu_backend;
+extern const tsr_backend tsr_gles_backend, tsr_webgpu_backend, tsr_cpu_backend;
 
 const tsr_backend *const tsr_backends[] = {
 #ifdef TSR_GLES
     &tsr_gles_backend,
+#endif
+#ifdef TSR_WEBGPU
+    &tsr_webgpu_backend,
 #endif
     &tsr_cpu_backend,
     NULL,

@@ -1,19 +1,11 @@
 /* Status, messages and logging. A function that fails reports once, where it knows the reason, with
- * tsr_fail(); callers that know more (the node, the file) put it in front with tsr_fail_context().
+ * tsr_fail() of tessera.h; callers that know more (the node, the file) put it in front with
+ * tsr_fail_context().
  */
 #ifndef TSR_BASE_ERROR_H
 #define TSR_BASE_ERROR_H
 
 #include "tessera.h"
-
-#if defined(__GNUC__)
-#define TSR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#else
-#define TSR_PRINTF(fmt, args)
-#endif
-
-/* Sets this thread's message and returns status. */
-tsr_status tsr_fail(tsr_status status, const char *format, ...) TSR_PRINTF(2, 3);
 
 /* Puts "prefix: " in front of this thread's message and returns status; does nothing for TSR_OK. */
 tsr_status tsr_fail_context(tsr_status status, const char *format, ...) TSR_PRINTF(2, 3);

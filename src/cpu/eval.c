@@ -55,5 +55,5 @@ static tsr_status eval(const tsr_cpu_call *call) {
 tsr_status tsr_cpu_eval(const tsr_graph *graph, const tsr_node *node, void **data) {
     tsr_status status = eval(&(tsr_cpu_call){graph, node, data});
     return tsr_fail_context(status, "%s: node '%s' (%s)", graph->file, node->name,
-                            tsr_op_get_info(node->op)->name);
+                            tsr_node_op_name(node));
 }

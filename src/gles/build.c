@@ -40,7 +40,8 @@ static tsr_status build_programs(tsr_runner *r) {
         const tsr_pass *pass = &r->base.plan->passes[i];
         if (pass->kind != TSR_PASS_DRAW)
             continue;
-        TSR_TRY(tsr_program_finish(r->passes[i].program, pass->kernel));
+        tsr_status status = tsr_program_finish(r->passes[i].program, pass->kernel);
+        TSR_TRY(tsr_gpu_name_node(&r->base, pass, status));
         find_uniforms(pass, &r->passes[i]);
     }
     r->base.compile_ms = tsr_clock_ms() - start;

@@ -120,12 +120,16 @@ static tsr_status submit(tsr_runner *r) {
 static void collect_timers(tsr_runner *r) {
     GLint disjoint = 0;
     glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);
-    for (int i = 0; i < r->base.graph->node_count && !disjoint; i++) {
+    if (disjoint)
+        return;
+    r->base.gpu_ms = 0;
+    for (int i = 0; i < r->base.graph->node_count; i++) {
         GLuint64 nanoseconds = 0;
         if (!glIsQueryEXT(r->timers[i])) /* a node without a pass: its timer never began */
             continue;
         glGetQueryObjectui64vEXT(r->timers[i], GL_QUERY_RESULT_EXT, &nanoseconds);
         r->base.node_ms[i] = (double)nanoseconds * 1e-6;
+        r->base.gpu_ms += r->base.node_ms[i];
     }
 }
 

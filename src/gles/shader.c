@@ -6,10 +6,10 @@
 #include <string.h>
 
 static const char *kernel_text(const char *stem) {
-    const tsr_glsl_kernel *kernel = tsr_glsl_kernels;
-    while (kernel->stem && strcmp(kernel->stem, stem))
-        kernel++;
-    return kernel->text;
+    for (int i = 0; i < tsr_glsl_kernel_count; i++)
+        if (!strcmp(tsr_glsl_kernels[i].stem, stem))
+            return tsr_glsl_kernels[i].text;
+    return NULL;
 }
 
 /* #define <each>(M) M(0) M(1) ... : loops in plain text, which every driver keeps in registers. */
@@ -74,6 +74,15 @@ static bool has_define(const tsr_pass *pass, const char *name) {
     return false;
 }
 
+/* The attributes of a custom operator, uniforms called "attr_gain" or the like. */
+static void add_attrs(tsr_text *text, const tsr_pass *pass) {
+    for (int i = 0; i < pass->uniform_count; i++) {
+        const char *name = pass->uniforms[i].name;
+        tsr_text_add(text, "uniform vec4 %s;\n#define ATTR_%s %s.x\n", name, name + strlen("attr_"),
+                     name);
+    }
+}
+
 char *tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass) {
     const char *kernel = kernel_text(pass->kernel);
     if (!kernel)
@@ -89,7 +98,11 @@ char *tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass) {
     for (int i = 0; i < pass->source_count; i++)
         add_source(&text, (char)('A' + i), tsr_plan_layout(plan, pass->sources[i]));
     add_posts(&text, plan, pass);
-    tsr_text_add(&text, "%s%s%s", has_define(pass, "ROW") ? tsr_glsl_row : "", kernel,
-                 tsr_glsl_main);
+    if (pass->body)
+        add_attrs(&text, pass);
+    tsr_text_add(&text, "%s%s", has_define(pass, "ROW") ? tsr_glsl_row : "", kernel);
+    if (pass->body) /* the compiler counts its lines from 1 */
+        tsr_text_add(&text, "#line 1\n%s\n}\n", pass->body);
+    tsr_text_add(&text, "%s", tsr_glsl_main);
     return tsr_text_take(&text);
 }

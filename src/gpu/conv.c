@@ -3,26 +3,6 @@
 
 #include "base/error.h"
 
-const float *tsr_kernel_between(const tsr_convolution *c, int output, int input) {
-    int group = output / c->group_outputs, i = input - group * c->group_inputs;
-    if (group >= c->window.group || i < 0 || i >= c->group_inputs)
-        return NULL;
-    return c->weights + (size_t)group * c->stride_group +
-           (size_t)(output % c->group_outputs) * c->stride_output + (size_t)i * c->stride_input;
-}
-
-int tsr_tiles_per_output(const tsr_convolution *c) {
-    int most = 1, outputs = c->group_outputs * (int)c->window.group;
-    for (int output = 0; output < outputs; output += 4) {
-        int last = output + 3 < outputs ? output + 3 : outputs - 1;
-        int first_channel = output / c->group_outputs * c->group_inputs;
-        int last_channel = last / c->group_outputs * c->group_inputs + c->group_inputs - 1;
-        int tiles = (last_channel >> 2) - (first_channel >> 2) + 1;
-        most = tiles > most ? tiles : most;
-    }
-    return most;
-}
-
 static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool transposed) {
     const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
     tsr_convolution conv = {.weights = weights->data, .factor = 1};

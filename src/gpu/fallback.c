@@ -94,8 +94,7 @@ tsr_status tsr_fallback_run(tsr_fallback *f, const tsr_pass *pass, float *stagin
         TSR_TRY(fetch(f, node->inputs[i], staging, read, user));
     for (int i = 0; i < node->post_count; i++)
         TSR_TRY(fetch(f, node->posts[i].operand, staging, read, user));
-    return tsr_fail_context(tsr_cpu_eval(graph, node, f->data), "%s: node '%s' (%s)", graph->file,
-                            node->name, tsr_op_get_info(node->op)->name);
+    return tsr_cpu_eval(graph, node, f->data);
 }
 
 void tsr_fallback_get_output(const tsr_fallback *f, int value, float *elements) {

@@ -38,10 +38,13 @@ typedef struct tsr_convolution {
     size_t stride_group, stride_output, stride_input;
 } tsr_convolution;
 
-/* The kernel between an output and an input channel; NULL if they do not meet. */
-const float *tsr_kernel_between(const tsr_convolution *conv, int output, int input);
-/* The most input tiles that the channels of one output tile read, over all output tiles. */
-int tsr_tiles_per_output(const tsr_convolution *conv);
+/* Gives the pass its weights as a table of blocks ((t * tiles + i) * kernel height + ky) * chunks +
+ * chunk for output tile t and its i-th input tile; a block holds the 4x4 channels of `taps` taps of
+ * a kernel row, by tap and input channel, 4 texels a tap, or, depthwise, one texel a tap. Sets the
+ * uniform `channels`: tiles, output and input channels of a group, log2 of blocks per row. Returns
+ * the input tiles that an output tile reads. */
+int tsr_lower_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv, int taps,
+                      int chunks, bool depthwise);
 
 /* What each GPU backend does in its own way. The pass returned writes the result, so that post-ops
  * can be appended to it. */
@@ -52,6 +55,7 @@ struct tsr_gpu_kernels {
                                 const tsr_node *node);
     /* Tensors of `rank` axes, leading ones broadcast; inner: length of the sums. */
     tsr_pass *(*matmul)(tsr_plan *plan, int a, int b, int rank, int64_t inner, int output);
+    bool wgsl; /* kernels are in WGSL, not in GLSL */
     /* Workgroups can reduce a block together: a reduction takes one pass instead of a pyramid. */
     bool workgroups;
 };

@@ -3,12 +3,10 @@
 
 #include "base/error.h"
 
-#include <limits.h>
-
 enum { SUM, MAXIMUM };
 enum { PLAIN, SQUARED_DIFFERENCE, EXP_DIFFERENCE };
 enum { PYRAMID = 16 }; /* rows and columns that one fragment of a pyramid adds up */
-enum { WORKGROUP = 256 };
+enum { GROUP_SIDE = 64, GROUP_TEXELS = 256 }; /* that a workgroup adds up: at most, at least */
 
 /* What one element of the output is made of. */
 typedef struct reduction {
@@ -23,7 +21,7 @@ static bool shared_by_workgroup(const tsr_plan *plan, const reduction *r, int so
     int64_t texels = (int64_t)r->block[0] * r->block[2] * r->block[3];
     if (r->block[1])
         texels *= tsr_plan_layout(plan, source)->tiles;
-    return plan->kernels->workgroups && texels >= WORKGROUP;
+    return plan->kernels->workgroups && texels >= GROUP_TEXELS;
 }
 
 static void lower_reduction(tsr_plan *plan, int source, const reduction *r, int output) {
@@ -45,7 +43,7 @@ static void lower_reduction(tsr_plan *plan, int source, const reduction *r, int 
 int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output) {
     const tsr_layout l = *tsr_plan_layout(plan, tensor);
     int h = l.h, w = l.w;
-    int side = plan->kernels->workgroups ? INT_MAX : PYRAMID;
+    int side = plan->kernels->workgroups ? GROUP_SIDE : PYRAMID;
     for (bool first = true; first || h > 1 || w > 1; first = false) {
         int block_h = h < side ? h : side, block_w = w < side ? w : side;
         h = (h + block_h - 1) / block_h;

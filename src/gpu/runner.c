@@ -5,6 +5,7 @@
 #include "gpu/lower.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static tsr_status out_of_memory(void) {
     return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
@@ -37,11 +38,31 @@ static tsr_status list_outputs(tsr_gpu_runner *r) {
     return TSR_OK;
 }
 
+/* The kernels of each node's passes, those that follow themselves once. */
+static tsr_status name_kernels(tsr_gpu_runner *r) {
+    const tsr_plan *plan = r->plan;
+    r->kernels = TSR_NEW(plan->arena, r->graph->node_count + 1, const char *);
+    for (int i = 0; r->kernels && i < plan->pass_count; i++) {
+        const tsr_pass *pass = &plan->passes[i], *before = i ? pass - 1 : NULL;
+        if (pass->node == TSR_NONE)
+            continue;
+        const char **name = &r->kernels[pass->node];
+        if (!*name)
+            *name = pass->kernel;
+        else if (before->node != pass->node || strcmp(before->kernel, pass->kernel))
+            *name = tsr_arena_printf(plan->arena, "%s+%s", *name, pass->kernel);
+        if (!*name)
+            return out_of_memory();
+    }
+    return r->kernels ? TSR_OK : out_of_memory();
+}
+
 tsr_status tsr_gpu_runner_create(tsr_gpu_runner *r, const tsr_graph *graph,
                                  const tsr_runner_options *options,
                                  const tsr_plan_options *limits) {
-    *r = (tsr_gpu_runner){.graph = graph, .options = *options};
+    *r = (tsr_gpu_runner){.graph = graph, .options = *options, .gpu_ms = -1};
     TSR_TRY(make_plan(r, limits));
+    TSR_TRY(name_kernels(r));
     return list_outputs(r);
 }
 
@@ -68,6 +89,13 @@ tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *r) {
     return r->staging ? tsr_fallback_create(r->plan, &r->fallback) : out_of_memory();
 }
 
+tsr_status tsr_gpu_name_node(const tsr_gpu_runner *r, const tsr_pass *pass, tsr_status status) {
+    if (pass->node == TSR_NONE)
+        return status;
+    const tsr_node *node = &r->graph->nodes[pass->node];
+    return tsr_fail_context(status, "node '%s' (%s)", node->name, tsr_node_op_name(node));
+}
+
 int tsr_gpu_find_output(const tsr_gpu_runner *r, int value) {
     for (int i = 0; i < r->output_count; i++)
         if (r->outputs[i].value == value)
@@ -90,17 +118,17 @@ void tsr_gpu_report(const tsr_gpu_runner *r, tsr_report *out) {
     out->live_bytes_bound = r->plan->live_bytes_bound;
     out->weight_bytes = r->plan->constant_bytes;
     out->allocated_bytes = r->allocated_bytes;
+    out->gpu_ms = r->gpu_ms;
 }
 
 void tsr_gpu_node_report(const tsr_gpu_runner *r, const char *backend, int node,
                          tsr_node_report *out) {
     bool on_cpu = false;
-    out->kernel = "";
+    out->kernel = r->kernels[node] ? r->kernels[node] : "";
     out->passes = 0;
     for (int i = 0; i < r->plan->pass_count; i++)
         if (r->plan->passes[i].node == node) {
             out->passes++;
-            out->kernel = r->plan->passes[i].kernel;
             on_cpu = on_cpu || r->plan->passes[i].kind == TSR_PASS_CPU;
         }
     out->backend = on_cpu ? "cpu" : out->passes ? backend : "view";

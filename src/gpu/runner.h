@@ -17,7 +17,9 @@ typedef struct tsr_gpu_runner {
     int output_count;
     tsr_gpu_output *outputs; /* by graph output */
     float *staging;          /* texels of the largest tensor that is transferred */
+    const char **kernels;    /* by node of the graph: "reduce+normalize" */
     double *node_ms;         /* by node of the graph: latest measured, -1 for none */
+    double gpu_ms;           /* see tsr_report */
     int program_count;
     double compile_ms;
     uint64_t allocated_bytes;
@@ -30,6 +32,9 @@ tsr_status tsr_gpu_runner_create(tsr_gpu_runner *runner, const tsr_graph *graph,
 void tsr_gpu_runner_destroy(tsr_gpu_runner *runner);
 /* Allocates what a run needs in memory: staging and what nodes on the CPU read and write. */
 tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *runner);
+
+/* Puts the node that a pass is made for in front of a failure's message. */
+tsr_status tsr_gpu_name_node(const tsr_gpu_runner *runner, const tsr_pass *pass, tsr_status status);
 
 /* Index of the graph output that a value is, TSR_NONE if it is none. */
 int tsr_gpu_find_output(const tsr_gpu_runner *runner, int value);

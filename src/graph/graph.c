@@ -263,6 +263,10 @@ int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
 
 /* ---- nodes ---- */
 
+const char *tsr_node_op_name(const tsr_node *node) {
+    return node->custom ? node->custom->name : tsr_op_get_info(node->op)->name;
+}
+
 const tsr_value *tsr_node_in(const tsr_graph *graph, const tsr_node *node, int i) {
     if (i >= node->input_count || node->inputs[i] == TSR_NONE)
         return NULL;
@@ -293,8 +297,10 @@ int64_t tsr_attr_int(const tsr_node *node, const char *name, int64_t otherwise) 
 }
 
 float tsr_attr_float(const tsr_node *node, const char *name, float otherwise) {
-    const tsr_attr *attr = attr_of_kind(node, name, TSR_ATTR_FLOAT);
-    return attr ? attr->f : otherwise;
+    const tsr_attr *attr = tsr_node_attr(node, name);
+    return attr && attr->kind == TSR_ATTR_FLOAT ? attr->f
+           : attr && attr->kind == TSR_ATTR_INT ? (float)attr->i
+                                                : otherwise;
 }
 
 const char *tsr_attr_string(const tsr_node *node, const char *name, const char *otherwise) {
@@ -306,6 +312,12 @@ const int64_t *tsr_attr_ints(const tsr_node *node, const char *name, int *count)
     const tsr_attr *attr = attr_of_kind(node, name, TSR_ATTR_INTS);
     *count = attr ? attr->count : 0;
     return attr ? attr->ints : NULL;
+}
+
+const float *tsr_attr_floats(const tsr_node *node, const char *name, int *count) {
+    const tsr_attr *attr = attr_of_kind(node, name, TSR_ATTR_FLOATS);
+    *count = attr ? attr->count : 0;
+    return attr ? attr->floats : NULL;
 }
 
 void tsr_unary_params(const tsr_node *node, float param[2]) {

@@ -77,6 +77,7 @@ typedef struct tsr_node {
     int *inputs, *outputs; /* value indices, TSR_NONE where an optional one is absent */
     tsr_attr *attrs;
     tsr_post *posts;
+    const tsr_custom_op *custom; /* of TSR_OP_Custom: one of the graph's; else NULL */
 } tsr_node;
 
 typedef struct tsr_graph {
@@ -90,6 +91,8 @@ typedef struct tsr_graph {
     int input_count, output_count;
     int *inputs, *outputs;            /* value indices; initializers are no inputs */
     int name_slot_count, *name_slots; /* hash table of tsr_graph_find_value */
+    const tsr_custom_op *custom_ops;  /* by src/graph/custom.c: defaults filled in */
+    int custom_op_count;
 } tsr_graph;
 
 tsr_graph *tsr_graph_create(const char *file); /* NULL when out of memory */
@@ -114,18 +117,15 @@ const char *tsr_shape_text(const tsr_shape *shape);
 bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b);
 tsr_shape tsr_shape_make(int rank, const int64_t *dims);
 
+/* The operator's name, a custom one's own. */
+const char *tsr_node_op_name(const tsr_node *node);
 /* Input or output i of a node, NULL if absent. */
 const tsr_value *tsr_node_in(const tsr_graph *graph, const tsr_node *node, int i);
 tsr_value *tsr_node_out(const tsr_graph *graph, const tsr_node *node, int i);
 
-/* Attributes, by name, with ONNX's default. An attribute of another kind counts as absent; src/onnx
- * checks kinds. */
+/* NULL if absent. tessera.h declares tsr_attr_int() and its kin, which take ONNX's default;
+ * src/onnx checks kinds. */
 const tsr_attr *tsr_node_attr(const tsr_node *node, const char *name);
-int64_t tsr_attr_int(const tsr_node *node, const char *name, int64_t otherwise);
-float tsr_attr_float(const tsr_node *node, const char *name, float otherwise);
-const char *tsr_attr_string(const tsr_node *node, const char *name, const char *otherwise);
-const int64_t *tsr_attr_ints(const tsr_node *node, const char *name,
-                             int *count); /* NULL, 0 if absent */
 
 /* The float attributes of a unary operator as two numbers (alpha, beta; unused ones 0), with its
  * defaults. */

@@ -72,7 +72,7 @@ tsr_status tsr_infer_node(tsr_graph *graph, tsr_node *node) {
     char shapes[512];
     list_input_shapes(graph, node, shapes, sizeof shapes);
     return tsr_fail_context(status, "%s: node '%s' (%s of %s)", graph->file, node->name,
-                            tsr_op_get_info(node->op)->name, shapes);
+                            tsr_node_op_name(node), shapes);
 }
 
 /* ---- parts of rules ---- */

@@ -112,6 +112,34 @@ tsr_status tsr_onnx_check_attrs(const tsr_node *node) {
     return TSR_OK;
 }
 
+static tsr_status check_number(const tsr_attr *attr) {
+    if (attr->kind != TSR_ATTR_FLOAT && attr->kind != TSR_ATTR_INT)
+        return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" is %s, not a number", attr->name,
+                        kind_name(attr->kind));
+    return TSR_OK;
+}
+
+tsr_status tsr_onnx_complete_attrs(tsr_graph *graph, tsr_node *node) {
+    const tsr_custom_op *op = node->custom;
+    tsr_attr *attrs = TSR_NEW(graph->arena, node->attr_count + op->attr_count, tsr_attr);
+    if (!attrs)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    if (node->attr_count)
+        memcpy(attrs, node->attrs, (size_t)node->attr_count * sizeof *attrs);
+    node->attrs = attrs;
+    for (int i = 0; i < op->attr_count; i++) {
+        const tsr_attr *given = tsr_node_attr(node, op->attrs[i].name);
+        if (given)
+            TSR_TRY(check_number(given));
+        else
+            attrs[node->attr_count++] = (tsr_attr){.name = op->attrs[i].name,
+                                                   .kind = TSR_ATTR_FLOAT,
+                                                   .f = op->attrs[i].value,
+                                                   .tensor = TSR_NONE};
+    }
+    return TSR_OK;
+}
+
 /* ---- reading ---- */
 
 /* The type that an attribute states; files of the first IR versions leave it to the field that is

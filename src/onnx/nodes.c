@@ -1,13 +1,11 @@
 #include "onnx/reader.h"
 
+#include "graph/custom.h"
+
 #include <string.h>
 
 static bool is_constant(const Tsr__NodeProto *proto) {
-    return strcmp(proto->op_type, "Constant") == 0;
-}
-
-static bool is_default_domain(const char *domain) {
-    return !domain || !*domain || strcmp(domain, "ai.onnx") == 0;
+    return strcmp(proto->op_type, "Constant") == 0 && !*tsr_domain(proto->domain);
 }
 
 /* ---- operators ---- */
@@ -26,7 +24,7 @@ typedef struct unknown_list {
 } unknown_list;
 
 static void add_unknown(unknown_list *list, const Tsr__NodeProto *proto) {
-    const char *domain = is_default_domain(proto->domain) ? "" : proto->domain;
+    const char *domain = tsr_domain(proto->domain);
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->ops[i].type, proto->op_type) == 0 &&
             strcmp(list->ops[i].domain, domain) == 0) {
@@ -52,14 +50,23 @@ static tsr_status fail_unknown(const unknown_list *list) {
                     more ? ", and others" : "");
 }
 
-static tsr_status check_operators(const Tsr__GraphProto *proto, int opset) {
+static tsr_op find_op(const tsr_graph *graph, const Tsr__NodeProto *proto,
+                      const tsr_custom_op **custom) {
+    *custom = tsr_custom_find(graph, proto->domain, proto->op_type);
+    if (*custom)
+        return TSR_OP_Custom;
+    return *tsr_domain(proto->domain) ? TSR_OP_COUNT
+                                      : tsr_onnx_find_op(proto->op_type, graph->opset);
+}
+
+static tsr_status check_operators(const tsr_graph *graph, const Tsr__GraphProto *proto) {
     unknown_list list = {.count = 0};
     for (size_t i = 0; i < proto->n_node; i++) {
         const Tsr__NodeProto *node = proto->node[i];
+        const tsr_custom_op *custom;
         if (!node->op_type || !*node->op_type)
             return tsr_fail(TSR_INVALID_MODEL, "node %zu has no operator", i);
-        if (!is_default_domain(node->domain) ||
-            tsr_onnx_find_op(node->op_type, opset) == TSR_OP_COUNT)
+        if (find_op(graph, node, &custom) == TSR_OP_COUNT)
             add_unknown(&list, node);
     }
     return list.count ? fail_unknown(&list) : TSR_OK;
@@ -127,11 +134,14 @@ static tsr_status check_count(const char *what, int count, int min, int max) {
 
 static tsr_status check_values(tsr_node *node) {
     const tsr_op_info *info = tsr_op_get_info(node->op);
+    const tsr_custom_op *custom = node->custom;
+    int min_inputs = custom ? custom->min_inputs : info->min_inputs;
+    int max_inputs = custom ? custom->max_inputs : info->max_inputs;
     node->input_count = without_absent_tail(node->inputs, node->input_count);
     node->output_count = without_absent_tail(node->outputs, node->output_count);
-    TSR_TRY(check_count("inputs", node->input_count, info->min_inputs, info->max_inputs));
+    TSR_TRY(check_count("inputs", node->input_count, min_inputs, max_inputs));
     TSR_TRY(check_count("outputs", node->output_count, info->min_outputs, info->max_outputs));
-    int needed = info->max_inputs == TSR_VARIADIC ? node->input_count : info->min_inputs;
+    int needed = custom || max_inputs == TSR_VARIADIC ? node->input_count : min_inputs;
     for (int i = 0; i < needed; i++)
         if (node->inputs[i] == TSR_NONE)
             return tsr_fail(TSR_INVALID_MODEL, "input %d is absent", i);
@@ -140,15 +150,16 @@ static tsr_status check_values(tsr_node *node) {
 
 static tsr_status read_node(tsr_reader *reader, const Tsr__NodeProto *proto, tsr_node *node) {
     tsr_graph *graph = reader->graph;
-    node->op = tsr_onnx_find_op(proto->op_type, graph->opset);
+    node->op = find_op(graph, proto, &node->custom);
     node->input_count = (int)proto->n_input;
     node->output_count = (int)proto->n_output;
     TSR_TRY(find_values(graph, proto->input, proto->n_input, &node->inputs));
     TSR_TRY(find_values(graph, proto->output, proto->n_output, &node->outputs));
     TSR_TRY(tsr_onnx_read_attrs(reader, proto, node));
-    TSR_TRY(tsr_onnx_upgrade(graph, node, proto->op_type));
+    if (!node->custom)
+        TSR_TRY(tsr_onnx_upgrade(graph, node, proto->op_type));
     TSR_TRY(check_values(node));
-    return tsr_onnx_check_attrs(node);
+    return node->custom ? tsr_onnx_complete_attrs(graph, node) : tsr_onnx_check_attrs(node);
 }
 
 /* Nodes, and the names they read and write, are counted with ints. */
@@ -164,7 +175,7 @@ static tsr_status check_sizes(const Tsr__GraphProto *proto) {
 tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto) {
     tsr_graph *graph = reader->graph;
     TSR_TRY(check_sizes(proto));
-    TSR_TRY(check_operators(proto, graph->opset));
+    TSR_TRY(check_operators(graph, proto));
     graph->nodes = TSR_NEW(graph->arena, proto->n_node, tsr_node);
     if (!graph->nodes)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for %zu nodes", proto->n_node);

@@ -10,10 +10,9 @@
  */
 enum { TSR_OPSET_MIN = 1, TSR_OPSET_MAX = 22 };
 
-/* name: for messages. dir: where external data lies, NULL refuses external data. max_bytes: of the
- * file with its external data. The bytes may go after the call. */
-tsr_status tsr_onnx_read(const void *bytes, size_t size, const char *name, const char *dir,
-                         uint64_t max_bytes, tsr_graph **graph);
+/* desc: checked, its name and max_bytes filled in. The bytes may go after the call. */
+tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc,
+                         tsr_graph **graph);
 
 /* One serialized TensorProto (the .pb files of ONNX's tests) as a constant named as in the file in
  * a graph of its own. */

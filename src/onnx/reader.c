@@ -1,5 +1,7 @@
 #include "onnx/reader.h"
 
+#include "graph/custom.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -171,16 +173,18 @@ static tsr_status finish(tsr_reader *reader, ProtobufCMessage *message, tsr_stat
     return status;
 }
 
-tsr_status tsr_onnx_read(const void *bytes, size_t size, const char *name, const char *dir,
-                         uint64_t max_bytes, tsr_graph **graph) {
+tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc,
+                         tsr_graph **graph) {
     *graph = NULL;
-    tsr_reader reader = {.graph = tsr_graph_create(name), .dir = dir};
+    tsr_reader reader = {.graph = tsr_graph_create(desc->name), .dir = desc->external_data_dir};
     if (!reader.graph)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", name);
-    reader.external_budget = max_bytes > size ? max_bytes - size : 0;
-    ProtobufCMessage *message;
-    tsr_status status = tsr_onnx_unpack(&reader.heap, &tsr__model_proto__descriptor, bytes, size,
-                                        max_bytes, &message);
+        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", desc->name);
+    reader.external_budget = desc->max_bytes > size ? desc->max_bytes - size : 0;
+    ProtobufCMessage *message = NULL;
+    tsr_status status = tsr_custom_add(reader.graph, desc->custom_ops, desc->custom_op_count);
+    if (status == TSR_OK)
+        status = tsr_onnx_unpack(&reader.heap, &tsr__model_proto__descriptor, bytes, size,
+                                 desc->max_bytes, &message);
     if (status == TSR_OK)
         status = read_model(&reader, (Tsr__ModelProto *)message);
     return finish(&reader, message, status, graph);

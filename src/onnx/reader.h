@@ -46,6 +46,8 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
 /* Every attribute of an opset-22 node is known to its operator and of the right kind; none that it
  * needs is absent. */
 tsr_status tsr_onnx_check_attrs(const tsr_node *node);
+/* Every number that a custom operator declares is there, from the file or by default. */
+tsr_status tsr_onnx_complete_attrs(tsr_graph *graph, tsr_node *node);
 /* A Constant node as a constant value named name. */
 tsr_status tsr_onnx_add_constant_node(tsr_reader *reader, const Tsr__NodeProto *proto,
                                       const char *name, int *value);

@@ -35,7 +35,7 @@ static tsr_status step(sorter *s) {
             continue;
         if (s->marks[producer] == OPEN)
             return tsr_fail(TSR_INVALID_MODEL, "node \"%s\" (%s) depends on its own result \"%s\"",
-                            node->name, tsr_op_get_info(node->op)->name, value->name);
+                            node->name, tsr_node_op_name(node), value->name);
         push(s, producer);
         return TSR_OK;
     }

@@ -52,7 +52,8 @@ static const rewrite rules[] = {
 tsr_op tsr_onnx_find_op(const char *type, int opset) {
     if (opset < 10 && strcmp(type, "Upsample") == 0)
         return TSR_OP_Resize;
-    return tsr_op_find(type);
+    tsr_op op = tsr_op_find(type);
+    return op == TSR_OP_Custom ? TSR_OP_COUNT : op;
 }
 
 tsr_status tsr_onnx_upgrade(tsr_graph *graph, tsr_node *node, const char *type) {

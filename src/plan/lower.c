@@ -123,7 +123,7 @@ static tsr_status lower_node(tsr_plan *plan, const tsr_node *node, tsr_lower_fn 
     if (status != TSR_UNSUPPORTED || !plan->fallback)
         return status;
     tsr_log(TSR_LOG_WARN, "%s: node '%s' (%s) runs on the CPU: %s", plan->graph->file, node->name,
-            tsr_op_get_info(node->op)->name, tsr_last_error());
+            tsr_node_op_name(node), tsr_last_error());
     undo(plan, pass_count, tensor_count);
     return lower_on_cpu(plan, node);
 }
@@ -153,7 +153,7 @@ tsr_status tsr_plan_lower(tsr_plan *plan, tsr_lower_fn *const *lower) {
         tsr_status status = lower_node(plan, node, lower[node->op]);
         if (status != TSR_OK)
             return tsr_fail_context(status, "%s: node '%s' (%s)", graph->file, node->name,
-                                    tsr_op_get_info(node->op)->name);
+                                    tsr_node_op_name(node));
     }
     return plan->status;
 }

@@ -63,8 +63,9 @@ struct tsr_pass {
     tsr_table_fn *table;    /* NULL: none; called when a runner is made */
     const void *table_data; /* lives in the plan's arena */
     int table_w, table_h;
-    int groups[3]; /* workgroups of a compute kernel with an entry point of its own; 0: one
-                      invocation for each texel of the output */
+    const char *body; /* of a custom operator, in the backend's shading language; else NULL */
+    int groups[3];    /* workgroups of a compute kernel with an entry point of its own; 0: one
+                         invocation for each texel of the output */
 };
 
 typedef struct tsr_plan_tensor {

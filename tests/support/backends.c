@@ -13,45 +13,72 @@ enum { MAX_DEVICES = 16, MAX_TENSORS = 96, MAX_OPS = 128, MAX_NAMES = 16, MAX_TE
 /* ---- devices ---- */
 
 static struct {
+    const char *backend;
     backend_limits limits;
     tsr_device *device;
-} gles_devices[MAX_DEVICES];
-static int gles_device_count;
-static tsr_device *cpu_device;
+} devices[MAX_DEVICES];
+static int device_count;
+static const char *under_test;
 
-tsr_device *gles_device(backend_limits limits) {
-    for (int i = 0; i < gles_device_count; i++)
-        if (gles_devices[i].limits.max_texture_size == limits.max_texture_size &&
-            gles_devices[i].limits.max_draw_buffers == limits.max_draw_buffers)
-            return gles_devices[i].device;
-    assert_true(gles_device_count < MAX_DEVICES);
+static bool same_limits(const backend_limits *a, const backend_limits *b) {
+    return a->max_texture_size == b->max_texture_size &&
+           a->max_draw_buffers == b->max_draw_buffers && a->kernels == b->kernels;
+}
+
+/* NULL with a message in tsr_last_error(). */
+static tsr_device *device_of(const char *backend, backend_limits limits) {
+    for (int i = 0; i < device_count; i++)
+        if (strcmp(devices[i].backend, backend) == 0 && same_limits(&devices[i].limits, &limits))
+            return devices[i].device;
+    assert_true(device_count < MAX_DEVICES);
     tsr_device *device;
-    if (tsr_device_create(&(tsr_device_desc){.backend = "gles",
+    if (tsr_device_create(&(tsr_device_desc){.backend = backend,
                                              .max_texture_size = limits.max_texture_size,
-                                             .max_draw_buffers = limits.max_draw_buffers},
+                                             .max_draw_buffers = limits.max_draw_buffers,
+                                             .kernels = limits.kernels},
                           &device) != TSR_OK)
         return NULL;
-    gles_devices[gles_device_count].limits = limits;
-    gles_devices[gles_device_count++].device = device;
+    devices[device_count].backend = backend;
+    devices[device_count].limits = limits;
+    devices[device_count++].device = device;
     return device;
 }
 
-void need_gles(void) {
-    if (gles_device((backend_limits){0}))
+const char *gpu_backend(void) {
+    if (!under_test)
+        under_test = getenv("TSR_TEST_BACKEND");
+    return under_test ? under_test : "gles";
+}
+
+tsr_device *gpu_device(backend_limits limits) {
+    return device_of(gpu_backend(), limits);
+}
+
+bool gpu_has_textures(void) {
+    tsr_device_info info;
+    assert_int_equal(tsr_device_get_info(gpu_device((backend_limits){0}), &info), TSR_OK);
+    return info.max_texture_size > 0;
+}
+
+void need_gpu(void) {
+    if (gpu_device((backend_limits){0}))
         return;
     const char *required = getenv("TSR_REQUIRE_DRIVER");
     if (required && strcmp(required, "1") == 0)
         fail_msg("TSR_REQUIRE_DRIVER=1, but: %s", tsr_last_error());
-    print_message("no gles device: %s\n", tsr_last_error());
+    print_message("no %s device: %s\n", gpu_backend(), tsr_last_error());
     skip();
+}
+
+void need_backend(const char *name) {
+    under_test = name;
+    need_gpu();
 }
 
 int close_backends(void **state) {
     (void)state;
-    while (gles_device_count > 0)
-        tsr_device_destroy(gles_devices[--gles_device_count].device);
-    tsr_device_destroy(cpu_device);
-    cpu_device = NULL;
+    while (device_count > 0)
+        tsr_device_destroy(devices[--device_count].device);
     return 0;
 }
 
@@ -76,9 +103,14 @@ void expect_no_failed_case(void) {
 
 static void print_failure(const backend_case *c, int number, const char *why) {
     failed_count++;
-    print_error("TSR_CASE=%d opset %d, %s, max_texture_size %d, max_draw_buffers %d%s: %s", number,
-                c->opset, c->precision == TSR_FP16 ? "fp16" : "fp32", c->limits.max_texture_size,
-                c->limits.max_draw_buffers, c->keep_tensors ? ", kept" : "", c->text);
+    print_error("TSR_TEST_BACKEND=%s TSR_CASE=%d opset %d, %s%s", gpu_backend(), number, c->opset,
+                c->precision == TSR_FP16 ? "fp16" : "fp32", c->keep_tensors ? ", kept" : "");
+    if (gpu_has_textures())
+        print_error(", max_texture_size %d, max_draw_buffers %d", c->limits.max_texture_size,
+                    c->limits.max_draw_buffers);
+    else
+        print_error(", kernels %d", (int)c->limits.kernels);
+    print_error(": %s", c->text);
     if (c->outputs)
         print_error(" | outputs %s", c->outputs);
     if (c->extra_outputs)
@@ -226,7 +258,7 @@ static int64_t find_difference(const float *got, const float *expected, int64_t 
 }
 
 /* Reads one tensor of both sessions. False: why tells the difference. */
-static bool compare_tensor(const backend_case *c, tsr_session *cpu, tsr_session *gles,
+static bool compare_tensor(const backend_case *c, tsr_session *cpu, tsr_session *gpu,
                            const char *name, int64_t count, char *why) {
     float *expected = malloc(((size_t)count + 1) * sizeof *expected);
     float *got = malloc(((size_t)count + 1) * sizeof *got);
@@ -234,7 +266,7 @@ static bool compare_tensor(const backend_case *c, tsr_session *cpu, tsr_session 
     assert_non_null(got);
     bool same = false;
     if (tsr_session_get_output(cpu, name, expected, (size_t)count) != TSR_OK ||
-        tsr_session_get_output(gles, name, got, (size_t)count) != TSR_OK) {
+        tsr_session_get_output(gpu, name, got, (size_t)count) != TSR_OK) {
         snprintf(why, MAX_TEXT, "%s: %s", name, tsr_last_error());
     } else {
         double largest;
@@ -249,43 +281,42 @@ static bool compare_tensor(const backend_case *c, tsr_session *cpu, tsr_session 
     return same;
 }
 
-static bool compare_outputs(const backend_case *c, tsr_session *cpu, tsr_session *gles, char *why) {
-    int count = tsr_session_output_count(gles);
+static bool compare_outputs(const backend_case *c, tsr_session *cpu, tsr_session *gpu, char *why) {
+    int count = tsr_session_output_count(gpu);
     assert_int_equal(count, tsr_session_output_count(cpu));
     for (int i = 0; i < count; i++) {
         tsr_tensor_info info, other;
         assert_int_equal(tsr_session_output(cpu, i, &info), TSR_OK);
-        assert_int_equal(tsr_session_output(gles, i, &other), TSR_OK);
+        assert_int_equal(tsr_session_output(gpu, i, &other), TSR_OK);
         assert_string_equal(info.name, other.name);
         if (!tsr_shape_equal(&info.shape, &other.shape)) {
             snprintf(why, MAX_TEXT, "the shapes of '%s' differ", info.name);
             return false;
         }
-        if (!compare_tensor(c, cpu, gles, info.name, tsr_shape_count(&info.shape), why))
+        if (!compare_tensor(c, cpu, gpu, info.name, tsr_shape_count(&info.shape), why))
             return false;
     }
     return true;
 }
 
 /* What a node of the optimised graph writes is a tensor of the model too. */
-static bool compare_kept(const backend_case *c, tsr_session *cpu, tsr_session *gles, char *why) {
+static bool compare_kept(const backend_case *c, tsr_session *cpu, tsr_session *gpu, char *why) {
     tsr_report report;
-    assert_int_equal(tsr_session_report(gles, &report), TSR_OK);
+    assert_int_equal(tsr_session_report(gpu, &report), TSR_OK);
     for (int n = 0; n < report.node_count; n++) {
         tsr_node_report node;
-        assert_int_equal(tsr_session_node_report(gles, n, &node), TSR_OK);
+        assert_int_equal(tsr_session_node_report(gpu, n, &node), TSR_OK);
         if (node.passes > 0 &&
-            !compare_tensor(c, cpu, gles, node.output, tsr_shape_count(&node.shape), why))
+            !compare_tensor(c, cpu, gpu, node.output, tsr_shape_count(&node.shape), why))
             return false;
     }
     return true;
 }
 
 static void compare_sessions(const backend_case *c, int number, tsr_session *cpu,
-                             tsr_session *gles) {
+                             tsr_session *gpu) {
     char why[MAX_TEXT];
-    if (!compare_outputs(c, cpu, gles, why) ||
-        (c->keep_tensors && !compare_kept(c, cpu, gles, why)))
+    if (!compare_outputs(c, cpu, gpu, why) || (c->keep_tensors && !compare_kept(c, cpu, gpu, why)))
         print_failure(c, number, why);
 }
 
@@ -307,21 +338,20 @@ static bool is_wanted(int number) {
 
 /* True if both backends ran. */
 static bool run_model(const backend_case *c, int number, const tsr_model *model) {
-    if (!cpu_device)
-        assert_int_equal(tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &cpu_device),
-                         TSR_OK);
-    tsr_device *device = gles_device(c->limits);
+    tsr_device *cpu_device = device_of("cpu", (backend_limits){0});
+    tsr_device *device = gpu_device(c->limits);
+    assert_non_null(cpu_device);
     assert_non_null(device);
-    tsr_status cpu_status, gles_status = TSR_OK;
+    tsr_status cpu_status, gpu_status = TSR_OK;
     tsr_session *cpu = run_on(c, number, cpu_device, model, &cpu_status);
-    tsr_session *gles = cpu ? run_on(c, number, device, model, &gles_status) : NULL;
-    if (gles)
-        compare_sessions(c, number, cpu, gles);
-    else if (!cpu || gles_status != c->refusal)
+    tsr_session *gpu = cpu ? run_on(c, number, device, model, &gpu_status) : NULL;
+    if (gpu)
+        compare_sessions(c, number, cpu, gpu);
+    else if (!cpu || gpu_status != c->refusal)
         print_failure(c, number, tsr_last_error());
     tsr_session_destroy(cpu);
-    tsr_session_destroy(gles);
-    return gles != NULL;
+    tsr_session_destroy(gpu);
+    return gpu != NULL;
 }
 
 bool run_case(const backend_case *given) {

@@ -1,5 +1,6 @@
-/* The gles backend held against the cpu backend through the public API, one small model at a time.
- */
+/* A GPU backend held against the cpu backend through the public API, one small model at a time. The
+ * environment variable TSR_TEST_BACKEND names it: CTest runs every test_gpu_*.c once for each that
+ * was built. */
 #ifndef TESTS_SUPPORT_BACKENDS_H
 #define TESTS_SUPPORT_BACKENDS_H
 
@@ -12,7 +13,8 @@
 #include <cmocka.h>
 
 typedef struct backend_limits {
-    int max_texture_size, max_draw_buffers; /* 0: the driver's */
+    int max_texture_size, max_draw_buffers; /* 0: the driver's; of backends with textures */
+    tsr_kernel_choice kernels;              /* of backends with buffers */
 } backend_limits;
 
 typedef struct backend_case {
@@ -25,25 +27,33 @@ typedef struct backend_case {
     backend_limits limits;
     tsr_precision precision;
     bool keep_tensors;  /* compare every tensor that both backends kept */
-    tsr_status refusal; /* gles may fail so instead: TSR_LIMIT, TSR_UNSUPPORTED */
+    tsr_status refusal; /* the GPU may fail so instead: TSR_LIMIT, TSR_UNSUPPORTED */
     double tolerance;   /* relative to a tensor's largest element; 0: SUM_TOLERANCE */
 } backend_case;
 
 /* A sum of n products in float32 is off by at most n * 2^-24 of the sum of their magnitudes, in
  * practice by a random walk of sqrt(n) such steps while the sum itself grows as sqrt(n) too: a few
- * 2^-24 of the largest element, however long. exp and division of GLSL ES 3.00 may add a few units
- * in the last place. 1e-5 leaves room for both; an element read from a wrong place is off by far
- * more. */
+ * 2^-24 of the largest element, however long. exp and division of GLSL ES 3.00 and WGSL may add a
+ * few units in the last place. 1e-5 leaves room for both; an element read from a wrong place is off
+ * by far more. */
 #define SUM_TOLERANCE 1e-5
 /* Inputs are about 1 large: where they cancel out in every element, their rounding does not. */
 #define CANCELLED 0.1
 /* Storage of 16 bits rounds inputs and results to 2^-12 each; sums of rounded inputs as above. */
 #define HALF_TOLERANCE 4e-3
 
-/* First in every test: skips it where there is no gles device, fails it if TSR_REQUIRE_DRIVER=1. */
-void need_gles(void);
-/* One device for each pair of limits, kept until close_backends(), a group teardown. */
-tsr_device *gles_device(backend_limits limits);
+/* First in every test: skips it where the backend under test has no device here, fails it if
+ * TSR_REQUIRE_DRIVER=1. */
+void need_gpu(void);
+/* The same of a test of one backend, whatever the environment says. */
+void need_backend(const char *name);
+/* The backend under test; gles if the environment names none. */
+const char *gpu_backend(void);
+/* One device of the backend under test for each set of limits, kept until close_backends(), a
+ * group teardown. */
+tsr_device *gpu_device(backend_limits limits);
+/* Do its tensors lie in textures or in buffers? */
+bool gpu_has_textures(void);
 int close_backends(void **state);
 
 /* Cases are numbered through the program, 0 first. TSR_CASE=N in the environment runs only that

@@ -62,8 +62,6 @@ npy() {
 zeros() { head -c "$1" /dev/zero; }
 header() { printf "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" "$1" "$2"; }
 
-have_gles() { "$tool" devices | grep '^gles ' | grep -vq 'not available'; }
-
 # lacking WHAT [REQUIRED]: something that the test cannot do without is not here; a failure where REQUIRED is not empty
 lacking() {
     if [ -n "${2:-}" ]; then
@@ -72,6 +70,18 @@ lacking() {
         echo "left out: $1"
         missing=yes
     fi
+}
+
+has_device() { "$tool" devices 2>/dev/null | grep "^$1 " | grep -vq 'not available'; } # has_device BACKEND
+
+# Sets the array gpus to the GPU backends that have a device here; others are lacking, a failure where
+# TSR_REQUIRE_DRIVER is set.
+find_gpus() {
+    local backend
+    gpus=()
+    for backend in gles webgpu; do
+        if has_device $backend; then gpus+=($backend); else lacking "a $backend device" "${TSR_REQUIRE_DRIVER:-}"; fi
+    done
 }
 
 finish() {

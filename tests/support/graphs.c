@@ -22,7 +22,8 @@ tsr_graph *read_graph(onnx_writer *writer) {
     uint8_t *bytes = onnx_write_memory(writer, &size);
     assert_non_null(bytes);
     onnx_writer_destroy(writer);
-    expect_ok(tsr_onnx_read(bytes, size, "test", NULL, UINT64_MAX, &graph));
+    expect_ok(tsr_onnx_read(bytes, size, &(tsr_model_desc){.name = "test", .max_bytes = UINT64_MAX},
+                            &graph));
     free(bytes);
     return graph;
 }

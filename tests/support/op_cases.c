@@ -2,36 +2,50 @@
 
 #include <stdio.h>
 
-static const backend_case environments[] = {
-    {.limits = {0, 0}},
-    {.limits = {0, 2}},
-    {.limits = {32, 1}},
-    {.precision = TSR_FP16},
-};
-enum { ENVIRONMENT_COUNT = sizeof environments / sizeof *environments };
+typedef struct environments {
+    int count;
+    const backend_case *list;
+} environments;
 
-static void run_in(int environment, backend_case c) {
-    c.limits = environments[environment].limits;
-    c.precision = environments[environment].precision;
+static environments environments_here(void) {
+    static const backend_case textures[] = {
+        {.limits = {0, 0}},
+        {.limits = {0, 2}},
+        {.limits = {32, 1}},
+        {.precision = TSR_FP16},
+    };
+    static const backend_case buffers[] = {
+        {.limits = {.kernels = TSR_KERNELS_AUTO}},
+        {.limits = {.kernels = TSR_KERNELS_SHARED}, .keep_tensors = true},
+        {.precision = TSR_FP16},
+    };
+    return gpu_has_textures() ? (environments){4, textures} : (environments){3, buffers};
+}
+
+static void run_in(const backend_case *environment, backend_case c) {
+    c.limits = environment->limits;
+    c.precision = environment->precision;
+    c.keep_tensors = environment->keep_tensors;
     run_case(&c);
 }
 
-static bool fits(const op_case *c, int environment) {
-    const backend_case *e = &environments[environment];
-    return !(c->big && e->limits.max_texture_size) && !(c->no_half && e->precision == TSR_FP16);
+static bool fits(const op_case *c, const backend_case *environment) {
+    return !(c->big && environment->limits.max_texture_size) &&
+           !(c->no_half && environment->precision == TSR_FP16);
 }
 
 void run_op_cases(const op_case *cases, size_t count) {
-    need_gles();
+    need_gpu();
+    const environments here = environments_here();
     for (size_t i = 0; i < count; i++)
-        for (int e = 0; e < ENVIRONMENT_COUNT; e++)
-            if (fits(&cases[i], e))
-                run_in(e, (backend_case){.opset = cases[i].opset,
-                                         .text = cases[i].text,
-                                         .mean = cases[i].mean,
-                                         .range = cases[i].range,
-                                         .weights_mean = cases[i].weights_mean,
-                                         .tolerance = cases[i].tolerance});
+        for (int e = 0; e < here.count; e++)
+            if (fits(&cases[i], &here.list[e]))
+                run_in(&here.list[e], (backend_case){.opset = cases[i].opset,
+                                                     .text = cases[i].text,
+                                                     .mean = cases[i].mean,
+                                                     .range = cases[i].range,
+                                                     .weights_mean = cases[i].weights_mean,
+                                                     .tolerance = cases[i].tolerance});
     expect_no_failed_case();
 }
 
@@ -42,5 +56,6 @@ void check(backend_case c, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     c.text = text;
-    run_in(next_case() % ENVIRONMENT_COUNT, c);
+    const environments here = environments_here();
+    run_in(&here.list[next_case() % here.count], c);
 }

@@ -1,5 +1,6 @@
-/* Cases of operators, each in several environments: the driver's limits; fewer render targets;
- * textures so small that tensors of more than 32 rows or columns wrap; and 16-bit storage. */
+/* Cases of operators, each in several environments: the driver's limits, fewer render targets and
+ * textures so small that tensors of more than 32 rows or columns wrap, where there are textures;
+ * kernels with workgroup memory, every tensor kept, where there are buffers; 16-bit storage. */
 #ifndef TESTS_SUPPORT_OP_CASES_H
 #define TESTS_SUPPORT_OP_CASES_H
 

@@ -96,3 +96,31 @@ void expect_output(tsr_session *session, const tsr_model *model, const char *nam
     free(actual.values);
     free(expected.values);
 }
+
+void expect_report(tsr_session *session, const char *backend, const tsr_session_desc *desc) {
+    tsr_report report;
+    EXPECT_OK(tsr_session_report(session, &report));
+    assert_string_equal(report.backend, backend);
+    assert_true(report.live_bytes_bound > 0 && report.live_bytes_bound <= report.tensor_bytes);
+    assert_true(report.weight_bytes > 0);
+    if (desc->plan_only) {
+        assert_int_equal(report.allocated_bytes, 0);
+        assert_int_equal(report.program_count, 0);
+    } else {
+        assert_true(report.allocated_bytes >= report.tensor_bytes + report.weight_bytes);
+        assert_true(report.program_count > 0 && report.program_count <= report.pass_count);
+    }
+    int passes = 0;
+    int64_t macs = 0;
+    for (int i = 0; i < report.node_count; i++) {
+        tsr_node_report node;
+        EXPECT_OK(tsr_session_node_report(session, i, &node));
+        passes += node.passes;
+        macs += node.macs;
+        assert_string_equal(node.backend, node.passes ? backend : "view");
+        assert_true((node.ms >= 0) == (desc->time_passes && !desc->plan_only && node.passes));
+    }
+    int copies = desc->texture_outputs ? tsr_session_output_count(session) : 0; /* no node's */
+    assert_int_equal(passes + copies, report.pass_count);
+    assert_int_equal(macs, report.macs);
+}

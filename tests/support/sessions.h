@@ -20,6 +20,13 @@ void expect_failure(tsr_status status, tsr_status expected, const char *words);
                      tsr_last_error());                                                            \
     } while (0)
 
+/* Convolutions, a transposed one, sums over the image, a second input: most kinds of pass. The
+ * input x has 3 * 9 * 14 elements, the output y 5 * 18 * 28; r is an inner tensor. */
+#define MIXED_NET                                                                                  \
+    "Conv x[1,3,9,14] w{8,3,3,3} b{8} -> c pads=1,1,1,1; Relu c -> r; "                            \
+    "ConvTranspose r v{8,5,4,4} -> t strides=2,2 pads=1,1,1,1; "                                   \
+    "GlobalAveragePool t -> m; Mul t m -> y"
+
 /* Of onnx_case() text, opset 13. */
 tsr_model *make_model(const char *text);
 tsr_device *make_device(const tsr_device_desc *desc);
@@ -41,5 +48,7 @@ void expect_close(elements actual, elements expected, double tolerance);
 /* get_output() against reference_output(). */
 void expect_output(tsr_session *session, const tsr_model *model, const char *name, unsigned seed,
                    double tolerance);
+/* The report of a session on a GPU backend agrees with its nodes' and with the description. */
+void expect_report(tsr_session *session, const char *backend, const tsr_session_desc *desc);
 
 #endif

@@ -52,16 +52,28 @@ if(TSR_GLES)
         COMMENT "Naming the GLES entry points" VERBATIM)
     list(APPEND TSR_GENERATED_SOURCES ${GLAD_FILES} ${GENERATED}/gl_calls.h)
     list(APPEND TSR_GENERATED_INCLUDES ${GENERATED}/glad/include)
+endif()
 
-    # ---- glsl_kernels.{c,h} from glsl/*.glsl -----------------------------------------------------
-    file(GLOB GLSL_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/glsl/*.glsl)
+# ---- glsl_kernels.{c,h} from glsl/*.glsl, wgsl_kernels.{c,h} from wgsl/*.wgsl --------------------
+
+function(embed_kernels language)
+    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${language}/*.${language})
+    set(out ${GENERATED}/${language}_kernels)
     add_custom_command(
-        OUTPUT ${GENERATED}/glsl_kernels.c ${GENERATED}/glsl_kernels.h
-        COMMAND ${CMAKE_COMMAND} "-DFILES=${GLSL_FILES}" -DOUT=${GENERATED}/glsl_kernels
-                -P ${PROJECT_SOURCE_DIR}/tools/cmake/embed_glsl.cmake
-        DEPENDS ${GLSL_FILES} ${PROJECT_SOURCE_DIR}/tools/cmake/embed_glsl.cmake
-        COMMENT "Embedding the GLSL kernels" VERBATIM)
-    list(APPEND TSR_GENERATED_SOURCES ${GENERATED}/glsl_kernels.c ${GENERATED}/glsl_kernels.h)
+        OUTPUT ${out}.c ${out}.h
+        COMMAND ${CMAKE_COMMAND} "-DFILES=${files}" -DLANGUAGE=${language} -DOUT=${out}
+                -P ${PROJECT_SOURCE_DIR}/tools/cmake/embed_kernels.cmake
+        DEPENDS ${files} ${PROJECT_SOURCE_DIR}/tools/cmake/embed_kernels.cmake
+        COMMENT "Embedding the kernels of ${language}/" VERBATIM)
+    set(TSR_GENERATED_SOURCES ${TSR_GENERATED_SOURCES} ${out}.c ${out}.h PARENT_SCOPE)
+endfunction()
+
+if(TSR_GLES)
+    embed_kernels(glsl)
+endif()
+if(TSR_WEBGPU)
+    embed_kernels(wgsl)
+    list(APPEND TSR_GENERATED_INCLUDES ${TSR_WEBGPU_INCLUDE})
 endif()
 
 add_custom_target(tessera_generated DEPENDS ${TSR_GENERATED_SOURCES})

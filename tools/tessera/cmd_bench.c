@@ -17,13 +17,12 @@ typedef struct bench_options {
 typedef struct bench_result {
     label device;
     double cold_ms, warm_ms, median_ms, min_ms, max_ms;
+    double gpu_ms; /* of a run with timers; negative: not measured */
     double gflops, peak_gflops;
     tsr_report report; /* of the cold session */
     label backend;
     cJSON *layers; /* array, NULL without --layers */
 } bench_result;
-
-enum { TIMED_RUNS = 3 };
 
 /* Upload, run and readback of every output. */
 static tsr_status run_once(const job *j, tsr_session *session, float **outputs) {
@@ -59,6 +58,13 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Sorts them. */
+static double median(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+    int middle = count / 2;
+    return count % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
 static tsr_status steady_runs(const job *j, const bench_options *o, tsr_session *session,
                               float **outputs, bench_result *result) {
     for (int i = 0; i < o->warmup; i++)
@@ -74,11 +80,9 @@ static tsr_status steady_runs(const job *j, const bench_options *o, tsr_session 
         ms[i] = now_ms() - start;
     }
     progress_clear();
-    qsort(ms, (size_t)o->runs, sizeof *ms, compare_doubles);
-    int middle = o->runs / 2;
+    result->median_ms = median(ms, o->runs);
     result->min_ms = ms[0];
     result->max_ms = ms[o->runs - 1];
-    result->median_ms = o->runs % 2 ? ms[middle] : (ms[middle - 1] + ms[middle]) / 2;
     free(ms);
     return status;
 }
@@ -86,21 +90,39 @@ static tsr_status steady_runs(const job *j, const bench_options *o, tsr_session 
 /* ---- layers ------------------------------------------------------------------------------------
  */
 
-/* The smallest time of each node over TIMED_RUNS runs. */
-static tsr_status time_nodes(const job *j, tsr_session *session, float **outputs, int count,
-                             double *ms) {
-    for (int i = 0; i < count; i++)
-        ms[i] = -1;
-    for (int run = 0; run <= TIMED_RUNS; run++) {
-        TRY(run_once(j, session, outputs));
-        for (int i = 0; run > 0 && i < count; i++) {
-            tsr_node_report node;
-            TRY_LIBRARY(tsr_session_node_report(session, i, &node));
-            if (node.ms >= 0 && (ms[i] < 0 || node.ms < ms[i]))
-                ms[i] = node.ms;
-        }
+/* What run number `run` took. Row i of ms, o->runs wide, is node i's, the last the whole run's. */
+static tsr_status record_times(const bench_options *o, const tsr_session *session, int run,
+                               double *ms) {
+    tsr_report report;
+    TRY_LIBRARY(tsr_session_report(session, &report));
+    for (int i = 0; i < report.node_count; i++) {
+        tsr_node_report node;
+        TRY_LIBRARY(tsr_session_node_report(session, i, &node));
+        ms[(size_t)i * (size_t)o->runs + (size_t)run] = node.ms;
     }
+    ms[(size_t)report.node_count * (size_t)o->runs + (size_t)run] = report.gpu_ms;
     return TSR_OK;
+}
+
+/* medians: by node, the whole run's last. */
+static tsr_status time_nodes(const job *j, const bench_options *o, tsr_session *session,
+                             float **outputs, int count, double *medians) {
+    size_t runs = (size_t)o->runs;
+    double *ms = calloc((size_t)count + 1, runs * sizeof *ms);
+    if (!ms)
+        return fail(TSR_OUT_OF_MEMORY, "not enough memory for the layers of %d runs", o->runs);
+    tsr_status status = TSR_OK;
+    for (int run = -1 - o->warmup; status == TSR_OK && run < o->runs; run++) {
+        progress("run %d of %d with timers", run + o->warmup + 2, o->runs + o->warmup + 1);
+        status = run_once(j, session, outputs);
+        if (status == TSR_OK && run >= 0)
+            status = record_times(o, session, run, ms);
+    }
+    progress_clear();
+    for (int i = 0; i <= count; i++)
+        medians[i] = median(ms + (size_t)i * runs, o->runs);
+    free(ms);
+    return status;
 }
 
 /* Milliseconds to the microsecond; null where not measured. */
@@ -127,35 +149,43 @@ static cJSON *layer_json(const tsr_node_report *node, double ms) {
     return layer;
 }
 
-static tsr_status report_layers(const job *j, tsr_session *session, float **outputs,
+static tsr_status report_layers(tsr_session *session, int count, const double *ms,
                                 bench_result *result) {
+    result->layers = cJSON_CreateArray();
+    TRY(print_nodes(session, ms));
+    for (int i = 0; i < count; i++) {
+        tsr_node_report node;
+        TRY_LIBRARY(tsr_session_node_report(session, i, &node));
+        cJSON_AddItemToArray(result->layers, layer_json(&node, ms[i]));
+    }
+    return TSR_OK;
+}
+
+static tsr_status time_layers(const job *j, const bench_options *o, tsr_session *session,
+                              float **outputs, bench_result *result) {
     tsr_report report;
     TRY_LIBRARY(tsr_session_report(session, &report));
     double *ms = calloc((size_t)report.node_count + 1, sizeof *ms);
     if (!ms)
         return fail(TSR_OUT_OF_MEMORY, "not enough memory for the layers");
-    tsr_status status = time_nodes(j, session, outputs, report.node_count, ms);
-    if (status == TSR_OK)
-        status = print_nodes(session, ms);
-    for (int i = 0; status == TSR_OK && i < report.node_count; i++) {
-        tsr_node_report node;
-        status = tsr_session_node_report(session, i, &node);
-        if (status == TSR_OK)
-            cJSON_AddItemToArray(result->layers, layer_json(&node, ms[i]));
-        else
-            fail_library(status);
+    tsr_status status = time_nodes(j, o, session, outputs, report.node_count, ms);
+    if (status == TSR_OK) {
+        result->gpu_ms = ms[report.node_count];
+        if (result->gpu_ms >= 0)
+            printf("GPU     %.3f ms median of %d runs on the GPU's clock, with timers\n",
+                   result->gpu_ms, o->runs);
+        status = report_layers(session, report.node_count, ms, result);
     }
     free(ms);
     return status;
 }
 
 /* In a session of its own: timers between passes would disturb the steady times. */
-static tsr_status bench_layers(const job *j, tsr_device *device, float **outputs,
-                               bench_result *result) {
+static tsr_status bench_layers(const job *j, const bench_options *o, tsr_device *device,
+                               float **outputs, bench_result *result) {
     tsr_session *session;
-    result->layers = cJSON_CreateArray();
     TRY(job_session(j, device, &(tsr_session_desc){.time_passes = true}, &session));
-    tsr_status status = report_layers(j, session, outputs, result);
+    tsr_status status = time_layers(j, o, session, outputs, result);
     tsr_session_destroy(session);
     return status;
 }
@@ -194,6 +224,7 @@ static cJSON *result_json(const job *j, const bench_options *o, bench_result *r)
     add_ms(root, "median_ms", r->median_ms);
     add_ms(root, "min_ms", r->min_ms);
     add_ms(root, "max_ms", r->max_ms);
+    add_ms(root, "gpu_ms", r->gpu_ms);
     cJSON_AddNumberToObject(root, "macs", (double)r->report.macs);
     cJSON_AddNumberToObject(root, "gflops", r->gflops);
     if (r->peak_gflops > 0) {
@@ -259,7 +290,7 @@ static tsr_status bench_on(const job *j, const bench_options *o, tsr_device *dev
     result->gflops = 2e-6 * (double)result->report.macs / result->median_ms;
     print_result(j, o, result);
     if (o->layers)
-        TRY(bench_layers(j, device, outputs, result));
+        TRY(bench_layers(j, o, device, outputs, result));
     return o->json ? write_json(j, o, result) : TSR_OK;
 }
 
@@ -268,7 +299,7 @@ static tsr_status bench(const job *j, const bench_options *o) {
         TRY(output_check(o->json));
     tsr_device *device;
     TRY(job_device(&o->job, NULL, &device));
-    bench_result result = {0};
+    bench_result result = {.gpu_ms = -1};
     int count = tsr_model_output_count(j->model);
     float **outputs = calloc((size_t)count + 1, sizeof *outputs);
     tsr_status status = outputs ? bench_on(j, o, device, outputs, &result)
@@ -287,7 +318,8 @@ int cmd_bench(int argc, char **argv) {
         {"runs", 'n', "N", "steady runs to time (10)", OPTION_INT, &o.runs, 1, NULL},
         {"warmup", 0, "N", "runs before those, besides the first (2)", OPTION_INT, &o.warmup, 0,
          NULL},
-        {"layers", 'l', NULL, "a time for each node", OPTION_FLAG, &o.layers, 0, NULL},
+        {"layers", 'l', NULL, "a time for each node, and the run's on the GPU's clock", OPTION_FLAG,
+         &o.layers, 0, NULL},
         {"json", 0, "FILE", "write the figures there too", OPTION_TEXT, &o.json, 0, NULL},
         {"seed", 0, "N", "of the inputs for which no file is given (0)", OPTION_INT, &o.job.seed, 0,
          NULL},

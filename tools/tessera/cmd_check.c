@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 typedef struct check_options {
-    char *backend, *list, *root;
+    char *backend, *adapter, *list, *root;
     int gpu;
     bool cpu_fallback, poison;
     tolerance allowed;
@@ -247,7 +247,7 @@ static tsr_status check_list(check_run *run, const char *list, const char *root)
 
 static int check(const check_options *o, int folder_count, char **folders) {
     check_run run = {.options = o};
-    tsr_device_desc desc = {.backend = o->backend, .gpu = o->gpu};
+    tsr_device_desc desc = {.backend = o->backend, .gpu = o->gpu, .adapter = o->adapter};
     tsr_status status = tsr_device_create(&desc, &run.device);
     if (status != TSR_OK)
         return command_exit(fail_library(status));
@@ -265,9 +265,11 @@ static int check(const check_options *o, int folder_count, char **folders) {
 int cmd_check(int argc, char **argv) {
     check_options o = {.root = ".", .allowed = {.rtol = 1e-3, .atol = 1e-5}};
     const option own[] = {
-        {"backend", 'b', "NAME", "gles or cpu (gles)", OPTION_TEXT, &o.backend, 0, NULL},
+        {"backend", 'b', "NAME", "gles, webgpu or cpu (gles)", OPTION_TEXT, &o.backend, 0, NULL},
         {"gpu", 0, "N", "use the N-th GPU that 'tessera devices' lists", OPTION_INT, &o.gpu, 1,
          NULL},
+        {"adapter", 0, "NAME", "use the WebGPU adapter with this part of a name", OPTION_TEXT,
+         &o.adapter, 0, NULL},
         {"allow-cpu-fallback", 0, NULL, "operators that the backend lacks run on the CPU",
          OPTION_FLAG, &o.cpu_fallback, 0, NULL},
         {"poison", 0, NULL, "debugging: NaN in all that a run on a GPU must not read", OPTION_FLAG,

@@ -1,13 +1,9 @@
-#include "difference.h"
 #include "job.h"
-#include "text.h"
+#include "layers.h"
 #include "tool.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_BACKENDS = 8 };
 
 typedef struct compare_options {
     job_options job;
@@ -16,13 +12,6 @@ typedef struct compare_options {
     double rtol, share; /* negative: by precision */
     bool layers;
 } compare_options;
-
-/* The model run once on a backend. */
-typedef struct runner {
-    const char *backend;
-    tsr_device *device;
-    tsr_session *session;
-} runner;
 
 typedef struct comparison {
     const job *j;
@@ -46,16 +35,26 @@ static void runner_stop(runner *r) {
     *r = (runner){0};
 }
 
+static tsr_status run_once(runner *r) {
+    double start = now_ms();
+    TRY_LIBRARY(tsr_session_run(r->session));
+    r->run_ms = now_ms() - start;
+    return TSR_OK;
+}
+
+/* Layers are timed in a second run: in the first one drivers still prepare. */
 static tsr_status runner_run(const comparison *c, const char *backend, runner *made) {
     *made = (runner){.backend = backend};
     progress("running on %s", backend);
     TRY(job_device(c->j->options, backend, &made->device));
-    const tsr_session_desc desc = {.keep_tensors = c->layers};
+    const tsr_session_desc desc = {.keep_tensors = c->layers, .time_passes = c->layers};
     tsr_status status = job_session(c->j, made->device, &desc, &made->session);
     if (status == TSR_OK)
         status = job_feed(c->j, made->session);
-    if (status == TSR_OK && (status = tsr_session_run(made->session)) != TSR_OK)
-        fail_library(status);
+    if (status == TSR_OK)
+        status = run_once(made);
+    if (status == TSR_OK && c->layers)
+        status = run_once(made);
     if (status != TSR_OK)
         runner_stop(made);
     progress_clear();
@@ -151,70 +150,30 @@ static tsr_status compare_output(comparison *c, int index, const runner *ours,
     return status;
 }
 
-/* ---- layers ------------------------------------------------------------------------------------
- */
-
-static void print_layer(const comparison *c, const tsr_node_report *node, const tensor *ours,
-                        const tensor *reference) {
-    difference d = measure(ours->values, reference->values, ours->count, c->allowed);
-    printf("  %-28s %-24s %-18s %10.3g %10.3g %10.4g%s\n", node->name, node->op,
-           shape_label(&node->shape).text, d.max_abs, d.max_rel, d.largest,
-           d.failed ? "  out of tolerance" : "");
-}
-
-/* A tensor that one of the two does not keep has no line. */
-static bool compare_layer(const comparison *c, const tsr_node_report *node, const runner *ours,
-                          const runner *reference) {
-    tensor a, b;
-    if (job_fetch(ours->session, node->output, &node->shape, &a) != TSR_OK)
-        return false;
-    bool both = job_fetch(reference->session, node->output, &node->shape, &b) == TSR_OK;
-    if (both) {
-        print_layer(c, node, &a, &b);
-        tensor_free(&b);
-    }
-    tensor_free(&a);
-    return both;
-}
-
-static tsr_status compare_layers(const comparison *c, const runner *ours, const runner *reference) {
-    tsr_report report;
-    TRY_LIBRARY(tsr_session_report(ours->session, &report));
-    printf("\nlayers of %s against %s\n  %-28s %-24s %-18s %10s %10s %10s\n", ours->backend,
-           reference->backend, "node", "op", "shape", "max abs", "max rel", "largest");
-    int shown = 0;
-    for (int i = 0; i < report.node_count; i++) {
-        tsr_node_report node;
-        TRY_LIBRARY(tsr_session_node_report(ours->session, i, &node));
-        shown += compare_layer(c, &node, ours, reference);
-    }
-    printf("  %d of %d nodes have a tensor that both can read\n\n", shown, report.node_count);
-    return TSR_OK;
-}
-
 /* ---- the command -------------------------------------------------------------------------------
  */
 
-static tsr_status compare_runner(comparison *c, const runner *ours, const runner *reference) {
-    if (c->layers && ours != reference)
-        TRY(compare_layers(c, ours, reference));
-    for (int i = 0; i < c->output_count; i++)
-        TRY(compare_output(c, i, ours, reference));
+static tsr_status compare_all(comparison *c, const runner *runners) {
+    if (c->layers)
+        TRY(print_layers(runners, c->backend_count, c->allowed));
+    for (int r = 0; r < c->backend_count; r++)
+        for (int i = 0; i < c->output_count; i++)
+            TRY(compare_output(c, i, &runners[r], &runners[0]));
     return TSR_OK;
 }
 
 static tsr_status compare_backends(comparison *c) {
-    runner reference, other;
-    TRY(runner_run(c, c->backends[0], &reference));
-    tsr_status status = compare_runner(c, &reference, &reference);
-    for (int i = 1; status == TSR_OK && i < c->backend_count; i++) {
-        status = runner_run(c, c->backends[i], &other);
-        if (status != TSR_OK)
-            break;
-        status = compare_runner(c, &other, &reference);
-        runner_stop(&other);
+    runner runners[MAX_BACKENDS];
+    int running = 0;
+    tsr_status status = TSR_OK;
+    while (status == TSR_OK && running < c->backend_count) {
+        status = runner_run(c, c->backends[running], &runners[running]);
+        running += status == TSR_OK;
     }
-    runner_stop(&reference);
+    if (status == TSR_OK)
+        status = compare_all(c, runners);
+    while (running > 0)
+        runner_stop(&runners[--running]);
     return status;
 }
 
@@ -312,8 +271,8 @@ int cmd_compare(int argc, char **argv) {
          &o.backends, 0, NULL},
         {"expect", 'e', "[NAME=]FILE", "what an output has to be; repeatable", OPTION_LIST,
          &o.expect, 0, NULL},
-        {"layers", 'l', NULL, "a line for each tensor that both backends keep", OPTION_FLAG,
-         &o.layers, 0, NULL},
+        {"layers", 'l', NULL, "a line for each layer: times and errors", OPTION_FLAG, &o.layers, 0,
+         NULL},
         {"rtol", 0, "R", "allowed error as a share of the element (1e-3; fp16 1e-2)", OPTION_NUMBER,
          &o.rtol, 0, NULL},
         {"atol", 0, "A", "allowed error as a share of the largest (1e-4; fp16 1e-2)", OPTION_NUMBER,

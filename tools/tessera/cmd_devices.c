@@ -1,6 +1,7 @@
 #include "options.h"
 #include "tool.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 static void print_device(void *user, const tsr_device_desc *desc, const tsr_device_info *info,
@@ -25,6 +26,12 @@ static void print_device(void *user, const tsr_device_desc *desc, const tsr_devi
         printf("        GPU timers: %s, float blending: %s, lost contexts are noticed: %s\n",
                info->has_timer ? "yes" : "no", info->has_float_blend ? "yes" : "no",
                info->has_robust_reset ? "yes" : "no");
+    if (info->max_buffer_bytes > 0)
+        printf("        buffers to %" PRIu64 " MiB, %d to a pass; workgroups of %d invocations and "
+               "%d KiB; GPU timers: %s\n",
+               info->max_buffer_bytes >> 20, info->max_storage_buffers,
+               info->max_workgroup_invocations, info->max_workgroup_bytes / 1024,
+               info->has_timer ? "yes" : "no");
 }
 
 int cmd_devices(int argc, char **argv) {

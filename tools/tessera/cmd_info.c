@@ -84,7 +84,7 @@ static bool sizes_known(const job *j) {
 /* Without --backend every backend is shown, and one that is missing here is no failure; layers are
  * those of the first one that can plan. */
 static tsr_status print_plans(const job *j, bool layers) {
-    static const char *const all[] = {"gles", "cpu"};
+    static const char *const all[] = {"gles", "webgpu", "cpu"};
     if (!sizes_known(j))
         return TSR_OK;
     printf("\n%-7s %7s %6s  %8s  %10s  %11s  %10s  %13s\n", "backend", "nodes", "passes",
@@ -94,7 +94,7 @@ static tsr_status print_plans(const job *j, bool layers) {
         return layers ? plan_on(j, NULL, print_layers) : TSR_OK;
     }
     const char *planned = NULL;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         if (plan_on(j, all[i], print_plan) != TSR_OK)
             printf("%-7s %s\n", all[i], failure());
         else if (!planned)

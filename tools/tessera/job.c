@@ -10,7 +10,7 @@
 
 void job_add_backend_option(option_set *set, job_options *o) {
     const option items[] = {
-        {"backend", 'b', "NAME", "gles or cpu (gles)", OPTION_TEXT, &o->backend, 0, NULL},
+        {"backend", 'b', "NAME", "gles, webgpu or cpu (gles)", OPTION_TEXT, &o->backend, 0, NULL},
     };
     OPTIONS_ADD(set, items);
 }
@@ -22,6 +22,8 @@ void job_add_session_options(option_set *set, job_options *o) {
          &o->precision, 0, precisions},
         {"gpu", 0, "N", "use the N-th GPU that 'tessera devices' lists", OPTION_INT, &o->gpu, 1,
          NULL},
+        {"adapter", 0, "NAME", "use the WebGPU adapter with this part of a name", OPTION_TEXT,
+         &o->adapter, 0, NULL},
         {"allow-cpu-fallback", 0, NULL, "operators that the backend lacks run on the CPU",
          OPTION_FLAG, &o->cpu_fallback, 0, NULL},
         {"poison", 0, NULL, "debugging: NaN in all that a run on a GPU must not read", OPTION_FLAG,
@@ -325,7 +327,9 @@ void job_close(job *j) {
  */
 
 tsr_status job_device(const job_options *options, const char *backend, tsr_device **device) {
-    tsr_device_desc desc = {.backend = backend ? backend : options->backend, .gpu = options->gpu};
+    tsr_device_desc desc = {.backend = backend ? backend : options->backend,
+                            .gpu = options->gpu,
+                            .adapter = options->adapter};
     TRY_LIBRARY(tsr_device_create(&desc, device));
     return TSR_OK;
 }

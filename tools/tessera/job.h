@@ -7,6 +7,7 @@
 
 typedef struct job_options {
     char *backend; /* NULL: the library's default */
+    char *adapter;
     int precision, gpu, seed;
     bool cpu_fallback, allow_nan, poison;
     text_list inputs, dims, shapes;

@@ -20,8 +20,8 @@ enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *out) {
     fprintf(out,
-            "tessera " TSR_VERSION ": neural networks as OpenGL ES 3.0 fragment-shader passes\n\n"
-            "usage: tessera COMMAND ...\n\ncommands:\n");
+            "tessera " TSR_VERSION ": neural networks as GPU passes: OpenGL ES 3.0 fragments or "
+            "WebGPU compute\n\nusage: tessera COMMAND ...\n\ncommands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fprintf(out, "\n'tessera COMMAND --help' lists the options of a command.\n"

@@ -1,6 +1,8 @@
 #include "text.h"
 #include "tool.h"
 
+#include <string.h>
+
 static label scaled_label(double value, double base, const char *const *units, int unit_count) {
     int unit = 0;
     while (value >= base && unit + 1 < unit_count) {
@@ -29,21 +31,51 @@ label count_label(double count) {
     return scaled_label(count, 1000, units, 5);
 }
 
+label ms_label(double ms) {
+    label made;
+    if (ms < 0)
+        snprintf(made.text, sizeof made.text, "-");
+    else
+        snprintf(made.text, sizeof made.text, "%.*f", ms < 1000 ? 3 : 1, ms);
+    return made;
+}
+
+static bool inside_character(char byte) { /* of UTF-8 */
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+label short_label(const char *name, int width) {
+    label made;
+    int length = (int)strlen(name), head = (width - 2) / 2, tail = length - (width - 2 - head);
+    if (length <= width) {
+        snprintf(made.text, sizeof made.text, "%s", name);
+        return made;
+    }
+    while (head > 0 && inside_character(name[head]))
+        head--;
+    while (inside_character(name[tail]))
+        tail++;
+    snprintf(made.text, sizeof made.text, "%.*s..%s", head, name, name + tail);
+    return made;
+}
+
 tsr_status print_nodes(const tsr_session *session, const double *ms) {
     tsr_report report;
     TRY_LIBRARY(tsr_session_report(session, &report));
-    printf("\n  %-28s %-24s %-18s %-6s %-18s %6s %9s%s\n", "node", "op", "shape", "where", "kernel",
-           "passes", "MACs", ms ? "        ms   GFLOP/s" : "");
+    printf("\n%-20s %-18s %-19s %-6s %-16s %6s %7s%s\n", "node", "op", "shape", "where", "kernel",
+           "passes", "MACs", ms ? "       ms GFLOP/s" : "");
     for (int i = 0; i < report.node_count; i++) {
         tsr_node_report node;
         TRY_LIBRARY(tsr_session_node_report(session, i, &node));
-        printf("  %-28s %-24s %-18s %-6s %-18s %6d %9s", node.name, node.op,
-               shape_label(&node.shape).text, node.backend, node.kernel, node.passes,
-               count_label((double)node.macs).text);
-        if (ms && ms[i] >= 0)
-            printf(" %9.3f", ms[i]);
-        if (ms && ms[i] > 0 && node.macs > 0)
-            printf(" %9.2f", 2e-6 * (double)node.macs / ms[i]);
+        printf("%-20s %-18s %-19s %-6s %-16s %6d %7s", short_label(node.name, 20).text,
+               short_label(node.op, 18).text, shape_label(&node.shape).text, node.backend,
+               short_label(node.kernel, 16).text, node.passes, count_label((double)node.macs).text);
+        if (ms)
+            printf(" %8s", ms_label(ms[i]).text);
+        if (ms && ms[i] > 0 && node.macs > 0) {
+            double gflops = 2e-6 * (double)node.macs / ms[i];
+            printf(" %7.*f", gflops < 100 ? 2 : 0, gflops);
+        }
         putchar('\n');
     }
     return TSR_OK;

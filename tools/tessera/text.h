@@ -6,6 +6,10 @@
 
 label bytes_label(uint64_t bytes); /* "12.3 MiB" */
 label count_label(double count);   /* "6.05 G" */
+label ms_label(double ms);         /* "0.012", "1234.5"; "-" where negative: not measured */
+/* At most width (4 or more) bytes: of a longer name the beginning and the end, ".." between them.
+ */
+label short_label(const char *name, int width);
 
 /* One line per node of the session. ms: a time per node (negative: not measured), or NULL. */
 tsr_status print_nodes(const tsr_session *session, const double *ms);

@@ -1,4 +1,4 @@
-/* Conv and ConvTranspose of random shapes, each on gles and on cpu. */
+/* Conv and ConvTranspose of random shapes, each on a GPU backend and on cpu. */
 #include "support/backends.h"
 #include "support/case_text.h"
 #include "support/random.h"
@@ -20,28 +20,49 @@ typedef struct convolution {
     const char *auto_pad, *activation;
 } convolution;
 
-/* What a case runs on, and what it must have: the driver's own limits most often, then fewer render
- * targets, then textures so small that tensors wrap. */
+/* What a case runs on, and what it must have. */
 typedef struct environment {
     backend_limits limits;
     tsr_precision precision;
     int axis, low, high; /* input size of this axis; high 0: any */
     bool far;
+    int channels; /* the most of a group; 0: a few */
 } environment;
 
-static const environment environments[] = {
-    {.high = 0},
-    {.high = 0},
-    {.axis = 1, .low = 17, .high = 90},
-    {.far = true},
-    {.precision = TSR_FP16},
-    {.limits = {0, 1}},
-    {.limits = {0, 2}, .axis = 1, .low = 17, .high = 60},
-    {.limits = {0, 4}},
-    {.limits = {128, 1}, .axis = 1, .low = 129, .high = 160},
-    {.limits = {128, 0}, .axis = 0, .low = 129, .high = 150},
-};
-enum { ENVIRONMENT_COUNT = sizeof environments / sizeof *environments };
+typedef struct environments {
+    int count;
+    const environment *list;
+} environments;
+
+/* The driver's own limits most often. With textures then fewer render targets and textures so small
+ * that tensors wrap; with buffers each kind of kernel, and as many channels as fill its blocks. */
+static environments environments_here(void) {
+    static const environment textures[] = {
+        {.high = 0},
+        {.high = 0},
+        {.axis = 1, .low = 17, .high = 90},
+        {.far = true},
+        {.precision = TSR_FP16},
+        {.limits = {0, 1}},
+        {.limits = {0, 2}, .axis = 1, .low = 17, .high = 60},
+        {.limits = {0, 4}},
+        {.limits = {128, 1}, .axis = 1, .low = 129, .high = 160},
+        {.limits = {128, 0}, .axis = 0, .low = 129, .high = 150},
+    };
+    static const environment buffers[] = {
+        {.high = 0},
+        {.limits = {.kernels = TSR_KERNELS_SHARED}},
+        {.axis = 1, .low = 17, .high = 90},
+        {.limits = {.kernels = TSR_KERNELS_PLAIN}, .far = true},
+        {.precision = TSR_FP16},
+        {.limits = {.kernels = TSR_KERNELS_SHARED}, .channels = 150},
+        {.channels = 70, .axis = 1, .low = 17, .high = 60},
+        {.limits = {.kernels = TSR_KERNELS_DIRECT}, .channels = 150, .precision = TSR_FP16},
+        {.limits = {.kernels = TSR_KERNELS_PLAIN}},
+        {.limits = {.kernels = TSR_KERNELS_SHARED}, .axis = 0, .low = 129, .high = 150},
+    };
+    return gpu_has_textures() ? (environments){10, textures} : (environments){10, buffers};
+}
 
 /* ---- making up ---- */
 
@@ -64,10 +85,10 @@ static int random_size(random_source *r) {
     }
 }
 
-static void draw_channels(random_source *r, convolution *c) {
+static void draw_channels(random_source *r, convolution *c, int most) {
     c->group = 1;
-    c->group_inputs = random_int(r, 1, 13);
-    c->group_outputs = random_int(r, 1, 13);
+    c->group_inputs = random_int(r, 1, most);
+    c->group_outputs = random_int(r, 1, most);
     switch (random_int(r, 0, 5)) {
     case 0: /* depthwise */
         c->group = random_int(r, 2, 13);
@@ -173,7 +194,7 @@ static convolution draw_once(random_source *r, bool transposed, const environmen
         c.auto_pad = auto_pads[random_int(r, 0, 2)];
     if (random_one_in(r, 3))
         c.activation = activations[random_int(r, 0, 5)];
-    draw_channels(r, &c);
+    draw_channels(r, &c, e->channels ? e->channels : 13);
     for (int i = 0; i < c.rank; i++) {
         draw_axis(r, &c.axes[i], e->far && i == c.rank - 1);
         if (e->high && i == smallest(e->axis, c.rank - 1))
@@ -245,11 +266,12 @@ static case_text write(const convolution *c) {
 /* ---- running ---- */
 
 static void run_random(bool transposed) {
-    need_gles();
+    need_gpu();
+    const environments here = environments_here();
     int refused = 0;
     for (int i = 0; i < CASES; i++) {
         random_source r = random_from((uint32_t)next_case());
-        const environment *e = &environments[i % ENVIRONMENT_COUNT];
+        const environment *e = &here.list[i % here.count];
         convolution c = draw(&r, transposed, e);
         refused +=
             !run_case(&(backend_case){.text = write(&c).text,

@@ -13,15 +13,24 @@ enum { CHAINS = 160, MAX_LENGTH = 32 };
  * differences by much. */
 #define CHAIN_TOLERANCE 5e-5
 
-static const struct {
-    backend_limits limits;
-    tsr_precision precision;
-    bool keep_tensors;
-} environments[] = {
-    {{0, 0}, TSR_FP32, false}, {{0, 2}, TSR_FP32, true},  {{64, 1}, TSR_FP32, false},
-    {{0, 0}, TSR_FP32, true},  {{0, 0}, TSR_FP16, false},
-};
-enum { ENVIRONMENT_COUNT = sizeof environments / sizeof *environments };
+typedef struct environments {
+    int count;
+    const backend_case *list;
+} environments;
+
+static environments environments_here(void) {
+    static const backend_case textures[] = {
+        {.limits = {0, 0}},      {.limits = {0, 2}, .keep_tensors = true},
+        {.limits = {64, 1}},     {.keep_tensors = true},
+        {.precision = TSR_FP16},
+    };
+    static const backend_case buffers[] = {
+        {.limits = {.kernels = TSR_KERNELS_AUTO}},
+        {.limits = {.kernels = TSR_KERNELS_SHARED}, .keep_tensors = true},
+        {.precision = TSR_FP16},
+    };
+    return gpu_has_textures() ? (environments){5, textures} : (environments){3, buffers};
+}
 
 /* A case being made up: the tensor at the end of the chain is `last`, of the host's shape. */
 typedef struct chain {
@@ -212,7 +221,7 @@ static void choose_outputs(chain *c, char *names, size_t size) {
     }
 }
 
-static void run_chain(int number) {
+static void run_chain(const backend_case *environment) {
     chain c = {.random = random_from((uint32_t)next_case())};
     add_host(&c);
     if (random_one_in(&c.random, 2))
@@ -224,22 +233,22 @@ static void run_chain(int number) {
     if (random_one_in(&c.random, 3))
         choose_outputs(&c, outputs, sizeof outputs);
     bool extra = random_one_in(&c.random, 2);
-    int e = number % ENVIRONMENT_COUNT;
-    run_case(&(backend_case){.text = c.text.text,
-                             .outputs = *outputs && !extra ? outputs : NULL,
-                             .extra_outputs = *outputs && extra ? outputs : NULL,
-                             .limits = environments[e].limits,
-                             .precision = environments[e].precision,
-                             .keep_tensors = environments[e].keep_tensors,
-                             .tolerance =
-                                 environments[e].precision == TSR_FP16 ? 0.02 : CHAIN_TOLERANCE});
+    run_case(
+        &(backend_case){.text = c.text.text,
+                        .outputs = *outputs && !extra ? outputs : NULL,
+                        .extra_outputs = *outputs && extra ? outputs : NULL,
+                        .limits = environment->limits,
+                        .precision = environment->precision,
+                        .keep_tensors = environment->keep_tensors,
+                        .tolerance = environment->precision == TSR_FP16 ? 0.02 : CHAIN_TOLERANCE});
 }
 
 static void test_chains(void **state) {
     (void)state;
-    need_gles();
+    need_gpu();
+    const environments here = environments_here();
     for (int i = 0; i < CHAINS; i++)
-        run_chain(i);
+        run_chain(&here.list[i % here.count]);
     expect_no_failed_case();
 }
 
@@ -251,7 +260,7 @@ static void test_many_operands(void **state) {
         "Conv x[1,3,9,11] w{5,3,3,3} -> t0 pads=1,1,1,1",
         "ConvTranspose x[1,3,5,6] w{3,5,3,4} -> t0 strides=2,2 pads=1,1,1,3 output_padding=0,1",
         "Concat x[1,2,9,11] z[1,3,9,11] -> t0 axis=1", "Relu x[1,5,9,11] -> t0"};
-    need_gles();
+    need_gpu();
     for (size_t h = 0; h < sizeof hosts / sizeof *hosts; h++)
         for (int count = 9; count <= 40; count += count < 15 ? 1 : 17) {
             case_text text = {""};
@@ -327,12 +336,13 @@ static void test_outputs(void **state) {
         {.text = "Transpose x[1,8,5,7] -> d perm=0,2,3,1; Add d z[8] -> y"},
         {.text = "Dropout x[1,3] -> y m; Relu y -> z", .outputs = "y"},
     };
-    need_gles();
+    need_gpu();
+    const environments here = environments_here();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (size_t e = 0; e < ENVIRONMENT_COUNT; e += 2) {
+        for (int e = 0; e < here.count; e += 2) {
             backend_case c = cases[i];
-            c.limits = environments[e].limits;
-            c.precision = environments[e].precision;
+            c.limits = here.list[e].limits;
+            c.precision = here.list[e].precision;
             run_case(&c);
         }
     expect_no_failed_case();

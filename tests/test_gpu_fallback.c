@@ -1,5 +1,5 @@
-/* Nodes that gles cannot draw: refused by name, or run on the CPU between passes where the caller
- * allows it. */
+/* Nodes that a GPU backend lacks: refused by name, or run on the CPU between passes where the
+ * caller allows it. */
 #include "support/backends.h"
 #include "support/onnx_case.h"
 
@@ -67,16 +67,16 @@ static int nodes_on(const tsr_session *session, const char *backend) {
     return nodes;
 }
 
-/* Two runs on gles with fallback against two on cpu. */
-static void expect_agreement(const char *text, int on_cpu, int on_gles) {
+/* Two runs on the GPU with fallback against two on cpu. */
+static void expect_agreement(const char *text, int on_cpu, int on_gpu) {
     static float expected[MOST], actual[MOST];
-    tsr_device *device = gles_device((backend_limits){0}), *reference;
+    tsr_device *device = gpu_device((backend_limits){0}), *reference;
     tsr_model *model = load(text);
     assert_int_equal(tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &reference), TSR_OK);
     tsr_session *a = open_session(reference, model, TSR_FP32),
                 *b = open_session(device, model, TSR_FP32);
     assert_int_equal(nodes_on(b, "cpu"), on_cpu);
-    assert_int_equal(nodes_on(b, "gles"), on_gles);
+    assert_int_equal(nodes_on(b, gpu_backend()), on_gpu);
     for (int seed = 0; seed < 2; seed++)
         for (int output = 0; output < tsr_session_output_count(a); output++) {
             size_t count = run(a, (float)seed, output, expected);
@@ -94,8 +94,8 @@ static void expect_agreement(const char *text, int on_cpu, int on_gles) {
 
 static void between_passes(void **state) {
     (void)state;
-    need_gles();
-    /* channels are not resampled: on the CPU; input and output are textures */
+    need_gpu();
+    /* channels are not resampled: on the CPU; input and output lie on the GPU */
     expect_agreement("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,2,1,2> -> b mode=linear; "
                      "Conv b u{2,10,3,3} -> c",
                      1, 2);
@@ -110,7 +110,7 @@ static void between_passes(void **state) {
 
 static void more_than_four_axes(void **state) {
     (void)state;
-    need_gles();
+    need_gpu();
     /* through five axes and back */
     expect_agreement(
         "Conv x[1,6,5,3] w{6,6,1,1} -> a; Reshape a s(1,2,3,5,3) -> b; Softmax b -> c axis=2; "
@@ -124,14 +124,14 @@ static void more_than_four_axes(void **state) {
 
 static void computed_parameters(void **state) {
     (void)state;
-    need_gles();
+    need_gpu();
     expect_agreement("Relu v[4,3,3,3] -> w; Conv x[1,3,6,6] w -> a; Relu a -> b", 1, 1);
 }
 
-/* A texture holds a pool's indices as floats, a node on the CPU reads integers. */
+/* The GPU holds a pool's indices as floats, a node on the CPU reads integers. */
 static void computed_integers(void **state) {
     (void)state;
-    need_gles();
+    need_gpu();
     expect_agreement("MaxPool x[1,3,9,7] -> m i kernel_shape=2,2; Add i k(5) -> j; "
                      "Cast j -> f to=1; Mul f m -> y",
                      2, 2);
@@ -139,11 +139,11 @@ static void computed_integers(void **state) {
 
 static void refused_otherwise(void **state) {
     (void)state;
-    need_gles();
+    need_gpu();
     tsr_model *model =
         load("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,2,1,2> -> b mode=linear");
     tsr_session *session;
-    assert_int_equal(tsr_session_create(gles_device((backend_limits){0}), model, NULL, &session),
+    assert_int_equal(tsr_session_create(gpu_device((backend_limits){0}), model, NULL, &session),
                      TSR_UNSUPPORTED);
     assert_non_null(strstr(tsr_last_error(), "Resize1"));
     assert_non_null(strstr(tsr_last_error(), "axis 1"));
@@ -156,5 +156,5 @@ int main(void) {
         cmocka_unit_test(computed_parameters), cmocka_unit_test(computed_integers),
         cmocka_unit_test(refused_otherwise),
     };
-    return cmocka_run_group_tests_name("gles fallback", tests, NULL, close_backends);
+    return cmocka_run_group_tests_name("fallback", tests, NULL, close_backends);
 }

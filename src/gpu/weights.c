@@ -1,0 +1,97 @@
+/* A convolution's weights as a table, in the order that kernels read them. */
+#include "gpu/lower.h"
+
+/* The kernel between an output and an input channel; NULL if they do not meet. */
+static const float *kernel_between(const tsr_convolution *c, int output, int input) {
+    int group = output / c->group_outputs, i = input - group * c->group_inputs;
+    if (group >= c->window.group || i < 0 || i >= c->group_inputs)
+        return NULL;
+    return c->weights + (size_t)group * c->stride_group +
+           (size_t)(output % c->group_outputs) * c->stride_output + (size_t)i * c->stride_input;
+}
+
+/* The most input tiles that the channels of one output tile read, over all output tiles. */
+static int tiles_per_output(const tsr_convolution *c) {
+    int most = 1, outputs = c->group_outputs * (int)c->window.group;
+    for (int output = 0; output < outputs; output += 4) {
+        int last = output + 3 < outputs ? output + 3 : outputs - 1;
+        int first_channel = output / c->group_outputs * c->group_inputs;
+        int last_channel = last / c->group_outputs * c->group_inputs + c->group_inputs - 1;
+        int tiles = (last_channel >> 2) - (first_channel >> 2) + 1;
+        most = tiles > most ? tiles : most;
+    }
+    return most;
+}
+
+/* See the comments on `table` in glsl/conv.glsl and its kin. */
+typedef struct conv_table {
+    tsr_convolution conv;
+    int tiles;        /* input tiles that an output tile reads */
+    int taps, chunks; /* of a kernel row */
+    int width, blocks_log2;
+} conv_table;
+
+static size_t texel_index(const conv_table *t, size_t block, size_t within, size_t block_size) {
+    size_t column = block & (((size_t)1 << t->blocks_log2) - 1);
+    return (block >> t->blocks_log2) * (size_t)t->width + column * block_size + within;
+}
+
+/* The 4x4 channels of one output and one input tile, tap by tap: both sides are walked through in
+ * memory's order. */
+static void fill_tiles(const conv_table *t, int output_tile, int tile, float *texels) {
+    const tsr_convolution *c = &t->conv;
+    const float *kernels[4][4]; /* input, output */
+    int first =
+        (output_tile * 4 / c->group_outputs * c->group_inputs) >> 2; /* as in glsl/conv.glsl */
+    for (int i = 0; i < 16; i++)
+        kernels[i / 4][i % 4] =
+            kernel_between(c, output_tile * 4 + i % 4, (first + tile) * 4 + i / 4);
+    size_t pair = (size_t)output_tile * (size_t)t->tiles + (size_t)tile;
+    size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0],
+           kernel_w = (size_t)c->window.kernel[1];
+    for (size_t ky = 0; ky < kernel_h; ky++)
+        for (size_t kx = 0; kx < kernel_w; kx++) {
+            size_t block = (pair * kernel_h + ky) * (size_t)t->chunks + kx / taps;
+            float *texel = texels + 4 * texel_index(t, block, kx % taps * 4, taps * 4);
+            for (int i = 0; i < 16; i++) {
+                const float *kernel = kernels[i / 4][i % 4];
+                texel[i] = kernel ? kernel[ky * kernel_w + kx] * c->factor : 0;
+            }
+        }
+}
+
+static void fill_dense(const void *data, float *texels) {
+    const conv_table *t = data;
+    int outputs = t->conv.group_outputs * (int)t->conv.window.group;
+    for (int output_tile = 0; output_tile * 4 < outputs; output_tile++)
+        for (int tile = 0; tile < t->tiles; tile++)
+            fill_tiles(t, output_tile, tile, texels);
+}
+
+static void fill_depthwise(const void *data, float *texels) {
+    const conv_table *t = data;
+    const tsr_convolution *c = &t->conv;
+    size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0],
+           kernel_w = (size_t)c->window.kernel[1];
+    for (size_t channel = 0; channel < (size_t)c->window.group; channel++)
+        for (size_t ky = 0; ky < kernel_h; ky++)
+            for (size_t kx = 0; kx < kernel_w; kx++) {
+                size_t block = (channel / 4 * kernel_h + ky) * (size_t)t->chunks + kx / taps;
+                texels[texel_index(t, block, kx % taps, taps) * 4 + channel % 4] =
+                    c->weights[channel * c->stride_group + ky * kernel_w + kx] * c->factor;
+            }
+}
+
+int tsr_lower_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv, int taps,
+                      int chunks, bool depthwise) {
+    conv_table table = {*conv, depthwise ? 1 : tiles_per_output(conv), taps, chunks, 0, 0};
+    int64_t output_tiles = (conv->group_outputs * conv->window.group + 3) / 4;
+    int64_t blocks = output_tiles * table.tiles * conv->window.kernel[0] * chunks;
+    int block = depthwise ? taps : taps * 4;
+    table.blocks_log2 = tsr_table_blocks(plan, pass, block, blocks);
+    table.width = pass->table_w;
+    tsr_pass_table(plan, pass, depthwise ? fill_depthwise : fill_dense, &table, sizeof table);
+    tsr_pass_ints(pass, "channels", table.tiles, conv->group_outputs, conv->group_inputs,
+                  table.blocks_log2);
+    return table.tiles;
+}

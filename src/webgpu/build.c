@@ -1,0 +1,241 @@
+/* From a plan to WebGPU objects, and back. */
+#include "webgpu/runner.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "webgpu/shader.h"
+
+#include <string.h>
+
+enum { PARAMS_ALIGNMENT = 256 }; /* WebGPU's largest minUniformBufferOffsetAlignment */
+
+static bool in_earlier_pass(const tsr_runner *r, int pass) {
+    for (int i = 0; i < pass; i++)
+        if (r->passes[i].pipeline == r->passes[pass].pipeline)
+            return true;
+    return false;
+}
+
+static tsr_status start_pipeline(tsr_runner *r, int pass) {
+    const tsr_plan *plan = r->base.plan;
+    char *text = NULL;
+    TSR_TRY(tsr_wgsl_text(plan, &plan->passes[pass], &text));
+    return tsr_pipeline_acquire(r->device, text, &plan->passes[pass], &r->passes[pass].pipeline);
+}
+
+static tsr_status finish_pipeline(tsr_runner *r, int pass) {
+    return tsr_pipeline_finish(r->device, r->passes[pass].pipeline, &r->base.plan->passes[pass]);
+}
+
+/* All programs are started before the first is waited for: they compile in parallel. */
+static tsr_status build_programs(tsr_runner *r) {
+    const tsr_plan *plan = r->base.plan;
+    double start = tsr_clock_ms();
+    for (int i = 0; i < plan->pass_count; i++) {
+        if (plan->passes[i].kind != TSR_PASS_DRAW)
+            continue;
+        TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i], start_pipeline(r, i)));
+        r->base.program_count += !in_earlier_pass(r, i);
+    }
+    for (int i = 0; i < plan->pass_count; i++)
+        if (plan->passes[i].kind == TSR_PASS_DRAW)
+            TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i], finish_pipeline(r, i)));
+    r->base.compile_ms = tsr_clock_ms() - start;
+    return TSR_OK;
+}
+
+/* Every buffer may be larger than the tensor that it holds for a while. */
+static uint64_t storage_bytes(const tsr_storage *s) {
+    return (uint64_t)s->texture_w * (s->half ? 8 : 16);
+}
+
+static tsr_status build_storages(tsr_runner *r) {
+    const tsr_plan *plan = r->base.plan;
+    for (int i = 0; i < plan->storage_count; i++) {
+        r->storages[i] = tsr_buffer_storage(r->device, storage_bytes(&plan->storages[i]));
+        if (r->base.options.poison && r->storages[i])
+            TSR_TRY(
+                tsr_buffer_poison(r->device, r->storages[i], storage_bytes(&plan->storages[i])));
+    }
+    r->base.allocated_bytes += plan->tensor_bytes;
+    return TSR_OK;
+}
+
+static tsr_status out_of_memory(uint64_t bytes) {
+    return tsr_fail(TSR_OUT_OF_MEMORY, "no buffer of %llu bytes for weights",
+                    (unsigned long long)bytes);
+}
+
+static tsr_status build_table(tsr_runner *r, int i) {
+    const tsr_pass *pass = &r->base.plan->passes[i];
+    if (!pass->table)
+        return TSR_OK;
+    uint64_t bytes = (uint64_t)pass->table_w * (uint64_t)pass->table_h * 16;
+    void *texels;
+    r->passes[i].table = tsr_buffer_mapped(r->device, WGPUBufferUsage_Storage, bytes, &texels);
+    if (!texels)
+        return out_of_memory(bytes);
+    pass->table(pass->table_data, texels);
+    r->device->api->BufferUnmap(r->passes[i].table);
+    return TSR_OK;
+}
+
+static tsr_status build_constant(tsr_runner *r, int i) {
+    const tsr_plan_tensor *t = &r->base.plan->tensors[i];
+    if (!t->constant)
+        return TSR_OK;
+    uint64_t bytes = tsr_layout_bytes(&t->layout);
+    void *texels;
+    r->constants[i] = tsr_buffer_mapped(r->device, WGPUBufferUsage_Storage, bytes, &texels);
+    if (!texels)
+        return out_of_memory(bytes);
+    tsr_layout_pack(&t->layout, t->constant, 0, texels);
+    r->device->api->BufferUnmap(r->constants[i]);
+    return TSR_OK;
+}
+
+static tsr_status build_constants(tsr_runner *r) {
+    for (int i = 0; i < r->base.plan->pass_count; i++)
+        TSR_TRY(build_table(r, i));
+    for (int i = 1; i < r->base.plan->tensor_count; i++)
+        TSR_TRY(build_constant(r, i));
+    r->base.allocated_bytes += r->base.plan->constant_bytes;
+    return TSR_OK;
+}
+
+static uint64_t params_stride(const tsr_plan *plan, const tsr_pass *pass) {
+    size_t bytes = tsr_wgsl_params(plan, pass, NULL);
+    return (bytes + PARAMS_ALIGNMENT - 1) / PARAMS_ALIGNMENT * PARAMS_ALIGNMENT;
+}
+
+static WGPUBindGroup make_group(const tsr_runner *r, int index, uint64_t params_at) {
+    const tsr_plan *plan = r->base.plan;
+    const tsr_pass *pass = &plan->passes[index];
+    WGPUBindGroupEntry entries[TSR_WEBGPU_BUFFERS + 1];
+    memset(entries, 0, sizeof entries);
+    size_t count = 0;
+    for (int binding = 0; binding < TSR_BIND_SOURCES + pass->source_count; binding++) {
+        if (binding == TSR_BIND_TABLE && !pass->table)
+            continue;
+        WGPUBindGroupEntry *e = &entries[count++];
+        e->binding = (uint32_t)binding;
+        e->size = WGPU_WHOLE_SIZE;
+        e->buffer = binding == TSR_BIND_PARAMS   ? r->params
+                    : binding == TSR_BIND_OUTPUT ? tsr_webgpu_buffer(r, pass->output)
+                    : binding == TSR_BIND_TABLE
+                        ? r->passes[index].table
+                        : tsr_webgpu_buffer(r, pass->sources[binding - TSR_BIND_SOURCES]);
+        if (binding == TSR_BIND_PARAMS) {
+            e->offset = params_at;
+            e->size = tsr_wgsl_params(plan, pass, NULL);
+        }
+    }
+    const WGPUBindGroupDescriptor desc = {
+        .layout = r->passes[index].pipeline->layout, .entryCount = count, .entries = entries};
+    return r->device->api->DeviceCreateBindGroup(r->device->device, &desc);
+}
+
+/* Workgroups of 64 invocations, one for each texel of the output, where the kernel has no entry
+ * point of its own. */
+static void set_groups(const tsr_plan *plan, const tsr_pass *pass, uint32_t groups[3]) {
+    tsr_pass folded = *pass;
+    const tsr_layout *l = tsr_plan_layout(plan, pass->output);
+    if (!folded.groups[0])
+        tsr_pass_groups(&folded, ((int64_t)l->texture_w + 63) / 64);
+    for (int i = 0; i < 3; i++)
+        groups[i] = (uint32_t)folded.groups[i];
+}
+
+static tsr_status build_groups(tsr_runner *r) {
+    const tsr_plan *plan = r->base.plan;
+    uint64_t bytes = PARAMS_ALIGNMENT, at = 0;
+    void *params;
+    for (int i = 0; i < plan->pass_count; i++)
+        if (plan->passes[i].kind == TSR_PASS_DRAW)
+            bytes += params_stride(plan, &plan->passes[i]);
+    r->params = tsr_buffer_mapped(r->device, WGPUBufferUsage_Uniform, bytes, &params);
+    if (!params)
+        return out_of_memory(bytes);
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_pass *pass = &plan->passes[i];
+        if (pass->kind != TSR_PASS_DRAW)
+            continue;
+        tsr_wgsl_params(plan, pass, (char *)params + at);
+        r->passes[i].group = make_group(r, i, at);
+        set_groups(plan, pass, r->passes[i].groups);
+        at += params_stride(plan, pass);
+    }
+    r->device->api->BufferUnmap(r->params);
+    return TSR_OK;
+}
+
+static void build_outputs(tsr_runner *r) {
+    for (int i = 0; i < r->base.output_count; i++) {
+        tsr_readback *o = &r->outputs[i];
+        if (r->base.outputs[i].tensor == TSR_NONE)
+            continue;
+        o->bytes = tsr_layout_bytes(tsr_plan_layout(r->base.plan, r->base.outputs[i].tensor));
+        o->buffer = tsr_buffer_readback(r->device, o->bytes);
+        r->base.allocated_bytes += o->bytes;
+    }
+}
+
+static void build_timestamps(tsr_runner *r) {
+    uint32_t count = 2 * (uint32_t)r->base.graph->node_count;
+    if (!r->base.options.time_passes || !r->device->info.has_timer || !count || count > 4096)
+        return; /* WebGPU's largest query set has 4096 */
+    const WGPUQuerySetDescriptor desc = {.type = WGPUQueryType_Timestamp, .count = count};
+    r->timestamps = r->device->api->DeviceCreateQuerySet(r->device->device, &desc);
+    r->times.bytes = count * sizeof(uint64_t);
+    const WGPUBufferDescriptor resolved = {
+        .usage = WGPUBufferUsage_QueryResolve | WGPUBufferUsage_CopySrc, .size = r->times.bytes};
+    r->resolved = r->device->api->DeviceCreateBuffer(r->device->device, &resolved);
+    r->times.buffer = tsr_buffer_readback(r->device, r->times.bytes);
+}
+
+static tsr_status build_objects(tsr_runner *r) {
+    TSR_TRY(build_storages(r));
+    TSR_TRY(build_constants(r));
+    TSR_TRY(build_groups(r));
+    build_outputs(r);
+    build_timestamps(r);
+    return tsr_gpu_runner_allocate(&r->base);
+}
+
+tsr_status tsr_webgpu_build(tsr_runner *r) {
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    TSR_TRY(build_programs(r));
+    tsr_webgpu_push_errors(r->device);
+    tsr_status built = build_objects(r);
+    tsr_status errors = tsr_webgpu_pop_errors(r->device, "preparing the session");
+    return errors != TSR_OK ? errors : built; /* the device knows more */
+}
+
+static void destroy_readback(tsr_runner *r, tsr_readback *readback) {
+    tsr_readback_reset(r, readback);
+    tsr_buffer_destroy(r->device, readback->buffer);
+}
+
+void tsr_webgpu_unbuild(tsr_runner *r) {
+    const tsr_wgpu *api = r->device->api;
+    for (int i = 0; i < r->base.output_count; i++)
+        destroy_readback(r, &r->outputs[i]);
+    destroy_readback(r, &r->times);
+    tsr_buffer_destroy(r->device, r->resolved);
+    if (r->timestamps) {
+        api->QuerySetDestroy(r->timestamps);
+        api->QuerySetRelease(r->timestamps);
+    }
+    for (int i = 0; i < r->base.plan->pass_count; i++) {
+        if (r->passes[i].group)
+            api->BindGroupRelease(r->passes[i].group);
+        tsr_buffer_destroy(r->device, r->passes[i].table);
+        if (r->passes[i].pipeline)
+            tsr_pipeline_release(r->device, r->passes[i].pipeline);
+    }
+    for (int i = 0; i < r->base.plan->storage_count; i++)
+        tsr_buffer_destroy(r->device, r->storages[i]);
+    for (int i = 0; i < r->base.plan->tensor_count; i++)
+        tsr_buffer_destroy(r->device, r->constants[i]);
+    tsr_buffer_destroy(r->device, r->params);
+}

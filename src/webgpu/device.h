@@ -1,0 +1,43 @@
+/* A WebGPU device: an adapter, its queue, and how errors become status codes. */
+#ifndef TSR_WEBGPU_DEVICE_H
+#define TSR_WEBGPU_DEVICE_H
+
+#include "backend/backend.h"
+#include "webgpu/program.h"
+#include "webgpu/wgpu.h"
+
+struct tsr_backend_device {
+    const tsr_wgpu *api;
+    WGPUInstance instance;
+    WGPUDevice device;
+    WGPUQueue queue;
+    tsr_device_info info; /* max_buffer_bytes: of one binding */
+    WGPULimits limits;    /* those that the adapter offers */
+    char name[256], version[256];
+    tsr_kernel_choice kernels; /* not AUTO */
+    tsr_pipeline_cache pipelines;
+    bool lost;
+    char lost_message[512];
+    tsr_status error_status; /* of the first error that nobody was told of yet; TSR_OK: none */
+    char error[2048];
+};
+
+/* Around calls that can fail: errors in between become a status, TSR_OUT_OF_MEMORY, TSR_DEVICE or
+ * TSR_DEVICE_LOST. what: the step, for the message. Can be nested. */
+void tsr_webgpu_push_errors(tsr_backend_device *device);
+tsr_status tsr_webgpu_pop_errors(tsr_backend_device *device, const char *what);
+/* Errors beside such a pair are kept too, the first of them: this tells. */
+tsr_status tsr_webgpu_check_error(tsr_backend_device *device, const char *what);
+
+/* Has the device been lost meanwhile? Runs callbacks of the mode AllowProcessEvents. */
+tsr_status tsr_webgpu_check_lost(tsr_backend_device *device);
+/* Blocks until the future's callback, of the mode WaitAnyOnly, was called. */
+tsr_status tsr_webgpu_wait(tsr_backend_device *device, WGPUFuture future);
+
+/* Sessions, and with them programs, are gone before their device is. */
+tsr_status tsr_webgpu_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
+void tsr_webgpu_device_destroy(tsr_backend_device *device);
+void tsr_webgpu_device_info(const tsr_backend_device *device, tsr_device_info *info);
+void tsr_webgpu_list_devices(tsr_device_fn fn, void *user);
+
+#endif

@@ -1,0 +1,123 @@
+#include "webgpu/library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define HOW_TO_GET "tools/get-webgpu.sh fetches one, TSR_WEBGPU_LIBRARY names it"
+
+typedef void (*function)(void);
+
+static function find(void *handle, const char *name) {
+    union { /* ISO C has no cast from object to function pointers */
+        void *object;
+        function function;
+    } symbol = {dlsym(handle, name)};
+    return symbol.function;
+}
+
+/* NULL, or the first function that is missing. */
+static const char *fill_table(void *handle, tsr_wgpu *api) {
+#define FILL(name)                                                                                 \
+    api->name = (WGPUProc##name)find(handle, "wgpu" #name);                                        \
+    if (!api->name)                                                                                \
+        return "wgpu" #name;
+    TSR_WGPU_FUNCTIONS(FILL)
+#undef FILL
+    api->DeviceForceLoss = (WGPUProcDeviceForceLoss)find(handle, "wgpuDeviceForceLoss");
+    return NULL;
+}
+
+/* Libraries tell no version; the names of the functions about instances changed with the ABI. */
+static tsr_status recognise(void *handle, const char *path, tsr_wgpu *api) {
+    const char *missing = fill_table(handle, api);
+    if (missing)
+        return tsr_fail(TSR_NO_DEVICE, "%s lacks %s: it is no WebGPU library of a known ABI; %s",
+                        path, missing, HOW_TO_GET);
+    if (find(handle, "wgpuGetVersion"))
+        return tsr_fail(TSR_NO_DEVICE,
+                        "%s is wgpu-native, whose ABI is not known here, only Dawn's; %s", path,
+                        HOW_TO_GET);
+    bool features = find(handle, "wgpuGetInstanceFeatures");
+    if (features && find(handle, "wgpuGetInstanceLimits"))
+        api->abi = TSR_WGPU_HEADER;
+    else if (!features && find(handle, "wgpuGetInstanceCapabilities"))
+        api->abi = TSR_WGPU_MID_2025;
+    else
+        return tsr_fail(TSR_NO_DEVICE,
+                        "%s has neither wgpuGetInstanceLimits nor wgpuGetInstanceCapabilities: its "
+                        "ABI is older than those known here; %s",
+                        path, HOW_TO_GET);
+    return TSR_OK;
+}
+
+/* NULL if there is no such library; status says whether it is one that can be used. */
+static void *open_library(const char *path, tsr_wgpu *api, tsr_status *status) {
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        return NULL;
+    *status = recognise(handle, path, api);
+    if (*status != TSR_OK)
+        dlclose(handle);
+    return handle;
+}
+
+static tsr_status load(tsr_wgpu *api) {
+    static const char *const usual[] = {"libwebgpu_dawn.so", "libwebgpu.so", "libwebgpu_wrapper.so",
+                                        "libwgpu_native.so"};
+    const char *named = getenv("TSR_WEBGPU_LIBRARY");
+    tsr_status status = TSR_OK;
+    if (named && *named) {
+        if (!open_library(named, api, &status))
+            return tsr_fail(TSR_NO_DEVICE, "TSR_WEBGPU_LIBRARY=%s cannot be loaded: %s", named,
+                            dlerror());
+        return status;
+    }
+    bool found = false;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        found |= open_library(usual[i], api, &status) != NULL;
+        if (found && status == TSR_OK)
+            return TSR_OK;
+    }
+    return found ? status : tsr_fail(TSR_NO_DEVICE, "no WebGPU library was found; %s", HOW_TO_GET);
+}
+
+tsr_status tsr_wgpu_load(const tsr_wgpu **api) {
+    static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+    static tsr_wgpu loaded;
+    static bool done;
+    pthread_mutex_lock(&loading);
+    tsr_status status = done ? TSR_OK : load(&loaded);
+    done = status == TSR_OK;
+    pthread_mutex_unlock(&loading);
+    *api = &loaded;
+    return status;
+}
+
+/* ---- what differs ----------------------------------------------------------------------------
+ */
+
+/* WGPUInstanceDescriptor of TSR_WGPU_MID_2025. */
+typedef struct instance_descriptor_mid {
+    WGPUChainedStruct *nextInChain;
+    struct {
+        WGPUChainedStruct *nextInChain;
+        WGPUBool timedWaitAnyEnable;
+        size_t timedWaitAnyMaxCount;
+    } capabilities;
+} instance_descriptor_mid;
+
+WGPUInstance tsr_wgpu_create_instance(const tsr_wgpu *api) {
+    if (api->abi == TSR_WGPU_MID_2025) {
+        const instance_descriptor_mid mid = {NULL, {NULL, true, 1}};
+        return api->CreateInstance((const void *)&mid);
+    }
+    const WGPUInstanceFeatureName timed = WGPUInstanceFeatureName_TimedWaitAny;
+    const WGPUInstanceLimits limits = {.timedWaitAnyMaxCount = 1};
+    return api->CreateInstance(&(WGPUInstanceDescriptor){
+        .requiredFeatureCount = 1, .requiredFeatures = &timed, .requiredLimits = &limits});
+}
+
+WGPUFeatureName tsr_wgpu_timestamp_query(const tsr_wgpu *api) {
+    return api->abi == TSR_WGPU_MID_2025 ? (WGPUFeatureName)3 : WGPUFeatureName_TimestampQuery;
+}

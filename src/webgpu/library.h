@@ -1,0 +1,18 @@
+/* Finds WebGPU's library and what in its ABI differs from the header. */
+#ifndef TSR_WEBGPU_LIBRARY_H
+#define TSR_WEBGPU_LIBRARY_H
+
+#include "base/error.h"
+#include "webgpu/wgpu.h"
+
+/* The process's one library, loaded by the first call and never closed: the file that the
+ * environment variable TSR_WEBGPU_LIBRARY names, else the first of the usual names. Any thread. */
+tsr_status tsr_wgpu_load(const tsr_wgpu **api);
+
+/* An instance whose futures can be waited for; NULL on failure. */
+WGPUInstance tsr_wgpu_create_instance(const tsr_wgpu *api);
+
+/* The library's number for timestamp queries; a wrong one would be another feature, silently. */
+WGPUFeatureName tsr_wgpu_timestamp_query(const tsr_wgpu *api);
+
+#endif

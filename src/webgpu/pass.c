@@ -1,0 +1,143 @@
+/* The passes of a run. */
+#include "webgpu/runner.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+/* What is being encoded; nothing while encoder is NULL. */
+typedef struct recording {
+    tsr_runner *runner;
+    WGPUCommandEncoder encoder;
+    WGPUComputePassEncoder pass;
+} recording;
+
+static const tsr_wgpu *api_of(const recording *c) {
+    return c->runner->device->api;
+}
+
+static void begin(recording *c) {
+    if (!c->encoder)
+        c->encoder = api_of(c)->DeviceCreateCommandEncoder(c->runner->device->device, NULL);
+}
+
+static void begin_pass(recording *c, const WGPUPassTimestampWrites *timestamps) {
+    begin(c);
+    const WGPUComputePassDescriptor desc = {.timestampWrites = timestamps};
+    if (!c->pass)
+        c->pass = api_of(c)->CommandEncoderBeginComputePass(c->encoder, &desc);
+}
+
+static void end_pass(recording *c) {
+    if (!c->pass)
+        return;
+    api_of(c)->ComputePassEncoderEnd(c->pass);
+    api_of(c)->ComputePassEncoderRelease(c->pass);
+    c->pass = NULL;
+}
+
+static void submit(recording *c) {
+    end_pass(c);
+    if (!c->encoder)
+        return;
+    WGPUCommandBuffer commands = api_of(c)->CommandEncoderFinish(c->encoder, NULL);
+    api_of(c)->QueueSubmit(c->runner->device->queue, 1, &commands);
+    api_of(c)->CommandBufferRelease(commands);
+    api_of(c)->CommandEncoderRelease(c->encoder);
+    c->encoder = NULL;
+}
+
+static void dispatch(recording *c, int index) {
+    const tsr_webgpu_pass *p = &c->runner->passes[index];
+    begin_pass(c, NULL);
+    api_of(c)->ComputePassEncoderSetPipeline(c->pass, p->pipeline->pipeline);
+    api_of(c)->ComputePassEncoderSetBindGroup(c->pass, 0, p->group, 0, NULL);
+    api_of(c)->ComputePassEncoderDispatchWorkgroups(c->pass, p->groups[0], p->groups[1],
+                                                    p->groups[2]);
+}
+
+static void upload(const tsr_runner *r, const tsr_pass *pass) {
+    const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
+    tsr_layout_pack(l, r->base.fallback.data[pass->value], 0, r->base.staging);
+    tsr_tensor_write(r->device, tsr_webgpu_buffer(r, pass->output), l, r->base.staging);
+}
+
+static tsr_status run_passes(recording *c, int begin, int end) {
+    tsr_runner *r = c->runner;
+    for (int i = begin; i < end; i++) {
+        const tsr_pass *pass = &r->base.plan->passes[i];
+        if (pass->kind == TSR_PASS_DRAW) {
+            dispatch(c, i);
+            continue;
+        }
+        submit(c); /* what is written from here comes behind it in the queue */
+        if (pass->kind == TSR_PASS_UPLOAD)
+            upload(r, pass);
+        else
+            TSR_TRY(
+                tsr_fallback_run(&r->base.fallback, pass, r->base.staging, tsr_webgpu_read_now, r));
+    }
+    return TSR_OK;
+}
+
+/* A node between timestamps, or, where there are none, on the clock. */
+static tsr_status run_timed(recording *c, int node, int first, int end) {
+    tsr_runner *r = c->runner;
+    if (r->timestamps && r->base.plan->passes[first].kind == TSR_PASS_DRAW) {
+        const WGPUPassTimestampWrites timestamps = {.querySet = r->timestamps,
+                                                    .beginningOfPassWriteIndex = 2 * (uint32_t)node,
+                                                    .endOfPassWriteIndex = 2 * (uint32_t)node + 1};
+        end_pass(c);
+        begin_pass(c, &timestamps);
+        TSR_TRY(run_passes(c, first, end));
+        end_pass(c);
+        return TSR_OK;
+    }
+    submit(c);
+    TSR_TRY(tsr_webgpu_finish(r->device));
+    double start = tsr_clock_ms();
+    TSR_TRY(run_passes(c, first, end));
+    submit(c);
+    TSR_TRY(tsr_webgpu_finish(r->device));
+    r->base.node_ms[node] = tsr_clock_ms() - start;
+    return TSR_OK;
+}
+
+static tsr_status run_nodes(recording *c) {
+    const tsr_plan *plan = c->runner->base.plan;
+    for (int first = 0, end; first < plan->pass_count; first = end) {
+        int node = plan->passes[first].node;
+        end = first + 1;
+        while (end < plan->pass_count && plan->passes[end].node == node)
+            end++;
+        bool timed = c->runner->base.options.time_passes && node != TSR_NONE;
+        TSR_TRY(timed ? run_timed(c, node, first, end) : run_passes(c, first, end));
+    }
+    return TSR_OK;
+}
+
+static void copy_outputs(recording *c) {
+    tsr_runner *r = c->runner;
+    begin(c);
+    end_pass(c);
+    for (int i = 0; i < r->base.output_count; i++)
+        if (r->outputs[i].buffer)
+            api_of(c)->CommandEncoderCopyBufferToBuffer(
+                c->encoder, tsr_webgpu_buffer(r, r->base.outputs[i].tensor), 0,
+                r->outputs[i].buffer, 0, r->outputs[i].bytes);
+    if (!r->timestamps)
+        return;
+    api_of(c)->CommandEncoderResolveQuerySet(c->encoder, r->timestamps, 0,
+                                             (uint32_t)(r->times.bytes / sizeof(uint64_t)),
+                                             r->resolved, 0);
+    api_of(c)->CommandEncoderCopyBufferToBuffer(c->encoder, r->resolved, 0, r->times.buffer, 0,
+                                                r->times.bytes);
+}
+
+tsr_status tsr_webgpu_dispatch(tsr_runner *r) {
+    recording c = {.runner = r};
+    tsr_status status = run_nodes(&c);
+    if (status == TSR_OK)
+        copy_outputs(&c);
+    submit(&c);
+    return status;
+}

@@ -1,0 +1,137 @@
+#include "webgpu/program.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "webgpu/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "kernel reduce (OPERATION 1, MAP 0)" */
+static const char *describe(const tsr_pass *pass, char *text, size_t size) {
+    size_t used = (size_t)snprintf(text, size, "kernel %s", pass->kernel);
+    for (int i = 0; i < pass->define_count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s %d", i ? ", " : " (",
+                                 pass->defines[i].name, pass->defines[i].value);
+    if (pass->define_count && used < size)
+        snprintf(text + used, size - used, ")");
+    return text;
+}
+
+static WGPUStringView view(const char *text) {
+    return (WGPUStringView){text, strlen(text)};
+}
+
+static WGPUBindGroupLayout create_layout(const tsr_backend_device *d, const tsr_pass *pass) {
+    WGPUBindGroupLayoutEntry entries[TSR_WEBGPU_BUFFERS + 1];
+    memset(entries, 0, sizeof entries);
+    size_t count = 0;
+    for (int binding = 0; binding < TSR_BIND_SOURCES + pass->source_count; binding++) {
+        if (binding == TSR_BIND_TABLE && !pass->table)
+            continue;
+        entries[count].binding = (uint32_t)binding;
+        entries[count].visibility = WGPUShaderStage_Compute;
+        entries[count++].buffer.type = binding == TSR_BIND_PARAMS ? WGPUBufferBindingType_Uniform
+                                       : binding == TSR_BIND_OUTPUT
+                                           ? WGPUBufferBindingType_Storage
+                                           : WGPUBufferBindingType_ReadOnlyStorage;
+    }
+    const WGPUBindGroupLayoutDescriptor desc = {.entryCount = count, .entries = entries};
+    return d->api->DeviceCreateBindGroupLayout(d->device, &desc);
+}
+
+static void take_pipeline(WGPUCreatePipelineAsyncStatus status, WGPUComputePipeline pipeline,
+                          WGPUStringView message, void *user, void *unused) {
+    (void)unused;
+    tsr_pipeline *p = user;
+    p->pipeline = pipeline;
+    if (status != WGPUCreatePipelineAsyncStatus_Success)
+        snprintf(p->failure, sizeof p->failure, "%.*s", message.data ? (int)message.length : 0,
+                 message.data ? message.data : "");
+}
+
+static void start_pipeline(const tsr_backend_device *d, tsr_pipeline *p, WGPUShaderModule module) {
+    const WGPUPipelineLayoutDescriptor layout_desc = {.bindGroupLayoutCount = 1,
+                                                      .bindGroupLayouts = &p->layout};
+    WGPUPipelineLayout layout = d->api->DeviceCreatePipelineLayout(d->device, &layout_desc);
+    const WGPUComputePipelineDescriptor desc = {
+        .layout = layout, .compute = {.module = module, .entryPoint = view("main")}};
+    const WGPUCreateComputePipelineAsyncCallbackInfo callback = {
+        .mode = WGPUCallbackMode_WaitAnyOnly, .callback = take_pipeline, .userdata1 = p};
+    p->compiled = d->api->DeviceCreateComputePipelineAsync(d->device, &desc, callback);
+    p->pending = true;
+    d->api->PipelineLayoutRelease(layout);
+}
+
+/* Compiles in the background; what is wrong with the text itself is known at once. */
+static tsr_status start(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass) {
+    char what[512];
+    const WGPUShaderSourceWGSL source = {.chain = {.sType = WGPUSType_ShaderSourceWGSL},
+                                         .code = view(p->text)};
+    const WGPUShaderModuleDescriptor desc = {.nextInChain = (WGPUChainedStruct *)&source.chain};
+    tsr_webgpu_push_errors(d);
+    WGPUShaderModule module = d->api->DeviceCreateShaderModule(d->device, &desc);
+    p->layout = create_layout(d, pass);
+    tsr_status status = tsr_webgpu_pop_errors(d, describe(pass, what, sizeof what));
+    if (status == TSR_OK) {
+        start_pipeline(d, p, module);
+    } else {
+        snprintf(p->failure, sizeof p->failure, "%s", tsr_last_error());
+        tsr_log(TSR_LOG_DEBUG, "%s", p->text);
+    }
+    d->api->ShaderModuleRelease(module);
+    return status;
+}
+
+tsr_status tsr_pipeline_acquire(tsr_backend_device *d, char *text, const tsr_pass *pass,
+                                tsr_pipeline **out) {
+    for (tsr_pipeline *p = d->pipelines.head; p; p = p->next)
+        if (!strcmp(p->text, text)) {
+            free(text);
+            p->references++;
+            *out = p;
+            return TSR_OK;
+        }
+    tsr_pipeline *p = calloc(1, sizeof *p);
+    if (!p) {
+        free(text);
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
+    }
+    *p = (tsr_pipeline){.next = d->pipelines.head, .text = text, .references = 1};
+    d->pipelines.head = p;
+    *out = p;
+    return start(d, p, pass);
+}
+
+static void await(tsr_backend_device *d, tsr_pipeline *p) {
+    if (p->pending)
+        tsr_webgpu_wait(d, p->compiled);
+    p->pending = false;
+}
+
+tsr_status tsr_pipeline_finish(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass) {
+    char what[512];
+    await(d, p);
+    TSR_TRY(tsr_webgpu_check_lost(d));
+    if (p->pipeline)
+        return TSR_OK;
+    tsr_log(TSR_LOG_DEBUG, "%s", p->text);
+    return tsr_fail(TSR_DEVICE, "%s: %s", describe(pass, what, sizeof what), p->failure);
+}
+
+void tsr_pipeline_release(tsr_backend_device *d, tsr_pipeline *p) {
+    if (--p->references)
+        return;
+    tsr_pipeline **link = &d->pipelines.head;
+    while (*link != p)
+        link = &(*link)->next;
+    *link = p->next;
+    await(d, p); /* its callback writes to p */
+    if (p->pipeline)
+        d->api->ComputePipelineRelease(p->pipeline);
+    if (p->layout)
+        d->api->BindGroupLayoutRelease(p->layout);
+    free(p->text);
+    free(p);
+}

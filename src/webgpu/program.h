@@ -1,0 +1,46 @@
+/* Compute pipelines: compiled once per device, shared by passes and sessions that need the same
+ * text. */
+#ifndef TSR_WEBGPU_PROGRAM_H
+#define TSR_WEBGPU_PROGRAM_H
+
+#include "plan/plan.h"
+#include "webgpu/wgpu.h"
+
+typedef struct tsr_backend_device tsr_backend_device;
+
+/* Where a program's buffers are bound: group 0, all visible to the compute stage. */
+enum {
+    TSR_BIND_PARAMS,  /* uniform: src/webgpu/shader.h */
+    TSR_BIND_OUTPUT,  /* storage, read and written */
+    TSR_BIND_TABLE,   /* storage, read; absent where a pass has none */
+    TSR_BIND_SOURCES, /* and on */
+};
+
+/* Storage buffers of a pass: output, table and sources. */
+enum { TSR_WEBGPU_BUFFERS = 8, TSR_WEBGPU_SOURCES = TSR_WEBGPU_BUFFERS - 2 };
+
+typedef struct tsr_pipeline tsr_pipeline;
+struct tsr_pipeline {
+    tsr_pipeline *next;
+    char *text; /* WGSL: the key */
+    int references;
+    WGPUBindGroupLayout layout;
+    WGPUComputePipeline pipeline; /* NULL until it is compiled */
+    WGPUFuture compiled;
+    bool pending;
+    char failure[1024]; /* "" unless it could not be compiled */
+};
+
+typedef struct tsr_pipeline_cache {
+    tsr_pipeline *head;
+} tsr_pipeline_cache;
+
+/* Finds or starts compiling a program; text is taken over. What the compiler finds wrong with the
+ * text fails here or in tsr_pipeline_finish, which waits; pass: for the message. */
+tsr_status tsr_pipeline_acquire(tsr_backend_device *device, char *text, const tsr_pass *pass,
+                               tsr_pipeline **pipeline);
+tsr_status tsr_pipeline_finish(tsr_backend_device *device, tsr_pipeline *pipeline,
+                              const tsr_pass *pass);
+void tsr_pipeline_release(tsr_backend_device *device, tsr_pipeline *pipeline);
+
+#endif

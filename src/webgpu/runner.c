@@ -1,0 +1,272 @@
+#include "webgpu/runner.h"
+
+#include "base/error.h"
+#include "webgpu/kernels.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- futures --------------------------------------------------------------------------------- */
+
+static void note_done(WGPUQueueWorkDoneStatus status, WGPUStringView message, void *user,
+                      void *unused) {
+    (void)status, (void)message, (void)user, (void)unused; /* see wgpu.h; loss is asked for */
+}
+
+tsr_status tsr_webgpu_finish(tsr_backend_device *d) {
+    const WGPUQueueWorkDoneCallbackInfo callback = {.mode = WGPUCallbackMode_WaitAnyOnly,
+                                                    .callback = note_done};
+    return tsr_webgpu_wait(d, d->api->QueueOnSubmittedWorkDone(d->queue, callback));
+}
+
+static void note_mapped(WGPUMapAsyncStatus status, WGPUStringView message, void *user,
+                        void *unused) {
+    (void)message, (void)unused;
+    ((tsr_readback *)user)->mapped = status == WGPUMapAsyncStatus_Success;
+}
+
+void tsr_readback_start(tsr_runner *r, tsr_readback *b) {
+    if (!b->buffer)
+        return;
+    const WGPUBufferMapCallbackInfo callback = {
+        .mode = WGPUCallbackMode_WaitAnyOnly, .callback = note_mapped, .userdata1 = b};
+    b->future =
+        r->device->api->BufferMapAsync(b->buffer, WGPUMapMode_Read, 0, (size_t)b->bytes, callback);
+    b->pending = true;
+}
+
+tsr_status tsr_readback_finish(tsr_runner *r, tsr_readback *b, uint64_t timeout) {
+    if (!b->pending)
+        return TSR_OK;
+    WGPUFutureWaitInfo info = {.future = b->future};
+    WGPUWaitStatus status = r->device->api->InstanceWaitAny(r->device->instance, 1, &info, timeout);
+    if (status == WGPUWaitStatus_TimedOut)
+        return tsr_webgpu_check_lost(r->device) == TSR_OK ? TSR_NOT_READY : TSR_DEVICE_LOST;
+    b->pending = false;
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    return b->mapped ? TSR_OK : tsr_fail(TSR_DEVICE, "a result's buffer could not be mapped");
+}
+
+void tsr_readback_reset(tsr_runner *r, tsr_readback *b) {
+    if (b->pending || b->mapped)
+        r->device->api->BufferUnmap(b->buffer); /* what is pending ends at once */
+    if (b->pending)
+        tsr_webgpu_wait(r->device, b->future);
+    b->pending = b->mapped = false;
+}
+
+/* ---- making a runner ------------------------------------------------------------------------- */
+
+static tsr_status allocate(tsr_runner *r) {
+    const tsr_plan *plan = r->base.plan;
+    r->storages = calloc((size_t)plan->storage_count + 1, sizeof *r->storages);
+    r->constants = calloc((size_t)plan->tensor_count, sizeof *r->constants);
+    r->passes = calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
+    r->outputs = calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
+    if (!r->storages || !r->constants || !r->passes || !r->outputs)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+    return TSR_OK;
+}
+
+static tsr_status build(tsr_runner *r) {
+    TSR_TRY(allocate(r));
+    if (r->base.options.plan_only)
+        return TSR_OK;
+    r->built = true;
+    return tsr_fail_context(tsr_webgpu_build(r), "%s", r->base.graph->file);
+}
+
+static void runner_destroy(tsr_runner *r) {
+    if (r->built)
+        tsr_webgpu_unbuild(r);
+    free(r->storages);
+    free(r->constants);
+    free(r->passes);
+    free(r->outputs);
+    tsr_gpu_runner_destroy(&r->base);
+    free(r);
+}
+
+static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *graph,
+                                const tsr_runner_options *options, tsr_runner **out) {
+    if (options->texture_outputs)
+        return tsr_fail(TSR_UNSUPPORTED, "the webgpu backend has no GL textures to put outputs in");
+    tsr_runner *r = calloc(1, sizeof *r);
+    if (!r)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+    r->device = device;
+    const tsr_plan_options limits = {
+        .limits = {.max_planes = 1, .max_buffer_bytes = device->info.max_buffer_bytes},
+        .max_sources = TSR_WEBGPU_SOURCES,
+        .kernels = tsr_webgpu_kernels(device->kernels)};
+    tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
+    if (status == TSR_OK)
+        status = build(r);
+    if (status != TSR_OK) {
+        runner_destroy(r);
+        return status;
+    }
+    *out = r;
+    return TSR_OK;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+WGPUBuffer tsr_webgpu_buffer(const tsr_runner *r, int tensor) {
+    const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
+    return t->constant ? r->constants[tensor] : r->storages[t->storage];
+}
+
+static tsr_status set_input(tsr_runner *r, int value, const float *data) {
+    int tensor = r->base.plan->value_tensor[value];
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    tsr_fallback_set_input(&r->base.fallback, value, data);
+    if (tensor == TSR_NONE)
+        return TSR_OK;
+    const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
+    tsr_layout_pack(l, data, r->base.options.poison ? NAN : 0, r->base.staging);
+    tsr_tensor_write(r->device, tsr_webgpu_buffer(r, tensor), l, r->base.staging);
+    return TSR_OK;
+}
+
+/* NaN in every storage but those of inputs. */
+static tsr_status poison(const tsr_runner *r) {
+    const tsr_plan *plan = r->base.plan;
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_pass *pass = &plan->passes[i];
+        if (pass->kind == TSR_PASS_CPU)
+            continue;
+        const tsr_storage *s = &plan->storages[plan->tensors[pass->output].storage];
+        TSR_TRY(tsr_buffer_poison(r->device, tsr_webgpu_buffer(r, pass->output),
+                                  (uint64_t)s->texture_w * (s->half ? 8 : 16)));
+    }
+    return TSR_OK;
+}
+
+static tsr_status submit(tsr_runner *r) {
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    for (int i = 0; i < r->base.output_count; i++)
+        tsr_readback_reset(r, &r->outputs[i]);
+    tsr_readback_reset(r, &r->times);
+    if (r->base.options.poison)
+        TSR_TRY(poison(r));
+    TSR_TRY(tsr_webgpu_dispatch(r));
+    for (int i = 0; i < r->base.output_count; i++)
+        tsr_readback_start(r, &r->outputs[i]);
+    tsr_readback_start(r, &r->times);
+    r->collected = false;
+    return TSR_OK;
+}
+
+/* Nanoseconds that the device wrote, into the nodes' times. */
+static void collect_times(tsr_runner *r) {
+    const uint64_t *times =
+        r->device->api->BufferGetConstMappedRange(r->times.buffer, 0, (size_t)r->times.bytes);
+    uint64_t first = UINT64_MAX, last = 0;
+    for (int i = 0; times && i < r->base.graph->node_count; i++) {
+        uint64_t begin = times[2 * i], end = times[2 * i + 1];
+        if (!begin || end < begin) /* a node without a pass */
+            continue;
+        r->base.node_ms[i] = (double)(end - begin) * 1e-6;
+        first = begin < first ? begin : first;
+        last = end > last ? end : last;
+    }
+    if (last > first)
+        r->base.gpu_ms = (double)(last - first) * 1e-6;
+}
+
+static tsr_status finish(tsr_runner *r, uint64_t timeout) {
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    for (int i = 0; i < r->base.output_count; i++)
+        TSR_TRY(tsr_readback_finish(r, &r->outputs[i], timeout));
+    TSR_TRY(tsr_readback_finish(r, &r->times, timeout));
+    if (r->times.mapped && !r->collected)
+        collect_times(r);
+    r->collected = true;
+    return tsr_webgpu_check_error(r->device, "running the model");
+}
+
+static tsr_status wait_run(tsr_runner *r) {
+    return finish(r, UINT64_MAX);
+}
+
+static tsr_status poll_run(tsr_runner *r) {
+    return finish(r, 0);
+}
+
+static tsr_status read_mapped(const tsr_runner *r, const tsr_readback *b, int tensor, float *data) {
+    const void *bytes = r->device->api->BufferGetConstMappedRange(b->buffer, 0, (size_t)b->bytes);
+    if (!bytes)
+        return tsr_fail(TSR_DEVICE, "a result's buffer has no mapped range");
+    return tsr_tensor_unpack(tsr_plan_layout(r->base.plan, tensor), bytes, data);
+}
+
+static void copy_now(tsr_runner *r, int tensor, const tsr_readback *to) {
+    const tsr_wgpu *api = r->device->api;
+    WGPUCommandEncoder encoder = api->DeviceCreateCommandEncoder(r->device->device, NULL);
+    api->CommandEncoderCopyBufferToBuffer(encoder, tsr_webgpu_buffer(r, tensor), 0, to->buffer, 0,
+                                          to->bytes);
+    WGPUCommandBuffer commands = api->CommandEncoderFinish(encoder, NULL);
+    api->QueueSubmit(r->device->queue, 1, &commands);
+    api->CommandBufferRelease(commands);
+    api->CommandEncoderRelease(encoder);
+}
+
+tsr_status tsr_webgpu_read_now(void *runner, int tensor, float *data) {
+    tsr_runner *r = runner;
+    tsr_readback once = {.bytes = tsr_layout_bytes(tsr_plan_layout(r->base.plan, tensor))};
+    once.buffer = tsr_buffer_readback(r->device, once.bytes);
+    copy_now(r, tensor, &once);
+    tsr_readback_start(r, &once);
+    tsr_status status = tsr_readback_finish(r, &once, UINT64_MAX);
+    if (status == TSR_OK)
+        status = read_mapped(r, &once, tensor, data);
+    tsr_readback_reset(r, &once);
+    tsr_buffer_destroy(r->device, once.buffer);
+    return status;
+}
+
+static tsr_status get_output(tsr_runner *r, int value, float *data) {
+    int output = tsr_gpu_find_output(&r->base, value);
+    int tensor = r->base.plan->value_tensor[value];
+    TSR_TRY(finish(r, UINT64_MAX));
+    if (tensor == TSR_NONE) {
+        tsr_fallback_get_output(&r->base.fallback, value, data);
+        return TSR_OK;
+    }
+    return output != TSR_NONE && r->outputs[output].mapped
+               ? read_mapped(r, &r->outputs[output], tensor, data)
+               : tsr_webgpu_read_now(r, tensor, data);
+}
+
+static bool can_read(const tsr_runner *r, int value) {
+    return tsr_gpu_can_read(&r->base, value);
+}
+
+static void report(const tsr_runner *r, tsr_report *out) {
+    tsr_gpu_report(&r->base, out);
+}
+
+static void node_report(const tsr_runner *r, int node, tsr_node_report *out) {
+    tsr_gpu_node_report(&r->base, "webgpu", node, out);
+}
+
+const tsr_backend tsr_webgpu_backend = {
+    .name = "webgpu",
+    .optimizes = true,
+    .device_create = tsr_webgpu_device_create,
+    .device_destroy = tsr_webgpu_device_destroy,
+    .device_info = tsr_webgpu_device_info,
+    .list_devices = tsr_webgpu_list_devices,
+    .measure_peak = tsr_webgpu_measure_peak,
+    .runner_create = runner_create,
+    .runner_destroy = runner_destroy,
+    .set_input = set_input,
+    .submit = submit,
+    .poll = poll_run,
+    .wait = wait_run,
+    .get_output = get_output,
+    .can_read = can_read,
+    .report = report,
+    .node_report = node_report,
+};

@@ -1,0 +1,65 @@
+/* A plan on a WebGPU device: pipelines compiled, buffers and bind groups made, ready to be
+ * dispatched many times. */
+#ifndef TSR_WEBGPU_RUNNER_H
+#define TSR_WEBGPU_RUNNER_H
+
+#include "gpu/runner.h"
+#include "webgpu/device.h"
+#include "webgpu/tensor.h"
+
+typedef struct tsr_webgpu_pass {
+    tsr_pipeline *pipeline;
+    WGPUBuffer table; /* NULL if the kernel has none */
+    WGPUBindGroup group;
+    uint32_t groups[3]; /* workgroups to dispatch */
+} tsr_webgpu_pass;
+
+/* A buffer that each run copies something to, mapped once the run is done. */
+typedef struct tsr_readback {
+    WGPUBuffer buffer; /* NULL where nothing is read back */
+    uint64_t bytes;
+    WGPUFuture future;
+    bool pending, mapped; /* mapped: holds the latest run's result */
+} tsr_readback;
+
+struct tsr_runner {
+    tsr_gpu_runner base;
+    tsr_backend_device *device;
+    bool built;
+    WGPUBuffer *storages;  /* by storage */
+    WGPUBuffer *constants; /* by tensor; NULL for those that are computed */
+    WGPUBuffer params;     /* uniforms of all passes, each at a multiple of the alignment */
+    tsr_webgpu_pass *passes;
+    tsr_readback *outputs;   /* by graph output */
+    WGPUQuerySet timestamps; /* begin and end of each node's passes; NULL without */
+    WGPUBuffer resolved;     /* where the device writes them */
+    tsr_readback times;
+    bool collected; /* the latest run's times */
+};
+
+/* Programs, buffers and bind groups of a planned runner. */
+tsr_status tsr_webgpu_build(tsr_runner *runner);
+void tsr_webgpu_unbuild(tsr_runner *runner);
+
+/* Encodes and submits every pass and the copies to the readback buffers. Waits only before nodes
+ * that run on the CPU. */
+tsr_status tsr_webgpu_dispatch(tsr_runner *runner);
+
+/* Waits for everything that was submitted. */
+tsr_status tsr_webgpu_finish(tsr_backend_device *device);
+
+tsr_status tsr_webgpu_measure_peak(tsr_backend_device *device, double *gflops);
+
+/* The buffer that holds a tensor. */
+WGPUBuffer tsr_webgpu_buffer(const tsr_runner *runner, int tensor);
+
+/* Starts mapping after a submission; waits at most `timeout` nanoseconds: TSR_NOT_READY; forgets
+ * what it holds, so that the buffer can be written again. */
+void tsr_readback_start(tsr_runner *runner, tsr_readback *readback);
+tsr_status tsr_readback_finish(tsr_runner *runner, tsr_readback *readback, uint64_t timeout);
+void tsr_readback_reset(tsr_runner *runner, tsr_readback *readback);
+
+/* Reads a computed tensor's elements now, through a buffer of its own: a tsr_read_fn. */
+tsr_status tsr_webgpu_read_now(void *runner, int tensor, float *elements);
+
+#endif

@@ -1,0 +1,78 @@
+#include "webgpu/tensor.h"
+
+#include "base/error.h"
+#include "base/half.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies move whole words of 4 bytes, and no buffer may be empty; a texel has at least 8. */
+
+static WGPUBuffer create(const tsr_backend_device *d, WGPUBufferUsage usage, uint64_t bytes,
+                         bool mapped) {
+    const WGPUBufferDescriptor desc = {.usage = usage, .size = bytes, .mappedAtCreation = mapped};
+    return d->api->DeviceCreateBuffer(d->device, &desc);
+}
+
+WGPUBuffer tsr_buffer_storage(const tsr_backend_device *d, uint64_t bytes) {
+    return create(d, WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst,
+                  bytes, false);
+}
+
+WGPUBuffer tsr_buffer_mapped(const tsr_backend_device *d, WGPUBufferUsage usage, uint64_t bytes,
+                             void **data) {
+    WGPUBuffer buffer = create(d, usage, bytes, true);
+    *data = buffer ? d->api->BufferGetMappedRange(buffer, 0, bytes) : NULL;
+    return buffer;
+}
+
+WGPUBuffer tsr_buffer_readback(const tsr_backend_device *d, uint64_t bytes) {
+    return create(d, WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, bytes, false);
+}
+
+void tsr_buffer_destroy(const tsr_backend_device *d, WGPUBuffer buffer) {
+    if (!buffer)
+        return;
+    d->api->BufferDestroy(buffer); /* its memory now, not when the last bind group goes */
+    d->api->BufferRelease(buffer);
+}
+
+tsr_status tsr_buffer_poison(const tsr_backend_device *d, WGPUBuffer buffer, uint64_t bytes) {
+    enum { CHUNK = 1 << 20 };
+    void *chunk = malloc(CHUNK);
+    if (!chunk)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to poison a buffer");
+    memset(chunk, 0xff, CHUNK); /* NaN in 16 and in 32 bits */
+    for (uint64_t at = 0; at < bytes; at += CHUNK)
+        d->api->QueueWriteBuffer(d->queue, buffer, at, chunk,
+                                 bytes - at < CHUNK ? (size_t)(bytes - at) : CHUNK);
+    free(chunk);
+    return TSR_OK;
+}
+
+void tsr_tensor_write(const tsr_backend_device *d, WGPUBuffer buffer, const tsr_layout *l,
+                      float *texels) {
+    size_t count = tsr_layout_floats(l);
+    unsigned char *bytes = (unsigned char *)texels;
+    for (size_t i = 0; l->half && i < count; i++) { /* in place: a half goes where it was read */
+        uint16_t half = tsr_float_to_half(texels[i]);
+        memcpy(bytes + i * sizeof half, &half, sizeof half);
+    }
+    d->api->QueueWriteBuffer(d->queue, buffer, 0, texels, (size_t)tsr_layout_bytes(l));
+}
+
+tsr_status tsr_tensor_unpack(const tsr_layout *l, const void *bytes, float *elements) {
+    if (!l->half) {
+        tsr_layout_unpack(l, bytes, elements);
+        return TSR_OK;
+    }
+    size_t count = tsr_layout_floats(l);
+    float *texels = malloc(count * sizeof *texels);
+    if (!texels)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to read a result");
+    for (size_t i = 0; i < count; i++)
+        texels[i] = tsr_half_to_float(((const uint16_t *)bytes)[i]);
+    tsr_layout_unpack(l, texels, elements);
+    free(texels);
+    return TSR_OK;
+}

@@ -1,0 +1,26 @@
+/* Storage buffers and transfers. */
+#ifndef TSR_WEBGPU_TENSOR_H
+#define TSR_WEBGPU_TENSOR_H
+
+#include "plan/layout.h"
+#include "webgpu/device.h"
+
+/* Of a tensor or a table; NULL on failure, which the error scope around the call tells. */
+WGPUBuffer tsr_buffer_storage(const tsr_backend_device *device, uint64_t bytes);
+/* The same, mapped and zeroed: fill *data, then unmap. */
+WGPUBuffer tsr_buffer_mapped(const tsr_backend_device *device, WGPUBufferUsage usage,
+                             uint64_t bytes, void **data);
+/* That a storage buffer is copied to, to be mapped for reading. */
+WGPUBuffer tsr_buffer_readback(const tsr_backend_device *device, uint64_t bytes);
+/* NULL is fine. */
+void tsr_buffer_destroy(const tsr_backend_device *device, WGPUBuffer buffer);
+/* Fills the buffer with NaN, whatever its elements are. */
+tsr_status tsr_buffer_poison(const tsr_backend_device *device, WGPUBuffer buffer, uint64_t bytes);
+
+/* Writes a whole tensor from tsr_layout_pack's texels, which 16-bit storage overwrites. */
+void tsr_tensor_write(const tsr_backend_device *device, WGPUBuffer buffer, const tsr_layout *layout,
+                      float *texels);
+/* What a tensor's buffer held, as row-major elements. */
+tsr_status tsr_tensor_unpack(const tsr_layout *layout, const void *bytes, float *elements);
+
+#endif

@@ -1,0 +1,154 @@
+/* Custom operators on a GPU backend, held against their functions for the CPU. */
+#include "support/backends.h"
+#include "support/custom_ops.h"
+#include "support/sessions.h"
+
+#include <string.h>
+
+/* One node each on the GPU, whatever is fused behind. */
+static const char *const cases[] = {
+    "test:Scale x[1,4,8,8] -> y",
+    "test:Scale x[2,5,7,33] -> y gain=-3 offset=0.5", /* batch; padding channels; an odd width */
+    "test:Scale x[] -> y offset=1",                   /* fewer axes */
+    "test:Scale x[5] -> y",
+    "test:Scale x[3,7] -> y",
+    "test:Scale x[2,6,9] -> y",
+    "test:Shift x[1,3,9,11] -> y rows=2 columns=-3",
+    "test:Shift x[2,5,40,37] -> y rows=-11 columns=1.0",
+    "test:Join a[1,3,8,12] b[1,2,3,4] -> y", /* inputs of two sizes */
+    "test:Join a[2,6,5,7] b[2,7,5,3] k<0.5,1> -> y",
+    "test:Join a[1,3,6,6] w{1,4,2,3} -> y",            /* a constant input */
+    "test:Join a[1,3,6,6] a -> y",                     /* the same tensor twice */
+    "test:Scale x[1,5,6,9] -> a gain=-2; Relu a -> y", /* post-ops */
+    "test:Shift x[1,5,6,9] -> a rows=1; Add a z[1,1,6,9] -> b; Tanh b -> c; Mul c k{5,1,1} -> y",
+    "test:Join a[1,3,6,6] b[1,2,6,6] k<0.5 -> c; Add c d[1,5,6,6] -> e; Sub e f[1,5,1,1] -> y",
+};
+
+static void expect_agreement(const char *text, backend_limits limits, tsr_precision precision) {
+    tsr_model *model = make_custom_model(text);
+    tsr_session *session = make_session(
+        gpu_device(limits), model, &(tsr_session_desc){.poison = true, .precision = precision});
+    tsr_report report;
+    EXPECT_OK(tsr_session_report(session, &report));
+    assert_int_equal(report.node_count, 1);
+    set_inputs(session, 7);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, model, "y", 7, precision == TSR_FP16 ? HALF_TOLERANCE : SUM_TOLERANCE);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+}
+
+static void agreement(void **state) {
+    (void)state;
+    need_gpu();
+    static const backend_limits narrow = {.max_texture_size = 64, .max_draw_buffers = 2};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect_agreement(cases[i], (backend_limits){0}, TSR_FP32);
+        expect_agreement(cases[i], (backend_limits){0}, TSR_FP16);
+        if (gpu_has_textures())
+            expect_agreement(cases[i], narrow, TSR_FP32);
+    }
+}
+
+/* Attributes are no part of a program: its nodes share one. */
+static void shared_programs(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_model *model = make_custom_model(
+        "test:Scale x[1,4,8,8] -> a gain=2; test:Scale a -> b gain=3; test:Scale b -> y gain=-0.5");
+    tsr_session *session = make_session(gpu_device((backend_limits){0}), model, NULL);
+    tsr_report report;
+    tsr_node_report node;
+    EXPECT_OK(tsr_session_report(session, &report));
+    assert_int_equal(report.program_count, 1);
+    EXPECT_OK(tsr_session_node_report(session, 0, &node));
+    assert_string_equal(node.op, "Scale");
+    assert_string_equal(node.kernel, "custom");
+    assert_string_equal(node.backend, gpu_backend());
+    set_inputs(session, 1);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, model, "y", 1, SUM_TOLERANCE);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+}
+
+static void without_body(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_device *device = gpu_device((backend_limits){0});
+    tsr_model *model = make_custom_model("test:Scale x[1,3,5,5] -> a; test:OnCpu a -> b; "
+                                         "Relu b -> c; test:Scale c -> y gain=-1.0");
+    tsr_session *session;
+    expect_failure(tsr_session_create(device, model, NULL, &session), TSR_UNSUPPORTED,
+                   "the custom operator 'OnCpu' has no body in ");
+    session = make_session(device, model,
+                           &(tsr_session_desc){.allow_cpu_fallback = true, .poison = true});
+    tsr_node_report node;
+    EXPECT_OK(tsr_session_node_report(session, 1, &node));
+    assert_string_equal(node.op, "OnCpu+Relu");
+    assert_string_equal(node.backend, "cpu");
+    set_inputs(session, 3);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, model, "y", 3, SUM_TOLERANCE);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+}
+
+/* Its function for the CPU can, what the GPU cannot. */
+static void five_axes(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_model *model = make_custom_model("test:Scale x[1,2,3,2,3] -> y gain=4");
+    tsr_session *session;
+    tsr_device *device = gpu_device((backend_limits){0});
+    expect_failure(tsr_session_create(device, model, NULL, &session), TSR_UNSUPPORTED,
+                   "more than 4 axes");
+    session = make_session(device, model, &(tsr_session_desc){.allow_cpu_fallback = true});
+    set_inputs(session, 3);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, model, "y", 3, SUM_TOLERANCE);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+}
+
+static void broken_body(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_device *device = gpu_device((backend_limits){0});
+    tsr_model *model = make_custom_model("test:Scale x[1,3,5,5] -> a; test:Broken a -> y");
+    tsr_session *session;
+    static const char *const words[] = {"net.onnx: node 'test:Broken1' (Broken): ", "kernel custom",
+                                        "missing_name"};
+    for (int i = 0; i < 3; i++)
+        expect_failure(tsr_session_create(device, model, NULL, &session), TSR_DEVICE, words[i]);
+    assert_null(session);
+    tsr_model_free(model);
+    expect_agreement(cases[0], (backend_limits){0}, TSR_FP32); /* the device is none the worse */
+}
+
+static void failing_function(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_model *model = make_custom_model("test:Scale x[3] -> a; test:Picky a -> y");
+    tsr_session *session = make_session(gpu_device((backend_limits){0}), model,
+                                        &(tsr_session_desc){.allow_cpu_fallback = true});
+    float good[] = {1, 2, 3}, bad[] = {-1, 2, 3}, result[3];
+    EXPECT_OK(tsr_session_set_input(session, "x", bad, 3));
+    expect_failure(tsr_session_run(session), TSR_INVALID_ARGUMENT,
+                   "net.onnx: node 'test:Picky1' (Picky): it begins with -2");
+    EXPECT_OK(tsr_session_set_input(session, "x", good, 3));
+    EXPECT_OK(tsr_session_run(session));
+    EXPECT_OK(tsr_session_get_output(session, "y", result, 3));
+    assert_true(result[0] == 2 && result[2] == 6);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agreement),    cmocka_unit_test(shared_programs),
+        cmocka_unit_test(without_body), cmocka_unit_test(five_axes),
+        cmocka_unit_test(broken_body),  cmocka_unit_test(failing_function),
+    };
+    return cmocka_run_group_tests_name("custom operators", tests, NULL, close_backends);
+}

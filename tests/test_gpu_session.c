@@ -1,0 +1,435 @@
+/* Sessions on a GPU backend from their making to their end: what is asked of them, in every order;
+ * beside those of other backends; threads; nothing left behind. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "backend/backend.h"
+#include "onnx_writer.h"
+#include "support/backends.h"
+#include "support/memory.h"
+#include "support/sessions.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const tsr_session_desc poisoned = {.poison = true};
+
+typedef struct fixture {
+    tsr_device *device;
+    tsr_model *model;
+} fixture;
+
+static tsr_device *make_device_of(const char *backend) {
+    return make_device(&(tsr_device_desc){.backend = backend});
+}
+
+static fixture open_fixture(const char *text) {
+    need_gpu();
+    return (fixture){make_device_of(gpu_backend()), make_model(text)};
+}
+
+static void close_fixture(fixture *f) {
+    tsr_model_free(f->model);
+    tsr_device_destroy(f->device);
+}
+
+/* ---- not waiting ----------------------------------------------------------------------------- */
+
+static void test_poll(void **state) {
+    (void)state;
+    fixture f = open_fixture(MIXED_NET);
+    tsr_session *session = make_session(f.device, f.model, &poisoned);
+    expect_failure(tsr_session_poll(session), TSR_INVALID_ARGUMENT, "has not run");
+    for (unsigned seed = 1; seed < 4; seed++) {
+        set_inputs(session, seed);
+        EXPECT_OK(tsr_session_submit(session));
+        tsr_status status;
+        while ((status = tsr_session_poll(session)) == TSR_NOT_READY)
+            nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        assert_int_equal(status, TSR_OK);
+        assert_int_equal(tsr_session_poll(session), TSR_OK);
+        expect_output(session, f.model, "y", seed, 1e-5);
+        assert_int_equal(tsr_session_poll(session), TSR_OK);
+    }
+    tsr_session_destroy(session);
+    close_fixture(&f);
+}
+
+/* What is asked of a device happens in that order: an input set, or a run submitted, behind a run
+ * does not change its result. */
+static void test_order(void **state) {
+    (void)state;
+    fixture f = open_fixture(MIXED_NET);
+    tsr_session *session = make_session(f.device, f.model, &poisoned);
+    set_inputs(session, 1);
+    EXPECT_OK(tsr_session_submit(session));
+    set_inputs(session, 2);
+    expect_output(session, f.model, "y", 1, 1e-5);
+    expect_output(session, f.model, "y", 1, 1e-5);
+    for (unsigned seed = 3; seed < 6; seed++) {
+        set_inputs(session, seed);
+        EXPECT_OK(tsr_session_submit(session));
+    }
+    set_inputs(session, 6);
+    expect_output(session, f.model, "y", 5, 1e-5);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, f.model, "y", 6, 1e-5);
+    tsr_session_destroy(session);
+    session = make_session(f.device, f.model, &poisoned);
+    set_inputs(session, 7);
+    EXPECT_OK(tsr_session_submit(session));
+    tsr_session_destroy(session); /* while it may still run */
+    close_fixture(&f);
+}
+
+static void test_sessions_in_turns(void **state) {
+    (void)state;
+    fixture f = open_fixture(MIXED_NET);
+    tsr_session *sessions[4];
+    for (unsigned i = 0; i < 4; i++) {
+        sessions[i] = make_session(f.device, f.model, &poisoned);
+        set_inputs(sessions[i], i);
+    }
+    for (int i = 3; i >= 0; i--)
+        EXPECT_OK(tsr_session_submit(sessions[i]));
+    for (unsigned i = 0; i < 4; i++)
+        expect_output(sessions[i], f.model, "y", i, 1e-5);
+    tsr_session_destroy(sessions[1]);
+    EXPECT_OK(tsr_session_run(sessions[2]));
+    expect_output(sessions[2], f.model, "y", 2, 1e-5);
+    tsr_session_destroy(sessions[0]);
+    tsr_session_destroy(sessions[3]);
+    tsr_session_destroy(sessions[2]);
+    close_fixture(&f);
+}
+
+/* ---- devices and backends beside each other -------------------------------------------------- */
+
+enum { MAX_TOGETHER = 8 };
+
+/* Two of the backend under test and one of each other that has a device here. */
+static int choose_backends(const char *names[MAX_TOGETHER]) {
+    int count = 0;
+    names[count++] = gpu_backend();
+    for (int i = 0; tsr_backends[i]; i++) {
+        tsr_device *device;
+        if (tsr_device_create(&(tsr_device_desc){.backend = tsr_backends[i]->name}, &device) !=
+            TSR_OK)
+            continue;
+        tsr_device_destroy(device);
+        assert_true(count < MAX_TOGETHER);
+        names[count++] = tsr_backends[i]->name;
+    }
+    assert_true(count > 2);
+    return count;
+}
+
+static void test_devices_in_turns(void **state) {
+    (void)state;
+    need_gpu();
+    const char *names[MAX_TOGETHER];
+    tsr_device *devices[MAX_TOGETHER];
+    tsr_session *sessions[MAX_TOGETHER];
+    tsr_model *model = make_model(MIXED_NET);
+    unsigned count = (unsigned)choose_backends(names);
+    for (unsigned i = 0; i < count; i++) {
+        devices[i] = make_device_of(names[i]);
+        sessions[i] = make_session(devices[i], model, &poisoned);
+    }
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < count; i++)
+            set_inputs(sessions[i], 10 * round + i);
+        for (unsigned i = 0; i < count; i++)
+            EXPECT_OK(tsr_session_submit(sessions[i]));
+        for (unsigned i = 0; i < count; i++)
+            expect_output(sessions[i], model, "y", 10 * round + i, 1e-5);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        tsr_session_destroy(sessions[i]);
+        tsr_device_destroy(devices[i]);
+    }
+    tsr_model_free(model);
+}
+
+typedef struct worker {
+    const char *backend;
+    const tsr_model *model;
+    elements expected;
+    unsigned seed;
+    char failure[512]; /* cmocka's assertions work on the main thread only */
+} worker;
+
+static tsr_status run_once(worker *w, elements *output) {
+    tsr_device *device = NULL;
+    tsr_session *session = NULL;
+    tsr_status status = tsr_device_create(&(tsr_device_desc){.backend = w->backend}, &device);
+    if (status == TSR_OK)
+        status = tsr_session_create(device, w->model, &poisoned, &session);
+    float input[3 * 9 * 14];
+    for (size_t i = 0; i < sizeof input / sizeof *input; i++)
+        input[i] = (float)((i * w->seed) % 17) / 17;
+    if (status == TSR_OK)
+        status = tsr_session_set_input(session, "x", input, sizeof input / sizeof *input);
+    if (status == TSR_OK)
+        status = tsr_session_run(session);
+    if (status == TSR_OK)
+        status = tsr_session_get_output(session, "y", output->values, output->count);
+    if (status != TSR_OK)
+        snprintf(w->failure, sizeof w->failure, "%s", tsr_last_error());
+    tsr_session_destroy(session);
+    tsr_device_destroy(device);
+    return status;
+}
+
+static void *work(void *user) {
+    worker *w = user;
+    for (int round = 0; round < 8; round++) {
+        elements output = {w->expected.count, malloc(w->expected.count * sizeof(float))};
+        if (output.values && run_once(w, &output) == TSR_OK &&
+            memcmp(output.values, w->expected.values, output.count * sizeof(float)))
+            snprintf(w->failure, sizeof w->failure, "another result in round %d", round);
+        free(output.values);
+        if (*w->failure)
+            return NULL;
+    }
+    return NULL;
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    need_gpu();
+    const char *names[MAX_TOGETHER];
+    tsr_model *model = make_model(MIXED_NET);
+    pthread_t threads[MAX_TOGETHER];
+    static worker workers[MAX_TOGETHER];
+    unsigned count = (unsigned)choose_backends(names);
+    for (unsigned i = 0; i < count; i++) {
+        workers[i] = (worker){.backend = names[i], .model = model, .seed = i + 2};
+        workers[i].expected.count = 5 * 18 * 28;
+        workers[i].expected.values = malloc(workers[i].expected.count * sizeof(float));
+        assert_non_null(workers[i].expected.values);
+        EXPECT_OK(run_once(&workers[i], &workers[i].expected));
+    }
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    for (unsigned i = 0; i < count; i++) {
+        pthread_join(threads[i], NULL);
+        free(workers[i].expected.values);
+    }
+    for (unsigned i = 0; i < count; i++)
+        if (*workers[i].failure)
+            fail_msg("thread %u, %s: %s", i, names[i], workers[i].failure);
+    tsr_model_free(model);
+}
+
+static void create_listed(void *user, const tsr_device_desc *desc, const tsr_device_info *info,
+                          const char *reason) {
+    assert_true((info == NULL) == (reason != NULL));
+    if (!info || strcmp(info->backend, gpu_backend()))
+        return;
+    tsr_device *device = make_device(desc);
+    tsr_device_info again;
+    EXPECT_OK(tsr_device_get_info(device, &again));
+    assert_string_equal(again.name, info->name);
+    tsr_device_destroy(device);
+    ++*(int *)user;
+}
+
+static void test_listed_devices_work(void **state) {
+    (void)state;
+    need_gpu();
+    int count = 0;
+    tsr_list_devices(create_listed, &count);
+    assert_true(count >= 1);
+}
+
+/* ---- nothing left behind --------------------------------------------------------------------- */
+
+static void live_once(tsr_device *device, const tsr_model *model, unsigned seed) {
+    const tsr_session_desc desc = {.poison = seed % 2 == 0,
+                                   .keep_tensors = seed % 3 == 0,
+                                   .texture_outputs = seed % 5 == 0 && gpu_has_textures(),
+                                   .time_passes = seed % 7 == 0,
+                                   .precision = seed % 4 == 3 ? TSR_FP16 : TSR_FP32};
+    tsr_session *session = make_session(device, model, &desc);
+    set_inputs(session, seed);
+    EXPECT_OK(tsr_session_run(session));
+    elements output = get_output(session, "y");
+    free(output.values);
+    tsr_session_destroy(session);
+}
+
+/* A driver's caches of compiled programs come and go by about 1 MiB. Were it a leak of 200
+ * sessions, a fifth of a session's 100 KiB would be seen; what Tessera itself allocates,
+ * test_gpu_allocations.c counts. */
+static void test_no_growth(void **state) {
+    (void)state;
+    fixture f = open_fixture(MIXED_NET);
+    for (unsigned i = 0; i < 50; i++)
+        live_once(f.device, f.model, i);
+    const memory_use before = memory_in_use();
+    for (unsigned i = 0; i < 200; i++)
+        live_once(f.device, f.model, i);
+    expect_growth_below(before, 4, 16, "200 sessions");
+    close_fixture(&f);
+}
+
+static void test_many_devices(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_model *model = make_model("Relu x[1,4,3,5] -> y");
+    memory_use before = memory_in_use();
+    for (unsigned i = 0; i < 30; i++) {
+        if (i == 10)
+            before = memory_in_use();
+        tsr_device *device = make_device_of(gpu_backend());
+        tsr_session *session = make_session(device, model, &poisoned);
+        set_inputs(session, i);
+        EXPECT_OK(tsr_session_run(session));
+        expect_output(session, model, "y", i, 0);
+        tsr_session_destroy(session);
+        tsr_device_destroy(device);
+    }
+    expect_growth_below(before, 2, 16, "20 devices");
+    tsr_model_free(model);
+}
+
+/* x -> Softmax -> Softmax -> ... */
+static tsr_model *make_long_model(int length, const int64_t shape[4]) {
+    onnx_writer *writer = onnx_writer_create(13);
+    char input[16] = "x", output[16];
+    onnx_add_input(writer, "x", TSR_F32, 4, shape);
+    for (int i = 0; i < length; i++) {
+        snprintf(output, sizeof output, "t%d", i);
+        onnx_add_node(writer, "Softmax", output, input, output);
+        memcpy(input, output, sizeof input);
+    }
+    onnx_add_output(writer, output, TSR_F32, -1, NULL);
+    size_t size;
+    uint8_t *bytes = onnx_write_memory(writer, &size);
+    onnx_writer_destroy(writer);
+    assert_non_null(bytes);
+    tsr_model *model;
+    EXPECT_OK(tsr_model_load_memory(bytes, size, NULL, &model));
+    free(bytes);
+    return model;
+}
+
+/* 400 tensors of 0.85 GiB each. */
+static void test_more_than_memory(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_model *model = make_long_model(400, (const int64_t[]){1, 4, 8192, 7000});
+    tsr_session *session;
+    expect_failure(tsr_session_create(gpu_device((backend_limits){0}), model,
+                                      &(tsr_session_desc){.keep_tensors = true}, &session),
+                   TSR_OUT_OF_MEMORY, "MiB");
+    assert_null(session);
+    tsr_model_free(model);
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static void run_with(fixture *f, const tsr_session_desc *desc) {
+    tsr_session *session = make_session(f->device, f->model, desc);
+    double tolerance = desc->precision == TSR_FP16 ? 4e-3 : 1e-5;
+    if (desc->plan_only) {
+        expect_failure(tsr_session_submit(session), TSR_INVALID_ARGUMENT, "plan");
+    } else {
+        for (unsigned seed = 0; seed < 2; seed++) {
+            set_inputs(session, seed);
+            EXPECT_OK(tsr_session_run(session));
+            expect_output(session, f->model, "y", seed, tolerance);
+        }
+        if (desc->extra_output_count)
+            free(get_output(session, desc->extra_outputs[0]).values);
+    }
+    expect_report(session, gpu_backend(), desc);
+    tsr_session_destroy(session);
+}
+
+static void test_every_mix_of_options(void **state) {
+    (void)state;
+    fixture f = open_fixture(MIXED_NET);
+    const char *extra[] = {"r"};
+    int mixes = gpu_has_textures() ? 128 : 64;
+    for (int mix = 0; mix < mixes; mix++) {
+        const tsr_session_desc desc = {.keep_tensors = mix & 1,
+                                       .time_passes = mix >> 1 & 1,
+                                       .precision = mix >> 2 & 1 ? TSR_FP16 : TSR_FP32,
+                                       .plan_only = mix >> 3 & 1,
+                                       .poison = mix >> 4 & 1,
+                                       .extra_outputs = extra,
+                                       .extra_output_count = mix >> 5 & 1,
+                                       .texture_outputs = mix >> 6 & 1};
+        run_with(&f, &desc);
+    }
+    close_fixture(&f);
+}
+
+/* Integers and tensors of five axes or of no elements stay on the CPU. */
+static void test_corners_of_fallback(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "Relu q[1,1,1,1,5] -> r; Relu x[1,3,4,4] -> y",
+        "Concat q[1,0,2,2,2] x[1,3,2,2,2] -> y axis=1",
+        "Relu q[1,2,2,3,2] -> r; Softmax r -> s axis=2; MaxPool x[1,3,4,4] -> y kernel_shape=2,2",
+        "Softmax x[1,2,2,3,2] -> y axis=3",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        fixture f = open_fixture(texts[i]);
+        tsr_session *session = make_session(
+            f.device, f.model, &(tsr_session_desc){.allow_cpu_fallback = true, .poison = true});
+        set_inputs(session, 1);
+        EXPECT_OK(tsr_session_run(session));
+        expect_output(session, f.model, "y", 1, 1e-5);
+        tsr_session_destroy(session);
+        close_fixture(&f);
+    }
+}
+
+/* ---- half precision -------------------------------------------------------------------------- */
+
+/* What leaves the range of 16 bits (65504) becomes an infinity, the largest number or NaN, as the
+ * driver has it; the others stay right. */
+static void test_half_overflow(void **state) {
+    (void)state;
+    fixture f = open_fixture("Mul x[1,4,2,2] k<0.5 -> m; Exp m -> y");
+    tsr_session *session =
+        make_session(f.device, f.model, &(tsr_session_desc){.precision = TSR_FP16, .poison = true});
+    float input[16], output[16];
+    for (int i = 0; i < 16; i++)
+        input[i] = (float)(4 * i) - 20; /* exp(-10) .. exp(20) */
+    EXPECT_OK(tsr_session_set_input(session, "x", input, 16));
+    EXPECT_OK(tsr_session_run(session));
+    EXPECT_OK(tsr_session_get_output(session, "y", output, 16));
+    for (int i = 0; i < 16; i++) {
+        double expected = exp(input[i] / 2.0);
+        if (expected > 65504)
+            assert_true(!(output[i] < 65000));
+        else
+            assert_true(fabs(output[i] - expected) <= 1e-3 * expected + 6e-8);
+    }
+    tsr_session_destroy(session);
+    close_fixture(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_poll),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_sessions_in_turns),
+        cmocka_unit_test(test_devices_in_turns),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_listed_devices_work),
+        cmocka_unit_test(test_no_growth),
+        cmocka_unit_test(test_many_devices),
+        cmocka_unit_test(test_more_than_memory),
+        cmocka_unit_test(test_every_mix_of_options),
+        cmocka_unit_test(test_corners_of_fallback),
+        cmocka_unit_test(test_half_overflow),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_backends);
+}

@@ -1,0 +1,23 @@
+# Finds webgpu.h. Nothing else is needed to build the backend: it loads its library at run time.
+# Gives TSR_WEBGPU_INCLUDE and makes TSR_WEBGPU plainly ON or OFF.
+
+if(TSR_WEBGPU)
+    find_path(TSR_WEBGPU_INCLUDE webgpu/webgpu.h HINTS ${PROJECT_SOURCE_DIR}/.webgpu/include
+              DOC "Folder of webgpu/webgpu.h")
+    set(WEBGPU_LINES "")
+    if(TSR_WEBGPU_INCLUDE)
+        # Other versions of the header number features otherwise, or lack what the backend calls.
+        file(STRINGS ${TSR_WEBGPU_INCLUDE}/webgpu/webgpu.h WEBGPU_LINES
+             REGEX "WGPUFeatureName_TimestampQuery = 0x00000009,|WGPUProcGetInstanceLimits\\)")
+    endif()
+    list(LENGTH WEBGPU_LINES WEBGPU_LINE_COUNT)
+    if(WEBGPU_LINE_COUNT EQUAL 2)
+        set(TSR_WEBGPU ON)
+    elseif(TSR_WEBGPU STREQUAL "AUTO")
+        message(STATUS "No WebGPU backend: its webgpu.h is not here; tools/get-webgpu.sh fetches it")
+        set(TSR_WEBGPU OFF)
+    else()
+        message(FATAL_ERROR "webgpu.h is missing or of another ABI (${TSR_WEBGPU_INCLUDE}): run "
+                            "tools/get-webgpu.sh, or set TSR_WEBGPU=OFF")
+    endif()
+endif()

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Fetches what the webgpu backend needs, two pinned npm packages with checked hashes: Dawn as a shared library, and the
+# webgpu.h to compile with. Usage: tools/get-webgpu.sh [FOLDER], by default .webgpu/ in the repository, where the build
+# looks for it. Nothing is downloaded if FOLDER has it already; the last line says how to use it.
+set -euo pipefail
+
+library=bun-webgpu-linux-x64@0.1.7
+library_sha256=8badfecdad4e726ac12be4f29771f4cbd7ce7683b4418316a547c5bda94fb798
+header=react-native-wgpu@0.3.2
+header_sha256=81896269a143abc98c9afc2d79d9b7e8d96565e8071e72b28e1a7c10b24b2fef
+
+fail() {
+    echo "get-webgpu.sh: $1" >&2
+    exit 1
+}
+
+folder=$(realpath -m "${1:-$(dirname "$0")/../.webgpu}")
+contents="$library $library_sha256
+$header $header_sha256"
+
+print_use() {
+    printf 'export TSR_WEBGPU_LIBRARY=%q\n' "$folder/lib/libwebgpu_wrapper.so"
+}
+
+if [ "$(cat "$folder/packages" 2>/dev/null)" = "$contents" ]; then
+    print_use
+    exit 0
+fi
+[ ! -e "$folder" ] || [ -e "$folder/packages" ] || [ -z "$(ls -A "$folder")" ] ||
+    fail "$folder holds something else: name a folder that is empty or not there yet"
+[ "$(uname -sm)" = "Linux x86_64" ] ||
+    fail "there is no pinned library for $(uname -sm), only for Linux x86_64; a build of Dawn does: TSR_WEBGPU_LIBRARY \
+names it when tessera runs, cmake -DTSR_WEBGPU_INCLUDE=... the folder of its webgpu/webgpu.h"
+command -v npm >/dev/null || fail "npm is missing; on Debian: apt-get install npm"
+
+# Made beside the folder and moved there when it is whole.
+mkdir -p "$(dirname "$folder")"
+work=$(mktemp -d "$folder.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/webgpu/lib" "$work/webgpu/include/webgpu"
+
+fetch() { # fetch PACKAGE@VERSION SHA256 FILE FOLDER FILE FOLDER...: unpacks those files of the package
+    local package=$1 sha256=$2 archive="$work/${1%@*}-${1##*@}.tgz"
+    shift 2
+    echo "Downloading $package from npm" >&2
+    (cd "$work" && npm pack --loglevel=error "$package" >/dev/null) || fail "npm cannot download $package"
+    sha256sum --check --status <<<"$sha256  $archive" ||
+        fail "$package is not the package that was pinned: its sha256 is not $sha256"
+    while [ $# -gt 0 ]; do
+        tar -xzf "$archive" -C "$work" "package/$1"
+        mv "$work/package/$1" "$work/webgpu/$2"
+        shift 2
+    done
+}
+
+# Dawn's licence lies beside it; webgpu.h begins with its own.
+fetch "$library" "$library_sha256" libwebgpu_wrapper.so lib LICENSE lib
+fetch "$header" "$header_sha256" cpp/webgpu/webgpu.h include/webgpu
+echo "$contents" >"$work/webgpu/packages"
+
+rm -rf "$folder"
+mv -T "$work/webgpu" "$folder"
+print_use

@@ -1,0 +1,41 @@
+// Up to four tensors behind each other along AXIS (0 N, 1 C, 2 H, 3 W).
+//   SOURCES     how many
+//   WHOLE 1     channels stay together in their texels (begins counts tiles then, if AXIS is 1)
+//   u.begins    where the second, third and fourth begin along AXIS
+#for s SOURCES
+fn $S_part(p: vec4i, begin: i32) -> vec4f {
+    var q = p;
+    q[AXIS] -= begin;
+#if WHOLE
+    return $S_fetch(q.x * u.$S_grid.x + q.y, q.z, q.w);
+#else
+    return vec4f($S_at(q.x, q.y, q.z, q.w));
+#endif
+}
+#endfor
+
+fn pick(p: vec4i) -> vec4f {
+#if SOURCES > 3
+    if (p[AXIS] >= u.begins.z) {
+        return D_part(p, u.begins.z);
+    }
+#endif
+#if SOURCES > 2
+    if (p[AXIS] >= u.begins.y) {
+        return C_part(p, u.begins.y);
+    }
+#endif
+#if SOURCES > 1
+    if (p[AXIS] >= u.begins.x) {
+        return B_part(p, u.begins.x);
+    }
+#endif
+    return A_part(p, 0);
+}
+
+#if WHOLE
+fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f { return pick(vec4i(n, t, y, x)); }
+#else
+#include element
+fn element(n: i32, c: i32, y: i32, x: i32) -> f32 { return pick(vec4i(n, c, y, x)).x; }
+#endif

@@ -1,0 +1,9 @@
+// A copy, broadcast where the output is larger: the carrier of element-wise operators, which are post-ops.
+//   BROADCAST   1: larger
+fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
+#if BROADCAST
+    return A_broadcast(n, t, y, x);
+#else
+    return A_fetch(n * u.A_grid.x + t, y, x);
+#endif
+}

@@ -1,0 +1,34 @@
+// Reading the sources A, B, ...
+#for s ALL_SOURCES
+#if $S_HALF
+@group(0) @binding(3 + $s) var<storage, read> $S_data: array<vec2u>;
+fn $S_load(i: i32) -> vec4f {
+    let bits = $S_data[i];
+    return vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y));
+}
+#else
+@group(0) @binding(3 + $s) var<storage, read> $S_data: array<vec4f>;
+fn $S_load(i: i32) -> vec4f { return $S_data[i]; }
+#endif
+
+// Channels 4t .. 4t + 3 of pixel (x, y) of image n, k = n * u.$S_grid.x + t; all in range.
+fn $S_fetch(k: i32, y: i32, x: i32) -> vec4f { return $S_load((k * u.$S_size.z + y) * u.$S_size.w + x); }
+
+// The same, zero beside the image.
+fn $S_pixel(k: i32, y: i32, x: i32) -> vec4f {
+    if (y < 0 || y >= u.$S_size.z || x < 0 || x >= u.$S_size.w) {
+        return vec4f();
+    }
+    return $S_fetch(k, y, x);
+}
+
+// One element.
+fn $S_at(n: i32, c: i32, y: i32, x: i32) -> f32 { return $S_fetch(n * u.$S_grid.x + (c >> 2), y, x)[c & 3]; }
+
+// Axes of size 1 repeat.
+fn $S_broadcast(n: i32, t: i32, y: i32, x: i32) -> vec4f {
+    let k = min(n, u.$S_size.x - 1) * u.$S_grid.x + min(t, u.$S_grid.x - 1);
+    let v = $S_fetch(k, min(y, u.$S_size.z - 1), min(x, u.$S_size.w - 1));
+    return select(v, v.xxxx, u.$S_size.y == 1);
+}
+#endfor

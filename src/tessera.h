@@ -1,4 +1,5 @@
-/* Tessera: neural networks as OpenGL ES 3.0 fragment-shader passes over channel tiles.
+/* Tessera: neural networks as OpenGL ES 3.0 fragment-shader passes, or WebGPU compute kernels, over
+ * channel tiles.
  *
  * Three opaque objects: a DEVICE (where passes run), a MODEL (an ONNX file, checked), and a SESSION
  * (a model prepared for a device: planned, compiled, weights uploaded, ready to run many times).
@@ -340,7 +341,7 @@ typedef struct tsr_session_desc {
      * becomes an infinity, the largest number or NaN, as the driver has it. */
     tsr_precision precision;
     bool allow_cpu_fallback; /* run nodes that the backend lacks on the CPU, between passes */
-    bool texture_outputs;    /* lay outputs out for tsr_session_output_texture */
+    bool texture_outputs;    /* gles only: lay outputs out for tsr_session_output_texture */
     bool keep_tensors;       /* keep every tensor that a pass writes readable through get_output */
     bool plan_only;          /* plan and report, allocate nothing on the device; cannot run */
     bool time_passes; /* GPU timers around each node, where offered; see tsr_node_report.ms */
@@ -403,7 +404,7 @@ TSR_API tsr_status tsr_session_output_texture(tsr_session *session, const char *
 typedef struct tsr_node_report {
     const char *name, *op; /* op: the node and what was fused behind it, e.g. "Conv+Relu" */
     const char *output;    /* name of the tensor that it writes */
-    const char *backend;   /* where it ran: "gles", "cpu", or "view" when nothing ran */
+    const char *backend;   /* where it ran: "gles", "webgpu", "cpu", or "view" when nothing ran */
     const char *kernel;    /* stems of its passes' kernels: "reduce+normalize"; "" on cpu */
     tsr_shape shape;       /* of output */
     int64_t macs;          /* multiply-adds counted from the model, no wasted tap */

@@ -124,7 +124,9 @@ static void write_case(const char *path, const char *text) {
 static void test_sessions(void **state) {
     (void)state;
     need_gpu();
-    const char *net = TSR_BUILD_DIR "/allocations.onnx", *five = TSR_BUILD_DIR "/allocations5.onnx";
+    char net[512], five[512]; /* each backend's test may run beside the others' */
+    snprintf(net, sizeof net, "%s/allocations_%s.onnx", TSR_BUILD_DIR, gpu_backend());
+    snprintf(five, sizeof five, "%s/allocations5_%s.onnx", TSR_BUILD_DIR, gpu_backend());
     write_case(net,
                "Conv x[N,3,9,14] w{8,3,3,3} b{8} -> c; BatchNormalization c s{8} t{8} m{8} v{8} "
                "-> n; Relu n -> r; InstanceNormalization r i{8} j{8} -> q; Concat q r -> k "

@@ -117,7 +117,28 @@ static void test_binding_limit(void **state) {
     try_bound(device, "Conv x[1,64,3,3] w{64,64,3,3} -> y", TSR_FP32,
               "the device binds at most 65536");
     try_bound(device, "Add x[1,4,1,1] w{1,4,64,65} -> y", TSR_FP32, tensor);
+    try_bound(device, "Resize x[1,1,1,40] _ s<1,1,1,100> -> y mode=linear", TSR_FP32,
+              "the device allows 1024");
     tsr_device_destroy(device);
+}
+
+/* More workgroups than one dimension holds; and products of nothing, which are no crash. */
+static void test_many_workgroups(void **state) {
+    (void)state;
+    need_backend("webgpu");
+    static const char *const right[] = {
+        "Conv x[2,262148,1,1] w{262148,4,1,1} -> y group=65537",
+        "MatMul a[65537,3,4] b[65537,4,5] -> y",
+    };
+    static const char *const refused[] = {"MatMul a[2,0] b[0,3] -> y", "Gemm a[2,0] b{0,3} -> y",
+                                          "Conv x[1,0,4,4] w{4,0,1,1} -> y"};
+    const backend_limits shared = {.kernels = TSR_KERNELS_SHARED};
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++)
+        run_case(&(backend_case){.text = right[i], .limits = shared});
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_false(run_case(
+            &(backend_case){.text = refused[i], .limits = shared, .refusal = TSR_UNSUPPORTED}));
+    expect_no_failed_case();
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -240,9 +261,10 @@ static void test_lost(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choice),         cmocka_unit_test(test_limits_reported),
-        cmocka_unit_test(test_binding_limit),  cmocka_unit_test(test_no_textures),
-        cmocka_unit_test(test_broken_kernels), cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_choice),        cmocka_unit_test(test_limits_reported),
+        cmocka_unit_test(test_binding_limit), cmocka_unit_test(test_many_workgroups),
+        cmocka_unit_test(test_no_textures),   cmocka_unit_test(test_broken_kernels),
+        cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

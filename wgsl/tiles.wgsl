@@ -23,6 +23,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     let first_tile = (number - pixel_number * u.blocks.x) * BLOCK_TILES;
     let first_pixel = (pixel_number - slice_number * u.blocks.y) * BLOCK_PIXELS;
     let part = slice_number / u.blocks.z;
+    if (part >= u.parts.x) {
+        return;
+    }
     let slice = slice_number - part * u.blocks.z;
     let end = min((slice + 1) * u.product.w, u.product.y);
 

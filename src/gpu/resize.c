@@ -4,6 +4,8 @@
 
 #include <limits.h>
 
+enum { ROWS = 4 };
+
 /* glsl/resize.glsl's table: of which input columns each output column is made (row 0), with which
  * weights (row 1); the same for rows (rows 2 and 3). */
 typedef struct resize_table {
@@ -68,6 +70,14 @@ static tsr_status check(const tsr_resize *r, const tsr_shape *shape) {
     return TSR_OK;
 }
 
+/* The columns that a table of ROWS rows may have. */
+static int64_t longest_line(const tsr_layout_limits *limits) {
+    uint64_t texels = limits->max_buffer_bytes / (ROWS * 16);
+    if (!limits->max_buffer_bytes)
+        return limits->max_texture_size;
+    return texels < INT_MAX / ROWS ? (int64_t)texels : INT_MAX / ROWS;
+}
+
 tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     resize_table table = {.axis = {TSR_NONE, TSR_NONE}, .in = {1, 1}, .out = {1, 1}};
@@ -80,7 +90,7 @@ tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
         table.out[line] = table.resize.out[i];
     }
     int64_t width = table.out[0] > table.out[1] ? table.out[0] : table.out[1];
-    int64_t limit = plan->limits.max_buffer_bytes ? INT_MAX / 64 : plan->limits.max_texture_size;
+    int64_t limit = longest_line(&plan->limits);
     if (width > limit)
         return tsr_fail(TSR_LIMIT, "Resize to %lld rows or columns, the device allows %lld",
                         (long long)width, (long long)limit);
@@ -95,6 +105,6 @@ tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
     tsr_pass_floats(pass, "value", table.resize.extrapolation_value, 0, 0, 0);
     tsr_pass_table(plan, pass, fill_table, &table, sizeof table);
     pass->table_w = table.width;
-    pass->table_h = 4;
+    pass->table_h = ROWS;
     return plan->status;
 }

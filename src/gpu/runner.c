@@ -44,7 +44,7 @@ static tsr_status name_kernels(tsr_gpu_runner *r) {
     r->kernels = TSR_NEW(plan->arena, r->graph->node_count + 1, const char *);
     for (int i = 0; r->kernels && i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i], *before = i ? pass - 1 : NULL;
-        if (pass->node == TSR_NONE)
+        if (pass->node == TSR_NONE || pass->kind != TSR_PASS_DRAW)
             continue;
         const char **name = &r->kernels[pass->node];
         if (!*name)

@@ -24,8 +24,9 @@ typedef struct tsr_adapters {
 } tsr_adapters;
 
 /* Loads the library and looks for the adapter that desc asks for by number or name: without a
- * choice the first GPU, else the first. desc NULL looks for all, each listed once; chosen is then
- * NULL. Finding none is an error. Close in any case. */
+ * choice the first GPU of the first of WebGPU's backends that has any adapter, else the first. desc
+ * NULL looks for all, each listed once; chosen is then NULL. Finding none is an error. Close in any
+ * case. */
 tsr_status tsr_adapters_open(const tsr_device_desc *desc, tsr_adapters *adapters,
                              tsr_adapter **chosen);
 void tsr_adapters_close(tsr_adapters *adapters);

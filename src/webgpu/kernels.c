@@ -68,8 +68,10 @@ static blocks direct_blocks(const product *p) {
     return b;
 }
 
+/* After a failure sizes may be 0, which cannot be shared out. */
 static blocks choose_blocks(const tsr_plan *plan, const product *p) {
-    return plan->kernels->workgroups ? share_blocks(p) : direct_blocks(p);
+    bool share = plan->kernels->workgroups && plan->status == TSR_OK;
+    return share ? share_blocks(p) : direct_blocks(p);
 }
 
 /* The pass of a product; its sums go to `output`, or, in slices, to a tensor of as many images for

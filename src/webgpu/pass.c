@@ -79,10 +79,18 @@ static tsr_status run_passes(recording *c, int begin, int end) {
     return TSR_OK;
 }
 
+/* Nothing that comes between dispatches: they fit one compute pass. */
+static bool only_dispatches(const tsr_plan *plan, int first, int end) {
+    for (int i = first; i < end; i++)
+        if (plan->passes[i].kind != TSR_PASS_DRAW)
+            return false;
+    return true;
+}
+
 /* A node between timestamps, or, where there are none, on the clock. */
 static tsr_status run_timed(recording *c, int node, int first, int end) {
     tsr_runner *r = c->runner;
-    if (r->timestamps && r->base.plan->passes[first].kind == TSR_PASS_DRAW) {
+    if (r->timestamps && only_dispatches(r->base.plan, first, end)) {
         const WGPUPassTimestampWrites timestamps = {.querySet = r->timestamps,
                                                     .beginningOfPassWriteIndex = 2 * (uint32_t)node,
                                                     .endOfPassWriteIndex = 2 * (uint32_t)node + 1};

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "webgpu/adapter.h"
 #include "webgpu/device.h"
 
 #include <stdio.h>
@@ -47,8 +48,7 @@ static void take_pipeline(WGPUCreatePipelineAsyncStatus status, WGPUComputePipel
     tsr_pipeline *p = user;
     p->pipeline = pipeline;
     if (status != WGPUCreatePipelineAsyncStatus_Success)
-        snprintf(p->failure, sizeof p->failure, "%.*s", message.data ? (int)message.length : 0,
-                 message.data ? message.data : "");
+        tsr_wgpu_copy_text(p->failure, sizeof p->failure, message);
 }
 
 static void start_pipeline(const tsr_backend_device *d, tsr_pipeline *p, WGPUShaderModule module) {

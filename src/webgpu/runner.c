@@ -10,7 +10,7 @@
 
 static void note_done(WGPUQueueWorkDoneStatus status, WGPUStringView message, void *user,
                       void *unused) {
-    (void)status, (void)message, (void)user, (void)unused; /* see wgpu.h; loss is asked for */
+    (void)status, (void)message, (void)user, (void)unused; /* loss is asked for */
 }
 
 tsr_status tsr_webgpu_finish(tsr_backend_device *d) {

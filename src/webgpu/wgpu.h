@@ -22,12 +22,10 @@
     X(AdapterRequestDevice)                                                                        \
     X(AdapterRelease)                                                                              \
     X(DeviceGetQueue)                                                                              \
-    X(DeviceGetLimits)                                                                             \
     X(DeviceCreateBuffer)                                                                          \
     X(DeviceCreateShaderModule)                                                                    \
     X(DeviceCreateBindGroupLayout)                                                                 \
     X(DeviceCreatePipelineLayout)                                                                  \
-    X(DeviceCreateComputePipeline)                                                                 \
     X(DeviceCreateComputePipelineAsync)                                                            \
     X(DeviceCreateBindGroup)                                                                       \
     X(DeviceCreateCommandEncoder)                                                                  \
@@ -49,12 +47,10 @@
     X(ShaderModuleRelease)                                                                         \
     X(BindGroupLayoutRelease)                                                                      \
     X(PipelineLayoutRelease)                                                                       \
-    X(ComputePipelineGetBindGroupLayout)                                                           \
     X(ComputePipelineRelease)                                                                      \
     X(BindGroupRelease)                                                                            \
     X(CommandEncoderBeginComputePass)                                                              \
     X(CommandEncoderCopyBufferToBuffer)                                                            \
-    X(CommandEncoderClearBuffer)                                                                   \
     X(CommandEncoderResolveQuerySet)                                                               \
     X(CommandEncoderFinish)                                                                        \
     X(CommandEncoderRelease)                                                                       \

@@ -168,7 +168,7 @@ without() { # without BACKEND TEXT VARIABLE=VALUE...: what the backend says when
     expect_of "compare with $*" 3 "$text" env "$@" "$tool" compare small.onnx --backends $backend,cpu
     expect_of "cpu with $*" 0 'ran on cpu' env "$@" "$tool" run small.onnx -i "$sketch" --backend cpu
 }
-if "$tool" devices | grep -q '^gles .*llvmpipe'; then
+if "$tool" devices 2>/dev/null | grep -q '^gles .*llvmpipe'; then
     without gles 'libEGL was not found' LD_LIBRARY_PATH="$PWD/none"
     without gles 'EGL offers neither' LIBGL_DRIVERS_PATH=/nonexistent
     expect_of 'devices without a driver' 0 'not available' env LIBGL_DRIVERS_PATH=/nonexistent "$tool" devices
@@ -178,8 +178,13 @@ fi
 if has_device webgpu; then
     without webgpu '/nonexistent/libwebgpu.so' TSR_WEBGPU_LIBRARY=/nonexistent/libwebgpu.so
     without webgpu 'tools/get-webgpu.sh' TSR_WEBGPU_LIBRARY=libm.so.6
-    without webgpu 'WebGPU finds' VK_ICD_FILENAMES=/nonexistent
-    expect_of 'devices without an adapter' 0 'not available' env VK_ICD_FILENAMES=/nonexistent "$tool" devices
+    echo 'int wgpuGetVersion(void) { return 0; }' | cc -shared -fPIC -x c - -o "$PWD/native.so"
+    without webgpu 'is wgpu-native' TSR_WEBGPU_LIBRARY="$PWD/native.so"
+    sed -n 's/^    X(\([A-Za-z]*\)).*/void wgpu\1(void) {}/p' "$source/src/webgpu/wgpu.h" |
+        cc -shared -fPIC -x c - -o "$PWD/old.so"
+    without webgpu 'none of those known' TSR_WEBGPU_LIBRARY="$PWD/old.so"
+    without webgpu 'WebGPU finds' VK_ICD_FILENAMES=/nonexistent $no_egl
+    expect_of 'devices without an adapter' 0 'not available' env VK_ICD_FILENAMES=/nonexistent $no_egl "$tool" devices
 fi
 
 # ---- outputs that cannot be written ------------------------------------------------------------------

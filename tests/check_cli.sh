@@ -225,14 +225,15 @@ for backend in "${gpus[@]}"; do
     expect 0 "ran on $backend" run relu.onnx -i x.npy -o z.npy "${gpu[@]}"
     check "$backend equals cpu" cmp y.npy z.npy
     expect 0 'GFLOP/s' bench relu.onnx -i x.npy --runs 2 "${gpu[@]}"
-    expect 3 '' run relu.onnx -i x.npy --gpu 99 "${gpu[@]}"
 done
 if has_device gles; then
     expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --layers
     expect 0 'ran on gles' run relu.onnx -i x.npy -o z.npy
+    expect 3 'GPU 99' run relu.onnx -i x.npy --gpu 99
 fi
 if has_device webgpu; then
-    expect 3 "'nowhere'" run relu.onnx -i x.npy --backend webgpu --adapter nowhere
+    expect_of 'adapter 99' 3 'adapter 99' env $no_egl "$tool" run relu.onnx -i x.npy -b webgpu --gpu 99
+    expect_of 'an unknown adapter' 3 "'nowhere'" env $no_egl "$tool" run relu.onnx -i x.npy -b webgpu --adapter nowhere
     expect 2 '' run relu.onnx -i x.npy --backend webgpu --adapter x --gpu 1
 fi
 

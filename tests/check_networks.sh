@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Whole networks on cpu and the GPU backends: those of $TSR_MODELS and the trained generator against stored outputs, with
-# their multiply-adds; the seeded U-Net-256 on GPUs against cpu. Lacking models are a failure where CI is set.
+# Whole networks on cpu and the GPU backends: those of $TSR_MODELS and the trained generator against stored outputs,
+# with their multiply-adds; the seeded U-Net-256 on GPUs against cpu. Lacking models are a failure where CI is set.
 source "$(dirname "$0")/support/common.sh"
 models=${TSR_MODELS:-$source/../shared/models}
 generator=$models/../generator

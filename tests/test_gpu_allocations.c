@@ -77,13 +77,19 @@ static tsr_status run_session(tsr_session *session) {
     return status;
 }
 
-static tsr_status live_once(const life *l) {
+static tsr_status open_session(const life *l, tsr_session **session) {
     tsr_model *model;
-    tsr_session *session = NULL;
+    *session = NULL;
     tsr_status status = tsr_model_load(l->path, NULL, &model);
     if (status == TSR_OK)
-        status = tsr_session_create(l->device, model, &l->desc, &session);
+        status = tsr_session_create(l->device, model, &l->desc, session);
     tsr_model_free(model);
+    return status;
+}
+
+static tsr_status live_once(const life *l) {
+    tsr_session *session;
+    tsr_status status = open_session(l, &session);
     if (status == TSR_OK)
         status = run_session(session);
     tsr_session_destroy(session);
@@ -153,8 +159,12 @@ static void test_sessions(void **state) {
         {device, five, {.allow_cpu_fallback = true}},
     };
     for (size_t i = 0; i < sizeof lives / sizeof *lives; i++) {
+        tsr_session *other = NULL; /* its programs serve the life, too: compiling takes long */
+        if (i > 0)
+            EXPECT_OK(open_session(&lives[i], &other));
         EXPECT_OK(live_once(&lives[i]));
         fail_each(&lives[i]);
+        tsr_session_destroy(other);
     }
     remove(net);
     remove(five);

@@ -20,13 +20,15 @@ typedef struct environments {
 
 static environments environments_here(void) {
     static const backend_case textures[] = {
-        {.limits = {0, 0}},      {.limits = {0, 2}, .keep_tensors = true},
-        {.limits = {64, 1}},     {.keep_tensors = true},
+        {.limits = {0}},
+        {.limits.max_draw_buffers = 2, .keep_tensors = true},
+        {.limits.max_texture_size = 64, .limits.max_draw_buffers = 1},
+        {.keep_tensors = true},
         {.precision = TSR_FP16},
     };
     static const backend_case buffers[] = {
-        {.limits = {.kernels = TSR_KERNELS_AUTO}},
-        {.limits = {.kernels = TSR_KERNELS_SHARED}, .keep_tensors = true},
+        {.limits.kernels = TSR_KERNELS_AUTO},
+        {.limits.kernels = TSR_KERNELS_SHARED, .keep_tensors = true},
         {.precision = TSR_FP16},
     };
     return gpu_has_textures() ? (environments){5, textures} : (environments){3, buffers};

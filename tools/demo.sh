@@ -18,7 +18,8 @@ run=(build/tessera run demos/models/edges2emoji.onnx -i demos/sketches/sketch_fa
     -o "$picture")
 "${run[@]}" --backend gles
 if [ -n "${TSR_WEBGPU_LIBRARY:-}" ]; then
-    echo "The same with compute kernels: $(env | grep -E '^(TSR_WEBGPU_LIBRARY|VK_ICD_FILENAMES)=' | tr '\n' ' ')\
-${run[*]} --backend webgpu"
+    printf -v settings '%s=%q ' TSR_WEBGPU_LIBRARY "$TSR_WEBGPU_LIBRARY" \
+        ${VK_ICD_FILENAMES:+VK_ICD_FILENAMES "$VK_ICD_FILENAMES"}
+    echo "The same with compute kernels: $settings${run[*]} --backend webgpu"
 fi
 echo "$PWD/$picture"

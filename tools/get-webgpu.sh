@@ -22,7 +22,8 @@ print_use() {
     printf 'export TSR_WEBGPU_LIBRARY=%q\n' "$folder/lib/libwebgpu_wrapper.so"
 }
 
-if [ "$(cat "$folder/packages" 2>/dev/null)" = "$contents" ]; then
+if [ "$(cat "$folder/packages" 2>/dev/null)" = "$contents" ] && [ -e "$folder/lib/libwebgpu_wrapper.so" ] &&
+    [ -e "$folder/include/webgpu/webgpu.h" ]; then
     print_use
     exit 0
 fi

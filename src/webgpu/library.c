@@ -30,23 +30,26 @@ static const char *fill_table(void *handle, tsr_wgpu *api) {
 
 /* Libraries tell no version; the names of the functions about instances changed with the ABI. */
 static tsr_status recognise(void *handle, const char *path, tsr_wgpu *api) {
-    const char *missing = fill_table(handle, api);
-    if (missing)
-        return tsr_fail(TSR_NO_DEVICE, "%s lacks %s: it is no WebGPU library of a known ABI; %s",
-                        path, missing, HOW_TO_GET);
     if (find(handle, "wgpuGetVersion"))
         return tsr_fail(TSR_NO_DEVICE,
                         "%s is wgpu-native, whose ABI is not known here, only Dawn's; %s", path,
                         HOW_TO_GET);
-    bool features = find(handle, "wgpuGetInstanceFeatures");
-    if (features && find(handle, "wgpuGetInstanceLimits"))
+    const char *missing = fill_table(handle, api);
+    if (missing)
+        return tsr_fail(TSR_NO_DEVICE, "%s lacks %s: it is no WebGPU library of a known ABI; %s",
+                        path, missing, HOW_TO_GET);
+    bool features = find(handle, "wgpuGetInstanceFeatures"),
+         limits = find(handle, "wgpuGetInstanceLimits"),
+         capabilities = find(handle, "wgpuGetInstanceCapabilities");
+    if (features && limits)
         api->abi = TSR_WGPU_HEADER;
-    else if (!features && find(handle, "wgpuGetInstanceCapabilities"))
+    else if (!features && capabilities)
         api->abi = TSR_WGPU_MID_2025;
     else
         return tsr_fail(TSR_NO_DEVICE,
-                        "%s has neither wgpuGetInstanceLimits nor wgpuGetInstanceCapabilities: its "
-                        "ABI is older than those known here; %s",
+                        "%s has neither wgpuGetInstanceFeatures with wgpuGetInstanceLimits nor "
+                        "wgpuGetInstanceCapabilities alone: its ABI is none of those known here; "
+                        "%s",
                         path, HOW_TO_GET);
     return TSR_OK;
 }

@@ -74,15 +74,21 @@ lacking() {
 
 has_device() { "$tool" devices 2>/dev/null | grep "^$1 " | grep -vq 'not available'; } # has_device BACKEND
 
-# Sets the array gpus to the GPU backends that have a device here; others are lacking, a failure where
-# TSR_REQUIRE_DRIVER is set.
+# Sets the array gpus to the GPU backends of this build that have a device here; others of the build are lacking, a
+# failure where TSR_REQUIRE_DRIVER is set.
 find_gpus() {
     local backend
     gpus=()
+    check 'tessera devices' "$tool" devices
     for backend in gles webgpu; do
+        grep -q "^$backend " out || continue
         if has_device $backend; then gpus+=($backend); else lacking "a $backend device" "${TSR_REQUIRE_DRIVER:-}"; fi
     done
 }
+
+# Where EGL is found, Dawn looks for adapters there too; unloading it then, it leaves Mesa's displays behind, which leak
+# checkers count.
+no_egl=__EGL_VENDOR_LIBRARY_FILENAMES=/nonexistent
 
 finish() {
     echo "$passed passed, $failed failed${missing:+, some left out}"

@@ -5,7 +5,7 @@ if(TSR_WEBGPU)
     find_path(TSR_WEBGPU_INCLUDE webgpu/webgpu.h HINTS ${PROJECT_SOURCE_DIR}/.webgpu/include
               DOC "Folder of webgpu/webgpu.h")
     set(WEBGPU_LINES "")
-    if(TSR_WEBGPU_INCLUDE)
+    if(EXISTS ${TSR_WEBGPU_INCLUDE}/webgpu/webgpu.h)
         # Other versions of the header number features otherwise, or lack what the backend calls.
         file(STRINGS ${TSR_WEBGPU_INCLUDE}/webgpu/webgpu.h WEBGPU_LINES
              REGEX "WGPUFeatureName_TimestampQuery = 0x00000009,|WGPUProcGetInstanceLimits\\)")

@@ -8,16 +8,18 @@
 uniform ivec4 window_y; // kernel height, stride, dilation, pad
 uniform ivec4 window_x; // chunks, unused, unused, pad
 uniform ivec4 channels; // tiles that an output tile reads, output and input channels of a group, log2 of blocks per row
+uniform ivec4 slices;   // input tiles of a slice of the sum, images of each slice: glsl/slices.glsl adds them up
 
 #define KERNEL_ROW
 void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
 #define ZERO(j, unused) v[j] = vec4(0.0);
     EACH_PLANE(ZERO, 0)
     int first = ((4 * t) / channels.y * channels.z) >> 2; // input tile where the output tile's group begins
+    int slice = n / slices.y, image = n - slice * slices.y, end = min((slice + 1) * slices.x, channels.x);
     for (int chunk = 0; chunk < window_x.x; chunk++) {
         row_begin(x * STRIDE - window_x.w + chunk * TAPS * DILATION);
-        for (int i = 0; i < channels.x; i++) {
-            int k = n * A_grid.x + min(first + i, A_grid.x - 1);
+        for (int i = slice * slices.x; i < end; i++) {
+            int k = image * A_grid.x + min(first + i, A_grid.x - 1);
             for (int ky = 0; ky < window_y.x; ky++) {
                 int iy = y * window_y.y + ky * window_y.z - window_y.w;
                 if (iy < 0 || iy >= A_size.z)

@@ -7,18 +7,19 @@
 //   table                    block (t * tiles + i) * kernel height + ky: 4 * TAPS * STRIDE texels
 uniform ivec4 window_y; // kernel height, stride, unused, pad
 uniform ivec4 window_x;
-uniform ivec4 channels; // as in glsl/conv.glsl
+uniform ivec4 channels, slices; // as in glsl/conv.glsl
 
 #define KERNEL_ROW
 void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
 #define ZERO(j, unused) v[j] = vec4(0.0);
     EACH_PLANE(ZERO, 0)
     int first = ((4 * t) / channels.y * channels.z) >> 2;
+    int slice = n / slices.y, image = n - slice * slices.y, end = min((slice + 1) * slices.x, channels.x);
     ivec2 p = ivec2(x + window_x.w, y + window_y.w), stride = ivec2(STRIDE, window_y.y);
     ivec2 input_at = p / stride, phase = p - input_at * stride; // the input that meets the phase's first tap
     row_begin(input_at.x - (TAPS - 1));
-    for (int i = 0; i < channels.x; i++) {
-        int k = n * A_grid.x + min(first + i, A_grid.x - 1);
+    for (int i = slice * slices.x; i < end; i++) {
+        int k = image * A_grid.x + min(first + i, A_grid.x - 1);
         int iy = input_at.y;
         for (int ky = phase.y; ky < window_y.x; ky += window_y.y, iy--) {
             if (iy < 0 || iy >= A_size.z)

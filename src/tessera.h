@@ -154,8 +154,8 @@ typedef enum tsr_platform {
 typedef enum tsr_kernel_choice {
     TSR_KERNELS_AUTO,   /* as the device has it */
     TSR_KERNELS_PLAIN,  /* one texel at a time: the simplest */
-    TSR_KERNELS_DIRECT, /* several texels at a time in registers: AUTO on adapters that are a CPU */
-    TSR_KERNELS_SHARED, /* in blocks through workgroup memory: AUTO on GPUs */
+    TSR_KERNELS_DIRECT, /* several texels at a time: AUTO on drivers that are a CPU */
+    TSR_KERNELS_SHARED, /* long sums in slices; webgpu: through workgroup memory: AUTO on GPUs */
 } tsr_kernel_choice;
 
 typedef struct tsr_device_desc {
@@ -172,7 +172,7 @@ typedef struct tsr_device_desc {
      */
     int max_texture_size, max_draw_buffers; /* gles only */
     uint64_t max_buffer_bytes;              /* webgpu only: of one tensor or table */
-    tsr_kernel_choice kernels;              /* webgpu only */
+    tsr_kernel_choice kernels;              /* not on cpu */
 } tsr_device_desc;
 
 TSR_API tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device);

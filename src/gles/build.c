@@ -66,7 +66,7 @@ static tsr_status build_table(tsr_runner *r, int i) {
     if (!texels)
         return out_of_memory();
     pass->table(pass->table_data, texels);
-    r->passes[i].table = tsr_texture_table(pass->table_w, pass->table_h, texels);
+    r->passes[i].table = tsr_texture_table(pass->table_w, pass->table_h, pass->table_half, texels);
     free(texels);
     return TSR_OK;
 }

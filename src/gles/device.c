@@ -105,6 +105,8 @@ static int smaller(int value, int cap) {
     return cap > 0 && cap < value ? cap : value;
 }
 
+enum { BUSY_FRAGMENTS = 16384 }; /* for the fragment units of a large GPU */
+
 static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     tsr_device_info *info = &d->info;
     info->backend = "gles";
@@ -123,6 +125,9 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
      * time. */
     bool llvmpipe = strstr(info->name, "llvmpipe");
     d->max_rounds = llvmpipe ? 65535 : 0;
+    bool shared = desc->kernels == TSR_KERNELS_SHARED;
+    d->busy_fragments =
+        shared || (desc->kernels == TSR_KERNELS_AUTO && !llvmpipe) ? BUSY_FRAGMENTS : 0;
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
     info->has_float_blend = tsr_gl->EXT_float_blend;
     d->reset_status =

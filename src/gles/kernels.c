@@ -7,11 +7,37 @@
 
 /* Of programs in plain text, to keep them short. */
 enum { MAX_TAPS = 8, MAX_ROW = 64, MAX_SPREAD = 8 };
+/* Input tiles that a slice of a sum has at least, where it is cut for speed. */
+enum { MIN_SLICE = 4 };
 
 /* What glsl/row.glsl needs. */
 static void set_row(tsr_pass *pass, int taps, int row) {
     tsr_pass_repeat(pass, "TAPS", taps, "EACH_TAP");
     tsr_pass_repeat(pass, "ROW", row, "EACH_COLUMN");
+}
+
+/* Of a sum over input tiles: enough of them for the device, each as short as the driver demands.
+ * rounds: of the loops inside that over tiles. */
+typedef struct slices {
+    int64_t count, tiles;
+} slices;
+
+static slices choose_slices(const tsr_plan *plan, int output, int64_t tiles, int64_t rounds) {
+    const tsr_layout *l = tsr_plan_layout(plan, output);
+    int64_t fragments = (int64_t)l->texture_w * l->texture_h, count = 1;
+    if (plan->busy_fragments > fragments)
+        count = plan->busy_fragments / fragments;
+    count = count * MIN_SLICE > tiles ? tiles / MIN_SLICE : count;
+    if (plan->max_rounds && tiles * rounds / plan->max_rounds >= count)
+        count = tiles * rounds / plan->max_rounds + 1;
+    count = count < 1 ? 1 : count > tiles ? tiles : count;
+    slices s = {.tiles = (tiles + count - 1) / count};
+    s.count = (tiles + s.tiles - 1) / s.tiles;
+    return s;
+}
+
+static void set_slices(tsr_plan *plan, tsr_pass *pass, const slices *s, int output) {
+    tsr_pass_ints(pass, "slices", (int)s->tiles, tsr_plan_layout(plan, output)->n, 0, 0);
 }
 
 static tsr_pass *lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int input,
@@ -24,27 +50,31 @@ static tsr_pass *lower_convolution(tsr_plan *plan, const tsr_convolution *conv, 
                   (taps - 1) * w->dilation[1] + 1;
     bool any = row > MAX_ROW;
     depthwise = depthwise && !any;
+    int tiles = depthwise ? 1 : tsr_tiles_per_output(conv);
+    slices cut = choose_slices(plan, output, any ? 1 : tiles, w->kernel[0] + 2);
     tsr_pass *pass = tsr_plan_pass(plan,
                                    any         ? "conv_any"
                                    : depthwise ? "conv_depthwise"
                                                : "conv",
-                                   output);
+                                   tsr_sliced_output(plan, output, cut.count));
     tsr_pass_source(plan, pass, input);
     tsr_lower_window(pass, "window_y", w, 0);
-    int tiles = tsr_lower_weights(plan, pass, conv, any ? 1 : taps,
-                                  any ? (int)w->kernel[1] : chunks, depthwise);
+    tsr_lower_weights(plan, pass, conv, any ? 1 : taps, any ? (int)w->kernel[1] : chunks,
+                      depthwise);
     if (any) {
         tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 3,
                        (int64_t[]){tiles, w->kernel[0], w->kernel[1]});
         tsr_lower_window(pass, "window_x", w, 1);
         return pass;
     }
-    tsr_plan_loops(plan, 1, 3, (int64_t[]){chunks, tiles, w->kernel[0]});
+    tsr_plan_loops(plan, 1, 3, (int64_t[]){chunks, cut.tiles, w->kernel[0]});
     tsr_pass_ints(pass, "window_x", chunks, 0, 0, (int)w->pad_begin[1]);
     tsr_pass_define(pass, "STRIDE", (int)w->stride[1]);
     tsr_pass_define(pass, "DILATION", (int)w->dilation[1]);
     set_row(pass, taps, (int)row);
-    return pass;
+    if (!depthwise)
+        set_slices(plan, pass, &cut, output);
+    return tsr_add_slices(plan, pass, output, cut.count);
 }
 
 static int64_t greatest_common_divisor(int64_t a, int64_t b) {
@@ -65,12 +95,15 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, i
     int64_t stride = w->stride[1];
     bool phases = by_phases(w) && (l->planes == 1 || l->spread == stride);
     int taps = (int)((w->kernel[1] + stride - 1) / stride);
-    tsr_pass *pass = tsr_plan_pass(plan, phases ? "conv_transpose" : "conv_transpose_any", output);
+    int tiles = tsr_tiles_per_output(conv);
+    slices cut = choose_slices(plan, output, phases ? tiles : 1, w->kernel[0] / w->stride[0] + 2);
+    tsr_pass *pass = tsr_plan_pass(plan, phases ? "conv_transpose" : "conv_transpose_any",
+                                   tsr_sliced_output(plan, output, cut.count));
     tsr_pass_source(plan, pass, input);
     tsr_lower_window(pass, "window_y", w, 0);
     tsr_lower_window(pass, "window_x", w, 1);
-    int tiles = tsr_lower_weights(plan, pass, conv, phases ? taps * (int)stride : 1,
-                                  phases ? 1 : (int)w->kernel[1], false);
+    tsr_lower_weights(plan, pass, conv, phases ? taps * (int)stride : 1,
+                      phases ? 1 : (int)w->kernel[1], false);
     if (!phases) {
         int64_t step[2];
         for (int i = 0; i < 2; i++)
@@ -80,10 +113,11 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, i
                        (int64_t[]){tiles, w->kernel[0] / step[0] + 1, w->kernel[1] / step[1] + 1});
         return pass;
     }
-    tsr_plan_loops(plan, 1, 2, (int64_t[]){tiles, w->kernel[0] / w->stride[0] + 1});
+    tsr_plan_loops(plan, 1, 2, (int64_t[]){cut.tiles, w->kernel[0] / w->stride[0] + 1});
     tsr_pass_define(pass, "STRIDE", (int)stride);
     set_row(pass, taps, l->planes + taps - 1);
-    return pass;
+    set_slices(plan, pass, &cut, output);
+    return tsr_add_slices(plan, pass, output, cut.count);
 }
 
 static tsr_pass *lower_matmul(tsr_plan *plan, int a, int b, int rank, int64_t inner, int output) {

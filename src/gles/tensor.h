@@ -19,8 +19,8 @@ void tsr_target_poison(const tsr_target *target, const tsr_storage *storage);
 /* A 2D-array texture of a constant tensor in 32 bits, packed through texels (tsr_layout_pack's
  * size). */
 GLuint tsr_texture_constant(const tsr_layout *layout, const float *elements, float *texels);
-/* A 2D texture of width * height RGBA texels. */
-GLuint tsr_texture_table(int width, int height, const float *texels);
+/* A 2D texture of width * height RGBA texels, of 32 or 16 bits. */
+GLuint tsr_texture_table(int width, int height, bool half, const float *texels);
 /* Writes all planes of a target. */
 void tsr_target_upload(const tsr_target *target, const tsr_layout *layout, const float *texels);
 /* A pixel-pack buffer for all planes, left bound. */

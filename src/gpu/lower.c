@@ -57,6 +57,24 @@ int tsr_table_blocks(tsr_plan *plan, tsr_pass *pass, int block, int64_t count) {
     return log2;
 }
 
+int tsr_sliced_output(tsr_plan *plan, int output, int64_t count) {
+    const tsr_layout l = *tsr_plan_layout(plan, output);
+    const tsr_shape shape = {4, {count * l.n, l.c, l.h, l.w}};
+    return count == 1
+               ? output
+               : tsr_plan_tensor_make(plan, &shape, (tsr_layout_wish){l.planes, l.spread, false});
+}
+
+tsr_pass *tsr_add_slices(tsr_plan *plan, tsr_pass *pass, int output, int64_t count) {
+    if (count == 1)
+        return pass;
+    int sums = pass->output;
+    tsr_pass *add = tsr_plan_pass(plan, "slices", output);
+    tsr_pass_ints(add, "slices", (int)count, 0, 0, 0);
+    tsr_pass_source(plan, add, sums);
+    return add;
+}
+
 void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,
                            int input) {
     const tsr_value *v = tsr_node_in(plan->graph, node, input);

@@ -38,13 +38,20 @@ typedef struct tsr_convolution {
     size_t stride_group, stride_output, stride_input;
 } tsr_convolution;
 
+/* The most input tiles that the channels of one output tile read, over all output tiles. */
+int tsr_tiles_per_output(const tsr_convolution *conv);
 /* Gives the pass its weights as a table of blocks ((t * tiles + i) * kernel height + ky) * chunks +
  * chunk for output tile t and its i-th input tile; a block holds the 4x4 channels of `taps` taps of
  * a kernel row, by tap and input channel, 4 texels a tap, or, depthwise, one texel a tap. Sets the
- * uniform `channels`: tiles, output and input channels of a group, log2 of blocks per row. Returns
- * the input tiles that an output tile reads. */
-int tsr_lower_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv, int taps,
-                      int chunks, bool depthwise);
+ * uniform `channels`: tiles, output and input channels of a group, log2 of blocks per row. */
+void tsr_lower_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv, int taps,
+                       int chunks, bool depthwise);
+
+/* A long sum can be cut into slices, so that more of the device works on it. Where a pass with
+ * `count` of them writes to: to `output`, or to a tensor of count times the images. */
+int tsr_sliced_output(tsr_plan *plan, int output, int64_t count);
+/* Adds up what such a pass has left; the pass that writes `output`. */
+tsr_pass *tsr_add_slices(tsr_plan *plan, tsr_pass *pass, int output, int64_t count);
 
 /* What each GPU backend does in its own way. The pass returned writes the result, so that post-ops
  * can be appended to it. */

@@ -10,8 +10,7 @@ static const float *kernel_between(const tsr_convolution *c, int output, int inp
            (size_t)(output % c->group_outputs) * c->stride_output + (size_t)i * c->stride_input;
 }
 
-/* The most input tiles that the channels of one output tile read, over all output tiles. */
-static int tiles_per_output(const tsr_convolution *c) {
+int tsr_tiles_per_output(const tsr_convolution *c) {
     int most = 1, outputs = c->group_outputs * (int)c->window.group;
     for (int output = 0; output < outputs; output += 4) {
         int last = output + 3 < outputs ? output + 3 : outputs - 1;
@@ -82,16 +81,16 @@ static void fill_depthwise(const void *data, float *texels) {
             }
 }
 
-int tsr_lower_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv, int taps,
-                      int chunks, bool depthwise) {
-    conv_table table = {*conv, depthwise ? 1 : tiles_per_output(conv), taps, chunks, 0, 0};
+void tsr_lower_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv, int taps,
+                       int chunks, bool depthwise) {
+    conv_table table = {*conv, depthwise ? 1 : tsr_tiles_per_output(conv), taps, chunks, 0, 0};
     int64_t output_tiles = (conv->group_outputs * conv->window.group + 3) / 4;
     int64_t blocks = output_tiles * table.tiles * conv->window.kernel[0] * chunks;
     int block = depthwise ? taps : taps * 4;
     table.blocks_log2 = tsr_table_blocks(plan, pass, block, blocks);
     table.width = pass->table_w;
+    pass->table_half = plan->half && !plan->limits.max_buffer_bytes;
     tsr_pass_table(plan, pass, depthwise ? fill_depthwise : fill_dense, &table, sizeof table);
     tsr_pass_ints(pass, "channels", table.tiles, conv->group_outputs, conv->group_inputs,
                   table.blocks_log2);
-    return table.tiles;
 }

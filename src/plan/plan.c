@@ -262,6 +262,7 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .half = options->half,
                        .keep_all = options->keep_all,
                        .max_rounds = options->max_rounds,
+                       .busy_fragments = options->busy_fragments,
                        .max_sources = options->max_sources ? options->max_sources : TSR_MAX_SOURCES,
                        .kernels = options->kernels,
                        .fallback = options->fallback};

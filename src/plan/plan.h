@@ -63,6 +63,7 @@ struct tsr_pass {
     tsr_table_fn *table;    /* NULL: none; called when a runner is made */
     const void *table_data; /* lives in the plan's arena */
     int table_w, table_h;
+    bool table_half;  /* may be stored in 16 bits */
     const char *body; /* of a custom operator, in the backend's shading language; else NULL */
     int groups[3];    /* workgroups of a compute kernel with an entry point of its own; 0: one
                          invocation for each texel of the output */
@@ -88,7 +89,7 @@ typedef struct tsr_plan {
     const tsr_graph *graph;
     tsr_layout_limits limits;
     bool half, keep_all, fallback;
-    int max_rounds, max_sources;
+    int max_rounds, max_sources, busy_fragments;
     const tsr_gpu_kernels *kernels;
     tsr_status status;  /* of the first failure: later calls do nothing */
     int node;           /* being lowered */
@@ -107,14 +108,15 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
-    bool half;       /* 16-bit storage for everything but inner sums */
-    bool keep_all;   /* share no storage */
-    bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
-    int max_rounds;  /* that all loops of a fragment may make, 0: no limit */
-    int max_sources; /* of a pass, 0: TSR_MAX_SOURCES */
-    bool plain_outputs;         /* copy graph outputs to plain textures: one plane, not wrapped */
-    uint64_t max_bytes;         /* refuse plans of more; 0: no limit */
-    tsr_lower_fn *const *lower; /* by operator; NULL where there is none */
+    bool half;      /* 16-bit storage for everything but inner sums */
+    bool keep_all;  /* share no storage */
+    bool fallback;  /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
+    int max_rounds; /* that all loops of a fragment may make, 0: no limit */
+    int busy_fragments; /* long sums are cut into slices until a pass has as many; 0: never */
+    int max_sources;    /* of a pass, 0: TSR_MAX_SOURCES */
+    bool plain_outputs; /* copy graph outputs to plain textures: one plane, not wrapped */
+    uint64_t max_bytes; /* refuse plans of more; 0: no limit */
+    tsr_lower_fn *const *lower;     /* by operator; NULL where there is none */
     const tsr_gpu_kernels *kernels; /* for the lowerings */
 } tsr_plan_options;
 

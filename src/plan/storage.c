@@ -103,8 +103,9 @@ static void count_constants(tsr_plan *plan) {
         if (plan->tensors[j].constant)
             plan->constant_bytes += tsr_layout_bytes(&plan->tensors[j].layout);
     for (int i = 0; i < plan->pass_count; i++)
-        plan->constant_bytes +=
-            (uint64_t)plan->passes[i].table_w * (uint64_t)plan->passes[i].table_h * 16;
+        plan->constant_bytes += (uint64_t)plan->passes[i].table_w *
+                                (uint64_t)plan->passes[i].table_h *
+                                (plan->passes[i].table_half ? 8 : 16);
 }
 
 static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {

@@ -82,10 +82,7 @@ static tsr_pass *product_pass(tsr_plan *plan, const char *kernel, const product 
     if (p->pixels > INT_MAX || p->steps > INT_MAX / 4 || b->groups > INT_MAX / 64)
         tsr_plan_fail(plan, tsr_fail(TSR_LIMIT, "a product of %lld pixels by %lld channels",
                                      (long long)p->pixels, (long long)p->tiles * 4));
-    int sums = output;
-    if (b->slices > 1)
-        sums = tsr_plan_tensor_new(plan, &(tsr_shape){4, {b->slices * l.n, l.c, l.h, l.w}}, true);
-    tsr_pass *pass = tsr_plan_pass(plan, kernel, sums);
+    tsr_pass *pass = tsr_plan_pass(plan, kernel, tsr_sliced_output(plan, output, b->slices));
     tsr_pass_define(pass, "SHARED", b->shared);
     tsr_pass_define(pass, "PIXELS", b->block_pixels);
     tsr_pass_define(pass, "TILES", b->block_tiles);
@@ -100,17 +97,6 @@ static tsr_pass *product_pass(tsr_plan *plan, const char *kernel, const product 
     tsr_pass_ints(pass, "parts", (int)p->parts, 0, 0, 0);
     tsr_pass_groups(pass, b->groups);
     return pass;
-}
-
-/* Adds the slices up; the pass that writes the output. */
-static tsr_pass *finish_product(tsr_plan *plan, tsr_pass *pass, const blocks *b, int output) {
-    if (b->slices == 1)
-        return pass;
-    int sums = pass->output;
-    tsr_pass *add = tsr_plan_pass(plan, "slices", output);
-    tsr_pass_define(add, "SLICES", (int)b->slices);
-    tsr_pass_source(plan, add, sums);
-    return add;
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
@@ -212,7 +198,7 @@ static tsr_pass *lower_convolution(tsr_plan *plan, const tsr_convolution *conv, 
     tsr_lower_window(pass, "window_x", w, 1);
     tsr_pass_ints(pass, "channels", (int)table.input_tiles, (int)table.tiles, 0, 0);
     set_weights(plan, pass, &table);
-    return finish_product(plan, pass, &b, output);
+    return tsr_add_slices(plan, pass, output, b.slices);
 }
 
 static int64_t greatest_common_divisor(int64_t a, int64_t b) {
@@ -265,7 +251,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, i
     tsr_pass_ints(pass, "phases", (int)rows, (int)columns, (int)table.taps[0], (int)table.taps[1]);
     tsr_pass_ints(pass, "channels", (int)table.input_tiles, 0, 0, 0);
     set_weights(plan, pass, &table);
-    return finish_product(plan, pass, &b, output);
+    return tsr_add_slices(plan, pass, output, b.slices);
 }
 
 /* ---- matrix products ------------------------------------------------------------------------- */
@@ -291,7 +277,7 @@ static tsr_pass *lower_matmul(tsr_plan *plan, int a, int b, int rank, int64_t in
                        rank == 2 ? 1 : l->n};
     const blocks cut = choose_blocks(plan, &p);
     tsr_pass *pass = product_pass(plan, "matmul_product", &p, &cut, output);
-    return finish_product(plan, finish_matmul(plan, pass, a, b, rank, inner), &cut, output);
+    return tsr_add_slices(plan, finish_matmul(plan, pass, a, b, rank, inner), output, cut.slices);
 }
 
 static const tsr_gpu_kernels plain = {.convolution = plain_convolution,

@@ -73,13 +73,14 @@ tsr_status tsr_device_get_info(const tsr_device *device, tsr_device_info *info) 
     return TSR_OK;
 }
 
-tsr_status tsr_device_measure_peak(tsr_device *device, double *gflops) {
-    if (!device || !gflops)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_device_measure_peak: %s is NULL",
-                        device ? "gflops" : "device");
-    if (!device->backend->measure_peak)
-        return tsr_fail(TSR_UNSUPPORTED, "backend %s measures no peak", device->backend->name);
-    return device->backend->measure_peak(device->own, gflops);
+tsr_status tsr_device_measure(tsr_device *device, tsr_device_peaks *peaks) {
+    if (!device || !peaks)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_device_measure: %s is NULL",
+                        device ? "peaks" : "device");
+    *peaks = (tsr_device_peaks){0};
+    if (!device->backend->measure)
+        return tsr_fail(TSR_UNSUPPORTED, "backend %s measures no peaks", device->backend->name);
+    return device->backend->measure(device->own, peaks);
 }
 
 void tsr_list_devices(tsr_device_fn fn, void *user) {

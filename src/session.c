@@ -373,6 +373,7 @@ tsr_status tsr_session_node_report(const tsr_session *session, int index, tsr_no
                                 .backend = session->device->backend->name,
                                 .kernel = "",
                                 .macs = tsr_node_macs(graph, node),
+                                .bytes = (uint64_t)tsr_node_floats(graph, node) * sizeof(float),
                                 .ms = -1};
     for (int i = node->output_count - 1; i >= 0; i--) {
         const tsr_value *output =

@@ -194,10 +194,18 @@ typedef struct tsr_device_info {
 
 TSR_API tsr_status tsr_device_get_info(const tsr_device *device, tsr_device_info *info);
 
-/* The rate of multiply-adds (two operations each) that the device reaches when it does nothing
- * else, in GFLOP/s: what a share of peak is a share of. Takes about half a second. TSR_UNSUPPORTED
- * on cpu. */
-TSR_API tsr_status tsr_device_measure_peak(tsr_device *device, double *gflops);
+/* What the device reaches when it does nothing else, in 32 bits: what a share of peak is a share
+ * of. All in billions a second. */
+typedef struct tsr_device_peaks {
+    double gflops;     /* multiply-adds, two operations each */
+    double gfetches;   /* fetches of texels, or loads of vec4f, that neighbours fetch too */
+    double copy_gbs;   /* bytes read and written by a pass that copies 16 MiB */
+    double upload_gbs; /* bytes from memory to a tensor, and back */
+    double readback_gbs;
+} tsr_device_peaks;
+
+/* Takes about a second. TSR_UNSUPPORTED on cpu. */
+TSR_API tsr_status tsr_device_measure(tsr_device *device, tsr_device_peaks *peaks);
 
 /* Calls fn once for each device that could be created here, in the order of tsr_device_desc.gpu for
  * platform devices and adapters. A backend that finds nothing calls fn with info NULL and the
@@ -408,6 +416,7 @@ typedef struct tsr_node_report {
     const char *kernel;    /* stems of its passes' kernels: "reduce+normalize"; "" on cpu */
     tsr_shape shape;       /* of output */
     int64_t macs;          /* multiply-adds counted from the model, no wasted tap */
+    uint64_t bytes;        /* of inputs, weights and outputs as stored, each moved once */
     int passes;            /* copies to output textures are no node's */
     double ms;             /* latest measured GPU or CPU time; negative if not measured */
 } tsr_node_report;

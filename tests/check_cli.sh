@@ -151,11 +151,78 @@ expect 2 'is written as .png' show relu.onnx -i x.npy --backend cpu --layer y -o
 
 # ---- bench and check ---------------------------------------------------------------------------------
 
+# Is the file JSON, and is every expression, in which d is its content, true? figure(x): finite and positive.
+json_holds() { # json_holds FILE EXPRESSION...
+    python3 - "$@" <<'END'
+import json, math, sys
+def figure(*values):
+    return all(isinstance(v, (int, float)) and math.isfinite(v) and v > 0 for v in values)
+with open(sys.argv[1], encoding="utf-8") as file:
+    d = json.load(file)
+bad = [e for e in sys.argv[2:] if not eval(e)]
+print(*bad, sep="\n")
+sys.exit(bool(bad))
+END
+}
+
+# A well-formed SVG with so many bars, none of them beside the picture?
+svg_holds() { # svg_holds FILE BARS
+    python3 - "$@" <<'END'
+import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+bars = [r for r in root.iter("{http://www.w3.org/2000/svg}rect") if "bar" in r.get("class", "").split()]
+inside = all(0 <= float(r.get("x")) + float(r.get("width")) <= float(root.get("width")) for r in bars)
+sys.exit(len(bars) != int(sys.argv[2]) or not inside)
+END
+}
+
+# check_bench BACKEND EXPRESSION...: every output for a model of 3 layers, and what else its JSON holds
+check_bench() {
+    local backend=$1
+    shift
+    expect 0 'layers: medians of 3 runs' bench chain.onnx --backend "$backend" --runs 3 --layers --json bench.json \
+        --trace trace.json --svg bench.svg
+    awk 'length > 120 { bad = 1 } END { exit bad }' out
+    [ $? = 0 ] && fits=yes || fits=no
+    report $fits "bench on $backend fits into 120 columns"
+    check "bench.json of $backend" json_holds bench.json "figure(d['cold_ms'], d['warm_ms'], d['device_ms'])" \
+        "0 < d['min_ms'] <= d['q1_ms'] <= d['median_ms'] <= d['q3_ms'] <= d['max_ms']" "figure(d['gflops'])" \
+        "d['macs'] == 4 * 64 * 27" "d['upload_bytes'] == d['readback_bytes'] * 3 // 4" "len(d['layers']) == 2" \
+        "d['bytes'] == sum(l['bytes'] for l in d['layers'])" "all(figure(l['ms']) for l in d['layers'])" "$@"
+    check "trace.json of $backend" json_holds trace.json \
+        "[e['name'] for e in d['traceEvents'] if e['tid'] == 1 and e['ph'] == 'X'] == ['upload', 'run', 'readback']" \
+        "len([e for e in d['traceEvents'] if e['tid'] == 2 and e['ph'] == 'X']) == 2" \
+        "all(e['ts'] >= 0 and figure(e['dur']) for e in d['traceEvents'] if e['ph'] == 'X')"
+    check "bench.svg of $backend" svg_holds bench.svg 2
+}
+
 expect 0 'GFLOP/s' bench relu.onnx --shape x=1,3,8,8 --backend cpu --runs 2 --layers --json bench.json
 for key in cold_ms warm_ms median_ms gflops share_of_peak peak_tensor_bytes \
     live_lower_bound_bytes programs compile_ms layers; do
     check "bench.json has $key" grep -q "\"$key\":" bench.json
 done
+
+"$build/make_case" 13 'Conv x[1,3,8,8] w{4,3,3,3} -> c pads=1,1,1,1; MaxPool c -> y kernel_shape=1,1' chain.onnx
+check_bench cpu "d['peaks'] is None" "d['share_of_peak'] is None" "d['layers'][0]['bytes'] == 4 * (192 + 108 + 256)"
+# Names that no XML may hold, and no table can.
+"$build/make_case" 13 'Relu x[1,3,8,8] -> abcde' named.onnx
+LC_ALL=C sed -i 's/Relu0/\x01\xff<\&"/' named.onnx
+expect 0 'GFLOP/s' bench named.onnx --backend cpu --runs 1 --svg bench.svg
+check 'names are escaped in bench.svg' svg_holds bench.svg 1
+
+expect 0 'ratio here / there' bench chain.onnx --backend cpu --runs 3 --against cpu --json bench.json
+against="d['against']['device'].startswith('cpu')"
+check 'a backend against itself' json_holds bench.json "$against" "0.02 < d['against']['ratio'] < 50" \
+    "d['against']['ratio_q1'] <= d['against']['ratio'] <= d['against']['ratio_q3']" \
+    "figure(d['against']['here']['median_ms'], d['against']['there']['median_ms'])"
+expect 0 'against cpu: ' bench relu.onnx --dim N=1 --shape x=1,3,4,4 --backend cpu --runs 2 --against "$tool"
+expect 3 "no backend 'nowhere'" bench chain.onnx --backend cpu --runs 2 --against nowhere
+expect 2 'no/such/tool: cannot be run' bench chain.onnx --backend cpu --against no/such/tool
+expect 3 'ended without an answer' bench chain.onnx --backend cpu --against /bin/true
+printf '#!/bin/sh\ncat\n' >echo
+chmod +x echo
+expect 3 "answered 'run'" bench chain.onnx --backend cpu --against ./echo
+expect_of 'a server that nobody begins' 0 '' "$tool" bench --serve cpu chain.onnx </dev/null
 
 mkdir -p tests/good/test_data_set_0 tests/wrong/test_data_set_0 tests/unknown tests/hollow
 tensor() { # a TensorProto of shape [1, 3, 1, 1] named $1 whose first element is $2
@@ -224,7 +291,10 @@ for backend in "${gpus[@]}"; do
     expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --backends "$backend,cpu" --layers
     expect 0 "ran on $backend" run relu.onnx -i x.npy -o z.npy "${gpu[@]}"
     check "$backend equals cpu" cmp y.npy z.npy
-    expect 0 'GFLOP/s' bench relu.onnx -i x.npy --runs 2 "${gpu[@]}"
+    check_bench "$backend" "figure(*d['peaks'].values())" "figure(d['share_of_peak'], d['bound_ms'])" \
+        "all(figure(l['bound_ms']) for l in d['layers'])" "d['programs'] == d['passes'] == 2"
+    expect 0 'ratio here / there' bench chain.onnx -b cpu --runs 2 --against "$backend"
+    expect 3 '' run relu.onnx -i x.npy --gpu 99 "${gpu[@]}"
 done
 if has_device gles; then
     expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --layers

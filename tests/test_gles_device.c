@@ -80,9 +80,9 @@ static void watch_state(const tsr_device_desc *desc, bool with_feedback) {
                   (tsr_session_desc){.texture_outputs = true, .precision = TSR_FP16});
     if (desc->get_proc_address)
         watch_failing_session(device, model);
-    double gflops;
-    EXPECT_OK(tsr_device_measure_peak(device, &gflops));
-    expect_remembered_state("measure_peak");
+    tsr_device_peaks peaks;
+    EXPECT_OK(tsr_device_measure(device, &peaks));
+    expect_remembered_state("measure");
     tsr_device_destroy(device);
     expect_remembered_state("device_destroy");
     tsr_model_free(model);

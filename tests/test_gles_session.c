@@ -187,12 +187,12 @@ static void expect_all_lost(fixture *f, tsr_session *session) {
     static const float input[3 * 9 * 14];
     static float output[5 * 18 * 28];
     tsr_session *other;
-    double gflops;
+    tsr_device_peaks peaks;
     expect_failure(tsr_session_set_input(session, "x", input, 3 * 9 * 14), TSR_DEVICE_LOST, "lost");
     expect_failure(tsr_session_submit(session), TSR_DEVICE_LOST, "net.onnx");
     expect_failure(tsr_session_run(session), TSR_DEVICE_LOST, "lost");
     expect_failure(tsr_session_create(f->device, f->model, NULL, &other), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_device_measure_peak(f->device, &gflops), TSR_DEVICE_LOST, "lost");
+    expect_failure(tsr_device_measure(f->device, &peaks), TSR_DEVICE_LOST, "lost");
     EXPECT_OK(
         tsr_session_create(f->device, f->model, &(tsr_session_desc){.plan_only = true}, &other));
     tsr_session_destroy(other);

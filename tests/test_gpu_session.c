@@ -416,6 +416,47 @@ static void test_half_overflow(void **state) {
     close_fixture(&f);
 }
 
+/* ---- figures --------------------------------------------------------------------------------- */
+
+static void test_measure(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_device *device = make_device_of(gpu_backend()), *cpu = make_device_of("cpu");
+    tsr_device_peaks peaks;
+    EXPECT_OK(tsr_device_measure(device, &peaks));
+    const double figures[] = {peaks.gflops, peaks.gfetches, peaks.copy_gbs, peaks.upload_gbs,
+                              peaks.readback_gbs};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        assert_true(isfinite(figures[i]) && figures[i] > 0);
+    expect_failure(tsr_device_measure(cpu, &peaks), TSR_UNSUPPORTED, "cpu measures no peaks");
+    assert_true(peaks.gflops == 0);
+    expect_failure(tsr_device_measure(device, NULL), TSR_INVALID_ARGUMENT, "peaks is NULL");
+    expect_failure(tsr_device_measure(NULL, &peaks), TSR_INVALID_ARGUMENT, "device is NULL");
+    tsr_device_destroy(cpu);
+    tsr_device_destroy(device);
+}
+
+static void expect_bytes(const fixture *f, tsr_precision precision, int index, uint64_t bytes) {
+    tsr_session *session = make_session(
+        f->device, f->model, &(tsr_session_desc){.precision = precision, .plan_only = true});
+    tsr_node_report node;
+    EXPECT_OK(tsr_session_node_report(session, index, &node));
+    assert_int_equal(node.bytes, bytes);
+    tsr_session_destroy(session);
+}
+
+static void test_bytes(void **state) {
+    (void)state;
+    /* x, weights, the fused operand, which is read once, and the output; then a view. */
+    fixture f = open_fixture("Conv x[1,3,4,4] w{2,3,1,1} -> c; Add c z[1,2,4,4] -> s; "
+                             "Mul s z -> m; GlobalAveragePool m -> p; Flatten p -> y");
+    expect_bytes(&f, TSR_FP32, 0, (48 + 6 + 32 + 32) * 4);
+    expect_bytes(&f, TSR_FP16, 0, (48 + 6 + 32 + 32) * 2);
+    expect_bytes(&f, TSR_FP32, 1, (32 + 2) * 4);
+    expect_bytes(&f, TSR_FP32, 2, 0);
+    close_fixture(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_poll),
@@ -430,6 +471,8 @@ int main(void) {
         cmocka_unit_test(test_every_mix_of_options),
         cmocka_unit_test(test_corners_of_fallback),
         cmocka_unit_test(test_half_overflow),
+        cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

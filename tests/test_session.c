@@ -328,6 +328,7 @@ static void test_reports(void **state) {
     assert_string_equal(node.backend, "cpu");
     assert_int_equal(node.shape.dim[1], 1);
     assert_true(node.ms >= 0);
+    assert_int_equal(node.bytes, (12 + 2 + 6) * 4); /* x, weights, c */
     assert_failed(tsr_session_node_report(session, 3, &node), TSR_INVALID_ARGUMENT, "node 3 of 3");
     tsr_session_destroy(session);
 }

@@ -203,12 +203,12 @@ static void expect_all_lost(tsr_device *device, const tsr_model *model, tsr_sess
     static const float input[3 * 9 * 14];
     static float output[5 * 18 * 28];
     tsr_session *other;
-    double gflops;
+    tsr_device_peaks peaks;
     expect_failure(tsr_session_set_input(session, "x", input, 3 * 9 * 14), TSR_DEVICE_LOST, "lost");
     expect_failure(tsr_session_submit(session), TSR_DEVICE_LOST, "net.onnx");
     expect_failure(tsr_session_run(session), TSR_DEVICE_LOST, "lost");
     expect_failure(tsr_session_create(device, model, NULL, &other), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_device_measure_peak(device, &gflops), TSR_DEVICE_LOST, "lost");
+    expect_failure(tsr_device_measure(device, &peaks), TSR_DEVICE_LOST, "lost");
     EXPECT_OK(tsr_session_create(device, model, &(tsr_session_desc){.plan_only = true}, &other));
     tsr_session_destroy(other);
     assert_int_not_equal(tsr_session_get_output(session, "y", output, 5 * 18 * 28), TSR_OK);

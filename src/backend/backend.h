@@ -24,8 +24,8 @@ struct tsr_backend {
     tsr_status (*device_create)(const tsr_device_desc *desc, tsr_backend_device **device);
     void (*device_destroy)(tsr_backend_device *device);
     void (*device_info)(const tsr_backend_device *device, tsr_device_info *info);
-    /* Optional: NULL where there is nothing to measure. See tsr_device_measure_peak. */
-    tsr_status (*measure_peak)(tsr_backend_device *device, double *gflops);
+    /* Optional: NULL where there is nothing to measure. See tsr_device_measure. */
+    tsr_status (*measure)(tsr_backend_device *device, tsr_device_peaks *peaks);
     /* Enumerates: see tsr_list_devices. */
     void (*list_devices)(tsr_device_fn fn, void *user);
 

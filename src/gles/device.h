@@ -55,7 +55,7 @@ int tsr_egl_device_count(void);
 tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
 void tsr_gles_device_destroy(tsr_backend_device *device);
 void tsr_gles_device_info(const tsr_backend_device *device, tsr_device_info *info);
-tsr_status tsr_gles_measure_peak(tsr_backend_device *device, double *gflops);
+tsr_status tsr_gles_measure(tsr_backend_device *device, tsr_device_peaks *peaks);
 void tsr_gles_list_devices(tsr_device_fn fn, void *user);
 
 #endif

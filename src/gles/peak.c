@@ -1,4 +1,5 @@
-/* The device's own multiply-add rate in fragments: what shares of peak are shares of. */
+/* What the device reaches in fragments and transfers when it does nothing else: what shares of peak
+ * are shares of. */
 #include "gles/device.h"
 #include "gles/tensor.h"
 
@@ -9,55 +10,131 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 512, FRAGMENT_FLOPS = 64 * 8 * 3 * 4 * 2, SAMPLES = 7 };
+/* SIDE: of what is copied and transferred, 16 MiB; DRAW_SIDE: of draws that compute and fetch. */
+enum { SIDE = 1024, DRAW_SIDE = 512, SAMPLES = 5, SAMPLE_MS = 20 };
+enum { FRAGMENT_FLOPS = 64 * 8 * 3 * 4 * 2, FRAGMENT_FETCHES = 8 * 8 };
 
-static double timed_draws(int count) {
+typedef struct bench {
+    tsr_backend_device *device;
+    tsr_layout layout; /* one tile in one plane */
+    tsr_target from, to;
+    GLuint buffer; /* of readbacks */
+    float *texels; /* uploaded from here, read back to here */
+} bench;
+
+/* ---- what is timed --------------------------------------------------------------------------- */
+
+static void draw(bench *b) {
+    (void)b;
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+}
+
+static void upload(bench *b) {
+    tsr_target_upload(&b->from, &b->layout, b->texels);
+}
+
+static void read_back(bench *b) {
+    GLsizeiptr bytes = (GLsizeiptr)tsr_layout_floats(&b->layout) * (GLsizeiptr)sizeof(float);
+    tsr_target_read(&b->from, &b->layout, b->buffer);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, b->buffer);
+    const void *mapped = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, bytes, GL_MAP_READ_BIT);
+    if (mapped) /* or a GL error is pending, which tsr_gles_check_error finds */
+        memcpy(b->texels, mapped, (size_t)bytes);
+    glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+}
+
+typedef void work_fn(bench *b);
+
+static double timed(bench *b, work_fn *work, int count) {
     double start = tsr_clock_ms();
     for (int i = 0; i < count; i++)
-        glDrawArrays(GL_TRIANGLES, 0, 3);
+        work(b);
     glFinish();
     return tsr_clock_ms() - start;
 }
 
-/* GFLOP/s: the best of several samples of at least 30 ms, after one that compiles and warms up. */
-static double measure(void) {
-    timed_draws(1);
-    double once = timed_draws(1), best = 0;
-    int count = once > 30 ? 1 : (int)(30 / (once + 0.1)) + 1;
+/* Billions a second of something that is done `amount` times each time: the best of several
+ * samples, after one that warms up. */
+static double best_rate(bench *b, work_fn *work, double amount) {
+    timed(b, work, 1);
+    double once = timed(b, work, 1), best = 0;
+    int count = once > SAMPLE_MS ? 1 : (int)(SAMPLE_MS / (once + 0.1)) + 1;
     for (int i = 0; i < SAMPLES; i++) {
-        double rate = (double)count * SIDE * SIDE * FRAGMENT_FLOPS / timed_draws(count) * 1e-6;
+        double rate = count * amount / timed(b, work, count) * 1e-6;
         best = rate > best ? rate : best;
     }
     return best;
 }
 
-static tsr_status draw_peak(tsr_backend_device *device, double *gflops) {
-    const tsr_storage storage = {.texture_w = SIDE, .texture_h = SIDE, .planes = 1};
-    tsr_target target = {0};
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static void set_uniforms(const bench *b, GLuint program) {
+    glUseProgram(program);
+    glUniform2f(glGetUniformLocation(program, "line"), 0.5f, 1);
+    glUniform2f(glGetUniformLocation(program, "inverse"), 1.0f / SIDE,
+                1.0f / (SIDE + TSR_ZERO_ROWS));
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, b->from.texture);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, b->to.framebuffer);
+}
+
+/* Billions a second of what a fragment of a whole program does `amount` times. */
+static tsr_status measure_draws(bench *b, const char *text, int side, double amount, double *rate) {
     tsr_program *program = NULL;
-    char *text = malloc(strlen(tsr_glsl_peak) + 1);
-    if (!text)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the peak");
-    strcpy(text, tsr_glsl_peak);
-    TSR_TRY(tsr_program_acquire(&device->programs, text, &program));
+    char *copy = malloc(strlen(text) + 1);
+    if (!copy)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the device");
+    strcpy(copy, text);
+    TSR_TRY(tsr_program_acquire(&b->device->programs, copy, &program));
     tsr_status status = tsr_program_finish(program, "peak");
-    if (status == TSR_OK)
-        status = tsr_target_create(&storage, &target);
     if (status == TSR_OK) {
-        glUseProgram(program->id);
-        glUniform2f(glGetUniformLocation(program->id, "line"), 0.5f, 1);
-        glViewport(0, 0, SIDE, SIDE);
-        *gflops = measure();
-        status = tsr_gles_check_error(device, "measuring the peak");
+        set_uniforms(b, program->id);
+        glViewport(0, 0, side, side);
+        *rate = best_rate(b, draw, (double)side * side * amount);
     }
-    tsr_target_destroy(&target);
-    tsr_program_release(&device->programs, program);
+    tsr_program_release(&b->device->programs, program);
     return status;
 }
 
-tsr_status tsr_gles_measure_peak(tsr_backend_device *device, double *gflops) {
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static tsr_status create(bench *b) {
+    const tsr_shape shape = {4, {1, 4, SIDE, SIDE}};
+    const tsr_layout_limits limits = {.max_texture_size = SIDE + TSR_ZERO_ROWS, .max_planes = 1};
+    TSR_TRY(tsr_layout_make(&shape, &limits, (tsr_layout_wish){0}, &b->layout));
+    const tsr_storage storage = {.texture_w = SIDE, .texture_h = SIDE, .planes = 1};
+    size_t floats = tsr_layout_floats(&b->layout);
+    b->texels = malloc(floats * sizeof *b->texels);
+    if (!b->texels)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the device");
+    for (size_t i = 0; i < floats; i++)
+        b->texels[i] = (float)(i % 251);
+    TSR_TRY(tsr_target_create(&storage, &b->from));
+    TSR_TRY(tsr_target_create(&storage, &b->to));
+    b->buffer = tsr_buffer_create(&b->layout);
+    return tsr_gles_check_error(b->device, "measuring the device");
+}
+
+static tsr_status measure(bench *b, tsr_device_peaks *peaks) {
+    TSR_TRY(create(b));
+    double bytes = (double)tsr_layout_floats(&b->layout) * sizeof(float);
+    peaks->upload_gbs = best_rate(b, upload, bytes);
+    peaks->readback_gbs = best_rate(b, read_back, bytes);
+    TSR_TRY(measure_draws(b, tsr_glsl_peak, DRAW_SIDE, FRAGMENT_FLOPS, &peaks->gflops));
+    TSR_TRY(measure_draws(b, tsr_glsl_peak_fetch, DRAW_SIDE, FRAGMENT_FETCHES, &peaks->gfetches));
+    TSR_TRY(measure_draws(b, tsr_glsl_peak_copy, SIDE, 2 * 4 * sizeof(float), &peaks->copy_gbs));
+    return tsr_gles_check_error(b->device, "measuring the device");
+}
+
+tsr_status tsr_gles_measure(tsr_backend_device *device, tsr_device_peaks *peaks) {
+    bench b = {.device = device};
     TSR_TRY(tsr_gles_enter(device));
-    tsr_status status = draw_peak(device, gflops);
+    tsr_status status = measure(&b, peaks);
+    tsr_target_destroy(&b.from);
+    tsr_target_destroy(&b.to);
+    glDeleteBuffers(1, &b.buffer);
+    free(b.texels);
     tsr_gles_leave(device);
     return status;
 }

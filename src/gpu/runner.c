@@ -133,4 +133,8 @@ void tsr_gpu_node_report(const tsr_gpu_runner *r, const char *backend, int node,
         }
     out->backend = on_cpu ? "cpu" : out->passes ? backend : "view";
     out->ms = r->node_ms[node];
+    if (!out->passes)
+        out->bytes = 0;
+    else if (r->plan->half && !on_cpu)
+        out->bytes /= 2;
 }

@@ -380,3 +380,34 @@ int64_t tsr_node_macs(const tsr_graph *graph, const tsr_node *node) {
         return 0;
     }
 }
+
+/* ---- floats moved ---- */
+
+static int operand_at(const tsr_node *node, int i) {
+    return i < node->input_count ? node->inputs[i] : node->posts[i - node->input_count].operand;
+}
+
+static bool is_new_operand(const tsr_node *node, int i) {
+    for (int before = 0; before < i; before++)
+        if (operand_at(node, before) == operand_at(node, i))
+            return false;
+    return true;
+}
+
+static void add_floats(const tsr_graph *graph, int value, int64_t *sum) {
+    if (value == TSR_NONE || !tsr_dtype_is_float(graph->values[value].dtype))
+        return;
+    int64_t count = tsr_shape_count(&graph->values[value].shape);
+    if (count > 0)
+        *sum = *sum > INT64_MAX - count ? INT64_MAX : *sum + count;
+}
+
+int64_t tsr_node_floats(const tsr_graph *graph, const tsr_node *node) {
+    int64_t sum = 0;
+    for (int i = 0; i < node->input_count + node->post_count; i++)
+        if (is_new_operand(node, i))
+            add_floats(graph, operand_at(node, i), &sum);
+    for (int i = 0; i < node->output_count; i++)
+        add_floats(graph, node->outputs[i], &sum);
+    return sum;
+}

@@ -133,5 +133,7 @@ void tsr_unary_params(const tsr_node *node, float param[2]);
 
 /* Multiply-adds of a node, counted from shapes; 0 for operators that are not sums of products. */
 int64_t tsr_node_macs(const tsr_graph *graph, const tsr_node *node);
+/* Floats that a node and its post-ops read and write, each once, weights among them. */
+int64_t tsr_node_floats(const tsr_graph *graph, const tsr_node *node);
 
 #endif

@@ -1,104 +1,189 @@
-/* The device's own multiply-add rate in compute: what shares of peak are shares of. */
+/* What the device reaches in compute and transfers when it does nothing else: what shares of peak
+ * are shares of. */
 #include "webgpu/runner.h"
 #include "webgpu/template.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 
-/* A quarter of a million invocations keep a large GPU busy; a CPU runs them in milliseconds. */
-enum { GROUPS = 4096, GROUP = 64, INVOCATION_FLOPS = 64 * 8 * 3 * 4 * 2, SAMPLES = 7 };
+#include <stdlib.h>
+#include <string.h>
 
-typedef struct peak {
+/* TEXELS: copied and transferred, 16 MiB; GROUPS: of dispatches that compute and load. */
+enum { TEXELS = 1 << 20, GROUPS = 4096, GROUP = 64, SAMPLES = 5, SAMPLE_MS = 20 };
+enum { INVOCATION_FLOPS = 64 * 8 * 3 * 4 * 2, INVOCATION_LOADS = 8 * 8 };
+enum { BYTES = TEXELS * 16 };
+
+typedef struct bench {
     tsr_backend_device *device;
+    WGPUBuffer line, from, to, readback;
+    void *bytes; /* uploaded from here, read back to here */
+    /* of a program: */
     tsr_pipeline *pipeline;
-    WGPUBuffer line, output;
     WGPUBindGroup group;
-} peak;
+    uint32_t groups;
+} bench;
 
-static tsr_status timed_dispatches(const peak *p, int count, double *ms) {
-    const tsr_wgpu *api = p->device->api;
-    double start = tsr_clock_ms();
-    WGPUCommandEncoder encoder = api->DeviceCreateCommandEncoder(p->device->device, NULL);
-    WGPUComputePassEncoder pass = api->CommandEncoderBeginComputePass(encoder, NULL);
-    api->ComputePassEncoderSetPipeline(pass, p->pipeline->pipeline);
-    api->ComputePassEncoderSetBindGroup(pass, 0, p->group, 0, NULL);
-    for (int i = 0; i < count; i++)
-        api->ComputePassEncoderDispatchWorkgroups(pass, GROUPS, 1, 1);
-    api->ComputePassEncoderEnd(pass);
-    api->ComputePassEncoderRelease(pass);
+/* ---- what is timed --------------------------------------------------------------------------- */
+
+static void submit(const bench *b, WGPUCommandEncoder encoder) {
+    const tsr_wgpu *api = b->device->api;
     WGPUCommandBuffer commands = api->CommandEncoderFinish(encoder, NULL);
-    api->QueueSubmit(p->device->queue, 1, &commands);
+    api->QueueSubmit(b->device->queue, 1, &commands);
     api->CommandBufferRelease(commands);
     api->CommandEncoderRelease(encoder);
-    tsr_status status = tsr_webgpu_finish(p->device);
+}
+
+static tsr_status dispatch(bench *b, int count) {
+    const tsr_wgpu *api = b->device->api;
+    WGPUCommandEncoder encoder = api->DeviceCreateCommandEncoder(b->device->device, NULL);
+    WGPUComputePassEncoder pass = api->CommandEncoderBeginComputePass(encoder, NULL);
+    api->ComputePassEncoderSetPipeline(pass, b->pipeline->pipeline);
+    api->ComputePassEncoderSetBindGroup(pass, 0, b->group, 0, NULL);
+    for (int i = 0; i < count; i++)
+        api->ComputePassEncoderDispatchWorkgroups(pass, b->groups, 1, 1);
+    api->ComputePassEncoderEnd(pass);
+    api->ComputePassEncoderRelease(pass);
+    submit(b, encoder);
+    return tsr_webgpu_finish(b->device);
+}
+
+static tsr_status upload(bench *b, int count) {
+    for (int i = 0; i < count; i++)
+        b->device->api->QueueWriteBuffer(b->device->queue, b->from, 0, b->bytes, BYTES);
+    return tsr_webgpu_finish(b->device);
+}
+
+static void note_mapped(WGPUMapAsyncStatus status, WGPUStringView message, void *user,
+                        void *unused) {
+    (void)message, (void)unused;
+    *(bool *)user = status == WGPUMapAsyncStatus_Success;
+}
+
+static tsr_status read_once(bench *b) {
+    const tsr_wgpu *api = b->device->api;
+    bool mapped = false;
+    const WGPUBufferMapCallbackInfo callback = {
+        .mode = WGPUCallbackMode_WaitAnyOnly, .callback = note_mapped, .userdata1 = &mapped};
+    WGPUCommandEncoder encoder = api->DeviceCreateCommandEncoder(b->device->device, NULL);
+    api->CommandEncoderCopyBufferToBuffer(encoder, b->from, 0, b->readback, 0, BYTES);
+    submit(b, encoder);
+    TSR_TRY(tsr_webgpu_wait(
+        b->device, api->BufferMapAsync(b->readback, WGPUMapMode_Read, 0, BYTES, callback)));
+    const void *bytes = mapped ? api->BufferGetConstMappedRange(b->readback, 0, BYTES) : NULL;
+    if (!bytes)
+        return tsr_fail(TSR_DEVICE, "a buffer could not be mapped to measure the device");
+    memcpy(b->bytes, bytes, BYTES);
+    api->BufferUnmap(b->readback);
+    return TSR_OK;
+}
+
+static tsr_status read_back(bench *b, int count) {
+    for (int i = 0; i < count; i++)
+        TSR_TRY(read_once(b));
+    return TSR_OK;
+}
+
+typedef tsr_status work_fn(bench *b, int count);
+
+static tsr_status timed(bench *b, work_fn *work, int count, double *ms) {
+    double start = tsr_clock_ms();
+    tsr_status status = work(b, count);
     *ms = tsr_clock_ms() - start;
     return status;
 }
 
-/* GFLOP/s: the best of several samples of at least 30 ms, after one that warms up. */
-static tsr_status measure(const peak *p, double *gflops) {
+/* Billions a second of something that is done `amount` times each time: the best of several
+ * samples, after one that warms up. */
+static tsr_status best_rate(bench *b, work_fn *work, double amount, double *best) {
     double once, ms;
-    TSR_TRY(timed_dispatches(p, 1, &once));
-    TSR_TRY(timed_dispatches(p, 1, &once));
-    int count = once > 30 ? 1 : (int)(30 / (once + 0.02)) + 1;
-    *gflops = 0;
+    TSR_TRY(timed(b, work, 1, &once));
+    TSR_TRY(timed(b, work, 1, &once));
+    int count = once > SAMPLE_MS ? 1 : (int)(SAMPLE_MS / (once + 0.02)) + 1;
     for (int i = 0; i < SAMPLES; i++) {
-        TSR_TRY(timed_dispatches(p, count, &ms));
-        double rate = (double)count * GROUPS * GROUP * INVOCATION_FLOPS / ms * 1e-6;
-        *gflops = rate > *gflops ? rate : *gflops;
+        TSR_TRY(timed(b, work, count, &ms));
+        double rate = count * amount / ms * 1e-6;
+        *best = rate > *best ? rate : *best;
     }
     return TSR_OK;
 }
 
-static tsr_status compile(peak *p) {
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static tsr_status compile(bench *b, const char *stem) {
     static const tsr_template_name none[] = {{NULL, 0}};
-    const tsr_pass pass = {.kernel = "peak"};
+    const tsr_pass pass = {.kernel = stem, .source_count = 1};
     tsr_text text = {0};
-    TSR_TRY(tsr_template_expand(&text, tsr_template_find("peak"), none));
+    TSR_TRY(tsr_template_expand(&text, tsr_template_find(stem), none));
     char *chars = tsr_text_take(&text);
     if (!chars)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the peak");
-    TSR_TRY(tsr_pipeline_acquire(p->device, chars, &pass, &p->pipeline));
-    return tsr_pipeline_finish(p->device, p->pipeline, &pass);
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the device");
+    TSR_TRY(tsr_pipeline_acquire(b->device, chars, &pass, &b->pipeline));
+    return tsr_pipeline_finish(b->device, b->pipeline, &pass);
 }
 
-static tsr_status bind(peak *p) {
-    const tsr_wgpu *api = p->device->api;
-    const uint64_t line_bytes = 4 * sizeof(float), bytes = (uint64_t)GROUPS * GROUP * 16;
+static void bind(bench *b) {
+    const WGPUBindGroupEntry entries[] = {
+        {.binding = TSR_BIND_PARAMS, .buffer = b->line, .size = 4 * sizeof(float)},
+        {.binding = TSR_BIND_OUTPUT, .buffer = b->to, .size = BYTES},
+        {.binding = TSR_BIND_SOURCES, .buffer = b->from, .size = BYTES}};
+    const WGPUBindGroupDescriptor desc = {
+        .layout = b->pipeline->layout, .entryCount = 3, .entries = entries};
+    b->group = b->device->api->DeviceCreateBindGroup(b->device->device, &desc);
+}
+
+/* Billions a second of what an invocation of a whole program does `amount` times. */
+static tsr_status measure_dispatches(bench *b, const char *stem, uint32_t groups, double amount,
+                                     double *rate) {
+    b->groups = groups;
+    tsr_status status = compile(b, stem);
+    if (status == TSR_OK) {
+        bind(b);
+        status = best_rate(b, dispatch, (double)groups * GROUP * amount, rate);
+        b->device->api->BindGroupRelease(b->group);
+    }
+    if (b->pipeline)
+        tsr_pipeline_release(b->device, b->pipeline);
+    b->pipeline = NULL;
+    return status;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static tsr_status create(bench *b) {
     void *line;
-    p->line = tsr_buffer_mapped(p->device, WGPUBufferUsage_Uniform, line_bytes, &line);
-    p->output = tsr_buffer_storage(p->device, bytes);
-    if (!line || !p->output)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no buffer to measure the peak");
+    b->line = tsr_buffer_mapped(b->device, WGPUBufferUsage_Uniform, 4 * sizeof(float), &line);
+    b->from = tsr_buffer_storage(b->device, BYTES);
+    b->to = tsr_buffer_storage(b->device, BYTES);
+    b->readback = tsr_buffer_readback(b->device, BYTES);
+    b->bytes = malloc(BYTES);
+    if (!line || !b->from || !b->to || !b->readback || !b->bytes)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the device");
     ((float *)line)[0] = 0.5f;
     ((float *)line)[1] = 1;
-    api->BufferUnmap(p->line);
-    const WGPUBindGroupEntry entries[] = {
-        {.binding = TSR_BIND_PARAMS, .buffer = p->line, .size = line_bytes},
-        {.binding = TSR_BIND_OUTPUT, .buffer = p->output, .size = bytes}};
-    const WGPUBindGroupDescriptor desc = {
-        .layout = p->pipeline->layout, .entryCount = 2, .entries = entries};
-    p->group = api->DeviceCreateBindGroup(p->device->device, &desc);
+    b->device->api->BufferUnmap(b->line);
+    for (int i = 0; i < 4 * TEXELS; i++)
+        ((float *)b->bytes)[i] = (float)(i % 251);
     return TSR_OK;
 }
 
-static void destroy(peak *p) {
-    if (p->group)
-        p->device->api->BindGroupRelease(p->group);
-    tsr_buffer_destroy(p->device, p->line);
-    tsr_buffer_destroy(p->device, p->output);
-    if (p->pipeline)
-        tsr_pipeline_release(p->device, p->pipeline);
+static tsr_status measure(bench *b, tsr_device_peaks *peaks) {
+    TSR_TRY(create(b));
+    TSR_TRY(best_rate(b, upload, BYTES, &peaks->upload_gbs));
+    TSR_TRY(best_rate(b, read_back, BYTES, &peaks->readback_gbs));
+    TSR_TRY(measure_dispatches(b, "peak", GROUPS, INVOCATION_FLOPS, &peaks->gflops));
+    TSR_TRY(measure_dispatches(b, "peak_fetch", GROUPS, INVOCATION_LOADS, &peaks->gfetches));
+    return measure_dispatches(b, "peak_copy", TEXELS / GROUP, 2 * 16, &peaks->copy_gbs);
 }
 
-tsr_status tsr_webgpu_measure_peak(tsr_backend_device *device, double *gflops) {
-    peak p = {.device = device};
+tsr_status tsr_webgpu_measure(tsr_backend_device *device, tsr_device_peaks *peaks) {
+    bench b = {.device = device};
     TSR_TRY(tsr_webgpu_check_lost(device));
-    tsr_status status = compile(&p);
-    if (status == TSR_OK)
-        status = bind(&p);
-    if (status == TSR_OK)
-        status = measure(&p, gflops);
-    destroy(&p);
-    return status != TSR_OK ? status : tsr_webgpu_check_error(device, "measuring the peak");
+    tsr_status status = measure(&b, peaks);
+    tsr_buffer_destroy(device, b.line);
+    tsr_buffer_destroy(device, b.from);
+    tsr_buffer_destroy(device, b.to);
+    tsr_buffer_destroy(device, b.readback);
+    free(b.bytes);
+    return status != TSR_OK ? status : tsr_webgpu_check_error(device, "measuring the device");
 }

@@ -48,7 +48,7 @@ tsr_status tsr_webgpu_dispatch(tsr_runner *runner);
 /* Waits for everything that was submitted. */
 tsr_status tsr_webgpu_finish(tsr_backend_device *device);
 
-tsr_status tsr_webgpu_measure_peak(tsr_backend_device *device, double *gflops);
+tsr_status tsr_webgpu_measure(tsr_backend_device *device, tsr_device_peaks *peaks);
 
 /* The buffer that holds a tensor. */
 WGPUBuffer tsr_webgpu_buffer(const tsr_runner *runner, int tensor);

@@ -45,10 +45,6 @@ static tsr_status print_plan(const tsr_session *session) {
     return TSR_OK;
 }
 
-static tsr_status print_layers(const tsr_session *session) {
-    return print_nodes(session, NULL);
-}
-
 /* Calls print with a session that is only planned. */
 static tsr_status plan_on(const job *j, const char *backend,
                           tsr_status (*print)(const tsr_session *)) {
@@ -91,7 +87,7 @@ static tsr_status print_plans(const job *j, bool layers) {
            "programs", "tensors", "lower bound", "weights", "MACs");
     if (j->options->backend) {
         TRY(plan_on(j, NULL, print_plan));
-        return layers ? plan_on(j, NULL, print_layers) : TSR_OK;
+        return layers ? plan_on(j, NULL, print_nodes) : TSR_OK;
     }
     const char *planned = NULL;
     for (int i = 0; i < 3; i++) {
@@ -100,7 +96,7 @@ static tsr_status print_plans(const job *j, bool layers) {
         else if (!planned)
             planned = all[i];
     }
-    return layers && planned ? plan_on(j, planned, print_layers) : TSR_OK;
+    return layers && planned ? plan_on(j, planned, print_nodes) : TSR_OK;
 }
 
 static tsr_status print_info(const job *j, bool layers) {

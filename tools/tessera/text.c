@@ -59,24 +59,17 @@ label short_label(const char *name, int width) {
     return made;
 }
 
-tsr_status print_nodes(const tsr_session *session, const double *ms) {
+tsr_status print_nodes(const tsr_session *session) {
     tsr_report report;
     TRY_LIBRARY(tsr_session_report(session, &report));
-    printf("\n%-20s %-18s %-19s %-6s %-16s %6s %7s%s\n", "node", "op", "shape", "where", "kernel",
-           "passes", "MACs", ms ? "       ms GFLOP/s" : "");
+    printf("\n%-20s %-18s %-19s %-6s %-16s %6s %7s\n", "node", "op", "shape", "where", "kernel",
+           "passes", "MACs");
     for (int i = 0; i < report.node_count; i++) {
         tsr_node_report node;
         TRY_LIBRARY(tsr_session_node_report(session, i, &node));
-        printf("%-20s %-18s %-19s %-6s %-16s %6d %7s", short_label(node.name, 20).text,
+        printf("%-20s %-18s %-19s %-6s %-16s %6d %7s\n", short_label(node.name, 20).text,
                short_label(node.op, 18).text, shape_label(&node.shape).text, node.backend,
                short_label(node.kernel, 16).text, node.passes, count_label((double)node.macs).text);
-        if (ms)
-            printf(" %8s", ms_label(ms[i]).text);
-        if (ms && ms[i] > 0 && node.macs > 0) {
-            double gflops = 2e-6 * (double)node.macs / ms[i];
-            printf(" %7.*f", gflops < 100 ? 2 : 0, gflops);
-        }
-        putchar('\n');
     }
     return TSR_OK;
 }

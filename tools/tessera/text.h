@@ -11,7 +11,7 @@ label ms_label(double ms);         /* "0.012", "1234.5"; "-" where negative: not
  */
 label short_label(const char *name, int width);
 
-/* One line per node of the session. ms: a time per node (negative: not measured), or NULL. */
-tsr_status print_nodes(const tsr_session *session, const double *ms);
+/* One line per node of the session. */
+tsr_status print_nodes(const tsr_session *session);
 
 #endif

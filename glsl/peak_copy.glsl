@@ -1,0 +1,8 @@
+#version 300 es
+// A whole program that does nothing but copy texels, to measure how fast the device moves them.
+precision highp float;
+precision highp sampler2DArray;
+layout(location = 0) out highp vec4 color;
+uniform highp sampler2DArray texels;
+uniform vec2 inverse; // 1 / the texture's columns, 1 / its rows
+void main() { color = textureLod(texels, vec3(gl_FragCoord.xy * inverse, 0.0), 0.0); }

@@ -1,0 +1,188 @@
+#include "bench.h"
+#include "output.h"
+#include "tool.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+
+/* Milliseconds to the nanosecond; null where not measured. */
+static void add_ms(cJSON *object, const char *key, double ms) {
+    if (ms >= 0)
+        cJSON_AddNumberToObject(object, key, floor(ms * 1e6 + 0.5) / 1e6);
+    else
+        cJSON_AddNullToObject(object, key);
+}
+
+/* "median_ms", "q1_ms", ... */
+static void add_spread(cJSON *object, const spread *s) {
+    add_ms(object, "median_ms", s->median);
+    add_ms(object, "q1_ms", s->q1);
+    add_ms(object, "q3_ms", s->q3);
+    add_ms(object, "min_ms", s->min);
+    add_ms(object, "max_ms", s->max);
+}
+
+static void add_peaks(cJSON *root, const tsr_device_peaks *p) {
+    if (p->gflops <= 0) {
+        cJSON_AddNullToObject(root, "peaks");
+        return;
+    }
+    cJSON *peaks = cJSON_AddObjectToObject(root, "peaks");
+    cJSON_AddNumberToObject(peaks, "gflops", p->gflops);
+    cJSON_AddNumberToObject(peaks, "gfetches", p->gfetches);
+    cJSON_AddNumberToObject(peaks, "copy_gbs", p->copy_gbs);
+    cJSON_AddNumberToObject(peaks, "upload_gbs", p->upload_gbs);
+    cJSON_AddNumberToObject(peaks, "readback_gbs", p->readback_gbs);
+}
+
+static void add_rates(cJSON *root, const bench *b) {
+    double gflops = bench_gflops(b->report.macs, b->steady.median);
+    cJSON_AddNumberToObject(root, "macs", (double)b->report.macs);
+    cJSON_AddNumberToObject(root, "gflops", gflops);
+    if (b->peaks.gflops > 0)
+        cJSON_AddNumberToObject(root, "share_of_peak", gflops / b->peaks.gflops);
+    else
+        cJSON_AddNullToObject(root, "share_of_peak");
+    add_ms(root, "bound_ms", b->bound_ms);
+    cJSON_AddNumberToObject(root, "bytes", (double)b->bytes);
+    cJSON_AddNumberToObject(root, "upload_bytes", (double)b->upload_bytes);
+    cJSON_AddNumberToObject(root, "readback_bytes", (double)b->readback_bytes);
+}
+
+static void add_report(cJSON *root, const tsr_report *report) {
+    cJSON_AddNumberToObject(root, "peak_tensor_bytes", (double)report->tensor_bytes);
+    cJSON_AddNumberToObject(root, "live_lower_bound_bytes", (double)report->live_bytes_bound);
+    cJSON_AddNumberToObject(root, "weight_bytes", (double)report->weight_bytes);
+    cJSON_AddNumberToObject(root, "passes", report->pass_count);
+    cJSON_AddNumberToObject(root, "programs", report->program_count);
+    add_ms(root, "compile_ms", report->compile_ms);
+}
+
+static void add_rival(cJSON *root, const bench_rival *r) {
+    cJSON *rival = cJSON_AddObjectToObject(root, "against");
+    cJSON_AddStringToObject(rival, "device", r->name.text);
+    add_spread(cJSON_AddObjectToObject(rival, "here"), &r->ours);
+    add_spread(cJSON_AddObjectToObject(rival, "there"), &r->theirs);
+    cJSON_AddNumberToObject(rival, "ratio", r->ratio.median);
+    cJSON_AddNumberToObject(rival, "ratio_q1", r->ratio.q1);
+    cJSON_AddNumberToObject(rival, "ratio_q3", r->ratio.q3);
+}
+
+static cJSON *layer_json(const bench_layer *l) {
+    const tsr_node_report *node = &l->node;
+    cJSON *layer = cJSON_CreateObject();
+    cJSON_AddStringToObject(layer, "name", node->name);
+    cJSON_AddStringToObject(layer, "op", node->op);
+    cJSON_AddStringToObject(layer, "output", node->output);
+    cJSON_AddStringToObject(layer, "backend", node->backend);
+    cJSON_AddStringToObject(layer, "kernel", node->kernel);
+    cJSON *shape = cJSON_AddArrayToObject(layer, "shape");
+    for (int i = 0; i < node->shape.rank; i++)
+        cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)node->shape.dim[i]));
+    cJSON_AddNumberToObject(layer, "macs", (double)node->macs);
+    cJSON_AddNumberToObject(layer, "bytes", (double)node->bytes);
+    cJSON_AddNumberToObject(layer, "passes", node->passes);
+    add_ms(layer, "ms", l->ms);
+    add_ms(layer, "bound_ms", l->bound.ms);
+    cJSON_AddStringToObject(layer, "bound_by", l->bound.by_bytes ? "bytes" : "operations");
+    return layer;
+}
+
+static cJSON *bench_json(const bench *b) {
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "model", b->j->path);
+    cJSON_AddStringToObject(root, "backend", b->info.backend);
+    cJSON_AddStringToObject(root, "device", b->info.name);
+    cJSON_AddStringToObject(root, "precision", b->o->job.precision ? "fp16" : "fp32");
+    cJSON_AddNumberToObject(root, "runs", b->o->runs);
+    add_peaks(root, &b->peaks);
+    add_ms(root, "device_ms", b->device_ms);
+    add_ms(root, "cold_ms", b->cold_ms);
+    add_ms(root, "warm_ms", b->warm_ms);
+    add_spread(root, &b->steady);
+    add_ms(root, "gpu_ms", b->gpu_ms);
+    add_rates(root, b);
+    add_report(root, &b->report);
+    if (b->o->against)
+        add_rival(root, &b->rival);
+    cJSON *layers = cJSON_AddArrayToObject(root, "layers");
+    for (int i = 0; i < b->layer_count; i++)
+        cJSON_AddItemToArray(layers, layer_json(&b->layers[i]));
+    return root;
+}
+
+static tsr_status write_object(cJSON *root, const char *path) {
+    char *text = cJSON_Print(root);
+    cJSON_Delete(root);
+    if (!text)
+        return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", path);
+    output_file out;
+    tsr_status status = output_begin(path, &out);
+    if (status == TSR_OK) {
+        fprintf(out.file, "%s\n", text);
+        status = output_end(&out, TSR_OK);
+    }
+    cJSON_free(text);
+    return status;
+}
+
+tsr_status bench_write_json(const bench *b, const char *path) {
+    return write_object(bench_json(b), path);
+}
+
+/* ---- trace -------------------------------------------------------------------------------------
+ */
+
+enum { HOST = 1, DEVICE = 2 }; /* threads of the trace */
+
+static void add_thread(cJSON *events, int thread, const char *name) {
+    cJSON *event = cJSON_CreateObject();
+    cJSON_AddItemToArray(events, event);
+    cJSON_AddStringToObject(event, "name", "thread_name");
+    cJSON_AddStringToObject(event, "ph", "M");
+    cJSON_AddNumberToObject(event, "pid", 1);
+    cJSON_AddNumberToObject(event, "tid", thread);
+    cJSON_AddStringToObject(cJSON_AddObjectToObject(event, "args"), "name", name);
+}
+
+/* A span that starts at *ms, which then is its end; returns the object of its arguments. */
+static cJSON *add_span(cJSON *events, int thread, const char *name, double *ms, double duration) {
+    cJSON *event = cJSON_CreateObject();
+    cJSON_AddItemToArray(events, event);
+    cJSON_AddStringToObject(event, "name", name);
+    cJSON_AddStringToObject(event, "ph", "X");
+    cJSON_AddNumberToObject(event, "pid", 1);
+    cJSON_AddNumberToObject(event, "tid", thread);
+    cJSON_AddNumberToObject(event, "ts", *ms * 1e3);
+    cJSON_AddNumberToObject(event, "dur", duration * 1e3);
+    *ms += duration;
+    return cJSON_AddObjectToObject(event, "args");
+}
+
+static void add_layer_span(cJSON *events, const tsr_node_report *node, double *ms) {
+    if (node->ms < 0)
+        return;
+    cJSON *args = add_span(events, DEVICE, node->name, ms, node->ms);
+    cJSON_AddStringToObject(args, "op", node->op);
+    cJSON_AddStringToObject(args, "shape", shape_label(&node->shape).text);
+    cJSON_AddStringToObject(args, "kernel", node->kernel);
+    cJSON_AddNumberToObject(args, "macs", (double)node->macs);
+    cJSON_AddNumberToObject(args, "bytes", (double)node->bytes);
+}
+
+/* Layers follow each other without gaps: GPUs tell how long each one took, not when it began. */
+tsr_status bench_write_trace(const bench *b, const char *path) {
+    cJSON *root = cJSON_CreateObject();
+    cJSON *events = cJSON_AddArrayToObject(root, "traceEvents");
+    double ms = 0;
+    add_thread(events, HOST, "host");
+    add_thread(events, DEVICE, b->info.name);
+    add_span(events, HOST, "upload", &ms, b->latest.upload_ms);
+    double began = ms;
+    add_span(events, HOST, "run", &ms, b->latest.run_ms);
+    add_span(events, HOST, "readback", &ms, b->latest.readback_ms);
+    for (int i = 0; i < b->layer_count; i++)
+        add_layer_span(events, &b->layers[i].node, &began);
+    cJSON_AddStringToObject(root, "displayTimeUnit", "ms");
+    return write_object(root, path);
+}

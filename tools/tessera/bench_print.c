@@ -1,0 +1,86 @@
+#include "bench.h"
+#include "text.h"
+
+static void print_peaks(const tsr_device_peaks *p) {
+    if (p->gflops > 0)
+        printf("peaks   %.1f GFLOP/s, %.2f G fetches/s, copies %.2f GB/s, upload %.2f GB/s, "
+               "readback %.2f GB/s\n",
+               p->gflops, p->gfetches, p->copy_gbs, p->upload_gbs, p->readback_gbs);
+}
+
+static void print_times(const bench *b) {
+    const spread *s = &b->steady;
+    printf("cold    %.1f ms: session and first run; %d programs compiled in %.1f ms; besides %.1f "
+           "ms to open the device\n",
+           b->cold_ms, b->report.program_count, b->report.compile_ms, b->device_ms);
+    printf("warm    %.1f ms: the same once more in this process\n", b->warm_ms);
+    printf("steady  %.2f ms median of %d, quartiles %.2f to %.2f, all %.2f to %.2f; upload and "
+           "readback included\n",
+           s->median, b->o->runs, s->q1, s->q3, s->min, s->max);
+}
+
+static void print_rates(const bench *b) {
+    double gflops = bench_gflops(b->report.macs, b->steady.median);
+    printf("speed   %.2f GFLOP/s", gflops);
+    if (b->peaks.gflops > 0)
+        printf(", %.1f %% of the peak; bound by the peaks %.2f ms, of which this reaches %.1f %%",
+               100 * gflops / b->peaks.gflops, b->bound_ms, 100 * b->bound_ms / b->steady.median);
+    printf("\nmemory  tensors %s (lower bound %s), weights %s; %d passes\n",
+           bytes_label(b->report.tensor_bytes).text, bytes_label(b->report.live_bytes_bound).text,
+           bytes_label(b->report.weight_bytes).text, b->report.pass_count);
+}
+
+static void print_rival(const bench_rival *r) {
+    printf("against %s\n", r->name.text);
+    printf("        %.2f ms here, quartiles %.2f to %.2f; %.2f ms there, quartiles %.2f to %.2f\n",
+           r->ours.median, r->ours.q1, r->ours.q3, r->theirs.median, r->theirs.q1, r->theirs.q3);
+    printf("        ratio here / there %.3f, quartiles %.3f to %.3f, all %.3f to %.3f\n",
+           r->ratio.median, r->ratio.q1, r->ratio.q3, r->ratio.min, r->ratio.max);
+}
+
+/* ---- layers ------------------------------------------------------------------------------------
+ */
+
+static void print_layer(const bench_layer *layer) {
+    const tsr_node_report *node = &layer->node;
+    printf("%-15s %-15s %-19s %-12s %3d %7s %8s %8s", short_label(node->name, 15).text,
+           short_label(node->op, 15).text, short_label(shape_label(&node->shape).text, 19).text,
+           short_label(node->kernel[0] ? node->kernel : node->backend, 12).text, node->passes,
+           count_label((double)node->macs).text, bytes_label(node->bytes).text,
+           ms_label(layer->ms).text);
+    double gflops = bench_gflops(node->macs, layer->ms);
+    if (gflops > 0)
+        printf(" %7.*f", gflops < 100 ? 2 : 0, gflops);
+    else
+        printf(" %7s", "");
+    if (layer->bound.ms > 0 && layer->ms > 0)
+        printf(" %7s %3s %4.0f%%", ms_label(layer->bound.ms).text,
+               layer->bound.by_bytes ? "mem" : "ops", 100 * layer->bound.ms / layer->ms);
+    putchar('\n');
+}
+
+static void print_layers(const bench *b) {
+    printf("\nlayers: medians of %d runs with timers, by %s", b->o->runs,
+           b->info.has_timer ? "the GPU's clock" : "wall clock");
+    if (b->gpu_ms >= 0)
+        printf("; the whole run %.3f ms", b->gpu_ms);
+    printf("\n%-15s %-15s %-19s %-12s %3s %7s %8s %8s %7s %7s %3s %5s\n", "node", "op", "shape",
+           "kernel", "n", "MACs", "bytes", "ms", "GFLOP/s", "bound", "by", "share");
+    for (int i = 0; i < b->layer_count; i++)
+        print_layer(&b->layers[i]);
+    printf(
+        "n: draws or dispatches; bytes: inputs, weights and output once each; share: bound / ms\n");
+}
+
+void bench_print(const bench *b) {
+    printf("model   %s, %sMAC; %s moved by its layers\n", b->j->path,
+           count_label((double)b->report.macs).text, bytes_label(b->bytes).text);
+    printf("device  %s: %s\n", b->info.backend, b->info.name);
+    print_peaks(&b->peaks);
+    print_times(b);
+    print_rates(b);
+    if (b->o->against)
+        print_rival(&b->rival);
+    if (b->o->layers)
+        print_layers(b);
+}

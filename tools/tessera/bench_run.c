@@ -1,0 +1,239 @@
+#include "bench.h"
+#include "tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- figures -----------------------------------------------------------------------------------
+ */
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of sorted samples. */
+static double quantile(const double *samples, int count, double share) {
+    double at = share * (count - 1);
+    int below = (int)at;
+    double next = samples[below + 1 < count ? below + 1 : below];
+    return samples[below] + (at - below) * (next - samples[below]);
+}
+
+spread spread_of(double *samples, int count) {
+    qsort(samples, (size_t)count, sizeof *samples, compare_doubles);
+    return (spread){.median = quantile(samples, count, 0.5),
+                    .q1 = quantile(samples, count, 0.25),
+                    .q3 = quantile(samples, count, 0.75),
+                    .min = samples[0],
+                    .max = samples[count - 1]};
+}
+
+roofline bench_bound(const tsr_device_peaks *peaks, int64_t macs, uint64_t bytes) {
+    if (peaks->gflops <= 0 || peaks->copy_gbs <= 0)
+        return (roofline){.ms = -1};
+    double compute = 2e-6 * (double)macs / peaks->gflops;
+    double move = 1e-6 * (double)bytes / peaks->copy_gbs;
+    return (roofline){.ms = fmax(compute, move), .by_bytes = move > compute};
+}
+
+double bench_gflops(int64_t macs, double ms) {
+    return ms > 0 ? 2e-6 * (double)macs / ms : 0;
+}
+
+/* ---- runs --------------------------------------------------------------------------------------
+ */
+
+static tsr_status read_output(bench *b, tsr_session *session, int index) {
+    tsr_tensor_info info;
+    TRY_LIBRARY(tsr_session_output(session, index, &info));
+    size_t elements = (size_t)tsr_shape_count(&info.shape);
+    float **output = &b->outputs[index];
+    if (!*output)
+        *output = calloc(elements ? elements : 1, sizeof **output);
+    if (!*output)
+        return fail(TSR_OUT_OF_MEMORY, "output '%s': not enough memory", info.name);
+    TRY_LIBRARY(tsr_session_get_output(session, info.name, *output, elements));
+    return TSR_OK;
+}
+
+tsr_status bench_run(bench *b, tsr_session *session, double *ms) {
+    double start = now_ms();
+    TRY(job_feed(b->j, session));
+    double fed = now_ms();
+    TRY_LIBRARY(tsr_session_run(session));
+    double ran = now_ms();
+    for (int i = 0; i < b->output_count; i++)
+        TRY(read_output(b, session, i));
+    double end = now_ms();
+    b->latest = (run_times){fed - start, ran - fed, end - ran};
+    *ms = end - start;
+    return TSR_OK;
+}
+
+/* A session and its first run. */
+static tsr_status first_run(bench *b, tsr_session **session, double *ms) {
+    double start = now_ms(), run_ms;
+    TRY(job_session(b->j, b->device, &(tsr_session_desc){0}, session));
+    tsr_status status = bench_run(b, *session, &run_ms);
+    *ms = now_ms() - start;
+    if (status != TSR_OK)
+        tsr_session_destroy(*session);
+    return status;
+}
+
+static tsr_status cold_run(bench *b) {
+    tsr_session *session;
+    double start = now_ms();
+    TRY(job_device(&b->o->job, NULL, &b->device));
+    b->device_ms = now_ms() - start;
+    TRY_LIBRARY(tsr_device_get_info(b->device, &b->info));
+    progress("first run");
+    TRY(first_run(b, &session, &b->cold_ms));
+    tsr_status status = tsr_session_report(session, &b->report);
+    tsr_session_destroy(session);
+    return status == TSR_OK ? TSR_OK : fail_library(status);
+}
+
+static tsr_status steady_runs(bench *b, tsr_session *session) {
+    double unused, *ms = calloc((size_t)b->o->runs, sizeof *ms);
+    if (!ms)
+        return fail(TSR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
+    tsr_status status = TSR_OK;
+    for (int i = 0; status == TSR_OK && i < b->o->warmup; i++)
+        status = bench_run(b, session, &unused);
+    for (int i = 0; status == TSR_OK && i < b->o->runs; i++) {
+        progress("run %d of %d", i + 1, b->o->runs);
+        status = bench_run(b, session, &ms[i]);
+    }
+    progress_clear();
+    b->steady = spread_of(ms, b->o->runs);
+    free(ms);
+    return status;
+}
+
+/* ---- bounds ------------------------------------------------------------------------------------
+ */
+
+static uint64_t tensor_bytes(const tsr_tensor_info *info) {
+    return (uint64_t)tsr_shape_count(&info->shape) * sizeof(float);
+}
+
+static tsr_status count_transfers(bench *b, const tsr_session *session) {
+    tsr_tensor_info info;
+    for (int i = 0; i < tsr_session_input_count(session); i++) {
+        TRY_LIBRARY(tsr_session_input(session, i, &info));
+        b->upload_bytes += tensor_bytes(&info);
+    }
+    for (int i = 0; i < b->output_count; i++) {
+        TRY_LIBRARY(tsr_session_output(session, i, &info));
+        b->readback_bytes += tensor_bytes(&info);
+    }
+    return TSR_OK;
+}
+
+/* Layers run one behind the other, between upload and readback. */
+static tsr_status count_bounds(bench *b, const tsr_session *session) {
+    TRY(count_transfers(b, session));
+    double bound = 0;
+    for (int i = 0; i < b->report.node_count; i++) {
+        tsr_node_report node;
+        TRY_LIBRARY(tsr_session_node_report(session, i, &node));
+        b->bytes += node.bytes;
+        bound += bench_bound(&b->peaks, node.macs, node.bytes).ms;
+    }
+    b->bound_ms = -1;
+    if (b->peaks.gflops > 0)
+        b->bound_ms = bound + 1e-6 * (double)b->upload_bytes / b->peaks.upload_gbs +
+                      1e-6 * (double)b->readback_bytes / b->peaks.readback_gbs;
+    return TSR_OK;
+}
+
+/* ---- layers ------------------------------------------------------------------------------------
+ */
+
+/* What run number `run` took. Row i of ms, one column a run, is node i's, the last the whole run's.
+ */
+static tsr_status record_times(const bench *b, int run, double *ms) {
+    size_t runs = (size_t)b->o->runs;
+    tsr_report report;
+    TRY_LIBRARY(tsr_session_report(b->timed, &report));
+    for (int i = 0; i < b->layer_count; i++) {
+        tsr_node_report *node = &b->layers[i].node;
+        TRY_LIBRARY(tsr_session_node_report(b->timed, i, node));
+        ms[(size_t)i * runs + (size_t)run] = node->ms;
+    }
+    ms[(size_t)b->layer_count * runs + (size_t)run] = report.gpu_ms;
+    return TSR_OK;
+}
+
+static tsr_status timed_runs(bench *b, double *ms) {
+    for (int run = -1 - b->o->warmup; run < b->o->runs; run++) {
+        double unused;
+        progress("run %d of %d with timers", run + b->o->warmup + 2, b->o->runs + b->o->warmup + 1);
+        TRY(bench_run(b, b->timed, &unused));
+        if (run >= 0)
+            TRY(record_times(b, run, ms));
+    }
+    progress_clear();
+    return TSR_OK;
+}
+
+static void keep_medians(bench *b, double *ms) {
+    int runs = b->o->runs;
+    for (int i = 0; i < b->layer_count; i++) {
+        bench_layer *layer = &b->layers[i];
+        layer->ms = spread_of(ms + (size_t)i * (size_t)runs, runs).median;
+        layer->bound = bench_bound(&b->peaks, layer->node.macs, layer->node.bytes);
+    }
+    b->gpu_ms = spread_of(ms + (size_t)b->layer_count * (size_t)runs, runs).median;
+}
+
+/* In a session of its own: timers between passes would disturb the steady times. */
+static tsr_status time_layers(bench *b) {
+    TRY(job_session(b->j, b->device, &(tsr_session_desc){.time_passes = true}, &b->timed));
+    size_t rows = (size_t)b->report.node_count + 1;
+    double *ms = calloc(rows, (size_t)b->o->runs * sizeof *ms);
+    b->layers = calloc(rows, sizeof *b->layers);
+    b->layer_count = b->report.node_count;
+    tsr_status status = ms && b->layers
+                            ? timed_runs(b, ms)
+                            : fail(TSR_OUT_OF_MEMORY, "not enough memory for the layers");
+    if (status == TSR_OK)
+        keep_medians(b, ms);
+    free(ms);
+    return status;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
+
+static tsr_status measure_session(bench *b, tsr_session *session, server *rival) {
+    TRY(count_bounds(b, session));
+    TRY(steady_runs(b, session));
+    return rival ? bench_against(b, session, rival) : TSR_OK;
+}
+
+/* The peaks are measured behind the cold run, whose driver they would warm up. */
+tsr_status bench_measure(bench *b, server *rival) {
+    tsr_session *session;
+    TRY(cold_run(b));
+    progress("measuring the device");
+    tsr_status status = tsr_device_measure(b->device, &b->peaks);
+    if (status != TSR_OK && status != TSR_UNSUPPORTED) /* cpu has none */
+        return fail_library(status);
+    TRY(first_run(b, &session, &b->warm_ms));
+    status = measure_session(b, session, rival);
+    tsr_session_destroy(session);
+    TRY(status);
+    return b->o->layers || b->o->trace || b->o->svg ? time_layers(b) : TSR_OK;
+}
+
+void bench_free(bench *b) {
+    for (int i = 0; b->outputs && i < b->output_count; i++)
+        free(b->outputs[i]);
+    free(b->outputs);
+    free(b->layers);
+    tsr_session_destroy(b->timed);
+    tsr_device_destroy(b->device);
+}

@@ -1,0 +1,175 @@
+/* A bar chart of the layers' times as an SVG file, readable without the numbers beside it. */
+#include "bench.h"
+#include "output.h"
+#include "text.h"
+#include "tool.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { /* pixels */
+       WIDTH = 1120,
+       HEAD = 92,
+       ROW = 18,
+       BAR = 12,
+       LEFT = 420, /* of the bars */
+       SPAN = 520, /* of the axis */
+       FOOT = 16
+};
+
+typedef struct chart {
+    FILE *file;
+    const bench *b;
+    double scale, step; /* pixels for a millisecond, milliseconds between two ticks */
+    int height;
+} chart;
+
+/* ---- text --------------------------------------------------------------------------------------
+ */
+
+/* Bytes of the UTF-8 character at text; 0 where there is none that XML may hold. */
+static int character_length(const char *text) {
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned char first = (unsigned char)text[0];
+    int length = first < 0x80 ? 1 : first < 0xC0 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    unsigned code = length < 2 ? first : first & (0xFFu >> (length + 1));
+    if (first >= 0xF8)
+        return 0;
+    for (int i = 1; i < length; i++) {
+        if (((unsigned char)text[i] & 0xC0) != 0x80)
+            return 0;
+        code = code << 6 | ((unsigned char)text[i] & 0x3F);
+    }
+    bool allowed = length > 0 && code >= 0x20 && code >= least[length] && code <= 0x10FFFF &&
+                   (code < 0xD800 || code > 0xDFFF) && code != 0xFFFE && code != 0xFFFF;
+    return allowed ? length : 0;
+}
+
+/* Names come from the model: they are escaped, and what is no text becomes a question mark. */
+static void put_escaped(const chart *c, const char *text) {
+    while (*text) {
+        int length = character_length(text);
+        const char *escape = *text == '&' ? "&amp;" : *text == '<' ? "&lt;" : NULL;
+        if (escape || !length)
+            fputs(escape ? escape : "?", c->file);
+        else
+            fwrite(text, 1, (size_t)length, c->file);
+        text += length ? length : 1;
+    }
+}
+
+/* style: further attributes, or "". */
+static void put_text(const chart *c, double x, double y, const char *style, const char *text) {
+    fprintf(c->file, "<text x=\"%.1f\" y=\"%.1f\"%s>", x, y, style);
+    put_escaped(c, text);
+    fputs("</text>\n", c->file);
+}
+
+/* ---- scale -------------------------------------------------------------------------------------
+ */
+
+/* 1, 2 or 5 times a power of ten: at most 8 ticks, and room for the longest bar. */
+static void set_scale(chart *c) {
+    double longest = 0;
+    for (int i = 0; i < c->b->layer_count; i++)
+        longest = fmax(longest, fmax(c->b->layers[i].ms, c->b->layers[i].bound.ms));
+    if (longest <= 0)
+        longest = 1;
+    double power = pow(10, floor(log10(longest / 8))), ratio = longest / 8 / power;
+    c->step = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+    c->scale = SPAN / (ceil(longest / c->step) * c->step);
+}
+
+static void put_axis(const chart *c) {
+    for (int i = 0; i * c->step * c->scale <= SPAN + 0.5; i++) {
+        char value[32];
+        double x = LEFT + i * c->step * c->scale;
+        snprintf(value, sizeof value, "%g", i * c->step);
+        fprintf(c->file, "<path class=\"grid\" d=\"M%.1f %d V%d\"/>\n", x, HEAD - 4,
+                c->height - FOOT);
+        put_text(c, x, HEAD - 8, " text-anchor=\"middle\"", value);
+    }
+    put_text(c, LEFT + SPAN + 24, HEAD - 8, "", "ms");
+}
+
+/* ---- rows --------------------------------------------------------------------------------------
+ */
+
+static const char *bar_class(const bench_layer *layer) {
+    return layer->bound.ms < 0 ? "plain" : layer->bound.by_bytes ? "mem" : "ops";
+}
+
+static void put_figures(const chart *c, const bench_layer *layer, double y) {
+    char figures[64];
+    if (layer->ms < 0)
+        return;
+    int used = snprintf(figures, sizeof figures, "%s ms", ms_label(layer->ms).text);
+    if (layer->bound.ms > 0 && layer->ms > 0)
+        snprintf(figures + used, sizeof figures - (size_t)used, ", %.0f %% of bound",
+                 100 * layer->bound.ms / layer->ms);
+    put_text(c, WIDTH - 10, y, " text-anchor=\"end\"", figures);
+}
+
+static void put_row(const chart *c, int index) {
+    const bench_layer *layer = &c->b->layers[index];
+    const tsr_node_report *node = &layer->node;
+    double top = HEAD + index * ROW, line = top + BAR - 2, x = LEFT + layer->bound.ms * c->scale;
+    put_text(c, 10, line, "", short_label(node->name, 24).text);
+    put_text(c, 170, line, "", short_label(node->op, 20).text);
+    put_text(c, LEFT - 8, line, " text-anchor=\"end\"", shape_label(&node->shape).text);
+    fprintf(c->file, "<rect class=\"bar %s\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>\n",
+            bar_class(layer), LEFT, top, fmax(layer->ms, 0) * c->scale, BAR);
+    if (layer->bound.ms > 0)
+        fprintf(c->file, "<path class=\"bound\" d=\"M%.2f %.1f v%d\"/>\n", x, top - 2, BAR + 4);
+    put_figures(c, layer, line);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static void put_legend(const chart *c) {
+    static const struct {
+        const char *class, *text;
+    } entries[] = {{"ops", "bound by operations"}, {"mem", "bound by bytes moved"}};
+    for (int i = 0; i < 2; i++) {
+        fprintf(c->file, "<rect class=\"%s\" x=\"%d\" y=\"50\" width=\"12\" height=\"12\"/>\n",
+                entries[i].class, 10 + i * 160);
+        put_text(c, 28 + i * 160, 60, "", entries[i].text);
+    }
+    fputs("<path class=\"bound\" d=\"M336 48 v16\"/>\n", c->file);
+    put_text(c, 344, 60, "", "the bound: the least by the device's measured peaks");
+}
+
+static void put_head(const chart *c) {
+    const bench *b = c->b;
+    char line[1024];
+    fprintf(c->file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"11\">\n"
+            "<style>.page{fill:#fff}.ops{fill:#4c78a8}.mem{fill:#e3953b}.plain{fill:#8a8a8a}"
+            ".grid{stroke:#ddd}.bound{stroke:#111;stroke-width:2}</style>\n"
+            "<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n",
+            WIDTH, c->height, WIDTH, c->height, WIDTH, c->height);
+    snprintf(line, sizeof line, "%s on %s: %s", b->j->path, b->info.backend, b->info.name);
+    put_text(c, 10, 20, " font-size=\"15\"", line);
+    snprintf(line, sizeof line,
+             "steady %.2f ms, quartiles %.2f to %.2f; layers by %s, medians of %d runs",
+             b->steady.median, b->steady.q1, b->steady.q3,
+             b->info.has_timer ? "the GPU's clock" : "wall clock", b->o->runs);
+    put_text(c, 10, 38, "", line);
+    if (b->peaks.gflops > 0)
+        put_legend(c);
+}
+
+tsr_status bench_write_svg(const bench *b, const char *path) {
+    output_file out;
+    TRY(output_begin(path, &out));
+    chart c = {.file = out.file, .b = b, .height = HEAD + b->layer_count * ROW + FOOT};
+    set_scale(&c);
+    put_head(&c);
+    put_axis(&c);
+    for (int i = 0; i < b->layer_count; i++)
+        put_row(&c, i);
+    fputs("</svg>\n", c.file);
+    return output_end(&out, TSR_OK);
+}

@@ -20,6 +20,8 @@
  * - Threads: different devices may be used from different threads. One device, and every session
  * made on it, belongs to one thread at a time. A model is immutable once loaded and may be shared.
  * - Strings handed out stay valid as long as the object that they came from.
+ * - Compiled programs are kept in ${XDG_CACHE_HOME:-~/.cache}/tessera, at most 64 MiB; the
+ *   environment variable TSR_CACHE=off leaves the folder alone.
  */
 #ifndef TESSERA_H
 #define TESSERA_H
@@ -424,7 +426,8 @@ typedef struct tsr_node_report {
 typedef struct tsr_report {
     const char *backend;
     int node_count, pass_count;
-    int program_count;         /* distinct programs compiled for this session */
+    int program_count;         /* distinct programs that this session runs */
+    int cached_programs;       /* of them came from the cache on disk, compiled already */
     double compile_ms;         /* wall time that compiling and linking took */
     int64_t macs;              /* per run */
     uint64_t tensor_bytes;     /* planned bytes of tensors: the peak, all allocated at once */

@@ -34,7 +34,10 @@ static tsr_status build_programs(tsr_runner *r) {
         if (!text)
             return out_of_memory();
         TSR_TRY(tsr_program_acquire(&r->device->programs, text, &r->passes[i].program));
-        r->base.program_count += !in_earlier_pass(r, i);
+        if (in_earlier_pass(r, i))
+            continue;
+        r->base.program_count++;
+        r->base.cached_programs += r->passes[i].program->cached;
     }
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         const tsr_pass *pass = &r->base.plan->passes[i];

@@ -201,6 +201,7 @@ static tsr_status load_gl(tsr_backend_device *d, const tsr_device_desc *desc) {
 static tsr_status set_up(tsr_backend_device *d, const tsr_device_desc *desc) {
     read_info(d, desc);
     TSR_TRY(check_context(d));
+    tsr_program_cache_open(&d->programs, &d->info);
     glGenVertexArrays(1, &d->vertex_array);
     return tsr_gles_check_error(d, "setting up the context");
 }
@@ -211,6 +212,8 @@ static tsr_status open_own(tsr_backend_device *d, const tsr_device_desc *desc) {
     tsr_status status = load_gl(d, desc);
     if (status == TSR_OK) {
         tsr_gl_state_defaults();
+        if (d->gl.KHR_parallel_shader_compile)
+            glMaxShaderCompilerThreadsKHR(UINT32_MAX); /* as many as the driver likes */
         status = set_up(d, desc);
     }
     restore_current(d);

@@ -20,10 +20,11 @@ static GLuint start_shader(GLenum type, const char *text) {
     return shader;
 }
 
-static GLuint start_program(const char *fragment_text) {
+static GLuint start_program(const char *fragment_text, bool retrievable) {
     GLuint vertex = start_shader(GL_VERTEX_SHADER, vertex_text);
     GLuint fragment = start_shader(GL_FRAGMENT_SHADER, fragment_text);
     GLuint program = glCreateProgram();
+    glProgramParameteri(program, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, retrievable);
     glAttachShader(program, vertex);
     glAttachShader(program, fragment);
     glLinkProgram(program);
@@ -31,6 +32,57 @@ static GLuint start_program(const char *fragment_text) {
     glDeleteShader(fragment);
     return program;
 }
+
+/* ---- the cache on disk: entries are a binary format and the driver's bytes ------------------- */
+
+void tsr_program_cache_open(tsr_program_cache *cache, const tsr_device_info *device) {
+    GLint formats = 0;
+    glGetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats);
+    cache->on_disk = formats > 0;
+    cache->device = tsr_cache_key_start();
+    const char *const parts[] = {"gles program", TSR_VERSION, device->name, device->version,
+                                 vertex_text};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        cache->device = tsr_cache_key_add(cache->device, parts[i]);
+}
+
+/* 0 if there is none, or the driver does not take it any more. */
+static GLuint load_program(const tsr_cache_key *key) {
+    GLenum format = 0;
+    GLint linked = GL_FALSE;
+    size_t size = 0;
+    char *entry = tsr_cache_load(key, &size);
+    GLuint program = entry && size > sizeof format ? glCreateProgram() : 0;
+    if (program) {
+        memcpy(&format, entry, sizeof format);
+        glProgramBinary(program, format, entry + sizeof format, (GLsizei)(size - sizeof format));
+        glGetProgramiv(program, GL_LINK_STATUS, &linked);
+    }
+    free(entry);
+    if (linked)
+        return program;
+    if (program)
+        glGetError(); /* of a format that is unknown by now */
+    glDeleteProgram(program);
+    return 0;
+}
+
+static void store_program(const tsr_program *p) {
+    GLenum format = 0;
+    GLint length = 0;
+    glGetProgramiv(p->id, GL_PROGRAM_BINARY_LENGTH, &length);
+    char *entry = length > 0 ? malloc(sizeof format + (size_t)length) : NULL;
+    if (!entry)
+        return;
+    GLsizei written = 0;
+    glGetProgramBinary(p->id, length, &written, &format, entry + sizeof format);
+    memcpy(entry, &format, sizeof format);
+    if (written > 0)
+        tsr_cache_store(&p->key, entry, sizeof format + (size_t)written);
+    free(entry);
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
 
 tsr_status tsr_program_acquire(tsr_program_cache *cache, char *text, tsr_program **out) {
     for (tsr_program *p = cache->head; p; p = p->next)
@@ -45,8 +97,15 @@ tsr_status tsr_program_acquire(tsr_program_cache *cache, char *text, tsr_program
         free(text);
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
     }
-    *p = (tsr_program){
-        .next = cache->head, .text = text, .id = start_program(text), .references = 1};
+    *p = (tsr_program){.next = cache->head, .text = text, .references = 1};
+    if (cache->on_disk) {
+        p->key = tsr_cache_key_add(cache->device, text);
+        p->id = load_program(&p->key);
+        p->cached = p->id != 0;
+        p->to_store = !p->cached;
+    }
+    if (!p->cached)
+        p->id = start_program(text, p->to_store);
     cache->head = p;
     *out = p;
     return TSR_OK;
@@ -91,6 +150,8 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel) {
     if (!linked)
         return report_failure(p, kernel);
     p->checked = true;
+    if (p->to_store)
+        store_program(p);
     p->output_size = glGetUniformLocation(p->id, "O_size");
     p->output_grid = glGetUniformLocation(p->id, "O_grid");
     p->output_inverse = glGetUniformLocation(p->id, "O_inverse");

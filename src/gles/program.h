@@ -2,6 +2,7 @@
 #ifndef TSR_GLES_PROGRAM_H
 #define TSR_GLES_PROGRAM_H
 
+#include "base/cache.h"
 #include "gles/gl.h"
 #include "plan/plan.h"
 
@@ -12,6 +13,8 @@ struct tsr_program {
     GLuint id;
     int references;
     bool checked; /* link status was asked for */
+    tsr_cache_key key;
+    bool cached, to_store; /* came from the cache on disk; goes there once it is linked */
     /* locations, -1 where the driver removed a uniform */
     GLint output_size, output_grid, output_inverse, posts;
     GLint source_size[TSR_MAX_SOURCES], source_grid[TSR_MAX_SOURCES],
@@ -20,8 +23,12 @@ struct tsr_program {
 
 typedef struct tsr_program_cache {
     tsr_program *head;
+    bool on_disk; /* the driver gives programs away as bytes */
+    tsr_cache_key device;
 } tsr_program_cache;
 
+/* device: name and version are filled in. */
+void tsr_program_cache_open(tsr_program_cache *cache, const tsr_device_info *device);
 /* Finds or starts compiling the program of a pass; text is taken over. Drivers that compile in
  * parallel go on while other programs are started; tsr_program_finish waits. */
 tsr_status tsr_program_acquire(tsr_program_cache *cache, char *text, tsr_program **program);

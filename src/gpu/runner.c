@@ -113,6 +113,7 @@ bool tsr_gpu_can_read(const tsr_gpu_runner *r, int value) {
 void tsr_gpu_report(const tsr_gpu_runner *r, tsr_report *out) {
     out->pass_count = r->plan->pass_count;
     out->program_count = r->program_count;
+    out->cached_programs = r->cached_programs;
     out->compile_ms = r->compile_ms;
     out->tensor_bytes = r->plan->tensor_bytes;
     out->live_bytes_bound = r->plan->live_bytes_bound;

@@ -20,7 +20,7 @@ typedef struct tsr_gpu_runner {
     const char **kernels;    /* by node of the graph: "reduce+normalize" */
     double *node_ms;         /* by node of the graph: latest measured, -1 for none */
     double gpu_ms;           /* see tsr_report */
-    int program_count;
+    int program_count, cached_programs;
     double compile_ms;
     uint64_t allocated_bytes;
 } tsr_gpu_runner;

@@ -1,0 +1,212 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "base/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_FOLDER_BYTES = 64 << 20, MAX_ENTRY_BYTES = 16 << 20 };
+
+/* Entries are called <name in 16 digits>.cache, while being written .cache.XXXXXX behind them. */
+#define SUFFIX ".cache"
+#define TEMPORARY ".XXXXXX"
+enum { NAME_SIZE = 16 + sizeof SUFFIX + sizeof TEMPORARY };
+
+typedef struct entry_header {
+    char magic[8];
+    uint64_t key_check, size, checksum; /* size and checksum: of the bytes behind */
+} entry_header;
+
+static const char magic[8] = "TSRCACH1";
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static const uint64_t fnv_basis = 14695981039346656037u, fnv_prime = 1099511628211u;
+
+static uint64_t hash(uint64_t state, const void *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        state = (state ^ ((const unsigned char *)bytes)[i]) * fnv_prime;
+    return state;
+}
+
+tsr_cache_key tsr_cache_key_start(void) {
+    return (tsr_cache_key){.name = fnv_basis, .check = ~fnv_basis};
+}
+
+tsr_cache_key tsr_cache_key_add(tsr_cache_key key, const char *text) {
+    size_t size = strlen(text) + 1; /* with its end: "a", "bc" is another key than "ab", "c" */
+    key.name = hash(key.name, text, size);
+    for (size_t i = 0; i < size; i++) { /* multiplied first and rotated: no function of `name` */
+        key.check = key.check * fnv_prime + (unsigned char)text[i];
+        key.check = key.check << 23 | key.check >> 41;
+    }
+    return key;
+}
+
+/* ---- the folder ------------------------------------------------------------------------------ */
+
+/* As the XDG specification has it: a relative path counts as none. */
+static bool find_folder(char *path, size_t size) {
+    const char *off = getenv("TSR_CACHE"), *cache = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
+    if (off && !strcmp(off, "off"))
+        return false;
+    int length = -1;
+    if (cache && *cache == '/')
+        length = snprintf(path, size, "%s/tessera", cache);
+    else if (home && *home == '/')
+        length = snprintf(path, size, "%s/.cache/tessera", home);
+    return length > 0 && (size_t)length < size;
+}
+
+static bool make_folder(char *path) {
+    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        int made = mkdir(path, 0700);
+        int reason = errno;
+        *slash = '/';
+        if (made != 0 && reason != EEXIST && reason != EROFS && reason != EACCES)
+            return false; /* where it must not be written the next may be there already */
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static bool entry_path(const tsr_cache_key *key, const char *folder, char *path, size_t size) {
+    int length = snprintf(path, size, "%s/%016" PRIx64 SUFFIX, folder, key->name);
+    return length > 0 && (size_t)length < size;
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+static bool read_all(int file, void *bytes, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t count = read(file, (char *)bytes + done, size - done);
+        if (count <= 0 && !(count < 0 && errno == EINTR))
+            return false;
+        done += count > 0 ? (size_t)count : 0;
+    }
+    return true;
+}
+
+static void *read_entry(int file, const tsr_cache_key *key, size_t *size) {
+    entry_header header;
+    struct stat info;
+    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) ||
+        !read_all(file, &header, sizeof header) || memcmp(header.magic, magic, sizeof magic) != 0 ||
+        header.key_check != key->check || header.size > MAX_ENTRY_BYTES ||
+        (uint64_t)info.st_size != sizeof header + header.size)
+        return NULL;
+    void *bytes = malloc((size_t)header.size + 1);
+    if (bytes && (!read_all(file, bytes, (size_t)header.size) ||
+                  hash(fnv_basis, bytes, (size_t)header.size) != header.checksum)) {
+        free(bytes);
+        return NULL;
+    }
+    *size = (size_t)header.size;
+    return bytes;
+}
+
+void *tsr_cache_load(const tsr_cache_key *key, size_t *size) {
+    char folder[PATH_MAX], path[PATH_MAX + NAME_SIZE];
+    if (!find_folder(folder, sizeof folder) || !entry_path(key, folder, path, sizeof path))
+        return NULL;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return NULL;
+    void *bytes = read_entry(file, key, size);
+    if (bytes)
+        futimens(file, NULL); /* new again; where that is not allowed it just grows old */
+    close(file);
+    return bytes;
+}
+
+/* ---- storing --------------------------------------------------------------------------------- */
+
+typedef struct folder_entry {
+    char name[NAME_SIZE];
+    struct timespec used;
+    int64_t bytes;
+} folder_entry;
+
+static bool is_older(const folder_entry *a, const folder_entry *b) {
+    return a->used.tv_sec != b->used.tv_sec ? a->used.tv_sec < b->used.tv_sec
+                                            : a->used.tv_nsec < b->used.tv_nsec;
+}
+
+/* Sums up the bytes of all entries, what crashed writers left included, and finds the oldest. */
+static int64_t survey(DIR *folder, folder_entry *oldest) {
+    int64_t total = 0;
+    *oldest = (folder_entry){{0}, {0, 0}, 0};
+    rewinddir(folder);
+    for (struct dirent *found; (found = readdir(folder));) {
+        struct stat info;
+        size_t length = strlen(found->d_name);
+        if (length >= NAME_SIZE || length < 16 ||
+            strncmp(found->d_name + 16, SUFFIX, strlen(SUFFIX)) ||
+            fstatat(dirfd(folder), found->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(info.st_mode))
+            continue;
+        folder_entry entry = {.used = info.st_mtim, .bytes = info.st_size};
+        memcpy(entry.name, found->d_name, length);
+        total += entry.bytes;
+        if (!*oldest->name || is_older(&entry, oldest))
+            *oldest = entry;
+    }
+    return total;
+}
+
+/* Other processes may do the same at the same time: an entry that is gone already is no failure. */
+static void remove_oldest(const char *path) {
+    DIR *folder = opendir(path);
+    folder_entry oldest;
+    while (folder && survey(folder, &oldest) > MAX_FOLDER_BYTES)
+        if (unlinkat(dirfd(folder), oldest.name, 0) != 0 && errno != ENOENT)
+            break;
+    if (folder)
+        closedir(folder);
+}
+
+static bool write_all(int file, const void *bytes, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t count = write(file, (const char *)bytes + done, size - done);
+        if (count < 0 && errno != EINTR)
+            return false;
+        done += count > 0 ? (size_t)count : 0;
+    }
+    return true;
+}
+
+/* Readers see the old entry or the whole new one. */
+static void replace_entry(const char *path, const entry_header *header, const void *bytes) {
+    char temporary[PATH_MAX + NAME_SIZE + sizeof TEMPORARY];
+    snprintf(temporary, sizeof temporary, "%s" TEMPORARY, path);
+    int file = mkstemp(temporary);
+    if (file < 0)
+        return;
+    bool written =
+        write_all(file, header, sizeof *header) && write_all(file, bytes, (size_t)header->size);
+    written = close(file) == 0 && written;
+    if (!written || rename(temporary, path) != 0)
+        unlink(temporary);
+}
+
+void tsr_cache_store(const tsr_cache_key *key, const void *bytes, size_t size) {
+    char folder[PATH_MAX], path[PATH_MAX + NAME_SIZE];
+    if (size > MAX_ENTRY_BYTES || !find_folder(folder, sizeof folder) || !make_folder(folder) ||
+        !entry_path(key, folder, path, sizeof path))
+        return;
+    entry_header header = {
+        .key_check = key->check, .size = size, .checksum = hash(fnv_basis, bytes, size)};
+    memcpy(header.magic, magic, sizeof magic);
+    replace_entry(path, &header, bytes);
+    remove_oldest(folder);
+}

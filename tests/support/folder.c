@@ -1,0 +1,72 @@
+#define _XOPEN_SOURCE 700 /* nftw */
+
+#include "support/folder.h"
+
+#include <dirent.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+void make_cache_folder(char folder[FOLDER_PATH]) {
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, FOLDER_PATH, "%s/tessera-test-XXXXXX", parent ? parent : "/tmp");
+    assert_non_null(mkdtemp(folder));
+    setenv("XDG_CACHE_HOME", folder, 1);
+    unsetenv("TSR_CACHE");
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk) {
+    (void)info, (void)kind, (void)walk;
+    return remove(path);
+}
+
+void remove_cache_folder(const char *folder) {
+    setenv("TSR_CACHE", "off", 1);
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int each_entry(const char *folder, folder_fn *fn, void *user) {
+    char path[2 * FOLDER_PATH];
+    snprintf(path, sizeof path, "%s/tessera", folder);
+    DIR *open = opendir(path);
+    int count = 0;
+    for (struct dirent *found; open && (found = readdir(open));) {
+        if (*found->d_name == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/tessera/%s", folder, found->d_name);
+        count++;
+        if (fn)
+            fn(path, user);
+    }
+    if (open)
+        closedir(open);
+    return count;
+}
+
+unsigned char *read_bytes(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    unsigned char *bytes = malloc(*size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+void write_bytes(const char *path, const void *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}

@@ -1,0 +1,23 @@
+/* A temporary folder and the files in it, for tests of what lies on disk. What goes wrong fails the
+ * test. */
+#ifndef TESTS_SUPPORT_FOLDER_H
+#define TESTS_SUPPORT_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { FOLDER_PATH = 512 };
+
+/* An empty folder, and the cache on disk switched on inside: ${folder}/tessera. */
+void make_cache_folder(char folder[FOLDER_PATH]);
+/* Removes it with all that is in it and switches the cache off. */
+void remove_cache_folder(const char *folder);
+
+/* Calls fn for every entry of ${folder}/tessera; returns how many there are. */
+typedef void folder_fn(const char *path, void *user);
+int each_entry(const char *folder, folder_fn *fn, void *user);
+
+unsigned char *read_bytes(const char *path, size_t *size); /* to be freed */
+void write_bytes(const char *path, const void *bytes, size_t size);
+
+#endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* TEXELS: copied and transferred, 16 MiB; GROUPS: of dispatches that compute and load. */
-enum { TEXELS = 1 << 20, GROUPS = 4096, GROUP = 64, SAMPLES = 5, SAMPLE_MS = 20 };
+enum { TEXELS = 1 << 20, GROUPS = 4096, GROUP = 64, SAMPLES = 9, SAMPLE_MS = 20, MOST_MS = 400 };
 enum { INVOCATION_FLOPS = 64 * 8 * 3 * 4 * 2, INVOCATION_LOADS = 8 * 8 };
 enum { BYTES = TEXELS * 16 };
 
@@ -94,14 +94,15 @@ static tsr_status timed(bench *b, work_fn *work, int count, double *ms) {
 }
 
 /* Billions a second of something that is done `amount` times each time: the best of several
- * samples, after one that warms up. */
+ * samples, after one that warms up; fewer of them on a slow device. */
 static tsr_status best_rate(bench *b, work_fn *work, double amount, double *best) {
-    double once, ms;
+    double once, ms, sum = 0;
     TSR_TRY(timed(b, work, 1, &once));
     TSR_TRY(timed(b, work, 1, &once));
     int count = once > SAMPLE_MS ? 1 : (int)(SAMPLE_MS / (once + 0.02)) + 1;
-    for (int i = 0; i < SAMPLES; i++) {
+    for (int i = 0; i < SAMPLES && sum < MOST_MS; i++) {
         TSR_TRY(timed(b, work, count, &ms));
+        sum += ms;
         double rate = count * amount / ms * 1e-6;
         *best = rate > *best ? rate : *best;
     }

@@ -55,6 +55,7 @@ static void add_report(cJSON *root, const tsr_report *report) {
     cJSON_AddNumberToObject(root, "weight_bytes", (double)report->weight_bytes);
     cJSON_AddNumberToObject(root, "passes", report->pass_count);
     cJSON_AddNumberToObject(root, "programs", report->program_count);
+    cJSON_AddNumberToObject(root, "cached_programs", report->cached_programs);
     add_ms(root, "compile_ms", report->compile_ms);
 }
 

@@ -10,9 +10,10 @@ static void print_peaks(const tsr_device_peaks *p) {
 
 static void print_times(const bench *b) {
     const spread *s = &b->steady;
-    printf("cold    %.1f ms: session and first run; %d programs compiled in %.1f ms; besides %.1f "
-           "ms to open the device\n",
-           b->cold_ms, b->report.program_count, b->report.compile_ms, b->device_ms);
+    printf("cold    %.1f ms: session and first run; %d programs, %d from the cache, in %.1f ms; "
+           "device opened in %.1f ms\n",
+           b->cold_ms, b->report.program_count, b->report.cached_programs, b->report.compile_ms,
+           b->device_ms);
     printf("warm    %.1f ms: the same once more in this process\n", b->warm_ms);
     printf("steady  %.2f ms median of %d, quartiles %.2f to %.2f, all %.2f to %.2f; upload and "
            "readback included\n",

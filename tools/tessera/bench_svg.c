@@ -89,7 +89,8 @@ static void put_axis(const chart *c) {
                 c->height - FOOT);
         put_text(c, x, HEAD - 8, " text-anchor=\"middle\"", value);
     }
-    put_text(c, LEFT + SPAN + 24, HEAD - 8, "", "ms");
+    put_text(c, WIDTH - 10, HEAD - 8, " text-anchor=\"end\"",
+             c->b->peaks.gflops > 0 ? "time in ms, bound / time" : "time in ms");
 }
 
 /* ---- rows --------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ static void put_figures(const chart *c, const bench_layer *layer, double y) {
         return;
     int used = snprintf(figures, sizeof figures, "%s ms", ms_label(layer->ms).text);
     if (layer->bound.ms > 0 && layer->ms > 0)
-        snprintf(figures + used, sizeof figures - (size_t)used, ", %.0f %% of bound",
+        snprintf(figures + used, sizeof figures - (size_t)used, ", %.0f %%",
                  100 * layer->bound.ms / layer->ms);
     put_text(c, WIDTH - 10, y, " text-anchor=\"end\"", figures);
 }

@@ -92,9 +92,9 @@ int cmd_bench(int argc, char **argv) {
                  "       [--json FILE] [--trace FILE] [--svg FILE] [--against BACKEND|PATH]",
         .notes = "Peaks are those of multiply-adds, fetches, copies and transfers alone, on this "
                  "device.\nA bound is the least that a layer can take by them: its operations, or "
-                 "its inputs,\nweights and outputs moved once each (ops, mem).\nDrivers keep "
-                 "compiled programs on disk: give a cold measurement an empty "
-                 "MESA_SHADER_CACHE_DIR.\n",
+                 "its inputs,\nweights and outputs moved once each (ops, mem).\nFor a cold "
+                 "measurement set TSR_CACHE=off and give Mesa an empty "
+                 "MESA_SHADER_CACHE_DIR:\nboth keep compiled programs on disk.\n",
         .min_arguments = 1,
         .max_arguments = 1};
     OPTIONS_ADD(&set, own);

@@ -14,6 +14,8 @@ typedef struct bench_options {
     char *json, *trace, *svg;
     char *against; /* a backend, or the path of another build's tool */
     char *serve;   /* the backend to serve runs on */
+    int argc;      /* what the command was given, for processes that do the same: not owned */
+    char **argv;
 } bench_options;
 
 /* Of samples; quartiles between two of them are interpolated. */
@@ -31,6 +33,12 @@ typedef struct roofline {
     double ms; /* negative: the device has no peaks */
     bool by_bytes;
 } roofline;
+
+/* A process from its start to its first result. */
+typedef struct start_figures {
+    double ms, compile_ms;
+    int programs, cached; /* cached: of the programs, from Tessera's cache on disk */
+} start_figures;
 
 typedef struct bench_layer {
     tsr_node_report node; /* its strings are the timed session's; its ms are of the latest run */
@@ -51,9 +59,9 @@ typedef struct bench {
     int output_count;
     float **outputs; /* allocated by the first run */
     tsr_device_peaks peaks;
-    double device_ms, cold_ms, warm_ms;
+    start_figures cold, warm;
     spread steady;
-    tsr_report report; /* of the cold session */
+    tsr_report report; /* of the steady session */
     uint64_t bytes, upload_bytes, readback_bytes;
     double bound_ms;    /* of all layers, upload and readback; negative: unknown */
     run_times latest;   /* of the latest run */
@@ -73,32 +81,38 @@ double bench_gflops(int64_t macs, double ms);
 /* ---- bench_run.c: runs -------------------------------------------------------------------------
  */
 
-typedef struct server server;
-
 /* Upload, run and readback of every output; returns the milliseconds in *ms. */
 tsr_status bench_run(bench *b, tsr_session *session, double *ms);
-/* rival: NULL without --against. */
-tsr_status bench_measure(bench *b, server *rival);
+tsr_status bench_measure(bench *b);
 void bench_free(bench *b);
 
-/* ---- bench_against.c: two backends or builds in turns ------------------------------------------
+/* ---- bench_server.c: a process that makes one run each time it is asked ------------------------
  */
 
-/* A tool that makes one run each time it is asked: `tessera bench --serve`. */
-struct server {
+typedef struct server {
     pid_t pid;
     FILE *to, *from;
-};
+} server;
 
-/* Starts the tool with our own arguments before they are parsed; it waits for server_begin. */
-tsr_status server_start(const bench_options *o, int argc, char **argv, server *made);
-/* NULL members are fine: a server that was not started. */
+/* Starts a tool, NULL: this one, with the arguments that we were given and `--serve BACKEND`. */
+tsr_status server_start(const bench_options *o, const char *tool, const char *backend,
+                        char **environment, server *made);
 void server_stop(server *s);
-/* Makes runs here and there in turns. */
-tsr_status bench_against(bench *b, tsr_session *session, server *s);
+/* Its first run, and the name of its device. Where there is no answer, the process said why. */
+tsr_status server_begin(server *s, start_figures *figures, label *name);
+tsr_status server_run(server *s, double *ms);
+
 /* The other side: waits to be begun, then runs until the standard input ends. */
 bool serve_awaits_begin(void);
 tsr_status bench_serve(bench *b);
+
+/* ---- who asks such processes -------------------------------------------------------------------
+ */
+
+/* bench_start.c: one with empty caches, then one with those that it left. */
+tsr_status bench_starts(bench *b);
+/* bench_against.c: runs here and there in turns. */
+tsr_status bench_against(bench *b, tsr_session *session);
 
 /* ---- what is written ---------------------------------------------------------------------------
  */

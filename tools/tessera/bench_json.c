@@ -54,9 +54,15 @@ static void add_report(cJSON *root, const tsr_report *report) {
     cJSON_AddNumberToObject(root, "live_lower_bound_bytes", (double)report->live_bytes_bound);
     cJSON_AddNumberToObject(root, "weight_bytes", (double)report->weight_bytes);
     cJSON_AddNumberToObject(root, "passes", report->pass_count);
-    cJSON_AddNumberToObject(root, "programs", report->program_count);
-    cJSON_AddNumberToObject(root, "cached_programs", report->cached_programs);
-    add_ms(root, "compile_ms", report->compile_ms);
+}
+
+static void add_starts(cJSON *root, const bench *b) {
+    add_ms(root, "cold_ms", b->cold.ms);
+    cJSON_AddNumberToObject(root, "programs", b->cold.programs);
+    add_ms(root, "compile_ms", b->cold.compile_ms);
+    add_ms(root, "warm_ms", b->warm.ms);
+    cJSON_AddNumberToObject(root, "warm_cached_programs", b->warm.cached);
+    add_ms(root, "warm_compile_ms", b->warm.compile_ms);
 }
 
 static void add_rival(cJSON *root, const bench_rival *r) {
@@ -97,9 +103,7 @@ static cJSON *bench_json(const bench *b) {
     cJSON_AddStringToObject(root, "precision", b->o->job.precision ? "fp16" : "fp32");
     cJSON_AddNumberToObject(root, "runs", b->o->runs);
     add_peaks(root, &b->peaks);
-    add_ms(root, "device_ms", b->device_ms);
-    add_ms(root, "cold_ms", b->cold_ms);
-    add_ms(root, "warm_ms", b->warm_ms);
+    add_starts(root, b);
     add_spread(root, &b->steady);
     add_ms(root, "gpu_ms", b->gpu_ms);
     add_rates(root, b);

@@ -10,11 +10,12 @@ static void print_peaks(const tsr_device_peaks *p) {
 
 static void print_times(const bench *b) {
     const spread *s = &b->steady;
-    printf("cold    %.1f ms: session and first run; %d programs, %d from the cache, in %.1f ms; "
-           "device opened in %.1f ms\n",
-           b->cold_ms, b->report.program_count, b->report.cached_programs, b->report.compile_ms,
-           b->device_ms);
-    printf("warm    %.1f ms: the same once more in this process\n", b->warm_ms);
+    printf("cold    %.1f ms from a process's start to its first result, caches empty; %d programs "
+           "in %.1f ms\n",
+           b->cold.ms, b->cold.programs, b->cold.compile_ms);
+    printf(
+        "warm    %.1f ms the same with the caches that it left; %d of them from ours, in %.1f ms\n",
+        b->warm.ms, b->warm.cached, b->warm.compile_ms);
     printf("steady  %.2f ms median of %d, quartiles %.2f to %.2f, all %.2f to %.2f; upload and "
            "readback included\n",
            s->median, b->o->runs, s->q1, s->q3, s->min, s->max);

@@ -71,36 +71,12 @@ tsr_status bench_run(bench *b, tsr_session *session, double *ms) {
     return TSR_OK;
 }
 
-/* A session and its first run. */
-static tsr_status first_run(bench *b, tsr_session **session, double *ms) {
-    double start = now_ms(), run_ms;
-    TRY(job_session(b->j, b->device, &(tsr_session_desc){0}, session));
-    tsr_status status = bench_run(b, *session, &run_ms);
-    *ms = now_ms() - start;
-    if (status != TSR_OK)
-        tsr_session_destroy(*session);
-    return status;
-}
-
-static tsr_status cold_run(bench *b) {
-    tsr_session *session;
-    double start = now_ms();
-    TRY(job_device(&b->o->job, NULL, &b->device));
-    b->device_ms = now_ms() - start;
-    TRY_LIBRARY(tsr_device_get_info(b->device, &b->info));
-    progress("first run");
-    TRY(first_run(b, &session, &b->cold_ms));
-    tsr_status status = tsr_session_report(session, &b->report);
-    tsr_session_destroy(session);
-    return status == TSR_OK ? TSR_OK : fail_library(status);
-}
-
 static tsr_status steady_runs(bench *b, tsr_session *session) {
     double unused, *ms = calloc((size_t)b->o->runs, sizeof *ms);
     if (!ms)
         return fail(TSR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
     tsr_status status = TSR_OK;
-    for (int i = 0; status == TSR_OK && i < b->o->warmup; i++)
+    for (int i = 0; status == TSR_OK && i <= b->o->warmup; i++)
         status = bench_run(b, session, &unused);
     for (int i = 0; status == TSR_OK && i < b->o->runs; i++) {
         progress("run %d of %d", i + 1, b->o->runs);
@@ -208,22 +184,28 @@ static tsr_status time_layers(bench *b) {
 /* ---- all of it ---------------------------------------------------------------------------------
  */
 
-static tsr_status measure_session(bench *b, tsr_session *session, server *rival) {
+static tsr_status measure_session(bench *b, tsr_session *session) {
+    TRY_LIBRARY(tsr_session_report(session, &b->report));
     TRY(count_bounds(b, session));
     TRY(steady_runs(b, session));
-    return rival ? bench_against(b, session, rival) : TSR_OK;
+    return b->o->against ? bench_against(b, session) : TSR_OK;
 }
 
-/* The peaks are measured behind the cold run, whose driver they would warm up. */
-tsr_status bench_measure(bench *b, server *rival) {
-    tsr_session *session;
-    TRY(cold_run(b));
+static tsr_status open_device(bench *b) {
+    TRY(job_device(&b->o->job, NULL, &b->device));
+    TRY_LIBRARY(tsr_device_get_info(b->device, &b->info));
     progress("measuring the device");
     tsr_status status = tsr_device_measure(b->device, &b->peaks);
-    if (status != TSR_OK && status != TSR_UNSUPPORTED) /* cpu has none */
-        return fail_library(status);
-    TRY(first_run(b, &session, &b->warm_ms));
-    status = measure_session(b, session, rival);
+    return status == TSR_OK || status == TSR_UNSUPPORTED /* on cpu */ ? TSR_OK
+                                                                      : fail_library(status);
+}
+
+tsr_status bench_measure(bench *b) {
+    tsr_session *session;
+    TRY(open_device(b));
+    TRY(bench_starts(b));
+    TRY(job_session(b->j, b->device, &(tsr_session_desc){0}, &session));
+    tsr_status status = measure_session(b, session);
     tsr_session_destroy(session);
     TRY(status);
     return b->o->layers || b->o->trace || b->o->svg ? time_layers(b) : TSR_OK;

@@ -1,8 +1,10 @@
+#define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 #include "output.h"
 #include "tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static tsr_status write_files(const bench *b) {
     bench_print(b);
@@ -21,7 +23,7 @@ static tsr_status check_files(const bench_options *o) {
     return TSR_OK;
 }
 
-static tsr_status bench_model(const job *j, const bench_options *o, server *rival) {
+static tsr_status bench_model(const job *j, const bench_options *o) {
     bench b = {.j = j, .o = o, .gpu_ms = -1, .output_count = tsr_model_output_count(j->model)};
     b.outputs = calloc((size_t)b.output_count + 1, sizeof *b.outputs);
     tsr_status status = TSR_OK;
@@ -29,42 +31,41 @@ static tsr_status bench_model(const job *j, const bench_options *o, server *riva
         status = fail(TSR_OUT_OF_MEMORY, "not enough memory");
     else if (o->serve)
         status = bench_serve(&b);
-    else if ((status = bench_measure(&b, rival)) == TSR_OK)
+    else if ((status = bench_measure(&b)) == TSR_OK)
         status = write_files(&b);
     bench_free(&b);
     return status;
 }
 
-static tsr_status bench_file(bench_options *o, const char *path, server *rival) {
+static tsr_status bench_file(bench_options *o, const char *path) {
     job j;
-    if (o->serve && !serve_awaits_begin())
-        return TSR_OK;
-    if (!o->serve)
+    if (o->serve) {
+        o->job.backend = o->serve;
+        if (!serve_awaits_begin())
+            return TSR_OK;
+    } else {
         TRY(check_files(o));
+    }
     TRY(job_open(&j, &o->job, path, JOB_MISSING_RANDOM));
-    tsr_status status = bench_model(&j, o, rival);
+    tsr_status status = bench_model(&j, o);
     job_close(&j);
     return status;
 }
 
-/* argv: as it was given. */
-static tsr_status bench_arguments(bench_options *o, const char *path, int argc, char **argv) {
-    server rival = {0};
-    if (o->serve)
-        o->job.backend = o->serve;
-    if (!o->against || o->serve)
-        return bench_file(o, path, NULL);
-    TRY(server_start(o, argc, argv, &rival));
-    tsr_status status = bench_file(o, path, &rival);
-    server_stop(&rival);
-    return status;
+static void free_arguments(bench_options *o) {
+    for (int i = 0; o->argv && i < o->argc; i++)
+        free(o->argv[i]);
+    free(o->argv);
 }
 
-static tsr_status copy_arguments(int argc, char **argv, char ***copy) {
-    *copy = calloc((size_t)argc + 1, sizeof **copy);
-    for (int i = 0; *copy && i < argc; i++)
-        (*copy)[i] = argv[i];
-    return *copy ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "not enough memory");
+/* Options are sorted and split in place: a copy keeps them as they were given. */
+static tsr_status copy_arguments(bench_options *o, int argc, char **argv) {
+    o->argc = argc;
+    o->argv = calloc((size_t)argc + 1, sizeof *o->argv);
+    bool complete = o->argv != NULL;
+    for (int i = 0; complete && i < argc; i++)
+        complete = (o->argv[i] = strdup(argv[i])) != NULL;
+    return complete ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "not enough memory");
 }
 
 int cmd_bench(int argc, char **argv) {
@@ -92,9 +93,9 @@ int cmd_bench(int argc, char **argv) {
                  "       [--json FILE] [--trace FILE] [--svg FILE] [--against BACKEND|PATH]",
         .notes = "Peaks are those of multiply-adds, fetches, copies and transfers alone, on this "
                  "device.\nA bound is the least that a layer can take by them: its operations, or "
-                 "its inputs,\nweights and outputs moved once each (ops, mem).\nFor a cold "
-                 "measurement set TSR_CACHE=off and give Mesa an empty "
-                 "MESA_SHADER_CACHE_DIR:\nboth keep compiled programs on disk.\n",
+                 "its inputs,\nweights and outputs moved once each (ops, mem).\nA cold start "
+                 "has empty caches on disk, Tessera's and the driver's; a warm one those that it "
+                 "left.\n",
         .min_arguments = 1,
         .max_arguments = 1};
     OPTIONS_ADD(&set, own);
@@ -102,11 +103,11 @@ int cmd_bench(int argc, char **argv) {
     job_add_session_options(&set, &o.job);
     job_add_input_options(&set, &o.job);
     int arguments, code;
-    char **given;
-    if (copy_arguments(argc, argv, &given) != TSR_OK)
-        return command_exit(TSR_OUT_OF_MEMORY);
-    if (options_parse(&set, argc, argv, &arguments, &code))
-        code = command_exit(bench_arguments(&o, argv[1], argc, given));
-    free(given);
+    tsr_status status = copy_arguments(&o, argc, argv);
+    if (status != TSR_OK)
+        code = command_exit(status);
+    else if (options_parse(&set, argc, argv, &arguments, &code))
+        code = command_exit(bench_file(&o, argv[1]));
+    free_arguments(&o);
     return code;
 }

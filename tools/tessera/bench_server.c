@@ -1,0 +1,179 @@
+/* A process that makes one run for each line it is sent.
+ *
+ *     to the process         from it
+ *     begin                  programs, those from the cache, ms to compile, the device's name:
+ * after its first run run                    milliseconds */
+#define _POSIX_C_SOURCE 200809L
+#include "bench.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- the process -------------------------------------------------------------------------------
+ */
+
+bool serve_awaits_begin(void) {
+    char line[64];
+    return fgets(line, sizeof line, stdin) != NULL;
+}
+
+static bool answer_run(double ms) {
+    printf("%.6f\n", ms);
+    return fflush(stdout) == 0;
+}
+
+static tsr_status serve_runs(bench *b, tsr_session *session) {
+    double ms;
+    char line[64];
+    TRY(bench_run(b, session, &ms));
+    TRY_LIBRARY(tsr_session_report(session, &b->report));
+    printf("%d %d %.6f %s: %s\n", b->report.program_count, b->report.cached_programs,
+           b->report.compile_ms, b->info.backend, b->info.name);
+    fflush(stdout);
+    do {
+        if (!fgets(line, sizeof line, stdin))
+            return TSR_OK;
+        TRY(bench_run(b, session, &ms));
+    } while (answer_run(ms));
+    return fail(TSR_IO, "who asked for runs does not listen any more");
+}
+
+tsr_status bench_serve(bench *b) {
+    tsr_session *session;
+    TRY(job_device(&b->o->job, NULL, &b->device));
+    TRY_LIBRARY(tsr_device_get_info(b->device, &b->info));
+    TRY(job_session(b->j, b->device, &(tsr_session_desc){0}, &session));
+    tsr_status status = serve_runs(b, session);
+    tsr_session_destroy(session);
+    return status;
+}
+
+/* ---- starting one ------------------------------------------------------------------------------
+ */
+
+static void close_both(const int ends[2]) {
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Pipes that only the two processes hold. */
+static bool make_pipes(int to[2], int from[2]) {
+    if (pipe(to) != 0)
+        return false;
+    if (pipe(from) != 0) {
+        close_both(to);
+        return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        fcntl(to[i], F_SETFD, FD_CLOEXEC);
+        fcntl(from[i], F_SETFD, FD_CLOEXEC);
+    }
+    return true;
+}
+
+static int spawn(const char *path, char **argv, char **environment, int input, int output,
+                 pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (!error)
+        error = posix_spawn(pid, path, &actions, NULL, argv, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static tsr_status connect_server(const char *path, char **argv, char **environment, server *made) {
+    int to[2], from[2];
+    if (!make_pipes(to, from))
+        return fail(TSR_IO, "no pipe to another process: %s", strerror(errno));
+    int error = spawn(path, argv, environment, to[0], from[1], &made->pid);
+    close(to[0]);
+    close(from[1]);
+    made->to = error ? NULL : fdopen(to[1], "w");
+    made->from = error ? NULL : fdopen(from[0], "r");
+    if (!made->to)
+        close(to[1]);
+    if (!made->from)
+        close(from[0]);
+    if (error)
+        return fail(TSR_IO, "%s: cannot be run: %s", path, strerror(error));
+    return made->to && made->from ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "no memory for a pipe");
+}
+
+tsr_status server_start(const bench_options *o, const char *tool, const char *backend,
+                        char **environment, server *made) {
+    *made = (server){0};
+    const char **all = calloc((size_t)o->argc + 4, sizeof *all);
+    if (!all)
+        return fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    all[0] = "tessera";
+    all[1] = "bench";
+    all[2] = "--serve";
+    all[3] = backend;
+    for (int i = 1; i < o->argc; i++)
+        all[3 + i] = o->argv[i];
+    /* posix_spawn's argv is not const for historical reasons only. */
+    tsr_status status =
+        connect_server(tool ? tool : "/proc/self/exe", (char **)all, environment, made);
+    free(all);
+    if (status != TSR_OK)
+        server_stop(made);
+    signal(SIGPIPE, SIG_IGN); /* a process that ended is noticed where its answer is missing */
+    return status;
+}
+
+void server_stop(server *s) {
+    if (s->to)
+        fclose(s->to);
+    if (s->from)
+        fclose(s->from);
+    if (s->pid > 0)
+        waitpid(s->pid, NULL, 0);
+    *s = (server){0};
+}
+
+/* ---- asking it ---------------------------------------------------------------------------------
+ */
+
+static tsr_status ask(server *s, const char *what, char *answer, int size) {
+    fprintf(s->to, "%s\n", what);
+    fflush(s->to);
+    if (!fgets(answer, size, s->from))
+        return fail(TSR_DEVICE, "a process that was to run the model ended without an answer");
+    answer[strcspn(answer, "\n")] = '\0';
+    return TSR_OK;
+}
+
+static tsr_status fail_answer(const char *answer) {
+    return fail(TSR_DEVICE, "a process that was to run the model answered '%s'", answer);
+}
+
+tsr_status server_begin(server *s, start_figures *figures, label *name) {
+    char answer[512];
+    int used = 0;
+    TRY(ask(s, "begin", answer, sizeof answer));
+    sscanf(answer, "%d %d %lf %n", &figures->programs, &figures->cached, &figures->compile_ms,
+           &used);
+    if (!used)
+        return fail_answer(answer);
+    snprintf(name->text, sizeof name->text, "%s", answer + used);
+    return TSR_OK;
+}
+
+tsr_status server_run(server *s, double *ms) {
+    char answer[64], *end;
+    TRY(ask(s, "run", answer, sizeof answer));
+    *ms = strtod(answer, &end);
+    return end != answer && *ms > 0 ? TSR_OK : fail_answer(answer);
+}

@@ -1,0 +1,89 @@
+/* Starts of a program, from a process's first moment to its first result: one with empty caches on
+ * disk, Tessera's and the driver's, then one with those that the first one left. */
+#define _XOPEN_SOURCE 700
+#include "bench.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Where Tessera, Mesa and NVIDIA's driver keep compiled programs. */
+static const char *const variables[] = {
+    "XDG_CACHE_HOME=", "MESA_SHADER_CACHE_DIR=", "__GL_SHADER_DISK_CACHE_PATH="};
+
+enum { VARIABLES = sizeof variables / sizeof *variables };
+
+typedef struct cache_folder {
+    char path[256];
+    char settings[VARIABLES][320];
+    char **environment; /* ours, with caches in that folder */
+} cache_folder;
+
+static bool is_replaced(const char *setting) {
+    for (int i = 0; i < VARIABLES; i++)
+        if (strncmp(setting, variables[i], strlen(variables[i])) == 0)
+            return true;
+    return false;
+}
+
+static tsr_status folder_create(cache_folder *f) {
+    size_t count = 0, used = 0;
+    while (environ[count])
+        count++;
+    const char *base = getenv("TMPDIR");
+    snprintf(f->path, sizeof f->path, "%s/tessera_bench_XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(f->path))
+        return fail(TSR_IO, "%s: no folder can be made: %s", f->path, strerror(errno));
+    f->environment = calloc(count + VARIABLES + 1, sizeof *f->environment);
+    if (!f->environment) {
+        rmdir(f->path);
+        return fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!is_replaced(environ[i]))
+            f->environment[used++] = environ[i];
+    for (int i = 0; i < VARIABLES; i++) {
+        snprintf(f->settings[i], sizeof f->settings[i], "%s%s", variables[i], f->path);
+        f->environment[used++] = f->settings[i];
+    }
+    return TSR_OK;
+}
+
+static int remove_entry(const char *path, const struct stat *entry, int kind, struct FTW *place) {
+    (void)entry, (void)kind, (void)place;
+    return remove(path);
+}
+
+static void folder_remove(cache_folder *f) {
+    nftw(f->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    free(f->environment);
+}
+
+static tsr_status time_start(const bench *b, const cache_folder *f, start_figures *figures) {
+    server s;
+    label name;
+    double start = now_ms();
+    TRY(server_start(b->o, NULL, b->info.backend, f->environment, &s));
+    tsr_status status = server_begin(&s, figures, &name);
+    figures->ms = now_ms() - start;
+    server_stop(&s);
+    return status;
+}
+
+tsr_status bench_starts(bench *b) {
+    cache_folder f;
+    TRY(folder_create(&f));
+    progress("a start with empty caches");
+    tsr_status status = time_start(b, &f, &b->cold);
+    progress("a start with warm caches");
+    if (status == TSR_OK)
+        status = time_start(b, &f, &b->warm);
+    progress_clear();
+    folder_remove(&f);
+    return status;
+}

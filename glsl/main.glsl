@@ -24,7 +24,7 @@ void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
 #endif
 
 void main() {
-    ivec2 p = ivec2(gl_FragCoord.xy);
+    ivec2 p = ivec2(gl_FragCoord.xy) - O_begin;
 #if O_LINEAR
     int i = (p.y << O_grid.z) + p.x;
     int row = i / O_grid.y, k = row / O_size.z;

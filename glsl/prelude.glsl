@@ -18,6 +18,7 @@ precision highp sampler2DArray;
 uniform ivec4 O_size; // of the output: N, C, H, W
 uniform ivec4 O_grid; // tiles per image, columns of a tile in a plane, log2 of the grid's columns
 uniform vec2 O_inverse; // 1 / columns of a tile, 1 / H
+uniform ivec2 O_begin; // its first texel in the texture: others may lie beside it
 
 // A pass's table of weights, where it has one.
 uniform sampler2D table;

@@ -1,4 +1,4 @@
-/* Plans without a device: which tensors share a storage, what a plan needs, where elements lie. */
+/* Plans without a device: what a plan needs, where elements lie. */
 #include "support/graphs.h"
 
 #include "plan/plan.h"
@@ -13,22 +13,10 @@ static tsr_status lower_copy(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-/* By way of a small tensor and of a precise one. */
-static tsr_status lower_detour(tsr_plan *plan, const tsr_node *node) {
-    const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
-    int reduced = tsr_plan_tensor_new(plan, &(tsr_shape){4, {1, 4, 1, 8}}, false);
-    int precise = tsr_plan_tensor_new(plan, shape, true);
-    tsr_plan_copy(plan, tsr_plan_value(plan, node->inputs[0]), reduced);
-    tsr_plan_copy(plan, reduced, precise);
-    tsr_plan_copy(plan, precise, tsr_plan_output(plan, node, 0));
-    return plan->status;
-}
+static tsr_lower_fn *const lowerings[TSR_OP_COUNT] = {[TSR_OP_Relu] = lower_copy};
 
-static tsr_lower_fn *const lowerings[TSR_OP_COUNT] = {
-    [TSR_OP_Relu] = lower_copy, [TSR_OP_Neg] = lower_detour};
-
-/* x -> r0 -> ... -> y, by Relu and at last this operator. */
-static tsr_graph *make_chain(const char *last, int length) {
+/* x -> r0 -> ... -> y */
+static tsr_graph *make_chain(int length) {
     onnx_writer *writer = onnx_writer_create(22);
     onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 4, 8, 8));
     char name[16] = "x", next[16];
@@ -36,7 +24,7 @@ static tsr_graph *make_chain(const char *last, int length) {
         snprintf(next, sizeof next, "r%d", i);
         if (i + 1 == length)
             strcpy(next, "y");
-        onnx_add_node(writer, i + 1 < length ? "Relu" : last, next, name, next);
+        onnx_add_node(writer, "Relu", next, name, next);
         memcpy(name, next, sizeof name);
     }
     add_output(writer, "y", TSR_F32);
@@ -49,61 +37,12 @@ static tsr_plan_options options_of(uint64_t max_bytes) {
                               .lower = lowerings};
 }
 
-static tsr_plan *plan_of(const tsr_graph *graph, bool keep_all) {
-    tsr_plan_options options = options_of(0);
-    options.keep_all = keep_all;
-    tsr_plan *plan;
-    assert_int_equal(tsr_plan_create(graph, &options, &plan), TSR_OK);
-    return plan;
-}
-
-/* No pass reads the storage that it writes, and two storages do for a chain of any length besides
- * those of input and output. */
-static void test_storages_are_shared(void **state) {
-    (void)state;
-    for (int length = 1; length < 8; length++) {
-        tsr_graph *graph = make_chain("Relu", length);
-        tsr_plan *plan = plan_of(graph, false), *kept = plan_of(graph, true);
-        assert_int_equal(plan->pass_count, length);
-        assert_int_equal(plan->storage_count, length < 3 ? length + 1 : 4);
-        assert_int_equal(kept->storage_count, length + 1);
-        for (int i = 0; i < length; i++) {
-            const tsr_pass *pass = &plan->passes[i];
-            for (int j = 0; j < pass->source_count; j++)
-                assert_int_not_equal(plan->tensors[pass->sources[j]].storage,
-                                     plan->tensors[pass->output].storage);
-        }
-        assert_true(plan->live_bytes_bound <= plan->tensor_bytes);
-        assert_true(plan->tensor_bytes <= kept->tensor_bytes);
-        tsr_plan_destroy(plan);
-        tsr_plan_destroy(kept);
-        tsr_graph_destroy(graph);
-    }
-}
-
-/* Only what is of the same kind and about the same size. */
-static void test_storages_fit(void **state) {
-    (void)state;
-    tsr_graph *graph = make_chain("Neg", 5);
-    tsr_plan_options options = options_of(0);
-    options.half = true;
-    tsr_plan *plan;
-    assert_int_equal(tsr_plan_create(graph, &options, &plan), TSR_OK);
-    for (int i = 0; i < plan->pass_count; i++) {
-        const tsr_plan_tensor *t = &plan->tensors[plan->passes[i].output];
-        const tsr_storage *s = &plan->storages[t->storage];
-        int area = t->layout.texture_w * t->layout.texture_h;
-        assert_int_equal(s->half, t->layout.half);
-        assert_true(s->texture_w * s->texture_h * 5 <= area * 6);
-    }
-    tsr_plan_destroy(plan);
-    tsr_graph_destroy(graph);
-}
-
 static void test_too_little_memory_is_refused(void **state) {
     (void)state;
-    tsr_graph *graph = make_chain("Relu", 3);
-    tsr_plan *plan = plan_of(graph, false);
+    tsr_graph *graph = make_chain(3);
+    tsr_plan_options unlimited = options_of(0);
+    tsr_plan *plan;
+    assert_int_equal(tsr_plan_create(graph, &unlimited, &plan), TSR_OK);
     uint64_t needed = plan->tensor_bytes + plan->constant_bytes;
     tsr_plan_destroy(plan);
     tsr_plan_options enough = options_of(needed), less = options_of(needed - 1);
@@ -196,8 +135,6 @@ static void test_layouts_have_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_storages_are_shared),
-        cmocka_unit_test(test_storages_fit),
         cmocka_unit_test(test_too_little_memory_is_refused),
         cmocka_unit_test(test_layouts_keep_elements),
         cmocka_unit_test(test_planes_pay),

@@ -53,9 +53,12 @@ static tsr_status build_programs(tsr_runner *r) {
 
 static tsr_status build_targets(tsr_runner *r) {
     for (int i = 0; i < r->base.plan->storage_count; i++) {
-        TSR_TRY(tsr_target_create(&r->base.plan->storages[i], &r->targets[i]));
+        const tsr_storage *s = &r->base.plan->storages[i];
+        const tsr_layout whole = {
+            .planes = s->planes, .texture_w = s->texture_w, .texture_h = s->texture_h};
+        TSR_TRY(tsr_target_create(s, &r->targets[i]));
         if (r->base.options.poison)
-            tsr_target_poison(&r->targets[i], &r->base.plan->storages[i]);
+            tsr_target_poison(&r->targets[i], &whole);
     }
     r->base.allocated_bytes += r->base.plan->tensor_bytes;
     return TSR_OK;

@@ -14,10 +14,14 @@ static void bind_source(const tsr_runner *r, const tsr_program *program, int ind
     glActiveTexture(GL_TEXTURE0 + (GLenum)index);
     glBindTexture(GL_TEXTURE_2D_ARRAY,
                   t->constant ? r->constants[tensor] : r->targets[t->storage].texture);
-    int w = t->constant ? t->layout.texture_w : r->base.plan->storages[t->storage].texture_w;
-    int h = t->constant ? t->layout.texture_h : r->base.plan->storages[t->storage].texture_h;
-    glUniform2f(program->source_inverse[index], 1.0f / (float)w, 1.0f / (float)(h + TSR_ZERO_ROWS));
-    set_layout(program->source_size[index], program->source_grid[index], &t->layout);
+    const tsr_layout *l = &t->layout;
+    int w = t->constant ? l->texture_w : r->base.plan->storages[t->storage].texture_w;
+    int h = t->constant ? l->texture_h : r->base.plan->storages[t->storage].texture_h;
+    float column = 1.0f / (float)w, row = 1.0f / (float)(h + TSR_ZERO_ROWS);
+    glUniform2f(program->source_inverse[index], column, row);
+    glUniform2f(program->source_begin[index], ((float)l->texture_x + 0.5f) * column,
+                ((float)l->texture_y + 0.5f) * row);
+    set_layout(program->source_size[index], program->source_grid[index], l);
 }
 
 static void set_uniforms(const tsr_pass *pass, const tsr_gles_pass *p) {
@@ -53,9 +57,10 @@ static void draw_pass(const tsr_runner *r, int index) {
     }
     set_layout(p->program->output_size, p->program->output_grid, l);
     glUniform2f(p->program->output_inverse, 1.0f / (float)l->tile_w, 1.0f / (float)l->h);
+    glUniform2i(p->program->output_begin, l->texture_x, l->texture_y);
     set_uniforms(pass, p);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, r->targets[output->storage].framebuffer);
-    glViewport(0, 0, l->texture_w, l->texture_h);
+    glViewport(l->texture_x, l->texture_y, l->texture_w, l->texture_h);
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 

@@ -155,12 +155,14 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel) {
     p->output_size = glGetUniformLocation(p->id, "O_size");
     p->output_grid = glGetUniformLocation(p->id, "O_grid");
     p->output_inverse = glGetUniformLocation(p->id, "O_inverse");
+    p->output_begin = glGetUniformLocation(p->id, "O_begin");
     p->table_inverse = glGetUniformLocation(p->id, "table_inverse");
     p->posts = glGetUniformLocation(p->id, "posts");
     for (int i = 0; i < TSR_MAX_SOURCES; i++) {
         p->source_size[i] = source_location(p, i, "_size");
         p->source_grid[i] = source_location(p, i, "_grid");
         p->source_inverse[i] = source_location(p, i, "_inverse");
+        p->source_begin[i] = source_location(p, i, "_begin");
     }
     bind_samplers(p);
     return TSR_OK;

@@ -82,14 +82,13 @@ static tsr_status set_input(tsr_runner *r, int value, const float *data) {
     return TSR_OK;
 }
 
-/* NaN in every storage but those of inputs. */
+/* NaN in every tensor but the inputs. */
 static void poison(const tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     for (int i = 0; i < plan->pass_count; i++) {
-        int storage = plan->tensors[plan->passes[i].output].storage;
-        if (plan->passes[i].kind == TSR_PASS_CPU)
-            continue;
-        tsr_target_poison(&r->targets[storage], &plan->storages[storage]);
+        int tensor = plan->passes[i].output;
+        if (plan->passes[i].kind != TSR_PASS_CPU)
+            tsr_target_poison(tsr_gles_target(r, tensor), tsr_plan_layout(plan, tensor));
     }
 }
 

@@ -25,8 +25,9 @@ static void add_define(tsr_text *text, const tsr_define *define) {
 
 /* glsl/source.glsl once a source, its T_ names defined to the source's own. */
 static void add_source(tsr_text *text, char letter, const tsr_layout *layout) {
-    static const char *const names[] = {"texture", "size",  "grid",  "inverse", "texel",    "place",
-                                        "origin",  "fetch", "pixel", "at",      "broadcast"};
+    static const char *const names[] = {"texture", "size",  "grid",  "inverse",
+                                        "begin",   "texel", "place", "origin",
+                                        "fetch",   "pixel", "at",    "broadcast"};
     enum { NAME_COUNT = sizeof names / sizeof *names };
     for (int i = 0; i < NAME_COUNT; i++)
         tsr_text_add(text, "#define T_%s %c_%s\n", names[i], letter, names[i]);

@@ -29,13 +29,13 @@ static void attach(const tsr_storage *s, GLuint texture) {
     glDrawBuffers(s->planes, buffers);
 }
 
-/* Sets the first rows of every plane. */
-static void fill(const tsr_target *target, const tsr_storage *s, float value, int rows) {
+/* Sets a rectangle of every plane. */
+static void fill(const tsr_target *target, int planes, int x, int y, int w, int h, float value) {
     const float color[4] = {value, value, value, value};
     glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
     glEnable(GL_SCISSOR_TEST);
-    glScissor(0, 0, s->texture_w, rows);
-    for (int i = 0; i < s->planes; i++)
+    glScissor(x, y, w, h);
+    for (int i = 0; i < planes; i++)
         glClearBufferfv(GL_COLOR, i, color);
     glDisable(GL_SCISSOR_TEST);
 }
@@ -61,7 +61,7 @@ tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
         return tsr_fail(TSR_DEVICE,
                         "the driver does not render to %d planes of %s (framebuffer status 0x%04x)",
                         s->planes, s->half ? "RGBA16F" : "RGBA32F", (unsigned)status);
-    fill(target, s, 0, s->texture_h + TSR_ZERO_ROWS);
+    fill(target, s->planes, 0, 0, s->texture_w, s->texture_h + TSR_ZERO_ROWS, 0);
     return TSR_OK;
 }
 
@@ -71,8 +71,8 @@ void tsr_target_destroy(tsr_target *target) {
     *target = (tsr_target){0};
 }
 
-void tsr_target_poison(const tsr_target *target, const tsr_storage *s) {
-    fill(target, s, NAN, s->texture_h);
+void tsr_target_poison(const tsr_target *target, const tsr_layout *l) {
+    fill(target, l->planes, l->texture_x, l->texture_y, l->texture_w, l->texture_h, NAN);
 }
 
 GLuint tsr_texture_constant(const tsr_layout *l, const float *elements, float *texels) {
@@ -95,8 +95,8 @@ GLuint tsr_texture_table(int width, int height, bool half, const float *texels) 
 void tsr_target_upload(const tsr_target *target, const tsr_layout *l, const float *texels) {
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D_ARRAY, target->texture);
-    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, l->texture_w, l->texture_h, l->planes, GL_RGBA,
-                    GL_FLOAT, texels);
+    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, l->texture_x, l->texture_y, 0, l->texture_w,
+                    l->texture_h, l->planes, GL_RGBA, GL_FLOAT, texels);
 }
 
 GLuint tsr_buffer_create(const tsr_layout *l) {
@@ -114,7 +114,7 @@ void tsr_target_read(const tsr_target *target, const tsr_layout *l, GLuint buffe
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     for (int i = 0; i < l->planes; i++) {
         glReadBuffer(GL_COLOR_ATTACHMENT0 + (GLenum)i);
-        glReadPixels(0, 0, l->texture_w, l->texture_h, GL_RGBA, GL_FLOAT,
+        glReadPixels(l->texture_x, l->texture_y, l->texture_w, l->texture_h, GL_RGBA, GL_FLOAT,
                      (void *)(i * plane_bytes));
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);

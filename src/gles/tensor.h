@@ -13,15 +13,15 @@ typedef struct tsr_target {
 /* Fails if the driver cannot render to it. */
 tsr_status tsr_target_create(const tsr_storage *storage, tsr_target *target);
 void tsr_target_destroy(tsr_target *target);
-/* Fills every texel with NaN. */
-void tsr_target_poison(const tsr_target *target, const tsr_storage *storage);
+/* Fills every texel of a tensor with NaN. */
+void tsr_target_poison(const tsr_target *target, const tsr_layout *layout);
 
 /* A 2D-array texture of a constant tensor in 32 bits, packed through texels (tsr_layout_pack's
  * size). */
 GLuint tsr_texture_constant(const tsr_layout *layout, const float *elements, float *texels);
 /* A 2D texture of width * height RGBA texels, of 32 or 16 bits. */
 GLuint tsr_texture_table(int width, int height, bool half, const float *texels);
-/* Writes all planes of a target. */
+/* Writes all planes of a tensor. */
 void tsr_target_upload(const tsr_target *target, const tsr_layout *layout, const float *texels);
 /* A pixel-pack buffer for all planes, left bound. */
 GLuint tsr_buffer_create(const tsr_layout *layout);

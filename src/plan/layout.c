@@ -34,27 +34,43 @@ static int choose_planes(int w, int spread, int most) {
  * then nearest to a square itself. */
 enum { BLOCK = 4, SQUARE = 64, ENOUGH_SQUARES = 16 };
 
+static int64_t count_blocks(int64_t width, int64_t height) {
+    return divide_up(width, BLOCK) * divide_up(height, BLOCK);
+}
+
 static int64_t grid_cost(int64_t width, int64_t height) {
-    int64_t blocks = divide_up(width, BLOCK) * divide_up(height, BLOCK);
+    int64_t blocks = count_blocks(width, height);
     int64_t squares = divide_up(width, SQUARE) * divide_up(height, SQUARE);
     int64_t missing = squares < ENOUGH_SQUARES ? ENOUGH_SQUARES - squares : 0;
     return (blocks << 28) + (missing << 20) + (width > height ? width : height);
 }
 
-static bool choose_grid(tsr_layout *l, int64_t count, int max_size) {
+bool tsr_layout_regrid(tsr_layout *l, int columns_log2, int max_size) {
+    int64_t count = (int64_t)l->n * l->tiles, width = (int64_t)l->tile_w << columns_log2,
+            height = divide_up(count, (int64_t)1 << columns_log2) * l->h;
+    if (width > max_size || height + TSR_ZERO_ROWS > max_size)
+        return false;
+    l->columns_log2 = columns_log2;
+    l->texture_w = (int)width;
+    l->texture_h = (int)height;
+    return true;
+}
+
+int64_t tsr_layout_blocks(const tsr_layout *l) {
+    return count_blocks(l->texture_w, l->texture_h);
+}
+
+static bool choose_grid(tsr_layout *l, int max_size) {
     int64_t best = INT64_MAX;
+    tsr_layout candidate = *l;
     for (int log2 = 0; (int64_t)l->tile_w << log2 <= max_size; log2++) {
-        int64_t width = (int64_t)l->tile_w << log2,
-                height = divide_up(count, (int64_t)1 << log2) * l->h;
-        if (height + TSR_ZERO_ROWS > max_size)
+        if (!tsr_layout_regrid(&candidate, log2, max_size))
             continue;
-        int64_t cost = grid_cost(width, height);
+        int64_t cost = grid_cost(candidate.texture_w, candidate.texture_h);
         if (cost >= best)
             continue;
         best = cost;
-        l->columns_log2 = log2;
-        l->texture_w = (int)width;
-        l->texture_h = (int)height;
+        *l = candidate;
     }
     return best != INT64_MAX;
 }
@@ -91,7 +107,7 @@ static tsr_status fill_buffer(tsr_layout *l, int64_t tile_count, const tsr_shape
 
 static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shape *shape,
                                int max_size) {
-    if (choose_grid(l, tile_count, max_size) || choose_wrap(l, tile_count, max_size))
+    if (choose_grid(l, max_size) || choose_wrap(l, tile_count, max_size))
         return TSR_OK;
     return tsr_fail(
         TSR_LIMIT,

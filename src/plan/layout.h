@@ -41,6 +41,7 @@ typedef struct tsr_layout {
     bool linear, half, buffer;
     int columns_log2;
     int texture_w, texture_h;
+    int texture_x, texture_y; /* where it begins in what it shares with others: see tsr_storage */
 } tsr_layout;
 
 enum { TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W };
@@ -60,6 +61,12 @@ typedef struct tsr_layout_wish {
  * tensors. */
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
                            tsr_layout_wish wish, tsr_layout *layout);
+
+/* The grid with 2^columns_log2 tiles in a row; false, and the layout as it was, if it exceeds a
+ * texture. Not for linear layouts. */
+bool tsr_layout_regrid(tsr_layout *layout, int columns_log2, int max_size);
+/* 4x4 blocks of texels that drivers shade. */
+int64_t tsr_layout_blocks(const tsr_layout *layout);
 
 /* Do both hold the same elements in the same texels? */
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b);

@@ -72,16 +72,19 @@ struct tsr_pass {
 typedef struct tsr_plan_tensor {
     tsr_layout layout;
     const float *constant;     /* elements, uploaded once; NULL for tensors that are computed */
-    bool keep;                 /* inputs, outputs, kept tensors: the storage is not shared */
+    bool keep;                 /* inputs, outputs, kept tensors: readable after a run */
     bool plain;                /* a 2D texture instead of a layer of an array */
-    int first_pass, last_pass; /* that write and read it; -1 for inputs */
+    int first_pass, last_pass; /* that write and read it; -1 for inputs, pass_count for what stays
+                                  readable after a run */
     int storage;               /* TSR_NONE for constants */
 } tsr_plan_tensor;
 
+/* What tensors share: a texture, or a buffer of texture_w times 16 bytes. Tensors alive at the same
+ * time lie beside each other (tsr_layout.texture_x), but a pass never writes where it reads:
+ * neither OpenGL ES nor WebGPU allows it, however far apart the texels are. */
 typedef struct tsr_storage {
     int texture_w, texture_h, planes;
     bool half, plain;
-    int free_after; /* last pass that uses it, while planning */
 } tsr_storage;
 
 typedef struct tsr_plan {
@@ -125,10 +128,12 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                            tsr_plan **plan);
 void tsr_plan_destroy(tsr_plan *plan);
 
-/* The steps of tsr_plan_create: src/plan/lower.c and src/plan/storage.c. */
+/* The steps of tsr_plan_create: src/plan/lower.c, src/plan/storage.c and src/plan/pack.c. */
 tsr_status tsr_plan_lower(tsr_plan *plan, tsr_lower_fn *const *lower);
 tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan);
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes);
+/* Storages and places for all tensors that are alive in some pass; counts their bytes. */
+tsr_status tsr_plan_pack(tsr_plan *plan);
 
 /* ---- for lowerings: each returns a harmless value after a failure, plan->status tells ---- */
 

@@ -1,4 +1,4 @@
-/* How long each tensor lives, which storage it shares, and how many bytes that makes. */
+/* How long each tensor lives, and how many bytes that makes. */
 #include "plan/plan.h"
 
 #include "base/error.h"
@@ -16,67 +16,26 @@ static void mark_kept(tsr_plan *plan) {
 }
 
 static void find_lifetimes(tsr_plan *plan) {
+    for (int i = 0; i < plan->tensor_count; i++)
+        plan->tensors[i].first_pass = plan->tensors[i].last_pass = -1;
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        if (pass->kind != TSR_PASS_CPU)
-            plan->tensors[pass->output].first_pass = i;
-        if (plan->tensors[pass->output].last_pass < i)
-            plan->tensors[pass->output].last_pass = i;
+        tsr_plan_tensor *output = &plan->tensors[pass->output];
+        if (pass->kind != TSR_PASS_CPU && output->first_pass < 0)
+            output->first_pass = i;
+        output->last_pass = i;
         for (int j = 0; j < pass->source_count; j++)
             plan->tensors[pass->sources[j]].last_pass = i;
     }
+    for (int i = 0; i < plan->tensor_count; i++)
+        if (plan->tensors[i].keep)
+            plan->tensors[i].last_pass = plan->pass_count;
 }
 
-/* A free storage that the tensor fits without wasting a fifth, else a new one. */
-static int choose_storage(tsr_plan *plan, const tsr_plan_tensor *t) {
-    const tsr_layout *l = &t->layout;
-    int64_t area = (int64_t)l->texture_w * l->texture_h, best_area = area * 6 / 5 + 1;
-    int best = plan->storage_count;
-    for (int i = 0; !t->keep && i < plan->storage_count; i++) {
-        const tsr_storage *s = &plan->storages[i];
-        int64_t storage_area = (int64_t)s->texture_w * s->texture_h;
-        if (s->free_after < t->first_pass && s->planes == l->planes && s->half == l->half &&
-            s->texture_w >= l->texture_w && s->texture_h >= l->texture_h &&
-            storage_area < best_area) {
-            best = i;
-            best_area = storage_area;
-        }
-    }
-    return best;
-}
-
-static uint64_t tensor_bytes(const tsr_plan_tensor *t) {
-    uint64_t row = (uint64_t)t->layout.texture_w * (t->layout.half ? 8 : 16);
-    return tsr_layout_bytes(&t->layout) - (t->plain ? row * TSR_ZERO_ROWS : 0);
-}
-
-static void assign_storage(tsr_plan *plan, tsr_plan_tensor *t) {
-    t->storage = choose_storage(plan, t);
-    tsr_storage *s = &plan->storages[t->storage];
-    if (t->storage == plan->storage_count) {
-        plan->storage_count++;
-        *s = (tsr_storage){t->layout.texture_w,
-                           t->layout.texture_h,
-                           t->layout.planes,
-                           t->layout.half,
-                           t->plain,
-                           0};
-        plan->tensor_bytes += tensor_bytes(t);
-    }
-    s->free_after = t->keep ? plan->pass_count : t->last_pass;
-}
-
-static tsr_status assign_storages(tsr_plan *plan) {
-    plan->storages = TSR_NEW(plan->arena, plan->tensor_count, tsr_storage);
-    if (!plan->storages)
-        return tsr_plan_out_of_memory(plan);
-    for (int i = 1; i < plan->tensor_count; i++) /* graph inputs: no pass writes them */
-        if (plan->tensors[i].first_pass < 0 && plan->tensors[i].keep && !plan->tensors[i].constant)
-            assign_storage(plan, &plan->tensors[i]);
-    for (int i = 0; i < plan->pass_count; i++)
-        if (plan->passes[i].kind != TSR_PASS_CPU)
-            assign_storage(plan, &plan->tensors[plan->passes[i].output]);
-    return TSR_OK;
+/* Of the tiles alone, however they are arranged. */
+static uint64_t tile_bytes(const tsr_layout *l) {
+    return (uint64_t)l->n * (uint64_t)l->tiles * (uint64_t)l->h * (uint64_t)l->tile_w *
+           (uint64_t)l->planes * (l->half ? 8 : 16);
 }
 
 /* The most bytes alive during one pass. */
@@ -88,8 +47,9 @@ static tsr_status find_live_bound(tsr_plan *plan) {
         const tsr_plan_tensor *t = &plan->tensors[j];
         if (t->storage == TSR_NONE)
             continue;
-        change[t->keep ? 0 : t->first_pass] += tensor_bytes(t);
-        change[t->keep ? plan->pass_count : t->last_pass + 1] -= tensor_bytes(t);
+        change[t->first_pass < 0 ? 0 : t->first_pass] += tile_bytes(&t->layout);
+        if (t->last_pass < plan->pass_count)
+            change[t->last_pass + 1] -= tile_bytes(&t->layout);
     }
     for (int i = 0; i < plan->pass_count; i++) {
         live += change[i]; /* modulo 2^64: the sum is right */
@@ -121,7 +81,7 @@ static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     mark_kept(plan);
     find_lifetimes(plan);
-    TSR_TRY(assign_storages(plan));
+    TSR_TRY(tsr_plan_pack(plan));
     TSR_TRY(find_live_bound(plan));
     count_constants(plan);
     return check_memory(plan, max_bytes);

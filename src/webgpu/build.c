@@ -44,9 +44,8 @@ static tsr_status build_programs(tsr_runner *r) {
     return TSR_OK;
 }
 
-/* Every buffer may be larger than the tensor that it holds for a while. */
 static uint64_t storage_bytes(const tsr_storage *s) {
-    return (uint64_t)s->texture_w * (s->half ? 8 : 16);
+    return (uint64_t)s->texture_w * 16;
 }
 
 static tsr_status build_storages(tsr_runner *r) {
@@ -55,7 +54,7 @@ static tsr_status build_storages(tsr_runner *r) {
         r->storages[i] = tsr_buffer_storage(r->device, storage_bytes(&plan->storages[i]));
         if (r->base.options.poison && r->storages[i])
             TSR_TRY(
-                tsr_buffer_poison(r->device, r->storages[i], storage_bytes(&plan->storages[i])));
+                tsr_buffer_poison(r->device, r->storages[i], 0, storage_bytes(&plan->storages[i])));
     }
     r->base.allocated_bytes += plan->tensor_bytes;
     return TSR_OK;
@@ -108,6 +107,13 @@ static uint64_t params_stride(const tsr_plan *plan, const tsr_pass *pass) {
     return (bytes + PARAMS_ALIGNMENT - 1) / PARAMS_ALIGNMENT * PARAMS_ALIGNMENT;
 }
 
+static void bind_tensor(const tsr_runner *r, int tensor, WGPUBindGroupEntry *e) {
+    const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
+    e->buffer = tsr_webgpu_buffer(r, tensor);
+    e->offset = tsr_tensor_offset(l);
+    e->size = tsr_layout_bytes(l);
+}
+
 static WGPUBindGroup make_group(const tsr_runner *r, int index, uint64_t params_at) {
     const tsr_plan *plan = r->base.plan;
     const tsr_pass *pass = &plan->passes[index];
@@ -120,15 +126,16 @@ static WGPUBindGroup make_group(const tsr_runner *r, int index, uint64_t params_
         WGPUBindGroupEntry *e = &entries[count++];
         e->binding = (uint32_t)binding;
         e->size = WGPU_WHOLE_SIZE;
-        e->buffer = binding == TSR_BIND_PARAMS   ? r->params
-                    : binding == TSR_BIND_OUTPUT ? tsr_webgpu_buffer(r, pass->output)
-                    : binding == TSR_BIND_TABLE
-                        ? r->passes[index].table
-                        : tsr_webgpu_buffer(r, pass->sources[binding - TSR_BIND_SOURCES]);
         if (binding == TSR_BIND_PARAMS) {
+            e->buffer = r->params;
             e->offset = params_at;
             e->size = tsr_wgsl_params(plan, pass, NULL);
-        }
+        } else if (binding == TSR_BIND_TABLE)
+            e->buffer = r->passes[index].table;
+        else if (binding == TSR_BIND_OUTPUT)
+            bind_tensor(r, pass->output, e);
+        else
+            bind_tensor(r, pass->sources[binding - TSR_BIND_SOURCES], e);
     }
     const WGPUBindGroupDescriptor desc = {
         .layout = r->passes[index].pipeline->layout, .entryCount = count, .entries = entries};

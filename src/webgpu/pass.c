@@ -127,11 +127,14 @@ static void copy_outputs(recording *c) {
     tsr_runner *r = c->runner;
     begin(c);
     end_pass(c);
-    for (int i = 0; i < r->base.output_count; i++)
+    for (int i = 0; i < r->base.output_count; i++) {
+        int tensor = r->base.outputs[i].tensor;
         if (r->outputs[i].buffer)
             api_of(c)->CommandEncoderCopyBufferToBuffer(
-                c->encoder, tsr_webgpu_buffer(r, r->base.outputs[i].tensor), 0,
-                r->outputs[i].buffer, 0, r->outputs[i].bytes);
+                c->encoder, tsr_webgpu_buffer(r, tensor),
+                tsr_tensor_offset(tsr_plan_layout(r->base.plan, tensor)), r->outputs[i].buffer, 0,
+                r->outputs[i].bytes);
+    }
     if (!r->timestamps)
         return;
     api_of(c)->CommandEncoderResolveQuerySet(c->encoder, r->timestamps, 0,

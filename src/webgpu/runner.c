@@ -129,16 +129,15 @@ static tsr_status set_input(tsr_runner *r, int value, const float *data) {
     return TSR_OK;
 }
 
-/* NaN in every storage but those of inputs. */
+/* NaN in every tensor but the inputs. */
 static tsr_status poison(const tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     for (int i = 0; i < plan->pass_count; i++) {
-        const tsr_pass *pass = &plan->passes[i];
-        if (pass->kind == TSR_PASS_CPU)
-            continue;
-        const tsr_storage *s = &plan->storages[plan->tensors[pass->output].storage];
-        TSR_TRY(tsr_buffer_poison(r->device, tsr_webgpu_buffer(r, pass->output),
-                                  (uint64_t)s->texture_w * (s->half ? 8 : 16)));
+        int tensor = plan->passes[i].output;
+        const tsr_layout *l = tsr_plan_layout(plan, tensor);
+        if (plan->passes[i].kind != TSR_PASS_CPU)
+            TSR_TRY(tsr_buffer_poison(r->device, tsr_webgpu_buffer(r, tensor), tsr_tensor_offset(l),
+                                      tsr_layout_bytes(l)));
     }
     return TSR_OK;
 }
@@ -204,8 +203,9 @@ static tsr_status read_mapped(const tsr_runner *r, const tsr_readback *b, int te
 static void copy_now(tsr_runner *r, int tensor, const tsr_readback *to) {
     const tsr_wgpu *api = r->device->api;
     WGPUCommandEncoder encoder = api->DeviceCreateCommandEncoder(r->device->device, NULL);
-    api->CommandEncoderCopyBufferToBuffer(encoder, tsr_webgpu_buffer(r, tensor), 0, to->buffer, 0,
-                                          to->bytes);
+    api->CommandEncoderCopyBufferToBuffer(encoder, tsr_webgpu_buffer(r, tensor),
+                                          tsr_tensor_offset(tsr_plan_layout(r->base.plan, tensor)),
+                                          to->buffer, 0, to->bytes);
     WGPUCommandBuffer commands = api->CommandEncoderFinish(encoder, NULL);
     api->QueueSubmit(r->device->queue, 1, &commands);
     api->CommandBufferRelease(commands);

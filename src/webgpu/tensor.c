@@ -37,17 +37,22 @@ void tsr_buffer_destroy(const tsr_backend_device *d, WGPUBuffer buffer) {
     d->api->BufferRelease(buffer);
 }
 
-tsr_status tsr_buffer_poison(const tsr_backend_device *d, WGPUBuffer buffer, uint64_t bytes) {
+tsr_status tsr_buffer_poison(const tsr_backend_device *d, WGPUBuffer buffer, uint64_t offset,
+                             uint64_t bytes) {
     enum { CHUNK = 1 << 20 };
     void *chunk = malloc(CHUNK);
     if (!chunk)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to poison a buffer");
     memset(chunk, 0xff, CHUNK); /* NaN in 16 and in 32 bits */
     for (uint64_t at = 0; at < bytes; at += CHUNK)
-        d->api->QueueWriteBuffer(d->queue, buffer, at, chunk,
+        d->api->QueueWriteBuffer(d->queue, buffer, offset + at, chunk,
                                  bytes - at < CHUNK ? (size_t)(bytes - at) : CHUNK);
     free(chunk);
     return TSR_OK;
+}
+
+uint64_t tsr_tensor_offset(const tsr_layout *l) {
+    return (uint64_t)l->texture_x * (l->half ? 8 : 16);
 }
 
 void tsr_tensor_write(const tsr_backend_device *d, WGPUBuffer buffer, const tsr_layout *l,
@@ -58,7 +63,8 @@ void tsr_tensor_write(const tsr_backend_device *d, WGPUBuffer buffer, const tsr_
         uint16_t half = tsr_float_to_half(texels[i]);
         memcpy(bytes + i * sizeof half, &half, sizeof half);
     }
-    d->api->QueueWriteBuffer(d->queue, buffer, 0, texels, (size_t)tsr_layout_bytes(l));
+    d->api->QueueWriteBuffer(d->queue, buffer, tsr_tensor_offset(l), texels,
+                             (size_t)tsr_layout_bytes(l));
 }
 
 tsr_status tsr_tensor_unpack(const tsr_layout *l, const void *bytes, float *elements) {

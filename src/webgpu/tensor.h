@@ -14,9 +14,12 @@ WGPUBuffer tsr_buffer_mapped(const tsr_backend_device *device, WGPUBufferUsage u
 WGPUBuffer tsr_buffer_readback(const tsr_backend_device *device, uint64_t bytes);
 /* NULL is fine. */
 void tsr_buffer_destroy(const tsr_backend_device *device, WGPUBuffer buffer);
-/* Fills the buffer with NaN, whatever its elements are. */
-tsr_status tsr_buffer_poison(const tsr_backend_device *device, WGPUBuffer buffer, uint64_t bytes);
+/* Fills a part of the buffer with NaN, whatever its elements are. */
+tsr_status tsr_buffer_poison(const tsr_backend_device *device, WGPUBuffer buffer, uint64_t offset,
+                             uint64_t bytes);
 
+/* Where a tensor begins in its storage, in bytes. */
+uint64_t tsr_tensor_offset(const tsr_layout *layout);
 /* Writes a whole tensor from tsr_layout_pack's texels, which 16-bit storage overwrites. */
 void tsr_tensor_write(const tsr_backend_device *device, WGPUBuffer buffer, const tsr_layout *layout,
                       float *texels);

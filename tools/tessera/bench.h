@@ -111,8 +111,8 @@ tsr_status bench_serve(bench *b);
 
 /* bench_start.c: one with empty caches, then one with those that it left. */
 tsr_status bench_starts(bench *b);
-/* bench_against.c: runs here and there in turns. */
-tsr_status bench_against(bench *b, tsr_session *session);
+/* bench_against.c: two of them in turns. */
+tsr_status bench_against(bench *b);
 
 /* ---- what is written ---------------------------------------------------------------------------
  */

@@ -1,5 +1,5 @@
-/* Two backends or builds, in turns: ours here, the other one in a process of its own. Both sides
- * time themselves: the pipe between them is in neither time. */
+/* Two backends or builds, in turns, each in a process of its own. They time themselves: the pipes
+ * are in neither time. */
 #include "bench.h"
 #include "tool.h"
 
@@ -8,51 +8,69 @@
 
 extern char **environ;
 
-/* Who is first changes each time: a drift of the machine's speed falls on both. */
-static tsr_status run_pair(bench *b, tsr_session *session, server *s, int index, double *ours,
-                           double *theirs) {
-    progress("pair %d of %d against %s", index + 1, b->o->runs, b->rival.name.text);
-    if (index % 2)
-        TRY(server_run(s, theirs));
-    TRY(bench_run(b, session, ours));
-    return index % 2 ? TSR_OK : server_run(s, theirs);
-}
+typedef struct contest {
+    server ours, theirs;
+    double *our_ms, *their_ms, *ratios; /* by pair of runs */
+} contest;
 
-static tsr_status run_pairs(bench *b, tsr_session *session, server *s, double *ours, double *theirs,
-                            double *ratios) {
-    for (int i = 0; i < b->o->warmup; i++)
-        TRY(server_run(s, theirs));
-    for (int i = 0; i < b->o->runs; i++) {
-        TRY(run_pair(b, session, s, i, &ours[i], &theirs[i]));
-        ratios[i] = ours[i] / theirs[i];
-    }
-    progress_clear();
-    b->rival.ours = spread_of(ours, b->o->runs);
-    b->rival.theirs = spread_of(theirs, b->o->runs);
-    b->rival.ratio = spread_of(ratios, b->o->runs);
+/* Who is first changes each time: a drift of the machine's speed falls on both. */
+static tsr_status run_pair(contest *c, int index) {
+    if (index % 2)
+        TRY(server_run(&c->theirs, &c->their_ms[index]));
+    TRY(server_run(&c->ours, &c->our_ms[index]));
+    if (index % 2 == 0)
+        TRY(server_run(&c->theirs, &c->their_ms[index]));
+    c->ratios[index] = c->our_ms[index] / c->their_ms[index];
     return TSR_OK;
 }
 
-static tsr_status run_against(bench *b, tsr_session *session, server *s) {
-    size_t runs = (size_t)b->o->runs;
+static tsr_status begin(bench *b, contest *c) {
     start_figures unused;
+    label our_name;
     progress("starting %s", b->o->against);
-    TRY(server_begin(s, &unused, &b->rival.name));
-    double *ms = calloc(runs, 3 * sizeof *ms);
-    if (!ms)
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
-    tsr_status status = run_pairs(b, session, s, ms, ms + runs, ms + 2 * runs);
-    free(ms);
-    return status;
+    TRY(server_begin(&c->ours, &unused, &our_name));
+    TRY(server_begin(&c->theirs, &unused, &b->rival.name));
+    for (int i = 0; i < b->o->warmup; i++)
+        TRY(run_pair(c, 0));
+    return TSR_OK;
+}
+
+static tsr_status run_pairs(bench *b, contest *c) {
+    int runs = b->o->runs;
+    TRY(begin(b, c));
+    for (int i = 0; i < runs; i++) {
+        progress("pair %d of %d against %s", i + 1, runs, b->rival.name.text);
+        TRY(run_pair(c, i));
+    }
+    progress_clear();
+    b->rival.ours = spread_of(c->our_ms, runs);
+    b->rival.theirs = spread_of(c->their_ms, runs);
+    b->rival.ratio = spread_of(c->ratios, runs);
+    return TSR_OK;
 }
 
 /* A path has a slash, a backend's name none. */
-tsr_status bench_against(bench *b, tsr_session *session) {
-    server s;
-    bool build = strchr(b->o->against, '/') != NULL;
-    TRY(server_start(b->o, build ? b->o->against : NULL, build ? b->info.backend : b->o->against,
-                     environ, &s));
-    tsr_status status = run_against(b, session, &s);
-    server_stop(&s);
+static tsr_status start_theirs(const bench *b, contest *c) {
+    const char *against = b->o->against;
+    bool build = strchr(against, '/') != NULL;
+    return server_start(b->o, build ? against : NULL, build ? b->info.backend : against, environ,
+                        &c->theirs);
+}
+
+tsr_status bench_against(bench *b) {
+    size_t runs = (size_t)b->o->runs;
+    contest c = {.our_ms = calloc(runs, 3 * sizeof(double))};
+    if (!c.our_ms)
+        return fail(TSR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
+    c.their_ms = c.our_ms + runs;
+    c.ratios = c.their_ms + runs;
+    tsr_status status = start_theirs(b, &c);
+    if (status == TSR_OK)
+        status = server_start(b->o, NULL, b->info.backend, environ, &c.ours);
+    if (status == TSR_OK)
+        status = run_pairs(b, &c);
+    server_stop(&c.ours);
+    server_stop(&c.theirs);
+    free(c.our_ms);
     return status;
 }

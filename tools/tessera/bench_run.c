@@ -187,8 +187,7 @@ static tsr_status time_layers(bench *b) {
 static tsr_status measure_session(bench *b, tsr_session *session) {
     TRY_LIBRARY(tsr_session_report(session, &b->report));
     TRY(count_bounds(b, session));
-    TRY(steady_runs(b, session));
-    return b->o->against ? bench_against(b, session) : TSR_OK;
+    return steady_runs(b, session);
 }
 
 static tsr_status open_device(bench *b) {
@@ -208,6 +207,8 @@ tsr_status bench_measure(bench *b) {
     tsr_status status = measure_session(b, session);
     tsr_session_destroy(session);
     TRY(status);
+    if (b->o->against)
+        TRY(bench_against(b));
     return b->o->layers || b->o->trace || b->o->svg ? time_layers(b) : TSR_OK;
 }
 

@@ -3,6 +3,7 @@
 //   OPERATION 0: sum; 1: maximum
 //   MAP 0: a; 1: (a - b)^2; 2: exp(a - b), b a tensor to broadcast
 //   CHANNELS 1: all channels into one
+//   BLOCKS 0: one pixel a block, so that nothing but channels is left to loop over
 uniform ivec4 block; // images, unused, rows, columns of a block
 uniform vec4 factor; // x: of the result
 
@@ -28,13 +29,19 @@ vec4 mapped(int n, int t, int y, int x) { return A_fetch(n * A_grid.x + t, y, x)
 #endif
 
 vec4 kernel(int n, int t, int y, int x) {
-    ivec3 start = ivec3(n, y, x) * block.xzw, end = min(start + block.xzw, A_size.xzw);
     vec4 total = vec4(NEUTRAL);
 #if CHANNELS
     int t_begin = 0, t_end = A_grid.x;
 #else
     int t_begin = t, t_end = t + 1;
 #endif
+#if BLOCKS == 0
+    for (int u = t_begin; u < t_end; u++) {
+        bvec4 holds = lessThan(ivec4(4 * u) + ivec4(0, 1, 2, 3), ivec4(A_size.y));
+        total = mix(total, COMBINE(total, mapped(n, u, y, x)), holds);
+    }
+#else
+    ivec3 start = ivec3(n, y, x) * block.xzw, end = min(start + block.xzw, A_size.xzw);
     for (int i = start.x; i < end.x; i++)
         for (int u = t_begin; u < t_end; u++) {
             bvec4 holds = lessThan(ivec4(4 * u) + ivec4(0, 1, 2, 3), ivec4(A_size.y));
@@ -45,6 +52,7 @@ vec4 kernel(int n, int t, int y, int x) {
                 total = mix(total, COMBINE(total, line), holds);
             }
         }
+#endif
 #if CHANNELS
     total = vec4(COMBINE(COMBINE(total.x, total.y), COMBINE(total.z, total.w)));
 #endif

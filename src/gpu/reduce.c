@@ -34,6 +34,7 @@ static void lower_reduction(tsr_plan *plan, int source, const reduction *r, int 
     tsr_pass_define(pass, "OPERATION", r->operation);
     tsr_pass_define(pass, "MAP", r->map);
     tsr_pass_define(pass, "CHANNELS", r->block[1] != 0);
+    tsr_pass_define(pass, "BLOCKS", r->block[0] > 1 || r->block[2] > 1 || r->block[3] > 1);
     tsr_pass_ints(pass, "block", r->block[0], 0, r->block[2], r->block[3]);
     tsr_pass_floats(pass, "factor", r->factor, 0, 0, 0);
     if (shared)

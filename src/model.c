@@ -2,56 +2,13 @@
 
 #include "model.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "graph/custom.h"
 #include "onnx/onnx.h"
-
-/* ---- reading files --------------------------------------------------------------------------- */
-
-/* Says what cannot be a model before any byte is read. */
-static tsr_status check_file(FILE *file, uint64_t max_bytes, size_t *size) {
-    struct stat info;
-    if (fstat(fileno(file), &info) != 0)
-        return tsr_fail(TSR_IO, "%s", strerror(errno));
-    if (!S_ISREG(info.st_mode))
-        return tsr_fail(TSR_IO, "this is %s, not a file",
-                        S_ISDIR(info.st_mode) ? "a directory" : "a device or pipe");
-    if (info.st_size == 0)
-        return tsr_fail(TSR_INVALID_MODEL, "the file is empty");
-    if ((uint64_t)info.st_size > max_bytes)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "the file has %lld bytes, the limit is %llu",
-                        (long long)info.st_size, (unsigned long long)max_bytes);
-    *size = (size_t)info.st_size;
-    return TSR_OK;
-}
-
-static tsr_status read_open_file(FILE *file, uint64_t max_bytes, void **bytes, size_t *size) {
-    TSR_TRY(check_file(file, max_bytes, size));
-    *bytes = malloc(*size);
-    if (!*bytes)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the file's %zu bytes", *size);
-    if (fread(*bytes, 1, *size, file) != *size) {
-        free(*bytes);
-        return tsr_fail(TSR_IO, "%s", ferror(file) ? strerror(errno) : "the file became shorter");
-    }
-    return TSR_OK;
-}
-
-static tsr_status read_file(const char *path, uint64_t max_bytes, void **bytes, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return tsr_fail(TSR_IO, "%s: %s", path, strerror(errno));
-    tsr_status status = read_open_file(file, max_bytes, bytes, size);
-    fclose(file);
-    return tsr_fail_context(status, "%s", path);
-}
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
@@ -93,25 +50,39 @@ static tsr_model_desc fill(const tsr_model_desc *desc, const char *name) {
     return filled;
 }
 
+/* map: the bytes', which the model takes over on success; NULL: they may go after the call. */
+static tsr_status load(const void *bytes, size_t size, const tsr_model_desc *desc,
+                       const tsr_map *map, tsr_model **model) {
+    tsr_graph *graph;
+    TSR_TRY(tsr_fail_context(tsr_custom_check(desc->custom_ops, desc->custom_op_count), "%s",
+                             desc->name));
+    TSR_TRY(map ? tsr_onnx_read_kept(bytes, size, desc, &graph)
+                : tsr_onnx_read(bytes, size, desc, &graph));
+    tsr_status status = wrap(graph, model);
+    if (status != TSR_OK) {
+        tsr_graph_destroy(graph);
+        return status;
+    }
+    if (map) {
+        (*model)->map = *map;
+        graph->map = &(*model)->map;
+        tsr_map_release(map);
+    }
+    return TSR_OK;
+}
+
 tsr_status tsr_model_load_memory(const void *bytes, size_t size, const tsr_model_desc *desc,
                                  tsr_model **model) {
     if (!model)
         return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_model_load_memory: model is NULL");
     *model = NULL;
     tsr_model_desc filled = fill(desc, "model in memory");
-    TSR_TRY(tsr_fail_context(tsr_custom_check(filled.custom_ops, filled.custom_op_count), "%s",
-                             filled.name));
     if (!bytes || size == 0)
         return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there are no bytes", filled.name);
     if (size > filled.max_bytes)
         return tsr_fail(TSR_OUT_OF_MEMORY, "%s: there are %zu bytes, the limit is %llu",
                         filled.name, size, (unsigned long long)filled.max_bytes);
-    tsr_graph *graph;
-    TSR_TRY(tsr_onnx_read(bytes, size, &filled, &graph));
-    tsr_status status = wrap(graph, model);
-    if (status != TSR_OK)
-        tsr_graph_destroy(graph);
-    return status;
+    return load(bytes, size, &filled, NULL, model);
 }
 
 /* The folder that a path lies in, for external data; NULL when out of memory. */
@@ -129,15 +100,15 @@ tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc, tsr_mode
     *model = NULL;
     tsr_model_desc filled = fill(desc, path);
     filled.name = path;
-    void *bytes = NULL;
-    size_t size = 0;
-    TSR_TRY(read_file(path, filled.max_bytes, &bytes, &size));
+    tsr_map map;
+    TSR_TRY(tsr_map_open(path, filled.max_bytes, &map));
     char *folder = folder_of(path);
     filled.external_data_dir = folder;
-    tsr_status status = folder ? tsr_model_load_memory(bytes, size, &filled, model)
+    tsr_status status = folder ? load(map.bytes, map.size, &filled, &map, model)
                                : tsr_fail(TSR_OUT_OF_MEMORY, "%s: no memory", path);
     free(folder);
-    free(bytes);
+    if (status != TSR_OK)
+        tsr_map_close(&map);
     return status;
 }
 
@@ -151,6 +122,7 @@ void tsr_model_free(tsr_model *model) {
     if (!model || atomic_fetch_sub(&model->references, 1) != 1)
         return;
     tsr_graph_destroy(model->graph);
+    tsr_map_close(&model->map);
     free(model);
 }
 

@@ -9,6 +9,7 @@
 struct tsr_model {
     atomic_int references; /* the caller's and one of each session */
     tsr_graph *graph;
+    tsr_map map;        /* of the file; zeroed if it was read from memory */
     bool *is_parameter; /* by value */
 };
 

@@ -48,9 +48,18 @@ static tsr_status check_sizes(const tsr_graph *graph) {
     return TSR_OK;
 }
 
+static tsr_status take_constants(tsr_graph *graph) {
+    for (int v = 0; v < graph->value_count; v++)
+        if (!tsr_graph_take(graph, v))
+            return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for tensor '%s'", graph->values[v].name);
+    return TSR_OK;
+}
+
 static tsr_status prepare_graph(tsr_graph *graph, const tsr_backend *backend,
                                 const tsr_session_desc *desc) {
     TSR_TRY(tsr_bind(graph, desc));
+    if (!backend->streams || desc->allow_cpu_fallback)
+        TSR_TRY(take_constants(graph));
     TSR_TRY(tsr_prepare(graph, tsr_cpu_eval));
     TSR_TRY(check_sizes(graph));
     return backend->optimizes ? tsr_optimize(graph) : TSR_OK;

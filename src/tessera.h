@@ -301,7 +301,9 @@ typedef struct tsr_model_desc {
     int custom_op_count;
 } tsr_model_desc;
 
-/* Reads and checks an ONNX file (opset 7 to 22). Nothing in it is trusted. */
+/* Reads and checks an ONNX file (opset 7 to 22). Nothing in it is trusted. Large weights stay in
+ * the file, which is mapped: while the model or a session of it lives it may be deleted or replaced
+ * by another, but not be changed in place. */
 TSR_API tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc, tsr_model **model);
 /* The bytes may be freed after the call. */
 TSR_API tsr_status tsr_model_load_memory(const void *bytes, size_t size, const tsr_model_desc *desc,

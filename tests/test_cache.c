@@ -143,7 +143,9 @@ static void test_no_file(void **state) {
 
 static void test_folders(void **state) {
     (void)state;
+    assert_true(tsr_cache_is_on());
     setenv("TSR_CACHE", "off", 1);
+    assert_false(tsr_cache_is_on());
     store("a", "payload");
     assert_int_equal(each_entry(folder, NULL, NULL), 0);
     unsetenv("TSR_CACHE");

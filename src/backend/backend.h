@@ -20,6 +20,7 @@ typedef struct tsr_runner_options {
 struct tsr_backend {
     const char *name;
     bool optimizes; /* wants tsr_optimize()d graphs */
+    bool streams;   /* reads constants that lie in the file, but for nodes that fall back */
 
     tsr_status (*device_create)(const tsr_device_desc *desc, tsr_backend_device **device);
     void (*device_destroy)(tsr_backend_device *device);

@@ -68,6 +68,11 @@ static bool find_folder(char *path, size_t size) {
     return length > 0 && (size_t)length < size;
 }
 
+bool tsr_cache_is_on(void) {
+    char folder[PATH_MAX];
+    return find_folder(folder, sizeof folder);
+}
+
 static bool make_folder(char *path) {
     for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';

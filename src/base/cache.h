@@ -5,6 +5,7 @@
 #ifndef TSR_BASE_CACHE_H
 #define TSR_BASE_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,8 @@ tsr_cache_key tsr_cache_key_start(void);
 /* The key of what the key stood for and, behind it, the text. */
 tsr_cache_key tsr_cache_key_add(tsr_cache_key key, const char *text);
 
+/* Is there a folder to look in? Whether it can be written shows only when something is stored. */
+bool tsr_cache_is_on(void);
 /* The entry's bytes, to be freed by the caller; NULL if there is none. An entry that is used counts
  * as new. */
 void *tsr_cache_load(const tsr_cache_key *key, size_t *size);

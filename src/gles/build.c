@@ -64,37 +64,46 @@ static tsr_status build_targets(tsr_runner *r) {
     return TSR_OK;
 }
 
-static tsr_status build_table(tsr_runner *r, int i) {
-    const tsr_pass *pass = &r->base.plan->passes[i];
-    if (!pass->table)
-        return TSR_OK;
-    float *texels = calloc((size_t)pass->table_w * (size_t)pass->table_h * 4, sizeof(float));
-    if (!texels)
-        return out_of_memory();
-    pass->table(pass->table_data, texels);
-    r->passes[i].table = tsr_texture_table(pass->table_w, pass->table_h, pass->table_half, texels);
-    free(texels);
-    return TSR_OK;
+static size_t table_floats(const tsr_pass *pass) {
+    return pass->table ? (size_t)pass->table_w * (size_t)pass->table_h * 4 : 0;
 }
 
-static tsr_status build_constant(tsr_runner *r, int i) {
-    const tsr_plan_tensor *t = &r->base.plan->tensors[i];
-    if (!t->constant)
-        return TSR_OK;
-    float *texels = malloc(tsr_layout_floats(&t->layout) * sizeof(float));
-    if (!texels)
-        return out_of_memory();
-    r->constants[i] = tsr_texture_constant(&t->layout, t->constant, texels);
-    free(texels);
-    return TSR_OK;
+/* Texels of the largest table or constant tensor: all go through the same memory, one by one. */
+static size_t most_texels(const tsr_plan *plan) {
+    size_t most = 0;
+    for (int i = 0; i < plan->pass_count; i++)
+        most = table_floats(&plan->passes[i]) > most ? table_floats(&plan->passes[i]) : most;
+    for (int i = 1; i < plan->tensor_count; i++) {
+        const tsr_plan_tensor *t = &plan->tensors[i];
+        size_t floats = t->constant ? tsr_layout_floats(&t->layout) : 0;
+        most = floats > most ? floats : most;
+    }
+    return most;
+}
+
+static void build_table(tsr_runner *r, int i, float *texels) {
+    const tsr_pass *pass = &r->base.plan->passes[i];
+    if (!pass->table)
+        return;
+    memset(texels, 0, table_floats(pass) * sizeof *texels);
+    pass->table(pass->table_data, texels);
+    r->passes[i].table = tsr_texture_table(pass->table_w, pass->table_h, pass->table_half, texels);
+    tsr_map_release(r->base.graph->map);
 }
 
 static tsr_status build_constants(tsr_runner *r) {
-    for (int i = 0; i < r->base.plan->pass_count; i++)
-        TSR_TRY(build_table(r, i));
-    for (int i = 1; i < r->base.plan->tensor_count; i++)
-        TSR_TRY(build_constant(r, i));
-    r->base.allocated_bytes += r->base.plan->constant_bytes;
+    const tsr_plan *plan = r->base.plan;
+    float *texels = malloc(most_texels(plan) * sizeof *texels + 1);
+    if (!texels)
+        return out_of_memory();
+    for (int i = 0; i < plan->pass_count; i++)
+        build_table(r, i, texels);
+    for (int i = 1; i < plan->tensor_count; i++)
+        if (plan->tensors[i].constant)
+            r->constants[i] =
+                tsr_texture_constant(&plan->tensors[i].layout, plan->tensors[i].constant, texels);
+    free(texels);
+    r->base.allocated_bytes += plan->constant_bytes;
     return TSR_OK;
 }
 
@@ -114,8 +123,8 @@ static tsr_status build_outputs(tsr_runner *r) {
 
 tsr_status tsr_gles_build(tsr_runner *r) {
     TSR_TRY(build_programs(r));
+    TSR_TRY(build_constants(r)); /* first: this is when most memory is in use */
     TSR_TRY(build_targets(r));
-    TSR_TRY(build_constants(r));
     TSR_TRY(build_outputs(r));
     TSR_TRY(tsr_gpu_runner_allocate(&r->base));
     if (r->timers)

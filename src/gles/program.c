@@ -38,7 +38,7 @@ static GLuint start_program(const char *fragment_text, bool retrievable) {
 void tsr_program_cache_open(tsr_program_cache *cache, const tsr_device_info *device) {
     GLint formats = 0;
     glGetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats);
-    cache->on_disk = formats > 0;
+    cache->on_disk = formats > 0 && tsr_cache_is_on();
     cache->device = tsr_cache_key_start();
     const char *const parts[] = {"gles program", TSR_VERSION, device->name, device->version,
                                  vertex_text};

@@ -247,6 +247,7 @@ static void node_report(const tsr_runner *r, int node, tsr_node_report *out) {
 const tsr_backend tsr_gles_backend = {
     .name = "gles",
     .optimizes = true,
+    .streams = true,
     .device_create = tsr_gles_device_create,
     .device_destroy = tsr_gles_device_destroy,
     .device_info = tsr_gles_device_info,

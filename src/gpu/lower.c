@@ -12,14 +12,9 @@ tsr_lower_fn *const tsr_gpu_lower[TSR_OP_COUNT] = {
 #include "graph/ops.def"
 };
 
-const float *tsr_const_floats(const tsr_graph *graph, const tsr_node *node, int input) {
-    const tsr_value *value = tsr_node_in(graph, node, input);
-    return value ? value->data : NULL;
-}
-
 float tsr_const_float(const tsr_graph *graph, const tsr_node *node, int input, float otherwise) {
-    const float *data = tsr_const_floats(graph, node, input);
-    return data ? data[0] : otherwise;
+    const tsr_value *value = tsr_node_in(graph, node, input);
+    return value && value->data ? *(const tsr_loose_float *)value->data : otherwise;
 }
 
 /* Rows follow each other in memory, so kernels that read a buffer need not know about them. */

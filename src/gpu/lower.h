@@ -19,8 +19,6 @@ extern tsr_lower_fn *const tsr_gpu_lower[TSR_OP_COUNT];
 
 enum { TSR_EXACT_FLOATS = 1 << 24 }; /* every integer up to here is a float */
 
-/* Elements of a constant float input, NULL if absent. */
-const float *tsr_const_floats(const tsr_graph *graph, const tsr_node *node, int input);
 /* The first element of a constant float input, or otherwise. */
 float tsr_const_float(const tsr_graph *graph, const tsr_node *node, int input, float otherwise);
 /* Lays `count` blocks of `block` texels out in the pass's table, 2^result blocks a row; sets
@@ -32,12 +30,15 @@ int tsr_table_blocks(tsr_plan *plan, tsr_pass *pass, int block, int64_t count);
  * stride_input], their kernel row-major. */
 typedef struct tsr_convolution {
     tsr_window window;
-    const float *weights;
-    float factor; /* of all weights */
+    const tsr_loose_float *weights;
+    float factor;        /* of all weights */
+    const double *scale; /* of those of each output channel; NULL: 1 */
     int group_outputs, group_inputs;
     size_t stride_group, stride_output, stride_input;
 } tsr_convolution;
 
+/* What the weights of an output channel, counted through all groups, are to be multiplied by. */
+double tsr_weight_scale(const tsr_convolution *conv, int output);
 /* The most input tiles that the channels of one output tile read, over all output tiles. */
 int tsr_tiles_per_output(const tsr_convolution *conv);
 /* Gives the pass its weights as a table of blocks ((t * tiles + i) * kernel height + ky) * chunks +

@@ -2,12 +2,17 @@
 #include "gpu/lower.h"
 
 /* The kernel between an output and an input channel; NULL if they do not meet. */
-static const float *kernel_between(const tsr_convolution *c, int output, int input) {
+static const tsr_loose_float *kernel_between(const tsr_convolution *c, int output, int input) {
     int group = output / c->group_outputs, i = input - group * c->group_inputs;
     if (group >= c->window.group || i < 0 || i >= c->group_inputs)
         return NULL;
     return c->weights + (size_t)group * c->stride_group +
            (size_t)(output % c->group_outputs) * c->stride_output + (size_t)i * c->stride_input;
+}
+
+double tsr_weight_scale(const tsr_convolution *c, int output) {
+    return c->scale && output < c->group_outputs * c->window.group ? c->factor * c->scale[output]
+                                                                   : c->factor;
 }
 
 int tsr_tiles_per_output(const tsr_convolution *c) {
@@ -39,12 +44,15 @@ static size_t texel_index(const conv_table *t, size_t block, size_t within, size
  * memory's order. */
 static void fill_tiles(const conv_table *t, int output_tile, int tile, float *texels) {
     const tsr_convolution *c = &t->conv;
-    const float *kernels[4][4]; /* input, output */
+    const tsr_loose_float *kernels[4][4]; /* input, output */
+    double scale[4];
     int first =
         (output_tile * 4 / c->group_outputs * c->group_inputs) >> 2; /* as in glsl/conv.glsl */
     for (int i = 0; i < 16; i++)
         kernels[i / 4][i % 4] =
             kernel_between(c, output_tile * 4 + i % 4, (first + tile) * 4 + i / 4);
+    for (int i = 0; i < 4; i++)
+        scale[i] = tsr_weight_scale(c, output_tile * 4 + i);
     size_t pair = (size_t)output_tile * (size_t)t->tiles + (size_t)tile;
     size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0],
            kernel_w = (size_t)c->window.kernel[1];
@@ -53,8 +61,8 @@ static void fill_tiles(const conv_table *t, int output_tile, int tile, float *te
             size_t block = (pair * kernel_h + ky) * (size_t)t->chunks + kx / taps;
             float *texel = texels + 4 * texel_index(t, block, kx % taps * 4, taps * 4);
             for (int i = 0; i < 16; i++) {
-                const float *kernel = kernels[i / 4][i % 4];
-                texel[i] = kernel ? kernel[ky * kernel_w + kx] * c->factor : 0;
+                const tsr_loose_float *kernel = kernels[i / 4][i % 4];
+                texel[i] = kernel ? (float)(kernel[ky * kernel_w + kx] * scale[i % 4]) : 0;
             }
         }
 }
@@ -77,7 +85,8 @@ static void fill_depthwise(const void *data, float *texels) {
             for (size_t kx = 0; kx < kernel_w; kx++) {
                 size_t block = (channel / 4 * kernel_h + ky) * (size_t)t->chunks + kx / taps;
                 texels[texel_index(t, block, kx % taps, taps) * 4 + channel % 4] =
-                    c->weights[channel * c->stride_group + ky * kernel_w + kx] * c->factor;
+                    (float)(c->weights[channel * c->stride_group + ky * kernel_w + kx] *
+                            tsr_weight_scale(c, (int)channel));
             }
 }
 

@@ -261,6 +261,27 @@ int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
     return index;
 }
 
+bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value) {
+    if (!graph->map || !value->data)
+        return false;
+    uintptr_t file = (uintptr_t)graph->map->bytes, data = (uintptr_t)value->data;
+    return data >= file && data - file < graph->map->size;
+}
+
+bool tsr_graph_take(tsr_graph *graph, int value) {
+    tsr_value *v = &graph->values[value];
+    if (!tsr_graph_in_file(graph, v))
+        return true;
+    size_t count = (size_t)tsr_shape_count(&v->shape);
+    float *taken = TSR_NEW(graph->arena, count, float);
+    if (!taken)
+        return false;
+    memcpy(taken, v->data, count * sizeof *taken);
+    v->data = taken;
+    tsr_map_release(graph->map);
+    return true;
+}
+
 /* ---- nodes ---- */
 
 const char *tsr_node_op_name(const tsr_node *node) {

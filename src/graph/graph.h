@@ -5,6 +5,7 @@
 #define TSR_GRAPH_GRAPH_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "tessera.h"
 
 enum { TSR_VARIADIC = 1 << 20, TSR_NONE = -1 };
@@ -47,15 +48,25 @@ typedef struct tsr_attr {
     int tensor; /* index of a constant value in the graph */
 } tsr_attr;
 
+/* A float of a constant that lies in the model's file, at whatever address. */
+#if defined(__GNUC__)
+typedef float tsr_loose_float __attribute__((aligned(1)));
+#else
+typedef float tsr_loose_float;
+#endif
+
 /* dtype is what the model says; data of every floating type is held as float, of every integer type
- * and bool as int64_t. */
+ * and bool as int64_t. Large floats of two axes or more may lie in the model's file. */
 typedef struct tsr_value {
     const char *name;
     tsr_dtype dtype;
     tsr_shape shape;
     const char *dim_name[TSR_MAX_RANK];
     const void *data; /* a constant's elements; NULL: known only at run time */
-    int producer;     /* node index; TSR_NONE for inputs and constants */
+    /* Of a convolution's weights in the file: what those of each output channel are to be
+     * multiplied by; NULL: nothing. */
+    const double *scale;
+    int producer; /* node index; TSR_NONE for inputs and constants */
 } tsr_value;
 
 /* A post-op: applied to a node's result before it is stored, in order. Made by src/passes/fuse.c.
@@ -82,7 +93,8 @@ typedef struct tsr_node {
 
 typedef struct tsr_graph {
     tsr_arena *arena;
-    const char *file; /* for messages */
+    const char *file;   /* for messages */
+    const tsr_map *map; /* of the file, where constants lie in it; else NULL */
     int opset;
     int value_count, value_capacity;
     tsr_value *values;
@@ -108,6 +120,10 @@ int tsr_graph_add_value(tsr_graph *graph, const char *name);
 /* Appends a constant; data (float or int64_t elements) is borrowed. */
 int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
                            const tsr_shape *shape, const void *data);
+/* Does the constant lie in the model's file? Then its floats are tsr_loose_float. */
+bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value);
+/* Copies a constant that lies in the file to the arena; false when out of memory. */
+bool tsr_graph_take(tsr_graph *graph, int value);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
 bool tsr_graph_is_output(const tsr_graph *graph, int value);
 

@@ -13,6 +13,9 @@ enum { TSR_OPSET_MIN = 1, TSR_OPSET_MAX = 22 };
 /* desc: checked, its name and max_bytes filled in. The bytes may go after the call. */
 tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc,
                          tsr_graph **graph);
+/* The same of bytes that outlive the graph: its large constants lie in them, at any address. */
+tsr_status tsr_onnx_read_kept(const void *bytes, size_t size, const tsr_model_desc *desc,
+                              tsr_graph **graph);
 
 /* One serialized TensorProto (the .pb files of ONNX's tests) as a constant named as in the file in
  * a graph of its own. */

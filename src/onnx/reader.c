@@ -103,7 +103,7 @@ static tsr_status read_inputs(tsr_graph *graph, const Tsr__GraphProto *proto) {
 
 static tsr_status read_initializers(tsr_reader *reader, const Tsr__GraphProto *proto) {
     for (size_t i = 0; i < proto->n_initializer; i++) {
-        Tsr__TensorProto *tensor = proto->initializer[i];
+        const Tsr__TensorProto *tensor = proto->initializer[i];
         int value;
         if (!tensor->name || !*tensor->name)
             return tsr_fail(TSR_INVALID_MODEL, "initializer %zu has no name", i);
@@ -155,7 +155,7 @@ static tsr_status read_model(tsr_reader *reader, const Tsr__ModelProto *model) {
     return read_outputs(graph, model->graph);
 }
 
-static tsr_status read_tensor(tsr_reader *reader, Tsr__TensorProto *tensor, int *value) {
+static tsr_status read_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor, int *value) {
     return tsr_onnx_add_tensor(reader, tensor, tensor->name ? tensor->name : "", value);
 }
 
@@ -173,10 +173,13 @@ static tsr_status finish(tsr_reader *reader, ProtobufCMessage *message, tsr_stat
     return status;
 }
 
-tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc,
-                         tsr_graph **graph) {
+static tsr_status read_bytes(const void *bytes, size_t size, const tsr_model_desc *desc, bool kept,
+                             tsr_graph **graph) {
     *graph = NULL;
-    tsr_reader reader = {.graph = tsr_graph_create(desc->name), .dir = desc->external_data_dir};
+    tsr_reader reader = {.graph = tsr_graph_create(desc->name),
+                         .bytes = bytes,
+                         .kept = kept,
+                         .dir = desc->external_data_dir};
     if (!reader.graph)
         return tsr_fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", desc->name);
     reader.external_budget = desc->max_bytes > size ? desc->max_bytes - size : 0;
@@ -190,11 +193,21 @@ tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *d
     return finish(&reader, message, status, graph);
 }
 
+tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc,
+                         tsr_graph **graph) {
+    return read_bytes(bytes, size, desc, false, graph);
+}
+
+tsr_status tsr_onnx_read_kept(const void *bytes, size_t size, const tsr_model_desc *desc,
+                              tsr_graph **graph) {
+    return read_bytes(bytes, size, desc, true, graph);
+}
+
 tsr_status tsr_onnx_read_tensor(const void *bytes, size_t size, const char *name, tsr_graph **graph,
                                 int *value) {
     *graph = NULL;
     *value = TSR_NONE;
-    tsr_reader reader = {.graph = tsr_graph_create(name)};
+    tsr_reader reader = {.graph = tsr_graph_create(name), .bytes = bytes};
     if (!reader.graph)
         return tsr_fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", name);
     ProtobufCMessage *message;

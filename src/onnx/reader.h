@@ -17,24 +17,40 @@ typedef struct tsr_onnx_heap {
     bool exhausted;
 } tsr_onnx_heap;
 
+/* What raw_data holds once a message is unpacked: which bytes of the file are the data. */
+typedef struct tsr_onnx_place {
+    uint64_t offset, size;
+} tsr_onnx_place;
+
 typedef struct tsr_reader {
     tsr_graph *graph;
-    tsr_onnx_heap heap;       /* of the protobuf tree */
-    const char *dir;          /* where external data lies; NULL refuses it */
-    uint64_t external_budget; /* bytes of external data that may still be read */
+    const unsigned char *bytes; /* the file's */
+    bool kept;                  /* they outlive the graph, whose constants may lie in them */
+    tsr_onnx_heap heap;         /* of the protobuf tree */
+    const char *dir;            /* where external data lies; NULL refuses it */
+    uint64_t external_budget;   /* bytes of external data that may still be read */
 } tsr_reader;
 
-/* unpack.c: message stays NULL on failure; free it with protobuf_c_message_free_unpacked and
- * heap->allocator. */
+/* slim.c: see there. False if the bytes are damaged or, exhausted set, when out of memory: the
+ * limit bounds what is written. bytes is to be freed in any case. */
+typedef struct tsr_onnx_slimmed {
+    uint8_t *bytes;
+    size_t size;
+    bool exhausted;
+} tsr_onnx_slimmed;
+bool tsr_onnx_slim(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
+                   size_t limit, tsr_onnx_slimmed *slim);
+
+/* unpack.c: raw data becomes a place; message stays NULL on failure; free it with
+ * protobuf_c_message_free_unpacked and heap->allocator. */
 tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor *type,
                            const void *bytes, size_t size, uint64_t max_bytes,
                            ProtobufCMessage **message);
 
 /* tensor.c: ONNX's number of an element type -> dtype. */
 tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype);
-/* Appends the tensor to the graph as a constant. Its raw data leaves the protobuf tree, to keep the
- * peak low. */
-tsr_status tsr_onnx_add_tensor(tsr_reader *reader, Tsr__TensorProto *tensor, const char *name,
+/* Appends the tensor to the graph as a constant. */
+tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,
                                int *value);
 
 /* external.c: the file that holds the tensor's data, checked and standing at its first byte. */

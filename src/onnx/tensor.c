@@ -60,6 +60,14 @@ static tsr_status tensor_shape(const Tsr__TensorProto *tensor, tsr_shape *shape)
 
 typedef enum place { RAW, TYPED, EXTERNAL } place;
 
+/* Where raw_data says that the data is; of no bytes without it. */
+static tsr_onnx_place raw_place(const Tsr__TensorProto *tensor) {
+    tsr_onnx_place place = {0, 0};
+    if (tensor->raw_data.len == sizeof place)
+        memcpy(&place, tensor->raw_data.data, sizeof place);
+    return place;
+}
+
 /* Elements in the field that belongs to the dtype; *others: elements in any other typed field. */
 static size_t typed_count(const Tsr__TensorProto *tensor, tsr_dtype dtype, size_t *others) {
     size_t all =
@@ -75,7 +83,7 @@ static size_t typed_count(const Tsr__TensorProto *tensor, tsr_dtype dtype, size_
 /* Finds the data and holds its size against the shape, before anything is allocated for it. */
 static tsr_status find_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, int64_t count,
                             place *where) {
-    size_t others, typed = typed_count(tensor, dtype, &others), raw = tensor->raw_data.len;
+    size_t others, typed = typed_count(tensor, dtype, &others), raw = raw_place(tensor).size;
     bool external = tensor->has_data_location &&
                     tensor->data_location == TSR__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
     if (tensor->has_segment)
@@ -175,6 +183,16 @@ static tsr_status convert_file(FILE *file, tsr_dtype dtype, size_t count, void *
 
 /* ---- tensors ---- */
 
+/* Large weights stay in a file that is kept; of one axis are only small parameters. */
+enum { MIN_KEPT_BYTES = 64 * 1024, MIN_KEPT_RANK = 2 };
+
+static bool can_stay(const tsr_reader *reader, tsr_dtype dtype, const tsr_shape *shape,
+                     const tsr_onnx_place *place) {
+    return reader->kept && dtype == TSR_F32 && place->size >= MIN_KEPT_BYTES &&
+           shape->rank >= MIN_KEPT_RANK &&
+           (uintptr_t)(reader->bytes + place->offset) % _Alignof(tsr_loose_float) == 0;
+}
+
 static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_dtype *dtype,
                          tsr_shape *shape, const void **data) {
     TSR_TRY(tsr_onnx_dtype(tensor->data_type, dtype));
@@ -182,6 +200,11 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
     int64_t count = tsr_shape_count(shape);
     place where = RAW;
     TSR_TRY(find_data(tensor, *dtype, count, &where));
+    tsr_onnx_place raw = raw_place(tensor);
+    if (where == RAW && can_stay(reader, *dtype, shape, &raw)) {
+        *data = reader->bytes + raw.offset;
+        return TSR_OK;
+    }
     FILE *file = NULL;
     if (where == EXTERNAL) {
         size_t size = tsr_dtype_size(*dtype);
@@ -199,22 +222,19 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
     else if (where == TYPED)
         status = convert_typed(tensor, *dtype, elements);
     else
-        convert(*dtype, tensor->raw_data.data, (size_t)count, elements);
+        convert(*dtype, reader->bytes + raw.offset, (size_t)count, elements);
     if (file)
         fclose(file);
     *data = elements;
     return status;
 }
 
-tsr_status tsr_onnx_add_tensor(tsr_reader *reader, Tsr__TensorProto *tensor, const char *name,
+tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,
                                int *value) {
     tsr_dtype dtype = TSR_F32;
     tsr_shape shape = {0};
     const void *data = NULL;
     TSR_TRY(tsr_fail_context(decode(reader, tensor, &dtype, &shape, &data), "tensor \"%s\"", name));
-    ProtobufCAllocator *allocator = &reader->heap.allocator;
-    allocator->free(allocator->allocator_data, tensor->raw_data.data);
-    tensor->raw_data = (ProtobufCBinaryData){0};
     *value = tsr_graph_add_constant(reader->graph, name, dtype, &shape, data);
     return *value == TSR_NONE ? tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory") : TSR_OK;
 }

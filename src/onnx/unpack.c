@@ -48,10 +48,13 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     if (size > max_bytes)
         return tsr_fail(TSR_OUT_OF_MEMORY, "the file has %zu bytes, the limit is %llu", size,
                         (unsigned long long)max_bytes);
-    *message = protobuf_c_message_unpack(type, &heap->allocator, size, bytes);
+    tsr_onnx_slimmed slim;
+    if (tsr_onnx_slim(type, bytes, size, heap->limit, &slim))
+        *message = protobuf_c_message_unpack(type, &heap->allocator, slim.size, slim.bytes);
+    free(slim.bytes);
     if (*message)
         return TSR_OK;
-    if (heap->exhausted)
+    if (heap->exhausted || slim.exhausted)
         return tsr_fail(TSR_OUT_OF_MEMORY,
                         "no memory to unpack its %zu bytes, for which %zu are allowed", size,
                         heap->limit);

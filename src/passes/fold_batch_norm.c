@@ -56,6 +56,15 @@ static tsr_node *convolution_before(const tsr_graph *graph, const tsr_node *node
     return weights->data && (!bias || bias->data) ? conv : NULL;
 }
 
+/* Weights that lie in the file stay there, with a scale beside them. */
+static const double *scale_beside(const tsr_graph *graph, const tsr_value *weights,
+                                  const affine *a) {
+    double *scale = TSR_NEW(graph->arena, a->channels, double);
+    for (int64_t c = 0; scale && c < a->channels; c++)
+        scale[c] = a->scale[c] * (weights->scale ? weights->scale[c] : 1);
+    return scale;
+}
+
 /* Weights are [M, C / group, ...] of Conv and [C, M / group, ...] of ConvTranspose; M: output
  * channels. */
 static float *scale_weights(const tsr_graph *graph, const tsr_node *conv, const affine *a) {
@@ -85,18 +94,23 @@ static float *shift_bias(const tsr_graph *graph, const tsr_node *conv, const aff
 }
 
 static tsr_status fold_into(tsr_graph *graph, tsr_node *conv, tsr_node *node, const affine *a) {
-    float *weights = scale_weights(graph, conv, a), *bias = shift_bias(graph, conv, a);
+    const tsr_value *before = tsr_node_in(graph, conv, 1);
+    bool stays = tsr_graph_in_file(graph, before);
+    const double *scale = stays ? scale_beside(graph, before, a) : NULL;
+    const void *weights = stays ? before->data : scale_weights(graph, conv, a);
+    float *bias = shift_bias(graph, conv, a);
     int *inputs = TSR_NEW(graph->arena, 3, int);
-    if (!weights || !bias || !inputs)
+    if ((stays && !scale) || !weights || !bias || !inputs)
         return tsr_out_of_memory(graph);
-    tsr_shape weights_shape = tsr_node_in(graph, conv, 1)->shape;
+    tsr_shape weights_shape = before->shape;
     tsr_shape bias_shape = {.rank = 1, .dim = {a->channels}};
-    tsr_dtype dtype = tsr_node_in(graph, conv, 1)->dtype;
+    tsr_dtype dtype = before->dtype;
     inputs[0] = conv->inputs[0];
     inputs[1] = tsr_add_constant(graph, conv->name, "weights", dtype, &weights_shape, weights);
     inputs[2] = tsr_add_constant(graph, conv->name, "bias", dtype, &bias_shape, bias);
     if (inputs[1] == TSR_NONE || inputs[2] == TSR_NONE)
         return TSR_OUT_OF_MEMORY;
+    graph->values[inputs[1]].scale = scale;
     conv->inputs = inputs;
     conv->input_count = 3;
     graph->values[conv->outputs[0]].producer = TSR_NONE;

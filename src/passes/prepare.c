@@ -59,9 +59,13 @@ static bool can_fold(const tsr_graph *graph, const tsr_node *node, double budget
 
 /* Evaluates the node into the arena and drops it. */
 static tsr_status fold(tsr_graph *graph, tsr_node *node, folding *f) {
-    for (int i = 0; i < node->input_count; i++)
-        if (tsr_node_in(graph, node, i))
-            f->elements[node->inputs[i]] = (void *)tsr_node_in(graph, node, i)->data;
+    for (int i = 0; i < node->input_count; i++) {
+        if (!tsr_node_in(graph, node, i))
+            continue;
+        if (!tsr_graph_take(graph, node->inputs[i]))
+            return tsr_out_of_memory(graph);
+        f->elements[node->inputs[i]] = (void *)tsr_node_in(graph, node, i)->data;
+    }
     for (int i = 0; i < node->output_count; i++) {
         const tsr_value *out = tsr_node_out(graph, node, i);
         if (out && !(f->elements[node->outputs[i]] = new_elements(graph, out)))

@@ -54,11 +54,24 @@ int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise) {
     return tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){.half = plan->half && !precise});
 }
 
-int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const float *elements) {
+static const float *align(tsr_plan *plan, const tsr_shape *shape, const void *elements) {
+    if ((uintptr_t)elements % _Alignof(float) == 0)
+        return elements;
+    size_t count = (size_t)tsr_shape_count(shape);
+    float *aligned = TSR_NEW(plan->arena, count, float);
+    if (aligned)
+        memcpy(aligned, elements, count * sizeof *aligned);
+    return aligned;
+}
+
+int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elements) {
     int tensor = tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){0});
-    if (tensor)
-        plan->tensors[tensor].constant = elements;
-    return tensor;
+    if (!tensor)
+        return 0;
+    plan->tensors[tensor].constant = align(plan, shape, elements);
+    if (!plan->tensors[tensor].constant)
+        tsr_plan_out_of_memory(plan);
+    return plan->status == TSR_OK ? tensor : 0;
 }
 
 int tsr_plan_value(tsr_plan *plan, int value) {

@@ -149,8 +149,9 @@ int tsr_plan_operand(tsr_plan *plan, int value, int rank);
 int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish);
 /* A new tensor; precise: 32 bits even in a half plan (inner sums). */
 int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise);
-/* A constant tensor; elements must outlive the plan (or come from plan->arena). */
-int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const float *elements);
+/* A constant tensor; elements must outlive the plan (or come from plan->arena), those that no float
+ * can have the address of are copied there. */
+int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elements);
 /* A new tensor for output i of the node being lowered. */
 int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i);
 /* The same, whose fragments write pixels this many columns apart: see tsr_layout. */

@@ -76,6 +76,7 @@ static tsr_status build_table(tsr_runner *r, int i) {
         return out_of_memory(bytes);
     pass->table(pass->table_data, texels);
     r->device->api->BufferUnmap(r->passes[i].table);
+    tsr_map_release(r->base.graph->map);
     return TSR_OK;
 }
 

@@ -134,11 +134,12 @@ static void fill_step(const block_table *t, int64_t part, int64_t step, float *r
     size_t group = t->transposed ? 0 : (size_t)part;
     int first = (int)(step % t->input_tiles) * 4;
     for (int i = 0; i < 4 && first + i < c->group_inputs; i++) {
-        const float *weights =
+        const tsr_loose_float *weights =
             c->weights + group * c->stride_group + (size_t)(first + i) * c->stride_input + element;
         float *row = rows + (size_t)i * (size_t)t->tiles * 4;
         for (int o = 0; o < c->group_outputs; o++)
-            row[o] = weights[(size_t)o * c->stride_output] * c->factor;
+            row[o] = (float)(weights[(size_t)o * c->stride_output] *
+                             tsr_weight_scale(c, (int)group * c->group_outputs + o));
     }
 }
 

@@ -254,6 +254,7 @@ static void node_report(const tsr_runner *r, int node, tsr_node_report *out) {
 const tsr_backend tsr_webgpu_backend = {
     .name = "webgpu",
     .optimizes = true,
+    .streams = true,
     .device_create = tsr_webgpu_device_create,
     .device_destroy = tsr_webgpu_device_destroy,
     .device_info = tsr_webgpu_device_info,

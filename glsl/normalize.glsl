@@ -1,6 +1,7 @@
-// Instance normalization's last step: (a - mean) / sqrt(variance + epsilon); scale and bias are post-ops.
+// Instance normalization's last step: (a - mean) / sqrt(variance + epsilon); scale and bias are post-ops. Mean and
+// variance are one texel a tile, asked for in the same words for every plane, so that they are fetched once.
 uniform vec4 epsilon; // x
 vec4 kernel(int n, int t, int y, int x) {
-    vec4 variance = C_broadcast(n, t, y, x);
-    return (A_fetch(n * A_grid.x + t, y, x) - B_broadcast(n, t, y, x)) / sqrt(variance + epsilon.x);
+    vec4 scale = 1.0 / sqrt(C_broadcast(n, t, 0, 0) + epsilon.x);
+    return (A_fetch(n * A_grid.x + t, y, x) - B_broadcast(n, t, 0, 0)) * scale;
 }

@@ -1,15 +1,16 @@
 // One step of a reduction: each fragment takes a block of the input. Sums over large images run as a pyramid of such
 // steps, which keeps every fragment's work, and the rounding error, small.
 //   OPERATION 0: sum; 1: maximum
-//   MAP 0: a; 1: (a - b)^2; 2: exp(a - b), b a tensor to broadcast
+//   MAP 0: a; 1: (a - b)^2, b one texel for a whole tile; 2: exp(a - b), b a tensor to broadcast
 //   CHANNELS 1: all channels into one
 //   BLOCKS 0: one pixel a block, so that nothing but channels is left to loop over
 uniform ivec4 block; // images, unused, rows, columns of a block
 uniform vec4 factor; // x: of the result
 
 #if MAP == 1
+vec4 subtracted; // the fragment's b, fetched once
 vec4 mapped(int n, int t, int y, int x) {
-    vec4 d = A_fetch(n * A_grid.x + t, y, x) - B_broadcast(n, t, y, x);
+    vec4 d = A_fetch(n * A_grid.x + t, y, x) - subtracted;
     return d * d;
 }
 #elif MAP == 2
@@ -30,6 +31,9 @@ vec4 mapped(int n, int t, int y, int x) { return A_fetch(n * A_grid.x + t, y, x)
 
 vec4 kernel(int n, int t, int y, int x) {
     vec4 total = vec4(NEUTRAL);
+#if MAP == 1
+    subtracted = B_broadcast(n, t, 0, 0);
+#endif
 #if CHANNELS
     int t_begin = 0, t_end = A_grid.x;
 #else

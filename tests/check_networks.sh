@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Whole networks on cpu and the GPU backends: those of $TSR_MODELS and the trained generator against stored outputs,
-# with their multiply-adds; the seeded U-Net-256 on GPUs against cpu. Lacking models are a failure where CI is set.
+# with their multiply-adds and memory; the seeded U-Net-256 on GPUs against cpu. Lacking models are a failure where CI
+# is set.
 source "$(dirname "$0")/support/common.sh"
 models=${TSR_MODELS:-$source/../shared/models}
 generator=$models/../generator
@@ -21,10 +22,24 @@ of() {
         inside && $1 == key { sub(/,$/, "", $2); print $2 }' "$models/index.json"
 }
 
+# Tensors take at most 1.3 times what must be alive at once; most networks come within 1.15, but concatenations of
+# halves as large as the largest tensor do not, for a pass cannot read and write one storage.
+tight() { # tight NAME ARGUMENTS...: of tessera info
+    local name=$1 gpu
+    shift
+    for gpu in "${gpus[@]}"; do
+        "$tool" info "$@" --backend "$gpu" >out 2>err
+        awk -v gpu="$gpu" 'BEGIN { unit["B"] = 1; unit["KiB"] = 1024; unit["MiB"] = 1048576 }
+            $1 == gpu { n++; good = $5 * unit[$6] > 0 && $5 * unit[$6] <= 1.3 * $7 * unit[$8] }
+            END { exit !(n == 1 && good) }' out && report yes "$name" || report no "$name: memory on $gpu"
+    done
+}
+
 # The tolerance's floor is how far the reference itself moves, output by output.
 network() { # network NAME
-    local name=$1 arguments=() file outputs noises i macs wanted
+    local name=$1 arguments=() inputs file outputs noises i macs wanted
     for file in "$models/$name"/input_*.npy; do arguments+=(-i "$file"); done
+    inputs=("${arguments[@]}")
     "$tool" info "$models/$name/model.onnx" "${arguments[@]}" --backend cpu >info 2>err
     mapfile -t outputs < <(sed -n 's/^output  *\(.*\): [a-z]*[0-9]* \[.*/\1/p' info)
     mapfile -t noises < <(of "$name" maxdiff)
@@ -36,6 +51,7 @@ network() { # network NAME
         arguments+=(--expect "${outputs[i]}=$models/$name/output_$i.npy" --floor "${outputs[i]}=${noises[i]}")
     done
     within "$name" "$models/$name/model.onnx" "${arguments[@]}" --backends "$backends"
+    tight "$name" "$models/$name/model.onnx" "${inputs[@]}"
 
     macs=$(awk '$1 == "cpu" { print $NF }' info)
     wanted=$(of "$name" macs)

@@ -13,7 +13,7 @@ vec4 kernel(int n, int t, int y, int x) {
         for (int ky = 0; ky < window_y.x; ky++)
             for (int kx = 0; kx < window_x.x; kx++) {
                 int block = ((t * channels.x + i) * window_y.x + ky) * window_x.x + kx;
-                vec2 at = table_at((block & ((1 << channels.w) - 1)) * 4, block >> channels.w);
+                TABLE_AT at = table_at((block & ((1 << channels.w) - 1)) * 4, block >> channels.w);
                 vec4 v = A_pixel(k, start.y + ky * window_y.z, start.x + kx * window_x.z);
                 sum += v.x * table_texel(at, 0) + v.y * table_texel(at, 1) +
                        v.z * table_texel(at, 2) + v.w * table_texel(at, 3);

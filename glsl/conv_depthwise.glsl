@@ -18,7 +18,7 @@ void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
             vec4 row[ROW];
             ROW_READ(row, k, iy)
             int block = (t * window_y.x + ky) * window_x.x + chunk;
-            vec2 at = table_at((block & ((1 << channels.w) - 1)) * TAPS, block >> channels.w);
+            TABLE_AT at = table_at((block & ((1 << channels.w) - 1)) * TAPS, block >> channels.w);
 #define MAC(j, kx) v[j] += row[j * STRIDE + kx * DILATION] * w;
 #define TAP(kx)                                                                                                       \
     {                                                                                                                 \

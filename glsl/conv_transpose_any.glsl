@@ -30,7 +30,7 @@ vec4 kernel(int n, int t, int y, int x) {
                 if (ix >= A_size.w)
                     continue;
                 int block = ((t * channels.x + i) * window_y.x + ky) * window_x.x + kx;
-                vec2 at = table_at((block & ((1 << channels.w) - 1)) * 4, block >> channels.w);
+                TABLE_AT at = table_at((block & ((1 << channels.w) - 1)) * 4, block >> channels.w);
                 vec4 v = A_fetch(k, iy, ix);
                 sum += v.x * table_texel(at, 0) + v.y * table_texel(at, 1) +
                        v.z * table_texel(at, 2) + v.w * table_texel(at, 3);

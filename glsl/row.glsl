@@ -12,19 +12,32 @@ void row_begin(int first) { row_first = first; }
 #define ROW_TEXEL(i) row[i] = A_pixel(k, iy, row_first + i);
 #else
 bool row_inside[ROW];
+#if SAMPLE
 vec2 row_at[ROW]; // texture coordinate relative to the tile's, plane
+#define ROW_PLACE(at) vec2(A_place(at)) * vec2(A_inverse.x, 1.0)
+#define ROW_ORIGIN(tile, line)                                                                                        \
+    vec2 origin = (vec2(A_origin(tile) + ivec2(0, line)) + 0.5) * A_inverse;                                          \
+    float zero = 1.0 - 0.5 * A_inverse.y;
+#define ROW_TEXEL(i)                                                                                                  \
+    row[i] = textureLod(A_texture, vec3(origin.x + row_at[i].x, row_inside[i] ? origin.y : zero, row_at[i].y), 0.0);
+#else
+ivec2 row_at[ROW]; // column relative to the tile's, plane
+#define ROW_PLACE(at) A_place(at)
+#define ROW_ORIGIN(tile, line)                                                                                        \
+    ivec2 origin = A_origin(tile) + ivec2(0, line);                                                                   \
+    int zero = textureSize(A_texture, 0).y - 1;
+#define ROW_TEXEL(i)                                                                                                  \
+    row[i] = texelFetch(A_texture, ivec3(origin.x + row_at[i].x, row_inside[i] ? origin.y : zero, row_at[i].y), 0);
+#endif
 void row_begin(int first) {
 #define ROW_BEGIN(i)                                                                                                  \
     row_inside[i] = first + i >= 0 && first + i < A_size.w;                                                           \
-    row_at[i] = vec2(A_place(max(first + i, 0))) * vec2(A_inverse.x, 1.0);
+    row_at[i] = ROW_PLACE(max(first + i, 0));
     EACH_COLUMN(ROW_BEGIN)
 }
 #define ROW_READ(row, tile, line)                                                                                     \
     {                                                                                                                 \
-        vec2 origin = A_origin(tile) + vec2(0.0, float(line) * A_inverse.y);                                          \
-        float zero = 1.0 - 0.5 * A_inverse.y;                                                                         \
+        ROW_ORIGIN(tile, line)                                                                                        \
         EACH_COLUMN(ROW_TEXEL)                                                                                        \
     }
-#define ROW_TEXEL(i)                                                                                                  \
-    row[i] = textureLod(A_texture, vec3(origin.x + row_at[i].x, row_inside[i] ? origin.y : zero, row_at[i].y), 0.0);
 #endif

@@ -4,13 +4,15 @@ uniform highp sampler2DArray T_texture;
 uniform ivec4 T_size; // N, C, H, W
 uniform ivec4 T_grid; // tiles per image, columns of a tile in a plane, log2 of the grid's columns
 uniform vec2 T_inverse; // 1 / the texture's columns, 1 / its rows; the last row is zero
-uniform vec2 T_begin; // texture coordinates of the tensor's first texel: others may lie beside it
+uniform ivec2 T_begin; // the tensor's first texel in the texture: others may lie beside it
 
-// The texel at integer coordinates, from a texture without filtering: half again as fast as texelFetch on llvmpipe,
-// which calls a function for that, and as exact: the coordinate is off by less than a hundredth of a texel. With a
-// level of detail, so that it may stand in any control flow.
+// The texel at integer coordinates, in one of two ways: see glsl/prelude.glsl.
 vec4 T_texel(int x, int y, int plane) {
-    return textureLod(T_texture, vec3(T_begin + vec2(x, y) * T_inverse, plane), 0.0);
+#if SAMPLE
+    return textureLod(T_texture, vec3((vec2(T_begin + ivec2(x, y)) + 0.5) * T_inverse, plane), 0.0);
+#else
+    return texelFetch(T_texture, ivec3(T_begin + ivec2(x, y), plane), 0);
+#endif
 }
 
 // Where column x of a tile lies: column in its plane, plane.
@@ -19,10 +21,9 @@ ivec2 T_place(int x) {
     return ivec2((x - group * T_SPREAD) * (T_grid.y / T_SPREAD) + group / T_PLANES, group % T_PLANES);
 }
 
-// Texture coordinates of tile k's first texel.
-vec2 T_origin(int k) {
-    ivec2 cell = ivec2(k & ((1 << T_grid.z) - 1), k >> T_grid.z);
-    return T_begin + vec2(cell * ivec2(T_grid.y, T_size.z)) * T_inverse;
+// Tile k's first texel in the texture.
+ivec2 T_origin(int k) {
+    return T_begin + ivec2(k & ((1 << T_grid.z) - 1), k >> T_grid.z) * ivec2(T_grid.y, T_size.z);
 }
 
 // Channels 4t..4t+3 of pixel (x, y) of image n, k = n * T_grid.x + t; all in range.

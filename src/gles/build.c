@@ -30,7 +30,7 @@ static tsr_status build_programs(tsr_runner *r) {
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         if (r->base.plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
-        char *text = tsr_shader_text(r->base.plan, &r->base.plan->passes[i]);
+        char *text = tsr_shader_text(r->base.plan, &r->base.plan->passes[i], r->device->sample);
         if (!text)
             return out_of_memory();
         TSR_TRY(tsr_program_acquire(&r->device->programs, text, &r->passes[i].program));

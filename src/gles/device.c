@@ -125,9 +125,10 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
      * time. */
     bool llvmpipe = strstr(info->name, "llvmpipe");
     d->max_rounds = llvmpipe ? 65535 : 0;
-    bool shared = desc->kernels == TSR_KERNELS_SHARED;
-    d->busy_fragments =
-        shared || (desc->kernels == TSR_KERNELS_AUTO && !llvmpipe) ? BUSY_FRAGMENTS : 0;
+    bool gpu =
+        desc->kernels == TSR_KERNELS_SHARED || (desc->kernels == TSR_KERNELS_AUTO && !llvmpipe);
+    d->busy_fragments = gpu ? BUSY_FRAGMENTS : 0;
+    d->sample = !gpu;
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
     info->has_float_blend = tsr_gl->EXT_float_blend;
     d->reset_status =

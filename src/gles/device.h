@@ -24,6 +24,7 @@ struct tsr_backend_device {
     tsr_layout_limits limits;
     int max_rounds;     /* of a fragment's loops; 0: no limit */
     int busy_fragments; /* see tsr_plan_options */
+    bool sample;        /* how texels are read: glsl/prelude.glsl */
     tsr_device_info info;
     tsr_program_cache programs;
     PFNGLGETGRAPHICSRESETSTATUSEXTPROC reset_status; /* NULL if the driver cannot tell */

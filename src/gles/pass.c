@@ -17,10 +17,8 @@ static void bind_source(const tsr_runner *r, const tsr_program *program, int ind
     const tsr_layout *l = &t->layout;
     int w = t->constant ? l->texture_w : r->base.plan->storages[t->storage].texture_w;
     int h = t->constant ? l->texture_h : r->base.plan->storages[t->storage].texture_h;
-    float column = 1.0f / (float)w, row = 1.0f / (float)(h + TSR_ZERO_ROWS);
-    glUniform2f(program->source_inverse[index], column, row);
-    glUniform2f(program->source_begin[index], ((float)l->texture_x + 0.5f) * column,
-                ((float)l->texture_y + 0.5f) * row);
+    glUniform2f(program->source_inverse[index], 1.0f / (float)w, 1.0f / (float)(h + TSR_ZERO_ROWS));
+    glUniform2i(program->source_begin[index], l->texture_x, l->texture_y);
     set_layout(program->source_size[index], program->source_grid[index], l);
 }
 

@@ -84,15 +84,16 @@ static void add_attrs(tsr_text *text, const tsr_pass *pass) {
     }
 }
 
-char *tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass) {
+char *tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass, bool sample) {
     const char *kernel = kernel_text(pass->kernel);
     if (!kernel)
         return NULL;
     tsr_text text = {0};
     const tsr_layout *output = tsr_plan_layout(plan, pass->output);
     tsr_text_add(&text,
-                 "#version 300 es\n#define PLANES %d\n#define SPREAD %d\n#define O_LINEAR %d\n",
-                 output->planes, output->spread, output->linear);
+                 "#version 300 es\n#define PLANES %d\n#define SPREAD %d\n#define O_LINEAR %d\n"
+                 "#define SAMPLE %d\n",
+                 output->planes, output->spread, output->linear, sample);
     for (int i = 0; i < pass->define_count; i++)
         add_define(&text, &pass->defines[i]);
     tsr_text_add(&text, "%s%s%s", tsr_glsl_prelude, tsr_glsl_unary, tsr_glsl_binary);

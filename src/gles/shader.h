@@ -4,7 +4,8 @@
 
 #include "plan/plan.h"
 
-/* Allocated with malloc; NULL when out of memory or when glsl/ has no such kernel. */
-char *tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass);
+/* sample: how texels are read, see glsl/prelude.glsl. Allocated with malloc; NULL when out of
+ * memory or when glsl/ has no such kernel. */
+char *tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass, bool sample);
 
 #endif

@@ -1,4 +1,4 @@
-#include "job.h"
+#include "batch.h"
 #include "output.h"
 #include "text.h"
 #include "tool.h"
@@ -57,20 +57,51 @@ static tsr_status run_job(const job *j, int count, const char **paths) {
     return status;
 }
 
-/* Files are checked before the run, so that it is not done in vain. */
-static tsr_status check_paths(int count, const char **paths) {
-    for (int i = 0; i < count; i++) {
-        if (!paths[i])
-            continue;
-        TRY(output_check_tensor(paths[i]));
+/* An output's file is named for one output only. */
+static tsr_status check_distinct(int count, const char **paths) {
+    for (int i = 0; i < count; i++)
         for (int k = 0; k < i; k++)
-            if (paths[k] && strcmp(paths[k], paths[i]) == 0)
+            if (paths[i] && paths[k] && strcmp(paths[k], paths[i]) == 0)
                 return fail(TSR_INVALID_ARGUMENT, "%s: named for two outputs", paths[i]);
-    }
     return TSR_OK;
 }
 
-static tsr_status run(const job *j, const text_list *files) {
+/* Files are checked before the run, so that it is not done in vain. */
+static tsr_status run_once(const job *j, int count, const char **paths) {
+    for (int i = 0; i < count; i++)
+        if (paths[i])
+            TRY(output_check_tensor(paths[i]));
+    return run_job(j, count, paths);
+}
+
+typedef struct many_options {
+    char *shard, *frame;
+} many_options;
+
+static tsr_status run_many(job *j, job_input *input, const many_options *many, int count,
+                           const char **paths, int64_t *skipped) {
+    batch_options options = {.shard = {0, 1}};
+    if (many->shard)
+        TRY(source_parse_shard(many->shard, &options.shard));
+    if (many->frame)
+        TRY(source_parse_frame(many->frame, &options.frame));
+    return batch_run(j, input, &options, count, paths, skipped);
+}
+
+static tsr_status run_paths(job *j, const many_options *many, int count, const char **paths,
+                            int64_t *skipped) {
+    job_input *input;
+    TRY(check_distinct(count, paths));
+    TRY(batch_input(j, &input));
+    if (input)
+        return run_many(j, input, many, count, paths, skipped);
+    if (many->shard || many->frame)
+        return fail(TSR_INVALID_ARGUMENT, "--%s: no input is a folder, a pattern or a pipe",
+                    many->shard ? "shard" : "frame");
+    return run_once(j, count, paths);
+}
+
+static tsr_status run(job *j, const text_list *files, const many_options *many, int64_t *skipped) {
     int count = tsr_model_output_count(j->model);
     const char **names = calloc((size_t)count * 2 + 1, sizeof *names);
     if (!names)
@@ -80,22 +111,53 @@ static tsr_status run(const job *j, const text_list *files) {
     if (status == TSR_OK)
         status = job_assign("output", files, count, names, paths);
     if (status == TSR_OK)
-        status = check_paths(count, paths);
-    if (status == TSR_OK)
-        status = run_job(j, count, paths);
+        status = run_paths(j, many, count, paths, skipped);
     free(names);
     return status;
 }
 
+static const char notes[] =
+    "An output that is not asked for is not written.\n"
+    "\n"
+    "Many inputs. One input may be a folder (its .png, .jpg, .npy and .pb files), a quoted "
+    "pattern\n"
+    "('photos/*.jpg'), or - for raw frames (rgb24, --frame WxH) from a pipe. Then -o is a folder,\n"
+    "which gets NAME.png for each NAME.jpg; a pattern in which * stands for NAME ('out/*.npy'); "
+    "or\n"
+    "- for raw frames of the output's size. Files are taken in the order of their bytes; frames "
+    "are\n"
+    "named 000000, 000001, ... Where the model leaves sizes open, the first file's are taken. A "
+    "file\n"
+    "that cannot be read is named, left out, and makes the exit code 1.\n"
+    "\n"
+    "  ffmpeg -i in.mp4 -f rawvideo -pix_fmt rgb24 - |\n"
+    "    tessera run MODEL -i - --frame 640x480 -o - |\n"
+    "    ffmpeg -f rawvideo -pix_fmt rgb24 -s 640x480 -i - out.mp4\n"
+    "\n"
+    "Many machines. --shard I/N does every N-th input from the I-th on, counted from 0: the N "
+    "shards\n"
+    "together write the same files as one run. Files appear whole, so a shard may be started "
+    "again.\n"
+    "\n"
+    "  GNU parallel    seq 0 7 | parallel tessera run MODEL -i in -o out --shard {}/8\n"
+    "  Slurm           sbatch --array=0-7 --gpus=1 --wrap 'tessera run MODEL -i in -o out \\\n"
+    "                    --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT'\n"
+    "  Kubernetes      a Job with completionMode: Indexed, completions: 8, parallelism: 8 and\n"
+    "    command: [sh, -c, 'tessera run MODEL -i in -o out --shard $JOB_COMPLETION_INDEX/8']\n";
+
 int cmd_run(int argc, char **argv) {
-    job_options options = {0};
+    job_options options = {.many = true};
     text_list outputs = {0};
+    many_options many = {0};
     const option own[] = {
         {"output", 'o', "[NAME=]FILE", "an output: .npy, .png or .jpg; repeatable", OPTION_LIST,
          &outputs, 0, NULL},
+        {"frame", 0, "WxH", "size of raw frames: -i -", OPTION_TEXT, &many.frame, 0, NULL},
+        {"shard", 0, "I/N", "of many inputs, part I of N, from 0 to N - 1", OPTION_TEXT,
+         &many.shard, 0, NULL},
     };
     option_set set = {.usage = "tessera run MODEL [-i [NAME=]FILE]... [-o [NAME=]FILE]...",
-                      .notes = "An output that is not asked for is not written.\n",
+                      .notes = notes,
                       .min_arguments = 1,
                       .max_arguments = 1};
     job_add_input_options(&set, &options);
@@ -106,10 +168,11 @@ int cmd_run(int argc, char **argv) {
     if (!options_parse(&set, argc, argv, &arguments, &code))
         return code;
     job j;
+    int64_t skipped = 0;
     tsr_status status = job_open(&j, &options, argv[1], JOB_MISSING_REFUSED);
     if (status != TSR_OK)
         return command_exit(status);
-    status = run(&j, &outputs);
+    status = run(&j, &outputs, &many, &skipped);
     job_close(&j);
-    return command_exit(status);
+    return status == TSR_OK && skipped ? EXIT_MISMATCH : command_exit(status);
 }

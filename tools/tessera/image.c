@@ -311,20 +311,27 @@ static tsr_status check_channels(const char *path, const image_view *view, const
     return TSR_OK;
 }
 
-tsr_status image_load(const char *path, const tsr_tensor_info *input, const image_options *options,
-                      tensor *made) {
-    image_view view;
-    *made = (tensor){0};
-    if (!image_view_of(&input->shape, options, &view))
+/* How the input sees a picture of the path. */
+static tsr_status view_input(const char *path, const tsr_tensor_info *input, const image_options *o,
+                             image_view *view) {
+    if (!image_view_of(&input->shape, o, view))
         return fail(TSR_SHAPE,
                     "%s: input '%s' %s is no picture of 1, 3 or 4 channels; give a .npy file, or "
                     "--layout or --shape",
                     path, input->name, info_label(input).text);
-    TRY(check_channels(path, &view, options));
-    picture image;
-    TRY(decode(path, options->channel_order == ORDER_GRAY ? 1 : (int)view.channels, &image));
-    view.width = view.width < 0 ? image.width : view.width;
-    view.height = view.height < 0 ? image.height : view.height;
+    return check_channels(path, view, o);
+}
+
+static int picture_channels(const image_view *view, const image_options *o) {
+    return o->channel_order == ORDER_GRAY ? 1 : (int)view->channels;
+}
+
+/* Frees the picture's pixels. */
+static tsr_status make_tensor(picture *image, const char *path, image_view view,
+                              const tsr_tensor_info *input, const image_options *options,
+                              tensor *made) {
+    view.width = view.width < 0 ? image->width : view.width;
+    view.height = view.height < 0 ? image->height : view.height;
     tsr_shape shape = input->shape;
     shape_of_view(&view, &shape);
     tsr_status status = TSR_OK;
@@ -335,13 +342,50 @@ tsr_status image_load(const char *path, const tsr_tensor_info *input, const imag
         status =
             tensor_create(dtype_is_integer(input->dtype) ? input->dtype : TSR_F32, &shape, made);
     if (status == TSR_OK)
-        status = resize(&image, path, (int)view.width, (int)view.height, options->fit);
+        status = resize(image, path, (int)view.width, (int)view.height, options->fit);
     if (status == TSR_OK)
-        fill(&image, &view, options, made);
+        fill(image, &view, options, made);
     else
         tensor_free(made);
-    stbi_image_free(image.pixels);
+    stbi_image_free(image->pixels);
     return status;
+}
+
+tsr_status image_load(const char *path, const tsr_tensor_info *input, const image_options *options,
+                      tensor *made) {
+    image_view view;
+    picture image;
+    *made = (tensor){0};
+    TRY(view_input(path, input, options, &view));
+    TRY(decode(path, picture_channels(&view, options), &image));
+    return make_tensor(&image, path, view, input, options, made);
+}
+
+/* Grey by the weights that stb_image has for files. */
+static void spread_pixel(const unsigned char *rgb, int channels, uint16_t *pixel) {
+    if (channels == 1)
+        pixel[0] = (uint16_t)(((rgb[0] * 77 + rgb[1] * 150 + rgb[2] * 29) >> 8) * 257);
+    for (int c = 0; c < 3 && channels > 1; c++)
+        pixel[c] = (uint16_t)(rgb[c] * 257);
+    if (channels == 4)
+        pixel[3] = UINT16_MAX;
+}
+
+tsr_status image_from_rgb(const unsigned char *rgb, int width, int height, const char *name,
+                          const tsr_tensor_info *input, const image_options *options,
+                          tensor *made) {
+    image_view view;
+    *made = (tensor){0};
+    TRY(view_input(name, input, options, &view));
+    picture image = {NULL, width, height, picture_channels(&view, options)};
+    size_t count = (size_t)width * (size_t)height, channels = (size_t)image.channels;
+    if (count <= SIZE_MAX / sizeof *image.pixels / channels)
+        image.pixels = malloc(count * channels * sizeof *image.pixels);
+    if (!image.pixels)
+        return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", name);
+    for (size_t i = 0; i < count; i++)
+        spread_pixel(rgb + 3 * i, image.channels, image.pixels + i * channels);
+    return make_tensor(&image, name, view, input, options, made);
 }
 
 /* ---- writing -----------------------------------------------------------------------------------
@@ -381,16 +425,22 @@ static unsigned char *encode_pixels(const tensor *t, const image_view *view,
     return pixels;
 }
 
+/* 8-bit pixels of a tensor that is a picture (malloc). */
+static tsr_status make_pixels(const tensor *t, const char *path, const image_options *options,
+                              image_view *view, unsigned char **pixels) {
+    if (!image_view_of(&t->shape, options, view) || view->width < 1 || view->height < 1 ||
+        view->width > INT_MAX / 4 || view->height > INT_MAX / 4)
+        return fail(TSR_SHAPE, "%s: a tensor %s is no picture of 1, 3 or 4 channels; write .npy",
+                    path, shape_label(&t->shape).text);
+    *pixels = encode_pixels(t, view, options);
+    return *pixels ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "not enough memory for the picture");
+}
+
 tsr_status image_write(FILE *file, const char *path, const tensor *t,
                        const image_options *options) {
     image_view view;
-    if (!image_view_of(&t->shape, options, &view) || view.width < 1 || view.height < 1 ||
-        view.width > INT_MAX / 4 || view.height > INT_MAX / 4)
-        return fail(TSR_SHAPE, "%s: a tensor %s is no picture of 1, 3 or 4 channels; write .npy",
-                    path, shape_label(&t->shape).text);
-    unsigned char *pixels = encode_pixels(t, &view, options);
-    if (!pixels)
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory for the picture");
+    unsigned char *pixels;
+    TRY(make_pixels(t, path, options, &view, &pixels));
     sink to = {file, false};
     int width = (int)view.width, height = (int)view.height, channels = (int)view.channels;
     int encoded = file_is(path, ".png") ? stbi_write_png_to_func(write_bytes, &to, width, height,
@@ -399,6 +449,24 @@ tsr_status image_write(FILE *file, const char *path, const tensor *t,
                                                                  channels, pixels, JPEG_QUALITY);
     free(pixels);
     return encoded && !to.failed ? TSR_OK : fail(TSR_IO, "%s: cannot be written", path);
+}
+
+tsr_status image_to_rgb(const tensor *t, const char *name, const image_options *options,
+                        unsigned char **rgb, size_t *size) {
+    image_view view;
+    unsigned char *pixels;
+    TRY(make_pixels(t, name, options, &view, &pixels));
+    size_t count = (size_t)view.width * (size_t)view.height;
+    *size = count * 3;
+    *rgb = view.channels == 3 ? pixels : view.channels == 1 ? malloc(*size) : NULL;
+    for (size_t i = 0; i < *size && view.channels == 1 && *rgb; i++)
+        (*rgb)[i] = pixels[i / 3];
+    if (*rgb != pixels)
+        free(pixels);
+    if (view.channels == 4)
+        return fail(TSR_SHAPE, "%s: rgb24 frames have no alpha, which a tensor %s has", name,
+                    shape_label(&t->shape).text);
+    return *rgb ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "not enough memory for the picture");
 }
 
 bool image_write_png(FILE *file, const unsigned char *rgb, int width, int height) {

@@ -38,6 +38,12 @@ bool image_view_of(const tsr_shape *shape, const image_options *options, image_v
  * image's. */
 tsr_status image_load(const char *path, const tsr_tensor_info *input, const image_options *options,
                       tensor *made);
+/* The same from 3 bytes a pixel; name is for messages. */
+tsr_status image_from_rgb(const unsigned char *rgb, int width, int height, const char *name,
+                          const tsr_tensor_info *input, const image_options *options, tensor *made);
+/* 3 bytes a pixel (malloc). */
+tsr_status image_to_rgb(const tensor *t, const char *name, const image_options *options,
+                        unsigned char **rgb, size_t *size);
 /* Encodes by the name of path into file. */
 tsr_status image_write(FILE *file, const char *path, const tensor *t, const image_options *options);
 /* rgb: 3 bytes a pixel. */

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "job.h"
+#include "source.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -200,28 +201,38 @@ static bool shape_agrees(const tsr_shape *declared, const tsr_shape *shape) {
     return true;
 }
 
-static tsr_status check_finite(const job_input *input, const char *path) {
-    size_t at = tensor_find_non_finite(&input->tensor);
-    if (at == input->tensor.count)
+static tsr_status check_finite(const tensor *t, const char *name, const char *path) {
+    size_t at = tensor_find_non_finite(t);
+    if (at == t->count)
         return TSR_OK;
     return fail(TSR_INVALID_ARGUMENT,
-                "%s: input '%s' holds %s at %s; --allow-nan takes it nevertheless", path,
-                input->info.name, isnan(input->tensor.values[at]) ? "NaN" : "infinity",
-                position_label(&input->tensor.shape, at).text);
+                "%s: input '%s' holds %s at %s; --allow-nan takes it nevertheless", path, name,
+                isnan(t->values[at]) ? "NaN" : "infinity", position_label(&t->shape, at).text);
+}
+
+static tsr_status check_suits(const job *j, const tsr_tensor_info *info, const char *path,
+                              const tensor *t) {
+    if (!shape_agrees(&info->shape, &t->shape))
+        return fail(TSR_SHAPE, "%s: is %s, but input '%s' is %s", path, shape_label(&t->shape).text,
+                    info->name, info_label(info).text);
+    return j->options->allow_nan ? TSR_OK : check_finite(t, info->name, path);
+}
+
+tsr_status job_load(const job *j, const job_input *input, const char *path, tensor *made) {
+    if (image_is_file(path))
+        TRY(image_load(path, &input->info, &j->options->image, made));
+    else
+        TRY(tensor_load(path, made));
+    tsr_status status = check_suits(j, &input->info, path, made);
+    if (status != TSR_OK)
+        tensor_free(made);
+    return status;
 }
 
 static tsr_status load_input(const job *j, job_input *input, const char *path) {
     tsr_tensor_info *info = &input->info;
-    if (image_is_file(path))
-        TRY(image_load(path, info, &j->options->image, &input->tensor));
-    else
-        TRY(tensor_load(path, &input->tensor));
+    TRY(job_load(j, input, path, &input->tensor));
     input->given = true;
-    if (!shape_agrees(&info->shape, &input->tensor.shape))
-        return fail(TSR_SHAPE, "%s: is %s, but input '%s' is %s", path,
-                    shape_label(&input->tensor.shape).text, info->name, info_label(info).text);
-    if (!j->options->allow_nan)
-        TRY(check_finite(input, path));
     info->shape = input->tensor.shape;
     input->shaped = true;
     if (input->fixed)
@@ -258,7 +269,7 @@ static tsr_status make_random(const job *j, job_input *input, int index) {
 static tsr_status fill_missing(const job *j, job_missing missing) {
     for (int i = 0; i < j->input_count; i++) {
         job_input *input = &j->inputs[i];
-        if (input->given || missing == JOB_MISSING_OPEN)
+        if (input->given || input->many || missing == JOB_MISSING_OPEN)
             continue;
         if (missing == JOB_MISSING_REFUSED || input->fixed)
             return fail(TSR_INVALID_ARGUMENT, "no file for input '%s' (%s %s); give -i %s=FILE",
@@ -286,9 +297,12 @@ static tsr_status load_inputs(job *j, job_options *o, const char **names, const 
         paths[0] = NULL;
         paths[lone] = o->inputs.items[0];
     }
-    for (int i = 0; i < j->input_count; i++)
-        if (paths[i])
+    for (int i = 0; i < j->input_count; i++) {
+        if (paths[i] && o->many && source_is_many(paths[i]))
+            j->inputs[i].many = paths[i];
+        else if (paths[i])
             TRY(load_input(j, &j->inputs[i], paths[i]));
+    }
     return TSR_OK;
 }
 
@@ -369,7 +383,7 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
 tsr_status job_feed(const job *j, tsr_session *session) {
     for (int i = 0; i < j->input_count; i++) {
         const job_input *input = &j->inputs[i];
-        if (!input->fixed)
+        if (!input->fixed && !input->many)
             TRY_LIBRARY(tsr_session_set_input(session, input->info.name, input->tensor.values,
                                               input->tensor.count));
     }

@@ -10,6 +10,7 @@ typedef struct job_options {
     char *adapter;
     int precision, gpu, seed;
     bool cpu_fallback, allow_nan, poison;
+    bool many; /* an input may be a folder, a pattern or a pipe: see source.h */
     text_list inputs, dims, shapes;
     image_options image;
 } job_options;
@@ -31,6 +32,7 @@ typedef struct job_input {
     bool fixed;           /* becomes a constant of the session */
     bool shaped;          /* by --shape or by its tensor */
     bool given;           /* tensor holds its elements */
+    const char *many;     /* the source of its tensors, which the command reads; NULL: just one */
     tensor tensor;
     void *packed; /* a fixed input's elements in the model's own type */
 } job_input;
@@ -48,12 +50,15 @@ typedef struct job {
 tsr_status job_open(job *made, job_options *options, const char *model_path, job_missing missing);
 void job_close(job *j);
 
+/* A tensor of the file that suits the input. */
+tsr_status job_load(const job *j, const job_input *input, const char *path, tensor *made);
+
 /* backend NULL: the one in the options. */
 tsr_status job_device(const job_options *options, const char *backend, tsr_device **device);
 /* extra: what the command wants beyond the options (keep_tensors, extra_outputs, ...). */
 tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc *extra,
                        tsr_session **session);
-/* Sets every input of the session. */
+/* Sets every input of the session that has one tensor. */
 tsr_status job_feed(const job *j, tsr_session *session);
 
 /* An output, or any kept tensor, of the latest run. */

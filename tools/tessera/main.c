@@ -25,8 +25,8 @@ static void print_help(FILE *out) {
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fprintf(out, "\n'tessera COMMAND --help' lists the options of a command.\n"
-                 "Exit codes: 0 done, 1 result out of tolerance or test failed, 2 bad use or bad "
-                 "input, 3 device trouble.\n");
+                 "Exit codes: 0 done, 1 result out of tolerance, test failed or input left out, "
+                 "2 bad use or bad input, 3 device trouble.\n");
 }
 
 static const struct command *find_command(const char *name) {

@@ -1,0 +1,214 @@
+#include "batch.h"
+#include "sink.h"
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct delivery { /* of one output */
+    sink sink;
+    tsr_tensor_info info;
+    tensor result;
+} delivery;
+
+typedef struct batch {
+    const job *job;
+    const job_input *input;
+    source source;
+    int delivery_count;
+    delivery *deliveries;
+    tsr_session *session;
+    char *running;  /* name of the item that the session works on, or NULL */
+    char *finished; /* name of the item whose results wait to be written, or NULL */
+    int64_t done;
+    double start_ms;
+} batch;
+
+tsr_status batch_input(job *j, job_input **input) {
+    *input = NULL;
+    for (int i = 0; i < j->input_count; i++) {
+        if (!j->inputs[i].many)
+            continue;
+        if (*input)
+            return fail(TSR_INVALID_ARGUMENT,
+                        "%s: only one input can be a folder, a pattern or a pipe",
+                        j->inputs[i].many);
+        *input = &j->inputs[i];
+    }
+    if (*input && (*input)->fixed)
+        return fail(TSR_INVALID_ARGUMENT,
+                    "%s: input '%s' becomes a constant of the session: give one file",
+                    (*input)->many, (*input)->info.name);
+    return TSR_OK;
+}
+
+/* ---- the runs ----------------------------------------------------------------------------------
+ */
+
+static void show_progress(const batch *b) {
+    enum { WIDTH = 30 };
+    static const char full[] = "##############################";
+    int64_t count = source_count(&b->source), left = b->done + b->source.skipped;
+    double rate = (double)b->done * 1e3 / (now_ms() - b->start_ms);
+    int bar = count > 0 ? (int)(left * WIDTH / count) : 0;
+    if (count < 0)
+        progress("%lld frames, %.2f/s", (long long)b->done, rate);
+    else
+        progress("[%-*.*s] %lld of %lld, %.2f/s", WIDTH, bar, full, (long long)left,
+                 (long long)count, rate);
+}
+
+static tsr_status start(batch *b, source_item *item) {
+    TRY_LIBRARY(tsr_session_set_input(b->session, b->input->info.name, item->tensor.values,
+                                      item->tensor.count));
+    TRY_LIBRARY(tsr_session_submit(b->session));
+    b->running = item->name;
+    item->name = NULL;
+    source_item_free(item);
+    return TSR_OK;
+}
+
+static tsr_status fetch(batch *b) {
+    if (!b->running)
+        return TSR_OK;
+    for (int i = 0; i < b->delivery_count; i++) {
+        delivery *d = &b->deliveries[i];
+        TRY_LIBRARY(
+            tsr_session_get_output(b->session, d->info.name, d->result.values, d->result.count));
+    }
+    b->finished = b->running;
+    b->running = NULL;
+    return TSR_OK;
+}
+
+static tsr_status deliver(batch *b) {
+    if (!b->finished)
+        return TSR_OK;
+    for (int i = 0; i < b->delivery_count; i++)
+        TRY(sink_write(&b->deliveries[i].sink, b->finished, &b->deliveries[i].result,
+                       &b->job->options->image));
+    free(b->finished);
+    b->finished = NULL;
+    b->done++;
+    show_progress(b);
+    return TSR_OK;
+}
+
+/* While the device works on an item, the results of the one before are written and the one behind
+ * is read. Where that has yet to come through a pipe, the results do not wait for it. */
+static tsr_status run_items(batch *b, source_item *item) {
+    TRY(source_next(&b->source, item));
+    while (item->name) {
+        TRY(start(b, item));
+        TRY(deliver(b));
+        if (source_waits(&b->source)) {
+            TRY(fetch(b));
+            TRY(deliver(b));
+        }
+        TRY(source_next(&b->source, item));
+        TRY(fetch(b));
+    }
+    return deliver(b);
+}
+
+static tsr_status run(batch *b) {
+    tsr_report report;
+    TRY_LIBRARY(tsr_session_report(b->session, &report));
+    b->start_ms = now_ms();
+    source_item item = {0};
+    tsr_status status = run_items(b, &item);
+    source_item_free(&item);
+    progress_clear();
+    TRY(status);
+    double seconds = (now_ms() - b->start_ms) * 1e-3;
+    fprintf(stderr, "ran on %s: %lld %s in %.2f s, %.2f a second", report.backend,
+            (long long)b->done, b->source.paths ? "files" : "frames", seconds,
+            seconds > 0 ? (double)b->done / seconds : 0);
+    if (b->source.skipped)
+        fprintf(stderr, "; %lld left out", (long long)b->source.skipped);
+    fputc('\n', stderr);
+    return TSR_OK;
+}
+
+/* ---- getting ready -----------------------------------------------------------------------------
+ */
+
+/* Done before the model is prepared, so that it is not done in vain. */
+static tsr_status open_sinks(batch *b, int count, const char **paths) {
+    b->deliveries = calloc((size_t)count + 1, sizeof *b->deliveries);
+    if (!b->deliveries)
+        return fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    for (int i = 0; i < count; i++) {
+        if (!paths[i])
+            continue;
+        delivery *d = &b->deliveries[b->delivery_count];
+        TRY(sink_open(&d->sink, paths[i]));
+        b->delivery_count++;
+        TRY(sink_check(&d->sink, b->source.paths, b->source.path_count));
+        TRY_LIBRARY(tsr_model_output(b->job->model, i, &d->info));
+    }
+    return b->delivery_count ? TSR_OK
+                             : fail(TSR_INVALID_ARGUMENT,
+                                    "%s: many inputs want an output: -o FOLDER", b->input->many);
+}
+
+static tsr_status make_results(batch *b) {
+    int count = tsr_session_output_count(b->session);
+    for (int i = 0; i < b->delivery_count; i++) {
+        delivery *d = &b->deliveries[i];
+        tsr_tensor_info info = {0};
+        for (int k = 0; k < count && (!info.name || strcmp(info.name, d->info.name) != 0); k++)
+            TRY_LIBRARY(tsr_session_output(b->session, k, &info));
+        d->info = info; /* the session knows the shape */
+        TRY(tensor_create(TSR_F32, &info.shape, &d->result));
+    }
+    return TSR_OK;
+}
+
+static tsr_status run_session(batch *b, tsr_device *device) {
+    progress("preparing %s", b->job->path);
+    TRY(job_session(b->job, device, &(tsr_session_desc){0}, &b->session));
+    tsr_status status = make_results(b);
+    if (status == TSR_OK)
+        status = job_feed(b->job, b->session);
+    if (status == TSR_OK)
+        status = run(b);
+    tsr_session_destroy(b->session);
+    return status;
+}
+
+static tsr_status run_device(batch *b) {
+    tsr_device *device;
+    TRY(job_device(b->job->options, NULL, &device));
+    tsr_status status = run_session(b, device);
+    progress_clear();
+    tsr_device_destroy(device);
+    return status;
+}
+
+static void close_batch(batch *b) {
+    for (int i = 0; i < b->delivery_count; i++) {
+        sink_close(&b->deliveries[i].sink);
+        tensor_free(&b->deliveries[i].result);
+    }
+    free(b->deliveries);
+    free(b->running);
+    free(b->finished);
+    source_close(&b->source);
+}
+
+tsr_status batch_run(job *j, job_input *input, const batch_options *options, int count,
+                     const char **paths, int64_t *skipped) {
+    batch b = {.job = j, .input = input};
+    TRY(source_open(&b.source, j, input, options->shard, options->frame));
+    tsr_status status = open_sinks(&b, count, paths);
+    if (status == TSR_OK)
+        status = source_shape(&b.source, &input->info.shape);
+    if (status == TSR_OK) {
+        input->shaped = true;
+        status = run_device(&b);
+    }
+    *skipped = b.source.skipped;
+    close_batch(&b);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* A model run on many inputs, one after the other. */
+#ifndef TESSERA_BATCH_H
+#define TESSERA_BATCH_H
+
+#include "source.h"
+
+typedef struct batch_options {
+    source_shard shard;
+    source_frame frame;
+} batch_options;
+
+/* The input that has many tensors; NULL if there is none. */
+tsr_status batch_input(job *j, job_input **input);
+
+/* paths: where each of the model's outputs goes, NULL: nowhere. Inputs that could not be read were
+ * named on stderr; *skipped says how many. */
+tsr_status batch_run(job *j, job_input *input, const batch_options *options, int count,
+                     const char **paths, int64_t *skipped);
+
+#endif

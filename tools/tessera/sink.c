@@ -1,0 +1,151 @@
+#define _POSIX_C_SOURCE 200809L
+#include "sink.h"
+#include "output.h"
+#include "source.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static tsr_status fail_memory(void) {
+    return fail(TSR_OUT_OF_MEMORY, "not enough memory for the names of outputs");
+}
+
+/* The pattern with the name in place of its '*' (malloc). */
+static char *path_of(const sink *s, const char *name) {
+    const char *star = strrchr(s->pattern, '*');
+    size_t room = strlen(s->pattern) + strlen(name) + 1;
+    char *path = malloc(room);
+    if (path)
+        snprintf(path, room, "%.*s%s%s", (int)(star - s->pattern), s->pattern, name, star + 1);
+    return path;
+}
+
+static tsr_status folder_pattern(const char *folder, char **pattern) {
+    struct stat place;
+    bool there = stat(folder, &place) == 0;
+    bool file = there ? !S_ISDIR(place.st_mode) : file_is(folder, ".npy") || image_is_file(folder);
+    if (file)
+        return fail(TSR_INVALID_ARGUMENT,
+                    "%s: is one file for many outputs; give a folder, or a name with a * for the "
+                    "inputs' names",
+                    folder);
+    if (!there && mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return fail(TSR_IO, "%s: cannot be made: %s", folder, strerror(errno));
+    size_t room = strlen(folder) + sizeof "/*.png";
+    *pattern = malloc(room);
+    if (!*pattern)
+        return fail_memory();
+    snprintf(*pattern, room, "%s/*.png", folder);
+    return TSR_OK;
+}
+
+/* Asked with a name in place of the '*', which is no matter for whether the folder is there. */
+static tsr_status check_pattern(const sink *s) {
+    const char *star = strrchr(s->pattern, '*');
+    if (strchr(s->pattern, '*') != star || strchr(star, '/'))
+        return fail(TSR_INVALID_ARGUMENT, "%s: one * in the file's name stands for the input's",
+                    s->pattern);
+    char *path = path_of(s, "name");
+    tsr_status status = path ? output_check_tensor(path) : fail_memory();
+    free(path);
+    return status;
+}
+
+tsr_status sink_open(sink *s, const char *path) {
+    *s = (sink){0};
+    if (strcmp(path, "-") == 0)
+        return TSR_OK;
+    if (!strchr(path, '*'))
+        TRY(folder_pattern(path, &s->pattern));
+    else if (!(s->pattern = strdup(path)))
+        return fail_memory();
+    tsr_status status = check_pattern(s);
+    if (status != TSR_OK)
+        sink_close(s);
+    return status;
+}
+
+void sink_close(sink *s) {
+    free(s->pattern);
+    *s = (sink){0};
+}
+
+/* ---- checking ----------------------------------------------------------------------------------
+ */
+
+typedef struct pairing {
+    char *output;
+    const char *input;
+} pairing;
+
+static int compare_outputs(const void *a, const void *b) {
+    return strcmp(((const pairing *)a)->output, ((const pairing *)b)->output);
+}
+
+static tsr_status pair(const sink *s, const char *input, pairing *made) {
+    char *name = source_name(input);
+    *made = (pairing){name ? path_of(s, name) : NULL, input};
+    free(name);
+    return made->output ? TSR_OK : fail_memory();
+}
+
+static bool same_file(const char *a, const char *b) {
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static tsr_status check_pairs(pairing *pairs, int64_t count) {
+    qsort(pairs, (size_t)count, sizeof *pairs, compare_outputs);
+    for (int64_t i = 0; i < count; i++) {
+        if (i > 0 && strcmp(pairs[i - 1].output, pairs[i].output) == 0)
+            return fail(TSR_INVALID_ARGUMENT, "%s: would be written for %s and for %s",
+                        pairs[i].output, pairs[i - 1].input, pairs[i].input);
+        if (same_file(pairs[i].output, pairs[i].input))
+            return fail(TSR_INVALID_ARGUMENT, "%s: is an input; it would be written over",
+                        pairs[i].output);
+    }
+    return TSR_OK;
+}
+
+tsr_status sink_check(const sink *s, char *const *inputs, int64_t count) {
+    if (!s->pattern)
+        return TSR_OK;
+    pairing *pairs = calloc((size_t)count + 1, sizeof *pairs);
+    tsr_status status = pairs ? TSR_OK : fail_memory();
+    for (int64_t i = 0; i < count && status == TSR_OK; i++)
+        status = pair(s, inputs[i], &pairs[i]);
+    if (status == TSR_OK)
+        status = check_pairs(pairs, count);
+    for (int64_t i = 0; pairs && i < count; i++)
+        free(pairs[i].output);
+    free(pairs);
+    return status;
+}
+
+/* ---- writing -----------------------------------------------------------------------------------
+ */
+
+/* At once: what reads the pipe may be waiting for this frame. */
+static tsr_status write_frame(const char *name, const tensor *t, const image_options *options) {
+    unsigned char *rgb;
+    size_t size;
+    TRY(image_to_rgb(t, name, options, &rgb, &size));
+    bool written = fwrite(rgb, 1, size, stdout) == size && fflush(stdout) == 0;
+    free(rgb);
+    return written ? TSR_OK
+                   : fail(TSR_IO, "the standard output cannot be written to: %s", strerror(errno));
+}
+
+tsr_status sink_write(const sink *s, const char *name, const tensor *t,
+                      const image_options *options) {
+    if (!s->pattern)
+        return write_frame(name, t, options);
+    char *path = path_of(s, name);
+    tsr_status status = path ? output_tensor(path, t, options) : fail_memory();
+    free(path);
+    return status;
+}

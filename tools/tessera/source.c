@@ -1,0 +1,291 @@
+#define _POSIX_C_SOURCE 200809L
+#include "source.h"
+#include "tool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_FRAME_SIDE = 32768 };
+
+static bool is_folder(const char *path) {
+    struct stat place;
+    return stat(path, &place) == 0 && S_ISDIR(place.st_mode);
+}
+
+static bool is_pipe(const char *path) {
+    return strcmp(path, "-") == 0;
+}
+
+bool source_is_many(const char *path) {
+    return is_pipe(path) || is_folder(path) || (strpbrk(path, "*?[") && access(path, F_OK) != 0);
+}
+
+/* ---- options -----------------------------------------------------------------------------------
+ */
+
+/* Two whole numbers with a character between them, and nothing else. */
+static bool parse_pair(const char *text, char between, int64_t pair[2]) {
+    char *end;
+    errno = 0;
+    pair[0] = strtoll(text, &end, 10);
+    if (end == text || *end != between)
+        return false;
+    const char *second = end + 1;
+    pair[1] = strtoll(second, &end, 10);
+    return end != second && !*end && !errno;
+}
+
+tsr_status source_parse_shard(const char *text, source_shard *shard) {
+    int64_t pair[2];
+    if (!parse_pair(text, '/', pair) || pair[0] < 0 || pair[0] >= pair[1])
+        return fail(TSR_INVALID_ARGUMENT,
+                    "--shard wants I/N with I from 0 to N - 1, as in 0/4, not '%s'", text);
+    *shard = (source_shard){pair[0], pair[1]};
+    return TSR_OK;
+}
+
+tsr_status source_parse_frame(const char *text, source_frame *frame) {
+    int64_t pair[2];
+    if (!parse_pair(text, 'x', pair) || pair[0] < 1 || pair[1] < 1 || pair[0] > MAX_FRAME_SIDE ||
+        pair[1] > MAX_FRAME_SIDE)
+        return fail(TSR_INVALID_ARGUMENT,
+                    "--frame wants WxH, each at most %d, as in 640x480, not '%s'", MAX_FRAME_SIDE,
+                    text);
+    *frame = (source_frame){(int)pair[0], (int)pair[1]};
+    return TSR_OK;
+}
+
+/* ---- lists -------------------------------------------------------------------------------------
+ */
+
+static bool is_tensor_file(const char *name) {
+    return image_is_file(name) || file_is(name, ".npy") || file_is(name, ".pb");
+}
+
+/* "folder/name" (malloc). */
+static char *join(const char *folder, const char *name) {
+    size_t length = strlen(folder), room = length + strlen(name) + 2;
+    char *path = malloc(room);
+    bool slash = length > 0 && folder[length - 1] == '/';
+    if (path)
+        snprintf(path, room, "%s%s%s", folder, slash ? "" : "/", name);
+    return path;
+}
+
+/* Takes the path, which may be NULL for want of memory. */
+static tsr_status append(source *s, int64_t *room, char *path) {
+    if (path && s->path_count == *room) {
+        int64_t more = *room ? *room * 2 : 64;
+        char **grown = (size_t)more <= SIZE_MAX / sizeof *grown
+                           ? realloc(s->paths, (size_t)more * sizeof *grown)
+                           : NULL;
+        if (grown) {
+            s->paths = grown;
+            *room = more;
+        }
+    }
+    if (!path || s->path_count == *room) {
+        free(path);
+        return fail(TSR_OUT_OF_MEMORY, "not enough memory for the list of inputs");
+    }
+    s->paths[s->path_count++] = path;
+    return TSR_OK;
+}
+
+static tsr_status list_folder(source *s, const char *folder) {
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return fail(TSR_IO, "%s: %s", folder, strerror(errno));
+    tsr_status status = TSR_OK;
+    int64_t room = 0;
+    const struct dirent *entry;
+    while (status == TSR_OK && (errno = 0, entry = readdir(directory)))
+        if (entry->d_name[0] != '.' && is_tensor_file(entry->d_name))
+            status = append(s, &room, join(folder, entry->d_name));
+    if (status == TSR_OK && errno)
+        status = fail(TSR_IO, "%s: %s", folder, strerror(errno));
+    closedir(directory);
+    if (status == TSR_OK && s->path_count == 0)
+        return fail(TSR_IO, "%s: holds no .png, .jpg, .npy or .pb file", folder);
+    return status;
+}
+
+static tsr_status list_pattern(source *s, const char *pattern) {
+    glob_t found;
+    int result = glob(pattern, GLOB_NOSORT, NULL, &found);
+    if (result == GLOB_NOSPACE)
+        return fail(TSR_OUT_OF_MEMORY, "not enough memory for the list of inputs");
+    tsr_status status = TSR_OK;
+    int64_t room = 0;
+    for (size_t i = 0; result == 0 && i < found.gl_pathc && status == TSR_OK; i++)
+        if (!is_folder(found.gl_pathv[i]))
+            status = append(s, &room, strdup(found.gl_pathv[i]));
+    globfree(&found);
+    if (status == TSR_OK && s->path_count == 0)
+        return fail(TSR_IO, "%s: matches no file", pattern);
+    return status;
+}
+
+static int compare_paths(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* ---- opening -----------------------------------------------------------------------------------
+ */
+
+static tsr_status open_frames(source *s) {
+    if (!s->frame.width)
+        return fail(TSR_INVALID_ARGUMENT, "-i -: give the size of the frames: --frame WxH");
+    s->pixel_bytes = (size_t)s->frame.width * (size_t)s->frame.height * 3;
+    s->pixels = calloc(1, s->pixel_bytes);
+    return s->pixels ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "not enough memory for a frame");
+}
+
+tsr_status source_open(source *s, const job *j, const job_input *input, source_shard shard,
+                       source_frame frame) {
+    *s = (source){.job = j, .input = input, .shard = shard, .frame = frame};
+    const char *path = input->many;
+    tsr_status status;
+    if (is_pipe(path))
+        status = open_frames(s);
+    else if (frame.width)
+        status = fail(TSR_INVALID_ARGUMENT, "--frame is for raw frames: -i -");
+    else
+        status = is_folder(path) ? list_folder(s, path) : list_pattern(s, path);
+    if (status != TSR_OK)
+        source_close(s);
+    else if (s->paths)
+        qsort(s->paths, (size_t)s->path_count, sizeof *s->paths, compare_paths);
+    return status;
+}
+
+void source_close(source *s) {
+    for (int64_t i = 0; i < s->path_count; i++)
+        free(s->paths[i]);
+    free(s->paths);
+    free(s->pixels);
+    *s = (source){0};
+}
+
+int64_t source_count(const source *s) {
+    int64_t behind = s->path_count - s->shard.index;
+    if (!s->paths)
+        return -1;
+    return behind > 0 ? (behind - 1) / s->shard.count + 1 : 0;
+}
+
+char *source_name(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return strndup(name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+/* *got is less than a frame at the end of the stream only. */
+static tsr_status read_frame(source *s, size_t *got) {
+    *got = 0;
+    while (*got < s->pixel_bytes) {
+        ssize_t more = read(STDIN_FILENO, s->pixels + *got, s->pixel_bytes - *got);
+        if (more < 0 && errno != EINTR)
+            return fail(TSR_IO, "the standard input cannot be read: %s", strerror(errno));
+        if (more == 0)
+            return TSR_OK;
+        *got += more > 0 ? (size_t)more : 0;
+    }
+    return TSR_OK;
+}
+
+static tsr_status make_frame(const source *s, const char *name, tensor *made) {
+    return image_from_rgb(s->pixels, s->frame.width, s->frame.height, name, &s->input->info,
+                          &s->job->options->image, made);
+}
+
+static tsr_status fail_name(void) {
+    return fail(TSR_OUT_OF_MEMORY, "not enough memory for a name");
+}
+
+/* Frames of other shards are read past. */
+static tsr_status next_frame(source *s, source_item *item) {
+    for (;;) {
+        size_t got;
+        TRY(read_frame(s, &got));
+        if (got == 0)
+            return TSR_OK;
+        if (got < s->pixel_bytes)
+            return fail(TSR_IO, "the standard input ends within frame %lld: %zu bytes of %zu",
+                        (long long)s->at, got, s->pixel_bytes);
+        if (s->at++ % s->shard.count == s->shard.index)
+            break;
+    }
+    char name[32];
+    snprintf(name, sizeof name, "%06lld", (long long)s->at - 1);
+    TRY(make_frame(s, name, &item->tensor));
+    item->name = strdup(name);
+    return item->name ? TSR_OK : fail_name();
+}
+
+static tsr_status next_file(source *s, source_item *item) {
+    for (; s->at < s->path_count; s->at++) {
+        if (s->at % s->shard.count != s->shard.index)
+            continue;
+        const char *path = s->paths[s->at];
+        tsr_status status = job_load(s->job, s->input, path, &item->tensor);
+        if (status == TSR_OUT_OF_MEMORY)
+            return status;
+        if (status == TSR_OK) {
+            s->at++;
+            item->name = source_name(path);
+            return item->name ? TSR_OK : fail_name();
+        }
+        s->skipped++;
+        progress_clear();
+        fprintf(stderr, "tessera: left out: %s\n", failure());
+    }
+    return TSR_OK;
+}
+
+tsr_status source_next(source *s, source_item *item) {
+    *item = (source_item){0};
+    tsr_status status = s->paths ? next_file(s, item) : next_frame(s, item);
+    if (status != TSR_OK)
+        source_item_free(item);
+    return status;
+}
+
+void source_item_free(source_item *item) {
+    tensor_free(&item->tensor);
+    free(item->name);
+    *item = (source_item){0};
+}
+
+tsr_status source_shape(source *s, tsr_shape *shape) {
+    tensor first = {0};
+    tsr_status status = TSR_INVALID_ARGUMENT;
+    if (s->paths)
+        for (int64_t i = 0; i < s->path_count && status != TSR_OK; i++) {
+            status = job_load(s->job, s->input, s->paths[i], &first);
+            if (status == TSR_OUT_OF_MEMORY)
+                return status;
+        }
+    else
+        status = make_frame(s, "a frame", &first);
+    if (status != TSR_OK)
+        return status;
+    *shape = first.shape;
+    tensor_free(&first);
+    return TSR_OK;
+}
+
+bool source_waits(const source *s) {
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    return !s->paths && poll(&in, 1, 0) == 0;
+}

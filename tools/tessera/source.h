@@ -1,0 +1,64 @@
+/* Many tensors for one input, one after the other: the files of a folder or of a pattern, sorted by
+ * name, or raw frames from the standard input. */
+#ifndef TESSERA_SOURCE_H
+#define TESSERA_SOURCE_H
+
+#include "job.h"
+
+/* Part `index` of `count`: every count-th item, from the index-th on, counted from 0. */
+typedef struct source_shard {
+    int64_t index, count;
+} source_shard;
+
+typedef struct source_frame { /* rgb24; width 0: none given */
+    int width, height;
+} source_frame;
+
+typedef struct source_item {
+    char *name; /* the file's, without folder and extension, or "000012" of a frame (malloc) */
+    tensor tensor;
+} source_item;
+
+typedef struct source {
+    const job *job;
+    const job_input *input;
+    source_shard shard;
+    source_frame frame;
+    char **paths; /* of all shards; NULL: frames */
+    int64_t path_count;
+    int64_t at;            /* the next item, counted over all shards */
+    int64_t skipped;       /* of this shard */
+    unsigned char *pixels; /* of a frame */
+    size_t pixel_bytes;
+} source;
+
+/* Is this a folder, a pattern that is no file, or "-"? */
+bool source_is_many(const char *path);
+
+/* "I/N" with I from 0 to N - 1; "WxH". */
+tsr_status source_parse_shard(const char *text, source_shard *shard);
+tsr_status source_parse_frame(const char *text, source_frame *frame);
+
+/* Lists the files of j's input, or gets ready for frames. */
+tsr_status source_open(source *s, const job *j, const job_input *input, source_shard shard,
+                       source_frame frame);
+void source_close(source *s);
+
+/* The shape of the frames, or of the first file that can be read: the same for every shard. */
+tsr_status source_shape(source *s, tsr_shape *shape);
+
+/* The next item of the shard; its name is NULL when there is none left. A file that is no fit input
+ * is named on stderr and left out. */
+tsr_status source_next(source *s, source_item *item);
+void source_item_free(source_item *item);
+
+/* Would source_next() have to wait for another program? */
+bool source_waits(const source *s);
+
+/* How many items this shard has; -1: not known. */
+int64_t source_count(const source *s);
+
+/* A file's name without folder and extension (malloc). */
+char *source_name(const char *path);
+
+#endif

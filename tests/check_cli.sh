@@ -204,11 +204,16 @@ done
 
 "$build/make_case" 13 'Conv x[1,3,8,8] w{4,3,3,3} -> c pads=1,1,1,1; MaxPool c -> y kernel_shape=1,1' chain.onnx
 check_bench cpu "d['peaks'] is None" "d['share_of_peak'] is None" "d['layers'][0]['bytes'] == 4 * (192 + 108 + 256)"
-# Names that no XML may hold, and no table can.
-"$build/make_case" 13 'Relu x[1,3,8,8] -> abcde' named.onnx
-LC_ALL=C sed -i 's/Relu0/\x01\xff<\&"/' named.onnx
-expect 0 'GFLOP/s' bench named.onnx --backend cpu --runs 1 --svg bench.svg
-check 'names are escaped in bench.svg' svg_holds bench.svg 1
+# Names that no XML and no JSON may hold, and no table can.
+for name in '\x01\xff<\&"' '\xff]]>\&'; do
+    "$build/make_case" 13 'Relu x[1,3,8,8] -> abcde' named.onnx
+    LC_ALL=C sed -i "s/Relu0/$name/" named.onnx
+    expect 0 'GFLOP/s' bench named.onnx --backend cpu --runs 1 --svg bench.svg --json bench.json --trace trace.json
+    check 'names are escaped in bench.svg' svg_holds bench.svg 1
+    check 'names are escaped in bench.json' json_holds bench.json "'?' in d['layers'][0]['name']"
+    check 'names are escaped in trace.json' json_holds trace.json "'?' in d['traceEvents'][-1]['name']"
+done
+expect 2 'named for two' bench chain.onnx --backend cpu --json bench.svg --svg bench.svg
 
 expect 0 'ratio here / there' bench chain.onnx --backend cpu --runs 3 --against cpu --json bench.json
 against="d['against']['device'].startswith('cpu')"
@@ -281,6 +286,34 @@ check 'an output goes through a pipe' cmp y.npy piped.npy
 check 'and the pipe stays' test -p pipe.npy
 expect_of 'a closed standard output is an error' 2 '' bash -c "exec '$tool' run relu.onnx -i x.npy --backend cpu -o closed.npy >&-"
 check 'and nothing else gets the messages' cmp y.npy closed.npy
+
+# ---- interruptions -----------------------------------------------------------------------------------
+
+# interrupt NAME PATTERN COMMAND...: asked to end once a file of that pattern is there, it ends and removes it
+interrupt() {
+    local name=$1 pattern=$2 process code i
+    shift 2
+    "$@" >out 2>err &
+    process=$!
+    for ((i = 0; i < 1000; i++)); do compgen -G "$pattern" >/dev/null && break || sleep 0.02; done
+    kill -TERM $process
+    wait $process
+    code=$?
+    [ $code = 143 ] && ! compgen -G "$pattern" >/dev/null && report yes "$name" || report no "$name" "exit code $code"
+}
+"$build/make_case" 13 'Conv x[1,64,256,256] w{64,64,3,3} -> y pads=1,1,1,1' slow.onnx
+zeros 12000000 | npy 1 "$(header '|i1' '1, 3, 2000, 2000')" >large.npy
+mkdir caches
+interrupt 'an interrupted bench leaves no caches' 'caches/*' \
+    env TMPDIR="$PWD/caches" "$tool" bench slow.onnx --backend cpu --runs 1
+interrupt 'an interrupted run leaves no file' '.large.png.*' \
+    "$tool" run relu.onnx --backend cpu -i large.npy -o large.png
+check 'nor the output in part' test ! -e large.png
+# Containers number their processes alike: what one that was killed left must not stop the next one.
+expect_of "a killed process's file" 0 '' bash -c "touch .after.npy.\$\$.tmp
+    exec '$tool' run relu.onnx --backend cpu -i x.npy -o after.npy"
+check 'is replaced' cmp y.npy after.npy
+
 check 'no temporary file is left' sh -c '[ -z "$(find . -name "*.tmp")" ]'
 
 # ---- the GPU backends, where there are some ----------------------------------------------------------

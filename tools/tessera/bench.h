@@ -97,7 +97,8 @@ typedef struct server {
 /* Starts a tool, NULL: this one, with the arguments that we were given and `--serve BACKEND`. */
 tsr_status server_start(const bench_options *o, const char *tool, const char *backend,
                         char **environment, server *made);
-void server_stop(server *s);
+/* Where it ends with the pipes; after a failure it is told to. */
+void server_stop(server *s, tsr_status status);
 /* Its first run, and the name of its device. Where there is no answer, the process said why. */
 tsr_status server_begin(server *s, start_figures *figures, label *name);
 tsr_status server_run(server *s, double *ms);

@@ -69,8 +69,8 @@ tsr_status bench_against(bench *b) {
         status = server_start(b->o, NULL, b->info.backend, environ, &c.ours);
     if (status == TSR_OK)
         status = run_pairs(b, &c);
-    server_stop(&c.ours);
-    server_stop(&c.theirs);
+    server_stop(&c.ours, status);
+    server_stop(&c.theirs, status);
     free(c.our_ms);
     return status;
 }

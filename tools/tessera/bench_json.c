@@ -1,9 +1,21 @@
 #include "bench.h"
 #include "output.h"
+#include "text.h"
 #include "tool.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
+
+/* What is no text becomes a question mark: cJSON would write it as it is. */
+static void add_text(cJSON *object, const char *key, const char *text) {
+    cJSON *item = cJSON_AddStringToObject(object, key, text);
+    for (char *at = item ? item->valuestring : NULL; at && *at;) {
+        int length = character_length(at);
+        if (!length)
+            *at = '?';
+        at += length ? length : 1;
+    }
+}
 
 /* Milliseconds to the nanosecond; null where not measured. */
 static void add_ms(cJSON *object, const char *key, double ms) {
@@ -67,7 +79,7 @@ static void add_starts(cJSON *root, const bench *b) {
 
 static void add_rival(cJSON *root, const bench_rival *r) {
     cJSON *rival = cJSON_AddObjectToObject(root, "against");
-    cJSON_AddStringToObject(rival, "device", r->name.text);
+    add_text(rival, "device", r->name.text);
     add_spread(cJSON_AddObjectToObject(rival, "here"), &r->ours);
     add_spread(cJSON_AddObjectToObject(rival, "there"), &r->theirs);
     cJSON_AddNumberToObject(rival, "ratio", r->ratio.median);
@@ -78,11 +90,11 @@ static void add_rival(cJSON *root, const bench_rival *r) {
 static cJSON *layer_json(const bench_layer *l) {
     const tsr_node_report *node = &l->node;
     cJSON *layer = cJSON_CreateObject();
-    cJSON_AddStringToObject(layer, "name", node->name);
-    cJSON_AddStringToObject(layer, "op", node->op);
-    cJSON_AddStringToObject(layer, "output", node->output);
-    cJSON_AddStringToObject(layer, "backend", node->backend);
-    cJSON_AddStringToObject(layer, "kernel", node->kernel);
+    add_text(layer, "name", node->name);
+    add_text(layer, "op", node->op);
+    add_text(layer, "output", node->output);
+    add_text(layer, "backend", node->backend);
+    add_text(layer, "kernel", node->kernel);
     cJSON *shape = cJSON_AddArrayToObject(layer, "shape");
     for (int i = 0; i < node->shape.rank; i++)
         cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)node->shape.dim[i]));
@@ -91,16 +103,16 @@ static cJSON *layer_json(const bench_layer *l) {
     cJSON_AddNumberToObject(layer, "passes", node->passes);
     add_ms(layer, "ms", l->ms);
     add_ms(layer, "bound_ms", l->bound.ms);
-    cJSON_AddStringToObject(layer, "bound_by", l->bound.by_bytes ? "bytes" : "operations");
+    add_text(layer, "bound_by", l->bound.by_bytes ? "bytes" : "operations");
     return layer;
 }
 
 static cJSON *bench_json(const bench *b) {
     cJSON *root = cJSON_CreateObject();
-    cJSON_AddStringToObject(root, "model", b->j->path);
-    cJSON_AddStringToObject(root, "backend", b->info.backend);
-    cJSON_AddStringToObject(root, "device", b->info.name);
-    cJSON_AddStringToObject(root, "precision", b->o->job.precision ? "fp16" : "fp32");
+    add_text(root, "model", b->j->path);
+    add_text(root, "backend", b->info.backend);
+    add_text(root, "device", b->info.name);
+    add_text(root, "precision", b->o->job.precision ? "fp16" : "fp32");
     cJSON_AddNumberToObject(root, "runs", b->o->runs);
     add_peaks(root, &b->peaks);
     add_starts(root, b);
@@ -143,19 +155,19 @@ enum { HOST = 1, DEVICE = 2 }; /* threads of the trace */
 static void add_thread(cJSON *events, int thread, const char *name) {
     cJSON *event = cJSON_CreateObject();
     cJSON_AddItemToArray(events, event);
-    cJSON_AddStringToObject(event, "name", "thread_name");
-    cJSON_AddStringToObject(event, "ph", "M");
+    add_text(event, "name", "thread_name");
+    add_text(event, "ph", "M");
     cJSON_AddNumberToObject(event, "pid", 1);
     cJSON_AddNumberToObject(event, "tid", thread);
-    cJSON_AddStringToObject(cJSON_AddObjectToObject(event, "args"), "name", name);
+    add_text(cJSON_AddObjectToObject(event, "args"), "name", name);
 }
 
 /* A span that starts at *ms, which then is its end; returns the object of its arguments. */
 static cJSON *add_span(cJSON *events, int thread, const char *name, double *ms, double duration) {
     cJSON *event = cJSON_CreateObject();
     cJSON_AddItemToArray(events, event);
-    cJSON_AddStringToObject(event, "name", name);
-    cJSON_AddStringToObject(event, "ph", "X");
+    add_text(event, "name", name);
+    add_text(event, "ph", "X");
     cJSON_AddNumberToObject(event, "pid", 1);
     cJSON_AddNumberToObject(event, "tid", thread);
     cJSON_AddNumberToObject(event, "ts", *ms * 1e3);
@@ -168,9 +180,9 @@ static void add_layer_span(cJSON *events, const tsr_node_report *node, double *m
     if (node->ms < 0)
         return;
     cJSON *args = add_span(events, DEVICE, node->name, ms, node->ms);
-    cJSON_AddStringToObject(args, "op", node->op);
-    cJSON_AddStringToObject(args, "shape", shape_label(&node->shape).text);
-    cJSON_AddStringToObject(args, "kernel", node->kernel);
+    add_text(args, "op", node->op);
+    add_text(args, "shape", shape_label(&node->shape).text);
+    add_text(args, "kernel", node->kernel);
     cJSON_AddNumberToObject(args, "macs", (double)node->macs);
     cJSON_AddNumberToObject(args, "bytes", (double)node->bytes);
 }
@@ -188,6 +200,6 @@ tsr_status bench_write_trace(const bench *b, const char *path) {
     add_span(events, HOST, "readback", &ms, b->latest.readback_ms);
     for (int i = 0; i < b->layer_count; i++)
         add_layer_span(events, &b->layers[i].node, &began);
-    cJSON_AddStringToObject(root, "displayTimeUnit", "ms");
+    add_text(root, "displayTimeUnit", "ms");
     return write_object(root, path);
 }

@@ -144,9 +144,10 @@ static tsr_status record_times(const bench *b, int run, double *ms) {
 }
 
 static tsr_status timed_runs(bench *b, double *ms) {
-    for (int run = -1 - b->o->warmup; run < b->o->runs; run++) {
+    for (int run = -1 - b->o->warmup; run < b->o->runs; run++) { /* those below 0 warm up */
         double unused;
-        progress("run %d of %d with timers", run + b->o->warmup + 2, b->o->runs + b->o->warmup + 1);
+        progress(run < 0 ? "warming up with timers" : "run %d of %d with timers", run + 1,
+                 b->o->runs);
         TRY(bench_run(b, b->timed, &unused));
         if (run >= 0)
             TRY(record_times(b, run, ms));

@@ -128,18 +128,20 @@ tsr_status server_start(const bench_options *o, const char *tool, const char *ba
         connect_server(tool ? tool : "/proc/self/exe", (char **)all, environment, made);
     free(all);
     if (status != TSR_OK)
-        server_stop(made);
+        server_stop(made, status);
     signal(SIGPIPE, SIG_IGN); /* a process that ended is noticed where its answer is missing */
     return status;
 }
 
-void server_stop(server *s) {
+void server_stop(server *s, tsr_status status) {
     if (s->to)
         fclose(s->to);
     if (s->from)
         fclose(s->from);
-    if (s->pid > 0)
-        waitpid(s->pid, NULL, 0);
+    if (s->pid > 0 && status != TSR_OK)
+        kill(s->pid, SIGTERM);
+    while (s->pid > 0 && waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
     *s = (server){0};
 }
 

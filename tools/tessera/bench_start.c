@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,8 +36,9 @@ static tsr_status folder_create(cache_folder *f) {
     size_t count = 0, used = 0;
     while (environ[count])
         count++;
-    const char *base = getenv("TMPDIR");
-    snprintf(f->path, sizeof f->path, "%s/tessera_bench_XXXXXX", base && *base ? base : "/tmp");
+    const char *base = getenv("TMPDIR"); /* caches ignore a relative path */
+    snprintf(f->path, sizeof f->path, "%s/tessera_bench_XXXXXX",
+             base && *base == '/' ? base : "/tmp");
     if (!mkdtemp(f->path))
         return fail(TSR_IO, "%s: no folder can be made: %s", f->path, strerror(errno));
     f->environment = calloc(count + VARIABLES + 1, sizeof *f->environment);
@@ -64,26 +66,44 @@ static void folder_remove(cache_folder *f) {
     free(f->environment);
 }
 
+static volatile sig_atomic_t interruption; /* a signal's number, or 0 */
+
+static void note_interruption(int number) {
+    interruption = number;
+}
+
 static tsr_status time_start(const bench *b, const cache_folder *f, start_figures *figures) {
     server s;
     label name;
     double start = now_ms();
+    if (interruption)
+        return fail(TSR_IO, "interrupted");
     TRY(server_start(b->o, NULL, b->info.backend, f->environment, &s));
     tsr_status status = server_begin(&s, figures, &name);
     figures->ms = now_ms() - start;
-    server_stop(&s);
+    server_stop(&s, status);
     return status;
 }
 
+static tsr_status time_starts(bench *b, const cache_folder *f) {
+    progress("a start with empty caches");
+    TRY(time_start(b, f, &b->cold));
+    progress("a start with warm caches");
+    return time_start(b, f, &b->warm);
+}
+
+/* The folder goes in any case. */
 tsr_status bench_starts(bench *b) {
     cache_folder f;
-    TRY(folder_create(&f));
-    progress("a start with empty caches");
-    tsr_status status = time_start(b, &f, &b->cold);
-    progress("a start with warm caches");
-    if (status == TSR_OK)
-        status = time_start(b, &f, &b->warm);
-    progress_clear();
-    folder_remove(&f);
+    signals_catch(note_interruption);
+    tsr_status status = folder_create(&f);
+    if (status == TSR_OK) {
+        status = time_starts(b, &f);
+        progress_clear();
+        folder_remove(&f);
+    }
+    signals_release();
+    if (interruption)
+        raise(interruption);
     return status;
 }

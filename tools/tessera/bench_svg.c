@@ -27,29 +27,14 @@ typedef struct chart {
 /* ---- text --------------------------------------------------------------------------------------
  */
 
-/* Bytes of the UTF-8 character at text; 0 where there is none that XML may hold. */
-static int character_length(const char *text) {
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char first = (unsigned char)text[0];
-    int length = first < 0x80 ? 1 : first < 0xC0 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    unsigned code = length < 2 ? first : first & (0xFFu >> (length + 1));
-    if (first >= 0xF8)
-        return 0;
-    for (int i = 1; i < length; i++) {
-        if (((unsigned char)text[i] & 0xC0) != 0x80)
-            return 0;
-        code = code << 6 | ((unsigned char)text[i] & 0x3F);
-    }
-    bool allowed = length > 0 && code >= 0x20 && code >= least[length] && code <= 0x10FFFF &&
-                   (code < 0xD800 || code > 0xDFFF) && code != 0xFFFE && code != 0xFFFF;
-    return allowed ? length : 0;
-}
-
 /* Names come from the model: they are escaped, and what is no text becomes a question mark. */
 static void put_escaped(const chart *c, const char *text) {
     while (*text) {
         int length = character_length(text);
-        const char *escape = *text == '&' ? "&amp;" : *text == '<' ? "&lt;" : NULL;
+        const char *escape = *text == '&'   ? "&amp;"
+                             : *text == '<' ? "&lt;"
+                             : *text == '>' ? "&gt;" /* "]]>" is not allowed in a text */
+                                            : NULL;
         if (escape || !length)
             fputs(escape ? escape : "?", c->file);
         else

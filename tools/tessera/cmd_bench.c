@@ -17,9 +17,14 @@ static tsr_status write_files(const bench *b) {
 
 static tsr_status check_files(const bench_options *o) {
     const char *const paths[] = {o->json, o->trace, o->svg};
-    for (int i = 0; i < 3; i++)
-        if (paths[i])
-            TRY(output_check(paths[i]));
+    for (int i = 0; i < 3; i++) {
+        if (!paths[i])
+            continue;
+        TRY(output_check(paths[i]));
+        for (int k = 0; k < i; k++)
+            if (paths[k] && strcmp(paths[k], paths[i]) == 0)
+                return fail(TSR_INVALID_ARGUMENT, "%s: named for two files", paths[i]);
+    }
     return TSR_OK;
 }
 

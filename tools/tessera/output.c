@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,14 +47,39 @@ static char *temporary_of(const char *path) {
     return made;
 }
 
+static const char *volatile unfinished; /* the temporary file that is being written */
+
+static void remove_unfinished(int number) {
+    if (unfinished)
+        unlink(unfinished);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* One of that name is left from a process that was killed, perhaps in another container, where the
+ * same number comes again. */
+static int create_temporary(const char *path) {
+    unlink(path);
+    unfinished = path;
+    signals_catch(remove_unfinished);
+    return open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+}
+
+static void free_temporary(output_file *out) {
+    if (out->temporary) {
+        signals_release();
+        unfinished = NULL;
+    }
+    free(out->temporary);
+}
+
 tsr_status output_begin(const char *path, output_file *out) {
     TRY(output_check(path));
     *out = (output_file){.path = path};
     bool special = is_special(path);
     if (!special && !(out->temporary = temporary_of(path)))
         return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", path);
-    int descriptor =
-        special ? open(path, O_WRONLY) : open(out->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    int descriptor = special ? open(path, O_WRONLY) : create_temporary(out->temporary);
     out->file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (out->file)
         return TSR_OK;
@@ -63,7 +89,7 @@ tsr_status output_begin(const char *path, output_file *out) {
         if (!special)
             unlink(out->temporary);
     }
-    free(out->temporary);
+    free_temporary(out);
     return TSR_IO;
 }
 
@@ -76,7 +102,7 @@ tsr_status output_end(output_file *out, tsr_status status) {
         status = fail(TSR_IO, "%s: cannot be written: %s", out->path, strerror(errno));
     if (status != TSR_OK && out->temporary)
         unlink(out->temporary);
-    free(out->temporary);
+    free_temporary(out);
     return status;
 }
 

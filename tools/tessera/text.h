@@ -10,6 +10,9 @@ label ms_label(double ms);         /* "0.012", "1234.5"; "-" where negative: not
 /* At most width (4 or more) bytes: of a longer name the beginning and the end, ".." between them.
  */
 label short_label(const char *name, int width);
+/* Bytes of the UTF-8 character at text; 0 where there is none that XML may hold: names come from
+ * the model and can be anything. */
+int character_length(const char *text);
 
 /* One line per node of the session. */
 tsr_status print_nodes(const tsr_session *session);

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tool.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -78,4 +79,24 @@ double now_ms(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
+
+static const int end_signals[] = {SIGHUP, SIGINT, SIGTERM};
+enum { END_SIGNALS = sizeof end_signals / sizeof *end_signals };
+static struct sigaction actions_before[END_SIGNALS];
+
+/* Without SA_RESTART: a wait for another process ends. */
+void signals_catch(void (*handler)(int number)) {
+    struct sigaction action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < END_SIGNALS; i++) {
+        sigaction(end_signals[i], NULL, &actions_before[i]);
+        if (actions_before[i].sa_handler != SIG_IGN)
+            sigaction(end_signals[i], &action, NULL);
+    }
+}
+
+void signals_release(void) {
+    for (int i = 0; i < END_SIGNALS; i++)
+        sigaction(end_signals[i], &actions_before[i], NULL);
 }

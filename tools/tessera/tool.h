@@ -44,6 +44,11 @@ void progress_clear(void);
 
 double now_ms(void); /* monotonic */
 
+/* Until they are released, the signals that ask a program to end are handled so, unless they are
+ * ignored. Not to be nested. */
+void signals_catch(void (*handler)(int number));
+void signals_release(void);
+
 /* One function per command; argv[0] is the command's name. Each returns the exit code. */
 #define COMMANDS(X)                                                                                \
     X(info, "inputs, outputs, operators, multiply-adds and the plan of each backend")              \

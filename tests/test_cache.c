@@ -188,6 +188,25 @@ static void test_unwritable_folder(void **state) {
     expect("a", "payload");
 }
 
+/* A driver trusts the bytes: only this user's own are loaded, from wherever the folder is. */
+static void test_entry_of_others(void **state) {
+    (void)state;
+    char path[2 * FOLDER_PATH] = "";
+    store("a", "payload");
+    each_entry(folder, copy_path, path);
+    static const mode_t writable[] = {0620, 0602};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(chmod(path, writable[i]), 0);
+        expect("a", NULL);
+    }
+    assert_int_equal(chmod(path, 0600), 0);
+    expect("a", "payload");
+    if (chown(path, 65534, (gid_t)-1) == 0) /* only root may */
+        expect("a", NULL);
+    store("a", "mine again");
+    expect("a", "mine again");
+}
+
 /* ---- several processes ----------------------------------------------------------------------- */
 
 enum { WRITERS = 4, ROUNDS = 300, LONGEST = 20000 };
@@ -274,9 +293,16 @@ static void test_bound(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),           TEST(test_keys_of_parts), TEST(test_damage),
-        TEST(test_entry_of_another_key), TEST(test_no_file),       TEST(test_folders),
-        TEST(test_unwritable_folder),    TEST(test_processes),     TEST(test_bound),
+        TEST(test_round_trip),
+        TEST(test_keys_of_parts),
+        TEST(test_damage),
+        TEST(test_entry_of_another_key),
+        TEST(test_no_file),
+        TEST(test_folders),
+        TEST(test_unwritable_folder),
+        TEST(test_entry_of_others),
+        TEST(test_processes),
+        TEST(test_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

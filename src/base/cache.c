@@ -102,13 +102,19 @@ static bool read_all(int file, void *bytes, size_t size) {
     return true;
 }
 
+/* Checksums keep no forger out, and a driver trusts what it is given: no one else may have written
+ * the entry, as they could where the folder is a shared one. */
+static bool is_own(const struct stat *info) {
+    return S_ISREG(info->st_mode) && info->st_uid == geteuid() &&
+           !(info->st_mode & (S_IWGRP | S_IWOTH));
+}
+
 static void *read_entry(int file, const tsr_cache_key *key, size_t *size) {
     entry_header header;
     struct stat info;
-    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) ||
-        !read_all(file, &header, sizeof header) || memcmp(header.magic, magic, sizeof magic) != 0 ||
-        header.key_check != key->check || header.size > MAX_ENTRY_BYTES ||
-        (uint64_t)info.st_size != sizeof header + header.size)
+    if (fstat(file, &info) != 0 || !is_own(&info) || !read_all(file, &header, sizeof header) ||
+        memcmp(header.magic, magic, sizeof magic) != 0 || header.key_check != key->check ||
+        header.size > MAX_ENTRY_BYTES || (uint64_t)info.st_size != sizeof header + header.size)
         return NULL;
     void *bytes = malloc((size_t)header.size + 1);
     if (bytes && (!read_all(file, bytes, (size_t)header.size) ||

@@ -1,7 +1,8 @@
 /* What is expensive to make again, on disk between processes: a folder of entries that each hold
  * bytes under a key, ${XDG_CACHE_HOME:-~/.cache}/tessera. Several processes may use it at once. An
- * entry that is absent, damaged, of another key or cannot be read or written counts as absent:
- * nothing here fails. TSR_CACHE=off in the environment switches it off. */
+ * entry that is absent, damaged, of another key, that another user may have written or that cannot
+ * be read or written counts as absent: nothing here fails. TSR_CACHE=off in the environment
+ * switches it off. */
 #ifndef TSR_BASE_CACHE_H
 #define TSR_BASE_CACHE_H
 

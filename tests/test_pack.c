@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* Reads every input whole. */
 static tsr_status lower_all(tsr_plan *plan, const tsr_node *node) {
@@ -277,12 +278,36 @@ static void test_kept_tensors(void **state) {
     }
 }
 
+enum { MANY = 2000, MANY_SECONDS = 10 };
+
+/* Planning ends soon, however many tensors are alive at once. */
+static void test_many_alive(void **state) {
+    (void)state;
+    onnx_writer *writer = onnx_writer_create(22);
+    char name[16];
+    onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 4, 16, 16));
+    for (int i = 0; i < MANY; i++) {
+        onnx_add_node(writer, "Relu", name_of(name, 'r', i), "x", name);
+        add_output(writer, name, TSR_F32);
+    }
+    tsr_graph *graph = prepare_graph(writer);
+    for (int kind = 0; kind < 2; kind++) {
+        clock_t start = clock();
+        tsr_plan *plan = plan_for(graph, kind ? BUFFERS : TEXTURES, false, false);
+        assert_true(clock() - start < (clock_t)MANY_SECONDS * CLOCKS_PER_SEC);
+        check_inside(plan);
+        check_no_feedback(plan);
+        assert_true(plan->tensor_bytes * 100 <= plan->live_bytes_bound * 115);
+        tsr_plan_destroy(plan);
+    }
+    tsr_graph_destroy(graph);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chains_are_tight),
-        cmocka_unit_test(test_skips_are_tight),
-        cmocka_unit_test(test_random_graphs),
-        cmocka_unit_test(test_kept_tensors),
+        cmocka_unit_test(test_chains_are_tight), cmocka_unit_test(test_skips_are_tight),
+        cmocka_unit_test(test_random_graphs),    cmocka_unit_test(test_kept_tensors),
+        cmocka_unit_test(test_many_alive),
     };
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }

@@ -12,6 +12,9 @@ enum {
     BINDING_ALIGNED = 256 /* bytes: where bindings may begin */
 };
 enum { MAX_GRIDS = 16 };
+/* However large a graph is, planning ends soon: tensors that lie beside each other, and rectangles
+ * compared before no further packing is tried. */
+enum { MAX_LIVE = 64, MAX_COMPARED = 1 << 28 };
 
 typedef struct rect {
     int64_t x, y, w, h;
@@ -49,10 +52,12 @@ typedef struct item {
 typedef struct packer {
     tsr_plan *plan;
     item *items;
-    grids *grids; /* by tensor */
+    grids *grids;    /* by tensor */
+    int *last_write; /* by tensor: the last pass that writes it; -1 for inputs */
     int item_count;
     const rect **live; /* of one storage, while its corners are tried */
     int live_count;
+    int64_t compared; /* at most, by all packings so far */
     packing now, best;
 } packer;
 
@@ -115,27 +120,27 @@ static bool reads(const tsr_pass *pass, int tensor) {
     return false;
 }
 
-/* Does a pass read the one and write the other? */
-static bool meet_in_a_pass(const tsr_plan *plan, int a, int b) {
-    const tsr_plan_tensor *s = &plan->tensors[a], *t = &plan->tensors[b];
-    int first = s->first_pass > t->first_pass ? s->first_pass : t->first_pass;
-    int last = s->last_pass < t->last_pass ? s->last_pass : t->last_pass;
-    for (int i = first < 0 ? 0 : first; i <= last && i < plan->pass_count; i++) {
-        const tsr_pass *pass = &plan->passes[i];
-        if ((pass->output == a && reads(pass, b)) || (pass->output == b && reads(pass, a)))
+/* Does a pass that writes the one read the other? */
+static bool written_from(const packer *p, int written, int read) {
+    const tsr_plan_tensor *w = &p->plan->tensors[written], *r = &p->plan->tensors[read];
+    int first = w->first_pass > r->first_pass ? w->first_pass : r->first_pass;
+    int last = p->last_write[written] < r->last_pass ? p->last_write[written] : r->last_pass;
+    for (int i = first < 0 ? 0 : first; i <= last; i++)
+        if (p->plan->passes[i].output == written && reads(&p->plan->passes[i], read))
             return true;
-    }
     return false;
 }
 
-/* Lists what is alive in a storage while the tensor is; false if they must not share it. */
+/* Lists what is alive in a storage while the tensor is; false if they must not share it, or are
+ * too many. */
 static bool list_live(packer *p, int tensor, int storage) {
     const tsr_plan *plan = p->plan;
     p->live_count = 0;
     for (int i = p->now.newest[storage]; i != TSR_NONE; i = p->now.places[i].next) {
+        p->compared++;
         if (!lives_overlap(&plan->tensors[i], &plan->tensors[tensor]))
             continue;
-        if (meet_in_a_pass(plan, i, tensor))
+        if (p->live_count == MAX_LIVE || written_from(p, i, tensor) || written_from(p, tensor, i))
             return false;
         p->live[p->live_count++] = &p->now.places[i].at;
     }
@@ -176,6 +181,7 @@ static void try_storage(packer *p, int tensor, int storage, choice *best) {
     if (s->plain || s->planes != own.planes || s->half != own.half ||
         !list_live(p, tensor, storage))
         return;
+    p->compared += (int64_t)shapes->count * p->live_count * p->live_count;
     for (int i = 0; i < shapes->count; i++) {
         const grid *g = &shapes->list[i];
         try_corner(p, storage, g, 0, 0, best);
@@ -268,7 +274,7 @@ static void try_packings(packer *p) {
     p->best.bytes = UINT64_MAX;
     for (int by = 0; by < ORDERS; by++) {
         sort_items(p, (order)by);
-        for (int i = 0; i < width_count; i++)
+        for (int i = 0; i < width_count && p->compared < MAX_COMPARED; i++)
             try_packing(p, widths[i]);
     }
 }
@@ -303,10 +309,15 @@ tsr_status tsr_plan_pack(tsr_plan *plan) {
             (plan->tensors[i].first_pass >= 0 || plan->tensors[i].keep))
             p.items[p.item_count++].tensor = i;
     p.grids = TSR_NEW(plan->arena, plan->tensor_count, grids);
-    p.live = TSR_NEW(plan->arena, p.item_count, const rect *);
-    if (!p.items || !p.grids || !p.live || !make_packing(plan, p.item_count, &p.now) ||
-        !make_packing(plan, p.item_count, &p.best))
+    p.last_write = TSR_NEW(plan->arena, plan->tensor_count, int);
+    p.live = TSR_NEW(plan->arena, MAX_LIVE, const rect *);
+    if (!p.items || !p.grids || !p.last_write || !p.live ||
+        !make_packing(plan, p.item_count, &p.now) || !make_packing(plan, p.item_count, &p.best))
         return tsr_plan_out_of_memory(plan);
+    for (int i = 0; i < plan->tensor_count; i++)
+        p.last_write[i] = -1;
+    for (int i = 0; i < plan->pass_count; i++)
+        p.last_write[plan->passes[i].output] = i;
     for (int i = 0; i < p.item_count; i++)
         list_grids(&p, p.items[i].tensor, &p.grids[p.items[i].tensor]);
     try_packings(&p);

@@ -278,19 +278,24 @@ static void test_kept_tensors(void **state) {
     }
 }
 
-enum { MANY = 2000, MANY_SECONDS = 10 };
+/* One value and `count` others made of it, all of them outputs. */
+static tsr_graph *make_fan(int count, int64_t channels, int64_t height, int64_t width) {
+    onnx_writer *writer = onnx_writer_create(22);
+    char name[16];
+    onnx_add_input(writer, "x", TSR_F32, SHAPE(1, channels, height, width));
+    for (int i = 0; i < count; i++) {
+        onnx_add_node(writer, "Relu", name_of(name, 'r', i), "x", name);
+        add_output(writer, name, TSR_F32);
+    }
+    return prepare_graph(writer);
+}
+
+enum { MANY_SECONDS = 10 };
 
 /* Planning ends soon, however many tensors are alive at once. */
 static void test_many_alive(void **state) {
     (void)state;
-    onnx_writer *writer = onnx_writer_create(22);
-    char name[16];
-    onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 4, 16, 16));
-    for (int i = 0; i < MANY; i++) {
-        onnx_add_node(writer, "Relu", name_of(name, 'r', i), "x", name);
-        add_output(writer, name, TSR_F32);
-    }
-    tsr_graph *graph = prepare_graph(writer);
+    tsr_graph *graph = make_fan(2000, 4, 16, 16);
     for (int kind = 0; kind < 2; kind++) {
         clock_t start = clock();
         tsr_plan *plan = plan_for(graph, kind ? BUFFERS : TEXTURES, false, false);
@@ -303,11 +308,29 @@ static void test_many_alive(void **state) {
     tsr_graph_destroy(graph);
 }
 
+/* Sharing makes no texture that a driver might not have. */
+static void test_large_textures(void **state) {
+    (void)state;
+    tsr_graph *graph = make_fan(7, 16, 4096, 2048); /* 512 MiB each */
+    const tsr_plan_options options = {.limits = {.max_texture_size = 16384, .max_planes = 8},
+                                      .lower = lowerings};
+    tsr_plan *plan;
+    assert_int_equal(tsr_plan_create(graph, &options, &plan), TSR_OK);
+    check_plan(plan);
+    for (int i = 0; i < plan->storage_count; i++) {
+        const tsr_storage *s = &plan->storages[i];
+        int64_t texels = (int64_t)s->texture_w * (s->texture_h + TSR_ZERO_ROWS) * s->planes;
+        assert_true(texels * 16 <= (int64_t)1 << 30);
+    }
+    tsr_plan_destroy(plan);
+    tsr_graph_destroy(graph);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chains_are_tight), cmocka_unit_test(test_skips_are_tight),
         cmocka_unit_test(test_random_graphs),    cmocka_unit_test(test_kept_tensors),
-        cmocka_unit_test(test_many_alive),
+        cmocka_unit_test(test_many_alive),       cmocka_unit_test(test_large_textures),
     };
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }

@@ -16,6 +16,10 @@ enum { MAX_GRIDS = 16 };
  * compared before no further packing is tried. */
 enum { MAX_LIVE = 64, MAX_COMPARED = 1 << 28 };
 
+/* That tensors beside each other take: drivers have textures of so many bytes at least (llvmpipe's
+ * bound is two GiB) and do not tell how many more. */
+enum { MAX_SHARED_BYTES = 1 << 30 };
+
 typedef struct rect {
     int64_t x, y, w, h;
 } rect;
@@ -169,7 +173,10 @@ static void try_corner(const packer *p, int storage, const grid *g, int64_t x, i
     int64_t w = larger(s->texture_w, x + g->w), h = larger(s->texture_h, y + g->h);
     if (!fits_device(p, w, h))
         return;
-    uint64_t growth = bytes_of(p, s, w, h) - bytes_of(p, s, s->texture_w, s->texture_h);
+    uint64_t bytes = bytes_of(p, s, w, h);
+    uint64_t growth = bytes - bytes_of(p, s, s->texture_w, s->texture_h);
+    if (growth && bytes > MAX_SHARED_BYTES)
+        return;
     if (growth < best->growth && is_free(p, &r))
         *best = (choice){{r, g->columns_log2, storage, TSR_NONE}, growth};
 }

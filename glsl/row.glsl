@@ -1,6 +1,7 @@
 // A row of input for the convolutions: ROW adjacent columns, read again and again from other rows and tiles. What does
 // not change between them is computed once, by row_begin. What lies beside the image is read from the texture's last
-// row, which is zero: selecting an address costs a quarter of selecting a texel.
+// row, which is zero: selecting an address costs a quarter of selecting a texel. Its columns stay inside the texture,
+// as texelFetch has no result beside it.
 #if A_LINEAR
 int row_first;
 void row_begin(int first) { row_first = first; }
@@ -32,7 +33,7 @@ ivec2 row_at[ROW]; // column relative to the tile's, plane
 void row_begin(int first) {
 #define ROW_BEGIN(i)                                                                                                  \
     row_inside[i] = first + i >= 0 && first + i < A_size.w;                                                           \
-    row_at[i] = ROW_PLACE(max(first + i, 0));
+    row_at[i] = ROW_PLACE(clamp(first + i, 0, A_size.w - 1));
     EACH_COLUMN(ROW_BEGIN)
 }
 #define ROW_READ(row, tile, line)                                                                                     \

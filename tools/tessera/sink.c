@@ -92,23 +92,49 @@ static tsr_status pair(const sink *s, const char *input, pairing *made) {
     return made->output ? TSR_OK : fail_memory();
 }
 
-static bool same_file(const char *a, const char *b) {
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 static tsr_status check_pairs(pairing *pairs, int64_t count) {
     qsort(pairs, (size_t)count, sizeof *pairs, compare_outputs);
-    for (int64_t i = 0; i < count; i++) {
-        if (i > 0 && strcmp(pairs[i - 1].output, pairs[i].output) == 0)
+    for (int64_t i = 1; i < count; i++)
+        if (strcmp(pairs[i - 1].output, pairs[i].output) == 0)
             return fail(TSR_INVALID_ARGUMENT, "%s: would be written for %s and for %s",
                         pairs[i].output, pairs[i - 1].input, pairs[i].input);
-        if (same_file(pairs[i].output, pairs[i].input))
-            return fail(TSR_INVALID_ARGUMENT, "%s: is an input; it would be written over",
-                        pairs[i].output);
-    }
     return TSR_OK;
+}
+
+/* A file by whatever path; of one that is not there both are 0. */
+typedef struct identity {
+    dev_t device;
+    ino_t number;
+} identity;
+
+static identity identify(const char *path) {
+    struct stat place;
+    return stat(path, &place) == 0 ? (identity){place.st_dev, place.st_ino} : (identity){0};
+}
+
+static int compare_identities(const void *a, const void *b) {
+    const identity *x = a, *y = b;
+    int devices = (x->device > y->device) - (x->device < y->device);
+    return devices ? devices : (x->number > y->number) - (x->number < y->number);
+}
+
+static tsr_status check_inputs(const pairing *pairs, int64_t count) {
+    identity *inputs = calloc((size_t)count + 1, sizeof *inputs);
+    if (!inputs)
+        return fail_memory();
+    for (int64_t i = 0; i < count; i++)
+        inputs[i] = identify(pairs[i].input);
+    qsort(inputs, (size_t)count, sizeof *inputs, compare_identities);
+    tsr_status status = TSR_OK;
+    for (int64_t i = 0; i < count && status == TSR_OK; i++) {
+        identity output = identify(pairs[i].output);
+        if (output.number &&
+            bsearch(&output, inputs, (size_t)count, sizeof *inputs, compare_identities))
+            status = fail(TSR_INVALID_ARGUMENT, "%s: is an input; it would be written over",
+                          pairs[i].output);
+    }
+    free(inputs);
+    return status;
 }
 
 tsr_status sink_check(const sink *s, char *const *inputs, int64_t count) {
@@ -120,6 +146,8 @@ tsr_status sink_check(const sink *s, char *const *inputs, int64_t count) {
         status = pair(s, inputs[i], &pairs[i]);
     if (status == TSR_OK)
         status = check_pairs(pairs, count);
+    if (status == TSR_OK)
+        status = check_inputs(pairs, count);
     for (int64_t i = 0; pairs && i < count; i++)
         free(pairs[i].output);
     free(pairs);

@@ -39,13 +39,13 @@ typedef struct environments {
 static environments environments_here(void) {
     static const environment textures[] = {
         {.high = 0},
-        {.high = 0},
+        {.limits.kernels = TSR_KERNELS_SHARED, .channels = 70},
         {.axis = 1, .low = 17, .high = 90},
         {.far = true},
         {.precision = TSR_FP16},
         {.limits.max_draw_buffers = 1},
         {.limits.max_draw_buffers = 2, .axis = 1, .low = 17, .high = 60},
-        {.limits.max_draw_buffers = 4},
+        {.limits.max_draw_buffers = 4, .limits.kernels = TSR_KERNELS_SHARED},
         {.limits.max_texture_size = 128,
          .limits.max_draw_buffers = 1,
          .axis = 1,

@@ -10,6 +10,7 @@ typedef struct environments {
 static environments environments_here(void) {
     static const backend_case textures[] = {
         {.limits = {0}},
+        {.limits.kernels = TSR_KERNELS_SHARED},
         {.limits.max_draw_buffers = 2},
         {.limits.max_texture_size = 32, .limits.max_draw_buffers = 1},
         {.precision = TSR_FP16},
@@ -19,7 +20,7 @@ static environments environments_here(void) {
         {.limits.kernels = TSR_KERNELS_SHARED, .keep_tensors = true},
         {.precision = TSR_FP16},
     };
-    return gpu_has_textures() ? (environments){4, textures} : (environments){3, buffers};
+    return gpu_has_textures() ? (environments){5, textures} : (environments){3, buffers};
 }
 
 static void run_in(const backend_case *environment, backend_case c) {

@@ -9,22 +9,29 @@
 #include "names.h"
 #include "passes/passes.h"
 
-/* An output that is a graph input too: nothing runs for it. */
-typedef struct echo {
+enum { MAX_RUNS_IN_FLIGHT = 16 };
+
+/* An output that the session keeps itself: one that is a graph input too, for which nothing
+ * runs; or any of a backend that has the latest run's only. */
+typedef struct kept_output {
     int value;
     size_t count;
-    float *next, *latest; /* what was set last; what the latest run saw */
-} echo;
+    float *next; /* what an input was set to last; NULL: the backend computes it */
+    float *runs; /* of each run in flight */
+} kept_output;
 
 struct tsr_session {
     tsr_device *device;
     tsr_model *model; /* owns the names and constants that the graph borrows */
     tsr_graph *graph;
     tsr_runner *runner;
-    bool plan_only, texture_outputs, submitted;
-    bool *input_set; /* by graph input */
-    int echo_count;
-    echo *echoes;
+    bool plan_only, texture_outputs;
+    int runs_in_flight;
+    int submitted;     /* runs that can be read */
+    int latest, place; /* of the latest and of the selected run among those in flight */
+    bool *input_set;   /* by graph input */
+    int kept_count;
+    kept_output *kept_outputs;
     const char **op_texts; /* by node: "Conv+Relu" */
 };
 
@@ -81,14 +88,22 @@ static bool is_input(const tsr_graph *graph, int value) {
     return false;
 }
 
-static tsr_status add_echo(tsr_session *session, int value) {
+static bool is_kept(const tsr_session *session, int value) {
+    bool computed = !session->graph->values[value].data;
+    bool latest_only = session->runs_in_flight > 1 && !session->device->backend->select_run;
+    return is_input(session->graph, value) || (computed && latest_only);
+}
+
+static tsr_status add_kept(tsr_session *session, int value) {
     tsr_graph *graph = session->graph;
     size_t count = (size_t)tsr_shape_count(&graph->values[value].shape);
-    echo *added = &session->echoes[session->echo_count++];
-    *added = (echo){.value = value, .count = count};
-    added->next = TSR_NEW(graph->arena, count, float);
-    added->latest = TSR_NEW(graph->arena, count, float);
-    return added->next && added->latest ? TSR_OK : TSR_OUT_OF_MEMORY;
+    kept_output *added = &session->kept_outputs[session->kept_count++];
+    *added = (kept_output){.value = value, .count = count};
+    added->runs = TSR_NEW(graph->arena, count * (size_t)session->runs_in_flight, float);
+    bool input = is_input(graph, value);
+    if (input)
+        added->next = TSR_NEW(graph->arena, count, float);
+    return added->runs && (!input || added->next) ? TSR_OK : TSR_OUT_OF_MEMORY;
 }
 
 /* What the session itself keeps besides the graph; all of it lives in the graph's arena. */
@@ -96,18 +111,32 @@ static tsr_status allocate_tables(tsr_session *session) {
     tsr_graph *graph = session->graph;
     session->input_set = TSR_NEW(graph->arena, graph->input_count, bool);
     session->op_texts = TSR_NEW(graph->arena, graph->node_count, const char *);
-    session->echoes = TSR_NEW(graph->arena, graph->output_count, echo);
-    bool complete = session->input_set && session->op_texts && session->echoes;
+    session->kept_outputs = TSR_NEW(graph->arena, graph->output_count, kept_output);
+    bool complete = session->input_set && session->op_texts && session->kept_outputs;
     for (int n = 0; n < graph->node_count && complete; n++)
         complete = (session->op_texts[n] = op_text(graph, &graph->nodes[n])) != NULL;
     for (int i = 0; i < graph->output_count && complete; i++)
-        if (is_input(graph, graph->outputs[i]))
-            complete = add_echo(session, graph->outputs[i]) == TSR_OK;
+        if (is_kept(session, graph->outputs[i]))
+            complete = add_kept(session, graph->outputs[i]) == TSR_OK;
     return complete ? TSR_OK : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+}
+
+static tsr_status check_runs(const tsr_session_desc *desc) {
+    if (desc->runs_in_flight < 0 || desc->runs_in_flight > MAX_RUNS_IN_FLIGHT)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "%d runs in flight: there can be 1 to %d",
+                        desc->runs_in_flight, MAX_RUNS_IN_FLIGHT);
+    bool latest_only = desc->allow_cpu_fallback || desc->texture_outputs || desc->keep_tensors ||
+                       desc->time_passes;
+    if (desc->runs_in_flight > 1 && latest_only)
+        return tsr_fail(TSR_INVALID_ARGUMENT,
+                        "several runs in flight: not with allow_cpu_fallback, texture_outputs, "
+                        "keep_tensors or time_passes");
+    return TSR_OK;
 }
 
 static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
     const tsr_backend *backend = session->device->backend;
+    TSR_TRY(check_runs(desc));
     TSR_TRY(prepare_graph(session->graph, backend, desc));
     const tsr_runner_options options = {.precision = desc->precision,
                                         .allow_cpu_fallback = desc->allow_cpu_fallback,
@@ -115,7 +144,8 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
                                         .keep_tensors = desc->keep_tensors,
                                         .plan_only = desc->plan_only,
                                         .time_passes = desc->time_passes,
-                                        .poison = desc->poison};
+                                        .poison = desc->poison,
+                                        .runs_in_flight = session->runs_in_flight};
     TSR_TRY(
         backend->runner_create(session->device->own, session->graph, &options, &session->runner));
     return allocate_tables(session);
@@ -142,7 +172,8 @@ tsr_status tsr_session_create(tsr_device *device, const tsr_model *model,
                              .model = tsr_model_retain(model),
                              .graph = graph,
                              .plan_only = desc->plan_only,
-                             .texture_outputs = desc->texture_outputs};
+                             .texture_outputs = desc->texture_outputs,
+                             .runs_in_flight = desc->runs_in_flight ? desc->runs_in_flight : 1};
     tsr_status status = build(created, desc);
     if (status != TSR_OK) {
         tsr_session_destroy(created);
@@ -198,11 +229,11 @@ static tsr_status check_count(const tsr_value *value, const void *data, size_t c
     return TSR_OK;
 }
 
-/* An input that only outputs use is not passed on by every backend: the session echoes it. */
-static echo *find_echo(const tsr_session *session, int value) {
-    for (int i = 0; i < session->echo_count; i++)
-        if (session->echoes[i].value == value)
-            return &session->echoes[i];
+/* An input that only outputs use is not passed on by every backend: the session keeps it. */
+static kept_output *find_kept(const tsr_session *session, int value) {
+    for (int i = 0; i < session->kept_count; i++)
+        if (session->kept_outputs[i].value == value)
+            return &session->kept_outputs[i];
     return NULL;
 }
 
@@ -224,7 +255,7 @@ tsr_status tsr_session_set_input(tsr_session *session, const char *name, const f
                         tsr_names_of(graph, graph->inputs, graph->input_count).text);
     int value = graph->inputs[i];
     TSR_TRY(tsr_fail_context(check_count(&graph->values[value], data, count), "%s", graph->file));
-    echo *same = find_echo(session, value);
+    kept_output *same = find_kept(session, value);
     if (same && count > 0)
         memcpy(same->next, data, count * sizeof *data);
     TSR_TRY(session->device->backend->set_input(session->runner, value, data));
@@ -233,6 +264,31 @@ tsr_status tsr_session_set_input(tsr_session *session, const char *name, const f
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
+
+static void select_place(tsr_session *session, int place) {
+    const tsr_backend *backend = session->device->backend;
+    session->place = place;
+    if (backend->select_run)
+        backend->select_run(session->runner, place);
+}
+
+static float *kept_run(const tsr_session *session, const kept_output *k) {
+    return k->runs + k->count * (size_t)session->place;
+}
+
+static tsr_status keep_outputs(tsr_session *session) {
+    for (int i = 0; i < session->kept_count; i++) {
+        const kept_output *k = &session->kept_outputs[i];
+        if (k->count == 0)
+            continue;
+        if (k->next)
+            memcpy(kept_run(session, k), k->next, k->count * sizeof(float));
+        else
+            TSR_TRY(session->device->backend->get_output(session->runner, k->value,
+                                                         kept_run(session, k)));
+    }
+    return TSR_OK;
+}
 
 tsr_status tsr_session_submit(tsr_session *session) {
     if (!session)
@@ -246,12 +302,14 @@ tsr_status tsr_session_submit(tsr_session *session) {
             return tsr_fail(TSR_INVALID_ARGUMENT, "%s: input '%s' %s has not been set", graph->file,
                             graph->values[graph->inputs[i]].name,
                             tsr_shape_text(&graph->values[graph->inputs[i]].shape));
-    for (int i = 0; i < session->echo_count; i++)
-        if (session->echoes[i].count > 0)
-            memcpy(session->echoes[i].latest, session->echoes[i].next,
-                   session->echoes[i].count * sizeof(float));
+    session->latest = (session->latest + 1) % session->runs_in_flight;
+    select_place(session, session->latest);
     tsr_status status = session->device->backend->submit(session->runner);
-    session->submitted = status == TSR_OK;
+    if (status == TSR_OK)
+        status = keep_outputs(session);
+    session->submitted += session->submitted < session->runs_in_flight;
+    if (status != TSR_OK)
+        session->submitted = 0;
     return name_file(status, graph);
 }
 
@@ -259,6 +317,19 @@ static tsr_status check_submitted(const tsr_session *session) {
     return session->submitted ? TSR_OK
                               : tsr_fail(TSR_INVALID_ARGUMENT, "%s: the session has not run yet",
                                          session->graph->file);
+}
+
+tsr_status tsr_session_select_run(tsr_session *session, int behind) {
+    if (!session)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_select_run: session is NULL");
+    TSR_TRY(check_submitted(session));
+    if (behind < 0 || behind >= session->submitted)
+        return tsr_fail(TSR_INVALID_ARGUMENT,
+                        "%s: of %d runs that can be read there is none %d before the latest",
+                        session->graph->file, session->submitted, behind);
+    int count = session->runs_in_flight;
+    select_place(session, (session->latest + count - behind) % count);
+    return TSR_OK;
 }
 
 tsr_status tsr_session_poll(tsr_session *session) {
@@ -324,9 +395,9 @@ tsr_status tsr_session_get_output(tsr_session *session, const char *name, float 
     TSR_TRY(tsr_fail_context(check_count(value, data, count), "%s", session->graph->file));
     if (count == 0)
         return TSR_OK;
-    const echo *same = find_echo(session, index);
+    const kept_output *same = find_kept(session, index);
     if (same)
-        memcpy(data, same->latest, count * sizeof *data);
+        memcpy(data, kept_run(session, same), count * sizeof *data);
     else if (value->data)
         copy_constant(value, data, count);
     else
@@ -349,7 +420,7 @@ tsr_status tsr_session_output_texture(tsr_session *session, const char *name,
     int index = find_output(session->graph, name);
     if (index == TSR_NONE)
         return fail_name(session->graph, name, "is no output");
-    if (session->graph->values[index].data || find_echo(session, index))
+    if (session->graph->values[index].data || find_kept(session, index))
         return tsr_fail(TSR_UNSUPPORTED,
                         "%s: output '%s' is a constant or an input: no pass writes it", file, name);
     return backend->output_texture(session->runner, index, texture);

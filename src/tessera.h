@@ -358,6 +358,10 @@ typedef struct tsr_session_desc {
     bool plan_only;          /* plan and report, allocate nothing on the device; cannot run */
     bool time_passes; /* GPU timers around each node, where offered; see tsr_node_report.ms */
     bool poison;      /* debugging: NaN in everything that a run must not read, before each run */
+    /* How many runs' outputs can be read, so that one is fetched while the next ones are under way;
+     * 0: 1, at most 16. Above 1 not with allow_cpu_fallback, texture_outputs, keep_tensors or
+     * time_passes. */
+    int runs_in_flight;
     const tsr_dim_binding *dims;
     int dim_count;
     const tsr_input_shape *shapes;
@@ -389,11 +393,14 @@ TSR_API tsr_status tsr_session_run(tsr_session *session);
 /* Starts a run, and the transfer of its outputs, without waiting for either. What runs on the CPU
  * (all on the cpu backend, nodes that fell back) is done before it returns. */
 TSR_API tsr_status tsr_session_submit(tsr_session *session);
+/* Which run poll and get_output are about, by how many were submitted behind it: 0 is the latest,
+ * runs_in_flight - 1 the earliest. Each submit goes back to 0. */
+TSR_API tsr_status tsr_session_select_run(tsr_session *session, int behind);
 /* TSR_OK once get_output will not block, TSR_NOT_READY before; never blocks. */
 TSR_API tsr_status tsr_session_poll(tsr_session *session);
 
-/* Copies an output (row-major, count elements) of the latest run; waits for it if it is under way.
- * Integer and boolean outputs are delivered as floats. */
+/* Copies an output (row-major, count elements) of the latest or the selected run; waits for it if
+ * it is under way. Integer and boolean outputs are delivered as floats. */
 TSR_API tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
                                           size_t count);
 

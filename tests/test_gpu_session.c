@@ -84,6 +84,35 @@ static void test_order(void **state) {
     close_fixture(&f);
 }
 
+static void test_runs_in_flight(void **state) {
+    (void)state;
+    fixture f = open_fixture(MIXED_NET);
+    const tsr_session_desc desc = {.poison = true, .runs_in_flight = 3};
+    tsr_session *session = make_session(f.device, f.model, &desc);
+    for (unsigned seed = 0; seed < 8; seed++) {
+        set_inputs(session, seed);
+        EXPECT_OK(tsr_session_submit(session));
+        if (seed < 2)
+            continue;
+        set_inputs(session, 99); /* as little a matter as what is submitted behind a run */
+        EXPECT_OK(tsr_session_select_run(session, 2));
+        expect_output(session, f.model, "y", seed - 2, 1e-5);
+    }
+    for (int behind = 0; behind < 3; behind++) {
+        EXPECT_OK(tsr_session_select_run(session, behind));
+        while (tsr_session_poll(session) == TSR_NOT_READY)
+            nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        EXPECT_OK(tsr_session_poll(session));
+        expect_output(session, f.model, "y", 7 - (unsigned)behind, 1e-5);
+    }
+    expect_failure(tsr_session_select_run(session, 3), TSR_INVALID_ARGUMENT, "of 3 runs");
+    EXPECT_OK(tsr_session_submit(session)); /* goes back to the latest */
+    expect_output(session, f.model, "y", 99, 1e-5);
+    EXPECT_OK(tsr_session_submit(session));
+    tsr_session_destroy(session); /* while they may still run */
+    close_fixture(&f);
+}
+
 static void test_sessions_in_turns(void **state) {
     (void)state;
     fixture f = open_fixture(MIXED_NET);
@@ -461,6 +490,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_poll),
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_runs_in_flight),
         cmocka_unit_test(test_sessions_in_turns),
         cmocka_unit_test(test_devices_in_turns),
         cmocka_unit_test(test_threads),

@@ -271,6 +271,54 @@ static void test_run(void **state) {
     tsr_session_destroy(NULL);
 }
 
+static void run_on(tsr_session *session, float first) {
+    float x[12] = {first};
+    assert_int_equal(tsr_session_set_input(session, "x", x, 12), TSR_OK);
+    assert_int_equal(tsr_session_run(session), TSR_OK);
+}
+
+/* The output x is the input; y a computed one. */
+static void assert_run(tsr_session *session, int behind, float first) {
+    const float x[12] = {first};
+    float y[6], alone[6];
+    assert_int_equal(tsr_session_select_run(session, behind), TSR_OK);
+    assert_int_equal(tsr_session_poll(session), TSR_OK);
+    assert_output(session, "x", 12, x);
+    assert_output(session, "k", 2, (const float[]){7, -8});
+    assert_int_equal(tsr_session_get_output(session, "y", y, 6), TSR_OK);
+    run_on(session, first); /* now the latest, and selected */
+    assert_int_equal(tsr_session_get_output(session, "y", alone, 6), TSR_OK);
+    assert_memory_equal(y, alone, sizeof y);
+}
+
+static void test_runs_in_flight(void **state) {
+    tsr_session_desc desc = complete();
+    desc.runs_in_flight = 3;
+    tsr_session *session = make_session(*state, &desc);
+    assert_failed(tsr_session_select_run(session, 0), TSR_INVALID_ARGUMENT, "not run");
+    run_on(session, 10);
+    assert_failed(tsr_session_select_run(session, 1), TSR_INVALID_ARGUMENT, "of 1 runs");
+    run_on(session, 20);
+    run_on(session, 30);
+    run_on(session, 40);
+    assert_failed(tsr_session_select_run(session, 3), TSR_INVALID_ARGUMENT, "of 3 runs");
+    assert_failed(tsr_session_select_run(session, -1), TSR_INVALID_ARGUMENT, "of 3 runs");
+    assert_failed(tsr_session_select_run(NULL, 0), TSR_INVALID_ARGUMENT, "NULL");
+    assert_run(session, 2, 20); /* 30 is the earliest of 30, 40, 20 then */
+    assert_run(session, 2, 30);
+    assert_run(session, 2, 40);
+    assert_run(session, 0, 40);
+    tsr_session_destroy(session);
+
+    desc.runs_in_flight = 17;
+    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "1 to 16");
+    desc.runs_in_flight = -1;
+    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "1 to 16");
+    desc.runs_in_flight = 2;
+    desc.keep_tensors = true;
+    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "several runs in flight");
+}
+
 static void test_keep_tensors(void **state) {
     tsr_session_desc desc = complete();
     desc.keep_tensors = true;
@@ -342,6 +390,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_fixed_inputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_extra_outputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_runs_in_flight, setup, teardown),
         cmocka_unit_test_setup_teardown(test_keep_tensors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plan_only, setup, teardown),

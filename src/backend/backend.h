@@ -15,6 +15,7 @@ typedef struct tsr_backend_device tsr_backend_device;
 typedef struct tsr_runner_options {
     tsr_precision precision;
     bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
+    int runs_in_flight; /* at least 1 */
 } tsr_runner_options;
 
 struct tsr_backend {
@@ -36,6 +37,9 @@ struct tsr_backend {
     void (*runner_destroy)(tsr_runner *runner);
     /* value: index of a graph input or output; data: as many floats as its shape says. */
     tsr_status (*set_input)(tsr_runner *runner, int value, const float *data);
+    /* Which of runs_in_flight places a run's outputs go to and are read from: for submit, poll,
+     * wait and get_output. Optional: NULL where submit waits; then the session keeps them. */
+    void (*select_run)(tsr_runner *runner, int place);
     tsr_status (*submit)(tsr_runner *runner);
     tsr_status (*poll)(tsr_runner *runner);
     /* Blocks until the run is done. Optional: NULL where submit already does. */

@@ -107,9 +107,9 @@ static tsr_status build_constants(tsr_runner *r) {
     return TSR_OK;
 }
 
-static tsr_status build_outputs(tsr_runner *r) {
+static void build_outputs(tsr_runner *r, tsr_gles_run *run) {
     for (int i = 0; i < r->base.output_count; i++) {
-        tsr_gles_output *o = &r->outputs[i];
+        tsr_gles_output *o = &run->outputs[i];
         int tensor = r->base.outputs[i].tensor;
         if (tensor == TSR_NONE || r->base.options.texture_outputs)
             continue;
@@ -118,14 +118,21 @@ static tsr_status build_outputs(tsr_runner *r) {
         r->base.allocated_bytes += tsr_layout_floats(l) * sizeof(float);
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    return TSR_OK;
+}
+
+static void destroy_run(const tsr_runner *r, tsr_gles_run *run) {
+    if (run->fence)
+        glDeleteSync(run->fence);
+    for (int i = 0; i < r->base.output_count; i++)
+        glDeleteBuffers(1, &run->outputs[i].buffer);
 }
 
 tsr_status tsr_gles_build(tsr_runner *r) {
     TSR_TRY(build_programs(r));
     TSR_TRY(build_constants(r)); /* first: this is when most memory is in use */
     TSR_TRY(build_targets(r));
-    TSR_TRY(build_outputs(r));
+    for (int i = 0; i < r->base.options.runs_in_flight; i++)
+        build_outputs(r, &r->runs[i]);
     TSR_TRY(tsr_gpu_runner_allocate(&r->base));
     if (r->timers)
         glGenQueriesEXT(r->base.graph->node_count, r->timers);
@@ -133,12 +140,10 @@ tsr_status tsr_gles_build(tsr_runner *r) {
 }
 
 void tsr_gles_unbuild(tsr_runner *r) {
-    if (r->fence)
-        glDeleteSync(r->fence);
     if (r->timers)
         glDeleteQueriesEXT(r->base.graph->node_count, r->timers);
-    for (int i = 0; i < r->base.output_count; i++)
-        glDeleteBuffers(1, &r->outputs[i].buffer);
+    for (int i = 0; i < r->base.options.runs_in_flight; i++)
+        destroy_run(r, &r->runs[i]);
     for (int i = 0; i < r->base.plan->storage_count; i++)
         tsr_target_destroy(&r->targets[i]);
     glDeleteTextures(r->base.plan->tensor_count, r->constants);

@@ -6,15 +6,25 @@
 #include <math.h>
 #include <stdlib.h>
 
+static bool allocate_runs(tsr_runner *r) {
+    r->runs = calloc((size_t)r->base.options.runs_in_flight, sizeof *r->runs);
+    r->run = r->runs;
+    bool complete = r->runs;
+    for (int i = 0; i < r->base.options.runs_in_flight && complete; i++) {
+        r->runs[i].outputs = calloc((size_t)r->base.output_count + 1, sizeof *r->runs[i].outputs);
+        complete = r->runs[i].outputs;
+    }
+    return complete;
+}
+
 static tsr_status allocate(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     r->targets = calloc((size_t)plan->storage_count + 1, sizeof *r->targets);
     r->constants = calloc((size_t)plan->tensor_count, sizeof *r->constants);
     r->passes = calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
-    r->outputs = calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
     bool timed = r->base.options.time_passes && r->device->info.has_timer;
     r->timers = timed ? calloc((size_t)r->base.graph->node_count + 1, sizeof *r->timers) : NULL;
-    if (!r->targets || !r->constants || !r->passes || !r->outputs || (timed && !r->timers))
+    if (!r->targets || !r->constants || !r->passes || !allocate_runs(r) || (timed && !r->timers))
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
 }
@@ -59,7 +69,9 @@ void tsr_gles_runner_destroy(tsr_runner *r) {
     free(r->targets);
     free(r->constants);
     free(r->passes);
-    free(r->outputs);
+    for (int i = 0; r->runs && i < r->base.options.runs_in_flight; i++)
+        free(r->runs[i].outputs);
+    free(r->runs);
     free(r->timers);
     tsr_gpu_runner_destroy(&r->base);
     free(r);
@@ -94,17 +106,21 @@ static void poison(const tsr_runner *r) {
 
 static void start_reading(tsr_runner *r) {
     for (int i = 0; i < r->base.output_count; i++) {
-        tsr_gles_output *o = &r->outputs[i];
+        tsr_gles_output *o = &r->run->outputs[i];
         o->in_buffer = o->buffer && !r->base.options.texture_outputs;
         int tensor = r->base.outputs[i].tensor;
         if (o->in_buffer)
             tsr_target_read(tsr_gles_target(r, tensor), tsr_plan_layout(r->base.plan, tensor),
                             o->buffer);
     }
-    if (r->fence)
-        glDeleteSync(r->fence);
-    r->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if (r->run->fence)
+        glDeleteSync(r->run->fence);
+    r->run->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     glFlush();
+}
+
+static void select_run(tsr_runner *r, int place) {
+    r->run = &r->runs[place];
 }
 
 static tsr_status submit(tsr_runner *r) {
@@ -134,20 +150,20 @@ static void collect_timers(tsr_runner *r) {
     }
 }
 
-/* Waits at most `timeout` nanoseconds for the latest run. Inside enter and leave. */
+/* Waits at most `timeout` nanoseconds for the selected run. Inside enter and leave. */
 static tsr_status finish(tsr_runner *r, GLuint64 timeout) {
-    if (!r->fence)
+    if (!r->run->fence)
         return TSR_OK;
-    GLenum result = glClientWaitSync(r->fence, GL_SYNC_FLUSH_COMMANDS_BIT, timeout);
+    GLenum result = glClientWaitSync(r->run->fence, GL_SYNC_FLUSH_COMMANDS_BIT, timeout);
     while (result == GL_TIMEOUT_EXPIRED && timeout)
-        result = glClientWaitSync(r->fence, 0, timeout);
+        result = glClientWaitSync(r->run->fence, 0, timeout);
     TSR_TRY(tsr_gles_check_lost(r->device));
     if (result == GL_TIMEOUT_EXPIRED)
         return TSR_NOT_READY;
     if (result == GL_WAIT_FAILED)
         return tsr_gles_check_error(r->device, "waiting for a run");
-    glDeleteSync(r->fence);
-    r->fence = NULL;
+    glDeleteSync(r->run->fence);
+    r->run->fence = NULL;
     if (r->timers)
         collect_timers(r);
     return tsr_gles_check_error(r->device, "running the model");
@@ -200,10 +216,10 @@ static tsr_status read_value(tsr_runner *r, int value, float *data) {
         tsr_fallback_get_output(&r->base.fallback, value, data);
         return TSR_OK;
     }
-    tsr_status status =
-        output != TSR_NONE && r->outputs[output].in_buffer
-            ? read_buffer(tsr_plan_layout(r->base.plan, tensor), r->outputs[output].buffer, data)
-            : tsr_gles_read_now(r, tensor, data);
+    tsr_status status = output != TSR_NONE && r->run->outputs[output].in_buffer
+                            ? read_buffer(tsr_plan_layout(r->base.plan, tensor),
+                                          r->run->outputs[output].buffer, data)
+                            : tsr_gles_read_now(r, tensor, data);
     TSR_TRY(
         tsr_gles_check_error(r->device, "reading a result")); /* it knows more than read_buffer */
     return status;
@@ -256,6 +272,7 @@ const tsr_backend tsr_gles_backend = {
     .runner_create = tsr_gles_runner_create,
     .runner_destroy = tsr_gles_runner_destroy,
     .set_input = set_input,
+    .select_run = select_run,
     .submit = submit,
     .poll = poll_run,
     .wait = wait_run,

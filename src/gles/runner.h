@@ -14,19 +14,24 @@ typedef struct tsr_gles_pass {
 
 typedef struct tsr_gles_output {
     GLuint buffer;  /* pixel-pack buffer that a run's result is copied to */
-    bool in_buffer; /* holds the latest run's result, or will when the fence is passed */
+    bool in_buffer; /* holds the run's result, or will when the fence is passed */
 } tsr_gles_output;
+
+typedef struct tsr_gles_run {
+    tsr_gles_output *outputs; /* by graph output */
+    GLsync fence;             /* until it was waited for */
+} tsr_gles_run;
 
 struct tsr_runner {
     tsr_gpu_runner base;
     tsr_backend_device *device;
-    bool built;               /* may hold GL objects */
-    tsr_target *targets;      /* by storage */
-    GLuint *constants;        /* by tensor; 0 for those that are computed */
-    tsr_gles_pass *passes;    /* by pass of the plan */
-    GLuint *timers;           /* by node of the graph; NULL without timers */
-    tsr_gles_output *outputs; /* by graph output */
-    GLsync fence;             /* of the latest run, until it was waited for */
+    bool built;            /* may hold GL objects */
+    tsr_target *targets;   /* by storage */
+    GLuint *constants;     /* by tensor; 0 for those that are computed */
+    tsr_gles_pass *passes; /* by pass of the plan */
+    GLuint *timers;        /* by node of the graph; NULL without timers */
+    tsr_gles_run *runs;    /* runs_in_flight of them */
+    tsr_gles_run *run;     /* the selected one */
 };
 
 tsr_status tsr_gles_runner_create(tsr_backend_device *device, const tsr_graph *graph,

@@ -178,11 +178,12 @@ static tsr_status build_groups(tsr_runner *r) {
 }
 
 static void build_outputs(tsr_runner *r) {
-    for (int i = 0; i < r->base.output_count; i++) {
-        tsr_readback *o = &r->outputs[i];
-        if (r->base.outputs[i].tensor == TSR_NONE)
+    for (int i = 0; i < tsr_webgpu_readback_count(r); i++) {
+        tsr_readback *o = &r->readbacks[i];
+        int tensor = r->base.outputs[i % r->base.output_count].tensor;
+        if (tensor == TSR_NONE)
             continue;
-        o->bytes = tsr_layout_bytes(tsr_plan_layout(r->base.plan, r->base.outputs[i].tensor));
+        o->bytes = tsr_layout_bytes(tsr_plan_layout(r->base.plan, tensor));
         o->buffer = tsr_buffer_readback(r->device, o->bytes);
         r->base.allocated_bytes += o->bytes;
     }
@@ -226,8 +227,8 @@ static void destroy_readback(tsr_runner *r, tsr_readback *readback) {
 
 void tsr_webgpu_unbuild(tsr_runner *r) {
     const tsr_wgpu *api = r->device->api;
-    for (int i = 0; i < r->base.output_count; i++)
-        destroy_readback(r, &r->outputs[i]);
+    for (int i = 0; i < tsr_webgpu_readback_count(r); i++)
+        destroy_readback(r, &r->readbacks[i]);
     destroy_readback(r, &r->times);
     tsr_buffer_destroy(r->device, r->resolved);
     if (r->timestamps) {

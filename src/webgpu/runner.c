@@ -55,6 +55,10 @@ void tsr_readback_reset(tsr_runner *r, tsr_readback *b) {
     b->pending = b->mapped = false;
 }
 
+int tsr_webgpu_readback_count(const tsr_runner *r) {
+    return r->base.options.runs_in_flight * r->base.output_count;
+}
+
 /* ---- making a runner ------------------------------------------------------------------------- */
 
 static tsr_status allocate(tsr_runner *r) {
@@ -62,8 +66,9 @@ static tsr_status allocate(tsr_runner *r) {
     r->storages = calloc((size_t)plan->storage_count + 1, sizeof *r->storages);
     r->constants = calloc((size_t)plan->tensor_count, sizeof *r->constants);
     r->passes = calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
-    r->outputs = calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
-    if (!r->storages || !r->constants || !r->passes || !r->outputs)
+    r->readbacks = calloc((size_t)tsr_webgpu_readback_count(r) + 1, sizeof *r->readbacks);
+    r->outputs = r->readbacks;
+    if (!r->storages || !r->constants || !r->passes || !r->readbacks)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
 }
@@ -82,7 +87,7 @@ static void runner_destroy(tsr_runner *r) {
     free(r->storages);
     free(r->constants);
     free(r->passes);
-    free(r->outputs);
+    free(r->readbacks);
     tsr_gpu_runner_destroy(&r->base);
     free(r);
 }
@@ -140,6 +145,10 @@ static tsr_status poison(const tsr_runner *r) {
                                       tsr_layout_bytes(l)));
     }
     return TSR_OK;
+}
+
+static void select_run(tsr_runner *r, int place) {
+    r->outputs = r->readbacks + place * r->base.output_count;
 }
 
 static tsr_status submit(tsr_runner *r) {
@@ -263,6 +272,7 @@ const tsr_backend tsr_webgpu_backend = {
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
     .set_input = set_input,
+    .select_run = select_run,
     .submit = submit,
     .poll = poll_run,
     .wait = wait_run,

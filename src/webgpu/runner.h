@@ -19,7 +19,7 @@ typedef struct tsr_readback {
     WGPUBuffer buffer; /* NULL where nothing is read back */
     uint64_t bytes;
     WGPUFuture future;
-    bool pending, mapped; /* mapped: holds the latest run's result */
+    bool pending, mapped; /* mapped: holds the run's result */
 } tsr_readback;
 
 struct tsr_runner {
@@ -30,7 +30,8 @@ struct tsr_runner {
     WGPUBuffer *constants; /* by tensor; NULL for those that are computed */
     WGPUBuffer params;     /* uniforms of all passes, each at a multiple of the alignment */
     tsr_webgpu_pass *passes;
-    tsr_readback *outputs;   /* by graph output */
+    tsr_readback *readbacks; /* runs_in_flight times outputs */
+    tsr_readback *outputs;   /* of the selected run, by graph output */
     WGPUQuerySet timestamps; /* begin and end of each node's passes; NULL without */
     WGPUBuffer resolved;     /* where the device writes them */
     tsr_readback times;
@@ -53,6 +54,7 @@ tsr_status tsr_webgpu_measure(tsr_backend_device *device, tsr_device_peaks *peak
 /* The buffer that holds a tensor. */
 WGPUBuffer tsr_webgpu_buffer(const tsr_runner *runner, int tensor);
 
+int tsr_webgpu_readback_count(const tsr_runner *runner); /* of outputs, of all runs in flight */
 /* Starts mapping after a submission; waits at most `timeout` nanoseconds: TSR_NOT_READY; forgets
  * what it holds, so that the buffer can be written again. */
 void tsr_readback_start(tsr_runner *runner, tsr_readback *readback);

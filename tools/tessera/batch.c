@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_IN_FLIGHT = 2 }; /* so that the device has work while a result is fetched */
+
 typedef struct delivery { /* of one output */
     sink sink;
     tsr_tensor_info info;
@@ -18,8 +20,9 @@ typedef struct batch {
     int delivery_count;
     delivery *deliveries;
     tsr_session *session;
-    char *running;  /* name of the item that the session works on, or NULL */
-    char *finished; /* name of the item whose results wait to be written, or NULL */
+    int most_in_flight, in_flight;
+    char *running[MOST_IN_FLIGHT]; /* names of the items that the session works on */
+    char *finished;                /* name of the item whose results wait to be written, or NULL */
     int64_t done;
     double start_ms;
 } batch;
@@ -62,22 +65,22 @@ static tsr_status start(batch *b, source_item *item) {
     TRY_LIBRARY(tsr_session_set_input(b->session, b->input->info.name, item->tensor.values,
                                       item->tensor.count));
     TRY_LIBRARY(tsr_session_submit(b->session));
-    b->running = item->name;
+    b->running[b->in_flight++] = item->name;
     item->name = NULL;
     source_item_free(item);
     return TSR_OK;
 }
 
+/* The results of the item that was started first. */
 static tsr_status fetch(batch *b) {
-    if (!b->running)
-        return TSR_OK;
+    TRY_LIBRARY(tsr_session_select_run(b->session, b->in_flight - 1));
     for (int i = 0; i < b->delivery_count; i++) {
         delivery *d = &b->deliveries[i];
         TRY_LIBRARY(
             tsr_session_get_output(b->session, d->info.name, d->result.values, d->result.count));
     }
-    b->finished = b->running;
-    b->running = NULL;
+    b->finished = b->running[0];
+    memmove(b->running, b->running + 1, (size_t)--b->in_flight * sizeof *b->running);
     return TSR_OK;
 }
 
@@ -94,21 +97,37 @@ static tsr_status deliver(batch *b) {
     return TSR_OK;
 }
 
-/* While the device works on an item, the results of the one before are written and the one behind
- * is read. Where that has yet to come through a pipe, the results do not wait for it. */
+static tsr_status finish_all(batch *b) {
+    TRY(deliver(b));
+    while (b->in_flight) {
+        TRY(fetch(b));
+        TRY(deliver(b));
+    }
+    return TSR_OK;
+}
+
+/* What was read before a torn frame is finished nevertheless. */
+static tsr_status read_next(batch *b, source_item *item) {
+    tsr_status status = source_next(&b->source, item);
+    if (status != TSR_OK)
+        TRY(finish_all(b));
+    return status;
+}
+
+/* While the device works on items, the results of those before are written and the one behind is
+ * read. Where that has yet to come through a pipe, the results do not wait for it. */
 static tsr_status run_items(batch *b, source_item *item) {
-    TRY(source_next(&b->source, item));
+    TRY(read_next(b, item));
     while (item->name) {
         TRY(start(b, item));
         TRY(deliver(b));
-        if (source_waits(&b->source)) {
+        if (source_waits(&b->source))
+            TRY(finish_all(b));
+        TRY(read_next(b, item));
+        if (b->in_flight == b->most_in_flight)
             TRY(fetch(b));
-            TRY(deliver(b));
-        }
-        TRY(source_next(&b->source, item));
-        TRY(fetch(b));
     }
-    return deliver(b);
+    return finish_all(b);
 }
 
 static tsr_status run(batch *b) {
@@ -167,7 +186,9 @@ static tsr_status make_results(batch *b) {
 
 static tsr_status run_session(batch *b, tsr_device *device) {
     progress("preparing %s", b->job->path);
-    TRY(job_session(b->job, device, &(tsr_session_desc){0}, &b->session));
+    b->most_in_flight = b->job->options->cpu_fallback ? 1 : MOST_IN_FLIGHT;
+    const tsr_session_desc desc = {.runs_in_flight = b->most_in_flight};
+    TRY(job_session(b->job, device, &desc, &b->session));
     tsr_status status = make_results(b);
     if (status == TSR_OK)
         status = job_feed(b->job, b->session);
@@ -192,7 +213,8 @@ static void close_batch(batch *b) {
         tensor_free(&b->deliveries[i].result);
     }
     free(b->deliveries);
-    free(b->running);
+    for (int i = 0; i < b->in_flight; i++)
+        free(b->running[i]);
     free(b->finished);
     source_close(&b->source);
 }

@@ -25,7 +25,7 @@ of() {
 # Tensors take at most so many times what must be alive at once. Most networks come within 1.15, but concatenations of
 # halves as large as the largest tensor do not, for a pass cannot read and write one storage. A GPU, unlike a driver in
 # software, has long sums of small images cut into slices, whose partial sums are alive beside the rest: doodlenet
-# takes 1.6 times on an H200.
+# takes 1.7 times on an H200.
 declare -A slack
 for gpu in "${gpus[@]}"; do
     case $("$tool" devices 2>err | grep -m 1 "^$gpu ") in

@@ -77,10 +77,6 @@ static tsr_pass *lower_convolution(tsr_plan *plan, const tsr_convolution *conv, 
     return tsr_add_slices(plan, pass, output, cut.count);
 }
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b) {
-    return b ? greatest_common_divisor(b, a % b) : a;
-}
-
 /* Does glsl/conv_transpose.glsl apply? It moves its output's pixels apart by the stride. */
 static bool by_phases(const tsr_window *w) {
     return w->dilation[0] == 1 && w->dilation[1] == 1 && w->stride[1] <= MAX_SPREAD &&
@@ -106,9 +102,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, i
                       phases ? 1 : (int)w->kernel[1], false);
     if (!phases) {
         int64_t step[2];
-        for (int i = 0; i < 2; i++)
-            step[i] = w->stride[i] / greatest_common_divisor(w->stride[i], w->dilation[i]);
-        tsr_pass_ints(pass, "steps", (int)step[0], (int)step[1], 0, 0);
+        tsr_lower_steps(pass, w, step);
         tsr_plan_loops(plan, l->planes, 3,
                        (int64_t[]){tiles, w->kernel[0] / step[0] + 1, w->kernel[1] / step[1] + 1});
         return pass;

@@ -232,10 +232,6 @@ static tsr_status get_output(tsr_runner *r, int value, float *data) {
     return status;
 }
 
-static bool can_read(const tsr_runner *r, int value) {
-    return tsr_gpu_can_read(&r->base, value);
-}
-
 static tsr_status output_texture(tsr_runner *r, int value, tsr_texture *texture) {
     int tensor = r->base.plan->plain_outputs[tsr_gpu_find_output(&r->base, value)];
     const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
@@ -250,14 +246,6 @@ static tsr_status output_texture(tsr_runner *r, int value, tsr_texture *texture)
         .texture_height = l->texture_h,
     };
     return TSR_OK;
-}
-
-static void report(const tsr_runner *r, tsr_report *out) {
-    tsr_gpu_report(&r->base, out);
-}
-
-static void node_report(const tsr_runner *r, int node, tsr_node_report *out) {
-    tsr_gpu_node_report(&r->base, "gles", node, out);
 }
 
 const tsr_backend tsr_gles_backend = {
@@ -277,8 +265,8 @@ const tsr_backend tsr_gles_backend = {
     .poll = poll_run,
     .wait = wait_run,
     .get_output = get_output,
-    .can_read = can_read,
+    .can_read = tsr_gpu_can_read,
     .output_texture = output_texture,
-    .report = report,
-    .node_report = node_report,
+    .report = tsr_gpu_report,
+    .node_report = tsr_gpu_node_report,
 };

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "glsl_kernels.h"
+#include "gpu/posts.h"
 
 #include <string.h>
 
@@ -41,30 +42,11 @@ static void add_source(tsr_text *text, char letter, const tsr_layout *layout) {
     tsr_text_add(text, "#undef T_LINEAR\n#undef T_PLANES\n#undef T_SPREAD\n");
 }
 
-static void add_post(tsr_text *text, const tsr_plan *plan, const tsr_pass *pass, int i) {
-    const tsr_pass_post *post = &pass->posts[i];
-    const char *stem = tsr_op_get_info(post->op)->stem;
-    if (post->source == TSR_NONE) {
-        tsr_text_add(text, "    v = tsr_%s(v, posts[%d].xy);\n", stem, i);
-        return;
-    }
-    const tsr_layout *operand = tsr_plan_layout(plan, pass->sources[post->source]);
-    /* One texel for a whole tile: asked for in the same words for every plane, so that it is
-     * fetched once. */
-    const char *pixel = operand->h == 1 && operand->w == 1 ? "0, 0" : "y, x";
-    char letter = (char)('A' + post->source);
-    if (post->swapped)
-        tsr_text_add(text, "    v = tsr_%s(%c_broadcast(n, t, %s), v);\n", stem, letter, pixel);
-    else
-        tsr_text_add(text, "    v = tsr_%s(v, %c_broadcast(n, t, %s));\n", stem, letter, pixel);
-}
-
 static void add_posts(tsr_text *text, const tsr_plan *plan, const tsr_pass *pass) {
     if (pass->post_count)
         tsr_text_add(text, "uniform vec4 posts[%d];\n", pass->post_count);
     tsr_text_add(text, "vec4 tsr_post(vec4 v, int n, int t, int y, int x) {\n");
-    for (int i = 0; i < pass->post_count; i++)
-        add_post(text, plan, pass, i);
+    tsr_add_posts(text, plan, pass, "posts");
     tsr_text_add(text, "    return v;\n}\n");
 }
 

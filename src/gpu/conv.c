@@ -3,6 +3,16 @@
 
 #include "base/error.h"
 
+static int64_t greatest_common_divisor(int64_t a, int64_t b) {
+    return b ? greatest_common_divisor(b, a % b) : a;
+}
+
+void tsr_lower_steps(tsr_pass *pass, const tsr_window *w, int64_t steps[2]) {
+    for (int i = 0; i < 2; i++)
+        steps[i] = w->stride[i] / greatest_common_divisor(w->stride[i], w->dilation[i]);
+    tsr_pass_ints(pass, "steps", (int)steps[0], (int)steps[1], 0, 0);
+}
+
 static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool transposed) {
     const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
     tsr_convolution conv = {.weights = weights->data, .factor = 1, .scale = weights->scale};

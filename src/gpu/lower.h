@@ -75,6 +75,10 @@ int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output);
 /* Kernel, stride, dilation and leading pad of axis 0 (rows) or 1 (columns) as a uniform. */
 void tsr_lower_window(tsr_pass *pass, const char *name, const tsr_window *window, int axis);
 
+/* Taps between two that meet the same phase of a transposed convolution: of rows, of columns; as
+ * the uniform `steps`, too. */
+void tsr_lower_steps(tsr_pass *pass, const tsr_window *window, int64_t steps[2]);
+
 /* A post-op with a constant input [C], seen as [1, C, 1, 1]: a bias or a scale. Nothing if it is
  * absent. */
 void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,

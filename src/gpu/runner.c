@@ -103,14 +103,20 @@ int tsr_gpu_find_output(const tsr_gpu_runner *r, int value) {
     return TSR_NONE;
 }
 
-bool tsr_gpu_can_read(const tsr_gpu_runner *r, int value) {
+static const tsr_gpu_runner *base_of(const tsr_runner *runner) {
+    return (const tsr_gpu_runner *)runner; /* its first member */
+}
+
+bool tsr_gpu_can_read(const tsr_runner *runner, int value) {
+    const tsr_gpu_runner *r = base_of(runner);
     int tensor = r->plan->value_tensor[value];
     if (tensor == TSR_NONE)
         return r->plan->value_on_cpu[value];
     return r->plan->tensors[tensor].storage != TSR_NONE && r->plan->tensors[tensor].keep;
 }
 
-void tsr_gpu_report(const tsr_gpu_runner *r, tsr_report *out) {
+void tsr_gpu_report(const tsr_runner *runner, tsr_report *out) {
+    const tsr_gpu_runner *r = base_of(runner);
     out->pass_count = r->plan->pass_count;
     out->program_count = r->program_count;
     out->cached_programs = r->cached_programs;
@@ -122,8 +128,8 @@ void tsr_gpu_report(const tsr_gpu_runner *r, tsr_report *out) {
     out->gpu_ms = r->gpu_ms;
 }
 
-void tsr_gpu_node_report(const tsr_gpu_runner *r, const char *backend, int node,
-                         tsr_node_report *out) {
+void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *out) {
+    const tsr_gpu_runner *r = base_of(runner);
     bool on_cpu = false;
     out->kernel = r->kernels[node] ? r->kernels[node] : "";
     out->passes = 0;
@@ -132,7 +138,8 @@ void tsr_gpu_node_report(const tsr_gpu_runner *r, const char *backend, int node,
             out->passes++;
             on_cpu = on_cpu || r->plan->passes[i].kind == TSR_PASS_CPU;
         }
-    out->backend = on_cpu ? "cpu" : out->passes ? backend : "view";
+    if (on_cpu || !out->passes) /* else what the session has put there: the backend */
+        out->backend = on_cpu ? "cpu" : "view";
     out->ms = r->node_ms[node];
     if (!out->passes)
         out->bytes = 0;

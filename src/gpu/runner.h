@@ -1,4 +1,6 @@
-/* What the runners of both GPU backends have in common: the plan, its outputs, its report. */
+/* What the runners of both GPU backends have in common: the plan, its outputs, its report. Their
+ * tsr_runner begins with a tsr_gpu_runner, so that what needs no more stands in their tables as it
+ * is. */
 #ifndef TSR_GPU_RUNNER_H
 #define TSR_GPU_RUNNER_H
 
@@ -38,10 +40,10 @@ tsr_status tsr_gpu_name_node(const tsr_gpu_runner *runner, const tsr_pass *pass,
 
 /* Index of the graph output that a value is, TSR_NONE if it is none. */
 int tsr_gpu_find_output(const tsr_gpu_runner *runner, int value);
-bool tsr_gpu_can_read(const tsr_gpu_runner *runner, int value);
-void tsr_gpu_report(const tsr_gpu_runner *runner, tsr_report *report);
-/* backend: where nodes ran that did not fall back. */
-void tsr_gpu_node_report(const tsr_gpu_runner *runner, const char *backend, int node,
-                         tsr_node_report *report);
+
+/* For tsr_backend. */
+bool tsr_gpu_can_read(const tsr_runner *runner, int value);
+void tsr_gpu_report(const tsr_runner *runner, tsr_report *report);
+void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *report);
 
 #endif

@@ -202,19 +202,12 @@ static tsr_pass *lower_convolution(tsr_plan *plan, const tsr_convolution *conv, 
     return tsr_add_slices(plan, pass, output, b.slices);
 }
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b) {
-    return b ? greatest_common_divisor(b, a % b) : a;
-}
-
 static tsr_pass *plain_transposed(tsr_plan *plan, const tsr_convolution *conv, int input,
                                   const tsr_node *node) {
-    const tsr_window *w = &conv->window;
     tsr_pass *pass =
         any_pass(plan, "conv_transpose_any", conv, false, input, tsr_plan_output(plan, node, 0));
-    int step[2]; /* taps between two that meet the same phase */
-    for (int i = 0; i < 2; i++)
-        step[i] = (int)(w->stride[i] / greatest_common_divisor(w->stride[i], w->dilation[i]));
-    tsr_pass_ints(pass, "steps", step[0], step[1], 0, 0);
+    int64_t steps[2];
+    tsr_lower_steps(pass, &conv->window, steps);
     return pass;
 }
 

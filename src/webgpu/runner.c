@@ -248,18 +248,6 @@ static tsr_status get_output(tsr_runner *r, int value, float *data) {
                : tsr_webgpu_read_now(r, tensor, data);
 }
 
-static bool can_read(const tsr_runner *r, int value) {
-    return tsr_gpu_can_read(&r->base, value);
-}
-
-static void report(const tsr_runner *r, tsr_report *out) {
-    tsr_gpu_report(&r->base, out);
-}
-
-static void node_report(const tsr_runner *r, int node, tsr_node_report *out) {
-    tsr_gpu_node_report(&r->base, "webgpu", node, out);
-}
-
 const tsr_backend tsr_webgpu_backend = {
     .name = "webgpu",
     .optimizes = true,
@@ -277,7 +265,7 @@ const tsr_backend tsr_webgpu_backend = {
     .poll = poll_run,
     .wait = wait_run,
     .get_output = get_output,
-    .can_read = can_read,
-    .report = report,
-    .node_report = node_report,
+    .can_read = tsr_gpu_can_read,
+    .report = tsr_gpu_report,
+    .node_report = tsr_gpu_node_report,
 };

@@ -1,6 +1,7 @@
 #include "webgpu/shader.h"
 
 #include "base/error.h"
+#include "gpu/posts.h"
 #include "webgpu/template.h"
 
 #include <stdio.h>
@@ -79,29 +80,10 @@ static void add_head(tsr_text *text, const tsr_plan *plan, const tsr_pass *pass)
     tsr_text_add(text, "}\n");
 }
 
-static void add_post(tsr_text *text, const tsr_plan *plan, const tsr_pass *pass, int i) {
-    const tsr_pass_post *post = &pass->posts[i];
-    const char *stem = tsr_op_get_info(post->op)->stem;
-    if (post->source == TSR_NONE) {
-        tsr_text_add(text, "    v = tsr_%s(v, u.posts[%d].xy);\n", stem, i);
-        return;
-    }
-    const tsr_layout *operand = tsr_plan_layout(plan, pass->sources[post->source]);
-    /* One texel for a whole tile: asked for in the same words for every pixel, so that a kernel of
-     * several pixels loads it once. */
-    const char *pixel = operand->h == 1 && operand->w == 1 ? "0, 0" : "y, x";
-    char letter = (char)('A' + post->source);
-    if (post->swapped)
-        tsr_text_add(text, "    v = tsr_%s(%c_broadcast(n, t, %s), v);\n", stem, letter, pixel);
-    else
-        tsr_text_add(text, "    v = tsr_%s(v, %c_broadcast(n, t, %s));\n", stem, letter, pixel);
-}
-
 static void add_posts(tsr_text *text, const tsr_plan *plan, const tsr_pass *pass) {
     tsr_text_add(text, "fn tsr_post(value: vec4f, n: i32, t: i32, y: i32, x: i32) -> vec4f {\n"
                        "    var v = value;\n");
-    for (int i = 0; i < pass->post_count; i++)
-        add_post(text, plan, pass, i);
+    tsr_add_posts(text, plan, pass, "u.posts");
     tsr_text_add(text, "    return v;\n}\n");
 }
 

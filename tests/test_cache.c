@@ -19,20 +19,6 @@
 
 #include <cmocka.h>
 
-static char folder[FOLDER_PATH];
-
-static int set_up(void **state) {
-    (void)state;
-    make_cache_folder(folder);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    remove_cache_folder(folder);
-    return 0;
-}
-
 static tsr_cache_key key_of(const char *text) {
     return tsr_cache_key_add(tsr_cache_key_start(), text);
 }
@@ -72,7 +58,7 @@ static void test_round_trip(void **state) {
     store("a", "");
     expect("a", "");
     expect("b", "other");
-    assert_int_equal(each_entry(folder, NULL, NULL), 2);
+    assert_int_equal(each_entry(cache_folder, NULL, NULL), 2);
 }
 
 static void test_keys_of_parts(void **state) {
@@ -89,7 +75,7 @@ static void test_damage(void **state) {
     (void)state;
     char path[2 * FOLDER_PATH] = "";
     store("a", "payload");
-    each_entry(folder, copy_path, path);
+    each_entry(cache_folder, copy_path, path);
     size_t size;
     unsigned char *whole = read_bytes(path, &size);
     for (size_t i = 0; i < size; i++) {
@@ -112,10 +98,10 @@ static void test_entry_of_another_key(void **state) {
     (void)state;
     char a[2 * FOLDER_PATH] = "", b[2 * FOLDER_PATH] = "";
     store("b", "b's");
-    each_entry(folder, copy_path, b);
+    each_entry(cache_folder, copy_path, b);
     unlink(b);
     store("a", "a's");
-    each_entry(folder, copy_path, a);
+    each_entry(cache_folder, copy_path, a);
     assert_string_not_equal(a, b);
     assert_int_equal(rename(a, b), 0);
     expect("b", NULL);
@@ -128,7 +114,7 @@ static void test_no_file(void **state) {
     (void)state;
     char path[2 * FOLDER_PATH] = "";
     store("a", "payload");
-    each_entry(folder, copy_path, path);
+    each_entry(cache_folder, copy_path, path);
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
     expect("a", NULL);
@@ -138,7 +124,7 @@ static void test_no_file(void **state) {
     assert_int_equal(mkdir(path, 0700), 0);
     store("a", "payload");
     expect("a", NULL);
-    assert_int_equal(each_entry(folder, NULL, NULL), 1);
+    assert_int_equal(each_entry(cache_folder, NULL, NULL), 1);
 }
 
 static void test_folders(void **state) {
@@ -147,7 +133,7 @@ static void test_folders(void **state) {
     setenv("TSR_CACHE", "off", 1);
     assert_false(tsr_cache_is_on());
     store("a", "payload");
-    assert_int_equal(each_entry(folder, NULL, NULL), 0);
+    assert_int_equal(each_entry(cache_folder, NULL, NULL), 0);
     unsetenv("TSR_CACHE");
     static const char *const bad[] = {"/dev/null/cache", "/proc/no/such", "relative", ""};
     unsetenv("HOME");
@@ -157,8 +143,8 @@ static void test_folders(void **state) {
         expect("a", NULL);
     }
     char home[2 * FOLDER_PATH];
-    snprintf(home, sizeof home, "%s/.cache", folder);
-    setenv("HOME", folder, 1);
+    snprintf(home, sizeof home, "%s/.cache", cache_folder);
+    setenv("HOME", cache_folder, 1);
     store("a", "payload");
     expect("a", "payload");
     assert_int_equal(each_entry(home, NULL, NULL), 1);
@@ -169,8 +155,8 @@ static void test_unwritable_folder(void **state) {
     (void)state;
     store("a", "payload");
     char path[2 * FOLDER_PATH];
-    snprintf(path, sizeof path, "%s/tessera", folder);
-    assert_int_equal(chmod(folder, 0755) | chmod(path, 0555), 0);
+    snprintf(path, sizeof path, "%s/tessera", cache_folder);
+    assert_int_equal(chmod(cache_folder, 0755) | chmod(path, 0555), 0);
     pid_t child = fork();
     if (child == 0) {
         if (geteuid() == 0 && setuid(65534) != 0)
@@ -184,7 +170,7 @@ static void test_unwritable_folder(void **state) {
     waitpid(child, &status, 0);
     chmod(path, 0755);
     assert_int_equal(status, 0);
-    assert_int_equal(each_entry(folder, NULL, NULL), 1);
+    assert_int_equal(each_entry(cache_folder, NULL, NULL), 1);
     expect("a", "payload");
 }
 
@@ -193,7 +179,7 @@ static void test_entry_of_others(void **state) {
     (void)state;
     char path[2 * FOLDER_PATH] = "";
     store("a", "payload");
-    each_entry(folder, copy_path, path);
+    each_entry(cache_folder, copy_path, path);
     static const mode_t writable[] = {0620, 0602};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(chmod(path, writable[i]), 0);
@@ -240,7 +226,7 @@ static void test_processes(void **state) {
         wait(&status);
         assert_int_equal(status, 0);
     }
-    assert_int_equal(each_entry(folder, NULL, NULL), 1);
+    assert_int_equal(each_entry(cache_folder, NULL, NULL), 1);
 }
 
 /* ---- the bound on the folder's size ---------------------------------------------------------- */
@@ -267,9 +253,9 @@ static void test_bound(void **state) {
         tsr_cache_key key = key_of(name);
         tsr_cache_store(&key, bytes, ENTRY);
     }
-    snprintf(foreign, sizeof foreign, "%s/tessera/notes.txt", folder);
+    snprintf(foreign, sizeof foreign, "%s/tessera/notes.txt", cache_folder);
     write_bytes(foreign, "mine", 4);
-    each_entry(folder, make_old, &old);
+    each_entry(cache_folder, make_old, &old);
     tsr_cache_key used = key_of("0");
     size_t size;
     free(tsr_cache_load(&used, &size));
@@ -279,7 +265,7 @@ static void test_bound(void **state) {
     }
     free(bytes);
     long total = 0;
-    assert_int_equal(each_entry(folder, add_size, &total), 7 + 1);
+    assert_int_equal(each_entry(cache_folder, add_size, &total), 7 + 1);
     assert_true(total <= 64l << 20);
     assert_int_equal(access(foreign, F_OK), 0);
     for (const char *kept = "078"; *kept; kept++) {
@@ -291,7 +277,8 @@ static void test_bound(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, set_up_cache_folder, tear_down_cache_folder)
     const struct CMUnitTest tests[] = {
         TEST(test_round_trip),
         TEST(test_keys_of_parts),

@@ -11,20 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[FOLDER_PATH];
-
-static int set_up(void **state) {
-    (void)state;
-    make_cache_folder(folder);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    remove_cache_folder(folder);
-    return 0;
-}
-
 /* Runs a model on a new device and checks its result. */
 static tsr_report run_anew(void) {
     tsr_device *device = make_device(&(tsr_device_desc){.backend = "gles"});
@@ -46,11 +32,11 @@ static int fill_folder(void) {
     need_backend("gles");
     tsr_report report = run_anew();
     assert_int_equal(report.cached_programs, 0);
-    if (each_entry(folder, NULL, NULL) == 0) {
+    if (each_entry(cache_folder, NULL, NULL) == 0) {
         print_message("the driver has no program binaries\n");
         skip();
     }
-    assert_int_equal(each_entry(folder, NULL, NULL), report.program_count);
+    assert_int_equal(each_entry(cache_folder, NULL, NULL), report.program_count);
     return report.program_count;
 }
 
@@ -58,7 +44,7 @@ static void test_second_device(void **state) {
     (void)state;
     int programs = fill_folder();
     assert_int_equal(run_anew().cached_programs, programs);
-    assert_int_equal(each_entry(folder, NULL, NULL), programs);
+    assert_int_equal(each_entry(cache_folder, NULL, NULL), programs);
 }
 
 static void test_off(void **state) {
@@ -90,7 +76,7 @@ static void fill_with_nonsense(const char *path, void *user) {
 
 static void expect_replaced(folder_fn *spoil) {
     int programs = fill_folder();
-    each_entry(folder, spoil, NULL);
+    each_entry(cache_folder, spoil, NULL);
     assert_int_equal(run_anew().cached_programs, 0);
     assert_int_equal(run_anew().cached_programs, programs);
 }
@@ -127,13 +113,14 @@ static void test_two_processes(void **state) {
     }
     need_backend("gles");
     tsr_report report = run_anew();
-    assert_int_equal(report.cached_programs, each_entry(folder, NULL, NULL));
+    assert_int_equal(report.cached_programs, each_entry(cache_folder, NULL, NULL));
 }
 
 int main(void) {
     /* Mesa's own cache would land in folders that are gone before its threads are done. */
     setenv("MESA_SHADER_CACHE_DIR", TSR_BUILD_DIR, 0);
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, set_up_cache_folder, tear_down_cache_folder)
     const struct CMUnitTest tests[] = {
         TEST(test_two_processes), TEST(test_second_device),     TEST(test_off),
         TEST(test_damaged),       TEST(test_refused_by_driver),

@@ -183,22 +183,6 @@ static void test_get_output_waits(void **state) {
 
 /* ---- a lost context -------------------------------------------------------------------------- */
 
-static void expect_all_lost(fixture *f, tsr_session *session) {
-    static const float input[3 * 9 * 14];
-    static float output[5 * 18 * 28];
-    tsr_session *other;
-    tsr_device_peaks peaks;
-    expect_failure(tsr_session_set_input(session, "x", input, 3 * 9 * 14), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_session_submit(session), TSR_DEVICE_LOST, "net.onnx");
-    expect_failure(tsr_session_run(session), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_session_create(f->device, f->model, NULL, &other), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_device_measure(f->device, &peaks), TSR_DEVICE_LOST, "lost");
-    EXPECT_OK(
-        tsr_session_create(f->device, f->model, &(tsr_session_desc){.plan_only = true}, &other));
-    tsr_session_destroy(other);
-    assert_int_not_equal(tsr_session_get_output(session, "y", output, 5 * 18 * 28), TSR_OK);
-}
-
 static void test_lost(void **state) {
     (void)state;
     fixture f = open_fixture(MIXED_NET);
@@ -213,9 +197,9 @@ static void test_lost(void **state) {
     expect_failure(tsr_session_poll(session), TSR_DEVICE_LOST, "lost");
     expect_failure(tsr_session_get_output(session, "y", output, 5 * 18 * 28), TSR_DEVICE_LOST,
                    "lost");
-    expect_all_lost(&f, session);
+    expect_all_lost(f.device, f.model, session);
     set_reset_status(GL_NO_ERROR); /* the reset is over; what was lost stays lost */
-    expect_all_lost(&f, session);
+    expect_all_lost(f.device, f.model, session);
     set_reset_status(GL_GUILTY_CONTEXT_RESET_KHR);
     int live = live_objects();
     tsr_session_destroy(session);
@@ -240,26 +224,12 @@ static void test_lost(void **state) {
 
 /* ---- nothing left behind --------------------------------------------------------------------- */
 
-static void live_once(tsr_device *device, const tsr_model *model, unsigned seed) {
-    const tsr_session_desc desc = {.poison = seed % 2 == 0,
-                                   .keep_tensors = seed % 3 == 0,
-                                   .texture_outputs = seed % 5 == 0,
-                                   .time_passes = seed % 7 == 0,
-                                   .precision = seed % 4 == 3 ? TSR_FP16 : TSR_FP32};
-    tsr_session *session = make_session(device, model, &desc);
-    set_inputs(session, seed);
-    EXPECT_OK(tsr_session_run(session));
-    elements output = get_output(session, "y");
-    free(output.values);
-    tsr_session_destroy(session);
-}
-
 static void test_every_object_deleted(void **state) {
     (void)state;
     fixture f = open_fixture(MIXED_NET);
     int objects = live_objects();
     for (unsigned i = 0; i < 60; i++) {
-        live_once(f.device, f.model, i);
+        live_one_session(f.device, f.model, i);
         assert_int_equal(live_objects(), objects);
     }
     close_fixture(&f);

@@ -13,12 +13,7 @@ enum { CHAINS = 160, MAX_LENGTH = 32 };
  * differences by much. */
 #define CHAIN_TOLERANCE 5e-5
 
-typedef struct environments {
-    int count;
-    const backend_case *list;
-} environments;
-
-static environments environments_here(void) {
+static case_environments environments_here(void) {
     static const backend_case textures[] = {
         {.limits = {0}},
         {.limits.max_draw_buffers = 2, .keep_tensors = true},
@@ -26,12 +21,7 @@ static environments environments_here(void) {
         {.keep_tensors = true},
         {.precision = TSR_FP16},
     };
-    static const backend_case buffers[] = {
-        {.limits.kernels = TSR_KERNELS_AUTO},
-        {.limits.kernels = TSR_KERNELS_SHARED, .keep_tensors = true},
-        {.precision = TSR_FP16},
-    };
-    return gpu_has_textures() ? (environments){5, textures} : (environments){3, buffers};
+    return environments_or_buffers(textures, sizeof textures / sizeof *textures);
 }
 
 /* A case being made up: the tensor at the end of the chain is `last`, of the host's shape. */
@@ -248,7 +238,7 @@ static void run_chain(const backend_case *environment) {
 static void test_chains(void **state) {
     (void)state;
     need_gpu();
-    const environments here = environments_here();
+    const case_environments here = environments_here();
     for (int i = 0; i < CHAINS; i++)
         run_chain(&here.list[i % here.count]);
     expect_no_failed_case();
@@ -339,7 +329,7 @@ static void test_outputs(void **state) {
         {.text = "Dropout x[1,3] -> y m; Relu y -> z", .outputs = "y"},
     };
     need_gpu();
-    const environments here = environments_here();
+    const case_environments here = environments_here();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int e = 0; e < here.count; e += 2) {
             backend_case c = cases[i];

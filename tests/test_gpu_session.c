@@ -276,20 +276,6 @@ static void test_listed_devices_work(void **state) {
 
 /* ---- nothing left behind --------------------------------------------------------------------- */
 
-static void live_once(tsr_device *device, const tsr_model *model, unsigned seed) {
-    const tsr_session_desc desc = {.poison = seed % 2 == 0,
-                                   .keep_tensors = seed % 3 == 0,
-                                   .texture_outputs = seed % 5 == 0 && gpu_has_textures(),
-                                   .time_passes = seed % 7 == 0,
-                                   .precision = seed % 4 == 3 ? TSR_FP16 : TSR_FP32};
-    tsr_session *session = make_session(device, model, &desc);
-    set_inputs(session, seed);
-    EXPECT_OK(tsr_session_run(session));
-    elements output = get_output(session, "y");
-    free(output.values);
-    tsr_session_destroy(session);
-}
-
 /* A driver's caches of compiled programs come and go by about 1 MiB. Were it a leak of 200
  * sessions, a fifth of a session's 100 KiB would be seen; what Tessera itself allocates,
  * test_gpu_allocations.c counts. */
@@ -297,10 +283,10 @@ static void test_no_growth(void **state) {
     (void)state;
     fixture f = open_fixture("Conv x[1,3,9,14] w{8,3,3,3} -> c; MaxPool c -> y kernel_shape=2,2");
     for (unsigned i = 0; i < 42; i++)
-        live_once(f.device, f.model, i);
+        live_one_session(f.device, f.model, i);
     const memory_use before = memory_in_use();
     for (unsigned i = 0; i < (before.allocated ? 200 : 20); i++)
-        live_once(f.device, f.model, i);
+        live_one_session(f.device, f.model, i);
     expect_growth_below(before, 4, 16, "many sessions");
     close_fixture(&f);
 }

@@ -199,21 +199,6 @@ static void test_broken_kernels(void **state) {
 
 /* ---- lost devices ---------------------------------------------------------------------------- */
 
-static void expect_all_lost(tsr_device *device, const tsr_model *model, tsr_session *session) {
-    static const float input[3 * 9 * 14];
-    static float output[5 * 18 * 28];
-    tsr_session *other;
-    tsr_device_peaks peaks;
-    expect_failure(tsr_session_set_input(session, "x", input, 3 * 9 * 14), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_session_submit(session), TSR_DEVICE_LOST, "net.onnx");
-    expect_failure(tsr_session_run(session), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_session_create(device, model, NULL, &other), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_device_measure(device, &peaks), TSR_DEVICE_LOST, "lost");
-    EXPECT_OK(tsr_session_create(device, model, &(tsr_session_desc){.plan_only = true}, &other));
-    tsr_session_destroy(other);
-    assert_int_not_equal(tsr_session_get_output(session, "y", output, 5 * 18 * 28), TSR_OK);
-}
-
 static void run_beside(const tsr_model *model, unsigned seed) {
     tsr_device *device = make_device(&(tsr_device_desc){.backend = "webgpu"});
     tsr_session *session = make_session(device, model, &poisoned);

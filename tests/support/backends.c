@@ -60,6 +60,16 @@ bool gpu_has_textures(void) {
     return info.max_texture_size > 0;
 }
 
+case_environments environments_or_buffers(const backend_case *textures, int count) {
+    static const backend_case buffers[] = {
+        {.limits.kernels = TSR_KERNELS_AUTO},
+        {.limits.kernels = TSR_KERNELS_SHARED, .keep_tensors = true},
+        {.precision = TSR_FP16},
+    };
+    return gpu_has_textures() ? (case_environments){count, textures}
+                              : (case_environments){3, buffers};
+}
+
 void need_gpu(void) {
     if (gpu_device((backend_limits){0}))
         return;

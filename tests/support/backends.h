@@ -54,6 +54,15 @@ const char *gpu_backend(void);
 tsr_device *gpu_device(backend_limits limits);
 /* Do its tensors lie in textures or in buffers? */
 bool gpu_has_textures(void);
+
+/* Cases that only give what other cases run in: limits, precision, whether every tensor is kept. */
+typedef struct case_environments {
+    int count;
+    const backend_case *list;
+} case_environments;
+/* The given ones on a backend of textures; on one of buffers its own kernels, those of a GPU with
+ * every tensor kept, and 16 bits. */
+case_environments environments_or_buffers(const backend_case *textures, int count);
 int close_backends(void **state);
 
 /* Cases are numbered through the program, 0 first. TSR_CASE=N in the environment runs only that

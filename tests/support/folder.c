@@ -33,6 +33,20 @@ void remove_cache_folder(const char *folder) {
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+char cache_folder[FOLDER_PATH];
+
+int set_up_cache_folder(void **state) {
+    (void)state;
+    make_cache_folder(cache_folder);
+    return 0;
+}
+
+int tear_down_cache_folder(void **state) {
+    (void)state;
+    remove_cache_folder(cache_folder);
+    return 0;
+}
+
 int each_entry(const char *folder, folder_fn *fn, void *user) {
     char path[2 * FOLDER_PATH];
     snprintf(path, sizeof path, "%s/tessera", folder);

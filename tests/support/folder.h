@@ -13,6 +13,11 @@ void make_cache_folder(char folder[FOLDER_PATH]);
 /* Removes it with all that is in it and switches the cache off. */
 void remove_cache_folder(const char *folder);
 
+/* The same as a fixture of each test. */
+extern char cache_folder[FOLDER_PATH];
+int set_up_cache_folder(void **state);
+int tear_down_cache_folder(void **state);
+
 /* Calls fn for every entry of ${folder}/tessera; returns how many there are. */
 typedef void folder_fn(const char *path, void *user);
 int each_entry(const char *folder, folder_fn *fn, void *user);

@@ -2,12 +2,7 @@
 
 #include <stdio.h>
 
-typedef struct environments {
-    int count;
-    const backend_case *list;
-} environments;
-
-static environments environments_here(void) {
+static case_environments environments_here(void) {
     static const backend_case textures[] = {
         {.limits = {0}},
         {.limits.kernels = TSR_KERNELS_SHARED},
@@ -15,12 +10,7 @@ static environments environments_here(void) {
         {.limits.max_texture_size = 32, .limits.max_draw_buffers = 1},
         {.precision = TSR_FP16},
     };
-    static const backend_case buffers[] = {
-        {.limits.kernels = TSR_KERNELS_AUTO},
-        {.limits.kernels = TSR_KERNELS_SHARED, .keep_tensors = true},
-        {.precision = TSR_FP16},
-    };
-    return gpu_has_textures() ? (environments){5, textures} : (environments){3, buffers};
+    return environments_or_buffers(textures, sizeof textures / sizeof *textures);
 }
 
 static void run_in(const backend_case *environment, backend_case c) {
@@ -37,7 +27,7 @@ static bool fits(const op_case *c, const backend_case *environment) {
 
 void run_op_cases(const op_case *cases, size_t count) {
     need_gpu();
-    const environments here = environments_here();
+    const case_environments here = environments_here();
     for (size_t i = 0; i < count; i++)
         for (int e = 0; e < here.count; e++)
             if (fits(&cases[i], &here.list[e]))
@@ -57,6 +47,6 @@ void check(backend_case c, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     c.text = text;
-    const environments here = environments_here();
+    const case_environments here = environments_here();
     run_in(&here.list[next_case() % here.count], c);
 }

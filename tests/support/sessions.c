@@ -124,3 +124,34 @@ void expect_report(tsr_session *session, const char *backend, const tsr_session_
     assert_int_equal(passes + copies, report.pass_count);
     assert_int_equal(macs, report.macs);
 }
+
+void live_one_session(tsr_device *device, const tsr_model *model, unsigned seed) {
+    tsr_device_info info;
+    EXPECT_OK(tsr_device_get_info(device, &info));
+    const tsr_session_desc desc = {.poison = seed % 2 == 0,
+                                   .keep_tensors = seed % 3 == 0,
+                                   .texture_outputs = seed % 5 == 0 && info.max_texture_size > 0,
+                                   .time_passes = seed % 7 == 0,
+                                   .precision = seed % 4 == 3 ? TSR_FP16 : TSR_FP32};
+    tsr_session *session = make_session(device, model, &desc);
+    set_inputs(session, seed);
+    EXPECT_OK(tsr_session_run(session));
+    elements output = get_output(session, "y");
+    free(output.values);
+    tsr_session_destroy(session);
+}
+
+void expect_all_lost(tsr_device *device, const tsr_model *model, tsr_session *session) {
+    static const float input[3 * 9 * 14];
+    static float output[5 * 18 * 28];
+    tsr_session *other;
+    tsr_device_peaks peaks;
+    expect_failure(tsr_session_set_input(session, "x", input, 3 * 9 * 14), TSR_DEVICE_LOST, "lost");
+    expect_failure(tsr_session_submit(session), TSR_DEVICE_LOST, "net.onnx");
+    expect_failure(tsr_session_run(session), TSR_DEVICE_LOST, "lost");
+    expect_failure(tsr_session_create(device, model, NULL, &other), TSR_DEVICE_LOST, "lost");
+    expect_failure(tsr_device_measure(device, &peaks), TSR_DEVICE_LOST, "lost");
+    EXPECT_OK(tsr_session_create(device, model, &(tsr_session_desc){.plan_only = true}, &other));
+    tsr_session_destroy(other);
+    assert_int_not_equal(tsr_session_get_output(session, "y", output, 5 * 18 * 28), TSR_OK);
+}

@@ -51,4 +51,10 @@ void expect_output(tsr_session *session, const tsr_model *model, const char *nam
 /* The report of a session on a GPU backend agrees with its nodes' and with the description. */
 void expect_report(tsr_session *session, const char *backend, const tsr_session_desc *desc);
 
+/* Makes, runs and destroys a session of a model with the output y; the seed gives the description,
+ * too: every option is on in some. On a GPU backend. */
+void live_one_session(tsr_device *device, const tsr_model *model, unsigned seed);
+/* Every call on a lost device, and on a session of MIXED_NET there, says so. */
+void expect_all_lost(tsr_device *device, const tsr_model *model, tsr_session *session);
+
 #endif

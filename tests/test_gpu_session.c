@@ -276,38 +276,40 @@ static void test_listed_devices_work(void **state) {
 
 /* ---- nothing left behind --------------------------------------------------------------------- */
 
+static void live_in_fixture(void *context, unsigned i) {
+    const fixture *f = context;
+    live_one_session(f->device, f->model, i);
+}
+
 /* A driver's caches of compiled programs come and go by about 1 MiB. Were it a leak of 200
  * sessions, a fifth of a session's 100 KiB would be seen; what Tessera itself allocates,
  * test_gpu_allocations.c counts. */
 static void test_no_growth(void **state) {
     (void)state;
     fixture f = open_fixture("Conv x[1,3,9,14] w{8,3,3,3} -> c; MaxPool c -> y kernel_shape=2,2");
-    for (unsigned i = 0; i < 42; i++)
-        live_one_session(f.device, f.model, i);
-    const memory_use before = memory_in_use();
-    for (unsigned i = 0; i < (before.allocated ? 200 : 20); i++)
-        live_one_session(f.device, f.model, i);
-    expect_growth_below(before, 4, 16, "many sessions");
+    expect_no_growth(
+        &(growth_limit){.warm_up = 42, .lives = 200, .allocated_mib = 4, .resident_mib = 16},
+        live_in_fixture, &f);
     close_fixture(&f);
+}
+
+static void live_one_device(void *model, unsigned i) {
+    tsr_device *device = make_device_of(gpu_backend());
+    tsr_session *session = make_session(device, model, &poisoned);
+    set_inputs(session, i);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, model, "y", i, 0);
+    tsr_session_destroy(session);
+    tsr_device_destroy(device);
 }
 
 static void test_many_devices(void **state) {
     (void)state;
     need_gpu();
     tsr_model *model = make_model("Relu x[1,4,3,5] -> y");
-    memory_use before = memory_in_use();
-    for (unsigned i = 0; i < 30; i++) {
-        if (i == 10)
-            before = memory_in_use();
-        tsr_device *device = make_device_of(gpu_backend());
-        tsr_session *session = make_session(device, model, &poisoned);
-        set_inputs(session, i);
-        EXPECT_OK(tsr_session_run(session));
-        expect_output(session, model, "y", i, 0);
-        tsr_session_destroy(session);
-        tsr_device_destroy(device);
-    }
-    expect_growth_below(before, 2, 16, "20 devices");
+    expect_no_growth(
+        &(growth_limit){.warm_up = 10, .lives = 20, .allocated_mib = 2, .resident_mib = 16},
+        live_one_device, model);
     tsr_model_free(model);
 }
 

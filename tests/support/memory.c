@@ -22,17 +22,39 @@ static long resident_pages(void) {
     return pages;
 }
 
-memory_use memory_in_use(void) {
+typedef struct memory_use {
+    long allocated; /* bytes that malloc() gave out; 0 under a sanitizer */
+    long resident;  /* bytes */
+} memory_use;
+
+static memory_use in_use(void) {
     return (memory_use){(long)mallinfo2().uordblks, resident_pages() * sysconf(_SC_PAGESIZE)};
 }
 
-void expect_growth_below(memory_use before, int allocated_mib, int resident_mib, const char *what) {
-    const memory_use now = memory_in_use();
+bool allocator_keeps_all(void) {
+    return in_use().allocated == 0;
+}
+
+static bool grows(const growth_limit *limit, void (*live)(void *context, unsigned i),
+                  void *context) {
+    const memory_use before = in_use();
+    for (int i = 0; i < (allocator_keeps_all() ? limit->lives / 10 : limit->lives); i++)
+        live(context, (unsigned)i);
+    const memory_use now = in_use();
     long allocated = now.allocated - before.allocated, resident = now.resident - before.resident;
-    print_message("%s: %ld bytes more allocated, %ld KiB more resident\n", what, allocated,
-                  resident / 1024);
-    if (before.allocated == 0)
-        return;
-    assert_true(allocated < (long)allocated_mib << 20);
-    assert_true(resident < (long)resident_mib << 20);
+    print_message("%d lives: %ld bytes more allocated, %ld KiB more resident\n", limit->lives,
+                  allocated, resident / 1024);
+    return !allocator_keeps_all() && (allocated >= (long)limit->allocated_mib << 20 ||
+                                      resident >= (long)limit->resident_mib << 20);
+}
+
+void expect_no_growth(const growth_limit *limit, void (*live)(void *context, unsigned i),
+                      void *context) {
+    enum { ROUNDS = 3 };
+    int round = 0;
+    for (int i = 0; i < limit->warm_up; i++)
+        live(context, (unsigned)i);
+    while (round < ROUNDS && grows(limit, live, context))
+        round++;
+    assert_true(round < ROUNDS);
 }

@@ -2,14 +2,20 @@
 #ifndef TESTS_SUPPORT_MEMORY_H
 #define TESTS_SUPPORT_MEMORY_H
 
-typedef struct memory_use {
-    long allocated; /* bytes that malloc() gave out; 0 under a sanitizer, whose allocator keeps what
-                       was freed and looks for leaks itself */
-    long resident;  /* bytes */
-} memory_use;
+#include <stdbool.h>
 
-memory_use memory_in_use(void);
-/* Fails the test if more than so many MiB came in since then; prints what did. */
-void expect_growth_below(memory_use before, int allocated_mib, int resident_mib, const char *what);
+typedef struct growth_limit {
+    int warm_up; /* lives before anything is measured */
+    int lives;   /* of a round; a tenth of them under a sanitizer, whose memory says nothing */
+    int allocated_mib, resident_mib;
+} growth_limit;
+
+/* Under a sanitizer what was freed stays, and leaks are looked for by itself. */
+bool allocator_keeps_all(void);
+
+/* Fails the test if lives leave more than so many MiB behind: in each of three rounds, for a
+ * driver's caches, threads and compiled code come once, a leak every time. */
+void expect_no_growth(const growth_limit *limit, void (*live)(void *context, unsigned i),
+                      void *context);
 
 #endif

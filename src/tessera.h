@@ -185,6 +185,7 @@ typedef struct tsr_device_info {
     const char *backend;
     const char *name;    /* renderer, e.g. "llvmpipe (LLVM 15.0.6, 256 bits)" */
     const char *version; /* driver and API version */
+    bool is_cpu;         /* it computes on the CPU: llvmpipe, SwiftShader, the backend cpu */
     int max_texture_size, max_array_layers, max_draw_buffers,
         max_uniform_block_bytes; /* gles; 0 elsewhere */
     uint64_t max_buffer_bytes;   /* webgpu, as the next three; 0 elsewhere */

@@ -3,7 +3,8 @@
 #ifndef TSR_BACKEND_BACKEND_H
 #define TSR_BACKEND_BACKEND_H
 
-#include "graph/graph.h"
+#include "base/cache.h"
+#include "plan/plan.h"
 
 typedef struct tsr_backend tsr_backend;
 
@@ -15,8 +16,16 @@ typedef struct tsr_backend_device tsr_backend_device;
 typedef struct tsr_runner_options {
     tsr_precision precision;
     bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
-    int runs_in_flight; /* at least 1 */
+    int runs_in_flight;                    /* at least 1 */
+    const tsr_gpu_kernels *const *kernels; /* see tsr_plan_options.node_kernels */
 } tsr_runner_options;
+
+/* What a device can compute convolutions and matrix products with. */
+typedef struct tsr_kernel_offer {
+    const tsr_gpu_kernels *const *kinds; /* NULL-terminated */
+    const tsr_gpu_kernels *own;          /* one of them: where no other is asked for */
+    tsr_cache_key version;               /* of their texts */
+} tsr_kernel_offer;
 
 struct tsr_backend {
     const char *name;
@@ -28,6 +37,8 @@ struct tsr_backend {
     void (*device_info)(const tsr_backend_device *device, tsr_device_info *info);
     /* Optional: NULL where there is nothing to measure. See tsr_device_measure. */
     tsr_status (*measure)(tsr_backend_device *device, tsr_device_peaks *peaks);
+    /* Optional: NULL where there are no kernels to choose from. */
+    void (*offer_kernels)(const tsr_backend_device *device, tsr_kernel_offer *offer);
     /* Enumerates: see tsr_list_devices. */
     void (*list_devices)(tsr_device_fn fn, void *user);
 

@@ -34,6 +34,7 @@ static void device_info(const tsr_backend_device *device, tsr_device_info *info)
     (void)device;
     info->name = "reference loops, one thread";
     info->version = TSR_VERSION;
+    info->is_cpu = true;
 }
 
 static void list_devices(tsr_device_fn fn, void *user) {

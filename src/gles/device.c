@@ -3,6 +3,7 @@
 #include "gles/device.h"
 
 #include "base/error.h"
+#include "gles/kernels.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -105,8 +106,6 @@ static int smaller(int value, int cap) {
     return cap > 0 && cap < value ? cap : value;
 }
 
-enum { BUSY_FRAGMENTS = 16384 }; /* for the fragment units of a large GPU */
-
 static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     tsr_device_info *info = &d->info;
     info->backend = "gles";
@@ -125,9 +124,10 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
      * time. */
     bool llvmpipe = strstr(info->name, "llvmpipe");
     d->max_rounds = llvmpipe ? 65535 : 0;
+    info->is_cpu = llvmpipe || strstr(info->name, "softpipe") || strstr(info->name, "SwiftShader");
     bool gpu =
-        desc->kernels == TSR_KERNELS_SHARED || (desc->kernels == TSR_KERNELS_AUTO && !llvmpipe);
-    d->busy_fragments = gpu ? BUSY_FRAGMENTS : 0;
+        desc->kernels == TSR_KERNELS_SHARED || (desc->kernels == TSR_KERNELS_AUTO && !info->is_cpu);
+    d->kernels = tsr_gles_kernels(gpu ? TSR_KERNELS_SHARED : TSR_KERNELS_DIRECT);
     d->sample = !gpu;
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
     info->has_float_blend = tsr_gl->EXT_float_blend;

@@ -22,9 +22,9 @@ struct tsr_backend_device {
     tsr_egl egl;  /* of our own context */
     GLuint vertex_array;
     tsr_layout_limits limits;
-    int max_rounds;     /* of a fragment's loops; 0: no limit */
-    int busy_fragments; /* see tsr_plan_options */
-    bool sample;        /* how texels are read: glsl/prelude.glsl */
+    int max_rounds;                 /* of a fragment's loops; 0: no limit */
+    bool sample;                    /* how texels are read: glsl/prelude.glsl */
+    const tsr_gpu_kernels *kernels; /* of nodes that are given no others */
     tsr_device_info info;
     tsr_program_cache programs;
     PFNGLGETGRAPHICSRESETSTATUSEXTPROC reset_status; /* NULL if the driver cannot tell */

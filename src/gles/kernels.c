@@ -2,8 +2,8 @@
 #include "gles/kernels.h"
 
 #include "base/error.h"
-
-#include <string.h>
+#include "gles/device.h"
+#include "glsl_kernels.h"
 
 /* Of programs in plain text, to keep them short. */
 enum { MAX_TAPS = 8, MAX_ROW = 64, MAX_SPREAD = 8 };
@@ -25,8 +25,8 @@ typedef struct slices {
 static slices choose_slices(const tsr_plan *plan, int output, int64_t tiles, int64_t rounds) {
     const tsr_layout *l = tsr_plan_layout(plan, output);
     int64_t fragments = (int64_t)l->texture_w * l->texture_h, count = 1;
-    if (plan->busy_fragments > fragments)
-        count = plan->busy_fragments / fragments;
+    if (plan->kernels->busy_fragments > fragments)
+        count = plan->kernels->busy_fragments / fragments;
     count = count * MIN_SLICE > tiles ? tiles / MIN_SLICE : count;
     if (plan->max_rounds && tiles * rounds / plan->max_rounds >= count)
         count = tiles * rounds / plan->max_rounds + 1;
@@ -124,8 +124,34 @@ static tsr_pass *lower_matmul(tsr_plan *plan, int a, int b, int rank, int64_t in
     return pass;
 }
 
-const tsr_gpu_kernels tsr_gles_kernels = {
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+static const tsr_gpu_kernels direct = {
+    .name = "direct",
     .convolution = lower_convolution,
     .conv_transpose = lower_transposed,
     .matmul = lower_matmul,
 };
+static const tsr_gpu_kernels shared = {
+    .name = "shared",
+    .convolution = lower_convolution,
+    .conv_transpose = lower_transposed,
+    .matmul = lower_matmul,
+    .busy_fragments = 16384, /* for the fragment units of a large GPU */
+};
+
+const tsr_gpu_kernels *tsr_gles_kernels(tsr_kernel_choice choice) {
+    return choice == TSR_KERNELS_SHARED ? &shared : &direct;
+}
+
+static tsr_cache_key hash_texts(void) {
+    tsr_cache_key key = tsr_cache_key_start();
+    for (int i = 0; i < tsr_glsl_kernel_count; i++)
+        key = tsr_cache_key_add(key, tsr_glsl_kernels[i].text);
+    return key;
+}
+
+void tsr_gles_offer_kernels(const tsr_backend_device *device, tsr_kernel_offer *offer) {
+    static const tsr_gpu_kernels *const kinds[] = {&direct, &shared, NULL};
+    *offer = (tsr_kernel_offer){kinds, device->kernels, hash_texts()};
+}

@@ -46,10 +46,8 @@ tsr_status tsr_gles_runner_create(tsr_backend_device *device, const tsr_graph *g
     if (!r)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
-    const tsr_plan_options limits = {.limits = device->limits,
-                                     .max_rounds = device->max_rounds,
-                                     .busy_fragments = device->busy_fragments,
-                                     .kernels = &tsr_gles_kernels};
+    const tsr_plan_options limits = {
+        .limits = device->limits, .max_rounds = device->max_rounds, .kernels = device->kernels};
     tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
     if (status == TSR_OK)
         status = build(r);
@@ -257,6 +255,7 @@ const tsr_backend tsr_gles_backend = {
     .device_info = tsr_gles_device_info,
     .list_devices = tsr_gles_list_devices,
     .measure = tsr_gles_measure,
+    .offer_kernels = tsr_gles_offer_kernels,
     .runner_create = tsr_gles_runner_create,
     .runner_destroy = tsr_gles_runner_destroy,
     .set_input = set_input,

@@ -54,9 +54,10 @@ int tsr_sliced_output(tsr_plan *plan, int output, int64_t count);
 /* Adds up what such a pass has left; the pass that writes `output`. */
 tsr_pass *tsr_add_slices(tsr_plan *plan, tsr_pass *pass, int output, int64_t count);
 
-/* What each GPU backend does in its own way. The pass returned writes the result, so that post-ops
- * can be appended to it. */
+/* What each GPU backend does in its own way, or in several ways of which one is chosen for each
+ * node. The pass returned writes the result, so that post-ops can be appended to it. */
 struct tsr_gpu_kernels {
+    const char *name; /* among those of the backend */
     tsr_pass *(*convolution)(tsr_plan *plan, const tsr_convolution *conv, int input, int output);
     /* Makes the tensor of the node's output itself: its layout may follow the stride. */
     tsr_pass *(*conv_transpose)(tsr_plan *plan, const tsr_convolution *conv, int input,
@@ -66,6 +67,7 @@ struct tsr_gpu_kernels {
     bool wgsl; /* kernels are in WGSL, not in GLSL */
     /* Workgroups can reduce a block together: a reduction takes one pass instead of a pyramid. */
     bool workgroups;
+    int busy_fragments; /* long sums are cut into slices until a pass has as many; 0: never */
 };
 
 /* The mean over rows and columns in a pyramid of passes, 32 bits; of (a - minus)^2 if minus is a

@@ -19,6 +19,7 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.plain_outputs = r->options.texture_outputs;
     options.max_bytes = tsr_memory_bytes();
     options.lower = tsr_gpu_lower;
+    options.node_kernels = r->options.kernels;
     return tsr_plan_create(r->graph, &options, &r->plan);
 }
 

@@ -139,7 +139,12 @@ static tsr_status lower_input(tsr_plan *plan, int value) {
     return plan->status;
 }
 
-tsr_status tsr_plan_lower(tsr_plan *plan, tsr_lower_fn *const *lower) {
+static const tsr_gpu_kernels *kernels_of(const tsr_plan_options *options, int node) {
+    const tsr_gpu_kernels *own = options->node_kernels ? options->node_kernels[node] : NULL;
+    return own ? own : options->kernels;
+}
+
+tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options) {
     const tsr_graph *graph = plan->graph;
     for (int i = 0; i < graph->input_count; i++) {
         tsr_status status = lower_input(plan, graph->inputs[i]);
@@ -150,7 +155,8 @@ tsr_status tsr_plan_lower(tsr_plan *plan, tsr_lower_fn *const *lower) {
     for (int i = 0; i < graph->node_count; i++) {
         const tsr_node *node = &graph->nodes[i];
         plan->node = i;
-        tsr_status status = lower_node(plan, node, lower[node->op]);
+        plan->kernels = kernels_of(options, i);
+        tsr_status status = lower_node(plan, node, options->lower[node->op]);
         if (status != TSR_OK)
             return tsr_fail_context(status, "%s: node '%s' (%s)", graph->file, node->name,
                                     tsr_node_op_name(node));

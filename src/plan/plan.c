@@ -255,7 +255,7 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
         plan->value_tensor[i] = TSR_NONE;
     tsr_plan_tensor_make(plan, &(tsr_shape){0}, (tsr_layout_wish){.planes = 1});
     TSR_TRY(plan->status);
-    TSR_TRY(tsr_plan_lower(plan, options->lower));
+    TSR_TRY(tsr_plan_lower(plan, options));
     if (options->plain_outputs)
         TSR_TRY(tsr_plan_add_plain_outputs(plan));
     return tsr_plan_assign_storages(plan, options->max_bytes);
@@ -275,7 +275,6 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .half = options->half,
                        .keep_all = options->keep_all,
                        .max_rounds = options->max_rounds,
-                       .busy_fragments = options->busy_fragments,
                        .max_sources = options->max_sources ? options->max_sources : TSR_MAX_SOURCES,
                        .kernels = options->kernels,
                        .fallback = options->fallback};

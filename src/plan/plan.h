@@ -92,7 +92,7 @@ typedef struct tsr_plan {
     const tsr_graph *graph;
     tsr_layout_limits limits;
     bool half, keep_all, fallback;
-    int max_rounds, max_sources, busy_fragments;
+    int max_rounds, max_sources;
     const tsr_gpu_kernels *kernels;
     tsr_status status;  /* of the first failure: later calls do nothing */
     int node;           /* being lowered */
@@ -111,16 +111,17 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
-    bool half;      /* 16-bit storage for everything but inner sums */
-    bool keep_all;  /* share no storage */
-    bool fallback;  /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
-    int max_rounds; /* that all loops of a fragment may make, 0: no limit */
-    int busy_fragments; /* long sums are cut into slices until a pass has as many; 0: never */
-    int max_sources;    /* of a pass, 0: TSR_MAX_SOURCES */
-    bool plain_outputs; /* copy graph outputs to plain textures: one plane, not wrapped */
-    uint64_t max_bytes; /* refuse plans of more; 0: no limit */
-    tsr_lower_fn *const *lower;     /* by operator; NULL where there is none */
+    bool half;       /* 16-bit storage for everything but inner sums */
+    bool keep_all;   /* share no storage */
+    bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
+    int max_rounds;  /* that all loops of a fragment may make, 0: no limit */
+    int max_sources; /* of a pass, 0: TSR_MAX_SOURCES */
+    bool plain_outputs;         /* copy graph outputs to plain textures: one plane, not wrapped */
+    uint64_t max_bytes;         /* refuse plans of more; 0: no limit */
+    tsr_lower_fn *const *lower; /* by operator; NULL where there is none */
     const tsr_gpu_kernels *kernels; /* for the lowerings */
+    /* Others for single nodes, by node, NULL where it has those; NULL: all have them. */
+    const tsr_gpu_kernels *const *node_kernels;
 } tsr_plan_options;
 
 /* graph must outlive the plan. */
@@ -129,7 +130,7 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
 void tsr_plan_destroy(tsr_plan *plan);
 
 /* The steps of tsr_plan_create: src/plan/lower.c, src/plan/storage.c and src/plan/pack.c. */
-tsr_status tsr_plan_lower(tsr_plan *plan, tsr_lower_fn *const *lower);
+tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options);
 tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan);
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes);
 /* Storages and places for all tensors that are alive in some pass; counts their bytes. */

@@ -100,14 +100,15 @@ static void fill_info(tsr_backend_device *d, const tsr_adapter *adapter,
                       const tsr_device_desc *desc) {
     memcpy(d->name, adapter->name, sizeof d->name);
     memcpy(d->version, adapter->version, sizeof d->version);
-    tsr_kernel_choice fitting =
-        adapter->type == WGPUAdapterType_CPU ? TSR_KERNELS_DIRECT : TSR_KERNELS_SHARED;
+    bool is_cpu = adapter->type == WGPUAdapterType_CPU;
+    tsr_kernel_choice fitting = is_cpu ? TSR_KERNELS_DIRECT : TSR_KERNELS_SHARED;
     d->kernels = desc->kernels == TSR_KERNELS_AUTO ? fitting : desc->kernels;
     uint64_t bytes = smaller(d->limits.maxStorageBufferBindingSize, d->limits.maxBufferSize);
     d->info = (tsr_device_info){
         .backend = "webgpu",
         .name = d->name,
         .version = d->version,
+        .is_cpu = is_cpu,
         .max_buffer_bytes = desc->max_buffer_bytes ? smaller(bytes, desc->max_buffer_bytes) : bytes,
         .max_workgroup_invocations = (int)d->limits.maxComputeInvocationsPerWorkgroup,
         .max_workgroup_bytes = (int)d->limits.maxComputeWorkgroupStorageSize,

@@ -4,6 +4,8 @@
 #include "webgpu/kernels.h"
 
 #include "base/error.h"
+#include "webgpu/device.h"
+#include "wgsl_kernels.h"
 
 #include <limits.h>
 
@@ -274,15 +276,20 @@ static tsr_pass *lower_matmul(tsr_plan *plan, int a, int b, int rank, int64_t in
     return tsr_add_slices(plan, finish_matmul(plan, pass, a, b, rank, inner), output, cut.slices);
 }
 
-static const tsr_gpu_kernels plain = {.convolution = plain_convolution,
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+static const tsr_gpu_kernels plain = {.name = "plain",
+                                      .convolution = plain_convolution,
                                       .conv_transpose = plain_transposed,
                                       .matmul = plain_matmul,
                                       .wgsl = true};
-static const tsr_gpu_kernels direct = {.convolution = lower_convolution,
+static const tsr_gpu_kernels direct = {.name = "direct",
+                                       .convolution = lower_convolution,
                                        .conv_transpose = lower_transposed,
                                        .matmul = lower_matmul,
                                        .wgsl = true};
-static const tsr_gpu_kernels shared = {.convolution = lower_convolution,
+static const tsr_gpu_kernels shared = {.name = "shared",
+                                       .convolution = lower_convolution,
                                        .conv_transpose = lower_transposed,
                                        .matmul = lower_matmul,
                                        .workgroups = true,
@@ -290,4 +297,16 @@ static const tsr_gpu_kernels shared = {.convolution = lower_convolution,
 
 const tsr_gpu_kernels *tsr_webgpu_kernels(tsr_kernel_choice choice) {
     return choice == TSR_KERNELS_PLAIN ? &plain : choice == TSR_KERNELS_DIRECT ? &direct : &shared;
+}
+
+static tsr_cache_key hash_texts(void) {
+    tsr_cache_key key = tsr_cache_key_start();
+    for (int i = 0; i < tsr_wgsl_kernel_count; i++)
+        key = tsr_cache_key_add(key, tsr_wgsl_kernels[i].text);
+    return key;
+}
+
+void tsr_webgpu_offer_kernels(const tsr_backend_device *device, tsr_kernel_offer *offer) {
+    static const tsr_gpu_kernels *const kinds[] = {&plain, &direct, &shared, NULL};
+    *offer = (tsr_kernel_offer){kinds, tsr_webgpu_kernels(device->kernels), hash_texts()};
 }

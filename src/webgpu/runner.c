@@ -257,6 +257,7 @@ const tsr_backend tsr_webgpu_backend = {
     .device_info = tsr_webgpu_device_info,
     .list_devices = tsr_webgpu_list_devices,
     .measure = tsr_webgpu_measure,
+    .offer_kernels = tsr_webgpu_offer_kernels,
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
     .set_input = set_input,

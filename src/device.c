@@ -48,6 +48,7 @@ tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device) {
     if (!created)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a device");
     created->backend = backend;
+    created->kernels = filled.kernels;
     tsr_status status = backend->device_create(&filled, &created->own);
     if (status != TSR_OK) {
         free(created);
@@ -61,6 +62,7 @@ void tsr_device_destroy(tsr_device *device) {
     if (!device)
         return;
     device->backend->device_destroy(device->own);
+    free(device->tuned);
     free(device);
 }
 

@@ -8,6 +8,7 @@
 #include "model.h"
 #include "names.h"
 #include "passes/passes.h"
+#include "tune.h"
 
 enum { MAX_RUNS_IN_FLIGHT = 16 };
 
@@ -33,6 +34,7 @@ struct tsr_session {
     int kept_count;
     kept_output *kept_outputs;
     const char **op_texts; /* by node: "Conv+Relu" */
+    tsr_tuning tuning;
 };
 
 /* Lower layers name the file where they name a node. */
@@ -138,14 +140,16 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
     const tsr_backend *backend = session->device->backend;
     TSR_TRY(check_runs(desc));
     TSR_TRY(prepare_graph(session->graph, backend, desc));
-    const tsr_runner_options options = {.precision = desc->precision,
-                                        .allow_cpu_fallback = desc->allow_cpu_fallback,
-                                        .texture_outputs = desc->texture_outputs,
-                                        .keep_tensors = desc->keep_tensors,
-                                        .plan_only = desc->plan_only,
-                                        .time_passes = desc->time_passes,
-                                        .poison = desc->poison,
-                                        .runs_in_flight = session->runs_in_flight};
+    tsr_runner_options options = {.precision = desc->precision,
+                                  .allow_cpu_fallback = desc->allow_cpu_fallback,
+                                  .texture_outputs = desc->texture_outputs,
+                                  .keep_tensors = desc->keep_tensors,
+                                  .plan_only = desc->plan_only,
+                                  .time_passes = desc->time_passes,
+                                  .poison = desc->poison,
+                                  .runs_in_flight = session->runs_in_flight};
+    TSR_TRY(tsr_tune(session->device, session->graph, &options, desc->tune_ms, &session->tuning));
+    options.kernels = session->tuning.kernels;
     TSR_TRY(
         backend->runner_create(session->device->own, session->graph, &options, &session->runner));
     return allocate_tables(session);
@@ -433,8 +437,11 @@ tsr_status tsr_session_report(const tsr_session *session, tsr_report *report) {
         return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_report: %s is NULL",
                         session ? "report" : "session");
     const tsr_graph *graph = session->graph;
-    *report = (tsr_report){
-        .backend = session->device->backend->name, .node_count = graph->node_count, .gpu_ms = -1};
+    *report = (tsr_report){.backend = session->device->backend->name,
+                           .node_count = graph->node_count,
+                           .gpu_ms = -1,
+                           .tuned_layers = session->tuning.measured,
+                           .tune_ms = session->tuning.ms};
     for (int n = 0; n < graph->node_count; n++)
         report->macs += tsr_node_macs(graph, &graph->nodes[n]);
     session->device->backend->report(session->runner, report);

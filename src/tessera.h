@@ -20,8 +20,9 @@
  * - Threads: different devices may be used from different threads. One device, and every session
  * made on it, belongs to one thread at a time. A model is immutable once loaded and may be shared.
  * - Strings handed out stay valid as long as the object that they came from.
- * - Compiled programs are kept in ${XDG_CACHE_HOME:-~/.cache}/tessera, at most 64 MiB; the
- *   environment variable TSR_CACHE=off leaves the folder alone.
+ * - Compiled programs and measured choices of kernels are kept in
+ *   ${XDG_CACHE_HOME:-~/.cache}/tessera, at most 64 MiB; the environment variable TSR_CACHE=off
+ *   leaves the folder alone.
  */
 #ifndef TESSERA_H
 #define TESSERA_H
@@ -152,9 +153,10 @@ typedef enum tsr_platform {
     TSR_PLATFORM_CURRENT,
 } tsr_platform;
 
-/* Which kernels compute convolutions and matrix products: for tests and comparisons. */
+/* Which kernels compute convolutions and matrix products. All but AUTO are for tests and
+ * comparisons: nothing is measured then. */
 typedef enum tsr_kernel_choice {
-    TSR_KERNELS_AUTO,   /* as the device has it */
+    TSR_KERNELS_AUTO,   /* as tsr_session_desc.tune_ms says */
     TSR_KERNELS_PLAIN,  /* one texel at a time: the simplest */
     TSR_KERNELS_DIRECT, /* several texels at a time: AUTO on drivers that are a CPU */
     TSR_KERNELS_SHARED, /* long sums in slices; webgpu: through workgroup memory: AUTO on GPUs */
@@ -363,6 +365,12 @@ typedef struct tsr_session_desc {
      * 0: 1, at most 16. Above 1 not with allow_cpu_fallback, texture_outputs, keep_tensors or
      * time_passes. */
     int runs_in_flight;
+    /* How long kernels may be measured when the session is made, to choose those of each
+     * convolution and matrix product: milliseconds; 0: 1000 on a GPU, nothing on a driver that is a
+     * CPU. Layers that do not get their turn have the device's own kernels. What was measured
+     * before is known to the device, and to later ones from the folder of compiled programs.
+     * Negative: the device's own kernels everywhere. */
+    int tune_ms;
     const tsr_dim_binding *dims;
     int dim_count;
     const tsr_input_shape *shapes;
@@ -439,6 +447,8 @@ typedef struct tsr_report {
     int program_count;         /* distinct programs that this session runs */
     int cached_programs;       /* of them came from the cache on disk, compiled already */
     double compile_ms;         /* wall time that compiling and linking took */
+    int tuned_layers;          /* kinds of them measured when the session was made */
+    double tune_ms;            /* wall time that this took */
     int64_t macs;              /* per run */
     uint64_t tensor_bytes;     /* planned bytes of tensors: the peak, all allocated at once */
     uint64_t live_bytes_bound; /* lower bound: the most that is alive at one time */

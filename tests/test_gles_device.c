@@ -76,8 +76,9 @@ static void watch_state(const tsr_device_desc *desc, bool with_feedback) {
     watch_session(device, model, poisoned);
     watch_session(device, model,
                   (tsr_session_desc){.poison = true, .keep_tensors = true, .time_passes = true});
-    watch_session(device, model,
-                  (tsr_session_desc){.texture_outputs = true, .precision = TSR_FP16});
+    watch_session(
+        device, model,
+        (tsr_session_desc){.texture_outputs = true, .precision = TSR_FP16, .tune_ms = 60000});
     if (desc->get_proc_address)
         watch_failing_session(device, model);
     tsr_device_peaks peaks;

@@ -242,7 +242,8 @@ static void fail_at_every(fixture *f, void (*fail_from)(int call), tsr_status ex
     tsr_session *session = NULL;
     while (!session) {
         fail_from(failed);
-        tsr_status status = tsr_session_create(f->device, f->model, NULL, &session);
+        tsr_status status =
+            tsr_session_create(f->device, f->model, &(tsr_session_desc){.tune_ms = -1}, &session);
         fail_from(-1);
         if (status == TSR_OK)
             break;

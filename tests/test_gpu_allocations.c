@@ -170,6 +170,34 @@ static void test_sessions(void **state) {
     remove(five);
 }
 
+/* Kernels that find no memory are not chosen, so that a session may be made all the same. A device
+ * that has measured them does not do it again: each time a new one, which WebGPU takes long to
+ * make. */
+static void test_tuning(void **state) {
+    (void)state;
+    need_gpu();
+    if (!gpu_has_textures())
+        skip();
+    tsr_model *model = make_model("Conv x[1,4,3,3] w{4,4,1,1} -> y");
+    const tsr_session_desc desc = {.tune_ms = 600000};
+    long i = 0, before = live;
+    for (bool failed = true; failed; i++) {
+        tsr_device *device = make_device(&(tsr_device_desc){.backend = gpu_backend()});
+        tsr_session *session;
+        left = i;
+        tsr_status status = tsr_session_create(device, model, &desc, &session);
+        failed = left < 0;
+        left = -1;
+        if (status != TSR_OK && !(failed && status == TSR_OUT_OF_MEMORY))
+            fail_msg("%s after allocation %ld: %s", tsr_status_name(status), i, tsr_last_error());
+        tsr_session_destroy(session);
+        tsr_device_destroy(device);
+        assert_int_equal(live, before);
+    }
+    assert_true(i > 40);
+    tsr_model_free(model);
+}
+
 /* Further ones are made by the loader of a driver's entry points. */
 static void test_device(void **state) {
     (void)state;
@@ -204,6 +232,7 @@ static void test_no_growth(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sessions),
+        cmocka_unit_test(test_tuning),
         cmocka_unit_test(test_device),
         cmocka_unit_test(test_no_growth),
     };

@@ -210,6 +210,7 @@ static tsr_status create_session(const backend_case *c, tsr_device *device, cons
     split_names(c->extra_outputs, &extra);
     const tsr_session_desc desc = {.precision = c->precision,
                                    .poison = true,
+                                   .tune_ms = -1,
                                    .keep_tensors = c->keep_tensors,
                                    .extra_outputs = extra.names,
                                    .extra_output_count = extra.count};

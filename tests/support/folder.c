@@ -84,3 +84,22 @@ void write_bytes(const char *path, const void *bytes, size_t size) {
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     fclose(file);
 }
+
+/* The header is 8 bytes of magic, then check of the key, size and checksum (FNV-1a). */
+void replace_entry(const char *path, const void *bytes, size_t size) {
+    enum { SIZE_AT = 16, CHECKSUM_AT = 24, HEADER = 32 };
+    size_t old_size;
+    unsigned char *old = read_bytes(path, &old_size), *entry = malloc(HEADER + size);
+    assert_non_null(entry);
+    assert_true(old_size >= HEADER);
+    uint64_t count = size, sum = 14695981039346656037u;
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+    memcpy(entry, old, SIZE_AT);
+    memcpy(entry + SIZE_AT, &count, sizeof count);
+    memcpy(entry + CHECKSUM_AT, &sum, sizeof sum);
+    memcpy(entry + HEADER, bytes, size);
+    write_bytes(path, entry, HEADER + size);
+    free(old);
+    free(entry);
+}

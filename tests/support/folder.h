@@ -24,5 +24,7 @@ int each_entry(const char *folder, folder_fn *fn, void *user);
 
 unsigned char *read_bytes(const char *path, size_t *size); /* to be freed */
 void write_bytes(const char *path, const void *bytes, size_t size);
+/* Lets an entry hold these bytes, as if they had been stored under its key. */
+void replace_entry(const char *path, const void *bytes, size_t size);
 
 #endif

@@ -132,7 +132,8 @@ void live_one_session(tsr_device *device, const tsr_model *model, unsigned seed)
                                    .keep_tensors = seed % 3 == 0,
                                    .texture_outputs = seed % 5 == 0 && info.max_texture_size > 0,
                                    .time_passes = seed % 7 == 0,
-                                   .precision = seed % 4 == 3 ? TSR_FP16 : TSR_FP32};
+                                   .precision = seed % 4 == 3 ? TSR_FP16 : TSR_FP32,
+                                   .tune_ms = seed % 11 == 10 ? 60000 : -1};
     tsr_session *session = make_session(device, model, &desc);
     set_inputs(session, seed);
     EXPECT_OK(tsr_session_run(session));

@@ -1,0 +1,214 @@
+/* Kernels chosen by measuring: once for each kind of layer, kept by the device and on disk, never
+ * at the cost of a result. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "device.h"
+#include "gpu/lower.h"
+#include "support/backends.h"
+#include "support/folder.h"
+#include "support/sessions.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Two equal convolutions, with different post-ops; sums so long that some kernels cut them. */
+#define NET                                                                                        \
+    "Conv x[1,32,9,14] w{32,32,3,3} b{32} -> a pads=1,1,1,1; Relu a -> r; "                        \
+    "Conv r v{32,32,3,3} c{32} -> s pads=1,1,1,1; ConvTranspose s u{32,20,4,4} -> t strides=2,2 "  \
+    "pads=1,1,1,1; MatMul t k{28,11} -> y"
+enum { KINDS_OF_LAYERS = 3, LONG = 600000 };
+
+static const tsr_session_desc measured = {.tune_ms = LONG}, as_by_default = {0},
+                              planned = {.tune_ms = LONG, .plan_only = true},
+                              never = {.tune_ms = -1};
+
+static tsr_device *open_device(tsr_kernel_choice kernels) {
+    return make_device(&(tsr_device_desc){.backend = gpu_backend(), .kernels = kernels});
+}
+
+/* What the session's nodes run, in one line. */
+typedef struct outcome {
+    int tuned;
+    char kernels[512];
+} outcome;
+
+static outcome run_net(tsr_device *device, const tsr_session_desc *desc) {
+    tsr_model *model = make_model(NET);
+    tsr_session *session = make_session(device, model, desc);
+    if (!desc->plan_only) {
+        set_inputs(session, 1);
+        EXPECT_OK(tsr_session_run(session));
+        expect_output(session, model, "y", 1, SUM_TOLERANCE);
+    }
+    tsr_report report;
+    EXPECT_OK(tsr_session_report(session, &report));
+    outcome o = {.tuned = report.tuned_layers};
+    for (int i = 0; i < report.node_count; i++) {
+        tsr_node_report node;
+        EXPECT_OK(tsr_session_node_report(session, i, &node));
+        size_t used = strlen(o.kernels);
+        snprintf(o.kernels + used, sizeof o.kernels - used, "%s %d; ", node.kernel, node.passes);
+    }
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    return o;
+}
+
+static outcome run_anew(const tsr_session_desc *desc) {
+    tsr_device *device = open_device(TSR_KERNELS_AUTO);
+    outcome o = run_net(device, desc);
+    tsr_device_destroy(device);
+    return o;
+}
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
+/* Compiled programs lie there too, and are larger. */
+static bool is_choice(const char *path) {
+    size_t size;
+    free(read_bytes(path, &size));
+    return size < 64;
+}
+
+typedef struct names {
+    int count, next, entries;
+    const char *list[8];
+} names;
+
+static names kinds_here(void) {
+    names n = {0};
+    tsr_device *device = open_device(TSR_KERNELS_AUTO);
+    tsr_kernel_offer offer;
+    device->backend->offer_kernels(device->own, &offer);
+    for (; offer.kinds[n.count]; n.count++)
+        n.list[n.count] = offer.kinds[n.count]->name;
+    tsr_device_destroy(device);
+    assert_in_range(n.count, 2, 8);
+    return n;
+}
+
+/* Each choice becomes the next of the names; "cut off" is none, but what happens to it. */
+static void choose_next(const char *path, void *user) {
+    names *n = user;
+    if (!is_choice(path))
+        return;
+    const char *name = n->list[n->next++ % n->count];
+    replace_entry(path, name, strlen(name));
+    if (strcmp(name, "cut off") == 0)
+        assert_int_equal(truncate(path, 35), 0);
+    n->entries++;
+}
+
+static void rewrite_choices(names n) {
+    each_entry(cache_folder, choose_next, &n);
+    assert_int_equal(n.entries, KINDS_OF_LAYERS);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void test_measured_once(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_device *device = open_device(TSR_KERNELS_AUTO);
+    assert_int_equal(run_net(device, &planned).tuned, 0);
+    const outcome first = run_net(device, &measured);
+    assert_int_equal(first.tuned, KINDS_OF_LAYERS);
+    const outcome later[] = {run_net(device, &measured), run_net(device, &planned),
+                             run_anew(&as_by_default), run_anew(&planned)};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(later[i].tuned, 0);
+        assert_string_equal(later[i].kernels, first.kernels);
+    }
+    tsr_device_destroy(device);
+}
+
+static void test_without_a_folder(void **state) {
+    (void)state;
+    need_gpu();
+    setenv("TSR_CACHE", "off", 1);
+    tsr_device *device = open_device(TSR_KERNELS_AUTO);
+    assert_int_equal(run_net(device, &measured).tuned, KINDS_OF_LAYERS);
+    assert_int_equal(run_net(device, &measured).tuned, 0);
+    tsr_device_destroy(device);
+    assert_int_equal(each_entry(cache_folder, NULL, NULL), 0);
+}
+
+static void test_not_asked_for(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_device_info info;
+    tsr_device *device = open_device(TSR_KERNELS_AUTO);
+    EXPECT_OK(tsr_device_get_info(device, &info));
+    assert_int_equal(run_net(device, &never).tuned, 0);
+    assert_int_equal(run_net(device, &as_by_default).tuned > 0, !info.is_cpu);
+    tsr_device_destroy(device);
+    device = open_device(TSR_KERNELS_SHARED);
+    assert_int_equal(run_net(device, &measured).tuned, 0);
+    tsr_device_destroy(device);
+    device = make_device(&(tsr_device_desc){.backend = "cpu"});
+    assert_int_equal(run_net(device, &measured).tuned, 0);
+    tsr_device_destroy(device);
+}
+
+static void test_little_time(void **state) {
+    (void)state;
+    need_gpu();
+    assert_in_range(run_anew(&(tsr_session_desc){.tune_ms = 1}).tuned, 0, KINDS_OF_LAYERS);
+}
+
+/* Every kind of kernels for all layers, then in turns: what is on disk is what runs, unless it is
+ * not to be looked at or makes no sense. */
+static void test_every_choice(void **state) {
+    (void)state;
+    need_gpu();
+    const tsr_session_desc own = {.tune_ms = -1, .plan_only = true};
+    const outcome static_choice = run_anew(&own);
+    run_anew(&measured);
+    const names kinds = kinds_here();
+    int others = 0;
+    for (int i = 0; i < kinds.count; i++) {
+        rewrite_choices((names){.count = 1, .list = {kinds.list[i]}});
+        const outcome o = run_anew(&as_by_default);
+        assert_int_equal(o.tuned, 0);
+        others += strcmp(o.kernels, static_choice.kernels) != 0;
+        assert_string_equal(run_anew(&own).kernels, static_choice.kernels);
+    }
+    assert_true(others > 0);
+    rewrite_choices(kinds);
+    assert_int_equal(run_anew(&as_by_default).tuned, 0);
+    rewrite_choices((names){.count = 2, .list = {"unheard-of", "cut off"}});
+    assert_int_equal(run_anew(&measured).tuned, KINDS_OF_LAYERS);
+    assert_int_equal(run_anew(&measured).tuned, 0);
+}
+
+/* No kernels can compute it: nobody's win, and no reason to fail. */
+static void test_no_winner(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_device *device = open_device(TSR_KERNELS_AUTO);
+    tsr_model *model = make_model("MatMul x[2,2,2,3,4] w{4,5} -> y");
+    const tsr_session_desc desc = {.tune_ms = LONG, .allow_cpu_fallback = true};
+    tsr_session *session = make_session(device, model, &desc);
+    set_inputs(session, 1);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, model, "y", 1, SUM_TOLERANCE);
+    tsr_report report;
+    EXPECT_OK(tsr_session_report(session, &report));
+    assert_int_equal(report.tuned_layers, 0);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    tsr_device_destroy(device);
+}
+
+int main(void) {
+    /* Mesa's own cache would land in folders that are gone before its threads are done. */
+    setenv("MESA_SHADER_CACHE_DIR", TSR_BUILD_DIR, 0);
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, set_up_cache_folder, tear_down_cache_folder)
+    const struct CMUnitTest tests[] = {
+        TEST(test_measured_once), TEST(test_without_a_folder), TEST(test_not_asked_for),
+        TEST(test_little_time),   TEST(test_every_choice),     TEST(test_no_winner),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_backends);
+}

@@ -66,6 +66,8 @@ static void add_report(cJSON *root, const tsr_report *report) {
     cJSON_AddNumberToObject(root, "live_lower_bound_bytes", (double)report->live_bytes_bound);
     cJSON_AddNumberToObject(root, "weight_bytes", (double)report->weight_bytes);
     cJSON_AddNumberToObject(root, "passes", report->pass_count);
+    cJSON_AddNumberToObject(root, "tuned_layers", report->tuned_layers);
+    add_ms(root, "tune_ms", report->tune_ms);
 }
 
 static void add_starts(cJSON *root, const bench *b) {

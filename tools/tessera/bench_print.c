@@ -16,6 +16,9 @@ static void print_times(const bench *b) {
     printf(
         "warm    %.1f ms the same with the caches that it left; %d of them from ours, in %.1f ms\n",
         b->warm.ms, b->warm.cached, b->warm.compile_ms);
+    if (b->report.tuned_layers > 0)
+        printf("tuned   kernels of %d kinds of layers measured in %.0f ms\n",
+               b->report.tuned_layers, b->report.tune_ms);
     printf("steady  %.2f ms median of %d, quartiles %.2f to %.2f, all %.2f to %.2f; upload and "
            "readback included\n",
            s->median, b->o->runs, s->q1, s->q3, s->min, s->max);

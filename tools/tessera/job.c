@@ -27,6 +27,11 @@ void job_add_session_options(option_set *set, job_options *o) {
          &o->adapter, 0, NULL},
         {"allow-cpu-fallback", 0, NULL, "operators that the backend lacks run on the CPU",
          OPTION_FLAG, &o->cpu_fallback, 0, NULL},
+        {"tune", 0, "MS",
+         "measure kernels for so long (1000 on a GPU, 0 on a driver that is a CPU)", OPTION_INT,
+         &o->tune_ms, 1, NULL},
+        {"no-tune", 0, NULL, "the device's own kernels, whatever was measured before", OPTION_FLAG,
+         &o->no_tune, 0, NULL},
         {"poison", 0, NULL, "debugging: NaN in all that a run on a GPU must not read", OPTION_FLAG,
          &o->poison, 0, NULL},
         {"dim", 0, "NAME=N", "size of a symbolic dimension; repeatable", OPTION_LIST, &o->dims, 0,
@@ -357,6 +362,7 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
     desc.precision = j->options->precision ? TSR_FP16 : TSR_FP32;
     desc.allow_cpu_fallback = j->options->cpu_fallback;
     desc.poison = j->options->poison;
+    desc.tune_ms = j->options->no_tune ? -1 : j->options->tune_ms;
     desc.dims = j->dims;
     desc.dim_count = j->dim_count;
     desc.shapes = shapes;
@@ -371,8 +377,10 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
         else if (input->shaped)
             shapes[desc.shape_count++] = (tsr_input_shape){name, *shape};
     }
+    log_as_progress(true);
     tsr_status status = shapes && fixed ? tsr_session_create(device, j->model, &desc, session)
                                         : fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    log_as_progress(false);
     if (status != TSR_OK && shapes && fixed)
         fail_library(status);
     free(shapes);

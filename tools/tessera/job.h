@@ -8,8 +8,8 @@
 typedef struct job_options {
     char *backend; /* NULL: the library's default */
     char *adapter;
-    int precision, gpu, seed;
-    bool cpu_fallback, allow_nan, poison;
+    int precision, gpu, seed, tune_ms;
+    bool cpu_fallback, allow_nan, poison, no_tune;
     bool many; /* an input may be a folder, a pattern or a pipe: see source.h */
     text_list inputs, dims, shapes;
     image_options image;

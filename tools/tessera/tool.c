@@ -9,6 +9,7 @@
 
 static char message[4096];
 static tsr_log_level log_threshold;
+static bool log_is_progress;
 
 tsr_status fail(tsr_status status, const char *format, ...) {
     va_list args;
@@ -47,8 +48,11 @@ int command_exit(tsr_status status) {
 static void print_log(void *user, tsr_log_level level, const char *text) {
     (void)user;
     static const char *const prefix[] = {"error: ", "warning: ", "", ""};
-    if (level > log_threshold)
+    if (level > log_threshold) {
+        if (log_is_progress && level == TSR_LOG_INFO)
+            progress("%s", text);
         return;
+    }
     progress_clear();
     fprintf(stderr, "tessera: %s%s\n", prefix[level], text);
 }
@@ -73,6 +77,12 @@ void progress(const char *format, ...) {
 void progress_clear(void) {
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
+}
+
+void log_as_progress(bool on) {
+    log_is_progress = on;
+    if (!on)
+        progress_clear();
 }
 
 double now_ms(void) {

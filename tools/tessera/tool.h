@@ -42,6 +42,9 @@ void log_to_stderr(int verbosity);
 void progress(const char *format, ...) TOOL_PRINTF(1, 2);
 void progress_clear(void);
 
+/* Whether the library's informative messages are such lines, where they are not printed. */
+void log_as_progress(bool on);
+
 double now_ms(void); /* monotonic */
 
 /* Until they are released, the signals that ask a program to end are handled so, unless they are

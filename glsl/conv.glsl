@@ -28,9 +28,7 @@ void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
                 ROW_READ(row, k, iy)
                 int block = ((t * channels.x + i) * window_y.x + ky) * window_x.x + chunk;
                 TABLE_AT at = table_at((block & ((1 << channels.w) - 1)) * (4 * TAPS), block >> channels.w);
-#define MAC(j, kx)                                                                                                    \
-    v[j] += row[j * STRIDE + kx * DILATION].x * w0 + row[j * STRIDE + kx * DILATION].y * w1 +                         \
-            row[j * STRIDE + kx * DILATION].z * w2 + row[j * STRIDE + kx * DILATION].w * w3;
+#define MAC(j, kx) ACCUMULATE(v[j], row[j * STRIDE + kx * DILATION], w0, w1, w2, w3)
 #define TAP(kx)                                                                                                       \
     {                                                                                                                 \
         vec4 w0 = table_texel(at, 4 * kx), w1 = table_texel(at, 4 * kx + 1), w2 = table_texel(at, 4 * kx + 2),        \

@@ -29,9 +29,7 @@ void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
             int block = (t * channels.x + i) * window_y.x + ky;
             int column = (block & ((1 << channels.w) - 1)) * (4 * TAPS * STRIDE) + 4 * phase.x;
             TABLE_AT at = table_at(column, block >> channels.w);
-#define MAC(j, m)                                                                                                     \
-    v[j] += row[j + TAPS - 1 - m].x * w0 + row[j + TAPS - 1 - m].y * w1 + row[j + TAPS - 1 - m].z * w2 +              \
-            row[j + TAPS - 1 - m].w * w3;
+#define MAC(j, m) ACCUMULATE(v[j], row[j + TAPS - 1 - m], w0, w1, w2, w3)
 #define TAP(m)                                                                                                        \
     {                                                                                                                 \
         vec4 w0 = table_texel(at, 4 * STRIDE * m), w1 = table_texel(at, 4 * STRIDE * m + 1),                          \

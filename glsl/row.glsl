@@ -17,16 +17,18 @@ bool row_inside[ROW];
 vec2 row_at[ROW]; // texture coordinate relative to the tile's, plane
 #define ROW_PLACE(at) vec2(A_place(at)) * vec2(A_inverse.x, 1.0)
 #define ROW_ORIGIN(tile, line)                                                                                        \
+    float zero = 1.0 - 0.5 * A_inverse.y;                                                                             \
     vec2 origin = (vec2(A_origin(tile) + ivec2(0, line)) + 0.5) * A_inverse;                                          \
-    float zero = 1.0 - 0.5 * A_inverse.y;
+    origin.y = line >= 0 && line < A_size.z ? origin.y : zero;
 #define ROW_TEXEL(i)                                                                                                  \
     row[i] = textureLod(A_texture, vec3(origin.x + row_at[i].x, row_inside[i] ? origin.y : zero, row_at[i].y), 0.0);
 #else
 ivec2 row_at[ROW]; // column relative to the tile's, plane
 #define ROW_PLACE(at) A_place(at)
 #define ROW_ORIGIN(tile, line)                                                                                        \
+    int zero = textureSize(A_texture, 0).y - 1;                                                                       \
     ivec2 origin = A_origin(tile) + ivec2(0, line);                                                                   \
-    int zero = textureSize(A_texture, 0).y - 1;
+    origin.y = line >= 0 && line < A_size.z ? origin.y : zero;
 #define ROW_TEXEL(i)                                                                                                  \
     row[i] = texelFetch(A_texture, ivec3(origin.x + row_at[i].x, row_inside[i] ? origin.y : zero, row_at[i].y), 0);
 #endif
@@ -38,7 +40,15 @@ void row_begin(int first) {
 }
 #define ROW_READ(row, tile, line)                                                                                     \
     {                                                                                                                 \
-        ROW_ORIGIN(tile, line)                                                                                        \
+        ROW_ORIGIN(tile, (line))                                                                                      \
         EACH_COLUMN(ROW_TEXEL)                                                                                        \
     }
 #endif
+
+// v += a vector of four channels times the 4x4 weights between them and v's: one after the other, so that each is a
+// multiply-add; the sum of four products would need an addition more.
+#define ACCUMULATE(v, a, w0, w1, w2, w3)                                                                              \
+    v += a.x * w0;                                                                                                    \
+    v += a.y * w1;                                                                                                    \
+    v += a.z * w2;                                                                                                    \
+    v += a.w * w3;

@@ -8,7 +8,7 @@
 static tsr_status check_desc(const tsr_device_desc *desc) {
     if ((unsigned)desc->platform > TSR_PLATFORM_CURRENT)
         return tsr_fail(TSR_INVALID_ARGUMENT, "there is no platform %d", (int)desc->platform);
-    if ((unsigned)desc->kernels > TSR_KERNELS_SHARED)
+    if ((unsigned)desc->kernels > TSR_KERNELS_BLOCKS)
         return tsr_fail(TSR_INVALID_ARGUMENT, "there is no choice of kernels %d",
                         (int)desc->kernels);
     if (desc->gpu < 0 || desc->max_texture_size < 0 || desc->max_draw_buffers < 0)

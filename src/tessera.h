@@ -159,7 +159,8 @@ typedef enum tsr_kernel_choice {
     TSR_KERNELS_AUTO,   /* as tsr_session_desc.tune_ms says */
     TSR_KERNELS_PLAIN,  /* one texel at a time: the simplest */
     TSR_KERNELS_DIRECT, /* several texels at a time: AUTO on drivers that are a CPU */
-    TSR_KERNELS_SHARED, /* long sums in slices; webgpu: through workgroup memory: AUTO on GPUs */
+    TSR_KERNELS_SHARED, /* long sums in slices; webgpu: through workgroup memory, AUTO on GPUs */
+    TSR_KERNELS_BLOCKS, /* and weights in uniform blocks: AUTO on gles' GPUs; webgpu: as SHARED */
 } tsr_kernel_choice;
 
 typedef struct tsr_device_desc {

@@ -95,7 +95,8 @@ static void watch_state(const tsr_device_desc *desc, bool with_feedback) {
 static void test_state_kept(void **state) {
     (void)state;
     watch_state(&adopting, false);
-    watch_state(&(tsr_device_desc){.platform = TSR_PLATFORM_CURRENT}, false);
+    watch_state(&(tsr_device_desc){.platform = TSR_PLATFORM_CURRENT, .kernels = TSR_KERNELS_BLOCKS},
+                false);
 }
 
 static void test_state_kept_in_feedback(void **state) {

@@ -40,7 +40,9 @@ static environments environments_here(void) {
     static const environment textures[] = {
         {.high = 0},
         {.limits.kernels = TSR_KERNELS_SHARED, .channels = 70},
+        {.limits.kernels = TSR_KERNELS_BLOCKS, .channels = 70},
         {.axis = 1, .low = 17, .high = 90},
+        {.limits.kernels = TSR_KERNELS_BLOCKS},
         {.far = true},
         {.precision = TSR_FP16},
         {.limits.max_draw_buffers = 1},
@@ -65,7 +67,7 @@ static environments environments_here(void) {
         {.limits.kernels = TSR_KERNELS_PLAIN},
         {.limits.kernels = TSR_KERNELS_SHARED, .axis = 0, .low = 129, .high = 150},
     };
-    return gpu_has_textures() ? (environments){10, textures} : (environments){10, buffers};
+    return gpu_has_textures() ? (environments){12, textures} : (environments){10, buffers};
 }
 
 /* ---- making up ---- */
@@ -187,7 +189,7 @@ static convolution draw_once(random_source *r, bool transposed, const environmen
     static const char *const auto_pads[] = {"SAME_UPPER", "SAME_LOWER", "VALID"};
     static const char *const activations[] = {
         "Relu c -> y",      "LeakyRelu c -> y alpha=0.2",
-        "Tanh c -> y",      "Clip c lo<-0.5 hi<0.5 -> y",
+        "Tanh c -> y",      "Clip c lo<-2 hi<2 -> y",
         "HardSwish c -> y", "Sigmoid c -> y",
     };
     convolution c = {.transposed = transposed, .rank = random_one_in(r, 4) ? 1 : 2};

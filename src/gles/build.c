@@ -87,7 +87,11 @@ static void build_table(tsr_runner *r, int i, float *texels) {
         return;
     memset(texels, 0, table_floats(pass) * sizeof *texels);
     pass->table(pass->table_data, texels);
-    r->passes[i].table = tsr_texture_table(pass->table_w, pass->table_h, pass->table_half, texels);
+    if (pass->part_count)
+        r->passes[i].blocks = tsr_buffer_blocks(table_floats(pass), texels);
+    else
+        r->passes[i].table =
+            tsr_texture_table(pass->table_w, pass->table_h, pass->table_half, texels);
     tsr_map_release(r->base.graph->map);
 }
 
@@ -149,6 +153,7 @@ void tsr_gles_unbuild(tsr_runner *r) {
     glDeleteTextures(r->base.plan->tensor_count, r->constants);
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         glDeleteTextures(1, &r->passes[i].table);
+        glDeleteBuffers(1, &r->passes[i].blocks);
         if (r->passes[i].program)
             tsr_program_release(&r->device->programs, r->passes[i].program);
     }

@@ -106,6 +106,15 @@ static int smaller(int value, int cap) {
     return cap > 0 && cap < value ? cap : value;
 }
 
+/* More than 64 KiB gains nothing. 0 if blocks cannot begin wherever one ends. */
+static int block_texels(const tsr_device_info *info) {
+    enum { MOST = 4096, TEXEL_BYTES = 16 };
+    int aligned = get_integer(GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT), texels = TSR_BLOCK_ALIGNED;
+    while (texels * 2 <= MOST && texels * 2 * TEXEL_BYTES <= info->max_uniform_block_bytes)
+        texels *= 2;
+    return TSR_BLOCK_ALIGNED * TEXEL_BYTES % aligned == 0 ? texels : 0;
+}
+
 static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     tsr_device_info *info = &d->info;
     info->backend = "gles";
@@ -126,9 +135,11 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     d->max_rounds = llvmpipe ? 65535 : 0;
     info->is_cpu = llvmpipe || strstr(info->name, "softpipe") || strstr(info->name, "SwiftShader");
     bool gpu =
-        desc->kernels == TSR_KERNELS_SHARED || (desc->kernels == TSR_KERNELS_AUTO && !info->is_cpu);
-    d->kernels = tsr_gles_kernels(gpu ? TSR_KERNELS_SHARED : TSR_KERNELS_DIRECT);
+        desc->kernels >= TSR_KERNELS_SHARED || (desc->kernels == TSR_KERNELS_AUTO && !info->is_cpu);
+    tsr_kernel_choice fitting = gpu ? TSR_KERNELS_BLOCKS : TSR_KERNELS_DIRECT;
+    d->kernels = tsr_gles_kernels(desc->kernels == TSR_KERNELS_AUTO ? fitting : desc->kernels);
     d->sample = !gpu;
+    d->block_texels = block_texels(info);
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
     info->has_float_blend = tsr_gl->EXT_float_blend;
     d->reset_status =

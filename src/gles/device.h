@@ -23,6 +23,7 @@ struct tsr_backend_device {
     GLuint vertex_array;
     tsr_layout_limits limits;
     int max_rounds;                 /* of a fragment's loops; 0: no limit */
+    int block_texels;               /* see tsr_plan_options */
     bool sample;                    /* how texels are read: glsl/prelude.glsl */
     const tsr_gpu_kernels *kernels; /* of nodes that are given no others */
     tsr_device_info info;

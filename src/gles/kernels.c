@@ -2,16 +2,15 @@
 #include "gles/kernels.h"
 
 #include "base/error.h"
+#include "gles/blocks.h"
 #include "gles/device.h"
 #include "glsl_kernels.h"
 
-/* Of programs in plain text, to keep them short. */
-enum { MAX_TAPS = 8, MAX_ROW = 64, MAX_SPREAD = 8 };
+enum { MAX_SPREAD = 8 };
 /* Input tiles that a slice of a sum has at least, where it is cut for speed. */
 enum { MIN_SLICE = 4 };
 
-/* What glsl/row.glsl needs. */
-static void set_row(tsr_pass *pass, int taps, int row) {
+void tsr_gles_set_row(tsr_pass *pass, int taps, int row) {
     tsr_pass_repeat(pass, "TAPS", taps, "EACH_TAP");
     tsr_pass_repeat(pass, "ROW", row, "EACH_COLUMN");
 }
@@ -40,15 +39,14 @@ static void set_slices(tsr_plan *plan, tsr_pass *pass, const slices *s, int outp
     tsr_pass_ints(pass, "slices", (int)s->tiles, tsr_plan_layout(plan, output)->n, 0, 0);
 }
 
-static tsr_pass *lower_convolution(tsr_plan *plan, const tsr_convolution *conv, int input,
-                                   int output) {
+tsr_pass *tsr_gles_convolution(tsr_plan *plan, const tsr_convolution *conv, int input, int output) {
     const tsr_window *w = &conv->window;
     bool depthwise = conv->group_inputs == 1 && conv->group_outputs == 1 && w->group > 1;
-    int chunks = (int)((w->kernel[1] + MAX_TAPS - 1) / MAX_TAPS),
+    int chunks = (int)((w->kernel[1] + TSR_MAX_TAPS - 1) / TSR_MAX_TAPS),
         taps = (int)((w->kernel[1] + chunks - 1) / chunks);
     int64_t row = (tsr_plan_layout(plan, output)->planes - 1) * w->stride[1] +
                   (taps - 1) * w->dilation[1] + 1;
-    bool any = row > MAX_ROW;
+    bool any = row > TSR_MAX_ROW;
     depthwise = depthwise && !any;
     int tiles = depthwise ? 1 : tsr_tiles_per_output(conv);
     slices cut = choose_slices(plan, output, any ? 1 : tiles, w->kernel[0] + 2);
@@ -71,7 +69,7 @@ static tsr_pass *lower_convolution(tsr_plan *plan, const tsr_convolution *conv, 
     tsr_pass_ints(pass, "window_x", chunks, 0, 0, (int)w->pad_begin[1]);
     tsr_pass_define(pass, "STRIDE", (int)w->stride[1]);
     tsr_pass_define(pass, "DILATION", (int)w->dilation[1]);
-    set_row(pass, taps, (int)row);
+    tsr_gles_set_row(pass, taps, (int)row);
     if (!depthwise)
         set_slices(plan, pass, &cut, output);
     return tsr_add_slices(plan, pass, output, cut.count);
@@ -80,11 +78,11 @@ static tsr_pass *lower_convolution(tsr_plan *plan, const tsr_convolution *conv, 
 /* Does glsl/conv_transpose.glsl apply? It moves its output's pixels apart by the stride. */
 static bool by_phases(const tsr_window *w) {
     return w->dilation[0] == 1 && w->dilation[1] == 1 && w->stride[1] <= MAX_SPREAD &&
-           w->kernel[1] <= MAX_TAPS * w->stride[1];
+           w->kernel[1] <= TSR_MAX_TAPS * w->stride[1];
 }
 
-static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, int input,
-                                  const tsr_node *node) {
+tsr_pass *tsr_gles_transposed(tsr_plan *plan, const tsr_convolution *conv, int input,
+                              const tsr_node *node) {
     const tsr_window *w = &conv->window;
     int output = tsr_plan_output_spread(plan, node, 0, by_phases(w) ? (int)w->stride[1] : 1);
     const tsr_layout *l = tsr_plan_layout(plan, output);
@@ -109,7 +107,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, i
     }
     tsr_plan_loops(plan, 1, 2, (int64_t[]){cut.tiles, w->kernel[0] / w->stride[0] + 1});
     tsr_pass_define(pass, "STRIDE", (int)stride);
-    set_row(pass, taps, l->planes + taps - 1);
+    tsr_gles_set_row(pass, taps, l->planes + taps - 1);
     set_slices(plan, pass, &cut, output);
     return tsr_add_slices(plan, pass, output, cut.count);
 }
@@ -126,22 +124,33 @@ static tsr_pass *lower_matmul(tsr_plan *plan, int a, int b, int rank, int64_t in
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
+enum { BUSY_FRAGMENTS = 16384 }; /* for the fragment units of a large GPU */
+
 static const tsr_gpu_kernels direct = {
     .name = "direct",
-    .convolution = lower_convolution,
-    .conv_transpose = lower_transposed,
+    .convolution = tsr_gles_convolution,
+    .conv_transpose = tsr_gles_transposed,
     .matmul = lower_matmul,
 };
 static const tsr_gpu_kernels shared = {
     .name = "shared",
-    .convolution = lower_convolution,
-    .conv_transpose = lower_transposed,
+    .convolution = tsr_gles_convolution,
+    .conv_transpose = tsr_gles_transposed,
     .matmul = lower_matmul,
-    .busy_fragments = 16384, /* for the fragment units of a large GPU */
+    .busy_fragments = BUSY_FRAGMENTS,
+};
+static const tsr_gpu_kernels blocks = {
+    .name = "blocks",
+    .convolution = tsr_block_convolution,
+    .conv_transpose = tsr_block_transposed,
+    .matmul = lower_matmul,
+    .busy_fragments = BUSY_FRAGMENTS,
 };
 
 const tsr_gpu_kernels *tsr_gles_kernels(tsr_kernel_choice choice) {
-    return choice == TSR_KERNELS_SHARED ? &shared : &direct;
+    return choice == TSR_KERNELS_BLOCKS   ? &blocks
+           : choice == TSR_KERNELS_SHARED ? &shared
+                                          : &direct;
 }
 
 static tsr_cache_key hash_texts(void) {
@@ -152,6 +161,6 @@ static tsr_cache_key hash_texts(void) {
 }
 
 void tsr_gles_offer_kernels(const tsr_backend_device *device, tsr_kernel_offer *offer) {
-    static const tsr_gpu_kernels *const kinds[] = {&direct, &shared, NULL};
+    static const tsr_gpu_kernels *const kinds[] = {&direct, &shared, &blocks, NULL};
     *offer = (tsr_kernel_offer){kinds, device->kernels, hash_texts()};
 }

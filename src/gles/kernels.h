@@ -11,4 +11,17 @@ const tsr_gpu_kernels *tsr_gles_kernels(tsr_kernel_choice choice);
 /* For tsr_backend. */
 void tsr_gles_offer_kernels(const tsr_backend_device *device, tsr_kernel_offer *offer);
 
+/* ---- for src/gles/blocks.c ---- */
+
+/* Of programs in plain text, to keep them short. */
+enum { TSR_MAX_TAPS = 8, TSR_MAX_ROW = 64 };
+
+/* What glsl/row.glsl needs. */
+void tsr_gles_set_row(tsr_pass *pass, int taps, int row);
+
+/* As those of tsr_gpu_kernels, with weights in textures. */
+tsr_pass *tsr_gles_convolution(tsr_plan *plan, const tsr_convolution *conv, int input, int output);
+tsr_pass *tsr_gles_transposed(tsr_plan *plan, const tsr_convolution *conv, int input,
+                              const tsr_node *node);
+
 #endif

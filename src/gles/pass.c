@@ -39,6 +39,26 @@ static void set_uniforms(const tsr_pass *pass, const tsr_gles_pass *p) {
         glUniform4fv(p->program->posts, pass->post_count, params[0]);
 }
 
+/* Tile k of a tensor that does not wrap. */
+static void draw_tile(const tsr_layout *l, int k) {
+    int column = k & ((1 << l->columns_log2) - 1), row = k >> l->columns_log2;
+    glViewport(l->texture_x + column * l->tile_w, l->texture_y + row * l->h, l->tile_w, l->h);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+}
+
+static void draw_parts(const tsr_pass *pass, const tsr_gles_pass *p, const tsr_layout *l) {
+    GLsizeiptr bytes = (GLsizeiptr)pass->table_w * 4 * (GLsizeiptr)sizeof(float), begin = 0;
+    int images = l->n / pass->part_count;
+    for (int i = 0; i < pass->part_count; i++) {
+        glUniform4iv(p->program->part, 2, pass->parts[i].uniforms[0]);
+        for (int t = 0; t < l->tiles; t++, begin += bytes) {
+            glBindBufferRange(GL_UNIFORM_BUFFER, 0, p->blocks, begin, bytes);
+            for (int n = i * images; n < (i + 1) * images; n++)
+                draw_tile(l, n * l->tiles + t);
+        }
+    }
+}
+
 static void draw_pass(const tsr_runner *r, int index) {
     const tsr_pass *pass = &r->base.plan->passes[index];
     const tsr_gles_pass *p = &r->passes[index];
@@ -58,6 +78,10 @@ static void draw_pass(const tsr_runner *r, int index) {
     glUniform2i(p->program->output_begin, l->texture_x, l->texture_y);
     set_uniforms(pass, p);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, r->targets[output->storage].framebuffer);
+    if (pass->part_count) {
+        draw_parts(pass, p, l);
+        return;
+    }
     glViewport(l->texture_x, l->texture_y, l->texture_w, l->texture_h);
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }

@@ -158,6 +158,7 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel) {
     p->output_begin = glGetUniformLocation(p->id, "O_begin");
     p->table_inverse = glGetUniformLocation(p->id, "table_inverse");
     p->posts = glGetUniformLocation(p->id, "posts");
+    p->part = glGetUniformLocation(p->id, "part");
     for (int i = 0; i < TSR_MAX_SOURCES; i++) {
         p->source_size[i] = source_location(p, i, "_size");
         p->source_grid[i] = source_location(p, i, "_grid");

@@ -46,8 +46,10 @@ tsr_status tsr_gles_runner_create(tsr_backend_device *device, const tsr_graph *g
     if (!r)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
-    const tsr_plan_options limits = {
-        .limits = device->limits, .max_rounds = device->max_rounds, .kernels = device->kernels};
+    const tsr_plan_options limits = {.limits = device->limits,
+                                     .max_rounds = device->max_rounds,
+                                     .block_texels = device->block_texels,
+                                     .kernels = device->kernels};
     tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
     if (status == TSR_OK)
         status = build(r);

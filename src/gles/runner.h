@@ -9,6 +9,7 @@
 typedef struct tsr_gles_pass {
     tsr_program *program;
     GLuint table;                     /* texture; 0 if the kernel has none */
+    GLuint blocks;                    /* buffer: the table of a pass of parts */
     GLint uniforms[TSR_MAX_UNIFORMS]; /* locations */
 } tsr_gles_pass;
 

@@ -68,6 +68,10 @@ void tsr_gl_state_save(tsr_gl_state *s) {
     glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &s->read_framebuffer);
     glGetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &s->pack_buffer);
     glGetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &s->unpack_buffer);
+    glGetIntegerv(GL_UNIFORM_BUFFER_BINDING, &s->uniform_buffer);
+    glGetIntegeri_v(GL_UNIFORM_BUFFER_BINDING, 0, &s->block_buffer);
+    glGetInteger64i_v(GL_UNIFORM_BUFFER_START, 0, &s->block_begin);
+    glGetInteger64i_v(GL_UNIFORM_BUFFER_SIZE, 0, &s->block_size);
     glGetIntegerv(GL_ACTIVE_TEXTURE, &s->active_texture);
     glGetIntegerv(GL_VIEWPORT, s->viewport);
     glGetIntegerv(GL_SCISSOR_BOX, s->scissor);
@@ -86,6 +90,15 @@ void tsr_gl_state_save(tsr_gl_state *s) {
     tsr_gl_state_defaults();
 }
 
+static void restore_blocks(const tsr_gl_state *s) {
+    if (s->block_size)
+        glBindBufferRange(GL_UNIFORM_BUFFER, 0, (GLuint)s->block_buffer, (GLintptr)s->block_begin,
+                          (GLsizeiptr)s->block_size);
+    else /* as a whole, or none */
+        glBindBufferBase(GL_UNIFORM_BUFFER, 0, (GLuint)s->block_buffer);
+    glBindBuffer(GL_UNIFORM_BUFFER, (GLuint)s->uniform_buffer);
+}
+
 void tsr_gl_state_restore(const tsr_gl_state *s) {
     for (GLuint i = 0; i < TSR_GL_UNITS; i++) {
         glActiveTexture(GL_TEXTURE0 + i);
@@ -102,6 +115,7 @@ void tsr_gl_state_restore(const tsr_gl_state *s) {
     glViewport(s->viewport[0], s->viewport[1], s->viewport[2], s->viewport[3]);
     glScissor(s->scissor[0], s->scissor[1], s->scissor[2], s->scissor[3]);
     glActiveTexture((GLenum)s->active_texture);
+    restore_blocks(s);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, (GLuint)s->unpack_buffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, (GLuint)s->pack_buffer);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)s->read_framebuffer);

@@ -14,7 +14,8 @@ enum {
 
 typedef struct tsr_gl_state {
     GLint program, vertex_array, draw_framebuffer, read_framebuffer, pack_buffer, unpack_buffer,
-        active_texture;
+        active_texture, uniform_buffer, block_buffer;
+    GLint64 block_begin, block_size; /* of the indexed binding that draws use */
     GLint viewport[4], scissor[4];
     GLint texture_2d[TSR_GL_UNITS], texture_array[TSR_GL_UNITS], sampler[TSR_GL_UNITS];
     GLint pixel_store[TSR_GL_PIXEL_STORES];

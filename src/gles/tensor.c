@@ -92,6 +92,14 @@ GLuint tsr_texture_table(int width, int height, bool half, const float *texels) 
     return texture;
 }
 
+GLuint tsr_buffer_blocks(size_t floats, const float *texels) {
+    GLuint buffer = 0;
+    glGenBuffers(1, &buffer);
+    glBindBuffer(GL_UNIFORM_BUFFER, buffer);
+    glBufferData(GL_UNIFORM_BUFFER, (GLsizeiptr)(floats * sizeof *texels), texels, GL_STATIC_DRAW);
+    return buffer;
+}
+
 void tsr_target_upload(const tsr_target *target, const tsr_layout *l, const float *texels) {
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D_ARRAY, target->texture);

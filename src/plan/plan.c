@@ -111,6 +111,15 @@ int tsr_plan_operand(tsr_plan *plan, int value, int rank) {
                    : tsr_plan_reshape(plan, tsr_plan_value(plan, value), &shape);
 }
 
+void tsr_plan_narrow(tsr_plan *plan, int tensor, int planes) {
+    tsr_layout *l = &plan->tensors[tensor].layout;
+    const tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
+    const tsr_layout_wish wish = {.planes = planes, .spread = l->spread, .half = l->half};
+    tsr_layout narrow;
+    if (tsr_layout_make(&shape, &plan->limits, wish, &narrow) == TSR_OK)
+        *l = narrow;
+}
+
 int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i) {
     return tsr_plan_output_spread(plan, node, i, 1);
 }
@@ -198,6 +207,15 @@ void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const v
     pass->table_data = copy;
 }
 
+tsr_part *tsr_plan_parts(tsr_plan *plan, tsr_pass *pass, int count) {
+    tsr_part *parts = TSR_NEW(plan->arena, count, tsr_part);
+    if (!parts)
+        tsr_plan_out_of_memory(plan);
+    pass->parts = parts;
+    pass->part_count = parts ? count : 0;
+    return parts;
+}
+
 void tsr_pass_post_unary(tsr_pass *pass, tsr_op op, const float param[2]) {
     pass->posts[pass->post_count++] = (tsr_pass_post){op, {param[0], param[1]}, TSR_NONE, false};
 }
@@ -275,6 +293,7 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .half = options->half,
                        .keep_all = options->keep_all,
                        .max_rounds = options->max_rounds,
+                       .block_texels = options->block_texels,
                        .max_sources = options->max_sources ? options->max_sources : TSR_MAX_SOURCES,
                        .kernels = options->kernels,
                        .fallback = options->fallback};

@@ -49,6 +49,17 @@ typedef enum tsr_pass_kind {
     TSR_PASS_UPLOAD, /* `value`, from memory to `output` */
 } tsr_pass_kind;
 
+/* Texels that a uniform block's size is a multiple of: it may begin at each multiple of its size.
+ */
+enum { TSR_BLOCK_ALIGNED = 16 };
+
+/* A part of a pass whose weights lie in uniform blocks: it writes as many images of the output as
+ * each other part, with one draw for each of their tiles. Row part * tiles + tile of the table is
+ * the block of these draws. */
+typedef struct tsr_part {
+    int uniforms[2][4]; /* `part` */
+} tsr_part;
+
 struct tsr_pass {
     tsr_pass_kind kind;
     int node;           /* index in the graph; TSR_NONE for copies to plain outputs */
@@ -63,10 +74,12 @@ struct tsr_pass {
     tsr_table_fn *table;    /* NULL: none; called when a runner is made */
     const void *table_data; /* lives in the plan's arena */
     int table_w, table_h;
-    bool table_half;  /* may be stored in 16 bits */
-    const char *body; /* of a custom operator, in the backend's shading language; else NULL */
-    int groups[3];    /* workgroups of a compute kernel with an entry point of its own; 0: one
-                         invocation for each texel of the output */
+    bool table_half;       /* may be stored in 16 bits */
+    const tsr_part *parts; /* part_count of them */
+    int part_count;        /* 0: the pass is one draw, its table a texture */
+    const char *body;      /* of a custom operator, in the backend's shading language; else NULL */
+    int groups[3];         /* workgroups of a compute kernel with an entry point of its own; 0: one
+                              invocation for each texel of the output */
 };
 
 typedef struct tsr_plan_tensor {
@@ -92,7 +105,7 @@ typedef struct tsr_plan {
     const tsr_graph *graph;
     tsr_layout_limits limits;
     bool half, keep_all, fallback;
-    int max_rounds, max_sources;
+    int max_rounds, max_sources, block_texels;
     const tsr_gpu_kernels *kernels;
     tsr_status status;  /* of the first failure: later calls do nothing */
     int node;           /* being lowered */
@@ -111,11 +124,12 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
-    bool half;       /* 16-bit storage for everything but inner sums */
-    bool keep_all;   /* share no storage */
-    bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
-    int max_rounds;  /* that all loops of a fragment may make, 0: no limit */
-    int max_sources; /* of a pass, 0: TSR_MAX_SOURCES */
+    bool half;        /* 16-bit storage for everything but inner sums */
+    bool keep_all;    /* share no storage */
+    bool fallback;    /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
+    int max_rounds;   /* that all loops of a fragment may make, 0: no limit */
+    int block_texels; /* of 16 bytes, that a uniform block holds; a multiple of TSR_BLOCK_ALIGNED */
+    int max_sources;  /* of a pass, 0: TSR_MAX_SOURCES */
     bool plain_outputs;         /* copy graph outputs to plain textures: one plane, not wrapped */
     uint64_t max_bytes;         /* refuse plans of more; 0: no limit */
     tsr_lower_fn *const *lower; /* by operator; NULL where there is none */
@@ -157,6 +171,8 @@ int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elemen
 int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i);
 /* The same, whose fragments write pixels this many columns apart: see tsr_layout. */
 int tsr_plan_output_spread(tsr_plan *plan, const tsr_node *node, int i, int spread);
+/* Gives a tensor that no pass knows yet at most so many planes. */
+void tsr_plan_narrow(tsr_plan *plan, int tensor, int planes);
 /* The same elements in the same order with another shape: the tensor itself if the texels agree,
  * else a copying pass. */
 int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape);
@@ -183,6 +199,8 @@ tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output);
 /* Gives the pass a table; a copy of the `size` bytes of data lives as long as the plan. */
 void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const void *data,
                     size_t size);
+/* Makes the pass one of parts, which the caller fills; NULL without memory. */
+tsr_part *tsr_plan_parts(tsr_plan *plan, tsr_pass *pass, int count);
 void tsr_pass_post_unary(tsr_pass *pass, tsr_op op, const float param[2]);
 void tsr_pass_post_binary(tsr_plan *plan, tsr_pass *pass, tsr_op op, int tensor, bool swapped);
 

@@ -200,6 +200,7 @@ static void bind_buffers(void) {
         make_buffer(targets[i]);
     for (GLuint i = 0; i < 4; i++)
         gl.BindBufferBase(GL_UNIFORM_BUFFER, i, make_buffer(GL_UNIFORM_BUFFER));
+    gl.BindBufferRange(GL_UNIFORM_BUFFER, 0, make_buffer(GL_UNIFORM_BUFFER), 1024, 512);
     GLuint feedback;
     gl.GenTransformFeedbacks(1, &feedback);
     gl.BindTransformFeedback(GL_TRANSFORM_FEEDBACK, feedback);
@@ -355,6 +356,7 @@ typedef struct gl_picture {
     float scalars[SCALAR_COUNT][4];
     GLint units[MAX_UNITS][UNIT_NAMES];
     GLint uniform_buffers[4], feedback_buffer;
+    GLint64 uniform_range[2];
     GLint masks[MAX_BUFFERS][4], blends[MAX_BUFFERS];
     GLint attribute[4], filter;
     float attribute_value[4], uniform[4];
@@ -405,6 +407,8 @@ static void take_picture(gl_picture *p) {
     take_units(p);
     for (GLuint i = 0; i < 4; i++)
         gl.GetIntegeri_v(GL_UNIFORM_BUFFER_BINDING, i, &p->uniform_buffers[i]);
+    gl.GetInteger64i_v(GL_UNIFORM_BUFFER_START, 0, &p->uniform_range[0]);
+    gl.GetInteger64i_v(GL_UNIFORM_BUFFER_SIZE, 0, &p->uniform_range[1]);
     gl.GetIntegeri_v(GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, 0, &p->feedback_buffer);
     for (GLuint i = 0; i < MAX_BUFFERS && gl.OES_draw_buffers_indexed; i++) {
         gl.GetIntegeri_v(GL_COLOR_WRITEMASK, i, p->masks[i]);

@@ -5,7 +5,7 @@
 static case_environments environments_here(void) {
     static const backend_case textures[] = {
         {.limits = {0}},
-        {.limits.kernels = TSR_KERNELS_SHARED},
+        {.limits.kernels = TSR_KERNELS_BLOCKS},
         {.limits.max_draw_buffers = 2},
         {.limits.max_texture_size = 32, .limits.max_draw_buffers = 1},
         {.precision = TSR_FP16},

@@ -88,6 +88,9 @@ for name in p q; do raw 4 2 7 | cat - <(raw 4 10 8) | npy 1 "$(header '<f4' '1, 
 expect 0 '2 files' run split.onnx --backend cpu --allow-nan -i six -o 'a_*.npy' -o 'b_*.npy'
 "$tool" run split.onnx --backend cpu --allow-nan -i six/p.npy -o b=b.npy >out
 check 'the second output of two' cmp b.npy b_p.npy
+expect 2 'two outputs would be written to the same files' run split.onnx --backend cpu -i six -o 'a_*.npy' -o './a_*.npy'
+expect 2 'is the folder of the inputs' run blur.onnx --backend cpu -i in -o ./in/
+expect 0 '1 file' run blur.onnx --backend cpu -i 'in/z.*' -o 'in/../z_*.npy'
 
 # ---- shards ------------------------------------------------------------------------------------------
 
@@ -159,7 +162,7 @@ expect 2 'only one input' run add.onnx --backend cpu -i in -i - -o o
 expect 2 'no file for input' run add.onnx --backend cpu -i in -o o
 expect 2 'named for two' run split.onnx --backend cpu -i six -o o -o o
 cp in/a.png mixed/kept.png
-expect 2 'mixed/a.png: is an input' "${many[@]}" -i mixed -o mixed
+expect 2 'mixed/a.png: is an input' "${many[@]}" -i 'mixed/*' -o 'mixed/*.png'
 check 'inputs are not written over' cmp mixed/a.png mixed/kept.png
 cp made_B9.npy mixed/a.npy
 expect 2 'would be written for' "${many[@]}" -i mixed -o o

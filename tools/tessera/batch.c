@@ -152,6 +152,20 @@ static tsr_status run(batch *b) {
 /* ---- getting ready -----------------------------------------------------------------------------
  */
 
+/* Against the inputs and the outputs before it. */
+static tsr_status check_sink(const batch *b, const delivery *d, const char *path) {
+    if (sink_goes_to(&d->sink, b->input->many))
+        return fail(TSR_INVALID_ARGUMENT,
+                    "%s: is the folder of the inputs; the next run, or another shard, would take "
+                    "the outputs for inputs",
+                    path);
+    for (const delivery *other = b->deliveries; other < d; other++)
+        if (sink_is_same(&other->sink, &d->sink))
+            return fail(TSR_INVALID_ARGUMENT, "%s: two outputs would be written to the same files",
+                        path);
+    return sink_check(&d->sink, b->source.paths, b->source.path_count);
+}
+
 /* Done before the model is prepared, so that it is not done in vain. */
 static tsr_status open_sinks(batch *b, int count, const char **paths) {
     b->deliveries = calloc((size_t)count + 1, sizeof *b->deliveries);
@@ -163,7 +177,7 @@ static tsr_status open_sinks(batch *b, int count, const char **paths) {
         delivery *d = &b->deliveries[b->delivery_count];
         TRY(sink_open(&d->sink, paths[i]));
         b->delivery_count++;
-        TRY(sink_check(&d->sink, b->source.paths, b->source.path_count));
+        TRY(check_sink(b, d, paths[i]));
         TRY_LIBRARY(tsr_model_output(b->job->model, i, &d->info));
     }
     return b->delivery_count ? TSR_OK

@@ -73,6 +73,34 @@ void sink_close(sink *s) {
     *s = (sink){0};
 }
 
+/* A file by whatever path; of one that is not there both are 0. */
+typedef struct identity {
+    dev_t device;
+    ino_t number;
+} identity;
+
+static identity identify(const char *path) {
+    struct stat place;
+    return stat(path, &place) == 0 ? (identity){place.st_dev, place.st_ino} : (identity){0};
+}
+
+static bool is_same_file(identity a, identity b) {
+    return a.number && a.number == b.number && a.device == b.device;
+}
+
+/* Of the folder that the files go to. */
+static identity identify_folder(const sink *s) {
+    char *slash = strrchr(s->pattern, '/');
+    if (!slash)
+        return identify(".");
+    if (slash == s->pattern)
+        return identify("/");
+    *slash = 0;
+    identity folder = identify(s->pattern);
+    *slash = '/';
+    return folder;
+}
+
 /* ---- checking ----------------------------------------------------------------------------------
  */
 
@@ -101,17 +129,6 @@ static tsr_status check_pairs(pairing *pairs, int64_t count) {
     return TSR_OK;
 }
 
-/* A file by whatever path; of one that is not there both are 0. */
-typedef struct identity {
-    dev_t device;
-    ino_t number;
-} identity;
-
-static identity identify(const char *path) {
-    struct stat place;
-    return stat(path, &place) == 0 ? (identity){place.st_dev, place.st_ino} : (identity){0};
-}
-
 static int compare_identities(const void *a, const void *b) {
     const identity *x = a, *y = b;
     int devices = (x->device > y->device) - (x->device < y->device);
@@ -135,6 +152,22 @@ static tsr_status check_inputs(const pairing *pairs, int64_t count) {
     }
     free(inputs);
     return status;
+}
+
+static const char *name_of(const sink *s) {
+    const char *slash = strrchr(s->pattern, '/');
+    return slash ? slash + 1 : s->pattern;
+}
+
+bool sink_is_same(const sink *a, const sink *b) {
+    if (!a->pattern || !b->pattern)
+        return a->pattern == b->pattern;
+    return strcmp(name_of(a), name_of(b)) == 0 &&
+           is_same_file(identify_folder(a), identify_folder(b));
+}
+
+bool sink_goes_to(const sink *s, const char *folder) {
+    return s->pattern && is_same_file(identify_folder(s), identify(folder));
 }
 
 tsr_status sink_check(const sink *s, char *const *inputs, int64_t count) {

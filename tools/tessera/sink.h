@@ -16,6 +16,10 @@ void sink_close(sink *s);
 /* Would files be written over each other, or over one of these inputs? */
 tsr_status sink_check(const sink *s, char *const *inputs, int64_t count);
 
+/* Do both write the same files, by whatever path? */
+bool sink_is_same(const sink *a, const sink *b);
+bool sink_goes_to(const sink *s, const char *folder);
+
 /* name: the input's, without folder and extension. */
 tsr_status sink_write(const sink *s, const char *name, const tensor *t,
                       const image_options *options);

@@ -1,0 +1,89 @@
+"""Pairs of a sketch, with or without colour hints, and the picture to paint from it; -1 to 1."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+import hints
+import sketch
+from images import SIZE, chance, on_white, over, smooth_noise, uniform
+
+LUMA = (0.299, 0.587, 0.114)
+
+
+def training_pairs(pictures, numbers):
+    """Augmented pairs of the pictures with these numbers; the second half of them has hints."""
+    count, device = len(numbers), numbers.device
+    hinted = (torch.arange(count, device=device) >= count // 2).float()[:, None, None, None]
+    batch = recolour(pictures.take(numbers), hinted)
+    shaky = smooth_noise(count, 2, 12, device) * uniform(count, 0, 3, device)
+    shaky = shaky + smooth_noise(count, 2, 5, device) * uniform(count, 0, 5, device)
+    shaky = shaky.permute(0, 2, 3, 1) * (2 / SIZE)
+    picture, model = place(batch, placement(count, 0.7, 1.1, 0.15, device), shaky)
+    small, small_model = place(batch.roll(1, 0), placement(count, 0.25, 0.5, 0.6, device), shaky)
+    second = chance(count, 0.2, device)
+    picture, model = over(small * second, picture), over(small_model * second, model)
+    strokes = torch.floor(uniform(count - count // 2, 1, hints.MOST_STROKES + 1, device))
+    return pair(picture, model, strokes)
+
+
+def held_out_pairs(pictures, strokes, seed):
+    """The same sketches whenever asked with the same seed, on the pictures as they are."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        batch = pictures.pixels.cpu().float() / 255
+        return pair(batch, batch, torch.full((len(batch), 1, 1, 1), strokes))
+
+
+def pair(picture, model, strokes):
+    """The sketch is drawn from `model`, the picture in a shaky hand; the last len(strokes) pictures
+    get so many strokes of colour each, under the lines or over them."""
+    ink = sketch.draw(model)
+    early = chance(len(ink), 0.3, ink.device)
+    paper = (1 - ink * early).expand(-1, 3, -1, -1)
+    plain = len(ink) - len(strokes)
+    painted = hints.paint(paper[plain:], picture[plain:], strokes)
+    paper = torch.cat([paper[:plain], painted]) * (1 - ink * (1 - early))
+    return paper * 2 - 1, on_white(picture) * 2 - 1
+
+
+def placement(count, smallest, largest, shift, device):
+    """A sampling grid that turns, mirrors, scales and moves each image; the images are 2 wide."""
+    scale = uniform(count, smallest, largest, device)[:, 0, 0]
+    angle = torch.randn(count, 1, device=device) * math.radians(8)
+    mirror = 1 - 2 * chance(count, 0.5, device)[:, 0, 0]
+    stretch = 1 + 0.08 * torch.randn(count, 1, device=device)
+    reach = shift / scale
+    shift_x, shift_y = ((torch.rand(count, 1, device=device) * 2 - 1) * reach for _ in range(2))
+    cos, sin = torch.cos(angle) / scale, torch.sin(angle) / scale
+    rows = [cos * mirror, -sin * mirror, shift_x, sin * stretch, cos * stretch, shift_y]
+    matrix = torch.cat(rows, 1).view(count, 2, 3)
+    return F.affine_grid(matrix, (count, 1, SIZE, SIZE), align_corners=False)
+
+
+def place(batch, grid, shaky):
+    """The batch on the grid, and once more drawn by a shaky hand."""
+    return (F.grid_sample(batch, g, align_corners=False) for g in (grid, grid + shaky))
+
+
+def recolour(batch, hinted):
+    """Slight changes of colour; in some of the hinted images strong ones, because there the hints
+    and not the shape should decide."""
+    count, device = len(batch), batch.device
+    strong = hinted * chance(count, 0.3, device)
+    colour, alpha = batch[:, :3], batch[:, 3:]
+    luma = sum(w * colour[:, i : i + 1] for i, w in enumerate(LUMA))
+    turn = torch.randn(count, 1, 1, 1, device=device) * (0.05 + 3 * strong)
+    chroma = rotate_hue(colour - luma, turn)
+    saturation = 1 + uniform(count, -0.15, 0.15, device)
+    contrast = 1 + uniform(count, -0.08, 0.08, device)
+    colour = (luma + chroma * saturation - 0.5 * alpha) * contrast + 0.5 * alpha
+    return torch.cat([torch.minimum(F.relu(colour), alpha), alpha], 1)
+
+
+def rotate_hue(chroma, angle):
+    """Turns colours about the grey axis by `angle` (radians)."""
+    turned = chroma.roll(-2, 1) - chroma.roll(-1, 1)
+    mean = chroma.mean(1, keepdim=True) * (1 - torch.cos(angle))
+    return chroma * torch.cos(angle) + turned * (torch.sin(angle) / math.sqrt(3)) + mean

@@ -1,0 +1,132 @@
+"""Trains the generator until --minutes or --steps are over; called again, goes on from there."""
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import torch
+
+from dataset import Pictures
+from measure import HeldOut
+from model import save_generator
+from replay import Replay
+from trainer import Trainer
+
+CHECKPOINT_SECONDS = 120
+REPORT_SECONDS = 60
+FINISHING_SECONDS = 20  # batch statistics, the last measurement and two files
+HOLD = 0.4  # the share of all steps at the full rate, before it falls to zero
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", help="what prepare.py wrote")
+    parser.add_argument("folder", type=Path, help="for checkpoint.pt and generator.pt")
+    parser.add_argument("--minutes", type=float, default=1e9, help="of this call, loading included")
+    parser.add_argument("--steps", type=int, default=30000, help="of the whole training")
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--ngf", type=int, default=24, help="generator's width")
+    parser.add_argument("--ndf", type=int, default=32, help="discriminator's width")
+    parser.add_argument("--l1", type=float, default=100.0, help="weight of L1 loss")
+    parser.add_argument("--rate", type=float, default=2e-4)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cuda-graph", action="store_true", help="replay each step as one graph")
+    return parser.parse_args()
+
+
+def rate_at(step, options):
+    falling = (step / options.steps - HOLD) / (1 - HOLD)
+    return options.rate * (1 - max(falling, 0.0))
+
+
+def replace(path, write):
+    """Writes beside the file first, so that a stop in mid-write leaves the old one."""
+    beside = path.with_suffix(".new")
+    write(beside)
+    os.replace(beside, path)
+
+
+def save_checkpoint(trainer, options):
+    state = {**trainer.state(), "cpu_random": torch.get_rng_state()}
+    if trainer.device.type == "cuda":
+        state["cuda_random"] = torch.cuda.get_rng_state()
+    replace(options.folder / "checkpoint.pt", lambda path: torch.save(state, path))
+
+
+def resume(trainer, options):
+    path = options.folder / "checkpoint.pt"
+    if not path.exists():
+        return
+    state = torch.load(path, map_location=trainer.device)
+    trainer.restore(state)
+    torch.set_rng_state(state["cpu_random"].cpu())
+    if trainer.device.type == "cuda":
+        torch.cuda.set_rng_state(state["cuda_random"].cpu())
+    print(f"going on from step {trainer.steps}", flush=True)
+
+
+class Report:
+    """A line a minute: where training is and how well it does."""
+
+    def __init__(self, trainer, held_out, options):
+        self.trainer, self.held_out, self.options = trainer, held_out, options
+        self.steps, self.time = trainer.steps, time.monotonic()
+
+    def line(self, generator):
+        trainer = self.trainer
+        plain, hinted = self.held_out.errors(generator)
+        now = time.monotonic()
+        speed = (trainer.steps - self.steps) / (now - self.time)
+        self.steps, self.time = trainer.steps, now
+        l1, adversarial, judged = trainer.losses.tolist()
+        left = (self.options.steps - trainer.steps) / max(speed, 1e-9) / 60
+        print(
+            f"step {trainer.steps} of {self.options.steps},"
+            f" {speed:.1f} steps/s, {left:.1f} min left;"
+            f" training L1 {l1:.4f} G {adversarial:+.2f} D {judged:.2f};"
+            f" held-out L1 {plain:.4f}, with hints {hinted:.4f}",
+            flush=True,
+        )
+        return plain, hinted
+
+
+def train(trainer, report, options, end):
+    """Steps until all are done or the time is over."""
+    update = Replay(trainer.update) if options.cuda_graph else trainer.update
+    saved = reported = time.monotonic()
+    while trainer.steps < options.steps and time.monotonic() < end:
+        trainer.set_rate(rate_at(trainer.steps, options))
+        update()
+        trainer.finish_step()
+        if time.monotonic() - reported > REPORT_SECONDS:
+            report.line(trainer.average)
+            reported = time.monotonic()
+        if time.monotonic() - saved > CHECKPOINT_SECONDS:
+            save_checkpoint(trainer, options)
+            saved = time.monotonic()
+
+
+def main():
+    end = time.monotonic() - FINISHING_SECONDS
+    options = parse()
+    end += options.minutes * 60
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.manual_seed(options.seed)
+    torch.backends.cudnn.benchmark = True
+    options.folder.mkdir(parents=True, exist_ok=True)
+    held_out = HeldOut(Pictures(options.data, "held-out", "cpu"), device)
+    trainer = Trainer(Pictures(options.data, "train", device), options, device)
+    resume(trainer, options)
+    report = Report(trainer, held_out, options)
+    train(trainer, report, options, end)
+    save_checkpoint(trainer, options)
+    generator = trainer.averaged()
+    plain, hinted = report.line(generator)
+    about = {"ngf": options.ngf, "steps": trainer.steps, "seed": options.seed}
+    about.update(plain=plain, hinted=hinted)
+    replace(options.folder / "generator.pt", lambda path: save_generator(path, generator, about))
+
+
+if __name__ == "__main__":
+    main()

@@ -15,8 +15,8 @@ def paint(paper, pictures, strokes):
     count, device = len(pictures), pictures.device
     colours = blur(on_white(pictures), uniform(count, 1, 3, device))
     x, y = wavy_centres(count, device)
-    width = log_uniform(count, 5, 28, device)
-    tolerance = log_uniform(count, 0.15, 1.0, device)
+    width = log_uniform(count, 6, 28, device)
+    tolerance = log_uniform(count, 0.25, 1.5, device)
     start = start_cells(pictures)
     for k in range(MOST_STROKES):
         colour = colours.flatten(2).gather(2, start[:, k].expand(-1, 3, 1))[..., None]
@@ -50,7 +50,7 @@ def segment(x, y, start, width):
     """A soft-edged round segment through the pixel number `start`, 0 to 1."""
     count, device = len(start), start.device
     angle = uniform(count, 0, 3.1416, device)
-    half = uniform(count, 0, 1, device) ** 2 * 40
+    half = uniform(count, 0, 36, device)
     dx, dy = x - start % SIZE, y - start // SIZE
     along = dx * torch.cos(angle) + dy * torch.sin(angle)
     across = dy * torch.cos(angle) - dx * torch.sin(angle)

@@ -1,6 +1,7 @@
 """Trains the generator until --minutes or --steps are over; called again, goes on from there."""
 
 import argparse
+import math
 import os
 import time
 from pathlib import Path
@@ -80,7 +81,7 @@ class Report:
         speed = (trainer.steps - self.steps) / (now - self.time)
         self.steps, self.time = trainer.steps, now
         l1, adversarial, judged = trainer.losses.tolist()
-        left = (self.options.steps - trainer.steps) / max(speed, 1e-9) / 60
+        left = (self.options.steps - trainer.steps) / 60 / speed if speed else math.inf
         print(
             f"step {trainer.steps} of {self.options.steps},"
             f" {speed:.1f} steps/s, {left:.1f} min left;"

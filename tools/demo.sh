@@ -14,7 +14,7 @@ cmake --build build --parallel "$(nproc)" >/dev/null
 mkdir -p out
 picture=out/emoji_face.png
 echo "Running demos/models/edges2emoji.onnx on demos/sketches/sketch_face.png"
-run=(build/tessera run demos/models/edges2emoji.onnx -i demos/sketches/sketch_face.png --range -1:1 --threshold 0.6
+run=(build/tessera run demos/models/edges2emoji.onnx -i demos/sketches/sketch_face.png --range -1:1
     -o "$picture")
 "${run[@]}" --backend gles
 if [ -n "${TSR_WEBGPU_LIBRARY:-}" ]; then

@@ -3,6 +3,6 @@ vec4 kernel(int n, int t, int y, int x) {
 #if BROADCAST
     return A_broadcast(n, t, y, x);
 #else
-    return A_fetch(n * A_grid.x + t, y, x);
+    return A_own(n, t, y, x);
 #endif
 }

@@ -18,13 +18,16 @@ vec4 kernel(int n, int t, int y, int x) {
 
 #ifndef KERNEL_ROW
 void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
-#define PIXEL(j, unused) v[j] = kernel(n, t, y, min(x + j * SPREAD, O_size.w - 1));
+#define PIXEL(j, unused)                                                                                              \
+    o_texel.z = j;                                                                                                    \
+    v[j] = kernel(n, t, y, min(x + j * SPREAD, O_size.w - 1));
     EACH_PLANE(PIXEL, 0)
 }
 #endif
 
 void main() {
     ivec2 p = ivec2(gl_FragCoord.xy) - O_begin;
+    o_texel.xy = p;
 #if O_LINEAR
     int i = (p.y << O_grid.z) + p.x;
     int row = i / O_grid.y, k = row / O_size.z;
@@ -46,6 +49,7 @@ void main() {
     kernel_row(n, t, y, x, v);
     bvec4 holds = lessThan(ivec4(4 * t) + ivec4(0, 1, 2, 3), ivec4(O_size.y)); // padding channels stay zero
 #define STORE(j, unused)                                                                                              \
+    o_texel.z = j;                                                                                                    \
     v[j] = tsr_post(v[j], n, t, y, min(x + j * SPREAD, O_size.w - 1));                                                \
     o_plane[j] = mix(vec4(0.0), v[j], holds);
     EACH_PLANE(STORE, 0)

@@ -2,6 +2,7 @@
 // variance are one texel a tile, asked for in the same words for every plane, so that they are fetched once.
 uniform vec4 epsilon; // x
 vec4 kernel(int n, int t, int y, int x) {
-    vec4 scale = 1.0 / sqrt(C_broadcast(n, t, 0, 0) + epsilon.x);
-    return (A_fetch(n * A_grid.x + t, y, x) - B_broadcast(n, t, 0, 0)) * scale;
+    int k = n * A_grid.x + t;
+    vec4 scale = 1.0 / sqrt(C_fetch(k, 0, 0) + epsilon.x);
+    return (A_own(n, t, y, x) - B_fetch(k, 0, 0)) * scale;
 }

@@ -19,6 +19,7 @@ uniform ivec4 O_size; // of the output: N, C, H, W
 uniform ivec4 O_grid; // tiles per image, columns of a tile in a plane, log2 of the grid's columns
 uniform vec2 O_inverse; // 1 / columns of a tile, 1 / H
 uniform ivec2 O_begin; // its first texel in the texture: others may lie beside it
+ivec3 o_texel; // the one being computed, relative to that: column, row, plane
 
 // A pass's table of weights, where it has one.
 uniform sampler2D table;

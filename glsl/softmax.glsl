@@ -1,4 +1,4 @@
 // Softmax's last step: exp(a - maximum) / sum; both were made by glsl/reduce.glsl.
 vec4 kernel(int n, int t, int y, int x) {
-    return exp(A_fetch(n * A_grid.x + t, y, x) - B_broadcast(n, t, y, x)) / C_broadcast(n, t, y, x);
+    return exp(A_own(n, t, y, x) - B_broadcast(n, t, y, x)) / C_broadcast(n, t, y, x);
 }

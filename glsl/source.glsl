@@ -1,5 +1,6 @@
 // Reading a tensor. Put into a program once for each source, with T_ names defined to the source's own; T_LINEAR is 1 if
-// its texels wrap, T_PLANES and T_SPREAD say how columns lie in planes: src/plan/layout.h tells the layout.
+// its texels wrap, T_PLANES and T_SPREAD say how columns lie in planes: src/plan/layout.h tells the layout. T_SAME is 1
+// if all of it is the output's, size included.
 uniform highp sampler2DArray T_texture;
 uniform ivec4 T_size; // N, C, H, W
 uniform ivec4 T_grid; // tiles per image, columns of a tile in a plane, log2 of the grid's columns
@@ -26,19 +27,33 @@ ivec2 T_origin(int k) {
     return T_begin + ivec2(k & ((1 << T_grid.z) - 1), k >> T_grid.z) * ivec2(T_grid.y, T_size.z);
 }
 
-// Channels 4t..4t+3 of pixel (x, y) of image n, k = n * T_grid.x + t; all in range.
-vec4 T_fetch(int k, int y, int x) {
-    ivec2 place = T_place(x);
+// Row y of tile k in a plane: its texel in one of the tile's columns.
+vec4 T_cell(int k, int y, int column, int plane) {
 #if T_LINEAR
-    int i = (k * T_size.z + y) * T_grid.y + place.x;
-    return T_texel(i & ((1 << T_grid.z) - 1), i >> T_grid.z, place.y);
+    int i = (k * T_size.z + y) * T_grid.y + column;
+    return T_texel(i & ((1 << T_grid.z) - 1), i >> T_grid.z, plane);
 #else
     ivec2 cell = ivec2(k & ((1 << T_grid.z) - 1), k >> T_grid.z);
-    return T_texel(cell.x * T_grid.y + place.x, cell.y * T_size.z + y, place.y);
+    return T_texel(cell.x * T_grid.y + column, cell.y * T_size.z + y, plane);
 #endif
 }
 
-// The same, zero beside the image: a select, so that nothing outside leaks in, not even NaN.
+// Channels 4t..4t+3 of pixel (x, y) of image n, k = n * T_grid.x + t; all in range.
+vec4 T_fetch(int k, int y, int x) {
+    ivec2 place = T_place(x);
+    return T_cell(k, y, place.x, place.y);
+}
+
+// The same for the output's own pixel, in a tensor of the output's size.
+vec4 T_own(int n, int t, int y, int x) {
+#if T_SAME
+    return T_texel(o_texel.x, o_texel.y, o_texel.z);
+#else
+    return T_fetch(n * T_grid.x + t, y, x);
+#endif
+}
+
+// As T_fetch, zero beside the image: a select, so that nothing outside leaks in, not even NaN.
 vec4 T_pixel(int k, int y, int x) {
     bool inside = y >= 0 && y < T_size.z && x >= 0 && x < T_size.w;
     vec4 v = T_fetch(k, inside ? y : 0, inside ? x : 0);

@@ -4,6 +4,6 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
 #if BROADCAST
     return A_broadcast(n, t, y, x);
 #else
-    return A_fetch(n * u.A_grid.x + t, y, x);
+    return A_own(n, t, y, x);
 #endif
 }

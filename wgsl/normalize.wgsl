@@ -2,6 +2,6 @@
 //   B, C         mean, variance
 //   u.epsilon    x
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-    let centered = A_fetch(n * u.A_grid.x + t, y, x) - B_broadcast(n, t, y, x);
-    return centered / sqrt(C_broadcast(n, t, y, x) + u.epsilon.x);
+    let k = n * u.A_grid.x + t;
+    return (A_own(n, t, y, x) - B_fetch(k, 0, 0)) * inverseSqrt(C_fetch(k, 0, 0) + u.epsilon.x);
 }

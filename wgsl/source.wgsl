@@ -14,7 +14,10 @@ fn $S_load(i: i32) -> vec4f { return $S_data[i]; }
 // Channels 4t .. 4t + 3 of pixel (x, y) of image n, k = n * u.$S_grid.x + t; all in range.
 fn $S_fetch(k: i32, y: i32, x: i32) -> vec4f { return $S_load((k * u.$S_size.z + y) * u.$S_size.w + x); }
 
-// The same, zero beside the image.
+// The same for the output's own pixel, in a tensor of the output's size.
+fn $S_own(n: i32, t: i32, y: i32, x: i32) -> vec4f { return $S_fetch(n * u.$S_grid.x + t, y, x); }
+
+// As $S_fetch, zero beside the image.
 fn $S_pixel(k: i32, y: i32, x: i32) -> vec4f {
     if (y < 0 || y >= u.$S_size.z || x < 0 || x >= u.$S_size.w) {
         return vec4f();

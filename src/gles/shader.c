@@ -24,22 +24,29 @@ static void add_define(tsr_text *text, const tsr_define *define) {
     tsr_text_add(text, "\n");
 }
 
+/* Texel by texel, whatever a texel's bits. */
+static bool lies_as(const tsr_layout *a, const tsr_layout *b) {
+    tsr_layout other = *b;
+    other.half = a->half;
+    return tsr_layout_same(a, &other);
+}
+
 /* glsl/source.glsl once a source, its T_ names defined to the source's own. */
-static void add_source(tsr_text *text, char letter, const tsr_layout *layout) {
-    static const char *const names[] = {"texture", "size",  "grid",  "inverse",
-                                        "begin",   "texel", "place", "origin",
-                                        "fetch",   "pixel", "at",    "broadcast"};
+static void add_source(tsr_text *text, char letter, const tsr_layout *layout,
+                       const tsr_layout *output) {
+    static const char *const names[] = {
+        "texture", "size", "grid",  "inverse", "begin",     "texel",  "place",  "cell",  "origin",
+        "fetch",   "own",  "pixel", "at",      "broadcast", "LINEAR", "PLANES", "SPREAD"};
     enum { NAME_COUNT = sizeof names / sizeof *names };
+    tsr_text_add(text, "#define %c_LINEAR %d\n#define %c_PLANES %d\n#define %c_SPREAD %d\n", letter,
+                 layout->linear, letter, layout->planes, letter, layout->spread);
+    tsr_text_add(text, "#define T_SAME %d\n", lies_as(layout, output));
     for (int i = 0; i < NAME_COUNT; i++)
         tsr_text_add(text, "#define T_%s %c_%s\n", names[i], letter, names[i]);
-    tsr_text_add(
-        text,
-        "#define %c_LINEAR %d\n#define T_LINEAR %d\n#define T_PLANES %d\n#define T_SPREAD %d\n",
-        letter, layout->linear, layout->linear, layout->planes, layout->spread);
     tsr_text_add(text, "%s", tsr_glsl_source);
     for (int i = 0; i < NAME_COUNT; i++)
         tsr_text_add(text, "#undef T_%s\n", names[i]);
-    tsr_text_add(text, "#undef T_LINEAR\n#undef T_PLANES\n#undef T_SPREAD\n");
+    tsr_text_add(text, "#undef T_SAME\n");
 }
 
 static void add_posts(tsr_text *text, const tsr_plan *plan, const tsr_pass *pass) {
@@ -80,7 +87,7 @@ char *tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass, bool sample) {
         add_define(&text, &pass->defines[i]);
     tsr_text_add(&text, "%s%s%s", tsr_glsl_prelude, tsr_glsl_unary, tsr_glsl_binary);
     for (int i = 0; i < pass->source_count; i++)
-        add_source(&text, (char)('A' + i), tsr_plan_layout(plan, pass->sources[i]));
+        add_source(&text, (char)('A' + i), tsr_plan_layout(plan, pass->sources[i]), output);
     add_posts(&text, plan, pass);
     if (pass->body)
         add_attrs(&text, pass);

@@ -1,4 +1,5 @@
 // Sliding windows without weights. MODE 0: maximum; 1: average; 2: index of the maximum, as MaxPool's Indices.
+// DILATED 0: dilations are 1. Small windows have glsl/pool_row.glsl.
 uniform ivec4 window_y; // kernel, stride, dilation, pad
 uniform ivec4 window_x;
 uniform ivec4 counted;  // average: positions before and behind the image that count as pixels: top, left, rows, columns
@@ -7,10 +8,13 @@ uniform ivec4 order;    // indices: x 1 for column-major
 // Taps of a window that lie at from .. to - 1: the first, and the one behind the last. A window may be far larger than
 // the image.
 ivec2 taps_within(ivec4 window, int start, int from, int to) {
+#if DILATED
     int first = start >= from ? 0 : (from - start - 1) / window.z + 1;
     int end = start >= to ? 0 : (to - start - 1) / window.z + 1;
-    end = min(end, window.x);
-    return ivec2(first, max(first, end));
+#else
+    int first = max(from - start, 0), end = to - start;
+#endif
+    return ivec2(first, max(first, min(end, window.x)));
 }
 
 vec4 kernel(int n, int t, int y, int x) {

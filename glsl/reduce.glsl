@@ -1,25 +1,10 @@
-// One step of a reduction: each fragment takes a block of the input. Sums over large images run as a pyramid of such
-// steps, which keeps every fragment's work, and the rounding error, small.
+// One step of a reduction: each fragment takes a block of the input.
 //   OPERATION 0: sum; 1: maximum
-//   MAP 0: a; 1: (a - b)^2, b one texel for a whole tile; 2: exp(a - b), b a tensor to broadcast
-//   CHANNELS 1: all channels into one
-//   BLOCKS 0: one pixel a block, so that nothing but channels is left to loop over
-uniform ivec4 block; // images, unused, rows, columns of a block
+//   MAP 0: a; 1: (a - b)^2; 2: exp(a - b), b a tensor of size 1 along the axes that are reduced
+//   TILES 1: a block has many tiles; FOLD 1: at last, the channels of a texel into one
+//   PIXELS 0: a block is one pixel, so that nothing but tiles is left to loop over
+uniform ivec4 block; // images, tiles, rows, columns of one
 uniform vec4 factor; // x: of the result
-
-#if MAP == 1
-vec4 subtracted; // the fragment's b, fetched once
-vec4 mapped(int n, int t, int y, int x) {
-    vec4 d = A_fetch(n * A_grid.x + t, y, x) - subtracted;
-    return d * d;
-}
-#elif MAP == 2
-vec4 mapped(int n, int t, int y, int x) {
-    return exp(A_fetch(n * A_grid.x + t, y, x) - B_broadcast(n, t, y, x));
-}
-#else
-vec4 mapped(int n, int t, int y, int x) { return A_fetch(n * A_grid.x + t, y, x); }
-#endif
 
 #if OPERATION == 1
 #define NEUTRAL -3.402823466e38
@@ -29,35 +14,58 @@ vec4 mapped(int n, int t, int y, int x) { return A_fetch(n * A_grid.x + t, y, x)
 #define COMBINE(a, b) ((a) + (b))
 #endif
 
+vec4 subtracted; // b, the same for a whole block
+
+vec4 mapped(vec4 v) {
+#if MAP == 1
+    v -= subtracted;
+    return v * v;
+#elif MAP == 2
+    return exp(v - subtracted);
+#else
+    return v;
+#endif
+}
+
+// Columns begin to end - 1 of row y. Without a division as long as there is a column for each plane and phase: begin is a
+// multiple of them.
+vec4 line(int k, int y, int begin, int end) {
+    const int group = A_PLANES * A_SPREAD;
+    vec4 total = vec4(NEUTRAL);
+    int x = begin, column = begin / group;
+    for (; x <= end - group; x += group, column++)
+        for (int i = 0; i < group; i++) {
+            vec4 v = A_cell(k, y, column + i / A_PLANES * (A_grid.y / A_SPREAD), i % A_PLANES);
+            total = COMBINE(total, mapped(v));
+        }
+    for (; x < end; x++)
+        total = COMBINE(total, mapped(A_fetch(k, y, x)));
+    return total;
+}
+
 vec4 kernel(int n, int t, int y, int x) {
     vec4 total = vec4(NEUTRAL);
-#if MAP == 1
-    subtracted = B_broadcast(n, t, 0, 0);
+#if MAP
+    subtracted = B_broadcast(n, t, y, x);
 #endif
-#if CHANNELS
-    int t_begin = 0, t_end = A_grid.x;
+    ivec4 start = ivec4(n, t, y, x) * block;
+    ivec4 end = min(start + block, ivec4(A_size.x, A_grid.x, A_size.zw));
+    for (int u = start.y; u < end.y; u++) {
+#if PIXELS
+        vec4 sum = vec4(NEUTRAL);
+        for (int i = start.x; i < end.x; i++)
+            for (int iy = start.z; iy < end.z; iy++)
+                sum = COMBINE(sum, line(i * A_grid.x + u, iy, start.w, end.w));
 #else
-    int t_begin = t, t_end = t + 1;
+        vec4 sum = mapped(A_fetch(n * A_grid.x + u, y, x));
 #endif
-#if BLOCKS == 0
-    for (int u = t_begin; u < t_end; u++) {
+#if TILES
         bvec4 holds = lessThan(ivec4(4 * u) + ivec4(0, 1, 2, 3), ivec4(A_size.y));
-        total = mix(total, COMBINE(total, mapped(n, u, y, x)), holds);
-    }
-#else
-    ivec3 start = ivec3(n, y, x) * block.xzw, end = min(start + block.xzw, A_size.xzw);
-    for (int i = start.x; i < end.x; i++)
-        for (int u = t_begin; u < t_end; u++) {
-            bvec4 holds = lessThan(ivec4(4 * u) + ivec4(0, 1, 2, 3), ivec4(A_size.y));
-            for (int iy = start.y; iy < end.y; iy++) {
-                vec4 line = vec4(NEUTRAL);
-                for (int ix = start.z; ix < end.z; ix++)
-                    line = COMBINE(line, mapped(i, u, iy, ix));
-                total = mix(total, COMBINE(total, line), holds);
-            }
-        }
+        sum = mix(vec4(NEUTRAL), sum, holds);
 #endif
-#if CHANNELS
+        total = COMBINE(total, sum);
+    }
+#if FOLD
     total = vec4(COMBINE(COMBINE(total.x, total.y), COMBINE(total.z, total.w)));
 #endif
     return total * factor.x;

@@ -1,5 +1,6 @@
 // Sliding windows without weights.
 //   MODE                     0: maximum; 1: average; 2: index of the maximum, as MaxPool's Indices
+//   DILATED                  0: dilations are 1
 //   u.window_y, u.window_x   kernel, stride, dilation, pad
 //   u.counted                average: positions before and behind the image that count as pixels: top, left, rows,
 //                            columns
@@ -8,8 +9,13 @@
 // Taps of a window that lie at begin .. end - 1: the first, and the one behind the last. A window may be far larger
 // than the image.
 fn taps_within(window: vec4i, start: i32, begin: i32, end: i32) -> vec2i {
+#if DILATED
     let first = select((begin - start - 1) / window.z + 1, 0, start >= begin);
     let last = select((end - start - 1) / window.z + 1, 0, start >= end);
+#else
+    let first = max(begin - start, 0);
+    let last = end - start;
+#endif
     return vec2i(first, max(first, min(last, window.x)));
 }
 

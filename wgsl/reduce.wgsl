@@ -1,21 +1,29 @@
 // One step of a reduction: each invocation takes a block of the input, row by row.
+//   PIXELS   0: a block is one pixel, so that nothing but tiles is left to loop over
 #include reduction
 
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-    let start = vec3i(n, y, x) * u.block.xzw;
-    let end = min(start + u.block.xzw, u.A_size.xzw);
-    let tiles = select(vec2i(t, t + 1), vec2i(0, u.A_grid.x), CHANNELS == 1);
+    let start = vec4i(n, t, y, x) * u.block;
+    let end = min(start + u.block, vec4i(u.A_size.x, u.A_grid.x, u.A_size.zw));
+    let b = subtracted(n, t, y, x);
     var total = vec4f(NEUTRAL);
-    for (var image = start.x; image < end.x; image++) {
-        for (var tile = tiles.x; tile < tiles.y; tile++) {
-            for (var iy = start.y; iy < end.y; iy++) {
+    for (var tile = start.y; tile < end.y; tile++) {
+#if PIXELS
+        var sum = vec4f(NEUTRAL);
+        for (var image = start.x; image < end.x; image++) {
+            for (var iy = start.z; iy < end.z; iy++) {
+                let row = ((image * u.A_grid.x + tile) * u.A_size.z + iy) * u.A_size.w;
                 var line = vec4f(NEUTRAL);
-                for (var ix = start.z; ix < end.z; ix++) {
-                    line = combine(line, mapped(image, tile, iy, ix));
+                for (var i = row + start.w; i < row + end.w; i++) {
+                    line = combine(line, mapped(A_load(i), b));
                 }
-                total = add_tile(total, line, tile);
+                sum = combine(sum, line);
             }
         }
+#else
+        let sum = mapped(A_fetch(n * u.A_grid.x + tile, y, x), b);
+#endif
+        total = add_tile(total, sum, tile);
     }
     return finished(total);
 }

@@ -14,18 +14,18 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     }
     let p = O_position(o);
     let lane = i32(invocation);
-    let start = p.xzw * u.block.xzw;
-    let size = min(start + u.block.xzw, u.A_size.xzw) - start; // images, rows, columns
-    let first_tile = select(p.y, 0, CHANNELS == 1);
-    let tiles = select(1, u.A_grid.x, CHANNELS == 1);
+    let start = p * u.block;
+    let size = min(start + u.block, vec4i(u.A_size.x, u.A_grid.x, u.A_size.zw)) - start;
+    let b = subtracted(p.x, p.y, p.z, p.w);
     var total = vec4f(NEUTRAL);
-    for (var i = lane; i < size.x * tiles * size.y * size.z; i += LANES) {
-        let row = i / size.z;
-        let plane = row / size.y;
-        let image = plane / tiles;
-        let tile = first_tile + plane - image * tiles;
-        let v = mapped(start.x + image, tile, start.y + row - plane * size.y, start.z + i - row * size.z);
-        total = add_tile(total, v, tile);
+    for (var i = lane; i < size.x * size.y * size.z * size.w; i += LANES) {
+        let row = i / size.w;
+        let plane = row / size.z;
+        let image = plane / size.y;
+        let tile = start.y + plane - image * size.y;
+        let k = (start.x + image) * u.A_grid.x + tile;
+        let v = A_fetch(k, start.z + row - plane * size.z, start.w + i - row * size.w);
+        total = add_tile(total, mapped(v, b), tile);
     }
     partial[lane] = total;
     for (var half = LANES / 2; half > 0; half /= 2) {

@@ -4,48 +4,123 @@
 
 #include <limits.h>
 
-enum { ROWS = 4 };
+/* Lines of a table; taps of a pixel along an axis; columns of a program in plain text. */
+enum { LINES = 4, MAX_TAPS = 4, MAX_ROW = 32 };
 
-/* glsl/resize.glsl's table: of which input columns each output column is made (row 0), with which
- * weights (row 1); the same for rows (rows 2 and 3). */
+/* The tables of glsl/resize.glsl and glsl/resize_row.glsl. */
 typedef struct resize_table {
     tsr_resize resize;
     int width;
     int axis[2]; /* of columns, of rows; TSR_NONE: size 1 */
     int64_t in[2], out[2];
+    int pixels, row; /* of a fragment: adjacent ones, columns that they read */
 } resize_table;
 
-/* A first index below 0: outside. */
-static void fill_texels(const resize_table *t, int line, int64_t i, float *indices,
-                        float *weights) {
+static tsr_resize_taps taps_at(const resize_table *t, int line, int64_t i) {
     const tsr_resize *r = &t->resize;
     int axis = t->axis[line];
-    int64_t in = t->in[line];
-    weights[0] = 1;
-    if (axis == TSR_NONE)
-        return;
-    if (r->mode == TSR_NEAREST) {
-        indices[0] = (float)tsr_resize_nearest_index(r, axis, in, i);
-        return;
+    if (axis != TSR_NONE && r->mode != TSR_NEAREST)
+        return tsr_resize_taps_at(r, axis, t->in[line], i);
+    int64_t index = axis == TSR_NONE ? 0 : tsr_resize_nearest_index(r, axis, t->in[line], i);
+    return (tsr_resize_taps){.count = 1, .index = {index}, .weight = {1}};
+}
+
+static bool is_outside(const resize_table *t, int line, int64_t i) {
+    int axis = t->axis[line];
+    return axis != TSR_NONE && tsr_resize_is_outside(&t->resize, axis, t->in[line], i);
+}
+
+static bool has_outside(const resize_table *t) {
+    bool outside = false;
+    for (int line = 0; line < 2; line++)
+        for (int64_t i = 0; i < t->out[line] && !outside; i++)
+            outside = is_outside(t, line, i);
+    return outside;
+}
+
+/* Two lines of the table: of which input columns, or rows, each one of the output is made, and with
+ * which weights. A first index below 0: outside. */
+static void fill_taps(const resize_table *t, int line, float *texels) {
+    for (int64_t i = 0; i < t->out[line]; i++) {
+        float *indices = texels + i * 4, *weights = indices + (int64_t)t->width * 4;
+        const tsr_resize_taps taps = taps_at(t, line, i);
+        for (int k = 0; k < taps.count; k++) {
+            indices[k] = (float)taps.index[k];
+            weights[k] = (float)taps.weight[k];
+        }
+        if (is_outside(t, line, i))
+            indices[0] = -1;
     }
-    tsr_resize_taps taps = tsr_resize_taps_at(r, axis, in, i);
-    for (int k = 0; k < taps.count; k++) {
-        indices[k] = (float)taps.index[k];
-        weights[k] = (float)taps.weight[k];
-    }
-    if (tsr_resize_is_outside(r, axis, in, i))
-        indices[0] = -1;
 }
 
 static void fill_table(const void *data, float *texels) {
     const resize_table *t = data;
-    for (int line = 0; line < 2; line++) {
-        float *indices = texels + (int64_t)2 * line * t->width * 4,
-              *weights = indices + (int64_t)t->width * 4;
-        for (int64_t i = 0; i < t->out[line]; i++)
-            fill_texels(t, line, i, indices + i * 4, weights + i * 4);
+    for (int line = 0; line < 2; line++)
+        fill_taps(t, line, texels + (int64_t)2 * line * t->width * 4);
+}
+
+/* ---- pixels that share what they read -------------------------------------------------------- */
+
+/* The columns that pixels first to first + t->pixels - 1 read. */
+static void find_columns(const resize_table *t, int64_t first, int64_t *begin, int64_t *end) {
+    *begin = INT64_MAX, *end = 0;
+    for (int64_t i = first; i < first + t->pixels && i < t->out[0]; i++) {
+        const tsr_resize_taps taps = taps_at(t, 0, i);
+        for (int k = 0; k < taps.count; k++) {
+            *begin = taps.index[k] < *begin ? taps.index[k] : *begin;
+            *end = taps.index[k] >= *end ? taps.index[k] + 1 : *end;
+        }
     }
 }
+
+/* The most columns that a fragment reads. */
+static int64_t widest_row(const resize_table *t) {
+    int64_t widest = 0, begin, end;
+    for (int64_t i = 0; i < t->out[0]; i += t->pixels) {
+        find_columns(t, i, &begin, &end);
+        widest = end - begin > widest ? end - begin : widest;
+    }
+    return widest;
+}
+
+static int texels_a_column(const resize_table *t) {
+    return (t->pixels + 3) / 4;
+}
+
+static void fill_row_table(const void *data, float *texels) {
+    const resize_table *t = data;
+    float *weights = texels, *firsts = texels + (int64_t)t->width * 4;
+    int64_t begin, end;
+    for (int64_t i = 0; i < t->out[0]; i++) {
+        int64_t fragment = i / t->pixels, pixel = i % t->pixels;
+        find_columns(t, i - pixel, &begin, &end);
+        firsts[fragment * 4] = (float)begin;
+        const tsr_resize_taps taps = taps_at(t, 0, i);
+        for (int k = 0; k < taps.count; k++) {
+            int64_t column = fragment * t->row + taps.index[k] - begin;
+            weights[column * texels_a_column(t) * 4 + pixel] += (float)taps.weight[k];
+        }
+    }
+    fill_taps(t, 1, texels + (int64_t)2 * t->width * 4);
+}
+
+/* Do pixels that share columns read less, and does their table fit a texture? */
+static bool shares_columns(const tsr_plan *plan, resize_table *t, int output) {
+    if (plan->kernels->wgsl || t->resize.mode == TSR_NEAREST || has_outside(t))
+        return false;
+    int taps = t->resize.mode == TSR_LINEAR ? 2 : MAX_TAPS;
+    t->pixels = tsr_plan_layout(plan, output)->planes;
+    int64_t row = widest_row(t);
+    int64_t width = (t->out[0] + t->pixels - 1) / t->pixels * row * texels_a_column(t);
+    width = width > t->out[1] ? width : t->out[1];
+    if (row > MAX_ROW || row >= (int64_t)taps * t->pixels || width > plan->limits.max_texture_size)
+        return false;
+    t->row = (int)row;
+    t->width = (int)width;
+    return true;
+}
+
+/* ---- lowering -------------------------------------------------------------------------------- */
 
 /* Is the axis as long as before, each element where it was? */
 static bool keeps_axis(const tsr_resize *r, int axis, int64_t in) {
@@ -70,12 +145,12 @@ static tsr_status check(const tsr_resize *r, const tsr_shape *shape) {
     return TSR_OK;
 }
 
-/* The columns that a table of ROWS rows may have. */
+/* The columns that a table of LINES rows may have. */
 static int64_t longest_line(const tsr_layout_limits *limits) {
-    uint64_t texels = limits->max_buffer_bytes / (ROWS * 16);
+    uint64_t texels = limits->max_buffer_bytes / (LINES * 16);
     if (!limits->max_buffer_bytes)
         return limits->max_texture_size;
-    return texels < INT_MAX / ROWS ? (int64_t)texels : INT_MAX / ROWS;
+    return texels < INT_MAX / LINES ? (int64_t)texels : INT_MAX / LINES;
 }
 
 tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
@@ -95,16 +170,22 @@ tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
         return tsr_fail(TSR_LIMIT, "Resize to %lld rows or columns, the device allows %lld",
                         (long long)width, (long long)limit);
     table.width = (int)width;
-    int input = tsr_plan_value(plan, node->inputs[0]);
-    tsr_pass *pass = tsr_plan_pass(plan, "resize", tsr_plan_output(plan, node, 0));
+    int input = tsr_plan_value(plan, node->inputs[0]), output = tsr_plan_output(plan, node, 0);
+    bool shares = shares_columns(plan, &table, output);
+    tsr_pass *pass = tsr_plan_pass(plan, shares ? "resize_row" : "resize", output);
     tsr_pass_source(plan, pass, input);
     tsr_pass_define(pass, "TAPS",
                     table.resize.mode == TSR_NEAREST  ? 1
                     : table.resize.mode == TSR_LINEAR ? 2
-                                                      : 4);
-    tsr_pass_floats(pass, "value", table.resize.extrapolation_value, 0, 0, 0);
-    tsr_pass_table(plan, pass, fill_table, &table, sizeof table);
+                                                      : MAX_TAPS);
+    if (shares) {
+        tsr_pass_repeat(pass, "ROW", table.row, "EACH_COLUMN");
+    } else {
+        tsr_pass_define(pass, "OUTSIDE", has_outside(&table));
+        tsr_pass_floats(pass, "value", table.resize.extrapolation_value, 0, 0, 0);
+    }
+    tsr_pass_table(plan, pass, shares ? fill_row_table : fill_table, &table, sizeof table);
     pass->table_w = table.width;
-    pass->table_h = ROWS;
+    pass->table_h = LINES;
     return plan->status;
 }

@@ -2,7 +2,7 @@
 //   OPERATION 0: sum; 1: maximum
 //   MAP 0: a; 1: (a - b)^2; 2: exp(a - b), b a tensor of size 1 along the axes that are reduced
 //   TILES 1: a block has many tiles; FOLD 1: at last, the channels of a texel into one
-//   PIXELS 0: a block is one pixel, so that nothing but tiles is left to loop over
+//   PIXELS 0: a block is one pixel, so that nothing but tiles is left to loop over; COLUMNS 0: it has one column
 uniform ivec4 block; // images, tiles, rows, columns of one
 uniform vec4 factor; // x: of the result
 
@@ -27,6 +27,9 @@ vec4 mapped(vec4 v) {
 #endif
 }
 
+ivec2 place; // of a block's only column
+
+#if COLUMNS
 // Columns begin to end - 1 of row y. Without a division as long as there is a column for each plane and phase: begin is a
 // multiple of them.
 vec4 line(int k, int y, int begin, int end) {
@@ -42,12 +45,16 @@ vec4 line(int k, int y, int begin, int end) {
         total = COMBINE(total, mapped(A_fetch(k, y, x)));
     return total;
 }
+#else
+vec4 line(int k, int y, int begin, int end) { return mapped(A_cell(k, y, place.x, place.y)); }
+#endif
 
 vec4 kernel(int n, int t, int y, int x) {
     vec4 total = vec4(NEUTRAL);
 #if MAP
     subtracted = B_broadcast(n, t, y, x);
 #endif
+    place = A_place(x);
     ivec4 start = ivec4(n, t, y, x) * block;
     ivec4 end = min(start + block, ivec4(A_size.x, A_grid.x, A_size.zw));
     for (int u = start.y; u < end.y; u++) {
@@ -57,7 +64,7 @@ vec4 kernel(int n, int t, int y, int x) {
             for (int iy = start.z; iy < end.z; iy++)
                 sum = COMBINE(sum, line(i * A_grid.x + u, iy, start.w, end.w));
 #else
-        vec4 sum = mapped(A_fetch(n * A_grid.x + u, y, x));
+        vec4 sum = mapped(A_cell(n * A_grid.x + u, y, place.x, place.y));
 #endif
 #if TILES
         bvec4 holds = lessThan(ivec4(4 * u) + ivec4(0, 1, 2, 3), ivec4(A_size.y));

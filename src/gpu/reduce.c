@@ -5,12 +5,11 @@
 
 enum { SUM, MAXIMUM };
 enum { PLAIN, SQUARED_DIFFERENCE, EXP_DIFFERENCE };
-/* Texels that a fragment, or a workgroup, combines at most; that a fragment does at least, where a
- * device wants many of them. SIDE: rows and columns where rounding errors matter, as a sum of short
- * sums has smaller ones. */
-enum { FRAGMENT_TEXELS = 256, GROUP_TEXELS = 1024, LEAST_TEXELS = 32, SIDE = 16 };
+/* SIDE: of a block where rounding errors matter, as a sum of short sums has smaller ones.
+ * FEW_FRAGMENTS: that a CPU's threads shall have, at least. */
+enum { SIDE = 16, FEW_FRAGMENTS = 4096, BUSY_GROUPS = 1024 };
 /* A workgroup is worth its barriers if its invocations have so much each, or else would be few. */
-enum { SHARED_TEXELS = 256, FEW_TEXELS = 8, FEW_PIXELS = 16384 };
+enum { SHARED_TEXELS = 256, FEW_TEXELS = 8, FEW_PIXELS = 4096 };
 
 typedef struct reduction {
     int operation, map;
@@ -31,15 +30,14 @@ static int divide_up(int a, int b) {
     return (a + b - 1) / b;
 }
 
-/* How many texels a pixel of the result shall be made of. */
+/* How many texels a fragment, or a workgroup, shall combine: few enough to keep the device busy. */
 static int64_t choose_texels(const tsr_plan *plan, const tsr_layout *l) {
-    int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w;
-    if (plan->kernels->workgroups)
-        return GROUP_TEXELS;
-    if (!plan->kernels->busy_fragments || texels / plan->kernels->busy_fragments > FRAGMENT_TEXELS)
-        return FRAGMENT_TEXELS;
-    texels /= plan->kernels->busy_fragments;
-    return texels > LEAST_TEXELS ? texels : LEAST_TEXELS;
+    bool groups = plan->kernels->workgroups;
+    int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, least = groups ? 256 : 32,
+            most = groups ? 4096 : 256, busy = groups ? BUSY_GROUPS : plan->kernels->busy_fragments;
+    if (!busy || texels / busy > most)
+        return most;
+    return texels / busy > least ? texels / busy : least;
 }
 
 static reduction_step choose_step(const tsr_plan *plan, const tsr_layout *l, const reduction *r) {
@@ -62,6 +60,14 @@ static reduction_step choose_step(const tsr_plan *plan, const tsr_layout *l, con
     return step;
 }
 
+/* Several planes where that leaves fragments enough. */
+static int step_result(tsr_plan *plan, const tsr_shape *shape) {
+    int64_t enough = plan->kernels->busy_fragments ? plan->kernels->busy_fragments : FEW_FRAGMENTS;
+    int64_t pixels = shape->dim[0] * ((shape->dim[1] + 3) / 4) * shape->dim[2] * shape->dim[3];
+    bool many = pixels >= enough * plan->limits.max_planes;
+    return tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){.planes = many ? 0 : 1});
+}
+
 /* The pass of a step, which takes FEW_TEXELS or more texels a pixel to be shared by a workgroup. */
 static tsr_pass *step_pass(tsr_plan *plan, const reduction_step *step, int result) {
     const tsr_layout *l = tsr_plan_layout(plan, result);
@@ -82,9 +88,7 @@ static int lower_reduction(tsr_plan *plan, int source, const reduction *r, int o
     reduction_step step = {.last = false};
     for (int map = r->map; !step.last; map = PLAIN) {
         step = choose_step(plan, tsr_plan_layout(plan, source), r);
-        int result = step.last && output != TSR_NONE
-                         ? output
-                         : tsr_plan_tensor_make(plan, &step.shape, (tsr_layout_wish){.planes = 1});
+        int result = step.last && output != TSR_NONE ? output : step_result(plan, &step.shape);
         tsr_pass *pass = step_pass(plan, &step, result);
         tsr_pass_source(plan, pass, source);
         if (map != PLAIN)
@@ -95,6 +99,7 @@ static int lower_reduction(tsr_plan *plan, int source, const reduction *r, int o
         tsr_pass_define(pass, "FOLD", r->axis[TSR_AXIS_C] && step.last);
         tsr_pass_define(pass, "PIXELS",
                         r->axis[TSR_AXIS_N] || r->axis[TSR_AXIS_H] || r->axis[TSR_AXIS_W]);
+        tsr_pass_define(pass, "COLUMNS", r->axis[TSR_AXIS_W]);
         tsr_pass_ints(pass, "block", step.block[0], step.block[1], step.block[2], step.block[3]);
         tsr_pass_floats(pass, "factor", step.last ? r->factor : 1, 0, 0, 0);
         source = result;
@@ -156,6 +161,7 @@ tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
     r.minus = maximum;
     int sum = lower_reduction(plan, input, &r, TSR_NONE);
     tsr_pass *pass = tsr_plan_pass(plan, "softmax", tsr_plan_output(plan, node, 0));
+    tsr_pass_define(pass, "COLUMNS", r.axis[TSR_AXIS_W]);
     tsr_pass_source(plan, pass, input);
     tsr_pass_source(plan, pass, maximum);
     tsr_pass_source(plan, pass, sum);

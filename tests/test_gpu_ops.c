@@ -165,6 +165,16 @@ static void test_normalization(void **state) {
         CASE(13, "Softmax x[2,5,17,11] -> y axis=1", .range = 60, .no_half = true),
         CASE(13, "Softmax x[1,1000] -> y", .range = 4),
         CASE(13, "Softmax x[1,3,40,2] -> y axis=2"),
+        /* Longer than one pass reduces. */
+        CASE(13, "Softmax x[3,2001] -> y", .range = 4),
+        CASE(13, "Softmax x[300,5] -> y axis=0"),
+        CASE(13, "Softmax x[1,3,299,5] -> y axis=2", .big = true),
+        CASE(13, "Softmax x[1,3,5,299] -> y axis=3", .big = true),
+        CASE(11, "Softmax x[2,7,17,33] -> y axis=1", .big = true),
+        /* Columns that a transposed convolution has left apart. */
+        CASE(13, "ConvTranspose x[1,5,9,13] w{5,3,3,3} -> c strides=2,2; "
+                 "InstanceNormalization c s{3} b{3} -> y"),
+        CASE(13, "ConvTranspose x[1,5,9,13] w{5,3,3,3} -> c strides=3,3; Softmax c -> y axis=3"),
         CASE(13, "Softmax x[2,3,4] -> y", .mean = 1000, .no_half = true),
         CASE(1, "Softmax x[2,5] -> y"),
     };
@@ -225,6 +235,10 @@ static void test_pools(void **state) {
         CASE(13, "MaxPool x[2,5,17,11] -> y kernel_shape=2,2 strides=2,2", .mean = -3),
         CASE(13, "AveragePool x[2,5,17,11] -> y kernel_shape=3,3 pads=1,1,1,1", .mean = -3),
         CASE(13, "MaxPool x[1,3,9,9] -> p i kernel_shape=3,3; Relu p -> y"),
+        CASE(13, "MaxPool x[1,5,40,70] -> y kernel_shape=3,3 strides=2,2 pads=1,1,1,1", .mean = -3,
+             .big = true),
+        CASE(13, "AveragePool x[1,5,11,29] -> y kernel_shape=5,8 pads=2,3,2,4"),
+        CASE(13, "AveragePool x[1,5,11,29] -> y kernel_shape=5,9 pads=2,3,2,4"),
         CASE(13, "MaxPool x[1,1,1,4] -> y kernel_shape=2,2 dilations=40,4 pads=20,2,20,2",
              .no_half = true), /* holes larger than the image: of no element the lowest float */
         CASE(13, "MaxPool x[1,5,4,4] -> y kernel_shape=999999999,999999999 "
@@ -420,9 +434,13 @@ static void test_resize(void **state) {
     static const char *const transforms[] = {
         "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
         "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
-    static const char *const modes[] = {"linear", "nearest nearest_mode=round_prefer_floor",
+    static const char *const modes[] = {"linear",
+                                        "cubic",
+                                        "cubic exclude_outside=1 cubic_coeff_a=-0.5",
+                                        "nearest nearest_mode=round_prefer_floor",
                                         "nearest nearest_mode=round_prefer_ceil",
-                                        "nearest nearest_mode=floor", "nearest nearest_mode=ceil"};
+                                        "nearest nearest_mode=floor",
+                                        "nearest nearest_mode=ceil"};
     static const char *const sizes[] = {"s<1,1,2,1.5>", "s<1,1,0.5,0.7>", "_ s(1,5,9,4)"};
     need_gpu();
     for (size_t t = 0; t < sizeof transforms / sizeof *transforms; t++)
@@ -436,6 +454,10 @@ static void test_resize(void **state) {
         CASE(13, "Resize x[1,5,13,9] _ s<1,1,2,2> -> y mode=linear"),
         CASE(19, "Resize x[1,5,6,9] r<0,0,-0.3,0.1,1,1,1.2,0.9> s<1,1,2,1> -> y mode=linear "
                  "coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=2.5"),
+        CASE(13, "Resize x[1,5,13,29] _ s<1,1,2,2> -> y mode=cubic"),
+        CASE(13, "Resize x[2,3,7,21] _ s<1,1,0.6,2.7> -> y mode=cubic"),
+        CASE(13, "Resize x[1,3,9,40] _ s<1,1,1.5,0.5> -> y mode=cubic"),
+        CASE(13, "Resize x[1,5,9,70] _ s<1,1,3,0.9> -> y mode=linear"),
         CASE(13, "Resize x[2,4,1,1] _ s<1,1,7,5> -> y mode=linear"),
         CASE(13, "Resize x[2,4,9,31] _ _ s(2,4,1,1) -> y mode=linear"),
         CASE(13, "Resize x[2,5,9] _ s<1,1,2.3> -> y mode=linear"),

@@ -166,7 +166,7 @@ static void test_normalization(void **state) {
         CASE(13, "Softmax x[1,1000] -> y", .range = 4),
         CASE(13, "Softmax x[1,3,40,2] -> y axis=2"),
         /* Longer than one pass reduces. */
-        CASE(13, "Softmax x[3,2001] -> y", .range = 4),
+        CASE(13, "Softmax x[3,2001] -> y", .range = 4, .big = true),
         CASE(13, "Softmax x[300,5] -> y axis=0"),
         CASE(13, "Softmax x[1,3,299,5] -> y axis=2", .big = true),
         CASE(13, "Softmax x[1,3,5,299] -> y axis=3", .big = true),
@@ -174,7 +174,8 @@ static void test_normalization(void **state) {
         /* Columns that a transposed convolution has left apart. */
         CASE(13, "ConvTranspose x[1,5,9,13] w{5,3,3,3} -> c strides=2,2; "
                  "InstanceNormalization c s{3} b{3} -> y"),
-        CASE(13, "ConvTranspose x[1,5,9,13] w{5,3,3,3} -> c strides=3,3; Softmax c -> y axis=3"),
+        CASE(13, "ConvTranspose x[1,5,9,13] w{5,3,3,3} -> c strides=3,3; Softmax c -> y axis=3",
+             .big = true),
         CASE(13, "Softmax x[2,3,4] -> y", .mean = 1000, .no_half = true),
         CASE(1, "Softmax x[2,5] -> y"),
     };
@@ -454,10 +455,10 @@ static void test_resize(void **state) {
         CASE(13, "Resize x[1,5,13,9] _ s<1,1,2,2> -> y mode=linear"),
         CASE(19, "Resize x[1,5,6,9] r<0,0,-0.3,0.1,1,1,1.2,0.9> s<1,1,2,1> -> y mode=linear "
                  "coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=2.5"),
-        CASE(13, "Resize x[1,5,13,29] _ s<1,1,2,2> -> y mode=cubic"),
-        CASE(13, "Resize x[2,3,7,21] _ s<1,1,0.6,2.7> -> y mode=cubic"),
+        CASE(13, "Resize x[1,5,13,29] _ s<1,1,2,2> -> y mode=cubic", .big = true),
+        CASE(13, "Resize x[2,3,7,21] _ s<1,1,0.6,2.7> -> y mode=cubic", .big = true),
         CASE(13, "Resize x[1,3,9,40] _ s<1,1,1.5,0.5> -> y mode=cubic"),
-        CASE(13, "Resize x[1,5,9,70] _ s<1,1,3,0.9> -> y mode=linear"),
+        CASE(13, "Resize x[1,5,9,70] _ s<1,1,3,0.9> -> y mode=linear", .big = true),
         CASE(13, "Resize x[2,4,1,1] _ s<1,1,7,5> -> y mode=linear"),
         CASE(13, "Resize x[2,4,9,31] _ _ s(2,4,1,1) -> y mode=linear"),
         CASE(13, "Resize x[2,5,9] _ s<1,1,2.3> -> y mode=linear"),

@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 
+#include <string.h>
+
 enum { SUM, MAXIMUM };
 enum { PLAIN, SQUARED_DIFFERENCE, EXP_DIFFERENCE };
 /* SIDE: of a block where rounding errors matter, as a sum of short sums has smaller ones.
@@ -33,7 +35,7 @@ static int divide_up(int a, int b) {
 /* How many texels a fragment, or a workgroup, shall combine: few enough to keep the device busy. */
 static int64_t choose_texels(const tsr_plan *plan, const tsr_layout *l) {
     bool groups = plan->kernels->workgroups;
-    int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, least = groups ? 256 : 32,
+    int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, least = groups ? 256 : 64,
             most = groups ? 4096 : 256, busy = groups ? BUSY_GROUPS : plan->kernels->busy_fragments;
     if (!busy || texels / busy > most)
         return most;
@@ -68,14 +70,18 @@ static int step_result(tsr_plan *plan, const tsr_shape *shape) {
     return tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){.planes = many ? 0 : 1});
 }
 
-/* The pass of a step, which takes FEW_TEXELS or more texels a pixel to be shared by a workgroup. */
+/* Is it for a workgroup to make a pixel from so many texels? */
+static bool for_workgroup(const tsr_plan *plan, int64_t texels, int64_t pixels) {
+    return plan->kernels->workgroups &&
+           (texels >= SHARED_TEXELS || (texels >= FEW_TEXELS && pixels < FEW_PIXELS));
+}
+
 static tsr_pass *step_pass(tsr_plan *plan, const reduction_step *step, int result) {
     const tsr_layout *l = tsr_plan_layout(plan, result);
     int64_t texels = 1, pixels = (int64_t)l->n * l->tiles * l->h * l->w;
     for (int i = 0; i < 4; i++)
         texels *= step->block[i];
-    bool shared = plan->kernels->workgroups &&
-                  (texels >= SHARED_TEXELS || (texels >= FEW_TEXELS && pixels < FEW_PIXELS));
+    bool shared = for_workgroup(plan, texels, pixels);
     tsr_pass *pass = tsr_plan_pass(plan, shared ? "reduce_group" : "reduce", result);
     if (shared)
         tsr_pass_groups(pass, pixels);
@@ -146,24 +152,51 @@ tsr_status tsr_lower_batch_normalization(tsr_plan *plan, const tsr_node *node) {
     return tsr_fail(TSR_UNSUPPORTED, "'%s' was neither folded nor rewritten", node->name);
 }
 
-tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
-    const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
-    int axis;
-    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -1), shape->rank, &axis));
-    int end = tsr_attr_int(node, "coerce_2d", 0) ? shape->rank : axis + 1;
-    int input = tsr_plan_value(plan, node->inputs[0]);
+/* Over the channels alone, few enough for one fragment: it finds their maximum and their sum. */
+static tsr_status softmax_of_channels(tsr_plan *plan, const tsr_node *node, int input) {
+    const tsr_layout l = *tsr_plan_layout(plan, input);
+    int both = step_result(plan, &(tsr_shape){4, {l.n, 2, l.h, l.w}});
+    tsr_pass *pass = tsr_plan_pass(plan, "softmax_sum", both);
+    tsr_pass_source(plan, pass, input);
+    pass = tsr_plan_pass(plan, "softmax", tsr_plan_output(plan, node, 0));
+    tsr_pass_define(pass, "BOTH", 1);
+    tsr_pass_source(plan, pass, input);
+    tsr_pass_source(plan, pass, both);
+    return plan->status;
+}
+
+static tsr_status softmax_of_axes(tsr_plan *plan, const tsr_node *node, int input,
+                                  const bool *axis) {
     reduction r = {.operation = MAXIMUM, .map = PLAIN, .minus = TSR_NONE, .factor = 1};
-    for (int i = axis; i < end; i++)
-        r.axis[tsr_layout_axes(shape->rank)[i]] = true;
+    memcpy(r.axis, axis, sizeof r.axis);
     int maximum = lower_reduction(plan, input, &r, TSR_NONE);
     r.operation = SUM;
     r.map = EXP_DIFFERENCE;
     r.minus = maximum;
     int sum = lower_reduction(plan, input, &r, TSR_NONE);
     tsr_pass *pass = tsr_plan_pass(plan, "softmax", tsr_plan_output(plan, node, 0));
+    tsr_pass_define(pass, "BOTH", 0);
     tsr_pass_define(pass, "COLUMNS", r.axis[TSR_AXIS_W]);
     tsr_pass_source(plan, pass, input);
     tsr_pass_source(plan, pass, maximum);
     tsr_pass_source(plan, pass, sum);
     return plan->status;
+}
+
+tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
+    const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
+    int first;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -1), shape->rank, &first));
+    int end = tsr_attr_int(node, "coerce_2d", 0) ? shape->rank : first + 1;
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    const tsr_layout *l = tsr_plan_layout(plan, input);
+    bool axis[4] = {false}, channels = true;
+    for (int i = first; i < end; i++)
+        axis[tsr_layout_axes(shape->rank)[i]] = true;
+    for (int i = 0; i < 4; i++)
+        channels = channels && axis[i] == (i == TSR_AXIS_C);
+    bool few = l->tiles <= choose_texels(plan, l) &&
+               !for_workgroup(plan, l->tiles, (int64_t)l->n * l->h * l->w);
+    return channels && few ? softmax_of_channels(plan, node, input)
+                           : softmax_of_axes(plan, node, input, axis);
 }

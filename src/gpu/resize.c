@@ -4,8 +4,8 @@
 
 #include <limits.h>
 
-/* Lines of a table; taps of a pixel along an axis; columns of a program in plain text. */
-enum { LINES = 4, MAX_TAPS = 4, MAX_ROW = 32 };
+/* Of a table. */
+enum { LINES = 4 };
 
 /* The tables of glsl/resize.glsl and glsl/resize_row.glsl. */
 typedef struct resize_table {
@@ -104,16 +104,16 @@ static void fill_row_table(const void *data, float *texels) {
     fill_taps(t, 1, texels + (int64_t)2 * t->width * 4);
 }
 
-/* Do pixels that share columns read less, and does their table fit a texture? */
+/* Do pixels that share columns read half as much or less, and does their table fit a texture? */
 static bool shares_columns(const tsr_plan *plan, resize_table *t, int output) {
     if (plan->kernels->wgsl || t->resize.mode == TSR_NEAREST || has_outside(t))
         return false;
-    int taps = t->resize.mode == TSR_LINEAR ? 2 : MAX_TAPS;
+    int taps = t->resize.mode == TSR_LINEAR ? 2 : TSR_RESIZE_TAPS;
     t->pixels = tsr_plan_layout(plan, output)->planes;
     int64_t row = widest_row(t);
     int64_t width = (t->out[0] + t->pixels - 1) / t->pixels * row * texels_a_column(t);
     width = width > t->out[1] ? width : t->out[1];
-    if (row > MAX_ROW || row >= (int64_t)taps * t->pixels || width > plan->limits.max_texture_size)
+    if (2 * row > (int64_t)taps * t->pixels || width > plan->limits.max_texture_size)
         return false;
     t->row = (int)row;
     t->width = (int)width;
@@ -177,7 +177,7 @@ tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
     tsr_pass_define(pass, "TAPS",
                     table.resize.mode == TSR_NEAREST  ? 1
                     : table.resize.mode == TSR_LINEAR ? 2
-                                                      : MAX_TAPS);
+                                                      : TSR_RESIZE_TAPS);
     if (shares) {
         tsr_pass_repeat(pass, "ROW", table.row, "EACH_COLUMN");
     } else {

@@ -27,6 +27,7 @@ struct tsr_session {
     tsr_graph *graph;
     tsr_runner *runner;
     bool plan_only, texture_outputs;
+    bool stepping; /* a run in steps has begun and is not complete */
     int runs_in_flight;
     int submitted;     /* runs that can be read */
     int latest, place; /* of the latest and of the selected run among those in flight */
@@ -241,11 +242,8 @@ static kept_output *find_kept(const tsr_session *session, int value) {
     return NULL;
 }
 
-tsr_status tsr_session_set_input(tsr_session *session, const char *name, const float *data,
-                                 size_t count) {
-    if (!session || !name)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_set_input: %s is NULL",
-                        session ? "name" : "session");
+/* Which of the graph's inputs has this name. */
+static tsr_status find_input(const tsr_session *session, const char *name, int *index) {
     const tsr_graph *graph = session->graph;
     if (session->plan_only)
         return tsr_fail(TSR_INVALID_ARGUMENT, "%s: this session was made to plan only",
@@ -257,12 +255,49 @@ tsr_status tsr_session_set_input(tsr_session *session, const char *name, const f
         return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there is no input '%s'; the inputs are: %s",
                         graph->file, name,
                         tsr_names_of(graph, graph->inputs, graph->input_count).text);
+    *index = i;
+    return TSR_OK;
+}
+
+tsr_status tsr_session_set_input(tsr_session *session, const char *name, const float *data,
+                                 size_t count) {
+    int i;
+    if (!session || !name)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_set_input: %s is NULL",
+                        session ? "name" : "session");
+    TSR_TRY(find_input(session, name, &i));
+    const tsr_graph *graph = session->graph;
     int value = graph->inputs[i];
     TSR_TRY(tsr_fail_context(check_count(&graph->values[value], data, count), "%s", graph->file));
     kept_output *same = find_kept(session, value);
     if (same && count > 0)
         memcpy(same->next, data, count * sizeof *data);
+    session->stepping = false;
     TSR_TRY(session->device->backend->set_input(session->runner, value, data));
+    session->input_set[i] = true;
+    return TSR_OK;
+}
+
+tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
+                                         const tsr_texture *texture, float factor, float summand) {
+    int i;
+    if (!session || !name || !texture)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_set_input_texture: an argument is NULL");
+    const tsr_backend *backend = session->device->backend;
+    const tsr_graph *graph = session->graph;
+    if (!backend->set_input_texture)
+        return tsr_fail(TSR_UNSUPPORTED, "%s: the backend '%s' has no textures", graph->file,
+                        backend->name);
+    TSR_TRY(find_input(session, name, &i));
+    int value = graph->inputs[i];
+    if (find_kept(session, value))
+        return tsr_fail(TSR_UNSUPPORTED,
+                        "%s: input '%s' is an output, too: it comes from no texture", graph->file,
+                        name);
+    session->stepping = false;
+    TSR_TRY(tsr_fail_context(
+        backend->set_input_texture(session->runner, value, texture, factor, summand),
+        "%s: input '%s'", graph->file, name));
     session->input_set[i] = true;
     return TSR_OK;
 }
@@ -294,9 +329,7 @@ static tsr_status keep_outputs(tsr_session *session) {
     return TSR_OK;
 }
 
-tsr_status tsr_session_submit(tsr_session *session) {
-    if (!session)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_submit: session is NULL");
+static tsr_status check_inputs(const tsr_session *session) {
     const tsr_graph *graph = session->graph;
     if (session->plan_only)
         return tsr_fail(TSR_INVALID_ARGUMENT, "%s: this session was made to plan only",
@@ -306,21 +339,56 @@ tsr_status tsr_session_submit(tsr_session *session) {
             return tsr_fail(TSR_INVALID_ARGUMENT, "%s: input '%s' %s has not been set", graph->file,
                             graph->values[graph->inputs[i]].name,
                             tsr_shape_text(&graph->values[graph->inputs[i]].shape));
-    session->latest = (session->latest + 1) % session->runs_in_flight;
-    select_place(session, session->latest);
-    tsr_status status = session->device->backend->submit(session->runner);
+    return TSR_OK;
+}
+
+/* A run was handed to the backend, or could not be. */
+static tsr_status end_submit(tsr_session *session, tsr_status status) {
     if (status == TSR_OK)
         status = keep_outputs(session);
     session->submitted += session->submitted < session->runs_in_flight;
     if (status != TSR_OK)
         session->submitted = 0;
-    return name_file(status, graph);
+    return name_file(status, session->graph);
+}
+
+tsr_status tsr_session_submit(tsr_session *session) {
+    if (!session)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_submit: session is NULL");
+    TSR_TRY(check_inputs(session));
+    session->stepping = false;
+    session->latest = (session->latest + 1) % session->runs_in_flight;
+    select_place(session, session->latest);
+    return end_submit(session, session->device->backend->submit(session->runner));
+}
+
+tsr_status tsr_session_step(tsr_session *session, double ms) {
+    if (!session)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_step: session is NULL");
+    TSR_TRY(check_inputs(session));
+    const tsr_backend *backend = session->device->backend;
+    if (session->runs_in_flight > 1)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "%s: no steps with several runs in flight",
+                        session->graph->file);
+    bool begin = !session->stepping;
+    if (backend->step) {
+        session->submitted = 0;
+        tsr_status status = backend->step(session->runner, begin, ms);
+        session->stepping = status == TSR_NOT_READY;
+        return session->stepping ? status : end_submit(session, status);
+    }
+    if (begin)
+        TSR_TRY(tsr_session_submit(session));
+    tsr_status status = backend->poll(session->runner);
+    session->stepping = status == TSR_NOT_READY;
+    return status;
 }
 
 static tsr_status check_submitted(const tsr_session *session) {
     return session->submitted ? TSR_OK
-                              : tsr_fail(TSR_INVALID_ARGUMENT, "%s: the session has not run yet",
-                                         session->graph->file);
+                              : tsr_fail(TSR_INVALID_ARGUMENT, "%s: %s", session->graph->file,
+                                         session->stepping ? "the run in steps is not complete yet"
+                                                           : "the session has not run yet");
 }
 
 tsr_status tsr_session_select_run(tsr_session *session, int behind) {

@@ -397,12 +397,30 @@ TSR_API tsr_status tsr_session_output(const tsr_session *session, int index, tsr
 TSR_API tsr_status tsr_session_set_input(tsr_session *session, const char *name, const float *data,
                                          size_t count);
 
+typedef struct tsr_texture tsr_texture;
+
+/* Copies an input from a texture on the GPU: each number in it times `factor`, plus `summand`. The
+ * texture's internal_format does not matter as long as it holds floats or normalized numbers, nor
+ * do its filters: texels are read at level 0 as they are. It belongs to the device's context, the
+ * adopted one or one that shares its objects, and may be drawn to again after the call. gles only.
+ */
+TSR_API tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
+                                                 const tsr_texture *texture, float factor,
+                                                 float summand);
+
 /* submit + wait. Every input must have been set once. */
 TSR_API tsr_status tsr_session_run(tsr_session *session);
 
 /* Starts a run, and the transfer of its outputs, without waiting for either. What runs on the CPU
  * (all on the cpu backend, nodes that fell back) is done before it returns. */
 TSR_API tsr_status tsr_session_submit(tsr_session *session);
+/* A run in steps, for a program that has frames to draw meanwhile: starts a run if none is under
+ * way and works on it for about `ms` milliseconds. TSR_NOT_READY while more is to do, TSR_OK once
+ * the run is complete. On gles a step waits for the GPU and is a few passes long, at least one;
+ * webgpu's first step submits and the others poll; cpu does all in one. Until the last step output
+ * textures are those of the run before. Setting an input or submitting gives up a run that has
+ * begun. Not with several runs in flight. */
+TSR_API tsr_status tsr_session_step(tsr_session *session, double ms);
 /* Which run poll and get_output are about, by how many were submitted behind it: 0 is the latest,
  * runs_in_flight - 1 the earliest. Each submit goes back to 0. */
 TSR_API tsr_status tsr_session_select_run(tsr_session *session, int behind);
@@ -414,18 +432,20 @@ TSR_API tsr_status tsr_session_poll(tsr_session *session);
 TSR_API tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
                                           size_t count);
 
-/* An output as a GL texture (GL_TEXTURE_2D, RGBA32F or RGBA16F), valid until the session is
- * destroyed, rewritten by each run; needs texture_outputs. Image n, channels 4t..4t+3 of pixel (x,
- * y) lie in the texel
- * ((k % columns) * width + x, (k / columns) * height + y), k = n * tiles + t, first row on top. */
-typedef struct tsr_texture {
+/* A tensor as a GL texture (GL_TEXTURE_2D). Image n, channels 4t..4t+3 of pixel (x, y) lie in the
+ * texel ((k % columns) * width + x, (k / columns) * height + y), k = n * tiles + t, first row on
+ * top. */
+struct tsr_texture {
     uint32_t id;
-    uint32_t internal_format;
-    int width, height; /* of one tile */
-    int columns;       /* tiles side by side */
-    int tiles;         /* per image: ceil(channels / 4) */
+    uint32_t internal_format; /* of outputs: RGBA32F or RGBA16F */
+    int width, height;        /* of one tile */
+    int columns;              /* tiles side by side */
+    int tiles;                /* per image: ceil(channels / 4) */
     int texture_width, texture_height;
-} tsr_texture;
+};
+
+/* An output as a texture of the device's context, valid until the session is destroyed, rewritten
+ * by each run; needs texture_outputs. */
 
 TSR_API tsr_status tsr_session_output_texture(tsr_session *session, const char *name,
                                               tsr_texture *texture);

@@ -48,10 +48,17 @@ struct tsr_backend {
     void (*runner_destroy)(tsr_runner *runner);
     /* value: index of a graph input or output; data: as many floats as its shape says. */
     tsr_status (*set_input)(tsr_runner *runner, int value, const float *data);
+    /* texture: its tiles are those of the value's shape. Optional: NULL where a backend has no
+     * textures. */
+    tsr_status (*set_input_texture)(tsr_runner *runner, int value, const tsr_texture *texture,
+                                    float factor, float summand);
     /* Which of runs_in_flight places a run's outputs go to and are read from: for submit, poll,
      * wait and get_output. Optional: NULL where submit waits; then the session keeps them. */
     void (*select_run)(tsr_runner *runner, int place);
     tsr_status (*submit)(tsr_runner *runner);
+    /* A part of a run, or of a new one, that takes about so many milliseconds; TSR_NOT_READY while
+     * more is to do. Optional: NULL where submit and poll do as well. */
+    tsr_status (*step)(tsr_runner *runner, bool begin, double ms);
     tsr_status (*poll)(tsr_runner *runner);
     /* Blocks until the run is done. Optional: NULL where submit already does. */
     tsr_status (*wait)(tsr_runner *runner);

@@ -19,7 +19,7 @@ static bool in_earlier_pass(const tsr_runner *r, int pass) {
     return false;
 }
 
-static void find_uniforms(const tsr_pass *pass, tsr_gles_pass *p) {
+void tsr_gles_find_uniforms(const tsr_pass *pass, tsr_gles_pass *p) {
     for (int i = 0; i < pass->uniform_count; i++)
         p->uniforms[i] = glGetUniformLocation(p->program->id, pass->uniforms[i].name);
 }
@@ -45,7 +45,7 @@ static tsr_status build_programs(tsr_runner *r) {
             continue;
         tsr_status status = tsr_program_finish(r->passes[i].program, pass->kernel);
         TSR_TRY(tsr_gpu_name_node(&r->base, pass, status));
-        find_uniforms(pass, &r->passes[i]);
+        tsr_gles_find_uniforms(pass, &r->passes[i]);
     }
     r->base.compile_ms = tsr_clock_ms() - start;
     return TSR_OK;
@@ -157,4 +157,7 @@ void tsr_gles_unbuild(tsr_runner *r) {
         if (r->passes[i].program)
             tsr_program_release(&r->device->programs, r->passes[i].program);
     }
+    for (int i = 0; i < r->base.graph->input_count; i++)
+        if (r->inputs[i].program)
+            tsr_program_release(&r->device->programs, r->inputs[i].program);
 }

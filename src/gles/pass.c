@@ -59,9 +59,7 @@ static void draw_parts(const tsr_pass *pass, const tsr_gles_pass *p, const tsr_l
     }
 }
 
-static void draw_pass(const tsr_runner *r, int index) {
-    const tsr_pass *pass = &r->base.plan->passes[index];
-    const tsr_gles_pass *p = &r->passes[index];
+void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
     const tsr_plan_tensor *output = &r->base.plan->tensors[pass->output];
     const tsr_layout *l = &output->layout;
     glUseProgram(p->program->id);
@@ -96,7 +94,7 @@ static tsr_status run_passes(tsr_runner *r, int begin, int end) {
     for (int i = begin; i < end; i++) {
         const tsr_pass *pass = &r->base.plan->passes[i];
         if (pass->kind == TSR_PASS_DRAW)
-            draw_pass(r, i);
+            tsr_gles_draw_pass(r, pass, &r->passes[i]);
         else if (pass->kind == TSR_PASS_UPLOAD)
             upload(r, pass);
         else
@@ -122,15 +120,65 @@ static tsr_status run_timed(tsr_runner *r, int node, int begin, int end) {
     return TSR_OK;
 }
 
+/* Behind the passes that are drawn together: a node's where it is timed, else one. */
+static int group_end(const tsr_runner *r, int begin) {
+    const tsr_plan *plan = r->base.plan;
+    int node = plan->passes[begin].node, end = begin + 1;
+    bool timed = r->base.options.time_passes && node != TSR_NONE;
+    while (timed && end < plan->pass_count && plan->passes[end].node == node)
+        end++;
+    return end;
+}
+
+/* Goes on to the pass behind them. */
+static tsr_status draw_group(tsr_runner *r, int *pass) {
+    int begin = *pass, node = r->base.plan->passes[begin].node;
+    bool timed = r->base.options.time_passes && node != TSR_NONE;
+    *pass = group_end(r, begin);
+    return timed ? run_timed(r, node, begin, *pass) : run_passes(r, begin, *pass);
+}
+
 tsr_status tsr_gles_draw(tsr_runner *r) {
+    for (int begin = 0; begin < r->base.plan->pass_count;)
+        TSR_TRY(draw_group(r, &begin));
+    return TSR_OK;
+}
+
+/* How many milliseconds the passes from *pass on will take that are drawn together. */
+static double group_ms(const tsr_runner *r, int *pass) {
+    double ms = 0;
+    for (int end = group_end(r, *pass); *pass < end; (*pass)++)
+        ms += r->pass_ms[*pass];
+    return ms;
+}
+
+/* Draws a group, and more as long as what they took before fits into `ms`; waits, and remembers
+ * what they took now. */
+static tsr_status draw_slice(tsr_runner *r, double ms) {
+    int begin = r->next_pass, end = begin;
+    double start = tsr_clock_ms(), expected = group_ms(r, &end);
+    for (int after = end; after < r->base.plan->pass_count && expected > 0; end = after) {
+        double more = group_ms(r, &after);
+        if (more == 0 || expected + more > ms)
+            break;
+        expected += more;
+    }
+    while (r->next_pass < end)
+        TSR_TRY(draw_group(r, &r->next_pass));
+    glFinish();
+    double took = tsr_clock_ms() - start;
+    for (int i = begin; i < end; i++)
+        r->pass_ms[i] = expected > 0 ? r->pass_ms[i] * took / expected : took / (end - begin);
+    return TSR_OK;
+}
+
+tsr_status tsr_gles_draw_for(tsr_runner *r, double ms) {
     int count = r->base.plan->pass_count;
-    for (int begin = 0, end; begin < count; begin = end) {
-        int node = r->base.plan->passes[begin].node;
-        end = begin + 1;
-        while (end < count && r->base.plan->passes[end].node == node)
-            end++;
-        bool timed = r->base.options.time_passes && node != TSR_NONE;
-        TSR_TRY(timed ? run_timed(r, node, begin, end) : run_passes(r, begin, end));
+    double end = tsr_clock_ms() + ms;
+    for (bool fits = r->next_pass < count; fits;) {
+        TSR_TRY(draw_slice(r, end - tsr_clock_ms()));
+        int next = r->next_pass;
+        fits = next < count && group_ms(r, &next) < end - tsr_clock_ms();
     }
     return TSR_OK;
 }

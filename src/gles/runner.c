@@ -22,9 +22,12 @@ static tsr_status allocate(tsr_runner *r) {
     r->targets = calloc((size_t)plan->storage_count + 1, sizeof *r->targets);
     r->constants = calloc((size_t)plan->tensor_count, sizeof *r->constants);
     r->passes = calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
+    r->inputs = calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
+    r->pass_ms = calloc((size_t)plan->pass_count + 1, sizeof *r->pass_ms);
     bool timed = r->base.options.time_passes && r->device->info.has_timer;
     r->timers = timed ? calloc((size_t)r->base.graph->node_count + 1, sizeof *r->timers) : NULL;
-    if (!r->targets || !r->constants || !r->passes || !allocate_runs(r) || (timed && !r->timers))
+    if (!r->targets || !r->constants || !r->passes || !r->inputs || !r->pass_ms ||
+        !allocate_runs(r) || (timed && !r->timers))
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
 }
@@ -69,6 +72,8 @@ void tsr_gles_runner_destroy(tsr_runner *r) {
     free(r->targets);
     free(r->constants);
     free(r->passes);
+    free(r->inputs);
+    free(r->pass_ms);
     for (int i = 0; r->runs && i < r->base.options.runs_in_flight; i++)
         free(r->runs[i].outputs);
     free(r->runs);
@@ -185,6 +190,24 @@ static tsr_status poll_run(tsr_runner *r) {
     return status;
 }
 
+static tsr_status step(tsr_runner *r, bool begin, double ms) {
+    TSR_TRY(tsr_gles_enter(r->device));
+    if (begin && r->base.options.poison)
+        poison(r);
+    if (begin)
+        r->next_pass = 0;
+    tsr_status status = tsr_gles_draw_for(r, ms);
+    if (status == TSR_OK)
+        status = tsr_gles_check_error(r->device, "running the model");
+    bool complete = r->next_pass == r->base.plan->pass_count;
+    if (status == TSR_OK && complete) {
+        start_reading(r);
+        status = finish(r, WAIT_NANOSECONDS);
+    }
+    tsr_gles_leave(r->device);
+    return status == TSR_OK && !complete ? TSR_NOT_READY : status;
+}
+
 static tsr_status read_buffer(const tsr_layout *l, GLuint buffer, float *data) {
     size_t bytes = tsr_layout_floats(l) * sizeof(float);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
@@ -261,8 +284,10 @@ const tsr_backend tsr_gles_backend = {
     .runner_create = tsr_gles_runner_create,
     .runner_destroy = tsr_gles_runner_destroy,
     .set_input = set_input,
+    .set_input_texture = tsr_gles_set_input_texture,
     .select_run = select_run,
     .submit = submit,
+    .step = step,
     .poll = poll_run,
     .wait = wait_run,
     .get_output = get_output,

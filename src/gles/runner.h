@@ -30,6 +30,9 @@ struct tsr_runner {
     tsr_target *targets;   /* by storage */
     GLuint *constants;     /* by tensor; 0 for those that are computed */
     tsr_gles_pass *passes; /* by pass of the plan */
+    tsr_gles_pass *inputs; /* by graph input: what copies it from a texture of the caller's */
+    int next_pass;         /* of a run in steps */
+    double *pass_ms;       /* by pass: what it took when it ran in steps last; 0: not known yet */
     GLuint *timers;        /* by node of the graph; NULL without timers */
     tsr_gles_run *runs;    /* runs_in_flight of them */
     tsr_gles_run *run;     /* the selected one */
@@ -42,8 +45,17 @@ void tsr_gles_runner_destroy(tsr_runner *runner);
 /* Programs, textures and tables of a planned runner. Inside enter and leave. */
 tsr_status tsr_gles_build(tsr_runner *runner);
 void tsr_gles_unbuild(tsr_runner *runner);
+/* Where a program of the pass has its uniforms. */
+void tsr_gles_find_uniforms(const tsr_pass *pass, tsr_gles_pass *built);
+void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_gles_pass *built);
 /* Draws every pass. Waits only before nodes that run on the CPU. */
 tsr_status tsr_gles_draw(tsr_runner *runner);
+/* Draws passes from next_pass on for about so many milliseconds, at least one, and waits for them.
+ */
+tsr_status tsr_gles_draw_for(tsr_runner *runner, double ms);
+/* See tsr_backend. */
+tsr_status tsr_gles_set_input_texture(tsr_runner *runner, int value, const tsr_texture *texture,
+                                      float factor, float summand);
 
 /* The target that holds a computed tensor. */
 const tsr_target *tsr_gles_target(const tsr_runner *runner, int tensor);

@@ -1,0 +1,81 @@
+/* Inputs from textures of the caller's. */
+#include "gles/runner.h"
+
+#include "base/error.h"
+#include "gles/shader.h"
+
+/* TSR_NONE does not come up: the session knows that it is an input. */
+static int input_index(const tsr_graph *graph, int value) {
+    int i = 0;
+    while (graph->inputs[i] != value)
+        i++;
+    return i;
+}
+
+/* Compiled when the input comes from a texture for the first time. */
+static tsr_status find_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
+    if (p->program)
+        return TSR_OK;
+    char *text = tsr_shader_text(r->base.plan, pass, r->device->sample);
+    if (!text)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
+    TSR_TRY(tsr_program_acquire(&r->device->programs, text, &p->program));
+    TSR_TRY(tsr_program_finish(p->program, pass->kernel));
+    tsr_gles_find_uniforms(pass, p);
+    return TSR_OK;
+}
+
+/* Through a sampler of our own: the texture may be one that is incomplete without mipmaps. */
+static tsr_status draw(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
+    TSR_TRY(find_program(r, pass, p));
+    GLuint sampler = 0;
+    glGenSamplers(1, &sampler);
+    glSamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glSamplerParameteri(sampler, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glBindSampler(TSR_MAX_SOURCES, sampler);
+    tsr_gles_draw_pass(r, pass, p);
+    glBindSampler(TSR_MAX_SOURCES, 0);
+    glDeleteSamplers(1, &sampler);
+    return tsr_gles_check_error(r->device, "copying an input from a texture");
+}
+
+/* The texture has a texel for every one of the tensor's. */
+static tsr_status check_texture(const tsr_layout *l, const tsr_texture *t) {
+    int64_t tiles = (int64_t)l->n * l->tiles, columns = t->columns > 0 ? t->columns : 1;
+    int64_t rows = (tiles + columns - 1) / columns;
+    if (t->width == l->w && t->height == l->h && t->tiles == l->tiles && t->columns > 0 &&
+        t->texture_width >= (columns < tiles ? columns : tiles) * l->w &&
+        t->texture_height >= rows * l->h)
+        return TSR_OK;
+    return tsr_fail(TSR_SHAPE,
+                    "a texture of %d x %d texels, its tiles %d x %d, %d per image and %d side by "
+                    "side, does not hold %d images of %d channels of %d x %d",
+                    t->texture_width, t->texture_height, t->width, t->height, t->tiles, t->columns,
+                    l->n, l->c, l->w, l->h);
+}
+
+tsr_status tsr_gles_set_input_texture(tsr_runner *r, int value, const tsr_texture *texture,
+                                      float factor, float summand) {
+    tsr_pass pass = {.kind = TSR_PASS_DRAW,
+                     .node = TSR_NONE,
+                     .kernel = "texture",
+                     .output = r->base.plan->value_tensor[value],
+                     .table_w = texture->texture_width,
+                     .table_h = texture->texture_height};
+    tsr_pass_ints(&pass, "columns", texture->columns, 0, 0, 0);
+    tsr_pass_floats(&pass, "map", factor, summand, 0, 0);
+    if (pass.output == TSR_NONE)
+        return tsr_fail(TSR_UNSUPPORTED,
+                        "a tensor of no elements or of more than 4 axes comes from "
+                        "no texture");
+    TSR_TRY(check_texture(tsr_plan_layout(r->base.plan, pass.output), texture));
+    tsr_gles_pass *p = &r->inputs[input_index(r->base.graph, value)];
+    TSR_TRY(tsr_gles_enter(r->device));
+    p->table = texture->id;
+    tsr_status status = glIsTexture(texture->id)
+                            ? draw(r, &pass, p)
+                            : tsr_fail(TSR_INVALID_ARGUMENT, "the context has no texture %u",
+                                       (unsigned)texture->id);
+    tsr_gles_leave(r->device);
+    return status;
+}

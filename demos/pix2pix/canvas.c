@@ -1,0 +1,160 @@
+#include "canvas.h"
+
+#include <math.h>
+
+/* States that can be gone back to. Each is a copy on the GPU: a small picture, kept whole, whatever
+ * was done to it. */
+enum { HISTORY = 32 };
+
+/* The box around a piece of a stroke. */
+static const char stroke_vertex[] =
+    "uniform vec2 size, from, to;\n"
+    "uniform float radius;\n"
+    "out vec2 at;\n"
+    "void main() {\n"
+    "    vec2 low = min(from, to) - radius - 1.0, high = max(from, to) + radius + 1.0;\n"
+    "    at = mix(low, high, vec2(gl_VertexID & 1, gl_VertexID >> 1));\n"
+    "    gl_Position = vec4(at / size * 2.0 - 1.0, 0.0, 1.0);\n"
+    "}\n";
+
+static const char stroke_fragment[] =
+    "uniform vec2 from, to;\n"
+    "uniform float radius;\n"
+    "uniform vec3 color;\n"
+    "in vec2 at;\n"
+    "out vec4 o_color;\n"
+    "void main() {\n"
+    "    vec2 along = to - from, d = at - from;\n"
+    "    float t = clamp(dot(d, along) / max(dot(along, along), 1e-6), 0.0, 1.0);\n"
+    "    o_color = vec4(color, clamp(radius + 0.5 - length(d - t * along), 0.0, 1.0));\n"
+    "}\n";
+
+static void bind(const canvas *c) {
+    glBindFramebuffer(GL_FRAMEBUFFER, c->target.framebuffer);
+    glViewport(0, 0, c->target.width, c->target.height);
+}
+
+static void remember(canvas *c) {
+    c->newest = ++c->current;
+    if (c->newest - c->oldest == HISTORY)
+        c->oldest++;
+    bind(c);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, c->history);
+    glCopyTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, c->current % HISTORY, 0, 0, c->target.width,
+                        c->target.height);
+}
+
+static void recall(canvas *c, int state) {
+    int w = c->target.width, h = c->target.height;
+    c->current = state;
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, c->history_framebuffer);
+    glFramebufferTextureLayer(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, c->history, 0,
+                              state % HISTORY);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, c->target.framebuffer);
+    glBlitFramebuffer(0, 0, w, h, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    c->version++;
+}
+
+static void make_white(canvas *c) {
+    bind(c);
+    glClearBufferfv(GL_COLOR, 0, (const float[]){1, 1, 1, 1});
+    c->version++;
+}
+
+bool canvas_create(canvas *c, int width, int height) {
+    *c = (canvas){.current = -1};
+    c->program = gl_program(stroke_vertex, stroke_fragment);
+    if (!c->program || !gl_target_create(&c->target, GL_RGBA8, width, height))
+        return false;
+    c->size = glGetUniformLocation(c->program, "size");
+    c->from = glGetUniformLocation(c->program, "from");
+    c->to = glGetUniformLocation(c->program, "to");
+    c->radius = glGetUniformLocation(c->program, "radius");
+    c->color = glGetUniformLocation(c->program, "color");
+    glGenTextures(1, &c->history);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, c->history);
+    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA8, width, height, HISTORY);
+    glGenFramebuffers(1, &c->history_framebuffer);
+    make_white(c);
+    remember(c);
+    return gl_check("making the canvas");
+}
+
+void canvas_destroy(canvas *c) {
+    glDeleteFramebuffers(1, &c->history_framebuffer);
+    glDeleteTextures(1, &c->history);
+    glDeleteProgram(c->program);
+    gl_target_destroy(&c->target);
+}
+
+static void draw_piece(canvas *c, const brush *b, float x, float y) {
+    bind(c);
+    glUseProgram(c->program);
+    glUniform2f(c->size, (float)c->target.width, (float)c->target.height);
+    glUniform2f(c->from, c->x, c->y);
+    glUniform2f(c->to, x, y);
+    glUniform1f(c->radius, b->radius);
+    glUniform3fv(c->color, 1, b->color);
+    glEnable(GL_BLEND);
+    glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    glDisable(GL_BLEND);
+    c->x = x;
+    c->y = y;
+    c->version++;
+}
+
+void canvas_begin(canvas *c, const brush *b, float x, float y) {
+    canvas_end(c);
+    c->drawing = true;
+    c->x = x;
+    c->y = y;
+    draw_piece(c, b, x, y);
+}
+
+void canvas_extend(canvas *c, const brush *b, float x, float y) {
+    if (c->drawing && (x != c->x || y != c->y))
+        draw_piece(c, b, x, y);
+}
+
+void canvas_end(canvas *c) {
+    if (c->drawing)
+        remember(c);
+    c->drawing = false;
+}
+
+void canvas_clear(canvas *c) {
+    canvas_end(c);
+    make_white(c);
+    remember(c);
+}
+
+void canvas_put(canvas *c, painter *p, GLuint texture, int width, int height) {
+    canvas_end(c);
+    make_white(c);
+    float w = (float)c->target.width, h = (float)c->target.height;
+    float scale = fminf(w / (float)width, h / (float)height);
+    rect r = {0, 0, (float)width * scale, (float)height * scale};
+    r.x = (w - r.w) / 2;
+    r.y = (h - r.h) / 2;
+    paint_begin(p, &c->target, c->target.width, c->target.height);
+    paint_image(p, texture, r, (rect){0, 0, 1, 1}, 1, 0);
+    paint_end(p);
+    remember(c);
+}
+
+bool canvas_undo(canvas *c) {
+    canvas_end(c);
+    if (c->current == c->oldest)
+        return false;
+    recall(c, c->current - 1);
+    return true;
+}
+
+bool canvas_redo(canvas *c) {
+    canvas_end(c);
+    if (c->current == c->newest)
+        return false;
+    recall(c, c->current + 1);
+    return true;
+}

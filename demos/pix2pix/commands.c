@@ -1,0 +1,260 @@
+#include "app.h"
+
+#include "message.h"
+#include "picture.h"
+
+#include <GLFW/glfw3.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const float palette[PALETTE_SIZE][3] = {
+    {0.00f, 0.00f, 0.00f}, {0.87f, 0.18f, 0.17f}, {0.96f, 0.55f, 0.12f},
+    {1.00f, 0.80f, 0.20f}, {0.30f, 0.65f, 0.26f}, {0.26f, 0.53f, 0.93f},
+    {0.58f, 0.34f, 0.73f}, {0.48f, 0.30f, 0.18f}, {1.00f, 0.66f, 0.70f},
+};
+
+brush app_brush(const app *a) {
+    brush b = {{1, 1, 1}, a->radius};
+    if (!a->eraser)
+        memcpy(b.color, palette[a->color], sizeof b.color);
+    return b;
+}
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+static void choose(app *a, int i) {
+    if (a->show_gallery && i < a->gallery.count) {
+        const thumbnail *t = &a->gallery.thumbnails[i];
+        canvas_put(&a->canvas, &a->painter, t->texture, t->width, t->height);
+        announce("%s", t->name);
+        a->show_gallery = false;
+    } else if (!a->show_gallery) {
+        a->color = i;
+        a->eraser = false;
+    }
+}
+
+static void use_eraser(app *a, int unused) {
+    (void)unused;
+    a->eraser = !a->eraser;
+}
+
+static void resize_brush(app *a, int direction) {
+    float radius = a->radius * (direction > 0 ? 1.25f : 0.8f);
+    a->radius = fminf(fmaxf(radius, 0.5f), 64);
+    announce("brush of %.1f pixels", 2 * (double)a->radius);
+}
+
+static void undo(app *a, int direction) {
+    if (!(direction < 0 ? canvas_undo(&a->canvas) : canvas_redo(&a->canvas)))
+        announce("nothing to %s", direction < 0 ? "undo" : "redo");
+}
+
+static void clear(app *a, int unused) {
+    (void)unused;
+    canvas_clear(&a->canvas);
+}
+
+/* Steps of the pen are 4 pixels of the canvas: down and right are positive. */
+enum { PEN_LEFT, PEN_RIGHT, PEN_UP, PEN_DOWN, PEN_TOUCH };
+
+static void move_pen(app *a, int action) {
+    const float step = 4;
+    brush b = app_brush(a);
+    float x = a->pen_x + step * (float)((action == PEN_RIGHT) - (action == PEN_LEFT));
+    float y = a->pen_y + step * (float)((action == PEN_DOWN) - (action == PEN_UP));
+    a->pen_x = fminf(fmaxf(x, 0), (float)a->canvas.target.width);
+    a->pen_y = fminf(fmaxf(y, 0), (float)a->canvas.target.height);
+    a->pen_shown = true;
+    if (action != PEN_TOUCH)
+        canvas_extend(&a->canvas, &b, a->pen_x, a->pen_y);
+    else if (a->canvas.drawing)
+        canvas_end(&a->canvas);
+    else
+        canvas_begin(&a->canvas, &b, a->pen_x, a->pen_y);
+}
+
+bool app_load(app *a, const char *path) {
+    int width, height;
+    GLuint texture = picture_load(path, &width, &height);
+    if (!texture)
+        return false;
+    canvas_put(&a->canvas, &a->painter, texture, width, height);
+    glDeleteTextures(1, &texture);
+    announce("loaded %s", path);
+    return true;
+}
+
+/* ---- the network ----------------------------------------------------------------------------- */
+
+static void use(app *a, const settings *wanted) {
+    if (network_use(&a->network, wanted))
+        announce("%s, %s%s", wanted->backend, wanted->precision == TSR_FP16 ? "fp16" : "fp32",
+                 wanted->timed ? ", timed" : "");
+}
+
+static void next_backend(app *a, int unused) {
+    static const char *const backends[] = {"gles", "webgpu", "cpu"};
+    settings wanted = a->network.now;
+    int i = 0;
+    (void)unused;
+    while (strcmp(backends[i], wanted.backend))
+        i++;
+    wanted.backend = backends[(i + 1) % 3];
+    use(a, &wanted);
+}
+
+static void switch_precision(app *a, int unused) {
+    settings wanted = a->network.now;
+    (void)unused;
+    wanted.precision = wanted.precision == TSR_FP16 ? TSR_FP32 : TSR_FP16;
+    use(a, &wanted);
+}
+
+static void switch_times(app *a, int unused) {
+    settings wanted = a->network.now;
+    (void)unused;
+    a->show_times = wanted.timed = !a->show_times;
+    use(a, &wanted);
+}
+
+static bool can_be_shown(const layer_info *layer) {
+    return *layer->output && layer->shape.rank >= 1 && layer->shape.rank <= 4 &&
+           tsr_shape_count(&layer->shape) > 0;
+}
+
+/* The next layer in this direction whose tensor can be shown; from none, the first. */
+static void next_layer(app *a, int direction) {
+    const network *n = &a->network;
+    settings wanted = n->now;
+    int at = 0;
+    if (!n->layer_count) {
+        announce("layers are known once a picture was made");
+        return;
+    }
+    while (at < n->layer_count && strcmp(n->layers[at].output, wanted.layer))
+        at++;
+    if (at == n->layer_count)
+        at = direction > 0 ? -1 : 0;
+    for (int i = 0; i < n->layer_count; i++) {
+        at = (at + direction + n->layer_count) % n->layer_count;
+        if (can_be_shown(&n->layers[at]))
+            break;
+    }
+    memcpy(wanted.layer, n->layers[at].output, sizeof wanted.layer);
+    use(a, &wanted);
+}
+
+static void switch_mosaic(app *a, int unused) {
+    settings wanted = a->network.now;
+    (void)unused;
+    if (!*wanted.layer) {
+        next_layer(a, 1);
+        return;
+    }
+    *wanted.layer = '\0';
+    use(a, &wanted);
+}
+
+/* ---- the window ------------------------------------------------------------------------------ */
+
+static void save(app *a, int unused) {
+    (void)unused;
+    app_save(a, NULL);
+}
+
+static void switch_help(app *a, int unused) {
+    (void)unused;
+    a->show_help = !a->show_help;
+}
+
+static void switch_gallery(app *a, int unused) {
+    (void)unused;
+    a->show_gallery = !a->show_gallery;
+    if (a->show_gallery && !a->gallery.count) {
+        a->show_gallery = false;
+        announce("the gallery is empty");
+    }
+}
+
+/* Closes what lies over the window, else the window. */
+static void escape(app *a, int unused) {
+    (void)unused;
+    if (a->show_help || a->show_gallery)
+        a->show_help = a->show_gallery = false;
+    else
+        a->quit = true;
+}
+
+typedef struct command {
+    const char *name;
+    int key, mods;
+    void (*run)(app *a, int argument);
+    int argument;
+    const char *help;
+} command;
+
+static const command commands[] = {
+    {"1", '1', 0, choose, 0, "colour, or a picture of the gallery"},
+    {"2", '2', 0, choose, 1, NULL},
+    {"3", '3', 0, choose, 2, NULL},
+    {"4", '4', 0, choose, 3, NULL},
+    {"5", '5', 0, choose, 4, NULL},
+    {"6", '6', 0, choose, 5, NULL},
+    {"7", '7', 0, choose, 6, NULL},
+    {"8", '8', 0, choose, 7, NULL},
+    {"9", '9', 0, choose, 8, NULL},
+    {"E", 'E', 0, use_eraser, 0, "eraser, and back"},
+    {"-", '-', 0, resize_brush, -1, "a smaller brush"},
+    {"+", '=', 0, resize_brush, 1, "a larger brush"},
+    {"Ctrl+Z", 'Z', GLFW_MOD_CONTROL, undo, -1, "undo"},
+    {"Ctrl+Y", 'Y', GLFW_MOD_CONTROL, undo, 1, "redo"},
+    {"C", 'C', 0, clear, 0, "clear the canvas"},
+    {"G", 'G', 0, switch_gallery, 0, "gallery of sketches"},
+    {"S", 'S', 0, save, 0, "save input, output and both"},
+    {"B", 'B', 0, next_backend, 0, "next backend: gles, webgpu, cpu"},
+    {"F", 'F', 0, switch_precision, 0, "precision: fp32 or fp16"},
+    {"T", 'T', 0, switch_times, 0, "times of frames and layers"},
+    {"M", 'M', 0, switch_mosaic, 0, "mosaic of a layer's channels"},
+    {"PageDown", GLFW_KEY_PAGE_DOWN, 0, next_layer, 1, "mosaic of the next layer"},
+    {"PageUp", GLFW_KEY_PAGE_UP, 0, next_layer, -1, "mosaic of the layer before"},
+    {"Left", GLFW_KEY_LEFT, 0, move_pen, PEN_LEFT, "move the pen, as the other arrows"},
+    {"Right", GLFW_KEY_RIGHT, 0, move_pen, PEN_RIGHT, NULL},
+    {"Up", GLFW_KEY_UP, 0, move_pen, PEN_UP, NULL},
+    {"Down", GLFW_KEY_DOWN, 0, move_pen, PEN_DOWN, NULL},
+    {"Space", GLFW_KEY_SPACE, 0, move_pen, PEN_TOUCH, "pen down, pen up"},
+    {"H", 'H', 0, switch_help, 0, "this list"},
+    {"Escape", GLFW_KEY_ESCAPE, 0, escape, 0, "close what is open, or the window"},
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+bool app_key(app *a, const char *name) {
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(commands[i].name, name)) {
+            commands[i].run(a, commands[i].argument);
+            return true;
+        }
+    return false;
+}
+
+/* GLFW numbers keys by their place on an American keyboard: where a key has a letter or a sign of
+ * its own, that counts. */
+void app_press(app *a, int key, int scancode, int mods) {
+    const char *sign = glfwGetKeyName(key, scancode);
+    if (sign && sign[0] && !sign[1])
+        key = toupper((unsigned char)sign[0]);
+    key = key == '+' || key == GLFW_KEY_KP_ADD ? '=' : key == GLFW_KEY_KP_SUBTRACT ? '-' : key;
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (commands[i].key == key && commands[i].mods == (mods & GLFW_MOD_CONTROL)) {
+            commands[i].run(a, commands[i].argument);
+            return;
+        }
+}
+
+void app_each_key(void (*fn)(void *user, const char *key, const char *help), void *user) {
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fn(user, commands[i].name, commands[i].help);
+}

@@ -1,0 +1,72 @@
+/* Saving. This alone reads pictures back, but for backends that work in memory. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "app.h"
+
+#include "message.h"
+#include "picture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 4096 };
+
+typedef struct image {
+    unsigned char *rgb;
+    int width, height;
+} image;
+
+static bool write_as(const char *prefix, const char *what, const image *i) {
+    char path[PATH_SIZE];
+    int length = snprintf(path, sizeof path, "%s-%s.png", prefix, what);
+    if (length < 0 || length >= (int)sizeof path)
+        return complain("%s: the name is too long", prefix);
+    return i->rgb && picture_write(path, i->rgb, i->width, i->height);
+}
+
+/* <folder>/pix2pix-<number> with the lowest number for which there is no input yet. */
+static bool find_prefix(const char *folder, char prefix[PATH_SIZE]) {
+    char path[PATH_SIZE + 16];
+    for (int number = 1; number < 10000; number++) {
+        int length = snprintf(prefix, PATH_SIZE, "%s/pix2pix-%03d", folder, number);
+        if (length < 0 || length >= PATH_SIZE)
+            return complain("%s: the name is too long", folder);
+        snprintf(path, sizeof path, "%s-input.png", prefix);
+        if (access(path, F_OK))
+            return true;
+    }
+    return complain("%s: pix2pix-0001 to -9999 are all there", folder);
+}
+
+static image read_target(const gl_target *t) {
+    return (image){picture_read(t->framebuffer, t->width, t->height, false), t->width, t->height};
+}
+
+bool app_save(app *a, const char *prefix) {
+    char numbered[PATH_SIZE];
+    if (!a->picture.texture)
+        return complain("there is no picture to save yet");
+    if (!prefix && !find_prefix(a->folder, numbered))
+        return false;
+    prefix = prefix ? prefix : numbered;
+    image input = read_target(&a->canvas.target), output = read_target(&a->picture), both = {0};
+    if (input.rgb && output.rgb)
+        both.rgb = picture_join(input.rgb, input.width, input.height, output.rgb, output.width,
+                                output.height, &both.width, &both.height);
+    bool good = write_as(prefix, "input", &input) && write_as(prefix, "output", &output) &&
+                write_as(prefix, "both", &both);
+    free(input.rgb);
+    free(output.rgb);
+    free(both.rgb);
+    if (good)
+        announce("saved %s-input.png, -output.png and -both.png", prefix);
+    return good;
+}
+
+bool app_screenshot(const app *a, const char *path) {
+    unsigned char *rgb = picture_read(0, a->width, a->height, true);
+    bool good = rgb && picture_write(path, rgb, a->width, a->height);
+    free(rgb);
+    return good;
+}

@@ -1,0 +1,151 @@
+/* Draw a sketch, watch the network paint it. The canvas is a texture, the network reads it, the
+ * window shows what it writes: on the backend gles nothing leaves the GPU but what is saved. */
+#include "app.h"
+#include "message.h"
+#include "options.h"
+#include "script.h"
+#include "window.h"
+
+#include <GLFW/glfw3.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of each frame, for the network; the rest of it is for strokes and the window. */
+static const double slice_ms = 8;
+
+enum { LONGEST_MS = 1000 };
+
+/* How many frames took so many milliseconds. */
+typedef struct frame_times {
+    int count, by_ms[LONGEST_MS + 1];
+} frame_times;
+
+static void count_frame(frame_times *t, double ms) {
+    t->count++;
+    t->by_ms[ms < LONGEST_MS ? (int)ms : LONGEST_MS]++;
+}
+
+/* The time within which this share of the frames was drawn. */
+static int time_within(const frame_times *t, double share) {
+    int ms = 0;
+    for (double sum = t->by_ms[0]; sum < share * t->count && ms < LONGEST_MS;)
+        sum += t->by_ms[++ms];
+    return ms + 1;
+}
+
+static bool open_app(app *a, const options *o) {
+    a->radius = 2;
+    a->folder = o->folder;
+    if (!paint_create(&a->painter, 15 * a->scale) || !mosaic_create(&a->mosaic) ||
+        !canvas_create(&a->canvas, a->network.input.width, a->network.input.height))
+        return false;
+    a->pen_x = (float)a->canvas.target.width / 2;
+    a->pen_y = (float)a->canvas.target.height / 2;
+    gallery_open(&a->gallery, o->gallery);
+    if (o->picture && !app_load(a, o->picture))
+        return false;
+    return true;
+}
+
+static void close_app(app *a) {
+    gallery_close(&a->gallery);
+    gl_target_destroy(&a->picture);
+    canvas_destroy(&a->canvas);
+    mosaic_destroy(&a->mosaic);
+    paint_destroy(&a->painter);
+}
+
+/* The network's output becomes a picture that can be filtered and saved. */
+static bool develop(app *a) {
+    const tsr_texture *t = &a->network.picture.texture;
+    const float range = a->network.high - a->network.low;
+    if (a->picture.width != t->width || a->picture.height != t->height) {
+        gl_target_destroy(&a->picture);
+        if (!gl_target_create(&a->picture, GL_RGBA8, t->width, t->height))
+            return false;
+    }
+    rect whole = {0, 0, (float)t->width, (float)t->height};
+    rect part = {0, 0, whole.w / (float)t->texture_width, whole.h / (float)t->texture_height};
+    paint_begin(&a->painter, &a->picture, t->width, t->height);
+    paint_image(&a->painter, t->id, whole, part, 1 / range, -a->network.low / range);
+    paint_end(&a->painter);
+    return true;
+}
+
+/* False where the demo cannot go on. */
+static bool draw_frame(app *a, script *s) {
+    window_measure(a);
+    if (s && !script_step(s, a))
+        return false;
+    if (!gl_check("drawing a stroke"))
+        return false;
+    if (network_step(&a->network, &a->canvas, slice_ms)) {
+        if (!develop(a))
+            return false;
+        if (a->network.layer.texture.id)
+            mosaic_measure(&a->mosaic, &a->network.layer);
+    }
+    if (a->width > 0 && a->height > 0) /* 0: iconified */
+        view_draw(a);
+    bool good = (!s || script_look(s, a)) && gl_check("drawing the window");
+    glfwSwapBuffers(a->window);
+    return good;
+}
+
+/* Is there nothing to do until something happens? */
+static bool is_idle(const app *a) {
+    return a->network.failed || network_is_current(&a->network, &a->canvas);
+}
+
+static bool run_frames(app *a, script *s, int most, frame_times *times) {
+    double before = glfwGetTime();
+    for (int i = 0; (!most || i < most) && !a->quit && !glfwWindowShouldClose(a->window); i++) {
+        if (s || most || !is_idle(a))
+            glfwPollEvents();
+        else
+            glfwWaitEventsTimeout(0.25);
+        double start = glfwGetTime();
+        if (!draw_frame(a, s))
+            return false;
+        count_frame(times, (glfwGetTime() - start) * 1e3);
+        a->frame_ms += ((glfwGetTime() - before) * 1e3 - a->frame_ms) * 0.1;
+        before = glfwGetTime();
+        if (s && script_has_ended(s))
+            break;
+    }
+    return true;
+}
+
+/* The exit code. */
+static int show(app *a, script *s, const options *o) {
+    static frame_times times;
+    int code = 3;
+    window_listen(a);
+    if (!open_app(a, o))
+        code = 2;
+    else if (network_use(&a->network, &o->settings))
+        code = run_frames(a, s, o->frames, &times) ? 0 : 2;
+    if (s || o->frames)
+        printf("%d frames, half of them within %d ms, 99 %% within %d ms\n", times.count,
+               time_within(&times, 0.5), time_within(&times, 0.99));
+    close_app(a);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    static app a; /* large */
+    options o;
+    script s = {0};
+    int code = 2;
+    if (!options_parse(argc, argv, &o))
+        return 2;
+    if (o.help)
+        return 0;
+    if (network_open(&a.network, o.model, o.low, o.high) &&
+        (!o.script || script_open(&s, o.script)))
+        code = window_open(&a) ? show(&a, o.script ? &s : NULL, &o) : 3;
+    network_close(&a.network);
+    window_close(&a);
+    script_close(&s);
+    return code;
+}

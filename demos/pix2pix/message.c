@@ -1,0 +1,26 @@
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static char latest[512];
+
+bool complain(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(latest, sizeof latest, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "pix2pix: %s\n", latest);
+    return false;
+}
+
+void announce(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(latest, sizeof latest, format, arguments);
+    va_end(arguments);
+}
+
+const char *latest_message(void) {
+    return latest;
+}

@@ -1,0 +1,239 @@
+#include "network.h"
+
+#include "message.h"
+
+#include <GLFW/glfw3.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool network_open(network *n, const char *path, float low, float high) {
+    char error[512];
+    *n = (network){.path = path, .low = low, .high = high, .failed = true};
+    if (tsr_model_load(path, NULL, &n->model) != TSR_OK)
+        return complain("%s", tsr_last_error());
+    if (!find_input(n->model, path, &n->input, error, sizeof error))
+        return complain("%s", error);
+    return true;
+}
+
+/* The picture stays what it was; a layer's tensor goes with its session. */
+static void drop_session(network *n) {
+    if (n->worker)
+        worker_release(n->worker);
+    runner_close(&n->runner);
+    n->worker = NULL;
+    n->picture.texture.id = n->layer.texture.id = 0;
+    n->running = n->fresh = false;
+    n->failed = true;
+}
+
+void network_close(network *n) {
+    drop_session(n);
+    workers_wait();
+    if (n->uploads[0]) /* else there may be no window, and no GL */
+        glDeleteTextures(2, n->uploads);
+    free(n->layers);
+    tsr_model_free(n->model);
+}
+
+static void *get_proc_address(const char *name) {
+    union { /* ISO C has no cast from function to object pointers */
+        GLFWglproc function;
+        void *object;
+    } proc = {glfwGetProcAddress(name)};
+    return proc.object;
+}
+
+bool network_use(network *n, const settings *wanted) {
+    drop_session(n);
+    n->now = *wanted;
+    if (!strcmp(wanted->backend, "gles")) {
+        if (!runner_open(&n->runner, n->model, &n->input, &n->now, get_proc_address))
+            return complain("%s", n->runner.error);
+    } else {
+        n->worker = worker_create(n->model, &n->input, &n->now);
+        if (!n->worker)
+            return complain("no memory for another thread");
+    }
+    n->failed = false;
+    return true;
+}
+
+bool network_is_current(const network *n, const canvas *c) {
+    return n->fresh && n->version == c->version;
+}
+
+/* A failure in mid-run: the session is given up. */
+static bool fail(network *n, const char *error) {
+    complain("%s", error);
+    drop_session(n);
+    return false;
+}
+
+/* What a run has left, but for the tensors. */
+static void end_run(network *n, const runner *r) {
+    layer_info *copy = realloc(n->layers, ((size_t)r->layer_count + 1) * sizeof *copy);
+    if (copy) {
+        memcpy(copy, r->layers, (size_t)r->layer_count * sizeof *copy);
+        n->layers = copy;
+        n->layer_count = r->layer_count;
+    }
+    n->running = false;
+    n->fresh = true;
+    n->ms = (glfwGetTime() - n->started) * 1e3;
+}
+
+static void begin_run(network *n, const canvas *c) {
+    n->running = true;
+    n->fresh = false;
+    n->version = c->version;
+    n->started = glfwGetTime();
+}
+
+/* N, C, H, W of a tensor of 1 to 4 axes, as tessera.h lays it out in a texture. */
+static void find_sizes(const tsr_shape *shape, int size[4]) {
+    static const int axes[5][4] = {{0}, {1}, {0, 1}, {0, 1, 3}, {0, 1, 2, 3}};
+    for (int i = 0; i < 4; i++)
+        size[i] = 1;
+    for (int i = 0; i < shape->rank; i++)
+        size[axes[shape->rank][i]] = (int)shape->dim[i];
+}
+
+/* ---- in the window's context ----------------------------------------------------------------- */
+
+static bool view_output(network *n, const tsr_tensor_info *info, tensor_view *view) {
+    int size[4];
+    find_sizes(&info->shape, size);
+    view->channels = size[1];
+    return tsr_session_output_texture(n->runner.session, info->name, &view->texture) == TSR_OK;
+}
+
+static bool set_canvas(network *n, const canvas *c) {
+    const tsr_texture texture = {.id = c->target.texture,
+                                 .width = c->target.width,
+                                 .height = c->target.height,
+                                 .columns = 1,
+                                 .tiles = 1,
+                                 .texture_width = c->target.width,
+                                 .texture_height = c->target.height};
+    return tsr_session_set_input_texture(n->runner.session, n->input.name, &texture,
+                                         n->high - n->low, n->low) == TSR_OK;
+}
+
+static bool step_here(network *n, const canvas *c, double ms) {
+    if (!n->running && !network_is_current(n, c)) {
+        if (!set_canvas(n, c))
+            return fail(n, tsr_last_error());
+        begin_run(n, c);
+    }
+    if (!n->running)
+        return false;
+    tsr_status status = tsr_session_step(n->runner.session, ms);
+    if (status == TSR_NOT_READY)
+        return false;
+    if (status != TSR_OK || !view_output(n, &n->runner.picture, &n->picture) ||
+        (n->runner.layer.name && !view_output(n, &n->runner.layer, &n->layer)))
+        return fail(n, tsr_last_error());
+    runner_read_times(&n->runner);
+    end_run(n, &n->runner);
+    return true;
+}
+
+/* ---- on a thread ----------------------------------------------------------------------------- */
+
+/* The canvas as the model's input; to be freed, NULL after a complaint. */
+static float *read_canvas(const network *n, const canvas *c) {
+    int width = c->target.width, height = c->target.height;
+    size_t count = (size_t)width * (size_t)height;
+    unsigned char *rgba = malloc(count * 4);
+    float *input = malloc(count * 3 * sizeof *input);
+    if (rgba && input) {
+        glBindFramebuffer(GL_READ_FRAMEBUFFER, c->target.framebuffer);
+        glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, rgba);
+        for (size_t i = 0; i < count * 3; i++)
+            input[i] = (float)rgba[i % count * 4 + i / count] / 255 * (n->high - n->low) + n->low;
+    } else {
+        complain("no memory for the network's input");
+        free(input);
+        input = NULL;
+    }
+    free(rgba);
+    return input;
+}
+
+/* RGBA texels with 4 channels each, tile by tile. */
+static void pack(const tsr_texture *t, int channels, const float *elements, float *texels) {
+    for (int c = 0; c < channels; c++)
+        for (int y = 0; y < t->height; y++)
+            for (int x = 0; x < t->width; x++) {
+                size_t column = (size_t)(c / 4 % t->columns * t->width + x);
+                size_t row = (size_t)(c / 4 / t->columns * t->height + y);
+                texels[(row * (size_t)t->texture_width + column) * 4 + (size_t)c % 4] = *elements++;
+            }
+}
+
+/* The first image of a tensor, in a texture whose tiles make about a square. */
+static bool upload(GLuint *texture, const tsr_shape *shape, const float *elements,
+                   tensor_view *view) {
+    int size[4];
+    find_sizes(shape, size);
+    tsr_texture t = {.width = size[3], .height = size[2], .tiles = (size[1] + 3) / 4};
+    t.columns = (int)ceil(sqrt((double)t.tiles * t.height / t.width));
+    t.columns = t.columns < t.tiles ? t.columns : t.tiles;
+    t.texture_width = t.columns * t.width;
+    t.texture_height = (t.tiles + t.columns - 1) / t.columns * t.height;
+    float *texels = calloc((size_t)t.texture_width * (size_t)t.texture_height, 4 * sizeof *texels);
+    if (!texels)
+        return complain("no memory for a texture of %d x %d texels", t.texture_width,
+                        t.texture_height);
+    pack(&t, size[1], elements, texels);
+    if (!*texture)
+        glGenTextures(1, texture);
+    t.id = *texture;
+    glBindTexture(GL_TEXTURE_2D, t.id);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA32F, t.texture_width, t.texture_height, 0, GL_RGBA,
+                 GL_FLOAT, texels);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    free(texels);
+    *view = (tensor_view){t, size[1]};
+    return true;
+}
+
+static bool take_result(network *n) {
+    worker_result result = worker_take(n->worker);
+    const runner *r = result.runner;
+    if (!upload(&n->uploads[0], &r->picture.shape, result.picture, &n->picture) ||
+        (result.layer && !upload(&n->uploads[1], &r->layer.shape, result.layer, &n->layer))) {
+        drop_session(n);
+        return false;
+    }
+    end_run(n, r);
+    return true;
+}
+
+static bool step_worker(network *n, const canvas *c) {
+    worker_state state = worker_look(n->worker);
+    if (state == WORKER_FAILED)
+        return fail(n, worker_error(n->worker));
+    if (state == WORKER_BUSY)
+        return false;
+    bool ended = state == WORKER_DONE && take_result(n);
+    if (n->worker && !network_is_current(n, c)) {
+        float *input = read_canvas(n, c);
+        if (input) {
+            worker_start(n->worker, input);
+            begin_run(n, c);
+        }
+        free(input);
+    }
+    return ended;
+}
+
+bool network_step(network *n, const canvas *c, double ms) {
+    if (n->failed)
+        return false;
+    return n->worker ? step_worker(n, c) : step_here(n, c, ms);
+}

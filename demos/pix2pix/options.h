@@ -1,0 +1,19 @@
+/* The command line. */
+#ifndef PIX2PIX_OPTIONS_H
+#define PIX2PIX_OPTIONS_H
+
+#include "runner.h"
+
+typedef struct options {
+    const char *model, *gallery, *folder, *script;
+    const char *picture; /* to begin with; NULL for a white canvas */
+    settings settings;
+    float low, high;
+    int frames; /* 0: until the window is closed */
+    bool help;
+} options;
+
+/* False after a complaint. */
+bool options_parse(int argc, char **argv, options *o);
+
+#endif

@@ -1,0 +1,134 @@
+#include "runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALLEST = 8, LARGEST = 2048, USUAL = 256 };
+
+bool find_input(const tsr_model *model, const char *path, input_info *input, char *error,
+                size_t error_size) {
+    tsr_tensor_info info;
+    if (tsr_model_input_count(model) != 1 || tsr_model_input(model, 0, &info) != TSR_OK) {
+        snprintf(error, error_size, "%s: %d inputs; a model from image to image has one", path,
+                 tsr_model_input_count(model));
+        return false;
+    }
+    const int64_t *dim = info.shape.dim;
+    bool image = info.shape.rank == 4 && (dim[0] == 1 || dim[0] == -1) &&
+                 (dim[1] == 3 || dim[1] == -1) && strlen(info.name) < NAME_SIZE;
+    if (!image) {
+        snprintf(error, error_size,
+                 "%s: input '%s' is no picture [1, 3, height, width]: not a model from image to "
+                 "image",
+                 path, info.name);
+        return false;
+    }
+    int64_t h = dim[2] < 0 ? USUAL : dim[2], w = dim[3] < 0 ? USUAL : dim[3];
+    if (h < SMALLEST || w < SMALLEST || h > LARGEST || w > LARGEST) {
+        snprintf(error, error_size,
+                 "%s: pictures of %lld x %lld; a canvas has %d x %d to %d x %d pixels", path,
+                 (long long)w, (long long)h, SMALLEST, SMALLEST, LARGEST, LARGEST);
+        return false;
+    }
+    snprintf(input->name, sizeof input->name, "%s", info.name);
+    input->width = (int)w;
+    input->height = (int)h;
+    return true;
+}
+
+bool runner_fail(runner *r) {
+    snprintf(r->error, sizeof r->error, "%s", tsr_last_error());
+    return false;
+}
+
+static bool find_outputs(runner *r, const settings *wanted) {
+    const int64_t *dim = r->picture.shape.dim;
+    for (int i = 0; i < tsr_session_output_count(r->session); i++) {
+        tsr_tensor_info info;
+        if (tsr_session_output(r->session, i, &info) != TSR_OK)
+            return runner_fail(r);
+        if (i == 0)
+            r->picture = info;
+        if (!strcmp(info.name, wanted->layer))
+            r->layer = info;
+    }
+    if (r->picture.shape.rank == 4 && dim[0] == 1 && dim[1] == 3 && dim[2] <= 2 * LARGEST &&
+        dim[3] <= 2 * LARGEST)
+        return true;
+    snprintf(r->error, sizeof r->error,
+             "output '%s' is no picture [1, 3, height, width] of up to %d x %d pixels: not a model "
+             "from image to image",
+             r->picture.name, 2 * LARGEST, 2 * LARGEST);
+    return false;
+}
+
+/* Those that can be shown: of 1 to 4 axes, once each. */
+static bool list_layers(runner *r) {
+    tsr_report report;
+    if (tsr_session_report(r->session, &report) != TSR_OK)
+        return runner_fail(r);
+    r->layers = calloc((size_t)report.node_count + 1, sizeof *r->layers);
+    if (!r->layers) {
+        snprintf(r->error, sizeof r->error, "no memory for a list of %d layers", report.node_count);
+        return false;
+    }
+    r->layer_count = report.node_count;
+    runner_read_times(r);
+    return true;
+}
+
+void runner_read_times(runner *r) {
+    for (int i = 0; i < r->layer_count; i++) {
+        tsr_node_report node;
+        layer_info *layer = &r->layers[i];
+        if (tsr_session_node_report(r->session, i, &node) != TSR_OK)
+            continue;
+        snprintf(layer->output, sizeof layer->output, "%s", node.output);
+        snprintf(layer->op, sizeof layer->op, "%s", node.op);
+        layer->shape = node.shape;
+        layer->ms = node.ms;
+    }
+}
+
+static bool open_session(runner *r, const tsr_model *model, const input_info *input,
+                         const settings *wanted) {
+    const tsr_input_shape shape = {input->name, {4, {1, 3, input->height, input->width}}};
+    const char *layer = wanted->layer;
+    tsr_tensor_info output = {.name = ""};
+    tsr_model_output(model, 0, &output);
+    const tsr_session_desc desc = {.precision = wanted->precision,
+                                   .time_passes = wanted->timed,
+                                   .texture_outputs = !strcmp(wanted->backend, "gles"),
+                                   .shapes = &shape,
+                                   .shape_count = 1,
+                                   .extra_outputs = &layer,
+                                   .extra_output_count = *layer && strcmp(layer, output.name)};
+    if (tsr_session_create(r->device, model, &desc, &r->session) != TSR_OK)
+        return runner_fail(r);
+    return find_outputs(r, wanted) && list_layers(r);
+}
+
+bool runner_open(runner *r, const tsr_model *model, const input_info *input, const settings *wanted,
+                 void *(*get_proc_address)(const char *name)) {
+    *r = (runner){0};
+    bool gles = !strcmp(wanted->backend, "gles");
+    const tsr_device_desc desc = {.backend = wanted->backend,
+                                  .platform = gles ? TSR_PLATFORM_CURRENT : TSR_PLATFORM_AUTO,
+                                  .get_proc_address = gles ? get_proc_address : NULL};
+    bool good = tsr_device_create(&desc, &r->device) == TSR_OK ? true : runner_fail(r);
+    good = good && open_session(r, model, input, wanted);
+    if (!good)
+        runner_close(r);
+    return good;
+}
+
+void runner_close(runner *r) {
+    tsr_session_destroy(r->session);
+    tsr_device_destroy(r->device);
+    free(r->layers);
+    r->session = NULL;
+    r->device = NULL;
+    r->layers = NULL;
+    r->layer_count = 0;
+}

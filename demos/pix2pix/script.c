@@ -1,0 +1,187 @@
+#include "script.h"
+
+#include "message.h"
+
+#include <GLFW/glfw3.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool script_open(script *s, const char *path) {
+    FILE *file = fopen(path, "rb");
+    size_t size = 0, capacity = 1 << 20;
+    *s = (script){.path = path, .text = malloc(capacity + 1)};
+    if (file && s->text)
+        size = fread(s->text, 1, capacity, file);
+    bool good = file && s->text && !ferror(file) && size < capacity;
+    if (!good)
+        complain("%s: %s", path,
+                 size == capacity ? "a script has less than 1 MiB" : strerror(errno));
+    if (file)
+        fclose(file);
+    if (!good)
+        return false;
+    s->text[size] = '\0';
+    s->next = s->text;
+    return true;
+}
+
+void script_close(script *s) {
+    free(s->text);
+    *s = (script){0};
+}
+
+static bool fail(const script *s, const char *problem, const char *what) {
+    return complain("%s:%d: %s%s", s->path, s->line, problem, what);
+}
+
+/* ---- commands: each takes the rest of its line ----------------------------------------------- */
+
+static bool press_keys(script *s, app *a, char *rest) {
+    for (char *name = strtok(rest, " \t"); name; name = strtok(NULL, " \t"))
+        if (!app_key(a, name))
+            return fail(s, "no such key: ", name);
+    return true;
+}
+
+/* The next point of a stroke; false at the end, or where it is none: then complaint is set. */
+static bool next_point(script *s, float *x, float *y, bool *wrong) {
+    char *end;
+    *x = strtof(s->arguments, &end);
+    bool more = end != s->arguments;
+    char *second = end;
+    *y = strtof(second, &end);
+    bool pair = more && end != second;
+    *wrong = !pair && s->arguments[strspn(s->arguments, " \t")] != '\0';
+    s->arguments = end;
+    return pair;
+}
+
+static bool go_on_drawing(script *s, app *a) {
+    float x, y;
+    bool wrong;
+    brush b = app_brush(a);
+    bool more = next_point(s, &x, &y, &wrong);
+    if (wrong)
+        return fail(s, "a stroke is pairs of numbers", "");
+    if (more && a->canvas.drawing)
+        canvas_extend(&a->canvas, &b, x, y);
+    else if (more)
+        canvas_begin(&a->canvas, &b, x, y);
+    if (more)
+        return true;
+    canvas_end(&a->canvas);
+    s->arguments = NULL;
+    return true;
+}
+
+static bool start_stroke(script *s, app *a, char *rest) {
+    canvas_end(&a->canvas);
+    s->arguments = rest;
+    return go_on_drawing(s, a);
+}
+
+static bool start_waiting(script *s, app *a, char *rest) {
+    (void)a;
+    (void)rest;
+    s->waiting = true;
+    return true;
+}
+
+static bool count_frames(script *s, app *a, char *rest) {
+    (void)a;
+    s->frames = atoi(rest);
+    return s->frames > 0 || fail(s, "frames wants a number, not ", rest);
+}
+
+static bool load(script *s, app *a, char *rest) {
+    return app_load(a, rest) || fail(s, "load failed", "");
+}
+
+static bool save(script *s, app *a, char *rest) {
+    return app_save(a, rest) || fail(s, "save failed", "");
+}
+
+static bool take_screenshot(script *s, app *a, char *rest) {
+    (void)a;
+    s->screenshot = rest;
+    return true;
+}
+
+static bool resize_window(script *s, app *a, char *rest) {
+    int width = 0, height = 0;
+    if (sscanf(rest, "%d %d", &width, &height) != 2 || width < 1 || height < 1)
+        return fail(s, "window wants two sizes, not ", rest);
+    glfwSetWindowSize(a->window, width, height);
+    s->frames = 3; /* until the window system has done so */
+    return true;
+}
+
+static const struct {
+    const char *name;
+    bool (*run)(script *s, app *a, char *rest);
+} commands[] = {
+    {"key", press_keys},
+    {"stroke", start_stroke},
+    {"wait", start_waiting},
+    {"frames", count_frames},
+    {"load", load},
+    {"save", save},
+    {"screenshot", take_screenshot},
+    {"window", resize_window},
+};
+
+static bool run_line(script *s, app *a, char *line) {
+    line[strcspn(line, "#\r")] = '\0';
+    line += strspn(line, " \t");
+    size_t length = strcspn(line, " \t");
+    char *rest = line + length;
+    for (rest += strspn(rest, " \t"); *rest && strchr(" \t", rest[strlen(rest) - 1]);)
+        rest[strlen(rest) - 1] = '\0';
+    if (!length)
+        return true;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strlen(commands[i].name) == length && !strncmp(commands[i].name, line, length))
+            return commands[i].run(s, a, rest);
+    line[length] = '\0';
+    return fail(s, "no such command: ", line);
+}
+
+/* Does the command under way go on? */
+static bool is_busy(script *s, const app *a) {
+    s->frames -= s->frames > 0;
+    s->waiting = s->waiting && !a->network.failed &&
+                 !(a->picture.texture && network_is_current(&a->network, &a->canvas));
+    return s->frames > 0 || s->waiting || s->screenshot;
+}
+
+bool script_step(script *s, app *a) {
+    bool was_waiting = s->waiting;
+    if (s->arguments)
+        return go_on_drawing(s, a);
+    bool busy = is_busy(s, a);
+    if (was_waiting && a->network.failed)
+        return fail(s, "the network cannot run", "");
+    while (!busy && *s->next) {
+        char *line = s->next;
+        size_t length = strcspn(line, "\n");
+        s->next = line + length + (line[length] == '\n');
+        line[length] = '\0';
+        s->line++;
+        if (!run_line(s, a, line))
+            return false;
+        busy = s->frames > 0 || s->waiting || s->screenshot || s->arguments;
+    }
+    return true;
+}
+
+bool script_look(script *s, const app *a) {
+    const char *path = s->screenshot;
+    s->screenshot = NULL;
+    return !path || app_screenshot(a, path) || fail(s, "screenshot failed", "");
+}
+
+bool script_has_ended(const script *s) {
+    return !*s->next && !s->arguments && !s->frames && !s->waiting && !s->screenshot;
+}

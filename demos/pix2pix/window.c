@@ -1,0 +1,149 @@
+#include "window.h"
+
+#include "message.h"
+
+#include <GLFW/glfw3.h>
+#include <string.h>
+
+static const char *reason;
+
+static void on_error(int code, const char *description) {
+    (void)code;
+    reason = description;
+}
+
+static bool fail(const char *what) {
+    return complain("%s%s%s", what, reason ? ": " : "", reason ? reason : "");
+}
+
+bool window_open(app *a) {
+    glfwSetErrorCallback(on_error);
+    if (!glfwInit())
+        return fail("no display; tools/demo.sh and xvfb-run need none");
+    glfwWindowHint(GLFW_CLIENT_API, GLFW_OPENGL_ES_API);
+    glfwWindowHint(GLFW_CONTEXT_CREATION_API, GLFW_EGL_CONTEXT_API);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    glfwWindowHint(GLFW_DEPTH_BITS, 0);
+    glfwWindowHint(GLFW_STENCIL_BITS, 0);
+    a->window = glfwCreateWindow(1060, 600, "Tessera: pix2pix", NULL, NULL);
+    if (!a->window)
+        return fail("no window with OpenGL ES 3.0 through EGL");
+    glfwMakeContextCurrent(a->window);
+    if (!gladLoadGLES2(glfwGetProcAddress))
+        return complain("the window's OpenGL ES has not all of 3.0");
+    glfwSwapInterval(1);
+    window_measure(a);
+    return true;
+}
+
+void window_close(app *a) {
+    if (a->window)
+        glfwDestroyWindow(a->window);
+    glfwTerminate();
+}
+
+void window_measure(app *a) {
+    float other;
+    glfwGetFramebufferSize(a->window, &a->width, &a->height);
+    glfwGetWindowContentScale(a->window, &a->scale, &other);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* The cursor, in pixels of the framebuffer, which a point may have several of. */
+static void find_cursor(const app *a, float *x, float *y) {
+    double left, top;
+    int width = 1, height = 1;
+    glfwGetCursorPos(a->window, &left, &top);
+    glfwGetWindowSize(a->window, &width, &height);
+    *x = (float)(left * a->width / (width > 0 ? width : 1));
+    *y = (float)(top * a->height / (height > 0 ? height : 1));
+}
+
+static void to_canvas(const app *a, float *x, float *y) {
+    rect r = view_layout(a).canvas;
+    *x = (*x - r.x) * (float)a->canvas.target.width / r.w;
+    *y = (*y - r.y) * (float)a->canvas.target.height / r.h;
+}
+
+static void click_bar(app *a, float x, float y) {
+    char name[] = "1";
+    for (int i = 0; i < PALETTE_SIZE; i++, name[0]++)
+        if (rect_holds(view_swatch(a, i), x, y))
+            app_key(a, name);
+    if (rect_holds(view_swatch(a, PALETTE_SIZE), x, y))
+        app_key(a, "E");
+}
+
+static void click_gallery(app *a, float x, float y) {
+    char name[] = "1";
+    for (int i = 0; i < a->gallery.count; i++, name[0]++)
+        if (rect_holds(view_thumbnail(a, i), x, y)) {
+            app_key(a, name);
+            return;
+        }
+    a->show_gallery = false;
+}
+
+static void on_button(GLFWwindow *window, int button, int action, int mods) {
+    app *a = glfwGetWindowUserPointer(window);
+    float x, y;
+    (void)mods;
+    if (button != GLFW_MOUSE_BUTTON_LEFT)
+        return;
+    find_cursor(a, &x, &y);
+    if (action == GLFW_RELEASE) {
+        canvas_end(&a->canvas);
+    } else if (a->show_help) {
+        a->show_help = false;
+    } else if (a->show_gallery) {
+        click_gallery(a, x, y);
+    } else if (rect_holds(view_layout(a).canvas, x, y)) {
+        brush b = app_brush(a);
+        to_canvas(a, &x, &y);
+        a->pen_shown = false;
+        canvas_begin(&a->canvas, &b, x, y);
+    } else {
+        click_bar(a, x, y);
+    }
+}
+
+/* Each event adds its piece of the stroke, however many there are in a frame. */
+static void on_move(GLFWwindow *window, double left, double top) {
+    app *a = glfwGetWindowUserPointer(window);
+    brush b = app_brush(a);
+    float x, y;
+    (void)left;
+    (void)top;
+    if (glfwGetMouseButton(window, GLFW_MOUSE_BUTTON_LEFT) != GLFW_PRESS)
+        return;
+    find_cursor(a, &x, &y);
+    to_canvas(a, &x, &y);
+    canvas_extend(&a->canvas, &b, x, y);
+}
+
+static void on_key(GLFWwindow *window, int key, int scancode, int action, int mods) {
+    if (action != GLFW_RELEASE)
+        app_press(glfwGetWindowUserPointer(window), key, scancode, mods);
+}
+
+static void on_scroll(GLFWwindow *window, double x, double y) {
+    (void)x;
+    app_key(glfwGetWindowUserPointer(window), y > 0 ? "+" : "-");
+}
+
+static void on_drop(GLFWwindow *window, int count, const char **paths) {
+    (void)count;
+    app_load(glfwGetWindowUserPointer(window), paths[0]);
+}
+
+void window_listen(app *a) {
+    glfwSetWindowUserPointer(a->window, a);
+    glfwSetMouseButtonCallback(a->window, on_button);
+    glfwSetCursorPosCallback(a->window, on_move);
+    glfwSetKeyCallback(a->window, on_key);
+    glfwSetScrollCallback(a->window, on_scroll);
+    glfwSetDropCallback(a->window, on_drop);
+}

@@ -1,0 +1,144 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "worker.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct worker {
+    pthread_cond_t changed;
+    worker_state state;
+    bool released;
+    const tsr_model *model;
+    input_info input;
+    settings wanted;
+    runner runner; /* the thread's; others read it unless it is busy */
+    size_t input_count, picture_count, layer_count;
+    float *pixels, *picture, *layer;
+};
+
+/* One for all workers: it is held for moments only. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+static int alive;
+
+static bool allocate(worker *w) {
+    w->picture_count = (size_t)tsr_shape_count(&w->runner.picture.shape);
+    w->layer_count = w->runner.layer.name ? (size_t)tsr_shape_count(&w->runner.layer.shape) : 0;
+    w->picture = malloc(w->picture_count * sizeof *w->picture);
+    w->layer = w->layer_count ? malloc(w->layer_count * sizeof *w->layer) : NULL;
+    if (w->picture && (w->layer || !w->layer_count))
+        return true;
+    snprintf(w->runner.error, sizeof w->runner.error, "no memory for the network's results");
+    return false;
+}
+
+static bool run(worker *w) {
+    runner *r = &w->runner;
+    if (tsr_session_set_input(r->session, w->input.name, w->pixels, w->input_count) != TSR_OK ||
+        tsr_session_run(r->session) != TSR_OK ||
+        tsr_session_get_output(r->session, r->picture.name, w->picture, w->picture_count) != TSR_OK)
+        return runner_fail(r);
+    if (w->layer_count &&
+        tsr_session_get_output(r->session, r->layer.name, w->layer, w->layer_count) != TSR_OK)
+        return runner_fail(r);
+    runner_read_times(r);
+    return true;
+}
+
+static void destroy(worker *w) {
+    runner_close(&w->runner);
+    pthread_cond_destroy(&w->changed);
+    free(w->pixels);
+    free(w->picture);
+    free(w->layer);
+    free(w);
+}
+
+/* Says how it went and waits for what is next; false: nothing is. */
+static bool next_run(worker *w, worker_state state) {
+    pthread_mutex_lock(&mutex);
+    w->state = state;
+    while (!w->released && w->state != WORKER_BUSY)
+        pthread_cond_wait(&w->changed, &mutex);
+    bool more = !w->released;
+    pthread_mutex_unlock(&mutex);
+    return more;
+}
+
+static void *work(void *argument) {
+    worker *w = argument;
+    bool good = runner_open(&w->runner, w->model, &w->input, &w->wanted, NULL) && allocate(w);
+    bool more = next_run(w, good ? WORKER_IDLE : WORKER_FAILED);
+    while (more)
+        more = next_run(w, run(w) ? WORKER_DONE : WORKER_FAILED);
+    destroy(w);
+    pthread_mutex_lock(&mutex);
+    alive--;
+    pthread_cond_signal(&ended);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+worker *worker_create(const tsr_model *model, const input_info *input, const settings *wanted) {
+    pthread_t thread;
+    worker *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (worker){.model = model, .input = *input, .wanted = *wanted};
+    w->input_count = 3 * (size_t)input->width * (size_t)input->height;
+    w->pixels = malloc(w->input_count * sizeof *w->pixels);
+    pthread_cond_init(&w->changed, NULL);
+    pthread_mutex_lock(&mutex);
+    bool started = w->pixels && !pthread_create(&thread, NULL, work, w);
+    alive += started;
+    pthread_mutex_unlock(&mutex);
+    if (!started) {
+        destroy(w);
+        return NULL;
+    }
+    pthread_detach(thread);
+    return w;
+}
+
+void worker_release(worker *w) {
+    pthread_mutex_lock(&mutex);
+    w->released = true;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+void workers_wait(void) {
+    pthread_mutex_lock(&mutex);
+    while (alive > 0)
+        pthread_cond_wait(&ended, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+worker_state worker_look(worker *w) {
+    pthread_mutex_lock(&mutex);
+    worker_state state = w->state;
+    pthread_mutex_unlock(&mutex);
+    return state;
+}
+
+void worker_start(worker *w, const float *input) {
+    memcpy(w->pixels, input, w->input_count * sizeof *input);
+    pthread_mutex_lock(&mutex);
+    w->state = WORKER_BUSY;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+worker_result worker_take(worker *w) {
+    pthread_mutex_lock(&mutex);
+    w->state = WORKER_IDLE;
+    pthread_mutex_unlock(&mutex);
+    return (worker_result){&w->runner, w->picture, w->layer};
+}
+
+const char *worker_error(const worker *w) {
+    return w->runner.error;
+}

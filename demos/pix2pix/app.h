@@ -23,8 +23,9 @@ typedef struct app {
     gl_target picture; /* the network's latest, 0..1; texture 0 before the first */
     int color;         /* of the palette */
     bool eraser;
-    float radius;       /* of the brush, in pixels of the canvas */
-    float pen_x, pen_y; /* the pen that keys move, in pixels of the canvas */
+    float radius;             /* of the brush, in pixels of the canvas */
+    float cursor_x, cursor_y; /* the mouse's, as of its latest event, in pixels of the window */
+    float pen_x, pen_y;       /* the pen that keys move, in pixels of the canvas */
     bool pen_shown;
     bool show_help, show_times, show_gallery;
     const char *folder; /* to save to */

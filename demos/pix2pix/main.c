@@ -92,18 +92,18 @@ static bool draw_frame(app *a, script *s) {
     return good;
 }
 
-/* Is there nothing to do until something happens? */
-static bool is_idle(const app *a) {
-    return a->network.failed || network_is_current(&a->network, &a->canvas);
+/* How long events may be waited for, in seconds: there is little to do until something happens, or
+ * until a thread is ready. */
+static double patience(const app *a, bool hurried) {
+    bool idle = a->network.failed || network_is_current(&a->network, &a->canvas);
+    return idle && !hurried ? 0.25 : !idle && a->network.worker ? 0.01 : 0;
 }
 
 static bool run_frames(app *a, script *s, int most, frame_times *times) {
     double before = glfwGetTime();
     for (int i = 0; (!most || i < most) && !a->quit && !glfwWindowShouldClose(a->window); i++) {
-        if (s || most || !is_idle(a))
-            glfwPollEvents();
-        else
-            glfwWaitEventsTimeout(0.25);
+        double seconds = patience(a, s || most);
+        seconds > 0 ? glfwWaitEventsTimeout(seconds) : glfwPollEvents();
         double start = glfwGetTime();
         if (!draw_frame(a, s))
             return false;

@@ -139,13 +139,12 @@ void paint_begin(painter *p, const gl_target *target, int width, int height) {
     glViewport(0, 0, width, height);
     glUseProgram(p->program);
     glUniform3f(p->scale, 2 / (float)width, 2 / (float)height, target ? 1 : -1);
-    glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
     glBindVertexArray(p->vertex_array);
     p->count = 0;
 }
 
-static void flush(painter *p, GLuint texture, float factor, float summand, float opaque) {
+static void flush(painter *p, GLuint texture, float factor, float summand, bool opaque) {
     glBindBuffer(GL_ARRAY_BUFFER, p->buffer);
     glBufferData(GL_ARRAY_BUFFER, p->count * (GLsizeiptr)sizeof(vertex), p->vertices,
                  GL_STREAM_DRAW);
@@ -153,13 +152,14 @@ static void flush(painter *p, GLuint texture, float factor, float summand, float
     glBindTexture(GL_TEXTURE_2D, texture);
     glUniform2f(p->map, factor, summand);
     glUniform1f(p->opaque, opaque);
+    opaque ? glDisable(GL_BLEND) : glEnable(GL_BLEND);
     glDrawArrays(GL_TRIANGLES, 0, p->count);
     p->count = 0;
 }
 
 static void flush_text(painter *p) {
     if (p->count)
-        flush(p, p->atlas, 1, 0, 0);
+        flush(p, p->atlas, 1, 0, false);
 }
 
 void paint_end(painter *p) {
@@ -208,5 +208,5 @@ float paint_text_width(const painter *p, const char *text) {
 void paint_image(painter *p, GLuint texture, rect r, rect part, float factor, float summand) {
     flush_text(p);
     add_quad(p, r, part, (color){1, 1, 1, 1});
-    flush(p, texture, factor, summand, 1);
+    flush(p, texture, factor, summand, true);
 }

@@ -100,9 +100,8 @@ static void draw_swatches(app *a) {
         paint_rect(p, around(r, chosen ? 3 * a->scale : 1), chosen ? text : frame);
         paint_rect(p, r, i < PALETTE_SIZE ? (color){c[0], c[1], c[2], 1} : (color){1, 1, 1, 1});
         char name[2] = {i < PALETTE_SIZE ? (char)('1' + i) : 'E', '\0'};
-        color contrast = i < 2 || i > 4 ? (color){1, 1, 1, 0.8f} : (color){0, 0, 0, 0.7f};
-        if (i >= 8)
-            contrast = (color){0, 0, 0, 0.7f};
+        bool bright = i == PALETTE_SIZE || c[0] + c[1] + c[2] > 1.5f;
+        color contrast = bright ? (color){0, 0, 0, 0.7f} : (color){1, 1, 1, 0.8f};
         paint_text(p, r.x + (r.w - paint_text_width(p, name)) / 2, r.y + (r.h - p->line) / 2,
                    contrast, name);
     }
@@ -116,10 +115,9 @@ static void draw_bar(app *a, const layout *l) {
     float x = last.x + last.w + 16 * a->scale, y = l->bar.y;
     snprintf(state, sizeof state, "%s %s  %s  H: keys", n->now.backend,
              n->now.precision == TSR_FP16 ? "fp16" : "fp32",
-             n->failed                 ? "cannot run; B: another backend"
-             : a->picture.texture == 0 ? "preparing"
-             : n->ms > 0               ? "live"
-                                       : "preparing");
+             n->failed               ? "cannot run; B: another backend"
+             : n->picture.texture.id ? "live"
+                                     : "preparing");
     draw_swatches(a);
     paint_text(p, x, y + 0.1f * p->line, text, state);
     paint_text(p, x, y + 1.2f * p->line, faint, latest_message());

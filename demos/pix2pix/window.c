@@ -52,14 +52,12 @@ void window_measure(app *a) {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The cursor, in pixels of the framebuffer, which a point may have several of. */
-static void find_cursor(const app *a, float *x, float *y) {
-    double left, top;
+/* Points of the window in pixels of the framebuffer, which a point may have several of. */
+static void to_pixels(const app *a, float *x, float *y) {
     int width = 1, height = 1;
-    glfwGetCursorPos(a->window, &left, &top);
     glfwGetWindowSize(a->window, &width, &height);
-    *x = (float)(left * a->width / (width > 0 ? width : 1));
-    *y = (float)(top * a->height / (height > 0 ? height : 1));
+    *x *= (float)a->width / (float)(width > 0 ? width : 1);
+    *y *= (float)a->height / (float)(height > 0 ? height : 1);
 }
 
 static void to_canvas(const app *a, float *x, float *y) {
@@ -89,11 +87,10 @@ static void click_gallery(app *a, float x, float y) {
 
 static void on_button(GLFWwindow *window, int button, int action, int mods) {
     app *a = glfwGetWindowUserPointer(window);
-    float x, y;
+    float x = a->cursor_x, y = a->cursor_y;
     (void)mods;
     if (button != GLFW_MOUSE_BUTTON_LEFT)
         return;
-    find_cursor(a, &x, &y);
     if (action == GLFW_RELEASE) {
         canvas_end(&a->canvas);
     } else if (a->show_help) {
@@ -114,14 +111,13 @@ static void on_button(GLFWwindow *window, int button, int action, int mods) {
 static void on_move(GLFWwindow *window, double left, double top) {
     app *a = glfwGetWindowUserPointer(window);
     brush b = app_brush(a);
-    float x, y;
-    (void)left;
-    (void)top;
-    if (glfwGetMouseButton(window, GLFW_MOUSE_BUTTON_LEFT) != GLFW_PRESS)
-        return;
-    find_cursor(a, &x, &y);
+    float x = (float)left, y = (float)top;
+    to_pixels(a, &x, &y);
+    a->cursor_x = x;
+    a->cursor_y = y;
     to_canvas(a, &x, &y);
-    canvas_extend(&a->canvas, &b, x, y);
+    if (!a->pen_shown) /* else the keys draw */
+        canvas_extend(&a->canvas, &b, x, y);
 }
 
 static void on_key(GLFWwindow *window, int key, int scancode, int action, int mods) {

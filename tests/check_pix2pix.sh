@@ -1,0 +1,239 @@
+#!/usr/bin/env bash
+# demos/pix2pix in a window on a display of its own: a script draws, switches backends, opens the mosaic and saves; a
+# real mouse draws; what goes wrong is said in a sentence; nothing grows.
+source "$(dirname "$0")/support/common.sh"
+
+pix2pix=$build/pix2pix
+model=$source/demos/models/edges2emoji.onnx
+for need in "$pix2pix" Xvfb xdotool; do
+    command -v "$need" >/dev/null || { lacking "${need##*/}" "${TSR_REQUIRE_DRIVER:-}"; finish; }
+done
+has_device gles || { lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"; finish; }
+
+expect_of 'no display' 3 'no display' env -u DISPLAY -u WAYLAND_DISPLAY "$pix2pix"
+
+# Xvfb chooses a display that is free and says its number.
+mkfifo number
+Xvfb -displayfd 3 -screen 0 1400x900x24 3>number 2>/dev/null &
+server=$!
+trap 'kill $server; wait $server 2>/dev/null; rm -rf "$folder"' EXIT
+read -r number <number
+export DISPLAY=:$number
+
+# ---- pixels and pictures ----
+
+# Makes a picture's pixels readable: look FILE WIDTH HEIGHT
+look() {
+    width=$2 height=$3
+    "$build/make_case" 13 "Identity x[1,3,$height,$width] -> y" look.onnx
+    "$tool" run look.onnx -i "$1" --range 0:255 -o look.npy --backend cpu >/dev/null 2>err || return 1
+    data=$((10 + $(od -An -t u2 -j 8 -N 2 look.npy)))
+}
+pixel() { # pixel X Y: its red, green and blue
+    local c
+    for c in 0 1 2; do
+        od -An -t f4 -j $((data + 4 * ((c * height + $2) * width + $1))) -N 4 look.npy
+    done | awk '{ printf "%s%d", (NR > 1 ? " " : ""), $1 + 0.5 }'
+}
+is_pixel() { # is_pixel NAME X Y COLOUR
+    local got
+    got=$(pixel "$2" "$3")
+    [ "$got" = "$4" ] && good=yes || good=no
+    report $good "$1" "pixel ($2, $3) is $got, not $4"
+}
+# How many different colours a grid of points in a region has: colours X Y WIDTH HEIGHT
+colours() {
+    local x y
+    for x in 1 2 3 4 5 6 7; do
+        for y in 1 2 3 4 5 6 7; do
+            pixel $(($1 + $3 * x / 8)) $(($2 + $4 * y / 8))
+            echo
+        done
+    done | sort -u | wc -l
+}
+
+"$build/make_case" 13 'Identity x[1,3,256,256] -> y' same.onnx
+# What the demo saved is what the tool makes of the saved input, within the half step of 8 bits.
+as_tool() { # as_tool PREFIX BACKEND ATOL
+    "$tool" run "$model" -i "$1-input.png" --range -1:1 --backend "$2" -o "$1.npy" >/dev/null 2>err
+    check "$1 is what tessera run makes of its input" "$tool" compare same.onnx -i "$1-output.png" --range -1:1 \
+        --backends cpu --expect "y=$1.npy" --atol "$3" --rtol 0
+}
+
+# ---- a script ----
+
+cat >script.txt <<'SCRIPT'
+frames 2            # nothing is on the canvas yet
+stroke 60 128 70 80 128 50 186 80 196 128 186 180 128 206 70 180 60 128
+stroke 100 110 101 120
+key 2 + +
+stroke 95 155 110 170 128 175 146 170 161 155
+wait
+save gles
+screenshot window.png
+key Ctrl+Z 
+wait
+save undone
+key Ctrl+Y F
+wait
+save fp16
+key F B
+SCRIPT
+backends=(cpu)
+if has_device webgpu; then
+    backends=(webgpu cpu)
+    echo 'stroke 200 20 220 40' >>script.txt
+    printf 'wait\nsave webgpu\nkey B\n' >>script.txt
+else
+    lacking 'a webgpu device' "${TSR_REQUIRE_DRIVER:-}"
+    echo 'key B' >>script.txt
+fi
+cat >>script.txt <<'SCRIPT'
+stroke 20 220 40 240
+wait
+save cpu
+key M PageDown T
+wait
+screenshot mosaic-cpu.png
+key B T
+wait
+screenshot mosaic-gles.png
+key H
+frames 1
+screenshot help.png
+key Escape G
+frames 1
+screenshot gallery.png
+key 2 C Space Right Right Right Down Space E
+wait
+save pen
+SCRIPT
+check 'the script runs' "$pix2pix" --script script.txt
+grep -q 'GL error' err && good=no || good=yes
+report $good 'no GL error'
+as_tool gles gles 0.0041
+as_tool undone gles 0.0041
+as_tool fp16 gles 0.06
+for backend in "${backends[@]}"; do as_tool "$backend" "$backend" 0.0041; done
+
+look gles-input.png 256 256
+is_pixel 'a black stroke' 128 50 '0 0 0'
+is_pixel 'a red stroke' 128 175 "$(printf '%d %d %d' 222 46 43)"
+is_pixel 'white paper' 20 20 '255 255 255'
+look undone-input.png 256 256
+is_pixel 'the last stroke undone' 128 175 '255 255 255'
+is_pixel 'the others kept' 128 50 '0 0 0'
+look fp16-input.png 256 256
+is_pixel 'the stroke is back' 128 175 '222 46 43'
+look pen-input.png 256 256
+is_pixel 'the pen of the keys' 134 128 '222 46 43'
+check 'side by side' look gles-both.png 512 256
+is_pixel 'the sketch on the left' 128 50 '0 0 0'
+
+# The window's panels, without other windows or scaling: 1060 x 600.
+check 'the window' look window.png 1060 600
+is_pixel 'the sketch in the window' 268 129 '0 0 0'
+is_pixel "the canvas's paper" 30 60 '255 255 255'
+check 'the picture beside it' test "$(colours 536 29 512 512)" -gt 10
+for backend in cpu gles; do
+    check "the mosaic on $backend" look mosaic-$backend.png 1060 600
+    check 'many colours in it' test "$(colours 362 111 336 336)" -gt 15
+done
+check 'the list of keys' look help.png 1060 600
+is_pixel 'lies over the window' 340 130 '47 47 51'
+check 'the gallery' look gallery.png 1060 600
+check 'has pictures' test "$(colours 262 32 162 162)" -gt 1
+
+# ---- a mouse ----
+
+# Of what the program has in its memory, in KiB.
+memory() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
+until_file() { # until_file NAME PID: false if the process ends before
+    until [ -s "$1" ]; do
+        kill -0 "$2" 2>/dev/null || return 1
+        sleep 0.1
+    done
+}
+
+mkdir saved
+"$pix2pix" --out saved >out 2>err &
+program=$!
+window=$(timeout 60 xdotool search --sync --onlyvisible --name 'Tessera: pix2pix' | head -n 1)
+xdotool windowfocus "$window" mousemove --window "$window" 100 200 mousedown 1
+for x in 140 180 220 260 300; do xdotool mousemove --window "$window" $x 200; done
+xdotool mouseup 1
+# The orange swatch, a stroke with it, and a click beside everything.
+xdotool mousemove --window "$window" 72 578 click 1 mousemove --window "$window" 100 400 mousedown 1
+xdotool mousemove --window "$window" 300 400 mouseup 1 mousemove --window "$window" 530 300 click 1
+sleep 2 # the network's first picture
+xdotool key s
+until_file saved/pix2pix-001-both.png $program
+xdotool key Escape
+wait $program
+[ $? = 0 ] && good=yes || good=no
+report $good 'the mouse draws, Escape closes'
+check 'S saves' look saved/pix2pix-001-input.png 256 256
+is_pixel 'what the mouse drew' 96 85 '0 0 0'
+is_pixel 'what it drew in orange' 96 185 '245 140 31'
+
+# ---- no growth ----
+
+"$build/make_models" pix2pix --ngf 1 -o small.onnx
+{
+    for round in 1 2 3 4 5; do
+        printf 'stroke'
+        for ((i = 0; i < 240; i++)); do printf ' %d %d' $((i * 97 % 256)) $((i * 61 % 256)); done
+        printf '\nkey Ctrl+Z M PageDown M T T C\nwait\n'
+        [ $round -gt 1 ] && [ $round -lt 5 ] || printf 'screenshot round%d.png\nframes 40\n' $round
+    done
+    echo 'frames 1000000'
+} >rounds.txt
+"$pix2pix" --model small.onnx --script rounds.txt >out 2>err &
+program=$!
+until_file round1.png $program && before=$(memory $program)
+until_file round5.png $program && after=$(memory $program)
+kill $program
+wait $program 2>/dev/null
+[ -n "${after:-}" ] && [ "$after" -le $((before + 4096)) ] && good=yes || good=no
+report $good 'no growth' "${before:-} KiB, then ${after:-} KiB"
+
+# ---- what goes wrong ----
+
+expect_of 'an option that is none' 2 'no option --nonsense' "$pix2pix" --nonsense 1
+expect_of 'no such backend' 2 'wants gles, webgpu or cpu' "$pix2pix" --backend gpu
+expect_of 'no such model' 2 'nosuch.onnx' "$pix2pix" --model nosuch.onnx
+"$build/make_case" 13 'Relu x[1,5,32,32] -> y' channels.onnx
+expect_of 'five channels' 2 "channels.onnx: input 'x' is no picture" "$pix2pix" --model channels.onnx
+"$build/make_case" 13 'GlobalAveragePool x[1,3,32,32] -> a; Flatten a -> y' flat.onnx
+expect_of 'no picture comes out' 3 "output 'y' is no picture" "$pix2pix" --model flat.onnx --frames 2
+"$build/make_case" 13 'Relu x[1,3,4096,4096] -> y' large.onnx
+expect_of 'too large a canvas' 2 'pictures of 4096 x 4096' "$pix2pix" --model large.onnx
+expect_of 'no such picture' 2 'nosuch.png: No such file' "$pix2pix" nosuch.png
+echo text >text.png
+expect_of 'a picture that is none' 2 'text.png: not a picture' "$pix2pix" text.png
+expect_of 'no OpenGL ES' 3 'no window with OpenGL ES 3.0' env $no_egl "$pix2pix" --frames 2
+expect_of 'closed in mid-run' 0 '3 frames' "$pix2pix" --frames 3
+expect_of 'closed in mid-run on a thread' 0 '3 frames' "$pix2pix" --frames 3 --backend cpu
+fails() { # fails NAME TEXT SCRIPT
+    printf '%s\n' "$3" >failing.txt
+    expect_of "$1" 2 "$2" "$pix2pix" --script failing.txt
+}
+fails 'a folder that takes no file' '/proc/x-input.png: cannot be written' $'wait\nsave /proc/x'
+fails 'no such command' 'failing.txt:2: no such command: draw' $'# a comment\ndraw 1 2'
+fails 'no such key' 'no such key: Q' 'key Q'
+fails 'half a point' 'pairs of numbers' 'stroke 1 2 3'
+fails 'no such file to load' 'failing.txt:1: load failed' 'load nosuch.png'
+# Pictures of any size and channel count, one that a script loads and one to begin with.
+cat >sizes.txt <<'SCRIPT'
+wait
+save first
+load wide.png
+wait
+save wide
+SCRIPT
+"$build/make_case" 13 'Identity x[1,1,3,700] -> y' grey.onnx
+"$tool" run grey.onnx -i "$source/demos/sketches/sketch_fish.png" -o wide.png --backend cpu >/dev/null 2>&1
+check 'pictures of other sizes' "$pix2pix" --script sizes.txt "$source/demos/sketches/sketch_fish.png"
+look wide-input.png 256 256
+is_pixel 'white beside it' 128 20 '255 255 255'
+finish

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/packages.sh
-need_packages "${build_packages[@]}" "${driver_packages[@]}"
+need_packages "${build_packages[@]}" "${window_packages[@]}" "${driver_packages[@]}"
 need_webgpu || echo "WebGPU is left out; the fragment shaders do not need it"
 
 echo "Building in build/"
@@ -22,4 +22,5 @@ if [ -n "${TSR_WEBGPU_LIBRARY:-}" ]; then
         ${VK_ICD_FILENAMES:+VK_ICD_FILENAMES "$VK_ICD_FILENAMES"}
     echo "The same with compute kernels: $settings${run[*]} --backend webgpu"
 fi
+[ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || echo "To draw yourself: build/pix2pix"
 echo "$PWD/$picture"

@@ -21,6 +21,8 @@ need_packages() {
 
 build_packages=(gcc libc6-dev make cmake pkg-config libprotobuf-c-dev protobuf-c-compiler
     libcjson-dev libstb-dev python3-glad)
+# The window of demos/pix2pix; the build leaves it out where they are missing.
+window_packages=(libglfw3-dev fonts-dejavu-core)
 # Mesa's software driver with EGL: neither a GPU nor a display is needed.
 driver_packages=(libegl1 libgles2 libegl-mesa0 libgl1-mesa-dri)
 

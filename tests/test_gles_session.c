@@ -125,6 +125,33 @@ static void test_output_textures(void **state) {
     close_fixture(&f);
 }
 
+/* While a run is under way in steps, a caller draws the picture of the run before. */
+static void test_texture_between_steps(void **state) {
+    (void)state;
+    fixture f = open_fixture(MIXED_NET);
+    tsr_session *session =
+        make_session(f.device, f.model, &(tsr_session_desc){.texture_outputs = true});
+    tsr_report report;
+    tsr_tensor_info info;
+    tsr_texture texture;
+    EXPECT_OK(tsr_session_report(session, &report));
+    EXPECT_OK(tsr_session_output(session, 0, &info));
+    EXPECT_OK(tsr_session_output_texture(session, "y", &texture));
+    set_inputs(session, 1);
+    EXPECT_OK(tsr_session_run(session));
+    elements first = get_output(session, "y");
+    set_inputs(session, 2);
+    for (int i = 1; i < report.pass_count; i++)
+        assert_int_equal(tsr_session_step(session, 0), TSR_NOT_READY);
+    expect_texture(&texture, &info.shape, first);
+    EXPECT_OK(tsr_session_step(session, 0));
+    check_texture_of(session, "y");
+    expect_output(session, f.model, "y", 2, 1e-5);
+    free(first.values);
+    tsr_session_destroy(session);
+    close_fixture(&f);
+}
+
 static void test_no_texture(void **state) {
     (void)state;
     fixture f = open_fixture("Conv x[1,4,6,6] w{4,4,3,3} -> c; Relu c -> r; MaxPool r -> y "
@@ -299,6 +326,7 @@ static void test_timers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_output_textures),
+        cmocka_unit_test(test_texture_between_steps),
         cmocka_unit_test(test_no_texture),
         cmocka_unit_test(test_poll),
         cmocka_unit_test(test_get_output_waits),

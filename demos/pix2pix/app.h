@@ -32,15 +32,15 @@ typedef struct app {
     int width, height;  /* of the window, in pixels */
     float scale;        /* pixels of a point: 1, more on a screen of high density */
     double frame_ms;    /* from frame to frame, smoothed */
-    bool quit, failed;
+    bool quit;
 } app;
 
 /* ---- commands.c: what keys do ---- */
 
 /* False where no key has this name, e.g. "H" or "Ctrl+Z"; the list of keys has them all. */
 bool app_key(app *a, const char *name);
-/* For GLFW's key events. */
-void app_press(app *a, int key, int scancode, int mods);
+/* For GLFW's key events; again: the key is held. */
+void app_press(app *a, int key, int scancode, int mods, bool again);
 /* Calls fn for each key with what it does; keys that do the same follow each other. */
 void app_each_key(void (*fn)(void *user, const char *key, const char *help), void *user);
 bool app_load(app *a, const char *path);

@@ -195,39 +195,40 @@ typedef struct command {
     void (*run)(app *a, int argument);
     int argument;
     const char *help;
+    bool repeats; /* while the key is held */
 } command;
 
 static const command commands[] = {
-    {"1", '1', 0, choose, 0, "colour, or a picture of the gallery"},
-    {"2", '2', 0, choose, 1, NULL},
-    {"3", '3', 0, choose, 2, NULL},
-    {"4", '4', 0, choose, 3, NULL},
-    {"5", '5', 0, choose, 4, NULL},
-    {"6", '6', 0, choose, 5, NULL},
-    {"7", '7', 0, choose, 6, NULL},
-    {"8", '8', 0, choose, 7, NULL},
-    {"9", '9', 0, choose, 8, NULL},
-    {"E", 'E', 0, use_eraser, 0, "eraser, and back"},
-    {"-", '-', 0, resize_brush, -1, "a smaller brush"},
-    {"+", '=', 0, resize_brush, 1, "a larger brush"},
-    {"Ctrl+Z", 'Z', GLFW_MOD_CONTROL, undo, -1, "undo"},
-    {"Ctrl+Y", 'Y', GLFW_MOD_CONTROL, undo, 1, "redo"},
-    {"C", 'C', 0, clear, 0, "clear the canvas"},
-    {"G", 'G', 0, switch_gallery, 0, "gallery of sketches"},
-    {"S", 'S', 0, save, 0, "save input, output and both"},
-    {"B", 'B', 0, next_backend, 0, "next backend: gles, webgpu, cpu"},
-    {"F", 'F', 0, switch_precision, 0, "precision: fp32 or fp16"},
-    {"T", 'T', 0, switch_times, 0, "times of frames and layers"},
-    {"M", 'M', 0, switch_mosaic, 0, "mosaic of a layer's channels"},
-    {"PageDown", GLFW_KEY_PAGE_DOWN, 0, next_layer, 1, "mosaic of the next layer"},
-    {"PageUp", GLFW_KEY_PAGE_UP, 0, next_layer, -1, "mosaic of the layer before"},
-    {"Left", GLFW_KEY_LEFT, 0, move_pen, PEN_LEFT, "move the pen, as the other arrows"},
-    {"Right", GLFW_KEY_RIGHT, 0, move_pen, PEN_RIGHT, NULL},
-    {"Up", GLFW_KEY_UP, 0, move_pen, PEN_UP, NULL},
-    {"Down", GLFW_KEY_DOWN, 0, move_pen, PEN_DOWN, NULL},
-    {"Space", GLFW_KEY_SPACE, 0, move_pen, PEN_TOUCH, "pen down, pen up"},
-    {"H", 'H', 0, switch_help, 0, "this list"},
-    {"Escape", GLFW_KEY_ESCAPE, 0, escape, 0, "close what is open, or the window"},
+    {"1", '1', 0, choose, 0, "colour, or a picture of the gallery", false},
+    {"2", '2', 0, choose, 1, NULL, false},
+    {"3", '3', 0, choose, 2, NULL, false},
+    {"4", '4', 0, choose, 3, NULL, false},
+    {"5", '5', 0, choose, 4, NULL, false},
+    {"6", '6', 0, choose, 5, NULL, false},
+    {"7", '7', 0, choose, 6, NULL, false},
+    {"8", '8', 0, choose, 7, NULL, false},
+    {"9", '9', 0, choose, 8, NULL, false},
+    {"E", 'E', 0, use_eraser, 0, "eraser, and back", false},
+    {"-", '-', 0, resize_brush, -1, "a smaller brush", true},
+    {"+", '=', 0, resize_brush, 1, "a larger brush", true},
+    {"Ctrl+Z", 'Z', GLFW_MOD_CONTROL, undo, -1, "undo", true},
+    {"Ctrl+Y", 'Y', GLFW_MOD_CONTROL, undo, 1, "redo", true},
+    {"C", 'C', 0, clear, 0, "clear the canvas", false},
+    {"G", 'G', 0, switch_gallery, 0, "gallery of sketches", false},
+    {"S", 'S', 0, save, 0, "save input, output and both", false},
+    {"B", 'B', 0, next_backend, 0, "next backend: gles, webgpu, cpu", false},
+    {"F", 'F', 0, switch_precision, 0, "precision: fp32 or fp16", false},
+    {"T", 'T', 0, switch_times, 0, "times of frames and layers", false},
+    {"M", 'M', 0, switch_mosaic, 0, "mosaic of a layer's channels", false},
+    {"PageDown", GLFW_KEY_PAGE_DOWN, 0, next_layer, 1, "mosaic of the next layer", false},
+    {"PageUp", GLFW_KEY_PAGE_UP, 0, next_layer, -1, "mosaic of the layer before", false},
+    {"Left", GLFW_KEY_LEFT, 0, move_pen, PEN_LEFT, "move the pen, as the other arrows", true},
+    {"Right", GLFW_KEY_RIGHT, 0, move_pen, PEN_RIGHT, NULL, true},
+    {"Up", GLFW_KEY_UP, 0, move_pen, PEN_UP, NULL, true},
+    {"Down", GLFW_KEY_DOWN, 0, move_pen, PEN_DOWN, NULL, true},
+    {"Space", GLFW_KEY_SPACE, 0, move_pen, PEN_TOUCH, "pen down, pen up", false},
+    {"H", 'H', 0, switch_help, 0, "this list", false},
+    {"Escape", GLFW_KEY_ESCAPE, 0, escape, 0, "close what is open, or the window", false},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -242,13 +243,14 @@ bool app_key(app *a, const char *name) {
 
 /* GLFW numbers keys by their place on an American keyboard: where a key has a letter or a sign of
  * its own, that counts. */
-void app_press(app *a, int key, int scancode, int mods) {
+void app_press(app *a, int key, int scancode, int mods, bool again) {
     const char *sign = glfwGetKeyName(key, scancode);
     if (sign && sign[0] && !sign[1])
         key = toupper((unsigned char)sign[0]);
     key = key == '+' || key == GLFW_KEY_KP_ADD ? '=' : key == GLFW_KEY_KP_SUBTRACT ? '-' : key;
     for (int i = 0; i < COMMAND_COUNT; i++)
-        if (commands[i].key == key && commands[i].mods == (mods & GLFW_MOD_CONTROL)) {
+        if (commands[i].key == key && commands[i].mods == (mods & GLFW_MOD_CONTROL) &&
+            (commands[i].repeats || !again)) {
             commands[i].run(a, commands[i].argument);
             return;
         }

@@ -122,7 +122,7 @@ static void on_move(GLFWwindow *window, double left, double top) {
 
 static void on_key(GLFWwindow *window, int key, int scancode, int action, int mods) {
     if (action != GLFW_RELEASE)
-        app_press(glfwGetWindowUserPointer(window), key, scancode, mods);
+        app_press(glfwGetWindowUserPointer(window), key, scancode, mods, action == GLFW_REPEAT);
 }
 
 static void on_scroll(GLFWwindow *window, double x, double y) {

@@ -149,6 +149,7 @@ void expect_all_lost(tsr_device *device, const tsr_model *model, tsr_session *se
     tsr_device_peaks peaks;
     expect_failure(tsr_session_set_input(session, "x", input, 3 * 9 * 14), TSR_DEVICE_LOST, "lost");
     expect_failure(tsr_session_submit(session), TSR_DEVICE_LOST, "net.onnx");
+    expect_failure(tsr_session_step(session, 1), TSR_DEVICE_LOST, "net.onnx");
     expect_failure(tsr_session_run(session), TSR_DEVICE_LOST, "lost");
     expect_failure(tsr_session_create(device, model, NULL, &other), TSR_DEVICE_LOST, "lost");
     expect_failure(tsr_device_measure(device, &peaks), TSR_DEVICE_LOST, "lost");

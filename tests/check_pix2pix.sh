@@ -152,11 +152,16 @@ check 'has pictures' test "$(colours 262 32 162 162)" -gt 1
 
 # Of what the program has in its memory, in KiB.
 memory() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
-until_file() { # until_file NAME PID: false if the process ends before
-    until [ -s "$1" ]; do
-        kill -0 "$2" 2>/dev/null || return 1
-        sleep 0.1
+until_file() { # until_file NAME COMMAND...: which is run each time; false after five minutes or if the program ends
+    local name=$1 tries
+    shift
+    for ((tries = 0; tries < 600; tries++)); do
+        [ ! -s "$name" ] || return 0
+        kill -0 $program 2>/dev/null || return 1
+        "$@"
+        sleep 0.5
     done
+    return 1
 }
 
 mkdir saved
@@ -169,10 +174,8 @@ xdotool mouseup 1
 # The orange swatch, a stroke with it, and a click beside everything.
 xdotool mousemove --window "$window" 72 578 click 1 mousemove --window "$window" 100 400 mousedown 1
 xdotool mousemove --window "$window" 300 400 mouseup 1 mousemove --window "$window" 530 300 click 1
-sleep 2 # the network's first picture
-xdotool key s
-until_file saved/pix2pix-001-both.png $program
-xdotool key Escape
+# Nothing can be saved before the network's first picture.
+until_file saved/pix2pix-001-both.png xdotool key s && xdotool key Escape || kill $program
 wait $program
 [ $? = 0 ] && good=yes || good=no
 report $good 'the mouse draws, Escape closes'
@@ -194,8 +197,8 @@ is_pixel 'what it drew in orange' 96 185 '245 140 31'
 } >rounds.txt
 "$pix2pix" --model small.onnx --script rounds.txt >out 2>err &
 program=$!
-until_file round1.png $program && before=$(memory $program)
-until_file round5.png $program && after=$(memory $program)
+until_file round1.png true && before=$(memory $program)
+until_file round5.png true && after=$(memory $program)
 kill $program
 wait $program 2>/dev/null
 [ -n "${after:-}" ] && [ "$after" -le $((before + 4096)) ] && good=yes || good=no

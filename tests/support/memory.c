@@ -50,7 +50,7 @@ static bool grows(const growth_limit *limit, void (*live)(void *context, unsigne
 
 void expect_no_growth(const growth_limit *limit, void (*live)(void *context, unsigned i),
                       void *context) {
-    enum { ROUNDS = 3 };
+    enum { ROUNDS = 5 };
     int round = 0;
     for (int i = 0; i < limit->warm_up; i++)
         live(context, (unsigned)i);

@@ -246,5 +246,7 @@ tsr_pass *tsr_block_transposed(tsr_plan *plan, const tsr_convolution *conv, int 
     block_conv b;
     if (!describe(plan, conv, true, &plan->graph->values[node->outputs[0]].shape, &b))
         return tsr_gles_transposed(plan, conv, input, node);
-    return add_passes(plan, &b, input, tsr_plan_output(plan, node, 0));
+    int output = tsr_plan_output(plan, node, 0);
+    tsr_plan_narrow(plan, output, DIRECT_PLANES); /* as convolutions' that it may be joined with */
+    return add_passes(plan, &b, input, output);
 }

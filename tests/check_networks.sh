@@ -23,13 +23,14 @@ of() {
 }
 
 # Tensors take at most so many times what must be alive at once. Most networks come within 1.15, but concatenations of
-# halves as large as the largest tensor do not, for a pass cannot read and write one storage. A GPU, unlike a driver in
-# software, has long sums of small images cut into slices, whose partial sums are alive beside the rest: doodlenet
-# takes 1.7 times on an H200.
+# halves as large as the largest tensor do not, for a pass cannot read and write one storage; anime4k joins so many parts
+# in place that they fill one narrow texture, beside which little fits: 1.44 times. A GPU, unlike a driver in software,
+# has long sums of small images cut into slices, whose partial sums are alive beside the rest: doodlenet takes 1.7 times
+# on an H200.
 declare -A slack
 for gpu in "${gpus[@]}"; do
     case $("$tool" devices 2>err | grep -m 1 "^$gpu ") in
-        *llvmpipe* | *softpipe* | *SwiftShader*) slack[$gpu]=1.3 ;;
+        *llvmpipe* | *softpipe* | *SwiftShader*) slack[$gpu]=1.45 ;;
         *) slack[$gpu]=1.75 ;;
     esac
 done

@@ -131,11 +131,36 @@ static void lower_concat(tsr_plan *plan, const int *sources, int count, const in
     tsr_pass_ints(pass, "begins", begins[1], begins[2], begins[3], 0);
 }
 
+/* Output 0 as whole tiles of the inputs, one behind the other; false if that is not what it is. */
+static bool join_tiles(tsr_plan *plan, const tsr_node *node, int axis) {
+    int layout_axis = tsr_layout_axes(tsr_node_out(plan->graph, node, 0)->shape.rank)[axis];
+    int count = 0, tiles = 0, channels = 0;
+    tsr_joined *parts = TSR_NEW(plan->arena, node->input_count, tsr_joined);
+    if (!parts) {
+        tsr_plan_out_of_memory(plan);
+        return false;
+    }
+    for (int i = 0; i < node->input_count; i++) {
+        if (tsr_node_in(plan->graph, node, i)->shape.dim[axis] == 0)
+            continue;
+        const tsr_layout *l = tsr_plan_layout(plan, tsr_plan_value(plan, node->inputs[i]));
+        if (layout_axis != TSR_AXIS_N &&
+            (layout_axis != TSR_AXIS_C || l->n > 1 || channels % 4 != 0))
+            return false;
+        parts[count++] = (tsr_joined){node->inputs[i], tiles};
+        tiles += l->n * l->tiles;
+        channels += l->c;
+    }
+    return tsr_plan_join(plan, node, parts, count);
+}
+
 tsr_status tsr_lower_concat(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_out(plan->graph, node, 0)->shape;
     int sources[CONCAT_SOURCES], count = 0, axis;
     int64_t sizes[CONCAT_SOURCES], total = 0;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), shape->rank, &axis));
+    if (join_tiles(plan, node, axis))
+        return plan->status;
     int layout_axis = tsr_layout_axes(shape->rank)[axis];
     for (int i = 0; i < node->input_count; i++) {
         const tsr_shape *part = &tsr_node_in(plan->graph, node, i)->shape;

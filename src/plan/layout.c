@@ -60,6 +60,16 @@ int64_t tsr_layout_blocks(const tsr_layout *l) {
     return count_blocks(l->texture_w, l->texture_h);
 }
 
+int64_t tsr_layout_most_blocks(const tsr_layout *l) {
+    return tsr_layout_blocks(l) * 9 / 8;
+}
+
+int tsr_layout_row_columns(int tile, int most) {
+    while (tile & ((1 << most) - 1))
+        most--;
+    return most;
+}
+
 static bool choose_grid(tsr_layout *l, int max_size) {
     int64_t best = INT64_MAX;
     tsr_layout candidate = *l;

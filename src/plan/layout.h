@@ -26,6 +26,8 @@ enum { TSR_MAX_PLANES = 8 };
  * an image is read there. texture_h of a layout does not count it. Buffers have none. */
 enum { TSR_ZERO_ROWS = 1 };
 
+enum { TSR_BINDING_ALIGNED = 256 }; /* bytes: where tensors in a shared buffer may begin */
+
 typedef struct tsr_layout_limits {
     int max_texture_size;
     int max_planes;            /* render targets, a power of two */
@@ -65,8 +67,12 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
 /* The grid with 2^columns_log2 tiles in a row; false, and the layout as it was, if it exceeds a
  * texture. Not for linear layouts. */
 bool tsr_layout_regrid(tsr_layout *layout, int columns_log2, int max_size);
+/* log2 of the columns, at most `most`, of grids in which this tile begins a row. */
+int tsr_layout_row_columns(int tile, int most);
 /* 4x4 blocks of texels that drivers shade. */
 int64_t tsr_layout_blocks(const tsr_layout *layout);
+/* How many of them another grid may have: hardly more. */
+int64_t tsr_layout_most_blocks(const tsr_layout *layout);
 
 /* Do both hold the same elements in the same texels? */
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b);

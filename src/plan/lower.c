@@ -76,7 +76,9 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
                           : tsr_plan_operand(plan, node->posts[i].operand, rank);
     int passes = plan->pass_count;
     tsr_plan_fail(plan, lower(plan, node));
-    if (plan->status != TSR_OK || !node->post_count)
+    bool joined = plan->pass_count > passes &&
+                  plan->passes[plan->pass_count - 1].kind == TSR_PASS_JOIN; /* with its post-ops */
+    if (plan->status != TSR_OK || !node->post_count || joined)
         return plan->status;
     int output = plan->value_tensor[node->outputs[0]];
     if (plan->pass_count == passes || plan->passes[plan->pass_count - 1].output != output)

@@ -7,10 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-enum {
-    BUFFER_UNIT = 16,     /* bytes that storages of buffers are counted in */
-    BINDING_ALIGNED = 256 /* bytes: where bindings may begin */
-};
+enum { BUFFER_UNIT = 16 }; /* bytes that storages of buffers are counted in */
 enum { MAX_GRIDS = 16 };
 /* However large a graph is, planning ends soon: tensors that lie beside each other, and rectangles
  * compared before no further packing is tried. */
@@ -56,8 +53,9 @@ typedef struct item {
 typedef struct packer {
     tsr_plan *plan;
     item *items;
-    grids *grids;    /* by tensor */
-    int *last_write; /* by tensor: the last pass that writes it; -1 for inputs */
+    grids *grids;           /* by tensor */
+    int *last_write;        /* by tensor: the last pass that writes it; -1 for inputs */
+    int *most_columns_log2; /* by tensor: of its grids, so that each of its parts begins a row */
     int item_count;
     const rect **live; /* of one storage, while its corners are tried */
     int live_count;
@@ -100,11 +98,11 @@ static void list_grids(const packer *p, int tensor, grids *out) {
     out->count = 1;
     out->list[0] = (grid){l.texture_w, l.texture_h, l.columns_log2};
     if (l.buffer) {
-        uint64_t blocks = (tsr_layout_bytes(&l) + BINDING_ALIGNED - 1) / BINDING_ALIGNED;
-        out->list[0].w = (int)blocks * (BINDING_ALIGNED / BUFFER_UNIT);
+        uint64_t blocks = (tsr_layout_bytes(&l) + TSR_BINDING_ALIGNED - 1) / TSR_BINDING_ALIGNED;
+        out->list[0].w = (int)blocks * (TSR_BINDING_ALIGNED / BUFFER_UNIT);
     }
-    int64_t most = tsr_layout_blocks(&l) * 9 / 8;
-    for (int log2 = 0; !l.linear && !t->plain && log2 < MAX_GRIDS - 1; log2++)
+    int64_t most = tsr_layout_most_blocks(&l);
+    for (int log2 = 0; !l.linear && !t->plain && log2 <= p->most_columns_log2[tensor]; log2++)
         if (log2 != t->layout.columns_log2 &&
             tsr_layout_regrid(&l, log2, p->plan->limits.max_texture_size) &&
             tsr_layout_blocks(&l) <= most)
@@ -117,20 +115,22 @@ static bool lives_overlap(const tsr_plan_tensor *a, const tsr_plan_tensor *b) {
     return a->first_pass <= b->last_pass && b->first_pass <= a->last_pass;
 }
 
-static bool reads(const tsr_pass *pass, int tensor) {
+static bool reads(const tsr_plan *plan, const tsr_pass *pass, int tensor) {
     for (int i = 0; i < pass->source_count; i++)
-        if (pass->sources[i] == tensor)
+        if (plan->tensors[pass->sources[i]].root == tensor)
             return true;
     return false;
 }
 
 /* Does a pass that writes the one read the other? */
 static bool written_from(const packer *p, int written, int read) {
-    const tsr_plan_tensor *w = &p->plan->tensors[written], *r = &p->plan->tensors[read];
+    const tsr_plan *plan = p->plan;
+    const tsr_plan_tensor *w = &plan->tensors[written], *r = &plan->tensors[read];
     int first = w->first_pass > r->first_pass ? w->first_pass : r->first_pass;
     int last = p->last_write[written] < r->last_pass ? p->last_write[written] : r->last_pass;
     for (int i = first < 0 ? 0 : first; i <= last; i++)
-        if (p->plan->passes[i].output == written && reads(&p->plan->passes[i], read))
+        if (plan->tensors[plan->passes[i].output].root == written &&
+            reads(plan, &plan->passes[i], read))
             return true;
     return false;
 }
@@ -286,20 +286,41 @@ static void try_packings(packer *p) {
     }
 }
 
+static void place_tensor(const packer *p, tsr_plan_tensor *t, const place *at) {
+    t->storage = at->storage;
+    if (!t->layout.linear) /* one of list_grids: it fits */
+        tsr_layout_regrid(&t->layout, at->columns_log2, p->plan->limits.max_texture_size);
+    t->layout.texture_x = (int)at->at.x * (in_buffer(p) && t->layout.half ? 2 : 1);
+    t->layout.texture_y = (int)at->at.y;
+}
+
+/* A part has the columns of the whole, and begins with one of its rows. */
+static void place_part(const packer *p, tsr_plan_tensor *t) {
+    const tsr_plan_tensor *root = &p->plan->tensors[t->root];
+    const tsr_layout *l = &root->layout;
+    t->storage = root->storage;
+    t->layout.texture_x = l->texture_x;
+    t->layout.texture_y = l->texture_y;
+    if (l->linear) {
+        t->layout.texture_x += t->tile * l->h * l->w;
+        return;
+    }
+    tsr_layout_regrid(&t->layout, l->columns_log2, p->plan->limits.max_texture_size);
+    t->layout.texture_y += (t->tile >> l->columns_log2) * l->h;
+}
+
 static void apply(const packer *p) {
     tsr_plan *plan = p->plan;
     plan->storages = p->best.storages;
     plan->storage_count = p->best.storage_count;
     plan->tensor_bytes = p->best.bytes;
     for (int i = 0; i < p->item_count; i++) {
-        tsr_plan_tensor *t = &plan->tensors[p->items[i].tensor];
-        const place *at = &p->best.places[p->items[i].tensor];
-        t->storage = at->storage;
-        if (!t->layout.linear) /* one of list_grids: it fits */
-            tsr_layout_regrid(&t->layout, at->columns_log2, plan->limits.max_texture_size);
-        t->layout.texture_x = (int)at->at.x * (in_buffer(p) && t->layout.half ? 2 : 1);
-        t->layout.texture_y = (int)at->at.y;
+        int tensor = p->items[i].tensor;
+        place_tensor(p, &plan->tensors[tensor], &p->best.places[tensor]);
     }
+    for (int i = 1; i < plan->tensor_count; i++)
+        if (plan->tensors[i].root != i)
+            place_part(p, &plan->tensors[i]);
 }
 
 static bool make_packing(const tsr_plan *plan, int count, packing *made) {
@@ -309,22 +330,35 @@ static bool make_packing(const tsr_plan *plan, int count, packing *made) {
     return made->places && made->storages && made->newest;
 }
 
+/* What passes and parts ask of tensors. */
+static void list_demands(packer *p) {
+    const tsr_plan *plan = p->plan;
+    for (int i = 0; i < plan->tensor_count; i++) {
+        p->last_write[i] = -1;
+        p->most_columns_log2[i] = MAX_GRIDS - 2;
+    }
+    for (int i = 0; i < plan->pass_count; i++)
+        p->last_write[plan->tensors[plan->passes[i].output].root] = i;
+    for (int i = 1; i < plan->tensor_count; i++) {
+        int *most = &p->most_columns_log2[plan->tensors[i].root];
+        *most = tsr_layout_row_columns(plan->tensors[i].tile, *most);
+    }
+}
+
 tsr_status tsr_plan_pack(tsr_plan *plan) {
     packer p = {.plan = plan, .items = TSR_NEW(plan->arena, plan->tensor_count, item)};
     for (int i = 1; p.items && i < plan->tensor_count; i++)
-        if (!plan->tensors[i].constant &&
+        if (!plan->tensors[i].constant && plan->tensors[i].root == i &&
             (plan->tensors[i].first_pass >= 0 || plan->tensors[i].keep))
             p.items[p.item_count++].tensor = i;
     p.grids = TSR_NEW(plan->arena, plan->tensor_count, grids);
     p.last_write = TSR_NEW(plan->arena, plan->tensor_count, int);
+    p.most_columns_log2 = TSR_NEW(plan->arena, plan->tensor_count, int);
     p.live = TSR_NEW(plan->arena, MAX_LIVE, const rect *);
-    if (!p.items || !p.grids || !p.last_write || !p.live ||
+    if (!p.items || !p.grids || !p.last_write || !p.most_columns_log2 || !p.live ||
         !make_packing(plan, p.item_count, &p.now) || !make_packing(plan, p.item_count, &p.best))
         return tsr_plan_out_of_memory(plan);
-    for (int i = 0; i < plan->tensor_count; i++)
-        p.last_write[i] = -1;
-    for (int i = 0; i < plan->pass_count; i++)
-        p.last_write[plan->passes[i].output] = i;
+    list_demands(&p);
     for (int i = 0; i < p.item_count; i++)
         list_grids(&p, p.items[i].tensor, &p.grids[p.items[i].tensor]);
     try_packings(&p);

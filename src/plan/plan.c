@@ -44,7 +44,8 @@ int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish
         return 0;
     plan->tensors = grown;
     tsr_plan_tensor *t = &plan->tensors[plan->tensor_count];
-    *t = (tsr_plan_tensor){.first_pass = -1, .last_pass = -1, .storage = TSR_NONE};
+    *t = (tsr_plan_tensor){
+        .first_pass = -1, .last_pass = -1, .storage = TSR_NONE, .root = plan->tensor_count};
     if (tsr_plan_fail(plan, tsr_layout_make(shape, &plan->limits, wish, &t->layout)) != TSR_OK)
         return 0;
     return plan->tensor_count++;

@@ -47,6 +47,8 @@ typedef enum tsr_pass_kind {
     TSR_PASS_DRAW,   /* or, in a compute backend, a dispatch */
     TSR_PASS_CPU,    /* the whole node on the CPU: sources are read back, outputs stay in memory */
     TSR_PASS_UPLOAD, /* `value`, from memory to `output` */
+    TSR_PASS_JOIN,   /* its source becomes the tiles of `output` from `tile` on: while a plan is
+                        made, see tsr_plan_place_joined */
 } tsr_pass_kind;
 
 /* Texels that a uniform block's size is a multiple of: it may begin at each multiple of its size.
@@ -66,6 +68,7 @@ struct tsr_pass {
     const char *kernel; /* stem */
     int output;         /* tensor; 0 for TSR_PASS_CPU */
     int value;          /* of TSR_PASS_UPLOAD */
+    int tile;           /* of TSR_PASS_JOIN */
     int source_count, define_count, uniform_count, post_count;
     int sources[TSR_MAX_SOURCES];
     tsr_define defines[TSR_MAX_DEFINES];
@@ -90,6 +93,7 @@ typedef struct tsr_plan_tensor {
     int first_pass, last_pass; /* that write and read it; -1 for inputs, pass_count for what stays
                                   readable after a run */
     int storage;               /* TSR_NONE for constants */
+    int root, tile; /* the tensor whose tiles from `tile` on it is; itself and 0 for most */
 } tsr_plan_tensor;
 
 /* What tensors share: a texture, or a buffer of texture_w times 16 bytes. Tensors alive at the same
@@ -143,10 +147,17 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                            tsr_plan **plan);
 void tsr_plan_destroy(tsr_plan *plan);
 
-/* The steps of tsr_plan_create: src/plan/lower.c, src/plan/storage.c and src/plan/pack.c. */
+/* The steps of tsr_plan_create: src/plan/lower.c, src/plan/storage.c, src/plan/join.c and
+ * src/plan/pack.c. */
 tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options);
 tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan);
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes);
+/* First and last pass of every tensor; parts live as long as what they are part of. */
+void tsr_plan_find_lifetimes(tsr_plan *plan);
+/* The most bytes alive during one pass. change: of pass_count + 1, overwritten. */
+uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change);
+/* Where it can be, what is joined is written where it ends up; a copying pass does the rest. */
+tsr_status tsr_plan_place_joined(tsr_plan *plan);
 /* Storages and places for all tensors that are alive in some pass; counts their bytes. */
 tsr_status tsr_plan_pack(tsr_plan *plan);
 
@@ -179,6 +190,15 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape);
 /* Output i of the node is this tensor (a view), or a copy where a graph output would be an input or
  * a constant. */
 void tsr_plan_alias(tsr_plan *plan, const tsr_node *node, int i, int tensor);
+
+typedef struct tsr_joined {
+    int value, tile;
+} tsr_joined;
+
+/* Output 0 of the node, joined from values that become its tiles from `tile` on, one behind the
+ * other, its post-ops applied. False, and nothing done, if they cannot lie like this in memory, or
+ * all would be copied. */
+bool tsr_plan_join(tsr_plan *plan, const tsr_node *node, const tsr_joined *parts, int count);
 
 /* A fragment of the pass being made goes through loops inside each other, outermost first, each of
  * so many rounds; `times` one after the other. Fails where the driver would stop them. */

@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 
+#include <string.h>
+
 static void mark_kept(tsr_plan *plan) {
     const tsr_graph *graph = plan->graph;
     for (int i = 0; i < graph->input_count; i++)
@@ -15,21 +17,26 @@ static void mark_kept(tsr_plan *plan) {
         plan->tensors[i].keep = true;
 }
 
-static void find_lifetimes(tsr_plan *plan) {
+void tsr_plan_find_lifetimes(tsr_plan *plan) {
+    tsr_plan_tensor *tensors = plan->tensors;
     for (int i = 0; i < plan->tensor_count; i++)
-        plan->tensors[i].first_pass = plan->tensors[i].last_pass = -1;
+        tensors[i].first_pass = tensors[i].last_pass = -1;
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        tsr_plan_tensor *output = &plan->tensors[pass->output];
+        tsr_plan_tensor *output = &tensors[tensors[pass->output].root];
         if (pass->kind != TSR_PASS_CPU && output->first_pass < 0)
             output->first_pass = i;
         output->last_pass = i;
         for (int j = 0; j < pass->source_count; j++)
-            plan->tensors[pass->sources[j]].last_pass = i;
+            tensors[tensors[pass->sources[j]].root].last_pass = i;
     }
     for (int i = 0; i < plan->tensor_count; i++)
-        if (plan->tensors[i].keep)
-            plan->tensors[i].last_pass = plan->pass_count;
+        if (tensors[i].keep)
+            tensors[tensors[i].root].last_pass = plan->pass_count;
+    for (int i = 0; i < plan->tensor_count; i++) {
+        tensors[i].first_pass = tensors[tensors[i].root].first_pass;
+        tensors[i].last_pass = tensors[tensors[i].root].last_pass;
+    }
 }
 
 /* Of the tiles alone, however they are arranged. */
@@ -38,14 +45,12 @@ static uint64_t tile_bytes(const tsr_layout *l) {
            (uint64_t)l->planes * (l->half ? 8 : 16);
 }
 
-/* The most bytes alive during one pass. */
-static tsr_status find_live_bound(tsr_plan *plan) {
-    uint64_t *change = TSR_NEW(plan->arena, plan->pass_count + 1, uint64_t), live = 0;
-    if (!change)
-        return tsr_plan_out_of_memory(plan);
+uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change) {
+    uint64_t live = 0, most = 0;
+    memset(change, 0, ((size_t)plan->pass_count + 1) * sizeof *change);
     for (int j = 1; j < plan->tensor_count; j++) {
         const tsr_plan_tensor *t = &plan->tensors[j];
-        if (t->storage == TSR_NONE)
+        if (t->constant || t->root != j || (t->first_pass < 0 && !t->keep))
             continue;
         change[t->first_pass < 0 ? 0 : t->first_pass] += tile_bytes(&t->layout);
         if (t->last_pass < plan->pass_count)
@@ -53,9 +58,9 @@ static tsr_status find_live_bound(tsr_plan *plan) {
     }
     for (int i = 0; i < plan->pass_count; i++) {
         live += change[i]; /* modulo 2^64: the sum is right */
-        plan->live_bytes_bound = live > plan->live_bytes_bound ? live : plan->live_bytes_bound;
+        most = live > most ? live : most;
     }
-    return TSR_OK;
+    return most;
 }
 
 static void count_constants(tsr_plan *plan) {
@@ -80,9 +85,13 @@ static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
 
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     mark_kept(plan);
-    find_lifetimes(plan);
+    TSR_TRY(tsr_plan_place_joined(plan));
+    tsr_plan_find_lifetimes(plan);
     TSR_TRY(tsr_plan_pack(plan));
-    TSR_TRY(find_live_bound(plan));
+    uint64_t *change = TSR_NEW(plan->arena, plan->pass_count + 1, uint64_t);
+    if (!change)
+        return tsr_plan_out_of_memory(plan);
+    plan->live_bytes_bound = tsr_plan_live_bytes(plan, change);
     count_constants(plan);
     return check_memory(plan, max_bytes);
 }

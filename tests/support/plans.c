@@ -1,0 +1,246 @@
+#include "support/plans.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- lowerings ---- */
+
+/* Reads every input whole. */
+static tsr_status lower_all(tsr_plan *plan, const tsr_node *node) {
+    int sources[8];
+    for (int i = 0; i < node->input_count; i++)
+        sources[i] = tsr_plan_value(plan, node->inputs[i]);
+    tsr_pass *pass = tsr_plan_pass(plan, "copy", tsr_plan_output(plan, node, 0));
+    for (int i = 0; i < node->input_count; i++)
+        tsr_pass_source(plan, pass, sources[i]);
+    return plan->status;
+}
+
+/* By way of a sum that keeps 32 bits. */
+static tsr_status lower_precise(tsr_plan *plan, const tsr_node *node) {
+    const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
+    int sum = tsr_plan_tensor_new(plan, shape, true);
+    tsr_plan_copy(plan, tsr_plan_value(plan, node->inputs[0]), sum);
+    tsr_plan_copy(plan, sum, tsr_plan_output(plan, node, 0));
+    return plan->status;
+}
+
+/* Along whole tiles, if it can be. */
+static tsr_status lower_concat(tsr_plan *plan, const tsr_node *node) {
+    tsr_joined parts[8];
+    int tiles = 0;
+    for (int i = 0; i < node->input_count; i++) {
+        parts[i] = (tsr_joined){node->inputs[i], tiles};
+        const tsr_layout *l = tsr_plan_layout(plan, tsr_plan_value(plan, node->inputs[i]));
+        tiles += l->tiles;
+        if (l->n > 1 || (i + 1 < node->input_count && l->c % 4))
+            return lower_all(plan, node);
+    }
+    return tsr_plan_join(plan, node, parts, node->input_count) ? plan->status
+                                                               : lower_all(plan, node);
+}
+
+tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT] = {[TSR_OP_Relu] = lower_all,
+                                                    [TSR_OP_Neg] = lower_precise,
+                                                    [TSR_OP_Concat] = lower_concat,
+                                                    [TSR_OP_MaxPool] = lower_all,
+                                                    [TSR_OP_DepthToSpace] = lower_all};
+
+static tsr_plan *make_plan(const tsr_graph *graph, plan_device device, tsr_plan_options options) {
+    if (device == TEXTURES)
+        options.limits = (tsr_layout_limits){.max_texture_size = 2048, .max_planes = 8};
+    else
+        options.limits = (tsr_layout_limits){.max_planes = 1, .max_buffer_bytes = 64 << 20};
+    tsr_plan *plan;
+    assert_int_equal(tsr_plan_create(graph, &options, &plan), TSR_OK);
+    return plan;
+}
+
+tsr_plan *plan_for(const tsr_graph *graph, plan_device device, bool half, bool keep_all) {
+    return make_plan(
+        graph, device,
+        (tsr_plan_options){.half = half, .keep_all = keep_all, .lower = plan_lowerings});
+}
+
+tsr_plan *plan_copies_for(const tsr_graph *graph, plan_device device) {
+    tsr_lower_fn *lowerings[TSR_OP_COUNT];
+    memcpy(lowerings, plan_lowerings, sizeof lowerings);
+    lowerings[TSR_OP_Concat] = lower_all;
+    return make_plan(graph, device, (tsr_plan_options){.lower = lowerings});
+}
+
+/* ---- what must hold for every plan ---- */
+
+static int root_of(const tsr_plan *plan, int tensor) {
+    return plan->tensors[tensor].root;
+}
+
+/* Must it, or a part of it, be readable after a run? */
+static bool is_kept(const tsr_plan *plan, int tensor) {
+    for (int i = 1; i < plan->tensor_count; i++)
+        if (root_of(plan, i) == tensor && plan->tensors[i].keep)
+            return true;
+    return false;
+}
+
+/* Is the tensor, or a part of it, needed while pass i runs? */
+static bool alive_in(const tsr_plan *plan, int tensor, int i) {
+    bool written = false, read_later = false, kept = is_kept(plan, tensor);
+    for (int j = 0; j < plan->pass_count; j++) {
+        const tsr_pass *pass = &plan->passes[j];
+        bool writes = root_of(plan, pass->output) == tensor;
+        written = written || (j <= i && writes);
+        read_later = read_later || (j == i && writes);
+        for (int s = 0; s < pass->source_count; s++)
+            read_later = read_later || (j >= i && root_of(plan, pass->sources[s]) == tensor);
+    }
+    bool input = kept && plan->tensors[tensor].first_pass < 0;
+    return (input || written) && (read_later || kept);
+}
+
+static bool overlap(const tsr_plan *plan, const tsr_layout *a, const tsr_layout *b) {
+    int64_t a_unit = plan->limits.max_buffer_bytes && a->half ? 8 : 16,
+            b_unit = plan->limits.max_buffer_bytes && b->half ? 8 : 16;
+    return a->texture_x * a_unit < (b->texture_x + b->texture_w) * b_unit &&
+           b->texture_x * b_unit < (a->texture_x + a->texture_w) * a_unit &&
+           a->texture_y < b->texture_y + b->texture_h && b->texture_y < a->texture_y + a->texture_h;
+}
+
+static void check_apart(const tsr_plan *plan) {
+    for (int a = 1; a < plan->tensor_count; a++)
+        for (int b = a + 1; b < plan->tensor_count; b++) {
+            const tsr_plan_tensor *s = &plan->tensors[a], *t = &plan->tensors[b];
+            if (s->storage == TSR_NONE || s->storage != t->storage || s->root != a ||
+                t->root != b || !overlap(plan, &s->layout, &t->layout))
+                continue;
+            for (int i = 0; i < plan->pass_count; i++)
+                assert_false(alive_in(plan, a, i) && alive_in(plan, b, i));
+        }
+}
+
+/* OpenGL ES and WebGPU refuse it, even of parts that lie apart. */
+void check_no_feedback(const tsr_plan *plan) {
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_pass *pass = &plan->passes[i];
+        for (int j = 0; j < pass->source_count; j++)
+            assert_int_not_equal(plan->tensors[pass->output].storage,
+                                 plan->tensors[pass->sources[j]].storage);
+    }
+}
+
+void check_inside(const tsr_plan *plan) {
+    for (int i = 1; i < plan->tensor_count; i++) {
+        const tsr_layout *l = &plan->tensors[i].layout;
+        if (plan->tensors[i].storage == TSR_NONE)
+            continue;
+        const tsr_storage *s = &plan->storages[plan->tensors[i].storage];
+        assert_int_equal(s->planes, l->planes);
+        if (l->buffer) {
+            int64_t unit = l->half ? 8 : 16;
+            assert_int_equal(l->texture_x * unit % 256, 0);
+            assert_true((l->texture_x + l->texture_w) * unit <= (int64_t)s->texture_w * 16);
+            continue;
+        }
+        assert_int_equal(s->half, l->half);
+        assert_true(l->texture_x + l->texture_w <= s->texture_w);
+        assert_true(l->texture_y + l->texture_h <= s->texture_h);
+        assert_true(s->texture_w <= plan->limits.max_texture_size);
+        assert_true(s->texture_h + TSR_ZERO_ROWS <= plan->limits.max_texture_size);
+    }
+}
+
+/* Where a tile begins, in texels of its storage. */
+static void find_tile(const tsr_layout *l, int tile, int at[2]) {
+    at[0] = l->texture_x + (l->linear ? tile * l->h * l->tile_w
+                                      : (tile & ((1 << l->columns_log2) - 1)) * l->tile_w);
+    at[1] = l->texture_y + (l->linear ? 0 : (tile >> l->columns_log2) * l->h);
+}
+
+/* A part is some of its root's tiles; its passes, which write the whole rectangle, write no other.
+ */
+static void check_parts(const tsr_plan *plan) {
+    for (int i = 1; i < plan->tensor_count; i++) {
+        const tsr_plan_tensor *t = &plan->tensors[i], *root = &plan->tensors[t->root];
+        const tsr_layout *l = &t->layout, *whole = &root->layout;
+        int count = l->n * l->tiles, at[2], expected[2];
+        if (t->root == i)
+            continue;
+        assert_true(t->storage == root->storage && root->root == t->root);
+        assert_true(l->planes == whole->planes && l->spread == whole->spread);
+        assert_true(t->tile >= 0 && t->tile + count <= whole->n * whole->tiles);
+        for (int k = 0; k < whole->n * whole->tiles; k++) {
+            find_tile(whole, k, expected);
+            bool inside = expected[0] >= l->texture_x && expected[1] >= l->texture_y &&
+                          expected[0] < l->texture_x + l->texture_w &&
+                          expected[1] < l->texture_y + l->texture_h;
+            assert_int_equal(inside, k >= t->tile && k < t->tile + count);
+            if (!inside)
+                continue;
+            find_tile(l, k - t->tile, at);
+            assert_true(at[0] == expected[0] && at[1] == expected[1]);
+        }
+    }
+}
+
+/* Is the tensor in tiles of another from this one on, or copied there by a pass of the node? */
+static bool is_joined(const tsr_plan *plan, int node, int source, int output, int tile) {
+    const tsr_plan_tensor *s = &plan->tensors[source], *o = &plan->tensors[output];
+    if (s->root == o->root && s->tile == o->tile + tile)
+        return true;
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_pass *pass = &plan->passes[i];
+        const tsr_plan_tensor *written = &plan->tensors[pass->output];
+        for (int j = 0; pass->node == node && j < pass->source_count; j++)
+            if (pass->sources[j] == source &&
+                (pass->output == output ||
+                 (written->root == o->root && written->tile == o->tile + tile)))
+                return true;
+    }
+    return false;
+}
+
+static void check_joins(const tsr_plan *plan) {
+    for (int n = 0; n < plan->graph->node_count; n++) {
+        const tsr_node *node = &plan->graph->nodes[n];
+        for (int i = 0, tile = 0; node->op == TSR_OP_Concat && i < node->input_count; i++) {
+            int source = plan->value_tensor[node->inputs[i]];
+            assert_true(is_joined(plan, n, source, plan->value_tensor[node->outputs[0]], tile));
+            tile += plan->tensors[source].layout.tiles;
+        }
+    }
+}
+
+static void check_bytes(const tsr_plan *plan) {
+    uint64_t bytes = 0, bound = 0;
+    for (int i = 0; i < plan->storage_count; i++) {
+        const tsr_storage *s = &plan->storages[i];
+        int rows = s->texture_h + (plan->limits.max_buffer_bytes ? 0 : TSR_ZERO_ROWS);
+        bytes += (uint64_t)s->texture_w * (uint64_t)rows * (uint64_t)s->planes * (s->half ? 8 : 16);
+    }
+    for (int i = 0; i < plan->pass_count; i++) {
+        uint64_t live = 0;
+        for (int t = 1; t < plan->tensor_count; t++) {
+            const tsr_layout *l = &plan->tensors[t].layout;
+            if (root_of(plan, t) == t && alive_in(plan, t, i))
+                live += (uint64_t)(l->n * l->tiles) * (uint64_t)(l->h * l->tile_w * l->planes) *
+                        (l->half ? 8 : 16);
+        }
+        bound = live > bound ? live : bound;
+    }
+    assert_int_equal(plan->tensor_bytes, bytes);
+    assert_int_equal(plan->live_bytes_bound, bound);
+    assert_true(bytes >= bound);
+}
+
+void check_plan(const tsr_plan *plan) {
+    check_apart(plan);
+    check_no_feedback(plan);
+    check_inside(plan);
+    check_parts(plan);
+    check_joins(plan);
+    check_bytes(plan);
+}

@@ -1,0 +1,25 @@
+/* Plans of small graphs without a device, and what must hold for every plan. */
+#ifndef TESTS_SUPPORT_PLANS_H
+#define TESTS_SUPPORT_PLANS_H
+
+#include "plan/plan.h"
+
+/* Of Relu, MaxPool and DepthToSpace: a pass that reads all; of Neg: two, the first to 32 bits; of
+ * Concat: none where its parts can lie in place. */
+extern tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT];
+
+typedef enum plan_device { TEXTURES, BUFFERS } plan_device;
+
+tsr_plan *plan_for(const tsr_graph *graph, plan_device device, bool half, bool keep_all);
+/* The same, where Concat is a pass that reads all. */
+tsr_plan *plan_copies_for(const tsr_graph *graph, plan_device device);
+
+/* Every tensor lies inside its storage, a buffer's where bindings may begin. */
+void check_inside(const tsr_plan *plan);
+/* No pass writes the storage that it reads. */
+void check_no_feedback(const tsr_plan *plan);
+/* Both; nothing that is alive at the same time overlaps, what is joined ends up where it belongs,
+ * parts lie where their tiles do, and bytes are counted right. */
+void check_plan(const tsr_plan *plan);
+
+#endif

@@ -11,10 +11,13 @@ static tsr_status check_desc(const tsr_device_desc *desc) {
     if ((unsigned)desc->kernels > TSR_KERNELS_BLOCKS)
         return tsr_fail(TSR_INVALID_ARGUMENT, "there is no choice of kernels %d",
                         (int)desc->kernels);
-    if (desc->gpu < 0 || desc->max_texture_size < 0 || desc->max_draw_buffers < 0)
+    if (desc->gpu < 0 || desc->max_texture_size < 0 || desc->max_draw_buffers < 0 ||
+        desc->max_uniform_block_bytes < 0)
         return tsr_fail(TSR_INVALID_ARGUMENT,
-                        "gpu %d, max_texture_size %d and max_draw_buffers %d must not be negative",
-                        desc->gpu, desc->max_texture_size, desc->max_draw_buffers);
+                        "gpu %d, max_texture_size %d, max_draw_buffers %d and "
+                        "max_uniform_block_bytes %d must not be negative",
+                        desc->gpu, desc->max_texture_size, desc->max_draw_buffers,
+                        desc->max_uniform_block_bytes);
     if (desc->gpu > 0 && desc->adapter)
         return tsr_fail(TSR_INVALID_ARGUMENT, "gpu %d and adapter '%s' are two choices: give one",
                         desc->gpu, desc->adapter);

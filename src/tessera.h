@@ -175,9 +175,9 @@ typedef struct tsr_device_desc {
     void *(*get_proc_address)(const char *name);
     /* Caps below what the driver offers; 0 leaves the driver's. For tests and for weaker targets.
      */
-    int max_texture_size, max_draw_buffers; /* gles only */
-    uint64_t max_buffer_bytes;              /* webgpu only: of one tensor or table */
-    tsr_kernel_choice kernels;              /* not on cpu */
+    int max_texture_size, max_draw_buffers, max_uniform_block_bytes; /* gles only */
+    uint64_t max_buffer_bytes; /* webgpu only: of one tensor or table */
+    tsr_kernel_choice kernels; /* not on cpu */
 } tsr_device_desc;
 
 TSR_API tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device);

@@ -37,9 +37,9 @@ static tsr_status device_key(tuner *t) {
     tsr_device_info info = {.backend = t->device->backend->name};
     tsr_text text = {0};
     t->device->backend->device_info(t->device->own, &info);
-    tsr_text_add(&text, "kernels %s %s | %s | %s | %d %d %llu |", TSR_VERSION, info.backend,
+    tsr_text_add(&text, "kernels %s %s | %s | %s | %d %d %d %llu |", TSR_VERSION, info.backend,
                  info.name, info.version, info.max_texture_size, info.max_draw_buffers,
-                 (unsigned long long)info.max_buffer_bytes);
+                 info.max_uniform_block_bytes, (unsigned long long)info.max_buffer_bytes);
     tsr_text_add(&text, " %d | %s of", (int)t->options->precision, t->offer.own->name);
     for (int i = 0; t->offer.kinds[i]; i++)
         tsr_text_add(&text, " %s", t->offer.kinds[i]->name);

@@ -92,12 +92,37 @@ static void test_as_large_as_possible(void **state) {
     tsr_model_free(model);
 }
 
+/* What a convolution runs, of two input tiles and a kernel of 5 x 5: 100 texels for each. */
+static void expect_kernels(int block_bytes, const char *kernels) {
+    const backend_limits limits = {.kernels = TSR_KERNELS_BLOCKS,
+                                   .max_uniform_block_bytes = block_bytes};
+    const char *text = "Conv x[1,8,12,13] w{4,8,5,5} -> y";
+    run_case(&(backend_case){.text = text, .limits = limits});
+    tsr_model *model = make_model(text);
+    tsr_session *session = make_session(gpu_device(limits), model, &poisoned);
+    tsr_node_report report;
+    EXPECT_OK(tsr_session_node_report(session, 0, &report));
+    assert_string_equal(report.kernel, kernels);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+}
+
+/* The whole sum in one block, a tile of it, or not even that. */
+static void test_uniform_blocks(void **state) {
+    (void)state;
+    need_backend("gles");
+    expect_kernels(16384, "conv_block");
+    expect_kernels(2048, "conv_block+parts");
+    expect_kernels(1024, "conv");
+    expect_kernels(100, "conv");
+    expect_no_failed_case();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_largest_texture),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_as_large_as_possible),
+        cmocka_unit_test(test_largest_texture), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_too_large),       cmocka_unit_test(test_as_large_as_possible),
+        cmocka_unit_test(test_uniform_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -35,7 +35,8 @@ typedef struct environments {
 } environments;
 
 /* The driver's own limits most often. With textures then fewer render targets and textures so small
- * that tensors wrap; with buffers each kind of kernel, and as many channels as fill its blocks. */
+ * that tensors wrap, and uniform blocks so small that sums are cut; with buffers each kind of
+ * kernel, and as many channels as fill its blocks. */
 static environments environments_here(void) {
     static const environment textures[] = {
         {.high = 0},
@@ -43,6 +44,11 @@ static environments environments_here(void) {
         {.limits.kernels = TSR_KERNELS_BLOCKS, .channels = 70},
         {.axis = 1, .low = 17, .high = 90},
         {.limits.kernels = TSR_KERNELS_BLOCKS},
+        {.limits.kernels = TSR_KERNELS_BLOCKS,
+         .limits.max_uniform_block_bytes = 2048,
+         .axis = 0,
+         .low = 9,
+         .high = 30},
         {.far = true},
         {.precision = TSR_FP16},
         {.limits.max_draw_buffers = 1},
@@ -67,7 +73,7 @@ static environments environments_here(void) {
         {.limits.kernels = TSR_KERNELS_PLAIN},
         {.limits.kernels = TSR_KERNELS_SHARED, .axis = 0, .low = 129, .high = 150},
     };
-    return gpu_has_textures() ? (environments){12, textures} : (environments){10, buffers};
+    return gpu_has_textures() ? (environments){13, textures} : (environments){10, buffers};
 }
 
 /* ---- making up ---- */

@@ -90,7 +90,6 @@ static void share_planes(const tsr_plan *plan, block_conv *b, const tsr_layout *
  * False if they would wrap in a texture, where no rectangle holds a tile. */
 static bool arrange(const tsr_plan *plan, block_conv *b, const tsr_layout *output) {
     tsr_layout l = *output;
-    b->tiles_of_draw = 1;
     cut(plan, b);
     if (count_parts(b) == 1)
         return !l.linear;
@@ -108,7 +107,8 @@ static bool describe(const tsr_plan *plan, const tsr_convolution *conv, bool tra
     *b = (block_conv){.conv = *conv,
                       .transposed = transposed,
                       .tiles = divide_up(conv->group_inputs, 4),
-                      .outputs = divide_up(conv->group_outputs, 4)};
+                      .outputs = divide_up(conv->group_outputs, 4),
+                      .tiles_of_draw = 1};
     for (int i = 0; i < 2; i++) {
         b->stride[i] = transposed ? 1 : w->stride[i];
         b->phases[i] = transposed ? w->stride[i] : 1;

@@ -106,13 +106,16 @@ static int smaller(int value, int cap) {
     return cap > 0 && cap < value ? cap : value;
 }
 
-/* More than 64 KiB gains nothing. 0 if blocks cannot begin wherever one ends. */
+/* More than 64 KiB gains nothing. 0 if blocks cannot begin wherever one ends, or the smallest is too
+ * large. */
 static int block_texels(const tsr_device_info *info) {
     enum { MOST = 4096, TEXEL_BYTES = 16 };
     int aligned = get_integer(GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT), texels = TSR_BLOCK_ALIGNED;
     while (texels * 2 <= MOST && texels * 2 * TEXEL_BYTES <= info->max_uniform_block_bytes)
         texels *= 2;
-    return TSR_BLOCK_ALIGNED * TEXEL_BYTES % aligned == 0 ? texels : 0;
+    bool suits = aligned > 0 && TSR_BLOCK_ALIGNED * TEXEL_BYTES % aligned == 0 &&
+                 texels * TEXEL_BYTES <= info->max_uniform_block_bytes;
+    return suits ? texels : 0;
 }
 
 static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
@@ -127,7 +130,8 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     info->max_array_layers = get_integer(GL_MAX_ARRAY_TEXTURE_LAYERS);
     int buffers = smaller(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
     info->max_draw_buffers = smaller(buffers, desc->max_draw_buffers);
-    info->max_uniform_block_bytes = get_integer(GL_MAX_UNIFORM_BLOCK_SIZE);
+    info->max_uniform_block_bytes =
+        smaller(get_integer(GL_MAX_UNIFORM_BLOCK_SIZE), desc->max_uniform_block_bytes);
     /* llvmpipe leaves all loops of a fragment, without a word, when they have gone round so often
      * together. Its timers miss what its threads do at the same time: half or a quarter of the wall
      * time. */

@@ -22,7 +22,8 @@ static const char *under_test;
 
 static bool same_limits(const backend_limits *a, const backend_limits *b) {
     return a->max_texture_size == b->max_texture_size &&
-           a->max_draw_buffers == b->max_draw_buffers && a->kernels == b->kernels;
+           a->max_draw_buffers == b->max_draw_buffers &&
+           a->max_uniform_block_bytes == b->max_uniform_block_bytes && a->kernels == b->kernels;
 }
 
 /* NULL with a message in tsr_last_error(). */
@@ -32,11 +33,13 @@ static tsr_device *device_of(const char *backend, backend_limits limits) {
             return devices[i].device;
     assert_true(device_count < MAX_DEVICES);
     tsr_device *device;
-    if (tsr_device_create(&(tsr_device_desc){.backend = backend,
-                                             .max_texture_size = limits.max_texture_size,
-                                             .max_draw_buffers = limits.max_draw_buffers,
-                                             .kernels = limits.kernels},
-                          &device) != TSR_OK)
+    if (tsr_device_create(
+            &(tsr_device_desc){.backend = backend,
+                               .max_texture_size = limits.max_texture_size,
+                               .max_draw_buffers = limits.max_draw_buffers,
+                               .max_uniform_block_bytes = limits.max_uniform_block_bytes,
+                               .kernels = limits.kernels},
+            &device) != TSR_OK)
         return NULL;
     devices[device_count].backend = backend;
     devices[device_count].limits = limits;
@@ -116,11 +119,10 @@ static void print_failure(const backend_case *c, int number, const char *why) {
     print_error("TSR_TEST_BACKEND=%s TSR_CASE=%d opset %d, %s%s", gpu_backend(), number, c->opset,
                 c->precision == TSR_FP16 ? "fp16" : "fp32", c->keep_tensors ? ", kept" : "");
     if (gpu_has_textures())
-        print_error(", max_texture_size %d, max_draw_buffers %d", c->limits.max_texture_size,
-                    c->limits.max_draw_buffers);
-    else
-        print_error(", kernels %d", (int)c->limits.kernels);
-    print_error(": %s", c->text);
+        print_error(", max_texture_size %d, max_draw_buffers %d, max_uniform_block_bytes %d",
+                    c->limits.max_texture_size, c->limits.max_draw_buffers,
+                    c->limits.max_uniform_block_bytes);
+    print_error(", kernels %d: %s", (int)c->limits.kernels, c->text);
     if (c->outputs)
         print_error(" | outputs %s", c->outputs);
     if (c->extra_outputs)

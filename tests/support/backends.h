@@ -13,8 +13,9 @@
 #include <cmocka.h>
 
 typedef struct backend_limits {
-    int max_texture_size, max_draw_buffers; /* 0: the driver's; of backends with textures */
-    tsr_kernel_choice kernels;              /* of backends with buffers */
+    /* 0: the driver's; of backends with textures */
+    int max_texture_size, max_draw_buffers, max_uniform_block_bytes;
+    tsr_kernel_choice kernels;
 } backend_limits;
 
 typedef struct backend_case {

@@ -92,11 +92,9 @@ static void test_as_large_as_possible(void **state) {
     tsr_model_free(model);
 }
 
-/* What a convolution runs, of two input tiles and a kernel of 5 x 5: 100 texels for each. */
-static void expect_kernels(int block_bytes, const char *kernels) {
+static void expect_kernels(const char *text, int block_bytes, const char *kernels) {
     const backend_limits limits = {.kernels = TSR_KERNELS_BLOCKS,
                                    .max_uniform_block_bytes = block_bytes};
-    const char *text = "Conv x[1,8,12,13] w{4,8,5,5} -> y";
     run_case(&(backend_case){.text = text, .limits = limits});
     tsr_model *model = make_model(text);
     tsr_session *session = make_session(gpu_device(limits), model, &poisoned);
@@ -107,14 +105,17 @@ static void expect_kernels(int block_bytes, const char *kernels) {
     tsr_model_free(model);
 }
 
-/* The whole sum in one block, a tile of it, or not even that. */
+/* A block holds the whole sum, an input tile of it (100 texels), or not even that. A matrix product
+ * has too many images, of one pixel each, for a draw of each. */
 static void test_uniform_blocks(void **state) {
     (void)state;
     need_backend("gles");
-    expect_kernels(16384, "conv_block");
-    expect_kernels(2048, "conv_block+parts");
-    expect_kernels(1024, "conv");
-    expect_kernels(100, "conv");
+    const char *convolution = "Conv x[1,8,12,13] w{4,8,5,5} -> y";
+    expect_kernels(convolution, 16384, "conv_block");
+    expect_kernels(convolution, 2048, "conv_block+parts");
+    expect_kernels(convolution, 1024, "conv");
+    expect_kernels(convolution, 100, "conv");
+    expect_kernels("Gemm x[70,9] w{9,13} -> y", 0, "conv");
     expect_no_failed_case();
 }
 

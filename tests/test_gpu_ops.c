@@ -268,6 +268,8 @@ static void test_long_strides(void **state) {
              .big = true),
         CASE(13, "ConvTranspose x[1,1,3,2] w{1,1,3,3} -> y strides=1000000000,1 "
                  "pads=1000000000,0,1000000000,0"),
+        CASE(13, "ConvTranspose x[1,1,2,2] w{1,1,3,3} -> y strides=1000000000,700000000 "
+                 "output_shape=3,4"),
         CASE(13, "Conv x[1,2,3,4] w{5,2,3,3} -> y dilations=999999999,1 auto_pad=SAME_UPPER"),
         CASE(13, "Conv x[1,2,3,4] w{5,2,1,1} -> y strides=999999999,9999999 "
                  "pads=999999999,9999999,999999999,9999999"),

@@ -47,9 +47,9 @@ static tsr_layout_wish parts_wish(const block_conv *b) {
     return (tsr_layout_wish){.planes = (int)(b->pixels * b->tiles_of_draw)};
 }
 
-/* Can it be done so, and is the image large enough that a draw for each block pays? Binding the
- * next block takes an H200 two microseconds, in which it computes some 60 pixels from a full one.
- */
+/* Can it be done so, and is an image large enough that a draw for each block pays? Binding the next
+ * block takes an H200 two microseconds, in which it computes some 60 pixels from a full one. The
+ * rows of a matrix product are images of one pixel. */
 static bool suits(const tsr_plan *plan, const block_conv *b, const tsr_layout *output) {
     enum { ENOUGH_PIXELS = 64 };
     const tsr_window *w = &b->conv.window;
@@ -57,8 +57,7 @@ static bool suits(const tsr_plan *plan, const block_conv *b, const tsr_layout *o
     int64_t row = (TSR_MAX_PLANES - 1) * b->stride[1] + (b->taps[1] - 1) * w->dilation[1] + 1;
     return w->group == 1 && phases && b->taps[1] <= TSR_MAX_TAPS && row <= TSR_MAX_ROW &&
            texels_of(b, 1) <= plan->block_texels &&
-           (int64_t)output->n * output->h * output->w >=
-               ENOUGH_PIXELS * b->phases[0] * b->phases[1];
+           (int64_t)output->h * output->w / b->phases[0] / b->phases[1] >= ENOUGH_PIXELS;
 }
 
 /* As few slices as blocks and the driver's loops allow. */

@@ -106,8 +106,8 @@ static int smaller(int value, int cap) {
     return cap > 0 && cap < value ? cap : value;
 }
 
-/* More than 64 KiB gains nothing. 0 if blocks cannot begin wherever one ends, or the smallest is too
- * large. */
+/* More than 64 KiB gains nothing. 0 if blocks cannot begin wherever one ends, or the smallest is
+ * too large. */
 static int block_texels(const tsr_device_info *info) {
     enum { MOST = 4096, TEXEL_BYTES = 16 };
     int aligned = get_integer(GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT), texels = TSR_BLOCK_ALIGNED;

@@ -33,13 +33,14 @@ typedef struct outcome {
     char kernels[512];
 } outcome;
 
-static outcome run_net(tsr_device *device, const tsr_session_desc *desc) {
-    tsr_model *model = make_model(NET);
+static outcome run_text(tsr_device *device, const char *text, const tsr_session_desc *desc) {
+    tsr_model *model = make_model(text);
     tsr_session *session = make_session(device, model, desc);
     if (!desc->plan_only) {
         set_inputs(session, 1);
         EXPECT_OK(tsr_session_run(session));
-        expect_output(session, model, "y", 1, SUM_TOLERANCE);
+        expect_output(session, model, "y", 1,
+                      desc->precision == TSR_FP16 ? HALF_TOLERANCE : SUM_TOLERANCE);
     }
     tsr_report report;
     EXPECT_OK(tsr_session_report(session, &report));
@@ -53,6 +54,10 @@ static outcome run_net(tsr_device *device, const tsr_session_desc *desc) {
     tsr_session_destroy(session);
     tsr_model_free(model);
     return o;
+}
+
+static outcome run_net(tsr_device *device, const tsr_session_desc *desc) {
+    return run_text(device, NET, desc);
 }
 
 static outcome run_anew(const tsr_session_desc *desc) {
@@ -120,6 +125,25 @@ static void test_measured_once(void **state) {
         assert_int_equal(later[i].tuned, 0);
         assert_string_equal(later[i].kernels, first.kernels);
     }
+    tsr_device_destroy(device);
+}
+
+/* Layers that differ in attributes alone, in what they are stored in or in their device's limits.
+ */
+static void test_kinds(void **state) {
+    (void)state;
+    need_gpu();
+    const char *text = "Conv x[1,4,9,9] w{4,4,3,3} -> a pads=1,1,1,1; "
+                       "Conv a v{4,4,3,3} -> y pads=2,2,2,2 dilations=2,2";
+    const tsr_session_desc half = {.tune_ms = LONG, .precision = TSR_FP16};
+    tsr_device *device = open_device(TSR_KERNELS_AUTO);
+    assert_int_equal(run_text(device, text, &measured).tuned, 2);
+    assert_int_equal(run_text(device, text, &half).tuned, 2);
+    assert_int_equal(run_text(device, text, &measured).tuned, 0);
+    tsr_device_destroy(device);
+    device = make_device(&(tsr_device_desc){
+        .backend = gpu_backend(), .max_uniform_block_bytes = 2048, .max_buffer_bytes = 1 << 24});
+    assert_int_equal(run_text(device, text, &measured).tuned, 2);
     tsr_device_destroy(device);
 }
 
@@ -207,8 +231,9 @@ int main(void) {
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, set_up_cache_folder, tear_down_cache_folder)
     const struct CMUnitTest tests[] = {
-        TEST(test_measured_once), TEST(test_without_a_folder), TEST(test_not_asked_for),
-        TEST(test_little_time),   TEST(test_every_choice),     TEST(test_no_winner),
+        TEST(test_measured_once), TEST(test_kinds),       TEST(test_without_a_folder),
+        TEST(test_not_asked_for), TEST(test_little_time), TEST(test_every_choice),
+        TEST(test_no_winner),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

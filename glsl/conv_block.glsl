@@ -9,19 +9,19 @@
 //   BLOCK                    texels of a block: ((input tile * kernel height + ky) * TAPS + kx) * TILES + tile, by input
 //                            channel
 uniform ivec4 window; // kernel height, stride and dilation of rows
-uniform ivec4 part[2]; // of the input: first image, first tile, tiles; images of a part, pads of rows and columns
+uniform ivec4 part; // of the input: first tile, tiles, pads of rows and columns
 layout(std140) uniform weights { vec4 block[BLOCK]; };
 
 #define KERNEL_ROW
 void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
 #define ZERO(j, unused) v[j] = vec4(0.0);
     EACH_PLANE(ZERO, 0)
-    int first = (part[0].x + n % part[0].w) * A_grid.x + part[0].y;
-    row_begin(x / TILES * STRIDE - part[1].y);
-    for (int i = 0; i < part[0].z; i++) {
+    int first = n % A_size.x * A_grid.x + part.x;
+    row_begin(x / TILES * STRIDE - part.w);
+    for (int i = 0; i < part.y; i++) {
         for (int ky = 0; ky < window.x; ky++) {
             vec4 row[ROW];
-            ROW_READ(row, first + i, y * window.y + ky * window.z - part[1].x)
+            ROW_READ(row, first + i, y * window.y + ky * window.z - part.z)
             int at = (i * window.x + ky) * (4 * TAPS * TILES);
 #define MAC(j) ACCUMULATE(v[j * TILES + tile], row[j * STRIDE + tap * DILATION], w0, w1, w2, w3)
 #define TILE(i)                                                                                                       \

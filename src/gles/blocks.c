@@ -179,16 +179,15 @@ static int pad_of(const block_conv *b, int64_t phase, int axis) {
     return (int)(b->transposed ? b->taps[axis] - 1 - (phase + pad) / w->stride[axis] : pad);
 }
 
-static void set_parts(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int images) {
+static void set_parts(tsr_plan *plan, tsr_pass *pass, const block_conv *b) {
     int count = (int)count_parts(b);
     tsr_part *parts = tsr_plan_parts(plan, pass, count);
     for (int i = 0; parts && i < count; i++) {
         int64_t phase = i / b->slices, first = i % b->slices * b->tiles_of_slice;
         int64_t left = b->tiles - first,
                 tiles = left < b->tiles_of_slice ? left : b->tiles_of_slice;
-        parts[i] =
-            (tsr_part){{{0, (int)first, (int)tiles, images},
-                        {pad_of(b, phase / b->phases[1], 0), pad_of(b, phase % b->phases[1], 1)}}};
+        parts[i] = (tsr_part){{(int)first, (int)tiles, pad_of(b, phase / b->phases[1], 0),
+                               pad_of(b, phase % b->phases[1], 1)}};
     }
 }
 
@@ -207,7 +206,7 @@ static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int o
     tsr_gles_set_row(pass, (int)b->taps[1],
                      (int)((pixels - 1) * b->stride[1] + (b->taps[1] - 1) * w->dilation[1] + 1));
     tsr_plan_loops(plan, 1, 2, (int64_t[]){b->tiles_of_slice, b->taps[0]});
-    set_parts(plan, pass, b, tsr_plan_layout(plan, input)->n);
+    set_parts(plan, pass, b);
     pass->table_w = b->texels;
     pass->table_h = pass->part_count * l->tiles;
     tsr_pass_table(plan, pass, fill_blocks, b, sizeof *b);

@@ -50,7 +50,7 @@ static void draw_parts(const tsr_pass *pass, const tsr_gles_pass *p, const tsr_l
     GLsizeiptr bytes = (GLsizeiptr)pass->table_w * 4 * (GLsizeiptr)sizeof(float), begin = 0;
     int images = l->n / pass->part_count;
     for (int i = 0; i < pass->part_count; i++) {
-        glUniform4iv(p->program->part, 2, pass->parts[i].uniforms[0]);
+        glUniform4iv(p->program->part, 1, pass->parts[i].uniform);
         for (int t = 0; t < l->tiles; t++, begin += bytes) {
             glBindBufferRange(GL_UNIFORM_BUFFER, 0, p->blocks, begin, bytes);
             for (int n = i * images; n < (i + 1) * images; n++)

@@ -59,7 +59,7 @@ enum { TSR_BLOCK_ALIGNED = 16 };
  * each other part, with one draw for each of their tiles. Row part * tiles + tile of the table is
  * the block of these draws. */
 typedef struct tsr_part {
-    int uniforms[2][4]; /* `part` */
+    int uniform[4]; /* `part` */
 } tsr_part;
 
 struct tsr_pass {

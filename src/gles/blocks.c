@@ -60,12 +60,9 @@ static bool suits(const tsr_plan *plan, const block_conv *b, const tsr_layout *o
            (int64_t)output->h * output->w / b->phases[0] / b->phases[1] >= ENOUGH_PIXELS;
 }
 
-/* As few slices as blocks and the driver's loops allow. */
+/* As few slices as blocks allow. Drivers that stop long loops allow more rounds than blocks do. */
 static void cut(const tsr_plan *plan, block_conv *b) {
-    int64_t most = plan->block_texels / texels_of(b, 1), rounds = b->taps[0] + 2;
-    if (plan->max_rounds && most > plan->max_rounds / rounds)
-        most = plan->max_rounds / rounds;
-    b->slices = divide_up(b->tiles, most < 1 ? 1 : most);
+    b->slices = divide_up(b->tiles, plan->block_texels / texels_of(b, 1));
     b->tiles_of_slice = divide_up(b->tiles, b->slices);
     for (b->texels = TSR_BLOCK_ALIGNED; b->texels < texels_of(b, b->tiles_of_slice);)
         b->texels *= 2;
@@ -215,8 +212,10 @@ static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int o
 
 /* The pass that writes `output`. */
 static tsr_pass *add_passes(tsr_plan *plan, const block_conv *b, int input, int output) {
-    if (count_parts(b) == 1)
+    if (count_parts(b) == 1) {
+        tsr_plan_narrow(plan, output, DIRECT_PLANES);
         return add_draws(plan, b, input, output);
+    }
     const tsr_shape shape = parts_shape(b, tsr_plan_layout(plan, output));
     int parts = tsr_plan_tensor_make(plan, &shape, parts_wish(b));
     add_draws(plan, b, input, parts);
@@ -234,8 +233,6 @@ tsr_pass *tsr_block_convolution(tsr_plan *plan, const tsr_convolution *conv, int
     block_conv b;
     if (!describe(plan, conv, false, &shape, &b))
         return tsr_gles_convolution(plan, conv, input, output);
-    if (count_parts(&b) == 1)
-        tsr_plan_narrow(plan, output, DIRECT_PLANES);
     return add_passes(plan, &b, input, output);
 }
 

@@ -36,8 +36,7 @@ static tsr_status out_of_memory(const tsr_graph *graph) {
     return tsr_fail(TSR_OUT_OF_MEMORY, "%s: no memory to measure kernels", graph->file);
 }
 
-/* ---- the graph --------------------------------------------------------------------------------
- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
 static void add_input(tsr_graph *one, int value) {
     if (value == TSR_NONE || one->values[value].data)

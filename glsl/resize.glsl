@@ -1,7 +1,21 @@
 // Resampling of rows and columns from a table made on the CPU, so that coordinates are the oracle's to the last bit.
-// Table rows 0 and 1: for each output column TAPS input columns and their weights; 2 and 3: for each output row.
+// Table rows 0 and 1: for each output column COLUMN_TAPS input columns and their weights; 2 and 3: for each output row
+// ROW_TAPS input rows. One alone has no weight.
 //   OUTSIDE 1: a first index below 0 means that the output lies outside
 uniform vec4 value; // x: what lies outside
+
+// Row y at these columns.
+vec4 resampled(int k, int y, vec4 columns, vec4 weights) {
+#if COLUMN_TAPS == 1
+    return A_fetch(k, y, int(columns.x));
+#else
+    vec4 sum = vec4(0.0);
+    for (int i = 0; i < COLUMN_TAPS; i++)
+        sum += weights[i] * A_fetch(k, y, int(columns[i]));
+    return sum;
+#endif
+}
+
 vec4 kernel(int n, int t, int y, int x) {
     int k = n * A_grid.x + t;
     vec4 columns = table_texel(table_at(x, 0), 0), column_weights = table_texel(table_at(x, 1), 0);
@@ -10,16 +24,12 @@ vec4 kernel(int n, int t, int y, int x) {
     if (min(columns.x, rows.x) < 0.0)
         return value.xxxx;
 #endif
-#if TAPS == 1
-    return A_fetch(k, int(rows.x), int(columns.x));
+#if ROW_TAPS == 1
+    return resampled(k, int(rows.x), columns, column_weights);
 #else
     vec4 sum = vec4(0.0);
-    for (int i = 0; i < TAPS; i++) {
-        vec4 row = vec4(0.0);
-        for (int j = 0; j < TAPS; j++)
-            row += column_weights[j] * A_fetch(k, int(rows[i]), int(columns[j]));
-        sum += row_weights[i] * row;
-    }
+    for (int i = 0; i < ROW_TAPS; i++)
+        sum += row_weights[i] * resampled(k, int(rows[i]), columns, column_weights);
     return sum;
 #endif
 }

@@ -2,7 +2,7 @@
 // rows once, and then each pixel takes its share of them. The table is made on the CPU, as that of glsl/resize.glsl:
 //   row 0        for each fragment of a row, the weights of its PLANES pixels in the first column, in the second, ...
 //   row 1        x: the first column
-//   rows 2, 3    for each output row TAPS input rows, their weights
+//   rows 2, 3    for each output row ROW_TAPS input rows, their weights
 //   EACH_COLUMN(M), ROW    M(0) .. M(ROW - 1); the columns of a fragment
 #define TEXELS ((PLANES + 3) / 4) // of weights, a column
 
@@ -14,7 +14,7 @@ void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
 #define ZERO(i) sums[i] = vec4(0.0);
     EACH_COLUMN(ZERO)
     row_begin(int(table_texel(table_at(fragment, 1), 0).x));
-    for (int tap = 0; tap < TAPS; tap++) {
+    for (int tap = 0; tap < ROW_TAPS; tap++) {
         vec4 row[ROW];
         ROW_READ(row, k, int(rows[tap]))
 #define ADD(i) sums[i] += row_weights[tap] * row[i];

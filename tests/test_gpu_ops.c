@@ -461,6 +461,13 @@ static void test_resize(void **state) {
         CASE(13, "Resize x[2,3,7,21] _ s<1,1,0.6,2.7> -> y mode=cubic", .big = true),
         CASE(13, "Resize x[1,3,9,40] _ s<1,1,1.5,0.5> -> y mode=cubic"),
         CASE(13, "Resize x[1,5,9,70] _ s<1,1,3,0.9> -> y mode=linear", .big = true),
+        /* Infinities stay in their own columns, rows and lines. */
+        CASE(13, "Mul x[2,3,15] g<3e38> -> e; Resize e _ s<1,1,2> -> y mode=linear", .range = 2,
+             .no_half = true),
+        CASE(13, "Mul x[1,3,9,8] g<3e38> -> e; Resize e _ s<1,1,2,1> -> y mode=linear", .range = 2,
+             .no_half = true),
+        CASE(13, "Mul x[1,3,9,8] g<3e38> -> e; Resize e _ s<1,1,1,2> -> y mode=linear", .range = 2,
+             .no_half = true),
         CASE(13, "Resize x[2,4,1,1] _ s<1,1,7,5> -> y mode=linear"),
         CASE(13, "Resize x[2,4,9,31] _ _ s(2,4,1,1) -> y mode=linear"),
         CASE(13, "Resize x[2,5,9] _ s<1,1,2.3> -> y mode=linear"),

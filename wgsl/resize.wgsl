@@ -1,8 +1,23 @@
 // Resampling of rows and columns from a table made on the CPU, so that coordinates are the oracle's to the last bit.
-//   TAPS       1, 2 or 4
-//   table      rows 0 and 1: for each output column TAPS input columns and their weights; 2 and 3: for each output row
-//   OUTSIDE    1: a first index below 0 means that the output lies outside
-//   u.value    x: what lies outside
+//   COLUMN_TAPS, ROW_TAPS    1, 2 or 4; one alone has no weight
+//   table                    rows 0 and 1: for each output column COLUMN_TAPS input columns and their weights; 2 and 3:
+//                            for each output row ROW_TAPS input rows
+//   OUTSIDE                  1: a first index below 0 means that the output lies outside
+//   u.value                  x: what lies outside
+
+// Row y at these columns.
+fn resampled(k: i32, y: i32, columns: vec4i, weights: vec4f) -> vec4f {
+#if COLUMN_TAPS == 1
+    return A_fetch(k, y, columns.x);
+#else
+    var sum = vec4f();
+#for i COLUMN_TAPS
+    sum += weights[$i] * A_fetch(k, y, columns[$i]);
+#endfor
+    return sum;
+#endif
+}
+
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     let k = n * u.A_grid.x + t;
     let width = u.table_size.x;
@@ -13,18 +28,14 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
         return u.value.xxxx;
     }
 #endif
-#if TAPS == 1
-    return A_fetch(k, rows.x, columns.x);
-#else
     let column_weights = table[width + x];
+#if ROW_TAPS == 1
+    return resampled(k, rows.x, columns, column_weights);
+#else
     let row_weights = table[3 * width + y];
     var sum = vec4f();
-#for i TAPS
-    var row$i = vec4f();
-#for j TAPS
-    row$i += column_weights[$j] * A_fetch(k, rows[$i], columns[$j]);
-#endfor
-    sum += row_weights[$i] * row$i;
+#for i ROW_TAPS
+    sum += row_weights[$i] * resampled(k, rows[$i], columns, column_weights);
 #endfor
     return sum;
 #endif

@@ -13,13 +13,31 @@ typedef struct resize_table {
     int width;
     int axis[2]; /* of columns, of rows; TSR_NONE: size 1 */
     int64_t in[2], out[2];
+    int taps[2];     /* that each element of the output is made of */
     int pixels, row; /* of a fragment: adjacent ones, columns that they read */
 } resize_table;
+
+/* Is the axis as long as before, each element where it was? */
+static bool keeps_axis(const tsr_resize *r, int axis, int64_t in) {
+    bool kept = r->out[axis] == in;
+    for (int64_t i = 0; i < in && kept; i++)
+        kept = in == 1 ? !tsr_resize_is_outside(r, axis, in, i)
+                       : tsr_resize_coordinate(r, axis, in, i) == (float)i;
+    return kept;
+}
+
+/* Of an element of the output along an axis. More where one does would let infinities in, which are
+ * NaN times a weight of zero. */
+static int count_taps(const tsr_resize *r, int axis, int64_t in) {
+    if (axis == TSR_NONE || r->mode == TSR_NEAREST || keeps_axis(r, axis, in))
+        return 1;
+    return r->mode == TSR_LINEAR ? 2 : TSR_RESIZE_TAPS;
+}
 
 static tsr_resize_taps taps_at(const resize_table *t, int line, int64_t i) {
     const tsr_resize *r = &t->resize;
     int axis = t->axis[line];
-    if (axis != TSR_NONE && r->mode != TSR_NEAREST)
+    if (t->taps[line] > 1)
         return tsr_resize_taps_at(r, axis, t->in[line], i);
     int64_t index = axis == TSR_NONE ? 0 : tsr_resize_nearest_index(r, axis, t->in[line], i);
     return (tsr_resize_taps){.count = 1, .index = {index}, .weight = {1}};
@@ -106,14 +124,13 @@ static void fill_row_table(const void *data, float *texels) {
 
 /* Do pixels that share columns read half as much or less, and does their table fit a texture? */
 static bool shares_columns(const tsr_plan *plan, resize_table *t, int output) {
-    if (plan->kernels->wgsl || t->resize.mode == TSR_NEAREST || has_outside(t))
+    if (plan->kernels->wgsl || t->taps[0] == 1 || has_outside(t))
         return false;
-    int taps = t->resize.mode == TSR_LINEAR ? 2 : TSR_RESIZE_TAPS;
     t->pixels = tsr_plan_layout(plan, output)->planes;
     int64_t row = widest_row(t);
     int64_t width = (t->out[0] + t->pixels - 1) / t->pixels * row * texels_a_column(t);
     width = width > t->out[1] ? width : t->out[1];
-    if (2 * row > (int64_t)taps * t->pixels || width > plan->limits.max_texture_size)
+    if (2 * row > (int64_t)t->taps[0] * t->pixels || width > plan->limits.max_texture_size)
         return false;
     t->row = (int)row;
     t->width = (int)width;
@@ -121,15 +138,6 @@ static bool shares_columns(const tsr_plan *plan, resize_table *t, int output) {
 }
 
 /* ---- lowering -------------------------------------------------------------------------------- */
-
-/* Is the axis as long as before, each element where it was? */
-static bool keeps_axis(const tsr_resize *r, int axis, int64_t in) {
-    bool kept = r->out[axis] == in;
-    for (int64_t i = 0; i < in && kept; i++)
-        kept = in == 1 ? !tsr_resize_is_outside(r, axis, in, i)
-                       : tsr_resize_coordinate(r, axis, in, i) == (float)i;
-    return kept;
-}
 
 static tsr_status check(const tsr_resize *r, const tsr_shape *shape) {
     for (int i = 0; i < shape->rank; i++)
@@ -164,6 +172,8 @@ tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
         table.in[line] = shape->dim[i];
         table.out[line] = table.resize.out[i];
     }
+    for (int line = 0; line < 2; line++)
+        table.taps[line] = count_taps(&table.resize, table.axis[line], table.in[line]);
     int64_t width = table.out[0] > table.out[1] ? table.out[0] : table.out[1];
     int64_t limit = longest_line(&plan->limits);
     if (width > limit)
@@ -174,13 +184,11 @@ tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
     bool shares = shares_columns(plan, &table, output);
     tsr_pass *pass = tsr_plan_pass(plan, shares ? "resize_row" : "resize", output);
     tsr_pass_source(plan, pass, input);
-    tsr_pass_define(pass, "TAPS",
-                    table.resize.mode == TSR_NEAREST  ? 1
-                    : table.resize.mode == TSR_LINEAR ? 2
-                                                      : TSR_RESIZE_TAPS);
+    tsr_pass_define(pass, "ROW_TAPS", table.taps[1]);
     if (shares) {
         tsr_pass_repeat(pass, "ROW", table.row, "EACH_COLUMN");
     } else {
+        tsr_pass_define(pass, "COLUMN_TAPS", table.taps[0]);
         tsr_pass_define(pass, "OUTSIDE", has_outside(&table));
         tsr_pass_floats(pass, "value", table.resize.extrapolation_value, 0, 0, 0);
     }

@@ -120,12 +120,13 @@ static tsr_status run_timed(tsr_runner *r, int node, int begin, int end) {
     return TSR_OK;
 }
 
-/* Behind the passes that are drawn together: a node's where it is timed, else one. */
+/* Behind the passes that are drawn together: a node's where it is timed, the copies to output
+ * textures, which change at once, else one. */
 static int group_end(const tsr_runner *r, int begin) {
     const tsr_plan *plan = r->base.plan;
     int node = plan->passes[begin].node, end = begin + 1;
-    bool timed = r->base.options.time_passes && node != TSR_NONE;
-    while (timed && end < plan->pass_count && plan->passes[end].node == node)
+    bool together = r->base.options.time_passes || node == TSR_NONE;
+    while (together && end < plan->pass_count && plan->passes[end].node == node)
         end++;
     return end;
 }

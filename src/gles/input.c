@@ -19,8 +19,14 @@ static tsr_status find_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_pas
     char *text = tsr_shader_text(r->base.plan, pass, r->device->sample);
     if (!text)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
-    TSR_TRY(tsr_program_acquire(&r->device->programs, text, &p->program));
-    TSR_TRY(tsr_program_finish(p->program, pass->kernel));
+    tsr_program *program;
+    TSR_TRY(tsr_program_acquire(&r->device->programs, text, &program));
+    tsr_status status = tsr_program_finish(program, pass->kernel);
+    if (status != TSR_OK) {
+        tsr_program_release(&r->device->programs, program);
+        return status;
+    }
+    p->program = program;
     tsr_gles_find_uniforms(pass, p);
     return TSR_OK;
 }

@@ -36,7 +36,7 @@ static bool find_prefix(const char *folder, char prefix[PATH_SIZE]) {
         if (access(path, F_OK))
             return true;
     }
-    return complain("%s: pix2pix-0001 to -9999 are all there", folder);
+    return complain("%s: pix2pix-001 to pix2pix-9999 are all there", folder);
 }
 
 static image read_target(const gl_target *t) {

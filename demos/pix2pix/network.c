@@ -184,6 +184,10 @@ static bool upload(GLuint *texture, const tsr_shape *shape, const float *element
     t.columns = t.columns < t.tiles ? t.columns : t.tiles;
     t.texture_width = t.columns * t.width;
     t.texture_height = (t.tiles + t.columns - 1) / t.columns * t.height;
+    GLint largest = 0;
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largest);
+    if (t.texture_width > largest || t.texture_height > largest)
+        return complain("a tensor fits no texture of at most %d x %d texels", largest, largest);
     float *texels = calloc((size_t)t.texture_width * (size_t)t.texture_height, 4 * sizeof *texels);
     if (!texels)
         return complain("no memory for a texture of %d x %d texels", t.texture_width,

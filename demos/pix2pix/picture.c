@@ -1,3 +1,5 @@
+#define _POSIX_C_SOURCE 200809L
+
 #include "picture.h"
 
 #include "message.h"
@@ -6,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <stb/stb_image.h>
 #include <stb/stb_image_write.h>
@@ -85,13 +88,16 @@ bool picture_write(const char *path, const unsigned char *rgb, int width, int he
     FILE *file = fopen(path, "wb");
     if (!file)
         return complain("%s: cannot be written: %s", path, strerror(errno));
-    int encoded = stbi_write_png_to_func(write_bytes, file, width, height, 3, rgb, width * 3);
-    bool written = encoded && !ferror(file);
-    if (fclose(file) || !written) {
+    bool written = stbi_write_png_to_func(write_bytes, file, width, height, 3, rgb, width * 3) &&
+                   !ferror(file);
+    struct stat status;
+    bool regular = !fstat(fileno(file), &status) && S_ISREG(status.st_mode);
+    if (!fclose(file) && written)
+        return true;
+    complain("%s: cannot be written: %s", path, strerror(errno));
+    if (regular) /* neither a device nor a pipe */
         remove(path);
-        return complain("%s: cannot be written: %s", path, strerror(errno));
-    }
-    return true;
+    return false;
 }
 
 /* Into a row of `stride` pixels, from column `left` on. */

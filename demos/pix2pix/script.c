@@ -90,8 +90,10 @@ static bool start_waiting(script *s, app *a, char *rest) {
 }
 
 static bool count_frames(script *s, app *a, char *rest) {
+    char *end;
+    long frames = strtol(rest, &end, 10);
     (void)a;
-    s->frames = atoi(rest);
+    s->frames = frames > 0 && frames <= 1000000000 && !*end ? (int)frames : 0;
     return s->frames > 0 || fail(s, "frames wants a number, not ", rest);
 }
 
@@ -110,9 +112,11 @@ static bool take_screenshot(script *s, app *a, char *rest) {
 }
 
 static bool resize_window(script *s, app *a, char *rest) {
+    enum { WIDEST = 16384 }; /* drivers crash on windows larger than their textures */
     int width = 0, height = 0;
-    if (sscanf(rest, "%d %d", &width, &height) != 2 || width < 1 || height < 1)
-        return fail(s, "window wants two sizes, not ", rest);
+    if (sscanf(rest, "%5d %5d", &width, &height) != 2 || width < 1 || height < 1 ||
+        width > WIDEST || height > WIDEST)
+        return fail(s, "window wants two sizes of 1 to 16384, not ", rest);
     glfwSetWindowSize(a->window, width, height);
     s->frames = 3; /* until the window system has done so */
     return true;

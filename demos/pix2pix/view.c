@@ -18,7 +18,7 @@ bool rect_holds(rect r, float x, float y) {
 /* The largest place for a picture of this shape in the middle of the square. */
 static rect fit(rect square, int width, int height) {
     float zoom = fminf(square.w / (float)width, square.h / (float)height);
-    rect r = {0, 0, floorf((float)width * zoom), floorf((float)height * zoom)};
+    rect r = {0, 0, fmaxf(floorf((float)width * zoom), 1), fmaxf(floorf((float)height * zoom), 1)};
     r.x = floorf(square.x + (square.w - r.w) / 2);
     r.y = floorf(square.y + (square.h - r.h) / 2);
     return r;

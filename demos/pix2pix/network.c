@@ -10,7 +10,7 @@
 
 bool network_open(network *n, const char *path, float low, float high) {
     char error[512];
-    *n = (network){.path = path, .low = low, .high = high, .failed = true};
+    *n = (network){.low = low, .high = high, .failed = true};
     if (tsr_model_load(path, NULL, &n->model) != TSR_OK)
         return complain("%s", tsr_last_error());
     if (!find_input(n->model, path, &n->input, error, sizeof error))

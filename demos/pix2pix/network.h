@@ -12,7 +12,6 @@ typedef struct tensor_view {
 } tensor_view;
 
 typedef struct network {
-    const char *path;
     tsr_model *model;
     input_info input;
     float low, high; /* what 0 and 255 of a picture are for the model */

@@ -63,7 +63,6 @@ static bool find_outputs(runner *r, const settings *wanted) {
     return false;
 }
 
-/* Those that can be shown: of 1 to 4 axes, once each. */
 static bool list_layers(runner *r) {
     tsr_report report;
     if (tsr_session_report(r->session, &report) != TSR_OK)

@@ -36,7 +36,8 @@ typedef struct filter {
     int width, height;
     tsr_tensor_info input, output;
     frame written;
-    float *elements; /* of the larger of input and output */
+    float *elements;   /* of the larger of input and output */
+    const char *wrong; /* with the input; NULL: nothing so far */
 } filter;
 
 static int fail(const char *what, const char *why) {
@@ -79,8 +80,14 @@ static int read_number(void) {
     return digits ? value : -1;
 }
 
-/* False at the end of the input. */
-static bool read_frame(const filter *f, frame *to) {
+/* The frames before are still written. */
+static bool refuse(filter *f, const char *why) {
+    f->wrong = why;
+    return false;
+}
+
+/* False at the end of the input, and where it goes wrong. */
+static bool read_frame(filter *f, frame *to) {
     int first = getchar(), width = f->raw_width, height = f->raw_height;
     if (first == EOF)
         return false;
@@ -88,17 +95,16 @@ static bool read_frame(const filter *f, frame *to) {
         ungetc(first, stdin);
     } else {
         if (first != 'P' || getchar() != '6')
-            exit(fail("the input", "no PPM picture (P6); raw frames need --size"));
+            return refuse(f, "no PPM picture (P6); raw frames need --size");
         width = read_number();
         height = read_number();
         if (read_number() != 255 || getchar() == EOF)
-            exit(fail("the input", "a PPM picture has 8 bits a channel"));
+            return refuse(f, "a PPM picture has 8 bits a channel");
     }
     make_room(to, width, height);
     size_t bytes = (size_t)width * (size_t)height * 3;
-    if (fread(to->rgb, 1, bytes, stdin) != bytes)
-        exit(fail("the input", "it ends in the middle of a frame"));
-    return true;
+    return fread(to->rgb, 1, bytes, stdin) == bytes ||
+           refuse(f, "it ends in the middle of a frame");
 }
 
 static void write_frame(const filter *f, const frame *from) {
@@ -176,6 +182,8 @@ static void run(filter *f) {
     if (f->pending)
         read_output(f, 0);
     free(read.rgb);
+    if (f->wrong)
+        exit(fail("the input", f->wrong));
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */

@@ -43,6 +43,10 @@ check 'a model that scales' cmp small.raw halved.raw
 } >expected.ppm
 "$build/filter" same.onnx --backend cpu <two.ppm >through.ppm 2>err
 check 'pictures of two sizes' cmp expected.ppm through.ppm
+# What came before a frame that is cut short is there.
+head -c 350 frames.raw | "$build/filter" same.onnx --size 6x4 --backend cpu >through.raw 2>err
+check 'the whole frames of an input that is not' cmp -n 288 frames.raw through.raw
+check 'and no more' test "$(wc -c <through.raw)" = 288
 filter() { # filter INPUT ARGUMENTS...: only its message matters
     local input=$1
     shift

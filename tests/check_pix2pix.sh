@@ -148,6 +148,12 @@ is_pixel 'lies over the window' 340 130 '47 47 51'
 check 'the gallery' look gallery.png 1060 600
 check 'has pictures' test "$(colours 262 32 162 162)" -gt 1
 
+# S saves a sketch with the picture of it, which the network has yet to make.
+mkdir early
+printf 'wait\nstroke 60 60 200 200\nkey S\nwait\nframes 1\nsave late\n' >early.txt
+check 'S right behind a stroke' "$pix2pix" --out early --script early.txt
+for what in input output; do check "saves its $what" cmp early/pix2pix-001-$what.png late-$what.png; done
+
 # ---- a mouse ----
 
 # Of what the program has in its memory, in KiB.
@@ -174,7 +180,6 @@ xdotool mouseup 1
 # The orange swatch, a stroke with it, and a click beside everything.
 xdotool mousemove --window "$window" 72 578 click 1 mousemove --window "$window" 100 400 mousedown 1
 xdotool mousemove --window "$window" 300 400 mouseup 1 mousemove --window "$window" 530 300 click 1
-# Nothing can be saved before the network's first picture.
 until_file saved/pix2pix-001-both.png xdotool key s && xdotool key Escape || kill $program
 wait $program
 [ $? = 0 ] && good=yes || good=no

@@ -29,6 +29,7 @@ typedef struct app {
     bool pen_shown;
     bool show_help, show_times, show_gallery;
     const char *folder; /* to save to */
+    bool saves;         /* S was pressed: as soon as the picture shows what is on the canvas */
     int width, height;  /* of the window, in pixels */
     float scale;        /* pixels of a point: 1, more on a screen of high density */
     double frame_ms;    /* from frame to frame, smoothed */

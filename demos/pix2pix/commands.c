@@ -163,7 +163,7 @@ static void switch_mosaic(app *a, int unused) {
 
 static void save(app *a, int unused) {
     (void)unused;
-    app_save(a, NULL);
+    a->saves = true;
 }
 
 static void switch_help(app *a, int unused) {

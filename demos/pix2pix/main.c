@@ -72,6 +72,11 @@ static bool develop(app *a) {
     return true;
 }
 
+/* Does the network have nothing to do? */
+static bool is_idle(const app *a) {
+    return a->network.failed || network_is_current(&a->network, &a->canvas);
+}
+
 /* False where the demo cannot go on. */
 static bool draw_frame(app *a, script *s) {
     window_measure(a);
@@ -85,6 +90,10 @@ static bool draw_frame(app *a, script *s) {
         if (a->network.layer.texture.id)
             mosaic_measure(&a->mosaic, &a->network.layer);
     }
+    if (a->saves && is_idle(a)) {
+        a->saves = false;
+        app_save(a, NULL);
+    }
     if (a->width > 0 && a->height > 0) /* 0: iconified */
         view_draw(a);
     bool good = (!s || script_look(s, a)) && gl_check("drawing the window");
@@ -95,7 +104,7 @@ static bool draw_frame(app *a, script *s) {
 /* How long events may be waited for, in seconds: there is little to do until something happens, or
  * until a thread is ready. */
 static double patience(const app *a, bool hurried) {
-    bool idle = a->network.failed || network_is_current(&a->network, &a->canvas);
+    bool idle = is_idle(a);
     return idle && !hurried ? 0.25 : !idle && a->network.worker ? 0.01 : 0;
 }
 
@@ -128,6 +137,7 @@ static int show(app *a, script *s, const options *o) {
     if (s || o->frames)
         printf("%d frames, half of them within %d ms, 99 %% within %d ms\n", times.count,
                time_within(&times, 0.5), time_within(&times, 0.99));
+    glfwHideWindow(a->window); /* a run on a thread may take a while to end */
     close_app(a);
     return code;
 }

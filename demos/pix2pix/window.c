@@ -127,7 +127,8 @@ static void on_key(GLFWwindow *window, int key, int scancode, int action, int mo
 
 static void on_scroll(GLFWwindow *window, double x, double y) {
     (void)x;
-    app_key(glfwGetWindowUserPointer(window), y > 0 ? "+" : "-");
+    if (y != 0) /* 0: to the side */
+        app_key(glfwGetWindowUserPointer(window), y > 0 ? "+" : "-");
 }
 
 static void on_drop(GLFWwindow *window, int count, const char **paths) {

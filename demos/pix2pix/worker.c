@@ -8,7 +8,6 @@
 #include <string.h>
 
 struct worker {
-    pthread_cond_t changed;
     worker_state state;
     bool released;
     const tsr_model *model;
@@ -21,8 +20,9 @@ struct worker {
 
 /* One for all workers: it is held for moments only. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int alive;
+static bool working; /* one of them: the others wait until it has ended, or give up */
 
 static bool allocate(worker *w) {
     w->picture_count = (size_t)tsr_shape_count(&w->runner.picture.shape);
@@ -50,11 +50,21 @@ static bool run(worker *w) {
 
 static void destroy(worker *w) {
     runner_close(&w->runner);
-    pthread_cond_destroy(&w->changed);
     free(w->pixels);
     free(w->picture);
     free(w->layer);
     free(w);
+}
+
+/* However many are asked for in a row, one session at a time is made. */
+static bool take_turn(worker *w) {
+    pthread_mutex_lock(&mutex);
+    while (working && !w->released)
+        pthread_cond_wait(&changed, &mutex);
+    bool turn = !w->released;
+    working = working || turn;
+    pthread_mutex_unlock(&mutex);
+    return turn;
 }
 
 /* Says how it went and waits for what is next; false: nothing is. */
@@ -62,22 +72,29 @@ static bool next_run(worker *w, worker_state state) {
     pthread_mutex_lock(&mutex);
     w->state = state;
     while (!w->released && w->state != WORKER_BUSY)
-        pthread_cond_wait(&w->changed, &mutex);
+        pthread_cond_wait(&changed, &mutex);
     bool more = !w->released;
     pthread_mutex_unlock(&mutex);
     return more;
 }
 
-static void *work(void *argument) {
-    worker *w = argument;
+static void follow(worker *w) {
     bool good = runner_open(&w->runner, w->model, &w->input, &w->wanted, NULL) && allocate(w);
     bool more = next_run(w, good ? WORKER_IDLE : WORKER_FAILED);
     while (more)
         more = next_run(w, run(w) ? WORKER_DONE : WORKER_FAILED);
+}
+
+static void *work(void *argument) {
+    worker *w = argument;
+    bool turn = take_turn(w);
+    if (turn)
+        follow(w);
     destroy(w);
     pthread_mutex_lock(&mutex);
+    working = working && !turn;
     alive--;
-    pthread_cond_signal(&ended);
+    pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
     return NULL;
 }
@@ -90,7 +107,6 @@ worker *worker_create(const tsr_model *model, const input_info *input, const set
     *w = (worker){.model = model, .input = *input, .wanted = *wanted};
     w->input_count = 3 * (size_t)input->width * (size_t)input->height;
     w->pixels = malloc(w->input_count * sizeof *w->pixels);
-    pthread_cond_init(&w->changed, NULL);
     pthread_mutex_lock(&mutex);
     bool started = w->pixels && !pthread_create(&thread, NULL, work, w);
     alive += started;
@@ -106,14 +122,14 @@ worker *worker_create(const tsr_model *model, const input_info *input, const set
 void worker_release(worker *w) {
     pthread_mutex_lock(&mutex);
     w->released = true;
-    pthread_cond_signal(&w->changed);
+    pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
 }
 
 void workers_wait(void) {
     pthread_mutex_lock(&mutex);
     while (alive > 0)
-        pthread_cond_wait(&ended, &mutex);
+        pthread_cond_wait(&changed, &mutex);
     pthread_mutex_unlock(&mutex);
 }
 
@@ -128,7 +144,7 @@ void worker_start(worker *w, const float *input) {
     memcpy(w->pixels, input, w->input_count * sizeof *input);
     pthread_mutex_lock(&mutex);
     w->state = WORKER_BUSY;
-    pthread_cond_signal(&w->changed);
+    pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
 }
 

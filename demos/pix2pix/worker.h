@@ -8,7 +8,7 @@
 typedef struct worker worker;
 
 typedef enum worker_state {
-    WORKER_BUSY, /* making the session, or running */
+    WORKER_BUSY, /* waiting for the worker before to end, making the session, or running */
     WORKER_IDLE, /* takes an input */
     WORKER_DONE, /* so it does, and there is a result */
     WORKER_FAILED

@@ -22,5 +22,5 @@ if [ -n "${TSR_WEBGPU_LIBRARY:-}" ]; then
         ${VK_ICD_FILENAMES:+VK_ICD_FILENAMES "$VK_ICD_FILENAMES"}
     echo "The same with compute kernels: $settings${run[*]} --backend webgpu"
 fi
-[ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || echo "To draw yourself: build/pix2pix"
+[ -z "${DISPLAY:-}" ] || echo "To draw yourself: build/pix2pix"
 echo "$PWD/$picture"

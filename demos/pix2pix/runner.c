@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a GPU whose kernels are not known yet: the window stands still meanwhile. */
+enum { TUNE_MS = 200 };
 enum { SMALLEST = 8, LARGEST = 2048, USUAL = 256 };
 
 bool find_input(const tsr_model *model, const char *path, input_info *input, char *error,
@@ -95,10 +97,13 @@ static bool open_session(runner *r, const tsr_model *model, const input_info *in
     const tsr_input_shape shape = {input->name, {4, {1, 3, input->height, input->width}}};
     const char *layer = wanted->layer;
     tsr_tensor_info output = {.name = ""};
+    tsr_device_info device = {.is_cpu = true};
     tsr_model_output(model, 0, &output);
+    tsr_device_get_info(r->device, &device);
     const tsr_session_desc desc = {.precision = wanted->precision,
                                    .time_passes = wanted->timed,
                                    .texture_outputs = !strcmp(wanted->backend, "gles"),
+                                   .tune_ms = device.is_cpu ? 0 : TUNE_MS,
                                    .shapes = &shape,
                                    .shape_count = 1,
                                    .extra_outputs = &layer,

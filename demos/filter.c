@@ -207,14 +207,20 @@ static bool parse(int argc, char **argv, filter *f) {
     return true;
 }
 
+static int tell_usage(FILE *file, int code) {
+    fputs("usage: filter MODEL [--size WIDTHxHEIGHT] [--backend gles|webgpu|cpu] [--range LO:HI] "
+          "<in >out\n"
+          "PPM pictures (P6), or raw RGB frames of --size, through a model from image to image.\n",
+          file);
+    return code;
+}
+
 int main(int argc, char **argv) {
     filter f = {.backend = "gles", .low = 0, .high = 1};
-    if (!parse(argc, argv, &f)) {
-        fputs("usage: filter MODEL [--size WIDTHxHEIGHT] [--backend gles|webgpu|cpu] "
-              "[--range LO:HI] <in >out\n",
-              stderr);
-        return 2;
-    }
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return tell_usage(stdout, 0);
+    if (!parse(argc, argv, &f))
+        return tell_usage(stderr, 2);
     check(tsr_model_load(f.path, NULL, &f.model));
     if (tsr_model_input_count(f.model) != 1)
         return fail(f.path, "a model from image to image has one input");

@@ -55,6 +55,7 @@ filter() { # filter INPUT ARGUMENTS...: only its message matters
 printf 'P5 1 1 255\na' >grey.pgm
 printf 'P6 0 1 255\n' >empty.ppm
 head -c 100 frames.raw >part.raw
+expect_of 'filter --help' 0 'usage: filter MODEL' "$build/filter" --help
 expect_of 'filter without arguments' 2 usage filter /dev/null
 expect_of 'filter without a model' 1 'nosuch.onnx' filter /dev/null nosuch.onnx
 expect_of 'no PPM' 1 'raw frames need --size' filter grey.pgm same.onnx --backend cpu

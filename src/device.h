@@ -3,6 +3,7 @@
 #define TSR_DEVICE_H
 
 #include "backend/backend.h"
+#include "base/cache.h"
 
 /* The kernels that won on one kind of layer: see tune.h. */
 typedef struct tsr_tuned_layer {

@@ -37,13 +37,14 @@ static tsr_status device_key(tuner *t) {
     tsr_device_info info = {.backend = t->device->backend->name};
     tsr_text text = {0};
     t->device->backend->device_info(t->device->own, &info);
-    tsr_text_add(&text, "kernels %s %s | %s | %s | %d %d %d %llu |", TSR_VERSION, info.backend,
-                 info.name, info.version, info.max_texture_size, info.max_draw_buffers,
-                 info.max_uniform_block_bytes, (unsigned long long)info.max_buffer_bytes);
+    tsr_text_add(&text, "kernels %s %s %s | %s | %s | %d %d %d %llu |", TSR_VERSION,
+                 t->offer.version, info.backend, info.name, info.version, info.max_texture_size,
+                 info.max_draw_buffers, info.max_uniform_block_bytes,
+                 (unsigned long long)info.max_buffer_bytes);
     tsr_text_add(&text, " %d | %s of", (int)t->options->precision, t->offer.own->name);
     for (int i = 0; t->offer.kinds[i]; i++)
         tsr_text_add(&text, " %s", t->offer.kinds[i]->name);
-    return add_key(&text, t->offer.version, &t->key);
+    return add_key(&text, tsr_cache_key_start(), &t->key);
 }
 
 static void add_value(tsr_text *text, const tsr_value *value) {

@@ -3,7 +3,6 @@
 #ifndef TSR_BACKEND_BACKEND_H
 #define TSR_BACKEND_BACKEND_H
 
-#include "base/cache.h"
 #include "plan/plan.h"
 
 typedef struct tsr_backend tsr_backend;
@@ -24,7 +23,7 @@ typedef struct tsr_runner_options {
 typedef struct tsr_kernel_offer {
     const tsr_gpu_kernels *const *kinds; /* NULL-terminated */
     const tsr_gpu_kernels *own;          /* one of them: where no other is asked for */
-    tsr_cache_key version;               /* of their texts */
+    const char *version;                 /* a hash of their texts */
 } tsr_kernel_offer;
 
 struct tsr_backend {

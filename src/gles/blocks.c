@@ -1,5 +1,6 @@
 #include "gles/blocks.h"
 
+#include "base/divide.h"
 #include "gles/kernels.h"
 
 /* Of an output that draws write: weights from a block cost nothing however few pixels they serve.
@@ -21,10 +22,6 @@ typedef struct block_conv {
     int texels; /* of a block */
 } block_conv;
 
-static int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
 static int64_t texels_of(const block_conv *b, int64_t tiles) {
     return tiles * b->taps[0] * b->taps[1] * b->tiles_of_draw * 4;
 }
@@ -37,9 +34,9 @@ static int64_t count_parts(const block_conv *b) {
 static tsr_shape parts_shape(const block_conv *b, const tsr_layout *output) {
     const tsr_shape shape = {4,
                              {count_parts(b) * output->n,
-                              divide_up(b->outputs, b->tiles_of_draw) * 4,
-                              divide_up(output->h, b->phases[0]),
-                              divide_up(output->w, b->phases[1]) * b->tiles_of_draw}};
+                              tsr_divide_up(b->outputs, b->tiles_of_draw) * 4,
+                              tsr_divide_up(output->h, b->phases[0]),
+                              tsr_divide_up(output->w, b->phases[1]) * b->tiles_of_draw}};
     return shape;
 }
 
@@ -62,8 +59,8 @@ static bool suits(const tsr_plan *plan, const block_conv *b, const tsr_layout *o
 
 /* As few slices as blocks allow. Drivers that stop long loops allow more rounds than blocks do. */
 static void cut(const tsr_plan *plan, block_conv *b) {
-    b->slices = divide_up(b->tiles, plan->block_texels / texels_of(b, 1));
-    b->tiles_of_slice = divide_up(b->tiles, b->slices);
+    b->slices = tsr_divide_up(b->tiles, plan->block_texels / texels_of(b, 1));
+    b->tiles_of_slice = tsr_divide_up(b->tiles, b->slices);
     for (b->texels = TSR_BLOCK_ALIGNED; b->texels < texels_of(b, b->tiles_of_slice);)
         b->texels *= 2;
 }
@@ -72,13 +69,13 @@ static void cut(const tsr_plan *plan, block_conv *b) {
  * two tiles, so that what is read of the input serves both. */
 static void share_planes(const tsr_plan *plan, block_conv *b, const tsr_layout *output) {
     enum { PIXELS = 4, WARP = 32, TILES = 2 };
-    int64_t h = divide_up(output->h, b->phases[0]), w = divide_up(output->w, b->phases[1]);
+    int64_t h = tsr_divide_up(output->h, b->phases[0]), w = tsr_divide_up(output->w, b->phases[1]);
     b->tiles_of_draw = TILES;
     if (b->outputs == 1 || plan->limits.max_planes == 1 || texels_of(b, 1) > plan->block_texels)
         b->tiles_of_draw = 1;
     int64_t most = plan->limits.max_planes / b->tiles_of_draw;
     b->pixels = most < PIXELS ? most : PIXELS;
-    while (b->pixels > 1 && divide_up(w, b->pixels) * h < WARP)
+    while (b->pixels > 1 && tsr_divide_up(w, b->pixels) * h < WARP)
         b->pixels /= 2;
 }
 
@@ -102,13 +99,13 @@ static bool describe(const tsr_plan *plan, const tsr_convolution *conv, bool tra
     tsr_layout l;
     *b = (block_conv){.conv = *conv,
                       .transposed = transposed,
-                      .tiles = divide_up(conv->group_inputs, 4),
-                      .outputs = divide_up(conv->group_outputs, 4),
+                      .tiles = tsr_divide_up(conv->group_inputs, 4),
+                      .outputs = tsr_divide_up(conv->group_outputs, 4),
                       .tiles_of_draw = 1};
     for (int i = 0; i < 2; i++) {
         b->stride[i] = transposed ? 1 : w->stride[i];
         b->phases[i] = transposed ? w->stride[i] : 1;
-        b->taps[i] = divide_up(w->kernel[i], b->phases[i]);
+        b->taps[i] = tsr_divide_up(w->kernel[i], b->phases[i]);
     }
     return plan->status == TSR_OK &&
            tsr_layout_make(output, &plan->limits, (tsr_layout_wish){.planes = DIRECT_PLANES}, &l) ==
@@ -123,11 +120,11 @@ static bool describe(const tsr_plan *plan, const tsr_convolution *conv, bool tra
 static bool find_tap(const block_conv *b, const int64_t phase[2], int64_t ky, int64_t kx,
                      size_t *element) {
     const tsr_window *w = &b->conv.window;
-    int64_t k[2] = {ky, kx};
-    for (int i = 0; b->transposed && i < 2; i++)
-        k[i] = (phase[i] + w->pad_begin[i]) % w->stride[i] + (b->taps[i] - 1 - k[i]) * w->stride[i];
-    *element = (size_t)(k[0] * w->kernel[1] + k[1]);
-    return k[0] < w->kernel[0] && k[1] < w->kernel[1];
+    const int64_t index[2] = {b->taps[0] - 1 - ky, b->taps[1] - 1 - kx};
+    if (b->transposed)
+        return tsr_phase_tap(w, phase, index, element);
+    *element = (size_t)(ky * w->kernel[1] + kx);
+    return true;
 }
 
 /* Four input by four output channels of one tap. */
@@ -155,7 +152,7 @@ static void fill_tile(const block_conv *b, const int64_t phase[2], int64_t tile,
 
 static void fill_blocks(const void *data, float *texels) {
     const block_conv *b = data;
-    int64_t draws = divide_up(b->outputs, b->tiles_of_draw);
+    int64_t draws = tsr_divide_up(b->outputs, b->tiles_of_draw);
     for (int64_t part = 0; part < count_parts(b); part++) {
         int64_t first = part % b->slices * b->tiles_of_slice, at = part / b->slices;
         const int64_t phase[2] = {at / b->phases[1], at % b->phases[1]};

@@ -1,6 +1,7 @@
 /* Convolutions, transposed convolutions and matrix products as fragments. */
 #include "gles/kernels.h"
 
+#include "base/divide.h"
 #include "base/error.h"
 #include "gles/blocks.h"
 #include "gles/device.h"
@@ -30,8 +31,8 @@ static slices choose_slices(const tsr_plan *plan, int output, int64_t tiles, int
     if (plan->max_rounds && tiles * rounds / plan->max_rounds >= count)
         count = tiles * rounds / plan->max_rounds + 1;
     count = count < 1 ? 1 : count > tiles ? tiles : count;
-    slices s = {.tiles = (tiles + count - 1) / count};
-    s.count = (tiles + s.tiles - 1) / s.tiles;
+    slices s = {.tiles = tsr_divide_up(tiles, count)};
+    s.count = tsr_divide_up(tiles, s.tiles);
     return s;
 }
 
@@ -42,8 +43,8 @@ static void set_slices(tsr_plan *plan, tsr_pass *pass, const slices *s, int outp
 tsr_pass *tsr_gles_convolution(tsr_plan *plan, const tsr_convolution *conv, int input, int output) {
     const tsr_window *w = &conv->window;
     bool depthwise = conv->group_inputs == 1 && conv->group_outputs == 1 && w->group > 1;
-    int chunks = (int)((w->kernel[1] + TSR_MAX_TAPS - 1) / TSR_MAX_TAPS),
-        taps = (int)((w->kernel[1] + chunks - 1) / chunks);
+    int chunks = (int)tsr_divide_up(w->kernel[1], TSR_MAX_TAPS),
+        taps = (int)tsr_divide_up(w->kernel[1], chunks);
     int64_t row = (tsr_plan_layout(plan, output)->planes - 1) * w->stride[1] +
                   (taps - 1) * w->dilation[1] + 1;
     bool any = row > TSR_MAX_ROW;
@@ -88,7 +89,7 @@ tsr_pass *tsr_gles_transposed(tsr_plan *plan, const tsr_convolution *conv, int i
     const tsr_layout *l = tsr_plan_layout(plan, output);
     int64_t stride = w->stride[1];
     bool phases = by_phases(w) && (l->planes == 1 || l->spread == stride);
-    int taps = (int)((w->kernel[1] + stride - 1) / stride);
+    int taps = (int)tsr_divide_up(w->kernel[1], stride);
     int tiles = tsr_tiles_per_output(conv);
     slices cut = choose_slices(plan, output, phases ? tiles : 1, w->kernel[0] / w->stride[0] + 2);
     tsr_pass *pass = tsr_plan_pass(plan, phases ? "conv_transpose" : "conv_transpose_any",
@@ -153,14 +154,7 @@ const tsr_gpu_kernels *tsr_gles_kernels(tsr_kernel_choice choice) {
                                           : &direct;
 }
 
-static tsr_cache_key hash_texts(void) {
-    tsr_cache_key key = tsr_cache_key_start();
-    for (int i = 0; i < tsr_glsl_kernel_count; i++)
-        key = tsr_cache_key_add(key, tsr_glsl_kernels[i].text);
-    return key;
-}
-
 void tsr_gles_offer_kernels(const tsr_backend_device *device, tsr_kernel_offer *offer) {
     static const tsr_gpu_kernels *const kinds[] = {&direct, &shared, &blocks, NULL};
-    *offer = (tsr_kernel_offer){kinds, device->kernels, hash_texts()};
+    *offer = (tsr_kernel_offer){kinds, device->kernels, tsr_glsl_hash};
 }

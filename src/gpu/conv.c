@@ -13,6 +13,15 @@ void tsr_lower_steps(tsr_pass *pass, const tsr_window *w, int64_t steps[2]) {
     tsr_pass_ints(pass, "steps", (int)steps[0], (int)steps[1], 0, 0);
 }
 
+bool tsr_phase_tap(const tsr_window *w, const int64_t phase[2], const int64_t index[2],
+                   size_t *element) {
+    int64_t k[2];
+    for (int i = 0; i < 2; i++)
+        k[i] = (phase[i] + w->pad_begin[i]) % w->stride[i] + index[i] * w->stride[i];
+    *element = (size_t)(k[0] * w->kernel[1] + k[1]);
+    return k[0] < w->kernel[0] && k[1] < w->kernel[1];
+}
+
 static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool transposed) {
     const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
     tsr_convolution conv = {.weights = weights->data, .factor = 1, .scale = weights->scale};

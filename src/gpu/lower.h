@@ -77,6 +77,11 @@ int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output);
 /* Kernel, stride, dilation and leading pad of axis 0 (rows) or 1 (columns) as a uniform. */
 void tsr_lower_window(tsr_pass *pass, const char *name, const tsr_window *window, int axis);
 
+/* Which of the kernel's elements meets a phase of a transposed convolution, pixel (y, x) mod
+ * stride, as its index-th of rows and of columns; false if the phase has no such tap. */
+bool tsr_phase_tap(const tsr_window *window, const int64_t phase[2], const int64_t index[2],
+                   size_t *element);
+
 /* Taps between two that meet the same phase of a transposed convolution: of rows, of columns; as
  * the uniform `steps`, too. */
 void tsr_lower_steps(tsr_pass *pass, const tsr_window *window, int64_t steps[2]);

@@ -1,6 +1,7 @@
 /* Means, normalizations and softmax. */
 #include "gpu/lower.h"
 
+#include "base/divide.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -28,10 +29,6 @@ typedef struct reduction_step {
     bool last;
 } reduction_step;
 
-static int divide_up(int a, int b) {
-    return (a + b - 1) / b;
-}
-
 /* How many texels a fragment, or a workgroup, shall combine: few enough to keep the device busy. */
 static int64_t choose_texels(const tsr_plan *plan, const tsr_layout *l) {
     bool groups = plan->kernels->workgroups;
@@ -54,7 +51,7 @@ static reduction_step choose_step(const tsr_plan *plan, const tsr_layout *l, con
         texels = texels > step.block[i] ? texels / step.block[i] : 1;
         if (!r->axis[i])
             continue;
-        step.shape.dim[i] = divide_up(size[i], step.block[i]);
+        step.shape.dim[i] = tsr_divide_up(size[i], step.block[i]);
         step.last = step.last && step.shape.dim[i] == 1;
     }
     if (r->axis[TSR_AXIS_C] && !step.last)
@@ -65,7 +62,8 @@ static reduction_step choose_step(const tsr_plan *plan, const tsr_layout *l, con
 /* Several planes where that leaves fragments enough. */
 static int step_result(tsr_plan *plan, const tsr_shape *shape) {
     int64_t enough = plan->kernels->busy_fragments ? plan->kernels->busy_fragments : FEW_FRAGMENTS;
-    int64_t pixels = shape->dim[0] * ((shape->dim[1] + 3) / 4) * shape->dim[2] * shape->dim[3];
+    int64_t pixels =
+        shape->dim[0] * tsr_divide_up(shape->dim[1], 4) * shape->dim[2] * shape->dim[3];
     bool many = pixels >= enough * plan->limits.max_planes;
     return tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){.planes = many ? 0 : 1});
 }

@@ -1,6 +1,8 @@
 /* A convolution's weights as a table, in the order that kernels read them. */
 #include "gpu/lower.h"
 
+#include "base/divide.h"
+
 /* The kernel between an output and an input channel; NULL if they do not meet. */
 static const tsr_loose_float *kernel_between(const tsr_convolution *c, int output, int input) {
     int group = output / c->group_outputs, i = input - group * c->group_inputs;
@@ -93,7 +95,7 @@ static void fill_depthwise(const void *data, float *texels) {
 void tsr_lower_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv, int taps,
                        int chunks, bool depthwise) {
     conv_table table = {*conv, depthwise ? 1 : tsr_tiles_per_output(conv), taps, chunks, 0, 0};
-    int64_t output_tiles = (conv->group_outputs * conv->window.group + 3) / 4;
+    int64_t output_tiles = tsr_divide_up(conv->group_outputs * conv->window.group, 4);
     int64_t blocks = output_tiles * table.tiles * conv->window.kernel[0] * chunks;
     int block = depthwise ? taps : taps * 4;
     table.blocks_log2 = tsr_table_blocks(plan, pass, block, blocks);

@@ -1,5 +1,6 @@
 #include "plan/layout.h"
 
+#include "base/divide.h"
 #include "base/error.h"
 
 #include <limits.h>
@@ -16,15 +17,11 @@ const int *tsr_layout_axes(int rank) {
     return axes[rank];
 }
 
-static int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /* The most planes that waste at most half of the columns again. */
 static int choose_planes(int w, int spread, int most) {
     int planes = 1;
     for (int p = 2; p <= most; p *= 2)
-        if (divide_up(w, p * spread) * p * spread * 2 <= (int64_t)w * 3)
+        if (tsr_divide_up(w, p * spread) * p * spread * 2 <= (int64_t)w * 3)
             planes = p;
     return planes;
 }
@@ -35,19 +32,19 @@ static int choose_planes(int w, int spread, int most) {
 enum { BLOCK = 4, SQUARE = 64, ENOUGH_SQUARES = 16 };
 
 static int64_t count_blocks(int64_t width, int64_t height) {
-    return divide_up(width, BLOCK) * divide_up(height, BLOCK);
+    return tsr_divide_up(width, BLOCK) * tsr_divide_up(height, BLOCK);
 }
 
 static int64_t grid_cost(int64_t width, int64_t height) {
     int64_t blocks = count_blocks(width, height);
-    int64_t squares = divide_up(width, SQUARE) * divide_up(height, SQUARE);
+    int64_t squares = tsr_divide_up(width, SQUARE) * tsr_divide_up(height, SQUARE);
     int64_t missing = squares < ENOUGH_SQUARES ? ENOUGH_SQUARES - squares : 0;
     return (blocks << 28) + (missing << 20) + (width > height ? width : height);
 }
 
 bool tsr_layout_regrid(tsr_layout *l, int columns_log2, int max_size) {
     int64_t count = (int64_t)l->n * l->tiles, width = (int64_t)l->tile_w << columns_log2,
-            height = divide_up(count, (int64_t)1 << columns_log2) * l->h;
+            height = tsr_divide_up(count, (int64_t)1 << columns_log2) * l->h;
     if (width > max_size || height + TSR_ZERO_ROWS > max_size)
         return false;
     l->columns_log2 = columns_log2;
@@ -92,7 +89,7 @@ static bool choose_wrap(tsr_layout *l, int64_t count, int max_size) {
     int log2 = 0;
     while (1 << (log2 + 1) <= max_size && ((int64_t)1 << 2 * log2) < texels)
         log2++;
-    int64_t width = (int64_t)1 << log2, height = divide_up(texels, width);
+    int64_t width = (int64_t)1 << log2, height = tsr_divide_up(texels, width);
     l->linear = true;
     l->columns_log2 = log2;
     l->texture_w = (int)width;
@@ -145,13 +142,13 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
                         tsr_shape_text(shape), (long long)count, INT_MAX / 4);
     tsr_layout l = {(int)size[0], (int)size[1], (int)size[2],
                     (int)size[3], .spread = 1,  .half = wish.half};
-    l.tiles = (int)divide_up(l.c, 4);
+    l.tiles = (int)tsr_divide_up(l.c, 4);
     int most = wish.planes && wish.planes < limits->max_planes ? wish.planes : limits->max_planes;
     int spread = wish.spread ? wish.spread : 1;
     l.planes = choose_planes(l.w, spread, most);
     if (l.planes > 1)
         l.spread = spread;
-    l.tile_w = (int)divide_up(l.w, l.planes * l.spread) * l.spread;
+    l.tile_w = (int)tsr_divide_up(l.w, l.planes * l.spread) * l.spread;
     int64_t tile_count = (int64_t)l.n * l.tiles;
     TSR_TRY(limits->max_buffer_bytes
                 ? fill_buffer(&l, tile_count, shape, limits->max_buffer_bytes)

@@ -3,6 +3,7 @@
  */
 #include "webgpu/kernels.h"
 
+#include "base/divide.h"
 #include "base/error.h"
 #include "webgpu/device.h"
 #include "wgsl_kernels.h"
@@ -26,10 +27,6 @@ typedef struct blocks {
     int64_t groups; /* workgroups */
 } blocks;
 
-static int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /* The power of two from low to high that holds `wanted`. */
 static int power_of_two(int64_t wanted, int low, int high) {
     int power = low;
@@ -42,17 +39,17 @@ static int power_of_two(int64_t wanted, int low, int high) {
 static blocks share_blocks(const product *p) {
     enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024, ENOUGH = 1024 };
     blocks b = {.shared = true, .block_pixels = PIXELS, .block_tiles = TILES, .steps = 4};
-    b.columns = power_of_two(divide_up(p->tiles, TILES), PIXELS, 16);
-    b.rows = power_of_two(divide_up(p->pixels, PIXELS), 1, INVOCATIONS / b.columns);
+    b.columns = power_of_two(tsr_divide_up(p->tiles, TILES), PIXELS, 16);
+    b.rows = power_of_two(tsr_divide_up(p->pixels, PIXELS), 1, INVOCATIONS / b.columns);
     while (b.steps * (b.rows * PIXELS + 4 * b.columns * TILES) > WORKGROUP_TEXELS)
         b.steps /= 2;
-    b.tiles = divide_up(p->tiles, b.columns * TILES);
-    b.pixels = divide_up(p->pixels, b.rows * PIXELS);
-    int64_t rounds = divide_up(p->steps, b.steps), groups = b.tiles * b.pixels * p->parts;
+    b.tiles = tsr_divide_up(p->tiles, b.columns * TILES);
+    b.pixels = tsr_divide_up(p->pixels, b.rows * PIXELS);
+    int64_t rounds = tsr_divide_up(p->steps, b.steps), groups = b.tiles * b.pixels * p->parts;
     int64_t slices = ENOUGH / groups;
     slices = slices > rounds / 4 ? rounds / 4 : slices;
-    b.slice_steps = divide_up(rounds, slices > 1 ? slices : 1) * b.steps;
-    b.slices = divide_up(p->steps, b.slice_steps);
+    b.slice_steps = tsr_divide_up(rounds, slices > 1 ? slices : 1) * b.steps;
+    b.slices = tsr_divide_up(p->steps, b.slice_steps);
     b.groups = groups * b.slices;
     return b;
 }
@@ -64,9 +61,9 @@ static blocks direct_blocks(const product *p) {
                 .block_tiles = power_of_two(p->tiles, 1, TILES),
                 .slices = 1,
                 .slice_steps = p->steps};
-    b.tiles = divide_up(p->tiles, b.block_tiles);
-    b.pixels = divide_up(p->pixels, b.block_pixels);
-    b.groups = divide_up(b.tiles * b.pixels * p->parts, GROUP);
+    b.tiles = tsr_divide_up(p->tiles, b.block_tiles);
+    b.pixels = tsr_divide_up(p->pixels, b.block_pixels);
+    b.groups = tsr_divide_up(b.tiles * b.pixels * p->parts, GROUP);
     return b;
 }
 
@@ -120,11 +117,7 @@ static bool find_tap(const block_table *t, int64_t part, int64_t tap, size_t *el
     }
     const int64_t phase[2] = {part / w->stride[1], part % w->stride[1]};
     const int64_t index[2] = {tap / t->taps[1], tap % t->taps[1]};
-    int64_t k[2];
-    for (int i = 0; i < 2; i++)
-        k[i] = (phase[i] + w->pad_begin[i]) % w->stride[i] + index[i] * w->stride[i];
-    *element = (size_t)(k[0] * w->kernel[1] + k[1]);
-    return k[0] < w->kernel[0] && k[1] < w->kernel[1];
+    return tsr_phase_tap(w, phase, index, element);
 }
 
 /* One step: its input tile's four channels by all output channels. */
@@ -189,8 +182,8 @@ static tsr_pass *lower_convolution(tsr_plan *plan, const tsr_convolution *conv, 
     if (!has_whole_tiles(conv))
         return plain_convolution(plan, conv, input, output);
     block_table table = {.conv = *conv,
-                         .tiles = divide_up(conv->group_outputs, 4),
-                         .input_tiles = divide_up(conv->group_inputs, 4),
+                         .tiles = tsr_divide_up(conv->group_outputs, 4),
+                         .input_tiles = tsr_divide_up(conv->group_inputs, 4),
                          .parts = w->group};
     table.steps = w->kernel[0] * w->kernel[1] * table.input_tiles;
     const product p = {(int64_t)l->n * l->h * l->w, table.steps, table.tiles, table.parts};
@@ -229,15 +222,15 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_convolution *conv, i
         return plain_transposed(plan, conv, input, node);
     int output = tsr_plan_output(plan, node, 0);
     const tsr_layout *l = tsr_plan_layout(plan, output);
-    block_table table = {
-        .conv = *conv,
-        .transposed = true,
-        .tiles = divide_up(conv->group_outputs, 4),
-        .input_tiles = divide_up(conv->group_inputs, 4),
-        .parts = w->stride[0] * w->stride[1],
-        .taps = {divide_up(w->kernel[0], w->stride[0]), divide_up(w->kernel[1], w->stride[1])}};
+    block_table table = {.conv = *conv,
+                         .transposed = true,
+                         .tiles = tsr_divide_up(conv->group_outputs, 4),
+                         .input_tiles = tsr_divide_up(conv->group_inputs, 4),
+                         .parts = w->stride[0] * w->stride[1],
+                         .taps = {tsr_divide_up(w->kernel[0], w->stride[0]),
+                                  tsr_divide_up(w->kernel[1], w->stride[1])}};
     table.steps = table.taps[0] * table.taps[1] * table.input_tiles;
-    int64_t rows = divide_up(l->h, w->stride[0]), columns = divide_up(l->w, w->stride[1]);
+    int64_t rows = tsr_divide_up(l->h, w->stride[0]), columns = tsr_divide_up(l->w, w->stride[1]);
     const product p = {l->n * rows * columns, table.steps, table.tiles, table.parts};
     const blocks b = choose_blocks(plan, &p);
     tsr_pass *pass = product_pass(plan, "conv_transpose", &p, &b, output);
@@ -269,7 +262,7 @@ static tsr_pass *lower_matmul(tsr_plan *plan, int a, int b, int rank, int64_t in
     if (rank == 4) /* channels are a batch of their own: no product of channels */
         return plain_matmul(plan, a, b, rank, inner, output);
     const tsr_layout *l = tsr_plan_layout(plan, output);
-    const product p = {rank == 2 ? l->n : l->w, divide_up(inner, 4), l->tiles,
+    const product p = {rank == 2 ? l->n : l->w, tsr_divide_up(inner, 4), l->tiles,
                        rank == 2 ? 1 : l->n};
     const blocks cut = choose_blocks(plan, &p);
     tsr_pass *pass = product_pass(plan, "matmul_product", &p, &cut, output);
@@ -299,14 +292,7 @@ const tsr_gpu_kernels *tsr_webgpu_kernels(tsr_kernel_choice choice) {
     return choice == TSR_KERNELS_PLAIN ? &plain : choice == TSR_KERNELS_DIRECT ? &direct : &shared;
 }
 
-static tsr_cache_key hash_texts(void) {
-    tsr_cache_key key = tsr_cache_key_start();
-    for (int i = 0; i < tsr_wgsl_kernel_count; i++)
-        key = tsr_cache_key_add(key, tsr_wgsl_kernels[i].text);
-    return key;
-}
-
 void tsr_webgpu_offer_kernels(const tsr_backend_device *device, tsr_kernel_offer *offer) {
     static const tsr_gpu_kernels *const kinds[] = {&plain, &direct, &shared, NULL};
-    *offer = (tsr_kernel_offer){kinds, tsr_webgpu_kernels(device->kernels), hash_texts()};
+    *offer = (tsr_kernel_offer){kinds, tsr_webgpu_kernels(device->kernels), tsr_wgsl_hash};
 }

@@ -1,5 +1,5 @@
 # cmake -DFILES="a.glsl;b.glsl" -DLANGUAGE=glsl -DOUT=.../glsl_kernels -P embed_kernels.cmake
-# Writes glsl_kernels.h and .c: each file as `const char tsr_glsl_<stem>[]`, and a table of them.
+# Writes glsl_kernels.h and .c: each file as `const char tsr_glsl_<stem>[]`, a table of them, and their hash.
 
 string(TOUPPER ${LANGUAGE} GUARD)
 set(PREFIX tsr_${LANGUAGE})
@@ -17,6 +17,8 @@ foreach(file ${FILES})
     string(APPEND rows "    {\"${stem}\", ${PREFIX}_${stem}},\n")
 endforeach()
 
+string(SHA256 hash "${definitions}")
+
 file(WRITE ${OUT}.h "/* Written by cmake/embed_kernels.cmake. */
 #ifndef TSR_${GUARD}_KERNELS_H
 #define TSR_${GUARD}_KERNELS_H
@@ -29,6 +31,7 @@ typedef struct ${PREFIX}_kernel {
 /* Every file of ${LANGUAGE}/. */
 extern const ${PREFIX}_kernel ${PREFIX}_kernels[];
 extern const int ${PREFIX}_kernel_count;
+extern const char ${PREFIX}_hash[]; /* of all their texts */
 
 #endif
 ")
@@ -40,4 +43,5 @@ ${definitions}
 const ${PREFIX}_kernel ${PREFIX}_kernels[] = {
 ${rows}};
 const int ${PREFIX}_kernel_count = sizeof ${PREFIX}_kernels / sizeof *${PREFIX}_kernels;
+const char ${PREFIX}_hash[] = \"${hash}\";
 ")

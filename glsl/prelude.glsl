@@ -39,3 +39,11 @@ vec4 table_texel(vec2 at, int i) { return textureLod(table, vec2(at.x + float(i)
 ivec2 table_at(int x, int y) { return ivec2(x, y); }
 vec4 table_texel(ivec2 at, int i) { return texelFetch(table, ivec2(at.x + i, at.y), 0); }
 #endif
+
+// v += a vector of four channels times the 4x4 weights between them and v's: one after the other, so that each is a
+// multiply-add; the sum of four products would need an addition more.
+#define ACCUMULATE(v, a, w0, w1, w2, w3)                                                                              \
+    v += a.x * w0;                                                                                                    \
+    v += a.y * w1;                                                                                                    \
+    v += a.z * w2;                                                                                                    \
+    v += a.w * w3;

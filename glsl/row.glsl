@@ -44,11 +44,3 @@ void row_begin(int first) {
         EACH_COLUMN(ROW_TEXEL)                                                                                        \
     }
 #endif
-
-// v += a vector of four channels times the 4x4 weights between them and v's: one after the other, so that each is a
-// multiply-add; the sum of four products would need an addition more.
-#define ACCUMULATE(v, a, w0, w1, w2, w3)                                                                              \
-    v += a.x * w0;                                                                                                    \
-    v += a.y * w1;                                                                                                    \
-    v += a.z * w2;                                                                                                    \
-    v += a.w * w3;

@@ -1,4 +1,5 @@
-/* Convolutions whose weights lie in uniform blocks: see glsl/conv_block.glsl. */
+/* Convolutions whose weights lie in uniform blocks, glsl/conv_block.glsl, or what their pixels see
+ * of the input: src/gles/windows.h. */
 #ifndef TSR_GLES_BLOCKS_H
 #define TSR_GLES_BLOCKS_H
 

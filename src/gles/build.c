@@ -64,6 +64,22 @@ static tsr_status build_targets(tsr_runner *r) {
     return TSR_OK;
 }
 
+/* One buffer for the blocks of all passes that take them from a source. */
+static void build_blocks(tsr_runner *r) {
+    const tsr_plan *plan = r->base.plan;
+    size_t most = 0;
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_pass *pass = &plan->passes[i];
+        size_t floats = pass->blocks_from_source
+                            ? tsr_layout_floats(tsr_plan_layout(plan, pass->sources[0]))
+                            : 0;
+        most = floats > most ? floats : most;
+    }
+    if (most)
+        r->blocks = tsr_buffer_blocks(most, NULL);
+    r->base.allocated_bytes += most * sizeof(float);
+}
+
 static size_t table_floats(const tsr_pass *pass) {
     return pass->table ? (size_t)pass->table_w * (size_t)pass->table_h * 4 : 0;
 }
@@ -87,7 +103,7 @@ static void build_table(tsr_runner *r, int i, float *texels) {
         return;
     memset(texels, 0, table_floats(pass) * sizeof *texels);
     pass->table(pass->table_data, texels);
-    if (pass->part_count)
+    if (pass->part_count && !pass->blocks_from_source)
         r->passes[i].blocks = tsr_buffer_blocks(table_floats(pass), texels);
     else
         r->passes[i].table =
@@ -135,6 +151,7 @@ tsr_status tsr_gles_build(tsr_runner *r) {
     TSR_TRY(build_programs(r));
     TSR_TRY(build_constants(r)); /* first: this is when most memory is in use */
     TSR_TRY(build_targets(r));
+    build_blocks(r);
     for (int i = 0; i < r->base.options.runs_in_flight; i++)
         build_outputs(r, &r->runs[i]);
     TSR_TRY(tsr_gpu_runner_allocate(&r->base));
@@ -151,6 +168,7 @@ void tsr_gles_unbuild(tsr_runner *r) {
     for (int i = 0; i < r->base.plan->storage_count; i++)
         tsr_target_destroy(&r->targets[i]);
     glDeleteTextures(r->base.plan->tensor_count, r->constants);
+    glDeleteBuffers(1, &r->blocks);
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         glDeleteTextures(1, &r->passes[i].table);
         glDeleteBuffers(1, &r->passes[i].blocks);

@@ -46,17 +46,31 @@ static void draw_tile(const tsr_layout *l, int k) {
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-static void draw_parts(const tsr_pass *pass, const tsr_gles_pass *p, const tsr_layout *l) {
-    GLsizeiptr bytes = (GLsizeiptr)pass->table_w * 4 * (GLsizeiptr)sizeof(float), begin = 0;
-    int images = l->n / pass->part_count;
+/* One part behind the other; those that share a block lie beside each other. */
+static void draw_parts(const tsr_pass *pass, const tsr_gles_pass *p, GLuint blocks,
+                       const tsr_layout *l) {
+    GLsizeiptr bytes = (GLsizeiptr)pass->block_texels * 4 * (GLsizeiptr)sizeof(float);
+    int images = l->n / pass->part_count, bound = TSR_NONE;
     for (int i = 0; i < pass->part_count; i++) {
         glUniform4iv(p->program->part, 1, pass->parts[i].uniform);
-        for (int t = 0; t < l->tiles; t++, begin += bytes) {
-            glBindBufferRange(GL_UNIFORM_BUFFER, 0, p->blocks, begin, bytes);
+        for (int t = 0; t < l->tiles; t++) {
+            int block = pass->parts[i].block + t;
+            if (block != bound)
+                glBindBufferRange(GL_UNIFORM_BUFFER, 0, blocks, block * bytes, bytes);
+            bound = block;
             for (int n = i * images; n < (i + 1) * images; n++)
                 draw_tile(l, n * l->tiles + t);
         }
     }
+}
+
+/* The buffer that holds the pass's blocks. Those from a texture are copied to one by the device. */
+static GLuint find_blocks(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
+    int source = pass->sources[0];
+    if (!pass->blocks_from_source)
+        return p->blocks;
+    tsr_target_read(tsr_gles_target(r, source), tsr_plan_layout(r->base.plan, source), r->blocks);
+    return r->blocks;
 }
 
 void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
@@ -77,7 +91,7 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     set_uniforms(pass, p);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, r->targets[output->storage].framebuffer);
     if (pass->part_count) {
-        draw_parts(pass, p, l);
+        draw_parts(pass, p, find_blocks(r, pass, p), l);
         return;
     }
     glViewport(l->texture_x, l->texture_y, l->texture_w, l->texture_h);

@@ -9,7 +9,7 @@
 typedef struct tsr_gles_pass {
     tsr_program *program;
     GLuint table;                     /* texture; 0 if the kernel has none */
-    GLuint blocks;                    /* buffer: the table of a pass of parts */
+    GLuint blocks;                    /* buffer: the table of a pass that reads it from blocks */
     GLint uniforms[TSR_MAX_UNIFORMS]; /* locations */
 } tsr_gles_pass;
 
@@ -29,6 +29,7 @@ struct tsr_runner {
     bool built;            /* may hold GL objects */
     tsr_target *targets;   /* by storage */
     GLuint *constants;     /* by tensor; 0 for those that are computed */
+    GLuint blocks;         /* buffer: those of the pass being drawn, if they come from a source */
     tsr_gles_pass *passes; /* by pass of the plan */
     tsr_gles_pass *inputs; /* by graph input: what copies it from a texture of the caller's */
     int next_pass;         /* of a run in steps */

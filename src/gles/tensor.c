@@ -96,7 +96,8 @@ GLuint tsr_buffer_blocks(size_t floats, const float *texels) {
     GLuint buffer = 0;
     glGenBuffers(1, &buffer);
     glBindBuffer(GL_UNIFORM_BUFFER, buffer);
-    glBufferData(GL_UNIFORM_BUFFER, (GLsizeiptr)(floats * sizeof *texels), texels, GL_STATIC_DRAW);
+    glBufferData(GL_UNIFORM_BUFFER, (GLsizeiptr)(floats * sizeof *texels), texels,
+                 texels ? GL_STATIC_DRAW : GL_STREAM_COPY);
     return buffer;
 }
 

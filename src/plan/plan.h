@@ -55,11 +55,11 @@ typedef enum tsr_pass_kind {
  */
 enum { TSR_BLOCK_ALIGNED = 16 };
 
-/* A part of a pass whose weights lie in uniform blocks: it writes as many images of the output as
- * each other part, with one draw for each of their tiles. Row part * tiles + tile of the table is
- * the block of these draws. */
+/* A part of a pass that reads uniform blocks: it writes as many images of the output as each other
+ * part, with one draw for each of their tiles. */
 typedef struct tsr_part {
     int uniform[4]; /* `part` */
+    int block;      /* of tile 0; that of the next tile lies behind it */
 } tsr_part;
 
 struct tsr_pass {
@@ -79,10 +79,13 @@ struct tsr_pass {
     int table_w, table_h;
     bool table_half;       /* may be stored in 16 bits */
     const tsr_part *parts; /* part_count of them */
-    int part_count;        /* 0: the pass is one draw, its table a texture */
-    const char *body;      /* of a custom operator, in the backend's shading language; else NULL */
-    int groups[3];         /* workgroups of a compute kernel with an entry point of its own; 0: one
-                              invocation for each texel of the output */
+    int part_count;        /* 0: the pass is one draw, which reads no blocks */
+    int block_texels;
+    bool blocks_from_source; /* blocks are the texels of source 0, in its order, and the table is a
+                                texture; else they are the table */
+    const char *body; /* of a custom operator, in the backend's shading language; else NULL */
+    int groups[3];    /* workgroups of a compute kernel with an entry point of its own; 0: one
+                         invocation for each texel of the output */
 };
 
 typedef struct tsr_plan_tensor {

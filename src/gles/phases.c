@@ -1,0 +1,55 @@
+#include "gles/phases.h"
+
+#include "base/divide.h"
+
+bool tsr_phases_make(const tsr_convolution *conv, bool transposed, const tsr_layout *output,
+                     tsr_phases *p) {
+    const tsr_window *w = &conv->window;
+    const int64_t size[2] = {output->h, output->w};
+    *p = (tsr_phases){.conv = *conv,
+                      .transposed = transposed,
+                      .images = output->n,
+                      .tiles = tsr_divide_up(conv->group_inputs, 4),
+                      .outputs = tsr_divide_up(conv->group_outputs, 4)};
+    for (int i = 0; i < 2; i++) {
+        p->stride[i] = transposed ? 1 : w->stride[i];
+        p->count[i] = transposed ? w->stride[i] : 1;
+        p->taps[i] = tsr_divide_up(w->kernel[i], p->count[i]);
+        p->size[i] = tsr_divide_up(size[i], p->count[i]);
+    }
+    return w->group == 1 && !(transposed && (w->dilation[0] > 1 || w->dilation[1] > 1));
+}
+
+int tsr_phases_pad(const tsr_phases *p, int64_t phase, int axis) {
+    const tsr_window *w = &p->conv.window;
+    int64_t pad = w->pad_begin[axis];
+    return (int)(p->transposed ? p->taps[axis] - 1 - (phase + pad) / w->stride[axis] : pad);
+}
+
+/* The kernel's element that a tap meets; false if the phase lacks it. Phases begin with the
+ * output's first pixel, and a convolution turns a transposed one's taps round. */
+static bool find_tap(const tsr_phases *p, const int64_t phase[2], const int64_t tap[2],
+                     size_t *element) {
+    const tsr_window *w = &p->conv.window;
+    const int64_t index[2] = {p->taps[0] - 1 - tap[0], p->taps[1] - 1 - tap[1]};
+    if (p->transposed)
+        return tsr_phase_tap(w, phase, index, element);
+    *element = (size_t)(tap[0] * w->kernel[1] + tap[1]);
+    return true;
+}
+
+void tsr_phases_fill(const tsr_phases *p, const int64_t phase[2], const int64_t tap[2],
+                     int64_t tile, int64_t output, int64_t stride, float *texels) {
+    const tsr_convolution *c = &p->conv;
+    size_t element;
+    if (!find_tap(p, phase, tap, &element))
+        return;
+    for (int i = 0; i < 16; i++) {
+        int in = (int)tile * 4 + i / 4, out = (int)output * 4 + i % 4;
+        if (in < c->group_inputs && out < c->group_outputs)
+            texels[i / 4 * stride * 4 + i % 4] =
+                (float)(c->weights[(size_t)out * c->stride_output + (size_t)in * c->stride_input +
+                                   element] *
+                        tsr_weight_scale(c, out));
+    }
+}

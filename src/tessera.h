@@ -160,7 +160,9 @@ typedef enum tsr_kernel_choice {
     TSR_KERNELS_PLAIN,  /* one texel at a time: the simplest */
     TSR_KERNELS_DIRECT, /* several texels at a time: AUTO on drivers that are a CPU */
     TSR_KERNELS_SHARED, /* long sums in slices; webgpu: through workgroup memory, AUTO on GPUs */
-    TSR_KERNELS_BLOCKS, /* and weights in uniform blocks: AUTO on gles' GPUs; webgpu: as SHARED */
+    /* and weights or inputs in uniform blocks, filters of 2x2 and 3x3 by Winograd's algorithm where
+     * it takes less: AUTO on gles' GPUs; webgpu: as SHARED */
+    TSR_KERNELS_BLOCKS,
 } tsr_kernel_choice;
 
 typedef struct tsr_device_desc {

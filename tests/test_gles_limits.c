@@ -92,38 +92,12 @@ static void test_as_large_as_possible(void **state) {
     tsr_model_free(model);
 }
 
-static void expect_kernels(const char *text, int block_bytes, const char *kernels) {
-    const backend_limits limits = {.kernels = TSR_KERNELS_BLOCKS,
-                                   .max_uniform_block_bytes = block_bytes};
-    run_case(&(backend_case){.text = text, .limits = limits});
-    tsr_model *model = make_model(text);
-    tsr_session *session = make_session(gpu_device(limits), model, &poisoned);
-    tsr_node_report report;
-    EXPECT_OK(tsr_session_node_report(session, 0, &report));
-    assert_string_equal(report.kernel, kernels);
-    tsr_session_destroy(session);
-    tsr_model_free(model);
-}
-
-/* A block holds the whole sum, an input tile of it (100 texels), or not even that. A matrix product
- * has too many images, of one pixel each, for a draw of each. */
-static void test_uniform_blocks(void **state) {
-    (void)state;
-    need_backend("gles");
-    const char *convolution = "Conv x[1,8,12,13] w{4,8,5,5} -> y";
-    expect_kernels(convolution, 16384, "conv_block");
-    expect_kernels(convolution, 2048, "conv_block+parts");
-    expect_kernels(convolution, 1024, "conv");
-    expect_kernels(convolution, 100, "conv");
-    expect_kernels("Gemm x[70,9] w{9,13} -> y", 0, "conv");
-    expect_no_failed_case();
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_largest_texture), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_too_large),       cmocka_unit_test(test_as_large_as_possible),
-        cmocka_unit_test(test_uniform_blocks),
+        cmocka_unit_test(test_largest_texture),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_as_large_as_possible),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -3,6 +3,7 @@
 #include "base/divide.h"
 #include "gles/kernels.h"
 #include "gles/windows.h"
+#include "gles/winograd.h"
 
 /* Of an output that draws write: weights from a block cost nothing however few pixels they serve.
  */
@@ -91,8 +92,8 @@ static void fill_tile(const block_conv *b, const int64_t phase[2], int64_t tile,
     int64_t tap[2];
     for (tap[0] = 0; tap[0] < b->p.taps[0]; tap[0]++)
         for (tap[1] = 0; tap[1] < b->p.taps[1]; tap[1]++)
-            tsr_phases_fill(&b->p, phase, tap, tile, output, 1,
-                            texels + (tap[0] * b->p.taps[1] + tap[1]) * b->tiles_of_draw * 16);
+            tsr_phases_add(&b->p, phase, tap, tile, output, 1, 1,
+                           texels + (tap[0] * b->p.taps[1] + tap[1]) * b->tiles_of_draw * 16);
 }
 
 static void fill_blocks(const void *data, float *texels) {
@@ -170,29 +171,62 @@ static tsr_pass *add_passes(tsr_plan *plan, const block_conv *b, int input, int 
 
 typedef struct form {
     tsr_phases phases;
-    enum { OF_WEIGHTS, OF_WINDOWS } blocks;
+    enum { OF_NOTHING, OF_WEIGHTS, OF_WINDOWS, OF_WINOGRAD } blocks;
     block_conv weights;
     tsr_windows windows;
+    tsr_winograd winograd;
 } form;
 
-/* False if blocks can hold neither, or would not pay. */
+/* As tsr_products_cost. */
+static double cost_of_texture(const tsr_phases *p) {
+    enum { PRODUCT = 8 * 16 };
+    return (double)(p->images * p->size[0] * p->size[1]) *
+           (double)(p->count[0] * p->count[1] * p->outputs) *
+           (double)(p->tiles * p->taps[0] * p->taps[1] * PRODUCT);
+}
+
+static double cost_of_weights(const block_conv *b) {
+    enum { PART = 250 };
+    const double product = 1.1 * 16;
+    double pixels = (double)(b->p.images * b->p.size[0] * b->p.size[1]) *
+                    (double)(b->p.count[0] * b->p.count[1] * b->p.outputs);
+    return pixels * ((double)(b->p.tiles * b->p.taps[0] * b->p.taps[1]) * product +
+                     (double)b->slices * PART);
+}
+
+static void prefer(form *f, int blocks, double cost, double *least) {
+    if (cost < *least) {
+        *least = cost;
+        f->blocks = blocks;
+    }
+}
+
+/* The form that costs least; false if none is possible, or weights in a texture cost less. */
 static bool choose(const tsr_plan *plan, const tsr_convolution *conv, bool transposed,
                    const tsr_shape *output, form *f) {
     const tsr_layout_wish wish = {.planes = DIRECT_PLANES};
     tsr_layout l;
+    *f = (form){.blocks = OF_NOTHING};
     if (plan->status != TSR_OK || tsr_layout_make(output, &plan->limits, wish, &l) != TSR_OK ||
         !tsr_phases_make(conv, transposed, &l, &f->phases))
         return false;
-    f->blocks = tsr_windows_make(plan, &f->phases, &f->windows) ? OF_WINDOWS : OF_WEIGHTS;
+    double least = cost_of_texture(&f->phases);
     f->weights = (block_conv){.p = f->phases, .tiles_of_draw = 1};
-    return f->blocks == OF_WINDOWS || (suits(plan, &f->weights) && arrange(plan, &f->weights, &l));
+    if (suits(plan, &f->weights) && arrange(plan, &f->weights, &l))
+        prefer(f, OF_WEIGHTS, cost_of_weights(&f->weights), &least);
+    if (tsr_windows_make(plan, &f->phases, &f->windows))
+        prefer(f, OF_WINDOWS, tsr_products_cost(&f->windows.products), &least);
+    if (tsr_winograd_make(plan, &f->phases, &f->winograd))
+        prefer(f, OF_WINOGRAD, tsr_products_cost(&f->winograd.products), &least);
+    return f->blocks != OF_NOTHING;
 }
 
 /* All outputs have as many planes, so that they may be joined. */
 static tsr_pass *add_form(tsr_plan *plan, const form *f, int input, int output) {
     tsr_plan_narrow(plan, output, DIRECT_PLANES);
-    return f->blocks == OF_WINDOWS ? tsr_windows_passes(plan, &f->windows, input, output)
-                                   : add_passes(plan, &f->weights, input, output);
+    return f->blocks == OF_WINDOWS    ? tsr_windows_passes(plan, &f->windows, input, output)
+           : f->blocks == OF_WINOGRAD ? tsr_winograd_passes(plan, &f->winograd, input, output)
+                                      : add_passes(plan, &f->weights, input, output);
 }
 
 tsr_pass *tsr_block_convolution(tsr_plan *plan, const tsr_convolution *conv, int input,

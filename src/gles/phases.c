@@ -38,18 +38,18 @@ static bool find_tap(const tsr_phases *p, const int64_t phase[2], const int64_t 
     return true;
 }
 
-void tsr_phases_fill(const tsr_phases *p, const int64_t phase[2], const int64_t tap[2],
-                     int64_t tile, int64_t output, int64_t stride, float *texels) {
+void tsr_phases_add(const tsr_phases *p, const int64_t phase[2], const int64_t tap[2], int64_t tile,
+                    int64_t output, int64_t stride, double factor, float *texels) {
     const tsr_convolution *c = &p->conv;
     size_t element;
     if (!find_tap(p, phase, tap, &element))
         return;
-    for (int i = 0; i < 16; i++) {
-        int in = (int)tile * 4 + i / 4, out = (int)output * 4 + i % 4;
-        if (in < c->group_inputs && out < c->group_outputs)
-            texels[i / 4 * stride * 4 + i % 4] =
-                (float)(c->weights[(size_t)out * c->stride_output + (size_t)in * c->stride_input +
-                                   element] *
-                        tsr_weight_scale(c, out));
+    int64_t inputs = c->group_inputs - tile * 4, first = output * 4;
+    for (int64_t o = 0; o < 4 && first + o < c->group_outputs; o++) {
+        const tsr_loose_float *weights = c->weights + (size_t)(first + o) * c->stride_output +
+                                         (size_t)tile * 4 * c->stride_input + element;
+        double scale = tsr_weight_scale(c, (int)(first + o)) * factor;
+        for (int64_t i = 0; i < 4 && i < inputs; i++)
+            texels[i * stride * 4 + o] += (float)(weights[(size_t)i * c->stride_input] * scale);
     }
 }

@@ -21,9 +21,9 @@ bool tsr_phases_make(const tsr_convolution *conv, bool transposed, const tsr_lay
                      tsr_phases *phases);
 /* By how many rows (axis 0) or columns a phase's first pixel sees beyond the image. */
 int tsr_phases_pad(const tsr_phases *phases, int64_t phase, int axis);
-/* Adds the weights of one tap between four input and four output channels: texel i * stride is
- * input channel i's. Nothing where the phase lacks the tap. */
-void tsr_phases_fill(const tsr_phases *phases, const int64_t phase[2], const int64_t tap[2],
-                     int64_t tile, int64_t output, int64_t stride, float *texels);
+/* Adds the weights of one tap between four input and four output channels, times factor: texel i *
+ * stride is input channel i's. Nothing where the phase lacks the tap. */
+void tsr_phases_add(const tsr_phases *phases, const int64_t phase[2], const int64_t tap[2],
+                    int64_t tile, int64_t output, int64_t stride, double factor, float *texels);
 
 #endif

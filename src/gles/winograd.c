@@ -1,0 +1,133 @@
+#include "gles/winograd.h"
+
+#include "base/divide.h"
+
+enum { PIXELS = 2 }; /* of a tile's row and column */
+
+static int64_t positions(const tsr_winograd *w) {
+    return w->taps + PIXELS - 1;
+}
+
+/* What tap `tap` counts in position k of the transformed filter. */
+static double filter_factor(int64_t taps, int64_t k, int64_t tap) {
+    static const double two[3][2] = {{1, 0}, {1, 1}, {0, 1}};
+    static const double three[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
+    return taps == 2 ? two[k][tap] : three[k][tap];
+}
+
+static void add_tap(const tsr_winograd *w, const int64_t phase[2], int64_t tile,
+                    const int64_t tap[2], double factor, float *panels) {
+    for (int64_t output = 0; output < w->p.outputs; output++)
+        tsr_phases_add(&w->p, phase, tap, tile, output, w->products.panel[1], factor,
+                       tsr_products_texel(&w->products, output, panels));
+}
+
+/* Input tiles of each image modulo the stride lie behind those of the one before. */
+static void fill(const tsr_products *products, int64_t set, int64_t tile, const int64_t one_tap[2],
+                 float *panels) {
+    const tsr_winograd *w = (const tsr_winograd *)(const void *)products;
+    const tsr_phases *p = &w->p;
+    int64_t n = positions(w), index = set / (n * n), image = tile / p->tiles;
+    const int64_t phase[2] = {index / p->count[1], index % p->count[1]};
+    (void)one_tap;
+    for (int64_t i = 0; i < w->taps * w->taps; i++) {
+        int64_t row = i / w->taps, column = i % w->taps;
+        const int64_t tap[2] = {row * p->stride[0] + image / p->stride[1],
+                                column * p->stride[1] + image % p->stride[1]};
+        double factor =
+            filter_factor(w->taps, set / n % n, row) * filter_factor(w->taps, set % n, column);
+        if (factor != 0 && tap[0] < p->taps[0] && tap[1] < p->taps[1])
+            add_tap(w, phase, tile % p->tiles, tap, factor, panels);
+    }
+}
+
+/* Fewer tiles than planes share weights between too few of them to be worth larger tables. */
+static bool form_groups(const tsr_plan *plan, tsr_winograd *w) {
+    int64_t planes = plan->limits.max_planes;
+    for (int axis = 1; axis >= 0; axis--) {
+        tsr_products *g = &w->products;
+        int64_t tiles = tsr_divide_up(w->p.size[axis], PIXELS);
+        g->group[axis] = tsr_products_group(tiles, planes);
+        g->window[axis] = g->group[axis];
+        g->taps[axis] = g->stride[axis] = g->dilation[axis] = 1;
+        planes /= g->group[axis];
+        w->groups[axis] = tsr_divide_up(tiles, g->group[axis]);
+    }
+    return planes == 1;
+}
+
+static bool is_filter(const tsr_phases *p, int64_t *taps) {
+    const int64_t *dilation = p->conv.window.dilation;
+    *taps = tsr_divide_up(p->taps[1], p->stride[1]);
+    return tsr_divide_up(p->taps[0], p->stride[0]) == *taps && (*taps == 2 || *taps == 3) &&
+           dilation[0] == 1 && dilation[1] == 1;
+}
+
+bool tsr_winograd_make(const tsr_plan *plan, const tsr_phases *p, tsr_winograd *w) {
+    *w = (tsr_winograd){.p = *p};
+    if (!is_filter(p, &w->taps) || !form_groups(plan, w))
+        return false;
+    tsr_products *g = &w->products;
+    g->sets = p->count[0] * p->count[1] * positions(w) * positions(w);
+    g->groups = p->images * w->groups[0] * w->groups[1];
+    g->tiles = p->tiles * p->stride[0] * p->stride[1];
+    g->outputs = p->outputs;
+    g->fill = fill;
+    return tsr_products_make(plan, g);
+}
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+static int pad_steps(const tsr_phases *p, int axis) {
+    return p->transposed ? (int)p->conv.window.pad_begin[axis] : 0;
+}
+
+static int add_windows(tsr_plan *plan, const tsr_winograd *w, int input) {
+    const tsr_products *g = &w->products;
+    const tsr_phases *p = &w->p;
+    int output = tsr_products_windows(plan, g);
+    tsr_pass *pass = tsr_plan_pass(plan, "winograd", output);
+    tsr_pass_source(plan, pass, input);
+    tsr_pass_define(pass, "POSITIONS", (int)positions(w));
+    tsr_pass_define(pass, "GROUPS_Y", (int)w->groups[0]);
+    tsr_pass_define(pass, "GROUPS_X", (int)w->groups[1]);
+    tsr_pass_define(pass, "GROUP_Y", (int)g->group[0]);
+    tsr_pass_define(pass, "GROUP_X", (int)g->group[1]);
+    tsr_pass_define(pass, "PHASES_Y", (int)p->count[0]);
+    tsr_pass_define(pass, "PHASES_X", (int)p->count[1]);
+    tsr_pass_define(pass, "STRIDE_X", (int)p->stride[1]);
+    tsr_pass_define(pass, "INPUT_TILES", (int)p->tiles);
+    tsr_pass_define(pass, "SLICES", (int)g->slices);
+    tsr_pass_define(pass, "SLICE", (int)g->tiles_of_slice);
+    tsr_pass_ints(pass, "sum", (int)g->tiles, (int)p->stride[0], 0, 0);
+    tsr_pass_ints(pass, "pads", p->transposed ? (int)p->taps[0] - 1 : tsr_phases_pad(p, 0, 0),
+                  p->transposed ? (int)p->taps[1] - 1 : tsr_phases_pad(p, 0, 1), pad_steps(p, 0),
+                  pad_steps(p, 1));
+    return output;
+}
+
+static int add_draws(tsr_plan *plan, const tsr_winograd *w, int windows) {
+    const tsr_products *g = &w->products;
+    int *first = TSR_NEW(plan->arena, g->sets, int);
+    if (!first) {
+        tsr_plan_out_of_memory(plan);
+        return 0;
+    }
+    for (int64_t set = 0; set < g->sets; set++)
+        first[set] = 0;
+    return tsr_products_draws(plan, g, first, sizeof *w, windows);
+}
+
+tsr_pass *tsr_winograd_passes(tsr_plan *plan, const tsr_winograd *w, int input, int output) {
+    const tsr_products *g = &w->products;
+    int parts = add_draws(plan, w, add_windows(plan, w, input));
+    tsr_pass *pass = tsr_plan_pass(plan, "winograd_collect", output);
+    tsr_pass_source(plan, pass, parts);
+    tsr_pass_define(pass, "POSITIONS", (int)positions(w));
+    tsr_pass_ints(pass, "groups", (int)w->groups[0], (int)w->groups[1], (int)g->group[0],
+                  (int)g->group[1]);
+    tsr_pass_ints(pass, "parts", (int)w->p.count[0], (int)w->p.count[1], (int)g->slices,
+                  (int)g->panel[1]);
+    tsr_plan_loops(plan, 1, 3, (int64_t[]){positions(w), positions(w), g->slices});
+    return pass;
+}

@@ -1,0 +1,124 @@
+/* Convolutions with uniform blocks, of weights or of inputs: which form is chosen, and that each is
+ * right. */
+#include "support/backends.h"
+#include "support/case_text.h"
+#include "support/random.h"
+#include "support/sessions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The kernels of node 0, joined by +. */
+static const char *planned_kernels(const char *text, backend_limits limits,
+                                   tsr_precision precision) {
+    static char kernels[64];
+    tsr_model *model = make_model(text);
+    tsr_session *session = make_session(
+        gpu_device(limits), model, &(tsr_session_desc){.plan_only = true, .precision = precision});
+    tsr_node_report report;
+    EXPECT_OK(tsr_session_node_report(session, 0, &report));
+    snprintf(kernels, sizeof kernels, "%s", report.kernel);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    return kernels;
+}
+
+static void expect_kernels(const char *text, int block_bytes, const char *kernels) {
+    const backend_limits limits = {.kernels = TSR_KERNELS_BLOCKS,
+                                   .max_uniform_block_bytes = block_bytes};
+    run_case(&(backend_case){.text = text, .limits = limits});
+    assert_string_equal(planned_kernels(text, limits, TSR_FP32), kernels);
+}
+
+/* A block holds the whole sum, an input tile of it (100 texels), or not even that. A matrix product
+ * has too many images, of one pixel each, for a draw of each. */
+static void test_block_sizes(void **state) {
+    (void)state;
+    need_backend("gles");
+    const char *convolution = "Conv x[1,8,12,13] w{4,8,5,5} -> y";
+    expect_kernels(convolution, 16384, "conv_block");
+    expect_kernels(convolution, 2048, "conv_block+parts");
+    expect_kernels(convolution, 1024, "conv");
+    expect_kernels(convolution, 100, "conv");
+    expect_kernels("Gemm x[70,9] w{9,13} -> y", 0, "conv");
+    expect_kernels("Conv x[1,40,4,5] w{70,40,3,3} -> y pads=1,1,1,1 dilations=1,2", 0,
+                   "windows+conv_window+collect");
+    expect_no_failed_case();
+}
+
+/* Kernels that Winograd's forms may do, of so many channels that they pay. */
+typedef struct filter {
+    bool transposed;
+    int taps, stride, kernel, pad, size[2], batch, inputs, outputs;
+} filter;
+
+static filter draw_filter(random_source *r, int i) {
+    static const int rows[] = {7, 8, 8, 15, 16};
+    filter f = {.transposed = i % 2, .taps = 2 + i / 2 % 2, .batch = random_int(r, 1, 2)};
+    f.stride = random_int(r, 1, 3);
+    f.kernel = f.taps * f.stride - (random_one_in(r, 2) ? random_int(r, 0, f.stride - 1) : 0);
+    f.pad = random_int(r, 0, f.kernel - 1);
+    for (int axis = 0; axis < 2; axis++) {
+        int out = rows[random_int(r, 0, 4)], padding = f.pad + f.pad / 2;
+        f.size[axis] = f.transposed ? out : (out - 1) * f.stride + f.kernel - padding;
+    }
+    f.inputs = random_one_in(r, 4) ? random_int(r, 1, 20) : random_int(r, 60, 130);
+    f.outputs = random_int(r, 40, 260);
+    return f;
+}
+
+static case_text write(const filter *f) {
+    const int pads[] = {f->pad, f->pad / 2, f->pad / 2, f->pad};
+    const int strides[] = {f->stride, f->stride};
+    case_text text = {""};
+    text_add(&text, "%s x[%d,%d,%d,%d] w{%d,%d,%d,%d} b{%d} -> y",
+             f->transposed ? "ConvTranspose" : "Conv", f->batch, f->inputs, f->size[0], f->size[1],
+             f->transposed ? f->inputs : f->outputs, f->transposed ? f->outputs : f->inputs,
+             f->kernel, f->kernel, f->outputs);
+    text_add_ints(&text, "strides", strides, 2);
+    text_add_ints(&text, "pads", pads, 4);
+    return text;
+}
+
+static const backend_limits *draw_limits(int i) {
+    static const backend_limits limits[] = {
+        {.kernels = TSR_KERNELS_BLOCKS},
+        {.kernels = TSR_KERNELS_BLOCKS, .max_uniform_block_bytes = 1024},
+        {.kernels = TSR_KERNELS_BLOCKS, .max_draw_buffers = 4},
+    };
+    return &limits[i / 4 % 3];
+}
+
+static void test_forms(void **state) {
+    (void)state;
+    enum { CASES = 120, OFTEN = 4 };
+    need_backend("gles");
+    int weights = 0, windows = 0, winograd[2][2] = {{0}};
+    for (int i = 0; i < CASES; i++) {
+        random_source r = random_from((uint32_t)next_case());
+        filter f = draw_filter(&r, i);
+        tsr_precision precision = i % 5 ? TSR_FP32 : TSR_FP16;
+        const case_text text = write(&f);
+        const char *kernels = planned_kernels(text.text, *draw_limits(i), precision);
+        weights += !strncmp(kernels, "conv_block", strlen("conv_block"));
+        windows += !strncmp(kernels, "windows", strlen("windows"));
+        winograd[f.transposed][f.taps - 2] += !strncmp(kernels, "winograd", strlen("winograd"));
+        run_case(
+            &(backend_case){.text = text.text, .limits = *draw_limits(i), .precision = precision});
+    }
+    expect_no_failed_case();
+    for (int i = 0; i < 4 && !is_replay(); i++)
+        if (winograd[i % 2][i / 2] < OFTEN)
+            fail_msg("Winograd's form of %d taps was chosen %d times", 2 + i / 2,
+                     winograd[i % 2][i / 2]);
+    if (!is_replay() && (weights < OFTEN || windows < OFTEN))
+        fail_msg("blocks of weights were chosen %d times, of windows %d times", weights, windows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_block_sizes),
+        cmocka_unit_test(test_forms),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_backends);
+}

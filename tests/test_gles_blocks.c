@@ -91,7 +91,7 @@ static const backend_limits *draw_limits(int i) {
 
 static void test_forms(void **state) {
     (void)state;
-    enum { CASES = 120, OFTEN = 4 };
+    enum { CASES = 120, OFTEN = 3 };
     need_backend("gles");
     int weights = 0, windows = 0, winograd[2][2] = {{0}};
     for (int i = 0; i < CASES; i++) {

@@ -1,4 +1,4 @@
-/* What a backend fills in. Arguments are checked once, in src/session.c; a backend may trust them.
+/* What a backend fills in. Arguments are checked once, in src/session*.c; a backend may trust them.
  */
 #ifndef TSR_BACKEND_BACKEND_H
 #define TSR_BACKEND_BACKEND_H

@@ -1,0 +1,200 @@
+/* Tensors of a session: what goes in and what comes out. */
+#include "session.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "names.h"
+
+/* ---- inputs and outputs ---------------------------------------------------------------------- */
+
+int tsr_session_input_count(const tsr_session *session) {
+    return session ? session->graph->input_count : 0;
+}
+
+int tsr_session_output_count(const tsr_session *session) {
+    return session ? session->graph->output_count : 0;
+}
+
+/* Of these values, number index; kind: the word for them. */
+static tsr_status describe(const tsr_session *session, const char *kind, const int *values,
+                           int count, int index, tsr_tensor_info *info) {
+    if (!info || index < 0 || index >= count)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_%s: there is no %s %d of %d", kind, kind,
+                        index, count);
+    *info = tsr_tensor_info_of(&session->graph->values[values[index]]);
+    return TSR_OK;
+}
+
+tsr_status tsr_session_input(const tsr_session *session, int index, tsr_tensor_info *info) {
+    return describe(session, "input", session ? session->graph->inputs : NULL,
+                    tsr_session_input_count(session), index, info);
+}
+
+tsr_status tsr_session_output(const tsr_session *session, int index, tsr_tensor_info *info) {
+    return describe(session, "output", session ? session->graph->outputs : NULL,
+                    tsr_session_output_count(session), index, info);
+}
+
+static tsr_status check_count(const tsr_value *value, const void *data, size_t count) {
+    size_t expected = (size_t)tsr_shape_count(&value->shape);
+    if (count != expected)
+        return tsr_fail(TSR_SHAPE, "tensor '%s' %s has %zu elements, not %zu", value->name,
+                        tsr_shape_text(&value->shape), expected, count);
+    if (!data && count > 0)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tensor '%s': data is NULL", value->name);
+    return TSR_OK;
+}
+
+/* NULL if the session does not keep it. */
+static tsr_kept_output *find_kept(const tsr_session *session, int value) {
+    for (int i = 0; i < session->kept_count; i++)
+        if (session->kept_outputs[i].value == value)
+            return &session->kept_outputs[i];
+    return NULL;
+}
+
+/* Which of these values has the name; TSR_NONE if none. */
+static int find_named(const tsr_graph *graph, const int *values, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(graph->values[values[i]].name, name) == 0)
+            return i;
+    return TSR_NONE;
+}
+
+/* Which of the graph's inputs has this name, if there can be a run that it is for. */
+static tsr_status find_input(const tsr_session *session, const char *name, int *index) {
+    const tsr_graph *graph = session->graph;
+    TSR_TRY(tsr_session_check_can_run(session));
+    *index = find_named(graph, graph->inputs, graph->input_count, name);
+    if (*index == TSR_NONE)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there is no input '%s'; the inputs are: %s",
+                        graph->file, name,
+                        tsr_names_of(graph, graph->inputs, graph->input_count).text);
+    return TSR_OK;
+}
+
+static tsr_status fail_no_textures(const tsr_session *session) {
+    return tsr_fail(TSR_UNSUPPORTED, "%s: the backend '%s' has no textures", session->graph->file,
+                    session->device->backend->name);
+}
+
+tsr_status tsr_session_set_input(tsr_session *session, const char *name, const float *data,
+                                 size_t count) {
+    int i;
+    if (!session || !name)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_set_input: %s is NULL",
+                        session ? "name" : "session");
+    TSR_TRY(find_input(session, name, &i));
+    const tsr_graph *graph = session->graph;
+    int value = graph->inputs[i];
+    TSR_TRY(tsr_fail_context(check_count(&graph->values[value], data, count), "%s", graph->file));
+    tsr_kept_output *same = find_kept(session, value);
+    if (same && count > 0)
+        memcpy(same->next, data, count * sizeof *data);
+    session->stepping = false;
+    TSR_TRY(session->device->backend->set_input(session->runner, value, data));
+    session->input_set[i] = true;
+    return TSR_OK;
+}
+
+tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
+                                         const tsr_texture *texture, float factor, float summand) {
+    int i;
+    if (!session || !name || !texture)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_set_input_texture: an argument is NULL");
+    const tsr_backend *backend = session->device->backend;
+    const tsr_graph *graph = session->graph;
+    if (!backend->set_input_texture)
+        return fail_no_textures(session);
+    TSR_TRY(find_input(session, name, &i));
+    int value = graph->inputs[i];
+    if (find_kept(session, value))
+        return tsr_fail(TSR_UNSUPPORTED,
+                        "%s: input '%s' is an output, too: it comes from no texture", graph->file,
+                        name);
+    session->stepping = false;
+    TSR_TRY(tsr_fail_context(
+        backend->set_input_texture(session->runner, value, texture, factor, summand),
+        "%s: input '%s'", graph->file, name));
+    session->input_set[i] = true;
+    return TSR_OK;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* The output's value; TSR_NONE if no output has this name. */
+static int find_output(const tsr_graph *graph, const char *name) {
+    int i = find_named(graph, graph->outputs, graph->output_count, name);
+    return i == TSR_NONE ? TSR_NONE : graph->outputs[i];
+}
+
+static tsr_status fail_name(const tsr_graph *graph, const char *name, const char *problem) {
+    return tsr_fail(TSR_INVALID_ARGUMENT, "%s: '%s' %s; the outputs are: %s", graph->file, name,
+                    problem, tsr_names_of(graph, graph->outputs, graph->output_count).text);
+}
+
+/* The tensor that the caller names, or an error that lists the outputs. */
+static tsr_status find_readable(const tsr_session *session, const char *name, int *value) {
+    const tsr_graph *graph = session->graph;
+    *value = find_output(graph, name);
+    if (*value != TSR_NONE)
+        return TSR_OK;
+    *value = tsr_graph_find_value(graph, name);
+    if (*value == TSR_NONE)
+        return fail_name(graph, name, "is no tensor of the model");
+    if (!session->device->backend->can_read(session->runner, *value))
+        return fail_name(graph, name, "is neither an output nor a tensor that was kept");
+    return TSR_OK;
+}
+
+static void copy_constant(const tsr_value *value, float *data, size_t count) {
+    if (tsr_dtype_is_float(value->dtype)) {
+        memcpy(data, value->data, count * sizeof *data);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        data[i] = (float)((const int64_t *)value->data)[i];
+}
+
+tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
+                                  size_t count) {
+    if (!session || !name)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_get_output: %s is NULL",
+                        session ? "name" : "session");
+    TSR_TRY(tsr_session_check_submitted(session));
+    int index;
+    TSR_TRY(find_readable(session, name, &index));
+    const tsr_value *value = &session->graph->values[index];
+    TSR_TRY(tsr_fail_context(check_count(value, data, count), "%s", session->graph->file));
+    if (count == 0)
+        return TSR_OK;
+    const tsr_kept_output *same = find_kept(session, index);
+    if (same)
+        memcpy(data, tsr_session_kept_run(session, same), count * sizeof *data);
+    else if (value->data)
+        copy_constant(value, data, count);
+    else
+        return session->device->backend->get_output(session->runner, index, data);
+    return TSR_OK;
+}
+
+tsr_status tsr_session_output_texture(tsr_session *session, const char *name,
+                                      tsr_texture *texture) {
+    if (!session || !name || !texture)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_output_texture: an argument is NULL");
+    const tsr_backend *backend = session->device->backend;
+    const char *file = session->graph->file;
+    if (!backend->output_texture)
+        return fail_no_textures(session);
+    if (!session->texture_outputs || session->plan_only)
+        return tsr_fail(TSR_INVALID_ARGUMENT,
+                        "%s: the session was not made with tsr_session_desc.texture_outputs", file);
+    int index = find_output(session->graph, name);
+    if (index == TSR_NONE)
+        return fail_name(session->graph, name, "is no output");
+    if (session->graph->values[index].data || find_kept(session, index))
+        return tsr_fail(TSR_UNSUPPORTED,
+                        "%s: output '%s' is a constant or an input: no pass writes it", file, name);
+    return backend->output_texture(session->runner, index, texture);
+}

@@ -131,6 +131,34 @@ for backend in "${gpus[@]}"; do check "NaN and infinity on $backend as on cpu" c
 head -c 2000 "$sketch" >cut.png
 expect 2 'cut.png' run "$generator" -i cut.png --backend cpu
 
+# ---- pipes and devices instead of files --------------------------------------------------------------
+
+# Nobody writes to the pipe, or one writes to it once: nothing waits, and nothing is read.
+mkfifo pipe.onnx pipe.npy
+no_file='this is a device or pipe, not a file'
+refuses_pipe() { # refuses_pipe NAME CONTENT ARGUMENTS...: which name the pipe NAME
+    local pipe=$1 content=$2
+    shift 2
+    expect_of "tessera $*" 2 "$pipe: $no_file" timeout 60 "$tool" "$@"
+    timeout 60 sh -c "cat $content >$pipe" 2>/dev/null &
+    expect_of "tessera $*, written once" 2 "$pipe: $no_file" timeout 60 "$tool" "$@"
+    kill $! 2>/dev/null
+    wait $! 2>/dev/null
+}
+refuses_pipe pipe.onnx small.onnx info pipe.onnx
+refuses_pipe pipe.onnx small.onnx run pipe.onnx -i "$sketch" --backend cpu
+refuses_pipe pipe.onnx small.onnx bench pipe.onnx --backend cpu
+refuses_pipe pipe.onnx small.onnx compare pipe.onnx --backends cpu
+refuses_pipe pipe.npy small.npy bench small.onnx -i pipe.npy --backend cpu
+expect 2 "/dev/zero: $no_file" bench /dev/zero
+mkdir -p folder/test
+mkfifo folder/test/model.onnx folder/pipe.png
+cp "$sketch" folder/
+expect_of 'a pipe instead of model.onnx' 1 "model.onnx: $no_file" timeout 60 "$tool" check --backend cpu folder/test
+expect_of 'a pipe in a folder of inputs' 1 "left out: folder/pipe.png: $no_file" \
+    timeout 60 "$tool" run small.onnx -i folder -o made --backend cpu
+check 'the file beside it is done' test -s "made/$(basename "$sketch")"
+
 # ---- too little memory -------------------------------------------------------------------------------
 
 if truncate -s 8T huge.onnx 2>err; then

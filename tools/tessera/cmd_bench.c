@@ -74,7 +74,7 @@ static tsr_status copy_arguments(bench_options *o, int argc, char **argv) {
 }
 
 int cmd_bench(int argc, char **argv) {
-    bench_options o = {.runs = 10, .warmup = 2};
+    bench_options o = {.job.reread = true, .runs = 10, .warmup = 2};
     const option own[] = {
         {"runs", 'n', "N", "steady runs to time (10)", OPTION_INT, &o.runs, 1, NULL},
         {"warmup", 0, "N", "runs before those, besides the first (2)", OPTION_INT, &o.warmup, 0,

@@ -236,6 +236,8 @@ tsr_status job_load(const job *j, const job_input *input, const char *path, tens
 
 static tsr_status load_input(const job *j, job_input *input, const char *path) {
     tsr_tensor_info *info = &input->info;
+    if (j->options->reread)
+        TRY(file_check_regular(path));
     TRY(job_load(j, input, path, &input->tensor));
     input->given = true;
     info->shape = input->tensor.shape;

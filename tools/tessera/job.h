@@ -10,7 +10,8 @@ typedef struct job_options {
     char *adapter;
     int precision, gpu, seed, tune_ms;
     bool cpu_fallback, allow_nan, poison, no_tune;
-    bool many; /* an input may be a folder, a pattern or a pipe: see source.h */
+    bool many;   /* an input may be a folder, a pattern or a pipe: see source.h */
+    bool reread; /* other processes read the inputs again: they must be files */
     text_list inputs, dims, shapes;
     image_options image;
 } job_options;

@@ -233,12 +233,18 @@ static tsr_status next_frame(source *s, source_item *item) {
     return item->name ? TSR_OK : fail_name();
 }
 
+/* A pipe among the files of a folder would hold all of them up. */
+static tsr_status load_file(const source *s, int64_t at, tensor *made) {
+    TRY(file_check_regular(s->paths[at]));
+    return job_load(s->job, s->input, s->paths[at], made);
+}
+
 static tsr_status next_file(source *s, source_item *item) {
     for (; s->at < s->path_count; s->at++) {
         if (s->at % s->shard.count != s->shard.index)
             continue;
         const char *path = s->paths[s->at];
-        tsr_status status = job_load(s->job, s->input, path, &item->tensor);
+        tsr_status status = load_file(s, s->at, &item->tensor);
         if (status == TSR_OUT_OF_MEMORY)
             return status;
         if (status == TSR_OK) {
@@ -272,7 +278,7 @@ tsr_status source_shape(source *s, tsr_shape *shape) {
     tsr_status status = TSR_INVALID_ARGUMENT;
     if (s->paths)
         for (int64_t i = 0; i < s->path_count && status != TSR_OK; i++) {
-            status = job_load(s->job, s->input, s->paths[i], &first);
+            status = load_file(s, i, &first);
             if (status == TSR_OUT_OF_MEMORY)
                 return status;
         }

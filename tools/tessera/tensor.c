@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 bool dtype_is_integer(tsr_dtype dtype) {
     return dtype != TSR_F32 && dtype != TSR_F16 && dtype != TSR_F64;
@@ -185,6 +186,13 @@ static tsr_status read_all(FILE *file, const char *path, unsigned char **bytes, 
         return fail(TSR_IO, "%s: %s", path, strerror(errno));
     }
     return TSR_OK;
+}
+
+tsr_status file_check_regular(const char *path) {
+    struct stat place;
+    bool readable = stat(path, &place) != 0 || S_ISREG(place.st_mode) || S_ISDIR(place.st_mode);
+    return readable ? TSR_OK /* or reading it says better what is wrong */
+                    : fail(TSR_IO, "%s: this is a device or pipe, not a file", path);
 }
 
 tsr_status file_read(const char *path, unsigned char **bytes, size_t *size) {

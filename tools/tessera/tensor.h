@@ -35,6 +35,8 @@ label shape_label(const tsr_shape *shape);                    /* "[1, 3, ?, 256]
 label info_label(const tsr_tensor_info *info);                /* "[batch, 3, ?, 256]" */
 label position_label(const tsr_shape *shape, size_t element); /* "[0, 2, 17, 4]" */
 
+/* Refuses devices and pipes: they may block, never end, or give their bytes only once. */
+tsr_status file_check_regular(const char *path);
 /* The whole file (malloc). */
 tsr_status file_read(const char *path, unsigned char **bytes, size_t *size);
 /* Does the name end in one of ".npy", ".PNG", ...? Case does not matter. */

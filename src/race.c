@@ -30,6 +30,7 @@ typedef struct race {
     tsr_graph *graph; /* of the one node */
     int count;
     entrant *entrants;
+    bool starved; /* see tsr_race_result */
 } race;
 
 static tsr_status out_of_memory(const tsr_graph *graph) {
@@ -99,6 +100,13 @@ static void leave(const race *r, entrant *e) {
     e->runner = NULL;
 }
 
+/* For this reason; TSR_OK: it is no reason. */
+static void leave_if_failed(race *r, entrant *e, tsr_status status) {
+    r->starved |= status == TSR_OUT_OF_MEMORY;
+    if (status != TSR_OK)
+        leave(r, e);
+}
+
 /* By the device's clock if it has one. */
 static tsr_status time_run(const race *r, const entrant *e, double *ms) {
     const tsr_backend *backend = r->device->backend;
@@ -156,12 +164,11 @@ static void drop_hopeless(const race *r) {
 }
 
 /* False: the time is over. */
-static bool run_all(const race *r, const tsr_runner_options *options) {
+static bool run_all(race *r, const tsr_runner_options *options) {
     for (int i = 0; i < r->count; i++) {
         if (tsr_clock_ms() > r->deadline)
             return false;
-        if (enter(r, options, &r->entrants[i]) != TSR_OK)
-            leave(r, &r->entrants[i]);
+        leave_if_failed(r, &r->entrants[i], enter(r, options, &r->entrants[i]));
     }
     for (int round = -WARM_UP; round < ROUNDS; round++) {
         for (int i = 0; i < r->count; i++) {
@@ -169,8 +176,8 @@ static bool run_all(const race *r, const tsr_runner_options *options) {
             double ms = 0;
             if (tsr_clock_ms() > r->deadline)
                 return false;
-            if (e->runner && time_run(r, e, &ms) != TSR_OK)
-                leave(r, e);
+            if (e->runner)
+                leave_if_failed(r, e, time_run(r, e, &ms));
             e->ms[round < 0 ? 0 : round] = ms;
         }
         if (round == 0)
@@ -181,9 +188,9 @@ static bool run_all(const race *r, const tsr_runner_options *options) {
 
 tsr_status tsr_race(const tsr_device *device, const tsr_graph *graph, int node,
                     const tsr_runner_options *options, const tsr_kernel_offer *offer,
-                    double deadline, const tsr_gpu_kernels **winner) {
+                    double deadline, tsr_race_result *result) {
     race r = {.device = device, .offer = offer, .deadline = deadline};
-    *winner = NULL;
+    *result = (tsr_race_result){0};
     while (offer->kinds[r.count])
         r.count++;
     r.entrants = calloc((size_t)r.count + 1, sizeof *r.entrants);
@@ -195,7 +202,7 @@ tsr_status tsr_race(const tsr_device *device, const tsr_graph *graph, int node,
     for (int i = 0; i < r.count; i++)
         r.entrants[i].kernels = offer->kinds[i];
     if (run_all(&r, options))
-        *winner = find_winner(&r);
+        *result = (tsr_race_result){find_winner(&r), r.starved};
     for (int i = 0; i < r.count; i++)
         leave(&r, &r.entrants[i]);
     tsr_graph_destroy(r.graph);

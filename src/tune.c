@@ -130,16 +130,19 @@ static const tsr_gpu_kernels *load(const tuner *t, const tsr_cache_key *key) {
 /* ---- choosing -------------------------------------------------------------------------------- */
 
 static tsr_status measure(tuner *t, int node, const tsr_cache_key *key,
-                          const tsr_gpu_kernels **winner) {
+                          const tsr_gpu_kernels **kernels) {
+    tsr_race_result result;
     const tsr_node *layer = &t->graph->nodes[node];
     tsr_log(TSR_LOG_INFO, "tuning layer %d of %d: '%s' (%s)", node + 1, t->graph->node_count,
             layer->name, tsr_node_op_name(layer));
-    TSR_TRY(tsr_race(t->device, t->graph, node, t->options, &t->offer, t->deadline, winner));
-    if (!*winner)
+    TSR_TRY(tsr_race(t->device, t->graph, node, t->options, &t->offer, t->deadline, &result));
+    *kernels = result.winner;
+    if (!result.winner)
         return TSR_OK;
     t->tuning->measured++;
-    remember(t->device, key, *winner);
-    tsr_cache_store(key, (*winner)->name, strlen((*winner)->name));
+    remember(t->device, key, result.winner);
+    if (!result.starved)
+        tsr_cache_store(key, result.winner->name, strlen(result.winner->name));
     return TSR_OK;
 }
 

@@ -1,5 +1,6 @@
 /* Which kernels compute each convolution and matrix product. Every kind of layer is measured once:
- * the device remembers the choice, the cache on disk keeps it for other processes. */
+ * the device remembers the choice, the cache on disk keeps it for other processes, unless some
+ * kernels were left out for want of memory, which may pass. */
 #ifndef TSR_TUNE_H
 #define TSR_TUNE_H
 
@@ -17,11 +18,16 @@ typedef struct tsr_tuning {
 tsr_status tsr_tune(tsr_device *device, tsr_graph *graph, const tsr_runner_options *options,
                     int budget_ms, tsr_tuning *tuning);
 
-/* Runs one node by itself with each kind of kernels in turns and names the fastest in *winner, the
- * device's own where no other is clearly faster; NULL if none can compute it, or the time is over
- * before all are measured. deadline: on tsr_clock_ms(). */
+typedef struct tsr_race_result {
+    const tsr_gpu_kernels *winner;
+    bool starved; /* some found no memory: where there is more, others may win */
+} tsr_race_result;
+
+/* Runs one node by itself with each kind of kernels in turns and names the fastest, the device's
+ * own where no other is clearly faster; NULL if none can compute it, or the time is over before all
+ * are measured. deadline: on tsr_clock_ms(). */
 tsr_status tsr_race(const tsr_device *device, const tsr_graph *graph, int node,
                     const tsr_runner_options *options, const tsr_kernel_offer *offer,
-                    double deadline, const tsr_gpu_kernels **winner);
+                    double deadline, tsr_race_result *result);
 
 #endif

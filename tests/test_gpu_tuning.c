@@ -19,6 +19,11 @@
     "pads=1,1,1,1; MatMul t k{28,11} -> y"
 enum { KINDS_OF_LAYERS = 3, LONG = 600000 };
 
+/* Small ones, which differ in attributes alone. */
+#define TWO_LAYERS                                                                                 \
+    "Conv x[1,4,9,9] w{4,4,3,3} -> a pads=1,1,1,1; "                                               \
+    "Conv a v{4,4,3,3} -> y pads=2,2,2,2 dilations=2,2"
+
 static const tsr_session_desc measured = {.tune_ms = LONG}, as_by_default = {0},
                               planned = {.tune_ms = LONG, .plan_only = true},
                               never = {.tune_ms = -1};
@@ -74,6 +79,16 @@ static bool is_choice(const char *path) {
     size_t size;
     free(read_bytes(path, &size));
     return size < 64;
+}
+
+static void count_choice(const char *path, void *count) {
+    *(int *)count += is_choice(path);
+}
+
+static void remove_choice(const char *path, void *user) {
+    (void)user;
+    if (is_choice(path))
+        assert_int_equal(unlink(path), 0);
 }
 
 typedef struct names {
@@ -133,17 +148,15 @@ static void test_measured_once(void **state) {
 static void test_kinds(void **state) {
     (void)state;
     need_gpu();
-    const char *text = "Conv x[1,4,9,9] w{4,4,3,3} -> a pads=1,1,1,1; "
-                       "Conv a v{4,4,3,3} -> y pads=2,2,2,2 dilations=2,2";
     const tsr_session_desc half = {.tune_ms = LONG, .precision = TSR_FP16};
     tsr_device *device = open_device(TSR_KERNELS_AUTO);
-    assert_int_equal(run_text(device, text, &measured).tuned, 2);
-    assert_int_equal(run_text(device, text, &half).tuned, 2);
-    assert_int_equal(run_text(device, text, &measured).tuned, 0);
+    assert_int_equal(run_text(device, TWO_LAYERS, &measured).tuned, 2);
+    assert_int_equal(run_text(device, TWO_LAYERS, &half).tuned, 2);
+    assert_int_equal(run_text(device, TWO_LAYERS, &measured).tuned, 0);
     tsr_device_destroy(device);
     device = make_device(&(tsr_device_desc){
         .backend = gpu_backend(), .max_uniform_block_bytes = 2048, .max_buffer_bytes = 1 << 24});
-    assert_int_equal(run_text(device, text, &measured).tuned, 2);
+    assert_int_equal(run_text(device, TWO_LAYERS, &measured).tuned, 2);
     tsr_device_destroy(device);
 }
 
@@ -225,6 +238,62 @@ static void test_no_winner(void **state) {
     tsr_device_destroy(device);
 }
 
+/* ---- failures -------------------------------------------------------------------------------- */
+
+/* What fails, and how, on the device of choices_after(). */
+static struct {
+    const tsr_backend *backend; /* that the device really has */
+    tsr_status status;
+    const char *kernels; /* no runner is made with them alone; NULL: with all */
+    int submits;         /* that work before one fails; -1: all do */
+} failing;
+
+static tsr_status failing_create(tsr_backend_device *device, const tsr_graph *graph,
+                                 const tsr_runner_options *options, tsr_runner **runner) {
+    if (failing.kernels && graph->node_count == 1 && options->kernels &&
+        strcmp(options->kernels[0]->name, failing.kernels) == 0)
+        return tsr_fail(failing.status, "no runner is to be made");
+    return failing.backend->runner_create(device, graph, options, runner);
+}
+
+static tsr_status failing_submit(tsr_runner *runner) {
+    if (failing.submits >= 0 && failing.submits-- == 0)
+        return tsr_fail(failing.status, "no run is to be submitted");
+    return failing.backend->submit(runner);
+}
+
+/* How many choices for two layers are on disk once kernels have failed so. */
+static int choices_after(tsr_status status, const char *kernels, int submits) {
+    tsr_device *device = open_device(TSR_KERNELS_AUTO);
+    failing.backend = device->backend;
+    failing.status = status;
+    failing.kernels = kernels;
+    failing.submits = submits;
+    tsr_backend backend = *device->backend;
+    backend.runner_create = failing_create;
+    backend.submit = failing_submit;
+    device->backend = &backend;
+    assert_int_equal(run_text(device, TWO_LAYERS, &measured).tuned, 2);
+    assert_int_equal(run_text(device, TWO_LAYERS, &measured).tuned, 0);
+    device->backend = failing.backend;
+    tsr_device_destroy(device);
+    int count = 0;
+    each_entry(cache_folder, count_choice, &count);
+    each_entry(cache_folder, remove_choice, NULL);
+    return count;
+}
+
+/* A want of memory may pass: what was chosen meanwhile is not kept. */
+static void test_failures(void **state) {
+    (void)state;
+    need_gpu();
+    const names kinds = kinds_here();
+    assert_int_equal(choices_after(TSR_OUT_OF_MEMORY, kinds.list[0], -1), 0);
+    assert_int_equal(choices_after(TSR_UNSUPPORTED, kinds.list[0], -1), 2);
+    assert_int_equal(choices_after(TSR_OUT_OF_MEMORY, NULL, 1), 1);
+    assert_int_equal(choices_after(TSR_DEVICE, NULL, 1), 2);
+}
+
 int main(void) {
     /* Mesa's own cache would land in folders that are gone before its threads are done. */
     setenv("MESA_SHADER_CACHE_DIR", TSR_BUILD_DIR, 0);
@@ -233,7 +302,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_measured_once), TEST(test_kinds),       TEST(test_without_a_folder),
         TEST(test_not_asked_for), TEST(test_little_time), TEST(test_every_choice),
-        TEST(test_no_winner),
+        TEST(test_no_winner),     TEST(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -1,15 +1,13 @@
 /* Sessions on a GPU backend from their making to their end: what is asked of them, in every order;
- * beside those of other backends; threads; nothing left behind. */
+ * nothing left behind. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "backend/backend.h"
 #include "onnx_writer.h"
 #include "support/backends.h"
 #include "support/memory.h"
 #include "support/sessions.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -132,146 +130,6 @@ static void test_sessions_in_turns(void **state) {
     tsr_session_destroy(sessions[3]);
     tsr_session_destroy(sessions[2]);
     close_fixture(&f);
-}
-
-/* ---- devices and backends beside each other -------------------------------------------------- */
-
-enum { MAX_TOGETHER = 8 };
-
-/* Two of the backend under test and one of each other that has a device here. */
-static int choose_backends(const char *names[MAX_TOGETHER]) {
-    int count = 0;
-    names[count++] = gpu_backend();
-    for (int i = 0; tsr_backends[i]; i++) {
-        tsr_device *device;
-        if (tsr_device_create(&(tsr_device_desc){.backend = tsr_backends[i]->name}, &device) !=
-            TSR_OK)
-            continue;
-        tsr_device_destroy(device);
-        assert_true(count < MAX_TOGETHER);
-        names[count++] = tsr_backends[i]->name;
-    }
-    assert_true(count > 2);
-    return count;
-}
-
-static void test_devices_in_turns(void **state) {
-    (void)state;
-    need_gpu();
-    const char *names[MAX_TOGETHER];
-    tsr_device *devices[MAX_TOGETHER];
-    tsr_session *sessions[MAX_TOGETHER];
-    tsr_model *model = make_model(MIXED_NET);
-    unsigned count = (unsigned)choose_backends(names);
-    for (unsigned i = 0; i < count; i++) {
-        devices[i] = make_device_of(names[i]);
-        sessions[i] = make_session(devices[i], model, &poisoned);
-    }
-    for (unsigned round = 0; round < 3; round++) {
-        for (unsigned i = 0; i < count; i++)
-            set_inputs(sessions[i], 10 * round + i);
-        for (unsigned i = 0; i < count; i++)
-            EXPECT_OK(tsr_session_submit(sessions[i]));
-        for (unsigned i = 0; i < count; i++)
-            expect_output(sessions[i], model, "y", 10 * round + i, 1e-5);
-    }
-    for (unsigned i = 0; i < count; i++) {
-        tsr_session_destroy(sessions[i]);
-        tsr_device_destroy(devices[i]);
-    }
-    tsr_model_free(model);
-}
-
-typedef struct worker {
-    const char *backend;
-    const tsr_model *model;
-    elements expected;
-    unsigned seed;
-    char failure[512]; /* cmocka's assertions work on the main thread only */
-} worker;
-
-static tsr_status run_once(worker *w, elements *output) {
-    tsr_device *device = NULL;
-    tsr_session *session = NULL;
-    tsr_status status = tsr_device_create(&(tsr_device_desc){.backend = w->backend}, &device);
-    if (status == TSR_OK)
-        status = tsr_session_create(device, w->model, &poisoned, &session);
-    float input[3 * 9 * 14];
-    for (size_t i = 0; i < sizeof input / sizeof *input; i++)
-        input[i] = (float)((i * w->seed) % 17) / 17;
-    if (status == TSR_OK)
-        status = tsr_session_set_input(session, "x", input, sizeof input / sizeof *input);
-    if (status == TSR_OK)
-        status = tsr_session_run(session);
-    if (status == TSR_OK)
-        status = tsr_session_get_output(session, "y", output->values, output->count);
-    if (status != TSR_OK)
-        snprintf(w->failure, sizeof w->failure, "%s", tsr_last_error());
-    tsr_session_destroy(session);
-    tsr_device_destroy(device);
-    return status;
-}
-
-static void *work(void *user) {
-    worker *w = user;
-    for (int round = 0; round < 8; round++) {
-        elements output = {w->expected.count, malloc(w->expected.count * sizeof(float))};
-        if (output.values && run_once(w, &output) == TSR_OK &&
-            memcmp(output.values, w->expected.values, output.count * sizeof(float)))
-            snprintf(w->failure, sizeof w->failure, "another result in round %d", round);
-        free(output.values);
-        if (*w->failure)
-            return NULL;
-    }
-    return NULL;
-}
-
-static void test_threads(void **state) {
-    (void)state;
-    need_gpu();
-    const char *names[MAX_TOGETHER];
-    tsr_model *model = make_model(MIXED_NET);
-    pthread_t threads[MAX_TOGETHER];
-    static worker workers[MAX_TOGETHER];
-    unsigned count = (unsigned)choose_backends(names);
-    for (unsigned i = 0; i < count; i++) {
-        workers[i] = (worker){.backend = names[i], .model = model, .seed = i + 2};
-        workers[i].expected.count = 5 * 18 * 28;
-        workers[i].expected.values = malloc(workers[i].expected.count * sizeof(float));
-        assert_non_null(workers[i].expected.values);
-        EXPECT_OK(run_once(&workers[i], &workers[i].expected));
-    }
-    for (unsigned i = 0; i < count; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
-    for (unsigned i = 0; i < count; i++) {
-        pthread_join(threads[i], NULL);
-        free(workers[i].expected.values);
-    }
-    for (unsigned i = 0; i < count; i++)
-        if (*workers[i].failure)
-            fail_msg("thread %u, %s: %s", i, names[i], workers[i].failure);
-    tsr_model_free(model);
-}
-
-static void create_listed(void *user, const tsr_device_desc *desc, const tsr_device_info *info,
-                          const char *reason) {
-    assert_true((info == NULL) == (reason != NULL));
-    if (!info || strcmp(info->backend, gpu_backend()))
-        return;
-    tsr_device *device = make_device(desc);
-    tsr_device_info again;
-    EXPECT_OK(tsr_device_get_info(device, &again));
-    assert_string_equal(again.name, info->name);
-    tsr_device_destroy(device);
-    ++*(int *)user;
-}
-
-static void test_listed_devices_work(void **state) {
-    (void)state;
-    need_gpu();
-    int count = 0;
-    tsr_list_devices(create_listed, &count);
-    assert_true(count >= 1);
 }
 
 /* ---- nothing left behind --------------------------------------------------------------------- */
@@ -480,9 +338,6 @@ int main(void) {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_runs_in_flight),
         cmocka_unit_test(test_sessions_in_turns),
-        cmocka_unit_test(test_devices_in_turns),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_listed_devices_work),
         cmocka_unit_test(test_no_growth),
         cmocka_unit_test(test_many_devices),
         cmocka_unit_test(test_more_than_memory),

@@ -8,6 +8,7 @@
 #include "webgpu/device.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -244,12 +245,28 @@ static void test_lost(void **state) {
     tsr_model_free(model);
 }
 
+/* ---- drivers --------------------------------------------------------------------------------- */
+
+/* They are not pulled away from under others that use them when the last device goes. */
+static void test_drivers_stay(void **state) {
+    need_backend("webgpu");
+    tsr_device_info info;
+    EXPECT_OK(tsr_device_get_info(gpu_device((backend_limits){0}), &info));
+    bool vulkan = strncmp(info.version, "Vulkan", 6) == 0;
+    close_backends(state);
+    if (!vulkan)
+        skip();
+    void *loader = dlopen("libvulkan.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    assert_non_null(loader);
+    dlclose(loader);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choice),        cmocka_unit_test(test_limits_reported),
         cmocka_unit_test(test_binding_limit), cmocka_unit_test(test_many_workgroups),
         cmocka_unit_test(test_no_textures),   cmocka_unit_test(test_broken_kernels),
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_lost),          cmocka_unit_test(test_drivers_stay),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -28,9 +28,8 @@ static tsr_status make_current(tsr_backend_device *d) {
     EGLint error = eglGetError();
     if (error == EGL_CONTEXT_LOST)
         return fail_lost(d);
-    return tsr_fail(TSR_DEVICE,
-                    "eglMakeCurrent failed (0x%x): is the device in use on another thread?",
-                    (unsigned)error);
+    return tsr_fail(TSR_DEVICE, "eglMakeCurrent failed (0x%x)%s", (unsigned)error,
+                    error == EGL_BAD_ACCESS ? ": is the device in use on another thread?" : "");
 }
 
 static void restore_current(tsr_backend_device *d) {

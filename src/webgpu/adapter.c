@@ -2,6 +2,7 @@
 
 #include "webgpu/library.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -158,6 +159,20 @@ static tsr_status fail_choice(const tsr_adapters *a, const tsr_device_desc *desc
     return tsr_fail(TSR_NO_DEVICE, "there is no WebGPU adapter %d, only %s", desc->gpu, names);
 }
 
+/* Vulkan's loader unloads drivers with the process's last instance, though a driver may share code
+ * and state with its OpenGL ES, which other threads may be inside of. The first instance that found
+ * an adapter is therefore never released. */
+static void keep_drivers(const tsr_adapters *a) {
+    static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+    static WGPUInstance kept;
+    pthread_mutex_lock(&keeping);
+    if (!kept) {
+        kept = a->instance;
+        a->api->InstanceAddRef(kept);
+    }
+    pthread_mutex_unlock(&keeping);
+}
+
 tsr_status tsr_adapters_open(const tsr_device_desc *desc, tsr_adapters *a, tsr_adapter **chosen) {
     *a = (tsr_adapters){0};
     *chosen = NULL;
@@ -171,6 +186,7 @@ tsr_status tsr_adapters_open(const tsr_device_desc *desc, tsr_adapters *a, tsr_a
     }
     if (!a->count)
         return fail_none(a);
+    keep_drivers(a);
     return desc && !*chosen ? fail_choice(a, desc) : TSR_OK;
 }
 

@@ -8,9 +8,13 @@ static int64_t greatest_common_divisor(int64_t a, int64_t b) {
 }
 
 void tsr_lower_steps(tsr_pass *pass, const tsr_window *w, int64_t steps[2]) {
-    for (int i = 0; i < 2; i++)
+    int64_t uniform[2];
+    for (int i = 0; i < 2; i++) {
         steps[i] = w->stride[i] / greatest_common_divisor(w->stride[i], w->dilation[i]);
-    tsr_pass_ints(pass, "steps", (int)steps[0], (int)steps[1], 0, 0);
+        /* A step as long as the kernel ends a loop as well, and tap + step stays an integer. */
+        uniform[i] = steps[i] < w->kernel[i] ? steps[i] : w->kernel[i];
+    }
+    tsr_pass_ints(pass, "steps", (int)uniform[0], (int)uniform[1], 0, 0);
 }
 
 bool tsr_phase_tap(const tsr_window *w, const int64_t phase[2], const int64_t index[2],

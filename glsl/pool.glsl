@@ -28,7 +28,7 @@ vec4 kernel(int n, int t, int y, int x) {
         for (int kx = columns.x; kx < columns.y; kx++) {
             int ix = start.x + kx * window_x.z;
             vec4 v = A_fetch(k, iy, ix);
-            bvec4 better = any ? greaterThan(v, best) : bvec4(true);
+            bvec4 better = any ? tsr_larger(v, best) : bvec4(true);
             any = true;
             sum += v;
             best = mix(best, v, better);

@@ -8,7 +8,7 @@ uniform ivec4 counted;  // average: positions before and behind the image that c
 
 #if MODE == 0
 #define BEGIN uintBitsToFloat(0xff800000u) // minus infinity
-#define COMBINE(a, b) max(a, b)
+#define COMBINE(a, b) mix(a, b, tsr_larger(b, a))
 #else
 #define BEGIN 0.0
 #define COMBINE(a, b) ((a) + (b))

@@ -21,6 +21,12 @@ uniform vec2 O_inverse; // 1 / columns of a tile, 1 / H
 uniform ivec2 O_begin; // its first texel in the texture: others may lie beside it
 ivec3 o_texel; // the one being computed, relative to that: column, row, plane
 
+// NaN shall stay NaN, on drivers that have it. max() and its like lose it, exp() on some, and drivers make max() of a
+// comparison that selects one of its sides.
+vec4 tsr_keep_nan(vec4 v, vec4 result) { return mix(result, v, isnan(v)); }
+// Does v take the place of the largest element so far? NaN does, and stays.
+bvec4 tsr_larger(vec4 v, vec4 best) { return bvec4(uvec4(greaterThan(v, best)) | uvec4(isnan(v))); }
+
 // A pass's table of weights, where it has one.
 uniform sampler2D table;
 uniform vec2 table_inverse; // 1 / columns, 1 / rows

@@ -8,7 +8,7 @@ uniform vec4 factor; // x: of the result
 
 #if OPERATION == 1
 #define NEUTRAL -3.402823466e38
-#define COMBINE(a, b) max(a, b)
+#define COMBINE(a, b) mix(a, b, tsr_larger(b, a))
 #else
 #define NEUTRAL 0.0
 #define COMBINE(a, b) ((a) + (b))
@@ -21,7 +21,7 @@ vec4 mapped(vec4 v) {
     v -= subtracted;
     return v * v;
 #elif MAP == 2
-    return exp(v - subtracted);
+    return tsr_exp(v - subtracted, vec2(0.0));
 #else
     return v;
 #endif
@@ -73,7 +73,8 @@ vec4 kernel(int n, int t, int y, int x) {
         total = COMBINE(total, sum);
     }
 #if FOLD
-    total = vec4(COMBINE(COMBINE(total.x, total.y), COMBINE(total.z, total.w)));
+    total = COMBINE(total, total.yxwz);
+    total = COMBINE(total, total.zwxy);
 #endif
     return total * factor.x;
 }

@@ -10,6 +10,6 @@ vec4 kernel(int n, int t, int y, int x) {
     }
     EACH_TILE(most = mix(most, max(most, v), holds))
     float maximum = max(max(most.x, most.y), max(most.z, most.w));
-    EACH_TILE(sum = mix(sum, sum + exp(v - maximum), holds))
+    EACH_TILE(sum = mix(sum, sum + tsr_exp(v - maximum, vec2(0.0)), holds))
     return vec4(maximum, sum.x + sum.y + (sum.z + sum.w), 0.0, 0.0);
 }

@@ -1,17 +1,21 @@
 // Unary operators, one function each: p holds the operator's float attributes (tsr_unary_params).
-vec4 tsr_relu(vec4 v, vec2 p) { return max(v, 0.0); }
-vec4 tsr_leaky_relu(vec4 v, vec2 p) { return max(v, 0.0) + p.x * min(v, 0.0); }
+// Of NaN they make NaN: see glsl/prelude.glsl. A comparison with it is false.
+vec4 tsr_relu(vec4 v, vec2 p) { return tsr_keep_nan(v, max(v, 0.0)); }
+vec4 tsr_leaky_relu(vec4 v, vec2 p) { return mix(v, p.x * v, lessThan(v, vec4(0.0))); }
 // exp overflows beyond 88: bounded, since drivers disagree on infinities.
-vec4 tsr_sigmoid(vec4 v, vec2 p) { return 1.0 / (1.0 + exp(clamp(-v, -87.0, 87.0))); }
+vec4 tsr_sigmoid(vec4 v, vec2 p) { return tsr_keep_nan(v, 1.0 / (1.0 + exp(clamp(-v, -87.0, 87.0)))); }
 // 1 - 2 / (e^2x + 1) cancels near zero: there the series x - x^3/3 + 2x^5/15 is exact to 1e-8.
 vec4 tsr_tanh(vec4 v, vec2 p) {
     vec4 far = 1.0 - 2.0 / (exp(2.0 * clamp(v, -15.0, 15.0)) + 1.0), s = v * v;
     vec4 near = v * (1.0 - s * (1.0 / 3.0 - s * (2.0 / 15.0)));
-    return mix(far, near, lessThan(abs(v), vec4(0.05)));
+    return mix(near, far, greaterThanEqual(abs(v), vec4(0.05)));
 }
-vec4 tsr_hard_sigmoid(vec4 v, vec2 p) { return clamp(p.x * v + p.y, 0.0, 1.0); }
+vec4 tsr_hard_sigmoid(vec4 v, vec2 p) {
+    vec4 line = p.x * v + p.y;
+    return tsr_keep_nan(line, clamp(line, 0.0, 1.0));
+}
 vec4 tsr_hard_swish(vec4 v, vec2 p) { return v * clamp(v / 6.0 + 0.5, 0.0, 1.0); }
-vec4 tsr_exp(vec4 v, vec2 p) { return exp(v); }
+vec4 tsr_exp(vec4 v, vec2 p) { return tsr_keep_nan(v, exp(v)); }
 vec4 tsr_neg(vec4 v, vec2 p) { return -v; }
-vec4 tsr_elu(vec4 v, vec2 p) { return mix(p.x * (exp(min(v, 0.0)) - 1.0), v, greaterThan(v, vec4(0.0))); }
-vec4 tsr_clip(vec4 v, vec2 p) { return min(max(v, p.x), p.y); }
+vec4 tsr_elu(vec4 v, vec2 p) { return mix(v, p.x * (exp(min(v, 0.0)) - 1.0), lessThan(v, vec4(0.0))); }
+vec4 tsr_clip(vec4 v, vec2 p) { return tsr_keep_nan(v, min(max(v, p.x), p.y)); }

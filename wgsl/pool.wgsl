@@ -33,7 +33,7 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
         for (var kx = columns.x; kx < columns.y; kx++) {
             let ix = start.x + kx * u.window_x.z;
             let v = A_fetch(k, iy, ix);
-            let better = (v > best) | vec4<bool>(first);
+            let better = tsr_larger(v, best) | vec4<bool>(first);
             first = false;
             sum += v;
             best = select(best, v, better);

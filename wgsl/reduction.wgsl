@@ -21,7 +21,7 @@ fn mapped(v: vec4f, b: vec4f) -> vec4f {
     let d = v - b;
     return d * d;
 #elif MAP == 2
-    return exp(v - b);
+    return tsr_exp(v - b, vec2f());
 #else
     return v;
 #endif
@@ -29,7 +29,7 @@ fn mapped(v: vec4f, b: vec4f) -> vec4f {
 
 fn combine(a: vec4f, b: vec4f) -> vec4f {
 #if OPERATION == 1
-    return max(a, b);
+    return select(a, b, tsr_larger(b, a));
 #else
     return a + b;
 #endif

@@ -1,18 +1,24 @@
 // Unary operators, one function each: p holds the operator's float attributes (tsr_unary_params).
-fn tsr_relu(v: vec4f, p: vec2f) -> vec4f { return max(v, vec4f()); }
-fn tsr_leaky_relu(v: vec4f, p: vec2f) -> vec4f { return max(v, vec4f()) + p.x * min(v, vec4f()); }
+// Of NaN they make NaN: see wgsl/prelude.wgsl. A comparison with it is false.
+fn tsr_relu(v: vec4f, p: vec2f) -> vec4f { return tsr_keep_nan(v, max(v, vec4f())); }
+fn tsr_leaky_relu(v: vec4f, p: vec2f) -> vec4f { return select(v, p.x * v, v < vec4f()); }
 // exp overflows beyond 88: bounded, since drivers disagree on infinities.
-fn tsr_sigmoid(v: vec4f, p: vec2f) -> vec4f { return 1.0 / (1.0 + exp(clamp(-v, vec4f(-87.0), vec4f(87.0)))); }
+fn tsr_sigmoid(v: vec4f, p: vec2f) -> vec4f {
+    return tsr_keep_nan(v, 1.0 / (1.0 + exp(clamp(-v, vec4f(-87.0), vec4f(87.0)))));
+}
 // 1 - 2 / (e^2x + 1) cancels near zero: there the series x - x^3/3 + 2x^5/15 is exact to 1e-8.
 fn tsr_tanh(v: vec4f, p: vec2f) -> vec4f {
     let far = 1.0 - 2.0 / (exp(2.0 * clamp(v, vec4f(-15.0), vec4f(15.0))) + 1.0);
     let s = v * v;
     let near = v * (1.0 - s * (1.0 / 3.0 - s * (2.0 / 15.0)));
-    return select(far, near, abs(v) < vec4f(0.05));
+    return select(near, far, abs(v) >= vec4f(0.05));
 }
-fn tsr_hard_sigmoid(v: vec4f, p: vec2f) -> vec4f { return clamp(p.x * v + p.y, vec4f(), vec4f(1.0)); }
+fn tsr_hard_sigmoid(v: vec4f, p: vec2f) -> vec4f {
+    let line = p.x * v + p.y;
+    return tsr_keep_nan(line, clamp(line, vec4f(), vec4f(1.0)));
+}
 fn tsr_hard_swish(v: vec4f, p: vec2f) -> vec4f { return v * clamp(v / 6.0 + 0.5, vec4f(), vec4f(1.0)); }
-fn tsr_exp(v: vec4f, p: vec2f) -> vec4f { return exp(v); }
+fn tsr_exp(v: vec4f, p: vec2f) -> vec4f { return tsr_keep_nan(v, exp(v)); }
 fn tsr_neg(v: vec4f, p: vec2f) -> vec4f { return -v; }
-fn tsr_elu(v: vec4f, p: vec2f) -> vec4f { return select(p.x * (exp(min(v, vec4f())) - 1.0), v, v > vec4f()); }
-fn tsr_clip(v: vec4f, p: vec2f) -> vec4f { return min(max(v, p.xxxx), p.yyyy); }
+fn tsr_elu(v: vec4f, p: vec2f) -> vec4f { return select(v, p.x * (exp(min(v, vec4f())) - 1.0), v < vec4f()); }
+fn tsr_clip(v: vec4f, p: vec2f) -> vec4f { return tsr_keep_nan(v, min(max(v, p.xxxx), p.yyyy)); }

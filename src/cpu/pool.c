@@ -34,7 +34,7 @@ static int64_t tap_at(const plane *p, int axis, int64_t tap) {
     return p->origin[axis] + tap * p->window->dilation[axis];
 }
 
-/* The largest element's value and position (y, x); a NaN is largest. */
+/* The largest element's value and position (y, x); a NaN is largest, the last of several. */
 static float max_under(const plane *p, int64_t position[2]) {
     taps rows = taps_on_image(p, 0), columns = taps_on_image(p, 1);
     float best = -FLT_MAX; /* of no elements */
@@ -44,7 +44,7 @@ static float max_under(const plane *p, int64_t position[2]) {
         for (int64_t kx = columns.first; kx < columns.end; kx++) {
             int64_t y = tap_at(p, 0, ky), x = tap_at(p, 1, kx);
             float value = p->x[y * p->window->in[1] + x];
-            if (!found || value > best || (isnan(value) && !isnan(best))) {
+            if (!found || value > best || isnan(value)) {
                 found = true;
                 best = value;
                 position[0] = y;

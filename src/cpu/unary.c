@@ -1,6 +1,7 @@
 /* Operators of one element: unary ones and Clip. NaN stays NaN. */
 #include "cpu/call.h"
 
+#include <float.h>
 #include <math.h>
 
 static double clamp(double x, double low, double high) {
@@ -105,8 +106,8 @@ tsr_status tsr_cpu_clip(const tsr_cpu_call *call) {
     const void *x = tsr_call_in(call, 0), *low = tsr_call_in(call, 1), *high = tsr_call_in(call, 2);
     int64_t count = tsr_shape_count(tsr_call_out_shape(call, 0));
     if (tsr_dtype_is_float(tsr_node_in(call->graph, call->node, 0)->dtype))
-        tsr_cpu_apply_clip(low ? *(const float *)low : -INFINITY,
-                           high ? *(const float *)high : INFINITY, x, count, tsr_call_out(call, 0));
+        tsr_cpu_apply_clip(low ? *(const float *)low : -FLT_MAX,
+                           high ? *(const float *)high : FLT_MAX, x, count, tsr_call_out(call, 0));
     else
         clip_int(low, high, x, count, tsr_call_out(call, 0));
     return TSR_OK;

@@ -219,6 +219,14 @@ static tsr_status create_session(const backend_case *c, tsr_device *device, cons
     return tsr_session_create(device, model, &desc, session);
 }
 
+static float next_element(const backend_case *c, random_source *random) {
+    if (c->nans && random_one_in(random, c->nans))
+        return NAN;
+    if (c->infinities && random_one_in(random, c->infinities))
+        return random_one_in(random, 2) ? INFINITY : -INFINITY;
+    return random_float(random, c->mean, c->range);
+}
+
 static tsr_status set_inputs(const backend_case *c, int number, tsr_session *session) {
     random_source random = random_from((uint32_t)number + 1000000);
     tsr_status status = TSR_OK;
@@ -229,7 +237,7 @@ static tsr_status set_inputs(const backend_case *c, int number, tsr_session *ses
         float *elements = malloc((count + 1) * sizeof *elements);
         assert_non_null(elements);
         for (size_t k = 0; k < count; k++)
-            elements[k] = random_float(&random, c->mean, c->range);
+            elements[k] = next_element(c, &random);
         status = tsr_session_set_input(session, info.name, elements, count);
         free(elements);
     }

@@ -23,8 +23,9 @@ typedef struct backend_case {
     const char *text; /* for onnx_case() */
     /* More outputs, of the model and of the session: names separated by commas, NULL for none. */
     const char *outputs, *extra_outputs;
-    float mean, range;  /* inputs lie in mean - range .. mean + range; range 0: 1 */
-    float weights_mean; /* initializers in braces in weights_mean - 1 .. weights_mean + 1 */
+    float mean, range;    /* inputs lie in mean - range .. mean + range; range 0: 1 */
+    int nans, infinities; /* of one in so many elements of the inputs; 0: of none */
+    float weights_mean;   /* initializers in braces in weights_mean - 1 .. weights_mean + 1 */
     backend_limits limits;
     tsr_precision precision;
     bool keep_tensors;  /* compare every tensor that both backends kept */

@@ -36,6 +36,8 @@ void run_op_cases(const op_case *cases, size_t count) {
                                                      .mean = cases[i].mean,
                                                      .range = cases[i].range,
                                                      .weights_mean = cases[i].weights_mean,
+                                                     .nans = cases[i].nans,
+                                                     .infinities = cases[i].infinities,
                                                      .tolerance = cases[i].tolerance});
     expect_no_failed_case();
 }

@@ -10,6 +10,7 @@ typedef struct op_case {
     int opset;
     const char *text;
     float mean, range, weights_mean; /* as in backend_case */
+    int nans, infinities;            /* as in backend_case */
     double tolerance;
     bool big;     /* does not fit the small textures */
     bool no_half; /* 16 bits are too few for it */

@@ -1,0 +1,117 @@
+/* A network that has gone NaN shows NaN: of inputs that hold some, and infinities, a GPU backend
+ * makes what cpu makes. Neither GLSL ES 3.00 nor WGSL says that a driver has NaN: skipped where it
+ * does not. */
+#include "support/op_cases.h"
+#include "support/sessions.h"
+
+#include <math.h>
+
+/* Neg does nothing to keep it. */
+static bool driver_has_nan(void) {
+    tsr_model *model = make_model("Neg x[3] -> y");
+    tsr_session *session = make_session(gpu_device((backend_limits){0}), model, NULL);
+    const float x[3] = {1, NAN, -2};
+    EXPECT_OK(tsr_session_set_input(session, "x", x, 3));
+    EXPECT_OK(tsr_session_run(session));
+    elements y = get_output(session, "y");
+    bool has = isnan(y.values[1]);
+    free(y.values);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    return has;
+}
+
+static void need_nan(void) {
+    need_gpu();
+    if (!driver_has_nan()) {
+        print_message("the driver has no NaN\n");
+        skip();
+    }
+}
+
+enum { MAX_TEXTS = 32 };
+
+/* With NaN alone, then with infinities too, of which 16 bits may make NaN. Sums have few, so that
+ * something else is left. */
+static void run_with_nans(const char *const *texts, size_t count, int opset, int few) {
+    op_case cases[2 * MAX_TEXTS];
+    need_nan();
+    assert_true(count <= MAX_TEXTS);
+    for (size_t i = 0; i < count; i++) {
+        cases[2 * i] = (op_case)CASE(opset, texts[i], .range = 4, .nans = few);
+        cases[2 * i + 1] = (op_case)CASE(opset, texts[i], .range = 4, .nans = 2 * few,
+                                         .infinities = few, .no_half = true);
+    }
+    run_op_cases(cases, 2 * count);
+}
+#define WITH_NANS(texts, ...) run_with_nans(texts, sizeof(texts) / sizeof *(texts), __VA_ARGS__)
+
+static void test_elements(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "Relu x[2,5,7,9] -> y",
+        "LeakyRelu x[2,5,7,9] -> y alpha=0.2",
+        "LeakyRelu x[2,5,7,9] -> y alpha=-0.5",
+        "Sigmoid x[2,5,7,9] -> y",
+        "Tanh x[2,5,7,9] -> y",
+        "HardSigmoid x[2,5,7,9] -> y",
+        "HardSwish x[2,5,7,9] -> y",
+        "Exp x[2,5,7,9] -> y",
+        "Neg x[2,5,7,9] -> y",
+        "Elu x[2,5,7,9] -> y",
+        "Clip x[2,5,7,9] lo<-1 hi<1 -> y",
+        "Clip x[2,5,7,9] lo<-1 hi<9 -> y",
+        "PRelu x[2,5,7,9] s{5,1,1} -> y",
+        "PRelu x[2,5,7,9] s[5,1,1] -> y",
+        "Add x[2,5,7,9] z[2,5,7,9] -> y",
+        "Sub x[2,5,7,9] z[5,1,1] -> y",
+        "Mul x[2,5,7,9] z[2,5,7,9] -> y",
+        "Div x[2,5,7,9] k<3 -> y",
+        "Neg x[2,5,7,9] -> n; Relu n -> r; Mul r k<2 -> m; Clip m lo<-1 hi<1 -> c; Tanh c -> y",
+    };
+    WITH_NANS(texts, 16, 4);
+}
+
+static void test_pools(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "MaxPool x[2,5,17,11] -> y kernel_shape=2,2",
+        "MaxPool x[2,5,17,11] -> y kernel_shape=3,3 strides=2,2 pads=1,1,1,1",
+        "MaxPool x[2,5,5,23] -> y kernel_shape=2,9",
+        "AveragePool x[2,5,17,11] -> y kernel_shape=3,3 pads=1,1,1,1",
+    };
+    WITH_NANS(texts, 13, 7);
+    const op_case others[] = {
+        CASE(13, "MaxPool x[2,5,17,11] -> y i kernel_shape=3,2 strides=2,1 dilations=2,2",
+             .nans = 7, .infinities = 7, .no_half = true), /* rounded elements may be equal */
+        CASE(13, "MaxPool x[1,5,9,9] -> y kernel_shape=3,3 pads=1,1,1,1", .nans = 1),
+        CASE(13, "MaxPool x[1,5,9,19] -> y kernel_shape=3,9 pads=1,1,1,1", .nans = 1),
+    };
+    RUN_CASES(others);
+}
+
+static void test_sums(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "Conv x[1,5,9,19] w{6,5,3,3} b{6} -> c pads=1,1,1,1; Relu c -> y",
+        "ConvTranspose x[1,5,6,9] w{5,6,4,4} -> y strides=2,2 pads=1,1,1,1",
+        "Gemm x[9,13] w{13,7} b{7} -> g; Sigmoid g -> y",
+        "MatMul x[2,9,13] z[2,13,7] -> y",
+        "GlobalAveragePool x[2,50,3,5] -> y",
+        "InstanceNormalization x[2,50,3,5] s{50} b{50} -> y",
+        "Softmax x[40,7] -> y",
+        "Softmax x[2,7,5,9] -> y axis=1",
+        "Softmax x[2,7,5,9] -> y axis=2",
+        "Softmax x[2,7,5,9] -> y axis=3",
+    };
+    WITH_NANS(texts, 13, 60);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_pools),
+        cmocka_unit_test(test_sums),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_backends);
+}

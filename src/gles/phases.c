@@ -5,6 +5,8 @@
 bool tsr_phases_make(const tsr_convolution *conv, bool transposed, const tsr_layout *output,
                      tsr_phases *p) {
     const tsr_window *w = &conv->window;
+    bool dilated = w->dilation[0] > 1 || w->dilation[1] > 1,
+         empty = w->stride[0] > w->kernel[0] || w->stride[1] > w->kernel[1];
     const int64_t size[2] = {output->h, output->w};
     *p = (tsr_phases){.conv = *conv,
                       .transposed = transposed,
@@ -17,7 +19,7 @@ bool tsr_phases_make(const tsr_convolution *conv, bool transposed, const tsr_lay
         p->taps[i] = tsr_divide_up(w->kernel[i], p->count[i]);
         p->size[i] = tsr_divide_up(size[i], p->count[i]);
     }
-    return w->group == 1 && !(transposed && (w->dilation[0] > 1 || w->dilation[1] > 1));
+    return w->group == 1 && !(transposed && (dilated || empty));
 }
 
 int tsr_phases_pad(const tsr_phases *p, int64_t phase, int axis) {

@@ -16,7 +16,8 @@ typedef struct tsr_phases {
     int64_t tiles, outputs; /* of input and output channels */
 } tsr_phases;
 
-/* False for groups, and for phases of dilated kernels. */
+/* False for groups, and for phases of dilated kernels or without any tap, of which there may be as
+ * many as strides have pixels. */
 bool tsr_phases_make(const tsr_convolution *conv, bool transposed, const tsr_layout *output,
                      tsr_phases *phases);
 /* By how many rows (axis 0) or columns a phase's first pixel sees beyond the image. */

@@ -35,11 +35,11 @@ static int64_t count_parts(const tsr_products *p) {
 
 /* Into enough slices for the device, each no larger than a block. */
 static bool cut(const tsr_plan *plan, tsr_products *p) {
-    int64_t area = p->window[0] * p->window[1], most = plan->block_texels / area;
-    int64_t fragments = p->groups * p->sets * p->outputs;
-    int64_t count = smaller(plan->kernels->busy_fragments / fragments, p->tiles / MIN_SLICE);
+    int64_t most = plan->block_texels / p->window[0] / p->window[1];
     if (most == 0)
         return false;
+    int64_t area = p->window[0] * p->window[1], fragments = p->groups * p->sets * p->outputs;
+    int64_t count = smaller(plan->kernels->busy_fragments / fragments, p->tiles / MIN_SLICE);
     if (count * most < p->tiles)
         count = tsr_divide_up(p->tiles, most);
     p->tiles_of_slice = tsr_divide_up(p->tiles, count);

@@ -42,39 +42,50 @@ static size_t texel_index(const conv_table *t, size_t block, size_t within, size
     return (block >> t->blocks_log2) * (size_t)t->width + column * block_size + within;
 }
 
-/* The 4x4 channels of one output and one input tile, tap by tap: both sides are walked through in
- * memory's order. */
+/* Between an input channel and four outputs, whose kernels may be NULL. Written out, since it is
+ * where the time goes when a session is made. */
+static void fill_texel(float *texel, const tsr_loose_float *const kernels[4], const double scale[4],
+                       size_t tap) {
+    texel[0] = kernels[0] ? (float)(kernels[0][tap] * scale[0]) : 0;
+    texel[1] = kernels[1] ? (float)(kernels[1][tap] * scale[1]) : 0;
+    texel[2] = kernels[2] ? (float)(kernels[2][tap] * scale[2]) : 0;
+    texel[3] = kernels[3] ? (float)(kernels[3][tap] * scale[3]) : 0;
+}
+
+/* The 4x4 channels of one output and one input tile, tap by tap. */
 static void fill_tiles(const conv_table *t, int output_tile, int tile, float *texels) {
     const tsr_convolution *c = &t->conv;
-    const tsr_loose_float *kernels[4][4]; /* input, output */
+    const tsr_loose_float *kernels[16]; /* four outputs of each input */
     double scale[4];
     int first =
         (output_tile * 4 / c->group_outputs * c->group_inputs) >> 2; /* as in glsl/conv.glsl */
     for (int i = 0; i < 16; i++)
-        kernels[i / 4][i % 4] =
-            kernel_between(c, output_tile * 4 + i % 4, (first + tile) * 4 + i / 4);
+        kernels[i] = kernel_between(c, output_tile * 4 + i % 4, (first + tile) * 4 + i / 4);
     for (int i = 0; i < 4; i++)
         scale[i] = tsr_weight_scale(c, output_tile * 4 + i);
     size_t pair = (size_t)output_tile * (size_t)t->tiles + (size_t)tile;
     size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0],
            kernel_w = (size_t)c->window.kernel[1];
     for (size_t ky = 0; ky < kernel_h; ky++)
-        for (size_t kx = 0; kx < kernel_w; kx++) {
-            size_t block = (pair * kernel_h + ky) * (size_t)t->chunks + kx / taps;
-            float *texel = texels + 4 * texel_index(t, block, kx % taps * 4, taps * 4);
-            for (int i = 0; i < 16; i++) {
-                const tsr_loose_float *kernel = kernels[i / 4][i % 4];
-                texel[i] = kernel ? (float)(kernel[ky * kernel_w + kx] * scale[i % 4]) : 0;
-            }
+        for (size_t begin = 0; begin < kernel_w; begin += taps) {
+            size_t block = (pair * kernel_h + ky) * (size_t)t->chunks + begin / taps;
+            size_t end = begin + taps < kernel_w ? begin + taps : kernel_w;
+            float *texel = texels + 4 * texel_index(t, block, 0, taps * 4);
+            for (size_t tap = ky * kernel_w + begin; tap < ky * kernel_w + end; tap++, texel += 16)
+                for (int i = 0; i < 16; i += 4)
+                    fill_texel(texel + i, kernels + i, scale, tap);
         }
 }
 
+/* In the order of the weights in memory: a transposed convolution's lie input by input. */
 static void fill_dense(const void *data, float *texels) {
     const conv_table *t = data;
-    int outputs = t->conv.group_outputs * (int)t->conv.window.group;
-    for (int output_tile = 0; output_tile * 4 < outputs; output_tile++)
-        for (int tile = 0; tile < t->tiles; tile++)
-            fill_tiles(t, output_tile, tile, texels);
+    int output_tiles = (int)tsr_divide_up(t->conv.group_outputs * t->conv.window.group, 4);
+    bool by_input = t->conv.stride_input > t->conv.stride_output;
+    int outer = by_input ? t->tiles : output_tiles, inner = by_input ? output_tiles : t->tiles;
+    for (int i = 0; i < outer; i++)
+        for (int j = 0; j < inner; j++)
+            fill_tiles(t, by_input ? j : i, by_input ? i : j, texels);
 }
 
 static void fill_depthwise(const void *data, float *texels) {

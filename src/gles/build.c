@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "gles/shader.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,17 +98,48 @@ static size_t most_texels(const tsr_plan *plan) {
     return most;
 }
 
-static void build_table(tsr_runner *r, int i, float *texels) {
-    const tsr_pass *pass = &r->base.plan->passes[i];
-    if (!pass->table)
-        return;
-    memset(texels, 0, table_floats(pass) * sizeof *texels);
-    pass->table(pass->table_data, texels);
-    if (pass->part_count && !pass->blocks_from_source)
-        r->passes[i].blocks = tsr_buffer_blocks(table_floats(pass), texels);
+/* A table that is filled, whichever thread does it. */
+typedef struct filling {
+    const tsr_pass *pass;
+    float *texels;
+} filling;
+
+static void *fill_table(void *data) {
+    const filling *f = data;
+    memset(f->texels, 0, table_floats(f->pass) * sizeof *f->texels);
+    f->pass->table(f->pass->table_data, f->texels);
+    return NULL;
+}
+
+/* What takes a tenth of a millisecond to fill: less is not worth a thread. */
+enum { MIN_APART_FLOATS = 1 << 17 };
+
+/* A driver in software clears the texture that it makes, which takes as long as filling a large
+ * table: both happen at the same time, where a thread is to be had. */
+static GLuint make_table(filling *f) {
+    const tsr_pass *pass = f->pass;
+    pthread_t thread;
+    bool apart =
+        table_floats(pass) >= MIN_APART_FLOATS && pthread_create(&thread, NULL, fill_table, f) == 0;
+    GLuint texture = tsr_texture_table(pass->table_w, pass->table_h, pass->table_half);
+    if (apart)
+        pthread_join(thread, NULL);
     else
-        r->passes[i].table =
-            tsr_texture_table(pass->table_w, pass->table_h, pass->table_half, texels);
+        fill_table(f);
+    tsr_table_upload(texture, pass->table_w, pass->table_h, f->texels);
+    return texture;
+}
+
+static void build_table(tsr_runner *r, int i, float *texels) {
+    filling f = {&r->base.plan->passes[i], texels};
+    if (!f.pass->table)
+        return;
+    if (f.pass->part_count && !f.pass->blocks_from_source) {
+        fill_table(&f);
+        r->passes[i].blocks = tsr_buffer_blocks(table_floats(f.pass), texels);
+    } else {
+        r->passes[i].table = make_table(&f);
+    }
     tsr_map_release(r->base.graph->map);
 }
 

@@ -85,11 +85,16 @@ GLuint tsr_texture_constant(const tsr_layout *l, const float *elements, float *t
     return texture;
 }
 
-GLuint tsr_texture_table(int width, int height, bool half, const float *texels) {
+GLuint tsr_texture_table(int width, int height, bool half) {
     GLuint texture = create_texture(GL_TEXTURE_2D);
     glTexStorage2D(GL_TEXTURE_2D, 1, half ? GL_RGBA16F : GL_RGBA32F, width, height);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_FLOAT, texels);
     return texture;
+}
+
+void tsr_table_upload(GLuint table, int width, int height, const float *texels) {
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D, table);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_FLOAT, texels);
 }
 
 GLuint tsr_buffer_blocks(size_t floats, const float *texels) {

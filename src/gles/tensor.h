@@ -20,7 +20,8 @@ void tsr_target_poison(const tsr_target *target, const tsr_layout *layout);
  * size). */
 GLuint tsr_texture_constant(const tsr_layout *layout, const float *elements, float *texels);
 /* A 2D texture of width * height RGBA texels, of 32 or 16 bits. */
-GLuint tsr_texture_table(int width, int height, bool half, const float *texels);
+GLuint tsr_texture_table(int width, int height, bool half);
+void tsr_table_upload(GLuint table, int width, int height, const float *texels);
 /* A buffer for uniform blocks; texels: NULL if the device will write them. */
 GLuint tsr_buffer_blocks(size_t floats, const float *texels);
 /* Writes all planes of a tensor. */

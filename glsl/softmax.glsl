@@ -1,5 +1,5 @@
 // Softmax's last step: exp(a - maximum) / sum.
-//   BOTH 1: over channels; glsl/softmax_sum.glsl made maximum and sum
+//   BOTH 1: over channels; glsl/softmax_sum.glsl made both, the maximum perhaps a little smaller
 //   BOTH 0: glsl/reduce.glsl made each of them; COLUMNS 1: over columns too, which leaves one texel a row, asked for in
 //           the same words for every plane, so that it is fetched once
 vec4 kernel(int n, int t, int y, int x) {

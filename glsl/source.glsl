@@ -1,6 +1,6 @@
 // Reading a tensor. Put into a program once for each source, with T_ names defined to the source's own; T_LINEAR is 1 if
 // its texels wrap, T_PLANES and T_SPREAD say how columns lie in planes: src/plan/layout.h tells the layout. T_SAME is 1
-// if all of it is the output's, size included.
+// if its texels are the output's one by one, as many of them.
 uniform highp sampler2DArray T_texture;
 uniform ivec4 T_size; // N, C, H, W
 uniform ivec4 T_grid; // tiles per image, columns of a tile in a plane, log2 of the grid's columns

@@ -164,6 +164,7 @@ static void test_normalization(void **state) {
              .big = true, .no_half = true, .tolerance = 2e-4),
         CASE(13, "Softmax x[2,5,17,11] -> y axis=1", .range = 60, .no_half = true),
         CASE(13, "Softmax x[1,1000] -> y", .range = 4),
+        CASE(13, "Softmax x[2,303,3,5] -> y axis=1", .range = 60, .big = true, .no_half = true),
         CASE(13, "Softmax x[1,3,40,2] -> y axis=2"),
         /* Longer than one pass reduces. */
         CASE(13, "Softmax x[3,2001] -> y", .range = 4, .big = true),

@@ -24,29 +24,29 @@ static void add_define(tsr_text *text, const tsr_define *define) {
     tsr_text_add(text, "\n");
 }
 
-/* Texel by texel, whatever a texel's bits. */
+/* Texel by texel, whatever a texel's bits and how many channels the last tile has. */
 static bool lies_as(const tsr_layout *a, const tsr_layout *b) {
     tsr_layout other = *b;
     other.half = a->half;
-    return tsr_layout_same(a, &other);
+    other.c = a->c;
+    return a->tiles == b->tiles && tsr_layout_same(a, &other);
 }
 
 /* glsl/source.glsl once a source, its T_ names defined to the source's own. */
 static void add_source(tsr_text *text, char letter, const tsr_layout *layout,
                        const tsr_layout *output) {
     static const char *const names[] = {
-        "texture", "size", "grid",  "inverse", "begin",     "texel",  "place",  "cell",  "origin",
-        "fetch",   "own",  "pixel", "at",      "broadcast", "LINEAR", "PLANES", "SPREAD"};
+        "texture", "size", "grid",  "inverse", "begin",     "texel",  "place",  "cell",   "origin",
+        "fetch",   "own",  "pixel", "at",      "broadcast", "LINEAR", "PLANES", "SPREAD", "SAME"};
     enum { NAME_COUNT = sizeof names / sizeof *names };
     tsr_text_add(text, "#define %c_LINEAR %d\n#define %c_PLANES %d\n#define %c_SPREAD %d\n", letter,
                  layout->linear, letter, layout->planes, letter, layout->spread);
-    tsr_text_add(text, "#define T_SAME %d\n", lies_as(layout, output));
+    tsr_text_add(text, "#define %c_SAME %d\n", letter, lies_as(layout, output));
     for (int i = 0; i < NAME_COUNT; i++)
         tsr_text_add(text, "#define T_%s %c_%s\n", names[i], letter, names[i]);
     tsr_text_add(text, "%s", tsr_glsl_source);
     for (int i = 0; i < NAME_COUNT; i++)
         tsr_text_add(text, "#undef T_%s\n", names[i]);
-    tsr_text_add(text, "#undef T_SAME\n");
 }
 
 static void add_posts(tsr_text *text, const tsr_plan *plan, const tsr_pass *pass) {

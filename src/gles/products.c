@@ -74,11 +74,14 @@ static tsr_layout_wish parts_wish(const tsr_products *p) {
     return (tsr_layout_wish){.planes = (int)pixels_of(p)};
 }
 
-/* Parts that wrap in a texture would be no rectangles. */
+/* Windows and parts are for small images: for large ones they would take many times the tensors'
+ * memory. Parts that wrap in a texture would be no rectangles. */
 static bool fits(const tsr_plan *plan, const tsr_products *p) {
+    enum { MOST_TEXELS = 1 << 20 }; /* 16 MiB */
     const tsr_shape windows = windows_shape(p), parts = parts_shape(p);
     tsr_layout l;
-    return tsr_layout_make(&windows, &plan->limits, one_plane, &l) == TSR_OK &&
+    return tsr_shape_count(&windows) + tsr_shape_count(&parts) <= 4 * MOST_TEXELS &&
+           tsr_layout_make(&windows, &plan->limits, one_plane, &l) == TSR_OK &&
            tsr_layout_make(&parts, &plan->limits, parts_wish(p), &l) == TSR_OK && !l.linear &&
            l.planes == parts_wish(p).planes;
 }

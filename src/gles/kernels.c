@@ -142,6 +142,7 @@ static const tsr_gpu_kernels shared = {
 };
 static const tsr_gpu_kernels blocks = {
     .name = "blocks",
+    .planes = 4,
     .convolution = tsr_block_convolution,
     .conv_transpose = tsr_block_transposed,
     .matmul = lower_matmul,

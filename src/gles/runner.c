@@ -52,6 +52,7 @@ tsr_status tsr_gles_runner_create(tsr_backend_device *device, const tsr_graph *g
     const tsr_plan_options limits = {.limits = device->limits,
                                      .max_rounds = device->max_rounds,
                                      .block_texels = device->block_texels,
+                                     .planes = device->kernels->planes,
                                      .kernels = device->kernels};
     tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
     if (status == TSR_OK)

@@ -67,6 +67,7 @@ struct tsr_gpu_kernels {
     bool wgsl; /* kernels are in WGSL, not in GLSL */
     /* Workgroups can reduce a block together: a reduction takes one pass instead of a pyramid. */
     bool workgroups;
+    int planes;         /* that its outputs have: other tensors may share their storages; 0: any */
     int busy_fragments; /* long sums are cut into slices until a pass has as many; 0: never */
 };
 

@@ -46,6 +46,8 @@ int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish
     tsr_plan_tensor *t = &plan->tensors[plan->tensor_count];
     *t = (tsr_plan_tensor){
         .first_pass = -1, .last_pass = -1, .storage = TSR_NONE, .root = plan->tensor_count};
+    if (!wish.planes)
+        wish.planes = plan->planes;
     if (tsr_plan_fail(plan, tsr_layout_make(shape, &plan->limits, wish, &t->layout)) != TSR_OK)
         return 0;
     return plan->tensor_count++;
@@ -295,6 +297,7 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .keep_all = options->keep_all,
                        .max_rounds = options->max_rounds,
                        .block_texels = options->block_texels,
+                       .planes = options->planes,
                        .max_sources = options->max_sources ? options->max_sources : TSR_MAX_SOURCES,
                        .kernels = options->kernels,
                        .fallback = options->fallback};

@@ -113,6 +113,7 @@ typedef struct tsr_plan {
     tsr_layout_limits limits;
     bool half, keep_all, fallback;
     int max_rounds, max_sources, block_texels;
+    int planes; /* of tensors that no kernel wishes otherwise for; 0: as many as pay */
     const tsr_gpu_kernels *kernels;
     tsr_status status;  /* of the first failure: later calls do nothing */
     int node;           /* being lowered */
@@ -137,6 +138,7 @@ typedef struct tsr_plan_options {
     int max_rounds;   /* that all loops of a fragment may make, 0: no limit */
     int block_texels; /* of 16 bytes, that a uniform block holds; a multiple of TSR_BLOCK_ALIGNED */
     int max_sources;  /* of a pass, 0: TSR_MAX_SOURCES */
+    int planes;       /* of tensors that no kernel wishes otherwise for; 0: as many as pay */
     bool plain_outputs;         /* copy graph outputs to plain textures: one plane, not wrapped */
     uint64_t max_bytes;         /* refuse plans of more; 0: no limit */
     tsr_lower_fn *const *lower; /* by operator; NULL where there is none */

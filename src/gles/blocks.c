@@ -72,7 +72,8 @@ static void share_planes(const tsr_plan *plan, block_conv *b) {
 }
 
 /* One part alone goes straight to the output; else parts do, which another pass puts together.
- * False if they would wrap in a texture, where no rectangle holds a tile. */
+ * False if they would wrap in a texture, where no rectangle holds a tile, or are too many for that
+ * pass's loop. */
 static bool arrange(const tsr_plan *plan, block_conv *b, const tsr_layout *output) {
     tsr_layout l = *output;
     cut(plan, b);
@@ -82,7 +83,8 @@ static bool arrange(const tsr_plan *plan, block_conv *b, const tsr_layout *outpu
     cut(plan, b);
     const tsr_shape shape = parts_shape(b);
     return tsr_layout_make(&shape, &plan->limits, parts_wish(b), &l) == TSR_OK && !l.linear &&
-           l.planes == b->pixels * b->tiles_of_draw;
+           l.planes == b->pixels * b->tiles_of_draw &&
+           (!plan->max_rounds || b->slices < plan->max_rounds);
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */

@@ -18,8 +18,10 @@
  * operator, shape.
  * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order.
  * - NaN and infinities go through an operator on a GPU as on cpu, if the driver has them, which
- * neither GLSL ES 3.00 nor WGSL promises. Only where they meet weights of zero results differ: a
- * Conv or ConvTranspose may make NaN of pixels and channels beside, a Resize may leave them out.
+ * neither GLSL ES 3.00 nor WGSL promises. Where they meet weights of zero results differ: a Conv or
+ * ConvTranspose may make NaN of pixels and channels beside, a Resize may leave them out. And
+ * Winograd's algorithm (TSR_KERNELS_BLOCKS) adds and subtracts inputs before it multiplies: of
+ * infinities, and of inputs or weights above a quarter of the largest float, it may make NaN.
  * - Threads: different devices may be used from different threads. One device, and every session
  * made on it, belongs to one thread at a time. A model is immutable once loaded and may be shared.
  * - Strings handed out stay valid as long as the object that they came from.

@@ -46,6 +46,26 @@ static void test_block_sizes(void **state) {
     expect_no_failed_case();
 }
 
+/* NaN reaches the pixels that see it and no others: a tile's position counts only where all of its
+ * inputs do. Of infinities Winograd's algorithm makes NaN there, too. */
+static void test_nans(void **state) {
+    (void)state;
+    need_backend("gles");
+    const backend_limits blocks = {.kernels = TSR_KERNELS_BLOCKS};
+    static const char *const texts[] = {
+        "Conv x[2,260,7,8] w{260,260,3,3} -> y pads=1,1,1,1",
+        "Conv x[1,130,14,16] w{260,130,6,6} -> y strides=2,2 pads=2,2,2,2",
+        "ConvTranspose x[1,130,8,7] w{130,260,4,4} -> y strides=2,2 pads=1,1,1,1",
+        "ConvTranspose x[1,65,7,8] w{65,260,6,6} -> y strides=2,2 pads=2,2,2,2",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *kernels = planned_kernels(texts[i], blocks, TSR_FP32);
+        assert_string_equal(kernels, "winograd+conv_window+winograd_collect");
+        run_case(&(backend_case){.text = texts[i], .limits = blocks, .nans = 3000});
+    }
+    expect_no_failed_case();
+}
+
 /* Kernels that Winograd's forms may do, of so many channels that they pay. */
 typedef struct filter {
     bool transposed;
@@ -119,6 +139,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_block_sizes),
         cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_nans),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -67,18 +67,10 @@ static tsr_status build_targets(tsr_runner *r) {
 
 /* One buffer for the blocks of all passes that take them from a source. */
 static void build_blocks(tsr_runner *r) {
-    const tsr_plan *plan = r->base.plan;
-    size_t most = 0;
-    for (int i = 0; i < plan->pass_count; i++) {
-        const tsr_pass *pass = &plan->passes[i];
-        size_t floats = pass->blocks_from_source
-                            ? tsr_layout_floats(tsr_plan_layout(plan, pass->sources[0]))
-                            : 0;
-        most = floats > most ? floats : most;
-    }
-    if (most)
-        r->blocks = tsr_buffer_blocks(most, NULL);
-    r->base.allocated_bytes += most * sizeof(float);
+    size_t bytes = (size_t)r->base.plan->copied_blocks_bytes;
+    if (bytes)
+        r->blocks = tsr_buffer_blocks(bytes / sizeof(float), NULL);
+    r->base.allocated_bytes += bytes;
 }
 
 static size_t table_floats(const tsr_pass *pass) {

@@ -124,8 +124,8 @@ typedef struct tsr_plan {
     tsr_pass *passes;
     tsr_plan_tensor *tensors;
     tsr_storage *storages;
-    uint64_t tensor_bytes, live_bytes_bound,
-        constant_bytes; /* constant_bytes: tables and constant tensors */
+    uint64_t tensor_bytes, live_bytes_bound, constant_bytes, /* tables and constant tensors */
+        copied_blocks_bytes; /* of the largest tensor that becomes blocks: one buffer for all */
 } tsr_plan;
 
 typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);

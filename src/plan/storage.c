@@ -73,8 +73,19 @@ static void count_constants(tsr_plan *plan) {
                                 (plan->passes[i].table_half ? 8 : 16);
 }
 
+static void count_copied_blocks(tsr_plan *plan) {
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_pass *pass = &plan->passes[i];
+        if (!pass->blocks_from_source)
+            continue;
+        uint64_t bytes = tsr_layout_floats(tsr_plan_layout(plan, pass->sources[0])) * sizeof(float);
+        if (bytes > plan->copied_blocks_bytes)
+            plan->copied_blocks_bytes = bytes;
+    }
+}
+
 static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
-    uint64_t needed = plan->tensor_bytes + plan->constant_bytes;
+    uint64_t needed = plan->tensor_bytes + plan->constant_bytes + plan->copied_blocks_bytes;
     if (max_bytes && needed > max_bytes)
         return tsr_fail(TSR_OUT_OF_MEMORY,
                         "%s: tensors and weights need %llu MiB, the machine has %llu MiB",
@@ -93,5 +104,6 @@ tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
         return tsr_plan_out_of_memory(plan);
     plan->live_bytes_bound = tsr_plan_live_bytes(plan, change);
     count_constants(plan);
+    count_copied_blocks(plan);
     return check_memory(plan, max_bytes);
 }

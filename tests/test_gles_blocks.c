@@ -46,6 +46,16 @@ static void test_block_sizes(void **state) {
     expect_no_failed_case();
 }
 
+/* Tensors that fill more than the four planes that the others have. */
+static void test_more_planes(void **state) {
+    (void)state;
+    need_backend("gles");
+    const backend_limits small = {.kernels = TSR_KERNELS_BLOCKS, .max_texture_size = 64};
+    run_case(&(backend_case){.text = "Relu x[1,4,130,150] -> y", .limits = small});
+    run_case(&(backend_case){.text = "Conv x[1,4,130,150] w{4,4,3,3} -> y", .limits = small});
+    expect_no_failed_case();
+}
+
 /* NaN reaches the pixels that see it and no others: a tile's position counts only where all of its
  * inputs do. Of infinities Winograd's algorithm makes NaN there, too. */
 static void test_nans(void **state) {
@@ -139,6 +149,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_block_sizes),
         cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_more_planes),
         cmocka_unit_test(test_nans),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

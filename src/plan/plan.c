@@ -34,6 +34,17 @@ const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor) {
     return &plan->tensors[tensor].layout;
 }
 
+/* With as many planes as the plan's tensors have, if nothing else is wished for and they hold it.
+ */
+static tsr_status make_layout(const tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish,
+                              tsr_layout *layout) {
+    tsr_layout_wish usual = wish;
+    usual.planes = plan->planes;
+    if (!wish.planes && tsr_layout_make(shape, &plan->limits, usual, layout) == TSR_OK)
+        return TSR_OK;
+    return tsr_layout_make(shape, &plan->limits, wish, layout);
+}
+
 /* Tensor 0 is a 1 x 1 dummy that stands in after a failure. */
 int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish) {
     if (plan->status != TSR_OK)
@@ -46,9 +57,7 @@ int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish
     tsr_plan_tensor *t = &plan->tensors[plan->tensor_count];
     *t = (tsr_plan_tensor){
         .first_pass = -1, .last_pass = -1, .storage = TSR_NONE, .root = plan->tensor_count};
-    if (!wish.planes)
-        wish.planes = plan->planes;
-    if (tsr_plan_fail(plan, tsr_layout_make(shape, &plan->limits, wish, &t->layout)) != TSR_OK)
+    if (tsr_plan_fail(plan, make_layout(plan, shape, wish, &t->layout)) != TSR_OK)
         return 0;
     return plan->tensor_count++;
 }

@@ -87,7 +87,9 @@ static bool fits(const tsr_plan *plan, const tsr_products *p) {
 }
 
 bool tsr_products_make(const tsr_plan *plan, tsr_products *p) {
-    return p->taps[1] <= TSR_MAX_TAPS && cut(plan, p) && lay_table(plan, p) && fits(plan, p);
+    enum { MOST_PIXELS = 16 }; /* one by one */
+    return p->taps[1] <= TSR_MAX_TAPS && (pixels_of(p) > 1 || p->groups <= MOST_PIXELS) &&
+           cut(plan, p) && lay_table(plan, p) && fits(plan, p);
 }
 
 /* A texel of weights takes as long to fetch as the products with five pixels; a texel of a window

@@ -32,7 +32,7 @@ struct tsr_products {
     int64_t table[2];               /* texels */
 };
 
-/* False if they fit no block, table or texture, or have no pixels to share weights between. */
+/* False if they fit no block, table or texture, or pixels are many that share no weights. */
 bool tsr_products_make(const tsr_plan *plan, tsr_products *products);
 
 /* What they cost, as so many multiply-adds cost an H200. */

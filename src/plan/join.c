@@ -25,6 +25,10 @@ static bool can_take(const tsr_plan *plan, const tsr_layout *l, int columns_log2
                          tsr_layout_blocks(&other) <= tsr_layout_most_blocks(l));
 }
 
+static int64_t count_tiles(const tsr_layout *l) {
+    return (int64_t)l->n * l->tiles;
+}
+
 /* Can parts begin at these tiles? In a grid with a row, in a buffer where bindings may. */
 static bool can_hold(const tsr_plan *plan, const tsr_layout *l, const tsr_joined *parts,
                      int count) {
@@ -33,7 +37,9 @@ static bool can_hold(const tsr_plan *plan, const tsr_layout *l, const tsr_joined
         int64_t texels = (int64_t)parts[i].tile * l->h * l->w;
         if (l->buffer && texels * (l->half ? 8 : 16) % TSR_BINDING_ALIGNED)
             return false;
-        columns_log2 = tsr_layout_row_columns(parts[i].tile, columns_log2);
+        const tsr_layout *part = tsr_plan_layout(plan, plan->value_tensor[parts[i].value]);
+        columns_log2 =
+            tsr_layout_part_columns(parts[i].tile, count_tiles(part), count_tiles(l), columns_log2);
     }
     return l->linear == l->buffer && can_take(plan, l, columns_log2);
 }
@@ -220,11 +226,12 @@ static void try_join(const joiner *j, const tsr_pass *join) {
     const tsr_plan *plan = j->plan;
     int source = join->sources[0], root = plan->tensors[join->output].root;
     const tsr_layout *part = tsr_plan_layout(plan, source), *whole = tsr_plan_layout(plan, root);
-    int most = smaller(j->columns_log2[root], j->columns_log2[source]);
+    bool one = count_tiles(part) == 1; /* it lies in any grid */
+    int most = smaller(j->columns_log2[root], one ? MOST_COLUMNS_LOG2 : j->columns_log2[source]);
     int columns_log2 = smaller(most, whole->columns_log2);
     if (join->post_count || j->parents[source].tensor != TSR_NONE ||
         !can_be_part(&plan->tensors[source], whole) || !can_take(plan, whole, columns_log2) ||
-        !can_take(plan, part, columns_log2))
+        (!one && !can_take(plan, part, columns_log2)))
         return;
     place(j, source, (parent){join->output, join->tile});
     if (has_feedback(j) || takes_much_more(j))
@@ -290,7 +297,9 @@ static void list_joins(joiner *j) {
         int source = pass->sources[0], *columns_log2 = &j->columns_log2[pass->output];
         const tsr_layout *l = tsr_plan_layout(plan, source);
         j->joins[j->join_count++] = (join){i, source, (int64_t)l->n * l->tiles * l->h * l->w};
-        *columns_log2 = tsr_layout_row_columns(pass->tile, *columns_log2);
+        *columns_log2 = tsr_layout_part_columns(pass->tile, count_tiles(l),
+                                                count_tiles(tsr_plan_layout(plan, pass->output)),
+                                                *columns_log2);
     }
     qsort(j->joins, (size_t)j->join_count, sizeof *j->joins, compare_joins);
 }

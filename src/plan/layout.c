@@ -61,8 +61,9 @@ int64_t tsr_layout_most_blocks(const tsr_layout *l) {
     return tsr_layout_blocks(l) * 9 / 8;
 }
 
-int tsr_layout_row_columns(int tile, int most) {
-    while (tile & ((1 << most) - 1))
+int tsr_layout_part_columns(int64_t tile, int64_t count, int64_t all, int most) {
+    int64_t end = tile + count < all ? tile + count : 0; /* nothing lies behind the last row */
+    while (count > 1 && ((tile | end) & ((1 << most) - 1)))
         most--;
     return most;
 }

@@ -67,8 +67,9 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
 /* The grid with 2^columns_log2 tiles in a row; false, and the layout as it was, if it exceeds a
  * texture. Not for linear layouts. */
 bool tsr_layout_regrid(tsr_layout *layout, int columns_log2, int max_size);
-/* log2 of the columns, at most `most`, of grids in which this tile begins a row. */
-int tsr_layout_row_columns(int tile, int most);
+/* log2 of the columns, at most `most`, of grids of `all` tiles in which `count` from this one on
+ * are a grid of their own: one tile, or whole rows. */
+int tsr_layout_part_columns(int64_t tile, int64_t count, int64_t all, int most);
 /* 4x4 blocks of texels that drivers shade. */
 int64_t tsr_layout_blocks(const tsr_layout *layout);
 /* How many of them another grid may have: hardly more. */

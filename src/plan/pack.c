@@ -55,7 +55,7 @@ typedef struct packer {
     item *items;
     grids *grids;           /* by tensor */
     int *last_write;        /* by tensor: the last pass that writes it; -1 for inputs */
-    int *most_columns_log2; /* by tensor: of its grids, so that each of its parts begins a row */
+    int *most_columns_log2; /* by tensor: of its grids, so that its parts are grids, too */
     int item_count;
     const rect **live; /* of one storage, while its corners are tried */
     int live_count;
@@ -294,7 +294,7 @@ static void place_tensor(const packer *p, tsr_plan_tensor *t, const place *at) {
     t->layout.texture_y = (int)at->at.y;
 }
 
-/* A part has the columns of the whole, and begins with one of its rows. */
+/* A part has the columns of the whole, and begins with one of its rows, or is one tile. */
 static void place_part(const packer *p, tsr_plan_tensor *t) {
     const tsr_plan_tensor *root = &p->plan->tensors[t->root];
     const tsr_layout *l = &root->layout;
@@ -305,7 +305,9 @@ static void place_part(const packer *p, tsr_plan_tensor *t) {
         t->layout.texture_x += t->tile * l->h * l->w;
         return;
     }
-    tsr_layout_regrid(&t->layout, l->columns_log2, p->plan->limits.max_texture_size);
+    bool one = (int64_t)t->layout.n * t->layout.tiles == 1;
+    tsr_layout_regrid(&t->layout, one ? 0 : l->columns_log2, p->plan->limits.max_texture_size);
+    t->layout.texture_x += (t->tile & ((1 << l->columns_log2) - 1)) * l->tile_w;
     t->layout.texture_y += (t->tile >> l->columns_log2) * l->h;
 }
 
@@ -340,8 +342,11 @@ static void list_demands(packer *p) {
     for (int i = 0; i < plan->pass_count; i++)
         p->last_write[plan->tensors[plan->passes[i].output].root] = i;
     for (int i = 1; i < plan->tensor_count; i++) {
-        int *most = &p->most_columns_log2[plan->tensors[i].root];
-        *most = tsr_layout_row_columns(plan->tensors[i].tile, *most);
+        const tsr_plan_tensor *t = &plan->tensors[i];
+        const tsr_layout *l = &t->layout, *whole = &plan->tensors[t->root].layout;
+        int *most = &p->most_columns_log2[t->root];
+        *most = tsr_layout_part_columns(t->tile, (int64_t)l->n * l->tiles,
+                                        (int64_t)whole->n * whole->tiles, *most);
     }
 }
 

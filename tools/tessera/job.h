@@ -1,5 +1,5 @@
 /* What run, bench, compare, show and info have in common: a model, files bound to its inputs,
- * sessions. */
+ * sessions (job_session.c). */
 #ifndef TESSERA_JOB_H
 #define TESSERA_JOB_H
 

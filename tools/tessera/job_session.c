@@ -1,0 +1,67 @@
+/* Sessions of a job: made, fed, read. */
+#include "job.h"
+#include "tool.h"
+
+#include <stdlib.h>
+
+tsr_status job_device(const job_options *options, const char *backend, tsr_device **device) {
+    tsr_device_desc desc = {.backend = backend ? backend : options->backend,
+                            .gpu = options->gpu,
+                            .adapter = options->adapter};
+    TRY_LIBRARY(tsr_device_create(&desc, device));
+    return TSR_OK;
+}
+
+tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc *extra,
+                       tsr_session **session) {
+    size_t room = j->input_count ? (size_t)j->input_count : 1;
+    tsr_input_shape *shapes = calloc(room, sizeof *shapes);
+    tsr_fixed_input *fixed = calloc(room, sizeof *fixed);
+    tsr_session_desc desc = *extra;
+    desc.precision = j->options->precision ? TSR_FP16 : TSR_FP32;
+    desc.allow_cpu_fallback = j->options->cpu_fallback;
+    desc.poison = j->options->poison;
+    desc.tune_ms = j->options->no_tune ? -1 : j->options->tune_ms;
+    desc.dims = j->dims;
+    desc.dim_count = j->dim_count;
+    desc.shapes = shapes;
+    desc.fixed = fixed;
+    for (int i = 0; shapes && fixed && i < j->input_count; i++) {
+        const job_input *input = &j->inputs[i];
+        const char *name = input->info.name;
+        const tsr_shape *shape = &input->info.shape;
+        if (input->packed)
+            fixed[desc.fixed_count++] =
+                (tsr_fixed_input){name, input->info.dtype, *shape, input->packed};
+        else if (input->shaped)
+            shapes[desc.shape_count++] = (tsr_input_shape){name, *shape};
+    }
+    log_as_progress(true);
+    tsr_status status = shapes && fixed ? tsr_session_create(device, j->model, &desc, session)
+                                        : fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    log_as_progress(false);
+    if (status != TSR_OK && shapes && fixed)
+        fail_library(status);
+    free(shapes);
+    free(fixed);
+    return status;
+}
+
+tsr_status job_feed(const job *j, tsr_session *session) {
+    for (int i = 0; i < j->input_count; i++) {
+        const job_input *input = &j->inputs[i];
+        if (!input->fixed && !input->many)
+            TRY_LIBRARY(tsr_session_set_input(session, input->info.name, input->tensor.values,
+                                              input->tensor.count));
+    }
+    return TSR_OK;
+}
+
+tsr_status job_fetch(tsr_session *session, const char *name, const tsr_shape *shape, tensor *made) {
+    TRY(tensor_create(TSR_F32, shape, made));
+    tsr_status status = tsr_session_get_output(session, name, made->values, made->count);
+    if (status == TSR_OK)
+        return TSR_OK;
+    tensor_free(made);
+    return fail_library(status);
+}

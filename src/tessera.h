@@ -467,6 +467,7 @@ typedef struct tsr_node_report {
     int64_t macs;          /* multiply-adds counted from the model, no wasted tap */
     uint64_t bytes;        /* of inputs, weights and outputs as stored, each moved once */
     int passes;            /* copies to output textures are no node's */
+    int64_t draws;         /* or dispatches, in a run: a pass with uniform blocks has many */
     double ms;             /* latest measured GPU or CPU time; negative if not measured */
 } tsr_node_report;
 

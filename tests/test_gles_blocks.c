@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static int64_t planned_draws; /* of the latest planned_kernels() */
+
 /* The kernels of node 0, joined by +. */
 static const char *planned_kernels(const char *text, backend_limits limits,
                                    tsr_precision precision) {
@@ -18,6 +20,7 @@ static const char *planned_kernels(const char *text, backend_limits limits,
     tsr_node_report report;
     EXPECT_OK(tsr_session_node_report(session, 0, &report));
     snprintf(kernels, sizeof kernels, "%s", report.kernel);
+    planned_draws = report.draws;
     tsr_session_destroy(session);
     tsr_model_free(model);
     return kernels;
@@ -145,12 +148,22 @@ static void test_forms(void **state) {
         fail_msg("blocks of weights were chosen %d times, of windows %d times", weights, windows);
 }
 
+/* Two slices of the sum, two tiles of output channels, two images; then the parts' sum. */
+static void test_draws(void **state) {
+    (void)state;
+    need_backend("gles");
+    expect_kernels("Conv x[2,8,12,13] w{7,8,5,5} -> y", 2048, "conv_block+parts");
+    assert_int_equal(planned_draws, 2 * 2 * 2 + 1);
+    expect_kernels("Conv x[2,8,12,13] w{7,8,5,5} -> y", 1024, "conv");
+    assert_int_equal(planned_draws, 1);
+    expect_no_failed_case();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block_sizes),
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_more_planes),
-        cmocka_unit_test(test_nans),
+        cmocka_unit_test(test_block_sizes), cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_more_planes), cmocka_unit_test(test_nans),
+        cmocka_unit_test(test_draws),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

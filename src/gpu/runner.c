@@ -129,14 +129,22 @@ void tsr_gpu_report(const tsr_runner *runner, tsr_report *out) {
     out->gpu_ms = r->gpu_ms;
 }
 
+/* Parts of a pass are drawn tile by tile. */
+static int64_t count_draws(const tsr_plan *plan, const tsr_pass *pass) {
+    const tsr_layout *l = tsr_plan_layout(plan, pass->output);
+    return pass->kind != TSR_PASS_DRAW ? 0 : pass->part_count ? (int64_t)l->n * l->tiles : 1;
+}
+
 void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *out) {
     const tsr_gpu_runner *r = base_of(runner);
     bool on_cpu = false;
     out->kernel = r->kernels[node] ? r->kernels[node] : "";
     out->passes = 0;
+    out->draws = 0;
     for (int i = 0; i < r->plan->pass_count; i++)
         if (r->plan->passes[i].node == node) {
             out->passes++;
+            out->draws += count_draws(r->plan, &r->plan->passes[i]);
             on_cpu = on_cpu || r->plan->passes[i].kind == TSR_PASS_CPU;
         }
     if (on_cpu || !out->passes) /* else what the session has put there: the backend */

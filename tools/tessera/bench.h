@@ -63,6 +63,7 @@ typedef struct bench {
     spread steady;
     tsr_report report; /* of the steady session */
     uint64_t bytes, upload_bytes, readback_bytes;
+    int64_t draws;
     double bound_ms;    /* of all layers, upload and readback; negative: unknown */
     run_times latest;   /* of the latest run */
     tsr_session *timed; /* with GPU timers; NULL where layers are not asked for */

@@ -56,6 +56,7 @@ static void add_rates(cJSON *root, const bench *b) {
     else
         cJSON_AddNullToObject(root, "share_of_peak");
     add_ms(root, "bound_ms", b->bound_ms);
+    cJSON_AddNumberToObject(root, "draws", (double)b->draws);
     cJSON_AddNumberToObject(root, "bytes", (double)b->bytes);
     cJSON_AddNumberToObject(root, "upload_bytes", (double)b->upload_bytes);
     cJSON_AddNumberToObject(root, "readback_bytes", (double)b->readback_bytes);
@@ -103,6 +104,7 @@ static cJSON *layer_json(const bench_layer *l) {
     cJSON_AddNumberToObject(layer, "macs", (double)node->macs);
     cJSON_AddNumberToObject(layer, "bytes", (double)node->bytes);
     cJSON_AddNumberToObject(layer, "passes", node->passes);
+    cJSON_AddNumberToObject(layer, "draws", (double)node->draws);
     add_ms(layer, "ms", l->ms);
     add_ms(layer, "bound_ms", l->bound.ms);
     add_text(layer, "bound_by", l->bound.by_bytes ? "bytes" : "operations");
@@ -187,6 +189,7 @@ static void add_layer_span(cJSON *events, const tsr_node_report *node, double *m
     add_text(args, "kernel", node->kernel);
     cJSON_AddNumberToObject(args, "macs", (double)node->macs);
     cJSON_AddNumberToObject(args, "bytes", (double)node->bytes);
+    cJSON_AddNumberToObject(args, "draws", (double)node->draws);
 }
 
 /* Layers follow each other without gaps: GPUs tell how long each one took, not when it began. */

@@ -30,9 +30,10 @@ static void print_rates(const bench *b) {
     if (b->peaks.gflops > 0)
         printf(", %.1f %% of the peak; bound by the peaks %.2f ms, of which this reaches %.1f %%",
                100 * gflops / b->peaks.gflops, b->bound_ms, 100 * b->bound_ms / b->steady.median);
-    printf("\nmemory  tensors %s (lower bound %s), weights %s; %d passes\n",
-           bytes_label(b->report.tensor_bytes).text, bytes_label(b->report.live_bytes_bound).text,
-           bytes_label(b->report.weight_bytes).text, b->report.pass_count);
+    printf(
+        "\nmemory  tensors %s (lower bound %s), weights %s; %d passes, %lld draws or dispatches\n",
+        bytes_label(b->report.tensor_bytes).text, bytes_label(b->report.live_bytes_bound).text,
+        bytes_label(b->report.weight_bytes).text, b->report.pass_count, (long long)b->draws);
 }
 
 static void print_rival(const bench_rival *r) {
@@ -48,11 +49,11 @@ static void print_rival(const bench_rival *r) {
 
 static void print_layer(const bench_layer *layer) {
     const tsr_node_report *node = &layer->node;
-    printf("%-15s %-15s %-19s %-12s %3d %7s %8s %8s", short_label(node->name, 15).text,
-           short_label(node->op, 15).text, short_label(shape_label(&node->shape).text, 19).text,
-           short_label(node->kernel[0] ? node->kernel : node->backend, 12).text, node->passes,
-           count_label((double)node->macs).text, bytes_label(node->bytes).text,
-           ms_label(layer->ms).text);
+    printf("%-15s %-14s %-19s %-12s %4lld %7s %8s %8s", short_label(node->name, 15).text,
+           short_label(node->op, 14).text, short_label(shape_label(&node->shape).text, 19).text,
+           short_label(node->kernel[0] ? node->kernel : node->backend, 12).text,
+           (long long)node->draws, count_label((double)node->macs).text,
+           bytes_label(node->bytes).text, ms_label(layer->ms).text);
     double gflops = bench_gflops(node->macs, layer->ms);
     if (gflops > 0)
         printf(" %7.*f", gflops < 100 ? 2 : 0, gflops);
@@ -69,7 +70,7 @@ static void print_layers(const bench *b) {
            b->info.has_timer ? "the GPU's clock" : "wall clock");
     if (b->gpu_ms >= 0)
         printf("; the whole run %.3f ms", b->gpu_ms);
-    printf("\n%-15s %-15s %-19s %-12s %3s %7s %8s %8s %7s %7s %3s %5s\n", "node", "op", "shape",
+    printf("\n%-15s %-14s %-19s %-12s %4s %7s %8s %8s %7s %7s %3s %5s\n", "node", "op", "shape",
            "kernel", "n", "MACs", "bytes", "ms", "GFLOP/s", "bound", "by", "share");
     for (int i = 0; i < b->layer_count; i++)
         print_layer(&b->layers[i]);

@@ -133,6 +133,7 @@ static tsr_status count_bounds(bench *b, const tsr_session *session) {
         tsr_node_report node;
         TRY_LIBRARY(tsr_session_node_report(session, i, &node));
         b->bytes += node.bytes;
+        b->draws += node.draws;
         bound += bench_bound(&b->peaks, node.macs, node.bytes).ms;
     }
     b->bound_ms = -1;

@@ -63,6 +63,17 @@ PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tessera.pc)")
 export PKG_CONFIG_PATH
 read -ra options <<<"$flags $(pkg-config --cflags --libs tessera)"
 run "$compiler" -std=c11 "$folder/consumer/main.c" -o "$folder/with_pkg_config" "${options[@]}"
+# Once loaded, the shared library stays: see CMakeLists.txt.
+cat >"$folder/plugin.c" <<'C'
+#include <dlfcn.h>
+
+int main(int argc, char **argv) {
+    void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW) : 0;
+    return !library || dlclose(library) || !dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD);
+}
+C
+run "$compiler" "$folder/plugin.c" -o "$folder/plugin" ${flags:+"$flags"} -ldl
+run "$folder/plugin" "$(find "$prefix" -name libtessera.so)"
 # The README's program, too.
 sed -n '/^```c$/,/^```$/{//!p}' "$TSR_SOURCE_DIR/README.md" >"$folder/readme.c"
 run "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror "$folder/readme.c" -o "$folder/readme" "${options[@]}"

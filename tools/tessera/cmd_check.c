@@ -80,6 +80,7 @@ static tsr_status load_numbered(const char *folder, const char *kind, int count,
         char name[32], path[PATH_MAX];
         snprintf(name, sizeof name, "%s_%d.pb", kind, i);
         TRY(join_path(path, folder, name));
+        TRY(file_check_regular(path));
         TRY(tensor_load(path, &tensors[i]));
     }
     return TSR_OK;

@@ -22,6 +22,7 @@
  * ConvTranspose may make NaN of pixels and channels beside, a Resize may leave them out. And
  * Winograd's algorithm (TSR_KERNELS_BLOCKS) adds and subtracts inputs before it multiplies: of
  * infinities, and of inputs or weights above a quarter of the largest float, it may make NaN.
+ * Storage of 16 bits may make NaN of infinities, too.
  * - Threads: different devices may be used from different threads. One device, and every session
  * made on it, belongs to one thread at a time. A model is immutable once loaded and may be shared.
  * - Strings handed out stay valid as long as the object that they came from.
@@ -465,7 +466,7 @@ typedef struct tsr_node_report {
     const char *kernel;    /* stems of its passes' kernels: "reduce+normalize"; "" on cpu */
     tsr_shape shape;       /* of output */
     int64_t macs;          /* multiply-adds counted from the model, no wasted tap */
-    uint64_t bytes;        /* of inputs, weights and outputs as stored, each moved once */
+    uint64_t bytes;        /* of inputs, weights, outputs in the session's precision, each once */
     int passes;            /* copies to output textures are no node's */
     int64_t draws;         /* or dispatches, in a run: a pass with uniform blocks has many */
     double ms;             /* latest measured GPU or CPU time; negative if not measured */

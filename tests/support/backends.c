@@ -73,14 +73,17 @@ case_environments environments_or_buffers(const backend_case *textures, int coun
                               : (case_environments){3, buffers};
 }
 
-void need_gpu(void) {
-    if (gpu_device((backend_limits){0}))
-        return;
+void lacking(const char *what) {
     const char *required = getenv("TSR_REQUIRE_DRIVER");
     if (required && strcmp(required, "1") == 0)
-        fail_msg("TSR_REQUIRE_DRIVER=1, but: %s", tsr_last_error());
-    print_message("no %s device: %s\n", gpu_backend(), tsr_last_error());
+        fail_msg("TSR_REQUIRE_DRIVER=1, but: %s: %s", gpu_backend(), what);
+    print_message("%s: %s\n", gpu_backend(), what);
     skip();
+}
+
+void need_gpu(void) {
+    if (!gpu_device((backend_limits){0}))
+        lacking(tsr_last_error());
 }
 
 void need_backend(const char *name) {

@@ -44,8 +44,9 @@ typedef struct backend_case {
 /* Storage of 16 bits rounds inputs and results to 2^-12 each; sums of rounded inputs as above. */
 #define HALF_TOLERANCE 4e-3
 
-/* First in every test: skips it where the backend under test has no device here, fails it if
- * TSR_REQUIRE_DRIVER=1. */
+/* Ends a test for want of what it needs here: a skip, a failure if TSR_REQUIRE_DRIVER=1. */
+void lacking(const char *what);
+/* First in every test: the backend under test has to have a device here. */
 void need_gpu(void);
 /* The same of a test of one backend, whatever the environment says. */
 void need_backend(const char *name);

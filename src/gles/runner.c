@@ -43,29 +43,7 @@ static tsr_status build(tsr_runner *r) {
     return tsr_fail_context(status, "%s", r->base.graph->file);
 }
 
-tsr_status tsr_gles_runner_create(tsr_backend_device *device, const tsr_graph *graph,
-                                  const tsr_runner_options *options, tsr_runner **out) {
-    tsr_runner *r = calloc(1, sizeof *r);
-    if (!r)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
-    r->device = device;
-    const tsr_plan_options limits = {.limits = device->limits,
-                                     .max_rounds = device->max_rounds,
-                                     .block_texels = device->block_texels,
-                                     .planes = device->kernels->planes,
-                                     .kernels = device->kernels};
-    tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
-    if (status == TSR_OK)
-        status = build(r);
-    if (status != TSR_OK) {
-        tsr_gles_runner_destroy(r);
-        return status;
-    }
-    *out = r;
-    return TSR_OK;
-}
-
-void tsr_gles_runner_destroy(tsr_runner *r) {
+static void runner_destroy(tsr_runner *r) {
     if (r->built && tsr_gles_enter(r->device) == TSR_OK) {
         tsr_gles_unbuild(r);
         tsr_gles_leave(r->device);
@@ -81,6 +59,28 @@ void tsr_gles_runner_destroy(tsr_runner *r) {
     free(r->timers);
     tsr_gpu_runner_destroy(&r->base);
     free(r);
+}
+
+static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *graph,
+                                const tsr_runner_options *options, tsr_runner **out) {
+    tsr_runner *r = calloc(1, sizeof *r);
+    if (!r)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+    r->device = device;
+    const tsr_plan_options limits = {.limits = device->limits,
+                                     .max_rounds = device->max_rounds,
+                                     .block_texels = device->block_texels,
+                                     .planes = device->kernels->planes,
+                                     .kernels = device->kernels};
+    tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
+    if (status == TSR_OK)
+        status = build(r);
+    if (status != TSR_OK) {
+        runner_destroy(r);
+        return status;
+    }
+    *out = r;
+    return TSR_OK;
 }
 
 const tsr_target *tsr_gles_target(const tsr_runner *r, int tensor) {
@@ -282,8 +282,8 @@ const tsr_backend tsr_gles_backend = {
     .list_devices = tsr_gles_list_devices,
     .measure = tsr_gles_measure,
     .offer_kernels = tsr_gles_offer_kernels,
-    .runner_create = tsr_gles_runner_create,
-    .runner_destroy = tsr_gles_runner_destroy,
+    .runner_create = runner_create,
+    .runner_destroy = runner_destroy,
     .set_input = set_input,
     .set_input_texture = tsr_gles_set_input_texture,
     .select_run = select_run,

@@ -39,10 +39,6 @@ struct tsr_runner {
     tsr_gles_run *run;     /* the selected one */
 };
 
-tsr_status tsr_gles_runner_create(tsr_backend_device *device, const tsr_graph *graph,
-                                  const tsr_runner_options *options, tsr_runner **runner);
-void tsr_gles_runner_destroy(tsr_runner *runner);
-
 /* Programs, textures and tables of a planned runner. Inside enter and leave. */
 tsr_status tsr_gles_build(tsr_runner *runner);
 void tsr_gles_unbuild(tsr_runner *runner);

@@ -71,10 +71,6 @@ struct tsr_gpu_kernels {
     int busy_fragments; /* long sums are cut into slices until a pass has as many; 0: never */
 };
 
-/* The mean over rows and columns in a pyramid of passes, 32 bits; of (a - minus)^2 if minus is a
- * tensor, not TSR_NONE. output: the tensor to write, TSR_NONE to make one. */
-int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output);
-
 /* Kernel, stride, dilation and leading pad of axis 0 (rows) or 1 (columns) as a uniform. */
 void tsr_lower_window(tsr_pass *pass, const char *name, const tsr_window *window, int axis);
 

@@ -111,7 +111,9 @@ static int lower_reduction(tsr_plan *plan, int source, const reduction *r, int o
     return source;
 }
 
-int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output) {
+/* The mean over rows and columns in a pyramid of passes, 32 bits; of (a - minus)^2 if minus is a
+ * tensor, not TSR_NONE. output: the tensor to write, TSR_NONE to make one. */
+static int lower_mean(tsr_plan *plan, int tensor, int minus, int output) {
     const tsr_layout *l = tsr_plan_layout(plan, tensor);
     const reduction r = {.operation = SUM,
                          .map = minus == TSR_NONE ? PLAIN : SQUARED_DIFFERENCE,
@@ -124,7 +126,7 @@ int tsr_lower_mean(tsr_plan *plan, int tensor, int minus, int output) {
 
 tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
     int input = tsr_plan_value(plan, node->inputs[0]);
-    tsr_lower_mean(plan, input, TSR_NONE, tsr_plan_output(plan, node, 0));
+    lower_mean(plan, input, TSR_NONE, tsr_plan_output(plan, node, 0));
     return plan->status;
 }
 
@@ -132,8 +134,8 @@ tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
  * one image. */
 tsr_status tsr_lower_instance_normalization(tsr_plan *plan, const tsr_node *node) {
     int input = tsr_plan_value(plan, node->inputs[0]);
-    int mean = tsr_lower_mean(plan, input, TSR_NONE, TSR_NONE),
-        variance = tsr_lower_mean(plan, input, mean, TSR_NONE);
+    int mean = lower_mean(plan, input, TSR_NONE, TSR_NONE),
+        variance = lower_mean(plan, input, mean, TSR_NONE);
     tsr_pass *pass = tsr_plan_pass(plan, "normalize", tsr_plan_output(plan, node, 0));
     tsr_pass_source(plan, pass, input);
     tsr_pass_source(plan, pass, mean);

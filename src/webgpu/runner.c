@@ -25,7 +25,8 @@ static void note_mapped(WGPUMapAsyncStatus status, WGPUStringView message, void 
     ((tsr_readback *)user)->mapped = status == WGPUMapAsyncStatus_Success;
 }
 
-void tsr_readback_start(tsr_runner *r, tsr_readback *b) {
+/* Starts mapping, after a submission. */
+static void start_readback(tsr_runner *r, tsr_readback *b) {
     if (!b->buffer)
         return;
     const WGPUBufferMapCallbackInfo callback = {
@@ -35,7 +36,8 @@ void tsr_readback_start(tsr_runner *r, tsr_readback *b) {
     b->pending = true;
 }
 
-tsr_status tsr_readback_finish(tsr_runner *r, tsr_readback *b, uint64_t timeout) {
+/* Waits at most `timeout` nanoseconds: TSR_NOT_READY. */
+static tsr_status finish_readback(tsr_runner *r, tsr_readback *b, uint64_t timeout) {
     if (!b->pending)
         return TSR_OK;
     WGPUFutureWaitInfo info = {.future = b->future};
@@ -160,8 +162,8 @@ static tsr_status submit(tsr_runner *r) {
         TSR_TRY(poison(r));
     TSR_TRY(tsr_webgpu_dispatch(r));
     for (int i = 0; i < r->base.output_count; i++)
-        tsr_readback_start(r, &r->outputs[i]);
-    tsr_readback_start(r, &r->times);
+        start_readback(r, &r->outputs[i]);
+    start_readback(r, &r->times);
     r->collected = false;
     return TSR_OK;
 }
@@ -186,8 +188,8 @@ static void collect_times(tsr_runner *r) {
 static tsr_status finish(tsr_runner *r, uint64_t timeout) {
     TSR_TRY(tsr_webgpu_check_lost(r->device));
     for (int i = 0; i < r->base.output_count; i++)
-        TSR_TRY(tsr_readback_finish(r, &r->outputs[i], timeout));
-    TSR_TRY(tsr_readback_finish(r, &r->times, timeout));
+        TSR_TRY(finish_readback(r, &r->outputs[i], timeout));
+    TSR_TRY(finish_readback(r, &r->times, timeout));
     if (r->times.mapped && !r->collected)
         collect_times(r);
     r->collected = true;
@@ -226,8 +228,8 @@ tsr_status tsr_webgpu_read_now(void *runner, int tensor, float *data) {
     tsr_readback once = {.bytes = tsr_layout_bytes(tsr_plan_layout(r->base.plan, tensor))};
     once.buffer = tsr_buffer_readback(r->device, once.bytes);
     copy_now(r, tensor, &once);
-    tsr_readback_start(r, &once);
-    tsr_status status = tsr_readback_finish(r, &once, UINT64_MAX);
+    start_readback(r, &once);
+    tsr_status status = finish_readback(r, &once, UINT64_MAX);
     if (status == TSR_OK)
         status = read_mapped(r, &once, tensor, data);
     tsr_readback_reset(r, &once);

@@ -55,10 +55,7 @@ tsr_status tsr_webgpu_measure(tsr_backend_device *device, tsr_device_peaks *peak
 WGPUBuffer tsr_webgpu_buffer(const tsr_runner *runner, int tensor);
 
 int tsr_webgpu_readback_count(const tsr_runner *runner); /* of outputs, of all runs in flight */
-/* Starts mapping after a submission; waits at most `timeout` nanoseconds: TSR_NOT_READY; forgets
- * what it holds, so that the buffer can be written again. */
-void tsr_readback_start(tsr_runner *runner, tsr_readback *readback);
-tsr_status tsr_readback_finish(tsr_runner *runner, tsr_readback *readback, uint64_t timeout);
+/* Forgets what it holds, so that the buffer can be written again. */
 void tsr_readback_reset(tsr_runner *runner, tsr_readback *readback);
 
 /* Reads a computed tensor's elements now, through a buffer of its own: a tsr_read_fn. */

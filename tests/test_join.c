@@ -33,11 +33,13 @@ static const join_case join_cases[] = {
     {"Relu x[1,8,16,16] -> a; Relu x -> b; Relu x -> d; Concat a b -> c axis=1; "
      "Concat a d -> e axis=1; Concat c e -> y axis=1",
      5, 5},
-    /* what begins within a texel, in another image, where no binding may, in grids of one column */
+    /* what begins within a texel, in another image, where no binding may; one tile in any grid,
+     * three in one of one column only */
     {"Relu x[1,6,16,16] -> a; Relu x -> b; Concat a b -> c axis=1; Relu c -> y", 4, 4},
     {"Relu x[2,8,16,16] -> a; Relu x -> b; Concat a b -> c axis=1; Relu c -> y", 4, 4},
     {"Relu x[1,8,9,30] -> a; Relu x -> b; Concat a b -> c axis=1; Relu c -> y", 3, 4},
-    {"Relu x[1,4,16,8] -> a; Relu x -> b; Concat a b -> c axis=1; Relu c -> y", 4, 3},
+    {"Relu x[1,4,16,8] -> a; Relu x -> b; Concat a b -> c axis=1; Relu c -> y", 3, 3},
+    {"Relu x[1,12,16,8] -> a; Relu x -> b; Concat a b -> c axis=1; Relu c -> y", 4, 3},
 };
 
 static void test_joins(void **state) {

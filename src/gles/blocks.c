@@ -5,10 +5,6 @@
 #include "gles/windows.h"
 #include "gles/winograd.h"
 
-/* Of an output that draws write: weights from a block cost nothing however few pixels they serve.
- */
-enum { DIRECT_PLANES = 4 };
-
 /* Weights in blocks: a part is a slice of the sum of one phase. */
 typedef struct block_conv {
     tsr_phases p;
@@ -148,7 +144,6 @@ static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int o
         (int)((pixels - 1) * b->p.stride[1] + (b->p.taps[1] - 1) * w->dilation[1] + 1));
     tsr_plan_loops(plan, 1, 2, (int64_t[]){b->tiles_of_slice, b->p.taps[0]});
     set_parts(plan, pass, b, l->tiles);
-    pass->block_texels = b->texels;
     pass->table_w = b->texels;
     pass->table_h = pass->part_count * l->tiles;
     tsr_pass_table(plan, pass, fill_blocks, b, sizeof *b);
@@ -188,12 +183,11 @@ static double cost_of_texture(const tsr_phases *p) {
 }
 
 static double cost_of_weights(const block_conv *b) {
-    enum { PART = 250 };
     const double product = 1.1 * 16;
     double pixels = (double)(b->p.images * b->p.size[0] * b->p.size[1]) *
                     (double)(b->p.count[0] * b->p.count[1] * b->p.outputs);
     return pixels * ((double)(b->p.tiles * b->p.taps[0] * b->p.taps[1]) * product +
-                     (double)b->slices * PART);
+                     (double)b->slices * TSR_PART_COST);
 }
 
 static void prefer(form *f, int blocks, double cost, double *least) {
@@ -206,7 +200,7 @@ static void prefer(form *f, int blocks, double cost, double *least) {
 /* The form that costs least; false if none is possible, or weights in a texture cost less. */
 static bool choose(const tsr_plan *plan, const tsr_convolution *conv, bool transposed,
                    const tsr_shape *output, form *f) {
-    const tsr_layout_wish wish = {.planes = DIRECT_PLANES};
+    const tsr_layout_wish wish = {.planes = plan->kernels->planes};
     tsr_layout l;
     *f = (form){.blocks = OF_NOTHING};
     if (plan->status != TSR_OK || tsr_layout_make(output, &plan->limits, wish, &l) != TSR_OK ||
@@ -225,7 +219,7 @@ static bool choose(const tsr_plan *plan, const tsr_convolution *conv, bool trans
 
 /* All outputs have as many planes, so that they may be joined. */
 static tsr_pass *add_form(tsr_plan *plan, const form *f, int input, int output) {
-    tsr_plan_narrow(plan, output, DIRECT_PLANES);
+    tsr_plan_narrow(plan, output, plan->kernels->planes);
     return f->blocks == OF_WINDOWS    ? tsr_windows_passes(plan, &f->windows, input, output)
            : f->blocks == OF_WINOGRAD ? tsr_winograd_passes(plan, &f->winograd, input, output)
                                       : add_passes(plan, &f->weights, input, output);

@@ -8,9 +8,6 @@
 #include "glsl_kernels.h"
 
 enum { MAX_SPREAD = 8 };
-/* Input tiles that a slice of a sum has at least, where it is cut for speed. */
-enum { MIN_SLICE = 4 };
-
 void tsr_gles_set_row(tsr_pass *pass, int taps, int row) {
     tsr_pass_repeat(pass, "TAPS", taps, "EACH_TAP");
     tsr_pass_repeat(pass, "ROW", row, "EACH_COLUMN");
@@ -22,12 +19,15 @@ typedef struct slices {
     int64_t count, tiles;
 } slices;
 
+int64_t tsr_gles_busy_slices(const tsr_plan *plan, int64_t fragments, int64_t tiles) {
+    enum { MIN_SLICE = 4 };
+    int64_t busy = plan->kernels->busy_fragments / fragments, most = tiles / MIN_SLICE;
+    return busy < most ? busy : most;
+}
+
 static slices choose_slices(const tsr_plan *plan, int output, int64_t tiles, int64_t rounds) {
     const tsr_layout *l = tsr_plan_layout(plan, output);
-    int64_t fragments = (int64_t)l->texture_w * l->texture_h, count = 1;
-    if (plan->kernels->busy_fragments > fragments)
-        count = plan->kernels->busy_fragments / fragments;
-    count = count * MIN_SLICE > tiles ? tiles / MIN_SLICE : count;
+    int64_t count = tsr_gles_busy_slices(plan, (int64_t)l->texture_w * l->texture_h, tiles);
     if (plan->max_rounds && tiles * rounds / plan->max_rounds >= count)
         count = tiles * rounds / plan->max_rounds + 1;
     count = count < 1 ? 1 : count > tiles ? tiles : count;
@@ -126,6 +126,8 @@ static tsr_pass *lower_matmul(tsr_plan *plan, int a, int b, int rank, int64_t in
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 enum { BUSY_FRAGMENTS = 16384 }; /* for the fragment units of a large GPU */
+/* Of outputs: what is read from a block costs nothing however few pixels it serves. */
+enum { BLOCK_PLANES = 4 };
 
 static const tsr_gpu_kernels direct = {
     .name = "direct",
@@ -142,7 +144,7 @@ static const tsr_gpu_kernels shared = {
 };
 static const tsr_gpu_kernels blocks = {
     .name = "blocks",
-    .planes = 4,
+    .planes = BLOCK_PLANES,
     .convolution = tsr_block_convolution,
     .conv_transpose = tsr_block_transposed,
     .matmul = lower_matmul,

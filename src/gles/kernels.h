@@ -11,7 +11,11 @@ const tsr_gpu_kernels *tsr_gles_kernels(tsr_kernel_choice choice);
 /* For tsr_backend. */
 void tsr_gles_offer_kernels(const tsr_backend_device *device, tsr_kernel_offer *offer);
 
-/* ---- for src/gles/blocks.c ---- */
+/* ---- for src/gles/blocks.c and what it chooses from ---- */
+
+/* Slices of a sum over so many input tiles that a pass of so many fragments needs to keep the
+ * device busy, none of them short; may be 0. */
+int64_t tsr_gles_busy_slices(const tsr_plan *plan, int64_t fragments, int64_t tiles);
 
 /* Of programs in plain text, to keep them short. */
 enum { TSR_MAX_TAPS = 8, TSR_MAX_ROW = 64 };

@@ -46,17 +46,21 @@ static void draw_tile(const tsr_layout *l, int k) {
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
+typedef struct blocks {
+    GLuint buffer;
+    GLsizeiptr bytes; /* of one */
+} blocks;
+
 /* One part behind the other; those that share a block lie beside each other. */
-static void draw_parts(const tsr_pass *pass, const tsr_gles_pass *p, GLuint blocks,
+static void draw_parts(const tsr_pass *pass, const tsr_gles_pass *p, blocks b,
                        const tsr_layout *l) {
-    GLsizeiptr bytes = (GLsizeiptr)pass->block_texels * 4 * (GLsizeiptr)sizeof(float);
     int images = l->n / pass->part_count, bound = TSR_NONE;
     for (int i = 0; i < pass->part_count; i++) {
         glUniform4iv(p->program->part, 1, pass->parts[i].uniform);
         for (int t = 0; t < l->tiles; t++) {
             int block = pass->parts[i].block + t;
             if (block != bound)
-                glBindBufferRange(GL_UNIFORM_BUFFER, 0, blocks, block * bytes, bytes);
+                glBindBufferRange(GL_UNIFORM_BUFFER, 0, b.buffer, block * b.bytes, b.bytes);
             bound = block;
             for (int n = i * images; n < (i + 1) * images; n++)
                 draw_tile(l, n * l->tiles + t);
@@ -64,13 +68,15 @@ static void draw_parts(const tsr_pass *pass, const tsr_gles_pass *p, GLuint bloc
     }
 }
 
-/* The buffer that holds the pass's blocks. Those from a texture are copied to one by the device. */
-static GLuint find_blocks(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
+/* The pass's blocks. Those from a texture are copied to a buffer by the device. */
+static blocks find_blocks(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
+    enum { TEXEL_BYTES = 16 };
     int source = pass->sources[0];
+    const tsr_layout *l = tsr_plan_layout(r->base.plan, source);
     if (!pass->blocks_from_source)
-        return p->blocks;
-    tsr_target_read(tsr_gles_target(r, source), tsr_plan_layout(r->base.plan, source), r->blocks);
-    return r->blocks;
+        return (blocks){p->blocks, (GLsizeiptr)pass->table_w * TEXEL_BYTES};
+    tsr_target_read(tsr_gles_target(r, source), l, r->blocks);
+    return (blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
 }
 
 void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {

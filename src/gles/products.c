@@ -3,9 +3,6 @@
 #include "base/divide.h"
 #include "gles/kernels.h"
 
-/* Of input tiles in a slice of a sum. */
-enum { MIN_SLICE = 4 };
-
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -25,12 +22,16 @@ static int64_t taps_of(const tsr_products *p) {
     return p->taps[0] * p->taps[1];
 }
 
+static int64_t count_groups(const tsr_products *p) {
+    return p->images * p->groups[0] * p->groups[1];
+}
+
 static int64_t count_blocks(const tsr_products *p) {
-    return p->groups * p->slices * (p->shared ? 1 : p->sets);
+    return count_groups(p) * p->slices * (p->shared ? 1 : p->sets);
 }
 
 static int64_t count_parts(const tsr_products *p) {
-    return p->groups * p->slices * p->sets;
+    return count_groups(p) * p->slices * p->sets;
 }
 
 /* Into enough slices for the device, each no larger than a block. */
@@ -38,8 +39,8 @@ static bool cut(const tsr_plan *plan, tsr_products *p) {
     int64_t most = plan->block_texels / p->window[0] / p->window[1];
     if (most == 0)
         return false;
-    int64_t area = p->window[0] * p->window[1], fragments = p->groups * p->sets * p->outputs;
-    int64_t count = smaller(plan->kernels->busy_fragments / fragments, p->tiles / MIN_SLICE);
+    int64_t area = p->window[0] * p->window[1];
+    int64_t count = tsr_gles_busy_slices(plan, count_groups(p) * p->sets * p->outputs, p->tiles);
     if (count * most < p->tiles)
         count = tsr_divide_up(p->tiles, most);
     p->tiles_of_slice = tsr_divide_up(p->tiles, count);
@@ -88,24 +89,31 @@ static bool fits(const tsr_plan *plan, const tsr_products *p) {
 
 bool tsr_products_make(const tsr_plan *plan, tsr_products *p) {
     enum { MOST_PIXELS = 16 }; /* one by one */
-    return p->taps[1] <= TSR_MAX_TAPS && (pixels_of(p) > 1 || p->groups <= MOST_PIXELS) &&
+    return p->taps[1] <= TSR_MAX_TAPS && (pixels_of(p) > 1 || count_groups(p) <= MOST_PIXELS) &&
            cut(plan, p) && lay_table(plan, p) && fits(plan, p);
 }
 
 /* A texel of weights takes as long to fetch as the products with five pixels; a texel of a window
- * is drawn and copied, one of a part drawn and collected; a draw takes its time, too. */
+ * is drawn and copied; a draw takes its time, too. */
 double tsr_products_cost(const tsr_products *p) {
-    enum { FETCH = 5, WINDOW = 500, PART = 250, DRAW = 20000 };
+    enum { FETCH = 5, WINDOW = 500, DRAW = 20000 };
     int64_t pixels = pixels_of(p) > FETCH ? pixels_of(p) : FETCH;
     double sums = (double)count_parts(p) * (double)p->outputs;
     return sums / (double)p->slices * (double)(p->tiles * taps_of(p) * 16 * pixels) +
            (double)count_blocks(p) * (double)p->texels * WINDOW +
-           sums * (double)pixels_of(p) * PART + (double)count_parts(p) * DRAW;
+           sums * (double)pixels_of(p) * TSR_PART_COST + (double)count_parts(p) * DRAW;
 }
 
-int tsr_products_windows(tsr_plan *plan, const tsr_products *p) {
+tsr_pass *tsr_products_windows(tsr_plan *plan, const tsr_products *p, const char *kernel,
+                               int input) {
     const tsr_shape shape = windows_shape(p);
-    return tsr_plan_tensor_make(plan, &shape, one_plane);
+    tsr_pass *pass = tsr_plan_pass(plan, kernel, tsr_plan_tensor_make(plan, &shape, one_plane));
+    tsr_pass_source(plan, pass, input);
+    tsr_pass_define(pass, "GROUPS_Y", (int)p->groups[0]);
+    tsr_pass_define(pass, "GROUPS_X", (int)p->groups[1]);
+    tsr_pass_define(pass, "SLICES", (int)p->slices);
+    tsr_pass_define(pass, "SLICE", (int)p->tiles_of_slice);
+    return pass;
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
@@ -139,8 +147,9 @@ static void fill_table(const void *data, float *texels) {
 static tsr_part make_part(const tsr_products *p, int64_t i, const int *first) {
     int64_t set = i % p->sets, slice = i / p->sets % p->slices;
     int64_t tiles = smaller(p->tiles_of_slice, p->tiles - slice * p->tiles_of_slice);
-    return (tsr_part){{(int)((set * p->slices + slice) * 4 * p->panel[1]), first[set], (int)tiles},
-                      (int)(p->shared ? i / p->sets : i)};
+    return (tsr_part){
+        {(int)((set * p->slices + slice) * 4 * p->panel[1]), first ? first[set] : 0, (int)tiles},
+        (int)(p->shared ? i / p->sets : i)};
 }
 
 static void set_parts(tsr_plan *plan, tsr_pass *pass, const tsr_products *p, const int *first) {
@@ -169,11 +178,21 @@ int tsr_products_draws(tsr_plan *plan, const tsr_products *p, const int *first, 
     tsr_pass_define(pass, "BLOCK", (int)p->texels);
     tsr_plan_loops(plan, 1, 2, (int64_t[]){p->tiles_of_slice, p->taps[0]});
     set_parts(plan, pass, p, first);
-    pass->block_texels = (int)p->texels;
     pass->blocks_from_source = true;
     pass->table_half = plan->half;
     pass->table_w = (int)p->table[1];
     pass->table_h = (int)p->table[0];
     tsr_pass_table(plan, pass, fill_table, p, size);
     return output;
+}
+
+tsr_pass *tsr_products_collect(tsr_plan *plan, const tsr_products *p, const char *kernel, int parts,
+                               int output) {
+    tsr_pass *pass = tsr_plan_pass(plan, kernel, output);
+    tsr_pass_source(plan, pass, parts);
+    tsr_pass_ints(pass, "groups", (int)p->groups[0], (int)p->groups[1], (int)p->group[0],
+                  (int)p->group[1]);
+    tsr_pass_ints(pass, "parts", (int)p->phases[0], (int)p->phases[1], (int)p->slices,
+                  (int)p->panel[1]);
+    return pass;
 }

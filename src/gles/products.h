@@ -18,10 +18,11 @@ typedef void tsr_products_fn(const tsr_products *products, int64_t set, int64_t 
 struct tsr_products {
     int64_t sets; /* of weights: each group meets every one */
     bool shared;  /* and they share its window; else each set has a window of its own */
-    int64_t groups;
-    int64_t group[2];  /* rows, columns of pixels of a group */
-    int64_t window[2]; /* rows, columns that it reads of an input tile */
-    int64_t taps[2];   /* as all below, of rows and of columns */
+    int64_t images, groups[2]; /* groups: of an image, rows, columns */
+    int64_t phases[2];         /* of the output: rows, columns; sets are as many of each phase */
+    int64_t group[2];          /* rows, columns of pixels of a group */
+    int64_t window[2];         /* rows, columns that it reads of an input tile */
+    int64_t taps[2];           /* as all below, of rows and of columns */
     int64_t stride[2], dilation[2];
     int64_t tiles, outputs; /* of input and output channels */
     tsr_products_fn *fill;
@@ -35,18 +36,25 @@ struct tsr_products {
 /* False if they fit no block, table or texture, or pixels are many that share no weights. */
 bool tsr_products_make(const tsr_plan *plan, tsr_products *products);
 
-/* What they cost, as so many multiply-adds cost an H200. */
+/* What they cost, as so many multiply-adds cost an H200; TSR_PART_COST: a texel of a part, drawn
+ * and collected. */
+enum { TSR_PART_COST = 250 };
 double tsr_products_cost(const tsr_products *products);
 
-/* A tensor for the windows: row (group * slices + slice), times sets plus set where not shared, is
- * a block, texel (tile * rows + row) * columns + column of it a window's. */
-int tsr_products_windows(tsr_plan *plan, const tsr_products *products);
+/* Appends the pass that lays the windows out: row (group * slices + slice), times sets plus set
+ * where not shared, is a block, texel (tile * rows + row) * columns + column of it a window's. */
+tsr_pass *tsr_products_windows(tsr_plan *plan, const tsr_products *products, const char *kernel,
+                               int input);
 
-/* Appends the pass that computes. first: of each set, its first texel in a window; size: of all
- * that fill needs. The tensor it writes: image (group * slices + slice) * sets + set holds output
- * tile t in row t / panel[1], its pixels from column t % panel[1] * pixels on. */
+/* Appends the pass that computes. first: of each set, its first texel in a window, NULL: 0; size:
+ * of all that fill needs. The tensor it writes: image (group * slices + slice) * sets + set holds
+ * output tile t in row t / panel[1], its pixels from column t % panel[1] * pixels on. */
 int tsr_products_draws(tsr_plan *plan, const tsr_products *products, const int *first, size_t size,
                        int windows);
+
+/* Appends the pass that makes `output` of what that one wrote. */
+tsr_pass *tsr_products_collect(tsr_plan *plan, const tsr_products *products, const char *kernel,
+                               int parts, int output);
 
 /* For a tsr_products_fn: the texel of an output tile for the first of an input tile's channels;
  * those for the others lie panel[1] texels behind each other. */

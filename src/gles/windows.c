@@ -18,7 +18,8 @@ static void form_groups(const tsr_plan *plan, tsr_windows *w) {
         tsr_products *g = &w->products;
         g->group[axis] = tsr_products_group(w->p.size[axis], planes);
         planes /= g->group[axis];
-        w->groups[axis] = tsr_divide_up(w->p.size[axis], g->group[axis]);
+        g->groups[axis] = tsr_divide_up(w->p.size[axis], g->group[axis]);
+        g->phases[axis] = w->p.count[axis];
         w->pad[axis] = tsr_phases_pad(&w->p, 0, axis); /* falls with the phase */
         g->taps[axis] = w->p.taps[axis];
         g->stride[axis] = w->p.stride[axis];
@@ -33,11 +34,11 @@ bool tsr_windows_make(const tsr_plan *plan, const tsr_phases *p, tsr_windows *w)
     *w = (tsr_windows){.p = *p,
                        .products = {.sets = p->count[0] * p->count[1],
                                     .shared = true,
+                                    .images = p->images,
                                     .tiles = p->tiles,
                                     .outputs = p->outputs,
                                     .fill = fill}};
     form_groups(plan, w);
-    w->products.groups = p->images * w->groups[0] * w->groups[1];
     return tsr_products_make(plan, &w->products);
 }
 
@@ -45,18 +46,12 @@ bool tsr_windows_make(const tsr_plan *plan, const tsr_phases *p, tsr_windows *w)
 
 static int add_windows(tsr_plan *plan, const tsr_windows *w, int input) {
     const tsr_products *g = &w->products;
-    int output = tsr_products_windows(plan, g);
-    tsr_pass *pass = tsr_plan_pass(plan, "windows", output);
-    tsr_pass_source(plan, pass, input);
-    tsr_pass_define(pass, "GROUPS_Y", (int)w->groups[0]);
-    tsr_pass_define(pass, "GROUPS_X", (int)w->groups[1]);
+    tsr_pass *pass = tsr_products_windows(plan, g, "windows", input);
     tsr_pass_define(pass, "WINDOW_Y", (int)g->window[0]);
     tsr_pass_define(pass, "WINDOW_X", (int)g->window[1]);
-    tsr_pass_define(pass, "SLICES", (int)g->slices);
-    tsr_pass_define(pass, "SLICE", (int)g->tiles_of_slice);
     tsr_pass_ints(pass, "steps", (int)(g->group[0] * g->stride[0]),
                   (int)(g->group[1] * g->stride[1]), (int)w->pad[0], (int)w->pad[1]);
-    return output;
+    return pass->output;
 }
 
 static int add_draws(tsr_plan *plan, const tsr_windows *w, int windows) {
@@ -77,12 +72,7 @@ static int add_draws(tsr_plan *plan, const tsr_windows *w, int windows) {
 tsr_pass *tsr_windows_passes(tsr_plan *plan, const tsr_windows *w, int input, int output) {
     const tsr_products *g = &w->products;
     int parts = add_draws(plan, w, add_windows(plan, w, input));
-    tsr_pass *pass = tsr_plan_pass(plan, "collect", output);
-    tsr_pass_source(plan, pass, parts);
-    tsr_pass_ints(pass, "groups", (int)w->groups[0], (int)w->groups[1], (int)g->group[0],
-                  (int)g->group[1]);
-    tsr_pass_ints(pass, "parts", (int)w->p.count[0], (int)w->p.count[1], (int)g->slices,
-                  (int)g->panel[1]);
+    tsr_pass *pass = tsr_products_collect(plan, g, "collect", parts, output);
     tsr_plan_loops(plan, 1, 1, &g->slices);
     return pass;
 }

@@ -10,8 +10,7 @@
 typedef struct tsr_windows {
     tsr_products products;
     tsr_phases p;
-    int64_t groups[2]; /* rows, columns of groups in an image */
-    int64_t pad[2];    /* by which the first window begins before the image */
+    int64_t pad[2]; /* by which the first window begins before the image */
 } tsr_windows;
 
 /* False if they cannot be made. */

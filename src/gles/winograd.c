@@ -51,7 +51,8 @@ static bool form_groups(const tsr_plan *plan, tsr_winograd *w) {
         g->window[axis] = g->group[axis];
         g->taps[axis] = g->stride[axis] = g->dilation[axis] = 1;
         planes /= g->group[axis];
-        w->groups[axis] = tsr_divide_up(tiles, g->group[axis]);
+        g->groups[axis] = tsr_divide_up(tiles, g->group[axis]);
+        g->phases[axis] = w->p.count[axis];
     }
     return planes == 1;
 }
@@ -69,7 +70,7 @@ bool tsr_winograd_make(const tsr_plan *plan, const tsr_phases *p, tsr_winograd *
         return false;
     tsr_products *g = &w->products;
     g->sets = p->count[0] * p->count[1] * positions(w) * positions(w);
-    g->groups = p->images * w->groups[0] * w->groups[1];
+    g->images = p->images;
     g->tiles = p->tiles * p->stride[0] * p->stride[1];
     g->outputs = p->outputs;
     g->fill = fill;
@@ -85,49 +86,26 @@ static int pad_steps(const tsr_phases *p, int axis) {
 static int add_windows(tsr_plan *plan, const tsr_winograd *w, int input) {
     const tsr_products *g = &w->products;
     const tsr_phases *p = &w->p;
-    int output = tsr_products_windows(plan, g);
-    tsr_pass *pass = tsr_plan_pass(plan, "winograd", output);
-    tsr_pass_source(plan, pass, input);
+    tsr_pass *pass = tsr_products_windows(plan, g, "winograd", input);
     tsr_pass_define(pass, "POSITIONS", (int)positions(w));
-    tsr_pass_define(pass, "GROUPS_Y", (int)w->groups[0]);
-    tsr_pass_define(pass, "GROUPS_X", (int)w->groups[1]);
     tsr_pass_define(pass, "GROUP_Y", (int)g->group[0]);
     tsr_pass_define(pass, "GROUP_X", (int)g->group[1]);
     tsr_pass_define(pass, "PHASES_Y", (int)p->count[0]);
     tsr_pass_define(pass, "PHASES_X", (int)p->count[1]);
     tsr_pass_define(pass, "STRIDE_X", (int)p->stride[1]);
     tsr_pass_define(pass, "INPUT_TILES", (int)p->tiles);
-    tsr_pass_define(pass, "SLICES", (int)g->slices);
-    tsr_pass_define(pass, "SLICE", (int)g->tiles_of_slice);
     tsr_pass_ints(pass, "sum", (int)g->tiles, (int)p->stride[0], 0, 0);
     tsr_pass_ints(pass, "pads", p->transposed ? (int)p->taps[0] - 1 : tsr_phases_pad(p, 0, 0),
                   p->transposed ? (int)p->taps[1] - 1 : tsr_phases_pad(p, 0, 1), pad_steps(p, 0),
                   pad_steps(p, 1));
-    return output;
-}
-
-static int add_draws(tsr_plan *plan, const tsr_winograd *w, int windows) {
-    const tsr_products *g = &w->products;
-    int *first = TSR_NEW(plan->arena, g->sets, int);
-    if (!first) {
-        tsr_plan_out_of_memory(plan);
-        return 0;
-    }
-    for (int64_t set = 0; set < g->sets; set++)
-        first[set] = 0;
-    return tsr_products_draws(plan, g, first, sizeof *w, windows);
+    return pass->output;
 }
 
 tsr_pass *tsr_winograd_passes(tsr_plan *plan, const tsr_winograd *w, int input, int output) {
     const tsr_products *g = &w->products;
-    int parts = add_draws(plan, w, add_windows(plan, w, input));
-    tsr_pass *pass = tsr_plan_pass(plan, "winograd_collect", output);
-    tsr_pass_source(plan, pass, parts);
+    int parts = tsr_products_draws(plan, g, NULL, sizeof *w, add_windows(plan, w, input));
+    tsr_pass *pass = tsr_products_collect(plan, g, "winograd_collect", parts, output);
     tsr_pass_define(pass, "POSITIONS", (int)positions(w));
-    tsr_pass_ints(pass, "groups", (int)w->groups[0], (int)w->groups[1], (int)g->group[0],
-                  (int)g->group[1]);
-    tsr_pass_ints(pass, "parts", (int)w->p.count[0], (int)w->p.count[1], (int)g->slices,
-                  (int)g->panel[1]);
     tsr_plan_loops(plan, 1, 3, (int64_t[]){positions(w), positions(w), g->slices});
     return pass;
 }

@@ -13,8 +13,7 @@
 typedef struct tsr_winograd {
     tsr_products products;
     tsr_phases p;
-    int64_t taps;      /* r */
-    int64_t groups[2]; /* rows, columns of groups of tiles in an image */
+    int64_t taps; /* r */
 } tsr_winograd;
 
 /* False if the kernel is no such filter, or tiles are too few for a group. */

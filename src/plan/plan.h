@@ -77,12 +77,11 @@ struct tsr_pass {
     tsr_table_fn *table;    /* NULL: none; called when a runner is made */
     const void *table_data; /* lives in the plan's arena */
     int table_w, table_h;
-    bool table_half;       /* may be stored in 16 bits */
-    const tsr_part *parts; /* part_count of them */
-    int part_count;        /* 0: the pass is one draw, which reads no blocks */
-    int block_texels;
-    bool blocks_from_source; /* blocks are the texels of source 0, in its order, and the table is a
-                                texture; else they are the table */
+    bool table_half;         /* may be stored in 16 bits */
+    const tsr_part *parts;   /* part_count of them */
+    int part_count;          /* 0: the pass is one draw, which reads no blocks */
+    bool blocks_from_source; /* blocks are the rows of source 0, and the table is a texture; else
+                                they are those of the table */
     const char *body; /* of a custom operator, in the backend's shading language; else NULL */
     int groups[3];    /* workgroups of a compute kernel with an entry point of its own; 0: one
                          invocation for each texel of the output */

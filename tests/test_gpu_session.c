@@ -244,6 +244,47 @@ static void test_every_mix_of_options(void **state) {
     close_fixture(&f);
 }
 
+static void expect_same_outputs(tsr_session *session, tsr_session *expected) {
+    static const char *const names[] = {"v", "y"};
+    set_inputs(session, 1);
+    set_inputs(expected, 1);
+    EXPECT_OK(tsr_session_run(session));
+    EXPECT_OK(tsr_session_run(expected));
+    for (int i = 0; i < 2; i++) {
+        elements a = get_output(session, names[i]), b = get_output(expected, names[i]);
+        expect_close(a, b, 1e-6);
+        free(a.values);
+        free(b.values);
+    }
+}
+
+/* An output that is another tensor in another shape, read by the caller alone or by nodes, too. */
+static void test_reshaped_outputs(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "Relu x[2,1,6,7] -> r; Reshape r s(2,6,7,1) -> v; Neg r -> y",
+        "Relu x[2,1,6,7] -> r; Reshape r s(2,6,7,1) -> v; Neg v -> y",
+        "Relu x[2,1,6,7] -> r; Reshape r s(2,6,7,1) -> v; "
+        "Conv q[2,6,7,1] w{6,6,1,1} -> c; Add c v -> y",
+        "Relu x[3,5,6,7] -> r; Flatten r -> v; Flatten v -> y axis=0",
+        "Flatten x[3,5,6,7] -> v; Flatten v -> y axis=0",
+    };
+    const char *extra[] = {"v"};
+    tsr_device *cpu = make_device(&(tsr_device_desc){.backend = "cpu"});
+    for (size_t i = 0; i < 2 * (sizeof texts / sizeof *texts); i++) {
+        fixture f = open_fixture(texts[i / 2]);
+        tsr_session_desc desc = {.poison = true, .extra_outputs = extra, .extra_output_count = 1};
+        tsr_session *expected = make_session(cpu, f.model, &desc);
+        desc.texture_outputs = i % 2 && gpu_has_textures();
+        tsr_session *session = make_session(f.device, f.model, &desc);
+        expect_same_outputs(session, expected);
+        tsr_session_destroy(session);
+        tsr_session_destroy(expected);
+        close_fixture(&f);
+    }
+    tsr_device_destroy(cpu);
+}
+
 /* Integers and tensors of five axes or of no elements stay on the CPU. */
 static void test_corners_of_fallback(void **state) {
     (void)state;
@@ -342,6 +383,7 @@ int main(void) {
         cmocka_unit_test(test_many_devices),
         cmocka_unit_test(test_more_than_memory),
         cmocka_unit_test(test_every_mix_of_options),
+        cmocka_unit_test(test_reshaped_outputs),
         cmocka_unit_test(test_corners_of_fallback),
         cmocka_unit_test(test_half_overflow),
         cmocka_unit_test(test_measure),

@@ -117,15 +117,20 @@ static void test_skips_are_tight(void **state) {
     check_tight(make_u_net());
 }
 
+/* A few of them cannot be tight: what a pass reads and writes lies apart. */
 static void test_random_graphs(void **state) {
     (void)state;
-    for (uint32_t seed = 0; seed < 60; seed++) {
+    enum { GRAPHS = 60, TIGHT = 41 };
+    int tight = 0;
+    for (uint32_t seed = 0; seed < GRAPHS; seed++) {
         tsr_graph *graph = make_random(seed);
         tsr_plan *plan = plan_for(graph, seed & 1 ? BUFFERS : TEXTURES, seed & 2, false);
         check_plan(plan);
+        tight += plan->tensor_bytes * 100 <= plan->live_bytes_bound * 115;
         tsr_plan_destroy(plan);
         tsr_graph_destroy(graph);
     }
+    assert_true(tight >= TIGHT);
 }
 
 /* What is readable after a run shares nothing. */

@@ -255,11 +255,37 @@ tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
+static bool reads(const tsr_node *node, int value) {
+    for (int i = 0; i < node->input_count; i++)
+        if (node->inputs[i] == value)
+            return true;
+    for (int i = 0; i < node->post_count; i++)
+        if (node->posts[i].operand == value)
+            return true;
+    return false;
+}
+
+static bool is_read_by_node(const tsr_graph *graph, int value) {
+    for (int i = 0; i < graph->node_count; i++)
+        if (reads(&graph->nodes[i], value))
+            return true;
+    return false;
+}
+
+/* Will the tensor's elements be read in their order alone, however the texels lie? */
+static bool is_only_read_back(const tsr_plan *plan, int value, int tensor) {
+    const tsr_plan_tensor *t = &plan->tensors[tensor];
+    bool computed = !t->constant && t->first_pass >= 0;
+    return computed && !plan->plain_outputs && tsr_graph_is_output(plan->graph, value) &&
+           !is_read_by_node(plan->graph, value);
+}
+
 /* The input's elements in the output's shape. */
 static tsr_status lower_view(tsr_plan *plan, const tsr_node *node) {
-    int input = tsr_plan_value(plan, node->inputs[0]);
-    tsr_plan_alias(plan, node, 0,
-                   tsr_plan_reshape(plan, input, &tsr_node_out(plan->graph, node, 0)->shape));
+    int tensor = tsr_plan_value(plan, node->inputs[0]);
+    if (!is_only_read_back(plan, node->outputs[0], tensor))
+        tensor = tsr_plan_reshape(plan, tensor, &tsr_node_out(plan->graph, node, 0)->shape);
+    tsr_plan_alias(plan, node, 0, tensor);
     return plan->status;
 }
 

@@ -169,9 +169,6 @@ tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options) {
 /* Graph outputs once more, as plain textures that a caller can sample. */
 tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
     const tsr_graph *graph = plan->graph;
-    plan->plain_outputs = TSR_NEW(plan->arena, graph->output_count, int);
-    if (!plan->plain_outputs)
-        return tsr_plan_out_of_memory(plan);
     for (int i = 0; i < graph->output_count; i++) {
         int value = graph->outputs[i];
         if (graph->values[value].producer == TSR_NONE) /* the session's: an input or a constant */

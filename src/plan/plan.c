@@ -283,10 +283,15 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
         return tsr_plan_out_of_memory(plan);
     for (int i = 0; i < graph->value_count; i++)
         plan->value_tensor[i] = TSR_NONE;
+    if (options->plain_outputs) {
+        plan->plain_outputs = TSR_NEW(plan->arena, graph->output_count, int);
+        if (!plan->plain_outputs)
+            return tsr_plan_out_of_memory(plan);
+    }
     tsr_plan_tensor_make(plan, &(tsr_shape){0}, (tsr_layout_wish){.planes = 1});
     TSR_TRY(plan->status);
     TSR_TRY(tsr_plan_lower(plan, options));
-    if (options->plain_outputs)
+    if (plan->plain_outputs)
         TSR_TRY(tsr_plan_add_plain_outputs(plan));
     return tsr_plan_assign_storages(plan, options->max_bytes);
 }

@@ -162,7 +162,8 @@ void tsr_plan_find_lifetimes(tsr_plan *plan);
 uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change);
 /* Where it can be, what is joined is written where it ends up; a copying pass does the rest. */
 tsr_status tsr_plan_place_joined(tsr_plan *plan);
-/* Storages and places for all tensors that are alive in some pass; counts their bytes. */
+/* Storages and places for all tensors that are alive in some pass; counts their bytes, which it
+ * brings near live_bytes_bound. */
 tsr_status tsr_plan_pack(tsr_plan *plan);
 
 /* ---- for lowerings: each returns a harmless value after a failure, plan->status tells ---- */

@@ -98,11 +98,11 @@ tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     mark_kept(plan);
     TSR_TRY(tsr_plan_place_joined(plan));
     tsr_plan_find_lifetimes(plan);
-    TSR_TRY(tsr_plan_pack(plan));
     uint64_t *change = TSR_NEW(plan->arena, plan->pass_count + 1, uint64_t);
     if (!change)
         return tsr_plan_out_of_memory(plan);
     plan->live_bytes_bound = tsr_plan_live_bytes(plan, change);
+    TSR_TRY(tsr_plan_pack(plan));
     count_constants(plan);
     count_copied_blocks(plan);
     return check_memory(plan, max_bytes);

@@ -6,10 +6,16 @@ uniform ivec4 T_size; // N, C, H, W
 uniform ivec4 T_grid; // tiles per image, columns of a tile in a plane, log2 of the grid's columns
 uniform vec2 T_inverse; // 1 / the texture's columns, 1 / its rows; the last row is zero
 uniform ivec2 T_begin; // the tensor's first texel in the texture: others may lie beside it
+#if T_LOW < T_PLANES
+uniform highp sampler2DArray T_high;
+#endif
 
 // The texel at integer coordinates, in one of two ways: see glsl/prelude.glsl.
 vec4 T_texel(int x, int y, int plane) {
-#if SAMPLE
+#if T_LOW < T_PLANES
+    ivec2 at = T_begin + ivec2(x, y);
+    return plane < T_LOW ? texelFetch(T_texture, ivec3(at, plane), 0) : texelFetch(T_high, ivec3(at, plane - T_LOW), 0);
+#elif SAMPLE
     return textureLod(T_texture, vec3((vec2(T_begin + ivec2(x, y)) + 0.5) * T_inverse, plane), 0.0);
 #else
     return texelFetch(T_texture, ivec3(T_begin + ivec2(x, y), plane), 0);

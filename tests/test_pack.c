@@ -133,6 +133,27 @@ static void test_random_graphs(void **state) {
     assert_true(tight >= TIGHT);
 }
 
+/* Tensors in two storages share them with others. */
+static void test_two_storages(void **state) {
+    (void)state;
+    int in_two = 0, sharing = 0;
+    for (uint32_t seed = 0; seed < 60; seed++) {
+        tsr_graph *graph = make_random(seed);
+        tsr_plan *plan = plan_for(graph, TEXTURES4, seed & 1, false);
+        check_plan(plan);
+        for (int i = 1; i < plan->tensor_count; i++)
+            for (int j = 1; plan->tensors[i].in_two && j < plan->tensor_count; j++)
+                sharing += !plan->tensors[j].in_two &&
+                           plan->tensors[j].storage == plan->tensors[i].storage_high;
+        for (int i = 1; i < plan->tensor_count; i++)
+            in_two += plan->tensors[i].in_two;
+        tsr_plan_destroy(plan);
+        tsr_graph_destroy(graph);
+    }
+    assert_true(in_two > 40);
+    assert_true(sharing > in_two);
+}
+
 /* What is readable after a run shares nothing. */
 static void test_kept_tensors(void **state) {
     (void)state;
@@ -202,9 +223,9 @@ static void test_large_textures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chains_are_tight), cmocka_unit_test(test_skips_are_tight),
-        cmocka_unit_test(test_random_graphs),    cmocka_unit_test(test_kept_tensors),
-
-        cmocka_unit_test(test_many_alive),       cmocka_unit_test(test_large_textures),
+        cmocka_unit_test(test_random_graphs),    cmocka_unit_test(test_two_storages),
+        cmocka_unit_test(test_kept_tensors),     cmocka_unit_test(test_many_alive),
+        cmocka_unit_test(test_large_textures),
     };
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }

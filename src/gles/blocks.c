@@ -31,8 +31,10 @@ static tsr_shape parts_shape(const block_conv *b) {
     return shape;
 }
 
-static tsr_layout_wish parts_wish(const block_conv *b) {
-    return (tsr_layout_wish){.planes = (int)(b->pixels * b->tiles_of_draw)};
+/* Sums that are complete are stored as the output is. */
+static tsr_layout_wish parts_wish(const tsr_plan *plan, const block_conv *b) {
+    return (tsr_layout_wish){.planes = (int)(b->pixels * b->tiles_of_draw),
+                             .half = plan->half && b->slices == 1};
 }
 
 /* Can it be done so, and is an image large enough that a draw for each block pays? Binding the next
@@ -78,7 +80,7 @@ static bool arrange(const tsr_plan *plan, block_conv *b, const tsr_layout *outpu
     share_planes(plan, b);
     cut(plan, b);
     const tsr_shape shape = parts_shape(b);
-    return tsr_layout_make(&shape, &plan->limits, parts_wish(b), &l) == TSR_OK && !l.linear &&
+    return tsr_layout_make(&shape, &plan->limits, parts_wish(plan, b), &l) == TSR_OK && !l.linear &&
            l.planes == b->pixels * b->tiles_of_draw &&
            (!plan->max_rounds || b->slices < plan->max_rounds);
 }
@@ -155,7 +157,7 @@ static tsr_pass *add_passes(tsr_plan *plan, const block_conv *b, int input, int 
     if (count_parts(b) == 1)
         return add_draws(plan, b, input, output);
     const tsr_shape shape = parts_shape(b);
-    int parts = tsr_plan_tensor_make(plan, &shape, parts_wish(b));
+    int parts = tsr_plan_tensor_inner(plan, &shape, parts_wish(plan, b));
     add_draws(plan, b, input, parts);
     tsr_pass *pass = tsr_plan_pass(plan, "parts", output);
     tsr_pass_ints(pass, "parts", (int)b->p.count[0], (int)b->p.count[1], (int)b->slices,

@@ -65,6 +65,21 @@ static tsr_status build_targets(tsr_runner *r) {
     return TSR_OK;
 }
 
+static tsr_status build_doubles(tsr_runner *r) {
+    const tsr_plan *plan = r->base.plan;
+    for (int i = 1; i < plan->tensor_count; i++) {
+        const tsr_plan_tensor *t = &plan->tensors[i];
+        if (t->storage_high == TSR_NONE)
+            continue;
+        r->doubles[i].texture = r->targets[t->storage].texture;
+        TSR_TRY(tsr_framebuffer_of_two(&plan->storages[t->storage], r->targets[t->storage].texture,
+                                       &plan->storages[t->storage_high],
+                                       r->targets[t->storage_high].texture,
+                                       &r->doubles[i].framebuffer));
+    }
+    return TSR_OK;
+}
+
 /* One buffer for the blocks of all passes that take them from a source. */
 static void build_blocks(tsr_runner *r) {
     size_t bytes = (size_t)r->base.plan->copied_blocks_bytes;
@@ -175,6 +190,7 @@ tsr_status tsr_gles_build(tsr_runner *r) {
     TSR_TRY(build_programs(r));
     TSR_TRY(build_constants(r)); /* first: this is when most memory is in use */
     TSR_TRY(build_targets(r));
+    TSR_TRY(build_doubles(r));
     build_blocks(r);
     for (int i = 0; i < r->base.options.runs_in_flight; i++)
         build_outputs(r, &r->runs[i]);
@@ -191,6 +207,8 @@ void tsr_gles_unbuild(tsr_runner *r) {
         destroy_run(r, &r->runs[i]);
     for (int i = 0; i < r->base.plan->storage_count; i++)
         tsr_target_destroy(&r->targets[i]);
+    for (int i = 0; i < r->base.plan->tensor_count; i++)
+        glDeleteFramebuffers(1, &r->doubles[i].framebuffer);
     glDeleteTextures(r->base.plan->tensor_count, r->constants);
     glDeleteBuffers(1, &r->blocks);
     for (int i = 0; i < r->base.plan->pass_count; i++) {

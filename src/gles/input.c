@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "gles/shader.h"
+#include "gles/state.h"
 
 /* TSR_NONE does not come up: the session knows that it is an input. */
 static int input_index(const tsr_graph *graph, int value) {
@@ -38,9 +39,9 @@ static tsr_status draw(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
     glGenSamplers(1, &sampler);
     glSamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glSamplerParameteri(sampler, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-    glBindSampler(TSR_MAX_SOURCES, sampler);
+    glBindSampler(TSR_TABLE_UNIT, sampler);
     tsr_gles_draw_pass(r, pass, p);
-    glBindSampler(TSR_MAX_SOURCES, 0);
+    glBindSampler(TSR_TABLE_UNIT, 0);
     glDeleteSamplers(1, &sampler);
     return tsr_gles_check_error(r->device, "copying an input from a texture");
 }

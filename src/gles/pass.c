@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "gles/state.h"
 
 static void set_layout(GLint size, GLint grid, const tsr_layout *l) {
     glUniform4i(size, l->n, l->c, l->h, l->w);
@@ -11,6 +12,10 @@ static void set_layout(GLint size, GLint grid, const tsr_layout *l) {
 
 static void bind_source(const tsr_runner *r, const tsr_program *program, int index, int tensor) {
     const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
+    if (t->storage_high != TSR_NONE) {
+        glActiveTexture(GL_TEXTURE0 + TSR_HIGH_UNIT);
+        glBindTexture(GL_TEXTURE_2D_ARRAY, r->targets[t->storage_high].texture);
+    }
     glActiveTexture(GL_TEXTURE0 + (GLenum)index);
     glBindTexture(GL_TEXTURE_2D_ARRAY,
                   t->constant ? r->constants[tensor] : r->targets[t->storage].texture);
@@ -80,13 +85,12 @@ static blocks find_blocks(const tsr_runner *r, const tsr_pass *pass, const tsr_g
 }
 
 void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
-    const tsr_plan_tensor *output = &r->base.plan->tensors[pass->output];
-    const tsr_layout *l = &output->layout;
+    const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
     glUseProgram(p->program->id);
     for (int i = 0; i < pass->source_count; i++)
         bind_source(r, p->program, i, pass->sources[i]);
     if (p->table) {
-        glActiveTexture(GL_TEXTURE0 + TSR_MAX_SOURCES);
+        glActiveTexture(GL_TEXTURE0 + TSR_TABLE_UNIT);
         glBindTexture(GL_TEXTURE_2D, p->table);
         glUniform2f(p->program->table_inverse, 1.0f / (float)pass->table_w,
                     1.0f / (float)pass->table_h);
@@ -95,7 +99,7 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     glUniform2f(p->program->output_inverse, 1.0f / (float)l->tile_w, 1.0f / (float)l->h);
     glUniform2i(p->program->output_begin, l->texture_x, l->texture_y);
     set_uniforms(pass, p);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, r->targets[output->storage].framebuffer);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, tsr_gles_target(r, pass->output)->framebuffer);
     if (pass->part_count) {
         draw_parts(pass, p, find_blocks(r, pass, p), l);
         return;

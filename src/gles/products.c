@@ -34,13 +34,14 @@ static int64_t count_parts(const tsr_products *p) {
     return count_groups(p) * p->slices * p->sets;
 }
 
-/* Into enough slices for the device, each no larger than a block. */
+/* Into slices no larger than a block; enough of them for the device, if memory is no matter. */
 static bool cut(const tsr_plan *plan, tsr_products *p) {
     int64_t most = plan->block_texels / p->window[0] / p->window[1];
     if (most == 0)
         return false;
     int64_t area = p->window[0] * p->window[1];
-    int64_t count = tsr_gles_busy_slices(plan, count_groups(p) * p->sets * p->outputs, p->tiles);
+    int64_t busy = tsr_gles_busy_slices(plan, count_groups(p) * p->sets * p->outputs, p->tiles);
+    int64_t count = plan->frugal || busy < 1 ? 1 : busy;
     if (count * most < p->tiles)
         count = tsr_divide_up(p->tiles, most);
     p->tiles_of_slice = tsr_divide_up(p->tiles, count);
@@ -162,7 +163,7 @@ static void set_parts(tsr_plan *plan, tsr_pass *pass, const tsr_products *p, con
 int tsr_products_draws(tsr_plan *plan, const tsr_products *p, const int *first, size_t size,
                        int windows) {
     const tsr_shape shape = parts_shape(p);
-    int output = tsr_plan_tensor_make(plan, &shape, parts_wish(p));
+    int output = tsr_plan_tensor_inner(plan, &shape, parts_wish(p));
     tsr_pass *pass = tsr_plan_pass(plan, "conv_window", output);
     tsr_pass_source(plan, pass, windows);
     tsr_pass_ints(pass, "panel", (int)p->panel[0], (int)p->panel[1], 0, 0);

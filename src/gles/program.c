@@ -1,6 +1,7 @@
 #include "gles/program.h"
 
 #include "base/error.h"
+#include "gles/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,13 +134,13 @@ static GLint source_location(const tsr_program *p, int source, const char *suffi
     return glGetUniformLocation(p->id, name);
 }
 
-/* Samplers keep their units for good: source i reads unit i, the table the one behind the last
- * source. */
+/* Samplers keep their units for good. */
 static void bind_samplers(const tsr_program *p) {
     glUseProgram(p->id);
     for (int i = 0; i < TSR_MAX_SOURCES; i++)
         glUniform1i(source_location(p, i, "_texture"), i);
-    glUniform1i(glGetUniformLocation(p->id, "table"), TSR_MAX_SOURCES);
+    glUniform1i(glGetUniformLocation(p->id, "table"), TSR_TABLE_UNIT);
+    glUniform1i(source_location(p, 0, "_high"), TSR_HIGH_UNIT);
 }
 
 tsr_status tsr_program_finish(tsr_program *p, const char *kernel) {

@@ -20,13 +20,14 @@ static bool allocate_runs(tsr_runner *r) {
 static tsr_status allocate(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     r->targets = calloc((size_t)plan->storage_count + 1, sizeof *r->targets);
+    r->doubles = calloc((size_t)plan->tensor_count, sizeof *r->doubles);
     r->constants = calloc((size_t)plan->tensor_count, sizeof *r->constants);
     r->passes = calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
     r->inputs = calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
     r->pass_ms = calloc((size_t)plan->pass_count + 1, sizeof *r->pass_ms);
     bool timed = r->base.options.time_passes && r->device->info.has_timer;
     r->timers = timed ? calloc((size_t)r->base.graph->node_count + 1, sizeof *r->timers) : NULL;
-    if (!r->targets || !r->constants || !r->passes || !r->inputs || !r->pass_ms ||
+    if (!r->targets || !r->doubles || !r->constants || !r->passes || !r->inputs || !r->pass_ms ||
         !allocate_runs(r) || (timed && !r->timers))
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
@@ -49,6 +50,7 @@ static void runner_destroy(tsr_runner *r) {
         tsr_gles_leave(r->device);
     }
     free(r->targets);
+    free(r->doubles);
     free(r->constants);
     free(r->passes);
     free(r->inputs);
@@ -84,7 +86,8 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
 }
 
 const tsr_target *tsr_gles_target(const tsr_runner *r, int tensor) {
-    return &r->targets[r->base.plan->tensors[tensor].storage];
+    const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
+    return t->storage_high == TSR_NONE ? &r->targets[t->storage] : &r->doubles[tensor];
 }
 
 static tsr_status set_input(tsr_runner *r, int value, const float *data) {

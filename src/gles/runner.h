@@ -28,6 +28,7 @@ struct tsr_runner {
     tsr_backend_device *device;
     bool built;            /* may hold GL objects */
     tsr_target *targets;   /* by storage */
+    tsr_target *doubles;   /* by tensor: of those in two storages, their framebuffers; else 0 */
     GLuint *constants;     /* by tensor; 0 for those that are computed */
     GLuint blocks;         /* buffer: those of the pass being drawn, if they come from a source */
     tsr_gles_pass *passes; /* by pass of the plan */

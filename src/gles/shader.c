@@ -33,15 +33,18 @@ static bool lies_as(const tsr_layout *a, const tsr_layout *b) {
 }
 
 /* glsl/source.glsl once a source, its T_ names defined to the source's own. */
-static void add_source(tsr_text *text, char letter, const tsr_layout *layout,
+static void add_source(tsr_text *text, char letter, const tsr_plan_tensor *tensor,
                        const tsr_layout *output) {
-    static const char *const names[] = {
-        "texture", "size", "grid",  "inverse", "begin",     "texel",  "place",  "cell",   "origin",
-        "fetch",   "own",  "pixel", "at",      "broadcast", "LINEAR", "PLANES", "SPREAD", "SAME"};
+    const tsr_layout *layout = &tensor->layout;
+    static const char *const names[] = {"texture", "high",   "size",   "grid", "inverse",
+                                        "begin",   "texel",  "place",  "cell", "origin",
+                                        "fetch",   "own",    "pixel",  "at",   "broadcast",
+                                        "LINEAR",  "PLANES", "SPREAD", "SAME", "LOW"};
     enum { NAME_COUNT = sizeof names / sizeof *names };
     tsr_text_add(text, "#define %c_LINEAR %d\n#define %c_PLANES %d\n#define %c_SPREAD %d\n", letter,
                  layout->linear, letter, layout->planes, letter, layout->spread);
-    tsr_text_add(text, "#define %c_SAME %d\n", letter, lies_as(layout, output));
+    tsr_text_add(text, "#define %c_SAME %d\n#define %c_LOW %d\n", letter, lies_as(layout, output),
+                 letter, tsr_plan_storage_planes(tensor));
     for (int i = 0; i < NAME_COUNT; i++)
         tsr_text_add(text, "#define T_%s %c_%s\n", names[i], letter, names[i]);
     tsr_text_add(text, "%s", tsr_glsl_source);
@@ -87,7 +90,7 @@ char *tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass, bool sample) {
         add_define(&text, &pass->defines[i]);
     tsr_text_add(&text, "%s%s%s", tsr_glsl_prelude, tsr_glsl_unary, tsr_glsl_binary);
     for (int i = 0; i < pass->source_count; i++)
-        add_source(&text, (char)('A' + i), tsr_plan_layout(plan, pass->sources[i]), output);
+        add_source(&text, (char)('A' + i), &plan->tensors[pass->sources[i]], output);
     add_posts(&text, plan, pass);
     if (pass->body)
         add_attrs(&text, pass);

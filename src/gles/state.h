@@ -5,12 +5,14 @@
 #include "gles/gl.h"
 #include "plan/plan.h"
 
+/* Texture units: source i of a pass has unit i. */
 enum {
-    TSR_GL_UNITS = TSR_MAX_SOURCES + 1,
-    TSR_GL_CAPS = 9,
-    TSR_GL_PIXEL_STORES = 10,
-    TSR_GL_DRAW_BUFFERS = 16
+    TSR_TABLE_UNIT = TSR_MAX_SOURCES,
+    TSR_HIGH_UNIT, /* upper planes of source 0, if it lies in two textures */
+    TSR_GL_UNITS
 };
+
+enum { TSR_GL_CAPS = 9, TSR_GL_PIXEL_STORES = 10, TSR_GL_DRAW_BUFFERS = 16 };
 
 typedef struct tsr_gl_state {
     GLint program, vertex_array, draw_framebuffer, read_framebuffer, pack_buffer, unpack_buffer,

@@ -17,16 +17,35 @@ static GLuint create_texture(GLenum kind) {
     return texture;
 }
 
-static void attach(const tsr_storage *s, GLuint texture) {
-    GLenum buffers[TSR_MAX_PLANES];
+/* The storage's planes as render targets from `first` on. */
+static void attach(const tsr_storage *s, GLuint texture, int first) {
     for (int i = 0; i < s->planes; i++) {
-        buffers[i] = GL_COLOR_ATTACHMENT0 + (GLenum)i;
+        GLenum at = GL_COLOR_ATTACHMENT0 + (GLenum)(first + i);
         if (s->plain)
-            glFramebufferTexture2D(GL_FRAMEBUFFER, buffers[i], GL_TEXTURE_2D, texture, 0);
+            glFramebufferTexture2D(GL_FRAMEBUFFER, at, GL_TEXTURE_2D, texture, 0);
         else
-            glFramebufferTextureLayer(GL_FRAMEBUFFER, buffers[i], texture, 0, i);
+            glFramebufferTextureLayer(GL_FRAMEBUFFER, at, texture, 0, i);
     }
-    glDrawBuffers(s->planes, buffers);
+}
+
+static GLuint create_framebuffer(void) {
+    GLuint framebuffer = 0;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    return framebuffer;
+}
+
+static tsr_status check_framebuffer(int planes, bool half) {
+    GLenum buffers[TSR_MAX_PLANES];
+    for (int i = 0; i < planes; i++)
+        buffers[i] = GL_COLOR_ATTACHMENT0 + (GLenum)i;
+    glDrawBuffers(planes, buffers);
+    GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
+    if (status != GL_FRAMEBUFFER_COMPLETE)
+        return tsr_fail(TSR_DEVICE,
+                        "the driver does not render to %d planes of %s (framebuffer status 0x%04x)",
+                        planes, half ? "RGBA16F" : "RGBA32F", (unsigned)status);
+    return TSR_OK;
 }
 
 /* Sets a rectangle of every plane. */
@@ -53,16 +72,20 @@ tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
         return tsr_fail(error == GL_OUT_OF_MEMORY ? TSR_OUT_OF_MEMORY : TSR_DEVICE,
                         "the driver has no texture of %d x %d x %d texels (GL error 0x%04x)",
                         s->texture_w, s->texture_h, s->planes, (unsigned)error);
-    glGenFramebuffers(1, &target->framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
-    attach(s, target->texture);
-    GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
-    if (status != GL_FRAMEBUFFER_COMPLETE)
-        return tsr_fail(TSR_DEVICE,
-                        "the driver does not render to %d planes of %s (framebuffer status 0x%04x)",
-                        s->planes, s->half ? "RGBA16F" : "RGBA32F", (unsigned)status);
+    target->framebuffer = create_framebuffer();
+    attach(s, target->texture, 0);
+    TSR_TRY(check_framebuffer(s->planes, s->half));
     fill(target, s->planes, 0, 0, s->texture_w, s->texture_h + TSR_ZERO_ROWS, 0);
     return TSR_OK;
+}
+
+tsr_status tsr_framebuffer_of_two(const tsr_storage *low, GLuint low_texture,
+                                  const tsr_storage *high, GLuint high_texture,
+                                  GLuint *framebuffer) {
+    *framebuffer = create_framebuffer();
+    attach(low, low_texture, 0);
+    attach(high, high_texture, low->planes);
+    return check_framebuffer(low->planes + high->planes, low->half);
 }
 
 void tsr_target_destroy(tsr_target *target) {

@@ -5,7 +5,8 @@
 #include "gles/gl.h"
 #include "plan/plan.h"
 
-/* A storage of the plan: a texture with a framebuffer that renders into all its planes at once. */
+/* A storage of the plan: a texture with a framebuffer that renders into all its planes at once. Of
+ * a tensor in two storages: the first one's texture, a framebuffer for both. */
 typedef struct tsr_target {
     GLuint texture, framebuffer;
 } tsr_target;
@@ -13,6 +14,11 @@ typedef struct tsr_target {
 /* Fails if the driver cannot render to it. */
 tsr_status tsr_target_create(const tsr_storage *storage, tsr_target *target);
 void tsr_target_destroy(tsr_target *target);
+/* A framebuffer that renders into all planes of two storages at once, for tensors that lie in the
+ * same place of both. */
+tsr_status tsr_framebuffer_of_two(const tsr_storage *low, GLuint low_texture,
+                                  const tsr_storage *high, GLuint high_texture,
+                                  GLuint *framebuffer);
 /* Fills every texel of a tensor with NaN. */
 void tsr_target_poison(const tsr_target *target, const tsr_layout *layout);
 

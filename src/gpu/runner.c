@@ -11,6 +11,28 @@ static tsr_status out_of_memory(void) {
     return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
 }
 
+/* More than 1.15 times what must be alive at once, and more than nobody would miss. */
+static bool takes_much(const tsr_plan *plan) {
+    enum { FEW_BYTES = 1 << 20 };
+    return plan->tensor_bytes > FEW_BYTES && plan->tensor_bytes / 23 > plan->live_bytes_bound / 20;
+}
+
+/* What kernels leave for other passes of their node may take much: they need not write more planes
+ * than the tensors between nodes have, nor cut sums into many parts, though it is faster. */
+static tsr_status plan_with_less(tsr_gpu_runner *r, tsr_plan_options *options) {
+    tsr_plan *other;
+    options->limits.max_planes = options->planes;
+    options->frugal = true;
+    TSR_TRY(tsr_plan_create(r->graph, options, &other));
+    if (other->tensor_bytes < r->plan->tensor_bytes) {
+        tsr_plan *more = r->plan;
+        r->plan = other;
+        other = more;
+    }
+    tsr_plan_destroy(other);
+    return TSR_OK;
+}
+
 static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     tsr_plan_options options = *limits;
     options.half = r->options.precision == TSR_FP16;
@@ -20,7 +42,9 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.max_bytes = tsr_memory_bytes();
     options.lower = tsr_gpu_lower;
     options.node_kernels = r->options.kernels;
-    return tsr_plan_create(r->graph, &options, &r->plan);
+    TSR_TRY(tsr_plan_create(r->graph, &options, &r->plan));
+    bool wider = options.planes && options.limits.max_planes > options.planes;
+    return wider && takes_much(r->plan) ? plan_with_less(r, &options) : TSR_OK;
 }
 
 static tsr_status list_outputs(tsr_gpu_runner *r) {

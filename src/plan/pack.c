@@ -97,7 +97,8 @@ static void try_packings(packer *p) {
 }
 
 static void place_tensor(const packer *p, tsr_plan_tensor *t, const place *at) {
-    t->storage = at->storage;
+    t->storage = at->storages[0];
+    t->storage_high = at->storages[1];
     if (!t->layout.linear) /* one of list_grids: it fits */
         tsr_layout_regrid(&t->layout, at->columns_log2, p->plan->limits.max_texture_size);
     t->layout.texture_x = (int)at->at.x * (tsr_pack_in_buffer(p) && t->layout.half ? 2 : 1);
@@ -109,6 +110,7 @@ static void place_part(const packer *p, tsr_plan_tensor *t) {
     const tsr_plan_tensor *root = &p->plan->tensors[t->root];
     const tsr_layout *l = &root->layout;
     t->storage = root->storage;
+    t->storage_high = root->storage_high;
     t->layout.texture_x = l->texture_x;
     t->layout.texture_y = l->texture_y;
     if (l->linear) {
@@ -137,8 +139,8 @@ static void apply(const packer *p) {
 
 static bool make_packing(const tsr_plan *plan, int count, packing *made) {
     made->places = TSR_NEW(plan->arena, plan->tensor_count, place);
-    made->storages = TSR_NEW(plan->arena, count, tsr_storage);
-    made->newest = TSR_NEW(plan->arena, count, int);
+    made->storages = TSR_NEW(plan->arena, 2 * count, tsr_storage);
+    made->newest = TSR_NEW(plan->arena, 2 * count, half_index);
     return made->places && made->storages && made->newest;
 }
 

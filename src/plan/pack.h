@@ -19,17 +19,21 @@ typedef struct grid {
     int w, h, columns_log2;
 } grid;
 
+/* Of a half of a tensor: twice the tensor, plus one for its upper planes. */
+typedef int half_index;
+
 typedef struct place {
     rect at;
-    int columns_log2, storage;
-    int next; /* tensor in the same storage */
+    int columns_log2;
+    int storages[2];    /* of both halves; the second TSR_NONE for most */
+    half_index next[2]; /* in the same storages */
 } place;
 
 /* One way to put all tensors down. */
 typedef struct packing {
     place *places; /* by tensor */
     tsr_storage *storages;
-    int *newest; /* by storage: the tensor put down last */
+    half_index *newest; /* by storage: what was put down last */
     int storage_count;
     uint64_t bytes;
 } packing;
@@ -51,7 +55,7 @@ typedef struct packer {
     int *last_write;        /* by tensor: the last pass that writes it; -1 for inputs */
     int *most_columns_log2; /* by tensor: of its grids, so that its parts are grids, too */
     int item_count;
-    const rect **live; /* of one storage, while its corners are tried */
+    const rect **live; /* of the storages whose corners are tried */
     int live_count;
     int64_t compared; /* at most, by all packings so far */
     packing now, best;

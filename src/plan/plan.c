@@ -55,11 +55,21 @@ int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish
         return 0;
     plan->tensors = grown;
     tsr_plan_tensor *t = &plan->tensors[plan->tensor_count];
-    *t = (tsr_plan_tensor){
-        .first_pass = -1, .last_pass = -1, .storage = TSR_NONE, .root = plan->tensor_count};
+    *t = (tsr_plan_tensor){.first_pass = -1,
+                           .last_pass = -1,
+                           .storage = TSR_NONE,
+                           .storage_high = TSR_NONE,
+                           .root = plan->tensor_count};
     if (tsr_plan_fail(plan, make_layout(plan, shape, wish, &t->layout)) != TSR_OK)
         return 0;
     return plan->tensor_count++;
+}
+
+int tsr_plan_tensor_inner(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish) {
+    int tensor = tsr_plan_tensor_make(plan, shape, wish);
+    tsr_plan_tensor *t = &plan->tensors[tensor];
+    t->in_two = tensor && plan->planes && t->layout.planes == 2 * plan->planes;
+    return tensor;
 }
 
 int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise) {
@@ -314,7 +324,8 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .planes = options->planes,
                        .max_sources = options->max_sources ? options->max_sources : TSR_MAX_SOURCES,
                        .kernels = options->kernels,
-                       .fallback = options->fallback};
+                       .fallback = options->fallback,
+                       .frugal = options->frugal};
     tsr_status status = build(plan, options);
     if (status != TSR_OK) {
         tsr_plan_destroy(plan);

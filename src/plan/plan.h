@@ -95,6 +95,8 @@ typedef struct tsr_plan_tensor {
     int first_pass, last_pass; /* that write and read it; -1 for inputs, pass_count for what stays
                                   readable after a run */
     int storage;               /* TSR_NONE for constants */
+    bool in_two;               /* storages: half of its planes in each */
+    int storage_high;          /* the second; TSR_NONE for most */
     int root, tile; /* the tensor whose tiles from `tile` on it is; itself and 0 for most */
 } tsr_plan_tensor;
 
@@ -110,7 +112,7 @@ typedef struct tsr_plan {
     tsr_arena *arena;
     const tsr_graph *graph;
     tsr_layout_limits limits;
-    bool half, keep_all, fallback;
+    bool half, keep_all, fallback, frugal;
     int max_rounds, max_sources, block_texels;
     int planes; /* of tensors that no kernel wishes otherwise for; 0: as many as pay */
     const tsr_gpu_kernels *kernels;
@@ -134,6 +136,7 @@ typedef struct tsr_plan_options {
     bool half;        /* 16-bit storage for everything but inner sums */
     bool keep_all;    /* share no storage */
     bool fallback;    /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
+    bool frugal;      /* kernels shall rather take few bytes than keep the device busy */
     int max_rounds;   /* that all loops of a fragment may make, 0: no limit */
     int block_texels; /* of 16 bytes, that a uniform block holds; a multiple of TSR_BLOCK_ALIGNED */
     int max_sources;  /* of a pass, 0: TSR_MAX_SOURCES */
@@ -162,6 +165,8 @@ void tsr_plan_find_lifetimes(tsr_plan *plan);
 uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change);
 /* Where it can be, what is joined is written where it ends up; a copying pass does the rest. */
 tsr_status tsr_plan_place_joined(tsr_plan *plan);
+/* Planes of a storage that the tensor lies in. */
+int tsr_plan_storage_planes(const tsr_plan_tensor *tensor);
 /* Storages and places for all tensors that are alive in some pass; counts their bytes, which it
  * brings near live_bytes_bound. */
 tsr_status tsr_plan_pack(tsr_plan *plan);
@@ -178,6 +183,9 @@ int tsr_plan_value(tsr_plan *plan, int value);
  * pass. */
 int tsr_plan_operand(tsr_plan *plan, int value, int rank);
 int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish);
+/* The same for a tensor that its node's passes alone write, and read as their first source. If it
+ * has twice as many planes as others, it lies in two storages, which they then can share. */
+int tsr_plan_tensor_inner(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish);
 /* A new tensor; precise: 32 bits even in a half plan (inner sums). */
 int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise);
 /* A constant tensor; elements must outlive the plan (or come from plan->arena), those that no float

@@ -35,8 +35,8 @@ static bool fits_device(const packer *p, int64_t w, int64_t h) {
 
 static tsr_storage storage_for(const packer *p, int tensor, const grid *g) {
     const tsr_plan_tensor *t = &p->plan->tensors[tensor];
-    return (tsr_storage){g->w, g->h, t->layout.planes, !tsr_pack_in_buffer(p) && t->layout.half,
-                         t->plain};
+    bool half = !tsr_pack_in_buffer(p) && t->layout.half;
+    return (tsr_storage){g->w, g->h, tsr_plan_storage_planes(t), half, t->plain};
 }
 
 void tsr_pack_list_grids(const packer *p, int tensor, grids *out) {
@@ -82,19 +82,20 @@ static bool written_from(const packer *p, int written, int read) {
     return false;
 }
 
-/* Lists what is alive in a storage while the tensor is; false if they must not share it, or are
- * too many. */
+/* Adds what is alive in a storage while the tensor is to the list; false if they must not share it,
+ * or are too many. */
 static bool list_live(packer *p, int tensor, int storage) {
     const tsr_plan *plan = p->plan;
-    p->live_count = 0;
-    for (int i = p->now.newest[storage]; i != TSR_NONE; i = p->now.places[i].next) {
+    const place *places = p->now.places;
+    for (half_index i = p->now.newest[storage]; i != TSR_NONE; i = places[i / 2].next[i % 2]) {
+        int other = i / 2;
         p->compared++;
-        if (!lives_overlap(&plan->tensors[i], &plan->tensors[tensor]))
+        if (!lives_overlap(&plan->tensors[other], &plan->tensors[tensor]))
             continue;
-        if (p->live_count == TSR_MAX_LIVE || written_from(p, i, tensor) ||
-            written_from(p, tensor, i))
+        if (p->live_count == TSR_MAX_LIVE || written_from(p, other, tensor) ||
+            written_from(p, tensor, other))
             return false;
-        p->live[p->live_count++] = &p->now.places[i].at;
+        p->live[p->live_count++] = &places[other].at;
     }
     return true;
 }
@@ -114,37 +115,53 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static void try_corner(const packer *p, int storage, const grid *g, int64_t x, int64_t y,
-                       choice *best) {
-    const tsr_storage *s = &p->now.storages[storage];
-    const rect r = {x, y, g->w, g->h};
-    int64_t w = larger(s->texture_w, x + g->w), h = larger(s->texture_h, y + g->h);
-    if (!fits_device(p, w, h))
-        return;
+/* How many bytes a storage grows by to hold w x h texels; false if it must not. */
+static bool find_growth(const packer *p, const tsr_storage *s, int64_t w, int64_t h,
+                        uint64_t *growth) {
+    w = larger(s->texture_w, w);
+    h = larger(s->texture_h, h);
     uint64_t bytes = bytes_of(p, s, w, h);
-    uint64_t growth = bytes - bytes_of(p, s, s->texture_w, s->texture_h);
-    if (growth && bytes > MAX_SHARED_BYTES)
-        return;
-    if (growth < best->growth && is_free(p, &r))
-        *best = (choice){{r, g->columns_log2, storage, TSR_NONE}, growth};
+    *growth = bytes - bytes_of(p, s, s->texture_w, s->texture_h);
+    return fits_device(p, w, h) && (*growth == 0 || bytes <= MAX_SHARED_BYTES);
 }
 
-static void try_storage(packer *p, int tensor, int storage, choice *best) {
-    const grids *shapes = &p->grids[tensor];
+static void try_corner(const packer *p, const int storages[2], const grid *g, int64_t x, int64_t y,
+                       choice *best) {
+    const rect r = {x, y, g->w, g->h};
+    uint64_t growth = 0, more;
+    for (int i = 0; i < 2 && storages[i] != TSR_NONE; i++) {
+        if (!find_growth(p, &p->now.storages[storages[i]], x + g->w, y + g->h, &more))
+            return;
+        growth += more;
+    }
+    if (growth < best->growth && is_free(p, &r))
+        *best = (choice){{r, g->columns_log2, {storages[0], storages[1]}, {TSR_NONE, TSR_NONE}},
+                         growth};
+}
+
+static bool can_share(packer *p, int tensor, int storage) {
     const tsr_storage *s = &p->now.storages[storage];
-    const tsr_storage own = storage_for(p, tensor, &shapes->list[0]);
-    if (s->plain || s->planes != own.planes || s->half != own.half ||
-        !list_live(p, tensor, storage))
+    const tsr_storage own = storage_for(p, tensor, &p->grids[tensor].list[0]);
+    return !s->plain && s->planes == own.planes && s->half == own.half &&
+           list_live(p, tensor, storage);
+}
+
+/* Of a tensor in two storages both halves lie in the same place. */
+static void try_storages(packer *p, int tensor, int low, int high, choice *best) {
+    const grids *shapes = &p->grids[tensor];
+    const int storages[2] = {low, high};
+    p->live_count = 0;
+    if (!can_share(p, tensor, low) || (high != TSR_NONE && !can_share(p, tensor, high)))
         return;
     p->compared += (int64_t)shapes->count * p->live_count * p->live_count;
     for (int i = 0; i < shapes->count; i++) {
         const grid *g = &shapes->list[i];
-        try_corner(p, storage, g, 0, 0, best);
+        try_corner(p, storages, g, 0, 0, best);
         for (int j = 0; j < p->live_count; j++) {
             const rect *r = p->live[j];
-            try_corner(p, storage, g, r->x + r->w, r->y, best);
+            try_corner(p, storages, g, r->x + r->w, r->y, best);
             if (!tsr_pack_in_buffer(p))
-                try_corner(p, storage, g, r->x, r->y + r->h, best);
+                try_corner(p, storages, g, r->x, r->y + r->h, best);
         }
     }
 }
@@ -160,27 +177,49 @@ static const grid *first_grid(const grids *shapes, int width) {
     return best;
 }
 
+/* Appends a storage without texels, for tensors like this one. */
+static int add_storage(packer *p, int tensor) {
+    const grid none = {0};
+    int storage = p->now.storage_count++;
+    p->now.storages[storage] = storage_for(p, tensor, &none);
+    p->now.newest[storage] = TSR_NONE;
+    return storage;
+}
+
+static void try_all(packer *p, int tensor, bool two, choice *best) {
+    int count = best->place.storages[0]; /* of those that hold tensors */
+    for (int low = 0; low < count; low++) {
+        if (!two)
+            try_storages(p, tensor, low, TSR_NONE, best);
+        for (int high = low + 1; two && high <= count; high++)
+            try_storages(p, tensor, low, high, best);
+    }
+}
+
+static void settle(packer *p, int tensor, const choice *best) {
+    packing *now = &p->now;
+    const rect *at = &best->place.at;
+    now->places[tensor] = best->place;
+    now->bytes += best->growth;
+    for (int i = 0; i < 2 && best->place.storages[i] != TSR_NONE; i++) {
+        tsr_storage *s = &now->storages[best->place.storages[i]];
+        s->texture_w = (int)larger(s->texture_w, at->x + at->w);
+        s->texture_h = (int)larger(s->texture_h, at->y + at->h);
+        now->places[tensor].next[i] = now->newest[best->place.storages[i]];
+        now->newest[best->place.storages[i]] = 2 * tensor + i;
+    }
+    while (now->storages[now->storage_count - 1].texture_w == 0) /* were not needed */
+        now->storage_count--;
+}
+
 void tsr_pack_put_down(packer *p, int tensor, int width) {
     const tsr_plan_tensor *t = &p->plan->tensors[tensor];
     const grid *g = first_grid(&p->grids[tensor], width);
-    packing *now = &p->now;
     const tsr_storage own = storage_for(p, tensor, g);
-    choice best = {{{0, 0, g->w, g->h}, g->columns_log2, now->storage_count, TSR_NONE},
-                   bytes_of(p, &own, g->w, g->h)};
-    for (int i = 0; !t->plain && !p->plan->keep_all && i < now->storage_count; i++)
-        try_storage(p, tensor, i, &best);
-    int storage = best.place.storage;
-    if (storage == now->storage_count) {
-        now->storages[storage] = own;
-        now->newest[storage] = TSR_NONE;
-        now->storage_count++;
-    }
-    tsr_storage *s = &now->storages[storage];
-    const rect *at = &best.place.at;
-    s->texture_w = (int)larger(s->texture_w, at->x + at->w);
-    s->texture_h = (int)larger(s->texture_h, at->y + at->h);
-    now->bytes += best.growth;
-    best.place.next = now->newest[storage];
-    now->newest[storage] = tensor;
-    now->places[tensor] = best.place;
+    int low = add_storage(p, tensor), high = t->in_two ? add_storage(p, tensor) : TSR_NONE;
+    choice best = {{{0, 0, g->w, g->h}, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
+                   bytes_of(p, &own, g->w, g->h) * (t->in_two ? 2 : 1)};
+    if (!t->plain && !p->plan->keep_all)
+        try_all(p, tensor, t->in_two, &best);
+    settle(p, tensor, &best);
 }

@@ -39,6 +39,10 @@ void tsr_plan_find_lifetimes(tsr_plan *plan) {
     }
 }
 
+int tsr_plan_storage_planes(const tsr_plan_tensor *t) {
+    return t->in_two ? t->layout.planes / 2 : t->layout.planes;
+}
+
 /* Of the tiles alone, however they are arranged. */
 static uint64_t tile_bytes(const tsr_layout *l) {
     return (uint64_t)l->n * (uint64_t)l->tiles * (uint64_t)l->h * (uint64_t)l->tile_w *

@@ -20,10 +20,10 @@ static tsr_status lower_all(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-/* By way of a sum that keeps 32 bits. */
+/* By way of a sum that keeps 32 bits, in two storages if it has more planes than others. */
 static tsr_status lower_precise(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
-    int sum = tsr_plan_tensor_new(plan, shape, true);
+    int sum = tsr_plan_tensor_inner(plan, shape, (tsr_layout_wish){.planes = TSR_MAX_PLANES});
     tsr_plan_copy(plan, tsr_plan_value(plan, node->inputs[0]), sum);
     tsr_plan_copy(plan, sum, tsr_plan_output(plan, node, 0));
     return plan->status;
@@ -51,7 +51,8 @@ tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT] = {[TSR_OP_Relu] = lower_all,
                                                     [TSR_OP_DepthToSpace] = lower_all};
 
 static tsr_plan *make_plan(const tsr_graph *graph, plan_device device, tsr_plan_options options) {
-    if (device == TEXTURES)
+    options.planes = device == TEXTURES4 ? 4 : 0;
+    if (device != BUFFERS)
         options.limits = (tsr_layout_limits){.max_texture_size = 2048, .max_planes = 8};
     else
         options.limits = (tsr_layout_limits){.max_planes = 1, .max_buffer_bytes = 64 << 20};
@@ -110,12 +111,20 @@ static bool overlap(const tsr_plan *plan, const tsr_layout *a, const tsr_layout 
            a->texture_y < b->texture_y + b->texture_h && b->texture_y < a->texture_y + a->texture_h;
 }
 
+static bool shares_storage(const tsr_plan_tensor *a, const tsr_plan_tensor *b) {
+    const int s[] = {a->storage, a->storage_high}, t[] = {b->storage, b->storage_high};
+    for (int i = 0; i < 4; i++)
+        if (s[i / 2] != TSR_NONE && s[i / 2] == t[i % 2])
+            return true;
+    return false;
+}
+
 static void check_apart(const tsr_plan *plan) {
     for (int a = 1; a < plan->tensor_count; a++)
         for (int b = a + 1; b < plan->tensor_count; b++) {
             const tsr_plan_tensor *s = &plan->tensors[a], *t = &plan->tensors[b];
-            if (s->storage == TSR_NONE || s->storage != t->storage || s->root != a ||
-                t->root != b || !overlap(plan, &s->layout, &t->layout))
+            if (!shares_storage(s, t) || s->root != a || t->root != b ||
+                !overlap(plan, &s->layout, &t->layout))
                 continue;
             for (int i = 0; i < plan->pass_count; i++)
                 assert_false(alive_in(plan, a, i) && alive_in(plan, b, i));
@@ -127,29 +136,37 @@ void check_no_feedback(const tsr_plan *plan) {
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
         for (int j = 0; j < pass->source_count; j++)
-            assert_int_not_equal(plan->tensors[pass->output].storage,
-                                 plan->tensors[pass->sources[j]].storage);
+            assert_false(
+                shares_storage(&plan->tensors[pass->output], &plan->tensors[pass->sources[j]]));
     }
 }
 
+static void check_inside_storage(const tsr_plan *plan, const tsr_layout *l, const tsr_storage *s) {
+    if (l->buffer) {
+        int64_t unit = l->half ? 8 : 16;
+        assert_int_equal(l->texture_x * unit % 256, 0);
+        assert_true((l->texture_x + l->texture_w) * unit <= (int64_t)s->texture_w * 16);
+        return;
+    }
+    assert_int_equal(s->half, l->half);
+    assert_true(l->texture_x + l->texture_w <= s->texture_w);
+    assert_true(l->texture_y + l->texture_h <= s->texture_h);
+    assert_true(s->texture_w <= plan->limits.max_texture_size);
+    assert_true(s->texture_h + TSR_ZERO_ROWS <= plan->limits.max_texture_size);
+}
+
+/* A tensor in two storages has the upper half of its planes in the second. */
 void check_inside(const tsr_plan *plan) {
     for (int i = 1; i < plan->tensor_count; i++) {
-        const tsr_layout *l = &plan->tensors[i].layout;
-        if (plan->tensors[i].storage == TSR_NONE)
-            continue;
-        const tsr_storage *s = &plan->storages[plan->tensors[i].storage];
-        assert_int_equal(s->planes, l->planes);
-        if (l->buffer) {
-            int64_t unit = l->half ? 8 : 16;
-            assert_int_equal(l->texture_x * unit % 256, 0);
-            assert_true((l->texture_x + l->texture_w) * unit <= (int64_t)s->texture_w * 16);
-            continue;
+        const tsr_plan_tensor *t = &plan->tensors[i];
+        const int storages[] = {t->storage, t->storage_high};
+        assert_int_equal(t->in_two && t->storage != TSR_NONE, t->storage_high != TSR_NONE);
+        assert_true(t->storage == TSR_NONE || t->storage != t->storage_high);
+        for (int j = 0; j < 2 && storages[j] != TSR_NONE; j++) {
+            const tsr_storage *s = &plan->storages[storages[j]];
+            assert_int_equal(s->planes * (t->in_two ? 2 : 1), t->layout.planes);
+            check_inside_storage(plan, &t->layout, s);
         }
-        assert_int_equal(s->half, l->half);
-        assert_true(l->texture_x + l->texture_w <= s->texture_w);
-        assert_true(l->texture_y + l->texture_h <= s->texture_h);
-        assert_true(s->texture_w <= plan->limits.max_texture_size);
-        assert_true(s->texture_h + TSR_ZERO_ROWS <= plan->limits.max_texture_size);
     }
 }
 
@@ -170,6 +187,7 @@ static void check_parts(const tsr_plan *plan) {
         if (t->root == i)
             continue;
         assert_true(t->storage == root->storage && root->root == t->root);
+        assert_int_equal(t->storage_high, root->storage_high);
         assert_true(l->planes == whole->planes && l->spread == whole->spread);
         assert_true(t->tile >= 0 && t->tile + count <= whole->n * whole->tiles);
         for (int k = 0; k < whole->n * whole->tiles; k++) {

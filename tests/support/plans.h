@@ -4,11 +4,12 @@
 
 #include "plan/plan.h"
 
-/* Of Relu, MaxPool and DepthToSpace: a pass that reads all; of Neg: two, the first to 32 bits; of
- * Concat: none where its parts can lie in place. */
+/* Of Relu, MaxPool and DepthToSpace: a pass that reads all; of Neg: two, the first to 32 bits and
+ * as many planes as there are; of Concat: none where its parts can lie in place. */
 extern tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT];
 
-typedef enum plan_device { TEXTURES, BUFFERS } plan_device;
+/* TEXTURES4: tensors of 4 planes, though passes can write 8. */
+typedef enum plan_device { TEXTURES, BUFFERS, TEXTURES4 } plan_device;
 
 tsr_plan *plan_for(const tsr_graph *graph, plan_device device, bool half, bool keep_all);
 /* The same, where Concat is a pass that reads all. */

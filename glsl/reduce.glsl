@@ -1,6 +1,6 @@
 // One step of a reduction: each fragment takes a block of the input.
 //   OPERATION 0: sum; 1: maximum
-//   MAP 0: a; 1: (a - b)^2; 2: exp(a - b), b a tensor of size 1 along the axes that are reduced
+//   MAP 0: a; 1: exp(a - b), b a tensor of size 1 along the axes that are reduced
 //   TILES 1: a block has many tiles; FOLD 1: at last, the channels of a texel into one
 //   PIXELS 0: a block is one pixel, so that nothing but tiles is left to loop over; COLUMNS 0: it has one column
 uniform ivec4 block; // images, tiles, rows, columns of one
@@ -17,10 +17,7 @@ uniform vec4 factor; // x: of the result
 vec4 subtracted; // b, the same for a whole block
 
 vec4 mapped(vec4 v) {
-#if MAP == 1
-    v -= subtracted;
-    return v * v;
-#elif MAP == 2
+#if MAP
     return tsr_exp(v - subtracted, vec2(0.0));
 #else
     return v;

@@ -1,7 +1,7 @@
 // Instance normalization's last step: (a - mean) / sqrt(variance + epsilon); scale and bias are post-ops.
-//   B, C         mean, variance
+//   B            mean, variance
 //   u.epsilon    x
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     let k = n * u.A_grid.x + t;
-    return (A_own(n, t, y, x) - B_fetch(k, 0, 0)) * inverseSqrt(C_fetch(k, 0, 0) + u.epsilon.x);
+    return (A_own(n, t, y, x) - B_fetch(k, 0, 0)) * inverseSqrt(B_fetch(k, 0, 1) + u.epsilon.x);
 }

@@ -1,6 +1,6 @@
 // What wgsl/reduce.wgsl and wgsl/reduce_group.wgsl share.
 //   OPERATION   0: sum; 1: maximum
-//   MAP         0: a; 1: (a - b)^2; 2: exp(a - b), b a tensor of size 1 along the axes that are reduced
+//   MAP         0: a; 1: exp(a - b), b a tensor of size 1 along the axes that are reduced
 //   TILES       1: a block has many tiles
 //   FOLD       1: at last, the channels of a texel into one
 //   u.block     images, tiles, rows, columns of the input that become one pixel of the output
@@ -17,10 +17,7 @@ fn subtracted(n: i32, t: i32, y: i32, x: i32) -> vec4f {
 }
 
 fn mapped(v: vec4f, b: vec4f) -> vec4f {
-#if MAP == 1
-    let d = v - b;
-    return d * d;
-#elif MAP == 2
+#if MAP
     return tsr_exp(v - b, vec2f());
 #else
     return v;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { SUM, MAXIMUM };
-enum { PLAIN, SQUARED_DIFFERENCE, EXP_DIFFERENCE };
+enum { PLAIN, EXP_DIFFERENCE };
 /* SIDE: of a block where rounding errors matter, as a sum of short sums has smaller ones.
  * FEW_FRAGMENTS: that a CPU's threads shall have, at least. */
 enum { SIDE = 16, FEW_FRAGMENTS = 4096, BUSY_GROUPS = 1024 };
@@ -39,11 +39,12 @@ static int64_t choose_texels(const tsr_plan *plan, const tsr_layout *l) {
     return texels / busy > least ? texels / busy : least;
 }
 
-static reduction_step choose_step(const tsr_plan *plan, const tsr_layout *l, const reduction *r) {
+/* texels: how many shall be combined. */
+static reduction_step choose_step(const tsr_plan *plan, const tsr_layout *l, const reduction *r,
+                                  int64_t texels) {
     const int size[4] = {l->n, l->tiles, l->h, l->w};
-    const int group[4] = {1, 1, 1, l->planes * l->spread}; /* glsl/reduce.glsl reads whole ones */
-    int64_t texels = choose_texels(plan, l),
-            most = r->exact && !plan->kernels->workgroups ? SIDE : texels;
+    const int group[4] = {1, 1, 1, l->planes * l->spread}; /* glsl kernels read whole ones */
+    int64_t most = r->exact && !plan->kernels->workgroups ? SIDE : texels;
     reduction_step step = {.shape = {4, {l->n, l->c, l->h, l->w}}, .last = true};
     for (int i = 3; i >= 0; i--) {
         int64_t wanted = ((texels < most ? texels : most) + group[i] - 1) / group[i] * group[i];
@@ -59,12 +60,14 @@ static reduction_step choose_step(const tsr_plan *plan, const tsr_layout *l, con
     return step;
 }
 
+static int64_t count_texels(const tsr_shape *shape) {
+    return shape->dim[0] * tsr_divide_up(shape->dim[1], 4) * shape->dim[2] * shape->dim[3];
+}
+
 /* Several planes where that leaves fragments enough. */
 static int step_result(tsr_plan *plan, const tsr_shape *shape) {
     int64_t enough = plan->kernels->busy_fragments ? plan->kernels->busy_fragments : FEW_FRAGMENTS;
-    int64_t pixels =
-        shape->dim[0] * tsr_divide_up(shape->dim[1], 4) * shape->dim[2] * shape->dim[3];
-    bool many = pixels >= enough * plan->limits.max_planes;
+    bool many = count_texels(shape) >= enough * plan->limits.max_planes;
     return tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){.planes = many ? 0 : 1});
 }
 
@@ -74,15 +77,16 @@ static bool for_workgroup(const tsr_plan *plan, int64_t texels, int64_t pixels) 
            (texels >= SHARED_TEXELS || (texels >= FEW_TEXELS && pixels < FEW_PIXELS));
 }
 
-static tsr_pass *step_pass(tsr_plan *plan, const reduction_step *step, int result) {
-    const tsr_layout *l = tsr_plan_layout(plan, result);
-    int64_t texels = 1, pixels = (int64_t)l->n * l->tiles * l->h * l->w;
+/* kernels: the stem of that for fragments or invocations, and of that for workgroups. */
+static tsr_pass *step_pass(tsr_plan *plan, const reduction_step *step, const char *const kernels[2],
+                           int result) {
+    int64_t texels = 1, results = count_texels(&step->shape);
     for (int i = 0; i < 4; i++)
         texels *= step->block[i];
-    bool shared = for_workgroup(plan, texels, pixels);
-    tsr_pass *pass = tsr_plan_pass(plan, shared ? "reduce_group" : "reduce", result);
+    bool shared = for_workgroup(plan, texels, results);
+    tsr_pass *pass = tsr_plan_pass(plan, kernels[shared], result);
     if (shared)
-        tsr_pass_groups(pass, pixels);
+        tsr_pass_groups(pass, results);
     return pass;
 }
 
@@ -91,9 +95,10 @@ static tsr_pass *step_pass(tsr_plan *plan, const reduction_step *step, int resul
 static int lower_reduction(tsr_plan *plan, int source, const reduction *r, int output) {
     reduction_step step = {.last = false};
     for (int map = r->map; !step.last; map = PLAIN) {
-        step = choose_step(plan, tsr_plan_layout(plan, source), r);
+        const tsr_layout *l = tsr_plan_layout(plan, source);
+        step = choose_step(plan, l, r, choose_texels(plan, l));
         int result = step.last && output != TSR_NONE ? output : step_result(plan, &step.shape);
-        tsr_pass *pass = step_pass(plan, &step, result);
+        tsr_pass *pass = step_pass(plan, &step, (const char *[]){"reduce", "reduce_group"}, result);
         tsr_pass_source(plan, pass, source);
         if (map != PLAIN)
             tsr_pass_source(plan, pass, r->minus);
@@ -111,35 +116,72 @@ static int lower_reduction(tsr_plan *plan, int source, const reduction *r, int o
     return source;
 }
 
-/* The mean over rows and columns in a pyramid of passes, 32 bits; of (a - minus)^2 if minus is a
- * tensor, not TSR_NONE. output: the tensor to write, TSR_NONE to make one. */
-static int lower_mean(tsr_plan *plan, int tensor, int minus, int output) {
-    const tsr_layout *l = tsr_plan_layout(plan, tensor);
+tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    const tsr_layout *l = tsr_plan_layout(plan, input);
     const reduction r = {.operation = SUM,
-                         .map = minus == TSR_NONE ? PLAIN : SQUARED_DIFFERENCE,
-                         .minus = minus,
+                         .map = PLAIN,
+                         .minus = TSR_NONE,
                          .axis = {[TSR_AXIS_H] = true, [TSR_AXIS_W] = true},
                          .exact = true,
                          .factor = 1.0f / ((float)l->h * (float)l->w)};
-    return lower_reduction(plan, tensor, &r, output);
+    lower_reduction(plan, input, &r, tsr_plan_output(plan, node, 0));
+    return plan->status;
 }
 
-tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
-    int input = tsr_plan_value(plan, node->inputs[0]);
-    lower_mean(plan, input, TSR_NONE, tsr_plan_output(plan, node, 0));
-    return plan->status;
+/* One workgroup takes the last ones: others are idle then, but a pass more would cost more. */
+static int64_t choose_moments_texels(const tsr_plan *plan, const tsr_layout *l) {
+    enum { LAST_TEXELS = 1024 };
+    int64_t texels = choose_texels(plan, l);
+    bool last = plan->kernels->workgroups && (int64_t)l->h * l->w <= LAST_TEXELS;
+    return last && texels < LAST_TEXELS ? LAST_TEXELS : texels;
+}
+
+/* A step of a pyramid to mean and variance: its result has two columns for each block. */
+static tsr_pass *moments_pass(tsr_plan *plan, const reduction_step *step) {
+    enum { INVOCATIONS = 64 }; /* of a workgroup of wgsl/moments.wgsl, for a block each */
+    tsr_shape pairs = step->shape;
+    pairs.dim[TSR_AXIS_W] *= 2;
+    int result = tsr_plan_tensor_make(plan, &pairs, (tsr_layout_wish){.planes = 2});
+    tsr_pass *pass = step_pass(plan, step, (const char *[]){"moments", "moments_group"}, result);
+    if (!pass->groups[0])
+        tsr_pass_groups(pass, tsr_divide_up(count_texels(&step->shape), INVOCATIONS));
+    return pass;
+}
+
+/* Mean and variance over rows and columns, 32 bits: a tensor of two columns. */
+static int lower_moments(tsr_plan *plan, int input) {
+    const reduction r = {.axis = {[TSR_AXIS_H] = true, [TSR_AXIS_W] = true}, .exact = true};
+    const tsr_layout image = *tsr_plan_layout(plan, input);
+    tsr_layout blocks = image;                 /* of the source, a pair of columns being one */
+    int source = input, rows = 1, columns = 1; /* of the image, that one of them is */
+    reduction_step step = {.last = false};
+    while (!step.last) {
+        step = choose_step(plan, &blocks, &r, choose_moments_texels(plan, &blocks));
+        tsr_pass *pass = moments_pass(plan, &step);
+        tsr_pass_source(plan, pass, source);
+        tsr_pass_define(pass, "PAIRS", source != input);
+        tsr_pass_ints(pass, "block", step.block[TSR_AXIS_H], step.block[TSR_AXIS_W], rows, columns);
+        tsr_pass_ints(pass, "image", image.h, image.w, blocks.h, blocks.w);
+        tsr_pass_floats(pass, "factor", step.last ? 1 / ((float)image.h * (float)image.w) : 1, 0, 0,
+                        0);
+        source = pass->output;
+        rows *= step.block[TSR_AXIS_H];
+        columns *= step.block[TSR_AXIS_W];
+        blocks.h = (int)step.shape.dim[TSR_AXIS_H];
+        blocks.w = (int)step.shape.dim[TSR_AXIS_W];
+        blocks.planes = blocks.spread = 1;
+    }
+    return source;
 }
 
 /* y = scale * (x - mean) / sqrt(variance + epsilon) + bias, mean and variance over one channel of
  * one image. */
 tsr_status tsr_lower_instance_normalization(tsr_plan *plan, const tsr_node *node) {
-    int input = tsr_plan_value(plan, node->inputs[0]);
-    int mean = lower_mean(plan, input, TSR_NONE, TSR_NONE),
-        variance = lower_mean(plan, input, mean, TSR_NONE);
+    int input = tsr_plan_value(plan, node->inputs[0]), moments = lower_moments(plan, input);
     tsr_pass *pass = tsr_plan_pass(plan, "normalize", tsr_plan_output(plan, node, 0));
     tsr_pass_source(plan, pass, input);
-    tsr_pass_source(plan, pass, mean);
-    tsr_pass_source(plan, pass, variance);
+    tsr_pass_source(plan, pass, moments);
     tsr_pass_floats(pass, "epsilon", tsr_attr_float(node, "epsilon", 1e-5f), 0, 0, 0);
     tsr_lower_per_channel(plan, pass, TSR_OP_Mul, node, 1);
     tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);

@@ -25,6 +25,7 @@
  * Storage of 16 bits may make NaN of infinities, too.
  * - Threads: different devices may be used from different threads. One device, and every session
  * made on it, belongs to one thread at a time. A model is immutable once loaded and may be shared.
+ * NVIDIA's driver (seen: 580) may hang where a webgpu device is destroyed while other threads draw.
  * - Strings handed out stay valid as long as the object that they came from.
  * - Compiled programs and measured choices of kernels are kept in
  *   ${XDG_CACHE_HOME:-~/.cache}/tessera, at most 64 MiB; the environment variable TSR_CACHE=off

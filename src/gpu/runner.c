@@ -19,18 +19,18 @@ static bool takes_much(const tsr_plan *plan) {
 
 /* What kernels leave for other passes of their node may take much: they need not write more planes
  * than the tensors between nodes have, nor cut sums into many parts, though it is faster. */
-static tsr_status plan_with_less(tsr_gpu_runner *r, tsr_plan_options *options) {
+static void plan_with_less(tsr_gpu_runner *r, tsr_plan_options *options) {
     tsr_plan *other;
     options->limits.max_planes = options->planes;
     options->frugal = true;
-    TSR_TRY(tsr_plan_create(r->graph, options, &other));
+    if (tsr_plan_create(r->graph, options, &other) != TSR_OK)
+        return; /* the first plan holds */
     if (other->tensor_bytes < r->plan->tensor_bytes) {
         tsr_plan *more = r->plan;
         r->plan = other;
         other = more;
     }
     tsr_plan_destroy(other);
-    return TSR_OK;
 }
 
 static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
@@ -44,7 +44,9 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.node_kernels = r->options.kernels;
     TSR_TRY(tsr_plan_create(r->graph, &options, &r->plan));
     bool wider = options.planes && options.limits.max_planes > options.planes;
-    return wider && takes_much(r->plan) ? plan_with_less(r, &options) : TSR_OK;
+    if (wider && !options.keep_all && takes_much(r->plan))
+        plan_with_less(r, &options);
+    return TSR_OK;
 }
 
 static tsr_status list_outputs(tsr_gpu_runner *r) {

@@ -464,7 +464,7 @@ typedef struct tsr_node_report {
     const char *name, *op; /* op: the node and what was fused behind it, e.g. "Conv+Relu" */
     const char *output;    /* name of the tensor that it writes */
     const char *backend;   /* where it ran: "gles", "webgpu", "cpu", or "view" when nothing ran */
-    const char *kernel;    /* stems of its passes' kernels: "reduce+normalize"; "" on cpu */
+    const char *kernel;    /* stems of its passes' kernels: "moments+normalize"; "" on cpu */
     tsr_shape shape;       /* of output */
     int64_t macs;          /* multiply-adds counted from the model, no wasted tap */
     uint64_t bytes;        /* of inputs, weights, outputs in the session's precision, each once */

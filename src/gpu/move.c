@@ -255,7 +255,7 @@ tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-static bool reads(const tsr_node *node, int value) {
+static bool reads_value(const tsr_node *node, int value) {
     for (int i = 0; i < node->input_count; i++)
         if (node->inputs[i] == value)
             return true;
@@ -267,7 +267,7 @@ static bool reads(const tsr_node *node, int value) {
 
 static bool is_read_by_node(const tsr_graph *graph, int value) {
     for (int i = 0; i < graph->node_count; i++)
-        if (reads(&graph->nodes[i], value))
+        if (reads_value(&graph->nodes[i], value))
             return true;
     return false;
 }

@@ -19,7 +19,7 @@ typedef struct tsr_gpu_runner {
     int output_count;
     tsr_gpu_output *outputs; /* by graph output */
     float *staging;          /* texels of the largest tensor that is transferred */
-    const char **kernels;    /* by node of the graph: "reduce+normalize" */
+    const char **kernels;    /* by node of the graph: "moments+normalize" */
     double *node_ms;         /* by node of the graph: latest measured, -1 for none */
     double gpu_ms;           /* see tsr_report */
     int program_count, cached_programs;

@@ -61,16 +61,17 @@ static int choose_item(uint64_t *state, int count) {
     return (int)((*state >> 33) % (unsigned)count);
 }
 
-/* Is more taken than a tenth above what must be alive? */
+/* Is more taken than a tenth above what must be alive, and enough to care? */
 static bool takes_much(const packer *p) {
-    return p->best.bytes > p->plan->live_bytes_bound / 10 * 11;
+    enum { FEW_BYTES = 256 << 10 };
+    return p->best.bytes > FEW_BYTES && p->best.bytes / 11 > p->plan->live_bytes_bound / 10;
 }
 
 /* Moves one item after the other elsewhere, and back where that takes more. */
-static void climb(packer *p, int width, uint64_t *state) {
+static void climb(packer *p, int width, uint64_t *state, int64_t most_compared) {
     enum { MOVES = 128 };
     uint64_t least = try_packing(p, width);
-    for (int i = 0; i < MOVES && takes_much(p) && p->compared < TSR_MAX_COMPARED; i++) {
+    for (int i = 0; i < MOVES && takes_much(p) && p->compared < most_compared; i++) {
         int from = choose_item(state, p->item_count), to = choose_item(state, p->item_count);
         move_item(p, from, to);
         uint64_t bytes = try_packing(p, width);
@@ -81,18 +82,24 @@ static void climb(packer *p, int width, uint64_t *state) {
     }
 }
 
+/* However large a graph is, planning ends soon: rectangles compared before nothing more is tried,
+ * the second for orders beside the usual ones. */
+enum { MAX_COMPARED = 1 << 28, MAX_COMPARED_MORE = 1 << 22 };
+
 static void try_packings(packer *p) {
     static const int widths[] = {0, 16, 32, 64, 128, 256, 512};
     int width_count = tsr_pack_in_buffer(p) ? 1 : (int)(sizeof widths / sizeof *widths);
     uint64_t state = 1;
     p->best.bytes = UINT64_MAX;
-    for (int i = 0; i < ORDERS * width_count && p->compared < TSR_MAX_COMPARED; i++) {
+    for (int i = 0; i < ORDERS * width_count && p->compared < MAX_COMPARED; i++) {
         sort_items(p, (order)(i / width_count));
         try_packing(p, widths[i % width_count]);
     }
-    for (int i = 0; i < ORDERS * width_count && takes_much(p); i++) {
+    int64_t most = p->compared + MAX_COMPARED_MORE;
+    bool share = !p->plan->keep_all && p->compared < MAX_COMPARED;
+    for (int i = 0; share && i < ORDERS * width_count && takes_much(p) && p->compared < most; i++) {
         sort_items(p, (order)(i / width_count));
-        climb(p, widths[i % width_count], &state);
+        climb(p, widths[i % width_count], &state, most);
     }
 }
 
@@ -110,7 +117,6 @@ static void place_part(const packer *p, tsr_plan_tensor *t) {
     const tsr_plan_tensor *root = &p->plan->tensors[t->root];
     const tsr_layout *l = &root->layout;
     t->storage = root->storage;
-    t->storage_high = root->storage_high;
     t->layout.texture_x = l->texture_x;
     t->layout.texture_y = l->texture_y;
     if (l->linear) {
@@ -140,8 +146,9 @@ static void apply(const packer *p) {
 static bool make_packing(const tsr_plan *plan, int count, packing *made) {
     made->places = TSR_NEW(plan->arena, plan->tensor_count, place);
     made->storages = TSR_NEW(plan->arena, 2 * count, tsr_storage);
+    made->ring = TSR_NEW(plan->arena, 2 * count, int);
     made->newest = TSR_NEW(plan->arena, 2 * count, half_index);
-    return made->places && made->storages && made->newest;
+    return made->places && made->storages && made->ring && made->newest;
 }
 
 /* What passes and parts ask of tensors. */
@@ -172,7 +179,8 @@ tsr_status tsr_plan_pack(tsr_plan *plan) {
     p.last_write = TSR_NEW(plan->arena, plan->tensor_count, int);
     p.most_columns_log2 = TSR_NEW(plan->arena, plan->tensor_count, int);
     p.live = TSR_NEW(plan->arena, TSR_MAX_LIVE, const rect *);
-    if (!p.items || !p.grids || !p.last_write || !p.most_columns_log2 || !p.live ||
+    p.members = TSR_NEW(plan->arena, 2 * p.item_count, int);
+    if (!p.items || !p.grids || !p.last_write || !p.most_columns_log2 || !p.live || !p.members ||
         !make_packing(plan, p.item_count, &p.now) || !make_packing(plan, p.item_count, &p.best))
         return tsr_plan_out_of_memory(plan);
     list_demands(&p);

@@ -7,9 +7,8 @@
 
 enum { TSR_MAX_GRIDS = 16 }; /* of a tensor */
 
-/* However large a graph is, planning ends soon: rectangles compared before no further packing is
- * tried, and tensors that lie beside each other. */
-enum { TSR_MAX_COMPARED = 1 << 28, TSR_MAX_LIVE = 64 };
+/* However large a graph is, planning ends soon: tensors that lie beside each other. */
+enum { TSR_MAX_LIVE = 64 };
 
 typedef struct rect {
     int64_t x, y, w, h;
@@ -33,6 +32,8 @@ typedef struct place {
 typedef struct packing {
     place *places; /* by tensor */
     tsr_storage *storages;
+    int *
+        ring; /* by storage: the next of those of one size, rendered to together; itself if alone */
     half_index *newest; /* by storage: what was put down last */
     int storage_count;
     uint64_t bytes;
@@ -57,7 +58,9 @@ typedef struct packer {
     int item_count;
     const rect **live; /* of the storages whose corners are tried */
     int live_count;
-    int64_t compared; /* at most, by all packings so far */
+    int *members; /* these storages, and those that have their size */
+    int member_count;
+    int64_t compared; /* rectangles, at most, by all packings so far */
     packing now, best;
 } packer;
 

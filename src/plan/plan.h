@@ -133,7 +133,7 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
-    bool half;        /* 16-bit storage for everything but inner sums */
+    bool half;        /* 16-bit storage for everything but sums that are not complete */
     bool keep_all;    /* share no storage */
     bool fallback;    /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool frugal;      /* kernels shall rather take few bytes than keep the device busy */

@@ -115,26 +115,48 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* How many bytes a storage grows by to hold w x h texels; false if it must not. */
-static bool find_growth(const packer *p, const tsr_storage *s, int64_t w, int64_t h,
-                        uint64_t *growth) {
-    w = larger(s->texture_w, w);
-    h = larger(s->texture_h, h);
-    uint64_t bytes = bytes_of(p, s, w, h);
-    *growth = bytes - bytes_of(p, s, s->texture_w, s->texture_h);
-    return fits_device(p, w, h) && (*growth == 0 || bytes <= MAX_SHARED_BYTES);
+static bool is_member(const packer *p, int storage) {
+    for (int i = 0; i < p->member_count; i++)
+        if (p->members[i] == storage)
+            return true;
+    return false;
 }
 
-static void try_corner(const packer *p, const int storages[2], const grid *g, int64_t x, int64_t y,
-                       choice *best) {
-    const rect r = {x, y, g->w, g->h};
-    uint64_t growth = 0, more;
-    for (int i = 0; i < 2 && storages[i] != TSR_NONE; i++) {
-        if (!find_growth(p, &p->now.storages[storages[i]], x + g->w, y + g->h, &more))
-            return;
-        growth += more;
+/* Lists the storages that have one size once a tensor lies in these: WebGL2 renders to textures of
+ * the same size only. Returns that size. */
+static grid list_members(packer *p, const int storages[2]) {
+    grid size = {0};
+    p->member_count = 0;
+    for (int i = 0; i < 2 && storages[i] != TSR_NONE; i++)
+        for (int j = storages[i]; !is_member(p, j); j = p->now.ring[j]) {
+            p->members[p->member_count++] = j;
+            size.w = (int)larger(size.w, p->now.storages[j].texture_w);
+            size.h = (int)larger(size.h, p->now.storages[j].texture_h);
+        }
+    return size;
+}
+
+/* How many bytes the members take more with w x h texels each; false if they must not. */
+static bool find_growth(const packer *p, int64_t w, int64_t h, uint64_t *growth) {
+    *growth = 0;
+    for (int i = 0; i < p->member_count; i++) {
+        const tsr_storage *s = &p->now.storages[p->members[i]];
+        uint64_t bytes = bytes_of(p, s, w, h),
+                 more = bytes - bytes_of(p, s, s->texture_w, s->texture_h);
+        if (more && bytes > MAX_SHARED_BYTES)
+            return false;
+        *growth += more;
     }
-    if (growth < best->growth && is_free(p, &r))
+    return fits_device(p, w, h);
+}
+
+/* size: of the members so far. */
+static void try_corner(const packer *p, const int storages[2], grid size, const grid *g, int64_t x,
+                       int64_t y, choice *best) {
+    const rect r = {x, y, g->w, g->h};
+    uint64_t growth;
+    if (find_growth(p, larger(size.w, x + g->w), larger(size.h, y + g->h), &growth) &&
+        growth < best->growth && is_free(p, &r))
         *best = (choice){{r, g->columns_log2, {storages[0], storages[1]}, {TSR_NONE, TSR_NONE}},
                          growth};
 }
@@ -153,15 +175,16 @@ static void try_storages(packer *p, int tensor, int low, int high, choice *best)
     p->live_count = 0;
     if (!can_share(p, tensor, low) || (high != TSR_NONE && !can_share(p, tensor, high)))
         return;
-    p->compared += (int64_t)shapes->count * p->live_count * p->live_count;
+    const grid size = list_members(p, storages);
+    p->compared += (int64_t)shapes->count * (p->live_count + 1) * (p->live_count + p->member_count);
     for (int i = 0; i < shapes->count; i++) {
         const grid *g = &shapes->list[i];
-        try_corner(p, storages, g, 0, 0, best);
+        try_corner(p, storages, size, g, 0, 0, best);
         for (int j = 0; j < p->live_count; j++) {
             const rect *r = p->live[j];
-            try_corner(p, storages, g, r->x + r->w, r->y, best);
+            try_corner(p, storages, size, g, r->x + r->w, r->y, best);
             if (!tsr_pack_in_buffer(p))
-                try_corner(p, storages, g, r->x, r->y + r->h, best);
+                try_corner(p, storages, size, g, r->x, r->y + r->h, best);
         }
     }
 }
@@ -182,6 +205,7 @@ static int add_storage(packer *p, int tensor) {
     const grid none = {0};
     int storage = p->now.storage_count++;
     p->now.storages[storage] = storage_for(p, tensor, &none);
+    p->now.ring[storage] = storage;
     p->now.newest[storage] = TSR_NONE;
     return storage;
 }
@@ -199,14 +223,19 @@ static void try_all(packer *p, int tensor, bool two, choice *best) {
 static void settle(packer *p, int tensor, const choice *best) {
     packing *now = &p->now;
     const rect *at = &best->place.at;
+    const int *storages = best->place.storages;
+    const grid size = list_members(p, storages);
+    for (int i = 0; i < p->member_count; i++) {
+        tsr_storage *s = &now->storages[p->members[i]];
+        s->texture_w = (int)larger(size.w, at->x + at->w);
+        s->texture_h = (int)larger(size.h, at->y + at->h);
+        now->ring[p->members[i]] = p->members[(i + 1) % p->member_count];
+    }
     now->places[tensor] = best->place;
     now->bytes += best->growth;
-    for (int i = 0; i < 2 && best->place.storages[i] != TSR_NONE; i++) {
-        tsr_storage *s = &now->storages[best->place.storages[i]];
-        s->texture_w = (int)larger(s->texture_w, at->x + at->w);
-        s->texture_h = (int)larger(s->texture_h, at->y + at->h);
-        now->places[tensor].next[i] = now->newest[best->place.storages[i]];
-        now->newest[best->place.storages[i]] = 2 * tensor + i;
+    for (int i = 0; i < 2 && storages[i] != TSR_NONE; i++) {
+        now->places[tensor].next[i] = now->newest[storages[i]];
+        now->newest[storages[i]] = 2 * tensor + i;
     }
     while (now->storages[now->storage_count - 1].texture_w == 0) /* were not needed */
         now->storage_count--;
@@ -216,6 +245,7 @@ void tsr_pack_put_down(packer *p, int tensor, int width) {
     const tsr_plan_tensor *t = &p->plan->tensors[tensor];
     const grid *g = first_grid(&p->grids[tensor], width);
     const tsr_storage own = storage_for(p, tensor, g);
+    p->compared++;
     int low = add_storage(p, tensor), high = t->in_two ? add_storage(p, tensor) : TSR_NONE;
     choice best = {{{0, 0, g->w, g->h}, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
                    bytes_of(p, &own, g->w, g->h) * (t->in_two ? 2 : 1)};

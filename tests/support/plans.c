@@ -155,7 +155,8 @@ static void check_inside_storage(const tsr_plan *plan, const tsr_layout *l, cons
     assert_true(s->texture_h + TSR_ZERO_ROWS <= plan->limits.max_texture_size);
 }
 
-/* A tensor in two storages has the upper half of its planes in the second. */
+/* A tensor in two storages has the upper half of its planes in the second, of the same size: WebGL2
+ * demands that of what is rendered to. */
 void check_inside(const tsr_plan *plan) {
     for (int i = 1; i < plan->tensor_count; i++) {
         const tsr_plan_tensor *t = &plan->tensors[i];
@@ -166,6 +167,8 @@ void check_inside(const tsr_plan *plan) {
             const tsr_storage *s = &plan->storages[storages[j]];
             assert_int_equal(s->planes * (t->in_two ? 2 : 1), t->layout.planes);
             check_inside_storage(plan, &t->layout, s);
+            assert_int_equal(s->texture_w, plan->storages[t->storage].texture_w);
+            assert_int_equal(s->texture_h, plan->storages[t->storage].texture_h);
         }
     }
 }

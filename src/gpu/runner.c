@@ -21,7 +21,8 @@ static bool takes_much(const tsr_plan *plan) {
  * than the tensors between nodes have, nor cut sums into many parts, though it is faster. */
 static void plan_with_less(tsr_gpu_runner *r, tsr_plan_options *options) {
     tsr_plan *other;
-    options->limits.max_planes = options->planes;
+    if (options->planes)
+        options->limits.max_planes = options->planes;
     options->frugal = true;
     if (tsr_plan_create(r->graph, options, &other) != TSR_OK)
         return; /* the first plan holds */
@@ -43,8 +44,8 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.lower = tsr_gpu_lower;
     options.node_kernels = r->options.kernels;
     TSR_TRY(tsr_plan_create(r->graph, &options, &r->plan));
-    bool wider = options.planes && options.limits.max_planes > options.planes;
-    if (wider && !options.keep_all && takes_much(r->plan))
+    bool for_gpu = options.planes || options.kernels->workgroups;
+    if (for_gpu && !options.keep_all && takes_much(r->plan))
         plan_with_less(r, &options);
     return TSR_OK;
 }

@@ -35,9 +35,11 @@ static int power_of_two(int64_t wanted, int low, int high) {
     return power;
 }
 
-/* For a GPU: enough workgroups to keep a large one busy. */
-static blocks share_blocks(const product *p) {
-    enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024, ENOUGH = 1024 };
+/* For a GPU: enough workgroups to keep a large one busy, or half busy where slices took too much.
+ */
+static blocks share_blocks(const tsr_plan *plan, const product *p) {
+    enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024 };
+    enum { ENOUGH = 1024, FEW = 256 };
     blocks b = {.shared = true, .block_pixels = PIXELS, .block_tiles = TILES, .steps = 4};
     b.columns = power_of_two(tsr_divide_up(p->tiles, TILES), PIXELS, 16);
     b.rows = power_of_two(tsr_divide_up(p->pixels, PIXELS), 1, INVOCATIONS / b.columns);
@@ -46,7 +48,7 @@ static blocks share_blocks(const product *p) {
     b.tiles = tsr_divide_up(p->tiles, b.columns * TILES);
     b.pixels = tsr_divide_up(p->pixels, b.rows * PIXELS);
     int64_t rounds = tsr_divide_up(p->steps, b.steps), groups = b.tiles * b.pixels * p->parts;
-    int64_t slices = ENOUGH / groups;
+    int64_t slices = (plan->frugal ? FEW : ENOUGH) / groups;
     slices = slices > rounds / 4 ? rounds / 4 : slices;
     b.slice_steps = tsr_divide_up(rounds, slices > 1 ? slices : 1) * b.steps;
     b.slices = tsr_divide_up(p->steps, b.slice_steps);
@@ -70,7 +72,7 @@ static blocks direct_blocks(const product *p) {
 /* After a failure sizes may be 0, which cannot be shared out. */
 static blocks choose_blocks(const tsr_plan *plan, const product *p) {
     bool share = plan->kernels->workgroups && plan->status == TSR_OK;
-    return share ? share_blocks(p) : direct_blocks(p);
+    return share ? share_blocks(plan, p) : direct_blocks(p);
 }
 
 /* The pass of a product; its sums go to `output`, or, in slices, to a tensor of as many images for

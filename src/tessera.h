@@ -364,7 +364,9 @@ typedef struct tsr_fixed_input { /* turns an input into a constant; data is dens
 typedef struct tsr_session_desc {
     /* Storage of tensors on a GPU; arithmetic is always float32. What exceeds 65504 in 16 bits
      * becomes an infinity, the largest number or NaN, as the driver has it; so do up to four
-     * weights of a filter together where Winograd's algorithm adds them up. */
+     * weights of a filter together where Winograd's algorithm adds them up, and the sums of a
+     * transposed convolution, before bias and what is fused behind, where its phases are put
+     * together by another pass. */
     tsr_precision precision;
     bool allow_cpu_fallback; /* run nodes that the backend lacks on the CPU, between passes */
     bool texture_outputs;    /* gles only: lay outputs out for tsr_session_output_texture */

@@ -1,9 +1,9 @@
 // A step to mean and variance of large blocks: a workgroup takes one. Every invocation combines each LANES-th pixel of
-// the source, then halves of the group are combined in workgroup memory.
+// the source.
 #include moment
+#include lanes
 
-const LANES = 64; // a compiler for CPUs takes a quarter of the time that it takes for 256
-var<workgroup> partial: array<Moments, LANES>;
+alias Lane = Moments;
 
 @compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
@@ -23,14 +23,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         let row = i / size.y;
         total = combine(total, read_pixel(k, start.x + row, start.y + i - row * size.y, origin));
     }
-    partial[lane] = total;
-    for (var half = LANES / 2; half > 0; half /= 2) {
-        workgroupBarrier();
-        if (lane < half) {
-            partial[lane] = combine(partial[lane], partial[lane + half]);
-        }
-    }
+    let all = combine_lanes(lane, total);
     if (lane == 0) {
-        keep(p, origin, partial[0]);
+        keep(p, origin, all);
     }
 }

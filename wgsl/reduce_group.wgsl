@@ -1,9 +1,8 @@
-// A reduction of large blocks: a workgroup takes one, in a single pass. Every invocation adds up each LANES-th texel,
-// then halves of the group are added in workgroup memory, which keeps the rounding error small.
+// A reduction of large blocks: a workgroup takes one, in a single pass. Every invocation combines each LANES-th texel.
 #include reduction
+#include lanes
 
-const LANES = 64; // a compiler for CPUs takes a quarter of the time that it takes for 256
-var<workgroup> partial: array<vec4f, LANES>;
+alias Lane = vec4f;
 
 @compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
@@ -27,14 +26,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         let v = A_fetch(k, start.z + row - plane * size.z, start.w + i - row * size.w);
         total = add_tile(total, mapped(v, b), tile);
     }
-    partial[lane] = total;
-    for (var half = LANES / 2; half > 0; half /= 2) {
-        workgroupBarrier();
-        if (lane < half) {
-            partial[lane] = combine(partial[lane], partial[lane + half]);
-        }
-    }
+    let all = combine_lanes(lane, total);
     if (lane == 0) {
-        store(p.x, p.y, p.z, p.w, finished(partial[0]));
+        store(p.x, p.y, p.z, p.w, finished(all));
     }
 }

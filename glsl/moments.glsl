@@ -31,16 +31,8 @@ Moments line(int k, int y, int begin, int end) {
         total = combine(total, Moments(float(size.x * size.y), d, A_fetch(k, y, 2 * x + 1)));
     }
 #else
-    // As in glsl/reduce.glsl.
-    const int group = A_PLANES * A_SPREAD;
-    int x = begin, column = begin / group;
-    for (; x <= end - group; x += group, column++)
-        for (int i = 0; i < group; i++) {
-            vec4 v = A_cell(k, y, column + i / A_PLANES * (A_grid.y / A_SPREAD), i % A_PLANES);
-            total = combine(total, Moments(1.0, v - origin, vec4(0.0)));
-        }
-    for (; x < end; x++)
-        total = combine(total, Moments(1.0, A_fetch(k, y, x) - origin, vec4(0.0)));
+#define ADD(v) total = combine(total, Moments(1.0, v - origin, vec4(0.0)));
+    A_COLUMNS(k, y, begin, end, ADD)
 #endif
     return total;
 }

@@ -53,3 +53,20 @@ vec4 table_texel(ivec2 at, int i) { return texelFetch(table, ivec2(at.x + i, at.
     v += a.y * w1;                                                                                                    \
     v += a.z * w2;                                                                                                    \
     v += a.w * w3;
+
+// ACT(v) for source A's columns begin to end - 1 of a line of a tile. Without a division as long as there is one for each
+// plane and phase: begin is a multiple of them.
+#define A_COLUMNS(tile, line, begin, end, ACT)                                                                        \
+    {                                                                                                                 \
+        const int group = A_PLANES * A_SPREAD;                                                                        \
+        int column = begin, cell = begin / group;                                                                     \
+        for (; column <= end - group; column += group, cell++)                                                        \
+            for (int i = 0; i < group; i++) {                                                                         \
+                vec4 v = A_cell(tile, line, cell + i / A_PLANES * (A_grid.y / A_SPREAD), i % A_PLANES);               \
+                ACT(v)                                                                                                \
+            }                                                                                                         \
+        for (; column < end; column++) {                                                                              \
+            vec4 v = A_fetch(tile, line, column);                                                                     \
+            ACT(v)                                                                                                    \
+        }                                                                                                             \
+    }

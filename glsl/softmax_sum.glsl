@@ -1,24 +1,96 @@
-// Of a pixel's channels, x: their maximum or less, by 1 at most; y: the sum of exp(a - x). Both in one go: where a
-// channel exceeds what the sum counts from by more than 1, the sum is scaled to count from there.
-#if A_SAME // of a single tile
-#define TILE(u) A_own(n, u, y, x)
+// One step to softmax's sums: each fragment takes a block of the source. It finds, of every channel, an origin, which is
+// the maximum or less, by 1 at most, and the sum of exp(a - origin), both in one reading: where an element exceeds the
+// origin by more than 1, the sum is scaled to count from there (M. Milakov and N. Gimelshein, "Online normalizer
+// calculation for softmax", 2018).
+//   PAIRS 0: the source is the input; 1: what an earlier step has left
+//   TILES 1: a block has many tiles
+//   FOLD 1: the last step over channels, which leaves one texel: x: the origin of all channels, y: their sum;
+//        0: a block leaves two columns, the origins and the sums
+//   PIXELS 0: a block is one pixel, so that nothing but tiles is left to loop over; COLUMNS 0: it has one column
+uniform ivec4 block; // images, tiles, rows, columns of the source, a pair being one
+
+struct Sum {
+    vec4 origin, sum;
+};
+#define NOTHING Sum(vec4(-3.402823466e38), vec4(0.0))
+
+Sum combine(Sum a, Sum b) {
+    vec4 above = b.origin - a.origin;
+    bvec4 moves = greaterThan(above, vec4(1.0));
+    vec4 e = tsr_exp(mix(above, -above, moves), vec2(0.0));
+    return Sum(mix(a.origin, b.origin, moves), mix(a.sum + b.sum * e, a.sum * e + b.sum, moves));
+}
+
+#if PAIRS
+Sum element(int k, int y, int x) { return Sum(A_fetch(k, y, 2 * x), A_fetch(k, y, 2 * x + 1)); }
+#elif A_SAME // of a single tile
+Sum element(int k, int y, int x) { return Sum(A_texel(o_texel.x, o_texel.y, o_texel.z), vec4(1.0)); }
+#elif COLUMNS
+Sum element(int k, int y, int x) { return Sum(A_fetch(k, y, x), vec4(1.0)); }
 #else
-#define TILE(u) A_cell(n * A_grid.x + u, y, place.x, place.y)
+ivec2 place; // of a block's only column
+Sum element(int k, int y, int x) { return Sum(A_cell(k, y, place.x, place.y), vec4(1.0)); }
 #endif
-const float LOWEST = -3.402823466e38;
-vec4 kernel(int n, int t, int y, int x) {
-    ivec2 place = A_place(x);
-    vec4 origin = vec4(LOWEST), sum = vec4(0.0); // of every fourth channel
-    for (int u = 0; u < A_grid.x; u++) {
-        vec4 v = TILE(u);
+
+Sum line(int k, int y, int begin, int end) {
+#if COLUMNS
+    Sum total = NOTHING;
+#if PAIRS
+    for (int x = begin; x < end; x++)
+        total = combine(total, element(k, y, x));
+#else
+#define ADD(v) total = combine(total, Sum(v, vec4(1.0)));
+    A_COLUMNS(k, y, begin, end, ADD)
+#endif
+    return total;
+#else
+    return element(k, y, begin);
+#endif
+}
+
+Sum add_up(int n, int t, int y, int x) {
+    ivec4 start = ivec4(n, t, y, x) * block;
+    ivec4 end = min(start + block, ivec4(A_size.x, A_grid.x, A_size.z, A_size.w / (1 + PAIRS)));
+    Sum total = NOTHING;
+#if !PAIRS && !COLUMNS && !A_SAME
+    place = A_place(x);
+#endif
+    for (int u = start.y; u < end.y; u++) {
+#if PIXELS
+        Sum sum = NOTHING;
+        for (int i = start.x; i < end.x; i++)
+            for (int iy = start.z; iy < end.z; iy++)
+                sum = combine(sum, line(i * A_grid.x + u, iy, start.w, end.w));
+#else
+        Sum sum = element(n * A_grid.x + u, y, x);
+#endif
+#if TILES && !PAIRS // padding channels: minus infinity, of which exp is 0
         bvec4 holds = lessThan(ivec4(4 * u) + ivec4(0, 1, 2, 3), ivec4(A_size.y));
-        vec4 above = mix(vec4(LOWEST), v - origin, holds);
-        bvec4 moves = greaterThan(above, vec4(1.0));
-        vec4 e = tsr_exp(mix(above, -above, moves), vec2(0.0));
-        sum = mix(sum + e, sum * e + 1.0, moves);
-        origin = mix(origin, v, moves);
+        sum.origin = mix(vec4(uintBitsToFloat(0xff800000u)), sum.origin, holds);
+#endif
+        total = combine(total, sum);
     }
-    float most = max(max(origin.x, origin.y), max(origin.z, origin.w));
-    sum *= tsr_exp(origin - most, vec2(0.0));
+    // Where the maximum is infinite, nothing but NaN is left.
+    vec4 difference = total.origin - total.origin;
+    total.sum = mix(total.sum, difference, greaterThan(total.origin, vec4(3.402823466e38)));
+    return total;
+}
+
+#if FOLD
+vec4 kernel(int n, int t, int y, int x) {
+    Sum s = add_up(n, t, y, x);
+    float most = max(max(s.origin.x, s.origin.y), max(s.origin.z, s.origin.w));
+    vec4 sum = s.sum * tsr_exp(s.origin - most, vec2(0.0));
     return vec4(most, sum.x + sum.y + (sum.z + sum.w), 0.0, 0.0);
 }
+#else
+#define KERNEL_ROW
+void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
+    Sum s;
+#define PART(j, unused)                                                                                               \
+    if (j % 2 == 0)                                                                                                   \
+        s = add_up(n, t, y, x / 2 + j / 2);                                                                           \
+    v[j] = (x + j) % 2 == 0 ? s.origin : s.sum;
+    EACH_PLANE(PART, 0)
+}
+#endif

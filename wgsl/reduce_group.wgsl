@@ -1,8 +1,10 @@
-// A reduction of large blocks: a workgroup takes one, in a single pass. Every invocation combines each LANES-th texel.
-#include reduction
+// The mean of an image by large blocks: a workgroup takes one. Every invocation adds up each LANES-th texel.
+//   u.block, u.factor: as in wgsl/reduce.wgsl
 #include lanes
 
 alias Lane = vec4f;
+
+fn combine(a: vec4f, b: vec4f) -> vec4f { return a + b; }
 
 @compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
@@ -13,21 +15,16 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     }
     let p = O_position(o);
     let lane = i32(invocation);
-    let start = p * u.block;
-    let size = min(start + u.block, vec4i(u.A_size.x, u.A_grid.x, u.A_size.zw)) - start;
-    let b = subtracted(p.x, p.y, p.z, p.w);
-    var total = vec4f(NEUTRAL);
-    for (var i = lane; i < size.x * size.y * size.z * size.w; i += LANES) {
-        let row = i / size.w;
-        let plane = row / size.z;
-        let image = plane / size.y;
-        let tile = start.y + plane - image * size.y;
-        let k = (start.x + image) * u.A_grid.x + tile;
-        let v = A_fetch(k, start.z + row - plane * size.z, start.w + i - row * size.w);
-        total = add_tile(total, mapped(v, b), tile);
+    let start = p.zw * u.block.xy;
+    let size = min(start + u.block.xy, u.A_size.zw) - start;
+    let k = p.x * u.A_grid.x + p.y;
+    var total = vec4f();
+    for (var i = lane; i < size.x * size.y; i += LANES) {
+        let row = i / size.y;
+        total += A_fetch(k, start.x + row, start.y + i - row * size.y);
     }
     let all = combine_lanes(lane, total);
     if (lane == 0) {
-        store(p.x, p.y, p.z, p.w, finished(all));
+        store(p.x, p.y, p.z, p.w, all * u.factor.x);
     }
 }

@@ -1,11 +1,13 @@
-// Softmax's last step: exp(a - maximum) / sum.
-//   BOTH    1: over channels; wgsl/softmax_sum.wgsl made both, B, the maximum perhaps a little smaller;
-//           0: wgsl/reduce.wgsl made each of them, B and C
+// Softmax's last step: exp(a - origin) / sum, both as wgsl/exp_sum.wgsl has left them in B.
+//   FOLD       1: over channels; 0: not
+//   COLUMNS    1: over columns too
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-#if BOTH
-    let both = B_fetch(n, y, x);
+    let column = select(x, 0, COLUMNS == 1);
+#if FOLD
+    let both = B_broadcast(n, t, y, column);
     return exp(A_own(n, t, y, x) - both.x) / both.y;
 #else
-    return exp(A_own(n, t, y, x) - B_broadcast(n, t, y, x)) / C_broadcast(n, t, y, x);
+    let origin = B_broadcast(n, t, y, 2 * column);
+    return exp(A_own(n, t, y, x) - origin) / B_broadcast(n, t, y, 2 * column + 1);
 #endif
 }

@@ -1,19 +1,30 @@
-// Of a pixel's channels, x: their maximum or less, by 1 at most; y: the sum of exp(a - x). Both in one go: where a
-// channel exceeds what the sum counts from by more than 1, the sum is scaled to count from there.
-const LOWEST = -3.402823466e38;
-fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-    var origin = vec4f(LOWEST); // of every fourth channel
-    var sum = vec4f();
-    for (var tile = 0; tile < u.A_grid.x; tile++) {
-        let v = A_fetch(n * u.A_grid.x + tile, y, x);
-        let holds = vec4i(0, 1, 2, 3) < vec4i(u.A_size.y - 4 * tile);
-        let above = select(vec4f(LOWEST), v - origin, holds);
-        let moves = above > vec4f(1.0);
-        let e = tsr_exp(select(above, -above, moves), vec2f());
-        sum = select(sum + e, sum * e + 1.0, moves);
-        origin = select(origin, v, moves);
+// A step to softmax's sums: each invocation takes a block of the source, row by row.
+//   PIXELS    0: a block is one pixel, so that nothing but tiles is left to loop over
+#include exp_sum
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
+        @builtin(local_invocation_index) invocation: u32) {
+    let o = LEFT * i32((group.y * groups.x + group.x) * 64 + invocation); // groups are folded in two dimensions
+    if (o >= u.O_grid.y) {
+        return;
     }
-    let most = max(max(origin.x, origin.y), max(origin.z, origin.w));
-    sum *= tsr_exp(origin - most, vec2f());
-    return vec4f(most, sum.x + sum.y + (sum.z + sum.w), 0.0, 0.0);
+    let p = O_position(o);
+    let start = block_start(p);
+    let end = start + block_size(start);
+    var total = NOTHING;
+    for (var tile = start.y; tile < end.y; tile++) {
+#if PIXELS
+        for (var image = start.x; image < end.x; image++) {
+            for (var y = start.z; y < end.z; y++) {
+                for (var x = start.w; x < end.w; x++) {
+                    total = combine(total, element(image, tile, y, x));
+                }
+            }
+        }
+#else
+        total = combine(total, element(start.x, tile, start.z, start.w));
+#endif
+    }
+    keep(p, total);
 }

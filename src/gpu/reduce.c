@@ -6,20 +6,16 @@
 
 #include <string.h>
 
-enum { SUM, MAXIMUM };
-enum { PLAIN, EXP_DIFFERENCE };
 /* SIDE: of a block where rounding errors matter, as a sum of short sums has smaller ones.
  * FEW_FRAGMENTS: that a CPU's threads shall have, at least. */
 enum { SIDE = 16, FEW_FRAGMENTS = 4096, BUSY_GROUPS = 1024 };
 /* A workgroup is worth its barriers if its invocations have so much each, or else would be few. */
 enum { SHARED_TEXELS = 256, FEW_TEXELS = 8, FEW_PIXELS = 4096 };
+enum { INVOCATIONS = 64 }; /* of a workgroup where each takes a block, in wgsl */
 
 typedef struct reduction {
-    int operation, map;
-    int minus;    /* tensor of the map, TSR_NONE for PLAIN; size 1 along the axes */
     bool axis[4]; /* of N, C, H, W: those that keep size 1 */
     bool exact;   /* as sums that nearly cancel have to be */
-    float factor;
 } reduction;
 
 /* One step of it. */
@@ -85,48 +81,49 @@ static tsr_pass *step_pass(tsr_plan *plan, const reduction_step *step, const cha
         texels *= step->block[i];
     bool shared = for_workgroup(plan, texels, results);
     tsr_pass *pass = tsr_plan_pass(plan, kernels[shared], result);
-    if (shared)
-        tsr_pass_groups(pass, results);
+    tsr_pass_groups(pass, shared ? results : tsr_divide_up(results, INVOCATIONS));
     return pass;
 }
 
-/* In a pyramid of passes, which keeps the work of each fragment, and the rounding error, small.
- * output: the tensor to write, TSR_NONE to make one; the result is it. */
-static int lower_reduction(tsr_plan *plan, int source, const reduction *r, int output) {
+/* In a pyramid of passes, which keeps the work of each fragment, and the rounding error, small. */
+tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
+    const reduction r = {.axis = {[TSR_AXIS_H] = true, [TSR_AXIS_W] = true}, .exact = true};
+    int source = tsr_plan_value(plan, node->inputs[0]);
+    const tsr_layout image = *tsr_plan_layout(plan, source);
+    const float factor = 1.0f / ((float)image.h * (float)image.w);
     reduction_step step = {.last = false};
-    for (int map = r->map; !step.last; map = PLAIN) {
+    while (!step.last) {
         const tsr_layout *l = tsr_plan_layout(plan, source);
-        step = choose_step(plan, l, r, choose_texels(plan, l));
-        int result = step.last && output != TSR_NONE ? output : step_result(plan, &step.shape);
+        step = choose_step(plan, l, &r, choose_texels(plan, l));
+        int result = step.last ? tsr_plan_output(plan, node, 0) : step_result(plan, &step.shape);
         tsr_pass *pass = step_pass(plan, &step, (const char *[]){"reduce", "reduce_group"}, result);
         tsr_pass_source(plan, pass, source);
-        if (map != PLAIN)
-            tsr_pass_source(plan, pass, r->minus);
-        tsr_pass_define(pass, "OPERATION", r->operation);
-        tsr_pass_define(pass, "MAP", map);
-        tsr_pass_define(pass, "TILES", r->axis[TSR_AXIS_C]);
-        tsr_pass_define(pass, "FOLD", r->axis[TSR_AXIS_C] && step.last);
-        tsr_pass_define(pass, "PIXELS",
-                        r->axis[TSR_AXIS_N] || r->axis[TSR_AXIS_H] || r->axis[TSR_AXIS_W]);
-        tsr_pass_define(pass, "COLUMNS", r->axis[TSR_AXIS_W]);
-        tsr_pass_ints(pass, "block", step.block[0], step.block[1], step.block[2], step.block[3]);
-        tsr_pass_floats(pass, "factor", step.last ? r->factor : 1, 0, 0, 0);
+        tsr_pass_ints(pass, "block", step.block[TSR_AXIS_H], step.block[TSR_AXIS_W], 0, 0);
+        tsr_pass_floats(pass, "factor", step.last ? factor : 1, 0, 0, 0);
         source = result;
     }
-    return source;
+    return plan->status;
 }
 
-tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
-    int input = tsr_plan_value(plan, node->inputs[0]);
-    const tsr_layout *l = tsr_plan_layout(plan, input);
-    const reduction r = {.operation = SUM,
-                         .map = PLAIN,
-                         .minus = TSR_NONE,
-                         .axis = {[TSR_AXIS_H] = true, [TSR_AXIS_W] = true},
-                         .exact = true,
-                         .factor = 1.0f / ((float)l->h * (float)l->w)};
-    lower_reduction(plan, input, &r, tsr_plan_output(plan, node, 0));
-    return plan->status;
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+/* A step of a pyramid of which each block leaves two columns. kernels: as for step_pass. */
+static tsr_pass *pairs_pass(tsr_plan *plan, const reduction_step *step,
+                            const char *const kernels[2]) {
+    tsr_shape pairs = step->shape;
+    pairs.dim[TSR_AXIS_W] *= 2;
+    int result = tsr_plan_tensor_make(plan, &pairs, (tsr_layout_wish){.planes = 2});
+    return step_pass(plan, step, kernels, result);
+}
+
+/* The layout of a step's blocks: the next one's source, a pair being one. */
+static void take_step(const reduction_step *step, tsr_layout *blocks) {
+    blocks->n = (int)step->shape.dim[TSR_AXIS_N];
+    blocks->c = (int)step->shape.dim[TSR_AXIS_C];
+    blocks->tiles = (int)tsr_divide_up(blocks->c, 4);
+    blocks->h = (int)step->shape.dim[TSR_AXIS_H];
+    blocks->w = (int)step->shape.dim[TSR_AXIS_W];
+    blocks->planes = blocks->spread = 1;
 }
 
 /* One workgroup takes the last ones: others are idle then, but a pass more would cost more. */
@@ -135,18 +132,6 @@ static int64_t choose_moments_texels(const tsr_plan *plan, const tsr_layout *l) 
     int64_t texels = choose_texels(plan, l);
     bool last = plan->kernels->workgroups && (int64_t)l->h * l->w <= LAST_TEXELS;
     return last && texels < LAST_TEXELS ? LAST_TEXELS : texels;
-}
-
-/* A step of a pyramid to mean and variance: its result has two columns for each block. */
-static tsr_pass *moments_pass(tsr_plan *plan, const reduction_step *step) {
-    enum { INVOCATIONS = 64 }; /* of a workgroup of wgsl/moments.wgsl, for a block each */
-    tsr_shape pairs = step->shape;
-    pairs.dim[TSR_AXIS_W] *= 2;
-    int result = tsr_plan_tensor_make(plan, &pairs, (tsr_layout_wish){.planes = 2});
-    tsr_pass *pass = step_pass(plan, step, (const char *[]){"moments", "moments_group"}, result);
-    if (!pass->groups[0])
-        tsr_pass_groups(pass, tsr_divide_up(count_texels(&step->shape), INVOCATIONS));
-    return pass;
 }
 
 /* Mean and variance over rows and columns, 32 bits: a tensor of two columns. */
@@ -158,7 +143,7 @@ static int lower_moments(tsr_plan *plan, int input) {
     reduction_step step = {.last = false};
     while (!step.last) {
         step = choose_step(plan, &blocks, &r, choose_moments_texels(plan, &blocks));
-        tsr_pass *pass = moments_pass(plan, &step);
+        tsr_pass *pass = pairs_pass(plan, &step, (const char *[]){"moments", "moments_group"});
         tsr_pass_source(plan, pass, source);
         tsr_pass_define(pass, "PAIRS", source != input);
         tsr_pass_ints(pass, "block", step.block[TSR_AXIS_H], step.block[TSR_AXIS_W], rows, columns);
@@ -168,9 +153,7 @@ static int lower_moments(tsr_plan *plan, int input) {
         source = pass->output;
         rows *= step.block[TSR_AXIS_H];
         columns *= step.block[TSR_AXIS_W];
-        blocks.h = (int)step.shape.dim[TSR_AXIS_H];
-        blocks.w = (int)step.shape.dim[TSR_AXIS_W];
-        blocks.planes = blocks.spread = 1;
+        take_step(&step, &blocks);
     }
     return source;
 }
@@ -194,35 +177,33 @@ tsr_status tsr_lower_batch_normalization(tsr_plan *plan, const tsr_node *node) {
     return tsr_fail(TSR_UNSUPPORTED, "'%s' was neither folded nor rewritten", node->name);
 }
 
-/* Over the channels alone, few enough for one fragment: it finds their maximum and their sum. */
-static tsr_status softmax_of_channels(tsr_plan *plan, const tsr_node *node, int input) {
-    const tsr_layout l = *tsr_plan_layout(plan, input);
-    int both = step_result(plan, &(tsr_shape){4, {l.n, 2, l.h, l.w}});
-    tsr_pass *pass = tsr_plan_pass(plan, "softmax_sum", both);
-    tsr_pass_source(plan, pass, input);
-    pass = tsr_plan_pass(plan, "softmax", tsr_plan_output(plan, node, 0));
-    tsr_pass_define(pass, "BOTH", 1);
-    tsr_pass_source(plan, pass, input);
-    tsr_pass_source(plan, pass, both);
-    return plan->status;
-}
+/* ---- softmax --------------------------------------------------------------------------------- */
 
-static tsr_status softmax_of_axes(tsr_plan *plan, const tsr_node *node, int input,
-                                  const bool *axis) {
-    reduction r = {.operation = MAXIMUM, .map = PLAIN, .minus = TSR_NONE, .factor = 1};
-    memcpy(r.axis, axis, sizeof r.axis);
-    int maximum = lower_reduction(plan, input, &r, TSR_NONE);
-    r.operation = SUM;
-    r.map = EXP_DIFFERENCE;
-    r.minus = maximum;
-    int sum = lower_reduction(plan, input, &r, TSR_NONE);
-    tsr_pass *pass = tsr_plan_pass(plan, "softmax", tsr_plan_output(plan, node, 0));
-    tsr_pass_define(pass, "BOTH", 0);
-    tsr_pass_define(pass, "COLUMNS", r.axis[TSR_AXIS_W]);
-    tsr_pass_source(plan, pass, input);
-    tsr_pass_source(plan, pass, maximum);
-    tsr_pass_source(plan, pass, sum);
-    return plan->status;
+/* What is subtracted from the input before exp, and the sum of that, 32 bits: glsl/softmax_sum.glsl
+ * says how they lie. */
+static int lower_softmax_sums(tsr_plan *plan, int input, const reduction *r) {
+    const bool *axis = r->axis;
+    const char *const kernels[] = {"softmax_sum", "softmax_sum_group"};
+    tsr_layout blocks = *tsr_plan_layout(plan, input); /* of the source, a pair being one */
+    int source = input;
+    reduction_step step = {.last = false};
+    while (!step.last) {
+        step = choose_step(plan, &blocks, r, choose_texels(plan, &blocks));
+        bool fold = axis[TSR_AXIS_C] && step.last;
+        const tsr_shape *s = &step.shape, folded = {4, {s->dim[0], 2, s->dim[2], s->dim[3]}};
+        tsr_pass *pass = fold ? step_pass(plan, &step, kernels, step_result(plan, &folded))
+                              : pairs_pass(plan, &step, kernels);
+        tsr_pass_source(plan, pass, source);
+        tsr_pass_define(pass, "PAIRS", source != input);
+        tsr_pass_define(pass, "TILES", axis[TSR_AXIS_C]);
+        tsr_pass_define(pass, "FOLD", fold);
+        tsr_pass_define(pass, "PIXELS", axis[TSR_AXIS_N] || axis[TSR_AXIS_H] || axis[TSR_AXIS_W]);
+        tsr_pass_define(pass, "COLUMNS", axis[TSR_AXIS_W]);
+        tsr_pass_ints(pass, "block", step.block[0], step.block[1], step.block[2], step.block[3]);
+        source = pass->output;
+        take_step(&step, &blocks);
+    }
+    return source;
 }
 
 tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
@@ -231,14 +212,14 @@ tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -1), shape->rank, &first));
     int end = tsr_attr_int(node, "coerce_2d", 0) ? shape->rank : first + 1;
     int input = tsr_plan_value(plan, node->inputs[0]);
-    const tsr_layout *l = tsr_plan_layout(plan, input);
-    bool axis[4] = {false}, channels = true;
+    reduction r = {.exact = false};
     for (int i = first; i < end; i++)
-        axis[tsr_layout_axes(shape->rank)[i]] = true;
-    for (int i = 0; i < 4; i++)
-        channels = channels && axis[i] == (i == TSR_AXIS_C);
-    bool few = l->tiles <= choose_texels(plan, l) &&
-               !for_workgroup(plan, l->tiles, (int64_t)l->n * l->h * l->w);
-    return channels && few ? softmax_of_channels(plan, node, input)
-                           : softmax_of_axes(plan, node, input, axis);
+        r.axis[tsr_layout_axes(shape->rank)[i]] = true;
+    int sums = lower_softmax_sums(plan, input, &r);
+    tsr_pass *pass = tsr_plan_pass(plan, "softmax", tsr_plan_output(plan, node, 0));
+    tsr_pass_source(plan, pass, input);
+    tsr_pass_source(plan, pass, sums);
+    tsr_pass_define(pass, "FOLD", r.axis[TSR_AXIS_C]);
+    tsr_pass_define(pass, "COLUMNS", r.axis[TSR_AXIS_W]);
+    return plan->status;
 }

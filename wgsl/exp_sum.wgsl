@@ -1,0 +1,56 @@
+// What wgsl/softmax_sum.wgsl and wgsl/softmax_sum_group.wgsl share. A step to softmax's sums finds, of every channel of a
+// block of its source, an origin, which is the maximum or less, by 1 at most, and the sum of exp(a - origin), both in one
+// reading: where an element exceeds the origin by more than 1, the sum is scaled to count from there (M. Milakov and
+// N. Gimelshein, "Online normalizer calculation for softmax", 2018).
+//   PAIRS      0: the source is the input; 1: what an earlier step has left
+//   TILES      1: a block has many tiles
+//   FOLD       1: the last step over channels, which leaves one texel: x: the origin of all channels, y: their sum;
+//              0: a block leaves two columns, the origins and the sums
+//   u.block    images, tiles, rows, columns of the source, a pair being one
+struct Sum {
+    origin: vec4f,
+    sum: vec4f,
+}
+const LARGEST = 3.402823466e38;
+const NOTHING = Sum(vec4f(-LARGEST), vec4f());
+const LEFT = 2 - FOLD; // columns of a block
+
+fn combine(a: Sum, b: Sum) -> Sum {
+    let above = b.origin - a.origin;
+    let moves = above > vec4f(1.0);
+    let e = tsr_exp(select(above, -above, moves), vec2f());
+    return Sum(select(a.origin, b.origin, moves), select(a.sum + b.sum * e, a.sum * e + b.sum, moves));
+}
+
+// The block that makes a pixel of the output: where it begins, and how large it is.
+fn block_start(p: vec4i) -> vec4i { return vec4i(p.xyz, p.w / LEFT) * u.block; }
+fn block_size(start: vec4i) -> vec4i {
+    let source = vec4i(u.A_size.x, u.A_grid.x, u.A_size.z, u.A_size.w / (1 + PAIRS));
+    return min(start + u.block, source) - start;
+}
+
+fn element(image: i32, tile: i32, y: i32, x: i32) -> Sum {
+    let k = image * u.A_grid.x + tile;
+#if PAIRS
+    return Sum(A_fetch(k, y, 2 * x), A_fetch(k, y, 2 * x + 1));
+#elif TILES
+    // Padding channels are nothing.
+    let holds = vec4i(0, 1, 2, 3) < vec4i(u.A_size.y - 4 * tile);
+    return Sum(select(vec4f(-LARGEST), A_fetch(k, y, x), holds), vec4f(holds));
+#else
+    return Sum(A_fetch(k, y, x), vec4f(1.0));
+#endif
+}
+
+fn keep(p: vec4i, s: Sum) {
+    // Where the maximum is infinite, nothing but NaN is left.
+    let sum = select(s.sum, s.origin - s.origin, s.origin > vec4f(LARGEST));
+#if FOLD
+    let most = max(max(s.origin.x, s.origin.y), max(s.origin.z, s.origin.w));
+    let sums = sum * tsr_exp(s.origin - most, vec2f());
+    store(p.x, p.y, p.z, p.w, vec4f(most, sums.x + sums.y + (sums.z + sums.w), 0.0, 0.0));
+#else
+    store(p.x, p.y, p.z, p.w, s.origin);
+    store(p.x, p.y, p.z, p.w + 1, sum);
+#endif
+}

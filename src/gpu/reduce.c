@@ -206,6 +206,12 @@ static int lower_softmax_sums(tsr_plan *plan, int input, const reduction *r) {
     return source;
 }
 
+static tsr_status softmax_of_texels(tsr_plan *plan, const tsr_node *node, int input) {
+    tsr_pass *pass = tsr_plan_pass(plan, "softmax_tile", tsr_plan_output(plan, node, 0));
+    tsr_pass_source(plan, pass, input);
+    return plan->status;
+}
+
 tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     int first;
@@ -215,6 +221,9 @@ tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
     reduction r = {.exact = false};
     for (int i = first; i < end; i++)
         r.axis[tsr_layout_axes(shape->rank)[i]] = true;
+    bool others = r.axis[TSR_AXIS_N] || r.axis[TSR_AXIS_H] || r.axis[TSR_AXIS_W];
+    if (r.axis[TSR_AXIS_C] && !others && tsr_plan_layout(plan, input)->tiles == 1)
+        return softmax_of_texels(plan, node, input);
     int sums = lower_softmax_sums(plan, input, &r);
     tsr_pass *pass = tsr_plan_pass(plan, "softmax", tsr_plan_output(plan, node, 0));
     tsr_pass_source(plan, pass, input);

@@ -35,15 +35,16 @@ for gpu in "${gpus[@]}"; do
 done
 
 tight() { # tight NAME ARGUMENTS...: of tessera info
-    local name=$1 gpu slack=1.16 # of rounded numbers
+    local name=$1 gpu precision where slack=1.16 # of rounded numbers
     shift
     [ "$name" = anime4k_upscale_cnn_x2_m ] && slack=1.2
-    for gpu in "${gpus[@]}"; do
-        "$tool" info "$@" --backend "$gpu" >out 2>err
+    for where in "${gpus[@]/%/ fp32}" "${gpus[@]/%/ fp16}"; do
+        read -r gpu precision <<<"$where"
+        "$tool" info "$@" --backend "$gpu" --precision "$precision" >out 2>err
         awk -v gpu="$gpu" -v slack="$slack" -v small="${small[$gpu]}" '
             BEGIN { unit["B"] = 1; unit["KiB"] = 1024; unit["MiB"] = 1048576 }
             $1 == gpu { n++; taken = $5 * unit[$6]; bound = $7 * unit[$8] }
-            END { exit !(n == 1 && taken > 0 && taken <= (taken < 1048576 ? small : slack) * bound) }' out && report yes "$name" || report no "$name: memory on $gpu"
+            END { exit !(n == 1 && taken > 0 && taken <= (taken < 1048576 ? small : slack) * bound) }' out && report yes "$name" || report no "$name: memory on $where"
     done
 }
 

@@ -1,6 +1,7 @@
 /* Which storage each tensor lies in and where, so that few bytes do. Tensors are put down one after
  * the other. No single order is good for every graph, so several are tried, and where all of them
- * take much more than must be alive, others near them. */
+ * take much more than must be alive, again with an eye on those that follow, then others near them.
+ */
 #include "plan/pack.h"
 
 #include <stdlib.h>
@@ -32,11 +33,11 @@ static void sort_items(packer *p, order by) {
 }
 
 /* Returns the bytes that the items take in this order, and keeps the best packing. */
-static uint64_t try_packing(packer *p, int width) {
+static uint64_t try_packing(packer *p, int width, int ahead) {
     p->now.storage_count = 0;
     p->now.bytes = 0;
     for (int i = 0; i < p->item_count; i++)
-        tsr_pack_put_down(p, p->items[i].tensor, width);
+        tsr_pack_put_down(p, i, width, ahead);
     uint64_t bytes = p->now.bytes;
     if (bytes >= p->best.bytes)
         return bytes;
@@ -68,13 +69,13 @@ static bool takes_much(const packer *p) {
 }
 
 /* Moves one item after the other elsewhere, and back where that takes more. */
-static void climb(packer *p, int width, uint64_t *state, int64_t most_compared) {
+static void climb(packer *p, int width, uint64_t *state) {
     enum { MOVES = 128 };
-    uint64_t least = try_packing(p, width);
-    for (int i = 0; i < MOVES && takes_much(p) && p->compared < most_compared; i++) {
+    uint64_t least = try_packing(p, width, 0);
+    for (int i = 0; i < MOVES && takes_much(p) && p->compared < p->most_compared; i++) {
         int from = choose_item(state, p->item_count), to = choose_item(state, p->item_count);
         move_item(p, from, to);
-        uint64_t bytes = try_packing(p, width);
+        uint64_t bytes = try_packing(p, width, 0);
         if (bytes > least)
             move_item(p, to, from);
         else
@@ -83,23 +84,35 @@ static void climb(packer *p, int width, uint64_t *state, int64_t most_compared) 
 }
 
 /* However large a graph is, planning ends soon: rectangles compared before nothing more is tried,
- * the second for orders beside the usual ones. */
+ * the second for looking ahead, and for orders beside the usual ones. */
 enum { MAX_COMPARED = 1 << 28, MAX_COMPARED_MORE = 1 << 22 };
 
-static void try_packings(packer *p) {
+typedef enum effort { LEAST_NOW, LEAST_AHEAD, CLIMBING } effort;
+
+static void try_orders(packer *p, effort by) {
     static const int widths[] = {0, 16, 32, 64, 128, 256, 512};
+    enum { ITEMS_AHEAD = 6 };
     int width_count = tsr_pack_in_buffer(p) ? 1 : (int)(sizeof widths / sizeof *widths);
     uint64_t state = 1;
-    p->best.bytes = UINT64_MAX;
-    for (int i = 0; i < ORDERS * width_count && p->compared < MAX_COMPARED; i++) {
+    for (int i = 0; i < ORDERS * width_count && p->compared < p->most_compared; i++) {
+        int width = widths[i % width_count];
         sort_items(p, (order)(i / width_count));
-        try_packing(p, widths[i % width_count]);
+        if (by != CLIMBING)
+            try_packing(p, width, by == LEAST_AHEAD ? ITEMS_AHEAD : 0);
+        else if (takes_much(p))
+            climb(p, width, &state);
     }
-    int64_t most = p->compared + MAX_COMPARED_MORE;
-    bool share = !p->plan->keep_all && p->compared < MAX_COMPARED;
-    for (int i = 0; share && i < ORDERS * width_count && takes_much(p) && p->compared < most; i++) {
-        sort_items(p, (order)(i / width_count));
-        climb(p, widths[i % width_count], &state, most);
+}
+
+static void try_packings(packer *p) {
+    p->best.bytes = UINT64_MAX;
+    p->most_compared = MAX_COMPARED;
+    try_orders(p, LEAST_NOW);
+    if (p->plan->keep_all || p->compared >= MAX_COMPARED)
+        return;
+    for (effort more = LEAST_AHEAD; more <= CLIMBING && takes_much(p); more++) {
+        p->most_compared = p->compared + MAX_COMPARED_MORE;
+        try_orders(p, more);
     }
 }
 
@@ -181,7 +194,8 @@ tsr_status tsr_plan_pack(tsr_plan *plan) {
     p.live = TSR_NEW(plan->arena, TSR_MAX_LIVE, const rect *);
     p.members = TSR_NEW(plan->arena, 2 * p.item_count, int);
     if (!p.items || !p.grids || !p.last_write || !p.most_columns_log2 || !p.live || !p.members ||
-        !make_packing(plan, p.item_count, &p.now) || !make_packing(plan, p.item_count, &p.best))
+        !make_packing(plan, p.item_count, &p.now) || !make_packing(plan, p.item_count, &p.best) ||
+        !make_packing(plan, p.item_count, &p.saved))
         return tsr_plan_out_of_memory(plan);
     list_demands(&p);
     for (int i = 0; i < p.item_count; i++)

@@ -60,8 +60,9 @@ typedef struct packer {
     int live_count;
     int *members; /* these storages, and those that have their size */
     int member_count;
-    int64_t compared; /* rectangles, at most, by all packings so far */
-    packing now, best;
+    int64_t compared;         /* rectangles, at most, by all packings so far */
+    int64_t most_compared;    /* before nothing more is tried */
+    packing now, best, saved; /* saved: now's storages while something is tried */
 } packer;
 
 /* Tensors in buffers, not in textures? */
@@ -70,8 +71,9 @@ bool tsr_pack_in_buffer(const packer *p);
 /* The grids that a tensor may take: those that shade hardly more blocks than its own. */
 void tsr_pack_list_grids(const packer *p, int tensor, grids *out);
 
-/* Puts a tensor down in p->now, where the storages grow least. width: that a storage of its own is
- * at most to have, 0: the tensor's choice. */
-void tsr_pack_put_down(packer *p, int tensor, int width);
+/* Puts an item's tensor down in p->now, where the storages grow least once `ahead` more items are
+ * put down, too, as long as there may be more compared. width: that a storage of its own is at most
+ * to have, 0: the tensor's choice. */
+void tsr_pack_put_down(packer *p, int item, int width, int ahead);
 
 #endif

@@ -3,6 +3,7 @@
 #include "plan/pack.h"
 
 #include <limits.h>
+#include <string.h>
 
 enum { BUFFER_UNIT = 16 }; /* bytes that storages of buffers are counted in */
 
@@ -14,6 +15,13 @@ typedef struct choice {
     place place;
     uint64_t growth;
 } choice;
+
+/* Those that grow least, each the best in its storages. */
+enum { MAX_CHOICES = 16 };
+typedef struct choices {
+    choice list[MAX_CHOICES];
+    int count;
+} choices;
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
@@ -168,10 +176,23 @@ static bool can_share(packer *p, int tensor, int storage) {
            list_live(p, tensor, storage);
 }
 
+/* Instead of the one that grows most, if there are too many. */
+static void add_choice(choices *c, const choice *added) {
+    int most = 0;
+    for (int i = 1; i < c->count; i++)
+        if (c->list[i].growth > c->list[most].growth)
+            most = i;
+    if (c->count < MAX_CHOICES)
+        c->list[c->count++] = *added;
+    else if (added->growth < c->list[most].growth)
+        c->list[most] = *added;
+}
+
 /* Of a tensor in two storages both halves lie in the same place. */
-static void try_storages(packer *p, int tensor, int low, int high, choice *best) {
+static void try_storages(packer *p, int tensor, int low, int high, choices *out) {
     const grids *shapes = &p->grids[tensor];
     const int storages[2] = {low, high};
+    choice best = {.growth = UINT64_MAX};
     p->live_count = 0;
     if (!can_share(p, tensor, low) || (high != TSR_NONE && !can_share(p, tensor, high)))
         return;
@@ -179,14 +200,16 @@ static void try_storages(packer *p, int tensor, int low, int high, choice *best)
     p->compared += (int64_t)shapes->count * (p->live_count + 1) * (p->live_count + p->member_count);
     for (int i = 0; i < shapes->count; i++) {
         const grid *g = &shapes->list[i];
-        try_corner(p, storages, size, g, 0, 0, best);
+        try_corner(p, storages, size, g, 0, 0, &best);
         for (int j = 0; j < p->live_count; j++) {
             const rect *r = p->live[j];
-            try_corner(p, storages, size, g, r->x + r->w, r->y, best);
+            try_corner(p, storages, size, g, r->x + r->w, r->y, &best);
             if (!tsr_pack_in_buffer(p))
-                try_corner(p, storages, size, g, r->x, r->y + r->h, best);
+                try_corner(p, storages, size, g, r->x, r->y + r->h, &best);
         }
     }
+    if (best.growth != UINT64_MAX)
+        add_choice(out, &best);
 }
 
 /* The grid for a storage of its own: the widest up to `width`, 0: the tensor's choice. */
@@ -210,14 +233,29 @@ static int add_storage(packer *p, int tensor) {
     return storage;
 }
 
-static void try_all(packer *p, int tensor, bool two, choice *best) {
-    int count = best->place.storages[0]; /* of those that hold tensors */
+/* count: of storages that hold tensors. */
+static void try_all(packer *p, int tensor, bool two, int count, choices *out) {
     for (int low = 0; low < count; low++) {
         if (!two)
-            try_storages(p, tensor, low, TSR_NONE, best);
+            try_storages(p, tensor, low, TSR_NONE, out);
         for (int high = low + 1; two && high <= count; high++)
-            try_storages(p, tensor, low, high, best);
+            try_storages(p, tensor, low, high, out);
     }
+}
+
+/* Storages of its own, as yet without texels, and those that it can share. */
+static void list_choices(packer *p, int tensor, int width, choices *out) {
+    const tsr_plan_tensor *t = &p->plan->tensors[tensor];
+    const grid *g = first_grid(&p->grids[tensor], width);
+    const tsr_storage own = storage_for(p, tensor, g);
+    p->compared++;
+    int low = add_storage(p, tensor), high = t->in_two ? add_storage(p, tensor) : TSR_NONE;
+    out->count = 1;
+    out->list[0] =
+        (choice){{{0, 0, g->w, g->h}, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
+                 bytes_of(p, &own, g->w, g->h) * (t->in_two ? 2 : 1)};
+    if (!t->plain && !p->plan->keep_all)
+        try_all(p, tensor, t->in_two, low, out);
 }
 
 static void settle(packer *p, int tensor, const choice *best) {
@@ -241,15 +279,51 @@ static void settle(packer *p, int tensor, const choice *best) {
         now->storage_count--;
 }
 
-void tsr_pack_put_down(packer *p, int tensor, int width) {
-    const tsr_plan_tensor *t = &p->plan->tensors[tensor];
-    const grid *g = first_grid(&p->grids[tensor], width);
-    const tsr_storage own = storage_for(p, tensor, g);
-    p->compared++;
-    int low = add_storage(p, tensor), high = t->in_two ? add_storage(p, tensor) : TSR_NONE;
-    choice best = {{{0, 0, g->w, g->h}, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
-                   bytes_of(p, &own, g->w, g->h) * (t->in_two ? 2 : 1)};
-    if (!t->plain && !p->plan->keep_all)
-        try_all(p, tensor, t->in_two, &best);
-    settle(p, tensor, &best);
+static int choose_least(const choices *c) {
+    int best = 0;
+    for (int i = 1; i < c->count; i++)
+        if (c->list[i].growth < c->list[best].growth)
+            best = i;
+    return best;
+}
+
+/* ---- and those that follow ------------------------------------------------------------------- */
+
+/* Places stay: those of tensors that are put down again are written again. */
+static void copy_storages(packing *to, const packing *from) {
+    size_t count = (size_t)from->storage_count;
+    memcpy(to->storages, from->storages, count * sizeof *to->storages);
+    memcpy(to->ring, from->ring, count * sizeof *to->ring);
+    memcpy(to->newest, from->newest, count * sizeof *to->newest);
+    to->storage_count = from->storage_count;
+    to->bytes = from->bytes;
+}
+
+/* The choice after which the next items' own ones take least; of equal ones that which grows least.
+ */
+static int choose_ahead(packer *p, int item, int width, int ahead, const choices *c) {
+    int best = 0;
+    uint64_t least = UINT64_MAX;
+    copy_storages(&p->saved, &p->now);
+    for (int i = 0; i < c->count; i++) {
+        settle(p, p->items[item].tensor, &c->list[i]);
+        for (int j = item + 1; j <= item + ahead && j < p->item_count; j++)
+            tsr_pack_put_down(p, j, width, 0);
+        uint64_t bytes = p->now.bytes;
+        if (bytes < least || (bytes == least && c->list[i].growth < c->list[best].growth)) {
+            least = bytes;
+            best = i;
+        }
+        copy_storages(&p->now, &p->saved);
+    }
+    return best;
+}
+
+void tsr_pack_put_down(packer *p, int item, int width, int ahead) {
+    int tensor = p->items[item].tensor;
+    choices c;
+    list_choices(p, tensor, width, &c);
+    bool foresee = ahead && p->compared < p->most_compared;
+    int best = foresee ? choose_ahead(p, item, width, ahead, &c) : choose_least(&c);
+    settle(p, tensor, &c.list[best]);
 }

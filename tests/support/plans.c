@@ -20,13 +20,23 @@ static tsr_status lower_all(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-/* By way of a sum that keeps 32 bits, in two storages if it has more planes than others. */
-static tsr_status lower_precise(tsr_plan *plan, const tsr_node *node) {
-    const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
-    int sum = tsr_plan_tensor_inner(plan, shape, (tsr_layout_wish){.planes = TSR_MAX_PLANES});
+/* By way of a sum in so many slices that keeps 32 bits, in two storages if it has more planes than
+ * others. */
+static tsr_status lower_sum(tsr_plan *plan, const tsr_node *node, int slices) {
+    tsr_shape shape = tsr_node_in(plan->graph, node, 0)->shape;
+    shape.dim[0] *= slices;
+    int sum = tsr_plan_tensor_inner(plan, &shape, (tsr_layout_wish){.planes = TSR_MAX_PLANES});
     tsr_plan_copy(plan, tsr_plan_value(plan, node->inputs[0]), sum);
     tsr_plan_copy(plan, sum, tsr_plan_output(plan, node, 0));
     return plan->status;
+}
+
+static tsr_status lower_precise(tsr_plan *plan, const tsr_node *node) {
+    return lower_sum(plan, node, 1);
+}
+
+static tsr_status lower_slices(tsr_plan *plan, const tsr_node *node) {
+    return lower_sum(plan, node, 2);
 }
 
 /* Along whole tiles, if it can be. */
@@ -44,11 +54,10 @@ static tsr_status lower_concat(tsr_plan *plan, const tsr_node *node) {
                                                                : lower_all(plan, node);
 }
 
-tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT] = {[TSR_OP_Relu] = lower_all,
-                                                    [TSR_OP_Neg] = lower_precise,
-                                                    [TSR_OP_Concat] = lower_concat,
-                                                    [TSR_OP_MaxPool] = lower_all,
-                                                    [TSR_OP_DepthToSpace] = lower_all};
+tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT] = {
+    [TSR_OP_Relu] = lower_all,        [TSR_OP_Add] = lower_all,       [TSR_OP_Neg] = lower_precise,
+    [TSR_OP_Sigmoid] = lower_slices,  [TSR_OP_Concat] = lower_concat, [TSR_OP_MaxPool] = lower_all,
+    [TSR_OP_DepthToSpace] = lower_all};
 
 static tsr_plan *make_plan(const tsr_graph *graph, plan_device device, tsr_plan_options options) {
     options.planes = device == TEXTURES4 ? 4 : 0;

@@ -4,8 +4,9 @@
 
 #include "plan/plan.h"
 
-/* Of Relu, MaxPool and DepthToSpace: a pass that reads all; of Neg: two, the first to 32 bits and
- * as many planes as there are; of Concat: none where its parts can lie in place. */
+/* Of Relu, Add, MaxPool and DepthToSpace: a pass that reads all; of Neg: two, the first to 32 bits
+ * and as many planes as there are; of Sigmoid: the same in two slices; of Concat: none where its
+ * parts can lie in place. */
 extern tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT];
 
 /* TEXTURES4: tensors of 4 planes, though passes can write 8. */

@@ -86,6 +86,7 @@ static tsr_status set_zeros(const race *r, tsr_runner *runner, int value) {
 static tsr_status enter(const race *r, const tsr_runner_options *given, entrant *e) {
     const tsr_runner_options options = {.precision = given->precision,
                                         .time_passes = true,
+                                        .any_bytes = true,
                                         .runs_in_flight = 1,
                                         .kernels = &e->kernels};
     TSR_TRY(r->device->backend->runner_create(r->device->own, r->graph, &options, &e->runner));

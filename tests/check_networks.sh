@@ -24,16 +24,7 @@ of() {
 
 # Tensors take little more than must be alive at once: at most 1.15 times as much, but for anime4k. What its last pass
 # reads and writes lies in three textures, for none may be both, and beside its largest tensor they take 1.19 times as
-# much at least. A GPU, unlike a driver in software, cuts long sums of small images into slices: there networks below a
-# megabyte may take twice as much.
-declare -A small
-for gpu in "${gpus[@]}"; do
-    case $("$tool" devices 2>err | grep -m 1 "^$gpu ") in
-        *llvmpipe* | *softpipe* | *SwiftShader*) small[$gpu]=1.16 ;;
-        *) small[$gpu]=2.2 ;;
-    esac
-done
-
+# much at least.
 tight() { # tight NAME ARGUMENTS...: of tessera info
     local name=$1 gpu precision where slack=1.16 # of rounded numbers
     shift
@@ -41,10 +32,10 @@ tight() { # tight NAME ARGUMENTS...: of tessera info
     for where in "${gpus[@]/%/ fp32}" "${gpus[@]/%/ fp16}"; do
         read -r gpu precision <<<"$where"
         "$tool" info "$@" --backend "$gpu" --precision "$precision" >out 2>err
-        awk -v gpu="$gpu" -v slack="$slack" -v small="${small[$gpu]}" '
+        awk -v gpu="$gpu" -v slack="$slack" '
             BEGIN { unit["B"] = 1; unit["KiB"] = 1024; unit["MiB"] = 1048576 }
             $1 == gpu { n++; taken = $5 * unit[$6]; bound = $7 * unit[$8] }
-            END { exit !(n == 1 && taken > 0 && taken <= (taken < 1048576 ? small : slack) * bound) }' out && report yes "$name" || report no "$name: memory on $where"
+            END { exit !(n == 1 && taken > 0 && taken <= slack * bound) }' out && report yes "$name" || report no "$name: memory on $where"
     done
 }
 

@@ -15,6 +15,7 @@ typedef struct tsr_backend_device tsr_backend_device;
 typedef struct tsr_runner_options {
     tsr_precision precision;
     bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
+    bool any_bytes;                        /* the kernels asked for, however much they take */
     int runs_in_flight;                    /* at least 1 */
     const tsr_gpu_kernels *const *kernels; /* see tsr_plan_options.node_kernels */
 } tsr_runner_options;

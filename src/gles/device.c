@@ -141,6 +141,8 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
         desc->kernels >= TSR_KERNELS_SHARED || (desc->kernels == TSR_KERNELS_AUTO && !info->is_cpu);
     tsr_kernel_choice fitting = gpu ? TSR_KERNELS_BLOCKS : TSR_KERNELS_DIRECT;
     d->kernels = tsr_gles_kernels(desc->kernels == TSR_KERNELS_AUTO ? fitting : desc->kernels);
+    bool chosen = desc->kernels != TSR_KERNELS_AUTO; /* by the caller */
+    d->spare = gpu && !chosen ? tsr_gles_kernels(TSR_KERNELS_DIRECT) : NULL;
     d->sample = !gpu;
     d->block_texels = block_texels(info);
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;

@@ -26,6 +26,7 @@ struct tsr_backend_device {
     int block_texels;               /* see tsr_plan_options */
     bool sample;                    /* how texels are read: glsl/prelude.glsl */
     const tsr_gpu_kernels *kernels; /* of nodes that are given no others */
+    const tsr_gpu_kernels *spare;   /* see tsr_plan_options.spare_kernels */
     tsr_device_info info;
     tsr_program_cache programs;
     PFNGLGETGRAPHICSRESETSTATUSEXTPROC reset_status; /* NULL if the driver cannot tell */

@@ -73,7 +73,8 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
                                      .max_rounds = device->max_rounds,
                                      .block_texels = device->block_texels,
                                      .planes = device->kernels->planes,
-                                     .kernels = device->kernels};
+                                     .kernels = device->kernels,
+                                     .spare_kernels = device->spare};
     tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
     if (status == TSR_OK)
         status = build(r);

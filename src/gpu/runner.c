@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "gpu/frugal.h"
 #include "gpu/lower.h"
 
 #include <stdlib.h>
@@ -9,29 +10,6 @@
 
 static tsr_status out_of_memory(void) {
     return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
-}
-
-/* More than 1.15 times what must be alive at once, and more than nobody would miss. */
-static bool takes_much(const tsr_plan *plan) {
-    enum { FEW_BYTES = 1 << 20 };
-    return plan->tensor_bytes > FEW_BYTES && plan->tensor_bytes / 23 > plan->live_bytes_bound / 20;
-}
-
-/* What kernels leave for other passes of their node may take much: they need not write more planes
- * than the tensors between nodes have, nor cut sums into many parts, though it is faster. */
-static void plan_with_less(tsr_gpu_runner *r, tsr_plan_options *options) {
-    tsr_plan *other;
-    if (options->planes)
-        options->limits.max_planes = options->planes;
-    options->frugal = true;
-    if (tsr_plan_create(r->graph, options, &other) != TSR_OK)
-        return; /* the first plan holds */
-    if (other->tensor_bytes < r->plan->tensor_bytes) {
-        tsr_plan *more = r->plan;
-        r->plan = other;
-        other = more;
-    }
-    tsr_plan_destroy(other);
 }
 
 static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
@@ -43,11 +21,8 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.max_bytes = tsr_memory_bytes();
     options.lower = tsr_gpu_lower;
     options.node_kernels = r->options.kernels;
-    TSR_TRY(tsr_plan_create(r->graph, &options, &r->plan));
-    bool for_gpu = options.planes || options.kernels->workgroups;
-    if (for_gpu && !options.keep_all && takes_much(r->plan))
-        plan_with_less(r, &options);
-    return TSR_OK;
+    return r->options.any_bytes ? tsr_plan_create(r->graph, &options, &r->plan)
+                                : tsr_gpu_plan(r->graph, &options, &r->plan);
 }
 
 static tsr_status list_outputs(tsr_gpu_runner *r) {

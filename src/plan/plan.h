@@ -147,6 +147,9 @@ typedef struct tsr_plan_options {
     const tsr_gpu_kernels *kernels; /* for the lowerings */
     /* Others for single nodes, by node, NULL where it has those; NULL: all have them. */
     const tsr_gpu_kernels *const *node_kernels;
+    /* For nodes whose passes otherwise leave much for each other, where less must be taken; NULL:
+     * none. */
+    const tsr_gpu_kernels *spare_kernels;
 } tsr_plan_options;
 
 /* graph must outlive the plan. */

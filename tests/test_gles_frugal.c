@@ -1,0 +1,77 @@
+/* What kernels for GPUs leave for other passes of their node is spared where it takes much. Planned
+ * without a device. */
+#include "gles/kernels.h"
+#include "gpu/frugal.h"
+#include "gpu/lower.h"
+#include "support/graphs.h"
+#include "support/onnx_case.h"
+
+#include <string.h>
+
+static tsr_graph *make_graph(const char *text) {
+    return prepare_graph(onnx_case(13, text));
+}
+
+static tsr_plan *plan_for_gpu(const tsr_graph *graph, const tsr_gpu_kernels *spare) {
+    const tsr_gpu_kernels *kernels = tsr_gles_kernels(TSR_KERNELS_BLOCKS);
+    tsr_plan_options options = {.limits = {.max_texture_size = 4096, .max_planes = 8},
+                                .block_texels = 4096,
+                                .planes = kernels->planes,
+                                .lower = tsr_gpu_lower,
+                                .kernels = kernels,
+                                .spare_kernels = spare};
+    tsr_plan *plan;
+    assert_int_equal(tsr_gpu_plan(graph, &options, &plan), TSR_OK);
+    return plan;
+}
+
+static bool is_tight(const tsr_plan *plan) {
+    return plan->tensor_bytes * 100 <= plan->live_bytes_bound * 115;
+}
+
+static bool has_kernel(const tsr_plan *plan, int node, const char *kernel) {
+    for (int i = 0; i < plan->pass_count; i++)
+        if (plan->passes[i].node == node && strcmp(plan->passes[i].kernel, kernel) == 0)
+            return true;
+    return false;
+}
+
+/* The last convolution's windows take more than its input and output, in a texture that nothing
+ * else can share; the first ones take nothing beside them. */
+#define LARGE_AND_SMALL                                                                            \
+    "Conv x[1,4,28,28] w{16,4,3,3} -> a pads=1,1,1,1; Conv a v{16,16,3,3} -> b pads=1,1,1,1; "     \
+    "MaxPool b -> c kernel_shape=4,4 strides=4,4; Conv c u{64,16,3,3} -> d pads=1,1,1,1; "         \
+    "Conv d t{64,64,3,3} -> y pads=1,1,1,1"
+
+static void test_spares(void **state) {
+    (void)state;
+    tsr_graph *graph = make_graph(LARGE_AND_SMALL);
+    tsr_plan *fast = plan_for_gpu(graph, NULL);
+    assert_false(is_tight(fast));
+    assert_true(has_kernel(fast, 4, "windows"));
+    tsr_plan_destroy(fast);
+    tsr_plan *spared = plan_for_gpu(graph, tsr_gles_kernels(TSR_KERNELS_DIRECT));
+    assert_true(is_tight(spared));
+    assert_true(has_kernel(spared, 0, "conv_block") && has_kernel(spared, 1, "conv_block"));
+    assert_true(has_kernel(spared, 4, "conv"));
+    tsr_plan_destroy(spared);
+    tsr_graph_destroy(graph);
+}
+
+/* Nobody would miss what a small plan takes. */
+static void test_few_bytes(void **state) {
+    (void)state;
+    tsr_graph *graph = make_graph("Conv x[1,32,4,4] w{32,32,3,3} -> y pads=1,1,1,1");
+    tsr_plan *plan = plan_for_gpu(graph, tsr_gles_kernels(TSR_KERNELS_DIRECT));
+    assert_false(has_kernel(plan, 0, "conv"));
+    tsr_plan_destroy(plan);
+    tsr_graph_destroy(graph);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spares),
+        cmocka_unit_test(test_few_bytes),
+    };
+    return cmocka_run_group_tests_name("gles frugal", tests, NULL, NULL);
+}

@@ -382,8 +382,9 @@ typedef struct tsr_session_desc {
      * convolution and matrix product: milliseconds; 0: 1000 on a GPU, nothing on a driver that is a
      * CPU. Layers that do not get their turn have the device's own kernels. What was measured
      * before is known to the device, and to later ones from the folder of compiled programs.
-     * Negative: the device's own kernels everywhere. Where tensors took more than 1.15 times what
-     * must be alive at once, a few layers have kernels that take less on a GPU, though slower. */
+     * Negative: the device's own kernels everywhere. Where tensors would take more than 1.15 times
+     * what must be alive at once, layers on a GPU have the device's own kernels after all, or a few
+     * of them such as take less, though slower. */
     int tune_ms;
     const tsr_dim_binding *dims;
     int dim_count;

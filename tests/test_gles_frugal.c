@@ -3,6 +3,7 @@
 #include "gles/kernels.h"
 #include "gpu/frugal.h"
 #include "gpu/lower.h"
+#include "support/case_text.h"
 #include "support/graphs.h"
 #include "support/onnx_case.h"
 
@@ -12,14 +13,18 @@ static tsr_graph *make_graph(const char *text) {
     return prepare_graph(onnx_case(13, text));
 }
 
-static tsr_plan *plan_for_gpu(const tsr_graph *graph, const tsr_gpu_kernels *spare) {
+static tsr_plan_options options_for_gpu(const tsr_gpu_kernels *spare) {
     const tsr_gpu_kernels *kernels = tsr_gles_kernels(TSR_KERNELS_BLOCKS);
-    tsr_plan_options options = {.limits = {.max_texture_size = 4096, .max_planes = 8},
-                                .block_texels = 4096,
-                                .planes = kernels->planes,
-                                .lower = tsr_gpu_lower,
-                                .kernels = kernels,
-                                .spare_kernels = spare};
+    return (tsr_plan_options){.limits = {.max_texture_size = 4096, .max_planes = 8},
+                              .block_texels = 4096,
+                              .planes = kernels->planes,
+                              .lower = tsr_gpu_lower,
+                              .kernels = kernels,
+                              .spare_kernels = spare};
+}
+
+static tsr_plan *plan_for_gpu(const tsr_graph *graph, const tsr_gpu_kernels *spare) {
+    const tsr_plan_options options = options_for_gpu(spare);
     tsr_plan *plan;
     assert_int_equal(tsr_gpu_plan(graph, &options, &plan), TSR_OK);
     return plan;
@@ -58,6 +63,32 @@ static void test_spares(void **state) {
     tsr_graph_destroy(graph);
 }
 
+/* Kernels that won a race, in more nodes than are spared, leave slices of sums and planes that
+ * cannot share storages; the device's own kernels leave less. */
+static void test_winners(void **state) {
+    (void)state;
+    enum { LAYERS = 8 };
+    case_text text = {"Relu x[1,32,28,28] -> x0"};
+    const tsr_gpu_kernels *winners[1 + LAYERS] = {NULL};
+    for (int i = 0; i < LAYERS; i++) {
+        text_add(&text, "; Conv x%d w%d{32,32,3,3} -> x%d pads=1,1,1,1", i, i, i + 1);
+        winners[1 + i] = tsr_gles_kernels(i % 2 ? TSR_KERNELS_SHARED : TSR_KERNELS_BLOCKS);
+    }
+    tsr_graph *graph = make_graph(text.text);
+    tsr_plan_options options = options_for_gpu(NULL);
+    options.node_kernels = winners;
+    tsr_plan *plan;
+    assert_int_equal(tsr_plan_create(graph, &options, &plan), TSR_OK);
+    assert_false(is_tight(plan));
+    tsr_plan_destroy(plan);
+    assert_int_equal(tsr_gpu_plan(graph, &options, &plan), TSR_OK);
+    assert_true(is_tight(plan));
+    for (int i = 1; i <= LAYERS; i++)
+        assert_true(has_kernel(plan, i, "conv_block"));
+    tsr_plan_destroy(plan);
+    tsr_graph_destroy(graph);
+}
+
 /* Nobody would miss what a small plan takes. */
 static void test_few_bytes(void **state) {
     (void)state;
@@ -71,6 +102,7 @@ static void test_few_bytes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spares),
+        cmocka_unit_test(test_winners),
         cmocka_unit_test(test_few_bytes),
     };
     return cmocka_run_group_tests_name("gles frugal", tests, NULL, NULL);

@@ -3,7 +3,6 @@
 #include "gpu/lower.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* More than 1.15 times what must be alive at once, and more than nobody would miss. */
 static bool takes_much(const tsr_plan *plan) {
@@ -17,17 +16,25 @@ static void take(tsr_plan **plan, tsr_plan *better) {
     *plan = better;
 }
 
-/* What kernels leave for other passes of their node may take much: they need not write more planes
- * than the tensors between nodes have, nor cut sums into many parts, though it is faster. */
-static void plan_with_less(const tsr_graph *graph, const tsr_plan_options *options,
-                           tsr_plan **plan) {
+/* Takes a plan that suffices, or else takes less. */
+static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan) {
     tsr_plan *other;
     if (tsr_plan_create(graph, options, &other) != TSR_OK)
-        return; /* the first plan holds */
-    if (other->tensor_bytes < (*plan)->tensor_bytes)
+        return; /* the plan holds */
+    if (!takes_much(other) || other->tensor_bytes < (*plan)->tensor_bytes)
         take(plan, other);
     else
         tsr_plan_destroy(other);
+}
+
+/* What kernels leave for other passes of their node may take much: they need not write more planes
+ * than the tensors between nodes have, nor cut sums into many parts, though it is faster. */
+static tsr_plan_options be_frugal(const tsr_plan_options *options) {
+    tsr_plan_options frugal = *options;
+    if (options->planes)
+        frugal.limits.max_planes = options->planes;
+    frugal.frugal = true;
+    return frugal;
 }
 
 /* ---- node by node ---------------------------------------------------------------------------- */
@@ -91,8 +98,6 @@ static void plan_with_spares(const tsr_graph *graph, const tsr_plan_options *fru
     const tsr_gpu_kernels **kernels = calloc((size_t)graph->node_count + 1, sizeof *kernels);
     if (!kernels)
         return;
-    if (options.node_kernels)
-        memcpy(kernels, options.node_kernels, (size_t)graph->node_count * sizeof *kernels);
     options.node_kernels = kernels;
     tsr_plan *last = spare_nodes(graph, &options, kernels, *plan);
     if (last != *plan && !takes_much(last))
@@ -102,16 +107,17 @@ static void plan_with_spares(const tsr_graph *graph, const tsr_plan_options *fru
     free(kernels);
 }
 
-tsr_status tsr_gpu_plan(const tsr_graph *graph, tsr_plan_options *options, tsr_plan **plan) {
+tsr_status tsr_gpu_plan(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan) {
     TSR_TRY(tsr_plan_create(graph, options, plan));
     bool for_gpu = options->planes || options->kernels->workgroups;
     if (!for_gpu || options->keep_all || !takes_much(*plan))
         return TSR_OK;
-    if (options->planes)
-        options->limits.max_planes = options->planes;
-    options->frugal = true;
-    plan_with_less(graph, options, plan);
+    tsr_plan_options own = *options; /* the device's own kernels, not those that won a race */
+    own.node_kernels = NULL;
+    const tsr_plan_options less[] = {be_frugal(options), own, be_frugal(&own)};
+    for (int i = options->node_kernels ? 0 : 2; i < 3 && takes_much(*plan); i++)
+        plan_anew(graph, &less[i], plan);
     if (options->spare_kernels && takes_much(*plan))
-        plan_with_spares(graph, options, plan);
+        plan_with_spares(graph, &less[2], plan);
     return TSR_OK;
 }

@@ -5,7 +5,6 @@
 
 #include "plan/plan.h"
 
-/* Overwrites options. */
-tsr_status tsr_gpu_plan(const tsr_graph *graph, tsr_plan_options *options, tsr_plan **plan);
+tsr_status tsr_gpu_plan(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan);
 
 #endif

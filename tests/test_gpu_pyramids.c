@@ -250,7 +250,7 @@ static void test_passes(void **state) {
     assert_int_equal(count_passes(norms[1], TSR_KERNELS_DIRECT), 3);
     assert_int_equal(count_passes(norms[2], TSR_KERNELS_DIRECT), 3);
     assert_int_equal(count_passes(norms[1], TSR_KERNELS_BLOCKS), textures ? 3 : 2);
-    assert_int_equal(count_passes(norms[2], TSR_KERNELS_BLOCKS), textures ? 4 : 3);
+    assert_int_equal(count_passes(norms[2], TSR_KERNELS_BLOCKS), textures ? 5 : 3);
     assert_int_equal(count_passes("Softmax x[1,4,256,256] -> y axis=1", TSR_KERNELS_DIRECT), 1);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(count_passes(softmax[i], TSR_KERNELS_DIRECT), 2);

@@ -18,6 +18,9 @@ typedef struct reduction {
     bool exact;   /* as sums that nearly cancel have to be */
 } reduction;
 
+static const reduction over_image = {.axis = {[TSR_AXIS_H] = true, [TSR_AXIS_W] = true},
+                                     .exact = true};
+
 /* One step of it. */
 typedef struct reduction_step {
     int block[4]; /* images, tiles, rows, columns that one pixel of the result is made of */
@@ -25,11 +28,13 @@ typedef struct reduction_step {
     bool last;
 } reduction_step;
 
-/* How many texels a fragment, or a workgroup, shall combine: few enough to keep the device busy. */
-static int64_t choose_texels(const tsr_plan *plan, const tsr_layout *l) {
+/* How many texels a fragment, or a workgroup, shall combine: few enough to keep the device busy.
+ * Of images, which take several steps anyway, fewer than of lines. */
+static int64_t choose_texels(const tsr_plan *plan, const tsr_layout *l, const reduction *r) {
     bool groups = plan->kernels->workgroups;
-    int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, least = groups ? 256 : 64,
-            most = groups ? 4096 : 256, busy = groups ? BUSY_GROUPS : plan->kernels->busy_fragments;
+    int64_t of_fragment = r->exact ? 32 : 64, least = groups ? 256 : of_fragment;
+    int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, most = groups ? 4096 : 256,
+            busy = groups ? BUSY_GROUPS : plan->kernels->busy_fragments;
     if (!busy || texels / busy > most)
         return most;
     return texels / busy > least ? texels / busy : least;
@@ -87,14 +92,13 @@ static tsr_pass *step_pass(tsr_plan *plan, const reduction_step *step, const cha
 
 /* In a pyramid of passes, which keeps the work of each fragment, and the rounding error, small. */
 tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
-    const reduction r = {.axis = {[TSR_AXIS_H] = true, [TSR_AXIS_W] = true}, .exact = true};
     int source = tsr_plan_value(plan, node->inputs[0]);
     const tsr_layout image = *tsr_plan_layout(plan, source);
     const float factor = 1.0f / ((float)image.h * (float)image.w);
     reduction_step step = {.last = false};
     while (!step.last) {
         const tsr_layout *l = tsr_plan_layout(plan, source);
-        step = choose_step(plan, l, &r, choose_texels(plan, l));
+        step = choose_step(plan, l, &over_image, choose_texels(plan, l, &over_image));
         int result = step.last ? tsr_plan_output(plan, node, 0) : step_result(plan, &step.shape);
         tsr_pass *pass = step_pass(plan, &step, (const char *[]){"reduce", "reduce_group"}, result);
         tsr_pass_source(plan, pass, source);
@@ -129,20 +133,19 @@ static void take_step(const reduction_step *step, tsr_layout *blocks) {
 /* One workgroup takes the last ones: others are idle then, but a pass more would cost more. */
 static int64_t choose_moments_texels(const tsr_plan *plan, const tsr_layout *l) {
     enum { LAST_TEXELS = 1024 };
-    int64_t texels = choose_texels(plan, l);
+    int64_t texels = choose_texels(plan, l, &over_image);
     bool last = plan->kernels->workgroups && (int64_t)l->h * l->w <= LAST_TEXELS;
     return last && texels < LAST_TEXELS ? LAST_TEXELS : texels;
 }
 
 /* Mean and variance over rows and columns, 32 bits: a tensor of two columns. */
 static int lower_moments(tsr_plan *plan, int input) {
-    const reduction r = {.axis = {[TSR_AXIS_H] = true, [TSR_AXIS_W] = true}, .exact = true};
     const tsr_layout image = *tsr_plan_layout(plan, input);
     tsr_layout blocks = image;                 /* of the source, a pair of columns being one */
     int source = input, rows = 1, columns = 1; /* of the image, that one of them is */
     reduction_step step = {.last = false};
     while (!step.last) {
-        step = choose_step(plan, &blocks, &r, choose_moments_texels(plan, &blocks));
+        step = choose_step(plan, &blocks, &over_image, choose_moments_texels(plan, &blocks));
         tsr_pass *pass = pairs_pass(plan, &step, (const char *[]){"moments", "moments_group"});
         tsr_pass_source(plan, pass, source);
         tsr_pass_define(pass, "PAIRS", source != input);
@@ -188,7 +191,7 @@ static int lower_softmax_sums(tsr_plan *plan, int input, const reduction *r) {
     int source = input;
     reduction_step step = {.last = false};
     while (!step.last) {
-        step = choose_step(plan, &blocks, r, choose_texels(plan, &blocks));
+        step = choose_step(plan, &blocks, r, choose_texels(plan, &blocks, r));
         bool fold = axis[TSR_AXIS_C] && step.last;
         const tsr_shape *s = &step.shape, folded = {4, {s->dim[0], 2, s->dim[2], s->dim[3]}};
         tsr_pass *pass = fold ? step_pass(plan, &step, kernels, step_result(plan, &folded))

@@ -1,7 +1,7 @@
 // One step to softmax's sums: each fragment takes a block of the source. It finds, of every channel, an origin, which is
-// the maximum or less, by 1 at most, and the sum of exp(a - origin), both in one reading: where an element exceeds the
-// origin by more than 1, the sum is scaled to count from there (M. Milakov and N. Gimelshein, "Online normalizer
-// calculation for softmax", 2018).
+// the maximum or little less, and the sum of exp(a - origin), both in one reading: where an element, or the origin of
+// other elements, exceeds it by more than 1, the sum is scaled to count from there (M. Milakov and N. Gimelshein, "Online
+// normalizer calculation for softmax", 2018).
 //   PAIRS 0: the source is the input; 1: what an earlier step has left
 //   TILES 1: a block has many tiles
 //   FOLD 1: the last step over channels, which leaves one texel: x: the origin of all channels, y: their sum;
@@ -64,9 +64,9 @@ Sum add_up(int n, int t, int y, int x) {
 #else
         Sum sum = element(n * A_grid.x + u, y, x);
 #endif
-#if TILES && !PAIRS // padding channels: minus infinity, of which exp is 0
+#if TILES && !PAIRS // padding channels are nothing
         bvec4 holds = lessThan(ivec4(4 * u) + ivec4(0, 1, 2, 3), ivec4(A_size.y));
-        sum.origin = mix(vec4(uintBitsToFloat(0xff800000u)), sum.origin, holds);
+        sum = Sum(mix(NOTHING.origin, sum.origin, holds), mix(NOTHING.sum, sum.sum, holds));
 #endif
         total = combine(total, sum);
     }

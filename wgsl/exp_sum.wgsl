@@ -1,7 +1,7 @@
 // What wgsl/softmax_sum.wgsl and wgsl/softmax_sum_group.wgsl share. A step to softmax's sums finds, of every channel of a
-// block of its source, an origin, which is the maximum or less, by 1 at most, and the sum of exp(a - origin), both in one
-// reading: where an element exceeds the origin by more than 1, the sum is scaled to count from there (M. Milakov and
-// N. Gimelshein, "Online normalizer calculation for softmax", 2018).
+// block of its source, an origin, which is the maximum or little less, and the sum of exp(a - origin), both in one
+// reading: where an element, or the origin of other elements, exceeds it by more than 1, the sum is scaled to count from
+// there (M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", 2018).
 //   PAIRS      0: the source is the input; 1: what an earlier step has left
 //   TILES      1: a block has many tiles
 //   FOLD       1: the last step over channels, which leaves one texel: x: the origin of all channels, y: their sum;

@@ -16,12 +16,14 @@ static void take(tsr_plan **plan, tsr_plan *better) {
     *plan = better;
 }
 
-/* Takes a plan that suffices, or else takes less. */
-static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan) {
+/* Takes a plan of fewer bytes, or one that suffices and has `most`. */
+static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, uint64_t most,
+                      tsr_plan **plan) {
     tsr_plan *other;
     if (tsr_plan_create(graph, options, &other) != TSR_OK)
         return; /* the plan holds */
-    if (!takes_much(other) || other->tensor_bytes < (*plan)->tensor_bytes)
+    bool suffices = !takes_much(other) && other->tensor_bytes <= most;
+    if (suffices || other->tensor_bytes < (*plan)->tensor_bytes)
         take(plan, other);
     else
         tsr_plan_destroy(other);
@@ -112,11 +114,14 @@ tsr_status tsr_gpu_plan(const tsr_graph *graph, const tsr_plan_options *options,
     bool for_gpu = options->planes || options->kernels->workgroups;
     if (!for_gpu || options->keep_all || !takes_much(*plan))
         return TSR_OK;
-    tsr_plan_options own = *options; /* the device's own kernels, not those that won a race */
+    uint64_t most = (*plan)->tensor_bytes;
+    tsr_plan_options winners = *options;
+    winners.again = true;
+    tsr_plan_options own = winners; /* the device's own kernels, not those that won a race */
     own.node_kernels = NULL;
-    const tsr_plan_options less[] = {be_frugal(options), own, be_frugal(&own)};
+    const tsr_plan_options less[] = {be_frugal(&winners), own, be_frugal(&own)};
     for (int i = options->node_kernels ? 0 : 2; i < 3 && takes_much(*plan); i++)
-        plan_anew(graph, &less[i], plan);
+        plan_anew(graph, &less[i], most, plan);
     if (options->spare_kernels && takes_much(*plan))
         plan_with_spares(graph, &less[2], plan);
     return TSR_OK;

@@ -124,7 +124,7 @@ static tsr_status lower_node(tsr_plan *plan, const tsr_node *node, tsr_lower_fn 
     tsr_status status = lower_on_gpu(plan, node, lower);
     if (status != TSR_UNSUPPORTED || !plan->fallback)
         return status;
-    if (!plan->frugal) /* the first plan has said it */
+    if (!plan->again)
         tsr_log(TSR_LOG_WARN, "%s: node '%s' (%s) runs on the CPU: %s", plan->graph->file,
                 node->name, tsr_node_op_name(node), tsr_last_error());
     undo(plan, pass_count, tensor_count);

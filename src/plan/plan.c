@@ -325,7 +325,8 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .max_sources = options->max_sources ? options->max_sources : TSR_MAX_SOURCES,
                        .kernels = options->kernels,
                        .fallback = options->fallback,
-                       .frugal = options->frugal};
+                       .frugal = options->frugal,
+                       .again = options->again};
     tsr_status status = build(plan, options);
     if (status != TSR_OK) {
         tsr_plan_destroy(plan);

@@ -112,7 +112,7 @@ typedef struct tsr_plan {
     tsr_arena *arena;
     const tsr_graph *graph;
     tsr_layout_limits limits;
-    bool half, keep_all, fallback, frugal;
+    bool half, keep_all, fallback, frugal, again;
     int max_rounds, max_sources, block_texels;
     int planes; /* of tensors that no kernel wishes otherwise for; 0: as many as pay */
     const tsr_gpu_kernels *kernels;
@@ -137,6 +137,7 @@ typedef struct tsr_plan_options {
     bool keep_all;    /* share no storage */
     bool fallback;    /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool frugal;      /* kernels shall rather take few bytes than keep the device busy */
+    bool again;       /* the graph was planned before, and what there is to say was said */
     int max_rounds;   /* that all loops of a fragment may make, 0: no limit */
     int block_texels; /* of 16 bytes, that a uniform block holds; a multiple of TSR_BLOCK_ALIGNED */
     int max_sources;  /* of a pass, 0: TSR_MAX_SOURCES */

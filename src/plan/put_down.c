@@ -323,7 +323,7 @@ void tsr_pack_put_down(packer *p, int item, int width, int ahead) {
     int tensor = p->items[item].tensor;
     choices c;
     list_choices(p, tensor, width, &c);
-    bool foresee = ahead && p->compared < p->most_compared;
+    bool foresee = ahead && c.count > 1 && p->compared < p->most_compared;
     int best = foresee ? choose_ahead(p, item, width, ahead, &c) : choose_least(&c);
     settle(p, tensor, &c.list[best]);
 }

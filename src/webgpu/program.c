@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "kernel reduce (OPERATION 1, MAP 0)" */
+/* "kernel softmax (FOLD 1, COLUMNS 0)" */
 static const char *describe(const tsr_pass *pass, char *text, size_t size) {
     size_t used = (size_t)snprintf(text, size, "kernel %s", pass->kernel);
     for (int i = 0; i < pass->define_count && used < size; i++)

@@ -16,14 +16,15 @@ static void take(tsr_plan **plan, tsr_plan *better) {
     *plan = better;
 }
 
-/* Takes a plan of fewer bytes, or one that suffices and has `most`. */
+/* Takes a plan that suffices and has `most` bytes, or one that has far fewer: kernels that leave
+ * less are slower. */
 static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, uint64_t most,
                       tsr_plan **plan) {
     tsr_plan *other;
     if (tsr_plan_create(graph, options, &other) != TSR_OK)
         return; /* the plan holds */
     bool suffices = !takes_much(other) && other->tensor_bytes <= most;
-    if (suffices || other->tensor_bytes < (*plan)->tensor_bytes)
+    if (suffices || other->tensor_bytes < (*plan)->tensor_bytes / 8 * 7)
         take(plan, other);
     else
         tsr_plan_destroy(other);

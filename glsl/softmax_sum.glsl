@@ -21,16 +21,15 @@ Sum combine(Sum a, Sum b) {
     return Sum(mix(a.origin, b.origin, moves), mix(a.sum + b.sum * e, a.sum * e + b.sum, moves));
 }
 
-#if PAIRS
-Sum element(int k, int y, int x) { return Sum(A_fetch(k, y, 2 * x), A_fetch(k, y, 2 * x + 1)); }
-#elif A_SAME // of a single tile
-Sum element(int k, int y, int x) { return Sum(A_texel(o_texel.x, o_texel.y, o_texel.z), vec4(1.0)); }
-#elif COLUMNS
-Sum element(int k, int y, int x) { return Sum(A_fetch(k, y, x), vec4(1.0)); }
-#else
 ivec2 place; // of a block's only column
-Sum element(int k, int y, int x) { return Sum(A_cell(k, y, place.x, place.y), vec4(1.0)); }
+
+Sum element(int k, int y, int x) {
+#if PAIRS
+    return Sum(A_fetch(k, y, 2 * x), A_fetch(k, y, 2 * x + 1));
+#else
+    return Sum(A_cell(k, y, place.x, place.y), vec4(1.0));
 #endif
+}
 
 Sum line(int k, int y, int begin, int end) {
 #if COLUMNS
@@ -52,9 +51,7 @@ Sum add_up(int n, int t, int y, int x) {
     ivec4 start = ivec4(n, t, y, x) * block;
     ivec4 end = min(start + block, ivec4(A_size.x, A_grid.x, A_size.z, A_size.w / (1 + PAIRS)));
     Sum total = NOTHING;
-#if !PAIRS && !COLUMNS && !A_SAME
     place = A_place(x);
-#endif
     for (int u = start.y; u < end.y; u++) {
 #if PIXELS
         Sum sum = NOTHING;

@@ -133,7 +133,7 @@ static void expect_as_cpu(const char *text, elements x) {
     for (int i = 0; i < here.count; i++) {
         tsr_precision precision = here.list[i].precision;
         elements y = run_image(gpu_device(here.list[i].limits), model, precision, x);
-        expect_close(y, expected, precision == TSR_FP16 ? HALF_TOLERANCE : SUM_TOLERANCE);
+        expect_close(y, expected, precision == TSR_FP16 ? HALF_TOLERANCE : 2e-6);
         free(y.values);
     }
     free(expected.values);

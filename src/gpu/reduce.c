@@ -11,7 +11,6 @@
 enum { SIDE = 16, FEW_FRAGMENTS = 4096, BUSY_GROUPS = 1024 };
 /* A workgroup is worth its barriers if its invocations have so much each, or else would be few. */
 enum { SHARED_TEXELS = 256, FEW_TEXELS = 8, FEW_PIXELS = 4096 };
-enum { INVOCATIONS = 64 }; /* of a workgroup where each takes a block, in wgsl */
 
 typedef struct reduction {
     bool axis[4]; /* of N, C, H, W: those that keep size 1 */
@@ -86,7 +85,8 @@ static tsr_pass *step_pass(tsr_plan *plan, const reduction_step *step, const cha
         texels *= step->block[i];
     bool shared = for_workgroup(plan, texels, results);
     tsr_pass *pass = tsr_plan_pass(plan, kernels[shared], result);
-    tsr_pass_groups(pass, shared ? results : tsr_divide_up(results, INVOCATIONS));
+    if (shared)
+        tsr_pass_groups(pass, results);
     return pass;
 }
 
@@ -111,13 +111,23 @@ tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
+/* The same of kernels that all have entry points of their own in wgsl. */
+static tsr_pass *own_entry_pass(tsr_plan *plan, const reduction_step *step,
+                                const char *const kernels[2], int result) {
+    enum { INVOCATIONS = 64 }; /* of a workgroup where each takes a block */
+    tsr_pass *pass = step_pass(plan, step, kernels, result);
+    if (!pass->groups[0])
+        tsr_pass_groups(pass, tsr_divide_up(count_texels(&step->shape), INVOCATIONS));
+    return pass;
+}
+
 /* A step of a pyramid of which each block leaves two columns. kernels: as for step_pass. */
 static tsr_pass *pairs_pass(tsr_plan *plan, const reduction_step *step,
                             const char *const kernels[2]) {
     tsr_shape pairs = step->shape;
     pairs.dim[TSR_AXIS_W] *= 2;
     int result = tsr_plan_tensor_make(plan, &pairs, (tsr_layout_wish){.planes = 2});
-    return step_pass(plan, step, kernels, result);
+    return own_entry_pass(plan, step, kernels, result);
 }
 
 /* The layout of a step's blocks: the next one's source, a pair being one. */
@@ -194,7 +204,7 @@ static int lower_softmax_sums(tsr_plan *plan, int input, const reduction *r) {
         step = choose_step(plan, &blocks, r, choose_texels(plan, &blocks, r));
         bool fold = axis[TSR_AXIS_C] && step.last;
         const tsr_shape *s = &step.shape, folded = {4, {s->dim[0], 2, s->dim[2], s->dim[3]}};
-        tsr_pass *pass = fold ? step_pass(plan, &step, kernels, step_result(plan, &folded))
+        tsr_pass *pass = fold ? own_entry_pass(plan, &step, kernels, step_result(plan, &folded))
                               : pairs_pass(plan, &step, kernels);
         tsr_pass_source(plan, pass, source);
         tsr_pass_define(pass, "PAIRS", source != input);

@@ -3,7 +3,7 @@
 // other elements, exceeds it by more than 1, the sum is scaled to count from there (M. Milakov and N. Gimelshein, "Online
 // normalizer calculation for softmax", 2018).
 //   PAIRS 0: the source is the input; 1: what an earlier step has left
-//   TILES 1: a block has many tiles
+//   PADDED 1: over channels that leave the last texel of a pixel some padding, which is nothing
 //   FOLD 1: the last step over channels, which leaves one texel: x: the origin of all channels, y: their sum;
 //        0: a block leaves two columns, the origins and the sums
 //   PIXELS 0: a block is one pixel, so that nothing but tiles is left to loop over; COLUMNS 0: it has one column
@@ -61,7 +61,7 @@ Sum add_up(int n, int t, int y, int x) {
 #else
         Sum sum = element(n * A_grid.x + u, y, x);
 #endif
-#if TILES && !PAIRS // padding channels are nothing
+#if PADDED
         bvec4 holds = lessThan(ivec4(4 * u) + ivec4(0, 1, 2, 3), ivec4(A_size.y));
         sum = Sum(mix(NOTHING.origin, sum.origin, holds), mix(NOTHING.sum, sum.sum, holds));
 #endif

@@ -3,7 +3,7 @@
 // reading: where an element, or the origin of other elements, exceeds it by more than 1, the sum is scaled to count from
 // there (M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", 2018).
 //   PAIRS      0: the source is the input; 1: what an earlier step has left
-//   TILES      1: a block has many tiles
+//   PADDED     1: over channels that leave the last texel of a pixel some padding, which is nothing
 //   FOLD       1: the last step over channels, which leaves one texel: x: the origin of all channels, y: their sum;
 //              0: a block leaves two columns, the origins and the sums
 //   u.block    images, tiles, rows, columns of the source, a pair being one
@@ -33,8 +33,7 @@ fn element(image: i32, tile: i32, y: i32, x: i32) -> Sum {
     let k = image * u.A_grid.x + tile;
 #if PAIRS
     return Sum(A_fetch(k, y, 2 * x), A_fetch(k, y, 2 * x + 1));
-#elif TILES
-    // Padding channels are nothing.
+#elif PADDED
     let holds = vec4i(0, 1, 2, 3) < vec4i(u.A_size.y - 4 * tile);
     return Sum(select(vec4f(-LARGEST), A_fetch(k, y, x), holds), vec4f(holds));
 #else

@@ -6,9 +6,8 @@
 
 #include <string.h>
 
-/* SIDE: of a block where rounding errors matter, as a sum of short sums has smaller ones.
- * FEW_FRAGMENTS: that a CPU's threads shall have, at least. */
-enum { SIDE = 16, FEW_FRAGMENTS = 4096, BUSY_GROUPS = 1024 };
+/* SIDE: of a block where rounding errors matter, as a sum of short sums has smaller ones. */
+enum { SIDE = 16, BUSY_GROUPS = 1024 };
 /* A workgroup is worth its barriers if its invocations have so much each, or else would be few. */
 enum { SHARED_TEXELS = 256, FEW_TEXELS = 8, FEW_PIXELS = 4096 };
 
@@ -64,11 +63,9 @@ static int64_t count_texels(const tsr_shape *shape) {
     return shape->dim[0] * tsr_divide_up(shape->dim[1], 4) * shape->dim[2] * shape->dim[3];
 }
 
-/* Several planes where that leaves fragments enough. */
+/* One plane: a fragment combines texels enough for a single pixel. */
 static int step_result(tsr_plan *plan, const tsr_shape *shape) {
-    int64_t enough = plan->kernels->busy_fragments ? plan->kernels->busy_fragments : FEW_FRAGMENTS;
-    bool many = count_texels(shape) >= enough * plan->limits.max_planes;
-    return tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){.planes = many ? 0 : 1});
+    return tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){.planes = 1});
 }
 
 /* Is it for a workgroup to make a pixel from so many texels? */
@@ -208,7 +205,8 @@ static int lower_softmax_sums(tsr_plan *plan, int input, const reduction *r) {
                               : pairs_pass(plan, &step, kernels);
         tsr_pass_source(plan, pass, source);
         tsr_pass_define(pass, "PAIRS", source != input);
-        tsr_pass_define(pass, "TILES", axis[TSR_AXIS_C]);
+        bool padded = axis[TSR_AXIS_C] && source == input && blocks.c % 4 != 0;
+        tsr_pass_define(pass, "PADDED", padded);
         tsr_pass_define(pass, "FOLD", fold);
         tsr_pass_define(pass, "PIXELS", axis[TSR_AXIS_N] || axis[TSR_AXIS_H] || axis[TSR_AXIS_W]);
         tsr_pass_define(pass, "COLUMNS", axis[TSR_AXIS_W]);

@@ -79,3 +79,15 @@ vec4 T_broadcast(int n, int t, int y, int x) {
     vec4 v = T_fetch(k, min(y, T_size.z - 1), min(x, T_size.w - 1));
     return T_size.y == 1 ? v.xxxx : v;
 }
+
+// DepthToSpace of the tensor, whose channels become blocks of pixels; a single channel of that repeats. dcr 1: the block
+// comes first in the channels (depth-column-row), 0: last.
+vec4 T_depth_to_space(int n, int t, int y, int x, int block, int dcr) {
+    int count = T_size.y / (block * block);
+    ivec2 pixel = ivec2(x, y) / block, inner = ivec2(x, y) - pixel * block;
+    int part = inner.y * block + inner.x;
+    ivec4 c = min(4 * t + ivec4(0, 1, 2, 3), count - 1);
+    c = dcr == 1 ? c + part * count : c * (block * block) + part;
+    return vec4(T_at(n, c.x, pixel.y, pixel.x), T_at(n, c.y, pixel.y, pixel.x),
+                T_at(n, c.z, pixel.y, pixel.x), T_at(n, c.w, pixel.y, pixel.x));
+}

@@ -22,13 +22,10 @@ of() {
         inside && $1 == key { sub(/,$/, "", $2); print $2 }' "$models/index.json"
 }
 
-# Tensors take little more than must be alive at once: at most 1.15 times as much, but for anime4k. What its last pass
-# reads and writes lies in three textures, for none may be both, and beside its largest tensor they take 1.19 times as
-# much at least.
+# Tensors take little more than must be alive at once: at most 1.15 times as much.
 tight() { # tight NAME ARGUMENTS...: of tessera info
     local name=$1 gpu precision where slack=1.16 # of rounded numbers
     shift
-    [ "$name" = anime4k_upscale_cnn_x2_m ] && slack=1.2
     for where in "${gpus[@]/%/ fp32}" "${gpus[@]/%/ fp16}"; do
         read -r gpu precision <<<"$where"
         "$tool" info "$@" --backend "$gpu" --precision "$precision" >out 2>err

@@ -340,11 +340,50 @@ static void test_outputs(void **state) {
     expect_no_failed_case();
 }
 
+/* Operands that DepthToSpace makes, which their readers find in its input: as many channels as the
+ * host has, or one for a whole tile, and more than a tile, which has a pass of its own. */
+static void run_depth_to_space(const backend_case *environment) {
+    static const char *const ops[] = {"Add", "Sub", "Mul", "PRelu"};
+    random_source random = random_from((uint32_t)next_case());
+    int block = random_int(&random, 1, 4), channels = random_int(&random, 1, 9);
+    int n = random_int(&random, 1, 2), h = random_int(&random, 1, 5), w = random_int(&random, 1, 7);
+    int own = random_one_in(&random, 3) ? 1 : channels, op = random_int(&random, 0, 3);
+    bool swapped = op < 3 && random_one_in(&random, 2);
+    case_text text = {""};
+    text_add(&text, "Neg d[%d,%d,%d,%d] -> e; DepthToSpace e -> s blocksize=%d mode=%s; ", n,
+             own * block * block, h, w, block, random_one_in(&random, 2) ? "DCR" : "CRD");
+    if (random_one_in(&random, 2))
+        text_add(&text, "Conv x[%d,3,%d,%d] w{%d,3,3,3} -> a pads=1,1,1,1; ", n, h * block,
+                 w * block, channels);
+    else
+        text_add(&text, "Resize x[%d,%d,%d,%d] _ f<1,1,%d,%d> -> a mode=linear; ", n, channels, h,
+                 w, block, block);
+    text_add(&text, "%s %s -> b; Relu b -> c; Add c e1{%d,1,1} -> y", ops[op],
+             swapped ? "s a" : "a s", channels);
+    run_case(
+        &(backend_case){.text = text.text,
+                        .outputs = random_one_in(&random, 4) ? "s" : NULL,
+                        .limits = environment->limits,
+                        .precision = environment->precision,
+                        .keep_tensors = environment->keep_tensors,
+                        .tolerance = environment->precision == TSR_FP16 ? 0.02 : CHAIN_TOLERANCE});
+}
+
+static void test_depth_to_space_operands(void **state) {
+    (void)state;
+    need_gpu();
+    const case_environments here = environments_here();
+    for (int i = 0; i < CHAINS; i++)
+        run_depth_to_space(&here.list[i % here.count]);
+    expect_no_failed_case();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chains),
         cmocka_unit_test(test_many_operands),
         cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_depth_to_space_operands),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -36,10 +36,10 @@ static bool lies_as(const tsr_layout *a, const tsr_layout *b) {
 static void add_source(tsr_text *text, char letter, const tsr_plan_tensor *tensor,
                        const tsr_layout *output) {
     const tsr_layout *layout = &tensor->layout;
-    static const char *const names[] = {"texture", "high",   "size",   "grid", "inverse",
-                                        "begin",   "texel",  "place",  "cell", "origin",
-                                        "fetch",   "own",    "pixel",  "at",   "broadcast",
-                                        "LINEAR",  "PLANES", "SPREAD", "SAME", "LOW"};
+    static const char *const names[] = {
+        "texture",   "high",   "size",   "grid",   "inverse", "begin", "texel",
+        "place",     "cell",   "origin", "fetch",  "own",     "pixel", "at",
+        "broadcast", "LINEAR", "PLANES", "SPREAD", "SAME",    "LOW",   "depth_to_space"};
     enum { NAME_COUNT = sizeof names / sizeof *names };
     tsr_text_add(text, "#define %c_LINEAR %d\n#define %c_PLANES %d\n#define %c_SPREAD %d\n", letter,
                  layout->linear, letter, layout->planes, letter, layout->spread);

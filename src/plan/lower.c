@@ -1,7 +1,10 @@
 /* The graph's nodes, one by one, into passes. */
 #include "plan/plan.h"
 
+#include "base/divide.h"
 #include "base/error.h"
+
+#include <string.h>
 
 /* The pass has no room for another tensor: what follows moves to a pass of its own behind it. */
 static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
@@ -17,6 +20,68 @@ static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
     return tsr_plan_copy(plan, middle, final);
 }
 
+/* ---- operands of post-ops -------------------------------------------------------------------- */
+
+/* The node that reads the value as a post's operand, and nothing else does; NULL otherwise. */
+static const tsr_node *find_only_post(const tsr_graph *graph, int value) {
+    const tsr_node *reader = NULL;
+    int reads = 0;
+    for (int n = 0; n < graph->node_count; n++) {
+        const tsr_node *node = &graph->nodes[n];
+        for (int i = 0; i < node->input_count; i++)
+            reads += node->inputs[i] == value;
+        for (int i = 0; i < node->post_count; i++)
+            if (node->posts[i].operand == value) {
+                reader = node;
+                reads++;
+            }
+    }
+    return reads == 1 && !tsr_graph_is_output(graph, value) ? reader : NULL;
+}
+
+static bool has_as_many_texels(const tsr_shape *a, const tsr_shape *b) {
+    return a->rank == 4 && b->rank == 4 && a->dim[0] == b->dim[0] &&
+           tsr_divide_up(a->dim[1], 4) == tsr_divide_up(b->dim[1], 4) && a->dim[2] == b->dim[2] &&
+           a->dim[3] == b->dim[3];
+}
+
+/* Is the node DepthToSpace for one post-op alone? Where that reads each texel once, it can find the
+ * elements in the node's input: neither a pass nor a tensor is needed. */
+static bool is_done_by_reader(const tsr_plan *plan, const tsr_node *node) {
+    const tsr_graph *graph = plan->graph;
+    if (node->op != TSR_OP_DepthToSpace || node->post_count || plan->keep_all || plan->fallback)
+        return false;
+    const tsr_node *reader = find_only_post(graph, node->outputs[0]);
+    return reader && has_as_many_texels(&tsr_node_out(graph, node, 0)->shape,
+                                        &tsr_node_out(graph, reader, 0)->shape);
+}
+
+/* The node that makes a post's operand, if that is left to the post. */
+static const tsr_node *find_left(const tsr_plan *plan, const tsr_post *post) {
+    int producer = plan->graph->values[post->operand].producer;
+    if (producer == TSR_NONE || !is_done_by_reader(plan, &plan->graph->nodes[producer]))
+        return NULL;
+    return &plan->graph->nodes[producer];
+}
+
+static int find_operand(tsr_plan *plan, const tsr_post *post, int rank) {
+    if (post->operand == TSR_NONE)
+        return 0;
+    const tsr_node *left = find_left(plan, post);
+    return left ? tsr_plan_value(plan, left->inputs[0])
+                : tsr_plan_operand(plan, post->operand, rank);
+}
+
+static void add_binary(tsr_plan *plan, tsr_pass *pass, const tsr_post *post, int operand) {
+    const tsr_node *left = find_left(plan, post);
+    tsr_pass_post_binary(plan, pass, post->op, operand, post->swapped);
+    if (!left)
+        return;
+    tsr_pass_post *added = &pass->posts[pass->post_count - 1];
+    added->block = (int)tsr_attr_int(left, "blocksize", 1);
+    added->dcr = strcmp(tsr_attr_string(left, "mode", "DCR"), "CRD") != 0;
+}
+
 static void add_posts(tsr_plan *plan, const tsr_node *node, const int *operands) {
     for (int i = 0; i < node->post_count && plan->status == TSR_OK; i++) {
         tsr_pass *pass = &plan->passes[plan->pass_count - 1];
@@ -27,9 +92,11 @@ static void add_posts(tsr_plan *plan, const tsr_node *node, const int *operands)
         }
         if (pass->source_count == plan->max_sources)
             pass = continue_pass(plan, pass);
-        tsr_pass_post_binary(plan, pass, post->op, operands[i], post->swapped);
+        add_binary(plan, pass, post, operands[i]);
     }
 }
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static bool is_parameter(const tsr_node *node, int input) {
     return input < 32 && tsr_op_get_info(node->op)->parameters >> input & 1;
@@ -67,13 +134,13 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
     if (!lower)
         return tsr_fail(TSR_UNSUPPORTED, "no such operator on this backend");
     TSR_TRY(check_node(plan->graph, node));
+    if (is_done_by_reader(plan, node))
+        return TSR_OK;
     /* Before the node's own passes: reshaping an operand may take one. */
     int operands[TSR_MAX_POSTS];
     int rank = plan->graph->values[node->outputs[0]].shape.rank;
     for (int i = 0; i < node->post_count; i++)
-        operands[i] = node->posts[i].operand == TSR_NONE
-                          ? 0
-                          : tsr_plan_operand(plan, node->posts[i].operand, rank);
+        operands[i] = find_operand(plan, &node->posts[i], rank);
     int passes = plan->pass_count;
     tsr_plan_fail(plan, lower(plan, node));
     bool joined = plan->pass_count > passes &&

@@ -239,11 +239,13 @@ tsr_part *tsr_plan_parts(tsr_plan *plan, tsr_pass *pass, int count) {
 }
 
 void tsr_pass_post_unary(tsr_pass *pass, tsr_op op, const float param[2]) {
-    pass->posts[pass->post_count++] = (tsr_pass_post){op, {param[0], param[1]}, TSR_NONE, false};
+    pass->posts[pass->post_count++] =
+        (tsr_pass_post){.op = op, .param = {param[0], param[1]}, .source = TSR_NONE};
 }
 
 void tsr_pass_post_binary(tsr_plan *plan, tsr_pass *pass, tsr_op op, int tensor, bool swapped) {
-    pass->posts[pass->post_count++] = (tsr_pass_post){op, {0, 0}, pass->source_count, swapped};
+    pass->posts[pass->post_count++] =
+        (tsr_pass_post){.op = op, .source = pass->source_count, .swapped = swapped};
     tsr_pass_source(plan, pass, tensor);
 }
 

@@ -41,6 +41,8 @@ typedef struct tsr_pass_post {
     float param[2];
     int source; /* which of the pass's sources is the other operand; TSR_NONE for unary */
     bool swapped;
+    int block; /* the operand is DepthToSpace of the source, in such blocks; 0: the source itself */
+    bool dcr;  /* its mode */
 } tsr_pass_post;
 
 typedef enum tsr_pass_kind {

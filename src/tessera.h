@@ -467,7 +467,7 @@ TSR_API tsr_status tsr_session_output_texture(tsr_session *session, const char *
 typedef struct tsr_node_report {
     const char *name, *op; /* op: the node and what was fused behind it, e.g. "Conv+Relu" */
     const char *output;    /* name of the tensor that it writes */
-    const char *backend;   /* where it ran: "gles", "webgpu", "cpu", or "view" when nothing ran */
+    const char *backend;   /* where it ran: "gles", "webgpu", "cpu"; "view": no own pass */
     const char *kernel;    /* stems of its passes' kernels: "moments+normalize"; "" on cpu */
     tsr_shape shape;       /* of output */
     int64_t macs;          /* multiply-adds counted from the model, no wasted tap */

@@ -222,25 +222,12 @@ static const struct known {
     {FIRE_NET, 0, 0}, {ACTIVE_NET, 0, 1}, {DENSE_NET, 0, 0}, {SKIP_NET, 0, 0}, {U_NET, 2, 0}};
 enum { KNOWN = sizeof known / sizeof *known };
 
-static int count_concat_passes(tsr_session *session) {
-    tsr_report report;
-    EXPECT_OK(tsr_session_report(session, &report));
-    int passes = 0;
-    for (int i = 0; i < report.node_count; i++) {
-        tsr_node_report node;
-        EXPECT_OK(tsr_session_node_report(session, i, &node));
-        if (strncmp(node.op, "Concat", strlen("Concat")) == 0)
-            passes += node.passes;
-    }
-    return passes;
-}
-
 static void expect_passes(const char *text, const tsr_session_desc *desc, tsr_kernel_choice kernels,
                           int expected) {
     tsr_model *model = make_model(text);
     tsr_session *session =
         make_session(gpu_device((backend_limits){.kernels = kernels}), model, desc);
-    int passes = count_concat_passes(session);
+    int passes = count_passes_of(session, "Concat");
     if (passes != expected)
         fail_msg("%d passes instead of %d: %s", passes, expected, text);
     expect_report(session, gpu_backend(), desc);

@@ -3,6 +3,7 @@
 #include "support/backends.h"
 #include "support/case_text.h"
 #include "support/random.h"
+#include "support/sessions.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -378,12 +379,46 @@ static void test_depth_to_space_operands(void **state) {
     expect_no_failed_case();
 }
 
+/* Where more than one post reads it, or it is to be had, or it repeats, there is a tensor. */
+static void test_depth_to_space_passes(void **state) {
+    (void)state;
+#define DEPTH "Neg d[1,32,4,6] -> e; DepthToSpace e -> s blocksize=2; "
+#define HOST "Conv x[1,3,8,12] w{8,3,3,3} -> a pads=1,1,1,1; "
+    static const struct {
+        const char *text;
+        tsr_session_desc desc;
+        int passes;
+    } cases[] = {
+        {DEPTH HOST "Add a s -> y", {0}, 0},
+        {DEPTH HOST "Add s a -> b; Relu b -> y", {.precision = TSR_FP16}, 0},
+        {DEPTH HOST "Add a s -> b; Mul b s -> y", {0}, 1},
+        {DEPTH HOST "Add a s -> b; Concat b s -> y axis=1", {0}, 1},
+        {DEPTH "Conv s w{8,8,3,3} -> y", {0}, 1},
+        {DEPTH HOST "Add a s -> y", {.keep_tensors = true}, 1},
+        {DEPTH HOST "Add a s -> y", {.allow_cpu_fallback = true}, 1},
+        {"DepthToSpace d[1,4,4,6] -> s blocksize=2; " HOST "Add a s -> y", {0}, 1},
+    };
+    need_gpu();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tsr_session_desc desc = cases[i].desc;
+        desc.plan_only = true;
+        tsr_model *model = make_model(cases[i].text);
+        tsr_session *session = make_session(gpu_device((backend_limits){0}), model, &desc);
+        int passes = count_passes_of(session, "DepthToSpace");
+        if (passes != cases[i].passes)
+            fail_msg("case %zu: %d passes instead of %d", i, passes, cases[i].passes);
+        tsr_session_destroy(session);
+        tsr_model_free(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chains),
         cmocka_unit_test(test_many_operands),
         cmocka_unit_test(test_outputs),
         cmocka_unit_test(test_depth_to_space_operands),
+        cmocka_unit_test(test_depth_to_space_passes),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

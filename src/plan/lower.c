@@ -26,7 +26,7 @@ static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
 static const tsr_node *find_only_post(const tsr_graph *graph, int value) {
     const tsr_node *reader = NULL;
     int reads = 0;
-    for (int n = 0; n < graph->node_count; n++) {
+    for (int n = 0; n < graph->node_count && reads < 2; n++) {
         const tsr_node *node = &graph->nodes[n];
         for (int i = 0; i < node->input_count; i++)
             reads += node->inputs[i] == value;
@@ -46,7 +46,8 @@ static bool has_as_many_texels(const tsr_shape *a, const tsr_shape *b) {
 }
 
 /* Is the node DepthToSpace for one post-op alone? Where that reads each texel once, it can find the
- * elements in the node's input: neither a pass nor a tensor is needed. */
+ * elements in the node's input: neither a pass nor a tensor is needed. Not where the tensor is to be
+ * kept, or its reader may run on the CPU. */
 static bool is_done_by_reader(const tsr_plan *plan, const tsr_node *node) {
     const tsr_graph *graph = plan->graph;
     if (node->op != TSR_OP_DepthToSpace || node->post_count || plan->keep_all || plan->fallback)

@@ -97,6 +97,19 @@ void expect_output(tsr_session *session, const tsr_model *model, const char *nam
     free(expected.values);
 }
 
+int count_passes_of(tsr_session *session, const char *op) {
+    tsr_report report;
+    EXPECT_OK(tsr_session_report(session, &report));
+    int passes = 0;
+    for (int i = 0; i < report.node_count; i++) {
+        tsr_node_report node;
+        EXPECT_OK(tsr_session_node_report(session, i, &node));
+        if (strncmp(node.op, op, strlen(op)) == 0)
+            passes += node.passes;
+    }
+    return passes;
+}
+
 void expect_report(tsr_session *session, const char *backend, const tsr_session_desc *desc) {
     tsr_report report;
     EXPECT_OK(tsr_session_report(session, &report));

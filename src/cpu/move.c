@@ -106,7 +106,7 @@ tsr_status tsr_cpu_transpose(const tsr_cpu_call *call) {
 tsr_status tsr_cpu_depth_to_space(const tsr_cpu_call *call) {
     const int64_t *dim = tsr_call_in_shape(call, 0)->dim;
     int64_t block = tsr_attr_int(call->node, "blocksize", 1), depth = dim[1] / (block * block);
-    if (strcmp(tsr_attr_string(call->node, "mode", "DCR"), "CRD") == 0)
+    if (!tsr_depth_comes_first(call->node))
         return permute(call, &(tsr_shape){6, {dim[0], depth, block, block, dim[2], dim[3]}},
                        (int64_t[]){0, 1, 4, 2, 5, 3});
     return permute(call, &(tsr_shape){6, {dim[0], block, block, depth, dim[2], dim[3]}},

@@ -188,7 +188,7 @@ static tsr_status lower_blocks(tsr_plan *plan, const tsr_node *node, const char 
     int input = tsr_plan_value(plan, node->inputs[0]);
     tsr_pass *pass = tsr_plan_pass(plan, kernel, tsr_plan_output(plan, node, 0));
     tsr_pass_source(plan, pass, input);
-    tsr_pass_define(pass, "DCR", strcmp(tsr_attr_string(node, "mode", "DCR"), "CRD") != 0);
+    tsr_pass_define(pass, "DCR", tsr_depth_comes_first(node));
     tsr_pass_ints(pass, "block", (int)tsr_attr_int(node, "blocksize", 1), 0, 0, 0);
     return plan->status;
 }
@@ -255,19 +255,9 @@ tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-static bool reads_value(const tsr_node *node, int value) {
-    for (int i = 0; i < node->input_count; i++)
-        if (node->inputs[i] == value)
-            return true;
-    for (int i = 0; i < node->post_count; i++)
-        if (node->posts[i].operand == value)
-            return true;
-    return false;
-}
-
 static bool is_read_by_node(const tsr_graph *graph, int value) {
     for (int i = 0; i < graph->node_count; i++)
-        if (reads_value(&graph->nodes[i], value))
+        if (tsr_node_count_reads(&graph->nodes[i], value))
             return true;
     return false;
 }

@@ -288,6 +288,15 @@ const char *tsr_node_op_name(const tsr_node *node) {
     return node->custom ? node->custom->name : tsr_op_get_info(node->op)->name;
 }
 
+int tsr_node_count_reads(const tsr_node *node, int value) {
+    int count = 0;
+    for (int i = 0; i < node->input_count; i++)
+        count += node->inputs[i] == value;
+    for (int i = 0; i < node->post_count; i++)
+        count += node->posts[i].operand == value;
+    return count;
+}
+
 const tsr_value *tsr_node_in(const tsr_graph *graph, const tsr_node *node, int i) {
     if (i >= node->input_count || node->inputs[i] == TSR_NONE)
         return NULL;

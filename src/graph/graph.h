@@ -135,6 +135,8 @@ tsr_shape tsr_shape_make(int rank, const int64_t *dims);
 
 /* The operator's name, a custom one's own. */
 const char *tsr_node_op_name(const tsr_node *node);
+/* How often the node and its posts read the value. */
+int tsr_node_count_reads(const tsr_node *node, int value);
 /* Input or output i of a node, NULL if absent. */
 const tsr_value *tsr_node_in(const tsr_graph *graph, const tsr_node *node, int i);
 tsr_value *tsr_node_out(const tsr_graph *graph, const tsr_node *node, int i);

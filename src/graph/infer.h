@@ -22,6 +22,9 @@ tsr_status tsr_infer_node(tsr_graph *graph, tsr_node *node);
 /* Numpy's broadcasting of two shapes; TSR_SHAPE if they do not fit. */
 tsr_status tsr_broadcast(const tsr_shape *a, const tsr_shape *b, tsr_shape *out);
 
+/* Of DepthToSpace: does the block come first in the channels (DCR), not last (CRD)? */
+bool tsr_depth_comes_first(const tsr_node *node);
+
 /* Sliding windows of Conv, ConvTranspose and the pools, spatial axes only (1-D models: entry 0 is a
  * window of 1 over a height of 1, entry 1 the given axis), auto_pad and output_shape resolved. */
 typedef struct tsr_window {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- Reshape ---- */
 
@@ -147,6 +148,10 @@ static tsr_status read_blocksize(const tsr_graph *graph, const tsr_node *node, i
     if (*size < 1 || *size > TSR_MAX_DIM)
         return tsr_fail(TSR_INVALID_MODEL, "blocksize is %" PRId64, *size);
     return TSR_OK;
+}
+
+bool tsr_depth_comes_first(const tsr_node *node) {
+    return strcmp(tsr_attr_string(node, "mode", "DCR"), "CRD") != 0;
 }
 
 tsr_status tsr_infer_depth_to_space(tsr_graph *graph, tsr_node *node) {

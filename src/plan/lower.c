@@ -3,8 +3,7 @@
 
 #include "base/divide.h"
 #include "base/error.h"
-
-#include <string.h>
+#include "graph/infer.h"
 
 /* The pass has no room for another tensor: what follows moves to a pass of its own behind it. */
 static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
@@ -22,21 +21,25 @@ static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
 
 /* ---- operands of post-ops -------------------------------------------------------------------- */
 
+static bool is_operand(const tsr_node *node, int value) {
+    for (int i = 0; i < node->post_count; i++)
+        if (node->posts[i].operand == value)
+            return true;
+    return false;
+}
+
 /* The node that reads the value as a post's operand, and nothing else does; NULL otherwise. */
 static const tsr_node *find_only_post(const tsr_graph *graph, int value) {
     const tsr_node *reader = NULL;
     int reads = 0;
     for (int n = 0; n < graph->node_count && reads < 2; n++) {
-        const tsr_node *node = &graph->nodes[n];
-        for (int i = 0; i < node->input_count; i++)
-            reads += node->inputs[i] == value;
-        for (int i = 0; i < node->post_count; i++)
-            if (node->posts[i].operand == value) {
-                reader = node;
-                reads++;
-            }
+        int count = tsr_node_count_reads(&graph->nodes[n], value);
+        if (count)
+            reader = &graph->nodes[n];
+        reads += count;
     }
-    return reads == 1 && !tsr_graph_is_output(graph, value) ? reader : NULL;
+    return reads == 1 && is_operand(reader, value) && !tsr_graph_is_output(graph, value) ? reader
+                                                                                         : NULL;
 }
 
 static bool has_as_many_texels(const tsr_shape *a, const tsr_shape *b) {
@@ -46,8 +49,8 @@ static bool has_as_many_texels(const tsr_shape *a, const tsr_shape *b) {
 }
 
 /* Is the node DepthToSpace for one post-op alone? Where that reads each texel once, it can find the
- * elements in the node's input: neither a pass nor a tensor is needed. Not where the tensor is to be
- * kept, or its reader may run on the CPU. */
+ * elements in the node's input: neither a pass nor a tensor is needed. Not where the tensor is to
+ * be kept, or its reader may run on the CPU. */
 static bool is_done_by_reader(const tsr_plan *plan, const tsr_node *node) {
     const tsr_graph *graph = plan->graph;
     if (node->op != TSR_OP_DepthToSpace || node->post_count || plan->keep_all || plan->fallback)
@@ -57,33 +60,33 @@ static bool is_done_by_reader(const tsr_plan *plan, const tsr_node *node) {
                                         &tsr_node_out(graph, reader, 0)->shape);
 }
 
-/* The node that makes a post's operand, if that is left to the post. */
-static const tsr_node *find_left(const tsr_plan *plan, const tsr_post *post) {
-    int producer = plan->graph->values[post->operand].producer;
-    if (producer == TSR_NONE || !is_done_by_reader(plan, &plan->graph->nodes[producer]))
-        return NULL;
-    return &plan->graph->nodes[producer];
-}
+/* Of a post: the tensor that it reads, and the node that has still to be done with that. */
+typedef struct operand {
+    int tensor;
+    const tsr_node *left; /* DepthToSpace; NULL: none */
+} operand;
 
-static int find_operand(tsr_plan *plan, const tsr_post *post, int rank) {
+static operand find_operand(tsr_plan *plan, const tsr_post *post, int rank) {
+    const tsr_graph *graph = plan->graph;
     if (post->operand == TSR_NONE)
-        return 0;
-    const tsr_node *left = find_left(plan, post);
-    return left ? tsr_plan_value(plan, left->inputs[0])
-                : tsr_plan_operand(plan, post->operand, rank);
+        return (operand){0};
+    int producer = graph->values[post->operand].producer;
+    if (producer == TSR_NONE || !is_done_by_reader(plan, &graph->nodes[producer]))
+        return (operand){.tensor = tsr_plan_operand(plan, post->operand, rank)};
+    const tsr_node *left = &graph->nodes[producer];
+    return (operand){tsr_plan_value(plan, left->inputs[0]), left};
 }
 
-static void add_binary(tsr_plan *plan, tsr_pass *pass, const tsr_post *post, int operand) {
-    const tsr_node *left = find_left(plan, post);
-    tsr_pass_post_binary(plan, pass, post->op, operand, post->swapped);
-    if (!left)
+static void add_binary(tsr_plan *plan, tsr_pass *pass, const tsr_post *post, operand other) {
+    tsr_pass_post_binary(plan, pass, post->op, other.tensor, post->swapped);
+    if (!other.left)
         return;
     tsr_pass_post *added = &pass->posts[pass->post_count - 1];
-    added->block = (int)tsr_attr_int(left, "blocksize", 1);
-    added->dcr = strcmp(tsr_attr_string(left, "mode", "DCR"), "CRD") != 0;
+    added->block = (int)tsr_attr_int(other.left, "blocksize", 1);
+    added->dcr = tsr_depth_comes_first(other.left);
 }
 
-static void add_posts(tsr_plan *plan, const tsr_node *node, const int *operands) {
+static void add_posts(tsr_plan *plan, const tsr_node *node, const operand *operands) {
     for (int i = 0; i < node->post_count && plan->status == TSR_OK; i++) {
         tsr_pass *pass = &plan->passes[plan->pass_count - 1];
         const tsr_post *post = &node->posts[i];
@@ -138,7 +141,7 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
     if (is_done_by_reader(plan, node))
         return TSR_OK;
     /* Before the node's own passes: reshaping an operand may take one. */
-    int operands[TSR_MAX_POSTS];
+    operand operands[TSR_MAX_POSTS];
     int rank = plan->graph->values[node->outputs[0]].shape.rank;
     for (int i = 0; i < node->post_count; i++)
         operands[i] = find_operand(plan, &node->posts[i], rank);

@@ -1,8 +1,8 @@
 // A copy, broadcast where the output is larger: the carrier of element-wise operators, which are post-ops.
 vec4 kernel(int n, int t, int y, int x) {
 #if BROADCAST
-    return A_broadcast(n, t, y, x);
+    return X_broadcast(n, t, y, x);
 #else
-    return A_own(n, t, y, x);
+    return X_own(n, t, y, x);
 #endif
 }

@@ -1,56 +1,40 @@
 // The end of every program: finds which pixels the fragment writes, has the kernel compute them, applies the post-ops
-// (tsr_post, written by src/gles/shader.c) and stores. A kernel defines one of
-//     vec4 kernel(int n, int t, int y, int x)        a pixel's four channels
-//     float element(int n, int c, int y, int x)      one of them                            with KERNEL_ELEMENT
-//     void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES])
-//                                                    pixels x, x + SPREAD, ...              with KERNEL_ROW
-layout(location = 0) out highp vec4 o_plane[PLANES];
-
-// Integer division, exact for a < 2^22: the quotient's error stays below half of 1/b.
-int divide(int a, float inverse) { return int(floor((float(a) + 0.5) * inverse)); }
-
-#ifdef KERNEL_ELEMENT
-vec4 kernel(int n, int t, int y, int x) {
-    ivec4 c = min(4 * t + ivec4(0, 1, 2, 3), O_size.y - 1); // padding channels: anything
-    return vec4(element(n, c.x, y, x), element(n, c.y, y, x), element(n, c.z, y, x), element(n, c.w, y, x));
-}
-#endif
-
-#ifndef KERNEL_ROW
-void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
-#define PIXEL(j, unused)                                                                                              \
-    o_texel.z = j;                                                                                                    \
-    v[j] = kernel(n, t, y, min(x + j * SPREAD, O_size.w - 1));
-    EACH_PLANE(PIXEL, 0)
-}
-#endif
+// (tsr_post, written by src/gles/shader.c) and stores.
+#for j PLANES
+layout(location = $j) out highp vec4 o_plane$j;
+#endfor
 
 void main() {
-    ivec2 p = ivec2(gl_FragCoord.xy) - O_begin;
+    ivec2 p = ivec2(gl_FragCoord.xy) - u.O_begin;
     o_texel.xy = p;
 #if O_LINEAR
-    int i = (p.y << O_grid.z) + p.x;
-    int row = i / O_grid.y, k = row / O_size.z;
-    int column = i - row * O_grid.y, y = row - k * O_size.z;
+    int i = (p.y << u.O_columns_log2) + p.x;
+    int row = i / u.O_tile_width, k = row / u.O_H;
+    int column = i - row * u.O_tile_width, y = row - k * u.O_H;
 #else
-    ivec2 cell = ivec2(divide(p.x, O_inverse.x), divide(p.y, O_inverse.y));
-    int k = (cell.y << O_grid.z) + cell.x;
-    int column = p.x - cell.x * O_grid.y, y = p.y - cell.y * O_size.z;
+    ivec2 cell = ivec2(tsr_divide(p.x, u.O_inverse.x), tsr_divide(p.y, u.O_inverse.y));
+    int k = (cell.y << u.O_columns_log2) + cell.x;
+    int column = p.x - cell.x * u.O_tile_width, y = p.y - cell.y * u.O_H;
 #endif
-    k = min(k, O_size.x * O_grid.x - 1); // behind the last tile: anything
-    int n = k / O_grid.x, t = k - n * O_grid.x;
-#if SPREAD == 1
+    k = min(k, u.O_N * u.O_tiles - 1); // after the last tile: anything
+    int n = k / u.O_tiles, t = k - n * u.O_tiles;
+#if PIXEL_STRIDE == 1
     int x = column * PLANES;
 #else
-    int width = O_grid.y / SPREAD, phase = column / width; // fragments of one phase side by side
-    int x = (column - phase * width) * (PLANES * SPREAD) + phase;
+    int width = u.O_tile_width / PIXEL_STRIDE, phase = column / width; // fragments of one phase side by side
+    int x = (column - phase * width) * ${PLANES * PIXEL_STRIDE} + phase;
 #endif
-    vec4 v[PLANES];
-    kernel_row(n, t, y, x, v);
-    bvec4 holds = lessThan(ivec4(4 * t) + ivec4(0, 1, 2, 3), ivec4(O_size.y)); // padding channels stay zero
-#define STORE(j, unused)                                                                                              \
-    o_texel.z = j;                                                                                                    \
-    v[j] = tsr_post(v[j], n, t, y, min(x + j * SPREAD, O_size.w - 1));                                                \
-    o_plane[j] = mix(vec4(0.0), v[j], holds);
-    EACH_PLANE(STORE, 0)
+#if ROW_FORM
+    kernel_row(n, t, y, x);
+#else
+#for j PLANES
+    o_texel.z = $j;
+    v$j = kernel(n, t, y, min(x + ${j * PIXEL_STRIDE}, u.O_W - 1));
+#endfor
+#endif
+    bvec4 holds = lessThan(ivec4(4 * t) + ivec4(0, 1, 2, 3), ivec4(u.O_C)); // padding channels stay zero
+#for j PLANES
+    o_texel.z = $j;
+    o_plane$j = mix(vec4(0.0), tsr_post(v$j, n, t, y, min(x + ${j * PIXEL_STRIDE}, u.O_W - 1)), holds);
+#endfor
 }

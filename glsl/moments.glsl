@@ -2,12 +2,11 @@
 // pixels and the sum of the squares of their differences from it. The image is read once. Blocks are combined as T. F.
 // Chan, G. H. Golub and R. J. LeVeque do ("Updating formulae and a pairwise algorithm for computing sample variances",
 // 1979), a single pixel being a block too; the sums of squares never cancel.
-//   PAIRS 0: the source is the image; 1: it is what an earlier step has left
-#define KERNEL_ROW
-uniform ivec4 block; // rows, columns of the source, a pair being one; rows, columns of the image that one of these is
-uniform ivec4 image; // rows, columns of the image; rows, columns of the source
-uniform vec4 factor; // x: of the sum of squares
-
+//   PAIRS    0: the source is the image; 1: it is what an earlier step has left, a pair of columns being one
+//   block    rows, columns of the source that make one pair
+//   pixel    rows, columns of the image that a row, a column of the source is
+//   image, source    their rows, columns
+//   factor   of the sum of squares
 struct Moments {
     float count;
     vec4 mean; // its difference from the origin, a pixel of the block: it needs few bits
@@ -21,36 +20,42 @@ Moments combine(Moments a, Moments b) {
 }
 
 vec4 origin;
+Moments row_total;
 
-Moments line(int k, int y, int begin, int end) {
-    Moments total = Moments(0.0, vec4(0.0), vec4(0.0));
+void add(vec4 v) { row_total = combine(row_total, Moments(1.0, v - origin, vec4(0.0))); }
+
+void add_line(int tile, int line, int column_begin, int column_end) {
+    row_total = Moments(0.0, vec4(0.0), vec4(0.0));
 #if PAIRS
-    for (int x = begin; x < end; x++) {
-        ivec2 size = min(block.zw, image.xy - ivec2(y, x) * block.zw); // fewer at the edges
-        vec4 d = A_fetch(k, y, 2 * x) - origin;
-        total = combine(total, Moments(float(size.x * size.y), d, A_fetch(k, y, 2 * x + 1)));
+    int rows = min(u.pixel.rows, u.image.rows - line * u.pixel.rows); // fewer at the edges
+    for (int x = column_begin; x < column_end; x++) {
+        int columns = min(u.pixel.columns, u.image.columns - x * u.pixel.columns);
+        vec4 d = X_fetch(tile, line, 2 * x) - origin;
+        row_total = combine(row_total, Moments(float(rows * columns), d, X_fetch(tile, line, 2 * x + 1)));
     }
 #else
-#define ADD(v) total = combine(total, Moments(1.0, v - origin, vec4(0.0)));
-    A_COLUMNS(k, y, begin, end, ADD)
+#include columns
 #endif
-    return total;
 }
 
-Moments measure(int k, int y, int x) {
-    ivec2 begin = ivec2(y, x) * block.xy, end = min(begin + block.xy, image.zw);
-    origin = A_fetch(k, begin.x, begin.y * (1 + PAIRS));
+Moments measure(int tile, int y, int x) {
+    int line_begin = y * u.block.rows, line_end = min(line_begin + u.block.rows, u.source.rows);
+    int column_begin = x * u.block.columns, column_end = min(column_begin + u.block.columns, u.source.columns);
+    origin = X_fetch(tile, line_begin, column_begin * ${1 + PAIRS});
     Moments total = Moments(0.0, vec4(0.0), vec4(0.0));
-    for (int iy = begin.x; iy < end.x; iy++)
-        total = combine(total, line(k, iy, begin.y, end.y));
+    for (int line = line_begin; line < line_end; line++) {
+        add_line(tile, line, column_begin, column_end);
+        total = combine(total, row_total);
+    }
     return total;
 }
 
-void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
+void kernel_row(int n, int t, int y, int x) {
     Moments m;
-#define PART(j, unused)                                                                                               \
-    if (j % 2 == 0)                                                                                                   \
-        m = measure(n * A_grid.x + t, y, x / 2 + j / 2);                                                              \
-    v[j] = (x + j) % 2 == 0 ? origin + m.mean : m.squares * factor.x;
-    EACH_PLANE(PART, 0)
+#for j PLANES
+#if j % 2 == 0
+    m = measure(n * u.X_tiles + t, y, x / 2 + ${j / 2});
+#endif
+    v$j = (x + $j) % 2 == 0 ? origin + m.mean : m.squares * u.factor;
+#endfor
 }

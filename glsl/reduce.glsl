@@ -1,15 +1,17 @@
-// One step to the mean of an image: each fragment adds up a block of the input.
-uniform ivec4 block; // rows, columns of one
-uniform vec4 factor; // x: of the sum
+// One step to the mean of an image: each fragment adds up a block of rows and columns of the input.
+//   factor   of the sum
+vec4 sum;
+void add(vec4 v) { sum += v; }
 
 vec4 kernel(int n, int t, int y, int x) {
-    ivec2 begin = ivec2(y, x) * block.xy, end = min(begin + block.xy, A_size.zw);
+    int tile = n * u.X_tiles + t;
+    int column_begin = x * u.block.columns, column_end = min(column_begin + u.block.columns, u.X_W);
+    int line_end = min((y + 1) * u.block.rows, u.X_H);
     vec4 total = vec4(0.0);
-    for (int iy = begin.x; iy < end.x; iy++) {
-        vec4 sum = vec4(0.0);
-#define ADD(v) sum += v;
-        A_COLUMNS(n * A_grid.x + t, iy, begin.y, end.y, ADD)
+    for (int line = y * u.block.rows; line < line_end; line++) {
+        sum = vec4(0.0);
+#include columns
         total += sum;
     }
-    return total * factor.x;
+    return total * u.factor;
 }

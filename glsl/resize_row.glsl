@@ -3,32 +3,35 @@
 //   row 0        for each fragment of a row, the weights of its PLANES pixels in the first column, in the second, ...
 //   row 1        x: the first column
 //   rows 2, 3    for each output row ROW_TAPS input rows, their weights
-//   EACH_COLUMN(M), ROW    M(0) .. M(ROW - 1); the columns of a fragment
-#define TEXELS ((PLANES + 3) / 4) // of weights, a column
+//   ROW          the columns of a fragment
+#include row
 
-#define KERNEL_ROW
-void kernel_row(int n, int t, int y, int x, out vec4 v[PLANES]) {
-    int k = n * A_grid.x + t, fragment = x / PLANES;
+void kernel_row(int n, int t, int y, int x) {
+    int tile = n * u.X_tiles + t, fragment = x / PLANES;
     vec4 rows = table_texel(table_at(y, 2), 0), row_weights = table_texel(table_at(y, 3), 0);
-    vec4 sums[ROW];
-#define ZERO(i) sums[i] = vec4(0.0);
-    EACH_COLUMN(ZERO)
+#for i ROW
+    vec4 sum$i = vec4(0.0);
+#endfor
     row_begin(int(table_texel(table_at(fragment, 1), 0).x));
     for (int tap = 0; tap < ROW_TAPS; tap++) {
-        vec4 row[ROW];
-        ROW_READ(row, k, int(rows[tap]))
-#define ADD(i) sums[i] += row_weights[tap] * row[i];
-        EACH_COLUMN(ADD)
+        int line = int(rows[tap]);
+#include row_read
+#for i ROW
+        sum$i += row_weights[tap] * row$i;
+#endfor
     }
-#define START(j, unused) v[j] = vec4(0.0);
-    EACH_PLANE(START, 0)
-    TABLE_AT at = table_at(fragment * (ROW * TEXELS), 0);
-    vec4 weights[TEXELS];
+#for j PLANES
+    v$j = vec4(0.0);
+#endfor
+    TABLE_AT at = table_at(fragment * ${ROW * ((PLANES + 3) / 4)}, 0);
+    vec4 weights;
 // A select, so that no infinity in a column beside a pixel's own reaches it.
-#define SHARE(j, i) v[j] += weights[j / 4][j % 4] == 0.0 ? vec4(0.0) : weights[j / 4][j % 4] * sums[i];
-#define COLUMN(i)                                                                                                     \
-    for (int texel = 0; texel < TEXELS; texel++)                                                                      \
-        weights[texel] = table_texel(at, i * TEXELS + texel);                                                         \
-    EACH_PLANE(SHARE, i)
-    EACH_COLUMN(COLUMN)
+#for i ROW
+#for j PLANES
+#if j % 4 == 0
+    weights = table_texel(at, ${i * ((PLANES + 3) / 4) + j / 4});
+#endif
+    v$j += weights[${j % 4}] == 0.0 ? vec4(0.0) : weights[${j % 4}] * sum$i;
+#endfor
+#endfor
 }

@@ -1,7 +1,6 @@
 // Blocks of pixels into channels, the block first.
-uniform ivec4 block; // x: size
-#define KERNEL_ELEMENT
 float element(int n, int c, int y, int x) {
-    int part = c / A_size.y, row = part / block.x;
-    return A_at(n, c - part * A_size.y, y * block.x + row, x * block.x + part - row * block.x);
+    int part = c / u.X_C, row = part / u.blocksize;
+    return X_at(n, c - part * u.X_C, y * u.blocksize + row, x * u.blocksize + part - row * u.blocksize);
 }
+#include element

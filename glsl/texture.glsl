@@ -1,7 +1,6 @@
-// An input from a GL texture of the caller's, which is bound as the table; its tiles lie as tessera.h says of tsr_texture.
-uniform ivec4 columns; // tiles side by side
-uniform vec4 map; // factor, summand
+// An input from a GL texture of the caller's, which is bound as the table; tessera.h tells of tsr_texture how its tiles
+// are arranged, `columns` in a row. Each element becomes itself * factor + summand.
 vec4 kernel(int n, int t, int y, int x) {
-    int k = n * O_grid.x + t, row = k / columns.x;
-    return texelFetch(table, ivec2((k - row * columns.x) * O_size.w + x, row * O_size.z + y), 0) * map.x + map.y;
+    int k = n * u.O_tiles + t, row = k / u.columns;
+    return texelFetch(table, ivec2((k - row * u.columns) * u.O_W + x, row * u.O_H + y), 0) * u.factor + u.summand;
 }

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "gpu/lower.h"
+#include "algorithm/algorithm.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "gpu/lower.h"
+#include "algorithm/algorithm.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 set -euo pipefail
 
 # Lowest first; files straight in src/ are the layer "session".
-layers="base graph onnx passes plan backend cpu gpu gles webgpu session"
+layers="base graph onnx passes kernel plan algorithm lower backend cpu gpu gles webgpu session"
 
 # Prints each include in tree $1 that looks upwards.
 upward_includes() {
@@ -16,8 +16,8 @@ upward_includes() {
             match($0, /"[^"]+"/)
             included = substr($0, RSTART + 1, RLENGTH - 2)
             file = substr($0, 3, index($0, ":") - 3)
-            if (included == "tessera.h" || included == "onnx.pb-c.h" || included == "glsl_kernels.h" ||
-                included == "wgsl_kernels.h" || included == "gl_calls.h")
+            if (included == "tessera.h" || included == "onnx.pb-c.h" || included == "kernel_list.h" ||
+                included == "gl_calls.h")
                 next
             from = layer(file); to = layer(included)
             if (!(from in rank) || !(to in rank) || rank[to] > rank[from])

@@ -39,13 +39,13 @@ static void test_block_sizes(void **state) {
     (void)state;
     need_backend("gles");
     const char *convolution = "Conv x[1,8,12,13] w{4,8,5,5} -> y";
-    expect_kernels(convolution, 16384, "conv_block");
-    expect_kernels(convolution, 2048, "conv_block+parts");
-    expect_kernels(convolution, 1024, "conv");
-    expect_kernels(convolution, 100, "conv");
-    expect_kernels("Gemm x[70,9] w{9,13} -> y", 0, "conv");
+    expect_kernels(convolution, 16384, "conv_uniform_block");
+    expect_kernels(convolution, 2048, "conv_uniform_block+conv_assemble");
+    expect_kernels(convolution, 1024, "conv_direct");
+    expect_kernels(convolution, 100, "conv_direct");
+    expect_kernels("Gemm x[70,9] w{9,13} -> y", 0, "conv_direct");
     expect_kernels("Conv x[1,40,4,5] w{70,40,3,3} -> y pads=1,1,1,1 dilations=1,2", 0,
-                   "windows+conv_window+collect");
+                   "im2col+conv_im2col+im2col_assemble");
     expect_no_failed_case();
 }
 
@@ -73,7 +73,7 @@ static void test_nans(void **state) {
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *kernels = planned_kernels(texts[i], blocks, TSR_FP32);
-        assert_string_equal(kernels, "winograd+conv_window+winograd_collect");
+        assert_string_equal(kernels, "winograd_input+conv_im2col+winograd_output");
         run_case(&(backend_case){.text = texts[i], .limits = blocks, .nans = 3000});
     }
     expect_no_failed_case();
@@ -133,9 +133,9 @@ static void test_forms(void **state) {
         tsr_precision precision = i % 5 ? TSR_FP32 : TSR_FP16;
         const case_text text = write(&f);
         const char *kernels = planned_kernels(text.text, *draw_limits(i), precision);
-        weights += !strncmp(kernels, "conv_block", strlen("conv_block"));
-        windows += !strncmp(kernels, "windows", strlen("windows"));
-        winograd[f.transposed][f.taps - 2] += !strncmp(kernels, "winograd", strlen("winograd"));
+        weights += !strncmp(kernels, "conv_uniform_block", strlen("conv_uniform_block"));
+        windows += !strncmp(kernels, "im2col", strlen("im2col"));
+        winograd[f.transposed][f.taps - 2] += !strncmp(kernels, "winograd_input", strlen("winograd_input"));
         run_case(
             &(backend_case){.text = text.text, .limits = *draw_limits(i), .precision = precision});
     }
@@ -152,9 +152,9 @@ static void test_forms(void **state) {
 static void test_draws(void **state) {
     (void)state;
     need_backend("gles");
-    expect_kernels("Conv x[2,8,12,13] w{7,8,5,5} -> y", 2048, "conv_block+parts");
+    expect_kernels("Conv x[2,8,12,13] w{7,8,5,5} -> y", 2048, "conv_uniform_block+conv_assemble");
     assert_int_equal(planned_draws, 2 * 2 * 2 + 1);
-    expect_kernels("Conv x[2,8,12,13] w{7,8,5,5} -> y", 1024, "conv");
+    expect_kernels("Conv x[2,8,12,13] w{7,8,5,5} -> y", 1024, "conv_direct");
     assert_int_equal(planned_draws, 1);
     expect_no_failed_case();
 }

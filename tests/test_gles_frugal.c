@@ -1,8 +1,9 @@
 /* What kernels for GPUs leave for other passes of their node is spared where it takes much. Planned
  * without a device. */
-#include "gles/kernels.h"
-#include "gpu/frugal.h"
-#include "gpu/lower.h"
+#include "algorithm/algorithm.h"
+#include "algorithm/low_memory.h"
+#include "lower/lower.h"
+
 #include "support/case_text.h"
 #include "support/graphs.h"
 #include "support/onnx_case.h"
@@ -14,11 +15,13 @@ static tsr_graph *make_graph(const char *text) {
 }
 
 static tsr_plan_options options_for_gpu(const tsr_gpu_kernels *spare) {
-    const tsr_gpu_kernels *kernels = tsr_gles_kernels(TSR_KERNELS_BLOCKS);
+    const tsr_gpu_kernels *kernels = tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_BLOCKS);
     return (tsr_plan_options){.limits = {.max_texture_size = 4096, .max_planes = 8},
+                              .language = TSR_GLSL,
+                              .features = TSR_NEEDS_UNIFORM_BLOCK,
                               .block_texels = 4096,
                               .planes = kernels->planes,
-                              .lower = tsr_gpu_lower,
+                              .lower = tsr_lowerings,
                               .kernels = kernels,
                               .spare_kernels = spare};
 }
@@ -36,7 +39,7 @@ static bool is_tight(const tsr_plan *plan) {
 
 static bool has_kernel(const tsr_plan *plan, int node, const char *kernel) {
     for (int i = 0; i < plan->pass_count; i++)
-        if (plan->passes[i].node == node && strcmp(plan->passes[i].kernel, kernel) == 0)
+        if (plan->passes[i].node == node && !strcmp(plan->passes[i].kernel->stem, kernel))
             return true;
     return false;
 }
@@ -53,12 +56,12 @@ static void test_spares(void **state) {
     tsr_graph *graph = make_graph(LARGE_AND_SMALL);
     tsr_plan *fast = plan_for_gpu(graph, NULL);
     assert_false(is_tight(fast));
-    assert_true(has_kernel(fast, 4, "windows"));
+    assert_true(has_kernel(fast, 4, "im2col"));
     tsr_plan_destroy(fast);
-    tsr_plan *spared = plan_for_gpu(graph, tsr_gles_kernels(TSR_KERNELS_DIRECT));
+    tsr_plan *spared = plan_for_gpu(graph, tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_DIRECT));
     assert_true(is_tight(spared));
-    assert_true(has_kernel(spared, 0, "conv_block") && has_kernel(spared, 1, "conv_block"));
-    assert_true(has_kernel(spared, 4, "conv"));
+    assert_true(has_kernel(spared, 0, "conv_uniform_block") && has_kernel(spared, 1, "conv_uniform_block"));
+    assert_true(has_kernel(spared, 4, "conv_direct"));
     tsr_plan_destroy(spared);
     tsr_graph_destroy(graph);
 }
@@ -81,7 +84,8 @@ static void test_winners(void **state) {
     const tsr_gpu_kernels *winners[2 + LAYERS] = {NULL};
     for (int i = 0; i < LAYERS; i++) {
         text_add(&text, "; Conv x%d w%d{32,32,3,3} -> x%d pads=1,1,1,1", i, i, i + 1);
-        winners[2 + i] = tsr_gles_kernels(i % 2 ? TSR_KERNELS_SHARED : TSR_KERNELS_BLOCKS);
+        winners[2 + i] =
+            tsr_kernels_chosen(TSR_GLSL, i % 2 ? TSR_KERNELS_SHARED : TSR_KERNELS_BLOCKS);
     }
     tsr_graph *graph = make_graph(text.text);
     tsr_plan_options options = options_for_gpu(NULL);
@@ -98,7 +102,7 @@ static void test_winners(void **state) {
     assert_int_equal(warnings, 1);
     assert_true(is_tight(plan));
     for (int i = 2; i < 2 + LAYERS; i++)
-        assert_true(has_kernel(plan, i, "conv_block"));
+        assert_true(has_kernel(plan, i, "conv_uniform_block"));
     tsr_plan_destroy(plan);
     tsr_graph_destroy(graph);
 }
@@ -107,8 +111,8 @@ static void test_winners(void **state) {
 static void test_few_bytes(void **state) {
     (void)state;
     tsr_graph *graph = make_graph("Conv x[1,32,4,4] w{32,32,3,3} -> y pads=1,1,1,1");
-    tsr_plan *plan = plan_for_gpu(graph, tsr_gles_kernels(TSR_KERNELS_DIRECT));
-    assert_false(has_kernel(plan, 0, "conv"));
+    tsr_plan *plan = plan_for_gpu(graph, tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_DIRECT));
+    assert_false(has_kernel(plan, 0, "conv_direct"));
     tsr_plan_destroy(plan);
     tsr_graph_destroy(graph);
 }

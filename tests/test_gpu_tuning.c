@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "device.h"
-#include "gpu/lower.h"
+#include "algorithm/algorithm.h"
 #include "support/backends.h"
 #include "support/folder.h"
 #include "support/sessions.h"

@@ -173,8 +173,10 @@ static void test_broken_kernels(void **state) {
     };
     need_backend("webgpu");
     tsr_device *device = make_device(&(tsr_device_desc){.backend = "webgpu"});
-    const tsr_pass pass = {
-        .kernel = "frobnicate", .define_count = 1, .defines = {{"WIDTH", 17, NULL}}};
+    const tsr_field width = {"WIDTH", TSR_FIELD_LITERAL, TSR_WGSL, false, false};
+    const tsr_kernel kernel = {.stem = "frobnicate", .field_count = 1, .fields = &width};
+    const tsr_arg arg = {.i = TSR_INT(17)};
+    const tsr_pass pass = {.kernel = &kernel, .args = &arg};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char *text = strdup(texts[i][0]);
         assert_non_null(text);

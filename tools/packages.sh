@@ -20,7 +20,7 @@ need_packages() {
 }
 
 build_packages=(gcc libc6-dev make cmake pkg-config libprotobuf-c-dev protobuf-c-compiler
-    libcjson-dev libstb-dev python3-glad)
+    libcjson-dev libstb-dev python3 python3-glad)
 # The window of demos/pix2pix; the build leaves it out where they are missing.
 window_packages=(libglfw3-dev fonts-dejavu-core)
 # Mesa's software driver with EGL: neither a GPU nor a display is needed.

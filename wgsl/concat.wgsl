@@ -1,13 +1,12 @@
-// Up to four tensors behind each other along AXIS (0 N, 1 C, 2 H, 3 W).
-//   SOURCES     how many
-//   WHOLE 1     channels stay together in their texels (begins counts tiles then, if AXIS is 1)
-//   u.begins    where the second, third and fourth begin along AXIS
-#for s SOURCES
+// Up to four tensors after each other along AXIS (0 N, 1 C, 2 H, 3 W).
+//   WHOLE 1            channels stay together in their texels (begins count tiles then, if AXIS is 1)
+//   begin_b, c, d      where the second, third and fourth begin along AXIS
+#for s INPUTS
 fn $S_part(p: vec4i, begin: i32) -> vec4f {
     var q = p;
     q[AXIS] -= begin;
 #if WHOLE
-    return $S_fetch(q.x * u.$S_grid.x + q.y, q.z, q.w);
+    return $S_fetch(q.x * u.$S_tiles + q.y, q.z, q.w);
 #else
     return vec4f($S_at(q.x, q.y, q.z, q.w));
 #endif
@@ -15,19 +14,19 @@ fn $S_part(p: vec4i, begin: i32) -> vec4f {
 #endfor
 
 fn pick(p: vec4i) -> vec4f {
-#if SOURCES > 3
-    if (p[AXIS] >= u.begins.z) {
-        return D_part(p, u.begins.z);
+#if INPUTS > 3
+    if (p[AXIS] >= u.begin_d) {
+        return D_part(p, u.begin_d);
     }
 #endif
-#if SOURCES > 2
-    if (p[AXIS] >= u.begins.y) {
-        return C_part(p, u.begins.y);
+#if INPUTS > 2
+    if (p[AXIS] >= u.begin_c) {
+        return C_part(p, u.begin_c);
     }
 #endif
-#if SOURCES > 1
-    if (p[AXIS] >= u.begins.x) {
-        return B_part(p, u.begins.x);
+#if INPUTS > 1
+    if (p[AXIS] >= u.begin_b) {
+        return B_part(p, u.begin_b);
     }
 #endif
     return A_part(p, 0);

@@ -1,38 +1,38 @@
 // Transposed convolution for every stride, dilation and kernel, a texel at a time: starts at the first tap that meets
 // the pixel's phase and steps from tap to tap, so none falls on an inserted zero.
-//   u.window_y, u.window_x   kernel, stride, dilation, pad
-//   u.steps                  taps between two that meet the same phase: of rows, of columns
-//   u.channels, table        as in wgsl/conv_any.wgsl
+//   step_y, step_x    taps between two that meet the same phase: of rows, of columns
+//   table             as in wgsl/conv_any.wgsl
 
 // The first tap k with (position - k * dilation) divisible by stride; the kernel's size if there is none.
-fn first_tap(position: i32, window: vec4i, step: i32) -> i32 {
-    for (var k = 0; k < min(step, window.x); k++) {
-        if (abs(position - k * window.z) % window.y == 0) {
+fn first_tap(position: i32, size: i32, stride: i32, dilation: i32, step: i32) -> i32 {
+    for (var k = 0; k < min(step, size); k++) {
+        if (abs(position - k * dilation) % stride == 0) {
             return k;
         }
     }
-    return window.x;
+    return size;
 }
 
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-    let p = vec2i(x + u.window_x.w, y + u.window_y.w);
-    let start = vec2i(first_tap(p.x, u.window_x, u.steps.y), first_tap(p.y, u.window_y, u.steps.x));
-    let first = ((4 * t) / u.channels.y * u.channels.z) >> 2;
+    let p = vec2i(x + u.window_x.pad, y + u.window_y.pad);
+    let start = vec2i(first_tap(p.x, u.window_x.kernel, u.window_x.stride, u.window_x.dilation, u.step_x),
+                      first_tap(p.y, u.window_y.kernel, u.window_y.stride, u.window_y.dilation, u.step_y));
+    let first = ((4 * t) / u.channels.group_outputs * u.channels.group_inputs) >> 2;
     var sum = vec4f();
-    for (var i = 0; i < u.channels.x; i++) {
-        let k = n * u.A_grid.x + min(first + i, u.A_grid.x - 1);
-        for (var ky = start.y; ky < u.window_y.x && ky * u.window_y.z <= p.y; ky += u.steps.x) {
-            let iy = (p.y - ky * u.window_y.z) / u.window_y.y;
-            if (iy >= u.A_size.z) {
+    for (var i = 0; i < u.channels.tiles; i++) {
+        let k = n * u.X_tiles + min(first + i, u.X_tiles - 1);
+        for (var ky = start.y; ky < u.window_y.kernel && ky * u.window_y.dilation <= p.y; ky += u.step_y) {
+            let iy = (p.y - ky * u.window_y.dilation) / u.window_y.stride;
+            if (iy >= u.X_H) {
                 continue;
             }
-            for (var kx = start.x; kx < u.window_x.x && kx * u.window_x.z <= p.x; kx += u.steps.y) {
-                let ix = (p.x - kx * u.window_x.z) / u.window_x.y;
-                if (ix >= u.A_size.w) {
+            for (var kx = start.x; kx < u.window_x.kernel && kx * u.window_x.dilation <= p.x; kx += u.step_x) {
+                let ix = (p.x - kx * u.window_x.dilation) / u.window_x.stride;
+                if (ix >= u.X_W) {
                     continue;
                 }
-                let w = 4 * (((t * u.channels.x + i) * u.window_y.x + ky) * u.window_x.x + kx);
-                let v = A_fetch(k, iy, ix);
+                let w = 4 * (((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.window_x.kernel + kx);
+                let v = X_fetch(k, iy, ix);
                 sum += v.x * table[w] + v.y * table[w + 1] + v.z * table[w + 2] + v.w * table[w + 3];
             }
         }

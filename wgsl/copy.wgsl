@@ -1,9 +1,8 @@
 // A copy, broadcast where the output is larger: the carrier of element-wise operators, which are post-ops.
-//   BROADCAST   1: larger
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
 #if BROADCAST
-    return A_broadcast(n, t, y, x);
+    return X_broadcast(n, t, y, x);
 #else
-    return A_own(n, t, y, x);
+    return X_own(n, t, y, x);
 #endif
 }

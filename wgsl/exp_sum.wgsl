@@ -6,7 +6,7 @@
 //   PADDED     1: over channels that leave the last texel of a pixel some padding, which is nothing
 //   FOLD       1: the last step over channels, which leaves one texel: x: the origin of all channels, y: their sum;
 //              0: a block leaves two columns, the origins and the sums
-//   u.block    images, tiles, rows, columns of the source, a pair being one
+//   block      images, tiles, rows, columns of the source, a pair being one
 struct Sum {
     origin: vec4f,
     sum: vec4f,
@@ -25,19 +25,19 @@ fn combine(a: Sum, b: Sum) -> Sum {
 // The block that makes a pixel of the output: where it begins, and how large it is.
 fn block_start(p: vec4i) -> vec4i { return vec4i(p.xyz, p.w / LEFT) * u.block; }
 fn block_size(start: vec4i) -> vec4i {
-    let source = vec4i(u.A_size.x, u.A_grid.x, u.A_size.z, u.A_size.w / (1 + PAIRS));
+    let source = vec4i(u.X_N, u.X_tiles, u.X_H, u.X_W / (1 + PAIRS));
     return min(start + u.block, source) - start;
 }
 
 fn element(image: i32, tile: i32, y: i32, x: i32) -> Sum {
-    let k = image * u.A_grid.x + tile;
+    let k = image * u.X_tiles + tile;
 #if PAIRS
-    return Sum(A_fetch(k, y, 2 * x), A_fetch(k, y, 2 * x + 1));
+    return Sum(X_fetch(k, y, 2 * x), X_fetch(k, y, 2 * x + 1));
 #elif PADDED
-    let holds = vec4i(0, 1, 2, 3) < vec4i(u.A_size.y - 4 * tile);
-    return Sum(select(vec4f(-LARGEST), A_fetch(k, y, x), holds), vec4f(holds));
+    let holds = vec4i(0, 1, 2, 3) < vec4i(u.X_C - 4 * tile);
+    return Sum(select(vec4f(-LARGEST), X_fetch(k, y, x), holds), vec4f(holds));
 #else
-    return Sum(A_fetch(k, y, x), vec4f(1.0));
+    return Sum(X_fetch(k, y, x), vec4f(1.0));
 #endif
 }
 

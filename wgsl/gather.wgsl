@@ -1,39 +1,11 @@
-// Moves elements along axes: Transpose, Slice, Split and Pad. Each input axis is fed by one output axis:
-// input[a] = output[feeds[a]] * steps[a] + starts[a].
-//   WHOLE 1    channels stay together in their texels (starts[1] counts tiles then)
-//   PAD        0: always inside; 1: `value` beside the input; 2: reflect; 3: edge
-//   u.value    x
-fn inside(i: i32, size: i32) -> i32 {
-#if PAD == 2
-    let j = abs(i); // pads are smaller than the axis
-    return min(j, 2 * (size - 1) - j);
-#else
-    return clamp(i, 0, size - 1);
-#endif
-}
-
-fn pick(p: vec4i) -> vec4f {
-    let i = vec4i(p[u.feeds.x], p[u.feeds.y], p[u.feeds.z], p[u.feeds.w]) * u.steps + u.starts;
-    var size = u.A_size;
-#if WHOLE
-    size.y = u.A_grid.x;
-#endif
-    let at = vec4i(inside(i.x, size.x), inside(i.y, size.y), inside(i.z, size.z), inside(i.w, size.w));
-#if PAD == 1
-    if (any(at != i)) {
-        return u.value.xxxx;
-    }
-#endif
-#if WHOLE
-    return A_fetch(at.x * u.A_grid.x + at.y, at.z, at.w);
-#else
-    return vec4f(A_at(at.x, at.y, at.z, at.w));
-#endif
-}
-
-#if WHOLE
-fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f { return pick(vec4i(n, t, y, x)); }
-#else
+// Gather along AXIS (0 N, 1 C, 2 H, 3 W) by constant indices, one texel of the table each.
+#if AXIS == 1
 #include element
-fn element(n: i32, c: i32, y: i32, x: i32) -> f32 { return pick(vec4i(n, c, y, x)).x; }
+fn element(n: i32, c: i32, y: i32, x: i32) -> f32 { return X_at(n, i32(table[c].x), y, x); }
+#else
+fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
+    var p = vec4i(n, t, y, x);
+    p[AXIS] = i32(table[p[AXIS]].x);
+    return X_fetch(p.x * u.X_tiles + p.y, p.z, p.w);
+}
 #endif

@@ -5,8 +5,8 @@
 
 // Applies the post-ops (tsr_post, written by src/webgpu/shader.c) and stores; padding channels stay zero.
 fn store(n: i32, t: i32, y: i32, x: i32, v: vec4f) {
-    let holds = vec4i(0, 1, 2, 3) < vec4i(u.O_size.y - 4 * t);
-    let i = ((n * u.O_grid.x + t) * u.O_size.z + y) * u.O_size.w + x;
+    let holds = vec4i(0, 1, 2, 3) < vec4i(u.O_C - 4 * t);
+    let i = ((n * u.O_tiles + t) * u.O_H + y) * u.O_W + x;
     O_store(i, select(vec4f(), tsr_post(v, n, t, y, x), holds));
 }
 
@@ -15,7 +15,7 @@ fn store(n: i32, t: i32, y: i32, x: i32, v: vec4f) {
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) invocation: u32) {
     let i = i32((group.y * groups.x + group.x) * 64 + invocation); // groups are folded in two dimensions
-    if (i >= u.O_grid.y) {
+    if (i >= u.O_texels) {
         return;
     }
     let p = O_position(i);

@@ -5,13 +5,13 @@
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) invocation: u32) {
     let o = 2 * i32((group.y * groups.x + group.x) * 64 + invocation); // groups are folded in two dimensions
-    if (o >= u.O_grid.y) {
+    if (o >= u.O_texels) {
         return;
     }
     let p = O_position(o);
-    let k = p.x * u.A_grid.x + p.y;
-    let start = vec2i(p.z, p.w / 2) * u.block.xy;
-    let end = min(start + u.block.xy, u.image.zw);
+    let k = p.x * u.X_tiles + p.y;
+    let start = block_start(p.z, p.w / 2);
+    let end = start + block_size(start);
     let origin = read_origin(k, start.x, start.y);
     var total = Moments(0.0, vec4f(), vec4f());
     for (var y = start.x; y < end.x; y++) {

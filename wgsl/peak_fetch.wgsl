@@ -1,7 +1,7 @@
 // A whole program that does nothing but load texels, to measure how fast the device can: 8 in each of 8 rows of 1024
 // behind an invocation's own, most of which its neighbours load too.
 @group(0) @binding(1) var<storage, read_write> O_data: array<vec4f>; // one texel an invocation
-@group(0) @binding(3) var<storage, read> A_data: array<vec4f>; // 7 rows and 7 texels more
+@group(0) @binding(3) var<storage, read> X_data: array<vec4f>; // 7 rows and 7 texels more
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
@@ -9,7 +9,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     for (var y = 0u; y < 8; y++) {
         let at = id.x + y * 1024;
 #for x 8
-        sum += A_data[at + $x];
+        sum += X_data[at + $x];
 #endfor
     }
     O_data[id.x] = sum;

@@ -1,9 +1,10 @@
-// The head of every program, behind the constants and the struct Params of src/webgpu/shader.c. A tensor is a buffer of
+// The head of every program, after the constants of src/webgpu/shader.c. A tensor is a buffer of
 // texels, four channels of one pixel each: texel ((n * tiles + t) * H + y) * W + x holds channels 4t .. 4t + 3 of pixel
 // (x, y) of image n. Padding channels of the last tile are zero.
-//     u.T_size     N, C, H, W                          of the output O and of each source A, B, ...
-//     u.T_grid     tiles per image, texels in all
-@group(0) @binding(0) var<uniform> u: Params;
+// A tensor T (the output O, each input by its name) has the parameters
+//     u.T_size                N, C, H, W; also u.T_N, u.T_C, u.T_H, u.T_W
+//     u.T_tiles, u.T_texels   tiles of an image, texels in all
+@group(0) @binding(0) var<uniform> params: Params;
 
 #if O_HALF
 @group(0) @binding(1) var<storage, read_write> O_data: array<vec2u>;
@@ -13,22 +14,22 @@ fn O_store(i: i32, v: vec4f) { O_data[i] = vec2u(pack2x16float(v.xy), pack2x16fl
 fn O_store(i: i32, v: vec4f) { O_data[i] = v; }
 #endif
 
-// NaN shall stay NaN, on drivers that have it. max(), exp() and their like lose it. WGSL has no isnan, and compilers may
+// NaN stays NaN, on drivers that have it. max(), exp() and their like lose it. WGSL has no isnan, and compilers may
 // take it that v == v.
 fn tsr_is_nan(v: vec4f) -> vec4<bool> { return (bitcast<vec4u>(v) & vec4u(0x7fffffff)) > vec4u(0x7f800000); }
 fn tsr_keep_nan(v: vec4f, result: vec4f) -> vec4f { return select(result, v, tsr_is_nan(v)); }
 // Does v take the place of the largest element so far? NaN does, and stays.
 fn tsr_larger(v: vec4f, best: vec4f) -> vec4<bool> { return (v > best) | tsr_is_nan(v); }
 
-// Where texel i of the output lies: n, t, y, x.
+// Where texel i of the output is: n, t, y, x.
 fn O_position(i: i32) -> vec4i {
-    let row = i / u.O_size.w;
-    let k = row / u.O_size.z;
-    let n = k / u.O_grid.x;
-    return vec4i(n, k - n * u.O_grid.x, row - k * u.O_size.z, i - row * u.O_size.w);
+    let row = i / u.O_W;
+    let k = row / u.O_H;
+    let n = k / u.O_tiles;
+    return vec4i(n, k - n * u.O_tiles, row - k * u.O_H, i - row * u.O_W);
 }
 
 #if TABLE
-// A pass's table of weights, row by row, u.table_size.x texels each.
+// A pass's lookup table or packed weights, row by row, u.table_width texels each.
 @group(0) @binding(2) var<storage, read> table: array<vec4f>;
 #endif

@@ -1,17 +1,18 @@
-// One step to the mean of an image: each invocation adds up a block of the input, row by row.
-//   u.block     rows, columns of one
-//   u.factor    x: of the sum
+// One step to the mean of an image: each invocation adds up a block of rows and columns of the input,
+// row by row.
+//   factor   of the sum
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-    let begin = vec2i(y, x) * u.block.xy;
-    let end = min(begin + u.block.xy, u.A_size.zw);
+    let block = vec2i(u.block.rows, u.block.columns);
+    let begin = vec2i(y, x) * block;
+    let end = min(begin + block, u.X_size.zw);
     var total = vec4f();
     for (var iy = begin.x; iy < end.x; iy++) {
-        let row = ((n * u.A_grid.x + t) * u.A_size.z + iy) * u.A_size.w;
+        let row = ((n * u.X_tiles + t) * u.X_H + iy) * u.X_W;
         var sum = vec4f();
         for (var i = row + begin.y; i < row + end.y; i++) {
-            sum += A_load(i);
+            sum += X_load(i);
         }
         total += sum;
     }
-    return total * u.factor.x;
+    return total * u.factor;
 }

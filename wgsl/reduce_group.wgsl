@@ -1,5 +1,5 @@
 // The mean of an image by large blocks: a workgroup takes one. Every invocation adds up each LANES-th texel.
-//   u.block, u.factor: as in wgsl/reduce.wgsl
+//   factor   of the sum
 #include lanes
 
 alias Lane = vec4f;
@@ -10,21 +10,22 @@ fn combine(a: vec4f, b: vec4f) -> vec4f { return a + b; }
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) invocation: u32) {
     let o = i32(group.y * groups.x + group.x);
-    if (o >= u.O_grid.y) { // groups are folded in two dimensions
+    if (o >= u.O_texels) { // groups are folded in two dimensions
         return;
     }
     let p = O_position(o);
     let lane = i32(invocation);
-    let start = p.zw * u.block.xy;
-    let size = min(start + u.block.xy, u.A_size.zw) - start;
-    let k = p.x * u.A_grid.x + p.y;
+    let block = vec2i(u.block.rows, u.block.columns);
+    let start = p.zw * block;
+    let size = min(start + block, u.X_size.zw) - start;
+    let k = p.x * u.X_tiles + p.y;
     var total = vec4f();
     for (var i = lane; i < size.x * size.y; i += LANES) {
         let row = i / size.y;
-        total += A_fetch(k, start.x + row, start.y + i - row * size.y);
+        total += X_fetch(k, start.x + row, start.y + i - row * size.y);
     }
     let all = combine_lanes(lane, total);
     if (lane == 0) {
-        store(p.x, p.y, p.z, p.w, all * u.factor.x);
+        store(p.x, p.y, p.z, p.w, all * u.factor);
     }
 }

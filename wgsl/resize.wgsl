@@ -2,30 +2,29 @@
 //   COLUMN_TAPS, ROW_TAPS    1, 2 or 4; one alone has no weight
 //   table                    rows 0 and 1: for each output column COLUMN_TAPS input columns and their weights; 2 and 3:
 //                            for each output row ROW_TAPS input rows
-//   OUTSIDE                  1: a first index below 0 means that the output lies outside
-//   u.value                  x: what lies outside
+//   OUTSIDE                  1: a first index below 0 means that the output is outside, and becomes `value`
 
 // Row y at these columns.
 fn resampled(k: i32, y: i32, columns: vec4i, weights: vec4f) -> vec4f {
 #if COLUMN_TAPS == 1
-    return A_fetch(k, y, columns.x);
+    return X_fetch(k, y, columns.x);
 #else
     var sum = vec4f();
 #for i COLUMN_TAPS
-    sum += weights[$i] * A_fetch(k, y, columns[$i]);
+    sum += weights[$i] * X_fetch(k, y, columns[$i]);
 #endfor
     return sum;
 #endif
 }
 
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-    let k = n * u.A_grid.x + t;
-    let width = u.table_size.x;
+    let k = n * u.X_tiles + t;
+    let width = u.table_width;
     let columns = vec4i(table[x]);
     let rows = vec4i(table[2 * width + y]);
 #if OUTSIDE
     if (columns.x < 0 || rows.x < 0) {
-        return u.value.xxxx;
+        return vec4f(u.value);
     }
 #endif
     let column_weights = table[width + x];

@@ -1,13 +1,13 @@
-// Softmax's last step: exp(a - origin) / sum, both as wgsl/exp_sum.wgsl has left them in B.
+// Softmax's last step: exp(a - origin) / sum, both as wgsl/exp_sum.wgsl has left them in `sums`.
 //   FOLD       1: over channels; 0: not
 //   COLUMNS    1: over columns too
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     let column = select(x, 0, COLUMNS == 1);
 #if FOLD
-    let both = B_broadcast(n, t, y, column);
-    return exp(A_own(n, t, y, x) - both.x) / both.y;
+    let both = sums_broadcast(n, t, y, column);
+    return exp(X_own(n, t, y, x) - both.x) / both.y;
 #else
-    let origin = B_broadcast(n, t, y, 2 * column);
-    return exp(A_own(n, t, y, x) - origin) / B_broadcast(n, t, y, 2 * column + 1);
+    let origin = sums_broadcast(n, t, y, 2 * column);
+    return exp(X_own(n, t, y, x) - origin) / sums_broadcast(n, t, y, 2 * column + 1);
 #endif
 }

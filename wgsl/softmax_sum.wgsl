@@ -6,7 +6,7 @@
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) invocation: u32) {
     let o = LEFT * i32((group.y * groups.x + group.x) * 64 + invocation); // groups are folded in two dimensions
-    if (o >= u.O_grid.y) {
+    if (o >= u.O_texels) {
         return;
     }
     let p = O_position(o);

@@ -8,7 +8,7 @@ alias Lane = Sum;
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) invocation: u32) {
     let o = LEFT * i32(group.y * groups.x + group.x);
-    if (o >= u.O_grid.y) { // groups are folded in two dimensions
+    if (o >= u.O_texels) { // groups are folded in two dimensions
         return;
     }
     let p = O_position(o);

@@ -1,5 +1,5 @@
-// Reading the sources A, B, ...
-#for s ALL_SOURCES
+// Reading the inputs and the operands of post-ops.
+#for s SOURCES
 #if $S_HALF
 @group(0) @binding(3 + $s) var<storage, read> $S_data: array<vec2u>;
 fn $S_load(i: i32) -> vec4f {
@@ -11,34 +11,34 @@ fn $S_load(i: i32) -> vec4f {
 fn $S_load(i: i32) -> vec4f { return $S_data[i]; }
 #endif
 
-// Channels 4t .. 4t + 3 of pixel (x, y) of image n, k = n * u.$S_grid.x + t; all in range.
-fn $S_fetch(k: i32, y: i32, x: i32) -> vec4f { return $S_load((k * u.$S_size.z + y) * u.$S_size.w + x); }
+// Channels 4t .. 4t + 3 of pixel (x, y) of image n, k = n * u.$S_tiles + t; all in range.
+fn $S_fetch(k: i32, y: i32, x: i32) -> vec4f { return $S_load((k * u.$S_H + y) * u.$S_W + x); }
 
 // The same for the output's own pixel, in a tensor of the output's size.
-fn $S_own(n: i32, t: i32, y: i32, x: i32) -> vec4f { return $S_fetch(n * u.$S_grid.x + t, y, x); }
+fn $S_own(n: i32, t: i32, y: i32, x: i32) -> vec4f { return $S_fetch(n * u.$S_tiles + t, y, x); }
 
 // As $S_fetch, zero beside the image.
 fn $S_pixel(k: i32, y: i32, x: i32) -> vec4f {
-    if (y < 0 || y >= u.$S_size.z || x < 0 || x >= u.$S_size.w) {
+    if (y < 0 || y >= u.$S_H || x < 0 || x >= u.$S_W) {
         return vec4f();
     }
     return $S_fetch(k, y, x);
 }
 
 // One element.
-fn $S_at(n: i32, c: i32, y: i32, x: i32) -> f32 { return $S_fetch(n * u.$S_grid.x + (c >> 2), y, x)[c & 3]; }
+fn $S_at(n: i32, c: i32, y: i32, x: i32) -> f32 { return $S_fetch(n * u.$S_tiles + (c >> 2), y, x)[c & 3]; }
 
 // Axes of size 1 repeat.
 fn $S_broadcast(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-    let k = min(n, u.$S_size.x - 1) * u.$S_grid.x + min(t, u.$S_grid.x - 1);
-    let v = $S_fetch(k, min(y, u.$S_size.z - 1), min(x, u.$S_size.w - 1));
-    return select(v, v.xxxx, u.$S_size.y == 1);
+    let k = min(n, u.$S_N - 1) * u.$S_tiles + min(t, u.$S_tiles - 1);
+    let v = $S_fetch(k, min(y, u.$S_H - 1), min(x, u.$S_W - 1));
+    return select(v, v.xxxx, u.$S_C == 1);
 }
 
 // DepthToSpace of the tensor, whose channels become blocks of pixels; a single channel of that repeats. dcr 1: the block
 // comes first in the channels (depth-column-row), 0: last.
 fn $S_depth_to_space(n: i32, t: i32, y: i32, x: i32, block: i32, dcr: i32) -> vec4f {
-    let count = u.$S_size.y / (block * block);
+    let count = u.$S_C / (block * block);
     let pixel = vec2i(x, y) / block;
     let inner = vec2i(x, y) - pixel * block;
     let part = inner.y * block + inner.x;

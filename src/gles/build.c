@@ -20,9 +20,12 @@ static bool in_earlier_pass(const tsr_runner *r, int pass) {
     return false;
 }
 
-void tsr_gles_find_uniforms(const tsr_pass *pass, tsr_gles_pass *p) {
-    for (int i = 0; i < pass->uniform_count; i++)
-        p->uniforms[i] = glGetUniformLocation(p->program->id, pass->uniforms[i].name);
+tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
+    char *text = NULL;
+    tsr_params_free(&p->params);
+    TSR_TRY(tsr_params_make(r->base.plan, pass, &p->params));
+    TSR_TRY(tsr_shader_text(r->base.plan, pass, &p->params, r->device->sample, &text));
+    return tsr_program_acquire(&r->device->programs, text, &p->program);
 }
 
 /* All programs are started before the first is waited for: drivers may compile in parallel. */
@@ -31,10 +34,7 @@ static tsr_status build_programs(tsr_runner *r) {
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         if (r->base.plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
-        char *text = tsr_shader_text(r->base.plan, &r->base.plan->passes[i], r->device->sample);
-        if (!text)
-            return out_of_memory();
-        TSR_TRY(tsr_program_acquire(&r->device->programs, text, &r->passes[i].program));
+        TSR_TRY(tsr_gles_start_program(r, &r->base.plan->passes[i], &r->passes[i]));
         if (in_earlier_pass(r, i))
             continue;
         r->base.program_count++;
@@ -44,9 +44,8 @@ static tsr_status build_programs(tsr_runner *r) {
         const tsr_pass *pass = &r->base.plan->passes[i];
         if (pass->kind != TSR_PASS_DRAW)
             continue;
-        tsr_status status = tsr_program_finish(r->passes[i].program, pass->kernel);
+        tsr_status status = tsr_program_finish(r->passes[i].program, pass->kernel->stem);
         TSR_TRY(tsr_gpu_name_node(&r->base, pass, status));
-        tsr_gles_find_uniforms(pass, &r->passes[i]);
     }
     r->base.compile_ms = tsr_clock_ms() - start;
     return TSR_OK;

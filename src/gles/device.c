@@ -3,7 +3,7 @@
 #include "gles/device.h"
 
 #include "base/error.h"
-#include "gles/kernels.h"
+#include "algorithm/algorithm.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -140,9 +140,10 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     bool gpu =
         desc->kernels >= TSR_KERNELS_SHARED || (desc->kernels == TSR_KERNELS_AUTO && !info->is_cpu);
     tsr_kernel_choice fitting = gpu ? TSR_KERNELS_BLOCKS : TSR_KERNELS_DIRECT;
-    d->kernels = tsr_gles_kernels(desc->kernels == TSR_KERNELS_AUTO ? fitting : desc->kernels);
+    d->kernels =
+        tsr_kernels_chosen(TSR_GLSL, desc->kernels == TSR_KERNELS_AUTO ? fitting : desc->kernels);
     bool chosen = desc->kernels != TSR_KERNELS_AUTO; /* by the caller */
-    d->spare = gpu && !chosen ? tsr_gles_kernels(TSR_KERNELS_DIRECT) : NULL;
+    d->spare = gpu && !chosen ? tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_DIRECT) : NULL;
     d->sample = !gpu;
     d->block_texels = block_texels(info);
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
@@ -311,4 +312,8 @@ void tsr_gles_list_devices(tsr_device_fn fn, void *user) {
         &(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_SURFACELESS}, fn, user);
     if (!listed && !list_device(&(tsr_device_desc){.backend = "gles"}, fn, user))
         fn(user, &(tsr_device_desc){.backend = "gles"}, NULL, tsr_last_error());
+}
+
+void tsr_gles_offer_kernels(const tsr_backend_device *d, tsr_kernel_offer *offer) {
+    *offer = (tsr_kernel_offer){tsr_kernels_of(TSR_GLSL), d->kernels, tsr_glsl_hash};
 }

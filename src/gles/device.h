@@ -59,6 +59,7 @@ tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_devic
 void tsr_gles_device_destroy(tsr_backend_device *device);
 void tsr_gles_device_info(const tsr_backend_device *device, tsr_device_info *info);
 tsr_status tsr_gles_measure(tsr_backend_device *device, tsr_device_peaks *peaks);
+void tsr_gles_offer_kernels(const tsr_backend_device *device, tsr_kernel_offer *offer);
 void tsr_gles_list_devices(tsr_device_fn fn, void *user);
 
 #endif

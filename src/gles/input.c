@@ -2,8 +2,9 @@
 #include "gles/runner.h"
 
 #include "base/error.h"
-#include "gles/shader.h"
 #include "gles/state.h"
+
+#include <string.h>
 
 /* TSR_NONE does not come up: the session knows that it is an input. */
 static int input_index(const tsr_graph *graph, int value) {
@@ -13,28 +14,25 @@ static int input_index(const tsr_graph *graph, int value) {
     return i;
 }
 
-/* Compiled when the input comes from a texture for the first time. */
-static tsr_status find_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
-    if (p->program)
-        return TSR_OK;
-    char *text = tsr_shader_text(r->base.plan, pass, r->device->sample);
-    if (!text)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
-    tsr_program *program;
-    TSR_TRY(tsr_program_acquire(&r->device->programs, text, &program));
-    tsr_status status = tsr_program_finish(program, pass->kernel);
-    if (status != TSR_OK) {
-        tsr_program_release(&r->device->programs, program);
-        return status;
+/* Compiled when the input comes from a texture for the first time; its parameters are another
+ * texture's each time. */
+static tsr_status prepare(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
+    if (p->program) {
+        tsr_params_free(&p->params);
+        return tsr_params_make(r->base.plan, pass, &p->params);
     }
-    p->program = program;
-    tsr_gles_find_uniforms(pass, p);
-    return TSR_OK;
+    TSR_TRY(tsr_gles_start_program(r, pass, p));
+    tsr_status status = tsr_program_finish(p->program, pass->kernel->stem);
+    if (status != TSR_OK) {
+        tsr_program_release(&r->device->programs, p->program);
+        p->program = NULL;
+    }
+    return status;
 }
 
 /* Through a sampler of our own: the texture may be one that is incomplete without mipmaps. */
 static tsr_status draw(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
-    TSR_TRY(find_program(r, pass, p));
+    TSR_TRY(prepare(r, pass, p));
     GLuint sampler = 0;
     glGenSamplers(1, &sampler);
     glSamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
@@ -63,14 +61,18 @@ static tsr_status check_texture(const tsr_layout *l, const tsr_texture *t) {
 
 tsr_status tsr_gles_set_input_texture(tsr_runner *r, int value, const tsr_texture *texture,
                                       float factor, float summand) {
+    const struct tsr_args_texture args = {.columns = TSR_INT(texture->columns),
+                                          .factor = TSR_FLOAT(factor),
+                                          .summand = TSR_FLOAT(summand)};
+    tsr_arg copy[sizeof args / sizeof(tsr_arg)];
+    memcpy(copy, &args, sizeof args);
     tsr_pass pass = {.kind = TSR_PASS_DRAW,
                      .node = TSR_NONE,
-                     .kernel = "texture",
+                     .kernel = &tsr_kernel_texture,
+                     .args = copy,
                      .output = r->base.plan->value_tensor[value],
                      .table_w = texture->texture_width,
                      .table_h = texture->texture_height};
-    tsr_pass_ints(&pass, "columns", texture->columns, 0, 0, 0);
-    tsr_pass_floats(&pass, "map", factor, summand, 0, 0);
     if (pass.output == TSR_NONE)
         return tsr_fail(TSR_UNSUPPORTED,
                         "a tensor of no elements or of more than 4 axes comes from "

@@ -5,12 +5,7 @@
 #include "base/error.h"
 #include "gles/state.h"
 
-static void set_layout(GLint size, GLint grid, const tsr_layout *l) {
-    glUniform4i(size, l->n, l->c, l->h, l->w);
-    glUniform4i(grid, l->tiles, l->tile_w, l->columns_log2, 0);
-}
-
-static void bind_source(const tsr_runner *r, const tsr_program *program, int index, int tensor) {
+static void bind_source(const tsr_runner *r, int index, int tensor) {
     const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
     if (t->storage_high != TSR_NONE) {
         glActiveTexture(GL_TEXTURE0 + TSR_HIGH_UNIT);
@@ -19,29 +14,6 @@ static void bind_source(const tsr_runner *r, const tsr_program *program, int ind
     glActiveTexture(GL_TEXTURE0 + (GLenum)index);
     glBindTexture(GL_TEXTURE_2D_ARRAY,
                   t->constant ? r->constants[tensor] : r->targets[t->storage].texture);
-    const tsr_layout *l = &t->layout;
-    int w = t->constant ? l->texture_w : r->base.plan->storages[t->storage].texture_w;
-    int h = t->constant ? l->texture_h : r->base.plan->storages[t->storage].texture_h;
-    glUniform2f(program->source_inverse[index], 1.0f / (float)w, 1.0f / (float)(h + TSR_ZERO_ROWS));
-    glUniform2i(program->source_begin[index], l->texture_x, l->texture_y);
-    set_layout(program->source_size[index], program->source_grid[index], l);
-}
-
-static void set_uniforms(const tsr_pass *pass, const tsr_gles_pass *p) {
-    for (int i = 0; i < pass->uniform_count; i++) {
-        const tsr_uniform *u = &pass->uniforms[i];
-        if (u->is_float)
-            glUniform4fv(p->uniforms[i], 1, u->f);
-        else
-            glUniform4iv(p->uniforms[i], 1, u->i);
-    }
-    GLfloat params[TSR_MAX_PASS_POSTS][4] = {{0}};
-    for (int i = 0; i < pass->post_count; i++) {
-        params[i][0] = pass->posts[i].param[0];
-        params[i][1] = pass->posts[i].param[1];
-    }
-    if (pass->post_count)
-        glUniform4fv(p->program->posts, pass->post_count, params[0]);
 }
 
 /* Tile k of a tensor that does not wrap. */
@@ -56,12 +28,12 @@ typedef struct blocks {
     GLsizeiptr bytes; /* of one */
 } blocks;
 
-/* One part behind the other; those that share a block lie beside each other. */
+/* Parts after each other; those that share a block are neighbours. */
 static void draw_parts(const tsr_pass *pass, const tsr_gles_pass *p, blocks b,
                        const tsr_layout *l) {
     int images = l->n / pass->part_count, bound = TSR_NONE;
     for (int i = 0; i < pass->part_count; i++) {
-        glUniform4iv(p->program->part, 1, pass->parts[i].uniform);
+        glUniform4iv(p->program->draw, 1, pass->parts[i].args);
         for (int t = 0; t < l->tiles; t++) {
             int block = pass->parts[i].block + t;
             if (block != bound)
@@ -88,17 +60,13 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
     glUseProgram(p->program->id);
     for (int i = 0; i < pass->source_count; i++)
-        bind_source(r, p->program, i, pass->sources[i]);
+        bind_source(r, i, pass->sources[i]);
     if (p->table) {
         glActiveTexture(GL_TEXTURE0 + TSR_TABLE_UNIT);
         glBindTexture(GL_TEXTURE_2D, p->table);
-        glUniform2f(p->program->table_inverse, 1.0f / (float)pass->table_w,
-                    1.0f / (float)pass->table_h);
     }
-    set_layout(p->program->output_size, p->program->output_grid, l);
-    glUniform2f(p->program->output_inverse, 1.0f / (float)l->tile_w, 1.0f / (float)l->h);
-    glUniform2i(p->program->output_begin, l->texture_x, l->texture_y);
-    set_uniforms(pass, p);
+    glUniform4iv(p->program->ints, p->params.int_count / 4, p->params.ints);
+    glUniform4fv(p->program->floats, p->params.float_count / 4, p->params.floats);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, tsr_gles_target(r, pass->output)->framebuffer);
     if (pass->part_count) {
         draw_parts(pass, p, find_blocks(r, pass, p), l);
@@ -144,7 +112,7 @@ static tsr_status run_timed(tsr_runner *r, int node, int begin, int end) {
     return TSR_OK;
 }
 
-/* Behind the passes that are drawn together: a node's where it is timed, the copies to output
+/* After the passes that are drawn together: a node's where it is timed, the copies to output
  * textures, which change at once, else one. */
 static int group_end(const tsr_runner *r, int begin) {
     const tsr_plan *plan = r->base.plan;
@@ -155,7 +123,7 @@ static int group_end(const tsr_runner *r, int begin) {
     return end;
 }
 
-/* Goes on to the pass behind them. */
+/* Goes on to the pass after them. */
 static tsr_status draw_group(tsr_runner *r, int *pass) {
     int begin = *pass, node = r->base.plan->passes[begin].node;
     bool timed = r->base.options.time_passes && node != TSR_NONE;

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "glsl_kernels.h"
+#include "kernel/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,9 +124,11 @@ static tsr_status measure(bench *b, tsr_device_peaks *peaks) {
     double bytes = (double)tsr_layout_floats(&b->layout) * sizeof(float);
     peaks->upload_gbs = best_rate(b, upload, bytes);
     peaks->readback_gbs = best_rate(b, read_back, bytes);
-    TSR_TRY(measure_draws(b, tsr_glsl_peak, DRAW_SIDE, FRAGMENT_FLOPS, &peaks->gflops));
-    TSR_TRY(measure_draws(b, tsr_glsl_peak_fetch, DRAW_SIDE, FRAGMENT_FETCHES, &peaks->gfetches));
-    TSR_TRY(measure_draws(b, tsr_glsl_peak_copy, SIDE, 2 * 4 * sizeof(float), &peaks->copy_gbs));
+    TSR_TRY(measure_draws(b, tsr_glsl_file("peak"), DRAW_SIDE, FRAGMENT_FLOPS, &peaks->gflops));
+    TSR_TRY(measure_draws(b, tsr_glsl_file("peak_fetch"), DRAW_SIDE, FRAGMENT_FETCHES,
+                          &peaks->gfetches));
+    TSR_TRY(measure_draws(b, tsr_glsl_file("peak_copy"), SIDE, 2 * 4 * sizeof(float),
+                          &peaks->copy_gbs));
     return tsr_gles_check_error(b->device, "measuring the device");
 }
 

@@ -128,19 +128,16 @@ static tsr_status report_failure(const tsr_program *p, const char *kernel) {
     return tsr_fail(TSR_DEVICE, "the driver refused kernel %s: %s", kernel, log);
 }
 
-static GLint source_location(const tsr_program *p, int source, const char *suffix) {
-    char name[16];
-    snprintf(name, sizeof name, "%c%s", 'A' + source, suffix);
-    return glGetUniformLocation(p->id, name);
-}
-
 /* Samplers keep their units for good. */
 static void bind_samplers(const tsr_program *p) {
+    char name[16];
     glUseProgram(p->id);
-    for (int i = 0; i < TSR_MAX_SOURCES; i++)
-        glUniform1i(source_location(p, i, "_texture"), i);
+    for (int i = 0; i < TSR_MAX_SOURCES; i++) {
+        snprintf(name, sizeof name, "tsr_source%d", i);
+        glUniform1i(glGetUniformLocation(p->id, name), i);
+    }
     glUniform1i(glGetUniformLocation(p->id, "table"), TSR_TABLE_UNIT);
-    glUniform1i(source_location(p, 0, "_high"), TSR_HIGH_UNIT);
+    glUniform1i(glGetUniformLocation(p->id, "tsr_high"), TSR_HIGH_UNIT);
 }
 
 tsr_status tsr_program_finish(tsr_program *p, const char *kernel) {
@@ -153,19 +150,9 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel) {
     p->checked = true;
     if (p->to_store)
         store_program(p);
-    p->output_size = glGetUniformLocation(p->id, "O_size");
-    p->output_grid = glGetUniformLocation(p->id, "O_grid");
-    p->output_inverse = glGetUniformLocation(p->id, "O_inverse");
-    p->output_begin = glGetUniformLocation(p->id, "O_begin");
-    p->table_inverse = glGetUniformLocation(p->id, "table_inverse");
-    p->posts = glGetUniformLocation(p->id, "posts");
-    p->part = glGetUniformLocation(p->id, "part");
-    for (int i = 0; i < TSR_MAX_SOURCES; i++) {
-        p->source_size[i] = source_location(p, i, "_size");
-        p->source_grid[i] = source_location(p, i, "_grid");
-        p->source_inverse[i] = source_location(p, i, "_inverse");
-        p->source_begin[i] = source_location(p, i, "_begin");
-    }
+    p->ints = glGetUniformLocation(p->id, "tsr_i");
+    p->floats = glGetUniformLocation(p->id, "tsr_f");
+    p->draw = glGetUniformLocation(p->id, "tsr_draw");
     bind_samplers(p);
     return TSR_OK;
 }

@@ -14,11 +14,8 @@ struct tsr_program {
     int references;
     bool checked; /* link status was asked for */
     tsr_cache_key key;
-    bool cached, to_store; /* came from the cache on disk; goes there once it is linked */
-    /* locations, -1 where the driver removed a uniform */
-    GLint output_size, output_grid, output_inverse, output_begin, posts, part;
-    GLint source_size[TSR_MAX_SOURCES], source_grid[TSR_MAX_SOURCES],
-        source_inverse[TSR_MAX_SOURCES], source_begin[TSR_MAX_SOURCES], table_inverse;
+    bool cached, to_store;    /* came from the cache on disk; goes there once it is linked */
+    GLint ints, floats, draw; /* locations, -1 where the driver removed a uniform */
 };
 
 typedef struct tsr_program_cache {

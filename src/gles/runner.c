@@ -1,7 +1,8 @@
 #include "gles/runner.h"
 
+#include "algorithm/algorithm.h"
+
 #include "base/error.h"
-#include "gles/kernels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,6 +53,10 @@ static void runner_destroy(tsr_runner *r) {
     free(r->targets);
     free(r->doubles);
     free(r->constants);
+    for (int i = 0; r->passes && i < r->base.plan->pass_count; i++)
+        tsr_params_free(&r->passes[i].params);
+    for (int i = 0; r->inputs && i < r->base.graph->input_count; i++)
+        tsr_params_free(&r->inputs[i].params);
     free(r->passes);
     free(r->inputs);
     free(r->pass_ms);
@@ -70,6 +75,8 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
     const tsr_plan_options limits = {.limits = device->limits,
+                                     .language = TSR_GLSL,
+                                     .features = TSR_NEEDS_UNIFORM_BLOCK,
                                      .max_rounds = device->max_rounds,
                                      .block_texels = device->block_texels,
                                      .planes = device->kernels->planes,

@@ -4,13 +4,14 @@
 
 #include "gles/device.h"
 #include "gles/tensor.h"
+#include "gpu/params.h"
 #include "gpu/runner.h"
 
 typedef struct tsr_gles_pass {
     tsr_program *program;
-    GLuint table;                     /* texture; 0 if the kernel has none */
-    GLuint blocks;                    /* buffer: the table of a pass that reads it from blocks */
-    GLint uniforms[TSR_MAX_UNIFORMS]; /* locations */
+    tsr_params params;
+    GLuint table;  /* texture; 0 if the kernel has none */
+    GLuint blocks; /* buffer: the table of a pass that reads it from blocks */
 } tsr_gles_pass;
 
 typedef struct tsr_gles_output {
@@ -43,8 +44,8 @@ struct tsr_runner {
 /* Programs, textures and tables of a planned runner. Inside enter and leave. */
 tsr_status tsr_gles_build(tsr_runner *runner);
 void tsr_gles_unbuild(tsr_runner *runner);
-/* Where a program of the pass has its uniforms. */
-void tsr_gles_find_uniforms(const tsr_pass *pass, tsr_gles_pass *built);
+/* Starts compiling a pass's program, unless the device has it. */
+tsr_status tsr_gles_start_program(tsr_runner *runner, const tsr_pass *pass, tsr_gles_pass *built);
 void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_gles_pass *built);
 /* Draws every pass. Waits only before nodes that run on the CPU. */
 tsr_status tsr_gles_draw(tsr_runner *runner);

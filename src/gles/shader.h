@@ -1,11 +1,12 @@
-/* The text of a pass's fragment shader, put together from glsl/ and the pass's constants. */
+/* The text of a pass's fragment shader, put together from glsl/ and the pass's constants. Its
+ * parameters are the arrays tsr_i and tsr_f of src/gpu/params.h, and tsr_draw of each draw. */
 #ifndef TSR_GLES_SHADER_H
 #define TSR_GLES_SHADER_H
 
-#include "plan/plan.h"
+#include "gpu/params.h"
 
-/* sample: how texels are read, see glsl/prelude.glsl. Allocated with malloc; NULL when out of
- * memory or when glsl/ has no such kernel. */
-char *tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass, bool sample);
+/* sample: how texels are read, see glsl/prelude.glsl. text: allocated with malloc. */
+tsr_status tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass, const tsr_params *params,
+                           bool sample, char **text);
 
 #endif

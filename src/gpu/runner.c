@@ -1,9 +1,9 @@
 #include "gpu/runner.h"
 
+#include "algorithm/low_memory.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "gpu/frugal.h"
-#include "gpu/lower.h"
+#include "lower/lower.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.fallback = r->options.allow_cpu_fallback;
     options.plain_outputs = r->options.texture_outputs;
     options.max_bytes = tsr_memory_bytes();
-    options.lower = tsr_gpu_lower;
+    options.lower = tsr_lowerings;
     options.node_kernels = r->options.kernels;
     return r->options.any_bytes ? tsr_plan_create(r->graph, &options, &r->plan)
                                 : tsr_gpu_plan(r->graph, &options, &r->plan);
@@ -51,9 +51,9 @@ static tsr_status name_kernels(tsr_gpu_runner *r) {
             continue;
         const char **name = &r->kernels[pass->node];
         if (!*name)
-            *name = pass->kernel;
-        else if (before->node != pass->node || strcmp(before->kernel, pass->kernel))
-            *name = tsr_arena_printf(plan->arena, "%s+%s", *name, pass->kernel);
+            *name = pass->kernel->stem;
+        else if (before->node != pass->node || before->kernel != pass->kernel)
+            *name = tsr_arena_printf(plan->arena, "%s+%s", *name, pass->kernel->stem);
         if (!*name)
             return out_of_memory();
     }

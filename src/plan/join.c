@@ -134,10 +134,10 @@ static void join_part(tsr_plan *plan, const tsr_node *node, const tsr_joined *pa
     tsr_pass *host = node->post_count ? find_host(plan, node, source) : NULL;
     if (host)
         add_posts(host, node);
-    tsr_pass *pass = tsr_plan_pass(plan, "copy", output);
+    tsr_pass *pass =
+        TSR_PASS(plan, output, copy, .X = TSR_TENSOR(source), .BROADCAST = TSR_INT(false));
     pass->kind = TSR_PASS_JOIN;
     pass->tile = part->tile;
-    tsr_pass_source(plan, pass, source);
     if (!host)
         add_posts(pass, node);
 }
@@ -254,7 +254,6 @@ static void copy_part(tsr_plan *plan, tsr_pass *pass) {
     plan->tensors[part].tile = output->tile + pass->tile;
     pass->kind = TSR_PASS_DRAW;
     pass->output = part;
-    tsr_pass_define(pass, "BROADCAST", 0);
 }
 
 static void settle(const joiner *j) {

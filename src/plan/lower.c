@@ -178,8 +178,7 @@ static void read_on_cpu(tsr_plan *plan, tsr_pass *pass, int value) {
 }
 
 static tsr_status lower_on_cpu(tsr_plan *plan, const tsr_node *node) {
-    tsr_pass *pass = tsr_plan_pass(plan, "", 0);
-    pass->kind = TSR_PASS_CPU;
+    tsr_pass *pass = tsr_plan_pass_of(plan, TSR_PASS_CPU, 0);
     for (int i = 0; i < node->input_count; i++)
         read_on_cpu(plan, pass, node->inputs[i]);
     for (int i = 0; i < node->post_count; i++)
@@ -213,6 +212,17 @@ static tsr_status lower_input(tsr_plan *plan, int value) {
     return plan->status;
 }
 
+/* Kernels that read a table have one, others have none. */
+static tsr_status check_tables(const tsr_plan *plan) {
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_pass *pass = &plan->passes[i];
+        if (pass->kernel && pass->kernel->table != (pass->table != NULL))
+            return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s: its table is %s", pass->kernel->stem,
+                            pass->table ? "not declared" : "not set");
+    }
+    return TSR_OK;
+}
+
 static const tsr_gpu_kernels *kernels_of(const tsr_plan_options *options, int node) {
     const tsr_gpu_kernels *own = options->node_kernels ? options->node_kernels[node] : NULL;
     return own ? own : options->kernels;
@@ -235,7 +245,7 @@ tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options) {
             return tsr_fail_context(status, "%s: node '%s' (%s)", graph->file, node->name,
                                     tsr_node_op_name(node));
     }
-    return plan->status;
+    return check_tables(plan);
 }
 
 /* Graph outputs once more, as plain textures that a caller can sample. */

@@ -114,9 +114,7 @@ int tsr_plan_value(tsr_plan *plan, int value) {
         return 0;
     plan->value_tensor[value] = tensor;
     if (plan->value_on_cpu[value]) {
-        tsr_pass *pass = tsr_plan_pass(plan, "", tensor);
-        pass->kind = TSR_PASS_UPLOAD;
-        pass->value = value;
+        tsr_plan_pass_of(plan, TSR_PASS_UPLOAD, tensor)->value = value;
     }
     return tensor;
 }
@@ -155,19 +153,69 @@ int tsr_plan_output_spread(tsr_plan *plan, const tsr_node *node, int i, int spre
     return tensor;
 }
 
-tsr_pass *tsr_plan_pass(tsr_plan *plan, const char *kernel, int output) {
+tsr_pass *tsr_plan_pass_of(tsr_plan *plan, tsr_pass_kind kind, int output) {
     static _Thread_local tsr_pass ignored; /* written to after a failure */
     tsr_pass *grown = plan->status == TSR_OK ? grow(plan, plan->passes, plan->pass_count,
                                                     &plan->pass_capacity, sizeof *grown)
                                              : NULL;
     if (!grown) {
-        ignored = (tsr_pass){.output = 0};
+        ignored = (tsr_pass){.kind = kind};
         return &ignored;
     }
     plan->passes = grown;
     plan->tensors[output].first_pass = plan->pass_count;
     tsr_pass *pass = &plan->passes[plan->pass_count++];
-    *pass = (tsr_pass){.node = plan->node, .kernel = kernel, .output = output};
+    *pass = (tsr_pass){.kind = kind, .node = plan->node, .output = output};
+    return pass;
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(tsr_int_arg) == sizeof(tsr_arg) && sizeof(tsr_float_arg) == sizeof(tsr_arg) &&
+                   sizeof(tsr_tensor_arg) == sizeof(tsr_arg),
+               "the struct of a kernel's arguments is an array of tsr_arg");
+
+static tsr_status check_arg(const tsr_plan *plan, const tsr_kernel *kernel, const tsr_field *field,
+                            const tsr_arg *arg) {
+    if (!arg->i.set)
+        return field->optional || !(field->languages & plan->language)
+                   ? TSR_OK
+                   : tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s: '%s' is not set", kernel->stem,
+                              field->name);
+    if (field->class != TSR_FIELD_FLOAT && (arg->i.value > INT32_MAX || arg->i.value < INT32_MIN))
+        return tsr_fail(TSR_LIMIT, "kernel %s: '%s' is %lld, which 32 bits do not hold",
+                        kernel->stem, field->name, (long long)arg->i.value);
+    return TSR_OK;
+}
+
+static tsr_status check_kernel(const tsr_plan *plan, const tsr_kernel *kernel,
+                               const tsr_arg *args) {
+    tsr_form form = plan->language == TSR_GLSL ? kernel->glsl : kernel->wgsl;
+    if (form == TSR_FORM_NONE)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s does not exist in this device's language",
+                        kernel->stem);
+    if (kernel->needs & ~plan->features)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s needs what this device lacks",
+                        kernel->stem);
+    for (int i = 0; i < kernel->field_count; i++)
+        TSR_TRY(check_arg(plan, kernel, &kernel->fields[i], &args[i]));
+    return TSR_OK;
+}
+
+tsr_pass *tsr_plan_pass(tsr_plan *plan, int output, const tsr_kernel *kernel, const void *args) {
+    tsr_arg *copy = tsr_arena_alloc(plan->arena, (size_t)kernel->field_count, sizeof *copy);
+    if (!copy)
+        tsr_plan_out_of_memory(plan);
+    else
+        memcpy(copy, args, (size_t)kernel->field_count * sizeof *copy);
+    if (plan->status == TSR_OK)
+        tsr_plan_fail(plan, check_kernel(plan, kernel, copy));
+    tsr_pass *pass = tsr_plan_pass_of(plan, TSR_PASS_DRAW, output);
+    pass->kernel = kernel;
+    pass->args = copy;
+    for (int i = 0; i < kernel->field_count && plan->status == TSR_OK; i++)
+        if (kernel->fields[i].class == TSR_FIELD_INPUT && copy[i].t.set)
+            tsr_pass_source(plan, pass, (int)copy[i].t.tensor);
     return pass;
 }
 
@@ -191,22 +239,6 @@ void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor) {
         return;
     }
     pass->sources[pass->source_count++] = tensor;
-}
-
-void tsr_pass_define(tsr_pass *pass, const char *name, int value) {
-    tsr_pass_repeat(pass, name, value, NULL);
-}
-
-void tsr_pass_repeat(tsr_pass *pass, const char *name, int value, const char *each) {
-    pass->defines[pass->define_count++] = (tsr_define){name, value, each};
-}
-
-void tsr_pass_ints(tsr_pass *pass, const char *name, int x, int y, int z, int w) {
-    pass->uniforms[pass->uniform_count++] = (tsr_uniform){name, false, {x, y, z, w}, {0}};
-}
-
-void tsr_pass_floats(tsr_pass *pass, const char *name, float x, float y, float z, float w) {
-    pass->uniforms[pass->uniform_count++] = (tsr_uniform){name, true, {0}, {x, y, z, w}};
 }
 
 void tsr_pass_groups(tsr_pass *pass, int64_t count) {
@@ -238,6 +270,20 @@ tsr_part *tsr_plan_parts(tsr_plan *plan, tsr_pass *pass, int count) {
     return parts;
 }
 
+void tsr_pass_draw(tsr_plan *plan, const tsr_pass *pass, int i, int block, const void *args) {
+    tsr_arg given[TSR_MAX_DRAW_ARGS];
+    if (plan->status != TSR_OK)
+        return;
+    tsr_part *part = &pass->parts[i];
+    *part = (tsr_part){.block = block};
+    memcpy(given, args, (size_t)pass->kernel->draw_count * sizeof *given);
+    for (int k = 0; k < pass->kernel->draw_count; k++) {
+        const tsr_field field = {pass->kernel->draws[k], TSR_FIELD_INT, TSR_GLSL, false, false};
+        if (tsr_plan_fail(plan, check_arg(plan, pass->kernel, &field, &given[k])) == TSR_OK)
+            part->args[k] = (int)given[k].i.value;
+    }
+}
+
 void tsr_pass_post_unary(tsr_pass *pass, tsr_op op, const float param[2]) {
     pass->posts[pass->post_count++] =
         (tsr_pass_post){.op = op, .param = {param[0], param[1]}, .source = TSR_NONE};
@@ -252,10 +298,7 @@ void tsr_pass_post_binary(tsr_plan *plan, tsr_pass *pass, tsr_op op, int tensor,
 tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output) {
     const tsr_layout *a = tsr_plan_layout(plan, source), *b = tsr_plan_layout(plan, output);
     bool broadcast = a->n != b->n || a->c != b->c || a->h != b->h || a->w != b->w;
-    tsr_pass *pass = tsr_plan_pass(plan, "copy", output);
-    tsr_pass_define(pass, "BROADCAST", broadcast);
-    tsr_pass_source(plan, pass, source);
-    return pass;
+    return TSR_PASS(plan, output, copy, .X = TSR_TENSOR(source), .BROADCAST = TSR_INT(broadcast));
 }
 
 int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape) {
@@ -270,7 +313,7 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape) {
     if (tsr_layout_same(have, &wanted))
         return tensor;
     int output = tsr_plan_tensor_new(plan, shape, !have->half);
-    tsr_pass_source(plan, tsr_plan_pass(plan, "reshape", output), tensor);
+    TSR_PASS(plan, output, reshape, .X = TSR_TENSOR(tensor));
     return output;
 }
 
@@ -319,6 +362,8 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
     *plan = (tsr_plan){.arena = arena,
                        .graph = graph,
                        .limits = options->limits,
+                       .language = options->language,
+                       .features = options->features,
                        .half = options->half,
                        .keep_all = options->keep_all,
                        .max_rounds = options->max_rounds,

@@ -4,14 +4,10 @@
 #ifndef TSR_PLAN_PLAN_H
 #define TSR_PLAN_PLAN_H
 
+#include "kernel_list.h"
 #include "plan/layout.h"
 
-enum {
-    TSR_MAX_SOURCES = 14,
-    TSR_MAX_DEFINES = 12,
-    TSR_MAX_UNIFORMS = 10,
-    TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4
-};
+enum { TSR_MAX_SOURCES = 14, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };
 
 typedef struct tsr_pass tsr_pass;
 
@@ -21,20 +17,6 @@ typedef struct tsr_gpu_kernels tsr_gpu_kernels;
 /* Fills a table's zeroed RGBA texels, table_w a row: weights in the order that a kernel reads them.
  */
 typedef void tsr_table_fn(const void *data, float *texels);
-
-typedef struct tsr_define {
-    const char *name;
-    int value;
-    const char
-        *each; /* NULL, or the name of a macro that repeats its argument for 0 .. value - 1 */
-} tsr_define;
-
-typedef struct tsr_uniform {
-    const char *name;
-    bool is_float;
-    int i[4];
-    float f[4];
-} tsr_uniform;
 
 typedef struct tsr_pass_post {
     tsr_op op;
@@ -57,36 +39,38 @@ typedef enum tsr_pass_kind {
  */
 enum { TSR_BLOCK_ALIGNED = 16 };
 
-/* A part of a pass that reads uniform blocks: it writes as many images of the output as each other
- * part, with one draw for each of their tiles. */
+/* Draws of a pass that reads uniform blocks: they write as many images of the output as each other
+ * part, one draw for each tile. */
 typedef struct tsr_part {
-    int uniform[4]; /* `part` */
-    int block;      /* of tile 0; that of the next tile lies behind it */
+    int args[TSR_MAX_DRAW_ARGS]; /* of the kernel's draws */
+    int block;                   /* of tile 0; that of the next tile follows it */
 } tsr_part;
 
 struct tsr_pass {
     tsr_pass_kind kind;
-    int node;           /* index in the graph; TSR_NONE for copies to plain outputs */
-    const char *kernel; /* stem */
-    int output;         /* tensor; 0 for TSR_PASS_CPU */
-    int value;          /* of TSR_PASS_UPLOAD */
-    int tile;           /* of TSR_PASS_JOIN */
-    int source_count, define_count, uniform_count, post_count;
-    int sources[TSR_MAX_SOURCES];
-    tsr_define defines[TSR_MAX_DEFINES];
-    tsr_uniform uniforms[TSR_MAX_UNIFORMS];
+    int node;                 /* index in the graph; TSR_NONE for copies to plain outputs */
+    const tsr_kernel *kernel; /* NULL unless it is TSR_PASS_DRAW, as args */
+    const tsr_arg *args;      /* by field of the kernel */
+    int output;               /* tensor; 0 for TSR_PASS_CPU */
+    int value;                /* of TSR_PASS_UPLOAD */
+    int tile;                 /* of TSR_PASS_JOIN */
+    int source_count, post_count;
+    int sources[TSR_MAX_SOURCES]; /* the kernel's inputs, then operands of post-ops */
     tsr_pass_post posts[TSR_MAX_PASS_POSTS];
     tsr_table_fn *table;    /* NULL: none; called when a runner is made */
     const void *table_data; /* lives in the plan's arena */
     int table_w, table_h;
     bool table_half;         /* may be stored in 16 bits */
-    const tsr_part *parts;   /* part_count of them */
+    tsr_part *parts;         /* part_count of them */
     int part_count;          /* 0: the pass is one draw, which reads no blocks */
     bool blocks_from_source; /* blocks are the rows of source 0, and the table is a texture; else
                                 they are those of the table */
-    const char *body; /* of a custom operator, in the backend's shading language; else NULL */
-    int groups[3];    /* workgroups of a compute kernel with an entry point of its own; 0: one
-                         invocation for each texel of the output */
+    /* A custom operator's body in the backend's shading language, and its attributes; else NULL. */
+    const char *body;
+    const tsr_custom_op *custom;
+    const float *attrs;
+    int groups[3]; /* workgroups of a compute kernel with an entry point of its own; 0: one
+                      invocation for each texel of the output */
 };
 
 typedef struct tsr_plan_tensor {
@@ -114,7 +98,9 @@ typedef struct tsr_plan {
     tsr_arena *arena;
     const tsr_graph *graph;
     tsr_layout_limits limits;
-    bool half, keep_all, fallback, frugal, again;
+    bool half, keep_all, fallback, frugal, again, specialize;
+    tsr_language language;
+    unsigned features;
     int max_rounds, max_sources, block_texels;
     int planes; /* of tensors that no kernel wishes otherwise for; 0: as many as pay */
     const tsr_gpu_kernels *kernels;
@@ -135,8 +121,10 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
-    bool half;        /* 16-bit storage for everything but sums that are not complete */
-    bool keep_all;    /* share no storage */
+    tsr_language language; /* that the device's programs are written in */
+    unsigned features;     /* that kernels may need: TSR_NEEDS_... */
+    bool half;             /* 16-bit storage for everything but sums that are not complete */
+    bool keep_all;         /* share no storage */
     bool fallback;    /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool frugal;      /* kernels shall rather take few bytes than keep the device busy */
     bool again;       /* the graph was planned before, and what there is to say was said */
@@ -223,13 +211,16 @@ bool tsr_plan_join(tsr_plan *plan, const tsr_node *node, const tsr_joined *parts
  * so many rounds; `times` one after the other. Fails where the driver would stop them. */
 void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *rounds);
 
-/* Appends a pass that writes tensor `output`. Valid until the next tsr_plan_pass. */
-tsr_pass *tsr_plan_pass(tsr_plan *plan, const char *kernel, int output);
+/* Appends a pass that computes tensor `output` with kernel `stem`, whose fields are set by name:
+ * TSR_PASS(plan, output, reduce, .X = TSR_TENSOR(source), .factor = TSR_FLOAT(0.5)). The plan fails
+ * if one is missing or does not fit 32 bits, or if the device has no such kernel. Arguments must
+ * not call what changes the plan. Valid until the next pass is appended. */
+#define TSR_PASS(plan, output, stem, ...)                                                          \
+    tsr_plan_pass(plan, output, &tsr_kernel_##stem, &(struct tsr_args_##stem){__VA_ARGS__})
+tsr_pass *tsr_plan_pass(tsr_plan *plan, int output, const tsr_kernel *kernel, const void *args);
+/* Appends a pass of another kind than TSR_PASS_DRAW. */
+tsr_pass *tsr_plan_pass_of(tsr_plan *plan, tsr_pass_kind kind, int output);
 void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor);
-void tsr_pass_define(tsr_pass *pass, const char *name, int value);
-void tsr_pass_repeat(tsr_pass *pass, const char *name, int value, const char *each);
-void tsr_pass_ints(tsr_pass *pass, const char *name, int x, int y, int z, int w);
-void tsr_pass_floats(tsr_pass *pass, const char *name, float x, float y, float z, float w);
 /* Workgroups of a kernel with an entry point of its own, folded so that no dimension exceeds
  * WebGPU's 65535. */
 void tsr_pass_groups(tsr_pass *pass, int64_t count);
@@ -238,8 +229,12 @@ tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output);
 /* Gives the pass a table; a copy of the `size` bytes of data lives as long as the plan. */
 void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const void *data,
                     size_t size);
-/* Makes the pass one of parts, which the caller fills; NULL without memory. */
+/* Makes the pass one of parts, which the caller fills with TSR_DRAW; NULL without memory. */
 tsr_part *tsr_plan_parts(tsr_plan *plan, tsr_pass *pass, int count);
+/* Sets part i of kernel `stem`: its block, and the arguments of its draws by name. */
+#define TSR_DRAW(plan, pass, i, first_block, stem, ...)                                            \
+    tsr_pass_draw(plan, pass, i, first_block, &(struct tsr_draw_args_##stem){__VA_ARGS__})
+void tsr_pass_draw(tsr_plan *plan, const tsr_pass *pass, int i, int block, const void *args);
 void tsr_pass_post_unary(tsr_pass *pass, tsr_op op, const float param[2]);
 void tsr_pass_post_binary(tsr_plan *plan, tsr_pass *pass, tsr_op op, int tensor, bool swapped);
 

@@ -19,7 +19,8 @@ static bool in_earlier_pass(const tsr_runner *r, int pass) {
 static tsr_status start_pipeline(tsr_runner *r, int pass) {
     const tsr_plan *plan = r->base.plan;
     char *text = NULL;
-    TSR_TRY(tsr_wgsl_text(plan, &plan->passes[pass], &text));
+    TSR_TRY(tsr_params_make(plan, &plan->passes[pass], &r->passes[pass].params));
+    TSR_TRY(tsr_wgsl_text(plan, &plan->passes[pass], &r->passes[pass].params, &text));
     return tsr_pipeline_acquire(r->device, text, &plan->passes[pass], &r->passes[pass].pipeline);
 }
 
@@ -103,9 +104,18 @@ static tsr_status build_constants(tsr_runner *r) {
     return TSR_OK;
 }
 
-static uint64_t params_stride(const tsr_plan *plan, const tsr_pass *pass) {
-    size_t bytes = tsr_wgsl_params(plan, pass, NULL);
-    return (bytes + PARAMS_ALIGNMENT - 1) / PARAMS_ALIGNMENT * PARAMS_ALIGNMENT;
+static size_t params_bytes(const tsr_params *p) {
+    return (size_t)p->int_count * sizeof *p->ints + (size_t)p->float_count * sizeof *p->floats;
+}
+
+static uint64_t params_stride(const tsr_params *p) {
+    return (params_bytes(p) + PARAMS_ALIGNMENT - 1) / PARAMS_ALIGNMENT * PARAMS_ALIGNMENT;
+}
+
+static void write_params(const tsr_params *p, char *bytes) {
+    size_t ints = (size_t)p->int_count * sizeof *p->ints;
+    memcpy(bytes, p->ints, ints);
+    memcpy(bytes + ints, p->floats, (size_t)p->float_count * sizeof *p->floats);
 }
 
 static void bind_tensor(const tsr_runner *r, int tensor, WGPUBindGroupEntry *e) {
@@ -130,7 +140,7 @@ static WGPUBindGroup make_group(const tsr_runner *r, int index, uint64_t params_
         if (binding == TSR_BIND_PARAMS) {
             e->buffer = r->params;
             e->offset = params_at;
-            e->size = tsr_wgsl_params(plan, pass, NULL);
+            e->size = params_bytes(&r->passes[index].params);
         } else if (binding == TSR_BIND_TABLE)
             e->buffer = r->passes[index].table;
         else if (binding == TSR_BIND_OUTPUT)
@@ -160,7 +170,7 @@ static tsr_status build_groups(tsr_runner *r) {
     void *params;
     for (int i = 0; i < plan->pass_count; i++)
         if (plan->passes[i].kind == TSR_PASS_DRAW)
-            bytes += params_stride(plan, &plan->passes[i]);
+            bytes += params_stride(&r->passes[i].params);
     r->params = tsr_buffer_mapped(r->device, WGPUBufferUsage_Uniform, bytes, &params);
     if (!params)
         return out_of_memory(bytes);
@@ -168,10 +178,10 @@ static tsr_status build_groups(tsr_runner *r) {
         const tsr_pass *pass = &plan->passes[i];
         if (pass->kind != TSR_PASS_DRAW)
             continue;
-        tsr_wgsl_params(plan, pass, (char *)params + at);
+        write_params(&r->passes[i].params, (char *)params + at);
         r->passes[i].group = make_group(r, i, at);
         set_groups(plan, pass, r->passes[i].groups);
-        at += params_stride(plan, pass);
+        at += params_stride(&r->passes[i].params);
     }
     r->device->api->BufferUnmap(r->params);
     return TSR_OK;

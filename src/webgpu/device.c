@@ -1,5 +1,7 @@
 #include "webgpu/device.h"
 
+#include "algorithm/algorithm.h"
+
 #include "base/error.h"
 #include "webgpu/adapter.h"
 #include "webgpu/library.h"
@@ -237,4 +239,9 @@ void tsr_webgpu_list_devices(tsr_device_fn fn, void *user) {
     if (status != TSR_OK)
         fn(user, &(tsr_device_desc){.backend = "webgpu"}, NULL, tsr_last_error());
     tsr_adapters_close(&adapters);
+}
+
+void tsr_webgpu_offer_kernels(const tsr_backend_device *d, tsr_kernel_offer *offer) {
+    *offer = (tsr_kernel_offer){tsr_kernels_of(TSR_WGSL), tsr_kernels_chosen(TSR_WGSL, d->kernels),
+                                tsr_wgsl_hash};
 }

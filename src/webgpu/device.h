@@ -38,6 +38,7 @@ tsr_status tsr_webgpu_wait(tsr_backend_device *device, WGPUFuture future);
 tsr_status tsr_webgpu_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
 void tsr_webgpu_device_destroy(tsr_backend_device *device);
 void tsr_webgpu_device_info(const tsr_backend_device *device, tsr_device_info *info);
+void tsr_webgpu_offer_kernels(const tsr_backend_device *device, tsr_kernel_offer *offer);
 void tsr_webgpu_list_devices(tsr_device_fn fn, void *user);
 
 #endif

@@ -1,7 +1,7 @@
 /* What the device reaches in compute and transfers when it does nothing else: what shares of peak
  * are shares of. */
 #include "webgpu/runner.h"
-#include "webgpu/template.h"
+#include "kernel/template.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -112,10 +112,10 @@ static tsr_status best_rate(bench *b, work_fn *work, double amount, double *best
 /* ---- programs -------------------------------------------------------------------------------- */
 
 static tsr_status compile(bench *b, const char *stem) {
-    static const tsr_template_name none[] = {{NULL, 0}};
-    const tsr_pass pass = {.kernel = stem, .source_count = 1};
+    static const tsr_kernel whole = {.stem = "peak"};
+    const tsr_pass pass = {.kernel = &whole, .source_count = 1};
     tsr_text text = {0};
-    TSR_TRY(tsr_template_expand(&text, tsr_template_find(stem), none));
+    TSR_TRY(tsr_template_expand_file(&text, stem, &(tsr_template){.find_file = tsr_wgsl_file}));
     char *chars = tsr_text_take(&text);
     if (!chars)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the device");

@@ -11,11 +11,14 @@
 
 /* "kernel softmax (FOLD 1, COLUMNS 0)" */
 static const char *describe(const tsr_pass *pass, char *text, size_t size) {
-    size_t used = (size_t)snprintf(text, size, "kernel %s", pass->kernel);
-    for (int i = 0; i < pass->define_count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s %d", i ? ", " : " (",
-                                 pass->defines[i].name, pass->defines[i].value);
-    if (pass->define_count && used < size)
+    const tsr_kernel *kernel = pass->kernel;
+    size_t used = (size_t)snprintf(text, size, "kernel %s", kernel->stem);
+    int shown = 0;
+    for (int i = 0; i < kernel->field_count && used < size; i++)
+        if (kernel->fields[i].class == TSR_FIELD_LITERAL && pass->args[i].i.set)
+            used += (size_t)snprintf(text + used, size - used, "%s%s %lld", shown++ ? ", " : " (",
+                                     kernel->fields[i].name, (long long)pass->args[i].i.value);
+    if (shown && used < size)
         snprintf(text + used, size - used, ")");
     return text;
 }
@@ -29,7 +32,7 @@ static WGPUBindGroupLayout create_layout(const tsr_backend_device *d, const tsr_
     memset(entries, 0, sizeof entries);
     size_t count = 0;
     for (int binding = 0; binding < TSR_BIND_SOURCES + pass->source_count; binding++) {
-        if (binding == TSR_BIND_TABLE && !pass->table)
+        if (binding == TSR_BIND_TABLE && !pass->kernel->table)
             continue;
         entries[count].binding = (uint32_t)binding;
         entries[count].visibility = WGPUShaderStage_Compute;

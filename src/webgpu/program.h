@@ -38,9 +38,9 @@ typedef struct tsr_pipeline_cache {
 /* Finds or starts compiling a program; text is taken over. What the compiler finds wrong with the
  * text fails here or in tsr_pipeline_finish, which waits; pass: for the message. */
 tsr_status tsr_pipeline_acquire(tsr_backend_device *device, char *text, const tsr_pass *pass,
-                               tsr_pipeline **pipeline);
+                                tsr_pipeline **pipeline);
 tsr_status tsr_pipeline_finish(tsr_backend_device *device, tsr_pipeline *pipeline,
-                              const tsr_pass *pass);
+                               const tsr_pass *pass);
 void tsr_pipeline_release(tsr_backend_device *device, tsr_pipeline *pipeline);
 
 #endif

@@ -1,7 +1,8 @@
 #include "webgpu/runner.h"
 
+#include "algorithm/algorithm.h"
+
 #include "base/error.h"
-#include "webgpu/kernels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,6 +89,8 @@ static void runner_destroy(tsr_runner *r) {
         tsr_webgpu_unbuild(r);
     free(r->storages);
     free(r->constants);
+    for (int i = 0; r->passes && i < r->base.plan->pass_count; i++)
+        tsr_params_free(&r->passes[i].params);
     free(r->passes);
     free(r->readbacks);
     tsr_gpu_runner_destroy(&r->base);
@@ -104,8 +107,10 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     r->device = device;
     const tsr_plan_options limits = {
         .limits = {.max_planes = 1, .max_buffer_bytes = device->info.max_buffer_bytes},
+        .language = TSR_WGSL,
+        .features = TSR_NEEDS_WORKGROUP_MEMORY,
         .max_sources = TSR_WEBGPU_SOURCES,
-        .kernels = tsr_webgpu_kernels(device->kernels)};
+        .kernels = tsr_kernels_chosen(TSR_WGSL, device->kernels)};
     tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
     if (status == TSR_OK)
         status = build(r);

@@ -3,12 +3,14 @@
 #ifndef TSR_WEBGPU_RUNNER_H
 #define TSR_WEBGPU_RUNNER_H
 
+#include "gpu/params.h"
 #include "gpu/runner.h"
 #include "webgpu/device.h"
 #include "webgpu/tensor.h"
 
 typedef struct tsr_webgpu_pass {
     tsr_pipeline *pipeline;
+    tsr_params params;
     WGPUBuffer table; /* NULL if the kernel has none */
     WGPUBindGroup group;
     uint32_t groups[3]; /* workgroups to dispatch */

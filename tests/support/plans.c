@@ -14,8 +14,9 @@ static tsr_status lower_all(tsr_plan *plan, const tsr_node *node) {
     int sources[8];
     for (int i = 0; i < node->input_count; i++)
         sources[i] = tsr_plan_value(plan, node->inputs[i]);
-    tsr_pass *pass = tsr_plan_pass(plan, "copy", tsr_plan_output(plan, node, 0));
-    for (int i = 0; i < node->input_count; i++)
+    tsr_pass *pass = TSR_PASS(plan, tsr_plan_output(plan, node, 0), copy,
+                              .X = TSR_TENSOR(sources[0]), .BROADCAST = TSR_INT(false));
+    for (int i = 1; i < node->input_count; i++)
         tsr_pass_source(plan, pass, sources[i]);
     return plan->status;
 }
@@ -61,6 +62,7 @@ tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT] = {
 
 static tsr_plan *make_plan(const tsr_graph *graph, plan_device device, tsr_plan_options options) {
     options.planes = device == TEXTURES4 ? 4 : 0;
+    options.language = TSR_GLSL;
     if (device != BUFFERS)
         options.limits = (tsr_layout_limits){.max_texture_size = 2048, .max_planes = 8};
     else

@@ -54,25 +54,24 @@ if(TSR_GLES)
     list(APPEND TSR_GENERATED_INCLUDES ${GENERATED}/glad/include)
 endif()
 
-# ---- glsl_kernels.{c,h} from glsl/*.glsl, wgsl_kernels.{c,h} from wgsl/*.wgsl --------------------
+# ---- kernel_list.{c,h} from src/kernel/kernels.txt, glsl/ and wgsl/ ------------------------------
 
-function(embed_kernels language)
-    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${language}/*.${language})
-    set(out ${GENERATED}/${language}_kernels)
-    add_custom_command(
-        OUTPUT ${out}.c ${out}.h
-        COMMAND ${CMAKE_COMMAND} "-DFILES=${files}" -DLANGUAGE=${language} -DOUT=${out}
-                -P ${PROJECT_SOURCE_DIR}/tools/cmake/embed_kernels.cmake
-        DEPENDS ${files} ${PROJECT_SOURCE_DIR}/tools/cmake/embed_kernels.cmake
-        COMMENT "Embedding the kernels of ${language}/" VERBATIM)
-    set(TSR_GENERATED_SOURCES ${TSR_GENERATED_SOURCES} ${out}.c ${out}.h PARENT_SCOPE)
-endfunction()
-
-if(TSR_GLES)
-    embed_kernels(glsl)
+find_program(PYTHON3 python3)
+if(NOT PYTHON3)
+    message(FATAL_ERROR "python3 is missing, which puts the kernels together")
 endif()
+file(GLOB KERNEL_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/glsl/*.glsl ${PROJECT_SOURCE_DIR}/wgsl/*.wgsl)
+set(KERNEL_SCRIPT ${PROJECT_SOURCE_DIR}/tools/cmake/kernels.py)
+set(KERNEL_DECLARATIONS ${PROJECT_SOURCE_DIR}/src/kernel/kernels.txt)
+set(KERNEL_LANGUAGES $<$<BOOL:${TSR_GLES}>:glsl> $<$<BOOL:${TSR_WEBGPU}>:wgsl>)
+add_custom_command(
+    OUTPUT ${GENERATED}/kernel_list.c ${GENERATED}/kernel_list.h
+    COMMAND ${PYTHON3} ${KERNEL_SCRIPT} ${KERNEL_DECLARATIONS} ${PROJECT_SOURCE_DIR}/glsl
+            ${PROJECT_SOURCE_DIR}/wgsl ${GENERATED} ${KERNEL_LANGUAGES}
+    DEPENDS ${KERNEL_FILES} ${KERNEL_SCRIPT} ${KERNEL_DECLARATIONS}
+    COMMENT "Fitting kernels to their declarations" VERBATIM COMMAND_EXPAND_LISTS)
+list(APPEND TSR_GENERATED_SOURCES ${GENERATED}/kernel_list.c ${GENERATED}/kernel_list.h)
 if(TSR_WEBGPU)
-    embed_kernels(wgsl)
     list(APPEND TSR_GENERATED_INCLUDES ${TSR_WEBGPU_INCLUDE})
 endif()
 

@@ -1,0 +1,13 @@
+// Assembles what glsl/conv_uniform_block.glsl left in parts: pixel (x, y) is pixel (x, y) / phases of phase (x, y) mod
+// phases, the sum of all partial sums of that phase. Phases are 1 for a convolution.
+//   tiles_of_draw    output tiles beside each other in a column
+vec4 kernel(int n, int t, int y, int x) {
+    ivec2 phases = ivec2(u.phases_x, u.phases_y);
+    ivec2 at = ivec2(x, y) / phases, phase = ivec2(x, y) - at * phases;
+    int first = (phase.y * u.phases_x + phase.x) * u.partials, pair = t / u.tiles_of_draw;
+    int column = at.x * u.tiles_of_draw + t - pair * u.tiles_of_draw;
+    vec4 sum = vec4(0.0);
+    for (int i = 0; i < u.partials; i++)
+        sum += X_fetch(((first + i) * u.O_N + n) * u.X_tiles + pair, at.y, column);
+    return sum;
+}

@@ -1,0 +1,29 @@
+// Depthwise convolution: every channel its own kernel. As glsl/conv_direct.glsl, with one texel of weights a tap.
+//   table    block (t * kernel height + ky) * chunks + chunk: TAPS texels, 2^blocks_log2 blocks a row
+#include row
+
+void kernel_row(int n, int t, int y, int x) {
+#for j PLANES
+    v$j = vec4(0.0);
+#endfor
+    int tile = n * u.X_tiles + t;
+    for (int chunk = 0; chunk < u.chunks; chunk++) {
+        row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
+        for (int ky = 0; ky < u.window_y.kernel; ky++) {
+            int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
+            if (line < 0 || line >= u.X_H)
+                continue;
+#include row_read
+            int block = (t * u.window_y.kernel + ky) * u.chunks + chunk;
+            TABLE_AT at = table_at((block & ((1 << u.blocks_log2) - 1)) * TAPS, block >> u.blocks_log2);
+#for k TAPS
+            {
+                vec4 w = table_texel(at, $k);
+#for j PLANES
+                v$j += row${j * STRIDE + k * DILATION} * w;
+#endfor
+            }
+#endfor
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// Direct convolution. A fragment computes PLANES adjacent pixels of four output channels, so that a texel of weights,
+// once fetched, serves them all, and so does a row of input (glsl/row.glsl).
+//   STRIDE, DILATION, TAPS   of the row; a wider kernel runs in chunks of TAPS (zero weights fill the last)
+//   ROW                      input columns from the first to the last that a fragment reads
+//   table                    block ((t * tiles + i) * kernel height + ky) * chunks + chunk: 4 * TAPS texels, by tap
+//                            and input channel
+//   split                    partial sums, each in images of its own: glsl/split_k_sum.glsl adds them up
+#include row
+
+void kernel_row(int n, int t, int y, int x) {
+#for j PLANES
+    v$j = vec4(0.0);
+#endfor
+    int first = ((4 * t) / u.channels.group_outputs * u.channels.group_inputs) >> 2; // input tile where the group begins
+    int partial = n / u.split.images, image = n - partial * u.split.images;
+    int end = min((partial + 1) * u.split.tiles, u.channels.tiles);
+    for (int chunk = 0; chunk < u.chunks; chunk++) {
+        row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
+        for (int i = partial * u.split.tiles; i < end; i++) {
+            int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
+            for (int ky = 0; ky < u.window_y.kernel; ky++) {
+                int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
+                if (line < 0 || line >= u.X_H)
+                    continue;
+#include row_read
+                int block = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks + chunk;
+                int log2 = u.channels.blocks_log2;
+                TABLE_AT at = table_at((block & ((1 << log2) - 1)) * ${4 * TAPS}, block >> log2);
+#for k TAPS
+                {
+#for c 4
+                    vec4 w$c = table_texel(at, ${4 * k + c});
+#endfor
+#for j PLANES
+#for c 4
+                    v$j += row${j * STRIDE + k * DILATION}[$c] * w$c;
+#endfor
+#endfor
+                }
+#endfor
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// Direct convolution with packed weights in uniform blocks: a draw computes a few tiles of output channels of one part of
+// the work, so that all of its fragments read the same weights at the same time, which costs a GPU next to nothing. The
+// output's images are those of the first part, then those of the second and so on; a part is a partial sum, or a phase of
+// a transposed convolution (in partial sums each), which is a convolution of stride 1. glsl/conv_assemble.glsl puts them
+// together.
+//   STRIDE, DILATION, TAPS, ROW    as in glsl/conv_direct.glsl
+//   ROWS, ROW_STRIDE, ROW_DILATION    of the kernel's rows
+//   TILES                    of a draw: column x of the output is pixel x / TILES of tile t * TILES + x % TILES
+//   PIXELS                   of a fragment: PLANES / TILES
+//   BLOCK                    texels of a block: ((input tile * kernel height + ky) * TAPS + kx) * TILES + tile, by input
+//                            channel
+//   first_tile, tiles, pad_y, pad_x    of the input, for a draw: input tiles, pads
+layout(std140) uniform weights { vec4 block[BLOCK]; };
+
+#include row
+
+void kernel_row(int n, int t, int y, int x) {
+#for j PLANES
+    v$j = vec4(0.0);
+#endfor
+    int first = n % u.X_N * u.X_tiles + u.first_tile;
+    row_begin(x / TILES * STRIDE - u.pad_x);
+    for (int i = 0; i < u.tiles; i++) {
+        for (int ky = 0; ky < ROWS; ky++) {
+            int tile = first + i, line = y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y;
+#include row_read
+            int at = (i * ROWS + ky) * ${4 * TAPS * TILES};
+#for k TAPS
+#for m TILES
+            {
+#for c 4
+                vec4 w$c = block[at + ${4 * (k * TILES + m) + c}];
+#endfor
+#for j PIXELS
+#for c 4
+                v${j * TILES + m} += row${j * STRIDE + k * DILATION}[$c] * w$c;
+#endfor
+#endfor
+            }
+#endfor
+#endfor
+        }
+    }
+}

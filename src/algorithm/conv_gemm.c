@@ -1,0 +1,240 @@
+/* Convolutions and matrix products in compute shaders: implicit GEMM (wgsl/gemm.wgsl) where
+ * channels fill whole texels, else a texel at a time. */
+#include "algorithm/algorithm.h"
+
+#include "base/divide.h"
+#include "base/error.h"
+
+#include <limits.h>
+
+/* ---- products in blocks ---------------------------------------------------------------------- */
+
+/* Sizes of one product, or of `parts` that have the same: see u.product in wgsl/tiles.wgsl. */
+typedef struct product {
+    int64_t pixels, steps, tiles, parts;
+} product;
+
+/* How a product is cut up: see wgsl/tiles.wgsl. */
+typedef struct blocks {
+    bool shared;                   /* through workgroup memory */
+    int block_pixels, block_tiles; /* of an invocation */
+    int columns, rows, steps;      /* invocations; steps at a time */
+    int64_t tiles, pixels;         /* blocks of them */
+    int64_t partials, partial_steps;
+    int64_t groups; /* workgroups */
+} blocks;
+
+/* The power of two from low to high that holds `wanted`. */
+static int power_of_two(int64_t wanted, int low, int high) {
+    int power = low;
+    while (power < wanted && power < high)
+        power *= 2;
+    return power;
+}
+
+/* For a GPU: enough workgroups to keep a large one busy, or half busy where partials took too much.
+ */
+static blocks share_blocks(const tsr_plan *plan, const product *p) {
+    enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024 };
+    enum { ENOUGH = 1024, FEW = 256 };
+    blocks b = {.shared = true, .block_pixels = PIXELS, .block_tiles = TILES, .steps = 4};
+    b.columns = power_of_two(tsr_divide_up(p->tiles, TILES), PIXELS, 16);
+    b.rows = power_of_two(tsr_divide_up(p->pixels, PIXELS), 1, INVOCATIONS / b.columns);
+    while (b.steps * (b.rows * PIXELS + 4 * b.columns * TILES) > WORKGROUP_TEXELS)
+        b.steps /= 2;
+    b.tiles = tsr_divide_up(p->tiles, b.columns * TILES);
+    b.pixels = tsr_divide_up(p->pixels, b.rows * PIXELS);
+    int64_t rounds = tsr_divide_up(p->steps, b.steps), groups = b.tiles * b.pixels * p->parts;
+    int64_t partials = (plan->frugal ? FEW : ENOUGH) / groups;
+    partials = partials > rounds / 4 ? rounds / 4 : partials;
+    b.partial_steps = tsr_divide_up(rounds, partials > 1 ? partials : 1) * b.steps;
+    b.partials = tsr_divide_up(p->steps, b.partial_steps);
+    b.groups = groups * b.partials;
+    return b;
+}
+
+/* For a CPU. */
+static blocks direct_blocks(const product *p) {
+    enum { PIXELS = 8, TILES = 2, GROUP = 64 };
+    blocks b = {.block_pixels = power_of_two(p->pixels, 1, PIXELS),
+                .block_tiles = power_of_two(p->tiles, 1, TILES),
+                .partials = 1,
+                .partial_steps = p->steps};
+    b.tiles = tsr_divide_up(p->tiles, b.block_tiles);
+    b.pixels = tsr_divide_up(p->pixels, b.block_pixels);
+    b.groups = tsr_divide_up(b.tiles * b.pixels * p->parts, GROUP);
+    return b;
+}
+
+/* After a failure sizes may be 0, which cannot be shared out. */
+static blocks choose_blocks(const tsr_plan *plan, const product *p) {
+    bool share = plan->kernels->workgroups && plan->status == TSR_OK;
+    return share ? share_blocks(plan, p) : direct_blocks(p);
+}
+
+static tsr_args_gemm gemm_args(tsr_plan *plan, const product *p, const blocks *b, int output) {
+    if (p->pixels > INT_MAX || p->steps > INT_MAX / 4 || b->groups > INT_MAX / 64)
+        tsr_plan_fail(plan, tsr_fail(TSR_LIMIT, "a product of %lld pixels by %lld channels",
+                                     (long long)p->pixels, (long long)p->tiles * 4));
+    return (tsr_args_gemm){.pixels = TSR_INT(p->pixels),
+                           .steps = TSR_INT(p->steps),
+                           .tiles = TSR_INT(p->tiles),
+                           .partial_steps = TSR_INT(b->partial_steps),
+                           .tile_blocks = TSR_INT(b->tiles),
+                           .pixel_blocks = TSR_INT(b->pixels),
+                           .partials = TSR_INT(b->partials),
+                           .images = TSR_INT(tsr_plan_layout(plan, output)->n),
+                           .count = TSR_INT(p->parts)};
+}
+
+/* The fields of a kernel that includes wgsl/gemm.wgsl. */
+#define GEMM_FIELDS(b, args)                                                                       \
+    .SHARED = TSR_INT((b).shared), .PIXELS = TSR_INT((b).block_pixels),                            \
+    .TILES = TSR_INT((b).block_tiles), .COLUMNS = TSR_INT((b).columns), .ROWS = TSR_INT((b).rows), \
+    .STEPS = TSR_INT((b).steps), .gemm = (args)
+
+/* What its kernel writes: `output`, or partial sums that are added up in another pass. */
+static tsr_pass *finish(tsr_plan *plan, tsr_pass *pass, const blocks *b, int output) {
+    tsr_pass_groups(pass, b->groups);
+    return tsr_split_sum(plan, pass, output, b->partials);
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+/* Row (part * steps + step) * 4 + channel holds a texel for each output tile of the part. */
+typedef struct block_table {
+    tsr_convolution conv;
+    bool transposed;
+    int64_t steps, tiles, parts, input_tiles;
+    int64_t taps[2]; /* of a phase, transposed */
+} block_table;
+
+/* The tap of the kernel that a step of a part meets; false if the phase lacks it. */
+static bool find_tap(const block_table *t, int64_t part, int64_t tap, size_t *element) {
+    const tsr_window *w = &t->conv.window;
+    if (!t->transposed) {
+        *element = (size_t)tap;
+        return true;
+    }
+    const int64_t phase[2] = {part / w->stride[1], part % w->stride[1]};
+    const int64_t index[2] = {tap / t->taps[1], tap % t->taps[1]};
+    return tsr_phase_tap(w, phase, index, element);
+}
+
+/* One step: its input tile's four channels by all output channels. */
+static void fill_step(const block_table *t, int64_t part, int64_t step, float *rows) {
+    const tsr_convolution *c = &t->conv;
+    size_t element;
+    if (!find_tap(t, part, step / t->input_tiles, &element))
+        return;
+    size_t group = t->transposed ? 0 : (size_t)part;
+    int first = (int)(step % t->input_tiles) * 4;
+    for (int i = 0; i < 4 && first + i < c->group_inputs; i++) {
+        const tsr_loose_float *weights =
+            c->weights + group * c->stride_group + (size_t)(first + i) * c->stride_input + element;
+        float *row = rows + (size_t)i * (size_t)t->tiles * 4;
+        for (int o = 0; o < c->group_outputs; o++)
+            row[o] = (float)(weights[(size_t)o * c->stride_output] *
+                             tsr_weight_scale(c, (int)group * c->group_outputs + o));
+    }
+}
+
+static void fill_table(const void *data, float *texels) {
+    const block_table *t = data;
+    for (int64_t part = 0; part < t->parts; part++)
+        for (int64_t step = 0; step < t->steps; step++)
+            fill_step(t, part, step, texels + (part * t->steps + step) * 4 * t->tiles * 4);
+}
+
+static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_table *table) {
+    tsr_table_size size =
+        tsr_table_blocks(plan, (int)table->tiles, table->parts * table->steps * 4);
+    pass->table_w = size.width;
+    pass->table_h = size.height;
+    tsr_pass_table(plan, pass, fill_table, table, sizeof *table);
+}
+
+/* ---- convolutions ---------------------------------------------------------------------------- */
+
+/* Do the channels of each group fill whole texels? */
+static bool has_whole_tiles(const tsr_convolution *c) {
+    return c->window.group == 1 || (c->group_inputs % 4 == 0 && c->group_outputs % 4 == 0);
+}
+
+tsr_pass *tsr_conv_gemm(tsr_plan *plan, const tsr_convolution *conv, int input, int output) {
+    const tsr_window *w = &conv->window;
+    const tsr_layout *l = tsr_plan_layout(plan, output);
+    if (!has_whole_tiles(conv))
+        return tsr_conv_any(plan, conv, input, output);
+    block_table table = {.conv = *conv,
+                         .tiles = tsr_divide_up(conv->group_outputs, 4),
+                         .input_tiles = tsr_divide_up(conv->group_inputs, 4),
+                         .parts = w->group};
+    table.steps = w->kernel[0] * w->kernel[1] * table.input_tiles;
+    const product p = {(int64_t)l->n * l->h * l->w, table.steps, table.tiles, table.parts};
+    const blocks b = choose_blocks(plan, &p);
+    const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
+    int partial = tsr_split_output(plan, output, b.partials);
+    tsr_pass *pass =
+        TSR_PASS(plan, partial, conv_gemm, .X = TSR_TENSOR(input), GEMM_FIELDS(b, gemm),
+                 .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
+                 .input_tiles = TSR_INT(table.input_tiles), .output_tiles = TSR_INT(table.tiles));
+    set_weights(plan, pass, &table);
+    return finish(plan, pass, &b, output);
+}
+
+/* Taps a stride apart, and each phase has some. */
+static bool has_phases(const tsr_convolution *c) {
+    const tsr_window *w = &c->window;
+    bool phases = w->group == 1;
+    for (int i = 0; i < 2; i++)
+        phases = phases && w->dilation[i] == 1 && w->stride[i] <= w->kernel[i];
+    return phases;
+}
+
+tsr_pass *tsr_conv_transpose_gemm(tsr_plan *plan, const tsr_convolution *conv, int input,
+                                  const tsr_node *node) {
+    const tsr_window *w = &conv->window;
+    if (!has_phases(conv))
+        return tsr_conv_transpose_any(plan, conv, input, node);
+    int output = tsr_plan_output(plan, node, 0);
+    const tsr_layout *l = tsr_plan_layout(plan, output);
+    block_table table = {.conv = *conv,
+                         .transposed = true,
+                         .tiles = tsr_divide_up(conv->group_outputs, 4),
+                         .input_tiles = tsr_divide_up(conv->group_inputs, 4),
+                         .parts = w->stride[0] * w->stride[1],
+                         .taps = {tsr_divide_up(w->kernel[0], w->stride[0]),
+                                  tsr_divide_up(w->kernel[1], w->stride[1])}};
+    table.steps = table.taps[0] * table.taps[1] * table.input_tiles;
+    int64_t rows = tsr_divide_up(l->h, w->stride[0]), columns = tsr_divide_up(l->w, w->stride[1]);
+    const product p = {l->n * rows * columns, table.steps, table.tiles, table.parts};
+    const blocks b = choose_blocks(plan, &p);
+    const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
+    int partial = tsr_split_output(plan, output, b.partials);
+    tsr_pass *pass =
+        TSR_PASS(plan, partial, conv_transpose_gemm, .X = TSR_TENSOR(input), GEMM_FIELDS(b, gemm),
+                 .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
+                 .rows = TSR_INT(rows), .columns = TSR_INT(columns),
+                 .taps_x = TSR_INT(table.taps[1]), .input_tiles = TSR_INT(table.input_tiles));
+    set_weights(plan, pass, &table);
+    return finish(plan, pass, &b, output);
+}
+
+/* ---- matrix products ------------------------------------------------------------------------- */
+
+tsr_pass *tsr_matmul_gemm(tsr_plan *plan, int left, int right, int rank, int64_t inner,
+                          int output) {
+    if (rank == 4) /* channels are a batch of their own: no product of channels */
+        return tsr_matmul_any(plan, left, right, rank, inner, output);
+    const tsr_layout *l = tsr_plan_layout(plan, output);
+    const product p = {rank == 2 ? l->n : l->w, tsr_divide_up(inner, 4), l->tiles,
+                       rank == 2 ? 1 : l->n};
+    const blocks b = choose_blocks(plan, &p);
+    const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
+    int partial = tsr_split_output(plan, output, b.partials);
+    tsr_pass *pass =
+        TSR_PASS(plan, partial, matmul_gemm, .A = TSR_TENSOR(left), .B = TSR_TENSOR(right),
+                 .RANK = TSR_INT(rank), GEMM_FIELDS(b, gemm), .inner = TSR_INT(inner));
+    return finish(plan, pass, &b, output);
+}

@@ -1,0 +1,86 @@
+#include "algorithm/conv_im2col.h"
+
+#include "base/divide.h"
+
+static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const int64_t tap[2],
+                 float *panels) {
+    const tsr_phases *p = &((const tsr_conv_im2col *)(const void *)gemm)->p;
+    const int64_t phase[2] = {set / p->count[1], set % p->count[1]};
+    for (int64_t output = 0; output < p->outputs; output++)
+        tsr_phases_add(p, phase, tap, tile, output, gemm->panel[1], 1,
+                       tsr_im2col_texel(gemm, output, panels));
+}
+
+/* As many pixels of a row as there are planes to write them to, then as many rows. */
+static void form_groups(const tsr_plan *plan, tsr_conv_im2col *w) {
+    int64_t planes = plan->limits.max_planes;
+    for (int axis = 1; axis >= 0; axis--) {
+        tsr_im2col_gemm *g = &w->gemm;
+        g->group[axis] = tsr_im2col_group(w->p.size[axis], planes);
+        planes /= g->group[axis];
+        g->groups[axis] = tsr_divide_up(w->p.size[axis], g->group[axis]);
+        g->phases[axis] = w->p.count[axis];
+        w->pad[axis] = tsr_phases_pad(&w->p, 0, axis); /* falls with the phase */
+        g->taps[axis] = w->p.taps[axis];
+        g->stride[axis] = w->p.stride[axis];
+        g->dilation[axis] = w->p.conv.window.dilation[axis];
+        g->window[axis] = (g->group[axis] - 1) * g->stride[axis] +
+                          (g->taps[axis] - 1) * g->dilation[axis] + 1 + w->pad[axis] -
+                          tsr_phases_pad(&w->p, w->p.count[axis] - 1, axis);
+    }
+}
+
+bool tsr_conv_im2col_make(const tsr_plan *plan, const tsr_phases *p, tsr_conv_im2col *w) {
+    *w = (tsr_conv_im2col){.p = *p,
+                           .gemm = {.sets = p->count[0] * p->count[1],
+                                    .shared = true,
+                                    .images = p->images,
+                                    .tiles = p->tiles,
+                                    .outputs = p->outputs,
+                                    .fill = fill}};
+    form_groups(plan, w);
+    return tsr_im2col_gemm_make(plan, &w->gemm);
+}
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+static int add_blocks(tsr_plan *plan, const tsr_conv_im2col *w, int input) {
+    const tsr_im2col_gemm *g = &w->gemm;
+    int blocks = tsr_im2col_blocks(plan, g);
+    TSR_PASS(plan, blocks, im2col, .X = TSR_TENSOR(input), .groups_y = TSR_INT(g->groups[0]),
+             .groups_x = TSR_INT(g->groups[1]), .window_rows = TSR_INT(g->window[0]),
+             .window_columns = TSR_INT(g->window[1]), .partials = TSR_INT(g->partials),
+             .partial_tiles = TSR_INT(g->partial_tiles),
+             .step_y = TSR_INT(g->group[0] * g->stride[0]),
+             .step_x = TSR_INT(g->group[1] * g->stride[1]), .pad_y = TSR_INT(w->pad[0]),
+             .pad_x = TSR_INT(w->pad[1]));
+    return blocks;
+}
+
+static int add_draws(tsr_plan *plan, const tsr_conv_im2col *w, int blocks) {
+    const tsr_im2col_gemm *g = &w->gemm;
+    int *first = TSR_NEW(plan->arena, g->sets, int);
+    if (!first) {
+        tsr_plan_out_of_memory(plan);
+        return 0;
+    }
+    for (int64_t set = 0; set < g->sets; set++) {
+        int64_t row = w->pad[0] - tsr_phases_pad(&w->p, set / w->p.count[1], 0),
+                column = w->pad[1] - tsr_phases_pad(&w->p, set % w->p.count[1], 1);
+        first[set] = (int)(row * g->window[1] + column);
+    }
+    return tsr_im2col_gemm_draws(plan, g, first, sizeof *w, blocks);
+}
+
+tsr_pass *tsr_conv_im2col_passes(tsr_plan *plan, const tsr_conv_im2col *w, int input, int output) {
+    const tsr_im2col_gemm *g = &w->gemm;
+    int partials = add_draws(plan, w, add_blocks(plan, w, input));
+    tsr_pass *pass =
+        TSR_PASS(plan, output, im2col_assemble, .X = TSR_TENSOR(partials),
+                 .groups_y = TSR_INT(g->groups[0]), .groups_x = TSR_INT(g->groups[1]),
+                 .group_rows = TSR_INT(g->group[0]), .group_columns = TSR_INT(g->group[1]),
+                 .phases_y = TSR_INT(g->phases[0]), .phases_x = TSR_INT(g->phases[1]),
+                 .partials = TSR_INT(g->partials), .panel_columns = TSR_INT(g->panel[1]));
+    tsr_plan_loops(plan, 1, 1, &g->partials);
+    return pass;
+}

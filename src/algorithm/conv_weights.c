@@ -1,0 +1,159 @@
+/* A convolution's packed weights: a table in the order that kernels read. */
+#include "algorithm/algorithm.h"
+
+#include "base/divide.h"
+#include "base/error.h"
+
+#include <limits.h>
+
+/* The kernel between an output and an input channel; NULL if they do not meet. */
+static const tsr_loose_float *kernel_between(const tsr_convolution *c, int output, int input) {
+    int group = output / c->group_outputs, i = input - group * c->group_inputs;
+    if (group >= c->window.group || i < 0 || i >= c->group_inputs)
+        return NULL;
+    return c->weights + (size_t)group * c->stride_group +
+           (size_t)(output % c->group_outputs) * c->stride_output + (size_t)i * c->stride_input;
+}
+
+double tsr_weight_scale(const tsr_convolution *c, int output) {
+    return c->scale && output < c->group_outputs * c->window.group ? c->factor * c->scale[output]
+                                                                   : c->factor;
+}
+
+int tsr_tiles_per_output(const tsr_convolution *c) {
+    int most = 1, outputs = c->group_outputs * (int)c->window.group;
+    for (int output = 0; output < outputs; output += 4) {
+        int last = output + 3 < outputs ? output + 3 : outputs - 1;
+        int first_channel = output / c->group_outputs * c->group_inputs;
+        int last_channel = last / c->group_outputs * c->group_inputs + c->group_inputs - 1;
+        int tiles = (last_channel >> 2) - (first_channel >> 2) + 1;
+        most = tiles > most ? tiles : most;
+    }
+    return most;
+}
+
+bool tsr_is_depthwise(const tsr_convolution *c) {
+    return c->group_inputs == 1 && c->group_outputs == 1 && c->window.group > 1;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* Rows follow each other in memory, so kernels that read a buffer need not know about them. */
+static tsr_table_size buffer_blocks(tsr_plan *plan, int block, int64_t count) {
+    uint64_t most = plan->limits.max_buffer_bytes;
+    if (count > INT_MAX / block || (uint64_t)count * (uint64_t)block * 16 > most) {
+        tsr_plan_fail(plan, tsr_fail(TSR_LIMIT,
+                                     "weights of %lld texels need a buffer of %lld bytes, the "
+                                     "device binds at most %llu",
+                                     (long long)count * block, (long long)count * block * 16,
+                                     (unsigned long long)most));
+        return (tsr_table_size){0};
+    }
+    return (tsr_table_size){block * (int)count, 1, 30};
+}
+
+tsr_table_size tsr_table_blocks(tsr_plan *plan, int block, int64_t count) {
+    int limit = plan->limits.max_texture_size, log2 = 0;
+    if (plan->limits.max_buffer_bytes)
+        return buffer_blocks(plan, block, count);
+    while (((int64_t)block << (log2 + 1)) <= limit &&
+           ((int64_t)1 << log2) * ((int64_t)block << log2) < count)
+        log2++;
+    int64_t height = (count + ((int64_t)1 << log2) - 1) >> log2;
+    if (block > limit || height > limit) {
+        tsr_plan_fail(plan, tsr_fail(TSR_LIMIT, "%lld weight texels fit no texture of %d x %d",
+                                     (long long)count * block, limit, limit));
+        return (tsr_table_size){0};
+    }
+    return (tsr_table_size){block << log2, (int)height, log2};
+}
+
+static size_t texel_index(const tsr_conv_weights *t, size_t block, size_t within,
+                          size_t block_size) {
+    int log2 = t->size.blocks_log2;
+    size_t column = block & (((size_t)1 << log2) - 1);
+    return (block >> log2) * (size_t)t->size.width + column * block_size + within;
+}
+
+/* Between an input channel and four outputs, whose kernels may be NULL. Written out, since it is
+ * where the time goes when a session is made. */
+static void fill_texel(float *texel, const tsr_loose_float *const kernels[4], const double scale[4],
+                       size_t tap) {
+    texel[0] = kernels[0] ? (float)(kernels[0][tap] * scale[0]) : 0;
+    texel[1] = kernels[1] ? (float)(kernels[1][tap] * scale[1]) : 0;
+    texel[2] = kernels[2] ? (float)(kernels[2][tap] * scale[2]) : 0;
+    texel[3] = kernels[3] ? (float)(kernels[3][tap] * scale[3]) : 0;
+}
+
+/* The 4x4 channels of one output and one input tile, tap by tap. */
+static void fill_tiles(const tsr_conv_weights *t, int output_tile, int tile, float *texels) {
+    const tsr_convolution *c = &t->conv;
+    const tsr_loose_float *kernels[16]; /* four outputs of each input */
+    double scale[4];
+    int first = (output_tile * 4 / c->group_outputs * c->group_inputs) >>
+                2; /* as in glsl/conv_direct.glsl */
+    for (int i = 0; i < 16; i++)
+        kernels[i] = kernel_between(c, output_tile * 4 + i % 4, (first + tile) * 4 + i / 4);
+    for (int i = 0; i < 4; i++)
+        scale[i] = tsr_weight_scale(c, output_tile * 4 + i);
+    size_t pair = (size_t)output_tile * (size_t)t->tiles + (size_t)tile;
+    size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0],
+           kernel_w = (size_t)c->window.kernel[1];
+    for (size_t ky = 0; ky < kernel_h; ky++)
+        for (size_t begin = 0; begin < kernel_w; begin += taps) {
+            size_t block = (pair * kernel_h + ky) * (size_t)t->chunks + begin / taps;
+            size_t end = begin + taps < kernel_w ? begin + taps : kernel_w;
+            float *texel = texels + 4 * texel_index(t, block, 0, taps * 4);
+            for (size_t tap = ky * kernel_w + begin; tap < ky * kernel_w + end; tap++, texel += 16)
+                for (int i = 0; i < 16; i += 4)
+                    fill_texel(texel + i, kernels + i, scale, tap);
+        }
+}
+
+/* In the order of the weights in memory: a transposed convolution's lie input by input. */
+static void fill_dense(const void *data, float *texels) {
+    const tsr_conv_weights *t = data;
+    int output_tiles = (int)tsr_divide_up(t->conv.group_outputs * t->conv.window.group, 4);
+    bool by_input = t->conv.stride_input > t->conv.stride_output;
+    int outer = by_input ? t->tiles : output_tiles, inner = by_input ? output_tiles : t->tiles;
+    for (int i = 0; i < outer; i++)
+        for (int j = 0; j < inner; j++)
+            fill_tiles(t, by_input ? j : i, by_input ? i : j, texels);
+}
+
+static void fill_depthwise(const void *data, float *texels) {
+    const tsr_conv_weights *t = data;
+    const tsr_convolution *c = &t->conv;
+    size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0],
+           kernel_w = (size_t)c->window.kernel[1];
+    for (size_t channel = 0; channel < (size_t)c->window.group; channel++)
+        for (size_t ky = 0; ky < kernel_h; ky++)
+            for (size_t kx = 0; kx < kernel_w; kx++) {
+                size_t block = (channel / 4 * kernel_h + ky) * (size_t)t->chunks + kx / taps;
+                texels[texel_index(t, block, kx % taps, taps) * 4 + channel % 4] =
+                    (float)(c->weights[channel * c->stride_group + ky * kernel_w + kx] *
+                            tsr_weight_scale(c, (int)channel));
+            }
+}
+
+tsr_conv_weights tsr_pack_conv_weights(tsr_plan *plan, const tsr_convolution *conv, int taps,
+                                       int chunks, bool depthwise) {
+    tsr_conv_weights w = {*conv, depthwise, depthwise ? 1 : tsr_tiles_per_output(conv),
+                          taps,  chunks,    {0}};
+    int64_t output_tiles = tsr_divide_up(conv->group_outputs * conv->window.group, 4);
+    int64_t blocks = output_tiles * w.tiles * conv->window.kernel[0] * chunks;
+    w.size = tsr_table_blocks(plan, depthwise ? taps : taps * 4, blocks);
+    return w;
+}
+
+tsr_args_channels tsr_conv_channels(const tsr_conv_weights *w) {
+    return (tsr_args_channels){TSR_INT(w->tiles), TSR_INT(w->conv.group_outputs),
+                               TSR_INT(w->conv.group_inputs), TSR_INT(w->size.blocks_log2)};
+}
+
+void tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *w) {
+    pass->table_w = w->size.width;
+    pass->table_h = w->size.height;
+    pass->table_half = plan->half && !plan->limits.max_buffer_bytes;
+    tsr_pass_table(plan, pass, w->depthwise ? fill_depthwise : fill_dense, w, sizeof *w);
+}

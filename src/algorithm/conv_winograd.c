@@ -1,0 +1,119 @@
+#include "algorithm/conv_winograd.h"
+
+#include "base/divide.h"
+
+enum { PIXELS = 2 }; /* of a tile's row and column */
+
+static int64_t positions(const tsr_conv_winograd *w) {
+    return w->taps + PIXELS - 1;
+}
+
+/* What tap `tap` counts in position k of the transformed filter. */
+static double filter_factor(int64_t taps, int64_t k, int64_t tap) {
+    static const double two[3][2] = {{1, 0}, {1, 1}, {0, 1}};
+    static const double three[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
+    return taps == 2 ? two[k][tap] : three[k][tap];
+}
+
+static void add_tap(const tsr_conv_winograd *w, const int64_t phase[2], int64_t tile,
+                    const int64_t tap[2], double factor, float *panels) {
+    for (int64_t output = 0; output < w->p.outputs; output++)
+        tsr_phases_add(&w->p, phase, tap, tile, output, w->gemm.panel[1], factor,
+                       tsr_im2col_texel(&w->gemm, output, panels));
+}
+
+/* Input tiles of each image modulo the stride lie behind those of the one before. */
+static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const int64_t one_tap[2],
+                 float *panels) {
+    const tsr_conv_winograd *w = (const tsr_conv_winograd *)(const void *)gemm;
+    const tsr_phases *p = &w->p;
+    int64_t n = positions(w), index = set / (n * n), image = tile / p->tiles;
+    const int64_t phase[2] = {index / p->count[1], index % p->count[1]};
+    (void)one_tap;
+    for (int64_t i = 0; i < w->taps * w->taps; i++) {
+        int64_t row = i / w->taps, column = i % w->taps;
+        const int64_t tap[2] = {row * p->stride[0] + image / p->stride[1],
+                                column * p->stride[1] + image % p->stride[1]};
+        double factor =
+            filter_factor(w->taps, set / n % n, row) * filter_factor(w->taps, set % n, column);
+        if (factor != 0 && tap[0] < p->taps[0] && tap[1] < p->taps[1])
+            add_tap(w, phase, tile % p->tiles, tap, factor, panels);
+    }
+}
+
+/* Fewer tiles than planes share weights between too few of them to be worth larger tables. */
+static bool form_groups(const tsr_plan *plan, tsr_conv_winograd *w) {
+    int64_t planes = plan->limits.max_planes;
+    for (int axis = 1; axis >= 0; axis--) {
+        tsr_im2col_gemm *g = &w->gemm;
+        int64_t tiles = tsr_divide_up(w->p.size[axis], PIXELS);
+        g->group[axis] = tsr_im2col_group(tiles, planes);
+        g->window[axis] = g->group[axis];
+        g->taps[axis] = g->stride[axis] = g->dilation[axis] = 1;
+        planes /= g->group[axis];
+        g->groups[axis] = tsr_divide_up(tiles, g->group[axis]);
+        g->phases[axis] = w->p.count[axis];
+    }
+    return planes == 1;
+}
+
+static bool is_filter(const tsr_phases *p, int64_t *taps) {
+    const int64_t *dilation = p->conv.window.dilation;
+    *taps = tsr_divide_up(p->taps[1], p->stride[1]);
+    return tsr_divide_up(p->taps[0], p->stride[0]) == *taps && (*taps == 2 || *taps == 3) &&
+           dilation[0] == 1 && dilation[1] == 1;
+}
+
+bool tsr_conv_winograd_make(const tsr_plan *plan, const tsr_phases *p, tsr_conv_winograd *w) {
+    *w = (tsr_conv_winograd){.p = *p};
+    if (!is_filter(p, &w->taps) || !form_groups(plan, w))
+        return false;
+    tsr_im2col_gemm *g = &w->gemm;
+    g->sets = p->count[0] * p->count[1] * positions(w) * positions(w);
+    g->images = p->images;
+    g->tiles = p->tiles * p->stride[0] * p->stride[1];
+    g->outputs = p->outputs;
+    g->fill = fill;
+    return tsr_im2col_gemm_make(plan, g);
+}
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+static int pad_steps(const tsr_phases *p, int axis) {
+    return p->transposed ? (int)p->conv.window.pad_begin[axis] : 0;
+}
+
+static int add_input_transform(tsr_plan *plan, const tsr_conv_winograd *w, int input) {
+    const tsr_im2col_gemm *g = &w->gemm;
+    const tsr_phases *p = &w->p;
+    int blocks = tsr_im2col_blocks(plan, g);
+    int64_t pad[2];
+    for (int i = 0; i < 2; i++)
+        pad[i] = p->transposed ? p->taps[i] - 1 : tsr_phases_pad(p, 0, i);
+    TSR_PASS(plan, blocks, winograd_input, .X = TSR_TENSOR(input),
+             .POSITIONS = TSR_INT(positions(w)), .groups_y = TSR_INT(g->groups[0]),
+             .groups_x = TSR_INT(g->groups[1]), .group_rows = TSR_INT(g->group[0]),
+             .group_columns = TSR_INT(g->group[1]), .phases_y = TSR_INT(p->count[0]),
+             .phases_x = TSR_INT(p->count[1]), .partials = TSR_INT(g->partials),
+             .partial_tiles = TSR_INT(g->partial_tiles), .input_tiles = TSR_INT(p->tiles),
+             .stride_x = TSR_INT(p->stride[1]), .sum_tiles = TSR_INT(g->tiles),
+             .stride_y = TSR_INT(p->stride[0]), .pad_y = TSR_INT(pad[0]), .pad_x = TSR_INT(pad[1]),
+             .phase_pad_y = TSR_INT(pad_steps(p, 0)), .phase_pad_x = TSR_INT(pad_steps(p, 1)));
+    return blocks;
+}
+
+tsr_pass *tsr_conv_winograd_passes(tsr_plan *plan, const tsr_conv_winograd *w, int input,
+                                   int output) {
+    const tsr_im2col_gemm *g = &w->gemm;
+    int partials =
+        tsr_im2col_gemm_draws(plan, g, NULL, sizeof *w, add_input_transform(plan, w, input));
+    tsr_pass *pass =
+        TSR_PASS(plan, output, winograd_output, .X = TSR_TENSOR(partials),
+                 .POSITIONS = TSR_INT(positions(w)), .groups_y = TSR_INT(g->groups[0]),
+                 .groups_x = TSR_INT(g->groups[1]), .group_rows = TSR_INT(g->group[0]),
+                 .group_columns = TSR_INT(g->group[1]), .phases_y = TSR_INT(g->phases[0]),
+                 .phases_x = TSR_INT(g->phases[1]), .partials = TSR_INT(g->partials),
+                 .panel_columns = TSR_INT(g->panel[1]));
+    tsr_plan_loops(plan, 1, 3, (int64_t[]){positions(w), positions(w), g->partials});
+    return pass;
+}

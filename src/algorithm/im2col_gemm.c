@@ -1,0 +1,173 @@
+#include "algorithm/im2col_gemm.h"
+
+#include "base/divide.h"
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+int64_t tsr_im2col_group(int64_t count, int64_t planes) {
+    int64_t power = 1;
+    while (power < count && power < planes)
+        power *= 2;
+    return power;
+}
+
+static int64_t pixels_of(const tsr_im2col_gemm *p) {
+    return p->group[0] * p->group[1];
+}
+
+static int64_t taps_of(const tsr_im2col_gemm *p) {
+    return p->taps[0] * p->taps[1];
+}
+
+static int64_t count_groups(const tsr_im2col_gemm *p) {
+    return p->images * p->groups[0] * p->groups[1];
+}
+
+static int64_t count_blocks(const tsr_im2col_gemm *p) {
+    return count_groups(p) * p->partials * (p->shared ? 1 : p->sets);
+}
+
+static int64_t count_parts(const tsr_im2col_gemm *p) {
+    return count_groups(p) * p->partials * p->sets;
+}
+
+/* Split-K: a part of a window no larger than a block for each partial sum, and enough of them for
+ * the device unless memory is short. */
+static bool split(const tsr_plan *plan, tsr_im2col_gemm *p) {
+    int64_t most = plan->block_texels / p->window[0] / p->window[1];
+    if (most == 0)
+        return false;
+    int64_t area = p->window[0] * p->window[1];
+    int64_t busy = tsr_busy_partials(plan, count_groups(p) * p->sets * p->outputs, p->tiles);
+    int64_t count = plan->frugal || busy < 1 ? 1 : busy;
+    if (count * most < p->tiles)
+        count = tsr_divide_up(p->tiles, most);
+    p->partial_tiles = tsr_divide_up(p->tiles, count);
+    p->partials = tsr_divide_up(p->tiles, p->partial_tiles);
+    p->texels = tsr_divide_up(p->partial_tiles * area, TSR_BLOCK_ALIGNED) * TSR_BLOCK_ALIGNED;
+    return true;
+}
+
+/* A panel about as wide as high. Each partial sum of each set has a column of four panels beside
+ * each other, one for each input channel of a tile, one row for each tap of each tile. */
+static bool lay_table(const tsr_plan *plan, tsr_im2col_gemm *p) {
+    enum { PANEL_ROWS = 8 };
+    p->panel[0] = smaller(p->outputs, PANEL_ROWS);
+    p->panel[1] = tsr_divide_up(p->outputs, p->panel[0]);
+    p->table[0] = p->partial_tiles * taps_of(p) * p->panel[0];
+    p->table[1] = p->sets * p->partials * 4 * p->panel[1];
+    return p->table[0] <= plan->limits.max_texture_size &&
+           p->table[1] <= plan->limits.max_texture_size;
+}
+
+static tsr_shape blocks_shape(const tsr_im2col_gemm *p) {
+    return (tsr_shape){4, {1, 4, count_blocks(p), p->texels}};
+}
+
+static tsr_shape parts_shape(const tsr_im2col_gemm *p) {
+    return (tsr_shape){4, {count_parts(p), 4, p->panel[0], p->panel[1] * pixels_of(p)}};
+}
+
+static const tsr_layout_wish one_plane = {.planes = 1};
+
+static tsr_layout_wish parts_wish(const tsr_im2col_gemm *p) {
+    return (tsr_layout_wish){.planes = (int)pixels_of(p)};
+}
+
+/* Blocks and partial sums are for small images: for large ones they would take many times the
+ * tensors' memory. Partial sums that wrap in a texture would be no rectangles. */
+static bool fits(const tsr_plan *plan, const tsr_im2col_gemm *p) {
+    enum { MOST_TEXELS = 1 << 20 }; /* 16 MiB */
+    const tsr_shape blocks = blocks_shape(p), parts = parts_shape(p);
+    tsr_layout l;
+    return tsr_shape_count(&blocks) + tsr_shape_count(&parts) <= 4 * MOST_TEXELS &&
+           tsr_layout_make(&blocks, &plan->limits, one_plane, &l) == TSR_OK &&
+           tsr_layout_make(&parts, &plan->limits, parts_wish(p), &l) == TSR_OK && !l.linear &&
+           l.planes == parts_wish(p).planes;
+}
+
+bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
+    enum { MOST_PIXELS = 16 }; /* one by one */
+    return p->taps[1] <= TSR_MAX_TAPS && (pixels_of(p) > 1 || count_groups(p) <= MOST_PIXELS) &&
+           split(plan, p) && lay_table(plan, p) && fits(plan, p);
+}
+
+/* A texel of weights takes as long to fetch as the products with five pixels; a texel of a window
+ * is drawn and copied; a draw takes its time, too. */
+double tsr_im2col_gemm_cost(const tsr_im2col_gemm *p) {
+    enum { FETCH = 5, WINDOW = 500, DRAW = 20000 };
+    int64_t pixels = pixels_of(p) > FETCH ? pixels_of(p) : FETCH;
+    double sums = (double)count_parts(p) * (double)p->outputs;
+    return sums / (double)p->partials * (double)(p->tiles * taps_of(p) * 16 * pixels) +
+           (double)count_blocks(p) * (double)p->texels * WINDOW +
+           sums * (double)pixels_of(p) * TSR_PART_COST + (double)count_parts(p) * DRAW;
+}
+
+int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *p) {
+    const tsr_shape shape = blocks_shape(p);
+    return tsr_plan_tensor_make(plan, &shape, one_plane);
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+float *tsr_im2col_texel(const tsr_im2col_gemm *p, int64_t output, float *panels) {
+    int64_t row = output / p->panel[1], column = output % p->panel[1];
+    return panels + (row * p->table[1] + column) * 4;
+}
+
+static void fill_tile(const tsr_im2col_gemm *p, int64_t set, int64_t tile, float *panels) {
+    int64_t tap[2], height = p->panel[0] * p->table[1] * 4;
+    for (tap[0] = 0; tap[0] < p->taps[0]; tap[0]++)
+        for (tap[1] = 0; tap[1] < p->taps[1]; tap[1]++, panels += height)
+            p->fill(p, set, tile, tap, panels);
+}
+
+/* All sets of a tile after each other: they read the same weights. */
+static void fill_table(const void *data, float *texels) {
+    const tsr_im2col_gemm *p = data;
+    int64_t height = taps_of(p) * p->panel[0] * p->table[1] * 4;
+    for (int64_t tile = 0; tile < p->tiles; tile++)
+        for (int64_t set = 0; set < p->sets; set++) {
+            int64_t column = set * p->partials + tile / p->partial_tiles;
+            fill_tile(p, set, tile,
+                      texels + column * p->panel[1] * 16 + tile % p->partial_tiles * height);
+        }
+}
+
+/* ---- draws ----------------------------------------------------------------------------------- */
+
+static void set_parts(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p, const int *first) {
+    int64_t count = count_parts(p);
+    tsr_part *parts = tsr_plan_parts(plan, pass, (int)count);
+    for (int64_t i = 0; parts && i < count; i++) {
+        int64_t set = i % p->sets, partial = i / p->sets % p->partials;
+        int64_t tiles = smaller(p->partial_tiles, p->tiles - partial * p->partial_tiles);
+        TSR_DRAW(plan, pass, (int)i, (int)(p->shared ? i / p->sets : i), conv_im2col,
+                 .first_column = TSR_INT((set * p->partials + partial) * 4 * p->panel[1]),
+                 .first_texel = TSR_INT(first ? first[set] : 0), .tiles = TSR_INT(tiles));
+    }
+}
+
+int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const int *first, size_t size,
+                          int blocks) {
+    const tsr_shape shape = parts_shape(p);
+    int output = tsr_plan_tensor_inner(plan, &shape, parts_wish(p));
+    tsr_pass *pass =
+        TSR_PASS(plan, output, conv_im2col, .X = TSR_TENSOR(blocks), .TAPS = TSR_INT(p->taps[1]),
+                 .ROWS = TSR_INT(p->taps[0]), .STRIDE = TSR_INT(p->stride[1]),
+                 .DILATION = TSR_INT(p->dilation[1]), .ROW_STRIDE = TSR_INT(p->stride[0]),
+                 .ROW_DILATION = TSR_INT(p->dilation[0]), .GROUP = TSR_INT(p->group[1]),
+                 .WINDOW = TSR_INT(p->window[1]), .BLOCK = TSR_INT(p->texels),
+                 .window_texels = TSR_INT(p->window[0] * p->window[1]),
+                 .panel_rows = TSR_INT(p->panel[0]), .panel_columns = TSR_INT(p->panel[1]));
+    tsr_plan_loops(plan, 1, 2, (int64_t[]){p->partial_tiles, p->taps[0]});
+    set_parts(plan, pass, p, first);
+    pass->blocks_from_source = true;
+    pass->table_half = plan->half;
+    pass->table_w = (int)p->table[1];
+    pass->table_h = (int)p->table[0];
+    tsr_pass_table(plan, pass, fill_table, p, size);
+    return output;
+}

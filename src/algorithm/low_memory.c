@@ -1,0 +1,129 @@
+#include "algorithm/low_memory.h"
+
+#include "algorithm/algorithm.h"
+
+#include <stdlib.h>
+
+/* More than 1.15 times what must be alive at once, and more than nobody would miss. */
+static bool takes_much(const tsr_plan *plan) {
+    enum { FEW_BYTES = 32 << 10 };
+    return plan->tensor_bytes > FEW_BYTES && plan->tensor_bytes / 23 > plan->live_bytes_bound / 20;
+}
+
+/* Destroys the other one. */
+static void take(tsr_plan **plan, tsr_plan *better) {
+    tsr_plan_destroy(*plan);
+    *plan = better;
+}
+
+/* Takes a plan that suffices and has `most` bytes, or one that has far fewer: kernels that leave
+ * less are slower. */
+static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, uint64_t most,
+                      tsr_plan **plan) {
+    tsr_plan *other;
+    if (tsr_plan_create(graph, options, &other) != TSR_OK)
+        return; /* the plan holds */
+    bool suffices = !takes_much(other) && other->tensor_bytes <= most;
+    if (suffices || other->tensor_bytes < (*plan)->tensor_bytes / 8 * 7)
+        take(plan, other);
+    else
+        tsr_plan_destroy(other);
+}
+
+/* What kernels leave for other passes of their node may take much: they need not write more planes
+ * than the tensors between nodes have, nor cut sums into many parts, though it is faster. */
+static tsr_plan_options be_frugal(const tsr_plan_options *options) {
+    tsr_plan_options frugal = *options;
+    if (options->planes)
+        frugal.limits.max_planes = options->planes;
+    frugal.frugal = true;
+    return frugal;
+}
+
+/* ---- node by node ---------------------------------------------------------------------------- */
+
+/* By tensor; NULL without memory. */
+static const bool *mark_values(const tsr_plan *plan) {
+    bool *marks = TSR_NEW(plan->arena, plan->tensor_count, bool);
+    for (int i = 0; marks && i < plan->graph->value_count; i++)
+        if (plan->value_tensor[i] != TSR_NONE)
+            marks[plan->value_tensor[i]] = true;
+    return marks;
+}
+
+/* The node whose passes leave most for each other, of those that have not the spare kernels yet;
+ * TSR_NONE if there is none. */
+static int find_largest(const tsr_plan *plan, const tsr_gpu_kernels *const *kernels,
+                        const tsr_gpu_kernels *spare) {
+    uint64_t most = 0, bytes = 0;
+    int largest = TSR_NONE;
+    const bool *is_value = mark_values(plan);
+    for (int i = 0; is_value && i < plan->pass_count; i++) {
+        const tsr_pass *pass = &plan->passes[i];
+        if (i == 0 || pass->node != pass[-1].node)
+            bytes = 0;
+        if (pass->node == TSR_NONE || kernels[pass->node] == spare || is_value[pass->output])
+            continue;
+        bytes += tsr_layout_bytes(tsr_plan_layout(plan, pass->output));
+        if (bytes > most) {
+            most = bytes;
+            largest = pass->node;
+        }
+    }
+    return largest;
+}
+
+/* Gives one node after the other the spare kernels, a few at most. The last plan made, which is
+ * `plan` if there is none. */
+static tsr_plan *spare_nodes(const tsr_graph *graph, const tsr_plan_options *options,
+                             const tsr_gpu_kernels **kernels, tsr_plan *plan) {
+    enum { MOST_NODES = 4 };
+    tsr_plan *now = plan;
+    for (int i = 0; i < MOST_NODES && takes_much(now); i++) {
+        tsr_plan *next;
+        int node = find_largest(now, kernels, options->spare_kernels);
+        if (node == TSR_NONE)
+            break;
+        kernels[node] = options->spare_kernels;
+        if (tsr_plan_create(graph, options, &next) != TSR_OK)
+            break;
+        if (now != plan)
+            tsr_plan_destroy(now);
+        now = next;
+    }
+    return now;
+}
+
+/* Slower kernels are worth it only where they suffice. */
+static void plan_with_spares(const tsr_graph *graph, const tsr_plan_options *frugal,
+                             tsr_plan **plan) {
+    tsr_plan_options options = *frugal;
+    const tsr_gpu_kernels **kernels = calloc((size_t)graph->node_count + 1, sizeof *kernels);
+    if (!kernels)
+        return;
+    options.node_kernels = kernels;
+    tsr_plan *last = spare_nodes(graph, &options, kernels, *plan);
+    if (last != *plan && !takes_much(last))
+        take(plan, last);
+    else if (last != *plan)
+        tsr_plan_destroy(last);
+    free(kernels);
+}
+
+tsr_status tsr_gpu_plan(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan) {
+    TSR_TRY(tsr_plan_create(graph, options, plan));
+    bool for_gpu = options->planes || options->kernels->workgroups;
+    if (!for_gpu || options->keep_all || !takes_much(*plan))
+        return TSR_OK;
+    uint64_t most = (*plan)->tensor_bytes;
+    tsr_plan_options winners = *options;
+    winners.again = true;
+    tsr_plan_options own = winners; /* the device's own kernels, not those that won a race */
+    own.node_kernels = NULL;
+    const tsr_plan_options less[] = {be_frugal(&winners), own, be_frugal(&own)};
+    for (int i = options->node_kernels ? 0 : 2; i < 3 && takes_much(*plan); i++)
+        plan_anew(graph, &less[i], most, plan);
+    if (options->spare_kernels && takes_much(*plan))
+        plan_with_spares(graph, &less[2], plan);
+    return TSR_OK;
+}

@@ -1,0 +1,78 @@
+#include "algorithm/phases.h"
+
+#include "base/divide.h"
+
+static int64_t greatest_common_divisor(int64_t a, int64_t b) {
+    return b ? greatest_common_divisor(b, a % b) : a;
+}
+
+void tsr_phase_steps(const tsr_window *w, int64_t steps[2]) {
+    for (int i = 0; i < 2; i++) {
+        steps[i] = w->stride[i] / greatest_common_divisor(w->stride[i], w->dilation[i]);
+        /* So that tap + step stays an integer. */
+        steps[i] = steps[i] < w->kernel[i] ? steps[i] : w->kernel[i];
+    }
+}
+
+bool tsr_phase_tap(const tsr_window *w, const int64_t phase[2], const int64_t index[2],
+                   size_t *element) {
+    int64_t k[2];
+    for (int i = 0; i < 2; i++)
+        k[i] = (phase[i] + w->pad_begin[i]) % w->stride[i] + index[i] * w->stride[i];
+    *element = (size_t)(k[0] * w->kernel[1] + k[1]);
+    return k[0] < w->kernel[0] && k[1] < w->kernel[1];
+}
+
+bool tsr_phases_make(const tsr_convolution *conv, bool transposed, const tsr_layout *output,
+                     tsr_phases *p) {
+    const tsr_window *w = &conv->window;
+    bool dilated = w->dilation[0] > 1 || w->dilation[1] > 1,
+         empty = w->stride[0] > w->kernel[0] || w->stride[1] > w->kernel[1];
+    const int64_t size[2] = {output->h, output->w};
+    *p = (tsr_phases){.conv = *conv,
+                      .transposed = transposed,
+                      .images = output->n,
+                      .tiles = tsr_divide_up(conv->group_inputs, 4),
+                      .outputs = tsr_divide_up(conv->group_outputs, 4)};
+    for (int i = 0; i < 2; i++) {
+        p->stride[i] = transposed ? 1 : w->stride[i];
+        p->count[i] = transposed ? w->stride[i] : 1;
+        p->taps[i] = tsr_divide_up(w->kernel[i], p->count[i]);
+        p->size[i] = tsr_divide_up(size[i], p->count[i]);
+    }
+    return w->group == 1 && !(transposed && (dilated || empty));
+}
+
+int tsr_phases_pad(const tsr_phases *p, int64_t phase, int axis) {
+    const tsr_window *w = &p->conv.window;
+    int64_t pad = w->pad_begin[axis];
+    return (int)(p->transposed ? p->taps[axis] - 1 - (phase + pad) / w->stride[axis] : pad);
+}
+
+/* The kernel's element that a tap meets; false if the phase lacks it. Phases begin with the
+ * output's first pixel, and a convolution turns a transposed one's taps round. */
+static bool find_tap(const tsr_phases *p, const int64_t phase[2], const int64_t tap[2],
+                     size_t *element) {
+    const tsr_window *w = &p->conv.window;
+    const int64_t index[2] = {p->taps[0] - 1 - tap[0], p->taps[1] - 1 - tap[1]};
+    if (p->transposed)
+        return tsr_phase_tap(w, phase, index, element);
+    *element = (size_t)(tap[0] * w->kernel[1] + tap[1]);
+    return true;
+}
+
+void tsr_phases_add(const tsr_phases *p, const int64_t phase[2], const int64_t tap[2], int64_t tile,
+                    int64_t output, int64_t stride, double factor, float *texels) {
+    const tsr_convolution *c = &p->conv;
+    size_t element;
+    if (!find_tap(p, phase, tap, &element))
+        return;
+    int64_t inputs = c->group_inputs - tile * 4, first = output * 4;
+    for (int64_t o = 0; o < 4 && first + o < c->group_outputs; o++) {
+        const tsr_loose_float *weights = c->weights + (size_t)(first + o) * c->stride_output +
+                                         (size_t)tile * 4 * c->stride_input + element;
+        double scale = tsr_weight_scale(c, (int)(first + o)) * factor;
+        for (int64_t i = 0; i < 4 && i < inputs; i++)
+            texels[i * stride * 4 + o] += (float)(weights[(size_t)i * c->stride_input] * scale);
+    }
+}

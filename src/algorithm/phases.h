@@ -1,0 +1,30 @@
+/* What one draw computes of a convolution or of a transposed one: itself, or one phase of the
+ * output, pixels (y, x) mod stride, which is a convolution of stride 1 again. */
+#ifndef TSR_ALGORITHM_PHASES_H
+#define TSR_ALGORITHM_PHASES_H
+
+#include "algorithm/algorithm.h"
+
+typedef struct tsr_phases {
+    tsr_convolution conv;
+    bool transposed;
+    int64_t count[2];  /* phases of rows, of columns; 1 for a convolution */
+    int64_t stride[2]; /* of a phase, as all below */
+    int64_t taps[2];   /* rows, columns */
+    int64_t size[2];   /* rows, columns of its images: of those of the largest phase */
+    int64_t images;
+    int64_t tiles, outputs; /* of input and output channels */
+} tsr_phases;
+
+/* False for groups, and for phases of dilated kernels or without any tap, of which there may be as
+ * many as strides have pixels. */
+bool tsr_phases_make(const tsr_convolution *conv, bool transposed, const tsr_layout *output,
+                     tsr_phases *phases);
+/* By how many rows (axis 0) or columns a phase's first pixel sees beyond the image. */
+int tsr_phases_pad(const tsr_phases *phases, int64_t phase, int axis);
+/* Adds the weights of one tap between four input and four output channels, times factor: texel i *
+ * stride is input channel i's. Nothing where the phase lacks the tap. */
+void tsr_phases_add(const tsr_phases *phases, const int64_t phase[2], const int64_t tap[2],
+                    int64_t tile, int64_t output, int64_t stride, double factor, float *texels);
+
+#endif

@@ -1,0 +1,120 @@
+#include "gpu/program_text.h"
+
+#include "kernel/prune.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tsr_constants_add(tsr_constants *names, const char *name, int value) {
+    if (names->count < TSR_MAX_NAMES)
+        names->list[names->count++] = (tsr_template_name){name, value};
+}
+
+void tsr_constants_add_source(tsr_constants *names, int source, const char *source_name,
+                              const char *suffix, int value) {
+    char *name = names->chars[source][names->made[source]++ % 8];
+    snprintf(name, sizeof names->chars[0][0], "%s_%s", source_name, suffix);
+    tsr_constants_add(names, name, value);
+}
+
+/* ---- post-ops -------------------------------------------------------------------------------- */
+
+/* The other operand of a binary one, as an expression. */
+static void name_operand(const tsr_program_text *p, const tsr_pass_post *post, char *text,
+                         size_t size) {
+    const char *names[TSR_MAX_SOURCES];
+    const tsr_layout *operand = tsr_plan_layout(p->plan, p->pass->sources[post->source]),
+                     *output = tsr_plan_layout(p->plan, p->pass->output);
+    tsr_source_names(p->pass, names);
+    const char *name = names[post->source];
+    if (post->block) {
+        snprintf(text, size, "%s_depth_to_space(n, t, y, x, %d, %d)", name, post->block, post->dcr);
+        return;
+    }
+    bool broadcast = operand->n != output->n || operand->c != output->c ||
+                     operand->h != output->h || operand->w != output->w;
+    /* One texel for a whole tile: asked for in the same words for every pixel of a kernel that
+     * computes several, so that it is fetched once. */
+    const char *pixel = operand->h == 1 && operand->w == 1 ? "0, 0" : "y, x";
+    snprintf(text, size, "%s_%s(n, t, %s)", name, broadcast ? "broadcast" : "own", pixel);
+}
+
+static void add_post(const tsr_program_text *p, tsr_text *text, int i) {
+    const tsr_pass_post *post = &p->pass->posts[i];
+    const char *stem = tsr_op_get_info(post->op)->stem;
+    char operand[64];
+    if (post->source == TSR_NONE) {
+        tsr_text_add(text, "    v = tsr_%s(v, u.post_%d);\n", stem, i);
+        return;
+    }
+    name_operand(p, post, operand, sizeof operand);
+    if (post->swapped)
+        tsr_text_add(text, "    v = tsr_%s(%s, v);\n", stem, operand);
+    else
+        tsr_text_add(text, "    v = tsr_%s(v, %s);\n", stem, operand);
+}
+
+/* A function tsr_post, as a template. */
+static tsr_status add_posts(const tsr_program_text *p, tsr_text *text, const tsr_template *t) {
+    tsr_text posts = {0};
+    tsr_text_add(&posts, "%s", p->post_head);
+    for (int i = 0; i < p->pass->post_count; i++)
+        add_post(p, &posts, i);
+    tsr_text_add(&posts, "    return v;\n}\n");
+    char *chars = tsr_text_take(&posts);
+    tsr_status status = chars ? tsr_template_expand(text, chars, t)
+                              : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
+    free(chars);
+    return status;
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+/* The caller's body of a custom operator: the end of what the kernel's file begins. ATTR_<name> are
+ * its attributes. The compiler counts its lines from 1 where the language can tell it. */
+static void add_body(const tsr_program_text *p, tsr_text *text) {
+    bool glsl = p->plan->language == TSR_GLSL;
+    for (int i = 0; i < p->params->name_count; i++) {
+        const tsr_template_param *param = &p->params->names[i];
+        if (strncmp(param->name, "attr_", 5))
+            continue;
+        tsr_text_add(text, glsl ? "    float ATTR_%s = %s;\n" : "    let ATTR_%s = %s;\n",
+                     param->name + 5, param->text);
+    }
+    tsr_text_add(text, "%s%s\n}\n", glsl ? "#line 1\n" : "", p->pass->body);
+}
+
+static tsr_status add_files(const tsr_program_text *p, tsr_text *text) {
+    const char *inputs[TSR_MAX_SOURCES];
+    bool glsl = p->plan->language == TSR_GLSL;
+    const tsr_template t = {.names = p->names->list,
+                            .name_count = p->names->count,
+                            .inputs = inputs,
+                            .input_count = p->pass->source_count,
+                            .params = p->params->names,
+                            .param_count = p->params->name_count,
+                            .find_file = glsl ? tsr_glsl_file : tsr_wgsl_file};
+    tsr_source_names(p->pass, inputs);
+    for (const char *const *stem = glsl ? tsr_glsl_every : tsr_wgsl_every; *stem; stem++) {
+        bool kernel = !strcmp(*stem, "kernel"), post = !strcmp(*stem, "post");
+        TSR_TRY(post ? add_posts(p, text, &t)
+                     : tsr_template_expand_file(text, kernel ? p->pass->kernel->stem : *stem, &t));
+        if (kernel && p->pass->body)
+            add_body(p, text);
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_program_text_finish(const tsr_program_text *p, tsr_text *text, char **out) {
+    tsr_status status = add_files(p, text);
+    char *chars = tsr_prune(tsr_text_take(text), p->plan->language);
+    if (status == TSR_OK && !chars)
+        status = tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
+    if (status != TSR_OK) {
+        free(chars);
+        return status;
+    }
+    *out = chars;
+    return TSR_OK;
+}

@@ -1,0 +1,26 @@
+#include "lower/lower.h"
+
+#include "base/error.h"
+
+tsr_lower_fn *const tsr_lowerings[TSR_OP_COUNT] = {
+#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
+    [TSR_OP_##Name] = tsr_lower_##stem,
+#define TSR_UNARY(Name, stem) [TSR_OP_##Name] = tsr_lower_unary,
+#define TSR_BINARY(Name, stem) [TSR_OP_##Name] = tsr_lower_binary,
+#include "graph/ops.def"
+};
+
+float tsr_const_float(const tsr_graph *graph, const tsr_node *node, int input,
+                      float default_value) {
+    const tsr_value *value = tsr_node_in(graph, node, input);
+    return value && value->data ? *(const tsr_loose_float *)value->data : default_value;
+}
+
+void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,
+                           int input) {
+    const tsr_value *v = tsr_node_in(plan->graph, node, input);
+    if (!v)
+        return;
+    tsr_shape shape = {4, {1, v->shape.dim[0], 1, 1}};
+    tsr_pass_post_binary(plan, pass, op, tsr_plan_constant(plan, &shape, v->data), false);
+}

@@ -1,0 +1,40 @@
+/* How each operator becomes passes: tsr_lower_<stem>, one a line of ops.def, shared by the GPU
+ * backends. */
+#ifndef TSR_LOWER_LOWER_H
+#define TSR_LOWER_LOWER_H
+
+#include "algorithm/algorithm.h"
+
+#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
+    tsr_lower_fn tsr_lower_##stem;
+#define TSR_UNARY(Name, stem)
+#define TSR_BINARY(Name, stem)
+#include "graph/ops.def"
+tsr_lower_fn tsr_lower_unary, tsr_lower_binary;
+
+extern tsr_lower_fn *const tsr_lowerings[TSR_OP_COUNT];
+
+/* Shared by lowerings. */
+
+enum { TSR_EXACT_FLOATS = 1 << 24 }; /* every integer up to here is a float */
+
+/* The first element of a constant float input, or the default value. */
+float tsr_const_float(const tsr_graph *graph, const tsr_node *node, int input, float default_value);
+
+/* A post-op with a constant input [C], seen as [1, C, 1, 1]: a bias or a scale. Nothing if it is
+ * absent. */
+void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,
+                           int input);
+
+/* A pass that copies elements: input[a] = output[source_axis[a]] * step[a] + start[a] for each axis
+ * a of the input. Axes are those of the tensors' shapes. */
+typedef struct tsr_strided_copy {
+    int rank_in, rank_out;
+    int source_axis[TSR_MAX_RANK]; /* by input axis; TSR_NONE: index 0 */
+    int64_t step[TSR_MAX_RANK], start[TSR_MAX_RANK];
+    int pad; /* mode of glsl/strided_copy.glsl */
+    float value;
+} tsr_strided_copy;
+void tsr_lower_strided_copy(tsr_plan *plan, int source, int output, const tsr_strided_copy *copy);
+
+#endif

@@ -1,0 +1,149 @@
+/* Matrix products. */
+#include "lower/lower.h"
+
+#include "base/error.h"
+
+/* A matrix product with constant weights is a 1x1 convolution over N images of K channels. */
+static tsr_convolution product(const tsr_loose_float *weights, int64_t k, int64_t n,
+                               bool transposed, float factor) {
+    tsr_window window = {.spatial_rank = 2,
+                         .in = {1, 1},
+                         .out = {1, 1},
+                         .kernel = {1, 1},
+                         .stride = {1, 1},
+                         .dilation = {1, 1},
+                         .group = 1};
+    return (tsr_convolution){.window = window,
+                             .weights = weights,
+                             .factor = factor,
+                             .group_outputs = (int)n,
+                             .group_inputs = (int)k,
+                             .stride_output = transposed ? (size_t)k : 1,
+                             .stride_input = transposed ? 1 : (size_t)n};
+}
+
+static int transposed_matrix(tsr_plan *plan, int source, const tsr_shape *shape) {
+    tsr_shape flipped = {2, {shape->dim[1], shape->dim[0]}};
+    int output = tsr_plan_tensor_new(plan, &flipped, false);
+    tsr_lower_strided_copy(plan, source, output,
+                           &(tsr_strided_copy){2, 2, {1, 0}, {1, 1}, {0, 0}, 0, 0});
+    return output;
+}
+
+static int scalar(tsr_plan *plan, float value) {
+    float *element = TSR_NEW(plan->arena, 1, float);
+    if (!element) {
+        tsr_plan_out_of_memory(plan);
+        return 0;
+    }
+    *element = value;
+    return tsr_plan_constant(plan, &(tsr_shape){2, {1, 1}}, element);
+}
+
+/* beta * C behind the product; scaling C takes a pass of its own, so it is made before the
+ * product's. */
+static int gemm_summand(tsr_plan *plan, const tsr_node *node, float beta) {
+    int c = tsr_plan_operand(plan, node->inputs[2], 2);
+    if (beta == 1.0f || plan->status != TSR_OK)
+        return c;
+    const tsr_layout *l = tsr_plan_layout(plan, c);
+    int scaled = tsr_plan_tensor_new(plan, &(tsr_shape){2, {l->n, l->c}}, false),
+        factor = scalar(plan, beta);
+    tsr_pass_post_binary(plan, tsr_plan_copy(plan, c, scaled), TSR_OP_Mul, factor, false);
+    return scaled;
+}
+
+tsr_status tsr_lower_gemm(tsr_plan *plan, const tsr_node *node) {
+    const tsr_value *a = tsr_node_in(plan->graph, node, 0), *b = tsr_node_in(plan->graph, node, 1);
+    bool transposed_a = tsr_attr_int(node, "transA", 0),
+         transposed_b = tsr_attr_int(node, "transB", 0);
+    float alpha = tsr_attr_float(node, "alpha", 1), beta = tsr_attr_float(node, "beta", 1);
+    int64_t k = a->shape.dim[transposed_a ? 0 : 1], n = b->shape.dim[transposed_b ? 0 : 1];
+    int summand =
+        tsr_node_in(plan->graph, node, 2) && beta != 0 ? gemm_summand(plan, node, beta) : TSR_NONE;
+    int left = tsr_plan_value(plan, node->inputs[0]);
+    if (transposed_a)
+        left = transposed_matrix(plan, left, &a->shape);
+    tsr_pass *pass;
+    if (b->data) {
+        tsr_convolution conv = product(b->data, k, n, transposed_b, alpha);
+        pass = plan->kernels->convolution(plan, &conv, left, tsr_plan_output(plan, node, 0));
+    } else {
+        int right = tsr_plan_value(plan, node->inputs[1]),
+            factor = alpha == 1 ? TSR_NONE : scalar(plan, alpha);
+        if (transposed_b)
+            right = transposed_matrix(plan, right, &b->shape);
+        pass = plan->kernels->matmul(plan, left, right, 2, k, tsr_plan_output(plan, node, 0));
+        if (factor != TSR_NONE)
+            tsr_pass_post_binary(plan, pass, TSR_OP_Mul, factor, false);
+    }
+    if (summand != TSR_NONE)
+        tsr_pass_post_binary(plan, pass, TSR_OP_Add, summand, false);
+    return plan->status;
+}
+
+/* A vector operand of MatMul becomes a matrix of one row (left) or one column (right). */
+static tsr_shape matrix_shape(const tsr_shape *shape, bool left) {
+    if (shape->rank > 1)
+        return *shape;
+    return left ? (tsr_shape){2, {1, shape->dim[0]}} : (tsr_shape){2, {shape->dim[0], 1}};
+}
+
+/* Where a product lands whose shape is that of the node's output, but for the axes that vectors
+ * lose. */
+static int product_output(tsr_plan *plan, const tsr_node *node, const tsr_shape *shape) {
+    bool same = tsr_shape_equal(shape, &tsr_node_out(plan->graph, node, 0)->shape);
+    return same ? tsr_plan_output(plan, node, 0) : tsr_plan_tensor_new(plan, shape, false);
+}
+
+static void finish_product(tsr_plan *plan, const tsr_node *node, int output) {
+    if (plan->value_tensor[node->outputs[0]] == TSR_NONE)
+        tsr_plan_alias(plan, node, 0,
+                       tsr_plan_reshape(plan, output, &tsr_node_out(plan->graph, node, 0)->shape));
+}
+
+/* All rows of the left side as images, when the right one is a constant matrix. */
+static void lower_dense(tsr_plan *plan, const tsr_node *node, const tsr_shape *a,
+                        const tsr_value *b, int64_t n) {
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    if (plan->status != TSR_OK) /* such as that it has no elements: k would be 0 */
+        return;
+    int64_t k = a->dim[a->rank - 1], rows = tsr_shape_count(a) / k;
+    tsr_convolution conv = product(b->data, k, n, false, 1);
+    int left = tsr_plan_reshape(plan, input, &(tsr_shape){2, {rows, k}});
+    int output = product_output(plan, node, &(tsr_shape){2, {rows, n}});
+    plan->kernels->convolution(plan, &conv, left, output);
+    finish_product(plan, node, output);
+}
+
+/* An operand of a computed product: of shape `matrix` with ones in front up to `rank` axes. */
+static int product_operand(tsr_plan *plan, int value, const tsr_shape *matrix, int rank) {
+    const tsr_shape *shape = &plan->graph->values[value].shape;
+    if (shape->rank > 1)
+        return tsr_plan_operand(plan, value, rank);
+    tsr_shape full = {.rank = rank};
+    for (int i = 0; i < rank; i++)
+        full.dim[i] = i < rank - 2 ? 1 : matrix->dim[i - (rank - 2)];
+    return tsr_plan_reshape(plan, tsr_plan_value(plan, value), &full);
+}
+
+tsr_status tsr_lower_matmul(tsr_plan *plan, const tsr_node *node) {
+    const tsr_value *av = tsr_node_in(plan->graph, node, 0),
+                    *bv = tsr_node_in(plan->graph, node, 1);
+    tsr_shape a = matrix_shape(&av->shape, true), b = matrix_shape(&bv->shape, false);
+    if (bv->data && b.rank == 2) {
+        lower_dense(plan, node, &a, bv, b.dim[1]);
+        return plan->status;
+    }
+    tsr_shape shape = tsr_node_out(plan->graph, node, 0)
+                          ->shape; /* of the product: leading axes are the output's */
+    shape.rank = a.rank > b.rank ? a.rank : b.rank;
+    shape.dim[shape.rank - 2] = a.dim[a.rank - 2];
+    shape.dim[shape.rank - 1] = b.dim[b.rank - 1];
+    int left = product_operand(plan, node->inputs[0], &a, shape.rank);
+    int right = product_operand(plan, node->inputs[1], &b, shape.rank);
+    int output = product_output(plan, node, &shape);
+    plan->kernels->matmul(plan, left, right, shape.rank, a.dim[a.rank - 1], output);
+    finish_product(plan, node, output);
+    return plan->status;
+}

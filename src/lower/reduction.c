@@ -1,0 +1,85 @@
+#include "lower/reduction.h"
+
+#include "base/divide.h"
+
+/* SIDE: of a block where rounding errors matter, as a sum of short sums has smaller ones. */
+enum { SIDE = 16, BUSY_GROUPS = 1024 };
+/* A workgroup is worth its barriers if its invocations have so much each, or else would be few. */
+enum { SHARED_TEXELS = 256, FEW_TEXELS = 8, FEW_PIXELS = 4096 };
+
+const tsr_reduction tsr_over_image = {.axis = {[TSR_AXIS_H] = true, [TSR_AXIS_W] = true},
+                                      .exact = true};
+
+/* Few enough to keep the device busy. Of images, which take several steps anyway, fewer than of
+ * lines. */
+int64_t tsr_reduction_texels(const tsr_plan *plan, const tsr_layout *l, const tsr_reduction *r) {
+    bool groups = plan->kernels->workgroups;
+    int64_t of_fragment = r->exact ? 32 : 64, least = groups ? 256 : of_fragment;
+    int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, most = groups ? 4096 : 256,
+            busy = groups ? BUSY_GROUPS : plan->kernels->busy_fragments;
+    if (!busy || texels / busy > most)
+        return most;
+    return texels / busy > least ? texels / busy : least;
+}
+
+static int64_t count_texels(const tsr_shape *shape) {
+    return shape->dim[0] * tsr_divide_up(shape->dim[1], 4) * shape->dim[2] * shape->dim[3];
+}
+
+/* Is it for a workgroup to make each pixel of the result? */
+static bool for_groups(const tsr_plan *plan, const tsr_reduction_step *step) {
+    return plan->kernels->workgroups &&
+           (step->texels >= SHARED_TEXELS ||
+            (step->texels >= FEW_TEXELS && count_texels(&step->shape) < FEW_PIXELS));
+}
+
+tsr_reduction_step tsr_reduction_next(const tsr_plan *plan, const tsr_layout *l,
+                                      const tsr_reduction *r, int64_t texels) {
+    const int size[4] = {l->n, l->tiles, l->h, l->w};
+    const int group[4] = {1, 1, 1, l->planes * l->spread}; /* glsl kernels read whole ones */
+    int64_t most = r->exact && !plan->kernels->workgroups ? SIDE : texels;
+    tsr_reduction_step step = {.shape = {4, {l->n, l->c, l->h, l->w}}, .last = true, .texels = 1};
+    for (int i = 3; i >= 0; i--) {
+        int64_t wanted = ((texels < most ? texels : most) + group[i] - 1) / group[i] * group[i];
+        step.block[i] = !r->axis[i] ? 1 : size[i] < wanted ? size[i] : (int)wanted;
+        step.texels *= step.block[i];
+        texels = texels > step.block[i] ? texels / step.block[i] : 1;
+        if (!r->axis[i])
+            continue;
+        step.shape.dim[i] = tsr_divide_up(size[i], step.block[i]);
+        step.last = step.last && step.shape.dim[i] == 1;
+    }
+    if (r->axis[TSR_AXIS_C] && !step.last)
+        step.shape.dim[TSR_AXIS_C] *= 4; /* channels are added up within texels at last */
+    step.by_groups = for_groups(plan, &step);
+    return step;
+}
+
+int tsr_reduction_result(tsr_plan *plan, const tsr_shape *shape) {
+    return tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){.planes = 1});
+}
+
+int tsr_reduction_pairs(tsr_plan *plan, const tsr_reduction_step *step) {
+    tsr_shape pairs = step->shape;
+    pairs.dim[TSR_AXIS_W] *= 2;
+    return tsr_plan_tensor_make(plan, &pairs, (tsr_layout_wish){.planes = 2});
+}
+
+void tsr_reduction_take(const tsr_reduction_step *step, tsr_layout *blocks) {
+    blocks->n = (int)step->shape.dim[TSR_AXIS_N];
+    blocks->c = (int)step->shape.dim[TSR_AXIS_C];
+    blocks->tiles = (int)tsr_divide_up(blocks->c, 4);
+    blocks->h = (int)step->shape.dim[TSR_AXIS_H];
+    blocks->w = (int)step->shape.dim[TSR_AXIS_W];
+    blocks->planes = blocks->spread = 1;
+}
+
+void tsr_reduction_groups(tsr_pass *pass, const tsr_reduction_step *step) {
+    enum { INVOCATIONS = 64 }; /* of a workgroup where each takes a block */
+    int64_t pixels = count_texels(&step->shape);
+    tsr_pass_groups(pass, step->by_groups ? pixels : tsr_divide_up(pixels, INVOCATIONS));
+}
+
+tsr_args_extent tsr_extent_args(int64_t rows, int64_t columns) {
+    return (tsr_args_extent){TSR_INT(rows), TSR_INT(columns)};
+}

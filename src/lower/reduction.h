@@ -1,0 +1,43 @@
+/* Reductions over axes in a pyramid of passes, which keeps the work of each fragment, and the
+ * rounding error, small; where workgroups reduce a block together, in few passes. */
+#ifndef TSR_LOWER_REDUCTION_H
+#define TSR_LOWER_REDUCTION_H
+
+#include "lower/lower.h"
+
+typedef struct tsr_reduction {
+    bool axis[4]; /* of N, C, H, W: those that keep size 1 */
+    bool exact;   /* as sums that nearly cancel have to be */
+} tsr_reduction;
+
+extern const tsr_reduction tsr_over_image;
+
+/* One step of it. */
+typedef struct tsr_reduction_step {
+    int block[4]; /* images, tiles, rows, columns that one pixel of the result is made of */
+    tsr_shape shape;
+    bool last;
+    int64_t texels; /* of a block */
+    bool by_groups; /* a workgroup makes a pixel */
+} tsr_reduction_step;
+
+/* How many texels a fragment, or a workgroup, is to combine. */
+int64_t tsr_reduction_texels(const tsr_plan *plan, const tsr_layout *source,
+                             const tsr_reduction *reduction);
+tsr_reduction_step tsr_reduction_next(const tsr_plan *plan, const tsr_layout *source,
+                                      const tsr_reduction *reduction, int64_t texels);
+
+/* A 32-bit tensor of one plane: a fragment combines texels enough for a single pixel. */
+int tsr_reduction_result(tsr_plan *plan, const tsr_shape *shape);
+/* One of two columns for each block: a pair. */
+int tsr_reduction_pairs(tsr_plan *plan, const tsr_reduction_step *step);
+/* The layout of a step's blocks, which are the next one's source, a pair being one. */
+void tsr_reduction_take(const tsr_reduction_step *step, tsr_layout *blocks);
+
+/* Workgroups of a step whose kernel has an entry point of its own: one for each pixel of the
+ * result, or one for each 64. */
+void tsr_reduction_groups(tsr_pass *pass, const tsr_reduction_step *step);
+
+tsr_args_extent tsr_extent_args(int64_t rows, int64_t columns);
+
+#endif

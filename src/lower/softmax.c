@@ -1,0 +1,58 @@
+/* Softmax: first the sums of what exp makes of the elements, in a pyramid, then a division. */
+#include "lower/reduction.h"
+
+/* The pass of one step; first: it reads the input. */
+static tsr_pass *add_step(tsr_plan *plan, const tsr_reduction_step *step, const tsr_reduction *r,
+                          int source, bool first, bool padded) {
+    const bool *axis = r->axis;
+    bool fold = axis[TSR_AXIS_C] && step->last;
+    const tsr_shape *s = &step->shape, folded = {4, {s->dim[0], 2, s->dim[2], s->dim[3]}};
+    int result = fold ? tsr_reduction_result(plan, &folded) : tsr_reduction_pairs(plan, step);
+    const tsr_int_arg pairs = TSR_INT(!first), pads = TSR_INT(first && padded);
+    tsr_pass *pass =
+        step->by_groups
+            ? TSR_PASS(plan, result, softmax_sum_group, .X = TSR_TENSOR(source), .PAIRS = pairs,
+                       .PADDED = pads, .FOLD = TSR_INT(fold), .block = tsr_axes_args(step->block))
+            : TSR_PASS(plan, result, softmax_sum, .X = TSR_TENSOR(source), .PAIRS = pairs,
+                       .PADDED = pads, .FOLD = TSR_INT(fold),
+                       .PIXELS = TSR_INT(axis[TSR_AXIS_N] || axis[TSR_AXIS_H] || axis[TSR_AXIS_W]),
+                       .COLUMNS = TSR_INT(axis[TSR_AXIS_W]), .block = tsr_axes_args(step->block));
+    tsr_reduction_groups(pass, step);
+    return pass;
+}
+
+/* What is subtracted from the input before exp, and the sum of that, 32 bits: glsl/softmax_sum.glsl
+ * says how they are stored. */
+static int lower_sums(tsr_plan *plan, int input, const tsr_reduction *r) {
+    tsr_layout blocks = *tsr_plan_layout(plan, input); /* of the source, a pair being one */
+    bool padded = r->axis[TSR_AXIS_C] && blocks.c % 4 != 0;
+    int source = input;
+    tsr_reduction_step step = {.last = false};
+    while (!step.last && plan->status == TSR_OK) {
+        step = tsr_reduction_next(plan, &blocks, r, tsr_reduction_texels(plan, &blocks, r));
+        source = add_step(plan, &step, r, source, source == input, padded)->output;
+        tsr_reduction_take(&step, &blocks);
+    }
+    return source;
+}
+
+tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
+    const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
+    int first;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -1), shape->rank, &first));
+    int end = tsr_attr_int(node, "coerce_2d", 0) ? shape->rank : first + 1;
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    tsr_reduction r = {.exact = false};
+    for (int i = first; i < end; i++)
+        r.axis[tsr_layout_axes(shape->rank)[i]] = true;
+    bool others = r.axis[TSR_AXIS_N] || r.axis[TSR_AXIS_H] || r.axis[TSR_AXIS_W];
+    if (r.axis[TSR_AXIS_C] && !others && tsr_plan_layout(plan, input)->tiles == 1) {
+        int output = tsr_plan_output(plan, node, 0);
+        TSR_PASS(plan, output, softmax_tile, .X = TSR_TENSOR(input));
+        return plan->status;
+    }
+    int sums = lower_sums(plan, input, &r), output = tsr_plan_output(plan, node, 0);
+    TSR_PASS(plan, output, softmax, .X = TSR_TENSOR(input), .sums = TSR_TENSOR(sums),
+             .FOLD = TSR_INT(r.axis[TSR_AXIS_C]), .COLUMNS = TSR_INT(r.axis[TSR_AXIS_W]));
+    return plan->status;
+}

@@ -1,0 +1,58 @@
+// A GEMM without workgroup memory, for software rasterisers, where a barrier costs more than it saves: an invocation computes PIXELS
+// pixels by TILES tiles in registers, so that a texel once loaded serves many sums. The parameters are those of
+// wgsl/gemm_workgroup.wgsl, a block being one invocation's.
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
+        @builtin(local_invocation_index) invocation: u32) {
+    let number = i32((group.y * groups.x + group.x) * 64 + invocation); // groups are folded in two dimensions
+    let tile_number = number / u.gemm.pixel_blocks;
+    let partial_number = tile_number / u.gemm.tile_blocks;
+    let part = partial_number / u.gemm.partials;
+    if (part >= u.gemm.count) {
+        return;
+    }
+    let first_pixel = (number - tile_number * u.gemm.pixel_blocks) * PIXELS;
+    let first_tile = (tile_number - partial_number * u.gemm.tile_blocks) * TILES;
+    let partial = partial_number - part * u.gemm.partials;
+    let end = min((partial + 1) * u.gemm.partial_steps, u.gemm.steps);
+    var pixels: array<Pixel, PIXELS>;
+    for (var p = 0; p < PIXELS; p++) {
+        pixels[p] = prepare(part, min(first_pixel + p, u.gemm.pixels - 1));
+    }
+#for p PIXELS
+#for t TILES
+    var sum$p_$t = vec4f();
+#endfor
+#endfor
+    for (var step = partial * u.gemm.partial_steps; step < end; step++) {
+        let at = place(step);
+        var texels: array<vec4f, PIXELS>;
+        for (var p = 0; p < PIXELS; p++) {
+            texels[p] = left(pixels[p], at);
+        }
+#for p PIXELS
+        let a$p = texels[$p];
+#endfor
+#for t TILES
+#for c 4
+        let w$t_$c = right(part, 4 * step + $c, min(first_tile + $t, u.gemm.tiles - 1));
+#for p PIXELS
+        sum$p_$t += a$p[$c] * w$t_$c;
+#endfor
+#endfor
+#endfor
+    }
+    var sums: array<vec4f, PIXELS * TILES>; // for a loop, so that keep() is compiled once
+#for p PIXELS
+#for t TILES
+    sums[$p * TILES + $t] = sum$p_$t;
+#endfor
+#endfor
+    for (var i = 0; i < PIXELS * TILES; i++) {
+        let pixel = first_pixel + i / TILES;
+        let tile = first_tile + i % TILES;
+        if (pixel < u.gemm.pixels && tile < u.gemm.tiles) {
+            keep(part, partial, pixel, tile, sums[i]);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// Product of two computed matrices in blocks, for ranks 2 and 3: wgsl/matmul.wgsl tells where they are. Four
+// neighbouring channels of one side are the four terms of a step; at rank 3 these are B's, and a pixel is a column.
+//   RANK       2, 3
+//   inner      length of the sums
+#include gemm
+
+struct Pixel {
+    first: i32, // texel
+}
+
+fn prepare(part: i32, pixel: i32) -> Pixel {
+#if RANK == 2
+    return Pixel(pixel * u.A_tiles);
+#else
+    return Pixel(min(part, u.B_N - 1) * u.B_tiles * u.B_W + pixel);
+#endif
+}
+
+fn place(step: i32) -> vec3i { return vec3i(step, 0, 0); }
+
+fn left(pixel: Pixel, at: vec3i) -> vec4f {
+#if RANK == 2
+    return A_load(pixel.first + at.x);
+#else
+    return B_load(pixel.first + at.x * u.B_W);
+#endif
+}
+
+fn right(part: i32, row: i32, tile: i32) -> vec4f {
+    if (row >= u.inner) {
+        return vec4f();
+    }
+#if RANK == 2
+    return B_load(row * u.B_tiles + tile);
+#else
+    return A_load((min(part, u.A_N - 1) * u.A_tiles + tile) * u.A_W + row);
+#endif
+}
+
+fn keep(part: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {
+#if RANK == 2
+    store(partial * u.gemm.images + pixel, tile, 0, 0, v);
+#else
+    store(partial * u.gemm.images + part, tile, 0, pixel, v);
+#endif
+}

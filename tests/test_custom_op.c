@@ -188,6 +188,7 @@ static void bad_descriptions(void **state) {
         {{.name = "Relu", .compute = fn}, "'Relu': Tessera has ONNX's"},
         {{.name = "Conv", .domain = "ai.onnx", .compute = fn}, "'Conv': Tessera has ONNX's"},
         {{.name = "Custom", .compute = fn}, "'Custom'"},
+        {{.name = "Constant", .compute = fn}, "'Constant': Tessera has ONNX's"},
         {{.name = "A", .compute = fn, .min_inputs = 5}, "5 to 5 inputs"},
         {{.name = "A", .compute = fn, .min_inputs = -1}, "-1 to -1 inputs"},
         {{.name = "A", .compute = fn, .min_inputs = 2, .max_inputs = 1}, "2 to 1 inputs"},

@@ -46,16 +46,12 @@ typedef float float_fn(float a, float b);
 typedef bool int_fn(int64_t a, int64_t b, int64_t *out);
 
 static float_fn *const float_table[TSR_OP_COUNT] = {
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)
-#define TSR_UNARY(Name, stem)
 #define TSR_BINARY(Name, stem) [TSR_OP_##Name] = stem##_float,
 #include "graph/ops.def"
     [TSR_OP_PRelu] = prelu_float,
 };
 
 static int_fn *const int_table[TSR_OP_COUNT] = {
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)
-#define TSR_UNARY(Name, stem)
 #define TSR_BINARY(Name, stem) [TSR_OP_##Name] = stem##_int,
 #include "graph/ops.def"
 };

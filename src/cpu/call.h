@@ -26,13 +26,10 @@ int64_t tsr_cpu_span(const tsr_shape *shape, int first, int last);
 /* count * size bytes from malloc, at least one; NULL with a message when out of memory. */
 void *tsr_cpu_scratch(int64_t count, size_t size);
 
-/* The loops of every unary and every binary operator. */
-tsr_cpu_fn tsr_cpu_unary, tsr_cpu_binary;
-
-/* The same on given elements, for posts; out may be an operand of its own shape. */
+/* Post-ops, on given elements: a unary operator or Clip (param: low, high), and an operator of two
+ * inputs, of which out may be the one that has its shape. */
 void tsr_cpu_apply_unary(tsr_op op, const float param[2], const float *x, int64_t count,
                          float *out);
-void tsr_cpu_apply_clip(float low, float high, const float *x, int64_t count, float *out);
 void tsr_cpu_apply_binary(tsr_op op, const float *a, const tsr_shape *a_shape, const float *b,
                           const tsr_shape *b_shape, float *out, const tsr_shape *shape);
 

@@ -1,4 +1,4 @@
-/* Operators that keep the elements and their order, and those that make constants. */
+/* Operators that keep the elements and their order, and Shape. */
 #include "cpu/call.h"
 
 #include "base/half.h"
@@ -6,26 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-static tsr_status copy(const tsr_cpu_call *call) {
+tsr_status tsr_cpu_view(const tsr_cpu_call *call) {
     memcpy(tsr_call_out(call, 0), tsr_call_in(call, 0),
            tsr_cpu_bytes(tsr_node_out(call->graph, call->node, 0)));
     return TSR_OK;
-}
-
-tsr_status tsr_cpu_identity(const tsr_cpu_call *call) {
-    return copy(call);
-}
-tsr_status tsr_cpu_reshape(const tsr_cpu_call *call) {
-    return copy(call);
-}
-tsr_status tsr_cpu_flatten(const tsr_cpu_call *call) {
-    return copy(call);
-}
-tsr_status tsr_cpu_squeeze(const tsr_cpu_call *call) {
-    return copy(call);
-}
-tsr_status tsr_cpu_unsqueeze(const tsr_cpu_call *call) {
-    return copy(call);
 }
 
 /* As in inference: a copy, and a mask that keeps everything. */
@@ -33,7 +17,7 @@ tsr_status tsr_cpu_dropout(const tsr_cpu_call *call) {
     int64_t *mask = tsr_call_out(call, 1), count = tsr_shape_count(tsr_call_out_shape(call, 0));
     for (int64_t i = 0; mask && i < count; i++)
         mask[i] = 1;
-    return copy(call);
+    return tsr_cpu_view(call);
 }
 
 /* ---- Cast ---- */
@@ -77,14 +61,7 @@ tsr_status tsr_cpu_cast(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-/* ---- Constant, Shape ---- */
-
-tsr_status tsr_cpu_constant(const tsr_cpu_call *call) {
-    const tsr_attr *attr = tsr_node_attr(call->node, "value");
-    memcpy(tsr_call_out(call, 0), call->graph->values[attr->tensor].data,
-           tsr_cpu_bytes(tsr_node_out(call->graph, call->node, 0)));
-    return TSR_OK;
-}
+/* ---- Shape ---- */
 
 tsr_status tsr_cpu_shape(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);

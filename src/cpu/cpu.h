@@ -15,11 +15,12 @@ typedef struct tsr_cpu_call {
 
 typedef tsr_status tsr_cpu_fn(const tsr_cpu_call *call);
 
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters) tsr_cpu_fn tsr_cpu_##stem;
-#define TSR_UNARY(Name, stem) float tsr_cpu_##stem(float x, const float param[2]);
+#define TSR_OP(Name, stem, ...) tsr_cpu_fn tsr_cpu_##stem;
+#define TSR_UNARY(Name, stem, types)
 #define TSR_BINARY(Name, stem)
+#define TSR_VIEW(Name, stem, ...)
 #include "graph/ops.def"
-/* Of binary operators: two functions, <stem>_float and <stem>_int, in binary.c. */
+tsr_cpu_fn tsr_cpu_unary, tsr_cpu_binary, tsr_cpu_view;
 
 /* Evaluates any node, with its posts; shapes are known and checked. Matches tsr_eval_fn of
  * src/passes/passes.h. */

@@ -6,12 +6,13 @@
 #include "graph/infer.h"
 #include "plan/plan.h"
 
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
-    tsr_lower_fn tsr_lower_##stem;
-#define TSR_UNARY(Name, stem)
+#define TSR_OP(Name, stem, ...) tsr_lower_fn tsr_lower_##stem;
+#define TSR_UNARY(Name, stem, types)
 #define TSR_BINARY(Name, stem)
+#define TSR_VIEW(Name, stem, ...)
+#define TSR_FOLDED(Name, stem, ...)
 #include "graph/ops.def"
-tsr_lower_fn tsr_lower_unary, tsr_lower_binary;
+tsr_lower_fn tsr_lower_unary, tsr_lower_binary, tsr_lower_view;
 
 extern tsr_lower_fn *const tsr_gpu_lower[TSR_OP_COUNT];
 

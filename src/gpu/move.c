@@ -271,7 +271,7 @@ static bool is_only_read_back(const tsr_plan *plan, int value, int tensor) {
 }
 
 /* The input's elements in the output's shape. */
-static tsr_status lower_view(tsr_plan *plan, const tsr_node *node) {
+tsr_status tsr_lower_view(tsr_plan *plan, const tsr_node *node) {
     int tensor = tsr_plan_value(plan, node->inputs[0]);
     if (!is_only_read_back(plan, node->outputs[0], tensor))
         tensor = tsr_plan_reshape(plan, tensor, &tsr_node_out(plan->graph, node, 0)->shape);
@@ -279,23 +279,8 @@ static tsr_status lower_view(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-tsr_status tsr_lower_reshape(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
-}
-tsr_status tsr_lower_flatten(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
-}
-tsr_status tsr_lower_squeeze(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
-}
-tsr_status tsr_lower_unsqueeze(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
-}
-tsr_status tsr_lower_identity(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
-}
 tsr_status tsr_lower_dropout(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
+    return tsr_lower_view(plan, node);
 }
 
 tsr_status tsr_lower_cast(tsr_plan *plan, const tsr_node *node) {
@@ -304,14 +289,5 @@ tsr_status tsr_lower_cast(tsr_plan *plan, const tsr_node *node) {
     if (!tsr_dtype_is_float(in->dtype) || !tsr_dtype_is_float(out->dtype))
         return tsr_fail(TSR_UNSUPPORTED, "a cast of computed %s to %s", tsr_dtype_name(in->dtype),
                         tsr_dtype_name(out->dtype));
-    return lower_view(plan, node);
-}
-
-/* tsr_prepare() turns both into constants. */
-tsr_status tsr_lower_shape(tsr_plan *plan, const tsr_node *node) {
-    (void)plan;
-    return tsr_fail(TSR_UNSUPPORTED, "'%s' was not folded", node->name);
-}
-tsr_status tsr_lower_constant(tsr_plan *plan, const tsr_node *node) {
-    return tsr_lower_shape(plan, node);
+    return tsr_lower_view(plan, node);
 }

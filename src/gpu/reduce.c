@@ -181,12 +181,6 @@ tsr_status tsr_lower_instance_normalization(tsr_plan *plan, const tsr_node *node
     return plan->status;
 }
 
-/* src/passes/fold_batch_norm.c leaves none. */
-tsr_status tsr_lower_batch_normalization(tsr_plan *plan, const tsr_node *node) {
-    (void)plan;
-    return tsr_fail(TSR_UNSUPPORTED, "'%s' was neither folded nor rewritten", node->name);
-}
-
 /* ---- softmax --------------------------------------------------------------------------------- */
 
 /* What is subtracted from the input before exp, and the sum of that, 32 bits: glsl/softmax_sum.glsl

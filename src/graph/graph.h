@@ -6,35 +6,9 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "tessera.h"
+#include "graph/ops.h"
 
-enum { TSR_VARIADIC = 1 << 20, TSR_NONE = -1 };
-
-typedef enum tsr_op {
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters) TSR_OP_##Name,
-#include "graph/ops.def"
-    TSR_OP_COUNT
-} tsr_op;
-
-typedef struct tsr_op_info {
-    const char *name, *stem;
-    int min_inputs, max_inputs, min_outputs, max_outputs;
-    unsigned parameters; /* bit i: input i has to be constant on a GPU */
-    bool unary, binary;
-} tsr_op_info;
-
-const tsr_op_info *tsr_op_get_info(tsr_op op);
-/* TSR_OP_COUNT if there is no such operator. */
-tsr_op tsr_op_find(const char *name);
-
-typedef enum tsr_attr_kind {
-    TSR_ATTR_INT,
-    TSR_ATTR_FLOAT,
-    TSR_ATTR_STRING,
-    TSR_ATTR_INTS,
-    TSR_ATTR_FLOATS,
-    TSR_ATTR_TENSOR, /* as the value of a Constant node */
-} tsr_attr_kind;
+enum { TSR_NONE = -1 };
 
 typedef struct tsr_attr {
     const char *name;
@@ -45,7 +19,6 @@ typedef struct tsr_attr {
     int count;
     const int64_t *ints;
     const float *floats;
-    int tensor; /* index of a constant value in the graph */
 } tsr_attr;
 
 /* A float of a constant that lies in the model's file, at whatever address. */
@@ -72,10 +45,10 @@ typedef struct tsr_value {
 /* A post-op: applied to a node's result before it is stored, in order. Made by src/passes/fuse.c.
  */
 typedef struct tsr_post {
-    tsr_op op;      /* a unary operator, Clip, a binary operator or PRelu */
+    tsr_op op;      /* has the trait TSR_IS_POST_OP */
     float param[2]; /* of a unary operator: see tsr_unary_params(); of Clip: low, high */
-    int operand;    /* value index of the other side of a binary operator; TSR_NONE for unary */
-    bool swapped;   /* binary: operand op result, instead of result op operand */
+    int operand;    /* value index of the other input of two; TSR_NONE for an operator of one */
+    bool swapped;   /* operand op result, instead of result op operand */
     const char *node_name;
 } tsr_post;
 
@@ -145,11 +118,12 @@ tsr_value *tsr_node_out(const tsr_graph *graph, const tsr_node *node, int i);
  * src/onnx checks kinds. */
 const tsr_attr *tsr_node_attr(const tsr_node *node, const char *name);
 
-/* The float attributes of a unary operator as two numbers (alpha, beta; unused ones 0), with its
- * defaults. */
+/* The params of a unary operator (TSR_PARAM of ops.def), from its attributes or by default; 0 for
+ * those that it lacks. */
 void tsr_unary_params(const tsr_node *node, float param[2]);
 
-/* Multiply-adds of a node, counted from shapes; 0 for operators that are not sums of products. */
+/* Multiply-adds of a node, counted from shapes; 0 for operators that are not sums of products
+ * (TSR_MACS of ops.def). */
 int64_t tsr_node_macs(const tsr_graph *graph, const tsr_node *node);
 /* Floats that a node and its post-ops read and write, each once, weights among them. */
 int64_t tsr_node_floats(const tsr_graph *graph, const tsr_node *node);

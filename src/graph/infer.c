@@ -7,8 +7,8 @@
 #include <string.h>
 
 static tsr_infer_fn *const rules[TSR_OP_COUNT] = {
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters) tsr_infer_##stem,
-#define TSR_UNARY(Name, stem) tsr_infer_unary,
+#define TSR_OP(Name, stem, ...) tsr_infer_##stem,
+#define TSR_UNARY(Name, stem, types) tsr_infer_unary,
 #define TSR_BINARY(Name, stem) tsr_infer_binary,
 #include "graph/ops.def"
 };

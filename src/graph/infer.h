@@ -9,9 +9,8 @@
 
 typedef tsr_status tsr_infer_fn(tsr_graph *graph, tsr_node *node);
 
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
-    tsr_infer_fn tsr_infer_##stem;
-#define TSR_UNARY(Name, stem)
+#define TSR_OP(Name, stem, ...) tsr_infer_fn tsr_infer_##stem;
+#define TSR_UNARY(Name, stem, types)
 #define TSR_BINARY(Name, stem)
 #include "graph/ops.def"
 tsr_infer_fn tsr_infer_unary, tsr_infer_binary;

@@ -1,5 +1,4 @@
-/* Rules of operators whose result has the shape of their input, broadcasting aside, and of
- * Constant. */
+/* Rules of operators whose result has the shape of their input, broadcasting aside. */
 #include "graph/rules.h"
 
 #include "base/error.h"
@@ -7,8 +6,8 @@
 #include <inttypes.h>
 
 tsr_status tsr_infer_unary(tsr_graph *graph, tsr_node *node) {
-    bool integers = node->op == TSR_OP_Relu || node->op == TSR_OP_Neg;
-    if (!integers || tsr_node_in(graph, node, 0)->dtype == TSR_BOOL)
+    bool is_for_integers = tsr_op_has(node->op, TSR_TYPES_NUMBERS);
+    if (!is_for_integers || tsr_node_in(graph, node, 0)->dtype == TSR_BOOL)
         TSR_TRY(tsr_require_float(graph, node, 1));
     return tsr_infer_same(graph, node);
 }
@@ -131,13 +130,4 @@ tsr_status tsr_infer_cast(tsr_graph *graph, tsr_node *node) {
     tsr_dtype dtype = TSR_F32;
     TSR_TRY(dtype_from_onnx(tsr_attr_int(node, "to", 0), &dtype));
     return tsr_set_output(graph, node, 0, dtype, &tsr_node_in(graph, node, 0)->shape);
-}
-
-tsr_status tsr_infer_constant(tsr_graph *graph, tsr_node *node) {
-    const tsr_attr *attr = tsr_node_attr(node, "value");
-    if (!attr || attr->kind != TSR_ATTR_TENSOR || attr->tensor < 0 ||
-        attr->tensor >= graph->value_count)
-        return tsr_fail(TSR_INVALID_MODEL, "it has no tensor as its value");
-    const tsr_value *tensor = &graph->values[attr->tensor];
-    return tsr_set_output(graph, node, 0, tensor->dtype, &tensor->shape);
 }

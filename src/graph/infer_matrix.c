@@ -1,4 +1,4 @@
-/* Rules of the matrix products. */
+/* Shape rules and costs of the matrix products. */
 #include "graph/rules.h"
 
 #include "base/error.h"
@@ -52,4 +52,17 @@ tsr_status tsr_infer_matmul(tsr_graph *graph, tsr_node *node) {
     if (b->rank > 1)
         shape.dim[shape.rank++] = b->dim[b->rank - 1];
     return tsr_set_output(graph, node, 0, left->dtype, &shape);
+}
+
+/* ---- multiply-adds: each element of the result sums over the columns of the left matrix ---- */
+
+int64_t tsr_macs_gemm(const tsr_graph *graph, const tsr_node *node) {
+    const tsr_shape *a = &tsr_node_in(graph, node, 0)->shape;
+    int axis = tsr_attr_int(node, "transA", 0) ? 0 : 1;
+    return a->rank == 2 ? tsr_count_macs(tsr_node_out(graph, node, 0), a->dim[axis]) : 0;
+}
+
+int64_t tsr_macs_matmul(const tsr_graph *graph, const tsr_node *node) {
+    const tsr_shape *a = &tsr_node_in(graph, node, 0)->shape;
+    return a->rank > 0 ? tsr_count_macs(tsr_node_out(graph, node, 0), a->dim[a->rank - 1]) : 0;
 }

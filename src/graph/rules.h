@@ -8,6 +8,15 @@
  * products of two of them fit in an int64_t. */
 #define TSR_MAX_DIM ((int64_t)INT32_MAX)
 
+/* Multiply-adds of a node with inputs 0 and 1 and output 0; 0 while a shape is unknown. */
+typedef int64_t tsr_macs_fn(const tsr_graph *graph, const tsr_node *node);
+
+#define TSR_MACS(Name, stem, ...) tsr_macs_fn tsr_macs_##stem;
+#include "graph/ops.def"
+
+/* One sum of `length` products for each element of the tensor; 0 while one is unknown. */
+int64_t tsr_count_macs(const tsr_value *sums, int64_t length);
+
 /* Sets dtype and shape of output i (if it is there); fails if a dimension is negative or too large.
  */
 tsr_status tsr_set_output(tsr_graph *graph, const tsr_node *node, int i, tsr_dtype dtype,

@@ -66,7 +66,7 @@ static tsr_status check_operators(const tsr_graph *graph, const Tsr__GraphProto 
         const tsr_custom_op *custom;
         if (!node->op_type || !*node->op_type)
             return tsr_fail(TSR_INVALID_MODEL, "node %zu has no operator", i);
-        if (find_op(graph, node, &custom) == TSR_OP_COUNT)
+        if (!is_constant(node) && find_op(graph, node, &custom) == TSR_OP_COUNT)
             add_unknown(&list, node);
     }
     return list.count ? fail_unknown(&list) : TSR_OK;

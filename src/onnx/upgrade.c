@@ -21,10 +21,8 @@ static rewrite_fn align_operand, align_slope, drop_attr, attr_to_input, upsample
 
 /* In the order in which they are applied. */
 static const rewrite rules[] = {
-    {"Add", 7, align_operand, NULL, 0, 0},
-    {"Sub", 7, align_operand, NULL, 0, 0},
-    {"Mul", 7, align_operand, NULL, 0, 0},
-    {"Div", 7, align_operand, NULL, 0, 0},
+#define TSR_BINARY(Name, stem) {#Name, 7, align_operand, NULL, 0, 0},
+#include "graph/ops.def"
     {"PRelu", 7, align_slope, NULL, 0, 0},
     {"Gemm", 7, drop_attr, "broadcast", 0, 0},
     {"Dropout", 7, drop_attr, "is_test", 0, 0},
@@ -98,7 +96,6 @@ static tsr_status set_attr(tsr_graph *graph, tsr_node *node, tsr_attr attr) {
     remove_attr(node, attr.name);
     if (node->attr_count)
         memcpy(attrs, node->attrs, (size_t)node->attr_count * sizeof *attrs);
-    attr.tensor = TSR_NONE;
     attrs[node->attr_count++] = attr;
     node->attrs = attrs;
     return TSR_OK;

@@ -6,13 +6,16 @@
 #include "base/error.h"
 #include "graph/infer.h"
 
-static bool is_reshaping(tsr_op op) {
-    return op == TSR_OP_Reshape || op == TSR_OP_Flatten || op == TSR_OP_Squeeze ||
-           op == TSR_OP_Unsqueeze;
+/* Does it do nothing but change the shape? Shapes are known. */
+static bool is_reshaping(const tsr_graph *graph, const tsr_node *node) {
+    return tsr_op_has(node->op, TSR_IS_VIEW) && !node->post_count &&
+           !tsr_shape_equal(&tsr_node_in(graph, node, 0)->shape,
+                            &tsr_node_out(graph, node, 0)->shape);
 }
 
 /* The axes that have more than one index keep their order. */
-static bool keeps_order(const tsr_node *node, const tsr_shape *shape) {
+static bool keeps_order(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
+    (void)graph;
     int count, last = -1;
     const int64_t *perm = tsr_attr_ints(node, "perm", &count);
     for (int i = 0; i < shape->rank; i++) {
@@ -58,32 +61,32 @@ static bool resizes_nothing(const tsr_graph *graph, const tsr_node *node, const 
     return true;
 }
 
+static bool has_one_input(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
+    (void)graph, (void)shape;
+    return node->input_count == 1;
+}
+
+static bool keeps_type(const tsr_graph *graph, const tsr_node *node) {
+    tsr_dtype in = tsr_node_in(graph, node, 0)->dtype, out = tsr_node_out(graph, node, 0)->dtype;
+    return in == out || (tsr_dtype_is_float(in) && tsr_dtype_is_float(out));
+}
+
+/* Of operators that may move every element to where it is; shape: of input 0. */
+typedef bool keeps_all_fn(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape);
+
+static keeps_all_fn *const keeps_all[TSR_OP_COUNT] = {
+    [TSR_OP_Concat] = has_one_input, [TSR_OP_Transpose] = keeps_order,  [TSR_OP_Slice] = slices_all,
+    [TSR_OP_Pad] = pads_nothing,     [TSR_OP_Resize] = resizes_nothing,
+};
+
 /* Is output 0 the same tensor as input 0? Shapes are known. */
 static bool is_no_op(const tsr_graph *graph, const tsr_node *node) {
     const tsr_value *in = tsr_node_in(graph, node, 0), *out = tsr_node_out(graph, node, 0);
     if (node->post_count || !in || !out || !tsr_shape_equal(&in->shape, &out->shape))
         return false;
-    if (is_reshaping(node->op))
-        return true;
-    switch (node->op) {
-    case TSR_OP_Identity:
-    case TSR_OP_Dropout: /* at inference; its mask is a constant by now */
-        return true;
-    case TSR_OP_Cast:
-        return tsr_dtype_is_float(in->dtype) && tsr_dtype_is_float(out->dtype);
-    case TSR_OP_Concat:
-        return node->input_count == 1;
-    case TSR_OP_Transpose:
-        return keeps_order(node, &in->shape);
-    case TSR_OP_Slice:
-        return slices_all(graph, node, &in->shape);
-    case TSR_OP_Pad:
-        return pads_nothing(graph, node, &in->shape);
-    case TSR_OP_Resize:
-        return resizes_nothing(graph, node, &in->shape);
-    default:
-        return false;
-    }
+    if (tsr_op_has(node->op, TSR_IS_VIEW))
+        return keeps_type(graph, node);
+    return keeps_all[node->op] && keeps_all[node->op](graph, node, &in->shape);
 }
 
 /* Which of its outputs is it? */
@@ -124,7 +127,7 @@ static tsr_node *reshaping_before(const tsr_graph *graph, const tsr_node *node,
     if (!in || in->producer == TSR_NONE || readers[node->inputs[0]] != 1)
         return NULL;
     tsr_node *before = &graph->nodes[in->producer];
-    return is_reshaping(before->op) && !before->post_count ? before : NULL;
+    return is_reshaping(graph, before) ? before : NULL;
 }
 
 /* Turns the second of two reshaping nodes into a Reshape of the first one's input. */
@@ -152,11 +155,10 @@ tsr_status tsr_pass_bypass(tsr_graph *graph) {
         return TSR_OUT_OF_MEMORY;
     for (int n = 0; n < graph->node_count; n++) {
         tsr_node *node = &graph->nodes[n];
-        if (is_reshaping(node->op)) {
-            tsr_node *before = reshaping_before(graph, node, readers);
-            if (before)
-                TSR_TRY(join_reshapes(graph, before, node));
-        }
+        tsr_node *before =
+            is_reshaping(graph, node) ? reshaping_before(graph, node, readers) : NULL;
+        if (before)
+            TSR_TRY(join_reshapes(graph, before, node));
         if (is_no_op(graph, node))
             bypass(graph, node, readers);
     }

@@ -9,26 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_convolution(tsr_op op) {
-    return op == TSR_OP_Conv || op == TSR_OP_ConvTranspose || op == TSR_OP_Gemm ||
-           op == TSR_OP_MatMul;
-}
-
-/* Does the operator compute its result, so that there is a place for posts? */
+/* Does the operator compute its result, and only one, so that there is a place for posts? */
 static bool can_host(const tsr_node *node) {
-    switch (node->op) {
-    case TSR_OP_Reshape:
-    case TSR_OP_Flatten:
-    case TSR_OP_Squeeze:
-    case TSR_OP_Unsqueeze:
-    case TSR_OP_Identity:
-    case TSR_OP_Dropout:
-    case TSR_OP_Cast:
-    case TSR_OP_Split:
+    if (tsr_op_has(node->op, TSR_IS_VIEW) || tsr_op_get_info(node->op)->max_outputs == TSR_VARIADIC)
         return false;
-    default:
-        break;
-    }
     for (int i = 1; i < node->output_count; i++)
         if (node->outputs[i] != TSR_NONE)
             return false;
@@ -47,12 +31,16 @@ static int find_host(const tsr_graph *graph, const tsr_node *consumer, int i, co
     return can_host(&graph->nodes[in->producer]) ? in->producer : TSR_NONE;
 }
 
-/* Of two hosts the one with more work, then the later one. */
+static bool sums_products(const tsr_graph *graph, int node) {
+    return tsr_node_macs(graph, &graph->nodes[node]) > 0;
+}
+
+/* Of two hosts the one that sums products, then the later one. */
 static bool is_better_host(const tsr_graph *graph, int a, int b) {
     if (a == TSR_NONE || b == TSR_NONE)
         return a != TSR_NONE;
-    bool a_heavy = is_convolution(graph->nodes[a].op), b_heavy = is_convolution(graph->nodes[b].op);
-    return a_heavy != b_heavy ? a_heavy : a > b;
+    bool a_sums = sums_products(graph, a), b_sums = sums_products(graph, b);
+    return a_sums != b_sums ? a_sums : a > b;
 }
 
 /* A constant bound of Clip within the range of floats; false if it is known only at run time. */
@@ -70,20 +58,18 @@ static bool read_bound(const tsr_graph *graph, const tsr_node *node, int input, 
 static tsr_post make_post(const tsr_graph *graph, const tsr_node *node, const int *readers,
                           int *host) {
     tsr_post post = {.op = node->op, .operand = TSR_NONE, .node_name = node->name};
-    const tsr_op_info *info = tsr_op_get_info(node->op);
     *host = TSR_NONE;
-    if (node->post_count ||
-        !(info->unary || info->binary || node->op == TSR_OP_Clip || node->op == TSR_OP_PRelu))
+    if (node->post_count || !tsr_op_has(node->op, TSR_IS_POST_OP))
         return post;
     *host = find_host(graph, node, 0, readers);
-    if (info->unary) {
-        tsr_unary_params(node, post.param);
-    } else if (node->op == TSR_OP_Clip) {
+    if (node->op == TSR_OP_Clip) {
         if (!read_bound(graph, node, 1, -FLT_MAX, &post.param[0]) ||
             !read_bound(graph, node, 2, FLT_MAX, &post.param[1]))
             *host = TSR_NONE;
+    } else if (tsr_op_get_info(node->op)->max_inputs == 1) {
+        tsr_unary_params(node, post.param);
     } else {
-        int other = info->binary ? find_host(graph, node, 1, readers) : TSR_NONE;
+        int other = find_host(graph, node, 1, readers);
         post.swapped = is_better_host(graph, other, *host);
         if (post.swapped)
             *host = other;

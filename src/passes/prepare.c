@@ -52,7 +52,7 @@ static double output_bytes(const tsr_graph *graph, const tsr_node *node) {
 }
 
 static bool can_fold(const tsr_graph *graph, const tsr_node *node, double budget) {
-    if (is_empty(graph, node) || node->op == TSR_OP_Shape || node->op == TSR_OP_Constant)
+    if (is_empty(graph, node) || tsr_op_has(node->op, TSR_READS_SHAPE_ONLY))
         return true;
     return has_constant_inputs(graph, node) && output_bytes(graph, node) <= budget;
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,10 @@ const tsr_shape *tsr_call_out_shape(const tsr_cpu_call *call, int i) {
     return value ? &value->shape : NULL;
 }
 
+size_t tsr_call_element_size(const tsr_cpu_call *call) {
+    return tsr_cpu_element_size(tsr_node_in(call->graph, call->node, 0)->dtype);
+}
+
 size_t tsr_cpu_element_size(tsr_dtype dtype) {
     return tsr_dtype_is_float(dtype) ? sizeof(float) : sizeof(int64_t);
 }
@@ -41,6 +46,22 @@ int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value) {
     default:
         return value;
     }
+}
+
+int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x) {
+    static const int64_t low[] = {
+        [TSR_I64] = INT64_MIN, [TSR_I32] = INT32_MIN, [TSR_I8] = INT8_MIN, [TSR_U8] = 0};
+    static const int64_t high[] = {
+        [TSR_I64] = INT64_MAX, [TSR_I32] = INT32_MAX, [TSR_I8] = INT8_MAX, [TSR_U8] = UINT8_MAX};
+    if (dtype == TSR_BOOL)
+        return x != 0;
+    if (isnan(x))
+        return 0;
+    if ((double)x <= (double)low[dtype])
+        return low[dtype];
+    if ((double)x >= (double)high[dtype])
+        return high[dtype];
+    return (int64_t)x;
 }
 
 int64_t tsr_cpu_span(const tsr_shape *shape, int first, int last) {

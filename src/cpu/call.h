@@ -10,6 +10,8 @@ const void *tsr_call_in(const tsr_cpu_call *call, int i);
 void *tsr_call_out(const tsr_cpu_call *call, int i);
 const tsr_shape *tsr_call_in_shape(const tsr_cpu_call *call, int i);
 const tsr_shape *tsr_call_out_shape(const tsr_cpu_call *call, int i);
+/* Bytes of an element of input 0 as the CPU holds it. */
+size_t tsr_call_element_size(const tsr_cpu_call *call);
 
 size_t tsr_cpu_element_size(tsr_dtype dtype);
 

@@ -40,4 +40,7 @@ tsr_status tsr_read_choice(const tsr_node *node, const char *attr, const char *c
 /* count distinct axes of a tensor of that rank, normalised. */
 tsr_status tsr_read_axes(const int64_t *axes, int64_t count, int rank, int result[TSR_MAX_RANK]);
 
+/* The shape of what a window gives: x's, with these channels and the window's spatial axes. */
+tsr_shape tsr_window_result(const tsr_value *x, const tsr_window *window, int64_t channels);
+
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/half.h"
 
-#include <math.h>
 #include <string.h>
 
 tsr_status tsr_cpu_view(const tsr_cpu_call *call) {
@@ -21,22 +20,6 @@ tsr_status tsr_cpu_dropout(const tsr_cpu_call *call) {
 }
 
 /* ---- Cast ---- */
-
-int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x) {
-    static const int64_t low[] = {
-        [TSR_I64] = INT64_MIN, [TSR_I32] = INT32_MIN, [TSR_I8] = INT8_MIN, [TSR_U8] = 0};
-    static const int64_t high[] = {
-        [TSR_I64] = INT64_MAX, [TSR_I32] = INT32_MAX, [TSR_I8] = INT8_MAX, [TSR_U8] = UINT8_MAX};
-    if (dtype == TSR_BOOL)
-        return x != 0;
-    if (isnan(x))
-        return 0;
-    if ((double)x <= (double)low[dtype])
-        return low[dtype];
-    if ((double)x >= (double)high[dtype])
-        return high[dtype];
-    return (int64_t)x;
-}
 
 static float float_of(tsr_dtype dtype, float x) {
     return dtype == TSR_F16 ? tsr_half_to_float(tsr_float_to_half(x)) : x;

@@ -1,4 +1,4 @@
-/* Rules of the operators that slide a window: convolutions and pools. */
+/* Sliding windows: kernel, stride, dilation and padding of convolutions and pools. */
 #include "graph/rules.h"
 
 #include "base/error.h"
@@ -212,82 +212,9 @@ tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_win
                                             : place_window(node, window, auto_pad);
 }
 
-/* ---- rules ---- */
-
-static tsr_shape window_result(const tsr_value *x, const tsr_window *window, int64_t channels) {
+tsr_shape tsr_window_result(const tsr_value *x, const tsr_window *window, int64_t channels) {
     tsr_shape shape = {.rank = x->shape.rank, .dim = {x->shape.dim[0], channels}};
     for (int i = 0; i < window->spatial_rank; i++)
         shape.dim[2 + i] = window->out[2 - window->spatial_rank + i];
     return shape;
-}
-
-static tsr_status infer_convolution(tsr_graph *graph, const tsr_node *node) {
-    const tsr_value *x = tsr_node_in(graph, node, 0), *w = tsr_node_in(graph, node, 1);
-    TSR_TRY(tsr_require_float(graph, node, 3));
-    tsr_window window;
-    TSR_TRY(tsr_node_window(graph, node, &window));
-    int64_t channels = node->op == TSR_OP_Conv ? w->shape.dim[0] : w->shape.dim[1] * window.group;
-    tsr_shape shape = window_result(x, &window, channels);
-    return tsr_set_output(graph, node, 0, x->dtype, &shape);
-}
-
-tsr_status tsr_infer_conv(tsr_graph *graph, tsr_node *node) {
-    return infer_convolution(graph, node);
-}
-
-tsr_status tsr_infer_conv_transpose(tsr_graph *graph, tsr_node *node) {
-    return infer_convolution(graph, node);
-}
-
-/* Weights of each index of their first axis; -1 while a dimension is unknown. */
-static int64_t filter_size(const tsr_value *weights) {
-    int64_t count = tsr_shape_count(&weights->shape);
-    return count > 0 && weights->shape.rank > 0 ? count / weights->shape.dim[0] : -1;
-}
-
-/* Weights [Cout, Cin/group, ...]: each output sums one filter. */
-int64_t tsr_macs_conv(const tsr_graph *graph, const tsr_node *node) {
-    return tsr_count_macs(tsr_node_out(graph, node, 0), filter_size(tsr_node_in(graph, node, 1)));
-}
-
-/* Weights [Cin, Cout/group, ...]: each input is multiplied by one filter. */
-int64_t tsr_macs_conv_transpose(const tsr_graph *graph, const tsr_node *node) {
-    return tsr_count_macs(tsr_node_in(graph, node, 0), filter_size(tsr_node_in(graph, node, 1)));
-}
-
-static tsr_status infer_pool(tsr_graph *graph, const tsr_node *node) {
-    const tsr_value *x = tsr_node_in(graph, node, 0);
-    TSR_TRY(tsr_require_float(graph, node, 1));
-    tsr_window window;
-    TSR_TRY(tsr_node_window(graph, node, &window));
-    tsr_shape shape = window_result(x, &window, x->shape.dim[1]);
-    TSR_TRY(tsr_set_output(graph, node, 1, TSR_I64, &shape));
-    return tsr_set_output(graph, node, 0, x->dtype, &shape);
-}
-
-tsr_status tsr_infer_max_pool(tsr_graph *graph, tsr_node *node) {
-    int64_t order = tsr_attr_int(node, "storage_order", 0);
-    if (order != 0 && order != 1)
-        return tsr_fail(TSR_INVALID_MODEL, "storage_order is %" PRId64, order);
-    return infer_pool(graph, node);
-}
-
-tsr_status tsr_infer_average_pool(tsr_graph *graph, tsr_node *node) {
-    return infer_pool(graph, node);
-}
-
-tsr_status tsr_infer_global_average_pool(tsr_graph *graph, tsr_node *node) {
-    const tsr_value *x = tsr_node_in(graph, node, 0);
-    TSR_TRY(tsr_require_float(graph, node, 1));
-    TSR_TRY(tsr_require_rank(x, 3, TSR_MAX_RANK));
-    if (x->shape.rank > 4)
-        return tsr_fail(TSR_UNSUPPORTED, "%d spatial axes are not supported, only 1 or 2",
-                        x->shape.rank - 2);
-    tsr_shape shape = x->shape;
-    for (int axis = 2; axis < shape.rank; axis++) {
-        if (shape.dim[axis] == 0)
-            return tsr_fail(TSR_SHAPE, "the input has no pixels");
-        shape.dim[axis] = 1;
-    }
-    return tsr_set_output(graph, node, 0, x->dtype, &shape);
 }

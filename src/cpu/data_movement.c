@@ -1,4 +1,4 @@
-/* Operators that only move elements, of any type. */
+/* Slice, Pad, Gather, Transpose, DepthToSpace, SpaceToDepth: elements of any type are moved. */
 #include "cpu/call.h"
 
 #include "base/error.h"
@@ -6,56 +6,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-static size_t element_size(const tsr_cpu_call *call) {
-    return tsr_cpu_element_size(tsr_node_in(call->graph, call->node, 0)->dtype);
-}
-
-/* ---- blocks: Concat, Split, Gather ---- */
-
-tsr_status tsr_cpu_concat(const tsr_cpu_call *call) {
-    const tsr_shape *out_shape = tsr_call_out_shape(call, 0);
-    int axis;
-    TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", 0), out_shape->rank, &axis));
-    size_t size = element_size(call);
-    char *out = tsr_call_out(call, 0);
-    int64_t outer = tsr_cpu_span(out_shape, 0, axis);
-    for (int64_t o = 0; o < outer; o++) {
-        for (int i = 0; i < call->node->input_count; i++) {
-            const tsr_shape *shape = tsr_call_in_shape(call, i);
-            size_t bytes = (size_t)tsr_cpu_span(shape, axis, shape->rank) * size;
-            if (bytes)
-                memcpy(out, (const char *)tsr_call_in(call, i) + (size_t)o * bytes, bytes);
-            out += bytes;
-        }
-    }
-    return TSR_OK;
-}
-
-tsr_status tsr_cpu_split(const tsr_cpu_call *call) {
-    const tsr_shape *in_shape = tsr_call_in_shape(call, 0);
-    int axis;
-    TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", 0), in_shape->rank, &axis));
-    size_t size = element_size(call);
-    const char *in = tsr_call_in(call, 0);
-    int64_t outer = tsr_cpu_span(in_shape, 0, axis);
-    for (int64_t o = 0; o < outer; o++) {
-        for (int i = 0; i < call->node->output_count; i++) {
-            const tsr_shape *shape = tsr_call_out_shape(call, i);
-            size_t bytes = (size_t)tsr_cpu_span(shape, axis, shape->rank) * size;
-            if (bytes)
-                memcpy((char *)tsr_call_out(call, i) + (size_t)o * bytes, in, bytes);
-            in += bytes;
-        }
-    }
-    return TSR_OK;
-}
+/* ---- blocks: Gather ---- */
 
 tsr_status tsr_cpu_gather(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", 0), shape->rank, &axis));
     int64_t outer = tsr_cpu_span(shape, 0, axis), limit = shape->dim[axis];
-    size_t block = (size_t)tsr_cpu_span(shape, axis + 1, shape->rank) * element_size(call);
+    size_t block = (size_t)tsr_cpu_span(shape, axis + 1, shape->rank) * tsr_call_element_size(call);
     const int64_t *indices = tsr_call_in(call, 1);
     int64_t count = tsr_shape_count(tsr_call_in_shape(call, 1));
     const char *in = tsr_call_in(call, 0);
@@ -88,7 +46,8 @@ static tsr_status permute(const tsr_cpu_call *call, const tsr_shape *shape, cons
     for (int axis = 0; axis < out.rank; axis++)
         for (int64_t i = 0; i < out.dim[axis]; i++)
             remap.offset[axis][i] = i * stride[perm[axis]];
-    tsr_remap_run(&remap, element_size(call), tsr_call_in(call, 0), NULL, tsr_call_out(call, 0));
+    tsr_remap_run(&remap, tsr_call_element_size(call), tsr_call_in(call, 0), NULL,
+                  tsr_call_out(call, 0));
     tsr_remap_free(&remap);
     return TSR_OK;
 }
@@ -132,7 +91,8 @@ tsr_status tsr_cpu_slice(const tsr_cpu_call *call) {
     for (int axis = 0; axis < remap.rank; axis++)
         for (int64_t i = 0; i < remap.count[axis]; i++)
             remap.offset[axis][i] = (slice.start[axis] + i * slice.step[axis]) * stride[axis];
-    tsr_remap_run(&remap, element_size(call), tsr_call_in(call, 0), NULL, tsr_call_out(call, 0));
+    tsr_remap_run(&remap, tsr_call_element_size(call), tsr_call_in(call, 0), NULL,
+                  tsr_call_out(call, 0));
     tsr_remap_free(&remap);
     return TSR_OK;
 }
@@ -167,8 +127,8 @@ tsr_status tsr_cpu_pad(const tsr_cpu_call *call) {
         }
     }
     const void *fill = tsr_call_in(call, 2);
-    tsr_remap_run(&remap, element_size(call), tsr_call_in(call, 0), fill ? fill : &(int64_t){0},
-                  tsr_call_out(call, 0));
+    tsr_remap_run(&remap, tsr_call_element_size(call), tsr_call_in(call, 0),
+                  fill ? fill : &(int64_t){0}, tsr_call_out(call, 0));
     tsr_remap_free(&remap);
     return TSR_OK;
 }

@@ -26,11 +26,7 @@ const tsr_shape *tsr_call_out_shape(const tsr_cpu_call *call, int i) {
 }
 
 size_t tsr_call_element_size(const tsr_cpu_call *call) {
-    return tsr_cpu_element_size(tsr_node_in(call->graph, call->node, 0)->dtype);
-}
-
-size_t tsr_cpu_element_size(tsr_dtype dtype) {
-    return tsr_dtype_is_float(dtype) ? sizeof(float) : sizeof(int64_t);
+    return tsr_held_size(tsr_node_in(call->graph, call->node, 0)->dtype);
 }
 
 int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value) {
@@ -135,10 +131,6 @@ tsr_status tsr_remap_create(tsr_remap *remap, const tsr_shape *shape) {
     return TSR_OK;
 }
 
-void tsr_remap_free(tsr_remap *remap) {
-    free(remap->offset[0]);
-}
-
 /* Copies what lies under the given axis, from input offset base (negative: outside), to out;
  * returns the end of what was written. */
 static char *remap_axis(const tsr_remap *remap, int axis, int64_t base, size_t size, const char *in,
@@ -155,7 +147,8 @@ static char *remap_axis(const tsr_remap *remap, int axis, int64_t base, size_t s
     return out;
 }
 
-void tsr_remap_run(const tsr_remap *remap, size_t element_size, const void *in, const void *fill,
-                   void *out) {
-    remap_axis(remap, 0, 0, element_size, in, fill, out);
+void tsr_remap_run(tsr_remap *remap, const tsr_cpu_call *call, const void *fill) {
+    remap_axis(remap, 0, 0, tsr_call_element_size(call), tsr_call_in(call, 0), fill,
+               tsr_call_out(call, 0));
+    free(remap->offset[0]);
 }

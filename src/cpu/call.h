@@ -10,10 +10,8 @@ const void *tsr_call_in(const tsr_cpu_call *call, int i);
 void *tsr_call_out(const tsr_cpu_call *call, int i);
 const tsr_shape *tsr_call_in_shape(const tsr_cpu_call *call, int i);
 const tsr_shape *tsr_call_out_shape(const tsr_cpu_call *call, int i);
-/* Bytes of an element of input 0 as the CPU holds it. */
+/* Bytes of an element of input 0. */
 size_t tsr_call_element_size(const tsr_cpu_call *call);
-
-size_t tsr_cpu_element_size(tsr_dtype dtype);
 
 /* value as the integer type or bool holds it: wrapped as two's complement does. */
 int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value);
@@ -53,11 +51,11 @@ typedef struct tsr_remap {
     int64_t *offset[TSR_MAX_RANK];
 } tsr_remap;
 
-/* Tables for a result of this shape, to be filled by the caller; end with tsr_remap_free(). */
+/* Tables for a result of this shape, to be filled by the caller; tsr_remap_run() frees them. */
 tsr_status tsr_remap_create(tsr_remap *remap, const tsr_shape *shape);
-void tsr_remap_free(tsr_remap *remap);
-void tsr_remap_run(const tsr_remap *remap, size_t element_size, const void *in, const void *fill,
-                   void *out);
+/* Copies from input 0 to output 0 and frees the tables. fill: one element; NULL if no offset is
+ * negative. */
+void tsr_remap_run(tsr_remap *remap, const tsr_cpu_call *call, const void *fill);
 /* Row-major strides in elements. */
 void tsr_cpu_strides(const tsr_shape *shape, int64_t stride[TSR_MAX_RANK]);
 

@@ -46,20 +46,15 @@ static tsr_status permute(const tsr_cpu_call *call, const tsr_shape *shape, cons
     for (int axis = 0; axis < out.rank; axis++)
         for (int64_t i = 0; i < out.dim[axis]; i++)
             remap.offset[axis][i] = i * stride[perm[axis]];
-    tsr_remap_run(&remap, tsr_call_element_size(call), tsr_call_in(call, 0), NULL,
-                  tsr_call_out(call, 0));
-    tsr_remap_free(&remap);
+    tsr_remap_run(&remap, call, NULL);
     return TSR_OK;
 }
 
 tsr_status tsr_cpu_transpose(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
-    int count;
-    const int64_t *given = tsr_attr_ints(call->node, "perm", &count);
-    int64_t reversed[TSR_MAX_RANK];
-    for (int i = 0; i < shape->rank; i++)
-        reversed[i] = shape->rank - 1 - i;
-    return permute(call, shape, given ? given : reversed);
+    int64_t perm[TSR_MAX_RANK];
+    tsr_node_perm(call->node, shape->rank, perm);
+    return permute(call, shape, perm);
 }
 
 tsr_status tsr_cpu_depth_to_space(const tsr_cpu_call *call) {
@@ -91,9 +86,7 @@ tsr_status tsr_cpu_slice(const tsr_cpu_call *call) {
     for (int axis = 0; axis < remap.rank; axis++)
         for (int64_t i = 0; i < remap.count[axis]; i++)
             remap.offset[axis][i] = (slice.start[axis] + i * slice.step[axis]) * stride[axis];
-    tsr_remap_run(&remap, tsr_call_element_size(call), tsr_call_in(call, 0), NULL,
-                  tsr_call_out(call, 0));
-    tsr_remap_free(&remap);
+    tsr_remap_run(&remap, call, NULL);
     return TSR_OK;
 }
 
@@ -127,8 +120,6 @@ tsr_status tsr_cpu_pad(const tsr_cpu_call *call) {
         }
     }
     const void *fill = tsr_call_in(call, 2);
-    tsr_remap_run(&remap, tsr_call_element_size(call), tsr_call_in(call, 0),
-                  fill ? fill : &(int64_t){0}, tsr_call_out(call, 0));
-    tsr_remap_free(&remap);
+    tsr_remap_run(&remap, call, fill ? fill : &(int64_t){0});
     return TSR_OK;
 }

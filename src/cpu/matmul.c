@@ -63,18 +63,13 @@ tsr_status tsr_cpu_gemm(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-/* The shape without its last two axes, or without its only one. */
-static tsr_shape batch_shape(const tsr_shape *shape) {
-    return tsr_shape_make(shape->rank > 2 ? shape->rank - 2 : 0, shape->dim);
-}
-
 /* Batches broadcast as numpy does; a vector is one row on the left and one column on the right. */
 tsr_status tsr_cpu_matmul(const tsr_cpu_call *call) {
     const tsr_shape *a_shape = tsr_call_in_shape(call, 0), *b_shape = tsr_call_in_shape(call, 1);
     int64_t height = a_shape->rank > 1 ? a_shape->dim[a_shape->rank - 2] : 1;
     int64_t width = b_shape->rank > 1 ? b_shape->dim[b_shape->rank - 1] : 1;
     int64_t depth = a_shape->dim[a_shape->rank - 1];
-    tsr_shape a_batch = batch_shape(a_shape), b_batch = batch_shape(b_shape), batch;
+    tsr_shape a_batch = tsr_batch_shape(a_shape), b_batch = tsr_batch_shape(b_shape), batch;
     TSR_TRY(tsr_broadcast(&a_batch, &b_batch, &batch));
     double *sums = tsr_cpu_scratch(width, sizeof *sums);
     if (!sums)

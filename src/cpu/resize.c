@@ -22,9 +22,7 @@ static tsr_status resize_nearest(const tsr_cpu_call *call, const tsr_resize *res
     int64_t fill_int = tsr_cpu_int_of_float(TSR_I64, resize->extrapolation_value);
     const void *fill = tsr_dtype_is_float(dtype) ? (const void *)&resize->extrapolation_value
                                                  : (const void *)&fill_int;
-    tsr_remap_run(&remap, tsr_cpu_element_size(dtype), tsr_call_in(call, 0), fill,
-                  tsr_call_out(call, 0));
-    tsr_remap_free(&remap);
+    tsr_remap_run(&remap, call, fill);
     return TSR_OK;
 }
 

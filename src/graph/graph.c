@@ -41,6 +41,10 @@ bool tsr_dtype_is_float(tsr_dtype dtype) {
     return dtype == TSR_F32 || dtype == TSR_F16 || dtype == TSR_F64;
 }
 
+size_t tsr_held_size(tsr_dtype dtype) {
+    return tsr_dtype_is_float(dtype) ? sizeof(float) : sizeof(int64_t);
+}
+
 int64_t tsr_shape_count(const tsr_shape *shape) {
     if (shape->rank < 0)
         return -1;

@@ -101,6 +101,8 @@ int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE 
 bool tsr_graph_is_output(const tsr_graph *graph, int value);
 
 bool tsr_dtype_is_float(tsr_dtype dtype);
+/* Bytes of an element as tsr_value.data holds it: a float or an int64_t. */
+size_t tsr_held_size(tsr_dtype dtype);
 /* "[1, 3, ?, 256]", in one of a few rotating per-thread buffers: for messages. */
 const char *tsr_shape_text(const tsr_shape *shape);
 bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b);

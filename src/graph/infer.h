@@ -21,8 +21,15 @@ tsr_status tsr_infer_node(tsr_graph *graph, tsr_node *node);
 /* Numpy's broadcasting of two shapes; TSR_SHAPE if they do not fit. */
 tsr_status tsr_broadcast(const tsr_shape *a, const tsr_shape *b, tsr_shape *out);
 
+/* Of Transpose: by output axis the input axis, those given or all reversed. The shape rule has
+ * checked that it is a permutation of rank axes. */
+void tsr_node_perm(const tsr_node *node, int rank, int64_t perm[TSR_MAX_RANK]);
+
 /* Of DepthToSpace: does the block come first in the channels (DCR), not last (CRD)? */
 bool tsr_depth_comes_first(const tsr_node *node);
+
+/* Of a tensor of matrices: the shape without their rows and columns. A vector has none. */
+tsr_shape tsr_batch_shape(const tsr_shape *shape);
 
 /* Sliding windows of Conv, ConvTranspose and the pools, spatial axes only (1-D models: entry 0 is a
  * window of 1 over a height of 1, entry 1 the given axis), auto_pad and output_shape resolved. */

@@ -176,18 +176,21 @@ tsr_status tsr_infer_gather(tsr_graph *graph, tsr_node *node) {
 
 /* ---- Transpose, DepthToSpace, SpaceToDepth ---- */
 
+void tsr_node_perm(const tsr_node *node, int rank, int64_t perm[TSR_MAX_RANK]) {
+    int count;
+    const int64_t *given = tsr_attr_ints(node, "perm", &count);
+    for (int i = 0; i < rank; i++)
+        perm[i] = given ? given[i] : rank - 1 - i;
+}
+
 tsr_status tsr_infer_transpose(tsr_graph *graph, tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, 0);
     int count, rank = x->shape.rank;
-    const int64_t *perm = tsr_attr_ints(node, "perm", &count);
-    int64_t reversed[TSR_MAX_RANK];
-    for (int i = 0; i < rank; i++)
-        reversed[i] = rank - 1 - i;
-    if (!perm) {
-        perm = reversed;
-        count = rank;
-    }
-    bool valid = count == rank, seen[TSR_MAX_RANK] = {false};
+    bool valid = !tsr_attr_ints(node, "perm", &count) || count == rank;
+    bool seen[TSR_MAX_RANK] = {false};
+    int64_t perm[TSR_MAX_RANK];
+    if (valid)
+        tsr_node_perm(node, rank, perm);
     tsr_shape shape = {.rank = rank};
     for (int i = 0; i < rank && valid; i++) {
         valid = perm[i] >= 0 && perm[i] < rank && !seen[perm[i]];

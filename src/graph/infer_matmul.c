@@ -31,8 +31,7 @@ tsr_status tsr_infer_gemm(tsr_graph *graph, tsr_node *node) {
     return tsr_set_output(graph, node, 0, a->dtype, &shape);
 }
 
-/* The axes in front of a matrix's rows and columns. */
-static tsr_shape batch_axes(const tsr_shape *shape) {
+tsr_shape tsr_batch_shape(const tsr_shape *shape) {
     return tsr_shape_make(shape->rank > 2 ? shape->rank - 2 : 0, shape->dim);
 }
 
@@ -45,7 +44,7 @@ tsr_status tsr_infer_matmul(tsr_graph *graph, tsr_node *node) {
     TSR_TRY(tsr_require_rank(left, 1, TSR_MAX_RANK));
     TSR_TRY(tsr_require_rank(right, 1, TSR_MAX_RANK));
     TSR_TRY(require_equal(a->dim[a->rank - 1], b->dim[b->rank == 1 ? 0 : b->rank - 2]));
-    tsr_shape a_batch = batch_axes(a), b_batch = batch_axes(b), shape;
+    tsr_shape a_batch = tsr_batch_shape(a), b_batch = tsr_batch_shape(b), shape;
     TSR_TRY(tsr_broadcast(&a_batch, &b_batch, &shape));
     if (a->rank > 1)
         shape.dim[shape.rank++] = a->dim[a->rank - 2];

@@ -47,7 +47,7 @@ tsr_status tsr_onnx_complete_attrs(tsr_graph *graph, tsr_node *node) {
     const tsr_custom_op *op = node->custom;
     tsr_attr *attrs = TSR_NEW(graph->arena, node->attr_count + op->attr_count, tsr_attr);
     if (!attrs)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return tsr_onnx_out_of_memory();
     if (node->attr_count)
         memcpy(attrs, node->attrs, (size_t)node->attr_count * sizeof *attrs);
     node->attrs = attrs;
@@ -87,7 +87,7 @@ static tsr_status copy_list(tsr_graph *graph, const void *source, size_t count, 
         return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" has %zu elements", attr->name, count);
     void *elements = tsr_arena_alloc(graph->arena, count, size);
     if (!elements)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return tsr_onnx_out_of_memory();
     if (count)
         memcpy(elements, source, count * size);
     attr->count = (int)count;
@@ -100,7 +100,7 @@ static tsr_status copy_string(tsr_graph *graph, const ProtobufCBinaryData *sourc
         return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" holds a NUL character", attr->name);
     attr->s =
         tsr_arena_strndup(graph->arena, source->len ? (const char *)source->data : "", source->len);
-    return attr->s ? TSR_OK : tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    return attr->s ? TSR_OK : tsr_onnx_out_of_memory();
 }
 
 /* attr->name is set; tensors are for Constant nodes only and are read by them. */
@@ -144,7 +144,7 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
         return tsr_fail(TSR_INVALID_MODEL, "%zu attributes are too many", proto->n_attribute);
     node->attrs = TSR_NEW(arena, proto->n_attribute, tsr_attr);
     if (!node->attrs)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return tsr_onnx_out_of_memory();
     for (size_t i = 0; i < proto->n_attribute; i++) {
         const Tsr__AttributeProto *source = proto->attribute[i];
         const char *name = source->name ? source->name : "";
@@ -157,7 +157,7 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
         tsr_attr *attr = &node->attrs[i];
         attr->name = tsr_arena_strndup(arena, name, strlen(name));
         if (!attr->name)
-            return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+            return tsr_onnx_out_of_memory();
         TSR_TRY(read_attr(reader->graph, source, attr));
         node->attr_count++;
     }
@@ -187,7 +187,7 @@ static tsr_status add_attr_constant(tsr_graph *graph, const char *name, tsr_attr
                        : integer                       ? (const void *)&attr->i
                                                        : (const void *)&attr->f;
     *value = tsr_graph_add_constant(graph, name, integer ? TSR_I64 : TSR_F32, &shape, data);
-    return *value == TSR_NONE ? tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory") : TSR_OK;
+    return *value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
 }
 
 tsr_status tsr_onnx_add_constant_node(tsr_reader *reader, const Tsr__NodeProto *proto,

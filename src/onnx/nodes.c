@@ -82,7 +82,7 @@ static tsr_status declare_output(tsr_reader *reader, const Tsr__NodeProto *proto
     if (is_constant(proto))
         return tsr_onnx_add_constant_node(reader, proto, name, &value);
     value = tsr_graph_add_value(reader->graph, name);
-    return value == TSR_NONE ? tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory") : TSR_OK;
+    return value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
 }
 
 static tsr_status declare_outputs(tsr_reader *reader, const Tsr__NodeProto *proto) {
@@ -106,7 +106,7 @@ static const char *node_name(tsr_arena *arena, const Tsr__NodeProto *proto, size
 static tsr_status find_values(tsr_graph *graph, char **names, size_t count, int **values) {
     *values = TSR_NEW(graph->arena, count, int);
     if (!*values)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return tsr_onnx_out_of_memory();
     for (size_t i = 0; i < count; i++) {
         (*values)[i] = *names[i] ? tsr_graph_find_value(graph, names[i]) : TSR_NONE;
         if (*names[i] && (*values)[i] == TSR_NONE)
@@ -188,7 +188,7 @@ tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto)
         tsr_node *node = &graph->nodes[graph->node_count++];
         node->name = node_name(graph->arena, proto->node[i], i);
         if (!node->name)
-            return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+            return tsr_onnx_out_of_memory();
         TSR_TRY(tsr_fail_context(read_node(reader, proto->node[i], node), "node \"%s\" (%s)",
                                  node->name, proto->node[i]->op_type));
     }

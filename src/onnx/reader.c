@@ -8,6 +8,10 @@
 /* Files before version 3 import no operator sets; the last is the newest that ONNX has defined. */
 enum { IR_VERSION_MIN = 3, IR_VERSION_MAX = 13 };
 
+tsr_status tsr_onnx_out_of_memory(void) {
+    return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+}
+
 /* ---- model ---- */
 
 static tsr_status read_opset(const Tsr__ModelProto *model, int *opset) {
@@ -58,7 +62,7 @@ static tsr_status read_dim(tsr_graph *graph, const Tsr__TensorShapeProto__Dimens
     if (dim->has_dim_value || !dim->dim_param || !*dim->dim_param)
         return TSR_OK;
     value->dim_name[axis] = tsr_arena_strndup(graph->arena, dim->dim_param, strlen(dim->dim_param));
-    return value->dim_name[axis] ? TSR_OK : tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    return value->dim_name[axis] ? TSR_OK : tsr_onnx_out_of_memory();
 }
 
 static tsr_status read_type(tsr_graph *graph, const Tsr__TypeProto *type, tsr_value *value) {
@@ -86,7 +90,7 @@ static tsr_status read_input(tsr_graph *graph, const Tsr__ValueInfoProto *info) 
         return tsr_fail(TSR_INVALID_MODEL, "it is declared twice");
     value = tsr_graph_add_value(graph, info->name);
     if (value == TSR_NONE)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return tsr_onnx_out_of_memory();
     graph->inputs[graph->input_count++] = value;
     return read_type(graph, info->type, &graph->values[value]);
 }

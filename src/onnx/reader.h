@@ -31,6 +31,9 @@ typedef struct tsr_reader {
     uint64_t external_budget;   /* bytes of external data that may still be read */
 } tsr_reader;
 
+/* "not enough memory" */
+tsr_status tsr_onnx_out_of_memory(void);
+
 /* slim.c: see there. False if the bytes are damaged or, exhausted set, when out of memory: the
  * limit bounds what is written. bytes is to be freed in any case. */
 typedef struct tsr_onnx_slimmed {

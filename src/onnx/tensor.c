@@ -170,12 +170,12 @@ static tsr_status convert_typed(const Tsr__TensorProto *tensor, tsr_dtype dtype,
 /* In pieces, so that a large file is not in memory twice. */
 static tsr_status convert_file(FILE *file, tsr_dtype dtype, size_t count, void *data) {
     unsigned char piece[64 * 1024];
-    size_t size = tsr_dtype_size(dtype), element = tsr_dtype_is_float(dtype) ? 4 : 8;
+    size_t size = tsr_dtype_size(dtype), held_size = tsr_held_size(dtype);
     for (size_t done = 0; done < count;) {
         size_t n = sizeof piece / size < count - done ? sizeof piece / size : count - done;
         if (fread(piece, size, n, file) != n)
             return tsr_fail(TSR_IO, "its external data cannot be read");
-        convert(dtype, piece, n, (char *)data + done * element);
+        convert(dtype, piece, n, (char *)data + done * held_size);
         done += n;
     }
     return TSR_OK;
@@ -212,8 +212,7 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
             return tsr_fail(TSR_OUT_OF_MEMORY, "%" PRId64 " elements do not fit", count);
         TSR_TRY(tsr_onnx_open_external(reader, tensor, (uint64_t)count * size, &file));
     }
-    void *elements = tsr_arena_alloc(reader->graph->arena, (size_t)count,
-                                     tsr_dtype_is_float(*dtype) ? sizeof(float) : sizeof(int64_t));
+    void *elements = tsr_arena_alloc(reader->graph->arena, (size_t)count, tsr_held_size(*dtype));
     tsr_status status = TSR_OK;
     if (!elements)
         status = tsr_fail(TSR_OUT_OF_MEMORY, "no memory for its %" PRId64 " elements", count);
@@ -236,5 +235,5 @@ tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tenso
     const void *data = NULL;
     TSR_TRY(tsr_fail_context(decode(reader, tensor, &dtype, &shape, &data), "tensor \"%s\"", name));
     *value = tsr_graph_add_constant(reader->graph, name, dtype, &shape, data);
-    return *value == TSR_NONE ? tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory") : TSR_OK;
+    return *value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
 }

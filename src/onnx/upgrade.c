@@ -63,15 +63,11 @@ tsr_status tsr_onnx_upgrade(tsr_graph *graph, tsr_node *node, const char *type) 
 
 /* ---- editing nodes ---- */
 
-static tsr_status out_of_memory(void) {
-    return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
-}
-
 static tsr_status set_input(tsr_graph *graph, tsr_node *node, int input, int value) {
     if (input >= node->input_count) {
         int *inputs = TSR_NEW(graph->arena, input + 1, int);
         if (!inputs)
-            return out_of_memory();
+            return tsr_onnx_out_of_memory();
         for (int i = 0; i <= input; i++)
             inputs[i] = i < node->input_count ? node->inputs[i] : TSR_NONE;
         node->inputs = inputs;
@@ -92,7 +88,7 @@ static void remove_attr(tsr_node *node, const char *name) {
 static tsr_status set_attr(tsr_graph *graph, tsr_node *node, tsr_attr attr) {
     tsr_attr *attrs = TSR_NEW(graph->arena, node->attr_count + 1, tsr_attr);
     if (!attrs)
-        return out_of_memory();
+        return tsr_onnx_out_of_memory();
     remove_attr(node, attr.name);
     if (node->attr_count)
         memcpy(attrs, node->attrs, (size_t)node->attr_count * sizeof *attrs);
@@ -106,7 +102,7 @@ static tsr_status add_constant(tsr_graph *graph, const tsr_node *node, const cha
                                int *value) {
     const char *name = tsr_arena_printf(graph->arena, "%s.%s", node->name, suffix);
     *value = name ? tsr_graph_add_constant(graph, name, dtype, shape, data) : TSR_NONE;
-    return *value == TSR_NONE ? out_of_memory() : TSR_OK;
+    return *value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
 }
 
 /* ---- rewrites ---- */
@@ -174,7 +170,7 @@ static tsr_status attr_to_input(tsr_graph *graph, tsr_node *node, const rewrite 
     if (attr->kind == TSR_ATTR_FLOAT) {
         float *scalar = TSR_NEW(graph->arena, 1, float);
         if (!scalar)
-            return out_of_memory();
+            return tsr_onnx_out_of_memory();
         *scalar = attr->f;
         data = scalar;
         shape.rank = 0;

@@ -16,15 +16,14 @@ static bool is_reshaping(const tsr_graph *graph, const tsr_node *node) {
 /* The axes that have more than one index keep their order. */
 static bool keeps_order(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
     (void)graph;
-    int count, last = -1;
-    const int64_t *perm = tsr_attr_ints(node, "perm", &count);
+    int64_t perm[TSR_MAX_RANK], last = -1;
+    tsr_node_perm(node, shape->rank, perm);
     for (int i = 0; i < shape->rank; i++) {
-        int axis = perm ? (int)perm[i] : shape->rank - 1 - i;
-        if (shape->dim[axis] == 1)
+        if (shape->dim[perm[i]] == 1)
             continue;
-        if (axis < last)
+        if (perm[i] < last)
             return false;
-        last = axis;
+        last = perm[i];
     }
     return true;
 }

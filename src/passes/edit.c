@@ -107,3 +107,19 @@ int tsr_add_shape(tsr_graph *graph, const char *base, const tsr_shape *shape) {
     memcpy(dims, shape->dim, sizeof shape->dim);
     return tsr_add_constant(graph, base, "shape", TSR_I64, &list, dims);
 }
+
+tsr_status tsr_make_node(tsr_graph *graph, const char *name, tsr_op op, const int *inputs,
+                         int input_count, int output, tsr_node *node) {
+    int *slots = TSR_NEW(graph->arena, input_count + 1, int);
+    if (!slots)
+        return tsr_out_of_memory(graph);
+    memcpy(slots, inputs, (size_t)input_count * sizeof *slots);
+    slots[input_count] = output;
+    *node = (tsr_node){.name = name,
+                       .op = op,
+                       .input_count = input_count,
+                       .output_count = 1,
+                       .inputs = slots,
+                       .outputs = slots + input_count};
+    return TSR_OK;
+}

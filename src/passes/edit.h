@@ -26,6 +26,10 @@ int tsr_add_value(tsr_graph *graph, const char *base, const char *suffix);
 int tsr_add_constant(tsr_graph *graph, const char *base, const char *suffix, tsr_dtype dtype,
                      const tsr_shape *shape, const void *data);
 
+/* A node of one output with arrays of its own; the name is borrowed. */
+tsr_status tsr_make_node(tsr_graph *graph, const char *name, tsr_op op, const int *inputs,
+                         int input_count, int output, tsr_node *node);
+
 /* The shape as a constant that Reshape takes. */
 int tsr_add_shape(tsr_graph *graph, const char *base, const tsr_shape *shape);
 

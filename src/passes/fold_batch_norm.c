@@ -139,23 +139,12 @@ static int add_channel_constant(tsr_graph *graph, const tsr_node *node, const ch
     return tsr_add_constant(graph, node->name, suffix, in->dtype, &shape, data);
 }
 
-static tsr_status make_binary(tsr_graph *graph, const char *base, tsr_op op, int left, int right,
-                              int out, tsr_node *node) {
-    int *slots = TSR_NEW(graph->arena, 3, int);
+static tsr_status make_binary(tsr_graph *graph, const tsr_node *norm, tsr_op op, int left,
+                              int right, int out, tsr_node *node) {
+    const int inputs[2] = {left, right};
     const char *name =
-        tsr_arena_printf(graph->arena, "%s.%s", base, op == TSR_OP_Mul ? "scale" : "shift");
-    if (!slots || !name)
-        return tsr_out_of_memory(graph);
-    slots[0] = left;
-    slots[1] = right;
-    slots[2] = out;
-    *node = (tsr_node){.name = name,
-                       .op = op,
-                       .input_count = 2,
-                       .output_count = 1,
-                       .inputs = slots,
-                       .outputs = slots + 2};
-    return TSR_OK;
+        tsr_arena_printf(graph->arena, "%s.%s", norm->name, op == TSR_OP_Mul ? "scale" : "shift");
+    return name ? tsr_make_node(graph, name, op, inputs, 2, out, node) : tsr_out_of_memory(graph);
 }
 
 /* pair: where Mul and Add go. */
@@ -169,8 +158,8 @@ static tsr_status split_up(tsr_graph *graph, const tsr_node *node, tsr_node pair
         return TSR_OUT_OF_MEMORY;
     graph->values[scaled].dtype = graph->values[node->outputs[0]].dtype;
     graph->values[scaled].shape = graph->values[node->outputs[0]].shape;
-    TSR_TRY(make_binary(graph, node->name, TSR_OP_Mul, node->inputs[0], scale, scaled, &pair[0]));
-    return make_binary(graph, node->name, TSR_OP_Add, scaled, shift, node->outputs[0], &pair[1]);
+    TSR_TRY(make_binary(graph, node, TSR_OP_Mul, node->inputs[0], scale, scaled, &pair[0]));
+    return make_binary(graph, node, TSR_OP_Add, scaled, shift, node->outputs[0], &pair[1]);
 }
 
 /* The nodes again, two for each remaining BatchNormalization. */

@@ -13,16 +13,14 @@ typedef struct folding {
     double budget;   /* bytes that results may still take */
 } folding;
 
-/* As src/cpu holds them: floats, or int64_t. */
+/* As tsr_value.data holds them. */
 static double bytes_of(const tsr_value *value) {
-    return (double)tsr_shape_count(&value->shape) *
-           (double)(tsr_dtype_is_float(value->dtype) ? sizeof(float) : sizeof(int64_t));
+    return (double)tsr_shape_count(&value->shape) * (double)tsr_held_size(value->dtype);
 }
 
 static void *new_elements(const tsr_graph *graph, const tsr_value *value) {
-    int64_t count = tsr_shape_count(&value->shape);
-    return tsr_dtype_is_float(value->dtype) ? (void *)TSR_NEW(graph->arena, count, float)
-                                            : (void *)TSR_NEW(graph->arena, count, int64_t);
+    size_t count = (size_t)tsr_shape_count(&value->shape);
+    return tsr_arena_alloc(graph->arena, count, tsr_held_size(value->dtype));
 }
 
 static bool is_empty(const tsr_graph *graph, const tsr_node *node) {

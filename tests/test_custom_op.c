@@ -262,7 +262,9 @@ static void bad_shapes(void **state) {
         tsr_status status;
         const char *words;
     } bad[] = {
-        {{.shape = fail_silently}, TSR_LIMIT, "its shape function says no more than LIMIT"},
+        {{.shape = fail_silently},
+         TSR_LIMIT,
+         "its shape function failed with LIMIT and no message"},
         {{.shape = of_rank, .user = &ranks[0]}, TSR_SHAPE, "a result of rank -1"},
         {{.shape = of_rank, .user = &ranks[1]}, TSR_SHAPE, "a result of rank 9"},
         {{.shape = negative_dim}, TSR_SHAPE, "dimension 0 of the result would be -1"},

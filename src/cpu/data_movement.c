@@ -1,4 +1,4 @@
-/* Slice, Pad, Gather, Transpose, DepthToSpace, SpaceToDepth: elements of any type are moved. */
+/* Slice, Pad, Gather, Transpose, DepthToSpace and SpaceToDepth, for elements of any type. */
 #include "cpu/call.h"
 
 #include "base/error.h"
@@ -12,8 +12,9 @@ tsr_status tsr_cpu_gather(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", 0), shape->rank, &axis));
-    int64_t outer = tsr_cpu_span(shape, 0, axis), limit = shape->dim[axis];
-    size_t block = (size_t)tsr_cpu_span(shape, axis + 1, shape->rank) * tsr_call_element_size(call);
+    int64_t outer = tsr_dim_product(shape, 0, axis), limit = shape->dim[axis];
+    size_t block =
+        (size_t)tsr_dim_product(shape, axis + 1, shape->rank) * tsr_call_element_size(call);
     const int64_t *indices = tsr_call_in(call, 1);
     int64_t count = tsr_shape_count(tsr_call_in_shape(call, 1));
     const char *in = tsr_call_in(call, 0);
@@ -34,7 +35,7 @@ tsr_status tsr_cpu_gather(const tsr_cpu_call *call) {
 
 /* ---- permutations: Transpose, DepthToSpace, SpaceToDepth ---- */
 
-/* The input, seen in the given shape, with axis perm[i] as axis i of the result. */
+/* Reshapes the input to the given shape and transposes it: axis perm[i] becomes axis i. */
 static tsr_status permute(const tsr_cpu_call *call, const tsr_shape *shape, const int64_t *perm) {
     int64_t stride[TSR_MAX_RANK];
     tsr_cpu_strides(shape, stride);
@@ -90,8 +91,8 @@ tsr_status tsr_cpu_slice(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-/* The element of a run of length elements that position i reads, which may lie before or behind it;
- * -1 for none. */
+/* The element that position i of a padded axis of `length` elements reads, i being negative
+ * before it and >= length after it; -1 for the fill. */
 static int64_t pad_source(const char *mode, int64_t i, int64_t length) {
     if (i >= 0 && i < length)
         return i;
@@ -99,10 +100,10 @@ static int64_t pad_source(const char *mode, int64_t i, int64_t length) {
         return -1;
     if (strcmp(mode, "edge") == 0)
         return i < 0 ? 0 : length - 1;
-    return i < 0 ? -i : 2 * (length - 1) - i; /* reflect: fewer than length elements are added */
+    return i < 0 ? -i : 2 * (length - 1) - i; /* reflect: at most length - 1 elements are added */
 }
 
-/* Negative pads cut first; the rest is padded. */
+/* Negative pads crop before positive pads are added. */
 tsr_status tsr_cpu_pad(const tsr_cpu_call *call) {
     int64_t begin[TSR_MAX_RANK], end[TSR_MAX_RANK], stride[TSR_MAX_RANK];
     TSR_TRY(tsr_node_pads(call->graph, call->node, begin, end));

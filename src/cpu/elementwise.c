@@ -151,7 +151,7 @@ static float prelu_float(float x, float slope) {
     return x < 0 ? slope * x : x;
 }
 
-/* Integers wrap around; false where there is no result. */
+/* Integers wrap around; false where the result is undefined. */
 static bool add_int(int64_t a, int64_t b, int64_t *out) {
     *out = (int64_t)((uint64_t)a + (uint64_t)b);
     return true;
@@ -170,7 +170,7 @@ static bool mul_int(int64_t a, int64_t b, int64_t *out) {
 static bool div_int(int64_t a, int64_t b, int64_t *out) {
     if (b == 0)
         return false;
-    *out = b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; /* INT64_MIN / -1 would trap */
+    *out = b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; /* INT64_MIN / -1 traps */
     return true;
 }
 
@@ -192,11 +192,11 @@ void tsr_cpu_apply_binary(tsr_op op, const float *a, const tsr_shape *a_shape, c
                           const tsr_shape *b_shape, float *out, const tsr_shape *shape) {
     binary_fn *fn = binary_table[op];
     int64_t count = tsr_shape_count(shape);
-    tsr_walk walk;
-    tsr_walk_start(&walk, shape, a_shape, b_shape);
+    tsr_broadcast_iterator it;
+    tsr_broadcast_begin(&it, shape, a_shape, b_shape);
     for (int64_t i = 0; i < count; i++) {
-        out[i] = fn(a[walk.offset[0]], b[walk.offset[1]]);
-        tsr_walk_next(&walk);
+        out[i] = fn(a[it.offset[0]], b[it.offset[1]]);
+        tsr_broadcast_next(&it);
     }
 }
 
@@ -206,13 +206,14 @@ static tsr_status apply_binary_int(const tsr_cpu_call *call) {
     int64_t *out = tsr_call_out(call, 0);
     const tsr_value *result = tsr_node_out(call->graph, call->node, 0);
     int64_t count = tsr_shape_count(&result->shape);
-    tsr_walk walk;
-    tsr_walk_start(&walk, &result->shape, tsr_call_in_shape(call, 0), tsr_call_in_shape(call, 1));
+    tsr_broadcast_iterator it;
+    tsr_broadcast_begin(&it, &result->shape, tsr_call_in_shape(call, 0),
+                        tsr_call_in_shape(call, 1));
     for (int64_t i = 0; i < count; i++) {
-        if (!fn(a[walk.offset[0]], b[walk.offset[1]], &out[i]))
+        if (!fn(a[it.offset[0]], b[it.offset[1]], &out[i]))
             return tsr_fail(TSR_INVALID_ARGUMENT, "integer division by zero");
         out[i] = tsr_cpu_wrap(result->dtype, out[i]);
-        tsr_walk_next(&walk);
+        tsr_broadcast_next(&it);
     }
     return TSR_OK;
 }

@@ -12,7 +12,7 @@ static tsr_cpu_fn *const op_table[TSR_OP_COUNT] = {
 
 size_t tsr_cpu_bytes(const tsr_value *value) {
     int64_t count = tsr_shape_count(&value->shape);
-    size_t size = tsr_held_size(value->dtype);
+    size_t size = tsr_stored_size(value->dtype);
     return count < 0 || (uint64_t)count > SIZE_MAX / size ? SIZE_MAX : (size_t)count * size;
 }
 

@@ -1,9 +1,9 @@
-/* Normalizations of [batch, channels, ...]: the axes after the channels are one run of elements. */
+/* Normalizations of [batch, channels, ...]: each image of each channel is a run of elements. */
 #include "cpu/call.h"
 
 #include <math.h>
 
-/* Of one run or, from inputs 3 and 4, of one channel. */
+/* Of one run, or of one channel (inputs 3 and 4 of BatchNormalization). */
 typedef struct moments {
     double mean, variance;
 } moments;
@@ -18,14 +18,14 @@ static moments measure(const float *x, int64_t count) {
     return (moments){mean, squares / (double)count};
 }
 
-/* Without given statistics each run has its own. */
+/* means, variances: by channel; NULL: each run has its own. */
 static tsr_status normalize(const tsr_cpu_call *call, const float *means, const float *variances) {
     const float *x = tsr_call_in(call, 0), *scale = tsr_call_in(call, 1);
     const float *shift = tsr_call_in(call, 2);
     float *y = tsr_call_out(call, 0);
     double epsilon = tsr_attr_float(call->node, "epsilon", 1e-5f);
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
-    int64_t runs = shape->dim[0] * shape->dim[1], length = tsr_cpu_span(shape, 2, shape->rank);
+    int64_t runs = shape->dim[0] * shape->dim[1], length = tsr_dim_product(shape, 2, shape->rank);
     for (int64_t run = 0; run < runs; run++, x += length, y += length) {
         int64_t c = run % shape->dim[1];
         moments m = means ? (moments){means[c], variances[c]} : measure(x, length);

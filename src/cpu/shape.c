@@ -1,4 +1,4 @@
-/* Operators that keep the elements and their order, and Shape. */
+/* Views, Dropout, Cast, and Shape. */
 #include "cpu/call.h"
 
 #include "base/half.h"
@@ -11,7 +11,7 @@ tsr_status tsr_cpu_view(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-/* As in inference: a copy, and a mask that keeps everything. */
+/* In inference: a copy, and a mask of ones. */
 tsr_status tsr_cpu_dropout(const tsr_cpu_call *call) {
     int64_t *mask = tsr_call_out(call, 1), count = tsr_shape_count(tsr_call_out_shape(call, 0));
     for (int64_t i = 0; mask && i < count; i++)

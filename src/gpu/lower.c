@@ -9,7 +9,7 @@ tsr_lower_fn *const tsr_gpu_lower[TSR_OP_COUNT] = {
 #define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = tsr_lower_unary,
 #define TSR_BINARY(Name, stem) [TSR_OP_##Name] = tsr_lower_binary,
 #define TSR_VIEW(Name, stem, ...) [TSR_OP_##Name] = tsr_lower_view,
-#define TSR_FOLDED(Name, stem, ...) /* none reaches a GPU */
+#define TSR_FOLDED(Name, stem, ...) /* removed by src/passes */
 #include "graph/ops.def"
 };
 

@@ -22,8 +22,7 @@ static tsr_custom_op with_defaults(tsr_custom_op op) {
     return op;
 }
 
-/* Is it a name behind "ATTR_" in both shading languages? GLSL keeps double underscores to itself.
- */
+/* Is "ATTR_" and this an identifier of GLSL and WGSL? GLSL reserves double underscores. */
 static bool is_identifier(const char *name) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     enum { FIRST = 52, LONGEST = 64 };
@@ -135,7 +134,7 @@ tsr_status tsr_custom_run(tsr_custom_fn fn, tsr_custom_call *call, const char *w
     tsr_fail(TSR_OK, "%s", "");
     tsr_status status = fn(call);
     if (status != TSR_OK && !*tsr_last_error())
-        tsr_fail(status, "its %s says no more than %s", what, tsr_status_name(status));
+        tsr_fail(status, "its %s failed with %s and no message", what, tsr_status_name(status));
     return status;
 }
 

@@ -41,7 +41,7 @@ bool tsr_dtype_is_float(tsr_dtype dtype) {
     return dtype == TSR_F32 || dtype == TSR_F16 || dtype == TSR_F64;
 }
 
-size_t tsr_held_size(tsr_dtype dtype) {
+size_t tsr_stored_size(tsr_dtype dtype) {
     return tsr_dtype_is_float(dtype) ? sizeof(float) : sizeof(int64_t);
 }
 
@@ -122,7 +122,7 @@ void tsr_graph_destroy(tsr_graph *graph) {
         tsr_arena_destroy(graph->arena);
 }
 
-/* A copy in the arena of count elements; *failed is set when out of memory. */
+/* A copy of count elements in the arena; sets *failed when out of memory. */
 static void *copy_array(tsr_arena *arena, const void *source, int count, size_t size,
                         bool *failed) {
     void *copy = tsr_arena_alloc(arena, (size_t)count, size);
@@ -169,7 +169,7 @@ tsr_graph *tsr_graph_clone(const tsr_graph *source) {
 
 /* ---- values by name: open addressing, a slot holds a value's index + 1 and 0 is free ---- */
 
-/* The slot that holds the name, or the free one where it belongs; needs a free slot. */
+/* The slot of the name, or the free slot to put it in. At least one slot has to be free. */
 static int *find_slot(const tsr_graph *graph, const char *name) {
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (const unsigned char *c = (const unsigned char *)name; *c; c++)
@@ -186,14 +186,14 @@ int tsr_graph_find_value(const tsr_graph *graph, const char *name) {
     return graph->name_slot_count ? *find_slot(graph, name) - 1 : TSR_NONE;
 }
 
-/* Of two values with one name the first is found. */
+/* If two values have the same name, the first is found. */
 static void index_value(tsr_graph *graph, int value) {
     int *slot = find_slot(graph, graph->values[value].name);
     if (!*slot)
         *slot = value + 1;
 }
 
-/* Room for one more value; at most half of the name slots are taken. */
+/* Makes room for one more value; at most half of the slots are used. */
 static bool reserve_value(tsr_graph *graph) {
     int count = graph->value_count;
     if (count == graph->value_capacity) {
@@ -251,7 +251,7 @@ bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value) {
     return data >= file && data - file < graph->map->size;
 }
 
-bool tsr_graph_take(tsr_graph *graph, int value) {
+bool tsr_graph_copy_to_arena(tsr_graph *graph, int value) {
     tsr_value *v = &graph->values[value];
     if (!tsr_graph_in_file(graph, v))
         return true;

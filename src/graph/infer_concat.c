@@ -42,7 +42,7 @@ static tsr_status check_split_sizes(const int64_t *sizes, int64_t count, int out
     return rest == 0 ? TSR_OK : tsr_fail(TSR_SHAPE, "the parts add up to less than %" PRId64, size);
 }
 
-/* The size of all parts but the last, which may be smaller where num_outputs is given. */
+/* The size of all parts but the last, which may be smaller if num_outputs is given. */
 static tsr_status equal_part(const tsr_node *node, int64_t size, int64_t *part) {
     int outputs = node->output_count;
     bool uneven = tsr_node_attr(node, "num_outputs") != NULL;

@@ -23,7 +23,7 @@ tsr_status tsr_infer_conv_transpose(tsr_graph *graph, tsr_node *node) {
 
 /* ---- multiply-adds ---- */
 
-/* Weights of each index of their first axis; -1 while a dimension is unknown. */
+/* Weights per index of their first axis; -1 while a dimension is unknown. */
 static int64_t filter_size(const tsr_value *weights) {
     int64_t count = tsr_shape_count(&weights->shape);
     return count > 0 && weights->shape.rank > 0 ? count / weights->shape.dim[0] : -1;

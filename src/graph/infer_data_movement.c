@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Axes of an optional input; without it the first count ones. */
+/* Axes from an optional input; without it the first `count` axes. */
 static tsr_status read_axes_input(const tsr_graph *graph, const tsr_node *node, int input,
                                   int64_t count, int axes[TSR_MAX_RANK]) {
     int rank = tsr_node_in(graph, node, 0)->shape.rank;
@@ -28,10 +28,10 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
-/* Numpy's rule: positions below zero count from the end, and all are clamped to the axis. */
+/* Numpy's rule: negative positions count from the end; all are clamped to the axis. */
 static void slice_axis(tsr_slice *slice, int axis, int64_t size, int64_t start, int64_t end,
                        int64_t step) {
-    step = clamp(step, -TSR_MAX_DIM, TSR_MAX_DIM); /* beyond any size: as good as the limit */
+    step = clamp(step, -TSR_MAX_DIM, TSR_MAX_DIM); /* longer steps select the same elements */
     start += start < 0 ? size : 0;
     end += end < 0 ? size : 0;
     if (step > 0) {
@@ -107,12 +107,13 @@ tsr_status tsr_node_pads(const tsr_graph *graph, const tsr_node *node, int64_t b
 enum { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP, PAD_MODES };
 static const char *const pad_modes[] = {"constant", "reflect", "edge", "wrap"};
 
-/* What an axis keeps after its negative pads has to hold what its positive ones copy. */
+/* What remains of an axis after negative pads has to be large enough for what positive pads
+ * copy. */
 static tsr_status check_pad(int mode, int axis, int64_t size, int64_t begin, int64_t end) {
     int64_t kept = size + (begin < 0 ? begin : 0) + (end < 0 ? end : 0);
     int64_t most = begin > end ? begin : end;
     if (kept < 0)
-        return tsr_fail(TSR_SHAPE, "more than all of axis %d is taken away", axis);
+        return tsr_fail(TSR_SHAPE, "the pads remove more than all of axis %d", axis);
     if (most > 0 && ((mode == PAD_EDGE && kept == 0) || (mode == PAD_REFLECT && most >= kept)))
         return tsr_fail(TSR_SHAPE,
                         "axis %d of size %" PRId64 " is too small to add %" PRId64 " by %s", axis,
@@ -152,7 +153,7 @@ static tsr_status check_indices(const tsr_value *indices, int64_t size) {
     return TSR_OK;
 }
 
-/* The gathered axis is replaced by the axes of the indices. */
+/* The axes of the indices replace the gathered axis. */
 tsr_status tsr_infer_gather(tsr_graph *graph, tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, 0), *indices = tsr_node_in(graph, node, 1);
     int axis;

@@ -7,7 +7,8 @@
 
 static tsr_status require_equal(int64_t columns, int64_t rows) {
     if (columns != rows)
-        return tsr_fail(TSR_SHAPE, "%" PRId64 " columns meet %" PRId64 " rows", columns, rows);
+        return tsr_fail(TSR_SHAPE, "%" PRId64 " columns do not match %" PRId64 " rows", columns,
+                        rows);
     return TSR_OK;
 }
 
@@ -35,8 +36,8 @@ tsr_shape tsr_batch_shape(const tsr_shape *shape) {
     return tsr_shape_make(shape->rank > 2 ? shape->rank - 2 : 0, shape->dim);
 }
 
-/* Numpy's matmul: a vector on the left is a row, on the right a column, and its added axis is
- * dropped. */
+/* As numpy's matmul: a vector on the left is a row, on the right a column, and the axis that
+ * this adds is removed from the result. */
 tsr_status tsr_infer_matmul(tsr_graph *graph, tsr_node *node) {
     const tsr_value *left = tsr_node_in(graph, node, 0), *right = tsr_node_in(graph, node, 1);
     const tsr_shape *a = &left->shape, *b = &right->shape;

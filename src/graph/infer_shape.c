@@ -1,4 +1,4 @@
-/* Shape rules of the operators that keep the elements and their order, and of Shape. */
+/* Shape rules of views, Dropout, Cast, and Shape. */
 #include "graph/rules.h"
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 
 /* ---- Reshape ---- */
 
-/* dims[i]: 0 keeps the input's dimension i unless allowzero, -1 takes what is left: *open is its
+/* dims[i]: 0 copies dimension i of the input unless allowzero, -1 is inferred: *open is its
  * axis. */
 static tsr_status read_target(const tsr_node *node, const tsr_shape *in, const int64_t *dims,
                               tsr_shape *shape, int *open) {
@@ -46,7 +46,7 @@ tsr_status tsr_infer_reshape(tsr_graph *graph, tsr_node *node) {
         shape.dim[open] = count / known;
         known = tsr_shape_count(&shape);
     } else if (open != TSR_NONE) {
-        shape.dim[open] = -1; /* nothing follows from an empty tensor */
+        shape.dim[open] = -1; /* cannot be inferred from an empty tensor */
         known = -1;
     }
     if (known != count)
@@ -109,7 +109,7 @@ tsr_status tsr_infer_unsqueeze(tsr_graph *graph, tsr_node *node) {
     for (int i = 0; i < count; i++)
         shape.dim[axes[i]] = 1;
     for (int i = 0, next = 0; i < shape.rank; i++)
-        if (shape.dim[i] == 0) /* not added */
+        if (shape.dim[i] == 0) /* an axis of the input */
             shape.dim[i] = x->shape.dim[next++];
     return tsr_set_output(graph, node, 0, x->dtype, &shape);
 }
@@ -120,7 +120,7 @@ tsr_status tsr_infer_identity(tsr_graph *graph, tsr_node *node) {
     return tsr_infer_same(graph, node);
 }
 
-/* Dropout drops something only in training mode and with a ratio that is not 0. */
+/* Elements are dropped only in training mode with a ratio above 0. */
 static tsr_status check_dropout_mode(const tsr_graph *graph, const tsr_node *node) {
     const tsr_value *ratio = tsr_node_in(graph, node, 1), *mode = tsr_node_in(graph, node, 2);
     TSR_TRY(tsr_require_scalar(ratio));

@@ -14,12 +14,12 @@ typedef enum tsr_op {
 
 /* What passes and shape rules ask of an operator. Bits. */
 typedef enum tsr_trait {
-    /* Element by element on one tensor, with numbers or a second tensor as operands: a node can
-     * apply it to its result before it stores that. */
+    /* Element by element on its first input: a node can apply it to its result before that is
+     * stored. */
     TSR_IS_POST_OP = 1 << 0,
-    /* Output 0 holds the elements of input 0 in their order, at most as another type. */
+    /* Output 0 has the elements of input 0 in their order; their type may differ. */
     TSR_IS_VIEW = 1 << 1,
-    /* The result follows from the shape of input 0, whatever its elements are. */
+    /* The result depends on the shape of input 0, not on its elements. */
     TSR_READS_SHAPE_ONLY = 1 << 2,
     /* The types of a unary operator. */
     TSR_TYPES_FLOATS = 0,

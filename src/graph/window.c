@@ -13,7 +13,8 @@ static bool is_pool(const tsr_node *node) {
     return node->op == TSR_OP_MaxPool || node->op == TSR_OP_AveragePool;
 }
 
-/* count integers, each from min to TSR_MAX_DIM, or found = false and nothing is set. */
+/* Reads `count` integers, each from min to TSR_MAX_DIM; if the attribute is absent, *found is
+ * false and nothing is set. */
 static tsr_status read_ints(const tsr_node *node, const char *name, int count, int64_t min,
                             int64_t *result, bool *found) {
     int given;
@@ -86,7 +87,8 @@ static int64_t extent(const tsr_window *window, int axis) {
     return (window->kernel[axis] - 1) * window->dilation[axis] + 1;
 }
 
-/* Windows and what they slide over are measured as dimensions are: kernels count in 32 bits. */
+/* Kernels compute positions in 32 bits, so windows and padded inputs are limited as dimensions
+ * are. */
 static tsr_status check_length(const char *what, int64_t length) {
     if (length > TSR_MAX_DIM)
         return tsr_fail(TSR_SHAPE, "%s of %" PRId64 " pixels is too large", what, length);
@@ -134,7 +136,7 @@ static tsr_status place_axis(tsr_window *window, int axis, int auto_pad) {
                         "a window of %" PRId64 " is larger than the padded input of %" PRId64,
                         extent(window, axis), before + window->pad_end[axis]);
     int64_t out = room / stride + 1;
-    if (ceil_mode && (out - 1) * stride >= before) /* it would start behind the input */
+    if (ceil_mode && (out - 1) * stride >= before) /* the last window would start after the input */
         out--;
     window->out[axis] = out;
     return TSR_OK;
@@ -148,7 +150,7 @@ static tsr_status place_window(const tsr_node *node, tsr_window *window, int aut
     return TSR_OK;
 }
 
-/* Ends with out = stride * (in - 1) + extent + output_padding - pad_begin - pad_end per axis. */
+/* Afterwards, per axis: out = stride * (in - 1) + extent + output_padding - pad_begin - pad_end. */
 static tsr_status place_transposed(const tsr_node *node, tsr_window *window, int auto_pad) {
     int rank = window->spatial_rank, first = 2 - rank;
     bool found, sized;
@@ -174,7 +176,7 @@ static tsr_status place_transposed(const tsr_node *node, tsr_window *window, int
             out = window->out[axis];
         }
         if (out < 1)
-            return tsr_fail(TSR_SHAPE, "padding takes away the whole result of %" PRId64, full);
+            return tsr_fail(TSR_SHAPE, "padding removes the whole result of %" PRId64, full);
         window->out[axis] = out;
     }
     return TSR_OK;

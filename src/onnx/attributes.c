@@ -64,8 +64,8 @@ tsr_status tsr_onnx_complete_attrs(tsr_graph *graph, tsr_node *node) {
 
 /* ---- reading ---- */
 
-/* The type that an attribute states; files of the first IR versions leave it to the field that is
- * set. */
+/* The type of an attribute; files of the first IR versions do not state it, so the field that is
+ * set tells. */
 static int attr_type(const Tsr__AttributeProto *proto) {
     if (proto->has_type && proto->type != TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED)
         return (int)proto->type;
@@ -103,7 +103,7 @@ static tsr_status copy_string(tsr_graph *graph, const ProtobufCBinaryData *sourc
     return attr->s ? TSR_OK : tsr_onnx_out_of_memory();
 }
 
-/* attr->name is set; tensors are for Constant nodes only and are read by them. */
+/* attr->name is set. Tensors are refused: only Constant has them, and it reads them itself. */
 static tsr_status read_attr(tsr_graph *graph, const Tsr__AttributeProto *proto, tsr_attr *attr) {
     const void *list = NULL;
     switch (attr_type(proto)) {

@@ -129,7 +129,7 @@ static tsr_status check_count(const char *what, int count, int min, int max) {
         return tsr_fail(TSR_INVALID_MODEL, "%d %s instead of %d", count, what, min);
     if (count < min)
         return tsr_fail(TSR_INVALID_MODEL, "%d %s; it needs at least %d", count, what, min);
-    return tsr_fail(TSR_INVALID_MODEL, "%d %s; it takes at most %d", count, what, max);
+    return tsr_fail(TSR_INVALID_MODEL, "%d %s; it has at most %d", count, what, max);
 }
 
 static tsr_status check_values(tsr_node *node) {
@@ -162,7 +162,7 @@ static tsr_status read_node(tsr_reader *reader, const Tsr__NodeProto *proto, tsr
     return node->custom ? tsr_onnx_complete_attrs(graph, node) : tsr_onnx_check_attrs(node);
 }
 
-/* Nodes, and the names they read and write, are counted with ints. */
+/* Nodes, inputs and outputs are counted with ints. */
 static tsr_status check_sizes(const Tsr__GraphProto *proto) {
     size_t total = proto->n_node;
     for (size_t i = 0; i < proto->n_node; i++)

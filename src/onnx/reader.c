@@ -5,7 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Files before version 3 import no operator sets; the last is the newest that ONNX has defined. */
+/* Files before version 3 import no operator sets; the maximum is the newest version that ONNX
+ * has defined. */
 enum { IR_VERSION_MIN = 3, IR_VERSION_MAX = 13 };
 
 tsr_status tsr_onnx_out_of_memory(void) {
@@ -163,8 +164,8 @@ static tsr_status read_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor
     return tsr_onnx_add_tensor(reader, tensor, tensor->name ? tensor->name : "", value);
 }
 
-/* Takes the outcome: the graph goes to the caller, or goes away with the failure's message named
- * after the file. */
+/* Ends a read: passes the graph to the caller or, after a failure, destroys it and puts the
+ * file's name before the message. */
 static tsr_status finish(tsr_reader *reader, ProtobufCMessage *message, tsr_status status,
                          tsr_graph **graph) {
     if (message)

@@ -50,7 +50,7 @@ void tsr_drop_node(tsr_graph *graph, tsr_node *node) {
     node->input_count = node->output_count = node->post_count = 0;
 }
 
-/* Every operator has an output. */
+/* Every operator has at least one output. */
 bool tsr_is_dropped(const tsr_node *node) {
     return node->output_count == 0;
 }
@@ -60,7 +60,7 @@ void tsr_set_producer(tsr_graph *graph, int node, int i, int value) {
     graph->values[value].producer = node;
 }
 
-void tsr_sweep(tsr_graph *graph) {
+void tsr_remove_dropped(tsr_graph *graph) {
     int kept = 0;
     for (int n = 0; n < graph->node_count; n++) {
         if (tsr_is_dropped(&graph->nodes[n]))

@@ -1,6 +1,7 @@
-/* Fuses element by element operators into the node that makes their data input: a post-op on its
- * result. The result must have no other reader and keep its shape; the fused node stands where the
- * last of its parts stood, so that the other operands of its posts are there already. */
+/* Fuses element by element operators into the node that produces their input (the host): as a
+ * post-op on its result. That result must have no other reader and the same shape. The fused
+ * node is at the place of the operator in the order of nodes, after the producers of the other
+ * operands. */
 #include "passes/edit.h"
 
 #include "base/error.h"
@@ -9,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Does the operator compute its result, and only one, so that there is a place for posts? */
+/* Can the node apply post-ops? Not if it is a view, which computes nothing, or has several
+ * outputs. */
 static bool can_host(const tsr_node *node) {
     if (tsr_op_has(node->op, TSR_IS_VIEW) || tsr_op_get_info(node->op)->max_outputs == TSR_VARIADIC)
         return false;
@@ -19,8 +21,8 @@ static bool can_host(const tsr_node *node) {
     return node->post_count < TSR_MAX_POSTS;
 }
 
-/* The node that can take the consumer as a post on what it reads as its input i; TSR_NONE if there
- * is none. */
+/* The node that produces input i of the consumer, if it can apply the consumer as a post-op;
+ * else TSR_NONE. */
 static int find_host(const tsr_graph *graph, const tsr_node *consumer, int i, const int *readers) {
     const tsr_value *in = tsr_node_in(graph, consumer, i);
     const tsr_value *out = tsr_node_out(graph, consumer, 0);
@@ -35,7 +37,7 @@ static bool sums_products(const tsr_graph *graph, int node) {
     return tsr_node_macs(graph, &graph->nodes[node]) > 0;
 }
 
-/* Of two hosts the one that sums products, then the later one. */
+/* Is host a better than b? A sum of products before others, then the later one. */
 static bool is_better_host(const tsr_graph *graph, int a, int b) {
     if (a == TSR_NONE || b == TSR_NONE)
         return a != TSR_NONE;
@@ -43,7 +45,7 @@ static bool is_better_host(const tsr_graph *graph, int a, int b) {
     return a_sums != b_sums ? a_sums : a > b;
 }
 
-/* A constant bound of Clip within the range of floats; false if it is known only at run time. */
+/* A constant bound of Clip, clamped to finite floats; false if it is known only at run time. */
 static bool read_bound(const tsr_graph *graph, const tsr_node *node, int input, float absent,
                        float *bound) {
     const tsr_value *value = tsr_node_in(graph, node, input);
@@ -54,7 +56,7 @@ static bool read_bound(const tsr_graph *graph, const tsr_node *node, int input, 
     return true;
 }
 
-/* The consumer as a post, and its host; host is TSR_NONE where it cannot be one. */
+/* The node as a post-op, and its host; *host is TSR_NONE if it cannot be one. */
 static tsr_post make_post(const tsr_graph *graph, const tsr_node *node, const int *readers,
                           int *host) {
     tsr_post post = {.op = node->op, .operand = TSR_NONE, .node_name = node->name};
@@ -78,7 +80,7 @@ static tsr_post make_post(const tsr_graph *graph, const tsr_node *node, const in
     return post;
 }
 
-/* Moves the host with one more post to the consumer's place. */
+/* Replaces the consumer by the host with one more post-op. */
 static tsr_status fuse(tsr_graph *graph, tsr_node *host, tsr_node *consumer, const tsr_post *post) {
     tsr_post *posts = TSR_NEW(graph->arena, host->post_count + 1, tsr_post);
     if (!posts)
@@ -106,6 +108,6 @@ tsr_status tsr_pass_fuse_posts(tsr_graph *graph) {
         if (host != TSR_NONE)
             TSR_TRY(fuse(graph, &graph->nodes[host], &graph->nodes[n], &post));
     }
-    tsr_sweep(graph);
+    tsr_remove_dropped(graph);
     return TSR_OK;
 }

@@ -1,5 +1,6 @@
-/* A Transpose of more than four axes, which no GPU tensor has, becomes Transposes of four with
- * Reshapes between them. PyTorch writes PixelShuffle and channel shuffles so. */
+/* A Transpose of more than four axes, the limit of GPU tensors, becomes Transposes of four axes
+ * with Reshapes between them. PyTorch exports PixelShuffle and channel shuffles as such
+ * Transposes. */
 #include "passes/edit.h"
 
 #include "base/error.h"
@@ -9,17 +10,17 @@
 
 enum { GPU_AXES = 4, MAX_NODES = 2 * TSR_MAX_RANK + 1 };
 
-/* Axes that stay side by side are one block; blocks are numbered in the order of the output. */
+/* Axes that stay adjacent are merged to a block; blocks are numbered in the order of the output. */
 typedef struct blocks {
     int count;
-    int at[TSR_MAX_RANK]; /* the blocks in their present order */
+    int at[TSR_MAX_RANK]; /* the current order of blocks */
     int64_t size[TSR_MAX_RANK];
 } blocks;
 
 static blocks find_blocks(const tsr_shape *shape, const int64_t *perm) {
     blocks b = {0};
     int place[TSR_MAX_RANK], first[TSR_MAX_RANK], count = 0, last = TSR_NONE;
-    for (int i = 0; i < shape->rank; i++) /* axes of one element are nowhere */
+    for (int i = 0; i < shape->rank; i++) /* axes of one element are ignored */
         place[i] = shape->dim[i] == 1 ? TSR_NONE : count++;
     for (int i = 0; i < shape->rank; i++) {
         int64_t axis = perm[i];
@@ -48,18 +49,18 @@ static int64_t product(const blocks *b, int begin, int end) {
     return size;
 }
 
-/* What replaces a node. */
+/* The nodes that replace a node. */
 typedef struct chain {
     tsr_graph *graph;
     const tsr_node *node;
     tsr_node *made;
-    int count, value; /* nodes; what the latest one writes */
+    int count, value; /* number of nodes; the value that the last one writes */
     tsr_status status;
 } chain;
 
-/* Appends a node that reads what the latest one writes and, of Reshape, a list of dimensions;
- * TSR_NONE: no list. output: the value to write, or TSR_NONE for a new one. NULL after a failure.
- */
+/* Appends a node that reads the value of the last one and, if it is a Reshape, a list of
+ * dimensions (else TSR_NONE). output: the value to write; TSR_NONE: a new one. NULL after a
+ * failure. */
 static tsr_node *append(chain *c, tsr_op op, int list, const tsr_shape *shape, int output) {
     const int inputs[2] = {c->value, list};
     if (output == TSR_NONE)
@@ -106,7 +107,7 @@ static void append_transpose(chain *c, const int64_t size[GPU_AXES], const int64
     node->attr_count = 1;
 }
 
-/* Few blocks are brought into order at once. */
+/* At most four blocks: one Transpose. */
 static void move_all(chain *c, blocks *b) {
     int64_t size[GPU_AXES] = {1, 1, 1, 1}, perm[GPU_AXES] = {0, 1, 2, 3};
     for (int i = 0; i < b->count; i++) {
@@ -116,8 +117,8 @@ static void move_all(chain *c, blocks *b) {
     append_transpose(c, size, perm);
 }
 
-/* Otherwise one run of blocks after the other goes to its place, in front of what still lies there.
- */
+/* More than four: moves one run of blocks after the other to its place, before those that are
+ * not yet sorted. */
 static void move_in_turn(chain *c, blocks *b) {
     static const int64_t perm[GPU_AXES] = {0, 2, 1, 3};
     for (int i = 0; i < b->count; i++) {
@@ -177,6 +178,6 @@ tsr_status tsr_pass_split_transpose(tsr_graph *graph) {
     }
     graph->nodes = nodes;
     graph->node_count = count;
-    tsr_sweep(graph);
+    tsr_remove_dropped(graph);
     return TSR_OK;
 }

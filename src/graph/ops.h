@@ -6,6 +6,9 @@
 
 enum { TSR_VARIADIC = 1 << 20 };
 
+/* A set of inputs, as bits. */
+#define TSR_INPUTS(first, last) ((2u << (last)) - (1u << (first)))
+
 typedef enum tsr_op {
 #define TSR_OP(Name, ...) TSR_OP_##Name,
 #include "graph/ops.def"

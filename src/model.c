@@ -13,14 +13,14 @@
 /* ---- loading --------------------------------------------------------------------------------- */
 
 /* A value is a parameter if an operator needs it when a session is made, directly or through nodes
- * that compute such a value from it. Of Shape's input only the shape counts, which a session knows
- * anyway. */
+ * that compute such a value from it. Not so where only
+ * the input's shape counts (Shape): a session knows that anyway. */
 static void mark_parameters(const tsr_graph *graph, bool *is_parameter) {
     for (int n = graph->node_count - 1; n >= 0; n--) {
         const tsr_node *node = &graph->nodes[n];
         unsigned mask = tsr_op_get_info(node->op)->parameters;
-        bool all = false;
-        for (int i = 0; i < node->output_count && node->op != TSR_OP_Shape; i++)
+        bool all = false, shape_only = tsr_op_has(node->op, TSR_READS_SHAPE_ONLY);
+        for (int i = 0; i < node->output_count && !shape_only; i++)
             all |= node->outputs[i] != TSR_NONE && is_parameter[node->outputs[i]];
         for (int i = 0; i < node->input_count; i++)
             if (node->inputs[i] != TSR_NONE && (all || (i < 32 && mask >> i & 1)))

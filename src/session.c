@@ -31,7 +31,7 @@ static tsr_status check_sizes(const tsr_graph *graph) {
 
 static tsr_status take_constants(tsr_graph *graph) {
     for (int v = 0; v < graph->value_count; v++)
-        if (!tsr_graph_take(graph, v))
+        if (!tsr_graph_copy_to_arena(graph, v))
             return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for tensor '%s'", graph->values[v].name);
     return TSR_OK;
 }

@@ -2,8 +2,7 @@
  *
  * - A tensor is TYPE[dims] or TYPE[dims]=element,... and "-" an absent input. TYPE is f float32,
  *   h float16, d float64, i int64, j int32, u uint8 or b bool.
- * - An attribute is name=1, name=1,2 (or 1,), name=0.5f, name=TEXT or name=(0): value 0 of the
- *   graph.
+ * - An attribute is name=1, name=1,2 (or 1,), name=0.5f or name=TEXT.
  */
 #ifndef TSR_TESTS_NODE_TEXT_H
 #define TSR_TESTS_NODE_TEXT_H
@@ -72,10 +71,7 @@ static void parse_attr(tsr_graph *graph, char *word, tsr_attr *attr) {
     *text++ = '\0';
     attr->name = word;
     size_t length = strlen(text);
-    if (text[0] == '(') {
-        attr->kind = TSR_ATTR_TENSOR;
-        attr->tensor = atoi(text + 1);
-    } else if (strspn(text, "0123456789-,.f") != length) {
+    if (strspn(text, "0123456789-,.f") != length) {
         attr->kind = TSR_ATTR_STRING;
         attr->s = text;
     } else if (text[length - 1] == 'f') {
@@ -110,8 +106,6 @@ static tsr_graph *make_node(const char *op, const char *inputs, const char *attr
         const char *name = tsr_arena_printf(arena, "in%d", node->input_count);
         node->inputs[node->input_count++] = parse_tensor(graph, word, name);
     }
-    if (node->op == TSR_OP_Constant)
-        node->input_count = 0;
     for (int i = 0; i < outputs; i++)
         node->outputs[i] = tsr_graph_add_value(graph, tsr_arena_printf(arena, "out%d", i));
     text = tsr_arena_strndup(arena, attrs, strlen(attrs));

@@ -188,6 +188,7 @@ static void bad_descriptions(void **state) {
         {{.name = "Relu", .compute = fn}, "'Relu': Tessera has ONNX's"},
         {{.name = "Conv", .domain = "ai.onnx", .compute = fn}, "'Conv': Tessera has ONNX's"},
         {{.name = "Custom", .compute = fn}, "'Custom'"},
+        {{.name = "Constant", .compute = fn}, "'Constant': Tessera has ONNX's"},
         {{.name = "A", .compute = fn, .min_inputs = 5}, "5 to 5 inputs"},
         {{.name = "A", .compute = fn, .min_inputs = -1}, "-1 to -1 inputs"},
         {{.name = "A", .compute = fn, .min_inputs = 2, .max_inputs = 1}, "2 to 1 inputs"},
@@ -261,7 +262,9 @@ static void bad_shapes(void **state) {
         tsr_status status;
         const char *words;
     } bad[] = {
-        {{.shape = fail_silently}, TSR_LIMIT, "its shape function says no more than LIMIT"},
+        {{.shape = fail_silently},
+         TSR_LIMIT,
+         "its shape function failed with LIMIT and no message"},
         {{.shape = of_rank, .user = &ranks[0]}, TSR_SHAPE, "a result of rank -1"},
         {{.shape = of_rank, .user = &ranks[1]}, TSR_SHAPE, "a result of rank 9"},
         {{.shape = negative_dim}, TSR_SHAPE, "dimension 0 of the result would be -1"},

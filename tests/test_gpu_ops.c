@@ -39,6 +39,7 @@ static void test_unary(void **state) {
         CASE(9, "PRelu x[2,5,3,9] s{2,5,3,9} -> y"),
         CASE(16, "PRelu x[2,5,3,9] s[5,1,1] -> y"),
         CASE(16, "PRelu x[2,5] s[2,5] -> y"),
+        CASE(16, "Exp z[2,5,4,9] -> s; PRelu x[2,5,4,9] s -> y"),
         CASE(13, "Add x[1,5,33,3] x -> y"),
         CASE(13, "Mul x[2,5,17,11] z[2,5,17,11] -> y"),
         CASE(6, "Add x[1,4,4,4] b{4} -> y broadcast=1 axis=1"),

@@ -180,16 +180,46 @@ static void test_op_table(void **state) {
     assert_string_equal(conv->stem, "conv");
     assert_int_equal(conv->parameters, 6);
     assert_int_equal(tsr_op_get_info(TSR_OP_Concat)->max_inputs, TSR_VARIADIC);
-    assert_true(tsr_op_get_info(TSR_OP_Relu)->unary);
-    assert_true(tsr_op_get_info(TSR_OP_Div)->binary);
+    assert_int_equal(tsr_op_find("Constant"), TSR_OP_COUNT);
+    assert_true(tsr_op_has(TSR_OP_Relu, TSR_TYPES_NUMBERS));
+    assert_false(tsr_op_has(TSR_OP_Exp, TSR_TYPES_NUMBERS));
+    assert_true(tsr_op_has(TSR_OP_Div, TSR_IS_POST_OP));
+    assert_false(tsr_op_has(TSR_OP_Conv, TSR_IS_POST_OP));
+}
+
+static void test_op_attributes(void **state) {
+    (void)state;
+    enum {
+        ATTR_LINES = 0
+#define TSR_ATTR(...) +1
+#include "graph/ops.def"
+    };
+    int count, total = 0;
+    const tsr_attr_info *attrs = tsr_op_attrs(TSR_OP_HardSigmoid, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(attrs[1].name, "beta");
+    assert_true(attrs[1].is_param && attrs[1].default_value == 0.5f && !attrs[1].required);
+    attrs = tsr_op_attrs(TSR_OP_Concat, &count);
+    assert_int_equal(count, 1);
+    assert_true(attrs[0].required && attrs[0].kind == TSR_ATTR_INT);
+    tsr_op_attrs(TSR_OP_Relu, &count);
+    assert_int_equal(count, 0);
+    for (int op = 0; op < TSR_OP_COUNT; op++) {
+        attrs = tsr_op_attrs((tsr_op)op, &count);
+        for (int i = 0; i < count; i++)
+            assert_int_equal(attrs[i].op, op);
+        total += count;
+    }
+    assert_int_equal(total, ATTR_LINES); /* those of one operator are together */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find_value),   cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_clone),        cmocka_unit_test(test_slots_and_attributes),
-        cmocka_unit_test(test_unary_params), cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_types),        cmocka_unit_test(test_op_table),
+        cmocka_unit_test(test_find_value),    cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_clone),         cmocka_unit_test(test_slots_and_attributes),
+        cmocka_unit_test(test_unary_params),  cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_types),         cmocka_unit_test(test_op_table),
+        cmocka_unit_test(test_op_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -384,6 +384,19 @@ static void test_residual_sum_fuses(void **state) {
     finish(p, 2);
 }
 
+/* PRelu on the node that makes its slope. */
+static void test_slope_fuses(void **state) {
+    (void)state;
+    begin(SHAPE(1, 2, 3, 3));
+    constant("w", SHAPE(2, 2, 1, 1), -0.5f, 0.3f);
+    node("Conv", "x,w", "slope");
+    node("PRelu", "x,slope", "y");
+    pair p = apply(tsr_pass_fuse_posts, "y");
+    expect_posts(p.after, "y", "Conv+PRelu");
+    assert_true(p.after->nodes[0].posts[0].swapped);
+    finish(p, 1);
+}
+
 static void test_later_convolution_hosts(void **state) {
     (void)state;
     begin(SHAPE(1, 2, 3, 3));
@@ -522,6 +535,7 @@ int main(void) {
         cmocka_unit_test(test_batch_norm_becomes_mul_and_add),
         cmocka_unit_test(test_chain_fuses),
         cmocka_unit_test(test_residual_sum_fuses),
+        cmocka_unit_test(test_slope_fuses),
         cmocka_unit_test(test_later_convolution_hosts),
         cmocka_unit_test(test_elementwise_nodes_host),
         cmocka_unit_test(test_shared_results_do_not_fuse),

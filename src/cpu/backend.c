@@ -1,5 +1,4 @@
-/* The runner of the reference backend: evaluates the nodes one after the other, straight from the
- * graph. */
+/* The runner of the reference backend: evaluates the nodes of the graph in order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +11,8 @@
 struct tsr_runner {
     const tsr_graph *graph;
     bool keep_tensors;
-    void **data;   /* by value: constants are the graph's, all else is owned */
-    int *last_use; /* by value: the node after which it can go; node_count: never */
+    void **data;   /* by value: constants belong to the graph, the rest to the runner */
+    int *last_use; /* by value: the last node that reads it; node_count: it stays */
     double *ms;    /* by node */
     uint64_t peak_bytes, weight_bytes;
 };
@@ -45,8 +44,8 @@ static void list_devices(tsr_device_fn fn, void *user) {
 
 /* ---- lifetimes ------------------------------------------------------------------------------- */
 
-/* Values that are read after a run stay; others end with their last reader, or at once if nothing
- * reads them. */
+/* Inputs and outputs of the graph stay allocated after a run; other values are freed after the
+ * last node that reads them, or at once if none does. */
 static void find_last_uses(tsr_runner *runner) {
     const tsr_graph *graph = runner->graph;
     for (int n = 0; n < graph->node_count; n++) {
@@ -65,7 +64,7 @@ static void find_last_uses(tsr_runner *runner) {
         runner->last_use[graph->outputs[i]] = graph->node_count;
 }
 
-/* The most bytes alive at one time; change: one more entry than nodes, zeroed. */
+/* The largest number of bytes allocated at one time. change: node_count + 1 zeros. */
 static uint64_t find_peak(const tsr_runner *runner, uint64_t *change) {
     const tsr_graph *graph = runner->graph;
     for (int v = 0; v < graph->value_count; v++) {
@@ -75,7 +74,7 @@ static uint64_t find_peak(const tsr_runner *runner, uint64_t *change) {
         change[value->producer == TSR_NONE ? 0 : value->producer] += tsr_cpu_bytes(value);
         if (runner->last_use[v] < graph->node_count)
             change[runner->last_use[v] + 1] -=
-                tsr_cpu_bytes(value); /* modulo 2^64: the sum is right */
+                tsr_cpu_bytes(value); /* wraps modulo 2^64: the sum is right */
     }
     uint64_t live = 0, peak = 0;
     for (int n = 0; n <= graph->node_count; n++) {
@@ -85,7 +84,7 @@ static uint64_t find_peak(const tsr_runner *runner, uint64_t *change) {
     return peak;
 }
 
-/* Bytes of the constants that nodes read, once each. */
+/* Bytes of the constants that nodes read, each counted once. */
 static uint64_t count_weights(const tsr_runner *runner) {
     uint64_t bytes = 0;
     for (int v = 0; v < runner->graph->value_count; v++)
@@ -106,7 +105,8 @@ static void runner_destroy(tsr_runner *runner) {
     free(runner);
 }
 
-/* Gives a value that is not constant its elements, unless it has them from the run before. */
+/* Allocates the elements of a value that is not constant, unless it has them from the run
+ * before. */
 static tsr_status allocate(tsr_runner *runner, int v) {
     const tsr_value *value = &runner->graph->values[v];
     if (runner->data[v])
@@ -142,7 +142,8 @@ static tsr_status allocate_tables(tsr_runner *runner) {
     return complete ? TSR_OK : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a runner");
 }
 
-/* A plan of more than the machine has would end the process in the middle of a run. */
+/* Without this check, a model that needs more memory than the machine has would end the process
+ * during a run. */
 static tsr_status check_memory(const tsr_runner *runner) {
     uint64_t needed = runner->peak_bytes + runner->weight_bytes, most = tsr_memory_bytes();
     if (needed > most)

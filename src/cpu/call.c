@@ -3,6 +3,7 @@
 #include "base/error.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +25,8 @@ const tsr_shape *tsr_call_out_shape(const tsr_cpu_call *call, int i) {
     return value ? &value->shape : NULL;
 }
 
-size_t tsr_cpu_element_size(tsr_dtype dtype) {
-    return tsr_dtype_is_float(dtype) ? sizeof(float) : sizeof(int64_t);
+size_t tsr_call_element_size(const tsr_cpu_call *call) {
+    return tsr_stored_size(tsr_node_in(call->graph, call->node, 0)->dtype);
 }
 
 int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value) {
@@ -43,7 +44,23 @@ int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value) {
     }
 }
 
-int64_t tsr_cpu_span(const tsr_shape *shape, int first, int last) {
+int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x) {
+    static const int64_t low[] = {
+        [TSR_I64] = INT64_MIN, [TSR_I32] = INT32_MIN, [TSR_I8] = INT8_MIN, [TSR_U8] = 0};
+    static const int64_t high[] = {
+        [TSR_I64] = INT64_MAX, [TSR_I32] = INT32_MAX, [TSR_I8] = INT8_MAX, [TSR_U8] = UINT8_MAX};
+    if (dtype == TSR_BOOL)
+        return x != 0;
+    if (isnan(x))
+        return 0;
+    if ((double)x <= (double)low[dtype])
+        return low[dtype];
+    if ((double)x >= (double)high[dtype])
+        return high[dtype];
+    return (int64_t)x;
+}
+
+int64_t tsr_dim_product(const tsr_shape *shape, int first, int last) {
     int64_t count = 1;
     for (int i = first; i < last; i++)
         count *= shape->dim[i];
@@ -70,28 +87,28 @@ void tsr_cpu_strides(const tsr_shape *shape, int64_t stride[TSR_MAX_RANK]) {
 
 /* ---- broadcasting ---- */
 
-void tsr_walk_start(tsr_walk *walk, const tsr_shape *shape, const tsr_shape *a,
-                    const tsr_shape *b) {
+void tsr_broadcast_begin(tsr_broadcast_iterator *it, const tsr_shape *shape, const tsr_shape *a,
+                         const tsr_shape *b) {
     const tsr_shape *operand[2] = {a, b};
-    *walk = (tsr_walk){.rank = shape->rank};
-    memcpy(walk->dim, shape->dim, sizeof walk->dim);
+    *it = (tsr_broadcast_iterator){.rank = shape->rank};
+    memcpy(it->dim, shape->dim, sizeof it->dim);
     for (int k = 0; k < 2; k++) {
         int64_t stride[TSR_MAX_RANK];
         tsr_cpu_strides(operand[k], stride);
         int lead = shape->rank - operand[k]->rank; /* axes that the operand lacks */
         for (int i = 0; i < operand[k]->rank; i++)
-            walk->stride[k][lead + i] = operand[k]->dim[i] == 1 ? 0 : stride[i];
+            it->stride[k][lead + i] = operand[k]->dim[i] == 1 ? 0 : stride[i];
     }
 }
 
-bool tsr_walk_next(tsr_walk *walk) {
-    for (int i = walk->rank - 1; i >= 0; i--) {
-        bool carry = ++walk->index[i] == walk->dim[i];
+bool tsr_broadcast_next(tsr_broadcast_iterator *it) {
+    for (int i = it->rank - 1; i >= 0; i--) {
+        bool carry = ++it->index[i] == it->dim[i];
         for (int k = 0; k < 2; k++)
-            walk->offset[k] += walk->stride[k][i] * (carry ? 1 - walk->dim[i] : 1);
+            it->offset[k] += it->stride[k][i] * (carry ? 1 - it->dim[i] : 1);
         if (!carry)
             return true;
-        walk->index[i] = 0;
+        it->index[i] = 0;
     }
     return false;
 }
@@ -114,12 +131,8 @@ tsr_status tsr_remap_create(tsr_remap *remap, const tsr_shape *shape) {
     return TSR_OK;
 }
 
-void tsr_remap_free(tsr_remap *remap) {
-    free(remap->offset[0]);
-}
-
-/* Copies what lies under the given axis, from input offset base (negative: outside), to out;
- * returns the end of what was written. */
+/* Copies the elements of one index of the axes before `axis`: base is their input offset,
+ * negative for the fill. Returns the end of what was written. */
 static char *remap_axis(const tsr_remap *remap, int axis, int64_t base, size_t size, const char *in,
                         const void *fill, char *out) {
     if (axis == remap->rank) {
@@ -134,7 +147,8 @@ static char *remap_axis(const tsr_remap *remap, int axis, int64_t base, size_t s
     return out;
 }
 
-void tsr_remap_run(const tsr_remap *remap, size_t element_size, const void *in, const void *fill,
-                   void *out) {
-    remap_axis(remap, 0, 0, element_size, in, fill, out);
+void tsr_remap_run(tsr_remap *remap, const tsr_cpu_call *call, const void *fill) {
+    remap_axis(remap, 0, 0, tsr_call_element_size(call), tsr_call_in(call, 0), fill,
+               tsr_call_out(call, 0));
+    free(remap->offset[0]);
 }

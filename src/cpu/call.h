@@ -10,41 +10,38 @@ const void *tsr_call_in(const tsr_cpu_call *call, int i);
 void *tsr_call_out(const tsr_cpu_call *call, int i);
 const tsr_shape *tsr_call_in_shape(const tsr_cpu_call *call, int i);
 const tsr_shape *tsr_call_out_shape(const tsr_cpu_call *call, int i);
+/* Bytes of an element of input 0. */
+size_t tsr_call_element_size(const tsr_cpu_call *call);
 
-size_t tsr_cpu_element_size(tsr_dtype dtype);
-
-/* value as the integer type or bool holds it: wrapped as two's complement does. */
+/* The value converted to the integer type or bool: integers wrap around. */
 int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value);
 
-/* Rounds toward zero; NaN gives 0, and what is too large or small the nearest number of the type.
- */
+/* Rounds toward zero and saturates; NaN gives 0. */
 int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x);
 
-/* Product of dimensions first..last-1. */
-int64_t tsr_cpu_span(const tsr_shape *shape, int first, int last);
+/* Product of the dimensions first to last - 1. */
+int64_t tsr_dim_product(const tsr_shape *shape, int first, int last);
 
 /* count * size bytes from malloc, at least one; NULL with a message when out of memory. */
 void *tsr_cpu_scratch(int64_t count, size_t size);
 
-/* The loops of every unary and every binary operator. */
-tsr_cpu_fn tsr_cpu_unary, tsr_cpu_binary;
-
-/* The same on given elements, for posts; out may be an operand of its own shape. */
+/* For post-ops: a unary operator or Clip (param: low, high) and an operator of two inputs. out
+ * may be an input of the same shape. */
 void tsr_cpu_apply_unary(tsr_op op, const float param[2], const float *x, int64_t count,
                          float *out);
-void tsr_cpu_apply_clip(float low, float high, const float *x, int64_t count, float *out);
 void tsr_cpu_apply_binary(tsr_op op, const float *a, const tsr_shape *a_shape, const float *b,
                           const tsr_shape *b_shape, float *out, const tsr_shape *shape);
 
-/* Walks a non-empty shape in row-major order; offset[k] is where operand k, broadcast to it,
- * stands. */
-typedef struct tsr_walk {
+/* Iterates over a non-empty shape in row-major order; offset[k] is the offset of the element of
+ * operand k, broadcast to that shape. */
+typedef struct tsr_broadcast_iterator {
     int rank;
     int64_t dim[TSR_MAX_RANK], index[TSR_MAX_RANK], stride[2][TSR_MAX_RANK], offset[2];
-} tsr_walk;
+} tsr_broadcast_iterator;
 
-void tsr_walk_start(tsr_walk *walk, const tsr_shape *shape, const tsr_shape *a, const tsr_shape *b);
-bool tsr_walk_next(tsr_walk *walk); /* false after the last index */
+void tsr_broadcast_begin(tsr_broadcast_iterator *it, const tsr_shape *shape, const tsr_shape *a,
+                         const tsr_shape *b);
+bool tsr_broadcast_next(tsr_broadcast_iterator *it); /* false after the last index */
 
 /* A result whose element [i0, i1, ...] is input element offset[0][i0] + offset[1][i1] + ..., or the
  * fill where one of those offsets is negative. */
@@ -54,11 +51,12 @@ typedef struct tsr_remap {
     int64_t *offset[TSR_MAX_RANK];
 } tsr_remap;
 
-/* Tables for a result of this shape, to be filled by the caller; end with tsr_remap_free(). */
+/* Allocates tables for a result of this shape, for the caller to fill; tsr_remap_run() frees
+ * them. */
 tsr_status tsr_remap_create(tsr_remap *remap, const tsr_shape *shape);
-void tsr_remap_free(tsr_remap *remap);
-void tsr_remap_run(const tsr_remap *remap, size_t element_size, const void *in, const void *fill,
-                   void *out);
+/* Copies from input 0 to output 0 and frees the tables. fill: one element; NULL if no offset is
+ * negative. */
+void tsr_remap_run(tsr_remap *remap, const tsr_cpu_call *call, const void *fill);
 /* Row-major strides in elements. */
 void tsr_cpu_strides(const tsr_shape *shape, int64_t stride[TSR_MAX_RANK]);
 

@@ -1,5 +1,6 @@
-/* Conv and ConvTranspose, 1-D and 2-D. Both join the elements of a dense grid with those of a
- * strided one: element i of the dense grid meets i * stride + tap * dilation - pad of the other. */
+/* Conv and ConvTranspose, 1-D and 2-D. Both relate a dense grid (Conv: the output,
+ * ConvTranspose: the input) to a strided one (the other): for each kernel tap, element i of the
+ * dense grid belongs to element i * stride + tap * dilation - pad of the strided one. */
 #include "cpu/call.h"
 
 #include "base/error.h"
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 
 typedef struct axis_range {
-    int64_t first, end; /* dense indices whose partner exists */
-    int64_t offset;     /* partner of index 0 */
+    int64_t first, end; /* dense indices whose strided element is inside the tensor */
+    int64_t offset;     /* strided index of dense index 0 */
 } axis_range;
 
 static axis_range tap_range(const tsr_window *window, int axis, int64_t tap, int64_t dense,
@@ -20,7 +21,7 @@ static axis_range tap_range(const tsr_window *window, int axis, int64_t tap, int
     return (axis_range){first, end < dense ? end : dense, offset};
 }
 
-/* Planes and filters of one call. */
+/* One call: sizes in elements, tensors. */
 typedef struct conv {
     tsr_window window;
     int64_t batch, in_channels, out_channels;
@@ -44,7 +45,7 @@ static tsr_status conv_begin(conv *c, const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-/* Adds one input channel's share to the sums of one output channel. */
+/* Adds the products of one input channel to the sums of one output channel. */
 typedef void add_channel_fn(const tsr_window *window, const float *x, const float *w, double *sums);
 
 static void conv_add_channel(const tsr_window *window, const float *x, const float *w,
@@ -81,8 +82,8 @@ static void conv_transpose_add_channel(const tsr_window *window, const float *x,
     }
 }
 
-/* Every output channel of every image; w_in and w_out: floats of the weights from one input or
- * output channel of a group to the next. */
+/* All output channels of all images. w_in, w_out, w_group: strides of the weights, in elements,
+ * of an input channel, an output channel and a group. */
 static tsr_status conv_run(const conv *c, add_channel_fn *add_channel, int64_t w_in, int64_t w_out,
                            int64_t w_group) {
     int64_t group_in = c->in_channels / c->window.group;

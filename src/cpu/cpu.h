@@ -1,12 +1,13 @@
-/* The reference backend: plain loops, double accumulators, one function per operator. Everything
- * else is tested against it, so it stays the shortest form that can be read beside ONNX's text. */
+/* The reference backend: plain loops, double accumulators, one function per operator. All other
+ * backends are tested against it, so it is written to be compared with ONNX's text, not to be
+ * fast. */
 #ifndef TSR_CPU_CPU_H
 #define TSR_CPU_CPU_H
 
 #include "graph/infer.h"
 
 /* One evaluation of a node. data[v]: the elements of value v, float or int64_t; outputs are
- * allocated. */
+ * allocated, but not set. */
 typedef struct tsr_cpu_call {
     const tsr_graph *graph;
     const tsr_node *node;
@@ -15,17 +16,18 @@ typedef struct tsr_cpu_call {
 
 typedef tsr_status tsr_cpu_fn(const tsr_cpu_call *call);
 
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters) tsr_cpu_fn tsr_cpu_##stem;
-#define TSR_UNARY(Name, stem) float tsr_cpu_##stem(float x, const float param[2]);
+#define TSR_OP(Name, stem, ...) tsr_cpu_fn tsr_cpu_##stem;
+#define TSR_UNARY(Name, stem, types)
 #define TSR_BINARY(Name, stem)
+#define TSR_VIEW(Name, stem, ...)
 #include "graph/ops.def"
-/* Of binary operators: two functions, <stem>_float and <stem>_int, in binary.c. */
+tsr_cpu_fn tsr_cpu_unary, tsr_cpu_binary, tsr_cpu_view;
 
-/* Evaluates any node, with its posts; shapes are known and checked. Matches tsr_eval_fn of
+/* Evaluates a node and its post-ops; shapes are known and checked. A tsr_eval_fn of
  * src/passes/passes.h. */
 tsr_status tsr_cpu_eval(const tsr_graph *graph, const tsr_node *node, void **data);
 
-/* Bytes of a value's elements as the CPU holds them. */
+/* Bytes of a value's elements as the CPU stores them; SIZE_MAX if that overflows. */
 size_t tsr_cpu_bytes(const tsr_value *value);
 
 #endif

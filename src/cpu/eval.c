@@ -3,16 +3,16 @@
 #include "base/error.h"
 
 static tsr_cpu_fn *const op_table[TSR_OP_COUNT] = {
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
-    [TSR_OP_##Name] = tsr_cpu_##stem,
-#define TSR_UNARY(Name, stem) [TSR_OP_##Name] = tsr_cpu_unary,
+#define TSR_OP(Name, stem, ...) [TSR_OP_##Name] = tsr_cpu_##stem,
+#define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = tsr_cpu_unary,
 #define TSR_BINARY(Name, stem) [TSR_OP_##Name] = tsr_cpu_binary,
+#define TSR_VIEW(Name, stem, ...) [TSR_OP_##Name] = tsr_cpu_view,
 #include "graph/ops.def"
 };
 
 size_t tsr_cpu_bytes(const tsr_value *value) {
     int64_t count = tsr_shape_count(&value->shape);
-    size_t size = tsr_cpu_element_size(value->dtype);
+    size_t size = tsr_stored_size(value->dtype);
     return count < 0 || (uint64_t)count > SIZE_MAX / size ? SIZE_MAX : (size_t)count * size;
 }
 
@@ -29,9 +29,7 @@ static bool has_work(const tsr_graph *graph, const tsr_node *node) {
 static void apply_post(const tsr_cpu_call *call, const tsr_post *post) {
     float *x = tsr_call_out(call, 0);
     const tsr_shape *shape = tsr_call_out_shape(call, 0);
-    if (post->op == TSR_OP_Clip) {
-        tsr_cpu_apply_clip(post->param[0], post->param[1], x, tsr_shape_count(shape), x);
-    } else if (tsr_op_get_info(post->op)->unary) {
+    if (post->operand == TSR_NONE) {
         tsr_cpu_apply_unary(post->op, post->param, x, tsr_shape_count(shape), x);
     } else {
         const float *other = call->data[post->operand];

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* A matrix in memory: floats from one row, and from one column, to the next. */
+/* A matrix: `row` and `column` are its strides, in elements. */
 typedef struct matrix {
     const float *data;
     int64_t row, column;
@@ -35,9 +35,9 @@ static matrix gemm_addend(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 2);
     if (!shape)
         return (matrix){NULL, 0, 0};
-    tsr_walk walk;
-    tsr_walk_start(&walk, tsr_call_out_shape(call, 0), shape, shape);
-    return (matrix){tsr_call_in(call, 2), walk.stride[0][0], walk.stride[0][1]};
+    tsr_broadcast_iterator it;
+    tsr_broadcast_begin(&it, tsr_call_out_shape(call, 0), shape, shape);
+    return (matrix){tsr_call_in(call, 2), it.stride[0][0], it.stride[0][1]};
 }
 
 tsr_status tsr_cpu_gemm(const tsr_cpu_call *call) {
@@ -63,35 +63,30 @@ tsr_status tsr_cpu_gemm(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-/* The shape without its last two axes, or without its only one. */
-static tsr_shape batch_shape(const tsr_shape *shape) {
-    return tsr_shape_make(shape->rank > 2 ? shape->rank - 2 : 0, shape->dim);
-}
-
-/* Batches broadcast as numpy does; a vector is one row on the left and one column on the right. */
+/* Batches broadcast as in numpy; a vector is one row on the left and one column on the right. */
 tsr_status tsr_cpu_matmul(const tsr_cpu_call *call) {
     const tsr_shape *a_shape = tsr_call_in_shape(call, 0), *b_shape = tsr_call_in_shape(call, 1);
     int64_t height = a_shape->rank > 1 ? a_shape->dim[a_shape->rank - 2] : 1;
     int64_t width = b_shape->rank > 1 ? b_shape->dim[b_shape->rank - 1] : 1;
     int64_t depth = a_shape->dim[a_shape->rank - 1];
-    tsr_shape a_batch = batch_shape(a_shape), b_batch = batch_shape(b_shape), batch;
+    tsr_shape a_batch = tsr_batch_shape(a_shape), b_batch = tsr_batch_shape(b_shape), batch;
     TSR_TRY(tsr_broadcast(&a_batch, &b_batch, &batch));
     double *sums = tsr_cpu_scratch(width, sizeof *sums);
     if (!sums)
         return TSR_OUT_OF_MEMORY;
     const float *a_data = tsr_call_in(call, 0), *b_data = tsr_call_in(call, 1);
     float *out = tsr_call_out(call, 0);
-    tsr_walk walk;
-    tsr_walk_start(&walk, &batch, &a_batch, &b_batch);
+    tsr_broadcast_iterator it;
+    tsr_broadcast_begin(&it, &batch, &a_batch, &b_batch);
     do {
-        matrix a = {a_data + walk.offset[0] * height * depth, depth, 1};
-        matrix b = {b_data + walk.offset[1] * depth * width, width, 1};
+        matrix a = {a_data + it.offset[0] * height * depth, depth, 1};
+        matrix b = {b_data + it.offset[1] * depth * width, width, 1};
         for (int64_t i = 0; i < height; i++) {
             multiply_row(a, i, b, depth, width, sums);
             for (int64_t j = 0; j < width; j++)
                 *out++ = (float)sums[j];
         }
-    } while (tsr_walk_next(&walk));
+    } while (tsr_broadcast_next(&it));
     free(sums);
     return TSR_OK;
 }

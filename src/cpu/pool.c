@@ -5,19 +5,20 @@
 #include <float.h>
 #include <math.h>
 
-/* The image plane under one window. */
+/* One window on an image plane. */
 typedef struct plane {
     const tsr_window *window;
     const float *x;
-    int64_t origin[2]; /* of the window, negative in the padding */
+    int64_t origin[2]; /* of the window, (y, x); negative in the padding */
 } plane;
 
-/* Taps of an axis: from first to before end. */
+/* Kernel taps of an axis: first to end - 1. */
 typedef struct taps {
     int64_t first, end;
 } taps;
 
-/* Those that lie at from .. to - 1: a window may be far larger than the image. */
+/* The taps at positions from to to - 1. Not a loop over all taps: a window may be far larger
+ * than the image. */
 static taps taps_within(const plane *p, int axis, int64_t from, int64_t to) {
     int64_t origin = p->origin[axis], step = p->window->dilation[axis];
     int64_t first = origin >= from ? 0 : (from - origin - 1) / step + 1;
@@ -34,7 +35,8 @@ static int64_t tap_at(const plane *p, int axis, int64_t tap) {
     return p->origin[axis] + tap * p->window->dilation[axis];
 }
 
-/* The largest element's value and position (y, x); a NaN is largest, the last of several. */
+/* The largest element and its position (y, x). NaN is larger than any number; of several NaN the
+ * last one counts. */
 static float max_under(const plane *p, int64_t position[2]) {
     taps rows = taps_on_image(p, 0), columns = taps_on_image(p, 1);
     float best = -FLT_MAX; /* of no elements */
@@ -55,8 +57,8 @@ static float max_under(const plane *p, int64_t position[2]) {
     return best;
 }
 
-/* How many taps of an axis count. A window rounded up by ceil_mode may reach beyond the padding:
- * such taps never do. */
+/* The number of taps of an axis that an average divides by. With ceil_mode a window may extend
+ * beyond the padding: taps there never count. */
 static int64_t counted_taps(const plane *p, int axis) {
     const tsr_window *w = p->window;
     taps counted = w->count_include_pad
@@ -79,7 +81,7 @@ static void place(plane *p, int64_t oy, int64_t ox) {
     p->origin[1] = ox * p->window->stride[1] - p->window->pad_begin[1];
 }
 
-/* Indices count through the whole input; storage_order 1 numbers each plane by columns. */
+/* Indices are offsets in the whole input; with storage_order 1 each plane is column-major. */
 tsr_status tsr_cpu_max_pool(const tsr_cpu_call *call) {
     tsr_window w;
     TSR_TRY(tsr_node_window(call->graph, call->node, &w));
@@ -122,7 +124,7 @@ tsr_status tsr_cpu_average_pool(const tsr_cpu_call *call) {
 
 tsr_status tsr_cpu_global_average_pool(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
-    int64_t planes = shape->dim[0] * shape->dim[1], size = tsr_cpu_span(shape, 2, shape->rank);
+    int64_t planes = shape->dim[0] * shape->dim[1], size = tsr_dim_product(shape, 2, shape->rank);
     const float *x = tsr_call_in(call, 0);
     float *y = tsr_call_out(call, 0);
     for (int64_t i = 0; i < planes; i++) {

@@ -22,9 +22,7 @@ static tsr_status resize_nearest(const tsr_cpu_call *call, const tsr_resize *res
     int64_t fill_int = tsr_cpu_int_of_float(TSR_I64, resize->extrapolation_value);
     const void *fill = tsr_dtype_is_float(dtype) ? (const void *)&resize->extrapolation_value
                                                  : (const void *)&fill_int;
-    tsr_remap_run(&remap, tsr_cpu_element_size(dtype), tsr_call_in(call, 0), fill,
-                  tsr_call_out(call, 0));
-    tsr_remap_free(&remap);
+    tsr_remap_run(&remap, call, fill);
     return TSR_OK;
 }
 
@@ -45,7 +43,7 @@ static void resize_axis(const tsr_resize *resize, int axis, int64_t outer, int64
     }
 }
 
-/* Does the axis keep its elements as they are? */
+/* Does the axis keep its elements? */
 static bool is_untouched(const tsr_resize *resize, int axis, int64_t in) {
     bool same = in == resize->out[axis];
     for (int64_t i = 0; same && i < in; i++)
@@ -53,8 +51,7 @@ static bool is_untouched(const tsr_resize *resize, int axis, int64_t in) {
     return same;
 }
 
-/* tf_crop_and_resize: what lies outside the input along any axis becomes the extrapolation value.
- */
+/* tf_crop_and_resize: positions outside the input along any axis become the extrapolation value. */
 static tsr_status extrapolate(const tsr_cpu_call *call, const tsr_resize *resize) {
     const tsr_shape *in = tsr_call_in_shape(call, 0), *out = tsr_call_out_shape(call, 0);
     int64_t stride[TSR_MAX_RANK];
@@ -91,8 +88,8 @@ static tsr_status resize_smoothly(const tsr_cpu_call *call, const tsr_resize *re
             return TSR_OUT_OF_MEMORY;
         }
         memset(y, 0, (size_t)count * sizeof *y);
-        resize_axis(resize, axis, tsr_cpu_span(&shape, 0, axis), in,
-                    tsr_cpu_span(&shape, axis + 1, shape.rank), x, y);
+        resize_axis(resize, axis, tsr_dim_product(&shape, 0, axis), in,
+                    tsr_dim_product(&shape, axis + 1, shape.rank), x, y);
         free(x);
         x = y;
     }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* count elements that lie step apart */
+/* count elements with a stride of step. */
 static void softmax(const float *x, int64_t count, int64_t step, float *out) {
     double largest = -INFINITY, sum = 0;
     for (int64_t i = 0; i < count; i++)
@@ -15,15 +15,15 @@ static void softmax(const float *x, int64_t count, int64_t step, float *out) {
         out[i * step] = (float)(exp(x[i * step] - largest) / sum);
 }
 
-/* Over one axis, or with coerce_2d (opset 12 and below) over all axes from it on. */
+/* Over one axis, or with coerce_2d (opset 12 and below) over all axes from `axis` on. */
 tsr_status tsr_cpu_softmax(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
     bool coerce = tsr_attr_int(call->node, "coerce_2d", 0) != 0;
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", -1), shape->rank, &axis));
-    int behind = coerce ? shape->rank : axis + 1;
-    int64_t outer = tsr_cpu_span(shape, 0, axis), count = tsr_cpu_span(shape, axis, behind);
-    int64_t inner = tsr_cpu_span(shape, behind, shape->rank);
+    int end = coerce ? shape->rank : axis + 1;
+    int64_t outer = tsr_dim_product(shape, 0, axis), count = tsr_dim_product(shape, axis, end);
+    int64_t inner = tsr_dim_product(shape, end, shape->rank);
     const float *x = tsr_call_in(call, 0);
     float *y = tsr_call_out(call, 0);
     for (int64_t o = 0; o < outer; o++)

@@ -22,8 +22,7 @@ static tsr_custom_op with_defaults(tsr_custom_op op) {
     return op;
 }
 
-/* Is it a name behind "ATTR_" in both shading languages? GLSL keeps double underscores to itself.
- */
+/* Is "ATTR_" and this an identifier of GLSL and WGSL? GLSL reserves double underscores. */
 static bool is_identifier(const char *name) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     enum { FIRST = 52, LONGEST = 64 };
@@ -58,7 +57,8 @@ static tsr_status check_op(const tsr_custom_op *given) {
                         op.max_inputs, TSR_MAX_CUSTOM_INPUTS);
     if ((op.glsl && !*op.glsl) || (op.wgsl && !*op.wgsl))
         return tsr_fail(TSR_INVALID_ARGUMENT, "its body is empty");
-    if (!*op.domain && tsr_op_find(op.name) != TSR_OP_COUNT)
+    bool is_known = tsr_op_find(op.name) != TSR_OP_COUNT || strcmp(op.name, "Constant") == 0;
+    if (!*op.domain && is_known)
         return tsr_fail(TSR_INVALID_ARGUMENT, "Tessera has ONNX's operator of this name");
     return check_attrs(&op);
 }
@@ -134,7 +134,7 @@ tsr_status tsr_custom_run(tsr_custom_fn fn, tsr_custom_call *call, const char *w
     tsr_fail(TSR_OK, "%s", "");
     tsr_status status = fn(call);
     if (status != TSR_OK && !*tsr_last_error())
-        tsr_fail(status, "its %s says no more than %s", what, tsr_status_name(status));
+        tsr_fail(status, "its %s failed with %s and no message", what, tsr_status_name(status));
     return status;
 }
 

@@ -41,6 +41,10 @@ bool tsr_dtype_is_float(tsr_dtype dtype) {
     return dtype == TSR_F32 || dtype == TSR_F16 || dtype == TSR_F64;
 }
 
+size_t tsr_stored_size(tsr_dtype dtype) {
+    return tsr_dtype_is_float(dtype) ? sizeof(float) : sizeof(int64_t);
+}
+
 int64_t tsr_shape_count(const tsr_shape *shape) {
     if (shape->rank < 0)
         return -1;
@@ -96,27 +100,6 @@ tsr_shape tsr_shape_make(int rank, const int64_t *dims) {
     return shape;
 }
 
-/* ---- the operator table ---- */
-
-static const tsr_op_info op_table[TSR_OP_COUNT] = {
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
-    {#Name, #stem, min_in, max_in, min_out, max_out, parameters, false, false},
-#define TSR_UNARY(Name, stem) {#Name, #stem, 1, 1, 1, 1, 0, true, false},
-#define TSR_BINARY(Name, stem) {#Name, #stem, 2, 2, 1, 1, 0, false, true},
-#include "graph/ops.def"
-};
-
-const tsr_op_info *tsr_op_get_info(tsr_op op) {
-    return &op_table[op];
-}
-
-tsr_op tsr_op_find(const char *name) {
-    for (int op = 0; op < TSR_OP_COUNT; op++)
-        if (strcmp(op_table[op].name, name) == 0)
-            return (tsr_op)op;
-    return TSR_OP_COUNT;
-}
-
 /* ---- graphs ---- */
 
 tsr_graph *tsr_graph_create(const char *file) {
@@ -139,7 +122,7 @@ void tsr_graph_destroy(tsr_graph *graph) {
         tsr_arena_destroy(graph->arena);
 }
 
-/* A copy in the arena of count elements; *failed is set when out of memory. */
+/* A copy of count elements in the arena; sets *failed when out of memory. */
 static void *copy_array(tsr_arena *arena, const void *source, int count, size_t size,
                         bool *failed) {
     void *copy = tsr_arena_alloc(arena, (size_t)count, size);
@@ -186,7 +169,7 @@ tsr_graph *tsr_graph_clone(const tsr_graph *source) {
 
 /* ---- values by name: open addressing, a slot holds a value's index + 1 and 0 is free ---- */
 
-/* The slot that holds the name, or the free one where it belongs; needs a free slot. */
+/* The slot of the name, or the free slot to put it in. At least one slot has to be free. */
 static int *find_slot(const tsr_graph *graph, const char *name) {
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (const unsigned char *c = (const unsigned char *)name; *c; c++)
@@ -203,14 +186,14 @@ int tsr_graph_find_value(const tsr_graph *graph, const char *name) {
     return graph->name_slot_count ? *find_slot(graph, name) - 1 : TSR_NONE;
 }
 
-/* Of two values with one name the first is found. */
+/* If two values have the same name, the first is found. */
 static void index_value(tsr_graph *graph, int value) {
     int *slot = find_slot(graph, graph->values[value].name);
     if (!*slot)
         *slot = value + 1;
 }
 
-/* Room for one more value; at most half of the name slots are taken. */
+/* Makes room for one more value; at most half of the slots are used. */
 static bool reserve_value(tsr_graph *graph) {
     int count = graph->value_count;
     if (count == graph->value_capacity) {
@@ -268,7 +251,7 @@ bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value) {
     return data >= file && data - file < graph->map->size;
 }
 
-bool tsr_graph_take(tsr_graph *graph, int value) {
+bool tsr_graph_copy_to_arena(tsr_graph *graph, int value) {
     tsr_value *v = &graph->values[value];
     if (!tsr_graph_in_file(graph, v))
         return true;
@@ -321,21 +304,21 @@ static const tsr_attr *attr_of_kind(const tsr_node *node, const char *name, tsr_
     return attr && attr->kind == kind ? attr : NULL;
 }
 
-int64_t tsr_attr_int(const tsr_node *node, const char *name, int64_t otherwise) {
+int64_t tsr_attr_int(const tsr_node *node, const char *name, int64_t default_value) {
     const tsr_attr *attr = attr_of_kind(node, name, TSR_ATTR_INT);
-    return attr ? attr->i : otherwise;
+    return attr ? attr->i : default_value;
 }
 
-float tsr_attr_float(const tsr_node *node, const char *name, float otherwise) {
+float tsr_attr_float(const tsr_node *node, const char *name, float default_value) {
     const tsr_attr *attr = tsr_node_attr(node, name);
     return attr && attr->kind == TSR_ATTR_FLOAT ? attr->f
            : attr && attr->kind == TSR_ATTR_INT ? (float)attr->i
-                                                : otherwise;
+                                                : default_value;
 }
 
-const char *tsr_attr_string(const tsr_node *node, const char *name, const char *otherwise) {
+const char *tsr_attr_string(const tsr_node *node, const char *name, const char *default_value) {
     const tsr_attr *attr = attr_of_kind(node, name, TSR_ATTR_STRING);
-    return attr ? attr->s : otherwise;
+    return attr ? attr->s : default_value;
 }
 
 const int64_t *tsr_attr_ints(const tsr_node *node, const char *name, int *count) {
@@ -351,93 +334,10 @@ const float *tsr_attr_floats(const tsr_node *node, const char *name, int *count)
 }
 
 void tsr_unary_params(const tsr_node *node, float param[2]) {
+    int count, next = 0;
+    const tsr_attr_info *attrs = tsr_op_attrs(node->op, &count);
     param[0] = param[1] = 0;
-    switch (node->op) {
-    case TSR_OP_LeakyRelu:
-        param[0] = tsr_attr_float(node, "alpha", 0.01f);
-        break;
-    case TSR_OP_HardSigmoid:
-        param[0] = tsr_attr_float(node, "alpha", 0.2f);
-        param[1] = tsr_attr_float(node, "beta", 0.5f);
-        break;
-    case TSR_OP_Elu:
-        param[0] = tsr_attr_float(node, "alpha", 1.0f);
-        break;
-    default:
-        break;
-    }
-}
-
-/* ---- multiply-adds ---- */
-
-static int64_t saturating_product(int64_t a, int64_t b) {
-    return a > 0 && b > INT64_MAX / a ? INT64_MAX : a * b;
-}
-
-/* Elements of a, times those of b for each index of b's given axis; 0 while a shape is unknown. */
-static int64_t product_per_axis(const tsr_value *a, const tsr_value *b, int axis) {
-    int64_t a_count = tsr_shape_count(&a->shape), b_count = tsr_shape_count(&b->shape);
-    if (a_count <= 0 || b_count <= 0 || axis < 0 || axis >= b->shape.rank)
-        return 0;
-    return saturating_product(a_count, b_count / b->shape.dim[axis]);
-}
-
-/* Elements of the output, times the summed axis of the left matrix. */
-static int64_t matrix_macs(const tsr_value *left, int summed_axis, const tsr_value *out) {
-    int64_t count = tsr_shape_count(&out->shape);
-    if (tsr_shape_count(&left->shape) <= 0 || count <= 0 || summed_axis < 0)
-        return 0;
-    return saturating_product(count, left->shape.dim[summed_axis]);
-}
-
-int64_t tsr_node_macs(const tsr_graph *graph, const tsr_node *node) {
-    const tsr_value *x = tsr_node_in(graph, node, 0), *w = tsr_node_in(graph, node, 1);
-    const tsr_value *y = tsr_node_out(graph, node, 0);
-    if (!x || !w || !y)
-        return 0;
-    switch (node->op) {
-    case TSR_OP_Conv: /* weights [Cout, Cin/group, ...]: each output sums one filter */
-        return product_per_axis(y, w, 0);
-    case TSR_OP_ConvTranspose: /* weights [Cin, Cout/group, ...]: each input meets one filter */
-        return product_per_axis(x, w, 0);
-    case TSR_OP_Gemm:
-        if (x->shape.rank != 2)
-            return 0;
-        return matrix_macs(x, tsr_attr_int(node, "transA", 0) ? 0 : 1, y);
-    case TSR_OP_MatMul:
-        return matrix_macs(x, x->shape.rank - 1, y);
-    default:
-        return 0;
-    }
-}
-
-/* ---- floats moved ---- */
-
-static int operand_at(const tsr_node *node, int i) {
-    return i < node->input_count ? node->inputs[i] : node->posts[i - node->input_count].operand;
-}
-
-static bool is_new_operand(const tsr_node *node, int i) {
-    for (int before = 0; before < i; before++)
-        if (operand_at(node, before) == operand_at(node, i))
-            return false;
-    return true;
-}
-
-static void add_floats(const tsr_graph *graph, int value, int64_t *sum) {
-    if (value == TSR_NONE || !tsr_dtype_is_float(graph->values[value].dtype))
-        return;
-    int64_t count = tsr_shape_count(&graph->values[value].shape);
-    if (count > 0)
-        *sum = *sum > INT64_MAX - count ? INT64_MAX : *sum + count;
-}
-
-int64_t tsr_node_floats(const tsr_graph *graph, const tsr_node *node) {
-    int64_t sum = 0;
-    for (int i = 0; i < node->input_count + node->post_count; i++)
-        if (is_new_operand(node, i))
-            add_floats(graph, operand_at(node, i), &sum);
-    for (int i = 0; i < node->output_count; i++)
-        add_floats(graph, node->outputs[i], &sum);
-    return sum;
+    for (int i = 0; i < count && next < 2; i++)
+        if (attrs[i].is_param)
+            param[next++] = tsr_attr_float(node, attrs[i].name, attrs[i].default_value);
 }

@@ -1,40 +1,14 @@
-/* The graph: values (tensors, constant or computed) and nodes in topological order. Everything
- * lives in the graph's arena; indices, not pointers, join nodes to values, so that a graph is
- * cloned by copying. */
+/* The graph: values (tensors, constant or computed) and nodes in topological order. All of it is
+ * in one arena. Nodes refer to values by index, not by pointer, so that copying arrays clones a
+ * graph. */
 #ifndef TSR_GRAPH_GRAPH_H
 #define TSR_GRAPH_GRAPH_H
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "tessera.h"
+#include "graph/ops.h"
 
-enum { TSR_VARIADIC = 1 << 20, TSR_NONE = -1 };
-
-typedef enum tsr_op {
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters) TSR_OP_##Name,
-#include "graph/ops.def"
-    TSR_OP_COUNT
-} tsr_op;
-
-typedef struct tsr_op_info {
-    const char *name, *stem;
-    int min_inputs, max_inputs, min_outputs, max_outputs;
-    unsigned parameters; /* bit i: input i has to be constant on a GPU */
-    bool unary, binary;
-} tsr_op_info;
-
-const tsr_op_info *tsr_op_get_info(tsr_op op);
-/* TSR_OP_COUNT if there is no such operator. */
-tsr_op tsr_op_find(const char *name);
-
-typedef enum tsr_attr_kind {
-    TSR_ATTR_INT,
-    TSR_ATTR_FLOAT,
-    TSR_ATTR_STRING,
-    TSR_ATTR_INTS,
-    TSR_ATTR_FLOATS,
-    TSR_ATTR_TENSOR, /* as the value of a Constant node */
-} tsr_attr_kind;
+enum { TSR_NONE = -1 };
 
 typedef struct tsr_attr {
     const char *name;
@@ -45,44 +19,44 @@ typedef struct tsr_attr {
     int count;
     const int64_t *ints;
     const float *floats;
-    int tensor; /* index of a constant value in the graph */
 } tsr_attr;
 
-/* A float of a constant that lies in the model's file, at whatever address. */
+/* A float of a constant that is stored in the model's file, possibly unaligned. */
 #if defined(__GNUC__)
 typedef float tsr_loose_float __attribute__((aligned(1)));
 #else
 typedef float tsr_loose_float;
 #endif
 
-/* dtype is what the model says; data of every floating type is held as float, of every integer type
- * and bool as int64_t. Large floats of two axes or more may lie in the model's file. */
+/* dtype is the type in the model; data of every floating type is stored as float, of every
+ * integer type and bool as int64_t. Large floats of at least two axes may be stored in the
+ * model's file. */
 typedef struct tsr_value {
     const char *name;
     tsr_dtype dtype;
     tsr_shape shape;
     const char *dim_name[TSR_MAX_RANK];
     const void *data; /* a constant's elements; NULL: known only at run time */
-    /* Of a convolution's weights in the file: what those of each output channel are to be
-     * multiplied by; NULL: nothing. */
+    /* By output channel: a factor of the weights of a convolution that are stored in the file;
+     * NULL: 1. */
     const double *scale;
     int producer; /* node index; TSR_NONE for inputs and constants */
 } tsr_value;
 
-/* A post-op: applied to a node's result before it is stored, in order. Made by src/passes/fuse.c.
- */
+/* A post-op: an element by element operator that is applied to a node's result before it is
+ * stored. src/passes/fuse.c makes them. */
 typedef struct tsr_post {
-    tsr_op op;      /* a unary operator, Clip, a binary operator or PRelu */
+    tsr_op op;      /* has the trait TSR_IS_POST_OP */
     float param[2]; /* of a unary operator: see tsr_unary_params(); of Clip: low, high */
-    int operand;    /* value index of the other side of a binary operator; TSR_NONE for unary */
-    bool swapped;   /* binary: operand op result, instead of result op operand */
+    int operand;    /* value index of the other input of two; TSR_NONE for an operator of one */
+    bool swapped;   /* operand op result, instead of result op operand */
     const char *node_name;
 } tsr_post;
 
 enum { TSR_MAX_POSTS = 32 };
 
 typedef struct tsr_node {
-    const char *name; /* never NULL; made up from op and index where the file has none */
+    const char *name; /* never NULL; generated if the file has none */
     tsr_op op;
     int input_count, output_count, attr_count, post_count;
     int *inputs, *outputs; /* value indices, TSR_NONE where an optional one is absent */
@@ -94,14 +68,14 @@ typedef struct tsr_node {
 typedef struct tsr_graph {
     tsr_arena *arena;
     const char *file;   /* for messages */
-    const tsr_map *map; /* of the file, where constants lie in it; else NULL */
+    const tsr_map *map; /* of the file, if constants are stored in it; else NULL */
     int opset;
     int value_count, value_capacity;
     tsr_value *values;
     int node_count;
     tsr_node *nodes; /* topologically sorted */
     int input_count, output_count;
-    int *inputs, *outputs;            /* value indices; initializers are no inputs */
+    int *inputs, *outputs;            /* value indices, without initializers */
     int name_slot_count, *name_slots; /* hash table of tsr_graph_find_value */
     const tsr_custom_op *custom_ops;  /* by src/graph/custom.c: defaults filled in */
     int custom_op_count;
@@ -109,49 +83,53 @@ typedef struct tsr_graph {
 
 tsr_graph *tsr_graph_create(const char *file); /* NULL when out of memory */
 void tsr_graph_destroy(tsr_graph *graph);
-/* A copy whose nodes and values can be changed freely. Names and constants are borrowed from the
+/* A copy whose nodes and values can be changed. Names and constants are borrowed from the
  * source, which must outlive it. NULL when out of memory. */
 tsr_graph *tsr_graph_clone(const tsr_graph *source);
 
 /* Appends a value (rank -1, no data; the name is copied) and returns its index, or TSR_NONE when
- * out of memory. May move values. A value's name must not be changed afterwards:
- * tsr_graph_find_value would not know. */
+ * out of memory. Pointers to values become invalid. The name must not be changed: values are
+ * found by it. */
 int tsr_graph_add_value(tsr_graph *graph, const char *name);
 /* Appends a constant; data (float or int64_t elements) is borrowed. */
 int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
                            const tsr_shape *shape, const void *data);
-/* Does the constant lie in the model's file? Then its floats are tsr_loose_float. */
+/* Is the constant stored in the model's file? Then its floats are tsr_loose_float. */
 bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value);
-/* Copies a constant that lies in the file to the arena; false when out of memory. */
-bool tsr_graph_take(tsr_graph *graph, int value);
+/* Copies a constant that is stored in the file to the arena; false when out of memory. */
+bool tsr_graph_copy_to_arena(tsr_graph *graph, int value);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
 bool tsr_graph_is_output(const tsr_graph *graph, int value);
 
 bool tsr_dtype_is_float(tsr_dtype dtype);
-/* "[1, 3, ?, 256]", in one of a few rotating per-thread buffers: for messages. */
+/* Bytes of an element as tsr_value.data holds it: a float or an int64_t. */
+size_t tsr_stored_size(tsr_dtype dtype);
+/* "[1, 3, ?, 256]", for messages: in one of eight per-thread buffers, which are reused in turn. */
 const char *tsr_shape_text(const tsr_shape *shape);
 bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b);
 tsr_shape tsr_shape_make(int rank, const int64_t *dims);
 
-/* The operator's name, a custom one's own. */
+/* The operator's name; of a custom operator the caller's. */
 const char *tsr_node_op_name(const tsr_node *node);
-/* How often the node and its posts read the value. */
+/* How often the node and its post-ops read the value. */
 int tsr_node_count_reads(const tsr_node *node, int value);
 /* Input or output i of a node, NULL if absent. */
 const tsr_value *tsr_node_in(const tsr_graph *graph, const tsr_node *node, int i);
 tsr_value *tsr_node_out(const tsr_graph *graph, const tsr_node *node, int i);
 
-/* NULL if absent. tessera.h declares tsr_attr_int() and its kin, which take ONNX's default;
- * src/onnx checks kinds. */
+/* NULL if absent. tessera.h declares tsr_attr_int() and the like, which are given ONNX's
+ * default; src/onnx checks kinds. */
 const tsr_attr *tsr_node_attr(const tsr_node *node, const char *name);
 
-/* The float attributes of a unary operator as two numbers (alpha, beta; unused ones 0), with its
- * defaults. */
+/* The params of a unary operator (TSR_PARAM of ops.def), from its attributes or by default; 0 for
+ * those that it lacks. */
 void tsr_unary_params(const tsr_node *node, float param[2]);
 
-/* Multiply-adds of a node, counted from shapes; 0 for operators that are not sums of products. */
+/* Multiply-adds of a node, counted from shapes; 0 for operators that are not sums of products
+ * (TSR_MACS of ops.def). */
 int64_t tsr_node_macs(const tsr_graph *graph, const tsr_node *node);
-/* Floats that a node and its post-ops read and write, each once, weights among them. */
+/* Floats that a node and its post-ops read and write, weights included, each tensor counted
+ * once. */
 int64_t tsr_node_floats(const tsr_graph *graph, const tsr_node *node);
 
 #endif

@@ -7,15 +7,15 @@
 #include <string.h>
 
 static tsr_infer_fn *const rules[TSR_OP_COUNT] = {
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters) tsr_infer_##stem,
-#define TSR_UNARY(Name, stem) tsr_infer_unary,
+#define TSR_OP(Name, stem, ...) tsr_infer_##stem,
+#define TSR_UNARY(Name, stem, types) tsr_infer_unary,
 #define TSR_BINARY(Name, stem) tsr_infer_binary,
 #include "graph/ops.def"
 };
 
 /* ---- one node ---- */
 
-/* Of a variadic list none may be absent, of others those behind the first min. */
+/* No slot of a variadic list may be absent; of other lists only those after the first min. */
 static tsr_status check_slots(const char *what, const int *slots, int count, int min, int max) {
     if (count < min || (max != TSR_VARIADIC && count > max))
         return tsr_fail(TSR_INVALID_MODEL, "it has %d %ss", count, what);
@@ -50,7 +50,7 @@ static tsr_status infer(tsr_graph *graph, tsr_node *node) {
     return rules[node->op](graph, node);
 }
 
-/* "[1, 3, 8, 8], -, [4]"; cut short where it is too long. */
+/* "[1, 3, 8, 8], -, [4]"; truncated if it is too long. */
 static void list_input_shapes(const tsr_graph *graph, const tsr_node *node, char *text,
                               size_t size) {
     size_t used = 0;

@@ -9,9 +9,8 @@
 
 typedef tsr_status tsr_infer_fn(tsr_graph *graph, tsr_node *node);
 
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
-    tsr_infer_fn tsr_infer_##stem;
-#define TSR_UNARY(Name, stem)
+#define TSR_OP(Name, stem, ...) tsr_infer_fn tsr_infer_##stem;
+#define TSR_UNARY(Name, stem, types)
 #define TSR_BINARY(Name, stem)
 #include "graph/ops.def"
 tsr_infer_fn tsr_infer_unary, tsr_infer_binary;
@@ -19,14 +18,21 @@ tsr_infer_fn tsr_infer_unary, tsr_infer_binary;
 /* Runs the node's rule; on failure the message names node, operator and input shapes. */
 tsr_status tsr_infer_node(tsr_graph *graph, tsr_node *node);
 
-/* Numpy's broadcasting of two shapes; TSR_SHAPE if they do not fit. */
+/* Numpy's broadcasting of two shapes; TSR_SHAPE if they do not match. */
 tsr_status tsr_broadcast(const tsr_shape *a, const tsr_shape *b, tsr_shape *out);
 
-/* Of DepthToSpace: does the block come first in the channels (DCR), not last (CRD)? */
+/* The permutation of Transpose, by output axis: given, or all axes reversed. The shape rule has
+ * checked it. */
+void tsr_node_perm(const tsr_node *node, int rank, int64_t perm[TSR_MAX_RANK]);
+
+/* DepthToSpace: is the block the slower part of the channel index (DCR), not the faster (CRD)? */
 bool tsr_depth_comes_first(const tsr_node *node);
 
-/* Sliding windows of Conv, ConvTranspose and the pools, spatial axes only (1-D models: entry 0 is a
- * window of 1 over a height of 1, entry 1 the given axis), auto_pad and output_shape resolved. */
+/* The shape of a batch of matrices: without the last two axes; [] for a vector. */
+tsr_shape tsr_batch_shape(const tsr_shape *shape);
+
+/* Sliding windows of Conv, ConvTranspose and the pools, spatial axes only: rows, columns. 1-D
+ * models have one row and a kernel of one row. auto_pad and output_shape are resolved to pads. */
 typedef struct tsr_window {
     int spatial_rank; /* 1 or 2 in the model */
     int64_t in[2], out[2];
@@ -40,21 +46,19 @@ typedef struct tsr_window {
  * everything. */
 tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_window *window);
 
-/* A rank-independent view of Slice, with constant starts, ends, axes, steps: for each axis of the
- * input. */
+/* Slice, for each axis of the input; starts, ends, axes and steps have to be constant. */
 typedef struct tsr_slice {
     int64_t start[TSR_MAX_RANK], step[TSR_MAX_RANK], count[TSR_MAX_RANK];
 } tsr_slice;
 tsr_status tsr_node_slice(const tsr_graph *graph, const tsr_node *node, tsr_slice *slice);
 
-/* Pads of Pad for each axis of the input: elements added (removed if negative) before and behind.
- */
+/* Pad, for each axis of the input: elements added (removed if negative) before and after it. */
 tsr_status tsr_node_pads(const tsr_graph *graph, const tsr_node *node, int64_t begin[TSR_MAX_RANK],
                          int64_t end[TSR_MAX_RANK]);
 
-/* Resize, for each axis: scale as used by the coordinate transformation, and roi for
- * tf_crop_and_resize. length is in * scale where out is that rounded down: ONNX lays align_corners
- * and half_pixel_symmetric by it. */
+/* Resize, for each axis. scale is what the coordinate transformation divides by; roi is for
+ * tf_crop_and_resize; length is in * scale before it is rounded to out, as align_corners and
+ * half_pixel_symmetric use it. */
 typedef struct tsr_resize {
     int64_t out[TSR_MAX_RANK];
     float length[TSR_MAX_RANK];
@@ -74,23 +78,25 @@ typedef struct tsr_resize {
     bool exclude_outside, antialias;
 } tsr_resize;
 tsr_status tsr_node_resize(const tsr_graph *graph, const tsr_node *node, tsr_resize *resize);
-/* The (fractional) input coordinate that output index i of an axis reads. */
+/* The input coordinate, a fraction, of output index i. */
 float tsr_resize_coordinate(const tsr_resize *resize, int axis, int64_t in, int64_t i);
-/* Does tf_crop_and_resize extrapolate there? */
+/* Is the coordinate outside the input, so that tf_crop_and_resize extrapolates? */
 bool tsr_resize_is_outside(const tsr_resize *resize, int axis, int64_t in, int64_t i);
-/* What output index i of an axis is made of, for linear and cubic. */
+/* The input elements that output index i is interpolated from, and their weights: linear and
+ * cubic. */
 enum { TSR_RESIZE_TAPS = 4 };
 typedef struct tsr_resize_taps {
     int count;
-    int64_t index[TSR_RESIZE_TAPS]; /* clamped */
+    int64_t index[TSR_RESIZE_TAPS]; /* clamped to the axis */
     double weight[TSR_RESIZE_TAPS];
 } tsr_resize_taps;
 tsr_resize_taps tsr_resize_taps_at(const tsr_resize *resize, int axis, int64_t in, int64_t i);
-/* For nearest: the input index, clamped; -1 outside where tf_crop_and_resize extrapolates. */
+/* The input index that `nearest` reads, clamped to the axis; -1 where tf_crop_and_resize
+ * extrapolates. */
 int64_t tsr_resize_nearest_index(const tsr_resize *resize, int axis, int64_t in, int64_t i);
 
-/* axis in 0..limit-1 from a possibly negative attribute, which counts back from limit, or
- * TSR_INVALID_MODEL. */
+/* An axis in 0 to limit - 1 from an attribute, which counts from the end if negative;
+ * TSR_INVALID_MODEL if out of range. */
 tsr_status tsr_normalize_axis(int64_t axis, int limit, int *result);
 
 /* A constant integer input as an array; fails if the input is absent, not constant or not integer.

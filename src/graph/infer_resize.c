@@ -1,4 +1,5 @@
-/* Resize: its parameters, its rule and its coordinates, computed in float as ONNX Runtime does. */
+/* Resize: parameters, shape rule and coordinates, which are computed in float as ONNX Runtime
+ * does. */
 #include "graph/rules.h"
 
 #include "base/error.h"
@@ -16,7 +17,7 @@ static const char *const nearest_modes[] = {"round_prefer_floor", "round_prefer_
                                             "ceil"};
 static const char *const policies[] = {"stretch", "not_larger", "not_smaller"};
 
-/* The axes that roi, scales and sizes speak of. */
+/* The axes to which roi, scales and sizes refer. */
 typedef struct axis_list {
     int count, axis[TSR_MAX_RANK];
 } axis_list;
@@ -34,13 +35,13 @@ static tsr_status read_axes_attr(const tsr_node *node, int rank, axis_list *axes
     return TSR_OK;
 }
 
-/* An input without elements counts as absent: opset 11 had to write absent ones so. */
+/* An empty input counts as absent: opset 11 writes absent ones so. */
 static const tsr_value *optional_input(const tsr_graph *graph, const tsr_node *node, int i) {
     const tsr_value *value = tsr_node_in(graph, node, i);
     return value && tsr_shape_count(&value->shape) > 0 ? value : NULL;
 }
 
-/* count finite numbers of an input that has to be constant. */
+/* `count` finite numbers from a constant. */
 static tsr_status read_floats(const tsr_value *value, int count, const float **data) {
     if (!tsr_dtype_is_float(value->dtype))
         return tsr_fail(TSR_INVALID_MODEL, "'%s' is of type %s", value->name,
@@ -107,7 +108,7 @@ static tsr_status apply_scales(const tsr_value *value, const tsr_shape *in, cons
     return TSR_OK;
 }
 
-/* One scale for all axes: the smallest or the largest. */
+/* Uses the smallest or the largest scale for all axes. */
 static tsr_status keep_aspect_ratio(int policy, const tsr_shape *in, const axis_list *axes,
                                     tsr_resize *resize) {
     float common = policy == NOT_LARGER ? INFINITY : 0;
@@ -194,7 +195,7 @@ float tsr_resize_coordinate(const tsr_resize *resize, int axis, int64_t in, int6
     if (resize->transform == TSR_TF_CROP_AND_RESIZE)
         return out > 1 ? start * last + x * (end - start) * last / (out - 1)
                        : 0.5f * (start + end) * last;
-    if (scale == 1) /* exact, whatever the formula would round to */
+    if (scale == 1) /* exact: no rounding by the formulas below */
         return x;
     switch (resize->transform) {
     case TSR_HALF_PIXEL_SYMMETRIC:
@@ -254,7 +255,8 @@ static void cubic_weights(double a, double t, double weight[TSR_RESIZE_TAPS]) {
     weight[3] = ((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a;
 }
 
-/* Taps beyond the edge read the edge, or with exclude_outside weigh nothing and the others more. */
+/* Taps outside the input read its edge or, with exclude_outside, get weight 0, and the others
+ * are rescaled to a sum of 1. */
 tsr_resize_taps tsr_resize_taps_at(const tsr_resize *resize, int axis, int64_t in, int64_t i) {
     bool cubic = resize->mode == TSR_CUBIC;
     tsr_resize_taps result = {.count = cubic ? 4 : 2};

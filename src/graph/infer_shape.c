@@ -1,14 +1,13 @@
-/* Rules of the operators that arrange the same elements anew, and of Shape. */
+/* Shape rules of views, Dropout, Cast, and Shape. */
 #include "graph/rules.h"
 
 #include "base/error.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* ---- Reshape ---- */
 
-/* dims[i]: 0 keeps the input's dimension i unless allowzero, -1 takes what is left: *open is its
+/* dims[i]: 0 copies dimension i of the input unless allowzero, -1 is inferred: *open is its
  * axis. */
 static tsr_status read_target(const tsr_node *node, const tsr_shape *in, const int64_t *dims,
                               tsr_shape *shape, int *open) {
@@ -47,7 +46,7 @@ tsr_status tsr_infer_reshape(tsr_graph *graph, tsr_node *node) {
         shape.dim[open] = count / known;
         known = tsr_shape_count(&shape);
     } else if (open != TSR_NONE) {
-        shape.dim[open] = -1; /* nothing follows from an empty tensor */
+        shape.dim[open] = -1; /* cannot be inferred from an empty tensor */
         known = -1;
     }
     if (known != count)
@@ -110,80 +109,66 @@ tsr_status tsr_infer_unsqueeze(tsr_graph *graph, tsr_node *node) {
     for (int i = 0; i < count; i++)
         shape.dim[axes[i]] = 1;
     for (int i = 0, next = 0; i < shape.rank; i++)
-        if (shape.dim[i] == 0) /* not added */
+        if (shape.dim[i] == 0) /* an axis of the input */
             shape.dim[i] = x->shape.dim[next++];
     return tsr_set_output(graph, node, 0, x->dtype, &shape);
 }
 
-/* ---- Transpose, DepthToSpace, SpaceToDepth ---- */
+/* ---- Identity, Dropout, Cast ---- */
 
-tsr_status tsr_infer_transpose(tsr_graph *graph, tsr_node *node) {
-    const tsr_value *x = tsr_node_in(graph, node, 0);
-    int count, rank = x->shape.rank;
-    const int64_t *perm = tsr_attr_ints(node, "perm", &count);
-    int64_t reversed[TSR_MAX_RANK];
-    for (int i = 0; i < rank; i++)
-        reversed[i] = rank - 1 - i;
-    if (!perm) {
-        perm = reversed;
-        count = rank;
-    }
-    bool valid = count == rank, seen[TSR_MAX_RANK] = {false};
-    tsr_shape shape = {.rank = rank};
-    for (int i = 0; i < rank && valid; i++) {
-        valid = perm[i] >= 0 && perm[i] < rank && !seen[perm[i]];
-        if (valid) {
-            seen[perm[i]] = true;
-            shape.dim[i] = x->shape.dim[perm[i]];
-        }
-    }
-    if (!valid)
-        return tsr_fail(TSR_INVALID_MODEL, "perm is no permutation of %d axes", rank);
-    return tsr_set_output(graph, node, 0, x->dtype, &shape);
+tsr_status tsr_infer_identity(tsr_graph *graph, tsr_node *node) {
+    return tsr_infer_same(graph, node);
 }
 
-static tsr_status read_blocksize(const tsr_graph *graph, const tsr_node *node, int64_t *size) {
-    TSR_TRY(tsr_require_rank(tsr_node_in(graph, node, 0), 4, 4));
-    *size = tsr_attr_int(node, "blocksize", 0);
-    if (*size < 1 || *size > TSR_MAX_DIM)
-        return tsr_fail(TSR_INVALID_MODEL, "blocksize is %" PRId64, *size);
+/* Elements are dropped only in training mode with a ratio above 0. */
+static tsr_status check_dropout_mode(const tsr_graph *graph, const tsr_node *node) {
+    const tsr_value *ratio = tsr_node_in(graph, node, 1), *mode = tsr_node_in(graph, node, 2);
+    TSR_TRY(tsr_require_scalar(ratio));
+    TSR_TRY(tsr_require_scalar(mode));
+    if (ratio && !tsr_dtype_is_float(ratio->dtype))
+        return tsr_fail(TSR_INVALID_MODEL, "the ratio is of type %s", tsr_dtype_name(ratio->dtype));
+    if (!mode)
+        return TSR_OK;
+    if (mode->dtype != TSR_BOOL)
+        return tsr_fail(TSR_INVALID_MODEL, "training_mode is of type %s",
+                        tsr_dtype_name(mode->dtype));
+    if (!mode->data)
+        return tsr_fail(TSR_UNSUPPORTED, "training_mode ('%s') is known only at run time",
+                        mode->name);
+    bool keeps_all = ratio && ratio->data && *(const tsr_loose_float *)ratio->data == 0;
+    if (*(const int64_t *)mode->data != 0 && !keeps_all)
+        return tsr_fail(TSR_UNSUPPORTED, "training mode is not supported");
     return TSR_OK;
 }
 
-bool tsr_depth_comes_first(const tsr_node *node) {
-    return strcmp(tsr_attr_string(node, "mode", "DCR"), "CRD") != 0;
+tsr_status tsr_infer_dropout(tsr_graph *graph, tsr_node *node) {
+    TSR_TRY(tsr_require_float(graph, node, 1));
+    TSR_TRY(check_dropout_mode(graph, node));
+    TSR_TRY(tsr_set_output(graph, node, 1, TSR_BOOL, &tsr_node_in(graph, node, 0)->shape));
+    return tsr_infer_same(graph, node);
 }
 
-tsr_status tsr_infer_depth_to_space(tsr_graph *graph, tsr_node *node) {
-    static const char *const modes[] = {"DCR", "CRD"};
-    const tsr_value *x = tsr_node_in(graph, node, 0);
-    int64_t size = 1;
-    int mode;
-    TSR_TRY(read_blocksize(graph, node, &size));
-    TSR_TRY(tsr_read_choice(node, "mode", modes, 2, &mode));
-    const int64_t *dim = x->shape.dim;
-    if (dim[1] % (size * size) != 0)
-        return tsr_fail(TSR_SHAPE,
-                        "%" PRId64 " channels do not fill blocks of %" PRId64 " by %" PRId64,
-                        dim[1], size, size);
-    tsr_shape shape = {.rank = 4,
-                       .dim = {dim[0], dim[1] / (size * size), dim[2] * size, dim[3] * size}};
-    return tsr_set_output(graph, node, 0, x->dtype, &shape);
+/* From the numbers of ONNX's TensorProto.DataType. */
+static tsr_status dtype_from_onnx(int64_t number, tsr_dtype *dtype) {
+    static const struct {
+        int number;
+        tsr_dtype dtype;
+    } types[] = {{1, TSR_F32}, {2, TSR_U8},   {3, TSR_I8},   {6, TSR_I32},
+                 {7, TSR_I64}, {9, TSR_BOOL}, {10, TSR_F16}, {11, TSR_F64}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].number == number) {
+            *dtype = types[i].dtype;
+            return TSR_OK;
+        }
+    if (number <= 0)
+        return tsr_fail(TSR_INVALID_MODEL, "attribute 'to' is missing or invalid");
+    return tsr_fail(TSR_UNSUPPORTED, "ONNX's data type %" PRId64 " is not supported", number);
 }
 
-tsr_status tsr_infer_space_to_depth(tsr_graph *graph, tsr_node *node) {
-    const tsr_value *x = tsr_node_in(graph, node, 0);
-    int64_t size = 1;
-    TSR_TRY(read_blocksize(graph, node, &size));
-    const int64_t *dim = x->shape.dim;
-    if (dim[2] % size != 0 || dim[3] % size != 0)
-        return tsr_fail(TSR_SHAPE, "%s cannot be cut into blocks of %" PRId64 " by %" PRId64,
-                        tsr_shape_text(&x->shape), size, size);
-    if (dim[1] > TSR_MAX_DIM / size / size)
-        return tsr_fail(TSR_SHAPE, "there would be too many channels");
-    tsr_shape shape = {.rank = 4,
-                       .dim = {dim[0], dim[1] * size * size, dim[2] / size, dim[3] / size}};
-    return tsr_set_output(graph, node, 0, x->dtype, &shape);
+tsr_status tsr_infer_cast(tsr_graph *graph, tsr_node *node) {
+    tsr_dtype dtype = TSR_F32;
+    TSR_TRY(dtype_from_onnx(tsr_attr_int(node, "to", 0), &dtype));
+    return tsr_set_output(graph, node, 0, dtype, &tsr_node_in(graph, node, 0)->shape);
 }
 
 /* ---- Shape ---- */

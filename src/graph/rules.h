@@ -1,23 +1,33 @@
-/* What the shape rules (infer*.c) share. */
+/* Shared by the shape rules (infer_*.c). */
 #ifndef TSR_GRAPH_RULES_H
 #define TSR_GRAPH_RULES_H
 
 #include "graph/infer.h"
 
-/* Dimensions and the attributes that they are computed with stay below this, so that sums of
- * products of two of them fit in an int64_t. */
+/* Limit of dimensions and of the attributes they are computed from, so that sums of products of
+ * two of them fit in an int64_t. */
 #define TSR_MAX_DIM ((int64_t)INT32_MAX)
 
-/* Sets dtype and shape of output i (if it is there); fails if a dimension is negative or too large.
- */
+/* Multiply-adds of a node with inputs 0 and 1 and output 0; 0 while a shape is unknown. */
+typedef int64_t tsr_macs_fn(const tsr_graph *graph, const tsr_node *node);
+
+#define TSR_MACS(Name, stem, ...) tsr_macs_fn tsr_macs_##stem;
+#include "graph/ops.def"
+
+/* Multiply-adds of one sum of `length` products for each element of a tensor; 0 while its shape
+ * is unknown. */
+int64_t tsr_count_macs(const tsr_value *sums, int64_t length);
+
+/* Sets dtype and shape of output i, if it is present; fails if a dimension is negative or too
+ * large. */
 tsr_status tsr_set_output(tsr_graph *graph, const tsr_node *node, int i, tsr_dtype dtype,
                           const tsr_shape *shape);
-/* Output 0 is like input 0. */
+/* Output 0 has the shape and dtype of input 0. */
 tsr_status tsr_infer_same(tsr_graph *graph, const tsr_node *node);
 
-/* The first count inputs (where present) are of one floating type. */
+/* The first count inputs, if present, are of one floating type. */
 tsr_status tsr_require_float(const tsr_graph *graph, const tsr_node *node, int count);
-/* The first count inputs (where present) are of one type. */
+/* The first count inputs, if present, are of one type. */
 tsr_status tsr_require_same_type(const tsr_graph *graph, const tsr_node *node, int count);
 tsr_status tsr_require_rank(const tsr_value *value, int min, int max);
 /* The input, if present, has the shape [length]. */
@@ -28,7 +38,10 @@ tsr_status tsr_require_scalar(const tsr_value *value);
 /* The index of a string attribute's value among names; names[0] is the default. */
 tsr_status tsr_read_choice(const tsr_node *node, const char *attr, const char *const *names,
                            int count, int *choice);
-/* count distinct axes of a tensor of that rank, normalised. */
+/* count distinct axes of a tensor of the given rank, made non-negative. */
 tsr_status tsr_read_axes(const int64_t *axes, int64_t count, int rank, int result[TSR_MAX_RANK]);
+
+/* The shape of x with `channels` channels and the output size of the window. */
+tsr_shape tsr_window_result(const tsr_value *x, const tsr_window *window, int64_t channels);
 
 #endif

@@ -1,4 +1,5 @@
-/* Operators that move elements and compute nothing. */
+/* Transpose, Slice, Pad, DepthToSpace, SpaceToDepth and Gather: elements move, nothing is computed.
+ */
 #include "lower/lower.h"
 
 #include "base/error.h"
@@ -35,8 +36,7 @@ void tsr_lower_strided_copy(tsr_plan *plan, int source, int output, const tsr_st
              .value = TSR_FLOAT(copy->value));
 }
 
-/* Every axis from itself. */
-static tsr_strided_copy identity_copy(int rank) {
+tsr_strided_copy tsr_identity_copy(int rank) {
     tsr_strided_copy copy = {.rank_in = rank, .rank_out = rank};
     for (int i = 0; i < rank; i++) {
         copy.source_axis[i] = i;
@@ -48,7 +48,7 @@ static tsr_strided_copy identity_copy(int rank) {
 tsr_status tsr_lower_transpose(tsr_plan *plan, const tsr_node *node) {
     int rank = tsr_node_in(plan->graph, node, 0)->shape.rank, count;
     const int64_t *perm = tsr_attr_ints(node, "perm", &count);
-    tsr_strided_copy copy = identity_copy(rank);
+    tsr_strided_copy copy = tsr_identity_copy(rank);
     for (int i = 0; i < rank; i++)
         copy.source_axis[perm ? perm[i] : rank - 1 - i] = i;
     tsr_lower_strided_copy(plan, tsr_plan_value(plan, node->inputs[0]),
@@ -60,28 +60,11 @@ tsr_status tsr_lower_slice(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     tsr_slice slice;
     TSR_TRY(tsr_node_slice(plan->graph, node, &slice));
-    tsr_strided_copy copy = identity_copy(shape->rank);
+    tsr_strided_copy copy = tsr_identity_copy(shape->rank);
     memcpy(copy.step, slice.step, sizeof copy.step);
     memcpy(copy.start, slice.start, sizeof copy.start);
     tsr_lower_strided_copy(plan, tsr_plan_value(plan, node->inputs[0]),
                            tsr_plan_output(plan, node, 0), &copy);
-    return plan->status;
-}
-
-tsr_status tsr_lower_split(tsr_plan *plan, const tsr_node *node) {
-    const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
-    int axis;
-    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), shape->rank, &axis));
-    int input = tsr_plan_value(plan, node->inputs[0]);
-    tsr_strided_copy copy = identity_copy(shape->rank);
-    for (int i = 0; i < node->output_count; i++) {
-        const tsr_value *out = tsr_node_out(plan->graph, node, i);
-        if (!out)
-            return tsr_fail(TSR_INVALID_MODEL, "output %d of Split is missing", i);
-        if (tsr_shape_count(&out->shape) > 0)
-            tsr_lower_strided_copy(plan, input, tsr_plan_output(plan, node, i), &copy);
-        copy.start[axis] += out->shape.dim[axis];
-    }
     return plan->status;
 }
 
@@ -91,7 +74,7 @@ tsr_status tsr_lower_pad(tsr_plan *plan, const tsr_node *node) {
     const char *mode = tsr_attr_string(node, "mode", "constant");
     int64_t begin[TSR_MAX_RANK], end[TSR_MAX_RANK];
     TSR_TRY(tsr_node_pads(plan->graph, node, begin, end));
-    tsr_strided_copy copy = identity_copy(shape->rank);
+    tsr_strided_copy copy = tsr_identity_copy(shape->rank);
     for (int i = 1; i < 4; i++)
         if (!strcmp(mode, modes[i]))
             copy.pad = i;
@@ -100,81 +83,6 @@ tsr_status tsr_lower_pad(tsr_plan *plan, const tsr_node *node) {
     copy.value = tsr_const_float(plan->graph, node, 2, 0);
     tsr_lower_strided_copy(plan, tsr_plan_value(plan, node->inputs[0]),
                            tsr_plan_output(plan, node, 0), &copy);
-    return plan->status;
-}
-
-enum { CONCAT_SOURCES = 4 };
-
-/* One pass over up to four tensors. */
-static void lower_concat(tsr_plan *plan, const int *sources, int count, const int64_t *sizes,
-                         int axis, int output) {
-    int begins[CONCAT_SOURCES] = {0}, begin = 0;
-    bool whole = true;
-    for (int i = 0; i < count; i++) {
-        begins[i] = begin;
-        whole = whole && (axis != TSR_AXIS_C || begin % 4 == 0);
-        begin += (int)sizes[i];
-    }
-    for (int i = 0; i < count && whole && axis == TSR_AXIS_C; i++)
-        begins[i] /= 4;
-    tsr_tensor_arg inputs[CONCAT_SOURCES] = {{false, 0}};
-    for (int i = 0; i < count; i++)
-        inputs[i] = TSR_TENSOR(sources[i]);
-    TSR_PASS(plan, output, concat, .A = inputs[0], .B = inputs[1], .C = inputs[2], .D = inputs[3],
-             .AXIS = TSR_INT(axis), .WHOLE = TSR_INT(whole), .begin_b = TSR_INT(begins[1]),
-             .begin_c = TSR_INT(begins[2]), .begin_d = TSR_INT(begins[3]));
-}
-
-/* Output 0 as whole tiles of the inputs, one behind the other; false if that is not what it is. */
-static bool join_tiles(tsr_plan *plan, const tsr_node *node, int axis) {
-    int layout_axis = tsr_layout_axes(tsr_node_out(plan->graph, node, 0)->shape.rank)[axis];
-    int count = 0, tiles = 0, channels = 0;
-    tsr_joined *parts = TSR_NEW(plan->arena, node->input_count, tsr_joined);
-    if (!parts) {
-        tsr_plan_out_of_memory(plan);
-        return false;
-    }
-    for (int i = 0; i < node->input_count; i++) {
-        if (tsr_node_in(plan->graph, node, i)->shape.dim[axis] == 0)
-            continue;
-        const tsr_layout *l = tsr_plan_layout(plan, tsr_plan_value(plan, node->inputs[i]));
-        if (layout_axis != TSR_AXIS_N &&
-            (layout_axis != TSR_AXIS_C || l->n > 1 || channels % 4 != 0))
-            return false;
-        parts[count++] = (tsr_joined){node->inputs[i], tiles};
-        tiles += l->n * l->tiles;
-        channels += l->c;
-    }
-    return tsr_plan_join(plan, node, parts, count);
-}
-
-tsr_status tsr_lower_concat(tsr_plan *plan, const tsr_node *node) {
-    const tsr_shape *shape = &tsr_node_out(plan->graph, node, 0)->shape;
-    int sources[CONCAT_SOURCES], count = 0, axis;
-    int64_t sizes[CONCAT_SOURCES], total = 0;
-    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), shape->rank, &axis));
-    if (join_tiles(plan, node, axis))
-        return plan->status;
-    int layout_axis = tsr_layout_axes(shape->rank)[axis];
-    for (int i = 0; i < node->input_count; i++) {
-        const tsr_shape *part = &tsr_node_in(plan->graph, node, i)->shape;
-        if (part->dim[axis] == 0)
-            continue;
-        if (count ==
-            CONCAT_SOURCES) { /* what there is so far becomes the first source of the next pass */
-            tsr_shape partial = *shape;
-            partial.dim[axis] = total;
-            int joined = tsr_plan_tensor_new(plan, &partial, false);
-            lower_concat(plan, sources, count, sizes, layout_axis, joined);
-            sources[0] = joined;
-            sizes[0] = total;
-            count = 1;
-        }
-        sources[count] = tsr_plan_value(plan, node->inputs[i]);
-        sizes[count++] = part->dim[axis];
-        total += part->dim[axis];
-    }
-    lower_concat(plan, sources, count, sizes, layout_axis, tsr_plan_output(plan, node, 0));
     return plan->status;
 }
 
@@ -247,65 +155,4 @@ tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {
     lower_gather(plan, source, layout_axis, &table, gathered);
     tsr_plan_alias(plan, node, 0, tsr_plan_reshape(plan, gathered, &out->shape));
     return plan->status;
-}
-
-static bool is_read_by_node(const tsr_graph *graph, int value) {
-    for (int i = 0; i < graph->node_count; i++)
-        if (tsr_node_count_reads(&graph->nodes[i], value))
-            return true;
-    return false;
-}
-
-/* Will the tensor's elements be read in their order alone, however the texels lie? */
-static bool is_only_read_back(const tsr_plan *plan, int value, int tensor) {
-    const tsr_plan_tensor *t = &plan->tensors[tensor];
-    bool computed = !t->constant && t->first_pass >= 0;
-    return computed && !plan->plain_outputs && tsr_graph_is_output(plan->graph, value) &&
-           !is_read_by_node(plan->graph, value);
-}
-
-/* The input's elements in the output's shape. */
-static tsr_status lower_view(tsr_plan *plan, const tsr_node *node) {
-    int tensor = tsr_plan_value(plan, node->inputs[0]);
-    if (!is_only_read_back(plan, node->outputs[0], tensor))
-        tensor = tsr_plan_reshape(plan, tensor, &tsr_node_out(plan->graph, node, 0)->shape);
-    tsr_plan_alias(plan, node, 0, tensor);
-    return plan->status;
-}
-
-tsr_status tsr_lower_reshape(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
-}
-tsr_status tsr_lower_flatten(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
-}
-tsr_status tsr_lower_squeeze(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
-}
-tsr_status tsr_lower_unsqueeze(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
-}
-tsr_status tsr_lower_identity(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
-}
-tsr_status tsr_lower_dropout(tsr_plan *plan, const tsr_node *node) {
-    return lower_view(plan, node);
-}
-
-tsr_status tsr_lower_cast(tsr_plan *plan, const tsr_node *node) {
-    const tsr_value *in = tsr_node_in(plan->graph, node, 0),
-                    *out = tsr_node_out(plan->graph, node, 0);
-    if (!tsr_dtype_is_float(in->dtype) || !tsr_dtype_is_float(out->dtype))
-        return tsr_fail(TSR_UNSUPPORTED, "a cast of computed %s to %s", tsr_dtype_name(in->dtype),
-                        tsr_dtype_name(out->dtype));
-    return lower_view(plan, node);
-}
-
-/* tsr_prepare() turns both into constants. */
-tsr_status tsr_lower_shape(tsr_plan *plan, const tsr_node *node) {
-    (void)plan;
-    return tsr_fail(TSR_UNSUPPORTED, "'%s' was not folded", node->name);
-}
-tsr_status tsr_lower_constant(tsr_plan *plan, const tsr_node *node) {
-    return tsr_lower_shape(plan, node);
 }

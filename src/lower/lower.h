@@ -5,12 +5,13 @@
 
 #include "algorithm/algorithm.h"
 
-#define TSR_OP(Name, stem, min_in, max_in, min_out, max_out, parameters)                           \
-    tsr_lower_fn tsr_lower_##stem;
-#define TSR_UNARY(Name, stem)
+#define TSR_OP(Name, stem, ...) tsr_lower_fn tsr_lower_##stem;
+#define TSR_UNARY(Name, stem, types)
 #define TSR_BINARY(Name, stem)
+#define TSR_VIEW(Name, stem, ...)
+#define TSR_FOLDED(Name, stem, ...)
 #include "graph/ops.def"
-tsr_lower_fn tsr_lower_unary, tsr_lower_binary;
+tsr_lower_fn tsr_lower_unary, tsr_lower_binary, tsr_lower_view;
 
 extern tsr_lower_fn *const tsr_lowerings[TSR_OP_COUNT];
 
@@ -35,6 +36,8 @@ typedef struct tsr_strided_copy {
     int pad; /* mode of glsl/strided_copy.glsl */
     float value;
 } tsr_strided_copy;
+/* Every axis from itself. */
+tsr_strided_copy tsr_identity_copy(int rank);
 void tsr_lower_strided_copy(tsr_plan *plan, int source, int output, const tsr_strided_copy *copy);
 
 #endif

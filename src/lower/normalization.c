@@ -1,8 +1,6 @@
 /* InstanceNormalization. BatchNormalization is folded or rewritten by src/passes. */
 #include "lower/reduction.h"
 
-#include "base/error.h"
-
 /* One workgroup takes the last ones: others are idle then, but a pass more would cost more. */
 static int64_t choose_texels(const tsr_plan *plan, const tsr_layout *l) {
     enum { LAST_TEXELS = 1024 };
@@ -56,10 +54,4 @@ tsr_status tsr_lower_instance_normalization(tsr_plan *plan, const tsr_node *node
     tsr_lower_per_channel(plan, pass, TSR_OP_Mul, node, 1);
     tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);
     return plan->status;
-}
-
-/* src/passes/fold_batch_norm.c leaves none. */
-tsr_status tsr_lower_batch_normalization(tsr_plan *plan, const tsr_node *node) {
-    (void)plan;
-    return tsr_fail(TSR_UNSUPPORTED, "'%s' was neither folded nor rewritten", node->name);
 }

@@ -2,98 +2,20 @@
 
 #include <string.h>
 
-enum { MAX_ATTRS = 32, OPTIONAL = 0, REQUIRED = 1 };
-
-/* Every attribute of every operator at opset 22; coerce_2d is our own (see upgrade.c). */
-static const struct {
-    tsr_op op;
-    const char *name;
-    tsr_attr_kind kind;
-    int required;
-} known[] = {
-    {TSR_OP_LeakyRelu, "alpha", TSR_ATTR_FLOAT, OPTIONAL},
-    {TSR_OP_HardSigmoid, "alpha", TSR_ATTR_FLOAT, OPTIONAL},
-    {TSR_OP_HardSigmoid, "beta", TSR_ATTR_FLOAT, OPTIONAL},
-    {TSR_OP_Elu, "alpha", TSR_ATTR_FLOAT, OPTIONAL},
-    {TSR_OP_Conv, "auto_pad", TSR_ATTR_STRING, OPTIONAL},
-    {TSR_OP_Conv, "dilations", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_Conv, "group", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Conv, "kernel_shape", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_Conv, "pads", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_Conv, "strides", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_ConvTranspose, "auto_pad", TSR_ATTR_STRING, OPTIONAL},
-    {TSR_OP_ConvTranspose, "dilations", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_ConvTranspose, "group", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_ConvTranspose, "kernel_shape", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_ConvTranspose, "output_padding", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_ConvTranspose, "output_shape", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_ConvTranspose, "pads", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_ConvTranspose, "strides", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_Gemm, "alpha", TSR_ATTR_FLOAT, OPTIONAL},
-    {TSR_OP_Gemm, "beta", TSR_ATTR_FLOAT, OPTIONAL},
-    {TSR_OP_Gemm, "transA", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Gemm, "transB", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_BatchNormalization, "epsilon", TSR_ATTR_FLOAT, OPTIONAL},
-    {TSR_OP_BatchNormalization, "momentum", TSR_ATTR_FLOAT, OPTIONAL},
-    {TSR_OP_BatchNormalization, "training_mode", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_InstanceNormalization, "epsilon", TSR_ATTR_FLOAT, OPTIONAL},
-    {TSR_OP_Softmax, "axis", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Softmax, "coerce_2d", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_MaxPool, "auto_pad", TSR_ATTR_STRING, OPTIONAL},
-    {TSR_OP_MaxPool, "ceil_mode", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_MaxPool, "dilations", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_MaxPool, "kernel_shape", TSR_ATTR_INTS, REQUIRED},
-    {TSR_OP_MaxPool, "pads", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_MaxPool, "storage_order", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_MaxPool, "strides", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_AveragePool, "auto_pad", TSR_ATTR_STRING, OPTIONAL},
-    {TSR_OP_AveragePool, "ceil_mode", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_AveragePool, "count_include_pad", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_AveragePool, "dilations", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_AveragePool, "kernel_shape", TSR_ATTR_INTS, REQUIRED},
-    {TSR_OP_AveragePool, "pads", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_AveragePool, "strides", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_Concat, "axis", TSR_ATTR_INT, REQUIRED},
-    {TSR_OP_Split, "axis", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Split, "num_outputs", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Transpose, "perm", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_Pad, "mode", TSR_ATTR_STRING, OPTIONAL},
-    {TSR_OP_Resize, "antialias", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Resize, "axes", TSR_ATTR_INTS, OPTIONAL},
-    {TSR_OP_Resize, "coordinate_transformation_mode", TSR_ATTR_STRING, OPTIONAL},
-    {TSR_OP_Resize, "cubic_coeff_a", TSR_ATTR_FLOAT, OPTIONAL},
-    {TSR_OP_Resize, "exclude_outside", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Resize, "extrapolation_value", TSR_ATTR_FLOAT, OPTIONAL},
-    {TSR_OP_Resize, "keep_aspect_ratio_policy", TSR_ATTR_STRING, OPTIONAL},
-    {TSR_OP_Resize, "mode", TSR_ATTR_STRING, OPTIONAL},
-    {TSR_OP_Resize, "nearest_mode", TSR_ATTR_STRING, OPTIONAL},
-    {TSR_OP_DepthToSpace, "blocksize", TSR_ATTR_INT, REQUIRED},
-    {TSR_OP_DepthToSpace, "mode", TSR_ATTR_STRING, OPTIONAL},
-    {TSR_OP_SpaceToDepth, "blocksize", TSR_ATTR_INT, REQUIRED},
-    {TSR_OP_Gather, "axis", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Reshape, "allowzero", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Flatten, "axis", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Dropout, "seed", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Cast, "to", TSR_ATTR_INT, REQUIRED},
-    {TSR_OP_Cast, "saturate", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Shape, "start", TSR_ATTR_INT, OPTIONAL},
-    {TSR_OP_Shape, "end", TSR_ATTR_INT, OPTIONAL},
-};
-
-enum { KNOWN_COUNT = sizeof known / sizeof *known };
+enum { MAX_ATTRS = 32 };
 
 static const char *kind_name(tsr_attr_kind kind) {
     static const char *const names[] = {
         [TSR_ATTR_INT] = "an integer",          [TSR_ATTR_FLOAT] = "a float",
         [TSR_ATTR_STRING] = "a string",         [TSR_ATTR_INTS] = "a list of integers",
-        [TSR_ATTR_FLOATS] = "a list of floats", [TSR_ATTR_TENSOR] = "a tensor",
+        [TSR_ATTR_FLOATS] = "a list of floats",
     };
     return names[kind];
 }
 
-static tsr_status check_attr(const tsr_node *node, const tsr_attr *attr) {
-    for (int i = 0; i < KNOWN_COUNT; i++) {
-        if (known[i].op != node->op || strcmp(known[i].name, attr->name) != 0)
+static tsr_status check_attr(const tsr_attr_info *known, int count, const tsr_attr *attr) {
+    for (int i = 0; i < count; i++) {
+        if (strcmp(known[i].name, attr->name) != 0)
             continue;
         if (known[i].kind == attr->kind)
             return TSR_OK;
@@ -104,10 +26,12 @@ static tsr_status check_attr(const tsr_node *node, const tsr_attr *attr) {
 }
 
 tsr_status tsr_onnx_check_attrs(const tsr_node *node) {
+    int count;
+    const tsr_attr_info *known = tsr_op_attrs(node->op, &count);
     for (int i = 0; i < node->attr_count; i++)
-        TSR_TRY(check_attr(node, &node->attrs[i]));
-    for (int i = 0; i < KNOWN_COUNT; i++)
-        if (known[i].op == node->op && known[i].required && !tsr_node_attr(node, known[i].name))
+        TSR_TRY(check_attr(known, count, &node->attrs[i]));
+    for (int i = 0; i < count; i++)
+        if (known[i].required && !tsr_node_attr(node, known[i].name))
             return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" is missing", known[i].name);
     return TSR_OK;
 }
@@ -123,7 +47,7 @@ tsr_status tsr_onnx_complete_attrs(tsr_graph *graph, tsr_node *node) {
     const tsr_custom_op *op = node->custom;
     tsr_attr *attrs = TSR_NEW(graph->arena, node->attr_count + op->attr_count, tsr_attr);
     if (!attrs)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return tsr_onnx_out_of_memory();
     if (node->attr_count)
         memcpy(attrs, node->attrs, (size_t)node->attr_count * sizeof *attrs);
     node->attrs = attrs;
@@ -132,18 +56,16 @@ tsr_status tsr_onnx_complete_attrs(tsr_graph *graph, tsr_node *node) {
         if (given)
             TSR_TRY(check_number(given));
         else
-            attrs[node->attr_count++] = (tsr_attr){.name = op->attrs[i].name,
-                                                   .kind = TSR_ATTR_FLOAT,
-                                                   .f = op->attrs[i].value,
-                                                   .tensor = TSR_NONE};
+            attrs[node->attr_count++] = (tsr_attr){
+                .name = op->attrs[i].name, .kind = TSR_ATTR_FLOAT, .f = op->attrs[i].value};
     }
     return TSR_OK;
 }
 
 /* ---- reading ---- */
 
-/* The type that an attribute states; files of the first IR versions leave it to the field that is
- * set. */
+/* The type of an attribute; files of the first IR versions do not state it, so the field that is
+ * set tells. */
 static int attr_type(const Tsr__AttributeProto *proto) {
     if (proto->has_type && proto->type != TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED)
         return (int)proto->type;
@@ -165,7 +87,7 @@ static tsr_status copy_list(tsr_graph *graph, const void *source, size_t count, 
         return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" has %zu elements", attr->name, count);
     void *elements = tsr_arena_alloc(graph->arena, count, size);
     if (!elements)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return tsr_onnx_out_of_memory();
     if (count)
         memcpy(elements, source, count * size);
     attr->count = (int)count;
@@ -178,10 +100,10 @@ static tsr_status copy_string(tsr_graph *graph, const ProtobufCBinaryData *sourc
         return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" holds a NUL character", attr->name);
     attr->s =
         tsr_arena_strndup(graph->arena, source->len ? (const char *)source->data : "", source->len);
-    return attr->s ? TSR_OK : tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    return attr->s ? TSR_OK : tsr_onnx_out_of_memory();
 }
 
-/* attr->name is set; tensors are for Constant nodes only and are read by them. */
+/* attr->name is set. Tensors are refused: only Constant has them, and it reads them itself. */
 static tsr_status read_attr(tsr_graph *graph, const Tsr__AttributeProto *proto, tsr_attr *attr) {
     const void *list = NULL;
     switch (attr_type(proto)) {
@@ -222,7 +144,7 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
         return tsr_fail(TSR_INVALID_MODEL, "%zu attributes are too many", proto->n_attribute);
     node->attrs = TSR_NEW(arena, proto->n_attribute, tsr_attr);
     if (!node->attrs)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return tsr_onnx_out_of_memory();
     for (size_t i = 0; i < proto->n_attribute; i++) {
         const Tsr__AttributeProto *source = proto->attribute[i];
         const char *name = source->name ? source->name : "";
@@ -233,10 +155,9 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
         if (source->ref_attr_name && *source->ref_attr_name)
             return tsr_fail(TSR_UNSUPPORTED, "attribute \"%s\" refers to a function's", name);
         tsr_attr *attr = &node->attrs[i];
-        *attr = (tsr_attr){.tensor = TSR_NONE};
         attr->name = tsr_arena_strndup(arena, name, strlen(name));
         if (!attr->name)
-            return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+            return tsr_onnx_out_of_memory();
         TSR_TRY(read_attr(reader->graph, source, attr));
         node->attr_count++;
     }
@@ -266,7 +187,7 @@ static tsr_status add_attr_constant(tsr_graph *graph, const char *name, tsr_attr
                        : integer                       ? (const void *)&attr->i
                                                        : (const void *)&attr->f;
     *value = tsr_graph_add_constant(graph, name, integer ? TSR_I64 : TSR_F32, &shape, data);
-    return *value == TSR_NONE ? tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory") : TSR_OK;
+    return *value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
 }
 
 tsr_status tsr_onnx_add_constant_node(tsr_reader *reader, const Tsr__NodeProto *proto,
@@ -276,7 +197,7 @@ tsr_status tsr_onnx_add_constant_node(tsr_reader *reader, const Tsr__NodeProto *
     Tsr__AttributeProto *source = proto->attribute[0];
     if (source->name && strcmp(source->name, "value") == 0 && source->t)
         return tsr_onnx_add_tensor(reader, source->t, name, value);
-    tsr_node node = {.op = TSR_OP_Constant};
+    tsr_node node = {.attr_count = 0};
     TSR_TRY(tsr_onnx_read_attrs(reader, proto, &node));
     for (size_t i = 0; i < sizeof constant_forms / sizeof *constant_forms; i++)
         if (strcmp(node.attrs[0].name, constant_forms[i].name) == 0 &&

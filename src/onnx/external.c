@@ -23,10 +23,10 @@ static const char *entry(const Tsr__TensorProto *tensor, const char *key) {
     return NULL;
 }
 
-static tsr_status number_entry(const Tsr__TensorProto *tensor, const char *key, uint64_t otherwise,
-                               uint64_t *number) {
+static tsr_status number_entry(const Tsr__TensorProto *tensor, const char *key,
+                               uint64_t default_value, uint64_t *number) {
     const char *text = entry(tensor, key);
-    *number = otherwise;
+    *number = default_value;
     if (!text)
         return TSR_OK;
     uint64_t n = 0;
@@ -53,8 +53,8 @@ static bool stays_inside(const char *path) {
     return true;
 }
 
-/* The real path of the file; symbolic links must not lead out of the model's folder. Allocated with
- * malloc. */
+/* The real path of the file, which must be inside the model's folder even if symbolic links are
+ * followed. Allocated with malloc. */
 static tsr_status resolve(const char *dir, const char *location, char **path) {
     *path = NULL;
     if (!stays_inside(location))
@@ -103,7 +103,7 @@ static tsr_status seek_checked(FILE *file, const char *location, uint64_t file_s
                                uint64_t offset, uint64_t size) {
     if (offset > file_size || size > file_size - offset)
         return tsr_fail(TSR_INVALID_MODEL,
-                        "external data: %llu bytes at %llu do not lie in the %llu bytes of \"%s\"",
+                        "external data: %llu bytes at %llu are not in the %llu bytes of \"%s\"",
                         (unsigned long long)size, (unsigned long long)offset,
                         (unsigned long long)file_size, location);
     if (fseeko(file, (off_t)offset, SEEK_SET) != 0)

@@ -66,7 +66,7 @@ static tsr_status check_operators(const tsr_graph *graph, const Tsr__GraphProto 
         const tsr_custom_op *custom;
         if (!node->op_type || !*node->op_type)
             return tsr_fail(TSR_INVALID_MODEL, "node %zu has no operator", i);
-        if (find_op(graph, node, &custom) == TSR_OP_COUNT)
+        if (!is_constant(node) && find_op(graph, node, &custom) == TSR_OP_COUNT)
             add_unknown(&list, node);
     }
     return list.count ? fail_unknown(&list) : TSR_OK;
@@ -82,7 +82,7 @@ static tsr_status declare_output(tsr_reader *reader, const Tsr__NodeProto *proto
     if (is_constant(proto))
         return tsr_onnx_add_constant_node(reader, proto, name, &value);
     value = tsr_graph_add_value(reader->graph, name);
-    return value == TSR_NONE ? tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory") : TSR_OK;
+    return value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
 }
 
 static tsr_status declare_outputs(tsr_reader *reader, const Tsr__NodeProto *proto) {
@@ -106,7 +106,7 @@ static const char *node_name(tsr_arena *arena, const Tsr__NodeProto *proto, size
 static tsr_status find_values(tsr_graph *graph, char **names, size_t count, int **values) {
     *values = TSR_NEW(graph->arena, count, int);
     if (!*values)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return tsr_onnx_out_of_memory();
     for (size_t i = 0; i < count; i++) {
         (*values)[i] = *names[i] ? tsr_graph_find_value(graph, names[i]) : TSR_NONE;
         if (*names[i] && (*values)[i] == TSR_NONE)
@@ -129,7 +129,7 @@ static tsr_status check_count(const char *what, int count, int min, int max) {
         return tsr_fail(TSR_INVALID_MODEL, "%d %s instead of %d", count, what, min);
     if (count < min)
         return tsr_fail(TSR_INVALID_MODEL, "%d %s; it needs at least %d", count, what, min);
-    return tsr_fail(TSR_INVALID_MODEL, "%d %s; it takes at most %d", count, what, max);
+    return tsr_fail(TSR_INVALID_MODEL, "%d %s; it has at most %d", count, what, max);
 }
 
 static tsr_status check_values(tsr_node *node) {
@@ -162,7 +162,7 @@ static tsr_status read_node(tsr_reader *reader, const Tsr__NodeProto *proto, tsr
     return node->custom ? tsr_onnx_complete_attrs(graph, node) : tsr_onnx_check_attrs(node);
 }
 
-/* Nodes, and the names they read and write, are counted with ints. */
+/* Nodes, inputs and outputs are counted with ints. */
 static tsr_status check_sizes(const Tsr__GraphProto *proto) {
     size_t total = proto->n_node;
     for (size_t i = 0; i < proto->n_node; i++)
@@ -188,7 +188,7 @@ tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto)
         tsr_node *node = &graph->nodes[graph->node_count++];
         node->name = node_name(graph->arena, proto->node[i], i);
         if (!node->name)
-            return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+            return tsr_onnx_out_of_memory();
         TSR_TRY(tsr_fail_context(read_node(reader, proto->node[i], node), "node \"%s\" (%s)",
                                  node->name, proto->node[i]->op_type));
     }

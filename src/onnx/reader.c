@@ -5,8 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Files before version 3 import no operator sets; the last is the newest that ONNX has defined. */
+/* Files before version 3 import no operator sets; the maximum is the newest version that ONNX
+ * has defined. */
 enum { IR_VERSION_MIN = 3, IR_VERSION_MAX = 13 };
+
+tsr_status tsr_onnx_out_of_memory(void) {
+    return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+}
 
 /* ---- model ---- */
 
@@ -58,7 +63,7 @@ static tsr_status read_dim(tsr_graph *graph, const Tsr__TensorShapeProto__Dimens
     if (dim->has_dim_value || !dim->dim_param || !*dim->dim_param)
         return TSR_OK;
     value->dim_name[axis] = tsr_arena_strndup(graph->arena, dim->dim_param, strlen(dim->dim_param));
-    return value->dim_name[axis] ? TSR_OK : tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    return value->dim_name[axis] ? TSR_OK : tsr_onnx_out_of_memory();
 }
 
 static tsr_status read_type(tsr_graph *graph, const Tsr__TypeProto *type, tsr_value *value) {
@@ -86,7 +91,7 @@ static tsr_status read_input(tsr_graph *graph, const Tsr__ValueInfoProto *info) 
         return tsr_fail(TSR_INVALID_MODEL, "it is declared twice");
     value = tsr_graph_add_value(graph, info->name);
     if (value == TSR_NONE)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return tsr_onnx_out_of_memory();
     graph->inputs[graph->input_count++] = value;
     return read_type(graph, info->type, &graph->values[value]);
 }
@@ -159,8 +164,8 @@ static tsr_status read_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor
     return tsr_onnx_add_tensor(reader, tensor, tensor->name ? tensor->name : "", value);
 }
 
-/* Takes the outcome: the graph goes to the caller, or goes away with the failure's message named
- * after the file. */
+/* Ends a read: passes the graph to the caller or, after a failure, destroys it and puts the
+ * file's name before the message. */
 static tsr_status finish(tsr_reader *reader, ProtobufCMessage *message, tsr_status status,
                          tsr_graph **graph) {
     if (message)

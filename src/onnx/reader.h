@@ -1,4 +1,4 @@
-/* What the files of src/onnx share. */
+/* Shared by the files of src/onnx. */
 #ifndef TSR_ONNX_READER_H
 #define TSR_ONNX_READER_H
 
@@ -14,70 +14,75 @@
 typedef struct tsr_onnx_heap {
     ProtobufCAllocator allocator;
     size_t used, limit;
-    bool exhausted;
+    bool out_of_memory;
 } tsr_onnx_heap;
 
-/* What raw_data holds once a message is unpacked: which bytes of the file are the data. */
-typedef struct tsr_onnx_place {
+/* Bytes of the file: what raw_data holds after tsr_onnx_strip_raw_data(). */
+typedef struct tsr_onnx_range {
     uint64_t offset, size;
-} tsr_onnx_place;
+} tsr_onnx_range;
 
 typedef struct tsr_reader {
     tsr_graph *graph;
     const unsigned char *bytes; /* the file's */
-    bool kept;                  /* they outlive the graph, whose constants may lie in them */
+    bool kept;                  /* they outlive the graph, so its constants can stay in them */
     tsr_onnx_heap heap;         /* of the protobuf tree */
-    const char *dir;            /* where external data lies; NULL refuses it */
+    const char *dir;            /* folder of external data; NULL: it is refused */
     uint64_t external_budget;   /* bytes of external data that may still be read */
 } tsr_reader;
 
-/* slim.c: see there. False if the bytes are damaged or, exhausted set, when out of memory: the
- * limit bounds what is written. bytes is to be freed in any case. */
-typedef struct tsr_onnx_slimmed {
+/* "not enough memory" */
+tsr_status tsr_onnx_out_of_memory(void);
+
+/* strip_raw_data.c: a copy of a serialized message in which raw data is replaced by its range in
+ * the file. False if the bytes are damaged or more than `limit` would be allocated
+ * (out_of_memory). The caller frees stripped->bytes in either case. */
+typedef struct tsr_onnx_stripped {
     uint8_t *bytes;
     size_t size;
-    bool exhausted;
-} tsr_onnx_slimmed;
-bool tsr_onnx_slim(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
-                   size_t limit, tsr_onnx_slimmed *slim);
+    bool out_of_memory;
+} tsr_onnx_stripped;
+bool tsr_onnx_strip_raw_data(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
+                             size_t limit, tsr_onnx_stripped *stripped);
 
-/* unpack.c: raw data becomes a place; message stays NULL on failure; free it with
- * protobuf_c_message_free_unpacked and heap->allocator. */
+/* unpack.c: raw data is a range of the file; *message is NULL on failure, else to be freed by
+ * protobuf_c_message_free_unpacked with heap->allocator. */
 tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor *type,
                            const void *bytes, size_t size, uint64_t max_bytes,
                            ProtobufCMessage **message);
 
-/* tensor.c: ONNX's number of an element type -> dtype. */
+/* tensor.c: the dtype of an element type of ONNX. */
 tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype);
 /* Appends the tensor to the graph as a constant. */
 tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,
                                int *value);
 
-/* external.c: the file that holds the tensor's data, checked and standing at its first byte. */
+/* external.c: opens the file that holds the tensor's data, checks it and seeks to the first
+ * byte. */
 tsr_status tsr_onnx_open_external(tsr_reader *reader, const Tsr__TensorProto *tensor, uint64_t size,
                                   FILE **file);
 
-/* attributes.c: attributes from file to node. */
+/* attributes.c: reads the attributes of a node. */
 tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, tsr_node *node);
-/* Every attribute of an opset-22 node is known to its operator and of the right kind; none that it
- * needs is absent. */
+/* Checks that the operator has every attribute of an opset-22 node, that each is of the right
+ * kind, and that no required one is absent. */
 tsr_status tsr_onnx_check_attrs(const tsr_node *node);
-/* Every number that a custom operator declares is there, from the file or by default. */
+/* Adds the default of every attribute of a custom operator that the file does not give. */
 tsr_status tsr_onnx_complete_attrs(tsr_graph *graph, tsr_node *node);
-/* A Constant node as a constant value named name. */
+/* Adds the value of a Constant node to the graph as a constant. */
 tsr_status tsr_onnx_add_constant_node(tsr_reader *reader, const Tsr__NodeProto *proto,
                                       const char *name, int *value);
 
-/* nodes.c: every node of the file, checked and upgraded, in the file's order. */
+/* nodes.c: reads all nodes in the file's order, checks and upgrades them. */
 tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto);
 
-/* sort.c: brings nodes into topological order, the file's where that is one, and sets producers. */
+/* sort.c: sorts nodes topologically, keeping the file's order if it is one, and sets producers. */
 tsr_status tsr_onnx_sort(tsr_graph *graph);
 
-/* upgrade.c: the operator of a node as opset 22 names it; TSR_OP_COUNT if there is none. */
+/* upgrade.c: the operator in opset 22; TSR_OP_COUNT if there is none. */
 tsr_op tsr_onnx_find_op(const char *type, int opset);
-/* Rewrites a node of the graph's opset to its opset-22 form. type is the file's name of the
- * operator. */
+/* Rewrites a node of the graph's opset to its opset-22 form. type: the operator's name in the
+ * file. */
 tsr_status tsr_onnx_upgrade(tsr_graph *graph, tsr_node *node, const char *type);
 
 #endif

@@ -8,14 +8,14 @@ typedef struct frame {
     int node, next_input;
 } frame;
 
-/* Depth first from each node in the file's order, so that a file already in order keeps it. No
- * recursion: a hostile chain of nodes may be as long as the file. */
+/* Depth-first search from each node in the file's order, so that a sorted file keeps its order.
+ * Not recursive: a chain of nodes may be as long as the file. */
 typedef struct sorter {
     const tsr_graph *graph;
     mark *marks;
     frame *stack;
     int depth;
-    int *order; /* nodes, dependencies first */
+    int *order; /* node indices, dependencies first */
     int count;
 } sorter;
 
@@ -24,7 +24,7 @@ static void push(sorter *s, int node) {
     s->stack[s->depth++] = (frame){node, 0};
 }
 
-/* Opens the next dependency of the node on top, or closes that node. */
+/* Pushes the next open dependency of the node on top of the stack, or pops that node. */
 static tsr_status step(sorter *s) {
     frame *top = &s->stack[s->depth - 1];
     const tsr_node *node = &s->graph->nodes[top->node];

@@ -58,47 +58,47 @@ static tsr_status tensor_shape(const Tsr__TensorProto *tensor, tsr_shape *shape)
 
 /* ---- where the elements are ---- */
 
-typedef enum place { RAW, TYPED, EXTERNAL } place;
+typedef enum data_source { RAW, TYPED, EXTERNAL } data_source;
 
-/* Where raw_data says that the data is; of no bytes without it. */
-static tsr_onnx_place raw_place(const Tsr__TensorProto *tensor) {
-    tsr_onnx_place place = {0, 0};
-    if (tensor->raw_data.len == sizeof place)
-        memcpy(&place, tensor->raw_data.data, sizeof place);
-    return place;
+/* The range that raw_data holds; empty if there is none. */
+static tsr_onnx_range raw_range(const Tsr__TensorProto *tensor) {
+    tsr_onnx_range range = {0, 0};
+    if (tensor->raw_data.len == sizeof range)
+        memcpy(&range, tensor->raw_data.data, sizeof range);
+    return range;
 }
 
-/* Elements in the field that belongs to the dtype; *others: elements in any other typed field. */
+/* The number of elements in the field for the dtype; *others: of those in any other typed field. */
 static size_t typed_count(const Tsr__TensorProto *tensor, tsr_dtype dtype, size_t *others) {
     size_t all =
         tensor->n_float_data + tensor->n_double_data + tensor->n_int64_data + tensor->n_int32_data;
-    size_t own = dtype == TSR_F32   ? tensor->n_float_data
-                 : dtype == TSR_F64 ? tensor->n_double_data
-                 : dtype == TSR_I64 ? tensor->n_int64_data
-                                    : tensor->n_int32_data;
-    *others = all - own;
-    return own;
+    size_t matching = dtype == TSR_F32   ? tensor->n_float_data
+                      : dtype == TSR_F64 ? tensor->n_double_data
+                      : dtype == TSR_I64 ? tensor->n_int64_data
+                                         : tensor->n_int32_data;
+    *others = all - matching;
+    return matching;
 }
 
-/* Finds the data and holds its size against the shape, before anything is allocated for it. */
+/* Finds the data and compares its size with the shape, before memory is allocated for it. */
 static tsr_status find_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, int64_t count,
-                            place *where) {
-    size_t others, typed = typed_count(tensor, dtype, &others), raw = raw_place(tensor).size;
+                            data_source *source) {
+    size_t others, typed = typed_count(tensor, dtype, &others), raw = raw_range(tensor).size;
     bool external = tensor->has_data_location &&
                     tensor->data_location == TSR__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
     if (tensor->has_segment)
         return tsr_fail(TSR_UNSUPPORTED, "it is stored in segments");
     if (others)
-        return tsr_fail(TSR_INVALID_MODEL, "%zu elements lie in a field of another type", others);
+        return tsr_fail(TSR_INVALID_MODEL, "%zu elements are in a field of another type", others);
     if ((external && (raw || typed)) || (raw && typed))
         return tsr_fail(TSR_INVALID_MODEL, "its data is given twice");
-    *where = external ? EXTERNAL : raw ? RAW : TYPED;
+    *source = external ? EXTERNAL : raw ? RAW : TYPED;
     size_t size = tsr_dtype_size(dtype);
-    if (*where == RAW && (raw % size || raw / size != (uint64_t)count))
+    if (*source == RAW && (raw % size || raw / size != (uint64_t)count))
         return tsr_fail(TSR_INVALID_MODEL,
                         "%zu bytes of data do not make %" PRId64 " elements of type %s", raw, count,
                         tsr_dtype_name(dtype));
-    if (*where == TYPED && typed != (uint64_t)count)
+    if (*source == TYPED && typed != (uint64_t)count)
         return tsr_fail(TSR_INVALID_MODEL, "it has %zu elements of data instead of %" PRId64, typed,
                         count);
     return TSR_OK;
@@ -134,7 +134,7 @@ static void convert(tsr_dtype dtype, const void *bytes, size_t count, void *data
     }
 }
 
-/* Types that int32_data holds besides int32: the range that the element type has. */
+/* int32_data also holds smaller types: elements outside their range are refused. */
 static tsr_status convert_int32_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
     int32_t low = dtype == TSR_I32 ? INT32_MIN : dtype == TSR_I8 ? INT8_MIN : 0;
     int32_t high = dtype == TSR_I32    ? INT32_MAX
@@ -167,15 +167,15 @@ static tsr_status convert_typed(const Tsr__TensorProto *tensor, tsr_dtype dtype,
     return TSR_OK;
 }
 
-/* In pieces, so that a large file is not in memory twice. */
+/* Reads and converts in pieces: a large file is not in memory twice. */
 static tsr_status convert_file(FILE *file, tsr_dtype dtype, size_t count, void *data) {
     unsigned char piece[64 * 1024];
-    size_t size = tsr_dtype_size(dtype), element = tsr_dtype_is_float(dtype) ? 4 : 8;
+    size_t size = tsr_dtype_size(dtype), stored_size = tsr_stored_size(dtype);
     for (size_t done = 0; done < count;) {
         size_t n = sizeof piece / size < count - done ? sizeof piece / size : count - done;
         if (fread(piece, size, n, file) != n)
             return tsr_fail(TSR_IO, "its external data cannot be read");
-        convert(dtype, piece, n, (char *)data + done * element);
+        convert(dtype, piece, n, (char *)data + done * stored_size);
         done += n;
     }
     return TSR_OK;
@@ -183,14 +183,14 @@ static tsr_status convert_file(FILE *file, tsr_dtype dtype, size_t count, void *
 
 /* ---- tensors ---- */
 
-/* Large weights stay in a file that is kept; of one axis are only small parameters. */
+/* Large float tensors of at least two axes, which are weights, stay in the file. */
 enum { MIN_KEPT_BYTES = 64 * 1024, MIN_KEPT_RANK = 2 };
 
 static bool can_stay(const tsr_reader *reader, tsr_dtype dtype, const tsr_shape *shape,
-                     const tsr_onnx_place *place) {
-    return reader->kept && dtype == TSR_F32 && place->size >= MIN_KEPT_BYTES &&
+                     const tsr_onnx_range *range) {
+    return reader->kept && dtype == TSR_F32 && range->size >= MIN_KEPT_BYTES &&
            shape->rank >= MIN_KEPT_RANK &&
-           (uintptr_t)(reader->bytes + place->offset) % _Alignof(tsr_loose_float) == 0;
+           (uintptr_t)(reader->bytes + range->offset) % _Alignof(tsr_loose_float) == 0;
 }
 
 static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_dtype *dtype,
@@ -198,28 +198,27 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
     TSR_TRY(tsr_onnx_dtype(tensor->data_type, dtype));
     TSR_TRY(tensor_shape(tensor, shape));
     int64_t count = tsr_shape_count(shape);
-    place where = RAW;
-    TSR_TRY(find_data(tensor, *dtype, count, &where));
-    tsr_onnx_place raw = raw_place(tensor);
-    if (where == RAW && can_stay(reader, *dtype, shape, &raw)) {
+    data_source source = RAW;
+    TSR_TRY(find_data(tensor, *dtype, count, &source));
+    tsr_onnx_range raw = raw_range(tensor);
+    if (source == RAW && can_stay(reader, *dtype, shape, &raw)) {
         *data = reader->bytes + raw.offset;
         return TSR_OK;
     }
     FILE *file = NULL;
-    if (where == EXTERNAL) {
+    if (source == EXTERNAL) {
         size_t size = tsr_dtype_size(*dtype);
         if ((uint64_t)count > SIZE_MAX / 8)
             return tsr_fail(TSR_OUT_OF_MEMORY, "%" PRId64 " elements do not fit", count);
         TSR_TRY(tsr_onnx_open_external(reader, tensor, (uint64_t)count * size, &file));
     }
-    void *elements = tsr_arena_alloc(reader->graph->arena, (size_t)count,
-                                     tsr_dtype_is_float(*dtype) ? sizeof(float) : sizeof(int64_t));
+    void *elements = tsr_arena_alloc(reader->graph->arena, (size_t)count, tsr_stored_size(*dtype));
     tsr_status status = TSR_OK;
     if (!elements)
         status = tsr_fail(TSR_OUT_OF_MEMORY, "no memory for its %" PRId64 " elements", count);
-    else if (where == EXTERNAL)
+    else if (source == EXTERNAL)
         status = convert_file(file, *dtype, (size_t)count, elements);
-    else if (where == TYPED)
+    else if (source == TYPED)
         status = convert_typed(tensor, *dtype, elements);
     else
         convert(*dtype, reader->bytes + raw.offset, (size_t)count, elements);
@@ -236,5 +235,5 @@ tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tenso
     const void *data = NULL;
     TSR_TRY(tsr_fail_context(decode(reader, tensor, &dtype, &shape, &data), "tensor \"%s\"", name));
     *value = tsr_graph_add_constant(reader->graph, name, dtype, &shape, data);
-    return *value == TSR_NONE ? tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory") : TSR_OK;
+    return *value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
 }

@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 
-/* Every block is preceded by its size. Unpacked messages are larger than the file: a node of a few
- * bytes becomes a struct, so a hostile file could ask for far more memory than it has bytes. */
+/* Every block is preceded by its size. Unpacked messages are larger than the file (a node of a
+ * few bytes becomes a struct), so a hostile file could ask for much more memory than it has
+ * bytes: the heap has a limit. */
 typedef union block_header {
     size_t size;
     max_align_t align;
@@ -17,7 +18,7 @@ static void *heap_alloc(void *data, size_t size) {
     if (size <= heap->limit - heap->used && size <= SIZE_MAX - sizeof *block)
         block = malloc(sizeof *block + size);
     if (!block) {
-        heap->exhausted = true;
+        heap->out_of_memory = true;
         return NULL;
     }
     block->size = size;
@@ -48,13 +49,13 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     if (size > max_bytes)
         return tsr_fail(TSR_OUT_OF_MEMORY, "the file has %zu bytes, the limit is %llu", size,
                         (unsigned long long)max_bytes);
-    tsr_onnx_slimmed slim;
-    if (tsr_onnx_slim(type, bytes, size, heap->limit, &slim))
-        *message = protobuf_c_message_unpack(type, &heap->allocator, slim.size, slim.bytes);
-    free(slim.bytes);
+    tsr_onnx_stripped stripped;
+    if (tsr_onnx_strip_raw_data(type, bytes, size, heap->limit, &stripped))
+        *message = protobuf_c_message_unpack(type, &heap->allocator, stripped.size, stripped.bytes);
+    free(stripped.bytes);
     if (*message)
         return TSR_OK;
-    if (heap->exhausted || slim.exhausted)
+    if (heap->out_of_memory || stripped.out_of_memory)
         return tsr_fail(TSR_OUT_OF_MEMORY,
                         "no memory to unpack its %zu bytes, for which %zu are allowed", size,
                         heap->limit);

@@ -1,5 +1,5 @@
-/* Older forms of operators -> opset 22. Operators and attributes not named here kept their meaning.
- */
+/* Rewrites older forms of operators to opset 22. Operators and attributes that are not listed
+ * have not changed. */
 #include "onnx/reader.h"
 
 #include <string.h>
@@ -21,10 +21,8 @@ static rewrite_fn align_operand, align_slope, drop_attr, attr_to_input, upsample
 
 /* In the order in which they are applied. */
 static const rewrite rules[] = {
-    {"Add", 7, align_operand, NULL, 0, 0},
-    {"Sub", 7, align_operand, NULL, 0, 0},
-    {"Mul", 7, align_operand, NULL, 0, 0},
-    {"Div", 7, align_operand, NULL, 0, 0},
+#define TSR_BINARY(Name, stem) {#Name, 7, align_operand, NULL, 0, 0},
+#include "graph/ops.def"
     {"PRelu", 7, align_slope, NULL, 0, 0},
     {"Gemm", 7, drop_attr, "broadcast", 0, 0},
     {"Dropout", 7, drop_attr, "is_test", 0, 0},
@@ -65,15 +63,11 @@ tsr_status tsr_onnx_upgrade(tsr_graph *graph, tsr_node *node, const char *type) 
 
 /* ---- editing nodes ---- */
 
-static tsr_status out_of_memory(void) {
-    return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
-}
-
 static tsr_status set_input(tsr_graph *graph, tsr_node *node, int input, int value) {
     if (input >= node->input_count) {
         int *inputs = TSR_NEW(graph->arena, input + 1, int);
         if (!inputs)
-            return out_of_memory();
+            return tsr_onnx_out_of_memory();
         for (int i = 0; i <= input; i++)
             inputs[i] = i < node->input_count ? node->inputs[i] : TSR_NONE;
         node->inputs = inputs;
@@ -94,11 +88,10 @@ static void remove_attr(tsr_node *node, const char *name) {
 static tsr_status set_attr(tsr_graph *graph, tsr_node *node, tsr_attr attr) {
     tsr_attr *attrs = TSR_NEW(graph->arena, node->attr_count + 1, tsr_attr);
     if (!attrs)
-        return out_of_memory();
+        return tsr_onnx_out_of_memory();
     remove_attr(node, attr.name);
     if (node->attr_count)
         memcpy(attrs, node->attrs, (size_t)node->attr_count * sizeof *attrs);
-    attr.tensor = TSR_NONE;
     attrs[node->attr_count++] = attr;
     node->attrs = attrs;
     return TSR_OK;
@@ -109,7 +102,7 @@ static tsr_status add_constant(tsr_graph *graph, const tsr_node *node, const cha
                                int *value) {
     const char *name = tsr_arena_printf(graph->arena, "%s.%s", node->name, suffix);
     *value = name ? tsr_graph_add_constant(graph, name, dtype, shape, data) : TSR_NONE;
-    return *value == TSR_NONE ? out_of_memory() : TSR_OK;
+    return *value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
 }
 
 /* ---- rewrites ---- */
@@ -120,8 +113,8 @@ static tsr_status drop_attr(tsr_graph *graph, tsr_node *node, const rewrite *rul
     return TSR_OK;
 }
 
-/* Before opset 7 the second operand's axes could lie at the first's from `axis` on: dimensions of 1
- * behind them make that the broadcasting of today. */
+/* Before opset 7 the axes of the second operand could be aligned with those of the first from
+ * `axis` on: trailing dimensions of 1 make that today's broadcasting. */
 static tsr_status align_at_axis(tsr_graph *graph, tsr_node *node, int64_t axis) {
     const tsr_value *first = tsr_node_in(graph, node, 0), *second = tsr_node_in(graph, node, 1);
     if (!first || !second)
@@ -130,17 +123,17 @@ static tsr_status align_at_axis(tsr_graph *graph, tsr_node *node, int64_t axis) 
         return tsr_fail(TSR_UNSUPPORTED, "opset %d's broadcasting at an axis needs declared ranks",
                         graph->opset);
     if (axis < 0 || axis > first->shape.rank - second->shape.rank)
-        return tsr_fail(TSR_INVALID_MODEL, "%s does not lie in %s from axis %lld on",
+        return tsr_fail(TSR_INVALID_MODEL, "%s does not fit %s from axis %lld on",
                         tsr_shape_text(&second->shape), tsr_shape_text(&first->shape),
                         (long long)axis);
-    int behind = first->shape.rank - second->shape.rank - (int)axis, value;
-    if (behind == 0)
+    int trailing = first->shape.rank - second->shape.rank - (int)axis, value;
+    if (trailing == 0)
         return TSR_OK;
     if (!second->data)
         return tsr_fail(TSR_UNSUPPORTED, "opset %d's broadcasting at an axis needs a constant",
                         graph->opset);
     tsr_shape shape = second->shape;
-    for (int i = 0; i < behind; i++)
+    for (int i = 0; i < trailing; i++)
         shape.dim[shape.rank++] = 1;
     TSR_TRY(add_constant(graph, node, "operand", second->dtype, &shape, second->data, &value));
     return set_input(graph, node, 1, value);
@@ -155,7 +148,7 @@ static tsr_status align_operand(tsr_graph *graph, tsr_node *node, const rewrite 
     return at_axis ? align_at_axis(graph, node, axis) : TSR_OK;
 }
 
-/* A slope for each channel. */
+/* Before opset 7 the slope of PRelu had one element per channel. */
 static tsr_status align_slope(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
     (void)rule;
     const tsr_value *slope = tsr_node_in(graph, node, 1);
@@ -177,7 +170,7 @@ static tsr_status attr_to_input(tsr_graph *graph, tsr_node *node, const rewrite 
     if (attr->kind == TSR_ATTR_FLOAT) {
         float *scalar = TSR_NEW(graph->arena, 1, float);
         if (!scalar)
-            return out_of_memory();
+            return tsr_onnx_out_of_memory();
         *scalar = attr->f;
         data = scalar;
         shape.rank = 0;
@@ -189,7 +182,8 @@ static tsr_status attr_to_input(tsr_graph *graph, tsr_node *node, const rewrite 
     return set_input(graph, node, rule->input, value);
 }
 
-/* Upsample and Resize-10: scales stand where roi is now, and coordinates are plainly divided. */
+/* Upsample and Resize-10: scales are input 1, where roi is now, and coordinates are divided by
+ * the scale. */
 static tsr_status upsample_to_resize(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
     (void)rule;
     if (node->input_count != 2)
@@ -204,7 +198,7 @@ static tsr_status upsample_to_resize(tsr_graph *graph, tsr_node *node, const rew
     return set_attr(graph, node, nearest);
 }
 
-/* Exporters write an empty tensor for roi, scales or sizes that is absent. */
+/* Exporters write an absent roi, scales or sizes as an empty tensor. */
 static tsr_status drop_empty_inputs(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
     (void)rule;
     for (int i = 1; i < node->input_count; i++) {
@@ -239,8 +233,8 @@ static tsr_status inference_batch_norm(tsr_graph *graph, tsr_node *node, const r
     return TSR_OK;
 }
 
-/* Softmax-1 and -11 work on a matrix whose rows are all axes from `axis` on: coerce_2d tells shape
- * rule and loops. */
+/* Softmax-1 and -11 flatten all axes from `axis` on to the rows of a matrix: coerce_2d, an
+ * attribute of Tessera, says so. */
 static tsr_status coerce_softmax(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
     (void)rule;
     if (!tsr_node_attr(node, "axis"))

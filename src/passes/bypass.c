@@ -1,27 +1,29 @@
-/* Removes nodes that hand their input on unchanged, and joins two reshaping nodes in a row into one
- * Reshape. A node that writes an output of the graph goes too if the node before it can write that
- * output itself. */
+/* Removes nodes that return their input unchanged, and merges two consecutive reshaping nodes
+ * into one Reshape. A node that writes an output of the graph is removed too if the node before
+ * it can write that output. */
 #include "passes/edit.h"
 
 #include "base/error.h"
 #include "graph/infer.h"
 
-static bool is_reshaping(tsr_op op) {
-    return op == TSR_OP_Reshape || op == TSR_OP_Flatten || op == TSR_OP_Squeeze ||
-           op == TSR_OP_Unsqueeze;
+/* Does the node change the shape and nothing else? Shapes are known. */
+static bool is_reshaping(const tsr_graph *graph, const tsr_node *node) {
+    return tsr_op_has(node->op, TSR_IS_VIEW) && !node->post_count &&
+           !tsr_shape_equal(&tsr_node_in(graph, node, 0)->shape,
+                            &tsr_node_out(graph, node, 0)->shape);
 }
 
-/* The axes that have more than one index keep their order. */
-static bool keeps_order(const tsr_node *node, const tsr_shape *shape) {
-    int count, last = -1;
-    const int64_t *perm = tsr_attr_ints(node, "perm", &count);
+/* Do the axes of more than one element keep their order? */
+static bool keeps_order(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
+    (void)graph;
+    int64_t perm[TSR_MAX_RANK], last = -1;
+    tsr_node_perm(node, shape->rank, perm);
     for (int i = 0; i < shape->rank; i++) {
-        int axis = perm ? (int)perm[i] : shape->rank - 1 - i;
-        if (shape->dim[axis] == 1)
+        if (shape->dim[perm[i]] == 1)
             continue;
-        if (axis < last)
+        if (perm[i] < last)
             return false;
-        last = axis;
+        last = perm[i];
     }
     return true;
 }
@@ -46,7 +48,7 @@ static bool pads_nothing(const tsr_graph *graph, const tsr_node *node, const tsr
     return true;
 }
 
-/* At whole coordinates every mode reads just that element. */
+/* At an integer coordinate every mode reads exactly that element. */
 static bool resizes_nothing(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
     tsr_resize resize;
     if (tsr_node_resize(graph, node, &resize) != TSR_OK)
@@ -58,35 +60,35 @@ static bool resizes_nothing(const tsr_graph *graph, const tsr_node *node, const 
     return true;
 }
 
+static bool has_one_input(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
+    (void)graph, (void)shape;
+    return node->input_count == 1;
+}
+
+static bool keeps_type(const tsr_graph *graph, const tsr_node *node) {
+    tsr_dtype in = tsr_node_in(graph, node, 0)->dtype, out = tsr_node_out(graph, node, 0)->dtype;
+    return in == out || (tsr_dtype_is_float(in) && tsr_dtype_is_float(out));
+}
+
+/* Does a data movement node keep all elements of input 0, which has this shape, where they are? */
+typedef bool keeps_all_fn(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape);
+
+static keeps_all_fn *const keeps_all[TSR_OP_COUNT] = {
+    [TSR_OP_Concat] = has_one_input, [TSR_OP_Transpose] = keeps_order,  [TSR_OP_Slice] = slices_all,
+    [TSR_OP_Pad] = pads_nothing,     [TSR_OP_Resize] = resizes_nothing,
+};
+
 /* Is output 0 the same tensor as input 0? Shapes are known. */
 static bool is_no_op(const tsr_graph *graph, const tsr_node *node) {
     const tsr_value *in = tsr_node_in(graph, node, 0), *out = tsr_node_out(graph, node, 0);
     if (node->post_count || !in || !out || !tsr_shape_equal(&in->shape, &out->shape))
         return false;
-    if (is_reshaping(node->op))
-        return true;
-    switch (node->op) {
-    case TSR_OP_Identity:
-    case TSR_OP_Dropout: /* at inference; its mask is a constant by now */
-        return true;
-    case TSR_OP_Cast:
-        return tsr_dtype_is_float(in->dtype) && tsr_dtype_is_float(out->dtype);
-    case TSR_OP_Concat:
-        return node->input_count == 1;
-    case TSR_OP_Transpose:
-        return keeps_order(node, &in->shape);
-    case TSR_OP_Slice:
-        return slices_all(graph, node, &in->shape);
-    case TSR_OP_Pad:
-        return pads_nothing(graph, node, &in->shape);
-    case TSR_OP_Resize:
-        return resizes_nothing(graph, node, &in->shape);
-    default:
-        return false;
-    }
+    if (tsr_op_has(node->op, TSR_IS_VIEW))
+        return keeps_type(graph, node);
+    return keeps_all[node->op] && keeps_all[node->op](graph, node, &in->shape);
 }
 
-/* Which of its outputs is it? */
+/* The index of the value among the node's outputs. */
 static int output_index(const tsr_node *node, int value) {
     int i = 0;
     while (node->outputs[i] != value)
@@ -94,8 +96,8 @@ static int output_index(const tsr_node *node, int value) {
     return i;
 }
 
-/* Lets whoever made the node's input write its output, which is one of the graph; false if that
- * cannot be. */
+/* Makes the producer of `in` write `out`, an output of the graph, instead; false if that is not
+ * possible. */
 static bool write_graph_output(tsr_graph *graph, int in, int out) {
     int producer = graph->values[in].producer;
     if (producer == TSR_NONE || tsr_graph_is_output(graph, in))
@@ -108,7 +110,7 @@ static bool write_graph_output(tsr_graph *graph, int in, int out) {
 
 static void bypass(tsr_graph *graph, tsr_node *node, int *readers) {
     int in = node->inputs[0], out = node->outputs[0];
-    int others = readers[in] + readers[out] - 1; /* but for the node itself */
+    int others = readers[in] + readers[out] - 1; /* without this node */
     if (!tsr_graph_is_output(graph, out))
         tsr_replace_reads(graph, out, in);
     else if (!write_graph_output(graph, in, out))
@@ -117,23 +119,23 @@ static void bypass(tsr_graph *graph, tsr_node *node, int *readers) {
     tsr_drop_node(graph, node);
 }
 
-/* The reshaping node whose result only this one reads; NULL if there is none. */
+/* The reshaping node that this node alone reads; NULL if there is none. */
 static tsr_node *reshaping_before(const tsr_graph *graph, const tsr_node *node,
                                   const int *readers) {
     const tsr_value *in = tsr_node_in(graph, node, 0);
     if (!in || in->producer == TSR_NONE || readers[node->inputs[0]] != 1)
         return NULL;
     tsr_node *before = &graph->nodes[in->producer];
-    return is_reshaping(before->op) && !before->post_count ? before : NULL;
+    return is_reshaping(graph, before) ? before : NULL;
 }
 
-/* Turns the second of two reshaping nodes into a Reshape of the first one's input. */
+/* Makes the second of two reshaping nodes a Reshape of the input of the first. */
 static tsr_status join_reshapes(tsr_graph *graph, tsr_node *first, tsr_node *second) {
     const tsr_value *out = tsr_node_out(graph, second, 0);
     int *inputs = TSR_NEW(graph->arena, 2, int);
     if (!inputs)
         return tsr_out_of_memory(graph);
-    const tsr_shape shape = out->shape; /* adding a value may move the others */
+    const tsr_shape shape = out->shape; /* a copy: adding a value moves the array */
     inputs[0] = first->inputs[0];
     inputs[1] = tsr_add_shape(graph, out->name, &shape);
     if (inputs[1] == TSR_NONE)
@@ -152,14 +154,13 @@ tsr_status tsr_pass_bypass(tsr_graph *graph) {
         return TSR_OUT_OF_MEMORY;
     for (int n = 0; n < graph->node_count; n++) {
         tsr_node *node = &graph->nodes[n];
-        if (is_reshaping(node->op)) {
-            tsr_node *before = reshaping_before(graph, node, readers);
-            if (before)
-                TSR_TRY(join_reshapes(graph, before, node));
-        }
+        tsr_node *before =
+            is_reshaping(graph, node) ? reshaping_before(graph, node, readers) : NULL;
+        if (before)
+            TSR_TRY(join_reshapes(graph, before, node));
         if (is_no_op(graph, node))
             bypass(graph, node, readers);
     }
-    tsr_sweep(graph);
+    tsr_remove_dropped(graph);
     return TSR_OK;
 }

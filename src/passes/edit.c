@@ -50,7 +50,7 @@ void tsr_drop_node(tsr_graph *graph, tsr_node *node) {
     node->input_count = node->output_count = node->post_count = 0;
 }
 
-/* Every operator has an output. */
+/* Every operator has at least one output. */
 bool tsr_is_dropped(const tsr_node *node) {
     return node->output_count == 0;
 }
@@ -60,7 +60,7 @@ void tsr_set_producer(tsr_graph *graph, int node, int i, int value) {
     graph->values[value].producer = node;
 }
 
-void tsr_sweep(tsr_graph *graph) {
+void tsr_remove_dropped(tsr_graph *graph) {
     int kept = 0;
     for (int n = 0; n < graph->node_count; n++) {
         if (tsr_is_dropped(&graph->nodes[n]))
@@ -106,4 +106,20 @@ int tsr_add_shape(tsr_graph *graph, const char *base, const tsr_shape *shape) {
     }
     memcpy(dims, shape->dim, sizeof shape->dim);
     return tsr_add_constant(graph, base, "shape", TSR_I64, &list, dims);
+}
+
+tsr_status tsr_make_node(tsr_graph *graph, const char *name, tsr_op op, const int *inputs,
+                         int input_count, int output, tsr_node *node) {
+    int *slots = TSR_NEW(graph->arena, input_count + 1, int);
+    if (!slots)
+        return tsr_out_of_memory(graph);
+    memcpy(slots, inputs, (size_t)input_count * sizeof *slots);
+    slots[input_count] = output;
+    *node = (tsr_node){.name = name,
+                       .op = op,
+                       .input_count = input_count,
+                       .output_count = 1,
+                       .inputs = slots,
+                       .outputs = slots + input_count};
+    return TSR_OK;
 }

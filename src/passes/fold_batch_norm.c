@@ -1,6 +1,7 @@
-/* BatchNormalization with constant statistics is y = x * scale[c] + shift[c]. Behind a convolution
- * that nobody else reads, scale and shift go into its weights and bias; elsewhere it becomes Mul
- * and Add by constants of shape [1, C, 1, ...], which tsr_pass_fuse_posts() may move on. */
+/* BatchNormalization with constant statistics is y = x * scale[c] + shift[c]. After a
+ * convolution that no other node reads, scale and shift are folded into its weights and bias;
+ * elsewhere it becomes Mul and Add by constants of shape [1, C, 1, ...], which
+ * tsr_pass_fuse_posts() may fuse. */
 #include "passes/edit.h"
 
 #include "base/error.h"
@@ -42,8 +43,8 @@ static tsr_status read_affine(const tsr_graph *graph, const tsr_node *node, affi
     return TSR_OK;
 }
 
-/* The convolution in front that can take it up: constant weights, one reader. NULL if there is
- * none. */
+/* The convolution that produces the input and can take scale and shift: constant weights, no
+ * other reader. NULL if there is none. */
 static tsr_node *convolution_before(const tsr_graph *graph, const tsr_node *node,
                                     const int *readers) {
     const tsr_value *in = tsr_node_in(graph, node, 0);
@@ -56,9 +57,9 @@ static tsr_node *convolution_before(const tsr_graph *graph, const tsr_node *node
     return weights->data && (!bias || bias->data) ? conv : NULL;
 }
 
-/* Weights that lie in the file stay there, with a scale beside them. */
-static const double *scale_beside(const tsr_graph *graph, const tsr_value *weights,
-                                  const affine *a) {
+/* The scale of weights that stay in the file (tsr_value.scale). */
+static const double *channel_scale(const tsr_graph *graph, const tsr_value *weights,
+                                   const affine *a) {
     double *scale = TSR_NEW(graph->arena, a->channels, double);
     for (int64_t c = 0; scale && c < a->channels; c++)
         scale[c] = a->scale[c] * (weights->scale ? weights->scale[c] : 1);
@@ -95,12 +96,12 @@ static float *shift_bias(const tsr_graph *graph, const tsr_node *conv, const aff
 
 static tsr_status fold_into(tsr_graph *graph, tsr_node *conv, tsr_node *node, const affine *a) {
     const tsr_value *before = tsr_node_in(graph, conv, 1);
-    bool stays = tsr_graph_in_file(graph, before);
-    const double *scale = stays ? scale_beside(graph, before, a) : NULL;
-    const void *weights = stays ? before->data : scale_weights(graph, conv, a);
+    bool in_file = tsr_graph_in_file(graph, before);
+    const double *scale = in_file ? channel_scale(graph, before, a) : NULL;
+    const void *weights = in_file ? before->data : scale_weights(graph, conv, a);
     float *bias = shift_bias(graph, conv, a);
     int *inputs = TSR_NEW(graph->arena, 3, int);
-    if ((stays && !scale) || !weights || !bias || !inputs)
+    if ((in_file && !scale) || !weights || !bias || !inputs)
         return tsr_out_of_memory(graph);
     tsr_shape weights_shape = before->shape;
     tsr_shape bias_shape = {.rank = 1, .dim = {a->channels}};
@@ -121,8 +122,7 @@ static tsr_status fold_into(tsr_graph *graph, tsr_node *conv, tsr_node *node, co
 
 /* ---- Mul and Add ---- */
 
-/* The channels' numbers as a constant of shape [1, C, 1, ...] for a tensor like the node's input.
- */
+/* Numbers by channel as a constant of shape [1, C, 1, ...], of the rank of the node's input. */
 static int add_channel_constant(tsr_graph *graph, const tsr_node *node, const char *suffix,
                                 const double *numbers, int64_t channels) {
     float *data = TSR_NEW(graph->arena, channels, float);
@@ -139,27 +139,16 @@ static int add_channel_constant(tsr_graph *graph, const tsr_node *node, const ch
     return tsr_add_constant(graph, node->name, suffix, in->dtype, &shape, data);
 }
 
-static tsr_status make_binary(tsr_graph *graph, const char *base, tsr_op op, int left, int right,
-                              int out, tsr_node *node) {
-    int *slots = TSR_NEW(graph->arena, 3, int);
+static tsr_status make_binary(tsr_graph *graph, const tsr_node *norm, tsr_op op, int left,
+                              int right, int out, tsr_node *node) {
+    const int inputs[2] = {left, right};
     const char *name =
-        tsr_arena_printf(graph->arena, "%s.%s", base, op == TSR_OP_Mul ? "scale" : "shift");
-    if (!slots || !name)
-        return tsr_out_of_memory(graph);
-    slots[0] = left;
-    slots[1] = right;
-    slots[2] = out;
-    *node = (tsr_node){.name = name,
-                       .op = op,
-                       .input_count = 2,
-                       .output_count = 1,
-                       .inputs = slots,
-                       .outputs = slots + 2};
-    return TSR_OK;
+        tsr_arena_printf(graph->arena, "%s.%s", norm->name, op == TSR_OP_Mul ? "scale" : "shift");
+    return name ? tsr_make_node(graph, name, op, inputs, 2, out, node) : tsr_out_of_memory(graph);
 }
 
-/* pair: where Mul and Add go. */
-static tsr_status split_up(tsr_graph *graph, const tsr_node *node, tsr_node pair[2]) {
+/* Writes the Mul and the Add that replace the node to pair. */
+static tsr_status rewrite_as_mul_add(tsr_graph *graph, const tsr_node *node, tsr_node pair[2]) {
     affine a;
     TSR_TRY(read_affine(graph, node, &a));
     int scale = add_channel_constant(graph, node, "scale", a.scale, a.channels);
@@ -169,19 +158,19 @@ static tsr_status split_up(tsr_graph *graph, const tsr_node *node, tsr_node pair
         return TSR_OUT_OF_MEMORY;
     graph->values[scaled].dtype = graph->values[node->outputs[0]].dtype;
     graph->values[scaled].shape = graph->values[node->outputs[0]].shape;
-    TSR_TRY(make_binary(graph, node->name, TSR_OP_Mul, node->inputs[0], scale, scaled, &pair[0]));
-    return make_binary(graph, node->name, TSR_OP_Add, scaled, shift, node->outputs[0], &pair[1]);
+    TSR_TRY(make_binary(graph, node, TSR_OP_Mul, node->inputs[0], scale, scaled, &pair[0]));
+    return make_binary(graph, node, TSR_OP_Add, scaled, shift, node->outputs[0], &pair[1]);
 }
 
-/* The nodes again, two for each remaining BatchNormalization. */
-static tsr_status split_up_all(tsr_graph *graph) {
+/* Copies the nodes, two for each remaining BatchNormalization. */
+static tsr_status rewrite_all(tsr_graph *graph) {
     tsr_node *nodes = TSR_NEW(graph->arena, 2 * (size_t)graph->node_count, tsr_node);
     if (!nodes)
         return tsr_out_of_memory(graph);
     int count = 0;
     for (int n = 0; n < graph->node_count; n++) {
         if (is_foldable(graph, &graph->nodes[n])) {
-            TSR_TRY(split_up(graph, &graph->nodes[n], nodes + count));
+            TSR_TRY(rewrite_as_mul_add(graph, &graph->nodes[n], nodes + count));
             count += 2;
         } else {
             nodes[count++] = graph->nodes[n];
@@ -189,7 +178,7 @@ static tsr_status split_up_all(tsr_graph *graph) {
     }
     graph->nodes = nodes;
     graph->node_count = count;
-    tsr_sweep(graph);
+    tsr_remove_dropped(graph);
     return TSR_OK;
 }
 
@@ -206,5 +195,5 @@ tsr_status tsr_pass_fold_batch_norm(tsr_graph *graph) {
         TSR_TRY(read_affine(graph, node, &a));
         TSR_TRY(fold_into(graph, conv, node, &a));
     }
-    return split_up_all(graph);
+    return rewrite_all(graph);
 }

@@ -1,6 +1,7 @@
-/* Fuses element by element operators into the node that makes their data input: a post-op on its
- * result. The result must have no other reader and keep its shape; the fused node stands where the
- * last of its parts stood, so that the other operands of its posts are there already. */
+/* Fuses element by element operators into the node that produces their input (the host): as a
+ * post-op on its result. That result must have no other reader and the same shape. The fused
+ * node is at the place of the operator in the order of nodes, after the producers of the other
+ * operands. */
 #include "passes/edit.h"
 
 #include "base/error.h"
@@ -9,34 +10,19 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_convolution(tsr_op op) {
-    return op == TSR_OP_Conv || op == TSR_OP_ConvTranspose || op == TSR_OP_Gemm ||
-           op == TSR_OP_MatMul;
-}
-
-/* Does the operator compute its result, so that there is a place for posts? */
+/* Can the node apply post-ops? Not if it is a view, which computes nothing, or has several
+ * outputs. */
 static bool can_host(const tsr_node *node) {
-    switch (node->op) {
-    case TSR_OP_Reshape:
-    case TSR_OP_Flatten:
-    case TSR_OP_Squeeze:
-    case TSR_OP_Unsqueeze:
-    case TSR_OP_Identity:
-    case TSR_OP_Dropout:
-    case TSR_OP_Cast:
-    case TSR_OP_Split:
+    if (tsr_op_has(node->op, TSR_IS_VIEW) || tsr_op_get_info(node->op)->max_outputs == TSR_VARIADIC)
         return false;
-    default:
-        break;
-    }
     for (int i = 1; i < node->output_count; i++)
         if (node->outputs[i] != TSR_NONE)
             return false;
     return node->post_count < TSR_MAX_POSTS;
 }
 
-/* The node that can take the consumer as a post on what it reads as its input i; TSR_NONE if there
- * is none. */
+/* The node that produces input i of the consumer, if it can apply the consumer as a post-op;
+ * else TSR_NONE. */
 static int find_host(const tsr_graph *graph, const tsr_node *consumer, int i, const int *readers) {
     const tsr_value *in = tsr_node_in(graph, consumer, i);
     const tsr_value *out = tsr_node_out(graph, consumer, 0);
@@ -47,15 +33,19 @@ static int find_host(const tsr_graph *graph, const tsr_node *consumer, int i, co
     return can_host(&graph->nodes[in->producer]) ? in->producer : TSR_NONE;
 }
 
-/* Of two hosts the one with more work, then the later one. */
+static bool sums_products(const tsr_graph *graph, int node) {
+    return tsr_node_macs(graph, &graph->nodes[node]) > 0;
+}
+
+/* Is host a better than b? A sum of products before others, then the later one. */
 static bool is_better_host(const tsr_graph *graph, int a, int b) {
     if (a == TSR_NONE || b == TSR_NONE)
         return a != TSR_NONE;
-    bool a_heavy = is_convolution(graph->nodes[a].op), b_heavy = is_convolution(graph->nodes[b].op);
-    return a_heavy != b_heavy ? a_heavy : a > b;
+    bool a_sums = sums_products(graph, a), b_sums = sums_products(graph, b);
+    return a_sums != b_sums ? a_sums : a > b;
 }
 
-/* A constant bound of Clip within the range of floats; false if it is known only at run time. */
+/* A constant bound of Clip, clamped to finite floats; false if it is known only at run time. */
 static bool read_bound(const tsr_graph *graph, const tsr_node *node, int input, float absent,
                        float *bound) {
     const tsr_value *value = tsr_node_in(graph, node, input);
@@ -66,24 +56,22 @@ static bool read_bound(const tsr_graph *graph, const tsr_node *node, int input, 
     return true;
 }
 
-/* The consumer as a post, and its host; host is TSR_NONE where it cannot be one. */
+/* The node as a post-op, and its host; *host is TSR_NONE if it cannot be one. */
 static tsr_post make_post(const tsr_graph *graph, const tsr_node *node, const int *readers,
                           int *host) {
     tsr_post post = {.op = node->op, .operand = TSR_NONE, .node_name = node->name};
-    const tsr_op_info *info = tsr_op_get_info(node->op);
     *host = TSR_NONE;
-    if (node->post_count ||
-        !(info->unary || info->binary || node->op == TSR_OP_Clip || node->op == TSR_OP_PRelu))
+    if (node->post_count || !tsr_op_has(node->op, TSR_IS_POST_OP))
         return post;
     *host = find_host(graph, node, 0, readers);
-    if (info->unary) {
-        tsr_unary_params(node, post.param);
-    } else if (node->op == TSR_OP_Clip) {
+    if (node->op == TSR_OP_Clip) {
         if (!read_bound(graph, node, 1, -FLT_MAX, &post.param[0]) ||
             !read_bound(graph, node, 2, FLT_MAX, &post.param[1]))
             *host = TSR_NONE;
+    } else if (tsr_op_get_info(node->op)->max_inputs == 1) {
+        tsr_unary_params(node, post.param);
     } else {
-        int other = info->binary ? find_host(graph, node, 1, readers) : TSR_NONE;
+        int other = find_host(graph, node, 1, readers);
         post.swapped = is_better_host(graph, other, *host);
         if (post.swapped)
             *host = other;
@@ -92,7 +80,7 @@ static tsr_post make_post(const tsr_graph *graph, const tsr_node *node, const in
     return post;
 }
 
-/* Moves the host with one more post to the consumer's place. */
+/* Replaces the consumer by the host with one more post-op. */
 static tsr_status fuse(tsr_graph *graph, tsr_node *host, tsr_node *consumer, const tsr_post *post) {
     tsr_post *posts = TSR_NEW(graph->arena, host->post_count + 1, tsr_post);
     if (!posts)
@@ -120,6 +108,6 @@ tsr_status tsr_pass_fuse_posts(tsr_graph *graph) {
         if (host != TSR_NONE)
             TSR_TRY(fuse(graph, &graph->nodes[host], &graph->nodes[n], &post));
     }
-    tsr_sweep(graph);
+    tsr_remove_dropped(graph);
     return TSR_OK;
 }

@@ -1,5 +1,5 @@
-/* Graph -> graph. tsr_prepare() serves every backend; tsr_optimize() only the GPU ones, so that no
- * rewriting can hide an error from the CPU oracle. */
+/* Graph -> graph. tsr_prepare() is for every backend, tsr_optimize() for GPU backends only:
+ * errors of its rewriting show against the CPU backend. */
 #ifndef TSR_PASSES_PASSES_H
 #define TSR_PASSES_PASSES_H
 
@@ -12,12 +12,12 @@ typedef tsr_status (*tsr_eval_fn)(const tsr_graph *graph, const tsr_node *node, 
  * nodes that no output needs. All input shapes must be known. */
 tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval);
 
-/* Splits Transposes of more than four axes; drops Identity, Dropout and float Cast; folds
- * BatchNormalization into the convolution before it or rewrites it as Mul and Add; fuses post-ops.
- * Values in graph->outputs are kept. */
+/* Splits Transposes of more than four axes; removes nodes that do nothing; folds
+ * BatchNormalization into the convolution before it or rewrites it as Mul and Add; fuses
+ * post-ops. The values of graph->outputs are kept. */
 tsr_status tsr_optimize(tsr_graph *graph);
 
-/* The single passes of tsr_optimize, in its order (for tests). */
+/* The passes of tsr_optimize, in its order (for tests). */
 tsr_status tsr_pass_split_transpose(tsr_graph *graph);
 tsr_status tsr_pass_bypass(tsr_graph *graph);
 tsr_status tsr_pass_fold_batch_norm(tsr_graph *graph);

@@ -3,26 +3,24 @@
 #include "base/error.h"
 #include "graph/infer.h"
 
-/* Folding must not blow up a small file: all results together may take so much, and so many times
- * what the model's own constants take. */
+/* Limit of the memory of folded results, so that a small file cannot need much: FREE_BYTES, and
+ * GROWTH times the bytes of the model's constants. */
 enum { FREE_BYTES = 64 << 20, GROWTH = 4 };
 
 typedef struct folding {
     tsr_eval_fn eval;
     void **elements; /* scratch: one pointer per value */
-    double budget;   /* bytes that results may still take */
+    double budget;   /* bytes left for results */
 } folding;
 
-/* As src/cpu holds them: floats, or int64_t. */
+/* As tsr_value.data holds them. */
 static double bytes_of(const tsr_value *value) {
-    return (double)tsr_shape_count(&value->shape) *
-           (double)(tsr_dtype_is_float(value->dtype) ? sizeof(float) : sizeof(int64_t));
+    return (double)tsr_shape_count(&value->shape) * (double)tsr_stored_size(value->dtype);
 }
 
 static void *new_elements(const tsr_graph *graph, const tsr_value *value) {
-    int64_t count = tsr_shape_count(&value->shape);
-    return tsr_dtype_is_float(value->dtype) ? (void *)TSR_NEW(graph->arena, count, float)
-                                            : (void *)TSR_NEW(graph->arena, count, int64_t);
+    size_t count = (size_t)tsr_shape_count(&value->shape);
+    return tsr_arena_alloc(graph->arena, count, tsr_stored_size(value->dtype));
 }
 
 static bool is_empty(const tsr_graph *graph, const tsr_node *node) {
@@ -52,17 +50,17 @@ static double output_bytes(const tsr_graph *graph, const tsr_node *node) {
 }
 
 static bool can_fold(const tsr_graph *graph, const tsr_node *node, double budget) {
-    if (is_empty(graph, node) || node->op == TSR_OP_Shape || node->op == TSR_OP_Constant)
+    if (is_empty(graph, node) || tsr_op_has(node->op, TSR_READS_SHAPE_ONLY))
         return true;
     return has_constant_inputs(graph, node) && output_bytes(graph, node) <= budget;
 }
 
-/* Evaluates the node into the arena and drops it. */
+/* Evaluates the node; its results become constants in the arena. */
 static tsr_status fold(tsr_graph *graph, tsr_node *node, folding *f) {
     for (int i = 0; i < node->input_count; i++) {
         if (!tsr_node_in(graph, node, i))
             continue;
-        if (!tsr_graph_take(graph, node->inputs[i]))
+        if (!tsr_graph_copy_to_arena(graph, node->inputs[i]))
             return tsr_out_of_memory(graph);
         f->elements[node->inputs[i]] = (void *)tsr_node_in(graph, node, i)->data;
     }
@@ -80,7 +78,7 @@ static tsr_status fold(tsr_graph *graph, tsr_node *node, folding *f) {
     return TSR_OK;
 }
 
-/* Nothing is dropped at inference, so the mask is known before the data is. */
+/* In inference the mask is all ones, whatever the data. */
 static tsr_status fold_dropout_mask(tsr_graph *graph, tsr_node *node) {
     tsr_value *mask = tsr_node_out(graph, node, 1);
     if (!mask)
@@ -118,6 +116,6 @@ tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval) {
         else if (node->op == TSR_OP_Dropout)
             TSR_TRY(fold_dropout_mask(graph, node));
     }
-    tsr_sweep(graph);
+    tsr_remove_dropped(graph);
     return tsr_pass_remove_dead(graph);
 }

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 
-/* Walks backwards from the graph's outputs: a node is needed if one of its outputs is, and then so
- * are its inputs. Optional outputs that nobody reads (a mask, a pool's indices) become absent. */
+/* Walks backwards from the graph's outputs: the inputs of a node are needed if one of its
+ * outputs is. Optional outputs that nothing reads (a mask, a pool's indices) become absent. */
 
 static void need(bool *needed, int value) {
     if (value != TSR_NONE)
@@ -19,7 +19,7 @@ static bool is_needed(const tsr_node *node, const bool *needed) {
 
 static void trim_outputs(tsr_graph *graph, tsr_node *node, const bool *needed) {
     const tsr_op_info *info = tsr_op_get_info(node->op);
-    if (info->max_outputs == TSR_VARIADIC) /* all parts of a split count */
+    if (info->max_outputs == TSR_VARIADIC) /* Split: the number of outputs is the number of parts */
         return;
     for (int i = info->min_outputs; i < node->output_count; i++) {
         tsr_value *out = tsr_node_out(graph, node, i);
@@ -51,6 +51,6 @@ tsr_status tsr_pass_remove_dead(tsr_graph *graph) {
         for (int i = 0; i < node->post_count; i++)
             need(needed, node->posts[i].operand);
     }
-    tsr_sweep(graph);
+    tsr_remove_dropped(graph);
     return TSR_OK;
 }

@@ -1,27 +1,29 @@
-/* A Transpose of more than four axes, which no GPU tensor has, becomes Transposes of four with
- * Reshapes between them. PyTorch writes PixelShuffle and channel shuffles so. */
+/* A Transpose of more than four axes, the limit of GPU tensors, becomes Transposes of four axes
+ * with Reshapes between them. PyTorch exports PixelShuffle and channel shuffles as such
+ * Transposes. */
 #include "passes/edit.h"
 
 #include "base/error.h"
+#include "graph/infer.h"
 
 #include <string.h>
 
 enum { GPU_AXES = 4, MAX_NODES = 2 * TSR_MAX_RANK + 1 };
 
-/* Axes that stay side by side are one block; blocks are numbered in the order of the output. */
+/* Axes that stay adjacent are merged to a block; blocks are numbered in the order of the output. */
 typedef struct blocks {
     int count;
-    int at[TSR_MAX_RANK]; /* the blocks in their present order */
+    int at[TSR_MAX_RANK]; /* the current order of blocks */
     int64_t size[TSR_MAX_RANK];
 } blocks;
 
 static blocks find_blocks(const tsr_shape *shape, const int64_t *perm) {
     blocks b = {0};
     int place[TSR_MAX_RANK], first[TSR_MAX_RANK], count = 0, last = TSR_NONE;
-    for (int i = 0; i < shape->rank; i++) /* axes of one element are nowhere */
+    for (int i = 0; i < shape->rank; i++) /* axes of one element are ignored */
         place[i] = shape->dim[i] == 1 ? TSR_NONE : count++;
     for (int i = 0; i < shape->rank; i++) {
-        int axis = perm ? (int)perm[i] : shape->rank - 1 - i;
+        int64_t axis = perm[i];
         if (place[axis] == TSR_NONE)
             continue;
         if (b.count == 0 || place[axis] != last + 1) {
@@ -47,51 +49,44 @@ static int64_t product(const blocks *b, int begin, int end) {
     return size;
 }
 
-/* What replaces a node. */
+/* The nodes that replace a node. */
 typedef struct chain {
     tsr_graph *graph;
     const tsr_node *node;
     tsr_node *made;
-    int count, value; /* nodes; what the latest one writes */
+    int count, value; /* number of nodes; the value that the last one writes */
     tsr_status status;
 } chain;
 
-/* output: the value to write, or TSR_NONE for a new one. */
-static tsr_node *append(chain *c, tsr_op op, const tsr_shape *shape, int output) {
-    int *slots = TSR_NEW(c->graph->arena, 3, int);
-    if (!slots) {
-        c->status = tsr_out_of_memory(c->graph);
-        return NULL;
-    }
-    tsr_dtype dtype = tsr_node_out(c->graph, c->node, 0)->dtype;
+/* Appends a node that reads the value of the last one and, if it is a Reshape, a list of
+ * dimensions (else TSR_NONE). output: the value to write; TSR_NONE: a new one. NULL after a
+ * failure. */
+static tsr_node *append(chain *c, tsr_op op, int list, const tsr_shape *shape, int output) {
+    const int inputs[2] = {c->value, list};
     if (output == TSR_NONE)
         output = tsr_add_value(c->graph, c->node->name, "moved");
     if (output == TSR_NONE) {
         c->status = TSR_OUT_OF_MEMORY;
         return NULL;
     }
-    c->graph->values[output].dtype = dtype;
+    c->graph->values[output].dtype = tsr_node_out(c->graph, c->node, 0)->dtype;
     c->graph->values[output].shape = *shape;
-    slots[0] = c->value;
-    slots[2] = c->value = output;
     tsr_node *node = &c->made[c->count++];
-    *node = (tsr_node){.name = c->node->name,
-                       .op = op,
-                       .input_count = 1,
-                       .output_count = 1,
-                       .inputs = slots,
-                       .outputs = slots + 2};
-    return node;
+    tsr_status status =
+        tsr_make_node(c->graph, c->node->name, op, inputs, list == TSR_NONE ? 1 : 2, output, node);
+    c->value = output;
+    if (status == TSR_OK)
+        return node;
+    c->status = status;
+    return NULL;
 }
 
 static void append_reshape(chain *c, const tsr_shape *shape, int output) {
-    tsr_node *node = append(c, TSR_OP_Reshape, shape, output);
-    if (!node)
-        return;
-    node->inputs[1] = tsr_add_shape(c->graph, c->node->name, shape);
-    node->input_count = 2;
-    if (node->inputs[1] == TSR_NONE)
+    int list = tsr_add_shape(c->graph, c->node->name, shape);
+    if (list == TSR_NONE)
         c->status = TSR_OUT_OF_MEMORY;
+    else
+        append(c, TSR_OP_Reshape, list, shape, output);
 }
 
 static void append_transpose(chain *c, const int64_t size[GPU_AXES], const int64_t perm[GPU_AXES]) {
@@ -99,7 +94,7 @@ static void append_transpose(chain *c, const int64_t size[GPU_AXES], const int64
     for (int i = 0; i < GPU_AXES; i++)
         moved.dim[i] = size[perm[i]];
     append_reshape(c, &seen, TSR_NONE);
-    tsr_node *node = append(c, TSR_OP_Transpose, &moved, TSR_NONE);
+    tsr_node *node = append(c, TSR_OP_Transpose, TSR_NONE, &moved, TSR_NONE);
     tsr_attr *attr = TSR_NEW(c->graph->arena, 1, tsr_attr);
     int64_t *ints = TSR_NEW(c->graph->arena, GPU_AXES, int64_t);
     if (!node || !attr || !ints) {
@@ -112,7 +107,7 @@ static void append_transpose(chain *c, const int64_t size[GPU_AXES], const int64
     node->attr_count = 1;
 }
 
-/* Few blocks are brought into order at once. */
+/* At most four blocks: one Transpose. */
 static void move_all(chain *c, blocks *b) {
     int64_t size[GPU_AXES] = {1, 1, 1, 1}, perm[GPU_AXES] = {0, 1, 2, 3};
     for (int i = 0; i < b->count; i++) {
@@ -122,8 +117,8 @@ static void move_all(chain *c, blocks *b) {
     append_transpose(c, size, perm);
 }
 
-/* Otherwise one run of blocks after the other goes to its place, in front of what still lies there.
- */
+/* More than four: moves one run of blocks after the other to its place, before those that are
+ * not yet sorted. */
 static void move_in_turn(chain *c, blocks *b) {
     static const int64_t perm[GPU_AXES] = {0, 2, 1, 3};
     for (int i = 0; i < b->count; i++) {
@@ -150,9 +145,9 @@ static bool is_wide(const tsr_graph *graph, const tsr_node *node) {
 }
 
 static void split(chain *c) {
-    int rank;
-    const int64_t *perm = tsr_attr_ints(c->node, "perm", &rank);
     const tsr_shape shape = tsr_node_out(c->graph, c->node, 0)->shape;
+    int64_t perm[TSR_MAX_RANK];
+    tsr_node_perm(c->node, shape.rank, perm);
     blocks b = find_blocks(&tsr_node_in(c->graph, c->node, 0)->shape, perm);
     if (b.count > GPU_AXES)
         move_in_turn(c, &b);
@@ -183,6 +178,6 @@ tsr_status tsr_pass_split_transpose(tsr_graph *graph) {
     }
     graph->nodes = nodes;
     graph->node_count = count;
-    tsr_sweep(graph);
+    tsr_remove_dropped(graph);
     return TSR_OK;
 }

@@ -135,9 +135,9 @@ static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
 }
 
 static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_fn *lower) {
+    TSR_TRY(check_node(plan->graph, node));
     if (!lower)
         return tsr_fail(TSR_UNSUPPORTED, "no such operator on this backend");
-    TSR_TRY(check_node(plan->graph, node));
     if (is_done_by_reader(plan, node))
         return TSR_OK;
     /* Before the node's own passes: reshaping an operand may take one. */

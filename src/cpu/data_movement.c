@@ -1,4 +1,4 @@
-/* Operators that only move elements, of any type. */
+/* Slice, Pad, Gather, Transpose, DepthToSpace and SpaceToDepth, for elements of any type. */
 #include "cpu/call.h"
 
 #include "base/error.h"
@@ -6,56 +6,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-static size_t element_size(const tsr_cpu_call *call) {
-    return tsr_cpu_element_size(tsr_node_in(call->graph, call->node, 0)->dtype);
-}
-
-/* ---- blocks: Concat, Split, Gather ---- */
-
-tsr_status tsr_cpu_concat(const tsr_cpu_call *call) {
-    const tsr_shape *out_shape = tsr_call_out_shape(call, 0);
-    int axis;
-    TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", 0), out_shape->rank, &axis));
-    size_t size = element_size(call);
-    char *out = tsr_call_out(call, 0);
-    int64_t outer = tsr_cpu_span(out_shape, 0, axis);
-    for (int64_t o = 0; o < outer; o++) {
-        for (int i = 0; i < call->node->input_count; i++) {
-            const tsr_shape *shape = tsr_call_in_shape(call, i);
-            size_t bytes = (size_t)tsr_cpu_span(shape, axis, shape->rank) * size;
-            if (bytes)
-                memcpy(out, (const char *)tsr_call_in(call, i) + (size_t)o * bytes, bytes);
-            out += bytes;
-        }
-    }
-    return TSR_OK;
-}
-
-tsr_status tsr_cpu_split(const tsr_cpu_call *call) {
-    const tsr_shape *in_shape = tsr_call_in_shape(call, 0);
-    int axis;
-    TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", 0), in_shape->rank, &axis));
-    size_t size = element_size(call);
-    const char *in = tsr_call_in(call, 0);
-    int64_t outer = tsr_cpu_span(in_shape, 0, axis);
-    for (int64_t o = 0; o < outer; o++) {
-        for (int i = 0; i < call->node->output_count; i++) {
-            const tsr_shape *shape = tsr_call_out_shape(call, i);
-            size_t bytes = (size_t)tsr_cpu_span(shape, axis, shape->rank) * size;
-            if (bytes)
-                memcpy((char *)tsr_call_out(call, i) + (size_t)o * bytes, in, bytes);
-            in += bytes;
-        }
-    }
-    return TSR_OK;
-}
+/* ---- blocks: Gather ---- */
 
 tsr_status tsr_cpu_gather(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", 0), shape->rank, &axis));
-    int64_t outer = tsr_cpu_span(shape, 0, axis), limit = shape->dim[axis];
-    size_t block = (size_t)tsr_cpu_span(shape, axis + 1, shape->rank) * element_size(call);
+    int64_t outer = tsr_dim_product(shape, 0, axis), limit = shape->dim[axis];
+    size_t block =
+        (size_t)tsr_dim_product(shape, axis + 1, shape->rank) * tsr_call_element_size(call);
     const int64_t *indices = tsr_call_in(call, 1);
     int64_t count = tsr_shape_count(tsr_call_in_shape(call, 1));
     const char *in = tsr_call_in(call, 0);
@@ -76,7 +35,7 @@ tsr_status tsr_cpu_gather(const tsr_cpu_call *call) {
 
 /* ---- permutations: Transpose, DepthToSpace, SpaceToDepth ---- */
 
-/* The input, seen in the given shape, with axis perm[i] as axis i of the result. */
+/* Reshapes the input to the given shape and transposes it: axis perm[i] becomes axis i. */
 static tsr_status permute(const tsr_cpu_call *call, const tsr_shape *shape, const int64_t *perm) {
     int64_t stride[TSR_MAX_RANK];
     tsr_cpu_strides(shape, stride);
@@ -88,19 +47,15 @@ static tsr_status permute(const tsr_cpu_call *call, const tsr_shape *shape, cons
     for (int axis = 0; axis < out.rank; axis++)
         for (int64_t i = 0; i < out.dim[axis]; i++)
             remap.offset[axis][i] = i * stride[perm[axis]];
-    tsr_remap_run(&remap, element_size(call), tsr_call_in(call, 0), NULL, tsr_call_out(call, 0));
-    tsr_remap_free(&remap);
+    tsr_remap_run(&remap, call, NULL);
     return TSR_OK;
 }
 
 tsr_status tsr_cpu_transpose(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
-    int count;
-    const int64_t *given = tsr_attr_ints(call->node, "perm", &count);
-    int64_t reversed[TSR_MAX_RANK];
-    for (int i = 0; i < shape->rank; i++)
-        reversed[i] = shape->rank - 1 - i;
-    return permute(call, shape, given ? given : reversed);
+    int64_t perm[TSR_MAX_RANK];
+    tsr_node_perm(call->node, shape->rank, perm);
+    return permute(call, shape, perm);
 }
 
 tsr_status tsr_cpu_depth_to_space(const tsr_cpu_call *call) {
@@ -132,13 +87,12 @@ tsr_status tsr_cpu_slice(const tsr_cpu_call *call) {
     for (int axis = 0; axis < remap.rank; axis++)
         for (int64_t i = 0; i < remap.count[axis]; i++)
             remap.offset[axis][i] = (slice.start[axis] + i * slice.step[axis]) * stride[axis];
-    tsr_remap_run(&remap, element_size(call), tsr_call_in(call, 0), NULL, tsr_call_out(call, 0));
-    tsr_remap_free(&remap);
+    tsr_remap_run(&remap, call, NULL);
     return TSR_OK;
 }
 
-/* The element of a run of length elements that position i reads, which may lie before or behind it;
- * -1 for none. */
+/* The element that position i of a padded axis of `length` elements reads, i being negative
+ * before it and >= length after it; -1 for the fill. */
 static int64_t pad_source(const char *mode, int64_t i, int64_t length) {
     if (i >= 0 && i < length)
         return i;
@@ -146,10 +100,10 @@ static int64_t pad_source(const char *mode, int64_t i, int64_t length) {
         return -1;
     if (strcmp(mode, "edge") == 0)
         return i < 0 ? 0 : length - 1;
-    return i < 0 ? -i : 2 * (length - 1) - i; /* reflect: fewer than length elements are added */
+    return i < 0 ? -i : 2 * (length - 1) - i; /* reflect: at most length - 1 elements are added */
 }
 
-/* Negative pads cut first; the rest is padded. */
+/* Negative pads crop before positive pads are added. */
 tsr_status tsr_cpu_pad(const tsr_cpu_call *call) {
     int64_t begin[TSR_MAX_RANK], end[TSR_MAX_RANK], stride[TSR_MAX_RANK];
     TSR_TRY(tsr_node_pads(call->graph, call->node, begin, end));
@@ -167,8 +121,6 @@ tsr_status tsr_cpu_pad(const tsr_cpu_call *call) {
         }
     }
     const void *fill = tsr_call_in(call, 2);
-    tsr_remap_run(&remap, element_size(call), tsr_call_in(call, 0), fill ? fill : &(int64_t){0},
-                  tsr_call_out(call, 0));
-    tsr_remap_free(&remap);
+    tsr_remap_run(&remap, call, fill ? fill : &(int64_t){0});
     return TSR_OK;
 }

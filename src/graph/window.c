@@ -1,4 +1,4 @@
-/* Rules of the operators that slide a window: convolutions and pools. */
+/* Sliding windows: kernel, stride, dilation and padding of convolutions and pools. */
 #include "graph/rules.h"
 
 #include "base/error.h"
@@ -13,7 +13,8 @@ static bool is_pool(const tsr_node *node) {
     return node->op == TSR_OP_MaxPool || node->op == TSR_OP_AveragePool;
 }
 
-/* count integers, each from min to TSR_MAX_DIM, or found = false and nothing is set. */
+/* Reads `count` integers, each from min to TSR_MAX_DIM; if the attribute is absent, *found is
+ * false and nothing is set. */
 static tsr_status read_ints(const tsr_node *node, const char *name, int count, int64_t min,
                             int64_t *result, bool *found) {
     int given;
@@ -86,7 +87,8 @@ static int64_t extent(const tsr_window *window, int axis) {
     return (window->kernel[axis] - 1) * window->dilation[axis] + 1;
 }
 
-/* Windows and what they slide over are measured as dimensions are: kernels count in 32 bits. */
+/* Kernels compute positions in 32 bits, so windows and padded inputs are limited as dimensions
+ * are. */
 static tsr_status check_length(const char *what, int64_t length) {
     if (length > TSR_MAX_DIM)
         return tsr_fail(TSR_SHAPE, "%s of %" PRId64 " pixels is too large", what, length);
@@ -134,7 +136,7 @@ static tsr_status place_axis(tsr_window *window, int axis, int auto_pad) {
                         "a window of %" PRId64 " is larger than the padded input of %" PRId64,
                         extent(window, axis), before + window->pad_end[axis]);
     int64_t out = room / stride + 1;
-    if (ceil_mode && (out - 1) * stride >= before) /* it would start behind the input */
+    if (ceil_mode && (out - 1) * stride >= before) /* the last window would start after the input */
         out--;
     window->out[axis] = out;
     return TSR_OK;
@@ -148,7 +150,7 @@ static tsr_status place_window(const tsr_node *node, tsr_window *window, int aut
     return TSR_OK;
 }
 
-/* Ends with out = stride * (in - 1) + extent + output_padding - pad_begin - pad_end per axis. */
+/* Afterwards, per axis: out = stride * (in - 1) + extent + output_padding - pad_begin - pad_end. */
 static tsr_status place_transposed(const tsr_node *node, tsr_window *window, int auto_pad) {
     int rank = window->spatial_rank, first = 2 - rank;
     bool found, sized;
@@ -174,7 +176,7 @@ static tsr_status place_transposed(const tsr_node *node, tsr_window *window, int
             out = window->out[axis];
         }
         if (out < 1)
-            return tsr_fail(TSR_SHAPE, "padding takes away the whole result of %" PRId64, full);
+            return tsr_fail(TSR_SHAPE, "padding removes the whole result of %" PRId64, full);
         window->out[axis] = out;
     }
     return TSR_OK;
@@ -212,66 +214,9 @@ tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_win
                                             : place_window(node, window, auto_pad);
 }
 
-/* ---- rules ---- */
-
-static tsr_shape window_result(const tsr_value *x, const tsr_window *window, int64_t channels) {
+tsr_shape tsr_window_result(const tsr_value *x, const tsr_window *window, int64_t channels) {
     tsr_shape shape = {.rank = x->shape.rank, .dim = {x->shape.dim[0], channels}};
     for (int i = 0; i < window->spatial_rank; i++)
         shape.dim[2 + i] = window->out[2 - window->spatial_rank + i];
     return shape;
-}
-
-static tsr_status infer_convolution(tsr_graph *graph, const tsr_node *node) {
-    const tsr_value *x = tsr_node_in(graph, node, 0), *w = tsr_node_in(graph, node, 1);
-    TSR_TRY(tsr_require_float(graph, node, 3));
-    tsr_window window;
-    TSR_TRY(tsr_node_window(graph, node, &window));
-    int64_t channels = node->op == TSR_OP_Conv ? w->shape.dim[0] : w->shape.dim[1] * window.group;
-    tsr_shape shape = window_result(x, &window, channels);
-    return tsr_set_output(graph, node, 0, x->dtype, &shape);
-}
-
-tsr_status tsr_infer_conv(tsr_graph *graph, tsr_node *node) {
-    return infer_convolution(graph, node);
-}
-
-tsr_status tsr_infer_conv_transpose(tsr_graph *graph, tsr_node *node) {
-    return infer_convolution(graph, node);
-}
-
-static tsr_status infer_pool(tsr_graph *graph, const tsr_node *node) {
-    const tsr_value *x = tsr_node_in(graph, node, 0);
-    TSR_TRY(tsr_require_float(graph, node, 1));
-    tsr_window window;
-    TSR_TRY(tsr_node_window(graph, node, &window));
-    tsr_shape shape = window_result(x, &window, x->shape.dim[1]);
-    TSR_TRY(tsr_set_output(graph, node, 1, TSR_I64, &shape));
-    return tsr_set_output(graph, node, 0, x->dtype, &shape);
-}
-
-tsr_status tsr_infer_max_pool(tsr_graph *graph, tsr_node *node) {
-    int64_t order = tsr_attr_int(node, "storage_order", 0);
-    if (order != 0 && order != 1)
-        return tsr_fail(TSR_INVALID_MODEL, "storage_order is %" PRId64, order);
-    return infer_pool(graph, node);
-}
-
-tsr_status tsr_infer_average_pool(tsr_graph *graph, tsr_node *node) {
-    return infer_pool(graph, node);
-}
-
-tsr_status tsr_infer_global_average_pool(tsr_graph *graph, tsr_node *node) {
-    const tsr_value *x = tsr_node_in(graph, node, 0);
-    TSR_TRY(tsr_require_float(graph, node, 1));
-    TSR_TRY(tsr_require_rank(x, 3, TSR_MAX_RANK));
-    if (x->shape.rank > 4)
-        return tsr_fail(TSR_UNSUPPORTED, "%d spatial axes are not supported, only 1 or 2",
-                        x->shape.rank - 2);
-    tsr_shape shape = x->shape;
-    for (int axis = 2; axis < shape.rank; axis++) {
-        if (shape.dim[axis] == 0)
-            return tsr_fail(TSR_SHAPE, "the input has no pixels");
-        shape.dim[axis] = 1;
-    }
-    return tsr_set_output(graph, node, 0, x->dtype, &shape);
 }

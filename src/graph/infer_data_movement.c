@@ -1,5 +1,5 @@
-/* Rules of the operators that cut out or add elements along axes: Slice, Pad, Concat, Split,
- * Gather. */
+/* Shape rules of the operators that move elements: Slice, Pad, Gather, Transpose, DepthToSpace,
+ * SpaceToDepth. */
 #include "graph/rules.h"
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Axes of an optional input; without it the first count ones. */
+/* Axes from an optional input; without it the first `count` axes. */
 static tsr_status read_axes_input(const tsr_graph *graph, const tsr_node *node, int input,
                                   int64_t count, int axes[TSR_MAX_RANK]) {
     int rank = tsr_node_in(graph, node, 0)->shape.rank;
@@ -28,10 +28,10 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
-/* Numpy's rule: positions below zero count from the end, and all are clamped to the axis. */
+/* Numpy's rule: negative positions count from the end; all are clamped to the axis. */
 static void slice_axis(tsr_slice *slice, int axis, int64_t size, int64_t start, int64_t end,
                        int64_t step) {
-    step = clamp(step, -TSR_MAX_DIM, TSR_MAX_DIM); /* beyond any size: as good as the limit */
+    step = clamp(step, -TSR_MAX_DIM, TSR_MAX_DIM); /* longer steps select the same elements */
     start += start < 0 ? size : 0;
     end += end < 0 ? size : 0;
     if (step > 0) {
@@ -107,12 +107,13 @@ tsr_status tsr_node_pads(const tsr_graph *graph, const tsr_node *node, int64_t b
 enum { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP, PAD_MODES };
 static const char *const pad_modes[] = {"constant", "reflect", "edge", "wrap"};
 
-/* What an axis keeps after its negative pads has to hold what its positive ones copy. */
+/* What remains of an axis after negative pads has to be large enough for what positive pads
+ * copy. */
 static tsr_status check_pad(int mode, int axis, int64_t size, int64_t begin, int64_t end) {
     int64_t kept = size + (begin < 0 ? begin : 0) + (end < 0 ? end : 0);
     int64_t most = begin > end ? begin : end;
     if (kept < 0)
-        return tsr_fail(TSR_SHAPE, "more than all of axis %d is taken away", axis);
+        return tsr_fail(TSR_SHAPE, "the pads remove more than all of axis %d", axis);
     if (most > 0 && ((mode == PAD_EDGE && kept == 0) || (mode == PAD_REFLECT && most >= kept)))
         return tsr_fail(TSR_SHAPE,
                         "axis %d of size %" PRId64 " is too small to add %" PRId64 " by %s", axis,
@@ -140,81 +141,7 @@ tsr_status tsr_infer_pad(tsr_graph *graph, tsr_node *node) {
     return tsr_set_output(graph, node, 0, x->dtype, &shape);
 }
 
-/* ---- Concat, Split, Gather ---- */
-
-tsr_status tsr_infer_concat(tsr_graph *graph, tsr_node *node) {
-    const tsr_value *first = tsr_node_in(graph, node, 0);
-    const tsr_attr *attr = tsr_node_attr(node, "axis");
-    if (!attr || attr->kind != TSR_ATTR_INT)
-        return tsr_fail(TSR_INVALID_MODEL, "it has no axis");
-    int axis;
-    TSR_TRY(tsr_normalize_axis(attr->i, first->shape.rank, &axis));
-    TSR_TRY(tsr_require_same_type(graph, node, node->input_count));
-    tsr_shape shape = first->shape;
-    for (int i = 1; i < node->input_count; i++) {
-        tsr_shape next = tsr_node_in(graph, node, i)->shape;
-        int64_t size = next.rank == shape.rank ? next.dim[axis] : 0;
-        next.dim[axis] = shape.dim[axis];
-        if (!tsr_shape_equal(&next, &shape))
-            return tsr_fail(TSR_SHAPE, "input %d differs from input 0 off axis %d", i, axis);
-        shape.dim[axis] += size; /* below 2^31 each, and input_count is an int: no overflow */
-    }
-    return tsr_set_output(graph, node, 0, first->dtype, &shape);
-}
-
-/* Sizes given by the input "split". */
-static tsr_status check_split_sizes(const int64_t *sizes, int64_t count, int outputs,
-                                    int64_t size) {
-    if (count != outputs)
-        return tsr_fail(TSR_INVALID_MODEL, "split has %" PRId64 " elements for %d outputs", count,
-                        outputs);
-    int64_t rest = size;
-    for (int i = 0; i < outputs; i++) {
-        if (sizes[i] < 0)
-            return tsr_fail(TSR_INVALID_MODEL, "split[%d] is %" PRId64, i, sizes[i]);
-        if (sizes[i] > rest)
-            return tsr_fail(TSR_SHAPE, "the parts add up to more than %" PRId64, size);
-        rest -= sizes[i];
-    }
-    return rest == 0 ? TSR_OK : tsr_fail(TSR_SHAPE, "the parts add up to less than %" PRId64, size);
-}
-
-/* The size of all parts but the last, which may be smaller where num_outputs is given. */
-static tsr_status equal_part(const tsr_node *node, int64_t size, int64_t *part) {
-    int outputs = node->output_count;
-    bool uneven = tsr_node_attr(node, "num_outputs") != NULL;
-    if (tsr_attr_int(node, "num_outputs", outputs) != outputs)
-        return tsr_fail(TSR_INVALID_MODEL, "num_outputs differs from the %d outputs", outputs);
-    *part = (size + outputs - 1) / outputs;
-    if (uneven ? *part * (outputs - 1) > size : size % outputs != 0)
-        return tsr_fail(TSR_SHAPE, "%" PRId64 " cannot be split into %d parts", size, outputs);
-    return TSR_OK;
-}
-
-tsr_status tsr_infer_split(tsr_graph *graph, tsr_node *node) {
-    const tsr_value *x = tsr_node_in(graph, node, 0);
-    const int64_t *sizes = NULL;
-    int axis, outputs = node->output_count;
-    int64_t count, part = 0;
-    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), x->shape.rank, &axis));
-    int64_t size = x->shape.dim[axis];
-    if (tsr_node_in(graph, node, 1)) {
-        if (tsr_node_attr(node, "num_outputs"))
-            return tsr_fail(TSR_INVALID_MODEL, "both split and num_outputs are given");
-        TSR_TRY(tsr_node_const_ints(graph, node, 1, &sizes, &count));
-        TSR_TRY(check_split_sizes(sizes, count, outputs, size));
-    } else {
-        TSR_TRY(equal_part(node, size, &part));
-    }
-    tsr_dtype dtype = x->dtype;
-    tsr_shape shape = x->shape;
-    for (int i = 0; i < outputs; i++) {
-        bool last = i == outputs - 1;
-        shape.dim[axis] = sizes ? sizes[i] : last ? size - part * (outputs - 1) : part;
-        TSR_TRY(tsr_set_output(graph, node, i, dtype, &shape));
-    }
-    return TSR_OK;
-}
+/* ---- Gather ---- */
 
 static tsr_status check_indices(const tsr_value *indices, int64_t size) {
     const int64_t *data = indices->data;
@@ -226,7 +153,7 @@ static tsr_status check_indices(const tsr_value *indices, int64_t size) {
     return TSR_OK;
 }
 
-/* The gathered axis is replaced by the axes of the indices. */
+/* The axes of the indices replace the gathered axis. */
 tsr_status tsr_infer_gather(tsr_graph *graph, tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, 0), *indices = tsr_node_in(graph, node, 1);
     int axis;
@@ -245,5 +172,79 @@ tsr_status tsr_infer_gather(tsr_graph *graph, tsr_node *node) {
         for (int j = 0; i == axis && j < indices->shape.rank; j++)
             shape.dim[shape.rank++] = indices->shape.dim[j];
     }
+    return tsr_set_output(graph, node, 0, x->dtype, &shape);
+}
+
+/* ---- Transpose, DepthToSpace, SpaceToDepth ---- */
+
+void tsr_node_perm(const tsr_node *node, int rank, int64_t perm[TSR_MAX_RANK]) {
+    int count;
+    const int64_t *given = tsr_attr_ints(node, "perm", &count);
+    for (int i = 0; i < rank; i++)
+        perm[i] = given ? given[i] : rank - 1 - i;
+}
+
+tsr_status tsr_infer_transpose(tsr_graph *graph, tsr_node *node) {
+    const tsr_value *x = tsr_node_in(graph, node, 0);
+    int count, rank = x->shape.rank;
+    bool valid = !tsr_attr_ints(node, "perm", &count) || count == rank;
+    bool seen[TSR_MAX_RANK] = {false};
+    int64_t perm[TSR_MAX_RANK];
+    if (valid)
+        tsr_node_perm(node, rank, perm);
+    tsr_shape shape = {.rank = rank};
+    for (int i = 0; i < rank && valid; i++) {
+        valid = perm[i] >= 0 && perm[i] < rank && !seen[perm[i]];
+        if (valid) {
+            seen[perm[i]] = true;
+            shape.dim[i] = x->shape.dim[perm[i]];
+        }
+    }
+    if (!valid)
+        return tsr_fail(TSR_INVALID_MODEL, "perm is no permutation of %d axes", rank);
+    return tsr_set_output(graph, node, 0, x->dtype, &shape);
+}
+
+static tsr_status read_blocksize(const tsr_graph *graph, const tsr_node *node, int64_t *size) {
+    TSR_TRY(tsr_require_rank(tsr_node_in(graph, node, 0), 4, 4));
+    *size = tsr_attr_int(node, "blocksize", 0);
+    if (*size < 1 || *size > TSR_MAX_DIM)
+        return tsr_fail(TSR_INVALID_MODEL, "blocksize is %" PRId64, *size);
+    return TSR_OK;
+}
+
+bool tsr_depth_comes_first(const tsr_node *node) {
+    return strcmp(tsr_attr_string(node, "mode", "DCR"), "CRD") != 0;
+}
+
+tsr_status tsr_infer_depth_to_space(tsr_graph *graph, tsr_node *node) {
+    static const char *const modes[] = {"DCR", "CRD"};
+    const tsr_value *x = tsr_node_in(graph, node, 0);
+    int64_t size = 1;
+    int mode;
+    TSR_TRY(read_blocksize(graph, node, &size));
+    TSR_TRY(tsr_read_choice(node, "mode", modes, 2, &mode));
+    const int64_t *dim = x->shape.dim;
+    if (dim[1] % (size * size) != 0)
+        return tsr_fail(TSR_SHAPE,
+                        "%" PRId64 " channels do not fill blocks of %" PRId64 " by %" PRId64,
+                        dim[1], size, size);
+    tsr_shape shape = {.rank = 4,
+                       .dim = {dim[0], dim[1] / (size * size), dim[2] * size, dim[3] * size}};
+    return tsr_set_output(graph, node, 0, x->dtype, &shape);
+}
+
+tsr_status tsr_infer_space_to_depth(tsr_graph *graph, tsr_node *node) {
+    const tsr_value *x = tsr_node_in(graph, node, 0);
+    int64_t size = 1;
+    TSR_TRY(read_blocksize(graph, node, &size));
+    const int64_t *dim = x->shape.dim;
+    if (dim[2] % size != 0 || dim[3] % size != 0)
+        return tsr_fail(TSR_SHAPE, "%s cannot be cut into blocks of %" PRId64 " by %" PRId64,
+                        tsr_shape_text(&x->shape), size, size);
+    if (dim[1] > TSR_MAX_DIM / size / size)
+        return tsr_fail(TSR_SHAPE, "there would be too many channels");
+    tsr_shape shape = {.rank = 4,
+                       .dim = {dim[0], dim[1] * size * size, dim[2] / size, dim[3] / size}};
     return tsr_set_output(graph, node, 0, x->dtype, &shape);
 }

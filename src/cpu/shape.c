@@ -1,58 +1,25 @@
-/* Operators that keep the elements and their order, and those that make constants. */
+/* Views, Dropout, Cast, and Shape. */
 #include "cpu/call.h"
 
 #include "base/half.h"
 
-#include <math.h>
 #include <string.h>
 
-static tsr_status copy(const tsr_cpu_call *call) {
+tsr_status tsr_cpu_view(const tsr_cpu_call *call) {
     memcpy(tsr_call_out(call, 0), tsr_call_in(call, 0),
            tsr_cpu_bytes(tsr_node_out(call->graph, call->node, 0)));
     return TSR_OK;
 }
 
-tsr_status tsr_cpu_identity(const tsr_cpu_call *call) {
-    return copy(call);
-}
-tsr_status tsr_cpu_reshape(const tsr_cpu_call *call) {
-    return copy(call);
-}
-tsr_status tsr_cpu_flatten(const tsr_cpu_call *call) {
-    return copy(call);
-}
-tsr_status tsr_cpu_squeeze(const tsr_cpu_call *call) {
-    return copy(call);
-}
-tsr_status tsr_cpu_unsqueeze(const tsr_cpu_call *call) {
-    return copy(call);
-}
-
-/* As in inference: a copy, and a mask that keeps everything. */
+/* In inference: a copy, and a mask of ones. */
 tsr_status tsr_cpu_dropout(const tsr_cpu_call *call) {
     int64_t *mask = tsr_call_out(call, 1), count = tsr_shape_count(tsr_call_out_shape(call, 0));
     for (int64_t i = 0; mask && i < count; i++)
         mask[i] = 1;
-    return copy(call);
+    return tsr_cpu_view(call);
 }
 
 /* ---- Cast ---- */
-
-int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x) {
-    static const int64_t low[] = {
-        [TSR_I64] = INT64_MIN, [TSR_I32] = INT32_MIN, [TSR_I8] = INT8_MIN, [TSR_U8] = 0};
-    static const int64_t high[] = {
-        [TSR_I64] = INT64_MAX, [TSR_I32] = INT32_MAX, [TSR_I8] = INT8_MAX, [TSR_U8] = UINT8_MAX};
-    if (dtype == TSR_BOOL)
-        return x != 0;
-    if (isnan(x))
-        return 0;
-    if ((double)x <= (double)low[dtype])
-        return low[dtype];
-    if ((double)x >= (double)high[dtype])
-        return high[dtype];
-    return (int64_t)x;
-}
 
 static float float_of(tsr_dtype dtype, float x) {
     return dtype == TSR_F16 ? tsr_half_to_float(tsr_float_to_half(x)) : x;
@@ -77,14 +44,7 @@ tsr_status tsr_cpu_cast(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-/* ---- Constant, Shape ---- */
-
-tsr_status tsr_cpu_constant(const tsr_cpu_call *call) {
-    const tsr_attr *attr = tsr_node_attr(call->node, "value");
-    memcpy(tsr_call_out(call, 0), call->graph->values[attr->tensor].data,
-           tsr_cpu_bytes(tsr_node_out(call->graph, call->node, 0)));
-    return TSR_OK;
-}
+/* ---- Shape ---- */
 
 tsr_status tsr_cpu_shape(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);

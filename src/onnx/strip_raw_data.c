@@ -1,7 +1,7 @@
-/* protobuf-c copies what it unpacks, and most of a model is the raw data of its tensors. So it gets
- * a slim copy of the file, in which a tensor's raw data is only the place of the bytes in the file
- * (tsr_onnx_place); fields that onnx.proto does not name are left out. Lengths are written in five
- * bytes, whatever they need: they become known last. */
+/* protobuf-c copies what it unpacks, and most of a model is the raw data of its tensors. So it
+ * is given a copy of the file without them: a tensor's raw data is replaced by its range in the
+ * file (tsr_onnx_range), and fields that onnx.proto does not have are left out. A length is
+ * written before the content it counts, so it always occupies five bytes. */
 #include "onnx/reader.h"
 
 #include <stdlib.h>
@@ -11,14 +11,14 @@ enum { RAW_DATA = 9 }; /* field of TensorProto */
 enum { LENGTH_BYTES = 5, FIRST_CAPACITY = 4096 };
 enum { VARINT = 0, FIXED64 = 1, LENGTH_DELIMITED = 2, FIXED32 = 5 }; /* wire types */
 
-typedef struct slim_writer {
-    const uint8_t *file; /* its first byte: places count from here */
+typedef struct writer {
+    const uint8_t *file; /* its first byte: ranges are relative to it */
     uint8_t *bytes;
     size_t size, capacity, limit;
-    bool exhausted;
-} slim_writer;
+    bool out_of_memory;
+} writer;
 
-static bool reserve(slim_writer *w, size_t size) {
+static bool reserve(writer *w, size_t size) {
     if (size <= w->capacity - w->size)
         return true;
     size_t capacity = w->capacity ? w->capacity : FIRST_CAPACITY;
@@ -26,7 +26,7 @@ static bool reserve(slim_writer *w, size_t size) {
         capacity *= 2;
     uint8_t *bytes = capacity - w->size < size ? NULL : realloc(w->bytes, capacity);
     if (!bytes) {
-        w->exhausted = true;
+        w->out_of_memory = true;
         return false;
     }
     w->bytes = bytes;
@@ -34,7 +34,7 @@ static bool reserve(slim_writer *w, size_t size) {
     return true;
 }
 
-static bool put(slim_writer *w, const void *bytes, size_t size) {
+static bool put(writer *w, const void *bytes, size_t size) {
     if (!reserve(w, size))
         return false;
     if (size)
@@ -48,7 +48,7 @@ static void write_length(uint8_t *bytes, size_t length) {
         bytes[i] = (uint8_t)((length >> 7 * i & 0x7f) | (i < LENGTH_BYTES - 1 ? 0x80 : 0));
 }
 
-/* Bytes that the number takes; 0 if it does not end in time. */
+/* Bytes that the varint occupies; 0 if it is truncated. */
 static size_t read_varint(const uint8_t *bytes, size_t size, uint64_t *number) {
     *number = 0;
     for (size_t i = 0; i < size && i < 10; i++) {
@@ -59,7 +59,7 @@ static size_t read_varint(const uint8_t *bytes, size_t size, uint64_t *number) {
     return 0;
 }
 
-/* A field's bytes: its key, the length of a length-delimited one (head: both), its content. */
+/* Sizes in bytes of the parts of a field: its key, key and length (head), content. */
 typedef struct field {
     uint32_t number;
     int wire;
@@ -88,16 +88,16 @@ static bool read_field(const uint8_t *bytes, size_t size, field *f) {
     return (f->wire <= LENGTH_DELIMITED || f->wire == FIXED32) && content <= size - f->head;
 }
 
-static bool put_place(slim_writer *w, const uint8_t *bytes, const field *f) {
-    tsr_onnx_place place = {(uint64_t)(bytes + f->head - w->file), f->content};
-    const uint8_t length = sizeof place;
-    return put(w, bytes, f->key) && put(w, &length, 1) && put(w, &place, sizeof place);
+static bool put_range(writer *w, const uint8_t *bytes, const field *f) {
+    tsr_onnx_range range = {(uint64_t)(bytes + f->head - w->file), f->content};
+    const uint8_t length = sizeof range;
+    return put(w, bytes, f->key) && put(w, &length, 1) && put(w, &range, sizeof range);
 }
 
-static bool put_message(slim_writer *w, const ProtobufCMessageDescriptor *type,
-                        const uint8_t *bytes, size_t size);
+static bool put_message(writer *w, const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
+                        size_t size);
 
-static bool put_nested(slim_writer *w, const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
+static bool put_nested(writer *w, const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
                        const field *f) {
     if (!put(w, bytes, f->key) || !reserve(w, LENGTH_BYTES))
         return false;
@@ -109,9 +109,9 @@ static bool put_nested(slim_writer *w, const ProtobufCMessageDescriptor *type, c
     return true;
 }
 
-/* Types do not contain themselves (see onnx.proto): recursion ends. */
-static bool put_message(slim_writer *w, const ProtobufCMessageDescriptor *type,
-                        const uint8_t *bytes, size_t size) {
+/* No message type of onnx.proto contains itself: the recursion ends. */
+static bool put_message(writer *w, const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
+                        size_t size) {
     field f;
     for (size_t at = 0; at < size; at += f.head + f.content) {
         if (!read_field(bytes + at, size - at, &f))
@@ -123,7 +123,7 @@ static bool put_message(slim_writer *w, const ProtobufCMessageDescriptor *type,
             done = put_nested(w, known->descriptor, bytes + at, &f);
         else if (f.wire == LENGTH_DELIMITED && f.number == RAW_DATA &&
                  type == &tsr__tensor_proto__descriptor)
-            done = put_place(w, bytes + at, &f);
+            done = put_range(w, bytes + at, &f);
         else if (known)
             done = put(w, bytes + at, f.head + f.content);
         if (!done)
@@ -132,10 +132,10 @@ static bool put_message(slim_writer *w, const ProtobufCMessageDescriptor *type,
     return true;
 }
 
-bool tsr_onnx_slim(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
-                   size_t limit, tsr_onnx_slimmed *slim) {
-    slim_writer w = {.file = bytes, .limit = limit};
+bool tsr_onnx_strip_raw_data(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
+                             size_t limit, tsr_onnx_stripped *stripped) {
+    writer w = {.file = bytes, .limit = limit};
     bool whole = put_message(&w, type, bytes, size);
-    *slim = (tsr_onnx_slimmed){w.bytes, w.size, w.exhausted};
+    *stripped = (tsr_onnx_stripped){w.bytes, w.size, w.out_of_memory};
     return whole;
 }

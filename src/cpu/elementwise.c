@@ -1,0 +1,237 @@
+/* Element by element operators. NaN stays NaN. */
+#include "cpu/call.h"
+
+#include "base/error.h"
+
+#include <float.h>
+#include <math.h>
+
+/* ---- unary operators and Clip ---- */
+
+static double clamp(double x, double low, double high) {
+    double raised = x < low ? low : x;
+    return raised > high ? high : raised;
+}
+
+static float relu_float(float x, const float param[2]) {
+    (void)param;
+    return x < 0 ? 0 : x;
+}
+
+static float leaky_relu_float(float x, const float param[2]) {
+    return x < 0 ? param[0] * x : x;
+}
+
+static float sigmoid_float(float x, const float param[2]) {
+    (void)param;
+    return (float)(1 / (1 + exp(-(double)x)));
+}
+
+static float tanh_float(float x, const float param[2]) {
+    (void)param;
+    return (float)tanh(x);
+}
+
+static float hard_sigmoid_float(float x, const float param[2]) {
+    return (float)clamp((double)param[0] * x + param[1], 0, 1);
+}
+
+static float hard_swish_float(float x, const float param[2]) {
+    (void)param;
+    return (float)(x * clamp(x / 6.0 + 0.5, 0, 1));
+}
+
+static float exp_float(float x, const float param[2]) {
+    (void)param;
+    return (float)exp(x);
+}
+
+static float neg_float(float x, const float param[2]) {
+    (void)param;
+    return -x;
+}
+
+static float elu_float(float x, const float param[2]) {
+    return x < 0 ? (float)(param[0] * expm1(x)) : x;
+}
+
+/* param: low, high */
+static float clip_float(float x, const float param[2]) {
+    return (float)clamp(x, param[0], param[1]);
+}
+
+static int64_t relu_int(int64_t x) {
+    return x < 0 ? 0 : x;
+}
+
+/* Wraps around. */
+static int64_t neg_int(int64_t x) {
+    return (int64_t)(0 - (uint64_t)x);
+}
+
+typedef float unary_fn(float x, const float param[2]);
+typedef int64_t unary_int_fn(int64_t x);
+
+static unary_fn *const unary_table[TSR_OP_COUNT] = {
+#define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = stem##_float,
+#include "graph/ops.def"
+    [TSR_OP_Clip] = clip_float,
+};
+
+#define INT_FLOATS(stem) NULL
+#define INT_NUMBERS(stem) stem##_int
+static unary_int_fn *const unary_int_table[TSR_OP_COUNT] = {
+#define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = INT_##types(stem),
+#include "graph/ops.def"
+};
+
+void tsr_cpu_apply_unary(tsr_op op, const float param[2], const float *x, int64_t count,
+                         float *out) {
+    unary_fn *fn = unary_table[op];
+    for (int64_t i = 0; i < count; i++)
+        out[i] = fn(x[i], param);
+}
+
+static void apply_unary_int(tsr_op op, tsr_dtype dtype, const int64_t *x, int64_t count,
+                            int64_t *out) {
+    unary_int_fn *fn = unary_int_table[op];
+    for (int64_t i = 0; i < count; i++)
+        out[i] = tsr_cpu_wrap(dtype, fn(x[i]));
+}
+
+tsr_status tsr_cpu_unary(const tsr_cpu_call *call) {
+    tsr_op op = call->node->op;
+    tsr_dtype dtype = tsr_node_in(call->graph, call->node, 0)->dtype;
+    int64_t count = tsr_shape_count(tsr_call_out_shape(call, 0));
+    float param[2];
+    tsr_unary_params(call->node, param);
+    if (tsr_dtype_is_float(dtype))
+        tsr_cpu_apply_unary(op, param, tsr_call_in(call, 0), count, tsr_call_out(call, 0));
+    else
+        apply_unary_int(op, dtype, tsr_call_in(call, 0), count, tsr_call_out(call, 0));
+    return TSR_OK;
+}
+
+static void clip_int(const int64_t *low, const int64_t *high, const int64_t *x, int64_t count,
+                     int64_t *out) {
+    for (int64_t i = 0; i < count; i++) {
+        int64_t raised = low && x[i] < *low ? *low : x[i];
+        out[i] = high && raised > *high ? *high : raised;
+    }
+}
+
+tsr_status tsr_cpu_clip(const tsr_cpu_call *call) {
+    const void *x = tsr_call_in(call, 0), *low = tsr_call_in(call, 1), *high = tsr_call_in(call, 2);
+    int64_t count = tsr_shape_count(tsr_call_out_shape(call, 0));
+    if (tsr_dtype_is_float(tsr_node_in(call->graph, call->node, 0)->dtype)) {
+        const float param[2] = {low ? *(const float *)low : -FLT_MAX,
+                                high ? *(const float *)high : FLT_MAX};
+        tsr_cpu_apply_unary(TSR_OP_Clip, param, x, count, tsr_call_out(call, 0));
+    } else {
+        clip_int(low, high, x, count, tsr_call_out(call, 0));
+    }
+    return TSR_OK;
+}
+
+/* ---- operators of two broadcast inputs ---- */
+
+static float add_float(float a, float b) {
+    return a + b;
+}
+static float sub_float(float a, float b) {
+    return a - b;
+}
+static float mul_float(float a, float b) {
+    return a * b;
+}
+static float div_float(float a, float b) {
+    return a / b;
+}
+static float prelu_float(float x, float slope) {
+    return x < 0 ? slope * x : x;
+}
+
+/* Integers wrap around; false where the result is undefined. */
+static bool add_int(int64_t a, int64_t b, int64_t *out) {
+    *out = (int64_t)((uint64_t)a + (uint64_t)b);
+    return true;
+}
+
+static bool sub_int(int64_t a, int64_t b, int64_t *out) {
+    *out = (int64_t)((uint64_t)a - (uint64_t)b);
+    return true;
+}
+
+static bool mul_int(int64_t a, int64_t b, int64_t *out) {
+    *out = (int64_t)((uint64_t)a * (uint64_t)b);
+    return true;
+}
+
+static bool div_int(int64_t a, int64_t b, int64_t *out) {
+    if (b == 0)
+        return false;
+    *out = b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; /* INT64_MIN / -1 traps */
+    return true;
+}
+
+typedef float binary_fn(float a, float b);
+typedef bool binary_int_fn(int64_t a, int64_t b, int64_t *out);
+
+static binary_fn *const binary_table[TSR_OP_COUNT] = {
+#define TSR_BINARY(Name, stem) [TSR_OP_##Name] = stem##_float,
+#include "graph/ops.def"
+    [TSR_OP_PRelu] = prelu_float,
+};
+
+static binary_int_fn *const binary_int_table[TSR_OP_COUNT] = {
+#define TSR_BINARY(Name, stem) [TSR_OP_##Name] = stem##_int,
+#include "graph/ops.def"
+};
+
+void tsr_cpu_apply_binary(tsr_op op, const float *a, const tsr_shape *a_shape, const float *b,
+                          const tsr_shape *b_shape, float *out, const tsr_shape *shape) {
+    binary_fn *fn = binary_table[op];
+    int64_t count = tsr_shape_count(shape);
+    tsr_broadcast_iterator it;
+    tsr_broadcast_begin(&it, shape, a_shape, b_shape);
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = fn(a[it.offset[0]], b[it.offset[1]]);
+        tsr_broadcast_next(&it);
+    }
+}
+
+static tsr_status apply_binary_int(const tsr_cpu_call *call) {
+    binary_int_fn *fn = binary_int_table[call->node->op];
+    const int64_t *a = tsr_call_in(call, 0), *b = tsr_call_in(call, 1);
+    int64_t *out = tsr_call_out(call, 0);
+    const tsr_value *result = tsr_node_out(call->graph, call->node, 0);
+    int64_t count = tsr_shape_count(&result->shape);
+    tsr_broadcast_iterator it;
+    tsr_broadcast_begin(&it, &result->shape, tsr_call_in_shape(call, 0),
+                        tsr_call_in_shape(call, 1));
+    for (int64_t i = 0; i < count; i++) {
+        if (!fn(a[it.offset[0]], b[it.offset[1]], &out[i]))
+            return tsr_fail(TSR_INVALID_ARGUMENT, "integer division by zero");
+        out[i] = tsr_cpu_wrap(result->dtype, out[i]);
+        tsr_broadcast_next(&it);
+    }
+    return TSR_OK;
+}
+
+static void apply_binary_float(const tsr_cpu_call *call) {
+    tsr_cpu_apply_binary(call->node->op, tsr_call_in(call, 0), tsr_call_in_shape(call, 0),
+                         tsr_call_in(call, 1), tsr_call_in_shape(call, 1), tsr_call_out(call, 0),
+                         tsr_call_out_shape(call, 0));
+}
+
+tsr_status tsr_cpu_binary(const tsr_cpu_call *call) {
+    if (!tsr_dtype_is_float(tsr_node_in(call->graph, call->node, 0)->dtype))
+        return apply_binary_int(call);
+    apply_binary_float(call);
+    return TSR_OK;
+}
+
+tsr_status tsr_cpu_prelu(const tsr_cpu_call *call) {
+    apply_binary_float(call);
+    return TSR_OK;
+}

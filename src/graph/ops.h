@@ -1,0 +1,64 @@
+/* The table of operators (ops.def) as data: counts of inputs and outputs, traits, attributes. */
+#ifndef TSR_GRAPH_OPS_H
+#define TSR_GRAPH_OPS_H
+
+#include "tessera.h"
+
+enum { TSR_VARIADIC = 1 << 20 };
+
+/* A set of inputs, as bits. */
+#define TSR_INPUTS(first, last) ((2u << (last)) - (1u << (first)))
+
+typedef enum tsr_op {
+#define TSR_OP(Name, ...) TSR_OP_##Name,
+#include "graph/ops.def"
+    TSR_OP_COUNT
+} tsr_op;
+
+/* What passes and shape rules ask of an operator. Bits. */
+typedef enum tsr_trait {
+    /* Element by element on its first input: a node can apply it to its result before that is
+     * stored. */
+    TSR_IS_POST_OP = 1 << 0,
+    /* Output 0 has the elements of input 0 in their order; their type may differ. */
+    TSR_IS_VIEW = 1 << 1,
+    /* The result depends on the shape of input 0, not on its elements. */
+    TSR_READS_SHAPE_ONLY = 1 << 2,
+    /* The types of a unary operator. */
+    TSR_TYPES_FLOATS = 0,
+    TSR_TYPES_NUMBERS = 1 << 3,
+} tsr_trait;
+
+typedef struct tsr_op_info {
+    const char *name, *stem;
+    int min_inputs, max_inputs, min_outputs, max_outputs;
+    unsigned parameters; /* bit i: input i has to be constant on a GPU */
+    unsigned traits;     /* of tsr_trait */
+} tsr_op_info;
+
+const tsr_op_info *tsr_op_get_info(tsr_op op);
+bool tsr_op_has(tsr_op op, tsr_trait trait);
+/* TSR_OP_COUNT if there is no such operator. */
+tsr_op tsr_op_find(const char *name);
+
+typedef enum tsr_attr_kind {
+    TSR_ATTR_INT,
+    TSR_ATTR_FLOAT,
+    TSR_ATTR_STRING,
+    TSR_ATTR_INTS,
+    TSR_ATTR_FLOATS,
+} tsr_attr_kind;
+
+typedef struct tsr_attr_info {
+    tsr_op op;
+    const char *name;
+    tsr_attr_kind kind;
+    bool required;
+    bool is_param;       /* of a unary operator's function */
+    float default_value; /* of a param */
+} tsr_attr_info;
+
+/* The attributes of an operator at opset 22: an array of *count. */
+const tsr_attr_info *tsr_op_attrs(tsr_op op, int *count);
+
+#endif

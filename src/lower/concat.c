@@ -1,0 +1,96 @@
+/* Concat and Split. */
+#include "lower/lower.h"
+
+#include "base/error.h"
+
+enum { CONCAT_SOURCES = 4 };
+
+/* One pass over up to four tensors. */
+static void lower_concat(tsr_plan *plan, const int *sources, int count, const int64_t *sizes,
+                         int axis, int output) {
+    int begins[CONCAT_SOURCES] = {0}, begin = 0;
+    bool whole = true;
+    for (int i = 0; i < count; i++) {
+        begins[i] = begin;
+        whole = whole && (axis != TSR_AXIS_C || begin % 4 == 0);
+        begin += (int)sizes[i];
+    }
+    for (int i = 0; i < count && whole && axis == TSR_AXIS_C; i++)
+        begins[i] /= 4;
+    tsr_tensor_arg inputs[CONCAT_SOURCES] = {{false, 0}};
+    for (int i = 0; i < count; i++)
+        inputs[i] = TSR_TENSOR(sources[i]);
+    TSR_PASS(plan, output, concat, .A = inputs[0], .B = inputs[1], .C = inputs[2], .D = inputs[3],
+             .AXIS = TSR_INT(axis), .WHOLE = TSR_INT(whole), .begin_b = TSR_INT(begins[1]),
+             .begin_c = TSR_INT(begins[2]), .begin_d = TSR_INT(begins[3]));
+}
+
+/* Output 0 as whole tiles of the inputs, one behind the other; false if that is not what it is. */
+static bool join_tiles(tsr_plan *plan, const tsr_node *node, int axis) {
+    int layout_axis = tsr_layout_axes(tsr_node_out(plan->graph, node, 0)->shape.rank)[axis];
+    int count = 0, tiles = 0, channels = 0;
+    tsr_joined *parts = TSR_NEW(plan->arena, node->input_count, tsr_joined);
+    if (!parts) {
+        tsr_plan_out_of_memory(plan);
+        return false;
+    }
+    for (int i = 0; i < node->input_count; i++) {
+        if (tsr_node_in(plan->graph, node, i)->shape.dim[axis] == 0)
+            continue;
+        const tsr_layout *l = tsr_plan_layout(plan, tsr_plan_value(plan, node->inputs[i]));
+        if (layout_axis != TSR_AXIS_N &&
+            (layout_axis != TSR_AXIS_C || l->n > 1 || channels % 4 != 0))
+            return false;
+        parts[count++] = (tsr_joined){node->inputs[i], tiles};
+        tiles += l->n * l->tiles;
+        channels += l->c;
+    }
+    return tsr_plan_join(plan, node, parts, count);
+}
+
+tsr_status tsr_lower_concat(tsr_plan *plan, const tsr_node *node) {
+    const tsr_shape *shape = &tsr_node_out(plan->graph, node, 0)->shape;
+    int sources[CONCAT_SOURCES], count = 0, axis;
+    int64_t sizes[CONCAT_SOURCES], total = 0;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), shape->rank, &axis));
+    if (join_tiles(plan, node, axis))
+        return plan->status;
+    int layout_axis = tsr_layout_axes(shape->rank)[axis];
+    for (int i = 0; i < node->input_count; i++) {
+        const tsr_shape *part = &tsr_node_in(plan->graph, node, i)->shape;
+        if (part->dim[axis] == 0)
+            continue;
+        if (count ==
+            CONCAT_SOURCES) { /* what there is so far becomes the first source of the next pass */
+            tsr_shape partial = *shape;
+            partial.dim[axis] = total;
+            int joined = tsr_plan_tensor_new(plan, &partial, false);
+            lower_concat(plan, sources, count, sizes, layout_axis, joined);
+            sources[0] = joined;
+            sizes[0] = total;
+            count = 1;
+        }
+        sources[count] = tsr_plan_value(plan, node->inputs[i]);
+        sizes[count++] = part->dim[axis];
+        total += part->dim[axis];
+    }
+    lower_concat(plan, sources, count, sizes, layout_axis, tsr_plan_output(plan, node, 0));
+    return plan->status;
+}
+
+tsr_status tsr_lower_split(tsr_plan *plan, const tsr_node *node) {
+    const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
+    int axis;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), shape->rank, &axis));
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    tsr_strided_copy copy = tsr_identity_copy(shape->rank);
+    for (int i = 0; i < node->output_count; i++) {
+        const tsr_value *out = tsr_node_out(plan->graph, node, i);
+        if (!out)
+            return tsr_fail(TSR_INVALID_MODEL, "output %d of Split is missing", i);
+        if (tsr_shape_count(&out->shape) > 0)
+            tsr_lower_strided_copy(plan, input, tsr_plan_output(plan, node, i), &copy);
+        copy.start[axis] += out->shape.dim[axis];
+    }
+    return plan->status;
+}

@@ -1,0 +1,41 @@
+/* Operators whose elements stay in their order: views. */
+#include "lower/lower.h"
+
+#include "base/error.h"
+
+static bool is_read_by_node(const tsr_graph *graph, int value) {
+    for (int i = 0; i < graph->node_count; i++)
+        if (tsr_node_count_reads(&graph->nodes[i], value))
+            return true;
+    return false;
+}
+
+/* Will the tensor's elements be read in their order alone, however the texels lie? */
+static bool is_only_read_back(const tsr_plan *plan, int value, int tensor) {
+    const tsr_plan_tensor *t = &plan->tensors[tensor];
+    bool computed = !t->constant && t->first_pass >= 0;
+    return computed && !plan->plain_outputs && tsr_graph_is_output(plan->graph, value) &&
+           !is_read_by_node(plan->graph, value);
+}
+
+/* The input's elements in the output's shape. */
+tsr_status tsr_lower_view(tsr_plan *plan, const tsr_node *node) {
+    int tensor = tsr_plan_value(plan, node->inputs[0]);
+    if (!is_only_read_back(plan, node->outputs[0], tensor))
+        tensor = tsr_plan_reshape(plan, tensor, &tsr_node_out(plan->graph, node, 0)->shape);
+    tsr_plan_alias(plan, node, 0, tensor);
+    return plan->status;
+}
+
+tsr_status tsr_lower_dropout(tsr_plan *plan, const tsr_node *node) {
+    return tsr_lower_view(plan, node);
+}
+
+tsr_status tsr_lower_cast(tsr_plan *plan, const tsr_node *node) {
+    const tsr_value *in = tsr_node_in(plan->graph, node, 0),
+                    *out = tsr_node_out(plan->graph, node, 0);
+    if (!tsr_dtype_is_float(in->dtype) || !tsr_dtype_is_float(out->dtype))
+        return tsr_fail(TSR_UNSUPPORTED, "a cast of computed %s to %s", tsr_dtype_name(in->dtype),
+                        tsr_dtype_name(out->dtype));
+    return tsr_lower_view(plan, node);
+}

@@ -2,7 +2,7 @@
  * at the cost of a result. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "device.h"
+#include "api/device.h"
 #include "gpu/lower.h"
 #include "support/backends.h"
 #include "support/folder.h"
@@ -100,7 +100,7 @@ static names kinds_here(void) {
     names n = {0};
     tsr_device *device = open_device(TSR_KERNELS_AUTO);
     tsr_kernel_offer offer;
-    device->backend->offer_kernels(device->own, &offer);
+    device->backend->offer_kernels(device->impl, &offer);
     for (; offer.kinds[n.count]; n.count++)
         n.list[n.count] = offer.kinds[n.count]->name;
     tsr_device_destroy(device);

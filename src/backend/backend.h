@@ -1,5 +1,4 @@
-/* What a backend fills in. Arguments are checked once, in src/session*.c; a backend may trust them.
- */
+/* What a backend fills in. Arguments are checked once, in src/api; a backend may trust them. */
 #ifndef TSR_BACKEND_BACKEND_H
 #define TSR_BACKEND_BACKEND_H
 
@@ -22,9 +21,9 @@ typedef struct tsr_runner_options {
 
 /* What a device can compute convolutions and matrix products with. */
 typedef struct tsr_kernel_offer {
-    const tsr_gpu_kernels *const *kinds; /* NULL-terminated */
-    const tsr_gpu_kernels *own;          /* one of them: where no other is asked for */
-    const char *version;                 /* a hash of their texts */
+    const tsr_gpu_kernels *const *kinds;    /* NULL-terminated */
+    const tsr_gpu_kernels *default_kernels; /* one of them: where no other is asked for */
+    const char *version;                    /* a hash of their source texts */
 } tsr_kernel_offer;
 
 struct tsr_backend {

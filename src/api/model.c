@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "model.h"
+#include "api/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Lists of names for messages: what there is, and what was perhaps meant. */
-#ifndef TSR_NAMES_H
-#define TSR_NAMES_H
+#ifndef TSR_API_NAMES_H
+#define TSR_API_NAMES_H
 
 #include "graph/graph.h"
 

@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "names.h"
+#include "api/names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* A loaded model: an immutable graph, shared by the sessions made from it. */
-#ifndef TSR_MODEL_H
-#define TSR_MODEL_H
+#ifndef TSR_API_MODEL_H
+#define TSR_API_MODEL_H
 
 #include <stdatomic.h>
 

@@ -1,4 +1,4 @@
-#include "bind.h"
+#include "api/bind.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
-#include "names.h"
+#include "api/names.h"
 
 /* The value of a graph input, or an error that lists the inputs. what: what the caller named it
  * for. */

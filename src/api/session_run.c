@@ -1,5 +1,5 @@
 /* Runs of a session: whole ones, ones in steps, several in flight. */
-#include "session.h"
+#include "api/session.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
-#include "session.h"
+#include "api/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "bind.h"
+#include "api/bind.h"
 #include "cpu/cpu.h"
 #include "passes/passes.h"
 
@@ -108,6 +108,14 @@ static tsr_status check_runs(const tsr_session_desc *desc) {
     return TSR_OK;
 }
 
+static tsr_status autotune(tsr_session *session, tsr_runner_options *options, int budget_ms) {
+    tsr_device *device = session->device;
+    const tsr_autotune_target target = {device->backend, device->impl, &device->tuned};
+    TSR_TRY(tsr_autotune(&target, session->graph, options, budget_ms, &session->tuning));
+    options->kernels = session->tuning.kernels;
+    return TSR_OK;
+}
+
 static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
     const tsr_backend *backend = session->device->backend;
     TSR_TRY(check_runs(desc));
@@ -120,10 +128,10 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
                                   .time_passes = desc->time_passes,
                                   .poison = desc->poison,
                                   .runs_in_flight = session->runs_in_flight};
-    TSR_TRY(tsr_tune(session->device, session->graph, &options, desc->tune_ms, &session->tuning));
-    options.kernels = session->tuning.kernels;
+    if (session->device->kernels == TSR_KERNELS_AUTO)
+        TSR_TRY(autotune(session, &options, desc->tune_ms));
     TSR_TRY(
-        backend->runner_create(session->device->own, session->graph, &options, &session->runner));
+        backend->runner_create(session->device->impl, session->graph, &options, &session->runner));
     return allocate_tables(session);
 }
 

@@ -1,7 +1,7 @@
 /* From a model's graph to a session's: the caller's sizes, shapes, fixed inputs and extra outputs.
  */
-#ifndef TSR_BIND_H
-#define TSR_BIND_H
+#ifndef TSR_API_BIND_H
+#define TSR_API_BIND_H
 
 #include "graph/graph.h"
 

@@ -1,10 +1,10 @@
 /* Tensors of a session: what goes in and what comes out. */
-#include "session.h"
+#include "api/session.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "names.h"
+#include "api/names.h"
 
 /* ---- inputs and outputs ---------------------------------------------------------------------- */
 

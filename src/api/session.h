@@ -1,11 +1,10 @@
 /* What a session consists of. session.c makes it, session_io.c passes tensors in and out,
  * session_run.c runs it; here is what they share. */
-#ifndef TSR_SESSION_H
-#define TSR_SESSION_H
+#ifndef TSR_API_SESSION_H
+#define TSR_API_SESSION_H
 
-#include "device.h"
-#include "model.h"
-#include "tune.h"
+#include "api/device.h"
+#include "api/model.h"
 
 /* An output that the session keeps itself: one that is a graph input too, for which nothing
  * runs; or any of a backend that has the latest run's only. */
@@ -30,7 +29,7 @@ struct tsr_session {
     int kept_count;
     tsr_kept_output *kept_outputs;
     const char **op_texts; /* by node: "Conv+Relu" */
-    tsr_tuning tuning;
+    tsr_autotune_result tuning;
 };
 
 /* Puts the file's name in front of a message without it: lower layers name the file where they name

@@ -8,8 +8,8 @@
 #include "base/half.h"
 #include "api/names.h"
 
-/* The value of a graph input, or an error that lists the inputs. what: what the caller named it
- * for. */
+/* The value of a graph input, or an error that lists the inputs. what: the purpose, for the
+ * message. */
 static tsr_status find_input(const tsr_graph *graph, const char *what, const char *name,
                              int *value) {
     for (int i = 0; name && i < graph->input_count; i++) {
@@ -152,7 +152,7 @@ static tsr_status fix_input(tsr_graph *graph, const tsr_fixed_input *fixed) {
     return TSR_OK;
 }
 
-/* ---- what is left open ----------------------------------------------------------------------- */
+/* ---- what remains unknown -------------------------------------------------------------------- */
 
 /* "[batch, 3, ?, 256]": with the model's names of unknown dimensions. */
 static const char *open_shape_text(const tsr_value *value, char *text, size_t size) {

@@ -5,8 +5,8 @@
 
 #include "graph/graph.h"
 
-/* Checks desc and applies it to a clone of a model's graph. Afterwards every input that is left has
- * a known shape and a floating type. Messages name everything but the file. */
+/* Checks desc and applies it to a clone of a model's graph. Afterwards every remaining input has a
+ * known shape and a floating type. Messages do not name the file. */
 tsr_status tsr_bind(tsr_graph *graph, const tsr_session_desc *desc);
 
 #endif

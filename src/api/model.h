@@ -16,7 +16,7 @@ struct tsr_model {
 /* Adds a reference; tsr_model_free() drops one. */
 tsr_model *tsr_model_retain(const tsr_model *model);
 
-/* Fills what the API tells about a value. */
+/* The public description of a value. */
 tsr_tensor_info tsr_tensor_info_of(const tsr_value *value);
 
 #endif

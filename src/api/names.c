@@ -33,7 +33,7 @@ static int least(int a, int b) {
     return a < b ? a : b;
 }
 
-/* Levenshtein's distance; names beyond the compared length differ in what follows it. */
+/* Levenshtein distance of the first LONGEST_COMPARED characters. */
 static int edit_distance(const char *a, const char *b) {
     int row[LONGEST_COMPARED + 1];
     int columns = (int)strnlen(b, LONGEST_COMPARED), rows = (int)strnlen(a, LONGEST_COMPARED);

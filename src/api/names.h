@@ -1,10 +1,10 @@
-/* Lists of names for messages: what there is, and what was perhaps meant. */
+/* Lists of names for messages: what exists, and what may have been meant. */
 #ifndef TSR_API_NAMES_H
 #define TSR_API_NAMES_H
 
 #include "graph/graph.h"
 
-/* "'a', 'b', 'c'", cut short with "..." when it gets long; zero-initialised it is empty. */
+/* "'a', 'b', 'c'", cut off with "..." when long; empty when zero-initialised. */
 typedef struct tsr_names {
     char text[400];
     size_t length;
@@ -16,7 +16,7 @@ void tsr_names_add(tsr_names *names, const char *name);
 /* The names of some values of a graph; "none" if there are none. */
 tsr_names tsr_names_of(const tsr_graph *graph, const int *values, int count);
 
-/* The few names of values that differ least from name. */
+/* The names of values that are most similar to name. */
 tsr_names tsr_names_close_to(const tsr_graph *graph, const char *name);
 
 #endif

@@ -17,7 +17,7 @@ tsr_status tsr_session_name_file(tsr_status status, const tsr_graph *graph) {
 
 /* ---- making a session ------------------------------------------------------------------------ */
 
-/* Arrays of elements must be addressable, and the bytes of all of them together countable. */
+/* Arrays of elements must be addressable, and their total size must not overflow. */
 static tsr_status check_sizes(const tsr_graph *graph) {
     int64_t most = PTRDIFF_MAX / (int64_t)sizeof(int64_t) / (graph->value_count + 1);
     for (int v = 0; v < graph->value_count; v++) {
@@ -80,7 +80,7 @@ static tsr_status add_kept(tsr_session *session, int value) {
     return added->runs && (!input || added->next) ? TSR_OK : TSR_OUT_OF_MEMORY;
 }
 
-/* What the session itself keeps besides the graph; all of it lives in the graph's arena. */
+/* The session's own arrays, all in the graph's arena. */
 static tsr_status allocate_tables(tsr_session *session) {
     tsr_graph *graph = session->graph;
     session->input_set = TSR_NEW(graph->arena, graph->input_count, bool);

@@ -1,17 +1,17 @@
-/* What a session consists of. session.c makes it, session_io.c passes tensors in and out,
- * session_run.c runs it; here is what they share. */
+/* A session: session.c makes it, session_io.c sets inputs and reads outputs, session_run.c runs
+ * it. */
 #ifndef TSR_API_SESSION_H
 #define TSR_API_SESSION_H
 
 #include "api/device.h"
 #include "api/model.h"
 
-/* An output that the session keeps itself: one that is a graph input too, for which nothing
- * runs; or any of a backend that has the latest run's only. */
+/* An output that the session stores: one that is also a graph input, which no pass writes; or any
+ * output of a backend that has only those of the latest run. */
 typedef struct tsr_kept_output {
     int value;
     size_t count;
-    float *next; /* what an input was set to last; NULL: the backend computes it */
+    float *next; /* the value last set for an input; NULL: the backend computes it */
     float *runs; /* of each run in flight */
 } tsr_kept_output;
 
@@ -21,24 +21,24 @@ struct tsr_session {
     tsr_graph *graph;
     tsr_runner *runner;
     bool plan_only, texture_outputs;
-    bool stepping; /* a run in steps has begun and is not complete */
+    bool stepping; /* a run in steps is in progress */
     int runs_in_flight;
-    int submitted;     /* runs that can be read */
-    int latest, place; /* of the latest and of the selected run among those in flight */
-    bool *input_set;   /* by graph input */
+    int submitted;    /* runs that can be read */
+    int latest, slot; /* of the latest and of the selected run, 0 to runs_in_flight - 1 */
+    bool *input_set;  /* by graph input */
     int kept_count;
     tsr_kept_output *kept_outputs;
     const char **op_texts; /* by node: "Conv+Relu" */
     tsr_autotune_result tuning;
 };
 
-/* Puts the file's name in front of a message without it: lower layers name the file where they name
- * a node. */
+/* Prefixes the message with the file's name unless it has it already: lower layers add it where
+ * they name a node. */
 tsr_status tsr_session_name_file(tsr_status status, const tsr_graph *graph);
 
 /* Fails for a session that was made to plan only. */
 tsr_status tsr_session_check_can_run(const tsr_session *session);
-/* Fails as long as no run can be read. */
+/* Fails if no run can be read yet. */
 tsr_status tsr_session_check_submitted(const tsr_session *session);
 /* The elements of a kept output in the selected run. */
 float *tsr_session_kept_run(const tsr_session *session, const tsr_kept_output *kept);

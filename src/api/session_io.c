@@ -1,4 +1,4 @@
-/* Tensors of a session: what goes in and what comes out. */
+/* Inputs and outputs of a session. */
 #include "api/session.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ int tsr_session_output_count(const tsr_session *session) {
     return session ? session->graph->output_count : 0;
 }
 
-/* Of these values, number index; kind: the word for them. */
+/* The index-th of these values; kind: for the message. */
 static tsr_status describe(const tsr_session *session, const char *kind, const int *values,
                            int count, int index, tsr_tensor_info *info) {
     if (!info || index < 0 || index >= count)
@@ -62,7 +62,7 @@ static int find_named(const tsr_graph *graph, const int *values, int count, cons
     return TSR_NONE;
 }
 
-/* Which of the graph's inputs has this name, if there can be a run that it is for. */
+/* The index of the graph input with this name, if the session can run. */
 static tsr_status find_input(const tsr_session *session, const char *name, int *index) {
     const tsr_graph *graph = session->graph;
     TSR_TRY(tsr_session_check_can_run(session));
@@ -134,7 +134,7 @@ static tsr_status fail_name(const tsr_graph *graph, const char *name, const char
                     problem, tsr_names_of(graph, graph->outputs, graph->output_count).text);
 }
 
-/* The tensor that the caller names, or an error that lists the outputs. */
+/* The tensor of this name, or an error that lists the outputs. */
 static tsr_status find_readable(const tsr_session *session, const char *name, int *value) {
     const tsr_graph *graph = session->graph;
     *value = find_output(graph, name);

@@ -16,14 +16,14 @@ typedef struct tuner {
     tsr_graph *graph;
     const tsr_runner_options *options;
     tsr_kernel_offer offer;
-    tsr_cache_key key; /* of the device and what it offers */
+    tsr_cache_key key; /* of the device and its kernels */
     double deadline;   /* on tsr_clock_ms() */
     tsr_autotune_result *result;
 } tuner;
 
 /* ---- kinds of layers ------------------------------------------------------------------------- */
 
-/* Takes the text. */
+/* Consumes the text. */
 static tsr_status add_key(tsr_text *text, tsr_cache_key start, tsr_cache_key *key) {
     char *chars = tsr_text_take(text);
     if (!chars)
@@ -33,7 +33,7 @@ static tsr_status add_key(tsr_text *text, tsr_cache_key start, tsr_cache_key *ke
     return TSR_OK;
 }
 
-/* Two drivers, two versions of kernels or two sets of limits are two devices. */
+/* Another driver, version of the kernels or set of limits is another device. */
 static tsr_status device_key(tuner *t) {
     tsr_device_info info = {.backend = t->target->backend->name};
     tsr_text text = {0};
@@ -76,7 +76,7 @@ static void add_attr(tsr_text *text, const tsr_attr *a) {
         for (int i = 0; i < a->count; i++)
             tsr_text_add(text, "%a,", (double)a->floats[i]);
         break;
-    case TSR_ATTR_TENSOR: /* a matter of values, not of shapes */
+    case TSR_ATTR_TENSOR: /* changes values, not shapes */
         break;
     }
 }

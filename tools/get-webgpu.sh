@@ -54,7 +54,7 @@ fetch() { # fetch PACKAGE@VERSION SHA256 FILE FOLDER FILE FOLDER...: unpacks tho
     done
 }
 
-# Dawn's licence lies beside it; webgpu.h begins with its own.
+# Dawn's licence is stored next to it; webgpu.h contains its own.
 fetch "$library" "$library_sha256" libwebgpu_wrapper.so lib LICENSE lib
 fetch "$header" "$header_sha256" cpp/webgpu/webgpu.h include/webgpu
 echo "$contents" >"$work/webgpu/packages"

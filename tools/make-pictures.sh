@@ -17,7 +17,7 @@ trap 'kill $!; rm -rf "$folder"' EXIT
 read -r display <number
 export DISPLAY=:$display
 
-# The strokes in pieces, with a look at the window behind each.
+# The strokes in pieces, with a screenshot of the window after each.
 film() { # film SKETCH
     echo 'window 960 560'
     awk 'function look() { printf "wait\nscreenshot film_%03d.png\n", shots++ }

@@ -34,8 +34,7 @@ typedef struct data_set {
     tsr_fixed_input *fixed;
 } data_set;
 
-/* ---- data --------------------------------------------------------------------------------------
- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static void data_set_free(data_set *data) {
     for (int i = 0; data->inputs && i < data->input_count; i++)
@@ -98,8 +97,7 @@ static tsr_status data_set_load(const char *folder, data_set *data) {
     return TSR_OK;
 }
 
-/* ---- one run -----------------------------------------------------------------------------------
- */
+/* ---- one run --------------------------------------------------------------------------------- */
 
 static tsr_status make_session(const check_run *run, data_set *data, tsr_session **session) {
     tsr_session_desc desc = {.allow_cpu_fallback = run->options->cpu_fallback,
@@ -119,7 +117,7 @@ static tsr_status make_session(const check_run *run, data_set *data, tsr_session
     return TSR_OK;
 }
 
-/* A result that is not the expected one is TSR_OK too: *good says which. */
+/* TSR_OK also for an unexpected result; *good is false then. */
 static tsr_status check_output(const check_run *run, tsr_session *session, int index,
                                const tensor *expected, bool *good) {
     tsr_tensor_info info;
@@ -199,8 +197,7 @@ static tsr_status check_model(const check_run *run, const char *folder, bool *go
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static void check_folder(check_run *run, const char *name, const char *folder) {
     bool good = true;
@@ -219,7 +216,7 @@ static void check_folder(check_run *run, const char *name, const char *folder) {
     }
 }
 
-/* One name a line, relative to root; '#' begins a comment. */
+/* One name per line, relative to root; '#' begins a comment. */
 static tsr_status check_list(check_run *run, const char *list, const char *root) {
     FILE *file = fopen(list, "r");
     if (!file)
@@ -265,28 +262,28 @@ static int check(const check_options *o, int folder_count, char **folders) {
 
 int cmd_check(int argc, char **argv) {
     check_options o = {.root = ".", .allowed = {.rtol = 1e-3, .atol = 1e-5}};
-    const option own[] = {
-        {"backend", 'b', "NAME", "gles, webgpu or cpu (gles)", OPTION_TEXT, &o.backend, 0, NULL},
-        {"gpu", 0, "N", "use the N-th GPU that 'tessera devices' lists", OPTION_INT, &o.gpu, 1,
+    const option items[] = {
+        {"backend", 'b', "NAME", "backend: gles, webgpu or cpu (gles)", OPTION_TEXT, &o.backend, 0,
          NULL},
-        {"adapter", 0, "NAME", "use the WebGPU adapter with this part of a name", OPTION_TEXT,
+        {"gpu", 0, "N", "use the N-th GPU of 'tessera devices'", OPTION_INT, &o.gpu, 1, NULL},
+        {"adapter", 0, "NAME", "use the WebGPU adapter whose name contains NAME", OPTION_TEXT,
          &o.adapter, 0, NULL},
-        {"allow-cpu-fallback", 0, NULL, "operators that the backend lacks run on the CPU",
+        {"allow-cpu-fallback", 0, NULL, "run operators that the backend lacks on the CPU",
          OPTION_FLAG, &o.cpu_fallback, 0, NULL},
-        {"poison", 0, NULL, "debugging: NaN in all that a run on a GPU must not read", OPTION_FLAG,
-         &o.poison, 0, NULL},
-        {"list", 0, "FILE", "names of test folders, one a line, # for comments", OPTION_TEXT,
-         &o.list, 0, NULL},
-        {"root", 0, "DIR", "where the folders of --list lie (.)", OPTION_TEXT, &o.root, 0, NULL},
-        {"rtol", 0, "R", "allowed error as a share of the element (1e-3)", OPTION_NUMBER,
-         &o.allowed.rtol, 0, NULL},
-        {"atol", 0, "A", "allowed error besides (1e-5)", OPTION_NUMBER, &o.allowed.atol, 0, NULL},
+        {"poison", 0, NULL, "debugging: fill GPU memory that must not be read with NaN",
+         OPTION_FLAG, &o.poison, 0, NULL},
+        {"list", 0, "FILE", "file with names of test folders, one per line, # for comments",
+         OPTION_TEXT, &o.list, 0, NULL},
+        {"root", 0, "DIR", "parent of the folders in --list (.)", OPTION_TEXT, &o.root, 0, NULL},
+        {"rtol", 0, "R", "allowed relative error (1e-3)", OPTION_NUMBER, &o.allowed.rtol, 0, NULL},
+        {"atol", 0, "A", "allowed absolute error (1e-5)", OPTION_NUMBER, &o.allowed.atol, 0, NULL},
     };
-    option_set set = {.usage = "tessera check DIR... [--list FILE --root DIR] [--backend NAME]",
-                      .notes = "A folder holds model.onnx and test_data_set_0/input_0.pb, "
-                               "output_0.pb, ...\nWhat the library does not support is a SKIP.\n",
-                      .max_arguments = INT_MAX};
-    OPTIONS_ADD(&set, own);
+    option_set set = {
+        .usage = "tessera check DIR... [--list FILE --root DIR] [--backend NAME]",
+        .notes = "A folder contains model.onnx and test_data_set_0/input_0.pb, "
+                 "output_0.pb, ...\nA model that needs an unsupported feature is a SKIP.\n",
+        .max_arguments = INT_MAX};
+    OPTIONS_ADD(&set, items);
     int arguments, code;
     if (!options_parse(&set, argc, argv, &arguments, &code))
         return code;

@@ -1,4 +1,4 @@
-/* Sessions of a job: made, fed, read. */
+/* Sessions of a job: create, set inputs, read outputs. */
 #include "job.h"
 #include "tool.h"
 

@@ -173,8 +173,8 @@ static tsr_status parse(option_set *set, int argc, char **argv, int *arguments) 
 
 bool options_parse(option_set *set, int argc, char **argv, int *arguments, int *exit_code) {
     const option common[] = {
-        {"verbose", 'v', NULL, "more messages; twice for even more", OPTION_COUNT, &set->verbosity,
-         0, NULL},
+        {"verbose", 'v', NULL, "print informative messages; -vv also debug messages", OPTION_COUNT,
+         &set->verbosity, 0, NULL},
         {"help", 'h', NULL, "show this help", OPTION_FLAG, &set->help, 0, NULL},
     };
     OPTIONS_ADD(set, common);

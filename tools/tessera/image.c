@@ -45,11 +45,9 @@ void image_add_options(option_set *set, image_options *o) {
         {"channels", 0, "ORDER",
          "images: rgb, bgr or gray (rgb; gray if the model has one channel)", OPTION_CHOICE,
          &o->channel_order, 0, orders},
-        {"layout", 0, "LAYOUT",
-         "images: nchw, nhwc or auto: by which axis has 1, 3 or 4 channels (auto)", OPTION_CHOICE,
-         &o->layout, 0, layouts},
-        {"fit", 0, "HOW",
-         "images of another size: scale, crop (centre, then scale) or refuse (scale)",
+        {"layout", 0, "LAYOUT", "images: nchw, nhwc or auto (by the axis of 1, 3 or 4 channels)",
+         OPTION_CHOICE, &o->layout, 0, layouts},
+        {"fit", 0, "HOW", "images of another size: scale, crop (centre) or refuse (scale)",
          OPTION_CHOICE, &o->fit, 0, fits},
     };
     OPTIONS_ADD(set, items);

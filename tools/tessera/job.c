@@ -28,9 +28,8 @@ void job_add_session_options(option_set *set, job_options *o) {
         {"allow-cpu-fallback", 0, NULL, "run operators that the backend lacks on the CPU",
          OPTION_FLAG, &o->cpu_fallback, 0, NULL},
         {"tune", 0, "MS",
-         "time budget for measuring kernels, in milliseconds (1000 on a GPU, 0 on a software "
-         "rasteriser)",
-         OPTION_INT, &o->tune_ms, 1, NULL},
+         "time budget for measuring kernels, in ms (1000; 0 on a software rasteriser)", OPTION_INT,
+         &o->tune_ms, 1, NULL},
         {"no-tune", 0, NULL, "use the default kernels, ignore earlier measurements", OPTION_FLAG,
          &o->no_tune, 0, NULL},
         {"poison", 0, NULL, "debugging: fill GPU memory that must not be read with NaN",

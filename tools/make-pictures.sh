@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Makes the pictures of the README anew, in demos/pictures: the demo at work as an animation, a strip of sketch, result
-# and hidden layer, and what the network makes of the sketches drawn by hand. Wants a build (BUILD, else build/), Xvfb
-# and ImageMagick.
+# Makes the pictures of the README in demos/pictures: an animation of the demo, a strip of sketch, result and hidden
+# layer, and the results of the sketches drawn by hand. Needs a build (BUILD, else build/), Xvfb and ImageMagick.
 set -euo pipefail
 source_folder=$(realpath "$(dirname "$0")/..")
 build=$(realpath "${BUILD:-$source_folder/build}")

@@ -19,9 +19,9 @@ typedef struct bench_options {
 } bench_options;
 
 /* Statistics of samples; quartiles are interpolated. */
-typedef struct spread {
+typedef struct summary {
     double median, q1, q3, min, max;
-} spread;
+} summary;
 
 /* Phases of one run. */
 typedef struct run_times {
@@ -48,7 +48,7 @@ typedef struct bench_layer {
 
 typedef struct bench_baseline {
     label name;
-    spread ours, theirs, ratio; /* milliseconds; ours / theirs, per pair of runs */
+    summary ours, theirs, ratio; /* milliseconds; ours / theirs, per pair of runs */
 } bench_baseline;
 
 typedef struct bench {
@@ -60,7 +60,7 @@ typedef struct bench {
     float **outputs; /* allocated by the first run */
     tsr_device_peaks peaks;
     start_figures cold, warm;
-    spread steady;
+    summary steady;
     tsr_report report; /* of the steady session */
     uint64_t bytes, upload_bytes, readback_bytes;
     int64_t draws;
@@ -74,7 +74,7 @@ typedef struct bench {
 } bench;
 
 /* Sorts the samples. */
-spread spread_of(double *samples, int count);
+summary summarize(double *samples, int count);
 roofline bench_bound(const tsr_device_peaks *peaks, int64_t macs, uint64_t bytes);
 /* GFLOP/s; 0 if unknown. */
 double bench_gflops(int64_t macs, double ms);

@@ -43,9 +43,9 @@ static tsr_status run_pairs(bench *b, paired_runs *c) {
         TRY(run_pair(c, i));
     }
     progress_clear();
-    b->baseline.ours = spread_of(c->our_ms, runs);
-    b->baseline.theirs = spread_of(c->their_ms, runs);
-    b->baseline.ratio = spread_of(c->ratios, runs);
+    b->baseline.ours = summarize(c->our_ms, runs);
+    b->baseline.theirs = summarize(c->their_ms, runs);
+    b->baseline.ratio = summarize(c->ratios, runs);
     return TSR_OK;
 }
 

@@ -26,7 +26,7 @@ static void add_ms(cJSON *object, const char *key, double ms) {
 }
 
 /* "median_ms", "q1_ms", ... */
-static void add_spread(cJSON *object, const spread *s) {
+static void add_summary(cJSON *object, const summary *s) {
     add_ms(object, "median_ms", s->median);
     add_ms(object, "q1_ms", s->q1);
     add_ms(object, "q3_ms", s->q3);
@@ -83,8 +83,8 @@ static void add_starts(cJSON *root, const bench *b) {
 static void add_baseline(cJSON *root, const bench_baseline *r) {
     cJSON *baseline = cJSON_AddObjectToObject(root, "against");
     add_text(baseline, "device", r->name.text);
-    add_spread(cJSON_AddObjectToObject(baseline, "here"), &r->ours);
-    add_spread(cJSON_AddObjectToObject(baseline, "there"), &r->theirs);
+    add_summary(cJSON_AddObjectToObject(baseline, "here"), &r->ours);
+    add_summary(cJSON_AddObjectToObject(baseline, "there"), &r->theirs);
     cJSON_AddNumberToObject(baseline, "ratio", r->ratio.median);
     cJSON_AddNumberToObject(baseline, "ratio_q1", r->ratio.q1);
     cJSON_AddNumberToObject(baseline, "ratio_q3", r->ratio.q3);
@@ -120,7 +120,7 @@ static cJSON *bench_json(const bench *b) {
     cJSON_AddNumberToObject(root, "runs", b->o->runs);
     add_peaks(root, &b->peaks);
     add_starts(root, b);
-    add_spread(root, &b->steady);
+    add_summary(root, &b->steady);
     add_ms(root, "gpu_ms", b->gpu_ms);
     add_rates(root, b);
     add_report(root, &b->report);

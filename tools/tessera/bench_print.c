@@ -9,7 +9,7 @@ static void print_peaks(const tsr_device_peaks *p) {
 }
 
 static void print_times(const bench *b) {
-    const spread *s = &b->steady;
+    const summary *s = &b->steady;
     printf("cold    %.1f ms from process start to first result, empty caches; %d programs compiled "
            "in %.1f ms\n",
            b->cold.ms, b->cold.programs, b->cold.compile_ms);

@@ -19,13 +19,13 @@ static double quantile(const double *samples, int count, double share) {
     return samples[below] + (at - below) * (next - samples[below]);
 }
 
-spread spread_of(double *samples, int count) {
+summary summarize(double *samples, int count) {
     qsort(samples, (size_t)count, sizeof *samples, compare_doubles);
-    return (spread){.median = quantile(samples, count, 0.5),
-                    .q1 = quantile(samples, count, 0.25),
-                    .q3 = quantile(samples, count, 0.75),
-                    .min = samples[0],
-                    .max = samples[count - 1]};
+    return (summary){.median = quantile(samples, count, 0.5),
+                     .q1 = quantile(samples, count, 0.25),
+                     .q3 = quantile(samples, count, 0.75),
+                     .min = samples[0],
+                     .max = samples[count - 1]};
 }
 
 roofline bench_bound(const tsr_device_peaks *peaks, int64_t macs, uint64_t bytes) {
@@ -97,7 +97,7 @@ static tsr_status steady_runs(bench *b, tsr_session *session) {
         status = bench_run(b, session, &ms[i]);
     }
     progress_clear();
-    b->steady = spread_of(ms, b->o->runs);
+    b->steady = summarize(ms, b->o->runs);
     free(ms);
     return status;
 }
@@ -174,10 +174,10 @@ static void keep_medians(bench *b, double *ms) {
     int runs = b->o->runs;
     for (int i = 0; i < b->layer_count; i++) {
         bench_layer *layer = &b->layers[i];
-        layer->ms = spread_of(ms + (size_t)i * (size_t)runs, runs).median;
+        layer->ms = summarize(ms + (size_t)i * (size_t)runs, runs).median;
         layer->bound = bench_bound(&b->peaks, layer->node.macs, layer->node.bytes);
     }
-    b->gpu_ms = spread_of(ms + (size_t)b->layer_count * (size_t)runs, runs).median;
+    b->gpu_ms = summarize(ms + (size_t)b->layer_count * (size_t)runs, runs).median;
 }
 
 /* In a separate session: timers between passes would disturb the steady times. */

@@ -76,7 +76,7 @@ static void add_attr(tsr_text *text, const tsr_attr *a) {
         for (int i = 0; i < a->count; i++)
             tsr_text_add(text, "%a,", (double)a->floats[i]);
         break;
-    case TSR_ATTR_TENSOR: /* changes values, not shapes */
+    case TSR_ATTR_TENSOR: /* a matter of values, not of shapes */
         break;
     }
 }

@@ -49,7 +49,7 @@ def pair(picture, model, strokes):
 
 
 def placement(count, smallest, largest, shift, device):
-    """A sampling grid that rotates, mirrors, scales and shifts each image; the images are 2 wide."""
+    """A sampling grid that rotates, mirrors, scales and shifts images, which are 2 wide."""
     scale = uniform(count, smallest, largest, device)[:, 0, 0]
     angle = torch.randn(count, 1, device=device) * math.radians(8)
     mirror = 1 - 2 * chance(count, 0.5, device)[:, 0, 0]

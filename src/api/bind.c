@@ -12,10 +12,10 @@
  * message. */
 static tsr_status find_input(const tsr_graph *graph, const char *what, const char *name,
                              int *value) {
-    for (int i = 0; name && i < graph->input_count; i++) {
+    int i = name ? tsr_names_find(graph, graph->inputs, graph->input_count, name) : TSR_NONE;
+    if (i != TSR_NONE) {
         *value = graph->inputs[i];
-        if (strcmp(graph->values[*value].name, name) == 0)
-            return TSR_OK;
+        return TSR_OK;
     }
     tsr_names names = tsr_names_of(graph, graph->inputs, graph->input_count);
     return tsr_fail(TSR_INVALID_ARGUMENT, "%s '%s': there is no such input; the inputs are: %s",

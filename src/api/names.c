@@ -1,11 +1,9 @@
-#define _POSIX_C_SOURCE 200809L
-
 #include "api/names.h"
+
+#include "base/similar.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { CLOSE_NAMES = 4, LONGEST_COMPARED = 255 };
 
 void tsr_names_add(tsr_names *names, const char *name) {
     if (names->full)
@@ -29,45 +27,20 @@ tsr_names tsr_names_of(const tsr_graph *graph, const int *values, int count) {
     return names;
 }
 
-static int least(int a, int b) {
-    return a < b ? a : b;
-}
-
-/* Levenshtein distance of the first LONGEST_COMPARED characters. */
-static int edit_distance(const char *a, const char *b) {
-    int row[LONGEST_COMPARED + 1];
-    int columns = (int)strnlen(b, LONGEST_COMPARED), rows = (int)strnlen(a, LONGEST_COMPARED);
-    for (int j = 0; j <= columns; j++)
-        row[j] = j;
-    for (int i = 0; i < rows; i++) {
-        int diagonal = row[0];
-        row[0] = i + 1;
-        for (int j = 0; j < columns; j++) {
-            int replaced = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = least(replaced, least(row[j], row[j + 1]) + 1);
-        }
-    }
-    return row[columns];
+int tsr_names_find(const tsr_graph *graph, const int *values, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(graph->values[values[i]].name, name) == 0)
+            return i;
+    return TSR_NONE;
 }
 
 tsr_names tsr_names_close_to(const tsr_graph *graph, const char *name) {
-    int best[CLOSE_NAMES], distance[CLOSE_NAMES], count = 0;
-    for (int v = 0; v < graph->value_count; v++) {
-        if (!graph->values[v].name)
-            continue;
-        int d = edit_distance(name, graph->values[v].name), at = count;
-        while (at > 0 && distance[at - 1] > d)
-            at--;
-        if (at == CLOSE_NAMES)
-            continue;
-        count = least(count + 1, CLOSE_NAMES);
-        for (int i = count - 1; i > at; i--) {
-            best[i] = best[i - 1];
-            distance[i] = distance[i - 1];
-        }
-        best[at] = v;
-        distance[at] = d;
-    }
-    return tsr_names_of(graph, best, count);
+    tsr_similar similar = {0};
+    for (int v = 0; v < graph->value_count; v++)
+        if (graph->values[v].name)
+            tsr_similar_add(&similar, name, graph->values[v].name);
+    tsr_names names = {.text = "none"};
+    for (int i = 0; i < similar.count; i++)
+        tsr_names_add(&names, similar.names[i]);
+    return names;
 }

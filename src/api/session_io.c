@@ -54,19 +54,11 @@ static tsr_kept_output *find_kept(const tsr_session *session, int value) {
     return NULL;
 }
 
-/* Which of these values has the name; TSR_NONE if none. */
-static int find_named(const tsr_graph *graph, const int *values, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(graph->values[values[i]].name, name) == 0)
-            return i;
-    return TSR_NONE;
-}
-
 /* The index of the graph input with this name, if the session can run. */
 static tsr_status find_input(const tsr_session *session, const char *name, int *index) {
     const tsr_graph *graph = session->graph;
     TSR_TRY(tsr_session_check_can_run(session));
-    *index = find_named(graph, graph->inputs, graph->input_count, name);
+    *index = tsr_names_find(graph, graph->inputs, graph->input_count, name);
     if (*index == TSR_NONE)
         return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there is no input '%s'; the inputs are: %s",
                         graph->file, name,
@@ -125,7 +117,7 @@ tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
 
 /* The output's value; TSR_NONE if no output has this name. */
 static int find_output(const tsr_graph *graph, const char *name) {
-    int i = find_named(graph, graph->outputs, graph->output_count, name);
+    int i = tsr_names_find(graph, graph->outputs, graph->output_count, name);
     return i == TSR_NONE ? TSR_NONE : graph->outputs[i];
 }
 

@@ -91,8 +91,6 @@ int cmd_bench(int argc, char **argv) {
          &o.against, 0, NULL},
         {"serve", 0, "BACKEND", "internal: the server process of --against", OPTION_TEXT, &o.serve,
          0, NULL},
-        {"seed", 0, "N", "seed of random inputs, used where no file is given (0)", OPTION_INT,
-         &o.job.seed, 0, NULL},
     };
     option_set set = {
         .usage = "tessera bench MODEL [-i [NAME=]FILE]... [--backend NAME] [--runs N] [--layers]\n"
@@ -106,6 +104,7 @@ int cmd_bench(int argc, char **argv) {
         .min_arguments = 1,
         .max_arguments = 1};
     OPTIONS_ADD(&set, items);
+    job_add_seed_option(&set, &o.job);
     job_add_backend_option(&set, &o.job);
     job_add_session_options(&set, &o.job);
     job_add_input_options(&set, &o.job);

@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "difference.h"
-#include "options.h"
-#include "tensor.h"
+#include "job.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -11,9 +10,8 @@
 #include <unistd.h>
 
 typedef struct check_options {
-    char *backend, *adapter, *list, *root;
-    int gpu;
-    bool cpu_fallback, poison;
+    job_options job;
+    char *list, *root;
     tolerance allowed;
 } check_options;
 
@@ -100,8 +98,8 @@ static tsr_status data_set_load(const char *folder, data_set *data) {
 /* ---- one run --------------------------------------------------------------------------------- */
 
 static tsr_status make_session(const check_run *run, data_set *data, tsr_session **session) {
-    tsr_session_desc desc = {.allow_cpu_fallback = run->options->cpu_fallback,
-                             .poison = run->options->poison,
+    tsr_session_desc desc = {.allow_cpu_fallback = run->options->job.cpu_fallback,
+                             .poison = run->options->job.poison,
                              .shapes = data->shapes,
                              .fixed = data->fixed};
     for (int i = 0; i < data->input_count; i++) {
@@ -245,10 +243,9 @@ static tsr_status check_list(check_run *run, const char *list, const char *root)
 
 static int check(const check_options *o, int folder_count, char **folders) {
     check_run run = {.options = o};
-    tsr_device_desc desc = {.backend = o->backend, .gpu = o->gpu, .adapter = o->adapter};
-    tsr_status status = tsr_device_create(&desc, &run.device);
+    tsr_status status = job_device(&o->job, NULL, &run.device);
     if (status != TSR_OK)
-        return command_exit(fail_library(status));
+        return command_exit(status);
     for (int i = 0; i < folder_count; i++)
         check_folder(&run, folders[i], folders[i]);
     if (o->list)
@@ -263,15 +260,6 @@ static int check(const check_options *o, int folder_count, char **folders) {
 int cmd_check(int argc, char **argv) {
     check_options o = {.root = ".", .allowed = {.rtol = 1e-3, .atol = 1e-5}};
     const option items[] = {
-        {"backend", 'b', "NAME", "backend: gles, webgpu or cpu (gles)", OPTION_TEXT, &o.backend, 0,
-         NULL},
-        {"gpu", 0, "N", "use the N-th GPU of 'tessera devices'", OPTION_INT, &o.gpu, 1, NULL},
-        {"adapter", 0, "NAME", "use the WebGPU adapter whose name contains NAME", OPTION_TEXT,
-         &o.adapter, 0, NULL},
-        {"allow-cpu-fallback", 0, NULL, "run operators that the backend lacks on the CPU",
-         OPTION_FLAG, &o.cpu_fallback, 0, NULL},
-        {"poison", 0, NULL, "debugging: fill GPU memory that must not be read with NaN",
-         OPTION_FLAG, &o.poison, 0, NULL},
         {"list", 0, "FILE", "file with names of test folders, one per line, # for comments",
          OPTION_TEXT, &o.list, 0, NULL},
         {"root", 0, "DIR", "parent of the folders in --list (.)", OPTION_TEXT, &o.root, 0, NULL},
@@ -283,6 +271,8 @@ int cmd_check(int argc, char **argv) {
         .notes = "A folder contains model.onnx and test_data_set_0/input_0.pb, "
                  "output_0.pb, ...\nA model that needs an unsupported feature is a SKIP.\n",
         .max_arguments = INT_MAX};
+    job_add_backend_option(&set, &o.job);
+    job_add_device_options(&set, &o.job);
     OPTIONS_ADD(&set, items);
     int arguments, code;
     if (!options_parse(&set, argc, argv, &arguments, &code))

@@ -276,8 +276,6 @@ int cmd_compare(int argc, char **argv) {
         {"floor", 0, "[NAME=]F",
          "additional allowed error of an output, for its noise (0); repeatable", OPTION_LIST,
          &o.floors, 0, NULL},
-        {"seed", 0, "N", "seed of random inputs, used where no file is given (0)", OPTION_INT,
-         &o.job.seed, 0, NULL},
     };
     option_set set = {
         .usage = "tessera compare MODEL [-i [NAME=]FILE]... "
@@ -287,15 +285,13 @@ int cmd_compare(int argc, char **argv) {
         .min_arguments = 1,
         .max_arguments = 1};
     OPTIONS_ADD(&set, items);
+    job_add_seed_option(&set, &o.job);
     job_add_session_options(&set, &o.job);
     job_add_input_options(&set, &o.job);
-    int arguments, code;
-    if (!options_parse(&set, argc, argv, &arguments, &code))
-        return code;
     job j;
-    tsr_status status = job_open(&j, &o.job, argv[1], JOB_MISSING_RANDOM);
-    if (status != TSR_OK)
-        return command_exit(status);
+    int code;
+    if (!job_start(&j, &set, argc, argv, &o.job, JOB_MISSING_RANDOM, &code))
+        return code;
     code = compare(&j, &o);
     job_close(&j);
     return code;

@@ -124,14 +124,11 @@ int cmd_info(int argc, char **argv) {
     job_add_backend_option(&set, &options);
     job_add_session_options(&set, &options);
     job_add_input_options(&set, &options);
-    int arguments, code;
-    if (!options_parse(&set, argc, argv, &arguments, &code))
-        return code;
     job j;
-    tsr_status status = job_open(&j, &options, argv[1], JOB_MISSING_OPEN);
-    if (status != TSR_OK)
-        return command_exit(status);
-    status = print_info(&j, layers);
+    int code;
+    if (!job_start(&j, &set, argc, argv, &options, JOB_MISSING_OPEN, &code))
+        return code;
+    tsr_status status = print_info(&j, layers);
     job_close(&j);
     return command_exit(status);
 }

@@ -159,15 +159,12 @@ int cmd_run(int argc, char **argv) {
     OPTIONS_ADD(&set, items);
     job_add_backend_option(&set, &options);
     job_add_session_options(&set, &options);
-    int arguments, code;
-    if (!options_parse(&set, argc, argv, &arguments, &code))
-        return code;
     job j;
+    int code;
     int64_t skipped = 0;
-    tsr_status status = job_open(&j, &options, argv[1], JOB_MISSING_REFUSED);
-    if (status != TSR_OK)
-        return command_exit(status);
-    status = run(&j, &outputs, &many, &skipped);
+    if (!job_start(&j, &set, argc, argv, &options, JOB_MISSING_REFUSED, &code))
+        return code;
+    tsr_status status = run(&j, &outputs, &many, &skipped);
     job_close(&j);
     return status == TSR_OK && skipped ? EXIT_MISMATCH : command_exit(status);
 }

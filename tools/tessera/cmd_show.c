@@ -1,13 +1,11 @@
-#define _POSIX_C_SOURCE 200809L
 #include "job.h"
 #include "mosaic.h"
 #include "output.h"
 #include "tool.h"
+#include "base/similar.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { NEAR_COUNT = 5, NAME_MAX_COMPARED = 128 };
 
 typedef struct show_options {
     job_options job;
@@ -17,61 +15,18 @@ typedef struct show_options {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-typedef struct near_names {
-    const char *names[NEAR_COUNT]; /* of the session, best first */
-    int distance[NEAR_COUNT];
-    int count;
-} near_names;
-
-/* Levenshtein distance of the first NAME_MAX_COMPARED characters. */
-static int edit_distance(const char *a, const char *b) {
-    int row[NAME_MAX_COMPARED + 1];
-    int length = (int)strnlen(b, NAME_MAX_COMPARED);
-    for (int i = 0; i <= length; i++)
-        row[i] = i;
-    for (int y = 1; a[y - 1] && y <= NAME_MAX_COMPARED; y++) {
-        int diagonal = row[0];
-        row[0] = y;
-        for (int x = 1; x <= length; x++) {
-            int change = diagonal + (a[y - 1] != b[x - 1]);
-            int shorter = (row[x] < row[x - 1] ? row[x] : row[x - 1]) + 1;
-            diagonal = row[x];
-            row[x] = change < shorter ? change : shorter;
-        }
-    }
-    return row[length];
-}
-
-static void offer_name(near_names *near, const char *wanted, const char *name) {
-    for (int i = 0; i < near->count; i++)
-        if (strcmp(near->names[i], name) == 0)
-            return;
-    int distance = edit_distance(wanted, name);
-    int at = near->count < NEAR_COUNT ? near->count++ : NEAR_COUNT;
-    for (; at > 0 && near->distance[at - 1] > distance; at--) {
-        if (at == NEAR_COUNT)
-            continue;
-        near->names[at] = near->names[at - 1];
-        near->distance[at] = near->distance[at - 1];
-    }
-    if (at < NEAR_COUNT) {
-        near->names[at] = name;
-        near->distance[at] = distance;
-    }
-}
-
 static tsr_status fail_unknown(const tsr_session *session, int node_count, const char *wanted) {
-    near_names near = {0};
+    tsr_similar similar = {0};
     for (int i = 0; i < node_count; i++) {
         tsr_node_report node;
         TRY_LIBRARY(tsr_session_node_report(session, i, &node));
-        offer_name(&near, wanted, node.name);
-        offer_name(&near, wanted, node.output);
+        tsr_similar_add(&similar, wanted, node.name);
+        tsr_similar_add(&similar, wanted, node.output);
     }
     char all[1024] = "";
-    for (int i = 0; i < near.count; i++) {
+    for (int i = 0; i < similar.count; i++) {
         size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", near.names[i]);
+        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", similar.names[i]);
     }
     return fail(
         TSR_INVALID_ARGUMENT,

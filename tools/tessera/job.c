@@ -17,27 +17,42 @@ void job_add_backend_option(option_set *set, job_options *o) {
     OPTIONS_ADD(set, items);
 }
 
-void job_add_session_options(option_set *set, job_options *o) {
-    static const char *const precisions[] = {"fp32", "fp16", NULL};
+void job_add_device_options(option_set *set, job_options *o) {
     const option items[] = {
-        {"precision", 'p', "P", "tensor storage on a GPU: fp32 or fp16 (fp32)", OPTION_CHOICE,
-         &o->precision, 0, precisions},
         {"gpu", 0, "N", "use the N-th GPU of 'tessera devices'", OPTION_INT, &o->gpu, 1, NULL},
         {"adapter", 0, "NAME", "use the WebGPU adapter whose name contains NAME", OPTION_TEXT,
          &o->adapter, 0, NULL},
         {"allow-cpu-fallback", 0, NULL, "run operators that the backend lacks on the CPU",
          OPTION_FLAG, &o->cpu_fallback, 0, NULL},
+        {"poison", 0, NULL, "debugging: fill GPU memory that must not be read with NaN",
+         OPTION_FLAG, &o->poison, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+void job_add_session_options(option_set *set, job_options *o) {
+    static const char *const precisions[] = {"fp32", "fp16", NULL};
+    const option items[] = {
+        {"precision", 'p', "P", "tensor storage on a GPU: fp32 or fp16 (fp32)", OPTION_CHOICE,
+         &o->precision, 0, precisions},
         {"tune", 0, "MS",
          "time budget for measuring kernels, in ms (1000; 0 on a software rasteriser)", OPTION_INT,
          &o->tune_ms, 1, NULL},
         {"no-tune", 0, NULL, "use the default kernels, ignore earlier measurements", OPTION_FLAG,
          &o->no_tune, 0, NULL},
-        {"poison", 0, NULL, "debugging: fill GPU memory that must not be read with NaN",
-         OPTION_FLAG, &o->poison, 0, NULL},
         {"dim", 0, "NAME=N", "size of a symbolic dimension; repeatable", OPTION_LIST, &o->dims, 0,
          NULL},
         {"shape", 0, "NAME=N,N..", "shape of an input, where the model has open sizes; repeatable",
          OPTION_LIST, &o->shapes, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+    job_add_device_options(set, o);
+}
+
+void job_add_seed_option(option_set *set, job_options *o) {
+    const option items[] = {
+        {"seed", 0, "N", "seed of random inputs, used where no file is given (0)", OPTION_INT,
+         &o->seed, 0, NULL},
     };
     OPTIONS_ADD(set, items);
 }
@@ -339,4 +354,14 @@ void job_close(job *j) {
     free(j->inputs);
     tsr_model_free(j->model);
     *j = (job){0};
+}
+
+bool job_start(job *made, option_set *set, int argc, char **argv, job_options *options,
+               job_missing missing, int *exit_code) {
+    int arguments;
+    if (!options_parse(set, argc, argv, &arguments, exit_code))
+        return false;
+    tsr_status status = job_open(made, options, argv[1], missing);
+    *exit_code = command_exit(status);
+    return status == TSR_OK;
 }

@@ -16,10 +16,12 @@ typedef struct job_options {
     image_options image;
 } job_options;
 
-/* Options of sessions, and of inputs. */
-void job_add_session_options(option_set *set, job_options *options);
+/* Options of devices, of sessions (with those of devices, but for the backend), and of inputs. */
 void job_add_backend_option(option_set *set, job_options *options);
+void job_add_device_options(option_set *set, job_options *options);
+void job_add_session_options(option_set *set, job_options *options);
 void job_add_input_options(option_set *set, job_options *options);
+void job_add_seed_option(option_set *set, job_options *options);
 
 /* How inputs without a file are handled. */
 typedef enum job_missing {
@@ -49,6 +51,9 @@ typedef struct job {
 
 /* On failure there is nothing to close. Option texts are split in place. */
 tsr_status job_open(job *made, job_options *options, const char *model_path, job_missing missing);
+/* Parses the command line and opens the job. False if the command ends here, with the exit code. */
+bool job_start(job *made, option_set *set, int argc, char **argv, job_options *options,
+               job_missing missing, int *exit_code);
 void job_close(job *j);
 
 /* Reads a tensor for the input from a file. */

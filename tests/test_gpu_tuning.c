@@ -101,8 +101,8 @@ static names kinds_here(void) {
     tsr_device *device = open_device(TSR_KERNELS_AUTO);
     tsr_kernel_offer offer;
     device->backend->offer_kernels(device->impl, &offer);
-    for (; offer.kinds[n.count]; n.count++)
-        n.list[n.count] = offer.kinds[n.count]->name;
+    for (; offer.candidates[n.count]; n.count++)
+        n.list[n.count] = offer.candidates[n.count]->name;
     tsr_device_destroy(device);
     assert_in_range(n.count, 2, 8);
     return n;

@@ -204,7 +204,7 @@ static tsr_status add_outputs(tsr_graph *graph, const char *const *names, int co
         int value = names[i] ? tsr_graph_find_value(graph, names[i]) : TSR_NONE;
         if (value == TSR_NONE)
             return tsr_fail(TSR_INVALID_ARGUMENT,
-                            "extra output '%s': there is no such tensor; names like it: %s",
+                            "extra output '%s': there is no such tensor; similar names: %s",
                             names[i] ? names[i] : "(NULL)",
                             tsr_names_close_to(graph, names[i] ? names[i] : "").text);
         if (!tsr_graph_is_output(graph, value))

@@ -19,8 +19,9 @@ static tsr_status check_desc(const tsr_device_desc *desc) {
                         desc->gpu, desc->max_texture_size, desc->max_draw_buffers,
                         desc->max_uniform_block_bytes);
     if (desc->gpu > 0 && desc->adapter)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "gpu %d and adapter '%s' are two choices: give one",
-                        desc->gpu, desc->adapter);
+        return tsr_fail(TSR_INVALID_ARGUMENT,
+                        "gpu %d and adapter '%s' exclude each other: give one", desc->gpu,
+                        desc->adapter);
     if (desc->gpu > 0 && desc->platform != TSR_PLATFORM_AUTO &&
         desc->platform != TSR_PLATFORM_DEVICE)
         return tsr_fail(TSR_INVALID_ARGUMENT, "gpu %d can be chosen on the device platform only",

@@ -103,8 +103,8 @@ tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
     int value = graph->inputs[i];
     if (find_kept(session, value))
         return tsr_fail(TSR_UNSUPPORTED,
-                        "%s: input '%s' is an output, too: it comes from no texture", graph->file,
-                        name);
+                        "%s: input '%s' is also an output: it cannot be set from a texture",
+                        graph->file, name);
     session->stepping = false;
     TSR_TRY(tsr_fail_context(
         backend->set_input_texture(session->runner, value, texture, factor, summand),

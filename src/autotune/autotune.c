@@ -43,8 +43,8 @@ static tsr_status device_key(tuner *t) {
                  info.max_draw_buffers, info.max_uniform_block_bytes,
                  (unsigned long long)info.max_buffer_bytes);
     tsr_text_add(&text, " %d | %s of", (int)t->options->precision, t->offer.default_kernels->name);
-    for (int i = 0; t->offer.kinds[i]; i++)
-        tsr_text_add(&text, " %s", t->offer.kinds[i]->name);
+    for (int i = 0; t->offer.candidates[i]; i++)
+        tsr_text_add(&text, " %s", t->offer.candidates[i]->name);
     return add_key(&text, tsr_cache_key_start(), &t->key);
 }
 
@@ -126,8 +126,8 @@ static const tsr_gpu_kernels *load(const tuner *t, const tsr_cache_key *key) {
     const tsr_gpu_kernels *found = NULL;
     size_t size = 0;
     char *name = tsr_cache_load(key, &size);
-    for (int i = 0; name && !found && t->offer.kinds[i]; i++) {
-        const tsr_gpu_kernels *kernels = t->offer.kinds[i];
+    for (int i = 0; name && !found && t->offer.candidates[i]; i++) {
+        const tsr_gpu_kernels *kernels = t->offer.candidates[i];
         if (strlen(kernels->name) == size && memcmp(kernels->name, name, size) == 0)
             found = kernels;
     }

@@ -192,7 +192,7 @@ tsr_status tsr_measure_layer(const tsr_autotune_target *target, const tsr_graph 
                              double deadline, tsr_measurement *result) {
     measurement m = {.target = target, .offer = offer, .deadline = deadline};
     *result = (tsr_measurement){0};
-    while (offer->kinds[m.count])
+    while (offer->candidates[m.count])
         m.count++;
     m.candidates = calloc((size_t)m.count + 1, sizeof *m.candidates);
     m.graph = m.candidates ? isolate(graph, node) : NULL;
@@ -201,7 +201,7 @@ tsr_status tsr_measure_layer(const tsr_autotune_target *target, const tsr_graph 
         return fail_memory(graph);
     }
     for (int i = 0; i < m.count; i++)
-        m.candidates[i].kernels = offer->kinds[i];
+        m.candidates[i].kernels = offer->candidates[i];
     if (run_all(&m, options))
         *result = (tsr_measurement){find_best(&m), m.out_of_memory};
     for (int i = 0; i < m.count; i++)

@@ -9,8 +9,8 @@ typedef struct tsr_measurement {
     bool out_of_memory; /* for at least one candidate: with more memory another may be the best */
 } tsr_measurement;
 
-/* Runs one node alone with each kind of kernels, interleaved, and picks the fastest: the default
- * kernels unless another is clearly faster. deadline: on tsr_clock_ms(). */
+/* Runs one node alone with each candidate, interleaved, and picks the fastest: the default kernels
+ * unless another candidate is clearly faster. deadline: on tsr_clock_ms(). */
 tsr_status tsr_measure_layer(const tsr_autotune_target *target, const tsr_graph *graph, int node,
                              const tsr_runner_options *options, const tsr_kernel_offer *offer,
                              double deadline, tsr_measurement *result);

@@ -20,9 +20,9 @@ typedef struct tsr_runner_options {
 
 /* The kernels that a device has for convolutions and matrix products. */
 typedef struct tsr_kernel_offer {
-    const tsr_gpu_kernels *const *kinds;    /* NULL-terminated */
-    const tsr_gpu_kernels *default_kernels; /* one of them: used where no other is requested */
-    const char *version;                    /* a hash of their source texts */
+    const tsr_gpu_kernels *const *candidates; /* NULL-terminated */
+    const tsr_gpu_kernels *default_kernels;   /* one of them: used where no other is requested */
+    const char *version;                      /* a hash of their source texts */
 } tsr_kernel_offer;
 
 struct tsr_backend {

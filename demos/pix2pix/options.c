@@ -38,19 +38,19 @@ static bool parse_range(const char *text, options *o) {
     if (good)
         o->high = strtof(end + 1, &second);
     good = good && second != end + 1 && !*second && o->low < o->high;
-    return good || complain("--range wants LO:HI, as -1:1, not '%s'", text);
+    return good || complain("--range expects LO:HI, as -1:1, not '%s'", text);
 }
 
 static bool parse_precision(const char *text, options *o) {
     o->settings.precision = !strcmp(text, "fp16") ? TSR_FP16 : TSR_FP32;
     return !strcmp(text, "fp16") || !strcmp(text, "fp32") ||
-           complain("--precision wants fp32 or fp16, not '%s'", text);
+           complain("--precision expects fp32 or fp16, not '%s'", text);
 }
 
 static bool parse_backend(const char *text, options *o) {
     o->settings.backend = text;
     return !strcmp(text, "gles") || !strcmp(text, "webgpu") || !strcmp(text, "cpu") ||
-           complain("--backend wants gles, webgpu or cpu, not '%s'", text);
+           complain("--backend expects gles, webgpu or cpu, not '%s'", text);
 }
 
 static bool parse_frames(const char *text, options *o) {
@@ -58,7 +58,7 @@ static bool parse_frames(const char *text, options *o) {
     long frames = strtol(text, &end, 10);
     o->frames = frames > 0 && frames <= 1000000000 ? (int)frames : 0;
     return (end != text && !*end && o->frames) ||
-           complain("--frames wants a number, not '%s'", text);
+           complain("--frames expects a number, not '%s'", text);
 }
 
 static bool set_text(const char **to, const char *text) {
@@ -68,7 +68,7 @@ static bool set_text(const char **to, const char *text) {
 
 static bool parse_option(const char *name, const char *text, options *o) {
     if (!text)
-        return complain("%s wants a value, or is no option; --help lists them", name);
+        return complain("%s expects a value, or is not an option; --help lists them", name);
     return !strcmp(name, "--model")       ? set_text(&o->model, text)
            : !strcmp(name, "--gallery")   ? set_text(&o->gallery, text)
            : !strcmp(name, "--out")       ? set_text(&o->folder, text)

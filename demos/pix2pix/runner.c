@@ -21,7 +21,7 @@ bool find_input(const tsr_model *model, const char *path, input_info *input, cha
                  (dim[1] == 3 || dim[1] == -1) && strlen(info.name) < NAME_SIZE;
     if (!image) {
         snprintf(error, error_size,
-                 "%s: input '%s' is no picture [1, 3, height, width]: not an image-to-image "
+                 "%s: input '%s' is not a picture [1, 3, height, width]: not an image-to-image "
                  "model",
                  path, info.name);
         return false;
@@ -59,7 +59,7 @@ static bool find_outputs(runner *r, const settings *wanted) {
         dim[3] <= 2 * LARGEST)
         return true;
     snprintf(r->error, sizeof r->error,
-             "output '%s' is no picture [1, 3, height, width] of up to %d x %d pixels: not an "
+             "output '%s' is not a picture [1, 3, height, width] of up to %d x %d pixels: not an "
              "image-to-image model",
              r->picture.name, 2 * LARGEST, 2 * LARGEST);
     return false;

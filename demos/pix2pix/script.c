@@ -94,7 +94,7 @@ static bool count_frames(script *s, app *a, char *rest) {
     long frames = strtol(rest, &end, 10);
     (void)a;
     s->frames = frames > 0 && frames <= 1000000000 && !*end ? (int)frames : 0;
-    return s->frames > 0 || fail(s, "frames wants a number, not ", rest);
+    return s->frames > 0 || fail(s, "frames expects a number, not ", rest);
 }
 
 static bool load(script *s, app *a, char *rest) {
@@ -116,7 +116,7 @@ static bool resize_window(script *s, app *a, char *rest) {
     int width = 0, height = 0;
     if (sscanf(rest, "%5d %5d", &width, &height) != 2 || width < 1 || height < 1 ||
         width > WIDEST || height > WIDEST)
-        return fail(s, "window wants two sizes of 1 to 16384, not ", rest);
+        return fail(s, "window expects two sizes of 1 to 16384, not ", rest);
     glfwSetWindowSize(a->window, width, height);
     s->frames = 3; /* until the window system has resized it */
     return true;

@@ -134,7 +134,7 @@ static tsr_status find_readable(const tsr_session *session, const char *name, in
         return TSR_OK;
     *value = tsr_graph_find_value(graph, name);
     if (*value == TSR_NONE)
-        return fail_name(graph, name, "is no tensor of the model");
+        return fail_name(graph, name, "is not a tensor of the model");
     if (!session->device->backend->can_read(session->runner, *value))
         return fail_name(graph, name, "is neither an output nor a tensor that was kept");
     return TSR_OK;
@@ -184,7 +184,7 @@ tsr_status tsr_session_output_texture(tsr_session *session, const char *name,
                         "%s: the session was not made with tsr_session_desc.texture_outputs", file);
     int index = find_output(session->graph, name);
     if (index == TSR_NONE)
-        return fail_name(session->graph, name, "is no output");
+        return fail_name(session->graph, name, "is not an output");
     if (session->graph->values[index].data || find_kept(session, index))
         return tsr_fail(TSR_UNSUPPORTED,
                         "%s: output '%s' is a constant or an input: no pass writes it", file, name);

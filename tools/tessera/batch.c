@@ -143,7 +143,7 @@ static tsr_status run(batch *b) {
             (long long)b->done, b->source.paths ? "files" : "frames", seconds,
             seconds > 0 ? (double)b->done / seconds : 0);
     if (b->source.skipped)
-        fprintf(stderr, "; %lld left out", (long long)b->source.skipped);
+        fprintf(stderr, "; %lld skipped", (long long)b->source.skipped);
     fputc('\n', stderr);
     return TSR_OK;
 }
@@ -204,7 +204,7 @@ static tsr_status run_session(batch *b, tsr_device *device) {
     TRY(job_session(b->job, device, &desc, &b->session));
     tsr_status status = make_results(b);
     if (status == TSR_OK)
-        status = job_feed(b->job, b->session);
+        status = job_set_inputs(b->job, b->session);
     if (status == TSR_OK)
         status = run(b);
     tsr_session_destroy(b->session);

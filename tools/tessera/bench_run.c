@@ -57,7 +57,7 @@ static tsr_status read_output(bench *b, tsr_session *session, int index) {
 
 tsr_status bench_run(bench *b, tsr_session *session, double *ms) {
     double start = now_ms();
-    TRY(job_feed(b->j, session));
+    TRY(job_set_inputs(b->j, session));
     double fed = now_ms();
     TRY_LIBRARY(tsr_session_run(session));
     double ran = now_ms();
@@ -158,7 +158,7 @@ static tsr_status record_times(const bench *b, int run, double *ms) {
 
 /* The same input for all runs: while a GPU waits for transfers, its clock falls. */
 static tsr_status timed_runs(bench *b, double *ms) {
-    TRY(job_feed(b->j, b->timed));
+    TRY(job_set_inputs(b->j, b->timed));
     TRY(warm_up(b, b->timed));
     for (int run = 0; run < b->o->runs; run++) {
         double unused;

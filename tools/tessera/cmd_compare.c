@@ -49,7 +49,7 @@ static tsr_status runner_run(const comparison *c, const char *backend, runner *m
     const tsr_session_desc desc = {.keep_tensors = c->layers, .time_passes = c->layers};
     tsr_status status = job_session(c->j, made->device, &desc, &made->session);
     if (status == TSR_OK)
-        status = job_feed(c->j, made->session);
+        status = job_set_inputs(c->j, made->session);
     if (status == TSR_OK)
         status = run_once(made);
     if (status == TSR_OK && c->layers)

@@ -28,7 +28,7 @@ static tsr_status write_output(const job *j, tsr_session *session, int index, co
 }
 
 static tsr_status run_session(const job *j, tsr_session *session, int count, const char **paths) {
-    TRY(job_feed(j, session));
+    TRY(job_set_inputs(j, session));
     double start = now_ms();
     TRY_LIBRARY(tsr_session_run(session));
     tsr_report report;

@@ -98,7 +98,7 @@ static tsr_status compute(const job *j, const char *name, tensor *result) {
     TRY(job_device(j->options, NULL, &device));
     tsr_status status = job_session(j, device, &desc, &session);
     if (status == TSR_OK) {
-        status = job_feed(j, session);
+        status = job_set_inputs(j, session);
         if (status == TSR_OK && (status = tsr_session_run(session)) != TSR_OK)
             fail_library(status);
         if (status == TSR_OK)

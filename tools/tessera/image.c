@@ -65,8 +65,9 @@ static tsr_status parse_range(const char *name, const char *text, double range[2
         good = end != second && !*end && isfinite(range[0]) && isfinite(range[1]) &&
                range[0] != range[1];
     }
-    return good ? TSR_OK
-                : fail(TSR_INVALID_ARGUMENT, "--%s wants LO:HI, as in -1:1, not '%s'", name, text);
+    return good
+               ? TSR_OK
+               : fail(TSR_INVALID_ARGUMENT, "--%s expects LO:HI, as in -1:1, not '%s'", name, text);
 }
 
 static tsr_status parse_per_channel(const char *name, char *text, double values[4], int *count) {
@@ -79,7 +80,7 @@ static tsr_status parse_per_channel(const char *name, char *text, double values[
     }
     *count = list.count;
     return good ? TSR_OK
-                : fail(TSR_INVALID_ARGUMENT, "--%s wants 1, 3 or 4 numbers with commas between",
+                : fail(TSR_INVALID_ARGUMENT, "--%s expects 1, 3 or 4 numbers separated by commas",
                        name);
 }
 
@@ -92,7 +93,7 @@ tsr_status image_options_parse(image_options *o) {
         char *end;
         o->threshold = strtod(o->threshold_text, &end);
         if (end == o->threshold_text || *end || !(o->threshold >= 0 && o->threshold <= 1))
-            return fail(TSR_INVALID_ARGUMENT, "--threshold wants a number from 0 to 1, not '%s'",
+            return fail(TSR_INVALID_ARGUMENT, "--threshold expects a number from 0 to 1, not '%s'",
                         o->threshold_text);
     }
     if (o->mean_text)
@@ -243,7 +244,7 @@ static tsr_status resize(picture *image, const char *path, int width, int height
     if (image->width == width && image->height == height)
         return TSR_OK;
     if (fit == FIT_REFUSE)
-        return fail(TSR_SHAPE, "%s: is %d x %d, but the model wants %d x %d (--fit scale resizes)",
+        return fail(TSR_SHAPE, "%s: is %d x %d, but the model needs %d x %d (--fit scale resizes)",
                     path, image->width, image->height, width, height);
     int x = 0, y = 0, w = image->width, h = image->height;
     if (fit == FIT_CROP)
@@ -311,10 +312,11 @@ static tsr_status check_channels(const char *path, const image_view *view, const
 static tsr_status view_input(const char *path, const tsr_tensor_info *input, const image_options *o,
                              image_view *view) {
     if (!image_view_of(&input->shape, o, view))
-        return fail(TSR_SHAPE,
-                    "%s: input '%s' %s is no picture of 1, 3 or 4 channels; give a .npy file, or "
-                    "--layout or --shape",
-                    path, input->name, info_label(input).text);
+        return fail(
+            TSR_SHAPE,
+            "%s: input '%s' %s is not a picture of 1, 3 or 4 channels; give a .npy file, or "
+            "--layout or --shape",
+            path, input->name, info_label(input).text);
     return check_channels(path, view, o);
 }
 
@@ -425,7 +427,7 @@ static tsr_status make_pixels(const tensor *t, const char *path, const image_opt
                               image_view *view, unsigned char **pixels) {
     if (!image_view_of(&t->shape, options, view) || view->width < 1 || view->height < 1 ||
         view->width > INT_MAX / 4 || view->height > INT_MAX / 4)
-        return fail(TSR_SHAPE, "%s: a tensor %s is no picture of 1, 3 or 4 channels; write .npy",
+        return fail(TSR_SHAPE, "%s: a tensor %s is not a picture of 1, 3 or 4 channels; write .npy",
                     path, shape_label(&t->shape).text);
     *pixels = encode_pixels(t, view, options);
     return *pixels ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "not enough memory for the picture");

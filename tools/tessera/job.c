@@ -145,7 +145,7 @@ static tsr_status parse_size(const char *option, const char *text, int64_t *size
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end || errno || value < 0)
-        return fail(TSR_INVALID_ARGUMENT, "--%s: '%s' is no size", option, text);
+        return fail(TSR_INVALID_ARGUMENT, "--%s: '%s' is not a size", option, text);
     *size = value;
     return TSR_OK;
 }
@@ -177,7 +177,7 @@ static tsr_status parse_dims(job *j, const text_list *dims) {
         tsr_dim_binding *dim = &j->dims[j->dim_count++];
         char *size = split_name(dims->items[i]);
         if (!size)
-            return fail(TSR_INVALID_ARGUMENT, "--dim wants NAME=N, not '%s'", dims->items[i]);
+            return fail(TSR_INVALID_ARGUMENT, "--dim expects NAME=N, not '%s'", dims->items[i]);
         dim->name = dims->items[i];
         TRY(parse_size("dim", size, &dim->size));
         if (!apply_dim(j, dim))
@@ -190,7 +190,7 @@ static tsr_status parse_dims(job *j, const text_list *dims) {
 static tsr_status parse_shape(job *j, char *text, int count, const char *const *names) {
     char *sizes = split_name(text);
     if (!sizes)
-        return fail(TSR_INVALID_ARGUMENT, "--shape wants NAME=N,N.., not '%s'", text);
+        return fail(TSR_INVALID_ARGUMENT, "--shape expects NAME=N,N.., not '%s'", text);
     int index;
     TRY(job_find("input", text, strlen(text), count, names, &index));
     text_list list;

@@ -65,7 +65,7 @@ tsr_status job_device(const job_options *options, const char *backend, tsr_devic
 tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc *extra,
                        tsr_session **session);
 /* Sets every input of the session that has one tensor. */
-tsr_status job_feed(const job *j, tsr_session *session);
+tsr_status job_set_inputs(const job *j, tsr_session *session);
 
 /* An output, or any kept tensor, of the latest run. */
 tsr_status job_fetch(tsr_session *session, const char *name, const tsr_shape *shape, tensor *made);

@@ -45,7 +45,7 @@ tsr_status source_parse_shard(const char *text, source_shard *shard) {
     int64_t pair[2];
     if (!parse_pair(text, '/', pair) || pair[0] < 0 || pair[0] >= pair[1])
         return fail(TSR_INVALID_ARGUMENT,
-                    "--shard wants I/N with I from 0 to N - 1, as in 0/4, not '%s'", text);
+                    "--shard expects I/N with I from 0 to N - 1, as in 0/4, not '%s'", text);
     *shard = (source_shard){pair[0], pair[1]};
     return TSR_OK;
 }
@@ -55,7 +55,7 @@ tsr_status source_parse_frame(const char *text, source_frame *frame) {
     if (!parse_pair(text, 'x', pair) || pair[0] < 1 || pair[1] < 1 || pair[0] > MAX_FRAME_SIDE ||
         pair[1] > MAX_FRAME_SIDE)
         return fail(TSR_INVALID_ARGUMENT,
-                    "--frame wants WxH, each at most %d, as in 640x480, not '%s'", MAX_FRAME_SIDE,
+                    "--frame expects WxH, each at most %d, as in 640x480, not '%s'", MAX_FRAME_SIDE,
                     text);
     *frame = (source_frame){(int)pair[0], (int)pair[1]};
     return TSR_OK;
@@ -250,7 +250,7 @@ static tsr_status next_file(source *s, source_item *item) {
         }
         s->skipped++;
         progress_clear();
-        fprintf(stderr, "tessera: left out: %s\n", failure());
+        fprintf(stderr, "tessera: skipped: %s\n", failure());
     }
     return TSR_OK;
 }

@@ -1,16 +1,16 @@
-/* An operator of one's own, from end to end: Swirl turns a picture around its middle, the more the
- * nearer to it. Needs nothing of Tessera but tessera.h and the library.
+/* A custom operator from end to end: Swirl rotates a picture around its centre, pixels near the
+ * centre by the largest angle. Uses only tessera.h and the library.
  *
  *     make_models swirl --size 48 -o swirl.onnx    writes a model of one node, "demo:Swirl"
  *     custom_op swirl.onnx gles                    or webgpu, or cpu
  *
  * 1. A function computes the operator on the CPU: swirl() below. Its output has the input's shape;
- * an operator of which that is not true has a shape function, too.
- * 2. A body says the same for one element in GLSL, and one in WGSL; each is needed only where its
- *    backend is used. They read neighbours with IN0(image, channel, row, column), in which nothing
- *    needs to be known of how tensors lie in textures or buffers.
- * 3. A tsr_custom_op names all of it and the attributes with their defaults, and tsr_model_load()
- *    takes it along with the file. From there on the node is like any other. */
+ *    operators with another output shape also have a shape function.
+ * 2. A shader body computes one element in GLSL, another one in WGSL; each is needed only if its
+ *    backend is used. Bodies read inputs with IN0(image, channel, row, column), which hides how
+ *    tensors are stored in textures or buffers.
+ * 3. A tsr_custom_op has the functions, the bodies and the attributes with their defaults, and is
+ *    passed to tsr_model_load() along with the file. From then on nodes are like any other. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static float swirled(const float *plane, int height, int width, float angle, flo
 static tsr_status swirl(tsr_custom_call *call) {
     const tsr_shape *shape = &call->output_shape;
     if (shape->rank != 4)
-        return tsr_fail(TSR_UNSUPPORTED, "a tensor of %d axes is no picture", shape->rank);
+        return tsr_fail(TSR_UNSUPPORTED, "a tensor of %d axes is not a picture", shape->rank);
     float angle = tsr_attr_float(call->node, "angle", 0),
           radius = tsr_attr_float(call->node, "radius", 0);
     int height = (int)shape->dim[2], width = (int)shape->dim[3];
@@ -90,7 +90,7 @@ static void check(tsr_status status) {
     exit(1);
 }
 
-/* From x to y; both hold count elements. */
+/* From x to y; both have count elements. */
 static void run(const tsr_model *model, const char *backend, const float *x, float *y,
                 size_t count) {
     tsr_device *device;
@@ -104,7 +104,7 @@ static void run(const tsr_model *model, const char *backend, const float *x, flo
     tsr_device_destroy(device);
 }
 
-/* A character is twice as high as wide. */
+/* Characters are twice as high as wide. */
 static void print_picture(const float *picture, int64_t height, int64_t width) {
     static const char shades[] = " .:-=+*#%@";
     for (int64_t y = 0; y < height; y += 2) {

@@ -1,17 +1,18 @@
-/* Pictures or a film through a model from image to image (style transfer, super-resolution, ...),
- * from the standard input to the standard output, with no display. Needs nothing of Tessera but
- * tessera.h and the library.
+/* Runs an image-to-image model (style transfer, super-resolution, ...) on pictures or video, from
+ * the standard input to the standard output, without a display. Uses only tessera.h and the
+ * library.
  *
  *     filter MODEL [OPTIONS] <in.ppm >out.ppm              PPM pictures (P6), any number of them
  *     ffmpeg -i in.mp4 -f rawvideo -pix_fmt rgb24 - |
- *         filter MODEL --size 640x360 | ffplay ...         raw frames of that size, 3 bytes a pixel
+ *         filter MODEL --size 640x360 | ffplay ...         raw frames of that size, 3 bytes per
+ * pixel
  *
- *     --backend gles|webgpu|cpu    where it runs (gles)
- *     --range LO:HI                what black and white are for the model (0:1)
+ *     --backend gles|webgpu|cpu    backend (gles)
+ *     --range LO:HI                the model's values of black and white (0:1)
  *
- * Two runs are in flight: while the device works on a frame, the one before is fetched and written,
- * and the next one is read. The session is made for the first frame's size, and anew where a
- * picture has another. */
+ * Two runs are in flight: while the device executes one, the previous output is read and written,
+ * and the next frame is read. The session is made for the size of the first frame, and made again
+ * when the size changes. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,12 +33,12 @@ typedef struct filter {
     tsr_device *device;
     tsr_model *model;
     tsr_session *session;
-    bool pending; /* a run was submitted whose output was not written */
+    bool pending; /* a run was submitted and its output not written yet */
     int width, height;
     tsr_tensor_info input, output;
     frame written;
     float *elements;   /* of the larger of input and output */
-    const char *wrong; /* with the input; NULL: nothing so far */
+    const char *wrong; /* with the input; NULL: none yet */
 } filter;
 
 static int fail(const char *what, const char *why) {
@@ -68,7 +69,7 @@ static void make_room(frame *f, int width, int height) {
     f->height = height;
 }
 
-/* A number of a PPM's head, behind white space and comments; -1 for none. */
+/* A number of a PPM header, after white space and comments; -1: none. */
 static int read_number(void) {
     int value = 0, digits = 0, c = getchar();
     for (; isspace(c) || c == '#'; c = getchar())
@@ -80,13 +81,13 @@ static int read_number(void) {
     return digits ? value : -1;
 }
 
-/* The frames before are still written. */
+/* Earlier frames are still written. */
 static bool refuse(filter *f, const char *why) {
     f->wrong = why;
     return false;
 }
 
-/* False at the end of the input, and where it goes wrong. */
+/* False at the end of the input, and on failure. */
 static bool read_frame(filter *f, frame *to) {
     int first = getchar(), width = f->raw_width, height = f->raw_height;
     if (first == EOF)
@@ -117,10 +118,10 @@ static void write_frame(const filter *f, const frame *from) {
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-static void read_output(filter *f, int behind) {
+static void read_output(filter *f, int age) {
     const int64_t *dim = f->output.shape.dim;
     size_t count = (size_t)tsr_shape_count(&f->output.shape), plane = count / 3;
-    check(tsr_session_select_run(f->session, behind));
+    check(tsr_session_select_run(f->session, age));
     check(tsr_session_get_output(f->session, f->output.name, f->elements, count));
     make_room(&f->written, (int)dim[3], (int)dim[2]);
     for (size_t i = 0; i < count; i++) {
@@ -149,7 +150,7 @@ static void open_session(filter *f, int width, int height) {
     check(tsr_session_input(f->session, 0, &f->input));
     check(tsr_session_output(f->session, 0, &f->output));
     if (!is_picture(&f->input.shape) || !is_picture(&f->output.shape))
-        exit(fail(f->path, "not a model from image to image, [1, 3, height, width]"));
+        exit(fail(f->path, "not an image-to-image model, [1, 3, height, width]"));
     size_t in = (size_t)tsr_shape_count(&f->input.shape);
     size_t out = (size_t)tsr_shape_count(&f->output.shape);
     free(f->elements);
@@ -210,7 +211,8 @@ static bool parse(int argc, char **argv, filter *f) {
 static int tell_usage(FILE *file, int code) {
     fputs("usage: filter MODEL [--size WIDTHxHEIGHT] [--backend gles|webgpu|cpu] [--range LO:HI] "
           "<in >out\n"
-          "PPM pictures (P6), or raw RGB frames of --size, through a model from image to image.\n",
+          "Runs an image-to-image model on PPM pictures (P6), or on raw RGB frames of --size.\n"
+          "--range: the model's values of black and white (0:1).\n",
           file);
     return code;
 }
@@ -223,7 +225,7 @@ int main(int argc, char **argv) {
         return tell_usage(stderr, 2);
     check(tsr_model_load(f.path, NULL, &f.model));
     if (tsr_model_input_count(f.model) != 1)
-        return fail(f.path, "a model from image to image has one input");
+        return fail(f.path, "an image-to-image model has one input");
     check(tsr_device_create(&(tsr_device_desc){.backend = f.backend}, &f.device));
     run(&f);
     tsr_session_destroy(f.session);

@@ -14,22 +14,23 @@
  *
  * Rules for the whole header
  * - Descriptions are plain structs; a zeroed one (or NULL) asks for every default.
- * - Functions return a tsr_status. On failure tsr_last_error() gives the sentence: file, node,
- * operator, shape.
+ * - Functions return a tsr_status. On failure tsr_last_error() has the message: file, node,
+ *   operator, shape.
  * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order.
- * - NaN and infinities go through an operator on a GPU as on cpu, if the driver has them, which
- * neither GLSL ES 3.00 nor WGSL promises. Where they meet weights of zero results differ: a Conv or
- * ConvTranspose may make NaN of pixels and channels beside, a Resize may leave them out. And
- * Winograd's algorithm (TSR_KERNELS_BLOCKS) adds and subtracts inputs before it multiplies: of
- * infinities, and of inputs or weights above a quarter of the largest float, it may make NaN.
- * Storage of 16 bits may make NaN of infinities, too.
+ * - NaN and infinities propagate on a GPU as on cpu, if the driver supports them, which neither
+ *   GLSL ES 3.00 nor WGSL guarantees. Results differ where they meet weights of zero: a Conv or
+ *   ConvTranspose may turn neighbouring pixels and channels into NaN, a Resize may ignore them.
+ *   Winograd convolution (TSR_KERNELS_BLOCKS) adds and subtracts inputs before it multiplies:
+ *   infinities, and inputs or weights above a quarter of the largest float, may become NaN. 16-bit
+ *   storage may turn infinities into NaN, too.
  * - Threads: different devices may be used from different threads. One device, and every session
- * made on it, belongs to one thread at a time. A model is immutable once loaded and may be shared.
- * NVIDIA's driver (seen: 580) may hang where a webgpu device is destroyed while other threads draw.
- * - Strings handed out stay valid as long as the object that they came from.
- * - Compiled programs and measured choices of kernels are kept in
+ *   made on it, belongs to one thread at a time. A model is immutable once loaded and may be
+ *   shared. NVIDIA's driver (seen with 580) may hang when a webgpu device is destroyed while other
+ *   threads render.
+ * - Returned strings stay valid as long as the object that returned them.
+ * - Compiled programs and autotuning results are cached in
  *   ${XDG_CACHE_HOME:-~/.cache}/tessera, at most 64 MiB; the environment variable TSR_CACHE=off
- *   leaves the folder alone.
+ *   disables the cache.
  */
 #ifndef TESSERA_H
 #define TESSERA_H
@@ -86,8 +87,8 @@ TSR_API const char *tsr_last_error(void);
 #define TSR_PRINTF(fmt, args)
 #endif
 
-/* Sets this thread's message and returns status: for functions of custom operators, which say with
- * it why they fail. */
+/* Sets this thread's message and returns status: for the functions of custom operators, to report
+ * why they fail. */
 TSR_API tsr_status tsr_fail(tsr_status status, const char *format, ...) TSR_PRINTF(2, 3);
 
 typedef enum tsr_log_level {
@@ -98,8 +99,8 @@ typedef enum tsr_log_level {
 } tsr_log_level;
 
 /* Receives messages of every device, model and session of the process. Called on the thread that
- * works; must not call into Tessera. NULL (the default) discards messages. Set before threads
- * start. */
+ * logs; must not call into Tessera. NULL (the default) discards messages. Set before threads start.
+ */
 typedef void (*tsr_log_fn)(void *user, tsr_log_level level, const char *message);
 TSR_API void tsr_set_log(tsr_log_fn fn, void *user);
 
@@ -149,44 +150,44 @@ typedef struct tsr_tensor_info {
 typedef struct tsr_device tsr_device;
 
 typedef enum tsr_platform {
-    TSR_PLATFORM_AUTO,        /* that gpu; if none is given the first GPU that opens, else
-                               * SURFACELESS (a driver in software), else DEFAULT */
+    TSR_PLATFORM_AUTO,        /* the given gpu; if none is given the first GPU that works, else
+                               * SURFACELESS (a software rasteriser), else DEFAULT */
     TSR_PLATFORM_SURFACELESS, /* EGL_MESA_platform_surfaceless */
     TSR_PLATFORM_DEVICE,      /* EGL_EXT_platform_device: the gpu-th device */
     TSR_PLATFORM_DEFAULT,     /* eglGetDisplay(EGL_DEFAULT_DISPLAY) */
-    /* Adopt the caller's GLES 3 context, current now and at every later call. Each call leaves the
-     * GL state as it was, but clears pending errors; a program in use that was deleted already is
-     * gone afterwards. */
+    /* Use the caller's GLES 3 context, which must be current now and at every later call. Each call
+     * restores the GL state, but clears pending errors; a program in use that was already deleted
+     * is gone afterwards. */
     TSR_PLATFORM_CURRENT,
 } tsr_platform;
 
 /* Which kernels compute convolutions and matrix products. All but AUTO are for tests and
- * comparisons: nothing is measured then. */
+ * comparisons: they switch autotuning off. */
 typedef enum tsr_kernel_choice {
-    TSR_KERNELS_AUTO,   /* as tsr_session_desc.tune_ms says */
-    TSR_KERNELS_PLAIN,  /* one texel at a time: the simplest */
-    TSR_KERNELS_DIRECT, /* several texels at a time: AUTO on drivers that are a CPU */
-    TSR_KERNELS_SHARED, /* long sums in slices; webgpu: through workgroup memory, AUTO on GPUs */
-    /* and weights or inputs in uniform blocks, filters of 2x2 and 3x3 by Winograd's algorithm where
-     * it takes less: AUTO on gles' GPUs; webgpu: as SHARED */
+    TSR_KERNELS_AUTO,   /* autotuned: see tsr_session_desc.tune_ms */
+    TSR_KERNELS_PLAIN,  /* one texel per invocation: the simplest */
+    TSR_KERNELS_DIRECT, /* several texels per invocation: default on software rasterisers */
+    /* and split-K for long sums; webgpu: through workgroup memory, default on GPUs */
+    TSR_KERNELS_SHARED,
+    /* and weights or inputs in uniform blocks, Winograd for 2x2 and 3x3 filters where it costs
+     * less: default of gles on GPUs; webgpu: as SHARED */
     TSR_KERNELS_BLOCKS,
 } tsr_kernel_choice;
 
 typedef struct tsr_device_desc {
     const char *backend;   /* "gles" (default), "webgpu" or "cpu" */
     tsr_platform platform; /* gles only */
-    /* 1 picks the first device of TSR_PLATFORM_DEVICE or the first WebGPU adapter, 2 the second; 0:
-     * no choice */
+    /* 1 selects the first device of TSR_PLATFORM_DEVICE or the first WebGPU adapter, 2 the second;
+     * 0: automatic */
     int gpu;
-    const char
-        *adapter; /* webgpu only: picks by a part of its name, in any case; NULL: no choice */
+    /* webgpu only: selects the adapter whose name contains this, in any case; NULL: automatic */
+    const char *adapter;
     /* TSR_PLATFORM_CURRENT: finds GL entry points; NULL asks the system's libGLESv2 and EGL. */
     void *(*get_proc_address)(const char *name);
-    /* Caps below what the driver offers; 0 leaves the driver's. For tests and for weaker targets.
-     */
+    /* Limits below the driver's, for tests and weaker targets; 0: the driver's. */
     int max_texture_size, max_draw_buffers, max_uniform_block_bytes; /* gles only */
-    uint64_t max_buffer_bytes; /* webgpu only: of one tensor or table */
-    tsr_kernel_choice kernels; /* not on cpu */
+    uint64_t max_buffer_bytes; /* webgpu only: of one tensor or packed weights */
+    tsr_kernel_choice kernels; /* gles and webgpu only */
 } tsr_device_desc;
 
 TSR_API tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device);
@@ -197,7 +198,7 @@ typedef struct tsr_device_info {
     const char *backend;
     const char *name;    /* renderer, e.g. "llvmpipe (LLVM 15.0.6, 256 bits)" */
     const char *version; /* driver and API version */
-    bool is_cpu;         /* it computes on the CPU: llvmpipe, SwiftShader, the backend cpu */
+    bool is_cpu;         /* a software rasteriser (llvmpipe, SwiftShader), or backend cpu */
     int max_texture_size, max_array_layers, max_draw_buffers,
         max_uniform_block_bytes; /* gles; 0 elsewhere */
     uint64_t max_buffer_bytes;   /* webgpu, as the next three; 0 elsewhere */
@@ -209,17 +210,17 @@ typedef struct tsr_device_info {
 
 TSR_API tsr_status tsr_device_get_info(const tsr_device *device, tsr_device_info *info);
 
-/* What the device reaches when it does nothing else, in 32 bits: what a share of peak is a share
- * of. All in billions a second. */
+/* Measured peak rates in 32 bits, each by itself: what shares of peak refer to. All in billions per
+ * second. */
 typedef struct tsr_device_peaks {
     double gflops;     /* multiply-adds, two operations each */
-    double gfetches;   /* fetches of texels, or loads of vec4f, that neighbours fetch too */
+    double gfetches;   /* texel fetches, or loads of vec4f, that hit the cache */
     double copy_gbs;   /* bytes read and written by a pass that copies 16 MiB */
-    double upload_gbs; /* bytes from memory to a tensor, and back */
+    double upload_gbs; /* bytes from host memory to a tensor, and back */
     double readback_gbs;
 } tsr_device_peaks;
 
-/* Takes about a second. TSR_UNSUPPORTED on cpu. */
+/* Needs about a second. TSR_UNSUPPORTED on cpu. */
 TSR_API tsr_status tsr_device_measure(tsr_device *device, tsr_device_peaks *peaks);
 
 /* Calls fn once for each device that could be created here, in the order of tsr_device_desc.gpu for
@@ -231,38 +232,39 @@ TSR_API void tsr_list_devices(tsr_device_fn fn, void *user);
 
 /* ---- custom operators ------------------------------------------------------------------------ */
 
-/* Operators of the caller's own, or ONNX's where Tessera lacks them: tsr_model_desc.custom_ops says
- * which ones a model's nodes may use. demos/custom_op.c is a worked example.
+/* Operators of the caller, or ONNX operators that Tessera lacks: tsr_model_desc.custom_ops lists
+ * those that a model's nodes may use. demos/custom_op.c is an example.
  *
- * An operator has 1 to 4 inputs, the last of them optional if it likes, and one output: floats all
- * of them. On the CPU a function computes the whole output. On a GPU a body computes one element of
- * it from the element's place: the inside of a function that returns a float in GLSL ES 3.00, an
- * f32 in WGSL. Both languages have the same names for it, to be read only, integers but for
- * elements and attributes:
+ * An operator has 1 to 4 inputs, the last of which may be optional, and one output, all of them
+ * float. On the CPU a function computes the whole output. On a GPU a shader body computes one
+ * element from its coordinates: the body of a function that returns a float in GLSL ES 3.00, an f32
+ * in WGSL. Both languages have the same read-only names, integers except elements and attributes:
  *
- *     n, c, y, x                  which element: image, channel, row, column
- *     IN0(n, c, y, x) .. IN3      an element of an input; 0 outside it and where the node has none
- *     IN0_N, IN0_C, IN0_H, IN0_W  an input's sizes; 0 where the node has none
- *     OUT_N, OUT_C, OUT_H, OUT_W  the output's
+ *     n, c, y, x                  coordinates of the element: image, channel, row, column
+ *     IN0(n, c, y, x) .. IN3      an element of an input; 0 outside it and for an absent input
+ *     IN0_N, IN0_C, IN0_H, IN0_W  an input's sizes; 0 for an absent input
+ *     OUT_N, OUT_C, OUT_H, OUT_W  the output's sizes
  *     ATTR_gain                   the attribute "gain" of tsr_custom_op.attrs, as a float
  *
- * so that `return ATTR_gain * IN0(n, c, y, x);` is a body in both. Tensors of fewer than 4 axes are
- * [N, C, W], [N, C] and [C] there, of size 1 along the others; those of more axes stay on the CPU.
- * What is fused behind the node, a ReLU say, and 16-bit storage are none of the body's business. */
+ * so that `return ATTR_gain * IN0(n, c, y, x);` is a valid body in both. Tensors of fewer than 4
+ * axes are [N, C, W], [N, C] and [C], with size 1 along the other axes; nodes with more axes run on
+ * the CPU. Fused post-ops, a ReLU say, and 16-bit storage are handled outside the body. */
 
 enum { TSR_MAX_CUSTOM_INPUTS = 4, TSR_MAX_CUSTOM_ATTRS = 8 };
 
-/* A node of the model, as its operator's functions see it: its attributes, or what is given
- * otherwise where there is none of that name and kind. A float may be an integer in the file. */
+/* A node of the model, as its operator's functions see it. They read its attributes; default_value
+ * is returned where the node has none of that name and kind. A float may be an integer in the file.
+ */
 typedef struct tsr_node tsr_node;
-TSR_API int64_t tsr_attr_int(const tsr_node *node, const char *name, int64_t otherwise);
-TSR_API float tsr_attr_float(const tsr_node *node, const char *name, float otherwise);
-TSR_API const char *tsr_attr_string(const tsr_node *node, const char *name, const char *otherwise);
+TSR_API int64_t tsr_attr_int(const tsr_node *node, const char *name, int64_t default_value);
+TSR_API float tsr_attr_float(const tsr_node *node, const char *name, float default_value);
+TSR_API const char *tsr_attr_string(const tsr_node *node, const char *name,
+                                    const char *default_value);
 /* NULL and a count of 0 if absent. */
 TSR_API const int64_t *tsr_attr_ints(const tsr_node *node, const char *name, int *count);
 TSR_API const float *tsr_attr_floats(const tsr_node *node, const char *name, int *count);
 
-/* Lives as long as the call. Tensors are dense and row-major. */
+/* Valid during the call only. Tensors are dense and row-major. */
 typedef struct tsr_custom_call {
     void *user;
     const tsr_node *node;
@@ -273,13 +275,14 @@ typedef struct tsr_custom_call {
     float *output;                             /* to be filled; NULL for the shape function */
 } tsr_custom_call;
 
-/* Returns TSR_OK, or fails with tsr_fail(). Its result depends on nothing but the call: nodes with
- * constant inputs are computed once, when a session is made. Called on the thread that works. */
+/* Returns TSR_OK, or fails with tsr_fail(). The result must depend on the call only: nodes with
+ * constant inputs are computed once, when a session is made. Called on the thread that calls
+ * Tessera. */
 typedef tsr_status (*tsr_custom_fn)(tsr_custom_call *call);
 
 typedef struct tsr_custom_attr {
     const char *name; /* a letter, then letters, digits and single underscores */
-    float value;      /* where a node does not give it: then its nodes have this one */
+    float value;      /* for nodes that do not have the attribute */
 } tsr_custom_attr;
 
 /* Strings and attrs are copied; functions and user must outlive the model and its sessions. */
@@ -288,15 +291,15 @@ typedef struct tsr_custom_op {
     const char *domain; /* NULL, "" or "ai.onnx": ONNX's own, for operators that Tessera lacks */
     int min_inputs;     /* 0: 1 */
     int max_inputs;     /* 0: min_inputs */
-    /* Sets call->output_shape, which is the first input's before. NULL: it stays that. */
+    /* Sets call->output_shape, which is the first input's shape before. NULL: keeps that. */
     tsr_custom_fn shape;
     tsr_custom_fn compute; /* on the CPU; not optional */
-    /* Bodies; NULL: backends of that language run the node on the CPU if allow_cpu_fallback is set
-     * and refuse it otherwise. */
+    /* Shader bodies; NULL: backends of that language run the node on the CPU if allow_cpu_fallback
+     * is set and reject it otherwise. */
     const char *glsl, *wgsl;
-    const tsr_custom_attr *attrs; /* the numbers that bodies use */
+    const tsr_custom_attr *attrs; /* those that the bodies use */
     int attr_count;
-    void *user; /* for the functions */
+    void *user; /* passed to the functions */
 } tsr_custom_op;
 
 /* ---- models ---------------------------------------------------------------------------------- */
@@ -304,10 +307,10 @@ typedef struct tsr_custom_op {
 typedef struct tsr_model tsr_model;
 
 typedef struct tsr_model_desc {
-    /* Refuse models, with their external data, of more bytes than this; 0: the machine's memory. */
+    /* Reject models that, with external data, have more bytes; 0: the machine's memory. */
     uint64_t max_bytes;
-    /* For tsr_model_load_memory: names the model in messages, and where external data lies (or
-     * NULL). */
+    /* For tsr_model_load_memory: the model's name in messages, and the folder of its external data
+     * (or NULL). */
     const char *name;
     const char *external_data_dir;
     const tsr_custom_op *custom_ops;
@@ -315,8 +318,8 @@ typedef struct tsr_model_desc {
 } tsr_model_desc;
 
 /* Reads and checks an ONNX file (opset 7 to 22). Nothing in it is trusted. Large weights stay in
- * the file, which is mapped: while the model or a session of it lives it may be deleted or replaced
- * by another, but not be changed in place. */
+ * the file, which is memory-mapped: while the model or a session of it exists the file may be
+ * deleted or replaced by another, but not modified in place. */
 TSR_API tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc, tsr_model **model);
 /* The bytes may be freed after the call. */
 TSR_API tsr_status tsr_model_load_memory(const void *bytes, size_t size, const tsr_model_desc *desc,
@@ -362,29 +365,28 @@ typedef struct tsr_fixed_input { /* turns an input into a constant; data is dens
 } tsr_fixed_input;
 
 typedef struct tsr_session_desc {
-    /* Storage of tensors on a GPU; arithmetic is always float32. What exceeds 65504 in 16 bits
-     * becomes an infinity, the largest number or NaN, as the driver has it; so do up to four
-     * weights of a filter together where Winograd's algorithm adds them up, and the sums of a
-     * transposed convolution, before bias and what is fused behind, where its phases are put
-     * together by another pass. */
+    /* Storage of tensors on a GPU; arithmetic is always float32. In 16 bits values above 65504
+     * become infinity, the largest number or NaN, depending on the driver. So do sums of up to four
+     * weights of a filter in Winograd convolution, and the sums of a transposed convolution, before
+     * bias and post-ops, where another pass assembles its phases. */
     tsr_precision precision;
     bool allow_cpu_fallback; /* run nodes that the backend lacks on the CPU, between passes */
     bool texture_outputs;    /* gles only: lay outputs out for tsr_session_output_texture */
     bool keep_tensors;       /* keep every tensor that a pass writes readable through get_output */
     bool plan_only;          /* plan and report, allocate nothing on the device; cannot run */
     bool time_passes; /* GPU timers around each node, where offered; see tsr_node_report.ms */
-    bool poison;      /* debugging: NaN in everything that a run must not read, before each run */
-    /* How many runs' outputs can be read, so that one is fetched while the next ones are under way;
-     * 0: 1, at most 16. Above 1 not with allow_cpu_fallback, texture_outputs, keep_tensors or
+    bool poison;      /* debugging: before each run, fills with NaN everything it must not read */
+    /* Runs in flight: outputs of one can be read while the next ones execute. 0: 1; at most 16.
+     * More than 1 cannot be combined with allow_cpu_fallback, texture_outputs, keep_tensors or
      * time_passes. */
     int runs_in_flight;
-    /* How long kernels may be measured when the session is made, to choose those of each
-     * convolution and matrix product: milliseconds; 0: 1000 on a GPU, nothing on a driver that is a
-     * CPU. Layers that do not get their turn have the device's own kernels. What was measured
-     * before is known to the device, and to later ones from the folder of compiled programs.
-     * Negative: the device's own kernels everywhere. Where tensors would take more than 1.15 times
-     * what must be alive at once, layers on a GPU have the device's own kernels after all, or a few
-     * of them such as take less, though slower. */
+    /* Time budget for autotuning, which measures the candidate kernels of each convolution and
+     * matrix product when the session is made: milliseconds; 0: 1000 on a GPU, none on a software
+     * rasteriser. Layers that are not measured in time have the default kernels. The device keeps
+     * the results, and so does the cache on disk. Negative: the default kernels everywhere. Where
+     * tensors would need more than 1.15 times the bytes that are alive at one time, the session
+     * gets a low-memory plan: the default kernels on a GPU after all, or for a few layers
+     * candidates that need less memory, though they are slower. */
     int tune_ms;
     const tsr_dim_binding *dims;
     int dim_count;
@@ -396,8 +398,8 @@ typedef struct tsr_session_desc {
     int extra_output_count;
 } tsr_session_desc;
 
-/* Everything that can fail for want of shapes, operators, limits or memory fails here, not in a
- * run. Holds a reference on the model. */
+/* Everything that can fail because of shapes, operators, limits or memory fails here, not in a run.
+ * Holds a reference on the model. */
 TSR_API tsr_status tsr_session_create(tsr_device *device, const tsr_model *model,
                                       const tsr_session_desc *desc, tsr_session **session);
 TSR_API void tsr_session_destroy(tsr_session *session);
@@ -413,11 +415,10 @@ TSR_API tsr_status tsr_session_set_input(tsr_session *session, const char *name,
 
 typedef struct tsr_texture tsr_texture;
 
-/* Copies an input from a texture on the GPU: each number in it times `factor`, plus `summand`. The
- * texture's internal_format does not matter as long as it holds floats or normalized numbers, nor
- * do its filters: texels are read at level 0 as they are. It belongs to the device's context, the
- * adopted one or one that shares its objects, and may be drawn to again after the call. gles only.
- */
+/* Copies an input from a texture on the GPU: each value times `factor`, plus `summand`. The texture
+ * may have any internal_format of floats or normalized integers; its filters are ignored: texels
+ * are fetched at level 0. It belongs to the device's context, or one that shares objects with it,
+ * and may be rendered to again after the call. gles only. */
 TSR_API tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
                                                  const tsr_texture *texture, float factor,
                                                  float summand);
@@ -426,29 +427,29 @@ TSR_API tsr_status tsr_session_set_input_texture(tsr_session *session, const cha
 TSR_API tsr_status tsr_session_run(tsr_session *session);
 
 /* Starts a run, and the transfer of its outputs, without waiting for either. What runs on the CPU
- * (all on the cpu backend, nodes that fell back) is done before it returns. */
+ * (everything on the cpu backend, nodes that fell back) is complete before it returns. */
 TSR_API tsr_status tsr_session_submit(tsr_session *session);
-/* A run in steps, for a program that has frames to draw meanwhile: starts a run if none is under
- * way and works on it for about `ms` milliseconds. TSR_NOT_READY while more is to do, TSR_OK once
- * the run is complete. On gles a step waits for the GPU and is a few passes long, at least one;
- * webgpu's first step submits and the others poll; cpu does all in one. Until the last step output
- * textures are those of the run before. Setting an input or submitting gives up a run that has
- * begun. Not with several runs in flight. */
+/* A run in steps, for a program that renders frames in between: starts a run if none is in progress
+ * and works on it for about `ms` milliseconds. TSR_NOT_READY while work remains, TSR_OK once the
+ * run is complete. On gles a step waits for the GPU and executes a few passes, at least one;
+ * webgpu's first step submits and the others poll; cpu does everything in one. Until the last step
+ * output textures hold the previous run. Setting an input or submitting cancels a run in progress.
+ * Not with several runs in flight. */
 TSR_API tsr_status tsr_session_step(tsr_session *session, double ms);
-/* Which run poll and get_output are about, by how many were submitted behind it: 0 is the latest,
- * runs_in_flight - 1 the earliest. Each submit goes back to 0. */
-TSR_API tsr_status tsr_session_select_run(tsr_session *session, int behind);
+/* Selects the run that poll and get_output refer to by its age: 0 is the latest submitted one,
+ * runs_in_flight - 1 the oldest. Each submit selects 0 again. */
+TSR_API tsr_status tsr_session_select_run(tsr_session *session, int age);
 /* TSR_OK once get_output will not block, TSR_NOT_READY before; never blocks. */
 TSR_API tsr_status tsr_session_poll(tsr_session *session);
 
 /* Copies an output (row-major, count elements) of the latest or the selected run; waits for it if
- * it is under way. Integer and boolean outputs are delivered as floats. */
+ * it is in progress. Integer and boolean outputs are delivered as floats. */
 TSR_API tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
                                           size_t count);
 
-/* A tensor as a GL texture (GL_TEXTURE_2D). Image n, channels 4t..4t+3 of pixel (x, y) lie in the
- * texel ((k % columns) * width + x, (k / columns) * height + y), k = n * tiles + t, first row on
- * top. */
+/* A tensor as a GL texture (GL_TEXTURE_2D). Channels 4t..4t+3 of pixel (x, y) of image n are stored
+ * in the texel ((k % columns) * width + x, (k / columns) * height + y), k = n * tiles + t; row 0 is
+ * the top. */
 struct tsr_texture {
     uint32_t id;
     uint32_t internal_format; /* of outputs: RGBA32F or RGBA16F */
@@ -460,31 +461,30 @@ struct tsr_texture {
 
 /* An output as a texture of the device's context, valid until the session is destroyed, rewritten
  * by each run; needs texture_outputs. */
-
 TSR_API tsr_status tsr_session_output_texture(tsr_session *session, const char *name,
                                               tsr_texture *texture);
 
 typedef struct tsr_node_report {
-    const char *name, *op; /* op: the node and what was fused behind it, e.g. "Conv+Relu" */
+    const char *name, *op; /* op: the node and its post-ops, e.g. "Conv+Relu" */
     const char *output;    /* name of the tensor that it writes */
-    const char *backend;   /* where it ran: "gles", "webgpu", "cpu"; "view": no own pass */
+    const char *backend;   /* where it ran: "gles", "webgpu", "cpu"; "view": needs no pass */
     const char *kernel;    /* stems of its passes' kernels: "moments+normalize"; "" on cpu */
     tsr_shape shape;       /* of output */
-    int64_t macs;          /* multiply-adds counted from the model, no wasted tap */
-    uint64_t bytes;        /* of inputs, weights, outputs in the session's precision, each once */
-    int passes;            /* copies to output textures are no node's */
-    int64_t draws;         /* or dispatches, in a run: a pass with uniform blocks has many */
-    double ms;             /* latest measured GPU or CPU time; negative if not measured */
+    int64_t macs;          /* multiply-adds, counted from shapes; none on inserted zeros */
+    uint64_t bytes; /* of inputs, weights, outputs in the session's precision, each counted once */
+    int passes;     /* without copies to output textures */
+    int64_t draws;  /* or dispatches, per run: a pass with uniform blocks has many */
+    double ms;      /* latest measured GPU or CPU time; negative if not measured */
 } tsr_node_report;
 
 typedef struct tsr_report {
     const char *backend;
     int node_count, pass_count;
     int program_count;         /* distinct programs that this session runs */
-    int cached_programs;       /* of them came from the cache on disk, compiled already */
-    double compile_ms;         /* wall time that compiling and linking took */
-    int tuned_layers;          /* kinds of them measured when the session was made */
-    double tune_ms;            /* wall time that this took */
+    int cached_programs;       /* of these, loaded compiled from the cache on disk */
+    double compile_ms;         /* wall time of compiling and linking */
+    int tuned_layers;          /* kinds of layers autotuned when the session was made */
+    double tune_ms;            /* wall time of autotuning */
     int64_t macs;              /* per run */
     uint64_t tensor_bytes;     /* planned bytes of tensors: the peak, all allocated at once */
     uint64_t live_bytes_bound; /* lower bound: the most that is alive at one time */

@@ -35,16 +35,16 @@ for command in info run bench compare check show devices; do
     expect 2 "unknown option '-X'" "$command" -X
     check "tessera --help names $command" sh -c "'$tool' --help | grep -q '^  $command '"
 done
-expect 2 'something is missing' run
-expect 2 'one argument too many' info relu.onnx relu.onnx
-expect 2 'wants a value' "${run[@]}" -i
-expect 2 'wants a value' "${run[@]}" -i --backend cpu
-expect 2 'takes no value' "${run[@]}" --allow-nan=yes
-expect 2 'is none of: fp32, fp16' "${run[@]}" --precision fp8
-expect 2 'wants a whole number' bench relu.onnx --runs 0
-expect 2 'wants a whole number' bench relu.onnx --runs 3x
-expect 2 'wants LO:HI' "${run[@]}" --range 1
-expect 2 'wants 1, 3 or 4 numbers' "${run[@]}" --mean 1,2
+expect 2 'missing argument' run
+expect 2 'unexpected argument' info relu.onnx relu.onnx
+expect 2 'expects a value' "${run[@]}" -i
+expect 2 'expects a value' "${run[@]}" -i --backend cpu
+expect 2 'accepts no value' "${run[@]}" --allow-nan=yes
+expect 2 'is not one of: fp32, fp16' "${run[@]}" --precision fp8
+expect 2 'expects a whole number' bench relu.onnx --runs 0
+expect 2 'expects a whole number' bench relu.onnx --runs 3x
+expect 2 'expects LO:HI' "${run[@]}" --range 1
+expect 2 'expects 1, 3 or 4 numbers' "${run[@]}" --mean 1,2
 expect 2 "dimension named 'Q'" "${run[@]}" --dim Q=3 -i x.npy
 expect 3 "nowhere" "${run[@]}" --backend nowhere -i x.npy
 expect 0 'cpu' devices
@@ -80,7 +80,7 @@ expect 2 'nothing to compare' compare relu.onnx -i x.npy --backends cpu
 expect 0 "floor 0.6" compare relu.onnx -i x.npy --backends cpu --expect y=x.npy --floor 9 --floor y=0.6
 expect 1 "OUT OF TOLERANCE" compare relu.onnx -i x.npy --backends cpu --expect x.npy --floor y=0.4
 expect 2 "no output 'q'" compare relu.onnx -i x.npy --backends cpu --expect x.npy --floor q=1
-expect 2 "wants a number" compare relu.onnx -i x.npy --backends cpu --expect x.npy --floor y=
+expect 2 "expects a number" compare relu.onnx -i x.npy --backends cpu --expect x.npy --floor y=
 expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --backends cpu,cpu --layers
 for version in 2 3; do
     tail -c 48 x.npy | npy $version "$(header '<f4' "$shape")" >version.npy
@@ -138,9 +138,9 @@ expect 0 '' "${run[@]}" -i dark.png -o dark.jpg
 expect 0 '[1, 3, 16, 16]' "${run[@]}" -i dark.jpg -o z.npy
 expect 0 '[1, 3, 5, 7]' "${run[@]}" --dim H=5 --dim W=7 -i dark.png -o z.npy
 expect 0 '[1, 3, 5, 7]' "${run[@]}" --dim H=5 --dim W=7 --fit crop -i dark.png -o z.npy
-expect 2 'is 16 x 16, but the model wants 7 x 5' "${run[@]}" --dim H=5 --dim W=7 --fit refuse \
+expect 2 'is 16 x 16, but the model needs 7 x 5' "${run[@]}" --dim H=5 --dim W=7 --fit refuse \
     -i dark.png
-expect 2 'no picture' "${run[@]}" --shape x=2,3,4,4 -i dark.png
+expect 2 'not a picture' "${run[@]}" --shape x=2,3,4,4 -i dark.png
 head -c 40 dark.png >cut.png
 expect 2 'cut.png' "${run[@]}" -i cut.png
 expect 0 '3 channels of 2 x 2' show relu.onnx -i x.npy --backend cpu --layer y -o mosaic.png
@@ -267,10 +267,10 @@ zeros 64 | npy 1 "$(header '<f4' '1, 4, 2, 2')" >four.npy
 expect 2 'y.npy: named for two outputs' run split.onnx -i four.npy --backend cpu -o y.npy -o y.npy
 expect 0 'b.npy: b [1, 2, 2, 2]' run split.onnx -i four.npy --backend cpu -o b=b.npy -o a.npy
 zeros 384 | npy 1 "$(header '<f4' '2, 3, 4, 4')" >batch.npy
-expect 2 'no picture' "${run[@]}" -i batch.npy -o batch.png
+expect 2 'not a picture' "${run[@]}" -i batch.npy -o batch.png
 check 'a failed picture leaves no file' test ! -e batch.png
 cp dark.png kept.png
-expect 2 'no picture' "${run[@]}" -i batch.npy -o kept.png
+expect 2 'not a picture' "${run[@]}" -i batch.npy -o kept.png
 check 'a failed picture leaves the former one' cmp dark.png kept.png
 if [ -w /dev/full ]; then
     "$tool" info relu.onnx >/dev/full 2>err

@@ -129,12 +129,12 @@ expect 0 'y [1, 3, 4, 5]' run same.onnx --backend cpu -i sharded/3.png -o y.npy
 mkdir mixed
 cp in/a.png in/z.png mixed
 head -c 60 in/c.png >mixed/c.png
-expect 1 'left out: mixed/c.png' "${many[@]}" -i mixed -o rest
+expect 1 'skipped: mixed/c.png' "${many[@]}" -i mixed -o rest
 expect 1 '2 files' "${many[@]}" -i mixed -o rest
 check 'the others are written' sh -c '[ "$(ls rest)" = "a.png
 z.png" ]'
 check 'as ever' cmp rest/z.png one-cpu/z.png
-expect 1 '; 1 left out' "${many[@]}" -i mixed -o rest --fit refuse
+expect 1 '; 1 skipped' "${many[@]}" -i mixed -o rest --fit refuse
 mkdir bad
 cp mixed/c.png bad
 expect 2 'bad/c.png' "${many[@]}" -i bad -o rest
@@ -144,8 +144,8 @@ expect 0 '0 frames' "${many[@]}" -i - --frame 7x9 -o none </dev/null
 
 # ---- bad use -----------------------------------------------------------------------------------------
 
-for shard in 3/3 -1/3 1 1/ /3 1/0 1/3/5 x/3; do expect 2 '--shard wants' "${many[@]}" -i in -o o --shard=$shard; done
-for frame in 7 7x 0x9 7x-9 7x9x2 99999x1; do expect 2 '--frame wants' "${many[@]}" -i - -o o --frame=$frame; done
+for shard in 3/3 -1/3 1 1/ /3 1/0 1/3/5 x/3; do expect 2 '--shard expects' "${many[@]}" -i in -o o --shard=$shard; done
+for frame in 7 7x 0x9 7x-9 7x9x2 99999x1; do expect 2 '--frame expects' "${many[@]}" -i - -o o --frame=$frame; done
 expect 2 'give the size' "${many[@]}" -i - -o o
 expect 2 '--frame is for raw frames' "${many[@]}" -i in -o o --frame 7x9
 expect 2 '--shard: no input is' "${many[@]}" -i in/a.png -o o.png --shard 0/2
@@ -166,7 +166,7 @@ expect 2 'mixed/a.png: is an input' "${many[@]}" -i 'mixed/*' -o 'mixed/*.png'
 check 'inputs are not written over' cmp mixed/a.png mixed/kept.png
 cp made_B9.npy mixed/a.npy
 expect 2 'would be written for' "${many[@]}" -i mixed -o o
-expect 2 'no picture' run split.onnx --backend cpu --allow-nan -i six -o 'o_*.npy' -o b=- --shape x=1,6,3,2 \
+expect 2 'not a picture' run split.onnx --backend cpu --allow-nan -i six -o 'o_*.npy' -o b=- --shape x=1,6,3,2 \
     --layout nhwc
 
 # ---- pipes that wait, terminals ----------------------------------------------------------------------

@@ -221,12 +221,12 @@ report $good 'no growth' "${sizes[*]} KiB"
 # ---- what goes wrong ----
 
 expect_of 'an option that is none' 2 'no option --nonsense' "$pix2pix" --nonsense 1
-expect_of 'no such backend' 2 'wants gles, webgpu or cpu' "$pix2pix" --backend gpu
+expect_of 'no such backend' 2 'expects gles, webgpu or cpu' "$pix2pix" --backend gpu
 expect_of 'no such model' 2 'nosuch.onnx' "$pix2pix" --model nosuch.onnx
 "$build/make_case" 13 'Relu x[1,5,32,32] -> y' channels.onnx
-expect_of 'five channels' 2 "channels.onnx: input 'x' is no picture" "$pix2pix" --model channels.onnx
+expect_of 'five channels' 2 "channels.onnx: input 'x' is not a picture" "$pix2pix" --model channels.onnx
 "$build/make_case" 13 'GlobalAveragePool x[1,3,32,32] -> a; Flatten a -> y' flat.onnx
-expect_of 'no picture comes out' 3 "output 'y' is no picture" "$pix2pix" --model flat.onnx --frames 2
+expect_of 'no picture comes out' 3 "output 'y' is not a picture" "$pix2pix" --model flat.onnx --frames 2
 "$build/make_case" 13 'Relu x[1,3,4096,4096] -> y' large.onnx
 # A tensor to look at that is 98304 columns wide.
 "$build/make_case" 13 'Relu x[1,3,64,512] -> a; Reshape a s(1,1,98304) -> f; Relu f -> r; Reshape r z(1,3,64,512) -> y' \
@@ -251,8 +251,8 @@ fails 'a folder that takes no file' '/proc/x-input.png: cannot be written' $'wai
 fails 'no such command' 'failing.txt:2: no such command: draw' $'# a comment\ndraw 1 2'
 fails 'no such key' 'no such key: Q' 'key Q'
 fails 'half a point' 'pairs of numbers' 'stroke 1 2 3'
-fails 'no number of frames' 'frames wants a number' 'frames 3x'
-fails 'too large a window' 'window wants two sizes' 'window 100000 100'
+fails 'no number of frames' 'frames expects a number' 'frames 3x'
+fails 'too large a window' 'window expects two sizes' 'window 100000 100'
 fails 'no such file to load' 'failing.txt:1: load failed' 'load nosuch.png'
 # Pictures of any size and channel count, one that a script loads and one to begin with.
 cat >sizes.txt <<'SCRIPT'

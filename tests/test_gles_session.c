@@ -172,9 +172,9 @@ static void test_no_texture(void **state) {
     session = make_session(f.device, f.model,
                            &(tsr_session_desc){.texture_outputs = true, .keep_tensors = true});
     expect_failure(tsr_session_output_texture(session, "r", &texture), TSR_INVALID_ARGUMENT,
-                   "'r' is no output; the outputs are: 'y'");
+                   "'r' is not an output; the outputs are: 'y'");
     expect_failure(tsr_session_output_texture(session, "z", &texture), TSR_INVALID_ARGUMENT,
-                   "'z' is no output");
+                   "'z' is not an output");
     tsr_session_destroy(session);
     close_fixture(&f);
 }

@@ -2,8 +2,8 @@
  * at the cost of a result. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "device.h"
 #include "algorithm/algorithm.h"
+#include "api/device.h"
 #include "support/backends.h"
 #include "support/folder.h"
 #include "support/sessions.h"
@@ -100,9 +100,9 @@ static names kinds_here(void) {
     names n = {0};
     tsr_device *device = open_device(TSR_KERNELS_AUTO);
     tsr_kernel_offer offer;
-    device->backend->offer_kernels(device->own, &offer);
-    for (; offer.kinds[n.count]; n.count++)
-        n.list[n.count] = offer.kinds[n.count]->name;
+    device->backend->offer_kernels(device->impl, &offer);
+    for (; offer.candidates[n.count]; n.count++)
+        n.list[n.count] = offer.candidates[n.count]->name;
     tsr_device_destroy(device);
     assert_in_range(n.count, 2, 8);
     return n;

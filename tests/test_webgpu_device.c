@@ -2,7 +2,7 @@
  * devices that are lost. Missing libraries and adapters are check_bad_input.sh's. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "device.h"
+#include "api/device.h"
 #include "support/backends.h"
 #include "support/sessions.h"
 #include "webgpu/device.h"
@@ -181,14 +181,14 @@ static void test_broken_kernels(void **state) {
         char *text = strdup(texts[i][0]);
         assert_non_null(text);
         tsr_pipeline *pipeline = NULL;
-        tsr_status status = tsr_pipeline_acquire(device->own, text, &pass, &pipeline);
+        tsr_status status = tsr_pipeline_acquire(device->impl, text, &pass, &pipeline);
         if (status == TSR_OK)
-            status = tsr_pipeline_finish(device->own, pipeline, &pass);
+            status = tsr_pipeline_finish(device->impl, pipeline, &pass);
         expect_failure(status, TSR_DEVICE, "frobnicate");
         assert_non_null(strstr(tsr_last_error(), "WIDTH 17"));
         if (!strstr(tsr_last_error(), texts[i][1]))
             fail_msg("\"%s\" lacks '%s'", tsr_last_error(), texts[i][1]);
-        tsr_pipeline_release(device->own, pipeline);
+        tsr_pipeline_release(device->impl, pipeline);
     }
     tsr_model *model = make_model(MIXED_NET);
     tsr_session *session = make_session(device, model, &poisoned);
@@ -214,7 +214,7 @@ static void run_beside(const tsr_model *model, unsigned seed) {
 
 static void lose(tsr_device *device) {
     static const char reason[] = "a test took it";
-    device->own->api->DeviceForceLoss(device->own->device, WGPUDeviceLostReason_Unknown,
+    device->impl->api->DeviceForceLoss(device->impl->device, WGPUDeviceLostReason_Unknown,
                                       (WGPUStringView){reason, sizeof reason - 1});
 }
 
@@ -225,7 +225,7 @@ static void test_lost(void **state) {
     tsr_model *model = make_model(MIXED_NET);
     for (int turn = 0; turn < 4; turn++) {
         tsr_device *device = make_device(&(tsr_device_desc){.backend = "webgpu"});
-        if (!device->own->api->DeviceForceLoss)
+        if (!device->impl->api->DeviceForceLoss)
             fail_msg("the library has no wgpuDeviceForceLoss");
         tsr_session *session = make_session(
             device, model, &(tsr_session_desc){.poison = true, .time_passes = turn % 2 == 1});

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh clone to a picture drawn by a fragment-shader network: installs what is missing, builds, and runs
+# From a fresh clone to a picture computed by fragment shaders: installs missing packages, builds, and runs
 # a Pix2Pix-style generator on a sketch. Needs no display and no GPU.
 set -euo pipefail
 cd "$(dirname "$0")/.."

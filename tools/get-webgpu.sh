@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fetches what the webgpu backend needs, two pinned npm packages with checked hashes: Dawn as a shared library, and the
+# Fetches two pinned npm packages for the webgpu backend and checks their hashes: Dawn as a shared library, and the
 # webgpu.h to compile with. Usage: tools/get-webgpu.sh [FOLDER], by default .webgpu/ in the repository, where the build
-# looks for it. Nothing is downloaded if FOLDER has it already; the last line says how to use it.
+# looks for it. Nothing is downloaded if FOLDER already has it; the last line shows how to use it.
 set -euo pipefail
 
 library=bun-webgpu-linux-x64@0.1.7
@@ -34,7 +34,7 @@ fi
 names it when tessera runs, cmake -DTSR_WEBGPU_INCLUDE=... the folder of its webgpu/webgpu.h"
 command -v npm >/dev/null || fail "npm is missing; on Debian: apt-get install npm"
 
-# Made beside the folder and moved there when it is whole.
+# Made next to the folder and moved there when complete.
 mkdir -p "$(dirname "$folder")"
 work=$(mktemp -d "$folder.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -54,7 +54,7 @@ fetch() { # fetch PACKAGE@VERSION SHA256 FILE FOLDER FILE FOLDER...: unpacks tho
     done
 }
 
-# Dawn's licence lies beside it; webgpu.h begins with its own.
+# Dawn's licence is stored next to it; webgpu.h contains its own.
 fetch "$library" "$library_sha256" libwebgpu_wrapper.so lib LICENSE lib
 fetch "$header" "$header_sha256" cpp/webgpu/webgpu.h include/webgpu
 echo "$contents" >"$work/webgpu/packages"

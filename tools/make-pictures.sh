@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Makes the pictures of the README anew, in demos/pictures: the demo at work as an animation, a strip of sketch, result
-# and hidden layer, and what the network makes of the sketches drawn by hand. Wants a build (BUILD, else build/), Xvfb
-# and ImageMagick.
+# Makes the pictures of the README in demos/pictures: an animation of the demo, a strip of sketch, result and hidden
+# layer, and the results of the sketches drawn by hand. Needs a build (BUILD, else build/), Xvfb and ImageMagick.
 set -euo pipefail
 source_folder=$(realpath "$(dirname "$0")/..")
 build=$(realpath "${BUILD:-$source_folder/build}")
@@ -17,7 +16,7 @@ trap 'kill $!; rm -rf "$folder"' EXIT
 read -r display <number
 export DISPLAY=:$display
 
-# The strokes in pieces, with a look at the window behind each.
+# The strokes in pieces, with a screenshot of the window after each.
 film() { # film SKETCH
     echo 'window 960 560'
     awk 'function look() { printf "wait\nscreenshot film_%03d.png\n", shots++ }

@@ -1,4 +1,4 @@
-/* Writes seeded models, so that benches and tests need no download. */
+/* Writes models with random weights, so that benchmarks and tests need no download. */
 #include "onnx_writer.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static const char usage[] =
 
 typedef enum norm { NORM_NONE, NORM_BATCH, NORM_INSTANCE } norm;
 
-/* ---- random numbers: splitmix64 and Box and Muller's normal pairs ---- */
+/* ---- random numbers: splitmix64 and Box and Muller's normal pairs ---------------------------- */
 
 typedef struct rng {
     uint64_t state;
@@ -60,7 +60,7 @@ static void fill_normal(rng *r, float *values, size_t count, double mean, double
     }
 }
 
-/* ---- layers ---- */
+/* ---- layers ---------------------------------------------------------------------------------- */
 
 typedef struct model {
     onnx_writer *writer;
@@ -96,8 +96,7 @@ static void add_convolution(model *m, const layer *l, bool bias) {
     bool transposed = strcmp(l->op, "ConvTranspose") == 0;
     int64_t k = l->kernel;
     int64_t dims[] = {transposed ? l->in : l->out, transposed ? l->out : l->in, k, k};
-    /* Variance is kept through the layer: `taps` products meet in an output element for each input
-     * channel. */
+    /* Preserves the variance: an output element sums `taps` products per input channel. */
     int64_t taps = transposed ? k * k / (l->stride * l->stride) : k * k;
     double gain = l->activation && strcmp(l->activation, "Tanh") == 0 ? 0.25 : 2.0;
     snprintf(weights, sizeof weights, "%s_w", l->name);
@@ -152,7 +151,7 @@ static void add_images(onnx_writer *writer, int64_t channels, int64_t size, cons
     onnx_add_output(writer, output, TSR_F32, 4, (int64_t[]){1, out_channels, out_size, out_size});
 }
 
-/* ---- models ---- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 enum { UNET_DEPTH = 8 };
 
@@ -177,7 +176,7 @@ static void build_pix2pix(model *m, const options *o) {
         channels = ngf * down[i - 1];
     }
     strcpy(joined, encoder[UNET_DEPTH]);
-    for (int i = 1; i < UNET_DEPTH; i++) { /* d1 is joined with e7, d2 with e6, ... */
+    for (int i = 1; i < UNET_DEPTH; i++) { /* d1 is concatenated with e7, d2 with e6, ... */
         int64_t skip = ngf * down[UNET_DEPTH - 1 - i];
         char inputs[2 * MAX_NAME];
         snprintf(decoder, sizeof decoder, "d%d", i);
@@ -247,12 +246,12 @@ static void build_swirl(model *m, const options *o) {
                    2.5f);
 }
 
-/* ---- command line ---- */
+/* ---- command line ---------------------------------------------------------------------------- */
 
 static const struct kind {
     const char *name;
     void (*build)(model *m, const options *o);
-    const char *options; /* that it takes besides --size, --seed and -o */
+    const char *options; /* that it accepts besides --size, --seed and -o */
 } kinds[] = {
     {"pix2pix", build_pix2pix, "--ngf --norm"},
     {"autoencoder", build_autoencoder, ""},
@@ -320,7 +319,7 @@ static bool parse_kind(options *o, const char *name) {
     return o->kind || bad_use("unknown model ", name);
 }
 
-/* Does everything that the model cannot do without stand there, and do the numbers fit? */
+/* Checks that all required options are given and that their values are valid. */
 static bool check(const options *o) {
     if (!o->output)
         return bad_use("no output file is named", "");

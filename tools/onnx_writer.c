@@ -18,7 +18,7 @@ struct onnx_writer {
 
 enum { IR_VERSION = 8 };
 
-/* ---- memory ---- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 void *onnx_alloc(onnx_writer *writer, size_t count, size_t size) {
     void *memory = tsr_arena_alloc(writer->arena, count, size);
@@ -73,7 +73,7 @@ void onnx_append(onnx_writer *writer, void *list, size_t *count, void *item) {
     items[(*count)++] = item;
 }
 
-/* ---- models ---- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 static void import_domain(onnx_writer *writer, const char *domain, int version) {
     Tsr__ModelProto *model = writer->model;
@@ -128,7 +128,7 @@ int onnx_type(tsr_dtype dtype) {
     return types[dtype];
 }
 
-/* ---- inputs and outputs ---- */
+/* ---- inputs and outputs ---------------------------------------------------------------------- */
 
 static Tsr__TensorShapeProto *new_shape(onnx_writer *writer, int rank, const int64_t *dims) {
     Tsr__TensorShapeProto *shape = new_TensorShapeProto(writer);
@@ -181,7 +181,7 @@ void onnx_set_dim_name(onnx_writer *writer, Tsr__ValueInfoProto *info, int axis,
     dim->dim_param = onnx_copy(writer, name);
 }
 
-/* ---- tensors ---- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 Tsr__TensorProto *onnx_new_tensor(onnx_writer *writer, const char *name, tsr_dtype dtype, int rank,
                                   const int64_t *dims) {
@@ -230,7 +230,7 @@ int64_t *onnx_add_ints(onnx_writer *writer, const char *name, int rank, const in
     return add_elements(writer, name, TSR_I64, rank, dims, elements);
 }
 
-/* ---- nodes ---- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static void split_names(onnx_writer *writer, const char *names, char ***list, size_t *count) {
     char *name = *names ? onnx_copy(writer, names) : NULL;
@@ -348,7 +348,7 @@ Tsr__AttributeProto *onnx_set_tensor(onnx_writer *writer, Tsr__NodeProto *node, 
     return attribute;
 }
 
-/* ---- writing ---- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 uint8_t *onnx_write_memory(const onnx_writer *writer, size_t *size) {
     *size = writer->failed ? 0 : tsr__model_proto__get_packed_size(writer->model);
@@ -364,7 +364,7 @@ typedef struct file_buffer {
 } file_buffer;
 
 static void append_to_file(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes) {
-    fwrite(bytes, 1, size, ((file_buffer *)buffer)->file); /* ferror tells at the end */
+    fwrite(bytes, 1, size, ((file_buffer *)buffer)->file); /* checked with ferror at the end */
 }
 
 /* Closes file. */
@@ -375,7 +375,7 @@ static bool pack_into(const onnx_writer *writer, FILE *file) {
     return (fclose(file) == 0) & written;
 }
 
-/* A pipe or a device is written to as it is: a file renamed into its place would remove it. */
+/* A pipe or a device is written to directly: renaming a file to its name would remove it. */
 static bool is_special(const char *path) {
     struct stat place;
     return stat(path, &place) == 0 && !S_ISREG(place.st_mode);

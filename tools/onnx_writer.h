@@ -1,6 +1,6 @@
-/* Writes ONNX models. Checks nothing: tests write broken models with it too. A failure to allocate
- * is kept and reported when the model is written; pointers handed out are NULL then, and every
- * function takes NULL. */
+/* Writes ONNX models. Checks nothing: tests write broken models with it too. An allocation failure
+ * is reported when the model is written; returned pointers are NULL then, and every function
+ * accepts NULL. */
 #ifndef ONNX_WRITER_H
 #define ONNX_WRITER_H
 
@@ -12,16 +12,16 @@ typedef struct onnx_writer onnx_writer;
 
 onnx_writer *onnx_writer_create(int opset);
 void onnx_writer_destroy(onnx_writer *writer);
-/* The message itself, for what the functions below do not offer. New parts are allocated with
+/* The protobuf message, for what the functions below do not offer. New parts are allocated with
  * onnx_alloc. */
 Tsr__ModelProto *onnx_writer_model(onnx_writer *writer);
-/* Zeroed memory that lives as long as the writer. */
+/* Zeroed memory with the lifetime of the writer. */
 void *onnx_alloc(onnx_writer *writer, size_t count, size_t size);
 char *onnx_copy(onnx_writer *writer, const char *text);
 /* Appends to a repeated field of messages or strings; list: where the field is. */
 void onnx_append(onnx_writer *writer, void *list, size_t *count, void *item);
 
-/* ONNX's number of an element type. */
+/* ONNX's enum value of an element type. */
 int onnx_type(tsr_dtype dtype);
 
 /* rank -1 leaves the shape out; a dimension of -1 is left unknown. */
@@ -29,7 +29,7 @@ Tsr__ValueInfoProto *onnx_add_input(onnx_writer *writer, const char *name, tsr_d
                                     int rank, const int64_t *dims);
 Tsr__ValueInfoProto *onnx_add_output(onnx_writer *writer, const char *name, tsr_dtype dtype,
                                      int rank, const int64_t *dims);
-/* Gives the axis of an input or output a symbolic size. */
+/* Sets a symbolic size of an axis of an input or output. */
 void onnx_set_dim_name(onnx_writer *writer, Tsr__ValueInfoProto *info, int axis, const char *name);
 
 /* A tensor in raw form with zeroed data of the right size, which the caller fills. */
@@ -43,8 +43,8 @@ float *onnx_add_floats(onnx_writer *writer, const char *name, int rank, const in
 int64_t *onnx_add_ints(onnx_writer *writer, const char *name, int rank, const int64_t *dims,
                        const int64_t *elements);
 
-/* op: an operator of ONNX's, or DOMAIN:NAME, whose domain is imported then.
- * inputs, outputs: names separated by commas ("x,,scales": the second is absent). */
+/* op: an ONNX operator, or DOMAIN:NAME; the domain is imported then. inputs, outputs: names
+ * separated by commas ("x,,scales": the second is absent). */
 Tsr__NodeProto *onnx_add_node(onnx_writer *writer, const char *op, const char *name,
                               const char *inputs, const char *outputs);
 Tsr__AttributeProto *onnx_set_int(onnx_writer *writer, Tsr__NodeProto *node, const char *name,
@@ -62,7 +62,7 @@ Tsr__AttributeProto *onnx_set_tensor(onnx_writer *writer, Tsr__NodeProto *node, 
 
 /* The serialized model, allocated with malloc; NULL when out of memory. */
 uint8_t *onnx_write_memory(const onnx_writer *writer, size_t *size);
-/* Under a temporary name first. False: errno tells why, and no file is left behind. */
+/* Writes atomically. False: errno has the reason, and no file is left. */
 bool onnx_write_file(const onnx_writer *writer, const char *path);
 
 #endif

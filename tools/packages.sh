@@ -1,4 +1,4 @@
-# Sourced by demo.sh and check.sh: installs missing Debian packages, saying so before.
+# Sourced by demo.sh and check.sh: installs missing Debian packages and prints which.
 # Usage: need_packages NAME...; need_webgpu
 
 need_packages() {
@@ -21,19 +21,19 @@ need_packages() {
 
 build_packages=(gcc libc6-dev make cmake pkg-config libprotobuf-c-dev protobuf-c-compiler
     libcjson-dev libstb-dev python3 python3-glad)
-# The window of demos/pix2pix; the build leaves it out where they are missing.
+# For demos/pix2pix, which is not built without them.
 window_packages=(libglfw3-dev fonts-dejavu-core)
-# Mesa's software driver with EGL: neither a GPU nor a display is needed.
+# Mesa's software rasteriser with EGL: needs neither a GPU nor a display.
 driver_packages=(libegl1 libgles2 libegl-mesa0 libgl1-mesa-dri)
 
-# SwiftShader: the WebGPU adapter that needs no GPU. Ubuntu has no such package: its Chromium is a snap.
+# SwiftShader: a WebGPU adapter that needs no GPU. Ubuntu has no such package: its Chromium is a snap.
 swiftshader=/usr/lib/chromium/vk_swiftshader_icd.json
 has_swiftshader() {
     [ -e "$swiftshader" ] || ! grep -qx 'ID=ubuntu' /etc/os-release
 }
 
-# Makes the webgpu backend usable from here on: its library, and SwiftShader where it can be had, unless
-# VK_ICD_FILENAMES chooses a driver already. Fails, with the reason on stderr, if the library cannot be fetched.
+# Makes the webgpu backend usable: its library, and SwiftShader if available, unless
+# VK_ICD_FILENAMES already selects a driver. Fails, with the reason on stderr, if the library cannot be fetched.
 need_webgpu() {
     local packages=(libvulkan1) use
     command -v npm >/dev/null || packages+=(npm ca-certificates)

@@ -1,4 +1,4 @@
-/* What the window shows and what keys, mouse and script do to it. */
+/* The state of the window, and the actions of keys, mouse and script. */
 #ifndef PIX2PIX_APP_H
 #define PIX2PIX_APP_H
 
@@ -20,55 +20,55 @@ typedef struct app {
     network network;
     mosaic mosaic;
     gallery gallery;
-    gl_target picture; /* the network's latest, 0..1; texture 0 before the first */
+    gl_target picture; /* the network's latest output, 0..1; texture 0 before the first */
     int color;         /* of the palette */
     bool eraser;
-    float radius;             /* of the brush, in pixels of the canvas */
-    float cursor_x, cursor_y; /* the mouse's, as of its latest event, in pixels of the window */
-    float pen_x, pen_y;       /* the pen that keys move, in pixels of the canvas */
+    float radius;             /* of the brush, in canvas pixels */
+    float cursor_x, cursor_y; /* of the latest mouse event, in window pixels */
+    float pen_x, pen_y;       /* the pen moved by keys, in canvas pixels */
     bool pen_shown;
     bool show_help, show_times, show_gallery;
     const char *folder; /* to save to */
-    bool saves;         /* S was pressed: as soon as the picture shows what is on the canvas */
+    bool saves;         /* S was pressed: save when the output shows the current canvas */
     int width, height;  /* of the window, in pixels */
-    float scale;        /* pixels of a point: 1, more on a screen of high density */
+    float scale;        /* pixels per point: 1, more on high-density screens */
     double frame_ms;    /* from frame to frame, smoothed */
     bool quit;
 } app;
 
-/* ---- commands.c: what keys do ---- */
+/* ---- commands.c: key commands ---------------------------------------------------------------- */
 
-/* False where no key has this name, e.g. "H" or "Ctrl+Z"; the list of keys has them all. */
+/* False if no key has this name, e.g. "H" or "Ctrl+Z"; see the list of keys. */
 bool app_key(app *a, const char *name);
-/* For GLFW's key events; again: the key is held. */
+/* For GLFW's key events; again: a repeat of a held key. */
 void app_press(app *a, int key, int scancode, int mods, bool again);
-/* Calls fn for each key with what it does; keys that do the same follow each other. */
+/* Calls fn for each key with its help text; keys of the same command are adjacent. */
 void app_each_key(void (*fn)(void *user, const char *key, const char *help), void *user);
 bool app_load(app *a, const char *path);
 brush app_brush(const app *a);
 
-/* ---- files.c ---- */
+/* ---- files.c --------------------------------------------------------------------------------- */
 
-/* <prefix>-input.png, -output.png and -both.png; prefix NULL: the first number in the folder that
- * is free. */
+/* <prefix>-input.png, -output.png and -both.png; prefix NULL: the first free number in the
+ * folder. */
 bool app_save(app *a, const char *prefix);
-/* The window as it was drawn last, before it is shown. */
+/* Saves the frame that was just drawn, before it is shown. */
 bool app_screenshot(const app *a, const char *path);
 
-/* ---- view.c ---- */
+/* ---- view.c ---------------------------------------------------------------------------------- */
 
 typedef struct layout {
-    rect canvas, mosaic, picture; /* mosaic.w 0: there is none */
+    rect canvas, mosaic, picture; /* mosaic.w 0: no mosaic */
     rect bar;
 } layout;
 layout view_layout(const app *a);
-/* Places in pixels of the window that can be clicked. PALETTE_SIZE: the eraser. */
+/* Clickable areas in window pixels. PALETTE_SIZE: the eraser. */
 rect view_swatch(const app *a, int i);
 rect view_thumbnail(const app *a, int i);
 bool rect_holds(rect r, float x, float y);
 void view_draw(app *a);
 
-/* ---- overlay.c: text over it ---- */
+/* ---- overlay.c: text over the window --------------------------------------------------------- */
 
 void overlay_draw(app *a, const layout *l);
 

@@ -2,11 +2,10 @@
 
 #include <math.h>
 
-/* States that can be gone back to. Each is a copy on the GPU: a small picture, kept whole, whatever
- * was done to it. */
+/* Undo states. Each is a full copy of the small canvas on the GPU. */
 enum { HISTORY = 32 };
 
-/* The box around a piece of a stroke. */
+/* The bounding box of a stroke segment. */
 static const char stroke_vertex[] =
     "uniform vec2 size, from, to;\n"
     "uniform float radius;\n"

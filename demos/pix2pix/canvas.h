@@ -1,4 +1,4 @@
-/* The sketch: a texture that strokes are drawn into on the GPU, with its history. */
+/* The sketch: a texture that strokes are rendered into, with its undo history. */
 #ifndef PIX2PIX_CANVAS_H
 #define PIX2PIX_CANVAS_H
 
@@ -13,12 +13,12 @@ typedef struct canvas {
     gl_target target; /* RGBA8, opaque */
     GLuint program;
     GLint size, from, to, radius, color;
-    GLuint history; /* 2D array: state i lies in layer i % HISTORY */
+    GLuint history; /* 2D array: state i is in layer i % HISTORY */
     GLuint history_framebuffer;
     int oldest, current, newest; /* states, counted up */
-    unsigned version;            /* counts changes of any kind */
+    unsigned version;            /* incremented by every change */
     bool drawing;                /* a stroke is being drawn */
-    float x, y;                  /* where it is */
+    float x, y;                  /* its latest point */
 } canvas;
 
 /* White. */
@@ -26,15 +26,15 @@ bool canvas_create(canvas *c, int width, int height);
 void canvas_destroy(canvas *c);
 
 /* A stroke, from begin to end; extend without begin does nothing. Coordinates in pixels from the
- * upper left corner; they may lie outside. */
+ * upper left corner; they may be outside the canvas. */
 void canvas_begin(canvas *c, const brush *b, float x, float y);
 void canvas_extend(canvas *c, const brush *b, float x, float y);
 void canvas_end(canvas *c);
 
 void canvas_clear(canvas *c);
-/* Draws a texture over it, fitted in with its shape kept, on white. */
+/* Draws a texture over the canvas, scaled to fit with its aspect ratio, on white. */
 void canvas_put(canvas *c, painter *p, GLuint texture, int width, int height);
-/* False where there is nothing to undo or to redo. */
+/* False if there is nothing to undo or redo. */
 bool canvas_undo(canvas *c);
 bool canvas_redo(canvas *c);
 

@@ -58,7 +58,7 @@ static void clear(app *a, int unused) {
     canvas_clear(&a->canvas);
 }
 
-/* Steps of the pen are 4 pixels of the canvas: down and right are positive. */
+/* The pen moves 4 canvas pixels per step; down and right are positive. */
 enum { PEN_LEFT, PEN_RIGHT, PEN_UP, PEN_DOWN, PEN_TOUCH };
 
 static void move_pen(app *a, int action) {
@@ -126,13 +126,13 @@ static bool can_be_shown(const layer_info *layer) {
            tsr_shape_count(&layer->shape) > 0;
 }
 
-/* The next layer in this direction whose tensor can be shown; from none, the first. */
+/* The next layer in this direction whose tensor can be shown; the first if none is selected. */
 static void next_layer(app *a, int direction) {
     const network *n = &a->network;
     settings wanted = n->now;
     int at = 0;
     if (!n->layer_count) {
-        announce("layers are known once a picture was made");
+        announce("layers are known after the first run");
         return;
     }
     while (at < n->layer_count && strcmp(n->layers[at].output, wanted.layer))
@@ -180,7 +180,7 @@ static void switch_gallery(app *a, int unused) {
     }
 }
 
-/* Closes what lies over the window, else the window. */
+/* Closes the open overlay, otherwise the window. */
 static void escape(app *a, int unused) {
     (void)unused;
     if (a->show_help || a->show_gallery)
@@ -208,9 +208,9 @@ static const command commands[] = {
     {"7", '7', 0, choose, 6, NULL, false},
     {"8", '8', 0, choose, 7, NULL, false},
     {"9", '9', 0, choose, 8, NULL, false},
-    {"E", 'E', 0, use_eraser, 0, "eraser, and back", false},
-    {"-", '-', 0, resize_brush, -1, "a smaller brush", true},
-    {"+", '=', 0, resize_brush, 1, "a larger brush", true},
+    {"E", 'E', 0, use_eraser, 0, "toggle the eraser", false},
+    {"-", '-', 0, resize_brush, -1, "smaller brush", true},
+    {"+", '=', 0, resize_brush, 1, "larger brush", true},
     {"Ctrl+Z", 'Z', GLFW_MOD_CONTROL, undo, -1, "undo", true},
     {"Ctrl+Y", 'Y', GLFW_MOD_CONTROL, undo, 1, "redo", true},
     {"C", 'C', 0, clear, 0, "clear the canvas", false},
@@ -218,17 +218,17 @@ static const command commands[] = {
     {"S", 'S', 0, save, 0, "save input, output and both", false},
     {"B", 'B', 0, next_backend, 0, "next backend: gles, webgpu, cpu", false},
     {"F", 'F', 0, switch_precision, 0, "precision: fp32 or fp16", false},
-    {"T", 'T', 0, switch_times, 0, "times of frames and layers", false},
-    {"M", 'M', 0, switch_mosaic, 0, "mosaic of a layer's channels", false},
-    {"PageDown", GLFW_KEY_PAGE_DOWN, 0, next_layer, 1, "mosaic of the next layer", false},
-    {"PageUp", GLFW_KEY_PAGE_UP, 0, next_layer, -1, "mosaic of the layer before", false},
-    {"Left", GLFW_KEY_LEFT, 0, move_pen, PEN_LEFT, "move the pen, as the other arrows", true},
+    {"T", 'T', 0, switch_times, 0, "show times of frames and layers", false},
+    {"M", 'M', 0, switch_mosaic, 0, "show a layer's channels as a mosaic", false},
+    {"PageDown", GLFW_KEY_PAGE_DOWN, 0, next_layer, 1, "next layer", false},
+    {"PageUp", GLFW_KEY_PAGE_UP, 0, next_layer, -1, "previous layer", false},
+    {"Left", GLFW_KEY_LEFT, 0, move_pen, PEN_LEFT, "move the pen (all arrow keys)", true},
     {"Right", GLFW_KEY_RIGHT, 0, move_pen, PEN_RIGHT, NULL, true},
     {"Up", GLFW_KEY_UP, 0, move_pen, PEN_UP, NULL, true},
     {"Down", GLFW_KEY_DOWN, 0, move_pen, PEN_DOWN, NULL, true},
     {"Space", GLFW_KEY_SPACE, 0, move_pen, PEN_TOUCH, "pen down, pen up", false},
     {"H", 'H', 0, switch_help, 0, "this list", false},
-    {"Escape", GLFW_KEY_ESCAPE, 0, escape, 0, "close what is open, or the window", false},
+    {"Escape", GLFW_KEY_ESCAPE, 0, escape, 0, "close the overlay, or the window", false},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -241,8 +241,8 @@ bool app_key(app *a, const char *name) {
     return false;
 }
 
-/* GLFW numbers keys by their place on an American keyboard: where a key has a letter or a sign of
- * its own, that counts. */
+/* GLFW numbers keys by their position on a US keyboard; the character of the current layout takes
+ * precedence. */
 void app_press(app *a, int key, int scancode, int mods, bool again) {
     const char *sign = glfwGetKeyName(key, scancode);
     if (sign && sign[0] && !sign[1])

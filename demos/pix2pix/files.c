@@ -1,4 +1,4 @@
-/* Saving. This alone reads pictures back, but for backends that work in memory. */
+/* Saving: the only readback of pictures, except for backends that work in host memory. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "app.h"
@@ -36,7 +36,7 @@ static bool find_prefix(const char *folder, char prefix[PATH_SIZE]) {
         if (access(path, F_OK))
             return true;
     }
-    return complain("%s: pix2pix-001 to pix2pix-9999 are all there", folder);
+    return complain("%s: pix2pix-001 to pix2pix-9999 all exist", folder);
 }
 
 static image read_target(const gl_target *t) {

@@ -9,7 +9,7 @@ enum { GALLERY_SIZE = 9 };
 typedef struct thumbnail {
     GLuint texture;
     int width, height;
-    char name[64]; /* of the file, without its ending */
+    char name[64]; /* of the file, without extension */
 } thumbnail;
 
 typedef struct gallery {
@@ -17,7 +17,7 @@ typedef struct gallery {
     thumbnail thumbnails[GALLERY_SIZE];
 } gallery;
 
-/* In the order of their names. A folder that is missing is an empty gallery. */
+/* Sorted by name. A missing folder is an empty gallery. */
 void gallery_open(gallery *g, const char *folder);
 void gallery_close(gallery *g);
 

@@ -25,7 +25,7 @@ bool gl_target_create(gl_target *target, GLenum format, int width, int height) {
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE)
         return true;
     gl_target_destroy(target);
-    return complain("the driver does not draw to a picture of %d x %d pixels", width, height);
+    return complain("the driver cannot render to a texture of %d x %d pixels", width, height);
 }
 
 void gl_target_destroy(gl_target *target) {
@@ -66,7 +66,7 @@ GLuint gl_program(const char *vertex, const char *fragment) {
             complain("the driver did not link a program");
     }
     for (int i = 0; i < 2; i++)
-        glDeleteShader(shaders[i]); /* they live on as long as the program */
+        glDeleteShader(shaders[i]); /* the program keeps them */
     if (linked)
         return program;
     glDeleteProgram(program);

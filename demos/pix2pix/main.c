@@ -1,5 +1,5 @@
-/* Draw a sketch, watch the network paint it. The canvas is a texture, the network reads it, the
- * window shows what it writes: on the backend gles nothing leaves the GPU but what is saved. */
+/* Draw a sketch, watch the network paint it. The network reads the canvas as a texture and writes a
+ * texture that the window shows: on the backend gles nothing is read back except to save it. */
 #include "app.h"
 #include "message.h"
 #include "options.h"
@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of each frame, for the network; the rest of it is for strokes and the window. */
+/* Time per frame for the network; the rest is for strokes and the window. */
 static const double slice_ms = 8;
 
 enum { LONGEST_MS = 1000 };
 
-/* How many frames took so many milliseconds. */
+/* Histogram of frame times, in milliseconds. */
 typedef struct frame_times {
     int count, by_ms[LONGEST_MS + 1];
 } frame_times;
@@ -25,7 +25,7 @@ static void count_frame(frame_times *t, double ms) {
     t->by_ms[ms < LONGEST_MS ? (int)ms : LONGEST_MS]++;
 }
 
-/* The time within which this share of the frames was drawn. */
+/* The quantile of the frame times. */
 static int time_within(const frame_times *t, double share) {
     int ms = 0;
     for (double sum = t->by_ms[0]; sum < share * t->count && ms < LONGEST_MS;)
@@ -55,7 +55,7 @@ static void close_app(app *a) {
     paint_destroy(&a->painter);
 }
 
-/* The network's output becomes a picture that can be filtered and saved. */
+/* Converts the network's output into a picture that can be filtered and saved. */
 static bool develop(app *a) {
     const tsr_texture *t = &a->network.picture.texture;
     const float range = a->network.high - a->network.low;
@@ -72,12 +72,12 @@ static bool develop(app *a) {
     return true;
 }
 
-/* Does the network have nothing to do? */
+/* Whether the network is idle. */
 static bool is_idle(const app *a) {
     return a->network.failed || network_is_current(&a->network, &a->canvas);
 }
 
-/* False where the demo cannot go on. */
+/* False if the demo cannot continue. */
 static bool draw_frame(app *a, script *s) {
     window_measure(a);
     if (s && !script_step(s, a))
@@ -94,15 +94,14 @@ static bool draw_frame(app *a, script *s) {
         a->saves = false;
         app_save(a, NULL);
     }
-    if (a->width > 0 && a->height > 0) /* 0: iconified */
+    if (a->width > 0 && a->height > 0) /* 0: minimized */
         view_draw(a);
     bool good = (!s || script_look(s, a)) && gl_check("drawing the window");
     glfwSwapBuffers(a->window);
     return good;
 }
 
-/* How long events may be waited for, in seconds: there is little to do until something happens, or
- * until a thread is ready. */
+/* How long to wait for events, in seconds: longer if idle or while a thread is working. */
 static double patience(const app *a, bool hurried) {
     bool idle = is_idle(a);
     return idle && !hurried ? 0.25 : !idle && a->network.worker ? 0.01 : 0;
@@ -135,9 +134,9 @@ static int show(app *a, script *s, const options *o) {
     else if (network_use(&a->network, &o->settings))
         code = run_frames(a, s, o->frames, &times) ? 0 : 2;
     if (s || o->frames)
-        printf("%d frames, half of them within %d ms, 99 %% within %d ms\n", times.count,
+        printf("%d frames, median %d ms, 99th percentile %d ms\n", times.count,
                time_within(&times, 0.5), time_within(&times, 0.99));
-    glfwHideWindow(a->window); /* a run on a thread may take a while to end */
+    glfwHideWindow(a->window); /* a run on a thread may still be in progress */
     close_app(a);
     return code;
 }

@@ -1,4 +1,4 @@
-/* What went wrong, in a sentence: on stderr, and kept for the window's status line. */
+/* Messages: printed to stderr, and kept for the window's status line. */
 #ifndef PIX2PIX_MESSAGE_H
 #define PIX2PIX_MESSAGE_H
 
@@ -10,9 +10,9 @@
 #define PRINTF_LIKE
 #endif
 
-/* Returns false, for functions that fail with it. Main thread only. */
+/* Reports a failure and returns false. Main thread only. */
 bool complain(const char *format, ...) PRINTF_LIKE;
-/* For the status line alone: what was done. */
+/* For the status line only. */
 void announce(const char *format, ...) PRINTF_LIKE;
 const char *latest_message(void);
 

@@ -5,7 +5,7 @@
 enum { BLOCKS = 32 }; /* a side */
 
 /* x: the largest magnitude in the fragment's block of the tensor, y: the sum of squares. The first
- * round reads numbers, the second one what the first has left. */
+ * pass reads the tensor, the second one the result of the first. */
 static const char measure_text[] =
     "uniform sampler2D tensor;\n"
     "uniform ivec2 size, block;\n"
@@ -24,10 +24,10 @@ static const char measure_text[] =
     "    o_sums = vec4(sums, 0.0, 0.0);\n"
     "}\n";
 
-/* Colours are full at three times the root mean square, or at the largest if that is less. */
+/* Full colour is at three times the root mean square, or at the largest value if that is less. */
 static const char draw_text[] =
     "uniform sampler2D tensor, measured;\n"
-    "uniform vec4 place;\n"  /* of the mosaic: left, bottom of the window; pixels a number */
+    "uniform vec4 place;\n"  /* of the mosaic: left, bottom; pixels per element */
     "uniform ivec4 sizes;\n" /* width, height, channels; tiles side by side in the texture */
     "uniform int columns;\n" /* channels side by side */
     "uniform float count;\n" /* numbers */
@@ -92,7 +92,7 @@ void mosaic_measure(const mosaic *m, const tensor_view *tensor) {
     glBindVertexArray(0);
 }
 
-/* Channels side by side, so that numbers become as large as they can. */
+/* Chooses the columns that give the largest pixels per element. */
 static int choose_columns(const tensor_view *tensor, rect r, float *zoom) {
     int best = 1;
     *zoom = 0;

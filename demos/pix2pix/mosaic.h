@@ -6,17 +6,17 @@
 
 typedef struct mosaic {
     GLuint measure, draw; /* programs */
-    gl_target blocks;     /* of the tensor: what its numbers are like */
-    gl_target whole;      /* the same of all blocks: one texel */
+    gl_target blocks;     /* of the tensor: statistics per block */
+    gl_target whole;      /* of all blocks: one texel */
     GLuint vertex_array;
 } mosaic;
 
 bool mosaic_create(mosaic *m);
 void mosaic_destroy(mosaic *m);
 
-/* Looks how large the tensor's numbers are, on the GPU: once for each new tensor. */
+/* Measures the tensor's value range on the GPU; called once for each new tensor. */
 void mosaic_measure(const mosaic *m, const tensor_view *tensor);
-/* Into the window, `height` pixels high, as large as fits into the square r. */
+/* Draws it into the window, `height` pixels high, as large as fits into the square r. */
 void mosaic_draw(const mosaic *m, const tensor_view *tensor, rect r, int height);
 
 #endif

@@ -18,7 +18,7 @@ bool network_open(network *n, const char *path, float low, float high) {
     return true;
 }
 
-/* The picture stays what it was; a layer's tensor goes with its session. */
+/* The picture stays; a layer's tensor is destroyed with its session. */
 static void drop_session(network *n) {
     if (n->worker)
         worker_release(n->worker);
@@ -32,7 +32,7 @@ static void drop_session(network *n) {
 void network_close(network *n) {
     drop_session(n);
     workers_wait();
-    if (n->uploads[0]) /* else there may be no window, and no GL */
+    if (n->uploads[0]) /* otherwise there may be no window and no GL */
         glDeleteTextures(2, n->uploads);
     free(n->layers);
     tsr_model_free(n->model);
@@ -65,14 +65,14 @@ bool network_is_current(const network *n, const canvas *c) {
     return n->fresh && n->version == c->version;
 }
 
-/* A failure in mid-run: the session is given up. */
+/* A failure during a run: the session is destroyed. */
 static bool fail(network *n, const char *error) {
     complain("%s", error);
     drop_session(n);
     return false;
 }
 
-/* What a run has left, but for the tensors. */
+/* The results of a run, except the tensors. */
 static void end_run(network *n, const runner *r) {
     layer_info *copy = realloc(n->layers, ((size_t)r->layer_count + 1) * sizeof *copy);
     if (copy) {
@@ -92,7 +92,7 @@ static void begin_run(network *n, const canvas *c) {
     n->started = glfwGetTime();
 }
 
-/* N, C, H, W of a tensor of 1 to 4 axes, as tessera.h lays it out in a texture. */
+/* N, C, H, W of a tensor of 1 to 4 axes, as in the texture layout of tessera.h. */
 static void find_sizes(const tsr_shape *shape, int size[4]) {
     static const int axes[5][4] = {{0}, {1}, {0, 1}, {0, 1, 3}, {0, 1, 2, 3}};
     for (int i = 0; i < 4; i++)
@@ -143,7 +143,7 @@ static bool step_here(network *n, const canvas *c, double ms) {
 
 /* ---- on a thread ----------------------------------------------------------------------------- */
 
-/* The canvas as the model's input; to be freed, NULL after a complaint. */
+/* The canvas as the model's input, to be freed; NULL on failure. */
 static float *read_canvas(const network *n, const canvas *c) {
     int width = c->target.width, height = c->target.height;
     size_t count = (size_t)width * (size_t)height;
@@ -174,7 +174,7 @@ static void pack(const tsr_texture *t, int channels, const float *elements, floa
             }
 }
 
-/* The first image of a tensor, in a texture whose tiles make about a square. */
+/* Uploads the first image of a tensor into a texture with a near-square grid of tiles. */
 static bool upload(GLuint *texture, const tsr_shape *shape, const float *elements,
                    tensor_view *view) {
     int size[4];

@@ -8,28 +8,28 @@
 
 static const char usage[] =
     "usage: pix2pix [options] [PICTURE]\n"
-    "Draw on the left; the network paints it on the right. H lists the keys.\n"
+    "Draw a sketch on the left; the network paints it on the right. H shows the keys.\n"
     "\n"
-    "  --model FILE              an ONNX model from image to image (the one that is shipped)\n"
-    "  --range LO:HI             what black and white are for it (-1:1)\n"
-    "  --backend gles|webgpu|cpu where it runs (gles)\n"
-    "  --precision fp32|fp16     how tensors are stored (fp32)\n"
-    "  --gallery FOLDER          example sketches (those that are shipped)\n"
-    "  --out FOLDER              where S saves to (.)\n"
-    "  --script FILE             draws, presses keys and saves by itself\n"
-    "  --frames N                ends after N frames\n"
+    "  --model FILE              ONNX model with one image input and output (edges2emoji.onnx)\n"
+    "  --range LO:HI             the model's values of black and white (-1:1)\n"
+    "  --backend gles|webgpu|cpu backend (gles)\n"
+    "  --precision fp32|fp16     tensor storage (fp32)\n"
+    "  --gallery FOLDER          folder of example sketches (demos/sketches)\n"
+    "  --out FOLDER              folder that S saves to (.)\n"
+    "  --script FILE             run the commands of a script, then exit\n"
+    "  --frames N                exit after N frames\n"
     "\n"
-    "A script has one command a line:\n"
-    "  key NAME ...              presses keys as H names them: key 2 + Ctrl+Z\n"
-    "  stroke X Y X Y ...        draws with the brush, a point a frame, in pixels of the canvas\n"
-    "  wait                      until the picture shows what is on the canvas\n"
-    "  frames N                  lets N frames go by\n"
-    "  load FILE                 puts a picture on the canvas\n"
-    "  save PREFIX               writes PREFIX-input.png, PREFIX-output.png, PREFIX-both.png\n"
-    "  screenshot FILE           writes the window\n"
-    "  window W H                makes it so large\n"
+    "A script has one command per line:\n"
+    "  key NAME ...              press keys, named as in the list of keys (H): key 2 + Ctrl+Z\n"
+    "  stroke X Y X Y ...        draw a stroke, one point per frame, in canvas pixels\n"
+    "  wait                      wait until the output shows the current canvas\n"
+    "  frames N                  wait for N frames\n"
+    "  load FILE                 load a picture into the canvas\n"
+    "  save PREFIX               write PREFIX-input.png, PREFIX-output.png, PREFIX-both.png\n"
+    "  screenshot FILE           save the window as a picture\n"
+    "  window W H                resize the window\n"
     "\n"
-    "Exit codes: 0 done, 2 bad use or bad input, 3 no window, no OpenGL ES 3, or device trouble.\n";
+    "Exit codes: 0 success, 2 bad usage or input, 3 no window, no OpenGL ES 3, or device error.\n";
 
 static bool parse_range(const char *text, options *o) {
     char *end, *second = NULL;
@@ -38,19 +38,19 @@ static bool parse_range(const char *text, options *o) {
     if (good)
         o->high = strtof(end + 1, &second);
     good = good && second != end + 1 && !*second && o->low < o->high;
-    return good || complain("--range wants LO:HI, as -1:1, not '%s'", text);
+    return good || complain("--range expects LO:HI, as -1:1, not '%s'", text);
 }
 
 static bool parse_precision(const char *text, options *o) {
     o->settings.precision = !strcmp(text, "fp16") ? TSR_FP16 : TSR_FP32;
     return !strcmp(text, "fp16") || !strcmp(text, "fp32") ||
-           complain("--precision wants fp32 or fp16, not '%s'", text);
+           complain("--precision expects fp32 or fp16, not '%s'", text);
 }
 
 static bool parse_backend(const char *text, options *o) {
     o->settings.backend = text;
     return !strcmp(text, "gles") || !strcmp(text, "webgpu") || !strcmp(text, "cpu") ||
-           complain("--backend wants gles, webgpu or cpu, not '%s'", text);
+           complain("--backend expects gles, webgpu or cpu, not '%s'", text);
 }
 
 static bool parse_frames(const char *text, options *o) {
@@ -58,7 +58,7 @@ static bool parse_frames(const char *text, options *o) {
     long frames = strtol(text, &end, 10);
     o->frames = frames > 0 && frames <= 1000000000 ? (int)frames : 0;
     return (end != text && !*end && o->frames) ||
-           complain("--frames wants a number, not '%s'", text);
+           complain("--frames expects a number, not '%s'", text);
 }
 
 static bool set_text(const char **to, const char *text) {
@@ -68,7 +68,7 @@ static bool set_text(const char **to, const char *text) {
 
 static bool parse_option(const char *name, const char *text, options *o) {
     if (!text)
-        return complain("%s wants a value, or is no option; --help lists them", name);
+        return complain("%s expects a value, or is not an option; --help lists them", name);
     return !strcmp(name, "--model")       ? set_text(&o->model, text)
            : !strcmp(name, "--gallery")   ? set_text(&o->gallery, text)
            : !strcmp(name, "--out")       ? set_text(&o->folder, text)

@@ -6,14 +6,14 @@
 
 typedef struct options {
     const char *model, *gallery, *folder, *script;
-    const char *picture; /* to begin with; NULL for a white canvas */
+    const char *picture; /* loaded first; NULL: a white canvas */
     settings settings;
     float low, high;
     int frames; /* 0: until the window is closed */
     bool help;
 } options;
 
-/* False after a complaint. */
+/* False on failure. */
 bool options_parse(int argc, char **argv, options *o);
 
 #endif

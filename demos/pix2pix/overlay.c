@@ -17,7 +17,7 @@ typedef struct help_list {
 static void add_key(void *user, const char *key, const char *help) {
     help_list *list = user;
     painter *p = &list->a->painter;
-    if (!help) /* one of several that do the same */
+    if (!help) /* one of several keys of a command */
         return;
     paint_text(p, list->x, list->y, text, key);
     paint_text(p, list->x + 10 * paint_text_width(p, " "), list->y, faint, help);
@@ -56,8 +56,7 @@ static void draw_layer_time(app *a, const layer_info *layer, double most, float 
     paint_text(p, x, y, text, line);
 }
 
-/* Layers that took longest fit first: those below a share of the longest are left out until all
- * lines fit. */
+/* The slowest layers: those below a fraction of the slowest are omitted until all lines fit. */
 static int count_above(const network *n, double ms) {
     int count = 0;
     for (int i = 0; i < n->layer_count; i++)

@@ -38,7 +38,7 @@ static const char fragment_text[] =
 
 /* ---- the font -------------------------------------------------------------------------------- */
 
-/* To be freed; NULL after a complaint. */
+/* To be freed; NULL on failure. */
 static unsigned char *read_font(void) {
     FILE *file = fopen(PIX2PIX_FONT, "rb");
     unsigned char *bytes = NULL;
@@ -98,7 +98,7 @@ static bool make_font(painter *p, float height) {
         p->line = height * 1.15f;
         upload_atlas(p, texels);
     } else if (font) {
-        complain("%s: no text of %.0f pixels can be made of it", PIX2PIX_FONT, (double)height);
+        complain("%s: cannot rasterise text of %.0f pixels", PIX2PIX_FONT, (double)height);
     }
     free(texels);
     free(font);

@@ -1,5 +1,5 @@
-/* Rectangles, text and pictures on the window or into a picture, in pixels from the upper left
- * corner. Text and rectangles are gathered and drawn together. */
+/* Draws rectangles, text and pictures to the window or a texture, in pixels from the upper left
+ * corner. Text and rectangles are batched. */
 #ifndef PIX2PIX_PAINT_H
 #define PIX2PIX_PAINT_H
 
@@ -35,7 +35,7 @@ typedef struct painter {
     int count;
 } painter;
 
-/* Text of so many pixels' height, in Debian's DejaVu Sans Mono. */
+/* Text of this height in pixels, in Debian's DejaVu Sans Mono. */
 bool paint_create(painter *p, float text_height);
 void paint_destroy(painter *p);
 
@@ -47,7 +47,7 @@ void paint_rect(painter *p, rect r, color c);
 /* y: the line's top. Characters beyond ASCII become '?'. */
 void paint_text(painter *p, float x, float y, color c, const char *text);
 float paint_text_width(const painter *p, const char *text);
-/* The part of a texture (0..1, row 0 on top), each number times factor plus summand. */
+/* A part of a texture (0..1, row 0 on top), each value times factor plus summand. */
 void paint_image(painter *p, GLuint texture, rect r, rect part, float factor, float summand);
 
 #endif

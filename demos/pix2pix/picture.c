@@ -21,7 +21,7 @@ static void put_on_white(unsigned char *rgba, size_t count) {
     }
 }
 
-/* Decoded RGBA for stbi_image_free; NULL after a complaint. */
+/* Decoded RGBA for stbi_image_free; NULL on failure. */
 static unsigned char *decode(const char *path, int *width, int *height) {
     FILE *file = fopen(path, "rb");
     if (!file) {
@@ -44,8 +44,8 @@ GLuint picture_load(const char *path, int *width, int *height) {
         return 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largest);
     if (*width > largest || *height > largest) {
-        complain("%s: %d x %d pixels; this driver's textures end at %d x %d", path, *width, *height,
-                 largest, largest);
+        complain("%s: %d x %d pixels; this driver's textures have at most %d x %d", path, *width,
+                 *height, largest, largest);
     } else {
         put_on_white(pixels, (size_t)*width * (size_t)*height);
         glGenTextures(1, &texture);
@@ -95,7 +95,7 @@ bool picture_write(const char *path, const unsigned char *rgb, int width, int he
     if (!fclose(file) && written)
         return true;
     complain("%s: cannot be written: %s", path, strerror(errno));
-    if (regular) /* neither a device nor a pipe */
+    if (regular) /* not a device or pipe */
         remove(path);
     return false;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a GPU whose kernels are not known yet: the window stands still meanwhile. */
+/* Autotuning budget on a GPU: the window is blocked meanwhile. */
 enum { TUNE_MS = 200 };
 enum { SMALLEST = 8, LARGEST = 2048, USUAL = 256 };
 
@@ -12,7 +12,7 @@ bool find_input(const tsr_model *model, const char *path, input_info *input, cha
                 size_t error_size) {
     tsr_tensor_info info;
     if (tsr_model_input_count(model) != 1 || tsr_model_input(model, 0, &info) != TSR_OK) {
-        snprintf(error, error_size, "%s: %d inputs; a model from image to image has one", path,
+        snprintf(error, error_size, "%s: %d inputs; an image-to-image model has one", path,
                  tsr_model_input_count(model));
         return false;
     }
@@ -21,8 +21,8 @@ bool find_input(const tsr_model *model, const char *path, input_info *input, cha
                  (dim[1] == 3 || dim[1] == -1) && strlen(info.name) < NAME_SIZE;
     if (!image) {
         snprintf(error, error_size,
-                 "%s: input '%s' is no picture [1, 3, height, width]: not a model from image to "
-                 "image",
+                 "%s: input '%s' is not a picture [1, 3, height, width]: not an image-to-image "
+                 "model",
                  path, info.name);
         return false;
     }
@@ -59,8 +59,8 @@ static bool find_outputs(runner *r, const settings *wanted) {
         dim[3] <= 2 * LARGEST)
         return true;
     snprintf(r->error, sizeof r->error,
-             "output '%s' is no picture [1, 3, height, width] of up to %d x %d pixels: not a model "
-             "from image to image",
+             "output '%s' is not a picture [1, 3, height, width] of up to %d x %d pixels: not an "
+             "image-to-image model",
              r->picture.name, 2 * LARGEST, 2 * LARGEST);
     return false;
 }

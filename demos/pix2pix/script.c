@@ -36,7 +36,7 @@ static bool fail(const script *s, const char *problem, const char *what) {
     return complain("%s:%d: %s%s", s->path, s->line, problem, what);
 }
 
-/* ---- commands: each takes the rest of its line ----------------------------------------------- */
+/* ---- commands, each with the rest of its line ------------------------------------------------ */
 
 static bool press_keys(script *s, app *a, char *rest) {
     for (char *name = strtok(rest, " \t"); name; name = strtok(NULL, " \t"))
@@ -45,7 +45,7 @@ static bool press_keys(script *s, app *a, char *rest) {
     return true;
 }
 
-/* The next point of a stroke; false at the end, or where it is none: then complaint is set. */
+/* The next point of a stroke; false at the end, or if it is malformed: then complaint is set. */
 static bool next_point(script *s, float *x, float *y, bool *wrong) {
     char *end;
     *x = strtof(s->arguments, &end);
@@ -94,7 +94,7 @@ static bool count_frames(script *s, app *a, char *rest) {
     long frames = strtol(rest, &end, 10);
     (void)a;
     s->frames = frames > 0 && frames <= 1000000000 && !*end ? (int)frames : 0;
-    return s->frames > 0 || fail(s, "frames wants a number, not ", rest);
+    return s->frames > 0 || fail(s, "frames expects a number, not ", rest);
 }
 
 static bool load(script *s, app *a, char *rest) {
@@ -112,13 +112,13 @@ static bool take_screenshot(script *s, app *a, char *rest) {
 }
 
 static bool resize_window(script *s, app *a, char *rest) {
-    enum { WIDEST = 16384 }; /* drivers crash on windows larger than their textures */
+    enum { WIDEST = 16384 }; /* drivers crash on windows larger than the maximum texture */
     int width = 0, height = 0;
     if (sscanf(rest, "%5d %5d", &width, &height) != 2 || width < 1 || height < 1 ||
         width > WIDEST || height > WIDEST)
-        return fail(s, "window wants two sizes of 1 to 16384, not ", rest);
+        return fail(s, "window expects two sizes of 1 to 16384, not ", rest);
     glfwSetWindowSize(a->window, width, height);
-    s->frames = 3; /* until the window system has done so */
+    s->frames = 3; /* until the window system has resized it */
     return true;
 }
 
@@ -152,7 +152,7 @@ static bool run_line(script *s, app *a, char *line) {
     return fail(s, "no such command: ", line);
 }
 
-/* Does the command under way go on? */
+/* Whether the current command continues. */
 static bool is_busy(script *s, const app *a) {
     s->frames -= s->frames > 0;
     s->waiting = s->waiting && !a->network.failed &&

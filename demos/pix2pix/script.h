@@ -1,15 +1,15 @@
-/* Hands for tests and for pictures of the demo: a file of commands, one a line, # begins a comment.
+/* Scripts for tests and for pictures of the demo: one command per line, # begins a comment.
  *
- *     key NAME ...        presses keys as the list of keys (H) names them: key 2 + Ctrl+Z
- *     stroke X Y X Y ...  draws with the brush, a point a frame, in pixels of the canvas
- *     wait                until the picture shows what is on the canvas
- *     frames N            lets N frames go by
- *     load FILE           puts a picture on the canvas
- *     save PREFIX         writes PREFIX-input.png, PREFIX-output.png and PREFIX-both.png
- *     screenshot FILE     writes the window
- *     window W H          makes it so large
+ *     key NAME ...        press keys, named as in the list of keys (H): key 2 + Ctrl+Z
+ *     stroke X Y X Y ...  draw a stroke, one point per frame, in canvas pixels
+ *     wait                wait until the output shows the current canvas
+ *     frames N            wait for N frames
+ *     load FILE           load a picture into the canvas
+ *     save PREFIX         write PREFIX-input.png, PREFIX-output.png and PREFIX-both.png
+ *     screenshot FILE     save the window as a picture
+ *     window W H          resize the window
  *
- * The demo ends with the script, and with an error where a command fails. */
+ * The demo exits at the end of the script, or with an error when a command fails. */
 #ifndef PIX2PIX_SCRIPT_H
 #define PIX2PIX_SCRIPT_H
 
@@ -18,19 +18,19 @@
 typedef struct script {
     const char *path;
     char *text;       /* the file */
-    char *next;       /* the next line of it */
-    int line;         /* of the command that is under way */
-    char *arguments;  /* of a command that goes on: the points of a stroke; NULL for none */
-    int frames;       /* to let go by */
+    char *next;       /* the next line */
+    int line;         /* of the current command */
+    char *arguments;  /* the remaining points of a stroke; NULL: no stroke */
+    int frames;       /* still to wait for */
     bool waiting;     /* for the network */
-    char *screenshot; /* to take when the frame is drawn; NULL for none */
+    char *screenshot; /* path, saved when the frame is drawn; NULL: none */
 } script;
 
 bool script_open(script *s, const char *path);
 void script_close(script *s);
-/* Before a frame: what comes next, until something takes time. False after a complaint. */
+/* Before a frame: executes commands until one has to wait. False on failure. */
 bool script_step(script *s, app *a);
-/* When a frame is drawn. False after a complaint. */
+/* After a frame was drawn. False on failure. */
 bool script_look(script *s, const app *a);
 bool script_has_ended(const script *s);
 

@@ -13,9 +13,9 @@ bool rect_holds(rect r, float x, float y) {
     return x >= r.x && y >= r.y && x < r.x + r.w && y < r.y + r.h;
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
-/* The largest place for a picture of this shape in the middle of the square. */
+/* The largest centred rectangle of this aspect ratio in the square. */
 static rect fit(rect square, int width, int height) {
     float zoom = fminf(square.w / (float)width, square.h / (float)height);
     rect r = {0, 0, fmaxf(floorf((float)width * zoom), 1), fmaxf(floorf((float)height * zoom), 1)};

@@ -32,7 +32,7 @@ bool window_open(app *a) {
         return fail("no window with OpenGL ES 3.0 through EGL");
     glfwMakeContextCurrent(a->window);
     if (!gladLoadGLES2(glfwGetProcAddress))
-        return complain("the window's OpenGL ES has not all of 3.0");
+        return complain("the window's OpenGL ES lacks functions of 3.0");
     glfwSwapInterval(1);
     window_measure(a);
     return true;
@@ -52,7 +52,7 @@ void window_measure(app *a) {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Points of the window in pixels of the framebuffer, which a point may have several of. */
+/* Window points to framebuffer pixels, of which a point may have several. */
 static void to_pixels(const app *a, float *x, float *y) {
     int width = 1, height = 1;
     glfwGetWindowSize(a->window, &width, &height);
@@ -107,7 +107,7 @@ static void on_button(GLFWwindow *window, int button, int action, int mods) {
     }
 }
 
-/* Each event adds its piece of the stroke, however many there are in a frame. */
+/* Every event adds a segment to the stroke, also several per frame. */
 static void on_move(GLFWwindow *window, double left, double top) {
     app *a = glfwGetWindowUserPointer(window);
     brush b = app_brush(a);
@@ -116,7 +116,7 @@ static void on_move(GLFWwindow *window, double left, double top) {
     a->cursor_x = x;
     a->cursor_y = y;
     to_canvas(a, &x, &y);
-    if (!a->pen_shown) /* else the keys draw */
+    if (!a->pen_shown) /* otherwise the keys draw */
         canvas_extend(&a->canvas, &b, x, y);
 }
 
@@ -127,7 +127,7 @@ static void on_key(GLFWwindow *window, int key, int scancode, int action, int mo
 
 static void on_scroll(GLFWwindow *window, double x, double y) {
     (void)x;
-    if (y != 0) /* 0: to the side */
+    if (y != 0) /* 0: horizontal */
         app_key(glfwGetWindowUserPointer(window), y > 0 ? "+" : "-");
 }
 

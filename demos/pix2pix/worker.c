@@ -13,16 +13,16 @@ struct worker {
     const tsr_model *model;
     input_info input;
     settings wanted;
-    runner runner; /* the thread's; others read it unless it is busy */
+    runner runner; /* owned by the thread; others may read it unless it is busy */
     size_t input_count, picture_count, layer_count;
     float *pixels, *picture, *layer;
 };
 
-/* One for all workers: it is held for moments only. */
+/* One for all workers: it is held only briefly. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int alive;
-static bool working; /* one of them: the others wait until it has ended, or give up */
+static bool working; /* one of them: the others wait until it has ended, or are cancelled */
 
 static bool allocate(worker *w) {
     w->picture_count = (size_t)tsr_shape_count(&w->runner.picture.shape);
@@ -56,7 +56,7 @@ static void destroy(worker *w) {
     free(w);
 }
 
-/* However many are asked for in a row, one session at a time is made. */
+/* Only one session is created at a time, even after several requests. */
 static bool take_turn(worker *w) {
     pthread_mutex_lock(&mutex);
     while (working && !w->released)
@@ -67,7 +67,7 @@ static bool take_turn(worker *w) {
     return turn;
 }
 
-/* Says how it went and waits for what is next; false: nothing is. */
+/* Publishes the state and waits for the next request; false: the worker is released. */
 static bool next_run(worker *w, worker_state state) {
     pthread_mutex_lock(&mutex);
     w->state = state;

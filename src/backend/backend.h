@@ -1,5 +1,4 @@
-/* What a backend fills in. Arguments are checked once, in src/session*.c; a backend may trust them.
- */
+/* What a backend fills in. Arguments are checked once, in src/api; a backend may trust them. */
 #ifndef TSR_BACKEND_BACKEND_H
 #define TSR_BACKEND_BACKEND_H
 
@@ -7,30 +6,29 @@
 
 typedef struct tsr_backend tsr_backend;
 
-/* What a backend's device and runner structs begin with is up to them: the session only passes them
- * on. */
+/* Opaque outside the backend, which defines these structs. */
 typedef struct tsr_runner tsr_runner;
 typedef struct tsr_backend_device tsr_backend_device;
 
 typedef struct tsr_runner_options {
     tsr_precision precision;
     bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
-    bool any_bytes;                        /* the kernels asked for, however much they take */
-    int runs_in_flight;                    /* at least 1 */
+    bool any_bytes;     /* use exactly these kernels, whatever memory they need */
+    int runs_in_flight; /* at least 1 */
     const tsr_gpu_kernels *const *kernels; /* see tsr_plan_options.node_kernels */
 } tsr_runner_options;
 
-/* What a device can compute convolutions and matrix products with. */
+/* The kernels that a device has for convolutions and matrix products. */
 typedef struct tsr_kernel_offer {
-    const tsr_gpu_kernels *const *kinds; /* NULL-terminated */
-    const tsr_gpu_kernels *own;          /* one of them: where no other is asked for */
-    const char *version;                 /* a hash of their texts */
+    const tsr_gpu_kernels *const *candidates; /* NULL-terminated */
+    const tsr_gpu_kernels *default_kernels;   /* one of them: used where no other is requested */
+    const char *version;                      /* a hash of their source texts */
 } tsr_kernel_offer;
 
 struct tsr_backend {
     const char *name;
-    bool optimizes; /* wants tsr_optimize()d graphs */
-    bool streams;   /* reads constants that lie in the file, but for nodes that fall back */
+    bool optimizes; /* needs tsr_optimize()d graphs */
+    bool streams;   /* reads constants stored in the file, except for nodes that fall back */
 
     tsr_status (*device_create)(const tsr_device_desc *desc, tsr_backend_device **device);
     void (*device_destroy)(tsr_backend_device *device);
@@ -39,32 +37,32 @@ struct tsr_backend {
     tsr_status (*measure)(tsr_backend_device *device, tsr_device_peaks *peaks);
     /* Optional: NULL where there are no kernels to choose from. */
     void (*offer_kernels)(const tsr_backend_device *device, tsr_kernel_offer *offer);
-    /* Enumerates: see tsr_list_devices. */
+    /* See tsr_list_devices. */
     void (*list_devices)(tsr_device_fn fn, void *user);
 
     /* The graph is prepared (shapes known, constants folded) and outlives the runner. */
     tsr_status (*runner_create)(tsr_backend_device *device, const tsr_graph *graph,
                                 const tsr_runner_options *options, tsr_runner **runner);
     void (*runner_destroy)(tsr_runner *runner);
-    /* value: index of a graph input or output; data: as many floats as its shape says. */
+    /* value: index of a graph input or output; data: dense floats of its shape. */
     tsr_status (*set_input)(tsr_runner *runner, int value, const float *data);
     /* texture: its tiles are those of the value's shape. Optional: NULL where a backend has no
      * textures. */
     tsr_status (*set_input_texture)(tsr_runner *runner, int value, const tsr_texture *texture,
                                     float factor, float summand);
-    /* Which of runs_in_flight places a run's outputs go to and are read from: for submit, poll,
-     * wait and get_output. Optional: NULL where submit waits; then the session keeps them. */
-    void (*select_run)(tsr_runner *runner, int place);
+    /* Selects the output slot, 0 to runs_in_flight - 1, for submit, poll, wait and get_output.
+     * Optional: NULL where submit waits; then the session keeps the outputs. */
+    void (*select_run)(tsr_runner *runner, int slot);
     tsr_status (*submit)(tsr_runner *runner);
-    /* A part of a run, or of a new one, that takes about so many milliseconds; TSR_NOT_READY while
-     * more is to do. Optional: NULL where submit and poll do as well. */
+    /* Works on the current run, or begins a new one, for about ms milliseconds; TSR_NOT_READY while
+     * work remains. Optional: NULL where submit and poll do the same. */
     tsr_status (*step)(tsr_runner *runner, bool begin, double ms);
     tsr_status (*poll)(tsr_runner *runner);
     /* Blocks until the run is done. Optional: NULL where submit already does. */
     tsr_status (*wait)(tsr_runner *runner);
     /* Waits for the run; value may be any kept tensor with keep_tensors. */
     tsr_status (*get_output)(tsr_runner *runner, int value, float *data);
-    /* Can value be read with get_output? */
+    /* Whether value can be read with get_output. */
     bool (*can_read)(const tsr_runner *runner, int value);
     /* Optional: NULL where a backend has no textures. */
     tsr_status (*output_texture)(tsr_runner *runner, int value, tsr_texture *texture);
@@ -73,7 +71,7 @@ struct tsr_backend {
     void (*node_report)(const tsr_runner *runner, int node, tsr_node_report *report);
 };
 
-/* NULL-terminated, in the order of preference; a backend that was not built is not in it. */
+/* NULL-terminated, in the order of preference; only backends that were built. */
 extern const tsr_backend *const tsr_backends[];
 const tsr_backend *tsr_backend_find(const char *name);
 

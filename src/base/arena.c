@@ -45,7 +45,7 @@ void *tsr_arena_alloc(tsr_arena *arena, size_t count, size_t size) {
         if (!fresh)
             return NULL;
         fresh->size = capacity;
-        if (b && capacity == bytes) { /* a block of its own: keep filling the current one */
+        if (b && capacity == bytes) { /* gets a separate block: keep filling the current one */
             fresh->next = b->next;
             b->next = fresh;
         } else {

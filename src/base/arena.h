@@ -1,4 +1,4 @@
-/* Memory that is freed all at once: a graph and everything that hangs on it lives in one arena. */
+/* Memory that is freed all at once: a graph and everything that belongs to it are in one arena. */
 #ifndef TSR_BASE_ARENA_H
 #define TSR_BASE_ARENA_H
 

@@ -16,14 +16,14 @@
 
 enum { MAX_FOLDER_BYTES = 64 << 20, MAX_ENTRY_BYTES = 16 << 20 };
 
-/* Entries are called <name in 16 digits>.cache, while being written .cache.XXXXXX behind them. */
+/* Entries are named <name in 16 digits>.cache; while being written .cache.XXXXXX. */
 #define SUFFIX ".cache"
 #define TEMPORARY ".XXXXXX"
 enum { NAME_SIZE = 16 + sizeof SUFFIX + sizeof TEMPORARY };
 
 typedef struct entry_header {
     char magic[8];
-    uint64_t key_check, size, checksum; /* size and checksum: of the bytes behind */
+    uint64_t key_check, size, checksum; /* size and checksum: of the bytes that follow */
 } entry_header;
 
 static const char magic[8] = "TSRCACH1";
@@ -43,9 +43,9 @@ tsr_cache_key tsr_cache_key_start(void) {
 }
 
 tsr_cache_key tsr_cache_key_add(tsr_cache_key key, const char *text) {
-    size_t size = strlen(text) + 1; /* with its end: "a", "bc" is another key than "ab", "c" */
+    size_t size = strlen(text) + 1; /* with its NUL: "a", "bc" is a different key than "ab", "c" */
     key.name = hash(key.name, text, size);
-    for (size_t i = 0; i < size; i++) { /* multiplied first and rotated: no function of `name` */
+    for (size_t i = 0; i < size; i++) { /* multiplied first and rotated: independent of `name` */
         key.check = key.check * fnv_prime + (unsigned char)text[i];
         key.check = key.check << 23 | key.check >> 41;
     }
@@ -54,7 +54,7 @@ tsr_cache_key tsr_cache_key_add(tsr_cache_key key, const char *text) {
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-/* As the XDG specification has it: a relative path counts as none. */
+/* As in the XDG specification: a relative path is ignored. */
 static bool find_folder(char *path, size_t size) {
     const char *off = getenv("TSR_CACHE"), *cache = getenv("XDG_CACHE_HOME"),
                *home = getenv("HOME");
@@ -80,7 +80,7 @@ static bool make_folder(char *path) {
         int reason = errno;
         *slash = '/';
         if (made != 0 && reason != EEXIST && reason != EROFS && reason != EACCES)
-            return false; /* where it must not be written the next may be there already */
+            return false; /* where it cannot be written, the next one may already exist */
     }
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
@@ -102,8 +102,8 @@ static bool read_all(int file, void *bytes, size_t size) {
     return true;
 }
 
-/* Checksums keep no forger out, and a driver trusts what it is given: no one else may have written
- * the entry, as they could where the folder is a shared one. */
+/* Checksums do not stop a forger, and a driver trusts the bytes it gets: another user must not have
+ * written the entry, which is possible in a shared folder. */
 static bool is_own(const struct stat *info) {
     return S_ISREG(info->st_mode) && info->st_uid == geteuid() &&
            !(info->st_mode & (S_IWGRP | S_IWOTH));
@@ -135,7 +135,7 @@ void *tsr_cache_load(const tsr_cache_key *key, size_t *size) {
         return NULL;
     void *bytes = read_entry(file, key, size);
     if (bytes)
-        futimens(file, NULL); /* new again; where that is not allowed it just grows old */
+        futimens(file, NULL); /* marks it as used; if that is not allowed it just ages */
     close(file);
     return bytes;
 }
@@ -153,7 +153,8 @@ static bool is_older(const folder_entry *a, const folder_entry *b) {
                                             : a->used.tv_nsec < b->used.tv_nsec;
 }
 
-/* Sums up the bytes of all entries, what crashed writers left included, and finds the oldest. */
+/* Sums up the bytes of all entries, including files that crashed writers left, and finds the
+ * oldest. */
 static int64_t survey(DIR *folder, folder_entry *oldest) {
     int64_t total = 0;
     *oldest = (folder_entry){{0}, {0, 0}, 0};
@@ -175,7 +176,7 @@ static int64_t survey(DIR *folder, folder_entry *oldest) {
     return total;
 }
 
-/* Other processes may do the same at the same time: an entry that is gone already is no failure. */
+/* Other processes may do the same concurrently: an entry that is already gone is no failure. */
 static void remove_oldest(const char *path) {
     DIR *folder = opendir(path);
     folder_entry oldest;

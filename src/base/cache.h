@@ -1,8 +1,8 @@
-/* What is expensive to make again, on disk between processes: a folder of entries that each hold
- * bytes under a key, ${XDG_CACHE_HOME:-~/.cache}/tessera. Several processes may use it at once. An
- * entry that is absent, damaged, of another key, that another user may have written or that cannot
- * be read or written counts as absent: nothing here fails. TSR_CACHE=off in the environment
- * switches it off. */
+/* A cache on disk, shared by processes, for what is expensive to make again: a folder of entries
+ * that each hold bytes under a key, ${XDG_CACHE_HOME:-~/.cache}/tessera. Several processes may use
+ * it at once. An entry that is damaged, of another key, possibly written by another user, or not
+ * readable counts as absent: nothing here fails. The environment variable TSR_CACHE=off disables
+ * the cache. */
 #ifndef TSR_BASE_CACHE_H
 #define TSR_BASE_CACHE_H
 
@@ -16,15 +16,15 @@ typedef struct tsr_cache_key {
 } tsr_cache_key;
 
 tsr_cache_key tsr_cache_key_start(void);
-/* The key of what the key stood for and, behind it, the text. */
+/* Extends the key by a text. */
 tsr_cache_key tsr_cache_key_add(tsr_cache_key key, const char *text);
 
-/* Is there a folder to look in? Whether it can be written shows only when something is stored. */
+/* Is there a folder to read? Whether it is writable is known only when something is stored. */
 bool tsr_cache_is_on(void);
-/* The entry's bytes, to be freed by the caller; NULL if there is none. An entry that is used counts
- * as new. */
+/* The entry's bytes, to be freed by the caller; NULL if there is none. A used entry becomes the
+ * newest. */
 void *tsr_cache_load(const tsr_cache_key *key, size_t *size);
-/* Replaces the entry; the oldest ones go when all together take more than 64 MiB. */
+/* Replaces the entry; evicts the oldest ones when all together have more than 64 MiB. */
 void tsr_cache_store(const tsr_cache_key *key, const void *bytes, size_t size);
 
 #endif

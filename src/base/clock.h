@@ -2,7 +2,7 @@
 #ifndef TSR_BASE_CLOCK_H
 #define TSR_BASE_CLOCK_H
 
-/* Milliseconds since some fixed moment; never runs backwards. */
+/* Milliseconds of a monotonic clock. */
 double tsr_clock_ms(void);
 
 #endif

@@ -9,4 +9,8 @@ static inline int64_t tsr_divide_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
+static inline int64_t tsr_min(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 #endif

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Says what cannot be a model before any byte is read. */
+/* Rejects what cannot be a model before any byte is read. */
 static tsr_status check_file(int file, uint64_t max_bytes, size_t *size) {
     struct stat info;
     if (fstat(file, &info) != 0)

@@ -1,4 +1,5 @@
-/* A file's bytes as memory: read when they are touched, and given back without being written. */
+/* A memory-mapped file: pages are read on first access and can be released without being
+ * written. */
 #ifndef TSR_BASE_MAP_H
 #define TSR_BASE_MAP_H
 
@@ -10,10 +11,10 @@ typedef struct tsr_map {
 } tsr_map;
 
 /* Maps a regular file that is neither empty nor larger than max_bytes. It must not be changed in
- * place while it is mapped: touching bytes that are cut off ends the process. */
+ * place while it is mapped: accessing bytes that were cut off kills the process. */
 tsr_status tsr_map_open(const char *path, uint64_t max_bytes, tsr_map *map);
-void tsr_map_close(tsr_map *map); /* zeroed: nothing to do */
-/* Gives the memory back that was taken by touching the bytes; they stay valid. NULL is fine. */
+void tsr_map_close(tsr_map *map); /* a zeroed one is ignored */
+/* Releases the pages that were read; the bytes stay valid. NULL is fine. */
 void tsr_map_release(const tsr_map *map);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Bytes of physical memory; UINT64_MAX where the system does not tell. */
+/* Bytes of physical memory; UINT64_MAX if unknown. */
 uint64_t tsr_memory_bytes(void);
 
 #endif

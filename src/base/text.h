@@ -1,4 +1,4 @@
-/* Text that grows. */
+/* A growing string. */
 #ifndef TSR_BASE_TEXT_H
 #define TSR_BASE_TEXT_H
 
@@ -7,7 +7,7 @@
 typedef struct tsr_text { /* zeroed: empty */
     char *chars;
     size_t length, capacity;
-    bool failed; /* out of memory: what was added since is lost */
+    bool failed; /* out of memory: later additions are lost */
 } tsr_text;
 
 void tsr_text_add(tsr_text *text, const char *format, ...) TSR_PRINTF(2, 3);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_IN_FLIGHT = 2 }; /* so that the device has work while a result is fetched */
+enum { MOST_IN_FLIGHT = 2 }; /* so that the device is busy while a result is read back */
 
 typedef struct delivery { /* of one output */
     sink sink;
@@ -22,7 +22,7 @@ typedef struct batch {
     tsr_session *session;
     int most_in_flight, in_flight;
     char *running[MOST_IN_FLIGHT]; /* names of the items that the session works on */
-    char *finished;                /* name of the item whose results wait to be written, or NULL */
+    char *finished;                /* name of the item whose results are not written yet, or NULL */
     int64_t done;
     double start_ms;
 } batch;
@@ -45,8 +45,7 @@ tsr_status batch_input(job *j, job_input **input) {
     return TSR_OK;
 }
 
-/* ---- the runs ----------------------------------------------------------------------------------
- */
+/* ---- runs ---------------------------------------------------------------------------------- / */
 
 static void show_progress(const batch *b) {
     enum { WIDTH = 30 };
@@ -71,7 +70,7 @@ static tsr_status start(batch *b, source_item *item) {
     return TSR_OK;
 }
 
-/* The results of the item that was started first. */
+/* Writes the results of the oldest item in flight. */
 static tsr_status fetch(batch *b) {
     TRY_LIBRARY(tsr_session_select_run(b->session, b->in_flight - 1));
     for (int i = 0; i < b->delivery_count; i++) {
@@ -106,7 +105,7 @@ static tsr_status finish_all(batch *b) {
     return TSR_OK;
 }
 
-/* What was read before a torn frame is finished nevertheless. */
+/* After an incomplete frame the items in flight are still finished. */
 static tsr_status read_next(batch *b, source_item *item) {
     tsr_status status = source_next(&b->source, item);
     if (status != TSR_OK)
@@ -114,8 +113,8 @@ static tsr_status read_next(batch *b, source_item *item) {
     return status;
 }
 
-/* While the device works on items, the results of those before are written and the one behind is
- * read. Where that has yet to come through a pipe, the results do not wait for it. */
+/* While the device executes runs, results of earlier items are written and the next item is read.
+ * Results are not delayed if the next item has not arrived in a pipe yet. */
 static tsr_status run_items(batch *b, source_item *item) {
     TRY(read_next(b, item));
     while (item->name) {
@@ -144,20 +143,20 @@ static tsr_status run(batch *b) {
             (long long)b->done, b->source.paths ? "files" : "frames", seconds,
             seconds > 0 ? (double)b->done / seconds : 0);
     if (b->source.skipped)
-        fprintf(stderr, "; %lld left out", (long long)b->source.skipped);
+        fprintf(stderr, "; %lld skipped", (long long)b->source.skipped);
     fputc('\n', stderr);
     return TSR_OK;
 }
 
-/* ---- getting ready -----------------------------------------------------------------------------
- */
+/* ---- preparation -----------------------------------------------------------------------------
+ * / */
 
-/* Against the inputs and the outputs before it. */
+/* Checks an output against the inputs and the outputs before it. */
 static tsr_status check_sink(const batch *b, const delivery *d, const char *path) {
     if (sink_goes_to(&d->sink, b->input->many))
         return fail(TSR_INVALID_ARGUMENT,
-                    "%s: is the folder of the inputs; the next run, or another shard, would take "
-                    "the outputs for inputs",
+                    "%s: is the folder of the inputs; the next run, or another shard, would read "
+                    "the outputs as inputs",
                     path);
     for (const delivery *other = b->deliveries; other < d; other++)
         if (sink_is_same(&other->sink, &d->sink))
@@ -166,7 +165,7 @@ static tsr_status check_sink(const batch *b, const delivery *d, const char *path
     return sink_check(&d->sink, b->source.paths, b->source.path_count);
 }
 
-/* Done before the model is prepared, so that it is not done in vain. */
+/* Checked before the model is prepared, which may be slow. */
 static tsr_status open_sinks(batch *b, int count, const char **paths) {
     b->deliveries = calloc((size_t)count + 1, sizeof *b->deliveries);
     if (!b->deliveries)
@@ -205,7 +204,7 @@ static tsr_status run_session(batch *b, tsr_device *device) {
     TRY(job_session(b->job, device, &desc, &b->session));
     tsr_status status = make_results(b);
     if (status == TSR_OK)
-        status = job_feed(b->job, b->session);
+        status = job_set_inputs(b->job, b->session);
     if (status == TSR_OK)
         status = run(b);
     tsr_session_destroy(b->session);

@@ -12,8 +12,8 @@ typedef struct batch_options {
 /* The input that has many tensors; NULL if there is none. */
 tsr_status batch_input(job *j, job_input **input);
 
-/* paths: where each of the model's outputs goes, NULL: nowhere. Inputs that could not be read were
- * named on stderr; *skipped says how many. */
+/* paths: where each of the model's outputs goes, NULL: nowhere. Inputs that cannot be read are
+ * reported on stderr and counted in *skipped. */
 tsr_status batch_run(job *j, job_input *input, const batch_options *options, int count,
                      const char **paths, int64_t *skipped);
 

@@ -1,4 +1,4 @@
-/* What `tessera bench` measures, and those who write it down. */
+/* Results of `tessera bench`, and functions that measure and write them. */
 #ifndef TESSERA_BENCH_H
 #define TESSERA_BENCH_H
 
@@ -12,44 +12,44 @@ typedef struct bench_options {
     int runs, warmup;
     bool layers;
     char *json, *trace, *svg;
-    char *against; /* a backend, or the path of another build's tool */
-    char *serve;   /* the backend to serve runs on */
-    int argc;      /* what the command was given, for processes that do the same: not owned */
+    char *against; /* a backend, or the path of another build's tessera */
+    char *serve;   /* the backend to run as a server on */
+    int argc;      /* the arguments of the command, for server processes: not owned */
     char **argv;
 } bench_options;
 
-/* Of samples; quartiles between two of them are interpolated. */
-typedef struct spread {
+/* Statistics of samples; quartiles are interpolated. */
+typedef struct summary {
     double median, q1, q3, min, max;
-} spread;
+} summary;
 
-/* Where the time of one run went. */
+/* Phases of one run. */
 typedef struct run_times {
     double upload_ms, run_ms, readback_ms;
 } run_times;
 
-/* The least that something can take, by the device's peaks: operations, or bytes moved. */
+/* The minimum time at the device's peaks: for operations, or for bytes moved. */
 typedef struct roofline {
     double ms; /* negative: the device has no peaks */
     bool by_bytes;
 } roofline;
 
-/* A process from its start to its first result. */
+/* From process start to first result. */
 typedef struct start_figures {
     double ms, compile_ms;
-    int programs, cached; /* cached: of the programs, from Tessera's cache on disk */
+    int programs, cached; /* cached: programs from Tessera's cache on disk */
 } start_figures;
 
 typedef struct bench_layer {
-    tsr_node_report node; /* its strings are the timed session's; its ms are of the latest run */
+    tsr_node_report node; /* strings belong to the timed session; ms is of the latest run */
     double ms;            /* median; negative: not measured */
     roofline bound;
 } bench_layer;
 
-typedef struct bench_rival {
+typedef struct bench_baseline {
     label name;
-    spread ours, theirs, ratio; /* milliseconds; ours by theirs, run by run */
-} bench_rival;
+    summary ours, theirs, ratio; /* milliseconds; ours / theirs, per pair of runs */
+} bench_baseline;
 
 typedef struct bench {
     const job *j;
@@ -60,70 +60,67 @@ typedef struct bench {
     float **outputs; /* allocated by the first run */
     tsr_device_peaks peaks;
     start_figures cold, warm;
-    spread steady;
+    summary steady;
     tsr_report report; /* of the steady session */
     uint64_t bytes, upload_bytes, readback_bytes;
     int64_t draws;
     double bound_ms;    /* of all layers, upload and readback; negative: unknown */
     run_times latest;   /* of the latest run */
-    tsr_session *timed; /* with GPU timers; NULL where layers are not asked for */
+    tsr_session *timed; /* with GPU timers; NULL without --layers */
     double gpu_ms;      /* its median; negative: not measured */
     int layer_count;
     bench_layer *layers;
-    bench_rival rival;
+    bench_baseline baseline;
 } bench;
 
 /* Sorts the samples. */
-spread spread_of(double *samples, int count);
+summary summarize(double *samples, int count);
 roofline bench_bound(const tsr_device_peaks *peaks, int64_t macs, uint64_t bytes);
-/* GFLOP/s; 0 where there is nothing to count. */
+/* GFLOP/s; 0 if unknown. */
 double bench_gflops(int64_t macs, double ms);
 
-/* ---- bench_run.c: runs -------------------------------------------------------------------------
- */
+/* ---- bench_run.c: runs ----------------------------------------------------------------------- */
 
 /* Upload, run and readback of every output; returns the milliseconds in *ms. */
 tsr_status bench_run(bench *b, tsr_session *session, double *ms);
 tsr_status bench_measure(bench *b);
 void bench_free(bench *b);
 
-/* ---- bench_server.c: a process that makes one run each time it is asked ------------------------
- */
+/* ---- bench_server.c: a process that executes runs on request ------------------------ / */
 
 typedef struct server {
     pid_t pid;
     FILE *to, *from;
 } server;
 
-/* Starts a tool, NULL: this one, with the arguments that we were given and `--serve BACKEND`. */
+/* Starts a tool (NULL: this executable) with our arguments and `--serve BACKEND`. */
 tsr_status server_start(const bench_options *o, const char *tool, const char *backend,
                         char **environment, server *made);
-/* Where it ends with the pipes; after a failure it is told to. */
+/* It ends when its pipes are closed; after a failure it is killed. */
 void server_stop(server *s, tsr_status status);
-/* Its first run, and the name of its device. Where there is no answer, the process said why. */
+/* Its first run, and the name of its device. If it does not answer, it has printed the reason. */
 tsr_status server_begin(server *s, start_figures *figures, label *name);
 tsr_status server_run(server *s, double *ms);
 
-/* The other side: waits to be begun, then runs until the standard input ends. */
+/* The server: waits for "begin", then runs until the standard input ends. */
 bool serve_awaits_begin(void);
 tsr_status bench_serve(bench *b);
 
-/* ---- who asks such processes -------------------------------------------------------------------
- */
+/* ---- clients of such processes
+ * ------------------------------------------------------------------- / */
 
-/* bench_start.c: one with empty caches, then one with those that it left. */
+/* bench_start.c: cold start, then warm start. */
 tsr_status bench_starts(bench *b);
-/* bench_against.c: two of them in turns. */
+/* bench_against.c: two of them in alternating runs. */
 tsr_status bench_against(bench *b);
 
-/* ---- what is written ---------------------------------------------------------------------------
- */
+/* ---- output --------------------------------------------------------------------------- / */
 
 void bench_print(const bench *b);
 tsr_status bench_write_json(const bench *b, const char *path);
 /* The latest run in Chrome's trace event format. */
 tsr_status bench_write_trace(const bench *b, const char *path);
-/* A bar for each layer. */
+/* A bar chart of the layers. */
 tsr_status bench_write_svg(const bench *b, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
-/* Two backends or builds, in turns, each in a process of its own. They time themselves: the pipes
- * are in neither time. */
+/* Two backends or builds in alternating runs, each in a separate process. Each process times its
+ * own runs, so pipes are not included. */
 #include "bench.h"
 #include "tool.h"
 
@@ -8,13 +8,13 @@
 
 extern char **environ;
 
-typedef struct contest {
+typedef struct paired_runs {
     server ours, theirs;
     double *our_ms, *their_ms, *ratios; /* by pair of runs */
-} contest;
+} paired_runs;
 
-/* Who is first changes each time: a drift of the machine's speed falls on both. */
-static tsr_status run_pair(contest *c, int index) {
+/* The order alternates, so that drift of the machine's speed affects both equally. */
+static tsr_status run_pair(paired_runs *c, int index) {
     if (index % 2)
         TRY(server_run(&c->theirs, &c->their_ms[index]));
     TRY(server_run(&c->ours, &c->our_ms[index]));
@@ -24,33 +24,33 @@ static tsr_status run_pair(contest *c, int index) {
     return TSR_OK;
 }
 
-static tsr_status begin(bench *b, contest *c) {
+static tsr_status begin(bench *b, paired_runs *c) {
     start_figures unused;
     label our_name;
     progress("starting %s", b->o->against);
     TRY(server_begin(&c->ours, &unused, &our_name));
-    TRY(server_begin(&c->theirs, &unused, &b->rival.name));
+    TRY(server_begin(&c->theirs, &unused, &b->baseline.name));
     for (int i = 0; i < b->o->warmup; i++)
         TRY(run_pair(c, 0));
     return TSR_OK;
 }
 
-static tsr_status run_pairs(bench *b, contest *c) {
+static tsr_status run_pairs(bench *b, paired_runs *c) {
     int runs = b->o->runs;
     TRY(begin(b, c));
     for (int i = 0; i < runs; i++) {
-        progress("pair %d of %d against %s", i + 1, runs, b->rival.name.text);
+        progress("pair %d of %d against %s", i + 1, runs, b->baseline.name.text);
         TRY(run_pair(c, i));
     }
     progress_clear();
-    b->rival.ours = spread_of(c->our_ms, runs);
-    b->rival.theirs = spread_of(c->their_ms, runs);
-    b->rival.ratio = spread_of(c->ratios, runs);
+    b->baseline.ours = summarize(c->our_ms, runs);
+    b->baseline.theirs = summarize(c->their_ms, runs);
+    b->baseline.ratio = summarize(c->ratios, runs);
     return TSR_OK;
 }
 
-/* A path has a slash, a backend's name none. */
-static tsr_status start_theirs(const bench *b, contest *c) {
+/* A path contains a slash, a backend's name does not. */
+static tsr_status start_theirs(const bench *b, paired_runs *c) {
     const char *against = b->o->against;
     bool build = strchr(against, '/') != NULL;
     return server_start(b->o, build ? against : NULL, build ? b->info.backend : against, environ,
@@ -59,7 +59,7 @@ static tsr_status start_theirs(const bench *b, contest *c) {
 
 tsr_status bench_against(bench *b) {
     size_t runs = (size_t)b->o->runs;
-    contest c = {.our_ms = calloc(runs, 3 * sizeof(double))};
+    paired_runs c = {.our_ms = calloc(runs, 3 * sizeof(double))};
     if (!c.our_ms)
         return fail(TSR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
     c.their_ms = c.our_ms + runs;

@@ -6,7 +6,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 
-/* What is no text becomes a question mark: cJSON would write it as it is. */
+/* Bytes that are not valid text become question marks: cJSON would write them unchanged. */
 static void add_text(cJSON *object, const char *key, const char *text) {
     cJSON *item = cJSON_AddStringToObject(object, key, text);
     for (char *at = item ? item->valuestring : NULL; at && *at;) {
@@ -26,7 +26,7 @@ static void add_ms(cJSON *object, const char *key, double ms) {
 }
 
 /* "median_ms", "q1_ms", ... */
-static void add_spread(cJSON *object, const spread *s) {
+static void add_summary(cJSON *object, const summary *s) {
     add_ms(object, "median_ms", s->median);
     add_ms(object, "q1_ms", s->q1);
     add_ms(object, "q3_ms", s->q3);
@@ -80,14 +80,14 @@ static void add_starts(cJSON *root, const bench *b) {
     add_ms(root, "warm_compile_ms", b->warm.compile_ms);
 }
 
-static void add_rival(cJSON *root, const bench_rival *r) {
-    cJSON *rival = cJSON_AddObjectToObject(root, "against");
-    add_text(rival, "device", r->name.text);
-    add_spread(cJSON_AddObjectToObject(rival, "here"), &r->ours);
-    add_spread(cJSON_AddObjectToObject(rival, "there"), &r->theirs);
-    cJSON_AddNumberToObject(rival, "ratio", r->ratio.median);
-    cJSON_AddNumberToObject(rival, "ratio_q1", r->ratio.q1);
-    cJSON_AddNumberToObject(rival, "ratio_q3", r->ratio.q3);
+static void add_baseline(cJSON *root, const bench_baseline *r) {
+    cJSON *baseline = cJSON_AddObjectToObject(root, "against");
+    add_text(baseline, "device", r->name.text);
+    add_summary(cJSON_AddObjectToObject(baseline, "here"), &r->ours);
+    add_summary(cJSON_AddObjectToObject(baseline, "there"), &r->theirs);
+    cJSON_AddNumberToObject(baseline, "ratio", r->ratio.median);
+    cJSON_AddNumberToObject(baseline, "ratio_q1", r->ratio.q1);
+    cJSON_AddNumberToObject(baseline, "ratio_q3", r->ratio.q3);
 }
 
 static cJSON *layer_json(const bench_layer *l) {
@@ -120,12 +120,12 @@ static cJSON *bench_json(const bench *b) {
     cJSON_AddNumberToObject(root, "runs", b->o->runs);
     add_peaks(root, &b->peaks);
     add_starts(root, b);
-    add_spread(root, &b->steady);
+    add_summary(root, &b->steady);
     add_ms(root, "gpu_ms", b->gpu_ms);
     add_rates(root, b);
     add_report(root, &b->report);
     if (b->o->against)
-        add_rival(root, &b->rival);
+        add_baseline(root, &b->baseline);
     cJSON *layers = cJSON_AddArrayToObject(root, "layers");
     for (int i = 0; i < b->layer_count; i++)
         cJSON_AddItemToArray(layers, layer_json(&b->layers[i]));
@@ -151,8 +151,7 @@ tsr_status bench_write_json(const bench *b, const char *path) {
     return write_object(bench_json(b), path);
 }
 
-/* ---- trace -------------------------------------------------------------------------------------
- */
+/* ---- trace ----------------------------------------------------------------------------------- */
 
 enum { HOST = 1, DEVICE = 2 }; /* threads of the trace */
 
@@ -166,7 +165,7 @@ static void add_thread(cJSON *events, int thread, const char *name) {
     add_text(cJSON_AddObjectToObject(event, "args"), "name", name);
 }
 
-/* A span that starts at *ms, which then is its end; returns the object of its arguments. */
+/* Adds a span that starts at *ms and advances *ms to its end; returns its "args" object. */
 static cJSON *add_span(cJSON *events, int thread, const char *name, double *ms, double duration) {
     cJSON *event = cJSON_CreateObject();
     cJSON_AddItemToArray(events, event);
@@ -192,7 +191,7 @@ static void add_layer_span(cJSON *events, const tsr_node_report *node, double *m
     cJSON_AddNumberToObject(args, "draws", (double)node->draws);
 }
 
-/* Layers follow each other without gaps: GPUs tell how long each one took, not when it began. */
+/* Layers follow each other without gaps: GPU timers give durations, not start times. */
 tsr_status bench_write_trace(const bench *b, const char *path) {
     cJSON *root = cJSON_CreateObject();
     cJSON *events = cJSON_AddArrayToObject(root, "traceEvents");

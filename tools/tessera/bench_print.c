@@ -9,18 +9,17 @@ static void print_peaks(const tsr_device_peaks *p) {
 }
 
 static void print_times(const bench *b) {
-    const spread *s = &b->steady;
-    printf("cold    %.1f ms from a process's start to its first result, caches empty; %d programs "
+    const summary *s = &b->steady;
+    printf("cold    %.1f ms from process start to first result, empty caches; %d programs compiled "
            "in %.1f ms\n",
            b->cold.ms, b->cold.programs, b->cold.compile_ms);
-    printf(
-        "warm    %.1f ms the same with the caches that it left; %d of them from ours, in %.1f ms\n",
-        b->warm.ms, b->warm.cached, b->warm.compile_ms);
+    printf("warm    %.1f ms with warm caches; %d programs from Tessera's cache, ready in %.1f ms\n",
+           b->warm.ms, b->warm.cached, b->warm.compile_ms);
     if (b->report.tuned_layers > 0)
-        printf("tuned   kernels of %d kinds of layers measured in %.0f ms\n",
-               b->report.tuned_layers, b->report.tune_ms);
-    printf("steady  %.2f ms median of %d, quartiles %.2f to %.2f, all %.2f to %.2f; upload and "
-           "readback included\n",
+        printf("tuned   %d kinds of layers autotuned in %.0f ms\n", b->report.tuned_layers,
+               b->report.tune_ms);
+    printf("steady  %.2f ms median of %d runs, quartiles %.2f to %.2f, range %.2f to %.2f; with "
+           "upload and readback\n",
            s->median, b->o->runs, s->q1, s->q3, s->min, s->max);
 }
 
@@ -28,7 +27,7 @@ static void print_rates(const bench *b) {
     double gflops = bench_gflops(b->report.macs, b->steady.median);
     printf("speed   %.2f GFLOP/s", gflops);
     if (b->peaks.gflops > 0)
-        printf(", %.1f %% of the peak; bound by the peaks %.2f ms, of which this reaches %.1f %%",
+        printf(", %.1f %% of peak; roofline bound %.2f ms, of which %.1f %% are reached",
                100 * gflops / b->peaks.gflops, b->bound_ms, 100 * b->bound_ms / b->steady.median);
     printf(
         "\nmemory  tensors %s (lower bound %s), weights %s; %d passes, %lld draws or dispatches\n",
@@ -36,16 +35,15 @@ static void print_rates(const bench *b) {
         bytes_label(b->report.weight_bytes).text, b->report.pass_count, (long long)b->draws);
 }
 
-static void print_rival(const bench_rival *r) {
+static void print_baseline(const bench_baseline *r) {
     printf("against %s\n", r->name.text);
     printf("        %.2f ms here, quartiles %.2f to %.2f; %.2f ms there, quartiles %.2f to %.2f\n",
            r->ours.median, r->ours.q1, r->ours.q3, r->theirs.median, r->theirs.q1, r->theirs.q3);
-    printf("        ratio here / there %.3f, quartiles %.3f to %.3f, all %.3f to %.3f\n",
+    printf("        ratio here / there %.3f, quartiles %.3f to %.3f, range %.3f to %.3f\n",
            r->ratio.median, r->ratio.q1, r->ratio.q3, r->ratio.min, r->ratio.max);
 }
 
-/* ---- layers ------------------------------------------------------------------------------------
- */
+/* ---- layers ---------------------------------------------------------------------------------- */
 
 static void print_layer(const bench_layer *layer) {
     const tsr_node_report *node = &layer->node;
@@ -66,27 +64,27 @@ static void print_layer(const bench_layer *layer) {
 }
 
 static void print_layers(const bench *b) {
-    printf("\nlayers: medians of %d runs with timers, by %s", b->o->runs,
-           b->info.has_timer ? "the GPU's clock" : "wall clock");
+    printf("\nlayers: medians of %d runs, by %s", b->o->runs,
+           b->info.has_timer ? "GPU timers" : "wall clock");
     if (b->gpu_ms >= 0)
-        printf("; the whole run %.3f ms", b->gpu_ms);
+        printf("; whole run %.3f ms", b->gpu_ms);
     printf("\n%-15s %-14s %-19s %-12s %4s %7s %8s %8s %7s %7s %3s %5s\n", "node", "op", "shape",
            "kernel", "n", "MACs", "bytes", "ms", "GFLOP/s", "bound", "by", "share");
     for (int i = 0; i < b->layer_count; i++)
         print_layer(&b->layers[i]);
-    printf(
-        "n: draws or dispatches; bytes: inputs, weights and output once each; share: bound / ms\n");
+    printf("n: draws or dispatches; bytes: inputs, weights and output, each once; share: bound / "
+           "ms\n");
 }
 
 void bench_print(const bench *b) {
-    printf("model   %s, %sMAC; %s moved by its layers\n", b->j->path,
+    printf("model   %s, %sMAC; layers move %s\n", b->j->path,
            count_label((double)b->report.macs).text, bytes_label(b->bytes).text);
     printf("device  %s: %s\n", b->info.backend, b->info.name);
     print_peaks(&b->peaks);
     print_times(b);
     print_rates(b);
     if (b->o->against)
-        print_rival(&b->rival);
+        print_baseline(&b->baseline);
     if (b->o->layers)
         print_layers(b);
 }

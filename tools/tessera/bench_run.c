@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 static int compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -20,13 +19,13 @@ static double quantile(const double *samples, int count, double share) {
     return samples[below] + (at - below) * (next - samples[below]);
 }
 
-spread spread_of(double *samples, int count) {
+summary summarize(double *samples, int count) {
     qsort(samples, (size_t)count, sizeof *samples, compare_doubles);
-    return (spread){.median = quantile(samples, count, 0.5),
-                    .q1 = quantile(samples, count, 0.25),
-                    .q3 = quantile(samples, count, 0.75),
-                    .min = samples[0],
-                    .max = samples[count - 1]};
+    return (summary){.median = quantile(samples, count, 0.5),
+                     .q1 = quantile(samples, count, 0.25),
+                     .q3 = quantile(samples, count, 0.75),
+                     .min = samples[0],
+                     .max = samples[count - 1]};
 }
 
 roofline bench_bound(const tsr_device_peaks *peaks, int64_t macs, uint64_t bytes) {
@@ -41,8 +40,7 @@ double bench_gflops(int64_t macs, double ms) {
     return ms > 0 ? 2e-6 * (double)macs / ms : 0;
 }
 
-/* ---- runs --------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static tsr_status read_output(bench *b, tsr_session *session, int index) {
     tsr_tensor_info info;
@@ -59,7 +57,7 @@ static tsr_status read_output(bench *b, tsr_session *session, int index) {
 
 tsr_status bench_run(bench *b, tsr_session *session, double *ms) {
     double start = now_ms();
-    TRY(job_feed(b->j, session));
+    TRY(job_set_inputs(b->j, session));
     double fed = now_ms();
     TRY_LIBRARY(tsr_session_run(session));
     double ran = now_ms();
@@ -71,7 +69,7 @@ tsr_status bench_run(bench *b, tsr_session *session, double *ms) {
     return TSR_OK;
 }
 
-/* Transfers included, or only what lies between them. */
+/* With transfers, or only the run between them. */
 static tsr_status run_once(bench *b, tsr_session *session, double *ms) {
     if (session != b->timed)
         return bench_run(b, session, ms);
@@ -79,8 +77,7 @@ static tsr_status run_once(bench *b, tsr_session *session, double *ms) {
     return TSR_OK;
 }
 
-/* A GPU that had nothing to do for a while runs at a fraction of its clock, and takes its time to
- * speed up again. */
+/* An idle GPU lowers its clock and needs time to raise it again. */
 static tsr_status warm_up(bench *b, tsr_session *session) {
     enum { CLOCK_MS = 500 };
     double unused, end = now_ms() + (b->info.is_cpu ? 0 : CLOCK_MS);
@@ -100,13 +97,12 @@ static tsr_status steady_runs(bench *b, tsr_session *session) {
         status = bench_run(b, session, &ms[i]);
     }
     progress_clear();
-    b->steady = spread_of(ms, b->o->runs);
+    b->steady = summarize(ms, b->o->runs);
     free(ms);
     return status;
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------
- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 static uint64_t tensor_bytes(const tsr_tensor_info *info) {
     return (uint64_t)tsr_shape_count(&info->shape) * sizeof(float);
@@ -125,7 +121,7 @@ static tsr_status count_transfers(bench *b, const tsr_session *session) {
     return TSR_OK;
 }
 
-/* Layers run one behind the other, between upload and readback. */
+/* Layers run one after the other, between upload and readback. */
 static tsr_status count_bounds(bench *b, const tsr_session *session) {
     TRY(count_transfers(b, session));
     double bound = 0;
@@ -143,11 +139,10 @@ static tsr_status count_bounds(bench *b, const tsr_session *session) {
     return TSR_OK;
 }
 
-/* ---- layers ------------------------------------------------------------------------------------
- */
+/* ---- layers ---------------------------------------------------------------------------------- */
 
-/* What run number `run` took. Row i of ms, one column a run, is node i's, the last the whole run's.
- */
+/* Stores the times of run number `run`. Row i of ms, with a column per run, is of node i, the last
+ * row of the whole run. / */
 static tsr_status record_times(const bench *b, int run, double *ms) {
     size_t runs = (size_t)b->o->runs;
     tsr_report report;
@@ -161,9 +156,9 @@ static tsr_status record_times(const bench *b, int run, double *ms) {
     return TSR_OK;
 }
 
-/* One input for all of them: while transfers let a GPU wait, its clock falls. */
+/* The same input for all runs: while a GPU waits for transfers, its clock falls. */
 static tsr_status timed_runs(bench *b, double *ms) {
-    TRY(job_feed(b->j, b->timed));
+    TRY(job_set_inputs(b->j, b->timed));
     TRY(warm_up(b, b->timed));
     for (int run = 0; run < b->o->runs; run++) {
         double unused;
@@ -179,13 +174,13 @@ static void keep_medians(bench *b, double *ms) {
     int runs = b->o->runs;
     for (int i = 0; i < b->layer_count; i++) {
         bench_layer *layer = &b->layers[i];
-        layer->ms = spread_of(ms + (size_t)i * (size_t)runs, runs).median;
+        layer->ms = summarize(ms + (size_t)i * (size_t)runs, runs).median;
         layer->bound = bench_bound(&b->peaks, layer->node.macs, layer->node.bytes);
     }
-    b->gpu_ms = spread_of(ms + (size_t)b->layer_count * (size_t)runs, runs).median;
+    b->gpu_ms = summarize(ms + (size_t)b->layer_count * (size_t)runs, runs).median;
 }
 
-/* In a session of its own: timers between passes would disturb the steady times. */
+/* In a separate session: timers between passes would disturb the steady times. */
 static tsr_status time_layers(bench *b) {
     TRY(job_session(b->j, b->device, &(tsr_session_desc){.time_passes = true}, &b->timed));
     size_t rows = (size_t)b->report.node_count + 1;
@@ -201,8 +196,8 @@ static tsr_status time_layers(bench *b) {
     return status;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- the whole benchmark
+ * --------------------------------------------------------------------------------- / */
 
 static tsr_status measure_session(bench *b, tsr_session *session) {
     TRY_LIBRARY(tsr_session_report(session, &b->report));

@@ -1,8 +1,9 @@
-/* A process that makes one run for each line it is sent.
+/* A process that executes one run for each line it receives.
  *
- *     to the process         from it
- *     begin                  programs, those from the cache, ms to compile, the device's name:
- * after its first run run                    milliseconds */
+ * request   answer
+ * begin     after the first run: programs, those from the cache, compile ms, the device's name
+ * run       milliseconds
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 #include "tool.h"
@@ -16,8 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- the process -------------------------------------------------------------------------------
- */
+/* ---- server ------------------------------------------------------------------------------- / */
 
 bool serve_awaits_begin(void) {
     char line[64];
@@ -42,7 +42,7 @@ static tsr_status serve_runs(bench *b, tsr_session *session) {
             return TSR_OK;
         TRY(bench_run(b, session, &ms));
     } while (answer_run(ms));
-    return fail(TSR_IO, "who asked for runs does not listen any more");
+    return fail(TSR_IO, "the process that requested runs closed the pipe");
 }
 
 tsr_status bench_serve(bench *b) {
@@ -55,15 +55,15 @@ tsr_status bench_serve(bench *b) {
     return status;
 }
 
-/* ---- starting one ------------------------------------------------------------------------------
- */
+/* ---- starting a server
+ * ------------------------------------------------------------------------------ / */
 
 static void close_both(const int ends[2]) {
     close(ends[0]);
     close(ends[1]);
 }
 
-/* Pipes that only the two processes hold. */
+/* Pipes that other child processes do not inherit. */
 static bool make_pipes(int to[2], int from[2]) {
     if (pipe(to) != 0)
         return false;
@@ -129,7 +129,7 @@ tsr_status server_start(const bench_options *o, const char *tool, const char *ba
     free(all);
     if (status != TSR_OK)
         server_stop(made, status);
-    signal(SIGPIPE, SIG_IGN); /* a process that ended is noticed where its answer is missing */
+    signal(SIGPIPE, SIG_IGN); /* a process that ended is detected by its missing answer */
     return status;
 }
 
@@ -145,20 +145,20 @@ void server_stop(server *s, tsr_status status) {
     *s = (server){0};
 }
 
-/* ---- asking it ---------------------------------------------------------------------------------
- */
+/* ---- requests
+ * --------------------------------------------------------------------------------- / */
 
 static tsr_status ask(server *s, const char *what, char *answer, int size) {
     fprintf(s->to, "%s\n", what);
     fflush(s->to);
     if (!fgets(answer, size, s->from))
-        return fail(TSR_DEVICE, "a process that was to run the model ended without an answer");
+        return fail(TSR_DEVICE, "the benchmark process ended without an answer");
     answer[strcspn(answer, "\n")] = '\0';
     return TSR_OK;
 }
 
 static tsr_status fail_answer(const char *answer) {
-    return fail(TSR_DEVICE, "a process that was to run the model answered '%s'", answer);
+    return fail(TSR_DEVICE, "the benchmark process answered '%s'", answer);
 }
 
 tsr_status server_begin(server *s, start_figures *figures, label *name) {

@@ -1,5 +1,5 @@
-/* Starts of a program, from a process's first moment to its first result: one with empty caches on
- * disk, Tessera's and the driver's, then one with those that the first one left. */
+/* Start-up times, from process start to first result: one with empty caches on disk, Tessera's and
+ * the driver's, then one with the caches that the first one filled. */
 #define _XOPEN_SOURCE 700
 #include "bench.h"
 #include "tool.h"
@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-/* Where Tessera, Mesa and NVIDIA's driver keep compiled programs. */
+/* Cache folders of Tessera, Mesa and NVIDIA's driver. */
 static const char *const variables[] = {
     "XDG_CACHE_HOME=", "MESA_SHADER_CACHE_DIR=", "__GL_SHADER_DISK_CACHE_PATH="};
 
@@ -22,7 +22,7 @@ enum { VARIABLES = sizeof variables / sizeof *variables };
 typedef struct cache_folder {
     char path[256];
     char settings[VARIABLES][320];
-    char **environment; /* ours, with caches in that folder */
+    char **environment; /* our environment, with caches in that folder */
 } cache_folder;
 
 static bool is_replaced(const char *setting) {
@@ -40,7 +40,7 @@ static tsr_status folder_create(cache_folder *f) {
     snprintf(f->path, sizeof f->path, "%s/tessera_bench_XXXXXX",
              base && *base == '/' ? base : "/tmp");
     if (!mkdtemp(f->path))
-        return fail(TSR_IO, "%s: no folder can be made: %s", f->path, strerror(errno));
+        return fail(TSR_IO, "%s: cannot make a folder: %s", f->path, strerror(errno));
     f->environment = calloc(count + VARIABLES + 1, sizeof *f->environment);
     if (!f->environment) {
         rmdir(f->path);
@@ -86,13 +86,13 @@ static tsr_status time_start(const bench *b, const cache_folder *f, start_figure
 }
 
 static tsr_status time_starts(bench *b, const cache_folder *f) {
-    progress("a start with empty caches");
+    progress("cold start");
     TRY(time_start(b, f, &b->cold));
-    progress("a start with warm caches");
+    progress("warm start");
     return time_start(b, f, &b->warm);
 }
 
-/* The folder goes in any case. */
+/* The folder is always removed. */
 tsr_status bench_starts(bench *b) {
     cache_folder f;
     signals_catch(note_interruption);

@@ -1,4 +1,4 @@
-/* A bar chart of the layers' times as an SVG file, readable without the numbers beside it. */
+/* A bar chart of the layers' times as an SVG file, readable without the table. */
 #include "bench.h"
 #include "output.h"
 #include "text.h"
@@ -20,14 +20,14 @@ enum { /* pixels */
 typedef struct chart {
     FILE *file;
     const bench *b;
-    double scale, step; /* pixels for a millisecond, milliseconds between two ticks */
+    double scale, step; /* pixels per millisecond, milliseconds between ticks */
     int height;
 } chart;
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
-/* Names come from the model: they are escaped, and what is no text becomes a question mark. */
+/* Names come from the model: they are escaped, and bytes that are not valid text become question
+ * marks. */
 static void put_escaped(const chart *c, const char *text) {
     while (*text) {
         int length = character_length(text);
@@ -43,15 +43,14 @@ static void put_escaped(const chart *c, const char *text) {
     }
 }
 
-/* style: further attributes, or "". */
+/* style: more attributes, or "". */
 static void put_text(const chart *c, double x, double y, const char *style, const char *text) {
     fprintf(c->file, "<text x=\"%.1f\" y=\"%.1f\"%s>", x, y, style);
     put_escaped(c, text);
     fputs("</text>\n", c->file);
 }
 
-/* ---- scale -------------------------------------------------------------------------------------
- */
+/* ---- scale ----------------------------------------------------------------------------------- */
 
 /* 1, 2 or 5 times a power of ten: at most 8 ticks, and room for the longest bar. */
 static void set_scale(chart *c) {
@@ -78,8 +77,7 @@ static void put_axis(const chart *c) {
              c->b->peaks.gflops > 0 ? "time in ms, bound / time" : "time in ms");
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static const char *bar_class(const bench_layer *layer) {
     return layer->bound.ms < 0 ? "plain" : layer->bound.by_bytes ? "mem" : "ops";
@@ -110,8 +108,7 @@ static void put_row(const chart *c, int index) {
     put_figures(c, layer, line);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void put_legend(const chart *c) {
     static const struct {
@@ -123,7 +120,7 @@ static void put_legend(const chart *c) {
         put_text(c, 28 + i * 160, 60, "", entries[i].text);
     }
     fputs("<path class=\"bound\" d=\"M336 48 v16\"/>\n", c->file);
-    put_text(c, 344, 60, "", "the bound: the least by the device's measured peaks");
+    put_text(c, 344, 60, "", "bound: minimum time at the device's measured peaks");
 }
 
 static void put_head(const chart *c) {
@@ -141,7 +138,7 @@ static void put_head(const chart *c) {
     snprintf(line, sizeof line,
              "steady %.2f ms, quartiles %.2f to %.2f; layers by %s, medians of %d runs",
              b->steady.median, b->steady.q1, b->steady.q3,
-             b->info.has_timer ? "the GPU's clock" : "wall clock", b->o->runs);
+             b->info.has_timer ? "GPU timers" : "wall clock", b->o->runs);
     put_text(c, 10, 38, "", line);
     if (b->peaks.gflops > 0)
         put_legend(c);

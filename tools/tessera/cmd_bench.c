@@ -63,7 +63,7 @@ static void free_arguments(bench_options *o) {
     free(o->argv);
 }
 
-/* Options are sorted and split in place: a copy keeps them as they were given. */
+/* Parsing reorders and splits the arguments in place: keep a copy. */
 static tsr_status copy_arguments(bench_options *o, int argc, char **argv) {
     o->argc = argc;
     o->argv = calloc((size_t)argc + 1, sizeof *o->argv);
@@ -75,35 +75,36 @@ static tsr_status copy_arguments(bench_options *o, int argc, char **argv) {
 
 int cmd_bench(int argc, char **argv) {
     bench_options o = {.job.reread = true, .runs = 10, .warmup = 2};
-    const option own[] = {
-        {"runs", 'n', "N", "steady runs to time (10)", OPTION_INT, &o.runs, 1, NULL},
-        {"warmup", 0, "N", "runs before those, besides the first (2)", OPTION_INT, &o.warmup, 0,
-         NULL},
-        {"layers", 'l', NULL, "a line for each node: its time, its bound, and what bounds it",
+    const option items[] = {
+        {"runs", 'n', "N", "number of timed runs (10)", OPTION_INT, &o.runs, 1, NULL},
+        {"warmup", 0, "N", "number of warm-up runs after the first run (2)", OPTION_INT, &o.warmup,
+         0, NULL},
+        {"layers", 'l', NULL, "print a table of layers: time, roofline bound and its limit",
          OPTION_FLAG, &o.layers, 0, NULL},
-        {"json", 0, "FILE", "write the figures there too", OPTION_TEXT, &o.json, 0, NULL},
-        {"trace", 0, "FILE", "write one run for chrome://tracing or Perfetto", OPTION_TEXT,
-         &o.trace, 0, NULL},
-        {"svg", 0, "FILE", "draw the layers' times and bounds as bars", OPTION_TEXT, &o.svg, 0,
+        {"json", 0, "FILE", "write the results as JSON, too", OPTION_TEXT, &o.json, 0, NULL},
+        {"trace", 0, "FILE", "write a trace of one run for chrome://tracing or Perfetto",
+         OPTION_TEXT, &o.trace, 0, NULL},
+        {"svg", 0, "FILE", "write a bar chart of layer times and bounds", OPTION_TEXT, &o.svg, 0,
          NULL},
-        {"against", 0, "WHAT", "in turns with another backend, or build: PATH/TO/tessera",
-         OPTION_TEXT, &o.against, 0, NULL},
-        {"serve", 0, "BACKEND", "the other side of --against: a run for each line read",
-         OPTION_TEXT, &o.serve, 0, NULL},
-        {"seed", 0, "N", "of the inputs for which no file is given (0)", OPTION_INT, &o.job.seed, 0,
-         NULL},
+        {"against", 0, "WHAT",
+         "compare with a backend or a build (PATH/TO/tessera), alternating runs", OPTION_TEXT,
+         &o.against, 0, NULL},
+        {"serve", 0, "BACKEND", "internal: the server process of --against", OPTION_TEXT, &o.serve,
+         0, NULL},
     };
     option_set set = {
         .usage = "tessera bench MODEL [-i [NAME=]FILE]... [--backend NAME] [--runs N] [--layers]\n"
                  "       [--json FILE] [--trace FILE] [--svg FILE] [--against BACKEND|PATH]",
-        .notes = "Peaks are those of multiply-adds, fetches, copies and transfers alone, on this "
-                 "device.\nA bound is the least that a layer can take by them: its operations, or "
-                 "its inputs,\nweights and outputs moved once each (ops, mem).\nA cold start "
-                 "has empty caches on disk, Tessera's and the driver's; a warm one those that it "
-                 "left.\n",
+        .notes =
+            "Peaks are measured on this device: multiply-adds, fetches, copies and transfers, each "
+            "by itself.\nA bound is a layer's minimum time at these peaks (roofline), limited by "
+            "its operations (ops)\nor by moving its inputs, weights and outputs once (mem).\n"
+            "A cold start has empty disk caches, Tessera's and the driver's; a warm start has "
+            "filled ones.\n",
         .min_arguments = 1,
         .max_arguments = 1};
-    OPTIONS_ADD(&set, own);
+    OPTIONS_ADD(&set, items);
+    job_add_seed_option(&set, &o.job);
     job_add_backend_option(&set, &o.job);
     job_add_session_options(&set, &o.job);
     job_add_input_options(&set, &o.job);

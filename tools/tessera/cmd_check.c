@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "difference.h"
-#include "options.h"
-#include "tensor.h"
+#include "job.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -11,9 +10,8 @@
 #include <unistd.h>
 
 typedef struct check_options {
-    char *backend, *adapter, *list, *root;
-    int gpu;
-    bool cpu_fallback, poison;
+    job_options job;
+    char *list, *root;
     tolerance allowed;
 } check_options;
 
@@ -34,8 +32,7 @@ typedef struct data_set {
     tsr_fixed_input *fixed;
 } data_set;
 
-/* ---- data --------------------------------------------------------------------------------------
- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static void data_set_free(data_set *data) {
     for (int i = 0; data->inputs && i < data->input_count; i++)
@@ -98,12 +95,11 @@ static tsr_status data_set_load(const char *folder, data_set *data) {
     return TSR_OK;
 }
 
-/* ---- one run -----------------------------------------------------------------------------------
- */
+/* ---- one run --------------------------------------------------------------------------------- */
 
 static tsr_status make_session(const check_run *run, data_set *data, tsr_session **session) {
-    tsr_session_desc desc = {.allow_cpu_fallback = run->options->cpu_fallback,
-                             .poison = run->options->poison,
+    tsr_session_desc desc = {.allow_cpu_fallback = run->options->job.cpu_fallback,
+                             .poison = run->options->job.poison,
                              .shapes = data->shapes,
                              .fixed = data->fixed};
     for (int i = 0; i < data->input_count; i++) {
@@ -119,7 +115,7 @@ static tsr_status make_session(const check_run *run, data_set *data, tsr_session
     return TSR_OK;
 }
 
-/* A result that is not the expected one is TSR_OK too: *good says which. */
+/* TSR_OK also for an unexpected result; *good is false then. */
 static tsr_status check_output(const check_run *run, tsr_session *session, int index,
                                const tensor *expected, bool *good) {
     tsr_tensor_info info;
@@ -199,8 +195,7 @@ static tsr_status check_model(const check_run *run, const char *folder, bool *go
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static void check_folder(check_run *run, const char *name, const char *folder) {
     bool good = true;
@@ -219,7 +214,7 @@ static void check_folder(check_run *run, const char *name, const char *folder) {
     }
 }
 
-/* One name a line, relative to root; '#' begins a comment. */
+/* One name per line, relative to root; '#' begins a comment. */
 static tsr_status check_list(check_run *run, const char *list, const char *root) {
     FILE *file = fopen(list, "r");
     if (!file)
@@ -248,10 +243,9 @@ static tsr_status check_list(check_run *run, const char *list, const char *root)
 
 static int check(const check_options *o, int folder_count, char **folders) {
     check_run run = {.options = o};
-    tsr_device_desc desc = {.backend = o->backend, .gpu = o->gpu, .adapter = o->adapter};
-    tsr_status status = tsr_device_create(&desc, &run.device);
+    tsr_status status = job_device(&o->job, NULL, &run.device);
     if (status != TSR_OK)
-        return command_exit(fail_library(status));
+        return command_exit(status);
     for (int i = 0; i < folder_count; i++)
         check_folder(&run, folders[i], folders[i]);
     if (o->list)
@@ -265,28 +259,21 @@ static int check(const check_options *o, int folder_count, char **folders) {
 
 int cmd_check(int argc, char **argv) {
     check_options o = {.root = ".", .allowed = {.rtol = 1e-3, .atol = 1e-5}};
-    const option own[] = {
-        {"backend", 'b', "NAME", "gles, webgpu or cpu (gles)", OPTION_TEXT, &o.backend, 0, NULL},
-        {"gpu", 0, "N", "use the N-th GPU that 'tessera devices' lists", OPTION_INT, &o.gpu, 1,
-         NULL},
-        {"adapter", 0, "NAME", "use the WebGPU adapter with this part of a name", OPTION_TEXT,
-         &o.adapter, 0, NULL},
-        {"allow-cpu-fallback", 0, NULL, "operators that the backend lacks run on the CPU",
-         OPTION_FLAG, &o.cpu_fallback, 0, NULL},
-        {"poison", 0, NULL, "debugging: NaN in all that a run on a GPU must not read", OPTION_FLAG,
-         &o.poison, 0, NULL},
-        {"list", 0, "FILE", "names of test folders, one a line, # for comments", OPTION_TEXT,
-         &o.list, 0, NULL},
-        {"root", 0, "DIR", "where the folders of --list lie (.)", OPTION_TEXT, &o.root, 0, NULL},
-        {"rtol", 0, "R", "allowed error as a share of the element (1e-3)", OPTION_NUMBER,
-         &o.allowed.rtol, 0, NULL},
-        {"atol", 0, "A", "allowed error besides (1e-5)", OPTION_NUMBER, &o.allowed.atol, 0, NULL},
+    const option items[] = {
+        {"list", 0, "FILE", "file with names of test folders, one per line, # for comments",
+         OPTION_TEXT, &o.list, 0, NULL},
+        {"root", 0, "DIR", "parent of the folders in --list (.)", OPTION_TEXT, &o.root, 0, NULL},
+        {"rtol", 0, "R", "allowed relative error (1e-3)", OPTION_NUMBER, &o.allowed.rtol, 0, NULL},
+        {"atol", 0, "A", "allowed absolute error (1e-5)", OPTION_NUMBER, &o.allowed.atol, 0, NULL},
     };
-    option_set set = {.usage = "tessera check DIR... [--list FILE --root DIR] [--backend NAME]",
-                      .notes = "A folder holds model.onnx and test_data_set_0/input_0.pb, "
-                               "output_0.pb, ...\nWhat the library does not support is a SKIP.\n",
-                      .max_arguments = INT_MAX};
-    OPTIONS_ADD(&set, own);
+    option_set set = {
+        .usage = "tessera check DIR... [--list FILE --root DIR] [--backend NAME]",
+        .notes = "A folder contains model.onnx and test_data_set_0/input_0.pb, "
+                 "output_0.pb, ...\nA model that needs an unsupported feature is a SKIP.\n",
+        .max_arguments = INT_MAX};
+    job_add_backend_option(&set, &o.job);
+    job_add_device_options(&set, &o.job);
+    OPTIONS_ADD(&set, items);
     int arguments, code;
     if (!options_parse(&set, argc, argv, &arguments, &code))
         return code;

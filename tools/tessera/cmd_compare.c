@@ -9,7 +9,7 @@ typedef struct compare_options {
     job_options job;
     text_list expect, floors;
     char *backends;
-    double rtol, share; /* negative: by precision */
+    double rtol, share; /* negative: default of the precision */
     bool layers;
 } compare_options;
 
@@ -18,7 +18,7 @@ typedef struct comparison {
     tolerance allowed; /* without floors */
     bool layers;
     int output_count;
-    tensor *expected; /* per output; without values where nothing is expected */
+    tensor *expected; /* per output; without values if nothing is expected */
     double *floors;   /* per output */
     int backend_count;
     const char *backends[MAX_BACKENDS];
@@ -26,8 +26,7 @@ typedef struct comparison {
     label first_failure;
 } comparison;
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static void runner_stop(runner *r) {
     tsr_session_destroy(r->session);
@@ -42,7 +41,7 @@ static tsr_status run_once(runner *r) {
     return TSR_OK;
 }
 
-/* Layers are timed in a second run: in the first one drivers still prepare. */
+/* Layers are timed in a second run: in the first one drivers still compile. */
 static tsr_status runner_run(const comparison *c, const char *backend, runner *made) {
     *made = (runner){.backend = backend};
     progress("running on %s", backend);
@@ -50,7 +49,7 @@ static tsr_status runner_run(const comparison *c, const char *backend, runner *m
     const tsr_session_desc desc = {.keep_tensors = c->layers, .time_passes = c->layers};
     tsr_status status = job_session(c->j, made->device, &desc, &made->session);
     if (status == TSR_OK)
-        status = job_feed(c->j, made->session);
+        status = job_set_inputs(c->j, made->session);
     if (status == TSR_OK)
         status = run_once(made);
     if (status == TSR_OK && c->layers)
@@ -61,17 +60,16 @@ static tsr_status runner_run(const comparison *c, const char *backend, runner *m
     return status;
 }
 
-/* ---- one pair of tensors -----------------------------------------------------------------------
- */
+/* ---- one pair of tensors --------------------------------------------------------------------- */
 
-/* Classes per row of scores, 0 where the tensor is none: [N, C] and [N, C, 1, 1] are. */
+/* Classes per row of scores, [N, C] or [N, C, 1, 1]; 0 for other tensors. */
 static size_t class_count(const tsr_shape *shape) {
     bool scores =
         shape->rank == 2 || (shape->rank == 4 && shape->dim[2] == 1 && shape->dim[3] == 1);
     return scores && shape->dim[1] > 1 ? (size_t)shape->dim[1] : 0;
 }
 
-/* Classes that are exactly as good as the best one may win too. */
+/* Classes with exactly the same score as the top class count as top, too. */
 static bool same_top(const tensor *ours, const tensor *reference, size_t classes) {
     for (size_t row = 0; row + classes <= ours->count; row += classes) {
         const float *scores = reference->values + row;
@@ -120,8 +118,7 @@ static void compare_pair(comparison *c, const char *output, double floor, const 
         count_failure(c, output, backend, reference_name);
 }
 
-/* ---- outputs -----------------------------------------------------------------------------------
- */
+/* ---- outputs --------------------------------------------------------------------------------- */
 
 static tsr_status compare_output(comparison *c, int index, const runner *ours,
                                  const runner *reference) {
@@ -150,8 +147,7 @@ static tsr_status compare_output(comparison *c, int index, const runner *ours,
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static tsr_status compare_all(comparison *c, const runner *runners) {
     if (c->layers)
@@ -266,39 +262,36 @@ static int compare(const job *j, const compare_options *o) {
 
 int cmd_compare(int argc, char **argv) {
     compare_options o = {.rtol = -1, .share = -1};
-    const option own[] = {
-        {"backends", 'b', "A,B,..", "the first is the reference (cpu,gles)", OPTION_TEXT,
-         &o.backends, 0, NULL},
-        {"expect", 'e', "[NAME=]FILE", "what an output has to be; repeatable", OPTION_LIST,
-         &o.expect, 0, NULL},
-        {"layers", 'l', NULL, "a line for each layer: times and errors", OPTION_FLAG, &o.layers, 0,
+    const option items[] = {
+        {"backends", 'b', "A,B,..", "backends to compare; the first is the reference (cpu,gles)",
+         OPTION_TEXT, &o.backends, 0, NULL},
+        {"expect", 'e', "[NAME=]FILE", "expected output; repeatable", OPTION_LIST, &o.expect, 0,
          NULL},
-        {"rtol", 0, "R", "allowed error as a share of the element (1e-3; fp16 1e-2)", OPTION_NUMBER,
+        {"layers", 'l', NULL, "print a table of layers: times and errors", OPTION_FLAG, &o.layers,
+         0, NULL},
+        {"rtol", 0, "R", "allowed error relative to the element (1e-3; fp16 1e-2)", OPTION_NUMBER,
          &o.rtol, 0, NULL},
-        {"atol", 0, "A", "allowed error as a share of the largest (1e-4; fp16 1e-2)", OPTION_NUMBER,
-         &o.share, 0, NULL},
-        {"floor", 0, "[NAME=]F", "allowed error besides, as an output's own noise (0); repeatable",
-         OPTION_LIST, &o.floors, 0, NULL},
-        {"seed", 0, "N", "of the inputs for which no file is given (0)", OPTION_INT, &o.job.seed, 0,
-         NULL},
+        {"atol", 0, "A", "allowed error relative to the largest element (1e-4; fp16 1e-2)",
+         OPTION_NUMBER, &o.share, 0, NULL},
+        {"floor", 0, "[NAME=]F",
+         "additional allowed error of an output, for its noise (0); repeatable", OPTION_LIST,
+         &o.floors, 0, NULL},
     };
-    option_set set = {.usage = "tessera compare MODEL [-i [NAME=]FILE]... "
-                               "[--expect [NAME=]FILE]... [--backends A,B,..] [--layers]",
-                      .notes =
-                          "An element a passes where |a - b| <= A * max|b| + R * |b| + F, b the "
-                          "reference's; the top class of scores must agree.\n",
-                      .min_arguments = 1,
-                      .max_arguments = 1};
-    OPTIONS_ADD(&set, own);
+    option_set set = {
+        .usage = "tessera compare MODEL [-i [NAME=]FILE]... "
+                 "[--expect [NAME=]FILE]... [--backends A,B,..] [--layers]",
+        .notes = "An element a passes if |a - b| <= A * max|b| + R * |b| + F, where b is the "
+                 "reference.\nFor class scores the top class must agree, too.\n",
+        .min_arguments = 1,
+        .max_arguments = 1};
+    OPTIONS_ADD(&set, items);
+    job_add_seed_option(&set, &o.job);
     job_add_session_options(&set, &o.job);
     job_add_input_options(&set, &o.job);
-    int arguments, code;
-    if (!options_parse(&set, argc, argv, &arguments, &code))
-        return code;
     job j;
-    tsr_status status = job_open(&j, &o.job, argv[1], JOB_MISSING_RANDOM);
-    if (status != TSR_OK)
-        return command_exit(status);
+    int code;
+    if (!job_start(&j, &set, argc, argv, &o.job, JOB_MISSING_RANDOM, &code))
+        return code;
     code = compare(&j, &o);
     job_close(&j);
     return code;

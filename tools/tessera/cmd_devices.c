@@ -16,18 +16,19 @@ static void print_device(void *user, const tsr_device_desc *desc, const tsr_devi
     if (info->version && info->version[0])
         printf("        %s\n", info->version);
     if (desc && desc->gpu > 0)
-        printf("        chosen with --gpu %d\n", desc->gpu);
+        printf("        select with --gpu %d\n", desc->gpu);
     if (info->max_texture_size > 0)
-        printf(
-            "        textures to %d x %d, %d layers, %d render targets, uniform blocks of %d KiB\n",
-            info->max_texture_size, info->max_texture_size, info->max_array_layers,
-            info->max_draw_buffers, info->max_uniform_block_bytes / 1024);
+        printf("        textures up to %d x %d, %d layers, %d render targets, uniform blocks of %d "
+               "KiB\n",
+               info->max_texture_size, info->max_texture_size, info->max_array_layers,
+               info->max_draw_buffers, info->max_uniform_block_bytes / 1024);
     if (info->max_texture_size > 0)
-        printf("        GPU timers: %s, float blending: %s, lost contexts are noticed: %s\n",
+        printf("        GPU timers: %s, float blending: %s, context loss detection: %s\n",
                info->has_timer ? "yes" : "no", info->has_float_blend ? "yes" : "no",
                info->has_robust_reset ? "yes" : "no");
     if (info->max_buffer_bytes > 0)
-        printf("        buffers to %" PRIu64 " MiB, %d to a pass; workgroups of %d invocations and "
+        printf("        buffers up to %" PRIu64
+               " MiB, %d per pass; workgroups of %d invocations and "
                "%d KiB; GPU timers: %s\n",
                info->max_buffer_bytes >> 20, info->max_storage_buffers,
                info->max_workgroup_invocations, info->max_workgroup_bytes / 1024,

@@ -45,7 +45,7 @@ static tsr_status print_plan(const tsr_session *session) {
     return TSR_OK;
 }
 
-/* Calls print with a session that is only planned. */
+/* Calls print with a session that is planned only. */
 static tsr_status plan_on(const job *j, const char *backend,
                           tsr_status (*print)(const tsr_session *)) {
     tsr_device *device;
@@ -60,7 +60,7 @@ static tsr_status plan_on(const job *j, const char *backend,
     return status;
 }
 
-/* Names what the plan needs and the model leaves open; false if there is something. */
+/* Prints the sizes that the plan needs and the model leaves open; false if there are any. */
 static bool sizes_known(const job *j) {
     bool known = true;
     for (int i = 0; i < j->input_count; i++) {
@@ -77,8 +77,8 @@ static bool sizes_known(const job *j) {
     return known;
 }
 
-/* Without --backend every backend is shown, and one that is missing here is no failure; layers are
- * those of the first one that can plan. */
+/* Without --backend every backend is shown, and a missing one is no failure; layers are those of
+ * the first one that can plan. */
 static tsr_status print_plans(const job *j, bool layers) {
     static const char *const all[] = {"gles", "webgpu", "cpu"};
     if (!sizes_known(j))
@@ -110,28 +110,25 @@ static tsr_status print_info(const job *j, bool layers) {
 int cmd_info(int argc, char **argv) {
     job_options options = {0};
     bool layers = false;
-    const option own[] = {
-        {"layers", 'l', NULL, "one line per node", OPTION_FLAG, &layers, 0, NULL},
+    const option items[] = {
+        {"layers", 'l', NULL, "print a table of nodes", OPTION_FLAG, &layers, 0, NULL},
     };
     option_set set = {.usage = "tessera info MODEL [--dim NAME=N]... [--backend NAME] [--layers]",
                       .notes =
-                          "Images: a pixel's 0..255 becomes p in --range, 0:1 unless given; "
-                          "the model gets (p - mean) * scale.\nWritten images take --out-range, "
-                          "or else --range, as 0..255.\n",
+                          "Images: pixels 0..255 map to p in --range (0:1); the model gets "
+                          "(p - mean) * scale.\nOutput images map --out-range, or else --range, "
+                          "to 0..255.\n",
                       .min_arguments = 1,
                       .max_arguments = 1};
-    OPTIONS_ADD(&set, own);
+    OPTIONS_ADD(&set, items);
     job_add_backend_option(&set, &options);
     job_add_session_options(&set, &options);
     job_add_input_options(&set, &options);
-    int arguments, code;
-    if (!options_parse(&set, argc, argv, &arguments, &code))
-        return code;
     job j;
-    tsr_status status = job_open(&j, &options, argv[1], JOB_MISSING_OPEN);
-    if (status != TSR_OK)
-        return command_exit(status);
-    status = print_info(&j, layers);
+    int code;
+    if (!job_start(&j, &set, argc, argv, &options, JOB_MISSING_OPEN, &code))
+        return code;
+    tsr_status status = print_info(&j, layers);
     job_close(&j);
     return command_exit(status);
 }

@@ -28,7 +28,7 @@ static tsr_status write_output(const job *j, tsr_session *session, int index, co
 }
 
 static tsr_status run_session(const job *j, tsr_session *session, int count, const char **paths) {
-    TRY(job_feed(j, session));
+    TRY(job_set_inputs(j, session));
     double start = now_ms();
     TRY_LIBRARY(tsr_session_run(session));
     tsr_report report;
@@ -57,7 +57,7 @@ static tsr_status run_job(const job *j, int count, const char **paths) {
     return status;
 }
 
-/* An output's file is named for one output only. */
+/* Each file is used for one output only. */
 static tsr_status check_distinct(int count, const char **paths) {
     for (int i = 0; i < count; i++)
         for (int k = 0; k < i; k++)
@@ -66,7 +66,7 @@ static tsr_status check_distinct(int count, const char **paths) {
     return TSR_OK;
 }
 
-/* Files are checked before the run, so that it is not done in vain. */
+/* Files are checked before the run, which may be long. */
 static tsr_status run_once(const job *j, int count, const char **paths) {
     for (int i = 0; i < count; i++)
         if (paths[i])
@@ -117,27 +117,22 @@ static tsr_status run(job *j, const text_list *files, const many_options *many, 
 }
 
 static const char notes[] =
-    "An output that is not asked for is not written.\n"
+    "Only outputs named with -o are written.\n"
     "\n"
-    "Many inputs. One input may be a folder (its .png, .jpg, .npy and .pb files), a quoted "
-    "pattern\n"
-    "('photos/*.jpg'), or - for raw frames (rgb24, --frame WxH) from a pipe. Then -o is a folder,\n"
-    "which gets NAME.png for each NAME.jpg; a pattern in which * stands for NAME ('out/*.npy'); "
-    "or\n"
-    "- for raw frames of the output's size. Files are taken in the order of their bytes; frames "
-    "are\n"
-    "named 000000, 000001, ... Where the model leaves sizes open, the first file's are taken. A "
-    "file\n"
-    "that cannot be read is named, left out, and makes the exit code 1.\n"
+    "Many inputs: one input may be a folder (its .png, .jpg, .npy and .pb files), a quoted\n"
+    "pattern ('photos/*.jpg'), or - for raw frames (rgb24, --frame WxH) from standard input. Then\n"
+    "-o is a folder, which gets NAME.png for each NAME.jpg; a pattern where * stands for NAME\n"
+    "('out/*.npy'); or - for raw frames to standard output. Files are sorted by name (bytewise);\n"
+    "frames are named 000000, 000001, ... Open sizes of the model are set from the first file.\n"
+    "Files that cannot be read are reported and skipped; the exit code is 1 then.\n"
     "\n"
     "  ffmpeg -i in.mp4 -f rawvideo -pix_fmt rgb24 - |\n"
     "    tessera run MODEL -i - --frame 640x480 -o - |\n"
     "    ffmpeg -f rawvideo -pix_fmt rgb24 -s 640x480 -i - out.mp4\n"
     "\n"
-    "Many machines. --shard I/N does every N-th input from the I-th on, counted from 0: the N "
-    "shards\n"
-    "together write the same files as one run. Files appear whole, so a shard may be started "
-    "again.\n"
+    "Many machines: --shard I/N processes inputs I, I+N, I+2N, ..., counted from 0; all N shards\n"
+    "together write the same files as one run. Files are written atomically, so a shard can be\n"
+    "restarted.\n"
     "\n"
     "  GNU parallel    seq 0 7 | parallel tessera run MODEL -i in -o out --shard {}/8\n"
     "  Slurm           sbatch --array=0-7 --gpus=1 --wrap 'tessera run MODEL -i in -o out \\\n"
@@ -149,11 +144,11 @@ int cmd_run(int argc, char **argv) {
     job_options options = {.many = true};
     text_list outputs = {0};
     many_options many = {0};
-    const option own[] = {
-        {"output", 'o', "[NAME=]FILE", "an output: .npy, .png or .jpg; repeatable", OPTION_LIST,
+    const option items[] = {
+        {"output", 'o', "[NAME=]FILE", "output file: .npy, .png or .jpg; repeatable", OPTION_LIST,
          &outputs, 0, NULL},
-        {"frame", 0, "WxH", "size of raw frames: -i -", OPTION_TEXT, &many.frame, 0, NULL},
-        {"shard", 0, "I/N", "of many inputs, part I of N, from 0 to N - 1", OPTION_TEXT,
+        {"frame", 0, "WxH", "frame size of raw input (-i -)", OPTION_TEXT, &many.frame, 0, NULL},
+        {"shard", 0, "I/N", "process part I of N of many inputs, I from 0 to N-1", OPTION_TEXT,
          &many.shard, 0, NULL},
     };
     option_set set = {.usage = "tessera run MODEL [-i [NAME=]FILE]... [-o [NAME=]FILE]...",
@@ -161,18 +156,15 @@ int cmd_run(int argc, char **argv) {
                       .min_arguments = 1,
                       .max_arguments = 1};
     job_add_input_options(&set, &options);
-    OPTIONS_ADD(&set, own);
+    OPTIONS_ADD(&set, items);
     job_add_backend_option(&set, &options);
     job_add_session_options(&set, &options);
-    int arguments, code;
-    if (!options_parse(&set, argc, argv, &arguments, &code))
-        return code;
     job j;
+    int code;
     int64_t skipped = 0;
-    tsr_status status = job_open(&j, &options, argv[1], JOB_MISSING_REFUSED);
-    if (status != TSR_OK)
-        return command_exit(status);
-    status = run(&j, &outputs, &many, &skipped);
+    if (!job_start(&j, &set, argc, argv, &options, JOB_MISSING_REFUSED, &code))
+        return code;
+    tsr_status status = run(&j, &outputs, &many, &skipped);
     job_close(&j);
     return status == TSR_OK && skipped ? EXIT_MISMATCH : command_exit(status);
 }

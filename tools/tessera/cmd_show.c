@@ -1,13 +1,11 @@
-#define _POSIX_C_SOURCE 200809L
 #include "job.h"
 #include "mosaic.h"
 #include "output.h"
 #include "tool.h"
+#include "base/similar.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { NEAR_COUNT = 5, NAME_MAX_COMPARED = 128 };
 
 typedef struct show_options {
     job_options job;
@@ -15,73 +13,29 @@ typedef struct show_options {
     int normalize; /* 0: the whole tensor, 1: each channel */
 } show_options;
 
-/* ---- names -------------------------------------------------------------------------------------
- */
-
-typedef struct near_names {
-    const char *names[NEAR_COUNT]; /* of the session, best first */
-    int distance[NEAR_COUNT];
-    int count;
-} near_names;
-
-/* Levenshtein's, over the first NAME_MAX_COMPARED characters. */
-static int edit_distance(const char *a, const char *b) {
-    int row[NAME_MAX_COMPARED + 1];
-    int length = (int)strnlen(b, NAME_MAX_COMPARED);
-    for (int i = 0; i <= length; i++)
-        row[i] = i;
-    for (int y = 1; a[y - 1] && y <= NAME_MAX_COMPARED; y++) {
-        int diagonal = row[0];
-        row[0] = y;
-        for (int x = 1; x <= length; x++) {
-            int change = diagonal + (a[y - 1] != b[x - 1]);
-            int shorter = (row[x] < row[x - 1] ? row[x] : row[x - 1]) + 1;
-            diagonal = row[x];
-            row[x] = change < shorter ? change : shorter;
-        }
-    }
-    return row[length];
-}
-
-static void offer_name(near_names *near, const char *wanted, const char *name) {
-    for (int i = 0; i < near->count; i++)
-        if (strcmp(near->names[i], name) == 0)
-            return;
-    int distance = edit_distance(wanted, name);
-    int at = near->count < NEAR_COUNT ? near->count++ : NEAR_COUNT;
-    for (; at > 0 && near->distance[at - 1] > distance; at--) {
-        if (at == NEAR_COUNT)
-            continue;
-        near->names[at] = near->names[at - 1];
-        near->distance[at] = near->distance[at - 1];
-    }
-    if (at < NEAR_COUNT) {
-        near->names[at] = name;
-        near->distance[at] = distance;
-    }
-}
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static tsr_status fail_unknown(const tsr_session *session, int node_count, const char *wanted) {
-    near_names near = {0};
+    tsr_similar similar = {0};
     for (int i = 0; i < node_count; i++) {
         tsr_node_report node;
         TRY_LIBRARY(tsr_session_node_report(session, i, &node));
-        offer_name(&near, wanted, node.name);
-        offer_name(&near, wanted, node.output);
+        tsr_similar_add(&similar, wanted, node.name);
+        tsr_similar_add(&similar, wanted, node.output);
     }
     char all[1024] = "";
-    for (int i = 0; i < near.count; i++) {
+    for (int i = 0; i < similar.count; i++) {
         size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", near.names[i]);
+        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", similar.names[i]);
     }
-    return fail(TSR_INVALID_ARGUMENT,
-                "a run computes no tensor, and has no node, named '%s'; near it: %s ('tessera info "
-                "--layers' lists all)",
-                wanted, all);
+    return fail(
+        TSR_INVALID_ARGUMENT,
+        "there is no computed tensor and no node named '%s'; similar names: %s ('tessera info "
+        "--layers' lists all)",
+        wanted, all);
 }
 
-/* The tensor that the wanted name means: a tensor's own name, or that of the node that makes it
- * (malloc). */
+/* The tensor of this name, or the output of the node of this name (malloc). */
 static tsr_status find_tensor(const tsr_session *session, const char *wanted, char **name) {
     tsr_report report;
     TRY_LIBRARY(tsr_session_report(session, &report));
@@ -109,7 +63,7 @@ static tsr_status find_tensor(const tsr_session *session, const char *wanted, ch
     return TSR_OK;
 }
 
-/* The cpu backend's plan has every node of the model: nothing is fused in it. */
+/* The cpu backend fuses nothing, so its plan has every node of the model. */
 static tsr_status resolve_name(const job *j, const char *wanted, char **name) {
     tsr_device *device;
     tsr_session *session;
@@ -124,8 +78,7 @@ static tsr_status resolve_name(const job *j, const char *wanted, char **name) {
     return status;
 }
 
-/* ---- the picture -------------------------------------------------------------------------------
- */
+/* ---- the picture ----------------------------------------------------------------------------- */
 
 static tsr_status find_output(const tsr_session *session, const char *name, tsr_tensor_info *info) {
     int count = tsr_session_output_count(session);
@@ -145,7 +98,7 @@ static tsr_status compute(const job *j, const char *name, tensor *result) {
     TRY(job_device(j->options, NULL, &device));
     tsr_status status = job_session(j, device, &desc, &session);
     if (status == TSR_OK) {
-        status = job_feed(j, session);
+        status = job_set_inputs(j, session);
         if (status == TSR_OK && (status = tsr_session_run(session)) != TSR_OK)
             fail_library(status);
         if (status == TSR_OK)
@@ -170,7 +123,7 @@ static void describe(const show_options *o, const char *name, const tensor *t, c
            m->channels, m->width, m->height, m->columns, m->rows, m->zoom, m->zoom == 1 ? "" : "s",
            t->shape.rank > 1 && t->shape.dim[0] > 1 ? ", first image" : "");
     printf("colours  blue below 0, dark at 0, orange above; full at |x| = %s%.4g\n",
-           o->normalize ? "each channel's own, at most " : "", m->full);
+           o->normalize ? "each channel's maximum, at most " : "", m->full);
     printf("%s: %d x %d\n", o->output, m->picture_width, m->picture_height);
 }
 
@@ -215,17 +168,17 @@ static tsr_status check_use(const show_options *o) {
 int cmd_show(int argc, char **argv) {
     static const char *const normalizations[] = {"tensor", "channel", NULL};
     show_options o = {0};
-    const option own[] = {
-        {"layer", 'l', "NAME", "the tensor, or the node that makes it", OPTION_TEXT, &o.layer, 0,
-         NULL},
-        {"output", 'o', "PNG", "the picture to write", OPTION_TEXT, &o.output, 0, NULL},
-        {"normalize", 0, "HOW", "full colour for the tensor or for each channel (tensor)",
-         OPTION_CHOICE, &o.normalize, 0, normalizations},
+    const option items[] = {
+        {"layer", 'l', "NAME", "name of the tensor, or of the node that computes it", OPTION_TEXT,
+         &o.layer, 0, NULL},
+        {"output", 'o', "PNG", "output picture, .png", OPTION_TEXT, &o.output, 0, NULL},
+        {"normalize", 0, "HOW", "scale colours per tensor or per channel (tensor)", OPTION_CHOICE,
+         &o.normalize, 0, normalizations},
     };
     option_set set = {.usage = "tessera show MODEL -i [NAME=]FILE... --layer NAME -o PNG",
                       .min_arguments = 1,
                       .max_arguments = 1};
-    OPTIONS_ADD(&set, own);
+    OPTIONS_ADD(&set, items);
     job_add_backend_option(&set, &o.job);
     job_add_session_options(&set, &o.job);
     job_add_input_options(&set, &o.job);

@@ -21,7 +21,7 @@ difference measure(const float *ours, const float *reference, size_t count, tole
     double base = allowed.share * d.largest + allowed.atol;
     for (size_t i = 0; i < count; i++) {
         double b = reference[i], error = error_of(ours[i], b);
-        /* where b is no number the error is 0 or infinite: no margin applies */
+        /* if b is not finite the error is 0 or infinite: no tolerance applies */
         if (error > (isfinite(b) ? base + allowed.rtol * fabs(b) : 0))
             d.failed++;
         if (error > d.max_abs) {

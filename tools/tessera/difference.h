@@ -1,11 +1,11 @@
-/* How far two tensors are apart. */
+/* Differences of two tensors. */
 #ifndef TESSERA_DIFFERENCE_H
 #define TESSERA_DIFFERENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An element passes where |a - b| <= share * max|reference| + atol + rtol * |b|, b the reference's.
+/* An element passes if |a - b| <= share * max|reference| + atol + rtol * |b|, b the reference's.
  * Infinities have to be equal; NaN passes only where the reference has NaN. */
 typedef struct tolerance {
     double share, atol, rtol;
@@ -13,8 +13,8 @@ typedef struct tolerance {
 
 typedef struct difference {
     double largest;       /* finite |reference| */
-    double max_abs;       /* infinite where NaN or infinity meets something else */
-    double max_rel;       /* max_abs as a share of largest */
+    double max_abs;       /* infinite if NaN or infinity differs */
+    double max_rel;       /* max_abs / largest */
     size_t worst;         /* element of max_abs */
     size_t failed, count; /* elements */
 } difference;

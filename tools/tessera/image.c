@@ -24,7 +24,7 @@ static const char *const orders[] = {"rgb", "bgr", "gray", NULL};
 static const char *const layouts[] = {"auto", "nchw", "nhwc", NULL};
 static const char *const fits[] = {"scale", "crop", "refuse", NULL};
 
-/* 16-bit pixels, as some files have them; rows from the top. */
+/* 16-bit pixels, top row first. */
 typedef struct picture {
     uint16_t *pixels;
     int width, height, channels;
@@ -32,20 +32,20 @@ typedef struct picture {
 
 void image_add_options(option_set *set, image_options *o) {
     const option items[] = {
-        {"range", 0, "LO:HI", "images: what 0..255 becomes, read and written (0:1)", OPTION_TEXT,
-         &o->range_text, 0, NULL},
-        {"out-range", 0, "LO:HI", "images: the range written as 0..255, if not --range",
+        {"range", 0, "LO:HI", "images: value range of pixels 0..255, for inputs and outputs (0:1)",
+         OPTION_TEXT, &o->range_text, 0, NULL},
+        {"out-range", 0, "LO:HI", "images: value range of pixels 0..255 for outputs (--range)",
          OPTION_TEXT, &o->out_range_text, 0, NULL},
-        {"mean", 0, "M[,M..]", "images: subtracted after --range, per channel", OPTION_TEXT,
+        {"mean", 0, "M[,M..]", "images: per-channel mean, subtracted after --range", OPTION_TEXT,
          &o->mean_text, 0, NULL},
-        {"scale", 0, "S[,S..]", "images: multiplied after --mean, per channel", OPTION_TEXT,
+        {"scale", 0, "S[,S..]", "images: per-channel factor, applied after --mean", OPTION_TEXT,
          &o->scale_text, 0, NULL},
-        {"threshold", 0, "T", "images: to black and white; what is above T of 0..1 is white",
-         OPTION_TEXT, &o->threshold_text, 0, NULL},
+        {"threshold", 0, "T", "images: binarize; pixels above T (0 to 1) become white", OPTION_TEXT,
+         &o->threshold_text, 0, NULL},
         {"channels", 0, "ORDER",
          "images: rgb, bgr or gray (rgb; gray if the model has one channel)", OPTION_CHOICE,
          &o->channel_order, 0, orders},
-        {"layout", 0, "LAYOUT", "images: auto, nchw or nhwc (auto: where 1, 3 or 4 stands)",
+        {"layout", 0, "LAYOUT", "images: nchw, nhwc or auto (by the axis of 1, 3 or 4 channels)",
          OPTION_CHOICE, &o->layout, 0, layouts},
         {"fit", 0, "HOW", "images of another size: scale, crop (centre) or refuse (scale)",
          OPTION_CHOICE, &o->fit, 0, fits},
@@ -53,8 +53,7 @@ void image_add_options(option_set *set, image_options *o) {
     OPTIONS_ADD(set, items);
 }
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static tsr_status parse_range(const char *name, const char *text, double range[2]) {
     char *end;
@@ -66,8 +65,9 @@ static tsr_status parse_range(const char *name, const char *text, double range[2
         good = end != second && !*end && isfinite(range[0]) && isfinite(range[1]) &&
                range[0] != range[1];
     }
-    return good ? TSR_OK
-                : fail(TSR_INVALID_ARGUMENT, "--%s wants LO:HI, as in -1:1, not '%s'", name, text);
+    return good
+               ? TSR_OK
+               : fail(TSR_INVALID_ARGUMENT, "--%s expects LO:HI, as in -1:1, not '%s'", name, text);
 }
 
 static tsr_status parse_per_channel(const char *name, char *text, double values[4], int *count) {
@@ -80,7 +80,7 @@ static tsr_status parse_per_channel(const char *name, char *text, double values[
     }
     *count = list.count;
     return good ? TSR_OK
-                : fail(TSR_INVALID_ARGUMENT, "--%s wants 1, 3 or 4 numbers with commas between",
+                : fail(TSR_INVALID_ARGUMENT, "--%s expects 1, 3 or 4 numbers separated by commas",
                        name);
 }
 
@@ -93,7 +93,7 @@ tsr_status image_options_parse(image_options *o) {
         char *end;
         o->threshold = strtod(o->threshold_text, &end);
         if (end == o->threshold_text || *end || !(o->threshold >= 0 && o->threshold <= 1))
-            return fail(TSR_INVALID_ARGUMENT, "--threshold wants a number from 0 to 1, not '%s'",
+            return fail(TSR_INVALID_ARGUMENT, "--threshold expects a number from 0 to 1, not '%s'",
                         o->threshold_text);
     }
     if (o->mean_text)
@@ -107,8 +107,7 @@ bool image_is_file(const char *path) {
     return file_is(path, ".png") || file_is(path, ".jpg") || file_is(path, ".jpeg");
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------
- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 static bool is_channel_count(int64_t size) {
     return size == 1 || size == 3 || size == 4;
@@ -182,10 +181,9 @@ label image_describe(const tsr_tensor_info *input) {
     return made;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-/* Colours that come with alpha, in place: laid over white, as a page shows a drawing. */
+/* Composites colours with alpha over white, in place. */
 static void blend_over_white(uint16_t *pixels, size_t count, int channels) {
     const uint16_t *from = pixels;
     for (size_t i = 0; i < count; i++, from++) {
@@ -214,7 +212,7 @@ static tsr_status decode(const char *path, int channels, picture *made) {
     return TSR_OK;
 }
 
-/* The largest centred part of the picture with the proportions of width x height. */
+/* The largest centred crop with the aspect ratio of width x height. */
 static void crop(const picture *from, int width, int height, int *x, int *y, int *w, int *h) {
     *w = from->width;
     *h = from->height;
@@ -228,7 +226,7 @@ static void crop(const picture *from, int width, int height, int *x, int *y, int
     *y = (from->height - *h) / 2;
 }
 
-/* row: elements from one row to the next. The filter blurs even where the size stays. */
+/* row: row stride in elements. The filter blurs even if the size stays the same. */
 static bool resample(const uint16_t *from, size_t row, int w, int h, uint16_t *to, int width,
                      int height, int channels) {
     if (w == width && h == height) {
@@ -246,7 +244,7 @@ static tsr_status resize(picture *image, const char *path, int width, int height
     if (image->width == width && image->height == height)
         return TSR_OK;
     if (fit == FIT_REFUSE)
-        return fail(TSR_SHAPE, "%s: is %d x %d, but the model wants %d x %d (--fit scale resizes)",
+        return fail(TSR_SHAPE, "%s: is %d x %d, but the model needs %d x %d (--fit scale resizes)",
                     path, image->width, image->height, width, height);
     int x = 0, y = 0, w = image->width, h = image->height;
     if (fit == FIT_CROP)
@@ -282,8 +280,7 @@ static double pixel_value(uint16_t pixel, double lo, double span, const image_op
 
 static void fill(const picture *image, const image_view *view, const image_options *o, tensor *t) {
     steps step = steps_of_view(view);
-    bool raw =
-        t->integers && !o->range_text; /* integer tensors hold 0..255 unless told otherwise */
+    bool raw = t->integers && !o->range_text; /* integer tensors have 0..255 by default */
     double lo = raw ? 0 : o->range[0], span = raw ? 255 : o->range[1] - o->range[0];
     for (int c = 0; c < (int)view->channels; c++) {
         const uint16_t *pixel = image->pixels + source_channel(image, c, o->channel_order);
@@ -311,14 +308,15 @@ static tsr_status check_channels(const char *path, const image_view *view, const
     return TSR_OK;
 }
 
-/* How the input sees a picture of the path. */
+/* The picture geometry of this input. */
 static tsr_status view_input(const char *path, const tsr_tensor_info *input, const image_options *o,
                              image_view *view) {
     if (!image_view_of(&input->shape, o, view))
-        return fail(TSR_SHAPE,
-                    "%s: input '%s' %s is no picture of 1, 3 or 4 channels; give a .npy file, or "
-                    "--layout or --shape",
-                    path, input->name, info_label(input).text);
+        return fail(
+            TSR_SHAPE,
+            "%s: input '%s' %s is not a picture of 1, 3 or 4 channels; give a .npy file, or "
+            "--layout or --shape",
+            path, input->name, info_label(input).text);
     return check_channels(path, view, o);
 }
 
@@ -361,7 +359,7 @@ tsr_status image_load(const char *path, const tsr_tensor_info *input, const imag
     return make_tensor(&image, path, view, input, options, made);
 }
 
-/* Grey by the weights that stb_image has for files. */
+/* Grey with the weights of stb_image. */
 static void spread_pixel(const unsigned char *rgb, int channels, uint16_t *pixel) {
     if (channels == 1)
         pixel[0] = (uint16_t)(((rgb[0] * 77 + rgb[1] * 150 + rgb[2] * 29) >> 8) * 257);
@@ -388,8 +386,7 @@ tsr_status image_from_rgb(const unsigned char *rgb, int width, int height, const
     return make_tensor(&image, name, view, input, options, made);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 typedef struct sink {
     FILE *file;
@@ -430,7 +427,7 @@ static tsr_status make_pixels(const tensor *t, const char *path, const image_opt
                               image_view *view, unsigned char **pixels) {
     if (!image_view_of(&t->shape, options, view) || view->width < 1 || view->height < 1 ||
         view->width > INT_MAX / 4 || view->height > INT_MAX / 4)
-        return fail(TSR_SHAPE, "%s: a tensor %s is no picture of 1, 3 or 4 channels; write .npy",
+        return fail(TSR_SHAPE, "%s: a tensor %s is not a picture of 1, 3 or 4 channels; write .npy",
                     path, shape_label(&t->shape).text);
     *pixels = encode_pixels(t, view, options);
     return *pixels ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "not enough memory for the picture");

@@ -25,31 +25,30 @@ tsr_status image_options_parse(image_options *options);
 
 bool image_is_file(const char *path); /* .png, .jpg or .jpeg, by name */
 
-/* How a tensor's dimensions are read as a picture; -1 where the shape leaves a size open. */
+/* Which dimensions of a tensor are the picture's; -1 for open sizes. */
 typedef struct image_view {
     bool channels_last;
     int64_t channels, height, width;
 } image_view;
 
-/* false where the shape is no single picture of 1, 3 or 4 channels. Unknown channels count as 3. */
+/* False if the shape is not a single picture of 1, 3 or 4 channels. Unknown channels count as 3. */
 bool image_view_of(const tsr_shape *shape, const image_options *options, image_view *view);
 
-/* An image as the tensor that the model's input wants; sizes that the input leaves open are the
- * image's. */
+/* Reads an image as the tensor that the model's input needs; open sizes are the image's. */
 tsr_status image_load(const char *path, const tsr_tensor_info *input, const image_options *options,
                       tensor *made);
-/* The same from 3 bytes a pixel; name is for messages. */
+/* The same from 3 bytes per pixel; name is for messages. */
 tsr_status image_from_rgb(const unsigned char *rgb, int width, int height, const char *name,
                           const tsr_tensor_info *input, const image_options *options, tensor *made);
-/* 3 bytes a pixel (malloc). */
+/* 3 bytes per pixel (malloc). */
 tsr_status image_to_rgb(const tensor *t, const char *name, const image_options *options,
                         unsigned char **rgb, size_t *size);
-/* Encodes by the name of path into file. */
+/* Encodes into file, in the format of the path's extension. */
 tsr_status image_write(FILE *file, const char *path, const tensor *t, const image_options *options);
-/* rgb: 3 bytes a pixel. */
+/* rgb: 3 bytes per pixel. */
 bool image_write_png(FILE *file, const unsigned char *rgb, int width, int height);
 
-/* One line that tells how this input is read from an image by default. */
+/* One line that describes how this input is read from an image by default. */
 label image_describe(const tsr_tensor_info *input);
 
 #endif

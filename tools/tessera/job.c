@@ -11,7 +11,21 @@
 
 void job_add_backend_option(option_set *set, job_options *o) {
     const option items[] = {
-        {"backend", 'b', "NAME", "gles, webgpu or cpu (gles)", OPTION_TEXT, &o->backend, 0, NULL},
+        {"backend", 'b', "NAME", "backend: gles, webgpu or cpu (gles)", OPTION_TEXT, &o->backend, 0,
+         NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+void job_add_device_options(option_set *set, job_options *o) {
+    const option items[] = {
+        {"gpu", 0, "N", "use the N-th GPU of 'tessera devices'", OPTION_INT, &o->gpu, 1, NULL},
+        {"adapter", 0, "NAME", "use the WebGPU adapter whose name contains NAME", OPTION_TEXT,
+         &o->adapter, 0, NULL},
+        {"allow-cpu-fallback", 0, NULL, "run operators that the backend lacks on the CPU",
+         OPTION_FLAG, &o->cpu_fallback, 0, NULL},
+        {"poison", 0, NULL, "debugging: fill GPU memory that must not be read with NaN",
+         OPTION_FLAG, &o->poison, 0, NULL},
     };
     OPTIONS_ADD(set, items);
 }
@@ -19,42 +33,42 @@ void job_add_backend_option(option_set *set, job_options *o) {
 void job_add_session_options(option_set *set, job_options *o) {
     static const char *const precisions[] = {"fp32", "fp16", NULL};
     const option items[] = {
-        {"precision", 'p', "P", "storage of tensors on a GPU: fp32 or fp16 (fp32)", OPTION_CHOICE,
+        {"precision", 'p', "P", "tensor storage on a GPU: fp32 or fp16 (fp32)", OPTION_CHOICE,
          &o->precision, 0, precisions},
-        {"gpu", 0, "N", "use the N-th GPU that 'tessera devices' lists", OPTION_INT, &o->gpu, 1,
-         NULL},
-        {"adapter", 0, "NAME", "use the WebGPU adapter with this part of a name", OPTION_TEXT,
-         &o->adapter, 0, NULL},
-        {"allow-cpu-fallback", 0, NULL, "operators that the backend lacks run on the CPU",
-         OPTION_FLAG, &o->cpu_fallback, 0, NULL},
         {"tune", 0, "MS",
-         "measure kernels for so long (1000 on a GPU, 0 on a driver that is a CPU)", OPTION_INT,
+         "time budget for measuring kernels, in ms (1000; 0 on a software rasteriser)", OPTION_INT,
          &o->tune_ms, 1, NULL},
-        {"no-tune", 0, NULL, "the device's own kernels, whatever was measured before", OPTION_FLAG,
+        {"no-tune", 0, NULL, "use the default kernels, ignore earlier measurements", OPTION_FLAG,
          &o->no_tune, 0, NULL},
-        {"poison", 0, NULL, "debugging: NaN in all that a run on a GPU must not read", OPTION_FLAG,
-         &o->poison, 0, NULL},
         {"dim", 0, "NAME=N", "size of a symbolic dimension; repeatable", OPTION_LIST, &o->dims, 0,
          NULL},
-        {"shape", 0, "NAME=N,N..", "shape of an input that the model leaves open; repeatable",
+        {"shape", 0, "NAME=N,N..", "shape of an input, where the model has open sizes; repeatable",
          OPTION_LIST, &o->shapes, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+    job_add_device_options(set, o);
+}
+
+void job_add_seed_option(option_set *set, job_options *o) {
+    const option items[] = {
+        {"seed", 0, "N", "seed of random inputs, used where no file is given (0)", OPTION_INT,
+         &o->seed, 0, NULL},
     };
     OPTIONS_ADD(set, items);
 }
 
 void job_add_input_options(option_set *set, job_options *o) {
     const option items[] = {
-        {"input", 'i', "[NAME=]FILE", "an input: .npy, .pb, .png or .jpg; repeatable", OPTION_LIST,
-         &o->inputs, 0, NULL},
-        {"allow-nan", 0, NULL, "take inputs that hold NaN or infinity", OPTION_FLAG, &o->allow_nan,
-         0, NULL},
+        {"input", 'i', "[NAME=]FILE", "input file: .npy, .pb, .png or .jpg; repeatable",
+         OPTION_LIST, &o->inputs, 0, NULL},
+        {"allow-nan", 0, NULL, "accept inputs with NaN or infinity", OPTION_FLAG, &o->allow_nan, 0,
+         NULL},
     };
     OPTIONS_ADD(set, items);
     image_add_options(set, &o->image);
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static int find_name(int count, const char *const *names, const char *name, size_t length) {
     for (int i = 0; i < count; i++)
@@ -110,7 +124,7 @@ tsr_status job_assign(const char *what, const text_list *files, int count, const
     return TSR_OK;
 }
 
-/* A lone file without a name is for the lone input that is no parameter. */
+/* A single file without a name is for the only input that is not a parameter. */
 static int lone_input(const job *j, const text_list *files) {
     int found = -1;
     for (int i = 0; i < j->input_count; i++) {
@@ -124,15 +138,14 @@ static int lone_input(const job *j, const text_list *files) {
     return unnamed ? found : -1;
 }
 
-/* ---- sizes -------------------------------------------------------------------------------------
- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static tsr_status parse_size(const char *option, const char *text, int64_t *size) {
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end || errno || value < 0)
-        return fail(TSR_INVALID_ARGUMENT, "--%s: '%s' is no size", option, text);
+        return fail(TSR_INVALID_ARGUMENT, "--%s: '%s' is not a size", option, text);
     *size = value;
     return TSR_OK;
 }
@@ -164,7 +177,7 @@ static tsr_status parse_dims(job *j, const text_list *dims) {
         tsr_dim_binding *dim = &j->dims[j->dim_count++];
         char *size = split_name(dims->items[i]);
         if (!size)
-            return fail(TSR_INVALID_ARGUMENT, "--dim wants NAME=N, not '%s'", dims->items[i]);
+            return fail(TSR_INVALID_ARGUMENT, "--dim expects NAME=N, not '%s'", dims->items[i]);
         dim->name = dims->items[i];
         TRY(parse_size("dim", size, &dim->size));
         if (!apply_dim(j, dim))
@@ -177,7 +190,7 @@ static tsr_status parse_dims(job *j, const text_list *dims) {
 static tsr_status parse_shape(job *j, char *text, int count, const char *const *names) {
     char *sizes = split_name(text);
     if (!sizes)
-        return fail(TSR_INVALID_ARGUMENT, "--shape wants NAME=N,N.., not '%s'", text);
+        return fail(TSR_INVALID_ARGUMENT, "--shape expects NAME=N,N.., not '%s'", text);
     int index;
     TRY(job_find("input", text, strlen(text), count, names, &index));
     text_list list;
@@ -192,8 +205,7 @@ static tsr_status parse_shape(job *j, char *text, int count, const char *const *
     return TSR_OK;
 }
 
-/* ---- inputs ------------------------------------------------------------------------------------
- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static bool shape_agrees(const tsr_shape *declared, const tsr_shape *shape) {
     if (declared->rank < 0)
@@ -210,9 +222,9 @@ static tsr_status check_finite(const tensor *t, const char *name, const char *pa
     size_t at = tensor_find_non_finite(t);
     if (at == t->count)
         return TSR_OK;
-    return fail(TSR_INVALID_ARGUMENT,
-                "%s: input '%s' holds %s at %s; --allow-nan takes it nevertheless", path, name,
-                isnan(t->values[at]) ? "NaN" : "infinity", position_label(&t->shape, at).text);
+    return fail(TSR_INVALID_ARGUMENT, "%s: input '%s' holds %s at %s; --allow-nan accepts it", path,
+                name, isnan(t->values[at]) ? "NaN" : "infinity",
+                position_label(&t->shape, at).text);
 }
 
 static tsr_status check_suits(const job *j, const tsr_tensor_info *info, const char *path,
@@ -342,4 +354,14 @@ void job_close(job *j) {
     free(j->inputs);
     tsr_model_free(j->model);
     *j = (job){0};
+}
+
+bool job_start(job *made, option_set *set, int argc, char **argv, job_options *options,
+               job_missing missing, int *exit_code) {
+    int arguments;
+    if (!options_parse(set, argc, argv, &arguments, exit_code))
+        return false;
+    tsr_status status = job_open(made, options, argv[1], missing);
+    *exit_code = command_exit(status);
+    return status == TSR_OK;
 }

@@ -1,5 +1,5 @@
-/* What run, bench, compare, show and info have in common: a model, files bound to its inputs,
- * sessions (job_session.c). */
+/* Shared by run, bench, compare, show and info: a model, files bound to its inputs, sessions
+ * (job_session.c). */
 #ifndef TESSERA_JOB_H
 #define TESSERA_JOB_H
 
@@ -11,21 +11,23 @@ typedef struct job_options {
     int precision, gpu, seed, tune_ms;
     bool cpu_fallback, allow_nan, poison, no_tune;
     bool many;   /* an input may be a folder, a pattern or a pipe: see source.h */
-    bool reread; /* other processes read the inputs again: they must be files */
+    bool reread; /* other processes read the inputs again, so they must be files */
     text_list inputs, dims, shapes;
     image_options image;
 } job_options;
 
-/* Options that say how a model is made into a session, and those that name its inputs. */
-void job_add_session_options(option_set *set, job_options *options);
+/* Options of devices, of sessions (with those of devices, but for the backend), and of inputs. */
 void job_add_backend_option(option_set *set, job_options *options);
+void job_add_device_options(option_set *set, job_options *options);
+void job_add_session_options(option_set *set, job_options *options);
 void job_add_input_options(option_set *set, job_options *options);
+void job_add_seed_option(option_set *set, job_options *options);
 
-/* What becomes of inputs for which no file is given. */
+/* How inputs without a file are handled. */
 typedef enum job_missing {
     JOB_MISSING_REFUSED,
     JOB_MISSING_RANDOM, /* seeded, uniform in [-1, 1) */
-    JOB_MISSING_OPEN,   /* nothing: the session is only planned */
+    JOB_MISSING_OPEN,   /* left unset: the session is only planned */
 } job_missing;
 
 typedef struct job_input {
@@ -33,7 +35,7 @@ typedef struct job_input {
     bool fixed;           /* becomes a constant of the session */
     bool shaped;          /* by --shape or by its tensor */
     bool given;           /* tensor holds its elements */
-    const char *many;     /* the source of its tensors, which the command reads; NULL: just one */
+    const char *many;     /* a sequence of tensors, read by the command; NULL: a single tensor */
     tensor tensor;
     void *packed; /* a fixed input's elements in the model's own type */
 } job_input;
@@ -47,30 +49,33 @@ typedef struct job {
     tsr_dim_binding dims[TEXT_LIST_MAX];
 } job;
 
-/* On failure nothing is left to close. The texts of options are split in place. */
+/* On failure there is nothing to close. Option texts are split in place. */
 tsr_status job_open(job *made, job_options *options, const char *model_path, job_missing missing);
+/* Parses the command line and opens the job. False if the command ends here, with the exit code. */
+bool job_start(job *made, option_set *set, int argc, char **argv, job_options *options,
+               job_missing missing, int *exit_code);
 void job_close(job *j);
 
-/* A tensor of the file that suits the input. */
+/* Reads a tensor for the input from a file. */
 tsr_status job_load(const job *j, const job_input *input, const char *path, tensor *made);
 
 /* backend NULL: the one in the options. */
 tsr_status job_device(const job_options *options, const char *backend, tsr_device **device);
-/* extra: what the command wants beyond the options (keep_tensors, extra_outputs, ...). */
+/* extra: settings of the command in addition to the options (keep_tensors, extra_outputs, ...). */
 tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc *extra,
                        tsr_session **session);
 /* Sets every input of the session that has one tensor. */
-tsr_status job_feed(const job *j, tsr_session *session);
+tsr_status job_set_inputs(const job *j, tsr_session *session);
 
 /* An output, or any kept tensor, of the latest run. */
 tsr_status job_fetch(tsr_session *session, const char *name, const tsr_shape *shape, tensor *made);
 
-/* The index of the name of the given length; the error lists what there is. */
+/* The index of the name of the given length; the error lists all names. */
 tsr_status job_find(const char *what, const char *name, size_t length, int count,
                     const char *const *names, int *index);
 
-/* Which of count names each "NAME=FILE" or "FILE" is for: files without a name go to the unassigned
- * ones in order. paths[i] is NULL where nothing is given. */
+/* Assigns each "NAME=FILE" or "FILE" to one of count names: files without a name go to the
+ * unassigned ones in order. paths[i] is NULL if no file is given. */
 tsr_status job_assign(const char *what, const text_list *files, int count, const char *const *names,
                       const char **paths);
 

@@ -1,4 +1,4 @@
-/* Sessions of a job: made, fed, read. */
+/* Sessions of a job: create, set inputs, read outputs. */
 #include "job.h"
 #include "tool.h"
 
@@ -47,7 +47,7 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
     return status;
 }
 
-tsr_status job_feed(const job *j, tsr_session *session) {
+tsr_status job_set_inputs(const job *j, tsr_session *session) {
     for (int i = 0; i < j->input_count; i++) {
         const job_input *input = &j->inputs[i];
         if (!input->fixed && !input->many)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row for each node of the backend that has the fewest: the one that fuses most. */
+/* A row per node of the backend with the fewest nodes, the one that fuses most. */
 typedef struct table {
     const runner *runners;
     int count; /* of runners */
@@ -18,8 +18,7 @@ typedef struct table {
     double max_abs[MAX_BACKENDS], max_rel[MAX_BACKENDS]; /* of all rows */
 } table;
 
-/* ---- times -------------------------------------------------------------------------------------
- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static void add_ms(double *sum, double ms) {
     if (ms >= 0)
@@ -36,7 +35,7 @@ static int find_row(const table *t, const tsr_node_report *node) {
     return -1;
 }
 
-/* A node that is part of another one in the table counts there: in the next row that follows. */
+/* A node that is fused into another one in the table counts in the next row. */
 static tsr_status sum_times(const table *t, const tsr_session *session, double *ms) {
     tsr_report report;
     TRY_LIBRARY(tsr_session_report(session, &report));
@@ -96,8 +95,7 @@ static tsr_status table_create(const runner *runners, int count, tolerance allow
     return status;
 }
 
-/* ---- printing ----------------------------------------------------------------------------------
- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static tsr_status print_head(const table *t) {
     printf("\nlayers: times in ms");
@@ -120,7 +118,7 @@ static void print_error(double max_abs, double max_rel, bool failed) {
     printf(" %7.1e %7.1e%c", max_abs, max_rel, failed ? '!' : ' ');
 }
 
-/* Blank where the backend does not keep the tensor. */
+/* "-" if the backend does not keep the tensor. */
 static void compare_cell(table *t, int r, const tsr_node_report *row, const tensor *reference) {
     tensor ours;
     if (!reference->values ||
@@ -138,7 +136,7 @@ static void compare_cell(table *t, int r, const tsr_node_report *row, const tens
 static void print_row(table *t, int index) {
     const tsr_node_report *row = &t->rows[index];
     tensor reference = {0};
-    if (t->count > 1) /* without values where this fails: the tensor is not kept */
+    if (t->count > 1) /* without values if this fails: the tensor is not kept */
         job_fetch(t->runners[0].session, row->output, &row->shape, &reference);
     printf("%-20s %-18s %-19s", short_label(row->name, 20).text, short_label(row->op, 18).text,
            shape_label(&row->shape).text);
@@ -165,11 +163,11 @@ static void print_totals(const table *t) {
         if (r > 0)
             print_error(t->max_abs[r], t->max_rel[r], false);
     }
-    printf("\n%-59s", "the run by wall clock, timers included");
+    printf("\n%-59s", "whole run by wall clock, with timers");
     for (int r = 0; r < t->count; r++)
         printf(r ? " %8s %16s" : " %8s%s", ms_label(t->runners[r].run_ms).text, "");
-    printf("\nmax rel: max abs as a share of the layer's largest |reference|; !: out of tolerance; "
-           "-: not there to measure\n\n");
+    printf("\nmax rel: max abs relative to the layer's largest |reference|; !: out of tolerance; "
+           "-: not available\n\n");
 }
 
 tsr_status print_layers(const runner *runners, int count, tolerance allowed) {

@@ -7,7 +7,7 @@
 
 enum { MAX_BACKENDS = 8 };
 
-/* The model as it ran on one backend. */
+/* The model on one backend. */
 typedef struct runner {
     const char *backend;
     tsr_device *device;
@@ -15,8 +15,8 @@ typedef struct runner {
     double run_ms; /* wall clock of the latest run */
 } runner;
 
-/* At most MAX_BACKENDS. The first of the runners is the reference. Their sessions keep tensors,
- * time passes and ran. */
+/* At most MAX_BACKENDS. The first of the runners is the reference. Their sessions have run, with
+ * keep_tensors and time_passes. */
 tsr_status print_layers(const runner *runners, int count, tolerance allowed);
 
 #endif

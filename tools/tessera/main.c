@@ -25,8 +25,8 @@ static void print_help(FILE *out) {
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fprintf(out, "\n'tessera COMMAND --help' lists the options of a command.\n"
-                 "Exit codes: 0 done, 1 result out of tolerance, test failed or input left out, "
-                 "2 bad use or bad input, 3 device trouble.\n");
+                 "Exit codes: 0 success, 1 out of tolerance, test failed or input skipped, "
+                 "2 bad usage or bad input, 3 device error.\n");
 }
 
 static const struct command *find_command(const char *name) {
@@ -56,8 +56,8 @@ static int dispatch(int argc, char **argv) {
     return command->run(argc - 1, argv + 1);
 }
 
-/* Where the caller closed a standard stream, the next file opened would take its place, and
- * messages would end in it. */
+/* If the caller closed a standard stream, the next opened file would get its descriptor, and
+ * messages would be written into it. */
 static void fill_standard_streams(void) {
     int descriptor;
     while ((descriptor = open("/dev/null", O_RDONLY)) >= 0 && descriptor <= STDERR_FILENO)

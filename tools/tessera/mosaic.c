@@ -8,20 +8,19 @@
 #include <string.h>
 
 enum {
-    TARGET_SIZE = 1200, /* small maps are zoomed until the picture is about this large */
+    TARGET_SIZE = 1200, /* small maps are enlarged to about this size */
     LARGEST_SIZE = 16384,
     GAP = 2,
     RAMP_SIZE = 256,
 };
 
-/* Full colour stands for this share of |values|: a few outliers must not darken everything. */
+/* This quantile of |values| has full colour, so that a few outliers do not darken everything. */
 static const double FULL_SHARE = 0.995;
 static const unsigned char gap_colour[3] = {62, 64, 72};
 
 typedef unsigned char ramp[RAMP_SIZE][3];
 
-/* ---- colours -----------------------------------------------------------------------------------
- */
+/* ---- colours --------------------------------------------------------------------------------- */
 
 static unsigned char to_srgb(double linear) {
     double clamped = fmin(fmax(linear, 0), 1);
@@ -40,7 +39,7 @@ static void oklch_to_rgb(double lightness, double chroma, double hue, unsigned c
     rgb[2] = to_srgb(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s);
 }
 
-/* From dark to light in even steps of lightness, the hue turning on the way. */
+/* A ramp from dark to light with uniform steps of lightness and changing hue. */
 static void make_ramp(double first_hue, double last_hue, ramp made) {
     for (int i = 0; i < RAMP_SIZE; i++) {
         double t = i / (RAMP_SIZE - 1.0);
@@ -49,8 +48,7 @@ static void make_ramp(double first_hue, double last_hue, ramp made) {
     }
 }
 
-/* ---- arrangement -------------------------------------------------------------------------------
- */
+/* ---- arrangement ----------------------------------------------------------------------------- */
 
 static tsr_status read_shape(const tensor *t, mosaic *m) {
     const int64_t *dim = t->shape.dim;
@@ -70,7 +68,7 @@ static tsr_status read_shape(const tensor *t, mosaic *m) {
     return TSR_OK;
 }
 
-/* Small is good: near-square, rather wide than tall, few empty places. */
+/* Lower is better: near-square, rather wide than tall, few empty cells. */
 static double badness(const mosaic *m, int columns) {
     int rows = (m->channels - 1) / columns + 1;
     double aspect = log((double)columns * m->width / ((double)rows * m->height));
@@ -98,15 +96,14 @@ static tsr_status arrange(mosaic *m, const tsr_shape *shape) {
     return TSR_OK;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static int compare_floats(const void *a, const void *b) {
     float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
 }
 
-/* |value| of which FULL_SHARE of the finite elements fall short; 1 where all are zero. */
+/* The FULL_SHARE quantile of |value| of the finite elements; 1 if all are zero. */
 static double full_colour(const float *values, size_t count, float *scratch) {
     size_t finite = 0;
     for (size_t i = 0; i < count; i++)
@@ -134,8 +131,7 @@ static void find_range(const float *values, size_t count, mosaic *m) {
     }
 }
 
-/* ---- drawing -----------------------------------------------------------------------------------
- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 typedef struct palette {
     ramp warm, cool;

@@ -7,7 +7,7 @@
 
 typedef struct mosaic {
     int channels, height, width; /* of the tensor's first image */
-    int columns, rows, zoom;     /* zoom: pixels of the picture per element and direction */
+    int columns, rows, zoom;     /* zoom: pixels per element in each direction */
     int picture_width, picture_height;
     double low, high; /* of all finite elements drawn; low > high if there are none */
     bool not_finite;  /* others are drawn too */
@@ -15,7 +15,7 @@ typedef struct mosaic {
     unsigned char *rgb;
 } mosaic;
 
-/* per_channel: every channel has its own full colour, instead of one for the whole tensor. */
+/* per_channel: colours are scaled per channel instead of per tensor. */
 tsr_status mosaic_draw(const tensor *t, bool per_channel, mosaic *made);
 void mosaic_free(mosaic *m);
 

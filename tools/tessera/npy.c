@@ -1,5 +1,5 @@
-/* NumPy's .npy: a magic, a header in the form of a Python dictionary, the elements. Files and hosts
- * are little-endian. */
+/* NumPy's .npy: a magic number, a header in the form of a Python dictionary, the elements. Files
+ * and hosts are little-endian. */
 #include "tensor.h"
 #include "tool.h"
 #include "base/half.h"

@@ -59,7 +59,7 @@ static tsr_status set_choice(const option *item, const char *text) {
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", item->choices[i]);
     }
-    return fail(TSR_INVALID_ARGUMENT, "--%s '%s' is none of: %s", item->name, text, all);
+    return fail(TSR_INVALID_ARGUMENT, "--%s '%s' is not one of: %s", item->name, text, all);
 }
 
 static tsr_status set_int(const option *item, const char *text) {
@@ -67,7 +67,7 @@ static tsr_status set_int(const option *item, const char *text) {
     errno = 0;
     long value = strtol(text, &end, 10);
     if (end == text || *end || errno || value < item->min || value > INT_MAX)
-        return fail(TSR_INVALID_ARGUMENT, "--%s wants a whole number of at least %d, not '%s'",
+        return fail(TSR_INVALID_ARGUMENT, "--%s expects a whole number of at least %d, not '%s'",
                     item->name, item->min, text);
     *(int *)item->target = (int)value;
     return TSR_OK;
@@ -77,7 +77,7 @@ tsr_status number_parse(const char *option_name, const char *text, double *numbe
     char *end;
     double value = strtod(text, &end);
     if (end == text || *end || !isfinite(value) || value < 0)
-        return fail(TSR_INVALID_ARGUMENT, "--%s wants a number of at least 0, not '%s'",
+        return fail(TSR_INVALID_ARGUMENT, "--%s expects a number of at least 0, not '%s'",
                     option_name, text);
     *number = value;
     return TSR_OK;
@@ -115,12 +115,12 @@ static tsr_status set_value(const option *item, char *text) {
 static tsr_status apply(const option *item, char *attached, int argc, char **argv, int *at) {
     if (!takes_value(item)) {
         if (attached)
-            return fail(TSR_INVALID_ARGUMENT, "--%s takes no value", item->name);
+            return fail(TSR_INVALID_ARGUMENT, "--%s accepts no value", item->name);
         return set_value(item, NULL);
     }
     if (!attached) {
         if (*at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0)
-            return fail(TSR_INVALID_ARGUMENT, "--%s wants a value: %s", item->name, item->value);
+            return fail(TSR_INVALID_ARGUMENT, "--%s expects a value: %s", item->name, item->value);
         attached = argv[++*at];
     }
     return set_value(item, attached);
@@ -164,17 +164,17 @@ static tsr_status parse(option_set *set, int argc, char **argv, int *arguments) 
     if (set->help)
         return TSR_OK;
     if (*arguments < set->min_arguments)
-        return fail(TSR_INVALID_ARGUMENT, "something is missing; usage: %s", set->usage);
+        return fail(TSR_INVALID_ARGUMENT, "missing argument; usage: %s", set->usage);
     if (*arguments > set->max_arguments)
-        return fail(TSR_INVALID_ARGUMENT, "'%s' is one argument too many; usage: %s",
+        return fail(TSR_INVALID_ARGUMENT, "unexpected argument '%s'; usage: %s",
                     argv[set->max_arguments + 1], set->usage);
     return TSR_OK;
 }
 
 bool options_parse(option_set *set, int argc, char **argv, int *arguments, int *exit_code) {
     const option common[] = {
-        {"verbose", 'v', NULL, "more messages; twice for even more", OPTION_COUNT, &set->verbosity,
-         0, NULL},
+        {"verbose", 'v', NULL, "print informative messages; -vv also debug messages", OPTION_COUNT,
+         &set->verbosity, 0, NULL},
         {"help", 'h', NULL, "show this help", OPTION_FLAG, &set->help, 0, NULL},
     };
     OPTIONS_ADD(set, common);

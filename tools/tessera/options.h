@@ -16,7 +16,7 @@ typedef struct text_list {
 
 typedef enum option_kind {
     OPTION_FLAG,   /* bool */
-    OPTION_COUNT,  /* int, one more each time */
+    OPTION_COUNT,  /* int, incremented each time */
     OPTION_INT,    /* int, at least min */
     OPTION_NUMBER, /* double, not negative */
     OPTION_TEXT,   /* char *, of argv */
@@ -37,7 +37,7 @@ typedef struct option {
 
 typedef struct option_set {
     const char *usage; /* "tessera run MODEL ..." */
-    const char *notes; /* printed by --help below the options, or NULL */
+    const char *notes; /* printed by --help after the options, or NULL */
     int min_arguments, max_arguments;
     int count, verbosity;
     bool help;
@@ -47,12 +47,12 @@ typedef struct option_set {
 void options_add(option_set *set, const option *items, int count);
 #define OPTIONS_ADD(set, array) options_add(set, array, (int)(sizeof(array) / sizeof(array)[0]))
 
-/* Sorts argv: arguments that are no options move to argv[1..*arguments]. Returns false where the
- * command ends here, with the exit code: bad use, or --help was shown. --help and --verbose are
- * understood in every command. */
+/* Reorders argv: arguments that are not options move to argv[1..*arguments]. Returns false if the
+ * command ends here, with the exit code: bad usage, or --help was shown. Every command has --help
+ * and --verbose. */
 bool options_parse(option_set *set, int argc, char **argv, int *arguments, int *exit_code);
 
-/* A finite number that is not negative; the option's name is for the message. */
+/* Parses a finite, non-negative number; option_name is for the message. */
 tsr_status number_parse(const char *option_name, const char *text, double *number);
 
 /* "a,b,c" split in place at its commas; false if there are more than TEXT_LIST_MAX. */

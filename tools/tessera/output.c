@@ -16,7 +16,7 @@ static char *folder_of(const char *path) {
     return strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
 }
 
-/* A pipe or a device is written to as it is: a file renamed into its place would remove it. */
+/* A pipe or a device is written to directly: renaming a file to its name would remove it. */
 static bool is_special(const char *path) {
     struct stat place;
     return stat(path, &place) == 0 && !S_ISREG(place.st_mode);
@@ -36,7 +36,7 @@ tsr_status output_check(const char *path) {
     return good ? TSR_OK : fail(TSR_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* A name beside the path (malloc). */
+/* A temporary name in the same folder (malloc). */
 static char *temporary_of(const char *path) {
     char *folder = folder_of(path);
     size_t room = strlen(path) + 40;
@@ -56,8 +56,8 @@ static void remove_unfinished(int number) {
     raise(number);
 }
 
-/* One of that name is left from a process that was killed, perhaps in another container, where the
- * same number comes again. */
+/* A file of that name was left by a killed process with the same id, perhaps in another
+ * container. */
 static int create_temporary(const char *path) {
     unlink(path);
     unfinished = path;

@@ -1,4 +1,4 @@
-/* Files that appear whole or not at all: written beside their place, then renamed into it. */
+/* Atomic output files: written under a temporary name, then renamed. */
 #ifndef TESSERA_OUTPUT_H
 #define TESSERA_OUTPUT_H
 
@@ -6,19 +6,19 @@
 
 typedef struct output_file {
     const char *path; /* borrowed */
-    char *temporary;  /* NULL: a pipe or a device, written to as it is */
+    char *temporary;  /* NULL: a pipe or a device, written to directly */
     FILE *file;
 } output_file;
 
-/* Is there a folder that can be written to? Asked before long work, so that it is not done in vain.
- */
+/* Checks that the folder is writable, before long work. / */
 tsr_status output_check(const char *path);
 
 tsr_status output_begin(const char *path, output_file *out);
-/* Puts the file in its place if status is TSR_OK, removes it otherwise; returns how it ended. */
+/* Renames the file to its final name if status is TSR_OK, otherwise removes it; returns the final
+ * status. */
 tsr_status output_end(output_file *out, tsr_status status);
 
-/* By the name of path: .npy, .png or .jpg. */
+/* In the format of the extension: .npy, .png or .jpg. */
 tsr_status output_check_tensor(const char *path);
 tsr_status output_tensor(const char *path, const tensor *t, const image_options *options);
 

@@ -42,7 +42,7 @@ static tsr_status folder_pattern(const char *folder, char **pattern) {
     return TSR_OK;
 }
 
-/* Asked with a name in place of the '*', which is no matter for whether the folder is there. */
+/* Checked with a name in place of the '*': only the folder matters. */
 static tsr_status check_pattern(const sink *s) {
     const char *star = strrchr(s->pattern, '*');
     if (strchr(s->pattern, '*') != star || strchr(star, '/'))
@@ -73,7 +73,7 @@ void sink_close(sink *s) {
     *s = (sink){0};
 }
 
-/* A file by whatever path; of one that is not there both are 0. */
+/* The identity of a file, whatever its path; both 0 if it does not exist. */
 typedef struct identity {
     dev_t device;
     ino_t number;
@@ -88,7 +88,7 @@ static bool is_same_file(identity a, identity b) {
     return a.number && a.number == b.number && a.device == b.device;
 }
 
-/* Of the folder that the files go to. */
+/* Identity of the output folder. */
 static identity identify_folder(const sink *s) {
     char *slash = strrchr(s->pattern, '/');
     if (!slash)
@@ -101,8 +101,7 @@ static identity identify_folder(const sink *s) {
     return folder;
 }
 
-/* ---- checking ----------------------------------------------------------------------------------
- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 typedef struct pairing {
     char *output;
@@ -187,10 +186,9 @@ tsr_status sink_check(const sink *s, char *const *inputs, int64_t count) {
     return status;
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
-/* At once: what reads the pipe may be waiting for this frame. */
+/* Flushed at once: the reader of the pipe may be waiting for this frame. */
 static tsr_status write_frame(const char *name, const tensor *t, const image_options *options) {
     unsigned char *rgb;
     size_t size;

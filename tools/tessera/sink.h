@@ -1,4 +1,5 @@
-/* Where an output of many runs goes: to a file each, or as raw frames to the standard output. */
+/* The destination of an output of many runs: one file per run, or raw frames on the standard
+ * output. */
 #ifndef TESSERA_SINK_H
 #define TESSERA_SINK_H
 
@@ -9,14 +10,14 @@ typedef struct sink {
                       frames */
 } sink;
 
-/* path: a folder, which is made if need be and gets .png files; a pattern as above; or "-". */
+/* path: a folder, created if necessary, for .png files; a pattern as above; or "-". */
 tsr_status sink_open(sink *s, const char *path);
 void sink_close(sink *s);
 
-/* Would files be written over each other, or over one of these inputs? */
+/* Fails if files would overwrite each other or one of these inputs. */
 tsr_status sink_check(const sink *s, char *const *inputs, int64_t count);
 
-/* Do both write the same files, by whatever path? */
+/* Whether both write the same files, even by different paths. */
 bool sink_is_same(const sink *a, const sink *b);
 bool sink_goes_to(const sink *s, const char *folder);
 

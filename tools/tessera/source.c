@@ -27,10 +27,9 @@ bool source_is_many(const char *path) {
     return is_pipe(path) || is_folder(path) || (strpbrk(path, "*?[") && access(path, F_OK) != 0);
 }
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
-/* Two whole numbers with a character between them, and nothing else. */
+/* Parses exactly two whole numbers with a separator between them. */
 static bool parse_pair(const char *text, char between, int64_t pair[2]) {
     char *end;
     errno = 0;
@@ -46,7 +45,7 @@ tsr_status source_parse_shard(const char *text, source_shard *shard) {
     int64_t pair[2];
     if (!parse_pair(text, '/', pair) || pair[0] < 0 || pair[0] >= pair[1])
         return fail(TSR_INVALID_ARGUMENT,
-                    "--shard wants I/N with I from 0 to N - 1, as in 0/4, not '%s'", text);
+                    "--shard expects I/N with I from 0 to N - 1, as in 0/4, not '%s'", text);
     *shard = (source_shard){pair[0], pair[1]};
     return TSR_OK;
 }
@@ -56,14 +55,13 @@ tsr_status source_parse_frame(const char *text, source_frame *frame) {
     if (!parse_pair(text, 'x', pair) || pair[0] < 1 || pair[1] < 1 || pair[0] > MAX_FRAME_SIDE ||
         pair[1] > MAX_FRAME_SIDE)
         return fail(TSR_INVALID_ARGUMENT,
-                    "--frame wants WxH, each at most %d, as in 640x480, not '%s'", MAX_FRAME_SIDE,
+                    "--frame expects WxH, each at most %d, as in 640x480, not '%s'", MAX_FRAME_SIDE,
                     text);
     *frame = (source_frame){(int)pair[0], (int)pair[1]};
     return TSR_OK;
 }
 
-/* ---- lists -------------------------------------------------------------------------------------
- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static bool is_tensor_file(const char *name) {
     return image_is_file(name) || file_is(name, ".npy") || file_is(name, ".pb");
@@ -79,7 +77,7 @@ static char *join(const char *folder, const char *name) {
     return path;
 }
 
-/* Takes the path, which may be NULL for want of memory. */
+/* Takes ownership of the path, which may be NULL if out of memory. */
 static tsr_status append(source *s, int64_t *room, char *path) {
     if (path && s->path_count == *room) {
         int64_t more = *room ? *room * 2 : 64;
@@ -137,8 +135,7 @@ static int compare_paths(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static tsr_status open_frames(source *s) {
     if (!s->frame.width)
@@ -175,10 +172,10 @@ void source_close(source *s) {
 }
 
 int64_t source_count(const source *s) {
-    int64_t behind = s->path_count - s->shard.index;
+    int64_t remaining = s->path_count - s->shard.index;
     if (!s->paths)
         return -1;
-    return behind > 0 ? (behind - 1) / s->shard.count + 1 : 0;
+    return remaining > 0 ? (remaining - 1) / s->shard.count + 1 : 0;
 }
 
 char *source_name(const char *path) {
@@ -187,10 +184,9 @@ char *source_name(const char *path) {
     return strndup(name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-/* *got is less than a frame at the end of the stream only. */
+/* *got is less than a frame only at the end of the stream. */
 static tsr_status read_frame(source *s, size_t *got) {
     *got = 0;
     while (*got < s->pixel_bytes) {
@@ -213,7 +209,7 @@ static tsr_status fail_name(void) {
     return fail(TSR_OUT_OF_MEMORY, "not enough memory for a name");
 }
 
-/* Frames of other shards are read past. */
+/* Frames of other shards are skipped. */
 static tsr_status next_frame(source *s, source_item *item) {
     for (;;) {
         size_t got;
@@ -233,7 +229,7 @@ static tsr_status next_frame(source *s, source_item *item) {
     return item->name ? TSR_OK : fail_name();
 }
 
-/* A pipe among the files of a folder would hold all of them up. */
+/* A pipe in a folder would block. */
 static tsr_status load_file(const source *s, int64_t at, tensor *made) {
     TRY(file_check_regular(s->paths[at]));
     return job_load(s->job, s->input, s->paths[at], made);
@@ -254,7 +250,7 @@ static tsr_status next_file(source *s, source_item *item) {
         }
         s->skipped++;
         progress_clear();
-        fprintf(stderr, "tessera: left out: %s\n", failure());
+        fprintf(stderr, "tessera: skipped: %s\n", failure());
     }
     return TSR_OK;
 }

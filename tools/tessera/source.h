@@ -1,11 +1,11 @@
-/* Many tensors for one input, one after the other: the files of a folder or of a pattern, sorted by
- * name, or raw frames from the standard input. */
+/* A sequence of tensors for one input: the files of a folder or of a pattern, sorted by name, or
+ * raw frames from the standard input. */
 #ifndef TESSERA_SOURCE_H
 #define TESSERA_SOURCE_H
 
 #include "job.h"
 
-/* Part `index` of `count`: every count-th item, from the index-th on, counted from 0. */
+/* Items index, index + count, index + 2 * count, ..., counted from 0. */
 typedef struct source_shard {
     int64_t index, count;
 } source_shard;
@@ -32,14 +32,14 @@ typedef struct source {
     size_t pixel_bytes;
 } source;
 
-/* Is this a folder, a pattern that is no file, or "-"? */
+/* Whether this is a folder, a pattern that is not a file, or "-". */
 bool source_is_many(const char *path);
 
 /* "I/N" with I from 0 to N - 1; "WxH". */
 tsr_status source_parse_shard(const char *text, source_shard *shard);
 tsr_status source_parse_frame(const char *text, source_frame *frame);
 
-/* Lists the files of j's input, or gets ready for frames. */
+/* Lists the files of j's input, or prepares for frames. */
 tsr_status source_open(source *s, const job *j, const job_input *input, source_shard shard,
                        source_frame frame);
 void source_close(source *s);
@@ -47,15 +47,15 @@ void source_close(source *s);
 /* The shape of the frames, or of the first file that can be read: the same for every shard. */
 tsr_status source_shape(source *s, tsr_shape *shape);
 
-/* The next item of the shard; its name is NULL when there is none left. A file that is no fit input
- * is named on stderr and left out. */
+/* The next item of the shard; its name is NULL when there is none left. Unsuitable files are
+ * reported on stderr and skipped. */
 tsr_status source_next(source *s, source_item *item);
 void source_item_free(source_item *item);
 
-/* Would source_next() have to wait for another program? */
+/* Whether source_next() would block. */
 bool source_waits(const source *s);
 
-/* How many items this shard has; -1: not known. */
+/* Number of items of this shard; -1: unknown. */
 int64_t source_count(const source *s);
 
 /* A file's name without folder and extension (malloc). */

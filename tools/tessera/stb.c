@@ -1,4 +1,4 @@
-/* The one place where the stb libraries are compiled. */
+/* Compiles the stb libraries. */
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG

@@ -68,7 +68,7 @@ static bool integer_fits(int64_t value, tsr_dtype dtype) {
     }
 }
 
-/* false where the element is no whole number that fits dtype. */
+/* False if the element is not an integer that fits dtype. */
 static bool integer_at(const tensor *t, size_t at, tsr_dtype dtype, int64_t *value) {
     if (t->integers) {
         *value = t->integers[at];
@@ -191,7 +191,7 @@ static tsr_status read_all(FILE *file, const char *path, unsigned char **bytes, 
 tsr_status file_check_regular(const char *path) {
     struct stat place;
     bool readable = stat(path, &place) != 0 || S_ISREG(place.st_mode) || S_ISDIR(place.st_mode);
-    return readable ? TSR_OK /* or reading it says better what is wrong */
+    return readable ? TSR_OK /* otherwise reading it gives a better message */
                     : fail(TSR_IO, "%s: this is a device or pipe, not a file", path);
 }
 

@@ -1,4 +1,4 @@
-/* Dense tensors in memory, and the files that they come from and go to. */
+/* Dense tensors in memory, and their files. */
 #ifndef TESSERA_TENSOR_H
 #define TESSERA_TENSOR_H
 
@@ -18,7 +18,7 @@ typedef struct tensor {
 tsr_status tensor_create(tsr_dtype dtype, const tsr_shape *shape, tensor *made);
 void tensor_free(tensor *t);
 
-/* The elements as a dense array of dtype (malloc); refused where dtype cannot hold one of them. */
+/* The elements as a dense array of dtype (malloc); fails if dtype cannot represent one of them. */
 tsr_status tensor_pack(const tensor *t, tsr_dtype dtype, const char *name, void **data);
 
 /* Position of the first NaN or infinity, count if there is none. */
@@ -35,11 +35,11 @@ label shape_label(const tsr_shape *shape);                    /* "[1, 3, ?, 256]
 label info_label(const tsr_tensor_info *info);                /* "[batch, 3, ?, 256]" */
 label position_label(const tsr_shape *shape, size_t element); /* "[0, 2, 17, 4]" */
 
-/* Refuses devices and pipes: they may block, never end, or give their bytes only once. */
+/* Rejects devices and pipes: they may block, never end, or be readable only once. */
 tsr_status file_check_regular(const char *path);
 /* The whole file (malloc). */
 tsr_status file_read(const char *path, unsigned char **bytes, size_t *size);
-/* Does the name end in one of ".npy", ".PNG", ...? Case does not matter. */
+/* Whether the name has this extension, in any case. */
 bool file_is(const char *path, const char *extension);
 
 /* npy.c: format versions 1 to 3, little-endian f2 f4 f8 i1 u1 i4 i8 b1, C order. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Graphs hold every floating type as float and everything else as int64_t. */
+/* Graphs store floating types as float and all others as int64_t. */
 static tsr_status copy_value(const tsr_value *value, tensor *made) {
     TRY(tensor_create(value->dtype, &value->shape, made));
     if (!made->integers) {

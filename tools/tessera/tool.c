@@ -95,7 +95,7 @@ static const int end_signals[] = {SIGHUP, SIGINT, SIGTERM};
 enum { END_SIGNALS = sizeof end_signals / sizeof *end_signals };
 static struct sigaction actions_before[END_SIGNALS];
 
-/* Without SA_RESTART: a wait for another process ends. */
+/* Without SA_RESTART: waiting for another process is interrupted. */
 void signals_catch(void (*handler)(int number)) {
     struct sigaction action = {.sa_handler = handler};
     sigemptyset(&action.sa_mask);

@@ -11,7 +11,7 @@ from images import SIZE
 
 
 class Pictures:
-    """Those of one part, "train" or "held-out": `pixels` are RGBA with premultiplied alpha, uint8
+    """Pictures of one split, "train" or "held-out": `pixels` are RGBA, premultiplied alpha, uint8
     [count, 4, SIZE, SIZE]."""
 
     def __init__(self, path, part, device):
@@ -27,7 +27,7 @@ class Pictures:
         self.heights = sampling_heights(groups).to(device)
 
     def sample(self, count):
-        """Draws picture numbers with replacement."""
+        """Samples picture indices with replacement."""
         return torch.searchsorted(self.heights, torch.rand(count, device=self.heights.device))
 
     def take(self, numbers):
@@ -44,7 +44,7 @@ def decode(png):
 
 
 def sampling_heights(groups):
-    """The cumulative chances of all pictures but the last: a group is drawn in proportion to the
-    square root of its size, so that flags and skin tones do not crowd out the rest."""
+    """The cumulative probabilities of all pictures but the last. A group's probability is
+    proportional to the square root of its size, so that flags and skin tones do not dominate."""
     size = torch.bincount(torch.from_numpy(groups))[torch.from_numpy(groups)]
     return torch.cumsum(size.double() ** -0.5 / (size.double() ** -0.5).sum(), 0)[:-1].float()

@@ -1,4 +1,4 @@
-"""Held-out errors of a generator, a sheet of held-out results, its paintings of given sketches."""
+"""Held-out errors of a generator, a sheet of held-out results, outputs for given sketches."""
 
 import argparse
 
@@ -13,13 +13,13 @@ from measure import SEED, HeldOut, error, paint
 from model import load_generator
 from pairs import held_out_pairs
 
-SHOWN = 24  # held-out pictures, at a fixed stride, whatever became of them
+SHOWN = 24  # held-out pictures, at a fixed stride, not selected by quality
 COLUMNS = 3
 TILE = 128  # pixels on the sheet
 
 
 def errors(generator, held_out, pictures, seen, device):
-    """Lines of a table: what, and its error."""
+    """Rows of a table: name and error."""
     plain, hinted = held_out.errors(generator)
     truth = held_out.truth
     every = torch.arange(len(seen.pixels))[:, None]
@@ -50,7 +50,7 @@ def sheet(rows, columns):
 
 
 def held_out_rows(generator, held_out):
-    """Sketch, its painting, sketch with hints, its painting, truth."""
+    """Sketch, its output, sketch with hints, its output, ground truth."""
     shown = slice(0, None, max(len(held_out.truth) // SHOWN, 1))
     everything = held_out.plain, held_out.hinted, held_out.truth
     plain, hinted, truth = (t[shown][:SHOWN] for t in everything)

@@ -1,6 +1,6 @@
 """Writes a generator as ONNX: batch norms folded into the convolutions, weights as half floats.
 
-A Cast behind each makes floats of them: half the file, and any runtime reads it.
+A Cast after each converts them to float: half the file size, readable by any runtime.
 """
 
 import argparse
@@ -18,7 +18,7 @@ LICENCE = "Trained by Tessera's tools/train on Noto Color Emoji (SIL Open Font L
 
 
 class Graph:
-    """Nodes and weights in the making; every node is named after its one output."""
+    """Collects nodes and weights; every node is named after its only output."""
 
     def __init__(self):
         self.nodes, self.weights = [], []
@@ -35,7 +35,7 @@ class Graph:
         return self.add("Cast", [f"{name}.half"], name, to=TensorProto.FLOAT)
 
     def convolution(self, operator, name, source, conv, norm):
-        """`conv` and the batch norm behind it, if any, as one convolution."""
+        """`conv` and the batch norm after it, if any, as one convolution."""
         weight, bias = fold(conv, norm, channel_axis=0 if operator == "Conv" else 1)
         inputs = [source, self.weight(f"{name}.weight", weight), self.weight(f"{name}.bias", bias)]
         window = {"kernel_shape": [4, 4], "strides": [2, 2], "pads": [1, 1, 1, 1]}
@@ -94,7 +94,7 @@ def to_model(graph):
 
 
 def check(generator, path):
-    """Compares the file with the generator on noise, where ONNX Runtime is installed."""
+    """Compares the file with the generator on noise, if ONNX Runtime is installed."""
     try:
         import onnxruntime
     except ImportError:

@@ -1,10 +1,10 @@
-"""The colour bitmaps of an emoji font, with the code points that each one stands for."""
+"""The colour bitmaps of an emoji font, with the code points of each."""
 
 from fontTools.ttLib import TTFont
 
 SKIN_TONES = set(range(0x1F3FB, 0x1F400))
 HAIR = set(range(0x1F9B0, 0x1F9B4))
-# What changes gender, direction, colour or presentation of a picture and not its subject.
+# Code points that change gender, direction, colour or presentation of a picture, not its subject.
 COLOURS = {0x2B1B, 0x1F7E9, 0x1F7EB}
 MODIFIERS = SKIN_TONES | HAIR | COLOURS | {0x200D, 0xFE0F, 0x2640, 0x2642, 0x27A1, 0x20E3}
 ADULT, CHILD, ELDER, COUPLE, ROYAL = 0x1F9D1, 0x1F9D2, 0x1F9D3, 0x1F491, 0x1FAC5
@@ -50,7 +50,7 @@ def read_font(path):
 
 
 def spell_ligatures(font, sequences):
-    """Adds to `sequences` what the font's ligatures make of several code points."""
+    """Adds the code point sequences of the font's ligatures to `sequences`."""
     for lookup in font["GSUB"].table.LookupList.Lookup:
         for table in lookup.SubTable:
             for first, ligatures in getattr(table, "ligatures", {}).items():
@@ -62,7 +62,7 @@ def spell_ligatures(font, sequences):
 
 
 def subject(codes):
-    """What a picture is of: equal for skin tones, genders, hair, families and flags."""
+    """The subject of a picture: equal for skin tones, genders, hair, families and flags."""
     if codes[0] in FLAGS:
         return (0x1F3F3,)
     kept = [SAME_SUBJECT.get(c, c) for c in codes if c not in MODIFIERS]

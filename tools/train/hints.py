@@ -1,4 +1,4 @@
-"""Sparse strokes in a picture's own colours, as a person would drop them into a sketch."""
+"""Sparse strokes in a picture's own colours, as a person would add them to a sketch."""
 
 import torch
 import torch.nn.functional as F
@@ -10,8 +10,8 @@ CELL = 4  # pixels; strokes start in the cells of a grid
 
 
 def paint(paper, pictures, strokes):
-    """The paper, 0 to 1, with strokes in the colours of the pictures on it. `strokes` is how many
-    each gets, [batch, 1, 1, 1], at most MOST_STROKES."""
+    """White paper, 0 to 1, with strokes in the colours of the pictures. `strokes` is the number of
+    strokes of each, [batch, 1, 1, 1], at most MOST_STROKES."""
     count, device = len(pictures), pictures.device
     colours = blur(on_white(pictures), uniform(count, 1, 3, device))
     x, y = wavy_centres(count, device)
@@ -29,7 +29,7 @@ def paint(paper, pictures, strokes):
 
 
 def start_cells(pictures):
-    """Pixel numbers within the pictures' shapes, [batch, MOST_STROKES, 1, 1]."""
+    """Pixel indices within the pictures' shapes, [batch, MOST_STROKES, 1, 1]."""
     shape = (F.avg_pool2d(pictures[:, 3:], CELL) > 0.5).float().flatten(2)
     chances = torch.rand(len(pictures), MOST_STROKES, shape.shape[2], device=shape.device)
     cell = (chances * shape).argmax(-1)
@@ -47,7 +47,7 @@ def wavy_centres(count, device):
 
 
 def segment(x, y, start, width):
-    """A soft-edged round segment through the pixel number `start`, 0 to 1."""
+    """A soft-edged round segment through the pixel index `start`, 0 to 1."""
     count, device = len(start), start.device
     angle = uniform(count, 0, 3.1416, device)
     half = uniform(count, 0, 36, device)

@@ -1,23 +1,23 @@
-"""Held-out error: the mean absolute difference from the true pictures, colours being 0 to 1."""
+"""Held-out error: the mean absolute difference from the ground truth, with colours from 0 to 1."""
 
 import torch
 
 from hints import MOST_STROKES
 from pairs import held_out_pairs
 
-SEED = 20261120  # of the held-out sketches: every measurement anywhere sees the same ones
+SEED = 20261120  # of the held-out sketches: the same in every evaluation
 BATCH = 32
 
 
 class HeldOut:
-    """The held-out pictures, their sketches without hints and with as many as were trained on."""
+    """The held-out pictures, their sketches without hints and with as many as in training."""
 
     def __init__(self, pictures, device):
         self.plain, self.truth = (t.to(device) for t in held_out_pairs(pictures, 0, SEED))
         self.hinted = held_out_pairs(pictures, MOST_STROKES, SEED)[0].to(device)
 
     def errors(self, generator):
-        """Of the generator's pictures, without and with hints."""
+        """Errors of the generator without and with hints."""
         return tuple(error(paint(generator, s), self.truth) for s in (self.plain, self.hinted))
 
 

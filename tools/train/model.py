@@ -8,7 +8,7 @@ DROPOUT = 0.5
 
 
 class Generator(nn.Module):
-    """Eight halvings, then eight doublings, each of which also reads the halving of its size."""
+    """A U-Net: eight halvings, then eight doublings with skip connections."""
 
     def __init__(self, ngf):
         super().__init__()
@@ -62,7 +62,7 @@ class SpectralConv(nn.Conv2d):
 
 
 class Discriminator(nn.Module):
-    """Judges each 70 x 70 patch of a picture beside its sketch."""
+    """Classifies each 70 x 70 patch of a picture together with its sketch."""
 
     def __init__(self, ndf):
         super().__init__()
@@ -90,13 +90,13 @@ def initialise(module):
 
 
 def save_generator(path, generator, about):
-    """Weights as half floats, which is what is shipped; `about` is a dict of plain values."""
+    """Weights as half floats, as in the released model; `about` is a dict of plain values."""
     state = {k: v.half() if v.dim() == 4 else v for k, v in generator.state_dict().items()}
     torch.save({"state": {k: v.cpu() for k, v in state.items()}, **about}, path)
 
 
 def load_generator(path):
-    """Returns the generator, ready to use, and all that was saved with it."""
+    """Returns the generator, ready to use, and the other saved values."""
     stored = torch.load(path, map_location="cpu")
     generator = Generator(stored["ngf"])
     generator.load_state_dict(stored["state"])

@@ -1,4 +1,4 @@
-"""Pairs of a sketch, with or without colour hints, and the picture to paint from it; -1 to 1."""
+"""Pairs of a sketch, with or without colour hints, and the target picture; -1 to 1."""
 
 import math
 
@@ -13,7 +13,7 @@ LUMA = (0.299, 0.587, 0.114)
 
 
 def training_pairs(pictures, numbers):
-    """Augmented pairs of the pictures with these numbers; the second half of them has hints."""
+    """Augmented pairs of the pictures with these indices; the second half of them has hints."""
     count, device = len(numbers), numbers.device
     hinted = (torch.arange(count, device=device) >= count // 2).float()[:, None, None, None]
     batch = recolour(pictures.take(numbers), hinted)
@@ -29,7 +29,7 @@ def training_pairs(pictures, numbers):
 
 
 def held_out_pairs(pictures, strokes, seed):
-    """The same sketches whenever asked with the same seed, on the pictures as they are."""
+    """Reproducible sketches for a seed, of the pictures without augmentation."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         batch = pictures.pixels.cpu().float() / 255
@@ -37,8 +37,8 @@ def held_out_pairs(pictures, strokes, seed):
 
 
 def pair(picture, model, strokes):
-    """The sketch is drawn from `model`, the picture in a shaky hand; the last len(strokes) pictures
-    get so many strokes of colour each, under the lines or over them."""
+    """Sketches are drawn from `model`, the pictures with a random warp; the last len(strokes)
+    pictures get that many strokes of colour each, under the lines or over them."""
     ink = sketch.draw(model)
     early = chance(len(ink), 0.3, ink.device)
     paper = (1 - ink * early).expand(-1, 3, -1, -1)
@@ -49,7 +49,7 @@ def pair(picture, model, strokes):
 
 
 def placement(count, smallest, largest, shift, device):
-    """A sampling grid that turns, mirrors, scales and moves each image; the images are 2 wide."""
+    """A sampling grid that rotates, mirrors, scales and shifts images, which are 2 wide."""
     scale = uniform(count, smallest, largest, device)[:, 0, 0]
     angle = torch.randn(count, 1, device=device) * math.radians(8)
     mirror = 1 - 2 * chance(count, 0.5, device)[:, 0, 0]
@@ -63,7 +63,7 @@ def placement(count, smallest, largest, shift, device):
 
 
 def place(batch, grid, shaky):
-    """The batch on the grid, and once more drawn by a shaky hand."""
+    """The batch sampled on the grid, without and with a random warp."""
     return (F.grid_sample(batch, g, align_corners=False) for g in (grid, grid + shaky))
 
 
@@ -83,7 +83,7 @@ def recolour(batch, hinted):
 
 
 def rotate_hue(chroma, angle):
-    """Turns colours about the grey axis by `angle` (radians)."""
+    """Rotates colours about the grey axis by `angle` (radians)."""
     turned = chroma.roll(-2, 1) - chroma.roll(-1, 1)
     mean = chroma.mean(1, keepdim=True) * (1 - torch.cos(angle))
     return chroma * torch.cos(angle) + turned * (torch.sin(angle) / math.sqrt(3)) + mean

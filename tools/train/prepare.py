@@ -1,4 +1,4 @@
-"""Writes the data set: every picture of an emoji font, in groups, split once and for all.
+"""Writes the data set: every picture of an emoji font, in groups, with a fixed split.
 
 A group holds all pictures of one subject (skin tones, genders, families, flags) and whatever looks
 almost like one of them. The held-out set has the first picture of each held-out group; the other
@@ -15,7 +15,7 @@ from PIL import Image
 from glyphs import read_font, subject
 from similar import merge_alike, outline
 
-LARGEST_HELD_OUT = 40  # pictures; larger groups (flags, families, professions) are too much to lose
+LARGEST_HELD_OUT = 40  # pictures; no larger groups (flags, families, professions)
 
 
 def group_pictures(pictures):
@@ -32,7 +32,7 @@ def group_pictures(pictures):
 
 
 def split(groups, held_out, seed):
-    """Returns the part that each picture of each group belongs to."""
+    """Returns the split of each picture of each group."""
     small = [g for g, codes in enumerate(groups) if len(codes) <= LARGEST_HELD_OUT]
     chosen = set(random.Random(seed).sample(small, held_out))
     return [

@@ -6,8 +6,8 @@ WARM_UP = 3
 
 
 class Replay:
-    """Calls `function` a few times, records it and replays the record: a step is more than
-    four thousand kernels, a sixth of whose time goes into launching them. Its tensors stay where they are."""
+    """Calls `function` a few times, captures it and replays the graph: a step has more than four
+    thousand kernels, and launching them is a sixth of its time. Tensors keep their addresses."""
 
     def __init__(self, function):
         side = torch.cuda.Stream()

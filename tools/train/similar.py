@@ -1,14 +1,14 @@
-"""Which pictures are so alike that one of them gives the other away."""
+"""Finds pictures so similar that training on one would leak the other."""
 
 import numpy
 from PIL import Image
 
 GRID = (34, 32)
-ALIKE = 0.8  # correlation of outlines; joins clock faces, coloured hearts, books, banknotes
+ALIKE = 0.8  # correlation of outlines; groups clock faces, coloured hearts, books, banknotes
 
 
 def outline(picture):
-    """The outlines of an RGBA picture as a unit vector, blind to colour and to small shifts."""
+    """The outlines of an RGBA picture as a unit vector, invariant to colour and small shifts."""
     white = Image.new("RGBA", picture.size, "white")
     white.alpha_composite(picture)
     pixels = numpy.asarray(white.convert("RGB"), numpy.float32) / 255
@@ -21,7 +21,7 @@ def outline(picture):
 
 
 def merge_alike(outlines):
-    """Numbers the rows of `outlines`; rows joined by a chain of alike pairs share a number."""
+    """Numbers the rows of `outlines`; rows connected by similar pairs share a number."""
     group = list(range(len(outlines)))
     alike = numpy.triu(outlines @ outlines.T > ALIKE, 1)
     for first, second in zip(*numpy.nonzero(alike)):

@@ -10,7 +10,7 @@ ERASED_SQUARES = 3
 
 
 def draw(pictures):
-    """Draws pictures with premultiplied alpha, each in a style, width and state of its own."""
+    """Draws pictures with premultiplied alpha, each with a random style, line width and damage."""
     count, device = len(pictures), pictures.device
     strength, direction = gradient(pictures)
     threshold = log_uniform(count, 0.05, 0.4, device)
@@ -24,10 +24,10 @@ def draw(pictures):
 
 
 def gradient(pictures):
-    """Strength (about an edge's contrast) and direction of the steepest change of all channels."""
+    """Strength (about an edge's contrast) and direction of the gradient over all channels."""
     count, device = len(pictures), pictures.device
     sigma = log_uniform(count, 0.8, 2.2, device)
-    colour = 1 - chance(count, 0.1, device)  # else outlines only
+    colour = 1 - chance(count, 0.1, device)  # otherwise outlines only
     alpha = uniform(count, 0.3, 1.0, device)
     weighted = torch.cat([on_white(pictures) * colour, pictures[:, 3:] * alpha], 1)
     padded = F.pad(blur(weighted, sigma), [1] * 4, mode="replicate")
@@ -40,7 +40,7 @@ def gradient(pictures):
 
 
 def is_crest(strength, direction):
-    """1 where no neighbour along the gradient is stronger."""
+    """1 where no neighbour along the gradient is stronger (non-maximum suppression)."""
     x, y = pixel_centres(strength.device)
     step = torch.cat([torch.cos(direction), torch.sin(direction)], 1).permute(0, 2, 3, 1)
     here = torch.stack([x, y], -1)
@@ -51,7 +51,7 @@ def is_crest(strength, direction):
 
 
 def hysteresis(crest, threshold):
-    """Crests above the threshold, and weaker ones as far as they continue these."""
+    """Edges above the threshold, and weaker ones connected to them (hysteresis)."""
     weak = (crest > threshold * 0.4).float()
     strong = (crest > threshold).float()
     for _ in range(HYSTERESIS_STEPS):
@@ -73,12 +73,12 @@ def dark_sides(pictures):
 
 
 def dark_spots(pictures):
-    """Eyes, wheels and whatever else is drawn as a black area."""
+    """Dark areas: eyes, wheels and others that are drawn filled."""
     return (grey(pictures) < uniform(len(pictures), 0.15, 0.35, pictures.device)).float()
 
 
 def worn(ink):
-    """0 where lines are broken and on pieces too short to matter."""
+    """0 in gaps of lines and on pieces that are too short."""
     count, device = len(ink), ink.device
     gaps = smooth_noise(count, 1, 28, device) > log_uniform(count, 1.2, 6.0, device)
     nearby = F.avg_pool2d(ink, 25, 1, 12) * 625

@@ -1,4 +1,4 @@
-"""Trains the generator until --minutes or --steps are over; called again, goes on from there."""
+"""Trains the generator until --minutes or --steps are over; resumes when called again."""
 
 import argparse
 import math
@@ -16,8 +16,8 @@ from trainer import Trainer
 
 CHECKPOINT_SECONDS = 120
 REPORT_SECONDS = 60
-FINISHING_SECONDS = 20  # batch statistics, the last measurement and two files
-HOLD = 0.4  # the share of all steps at the full rate, before it falls to zero
+FINISHING_SECONDS = 20  # batch statistics, the last evaluation and two files
+HOLD = 0.4  # fraction of all steps at the full rate, before it falls to zero
 
 
 def parse():
@@ -42,10 +42,10 @@ def rate_at(step, options):
 
 
 def replace(path, write):
-    """Writes beside the file first, so that a stop in mid-write leaves the old one."""
-    beside = path.with_suffix(".new")
-    write(beside)
-    os.replace(beside, path)
+    """Writes atomically: an interrupted write keeps the old file."""
+    temporary = path.with_suffix(".new")
+    write(temporary)
+    os.replace(temporary, path)
 
 
 def save_checkpoint(trainer, options):
@@ -68,7 +68,7 @@ def resume(trainer, options):
 
 
 class Report:
-    """A line a minute: where training is and how well it does."""
+    """Prints progress and losses once a minute."""
 
     def __init__(self, trainer, held_out, options):
         self.trainer, self.held_out, self.options = trainer, held_out, options
@@ -93,7 +93,7 @@ class Report:
 
 
 def train(trainer, report, options, end):
-    """Steps until all are done or the time is over."""
+    """Runs steps until all are done or time is over."""
     update = Replay(trainer.update) if options.cuda_graph else trainer.update
     saved = reported = time.monotonic()
     while trainer.steps < options.steps and time.monotonic() < end:

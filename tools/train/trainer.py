@@ -52,7 +52,7 @@ class Trainer:
             return [p.contiguous(memory_format=torch.channels_last) for p in pairs]
 
     def update(self):
-        """Both networks learn from one batch; nothing here waits for the GPU."""
+        """Updates both networks from one batch, without waiting for the GPU."""
         sketch, truth = self.batch()
         with self.autocast():
             fake = self.generator(sketch)
@@ -86,7 +86,7 @@ class Trainer:
                 group["lr"] = rate
 
     def finish_step(self):
-        """Moves the averaged generator towards the one that learns."""
+        """Updates the averaged generator (EMA)."""
         self.steps += 1
         if self.steps % EMA_EVERY:
             return
@@ -98,7 +98,7 @@ class Trainer:
                     value.lerp_(new[name], 1 - decay)
 
     def averaged(self):
-        """A copy of the averaged generator with batch statistics of its own, not averaged ones."""
+        """A copy of the averaged generator with recomputed batch statistics."""
         generator = copy.deepcopy(self.average)
         norms = [m for m in generator.modules() if isinstance(m, nn.BatchNorm2d)]
         for norm in norms:

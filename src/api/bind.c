@@ -1,4 +1,4 @@
-#include "bind.h"
+#include "api/bind.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -6,16 +6,16 @@
 
 #include "base/error.h"
 #include "base/half.h"
-#include "names.h"
+#include "api/names.h"
 
-/* The value of a graph input, or an error that lists the inputs. what: what the caller named it
- * for. */
+/* The value of a graph input, or an error that lists the inputs. what: the purpose, for the
+ * message. */
 static tsr_status find_input(const tsr_graph *graph, const char *what, const char *name,
                              int *value) {
-    for (int i = 0; name && i < graph->input_count; i++) {
+    int i = name ? tsr_names_find(graph, graph->inputs, graph->input_count, name) : TSR_NONE;
+    if (i != TSR_NONE) {
         *value = graph->inputs[i];
-        if (strcmp(graph->values[*value].name, name) == 0)
-            return TSR_OK;
+        return TSR_OK;
     }
     tsr_names names = tsr_names_of(graph, graph->inputs, graph->input_count);
     return tsr_fail(TSR_INVALID_ARGUMENT, "%s '%s': there is no such input; the inputs are: %s",
@@ -152,7 +152,7 @@ static tsr_status fix_input(tsr_graph *graph, const tsr_fixed_input *fixed) {
     return TSR_OK;
 }
 
-/* ---- what is left open ----------------------------------------------------------------------- */
+/* ---- what remains unknown -------------------------------------------------------------------- */
 
 /* "[batch, 3, ?, 256]": with the model's names of unknown dimensions. */
 static const char *open_shape_text(const tsr_value *value, char *text, size_t size) {
@@ -204,7 +204,7 @@ static tsr_status add_outputs(tsr_graph *graph, const char *const *names, int co
         int value = names[i] ? tsr_graph_find_value(graph, names[i]) : TSR_NONE;
         if (value == TSR_NONE)
             return tsr_fail(TSR_INVALID_ARGUMENT,
-                            "extra output '%s': there is no such tensor; names like it: %s",
+                            "extra output '%s': there is no such tensor; similar names: %s",
                             names[i] ? names[i] : "(NULL)",
                             tsr_names_close_to(graph, names[i] ? names[i] : "").text);
         if (!tsr_graph_is_output(graph, value))

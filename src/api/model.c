@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "model.h"
+#include "api/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,8 @@ static tsr_model_desc fill(const tsr_model_desc *desc, const char *name) {
     return filled;
 }
 
-/* map: the bytes', which the model takes over on success; NULL: they may go after the call. */
+/* map: the mapping of the bytes, owned by the model on success; NULL: the bytes may be freed after
+ * the call. */
 static tsr_status load(const void *bytes, size_t size, const tsr_model_desc *desc,
                        const tsr_map *map, tsr_model **model) {
     tsr_graph *graph;
@@ -85,7 +86,7 @@ tsr_status tsr_model_load_memory(const void *bytes, size_t size, const tsr_model
     return load(bytes, size, &filled, NULL, model);
 }
 
-/* The folder that a path lies in, for external data; NULL when out of memory. */
+/* The folder of a path, for external data; NULL when out of memory. */
 static char *folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     if (!slash)
@@ -113,7 +114,7 @@ tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc, tsr_mode
 }
 
 tsr_model *tsr_model_retain(const tsr_model *model) {
-    tsr_model *shared = (tsr_model *)model; /* the count is no part of what const promises */
+    tsr_model *shared = (tsr_model *)model; /* the count is mutable */
     atomic_fetch_add(&shared->references, 1);
     return shared;
 }
@@ -126,7 +127,7 @@ void tsr_model_free(tsr_model *model) {
     free(model);
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------------------ */
 
 int tsr_model_input_count(const tsr_model *model) {
     return model ? model->graph->input_count : 0;

@@ -1,10 +1,10 @@
-#include "session.h"
+#include "api/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "bind.h"
+#include "api/bind.h"
 #include "cpu/cpu.h"
 #include "passes/passes.h"
 
@@ -17,7 +17,7 @@ tsr_status tsr_session_name_file(tsr_status status, const tsr_graph *graph) {
 
 /* ---- making a session ------------------------------------------------------------------------ */
 
-/* Arrays of elements must be addressable, and the bytes of all of them together countable. */
+/* Arrays of elements must be addressable, and their total size must not overflow. */
 static tsr_status check_sizes(const tsr_graph *graph) {
     int64_t most = PTRDIFF_MAX / (int64_t)sizeof(int64_t) / (graph->value_count + 1);
     for (int v = 0; v < graph->value_count; v++) {
@@ -80,7 +80,7 @@ static tsr_status add_kept(tsr_session *session, int value) {
     return added->runs && (!input || added->next) ? TSR_OK : TSR_OUT_OF_MEMORY;
 }
 
-/* What the session itself keeps besides the graph; all of it lives in the graph's arena. */
+/* The session's own arrays, all in the graph's arena. */
 static tsr_status allocate_tables(tsr_session *session) {
     tsr_graph *graph = session->graph;
     session->input_set = TSR_NEW(graph->arena, graph->input_count, bool);
@@ -108,6 +108,14 @@ static tsr_status check_runs(const tsr_session_desc *desc) {
     return TSR_OK;
 }
 
+static tsr_status autotune(tsr_session *session, tsr_runner_options *options, int budget_ms) {
+    tsr_device *device = session->device;
+    const tsr_autotune_target target = {device->backend, device->impl, &device->tuned};
+    TSR_TRY(tsr_autotune(&target, session->graph, options, budget_ms, &session->tuning));
+    options->kernels = session->tuning.kernels;
+    return TSR_OK;
+}
+
 static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
     const tsr_backend *backend = session->device->backend;
     TSR_TRY(check_runs(desc));
@@ -120,10 +128,10 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
                                   .time_passes = desc->time_passes,
                                   .poison = desc->poison,
                                   .runs_in_flight = session->runs_in_flight};
-    TSR_TRY(tsr_tune(session->device, session->graph, &options, desc->tune_ms, &session->tuning));
-    options.kernels = session->tuning.kernels;
+    if (session->device->kernels == TSR_KERNELS_AUTO)
+        TSR_TRY(autotune(session, &options, desc->tune_ms));
     TSR_TRY(
-        backend->runner_create(session->device->own, session->graph, &options, &session->runner));
+        backend->runner_create(session->device->impl, session->graph, &options, &session->runner));
     return allocate_tables(session);
 }
 

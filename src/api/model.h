@@ -1,6 +1,6 @@
 /* A loaded model: an immutable graph, shared by the sessions made from it. */
-#ifndef TSR_MODEL_H
-#define TSR_MODEL_H
+#ifndef TSR_API_MODEL_H
+#define TSR_API_MODEL_H
 
 #include <stdatomic.h>
 
@@ -16,7 +16,7 @@ struct tsr_model {
 /* Adds a reference; tsr_model_free() drops one. */
 tsr_model *tsr_model_retain(const tsr_model *model);
 
-/* Fills what the API tells about a value. */
+/* The public description of a value. */
 tsr_tensor_info tsr_tensor_info_of(const tsr_value *value);
 
 #endif

@@ -1,10 +1,10 @@
-/* Tensors of a session: what goes in and what comes out. */
-#include "session.h"
+/* Inputs and outputs of a session. */
+#include "api/session.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "names.h"
+#include "api/names.h"
 
 /* ---- inputs and outputs ---------------------------------------------------------------------- */
 
@@ -16,7 +16,7 @@ int tsr_session_output_count(const tsr_session *session) {
     return session ? session->graph->output_count : 0;
 }
 
-/* Of these values, number index; kind: the word for them. */
+/* The index-th of these values; kind: for the message. */
 static tsr_status describe(const tsr_session *session, const char *kind, const int *values,
                            int count, int index, tsr_tensor_info *info) {
     if (!info || index < 0 || index >= count)
@@ -54,19 +54,11 @@ static tsr_kept_output *find_kept(const tsr_session *session, int value) {
     return NULL;
 }
 
-/* Which of these values has the name; TSR_NONE if none. */
-static int find_named(const tsr_graph *graph, const int *values, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(graph->values[values[i]].name, name) == 0)
-            return i;
-    return TSR_NONE;
-}
-
-/* Which of the graph's inputs has this name, if there can be a run that it is for. */
+/* The index of the graph input with this name, if the session can run. */
 static tsr_status find_input(const tsr_session *session, const char *name, int *index) {
     const tsr_graph *graph = session->graph;
     TSR_TRY(tsr_session_check_can_run(session));
-    *index = find_named(graph, graph->inputs, graph->input_count, name);
+    *index = tsr_names_find(graph, graph->inputs, graph->input_count, name);
     if (*index == TSR_NONE)
         return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there is no input '%s'; the inputs are: %s",
                         graph->file, name,
@@ -111,8 +103,8 @@ tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
     int value = graph->inputs[i];
     if (find_kept(session, value))
         return tsr_fail(TSR_UNSUPPORTED,
-                        "%s: input '%s' is an output, too: it comes from no texture", graph->file,
-                        name);
+                        "%s: input '%s' is also an output: it cannot be set from a texture",
+                        graph->file, name);
     session->stepping = false;
     TSR_TRY(tsr_fail_context(
         backend->set_input_texture(session->runner, value, texture, factor, summand),
@@ -125,7 +117,7 @@ tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
 
 /* The output's value; TSR_NONE if no output has this name. */
 static int find_output(const tsr_graph *graph, const char *name) {
-    int i = find_named(graph, graph->outputs, graph->output_count, name);
+    int i = tsr_names_find(graph, graph->outputs, graph->output_count, name);
     return i == TSR_NONE ? TSR_NONE : graph->outputs[i];
 }
 
@@ -134,7 +126,7 @@ static tsr_status fail_name(const tsr_graph *graph, const char *name, const char
                     problem, tsr_names_of(graph, graph->outputs, graph->output_count).text);
 }
 
-/* The tensor that the caller names, or an error that lists the outputs. */
+/* The tensor of this name, or an error that lists the outputs. */
 static tsr_status find_readable(const tsr_session *session, const char *name, int *value) {
     const tsr_graph *graph = session->graph;
     *value = find_output(graph, name);
@@ -142,7 +134,7 @@ static tsr_status find_readable(const tsr_session *session, const char *name, in
         return TSR_OK;
     *value = tsr_graph_find_value(graph, name);
     if (*value == TSR_NONE)
-        return fail_name(graph, name, "is no tensor of the model");
+        return fail_name(graph, name, "is not a tensor of the model");
     if (!session->device->backend->can_read(session->runner, *value))
         return fail_name(graph, name, "is neither an output nor a tensor that was kept");
     return TSR_OK;
@@ -192,7 +184,7 @@ tsr_status tsr_session_output_texture(tsr_session *session, const char *name,
                         "%s: the session was not made with tsr_session_desc.texture_outputs", file);
     int index = find_output(session->graph, name);
     if (index == TSR_NONE)
-        return fail_name(session->graph, name, "is no output");
+        return fail_name(session->graph, name, "is not an output");
     if (session->graph->values[index].data || find_kept(session, index))
         return tsr_fail(TSR_UNSUPPORTED,
                         "%s: output '%s' is a constant or an input: no pass writes it", file, name);

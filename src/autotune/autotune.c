@@ -1,5 +1,6 @@
-#include "tune.h"
+#include "autotune/autotune.h"
 
+#include "autotune/measure.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -11,18 +12,18 @@
 enum { GPU_BUDGET_MS = 1000 };
 
 typedef struct tuner {
-    tsr_device *device;
+    const tsr_autotune_target *target;
     tsr_graph *graph;
     const tsr_runner_options *options;
     tsr_kernel_offer offer;
-    tsr_cache_key key; /* of the device and what it offers */
+    tsr_cache_key key; /* of the device and its kernels */
     double deadline;   /* on tsr_clock_ms() */
-    tsr_tuning *tuning;
+    tsr_autotune_result *result;
 } tuner;
 
 /* ---- kinds of layers ------------------------------------------------------------------------- */
 
-/* Takes the text. */
+/* Consumes the text. */
 static tsr_status add_key(tsr_text *text, tsr_cache_key start, tsr_cache_key *key) {
     char *chars = tsr_text_take(text);
     if (!chars)
@@ -32,18 +33,18 @@ static tsr_status add_key(tsr_text *text, tsr_cache_key start, tsr_cache_key *ke
     return TSR_OK;
 }
 
-/* Two drivers, two versions of kernels or two sets of limits are two devices. */
+/* Another driver, version of the kernels or set of limits is another device. */
 static tsr_status device_key(tuner *t) {
-    tsr_device_info info = {.backend = t->device->backend->name};
+    tsr_device_info info = {.backend = t->target->backend->name};
     tsr_text text = {0};
-    t->device->backend->device_info(t->device->own, &info);
+    t->target->backend->device_info(t->target->device, &info);
     tsr_text_add(&text, "kernels %s %s %s | %s | %s | %d %d %d %llu |", TSR_VERSION,
                  t->offer.version, info.backend, info.name, info.version, info.max_texture_size,
                  info.max_draw_buffers, info.max_uniform_block_bytes,
                  (unsigned long long)info.max_buffer_bytes);
-    tsr_text_add(&text, " %d | %s of", (int)t->options->precision, t->offer.own->name);
-    for (int i = 0; t->offer.kinds[i]; i++)
-        tsr_text_add(&text, " %s", t->offer.kinds[i]->name);
+    tsr_text_add(&text, " %d | %s of", (int)t->options->precision, t->offer.default_kernels->name);
+    for (int i = 0; t->offer.candidates[i]; i++)
+        tsr_text_add(&text, " %s", t->offer.candidates[i]->name);
     return add_key(&text, tsr_cache_key_start(), &t->key);
 }
 
@@ -89,35 +90,42 @@ static tsr_status layer_key(const tuner *t, const tsr_node *node, tsr_cache_key 
     return add_key(&text, t->key, key);
 }
 
-/* ---- what is known --------------------------------------------------------------------------- */
+/* ---- tuned layers ---------------------------------------------------------------------------- */
 
-/* Where there is no memory for it, it is measured again. */
-static void remember(tsr_device *d, const tsr_cache_key *key, const tsr_gpu_kernels *kernels) {
-    if (d->tuned_count == d->tuned_capacity) {
-        int capacity = d->tuned_capacity ? 2 * d->tuned_capacity : 32;
-        tsr_tuned_layer *grown = realloc(d->tuned, (size_t)capacity * sizeof *grown);
+/* When out of memory the layer is not added: it is measured again. */
+static void remember(tsr_tuned_layers *tuned, const tsr_cache_key *key,
+                     const tsr_gpu_kernels *kernels) {
+    if (tuned->count == tuned->capacity) {
+        int capacity = tuned->capacity ? 2 * tuned->capacity : 32;
+        tsr_tuned_layer *grown = realloc(tuned->layers, (size_t)capacity * sizeof *grown);
         if (!grown)
             return;
-        d->tuned = grown;
-        d->tuned_capacity = capacity;
+        tuned->layers = grown;
+        tuned->capacity = capacity;
     }
-    d->tuned[d->tuned_count++] = (tsr_tuned_layer){*key, kernels};
+    tuned->layers[tuned->count++] = (tsr_tuned_layer){*key, kernels};
 }
 
-static const tsr_gpu_kernels *find_remembered(const tsr_device *d, const tsr_cache_key *key) {
-    for (int i = 0; i < d->tuned_count; i++)
-        if (d->tuned[i].key.name == key->name && d->tuned[i].key.check == key->check)
-            return d->tuned[i].kernels;
+static const tsr_gpu_kernels *find_remembered(const tsr_tuned_layers *tuned,
+                                              const tsr_cache_key *key) {
+    for (int i = 0; i < tuned->count; i++)
+        if (tuned->layers[i].key.name == key->name && tuned->layers[i].key.check == key->check)
+            return tuned->layers[i].kernels;
     return NULL;
 }
 
-/* An entry holds a name. One that no kernels have, whoever wrote it, counts as absent. */
+void tsr_tuned_layers_free(tsr_tuned_layers *tuned) {
+    free(tuned->layers);
+    *tuned = (tsr_tuned_layers){0};
+}
+
+/* An entry on disk holds a name. One that no kernels have counts as absent. */
 static const tsr_gpu_kernels *load(const tuner *t, const tsr_cache_key *key) {
     const tsr_gpu_kernels *found = NULL;
     size_t size = 0;
     char *name = tsr_cache_load(key, &size);
-    for (int i = 0; name && !found && t->offer.kinds[i]; i++) {
-        const tsr_gpu_kernels *kernels = t->offer.kinds[i];
+    for (int i = 0; name && !found && t->offer.candidates[i]; i++) {
+        const tsr_gpu_kernels *kernels = t->offer.candidates[i];
         if (strlen(kernels->name) == size && memcmp(kernels->name, name, size) == 0)
             found = kernels;
     }
@@ -129,30 +137,31 @@ static const tsr_gpu_kernels *load(const tuner *t, const tsr_cache_key *key) {
 
 static tsr_status measure(tuner *t, int node, const tsr_cache_key *key,
                           const tsr_gpu_kernels **kernels) {
-    tsr_race_result result;
+    tsr_measurement measured;
     const tsr_node *layer = &t->graph->nodes[node];
     tsr_log(TSR_LOG_INFO, "tuning layer %d of %d: '%s' (%s)", node + 1, t->graph->node_count,
             layer->name, tsr_node_op_name(layer));
-    TSR_TRY(tsr_race(t->device, t->graph, node, t->options, &t->offer, t->deadline, &result));
-    *kernels = result.winner;
-    if (!result.winner)
+    TSR_TRY(tsr_measure_layer(t->target, t->graph, node, t->options, &t->offer, t->deadline,
+                              &measured));
+    *kernels = measured.best;
+    if (!measured.best)
         return TSR_OK;
-    t->tuning->measured++;
-    remember(t->device, key, result.winner);
-    if (!result.starved)
-        tsr_cache_store(key, result.winner->name, strlen(result.winner->name));
+    t->result->measured++;
+    remember(t->target->tuned, key, measured.best);
+    if (!measured.out_of_memory)
+        tsr_cache_store(key, measured.best->name, strlen(measured.best->name));
     return TSR_OK;
 }
 
 static tsr_status choose(tuner *t, int node, const tsr_gpu_kernels **kernels) {
     tsr_cache_key key;
     TSR_TRY(layer_key(t, &t->graph->nodes[node], &key));
-    *kernels = find_remembered(t->device, &key);
+    *kernels = find_remembered(t->target->tuned, &key);
     if (*kernels)
         return TSR_OK;
     *kernels = load(t, &key);
     if (*kernels) {
-        remember(t->device, &key, *kernels);
+        remember(t->target->tuned, &key, *kernels);
         return TSR_OK;
     }
     return tsr_clock_ms() < t->deadline ? measure(t, node, &key, kernels) : TSR_OK;
@@ -160,7 +169,7 @@ static tsr_status choose(tuner *t, int node, const tsr_gpu_kernels **kernels) {
 
 static double budget(const tuner *t, int budget_ms) {
     tsr_device_info info = {.is_cpu = false};
-    t->device->backend->device_info(t->device->own, &info);
+    t->target->backend->device_info(t->target->device, &info);
     if (t->options->plan_only)
         return 0;
     return budget_ms || info.is_cpu ? budget_ms : GPU_BUDGET_MS;
@@ -168,26 +177,27 @@ static double budget(const tuner *t, int budget_ms) {
 
 static tsr_status choose_all(tuner *t) {
     const tsr_graph *graph = t->graph;
-    t->tuning->kernels = TSR_NEW(graph->arena, graph->node_count, const tsr_gpu_kernels *);
-    if (!t->tuning->kernels)
+    t->result->kernels = TSR_NEW(graph->arena, graph->node_count, const tsr_gpu_kernels *);
+    if (!t->result->kernels)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to choose kernels");
     TSR_TRY(device_key(t));
     for (int i = 0; i < graph->node_count; i++)
         if (tsr_node_macs(graph, &graph->nodes[i]) > 0)
-            TSR_TRY(choose(t, i, &t->tuning->kernels[i]));
+            TSR_TRY(choose(t, i, &t->result->kernels[i]));
     return TSR_OK;
 }
 
-tsr_status tsr_tune(tsr_device *device, tsr_graph *graph, const tsr_runner_options *options,
-                    int budget_ms, tsr_tuning *tuning) {
-    *tuning = (tsr_tuning){0};
-    if (budget_ms < 0 || device->kernels != TSR_KERNELS_AUTO || !device->backend->offer_kernels)
+tsr_status tsr_autotune(const tsr_autotune_target *target, tsr_graph *graph,
+                        const tsr_runner_options *options, int budget_ms,
+                        tsr_autotune_result *result) {
+    *result = (tsr_autotune_result){0};
+    if (budget_ms < 0 || !target->backend->offer_kernels)
         return TSR_OK;
     double start = tsr_clock_ms();
-    tuner t = {.device = device, .graph = graph, .options = options, .tuning = tuning};
-    device->backend->offer_kernels(device->own, &t.offer);
+    tuner t = {.target = target, .graph = graph, .options = options, .result = result};
+    target->backend->offer_kernels(target->device, &t.offer);
     t.deadline = start + budget(&t, budget_ms);
     TSR_TRY(choose_all(&t));
-    tuning->ms = tsr_clock_ms() - start;
+    result->ms = tsr_clock_ms() - start;
     return TSR_OK;
 }

@@ -1,9 +1,9 @@
-#include "device.h"
+#include "api/device.h"
 
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "names.h"
+#include "api/names.h"
 
 static tsr_status check_desc(const tsr_device_desc *desc) {
     if ((unsigned)desc->platform > TSR_PLATFORM_CURRENT)
@@ -19,8 +19,9 @@ static tsr_status check_desc(const tsr_device_desc *desc) {
                         desc->gpu, desc->max_texture_size, desc->max_draw_buffers,
                         desc->max_uniform_block_bytes);
     if (desc->gpu > 0 && desc->adapter)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "gpu %d and adapter '%s' are two choices: give one",
-                        desc->gpu, desc->adapter);
+        return tsr_fail(TSR_INVALID_ARGUMENT,
+                        "gpu %d and adapter '%s' exclude each other: give one", desc->gpu,
+                        desc->adapter);
     if (desc->gpu > 0 && desc->platform != TSR_PLATFORM_AUTO &&
         desc->platform != TSR_PLATFORM_DEVICE)
         return tsr_fail(TSR_INVALID_ARGUMENT, "gpu %d can be chosen on the device platform only",
@@ -52,7 +53,7 @@ tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device) {
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a device");
     created->backend = backend;
     created->kernels = filled.kernels;
-    tsr_status status = backend->device_create(&filled, &created->own);
+    tsr_status status = backend->device_create(&filled, &created->impl);
     if (status != TSR_OK) {
         free(created);
         return status;
@@ -64,8 +65,8 @@ tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device) {
 void tsr_device_destroy(tsr_device *device) {
     if (!device)
         return;
-    device->backend->device_destroy(device->own);
-    free(device->tuned);
+    device->backend->device_destroy(device->impl);
+    tsr_tuned_layers_free(&device->tuned);
     free(device);
 }
 
@@ -74,7 +75,7 @@ tsr_status tsr_device_get_info(const tsr_device *device, tsr_device_info *info) 
         return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_device_get_info: %s is NULL",
                         device ? "info" : "device");
     *info = (tsr_device_info){.backend = device->backend->name};
-    device->backend->device_info(device->own, info);
+    device->backend->device_info(device->impl, info);
     return TSR_OK;
 }
 
@@ -85,7 +86,7 @@ tsr_status tsr_device_measure(tsr_device *device, tsr_device_peaks *peaks) {
     *peaks = (tsr_device_peaks){0};
     if (!device->backend->measure)
         return tsr_fail(TSR_UNSUPPORTED, "backend %s measures no peaks", device->backend->name);
-    return device->backend->measure(device->own, peaks);
+    return device->backend->measure(device->impl, peaks);
 }
 
 void tsr_list_devices(tsr_device_fn fn, void *user) {

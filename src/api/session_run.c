@@ -1,19 +1,19 @@
-/* Runs of a session: whole ones, ones in steps, several in flight. */
-#include "session.h"
+/* Runs of a session: complete, in steps, several in flight. */
+#include "api/session.h"
 
 #include <string.h>
 
 #include "base/error.h"
 
-static void select_place(tsr_session *session, int place) {
+static void select_slot(tsr_session *session, int slot) {
     const tsr_backend *backend = session->device->backend;
-    session->place = place;
+    session->slot = slot;
     if (backend->select_run)
-        backend->select_run(session->runner, place);
+        backend->select_run(session->runner, slot);
 }
 
 float *tsr_session_kept_run(const tsr_session *session, const tsr_kept_output *kept) {
-    return kept->runs + kept->count * (size_t)session->place;
+    return kept->runs + kept->count * (size_t)session->slot;
 }
 
 static tsr_status keep_outputs(tsr_session *session) {
@@ -48,7 +48,7 @@ static tsr_status check_inputs(const tsr_session *session) {
     return TSR_OK;
 }
 
-/* A run was handed to the backend, or could not be. */
+/* After a run was submitted to the backend, or failed to be. */
 static tsr_status end_submit(tsr_session *session, tsr_status status) {
     if (status == TSR_OK)
         status = keep_outputs(session);
@@ -64,7 +64,7 @@ tsr_status tsr_session_submit(tsr_session *session) {
     TSR_TRY(check_inputs(session));
     session->stepping = false;
     session->latest = (session->latest + 1) % session->runs_in_flight;
-    select_place(session, session->latest);
+    select_slot(session, session->latest);
     return end_submit(session, session->device->backend->submit(session->runner));
 }
 
@@ -97,16 +97,16 @@ tsr_status tsr_session_check_submitted(const tsr_session *session) {
                                                            : "the session has not run yet");
 }
 
-tsr_status tsr_session_select_run(tsr_session *session, int behind) {
+tsr_status tsr_session_select_run(tsr_session *session, int age) {
     if (!session)
         return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_select_run: session is NULL");
     TSR_TRY(tsr_session_check_submitted(session));
-    if (behind < 0 || behind >= session->submitted)
+    if (age < 0 || age >= session->submitted)
         return tsr_fail(TSR_INVALID_ARGUMENT,
                         "%s: of %d runs that can be read there is none %d before the latest",
-                        session->graph->file, session->submitted, behind);
+                        session->graph->file, session->submitted, age);
     int count = session->runs_in_flight;
-    select_place(session, (session->latest + count - behind) % count);
+    select_slot(session, (session->latest + count - age) % count);
     return TSR_OK;
 }
 

@@ -1,0 +1,46 @@
+/* A session: session.c makes it, session_io.c sets inputs and reads outputs, session_run.c runs
+ * it. */
+#ifndef TSR_API_SESSION_H
+#define TSR_API_SESSION_H
+
+#include "api/device.h"
+#include "api/model.h"
+
+/* An output that the session stores: one that is also a graph input, which no pass writes; or any
+ * output of a backend that has only those of the latest run. */
+typedef struct tsr_kept_output {
+    int value;
+    size_t count;
+    float *next; /* the value last set for an input; NULL: the backend computes it */
+    float *runs; /* of each run in flight */
+} tsr_kept_output;
+
+struct tsr_session {
+    tsr_device *device;
+    tsr_model *model; /* owns the names and constants that the graph borrows */
+    tsr_graph *graph;
+    tsr_runner *runner;
+    bool plan_only, texture_outputs;
+    bool stepping; /* a run in steps is in progress */
+    int runs_in_flight;
+    int submitted;    /* runs that can be read */
+    int latest, slot; /* of the latest and of the selected run, 0 to runs_in_flight - 1 */
+    bool *input_set;  /* by graph input */
+    int kept_count;
+    tsr_kept_output *kept_outputs;
+    const char **op_texts; /* by node: "Conv+Relu" */
+    tsr_autotune_result tuning;
+};
+
+/* Prefixes the message with the file's name unless it has it already: lower layers add it where
+ * they name a node. */
+tsr_status tsr_session_name_file(tsr_status status, const tsr_graph *graph);
+
+/* Fails for a session that was made to plan only. */
+tsr_status tsr_session_check_can_run(const tsr_session *session);
+/* Fails if no run can be read yet. */
+tsr_status tsr_session_check_submitted(const tsr_session *session);
+/* The elements of a kept output in the selected run. */
+float *tsr_session_kept_run(const tsr_session *session, const tsr_kept_output *kept);
+
+#endif

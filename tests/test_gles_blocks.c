@@ -135,7 +135,8 @@ static void test_forms(void **state) {
         const char *kernels = planned_kernels(text.text, *draw_limits(i), precision);
         weights += !strncmp(kernels, "conv_uniform_block", strlen("conv_uniform_block"));
         windows += !strncmp(kernels, "im2col", strlen("im2col"));
-        winograd[f.transposed][f.taps - 2] += !strncmp(kernels, "winograd_input", strlen("winograd_input"));
+        winograd[f.transposed][f.taps - 2] +=
+            !strncmp(kernels, "winograd_input", strlen("winograd_input"));
         run_case(
             &(backend_case){.text = text.text, .limits = *draw_limits(i), .precision = precision});
     }

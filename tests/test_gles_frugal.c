@@ -14,7 +14,7 @@ static tsr_graph *make_graph(const char *text) {
     return prepare_graph(onnx_case(13, text));
 }
 
-static tsr_plan_options options_for_gpu(const tsr_gpu_kernels *spare) {
+static tsr_plan_options options_for_gpu(const tsr_gpu_kernels *fallback_kernels) {
     const tsr_gpu_kernels *kernels = tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_BLOCKS);
     return (tsr_plan_options){.limits = {.max_texture_size = 4096, .max_planes = 8},
                               .language = TSR_GLSL,
@@ -23,13 +23,13 @@ static tsr_plan_options options_for_gpu(const tsr_gpu_kernels *spare) {
                               .planes = kernels->planes,
                               .lower = tsr_lowerings,
                               .kernels = kernels,
-                              .spare_kernels = spare};
+                              .fallback_kernels = fallback_kernels};
 }
 
-static tsr_plan *plan_for_gpu(const tsr_graph *graph, const tsr_gpu_kernels *spare) {
-    const tsr_plan_options options = options_for_gpu(spare);
+static tsr_plan *plan_for_gpu(const tsr_graph *graph, const tsr_gpu_kernels *fallback_kernels) {
+    const tsr_plan_options options = options_for_gpu(fallback_kernels);
     tsr_plan *plan;
-    assert_int_equal(tsr_gpu_plan(graph, &options, &plan), TSR_OK);
+    assert_int_equal(tsr_plan_within_memory(graph, &options, &plan), TSR_OK);
     return plan;
 }
 
@@ -60,7 +60,8 @@ static void test_spares(void **state) {
     tsr_plan_destroy(fast);
     tsr_plan *spared = plan_for_gpu(graph, tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_DIRECT));
     assert_true(is_tight(spared));
-    assert_true(has_kernel(spared, 0, "conv_uniform_block") && has_kernel(spared, 1, "conv_uniform_block"));
+    assert_true(has_kernel(spared, 0, "conv_uniform_block") &&
+                has_kernel(spared, 1, "conv_uniform_block"));
     assert_true(has_kernel(spared, 4, "conv_direct"));
     tsr_plan_destroy(spared);
     tsr_graph_destroy(graph);
@@ -97,7 +98,7 @@ static void test_winners(void **state) {
     tsr_plan_destroy(plan);
     warnings = 0;
     tsr_set_log(count_warnings, NULL);
-    assert_int_equal(tsr_gpu_plan(graph, &options, &plan), TSR_OK);
+    assert_int_equal(tsr_plan_within_memory(graph, &options, &plan), TSR_OK);
     tsr_set_log(NULL, NULL);
     assert_int_equal(warnings, 1);
     assert_true(is_tight(plan));
@@ -123,5 +124,5 @@ int main(void) {
         cmocka_unit_test(test_winners),
         cmocka_unit_test(test_few_bytes),
     };
-    return cmocka_run_group_tests_name("gles frugal", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("gles low_memory", tests, NULL, NULL);
 }

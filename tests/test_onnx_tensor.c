@@ -263,7 +263,7 @@ static int remove_folder(void **state) {
 }
 
 static tsr_status read_external(const char *location, const char *offset, const char *length,
-                                const char *dir, uint64_t spare, tsr_graph **graph) {
+                                const char *dir, uint64_t fallback_kernels, tsr_graph **graph) {
     static const char *const keys[] = {"location", "offset", "length"};
     const char *const values[] = {location, offset, length};
     Tsr__TensorProto *tensor;
@@ -283,7 +283,7 @@ static tsr_status read_external(const char *location, const char *offset, const 
     uint8_t *bytes = onnx_write_memory(writer, &size);
     onnx_writer_destroy(writer);
     const tsr_model_desc desc = {
-        .name = "file.onnx", .external_data_dir = dir, .max_bytes = size + spare};
+        .name = "file.onnx", .external_data_dir = dir, .max_bytes = size + fallback_kernels};
     tsr_status status = tsr_onnx_read(bytes, size, &desc, graph);
     free(bytes);
     return status;

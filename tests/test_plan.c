@@ -57,9 +57,9 @@ static void test_too_little_memory_is_refused(void **state) {
 static const tsr_layout_limits small = {.max_texture_size = 64, .max_planes = 8};
 
 /* Elements come back as they were; every texel that holds none is padding or zero. */
-static void check_layout(const tsr_shape *shape, tsr_layout_wish wish, bool linear) {
+static void check_layout(const tsr_shape *shape, tsr_layout_hint hint, bool linear) {
     tsr_layout l;
-    assert_int_equal(tsr_layout_make(shape, &small, wish, &l), TSR_OK);
+    assert_int_equal(tsr_layout_make(shape, &small, hint, &l), TSR_OK);
     assert_int_equal(l.linear, linear);
     assert_true(l.texture_w <= small.max_texture_size);
     assert_true(l.texture_h + TSR_ZERO_ROWS <= small.max_texture_size);
@@ -88,11 +88,12 @@ static void test_layouts_keep_elements(void **state) {
                                 {4, {3, 6, 1, 64}}, {4, {1, 4, 63, 64}}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int planes = 0; planes <= 8; planes = planes ? planes * 2 : 1)
-            for (int spread = 0; spread < 4; spread++)
-                check_layout(&shapes[i], (tsr_layout_wish){.planes = planes, .spread = spread},
+            for (int pixel_stride = 0; pixel_stride < 4; pixel_stride++)
+                check_layout(&shapes[i],
+                             (tsr_layout_hint){.planes = planes, .pixel_stride = pixel_stride},
                              false);
-    check_layout(&(tsr_shape){4, {1, 4, 100, 3}}, (tsr_layout_wish){.planes = 1}, true);
-    check_layout(&(tsr_shape){4, {1, 4, 2, 1000}}, (tsr_layout_wish){.planes = 1}, true);
+    check_layout(&(tsr_shape){4, {1, 4, 100, 3}}, (tsr_layout_hint){.planes = 1}, true);
+    check_layout(&(tsr_shape){4, {1, 4, 2, 1000}}, (tsr_layout_hint){.planes = 1}, true);
 }
 
 /* At most half of the columns again are wasted. */
@@ -102,7 +103,7 @@ static void test_planes_pay(void **state) {
     for (int w = 1; w <= 8; w++) {
         tsr_layout l;
         const tsr_shape shape = {4, {1, 4, 2, w}};
-        assert_int_equal(tsr_layout_make(&shape, &small, (tsr_layout_wish){0}, &l), TSR_OK);
+        assert_int_equal(tsr_layout_make(&shape, &small, (tsr_layout_hint){0}, &l), TSR_OK);
         assert_int_equal(l.planes, planes[w]);
     }
 }
@@ -111,18 +112,18 @@ static void test_layouts_have_limits(void **state) {
     (void)state;
     tsr_layout l, half;
     assert_int_equal(
-        tsr_layout_make(&(tsr_shape){4, {1, 4, 64, 1000}}, &small, (tsr_layout_wish){0}, &l),
+        tsr_layout_make(&(tsr_shape){4, {1, 4, 64, 1000}}, &small, (tsr_layout_hint){0}, &l),
         TSR_LIMIT);
     assert_int_equal(
-        tsr_layout_make(&(tsr_shape){4, {1, 4, 0, 1}}, &small, (tsr_layout_wish){0}, &l),
+        tsr_layout_make(&(tsr_shape){4, {1, 4, 0, 1}}, &small, (tsr_layout_hint){0}, &l),
         TSR_UNSUPPORTED);
     assert_int_equal(
-        tsr_layout_make(&(tsr_shape){5, {1, 1, 1, 1, 1}}, &small, (tsr_layout_wish){0}, &l),
+        tsr_layout_make(&(tsr_shape){5, {1, 1, 1, 1, 1}}, &small, (tsr_layout_hint){0}, &l),
         TSR_UNSUPPORTED);
     assert_int_equal(
-        tsr_layout_make(&(tsr_shape){4, {1, 4, 8, 8}}, &small, (tsr_layout_wish){0}, &l), TSR_OK);
+        tsr_layout_make(&(tsr_shape){4, {1, 4, 8, 8}}, &small, (tsr_layout_hint){0}, &l), TSR_OK);
     assert_int_equal(tsr_layout_make(&(tsr_shape){4, {1, 4, 8, 8}}, &small,
-                                     (tsr_layout_wish){.half = true}, &half),
+                                     (tsr_layout_hint){.half = true}, &half),
                      TSR_OK);
     assert_true(tsr_layout_same(&l, &l));
     assert_false(tsr_layout_same(&l, &half));
@@ -130,7 +131,7 @@ static void test_layouts_have_limits(void **state) {
     /* indices of elements are 32-bit integers in shaders */
     const tsr_layout_limits large = {.max_texture_size = 16384, .max_planes = 8};
     const tsr_shape many = {4, {1, 4, 16000, 16000}};
-    assert_int_equal(tsr_layout_make(&many, &large, (tsr_layout_wish){0}, &half), TSR_LIMIT);
+    assert_int_equal(tsr_layout_make(&many, &large, (tsr_layout_hint){0}, &half), TSR_LIMIT);
 }
 
 int main(void) {

@@ -215,7 +215,7 @@ static void run_beside(const tsr_model *model, unsigned seed) {
 static void lose(tsr_device *device) {
     static const char reason[] = "a test took it";
     device->impl->api->DeviceForceLoss(device->impl->device, WGPUDeviceLostReason_Unknown,
-                                      (WGPUStringView){reason, sizeof reason - 1});
+                                       (WGPUStringView){reason, sizeof reason - 1});
 }
 
 /* Lost between calls and in mid-run; with GPU timers and without. */

@@ -11,7 +11,7 @@
  * stride_input], their kernel row-major. */
 typedef struct tsr_convolution {
     tsr_window window;
-    const tsr_loose_float *weights;
+    const tsr_unaligned_float *weights;
     float factor;        /* of all weights */
     const double *scale; /* of those of each output channel; NULL: 1 */
     int group_outputs, group_inputs;

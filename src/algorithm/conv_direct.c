@@ -16,8 +16,8 @@ typedef struct split {
 static split choose_split(const tsr_plan *plan, int output, int64_t tiles, int64_t iterations) {
     const tsr_layout *l = tsr_plan_layout(plan, output);
     int64_t count = tsr_busy_partials(plan, (int64_t)l->texture_w * l->texture_h, tiles);
-    if (plan->max_rounds && tiles * iterations / plan->max_rounds >= count)
-        count = tiles * iterations / plan->max_rounds + 1;
+    if (plan->max_loop_iterations && tiles * iterations / plan->max_loop_iterations >= count)
+        count = tiles * iterations / plan->max_loop_iterations + 1;
     count = count < 1 ? 1 : count > tiles ? tiles : count;
     split s = {.tiles = tsr_divide_up(tiles, count)};
     s.count = tsr_divide_up(tiles, s.tiles);
@@ -90,7 +90,7 @@ tsr_pass *tsr_conv_transpose_direct(tsr_plan *plan, const tsr_convolution *conv,
     int64_t stride = w->stride[1];
     if (!by_phases(w))
         return tsr_conv_transpose_any(plan, conv, input, node);
-    int output = tsr_plan_output_spread(plan, node, 0, (int)stride);
+    int output = tsr_plan_output_strided(plan, node, 0, (int)stride);
     int taps = (int)tsr_divide_up(w->kernel[1], stride),
         planes = tsr_plan_layout(plan, output)->planes;
     split s =

@@ -45,7 +45,7 @@ static blocks share_blocks(const tsr_plan *plan, const product *p) {
     b.tiles = tsr_divide_up(p->tiles, b.columns * TILES);
     b.pixels = tsr_divide_up(p->pixels, b.rows * PIXELS);
     int64_t rounds = tsr_divide_up(p->steps, b.steps), groups = b.tiles * b.pixels * p->parts;
-    int64_t partials = (plan->frugal ? FEW : ENOUGH) / groups;
+    int64_t partials = (plan->low_memory ? FEW : ENOUGH) / groups;
     partials = partials > rounds / 4 ? rounds / 4 : partials;
     b.partial_steps = tsr_divide_up(rounds, partials > 1 ? partials : 1) * b.steps;
     b.partials = tsr_divide_up(p->steps, b.partial_steps);
@@ -130,7 +130,7 @@ static void fill_step(const block_table *t, int64_t part, int64_t step, float *r
     size_t group = t->transposed ? 0 : (size_t)part;
     int first = (int)(step % t->input_tiles) * 4;
     for (int i = 0; i < 4 && first + i < c->group_inputs; i++) {
-        const tsr_loose_float *weights =
+        const tsr_unaligned_float *weights =
             c->weights + group * c->stride_group + (size_t)(first + i) * c->stride_input + element;
         float *row = rows + (size_t)i * (size_t)t->tiles * 4;
         for (int o = 0; o < c->group_outputs; o++)

@@ -31,8 +31,8 @@ static tsr_shape parts_shape(const block_conv *b) {
 }
 
 /* Sums that are complete are stored as the output is. */
-static tsr_layout_wish parts_wish(const tsr_plan *plan, const block_conv *b) {
-    return (tsr_layout_wish){.planes = (int)(b->pixels * b->tiles_of_draw),
+static tsr_layout_hint parts_hint(const tsr_plan *plan, const block_conv *b) {
+    return (tsr_layout_hint){.planes = (int)(b->pixels * b->tiles_of_draw),
                              .half = plan->half && b->partials == 1};
 }
 
@@ -80,9 +80,9 @@ static bool arrange(const tsr_plan *plan, block_conv *b, const tsr_layout *outpu
     share_planes(plan, b);
     cut(plan, b);
     const tsr_shape shape = parts_shape(b);
-    return tsr_layout_make(&shape, &plan->limits, parts_wish(plan, b), &l) == TSR_OK && !l.linear &&
+    return tsr_layout_make(&shape, &plan->limits, parts_hint(plan, b), &l) == TSR_OK && !l.linear &&
            l.planes == b->pixels * b->tiles_of_draw &&
-           (!plan->max_rounds || b->partials < plan->max_rounds);
+           (!plan->max_loop_iterations || b->partials < plan->max_loop_iterations);
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ static tsr_pass *add_passes(tsr_plan *plan, const block_conv *b, int input, int 
     if (count_parts(b) == 1)
         return add_draws(plan, b, input, output);
     const tsr_shape shape = parts_shape(b);
-    int parts = tsr_plan_tensor_inner(plan, &shape, parts_wish(plan, b));
+    int parts = tsr_plan_tensor_inner(plan, &shape, parts_hint(plan, b));
     add_draws(plan, b, input, parts);
     return TSR_PASS(plan, output, conv_assemble, .X = TSR_TENSOR(parts),
                     .phases_y = TSR_INT(b->p.count[0]), .phases_x = TSR_INT(b->p.count[1]),
@@ -194,10 +194,10 @@ static void prefer(form *f, int blocks, double cost, double *least) {
 /* The form that costs least; false if none is possible, or weights in a texture cost less. */
 static bool choose(const tsr_plan *plan, const tsr_convolution *conv, bool transposed,
                    const tsr_shape *output, form *f) {
-    const tsr_layout_wish wish = {.planes = plan->kernels->planes};
+    const tsr_layout_hint hint = {.planes = plan->kernels->planes};
     tsr_layout l;
     *f = (form){.blocks = OF_NOTHING};
-    if (plan->status != TSR_OK || tsr_layout_make(output, &plan->limits, wish, &l) != TSR_OK ||
+    if (plan->status != TSR_OK || tsr_layout_make(output, &plan->limits, hint, &l) != TSR_OK ||
         !tsr_phases_make(conv, transposed, &l, &f->phases))
         return false;
     double least = cost_of_texture(&f->phases);

@@ -7,7 +7,7 @@
 #include <limits.h>
 
 /* The kernel between an output and an input channel; NULL if they do not meet. */
-static const tsr_loose_float *kernel_between(const tsr_convolution *c, int output, int input) {
+static const tsr_unaligned_float *kernel_between(const tsr_convolution *c, int output, int input) {
     int group = output / c->group_outputs, i = input - group * c->group_inputs;
     if (group >= c->window.group || i < 0 || i >= c->group_inputs)
         return NULL;
@@ -77,8 +77,8 @@ static size_t texel_index(const tsr_conv_weights *t, size_t block, size_t within
 
 /* Between an input channel and four outputs, whose kernels may be NULL. Written out, since it is
  * where the time goes when a session is made. */
-static void fill_texel(float *texel, const tsr_loose_float *const kernels[4], const double scale[4],
-                       size_t tap) {
+static void fill_texel(float *texel, const tsr_unaligned_float *const kernels[4],
+                       const double scale[4], size_t tap) {
     texel[0] = kernels[0] ? (float)(kernels[0][tap] * scale[0]) : 0;
     texel[1] = kernels[1] ? (float)(kernels[1][tap] * scale[1]) : 0;
     texel[2] = kernels[2] ? (float)(kernels[2][tap] * scale[2]) : 0;
@@ -88,7 +88,7 @@ static void fill_texel(float *texel, const tsr_loose_float *const kernels[4], co
 /* The 4x4 channels of one output and one input tile, tap by tap. */
 static void fill_tiles(const tsr_conv_weights *t, int output_tile, int tile, float *texels) {
     const tsr_convolution *c = &t->conv;
-    const tsr_loose_float *kernels[16]; /* four outputs of each input */
+    const tsr_unaligned_float *kernels[16]; /* four outputs of each input */
     double scale[4];
     int first = (output_tile * 4 / c->group_outputs * c->group_inputs) >>
                 2; /* as in glsl/conv_direct.glsl */

@@ -41,7 +41,7 @@ static bool split(const tsr_plan *plan, tsr_im2col_gemm *p) {
         return false;
     int64_t area = p->window[0] * p->window[1];
     int64_t busy = tsr_busy_partials(plan, count_groups(p) * p->sets * p->outputs, p->tiles);
-    int64_t count = plan->frugal || busy < 1 ? 1 : busy;
+    int64_t count = plan->low_memory || busy < 1 ? 1 : busy;
     if (count * most < p->tiles)
         count = tsr_divide_up(p->tiles, most);
     p->partial_tiles = tsr_divide_up(p->tiles, count);
@@ -70,10 +70,10 @@ static tsr_shape parts_shape(const tsr_im2col_gemm *p) {
     return (tsr_shape){4, {count_parts(p), 4, p->panel[0], p->panel[1] * pixels_of(p)}};
 }
 
-static const tsr_layout_wish one_plane = {.planes = 1};
+static const tsr_layout_hint one_plane = {.planes = 1};
 
-static tsr_layout_wish parts_wish(const tsr_im2col_gemm *p) {
-    return (tsr_layout_wish){.planes = (int)pixels_of(p)};
+static tsr_layout_hint parts_hint(const tsr_im2col_gemm *p) {
+    return (tsr_layout_hint){.planes = (int)pixels_of(p)};
 }
 
 /* Blocks and partial sums are for small images: for large ones they would take many times the
@@ -84,8 +84,8 @@ static bool fits(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     tsr_layout l;
     return tsr_shape_count(&blocks) + tsr_shape_count(&parts) <= 4 * MOST_TEXELS &&
            tsr_layout_make(&blocks, &plan->limits, one_plane, &l) == TSR_OK &&
-           tsr_layout_make(&parts, &plan->limits, parts_wish(p), &l) == TSR_OK && !l.linear &&
-           l.planes == parts_wish(p).planes;
+           tsr_layout_make(&parts, &plan->limits, parts_hint(p), &l) == TSR_OK && !l.linear &&
+           l.planes == parts_hint(p).planes;
 }
 
 bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
@@ -153,7 +153,7 @@ static void set_parts(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p, 
 int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const int *first, size_t size,
                           int blocks) {
     const tsr_shape shape = parts_shape(p);
-    int output = tsr_plan_tensor_inner(plan, &shape, parts_wish(p));
+    int output = tsr_plan_tensor_inner(plan, &shape, parts_hint(p));
     tsr_pass *pass =
         TSR_PASS(plan, output, conv_im2col, .X = TSR_TENSOR(blocks), .TAPS = TSR_INT(p->taps[1]),
                  .ROWS = TSR_INT(p->taps[0]), .STRIDE = TSR_INT(p->stride[1]),

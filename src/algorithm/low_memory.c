@@ -32,12 +32,12 @@ static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, u
 
 /* What kernels leave for other passes of their node may take much: they need not write more planes
  * than the tensors between nodes have, nor cut sums into many parts, though it is faster. */
-static tsr_plan_options be_frugal(const tsr_plan_options *options) {
-    tsr_plan_options frugal = *options;
+static tsr_plan_options with_less_memory(const tsr_plan_options *options) {
+    tsr_plan_options low_memory = *options;
     if (options->planes)
-        frugal.limits.max_planes = options->planes;
-    frugal.frugal = true;
-    return frugal;
+        low_memory.limits.max_planes = options->planes;
+    low_memory.low_memory = true;
+    return low_memory;
 }
 
 /* ---- node by node ---------------------------------------------------------------------------- */
@@ -51,10 +51,10 @@ static const bool *mark_values(const tsr_plan *plan) {
     return marks;
 }
 
-/* The node whose passes leave most for each other, of those that have not the spare kernels yet;
- * TSR_NONE if there is none. */
+/* The node whose passes leave most for each other, of those that have not the fallback_kernels
+ * kernels yet; TSR_NONE if there is none. */
 static int find_largest(const tsr_plan *plan, const tsr_gpu_kernels *const *kernels,
-                        const tsr_gpu_kernels *spare) {
+                        const tsr_gpu_kernels *fallback_kernels) {
     uint64_t most = 0, bytes = 0;
     int largest = TSR_NONE;
     const bool *is_value = mark_values(plan);
@@ -62,7 +62,8 @@ static int find_largest(const tsr_plan *plan, const tsr_gpu_kernels *const *kern
         const tsr_pass *pass = &plan->passes[i];
         if (i == 0 || pass->node != pass[-1].node)
             bytes = 0;
-        if (pass->node == TSR_NONE || kernels[pass->node] == spare || is_value[pass->output])
+        if (pass->node == TSR_NONE || kernels[pass->node] == fallback_kernels ||
+            is_value[pass->output])
             continue;
         bytes += tsr_layout_bytes(tsr_plan_layout(plan, pass->output));
         if (bytes > most) {
@@ -73,18 +74,18 @@ static int find_largest(const tsr_plan *plan, const tsr_gpu_kernels *const *kern
     return largest;
 }
 
-/* Gives one node after the other the spare kernels, a few at most. The last plan made, which is
- * `plan` if there is none. */
-static tsr_plan *spare_nodes(const tsr_graph *graph, const tsr_plan_options *options,
-                             const tsr_gpu_kernels **kernels, tsr_plan *plan) {
+/* Gives one node after the other the fallback_kernels kernels, a few at most. The last plan made,
+ * which is `plan` if there is none. */
+static tsr_plan *replace_nodes(const tsr_graph *graph, const tsr_plan_options *options,
+                               const tsr_gpu_kernels **kernels, tsr_plan *plan) {
     enum { MOST_NODES = 4 };
     tsr_plan *now = plan;
     for (int i = 0; i < MOST_NODES && takes_much(now); i++) {
         tsr_plan *next;
-        int node = find_largest(now, kernels, options->spare_kernels);
+        int node = find_largest(now, kernels, options->fallback_kernels);
         if (node == TSR_NONE)
             break;
-        kernels[node] = options->spare_kernels;
+        kernels[node] = options->fallback_kernels;
         if (tsr_plan_create(graph, options, &next) != TSR_OK)
             break;
         if (now != plan)
@@ -95,14 +96,14 @@ static tsr_plan *spare_nodes(const tsr_graph *graph, const tsr_plan_options *opt
 }
 
 /* Slower kernels are worth it only where they suffice. */
-static void plan_with_spares(const tsr_graph *graph, const tsr_plan_options *frugal,
-                             tsr_plan **plan) {
-    tsr_plan_options options = *frugal;
+static void plan_with_fallbacks(const tsr_graph *graph, const tsr_plan_options *low_memory,
+                                tsr_plan **plan) {
+    tsr_plan_options options = *low_memory;
     const tsr_gpu_kernels **kernels = calloc((size_t)graph->node_count + 1, sizeof *kernels);
     if (!kernels)
         return;
     options.node_kernels = kernels;
-    tsr_plan *last = spare_nodes(graph, &options, kernels, *plan);
+    tsr_plan *last = replace_nodes(graph, &options, kernels, *plan);
     if (last != *plan && !takes_much(last))
         take(plan, last);
     else if (last != *plan)
@@ -110,7 +111,8 @@ static void plan_with_spares(const tsr_graph *graph, const tsr_plan_options *fru
     free(kernels);
 }
 
-tsr_status tsr_gpu_plan(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan) {
+tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options *options,
+                                  tsr_plan **plan) {
     TSR_TRY(tsr_plan_create(graph, options, plan));
     bool for_gpu = options->planes || options->kernels->workgroups;
     if (!for_gpu || options->keep_all || !takes_much(*plan))
@@ -120,10 +122,10 @@ tsr_status tsr_gpu_plan(const tsr_graph *graph, const tsr_plan_options *options,
     winners.again = true;
     tsr_plan_options own = winners; /* the device's own kernels, not those that won a race */
     own.node_kernels = NULL;
-    const tsr_plan_options less[] = {be_frugal(&winners), own, be_frugal(&own)};
+    const tsr_plan_options less[] = {with_less_memory(&winners), own, with_less_memory(&own)};
     for (int i = options->node_kernels ? 0 : 2; i < 3 && takes_much(*plan); i++)
         plan_anew(graph, &less[i], most, plan);
-    if (options->spare_kernels && takes_much(*plan))
-        plan_with_spares(graph, &less[2], plan);
+    if (options->fallback_kernels && takes_much(*plan))
+        plan_with_fallbacks(graph, &less[2], plan);
     return TSR_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "plan/plan.h"
 
-tsr_status tsr_gpu_plan(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan);
+tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options *options,
+                                  tsr_plan **plan);
 
 #endif

@@ -69,8 +69,8 @@ void tsr_phases_add(const tsr_phases *p, const int64_t phase[2], const int64_t t
         return;
     int64_t inputs = c->group_inputs - tile * 4, first = output * 4;
     for (int64_t o = 0; o < 4 && first + o < c->group_outputs; o++) {
-        const tsr_loose_float *weights = c->weights + (size_t)(first + o) * c->stride_output +
-                                         (size_t)tile * 4 * c->stride_input + element;
+        const tsr_unaligned_float *weights = c->weights + (size_t)(first + o) * c->stride_output +
+                                             (size_t)tile * 4 * c->stride_input + element;
         double scale = tsr_weight_scale(c, (int)(first + o)) * factor;
         for (int64_t i = 0; i < 4 && i < inputs; i++)
             texels[i * stride * 4 + o] += (float)(weights[(size_t)i * c->stride_input] * scale);

@@ -4,9 +4,9 @@
 int tsr_split_output(tsr_plan *plan, int output, int64_t count) {
     const tsr_layout l = *tsr_plan_layout(plan, output);
     const tsr_shape shape = {4, {count * l.n, l.c, l.h, l.w}};
-    return count == 1
-               ? output
-               : tsr_plan_tensor_make(plan, &shape, (tsr_layout_wish){l.planes, l.spread, false});
+    return count == 1 ? output
+                      : tsr_plan_tensor_make(plan, &shape,
+                                             (tsr_layout_hint){l.planes, l.pixel_stride, false});
 }
 
 tsr_pass *tsr_split_sum(tsr_plan *plan, tsr_pass *pass, int output, int64_t count) {

@@ -135,7 +135,7 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
      * together. Its timers miss what its threads do at the same time: half or a quarter of the wall
      * time. */
     bool llvmpipe = strstr(info->name, "llvmpipe");
-    d->max_rounds = llvmpipe ? 65535 : 0;
+    d->max_loop_iterations = llvmpipe ? 65535 : 0;
     info->is_cpu = llvmpipe || strstr(info->name, "softpipe") || strstr(info->name, "SwiftShader");
     bool gpu =
         desc->kernels >= TSR_KERNELS_SHARED || (desc->kernels == TSR_KERNELS_AUTO && !info->is_cpu);
@@ -143,7 +143,7 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     d->kernels =
         tsr_kernels_chosen(TSR_GLSL, desc->kernels == TSR_KERNELS_AUTO ? fitting : desc->kernels);
     bool chosen = desc->kernels != TSR_KERNELS_AUTO; /* by the caller */
-    d->spare = gpu && !chosen ? tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_DIRECT) : NULL;
+    d->fallback_kernels = gpu && !chosen ? tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_DIRECT) : NULL;
     d->sample = !gpu;
     d->block_texels = block_texels(info);
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;

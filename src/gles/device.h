@@ -22,11 +22,11 @@ struct tsr_backend_device {
     tsr_egl egl;  /* of our own context */
     GLuint vertex_array;
     tsr_layout_limits limits;
-    int max_rounds;                 /* of a fragment's loops; 0: no limit */
-    int block_texels;               /* see tsr_plan_options */
-    bool sample;                    /* how texels are read: glsl/prelude.glsl */
-    const tsr_gpu_kernels *kernels; /* of nodes that are given no others */
-    const tsr_gpu_kernels *spare;   /* see tsr_plan_options.spare_kernels */
+    int max_loop_iterations;                 /* of a fragment's loops; 0: no limit */
+    int block_texels;                        /* see tsr_plan_options */
+    bool sample;                             /* how texels are read: glsl/prelude.glsl */
+    const tsr_gpu_kernels *kernels;          /* of nodes that are given no others */
+    const tsr_gpu_kernels *fallback_kernels; /* see tsr_plan_options.fallback_kernels */
     tsr_device_info info;
     tsr_program_cache programs;
     PFNGLGETGRAPHICSRESETSTATUSEXTPROC reset_status; /* NULL if the driver cannot tell */

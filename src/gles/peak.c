@@ -105,7 +105,7 @@ static tsr_status measure_draws(bench *b, const char *text, int side, double amo
 static tsr_status create(bench *b) {
     const tsr_shape shape = {4, {1, 4, SIDE, SIDE}};
     const tsr_layout_limits limits = {.max_texture_size = SIDE + TSR_ZERO_ROWS, .max_planes = 1};
-    TSR_TRY(tsr_layout_make(&shape, &limits, (tsr_layout_wish){0}, &b->layout));
+    TSR_TRY(tsr_layout_make(&shape, &limits, (tsr_layout_hint){0}, &b->layout));
     const tsr_storage storage = {.texture_w = SIDE, .texture_h = SIDE, .planes = 1};
     size_t floats = tsr_layout_floats(&b->layout);
     b->texels = malloc(floats * sizeof *b->texels);

@@ -77,11 +77,11 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     const tsr_plan_options limits = {.limits = device->limits,
                                      .language = TSR_GLSL,
                                      .features = TSR_NEEDS_UNIFORM_BLOCK,
-                                     .max_rounds = device->max_rounds,
+                                     .max_loop_iterations = device->max_loop_iterations,
                                      .block_texels = device->block_texels,
                                      .planes = device->kernels->planes,
                                      .kernels = device->kernels,
-                                     .spare_kernels = device->spare};
+                                     .fallback_kernels = device->fallback_kernels};
     tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
     if (status == TSR_OK)
         status = build(r);

@@ -32,7 +32,7 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     int inputs = 0;
     tsr_source_names(pass, sources);
     tsr_constants_add(names, "PLANES", output->planes);
-    tsr_constants_add(names, "PIXEL_STRIDE", output->spread);
+    tsr_constants_add(names, "PIXEL_STRIDE", output->pixel_stride);
     for (int i = 0; i < pass->kernel->field_count; i++) {
         const tsr_field *field = &pass->kernel->fields[i];
         inputs += field->class == TSR_FIELD_INPUT && pass->args[i].t.set;
@@ -42,7 +42,7 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     for (int i = 0; i < pass->source_count; i++) {
         const tsr_plan_tensor *t = &plan->tensors[pass->sources[i]];
         tsr_constants_add_source(names, i, sources[i], "PLANES", t->layout.planes);
-        tsr_constants_add_source(names, i, sources[i], "STRIDE", t->layout.spread);
+        tsr_constants_add_source(names, i, sources[i], "STRIDE", t->layout.pixel_stride);
         tsr_constants_add_source(names, i, sources[i], "LOW", tsr_plan_storage_planes(t));
     }
     int constants = names->count;

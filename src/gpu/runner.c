@@ -22,7 +22,7 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.lower = tsr_lowerings;
     options.node_kernels = r->options.kernels;
     return r->options.any_bytes ? tsr_plan_create(r->graph, &options, &r->plan)
-                                : tsr_gpu_plan(r->graph, &options, &r->plan);
+                                : tsr_plan_within_memory(r->graph, &options, &r->plan);
 }
 
 static tsr_status list_outputs(tsr_gpu_runner *r) {

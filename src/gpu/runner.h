@@ -27,8 +27,8 @@ typedef struct tsr_gpu_runner {
     uint64_t allocated_bytes;
 } tsr_gpu_runner;
 
-/* Plans; `limits` holds what the device sets: limits, max_rounds, max_sources, kernels. On failure
- * destroy must be called, too. */
+/* Plans; `limits` holds what the device sets: limits, max_loop_iterations, max_sources, kernels. On
+ * failure destroy must be called, too. */
 tsr_status tsr_gpu_runner_create(tsr_gpu_runner *runner, const tsr_graph *graph,
                                  const tsr_runner_options *options, const tsr_plan_options *limits);
 void tsr_gpu_runner_destroy(tsr_gpu_runner *runner);

@@ -23,9 +23,9 @@ typedef struct tsr_attr {
 
 /* A float of a constant that is stored in the model's file, possibly unaligned. */
 #if defined(__GNUC__)
-typedef float tsr_loose_float __attribute__((aligned(1)));
+typedef float tsr_unaligned_float __attribute__((aligned(1)));
 #else
-typedef float tsr_loose_float;
+typedef float tsr_unaligned_float;
 #endif
 
 /* dtype is the type in the model; data of every floating type is stored as float, of every
@@ -94,7 +94,7 @@ int tsr_graph_add_value(tsr_graph *graph, const char *name);
 /* Appends a constant; data (float or int64_t elements) is borrowed. */
 int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
                            const tsr_shape *shape, const void *data);
-/* Is the constant stored in the model's file? Then its floats are tsr_loose_float. */
+/* Is the constant stored in the model's file? Then its floats are tsr_unaligned_float. */
 bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value);
 /* Copies a constant that is stored in the file to the arena; false when out of memory. */
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value);

@@ -135,7 +135,7 @@ static tsr_status check_dropout_mode(const tsr_graph *graph, const tsr_node *nod
     if (!mode->data)
         return tsr_fail(TSR_UNSUPPORTED, "training_mode ('%s') is known only at run time",
                         mode->name);
-    bool keeps_all = ratio && ratio->data && *(const tsr_loose_float *)ratio->data == 0;
+    bool keeps_all = ratio && ratio->data && *(const tsr_unaligned_float *)ratio->data == 0;
     if (*(const int64_t *)mode->data != 0 && !keeps_all)
         return tsr_fail(TSR_UNSUPPORTED, "training mode is not supported");
     return TSR_OK;

@@ -29,7 +29,7 @@ static void lower_concat(tsr_plan *plan, const int *sources, int count, const in
 static bool join_tiles(tsr_plan *plan, const tsr_node *node, int axis) {
     int layout_axis = tsr_layout_axes(tsr_node_out(plan->graph, node, 0)->shape.rank)[axis];
     int count = 0, tiles = 0, channels = 0;
-    tsr_joined *parts = TSR_NEW(plan->arena, node->input_count, tsr_joined);
+    tsr_concat_part *parts = TSR_NEW(plan->arena, node->input_count, tsr_concat_part);
     if (!parts) {
         tsr_plan_out_of_memory(plan);
         return false;
@@ -41,11 +41,11 @@ static bool join_tiles(tsr_plan *plan, const tsr_node *node, int axis) {
         if (layout_axis != TSR_AXIS_N &&
             (layout_axis != TSR_AXIS_C || l->n > 1 || channels % 4 != 0))
             return false;
-        parts[count++] = (tsr_joined){node->inputs[i], tiles};
+        parts[count++] = (tsr_concat_part){node->inputs[i], tiles};
         tiles += l->n * l->tiles;
         channels += l->c;
     }
-    return tsr_plan_join(plan, node, parts, count);
+    return tsr_plan_concat_in_place(plan, node, parts, count);
 }
 
 tsr_status tsr_lower_concat(tsr_plan *plan, const tsr_node *node) {

@@ -14,7 +14,7 @@ tsr_lower_fn *const tsr_lowerings[TSR_OP_COUNT] = {
 float tsr_const_float(const tsr_graph *graph, const tsr_node *node, int input,
                       float default_value) {
     const tsr_value *value = tsr_node_in(graph, node, input);
-    return value && value->data ? *(const tsr_loose_float *)value->data : default_value;
+    return value && value->data ? *(const tsr_unaligned_float *)value->data : default_value;
 }
 
 void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,

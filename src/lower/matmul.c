@@ -4,7 +4,7 @@
 #include "base/error.h"
 
 /* A matrix product with constant weights is a 1x1 convolution over N images of K channels. */
-static tsr_convolution product(const tsr_loose_float *weights, int64_t k, int64_t n,
+static tsr_convolution product(const tsr_unaligned_float *weights, int64_t k, int64_t n,
                                bool transposed, float factor) {
     tsr_window window = {.spatial_rank = 2,
                          .in = {1, 1},

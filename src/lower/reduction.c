@@ -36,7 +36,7 @@ static bool for_groups(const tsr_plan *plan, const tsr_reduction_step *step) {
 tsr_reduction_step tsr_reduction_next(const tsr_plan *plan, const tsr_layout *l,
                                       const tsr_reduction *r, int64_t texels) {
     const int size[4] = {l->n, l->tiles, l->h, l->w};
-    const int group[4] = {1, 1, 1, l->planes * l->spread}; /* glsl kernels read whole ones */
+    const int group[4] = {1, 1, 1, l->planes * l->pixel_stride}; /* glsl kernels read whole ones */
     int64_t most = r->exact && !plan->kernels->workgroups ? SIDE : texels;
     tsr_reduction_step step = {.shape = {4, {l->n, l->c, l->h, l->w}}, .last = true, .texels = 1};
     for (int i = 3; i >= 0; i--) {
@@ -56,13 +56,13 @@ tsr_reduction_step tsr_reduction_next(const tsr_plan *plan, const tsr_layout *l,
 }
 
 int tsr_reduction_result(tsr_plan *plan, const tsr_shape *shape) {
-    return tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){.planes = 1});
+    return tsr_plan_tensor_make(plan, shape, (tsr_layout_hint){.planes = 1});
 }
 
 int tsr_reduction_pairs(tsr_plan *plan, const tsr_reduction_step *step) {
     tsr_shape pairs = step->shape;
     pairs.dim[TSR_AXIS_W] *= 2;
-    return tsr_plan_tensor_make(plan, &pairs, (tsr_layout_wish){.planes = 2});
+    return tsr_plan_tensor_make(plan, &pairs, (tsr_layout_hint){.planes = 2});
 }
 
 void tsr_reduction_take(const tsr_reduction_step *step, tsr_layout *blocks) {
@@ -71,7 +71,7 @@ void tsr_reduction_take(const tsr_reduction_step *step, tsr_layout *blocks) {
     blocks->tiles = (int)tsr_divide_up(blocks->c, 4);
     blocks->h = (int)step->shape.dim[TSR_AXIS_H];
     blocks->w = (int)step->shape.dim[TSR_AXIS_W];
-    blocks->planes = blocks->spread = 1;
+    blocks->planes = blocks->pixel_stride = 1;
 }
 
 void tsr_reduction_groups(tsr_pass *pass, const tsr_reduction_step *step) {

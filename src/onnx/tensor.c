@@ -190,7 +190,7 @@ static bool can_stay(const tsr_reader *reader, tsr_dtype dtype, const tsr_shape 
                      const tsr_onnx_range *range) {
     return reader->kept && dtype == TSR_F32 && range->size >= MIN_KEPT_BYTES &&
            shape->rank >= MIN_KEPT_RANK &&
-           (uintptr_t)(reader->bytes + range->offset) % _Alignof(tsr_loose_float) == 0;
+           (uintptr_t)(reader->bytes + range->offset) % _Alignof(tsr_unaligned_float) == 0;
 }
 
 static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_dtype *dtype,

@@ -51,7 +51,7 @@ static bool read_bound(const tsr_graph *graph, const tsr_node *node, int input, 
     const tsr_value *value = tsr_node_in(graph, node, input);
     if (value && !value->data)
         return false;
-    float given = value ? *(const tsr_loose_float *)value->data : absent;
+    float given = value ? *(const tsr_unaligned_float *)value->data : absent;
     *bound = fmaxf(-FLT_MAX, fminf(given, FLT_MAX));
     return true;
 }

@@ -18,10 +18,10 @@ const int *tsr_layout_axes(int rank) {
 }
 
 /* The most planes that waste at most half of the columns again. */
-static int choose_planes(int w, int spread, int most) {
+static int choose_planes(int w, int pixel_stride, int most) {
     int planes = 1;
     for (int p = 2; p <= most; p *= 2)
-        if (tsr_divide_up(w, p * spread) * p * spread * 2 <= (int64_t)w * 3)
+        if (tsr_divide_up(w, p * pixel_stride) * p * pixel_stride * 2 <= (int64_t)w * 3)
             planes = p;
     return planes;
 }
@@ -125,7 +125,7 @@ static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shap
 }
 
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
-                           tsr_layout_wish wish, tsr_layout *layout) {
+                           tsr_layout_hint hint, tsr_layout *layout) {
     if (shape->rank < 0 || shape->rank > 4)
         return tsr_fail(TSR_UNSUPPORTED,
                         "a tensor of shape %s has more than 4 axes, a GPU tensor at most 4",
@@ -141,15 +141,15 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
         return tsr_fail(TSR_LIMIT,
                         "a tensor of shape %s has %lld elements, a GPU tensor at most %d",
                         tsr_shape_text(shape), (long long)count, INT_MAX / 4);
-    tsr_layout l = {(int)size[0], (int)size[1], (int)size[2],
-                    (int)size[3], .spread = 1,  .half = wish.half};
+    tsr_layout l = {(int)size[0], (int)size[1],      (int)size[2],
+                    (int)size[3], .pixel_stride = 1, .half = hint.half};
     l.tiles = (int)tsr_divide_up(l.c, 4);
-    int most = wish.planes && wish.planes < limits->max_planes ? wish.planes : limits->max_planes;
-    int spread = wish.spread ? wish.spread : 1;
-    l.planes = choose_planes(l.w, spread, most);
+    int most = hint.planes && hint.planes < limits->max_planes ? hint.planes : limits->max_planes;
+    int pixel_stride = hint.pixel_stride ? hint.pixel_stride : 1;
+    l.planes = choose_planes(l.w, pixel_stride, most);
     if (l.planes > 1)
-        l.spread = spread;
-    l.tile_w = (int)tsr_divide_up(l.w, l.planes * l.spread) * l.spread;
+        l.pixel_stride = pixel_stride;
+    l.tile_w = (int)tsr_divide_up(l.w, l.planes * l.pixel_stride) * l.pixel_stride;
     int64_t tile_count = (int64_t)l.n * l.tiles;
     TSR_TRY(limits->max_buffer_bytes
                 ? fill_buffer(&l, tile_count, shape, limits->max_buffer_bytes)
@@ -160,8 +160,8 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
 
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
     return a->n == b->n && a->c == b->c && a->h == b->h && a->w == b->w && a->planes == b->planes &&
-           a->spread == b->spread && a->linear == b->linear && a->columns_log2 == b->columns_log2 &&
-           a->half == b->half;
+           a->pixel_stride == b->pixel_stride && a->linear == b->linear &&
+           a->columns_log2 == b->columns_log2 && a->half == b->half;
 }
 
 uint64_t tsr_layout_bytes(const tsr_layout *l) {
@@ -176,10 +176,10 @@ size_t tsr_layout_floats(const tsr_layout *l) {
 /* Index, in texels of all planes, of tile k at row y, column x. */
 static size_t texel_index(const tsr_layout *l, size_t k, size_t y, size_t x) {
     size_t plane_size = (size_t)l->texture_w * (size_t)l->texture_h;
-    size_t planes = (size_t)l->planes, spread = (size_t)l->spread;
+    size_t planes = (size_t)l->planes, pixel_stride = (size_t)l->pixel_stride;
     size_t tile_w = (size_t)l->tile_w, h = (size_t)l->h;
-    size_t plane = x / spread % planes,
-           column = x % spread * (tile_w / spread) + x / (spread * planes);
+    size_t plane = x / pixel_stride % planes,
+           column = x % pixel_stride * (tile_w / pixel_stride) + x / (pixel_stride * planes);
     if (l->linear)
         return plane * plane_size + (k * h + y) * tile_w + column;
     size_t grid_x = k & (((size_t)1 << l->columns_log2) - 1), grid_y = k >> l->columns_log2;

@@ -5,13 +5,13 @@
  * A tensor is seen as images n of channels c of rows h and columns w (see tsr_layout_axes for ranks
  * below 4). Tile k = n * tiles + t holds channels 4t..4t+3 of image n, one RGBA texel a pixel. A
  * texture has `planes` layers, and one draw with as many render targets writes `planes` pixels of a
- * row per fragment, so that a weight fetched once serves them all. These pixels are `spread`
- * columns apart: 1 for most tensors; a transposed convolution of stride s writes with spread s, so
- * that all pixels of a fragment meet the same taps. Column x of a tile lies in plane (x / spread) %
- * planes, column x % spread * (tile_w / spread) + x / (spread * planes) so that fragments side by
- * side meet the same taps too, and tiles lie in a grid:   side by side, 2^columns_log2 in a row; or
- *   linear: one behind the other, row by row, wrapped at a width of 2^columns_log2 texels: for
- * tensors whose tiles do not fit side by side or below each other
+ * row per fragment, so that a weight fetched once serves them all. These pixels are `pixel_stride`
+ * columns apart: 1 for most tensors; a transposed convolution of stride s writes with pixel_stride
+ * s, so that all pixels of a fragment meet the same taps. Column x of a tile lies in plane (x /
+ * pixel_stride) % planes, column x % pixel_stride * (tile_w / pixel_stride) + x / (pixel_stride *
+ * planes) so that fragments side by side meet the same taps too, and tiles lie in a grid:   side by
+ * side, 2^columns_log2 in a row; or linear: one behind the other, row by row, wrapped at a width of
+ * 2^columns_log2 texels: for tensors whose tiles do not fit side by side or below each other
  *
  * Where compute kernels read buffers instead of textures, a tensor is linear with one plane: texel
  * (k * h + y) * w + x of a buffer of texture_w texels. */
@@ -36,10 +36,10 @@ typedef struct tsr_layout_limits {
 
 typedef struct tsr_layout {
     int n, c, h, w;
-    int tiles;  /* per image */
-    int planes; /* 1, 2, 4 or 8 */
-    int spread; /* columns between the pixels of a fragment */
-    int tile_w; /* columns of a tile in one plane */
+    int tiles;        /* per image */
+    int planes;       /* 1, 2, 4 or 8 */
+    int pixel_stride; /* columns between the pixels of a fragment */
+    int tile_w;       /* columns of a tile in one plane */
     bool linear, half, buffer;
     int columns_log2;
     int texture_w, texture_h;
@@ -53,16 +53,16 @@ enum { TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W };
  * row-major order is kept. */
 const int *tsr_layout_axes(int rank);
 
-typedef struct tsr_layout_wish {
-    int planes; /* the most to use; 0: as many as pay */
-    int spread; /* 0: 1 */
+typedef struct tsr_layout_hint {
+    int planes;       /* the most to use; 0: as many as pay */
+    int pixel_stride; /* 0: 1 */
     bool half;
-} tsr_layout_wish;
+} tsr_layout_hint;
 
 /* TSR_LIMIT with the numbers if no arrangement fits, TSR_UNSUPPORTED above rank 4 and for empty
  * tensors. */
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
-                           tsr_layout_wish wish, tsr_layout *layout);
+                           tsr_layout_hint hint, tsr_layout *layout);
 
 /* The grid with 2^columns_log2 tiles in a row; false, and the layout as it was, if it exceeds a
  * texture. Not for linear layouts. */

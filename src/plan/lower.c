@@ -12,7 +12,7 @@ static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
     tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
     int final = pass->output;
     int middle =
-        tsr_plan_tensor_make(plan, &shape, (tsr_layout_wish){l->planes, l->spread, l->half});
+        tsr_plan_tensor_make(plan, &shape, (tsr_layout_hint){l->planes, l->pixel_stride, l->half});
     if (!middle)
         return pass;
     pass->output = middle;
@@ -147,8 +147,8 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
         operands[i] = find_operand(plan, &node->posts[i], rank);
     int passes = plan->pass_count;
     tsr_plan_fail(plan, lower(plan, node));
-    bool joined = plan->pass_count > passes &&
-                  plan->passes[plan->pass_count - 1].kind == TSR_PASS_JOIN; /* with its post-ops */
+    bool joined = plan->pass_count > passes && plan->passes[plan->pass_count - 1].kind ==
+                                                   TSR_PASS_CONCAT; /* with its post-ops */
     if (plan->status != TSR_OK || !node->post_count || joined)
         return plan->status;
     int output = plan->value_tensor[node->outputs[0]];
@@ -257,7 +257,7 @@ tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
             continue;
         int source = tsr_plan_value(plan, value);
         int tensor = tsr_plan_tensor_make(plan, &graph->values[value].shape,
-                                          (tsr_layout_wish){.planes = 1, .half = plan->half});
+                                          (tsr_layout_hint){.planes = 1, .half = plan->half});
         if (plan->tensors[tensor].layout.linear)
             return tsr_fail(TSR_LIMIT,
                             "output '%s' of shape %s fits no plain texture of at most %d x %d",

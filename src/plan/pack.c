@@ -37,7 +37,7 @@ static uint64_t try_packing(packer *p, int width, int ahead) {
     p->now.storage_count = 0;
     p->now.bytes = 0;
     for (int i = 0; i < p->item_count; i++)
-        tsr_pack_put_down(p, i, width, ahead);
+        tsr_pack_place(p, i, width, ahead);
     uint64_t bytes = p->now.bytes;
     if (bytes >= p->best.bytes)
         return bytes;

@@ -1,4 +1,4 @@
-/* One tensor after the other put down in storages: src/plan/put_down.c; in which order and where
+/* One tensor after the other put down in storages: src/plan/placement.c; in which order and where
  * they end up: src/plan/pack.c. */
 #ifndef TSR_PLAN_PACK_H
 #define TSR_PLAN_PACK_H
@@ -74,6 +74,6 @@ void tsr_pack_list_grids(const packer *p, int tensor, grids *out);
 /* Puts an item's tensor down in p->now, where the storages grow least once `ahead` more items are
  * put down, too, as long as there may be more compared. width: that a storage of its own is at most
  * to have, 0: the tensor's choice. */
-void tsr_pack_put_down(packer *p, int item, int width, int ahead);
+void tsr_pack_place(packer *p, int item, int width, int ahead);
 
 #endif

@@ -36,17 +36,17 @@ const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor) {
 
 /* With as many planes as the plan's tensors have, if nothing else is wished for and they hold it.
  */
-static tsr_status make_layout(const tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish,
+static tsr_status make_layout(const tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint,
                               tsr_layout *layout) {
-    tsr_layout_wish usual = wish;
+    tsr_layout_hint usual = hint;
     usual.planes = plan->planes;
-    if (!wish.planes && tsr_layout_make(shape, &plan->limits, usual, layout) == TSR_OK)
+    if (!hint.planes && tsr_layout_make(shape, &plan->limits, usual, layout) == TSR_OK)
         return TSR_OK;
-    return tsr_layout_make(shape, &plan->limits, wish, layout);
+    return tsr_layout_make(shape, &plan->limits, hint, layout);
 }
 
 /* Tensor 0 is a 1 x 1 dummy that stands in after a failure. */
-int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish) {
+int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint) {
     if (plan->status != TSR_OK)
         return 0;
     tsr_plan_tensor *grown =
@@ -60,20 +60,20 @@ int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish
                            .storage = TSR_NONE,
                            .storage_high = TSR_NONE,
                            .root = plan->tensor_count};
-    if (tsr_plan_fail(plan, make_layout(plan, shape, wish, &t->layout)) != TSR_OK)
+    if (tsr_plan_fail(plan, make_layout(plan, shape, hint, &t->layout)) != TSR_OK)
         return 0;
     return plan->tensor_count++;
 }
 
-int tsr_plan_tensor_inner(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish) {
-    int tensor = tsr_plan_tensor_make(plan, shape, wish);
+int tsr_plan_tensor_inner(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint) {
+    int tensor = tsr_plan_tensor_make(plan, shape, hint);
     tsr_plan_tensor *t = &plan->tensors[tensor];
     t->in_two = tensor && plan->planes && t->layout.planes == 2 * plan->planes;
     return tensor;
 }
 
 int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise) {
-    return tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){.half = plan->half && !precise});
+    return tsr_plan_tensor_make(plan, shape, (tsr_layout_hint){.half = plan->half && !precise});
 }
 
 static const float *align(tsr_plan *plan, const tsr_shape *shape, const void *elements) {
@@ -87,7 +87,7 @@ static const float *align(tsr_plan *plan, const tsr_shape *shape, const void *el
 }
 
 int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elements) {
-    int tensor = tsr_plan_tensor_make(plan, shape, (tsr_layout_wish){0});
+    int tensor = tsr_plan_tensor_make(plan, shape, (tsr_layout_hint){0});
     if (!tensor)
         return 0;
     plan->tensors[tensor].constant = align(plan, shape, elements);
@@ -134,20 +134,21 @@ int tsr_plan_operand(tsr_plan *plan, int value, int rank) {
 void tsr_plan_narrow(tsr_plan *plan, int tensor, int planes) {
     tsr_layout *l = &plan->tensors[tensor].layout;
     const tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
-    const tsr_layout_wish wish = {.planes = planes, .spread = l->spread, .half = l->half};
+    const tsr_layout_hint hint = {
+        .planes = planes, .pixel_stride = l->pixel_stride, .half = l->half};
     tsr_layout narrow;
-    if (tsr_layout_make(&shape, &plan->limits, wish, &narrow) == TSR_OK)
+    if (tsr_layout_make(&shape, &plan->limits, hint, &narrow) == TSR_OK)
         *l = narrow;
 }
 
 int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i) {
-    return tsr_plan_output_spread(plan, node, i, 1);
+    return tsr_plan_output_strided(plan, node, i, 1);
 }
 
-int tsr_plan_output_spread(tsr_plan *plan, const tsr_node *node, int i, int spread) {
+int tsr_plan_output_strided(tsr_plan *plan, const tsr_node *node, int i, int pixel_stride) {
     int value = node->outputs[i];
-    tsr_layout_wish wish = {.spread = spread, .half = plan->half};
-    int tensor = tsr_plan_tensor_make(plan, &plan->graph->values[value].shape, wish);
+    tsr_layout_hint hint = {.pixel_stride = pixel_stride, .half = plan->half};
+    int tensor = tsr_plan_tensor_make(plan, &plan->graph->values[value].shape, hint);
     if (tensor)
         plan->value_tensor[value] = tensor;
     return tensor;
@@ -225,11 +226,11 @@ void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *rounds)
     double total = 0;
     for (int i = depth - 1; i >= 0; i--)
         total = (double)rounds[i] * (1 + total) + (depth - i);
-    if (plan->max_rounds && total * times > plan->max_rounds)
+    if (plan->max_loop_iterations && total * times > plan->max_loop_iterations)
         tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED,
                                      "a fragment's loops would make %.0f rounds, this driver stops "
                                      "them after %d",
-                                     total * times, plan->max_rounds));
+                                     total * times, plan->max_loop_iterations));
 }
 
 void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor) {
@@ -305,10 +306,10 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape) {
     tsr_layout wanted;
     const tsr_layout *have = tsr_plan_layout(plan, tensor);
     if (plan->status != TSR_OK ||
-        tsr_plan_fail(plan,
-                      tsr_layout_make(shape, &plan->limits,
-                                      (tsr_layout_wish){have->planes, have->spread, have->half},
-                                      &wanted)) != TSR_OK)
+        tsr_plan_fail(
+            plan, tsr_layout_make(shape, &plan->limits,
+                                  (tsr_layout_hint){have->planes, have->pixel_stride, have->half},
+                                  &wanted)) != TSR_OK)
         return 0;
     if (tsr_layout_same(have, &wanted))
         return tensor;
@@ -343,7 +344,7 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
         if (!plan->plain_outputs)
             return tsr_plan_out_of_memory(plan);
     }
-    tsr_plan_tensor_make(plan, &(tsr_shape){0}, (tsr_layout_wish){.planes = 1});
+    tsr_plan_tensor_make(plan, &(tsr_shape){0}, (tsr_layout_hint){.planes = 1});
     TSR_TRY(plan->status);
     TSR_TRY(tsr_plan_lower(plan, options));
     if (plan->plain_outputs)
@@ -366,13 +367,13 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .features = options->features,
                        .half = options->half,
                        .keep_all = options->keep_all,
-                       .max_rounds = options->max_rounds,
+                       .max_loop_iterations = options->max_loop_iterations,
                        .block_texels = options->block_texels,
                        .planes = options->planes,
                        .max_sources = options->max_sources ? options->max_sources : TSR_MAX_SOURCES,
                        .kernels = options->kernels,
                        .fallback = options->fallback,
-                       .frugal = options->frugal,
+                       .low_memory = options->low_memory,
                        .again = options->again};
     tsr_status status = build(plan, options);
     if (status != TSR_OK) {

@@ -31,8 +31,8 @@ typedef enum tsr_pass_kind {
     TSR_PASS_DRAW,   /* or, in a compute backend, a dispatch */
     TSR_PASS_CPU,    /* the whole node on the CPU: sources are read back, outputs stay in memory */
     TSR_PASS_UPLOAD, /* `value`, from memory to `output` */
-    TSR_PASS_JOIN,   /* its source becomes the tiles of `output` from `tile` on: while a plan is
-                        made, see tsr_plan_place_joined */
+    TSR_PASS_CONCAT, /* its source becomes the tiles of `output` from `tile` on: while a plan is
+                      made, see tsr_plan_place_concats */
 } tsr_pass_kind;
 
 /* Texels that a uniform block's size is a multiple of: it may begin at each multiple of its size.
@@ -53,7 +53,7 @@ struct tsr_pass {
     const tsr_arg *args;      /* by field of the kernel */
     int output;               /* tensor; 0 for TSR_PASS_CPU */
     int value;                /* of TSR_PASS_UPLOAD */
-    int tile;                 /* of TSR_PASS_JOIN */
+    int tile;                 /* of TSR_PASS_CONCAT */
     int source_count, post_count;
     int sources[TSR_MAX_SOURCES]; /* the kernel's inputs, then operands of post-ops */
     tsr_pass_post posts[TSR_MAX_PASS_POSTS];
@@ -98,10 +98,10 @@ typedef struct tsr_plan {
     tsr_arena *arena;
     const tsr_graph *graph;
     tsr_layout_limits limits;
-    bool half, keep_all, fallback, frugal, again, specialize;
+    bool half, keep_all, fallback, low_memory, again, specialize;
     tsr_language language;
     unsigned features;
-    int max_rounds, max_sources, block_texels;
+    int max_loop_iterations, max_sources, block_texels;
     int planes; /* of tensors that no kernel wishes otherwise for; 0: as many as pay */
     const tsr_gpu_kernels *kernels;
     tsr_status status;  /* of the first failure: later calls do nothing */
@@ -125,10 +125,10 @@ typedef struct tsr_plan_options {
     unsigned features;     /* that kernels may need: TSR_NEEDS_... */
     bool half;             /* 16-bit storage for everything but sums that are not complete */
     bool keep_all;         /* share no storage */
-    bool fallback;    /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
-    bool frugal;      /* kernels shall rather take few bytes than keep the device busy */
-    bool again;       /* the graph was planned before, and what there is to say was said */
-    int max_rounds;   /* that all loops of a fragment may make, 0: no limit */
+    bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
+    bool low_memory; /* kernels shall rather take few bytes than keep the device busy */
+    bool again;      /* the graph was planned before, and what there is to say was said */
+    int max_loop_iterations; /* that all loops of a fragment may make, 0: no limit */
     int block_texels; /* of 16 bytes, that a uniform block holds; a multiple of TSR_BLOCK_ALIGNED */
     int max_sources;  /* of a pass, 0: TSR_MAX_SOURCES */
     int planes;       /* of tensors that no kernel wishes otherwise for; 0: as many as pay */
@@ -140,7 +140,7 @@ typedef struct tsr_plan_options {
     const tsr_gpu_kernels *const *node_kernels;
     /* For nodes whose passes otherwise leave much for each other, where less must be taken; NULL:
      * none. */
-    const tsr_gpu_kernels *spare_kernels;
+    const tsr_gpu_kernels *fallback_kernels;
 } tsr_plan_options;
 
 /* graph must outlive the plan. */
@@ -148,7 +148,7 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                            tsr_plan **plan);
 void tsr_plan_destroy(tsr_plan *plan);
 
-/* The steps of tsr_plan_create: src/plan/lower.c, src/plan/storage.c, src/plan/join.c and
+/* The steps of tsr_plan_create: src/plan/lower.c, src/plan/storage.c, src/plan/inplace_concat.c and
  * src/plan/pack.c. */
 tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options);
 tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan);
@@ -158,7 +158,7 @@ void tsr_plan_find_lifetimes(tsr_plan *plan);
 /* The most bytes alive during one pass. change: of pass_count + 1, overwritten. */
 uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change);
 /* Where it can be, what is joined is written where it ends up; a copying pass does the rest. */
-tsr_status tsr_plan_place_joined(tsr_plan *plan);
+tsr_status tsr_plan_place_concats(tsr_plan *plan);
 /* Planes of a storage that the tensor lies in. */
 int tsr_plan_storage_planes(const tsr_plan_tensor *tensor);
 /* Storages and places for all tensors that are alive in some pass; counts their bytes, which it
@@ -176,10 +176,10 @@ int tsr_plan_value(tsr_plan *plan, int value);
 /* The tensor of a value seen with `rank` axes, ones in front: an operand to broadcast. May add a
  * pass. */
 int tsr_plan_operand(tsr_plan *plan, int value, int rank);
-int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish);
+int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint);
 /* The same for a tensor that its node's passes alone write, and read as their first source. If it
  * has twice as many planes as others, it lies in two storages, which they then can share. */
-int tsr_plan_tensor_inner(tsr_plan *plan, const tsr_shape *shape, tsr_layout_wish wish);
+int tsr_plan_tensor_inner(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint);
 /* A new tensor; precise: 32 bits even in a half plan (inner sums). */
 int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise);
 /* A constant tensor; elements must outlive the plan (or come from plan->arena), those that no float
@@ -188,7 +188,7 @@ int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elemen
 /* A new tensor for output i of the node being lowered. */
 int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i);
 /* The same, whose fragments write pixels this many columns apart: see tsr_layout. */
-int tsr_plan_output_spread(tsr_plan *plan, const tsr_node *node, int i, int spread);
+int tsr_plan_output_strided(tsr_plan *plan, const tsr_node *node, int i, int pixel_stride);
 /* Gives a tensor that no pass knows yet at most so many planes. */
 void tsr_plan_narrow(tsr_plan *plan, int tensor, int planes);
 /* The same elements in the same order with another shape: the tensor itself if the texels agree,
@@ -198,14 +198,15 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape);
  * a constant. */
 void tsr_plan_alias(tsr_plan *plan, const tsr_node *node, int i, int tensor);
 
-typedef struct tsr_joined {
+typedef struct tsr_concat_part {
     int value, tile;
-} tsr_joined;
+} tsr_concat_part;
 
 /* Output 0 of the node, joined from values that become its tiles from `tile` on, one behind the
  * other, its post-ops applied. False, and nothing done, if they cannot lie like this in memory, or
  * all would be copied. */
-bool tsr_plan_join(tsr_plan *plan, const tsr_node *node, const tsr_joined *parts, int count);
+bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node, const tsr_concat_part *parts,
+                              int count);
 
 /* A fragment of the pass being made goes through loops inside each other, outermost first, each of
  * so many rounds; `times` one after the other. Fails where the driver would stop them. */

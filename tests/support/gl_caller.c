@@ -296,8 +296,9 @@ void set_unusual_state(bool with_feedback) {
     X(ARRAY_BUFFER_BINDING)                                                                        \
     X(BLEND_COLOR)                                                                                 \
     X(BLEND_DST_ALPHA)                                                                             \
-    X(BLEND_DST_RGB) X(BLEND_EQUATION_ALPHA) X(BLEND_EQUATION_RGB) X(BLEND_SRC_ALPHA) X(           \
-        BLEND_SRC_RGB) X(COLOR_CLEAR_VALUE) X(COLOR_WRITEMASK) X(COPY_READ_BUFFER_BINDING)         \
+    X(BLEND_DST_RGB)                                                                               \
+    X(BLEND_EQUATION_ALPHA) X(BLEND_EQUATION_RGB) X(BLEND_SRC_ALPHA) X(BLEND_SRC_RGB) X(           \
+        COLOR_CLEAR_VALUE) X(COLOR_WRITEMASK) X(COPY_READ_BUFFER_BINDING)                          \
         X(COPY_WRITE_BUFFER_BINDING) X(CULL_FACE_MODE) X(CURRENT_PROGRAM) X(DEPTH_CLEAR_VALUE) X(  \
             DEPTH_FUNC) X(DEPTH_RANGE) X(DEPTH_WRITEMASK) X(DRAW_FRAMEBUFFER_BINDING)              \
             X(ELEMENT_ARRAY_BUFFER_BINDING) X(FRAGMENT_SHADER_DERIVATIVE_HINT) X(FRONT_FACE) X(    \

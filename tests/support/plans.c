@@ -26,7 +26,7 @@ static tsr_status lower_all(tsr_plan *plan, const tsr_node *node) {
 static tsr_status lower_sum(tsr_plan *plan, const tsr_node *node, int slices) {
     tsr_shape shape = tsr_node_in(plan->graph, node, 0)->shape;
     shape.dim[0] *= slices;
-    int sum = tsr_plan_tensor_inner(plan, &shape, (tsr_layout_wish){.planes = TSR_MAX_PLANES});
+    int sum = tsr_plan_tensor_inner(plan, &shape, (tsr_layout_hint){.planes = TSR_MAX_PLANES});
     tsr_plan_copy(plan, tsr_plan_value(plan, node->inputs[0]), sum);
     tsr_plan_copy(plan, sum, tsr_plan_output(plan, node, 0));
     return plan->status;
@@ -42,17 +42,17 @@ static tsr_status lower_slices(tsr_plan *plan, const tsr_node *node) {
 
 /* Along whole tiles, if it can be. */
 static tsr_status lower_concat(tsr_plan *plan, const tsr_node *node) {
-    tsr_joined parts[8];
+    tsr_concat_part parts[8];
     int tiles = 0;
     for (int i = 0; i < node->input_count; i++) {
-        parts[i] = (tsr_joined){node->inputs[i], tiles};
+        parts[i] = (tsr_concat_part){node->inputs[i], tiles};
         const tsr_layout *l = tsr_plan_layout(plan, tsr_plan_value(plan, node->inputs[i]));
         tiles += l->tiles;
         if (l->n > 1 || (i + 1 < node->input_count && l->c % 4))
             return lower_all(plan, node);
     }
-    return tsr_plan_join(plan, node, parts, node->input_count) ? plan->status
-                                                               : lower_all(plan, node);
+    return tsr_plan_concat_in_place(plan, node, parts, node->input_count) ? plan->status
+                                                                          : lower_all(plan, node);
 }
 
 tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT] = {
@@ -202,7 +202,7 @@ static void check_parts(const tsr_plan *plan) {
             continue;
         assert_true(t->storage == root->storage && root->root == t->root);
         assert_int_equal(t->storage_high, root->storage_high);
-        assert_true(l->planes == whole->planes && l->spread == whole->spread);
+        assert_true(l->planes == whole->planes && l->pixel_stride == whole->pixel_stride);
         assert_true(t->tile >= 0 && t->tile + count <= whole->n * whole->tiles);
         for (int k = 0; k < whole->n * whole->tiles; k++) {
             find_tile(whole, k, expected);

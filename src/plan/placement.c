@@ -308,7 +308,7 @@ static int choose_ahead(packer *p, int item, int width, int ahead, const choices
     for (int i = 0; i < c->count; i++) {
         settle(p, p->items[item].tensor, &c->list[i]);
         for (int j = item + 1; j <= item + ahead && j < p->item_count; j++)
-            tsr_pack_put_down(p, j, width, 0);
+            tsr_pack_place(p, j, width, 0);
         uint64_t bytes = p->now.bytes;
         if (bytes < least || (bytes == least && c->list[i].growth < c->list[best].growth)) {
             least = bytes;
@@ -319,7 +319,7 @@ static int choose_ahead(packer *p, int item, int width, int ahead, const choices
     return best;
 }
 
-void tsr_pack_put_down(packer *p, int item, int width, int ahead) {
+void tsr_pack_place(packer *p, int item, int width, int ahead) {
     int tensor = p->items[item].tensor;
     choices c;
     list_choices(p, tensor, width, &c);

@@ -30,7 +30,7 @@ static int64_t count_tiles(const tsr_layout *l) {
 }
 
 /* Can parts begin at these tiles? In a grid with a row, in a buffer where bindings may. */
-static bool can_hold(const tsr_plan *plan, const tsr_layout *l, const tsr_joined *parts,
+static bool can_hold(const tsr_plan *plan, const tsr_layout *l, const tsr_concat_part *parts,
                      int count) {
     int columns_log2 = l->columns_log2;
     for (int i = 0; i < count; i++) {
@@ -49,11 +49,12 @@ static bool can_hold(const tsr_plan *plan, const tsr_layout *l, const tsr_joined
 static bool can_be_part(const tsr_plan_tensor *t, const tsr_layout *whole) {
     const tsr_layout *l = &t->layout;
     return !t->constant && t->first_pass >= 0 && l->planes == whole->planes &&
-           l->spread == whole->spread && l->half == whole->half && l->linear == whole->linear;
+           l->pixel_stride == whole->pixel_stride && l->half == whole->half &&
+           l->linear == whole->linear;
 }
 
 /* A tensor that is joined twice would be read where it lies. */
-static bool is_joined_once(const tsr_joined *parts, int count, int value) {
+static bool is_joined_once(const tsr_concat_part *parts, int count, int value) {
     int times = 0;
     for (int i = 0; i < count && times < 2; i++)
         times += parts[i].value == value;
@@ -97,7 +98,7 @@ static tsr_pass *find_host(const tsr_plan *plan, const tsr_node *node, int tenso
 }
 
 static bool saves_copies(const tsr_plan *plan, const tsr_node *node, const tsr_layout *whole,
-                         const tsr_joined *parts, int count) {
+                         const tsr_concat_part *parts, int count) {
     for (int i = 0; i < node->post_count; i++)
         if (node->posts[i].operand != TSR_NONE)
             return false;
@@ -113,7 +114,7 @@ static bool saves_copies(const tsr_plan *plan, const tsr_node *node, const tsr_l
 
 /* The largest tensor, which then need not be copied; of equal ones the last made, for the whole
  * lives from the first part on. */
-static int choose_model(const tsr_plan *plan, const tsr_joined *parts, int count) {
+static int choose_model(const tsr_plan *plan, const tsr_concat_part *parts, int count) {
     int best = 0;
     for (int i = 0; i < count; i++) {
         int tensor = plan->value_tensor[parts[i].value];
@@ -129,32 +130,34 @@ static void add_posts(tsr_pass *pass, const tsr_node *node) {
         tsr_pass_post_unary(pass, node->posts[i].op, node->posts[i].param);
 }
 
-static void join_part(tsr_plan *plan, const tsr_node *node, const tsr_joined *part, int output) {
+static void join_part(tsr_plan *plan, const tsr_node *node, const tsr_concat_part *part,
+                      int output) {
     int source = plan->value_tensor[part->value];
     tsr_pass *host = node->post_count ? find_host(plan, node, source) : NULL;
     if (host)
         add_posts(host, node);
     tsr_pass *pass =
         TSR_PASS(plan, output, copy, .X = TSR_TENSOR(source), .BROADCAST = TSR_INT(false));
-    pass->kind = TSR_PASS_JOIN;
+    pass->kind = TSR_PASS_CONCAT;
     pass->tile = part->tile;
     if (!host)
         add_posts(pass, node);
 }
 
-bool tsr_plan_join(tsr_plan *plan, const tsr_node *node, const tsr_joined *parts, int count) {
+bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node, const tsr_concat_part *parts,
+                              int count) {
     for (int i = 0; i < count; i++)
         tsr_plan_value(plan, parts[i].value);
     if (plan->status != TSR_OK)
         return false;
     const tsr_layout model = *tsr_plan_layout(plan, choose_model(plan, parts, count));
     tsr_layout whole;
-    tsr_layout_wish wish = {model.planes, model.spread, plan->half};
+    tsr_layout_hint hint = {model.planes, model.pixel_stride, plan->half};
     const tsr_shape *shape = &plan->graph->values[node->outputs[0]].shape;
-    if (tsr_layout_make(shape, &plan->limits, wish, &whole) != TSR_OK ||
+    if (tsr_layout_make(shape, &plan->limits, hint, &whole) != TSR_OK ||
         !can_hold(plan, &whole, parts, count) || !saves_copies(plan, node, &whole, parts, count))
         return false;
-    int output = tsr_plan_output_spread(plan, node, 0, model.spread);
+    int output = tsr_plan_output_strided(plan, node, 0, model.pixel_stride);
     tsr_plan_narrow(plan, output, model.planes);
     for (int i = 0; i < count; i++)
         join_part(plan, node, &parts[i], output);
@@ -207,7 +210,7 @@ static bool has_feedback(const joiner *j) {
     const tsr_plan *plan = j->plan;
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        if (pass->kind == TSR_PASS_JOIN && is_placed(j, pass))
+        if (pass->kind == TSR_PASS_CONCAT && is_placed(j, pass))
             continue;
         for (int s = 0; pass->kind != TSR_PASS_CPU && s < pass->source_count; s++)
             if (plan->tensors[pass->sources[s]].root == plan->tensors[pass->output].root)
@@ -245,8 +248,8 @@ static void copy_part(tsr_plan *plan, tsr_pass *pass) {
     const tsr_layout l = *tsr_plan_layout(plan, pass->sources[0]),
                      whole = *tsr_plan_layout(plan, pass->output);
     const tsr_shape shape = {4, {l.n, l.c, l.h, l.w}};
-    int part = tsr_plan_tensor_make(plan, &shape,
-                                    (tsr_layout_wish){whole.planes, whole.spread, whole.half});
+    int part = tsr_plan_tensor_make(
+        plan, &shape, (tsr_layout_hint){whole.planes, whole.pixel_stride, whole.half});
     const tsr_plan_tensor *output = &plan->tensors[pass->output];
     if (!part)
         return;
@@ -266,9 +269,9 @@ static void settle(const joiner *j) {
     }
     for (int i = 0; i < plan->pass_count; i++) {
         tsr_pass pass = plan->passes[i];
-        if (pass.kind == TSR_PASS_JOIN && is_placed(j, &pass))
+        if (pass.kind == TSR_PASS_CONCAT && is_placed(j, &pass))
             continue;
-        if (pass.kind == TSR_PASS_JOIN)
+        if (pass.kind == TSR_PASS_CONCAT)
             copy_part(plan, &pass);
         plan->passes[count++] = pass;
     }
@@ -291,7 +294,7 @@ static void list_joins(joiner *j) {
     }
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        if (pass->kind != TSR_PASS_JOIN)
+        if (pass->kind != TSR_PASS_CONCAT)
             continue;
         int source = pass->sources[0], *columns_log2 = &j->columns_log2[pass->output];
         const tsr_layout *l = tsr_plan_layout(plan, source);
@@ -303,7 +306,7 @@ static void list_joins(joiner *j) {
     qsort(j->joins, (size_t)j->join_count, sizeof *j->joins, compare_joins);
 }
 
-tsr_status tsr_plan_place_joined(tsr_plan *plan) {
+tsr_status tsr_plan_place_concats(tsr_plan *plan) {
     joiner j = {.plan = plan};
     j.parents = TSR_NEW(plan->arena, plan->tensor_count, parent);
     j.columns_log2 = TSR_NEW(plan->arena, plan->tensor_count, int);

@@ -14,20 +14,19 @@ static tsr_graph *make_graph(const char *text) {
     return prepare_graph(onnx_case(13, text));
 }
 
-static tsr_plan_options options_for_gpu(const tsr_gpu_kernels *fallback_kernels) {
-    const tsr_gpu_kernels *kernels = tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_BLOCKS);
-    return (tsr_plan_options){.limits = {.max_texture_size = 4096, .max_planes = 8},
-                              .language = TSR_GLSL,
-                              .features = TSR_NEEDS_UNIFORM_BLOCK,
-                              .block_texels = 4096,
-                              .planes = kernels->planes,
-                              .lower = tsr_lowerings,
-                              .kernels = kernels,
-                              .fallback_kernels = fallback_kernels};
+static tsr_plan_options options_for_gpu(bool fallbacks) {
+    tsr_plan_options options = {
+        .limits = {.max_texture_size = 4096, .max_planes = 8},
+        .device = tsr_device_profile_make(TSR_GLSL,
+                                          fallbacks ? TSR_KERNELS_AUTO : TSR_KERNELS_BLOCKS, false),
+        .block_texels = 4096,
+        .lower = tsr_lowerings};
+    options.device.features = TSR_NEEDS_UNIFORM_BLOCK;
+    return options;
 }
 
-static tsr_plan *plan_for_gpu(const tsr_graph *graph, const tsr_gpu_kernels *fallback_kernels) {
-    const tsr_plan_options options = options_for_gpu(fallback_kernels);
+static tsr_plan *plan_for_gpu(const tsr_graph *graph, bool fallbacks) {
+    const tsr_plan_options options = options_for_gpu(fallbacks);
     tsr_plan *plan;
     assert_int_equal(tsr_plan_within_memory(graph, &options, &plan), TSR_OK);
     return plan;
@@ -54,11 +53,11 @@ static bool has_kernel(const tsr_plan *plan, int node, const char *kernel) {
 static void test_spares(void **state) {
     (void)state;
     tsr_graph *graph = make_graph(LARGE_AND_SMALL);
-    tsr_plan *fast = plan_for_gpu(graph, NULL);
+    tsr_plan *fast = plan_for_gpu(graph, false);
     assert_false(is_tight(fast));
     assert_true(has_kernel(fast, 4, "im2col"));
     tsr_plan_destroy(fast);
-    tsr_plan *spared = plan_for_gpu(graph, tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_DIRECT));
+    tsr_plan *spared = plan_for_gpu(graph, true);
     assert_true(is_tight(spared));
     assert_true(has_kernel(spared, 0, "conv_uniform_block") &&
                 has_kernel(spared, 1, "conv_uniform_block"));
@@ -82,15 +81,14 @@ static void test_winners(void **state) {
     (void)state;
     enum { LAYERS = 8 };
     case_text text = {"Resize x[1,16,28,28] _ f<1,2,1,1> -> q mode=linear; Relu q -> x0"};
-    const tsr_gpu_kernels *winners[2 + LAYERS] = {NULL};
+    tsr_node_choice winners[2 + LAYERS] = {{0}};
     for (int i = 0; i < LAYERS; i++) {
         text_add(&text, "; Conv x%d w%d{32,32,3,3} -> x%d pads=1,1,1,1", i, i, i + 1);
-        winners[2 + i] =
-            tsr_kernels_chosen(TSR_GLSL, i % 2 ? TSR_KERNELS_SHARED : TSR_KERNELS_BLOCKS);
+        winners[2 + i].algorithm = i % 2 ? "conv_direct_split_k" : "conv_uniform_block";
     }
     tsr_graph *graph = make_graph(text.text);
-    tsr_plan_options options = options_for_gpu(NULL);
-    options.node_kernels = winners;
+    tsr_plan_options options = options_for_gpu(false);
+    options.choices = winners;
     options.fallback = true;
     tsr_plan *plan;
     assert_int_equal(tsr_plan_create(graph, &options, &plan), TSR_OK);
@@ -112,7 +110,7 @@ static void test_winners(void **state) {
 static void test_few_bytes(void **state) {
     (void)state;
     tsr_graph *graph = make_graph("Conv x[1,32,4,4] w{32,32,3,3} -> y pads=1,1,1,1");
-    tsr_plan *plan = plan_for_gpu(graph, tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_DIRECT));
+    tsr_plan *plan = plan_for_gpu(graph, true);
     assert_false(has_kernel(plan, 0, "conv_direct"));
     tsr_plan_destroy(plan);
     tsr_graph_destroy(graph);

@@ -96,13 +96,28 @@ bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
 
 /* A texel of weights takes as long to fetch as the products with five pixels; a texel of a window
  * is drawn and copied; a draw takes its time, too. */
-double tsr_im2col_gemm_cost(const tsr_im2col_gemm *p) {
+double tsr_im2col_gemm_cost(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     enum { FETCH = 5, WINDOW = 500, DRAW = 20000 };
     int64_t pixels = pixels_of(p) > FETCH ? pixels_of(p) : FETCH;
     double sums = (double)count_parts(p) * (double)p->outputs;
-    return sums / (double)p->partials * (double)(p->tiles * taps_of(p) * 16 * pixels) +
-           (double)count_blocks(p) * (double)p->texels * WINDOW +
-           sums * (double)pixels_of(p) * TSR_PART_COST + (double)count_parts(p) * DRAW;
+    double cost =
+        sums / (double)p->partials * (double)(p->tiles * taps_of(p) * TSR_PRODUCT * pixels) +
+        (double)count_blocks(p) * (double)p->texels * WINDOW +
+        sums * (double)pixels_of(p) * TSR_PART_COST + (double)count_parts(p) * DRAW;
+    return plan->device.software ? cost * TSR_SOFTWARE_BLOCK_PRODUCT / TSR_PRODUCT : cost;
+}
+
+uint64_t tsr_im2col_gemm_bytes(const tsr_plan *plan, const tsr_im2col_gemm *p) {
+    const tsr_shape blocks = blocks_shape(p), parts = parts_shape(p);
+    tsr_layout l[2];
+    bool made = tsr_layout_make(&blocks, &plan->limits, one_plane, &l[0]) == TSR_OK &&
+                tsr_layout_make(&parts, &plan->limits, parts_hint(p), &l[1]) == TSR_OK;
+    return made ? tsr_layout_bytes(&l[0]) + tsr_layout_bytes(&l[1]) : 0;
+}
+
+int tsr_im2col_live_texels(const tsr_im2col_gemm *p) {
+    enum { WEIGHTS_AND_INPUT = 5 };
+    return (int)pixels_of(p) + WEIGHTS_AND_INPUT;
 }
 
 int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *p) {

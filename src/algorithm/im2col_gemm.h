@@ -37,10 +37,11 @@ struct tsr_im2col_gemm {
 /* False if they fit no block, table or texture, or pixels are many that share no weights. */
 bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *gemm);
 
-/* What they cost, as so many multiply-adds cost an H200; TSR_PART_COST: a texel of a part, drawn
- * and assembled. */
+/* As those of a tsr_estimate; TSR_PART_COST: a texel of a part, drawn and assembled. */
 enum { TSR_PART_COST = 250 };
-double tsr_im2col_gemm_cost(const tsr_im2col_gemm *gemm);
+double tsr_im2col_gemm_cost(const tsr_plan *plan, const tsr_im2col_gemm *gemm);
+uint64_t tsr_im2col_gemm_bytes(const tsr_plan *plan, const tsr_im2col_gemm *gemm);
+int tsr_im2col_live_texels(const tsr_im2col_gemm *gemm);
 
 /* The tensor that an im2col pass writes: row (group * partials + partial), times sets plus set
  * where not shared, is a block, texel (tile * rows + row) * columns + column of it a window's. */

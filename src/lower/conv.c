@@ -13,10 +13,12 @@ static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool tra
     conv.group_inputs = transposed ? rows / group : columns;
     conv.stride_output = transposed ? area : (size_t)columns * area;
     conv.stride_input = transposed ? (size_t)columns * area : area;
-    int input = tsr_plan_value(plan, node->inputs[0]);
-    tsr_pass *pass =
-        transposed ? plan->kernels->conv_transpose(plan, &conv, input, node)
-                   : plan->kernels->convolution(plan, &conv, input, tsr_plan_output(plan, node, 0));
+    const tsr_problem problem = {.kind = transposed ? TSR_CONV_TRANSPOSE : TSR_CONV,
+                                 .node = node,
+                                 .conv = conv,
+                                 .input = tsr_plan_value(plan, node->inputs[0]),
+                                 .output = TSR_NONE};
+    tsr_pass *pass = tsr_lower_problem(plan, &problem);
     tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);
     return plan->status;
 }

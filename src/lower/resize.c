@@ -124,7 +124,7 @@ static void fill_row_table(const void *data, float *texels) {
 
 /* Do pixels that share columns read half as much or less, and does their table fit a texture? */
 static bool shares_columns(const tsr_plan *plan, resize_table *t, int output) {
-    if (plan->language == TSR_WGSL || t->taps[0] == 1 || has_outside(t))
+    if (plan->device.language == TSR_WGSL || t->taps[0] == 1 || has_outside(t))
         return false;
     t->pixels = tsr_plan_layout(plan, output)->planes;
     int64_t row = widest_row(t);

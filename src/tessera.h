@@ -490,8 +490,11 @@ typedef struct tsr_report {
     int64_t macs;              /* per run */
     uint64_t tensor_bytes;     /* planned bytes of tensors: the peak, all allocated at once */
     uint64_t live_bytes_bound; /* lower bound: the most that is alive at one time */
-    uint64_t weight_bytes;     /* on the device */
-    uint64_t allocated_bytes;  /* now allocated on the device by this session */
+    uint64_t weight_bytes;     /* on the device, shared ones among them */
+    uint64_t packed_bytes;     /* of these, packed for this session: the others it shares with
+                                  sessions that the device already had of the model */
+    uint64_t allocated_bytes;  /* now allocated on the device for this session, shared weights
+                                  among them */
     /* Latest run on the GPU's own clock, from its first pass to its last; negative if not measured:
      * needs tsr_session_desc.time_passes. */
     double gpu_ms;

@@ -1,6 +1,6 @@
 /* Convolutions and matrix products in compute shaders: implicit GEMM (wgsl/gemm.wgsl) where
  * channels fill whole texels, else a texel at a time. */
-#include "algorithm/algorithm.h"
+#include "algorithm/packed_weights.h"
 
 #include "base/divide.h"
 #include "base/error.h"
@@ -137,19 +137,25 @@ static void fill_step(const block_table *t, int64_t part, int64_t step, float *r
     }
 }
 
-static void fill_table(const void *data, float *texels) {
+/* Units are steps of all parts. */
+static void pack(const void *data, int64_t first, int64_t count, float *texels) {
     const block_table *t = data;
-    for (int64_t part = 0; part < t->parts; part++)
-        for (int64_t step = 0; step < t->steps; step++)
-            fill_step(t, part, step, texels + (part * t->steps + step) * 4 * t->tiles * 4);
+    for (int64_t i = first; i < first + count; i++)
+        fill_step(t, i / t->steps, i % t->steps, texels + i * 4 * t->tiles * 4);
 }
 
 static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_table *table) {
     tsr_table_size size =
         tsr_table_blocks(plan, (int)table->tiles, table->parts * table->steps * 4);
-    pass->table_w = size.width;
-    pass->table_h = size.height;
-    tsr_pass_table(plan, pass, fill_table, table, sizeof *table);
+    const tsr_weight_layout layout = {.tag = "steps of a product",
+                                      .numbers = {table->transposed, table->steps, table->tiles,
+                                                  table->parts, table->input_tiles, table->taps[0],
+                                                  table->taps[1]}};
+    const tsr_table packed = {.pack = pack,
+                              .units = table->parts * table->steps,
+                              .width = size.width,
+                              .height = size.height};
+    tsr_pass_packed_weights(plan, pass, &table->conv, &layout, packed, table, sizeof *table);
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */

@@ -48,7 +48,8 @@ static bool make(const tsr_plan *plan, const tsr_phases *p, conv *w) {
                          .images = p->images,
                          .tiles = p->tiles,
                          .outputs = p->outputs,
-                         .fill = fill}};
+                         .fill = fill,
+                         .layout = p->transposed ? "im2col, transposed" : "im2col"}};
     form_groups(plan, w);
     return tsr_im2col_gemm_make(plan, &w->gemm);
 }
@@ -80,7 +81,7 @@ static int add_draws(tsr_plan *plan, const conv *w, int blocks) {
                 column = w->pad[1] - tsr_phases_pad(&w->p, set % w->p.count[1], 1);
         first[set] = (int)(row * g->window[1] + column);
     }
-    return tsr_im2col_gemm_draws(plan, g, first, sizeof *w, blocks);
+    return tsr_im2col_gemm_draws(plan, g, &w->p.conv, first, sizeof *w, blocks);
 }
 
 static tsr_pass *add_passes(tsr_plan *plan, const conv *w, int input, int output) {

@@ -1,5 +1,6 @@
 /* Direct convolutions whose weights are in uniform blocks. */
 #include "algorithm/im2col_gemm.h"
+#include "algorithm/packed_weights.h"
 #include "algorithm/phases.h"
 
 #include "base/divide.h"
@@ -107,19 +108,30 @@ static void fill_tile(const block_conv *b, const int64_t phase[2], int64_t tile,
                            texels + (tap[0] * b->p.taps[1] + tap[1]) * b->tiles_of_draw * 16);
 }
 
-static void fill_blocks(const void *data, float *texels) {
+/* Units are tiles of output channels of all parts. */
+static void pack(const void *data, int64_t begin, int64_t count, float *texels) {
     const block_conv *b = data;
     int64_t draws = tsr_divide_up(b->p.outputs, b->tiles_of_draw);
-    for (int64_t part = 0; part < count_parts(b); part++) {
+    for (int64_t unit = begin; unit < begin + count; unit++) {
+        int64_t part = unit / b->p.outputs, output = unit % b->p.outputs;
         int64_t first = part % b->partials * b->partial_tiles, at = part / b->partials;
         const int64_t phase[2] = {at / b->p.count[1], at % b->p.count[1]};
-        for (int64_t output = 0; output < b->p.outputs; output++) {
-            int64_t draw = part * draws + output / b->tiles_of_draw;
-            float *block = texels + draw * b->texels * 4 + output % b->tiles_of_draw * 16;
-            for (int64_t i = 0; i < b->partial_tiles && first + i < b->p.tiles; i++)
-                fill_tile(b, phase, first + i, output, block + texels_of(b, i) * 4);
-        }
+        int64_t draw = part * draws + output / b->tiles_of_draw;
+        float *block = texels + draw * b->texels * 4 + output % b->tiles_of_draw * 16;
+        for (int64_t i = 0; i < b->partial_tiles && first + i < b->p.tiles; i++)
+            fill_tile(b, phase, first + i, output, block + texels_of(b, i) * 4);
     }
+}
+
+static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int draws) {
+    const tsr_weight_layout layout = {
+        .tag = "uniform blocks",
+        .numbers = {b->p.transposed, b->partials, b->partial_tiles, b->tiles_of_draw, b->texels}};
+    const tsr_table table = {.pack = pack,
+                             .units = count_parts(b) * b->p.outputs,
+                             .width = b->texels,
+                             .height = pass->part_count * draws};
+    tsr_pass_packed_weights(plan, pass, &b->p.conv, &layout, table, b, sizeof *b);
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */
@@ -151,9 +163,7 @@ static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int o
         .PIXELS = TSR_INT(pixels), .BLOCK = TSR_INT(b->texels));
     tsr_plan_loops(plan, 1, 2, (int64_t[]){b->partial_tiles, b->p.taps[0]});
     set_parts(plan, pass, b, (int)draws);
-    pass->table_w = b->texels;
-    pass->table_h = pass->part_count * (int)draws;
-    tsr_pass_table(plan, pass, fill_blocks, b, sizeof *b);
+    set_weights(plan, pass, b, (int)draws);
     return pass;
 }
 

@@ -88,6 +88,7 @@ static bool make(const tsr_plan *plan, const tsr_phases *p, conv *w) {
     g->tiles = p->tiles * p->stride[0] * p->stride[1];
     g->outputs = p->outputs;
     g->fill = fill;
+    g->layout = p->transposed ? "winograd, transposed" : "winograd"; /* sets tell its taps */
     return tsr_im2col_gemm_make(plan, g);
 }
 
@@ -118,8 +119,8 @@ static int add_input_transform(tsr_plan *plan, const conv *w, int input) {
 
 static tsr_pass *add_passes(tsr_plan *plan, const conv *w, int input, int output) {
     const tsr_im2col_gemm *g = &w->gemm;
-    int partials =
-        tsr_im2col_gemm_draws(plan, g, NULL, sizeof *w, add_input_transform(plan, w, input));
+    int partials = tsr_im2col_gemm_draws(plan, g, &w->p.conv, NULL, sizeof *w,
+                                         add_input_transform(plan, w, input));
     tsr_pass *pass =
         TSR_PASS(plan, output, winograd_output, .X = TSR_TENSOR(partials),
                  .POSITIONS = TSR_INT(positions(w)), .groups_y = TSR_INT(g->groups[0]),

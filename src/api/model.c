@@ -36,7 +36,10 @@ static tsr_status wrap(tsr_graph *graph, tsr_model **model) {
         return tsr_fail(TSR_OUT_OF_MEMORY, "%s: no memory for the model", graph->file);
     }
     mark_parameters(graph, is_parameter);
+    static atomic_ullong models;
     atomic_init(&created->references, 1);
+    graph->model = graph;
+    graph->model_id = atomic_fetch_add(&models, 1) + 1;
     created->graph = graph;
     created->is_parameter = is_parameter;
     *model = created;

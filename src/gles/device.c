@@ -272,6 +272,7 @@ tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_devic
 void tsr_gles_device_destroy(tsr_backend_device *d) {
     bool usable = tsr_gles_enter(d) == TSR_OK;
     tsr_program_cache_clear(&d->programs, usable);
+    tsr_weights_clear(&d->weights);
     if (usable) {
         glBindVertexArray(0);
         glDeleteVertexArrays(1, &d->vertex_array);

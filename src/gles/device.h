@@ -6,6 +6,7 @@
 #include "gles/gl.h"
 #include "gles/program.h"
 #include "gles/state.h"
+#include "gpu/weights.h"
 #include "plan/layout.h"
 
 #include <glad/egl.h>
@@ -28,6 +29,7 @@ struct tsr_backend_device {
     tsr_device_profile profile;
     tsr_device_info info;
     tsr_program_cache programs;
+    tsr_weight_store weights;
     PFNGLGETGRAPHICSRESETSTATUSEXTPROC reset_status; /* NULL if the driver cannot tell */
     bool lost;
     /* while a call is inside: */

@@ -131,11 +131,11 @@ static void add_output(tsr_params *p, const tsr_layout *l) {
 }
 
 static void add_table(tsr_params *p, const tsr_pass *pass) {
-    const float inverse[2] = {1.0f / (float)pass->table_w, 1.0f / (float)pass->table_h};
+    const float inverse[2] = {1.0f / (float)pass->table.width, 1.0f / (float)pass->table.height};
     if (p->language == TSR_GLSL)
         name_components(p, "table", "_inverse", 'f', add_floats(p, inverse, 2, 2), 2);
     else
-        add_scalar(p, "table", "_width", pass->table_w);
+        add_scalar(p, "table", "_width", pass->table.width);
 }
 
 /* ---- the kernel's ---------------------------------------------------------------------------- */

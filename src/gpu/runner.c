@@ -127,6 +127,7 @@ void tsr_gpu_report(const tsr_runner *runner, tsr_report *out) {
     out->tensor_bytes = r->plan->tensor_bytes;
     out->live_bytes_bound = r->plan->live_bytes_bound;
     out->weight_bytes = r->plan->constant_bytes;
+    out->packed_bytes = r->packed_bytes;
     out->allocated_bytes = r->allocated_bytes;
     out->gpu_ms = r->gpu_ms;
 }

@@ -24,7 +24,7 @@ typedef struct tsr_gpu_runner {
     double gpu_ms;           /* see tsr_report */
     int program_count, cached_programs;
     double compile_ms;
-    uint64_t allocated_bytes;
+    uint64_t allocated_bytes, packed_bytes;
 } tsr_gpu_runner;
 
 /* Plans; `limits` holds what the device sets: limits, max_loop_iterations, max_sources, device. On

@@ -341,3 +341,8 @@ void tsr_unary_params(const tsr_node *node, float param[2]) {
         if (attrs[i].is_param)
             param[next++] = tsr_attr_float(node, attrs[i].name, attrs[i].default_value);
 }
+
+bool tsr_graph_is_of_model(const tsr_graph *graph, int value) {
+    return graph->model && value < graph->model->value_count && graph->values[value].data &&
+           graph->values[value].data == graph->model->values[value].data;
+}

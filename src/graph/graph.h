@@ -69,6 +69,10 @@ typedef struct tsr_graph {
     tsr_arena *arena;
     const char *file;   /* for messages */
     const tsr_map *map; /* of the file, if constants are stored in it; else NULL */
+    /* The graph of the model that this one is or was cloned from, and a number that no other model
+     * of the process has; NULL, 0: of none. */
+    const struct tsr_graph *model;
+    uint64_t model_id;
     int opset;
     int value_count, value_capacity;
     tsr_value *values;
@@ -100,6 +104,8 @@ bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value);
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
 bool tsr_graph_is_output(const tsr_graph *graph, int value);
+/* Is the constant the model's own, not one that this graph's changes have made? */
+bool tsr_graph_is_of_model(const tsr_graph *graph, int value);
 
 bool tsr_dtype_is_float(tsr_dtype dtype);
 /* Bytes of an element as tsr_value.data holds it: a float or an int64_t. */

@@ -216,9 +216,9 @@ static tsr_status lower_input(tsr_plan *plan, int value) {
 static tsr_status check_tables(const tsr_plan *plan) {
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        if (pass->kernel && pass->kernel->table != (pass->table != NULL))
+        if (pass->kernel && pass->kernel->table != (pass->table.pack != NULL))
             return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s: its table is %s", pass->kernel->stem,
-                            pass->table ? "not declared" : "not set");
+                            pass->table.pack ? "not declared" : "not set");
     }
     return TSR_OK;
 }

@@ -248,7 +248,7 @@ void tsr_pass_groups(tsr_pass *pass, int64_t count) {
     pass->groups[2] = 1;
 }
 
-void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const void *data,
+void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, const void *data,
                     size_t size) {
     void *copy = tsr_arena_alloc(plan->arena, 1, size);
     if (!copy) {
@@ -256,8 +256,8 @@ void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const v
         return;
     }
     memcpy(copy, data, size);
-    pass->table = table;
-    pass->table_data = copy;
+    pass->table = *table;
+    pass->table.data = copy;
 }
 
 tsr_part *tsr_plan_parts(tsr_plan *plan, tsr_pass *pass, int count) {

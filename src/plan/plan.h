@@ -4,6 +4,7 @@
 #ifndef TSR_PLAN_PLAN_H
 #define TSR_PLAN_PLAN_H
 
+#include "base/cache.h"
 #include "kernel_list.h"
 #include "plan/layout.h"
 
@@ -11,9 +12,22 @@ enum { TSR_MAX_SOURCES = 14, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };
 
 typedef struct tsr_pass tsr_pass;
 
-/* Fills a table's zeroed RGBA texels, table_w a row: weights in the order that a kernel reads them.
- */
-typedef void tsr_table_fn(const void *data, float *texels);
+/* Fills units first to first + count - 1 of a table's zeroed texels, rows after each other: no
+ * other unit has the same ones, since several threads call it, each for units of its own. */
+typedef void tsr_pack_fn(const void *data, int64_t first, int64_t count, float *texels);
+
+/* Constants in the order that a kernel reads them: packed weights, or a lookup table. */
+typedef struct tsr_table {
+    tsr_pack_fn *pack; /* NULL: there is none, or it is a texture of the caller's */
+    const void *data;  /* of pack; stored in the plan's arena */
+    int64_t units;     /* that pack is called for */
+    int width, height; /* RGBA texels */
+    bool half;         /* may be stored in 16 bits */
+    /* Plans on one device whose tables have equal keys share one: src/algorithm/packed_weights.h.
+     */
+    bool shared;
+    tsr_cache_key key;
+} tsr_table;
 
 typedef struct tsr_pass_post {
     tsr_op op;
@@ -54,10 +68,7 @@ struct tsr_pass {
     int source_count, post_count;
     int sources[TSR_MAX_SOURCES]; /* the kernel's inputs, then operands of post-ops */
     tsr_pass_post posts[TSR_MAX_PASS_POSTS];
-    tsr_table_fn *table;    /* NULL: none; called when a runner is made */
-    const void *table_data; /* lives in the plan's arena */
-    int table_w, table_h;
-    bool table_half;         /* may be stored in 16 bits */
+    tsr_table table;
     tsr_part *parts;         /* part_count of them */
     int part_count;          /* 0: the pass is one draw, which reads no blocks */
     bool blocks_from_source; /* blocks are the rows of source 0, and the table is a texture; else
@@ -255,7 +266,7 @@ void tsr_pass_groups(tsr_pass *pass, int64_t count);
 /* A pass that copies, and broadcasts where output is larger: the carrier of post-ops. */
 tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output);
 /* Gives the pass a table; a copy of the `size` bytes of data lives as long as the plan. */
-void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const void *data,
+void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, const void *data,
                     size_t size);
 /* Makes the pass one of parts, which the caller fills with TSR_DRAW; NULL without memory. */
 tsr_part *tsr_plan_parts(tsr_plan *plan, tsr_pass *pass, int count);

@@ -215,6 +215,7 @@ void tsr_webgpu_device_destroy(tsr_backend_device *d) {
     /* Calls back that the device is lost, to which d is still there. */
     d->api->InstanceProcessEvents(d->instance);
     d->api->InstanceRelease(d->instance);
+    tsr_weights_clear(&d->weights);
     free(d);
 }
 

@@ -3,6 +3,7 @@
 #define TSR_WEBGPU_DEVICE_H
 
 #include "backend/backend.h"
+#include "gpu/weights.h"
 #include "webgpu/program.h"
 #include "webgpu/wgpu.h"
 
@@ -16,6 +17,7 @@ struct tsr_backend_device {
     char name[256], version[256];
     tsr_device_profile profile;
     tsr_pipeline_cache pipelines;
+    tsr_weight_store weights;
     bool lost;
     char lost_message[512];
     tsr_status error_status; /* of the first error that nobody was told of yet; TSR_OK: none */

@@ -12,7 +12,7 @@
 typedef struct tsr_convolution {
     tsr_window window;
     const tsr_unaligned_float *weights;
-    int value;           /* that the weights are of, in the plan's graph */
+    int constant;        /* of the model, that the weights are: see tsr_value; 0: none */
     float factor;        /* of all weights */
     const double *scale; /* of those of each output channel; NULL: 1 */
     int group_outputs, group_inputs;

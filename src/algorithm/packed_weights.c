@@ -6,7 +6,7 @@ static tsr_cache_key make_key(const tsr_plan *plan, const tsr_convolution *c,
                               const tsr_weight_layout *layout, const tsr_table *t) {
     const tsr_window *w = &c->window;
     const int64_t numbers[] = {(int64_t)plan->graph->model_id,
-                               c->value,
+                               c->constant,
                                w->kernel[0],
                                w->kernel[1],
                                w->stride[0],
@@ -39,7 +39,7 @@ static tsr_cache_key make_key(const tsr_plan *plan, const tsr_convolution *c,
 void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
                              const tsr_weight_layout *layout, tsr_table table, const void *data,
                              size_t size) {
-    table.shared = tsr_graph_is_of_model(plan->graph, conv->value);
+    table.shared = conv->constant != 0;
     if (table.shared)
         table.key = make_key(plan, conv, layout, &table);
     tsr_pass_table(plan, pass, &table, data, size);

@@ -253,6 +253,7 @@ bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value) {
 
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value) {
     tsr_value *v = &graph->values[value];
+    v->model_constant = 0;
     if (!tsr_graph_in_file(graph, v))
         return true;
     size_t count = (size_t)tsr_shape_count(&v->shape);
@@ -340,9 +341,4 @@ void tsr_unary_params(const tsr_node *node, float param[2]) {
     for (int i = 0; i < count && next < 2; i++)
         if (attrs[i].is_param)
             param[next++] = tsr_attr_float(node, attrs[i].name, attrs[i].default_value);
-}
-
-bool tsr_graph_is_of_model(const tsr_graph *graph, int value) {
-    return graph->model && value < graph->model->value_count && graph->values[value].data &&
-           graph->values[value].data == graph->model->values[value].data;
 }

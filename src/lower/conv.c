@@ -3,8 +3,10 @@
 
 static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool transposed) {
     const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
-    tsr_convolution conv = {
-        .weights = weights->data, .value = node->inputs[1], .factor = 1, .scale = weights->scale};
+    tsr_convolution conv = {.weights = weights->data,
+                            .constant = weights->model_constant,
+                            .factor = 1,
+                            .scale = weights->scale};
     TSR_TRY(tsr_node_window(plan->graph, node, &conv.window));
     size_t area = (size_t)(conv.window.kernel[0] * conv.window.kernel[1]);
     int group = (int)conv.window.group, rows = (int)weights->shape.dim[0],

@@ -4,8 +4,8 @@
 #include "base/error.h"
 
 /* A matrix product with constant weights is a 1x1 convolution over N images of K channels. */
-static tsr_convolution product(const tsr_plan *plan, int value, int64_t k, int64_t n,
-                               bool transposed, float factor) {
+static tsr_convolution product(const tsr_value *weights, int64_t k, int64_t n, bool transposed,
+                               float factor) {
     tsr_window window = {.spatial_rank = 2,
                          .in = {1, 1},
                          .out = {1, 1},
@@ -14,8 +14,8 @@ static tsr_convolution product(const tsr_plan *plan, int value, int64_t k, int64
                          .dilation = {1, 1},
                          .group = 1};
     return (tsr_convolution){.window = window,
-                             .weights = plan->graph->values[value].data,
-                             .value = value,
+                             .weights = weights->data,
+                             .constant = weights->model_constant,
                              .factor = factor,
                              .group_outputs = (int)n,
                              .group_inputs = (int)k,
@@ -82,8 +82,7 @@ tsr_status tsr_lower_gemm(tsr_plan *plan, const tsr_node *node) {
     if (b->data) {
         const tsr_problem problem = {.kind = TSR_CONV,
                                      .node = node,
-                                     .conv =
-                                         product(plan, node->inputs[1], k, n, transposed_b, alpha),
+                                     .conv = product(b, k, n, transposed_b, alpha),
                                      .input = left,
                                      .output = TSR_NONE};
         pass = tsr_lower_problem(plan, &problem);
@@ -122,12 +121,13 @@ static void finish_product(tsr_plan *plan, const tsr_node *node, int output) {
 }
 
 /* All rows of the left side as images, when the right one is a constant matrix. */
-static void lower_dense(tsr_plan *plan, const tsr_node *node, const tsr_shape *a, int64_t n) {
+static void lower_dense(tsr_plan *plan, const tsr_node *node, const tsr_shape *a,
+                        const tsr_value *b, int64_t n) {
     int input = tsr_plan_value(plan, node->inputs[0]);
     if (plan->status != TSR_OK) /* such as that it has no elements: k would be 0 */
         return;
     int64_t k = a->dim[a->rank - 1], rows = tsr_shape_count(a) / k;
-    tsr_convolution conv = product(plan, node->inputs[1], k, n, false, 1);
+    tsr_convolution conv = product(b, k, n, false, 1);
     int left = tsr_plan_reshape(plan, input, &(tsr_shape){2, {rows, k}});
     int output = product_output(plan, node, &(tsr_shape){2, {rows, n}});
     const tsr_problem problem = {
@@ -152,7 +152,7 @@ tsr_status tsr_lower_matmul(tsr_plan *plan, const tsr_node *node) {
                     *bv = tsr_node_in(plan->graph, node, 1);
     tsr_shape a = matrix_shape(&av->shape, true), b = matrix_shape(&bv->shape, false);
     if (bv->data && b.rank == 2) {
-        lower_dense(plan, node, &a, b.dim[1]);
+        lower_dense(plan, node, &a, bv, b.dim[1]);
         return plan->status;
     }
     tsr_shape shape = tsr_node_out(plan->graph, node, 0)

@@ -6,6 +6,7 @@
 
 #include "support/case_text.h"
 #include "support/graphs.h"
+#include "support/main.h"
 #include "support/onnx_case.h"
 
 #include <string.h>
@@ -116,7 +117,7 @@ static void test_few_bytes(void **state) {
     tsr_graph_destroy(graph);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spares),
         cmocka_unit_test(test_winners),

@@ -1,5 +1,6 @@
 /* Tensors and weights near the largest texture, and beyond it. */
 #include "support/backends.h"
+#include "support/main.h"
 #include "support/case_text.h"
 #include "support/sessions.h"
 
@@ -92,7 +93,7 @@ static void test_as_large_as_possible(void **state) {
     tsr_model_free(model);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_largest_texture),
         cmocka_unit_test(test_refusals),

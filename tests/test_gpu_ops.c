@@ -2,6 +2,7 @@
  * axes and modes. Each case runs in several environments, and every operator must have one. */
 #include "graph/graph.h"
 #include "support/case_text.h"
+#include "support/main.h"
 #include "support/op_cases.h"
 #include "support/random.h"
 
@@ -230,7 +231,7 @@ static case_text draw_pool(random_source *r, bool maximum) {
 static void test_pools(void **state) {
     (void)state;
     need_gpu();
-    for (int i = 0; i < 160; i++) {
+    for (int i = 0; i < (all_cases() ? 640 : 160); i++) {
         random_source r = random_from((uint32_t)next_case());
         check(OPSET(19), "%s", draw_pool(&r, i % 2).text);
     }
@@ -595,7 +596,7 @@ static void test_coverage(void **state) {
     assert_int_equal(missing, 0);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unary),         cmocka_unit_test(test_binary),
         cmocka_unit_test(test_gemm),          cmocka_unit_test(test_matmul),

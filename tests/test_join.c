@@ -1,5 +1,6 @@
 /* Joining without copies: which passes are left. */
 #include "support/graphs.h"
+#include "support/main.h"
 #include "support/onnx_case.h"
 #include "support/plans.h"
 
@@ -131,7 +132,7 @@ static void test_long_chain(void **state) {
     tsr_graph_destroy(graph);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_joins),
         cmocka_unit_test(test_memory),

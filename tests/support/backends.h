@@ -30,6 +30,7 @@ typedef struct backend_case {
     tsr_precision precision;
     bool keep_tensors;  /* compare every tensor that both backends kept */
     tsr_status refusal; /* the GPU may fail so instead: TSR_LIMIT, TSR_UNSUPPORTED */
+    const char *reason; /* then the message has these words; NULL: any */
     double tolerance;   /* relative to a tensor's largest element; 0: SUM_TOLERANCE */
 } backend_case;
 

@@ -1,5 +1,6 @@
 /* A network that has gone NaN shows NaN: of inputs that hold some, and infinities, a GPU backend
  * makes what cpu makes. Neither GLSL ES 3.00 nor WGSL says that a driver has NaN. */
+#include "support/main.h"
 #include "support/op_cases.h"
 #include "support/sessions.h"
 
@@ -109,7 +110,7 @@ static void test_sums(void **state) {
     RUN_CASES(others);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_elements),
         cmocka_unit_test(test_pools),

@@ -6,6 +6,7 @@
 #include "api/device.h"
 #include "support/backends.h"
 #include "support/folder.h"
+#include "support/main.h"
 #include "support/sessions.h"
 
 #include <stdio.h>
@@ -354,7 +355,7 @@ static void test_failures(void **state) {
     assert_int_equal(choices_after(TSR_DEVICE, NULL, 1), 4);
 }
 
-int main(void) {
+int run_program(void) {
     /* Mesa's own cache would land in folders that are gone before its threads are done. */
     setenv("MESA_SHADER_CACHE_DIR", TSR_BUILD_DIR, 0);
 #define TEST(name)                                                                                 \

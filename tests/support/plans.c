@@ -78,13 +78,6 @@ tsr_plan *plan_for(const tsr_graph *graph, plan_device device, bool half, bool k
         (tsr_plan_options){.half = half, .keep_all = keep_all, .lower = plan_lowerings});
 }
 
-tsr_plan *plan_copies_for(const tsr_graph *graph, plan_device device) {
-    tsr_lower_fn *lowerings[TSR_OP_COUNT];
-    memcpy(lowerings, plan_lowerings, sizeof lowerings);
-    lowerings[TSR_OP_Concat] = lower_all;
-    return make_plan(graph, device, (tsr_plan_options){.lower = lowerings});
-}
-
 /* ---- what must hold for every plan ---- */
 
 static int root_of(const tsr_plan *plan, int tensor) {

@@ -182,7 +182,7 @@ static void test_broken_kernels(void **state) {
         char *text = strdup(texts[i][0]);
         assert_non_null(text);
         tsr_pipeline *pipeline = NULL;
-        tsr_status status = tsr_pipeline_acquire(device->impl, text, &pass, &pipeline);
+        tsr_status status = tsr_pipeline_acquire_text(device->impl, text, &pass, &pipeline);
         if (status == TSR_OK)
             status = tsr_pipeline_finish(device->impl, pipeline, &pass);
         expect_failure(status, TSR_DEVICE, "frobnicate");

@@ -15,7 +15,7 @@ enum { WARM_UP = 1, ITERATIONS = 5 };
 static const double clearly_faster = 0.95;
 /* Candidates this many times slower than the fastest in the first iteration are dropped, and those
  * whose estimate is so many times the least one are not measured: estimates are that good. */
-static const double too_slow = 3, too_large = 16;
+static const double too_slow = 3, too_large = 5;
 
 typedef struct candidate {
     const char *algorithm;

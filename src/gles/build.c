@@ -19,11 +19,14 @@ static bool in_earlier_pass(const tsr_runner *r, int pass) {
 }
 
 tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
-    char *text = NULL;
+    tsr_program_text text;
     tsr_params_free(&p->params);
     TSR_TRY(tsr_params_make(r->base.plan, pass, &p->params));
-    TSR_TRY(tsr_shader_text(r->base.plan, pass, &p->params, r->device->sample, &text));
-    return tsr_program_acquire(&r->device->programs, text, &p->program);
+    tsr_status status = tsr_shader_start(r->base.plan, pass, &p->params, r->device->sample, &text);
+    if (status == TSR_OK)
+        status = tsr_program_acquire(&r->device->programs, &text, &p->program);
+    tsr_program_text_free(&text);
+    return status;
 }
 
 /* All programs are started before the first is waited for: drivers may compile in parallel. */

@@ -89,7 +89,7 @@ static tsr_status measure_draws(bench *b, const char *text, int side, double amo
     if (!copy)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the device");
     strcpy(copy, text);
-    TSR_TRY(tsr_program_acquire(&b->device->programs, copy, &program));
+    TSR_TRY(tsr_program_acquire_text(&b->device->programs, copy, &program));
     tsr_status status = tsr_program_finish(program, "peak");
     if (status == TSR_OK) {
         set_uniforms(b, program->id);

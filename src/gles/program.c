@@ -85,20 +85,28 @@ static void store_program(const tsr_program *p) {
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-tsr_status tsr_program_acquire(tsr_program_cache *cache, char *text, tsr_program **out) {
-    for (tsr_program *p = cache->head; p; p = p->next)
-        if (!strcmp(p->text, text)) {
-            free(text);
-            p->references++;
-            *out = p;
-            return TSR_OK;
-        }
+static tsr_program *find_key(const tsr_program_cache *cache, const tsr_cache_key *key) {
+    tsr_program *p = cache->head;
+    while (p && !tsr_program_keys_have(&p->keys, key))
+        p = p->next;
+    return p;
+}
+
+static tsr_program *find_text(const tsr_program_cache *cache, const char *text) {
+    tsr_program *p = cache->head;
+    while (p && strcmp(p->text, text))
+        p = p->next;
+    return p;
+}
+
+/* Takes the text over; NULL when out of memory. */
+static tsr_program *start(tsr_program_cache *cache, char *text) {
     tsr_program *p = calloc(1, sizeof *p);
     if (!p) {
         free(text);
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
+        return NULL;
     }
-    *p = (tsr_program){.next = cache->head, .text = text, .references = 1};
+    *p = (tsr_program){.next = cache->head, .text = text};
     if (cache->on_disk) {
         p->key = tsr_cache_key_add(cache->device, text);
         p->id = load_program(&p->key);
@@ -108,7 +116,34 @@ tsr_status tsr_program_acquire(tsr_program_cache *cache, char *text, tsr_program
     if (!p->cached)
         p->id = start_program(text, p->to_store);
     cache->head = p;
+    return p;
+}
+
+tsr_status tsr_program_acquire_text(tsr_program_cache *cache, char *text, tsr_program **out) {
+    tsr_program *p = find_text(cache, text);
+    if (p)
+        free(text);
+    else
+        p = start(cache, text);
+    if (!p)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
+    p->references++;
     *out = p;
+    return TSR_OK;
+}
+
+tsr_status tsr_program_acquire(tsr_program_cache *cache, tsr_program_text *text,
+                               tsr_program **out) {
+    tsr_program *p = find_key(cache, &text->key);
+    if (p) {
+        p->references++;
+        *out = p;
+        return TSR_OK;
+    }
+    char *chars;
+    TSR_TRY(tsr_program_text_finish(text, &chars));
+    TSR_TRY(tsr_program_acquire_text(cache, chars, out));
+    tsr_program_keys_add(&(*out)->keys, &text->key);
     return TSR_OK;
 }
 

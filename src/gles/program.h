@@ -4,12 +4,13 @@
 
 #include "base/cache.h"
 #include "gles/gl.h"
-#include "plan/plan.h"
+#include "gpu/program_text.h"
 
 typedef struct tsr_program tsr_program;
 struct tsr_program {
     tsr_program *next;
-    char *text; /* of the fragment shader: the key */
+    tsr_program_keys keys; /* of texts; key: in the cache on disk */
+    char *text;            /* of the fragment shader */
     GLuint id;
     int references;
     bool checked; /* link status was asked for */
@@ -26,9 +27,12 @@ typedef struct tsr_program_cache {
 
 /* device: name and version are filled in. */
 void tsr_program_cache_open(tsr_program_cache *cache, const tsr_device_info *device);
-/* Finds or starts compiling the program of a pass; text is taken over. Drivers that compile in
- * parallel go on while other programs are started; tsr_program_finish waits. */
-tsr_status tsr_program_acquire(tsr_program_cache *cache, char *text, tsr_program **program);
+/* Finds or starts compiling a program. Drivers that compile in parallel go on while other programs
+ * are started; tsr_program_finish waits. */
+tsr_status tsr_program_acquire(tsr_program_cache *cache, tsr_program_text *text,
+                               tsr_program **program);
+/* The same for a fragment shader from malloc, which is taken over. */
+tsr_status tsr_program_acquire_text(tsr_program_cache *cache, char *text, tsr_program **program);
 tsr_status tsr_program_finish(tsr_program *program, const char *kernel);
 void tsr_program_release(tsr_program_cache *cache, tsr_program *program);
 /* usable: false after the context was lost, when nothing is left to delete in it. */

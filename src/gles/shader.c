@@ -1,7 +1,5 @@
 #include "gles/shader.h"
 
-#include "gpu/program_text.h"
-
 /* Texel by texel, whatever a texel's bits and how many channels the last tile has. */
 static bool is_stored_as(const tsr_layout *a, const tsr_layout *b) {
     tsr_layout other = *b;
@@ -57,20 +55,20 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     return constants;
 }
 
-tsr_status tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass, const tsr_params *params,
-                           bool sample, char **out) {
-    tsr_text text = {0};
-    tsr_constants names = {.count = 0};
-    int constants = list_names(plan, pass, sample, &names);
+tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const tsr_params *params,
+                            bool sample, tsr_program_text *p) {
+    *p = (tsr_program_text){.plan = plan,
+                            .pass = pass,
+                            .params = params,
+                            .post_head = "vec4 tsr_post(vec4 v, int n, int t, int y, int x) {\n"};
+    int constants = list_names(plan, pass, sample, &p->names);
     /* Before the constants: an int is of 16 bits to some drivers where nothing else is said. */
-    tsr_text_add(&text,
+    tsr_text_add(&p->head,
                  "#version 300 es\nprecision highp int;\nuniform highp ivec4 tsr_i[%d];\n"
                  "uniform highp vec4 tsr_f[%d];\n",
                  params->int_count / 4, params->float_count / 4);
     if (pass->kernel->draw_count)
-        tsr_text_add(&text, "uniform highp ivec4 tsr_draw;\n");
-    add_constants(&text, &names, constants);
-    const tsr_program_text program = {plan, pass, params, &names,
-                                      "vec4 tsr_post(vec4 v, int n, int t, int y, int x) {\n"};
-    return tsr_program_text_finish(&program, &text, out);
+        tsr_text_add(&p->head, "uniform highp ivec4 tsr_draw;\n");
+    add_constants(&p->head, &p->names, constants);
+    return tsr_program_text_start(p);
 }

@@ -3,10 +3,11 @@
 #ifndef TSR_GLES_SHADER_H
 #define TSR_GLES_SHADER_H
 
-#include "gpu/params.h"
+#include "gpu/program_text.h"
 
-/* sample: how texels are read, see glsl/prelude.glsl. text: allocated with malloc. */
-tsr_status tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass, const tsr_params *params,
-                           bool sample, char **text);
+/* sample: how texels are read, see glsl/prelude.glsl. Freed with tsr_program_text_free, after a
+ * failure, too. */
+tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const tsr_params *params,
+                            bool sample, tsr_program_text *program);
 
 #endif

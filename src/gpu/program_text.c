@@ -55,18 +55,59 @@ static void add_post(const tsr_program_text *p, tsr_text *text, int i) {
         tsr_text_add(text, "    v = tsr_%s(v, %s);\n", stem, operand);
 }
 
-/* A function tsr_post, as a template. */
-static tsr_status add_posts(const tsr_program_text *p, tsr_text *text, const tsr_template *t) {
+static char *make_posts(const tsr_program_text *p) {
     tsr_text posts = {0};
     tsr_text_add(&posts, "%s", p->post_head);
     for (int i = 0; i < p->pass->post_count; i++)
         add_post(p, &posts, i);
     tsr_text_add(&posts, "    return v;\n}\n");
-    char *chars = tsr_text_take(&posts);
-    tsr_status status = chars ? tsr_template_expand(text, chars, t)
-                              : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
-    free(chars);
-    return status;
+    return tsr_text_take(&posts);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static tsr_cache_key make_key(const tsr_program_text *p) {
+    const int forms[] = {(int)p->plan->device.language, p->pass->source_count};
+    tsr_cache_key key = tsr_cache_key_add(tsr_cache_key_start(), p->pass->kernel->stem);
+    key = tsr_cache_key_add_bytes(key, forms, sizeof forms);
+    key = tsr_cache_key_add(key, p->head.chars);
+    key = tsr_cache_key_add(key, p->posts);
+    for (int i = 0; i < p->names.count; i++) {
+        key = tsr_cache_key_add(key, p->names.list[i].name);
+        key = tsr_cache_key_add_bytes(key, &p->names.list[i].value, sizeof(int));
+    }
+    for (int i = 0; i < p->params->name_count; i++) {
+        key = tsr_cache_key_add(key, p->params->names[i].name);
+        key = tsr_cache_key_add(key, p->params->names[i].text);
+    }
+    return p->pass->body ? tsr_cache_key_add(key, p->pass->body) : key;
+}
+
+tsr_status tsr_program_text_start(tsr_program_text *p) {
+    p->posts = make_posts(p);
+    if (!p->posts || p->head.failed)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
+    p->key = make_key(p);
+    return TSR_OK;
+}
+
+void tsr_program_text_free(tsr_program_text *p) {
+    free(p->posts);
+    free(tsr_text_take(&p->head));
+}
+
+enum { KEYS = sizeof((tsr_program_keys *)0)->list / sizeof(tsr_cache_key) };
+
+bool tsr_program_keys_have(const tsr_program_keys *keys, const tsr_cache_key *key) {
+    for (int i = 0; i < keys->count && i < KEYS; i++)
+        if (keys->list[i].name == key->name && keys->list[i].check == key->check)
+            return true;
+    return false;
+}
+
+void tsr_program_keys_add(tsr_program_keys *keys, const tsr_cache_key *key) {
+    keys->list[keys->count % KEYS] = *key;
+    keys->count = keys->count + 1 < 2 * KEYS ? keys->count + 1 : KEYS;
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
@@ -88,8 +129,8 @@ static void add_body(const tsr_program_text *p, tsr_text *text) {
 static tsr_status add_files(const tsr_program_text *p, tsr_text *text) {
     const char *inputs[TSR_MAX_SOURCES];
     bool glsl = p->plan->device.language == TSR_GLSL;
-    const tsr_template t = {.names = p->names->list,
-                            .name_count = p->names->count,
+    const tsr_template t = {.names = p->names.list,
+                            .name_count = p->names.count,
                             .inputs = inputs,
                             .input_count = p->pass->source_count,
                             .params = p->params->names,
@@ -98,7 +139,7 @@ static tsr_status add_files(const tsr_program_text *p, tsr_text *text) {
     tsr_source_names(p->pass, inputs);
     for (const char *const *stem = glsl ? tsr_glsl_every : tsr_wgsl_every; *stem; stem++) {
         bool kernel = !strcmp(*stem, "kernel"), post = !strcmp(*stem, "post");
-        TSR_TRY(post ? add_posts(p, text, &t)
+        TSR_TRY(post ? tsr_template_expand(text, p->posts, &t)
                      : tsr_template_expand_file(text, kernel ? p->pass->kernel->stem : *stem, &t));
         if (kernel && p->pass->body)
             add_body(p, text);
@@ -106,9 +147,9 @@ static tsr_status add_files(const tsr_program_text *p, tsr_text *text) {
     return TSR_OK;
 }
 
-tsr_status tsr_program_text_finish(const tsr_program_text *p, tsr_text *text, char **out) {
-    tsr_status status = add_files(p, text);
-    char *chars = tsr_prune(tsr_text_take(text), p->plan->device.language);
+tsr_status tsr_program_text_finish(tsr_program_text *p, char **out) {
+    tsr_status status = add_files(p, &p->head);
+    char *chars = tsr_prune(tsr_text_take(&p->head), p->plan->device.language);
     if (status == TSR_OK && !chars)
         status = tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
     if (status != TSR_OK) {

@@ -4,6 +4,8 @@
 #ifndef TSR_GPU_PROGRAM_TEXT_H
 #define TSR_GPU_PROGRAM_TEXT_H
 
+#include "base/cache.h"
+#include "base/text.h"
 #include "gpu/params.h"
 
 enum { TSR_MAX_NAMES = 160 };
@@ -20,15 +22,31 @@ void tsr_constants_add(tsr_constants *names, const char *name, int value);
 void tsr_constants_add_source(tsr_constants *names, int source, const char *source_name,
                               const char *suffix, int value);
 
+/* A program that is to be put together. Stays where it is: names point into it. */
 typedef struct tsr_program_text {
     const tsr_plan *plan;
     const tsr_pass *pass;
     const tsr_params *params;
-    const tsr_constants *names;
+    tsr_constants names;
+    tsr_text head;         /* what the text begins with */
     const char *post_head; /* what a post-op function begins with, up to its statements */
+    char *posts;           /* that function, as a template */
+    tsr_cache_key key;     /* equal keys: equal texts */
 } tsr_program_text;
 
-/* Appends to what the text holds already; takes it. */
-tsr_status tsr_program_text_finish(const tsr_program_text *program, tsr_text *text, char **out);
+/* Makes posts and key from all else; a program that a device has needs no more. */
+tsr_status tsr_program_text_start(tsr_program_text *program);
+/* The whole text, to be freed by the caller. Several keys may have the same. */
+tsr_status tsr_program_text_finish(tsr_program_text *program, char **out);
+void tsr_program_text_free(tsr_program_text *program);
+
+/* Keys that a program was asked for by: the latest ones. */
+typedef struct tsr_program_keys {
+    tsr_cache_key list[8];
+    int count; /* of all that were ever added */
+} tsr_program_keys;
+
+bool tsr_program_keys_have(const tsr_program_keys *keys, const tsr_cache_key *key);
+void tsr_program_keys_add(tsr_program_keys *keys, const tsr_cache_key *key);
 
 #endif

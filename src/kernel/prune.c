@@ -9,14 +9,24 @@ typedef struct item {
     const char *begin, *end;
     const char *name; /* NULL: it stays */
     size_t name_length;
+    int next; /* item whose name has the same hash; -1: none */
     bool kept;
 } item;
+
+enum { BUCKETS = 256 };
 
 typedef struct program {
     item *items;
     int count, capacity;
+    int buckets[BUCKETS]; /* first items, by hash of their names */
     bool failed;
 } program;
+
+static int bucket_of(const char *name, size_t length) {
+    unsigned first = (unsigned char)name[0], last = (unsigned char)name[length - 1],
+             middle = (unsigned char)name[length / 2];
+    return (int)((first + 3 * last + 7 * middle + 31 * (unsigned)length) % BUCKETS);
+}
 
 static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
@@ -101,6 +111,12 @@ static void add_item(program *p, item added) {
         p->items = grown;
         p->capacity = capacity;
     }
+    added.next = -1;
+    if (added.name) {
+        int *bucket = &p->buckets[bucket_of(added.name, added.name_length)];
+        added.next = *bucket;
+        *bucket = p->count;
+    }
     p->items[p->count++] = added;
 }
 
@@ -116,21 +132,21 @@ static void split(program *p, const char *text, tsr_language language) {
         }
         bool root = name && length == 4 && !strncmp(name, "main", 4);
         if (end && !root) {
-            add_item(p, (item){begin, at, NULL, 0, true});
-            add_item(p, (item){at, end, name, length, false});
+            add_item(p, (item){begin, at, NULL, 0, -1, true});
+            add_item(p, (item){at, end, name, length, -1, false});
             begin = at = end;
             continue;
         }
         at = end ? end : next_line(at);
     }
-    add_item(p, (item){begin, at, NULL, 0, true});
+    add_item(p, (item){begin, at, NULL, 0, -1, true});
 }
 
 static void keep_called(program *p, int index);
 
 /* GLSL's functions may share a name. */
 static void keep_named(program *p, const char *name, size_t length) {
-    for (int i = 0; i < p->count; i++) {
+    for (int i = p->buckets[bucket_of(name, length)]; i >= 0; i = p->items[i].next) {
         item *f = &p->items[i];
         if (!f->kept && f->name_length == length && !memcmp(f->name, name, length)) {
             f->kept = true;
@@ -168,6 +184,7 @@ char *tsr_prune(char *text, tsr_language language) {
     program p = {.items = NULL};
     if (!text)
         return NULL;
+    memset(p.buckets, -1, sizeof p.buckets);
     split(&p, text, language);
     int roots = p.failed ? 0 : p.count;
     for (int i = 0; i < roots; i++)

@@ -160,20 +160,47 @@ static const char *replace_param(expansion *e, line *l, const char *at) {
     return name + length;
 }
 
-static void add_line(expansion *e, const char *at) {
-    line replaced, final = {.length = 0};
-    replace_variables(e, at, &replaced);
-    final.chars[0] = '\0';
-    const char *c = replaced.chars;
-    while (*c && e->status == TSR_OK) {
-        bool inside = c > replaced.chars && (is_word(c[-1]) || c[-1] == '.');
-        if (c[0] == 'u' && c[1] == '.' && !inside)
-            c = replace_param(e, &final, c);
-        else
-            append(e, &final, c++, 1, replaced.chars);
+/* A parameter, u.<name>, that begins at or after `at`; the text's end if there is none. */
+static const char *find_use(const char *text, const char *at) {
+    for (; *at; at++) {
+        bool inside = at > text && (is_word(at[-1]) || at[-1] == '.');
+        if (at[0] == 'u' && at[1] == '.' && !inside)
+            break;
     }
+    return at;
+}
+
+static void replace_params(expansion *e, const char *text, line *l) {
+    l->length = 0;
+    l->chars[0] = '\0';
+    for (const char *at = text; *at && e->status == TSR_OK;) {
+        const char *use = find_use(text, at);
+        append(e, l, at, (size_t)(use - at), text);
+        at = *use ? replace_param(e, l, use) : use;
+    }
+}
+
+/* Most lines have nothing to replace. */
+static bool is_plain(const char *at, size_t length) {
+    if (memchr(at, '$', length))
+        return false;
+    for (const char *u = at; (u = memchr(u, 'u', length - (size_t)(u - at))); u++)
+        if (u[1] == '.')
+            return false;
+    return true;
+}
+
+static void add_line(expansion *e, const char *at) {
+    size_t length = (size_t)(next_line(at) - at);
+    if (is_plain(at, length)) {
+        tsr_text_append(e->out, at, length);
+        return;
+    }
+    line variables, params;
+    replace_variables(e, at, &variables);
+    replace_params(e, variables.chars, &params);
     if (e->status == TSR_OK)
-        tsr_text_add(e->out, "%s", final.chars);
+        tsr_text_append(e->out, params.chars, params.length);
 }
 
 /* ---- directives ------------------------------------------------------------------------------ */
@@ -254,7 +281,11 @@ static void include(expansion *e, const char *at) {
 
 static const char *expand_lines(expansion *e, const char *at, bool emit) {
     while (*at && e->status == TSR_OK) {
-        if (is_directive(at, "if")) {
+        if (at[strspn(at, " ")] != '#') { /* which most lines are not */
+            if (emit)
+                add_line(e, at);
+            at = next_line(at);
+        } else if (is_directive(at, "if")) {
             at = expand_if(e, at, emit);
         } else if (is_directive(at, "for")) {
             at = expand_for(e, at, emit);

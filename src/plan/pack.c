@@ -85,7 +85,7 @@ static void climb(packer *p, int width, uint64_t *state) {
 
 /* However large a graph is, planning ends soon: rectangles compared before nothing more is tried,
  * the second for looking ahead, and for orders beside the usual ones. */
-enum { MAX_COMPARED = 1 << 28, MAX_COMPARED_MORE = 1 << 22 };
+enum { MAX_COMPARED = 1 << 28, MAX_COMPARED_MORE = 1 << 20 };
 
 typedef enum effort { LEAST_NOW, LEAST_AHEAD, CLIMBING } effort;
 

@@ -18,10 +18,13 @@ static bool in_earlier_pass(const tsr_runner *r, int pass) {
 
 static tsr_status start_pipeline(tsr_runner *r, int pass) {
     const tsr_plan *plan = r->base.plan;
-    char *text = NULL;
+    tsr_program_text text;
     TSR_TRY(tsr_params_make(plan, &plan->passes[pass], &r->passes[pass].params));
-    TSR_TRY(tsr_wgsl_text(plan, &plan->passes[pass], &r->passes[pass].params, &text));
-    return tsr_pipeline_acquire(r->device, text, &plan->passes[pass], &r->passes[pass].pipeline);
+    tsr_status status = tsr_wgsl_start(plan, &plan->passes[pass], &r->passes[pass].params, &text);
+    if (status == TSR_OK)
+        status = tsr_pipeline_acquire(r->device, &text, &r->passes[pass].pipeline);
+    tsr_program_text_free(&text);
+    return status;
 }
 
 static tsr_status finish_pipeline(tsr_runner *r, int pass) {

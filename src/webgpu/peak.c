@@ -119,7 +119,7 @@ static tsr_status compile(bench *b, const char *stem) {
     char *chars = tsr_text_take(&text);
     if (!chars)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the device");
-    TSR_TRY(tsr_pipeline_acquire(b->device, chars, &pass, &b->pipeline));
+    TSR_TRY(tsr_pipeline_acquire_text(b->device, chars, &pass, &b->pipeline));
     return tsr_pipeline_finish(b->device, b->pipeline, &pass);
 }
 

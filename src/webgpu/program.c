@@ -87,16 +87,30 @@ static tsr_status start(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *
     return status;
 }
 
-tsr_status tsr_pipeline_acquire(tsr_backend_device *d, char *text, const tsr_pass *pass,
-                                tsr_pipeline **out) {
-    for (tsr_pipeline *p = d->pipelines.head; p; p = p->next)
-        if (!strcmp(p->text, text)) {
-            free(text);
-            p->references++;
-            *out = p;
-            return TSR_OK;
-        }
-    tsr_pipeline *p = calloc(1, sizeof *p);
+static tsr_pipeline *find_key(const tsr_backend_device *d, const tsr_cache_key *key) {
+    tsr_pipeline *p = d->pipelines.head;
+    while (p && !tsr_program_keys_have(&p->keys, key))
+        p = p->next;
+    return p;
+}
+
+static tsr_pipeline *find_text(const tsr_backend_device *d, const char *text) {
+    tsr_pipeline *p = d->pipelines.head;
+    while (p && strcmp(p->text, text))
+        p = p->next;
+    return p;
+}
+
+tsr_status tsr_pipeline_acquire_text(tsr_backend_device *d, char *text, const tsr_pass *pass,
+                                     tsr_pipeline **out) {
+    tsr_pipeline *p = find_text(d, text);
+    if (p) {
+        free(text);
+        p->references++;
+        *out = p;
+        return TSR_OK;
+    }
+    p = calloc(1, sizeof *p);
     if (!p) {
         free(text);
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
@@ -105,6 +119,20 @@ tsr_status tsr_pipeline_acquire(tsr_backend_device *d, char *text, const tsr_pas
     d->pipelines.head = p;
     *out = p;
     return start(d, p, pass);
+}
+
+tsr_status tsr_pipeline_acquire(tsr_backend_device *d, tsr_program_text *text, tsr_pipeline **out) {
+    tsr_pipeline *p = find_key(d, &text->key);
+    if (p) {
+        p->references++;
+        *out = p;
+        return TSR_OK;
+    }
+    char *chars;
+    TSR_TRY(tsr_program_text_finish(text, &chars));
+    TSR_TRY(tsr_pipeline_acquire_text(d, chars, text->pass, out));
+    tsr_program_keys_add(&(*out)->keys, &text->key);
+    return TSR_OK;
 }
 
 static void await(tsr_backend_device *d, tsr_pipeline *p) {

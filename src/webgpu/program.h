@@ -3,7 +3,7 @@
 #ifndef TSR_WEBGPU_PROGRAM_H
 #define TSR_WEBGPU_PROGRAM_H
 
-#include "plan/plan.h"
+#include "gpu/program_text.h"
 #include "webgpu/wgpu.h"
 
 typedef struct tsr_backend_device tsr_backend_device;
@@ -22,7 +22,8 @@ enum { TSR_WEBGPU_BUFFERS = 8, TSR_WEBGPU_SOURCES = TSR_WEBGPU_BUFFERS - 2 };
 typedef struct tsr_pipeline tsr_pipeline;
 struct tsr_pipeline {
     tsr_pipeline *next;
-    char *text; /* WGSL: the key */
+    tsr_program_keys keys; /* of texts */
+    char *text;            /* WGSL */
     int references;
     WGPUBindGroupLayout layout;
     WGPUComputePipeline pipeline; /* NULL until it is compiled */
@@ -35,10 +36,13 @@ typedef struct tsr_pipeline_cache {
     tsr_pipeline *head;
 } tsr_pipeline_cache;
 
-/* Finds or starts compiling a program; text is taken over. What the compiler finds wrong with the
- * text fails here or in tsr_pipeline_finish, which waits; pass: for the message. */
-tsr_status tsr_pipeline_acquire(tsr_backend_device *device, char *text, const tsr_pass *pass,
+/* Finds or starts compiling a program. What the compiler finds wrong with the text fails here or in
+ * tsr_pipeline_finish, which waits. */
+tsr_status tsr_pipeline_acquire(tsr_backend_device *device, tsr_program_text *text,
                                 tsr_pipeline **pipeline);
+/* The same for WGSL from malloc, which is taken over; pass: for the message. */
+tsr_status tsr_pipeline_acquire_text(tsr_backend_device *device, char *text, const tsr_pass *pass,
+                                     tsr_pipeline **pipeline);
 tsr_status tsr_pipeline_finish(tsr_backend_device *device, tsr_pipeline *pipeline,
                                const tsr_pass *pass);
 void tsr_pipeline_release(tsr_backend_device *device, tsr_pipeline *pipeline);

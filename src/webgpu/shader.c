@@ -1,7 +1,5 @@
 #include "webgpu/shader.h"
 
-#include "gpu/program_text.h"
-
 /* A kernel's literals, which are constants, too. */
 static void list_literals(const tsr_pass *pass, tsr_constants *names) {
     for (int i = 0; i < pass->kernel->field_count; i++) {
@@ -27,19 +25,21 @@ static void list_names(const tsr_plan *plan, const tsr_pass *pass, tsr_constants
     tsr_constants_add(names, "OWN_ENTRY", pass->kernel->wgsl == TSR_FORM_ENTRY);
 }
 
-tsr_status tsr_wgsl_text(const tsr_plan *plan, const tsr_pass *pass, const tsr_params *params,
-                         char **out) {
-    tsr_text text = {0};
-    tsr_constants names = {.count = 0};
-    list_literals(pass, &names);
-    for (int i = 0; i < names.count; i++)
-        tsr_text_add(&text, "const %s: i32 = %d;\n", names.list[i].name, names.list[i].value);
-    list_names(plan, pass, &names);
-    tsr_text_add(&text, "struct Params {\n    i: array<vec4i, %d>,\n    f: array<vec4f, %d>,\n}\n",
+tsr_status tsr_wgsl_start(const tsr_plan *plan, const tsr_pass *pass, const tsr_params *params,
+                          tsr_program_text *p) {
+    *p = (tsr_program_text){
+        .plan = plan,
+        .pass = pass,
+        .params = params,
+        .post_head = "fn tsr_post(value: vec4f, n: i32, t: i32, y: i32, x: i32) -> vec4f {\n"
+                     "    var v = value;\n"};
+    list_literals(pass, &p->names);
+    for (int i = 0; i < p->names.count; i++)
+        tsr_text_add(&p->head, "const %s: i32 = %d;\n", p->names.list[i].name,
+                     p->names.list[i].value);
+    list_names(plan, pass, &p->names);
+    tsr_text_add(&p->head,
+                 "struct Params {\n    i: array<vec4i, %d>,\n    f: array<vec4f, %d>,\n}\n",
                  params->int_count / 4, params->float_count / 4);
-    const tsr_program_text program = {
-        plan, pass, params, &names,
-        "fn tsr_post(value: vec4f, n: i32, t: i32, y: i32, x: i32) -> vec4f {\n"
-        "    var v = value;\n"};
-    return tsr_program_text_finish(&program, &text, out);
+    return tsr_program_text_start(p);
 }

@@ -3,10 +3,10 @@
 #ifndef TSR_WEBGPU_SHADER_H
 #define TSR_WEBGPU_SHADER_H
 
-#include "gpu/params.h"
+#include "gpu/program_text.h"
 
-/* text: allocated with malloc. Its entry point is `main`. */
-tsr_status tsr_wgsl_text(const tsr_plan *plan, const tsr_pass *pass, const tsr_params *params,
-                         char **text);
+/* Its entry point is `main`. Freed with tsr_program_text_free, after a failure, too. */
+tsr_status tsr_wgsl_start(const tsr_plan *plan, const tsr_pass *pass, const tsr_params *params,
+                          tsr_program_text *program);
 
 #endif

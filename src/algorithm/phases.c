@@ -61,18 +61,36 @@ static bool find_tap(const tsr_phases *p, const int64_t phase[2], const int64_t 
     return true;
 }
 
+/* Four inputs by `outputs` outputs. Written out for four of them, since it is where the time goes
+ * when a session is made. */
+static void add_channels(const tsr_convolution *c, const tsr_unaligned_float *weights,
+                         const double scale[4], int64_t inputs, int64_t outputs, int64_t stride,
+                         float *texels) {
+    for (int64_t i = 0; i < 4 && i < inputs; i++, texels += stride * 4) {
+        const tsr_unaligned_float *w = weights + (size_t)i * c->stride_input;
+        if (outputs < 4) {
+            for (int64_t o = 0; o < outputs; o++)
+                texels[o] += (float)(w[(size_t)o * c->stride_output] * scale[o]);
+            continue;
+        }
+        texels[0] += (float)(w[0] * scale[0]);
+        texels[1] += (float)(w[c->stride_output] * scale[1]);
+        texels[2] += (float)(w[2 * c->stride_output] * scale[2]);
+        texels[3] += (float)(w[3 * c->stride_output] * scale[3]);
+    }
+}
+
 void tsr_phases_add(const tsr_phases *p, const int64_t phase[2], const int64_t tap[2], int64_t tile,
                     int64_t output, int64_t stride, double factor, float *texels) {
     const tsr_convolution *c = &p->conv;
     size_t element;
+    double scale[4];
     if (!find_tap(p, phase, tap, &element))
         return;
-    int64_t inputs = c->group_inputs - tile * 4, first = output * 4;
-    for (int64_t o = 0; o < 4 && first + o < c->group_outputs; o++) {
-        const tsr_unaligned_float *weights = c->weights + (size_t)(first + o) * c->stride_output +
-                                             (size_t)tile * 4 * c->stride_input + element;
-        double scale = tsr_weight_scale(c, (int)(first + o)) * factor;
-        for (int64_t i = 0; i < 4 && i < inputs; i++)
-            texels[i * stride * 4 + o] += (float)(weights[(size_t)i * c->stride_input] * scale);
-    }
+    for (int o = 0; o < 4; o++)
+        scale[o] = tsr_weight_scale(c, (int)output * 4 + o) * factor;
+    add_channels(c,
+                 c->weights + (size_t)output * 4 * c->stride_output +
+                     (size_t)tile * 4 * c->stride_input + element,
+                 scale, c->group_inputs - tile * 4, c->group_outputs - output * 4, stride, texels);
 }

@@ -103,47 +103,76 @@ static size_t most_texels(const tsr_plan *plan) {
     return most;
 }
 
-/* A driver in software clears the texture that it makes, which takes as long as packing a large
- * table: both happen at the same time. */
-static GLuint make_table(const tsr_table *table, float *texels) {
-    tsr_packing packing;
-    tsr_packing_start(&packing, table, texels);
-    GLuint texture = tsr_texture_table(table->width, table->height, table->half);
-    tsr_packing_finish(&packing);
-    tsr_table_upload(texture, table->width, table->height, texels);
-    return texture;
-}
-
-static GLuint make_blocks(const tsr_table *table, float *texels) {
-    tsr_packing packing;
-    tsr_packing_start(&packing, table, texels);
-    tsr_packing_finish(&packing);
-    return tsr_buffer_blocks(tsr_table_floats(table), texels);
-}
-
 /* In uniform blocks, not a texture? */
 static bool is_in_blocks(const tsr_pass *pass) {
     return pass->part_count && !pass->blocks_from_source;
 }
 
-static tsr_status build_table(tsr_runner *r, int i, float *texels) {
-    const tsr_pass *pass = &r->base.plan->passes[i];
-    tsr_gles_pass *p = &r->passes[i];
-    bool found;
-    if (!pass->table.pack)
-        return TSR_OK;
-    p->weights = tsr_weights_acquire(&r->device->weights, &pass->table, &found);
-    if (!p->weights)
-        return out_of_memory();
-    GLuint *name = is_in_blocks(pass) ? &p->blocks : &p->table;
-    if (!found) {
-        p->weights->handle.name = is_in_blocks(pass) ? make_blocks(&pass->table, texels)
-                                                     : make_table(&pass->table, texels);
-        r->base.packed_bytes += tsr_table_bytes(&pass->table);
-        tsr_map_release(r->base.graph->map);
+/* Table of pass `pass`, being packed; TSR_NONE: none is. */
+typedef struct table_packing {
+    int pass;
+    float *texels;
+    tsr_packing packing;
+} table_packing;
+
+static void start_table(const tsr_runner *r, int pass, table_packing *t) {
+    t->pass = pass;
+    tsr_packing_start(&t->packing, &r->base.plan->passes[pass].table, t->texels);
+}
+
+/* A driver in software clears the texture that it makes, which takes as long as packing a large
+ * table: both happen at the same time. */
+static void finish_table(tsr_runner *r, table_packing *t) {
+    if (t->pass == TSR_NONE)
+        return;
+    const tsr_pass *pass = &r->base.plan->passes[t->pass];
+    const tsr_table *table = &pass->table;
+    bool blocks = is_in_blocks(pass);
+    GLuint name = blocks ? 0 : tsr_texture_table(table->width, table->height, table->half);
+    tsr_packing_finish(&t->packing);
+    if (blocks)
+        name = tsr_buffer_blocks(tsr_table_floats(table), t->texels);
+    else
+        tsr_table_upload(name, table->width, table->height, t->texels);
+    r->passes[t->pass].weights->handle.name = name;
+    r->base.packed_bytes += tsr_table_bytes(table);
+    tsr_map_release(r->base.graph->map);
+    t->pass = TSR_NONE;
+}
+
+/* The next table is packed while one is uploaded. */
+static tsr_status pack_tables(tsr_runner *r, table_packing packing[2]) {
+    int slot = 0;
+    for (int i = 0; i < r->base.plan->pass_count; i++) {
+        const tsr_table *table = &r->base.plan->passes[i].table;
+        bool found;
+        if (!table->pack)
+            continue;
+        r->passes[i].weights = tsr_weights_acquire(&r->device->weights, table, &found);
+        if (!r->passes[i].weights)
+            return out_of_memory();
+        if (found)
+            continue;
+        start_table(r, i, &packing[slot]);
+        slot = 1 - slot;
+        finish_table(r, &packing[slot]);
     }
-    *name = p->weights->handle.name;
     return TSR_OK;
+}
+
+static tsr_status build_tables(tsr_runner *r, float *texels[2]) {
+    table_packing packing[2] = {{.pass = TSR_NONE, .texels = texels[0]},
+                                {.pass = TSR_NONE, .texels = texels[1]}};
+    tsr_status status = pack_tables(r, packing);
+    for (int i = 0; i < 2; i++)
+        finish_table(r, &packing[i]);
+    for (int i = 0; i < r->base.plan->pass_count && status == TSR_OK; i++) {
+        tsr_gles_pass *p = &r->passes[i];
+        GLuint *name = is_in_blocks(&r->base.plan->passes[i]) ? &p->blocks : &p->table;
+        if (p->weights)
+            *name = p->weights->handle.name;
+    }
+    return status;
 }
 
 static void destroy_table(tsr_runner *r, int i) {
@@ -159,17 +188,15 @@ static void destroy_table(tsr_runner *r, int i) {
 
 static tsr_status build_constants(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
-    float *texels = malloc(most_texels(plan) * sizeof *texels + 1);
-    if (!texels)
-        return out_of_memory();
-    tsr_status status = TSR_OK;
-    for (int i = 0; i < plan->pass_count && status == TSR_OK; i++)
-        status = build_table(r, i, texels);
+    size_t bytes = most_texels(plan) * sizeof(float) + 1;
+    float *texels[] = {malloc(bytes), malloc(bytes)};
+    tsr_status status = texels[0] && texels[1] ? build_tables(r, texels) : out_of_memory();
     for (int i = 1; i < plan->tensor_count && status == TSR_OK; i++)
         if (plan->tensors[i].constant)
-            r->constants[i] =
-                tsr_texture_constant(&plan->tensors[i].layout, plan->tensors[i].constant, texels);
-    free(texels);
+            r->constants[i] = tsr_texture_constant(&plan->tensors[i].layout,
+                                                   plan->tensors[i].constant, texels[0]);
+    free(texels[0]);
+    free(texels[1]);
     r->base.allocated_bytes += plan->constant_bytes;
     return status;
 }

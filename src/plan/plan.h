@@ -108,7 +108,6 @@ typedef struct tsr_device_profile {
     unsigned features;     /* that kernels may need: TSR_NEEDS_... */
     unsigned allowed;      /* algorithms, by the caller's choice: src/algorithm/algorithm.h */
     bool software;         /* a software rasteriser */
-    bool workgroups;       /* a workgroup reduces a block faster than its invocations one by one */
     bool specialize;       /* numbers classed as special are constants of programs */
     bool fixed;            /* the caller chose kernels: others take over for no reason */
     int planes;            /* of tensors, unless a layout hint says otherwise; 0: as many as pay */

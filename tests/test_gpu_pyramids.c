@@ -55,7 +55,7 @@ static void test_random_shapes(void **state) {
     (void)state;
     need_gpu();
     const case_environments here = environments_here();
-    for (int i = 0; i < 48; i++) {
+    for (int i = 0; i < some_cases(48); i++) {
         random_source r = random_from((uint32_t)next_case());
         int longest = random_one_in(&r, 4) ? 300 : 40;
         const int shape[4] = {random_int(&r, 1, 3), random_int(&r, 1, 9),
@@ -192,7 +192,7 @@ static void test_random_softmax(void **state) {
     (void)state;
     need_gpu();
     const case_environments here = environments_here();
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < some_cases(60); i++) {
         random_source r = random_from((uint32_t)next_case());
         int shape[4], rank = random_int(&r, 1, 4), longest = random_int(&r, 0, rank - 1);
         for (int k = 0; k < rank; k++)

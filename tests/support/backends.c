@@ -112,9 +112,9 @@ bool is_replay(void) {
 
 void expect_no_failed_case(void) {
     int failed = failed_count;
-    failed_count = 0;
+    failed_count = case_count = 0;
     if (failed)
-        fail_msg("%d cases failed; TSR_CASE=N runs case N alone", failed);
+        fail_msg("%d cases failed; TSR_CASE=N runs case N of the test alone", failed);
 }
 
 static void print_failure(const backend_case *c, int number, const char *why) {

@@ -261,7 +261,8 @@ static void test_known_networks(void **state) {
         c.text = known[i / here.count].text;
         c.range = 0.01f; /* half a dozen layers make them large */
         c.tolerance = c.precision == TSR_FP16 ? DEEP_HALF_TOLERANCE : DEEP_TOLERANCE;
-        run_case(&c);
+        if (runs_in((size_t)(i / here.count), i % here.count, here.count))
+            run_case(&c);
     }
     expect_no_failed_case();
 }

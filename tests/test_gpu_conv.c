@@ -339,9 +339,10 @@ static void test_far_apart(void **state) {
     const environments here = environments_here();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (int e = 0; e < here.count; e++)
-            run_case(&(backend_case){.text = texts[i],
-                                     .limits = here.list[e].limits,
-                                     .precision = here.list[e].precision});
+            if (runs_in(i, e, here.count))
+                run_case(&(backend_case){.text = texts[i],
+                                         .limits = here.list[e].limits,
+                                         .precision = here.list[e].precision});
     expect_no_failed_case();
 }
 

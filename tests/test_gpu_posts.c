@@ -337,7 +337,8 @@ static void test_outputs(void **state) {
             backend_case c = cases[i];
             c.limits = here.list[e].limits;
             c.precision = here.list[e].precision;
-            run_case(&c);
+            if (runs_in(i, e / 2, (here.count + 1) / 2))
+                run_case(&c);
         }
     expect_no_failed_case();
 }

@@ -1,6 +1,7 @@
 #include "support/backends.h"
 
 #include "graph/graph.h"
+#include "support/main.h"
 #include "support/onnx_case.h"
 #include "support/random.h"
 
@@ -71,6 +72,10 @@ case_environments environments_or_buffers(const backend_case *textures, int coun
     };
     return gpu_has_textures() ? (case_environments){count, textures}
                               : (case_environments){3, buffers};
+}
+
+bool runs_in(size_t i, int e, int count) {
+    return !few_cases() || (size_t)e == i % (size_t)count;
 }
 
 void lacking(const char *what) {

@@ -60,7 +60,7 @@ static void check_broadcast(const char *op, int a_rank, int b_rank, int ones) {
     const char *left = text_list(a + 4 - a_rank, a_rank),
                *right = text_list(b + 4 - b_rank, b_rank);
     /* All far from zero, for Div. */
-    const backend_case c = {.opset = 14, .mean = 3, .weights_mean = 3};
+    const op_case c = {.opset = 14, .mean = 3, .weights_mean = 3};
     check(c, "%s a[%s] b[%s] -> y", op, left, right);
     check(c, "%s a[%s] b{%s} -> y", op, left, right);
     check(c, "%s a{%s} b[%s] -> y", op, left, right);
@@ -232,9 +232,11 @@ static case_text draw_pool(random_source *r, bool maximum) {
 static void test_pools(void **state) {
     (void)state;
     need_gpu();
-    for (int i = 0; i < (all_cases() ? 640 : 160); i++) {
-        random_source r = random_from((uint32_t)next_case());
-        check(OPSET(19), "%s", draw_pool(&r, i % 2).text);
+    for (int i = 0; i < some_cases(160); i++) {
+        random_source r = random_from((uint32_t)i);
+        const case_text text = draw_pool(&r, i % 2);
+        /* Indices: elements that differ may be equal in 16 bits. */
+        check((op_case){.opset = 19, .no_half = strstr(text.text, "-> y i ")}, "%s", text.text);
     }
     static const op_case cases[] = {
         CASE(13, "MaxPool x[2,5,17,11] -> y kernel_shape=2,2 strides=2,2", .mean = -3),

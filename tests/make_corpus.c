@@ -13,14 +13,13 @@ static const struct {
     int opset;
     const char *text;
 } cases[] = {
-    {13, "Relu x[1,4,4,4] -> y"},
+#define TSR_UNARY(Name, stem, types) {22, #Name " x[1,5,3,3] -> y"},
+#include "graph/ops.def"
     {16, "LeakyRelu x[N,4,H,W] -> y alpha=0.2"},
     {13, "Sigmoid x[2,3] -> y"},
     {13, "Tanh x[] -> y"},
     {6, "HardSigmoid x[1,4] -> y alpha=0.3 beta=0.4"},
-    {14, "HardSwish x[1,4,2,2] -> y"},
     {13, "Exp x[3] -> y"},
-    {13, "Neg x[1,5,3,3] -> y"},
     {22, "Elu x[1,5,3,3] -> y alpha=1.5"},
     {14, "Add x[1,4,4,4] b{4,1,1} -> y"},
     {6, "Add x[1,4,4,4] b{4} -> y broadcast=1 axis=1"},

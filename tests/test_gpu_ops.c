@@ -582,6 +582,26 @@ static void test_long_loops(void **state) {
     expect_no_failed_case();
 }
 
+/* ---- every line of ops.def ---- */
+
+/* Every unary operator of ops.def, alone and as a post-op. Late, so that a new one leaves the
+ * numbers of other cases, which seed them, as they are. */
+static void test_every_unary(void **state) {
+    (void)state;
+    static const char *const names[] = {
+#define TSR_UNARY(Name, stem, types) #Name,
+#include "graph/ops.def"
+    };
+    static const float ranges[] = {1e-4f, 0.1f, 4, 8};
+    need_gpu();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++)
+            check((backend_case){.opset = 22, .range = ranges[r]}, "%s x[2,5,7,9] -> y", names[i]);
+        check(OPSET(22), "Conv x[1,3,9,9] w{6,3,1,1} -> c; %s c -> y", names[i]);
+    }
+    expect_no_failed_case();
+}
+
 /* The last test: every line of ops.def has had a case; Custom has a test of its own. */
 static void test_coverage(void **state) {
     (void)state;
@@ -606,7 +626,8 @@ int main(void) {
         cmocka_unit_test(test_transpose),     cmocka_unit_test(test_blocks_and_gather),
         cmocka_unit_test(test_resize),        cmocka_unit_test(test_padding_channels),
         cmocka_unit_test(test_shapes),        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_long_loops),    cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_long_loops),    cmocka_unit_test(test_every_unary),
+        cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

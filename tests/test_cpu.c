@@ -84,6 +84,12 @@ static void test_unary(void **state) {
     check_unary("HardSwish", NULL, 0, -4, 0);
     check_unary("HardSwish", NULL, 0, 1, 0.6666667f);
     check_unary("HardSwish", NULL, 0, 5, 5);
+    check_unary("Mish", NULL, 0, 1, 0.8650984f);
+    check_unary("Mish", NULL, 0, -2, -0.2525015f);
+    check_unary("Mish", NULL, 0, 1000, 1000);
+    check_unary("Mish", NULL, 0, -1000, 0);
+    check_unary("Mish", NULL, 0, INFINITY, INFINITY);
+    check_unary("Mish", NULL, 0, -INFINITY, NAN); /* infinity times zero */
     check_unary("Exp", NULL, 0, 1, 2.7182817f);
     check_unary("Neg", NULL, 0, 3, -3);
     check_unary("Elu", NULL, 0, -1, -0.6321206f);

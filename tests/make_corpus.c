@@ -78,6 +78,8 @@ static const struct {
     {10, "Resize x[1,2,3,3] s<1,1,2,2> -> y mode=linear"},
     {9, "Upsample x[1,2,3,3] s<1,1,2,2> -> y mode=nearest"},
     {7, "Upsample x[1,2,3,3] -> y scales=1.0,1.0,2.0,3.0 mode=linear"},
+    {16, "GridSample x[1,2,3,3] g[1,2,4,2] -> y mode=bicubic padding_mode=reflection "
+         "align_corners=1"},
     {13, "DepthToSpace x[1,8,2,3] -> y blocksize=2 mode=CRD"},
     {13, "SpaceToDepth x[1,2,4,6] -> y blocksize=2"},
     {13, "Gather x[4,3] i(2,-1) -> y axis=0"},

@@ -103,11 +103,35 @@ static void test_sums(void **state) {
     RUN_CASES(others);
 }
 
+/* Coordinates that are NaN, infinite or far beside the image. */
+static void test_grid_sample(void **state) {
+    (void)state;
+    need_nan();
+    const op_case cases[] = {
+#define GRID(attributes)                                                                           \
+    CASE(20, "GridSample x[2,5,7,9] g[2,5,6,2] -> y " attributes, .nans = 9, .infinities = 9,      \
+         .no_half = true),                                                                         \
+        CASE(20, "Mul g[2,5,6,2] k<1e20> -> h; GridSample x[2,5,7,9] h -> y " attributes,          \
+             .nans = 16, .no_half = true)
+        GRID("mode=nearest"),
+        GRID("mode=nearest padding_mode=border"),
+        GRID("mode=nearest padding_mode=reflection align_corners=1"),
+        GRID("mode=linear align_corners=1"),
+        GRID("mode=linear padding_mode=border"),
+        GRID("mode=linear padding_mode=reflection"),
+        GRID("mode=cubic padding_mode=reflection"),
+        CASE(20, "GridSample x[2,5,1,1] g[2,5,6,2] -> y padding_mode=border align_corners=1",
+             .nans = 9, .infinities = 9, .no_half = true),
+    };
+    RUN_CASES(cases);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_elements),
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_grid_sample),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/packages.sh
 need_packages "${build_packages[@]}" "${window_packages[@]}" "${driver_packages[@]}" g++ clang libclang-rt-dev \
-    libcmocka-dev libonnx-testdata glslang-tools xvfb xdotool
+    libcmocka-dev libonnx-testdata glslang-tools patch xvfb xdotool
 jobs=$(nproc)
 left_out=()
 

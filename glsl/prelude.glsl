@@ -6,7 +6,6 @@
 //     u.T_begin                     its first texel in the texture: others may be beside it
 //     u.T_inverse                   of an input: 1 / the texture's columns, 1 / its rows; O: 1 / columns of a tile, 1 / H
 precision highp float;
-precision highp int;
 precision highp sampler2D;
 precision highp sampler2DArray;
 

@@ -380,13 +380,14 @@ typedef struct tsr_session_desc {
      * More than 1 cannot be combined with allow_cpu_fallback, texture_outputs, keep_tensors or
      * time_passes. */
     int runs_in_flight;
-    /* Time budget for autotuning, which measures the candidate kernels of each convolution and
-     * matrix product when the session is made: milliseconds; 0: 1000 on a GPU, none on a software
-     * rasteriser. Layers that are not measured in time have the default kernels. The device keeps
-     * the results, and so does the cache on disk. Negative: the default kernels everywhere. Where
+    /* Time budget for autotuning, which measures the candidate algorithms of each convolution and
+     * matrix product when the session is made: milliseconds. 0: 1000 on a GPU, none on a software
+     * rasteriser, and a layer measured with another batch or image size is not measured again.
+     * Layers that are not measured in time have the algorithm of the least estimate. The device
+     * keeps the results, and so does the cache on disk. Negative: estimates everywhere. Where
      * tensors would need more than 1.15 times the bytes that are alive at one time, the session
-     * gets a low-memory plan: the default kernels on a GPU after all, or for a few layers
-     * candidates that need less memory, though they are slower. */
+     * gets a low-memory plan: estimates on a GPU after all, or for a few layers candidates that
+     * need less memory, though they are slower. */
     int tune_ms;
     const tsr_dim_binding *dims;
     int dim_count;
@@ -469,6 +470,7 @@ typedef struct tsr_node_report {
     const char *output;    /* name of the tensor that it writes */
     const char *backend;   /* where it ran: "gles", "webgpu", "cpu"; "view": needs no pass */
     const char *kernel;    /* stems of its passes' kernels: "moments+normalize"; "" on cpu */
+    int candidates;        /* algorithms that can compute it: see tsr_session_candidate_report */
     tsr_shape shape;       /* of output */
     int64_t macs;          /* multiply-adds, counted from shapes; none on inserted zeros */
     uint64_t bytes; /* of inputs, weights, outputs in the session's precision, each counted once */
@@ -488,8 +490,11 @@ typedef struct tsr_report {
     int64_t macs;              /* per run */
     uint64_t tensor_bytes;     /* planned bytes of tensors: the peak, all allocated at once */
     uint64_t live_bytes_bound; /* lower bound: the most that is alive at one time */
-    uint64_t weight_bytes;     /* on the device */
-    uint64_t allocated_bytes;  /* now allocated on the device by this session */
+    uint64_t weight_bytes;     /* on the device, shared ones among them */
+    uint64_t packed_bytes;     /* of these, packed for this session: the others it shares with
+                                  sessions that the device already had of the model */
+    uint64_t allocated_bytes;  /* now allocated on the device for this session, shared weights
+                                  among them */
     /* Latest run on the GPU's own clock, from its first pass to its last; negative if not measured:
      * needs tsr_session_desc.time_passes. */
     double gpu_ms;
@@ -498,6 +503,20 @@ typedef struct tsr_report {
 TSR_API tsr_status tsr_session_report(const tsr_session *session, tsr_report *report);
 TSR_API tsr_status tsr_session_node_report(const tsr_session *session, int index,
                                            tsr_node_report *report);
+
+/* One way to compute a node, of those that the device has for it. */
+typedef struct tsr_candidate_report {
+    const char *algorithm; /* "conv_direct" */
+    double estimate;       /* of its time, relative to the least of the node's candidates */
+    uint64_t bytes;        /* of tensors that its passes leave for each other */
+    int live_texels;       /* that a fragment or invocation keeps in registers, each of 4 floats */
+    double ms;             /* by autotuning, now or earlier; negative if not measured */
+    bool chosen;
+} tsr_candidate_report;
+
+/* Candidate i of tsr_node_report.candidates. */
+TSR_API tsr_status tsr_session_candidate_report(const tsr_session *session, int node, int i,
+                                                tsr_candidate_report *report);
 
 #ifdef __cplusplus
 }

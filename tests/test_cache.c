@@ -4,6 +4,7 @@
 
 #include "base/cache.h"
 #include "support/folder.h"
+#include "support/main.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -276,7 +277,7 @@ static void test_bound(void **state) {
     }
 }
 
-int main(void) {
+int run_program(void) {
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, set_up_cache_folder, tear_down_cache_folder)
     const struct CMUnitTest tests[] = {

@@ -1,6 +1,7 @@
 /* The reference operators on small cases worked by hand or taken from ONNX's text. A case is a node
  * whose inputs are all constants: preparing its graph evaluates it. */
 #include "support/graphs.h"
+#include "support/main.h"
 
 #include "cpu/cpu.h"
 #include "passes/passes.h"
@@ -686,7 +687,7 @@ static void test_dropout(void **state) {
     expect_ints(TSR_BOOL, SHAPE(3), INTS(1, 1, 1));
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unary),
         cmocka_unit_test(test_unary_ints),

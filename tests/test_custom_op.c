@@ -1,6 +1,7 @@
 /* Custom operators on the cpu backend, and what is refused of them. test_gpu_custom.c has the rest.
  */
 #include "support/custom_ops.h"
+#include "support/main.h"
 #include "support/sessions.h"
 
 #include <stdio.h>
@@ -299,7 +300,7 @@ static void failing_function(void **state) {
     tsr_device_destroy(device);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(computed_on_cpu),  cmocka_unit_test(copied_description),
         cmocka_unit_test(attributes),       cmocka_unit_test(no_global_state),

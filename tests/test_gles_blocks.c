@@ -2,6 +2,7 @@
  * right. */
 #include "support/backends.h"
 #include "support/case_text.h"
+#include "support/main.h"
 #include "support/random.h"
 #include "support/sessions.h"
 
@@ -160,7 +161,7 @@ static void test_draws(void **state) {
     expect_no_failed_case();
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_block_sizes), cmocka_unit_test(test_forms),
         cmocka_unit_test(test_more_planes), cmocka_unit_test(test_nans),

@@ -4,6 +4,7 @@
 
 #include "support/backends.h"
 #include "support/folder.h"
+#include "support/main.h"
 #include "support/sessions.h"
 
 #include <string.h>
@@ -111,7 +112,7 @@ static void test_two_processes(void **state) {
     assert_int_equal(report.cached_programs, each_entry(cache_folder, NULL, NULL));
 }
 
-int main(void) {
+int run_program(void) {
     /* Mesa's own cache would land in folders that are gone before its threads are done. */
     setenv("MESA_SHADER_CACHE_DIR", TSR_BUILD_DIR, 0);
 #define TEST(name)                                                                                 \

@@ -4,6 +4,7 @@
 
 #include "support/backends.h"
 #include "support/gl_caller.h"
+#include "support/main.h"
 #include "support/sessions.h"
 
 #include <stdio.h>
@@ -322,7 +323,7 @@ static void test_no_driver(void **state) {
     assert_int_not_equal(code, 0);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_state_kept),
         cmocka_unit_test(test_state_kept_in_feedback),

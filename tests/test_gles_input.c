@@ -2,6 +2,7 @@
  * backend on random input, in textures that hold NaN wherever nothing is to be read. */
 #include "support/backends.h"
 #include "support/gl_caller.h"
+#include "support/main.h"
 #include "support/random.h"
 #include "support/sessions.h"
 
@@ -187,7 +188,7 @@ static void test_refusals(void **state) {
     close_fixture(&f);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_layout),
         cmocka_unit_test(test_bytes),

@@ -1,8 +1,9 @@
 /* How much memory loading takes: of a process of its own that makes a session, less what the same
  * takes for a small model, which is the driver's. */
-#define _DEFAULT_SOURCE /* wait4 */
+#define _DEFAULT_SOURCE /* setenv, wait4 */
 
 #include "support/backends.h"
+#include "support/main.h"
 #include "support/memory.h"
 #include "support/sessions.h"
 
@@ -27,7 +28,10 @@ static void make(const char *path, int channels) {
     assert_int_equal(system(command), 0);
 }
 
-/* The program once more, as the child. */
+/* The program once more is the child where these say what it loads. */
+#define CHILD_BACKEND "TEST_LOADING_BACKEND"
+#define CHILD_PATH "TEST_LOADING_PATH"
+
 static int prepare(const char *backend, const char *path) {
     tsr_device *device;
     tsr_model *model;
@@ -40,13 +44,13 @@ static int prepare(const char *backend, const char *path) {
                : 1;
 }
 
-static const char *program;
-
 /* Bytes that were resident at most; skips the test where there is no device. */
 static double peak_bytes(const char *backend, const char *path) {
     pid_t child = fork();
     if (child == 0) {
-        execl(program, program, backend, path, (char *)NULL);
+        setenv(CHILD_BACKEND, backend, 1);
+        setenv(CHILD_PATH, path, 1);
+        execl("/proc/self/exe", "child", (char *)NULL);
         _exit(127);
     }
     int status = -1;
@@ -94,10 +98,9 @@ static void test_gles(void **state) {
     expect_bound("gles");
 }
 
-int main(int argc, char **argv) {
-    if (argc == 3)
-        return prepare(argv[1], argv[2]);
-    program = argv[0];
+int run_program(void) {
+    if (getenv(CHILD_PATH))
+        return prepare(getenv(CHILD_BACKEND), getenv(CHILD_PATH));
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpu), cmocka_unit_test(test_gles)};
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -4,6 +4,7 @@
 
 #include "support/backends.h"
 #include "support/gl_caller.h"
+#include "support/main.h"
 #include "support/sessions.h"
 
 #include <string.h>
@@ -331,7 +332,7 @@ static void test_timers(void **state) {
     close_fixture(&f);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_output_textures),
         cmocka_unit_test(test_texture_between_steps),

@@ -1,6 +1,7 @@
 /* Every allocation of Tessera's fails once: each call says so, nothing crashes, nothing is left
  * behind. Linked so that malloc() and the others of the library, not of the driver, come here. */
 #include "support/backends.h"
+#include "support/main.h"
 #include "support/onnx_case.h"
 #include "support/sessions.h"
 
@@ -229,7 +230,7 @@ static void test_no_growth(void **state) {
     tsr_model_free(model);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sessions),
         cmocka_unit_test(test_tuning),

@@ -3,6 +3,7 @@
  * that fill their texels and of others. Which of them take no pass at all. */
 #include "support/backends.h"
 #include "support/case_text.h"
+#include "support/main.h"
 #include "support/random.h"
 #include "support/sessions.h"
 
@@ -265,7 +266,7 @@ static void test_known_networks(void **state) {
     expect_no_failed_case();
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_networks),
         cmocka_unit_test(test_copies_are_gone),

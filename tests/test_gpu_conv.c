@@ -1,6 +1,7 @@
 /* Conv and ConvTranspose of random shapes, each on a GPU backend and on cpu. */
 #include "support/backends.h"
 #include "support/case_text.h"
+#include "support/main.h"
 #include "support/random.h"
 
 #include <string.h>
@@ -343,7 +344,7 @@ static void test_far_apart(void **state) {
     expect_no_failed_case();
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conv),
         cmocka_unit_test(test_conv_transpose),

@@ -1,6 +1,7 @@
 /* Custom operators on a GPU backend, held against their functions for the CPU. */
 #include "support/backends.h"
 #include "support/custom_ops.h"
+#include "support/main.h"
 #include "support/sessions.h"
 
 #include <string.h>
@@ -144,7 +145,7 @@ static void failing_function(void **state) {
     tsr_model_free(model);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agreement),    cmocka_unit_test(shared_programs),
         cmocka_unit_test(without_body), cmocka_unit_test(five_axes),

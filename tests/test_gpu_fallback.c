@@ -1,6 +1,7 @@
 /* Nodes that a GPU backend lacks: refused by name, or run on the CPU between passes where the
  * caller allows it. */
 #include "support/backends.h"
+#include "support/main.h"
 #include "support/onnx_case.h"
 
 #include <math.h>
@@ -150,7 +151,7 @@ static void refused_otherwise(void **state) {
     tsr_model_free(model);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(between_passes),      cmocka_unit_test(more_than_four_axes),
         cmocka_unit_test(computed_parameters), cmocka_unit_test(computed_integers),

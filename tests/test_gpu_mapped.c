@@ -5,6 +5,7 @@
 #include "onnx/onnx.h"
 #include "support/backends.h"
 #include "support/folder.h"
+#include "support/main.h"
 #include "support/onnx_case.h"
 #include "support/sessions.h"
 
@@ -123,7 +124,7 @@ static void test_addresses(void **state) {
     assert_int_equal(seen, 15);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_on_cpu),

@@ -1,5 +1,6 @@
 /* A network that has gone NaN shows NaN: of inputs that hold some, and infinities, a GPU backend
  * makes what cpu makes. Neither GLSL ES 3.00 nor WGSL says that a driver has NaN. */
+#include "support/main.h"
 #include "support/op_cases.h"
 #include "support/sessions.h"
 
@@ -126,7 +127,7 @@ static void test_grid_sample(void **state) {
     RUN_CASES(cases);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_elements),
         cmocka_unit_test(test_pools),

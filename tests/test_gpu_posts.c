@@ -2,6 +2,7 @@
  * all kinds: of a chain's middle, of inputs and constants, of one tensor twice. */
 #include "support/backends.h"
 #include "support/case_text.h"
+#include "support/main.h"
 #include "support/random.h"
 #include "support/sessions.h"
 
@@ -412,7 +413,7 @@ static void test_depth_to_space_passes(void **state) {
     }
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chains),
         cmocka_unit_test(test_many_operands),

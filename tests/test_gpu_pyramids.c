@@ -3,6 +3,7 @@
  * of planes, and inputs of which a sum is easily lost. */
 #include "support/backends.h"
 #include "support/case_text.h"
+#include "support/main.h"
 #include "support/random.h"
 #include "support/sessions.h"
 
@@ -258,7 +259,7 @@ static void test_passes(void **state) {
     }
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),          cmocka_unit_test(test_random_shapes),
         cmocka_unit_test(test_written_apart),   cmocka_unit_test(test_small_deviation),

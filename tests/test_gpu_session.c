@@ -4,6 +4,7 @@
 
 #include "onnx_writer.h"
 #include "support/backends.h"
+#include "support/main.h"
 #include "support/memory.h"
 #include "support/sessions.h"
 
@@ -373,7 +374,7 @@ static void test_bytes(void **state) {
     close_fixture(&f);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_poll),
         cmocka_unit_test(test_order),

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/backends.h"
+#include "support/main.h"
 #include "support/sessions.h"
 
 #include <string.h>
@@ -104,7 +105,7 @@ static void test_budget(void **state) {
     tsr_device_destroy(device);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_interruptions),

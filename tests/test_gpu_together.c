@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "support/backends.h"
+#include "support/main.h"
 #include "support/sessions.h"
 
 #include <pthread.h>
@@ -193,7 +194,7 @@ static void test_listed_devices_work(void **state) {
     assert_true(count >= 1);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_devices_in_turns),
         cmocka_unit_test(test_threads),

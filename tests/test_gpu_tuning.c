@@ -1,23 +1,26 @@
-/* Kernels chosen by measuring: once for each kind of layer, kept by the device and on disk, never
- * at the cost of a result. */
+/* Algorithms chosen by measuring: once for each kind of layer, kept by the device and on disk,
+ * never at the cost of a result. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "algorithm/algorithm.h"
 #include "api/device.h"
 #include "support/backends.h"
 #include "support/folder.h"
+#include "support/main.h"
 #include "support/sessions.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Two equal convolutions, with different post-ops; sums so long that some kernels cut them. */
+/* Two equal convolutions, with different post-ops; sums so long that some algorithms cut them. */
 #define NET                                                                                        \
     "Conv x[1,32,9,14] w{32,32,3,3} b{32} -> a pads=1,1,1,1; Relu a -> r; "                        \
     "Conv r v{32,32,3,3} c{32} -> s pads=1,1,1,1; ConvTranspose s u{32,20,4,4} -> t strides=2,2 "  \
     "pads=1,1,1,1; MatMul t k{28,11} -> y"
 enum { KINDS_OF_LAYERS = 3, LONG = 600000 };
+/* Each is on disk twice: for its size, and for other sizes. */
+enum { ENTRIES = 2 * KINDS_OF_LAYERS };
 
 /* Small ones, which differ in attributes alone. */
 #define TWO_LAYERS                                                                                 \
@@ -78,7 +81,7 @@ static outcome run_anew(const tsr_session_desc *desc) {
 static bool is_choice(const char *path) {
     size_t size;
     free(read_bytes(path, &size));
-    return size < 64;
+    return size < 512;
 }
 
 static void count_choice(const char *path, void *count) {
@@ -93,18 +96,26 @@ static void remove_choice(const char *path, void *user) {
 
 typedef struct names {
     int count, next, entries;
-    const char *list[8];
+    const char *list[16];
 } names;
 
-static names kinds_here(void) {
+/* The candidates of the net's first layer. */
+static names algorithms_here(void) {
     names n = {0};
     tsr_device *device = open_device(TSR_KERNELS_AUTO);
-    tsr_kernel_offer offer;
-    device->backend->offer_kernels(device->impl, &offer);
-    for (; offer.candidates[n.count]; n.count++)
-        n.list[n.count] = offer.candidates[n.count]->name;
+    tsr_model *model = make_model(NET);
+    tsr_session *session = make_session(device, model, &planned);
+    tsr_node_report node;
+    EXPECT_OK(tsr_session_node_report(session, 0, &node));
+    assert_in_range(node.candidates, 2, 16);
+    for (; n.count < node.candidates; n.count++) {
+        tsr_candidate_report candidate;
+        EXPECT_OK(tsr_session_candidate_report(session, 0, n.count, &candidate));
+        n.list[n.count] = candidate.algorithm;
+    }
+    tsr_session_destroy(session);
+    tsr_model_free(model);
     tsr_device_destroy(device);
-    assert_in_range(n.count, 2, 8);
     return n;
 }
 
@@ -114,7 +125,8 @@ static void choose_next(const char *path, void *user) {
     if (!is_choice(path))
         return;
     const char *name = n->list[n->next++ % n->count];
-    replace_entry(path, name, strlen(name));
+    char text[64];
+    replace_entry(path, text, (size_t)snprintf(text, sizeof text, "%s 1", name));
     if (strcmp(name, "cut off") == 0)
         assert_int_equal(truncate(path, 35), 0);
     n->entries++;
@@ -122,7 +134,7 @@ static void choose_next(const char *path, void *user) {
 
 static void rewrite_choices(names n) {
     each_entry(cache_folder, choose_next, &n);
-    assert_int_equal(n.entries, KINDS_OF_LAYERS);
+    assert_int_equal(n.entries, ENTRIES);
 }
 
 /* ---- tests ----------------------------------------------------------------------------------- */
@@ -160,6 +172,55 @@ static void test_kinds(void **state) {
     tsr_device_destroy(device);
 }
 
+/* By default, a layer measured with another batch or image size is not measured again. */
+static void test_other_sizes(void **state) {
+    (void)state;
+    need_gpu();
+#define LAYER(shape) "Conv x[" shape "] w{8,8,3,3} -> y pads=1,1,1,1"
+    tsr_device *device = open_device(TSR_KERNELS_AUTO);
+    assert_int_equal(run_text(device, LAYER("1,8,12,12"), &measured).tuned, 1);
+    assert_int_equal(run_text(device, LAYER("2,8,20,17"), &as_by_default).tuned, 0);
+    assert_int_equal(run_text(device, LAYER("2,8,20,17"), &measured).tuned, 1);
+    tsr_device_destroy(device);
+    device = open_device(TSR_KERNELS_AUTO);
+    assert_int_equal(run_text(device, LAYER("1,8,30,30"), &as_by_default).tuned, 0);
+    tsr_device_destroy(device);
+#undef LAYER
+}
+
+/* What tessera info --kernels prints. */
+static void test_reports(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_device *device = open_device(TSR_KERNELS_AUTO);
+    tsr_model *model = make_model(NET);
+    tsr_session *session = make_session(device, model, &measured);
+    tsr_node_report node;
+    tsr_candidate_report candidate;
+    EXPECT_OK(tsr_session_node_report(session, 0, &node));
+    int chosen = 0, timed = 0;
+    double best = 0, least = 0;
+    for (int i = 0; i < node.candidates; i++) {
+        EXPECT_OK(tsr_session_candidate_report(session, 0, i, &candidate));
+        assert_true(candidate.estimate >= 1 && candidate.live_texels > 0);
+        chosen += candidate.chosen;
+        timed += candidate.ms > 0;
+        best = candidate.chosen ? candidate.ms : best;
+        least = candidate.ms > 0 && (least == 0 || candidate.ms < least) ? candidate.ms : least;
+    }
+    assert_int_equal(chosen, 1);
+    assert_true(timed >= 2);
+    assert_true(best * 0.94 <= least); /* the default wins unless another is clearly faster */
+    assert_int_equal(tsr_session_candidate_report(session, 0, node.candidates, &candidate),
+                     TSR_INVALID_ARGUMENT);
+    assert_int_equal(tsr_session_candidate_report(session, 0, -1, &candidate),
+                     TSR_INVALID_ARGUMENT);
+    assert_int_equal(tsr_session_candidate_report(session, 0, 0, NULL), TSR_INVALID_ARGUMENT);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    tsr_device_destroy(device);
+}
+
 static void test_without_a_folder(void **state) {
     (void)state;
     need_gpu();
@@ -194,15 +255,15 @@ static void test_little_time(void **state) {
     assert_in_range(run_anew(&(tsr_session_desc){.tune_ms = 1}).tuned, 0, KINDS_OF_LAYERS);
 }
 
-/* Every kind of kernels for all layers, then in turns: what is on disk is what runs, unless it is
- * not to be looked at or makes no sense. */
+/* Each algorithm for all layers that it applies to, then in turns: what is on disk is what runs,
+ * unless it is not to be looked at or makes no sense. */
 static void test_every_choice(void **state) {
     (void)state;
     need_gpu();
     const tsr_session_desc own = {.tune_ms = -1, .plan_only = true};
     const outcome static_choice = run_anew(&own);
     run_anew(&measured);
-    const names kinds = kinds_here();
+    const names kinds = algorithms_here();
     int others = 0;
     for (int i = 0; i < kinds.count; i++) {
         rewrite_choices((names){.count = 1, .list = {kinds.list[i]}});
@@ -219,8 +280,8 @@ static void test_every_choice(void **state) {
     assert_int_equal(run_anew(&measured).tuned, 0);
 }
 
-/* No kernels can compute it: nobody's win, and no reason to fail. */
-static void test_no_winner(void **state) {
+/* No algorithm computes it: none is the best, and no reason to fail. */
+static void test_no_candidate(void **state) {
     (void)state;
     need_gpu();
     tsr_device *device = open_device(TSR_KERNELS_AUTO);
@@ -244,14 +305,14 @@ static void test_no_winner(void **state) {
 static struct {
     const tsr_backend *backend; /* that the device really has */
     tsr_status status;
-    const char *kernels; /* no runner is made with them alone; NULL: with all */
-    int submits;         /* that work before one fails; -1: all do */
+    const char *algorithm; /* no runner is made for it alone; NULL: for all */
+    int submits;           /* that work before one fails; -1: all do */
 } failing;
 
 static tsr_status failing_create(tsr_backend_device *device, const tsr_graph *graph,
                                  const tsr_runner_options *options, tsr_runner **runner) {
-    if (failing.kernels && graph->node_count == 1 && options->kernels &&
-        strcmp(options->kernels[0]->name, failing.kernels) == 0)
+    if (failing.algorithm && graph->node_count == 1 && options->choices &&
+        strcmp(options->choices[0].algorithm, failing.algorithm) == 0)
         return tsr_fail(failing.status, "no runner is to be made");
     return failing.backend->runner_create(device, graph, options, runner);
 }
@@ -262,12 +323,12 @@ static tsr_status failing_submit(tsr_runner *runner) {
     return failing.backend->submit(runner);
 }
 
-/* How many choices for two layers are on disk once kernels have failed so. */
-static int choices_after(tsr_status status, const char *kernels, int submits) {
+/* How many choices for two layers are on disk once an algorithm has failed so. */
+static int choices_after(tsr_status status, const char *algorithm, int submits) {
     tsr_device *device = open_device(TSR_KERNELS_AUTO);
     failing.backend = device->backend;
     failing.status = status;
-    failing.kernels = kernels;
+    failing.algorithm = algorithm;
     failing.submits = submits;
     tsr_backend backend = *device->backend;
     backend.runner_create = failing_create;
@@ -287,22 +348,23 @@ static int choices_after(tsr_status status, const char *kernels, int submits) {
 static void test_failures(void **state) {
     (void)state;
     need_gpu();
-    const names kinds = kinds_here();
+    const names kinds = algorithms_here();
     assert_int_equal(choices_after(TSR_OUT_OF_MEMORY, kinds.list[0], -1), 0);
-    assert_int_equal(choices_after(TSR_UNSUPPORTED, kinds.list[0], -1), 2);
-    assert_int_equal(choices_after(TSR_OUT_OF_MEMORY, NULL, 1), 1);
-    assert_int_equal(choices_after(TSR_DEVICE, NULL, 1), 2);
+    assert_int_equal(choices_after(TSR_UNSUPPORTED, kinds.list[0], -1), 4);
+    assert_int_equal(choices_after(TSR_OUT_OF_MEMORY, NULL, 1), 2);
+    assert_int_equal(choices_after(TSR_DEVICE, NULL, 1), 4);
 }
 
-int main(void) {
+int run_program(void) {
     /* Mesa's own cache would land in folders that are gone before its threads are done. */
     setenv("MESA_SHADER_CACHE_DIR", TSR_BUILD_DIR, 0);
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, set_up_cache_folder, tear_down_cache_folder)
     const struct CMUnitTest tests[] = {
-        TEST(test_measured_once), TEST(test_kinds),       TEST(test_without_a_folder),
-        TEST(test_not_asked_for), TEST(test_little_time), TEST(test_every_choice),
-        TEST(test_no_winner),     TEST(test_failures),
+        TEST(test_measured_once), TEST(test_kinds),        TEST(test_without_a_folder),
+        TEST(test_other_sizes),   TEST(test_reports),      TEST(test_not_asked_for),
+        TEST(test_little_time),   TEST(test_every_choice), TEST(test_no_candidate),
+        TEST(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

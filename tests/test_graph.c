@@ -1,6 +1,8 @@
 /* Graphs: values by name, attributes, clones, shapes and the operator table. */
 #include "graph/graph.h"
 
+#include "support/main.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -213,7 +215,7 @@ static void test_op_attributes(void **state) {
     assert_int_equal(total, ATTR_LINES); /* those of one operator are together */
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_find_value),    cmocka_unit_test(test_constant),
         cmocka_unit_test(test_clone),         cmocka_unit_test(test_slots_and_attributes),

@@ -2,6 +2,7 @@
 #include "node_text.h"
 
 #include "graph/infer.h"
+#include "support/main.h"
 
 typedef struct infer_case {
     const char *op, *inputs, *attrs, *expected; /* outputs, or the name of a status */
@@ -456,7 +457,7 @@ static void test_message(void **state) {
     tsr_graph_destroy(graph);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_elementwise_cases), cmocka_unit_test(test_normalization_cases),
         cmocka_unit_test(test_conv_cases),        cmocka_unit_test(test_pool_cases),

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "onnx/onnx.h"
 #include "support/graphs.h"
+#include "support/main.h"
 #include "support/onnx_case.h"
 #include "support/refused.h"
 
@@ -398,7 +399,7 @@ static void shared_models(void **state) {
     assert_true(count > 0);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_file),
         cmocka_unit_test(random_bytes),

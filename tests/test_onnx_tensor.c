@@ -3,6 +3,7 @@
 #include "base/half.h"
 #include "onnx/onnx.h"
 #include "support/graphs.h"
+#include "support/main.h"
 #include "support/onnx_case.h"
 #include "support/refused.h"
 
@@ -369,7 +370,7 @@ static void tensor_file(void **state) {
     assert_null(graph);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(raw_forms),
         cmocka_unit_test(typed_forms),

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "onnx/onnx.h"
 #include "support/graphs.h"
+#include "support/main.h"
 #include "support/onnx_case.h"
 #include "support/refused.h"
 
@@ -149,7 +150,7 @@ static void refused(void **state) {
                         "Relu0|consumed_inputs");
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rewritten),
         cmocka_unit_test(refused),

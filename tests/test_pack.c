@@ -1,6 +1,7 @@
 /* Where a plan puts its tensors: nothing that is alive at the same time overlaps, no pass writes
  * the storage that it reads, and little more is taken than must be alive at once. */
 #include "support/graphs.h"
+#include "support/main.h"
 #include "support/plans.h"
 #include "support/random.h"
 
@@ -268,7 +269,7 @@ static void test_large_textures(void **state) {
     tsr_graph_destroy(graph);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chains_are_tight), cmocka_unit_test(test_skips_are_tight),
         cmocka_unit_test(test_blocks_are_tight), cmocka_unit_test(test_random_graphs),

@@ -3,6 +3,7 @@
 #include "node_text.h"
 
 #include "graph/infer.h"
+#include "support/main.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -195,7 +196,7 @@ static void test_macs(void **state) {
     }
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_window),         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_pads),           cmocka_unit_test(test_resize_coordinates),

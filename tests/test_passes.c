@@ -1,6 +1,7 @@
 /* Each pass on small graphs: what it changes, what it must leave alone, and that results stay the
  * same. */
 #include "support/graphs.h"
+#include "support/main.h"
 
 #include "cpu/cpu.h"
 #include "passes/passes.h"
@@ -514,7 +515,7 @@ static void test_optimize(void **state) {
     finish(p, 2);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shape_arithmetic_folds),
         cmocka_unit_test(test_output_can_fold),

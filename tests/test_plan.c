@@ -1,5 +1,6 @@
 /* Plans without a device: what a plan needs, where elements lie. */
 #include "support/graphs.h"
+#include "support/main.h"
 
 #include "plan/plan.h"
 
@@ -134,7 +135,7 @@ static void test_layouts_have_limits(void **state) {
     assert_int_equal(tsr_layout_make(&many, &large, (tsr_layout_hint){0}, &half), TSR_LIMIT);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_too_little_memory_is_refused),
         cmocka_unit_test(test_layouts_keep_elements),

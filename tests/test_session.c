@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "onnx_writer.h"
+#include "support/main.h"
 
 /* x [batch, 2, h, w] -> Conv "mix" -> r -> Reshape by the input s -> y; outputs y, x and the
  * initializer k. */
@@ -381,7 +382,7 @@ static void test_reports(void **state) {
     tsr_session_destroy(session);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_devices),
         cmocka_unit_test_setup_teardown(test_model_questions, setup, teardown),

@@ -2,6 +2,7 @@
 #include "kernel/kernel.h"
 #include "kernel/prune.h"
 #include "kernel/template.h"
+#include "support/main.h"
 
 #include <string.h>
 
@@ -180,7 +181,7 @@ static void test_pruning(void **state) {
     assert_null(tsr_prune(NULL, TSR_GLSL));
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),   cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_loops),   cmocka_unit_test(test_expressions),

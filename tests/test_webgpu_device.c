@@ -4,6 +4,7 @@
 
 #include "api/device.h"
 #include "support/backends.h"
+#include "support/main.h"
 #include "support/sessions.h"
 #include "webgpu/device.h"
 
@@ -263,7 +264,7 @@ static void test_drivers_stay(void **state) {
     dlclose(loader);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choice),        cmocka_unit_test(test_limits_reported),
         cmocka_unit_test(test_binding_limit), cmocka_unit_test(test_many_workgroups),

@@ -12,6 +12,7 @@
 typedef struct tsr_convolution {
     tsr_window window;
     const tsr_unaligned_float *weights;
+    int constant;        /* of the model, that the weights are: see tsr_value; 0: none */
     float factor;        /* of all weights */
     const double *scale; /* of those of each output channel; NULL: 1 */
     int group_outputs, group_inputs;
@@ -54,6 +55,9 @@ int tsr_split_output(tsr_plan *plan, int output, int64_t count);
 /* Adds the partial sums of such a pass up; the pass that writes `output`. */
 tsr_pass *tsr_split_sum(tsr_plan *plan, tsr_pass *pass, int output, int64_t count);
 
+/* Of the tensor between the two; 0 if there is none. */
+uint64_t tsr_split_bytes(const tsr_layout *output, int64_t count);
+
 /* The arguments of a sliding window's axis, 0 (rows) or 1 (columns). */
 tsr_args_window tsr_window_args(const tsr_window *window, int axis);
 /* The arguments of one number for each axis of a layout. */
@@ -67,52 +71,102 @@ bool tsr_phase_tap(const tsr_window *window, const int64_t phase[2], const int64
  * a loop steps: a step as long as the kernel ends it. */
 void tsr_phase_steps(const tsr_window *window, int64_t steps[2]);
 
-/* What each GPU backend does in its own way, or in several ways of which one is chosen for each
- * node. The pass returned writes the result, so that post-ops can be appended to it. */
-struct tsr_gpu_kernels {
-    const char *name; /* among those of the language */
-    tsr_pass *(*convolution)(tsr_plan *plan, const tsr_convolution *conv, int input, int output);
-    /* Makes the tensor of the node's output itself: its layout may follow the stride. */
-    tsr_pass *(*conv_transpose)(tsr_plan *plan, const tsr_convolution *conv, int input,
-                                const tsr_node *node);
-    /* Tensors of `rank` axes, leading ones broadcast; inner: length of the sums. */
-    tsr_pass *(*matmul)(tsr_plan *plan, int a, int b, int rank, int64_t inner, int output);
-    /* Workgroups can reduce a block together: a reduction takes one pass instead of a pyramid. */
-    bool workgroups;
-    int planes;         /* that its outputs have: other tensors may share their storages; 0: any */
-    int busy_fragments; /* long sums are split until a pass has as many; 0: never */
+/* What a node asks for. */
+typedef enum tsr_problem_kind {
+    TSR_CONV = 1,
+    TSR_CONV_TRANSPOSE = 2,
+    TSR_MATMUL = 4, /* of two computed matrices */
+} tsr_problem_kind;
+
+typedef struct tsr_problem {
+    tsr_problem_kind kind;
+    const tsr_node *node;
+    tsr_convolution conv; /* of TSR_CONV and TSR_CONV_TRANSPOSE */
+    int input, right;     /* tensors; right: of TSR_MATMUL */
+    int rank;             /* of TSR_MATMUL: axes of its tensors, leading ones broadcast */
+    int64_t inner;        /* and the length of its sums */
+    /* Tensor; TSR_NONE: that of the node's output 0, which the algorithm makes with
+     * tsr_problem_output, since its layout may follow the stride. */
+    int output;
+} tsr_problem;
+
+/* What an algorithm needs, and what it costs. */
+typedef struct tsr_estimate {
+    double cost; /* time, in multiply-adds of the device's class at its peak */
+    /* Of tensors that its passes leave for each other, packed weights not counted. */
+    uint64_t bytes;
+    int live_texels; /* that a fragment or invocation keeps in registers */
+} tsr_estimate;
+
+/* Which algorithms a caller's choice of kernels allows. */
+enum {
+    TSR_ALLOW_ANY = 1,
+    TSR_ALLOW_DIRECT = 2,
+    TSR_ALLOW_SPLIT_K = 4,
+    TSR_ALLOW_BLOCKS = 8,
+    TSR_ALLOW_WORKGROUPS = 16,
+    TSR_ALLOW_ALL = 31
 };
 
-/* Those of a language, ended by NULL, and the one that a caller asks for (not AUTO). */
-const tsr_gpu_kernels *const *tsr_kernels_of(tsr_language language);
-const tsr_gpu_kernels *tsr_kernels_chosen(tsr_language language, tsr_kernel_choice choice);
+/* What suits a device: is_software: its programs run on a CPU; choice: the caller's, which may ask
+ * for what does not. The backend adds what it can do. */
+tsr_device_profile tsr_device_profile_make(tsr_language language, tsr_kernel_choice choice,
+                                           bool is_software);
 
-/* ---- the ways -------------------------------------------------------------------------------- */
+/* One way to compute a problem. */
+typedef struct tsr_algorithm {
+    const char *name;
+    unsigned languages, kinds; /* of tsr_language, tsr_problem_kind */
+    unsigned needs;            /* of the device: TSR_NEEDS_... */
+    unsigned allowed_by;       /* TSR_ALLOW_... */
+    /* Can it compute the problem on the plan's device? Then its estimate. */
+    bool (*estimate)(const tsr_plan *plan, const tsr_problem *problem, tsr_estimate *estimate);
+    /* Appends its passes; the one returned writes the result, so that post-ops can be appended. */
+    tsr_pass *(*lower)(tsr_plan *plan, const tsr_problem *problem);
+} tsr_algorithm;
 
-/* Direct, in fragments; weights in a texture. */
-tsr_pass *tsr_conv_direct(tsr_plan *plan, const tsr_convolution *conv, int input, int output);
-tsr_pass *tsr_conv_transpose_direct(tsr_plan *plan, const tsr_convolution *conv, int input,
-                                    const tsr_node *node);
-/* Direct, weights in uniform blocks, or by im2col or Winograd, what costs least; else as above. */
-tsr_pass *tsr_conv_blocks(tsr_plan *plan, const tsr_convolution *conv, int input, int output);
-tsr_pass *tsr_conv_transpose_blocks(tsr_plan *plan, const tsr_convolution *conv, int input,
-                                    const tsr_node *node);
-/* Implicit GEMM in compute shaders; a texel at a time where channels do not fill texels. */
-tsr_pass *tsr_conv_gemm(tsr_plan *plan, const tsr_convolution *conv, int input, int output);
-tsr_pass *tsr_conv_transpose_gemm(tsr_plan *plan, const tsr_convolution *conv, int input,
-                                  const tsr_node *node);
-tsr_pass *tsr_matmul_gemm(tsr_plan *plan, int a, int b, int rank, int64_t inner, int output);
-/* A texel at a time, for every stride, dilation and group. */
-tsr_pass *tsr_conv_any(tsr_plan *plan, const tsr_convolution *conv, int input, int output);
-tsr_pass *tsr_conv_transpose_any(tsr_plan *plan, const tsr_convolution *conv, int input,
-                                 const tsr_node *node);
-tsr_pass *tsr_matmul_any(tsr_plan *plan, int a, int b, int rank, int64_t inner, int output);
+enum { TSR_ALGORITHMS = 10 };
 
+/* The algorithm's name as it is in the program; NULL if there is none of that name. */
+const char *tsr_algorithm_name(const char *name);
+
+extern const tsr_algorithm tsr_conv_direct, tsr_conv_direct_split_k, tsr_conv_depthwise_direct,
+    tsr_conv_any, tsr_conv_uniform_block, tsr_conv_im2col, tsr_conv_winograd, tsr_matmul_any,
+    tsr_gemm_registers, tsr_gemm_workgroup;
+
+/* Lowers a problem by the algorithm that the plan has for its node, or else by the one of least
+ * estimated cost; notes the node's candidates in the plan. The pass writes the result. */
+tsr_pass *tsr_lower_problem(tsr_plan *plan, const tsr_problem *problem);
+
+/* ---- for algorithms -------------------------------------------------------------------------- */
+
+/* The tensor of the result: the problem's own, or one whose fragments write pixels this many
+ * columns apart. */
+int tsr_problem_output(tsr_plan *plan, const tsr_problem *problem, int pixel_stride);
+/* The layout that it will have by such a hint; false if there is none. */
+bool tsr_problem_layout(const tsr_plan *plan, const tsr_problem *problem, tsr_layout_hint hint,
+                        tsr_layout *layout);
+/* Products of 4 inputs by 4 outputs of a pixel that a problem needs, padding channels among them.
+ */
+double tsr_problem_products(const tsr_plan *plan, const tsr_problem *problem);
 /* Partial sums over so many input tiles that a pass of so many fragments needs to keep the device
  * busy, none of them short; may be 0. */
 int64_t tsr_busy_partials(const tsr_plan *plan, int64_t fragments, int64_t tiles);
 
+/* What a product of 4 inputs by 4 outputs costs, on a GPU and on a software rasteriser: weights
+ * fetched from a texture by each fragment, or read from uniform blocks or workgroup memory.
+ * Measured on an H200 and on llvmpipe, as are those of the algorithms. */
+enum {
+    TSR_PRODUCT = 16, /* multiply-adds */
+    TSR_GPU_TEXTURE_PRODUCT = 8 * TSR_PRODUCT,
+    TSR_SOFTWARE_BLOCK_PRODUCT = 3 * TSR_PRODUCT,
+};
+
 /* Of programs in plain text, to keep them short: taps of a kernel row, columns of a fragment. */
 enum { TSR_MAX_TAPS = 8, TSR_MAX_ROW = 64 };
+
+/* Of outputs of kernels that read uniform blocks: what is read from a block costs nothing however
+ * few pixels it serves. All have as many, so that they may be concatenated in place. */
+enum { TSR_BLOCK_PLANES = 4 };
 
 #endif

@@ -1,64 +1,163 @@
-/* Which way convolutions and matrix products are computed. */
+/* Which algorithm computes a node: the one place that decides. */
 #include "algorithm/algorithm.h"
 
-enum { BUSY_FRAGMENTS = 16384 }; /* for the fragment units of a large GPU */
-/* Of outputs: what is read from a block costs nothing however few pixels it serves. */
-enum { BLOCK_PLANES = 4 };
+#include "base/divide.h"
+#include "base/error.h"
 
-static const tsr_gpu_kernels glsl_direct = {
-    .name = "direct",
-    .convolution = tsr_conv_direct,
-    .conv_transpose = tsr_conv_transpose_direct,
-    .matmul = tsr_matmul_any,
-};
-static const tsr_gpu_kernels glsl_shared = {
-    .name = "shared",
-    .convolution = tsr_conv_direct,
-    .conv_transpose = tsr_conv_transpose_direct,
-    .matmul = tsr_matmul_any,
-    .busy_fragments = BUSY_FRAGMENTS,
-};
-static const tsr_gpu_kernels glsl_blocks = {
-    .name = "blocks",
-    .convolution = tsr_conv_blocks,
-    .conv_transpose = tsr_conv_transpose_blocks,
-    .matmul = tsr_matmul_any,
-    .planes = BLOCK_PLANES,
-    .busy_fragments = BUSY_FRAGMENTS,
-};
+#include <string.h>
 
-static const tsr_gpu_kernels wgsl_plain = {
-    .name = "plain",
-    .convolution = tsr_conv_any,
-    .conv_transpose = tsr_conv_transpose_any,
-    .matmul = tsr_matmul_any,
+static const tsr_algorithm *const algorithms[] = {
+    &tsr_conv_direct, &tsr_conv_direct_split_k, &tsr_conv_depthwise_direct, &tsr_conv_uniform_block,
+    &tsr_conv_im2col, &tsr_conv_winograd,       &tsr_gemm_registers,        &tsr_gemm_workgroup,
+    &tsr_conv_any,    &tsr_matmul_any,
 };
-static const tsr_gpu_kernels wgsl_direct = {
-    .name = "direct",
-    .convolution = tsr_conv_gemm,
-    .conv_transpose = tsr_conv_transpose_gemm,
-    .matmul = tsr_matmul_gemm,
-};
-static const tsr_gpu_kernels wgsl_shared = {
-    .name = "shared",
-    .convolution = tsr_conv_gemm,
-    .conv_transpose = tsr_conv_transpose_gemm,
-    .matmul = tsr_matmul_gemm,
-    .workgroups = true,
-};
+_Static_assert(sizeof algorithms / sizeof *algorithms == TSR_ALGORITHMS, "see algorithm.h");
 
-const tsr_gpu_kernels *const *tsr_kernels_of(tsr_language language) {
-    static const tsr_gpu_kernels *const glsl[] = {&glsl_direct, &glsl_shared, &glsl_blocks, NULL};
-    static const tsr_gpu_kernels *const wgsl[] = {&wgsl_plain, &wgsl_direct, &wgsl_shared, NULL};
-    return language == TSR_GLSL ? glsl : wgsl;
+const char *tsr_algorithm_name(const char *name) {
+    for (int i = 0; i < TSR_ALGORITHMS; i++)
+        if (!strcmp(algorithms[i]->name, name))
+            return algorithms[i]->name;
+    return NULL;
 }
 
-const tsr_gpu_kernels *tsr_kernels_chosen(tsr_language language, tsr_kernel_choice choice) {
-    if (language == TSR_GLSL)
-        return choice == TSR_KERNELS_BLOCKS   ? &glsl_blocks
-               : choice == TSR_KERNELS_SHARED ? &glsl_shared
-                                              : &glsl_direct;
-    return choice == TSR_KERNELS_PLAIN    ? &wgsl_plain
-           : choice == TSR_KERNELS_DIRECT ? &wgsl_direct
-                                          : &wgsl_shared;
+/* ---- devices --------------------------------------------------------------------------------- */
+
+static tsr_device_profile glsl_profile(tsr_kernel_choice choice, bool is_software) {
+    static const unsigned allowed[] = {[TSR_KERNELS_AUTO] = TSR_ALLOW_ALL,
+                                       [TSR_KERNELS_PLAIN] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
+                                       [TSR_KERNELS_DIRECT] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
+                                       [TSR_KERNELS_SHARED] =
+                                           TSR_ALLOW_ANY | TSR_ALLOW_DIRECT | TSR_ALLOW_SPLIT_K,
+                                       [TSR_KERNELS_BLOCKS] = TSR_ALLOW_ALL};
+    enum { BUSY_FRAGMENTS = 16384 }; /* for the fragment units of a large GPU */
+    bool gpu = choice >= TSR_KERNELS_SHARED || (choice == TSR_KERNELS_AUTO && !is_software);
+    return (tsr_device_profile){.allowed = allowed[choice],
+                                .software = !gpu,
+                                .busy_fragments = gpu ? BUSY_FRAGMENTS : 0,
+                                .planes =
+                                    gpu && choice != TSR_KERNELS_SHARED ? TSR_BLOCK_PLANES : 0};
+}
+
+static tsr_device_profile wgsl_profile(tsr_kernel_choice choice, bool is_software) {
+    static const unsigned allowed[] = {[TSR_KERNELS_AUTO] = TSR_ALLOW_ALL,
+                                       [TSR_KERNELS_PLAIN] = TSR_ALLOW_ANY,
+                                       [TSR_KERNELS_DIRECT] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
+                                       [TSR_KERNELS_SHARED] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS,
+                                       [TSR_KERNELS_BLOCKS] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS};
+    bool gpu = choice >= TSR_KERNELS_SHARED || (choice == TSR_KERNELS_AUTO && !is_software);
+    return (tsr_device_profile){.allowed = allowed[choice], .software = !gpu, .workgroups = gpu};
+}
+
+tsr_device_profile tsr_device_profile_make(tsr_language language, tsr_kernel_choice choice,
+                                           bool is_software) {
+    tsr_device_profile p = language == TSR_GLSL ? glsl_profile(choice, is_software)
+                                                : wgsl_profile(choice, is_software);
+    p.language = language;
+    p.fixed = choice != TSR_KERNELS_AUTO;
+    return p;
+}
+
+/* ---- problems -------------------------------------------------------------------------------- */
+
+static tsr_shape output_shape(const tsr_plan *plan, const tsr_problem *p) {
+    if (p->output == TSR_NONE)
+        return plan->graph->values[p->node->outputs[0]].shape;
+    const tsr_layout *l = tsr_plan_layout(plan, p->output);
+    return (tsr_shape){4, {l->n, l->c, l->h, l->w}};
+}
+
+bool tsr_problem_layout(const tsr_plan *plan, const tsr_problem *p, tsr_layout_hint hint,
+                        tsr_layout *layout) {
+    const tsr_shape shape = output_shape(plan, p);
+    return tsr_plan_make_layout(plan, &shape, hint, layout) == TSR_OK;
+}
+
+int tsr_problem_output(tsr_plan *plan, const tsr_problem *p, int pixel_stride) {
+    return p->output == TSR_NONE ? tsr_plan_output_strided(plan, p->node, 0, pixel_stride)
+                                 : p->output;
+}
+
+double tsr_problem_products(const tsr_plan *plan, const tsr_problem *p) {
+    tsr_layout l;
+    if (!tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
+        return 0;
+    double texels = (double)l.n * l.tiles;
+    if (p->kind == TSR_MATMUL)
+        return texels * l.h * l.w * (double)tsr_divide_up(p->inner, 4);
+    const int64_t size[2] = {l.h, l.w}, *kernel = p->conv.window.kernel;
+    for (int i = 0; i < 2; i++) { /* phases of a transposed one are padded to equal sizes */
+        int64_t phases = p->kind == TSR_CONV_TRANSPOSE ? p->conv.window.stride[i] : 1;
+        texels *= (double)(tsr_divide_up(size[i], phases) * phases) *
+                  (double)tsr_divide_up(kernel[i], phases);
+    }
+    return texels * tsr_tiles_per_output(&p->conv);
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+static bool is_candidate(const tsr_plan *plan, const tsr_algorithm *a, const tsr_problem *p) {
+    const tsr_device_profile *d = &plan->device;
+    return (a->languages & (unsigned)d->language) && (a->kinds & (unsigned)p->kind) &&
+           (a->allowed_by & d->allowed) && !(a->needs & ~d->features);
+}
+
+/* Indices of those that apply, with their estimates. */
+static int list_candidates(const tsr_plan *plan, const tsr_problem *p, int index[TSR_ALGORITHMS],
+                           tsr_candidate list[TSR_ALGORITHMS]) {
+    int count = 0;
+    for (int i = 0; i < TSR_ALGORITHMS; i++) {
+        const tsr_algorithm *a = algorithms[i];
+        tsr_estimate e;
+        if (!is_candidate(plan, a, p) || !a->estimate(plan, p, &e))
+            continue;
+        index[count] = i;
+        list[count++] = (tsr_candidate){a->name, e.cost, e.bytes, e.live_texels, false};
+    }
+    return count;
+}
+
+/* That of least cost or, if bytes matter most, of least bytes. */
+static int find_least(const tsr_candidate *list, int count, bool bytes) {
+    int best = 0;
+    for (int i = 1; i < count; i++) {
+        bool less = list[i].cost < list[best].cost;
+        if (bytes && list[i].bytes != list[best].bytes)
+            less = list[i].bytes < list[best].bytes;
+        best = less ? i : best;
+    }
+    return best;
+}
+
+/* Measured times come first: they are in the plan's choices; then the estimates. */
+static int choose(const tsr_plan *plan, const tsr_candidate *list, int count) {
+    const tsr_node_choice *choice = plan->choices ? &plan->choices[plan->node] : NULL;
+    for (int i = 0; choice && choice->algorithm && i < count; i++)
+        if (!strcmp(list[i].algorithm, choice->algorithm))
+            return i;
+    return find_least(list, count, choice && choice->least_bytes);
+}
+
+static void note(tsr_plan *plan, const tsr_candidate *list, int count) {
+    tsr_candidate *copy = TSR_NEW(plan->arena, count, tsr_candidate);
+    if (!copy) {
+        tsr_plan_out_of_memory(plan);
+        return;
+    }
+    memcpy(copy, list, (size_t)count * sizeof *copy);
+    plan->candidates[plan->node] = (tsr_candidates){count, copy};
+}
+
+tsr_pass *tsr_lower_problem(tsr_plan *plan, const tsr_problem *p) {
+    int index[TSR_ALGORITHMS];
+    tsr_candidate list[TSR_ALGORITHMS];
+    int count = plan->status == TSR_OK ? list_candidates(plan, p, index, list) : 0;
+    if (count == 0) {
+        if (plan->status == TSR_OK)
+            tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED, "no algorithm computes this here"));
+        return tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
+    }
+    int chosen = choose(plan, list, count);
+    list[chosen].chosen = true;
+    note(plan, list, count);
+    return algorithms[index[chosen]]->lower(plan, p);
 }

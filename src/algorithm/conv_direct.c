@@ -12,16 +12,28 @@ typedef struct split {
     int64_t count, tiles;
 } split;
 
-/* iterations: of the loops inside that over tiles. */
-static split choose_split(const tsr_plan *plan, int output, int64_t tiles, int64_t iterations) {
-    const tsr_layout *l = tsr_plan_layout(plan, output);
-    int64_t count = tsr_busy_partials(plan, (int64_t)l->texture_w * l->texture_h, tiles);
+/* busy: as many partial sums as keep the device busy. iterations: of the loops inside that over
+ * tiles. */
+static split choose_split(const tsr_plan *plan, const tsr_layout *l, bool busy, int64_t tiles,
+                          int64_t iterations) {
+    int64_t count = busy ? tsr_busy_partials(plan, (int64_t)l->texture_w * l->texture_h, tiles) : 0;
     if (plan->max_loop_iterations && tiles * iterations / plan->max_loop_iterations >= count)
         count = tiles * iterations / plan->max_loop_iterations + 1;
     count = count < 1 ? 1 : count > tiles ? tiles : count;
     split s = {.tiles = tsr_divide_up(tiles, count)};
     s.count = tsr_divide_up(tiles, s.tiles);
     return s;
+}
+
+static split split_conv(const tsr_plan *plan, const tsr_convolution *conv, const tsr_layout *l,
+                        bool busy) {
+    return choose_split(plan, l, busy, tsr_tiles_per_output(conv), conv->window.kernel[0] + 2);
+}
+
+static split split_transposed(const tsr_plan *plan, const tsr_convolution *conv,
+                              const tsr_layout *l, bool busy) {
+    return choose_split(plan, l, busy, tsr_tiles_per_output(conv),
+                        conv->window.kernel[0] / conv->window.stride[0] + 2);
 }
 
 static tsr_args_split split_args(const tsr_plan *plan, const split *s, int output) {
@@ -34,41 +46,61 @@ typedef struct row_form {
     int64_t row;
 } row_form;
 
-static row_form choose_row(const tsr_plan *plan, const tsr_window *w, int output) {
+static row_form choose_row(const tsr_window *w, const tsr_layout *output) {
     row_form f = {.chunks = (int)tsr_divide_up(w->kernel[1], TSR_MAX_TAPS)};
     f.taps = (int)tsr_divide_up(w->kernel[1], f.chunks);
-    f.row = (tsr_plan_layout(plan, output)->planes - 1) * w->stride[1] +
-            (f.taps - 1) * w->dilation[1] + 1;
+    f.row = (output->planes - 1) * w->stride[1] + (f.taps - 1) * w->dilation[1] + 1;
     return f;
 }
 
-static tsr_pass *depthwise(tsr_plan *plan, const tsr_convolution *conv, const row_form *f,
-                           int input, int output) {
-    const tsr_window *w = &conv->window;
-    tsr_conv_weights weights = tsr_pack_conv_weights(plan, conv, f->taps, f->chunks, true);
-    tsr_pass *pass =
-        TSR_PASS(plan, output, conv_depthwise_direct, .X = TSR_TENSOR(input),
-                 .TAPS = TSR_INT(f->taps), .ROW = TSR_INT(f->row), .STRIDE = TSR_INT(w->stride[1]),
-                 .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
-                 .chunks = TSR_INT(f->chunks), .pad_x = TSR_INT(w->pad_begin[1]),
-                 .blocks_log2 = TSR_INT(weights.size.blocks_log2));
+/* ---- depthwise ------------------------------------------------------------------------------- */
+
+static double product_cost(const tsr_plan *plan) {
+    return plan->device.software ? TSR_PRODUCT : TSR_GPU_TEXTURE_PRODUCT;
+}
+
+/* What a fragment keeps: sums, a row of input, four texels of weights. */
+static int live_texels(const tsr_layout *l, int64_t row) {
+    enum { WEIGHTS = 4 };
+    return l->planes + (int)row + WEIGHTS;
+}
+
+static bool estimate_depthwise(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+    tsr_layout l;
+    if (!tsr_is_depthwise(&p->conv) || !tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
+        return false;
+    const row_form f = choose_row(&p->conv.window, &l);
+    *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * product_cost(plan) / 4,
+                        .live_texels = live_texels(&l, f.row)};
+    return f.row <= TSR_MAX_ROW;
+}
+
+static tsr_pass *lower_depthwise(tsr_plan *plan, const tsr_problem *p) {
+    const tsr_window *w = &p->conv.window;
+    int output = tsr_problem_output(plan, p, 1);
+    const row_form f = choose_row(w, tsr_plan_layout(plan, output));
+    tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, true);
+    tsr_pass *pass = TSR_PASS(
+        plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
+        .ROW = TSR_INT(f.row), .STRIDE = TSR_INT(w->stride[1]), .DILATION = TSR_INT(w->dilation[1]),
+        .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
+        .pad_x = TSR_INT(w->pad_begin[1]), .blocks_log2 = TSR_INT(weights.size.blocks_log2));
     tsr_pass_conv_weights(plan, pass, &weights);
-    tsr_plan_loops(plan, 1, 3, (int64_t[]){f->chunks, 1, w->kernel[0]});
+    tsr_plan_loops(plan, 1, 3, (int64_t[]){f.chunks, 1, w->kernel[0]});
     return pass;
 }
 
-tsr_pass *tsr_conv_direct(tsr_plan *plan, const tsr_convolution *conv, int input, int output) {
-    const tsr_window *w = &conv->window;
-    const row_form f = choose_row(plan, w, output);
-    if (f.row > TSR_MAX_ROW)
-        return tsr_conv_any(plan, conv, input, output);
-    if (tsr_is_depthwise(conv))
-        return depthwise(plan, conv, &f, input, output);
-    split s = choose_split(plan, output, tsr_tiles_per_output(conv), w->kernel[0] + 2);
-    tsr_conv_weights weights = tsr_pack_conv_weights(plan, conv, f.taps, f.chunks, false);
+/* ---- convolutions ---------------------------------------------------------------------------- */
+
+static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, bool busy) {
+    const tsr_window *w = &p->conv.window;
+    int output = tsr_problem_output(plan, p, 1);
+    const row_form f = choose_row(w, tsr_plan_layout(plan, output));
+    const split s = split_conv(plan, &p->conv, tsr_plan_layout(plan, output), busy);
+    tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, false);
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass =
-        TSR_PASS(plan, partial, conv_direct, .X = TSR_TENSOR(input), .TAPS = TSR_INT(f.taps),
+        TSR_PASS(plan, partial, conv_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
                  .ROW = TSR_INT(f.row), .STRIDE = TSR_INT(w->stride[1]),
                  .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
                  .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
@@ -78,27 +110,25 @@ tsr_pass *tsr_conv_direct(tsr_plan *plan, const tsr_convolution *conv, int input
     return tsr_split_sum(plan, pass, output, s.count);
 }
 
+/* ---- transposed convolutions ----------------------------------------------------------------- */
+
 /* Does glsl/conv_transpose_direct.glsl apply? The pixels of its fragments are a stride apart. */
 static bool by_phases(const tsr_window *w) {
     return w->dilation[0] == 1 && w->dilation[1] == 1 && w->stride[1] <= MAX_PIXEL_STRIDE &&
            w->kernel[1] <= TSR_MAX_TAPS * w->stride[1];
 }
 
-tsr_pass *tsr_conv_transpose_direct(tsr_plan *plan, const tsr_convolution *conv, int input,
-                                    const tsr_node *node) {
-    const tsr_window *w = &conv->window;
+static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, bool busy) {
+    const tsr_window *w = &p->conv.window;
     int64_t stride = w->stride[1];
-    if (!by_phases(w))
-        return tsr_conv_transpose_any(plan, conv, input, node);
-    int output = tsr_plan_output_strided(plan, node, 0, (int)stride);
+    int output = tsr_problem_output(plan, p, (int)stride);
     int taps = (int)tsr_divide_up(w->kernel[1], stride),
         planes = tsr_plan_layout(plan, output)->planes;
-    split s =
-        choose_split(plan, output, tsr_tiles_per_output(conv), w->kernel[0] / w->stride[0] + 2);
-    tsr_conv_weights weights = tsr_pack_conv_weights(plan, conv, taps * (int)stride, 1, false);
+    const split s = split_transposed(plan, &p->conv, tsr_plan_layout(plan, output), busy);
+    tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, taps * (int)stride, 1, false);
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass = TSR_PASS(
-        plan, partial, conv_transpose_direct, .X = TSR_TENSOR(input), .TAPS = TSR_INT(taps),
+        plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(taps),
         .ROW = TSR_INT(planes + taps - 1), .STRIDE = TSR_INT(stride),
         .window_y = tsr_window_args(w, 0), .pad_x = TSR_INT(w->pad_begin[1]),
         .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
@@ -106,3 +136,87 @@ tsr_pass *tsr_conv_transpose_direct(tsr_plan *plan, const tsr_convolution *conv,
     tsr_plan_loops(plan, 1, 2, (int64_t[]){s.tiles, w->kernel[0] / w->stride[0] + 1});
     return tsr_split_sum(plan, pass, output, s.count);
 }
+
+/* ---- the algorithms -------------------------------------------------------------------------- */
+
+/* The row that a fragment reads; false if this does not apply. */
+static bool find_row(const tsr_plan *plan, const tsr_problem *p, tsr_layout *l, int64_t *row) {
+    const tsr_window *w = &p->conv.window;
+    bool transposed = p->kind == TSR_CONV_TRANSPOSE;
+    const tsr_layout_hint hint = {.pixel_stride = transposed ? (int)w->stride[1] : 1,
+                                  .half = plan->half};
+    if (tsr_is_depthwise(&p->conv) && !transposed)
+        return false;
+    if ((transposed && !by_phases(w)) || !tsr_problem_layout(plan, p, hint, l))
+        return false;
+    *row = transposed ? l->planes + tsr_divide_up(w->kernel[1], w->stride[1]) - 1
+                      : choose_row(w, l).row;
+    return *row <= TSR_MAX_ROW;
+}
+
+static split split_problem(const tsr_plan *plan, const tsr_problem *p, const tsr_layout *l,
+                           bool busy) {
+    return p->kind == TSR_CONV ? split_conv(plan, &p->conv, l, busy)
+                               : split_transposed(plan, &p->conv, l, busy);
+}
+
+/* Partial sums that a device could compute at the same time take their time after each other. */
+static bool estimate_direct(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+    tsr_layout l;
+    int64_t row;
+    if (!find_row(plan, p, &l, &row))
+        return false;
+    const split whole = split_problem(plan, p, &l, false), busy = split_problem(plan, p, &l, true);
+    *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * product_cost(plan) *
+                                (double)busy.count / (double)whole.count,
+                        .bytes = tsr_split_bytes(&l, whole.count),
+                        .live_texels = live_texels(&l, row)};
+    return true;
+}
+
+static bool estimate_split_k(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+    tsr_layout l;
+    int64_t row;
+    if (!find_row(plan, p, &l, &row))
+        return false;
+    const split whole = split_problem(plan, p, &l, false), busy = split_problem(plan, p, &l, true);
+    *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * product_cost(plan),
+                        .bytes = tsr_split_bytes(&l, busy.count),
+                        .live_texels = live_texels(&l, row)};
+    return busy.count > whole.count;
+}
+
+static tsr_pass *lower_direct(tsr_plan *plan, const tsr_problem *p) {
+    return p->kind == TSR_CONV ? lower_conv(plan, p, false) : lower_transposed(plan, p, false);
+}
+
+static tsr_pass *lower_split_k(tsr_plan *plan, const tsr_problem *p) {
+    return p->kind == TSR_CONV ? lower_conv(plan, p, true) : lower_transposed(plan, p, true);
+}
+
+const tsr_algorithm tsr_conv_depthwise_direct = {
+    .name = "conv_depthwise_direct",
+    .languages = TSR_GLSL,
+    .kinds = TSR_CONV,
+    .allowed_by = TSR_ALLOW_DIRECT,
+    .estimate = estimate_depthwise,
+    .lower = lower_depthwise,
+};
+
+const tsr_algorithm tsr_conv_direct = {
+    .name = "conv_direct",
+    .languages = TSR_GLSL,
+    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE,
+    .allowed_by = TSR_ALLOW_DIRECT,
+    .estimate = estimate_direct,
+    .lower = lower_direct,
+};
+
+const tsr_algorithm tsr_conv_direct_split_k = {
+    .name = "conv_direct_split_k",
+    .languages = TSR_GLSL,
+    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE,
+    .allowed_by = TSR_ALLOW_SPLIT_K,
+    .estimate = estimate_split_k,
+    .lower = lower_split_k,
+};

@@ -1,6 +1,6 @@
 /* Convolutions and matrix products in compute shaders: implicit GEMM (wgsl/gemm.wgsl) where
  * channels fill whole texels, else a texel at a time. */
-#include "algorithm/algorithm.h"
+#include "algorithm/packed_weights.h"
 
 #include "base/divide.h"
 #include "base/error.h"
@@ -66,10 +66,8 @@ static blocks direct_blocks(const product *p) {
     return b;
 }
 
-/* After a failure sizes may be 0, which cannot be shared out. */
-static blocks choose_blocks(const tsr_plan *plan, const product *p) {
-    bool share = plan->kernels->workgroups && plan->status == TSR_OK;
-    return share ? share_blocks(plan, p) : direct_blocks(p);
+static blocks choose_blocks(const tsr_plan *plan, const product *p, bool shared) {
+    return shared ? share_blocks(plan, p) : direct_blocks(p);
 }
 
 static tsr_args_gemm gemm_args(tsr_plan *plan, const product *p, const blocks *b, int output) {
@@ -139,19 +137,56 @@ static void fill_step(const block_table *t, int64_t part, int64_t step, float *r
     }
 }
 
-static void fill_table(const void *data, float *texels) {
+/* Units are steps of all parts. */
+static void pack(const void *data, int64_t first, int64_t count, float *texels) {
     const block_table *t = data;
-    for (int64_t part = 0; part < t->parts; part++)
-        for (int64_t step = 0; step < t->steps; step++)
-            fill_step(t, part, step, texels + (part * t->steps + step) * 4 * t->tiles * 4);
+    for (int64_t i = first; i < first + count; i++)
+        fill_step(t, i / t->steps, i % t->steps, texels + i * 4 * t->tiles * 4);
 }
 
 static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_table *table) {
     tsr_table_size size =
         tsr_table_blocks(plan, (int)table->tiles, table->parts * table->steps * 4);
-    pass->table_w = size.width;
-    pass->table_h = size.height;
-    tsr_pass_table(plan, pass, fill_table, table, sizeof *table);
+    const tsr_weight_layout layout = {.tag = "steps of a product",
+                                      .numbers = {table->transposed, table->steps, table->tiles,
+                                                  table->parts, table->input_tiles, table->taps[0],
+                                                  table->taps[1]}};
+    const tsr_table packed = {.pack = pack,
+                              .units = table->parts * table->steps,
+                              .width = size.width,
+                              .height = size.height};
+    tsr_pass_packed_weights(plan, pass, &table->conv, &layout, packed, table, sizeof *table);
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+static int64_t input_tiles(const tsr_convolution *c) {
+    return tsr_divide_up(c->group_inputs, 4);
+}
+
+/* Taps of each phase of a transposed convolution: of rows, or columns. */
+static int64_t phase_taps(const tsr_window *w, int axis) {
+    return tsr_divide_up(w->kernel[axis], w->stride[axis]);
+}
+
+/* Of the product that writes such an output. */
+static product product_of(const tsr_problem *p, const tsr_layout *l) {
+    const tsr_window *w = &p->conv.window;
+    int64_t tiles = tsr_divide_up(p->conv.group_outputs, 4);
+    switch (p->kind) {
+    case TSR_CONV:
+        return (product){(int64_t)l->n * l->h * l->w,
+                         w->kernel[0] * w->kernel[1] * input_tiles(&p->conv), tiles, w->group};
+    case TSR_CONV_TRANSPOSE:
+        return (product){l->n * tsr_divide_up(l->h, w->stride[0]) *
+                             tsr_divide_up(l->w, w->stride[1]),
+                         phase_taps(w, 0) * phase_taps(w, 1) * input_tiles(&p->conv), tiles,
+                         w->stride[0] * w->stride[1]};
+    case TSR_MATMUL:
+        break;
+    }
+    return (product){p->rank == 2 ? l->n : l->w, tsr_divide_up(p->inner, 4), l->tiles,
+                     p->rank == 2 ? 1 : l->n};
 }
 
 /* ---- convolutions ---------------------------------------------------------------------------- */
@@ -161,22 +196,21 @@ static bool has_whole_tiles(const tsr_convolution *c) {
     return c->window.group == 1 || (c->group_inputs % 4 == 0 && c->group_outputs % 4 == 0);
 }
 
-tsr_pass *tsr_conv_gemm(tsr_plan *plan, const tsr_convolution *conv, int input, int output) {
+static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, bool shared) {
+    const tsr_convolution *conv = &problem->conv;
     const tsr_window *w = &conv->window;
-    const tsr_layout *l = tsr_plan_layout(plan, output);
-    if (!has_whole_tiles(conv))
-        return tsr_conv_any(plan, conv, input, output);
-    block_table table = {.conv = *conv,
-                         .tiles = tsr_divide_up(conv->group_outputs, 4),
-                         .input_tiles = tsr_divide_up(conv->group_inputs, 4),
-                         .parts = w->group};
-    table.steps = w->kernel[0] * w->kernel[1] * table.input_tiles;
-    const product p = {(int64_t)l->n * l->h * l->w, table.steps, table.tiles, table.parts};
-    const blocks b = choose_blocks(plan, &p);
+    int output = tsr_problem_output(plan, problem, 1);
+    const product p = product_of(problem, tsr_plan_layout(plan, output));
+    const block_table table = {.conv = *conv,
+                               .steps = p.steps,
+                               .tiles = p.tiles,
+                               .parts = p.parts,
+                               .input_tiles = input_tiles(conv)};
+    const blocks b = choose_blocks(plan, &p, shared);
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
     tsr_pass *pass =
-        TSR_PASS(plan, partial, conv_gemm, .X = TSR_TENSOR(input), GEMM_FIELDS(b, gemm),
+        TSR_PASS(plan, partial, conv_gemm, .X = TSR_TENSOR(problem->input), GEMM_FIELDS(b, gemm),
                  .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
                  .input_tiles = TSR_INT(table.input_tiles), .output_tiles = TSR_INT(table.tiles));
     set_weights(plan, pass, &table);
@@ -192,49 +226,116 @@ static bool has_phases(const tsr_convolution *c) {
     return phases;
 }
 
-tsr_pass *tsr_conv_transpose_gemm(tsr_plan *plan, const tsr_convolution *conv, int input,
-                                  const tsr_node *node) {
+static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, bool shared) {
+    const tsr_convolution *conv = &problem->conv;
     const tsr_window *w = &conv->window;
-    if (!has_phases(conv))
-        return tsr_conv_transpose_any(plan, conv, input, node);
-    int output = tsr_plan_output(plan, node, 0);
+    int output = tsr_problem_output(plan, problem, 1);
     const tsr_layout *l = tsr_plan_layout(plan, output);
-    block_table table = {.conv = *conv,
-                         .transposed = true,
-                         .tiles = tsr_divide_up(conv->group_outputs, 4),
-                         .input_tiles = tsr_divide_up(conv->group_inputs, 4),
-                         .parts = w->stride[0] * w->stride[1],
-                         .taps = {tsr_divide_up(w->kernel[0], w->stride[0]),
-                                  tsr_divide_up(w->kernel[1], w->stride[1])}};
-    table.steps = table.taps[0] * table.taps[1] * table.input_tiles;
-    int64_t rows = tsr_divide_up(l->h, w->stride[0]), columns = tsr_divide_up(l->w, w->stride[1]);
-    const product p = {l->n * rows * columns, table.steps, table.tiles, table.parts};
-    const blocks b = choose_blocks(plan, &p);
+    const int64_t rows = tsr_divide_up(l->h, w->stride[0]),
+                  columns = tsr_divide_up(l->w, w->stride[1]);
+    const product p = product_of(problem, l);
+    const block_table table = {.conv = *conv,
+                               .transposed = true,
+                               .steps = p.steps,
+                               .tiles = p.tiles,
+                               .parts = p.parts,
+                               .input_tiles = input_tiles(conv),
+                               .taps = {phase_taps(w, 0), phase_taps(w, 1)}};
+    const blocks b = choose_blocks(plan, &p, shared);
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
-    tsr_pass *pass =
-        TSR_PASS(plan, partial, conv_transpose_gemm, .X = TSR_TENSOR(input), GEMM_FIELDS(b, gemm),
-                 .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
-                 .rows = TSR_INT(rows), .columns = TSR_INT(columns),
-                 .taps_x = TSR_INT(table.taps[1]), .input_tiles = TSR_INT(table.input_tiles));
+    tsr_pass *pass = TSR_PASS(plan, partial, conv_transpose_gemm, .X = TSR_TENSOR(problem->input),
+                              GEMM_FIELDS(b, gemm), .window_y = tsr_window_args(w, 0),
+                              .window_x = tsr_window_args(w, 1), .rows = TSR_INT(rows),
+                              .columns = TSR_INT(columns), .taps_x = TSR_INT(table.taps[1]),
+                              .input_tiles = TSR_INT(table.input_tiles));
     set_weights(plan, pass, &table);
     return finish(plan, pass, &b, output);
 }
 
 /* ---- matrix products ------------------------------------------------------------------------- */
 
-tsr_pass *tsr_matmul_gemm(tsr_plan *plan, int left, int right, int rank, int64_t inner,
-                          int output) {
-    if (rank == 4) /* channels are a batch of their own: no product of channels */
-        return tsr_matmul_any(plan, left, right, rank, inner, output);
-    const tsr_layout *l = tsr_plan_layout(plan, output);
-    const product p = {rank == 2 ? l->n : l->w, tsr_divide_up(inner, 4), l->tiles,
-                       rank == 2 ? 1 : l->n};
-    const blocks b = choose_blocks(plan, &p);
+static tsr_pass *lower_matmul(tsr_plan *plan, const tsr_problem *problem, bool shared) {
+    int rank = problem->rank, output = tsr_problem_output(plan, problem, 1);
+    const product p = product_of(problem, tsr_plan_layout(plan, output));
+    const blocks b = choose_blocks(plan, &p, shared);
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
-    tsr_pass *pass =
-        TSR_PASS(plan, partial, matmul_gemm, .A = TSR_TENSOR(left), .B = TSR_TENSOR(right),
-                 .RANK = TSR_INT(rank), GEMM_FIELDS(b, gemm), .inner = TSR_INT(inner));
+    tsr_pass *pass = TSR_PASS(plan, partial, matmul_gemm, .A = TSR_TENSOR(problem->input),
+                              .B = TSR_TENSOR(problem->right), .RANK = TSR_INT(rank),
+                              GEMM_FIELDS(b, gemm), .inner = TSR_INT(problem->inner));
     return finish(plan, pass, &b, output);
 }
+
+/* ---- the algorithms -------------------------------------------------------------------------- */
+
+static bool applies(const tsr_problem *p) {
+    switch (p->kind) {
+    case TSR_CONV:
+        return has_whole_tiles(&p->conv);
+    case TSR_CONV_TRANSPOSE:
+        return has_phases(&p->conv);
+    case TSR_MATMUL:
+        return p->rank < 4; /* else channels are a batch of their own: no product of channels */
+    }
+    return false;
+}
+
+/* A barrier costs software more than it saves. */
+static bool estimate(const tsr_plan *plan, const tsr_problem *p, bool shared, tsr_estimate *e) {
+    enum { SOFTWARE_BARRIERS = 4, GPU_LOADS = 3, WEIGHTS = 4 };
+    tsr_layout l;
+    if (!applies(p) || !tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
+        return false;
+    const product product = product_of(p, &l);
+    const blocks b = choose_blocks(plan, &product, shared);
+    double slower = 1;
+    if (shared == plan->device.software)
+        slower = shared ? SOFTWARE_BARRIERS : GPU_LOADS;
+    *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * TSR_PRODUCT * slower,
+                        .bytes = tsr_split_bytes(&l, b.partials),
+                        .live_texels = b.block_pixels * b.block_tiles + b.block_pixels +
+                                       WEIGHTS * b.block_tiles};
+    return true;
+}
+
+static bool estimate_registers(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+    return estimate(plan, p, false, e);
+}
+
+static bool estimate_workgroup(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+    return estimate(plan, p, true, e);
+}
+
+static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p, bool shared) {
+    return p->kind == TSR_CONV             ? lower_conv(plan, p, shared)
+           : p->kind == TSR_CONV_TRANSPOSE ? lower_transposed(plan, p, shared)
+                                           : lower_matmul(plan, p, shared);
+}
+
+static tsr_pass *lower_registers(tsr_plan *plan, const tsr_problem *p) {
+    return lower(plan, p, false);
+}
+
+static tsr_pass *lower_workgroup(tsr_plan *plan, const tsr_problem *p) {
+    return lower(plan, p, true);
+}
+
+const tsr_algorithm tsr_gemm_registers = {
+    .name = "gemm_registers",
+    .languages = TSR_WGSL,
+    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE | TSR_MATMUL,
+    .allowed_by = TSR_ALLOW_DIRECT,
+    .estimate = estimate_registers,
+    .lower = lower_registers,
+};
+
+const tsr_algorithm tsr_gemm_workgroup = {
+    .name = "gemm_workgroup",
+    .languages = TSR_WGSL,
+    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE | TSR_MATMUL,
+    .needs = TSR_NEEDS_WORKGROUP_MEMORY,
+    .allowed_by = TSR_ALLOW_WORKGROUPS,
+    .estimate = estimate_workgroup,
+    .lower = lower_workgroup,
+};

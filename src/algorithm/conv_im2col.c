@@ -1,10 +1,21 @@
-#include "algorithm/conv_im2col.h"
+/* Convolutions of small images by im2col: products (src/algorithm/im2col_gemm.h) of what groups of
+ * output pixels read of the input. */
+#include "algorithm/im2col_gemm.h"
+#include "algorithm/phases.h"
 
 #include "base/divide.h"
+#include "base/error.h"
+
+/* The phases of a transposed convolution share the im2col blocks. */
+typedef struct conv {
+    tsr_im2col_gemm gemm;
+    tsr_phases p;
+    int64_t pad[2]; /* by which the first window begins before the image */
+} conv;
 
 static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const int64_t tap[2],
                  float *panels) {
-    const tsr_phases *p = &((const tsr_conv_im2col *)(const void *)gemm)->p;
+    const tsr_phases *p = &((const conv *)(const void *)gemm)->p;
     const int64_t phase[2] = {set / p->count[1], set % p->count[1]};
     for (int64_t output = 0; output < p->outputs; output++)
         tsr_phases_add(p, phase, tap, tile, output, gemm->panel[1], 1,
@@ -12,7 +23,7 @@ static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const i
 }
 
 /* As many pixels of a row as there are planes to write them to, then as many rows. */
-static void form_groups(const tsr_plan *plan, tsr_conv_im2col *w) {
+static void form_groups(const tsr_plan *plan, conv *w) {
     int64_t planes = plan->limits.max_planes;
     for (int axis = 1; axis >= 0; axis--) {
         tsr_im2col_gemm *g = &w->gemm;
@@ -30,21 +41,22 @@ static void form_groups(const tsr_plan *plan, tsr_conv_im2col *w) {
     }
 }
 
-bool tsr_conv_im2col_make(const tsr_plan *plan, const tsr_phases *p, tsr_conv_im2col *w) {
-    *w = (tsr_conv_im2col){.p = *p,
-                           .gemm = {.sets = p->count[0] * p->count[1],
-                                    .shared = true,
-                                    .images = p->images,
-                                    .tiles = p->tiles,
-                                    .outputs = p->outputs,
-                                    .fill = fill}};
+static bool make(const tsr_plan *plan, const tsr_phases *p, conv *w) {
+    *w = (conv){.p = *p,
+                .gemm = {.sets = p->count[0] * p->count[1],
+                         .shared = true,
+                         .images = p->images,
+                         .tiles = p->tiles,
+                         .outputs = p->outputs,
+                         .fill = fill,
+                         .layout = p->transposed ? "im2col, transposed" : "im2col"}};
     form_groups(plan, w);
     return tsr_im2col_gemm_make(plan, &w->gemm);
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-static int add_blocks(tsr_plan *plan, const tsr_conv_im2col *w, int input) {
+static int add_blocks(tsr_plan *plan, const conv *w, int input) {
     const tsr_im2col_gemm *g = &w->gemm;
     int blocks = tsr_im2col_blocks(plan, g);
     TSR_PASS(plan, blocks, im2col, .X = TSR_TENSOR(input), .groups_y = TSR_INT(g->groups[0]),
@@ -57,7 +69,7 @@ static int add_blocks(tsr_plan *plan, const tsr_conv_im2col *w, int input) {
     return blocks;
 }
 
-static int add_draws(tsr_plan *plan, const tsr_conv_im2col *w, int blocks) {
+static int add_draws(tsr_plan *plan, const conv *w, int blocks) {
     const tsr_im2col_gemm *g = &w->gemm;
     int *first = TSR_NEW(plan->arena, g->sets, int);
     if (!first) {
@@ -69,10 +81,10 @@ static int add_draws(tsr_plan *plan, const tsr_conv_im2col *w, int blocks) {
                 column = w->pad[1] - tsr_phases_pad(&w->p, set % w->p.count[1], 1);
         first[set] = (int)(row * g->window[1] + column);
     }
-    return tsr_im2col_gemm_draws(plan, g, first, sizeof *w, blocks);
+    return tsr_im2col_gemm_draws(plan, g, &w->p.conv, first, sizeof *w, blocks);
 }
 
-tsr_pass *tsr_conv_im2col_passes(tsr_plan *plan, const tsr_conv_im2col *w, int input, int output) {
+static tsr_pass *add_passes(tsr_plan *plan, const conv *w, int input, int output) {
     const tsr_im2col_gemm *g = &w->gemm;
     int partials = add_draws(plan, w, add_blocks(plan, w, input));
     tsr_pass *pass =
@@ -84,3 +96,43 @@ tsr_pass *tsr_conv_im2col_passes(tsr_plan *plan, const tsr_conv_im2col *w, int i
     tsr_plan_loops(plan, 1, 1, &g->partials);
     return pass;
 }
+
+/* ---- the algorithm --------------------------------------------------------------------------- */
+
+static bool make_problem(const tsr_plan *plan, const tsr_problem *p, conv *w) {
+    tsr_layout l;
+    tsr_phases phases;
+    return tsr_problem_layout(plan, p, (tsr_layout_hint){.planes = TSR_BLOCK_PLANES}, &l) &&
+           tsr_phases_make(&p->conv, p->kind == TSR_CONV_TRANSPOSE, &l, &phases) &&
+           make(plan, &phases, w);
+}
+
+static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+    conv w;
+    if (!make_problem(plan, p, &w))
+        return false;
+    *e = (tsr_estimate){.cost = tsr_im2col_gemm_cost(plan, &w.gemm),
+                        .bytes = tsr_im2col_gemm_bytes(plan, &w.gemm),
+                        .live_texels = tsr_im2col_live_texels(&w.gemm)};
+    return true;
+}
+
+static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p) {
+    conv w;
+    int output = tsr_problem_output(plan, p, 1);
+    tsr_plan_narrow(plan, output, TSR_BLOCK_PLANES);
+    if (!make_problem(plan, p, &w))
+        tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED, "its im2col blocks fit no uniform blocks"));
+    return plan->status == TSR_OK ? add_passes(plan, &w, p->input, output)
+                                  : tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
+}
+
+const tsr_algorithm tsr_conv_im2col = {
+    .name = "conv_im2col",
+    .languages = TSR_GLSL,
+    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE,
+    .needs = TSR_NEEDS_UNIFORM_BLOCK,
+    .allowed_by = TSR_ALLOW_BLOCKS,
+    .estimate = estimate,
+    .lower = lower,
+};

@@ -1,8 +1,10 @@
 /* Direct convolutions whose weights are in uniform blocks. */
-#include "algorithm/conv_im2col.h"
-#include "algorithm/conv_winograd.h"
+#include "algorithm/im2col_gemm.h"
+#include "algorithm/packed_weights.h"
+#include "algorithm/phases.h"
 
 #include "base/divide.h"
+#include "base/error.h"
 
 /* Weights in blocks: a part is a slice of the sum of one phase. */
 typedef struct block_conv {
@@ -75,6 +77,7 @@ static void share_planes(const tsr_plan *plan, block_conv *b) {
 static bool arrange(const tsr_plan *plan, block_conv *b, const tsr_layout *output) {
     tsr_layout l = *output;
     cut(plan, b);
+    b->pixels = l.planes;
     if (count_parts(b) == 1)
         return !l.linear;
     share_planes(plan, b);
@@ -83,6 +86,15 @@ static bool arrange(const tsr_plan *plan, block_conv *b, const tsr_layout *outpu
     return tsr_layout_make(&shape, &plan->limits, parts_hint(plan, b), &l) == TSR_OK && !l.linear &&
            l.planes == b->pixels * b->tiles_of_draw &&
            (!plan->max_loop_iterations || b->partials < plan->max_loop_iterations);
+}
+
+/* Of what parts are written to before they are assembled. */
+static uint64_t parts_bytes(const tsr_plan *plan, const block_conv *b) {
+    const tsr_shape shape = parts_shape(b);
+    tsr_layout l;
+    bool made = count_parts(b) > 1 &&
+                tsr_layout_make(&shape, &plan->limits, parts_hint(plan, b), &l) == TSR_OK;
+    return made ? tsr_layout_bytes(&l) : 0;
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
@@ -96,19 +108,30 @@ static void fill_tile(const block_conv *b, const int64_t phase[2], int64_t tile,
                            texels + (tap[0] * b->p.taps[1] + tap[1]) * b->tiles_of_draw * 16);
 }
 
-static void fill_blocks(const void *data, float *texels) {
+/* Units are tiles of output channels of all parts. */
+static void pack(const void *data, int64_t begin, int64_t count, float *texels) {
     const block_conv *b = data;
     int64_t draws = tsr_divide_up(b->p.outputs, b->tiles_of_draw);
-    for (int64_t part = 0; part < count_parts(b); part++) {
+    for (int64_t unit = begin; unit < begin + count; unit++) {
+        int64_t part = unit / b->p.outputs, output = unit % b->p.outputs;
         int64_t first = part % b->partials * b->partial_tiles, at = part / b->partials;
         const int64_t phase[2] = {at / b->p.count[1], at % b->p.count[1]};
-        for (int64_t output = 0; output < b->p.outputs; output++) {
-            int64_t draw = part * draws + output / b->tiles_of_draw;
-            float *block = texels + draw * b->texels * 4 + output % b->tiles_of_draw * 16;
-            for (int64_t i = 0; i < b->partial_tiles && first + i < b->p.tiles; i++)
-                fill_tile(b, phase, first + i, output, block + texels_of(b, i) * 4);
-        }
+        int64_t draw = part * draws + output / b->tiles_of_draw;
+        float *block = texels + draw * b->texels * 4 + output % b->tiles_of_draw * 16;
+        for (int64_t i = 0; i < b->partial_tiles && first + i < b->p.tiles; i++)
+            fill_tile(b, phase, first + i, output, block + texels_of(b, i) * 4);
     }
+}
+
+static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int draws) {
+    const tsr_weight_layout layout = {
+        .tag = "uniform blocks",
+        .numbers = {b->p.transposed, b->partials, b->partial_tiles, b->tiles_of_draw, b->texels}};
+    const tsr_table table = {.pack = pack,
+                             .units = count_parts(b) * b->p.outputs,
+                             .width = b->texels,
+                             .height = pass->part_count * draws};
+    tsr_pass_packed_weights(plan, pass, &b->p.conv, &layout, table, b, sizeof *b);
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */
@@ -140,9 +163,7 @@ static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int o
         .PIXELS = TSR_INT(pixels), .BLOCK = TSR_INT(b->texels));
     tsr_plan_loops(plan, 1, 2, (int64_t[]){b->partial_tiles, b->p.taps[0]});
     set_parts(plan, pass, b, (int)draws);
-    pass->table_w = b->texels;
-    pass->table_h = pass->part_count * (int)draws;
-    tsr_pass_table(plan, pass, fill_blocks, b, sizeof *b);
+    set_weights(plan, pass, b, (int)draws);
     return pass;
 }
 
@@ -158,80 +179,52 @@ static tsr_pass *add_passes(tsr_plan *plan, const block_conv *b, int input, int 
                     .partials = TSR_INT(b->partials), .tiles_of_draw = TSR_INT(b->tiles_of_draw));
 }
 
-/* ---- the choice ------------------------------------------------------------------------------ */
+/* ---- the algorithm --------------------------------------------------------------------------- */
 
-typedef struct form {
-    tsr_phases phases;
-    enum { OF_NOTHING, OF_WEIGHTS, OF_IM2COL, OF_WINOGRAD } blocks;
-    block_conv weights;
-    tsr_conv_im2col im2col;
-    tsr_conv_winograd winograd;
-} form;
-
-/* As tsr_im2col_gemm_cost. */
-static double cost_of_texture(const tsr_phases *p) {
-    enum { PRODUCT = 8 * 16 };
-    return (double)(p->images * p->size[0] * p->size[1]) *
-           (double)(p->count[0] * p->count[1] * p->outputs) *
-           (double)(p->tiles * p->taps[0] * p->taps[1] * PRODUCT);
-}
-
-static double cost_of_weights(const block_conv *b) {
-    const double product = 1.1 * 16;
-    double pixels = (double)(b->p.images * b->p.size[0] * b->p.size[1]) *
-                    (double)(b->p.count[0] * b->p.count[1] * b->p.outputs);
-    return pixels * ((double)(b->p.tiles * b->p.taps[0] * b->p.taps[1]) * product +
-                     (double)b->partials * TSR_PART_COST);
-}
-
-static void prefer(form *f, int blocks, double cost, double *least) {
-    if (cost < *least) {
-        *least = cost;
-        f->blocks = blocks;
-    }
-}
-
-/* The form that costs least; false if none is possible, or weights in a texture cost less. */
-static bool choose(const tsr_plan *plan, const tsr_convolution *conv, bool transposed,
-                   const tsr_shape *output, form *f) {
-    const tsr_layout_hint hint = {.planes = plan->kernels->planes};
+/* Are the parts such that blocks hold them? */
+static bool make(const tsr_plan *plan, const tsr_problem *p, block_conv *b) {
     tsr_layout l;
-    *f = (form){.blocks = OF_NOTHING};
-    if (plan->status != TSR_OK || tsr_layout_make(output, &plan->limits, hint, &l) != TSR_OK ||
-        !tsr_phases_make(conv, transposed, &l, &f->phases))
+    *b = (block_conv){.tiles_of_draw = 1};
+    if (!tsr_problem_layout(plan, p, (tsr_layout_hint){.planes = TSR_BLOCK_PLANES}, &l) ||
+        !tsr_phases_make(&p->conv, p->kind == TSR_CONV_TRANSPOSE, &l, &b->p))
         return false;
-    double least = cost_of_texture(&f->phases);
-    f->weights = (block_conv){.p = f->phases, .tiles_of_draw = 1};
-    if (suits(plan, &f->weights) && arrange(plan, &f->weights, &l))
-        prefer(f, OF_WEIGHTS, cost_of_weights(&f->weights), &least);
-    if (tsr_conv_im2col_make(plan, &f->phases, &f->im2col))
-        prefer(f, OF_IM2COL, tsr_im2col_gemm_cost(&f->im2col.gemm), &least);
-    if (tsr_conv_winograd_make(plan, &f->phases, &f->winograd))
-        prefer(f, OF_WINOGRAD, tsr_im2col_gemm_cost(&f->winograd.gemm), &least);
-    return f->blocks != OF_NOTHING;
+    return suits(plan, b) && arrange(plan, b, &l);
 }
 
-/* All outputs have as many planes, so that they may be joined. */
-static tsr_pass *add_form(tsr_plan *plan, const form *f, int input, int output) {
-    tsr_plan_narrow(plan, output, plan->kernels->planes);
-    return f->blocks == OF_IM2COL     ? tsr_conv_im2col_passes(plan, &f->im2col, input, output)
-           : f->blocks == OF_WINOGRAD ? tsr_conv_winograd_passes(plan, &f->winograd, input, output)
-                                      : add_passes(plan, &f->weights, input, output);
+static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+    const double gpu_product = 1.1 * TSR_PRODUCT;
+    block_conv b;
+    if (!make(plan, p, &b))
+        return false;
+    double product = plan->device.software ? TSR_SOFTWARE_BLOCK_PRODUCT : gpu_product;
+    double pixels = (double)(b.p.images * b.p.size[0] * b.p.size[1]) *
+                    (double)(b.p.count[0] * b.p.count[1] * b.p.outputs);
+    int64_t row =
+        (b.pixels - 1) * b.p.stride[1] + (b.p.taps[1] - 1) * b.p.conv.window.dilation[1] + 1;
+    *e =
+        (tsr_estimate){.cost = pixels * ((double)(b.p.tiles * b.p.taps[0] * b.p.taps[1]) * product +
+                                         (double)b.partials * TSR_PART_COST),
+                       .bytes = parts_bytes(plan, &b),
+                       .live_texels = (int)(b.pixels * b.tiles_of_draw + row + 4)};
+    return true;
 }
 
-tsr_pass *tsr_conv_blocks(tsr_plan *plan, const tsr_convolution *conv, int input, int output) {
-    const tsr_layout *l = tsr_plan_layout(plan, output);
-    const tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
-    form f;
-    if (!choose(plan, conv, false, &shape, &f))
-        return tsr_conv_direct(plan, conv, input, output);
-    return add_form(plan, &f, input, output);
+static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p) {
+    block_conv b;
+    int output = tsr_problem_output(plan, p, 1);
+    tsr_plan_narrow(plan, output, TSR_BLOCK_PLANES);
+    if (!make(plan, p, &b))
+        tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED, "its weights fit no uniform blocks"));
+    return plan->status == TSR_OK ? add_passes(plan, &b, p->input, output)
+                                  : tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
 }
 
-tsr_pass *tsr_conv_transpose_blocks(tsr_plan *plan, const tsr_convolution *conv, int input,
-                                    const tsr_node *node) {
-    form f;
-    if (!choose(plan, conv, true, &plan->graph->values[node->outputs[0]].shape, &f))
-        return tsr_conv_transpose_direct(plan, conv, input, node);
-    return add_form(plan, &f, input, tsr_plan_output(plan, node, 0));
-}
+const tsr_algorithm tsr_conv_uniform_block = {
+    .name = "conv_uniform_block",
+    .languages = TSR_GLSL,
+    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE,
+    .needs = TSR_NEEDS_UNIFORM_BLOCK,
+    .allowed_by = TSR_ALLOW_BLOCKS,
+    .estimate = estimate,
+    .lower = lower,
+};

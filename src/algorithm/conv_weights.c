@@ -1,5 +1,5 @@
 /* A convolution's packed weights: a table in the order that kernels read. */
-#include "algorithm/algorithm.h"
+#include "algorithm/packed_weights.h"
 
 #include "base/divide.h"
 #include "base/error.h"
@@ -110,23 +110,33 @@ static void fill_tiles(const tsr_conv_weights *t, int output_tile, int tile, flo
         }
 }
 
-/* In the order of the weights in memory: a transposed convolution's lie input by input. */
-static void fill_dense(const void *data, float *texels) {
+static int count_output_tiles(const tsr_conv_weights *t) {
+    return (int)tsr_divide_up(t->conv.group_outputs * t->conv.window.group, 4);
+}
+
+/* A transposed convolution's weights are stored input by input. */
+static bool is_by_input(const tsr_conv_weights *t) {
+    return t->conv.stride_input > t->conv.stride_output;
+}
+
+/* In the order of the weights in memory; units are tiles of its outer loop. */
+static void pack_dense(const void *data, int64_t first, int64_t count, float *texels) {
     const tsr_conv_weights *t = data;
-    int output_tiles = (int)tsr_divide_up(t->conv.group_outputs * t->conv.window.group, 4);
-    bool by_input = t->conv.stride_input > t->conv.stride_output;
-    int outer = by_input ? t->tiles : output_tiles, inner = by_input ? output_tiles : t->tiles;
-    for (int i = 0; i < outer; i++)
+    bool by_input = is_by_input(t);
+    int inner = by_input ? count_output_tiles(t) : t->tiles;
+    for (int i = (int)first; i < first + count; i++)
         for (int j = 0; j < inner; j++)
             fill_tiles(t, by_input ? j : i, by_input ? i : j, texels);
 }
 
-static void fill_depthwise(const void *data, float *texels) {
+/* Units are tiles of channels. */
+static void pack_depthwise(const void *data, int64_t first, int64_t count, float *texels) {
     const tsr_conv_weights *t = data;
     const tsr_convolution *c = &t->conv;
     size_t taps = (size_t)t->taps, kernel_h = (size_t)c->window.kernel[0],
            kernel_w = (size_t)c->window.kernel[1];
-    for (size_t channel = 0; channel < (size_t)c->window.group; channel++)
+    size_t end = (size_t)(first + count) * 4, channels = (size_t)c->window.group;
+    for (size_t channel = (size_t)first * 4; channel < end && channel < channels; channel++)
         for (size_t ky = 0; ky < kernel_h; ky++)
             for (size_t kx = 0; kx < kernel_w; kx++) {
                 size_t block = (channel / 4 * kernel_h + ky) * (size_t)t->chunks + kx / taps;
@@ -152,8 +162,13 @@ tsr_args_channels tsr_conv_channels(const tsr_conv_weights *w) {
 }
 
 void tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *w) {
-    pass->table_w = w->size.width;
-    pass->table_h = w->size.height;
-    pass->table_half = plan->half && !plan->limits.max_buffer_bytes;
-    tsr_pass_table(plan, pass, w->depthwise ? fill_depthwise : fill_dense, w, sizeof *w);
+    const tsr_weight_layout layout = {.tag = w->depthwise ? "depthwise rows" : "rows of taps",
+                                      .numbers = {w->tiles, w->taps, w->chunks}};
+    const tsr_table table = {.pack = w->depthwise ? pack_depthwise : pack_dense,
+                             .units =
+                                 is_by_input(w) && !w->depthwise ? w->tiles : count_output_tiles(w),
+                             .width = w->size.width,
+                             .height = w->size.height,
+                             .half = plan->half && !plan->limits.max_buffer_bytes};
+    tsr_pass_packed_weights(plan, pass, &w->conv, &layout, table, w, sizeof *w);
 }

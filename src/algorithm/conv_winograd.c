@@ -1,10 +1,24 @@
-#include "algorithm/conv_winograd.h"
+/* Winograd's minimal filtering (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks,
+ * 2015, arXiv:1509.09308): 2x2 output pixels of r x r taps from (r + 1)^2 products, for r = 2
+ * and 3. One phase of a transposed convolution is such a filter, and so is what a convolution of
+ * stride s does to each of the s^2 images that its input's pixels make modulo s; their products add
+ * up. The products are those of src/algorithm/im2col_gemm.h, a pixel being a position of a
+ * transformed tile. */
+#include "algorithm/im2col_gemm.h"
+#include "algorithm/phases.h"
 
 #include "base/divide.h"
+#include "base/error.h"
+
+typedef struct conv {
+    tsr_im2col_gemm gemm;
+    tsr_phases p;
+    int64_t taps; /* r */
+} conv;
 
 enum { PIXELS = 2 }; /* of a tile's row and column */
 
-static int64_t positions(const tsr_conv_winograd *w) {
+static int64_t positions(const conv *w) {
     return w->taps + PIXELS - 1;
 }
 
@@ -15,8 +29,8 @@ static double filter_factor(int64_t taps, int64_t k, int64_t tap) {
     return taps == 2 ? two[k][tap] : three[k][tap];
 }
 
-static void add_tap(const tsr_conv_winograd *w, const int64_t phase[2], int64_t tile,
-                    const int64_t tap[2], double factor, float *panels) {
+static void add_tap(const conv *w, const int64_t phase[2], int64_t tile, const int64_t tap[2],
+                    double factor, float *panels) {
     for (int64_t output = 0; output < w->p.outputs; output++)
         tsr_phases_add(&w->p, phase, tap, tile, output, w->gemm.panel[1], factor,
                        tsr_im2col_texel(&w->gemm, output, panels));
@@ -25,7 +39,7 @@ static void add_tap(const tsr_conv_winograd *w, const int64_t phase[2], int64_t 
 /* Input tiles of each image modulo the stride lie behind those of the one before. */
 static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const int64_t one_tap[2],
                  float *panels) {
-    const tsr_conv_winograd *w = (const tsr_conv_winograd *)(const void *)gemm;
+    const conv *w = (const conv *)(const void *)gemm;
     const tsr_phases *p = &w->p;
     int64_t n = positions(w), index = set / (n * n), image = tile / p->tiles;
     const int64_t phase[2] = {index / p->count[1], index % p->count[1]};
@@ -42,7 +56,7 @@ static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const i
 }
 
 /* Fewer tiles than planes share weights between too few of them to be worth larger tables. */
-static bool form_groups(const tsr_plan *plan, tsr_conv_winograd *w) {
+static bool form_groups(const tsr_plan *plan, conv *w) {
     int64_t planes = plan->limits.max_planes;
     for (int axis = 1; axis >= 0; axis--) {
         tsr_im2col_gemm *g = &w->gemm;
@@ -64,8 +78,8 @@ static bool is_filter(const tsr_phases *p, int64_t *taps) {
            dilation[0] == 1 && dilation[1] == 1;
 }
 
-bool tsr_conv_winograd_make(const tsr_plan *plan, const tsr_phases *p, tsr_conv_winograd *w) {
-    *w = (tsr_conv_winograd){.p = *p};
+static bool make(const tsr_plan *plan, const tsr_phases *p, conv *w) {
+    *w = (conv){.p = *p};
     if (!is_filter(p, &w->taps) || !form_groups(plan, w))
         return false;
     tsr_im2col_gemm *g = &w->gemm;
@@ -74,6 +88,7 @@ bool tsr_conv_winograd_make(const tsr_plan *plan, const tsr_phases *p, tsr_conv_
     g->tiles = p->tiles * p->stride[0] * p->stride[1];
     g->outputs = p->outputs;
     g->fill = fill;
+    g->layout = p->transposed ? "winograd, transposed" : "winograd"; /* sets tell its taps */
     return tsr_im2col_gemm_make(plan, g);
 }
 
@@ -83,7 +98,7 @@ static int pad_steps(const tsr_phases *p, int axis) {
     return p->transposed ? (int)p->conv.window.pad_begin[axis] : 0;
 }
 
-static int add_input_transform(tsr_plan *plan, const tsr_conv_winograd *w, int input) {
+static int add_input_transform(tsr_plan *plan, const conv *w, int input) {
     const tsr_im2col_gemm *g = &w->gemm;
     const tsr_phases *p = &w->p;
     int blocks = tsr_im2col_blocks(plan, g);
@@ -102,11 +117,10 @@ static int add_input_transform(tsr_plan *plan, const tsr_conv_winograd *w, int i
     return blocks;
 }
 
-tsr_pass *tsr_conv_winograd_passes(tsr_plan *plan, const tsr_conv_winograd *w, int input,
-                                   int output) {
+static tsr_pass *add_passes(tsr_plan *plan, const conv *w, int input, int output) {
     const tsr_im2col_gemm *g = &w->gemm;
-    int partials =
-        tsr_im2col_gemm_draws(plan, g, NULL, sizeof *w, add_input_transform(plan, w, input));
+    int partials = tsr_im2col_gemm_draws(plan, g, &w->p.conv, NULL, sizeof *w,
+                                         add_input_transform(plan, w, input));
     tsr_pass *pass =
         TSR_PASS(plan, output, winograd_output, .X = TSR_TENSOR(partials),
                  .POSITIONS = TSR_INT(positions(w)), .groups_y = TSR_INT(g->groups[0]),
@@ -117,3 +131,43 @@ tsr_pass *tsr_conv_winograd_passes(tsr_plan *plan, const tsr_conv_winograd *w, i
     tsr_plan_loops(plan, 1, 3, (int64_t[]){positions(w), positions(w), g->partials});
     return pass;
 }
+
+/* ---- the algorithm --------------------------------------------------------------------------- */
+
+static bool make_problem(const tsr_plan *plan, const tsr_problem *p, conv *w) {
+    tsr_layout l;
+    tsr_phases phases;
+    return tsr_problem_layout(plan, p, (tsr_layout_hint){.planes = TSR_BLOCK_PLANES}, &l) &&
+           tsr_phases_make(&p->conv, p->kind == TSR_CONV_TRANSPOSE, &l, &phases) &&
+           make(plan, &phases, w);
+}
+
+static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+    conv w;
+    if (!make_problem(plan, p, &w))
+        return false;
+    *e = (tsr_estimate){.cost = tsr_im2col_gemm_cost(plan, &w.gemm),
+                        .bytes = tsr_im2col_gemm_bytes(plan, &w.gemm),
+                        .live_texels = tsr_im2col_live_texels(&w.gemm)};
+    return true;
+}
+
+static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p) {
+    conv w;
+    int output = tsr_problem_output(plan, p, 1);
+    tsr_plan_narrow(plan, output, TSR_BLOCK_PLANES);
+    if (!make_problem(plan, p, &w))
+        tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED, "its filter is not one of 2x2 or 3x3"));
+    return plan->status == TSR_OK ? add_passes(plan, &w, p->input, output)
+                                  : tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
+}
+
+const tsr_algorithm tsr_conv_winograd = {
+    .name = "conv_winograd",
+    .languages = TSR_GLSL,
+    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE,
+    .needs = TSR_NEEDS_UNIFORM_BLOCK,
+    .allowed_by = TSR_ALLOW_BLOCKS,
+    .estimate = estimate,
+    .lower = lower,
+};

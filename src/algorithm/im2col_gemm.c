@@ -1,5 +1,7 @@
 #include "algorithm/im2col_gemm.h"
 
+#include "algorithm/packed_weights.h"
+
 #include "base/divide.h"
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -96,13 +98,28 @@ bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
 
 /* A texel of weights takes as long to fetch as the products with five pixels; a texel of a window
  * is drawn and copied; a draw takes its time, too. */
-double tsr_im2col_gemm_cost(const tsr_im2col_gemm *p) {
+double tsr_im2col_gemm_cost(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     enum { FETCH = 5, WINDOW = 500, DRAW = 20000 };
     int64_t pixels = pixels_of(p) > FETCH ? pixels_of(p) : FETCH;
     double sums = (double)count_parts(p) * (double)p->outputs;
-    return sums / (double)p->partials * (double)(p->tiles * taps_of(p) * 16 * pixels) +
-           (double)count_blocks(p) * (double)p->texels * WINDOW +
-           sums * (double)pixels_of(p) * TSR_PART_COST + (double)count_parts(p) * DRAW;
+    double cost =
+        sums / (double)p->partials * (double)(p->tiles * taps_of(p) * TSR_PRODUCT * pixels) +
+        (double)count_blocks(p) * (double)p->texels * WINDOW +
+        sums * (double)pixels_of(p) * TSR_PART_COST + (double)count_parts(p) * DRAW;
+    return plan->device.software ? cost * TSR_SOFTWARE_BLOCK_PRODUCT / TSR_PRODUCT : cost;
+}
+
+uint64_t tsr_im2col_gemm_bytes(const tsr_plan *plan, const tsr_im2col_gemm *p) {
+    const tsr_shape blocks = blocks_shape(p), parts = parts_shape(p);
+    tsr_layout l[2];
+    bool made = tsr_layout_make(&blocks, &plan->limits, one_plane, &l[0]) == TSR_OK &&
+                tsr_layout_make(&parts, &plan->limits, parts_hint(p), &l[1]) == TSR_OK;
+    return made ? tsr_layout_bytes(&l[0]) + tsr_layout_bytes(&l[1]) : 0;
+}
+
+int tsr_im2col_live_texels(const tsr_im2col_gemm *p) {
+    enum { WEIGHTS_AND_INPUT = 5 };
+    return (int)pixels_of(p) + WEIGHTS_AND_INPUT;
 }
 
 int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *p) {
@@ -124,16 +141,30 @@ static void fill_tile(const tsr_im2col_gemm *p, int64_t set, int64_t tile, float
             p->fill(p, set, tile, tap, panels);
 }
 
-/* All sets of a tile after each other: they read the same weights. */
-static void fill_table(const void *data, float *texels) {
+/* Units are input tiles. All sets of one after each other: they read the same weights. */
+static void pack(const void *data, int64_t first, int64_t count, float *texels) {
     const tsr_im2col_gemm *p = data;
     int64_t height = taps_of(p) * p->panel[0] * p->table[1] * 4;
-    for (int64_t tile = 0; tile < p->tiles; tile++)
+    for (int64_t tile = first; tile < first + count; tile++)
         for (int64_t set = 0; set < p->sets; set++) {
             int64_t column = set * p->partials + tile / p->partial_tiles;
             fill_tile(p, set, tile,
                       texels + column * p->panel[1] * 16 + tile % p->partial_tiles * height);
         }
+}
+
+static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p,
+                        const tsr_convolution *conv, size_t size) {
+    const tsr_weight_layout layout = {.tag = p->layout,
+                                      .numbers = {p->sets, p->taps[0], p->taps[1], p->phases[0],
+                                                  p->phases[1], p->partials, p->partial_tiles,
+                                                  p->tiles, p->panel[0], p->panel[1]}};
+    const tsr_table table = {.pack = pack,
+                             .units = p->tiles,
+                             .width = (int)p->table[1],
+                             .height = (int)p->table[0],
+                             .half = plan->half};
+    tsr_pass_packed_weights(plan, pass, conv, &layout, table, p, size);
 }
 
 /* ---- draws ----------------------------------------------------------------------------------- */
@@ -150,8 +181,8 @@ static void set_parts(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p, 
     }
 }
 
-int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const int *first, size_t size,
-                          int blocks) {
+int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const tsr_convolution *conv,
+                          const int *first, size_t size, int blocks) {
     const tsr_shape shape = parts_shape(p);
     int output = tsr_plan_tensor_inner(plan, &shape, parts_hint(p));
     tsr_pass *pass =
@@ -165,9 +196,6 @@ int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const int *f
     tsr_plan_loops(plan, 1, 2, (int64_t[]){p->partial_tiles, p->taps[0]});
     set_parts(plan, pass, p, first);
     pass->blocks_from_source = true;
-    pass->table_half = plan->half;
-    pass->table_w = (int)p->table[1];
-    pass->table_h = (int)p->table[0];
-    tsr_pass_table(plan, pass, fill_table, p, size);
+    set_weights(plan, pass, p, conv, size);
     return output;
 }

@@ -27,6 +27,7 @@ struct tsr_im2col_gemm {
     int64_t stride[2], dilation[2];
     int64_t tiles, outputs; /* of input and output channels */
     tsr_im2col_fill *fill;
+    const char *layout; /* tag of what fill makes: see tsr_weight_layout */
     /* chosen by tsr_im2col_gemm_make: */
     int64_t partials, partial_tiles; /* split-K: partial sums, input tiles of each */
     int64_t texels;                  /* of a block: the part of a window that a partial sum reads */
@@ -37,20 +38,22 @@ struct tsr_im2col_gemm {
 /* False if they fit no block, table or texture, or pixels are many that share no weights. */
 bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *gemm);
 
-/* What they cost, as so many multiply-adds cost an H200; TSR_PART_COST: a texel of a part, drawn
- * and assembled. */
+/* As those of a tsr_estimate; TSR_PART_COST: a texel of a part, drawn and assembled. */
 enum { TSR_PART_COST = 250 };
-double tsr_im2col_gemm_cost(const tsr_im2col_gemm *gemm);
+double tsr_im2col_gemm_cost(const tsr_plan *plan, const tsr_im2col_gemm *gemm);
+uint64_t tsr_im2col_gemm_bytes(const tsr_plan *plan, const tsr_im2col_gemm *gemm);
+int tsr_im2col_live_texels(const tsr_im2col_gemm *gemm);
 
 /* The tensor that an im2col pass writes: row (group * partials + partial), times sets plus set
  * where not shared, is a block, texel (tile * rows + row) * columns + column of it a window's. */
 int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *gemm);
 
-/* Appends the pass that computes. first: of each set, its first texel in a window, NULL: 0; size:
- * of all that fill needs. The tensor it writes: image (group * partials + partial) * sets + set
- * holds output tile t in row t / panel[1], its pixels from column t % panel[1] * pixels on. */
-int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *gemm, const int *first,
-                          size_t size, int blocks);
+/* Appends the pass that computes. conv: whose weights fill adds; first: of each set, its first
+ * texel in a window, NULL: 0; size: of all that fill needs. The tensor it writes: image (group *
+ * partials + partial) * sets + set holds output tile t in row t / panel[1], its pixels from column
+ * t % panel[1] * pixels on. */
+int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *gemm, const tsr_convolution *conv,
+                          const int *first, size_t size, int blocks);
 
 /* For a tsr_im2col_fill: the texel of an output tile for the first of an input tile's channels;
  * those for the others follow it panel[1] texels apart. */

@@ -16,7 +16,7 @@ static void take(tsr_plan **plan, tsr_plan *better) {
     *plan = better;
 }
 
-/* Takes a plan that suffices and has `most` bytes, or one that has far fewer: kernels that leave
+/* Takes a plan that suffices and has `most` bytes, or one that has far fewer: algorithms that leave
  * less are slower. */
 static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, uint64_t most,
                       tsr_plan **plan) {
@@ -34,8 +34,8 @@ static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, u
  * than the tensors between nodes have, nor cut sums into many parts, though it is faster. */
 static tsr_plan_options with_less_memory(const tsr_plan_options *options) {
     tsr_plan_options low_memory = *options;
-    if (options->planes)
-        low_memory.limits.max_planes = options->planes;
+    if (options->device.planes)
+        low_memory.limits.max_planes = options->device.planes;
     low_memory.low_memory = true;
     return low_memory;
 }
@@ -51,10 +51,9 @@ static const bool *mark_values(const tsr_plan *plan) {
     return marks;
 }
 
-/* The node whose passes leave most for each other, of those that have not the fallback_kernels
- * kernels yet; TSR_NONE if there is none. */
-static int find_largest(const tsr_plan *plan, const tsr_gpu_kernels *const *kernels,
-                        const tsr_gpu_kernels *fallback_kernels) {
+/* The node whose passes leave most for each other, of those that do not save bytes yet; TSR_NONE if
+ * there is none. */
+static int find_largest(const tsr_plan *plan, const tsr_node_choice *choices) {
     uint64_t most = 0, bytes = 0;
     int largest = TSR_NONE;
     const bool *is_value = mark_values(plan);
@@ -62,8 +61,7 @@ static int find_largest(const tsr_plan *plan, const tsr_gpu_kernels *const *kern
         const tsr_pass *pass = &plan->passes[i];
         if (i == 0 || pass->node != pass[-1].node)
             bytes = 0;
-        if (pass->node == TSR_NONE || kernels[pass->node] == fallback_kernels ||
-            is_value[pass->output])
+        if (pass->node == TSR_NONE || choices[pass->node].least_bytes || is_value[pass->output])
             continue;
         bytes += tsr_layout_bytes(tsr_plan_layout(plan, pass->output));
         if (bytes > most) {
@@ -74,18 +72,18 @@ static int find_largest(const tsr_plan *plan, const tsr_gpu_kernels *const *kern
     return largest;
 }
 
-/* Gives one node after the other the fallback_kernels kernels, a few at most. The last plan made,
+/* Has one node after the other computed in the fewest bytes, a few at most. The last plan made,
  * which is `plan` if there is none. */
-static tsr_plan *replace_nodes(const tsr_graph *graph, const tsr_plan_options *options,
-                               const tsr_gpu_kernels **kernels, tsr_plan *plan) {
+static tsr_plan *save_bytes(const tsr_graph *graph, const tsr_plan_options *options,
+                            tsr_node_choice *choices, tsr_plan *plan) {
     enum { MOST_NODES = 4 };
     tsr_plan *now = plan;
     for (int i = 0; i < MOST_NODES && takes_much(now); i++) {
         tsr_plan *next;
-        int node = find_largest(now, kernels, options->fallback_kernels);
+        int node = find_largest(now, choices);
         if (node == TSR_NONE)
             break;
-        kernels[node] = options->fallback_kernels;
+        choices[node].least_bytes = true;
         if (tsr_plan_create(graph, options, &next) != TSR_OK)
             break;
         if (now != plan)
@@ -95,37 +93,37 @@ static tsr_plan *replace_nodes(const tsr_graph *graph, const tsr_plan_options *o
     return now;
 }
 
-/* Slower kernels are worth it only where they suffice. */
+/* Slower algorithms are worth it only where they suffice. */
 static void plan_with_fallbacks(const tsr_graph *graph, const tsr_plan_options *low_memory,
                                 tsr_plan **plan) {
     tsr_plan_options options = *low_memory;
-    const tsr_gpu_kernels **kernels = calloc((size_t)graph->node_count + 1, sizeof *kernels);
-    if (!kernels)
+    tsr_node_choice *choices = calloc((size_t)graph->node_count + 1, sizeof *choices);
+    if (!choices)
         return;
-    options.node_kernels = kernels;
-    tsr_plan *last = replace_nodes(graph, &options, kernels, *plan);
+    options.choices = choices;
+    tsr_plan *last = save_bytes(graph, &options, choices, *plan);
     if (last != *plan && !takes_much(last))
         take(plan, last);
     else if (last != *plan)
         tsr_plan_destroy(last);
-    free(kernels);
+    free(choices);
 }
 
 tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options *options,
                                   tsr_plan **plan) {
     TSR_TRY(tsr_plan_create(graph, options, plan));
-    bool for_gpu = options->planes || options->kernels->workgroups;
-    if (!for_gpu || options->keep_all || !takes_much(*plan))
+    if (options->device.software || options->keep_all || !takes_much(*plan))
         return TSR_OK;
     uint64_t most = (*plan)->tensor_bytes;
-    tsr_plan_options winners = *options;
-    winners.again = true;
-    tsr_plan_options own = winners; /* the device's own kernels, not those that won a race */
-    own.node_kernels = NULL;
-    const tsr_plan_options less[] = {with_less_memory(&winners), own, with_less_memory(&own)};
-    for (int i = options->node_kernels ? 0 : 2; i < 3 && takes_much(*plan); i++)
+    tsr_plan_options measured = *options;
+    measured.again = true;
+    tsr_plan_options estimated = measured; /* what was measured as fastest may leave much */
+    estimated.choices = NULL;
+    const tsr_plan_options less[] = {with_less_memory(&measured), estimated,
+                                     with_less_memory(&estimated)};
+    for (int i = options->choices ? 0 : 2; i < 3 && takes_much(*plan); i++)
         plan_anew(graph, &less[i], most, plan);
-    if (options->fallback_kernels && takes_much(*plan))
+    if (!options->device.fixed && takes_much(*plan))
         plan_with_fallbacks(graph, &less[2], plan);
     return TSR_OK;
 }

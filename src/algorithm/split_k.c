@@ -15,9 +15,15 @@ tsr_pass *tsr_split_sum(tsr_plan *plan, tsr_pass *pass, int output, int64_t coun
                                  .partials = TSR_INT(count));
 }
 
+uint64_t tsr_split_bytes(const tsr_layout *output, int64_t count) {
+    tsr_layout whole = *output;
+    whole.half = false;
+    return count > 1 ? (uint64_t)count * tsr_layout_bytes(&whole) : 0;
+}
+
 int64_t tsr_busy_partials(const tsr_plan *plan, int64_t fragments, int64_t tiles) {
     enum { LEAST_TILES = 4 };
-    int64_t busy = plan->kernels->busy_fragments / fragments, most = tiles / LEAST_TILES;
+    int64_t busy = plan->device.busy_fragments / fragments, most = tiles / LEAST_TILES;
     return busy < most ? busy : most;
 }
 

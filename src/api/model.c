@@ -36,7 +36,11 @@ static tsr_status wrap(tsr_graph *graph, tsr_model **model) {
         return tsr_fail(TSR_OUT_OF_MEMORY, "%s: no memory for the model", graph->file);
     }
     mark_parameters(graph, is_parameter);
+    static atomic_ullong models;
     atomic_init(&created->references, 1);
+    graph->model_id = atomic_fetch_add(&models, 1) + 1;
+    for (int v = 0; v < graph->value_count; v++)
+        graph->values[v].model_constant = graph->values[v].data ? v + 1 : 0;
     created->graph = graph;
     created->is_parameter = is_parameter;
     *model = created;

@@ -112,7 +112,7 @@ static tsr_status autotune(tsr_session *session, tsr_runner_options *options, in
     tsr_device *device = session->device;
     const tsr_autotune_target target = {device->backend, device->impl, &device->tuned};
     TSR_TRY(tsr_autotune(&target, session->graph, options, budget_ms, &session->tuning));
-    options->kernels = session->tuning.kernels;
+    options->choices = session->tuning.choices;
     return TSR_OK;
 }
 
@@ -175,47 +175,4 @@ void tsr_session_destroy(tsr_session *session) {
     tsr_graph_destroy(session->graph);
     tsr_model_free(session->model);
     free(session);
-}
-/* ---- reports --------------------------------------------------------------------------------- */
-
-tsr_status tsr_session_report(const tsr_session *session, tsr_report *report) {
-    if (!session || !report)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_report: %s is NULL",
-                        session ? "report" : "session");
-    const tsr_graph *graph = session->graph;
-    *report = (tsr_report){.backend = session->device->backend->name,
-                           .node_count = graph->node_count,
-                           .gpu_ms = -1,
-                           .tuned_layers = session->tuning.measured,
-                           .tune_ms = session->tuning.ms};
-    for (int n = 0; n < graph->node_count; n++)
-        report->macs += tsr_node_macs(graph, &graph->nodes[n]);
-    session->device->backend->report(session->runner, report);
-    return TSR_OK;
-}
-
-tsr_status tsr_session_node_report(const tsr_session *session, int index, tsr_node_report *report) {
-    if (!session || !report || index < 0 || index >= session->graph->node_count)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_node_report: there is no node %d of %d",
-                        index, session ? session->graph->node_count : 0);
-    const tsr_graph *graph = session->graph;
-    const tsr_node *node = &graph->nodes[index];
-    *report = (tsr_node_report){.name = node->name,
-                                .op = session->op_texts[index],
-                                .output = "",
-                                .backend = session->device->backend->name,
-                                .kernel = "",
-                                .macs = tsr_node_macs(graph, node),
-                                .bytes = (uint64_t)tsr_node_floats(graph, node) * sizeof(float),
-                                .ms = -1};
-    for (int i = node->output_count - 1; i >= 0; i--) {
-        const tsr_value *output =
-            node->outputs[i] == TSR_NONE ? NULL : &graph->values[node->outputs[i]];
-        if (output) {
-            report->output = output->name;
-            report->shape = output->shape;
-        }
-    }
-    session->device->backend->node_report(session->runner, index, report);
-    return TSR_OK;
 }

@@ -1,5 +1,5 @@
 /* A session: session.c makes it, session_io.c sets inputs and reads outputs, session_run.c runs
- * it. */
+ * it, session_report.c tells what it does. */
 #ifndef TSR_API_SESSION_H
 #define TSR_API_SESSION_H
 

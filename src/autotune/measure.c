@@ -10,26 +10,29 @@
 /* Iterations below 0 warm up: drivers compile at the first run. */
 enum { WARM_UP = 1, ITERATIONS = 5 };
 
-/* Relative to the time of the default kernels, what another candidate may need at most to be
- * chosen: otherwise noise would make plans differ from process to process. */
+/* Relative to the time of the default, what another candidate may need at most to be chosen:
+ * otherwise noise would make plans differ from process to process. */
 static const double clearly_faster = 0.95;
-/* Candidates this many times slower than the fastest in the first iteration are dropped. */
-static const double too_slow = 3;
+/* Candidates this many times slower than the fastest in the first iteration are dropped, and those
+ * whose estimate is so many times the least one are not measured: estimates are that good. */
+static const double too_slow = 3, too_large = 16;
 
 typedef struct candidate {
-    const tsr_gpu_kernels *kernels;
+    const char *algorithm;
+    bool is_default;
     tsr_runner *runner; /* NULL: cannot compute the layer, or dropped */
+    int count;          /* of times measured */
     double ms[ITERATIONS];
 } candidate;
 
 typedef struct measurement {
     const tsr_autotune_target *target;
-    const tsr_kernel_offer *offer;
+    const tsr_runner_options *given;
     double deadline;
     tsr_graph *graph; /* of the one node */
     int count;
-    candidate *candidates;
-    bool out_of_memory; /* see tsr_measurement */
+    candidate candidates[TSR_ALGORITHMS];
+    bool out_of_memory; /* see tsr_measure_layer */
 } measurement;
 
 static tsr_status fail_memory(const tsr_graph *graph) {
@@ -82,13 +85,20 @@ static tsr_status set_zeros(const measurement *m, tsr_runner *runner, int value)
     return status;
 }
 
-static tsr_status create(const measurement *m, const tsr_runner_options *given, candidate *c) {
-    const tsr_runner_options options = {.precision = given->precision,
+/* choice: of the one node. */
+static tsr_status make_runner(const measurement *m, const tsr_node_choice *choice, bool plan_only,
+                              tsr_runner **runner) {
+    const tsr_runner_options options = {.precision = m->given->precision,
+                                        .plan_only = plan_only,
                                         .time_passes = true,
                                         .any_bytes = true,
                                         .runs_in_flight = 1,
-                                        .kernels = &c->kernels};
-    TSR_TRY(m->target->backend->runner_create(m->target->device, m->graph, &options, &c->runner));
+                                        .choices = choice};
+    return m->target->backend->runner_create(m->target->device, m->graph, &options, runner);
+}
+
+static tsr_status create(const measurement *m, candidate *c) {
+    TSR_TRY(make_runner(m, &(tsr_node_choice){.algorithm = c->algorithm}, false, &c->runner));
     for (int i = 0; i < m->graph->input_count; i++)
         TSR_TRY(set_zeros(m, c->runner, m->graph->inputs[i]));
     return TSR_OK;
@@ -120,56 +130,41 @@ static tsr_status time_run(const measurement *m, const candidate *c, double *ms)
     return TSR_OK;
 }
 
-/* ---- the best candidate ---------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
-static int compare_times(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* Those of the node alone; none if no algorithm computes it. */
+static void list_candidates(measurement *m) {
+    const tsr_backend *backend = m->target->backend;
+    tsr_runner *runner;
+    if (make_runner(m, NULL, true, &runner) != TSR_OK)
+        return;
+    const tsr_candidates all = backend->candidates(runner, 0);
+    double least = HUGE_VAL;
+    for (int i = 0; i < all.count; i++)
+        least = fmin(least, all.list[i].cost);
+    for (int i = 0; i < all.count; i++)
+        if (all.list[i].chosen || all.list[i].cost <= too_large * least)
+            m->candidates[m->count++] =
+                (candidate){.algorithm = all.list[i].algorithm, .is_default = all.list[i].chosen};
+    backend->runner_destroy(runner);
 }
 
-/* Other work of the machine only adds to a time, so a low one is typical. The second lowest: the
- * lowest may be an error of the clock. */
-static double typical_ms(candidate *c) {
-    qsort(c->ms, ITERATIONS, sizeof *c->ms, compare_times);
-    return c->ms[1];
-}
-
-static const tsr_gpu_kernels *find_best(const measurement *m) {
-    const tsr_gpu_kernels *best = NULL;
-    double least = 0;
-    for (int i = 0; i < m->count; i++) {
-        candidate *c = &m->candidates[i];
-        if (!c->runner)
-            continue;
-        double ms = typical_ms(c);
-        tsr_log(TSR_LOG_DEBUG, "%s kernels: %.3f ms", c->kernels->name, ms);
-        bool is_default = c->kernels == m->offer->default_kernels;
-        ms *= is_default ? clearly_faster : 1;
-        if (!best || ms < least || (is_default && ms == least)) {
-            best = c->kernels;
-            least = ms;
-        }
-    }
-    return best;
-}
-
-static void drop_slow(const measurement *m) {
+static void drop_slow(measurement *m) {
     double least = HUGE_VAL;
     for (int i = 0; i < m->count; i++)
         if (m->candidates[i].runner)
             least = fmin(least, m->candidates[i].ms[0]);
     for (int i = 0; i < m->count; i++)
-        if (m->candidates[i].kernels != m->offer->default_kernels &&
-            m->candidates[i].ms[0] > too_slow * least)
+        if (!m->candidates[i].is_default && m->candidates[i].ms[0] > too_slow * least)
             destroy(m, &m->candidates[i]);
 }
 
 /* False: time ran out. */
-static bool run_all(measurement *m, const tsr_runner_options *options) {
+static bool run_all(measurement *m) {
     for (int i = 0; i < m->count; i++) {
         if (tsr_clock_ms() > m->deadline)
             return false;
-        destroy_if_failed(m, &m->candidates[i], create(m, options, &m->candidates[i]));
+        destroy_if_failed(m, &m->candidates[i], create(m, &m->candidates[i]));
     }
     for (int k = -WARM_UP; k < ITERATIONS; k++) {
         for (int i = 0; i < m->count; i++) {
@@ -179,7 +174,8 @@ static bool run_all(measurement *m, const tsr_runner_options *options) {
                 return false;
             if (c->runner)
                 destroy_if_failed(m, c, time_run(m, c, &ms));
-            c->ms[k < 0 ? 0 : k] = ms;
+            if (c->runner && k >= 0)
+                c->ms[c->count++] = ms;
         }
         if (k == 0)
             drop_slow(m);
@@ -187,26 +183,57 @@ static bool run_all(measurement *m, const tsr_runner_options *options) {
     return true;
 }
 
-tsr_status tsr_measure_layer(const tsr_autotune_target *target, const tsr_graph *graph, int node,
-                             const tsr_runner_options *options, const tsr_kernel_offer *offer,
-                             double deadline, tsr_measurement *result) {
-    measurement m = {.target = target, .offer = offer, .deadline = deadline};
-    *result = (tsr_measurement){0};
-    while (offer->candidates[m.count])
-        m.count++;
-    m.candidates = calloc((size_t)m.count + 1, sizeof *m.candidates);
-    m.graph = m.candidates ? isolate(graph, node) : NULL;
-    if (!m.graph) {
-        free(m.candidates);
-        return fail_memory(graph);
+/* ---- the best one ---------------------------------------------------------------------------- */
+
+static int compare_times(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Other work of the machine only adds to a time, so a low one is typical. The second lowest: the
+ * lowest may be an error of the clock. */
+static double typical_ms(candidate *c) {
+    qsort(c->ms, (size_t)c->count, sizeof *c->ms, compare_times);
+    return c->ms[c->count > 1];
+}
+
+/* All that ran, those that were dropped among them; the best is one that was not. */
+static void list_timings(measurement *m, tsr_timings *timings) {
+    double least = 0;
+    for (int i = 0; i < m->count; i++) {
+        candidate *c = &m->candidates[i];
+        if (!c->count)
+            continue;
+        double ms = typical_ms(c), compared = ms * (c->is_default ? clearly_faster : 1);
+        tsr_log(TSR_LOG_DEBUG, "%s: %.3f ms", c->algorithm, ms);
+        if (c->runner && (timings->best == TSR_NONE || compared < least ||
+                          (c->is_default && compared == least))) {
+            timings->best = timings->count;
+            least = compared;
+        }
+        timings->list[timings->count++] = (tsr_timing){c->algorithm, ms};
     }
-    for (int i = 0; i < m.count; i++)
-        m.candidates[i].kernels = offer->candidates[i];
-    if (run_all(&m, options))
-        *result = (tsr_measurement){find_best(&m), m.out_of_memory};
-    for (int i = 0; i < m.count; i++)
-        destroy(&m, &m.candidates[i]);
+}
+
+/* A layer that has but one candidate needs no measuring. */
+static void measure(measurement *m, tsr_timings *timings) {
+    list_candidates(m);
+    if (m->count > 1 && run_all(m))
+        list_timings(m, timings);
+    for (int i = 0; i < m->count; i++)
+        destroy(m, &m->candidates[i]);
+}
+
+tsr_status tsr_measure_layer(const tsr_autotune_target *target, const tsr_graph *graph, int node,
+                             const tsr_runner_options *options, double deadline,
+                             tsr_timings *timings, bool *out_of_memory) {
+    measurement m = {
+        .target = target, .given = options, .deadline = deadline, .graph = isolate(graph, node)};
+    *timings = (tsr_timings){.best = TSR_NONE};
+    if (!m.graph)
+        return fail_memory(graph);
+    measure(&m, timings);
     tsr_graph_destroy(m.graph);
-    free(m.candidates);
+    *out_of_memory = m.out_of_memory;
     return TSR_OK;
 }

@@ -13,30 +13,22 @@ typedef struct tsr_backend_device tsr_backend_device;
 typedef struct tsr_runner_options {
     tsr_precision precision;
     bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
-    bool any_bytes;     /* use exactly these kernels, whatever memory they need */
-    int runs_in_flight; /* at least 1 */
-    const tsr_gpu_kernels *const *kernels; /* see tsr_plan_options.node_kernels */
+    bool any_bytes;                 /* use exactly these algorithms, whatever memory they need */
+    int runs_in_flight;             /* at least 1 */
+    const tsr_node_choice *choices; /* by node of the graph; NULL: none */
 } tsr_runner_options;
-
-/* The kernels that a device has for convolutions and matrix products. */
-typedef struct tsr_kernel_offer {
-    const tsr_gpu_kernels *const *candidates; /* NULL-terminated */
-    const tsr_gpu_kernels *default_kernels;   /* one of them: used where no other is requested */
-    const char *version;                      /* a hash of their source texts */
-} tsr_kernel_offer;
 
 struct tsr_backend {
     const char *name;
     bool optimizes; /* needs tsr_optimize()d graphs */
     bool streams;   /* reads constants stored in the file, except for nodes that fall back */
+    const char *kernel_version; /* a hash of its kernels' source texts; NULL: it has none */
 
     tsr_status (*device_create)(const tsr_device_desc *desc, tsr_backend_device **device);
     void (*device_destroy)(tsr_backend_device *device);
     void (*device_info)(const tsr_backend_device *device, tsr_device_info *info);
     /* Optional: NULL where there is nothing to measure. See tsr_device_measure. */
     tsr_status (*measure)(tsr_backend_device *device, tsr_device_peaks *peaks);
-    /* Optional: NULL where there are no kernels to choose from. */
-    void (*offer_kernels)(const tsr_backend_device *device, tsr_kernel_offer *offer);
     /* See tsr_list_devices. */
     void (*list_devices)(tsr_device_fn fn, void *user);
 
@@ -69,6 +61,9 @@ struct tsr_backend {
     void (*report)(const tsr_runner *runner, tsr_report *report);
     /* Report of graph node i. */
     void (*node_report)(const tsr_runner *runner, int node, tsr_node_report *report);
+    /* Algorithms that can compute graph node i, as the runner was planned. Optional: NULL where
+     * there is never a choice. */
+    tsr_candidates (*candidates)(const tsr_runner *runner, int node);
 };
 
 /* NULL-terminated, in the order of preference; only backends that were built. */

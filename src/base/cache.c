@@ -42,14 +42,19 @@ tsr_cache_key tsr_cache_key_start(void) {
     return (tsr_cache_key){.name = fnv_basis, .check = ~fnv_basis};
 }
 
-tsr_cache_key tsr_cache_key_add(tsr_cache_key key, const char *text) {
-    size_t size = strlen(text) + 1; /* with its NUL: "a", "bc" is a different key than "ab", "c" */
-    key.name = hash(key.name, text, size);
+tsr_cache_key tsr_cache_key_add_bytes(tsr_cache_key key, const void *bytes, size_t size) {
+    const unsigned char *b = bytes;
+    key.name = hash(key.name, b, size);
     for (size_t i = 0; i < size; i++) { /* multiplied first and rotated: independent of `name` */
-        key.check = key.check * fnv_prime + (unsigned char)text[i];
+        key.check = key.check * fnv_prime + b[i];
         key.check = key.check << 23 | key.check >> 41;
     }
     return key;
+}
+
+tsr_cache_key tsr_cache_key_add(tsr_cache_key key, const char *text) {
+    /* With its NUL: "a", "bc" is a different key than "ab", "c". */
+    return tsr_cache_key_add_bytes(key, text, strlen(text) + 1);
 }
 
 /* ---- the folder ------------------------------------------------------------------------------ */

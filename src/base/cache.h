@@ -16,8 +16,9 @@ typedef struct tsr_cache_key {
 } tsr_cache_key;
 
 tsr_cache_key tsr_cache_key_start(void);
-/* Extends the key by a text. */
+/* Extends the key by a text, or by bytes. */
 tsr_cache_key tsr_cache_key_add(tsr_cache_key key, const char *text);
+tsr_cache_key tsr_cache_key_add_bytes(tsr_cache_key key, const void *bytes, size_t size);
 
 /* Is there a folder to read? Whether it is writable is known only when something is stored. */
 bool tsr_cache_is_on(void);

@@ -5,9 +5,7 @@
 #include "base/error.h"
 #include "gles/shader.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 static tsr_status out_of_memory(void) {
     return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
@@ -87,15 +85,13 @@ static void build_blocks(tsr_runner *r) {
     r->base.allocated_bytes += bytes;
 }
 
-static size_t table_floats(const tsr_pass *pass) {
-    return pass->table ? (size_t)pass->table_w * (size_t)pass->table_h * 4 : 0;
-}
-
 /* Texels of the largest table or constant tensor: all go through the same memory, one by one. */
 static size_t most_texels(const tsr_plan *plan) {
     size_t most = 0;
-    for (int i = 0; i < plan->pass_count; i++)
-        most = table_floats(&plan->passes[i]) > most ? table_floats(&plan->passes[i]) : most;
+    for (int i = 0; i < plan->pass_count; i++) {
+        size_t floats = tsr_table_floats(&plan->passes[i].table);
+        most = floats > most ? floats : most;
+    }
     for (int i = 1; i < plan->tensor_count; i++) {
         const tsr_plan_tensor *t = &plan->tensors[i];
         size_t floats = t->constant ? tsr_layout_floats(&t->layout) : 0;
@@ -104,49 +100,58 @@ static size_t most_texels(const tsr_plan *plan) {
     return most;
 }
 
-/* A table that is filled, whichever thread does it. */
-typedef struct filling {
-    const tsr_pass *pass;
-    float *texels;
-} filling;
-
-static void *fill_table(void *data) {
-    const filling *f = data;
-    memset(f->texels, 0, table_floats(f->pass) * sizeof *f->texels);
-    f->pass->table(f->pass->table_data, f->texels);
-    return NULL;
-}
-
-/* What takes a tenth of a millisecond to fill: less is not worth a thread. */
-enum { MIN_APART_FLOATS = 1 << 17 };
-
-/* A driver in software clears the texture that it makes, which takes as long as filling a large
- * table: both happen at the same time, where a thread is to be had. */
-static GLuint make_table(filling *f) {
-    const tsr_pass *pass = f->pass;
-    pthread_t thread;
-    bool apart =
-        table_floats(pass) >= MIN_APART_FLOATS && pthread_create(&thread, NULL, fill_table, f) == 0;
-    GLuint texture = tsr_texture_table(pass->table_w, pass->table_h, pass->table_half);
-    if (apart)
-        pthread_join(thread, NULL);
-    else
-        fill_table(f);
-    tsr_table_upload(texture, pass->table_w, pass->table_h, f->texels);
+/* A driver in software clears the texture that it makes, which takes as long as packing a large
+ * table: both happen at the same time. */
+static GLuint make_table(const tsr_table *table, float *texels) {
+    tsr_packing packing;
+    tsr_packing_start(&packing, table, texels);
+    GLuint texture = tsr_texture_table(table->width, table->height, table->half);
+    tsr_packing_finish(&packing);
+    tsr_table_upload(texture, table->width, table->height, texels);
     return texture;
 }
 
-static void build_table(tsr_runner *r, int i, float *texels) {
-    filling f = {&r->base.plan->passes[i], texels};
-    if (!f.pass->table)
-        return;
-    if (f.pass->part_count && !f.pass->blocks_from_source) {
-        fill_table(&f);
-        r->passes[i].blocks = tsr_buffer_blocks(table_floats(f.pass), texels);
-    } else {
-        r->passes[i].table = make_table(&f);
+static GLuint make_blocks(const tsr_table *table, float *texels) {
+    tsr_packing packing;
+    tsr_packing_start(&packing, table, texels);
+    tsr_packing_finish(&packing);
+    return tsr_buffer_blocks(tsr_table_floats(table), texels);
+}
+
+/* In uniform blocks, not a texture? */
+static bool is_in_blocks(const tsr_pass *pass) {
+    return pass->part_count && !pass->blocks_from_source;
+}
+
+static tsr_status build_table(tsr_runner *r, int i, float *texels) {
+    const tsr_pass *pass = &r->base.plan->passes[i];
+    tsr_gles_pass *p = &r->passes[i];
+    bool found;
+    if (!pass->table.pack)
+        return TSR_OK;
+    p->weights = tsr_weights_acquire(&r->device->weights, &pass->table, &found);
+    if (!p->weights)
+        return out_of_memory();
+    GLuint *name = is_in_blocks(pass) ? &p->blocks : &p->table;
+    if (!found) {
+        p->weights->handle.name = is_in_blocks(pass) ? make_blocks(&pass->table, texels)
+                                                     : make_table(&pass->table, texels);
+        r->base.packed_bytes += tsr_table_bytes(&pass->table);
+        tsr_map_release(r->base.graph->map);
     }
-    tsr_map_release(r->base.graph->map);
+    *name = p->weights->handle.name;
+    return TSR_OK;
+}
+
+static void destroy_table(tsr_runner *r, int i) {
+    tsr_weights last;
+    if (!r->passes[i].weights ||
+        !tsr_weights_release(&r->device->weights, r->passes[i].weights, &last))
+        return;
+    if (is_in_blocks(&r->base.plan->passes[i]))
+        glDeleteBuffers(1, &last.handle.name);
+    else
+        glDeleteTextures(1, &last.handle.name);
 }
 
 static tsr_status build_constants(tsr_runner *r) {
@@ -154,15 +159,16 @@ static tsr_status build_constants(tsr_runner *r) {
     float *texels = malloc(most_texels(plan) * sizeof *texels + 1);
     if (!texels)
         return out_of_memory();
-    for (int i = 0; i < plan->pass_count; i++)
-        build_table(r, i, texels);
-    for (int i = 1; i < plan->tensor_count; i++)
+    tsr_status status = TSR_OK;
+    for (int i = 0; i < plan->pass_count && status == TSR_OK; i++)
+        status = build_table(r, i, texels);
+    for (int i = 1; i < plan->tensor_count && status == TSR_OK; i++)
         if (plan->tensors[i].constant)
             r->constants[i] =
                 tsr_texture_constant(&plan->tensors[i].layout, plan->tensors[i].constant, texels);
     free(texels);
     r->base.allocated_bytes += plan->constant_bytes;
-    return TSR_OK;
+    return status;
 }
 
 static void build_outputs(tsr_runner *r, tsr_gles_run *run) {
@@ -211,8 +217,7 @@ void tsr_gles_unbuild(tsr_runner *r) {
     glDeleteTextures(r->base.plan->tensor_count, r->constants);
     glDeleteBuffers(1, &r->blocks);
     for (int i = 0; i < r->base.plan->pass_count; i++) {
-        glDeleteTextures(1, &r->passes[i].table);
-        glDeleteBuffers(1, &r->passes[i].blocks);
+        destroy_table(r, i);
         if (r->passes[i].program)
             tsr_program_release(&r->device->programs, r->passes[i].program);
     }

@@ -137,14 +137,9 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     bool llvmpipe = strstr(info->name, "llvmpipe");
     d->max_loop_iterations = llvmpipe ? 65535 : 0;
     info->is_cpu = llvmpipe || strstr(info->name, "softpipe") || strstr(info->name, "SwiftShader");
-    bool gpu =
-        desc->kernels >= TSR_KERNELS_SHARED || (desc->kernels == TSR_KERNELS_AUTO && !info->is_cpu);
-    tsr_kernel_choice fitting = gpu ? TSR_KERNELS_BLOCKS : TSR_KERNELS_DIRECT;
-    d->kernels =
-        tsr_kernels_chosen(TSR_GLSL, desc->kernels == TSR_KERNELS_AUTO ? fitting : desc->kernels);
-    bool chosen = desc->kernels != TSR_KERNELS_AUTO; /* by the caller */
-    d->fallback_kernels = gpu && !chosen ? tsr_kernels_chosen(TSR_GLSL, TSR_KERNELS_DIRECT) : NULL;
-    d->sample = !gpu;
+    d->profile = tsr_device_profile_make(TSR_GLSL, desc->kernels, info->is_cpu);
+    d->profile.features = TSR_NEEDS_UNIFORM_BLOCK;
+    d->sample = d->profile.software;
     d->block_texels = block_texels(info);
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
     info->has_float_blend = tsr_gl->EXT_float_blend;
@@ -277,6 +272,7 @@ tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_devic
 void tsr_gles_device_destroy(tsr_backend_device *d) {
     bool usable = tsr_gles_enter(d) == TSR_OK;
     tsr_program_cache_clear(&d->programs, usable);
+    tsr_weights_clear(&d->weights);
     if (usable) {
         glBindVertexArray(0);
         glDeleteVertexArrays(1, &d->vertex_array);
@@ -312,8 +308,4 @@ void tsr_gles_list_devices(tsr_device_fn fn, void *user) {
         &(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_SURFACELESS}, fn, user);
     if (!listed && !list_device(&(tsr_device_desc){.backend = "gles"}, fn, user))
         fn(user, &(tsr_device_desc){.backend = "gles"}, NULL, tsr_last_error());
-}
-
-void tsr_gles_offer_kernels(const tsr_backend_device *d, tsr_kernel_offer *offer) {
-    *offer = (tsr_kernel_offer){tsr_kernels_of(TSR_GLSL), d->kernels, tsr_glsl_hash};
 }

@@ -6,6 +6,7 @@
 #include "gles/gl.h"
 #include "gles/program.h"
 #include "gles/state.h"
+#include "gpu/weights.h"
 #include "plan/layout.h"
 
 #include <glad/egl.h>
@@ -22,13 +23,13 @@ struct tsr_backend_device {
     tsr_egl egl;  /* of our own context */
     GLuint vertex_array;
     tsr_layout_limits limits;
-    int max_loop_iterations;                 /* of a fragment's loops; 0: no limit */
-    int block_texels;                        /* see tsr_plan_options */
-    bool sample;                             /* how texels are read: glsl/prelude.glsl */
-    const tsr_gpu_kernels *kernels;          /* of nodes that are given no others */
-    const tsr_gpu_kernels *fallback_kernels; /* see tsr_plan_options.fallback_kernels */
+    int max_loop_iterations; /* of a fragment's loops; 0: no limit */
+    int block_texels;        /* see tsr_plan_options */
+    bool sample;             /* how texels are read: glsl/prelude.glsl */
+    tsr_device_profile profile;
     tsr_device_info info;
     tsr_program_cache programs;
+    tsr_weight_store weights;
     PFNGLGETGRAPHICSRESETSTATUSEXTPROC reset_status; /* NULL if the driver cannot tell */
     bool lost;
     /* while a call is inside: */
@@ -59,7 +60,6 @@ tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_devic
 void tsr_gles_device_destroy(tsr_backend_device *device);
 void tsr_gles_device_info(const tsr_backend_device *device, tsr_device_info *info);
 tsr_status tsr_gles_measure(tsr_backend_device *device, tsr_device_peaks *peaks);
-void tsr_gles_offer_kernels(const tsr_backend_device *device, tsr_kernel_offer *offer);
 void tsr_gles_list_devices(tsr_device_fn fn, void *user);
 
 #endif

@@ -71,8 +71,7 @@ tsr_status tsr_gles_set_input_texture(tsr_runner *r, int value, const tsr_textur
                      .kernel = &tsr_kernel_texture,
                      .args = copy,
                      .output = r->base.plan->value_tensor[value],
-                     .table_w = texture->texture_width,
-                     .table_h = texture->texture_height};
+                     .table = {.width = texture->texture_width, .height = texture->texture_height}};
     if (pass.output == TSR_NONE)
         return tsr_fail(TSR_UNSUPPORTED,
                         "a tensor of no elements or of more than 4 axes comes from "

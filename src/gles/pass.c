@@ -51,7 +51,7 @@ static blocks find_blocks(const tsr_runner *r, const tsr_pass *pass, const tsr_g
     int source = pass->sources[0];
     const tsr_layout *l = tsr_plan_layout(r->base.plan, source);
     if (!pass->blocks_from_source)
-        return (blocks){p->blocks, (GLsizeiptr)pass->table_w * TEXEL_BYTES};
+        return (blocks){p->blocks, (GLsizeiptr)pass->table.width * TEXEL_BYTES};
     tsr_target_read(tsr_gles_target(r, source), l, r->blocks);
     return (blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
 }

@@ -75,13 +75,9 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
     const tsr_plan_options limits = {.limits = device->limits,
-                                     .language = TSR_GLSL,
-                                     .features = TSR_NEEDS_UNIFORM_BLOCK,
+                                     .device = device->profile,
                                      .max_loop_iterations = device->max_loop_iterations,
-                                     .block_texels = device->block_texels,
-                                     .planes = device->kernels->planes,
-                                     .kernels = device->kernels,
-                                     .fallback_kernels = device->fallback_kernels};
+                                     .block_texels = device->block_texels};
     tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
     if (status == TSR_OK)
         status = build(r);
@@ -292,7 +288,7 @@ const tsr_backend tsr_gles_backend = {
     .device_info = tsr_gles_device_info,
     .list_devices = tsr_gles_list_devices,
     .measure = tsr_gles_measure,
-    .offer_kernels = tsr_gles_offer_kernels,
+    .kernel_version = tsr_glsl_hash,
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
     .set_input = set_input,
@@ -307,4 +303,5 @@ const tsr_backend tsr_gles_backend = {
     .output_texture = output_texture,
     .report = tsr_gpu_report,
     .node_report = tsr_gpu_node_report,
+    .candidates = tsr_gpu_candidates,
 };

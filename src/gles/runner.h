@@ -10,8 +10,9 @@
 typedef struct tsr_gles_pass {
     tsr_program *program;
     tsr_params params;
-    GLuint table;  /* texture; 0 if the kernel has none */
-    GLuint blocks; /* buffer: the table of a pass that reads it from blocks */
+    tsr_weights *weights; /* NULL if the kernel has no table, or one of the caller's */
+    GLuint table;         /* texture; 0 if the kernel has none */
+    GLuint blocks;        /* buffer: the table of a pass that reads it from blocks */
 } tsr_gles_pass;
 
 typedef struct tsr_gles_output {

@@ -52,7 +52,7 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     tsr_constants_add(names, "SAMPLE", sample);
     tsr_constants_add(names, "INPUTS", inputs);
     tsr_constants_add(names, "SOURCES", pass->source_count);
-    tsr_constants_add(names, "TABLE", pass->table || (pass->table_w && pass->kernel->table));
+    tsr_constants_add(names, "TABLE", pass->table.width && pass->kernel->table);
     tsr_constants_add(names, "ROW_FORM", pass->kernel->glsl == TSR_FORM_ROW);
     return constants;
 }
@@ -62,8 +62,9 @@ tsr_status tsr_shader_text(const tsr_plan *plan, const tsr_pass *pass, const tsr
     tsr_text text = {0};
     tsr_constants names = {.count = 0};
     int constants = list_names(plan, pass, sample, &names);
+    /* Before the constants: an int is of 16 bits to some drivers where nothing else is said. */
     tsr_text_add(&text,
-                 "#version 300 es\nuniform highp ivec4 tsr_i[%d];\n"
+                 "#version 300 es\nprecision highp int;\nuniform highp ivec4 tsr_i[%d];\n"
                  "uniform highp vec4 tsr_f[%d];\n",
                  params->int_count / 4, params->float_count / 4);
     if (pass->kernel->draw_count)

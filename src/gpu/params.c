@@ -131,11 +131,11 @@ static void add_output(tsr_params *p, const tsr_layout *l) {
 }
 
 static void add_table(tsr_params *p, const tsr_pass *pass) {
-    const float inverse[2] = {1.0f / (float)pass->table_w, 1.0f / (float)pass->table_h};
+    const float inverse[2] = {1.0f / (float)pass->table.width, 1.0f / (float)pass->table.height};
     if (p->language == TSR_GLSL)
         name_components(p, "table", "_inverse", 'f', add_floats(p, inverse, 2, 2), 2);
     else
-        add_scalar(p, "table", "_width", pass->table_w);
+        add_scalar(p, "table", "_width", pass->table.width);
 }
 
 /* ---- the kernel's ---------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ static void add_field(tsr_params *p, const tsr_plan *plan, const tsr_field *f, c
     if (f->class == TSR_FIELD_FLOAT) {
         const float value = (float)arg->f.value;
         name_components(p, f->name, "", 'f', add_floats(p, &value, 1, 1), 1);
-    } else if (f->class == TSR_FIELD_SPECIAL && plan->specialize) {
+    } else if (f->class == TSR_FIELD_SPECIAL && plan->device.specialize) {
         add_special(p, f->name, arg->i.value);
     } else if (f->class == TSR_FIELD_SPECIAL || f->class == TSR_FIELD_INT) {
         const int32_t value = (int32_t)arg->i.value;
@@ -194,7 +194,7 @@ static void add_attrs(tsr_params *p, const tsr_pass *pass) {
 
 tsr_status tsr_params_make(const tsr_plan *plan, const tsr_pass *pass, tsr_params *p) {
     const char *names[TSR_MAX_SOURCES];
-    *p = (tsr_params){.language = plan->language};
+    *p = (tsr_params){.language = plan->device.language};
     tsr_source_names(pass, names);
     add_output(p, tsr_plan_layout(plan, pass->output));
     for (int i = 0; i < pass->source_count; i++)

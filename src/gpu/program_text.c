@@ -74,7 +74,7 @@ static tsr_status add_posts(const tsr_program_text *p, tsr_text *text, const tsr
 /* The caller's body of a custom operator: the end of what the kernel's file begins. ATTR_<name> are
  * its attributes. The compiler counts its lines from 1 where the language can tell it. */
 static void add_body(const tsr_program_text *p, tsr_text *text) {
-    bool glsl = p->plan->language == TSR_GLSL;
+    bool glsl = p->plan->device.language == TSR_GLSL;
     for (int i = 0; i < p->params->name_count; i++) {
         const tsr_template_param *param = &p->params->names[i];
         if (strncmp(param->name, "attr_", 5))
@@ -87,7 +87,7 @@ static void add_body(const tsr_program_text *p, tsr_text *text) {
 
 static tsr_status add_files(const tsr_program_text *p, tsr_text *text) {
     const char *inputs[TSR_MAX_SOURCES];
-    bool glsl = p->plan->language == TSR_GLSL;
+    bool glsl = p->plan->device.language == TSR_GLSL;
     const tsr_template t = {.names = p->names->list,
                             .name_count = p->names->count,
                             .inputs = inputs,
@@ -108,7 +108,7 @@ static tsr_status add_files(const tsr_program_text *p, tsr_text *text) {
 
 tsr_status tsr_program_text_finish(const tsr_program_text *p, tsr_text *text, char **out) {
     tsr_status status = add_files(p, text);
-    char *chars = tsr_prune(tsr_text_take(text), p->plan->language);
+    char *chars = tsr_prune(tsr_text_take(text), p->plan->device.language);
     if (status == TSR_OK && !chars)
         status = tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
     if (status != TSR_OK) {

@@ -20,7 +20,7 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.plain_outputs = r->options.texture_outputs;
     options.max_bytes = tsr_memory_bytes();
     options.lower = tsr_lowerings;
-    options.node_kernels = r->options.kernels;
+    options.choices = r->options.choices;
     return r->options.any_bytes ? tsr_plan_create(r->graph, &options, &r->plan)
                                 : tsr_plan_within_memory(r->graph, &options, &r->plan);
 }
@@ -127,6 +127,7 @@ void tsr_gpu_report(const tsr_runner *runner, tsr_report *out) {
     out->tensor_bytes = r->plan->tensor_bytes;
     out->live_bytes_bound = r->plan->live_bytes_bound;
     out->weight_bytes = r->plan->constant_bytes;
+    out->packed_bytes = r->packed_bytes;
     out->allocated_bytes = r->allocated_bytes;
     out->gpu_ms = r->gpu_ms;
 }
@@ -156,4 +157,8 @@ void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *ou
         out->bytes = 0;
     else if (r->plan->half && !on_cpu)
         out->bytes /= 2;
+}
+
+tsr_candidates tsr_gpu_candidates(const tsr_runner *runner, int node) {
+    return base_of(runner)->plan->candidates[node];
 }

@@ -24,10 +24,10 @@ typedef struct tsr_gpu_runner {
     double gpu_ms;           /* see tsr_report */
     int program_count, cached_programs;
     double compile_ms;
-    uint64_t allocated_bytes;
+    uint64_t allocated_bytes, packed_bytes;
 } tsr_gpu_runner;
 
-/* Plans; `limits` holds what the device sets: limits, max_loop_iterations, max_sources, kernels. On
+/* Plans; `limits` holds what the device sets: limits, max_loop_iterations, max_sources, device. On
  * failure destroy must be called, too. */
 tsr_status tsr_gpu_runner_create(tsr_gpu_runner *runner, const tsr_graph *graph,
                                  const tsr_runner_options *options, const tsr_plan_options *limits);
@@ -45,5 +45,6 @@ int tsr_gpu_find_output(const tsr_gpu_runner *runner, int value);
 bool tsr_gpu_can_read(const tsr_runner *runner, int value);
 void tsr_gpu_report(const tsr_runner *runner, tsr_report *report);
 void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *report);
+tsr_candidates tsr_gpu_candidates(const tsr_runner *runner, int node);
 
 #endif

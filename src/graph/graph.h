@@ -37,7 +37,9 @@ typedef struct tsr_value {
     tsr_shape shape;
     const char *dim_name[TSR_MAX_RANK];
     const void *data; /* a constant's elements; NULL: known only at run time */
-    /* By output channel: a factor of the weights of a convolution that are stored in the file;
+    /* Number, from 1, of the model's constant whose elements data has; 0: of none. */
+    int model_constant;
+    /* By output channel: a factor of the weights of a convolution that are a constant of the model;
      * NULL: 1. */
     const double *scale;
     int producer; /* node index; TSR_NONE for inputs and constants */
@@ -69,6 +71,7 @@ typedef struct tsr_graph {
     tsr_arena *arena;
     const char *file;   /* for messages */
     const tsr_map *map; /* of the file, if constants are stored in it; else NULL */
+    uint64_t model_id;  /* of the model that it was cloned from: no other has it; 0: of none */
     int opset;
     int value_count, value_capacity;
     tsr_value *values;
@@ -96,7 +99,8 @@ int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
                            const tsr_shape *shape, const void *data);
 /* Is the constant stored in the model's file? Then its floats are tsr_unaligned_float. */
 bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value);
-/* Copies a constant that is stored in the file to the arena; false when out of memory. */
+/* Makes a constant one of this graph: its elements are in the arena, if they were in the file.
+ * False when out of memory. */
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
 bool tsr_graph_is_output(const tsr_graph *graph, int value);

@@ -175,8 +175,6 @@ char *tsr_prune(char *text, tsr_language language) {
             keep_called(&p, i);
     char *joined = p.failed ? NULL : join(&p, strlen(text));
     free(p.items);
-    if (!joined)
-        return text;
     free(text);
     return joined;
 }

@@ -5,8 +5,8 @@
 #include "kernel/kernel.h"
 
 /* Replaces the text, which is from malloc, by one that holds only functions and constants that main
- * uses, directly or through others. The text as it is, if it cannot be read or without memory: a
- * compiler tells what is wrong with it. Functions begin at the first column; NULL stays NULL. */
+ * uses, directly or through others; NULL without memory. What cannot be read stays: a compiler
+ * tells what is wrong with it. Functions begin at the first column; NULL stays NULL. */
 char *tsr_prune(char *text, tsr_language language);
 
 #endif

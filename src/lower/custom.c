@@ -5,7 +5,7 @@
 
 tsr_status tsr_lower_custom(tsr_plan *plan, const tsr_node *node) {
     const tsr_custom_op *op = node->custom;
-    bool wgsl = plan->language == TSR_WGSL;
+    bool wgsl = plan->device.language == TSR_WGSL;
     const char *body = wgsl ? op->wgsl : op->glsl;
     if (!body)
         return tsr_fail(TSR_UNSUPPORTED, "the custom operator '%s' has no body in %s", op->name,

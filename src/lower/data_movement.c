@@ -106,9 +106,9 @@ typedef struct gather_table {
     int64_t count, size; /* size: of the axis, for negative indices */
 } gather_table;
 
-static void fill_gather(const void *data, float *texels) {
+static void fill_gather(const void *data, int64_t first, int64_t count, float *texels) {
     const gather_table *t = data;
-    for (int64_t i = 0; i < t->count; i++)
+    for (int64_t i = first; i < first + count; i++)
         texels[i * 4] = (float)(t->indices[i] < 0 ? t->indices[i] + t->size : t->indices[i]);
 }
 
@@ -117,9 +117,9 @@ static void lower_gather(tsr_plan *plan, int source, int axis, const gather_tabl
     tsr_table_size size = tsr_table_blocks(plan, 1, table->count);
     tsr_pass *pass = TSR_PASS(plan, output, gather, .X = TSR_TENSOR(source), .AXIS = TSR_INT(axis),
                               .width_log2 = TSR_INT(size.blocks_log2));
-    pass->table_w = size.width;
-    pass->table_h = size.height;
-    tsr_pass_table(plan, pass, fill_gather, table, sizeof *table);
+    const tsr_table lookup = {
+        .pack = fill_gather, .units = table->count, .width = size.width, .height = size.height};
+    tsr_pass_table(plan, pass, &lookup, table, sizeof *table);
 }
 
 tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {

@@ -4,8 +4,8 @@
 #include "base/error.h"
 
 /* A matrix product with constant weights is a 1x1 convolution over N images of K channels. */
-static tsr_convolution product(const tsr_unaligned_float *weights, int64_t k, int64_t n,
-                               bool transposed, float factor) {
+static tsr_convolution product(const tsr_value *weights, int64_t k, int64_t n, bool transposed,
+                               float factor) {
     tsr_window window = {.spatial_rank = 2,
                          .in = {1, 1},
                          .out = {1, 1},
@@ -14,7 +14,8 @@ static tsr_convolution product(const tsr_unaligned_float *weights, int64_t k, in
                          .dilation = {1, 1},
                          .group = 1};
     return (tsr_convolution){.window = window,
-                             .weights = weights,
+                             .weights = weights->data,
+                             .constant = weights->model_constant,
                              .factor = factor,
                              .group_outputs = (int)n,
                              .group_inputs = (int)k,
@@ -53,6 +54,19 @@ static int gemm_summand(tsr_plan *plan, const tsr_node *node, float beta) {
     return scaled;
 }
 
+/* Of two computed matrices; output: TSR_NONE: the node's. */
+static tsr_pass *lower_product(tsr_plan *plan, const tsr_node *node, int left, int right, int rank,
+                               int64_t inner, int output) {
+    const tsr_problem problem = {.kind = TSR_MATMUL,
+                                 .node = node,
+                                 .input = left,
+                                 .right = right,
+                                 .rank = rank,
+                                 .inner = inner,
+                                 .output = output};
+    return tsr_lower_problem(plan, &problem);
+}
+
 tsr_status tsr_lower_gemm(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *a = tsr_node_in(plan->graph, node, 0), *b = tsr_node_in(plan->graph, node, 1);
     bool transposed_a = tsr_attr_int(node, "transA", 0),
@@ -66,14 +80,18 @@ tsr_status tsr_lower_gemm(tsr_plan *plan, const tsr_node *node) {
         left = transposed_matrix(plan, left, &a->shape);
     tsr_pass *pass;
     if (b->data) {
-        tsr_convolution conv = product(b->data, k, n, transposed_b, alpha);
-        pass = plan->kernels->convolution(plan, &conv, left, tsr_plan_output(plan, node, 0));
+        const tsr_problem problem = {.kind = TSR_CONV,
+                                     .node = node,
+                                     .conv = product(b, k, n, transposed_b, alpha),
+                                     .input = left,
+                                     .output = TSR_NONE};
+        pass = tsr_lower_problem(plan, &problem);
     } else {
         int right = tsr_plan_value(plan, node->inputs[1]),
             factor = alpha == 1 ? TSR_NONE : scalar(plan, alpha);
         if (transposed_b)
             right = transposed_matrix(plan, right, &b->shape);
-        pass = plan->kernels->matmul(plan, left, right, 2, k, tsr_plan_output(plan, node, 0));
+        pass = lower_product(plan, node, left, right, 2, k, TSR_NONE);
         if (factor != TSR_NONE)
             tsr_pass_post_binary(plan, pass, TSR_OP_Mul, factor, false);
     }
@@ -109,10 +127,12 @@ static void lower_dense(tsr_plan *plan, const tsr_node *node, const tsr_shape *a
     if (plan->status != TSR_OK) /* such as that it has no elements: k would be 0 */
         return;
     int64_t k = a->dim[a->rank - 1], rows = tsr_shape_count(a) / k;
-    tsr_convolution conv = product(b->data, k, n, false, 1);
+    tsr_convolution conv = product(b, k, n, false, 1);
     int left = tsr_plan_reshape(plan, input, &(tsr_shape){2, {rows, k}});
     int output = product_output(plan, node, &(tsr_shape){2, {rows, n}});
-    plan->kernels->convolution(plan, &conv, left, output);
+    const tsr_problem problem = {
+        .kind = TSR_CONV, .node = node, .conv = conv, .input = left, .output = output};
+    tsr_lower_problem(plan, &problem);
     finish_product(plan, node, output);
 }
 
@@ -143,7 +163,7 @@ tsr_status tsr_lower_matmul(tsr_plan *plan, const tsr_node *node) {
     int left = product_operand(plan, node->inputs[0], &a, shape.rank);
     int right = product_operand(plan, node->inputs[1], &b, shape.rank);
     int output = product_output(plan, node, &shape);
-    plan->kernels->matmul(plan, left, right, shape.rank, a.dim[a.rank - 1], output);
+    lower_product(plan, node, left, right, shape.rank, a.dim[a.rank - 1], output);
     finish_product(plan, node, output);
     return plan->status;
 }

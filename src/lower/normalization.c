@@ -5,7 +5,7 @@
 static int64_t choose_texels(const tsr_plan *plan, const tsr_layout *l) {
     enum { LAST_TEXELS = 1024 };
     int64_t texels = tsr_reduction_texels(plan, l, &tsr_over_image);
-    bool last = plan->kernels->workgroups && (int64_t)l->h * l->w <= LAST_TEXELS;
+    bool last = plan->device.workgroups && (int64_t)l->h * l->w <= LAST_TEXELS;
     return last && texels < LAST_TEXELS ? LAST_TEXELS : texels;
 }
 

@@ -28,7 +28,7 @@ static bool meets_image(const tsr_window *w, int axis) {
 static int columns_shared(const tsr_plan *plan, const tsr_window *w, int output) {
     int64_t row = (tsr_plan_layout(plan, output)->planes - 1) * w->stride[1] +
                   (w->kernel[1] - 1) * w->dilation[1] + 1;
-    bool shared = plan->language == TSR_GLSL && w->kernel[1] <= TSR_MAX_TAPS &&
+    bool shared = plan->device.language == TSR_GLSL && w->kernel[1] <= TSR_MAX_TAPS &&
                   w->kernel[0] <= TSR_MAX_ROW && row <= TSR_MAX_ROW && meets_image(w, 0) &&
                   meets_image(w, 1);
     return shared ? (int)row : 0;

@@ -13,10 +13,10 @@ const tsr_reduction tsr_over_image = {.axis = {[TSR_AXIS_H] = true, [TSR_AXIS_W]
 /* Few enough to keep the device busy. Of images, which take several steps anyway, fewer than of
  * lines. */
 int64_t tsr_reduction_texels(const tsr_plan *plan, const tsr_layout *l, const tsr_reduction *r) {
-    bool groups = plan->kernels->workgroups;
+    bool groups = plan->device.workgroups;
     int64_t of_fragment = r->exact ? 32 : 64, least = groups ? 256 : of_fragment;
     int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, most = groups ? 4096 : 256,
-            busy = groups ? BUSY_GROUPS : plan->kernels->busy_fragments;
+            busy = groups ? BUSY_GROUPS : plan->device.busy_fragments;
     if (!busy || texels / busy > most)
         return most;
     return texels / busy > least ? texels / busy : least;
@@ -28,7 +28,7 @@ static int64_t count_texels(const tsr_shape *shape) {
 
 /* Is it for a workgroup to make each pixel of the result? */
 static bool for_groups(const tsr_plan *plan, const tsr_reduction_step *step) {
-    return plan->kernels->workgroups &&
+    return plan->device.workgroups &&
            (step->texels >= SHARED_TEXELS ||
             (step->texels >= FEW_TEXELS && count_texels(&step->shape) < FEW_PIXELS));
 }
@@ -37,7 +37,7 @@ tsr_reduction_step tsr_reduction_next(const tsr_plan *plan, const tsr_layout *l,
                                       const tsr_reduction *r, int64_t texels) {
     const int size[4] = {l->n, l->tiles, l->h, l->w};
     const int group[4] = {1, 1, 1, l->planes * l->pixel_stride}; /* glsl kernels read whole ones */
-    int64_t most = r->exact && !plan->kernels->workgroups ? SIDE : texels;
+    int64_t most = r->exact && !plan->device.workgroups ? SIDE : texels;
     tsr_reduction_step step = {.shape = {4, {l->n, l->c, l->h, l->w}}, .last = true, .texels = 1};
     for (int i = 3; i >= 0; i--) {
         int64_t wanted = ((texels < most ? texels : most) + group[i] - 1) / group[i] * group[i];

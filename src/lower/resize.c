@@ -71,8 +71,10 @@ static void fill_taps(const resize_table *t, int line, float *texels) {
     }
 }
 
-static void fill_table(const void *data, float *texels) {
+/* The table is one unit: first and count say nothing. */
+static void fill_table(const void *data, int64_t first, int64_t count, float *texels) {
     const resize_table *t = data;
+    (void)first, (void)count;
     for (int line = 0; line < 2; line++)
         fill_taps(t, line, texels + (int64_t)2 * line * t->width * 4);
 }
@@ -105,8 +107,9 @@ static int texels_a_column(const resize_table *t) {
     return (t->pixels + 3) / 4;
 }
 
-static void fill_row_table(const void *data, float *texels) {
+static void fill_row_table(const void *data, int64_t unit, int64_t count, float *texels) {
     const resize_table *t = data;
+    (void)unit, (void)count;
     float *weights = texels, *firsts = texels + (int64_t)t->width * 4;
     int64_t begin, end;
     for (int64_t i = 0; i < t->out[0]; i++) {
@@ -124,7 +127,7 @@ static void fill_row_table(const void *data, float *texels) {
 
 /* Do pixels that share columns read half as much or less, and does their table fit a texture? */
 static bool shares_columns(const tsr_plan *plan, resize_table *t, int output) {
-    if (plan->language == TSR_WGSL || t->taps[0] == 1 || has_outside(t))
+    if (plan->device.language == TSR_WGSL || t->taps[0] == 1 || has_outside(t))
         return false;
     t->pixels = tsr_plan_layout(plan, output)->planes;
     int64_t row = widest_row(t);
@@ -189,8 +192,10 @@ tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
                           .COLUMN_TAPS = TSR_INT(table.taps[0]), .ROW_TAPS = TSR_INT(table.taps[1]),
                           .OUTSIDE = TSR_INT(has_outside(&table)),
                           .value = TSR_FLOAT(table.resize.extrapolation_value));
-    tsr_pass_table(plan, pass, shares ? fill_row_table : fill_table, &table, sizeof table);
-    pass->table_w = table.width;
-    pass->table_h = LINES;
+    const tsr_table lookup = {.pack = shares ? fill_row_table : fill_table,
+                              .units = 1,
+                              .width = table.width,
+                              .height = LINES};
+    tsr_pass_table(plan, pass, &lookup, &table, sizeof table);
     return plan->status;
 }

@@ -57,7 +57,7 @@ static tsr_node *convolution_before(const tsr_graph *graph, const tsr_node *node
     return weights->data && (!bias || bias->data) ? conv : NULL;
 }
 
-/* The scale of weights that stay in the file (tsr_value.scale). */
+/* The scale of weights that stay a constant of the model (tsr_value.scale). */
 static const double *channel_scale(const tsr_graph *graph, const tsr_value *weights,
                                    const affine *a) {
     double *scale = TSR_NEW(graph->arena, a->channels, double);
@@ -96,12 +96,12 @@ static float *shift_bias(const tsr_graph *graph, const tsr_node *conv, const aff
 
 static tsr_status fold_into(tsr_graph *graph, tsr_node *conv, tsr_node *node, const affine *a) {
     const tsr_value *before = tsr_node_in(graph, conv, 1);
-    bool in_file = tsr_graph_in_file(graph, before);
-    const double *scale = in_file ? channel_scale(graph, before, a) : NULL;
-    const void *weights = in_file ? before->data : scale_weights(graph, conv, a);
+    int kept = before->model_constant;
+    const double *scale = kept ? channel_scale(graph, before, a) : NULL;
+    const void *weights = kept ? before->data : scale_weights(graph, conv, a);
     float *bias = shift_bias(graph, conv, a);
     int *inputs = TSR_NEW(graph->arena, 3, int);
-    if ((in_file && !scale) || !weights || !bias || !inputs)
+    if ((kept && !scale) || !weights || !bias || !inputs)
         return tsr_out_of_memory(graph);
     tsr_shape weights_shape = before->shape;
     tsr_shape bias_shape = {.rank = 1, .dim = {a->channels}};
@@ -112,6 +112,7 @@ static tsr_status fold_into(tsr_graph *graph, tsr_node *conv, tsr_node *node, co
     if (inputs[1] == TSR_NONE || inputs[2] == TSR_NONE)
         return TSR_OUT_OF_MEMORY;
     graph->values[inputs[1]].scale = scale;
+    graph->values[inputs[1]].model_constant = kept;
     conv->inputs = inputs;
     conv->input_count = 3;
     graph->values[conv->outputs[0]].producer = TSR_NONE;

@@ -216,16 +216,11 @@ static tsr_status lower_input(tsr_plan *plan, int value) {
 static tsr_status check_tables(const tsr_plan *plan) {
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        if (pass->kernel && pass->kernel->table != (pass->table != NULL))
+        if (pass->kernel && pass->kernel->table != (pass->table.pack != NULL))
             return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s: its table is %s", pass->kernel->stem,
-                            pass->table ? "not declared" : "not set");
+                            pass->table.pack ? "not declared" : "not set");
     }
     return TSR_OK;
-}
-
-static const tsr_gpu_kernels *kernels_of(const tsr_plan_options *options, int node) {
-    const tsr_gpu_kernels *own = options->node_kernels ? options->node_kernels[node] : NULL;
-    return own ? own : options->kernels;
 }
 
 tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options) {
@@ -239,7 +234,6 @@ tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options) {
     for (int i = 0; i < graph->node_count; i++) {
         const tsr_node *node = &graph->nodes[i];
         plan->node = i;
-        plan->kernels = kernels_of(options, i);
         tsr_status status = lower_node(plan, node, options->lower[node->op]);
         if (status != TSR_OK)
             return tsr_fail_context(status, "%s: node '%s' (%s)", graph->file, node->name,

@@ -34,12 +34,10 @@ const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor) {
     return &plan->tensors[tensor].layout;
 }
 
-/* With as many planes as the plan's tensors have, if nothing else is wished for and they hold it.
- */
-static tsr_status make_layout(const tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint,
-                              tsr_layout *layout) {
+tsr_status tsr_plan_make_layout(const tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint,
+                                tsr_layout *layout) {
     tsr_layout_hint usual = hint;
-    usual.planes = plan->planes;
+    usual.planes = plan->device.planes;
     if (!hint.planes && tsr_layout_make(shape, &plan->limits, usual, layout) == TSR_OK)
         return TSR_OK;
     return tsr_layout_make(shape, &plan->limits, hint, layout);
@@ -60,7 +58,7 @@ int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint
                            .storage = TSR_NONE,
                            .storage_high = TSR_NONE,
                            .root = plan->tensor_count};
-    if (tsr_plan_fail(plan, make_layout(plan, shape, hint, &t->layout)) != TSR_OK)
+    if (tsr_plan_fail(plan, tsr_plan_make_layout(plan, shape, hint, &t->layout)) != TSR_OK)
         return 0;
     return plan->tensor_count++;
 }
@@ -68,7 +66,7 @@ int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint
 int tsr_plan_tensor_inner(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint) {
     int tensor = tsr_plan_tensor_make(plan, shape, hint);
     tsr_plan_tensor *t = &plan->tensors[tensor];
-    t->in_two = tensor && plan->planes && t->layout.planes == 2 * plan->planes;
+    t->in_two = tensor && plan->device.planes && t->layout.planes == 2 * plan->device.planes;
     return tensor;
 }
 
@@ -179,7 +177,7 @@ _Static_assert(sizeof(tsr_int_arg) == sizeof(tsr_arg) && sizeof(tsr_float_arg) =
 static tsr_status check_arg(const tsr_plan *plan, const tsr_kernel *kernel, const tsr_field *field,
                             const tsr_arg *arg) {
     if (!arg->i.set)
-        return field->optional || !(field->languages & plan->language)
+        return field->optional || !(field->languages & plan->device.language)
                    ? TSR_OK
                    : tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s: '%s' is not set", kernel->stem,
                               field->name);
@@ -191,11 +189,11 @@ static tsr_status check_arg(const tsr_plan *plan, const tsr_kernel *kernel, cons
 
 static tsr_status check_kernel(const tsr_plan *plan, const tsr_kernel *kernel,
                                const tsr_arg *args) {
-    tsr_form form = plan->language == TSR_GLSL ? kernel->glsl : kernel->wgsl;
+    tsr_form form = plan->device.language == TSR_GLSL ? kernel->glsl : kernel->wgsl;
     if (form == TSR_FORM_NONE)
         return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s does not exist in this device's language",
                         kernel->stem);
-    if (kernel->needs & ~plan->features)
+    if (kernel->needs & ~plan->device.features)
         return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s needs what this device lacks",
                         kernel->stem);
     for (int i = 0; i < kernel->field_count; i++)
@@ -250,7 +248,7 @@ void tsr_pass_groups(tsr_pass *pass, int64_t count) {
     pass->groups[2] = 1;
 }
 
-void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const void *data,
+void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, const void *data,
                     size_t size) {
     void *copy = tsr_arena_alloc(plan->arena, 1, size);
     if (!copy) {
@@ -258,8 +256,8 @@ void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const v
         return;
     }
     memcpy(copy, data, size);
-    pass->table = table;
-    pass->table_data = copy;
+    pass->table = *table;
+    pass->table.data = copy;
 }
 
 tsr_part *tsr_plan_parts(tsr_plan *plan, tsr_pass *pass, int count) {
@@ -335,7 +333,8 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
     const tsr_graph *graph = plan->graph;
     plan->value_tensor = TSR_NEW(plan->arena, graph->value_count, int);
     plan->value_on_cpu = TSR_NEW(plan->arena, graph->value_count, bool);
-    if (!plan->value_tensor || !plan->value_on_cpu)
+    plan->candidates = TSR_NEW(plan->arena, graph->node_count, tsr_candidates);
+    if (!plan->value_tensor || !plan->value_on_cpu || !plan->candidates)
         return tsr_plan_out_of_memory(plan);
     for (int i = 0; i < graph->value_count; i++)
         plan->value_tensor[i] = TSR_NONE;
@@ -363,15 +362,13 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
     *plan = (tsr_plan){.arena = arena,
                        .graph = graph,
                        .limits = options->limits,
-                       .language = options->language,
-                       .features = options->features,
+                       .device = options->device,
                        .half = options->half,
                        .keep_all = options->keep_all,
                        .max_loop_iterations = options->max_loop_iterations,
                        .block_texels = options->block_texels,
-                       .planes = options->planes,
                        .max_sources = options->max_sources ? options->max_sources : TSR_MAX_SOURCES,
-                       .kernels = options->kernels,
+                       .choices = options->choices,
                        .fallback = options->fallback,
                        .low_memory = options->low_memory,
                        .again = options->again};

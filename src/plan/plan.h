@@ -4,6 +4,7 @@
 #ifndef TSR_PLAN_PLAN_H
 #define TSR_PLAN_PLAN_H
 
+#include "base/cache.h"
 #include "kernel_list.h"
 #include "plan/layout.h"
 
@@ -11,12 +12,22 @@ enum { TSR_MAX_SOURCES = 14, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };
 
 typedef struct tsr_pass tsr_pass;
 
-/* What differs between the GPU backends' kernels: src/gpu/lower.h. */
-typedef struct tsr_gpu_kernels tsr_gpu_kernels;
+/* Fills units first to first + count - 1 of a table's zeroed texels, rows after each other: no
+ * other unit has the same ones, since several threads call it, each for units of its own. */
+typedef void tsr_pack_fn(const void *data, int64_t first, int64_t count, float *texels);
 
-/* Fills a table's zeroed RGBA texels, table_w a row: weights in the order that a kernel reads them.
- */
-typedef void tsr_table_fn(const void *data, float *texels);
+/* Constants in the order that a kernel reads them: packed weights, or a lookup table. */
+typedef struct tsr_table {
+    tsr_pack_fn *pack; /* NULL: there is none, or it is a texture of the caller's */
+    const void *data;  /* of pack; stored in the plan's arena */
+    int64_t units;     /* that pack is called for */
+    int width, height; /* RGBA texels */
+    bool half;         /* may be stored in 16 bits */
+    /* Plans on one device whose tables have equal keys share one: src/algorithm/packed_weights.h.
+     */
+    bool shared;
+    tsr_cache_key key;
+} tsr_table;
 
 typedef struct tsr_pass_post {
     tsr_op op;
@@ -57,10 +68,7 @@ struct tsr_pass {
     int source_count, post_count;
     int sources[TSR_MAX_SOURCES]; /* the kernel's inputs, then operands of post-ops */
     tsr_pass_post posts[TSR_MAX_PASS_POSTS];
-    tsr_table_fn *table;    /* NULL: none; called when a runner is made */
-    const void *table_data; /* lives in the plan's arena */
-    int table_w, table_h;
-    bool table_half;         /* may be stored in 16 bits */
+    tsr_table table;
     tsr_part *parts;         /* part_count of them */
     int part_count;          /* 0: the pass is one draw, which reads no blocks */
     bool blocks_from_source; /* blocks are the rows of source 0, and the table is a texture; else
@@ -94,19 +102,52 @@ typedef struct tsr_storage {
     bool half, plain;
 } tsr_storage;
 
+/* A device as kernels are chosen for it. */
+typedef struct tsr_device_profile {
+    tsr_language language; /* that its programs are written in */
+    unsigned features;     /* that kernels may need: TSR_NEEDS_... */
+    unsigned allowed;      /* algorithms, by the caller's choice: src/algorithm/algorithm.h */
+    bool software;         /* a software rasteriser */
+    bool workgroups;       /* a workgroup reduces a block faster than its invocations one by one */
+    bool specialize;       /* numbers classed as special are constants of programs */
+    bool fixed;            /* the caller chose kernels: others take over for no reason */
+    int planes;            /* of tensors, unless a layout hint says otherwise; 0: as many as pay */
+    int busy_fragments; /* that keep it busy: long sums are split until a pass has so many; 0: any
+                         */
+} tsr_device_profile;
+
+/* One way to compute a node, with its estimates: src/algorithm/algorithm.h. */
+typedef struct tsr_candidate {
+    const char *algorithm;
+    double cost;
+    uint64_t bytes;
+    int live_texels;
+    bool chosen;
+} tsr_candidate;
+
+typedef struct tsr_candidates {
+    int count;
+    const tsr_candidate *list;
+} tsr_candidates;
+
+/* How a node is to be computed. */
+typedef struct tsr_node_choice {
+    const char *algorithm; /* where it applies; NULL: that of least estimated cost */
+    bool least_bytes;      /* the one whose passes leave least for each other, instead */
+} tsr_node_choice;
+
 typedef struct tsr_plan {
     tsr_arena *arena;
     const tsr_graph *graph;
     tsr_layout_limits limits;
-    bool half, keep_all, fallback, low_memory, again, specialize;
-    tsr_language language;
-    unsigned features;
+    bool half, keep_all, fallback, low_memory, again;
+    tsr_device_profile device;
     int max_loop_iterations, max_sources, block_texels;
-    int planes; /* of tensors that no kernel wishes otherwise for; 0: as many as pay */
-    const tsr_gpu_kernels *kernels;
-    tsr_status status;  /* of the first failure: later calls do nothing */
-    int node;           /* being lowered */
-    int *value_tensor;  /* by value index; TSR_NONE if it has none */
+    const tsr_node_choice *choices; /* by node; NULL: none */
+    tsr_candidates *candidates;     /* by node; none for most operators */
+    tsr_status status;              /* of the first failure: later calls do nothing */
+    int node;                       /* being lowered */
+    int *value_tensor;              /* by value index; TSR_NONE if it has none */
     bool *value_on_cpu; /* by value index: a node that ran on the CPU wrote it to memory */
     int *plain_outputs; /* tensors of the graph outputs as plain textures; NULL if not asked for */
     int pass_count, pass_capacity, tensor_count, tensor_capacity, storage_count;
@@ -121,26 +162,19 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
-    tsr_language language; /* that the device's programs are written in */
-    unsigned features;     /* that kernels may need: TSR_NEEDS_... */
-    bool half;             /* 16-bit storage for everything but sums that are not complete */
-    bool keep_all;         /* share no storage */
+    tsr_device_profile device;
+    bool half;       /* 16-bit storage for everything but sums that are not complete */
+    bool keep_all;   /* share no storage */
     bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool low_memory; /* kernels shall rather take few bytes than keep the device busy */
     bool again;      /* the graph was planned before, and what there is to say was said */
     int max_loop_iterations; /* that all loops of a fragment may make, 0: no limit */
     int block_texels; /* of 16 bytes, that a uniform block holds; a multiple of TSR_BLOCK_ALIGNED */
     int max_sources;  /* of a pass, 0: TSR_MAX_SOURCES */
-    int planes;       /* of tensors that no kernel wishes otherwise for; 0: as many as pay */
     bool plain_outputs;         /* copy graph outputs to plain textures: one plane, not wrapped */
     uint64_t max_bytes;         /* refuse plans of more; 0: no limit */
     tsr_lower_fn *const *lower; /* by operator; NULL where there is none */
-    const tsr_gpu_kernels *kernels; /* for the lowerings */
-    /* Others for single nodes, by node, NULL where it has those; NULL: all have them. */
-    const tsr_gpu_kernels *const *node_kernels;
-    /* For nodes whose passes otherwise leave much for each other, where less must be taken; NULL:
-     * none. */
-    const tsr_gpu_kernels *fallback_kernels;
+    const tsr_node_choice *choices; /* by node; NULL: none */
 } tsr_plan_options;
 
 /* graph must outlive the plan. */
@@ -171,6 +205,10 @@ tsr_status tsr_plan_fail(tsr_plan *plan, tsr_status status);
 tsr_status tsr_plan_out_of_memory(tsr_plan *plan);
 const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor);
 
+/* The layout of a tensor that is made by such a hint: with as many planes as the plan's tensors
+ * have, if the hint says nothing else and they hold it. */
+tsr_status tsr_plan_make_layout(const tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint,
+                                tsr_layout *layout);
 /* The tensor of a value, made on first use for graph inputs and constants. */
 int tsr_plan_value(tsr_plan *plan, int value);
 /* The tensor of a value seen with `rank` axes, ones in front: an operand to broadcast. May add a
@@ -228,7 +266,7 @@ void tsr_pass_groups(tsr_pass *pass, int64_t count);
 /* A pass that copies, and broadcasts where output is larger: the carrier of post-ops. */
 tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output);
 /* Gives the pass a table; a copy of the `size` bytes of data lives as long as the plan. */
-void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, tsr_table_fn *table, const void *data,
+void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, const void *data,
                     size_t size);
 /* Makes the pass one of parts, which the caller fills with TSR_DRAW; NULL without memory. */
 tsr_part *tsr_plan_parts(tsr_plan *plan, tsr_pass *pass, int count);

@@ -71,10 +71,10 @@ static void count_constants(tsr_plan *plan) {
     for (int j = 1; j < plan->tensor_count; j++)
         if (plan->tensors[j].constant)
             plan->constant_bytes += tsr_layout_bytes(&plan->tensors[j].layout);
-    for (int i = 0; i < plan->pass_count; i++)
-        plan->constant_bytes += (uint64_t)plan->passes[i].table_w *
-                                (uint64_t)plan->passes[i].table_h *
-                                (plan->passes[i].table_half ? 8 : 16);
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_table *t = &plan->passes[i].table;
+        plan->constant_bytes += (uint64_t)t->width * (uint64_t)t->height * (t->half ? 8 : 16);
+    }
 }
 
 static void count_copied_blocks(tsr_plan *plan) {

@@ -66,19 +66,39 @@ static tsr_status out_of_memory(uint64_t bytes) {
                     (unsigned long long)bytes);
 }
 
-static tsr_status build_table(tsr_runner *r, int i) {
-    const tsr_pass *pass = &r->base.plan->passes[i];
-    if (!pass->table)
-        return TSR_OK;
-    uint64_t bytes = (uint64_t)pass->table_w * (uint64_t)pass->table_h * 16;
+static tsr_status pack_weights(tsr_runner *r, const tsr_table *table, tsr_weights *w) {
+    uint64_t bytes = tsr_table_floats(table) * sizeof(float);
     void *texels;
-    r->passes[i].table = tsr_buffer_mapped(r->device, WGPUBufferUsage_Storage, bytes, &texels);
+    tsr_packing packing;
+    WGPUBuffer buffer = tsr_buffer_mapped(r->device, WGPUBufferUsage_Storage, bytes, &texels);
+    w->handle.object = buffer;
     if (!texels)
         return out_of_memory(bytes);
-    pass->table(pass->table_data, texels);
-    r->device->api->BufferUnmap(r->passes[i].table);
+    tsr_packing_start(&packing, table, texels);
+    tsr_packing_finish(&packing);
+    r->device->api->BufferUnmap(buffer);
+    r->base.packed_bytes += tsr_table_bytes(table);
     tsr_map_release(r->base.graph->map);
     return TSR_OK;
+}
+
+static tsr_status build_table(tsr_runner *r, int i) {
+    const tsr_table *table = &r->base.plan->passes[i].table;
+    bool found;
+    if (!table->pack)
+        return TSR_OK;
+    tsr_weights *w = tsr_weights_acquire(&r->device->weights, table, &found);
+    r->passes[i].weights = w;
+    if (!w)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+    return found ? TSR_OK : pack_weights(r, table, w);
+}
+
+static void destroy_table(tsr_runner *r, int i) {
+    tsr_weights last;
+    tsr_weights *w = r->passes[i].weights;
+    if (w && tsr_weights_release(&r->device->weights, w, &last))
+        tsr_buffer_destroy(r->device, last.handle.object);
 }
 
 static tsr_status build_constant(tsr_runner *r, int i) {
@@ -132,7 +152,7 @@ static WGPUBindGroup make_group(const tsr_runner *r, int index, uint64_t params_
     memset(entries, 0, sizeof entries);
     size_t count = 0;
     for (int binding = 0; binding < TSR_BIND_SOURCES + pass->source_count; binding++) {
-        if (binding == TSR_BIND_TABLE && !pass->table)
+        if (binding == TSR_BIND_TABLE && !pass->table.pack)
             continue;
         WGPUBindGroupEntry *e = &entries[count++];
         e->binding = (uint32_t)binding;
@@ -142,7 +162,7 @@ static WGPUBindGroup make_group(const tsr_runner *r, int index, uint64_t params_
             e->offset = params_at;
             e->size = params_bytes(&r->passes[index].params);
         } else if (binding == TSR_BIND_TABLE)
-            e->buffer = r->passes[index].table;
+            e->buffer = r->passes[index].weights->handle.object;
         else if (binding == TSR_BIND_OUTPUT)
             bind_tensor(r, pass->output, e);
         else
@@ -248,7 +268,7 @@ void tsr_webgpu_unbuild(tsr_runner *r) {
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         if (r->passes[i].group)
             api->BindGroupRelease(r->passes[i].group);
-        tsr_buffer_destroy(r->device, r->passes[i].table);
+        destroy_table(r, i);
         if (r->passes[i].pipeline)
             tsr_pipeline_release(r->device, r->passes[i].pipeline);
     }

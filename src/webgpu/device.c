@@ -103,8 +103,8 @@ static void fill_info(tsr_backend_device *d, const tsr_adapter *adapter,
     memcpy(d->name, adapter->name, sizeof d->name);
     memcpy(d->version, adapter->version, sizeof d->version);
     bool is_cpu = adapter->type == WGPUAdapterType_CPU;
-    tsr_kernel_choice fitting = is_cpu ? TSR_KERNELS_DIRECT : TSR_KERNELS_SHARED;
-    d->kernels = desc->kernels == TSR_KERNELS_AUTO ? fitting : desc->kernels;
+    d->profile = tsr_device_profile_make(TSR_WGSL, desc->kernels, is_cpu);
+    d->profile.features = TSR_NEEDS_WORKGROUP_MEMORY;
     uint64_t bytes = smaller(d->limits.maxStorageBufferBindingSize, d->limits.maxBufferSize);
     d->info = (tsr_device_info){
         .backend = "webgpu",
@@ -215,6 +215,7 @@ void tsr_webgpu_device_destroy(tsr_backend_device *d) {
     /* Calls back that the device is lost, to which d is still there. */
     d->api->InstanceProcessEvents(d->instance);
     d->api->InstanceRelease(d->instance);
+    tsr_weights_clear(&d->weights);
     free(d);
 }
 
@@ -239,9 +240,4 @@ void tsr_webgpu_list_devices(tsr_device_fn fn, void *user) {
     if (status != TSR_OK)
         fn(user, &(tsr_device_desc){.backend = "webgpu"}, NULL, tsr_last_error());
     tsr_adapters_close(&adapters);
-}
-
-void tsr_webgpu_offer_kernels(const tsr_backend_device *d, tsr_kernel_offer *offer) {
-    *offer = (tsr_kernel_offer){tsr_kernels_of(TSR_WGSL), tsr_kernels_chosen(TSR_WGSL, d->kernels),
-                                tsr_wgsl_hash};
 }

@@ -3,6 +3,7 @@
 #define TSR_WEBGPU_DEVICE_H
 
 #include "backend/backend.h"
+#include "gpu/weights.h"
 #include "webgpu/program.h"
 #include "webgpu/wgpu.h"
 
@@ -14,8 +15,9 @@ struct tsr_backend_device {
     tsr_device_info info; /* max_buffer_bytes: of one binding */
     WGPULimits limits;    /* those that the adapter offers */
     char name[256], version[256];
-    tsr_kernel_choice kernels; /* not AUTO */
+    tsr_device_profile profile;
     tsr_pipeline_cache pipelines;
+    tsr_weight_store weights;
     bool lost;
     char lost_message[512];
     tsr_status error_status; /* of the first error that nobody was told of yet; TSR_OK: none */
@@ -38,7 +40,6 @@ tsr_status tsr_webgpu_wait(tsr_backend_device *device, WGPUFuture future);
 tsr_status tsr_webgpu_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
 void tsr_webgpu_device_destroy(tsr_backend_device *device);
 void tsr_webgpu_device_info(const tsr_backend_device *device, tsr_device_info *info);
-void tsr_webgpu_offer_kernels(const tsr_backend_device *device, tsr_kernel_offer *offer);
 void tsr_webgpu_list_devices(tsr_device_fn fn, void *user);
 
 #endif

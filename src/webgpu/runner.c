@@ -107,10 +107,8 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     r->device = device;
     const tsr_plan_options limits = {
         .limits = {.max_planes = 1, .max_buffer_bytes = device->info.max_buffer_bytes},
-        .language = TSR_WGSL,
-        .features = TSR_NEEDS_WORKGROUP_MEMORY,
-        .max_sources = TSR_WEBGPU_SOURCES,
-        .kernels = tsr_kernels_chosen(TSR_WGSL, device->kernels)};
+        .device = device->profile,
+        .max_sources = TSR_WEBGPU_SOURCES};
     tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
     if (status == TSR_OK)
         status = build(r);
@@ -264,7 +262,7 @@ const tsr_backend tsr_webgpu_backend = {
     .device_info = tsr_webgpu_device_info,
     .list_devices = tsr_webgpu_list_devices,
     .measure = tsr_webgpu_measure,
-    .offer_kernels = tsr_webgpu_offer_kernels,
+    .kernel_version = tsr_wgsl_hash,
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
     .set_input = set_input,
@@ -276,4 +274,5 @@ const tsr_backend tsr_webgpu_backend = {
     .can_read = tsr_gpu_can_read,
     .report = tsr_gpu_report,
     .node_report = tsr_gpu_node_report,
+    .candidates = tsr_gpu_candidates,
 };

@@ -11,7 +11,7 @@
 typedef struct tsr_webgpu_pass {
     tsr_pipeline *pipeline;
     tsr_params params;
-    WGPUBuffer table; /* NULL if the kernel has none */
+    tsr_weights *weights; /* NULL if the kernel has no table */
     WGPUBindGroup group;
     uint32_t groups[3]; /* workgroups to dispatch */
 } tsr_webgpu_pass;

@@ -30,6 +30,7 @@ typedef struct backend_case {
     tsr_precision precision;
     bool keep_tensors;  /* compare every tensor that both backends kept */
     tsr_status refusal; /* the GPU may fail so instead: TSR_LIMIT, TSR_UNSUPPORTED */
+    const char *reason; /* then the message has these words; NULL: any */
     double tolerance;   /* relative to a tensor's largest element; 0: SUM_TOLERANCE */
 } backend_case;
 
@@ -68,9 +69,9 @@ typedef struct case_environments {
 case_environments environments_or_buffers(const backend_case *textures, int count);
 int close_backends(void **state);
 
-/* Cases are numbered through the program, 0 first. TSR_CASE=N in the environment runs only that
- * one. The number seeds weights and inputs. True if the case ran here, on both backends. A
- * difference is printed in one line and counted. */
+/* Cases are numbered through the program, 0 first, differently with other arguments. TSR_CASE=N in
+ * the environment runs only that one. The number seeds weights and inputs. True if the case ran
+ * here, on both backends. A difference is printed in one line and counted. */
 bool run_case(const backend_case *c);
 /* The number of the next case: seeds what makes up cases at random. */
 int next_case(void);

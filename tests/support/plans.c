@@ -61,8 +61,8 @@ tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT] = {
     [TSR_OP_DepthToSpace] = lower_all};
 
 static tsr_plan *make_plan(const tsr_graph *graph, plan_device device, tsr_plan_options options) {
-    options.planes = device == TEXTURES4 ? 4 : 0;
-    options.language = TSR_GLSL;
+    options.device.planes = device == TEXTURES4 ? 4 : 0;
+    options.device.language = TSR_GLSL;
     if (device != BUFFERS)
         options.limits = (tsr_layout_limits){.max_texture_size = 2048, .max_planes = 8};
     else
@@ -76,13 +76,6 @@ tsr_plan *plan_for(const tsr_graph *graph, plan_device device, bool half, bool k
     return make_plan(
         graph, device,
         (tsr_plan_options){.half = half, .keep_all = keep_all, .lower = plan_lowerings});
-}
-
-tsr_plan *plan_copies_for(const tsr_graph *graph, plan_device device) {
-    tsr_lower_fn *lowerings[TSR_OP_COUNT];
-    memcpy(lowerings, plan_lowerings, sizeof lowerings);
-    lowerings[TSR_OP_Concat] = lower_all;
-    return make_plan(graph, device, (tsr_plan_options){.lower = lowerings});
 }
 
 /* ---- what must hold for every plan ---- */

@@ -13,8 +13,6 @@ extern tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT];
 typedef enum plan_device { TEXTURES, BUFFERS, TEXTURES4 } plan_device;
 
 tsr_plan *plan_for(const tsr_graph *graph, plan_device device, bool half, bool keep_all);
-/* The same, where Concat is a pass that reads all. */
-tsr_plan *plan_copies_for(const tsr_graph *graph, plan_device device);
 
 /* Every tensor lies inside its storage, a buffer's where bindings may begin. */
 void check_inside(const tsr_plan *plan);

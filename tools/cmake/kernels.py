@@ -138,7 +138,10 @@ class Shaders:
                 yield from self.expand(include[1])
 
     def text(self, stem):
-        return "".join(line + "\n" for line in self.lines[stem] if line.strip())
+        """What is embedded: no comments but the file's name, by which programs tell what they are made of."""
+        lines = [line for line in self.lines[stem] if line.strip()]
+        lines.insert(lines[0].startswith("#version"), f"// {self.language}/{stem}.{self.language}")
+        return "".join(line + "\n" for line in lines)
 
 
 def known_params(declarations, kernel, language):

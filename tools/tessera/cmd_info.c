@@ -45,13 +45,40 @@ static tsr_status print_plan(const tsr_session *session) {
     return TSR_OK;
 }
 
-/* Calls print with a session that is planned only. */
+static tsr_status print_candidates_of(const tsr_session *session, int node) {
+    tsr_node_report report;
+    TRY_LIBRARY(tsr_session_node_report(session, node, &report));
+    for (int i = 0; i < report.candidates; i++) {
+        tsr_candidate_report c;
+        TRY_LIBRARY(tsr_session_candidate_report(session, node, i, &c));
+        printf("%-20s %-18s %c %-22s %8.3g %10s %9d %9s\n",
+               i ? "" : short_label(report.name, 20).text, i ? "" : short_label(report.op, 18).text,
+               c.chosen ? '*' : ' ', c.algorithm, c.estimate, bytes_label(c.bytes).text,
+               c.live_texels, ms_label(c.ms).text);
+    }
+    return TSR_OK;
+}
+
+static tsr_status print_candidates(const tsr_session *session) {
+    tsr_report report;
+    TRY_LIBRARY(tsr_session_report(session, &report));
+    printf("\nkernels on %s: *: chosen; estimate: of the time, relative to the least; memory: "
+           "between its passes;\ntexels: kept in registers by a fragment or invocation; measured: "
+           "by autotuning, in ms\n%-20s %-20s %-22s %8s %10s %9s %9s\n",
+           report.backend, "node", "op", "algorithm", "estimate", "memory", "texels", "measured");
+    for (int i = 0; i < report.node_count; i++)
+        TRY(print_candidates_of(session, i));
+    return TSR_OK;
+}
+
+/* Calls print with a session that is planned only, unless layers are to be measured. */
 static tsr_status plan_on(const job *j, const char *backend,
                           tsr_status (*print)(const tsr_session *)) {
     tsr_device *device;
     tsr_session *session;
     TRY(job_device(j->options, backend, &device));
-    tsr_status status = job_session(j, device, &(tsr_session_desc){.plan_only = true}, &session);
+    tsr_status status = job_session(
+        j, device, &(tsr_session_desc){.plan_only = j->options->tune_ms == 0}, &session);
     if (status == TSR_OK) {
         status = print(session);
         tsr_session_destroy(session);
@@ -77,9 +104,20 @@ static bool sizes_known(const job *j) {
     return known;
 }
 
-/* Without --backend every backend is shown, and a missing one is no failure; layers are those of
+/* Tables that are asked for. */
+typedef struct tables {
+    bool layers, kernels;
+} tables;
+
+static tsr_status print_tables(const job *j, const char *backend, tables wanted) {
+    if (wanted.layers)
+        TRY(plan_on(j, backend, print_nodes));
+    return wanted.kernels ? plan_on(j, backend, print_candidates) : TSR_OK;
+}
+
+/* Without --backend every backend is shown, and a missing one is no failure; tables are those of
  * the first one that can plan. */
-static tsr_status print_plans(const job *j, bool layers) {
+static tsr_status print_plans(const job *j, tables wanted) {
     static const char *const all[] = {"gles", "webgpu", "cpu"};
     if (!sizes_known(j))
         return TSR_OK;
@@ -87,7 +125,7 @@ static tsr_status print_plans(const job *j, bool layers) {
            "programs", "tensors", "lower bound", "weights", "MACs");
     if (j->options->backend) {
         TRY(plan_on(j, NULL, print_plan));
-        return layers ? plan_on(j, NULL, print_nodes) : TSR_OK;
+        return print_tables(j, NULL, wanted);
     }
     const char *planned = NULL;
     for (int i = 0; i < 3; i++) {
@@ -96,24 +134,27 @@ static tsr_status print_plans(const job *j, bool layers) {
         else if (!planned)
             planned = all[i];
     }
-    return layers && planned ? plan_on(j, planned, print_nodes) : TSR_OK;
+    return planned ? print_tables(j, planned, wanted) : TSR_OK;
 }
 
-static tsr_status print_info(const job *j, bool layers) {
+static tsr_status print_info(const job *j, tables wanted) {
     printf("model        %s, opset %d\n", j->path, tsr_model_opset(j->model));
     TRY(print_tensors(j));
     printf("parameters   %s\n", count_label((double)tsr_model_parameter_count(j->model)).text);
     print_operators(j->model);
-    return print_plans(j, layers);
+    return print_plans(j, wanted);
 }
 
 int cmd_info(int argc, char **argv) {
     job_options options = {0};
-    bool layers = false;
+    tables wanted = {0};
     const option items[] = {
-        {"layers", 'l', NULL, "print a table of nodes", OPTION_FLAG, &layers, 0, NULL},
+        {"layers", 'l', NULL, "print a table of nodes", OPTION_FLAG, &wanted.layers, 0, NULL},
+        {"kernels", 'k', NULL, "print each layer's candidate algorithms; --tune measures them",
+         OPTION_FLAG, &wanted.kernels, 0, NULL},
     };
-    option_set set = {.usage = "tessera info MODEL [--dim NAME=N]... [--backend NAME] [--layers]",
+    option_set set = {.usage = "tessera info MODEL [--dim NAME=N]... [--backend NAME] [--layers] "
+                               "[--kernels]",
                       .notes =
                           "Images: pixels 0..255 map to p in --range (0:1); the model gets "
                           "(p - mean) * scale.\nOutput images map --out-range, or else --range, "
@@ -128,7 +169,7 @@ int cmd_info(int argc, char **argv) {
     int code;
     if (!job_start(&j, &set, argc, argv, &options, JOB_MISSING_OPEN, &code))
         return code;
-    tsr_status status = print_info(&j, layers);
+    tsr_status status = print_info(&j, wanted);
     job_close(&j);
     return command_exit(status);
 }

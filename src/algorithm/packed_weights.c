@@ -1,0 +1,46 @@
+#include "algorithm/packed_weights.h"
+
+/* Pads and strides are those of phases: a transposed convolution's taps follow from them. Sizes of
+ * images are left out, so that sessions of any size share what they can. */
+static tsr_cache_key make_key(const tsr_plan *plan, const tsr_convolution *c,
+                              const tsr_weight_layout *layout, const tsr_table *t) {
+    const tsr_window *w = &c->window;
+    const int64_t numbers[] = {(int64_t)plan->graph->model_id,
+                               c->constant,
+                               w->kernel[0],
+                               w->kernel[1],
+                               w->stride[0],
+                               w->stride[1],
+                               w->dilation[0],
+                               w->dilation[1],
+                               w->pad_begin[0],
+                               w->pad_begin[1],
+                               w->group,
+                               c->group_outputs,
+                               c->group_inputs,
+                               (int64_t)c->stride_group,
+                               (int64_t)c->stride_output,
+                               (int64_t)c->stride_input,
+                               t->units,
+                               t->width,
+                               t->height,
+                               t->half,
+                               c->scale != NULL};
+    tsr_cache_key key = tsr_cache_key_add(tsr_cache_key_start(), layout->tag);
+    key = tsr_cache_key_add_bytes(key, numbers, sizeof numbers);
+    key = tsr_cache_key_add_bytes(key, layout->numbers, sizeof layout->numbers);
+    key = tsr_cache_key_add_bytes(key, &c->factor, sizeof c->factor);
+    if (c->scale)
+        key = tsr_cache_key_add_bytes(key, c->scale,
+                                      (size_t)(c->group_outputs * w->group) * sizeof *c->scale);
+    return key;
+}
+
+void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
+                             const tsr_weight_layout *layout, tsr_table table, const void *data,
+                             size_t size) {
+    table.shared = conv->constant != 0;
+    if (table.shared)
+        table.key = make_key(plan, conv, layout, &table);
+    tsr_pass_table(plan, pass, &table, data, size);
+}

@@ -1,0 +1,21 @@
+/* Packed weights as a resource: tables that sessions on one device share. */
+#ifndef TSR_ALGORITHM_PACKED_WEIGHTS_H
+#define TSR_ALGORITHM_PACKED_WEIGHTS_H
+
+#include "algorithm/algorithm.h"
+
+/* Numbers that the texels depend on beside the weights and their window. */
+enum { TSR_MAX_LAYOUT_NUMBERS = 16 };
+
+typedef struct tsr_weight_layout {
+    const char *tag; /* of the order of texels: equal tags, numbers and weights: equal texels */
+    int64_t numbers[TSR_MAX_LAYOUT_NUMBERS];
+} tsr_weight_layout;
+
+/* Gives the pass a table that `size` bytes of data, copied, make of a convolution's weights. It is
+ * shared if the weights are the model's own. */
+void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
+                             const tsr_weight_layout *layout, tsr_table table, const void *data,
+                             size_t size);
+
+#endif

@@ -1,0 +1,95 @@
+/* What a session tells about itself. */
+#include "api/session.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+/* ---- runs and nodes
+ * --------------------------------------------------------------------------------- */
+
+tsr_status tsr_session_report(const tsr_session *session, tsr_report *report) {
+    if (!session || !report)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_report: %s is NULL",
+                        session ? "report" : "session");
+    const tsr_graph *graph = session->graph;
+    *report = (tsr_report){.backend = session->device->backend->name,
+                           .node_count = graph->node_count,
+                           .gpu_ms = -1,
+                           .tuned_layers = session->tuning.measured,
+                           .tune_ms = session->tuning.ms};
+    for (int n = 0; n < graph->node_count; n++)
+        report->macs += tsr_node_macs(graph, &graph->nodes[n]);
+    session->device->backend->report(session->runner, report);
+    return TSR_OK;
+}
+
+tsr_status tsr_session_node_report(const tsr_session *session, int index, tsr_node_report *report) {
+    if (!session || !report || index < 0 || index >= session->graph->node_count)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_node_report: there is no node %d of %d",
+                        index, session ? session->graph->node_count : 0);
+    const tsr_graph *graph = session->graph;
+    const tsr_node *node = &graph->nodes[index];
+    *report = (tsr_node_report){.name = node->name,
+                                .op = session->op_texts[index],
+                                .output = "",
+                                .backend = session->device->backend->name,
+                                .kernel = "",
+                                .macs = tsr_node_macs(graph, node),
+                                .bytes = (uint64_t)tsr_node_floats(graph, node) * sizeof(float),
+                                .ms = -1};
+    for (int i = node->output_count - 1; i >= 0; i--) {
+        const tsr_value *output =
+            node->outputs[i] == TSR_NONE ? NULL : &graph->values[node->outputs[i]];
+        if (output) {
+            report->output = output->name;
+            report->shape = output->shape;
+        }
+    }
+    const tsr_backend *backend = session->device->backend;
+    report->candidates =
+        backend->candidates ? backend->candidates(session->runner, index).count : 0;
+    backend->node_report(session->runner, index, report);
+    return TSR_OK;
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+static double measured_ms(const tsr_session *session, int node, const char *algorithm) {
+    const int *tuned = session->tuning.tuned;
+    if (!tuned || tuned[node] == TSR_NONE)
+        return -1;
+    const tsr_timings *timings = &session->device->tuned.layers[tuned[node]].timings;
+    for (int i = 0; i < timings->count; i++)
+        if (!strcmp(timings->list[i].algorithm, algorithm))
+            return timings->list[i].ms;
+    return -1;
+}
+
+static double least_cost(const tsr_candidates *all) {
+    double least = all->list[0].cost;
+    for (int i = 1; i < all->count; i++)
+        least = all->list[i].cost < least ? all->list[i].cost : least;
+    return least;
+}
+
+tsr_status tsr_session_candidate_report(const tsr_session *session, int node, int i,
+                                        tsr_candidate_report *report) {
+    tsr_node_report node_report;
+    if (!report)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_candidate_report: report is NULL");
+    TSR_TRY(tsr_session_node_report(session, node, &node_report));
+    if (i < 0 || i >= node_report.candidates)
+        return tsr_fail(TSR_INVALID_ARGUMENT,
+                        "tsr_session_candidate_report: there is no candidate %d of %d for node %d",
+                        i, node_report.candidates, node);
+    const tsr_candidates all = session->device->backend->candidates(session->runner, node);
+    const tsr_candidate *c = &all.list[i];
+    *report = (tsr_candidate_report){.algorithm = c->algorithm,
+                                     .estimate = c->cost / least_cost(&all),
+                                     .bytes = c->bytes,
+                                     .live_texels = c->live_texels,
+                                     .ms = measured_ms(session, node, c->algorithm),
+                                     .chosen = c->chosen};
+    return TSR_OK;
+}

@@ -1,0 +1,114 @@
+#include "autotune/tuned_layers.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tsr_tuned_layers_free(tsr_tuned_layers *tuned) {
+    free(tuned->layers);
+    *tuned = (tsr_tuned_layers){0};
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static int append(tsr_tuned_layers *tuned, const tsr_layer_key *key, const tsr_timings *timings) {
+    if (tuned->count == tuned->capacity) {
+        int capacity = tuned->capacity ? 2 * tuned->capacity : 32;
+        tsr_tuned_layer *grown = realloc(tuned->layers, (size_t)capacity * sizeof *grown);
+        if (!grown)
+            return TSR_NONE;
+        tuned->layers = grown;
+        tuned->capacity = capacity;
+    }
+    tuned->layers[tuned->count] = (tsr_tuned_layer){*key, *timings};
+    return tuned->count++;
+}
+
+static bool equal(const tsr_cache_key *a, const tsr_cache_key *b) {
+    return a->name == b->name && a->check == b->check;
+}
+
+static int find_exact(const tsr_tuned_layers *tuned, const tsr_layer_key *key) {
+    for (int i = 0; i < tuned->count; i++)
+        if (equal(&tuned->layers[i].key.exact, &key->exact))
+            return i;
+    return TSR_NONE;
+}
+
+static int find_any_size(const tsr_tuned_layers *tuned, const tsr_layer_key *key) {
+    for (int i = 0; i < tuned->count; i++)
+        if (equal(&tuned->layers[i].key.any_size, &key->any_size))
+            return i;
+    return TSR_NONE;
+}
+
+/* ---- the cache on disk ----------------------------------------------------------------------- */
+
+/* The best one's line first: "conv_direct 0.125". */
+static void store(const tsr_layer_key *key, const tsr_timings *timings) {
+    tsr_text text = {0};
+    for (int i = 0; i < timings->count; i++) {
+        int k = i == 0 ? timings->best : i <= timings->best ? i - 1 : i;
+        tsr_text_add(&text, "%s %.6g\n", timings->list[k].algorithm, timings->list[k].ms);
+    }
+    char *chars = tsr_text_take(&text);
+    if (chars) {
+        tsr_cache_store(&key->exact, chars, strlen(chars));
+        tsr_cache_store(&key->any_size, chars, strlen(chars));
+    }
+    free(chars);
+}
+
+/* A line that is not understood ends the list. */
+static tsr_timings parse(const char *text) {
+    tsr_timings timings = {.best = TSR_NONE};
+    char name[64];
+    double ms;
+    for (int length = 0;
+         timings.count < TSR_ALGORITHMS && sscanf(text, "%63s %lf%n", name, &ms, &length) == 2;
+         text += length) {
+        const char *algorithm = tsr_algorithm_name(name);
+        if (!algorithm)
+            break;
+        timings.list[timings.count++] = (tsr_timing){algorithm, ms};
+        timings.best = 0;
+    }
+    return timings;
+}
+
+static bool load(const tsr_cache_key *key, tsr_timings *timings) {
+    size_t size = 0;
+    char *bytes = tsr_cache_load(key, &size);
+    char *text = bytes ? realloc(bytes, size + 1) : NULL;
+    if (!text) {
+        free(bytes);
+        return false;
+    }
+    text[size] = '\0';
+    *timings = parse(text);
+    free(text);
+    return timings->best != TSR_NONE;
+}
+
+int tsr_tuned_layers_find(tsr_tuned_layers *tuned, const tsr_layer_key *key, bool any_size) {
+    tsr_timings timings;
+    int found = find_exact(tuned, key);
+    if (found != TSR_NONE)
+        return found;
+    if (load(&key->exact, &timings))
+        return append(tuned, key, &timings);
+    if (!any_size)
+        return TSR_NONE;
+    found = find_any_size(tuned, key);
+    return found == TSR_NONE && load(&key->any_size, &timings) ? append(tuned, key, &timings)
+                                                               : found;
+}
+
+int tsr_tuned_layers_add(tsr_tuned_layers *tuned, const tsr_layer_key *key,
+                         const tsr_timings *timings, bool to_disk) {
+    if (to_disk)
+        store(key, timings);
+    return append(tuned, key, timings);
+}

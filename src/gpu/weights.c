@@ -1,0 +1,86 @@
+#include "gpu/weights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+static bool holds(const tsr_weights *w, const tsr_cache_key *key) {
+    return w->key.name == key->name && w->key.check == key->check;
+}
+
+/* Tables that are not shared have zeroed keys, which no other has. */
+tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table, bool *found) {
+    for (tsr_weights *w = store->head; w && table->shared; w = w->next)
+        if (holds(w, &table->key)) {
+            w->references++;
+            *found = true;
+            return w;
+        }
+    tsr_weights *w = calloc(1, sizeof *w);
+    *found = false;
+    if (!w)
+        return NULL;
+    *w = (tsr_weights){.next = store->head, .key = table->key, .references = 1};
+    store->head = w;
+    return w;
+}
+
+bool tsr_weights_release(tsr_weight_store *store, tsr_weights *weights, tsr_weights *last) {
+    if (--weights->references)
+        return false;
+    tsr_weights **link = &store->head;
+    while (*link != weights)
+        link = &(*link)->next;
+    *link = weights->next;
+    *last = *weights;
+    free(weights);
+    return true;
+}
+
+void tsr_weights_clear(tsr_weight_store *store) {
+    while (store->head) {
+        tsr_weights *next = store->head->next;
+        free(store->head);
+        store->head = next;
+    }
+}
+
+/* ---- packing --------------------------------------------------------------------------------- */
+
+size_t tsr_table_floats(const tsr_table *table) {
+    return table->pack ? (size_t)table->width * (size_t)table->height * 4 : 0;
+}
+
+uint64_t tsr_table_bytes(const tsr_table *table) {
+    return (uint64_t)tsr_table_floats(table) * (table->half ? 2 : 4);
+}
+
+static void pack(void *user, int64_t first, int64_t count) {
+    const tsr_packing *p = user;
+    p->table->pack(p->table->data, first, count, p->texels);
+}
+
+enum { ZEROED_FLOATS = 1 << 16 };
+
+static void zero(void *user, int64_t first, int64_t count) {
+    const tsr_packing *p = user;
+    size_t begin = (size_t)first * ZEROED_FLOATS, end = begin + (size_t)count * ZEROED_FLOATS,
+           floats = tsr_table_floats(p->table);
+    end = end < floats ? end : floats;
+    memset(p->texels + begin, 0, (end - begin) * sizeof *p->texels);
+}
+
+void tsr_packing_start(tsr_packing *p, const tsr_table *table, float *texels) {
+    size_t floats = tsr_table_floats(table), bytes = floats * sizeof *texels;
+    p->table = table;
+    p->texels = texels;
+    tsr_parallel_start(&p->work, (int64_t)((floats + ZEROED_FLOATS - 1) / ZEROED_FLOATS), bytes,
+                       zero, p);
+    tsr_parallel_finish(&p->work);
+    tsr_parallel_start(&p->work, table->units, bytes, pack, p);
+}
+
+void tsr_packing_finish(tsr_packing *p) {
+    tsr_parallel_finish(&p->work);
+}

@@ -1,0 +1,107 @@
+/* Algorithms for GPUs leave tensors for other passes of their node: where that takes much, slower
+ * ones that leave less are planned. Planned as for a GPU, which the driver here need not be. */
+#include "support/backends.h"
+#include "support/case_text.h"
+#include "support/gpu_plans.h"
+#include "support/graphs.h"
+#include "support/main.h"
+#include "support/onnx_case.h"
+
+static bool is_tight(const tsr_plan *plan) {
+    return plan->tensor_bytes * 100 <= plan->live_bytes_bound * 115;
+}
+
+/* The last convolution's windows take more than its input and output, in a texture that nothing
+ * else can share; the first ones take nothing beside them. */
+#define LARGE_AND_SMALL                                                                            \
+    "Conv x[1,4,28,28] w{16,4,3,3} -> a pads=1,1,1,1; Conv a v{16,16,3,3} -> b pads=1,1,1,1; "     \
+    "MaxPool b -> c kernel_shape=4,4 strides=4,4; Conv c u{64,16,3,3} -> d pads=1,1,1,1; "         \
+    "Conv d t{64,64,3,3} -> y pads=1,1,1,1"
+
+static void test_one_layer(void **state) {
+    (void)state;
+    tsr_graph *graph = prepare_graph(onnx_case(13, LARGE_AND_SMALL));
+    tsr_plan *fast = plan_on_gpu(graph, NULL, false), *low = plan_on_gpu(graph, NULL, true);
+    assert_false(is_tight(fast));
+    assert_true(is_tight(low));
+    assert_true(low->tensor_bytes < fast->tensor_bytes);
+    assert_int_equal(count_node_passes(low, 0), count_node_passes(fast, 0));
+    assert_int_equal(count_node_passes(low, 1), count_node_passes(fast, 1));
+    assert_int_equal(count_node_passes(fast, 4), 3);
+    assert_int_equal(count_node_passes(low, 4), 1);
+    tsr_plan_destroy(fast);
+    tsr_plan_destroy(low);
+    tsr_graph_destroy(graph);
+}
+
+static int warnings;
+
+static void count_warnings(void *user, tsr_log_level level, const char *message) {
+    (void)user;
+    (void)message;
+    warnings += level == TSR_LOG_WARN;
+}
+
+/* What was measured as fastest, in more nodes than get slower ones, leaves partial sums and planes
+ * that cannot share storages; what a GPU has by default leaves less. However often it is planned,
+ * what runs on the CPU is said once. */
+static void test_measured_layers(void **state) {
+    (void)state;
+    enum { LAYERS = 8 };
+    case_text text = {"Resize x[1,16,28,28] _ f<1,2,1,1> -> q mode=linear; Relu q -> x0"};
+    const char *measured[2 + LAYERS] = {NULL};
+    for (int i = 0; i < LAYERS; i++) {
+        text_add(&text, "; Conv x%d w%d{32,32,3,3} -> x%d pads=1,1,1,1", i, i, i + 1);
+        measured[2 + i] = i % 2 ? "conv_direct_split_k" : "conv_uniform_block";
+    }
+    tsr_graph *graph = prepare_graph(onnx_case(13, text.text));
+    tsr_plan *fast = plan_on_gpu(graph, measured, false);
+    assert_false(is_tight(fast));
+    warnings = 0;
+    tsr_set_log(count_warnings, NULL);
+    tsr_plan *low = plan_on_gpu(graph, measured, true);
+    tsr_set_log(NULL, NULL);
+    assert_int_equal(warnings, 1);
+    assert_true(is_tight(low));
+    for (int i = 2; i < 2 + LAYERS; i++)
+        assert_int_equal(count_node_passes(low, i), 1);
+    tsr_plan_destroy(fast);
+    tsr_plan_destroy(low);
+    tsr_graph_destroy(graph);
+}
+
+/* Nobody would miss what a small plan takes. */
+static void test_few_bytes(void **state) {
+    (void)state;
+    tsr_graph *graph = prepare_graph(onnx_case(13, "Conv x[1,32,4,4] w{32,32,3,3} -> y "
+                                                   "pads=1,1,1,1"));
+    tsr_plan *fast = plan_on_gpu(graph, NULL, false), *same = plan_on_gpu(graph, NULL, true);
+    assert_false(is_tight(fast));
+    assert_int_equal(same->pass_count, fast->pass_count);
+    assert_int_equal(same->tensor_bytes, fast->tensor_bytes);
+    tsr_plan_destroy(fast);
+    tsr_plan_destroy(same);
+    tsr_graph_destroy(graph);
+}
+
+/* With the kernels of a GPU the first network gets such a plan on any driver. */
+static void test_results(void **state) {
+    (void)state;
+    need_backend("gles");
+    for (int half = 0; half < 2; half++)
+        run_case(&(backend_case){.text = LARGE_AND_SMALL,
+                                 .range = 0.1f,
+                                 .limits.kernels = TSR_KERNELS_BLOCKS,
+                                 .precision = half ? TSR_FP16 : TSR_FP32});
+    expect_no_failed_case();
+}
+
+int run_program(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_layer),
+        cmocka_unit_test(test_measured_layers),
+        cmocka_unit_test(test_few_bytes),
+        cmocka_unit_test(test_results),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_backends);
+}

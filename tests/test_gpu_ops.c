@@ -636,7 +636,7 @@ static void test_every_unary(void **state) {
     need_gpu();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++)
-            check((backend_case){.opset = 22, .range = ranges[r]}, "%s x[2,5,7,9] -> y", names[i]);
+            check((op_case){.opset = 22, .range = ranges[r]}, "%s x[2,5,7,9] -> y", names[i]);
         check(OPSET(22), "Conv x[1,3,9,9] w{6,3,1,1} -> c; %s c -> y", names[i]);
     }
     expect_no_failed_case();

@@ -460,6 +460,13 @@ struct tsr_texture {
     int texture_width, texture_height;
 };
 
+/* Replaces a constant of the model by other elements, of its own shape and order, in this session
+ * alone: weights of Conv, ConvTranspose, Gemm or MatMul, which are packed anew at once; the array may
+ * be freed. Runs that were submitted before use the old ones. TSR_UNSUPPORTED if the session was made
+ * with the constant's elements: folded into others, computed with, or read by other operators. */
+TSR_API tsr_status tsr_session_set_weights(tsr_session *session, const char *name,
+                                           const float *elements, size_t count);
+
 /* An output as a texture of the device's context, valid until the session is destroyed, rewritten
  * by each run; needs texture_outputs. */
 TSR_API tsr_status tsr_session_output_texture(tsr_session *session, const char *name,

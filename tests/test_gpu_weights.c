@@ -123,11 +123,91 @@ static void test_tied(void **state) {
     close_fixture(&f);
 }
 
+/* ---- other weights --------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    size_t count;
+} replaced[] = {{"w", 20 * 12 * 9}, {"u", 20 * 9}, {"k", 20 * 6 * 16}};
+enum { REPLACED = sizeof replaced / sizeof *replaced };
+
+static void set_weights(tsr_session *session, int which, unsigned seed) {
+    float *values = malloc(replaced[which].count * sizeof *values);
+    assert_non_null(values);
+    for (size_t i = 0; i < replaced[which].count; i++)
+        values[i] = (float)((i * 7 + seed * 13) % 23) / 23 - 0.4f;
+    EXPECT_OK(
+        tsr_session_set_weights(session, replaced[which].name, values, replaced[which].count));
+    free(values);
+}
+
+/* The session computes what one on the CPU with the same weights does. */
+static void expect_replaced(const fixture *f, tsr_session *session, const tsr_session_desc *desc,
+                            const unsigned seeds[REPLACED]) {
+    tsr_session *reference = make_session(f->cpu, f->model, desc);
+    for (int i = 0; i < REPLACED; i++)
+        if (seeds[i])
+            set_weights(reference, i, seeds[i]);
+    elements expected = run(reference, 5), actual = run(session, 5);
+    expect_close(actual, expected, 1e-5);
+    free(expected.values);
+    free(actual.values);
+    tsr_session_destroy(reference);
+}
+
+/* Shared ones are replaced, then updated in place; other sessions keep the model's. */
+static void test_replaced(void **state) {
+    (void)state;
+    fixture f = open_fixture();
+    size small;
+    set_size(&small, 2, 9, 14);
+    tsr_session *first = make_session(f.device, f.model, &small.desc),
+                *second = make_session(f.device, f.model, &small.desc);
+    unsigned seeds[REPLACED] = {0};
+    for (unsigned round = 0; round < 2; round++)
+        for (int i = 0; i < REPLACED; i++) {
+            seeds[i] = 1 + round * 10 + (unsigned)i;
+            set_weights(first, i, seeds[i]);
+            expect_replaced(&f, first, &small.desc, seeds);
+            expect_right(&f, second, &small.desc, 6);
+        }
+    tsr_session *third = make_session(f.device, f.model, &small.desc);
+    tsr_session_destroy(second);
+    set_weights(third, 0, 77); /* the last one that shares it */
+    expect_replaced(&f, third, &small.desc, (unsigned[REPLACED]){77});
+    tsr_session *fourth = make_session(f.device, f.model, &small.desc);
+    expect_right(&f, fourth, &small.desc, 7);
+    expect_replaced(&f, first, &small.desc, seeds);
+    tsr_session_destroy(first);
+    tsr_session_destroy(third);
+    tsr_session_destroy(fourth);
+    close_fixture(&f);
+}
+
+/* What was folded, or is read otherwise, cannot be replaced. */
+static void test_refused(void **state) {
+    (void)state;
+    fixture f = open_fixture();
+    size small;
+    set_size(&small, 1, 9, 14);
+    tsr_session *session = make_session(f.device, f.model, &small.desc);
+    const float values[20 * 12 * 9] = {0};
+    expect_failure(tsr_session_set_weights(session, "b", values, 20), TSR_UNSUPPORTED, "'b'");
+    expect_failure(tsr_session_set_weights(session, "s", values, 20), TSR_UNSUPPORTED, "'s'");
+    expect_failure(tsr_session_set_weights(session, "w", values, 20), TSR_SHAPE, "2160 elements");
+    expect_failure(tsr_session_set_weights(session, "q", values, 20), TSR_INVALID_ARGUMENT, "'q'");
+    expect_failure(tsr_session_set_weights(session, "x", values, 20), TSR_INVALID_ARGUMENT, "'x'");
+    expect_failure(tsr_session_set_weights(session, "w", NULL, 0), TSR_INVALID_ARGUMENT, "NULL");
+    expect_right(&f, session, &small.desc, 1);
+    tsr_session_destroy(session);
+    close_fixture(&f);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_not_shared),
-        cmocka_unit_test(test_tied),
+        cmocka_unit_test(test_shared),  cmocka_unit_test(test_not_shared),
+        cmocka_unit_test(test_tied),    cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

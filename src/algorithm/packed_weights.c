@@ -39,6 +39,8 @@ static tsr_cache_key make_key(const tsr_plan *plan, const tsr_convolution *c,
 void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
                              const tsr_weight_layout *layout, tsr_table table, const void *data,
                              size_t size) {
+    table.constant = conv->constant;
+    table.weights_at = (size_t)((const char *)&conv->weights - (const char *)data);
     table.shared = conv->constant != 0;
     if (table.shared)
         table.key = make_key(plan, conv, layout, &table);

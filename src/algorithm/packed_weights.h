@@ -13,7 +13,7 @@ typedef struct tsr_weight_layout {
 } tsr_weight_layout;
 
 /* Gives the pass a table that `size` bytes of data, copied, make of a convolution's weights. It is
- * shared if the weights are the model's own. */
+ * shared if the weights are the model's own. conv: a part of data. */
 void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
                              const tsr_weight_layout *layout, tsr_table table, const void *data,
                              size_t size);

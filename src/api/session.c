@@ -36,11 +36,19 @@ static tsr_status take_constants(tsr_graph *graph) {
     return TSR_OK;
 }
 
+/* Nodes that run on the CPU read weights as they are: none may have a scale apart. */
+static void forget_model(tsr_graph *graph) {
+    for (int v = 0; v < graph->value_count; v++)
+        graph->values[v].model_constant = 0;
+}
+
 static tsr_status prepare_graph(tsr_graph *graph, const tsr_backend *backend,
                                 const tsr_session_desc *desc) {
     TSR_TRY(tsr_bind(graph, desc));
     if (!backend->streams || desc->allow_cpu_fallback)
         TSR_TRY(take_constants(graph));
+    if (desc->allow_cpu_fallback)
+        forget_model(graph);
     TSR_TRY(tsr_prepare(graph, tsr_cpu_eval));
     TSR_TRY(check_sizes(graph));
     return backend->optimizes ? tsr_optimize(graph) : TSR_OK;

@@ -1,5 +1,6 @@
 /* A session: session.c makes it, session_io.c sets inputs and reads outputs, session_run.c runs
- * it, session_report.c tells what it does. */
+ * it, session_report.c tells what it does,
+ * session_weights.c replaces weights. */
 #ifndef TSR_API_SESSION_H
 #define TSR_API_SESSION_H
 

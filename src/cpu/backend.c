@@ -174,6 +174,24 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     return status;
 }
 
+/* The first time the runner gets elements of its own, which last as long as the graph. */
+static tsr_status set_weights(tsr_runner *runner, int constant, const float *elements) {
+    const tsr_graph *graph = runner->graph;
+    for (int v = 0; v < graph->value_count; v++) {
+        const tsr_value *value = &graph->values[v];
+        size_t count = (size_t)tsr_shape_count(&value->shape);
+        if (value->model_constant != constant)
+            continue;
+        float *own =
+            runner->data[v] == value->data ? TSR_NEW(graph->arena, count, float) : runner->data[v];
+        if (!own)
+            return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for weights");
+        memcpy(own, elements, count * sizeof *elements);
+        runner->data[v] = own;
+    }
+    return TSR_OK;
+}
+
 static tsr_status set_input(tsr_runner *runner, int value, const float *data) {
     size_t bytes = tsr_cpu_bytes(&runner->graph->values[value]);
     if (bytes > 0)
@@ -256,6 +274,7 @@ const tsr_backend tsr_cpu_backend = {
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
     .set_input = set_input,
+    .set_weights = set_weights,
     .submit = submit,
     .poll = poll,
     .get_output = get_output,

@@ -175,6 +175,12 @@ static tsr_status build_tables(tsr_runner *r, float *texels[2]) {
     return status;
 }
 
+static GLuint new_table(const tsr_pass *pass) {
+    const tsr_table *t = &pass->table;
+    return is_in_blocks(pass) ? tsr_buffer_blocks(tsr_table_floats(t), NULL)
+                              : tsr_texture_table(t->width, t->height, t->half);
+}
+
 static void destroy_table(tsr_runner *r, int i) {
     tsr_weights last;
     if (!r->passes[i].weights ||
@@ -184,6 +190,46 @@ static void destroy_table(tsr_runner *r, int i) {
         glDeleteBuffers(1, &last.handle.name);
     else
         glDeleteTextures(1, &last.handle.name);
+}
+
+/* Weights of this pass alone: what others share is replaced, else updated in place. */
+static tsr_status separate_table(tsr_runner *r, int i) {
+    const tsr_pass *pass = &r->base.plan->passes[i];
+    tsr_gles_pass *p = &r->passes[i];
+    p->weights->key = p->weights->references > 1 ? p->weights->key : (tsr_cache_key){0};
+    if (p->weights->references == 1)
+        return TSR_OK;
+    tsr_weights *own = tsr_weights_add(&r->device->weights);
+    if (!own)
+        return out_of_memory();
+    destroy_table(r, i);
+    p->weights = own;
+    own->handle.name = new_table(pass);
+    *(is_in_blocks(pass) ? &p->blocks : &p->table) = own->handle.name;
+    return TSR_OK;
+}
+
+static tsr_status replace_table(tsr_runner *r, int i, const float *elements, float *texels) {
+    const tsr_pass *pass = &r->base.plan->passes[i];
+    const tsr_table *t = &pass->table;
+    TSR_TRY(separate_table(r, i));
+    tsr_packing_replace(t, elements, texels);
+    if (is_in_blocks(pass))
+        tsr_blocks_upload(r->passes[i].blocks, tsr_table_floats(t), texels);
+    else
+        tsr_table_upload(r->passes[i].table, t->width, t->height, texels);
+    return TSR_OK;
+}
+
+tsr_status tsr_gles_replace_weights(tsr_runner *r, int constant, const float *elements) {
+    const tsr_plan *plan = r->base.plan;
+    float *texels = malloc(most_texels(plan) * sizeof *texels + 1);
+    tsr_status status = texels ? TSR_OK : out_of_memory();
+    for (int i = 0; i < plan->pass_count && status == TSR_OK; i++)
+        if (plan->passes[i].table.constant == constant)
+            status = replace_table(r, i, elements, texels);
+    free(texels);
+    return status == TSR_OK ? tsr_gles_check_error(r->device, "replacing weights") : status;
 }
 
 static tsr_status build_constants(tsr_runner *r) {

@@ -107,6 +107,15 @@ static tsr_status set_input(tsr_runner *r, int value, const float *data) {
     return TSR_OK;
 }
 
+static tsr_status set_weights(tsr_runner *r, int constant, const float *elements) {
+    if (!tsr_gpu_only_packs(&r->base, constant))
+        return TSR_UNSUPPORTED;
+    TSR_TRY(tsr_gles_enter(r->device));
+    tsr_status status = tsr_gles_replace_weights(r, constant, elements);
+    tsr_gles_leave(r->device);
+    return status;
+}
+
 /* NaN in every tensor but the inputs. */
 static void poison(const tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
@@ -293,6 +302,7 @@ const tsr_backend tsr_gles_backend = {
     .runner_destroy = runner_destroy,
     .set_input = set_input,
     .set_input_texture = tsr_gles_set_input_texture,
+    .set_weights = set_weights,
     .select_run = select_run,
     .submit = submit,
     .step = step,

@@ -47,6 +47,8 @@ tsr_status tsr_gles_build(tsr_runner *runner);
 void tsr_gles_unbuild(tsr_runner *runner);
 /* Starts compiling a pass's program, unless the device has it. */
 tsr_status tsr_gles_start_program(tsr_runner *runner, const tsr_pass *pass, tsr_gles_pass *built);
+/* See tsr_backend. Inside enter and leave. */
+tsr_status tsr_gles_replace_weights(tsr_runner *runner, int constant, const float *elements);
 void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_gles_pass *built);
 /* Draws every pass. Waits only before nodes that run on the CPU. */
 tsr_status tsr_gles_draw(tsr_runner *runner);

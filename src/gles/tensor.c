@@ -129,6 +129,11 @@ GLuint tsr_buffer_blocks(size_t floats, const float *texels) {
     return buffer;
 }
 
+void tsr_blocks_upload(GLuint buffer, size_t floats, const float *texels) {
+    glBindBuffer(GL_UNIFORM_BUFFER, buffer);
+    glBufferSubData(GL_UNIFORM_BUFFER, 0, (GLsizeiptr)(floats * sizeof *texels), texels);
+}
+
 void tsr_target_upload(const tsr_target *target, const tsr_layout *l, const float *texels) {
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D_ARRAY, target->texture);

@@ -30,6 +30,7 @@ GLuint tsr_texture_table(int width, int height, bool half);
 void tsr_table_upload(GLuint table, int width, int height, const float *texels);
 /* A buffer for uniform blocks; texels: NULL if the device will write them. */
 GLuint tsr_buffer_blocks(size_t floats, const float *texels);
+void tsr_blocks_upload(GLuint buffer, size_t floats, const float *texels);
 /* Writes all planes of a tensor. */
 void tsr_target_upload(const tsr_target *target, const tsr_layout *layout, const float *texels);
 /* A pixel-pack buffer for all planes, left bound. */

@@ -106,6 +106,16 @@ int tsr_gpu_find_output(const tsr_gpu_runner *r, int value) {
     return TSR_NONE;
 }
 
+bool tsr_gpu_only_packs(const tsr_gpu_runner *r, int constant) {
+    const tsr_graph *graph = r->graph;
+    int packed = 0, read = 0;
+    for (int i = 0; i < r->plan->pass_count; i++)
+        packed += r->plan->passes[i].table.constant == constant;
+    for (int v = 0; v < graph->value_count; v++)
+        read += graph->values[v].model_constant == constant && r->plan->value_tensor[v] != TSR_NONE;
+    return packed > 0 && read == 0;
+}
+
 static const tsr_gpu_runner *base_of(const tsr_runner *runner) {
     return (const tsr_gpu_runner *)runner; /* its first member */
 }

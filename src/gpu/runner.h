@@ -41,6 +41,9 @@ tsr_status tsr_gpu_name_node(const tsr_gpu_runner *runner, const tsr_pass *pass,
 /* Index of the graph output that a value is, TSR_NONE if it is none. */
 int tsr_gpu_find_output(const tsr_gpu_runner *runner, int value);
 
+/* Are the elements of a constant of the model read as packed weights alone? */
+bool tsr_gpu_only_packs(const tsr_gpu_runner *runner, int constant);
+
 /* For tsr_backend. */
 bool tsr_gpu_can_read(const tsr_runner *runner, int value);
 void tsr_gpu_report(const tsr_runner *runner, tsr_report *report);

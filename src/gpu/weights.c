@@ -9,6 +9,15 @@ static bool holds(const tsr_weights *w, const tsr_cache_key *key) {
     return w->key.name == key->name && w->key.check == key->check;
 }
 
+tsr_weights *tsr_weights_add(tsr_weight_store *store) {
+    tsr_weights *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (tsr_weights){.next = store->head, .references = 1};
+    store->head = w;
+    return w;
+}
+
 /* Tables that are not shared have zeroed keys, which no other has. */
 tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table, bool *found) {
     for (tsr_weights *w = store->head; w && table->shared; w = w->next)
@@ -17,12 +26,10 @@ tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table
             *found = true;
             return w;
         }
-    tsr_weights *w = calloc(1, sizeof *w);
+    tsr_weights *w = tsr_weights_add(store);
     *found = false;
-    if (!w)
-        return NULL;
-    *w = (tsr_weights){.next = store->head, .key = table->key, .references = 1};
-    store->head = w;
+    if (w)
+        w->key = table->key;
     return w;
 }
 
@@ -83,4 +90,15 @@ void tsr_packing_start(tsr_packing *p, const tsr_table *table, float *texels) {
 
 void tsr_packing_finish(tsr_packing *p) {
     tsr_parallel_finish(&p->work);
+}
+
+void tsr_packing_replace(const tsr_table *table, const float *weights, float *texels) {
+    const tsr_unaligned_float **pointer =
+        (const tsr_unaligned_float **)(void *)((char *)table->data + table->weights_at);
+    const tsr_unaligned_float *models = *pointer;
+    tsr_packing packing;
+    *pointer = weights;
+    tsr_packing_start(&packing, table, texels);
+    tsr_packing_finish(&packing);
+    *pointer = models;
 }

@@ -24,6 +24,8 @@ typedef struct tsr_weight_store {
 /* Those of a table, with one more reference; *found: they are packed, else their handle is the
  * caller's to set. NULL when out of memory. */
 tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table, bool *found);
+/* New ones that no other session finds, with one reference; NULL when out of memory. */
+tsr_weights *tsr_weights_add(tsr_weight_store *store);
 /* Drops a reference. True if that was the last one: the caller destroys what `last` holds. */
 bool tsr_weights_release(tsr_weight_store *store, tsr_weights *weights, tsr_weights *last);
 /* Forgets all, of a device that is destroyed or lost. */
@@ -42,5 +44,7 @@ size_t tsr_table_floats(const tsr_table *table);
 uint64_t tsr_table_bytes(const tsr_table *table);
 void tsr_packing_start(tsr_packing *packing, const tsr_table *table, float *texels);
 void tsr_packing_finish(tsr_packing *packing);
+/* Packs a table from other weights than the model's. */
+void tsr_packing_replace(const tsr_table *table, const float *weights, float *texels);
 
 #endif

@@ -253,7 +253,6 @@ bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value) {
 
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value) {
     tsr_value *v = &graph->values[value];
-    v->model_constant = 0;
     if (!tsr_graph_in_file(graph, v))
         return true;
     size_t count = (size_t)tsr_shape_count(&v->shape);

@@ -99,8 +99,7 @@ int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
                            const tsr_shape *shape, const void *data);
 /* Is the constant stored in the model's file? Then its floats are tsr_unaligned_float. */
 bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value);
-/* Makes a constant one of this graph: its elements are in the arena, if they were in the file.
- * False when out of memory. */
+/* Copies a constant that is stored in the file to the arena; false when out of memory. */
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
 bool tsr_graph_is_output(const tsr_graph *graph, int value);

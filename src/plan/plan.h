@@ -19,7 +19,7 @@ typedef void tsr_pack_fn(const void *data, int64_t first, int64_t count, float *
 /* Constants in the order that a kernel reads them: packed weights, or a lookup table. */
 typedef struct tsr_table {
     tsr_pack_fn *pack; /* NULL: there is none, or it is a texture of the caller's */
-    const void *data;  /* of pack; stored in the plan's arena */
+    void *data;        /* of pack; stored in the plan's arena */
     int64_t units;     /* that pack is called for */
     int width, height; /* RGBA texels */
     bool half;         /* may be stored in 16 bits */
@@ -27,6 +27,8 @@ typedef struct tsr_table {
      */
     bool shared;
     tsr_cache_key key;
+    int constant;      /* of the model, whose elements are packed: see tsr_value; 0: none */
+    size_t weights_at; /* in data: the pointer to them */
 } tsr_table;
 
 typedef struct tsr_pass_post {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "webgpu/shader.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { PARAMS_ALIGNMENT = 256 }; /* WebGPU's largest minUniformBufferOffsetAlignment */
@@ -73,7 +74,8 @@ static tsr_status pack_weights(tsr_runner *r, const tsr_table *table, tsr_weight
     uint64_t bytes = tsr_table_floats(table) * sizeof(float);
     void *texels;
     tsr_packing packing;
-    WGPUBuffer buffer = tsr_buffer_mapped(r->device, WGPUBufferUsage_Storage, bytes, &texels);
+    WGPUBuffer buffer = tsr_buffer_mapped(
+        r->device, WGPUBufferUsage_Storage | WGPUBufferUsage_CopyDst, bytes, &texels);
     w->handle.object = buffer;
     if (!texels)
         return out_of_memory(bytes);
@@ -202,6 +204,7 @@ static tsr_status build_groups(tsr_runner *r) {
         if (pass->kind != TSR_PASS_DRAW)
             continue;
         write_params(&r->passes[i].params, (char *)params + at);
+        r->passes[i].params_at = at;
         r->passes[i].group = make_group(r, i, at);
         set_groups(plan, pass, r->passes[i].groups);
         at += params_stride(&r->passes[i].params);
@@ -209,6 +212,55 @@ static tsr_status build_groups(tsr_runner *r) {
     r->device->api->BufferUnmap(r->params);
     return TSR_OK;
 }
+
+/* ---- other weights --------------------------------------------------------------------------- */
+
+/* Weights of this pass alone: what others share is replaced, else updated in place. */
+static tsr_status separate_table(tsr_runner *r, int i) {
+    tsr_webgpu_pass *p = &r->passes[i];
+    if (p->weights->references == 1) {
+        p->weights->key = (tsr_cache_key){0};
+        return TSR_OK;
+    }
+    uint64_t bytes = tsr_table_bytes(&r->base.plan->passes[i].table);
+    tsr_weights *own = tsr_weights_add(&r->device->weights);
+    if (!own)
+        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for weights");
+    destroy_table(r, i);
+    p->weights = own;
+    own->handle.object = tsr_buffer_storage(r->device, bytes);
+    if (!own->handle.object)
+        return out_of_memory(bytes);
+    r->device->api->BindGroupRelease(p->group);
+    p->group = make_group(r, i, p->params_at);
+    return TSR_OK;
+}
+
+static tsr_status replace_table(tsr_runner *r, int i, const float *elements) {
+    const tsr_table *table = &r->base.plan->passes[i].table;
+    size_t bytes = tsr_table_floats(table) * sizeof(float);
+    TSR_TRY(separate_table(r, i));
+    float *texels = malloc(bytes);
+    if (!texels)
+        return out_of_memory(bytes);
+    tsr_packing_replace(table, elements, texels);
+    r->device->api->QueueWriteBuffer(r->device->queue, r->passes[i].weights->handle.object, 0,
+                                     texels, bytes);
+    free(texels);
+    return TSR_OK;
+}
+
+tsr_status tsr_webgpu_replace_weights(tsr_runner *r, int constant, const float *elements) {
+    tsr_status status = TSR_OK;
+    tsr_webgpu_push_errors(r->device);
+    for (int i = 0; i < r->base.plan->pass_count && status == TSR_OK; i++)
+        if (r->base.plan->passes[i].table.constant == constant)
+            status = replace_table(r, i, elements);
+    tsr_status errors = tsr_webgpu_pop_errors(r->device, "replacing weights");
+    return errors != TSR_OK ? errors : status;
+}
+
+/* ---- outputs --------------------------------------------------------------------------------- */
 
 static void build_outputs(tsr_runner *r) {
     for (int i = 0; i < tsr_webgpu_readback_count(r); i++) {

@@ -253,6 +253,13 @@ static tsr_status get_output(tsr_runner *r, int value, float *data) {
                : tsr_webgpu_read_now(r, tensor, data);
 }
 
+static tsr_status set_weights(tsr_runner *r, int constant, const float *elements) {
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    return tsr_gpu_only_packs(&r->base, constant)
+               ? tsr_webgpu_replace_weights(r, constant, elements)
+               : TSR_UNSUPPORTED;
+}
+
 const tsr_backend tsr_webgpu_backend = {
     .name = "webgpu",
     .optimizes = true,
@@ -267,6 +274,7 @@ const tsr_backend tsr_webgpu_backend = {
     .runner_destroy = runner_destroy,
     .set_input = set_input,
     .select_run = select_run,
+    .set_weights = set_weights,
     .submit = submit,
     .poll = poll_run,
     .wait = wait_run,

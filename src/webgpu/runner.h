@@ -13,6 +13,7 @@ typedef struct tsr_webgpu_pass {
     tsr_params params;
     tsr_weights *weights; /* NULL if the kernel has no table */
     WGPUBindGroup group;
+    uint64_t params_at; /* in the runner's params */
     uint32_t groups[3]; /* workgroups to dispatch */
 } tsr_webgpu_pass;
 
@@ -43,6 +44,9 @@ struct tsr_runner {
 /* Programs, buffers and bind groups of a planned runner. */
 tsr_status tsr_webgpu_build(tsr_runner *runner);
 void tsr_webgpu_unbuild(tsr_runner *runner);
+
+/* See tsr_backend. */
+tsr_status tsr_webgpu_replace_weights(tsr_runner *runner, int constant, const float *elements);
 
 /* Encodes and submits every pass and the copies to the readback buffers. Waits only before nodes
  * that run on the CPU. */

@@ -1,0 +1,53 @@
+/* Other weights than the model's, in one session. */
+#include "api/session.h"
+
+#include "base/error.h"
+
+/* Reads of the value in the model. */
+static int count_model_reads(const tsr_graph *model, int value) {
+    int reads = tsr_graph_is_output(model, value);
+    for (int n = 0; n < model->node_count; n++)
+        reads += tsr_node_count_reads(&model->nodes[n], value);
+    return reads;
+}
+
+/* Reads of the constant that are left in the session. */
+static int count_reads(const tsr_graph *graph, int constant) {
+    int reads = 0;
+    for (int v = 0; v < graph->value_count; v++)
+        if (graph->values[v].model_constant == constant)
+            reads += count_model_reads(graph, v);
+    return reads;
+}
+
+static tsr_status set_weights(tsr_session *session, int value, const float *elements) {
+    const tsr_backend *backend = session->device->backend;
+    int constant = session->model->graph->values[value].model_constant;
+    bool kept =
+        count_reads(session->graph, constant) > 0 &&
+        count_reads(session->graph, constant) == count_model_reads(session->model->graph, value);
+    session->stepping = false;
+    tsr_status status =
+        kept ? backend->set_weights(session->runner, constant, elements) : TSR_UNSUPPORTED;
+    return status != TSR_UNSUPPORTED
+               ? status
+               : tsr_fail(TSR_UNSUPPORTED, "the session does not read it as weights alone");
+}
+
+tsr_status tsr_session_set_weights(tsr_session *session, const char *name, const float *elements,
+                                   size_t count) {
+    if (!session || !name || !elements)
+        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_set_weights: an argument is NULL");
+    TSR_TRY(tsr_session_check_can_run(session));
+    const tsr_graph *model = session->model->graph;
+    int v = tsr_graph_find_value(model, name);
+    if (v == TSR_NONE || !model->values[v].data || !tsr_dtype_is_float(model->values[v].dtype))
+        return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there is no constant '%s' of floats",
+                        model->file, name);
+    size_t expected = (size_t)tsr_shape_count(&model->values[v].shape);
+    if (count != expected)
+        return tsr_fail(TSR_SHAPE, "%s: constant '%s' %s has %zu elements, not %zu", model->file,
+                        name, tsr_shape_text(&model->values[v].shape), expected, count);
+    return tsr_fail_context(set_weights(session, v, elements), "%s: constant '%s'", model->file,
+                            name);
+}

@@ -10,7 +10,7 @@
 //                            partial sum
 //   first_column, first_texel, tiles    of a draw: first column in the table, its phase's first texel in a window, input
 //                            tiles
-layout(std140) uniform windows { vec4 block[BLOCK]; };
+layout(std140) uniform im2col { vec4 block[BLOCK]; };
 
 void kernel_row(int n, int t, int y, int x) {
 #for j PLANES

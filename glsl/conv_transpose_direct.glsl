@@ -4,7 +4,7 @@
 //   STRIDE                   of the row (dilation 1)
 //   TAPS                     that meet a phase: kernel width / STRIDE, rounded up; absent ones have zero weights
 //   ROW                      PLANES + TAPS - 1, as in glsl/conv_direct.glsl
-//   table                    block (t * tiles + i) * kernel height + ky: 4 * TAPS * STRIDE texels
+//   table                    entry (t * tiles + i) * kernel height + ky: 4 * TAPS * STRIDE texels
 //   channels, split          as in glsl/conv_direct.glsl
 #include row
 
@@ -25,9 +25,9 @@ void kernel_row(int n, int t, int y, int x) {
             if (line < 0 || line >= u.X_H)
                 continue;
 #include row_read
-            int block = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.blocks_log2;
-            int column = (block & ((1 << log2) - 1)) * ${4 * TAPS * STRIDE} + 4 * phase.x;
-            TABLE_AT at = table_at(column, block >> log2);
+            int entry = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.entries_log2;
+            int column = (entry & ((1 << log2) - 1)) * ${4 * TAPS * STRIDE} + 4 * phase.x;
+            TABLE_AT at = table_at(column, entry >> log2);
 #for m TAPS
             {
 #for c 4

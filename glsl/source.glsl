@@ -81,12 +81,12 @@ vec4 $S_broadcast(int n, int t, int y, int x) {
 
 // DepthToSpace of the tensor, whose channels become blocks of pixels; a single channel of that repeats. dcr 1: the block
 // comes first in the channels (depth-column-row), 0: last.
-vec4 $S_depth_to_space(int n, int t, int y, int x, int block, int dcr) {
-    int count = u.$S_C / (block * block);
-    ivec2 pixel = ivec2(x, y) / block, inner = ivec2(x, y) - pixel * block;
-    int part = inner.y * block + inner.x;
+vec4 $S_depth_to_space(int n, int t, int y, int x, int blocksize, int dcr) {
+    int count = u.$S_C / (blocksize * blocksize);
+    ivec2 pixel = ivec2(x, y) / blocksize, inner = ivec2(x, y) - pixel * blocksize;
+    int position = inner.y * blocksize + inner.x;
     ivec4 c = min(4 * t + ivec4(0, 1, 2, 3), count - 1);
-    c = dcr == 1 ? c + part * count : c * (block * block) + part;
+    c = dcr == 1 ? c + position * count : c * (blocksize * blocksize) + position;
     return vec4($S_at(n, c.x, pixel.y, pixel.x), $S_at(n, c.y, pixel.y, pixel.x),
                 $S_at(n, c.z, pixel.y, pixel.x), $S_at(n, c.w, pixel.y, pixel.x));
 }

@@ -21,9 +21,9 @@ vec4 combine(vec4 a, vec4 b, int sign) { return sign > 0 ? a + b : a - b; }
 
 vec4 kernel(int n, int t, int y, int x) {
     int sets = u.phases_y * u.phases_x * ${POSITIONS * POSITIONS}, pixels = u.group_rows * u.group_columns;
-    int part = y / sets, set = y - part * sets, phase = set / ${POSITIONS * POSITIONS};
-    int group = part / u.partials, row = group / u.groups_x, image = row / u.groups_y;
-    int tile = x / pixels, pixel = x - tile * pixels, k = (part - group * u.partials) * u.partial_tiles + tile;
+    int partial = y / sets, set = y - partial * sets, phase = set / ${POSITIONS * POSITIONS};
+    int group = partial / u.partials, row = group / u.groups_x, image = row / u.groups_y;
+    int tile = x / pixels, pixel = x - tile * pixels, k = (partial - group * u.partials) * u.partial_tiles + tile;
     if (tile >= u.partial_tiles || k >= u.sum_tiles)
         return vec4(0.0);
     int at_y = (row - image * u.groups_y) * u.group_rows + pixel / u.group_columns;

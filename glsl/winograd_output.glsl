@@ -20,8 +20,8 @@ vec4 kernel(int n, int t, int y, int x) {
             float f = factor(at.y - 2 * tile.y, ky) * factor(at.x - 2 * tile.x, kx);
             for (int i = 0; i < u.partials && f != 0.0; i++) {
                 int set = ((phase.y * u.phases_x + phase.x) * POSITIONS + ky) * POSITIONS + kx;
-                int part = (first + i) * (u.phases_y * u.phases_x * ${POSITIONS * POSITIONS}) + set;
-                sum += f * X_fetch(part, row, column);
+                int partial = (first + i) * (u.phases_y * u.phases_x * ${POSITIONS * POSITIONS}) + set;
+                sum += f * X_fetch(partial, row, column);
             }
         }
     return sum;

@@ -1,5 +1,5 @@
-// A step to softmax's sums: each invocation takes a block of the source, row by row.
-//   PIXELS    0: a block is one pixel, so that nothing but tiles is left to loop over
+// A step to softmax's sums: each invocation takes a region of the source, row by row.
+//   PIXELS    0: a region is one pixel, so that nothing but tiles is left to loop over
 #include exp_sum
 
 @compute @workgroup_size(64)
@@ -10,8 +10,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         return;
     }
     let p = O_position(o);
-    let start = block_start(p);
-    let end = start + block_size(start);
+    let start = region_start(p);
+    let end = start + region_size(start);
     var total = NOTHING;
     for (var tile = start.y; tile < end.y; tile++) {
 #if PIXELS

@@ -1,4 +1,4 @@
-// A step to softmax's sums of large blocks: a workgroup takes one. Every invocation combines each LANES-th texel.
+// A step to softmax's sums of large regions: a workgroup takes one. Every invocation combines each LANES-th texel.
 #include exp_sum
 #include lanes
 
@@ -13,8 +13,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     }
     let p = O_position(o);
     let lane = i32(invocation);
-    let start = block_start(p);
-    let size = block_size(start);
+    let start = region_start(p);
+    let size = region_size(start);
     var total = NOTHING;
     for (var i = lane; i < size.x * size.y * size.z * size.w; i += LANES) {
         let row = i / size.w;

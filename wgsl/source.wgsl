@@ -37,15 +37,15 @@ fn $S_broadcast(n: i32, t: i32, y: i32, x: i32) -> vec4f {
 
 // DepthToSpace of the tensor, whose channels become blocks of pixels; a single channel of that repeats. dcr 1: the block
 // comes first in the channels (depth-column-row), 0: last.
-fn $S_depth_to_space(n: i32, t: i32, y: i32, x: i32, block: i32, dcr: i32) -> vec4f {
-    let count = u.$S_C / (block * block);
-    let pixel = vec2i(x, y) / block;
-    let inner = vec2i(x, y) - pixel * block;
-    let part = inner.y * block + inner.x;
+fn $S_depth_to_space(n: i32, t: i32, y: i32, x: i32, blocksize: i32, dcr: i32) -> vec4f {
+    let count = u.$S_C / (blocksize * blocksize);
+    let pixel = vec2i(x, y) / blocksize;
+    let inner = vec2i(x, y) - pixel * blocksize;
+    let position = inner.y * blocksize + inner.x;
     var v: vec4f;
     for (var i = 0; i < 4; i++) {
         let c = min(4 * t + i, count - 1);
-        v[i] = $S_at(n, select(c * (block * block) + part, c + part * count, dcr == 1), pixel.y, pixel.x);
+        v[i] = $S_at(n, select(c * (blocksize * blocksize) + position, c + position * count, dcr == 1), pixel.y, pixel.x);
     }
     return v;
 }

@@ -78,11 +78,11 @@ static tsr_args_gemm gemm_args(tsr_plan *plan, const product *p, const blocks *b
                            .steps = TSR_INT(p->steps),
                            .tiles = TSR_INT(p->tiles),
                            .partial_steps = TSR_INT(b->partial_steps),
-                           .tile_blocks = TSR_INT(b->tiles),
-                           .pixel_blocks = TSR_INT(b->pixels),
+                           .tile_regions = TSR_INT(b->tiles),
+                           .pixel_regions = TSR_INT(b->pixels),
                            .partials = TSR_INT(b->partials),
                            .images = TSR_INT(tsr_plan_layout(plan, output)->n),
-                           .count = TSR_INT(p->parts)};
+                           .batches = TSR_INT(p->parts)};
 }
 
 /* The fields of a kernel that includes wgsl/gemm.wgsl. */

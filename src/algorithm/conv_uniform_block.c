@@ -130,7 +130,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int
     const tsr_table table = {.pack = pack,
                              .units = count_parts(b) * b->p.outputs,
                              .width = b->texels,
-                             .height = pass->part_count * draws};
+                             .height = pass->draw_count * draws};
     tsr_pass_packed_weights(plan, pass, &b->p.conv, &layout, table, b, sizeof *b);
 }
 
@@ -138,7 +138,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int
 
 static void set_parts(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int draws) {
     int count = (int)count_parts(b);
-    tsr_part *parts = tsr_plan_parts(plan, pass, count);
+    tsr_draw *parts = tsr_plan_draws(plan, pass, count);
     for (int i = 0; parts && i < count; i++) {
         int64_t phase = i / b->partials, first = i % b->partials * b->partial_tiles;
         int64_t left = b->p.tiles - first,

@@ -171,7 +171,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p
 
 static void set_parts(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p, const int *first) {
     int64_t count = count_parts(p);
-    tsr_part *parts = tsr_plan_parts(plan, pass, (int)count);
+    tsr_draw *parts = tsr_plan_draws(plan, pass, (int)count);
     for (int64_t i = 0; parts && i < count; i++) {
         int64_t set = i % p->sets, partial = i / p->sets % p->partials;
         int64_t tiles = smaller(p->partial_tiles, p->tiles - partial * p->partial_tiles);

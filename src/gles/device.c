@@ -48,7 +48,7 @@ static GLenum take_error(void) {
     return first;
 }
 
-tsr_status tsr_gles_enter(tsr_backend_device *d) {
+tsr_status tsr_gles_begin(tsr_backend_device *d) {
     if (d->lost)
         return fail_lost(d);
     tsr_gl = &d->gl;
@@ -67,7 +67,7 @@ tsr_status tsr_gles_enter(tsr_backend_device *d) {
     return TSR_OK;
 }
 
-void tsr_gles_leave(tsr_backend_device *d) {
+void tsr_gles_end(tsr_backend_device *d) {
     if (d->adopted)
         tsr_gl_state_restore(&d->saved);
     else
@@ -270,13 +270,13 @@ tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_devic
 }
 
 void tsr_gles_device_destroy(tsr_backend_device *d) {
-    bool usable = tsr_gles_enter(d) == TSR_OK;
+    bool usable = tsr_gles_begin(d) == TSR_OK;
     tsr_program_cache_clear(&d->programs, usable);
     tsr_weights_clear(&d->weights);
     if (usable) {
         glBindVertexArray(0);
         glDeleteVertexArrays(1, &d->vertex_array);
-        tsr_gles_leave(d);
+        tsr_gles_end(d);
     }
     if (!d->adopted)
         tsr_egl_destroy(&d->egl);

@@ -41,10 +41,10 @@ struct tsr_backend_device {
 /* Around everything that calls GL: makes our context current, or saves the caller's state.
  * TSR_DEVICE_LOST once the driver has reset the context, and at every later call: a lost device
  * makes no GL call any more, not even to delete (the names may be another context's by then). */
-tsr_status tsr_gles_enter(tsr_backend_device *device);
-void tsr_gles_leave(tsr_backend_device *device);
+tsr_status tsr_gles_begin(tsr_backend_device *device);
+void tsr_gles_end(tsr_backend_device *device);
 
-/* Has the context been lost meanwhile? Inside enter and leave. */
+/* Has the context been lost meanwhile? Between begin and end. */
 tsr_status tsr_gles_check_lost(tsr_backend_device *device);
 /* Turns a pending GL error into a status; what: the step, for the message. */
 tsr_status tsr_gles_check_error(tsr_backend_device *device, const char *what);

@@ -78,12 +78,12 @@ tsr_status tsr_gles_set_input_texture(tsr_runner *r, int value, const tsr_textur
                         "no texture");
     TSR_TRY(check_texture(tsr_plan_layout(r->base.plan, pass.output), texture));
     tsr_gles_pass *p = &r->inputs[input_index(r->base.graph, value)];
-    TSR_TRY(tsr_gles_enter(r->device));
+    TSR_TRY(tsr_gles_begin(r->device));
     p->table = texture->id;
     tsr_status status = glIsTexture(texture->id)
                             ? draw(r, &pass, p)
                             : tsr_fail(TSR_INVALID_ARGUMENT, "the context has no texture %u",
                                        (unsigned)texture->id);
-    tsr_gles_leave(r->device);
+    tsr_gles_end(r->device);
     return status;
 }

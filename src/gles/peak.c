@@ -134,12 +134,12 @@ static tsr_status measure(bench *b, tsr_device_peaks *peaks) {
 
 tsr_status tsr_gles_measure(tsr_backend_device *device, tsr_device_peaks *peaks) {
     bench b = {.device = device};
-    TSR_TRY(tsr_gles_enter(device));
+    TSR_TRY(tsr_gles_begin(device));
     tsr_status status = measure(&b, peaks);
     tsr_target_destroy(&b.from);
     tsr_target_destroy(&b.to);
     glDeleteBuffers(1, &b.buffer);
     free(b.texels);
-    tsr_gles_leave(device);
+    tsr_gles_end(device);
     return status;
 }

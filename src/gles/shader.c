@@ -67,7 +67,7 @@ tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const ts
                  "#version 300 es\nprecision highp int;\nuniform highp ivec4 tsr_i[%d];\n"
                  "uniform highp vec4 tsr_f[%d];\n",
                  params->int_count / 4, params->float_count / 4);
-    if (pass->kernel->draw_count)
+    if (pass->kernel->draw_arg_count)
         tsr_text_add(&p->head, "uniform highp ivec4 tsr_draw;\n");
     add_constants(&p->head, &p->names, constants);
     return tsr_program_text_start(p);

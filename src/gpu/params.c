@@ -172,9 +172,9 @@ static void add_field(tsr_params *p, const tsr_plan *plan, const tsr_field *f, c
 
 static void add_draws(tsr_params *p, const tsr_kernel *kernel) {
     char text[sizeof p->names->text];
-    for (int i = 0; i < kernel->draw_count; i++) {
+    for (int i = 0; i < kernel->draw_arg_count; i++) {
         snprintf(text, sizeof text, "tsr_draw.%c", "xyzw"[i]);
-        add_name(p, kernel->draws[i], "", text);
+        add_name(p, kernel->draw_args[i], "", text);
     }
 }
 

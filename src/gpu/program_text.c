@@ -28,8 +28,9 @@ static void name_operand(const tsr_program_text *p, const tsr_pass_post *post, c
                      *output = tsr_plan_layout(p->plan, p->pass->output);
     tsr_source_names(p->pass, names);
     const char *name = names[post->source];
-    if (post->block) {
-        snprintf(text, size, "%s_depth_to_space(n, t, y, x, %d, %d)", name, post->block, post->dcr);
+    if (post->blocksize) {
+        snprintf(text, size, "%s_depth_to_space(n, t, y, x, %d, %d)", name, post->blocksize,
+                 post->dcr);
         return;
     }
     bool broadcast = operand->n != output->n || operand->c != output->c ||

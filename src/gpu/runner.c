@@ -41,7 +41,7 @@ static tsr_status list_outputs(tsr_gpu_runner *r) {
     return TSR_OK;
 }
 
-/* The kernels of each node's passes, those that follow themselves once. */
+/* The kernels of each node's passes, repeated ones once. */
 static tsr_status name_kernels(tsr_gpu_runner *r) {
     const tsr_plan *plan = r->plan;
     r->kernels = TSR_NEW(plan->arena, r->graph->node_count + 1, const char *);
@@ -132,10 +132,10 @@ void tsr_gpu_report(const tsr_runner *runner, tsr_report *out) {
     out->gpu_ms = r->gpu_ms;
 }
 
-/* Parts of a pass are drawn tile by tile. */
+/* A pass with uniform blocks is drawn tile by tile. */
 static int64_t count_draws(const tsr_plan *plan, const tsr_pass *pass) {
     const tsr_layout *l = tsr_plan_layout(plan, pass->output);
-    return pass->kind != TSR_PASS_DRAW ? 0 : pass->part_count ? (int64_t)l->n * l->tiles : 1;
+    return pass->kind != TSR_PASS_DRAW ? 0 : pass->draw_count ? (int64_t)l->n * l->tiles : 1;
 }
 
 void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *out) {
@@ -150,7 +150,7 @@ void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *ou
             out->draws += count_draws(r->plan, &r->plan->passes[i]);
             on_cpu = on_cpu || r->plan->passes[i].kind == TSR_PASS_CPU;
         }
-    if (on_cpu || !out->passes) /* else what the session has put there: the backend */
+    if (on_cpu || !out->passes) /* else the backend, which the session has set */
         out->backend = on_cpu ? "cpu" : "view";
     out->ms = r->node_ms[node];
     if (!out->passes)

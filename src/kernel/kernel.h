@@ -67,8 +67,8 @@ typedef struct tsr_kernel {
     bool table;
     int field_count;
     const tsr_field *fields;
-    int draw_count; /* arguments of each draw */
-    const char *draws[TSR_MAX_DRAW_ARGS];
+    int draw_arg_count; /* of each draw of a pass */
+    const char *draw_args[TSR_MAX_DRAW_ARGS];
 } tsr_kernel;
 
 /* The text of glsl/<stem>.glsl or wgsl/<stem>.wgsl; NULL if there is none. */

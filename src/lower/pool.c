@@ -78,10 +78,10 @@ tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
             TSR_FLOAT(step.last ? 1 / ((float)image.h * (float)image.w) : 1);
         if (step.by_groups)
             tsr_reduction_groups(TSR_PASS(plan, result, reduce_group, .X = TSR_TENSOR(source),
-                                          .block = block, .factor = factor),
+                                          .region = block, .factor = factor),
                                  &step);
         else
-            TSR_PASS(plan, result, reduce, .X = TSR_TENSOR(source), .block = block,
+            TSR_PASS(plan, result, reduce, .X = TSR_TENSOR(source), .region = block,
                      .factor = factor);
         source = result;
     }

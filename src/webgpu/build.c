@@ -1,4 +1,4 @@
-/* From a plan to WebGPU objects, and back. */
+/* Creates and destroys a runner's WebGPU objects. */
 #include "webgpu/runner.h"
 
 #include "base/clock.h"
@@ -31,7 +31,7 @@ static tsr_status finish_pipeline(tsr_runner *r, int pass) {
     return tsr_pipeline_finish(r->device, r->passes[pass].pipeline, &r->base.plan->passes[pass]);
 }
 
-/* All programs are started before the first is waited for: they compile in parallel. */
+/* All programs are started before waiting for the first: they compile in parallel. */
 static tsr_status build_programs(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     double start = tsr_clock_ms();
@@ -176,8 +176,8 @@ static WGPUBindGroup make_group(const tsr_runner *r, int index, uint64_t params_
     return r->device->api->DeviceCreateBindGroup(r->device->device, &desc);
 }
 
-/* Workgroups of 64 invocations, one for each texel of the output, where the kernel has no entry
- * point of its own. */
+/* Workgroups of 64 invocations, one for each texel of the output, unless the kernel is of form
+ * `entry`. */
 static void set_groups(const tsr_plan *plan, const tsr_pass *pass, uint32_t groups[3]) {
     tsr_pass folded = *pass;
     const tsr_layout *l = tsr_plan_layout(plan, pass->output);
@@ -250,7 +250,7 @@ tsr_status tsr_webgpu_build(tsr_runner *r) {
     tsr_webgpu_push_errors(r->device);
     tsr_status built = build_objects(r);
     tsr_status errors = tsr_webgpu_pop_errors(r->device, "preparing the session");
-    return errors != TSR_OK ? errors : built; /* the device knows more */
+    return errors != TSR_OK ? errors : built; /* their message says more */
 }
 
 static void destroy_readback(tsr_runner *r, tsr_readback *readback) {

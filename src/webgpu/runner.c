@@ -11,7 +11,7 @@
 
 static void note_done(WGPUQueueWorkDoneStatus status, WGPUStringView message, void *user,
                       void *unused) {
-    (void)status, (void)message, (void)user, (void)unused; /* loss is asked for */
+    (void)status, (void)message, (void)user, (void)unused; /* callers check for a lost device */
 }
 
 tsr_status tsr_webgpu_finish(tsr_backend_device *d) {
@@ -152,8 +152,8 @@ static tsr_status poison(const tsr_runner *r) {
     return TSR_OK;
 }
 
-static void select_run(tsr_runner *r, int place) {
-    r->outputs = r->readbacks + place * r->base.output_count;
+static void select_run(tsr_runner *r, int slot) {
+    r->outputs = r->readbacks + slot * r->base.output_count;
 }
 
 static tsr_status submit(tsr_runner *r) {
@@ -167,12 +167,12 @@ static tsr_status submit(tsr_runner *r) {
     for (int i = 0; i < r->base.output_count; i++)
         start_readback(r, &r->outputs[i]);
     start_readback(r, &r->times);
-    r->collected = false;
+    r->times_read = false;
     return TSR_OK;
 }
 
-/* Nanoseconds that the device wrote, into the nodes' times. */
-static void collect_times(tsr_runner *r) {
+/* Sets the nodes' times from the timestamps, which are in nanoseconds. */
+static void read_times(tsr_runner *r) {
     const uint64_t *times =
         r->device->api->BufferGetConstMappedRange(r->times.buffer, 0, (size_t)r->times.bytes);
     uint64_t first = UINT64_MAX, last = 0;
@@ -193,9 +193,9 @@ static tsr_status finish(tsr_runner *r, uint64_t timeout) {
     for (int i = 0; i < r->base.output_count; i++)
         TSR_TRY(finish_readback(r, &r->outputs[i], timeout));
     TSR_TRY(finish_readback(r, &r->times, timeout));
-    if (r->times.mapped && !r->collected)
-        collect_times(r);
-    r->collected = true;
+    if (r->times.mapped && !r->times_read)
+        read_times(r);
+    r->times_read = true;
     return tsr_webgpu_check_error(r->device, "running the model");
 }
 

@@ -192,7 +192,7 @@ static bool is_plain(const char *at, size_t length) {
 
 static void add_line(expansion *e, const char *at) {
     size_t length = (size_t)(next_line(at) - at);
-    if (is_plain(at, length)) {
+    if (length < MAX_LINE && is_plain(at, length)) {
         tsr_text_append(e->out, at, length);
         return;
     }

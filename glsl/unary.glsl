@@ -15,6 +15,14 @@ vec4 tsr_hard_sigmoid(vec4 v, vec2 p) {
     return tsr_keep_nan(line, clamp(line, 0.0, 1.0));
 }
 vec4 tsr_hard_swish(vec4 v, vec2 p) { return v * clamp(v / 6.0 + 0.5, 0.0, 1.0); }
+// v * tanh(log(1 + exp(v))) as a quotient of polynomials in exp(-|v|): nothing overflows or cancels. Beyond 87 that is set to
+// 0, so that -infinity becomes NaN, as by the definition.
+vec4 tsr_mish(vec4 v, vec2 p) {
+    vec4 far = abs(v), m = mix(exp(-min(far, 87.0)), vec4(0.0), greaterThan(far, vec4(87.0))), s = m * m;
+    bvec4 below = lessThan(v, vec4(0.0));
+    vec4 top = 2.0 * m + mix(vec4(1.0), s, below);
+    return v * (top / (top + 2.0 * mix(s, vec4(1.0), below)));
+}
 vec4 tsr_exp(vec4 v, vec2 p) { return tsr_keep_nan(v, exp(v)); }
 vec4 tsr_neg(vec4 v, vec2 p) { return -v; }
 vec4 tsr_elu(vec4 v, vec2 p) { return mix(v, p.x * (exp(min(v, 0.0)) - 1.0), lessThan(v, vec4(0.0))); }

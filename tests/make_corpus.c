@@ -13,14 +13,13 @@ static const struct {
     int opset;
     const char *text;
 } cases[] = {
-    {13, "Relu x[1,4,4,4] -> y"},
+#define TSR_UNARY(Name, stem, types) {22, #Name " x[1,5,3,3] -> y"},
+#include "graph/ops.def"
     {16, "LeakyRelu x[N,4,H,W] -> y alpha=0.2"},
     {13, "Sigmoid x[2,3] -> y"},
     {13, "Tanh x[] -> y"},
     {6, "HardSigmoid x[1,4] -> y alpha=0.3 beta=0.4"},
-    {14, "HardSwish x[1,4,2,2] -> y"},
     {13, "Exp x[3] -> y"},
-    {13, "Neg x[1,5,3,3] -> y"},
     {22, "Elu x[1,5,3,3] -> y alpha=1.5"},
     {14, "Add x[1,4,4,4] b{4,1,1} -> y"},
     {6, "Add x[1,4,4,4] b{4} -> y broadcast=1 axis=1"},
@@ -79,6 +78,8 @@ static const struct {
     {10, "Resize x[1,2,3,3] s<1,1,2,2> -> y mode=linear"},
     {9, "Upsample x[1,2,3,3] s<1,1,2,2> -> y mode=nearest"},
     {7, "Upsample x[1,2,3,3] -> y scales=1.0,1.0,2.0,3.0 mode=linear"},
+    {16, "GridSample x[1,2,3,3] g[1,2,4,2] -> y mode=bicubic padding_mode=reflection "
+         "align_corners=1"},
     {13, "DepthToSpace x[1,8,2,3] -> y blocksize=2 mode=CRD"},
     {13, "SpaceToDepth x[1,2,4,6] -> y blocksize=2"},
     {13, "Gather x[4,3] i(2,-1) -> y axis=0"},

@@ -85,6 +85,12 @@ static void test_unary(void **state) {
     check_unary("HardSwish", NULL, 0, -4, 0);
     check_unary("HardSwish", NULL, 0, 1, 0.6666667f);
     check_unary("HardSwish", NULL, 0, 5, 5);
+    check_unary("Mish", NULL, 0, 1, 0.8650984f);
+    check_unary("Mish", NULL, 0, -2, -0.2525015f);
+    check_unary("Mish", NULL, 0, 1000, 1000);
+    check_unary("Mish", NULL, 0, -1000, 0);
+    check_unary("Mish", NULL, 0, INFINITY, INFINITY);
+    check_unary("Mish", NULL, 0, -INFINITY, NAN); /* infinity times zero */
     check_unary("Exp", NULL, 0, 1, 2.7182817f);
     check_unary("Neg", NULL, 0, 3, -3);
     check_unary("Elu", NULL, 0, -1, -0.6321206f);
@@ -523,6 +529,33 @@ static void test_reshaping(void **state) {
     expect(SHAPE(2), ramp);
 }
 
+/* ---- GridSample ---- */
+
+/* Of the row [1, 2, 3, 4], at -0.5, 0, 1.5, 2.5, 3.5, 5.5 and NaN without align_corners. */
+static void check_grid_sample(const char *mode, const char *padding, int align_corners,
+                              const float *expected) {
+    begin(22);
+    floats("x", SHAPE(1, 1, 1, 4), ramp + 1);
+    floats("grid", SHAPE(1, 1, 7, 2), FLOATS(-1, 0, -0.75f, 0, 0, 0, 0.5f, 0, 1, 0, 2, 0, 0, NAN));
+    Tsr__NodeProto *node = op("GridSample", "x,grid");
+    onnx_set_string(writer, node, "mode", mode);
+    onnx_set_string(writer, node, "padding_mode", padding);
+    onnx_set_int(writer, node, "align_corners", align_corners);
+    expect(SHAPE(1, 1, 1, 7), expected);
+}
+
+static void test_grid_sample(void **state) {
+    (void)state;
+    check_grid_sample("linear", "zeros", 0, FLOATS(0.5f, 1, 2.5f, 3.5f, 2, 0, NAN));
+    check_grid_sample("linear", "border", 0, FLOATS(1, 1, 2.5f, 3.5f, 4, 4, NAN));
+    check_grid_sample("linear", "reflection", 0, FLOATS(1, 1, 2.5f, 3.5f, 4, 2.5f, NAN));
+    check_grid_sample("linear", "reflection", 1, FLOATS(1, 1.375f, 2.5f, 3.25f, 4, 2.5f, NAN));
+    /* Halves to even. */
+    check_grid_sample("nearest", "zeros", 0, FLOATS(1, 1, 3, 3, 0, 0, NAN));
+    check_grid_sample("nearest", "reflection", 0, FLOATS(1, 1, 3, 3, 4, 2, NAN));
+    check_grid_sample("cubic", "zeros", 0, FLOATS(0.40625f, 1, 2.5f, 3.96875f, 2.09375f, 0, NAN));
+}
+
 /* ---- Resize ---- */
 
 /* Resizes [1, 2, 3, ...] of the given length to another length. */
@@ -679,6 +712,7 @@ int run_program(void) {
         cmocka_unit_test(test_gather_out_of_range),
         cmocka_unit_test(test_depth_and_space),
         cmocka_unit_test(test_reshaping),
+        cmocka_unit_test(test_grid_sample),
         cmocka_unit_test(test_resize_nearest),
         cmocka_unit_test(test_resize_linear),
         cmocka_unit_test(test_resize_cubic),

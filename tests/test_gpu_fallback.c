@@ -2,23 +2,13 @@
  * caller allows it. */
 #include "support/backends.h"
 #include "support/main.h"
-#include "support/onnx_case.h"
+#include "support/sessions.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 4096 };
-
-static tsr_model *load(const char *text) {
-    size_t size;
-    uint8_t *bytes = onnx_case_bytes(13, text, &size);
-    tsr_model *model = NULL;
-    if (tsr_model_load_memory(bytes, size, &(tsr_model_desc){.name = text}, &model) != TSR_OK)
-        fail_msg("%s", tsr_last_error());
-    free(bytes);
-    return model;
-}
 
 static tsr_session *open_session(tsr_device *device, const tsr_model *model,
                                  tsr_precision precision) {
@@ -30,7 +20,7 @@ static tsr_session *open_session(tsr_device *device, const tsr_model *model,
     return session;
 }
 
-static void set_inputs(tsr_session *session, float seed) {
+static void set_waves(tsr_session *session, float seed) {
     static float data[MOST];
     for (int i = 0; i < tsr_session_input_count(session); i++) {
         tsr_tensor_info info;
@@ -45,7 +35,7 @@ static void set_inputs(tsr_session *session, float seed) {
 
 static size_t run(tsr_session *session, float seed, int output, float *data) {
     tsr_tensor_info info;
-    set_inputs(session, seed);
+    set_waves(session, seed);
     if (tsr_session_run(session) != TSR_OK)
         fail_msg("%s", tsr_last_error());
     assert_int_equal(tsr_session_output(session, output, &info), TSR_OK);
@@ -72,7 +62,7 @@ static int nodes_on(const tsr_session *session, const char *backend) {
 static void expect_agreement(const char *text, int on_cpu, int on_gpu) {
     static float expected[MOST], actual[MOST];
     tsr_device *device = gpu_device((backend_limits){0}), *reference;
-    tsr_model *model = load(text);
+    tsr_model *model = make_model(text);
     assert_int_equal(tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &reference), TSR_OK);
     tsr_session *a = open_session(reference, model, TSR_FP32),
                 *b = open_session(device, model, TSR_FP32);
@@ -142,7 +132,7 @@ static void refused_otherwise(void **state) {
     (void)state;
     need_gpu();
     tsr_model *model =
-        load("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,2,1,2> -> b mode=linear");
+        make_model("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,2,1,2> -> b mode=linear");
     tsr_session *session;
     assert_int_equal(tsr_session_create(gpu_device((backend_limits){0}), model, NULL, &session),
                      TSR_UNSUPPORTED);

@@ -91,16 +91,6 @@ static void test_results(void **state) {
 
 /* ---- many ---- */
 
-static tsr_model *load(onnx_writer *writer) {
-    size_t size;
-    uint8_t *bytes = onnx_write_memory(writer, &size);
-    tsr_model *model;
-    EXPECT_OK(tsr_model_load_memory(bytes, size, NULL, &model));
-    free(bytes);
-    onnx_writer_destroy(writer);
-    return model;
-}
-
 static void add_concat(onnx_writer *writer, const char *first, const char *second,
                        const char *name) {
     char both[48];
@@ -128,7 +118,7 @@ static tsr_model *make_early_parts(int count) {
         onnx_set_ints(writer, pool, "strides", 2, INTS(2, 2));
         add_output(writer, name[3], TSR_F32);
     }
-    return load(writer);
+    return load_written(writer);
 }
 
 /* All in place, the large ones would be there as early as the small ones: some are copied, so that
@@ -162,7 +152,7 @@ static void test_long_chain(void **state) {
         add_concat(writer, last, part, next);
     }
     add_output(writer, next, TSR_F32);
-    tsr_model *model = load(writer);
+    tsr_model *model = load_written(writer);
     clock_t start = clock();
     const tsr_report report = plan(model, &(tsr_session_desc){.plan_only = true});
     assert_true(clock() - start < (clock_t)CHAIN_SECONDS * CLOCKS_PER_SEC);

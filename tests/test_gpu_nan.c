@@ -47,16 +47,10 @@ static void run_with_nans(const char *const *texts, size_t count, int opset, int
 static void test_elements(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "Relu x[2,5,7,9] -> y",
+#define TSR_UNARY(Name, stem, types) #Name " x[2,5,7,9] -> y",
+#include "graph/ops.def"
         "LeakyRelu x[2,5,7,9] -> y alpha=0.2",
         "LeakyRelu x[2,5,7,9] -> y alpha=-0.5",
-        "Sigmoid x[2,5,7,9] -> y",
-        "Tanh x[2,5,7,9] -> y",
-        "HardSigmoid x[2,5,7,9] -> y",
-        "HardSwish x[2,5,7,9] -> y",
-        "Exp x[2,5,7,9] -> y",
-        "Neg x[2,5,7,9] -> y",
-        "Elu x[2,5,7,9] -> y",
         "Clip x[2,5,7,9] lo<-1 hi<1 -> y",
         "Clip x[2,5,7,9] lo<-1 hi<9 -> y",
         "PRelu x[2,5,7,9] s{5,1,1} -> y",
@@ -67,7 +61,7 @@ static void test_elements(void **state) {
         "Div x[2,5,7,9] k<3 -> y",
         "Neg x[2,5,7,9] -> n; Relu n -> r; Mul r k<2 -> m; Clip m lo<-1 hi<1 -> c; Tanh c -> y",
     };
-    WITH_NANS(texts, 16, 4);
+    WITH_NANS(texts, 22, 4);
 }
 
 static void test_pools(void **state) {
@@ -110,11 +104,35 @@ static void test_sums(void **state) {
     RUN_CASES(others);
 }
 
+/* Coordinates that are NaN, infinite or far beside the image. */
+static void test_grid_sample(void **state) {
+    (void)state;
+    need_nan();
+    const op_case cases[] = {
+#define GRID(attributes)                                                                           \
+    CASE(20, "GridSample x[2,5,7,9] g[2,5,6,2] -> y " attributes, .nans = 9, .infinities = 9,      \
+         .no_half = true),                                                                         \
+        CASE(20, "Mul g[2,5,6,2] k<1e20> -> h; GridSample x[2,5,7,9] h -> y " attributes,          \
+             .nans = 16, .no_half = true)
+        GRID("mode=nearest"),
+        GRID("mode=nearest padding_mode=border"),
+        GRID("mode=nearest padding_mode=reflection align_corners=1"),
+        GRID("mode=linear align_corners=1"),
+        GRID("mode=linear padding_mode=border"),
+        GRID("mode=linear padding_mode=reflection"),
+        GRID("mode=cubic padding_mode=reflection"),
+        CASE(20, "GridSample x[2,5,1,1] g[2,5,6,2] -> y padding_mode=border align_corners=1",
+             .nans = 9, .infinities = 9, .no_half = true),
+    };
+    RUN_CASES(cases);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_elements),
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_grid_sample),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

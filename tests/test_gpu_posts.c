@@ -241,7 +241,7 @@ static void test_chains(void **state) {
     (void)state;
     need_gpu();
     const case_environments here = environments_here();
-    for (int i = 0; i < CHAINS; i++)
+    for (int i = 0; i < some_cases(CHAINS); i++)
         run_chain(&here.list[i % here.count]);
     expect_no_failed_case();
 }
@@ -337,7 +337,8 @@ static void test_outputs(void **state) {
             backend_case c = cases[i];
             c.limits = here.list[e].limits;
             c.precision = here.list[e].precision;
-            run_case(&c);
+            if (runs_in(i, e / 2, (here.count + 1) / 2))
+                run_case(&c);
         }
     expect_no_failed_case();
 }
@@ -375,7 +376,7 @@ static void test_depth_to_space_operands(void **state) {
     (void)state;
     need_gpu();
     const case_environments here = environments_here();
-    for (int i = 0; i < CHAINS; i++)
+    for (int i = 0; i < some_cases(CHAINS); i++)
         run_depth_to_space(&here.list[i % here.count]);
     expect_no_failed_case();
 }

@@ -1,6 +1,7 @@
 /* Packed weights: once for a model on a device, whatever the batch and the size of its images, and
  * no longer than a session needs them. */
 #include "support/backends.h"
+#include "support/main.h"
 #include "support/sessions.h"
 
 /* Two convolutions by different algorithms, one with BatchNormalization folded into its weights,
@@ -122,7 +123,7 @@ static void test_tied(void **state) {
     close_fixture(&f);
 }
 
-int main(void) {
+int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_not_shared),

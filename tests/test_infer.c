@@ -336,6 +336,21 @@ static const infer_case rearranging_cases[] = {
 };
 
 static const infer_case resize_cases[] = {
+    {"GridSample", "f[2,3,4,5] f[2,6,7,2]", "", "f[2,3,6,7]", 0},
+    {"GridSample", "h[2,3,4,5] f[2,6,7,2]", "mode=cubic padding_mode=border align_corners=1",
+     "h[2,3,6,7]", 0},
+    {"GridSample", "f[2,3,4,5] f[2,0,7,2]", "mode=nearest padding_mode=reflection", "f[2,3,0,7]",
+     0},
+    {"GridSample", "f[2,3,4,5] f[2,6,7,2]", "mode=bilinear", "INVALID_MODEL", 0},
+    {"GridSample", "f[2,3,4,5] f[2,6,7,2]", "padding_mode=mirror", "INVALID_MODEL", 0},
+    {"GridSample", "f[2,3,4,5] i[2,6,7,2]", "", "INVALID_MODEL", 0},
+    {"GridSample", "i[2,3,4,5] f[2,6,7,2]", "", "UNSUPPORTED", 0},
+    {"GridSample", "f[2,3,4,5,6] f[2,6,7,8,3]", "", "UNSUPPORTED", 0},
+    {"GridSample", "f[2,3,4] f[2,6,1]", "", "SHAPE", 0},
+    {"GridSample", "f[2,3,4,5] f[6,7,2]", "", "SHAPE", 0},
+    {"GridSample", "f[2,3,4,5] f[1,6,7,2]", "", "SHAPE", 0},
+    {"GridSample", "f[2,3,4,5] f[2,6,7,3]", "", "SHAPE", 0},
+    {"GridSample", "f[2,3,0,5] f[2,6,7,2]", "", "SHAPE", 0},
     {"Resize", "f[1,1,2,4] - f[4]=1,1,2,3", "", "f[1,1,4,12]", 0},
     {"Resize", "f[1,1,2,4] f[0]= f[4]=1,1,0.6,0.6", "mode=linear", "f[1,1,1,2]", 0},
     {"Resize", "f[1,1,2,4] - f[0]= i[4]=1,1,7,8", "mode=cubic", "f[1,1,7,8]", 0},

@@ -18,6 +18,16 @@ fn tsr_hard_sigmoid(v: vec4f, p: vec2f) -> vec4f {
     return tsr_keep_nan(line, clamp(line, vec4f(), vec4f(1.0)));
 }
 fn tsr_hard_swish(v: vec4f, p: vec2f) -> vec4f { return v * clamp(v / 6.0 + 0.5, vec4f(), vec4f(1.0)); }
+// v * tanh(log(1 + exp(v))) as a quotient of polynomials in exp(-|v|): nothing overflows or cancels. Beyond 87 that is set to
+// 0, so that -infinity becomes NaN, as by the definition.
+fn tsr_mish(v: vec4f, p: vec2f) -> vec4f {
+    let far = abs(v);
+    let m = select(exp(-min(far, vec4f(87.0))), vec4f(), far > vec4f(87.0));
+    let s = m * m;
+    let below = v < vec4f();
+    let top = 2.0 * m + select(vec4f(1.0), s, below);
+    return v * (top / (top + 2.0 * select(s, vec4f(1.0), below)));
+}
 fn tsr_exp(v: vec4f, p: vec2f) -> vec4f { return tsr_keep_nan(v, exp(v)); }
 fn tsr_neg(v: vec4f, p: vec2f) -> vec4f { return -v; }
 fn tsr_elu(v: vec4f, p: vec2f) -> vec4f { return select(v, p.x * (exp(min(v, vec4f())) - 1.0), v < vec4f()); }

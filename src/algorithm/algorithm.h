@@ -1,5 +1,5 @@
-/* Ways to compute convolutions and matrix products, and their packed weights. A way appends passes
- * to a plan and never sees GL or WebGPU; src/algorithm/choose.c says which one a node has. */
+/* Algorithms: ways to compute what a node asks for. One appends passes to a plan and never sees GL
+ * or WebGPU; src/algorithm/choose.c says which one a node has. */
 #ifndef TSR_ALGORITHM_ALGORITHM_H
 #define TSR_ALGORITHM_ALGORITHM_H
 
@@ -76,19 +76,39 @@ typedef enum tsr_problem_kind {
     TSR_CONV = 1,
     TSR_CONV_TRANSPOSE = 2,
     TSR_MATMUL = 4, /* of two computed matrices */
+    TSR_POOL = 8,
+    TSR_RESIZE = 16,
+    TSR_REDUCTION = 32,
 } tsr_problem_kind;
 
-typedef struct tsr_problem {
+typedef enum tsr_pool_mode { TSR_POOL_MAXIMUM, TSR_POOL_AVERAGE, TSR_POOL_INDEX } tsr_pool_mode;
+
+typedef struct tsr_pool {
+    tsr_window window;
+    tsr_pool_mode mode;
+    bool column_major; /* of TSR_POOL_INDEX: ONNX's storage_order */
+} tsr_pool;
+
+typedef struct tsr_problem tsr_problem;
+
+/* Appends the passes of a reduction; workgroups: each combines a block where that pays. The pass
+ * returned writes the result. */
+typedef tsr_pass *tsr_reduce_fn(tsr_plan *plan, const tsr_problem *problem, bool workgroups);
+
+struct tsr_problem {
     tsr_problem_kind kind;
     const tsr_node *node;
-    tsr_convolution conv; /* of TSR_CONV and TSR_CONV_TRANSPOSE */
-    int input, right;     /* tensors; right: of TSR_MATMUL */
-    int rank;             /* of TSR_MATMUL: axes of its tensors, leading ones broadcast */
-    int64_t inner;        /* and the length of its sums */
+    int input, right; /* tensors; right: of TSR_MATMUL */
     /* Tensor; TSR_NONE: that of the node's output 0, which the algorithm makes with
      * tsr_problem_output, since its layout may follow the stride. */
     int output;
-} tsr_problem;
+    tsr_convolution conv;                  /* of TSR_CONV and TSR_CONV_TRANSPOSE */
+    int rank;                              /* of TSR_MATMUL: axes, leading ones broadcast */
+    int64_t inner;                         /* and the length of its sums */
+    const tsr_pool *pool;                  /* of TSR_POOL */
+    const struct tsr_resize_table *resize; /* of TSR_RESIZE: src/algorithm/resize.h */
+    tsr_reduce_fn *reduce;                 /* of TSR_REDUCTION */
+};
 
 /* What an algorithm needs, and what it costs. */
 typedef struct tsr_estimate {
@@ -125,14 +145,15 @@ typedef struct tsr_algorithm {
     tsr_pass *(*lower)(tsr_plan *plan, const tsr_problem *problem);
 } tsr_algorithm;
 
-enum { TSR_ALGORITHMS = 10 };
+enum { TSR_ALGORITHMS = 16 };
 
 /* The algorithm's name as it is in the program; NULL if there is none of that name. */
 const char *tsr_algorithm_name(const char *name);
 
 extern const tsr_algorithm tsr_conv_direct, tsr_conv_direct_split_k, tsr_conv_depthwise_direct,
     tsr_conv_any, tsr_conv_uniform_block, tsr_conv_im2col, tsr_conv_winograd, tsr_matmul_any,
-    tsr_gemm_registers, tsr_gemm_workgroup;
+    tsr_gemm_registers, tsr_gemm_workgroup, tsr_pool_row, tsr_pool_any, tsr_resize_row,
+    tsr_resize_any, tsr_reduce_invocation, tsr_reduce_workgroup;
 
 /* Lowers a problem by the algorithm that the plan has for its node, or else by the one of least
  * estimated cost; notes the node's candidates in the plan. The pass writes the result. */

@@ -7,9 +7,22 @@
 #include <string.h>
 
 static const tsr_algorithm *const algorithms[] = {
-    &tsr_conv_direct, &tsr_conv_direct_split_k, &tsr_conv_depthwise_direct, &tsr_conv_uniform_block,
-    &tsr_conv_im2col, &tsr_conv_winograd,       &tsr_gemm_registers,        &tsr_gemm_workgroup,
-    &tsr_conv_any,    &tsr_matmul_any,
+    &tsr_conv_direct,
+    &tsr_conv_direct_split_k,
+    &tsr_conv_depthwise_direct,
+    &tsr_conv_uniform_block,
+    &tsr_conv_im2col,
+    &tsr_conv_winograd,
+    &tsr_gemm_registers,
+    &tsr_gemm_workgroup,
+    &tsr_conv_any,
+    &tsr_matmul_any,
+    &tsr_pool_row,
+    &tsr_pool_any,
+    &tsr_resize_row,
+    &tsr_resize_any,
+    &tsr_reduce_invocation,
+    &tsr_reduce_workgroup,
 };
 _Static_assert(sizeof algorithms / sizeof *algorithms == TSR_ALGORITHMS, "see algorithm.h");
 
@@ -45,7 +58,7 @@ static tsr_device_profile wgsl_profile(tsr_kernel_choice choice, bool is_softwar
                                        [TSR_KERNELS_SHARED] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS,
                                        [TSR_KERNELS_BLOCKS] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS};
     bool gpu = choice >= TSR_KERNELS_SHARED || (choice == TSR_KERNELS_AUTO && !is_software);
-    return (tsr_device_profile){.allowed = allowed[choice], .software = !gpu, .workgroups = gpu};
+    return (tsr_device_profile){.allowed = allowed[choice], .software = !gpu};
 }
 
 tsr_device_profile tsr_device_profile_make(tsr_language language, tsr_kernel_choice choice,

@@ -182,7 +182,7 @@ static product product_of(const tsr_problem *p, const tsr_layout *l) {
                              tsr_divide_up(l->w, w->stride[1]),
                          phase_taps(w, 0) * phase_taps(w, 1) * input_tiles(&p->conv), tiles,
                          w->stride[0] * w->stride[1]};
-    case TSR_MATMUL:
+    default:
         break;
     }
     return (product){p->rank == 2 ? l->n : l->w, tsr_divide_up(p->inner, 4), l->tiles,
@@ -277,8 +277,9 @@ static bool applies(const tsr_problem *p) {
         return has_phases(&p->conv);
     case TSR_MATMUL:
         return p->rank < 4; /* else channels are a batch of their own: no product of channels */
+    default:
+        return false;
     }
-    return false;
 }
 
 /* A barrier costs software more than it saves. */

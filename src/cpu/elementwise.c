@@ -41,6 +41,12 @@ static float hard_swish_float(float x, const float param[2]) {
     return (float)(x * clamp(x / 6.0 + 0.5, 0, 1));
 }
 
+/* x * tanh(softplus(x)) */
+static float mish_float(float x, const float param[2]) {
+    (void)param;
+    return (float)(x * tanh(log1p(exp(x))));
+}
+
 static float exp_float(float x, const float param[2]) {
     (void)param;
     return (float)exp(x);

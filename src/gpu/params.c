@@ -61,7 +61,8 @@ static int add_ints(tsr_params *p, const int32_t *values, int count, int alignme
     if (!grow(p, &ints, first + count, &p->int_capacity, sizeof *p->ints))
         return 0;
     p->ints = ints;
-    memset(p->ints + p->int_count, 0, (size_t)(first - p->int_count) * sizeof *p->ints);
+    for (int i = p->int_count; i < first; i++)
+        p->ints[i] = 0;
     for (int i = 0; i < count; i++)
         p->ints[first + i] = values ? values[i] : 0;
     p->int_count = first + count;
@@ -74,7 +75,8 @@ static int add_floats(tsr_params *p, const float *values, int count, int alignme
     if (!grow(p, &floats, first + count, &p->float_capacity, sizeof *p->floats))
         return 0;
     p->floats = floats;
-    memset(p->floats + p->float_count, 0, (size_t)(first - p->float_count) * sizeof *p->floats);
+    for (int i = p->float_count; i < first; i++)
+        p->floats[i] = 0;
     for (int i = 0; i < count; i++)
         p->floats[first + i] = values ? values[i] : 0;
     p->float_count = first + count;

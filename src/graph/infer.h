@@ -95,6 +95,14 @@ tsr_resize_taps tsr_resize_taps_at(const tsr_resize *resize, int axis, int64_t i
  * extrapolates. */
 int64_t tsr_resize_nearest_index(const tsr_resize *resize, int axis, int64_t in, int64_t i);
 
+/* GridSample. */
+typedef struct tsr_grid_sample {
+    int taps; /* pixels of an axis that one is made of; 1: nearest, 2: linear, 4: cubic */
+    enum { TSR_PAD_ZEROS, TSR_PAD_BORDER, TSR_PAD_REFLECTION } padding;
+    bool align_corners;
+} tsr_grid_sample;
+tsr_status tsr_node_grid_sample(const tsr_node *node, tsr_grid_sample *sample);
+
 /* An axis in 0 to limit - 1 from an attribute, which counts from the end if negative;
  * TSR_INVALID_MODEL if out of range. */
 tsr_status tsr_normalize_axis(int64_t axis, int limit, int *result);

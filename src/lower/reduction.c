@@ -7,13 +7,23 @@ enum { SIDE = 16, BUSY_GROUPS = 1024 };
 /* A workgroup is worth its barriers if its invocations have so much each, or else would be few. */
 enum { SHARED_TEXELS = 256, FEW_TEXELS = 8, FEW_PIXELS = 4096 };
 
-const tsr_reduction tsr_over_image = {.axis = {[TSR_AXIS_H] = true, [TSR_AXIS_W] = true},
-                                      .exact = true};
+tsr_pass *tsr_lower_reduction(tsr_plan *plan, const tsr_node *node, int input,
+                              tsr_reduce_fn *reduce) {
+    const tsr_problem problem = {
+        .kind = TSR_REDUCTION, .node = node, .input = input, .output = TSR_NONE, .reduce = reduce};
+    return tsr_lower_problem(plan, &problem);
+}
+
+tsr_reduction tsr_over_image(bool workgroups) {
+    return (tsr_reduction){.axis = {[TSR_AXIS_H] = true, [TSR_AXIS_W] = true},
+                           .exact = true,
+                           .workgroups = workgroups};
+}
 
 /* Few enough to keep the device busy. Of images, which take several steps anyway, fewer than of
  * lines. */
 int64_t tsr_reduction_texels(const tsr_plan *plan, const tsr_layout *l, const tsr_reduction *r) {
-    bool groups = plan->device.workgroups;
+    bool groups = r->workgroups;
     int64_t of_fragment = r->exact ? 32 : 64, least = groups ? 256 : of_fragment;
     int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, most = groups ? 4096 : 256,
             busy = groups ? BUSY_GROUPS : plan->device.busy_fragments;
@@ -27,17 +37,16 @@ static int64_t count_texels(const tsr_shape *shape) {
 }
 
 /* Is it for a workgroup to make each pixel of the result? */
-static bool for_groups(const tsr_plan *plan, const tsr_reduction_step *step) {
-    return plan->device.workgroups &&
+static bool for_groups(const tsr_reduction *r, const tsr_reduction_step *step) {
+    return r->workgroups &&
            (step->texels >= SHARED_TEXELS ||
             (step->texels >= FEW_TEXELS && count_texels(&step->shape) < FEW_PIXELS));
 }
 
-tsr_reduction_step tsr_reduction_next(const tsr_plan *plan, const tsr_layout *l,
-                                      const tsr_reduction *r, int64_t texels) {
+tsr_reduction_step tsr_reduction_next(const tsr_layout *l, const tsr_reduction *r, int64_t texels) {
     const int size[4] = {l->n, l->tiles, l->h, l->w};
     const int group[4] = {1, 1, 1, l->planes * l->pixel_stride}; /* glsl kernels read whole ones */
-    int64_t most = r->exact && !plan->device.workgroups ? SIDE : texels;
+    int64_t most = r->exact && !r->workgroups ? SIDE : texels;
     tsr_reduction_step step = {.shape = {4, {l->n, l->c, l->h, l->w}}, .last = true, .texels = 1};
     for (int i = 3; i >= 0; i--) {
         int64_t wanted = ((texels < most ? texels : most) + group[i] - 1) / group[i] * group[i];
@@ -51,7 +60,7 @@ tsr_reduction_step tsr_reduction_next(const tsr_plan *plan, const tsr_layout *l,
     }
     if (r->axis[TSR_AXIS_C] && !step.last)
         step.shape.dim[TSR_AXIS_C] *= 4; /* channels are added up within texels at last */
-    step.by_groups = for_groups(plan, &step);
+    step.by_groups = for_groups(r, &step);
     return step;
 }
 

@@ -3,14 +3,21 @@
 #ifndef TSR_LOWER_REDUCTION_H
 #define TSR_LOWER_REDUCTION_H
 
+#include "algorithm/algorithm.h"
 #include "lower/lower.h"
 
 typedef struct tsr_reduction {
-    bool axis[4]; /* of N, C, H, W: those that keep size 1 */
-    bool exact;   /* as sums that nearly cancel have to be */
+    bool axis[4];    /* of N, C, H, W: those that keep size 1 */
+    bool exact;      /* as sums that nearly cancel have to be */
+    bool workgroups; /* each combines a block where that pays */
 } tsr_reduction;
 
-extern const tsr_reduction tsr_over_image;
+tsr_reduction tsr_over_image(bool workgroups);
+
+/* Lowers a node's reduction of a tensor by the algorithm that it is to have. The pass returned
+ * writes the result. */
+tsr_pass *tsr_lower_reduction(tsr_plan *plan, const tsr_node *node, int input,
+                              tsr_reduce_fn *reduce);
 
 /* One step of it. */
 typedef struct tsr_reduction_step {
@@ -24,8 +31,8 @@ typedef struct tsr_reduction_step {
 /* How many texels a fragment, or a workgroup, is to combine. */
 int64_t tsr_reduction_texels(const tsr_plan *plan, const tsr_layout *source,
                              const tsr_reduction *reduction);
-tsr_reduction_step tsr_reduction_next(const tsr_plan *plan, const tsr_layout *source,
-                                      const tsr_reduction *reduction, int64_t texels);
+tsr_reduction_step tsr_reduction_next(const tsr_layout *source, const tsr_reduction *reduction,
+                                      int64_t texels);
 
 /* A 32-bit tensor of one plane: a fragment combines texels enough for a single pixel. */
 int tsr_reduction_result(tsr_plan *plan, const tsr_shape *shape);

@@ -21,37 +21,50 @@ static tsr_pass *add_step(tsr_plan *plan, const tsr_reduction_step *step, const 
     return pass;
 }
 
-/* What is subtracted from the input before exp, and the sum of that, 32 bits: glsl/softmax_sum.glsl
- * says how they are stored. */
-static int lower_sums(tsr_plan *plan, int input, const tsr_reduction *r) {
-    tsr_layout blocks = *tsr_plan_layout(plan, input); /* of the source, a pair being one */
-    bool padded = r->axis[TSR_AXIS_C] && blocks.c % 4 != 0;
-    int source = input;
-    tsr_reduction_step step = {.last = false};
-    while (!step.last && plan->status == TSR_OK) {
-        step = tsr_reduction_next(plan, &blocks, r, tsr_reduction_texels(plan, &blocks, r));
-        source = add_step(plan, &step, r, source, source == input, padded)->output;
-        tsr_reduction_take(&step, &blocks);
-    }
-    return source;
-}
-
-tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
+/* The axes that the node's sums are over. */
+static tsr_status find_axes(const tsr_plan *plan, const tsr_node *node, tsr_reduction *r) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     int first;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -1), shape->rank, &first));
     int end = tsr_attr_int(node, "coerce_2d", 0) ? shape->rank : first + 1;
-    int input = tsr_plan_value(plan, node->inputs[0]);
-    tsr_reduction r = {.exact = false};
+    *r = (tsr_reduction){.exact = false};
     for (int i = first; i < end; i++)
-        r.axis[tsr_layout_axes(shape->rank)[i]] = true;
+        r->axis[tsr_layout_axes(shape->rank)[i]] = true;
+    return TSR_OK;
+}
+
+/* What is subtracted from the input before exp, and the sum of that, 32 bits: glsl/softmax_sum.glsl
+ * says how they are stored. */
+static tsr_pass *reduce_sums(tsr_plan *plan, const tsr_problem *p, bool workgroups) {
+    tsr_layout blocks = *tsr_plan_layout(plan, p->input); /* of the source, a pair being one */
+    tsr_reduction r;
+    tsr_plan_fail(plan, find_axes(plan, p->node, &r));
+    r.workgroups = workgroups;
+    bool padded = r.axis[TSR_AXIS_C] && blocks.c % 4 != 0;
+    int source = p->input;
+    tsr_pass *pass = NULL;
+    tsr_reduction_step step = {.last = false};
+    while (!step.last && plan->status == TSR_OK) {
+        step = tsr_reduction_next(&blocks, &r, tsr_reduction_texels(plan, &blocks, &r));
+        pass = add_step(plan, &step, &r, source, source == p->input, padded);
+        source = pass->output;
+        tsr_reduction_take(&step, &blocks);
+    }
+    return pass ? pass : tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
+}
+
+tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
+    tsr_reduction r;
+    TSR_TRY(find_axes(plan, node, &r));
+    int input = tsr_plan_value(plan, node->inputs[0]);
     bool others = r.axis[TSR_AXIS_N] || r.axis[TSR_AXIS_H] || r.axis[TSR_AXIS_W];
     if (r.axis[TSR_AXIS_C] && !others && tsr_plan_layout(plan, input)->tiles == 1) {
         int output = tsr_plan_output(plan, node, 0);
         TSR_PASS(plan, output, softmax_tile, .X = TSR_TENSOR(input));
         return plan->status;
     }
-    int sums = lower_sums(plan, input, &r), output = tsr_plan_output(plan, node, 0);
+    int sums = tsr_lower_reduction(plan, node, input, reduce_sums)->output,
+        output = tsr_plan_output(plan, node, 0);
     TSR_PASS(plan, output, softmax, .X = TSR_TENSOR(input), .sums = TSR_TENSOR(sums),
              .FOLD = TSR_INT(r.axis[TSR_AXIS_C]), .COLUMNS = TSR_INT(r.axis[TSR_AXIS_W]));
     return plan->status;

@@ -17,7 +17,7 @@ struct rewrite {
 };
 
 static rewrite_fn align_operand, align_slope, drop_attr, attr_to_input, upsample_to_resize,
-    drop_empty_inputs, count_split_outputs, inference_batch_norm, coerce_softmax;
+    drop_empty_inputs, count_split_outputs, inference_batch_norm, coerce_softmax, rename_mode;
 
 /* In the order in which they are applied. */
 static const rewrite rules[] = {
@@ -44,6 +44,7 @@ static const rewrite rules[] = {
     {"Upsample", 9, attr_to_input, "scales", TSR_ATTR_FLOATS, 1},
     {"Upsample", 10, upsample_to_resize, NULL, 0, 0},
     {"Resize", 11, upsample_to_resize, NULL, 0, 0},
+    {"GridSample", 20, rename_mode, NULL, 0, 0},
     {"Resize", TSR_OPSET_MAX + 1, drop_empty_inputs, NULL, 0, 0},
 };
 
@@ -240,4 +241,14 @@ static tsr_status coerce_softmax(tsr_graph *graph, tsr_node *node, const rewrite
     if (!tsr_node_attr(node, "axis"))
         TSR_TRY(set_attr(graph, node, (tsr_attr){.name = "axis", .kind = TSR_ATTR_INT, .i = 1}));
     return set_attr(graph, node, (tsr_attr){.name = "coerce_2d", .kind = TSR_ATTR_INT, .i = 1});
+}
+
+/* GridSample's modes had the names of two axes. */
+static tsr_status rename_mode(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
+    (void)rule;
+    const char *mode = tsr_attr_string(node, "mode", "");
+    if (strcmp(mode, "bilinear") != 0 && strcmp(mode, "bicubic") != 0)
+        return TSR_OK;
+    return set_attr(graph, node,
+                    (tsr_attr){.name = "mode", .kind = TSR_ATTR_STRING, .s = mode + strlen("bi")});
 }

@@ -109,7 +109,6 @@ typedef struct tsr_device_profile {
     unsigned features;     /* that kernels may need: TSR_NEEDS_... */
     unsigned allowed;      /* algorithms, by the caller's choice: src/algorithm/algorithm.h */
     bool software;         /* a software rasteriser */
-    bool workgroups;       /* a reduction by a workgroup is faster than by a single invocation */
     bool specialize;       /* numbers classed as special are constants of programs */
     bool fixed;            /* the caller chose the kernels: no fallback candidates */
     int planes;            /* default of tensors without a layout hint; 0: see choose_planes() */

@@ -67,11 +67,13 @@ typedef struct case_environments {
 /* The given ones on a backend of textures; on one of buffers its own kernels, those of a GPU with
  * every tensor kept, and 16 bits. */
 case_environments environments_or_buffers(const backend_case *textures, int count);
+/* Does case number i of a test run in environment e of so many? In each; in one of few_cases(). */
+bool runs_in(size_t i, int e, int count);
 int close_backends(void **state);
 
-/* Cases are numbered through the program, 0 first, differently with other arguments. TSR_CASE=N in
- * the environment runs only that one. The number seeds weights and inputs. True if the case ran
- * here, on both backends. A difference is printed in one line and counted. */
+/* Cases are numbered in each test, 0 first. TSR_CASE=N in the environment runs only that one. The
+ * number seeds weights and inputs. True if the case ran here, on both backends. A difference is
+ * printed in one line and counted. */
 bool run_case(const backend_case *c);
 /* The number of the next case: seeds what makes up cases at random. */
 int next_case(void);

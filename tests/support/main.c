@@ -14,16 +14,28 @@
 
 #include <cmocka.h>
 
+static bool are_cases(const char *which) {
+    const char *cases = getenv("TSR_TEST_CASES");
+    return cases && !strcmp(cases, which);
+}
+
+bool few_cases(void) {
+    return are_cases("few");
+}
+
 bool all_cases(void) {
-    const char *all = getenv("TSR_TEST_ALL");
-    return all && !strcmp(all, "1");
+    return are_cases("all");
+}
+
+int some_cases(int count) {
+    return few_cases() ? count / 8 : all_cases() ? count * 4 : count;
 }
 
 int main(int argc, char **argv) {
     static char pattern[256];
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--all")) {
-            setenv("TSR_TEST_ALL", "1", 1);
+            setenv("TSR_TEST_CASES", "all", 1);
         } else if (argv[i][0] != '-' && !*pattern) {
             snprintf(pattern, sizeof pattern, "*%s*", argv[i]);
             cmocka_set_test_filter(pattern);

@@ -7,8 +7,12 @@
 /* Defined by each test program: runs its group of tests, returns how many failed. */
 int run_program(void);
 
-/* The long form of the tests: more cases at random, each in every environment. Asked for by --all
- * or the environment variable TSR_TEST_ALL=1. */
+/* Which cases the tests run: the environment variable TSR_TEST_CASES is "few", as under sanitizers,
+ * where each case runs in one environment; "all", as --all says, where cases at random are more and
+ * each runs in every environment; or neither. */
+bool few_cases(void);
 bool all_cases(void);
+/* Of cases at random, where `count` is the usual number. */
+int some_cases(int count);
 
 #endif

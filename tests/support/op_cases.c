@@ -15,33 +15,30 @@ static case_environments environments_here(void) {
     return environments_or_buffers(textures, sizeof textures / sizeof *textures);
 }
 
-static void run_in(const backend_case *environment, backend_case c) {
-    c.limits = environment->limits;
-    c.precision = environment->precision;
-    c.keep_tensors = environment->keep_tensors;
-    run_case(&c);
-}
-
 static bool fits(const op_case *c, const backend_case *environment) {
     return !(c->big && environment->limits.max_texture_size) &&
            !(c->no_half && environment->precision == TSR_FP16);
 }
 
-void run_op_cases(const op_case *cases, size_t count) {
-    need_gpu();
+static void run_in(const backend_case *environment, const op_case *c) {
+    run_case(&(backend_case){.opset = c->opset,
+                             .text = c->text,
+                             .mean = c->mean,
+                             .range = c->range,
+                             .weights_mean = c->weights_mean,
+                             .nans = c->nans,
+                             .infinities = c->infinities,
+                             .tolerance = c->tolerance,
+                             .limits = environment->limits,
+                             .precision = environment->precision,
+                             .keep_tensors = environment->keep_tensors});
+}
+
+static void run_everywhere(const op_case *c) {
     const case_environments here = environments_here();
-    for (size_t i = 0; i < count; i++)
-        for (int e = 0; e < here.count; e++)
-            if (fits(&cases[i], &here.list[e]))
-                run_in(&here.list[e], (backend_case){.opset = cases[i].opset,
-                                                     .text = cases[i].text,
-                                                     .mean = cases[i].mean,
-                                                     .range = cases[i].range,
-                                                     .weights_mean = cases[i].weights_mean,
-                                                     .nans = cases[i].nans,
-                                                     .infinities = cases[i].infinities,
-                                                     .tolerance = cases[i].tolerance});
-    expect_no_failed_case();
+    for (int e = 0; e < here.count; e++)
+        if (fits(c, &here.list[e]))
+            run_in(&here.list[e], c);
 }
 
 /* FNV-1a. */
@@ -52,16 +49,26 @@ static uint32_t hash(const char *text) {
     return h;
 }
 
-void check(backend_case c, const char *format, ...) {
+/* The text decides; the first environment fits every case. */
+static void run_somewhere(const op_case *c) {
+    const case_environments here = environments_here();
+    const backend_case *environment = &here.list[(hash(c->text) >> 8) % (uint32_t)here.count];
+    run_in(fits(c, environment) ? environment : here.list, c);
+}
+
+void run_op_cases(const op_case *cases, size_t count) {
+    need_gpu();
+    for (size_t i = 0; i < count; i++)
+        (few_cases() ? run_somewhere : run_everywhere)(&cases[i]);
+    expect_no_failed_case();
+}
+
+void check(op_case c, const char *format, ...) {
     char text[4096];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     c.text = text;
-    const case_environments here = environments_here();
-    int only = all_cases() ? -1 : (int)(hash(text) >> 8) % here.count;
-    for (int e = 0; e < here.count; e++)
-        if (only < 0 || e == only)
-            run_in(&here.list[e], c);
+    (all_cases() ? run_everywhere : run_somewhere)(&c);
 }

@@ -19,13 +19,13 @@ typedef struct op_case {
 #define CASE(number, ...)                                                                          \
     { .opset = number, .text = __VA_ARGS__ }
 
-/* A whole test: every case in every environment. */
+/* A whole test: every case in every environment; in one where there are to be few_cases(). */
 void run_op_cases(const op_case *cases, size_t count);
 #define RUN_CASES(cases) run_op_cases(cases, sizeof(cases) / sizeof *(cases))
 
 /* A case made up by a loop, in one environment, which its text decides, or in all: all_cases(). c
- * gives the rest of the case. */
-void check(backend_case c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-#define OPSET(number) ((backend_case){.opset = number})
+ * gives all but the text. */
+void check(op_case c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define OPSET(number) ((op_case){.opset = number})
 
 #endif

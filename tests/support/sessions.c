@@ -12,13 +12,18 @@ void expect_failure(tsr_status status, tsr_status expected, const char *words) {
                  tsr_status_name(expected), words);
 }
 
-tsr_model *make_model(const char *text) {
+tsr_model *load_written(onnx_writer *writer) {
     size_t size;
-    uint8_t *bytes = onnx_case_bytes(13, text, &size);
+    uint8_t *bytes = onnx_write_memory(writer, &size);
     tsr_model *model;
     EXPECT_OK(tsr_model_load_memory(bytes, size, &(tsr_model_desc){.name = "net.onnx"}, &model));
     free(bytes);
+    onnx_writer_destroy(writer);
     return model;
+}
+
+tsr_model *make_model(const char *text) {
+    return load_written(onnx_case(13, text));
 }
 
 tsr_device *make_device(const tsr_device_desc *desc) {

@@ -2,6 +2,7 @@
 #ifndef TESTS_SUPPORT_SESSIONS_H
 #define TESTS_SUPPORT_SESSIONS_H
 
+#include "onnx_writer.h"
 #include "tessera.h"
 
 #include <setjmp.h>
@@ -27,6 +28,8 @@ void expect_failure(tsr_status status, tsr_status expected, const char *words);
     "ConvTranspose r v{8,5,4,4} -> t strides=2,2 pads=1,1,1,1; "                                   \
     "GlobalAveragePool t -> m; Mul t m -> y"
 
+/* Of what was written; frees the writer. */
+tsr_model *load_written(onnx_writer *writer);
 /* Of onnx_case() text, opset 13. */
 tsr_model *make_model(const char *text);
 tsr_device *make_device(const tsr_device_desc *desc);

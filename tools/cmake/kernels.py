@@ -168,8 +168,10 @@ def known_names(kernel, language):
 def check_params(where, text, known, groups):
     for match in re.finditer(r"(?<![\w.])u\.([\w$]+)(?:\.(\w+))?", text):
         name, member = match[1], match[2]
-        if "$" not in name and name not in known and f"{name}.{member}" not in known:
-            fail(*where, f"u.{name}{'.' + member if member and name in groups else ''} is not declared")
+        of_group = member and name in groups and not re.fullmatch("[xyzw]+", member)
+        param = f"{name}.{member}" if of_group else name
+        if "$" not in name and param not in known:
+            fail(*where, f"u.{param} is not declared")
 
 
 def check_names(where, text, known, variables):

@@ -1,5 +1,5 @@
-// Depthwise convolution: every channel its own kernel. As glsl/conv_direct.glsl, with one texel of weights a tap.
-//   table    entry (t * kernel height + ky) * chunks + chunk: TAPS texels, 2^entries_log2 blocks a row
+// Depthwise convolution. As glsl/conv_direct.glsl, with one texel of weights per tap.
+//   table    entry (t * kernel height + ky) * chunks + chunk: TAPS texels, 2^entries_log2 entries in a row
 #include row
 
 void kernel_row(int n, int t, int y, int x) {

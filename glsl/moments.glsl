@@ -1,10 +1,10 @@
-// One step to mean and variance of each channel of an image: a region of the source becomes two columns, the mean of its
-// pixels and the sum of the squares of their differences from it. The image is read once. Blocks are combined as T. F.
-// Chan, G. H. Golub and R. J. LeVeque do ("Updating formulae and a pairwise algorithm for computing sample variances",
-// 1979), a single pixel being a region too; the sums of squares never cancel.
-//   PAIRS    0: the source is the image; 1: it is what an earlier step has left, a pair of columns being one
-//   region   rows, columns of the source that make one pair
-//   pixel    rows, columns of the image that a row, a column of the source is
+// A step to mean and variance of each channel of an image: a region of the source becomes two columns, the mean of its
+// pixels and the sum of the squares of their differences from it. The image is read once. Regions are combined as in T. F.
+// Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979; a
+// single pixel is a region, too. The sums of squares never cancel.
+//   PAIRS    0: the source is the image; 1: the result of an earlier step, with a pair of columns for each region
+//   region   rows, columns of the source that are reduced to one pair
+//   pixel    rows, columns of the image for one row, one column of the source
 //   image, source    their rows, columns
 //   factor   of the sum of squares
 struct Moments {

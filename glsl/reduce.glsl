@@ -1,4 +1,4 @@
-// One step to the mean of an image: each fragment adds up a region of rows and columns of the input.
+// A step to the mean of an image: each fragment adds up a region of rows and columns of the input.
 //   factor   of the sum
 vec4 sum;
 void add(vec4 v) { sum += v; }

@@ -1,12 +1,12 @@
-// One step to softmax's sums: each fragment takes a region of the source. It finds, of every channel, an origin, which is
-// the maximum or little less, and the sum of exp(x - origin), both in one reading: where an element, or the origin of
-// other elements, exceeds it by more than 1, the sum is scaled to count from there (M. Milakov and N. Gimelshein, "Online
-// normalizer calculation for softmax", 2018).
-//   PAIRS     0: the source is the input; 1: what an earlier step has left, a pair of columns being one
-//   PADDED    1: over channels that leave the last texel of a pixel some padding, which is nothing
-//   FOLD      1: the last step over channels, which leaves one texel: x: the origin of all channels, y: their sum;
-//             0: a region leaves two columns, the origins and the sums
-//   PIXELS    0: a region is one pixel, so that nothing but tiles is left to loop over; COLUMNS 0: it has one column
+// A step to softmax's sums: each fragment reduces a region of the source. For every channel it computes an origin, which is
+// the maximum or slightly less, and the sum of exp(x - origin), in a single pass: if an element, or the origin of another
+// sum, exceeds the origin by more than 1, the sum is rescaled to that as its new origin (M. Milakov and N. Gimelshein,
+// "Online normalizer calculation for softmax", 2018).
+//   PAIRS     0: the source is the input; 1: the result of an earlier step, with a pair of columns for each region
+//   PADDED    1: over channels whose last tile has padding, which is not summed
+//   FOLD      1: the last step over channels, whose result is one texel: x: the origin of all channels, y: their sum;
+//             0: the result is two columns, the origins and the sums
+//   PIXELS    0: a region is one pixel, so that only tiles are looped over; COLUMNS 0: it has one column
 //   region    images, tiles, rows, columns of the source
 struct Sum {
     vec4 origin, sum;
@@ -68,7 +68,7 @@ Sum add_up(int n, int t, int y, int x) {
 #endif
         total = combine(total, sum);
     }
-    // Where the maximum is infinite, nothing but NaN is left.
+    // Where the maximum is infinite, the result is NaN.
     vec4 difference = total.origin - total.origin;
     total.sum = mix(total.sum, difference, greaterThan(total.origin, vec4(3.402823466e38)));
     return total;

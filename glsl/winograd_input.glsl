@@ -1,5 +1,5 @@
-// Winograd's input transform: row y is the block of a partial sum, set and group of tiles, texel x its (input tile, tile of
-// the group): src/algorithm/conv_winograd.h. A set is a phase and a position of the transformed tile.
+// Winograd's input transform: row y is the uniform block of a partial sum, set and group of tiles, texel x is (input tile,
+// tile of the group): src/algorithm/conv_winograd.c. A set is a phase and a position of the transformed tile.
 //   POSITIONS                    rows and columns of a transformed tile
 //   groups_y, groups_x           rows, columns of groups in an image
 //   group_rows, group_columns    of a group
@@ -8,7 +8,7 @@
 //   partials, partial_tiles      partial sums, input tiles of one; sum_tiles: of all
 //   pad_y, pad_x                 by which a tile begins before its pixels; less phase_pad, plus the phase, divided by the
 //                                phases
-// The two pixels of a row or column whose sum (sign 1) or difference a position is; 0: the first alone.
+// A position is the sum (sign 1) or difference (-1) of two pixels of a row or column; 0: the first alone.
 ivec3 transform(int k) {
 #if POSITIONS == 3
     return k == 0 ? ivec3(0, 1, -1) : k == 1 ? ivec3(1, 1, 0) : ivec3(1, 2, -1);

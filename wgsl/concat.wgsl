@@ -1,5 +1,5 @@
-// Up to four tensors after each other along AXIS (0 N, 1 C, 2 H, 3 W).
-//   WHOLE 1            channels stay together in their texels (begins count tiles then, if AXIS is 1)
+// Concatenates up to four tensors along AXIS (0 N, 1 C, 2 H, 3 W).
+//   WHOLE 1            copies whole texels (if AXIS is 1, begins are in tiles)
 //   begin_b, c, d      where the second, third and fourth begin along AXIS
 #for s INPUTS
 fn $S_slice(p: vec4i, begin: i32) -> vec4f {

@@ -1,5 +1,5 @@
-// Convolution as an implicit GEMM, whose matrices are never stored: output pixels by input channels of every tap, times
-// weights. A batch is a group of channels; step (ky * kernel width + kx) * tiles + i is tile i of the group at that tap.
+// Convolution as an implicit GEMM: the im2col matrix, output pixels by input channels of every tap, is never stored. An
+// entry of the batch is a group of channels; step (ky * kernel width + kx) * tiles + i is tile i of the group at that tap.
 //   input_tiles, output_tiles    of a group
 //   table                        row (batch * steps + step) * 4 + channel: a texel for each output tile of the group
 #include gemm

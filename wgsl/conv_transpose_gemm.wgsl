@@ -1,16 +1,17 @@
-// Transposed convolution by phases as an implicit GEMM: output pixels a stride apart meet the same taps, every
-// stride-th of the kernel. A batch is a phase (of rows, then of columns), its pixels a grid of rows by columns; step
-// (j * taps of a row + i) * tiles + t is tile t at the phase's j-th row and i-th column of taps. No tap falls on an
+// Transposed convolution by phases as an implicit GEMM: output pixels a stride apart have the same taps, every stride-th of
+// the kernel. An entry of the batch is a phase (of rows, then of columns), its pixels a grid of rows by columns; step
+// (j * taps of a row + i) * tiles + t is tile t at the phase's j-th row and i-th column of taps. No tap is multiplied by an
 // inserted zero.
 //   rows, columns     of a phase's grid
 //   taps_x            of a phase's row
-//   table             row (batch * steps + step) * 4 + channel: a texel for each output tile; zero, no such tap
+//   table             row (batch * steps + step) * 4 + channel: a texel for each output tile; zero where the phase has no
+//                     such tap
 #include gemm
 
 struct Pixel {
     origin: i32, // the image's first texel
-    first: vec2i, // the input pixel that meets the phase's first tap: x, y
-    taps: vec2i, // that the phase has
+    first: vec2i, // the input pixel of the phase's first tap: x, y
+    taps: vec2i, // of the phase
 }
 
 fn strides() -> vec2i { return vec2i(u.window_x.stride, u.window_y.stride); }

@@ -1,6 +1,6 @@
-// A GEMM without workgroup memory, for software rasterisers, where a barrier costs more than it saves: an invocation computes PIXELS
-// pixels by TILES tiles in registers, so that a texel once loaded serves many sums. The parameters are those of
-// wgsl/gemm_workgroup.wgsl, a block being one invocation's.
+// A GEMM without workgroup memory, for software rasterisers, where a barrier costs more than it saves. An invocation
+// computes a region of PIXELS pixels by TILES tiles in registers, so that each texel is loaded once for several sums. The
+// parameters are those of wgsl/gemm_workgroup.wgsl.
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) invocation: u32) {

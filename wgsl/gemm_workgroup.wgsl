@@ -1,9 +1,9 @@
-// A GEMM in blocks through workgroup memory, for GPUs. A workgroup of COLUMNS x ROWS invocations computes ROWS *
-// PIXELS pixels by COLUMNS * TILES tiles of four channels; an invocation PIXELS by TILES of them, in registers. STEPS
-// steps of both matrices at a time are in workgroup memory, where each texel is read many times. A long sum is split
-// into partial sums, which wgsl/split_k_sum.wgsl adds up.
-//   gemm.batches    products of these sizes: one for each group of channels, phase, or image of a batch
-// wgsl/gemm.wgsl tells what left() and right() are.
+// A GEMM through workgroup memory, for GPUs. A workgroup of COLUMNS x ROWS invocations computes a region of ROWS * PIXELS
+// pixels by COLUMNS * TILES tiles of four channels; an invocation PIXELS by TILES of them, in registers. STEPS steps of both
+// matrices at a time are in workgroup memory, where each texel is read many times. Split-K: wgsl/split_k_sum.wgsl adds up
+// the partial sums.
+//   gemm.batches    GEMMs of these sizes: one for each group of channels, phase, or image of a batch
+// For left() and right() see wgsl/gemm.wgsl.
 const INVOCATIONS = COLUMNS * ROWS;
 const REGION_PIXELS = ROWS * PIXELS;
 const REGION_TILES = COLUMNS * TILES;

@@ -1,5 +1,5 @@
-// Product of two computed matrices in blocks, for ranks 2 and 3: wgsl/matmul.wgsl tells where they are. Four
-// neighbouring channels of one side are the four terms of a step; at rank 3 these are B's, and a pixel is a column.
+// Product of two computed matrices as a GEMM, for ranks 2 and 3, with axes as in wgsl/matmul.wgsl. A step is a tile of four
+// channels of one operand: of A at rank 2, of B at rank 3, where a pixel is a column.
 //   RANK       2, 3
 //   inner      length of the sums
 #include gemm

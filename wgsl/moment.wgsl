@@ -1,11 +1,11 @@
-// What wgsl/moments.wgsl and wgsl/moments_group.wgsl share: mean and variance of each channel of an image, in one reading
-// of it. A step makes two columns of each region of its source: the mean of the region's pixels and the sum of the squares
-// of their differences from it. Blocks are combined as T. F. Chan, G. H. Golub and R. J. LeVeque do ("Updating formulae
-// and a pairwise algorithm for computing sample variances", 1979), a single pixel being a region too; the sums of squares
-// never cancel.
-//   PAIRS    0: the source is the image; 1: it is what an earlier step has left, a pair of columns being one
-//   region   rows, columns of the source that make one pair
-//   pixel    rows, columns of the image that a row, a column of the source is
+// Included by wgsl/moments.wgsl and wgsl/moments_group.wgsl: mean and variance of each channel of an image, which is read
+// once. A step reduces each region of its source to two columns: the mean of the region's pixels and the sum of the squares
+// of their differences from it. Regions are combined as in T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and
+// a pairwise algorithm for computing sample variances", 1979; a single pixel is a region, too. The sums of squares never
+// cancel.
+//   PAIRS    0: the source is the image; 1: the result of an earlier step, with a pair of columns for each region
+//   region   rows, columns of the source that are reduced to one pair
+//   pixel    rows, columns of the image for one row, one column of the source
 //   image, source    their rows, columns
 //   factor   of the sum of squares
 struct Moments {
@@ -14,7 +14,7 @@ struct Moments {
     squares: vec4f,
 }
 
-// One of them may be of no pixels.
+// One of them may be empty.
 fn combine(a: Moments, b: Moments) -> Moments {
     let count = a.count + b.count;
     let share = b.count / max(count, 1.0);
@@ -22,7 +22,7 @@ fn combine(a: Moments, b: Moments) -> Moments {
     return Moments(count, a.mean + d * share, a.squares + b.squares + d * (d * (a.count * share)));
 }
 
-// The region of the source at this place: where it begins, and how large it is.
+// Begin and size of the region for this pixel of the output.
 fn region_start(y: i32, x: i32) -> vec2i { return vec2i(y * u.region.rows, x * u.region.columns); }
 fn region_size(start: vec2i) -> vec2i {
     return min(vec2i(u.region.rows, u.region.columns), vec2i(u.source.rows, u.source.columns) - start);
@@ -40,7 +40,7 @@ fn read_pixel(k: i32, y: i32, x: i32, origin: vec4f) -> Moments {
 #endif
 }
 
-// p: where the region's mean goes; its sum of squares goes beside it.
+// p: the region's mean; its sum of squares is the next column.
 fn keep(p: vec4i, origin: vec4f, m: Moments) {
     store(p.x, p.y, p.z, p.w, origin + m.mean);
     store(p.x, p.y, p.z, p.w + 1, m.squares * u.factor);

@@ -1,4 +1,4 @@
-// A step to mean and variance: each invocation takes a region of the source.
+// A step to mean and variance: each invocation reduces a region of the source.
 #include moment
 
 @compute @workgroup_size(64)

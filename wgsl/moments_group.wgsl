@@ -1,4 +1,4 @@
-// A step to mean and variance of large regions: a workgroup takes one. Every invocation combines each LANES-th pixel of
+// A step to mean and variance: each workgroup reduces a large region. Every invocation combines each LANES-th pixel of
 // the source.
 #include moment
 #include lanes

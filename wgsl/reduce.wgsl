@@ -1,4 +1,4 @@
-// One step to the mean of an image: each invocation adds up a region of rows and columns of the input,
+// A step to the mean of an image: each invocation adds up a region of rows and columns of the input,
 // row by row.
 //   factor   of the sum
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {

@@ -1,4 +1,4 @@
-// The mean of an image by large regions: a workgroup takes one. Every invocation adds up each LANES-th texel.
+// A step to the mean of an image: each workgroup reduces a large region. Every invocation adds up each LANES-th texel.
 //   factor   of the sum
 #include lanes
 

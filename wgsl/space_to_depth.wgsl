@@ -1,4 +1,4 @@
-// Blocks of pixels into channels, the block first.
+// Blocks of pixels to channels; the position in the block varies slowest.
 #include element
 fn element(n: i32, c: i32, y: i32, x: i32) -> f32 {
     let position = c / u.X_C;

@@ -4,10 +4,6 @@
 
 #include "base/divide.h"
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 int64_t tsr_im2col_group(int64_t count, int64_t planes) {
     int64_t power = 1;
     while (power < count && power < planes)
@@ -56,7 +52,7 @@ static bool split(const tsr_plan *plan, tsr_im2col_gemm *p) {
  * for each input channel of a tile, with a row of panels for each tap of each tile. */
 static bool lay_table(const tsr_plan *plan, tsr_im2col_gemm *p) {
     enum { PANEL_ROWS = 8 };
-    p->panel[0] = smaller(p->outputs, PANEL_ROWS);
+    p->panel[0] = tsr_min(p->outputs, PANEL_ROWS);
     p->panel[1] = tsr_divide_up(p->outputs, p->panel[0]);
     p->table[0] = p->partial_tiles * taps_of(p) * p->panel[0];
     p->table[1] = p->sets * p->partials * 4 * p->panel[1];
@@ -174,7 +170,7 @@ static void set_parts(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p, 
     tsr_draw *parts = tsr_plan_draws(plan, pass, (int)count);
     for (int64_t i = 0; parts && i < count; i++) {
         int64_t set = i % p->sets, partial = i / p->sets % p->partials;
-        int64_t tiles = smaller(p->partial_tiles, p->tiles - partial * p->partial_tiles);
+        int64_t tiles = tsr_min(p->partial_tiles, p->tiles - partial * p->partial_tiles);
         TSR_DRAW(plan, pass, (int)i, (int)(p->shared ? i / p->sets : i), conv_im2col,
                  .first_column = TSR_INT((set * p->partials + partial) * 4 * p->panel[1]),
                  .first_texel = TSR_INT(first ? first[set] : 0), .tiles = TSR_INT(tiles));

@@ -11,13 +11,6 @@ static tsr_status out_of_memory(void) {
     return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
 }
 
-static bool in_earlier_pass(const tsr_runner *r, int pass) {
-    for (int i = 0; i < pass; i++)
-        if (r->passes[i].program == r->passes[pass].program)
-            return true;
-    return false;
-}
-
 tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
     tsr_program_text text;
     tsr_params_free(&p->params);
@@ -36,10 +29,9 @@ static tsr_status build_programs(tsr_runner *r) {
         if (r->base.plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
         TSR_TRY(tsr_gles_start_program(r, &r->base.plan->passes[i], &r->passes[i]));
-        if (in_earlier_pass(r, i))
-            continue;
-        r->base.program_count++;
-        r->base.cached_programs += r->passes[i].program->cached;
+        const tsr_program *program = r->passes[i].program;
+        if (tsr_gpu_count_program(&r->base, i, program))
+            r->base.cached_programs += program->cached;
     }
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         const tsr_pass *pass = &r->base.plan->passes[i];

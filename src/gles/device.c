@@ -102,7 +102,8 @@ static const char *get_string(GLenum name) {
     return text ? text : "";
 }
 
-static int smaller(int value, int cap) {
+/* cap: 0: none. */
+static int capped(int value, int cap) {
     return cap > 0 && cap < value ? cap : value;
 }
 
@@ -125,13 +126,13 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     info->version = get_string(GL_VERSION);
     GLint viewport[2] = {0, 0}; /* limits render targets, too */
     glGetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport);
-    int size = smaller(smaller(get_integer(GL_MAX_TEXTURE_SIZE), viewport[0]), viewport[1]);
-    info->max_texture_size = smaller(size, desc->max_texture_size);
+    int size = capped(capped(get_integer(GL_MAX_TEXTURE_SIZE), viewport[0]), viewport[1]);
+    info->max_texture_size = capped(size, desc->max_texture_size);
     info->max_array_layers = get_integer(GL_MAX_ARRAY_TEXTURE_LAYERS);
-    int buffers = smaller(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
-    info->max_draw_buffers = smaller(buffers, desc->max_draw_buffers);
+    int buffers = capped(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
+    info->max_draw_buffers = capped(buffers, desc->max_draw_buffers);
     info->max_uniform_block_bytes =
-        smaller(get_integer(GL_MAX_UNIFORM_BLOCK_SIZE), desc->max_uniform_block_bytes);
+        capped(get_integer(GL_MAX_UNIFORM_BLOCK_SIZE), desc->max_uniform_block_bytes);
     /* llvmpipe silently stops all loops of a fragment after this many iterations in total. Its
      * timers do not count parallel threads: they report half or a quarter of the wall time. */
     bool llvmpipe = strstr(info->name, "llvmpipe");

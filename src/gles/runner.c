@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static bool allocate_runs(tsr_runner *r) {
@@ -95,14 +94,12 @@ const tsr_target *tsr_gles_target(const tsr_runner *r, int tensor) {
 }
 
 static tsr_status set_input(tsr_runner *r, int value, const float *data) {
-    int tensor = r->base.plan->value_tensor[value];
-    tsr_fallback_set_input(&r->base.fallback, value, data);
+    int tensor = tsr_gpu_stage_input(&r->base, value, data);
     if (tensor == TSR_NONE)
         return TSR_OK;
-    const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
-    tsr_layout_pack(l, data, r->base.options.poison ? NAN : 0, r->base.staging);
     TSR_TRY(tsr_gles_begin(r->device));
-    tsr_target_upload(tsr_gles_target(r, tensor), l, r->base.staging);
+    tsr_target_upload(tsr_gles_target(r, tensor), tsr_plan_layout(r->base.plan, tensor),
+                      r->base.staging);
     tsr_gles_end(r->device);
     return TSR_OK;
 }

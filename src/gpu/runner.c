@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "lower/lower.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +66,8 @@ tsr_status tsr_gpu_runner_create(tsr_gpu_runner *r, const tsr_graph *graph,
                                  const tsr_plan_options *limits) {
     *r = (tsr_gpu_runner){.graph = graph, .options = *options, .gpu_ms = -1};
     TSR_TRY(make_plan(r, limits));
-    TSR_TRY(name_kernels(r));
+    r->programs = TSR_NEW(r->plan->arena, r->plan->pass_count, const void *);
+    TSR_TRY(r->programs ? name_kernels(r) : out_of_memory());
     return list_outputs(r);
 }
 
@@ -97,6 +99,24 @@ tsr_status tsr_gpu_name_node(const tsr_gpu_runner *r, const tsr_pass *pass, tsr_
         return status;
     const tsr_node *node = &r->graph->nodes[pass->node];
     return tsr_fail_context(status, "node '%s' (%s)", node->name, tsr_node_op_name(node));
+}
+
+bool tsr_gpu_count_program(tsr_gpu_runner *r, int pass, const void *program) {
+    for (int i = 0; i < pass; i++)
+        if (r->programs[i] == program)
+            return false;
+    r->programs[pass] = program;
+    r->program_count++;
+    return true;
+}
+
+int tsr_gpu_stage_input(tsr_gpu_runner *r, int value, const float *elements) {
+    int tensor = r->plan->value_tensor[value];
+    tsr_fallback_set_input(&r->fallback, value, elements);
+    if (tensor != TSR_NONE)
+        tsr_layout_pack(tsr_plan_layout(r->plan, tensor), elements, r->options.poison ? NAN : 0,
+                        r->staging);
+    return tensor;
 }
 
 int tsr_gpu_find_output(const tsr_gpu_runner *r, int value) {

@@ -21,6 +21,7 @@ typedef struct tsr_gpu_runner {
     const char **kernels;    /* by node of the graph: "moments+normalize" */
     double *node_ms;         /* by node of the graph: latest measured, -1 for none */
     double gpu_ms;           /* see tsr_report */
+    const void **programs;   /* by pass; NULL where an earlier pass has the same */
     int program_count, cached_programs;
     double compile_ms;
     uint64_t allocated_bytes, packed_bytes;
@@ -36,6 +37,13 @@ tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *runner);
 
 /* Adds the pass's node to the message of a failure. */
 tsr_status tsr_gpu_name_node(const tsr_gpu_runner *runner, const tsr_pass *pass, tsr_status status);
+
+/* Counts the program of a pass; false if an earlier pass has it, too. */
+bool tsr_gpu_count_program(tsr_gpu_runner *runner, int pass, const void *program);
+
+/* Stores a graph input for nodes on the CPU, and its texels in `staging`. Its tensor; TSR_NONE if
+ * it has none. */
+int tsr_gpu_stage_input(tsr_gpu_runner *runner, int value, const float *elements);
 
 /* Index of the graph output that a value is, TSR_NONE if it is none. */
 int tsr_gpu_find_output(const tsr_gpu_runner *runner, int value);

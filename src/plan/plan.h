@@ -1,6 +1,6 @@
-/* Graph -> passes over tensors, and tensors -> storages (textures or buffers) that are reused by
- * lifetime. Nothing is allocated on a device here: the peak is known before. A GPU backend gives
- * the lowering of each operator. */
+/* Lowers a graph to passes over tensors, and assigns the tensors storages (textures or buffers),
+ * which are reused by lifetime. Nothing is allocated on a device: peak memory is known before. The
+ * table of lowerings by operator is an option. */
 #ifndef TSR_PLAN_PLAN_H
 #define TSR_PLAN_PLAN_H
 
@@ -103,9 +103,9 @@ typedef struct tsr_storage {
     bool half, plain;
 } tsr_storage;
 
-/* A device as kernels are chosen for it. */
+/* Properties of a device that the choice of kernels depends on. */
 typedef struct tsr_device_profile {
-    tsr_language language; /* that its programs are written in */
+    tsr_language language; /* of its programs */
     unsigned features;     /* that kernels may need: TSR_NEEDS_... */
     unsigned allowed;      /* algorithms, by the caller's choice: src/algorithm/algorithm.h */
     bool software;         /* a software rasteriser */
@@ -252,7 +252,7 @@ void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *iterati
 /* Appends a pass that computes tensor `output` with kernel `stem`, whose fields are set by name:
  * TSR_PASS(plan, output, reduce, .X = TSR_TENSOR(source), .factor = TSR_FLOAT(0.5)). The plan fails
  * if one is missing or does not fit 32 bits, or if the device has no such kernel. Arguments must
- * not call what changes the plan. Valid until the next pass is appended. */
+ * not change the plan. Valid until the next pass is appended. */
 #define TSR_PASS(plan, output, stem, ...)                                                          \
     tsr_plan_pass(plan, output, &tsr_kernel_##stem, &(struct tsr_args_##stem){__VA_ARGS__})
 tsr_pass *tsr_plan_pass(tsr_plan *plan, int output, const tsr_kernel *kernel, const void *args);

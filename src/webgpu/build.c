@@ -9,13 +9,6 @@
 
 enum { PARAMS_ALIGNMENT = 256 }; /* WebGPU's largest minUniformBufferOffsetAlignment */
 
-static bool in_earlier_pass(const tsr_runner *r, int pass) {
-    for (int i = 0; i < pass; i++)
-        if (r->passes[i].pipeline == r->passes[pass].pipeline)
-            return true;
-    return false;
-}
-
 static tsr_status start_pipeline(tsr_runner *r, int pass) {
     const tsr_plan *plan = r->base.plan;
     tsr_program_text text;
@@ -39,7 +32,7 @@ static tsr_status build_programs(tsr_runner *r) {
         if (plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
         TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i], start_pipeline(r, i)));
-        r->base.program_count += !in_earlier_pass(r, i);
+        tsr_gpu_count_program(&r->base, i, r->passes[i].pipeline);
     }
     for (int i = 0; i < plan->pass_count; i++)
         if (plan->passes[i].kind == TSR_PASS_DRAW)

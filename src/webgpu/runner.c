@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* ---- futures --------------------------------------------------------------------------------- */
@@ -128,14 +127,11 @@ WGPUBuffer tsr_webgpu_buffer(const tsr_runner *r, int tensor) {
 }
 
 static tsr_status set_input(tsr_runner *r, int value, const float *data) {
-    int tensor = r->base.plan->value_tensor[value];
     TSR_TRY(tsr_webgpu_check_lost(r->device));
-    tsr_fallback_set_input(&r->base.fallback, value, data);
-    if (tensor == TSR_NONE)
-        return TSR_OK;
-    const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
-    tsr_layout_pack(l, data, r->base.options.poison ? NAN : 0, r->base.staging);
-    tsr_tensor_write(r->device, tsr_webgpu_buffer(r, tensor), l, r->base.staging);
+    int tensor = tsr_gpu_stage_input(&r->base, value, data);
+    if (tensor != TSR_NONE)
+        tsr_tensor_write(r->device, tsr_webgpu_buffer(r, tensor),
+                         tsr_plan_layout(r->base.plan, tensor), r->base.staging);
     return TSR_OK;
 }
 

@@ -26,7 +26,8 @@ static const char usage[] =
     "\n"
     "  --ngf N      channels of the first layer, 1 to 256\n"
     "  --norm KIND  none (folded into weights and bias, the default), batch or instance\n"
-    "  --size S     height and width up to 4096 (default 256); for pix2pix a multiple of 256\n"
+    "  --size S     height and width up to 4096 (default 256); for pix2pix a multiple of 256;\n"
+    "               0 leaves batch, height and width open, as N, H and W\n"
     "  --in C, --out C   channels of a single layer, 1 to 1024\n"
     "  --seed K     of the random numbers (default 7)\n"
     "  -o FILE      the file to write\n";
@@ -147,8 +148,15 @@ static void add_layer(model *m, const layer *l) {
 
 static void add_images(onnx_writer *writer, int64_t channels, int64_t size, const char *output,
                        int64_t out_channels, int64_t out_size) {
-    onnx_add_input(writer, "x", TSR_F32, 4, (int64_t[]){1, channels, size, size});
-    onnx_add_output(writer, output, TSR_F32, 4, (int64_t[]){1, out_channels, out_size, out_size});
+    int64_t n = size ? 1 : -1, in = size ? size : -1, out = size ? out_size : -1;
+    Tsr__ValueInfoProto *x =
+        onnx_add_input(writer, "x", TSR_F32, 4, (int64_t[]){n, channels, in, in});
+    onnx_add_output(writer, output, TSR_F32, 4, (int64_t[]){n, out_channels, out, out});
+    if (size)
+        return;
+    onnx_set_dim_name(writer, x, 0, "N");
+    onnx_set_dim_name(writer, x, 2, "H");
+    onnx_set_dim_name(writer, x, 3, "W");
 }
 
 /* ---- models ---------------------------------------------------------------------------------- */
@@ -299,7 +307,7 @@ static bool parse_option(options *o, const char *name, const char *value) {
         return good;
     }
     if (strcmp(name, "--size") == 0)
-        return parse_number(name, value, 4, 4096, &o->size);
+        return parse_number(name, value, strcmp(value, "0") ? 4 : 0, 4096, &o->size);
     if (!strstr(o->kind->options, name))
         return bad_use("unknown option ", name);
     if (strcmp(name, "--ngf") == 0)

@@ -46,6 +46,7 @@ static tsr_device_profile glsl_profile(tsr_kernel_choice choice, bool is_softwar
     bool gpu = choice >= TSR_KERNELS_SHARED || (choice == TSR_KERNELS_AUTO && !is_software);
     return (tsr_device_profile){.allowed = allowed[choice],
                                 .software = !gpu,
+                                .specialize = gpu,
                                 .busy_fragments = gpu ? BUSY_FRAGMENTS : 0,
                                 .planes =
                                     gpu && choice != TSR_KERNELS_SHARED ? TSR_BLOCK_PLANES : 0};

@@ -1,6 +1,6 @@
 // Included where `total` combines columns column_begin to column_end - 1 of X, line `line` of tile `tile`, by
-//     void add(vec4 v)    or a function of that name that the kernel defines before
-// Without a division as long as there is one for each plane and phase: column_begin is a multiple of them.
+//     void add(vec4 v)    or a macro of that name, defined by the kernel
+// Needs no division per column, since column_begin is a multiple of planes * pixel stride.
     {
         int column = column_begin, cell = column_begin / ${X_PLANES * X_STRIDE};
         for (; column <= column_end - ${X_PLANES * X_STRIDE}; column += ${X_PLANES * X_STRIDE}, cell++)

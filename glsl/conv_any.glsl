@@ -1,5 +1,5 @@
-// Convolution for every stride and dilation, a pixel at a time: where the row of glsl/conv_direct.glsl would grow too long.
-//   table: block ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels
+// Convolution of any stride and dilation, one pixel at a time: for kernels too wide for the row of glsl/conv_direct.glsl.
+//   table    entry ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels
 vec4 kernel(int n, int t, int y, int x) {
     int first = ((4 * t) / u.channels.group_outputs * u.channels.group_inputs) >> 2;
     ivec2 start = ivec2(x * u.window_x.stride - u.window_x.pad, y * u.window_y.stride - u.window_y.pad);
@@ -8,9 +8,9 @@ vec4 kernel(int n, int t, int y, int x) {
         int k = n * u.X_tiles + min(first + i, u.X_tiles - 1);
         for (int ky = 0; ky < u.window_y.kernel; ky++)
             for (int kx = 0; kx < u.window_x.kernel; kx++) {
-                int block = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.window_x.kernel + kx;
-                int log2 = u.channels.blocks_log2;
-                TABLE_AT at = table_at((block & ((1 << log2) - 1)) * 4, block >> log2);
+                int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.window_x.kernel + kx;
+                int log2 = u.channels.entries_log2;
+                TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * 4, entry >> log2);
                 vec4 v = X_pixel(k, start.y + ky * u.window_y.dilation, start.x + kx * u.window_x.dilation);
                 sum += v.x * table_texel(at, 0) + v.y * table_texel(at, 1) +
                        v.z * table_texel(at, 2) + v.w * table_texel(at, 3);

@@ -1,6 +1,6 @@
-// Assembles what glsl/conv_uniform_block.glsl left in parts: pixel (x, y) is pixel (x, y) / phases of phase (x, y) mod
-// phases, the sum of all partial sums of that phase. Phases are 1 for a convolution.
-//   tiles_of_draw    output tiles beside each other in a column
+// Assembles the output from the partial sums of glsl/conv_uniform_block.glsl: output pixel (x, y) is pixel (x, y) / phases of
+// phase (x, y) mod phases, summed over that phase's partial sums. A convolution has a single phase.
+//   tiles_of_draw    output tiles that a draw interleaves along a row
 vec4 kernel(int n, int t, int y, int x) {
     ivec2 phases = ivec2(u.phases_x, u.phases_y);
     ivec2 at = ivec2(x, y) / phases, phase = ivec2(x, y) - at * phases;

@@ -1,5 +1,5 @@
-// Depthwise convolution: every channel its own kernel. As glsl/conv_direct.glsl, with one texel of weights a tap.
-//   table    block (t * kernel height + ky) * chunks + chunk: TAPS texels, 2^blocks_log2 blocks a row
+// Depthwise convolution. As glsl/conv_direct.glsl, with one texel of weights per tap.
+//   table    entry (t * kernel height + ky) * chunks + chunk: TAPS texels, 2^entries_log2 entries in a row
 #include row
 
 void kernel_row(int n, int t, int y, int x) {
@@ -14,8 +14,8 @@ void kernel_row(int n, int t, int y, int x) {
             if (line < 0 || line >= u.X_H)
                 continue;
 #include row_read
-            int block = (t * u.window_y.kernel + ky) * u.chunks + chunk;
-            TABLE_AT at = table_at((block & ((1 << u.blocks_log2) - 1)) * TAPS, block >> u.blocks_log2);
+            int entry = (t * u.window_y.kernel + ky) * u.chunks + chunk;
+            TABLE_AT at = table_at((entry & ((1 << u.entries_log2) - 1)) * TAPS, entry >> u.entries_log2);
 #for k TAPS
             {
                 vec4 w = table_texel(at, $k);

@@ -1,10 +1,10 @@
-// Direct convolution. A fragment computes PLANES adjacent pixels of four output channels, so that a texel of weights,
-// once fetched, serves them all, and so does a row of input (glsl/row.glsl).
+// Direct convolution. A fragment computes PLANES adjacent pixels of four output channels, so that it fetches each texel of
+// weights and of its row of input (glsl/row.glsl) once for all of them.
 //   STRIDE, DILATION, TAPS   of the row; a wider kernel runs in chunks of TAPS (zero weights fill the last)
 //   ROW                      input columns from the first to the last that a fragment reads
-//   table                    block ((t * tiles + i) * kernel height + ky) * chunks + chunk: 4 * TAPS texels, by tap
+//   table                    entry ((t * tiles + i) * kernel height + ky) * chunks + chunk: 4 * TAPS texels, by tap
 //                            and input channel
-//   split                    partial sums, each in images of its own: glsl/split_k_sum.glsl adds them up
+//   split                    split-K: each partial sum is stored in separate images, see glsl/split_k_sum.glsl
 #include row
 
 void kernel_row(int n, int t, int y, int x) {
@@ -23,9 +23,9 @@ void kernel_row(int n, int t, int y, int x) {
                 if (line < 0 || line >= u.X_H)
                     continue;
 #include row_read
-                int block = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks + chunk;
-                int log2 = u.channels.blocks_log2;
-                TABLE_AT at = table_at((block & ((1 << log2) - 1)) * ${4 * TAPS}, block >> log2);
+                int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks + chunk;
+                int log2 = u.channels.entries_log2;
+                TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * ${4 * TAPS}, entry >> log2);
 #for k TAPS
                 {
 #for c 4

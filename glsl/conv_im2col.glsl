@@ -1,16 +1,17 @@
-// Convolution of a group of pixels, all of whose fragments, one for each tile of output channels, read the group's window
-// of the input from a uniform block: see src/algorithm/im2col_gemm.h. Plane j is pixel j of the group, row by row.
+// Implicit GEMM of im2col windows (src/algorithm/im2col_gemm.h). A draw computes a group of pixels; each fragment computes a
+// tile of output channels of all of them and reads the group's window of the input from a uniform block. Plane j is pixel j
+// of the group, row by row.
 //   GROUP, WINDOW            columns of a group, columns of a window
-//   window_texels            of a tile
+//   window_texels            of an input tile
 //   ROWS, TAPS               of the kernel: rows, columns
 //   ROW_STRIDE, ROW_DILATION, STRIDE, DILATION    of rows, of columns
-//   BLOCK                    texels of a block
-//   table                    panels of panel_rows by panel_columns texels, one for each fragment: four beside each other
-//                            for the input channels of a tap, one below the other for the taps of all input tiles of a
+//   BLOCK                    texels of a uniform block
+//   table                    panels of panel_rows by panel_columns texels, one texel for each fragment: side by side for the
+//                            four input channels of a tap, one below the other for the taps of all input tiles of a
 //                            partial sum
-//   first_column, first_texel, tiles    of a draw: first column in the table, its phase's first texel in a window, input
+//   first_column, first_texel, tiles    of a draw: first column in the table, first texel of its phase in a window, input
 //                            tiles
-layout(std140) uniform windows { vec4 block[BLOCK]; };
+layout(std140) uniform im2col { vec4 block[BLOCK]; };
 
 void kernel_row(int n, int t, int y, int x) {
 #for j PLANES

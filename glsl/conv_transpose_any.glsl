@@ -1,7 +1,7 @@
-// Transposed convolution for every stride, dilation and kernel, a pixel at a time: starts at the first tap that
-// meets the pixel's phase and steps from tap to tap, so none falls on an inserted zero here either.
-//   step_y, step_x   taps between two that meet the same phase: of rows, of columns
-//   table            block ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels
+// Transposed convolution of any stride, dilation and kernel, one pixel at a time: starts at the first tap of the pixel's
+// phase and steps from tap to tap, so that no tap is multiplied by an inserted zero.
+//   step_y, step_x   taps between two of the same phase: of rows, of columns
+//   table            entry ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels
 
 // The first tap k with (position - k * dilation) divisible by stride; the kernel's size if there is none.
 int first_tap(int position, int size, int stride, int dilation, int step) {
@@ -27,9 +27,9 @@ vec4 kernel(int n, int t, int y, int x) {
                 int ix = (p.x - kx * u.window_x.dilation) / u.window_x.stride;
                 if (ix >= u.X_W)
                     continue;
-                int block = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.window_x.kernel + kx;
-                int log2 = u.channels.blocks_log2;
-                TABLE_AT at = table_at((block & ((1 << log2) - 1)) * 4, block >> log2);
+                int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.window_x.kernel + kx;
+                int log2 = u.channels.entries_log2;
+                TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * 4, entry >> log2);
                 vec4 v = X_fetch(k, iy, ix);
                 sum += v.x * table_texel(at, 0) + v.y * table_texel(at, 1) +
                        v.z * table_texel(at, 2) + v.w * table_texel(at, 3);

@@ -1,10 +1,9 @@
 // Transposed convolution by output phase, (x + pad) mod stride: the pixels of a fragment are a stride apart (PIXEL_STRIDE
-// is STRIDE), so they share a phase and the taps that meet it, every STRIDE-th of the kernel. No tap falls on an inserted
-// zero.
+// is STRIDE), so they share a phase and its taps, every STRIDE-th of the kernel. No tap is multiplied by an inserted zero.
 //   STRIDE                   of the row (dilation 1)
-//   TAPS                     that meet a phase: kernel width / STRIDE, rounded up; absent ones have zero weights
+//   TAPS                     of a phase: kernel width / STRIDE, rounded up; absent ones have zero weights
 //   ROW                      PLANES + TAPS - 1, as in glsl/conv_direct.glsl
-//   table                    block (t * tiles + i) * kernel height + ky: 4 * TAPS * STRIDE texels
+//   table                    entry (t * tiles + i) * kernel height + ky: 4 * TAPS * STRIDE texels
 //   channels, split          as in glsl/conv_direct.glsl
 #include row
 
@@ -16,7 +15,7 @@ void kernel_row(int n, int t, int y, int x) {
     int partial = n / u.split.images, image = n - partial * u.split.images;
     int end = min((partial + 1) * u.split.tiles, u.channels.tiles);
     ivec2 p = ivec2(x + u.pad_x, y + u.window_y.pad), stride = ivec2(STRIDE, u.window_y.stride);
-    ivec2 input_at = p / stride, phase = p - input_at * stride; // the input that meets the phase's first tap
+    ivec2 input_at = p / stride, phase = p - input_at * stride; // the input pixel of the phase's first tap
     row_begin(input_at.x - ${TAPS - 1});
     for (int i = partial * u.split.tiles; i < end; i++) {
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
@@ -25,9 +24,9 @@ void kernel_row(int n, int t, int y, int x) {
             if (line < 0 || line >= u.X_H)
                 continue;
 #include row_read
-            int block = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.blocks_log2;
-            int column = (block & ((1 << log2) - 1)) * ${4 * TAPS * STRIDE} + 4 * phase.x;
-            TABLE_AT at = table_at(column, block >> log2);
+            int entry = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.entries_log2;
+            int column = (entry & ((1 << log2) - 1)) * ${4 * TAPS * STRIDE} + 4 * phase.x;
+            TABLE_AT at = table_at(column, entry >> log2);
 #for m TAPS
             {
 #for c 4

@@ -1,15 +1,15 @@
-// Direct convolution with packed weights in uniform blocks: a draw computes a few tiles of output channels of one part of
-// the work, so that all of its fragments read the same weights at the same time, which costs a GPU next to nothing. The
-// output's images are those of the first part, then those of the second and so on; a part is a partial sum, or a phase of
-// a transposed convolution (in partial sums each), which is a convolution of stride 1. glsl/conv_assemble.glsl puts them
-// together.
+// Direct convolution with packed weights in uniform blocks. A draw computes a few tiles of output channels of one partial
+// sum of one phase, so that all of its fragments read the same weights at the same time, which GPUs do from fast constant
+// memory. The output has the images of the first partial sum, then those of the second and so on, phase by phase. A phase of
+// a transposed convolution is a convolution of stride 1; a convolution has a single phase. glsl/conv_assemble.glsl adds up
+// partial sums and assembles phases.
 //   STRIDE, DILATION, TAPS, ROW    as in glsl/conv_direct.glsl
 //   ROWS, ROW_STRIDE, ROW_DILATION    of the kernel's rows
 //   TILES                    of a draw: column x of the output is pixel x / TILES of tile t * TILES + x % TILES
 //   PIXELS                   of a fragment: PLANES / TILES
-//   BLOCK                    texels of a block: ((input tile * kernel height + ky) * TAPS + kx) * TILES + tile, by input
-//                            channel
-//   first_tile, tiles, pad_y, pad_x    of the input, for a draw: input tiles, pads
+//   BLOCK                    texels of a uniform block: ((input tile * kernel height + ky) * TAPS + kx) * TILES + tile, by
+//                            input channel
+//   first_tile, tiles, pad_y, pad_x    of a draw: first input tile, input tiles, pads
 layout(std140) uniform weights { vec4 block[BLOCK]; };
 
 #include row

@@ -1,4 +1,4 @@
-// A copy, broadcast where the output is larger: the carrier of element-wise operators, which are post-ops.
+// A copy, broadcast where the output is larger. Element-wise operators are post-ops of it.
 vec4 kernel(int n, int t, int y, int x) {
 #if BROADCAST
     return X_broadcast(n, t, y, x);

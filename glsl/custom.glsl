@@ -1,9 +1,9 @@
-// A custom operator. What src/tessera.h promises to its body, which src/gles/shader.c writes after this, with a brace to
-// close the function.
+// A custom operator: defines the names that src/tessera.h documents for its body. src/gpu/program_text.c appends the body
+// and a closing brace.
 float element(int n, int c, int y, int x);
 #include element
 
-// An element of an input, 0 outside it; and an input that the node does not have.
+// An element of an input, 0 outside it and for inputs that the node does not have.
 #for i INPUTS
 float IN$i(int n, int c, int y, int x) {
     ivec4 p = ivec4(n, c, y, x);

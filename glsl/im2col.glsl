@@ -1,10 +1,10 @@
-// im2col: lays out what groups of a convolution's output pixels read of its input, their windows: row y is the block of a
-// partial sum of a group, texel x its (tile, row, column) of the window: src/algorithm/im2col_gemm.h.
+// im2col: stores the windows of the input that groups of a convolution's output pixels read. Row y is the uniform block of a
+// partial sum of a group, texel x is (tile, row, column) of the window: src/algorithm/im2col_gemm.h.
 //   groups_y, groups_x             rows, columns of groups in an image
 //   window_rows, window_columns    of a window
 //   partials, partial_tiles        partial sums, input tiles of one
 //   step_y, step_x                 rows and columns of input from one group to the next
-//   pad_y, pad_x                   those before the image of the first group
+//   pad_y, pad_x                   rows, columns of the first group's window before the image
 vec4 kernel(int n, int t, int y, int x) {
     int group = y / u.partials, row = group / u.groups_x, image = row / u.groups_y;
     int line = x / u.window_columns, tile = line / u.window_rows;

@@ -1,5 +1,5 @@
-// Assembles what glsl/conv_im2col.glsl left: pixel (x, y) is pixel (x, y) / phases of its phase, the sum of all partial
-// sums, which is in its group's plane of that pixel, at the place of its tile of output channels.
+// Assembles the output from the partial sums of glsl/conv_im2col.glsl: output pixel (x, y) is pixel (x, y) / phases of its
+// phase, summed over the partial sums. In each the pixel is in one plane of its group, at the position of its output tile.
 //   groups_y, groups_x           rows, columns of groups in an image
 //   group_rows, group_columns    of a group
 vec4 kernel(int n, int t, int y, int x) {

@@ -1,15 +1,15 @@
-// One step to mean and variance of each channel of an image: a block of the source becomes two columns, the mean of its
-// pixels and the sum of the squares of their differences from it. The image is read once. Blocks are combined as T. F.
-// Chan, G. H. Golub and R. J. LeVeque do ("Updating formulae and a pairwise algorithm for computing sample variances",
-// 1979), a single pixel being a block too; the sums of squares never cancel.
-//   PAIRS    0: the source is the image; 1: it is what an earlier step has left, a pair of columns being one
-//   block    rows, columns of the source that make one pair
-//   pixel    rows, columns of the image that a row, a column of the source is
+// A step to mean and variance of each channel of an image: a region of the source becomes two columns, the mean of its
+// pixels and the sum of the squares of their differences from it. The image is read once. Regions are combined as in T. F.
+// Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979; a
+// single pixel is a region, too. The sums of squares never cancel.
+//   PAIRS    0: the source is the image; 1: the result of an earlier step, with a pair of columns for each region
+//   region   rows, columns of the source that are reduced to one pair
+//   pixel    rows, columns of the image for one row, one column of the source
 //   image, source    their rows, columns
 //   factor   of the sum of squares
 struct Moments {
     float count;
-    vec4 mean; // its difference from the origin, a pixel of the block: it needs few bits
+    vec4 mean; // its difference from the origin, a pixel of the region: it needs few bits
     vec4 squares;
 };
 
@@ -39,8 +39,8 @@ void add_line(int tile, int line, int column_begin, int column_end) {
 }
 
 Moments measure(int tile, int y, int x) {
-    int line_begin = y * u.block.rows, line_end = min(line_begin + u.block.rows, u.source.rows);
-    int column_begin = x * u.block.columns, column_end = min(column_begin + u.block.columns, u.source.columns);
+    int line_begin = y * u.region.rows, line_end = min(line_begin + u.region.rows, u.source.rows);
+    int column_begin = x * u.region.columns, column_end = min(column_begin + u.region.columns, u.source.columns);
     origin = X_fetch(tile, line_begin, column_begin * ${1 + PAIRS});
     Moments total = Moments(0.0, vec4(0.0), vec4(0.0));
     for (int line = line_begin; line < line_end; line++) {

@@ -1,6 +1,6 @@
 // Instance normalization's last step: (x - mean) / sqrt(variance + epsilon); scale and bias are post-ops. Mean and
-// variance are two columns of a tile of `moments`, asked for in the same words for every plane, so that they are fetched
-// once.
+// variance are two columns of a tile of `moments`, fetched by the same expression for every plane, so that compilers merge
+// the fetches.
 vec4 kernel(int n, int t, int y, int x) {
     int k = n * u.X_tiles + t;
     vec4 scale = 1.0 / sqrt(moments_fetch(k, 0, 1) + u.epsilon);

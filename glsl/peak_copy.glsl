@@ -1,5 +1,5 @@
 #version 300 es
-// A whole program that does nothing but copy texels, to measure how fast the device moves them.
+// A whole program that measures the peak rate of copying texels.
 precision highp float;
 precision highp sampler2DArray;
 layout(location = 0) out highp vec4 color;

@@ -1,6 +1,6 @@
 #version 300 es
-// A whole program that does nothing but fetch texels, to measure how fast the device can: the square of 8 x 8 beside each
-// fragment, most of which its neighbours fetch too.
+// A whole program that measures the peak rate of texel fetches: 8 x 8 texels per fragment, most of which neighbouring
+// fragments fetch, too.
 precision highp float;
 precision highp sampler2DArray;
 layout(location = 0) out highp vec4 color;

@@ -1,10 +1,10 @@
 // Sliding windows without weights. MODE 0: maximum; 1: average; 2: index of the maximum, as MaxPool's Indices.
-// DILATED 0: dilations are 1. Small windows have glsl/pool_row.glsl.
-//   counted         average: positions from -top and -left to rows and columns count as pixels
+// DILATED 0: dilations are 1. For windows of few columns see glsl/pool_row.glsl.
+//   counted         average: positions from (-top, -left) to (rows, columns) are counted
 //   column_major    of indices
 
-// Taps of a window that are at from .. to - 1: the first, and the one after the last. A window may be far larger than the
-// image.
+// The first tap of a window at a position from `from` to `to` - 1, and the end of these taps. A window may be far larger
+// than the image.
 ivec2 taps_within(int size, int dilation, int start, int from, int to) {
 #if DILATED
     int first = start >= from ? 0 : (from - start - 1) / dilation + 1;

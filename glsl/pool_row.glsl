@@ -1,8 +1,8 @@
-// Sliding windows of few columns, without weights. The pixels of a fragment share the rows that they read: see
-// glsl/row.glsl. MODE 0: maximum; 1: average.
-//   TAPS       the columns of a window
-//   ROW        those of all windows of the fragment's pixels
-//   counted    average: positions from -top and -left to rows and columns count as pixels
+// Sliding windows of few columns, without weights. The pixels of a fragment share a row of input: see glsl/row.glsl.
+// MODE 0: maximum; 1: average.
+//   TAPS       columns of a window
+//   ROW        columns of all windows of a fragment
+//   counted    average: positions from (-top, -left) to (rows, columns) are counted
 #if MODE == 0
 #define BEGIN uintBitsToFloat(0xff800000u) // minus infinity
 #define COMBINE(a, b) mix(a, b, tsr_larger(b, a))

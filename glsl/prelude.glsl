@@ -3,7 +3,7 @@
 //     u.T_tiles                     tiles of an image
 //     u.T_tile_width                columns of a tile in a plane
 //     u.T_columns_log2              log2 of the tiles in a row of the texture's grid
-//     u.T_begin                     its first texel in the texture: others may be beside it
+//     u.T_begin                     its offset in the texture, which it may share with other tensors
 //     u.T_inverse                   of an input: 1 / the texture's columns, 1 / its rows; O: 1 / columns of a tile, 1 / H
 precision highp float;
 precision highp sampler2D;
@@ -15,10 +15,10 @@ vec4 v$j;
 #endfor
 ivec3 o_texel; // the one being computed: column, row (from u.O_begin on), plane
 
-// NaN stays NaN, on drivers that have it. max() and its like lose it, exp() on some, and drivers make max() of a
-// comparison that selects one of its sides.
+// Keeps NaN, on drivers that support it. max() and similar functions lose it, exp() does on some drivers, and drivers may
+// replace a select between both sides of a comparison by max().
 vec4 tsr_keep_nan(vec4 v, vec4 result) { return mix(result, v, isnan(v)); }
-// Does v take the place of the largest element so far? NaN does, and stays.
+// Does v replace the largest element so far? NaN does, and is kept.
 bvec4 tsr_larger(vec4 v, vec4 best) { return bvec4(uvec4(greaterThan(v, best)) | uvec4(isnan(v))); }
 
 // Integer division, exact for a < 2^22: the quotient's error stays below half of 1/b.
@@ -29,10 +29,10 @@ int tsr_divide(int a, float inverse) { return int(floor((float(a) + 0.5) * inver
 uniform sampler2D table;
 
 // Texels are read at integer coordinates: by texelFetch, or, with SAMPLE, from the texture without filtering at the
-// texel's middle, which is half again as fast on llvmpipe (it calls a function for texelFetch), a seventh slower on a GPU,
-// and as exact: a coordinate is off by less than a hundredth of a texel. With a level of detail, so that it may stand in
-// any control flow.
-// Where a texel of the table is, and the texel i columns after one.
+// texel's centre, which is 1.5 times as fast on llvmpipe (where texelFetch is a function call), 1.15 times slower on a GPU,
+// and as exact: the error of a coordinate is below 0.01 texels. With an explicit level of detail, which is valid in any
+// control flow.
+// The address of a texel of the table, and the texel i columns after an address.
 #if SAMPLE
 #define TABLE_AT vec2
 vec2 table_at(int x, int y) { return (vec2(x, y) + 0.5) * u.table_inverse; }

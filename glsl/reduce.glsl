@@ -1,14 +1,14 @@
-// One step to the mean of an image: each fragment adds up a block of rows and columns of the input.
+// A step to the mean of an image: each fragment adds up a region of rows and columns of the input.
 //   factor   of the sum
 vec4 sum;
 void add(vec4 v) { sum += v; }
 
 vec4 kernel(int n, int t, int y, int x) {
     int tile = n * u.X_tiles + t;
-    int column_begin = x * u.block.columns, column_end = min(column_begin + u.block.columns, u.X_W);
-    int line_end = min((y + 1) * u.block.rows, u.X_H);
+    int column_begin = x * u.region.columns, column_end = min(column_begin + u.region.columns, u.X_W);
+    int line_end = min((y + 1) * u.region.rows, u.X_H);
     vec4 total = vec4(0.0);
-    for (int line = y * u.block.rows; line < line_end; line++) {
+    for (int line = y * u.region.rows; line < line_end; line++) {
         sum = vec4(0.0);
 #include columns
         total += sum;

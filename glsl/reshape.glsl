@@ -1,4 +1,4 @@
-// The same elements in row-major order with other sizes.
+// The same elements in row-major order, with another shape.
 float element(int n, int c, int y, int x) {
     int i = ((n * u.O_C + c) * u.O_H + y) * u.O_W + x;
     int row = i / u.X_W, plane = row / u.X_H, image = plane / u.X_C;

@@ -1,7 +1,7 @@
-// Resampling of rows and columns from a table made on the CPU, so that coordinates are the oracle's to the last bit.
+// Resampling of rows and columns from a table made on the CPU, so that coordinates are bit-exact those of the CPU backend.
 // Table rows 0 and 1: for each output column COLUMN_TAPS input columns and their weights; 2 and 3: for each output row
-// ROW_TAPS input rows. One alone has no weight.
-//   OUTSIDE 1: a first index below 0 means that the output is outside, and becomes `value`
+// ROW_TAPS input rows. A single one has no weight.
+//   OUTSIDE 1: where a first index is below 0, the output is `value`
 
 // Row y at these columns.
 vec4 resampled(int k, int y, vec4 columns, vec4 weights) {

@@ -1,5 +1,5 @@
 // Resampling where the pixels of a fragment share the columns that they read (glsl/row.glsl): these are resampled along
-// rows once, and then each pixel takes its share of them. The table is made on the CPU, as that of glsl/resize.glsl:
+// rows once, then each pixel is a weighted sum of them. The table is made on the CPU, as that of glsl/resize.glsl:
 //   row 0        for each fragment of a row, the weights of its PLANES pixels in the first column, in the second, ...
 //   row 1        x: the first column
 //   rows 2, 3    for each output row ROW_TAPS input rows, their weights
@@ -25,7 +25,7 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
     TABLE_AT at = table_at(fragment * ${ROW * ((PLANES + 3) / 4)}, 0);
     vec4 weights;
-// A select, so that no infinity in a column beside a pixel's own reaches it.
+// A select, since infinity in a column that the pixel does not read times 0 is NaN.
 #for i ROW
 #for j PLANES
 #if j % 4 == 0

@@ -1,5 +1,5 @@
-// A row of input for the convolutions: ROW adjacent columns, read again and again from other rows and tiles. What does
-// not change between them is computed once, by row_begin; glsl/row_read.glsl reads.
+// A row of input for kernels of form `row`: ROW adjacent columns, read repeatedly from other rows and tiles. row_begin
+// computes once what does not depend on row and tile; glsl/row_read.glsl reads.
 #if X_LINEAR || X_LOW < X_PLANES
 int row_first;
 void row_begin(int first) { row_first = first; }

@@ -1,6 +1,6 @@
-// Included where `tile` and `line` are a tile of X and one of its rows: reads columns row0, row1, ... from the one given
-// to row_begin on. What is beside the image is read from the texture's last row, which is zero: selecting an address costs
-// a quarter of selecting a texel. Its columns stay inside the texture, as texelFetch has no result beside it.
+// Included where `tile` and `line` are a tile of X and one of its rows: reads columns row0, row1, ... from the column given
+// to row_begin on. Columns outside the image are read from the texture's last row, which is zero: selecting an address costs
+// a quarter of selecting a texel. Addresses stay inside the texture, since texelFetch is undefined outside it.
 #if X_LINEAR || X_LOW < X_PLANES
 #for i ROW
     vec4 row$i = X_pixel(tile, line, row_first + $i);

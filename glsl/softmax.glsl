@@ -1,7 +1,7 @@
-// Softmax's last step: exp(x - origin) / sum, both as glsl/softmax_sum.glsl has left them in `sums`.
+// Softmax's last step: exp(x - origin) / sum, with both in `sums`, the result of glsl/softmax_sum.glsl.
 //   FOLD 1       over channels; 0: not
-//   COLUMNS 1    over columns too, which leaves one a row, asked for in the same words for every plane, so that it is
-//                fetched once
+//   COLUMNS 1    over columns, too: one for each row, fetched by the same expression for every plane, so that compilers
+//                merge the fetches
 vec4 kernel(int n, int t, int y, int x) {
     int column = COLUMNS == 1 ? 0 : x;
 #if FOLD

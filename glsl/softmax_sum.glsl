@@ -1,13 +1,13 @@
-// One step to softmax's sums: each fragment takes a block of the source. It finds, of every channel, an origin, which is
-// the maximum or little less, and the sum of exp(x - origin), both in one reading: where an element, or the origin of
-// other elements, exceeds it by more than 1, the sum is scaled to count from there (M. Milakov and N. Gimelshein, "Online
-// normalizer calculation for softmax", 2018).
-//   PAIRS     0: the source is the input; 1: what an earlier step has left, a pair of columns being one
-//   PADDED    1: over channels that leave the last texel of a pixel some padding, which is nothing
-//   FOLD      1: the last step over channels, which leaves one texel: x: the origin of all channels, y: their sum;
-//             0: a block leaves two columns, the origins and the sums
-//   PIXELS    0: a block is one pixel, so that nothing but tiles is left to loop over; COLUMNS 0: it has one column
-//   block     images, tiles, rows, columns of the source
+// A step to softmax's sums: each fragment reduces a region of the source. For every channel it computes an origin, which is
+// the maximum or slightly less, and the sum of exp(x - origin), in a single pass: if an element, or the origin of another
+// sum, exceeds the origin by more than 1, the sum is rescaled to that as its new origin (M. Milakov and N. Gimelshein,
+// "Online normalizer calculation for softmax", 2018).
+//   PAIRS     0: the source is the input; 1: the result of an earlier step, with a pair of columns for each region
+//   PADDED    1: over channels whose last tile has padding, which is not summed
+//   FOLD      1: the last step over channels, whose result is one texel: x: the origin of all channels, y: their sum;
+//             0: the result is two columns, the origins and the sums
+//   PIXELS    0: a region is one pixel, so that only tiles are looped over; COLUMNS 0: it has one column
+//   region    images, tiles, rows, columns of the source
 struct Sum {
     vec4 origin, sum;
 };
@@ -20,7 +20,7 @@ Sum combine(Sum a, Sum b) {
     return Sum(mix(a.origin, b.origin, moves), mix(a.sum + b.sum * e, a.sum * e + b.sum, moves));
 }
 
-ivec2 place; // of a block's only column
+ivec2 place; // of a region's only column
 Sum row_total;
 
 Sum element(int tile, int line, int x) {
@@ -49,8 +49,8 @@ Sum add_line(int tile, int line, int column_begin, int column_end) {
 }
 
 Sum add_up(int n, int t, int y, int x) {
-    ivec4 start = ivec4(n, t, y, x) * u.block;
-    ivec4 end = min(start + u.block, ivec4(u.X_N, u.X_tiles, u.X_H, u.X_W / ${1 + PAIRS}));
+    ivec4 start = ivec4(n, t, y, x) * u.region;
+    ivec4 end = min(start + u.region, ivec4(u.X_N, u.X_tiles, u.X_H, u.X_W / ${1 + PAIRS}));
     Sum total = NOTHING;
     place = X_place(x);
     for (int tile = start.y; tile < end.y; tile++) {
@@ -68,7 +68,7 @@ Sum add_up(int n, int t, int y, int x) {
 #endif
         total = combine(total, sum);
     }
-    // Where the maximum is infinite, nothing but NaN is left.
+    // Where the maximum is infinite, the result is NaN.
     vec4 difference = total.origin - total.origin;
     total.sum = mix(total.sum, difference, greaterThan(total.origin, vec4(3.402823466e38)));
     return total;

@@ -1,8 +1,8 @@
-// Softmax over no more channels than a texel has: in one pass.
+// Softmax over at most four channels: in one pass.
 vec4 kernel(int n, int t, int y, int x) {
     vec4 texel = X_own(n, t, y, x);
     bvec4 holds = lessThan(ivec4(0, 1, 2, 3), ivec4(u.X_C));
-    vec4 v = mix(texel.xxxx, texel, holds); // padding channels: one that is there, and does not count twice
+    vec4 v = mix(texel.xxxx, texel, holds); // padding channels repeat the first and are not summed
     vec4 e = tsr_exp(v - max(max(v.x, v.y), max(v.z, v.w)), vec2(0.0)) * vec4(holds);
     return e / (e.x + e.y + (e.z + e.w));
 }

@@ -1,8 +1,8 @@
-// Reading the inputs and the operands of post-ops: src/plan/layout.h tells how a tensor is stored. For each input S:
-//     S_LINEAR             1: its texels wrap
+// Reads the inputs and the operands of post-ops, which are stored as src/plan/layout.h describes. For each input S:
+//     S_LINEAR             1: linear layout, which wraps
 //     S_PLANES, S_STRIDE   its planes, and columns between the pixels of neighbouring planes
-//     S_LOW                planes in its first texture; the others are in a second one
-//     S_SAME               1: its texels are the output's one by one, as many of them
+//     S_LOW                planes in its first texture; the others are in a second texture
+//     S_SAME               1: stored as the output, texel by texel
 #for s SOURCES
 uniform highp sampler2DArray tsr_source$s;
 #if $S_LOW < $S_PLANES
@@ -21,7 +21,7 @@ vec4 $S_texel(int x, int y, int plane) {
 #endif
 }
 
-// Where column x of a tile is: column in its plane, plane.
+// Column x of a tile: column in its plane, plane.
 ivec2 $S_place(int x) {
     int group = x / $S_STRIDE;
     return ivec2((x - group * $S_STRIDE) * (u.$S_tile_width / $S_STRIDE) + group / $S_PLANES, group % $S_PLANES);
@@ -49,7 +49,7 @@ vec4 $S_fetch(int k, int y, int x) {
     return $S_cell(k, y, place.x, place.y);
 }
 
-// The same for the output's own pixel, in a tensor of the output's size.
+// The same for the pixel being computed, in a tensor of the output's size.
 vec4 $S_own(int n, int t, int y, int x) {
 #if $S_SAME
     return $S_texel(o_texel.x, o_texel.y, o_texel.z);
@@ -58,7 +58,7 @@ vec4 $S_own(int n, int t, int y, int x) {
 #endif
 }
 
-// As S_fetch, zero beside the image: a select, so that nothing outside leaks in, not even NaN.
+// As S_fetch, zero outside the image: by a select, since NaN * 0 is not 0.
 vec4 $S_pixel(int k, int y, int x) {
     bool inside = y >= 0 && y < u.$S_H && x >= 0 && x < u.$S_W;
     vec4 v = $S_fetch(k, inside ? y : 0, inside ? x : 0);
@@ -72,21 +72,21 @@ float $S_at(int n, int c, int y, int x) {
     return lane < 2 ? (lane == 0 ? v.x : v.y) : (lane == 2 ? v.z : v.w);
 }
 
-// Axes of size 1 repeat.
+// Axes of size 1 are broadcast.
 vec4 $S_broadcast(int n, int t, int y, int x) {
     int k = min(n, u.$S_N - 1) * u.$S_tiles + min(t, u.$S_tiles - 1);
     vec4 v = $S_fetch(k, min(y, u.$S_H - 1), min(x, u.$S_W - 1));
     return u.$S_C == 1 ? v.xxxx : v;
 }
 
-// DepthToSpace of the tensor, whose channels become blocks of pixels; a single channel of that repeats. dcr 1: the block
-// comes first in the channels (depth-column-row), 0: last.
-vec4 $S_depth_to_space(int n, int t, int y, int x, int block, int dcr) {
-    int count = u.$S_C / (block * block);
-    ivec2 pixel = ivec2(x, y) / block, inner = ivec2(x, y) - pixel * block;
-    int part = inner.y * block + inner.x;
+// DepthToSpace of the tensor; a single resulting channel is broadcast. dcr 1: mode DCR, the position in the block varies
+// slowest along the channels; 0: CRD, fastest.
+vec4 $S_depth_to_space(int n, int t, int y, int x, int blocksize, int dcr) {
+    int count = u.$S_C / (blocksize * blocksize);
+    ivec2 pixel = ivec2(x, y) / blocksize, inner = ivec2(x, y) - pixel * blocksize;
+    int position = inner.y * blocksize + inner.x;
     ivec4 c = min(4 * t + ivec4(0, 1, 2, 3), count - 1);
-    c = dcr == 1 ? c + part * count : c * (block * block) + part;
+    c = dcr == 1 ? c + position * count : c * (blocksize * blocksize) + position;
     return vec4($S_at(n, c.x, pixel.y, pixel.x), $S_at(n, c.y, pixel.y, pixel.x),
                 $S_at(n, c.z, pixel.y, pixel.x), $S_at(n, c.w, pixel.y, pixel.x));
 }

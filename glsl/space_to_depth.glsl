@@ -1,6 +1,6 @@
-// Blocks of pixels into channels, the block first.
+// Blocks of pixels to channels; the position in the block varies slowest.
 float element(int n, int c, int y, int x) {
-    int part = c / u.X_C, row = part / u.blocksize;
-    return X_at(n, c - part * u.X_C, y * u.blocksize + row, x * u.blocksize + part - row * u.blocksize);
+    int position = c / u.X_C, row = position / u.blocksize;
+    return X_at(n, c - position * u.X_C, y * u.blocksize + row, x * u.blocksize + position - row * u.blocksize);
 }
 #include element

@@ -1,4 +1,4 @@
-// Adds up partial sums, each of which fills as many images as the output has.
+// Adds up split-K partial sums, each of which is stored in as many images as the output has.
 vec4 kernel(int n, int t, int y, int x) {
     vec4 sum = vec4(0.0);
     for (int i = 0; i < u.partials; i++)

@@ -1,10 +1,10 @@
 // Unary operators, one function each: p holds the operator's float attributes (tsr_unary_params).
-// Of NaN they make NaN: see glsl/prelude.glsl. A comparison with it is false.
+// NaN yields NaN: see glsl/prelude.glsl. Comparisons with NaN are false.
 vec4 tsr_relu(vec4 v, vec2 p) { return tsr_keep_nan(v, max(v, 0.0)); }
 vec4 tsr_leaky_relu(vec4 v, vec2 p) { return mix(v, p.x * v, lessThan(v, vec4(0.0))); }
-// exp overflows beyond 88: bounded, since drivers disagree on infinities.
+// exp overflows above 88: clamped, since drivers differ for infinities.
 vec4 tsr_sigmoid(vec4 v, vec2 p) { return tsr_keep_nan(v, 1.0 / (1.0 + exp(clamp(-v, -87.0, 87.0)))); }
-// 1 - 2 / (e^2x + 1) cancels near zero: there the series x - x^3/3 + 2x^5/15 is exact to 1e-8.
+// 1 - 2 / (e^2x + 1) cancels near zero; there the series x - x^3/3 + 2x^5/15 is exact to 1e-8.
 vec4 tsr_tanh(vec4 v, vec2 p) {
     vec4 far = 1.0 - 2.0 / (exp(2.0 * clamp(v, -15.0, 15.0)) + 1.0), s = v * v;
     vec4 near = v * (1.0 - s * (1.0 / 3.0 - s * (2.0 / 15.0)));

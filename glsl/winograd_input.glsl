@@ -1,5 +1,5 @@
-// Winograd's input transform: row y is the block of a partial sum, set and group of tiles, texel x its (input tile, tile of
-// the group): src/algorithm/conv_winograd.h. A set is a phase and a position of the transformed tile.
+// Winograd's input transform: row y is the uniform block of a partial sum, set and group of tiles, texel x is (input tile,
+// tile of the group): src/algorithm/conv_winograd.c. A set is a phase and a position of the transformed tile.
 //   POSITIONS                    rows and columns of a transformed tile
 //   groups_y, groups_x           rows, columns of groups in an image
 //   group_rows, group_columns    of a group
@@ -8,7 +8,7 @@
 //   partials, partial_tiles      partial sums, input tiles of one; sum_tiles: of all
 //   pad_y, pad_x                 by which a tile begins before its pixels; less phase_pad, plus the phase, divided by the
 //                                phases
-// The two pixels of a row or column whose sum (sign 1) or difference a position is; 0: the first alone.
+// A position is the sum (sign 1) or difference (-1) of two pixels of a row or column; 0: the first alone.
 ivec3 transform(int k) {
 #if POSITIONS == 3
     return k == 0 ? ivec3(0, 1, -1) : k == 1 ? ivec3(1, 1, 0) : ivec3(1, 2, -1);
@@ -21,9 +21,9 @@ vec4 combine(vec4 a, vec4 b, int sign) { return sign > 0 ? a + b : a - b; }
 
 vec4 kernel(int n, int t, int y, int x) {
     int sets = u.phases_y * u.phases_x * ${POSITIONS * POSITIONS}, pixels = u.group_rows * u.group_columns;
-    int part = y / sets, set = y - part * sets, phase = set / ${POSITIONS * POSITIONS};
-    int group = part / u.partials, row = group / u.groups_x, image = row / u.groups_y;
-    int tile = x / pixels, pixel = x - tile * pixels, k = (part - group * u.partials) * u.partial_tiles + tile;
+    int partial = y / sets, set = y - partial * sets, phase = set / ${POSITIONS * POSITIONS};
+    int group = partial / u.partials, row = group / u.groups_x, image = row / u.groups_y;
+    int tile = x / pixels, pixel = x - tile * pixels, k = (partial - group * u.partials) * u.partial_tiles + tile;
     if (tile >= u.partial_tiles || k >= u.sum_tiles)
         return vec4(0.0);
     int at_y = (row - image * u.groups_y) * u.group_rows + pixel / u.group_columns;

@@ -1,8 +1,8 @@
-// Winograd's output transform: the pixels of tiles from the products that glsl/conv_im2col.glsl left: pixel (x, y) is pixel
-// (x, y) / phases of its phase, which is in tile (x, y) / 2 of that phase.
-//   POSITIONS    rows and columns of the products of a tile
+// Winograd's output transform of the results of glsl/conv_im2col.glsl: output pixel (x, y) is pixel (x, y) / phases of its
+// phase, which is in tile (x, y) / phases / 2 of that phase.
+//   POSITIONS    rows and columns of a transformed tile
 //   others       as in glsl/im2col_assemble.glsl, of tiles
-// What position k counts in a tile's first or second row or column.
+// The factor of position k for a tile's first or second row or column.
 float factor(int pixel, int k) {
     return pixel == 0 ? (k < ${POSITIONS - 1} ? 1.0 : 0.0) : k == 0 ? 0.0 : k == 1 ? 1.0 : -1.0;
 }
@@ -20,8 +20,8 @@ vec4 kernel(int n, int t, int y, int x) {
             float f = factor(at.y - 2 * tile.y, ky) * factor(at.x - 2 * tile.x, kx);
             for (int i = 0; i < u.partials && f != 0.0; i++) {
                 int set = ((phase.y * u.phases_x + phase.x) * POSITIONS + ky) * POSITIONS + kx;
-                int part = (first + i) * (u.phases_y * u.phases_x * ${POSITIONS * POSITIONS}) + set;
-                sum += f * X_fetch(part, row, column);
+                int partial = (first + i) * (u.phases_y * u.phases_x * ${POSITIONS * POSITIONS}) + set;
+                sum += f * X_fetch(partial, row, column);
             }
         }
     return sum;

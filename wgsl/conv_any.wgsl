@@ -1,7 +1,8 @@
-// Convolution for every stride and dilation, a texel at a time.
-//   table    block ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels, by input channel
+// Convolution of any stride and dilation, one texel at a time.
+//   table    entry ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels, by input channel
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-    let first = ((4 * t) / u.channels.group_outputs * u.channels.group_inputs) >> 2; // input tile where the output tile's group begins
+    // The input tile where the output tile's group begins.
+    let first = ((4 * t) / u.channels.group_outputs * u.channels.group_inputs) >> 2;
     let start = vec2i(x * u.window_x.stride - u.window_x.pad, y * u.window_y.stride - u.window_y.pad);
     var sum = vec4f();
     for (var i = 0; i < u.channels.tiles; i++) {

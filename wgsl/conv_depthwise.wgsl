@@ -1,4 +1,4 @@
-// Depthwise convolution: every channel its own kernel.
+// Depthwise convolution.
 //   table    texel (t * kernel height + ky) * kernel width + kx
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     let k = n * u.X_tiles + t;

@@ -1,7 +1,7 @@
-// Convolution as an implicit GEMM, whose matrices are never stored: output pixels by input channels of every tap, times
-// weights. A part is a group of channels; step (ky * kernel width + kx) * tiles + i is tile i of the group at that tap.
+// Convolution as an implicit GEMM: the im2col matrix, output pixels by input channels of every tap, is never stored. An
+// entry of the batch is a group of channels; step (ky * kernel width + kx) * tiles + i is tile i of the group at that tap.
 //   input_tiles, output_tiles    of a group
-//   table                        row (part * steps + step) * 4 + channel: a texel for each output tile of the group
+//   table                        row (batch * steps + step) * 4 + channel: a texel for each output tile of the group
 #include gemm
 
 struct Pixel {
@@ -9,12 +9,12 @@ struct Pixel {
     start: vec2i, // where the window begins: x, y
 }
 
-fn prepare(part: i32, pixel: i32) -> Pixel {
+fn prepare(batch: i32, pixel: i32) -> Pixel {
     let line = pixel / u.O_W;
     let n = line / u.O_H;
     let start = vec2i(pixel - line * u.O_W, line - n * u.O_H) * vec2i(u.window_x.stride, u.window_y.stride) -
                 vec2i(u.window_x.pad, u.window_y.pad);
-    return Pixel((n * u.X_tiles + part * u.input_tiles) * u.X_H * u.X_W, start);
+    return Pixel((n * u.X_tiles + batch * u.input_tiles) * u.X_H * u.X_W, start);
 }
 
 // Columns and rows from the window's first pixel, and the tile's first texel from the group's.
@@ -33,12 +33,12 @@ fn left(pixel: Pixel, at: vec3i) -> vec4f {
     return X_load(pixel.origin + at.z + p.y * u.X_W + p.x);
 }
 
-fn right(part: i32, row: i32, tile: i32) -> vec4f {
-    return table[(part * u.gemm.steps * 4 + row) * u.gemm.tiles + tile];
+fn right(batch: i32, row: i32, tile: i32) -> vec4f {
+    return table[(batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile];
 }
 
-fn keep(part: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {
+fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {
     let line = pixel / u.O_W;
     let n = line / u.O_H;
-    store(partial * u.gemm.images + n, part * u.output_tiles + tile, line - n * u.O_H, pixel - line * u.O_W, v);
+    store(partial * u.gemm.images + n, batch * u.output_tiles + tile, line - n * u.O_H, pixel - line * u.O_W, v);
 }

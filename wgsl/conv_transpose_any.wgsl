@@ -1,6 +1,6 @@
-// Transposed convolution for every stride, dilation and kernel, a texel at a time: starts at the first tap that meets
-// the pixel's phase and steps from tap to tap, so none falls on an inserted zero.
-//   step_y, step_x    taps between two that meet the same phase: of rows, of columns
+// Transposed convolution of any stride, dilation and kernel, one texel at a time: starts at the first tap of the pixel's
+// phase and steps from tap to tap, so that no tap is multiplied by an inserted zero.
+//   step_y, step_x    taps between two of the same phase: of rows, of columns
 //   table             as in wgsl/conv_any.wgsl
 
 // The first tap k with (position - k * dilation) divisible by stride; the kernel's size if there is none.

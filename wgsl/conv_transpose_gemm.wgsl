@@ -1,31 +1,32 @@
-// Transposed convolution by phases as an implicit GEMM: output pixels a stride apart meet the same taps, every
-// stride-th of the kernel. A part is a phase (of rows, then of columns), its pixels a grid of rows by columns; step
-// (j * taps of a row + i) * tiles + t is tile t at the phase's j-th row and i-th column of taps. No tap falls on an
+// Transposed convolution by phases as an implicit GEMM: output pixels a stride apart have the same taps, every stride-th of
+// the kernel. An entry of the batch is a phase (of rows, then of columns), its pixels a grid of rows by columns; step
+// (j * taps of a row + i) * tiles + t is tile t at the phase's j-th row and i-th column of taps. No tap is multiplied by an
 // inserted zero.
 //   rows, columns     of a phase's grid
 //   taps_x            of a phase's row
-//   table             row (part * steps + step) * 4 + channel: a texel for each output tile; zero, no such tap
+//   table             row (batch * steps + step) * 4 + channel: a texel for each output tile; zero where the phase has no
+//                     such tap
 #include gemm
 
 struct Pixel {
     origin: i32, // the image's first texel
-    first: vec2i, // the input pixel that meets the phase's first tap: x, y
-    taps: vec2i, // that the phase has
+    first: vec2i, // the input pixel of the phase's first tap: x, y
+    taps: vec2i, // of the phase
 }
 
 fn strides() -> vec2i { return vec2i(u.window_x.stride, u.window_y.stride); }
 
 // Output pixel x, y of a phase, and its image.
-fn output_pixel(part: i32, pixel: i32) -> vec3i {
+fn output_pixel(batch: i32, pixel: i32) -> vec3i {
     let line = pixel / u.columns;
     let n = line / u.rows;
-    let phase_y = part / u.window_x.stride;
-    let phase = vec2i(part - phase_y * u.window_x.stride, phase_y);
+    let phase_y = batch / u.window_x.stride;
+    let phase = vec2i(batch - phase_y * u.window_x.stride, phase_y);
     return vec3i(vec2i(pixel - line * u.columns, line - n * u.rows) * strides() + phase, n);
 }
 
-fn prepare(part: i32, pixel: i32) -> Pixel {
-    let o = output_pixel(part, pixel);
+fn prepare(batch: i32, pixel: i32) -> Pixel {
+    let o = output_pixel(batch, pixel);
     let padded = o.xy + vec2i(u.window_x.pad, u.window_y.pad);
     let first = padded / strides();
     let tap = padded - first * strides();
@@ -48,12 +49,12 @@ fn left(pixel: Pixel, at: vec3i) -> vec4f {
     return X_load(pixel.origin + at.z + p.y * u.X_W + p.x);
 }
 
-fn right(part: i32, row: i32, tile: i32) -> vec4f {
-    return table[(part * u.gemm.steps * 4 + row) * u.gemm.tiles + tile];
+fn right(batch: i32, row: i32, tile: i32) -> vec4f {
+    return table[(batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile];
 }
 
-fn keep(part: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {
-    let o = output_pixel(part, pixel);
+fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {
+    let o = output_pixel(batch, pixel);
     if (o.x < u.O_W && o.y < u.O_H) {
         store(partial * u.gemm.images + o.z, tile, o.y, o.x, v);
     }

@@ -1,4 +1,4 @@
-// A copy, broadcast where the output is larger: the carrier of element-wise operators, which are post-ops.
+// A copy, broadcast where the output is larger. Element-wise operators are post-ops of it.
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
 #if BROADCAST
     return X_broadcast(n, t, y, x);

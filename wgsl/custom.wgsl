@@ -1,8 +1,8 @@
-// A custom operator. What src/tessera.h promises to its body, which src/webgpu/shader.c writes after this, with a
-// brace to close the function.
+// A custom operator: defines the names that src/tessera.h documents for its body. src/gpu/program_text.c appends the body
+// and a closing brace.
 #include element
 
-// An element of an input, 0 outside it; and an input that the node does not have.
+// An element of an input, 0 outside it and for inputs that the node does not have.
 #for i INPUTS
 fn IN$i(n: i32, c: i32, y: i32, x: i32) -> f32 {
     let p = vec4i(n, c, y, x);

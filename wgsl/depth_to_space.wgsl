@@ -1,3 +1,3 @@
-// Channels into blocks of pixels: wgsl/source.wgsl.
-//   DCR        1: the block comes first in the channels, 0: last
+// Channels to blocks of pixels: wgsl/source.wgsl.
+//   DCR        1: the position in the block varies slowest along channels; 0: fastest
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f { return X_depth_to_space(n, t, y, x, u.blocksize, DCR); }

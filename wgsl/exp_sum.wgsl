@@ -1,19 +1,19 @@
-// What wgsl/softmax_sum.wgsl and wgsl/softmax_sum_group.wgsl share. A step to softmax's sums finds, of every channel of a
-// block of its source, an origin, which is the maximum or little less, and the sum of exp(a - origin), both in one
-// reading: where an element, or the origin of other elements, exceeds it by more than 1, the sum is scaled to count from
-// there (M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", 2018).
-//   PAIRS      0: the source is the input; 1: what an earlier step has left
-//   PADDED     1: over channels that leave the last texel of a pixel some padding, which is nothing
-//   FOLD       1: the last step over channels, which leaves one texel: x: the origin of all channels, y: their sum;
-//              0: a block leaves two columns, the origins and the sums
-//   block      images, tiles, rows, columns of the source, a pair being one
+// Included by wgsl/softmax_sum.wgsl and wgsl/softmax_sum_group.wgsl. A step to softmax's sums computes, for every channel of
+// a region of its source, an origin, which is the maximum or slightly less, and the sum of exp(a - origin), in a single
+// pass: if an element, or the origin of another sum, exceeds the origin by more than 1, the sum is rescaled to that as its
+// new origin (M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", 2018).
+//   PAIRS      0: the source is the input; 1: the result of an earlier step, with a pair of columns for each region
+//   PADDED     1: over channels whose last tile has padding, which is not summed
+//   FOLD       1: the last step over channels, whose result is one texel: x: the origin of all channels, y: their sum;
+//              0: the result is two columns, the origins and the sums
+//   region     images, tiles, rows, columns of the source, a pair counting as one column
 struct Sum {
     origin: vec4f,
     sum: vec4f,
 }
 const LARGEST = 3.402823466e38;
 const NOTHING = Sum(vec4f(-LARGEST), vec4f());
-const LEFT = 2 - FOLD; // columns of a block
+const RESULTS = 2 - FOLD; // columns that a region is reduced to
 
 fn combine(a: Sum, b: Sum) -> Sum {
     let above = b.origin - a.origin;
@@ -22,11 +22,11 @@ fn combine(a: Sum, b: Sum) -> Sum {
     return Sum(select(a.origin, b.origin, moves), select(a.sum + b.sum * e, a.sum * e + b.sum, moves));
 }
 
-// The block that makes a pixel of the output: where it begins, and how large it is.
-fn block_start(p: vec4i) -> vec4i { return vec4i(p.xyz, p.w / LEFT) * u.block; }
-fn block_size(start: vec4i) -> vec4i {
+// Begin and size of the region for a pixel of the output.
+fn region_start(p: vec4i) -> vec4i { return vec4i(p.xyz, p.w / RESULTS) * u.region; }
+fn region_size(start: vec4i) -> vec4i {
     let source = vec4i(u.X_N, u.X_tiles, u.X_H, u.X_W / (1 + PAIRS));
-    return min(start + u.block, source) - start;
+    return min(start + u.region, source) - start;
 }
 
 fn element(image: i32, tile: i32, y: i32, x: i32) -> Sum {
@@ -42,7 +42,7 @@ fn element(image: i32, tile: i32, y: i32, x: i32) -> Sum {
 }
 
 fn keep(p: vec4i, s: Sum) {
-    // Where the maximum is infinite, nothing but NaN is left.
+    // Where the maximum is infinite, the result is NaN.
     let sum = select(s.sum, s.origin - s.origin, s.origin > vec4f(LARGEST));
 #if FOLD
     let most = max(max(s.origin.x, s.origin.y), max(s.origin.z, s.origin.w));

@@ -1,11 +1,11 @@
-// An implicit GEMM: a product of two matrices, pixels by channels, summed over steps of four channels each (of a tap, for a convolution),
-// in one of two forms. A kernel that includes this file defines
-//     struct Pixel                                       what left() has to know of a pixel
-//     fn prepare(part: i32, pixel: i32) -> Pixel         of any number; those after the last are never read
-//     fn place(step: i32) -> vec3i                       a step's coordinates
-//     fn left(pixel: Pixel, at: vec3i) -> vec4f          the pixel's four channels there, zero beside the image
-//     fn right(part: i32, row: i32, tile: i32) -> vec4f  four output channels for input channel row % 4 of step row / 4
-//     fn keep(part: i32, partial: i32, pixel: i32, tile: i32, v: vec4f)     stores what was computed
+// A batched implicit GEMM of pixels by output channels, summed over steps of four input channels (for a convolution, of one
+// tap), in one of two forms. The including kernel defines
+//     struct Pixel                                        what left() needs to know of a pixel
+//     fn prepare(batch: i32, pixel: i32) -> Pixel         of any index; those after the last are not read
+//     fn place(step: i32) -> vec3i                        a step's coordinates
+//     fn left(pixel: Pixel, at: vec3i) -> vec4f           the pixel's four channels there, zero outside the image
+//     fn right(batch: i32, row: i32, tile: i32) -> vec4f  four output channels for input channel row % 4 of step row / 4
+//     fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f)     stores a result
 #if SHARED
 #include gemm_workgroup
 #else

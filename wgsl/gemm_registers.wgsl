@@ -1,23 +1,23 @@
-// A GEMM without workgroup memory, for software rasterisers, where a barrier costs more than it saves: an invocation computes PIXELS
-// pixels by TILES tiles in registers, so that a texel once loaded serves many sums. The parameters are those of
-// wgsl/gemm_workgroup.wgsl, a block being one invocation's.
+// A GEMM without workgroup memory, for software rasterisers, where a barrier costs more than it saves. An invocation
+// computes a region of PIXELS pixels by TILES tiles in registers, so that each texel is loaded once for several sums. The
+// parameters are those of wgsl/gemm_workgroup.wgsl.
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) invocation: u32) {
     let number = i32((group.y * groups.x + group.x) * 64 + invocation); // groups are folded in two dimensions
-    let tile_number = number / u.gemm.pixel_blocks;
-    let partial_number = tile_number / u.gemm.tile_blocks;
-    let part = partial_number / u.gemm.partials;
-    if (part >= u.gemm.count) {
+    let tile_number = number / u.gemm.pixel_regions;
+    let partial_number = tile_number / u.gemm.tile_regions;
+    let batch = partial_number / u.gemm.partials;
+    if (batch >= u.gemm.batches) {
         return;
     }
-    let first_pixel = (number - tile_number * u.gemm.pixel_blocks) * PIXELS;
-    let first_tile = (tile_number - partial_number * u.gemm.tile_blocks) * TILES;
-    let partial = partial_number - part * u.gemm.partials;
+    let first_pixel = (number - tile_number * u.gemm.pixel_regions) * PIXELS;
+    let first_tile = (tile_number - partial_number * u.gemm.tile_regions) * TILES;
+    let partial = partial_number - batch * u.gemm.partials;
     let end = min((partial + 1) * u.gemm.partial_steps, u.gemm.steps);
     var pixels: array<Pixel, PIXELS>;
     for (var p = 0; p < PIXELS; p++) {
-        pixels[p] = prepare(part, min(first_pixel + p, u.gemm.pixels - 1));
+        pixels[p] = prepare(batch, min(first_pixel + p, u.gemm.pixels - 1));
     }
 #for p PIXELS
 #for t TILES
@@ -35,7 +35,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
 #endfor
 #for t TILES
 #for c 4
-        let w$t_$c = right(part, 4 * step + $c, min(first_tile + $t, u.gemm.tiles - 1));
+        let w$t_$c = right(batch, 4 * step + $c, min(first_tile + $t, u.gemm.tiles - 1));
 #for p PIXELS
         sum$p_$t += a$p[$c] * w$t_$c;
 #endfor
@@ -52,7 +52,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         let pixel = first_pixel + i / TILES;
         let tile = first_tile + i % TILES;
         if (pixel < u.gemm.pixels && tile < u.gemm.tiles) {
-            keep(part, partial, pixel, tile, sums[i]);
+            keep(batch, partial, pixel, tile, sums[i]);
         }
     }
 }

@@ -1,13 +1,13 @@
 // GridSample: pixels of X where `grid` says, which holds x and y of each pixel of the output, -1 to 1 across the image.
 // A coordinate that is NaN makes NaN.
 //   TAPS            pixels of an axis that one is made of, 1: nearest; 2: linear; 4: cubic
-//   PADDING         beside the image are 0: zeros; 1: its border; 2: its mirror images
+//   PADDING         outside the image 0: zeros; 1: border; 2: reflection
 //   ALIGN_CORNERS   1: -1 and 1 are the middles of the outermost pixels; 0: their outer edges
 
 // Clamped to positions that are ints, and so are the pixels around; NaN is as far left.
 fn bounded(x: f32) -> f32 { return select(-1073741824.0, min(x, 1073741824.0), x > -1073741824.0); }
 
-// Where a coordinate lies among `size` pixels.
+// The position of a coordinate in an axis of `size` pixels.
 fn locate(at: f32, size: i32) -> f32 {
 #if ALIGN_CORNERS
     return bounded((bounded(at) + 1.0) * 0.5 * f32(size - 1));
@@ -16,7 +16,7 @@ fn locate(at: f32, size: i32) -> f32 {
 #endif
 }
 
-// The pixel that stands for position i.
+// The pixel for position i, according to PADDING.
 fn padded(i: i32, size: i32) -> i32 {
 #if PADDING == 2
     let period = max(2 * (size - ALIGN_CORNERS), 1);

@@ -1,13 +1,13 @@
-// What the invocations of a workgroup have found, put together: halves of the group are combined in workgroup memory,
-// which keeps the rounding error small. Who includes this has
-//   alias Lane               what one invocation has found
+// Reduction over the invocations of a workgroup: halves of the group are combined in workgroup memory, pairwise, which
+// keeps rounding errors small. The including kernel defines
+//   alias Lane               the result of one invocation
 //   fn combine(a: Lane, b: Lane) -> Lane
-const LANES = 64; // a compiler for CPUs takes a quarter of the time that it takes for 256
+const LANES = 64; // software rasterisers compile it four times as fast as 256
 var<workgroup> partial: array<Lane, LANES>;
 
-// That of all of them, in lane 0. Every invocation of the group calls it.
-fn combine_lanes(lane: i32, own: Lane) -> Lane {
-    partial[lane] = own;
+// The combined result, valid in lane 0. Every invocation of the group calls it.
+fn combine_lanes(lane: i32, value: Lane) -> Lane {
+    partial[lane] = value;
     for (var half = LANES / 2; half > 0; half /= 2) {
         workgroupBarrier();
         if (lane < half) {

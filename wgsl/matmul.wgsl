@@ -1,4 +1,4 @@
-// Product of two computed matrices; axes before the last two are broadcast. Where the two are stored depends on the rank:
+// Product of two computed matrices; axes before the last two are broadcast. Their axes depend on the rank:
 //   RANK       2: rows N, columns C;   3: batch N, rows C, columns W;   4: batch N and C, rows H, columns W
 //   inner      length of the sums
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {

@@ -1,5 +1,5 @@
-// Product of two computed matrices in blocks, for ranks 2 and 3: wgsl/matmul.wgsl tells where they are. Four
-// neighbouring channels of one side are the four terms of a step; at rank 3 these are B's, and a pixel is a column.
+// Product of two computed matrices as a GEMM, for ranks 2 and 3, with axes as in wgsl/matmul.wgsl. A step is a tile of four
+// channels of one operand: of A at rank 2, of B at rank 3, where a pixel is a column.
 //   RANK       2, 3
 //   inner      length of the sums
 #include gemm
@@ -8,11 +8,11 @@ struct Pixel {
     first: i32, // texel
 }
 
-fn prepare(part: i32, pixel: i32) -> Pixel {
+fn prepare(batch: i32, pixel: i32) -> Pixel {
 #if RANK == 2
     return Pixel(pixel * u.A_tiles);
 #else
-    return Pixel(min(part, u.B_N - 1) * u.B_tiles * u.B_W + pixel);
+    return Pixel(min(batch, u.B_N - 1) * u.B_tiles * u.B_W + pixel);
 #endif
 }
 
@@ -26,21 +26,21 @@ fn left(pixel: Pixel, at: vec3i) -> vec4f {
 #endif
 }
 
-fn right(part: i32, row: i32, tile: i32) -> vec4f {
+fn right(batch: i32, row: i32, tile: i32) -> vec4f {
     if (row >= u.inner) {
         return vec4f();
     }
 #if RANK == 2
     return B_load(row * u.B_tiles + tile);
 #else
-    return A_load((min(part, u.A_N - 1) * u.A_tiles + tile) * u.A_W + row);
+    return A_load((min(batch, u.A_N - 1) * u.A_tiles + tile) * u.A_W + row);
 #endif
 }
 
-fn keep(part: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {
+fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {
 #if RANK == 2
     store(partial * u.gemm.images + pixel, tile, 0, 0, v);
 #else
-    store(partial * u.gemm.images + part, tile, 0, pixel, v);
+    store(partial * u.gemm.images + batch, tile, 0, pixel, v);
 #endif
 }

@@ -1,4 +1,4 @@
-// A step to mean and variance: each invocation takes a block of the source.
+// A step to mean and variance: each invocation reduces a region of the source.
 #include moment
 
 @compute @workgroup_size(64)
@@ -10,8 +10,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     }
     let p = O_position(o);
     let k = p.x * u.X_tiles + p.y;
-    let start = block_start(p.z, p.w / 2);
-    let end = start + block_size(start);
+    let start = region_start(p.z, p.w / 2);
+    let end = start + region_size(start);
     let origin = read_origin(k, start.x, start.y);
     var total = Moments(0.0, vec4f(), vec4f());
     for (var y = start.x; y < end.x; y++) {

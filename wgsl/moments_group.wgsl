@@ -1,4 +1,4 @@
-// A step to mean and variance of large blocks: a workgroup takes one. Every invocation combines each LANES-th pixel of
+// A step to mean and variance: each workgroup reduces a large region. Every invocation combines each LANES-th pixel of
 // the source.
 #include moment
 #include lanes
@@ -15,8 +15,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     let p = O_position(o);
     let lane = i32(invocation);
     let k = p.x * u.X_tiles + p.y;
-    let start = block_start(p.z, p.w / 2);
-    let size = block_size(start);
+    let start = region_start(p.z, p.w / 2);
+    let size = region_size(start);
     let origin = read_origin(k, start.x, start.y);
     var total = Moments(0.0, vec4f(), vec4f());
     for (var i = lane; i < size.x * size.y; i += LANES) {

@@ -1,4 +1,4 @@
-// A whole program that does nothing but copy texels, to measure how fast the device moves them.
+// A whole program that measures the peak rate of copying texels.
 @group(0) @binding(1) var<storage, read_write> O_data: array<vec4f>;
 @group(0) @binding(3) var<storage, read> X_data: array<vec4f>;
 

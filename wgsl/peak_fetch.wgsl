@@ -1,5 +1,5 @@
-// A whole program that does nothing but load texels, to measure how fast the device can: 8 in each of 8 rows of 1024
-// behind an invocation's own, most of which its neighbours load too.
+// A whole program that measures the peak rate of loads: 8 texels in each of 8 rows of 1024, from the invocation's texel on,
+// most of which neighbouring invocations load, too.
 @group(0) @binding(1) var<storage, read_write> O_data: array<vec4f>; // one texel an invocation
 @group(0) @binding(3) var<storage, read> X_data: array<vec4f>; // 7 rows and 7 texels more
 

@@ -1,10 +1,10 @@
 // Sliding windows without weights.
 //   MODE                     0: maximum; 1: average; 2: index of the maximum, as MaxPool's Indices
 //   DILATED                  0: dilations are 1
-//   counted                  average: positions from -top and -left to rows and columns count as pixels
+//   counted                  average: positions from (-top, -left) to (rows, columns) are counted
 //   column_major             of indices
 
-// Taps of a window that are at begin .. end - 1: the first, and the one after the last. A window may be far larger
+// The first tap of a window at a position from `begin` to `end` - 1, and the end of these taps. A window may be far larger
 // than the image.
 fn taps_within(size: i32, dilation: i32, start: i32, begin: i32, end: i32) -> vec2i {
 #if DILATED

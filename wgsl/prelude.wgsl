@@ -14,14 +14,14 @@ fn O_store(i: i32, v: vec4f) { O_data[i] = vec2u(pack2x16float(v.xy), pack2x16fl
 fn O_store(i: i32, v: vec4f) { O_data[i] = v; }
 #endif
 
-// NaN stays NaN, on drivers that have it. max(), exp() and their like lose it. WGSL has no isnan, and compilers may
-// take it that v == v.
+// Keeps NaN, on drivers that support it: max(), exp() and similar functions may lose it. WGSL has no isnan, and compilers
+// may assume v == v.
 fn tsr_is_nan(v: vec4f) -> vec4<bool> { return (bitcast<vec4u>(v) & vec4u(0x7fffffff)) > vec4u(0x7f800000); }
 fn tsr_keep_nan(v: vec4f, result: vec4f) -> vec4f { return select(result, v, tsr_is_nan(v)); }
-// Does v take the place of the largest element so far? NaN does, and stays.
+// Does v replace the largest element so far? NaN does, and is kept.
 fn tsr_larger(v: vec4f, best: vec4f) -> vec4<bool> { return (v > best) | tsr_is_nan(v); }
 
-// Where texel i of the output is: n, t, y, x.
+// Coordinates of texel i of the output: n, t, y, x.
 fn O_position(i: i32) -> vec4i {
     let row = i / u.O_W;
     let k = row / u.O_H;

@@ -1,4 +1,4 @@
-// The mean of an image by large blocks: a workgroup takes one. Every invocation adds up each LANES-th texel.
+// A step to the mean of an image: each workgroup reduces a large region. Every invocation adds up each LANES-th texel.
 //   factor   of the sum
 #include lanes
 
@@ -15,9 +15,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     }
     let p = O_position(o);
     let lane = i32(invocation);
-    let block = vec2i(u.block.rows, u.block.columns);
-    let start = p.zw * block;
-    let size = min(start + block, u.X_size.zw) - start;
+    let region = vec2i(u.region.rows, u.region.columns);
+    let start = p.zw * region;
+    let size = min(start + region, u.X_size.zw) - start;
     let k = p.x * u.X_tiles + p.y;
     var total = vec4f();
     for (var i = lane; i < size.x * size.y; i += LANES) {

@@ -1,4 +1,4 @@
-// The same elements in row-major order with other sizes.
+// The same elements in row-major order, with another shape.
 #include element
 fn element(n: i32, c: i32, y: i32, x: i32) -> f32 {
     let i = ((n * u.O_C + c) * u.O_H + y) * u.O_W + x;

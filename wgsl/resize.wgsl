@@ -1,8 +1,8 @@
-// Resampling of rows and columns from a table made on the CPU, so that coordinates are the oracle's to the last bit.
-//   COLUMN_TAPS, ROW_TAPS    1, 2 or 4; one alone has no weight
+// Resampling of rows and columns from a table made on the CPU, so that coordinates are bit-exact those of the CPU backend.
+//   COLUMN_TAPS, ROW_TAPS    1, 2 or 4; a single one has no weight
 //   table                    rows 0 and 1: for each output column COLUMN_TAPS input columns and their weights; 2 and 3:
 //                            for each output row ROW_TAPS input rows
-//   OUTSIDE                  1: a first index below 0 means that the output is outside, and becomes `value`
+//   OUTSIDE                  1: where a first index is below 0, the output is `value`
 
 // Row y at these columns.
 fn resampled(k: i32, y: i32, columns: vec4i, weights: vec4f) -> vec4f {

@@ -1,6 +1,6 @@
-// Softmax's last step: exp(a - origin) / sum, both as wgsl/exp_sum.wgsl has left them in `sums`.
+// Softmax's last step: exp(a - origin) / sum, with both in `sums`, the result of wgsl/exp_sum.wgsl.
 //   FOLD       1: over channels; 0: not
-//   COLUMNS    1: over columns too
+//   COLUMNS    1: over columns, too
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     let column = select(x, 0, COLUMNS == 1);
 #if FOLD

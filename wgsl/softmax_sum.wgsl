@@ -1,17 +1,17 @@
-// A step to softmax's sums: each invocation takes a block of the source, row by row.
-//   PIXELS    0: a block is one pixel, so that nothing but tiles is left to loop over
+// A step to softmax's sums: each invocation reduces a region of the source, row by row.
+//   PIXELS    0: a region is one pixel, so that only tiles are looped over
 #include exp_sum
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) invocation: u32) {
-    let o = LEFT * i32((group.y * groups.x + group.x) * 64 + invocation); // groups are folded in two dimensions
+    let o = RESULTS * i32((group.y * groups.x + group.x) * 64 + invocation); // groups are folded in two dimensions
     if (o >= u.O_texels) {
         return;
     }
     let p = O_position(o);
-    let start = block_start(p);
-    let end = start + block_size(start);
+    let start = region_start(p);
+    let end = start + region_size(start);
     var total = NOTHING;
     for (var tile = start.y; tile < end.y; tile++) {
 #if PIXELS

@@ -1,8 +1,8 @@
-// Softmax over no more channels than a texel has: in one pass.
+// Softmax over at most four channels: in one pass.
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     let texel = X_own(n, t, y, x);
     let holds = vec4i(0, 1, 2, 3) < vec4i(u.X_C);
-    let v = select(texel.xxxx, texel, holds); // padding channels: one that is there, and does not count twice
+    let v = select(texel.xxxx, texel, holds); // padding channels repeat the first and are not summed
     let e = tsr_exp(v - max(max(v.x, v.y), max(v.z, v.w)), vec2f()) * vec4f(holds);
     return e / (e.x + e.y + (e.z + e.w));
 }

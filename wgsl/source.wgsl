@@ -14,10 +14,10 @@ fn $S_load(i: i32) -> vec4f { return $S_data[i]; }
 // Channels 4t .. 4t + 3 of pixel (x, y) of image n, k = n * u.$S_tiles + t; all in range.
 fn $S_fetch(k: i32, y: i32, x: i32) -> vec4f { return $S_load((k * u.$S_H + y) * u.$S_W + x); }
 
-// The same for the output's own pixel, in a tensor of the output's size.
+// The same for the pixel being computed, in a tensor of the output's size.
 fn $S_own(n: i32, t: i32, y: i32, x: i32) -> vec4f { return $S_fetch(n * u.$S_tiles + t, y, x); }
 
-// As $S_fetch, zero beside the image.
+// As $S_fetch, zero outside the image.
 fn $S_pixel(k: i32, y: i32, x: i32) -> vec4f {
     if (y < 0 || y >= u.$S_H || x < 0 || x >= u.$S_W) {
         return vec4f();
@@ -28,24 +28,24 @@ fn $S_pixel(k: i32, y: i32, x: i32) -> vec4f {
 // One element.
 fn $S_at(n: i32, c: i32, y: i32, x: i32) -> f32 { return $S_fetch(n * u.$S_tiles + (c >> 2), y, x)[c & 3]; }
 
-// Axes of size 1 repeat.
+// Axes of size 1 are broadcast.
 fn $S_broadcast(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     let k = min(n, u.$S_N - 1) * u.$S_tiles + min(t, u.$S_tiles - 1);
     let v = $S_fetch(k, min(y, u.$S_H - 1), min(x, u.$S_W - 1));
     return select(v, v.xxxx, u.$S_C == 1);
 }
 
-// DepthToSpace of the tensor, whose channels become blocks of pixels; a single channel of that repeats. dcr 1: the block
-// comes first in the channels (depth-column-row), 0: last.
-fn $S_depth_to_space(n: i32, t: i32, y: i32, x: i32, block: i32, dcr: i32) -> vec4f {
-    let count = u.$S_C / (block * block);
-    let pixel = vec2i(x, y) / block;
-    let inner = vec2i(x, y) - pixel * block;
-    let part = inner.y * block + inner.x;
+// DepthToSpace of the tensor; a single resulting channel is broadcast. dcr 1: mode DCR, the position in the block varies
+// slowest along the channels; 0: CRD, fastest.
+fn $S_depth_to_space(n: i32, t: i32, y: i32, x: i32, blocksize: i32, dcr: i32) -> vec4f {
+    let count = u.$S_C / (blocksize * blocksize);
+    let pixel = vec2i(x, y) / blocksize;
+    let inner = vec2i(x, y) - pixel * blocksize;
+    let position = inner.y * blocksize + inner.x;
     var v: vec4f;
     for (var i = 0; i < 4; i++) {
         let c = min(4 * t + i, count - 1);
-        v[i] = $S_at(n, select(c * (block * block) + part, c + part * count, dcr == 1), pixel.y, pixel.x);
+        v[i] = $S_at(n, select(c * (blocksize * blocksize) + position, c + position * count, dcr == 1), pixel.y, pixel.x);
     }
     return v;
 }

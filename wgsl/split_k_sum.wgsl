@@ -1,4 +1,4 @@
-// Adds up partial sums, each of which fills as many images as the output has.
+// Adds up split-K partial sums, each of which is stored in as many images as the output has.
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     var sum = vec4f();
     for (var i = 0; i < u.partials; i++) {

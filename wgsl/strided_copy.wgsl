@@ -1,7 +1,7 @@
 // Copies elements along axes: Transpose, Slice, Split and Pad. Each axis a of the input is indexed by one of the output:
 // input[a] = output[source_axes[a]] * steps[a] + starts[a].
-//   WHOLE 1    channels stay together in their texels (starts.c counts tiles then)
-//   PAD        0: always inside; 1: `value` beside the input; 2: reflect; 3: edge
+//   WHOLE 1    copies whole texels (starts.c is in tiles)
+//   PAD        0: always inside; 1: `value` outside the input; 2: reflect; 3: edge
 fn inside(i: i32, size: i32) -> i32 {
 #if PAD == 2
     let j = abs(i); // pads are smaller than the axis

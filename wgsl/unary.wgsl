@@ -1,12 +1,12 @@
 // Unary operators, one function each: p holds the operator's float attributes (tsr_unary_params).
-// Of NaN they make NaN: see wgsl/prelude.wgsl. A comparison with it is false.
+// NaN yields NaN: see wgsl/prelude.wgsl. Comparisons with NaN are false.
 fn tsr_relu(v: vec4f, p: vec2f) -> vec4f { return tsr_keep_nan(v, max(v, vec4f())); }
 fn tsr_leaky_relu(v: vec4f, p: vec2f) -> vec4f { return select(v, p.x * v, v < vec4f()); }
-// exp overflows beyond 88: bounded, since drivers disagree on infinities.
+// exp overflows above 88: clamped, since drivers differ for infinities.
 fn tsr_sigmoid(v: vec4f, p: vec2f) -> vec4f {
     return tsr_keep_nan(v, 1.0 / (1.0 + exp(clamp(-v, vec4f(-87.0), vec4f(87.0)))));
 }
-// 1 - 2 / (e^2x + 1) cancels near zero: there the series x - x^3/3 + 2x^5/15 is exact to 1e-8.
+// 1 - 2 / (e^2x + 1) cancels near zero; there the series x - x^3/3 + 2x^5/15 is exact to 1e-8.
 fn tsr_tanh(v: vec4f, p: vec2f) -> vec4f {
     let far = 1.0 - 2.0 / (exp(2.0 * clamp(v, vec4f(-15.0), vec4f(15.0))) + 1.0);
     let s = v * v;

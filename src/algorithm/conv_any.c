@@ -1,7 +1,7 @@
-/* A texel at a time: for every stride, dilation and group, where nothing faster applies. */
+/* One texel at a time: for every stride, dilation and group, if nothing faster applies. */
 #include "algorithm/algorithm.h"
 
-/* Each output texel fetches weights and inputs of its own. */
+/* Each output texel fetches its weights and inputs separately. */
 static double product_cost(const tsr_plan *plan) {
     enum { SLOWER = 4 };
     return SLOWER * (plan->device.software ? TSR_PRODUCT : TSR_GPU_TEXTURE_PRODUCT);

@@ -6,8 +6,8 @@
 
 enum { MAX_PIXEL_STRIDE = 8 };
 
-/* Split-K over input tiles: enough partial sums for the device, each as short as the driver
- * demands. */
+/* Split-K over input tiles: enough partial sums to keep the device busy, each within
+ * max_loop_iterations. */
 typedef struct split {
     int64_t count, tiles;
 } split;
@@ -40,7 +40,7 @@ static tsr_args_split split_args(const tsr_plan *plan, const split *s, int outpu
     return (tsr_args_split){TSR_INT(s->tiles), TSR_INT(tsr_plan_layout(plan, output)->n)};
 }
 
-/* How a kernel's row is cut into chunks of taps, and the columns that a fragment then reads. */
+/* Splits a kernel's row into chunks of taps, and the columns that a fragment then reads. */
 typedef struct row_form {
     int chunks, taps;
     int64_t row;
@@ -59,7 +59,7 @@ static double product_cost(const tsr_plan *plan) {
     return plan->device.software ? TSR_PRODUCT : TSR_GPU_TEXTURE_PRODUCT;
 }
 
-/* What a fragment keeps: sums, a row of input, four texels of weights. */
+/* Live texels of a fragment: sums, a row of input, four texels of weights. */
 static int live_texels(const tsr_layout *l, int64_t row) {
     enum { WEIGHTS = 4 };
     return l->planes + (int)row + WEIGHTS;
@@ -84,7 +84,7 @@ static tsr_pass *lower_depthwise(tsr_plan *plan, const tsr_problem *p) {
         plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
         .ROW = TSR_INT(f.row), .STRIDE = TSR_INT(w->stride[1]), .DILATION = TSR_INT(w->dilation[1]),
         .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
-        .pad_x = TSR_INT(w->pad_begin[1]), .blocks_log2 = TSR_INT(weights.size.blocks_log2));
+        .pad_x = TSR_INT(w->pad_begin[1]), .entries_log2 = TSR_INT(weights.size.blocks_log2));
     tsr_pass_conv_weights(plan, pass, &weights);
     tsr_plan_loops(plan, 1, 3, (int64_t[]){f.chunks, 1, w->kernel[0]});
     return pass;
@@ -139,7 +139,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, bool bus
 
 /* ---- the algorithms -------------------------------------------------------------------------- */
 
-/* The row that a fragment reads; false if this does not apply. */
+/* The row that a fragment reads; false if the algorithm does not apply. */
 static bool find_row(const tsr_plan *plan, const tsr_problem *p, tsr_layout *l, int64_t *row) {
     const tsr_window *w = &p->conv.window;
     bool transposed = p->kind == TSR_CONV_TRANSPOSE;

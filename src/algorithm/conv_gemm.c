@@ -1,5 +1,5 @@
 /* Convolutions and matrix products in compute shaders: implicit GEMM (wgsl/gemm.wgsl) where
- * channels fill whole texels, else a texel at a time. */
+ * channels fill whole texels, else one texel at a time. */
 #include "algorithm/packed_weights.h"
 
 #include "base/divide.h"
@@ -7,24 +7,25 @@
 
 #include <limits.h>
 
-/* ---- products in blocks ---------------------------------------------------------------------- */
+/* ---- implicit GEMM --------------------------------------------------------------------------- */
 
-/* Sizes of one product, or of `parts` that have the same: see u.product in wgsl/tiles.wgsl. */
+/* Sizes of a batched GEMM, `parts` being the batch size: see group gemm in src/kernel/kernels.txt.
+ */
 typedef struct product {
     int64_t pixels, steps, tiles, parts;
 } product;
 
-/* How a product is cut up: see wgsl/tiles.wgsl. */
+/* How a GEMM is divided into regions: see wgsl/gemm_workgroup.wgsl. */
 typedef struct blocks {
     bool shared;                   /* through workgroup memory */
     int block_pixels, block_tiles; /* of an invocation */
     int columns, rows, steps;      /* invocations; steps at a time */
-    int64_t tiles, pixels;         /* blocks of them */
+    int64_t tiles, pixels;         /* regions along each */
     int64_t partials, partial_steps;
     int64_t groups; /* workgroups */
 } blocks;
 
-/* The power of two from low to high that holds `wanted`. */
+/* The least power of two from low to high that is at least `wanted`. */
 static int power_of_two(int64_t wanted, int low, int high) {
     int power = low;
     while (power < wanted && power < high)
@@ -32,8 +33,8 @@ static int power_of_two(int64_t wanted, int low, int high) {
     return power;
 }
 
-/* For a GPU: enough workgroups to keep a large one busy, or half busy where partials took too much.
- */
+/* For a GPU: enough workgroups to keep a large one busy, or half busy if partial sums needed too
+ * much memory. */
 static blocks share_blocks(const tsr_plan *plan, const product *p) {
     enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024 };
     enum { ENOUGH = 1024, FEW = 256 };
@@ -53,7 +54,7 @@ static blocks share_blocks(const tsr_plan *plan, const product *p) {
     return b;
 }
 
-/* For a CPU. */
+/* For a software rasteriser. */
 static blocks direct_blocks(const product *p) {
     enum { PIXELS = 8, TILES = 2, GROUP = 64 };
     blocks b = {.block_pixels = power_of_two(p->pixels, 1, PIXELS),
@@ -78,11 +79,11 @@ static tsr_args_gemm gemm_args(tsr_plan *plan, const product *p, const blocks *b
                            .steps = TSR_INT(p->steps),
                            .tiles = TSR_INT(p->tiles),
                            .partial_steps = TSR_INT(b->partial_steps),
-                           .tile_blocks = TSR_INT(b->tiles),
-                           .pixel_blocks = TSR_INT(b->pixels),
+                           .tile_regions = TSR_INT(b->tiles),
+                           .pixel_regions = TSR_INT(b->pixels),
                            .partials = TSR_INT(b->partials),
                            .images = TSR_INT(tsr_plan_layout(plan, output)->n),
-                           .count = TSR_INT(p->parts)};
+                           .batches = TSR_INT(p->parts)};
 }
 
 /* The fields of a kernel that includes wgsl/gemm.wgsl. */
@@ -91,7 +92,7 @@ static tsr_args_gemm gemm_args(tsr_plan *plan, const product *p, const blocks *b
     .TILES = TSR_INT((b).block_tiles), .COLUMNS = TSR_INT((b).columns), .ROWS = TSR_INT((b).rows), \
     .STEPS = TSR_INT((b).steps), .gemm = (args)
 
-/* What its kernel writes: `output`, or partial sums that are added up in another pass. */
+/* The kernel's output: `output`, or partial sums, which another pass adds up. */
 static tsr_pass *finish(tsr_plan *plan, tsr_pass *pass, const blocks *b, int output) {
     tsr_pass_groups(pass, b->groups);
     return tsr_split_sum(plan, pass, output, b->partials);
@@ -99,7 +100,8 @@ static tsr_pass *finish(tsr_plan *plan, tsr_pass *pass, const blocks *b, int out
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* Row (part * steps + step) * 4 + channel holds a texel for each output tile of the part. */
+/* Row (batch * steps + step) * 4 + channel holds a texel for each output tile; `parts` is the batch
+ * size. */
 typedef struct block_table {
     tsr_convolution conv;
     bool transposed;
@@ -107,7 +109,8 @@ typedef struct block_table {
     int64_t taps[2]; /* of a phase, transposed */
 } block_table;
 
-/* The tap of the kernel that a step of a part meets; false if the phase lacks it. */
+/* The tap of the kernel for a step; false if the phase has no such tap. `part`: index in the batch.
+ */
 static bool find_tap(const block_table *t, int64_t part, int64_t tap, size_t *element) {
     const tsr_window *w = &t->conv.window;
     if (!t->transposed) {
@@ -137,7 +140,7 @@ static void fill_step(const block_table *t, int64_t part, int64_t step, float *r
     }
 }
 
-/* Units are steps of all parts. */
+/* Units are steps of the whole batch. */
 static void pack(const void *data, int64_t first, int64_t count, float *texels) {
     const block_table *t = data;
     for (int64_t i = first; i < first + count; i++)
@@ -169,7 +172,7 @@ static int64_t phase_taps(const tsr_window *w, int axis) {
     return tsr_divide_up(w->kernel[axis], w->stride[axis]);
 }
 
-/* Of the product that writes such an output. */
+/* Of the GEMM that writes such an output. */
 static product product_of(const tsr_problem *p, const tsr_layout *l) {
     const tsr_window *w = &p->conv.window;
     int64_t tiles = tsr_divide_up(p->conv.group_outputs, 4);
@@ -217,7 +220,7 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, bool sha
     return finish(plan, pass, &b, output);
 }
 
-/* Taps a stride apart, and each phase has some. */
+/* Taps are a stride apart, and every phase has at least one. */
 static bool has_phases(const tsr_convolution *c) {
     const tsr_window *w = &c->window;
     bool phases = w->group == 1;
@@ -276,13 +279,13 @@ static bool applies(const tsr_problem *p) {
     case TSR_CONV_TRANSPOSE:
         return has_phases(&p->conv);
     case TSR_MATMUL:
-        return p->rank < 4; /* else channels are a batch of their own: no product of channels */
+        return p->rank < 4; /* at rank 4 channels are a batch axis, not summed over */
     default:
         return false;
     }
 }
 
-/* A barrier costs software more than it saves. */
+/* On software rasterisers a barrier costs more than it saves. */
 static bool estimate(const tsr_plan *plan, const tsr_problem *p, bool shared, tsr_estimate *e) {
     enum { SOFTWARE_BARRIERS = 4, GPU_LOADS = 3, WEIGHTS = 4 };
     tsr_layout l;

@@ -1,16 +1,16 @@
-/* Convolutions of small images by im2col: products (src/algorithm/im2col_gemm.h) of what groups of
- * output pixels read of the input. */
+/* Convolutions of small images by im2col and a GEMM (src/algorithm/im2col_gemm.h) over groups of
+ * output pixels. */
 #include "algorithm/im2col_gemm.h"
 #include "algorithm/phases.h"
 
 #include "base/divide.h"
 #include "base/error.h"
 
-/* The phases of a transposed convolution share the im2col blocks. */
+/* The phases of a transposed convolution share the im2col windows. */
 typedef struct conv {
     tsr_im2col_gemm gemm;
     tsr_phases p;
-    int64_t pad[2]; /* by which the first window begins before the image */
+    int64_t pad[2]; /* of the first window */
 } conv;
 
 static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const int64_t tap[2],
@@ -22,7 +22,7 @@ static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const i
                        tsr_im2col_texel(gemm, output, panels));
 }
 
-/* As many pixels of a row as there are planes to write them to, then as many rows. */
+/* As many pixels of a row as there are planes, then rows in the remaining planes. */
 static void form_groups(const tsr_plan *plan, conv *w) {
     int64_t planes = plan->limits.max_planes;
     for (int axis = 1; axis >= 0; axis--) {

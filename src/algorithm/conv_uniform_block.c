@@ -6,13 +6,13 @@
 #include "base/divide.h"
 #include "base/error.h"
 
-/* Weights in blocks: a part is a slice of the sum of one phase. */
+/* Weights in uniform blocks: each draw computes one partial sum of one phase. */
 typedef struct block_conv {
     tsr_phases p;
     int64_t pixels;        /* of a fragment */
     int64_t tiles_of_draw; /* of output channels: 1 or 2 */
     int64_t partials, partial_tiles;
-    int texels; /* of a block */
+    int texels; /* of a uniform block */
 } block_conv;
 
 static int64_t texels_of(const block_conv *b, int64_t tiles) {
@@ -23,7 +23,7 @@ static int64_t count_parts(const block_conv *b) {
     return b->p.count[0] * b->p.count[1] * b->partials;
 }
 
-/* What all parts together are written to, one behind the other. */
+/* The tensor of all partial sums of all phases, along images. */
 static tsr_shape parts_shape(const block_conv *b) {
     const tsr_shape shape = {4,
                              {count_parts(b) * b->p.images,
@@ -32,14 +32,14 @@ static tsr_shape parts_shape(const block_conv *b) {
     return shape;
 }
 
-/* Sums that are complete are stored as the output is. */
+/* Complete sums are stored as the output is. */
 static tsr_layout_hint parts_hint(const tsr_plan *plan, const block_conv *b) {
     return (tsr_layout_hint){.planes = (int)(b->pixels * b->tiles_of_draw),
                              .half = plan->half && b->partials == 1};
 }
 
-/* Can it be done so, and is an image large enough that a draw for each block pays? Binding the next
- * block takes an H200 two microseconds, in which it computes some 60 pixels from a full one. The
+/* Does it apply, and are images large enough for a draw for each uniform block? Binding the next
+ * block takes 2 microseconds on an H200, as long as computing some 60 pixels with a full one. The
  * rows of a matrix product are images of one pixel. */
 static bool suits(const tsr_plan *plan, const block_conv *b) {
     enum { ENOUGH_PIXELS = 64 };
@@ -49,8 +49,8 @@ static bool suits(const tsr_plan *plan, const block_conv *b) {
            texels_of(b, 1) <= plan->block_texels && b->p.size[0] * b->p.size[1] >= ENOUGH_PIXELS;
 }
 
-/* As few partials as blocks allow. Drivers that stop long loops allow more rounds than blocks do.
- */
+/* As few partial sums as the size of uniform blocks allows, which is always within
+ * max_loop_iterations. */
 static void cut(const tsr_plan *plan, block_conv *b) {
     b->partials = tsr_divide_up(b->p.tiles, plan->block_texels / texels_of(b, 1));
     b->partial_tiles = tsr_divide_up(b->p.tiles, b->partials);
@@ -58,8 +58,8 @@ static void cut(const tsr_plan *plan, block_conv *b) {
         b->texels *= 2;
 }
 
-/* Of a fragment: 4 pixels, or fewer where a draw then had too few fragments for a GPU's warp, of
- * two tiles, so that what is read of the input serves both. */
+/* Of a fragment: 4 pixels, or fewer if a draw then had too few fragments for a GPU's warp, of two
+ * tiles, so that each texel of input is read once for both. */
 static void share_planes(const tsr_plan *plan, block_conv *b) {
     enum { PIXELS = 4, WARP = 32, TILES = 2 };
     b->tiles_of_draw = TILES;
@@ -71,9 +71,9 @@ static void share_planes(const tsr_plan *plan, block_conv *b) {
         b->pixels /= 2;
 }
 
-/* One part alone goes straight to the output; else parts do, which another pass puts together.
- * False if they would wrap in a texture, where no rectangle holds a tile, or are too many for that
- * pass's loop. */
+/* A single partial sum is written to the output directly; several are assembled by another pass.
+ * False if their layout would be linear, so that tiles are no rectangles, or if they are too many
+ * for that pass's loop. */
 static bool arrange(const tsr_plan *plan, block_conv *b, const tsr_layout *output) {
     tsr_layout l = *output;
     cut(plan, b);
@@ -88,7 +88,7 @@ static bool arrange(const tsr_plan *plan, block_conv *b, const tsr_layout *outpu
            (!plan->max_loop_iterations || b->partials < plan->max_loop_iterations);
 }
 
-/* Of what parts are written to before they are assembled. */
+/* Of the partial sums before they are assembled. */
 static uint64_t parts_bytes(const tsr_plan *plan, const block_conv *b) {
     const tsr_shape shape = parts_shape(b);
     tsr_layout l;
@@ -108,7 +108,7 @@ static void fill_tile(const block_conv *b, const int64_t phase[2], int64_t tile,
                            texels + (tap[0] * b->p.taps[1] + tap[1]) * b->tiles_of_draw * 16);
 }
 
-/* Units are tiles of output channels of all parts. */
+/* Units are tiles of output channels of all partial sums of all phases. */
 static void pack(const void *data, int64_t begin, int64_t count, float *texels) {
     const block_conv *b = data;
     int64_t draws = tsr_divide_up(b->p.outputs, b->tiles_of_draw);
@@ -130,7 +130,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int
     const tsr_table table = {.pack = pack,
                              .units = count_parts(b) * b->p.outputs,
                              .width = b->texels,
-                             .height = pass->part_count * draws};
+                             .height = pass->draw_count * draws};
     tsr_pass_packed_weights(plan, pass, &b->p.conv, &layout, table, b, sizeof *b);
 }
 
@@ -138,7 +138,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int
 
 static void set_parts(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int draws) {
     int count = (int)count_parts(b);
-    tsr_part *parts = tsr_plan_parts(plan, pass, count);
+    tsr_draw *parts = tsr_plan_draws(plan, pass, count);
     for (int i = 0; parts && i < count; i++) {
         int64_t phase = i / b->partials, first = i % b->partials * b->partial_tiles;
         int64_t left = b->p.tiles - first,
@@ -181,7 +181,7 @@ static tsr_pass *add_passes(tsr_plan *plan, const block_conv *b, int input, int 
 
 /* ---- the algorithm --------------------------------------------------------------------------- */
 
-/* Are the parts such that blocks hold them? */
+/* Do uniform blocks hold the weights of a partial sum? */
 static bool make(const tsr_plan *plan, const tsr_problem *p, block_conv *b) {
     tsr_layout l;
     *b = (block_conv){.tiles_of_draw = 1};

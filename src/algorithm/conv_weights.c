@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-/* The kernel between an output and an input channel; NULL if they do not meet. */
+/* The kernel between an output and an input channel; NULL if they are in different groups. */
 static const tsr_unaligned_float *kernel_between(const tsr_convolution *c, int output, int input) {
     int group = output / c->group_outputs, i = input - group * c->group_inputs;
     if (group >= c->window.group || i < 0 || i >= c->group_inputs)
@@ -75,8 +75,8 @@ static size_t texel_index(const tsr_conv_weights *t, size_t block, size_t within
     return (block >> log2) * (size_t)t->size.width + column * block_size + within;
 }
 
-/* Between an input channel and four outputs, whose kernels may be NULL. Written out, since it is
- * where the time goes when a session is made. */
+/* Between an input channel and four outputs, whose kernels may be NULL. Unrolled: most of the time
+ * of creating a session is spent here. */
 static void fill_texel(float *texel, const tsr_unaligned_float *const kernels[4],
                        const double scale[4], size_t tap) {
     texel[0] = kernels[0] ? (float)(kernels[0][tap] * scale[0]) : 0;

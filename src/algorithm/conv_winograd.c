@@ -1,9 +1,8 @@
 /* Winograd's minimal filtering (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks,
- * 2015, arXiv:1509.09308): 2x2 output pixels of r x r taps from (r + 1)^2 products, for r = 2
- * and 3. One phase of a transposed convolution is such a filter, and so is what a convolution of
- * stride s does to each of the s^2 images that its input's pixels make modulo s; their products add
- * up. The products are those of src/algorithm/im2col_gemm.h, a pixel being a position of a
- * transformed tile. */
+ * 2015, arXiv:1509.09308): 2x2 output pixels of r x r taps from (r + 1)^2 multiplications, for r =
+ * 2 and 3. One phase of a transposed convolution is such a filter. A convolution of stride s is the
+ * sum of such filters of s^2 images, the input's pixels modulo s. The multiplications are a GEMM of
+ * src/algorithm/im2col_gemm.h, a pixel being a position of a transformed tile. */
 #include "algorithm/im2col_gemm.h"
 #include "algorithm/phases.h"
 
@@ -22,7 +21,7 @@ static int64_t positions(const conv *w) {
     return w->taps + PIXELS - 1;
 }
 
-/* What tap `tap` counts in position k of the transformed filter. */
+/* The factor of tap `tap` in position k of the transformed filter. */
 static double filter_factor(int64_t taps, int64_t k, int64_t tap) {
     static const double two[3][2] = {{1, 0}, {1, 1}, {0, 1}};
     static const double three[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
@@ -36,7 +35,7 @@ static void add_tap(const conv *w, const int64_t phase[2], int64_t tile, const i
                        tsr_im2col_texel(&w->gemm, output, panels));
 }
 
-/* Input tiles of each image modulo the stride lie behind those of the one before. */
+/* Input tiles of each image modulo the stride are stored after those of the previous one. */
 static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const int64_t one_tap[2],
                  float *panels) {
     const conv *w = (const conv *)(const void *)gemm;
@@ -55,7 +54,7 @@ static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const i
     }
 }
 
-/* Fewer tiles than planes share weights between too few of them to be worth larger tables. */
+/* With fewer tiles than planes, weights are shared too little to justify larger tables. */
 static bool form_groups(const tsr_plan *plan, conv *w) {
     int64_t planes = plan->limits.max_planes;
     for (int axis = 1; axis >= 0; axis--) {

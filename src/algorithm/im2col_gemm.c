@@ -4,10 +4,6 @@
 
 #include "base/divide.h"
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 int64_t tsr_im2col_group(int64_t count, int64_t planes) {
     int64_t power = 1;
     while (power < count && power < planes)
@@ -35,8 +31,8 @@ static int64_t count_parts(const tsr_im2col_gemm *p) {
     return count_groups(p) * p->partials * p->sets;
 }
 
-/* Split-K: a part of a window no larger than a block for each partial sum, and enough of them for
- * the device unless memory is short. */
+/* Split-K: each partial sum reads at most a uniform block of a window, and there are enough of them
+ * to keep the device busy, except in low-memory plans. */
 static bool split(const tsr_plan *plan, tsr_im2col_gemm *p) {
     int64_t most = plan->block_texels / p->window[0] / p->window[1];
     if (most == 0)
@@ -52,11 +48,11 @@ static bool split(const tsr_plan *plan, tsr_im2col_gemm *p) {
     return true;
 }
 
-/* A panel about as wide as high. Each partial sum of each set has a column of four panels beside
- * each other, one for each input channel of a tile, one row for each tap of each tile. */
+/* A panel is about as wide as high. Each partial sum of each set has four columns of panels, one
+ * for each input channel of a tile, with a row of panels for each tap of each tile. */
 static bool lay_table(const tsr_plan *plan, tsr_im2col_gemm *p) {
     enum { PANEL_ROWS = 8 };
-    p->panel[0] = smaller(p->outputs, PANEL_ROWS);
+    p->panel[0] = tsr_min(p->outputs, PANEL_ROWS);
     p->panel[1] = tsr_divide_up(p->outputs, p->panel[0]);
     p->table[0] = p->partial_tiles * taps_of(p) * p->panel[0];
     p->table[1] = p->sets * p->partials * 4 * p->panel[1];
@@ -78,8 +74,8 @@ static tsr_layout_hint parts_hint(const tsr_im2col_gemm *p) {
     return (tsr_layout_hint){.planes = (int)pixels_of(p)};
 }
 
-/* Blocks and partial sums are for small images: for large ones they would take many times the
- * tensors' memory. Partial sums that wrap in a texture would be no rectangles. */
+/* Only for small images: im2col windows and partial sums of large ones would need many times the
+ * tensors' memory. The layout of partial sums must not be linear, so that each is a rectangle. */
 static bool fits(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     enum { MOST_TEXELS = 1 << 20 }; /* 16 MiB */
     const tsr_shape blocks = blocks_shape(p), parts = parts_shape(p);
@@ -96,8 +92,8 @@ bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
            split(plan, p) && lay_table(plan, p) && fits(plan, p);
 }
 
-/* A texel of weights takes as long to fetch as the products with five pixels; a texel of a window
- * is drawn and copied; a draw takes its time, too. */
+/* Fetching a texel of weights costs as much as its multiply-adds with five pixels; a texel of a
+ * window is drawn and copied; a draw has a fixed cost. */
 double tsr_im2col_gemm_cost(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     enum { FETCH = 5, WINDOW = 500, DRAW = 20000 };
     int64_t pixels = pixels_of(p) > FETCH ? pixels_of(p) : FETCH;
@@ -141,7 +137,7 @@ static void fill_tile(const tsr_im2col_gemm *p, int64_t set, int64_t tile, float
             p->fill(p, set, tile, tap, panels);
 }
 
-/* Units are input tiles. All sets of one after each other: they read the same weights. */
+/* Units are input tiles. All sets of a tile together: they read the same weights. */
 static void pack(const void *data, int64_t first, int64_t count, float *texels) {
     const tsr_im2col_gemm *p = data;
     int64_t height = taps_of(p) * p->panel[0] * p->table[1] * 4;
@@ -171,10 +167,10 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p
 
 static void set_parts(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p, const int *first) {
     int64_t count = count_parts(p);
-    tsr_part *parts = tsr_plan_parts(plan, pass, (int)count);
+    tsr_draw *parts = tsr_plan_draws(plan, pass, (int)count);
     for (int64_t i = 0; parts && i < count; i++) {
         int64_t set = i % p->sets, partial = i / p->sets % p->partials;
-        int64_t tiles = smaller(p->partial_tiles, p->tiles - partial * p->partial_tiles);
+        int64_t tiles = tsr_min(p->partial_tiles, p->tiles - partial * p->partial_tiles);
         TSR_DRAW(plan, pass, (int)i, (int)(p->shared ? i / p->sets : i), conv_im2col,
                  .first_column = TSR_INT((set * p->partials + partial) * 4 * p->panel[1]),
                  .first_texel = TSR_INT(first ? first[set] : 0), .tiles = TSR_INT(tiles));

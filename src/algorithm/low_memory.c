@@ -4,25 +4,25 @@
 
 #include <stdlib.h>
 
-/* More than 1.15 times what must be alive at once, and more than nobody would miss. */
+/* More than 1.15 times the lower bound, and enough bytes to matter. */
 static bool takes_much(const tsr_plan *plan) {
     enum { FEW_BYTES = 32 << 10 };
     return plan->tensor_bytes > FEW_BYTES && plan->tensor_bytes / 23 > plan->live_bytes_bound / 20;
 }
 
-/* Destroys the other one. */
+/* Destroys the previous plan. */
 static void take(tsr_plan **plan, tsr_plan *better) {
     tsr_plan_destroy(*plan);
     *plan = better;
 }
 
-/* Takes a plan that suffices and has `most` bytes, or one that has far fewer: algorithms that leave
- * less are slower. */
+/* Accepts a new plan that suffices with at most `most` bytes, or one with far fewer bytes, since
+ * algorithms with fewer intermediate bytes are slower. */
 static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, uint64_t most,
                       tsr_plan **plan) {
     tsr_plan *other;
     if (tsr_plan_create(graph, options, &other) != TSR_OK)
-        return; /* the plan holds */
+        return; /* keeps the plan */
     bool suffices = !takes_much(other) && other->tensor_bytes <= most;
     if (suffices || other->tensor_bytes < (*plan)->tensor_bytes / 8 * 7)
         take(plan, other);
@@ -30,8 +30,8 @@ static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, u
         tsr_plan_destroy(other);
 }
 
-/* What kernels leave for other passes of their node may take much: they need not write more planes
- * than the tensors between nodes have, nor cut sums into many parts, though it is faster. */
+/* Intermediate tensors of a node may need much memory: they get no more planes than the tensors
+ * between nodes, and split-K no more partial sums than necessary, though that is slower. */
 static tsr_plan_options with_less_memory(const tsr_plan_options *options) {
     tsr_plan_options low_memory = *options;
     if (options->device.planes)
@@ -42,7 +42,7 @@ static tsr_plan_options with_less_memory(const tsr_plan_options *options) {
 
 /* ---- node by node ---------------------------------------------------------------------------- */
 
-/* By tensor; NULL without memory. */
+/* By tensor; NULL when out of memory. */
 static const bool *mark_values(const tsr_plan *plan) {
     bool *marks = TSR_NEW(plan->arena, plan->tensor_count, bool);
     for (int i = 0; marks && i < plan->graph->value_count; i++)
@@ -51,8 +51,8 @@ static const bool *mark_values(const tsr_plan *plan) {
     return marks;
 }
 
-/* The node whose passes leave most for each other, of those that do not save bytes yet; TSR_NONE if
- * there is none. */
+/* The node with the most intermediate bytes that does not use its candidate of least bytes yet;
+ * TSR_NONE if there is none. */
 static int find_largest(const tsr_plan *plan, const tsr_node_choice *choices) {
     uint64_t most = 0, bytes = 0;
     int largest = TSR_NONE;
@@ -72,8 +72,8 @@ static int find_largest(const tsr_plan *plan, const tsr_node_choice *choices) {
     return largest;
 }
 
-/* Has one node after the other computed in the fewest bytes, a few at most. The last plan made,
- * which is `plan` if there is none. */
+/* Switches nodes, one at a time and a few at most, to their candidates of least bytes. Returns the
+ * last plan made, or `plan` without any. */
 static tsr_plan *save_bytes(const tsr_graph *graph, const tsr_plan_options *options,
                             tsr_node_choice *choices, tsr_plan *plan) {
     enum { MOST_NODES = 4 };
@@ -93,7 +93,7 @@ static tsr_plan *save_bytes(const tsr_graph *graph, const tsr_plan_options *opti
     return now;
 }
 
-/* Slower algorithms are worth it only where they suffice. */
+/* Slower fallback candidates are used only if they suffice. */
 static void plan_with_fallbacks(const tsr_graph *graph, const tsr_plan_options *low_memory,
                                 tsr_plan **plan) {
     tsr_plan_options options = *low_memory;
@@ -117,7 +117,7 @@ tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options
     uint64_t most = (*plan)->tensor_bytes;
     tsr_plan_options measured = *options;
     measured.again = true;
-    tsr_plan_options estimated = measured; /* what was measured as fastest may leave much */
+    tsr_plan_options estimated = measured; /* the measured best may need many intermediate bytes */
     estimated.choices = NULL;
     const tsr_plan_options less[] = {with_less_memory(&measured), estimated,
                                      with_less_memory(&estimated)};

@@ -1,7 +1,7 @@
-/* The plan of a session: of the kernels that are asked for, or, where tensors then take much more
- * than must be alive at once, of those that leave less for each other. */
-#ifndef TSR_GPU_FRUGAL_H
-#define TSR_GPU_FRUGAL_H
+/* The plan of a session: with the requested algorithms, or, if its tensors need much more memory
+ * than live_bytes_bound, a low-memory plan with fallback candidates. */
+#ifndef TSR_ALGORITHM_LOW_MEMORY_H
+#define TSR_ALGORITHM_LOW_MEMORY_H
 
 #include "plan/plan.h"
 

@@ -1,7 +1,7 @@
 #include "algorithm/packed_weights.h"
 
-/* Pads and strides are those of phases: a transposed convolution's taps follow from them. Sizes of
- * images are left out, so that sessions of any size share what they can. */
+/* Pads and strides are those of phases: a transposed convolution's taps follow from them. Image
+ * sizes are not part of the key, so that sessions of different sizes can share weights. */
 static tsr_cache_key make_key(const tsr_plan *plan, const tsr_convolution *c,
                               const tsr_weight_layout *layout, const tsr_table *t) {
     const tsr_window *w = &c->window;

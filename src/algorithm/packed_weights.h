@@ -1,10 +1,10 @@
-/* Packed weights as a resource: tables that sessions on one device share. */
+/* Packed weights, shared by sessions on one device: src/gpu/weights.h stores them. */
 #ifndef TSR_ALGORITHM_PACKED_WEIGHTS_H
 #define TSR_ALGORITHM_PACKED_WEIGHTS_H
 
 #include "algorithm/algorithm.h"
 
-/* Numbers that the texels depend on beside the weights and their window. */
+/* Numbers that the texels depend on, besides the weights and their window. */
 enum { TSR_MAX_LAYOUT_NUMBERS = 16 };
 
 typedef struct tsr_weight_layout {
@@ -12,8 +12,8 @@ typedef struct tsr_weight_layout {
     int64_t numbers[TSR_MAX_LAYOUT_NUMBERS];
 } tsr_weight_layout;
 
-/* Gives the pass a table that `size` bytes of data, copied, make of a convolution's weights. It is
- * shared if the weights are the model's own. conv: a part of data. */
+/* Gives the pass a table of a convolution's packed weights; `size` bytes of data, of which conv is
+ * a part, are copied. It is shared if the weights are a constant of the model. */
 void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
                              const tsr_weight_layout *layout, tsr_table table, const void *data,
                              size_t size);

@@ -49,8 +49,8 @@ int tsr_phases_pad(const tsr_phases *p, int64_t phase, int axis) {
     return (int)(p->transposed ? p->taps[axis] - 1 - (phase + pad) / w->stride[axis] : pad);
 }
 
-/* The kernel's element that a tap meets; false if the phase lacks it. Phases begin with the
- * output's first pixel, and a convolution turns a transposed one's taps round. */
+/* The kernel's element for a tap; false if the phase has no such tap. Phases begin with the
+ * output's first pixel; as a convolution a phase has the taps in reverse order. */
 static bool find_tap(const tsr_phases *p, const int64_t phase[2], const int64_t tap[2],
                      size_t *element) {
     const tsr_window *w = &p->conv.window;
@@ -61,8 +61,8 @@ static bool find_tap(const tsr_phases *p, const int64_t phase[2], const int64_t 
     return true;
 }
 
-/* Four inputs by `outputs` outputs. Written out for four of them, since it is where the time goes
- * when a session is made. */
+/* Four inputs by `outputs` outputs. Unrolled for four of them: most of the time of creating
+ * a session is spent here. */
 static void add_channels(const tsr_convolution *c, const tsr_unaligned_float *weights,
                          const double scale[4], int64_t inputs, int64_t outputs, int64_t stride,
                          float *texels) {

@@ -1,5 +1,5 @@
-/* What one draw computes of a convolution or of a transposed one: itself, or one phase of the
- * output, pixels (y, x) mod stride, which is a convolution of stride 1 again. */
+/* Phases of a convolution: it has a single one. A transposed convolution has one for each output
+ * pixel (y, x) mod stride, which is a convolution of stride 1. */
 #ifndef TSR_ALGORITHM_PHASES_H
 #define TSR_ALGORITHM_PHASES_H
 
@@ -16,14 +16,13 @@ typedef struct tsr_phases {
     int64_t tiles, outputs; /* of input and output channels */
 } tsr_phases;
 
-/* False for groups, and for phases of dilated kernels or without any tap, of which there may be as
- * many as strides have pixels. */
+/* False with groups, and for transposed convolutions with dilation or with phases without taps. */
 bool tsr_phases_make(const tsr_convolution *conv, bool transposed, const tsr_layout *output,
                      tsr_phases *phases);
-/* By how many rows (axis 0) or columns a phase's first pixel sees beyond the image. */
+/* Begin padding of a phase: rows (axis 0) or columns. */
 int tsr_phases_pad(const tsr_phases *phases, int64_t phase, int axis);
 /* Adds the weights of one tap between four input and four output channels, times factor: texel i *
- * stride is input channel i's. Nothing where the phase lacks the tap. */
+ * stride is input channel i's. No effect if the phase has no such tap. */
 void tsr_phases_add(const tsr_phases *phases, const int64_t phase[2], const int64_t tap[2],
                     int64_t tile, int64_t output, int64_t stride, double factor, float *texels);
 

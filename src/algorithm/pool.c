@@ -9,7 +9,7 @@ static tsr_args_counted counted(const tsr_window *w) {
                               TSR_INT(w->in[1] + (padded ? w->pad_end[1] : 0))};
 }
 
-/* Does each window hold a pixel? A dilated one may lie around the image. */
+/* Does every window have a tap inside the image? With dilation all taps may be outside. */
 static bool meets_image(const tsr_window *w, int axis) {
     bool all = true;
     for (int64_t i = 0; i < w->out[axis] && all; i++) {
@@ -29,7 +29,7 @@ static double fetches(const tsr_layout *l, int64_t rows, int64_t columns) {
     return (double)l->n * l->tiles * l->h * l->w * (double)(rows * columns);
 }
 
-/* ---- pixels that share what they read -------------------------------------------------------- */
+/* ---- fragments that share a row of input ----------------------------------------------------- */
 
 static bool estimate_row(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
     const tsr_window *w = &p->pool->window;
@@ -53,10 +53,10 @@ static tsr_pass *lower_row(tsr_plan *plan, const tsr_problem *p) {
                     .counted = counted(w), .pad_x = TSR_INT(w->pad_begin[1]));
 }
 
-/* ---- each by itself -------------------------------------------------------------------------- */
+/* ---- one pixel at a time --------------------------------------------------------------------- */
 
 static bool estimate_any(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
-    enum { SLOWER = 4, LIVE = 2 }; /* each fetch has an address and a condition of its own */
+    enum { SLOWER = 4, LIVE = 2 }; /* each fetch needs an address and a condition */
     const tsr_window *w = &p->pool->window;
     const tsr_layout *l = tsr_plan_layout(plan, p->output);
     *e = (tsr_estimate){.cost = SLOWER * fetches(l, w->kernel[0], w->kernel[1]),

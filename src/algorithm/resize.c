@@ -1,7 +1,7 @@
 /* Resize by lookup tables. */
 #include "algorithm/resize.h"
 
-/* Is the axis as long as before, each element where it was? */
+/* Is the axis unchanged? */
 bool tsr_resize_keeps_axis(const tsr_resize *r, int axis, int64_t in) {
     bool kept = r->out[axis] == in;
     for (int64_t i = 0; i < in && kept; i++)
@@ -63,7 +63,7 @@ static void fill_table(const void *data, int64_t first, int64_t count, float *te
         fill_taps(t, line, texels + (int64_t)2 * line * t->width * 4);
 }
 
-/* ---- pixels that share what they read -------------------------------------------------------- */
+/* ---- fragments that share a row of input ----------------------------------------------------- */
 
 /* The columns that pixels first to first + t->pixels - 1 read. */
 static void find_columns(const tsr_resize_table *t, int64_t first, int64_t *begin, int64_t *end) {

@@ -12,11 +12,11 @@ typedef struct tsr_resize_table {
     int width;
     int axis[2]; /* of columns, of rows; TSR_NONE: size 1 */
     int64_t in[2], out[2];
-    int taps[2];     /* that each element of the output is made of */
+    int taps[2];     /* of each element of the output */
     int pixels, row; /* of a fragment: adjacent ones, columns that they read */
 } tsr_resize_table;
 
-/* Is the axis as long as before, each element where it was? */
+/* Is the axis unchanged? */
 bool tsr_resize_keeps_axis(const tsr_resize *resize, int axis, int64_t in);
 /* Elements of the input that one of the output is made of along an axis; TSR_NONE: 1. */
 int tsr_resize_count_taps(const tsr_resize *resize, int axis, int64_t in);

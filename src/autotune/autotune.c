@@ -14,7 +14,7 @@ typedef struct tuner {
     tsr_graph *graph;
     const tsr_runner_options *options;
     tsr_cache_key key; /* of the device and its kernels */
-    bool any_size;     /* choices for other sizes of images will do */
+    bool any_size;     /* accept results for other sizes of images */
     double deadline;   /* on tsr_clock_ms() */
     tsr_autotune_result *result;
 } tuner;
@@ -31,7 +31,7 @@ static tsr_status add_key(tsr_text *text, tsr_cache_key start, tsr_cache_key *ke
     return TSR_OK;
 }
 
-/* Another driver, version of the kernels or set of limits is another device. */
+/* The key differs for another driver, version of the kernels or set of limits. */
 static tsr_status device_key(tuner *t) {
     tsr_device_info info = {.backend = t->target->backend->name};
     tsr_text text = {0};
@@ -43,7 +43,7 @@ static tsr_status device_key(tuner *t) {
     return add_key(&text, tsr_cache_key_start(), &t->key);
 }
 
-/* Of a computed value the batch and the size of images are left out unless asked for. */
+/* any_size: without the batch and image size of computed values. */
 static void add_value(tsr_text *text, const tsr_value *value, bool any_size) {
     tsr_text_add(text, " |");
     if (!value)

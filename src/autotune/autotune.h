@@ -1,5 +1,5 @@
 /* Which algorithm computes each convolution and matrix product: all candidates of a layer are
- * measured once; see tuned_layers.h for where the results are kept. A result for which memory ran
+ * measured once; tuned_layers.h stores the results. A result for which memory ran
  * out is not stored on disk: that may be temporary. */
 #ifndef TSR_AUTOTUNE_AUTOTUNE_H
 #define TSR_AUTOTUNE_AUTOTUNE_H
@@ -20,9 +20,9 @@ typedef struct tsr_autotune_result {
     double ms;                /* wall time */
 } tsr_autotune_result;
 
-/* budget_ms: tsr_session_desc.tune_ms. options: of the runner that will be made; where it is only
- * planned nothing is measured. Fails only when out of memory: algorithms that cannot compute a
- * layer are not chosen. The lists live in the graph's arena. */
+/* budget_ms: tsr_session_desc.tune_ms. options: of the runner that will be made; with plan_only
+ * nothing is measured. Fails only when out of memory: algorithms that cannot compute a layer are
+ * not chosen. The lists are in the graph's arena. */
 tsr_status tsr_autotune(const tsr_autotune_target *target, tsr_graph *graph,
                         const tsr_runner_options *options, int budget_ms,
                         tsr_autotune_result *result);

@@ -10,11 +10,12 @@
 /* Iterations below 0 warm up: drivers compile at the first run. */
 enum { WARM_UP = 1, ITERATIONS = 5 };
 
-/* Relative to the time of the default, what another candidate may need at most to be chosen:
- * otherwise noise would make plans differ from process to process. */
+/* Another candidate is chosen only if its time is at most this fraction of the default's, since
+ * noise would make plans differ between processes. */
 static const double clearly_faster = 0.95;
 /* Candidates this many times slower than the fastest in the first iteration are dropped, and those
- * whose estimate is so many times the least one are not measured: estimates are that good. */
+ * with an estimate this many times the least one are not measured: estimates are accurate enough.
+ */
 static const double too_slow = 3, too_large = 5;
 
 typedef struct candidate {
@@ -110,7 +111,7 @@ static void destroy(const measurement *m, candidate *c) {
     c->runner = NULL;
 }
 
-/* Notes whether memory was the reason. */
+/* Records whether memory was the reason. */
 static void destroy_if_failed(measurement *m, candidate *c, tsr_status status) {
     m->out_of_memory |= status == TSR_OUT_OF_MEMORY;
     if (status != TSR_OK)
@@ -159,7 +160,7 @@ static void drop_slow(measurement *m) {
             destroy(m, &m->candidates[i]);
 }
 
-/* False: time ran out. */
+/* False if the deadline passed. */
 static bool run_all(measurement *m) {
     for (int i = 0; i < m->count; i++) {
         if (tsr_clock_ms() > m->deadline)
@@ -190,14 +191,14 @@ static int compare_times(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Other work of the machine only adds to a time, so a low one is typical. The second lowest: the
- * lowest may be an error of the clock. */
+/* The second lowest time: other processes only increase times, and the lowest may be an error of
+ * the clock. */
 static double typical_ms(candidate *c) {
     qsort(c->ms, (size_t)c->count, sizeof *c->ms, compare_times);
     return c->ms[c->count > 1];
 }
 
-/* All that ran, those that were dropped among them; the best is one that was not. */
+/* All candidates that ran, including dropped ones, which cannot be the best. */
 static void list_timings(measurement *m, tsr_timings *timings) {
     double least = 0;
     for (int i = 0; i < m->count; i++) {
@@ -215,7 +216,7 @@ static void list_timings(measurement *m, tsr_timings *timings) {
     }
 }
 
-/* A layer that has but one candidate needs no measuring. */
+/* A layer with a single candidate is not measured. */
 static void measure(measurement *m, tsr_timings *timings) {
     list_candidates(m);
     if (m->count > 1 && run_all(m))

@@ -61,7 +61,7 @@ static void store(const tsr_layer_key *key, const tsr_timings *timings) {
     free(chars);
 }
 
-/* A line that is not understood ends the list. */
+/* Stops at the first invalid line. */
 static tsr_timings parse(const char *text) {
     tsr_timings timings = {.best = TSR_NONE};
     char name[64];

@@ -1,5 +1,5 @@
-/* What autotuning has measured on a device: kept in memory by the device, and in the cache on disk
- * for other processes. */
+/* Results of autotuning on a device: in the device's memory, and in the cache on disk for other
+ * processes. */
 #ifndef TSR_AUTOTUNE_TUNED_LAYERS_H
 #define TSR_AUTOTUNE_TUNED_LAYERS_H
 
@@ -19,7 +19,7 @@ typedef struct tsr_timings {
 
 typedef struct tsr_layer_key {
     tsr_cache_key exact;
-    tsr_cache_key any_size; /* whatever the batch and the size of the images */
+    tsr_cache_key any_size; /* without batch and image size */
 } tsr_layer_key;
 
 typedef struct tsr_tuned_layer {
@@ -35,8 +35,8 @@ typedef struct tsr_tuned_layers {
 
 void tsr_tuned_layers_free(tsr_tuned_layers *tuned);
 
-/* Index of the layer in `tuned`, which is read from the cache on disk where memory has none;
- * TSR_NONE if it was never measured. any_size: one of another size will do. */
+/* Index of the layer in `tuned`, which is read from the cache on disk if it is not in memory;
+ * TSR_NONE if it was never measured. any_size: accepts one of another size. */
 int tsr_tuned_layers_find(tsr_tuned_layers *tuned, const tsr_layer_key *key, bool any_size);
 /* Index of the new layer; TSR_NONE when out of memory: it will be measured again. to_disk: for
  * other processes too. */

@@ -1,4 +1,5 @@
-/* What a backend fills in. Arguments are checked once, in src/api; a backend may trust them. */
+/* The function table of a backend. Arguments are checked once, in src/api; a backend relies on
+ * that. */
 #ifndef TSR_BACKEND_BACKEND_H
 #define TSR_BACKEND_BACKEND_H
 
@@ -13,7 +14,7 @@ typedef struct tsr_backend_device tsr_backend_device;
 typedef struct tsr_runner_options {
     tsr_precision precision;
     bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
-    bool any_bytes;                 /* use exactly these algorithms, whatever memory they need */
+    bool any_bytes;                 /* use exactly these algorithms: no low-memory plan */
     int runs_in_flight;             /* at least 1 */
     const tsr_node_choice *choices; /* by node of the graph; NULL: none */
 } tsr_runner_options;

@@ -1,4 +1,4 @@
-/* Memory that is freed all at once: a graph and everything that belongs to it are in one arena. */
+/* Memory that is freed all at once, as a graph with all its nodes and values. */
 #ifndef TSR_BASE_ARENA_H
 #define TSR_BASE_ARENA_H
 

@@ -85,7 +85,7 @@ static bool make_folder(char *path) {
         int reason = errno;
         *slash = '/';
         if (made != 0 && reason != EEXIST && reason != EROFS && reason != EACCES)
-            return false; /* where it cannot be written, the next one may already exist */
+            return false; /* an existing subfolder may be writable */
     }
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
@@ -140,7 +140,7 @@ void *tsr_cache_load(const tsr_cache_key *key, size_t *size) {
         return NULL;
     void *bytes = read_entry(file, key, size);
     if (bytes)
-        futimens(file, NULL); /* marks it as used; if that is not allowed it just ages */
+        futimens(file, NULL); /* marks it as used; failure is harmless */
     close(file);
     return bytes;
 }

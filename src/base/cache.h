@@ -1,4 +1,4 @@
-/* A cache on disk, shared by processes, for what is expensive to make again: a folder of entries
+/* A cache on disk, shared by processes, for data that is expensive to compute: a folder of entries
  * that each hold bytes under a key, ${XDG_CACHE_HOME:-~/.cache}/tessera. Several processes may use
  * it at once. An entry that is damaged, of another key, possibly written by another user, or not
  * readable counts as absent: nothing here fails. The environment variable TSR_CACHE=off disables
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Two independent hashes of all texts added: the name of the entry, and what it is checked by. */
+/* Two independent hashes of all texts added: the entry's name, and one stored in it as a check. */
 typedef struct tsr_cache_key {
     uint64_t name, check;
 } tsr_cache_key;

@@ -13,4 +13,8 @@ static inline int64_t tsr_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+static inline int64_t tsr_max(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 #endif

@@ -44,7 +44,7 @@ tsr_status tsr_fail(tsr_status status, const char *format, ...) {
     return status;
 }
 
-/* Appends to the message; what does not fit is cut off. */
+/* Appends to the message; truncates it to the size. */
 static void append(const char *text) {
     size_t used = strlen(message), room = MESSAGE_SIZE - 1 - used, length = strlen(text);
     if (length > room)

@@ -1,13 +1,12 @@
 /* Status, messages and logging. A function that fails reports once, where it knows the reason, with
- * tsr_fail() of tessera.h; callers that know more (the node, the file) put it in front with
- * tsr_fail_context().
- */
+ * tsr_fail() of tessera.h; callers that know more (the node, the file) prefix it with
+ * tsr_fail_context(). */
 #ifndef TSR_BASE_ERROR_H
 #define TSR_BASE_ERROR_H
 
 #include "tessera.h"
 
-/* Puts "prefix: " in front of this thread's message and returns status; does nothing for TSR_OK. */
+/* Prefixes this thread's message with "prefix: " and returns status; does nothing for TSR_OK. */
 tsr_status tsr_fail_context(tsr_status status, const char *format, ...) TSR_PRINTF(2, 3);
 
 void tsr_log(tsr_log_level level, const char *format, ...) TSR_PRINTF(2, 3);

@@ -1,4 +1,4 @@
-/* Work on several CPU threads, where the system has them; else the calling thread does it all. */
+/* Work on several CPU threads, where the system has them; else on the calling thread alone. */
 #ifndef TSR_BASE_PARALLEL_H
 #define TSR_BASE_PARALLEL_H
 
@@ -12,7 +12,7 @@ typedef void tsr_parallel_fn(void *user, int64_t first, int64_t count);
 
 enum { TSR_MAX_THREADS = 16 };
 
-/* Work under way; stays where it is until it is finished. */
+/* Work in progress; its address must not change until it is finished. */
 typedef struct tsr_parallel {
     tsr_parallel_fn *fn;
     void *user;
@@ -22,11 +22,11 @@ typedef struct tsr_parallel {
     pthread_t threads[TSR_MAX_THREADS];
 } tsr_parallel;
 
-/* Begins on other threads, as many as there are processors but one, if all units together have so
- * many bytes that it pays; the caller can do something else meanwhile. */
+/* Begins on other threads, one fewer than there are processors, if all units together have enough
+ * bytes; the caller continues meanwhile. */
 void tsr_parallel_start(tsr_parallel *work, int64_t total, size_t bytes, tsr_parallel_fn *fn,
                         void *user);
-/* Works on what is left; returns when all is done. */
+/* Works on the remaining units; returns when all are done. */
 void tsr_parallel_finish(tsr_parallel *work);
 
 #endif

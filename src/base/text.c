@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for so many more characters and the end; false when out of memory. */
+/* Room for `length` more characters and the NUL; false when out of memory. */
 static bool reserve(tsr_text *text, size_t length) {
     size_t needed = text->length + length + 1;
     if (needed <= text->capacity)

@@ -1,4 +1,4 @@
-/* From a plan to GL objects, and back. */
+/* Creates and destroys a runner's GL objects. */
 #include "gles/runner.h"
 
 #include "base/clock.h"
@@ -9,13 +9,6 @@
 
 static tsr_status out_of_memory(void) {
     return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
-}
-
-static bool in_earlier_pass(const tsr_runner *r, int pass) {
-    for (int i = 0; i < pass; i++)
-        if (r->passes[i].program == r->passes[pass].program)
-            return true;
-    return false;
 }
 
 tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
@@ -29,17 +22,16 @@ tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_
     return status;
 }
 
-/* All programs are started before the first is waited for: drivers may compile in parallel. */
+/* All programs are started before waiting for the first: drivers may compile in parallel. */
 static tsr_status build_programs(tsr_runner *r) {
     double start = tsr_clock_ms();
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         if (r->base.plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
         TSR_TRY(tsr_gles_start_program(r, &r->base.plan->passes[i], &r->passes[i]));
-        if (in_earlier_pass(r, i))
-            continue;
-        r->base.program_count++;
-        r->base.cached_programs += r->passes[i].program->cached;
+        const tsr_program *program = r->passes[i].program;
+        if (tsr_gpu_count_program(&r->base, i, program))
+            r->base.cached_programs += program->cached;
     }
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         const tsr_pass *pass = &r->base.plan->passes[i];
@@ -80,7 +72,7 @@ static tsr_status build_doubles(tsr_runner *r) {
     return TSR_OK;
 }
 
-/* One buffer for the blocks of all passes that take them from a source. */
+/* One buffer for all passes that read a source as uniform blocks. */
 static void build_blocks(tsr_runner *r) {
     size_t bytes = (size_t)r->base.plan->copied_blocks_bytes;
     if (bytes)
@@ -88,7 +80,7 @@ static void build_blocks(tsr_runner *r) {
     r->base.allocated_bytes += bytes;
 }
 
-/* Texels of the largest table or constant tensor: all go through the same memory, one by one. */
+/* Floats of the largest table or constant tensor: all are packed in the same memory, one by one. */
 static size_t most_texels(const tsr_plan *plan) {
     size_t most = 0;
     for (int i = 0; i < plan->pass_count; i++) {
@@ -103,12 +95,12 @@ static size_t most_texels(const tsr_plan *plan) {
     return most;
 }
 
-/* In uniform blocks, not a texture? */
+/* Is the pass's table in uniform blocks, not in a texture? */
 static bool is_in_blocks(const tsr_pass *pass) {
-    return pass->part_count && !pass->blocks_from_source;
+    return pass->draw_count && !pass->blocks_from_source;
 }
 
-/* Table of pass `pass`, being packed; TSR_NONE: none is. */
+/* The table of pass `pass` is being packed; TSR_NONE: none is. */
 typedef struct table_packing {
     int pass;
     float *texels;
@@ -120,8 +112,8 @@ static void start_table(const tsr_runner *r, int pass, table_packing *t) {
     tsr_packing_start(&t->packing, &r->base.plan->passes[pass].table, t->texels);
 }
 
-/* A driver in software clears the texture that it makes, which takes as long as packing a large
- * table: both happen at the same time. */
+/* A software rasteriser clears a new texture, which takes as long as packing a large table, so the
+ * texture is created while threads pack. */
 static void finish_table(tsr_runner *r, table_packing *t) {
     if (t->pass == TSR_NONE)
         return;
@@ -140,7 +132,7 @@ static void finish_table(tsr_runner *r, table_packing *t) {
     t->pass = TSR_NONE;
 }
 
-/* The next table is packed while one is uploaded. */
+/* The next table is packed while the one before is uploaded. */
 static tsr_status pack_tables(tsr_runner *r, table_packing packing[2]) {
     int slot = 0;
     for (int i = 0; i < r->base.plan->pass_count; i++) {
@@ -269,7 +261,7 @@ static void destroy_run(const tsr_runner *r, tsr_gles_run *run) {
 
 tsr_status tsr_gles_build(tsr_runner *r) {
     TSR_TRY(build_programs(r));
-    TSR_TRY(build_constants(r)); /* first: this is when most memory is in use */
+    TSR_TRY(build_constants(r)); /* first: peak of memory use */
     TSR_TRY(build_targets(r));
     TSR_TRY(build_doubles(r));
     build_blocks(r);

@@ -39,16 +39,17 @@ static void restore_current(tsr_backend_device *d) {
         eglMakeCurrent(d->caller.display, d->caller.surface, d->caller_read, d->caller.context);
 }
 
-/* The pending error, GL_NO_ERROR for none. One flag a kind of error: the first counts, the others
- * are cleared (as many as there are kinds: some drivers never stop while no context is current). */
-static GLenum take_error(void) {
+/* The pending error, GL_NO_ERROR for none. There is one flag for each kind of error: the others are
+ * cleared, by a bounded loop, since some drivers report errors forever without a current context.
+ */
+static GLenum clear_errors(void) {
     GLenum first = glGetError(), error = first;
     for (int i = 0; i < 8 && error != GL_NO_ERROR; i++)
         error = glGetError();
     return first;
 }
 
-tsr_status tsr_gles_enter(tsr_backend_device *d) {
+tsr_status tsr_gles_begin(tsr_backend_device *d) {
     if (d->lost)
         return fail_lost(d);
     tsr_gl = &d->gl;
@@ -60,14 +61,14 @@ tsr_status tsr_gles_enter(tsr_backend_device *d) {
             restore_current(d);
         return status;
     }
-    take_error(); /* the caller's, or of a call that failed: none of this one */
+    clear_errors(); /* errors of the caller, or of an earlier call */
     if (d->adopted)
         tsr_gl_state_save(&d->saved);
     glBindVertexArray(d->vertex_array);
     return TSR_OK;
 }
 
-void tsr_gles_leave(tsr_backend_device *d) {
+void tsr_gles_end(tsr_backend_device *d) {
     if (d->adopted)
         tsr_gl_state_restore(&d->saved);
     else
@@ -80,7 +81,7 @@ tsr_status tsr_gles_check_lost(tsr_backend_device *d) {
 
 tsr_status tsr_gles_check_error(tsr_backend_device *d, const char *what) {
     TSR_TRY(tsr_gles_check_lost(d));
-    GLenum error = take_error();
+    GLenum error = clear_errors();
     if (error == GL_NO_ERROR)
         return TSR_OK;
     if (error == GL_CONTEXT_LOST_KHR)
@@ -101,12 +102,13 @@ static const char *get_string(GLenum name) {
     return text ? text : "";
 }
 
-static int smaller(int value, int cap) {
+/* cap: 0: none. */
+static int capped(int value, int cap) {
     return cap > 0 && cap < value ? cap : value;
 }
 
-/* More than 64 KiB gains nothing. 0 if blocks cannot begin wherever one ends, or the smallest is
- * too large. */
+/* Texels of a uniform block, at most 64 KiB: more is not faster. 0 if offsets cannot be multiples
+ * of the size, or the smallest block is too large. */
 static int block_texels(const tsr_device_info *info) {
     enum { MOST = 4096, TEXEL_BYTES = 16 };
     int aligned = get_integer(GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT), texels = TSR_BLOCK_ALIGNED;
@@ -122,18 +124,17 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     info->backend = "gles";
     info->name = get_string(GL_RENDERER);
     info->version = get_string(GL_VERSION);
-    GLint viewport[2] = {0, 0}; /* what is drawn to has to fit it too */
+    GLint viewport[2] = {0, 0}; /* limits render targets, too */
     glGetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport);
-    int size = smaller(smaller(get_integer(GL_MAX_TEXTURE_SIZE), viewport[0]), viewport[1]);
-    info->max_texture_size = smaller(size, desc->max_texture_size);
+    int size = capped(capped(get_integer(GL_MAX_TEXTURE_SIZE), viewport[0]), viewport[1]);
+    info->max_texture_size = capped(size, desc->max_texture_size);
     info->max_array_layers = get_integer(GL_MAX_ARRAY_TEXTURE_LAYERS);
-    int buffers = smaller(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
-    info->max_draw_buffers = smaller(buffers, desc->max_draw_buffers);
+    int buffers = capped(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
+    info->max_draw_buffers = capped(buffers, desc->max_draw_buffers);
     info->max_uniform_block_bytes =
-        smaller(get_integer(GL_MAX_UNIFORM_BLOCK_SIZE), desc->max_uniform_block_bytes);
-    /* llvmpipe leaves all loops of a fragment, without a word, when they have gone round so often
-     * together. Its timers miss what its threads do at the same time: half or a quarter of the wall
-     * time. */
+        capped(get_integer(GL_MAX_UNIFORM_BLOCK_SIZE), desc->max_uniform_block_bytes);
+    /* llvmpipe silently stops all loops of a fragment after this many iterations in total. Its
+     * timers do not count parallel threads: they report half or a quarter of the wall time. */
     bool llvmpipe = strstr(info->name, "llvmpipe");
     d->max_loop_iterations = llvmpipe ? 65535 : 0;
     info->is_cpu = llvmpipe || strstr(info->name, "softpipe") || strstr(info->name, "SwiftShader");
@@ -185,8 +186,8 @@ static GLADapiproc load_from_caller(void *user, const char *name) {
     return proc.function;
 }
 
-/* Fills the device's table and makes it this thread's. Nothing of ES 3 is called before the version
- * is known. */
+/* Loads the device's entry points and makes them this thread's. No ES 3 function is called before
+ * the version is known. */
 static tsr_status load_gl(tsr_backend_device *d, const tsr_device_desc *desc) {
     callers_loader loader = {desc->get_proc_address, ""};
     if (!desc->get_proc_address)
@@ -219,14 +220,14 @@ static tsr_status set_up(tsr_backend_device *d, const tsr_device_desc *desc) {
     return tsr_gles_check_error(d, "setting up the context");
 }
 
-static tsr_status open_own(tsr_backend_device *d, const tsr_device_desc *desc) {
+static tsr_status open_egl(tsr_backend_device *d, const tsr_device_desc *desc) {
     TSR_TRY(tsr_egl_create(desc, &d->egl));
     TSR_TRY(make_current(d));
     tsr_status status = load_gl(d, desc);
     if (status == TSR_OK) {
         tsr_gl_state_defaults();
         if (d->gl.KHR_parallel_shader_compile)
-            glMaxShaderCompilerThreadsKHR(UINT32_MAX); /* as many as the driver likes */
+            glMaxShaderCompilerThreadsKHR(UINT32_MAX); /* as many as the driver chooses */
         status = set_up(d, desc);
     }
     restore_current(d);
@@ -236,7 +237,7 @@ static tsr_status open_own(tsr_backend_device *d, const tsr_device_desc *desc) {
 static tsr_status open_adopted(tsr_backend_device *d, const tsr_device_desc *desc) {
     d->adopted = true;
     TSR_TRY(load_gl(d, desc));
-    take_error(); /* the caller's, not ours */
+    clear_errors(); /* errors of the caller */
     tsr_gl_state_save(&d->saved);
     tsr_status status = set_up(d, desc);
     tsr_gl_state_restore(&d->saved);
@@ -249,7 +250,7 @@ static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static tsr_status open_device(tsr_backend_device *d, const tsr_device_desc *desc) {
     pthread_mutex_lock(&loading);
     tsr_status status =
-        desc->platform == TSR_PLATFORM_CURRENT ? open_adopted(d, desc) : open_own(d, desc);
+        desc->platform == TSR_PLATFORM_CURRENT ? open_adopted(d, desc) : open_egl(d, desc);
     pthread_mutex_unlock(&loading);
     return status;
 }
@@ -270,13 +271,13 @@ tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_devic
 }
 
 void tsr_gles_device_destroy(tsr_backend_device *d) {
-    bool usable = tsr_gles_enter(d) == TSR_OK;
+    bool usable = tsr_gles_begin(d) == TSR_OK;
     tsr_program_cache_clear(&d->programs, usable);
     tsr_weights_clear(&d->weights);
     if (usable) {
         glBindVertexArray(0);
         glDeleteVertexArrays(1, &d->vertex_array);
-        tsr_gles_leave(d);
+        tsr_gles_end(d);
     }
     if (!d->adopted)
         tsr_egl_destroy(&d->egl);

@@ -20,7 +20,7 @@ typedef struct tsr_egl {
 struct tsr_backend_device {
     GladGLES2Context gl; /* this context's entry points */
     bool adopted; /* the caller's context: its state is saved and restored around every call */
-    tsr_egl egl;  /* of our own context */
+    tsr_egl egl;  /* of a context that is not adopted */
     GLuint vertex_array;
     tsr_layout_limits limits;
     int max_loop_iterations; /* of a fragment's loops; 0: no limit */
@@ -32,19 +32,20 @@ struct tsr_backend_device {
     tsr_weight_store weights;
     PFNGLGETGRAPHICSRESETSTATUSEXTPROC reset_status; /* NULL if the driver cannot tell */
     bool lost;
-    /* while a call is inside: */
+    /* between begin and end: */
     tsr_gl_state saved;
     tsr_egl caller; /* what was current before */
     EGLSurface caller_read;
 };
 
-/* Around everything that calls GL: makes our context current, or saves the caller's state.
- * TSR_DEVICE_LOST once the driver has reset the context, and at every later call: a lost device
- * makes no GL call any more, not even to delete (the names may be another context's by then). */
-tsr_status tsr_gles_enter(tsr_backend_device *device);
-void tsr_gles_leave(tsr_backend_device *device);
+/* Scope of GL calls: makes the device's context current, or saves the caller's state.
+ * TSR_DEVICE_LOST once the driver has reset the context, and at every later call: after that a
+ * device makes no GL calls, not even to delete objects (the names may be another context's by
+ * then). */
+tsr_status tsr_gles_begin(tsr_backend_device *device);
+void tsr_gles_end(tsr_backend_device *device);
 
-/* Has the context been lost meanwhile? Inside enter and leave. */
+/* Was the context lost? Between begin and end. */
 tsr_status tsr_gles_check_lost(tsr_backend_device *device);
 /* Turns a pending GL error into a status; what: the step, for the message. */
 tsr_status tsr_gles_check_error(tsr_backend_device *device, const char *what);

@@ -1,6 +1,6 @@
-/* Contexts of our own, through EGL: no window, no display server. Displays are never terminated:
- * EGL hands out one per platform to the whole process, and terminating it would take the contexts
- * of others along. */
+/* Creates contexts through EGL, without a window or display server. Displays are never terminated:
+ * EGL has one per platform in the whole process, and terminating it would destroy the contexts of
+ * other users. */
 #include "gles/device.h"
 
 #include "base/error.h"
@@ -17,7 +17,7 @@ static bool has_extension(const char *list, const char *name) {
     return false;
 }
 
-/* What needs no display. */
+/* Functions that need no display. */
 tsr_status tsr_egl_load(void) {
     static bool loaded;
     loaded = loaded || gladLoaderLoadEGL(EGL_NO_DISPLAY);
@@ -28,7 +28,7 @@ tsr_status tsr_egl_load(void) {
                      "libEGL was not found; on Debian: apt install libegl1 libegl-mesa0 libgles2");
 }
 
-/* The rest, which glad leaves out as long as it knows no display's version. */
+/* The other functions, which glad loads only for a display. */
 static tsr_status load_with(EGLDisplay display) {
     static bool loaded;
     loaded = loaded || (gladLoaderLoadEGL(display) && eglGetCurrentContext);
@@ -157,7 +157,7 @@ static tsr_status create_on(tsr_platform platform, int gpu, tsr_egl *egl) {
     *egl = (tsr_egl){EGL_NO_DISPLAY, EGL_NO_CONTEXT, EGL_NO_SURFACE};
     TSR_TRY(open_display(platform, gpu, &egl->display));
     TSR_TRY(load_with(egl->display));
-    EGLenum api = eglQueryAPI(); /* the thread's bound API is the caller's business */
+    EGLenum api = eglQueryAPI(); /* restored afterwards for the caller */
     tsr_status status = create_in(egl);
     eglBindAPI(api);
     if (status != TSR_OK)
@@ -165,7 +165,7 @@ static tsr_status create_on(tsr_platform platform, int gpu, tsr_egl *egl) {
     return status;
 }
 
-/* The first GPU that opens: the surfaceless platform may give a driver in software beside one. */
+/* The first GPU that opens: the surfaceless platform may choose a software rasteriser instead. */
 static bool create_on_hardware(tsr_egl *egl) {
     EGLDeviceEXT devices[MAX_EGL_DEVICES];
     int count = query_devices(devices);
@@ -190,7 +190,7 @@ tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl) {
                                          TSR_PLATFORM_DEFAULT};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         EGLDisplay display;
-        if (open_display(order[i], 1, &display) == TSR_OK) /* it is the one: its reason counts */
+        if (open_display(order[i], 1, &display) == TSR_OK) /* chosen: its failure is reported */
             return create_on(order[i], 1, egl);
     }
     return tsr_fail(

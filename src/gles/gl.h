@@ -1,11 +1,11 @@
-/* GL's entry points. Each device has a table of its own: contexts may come from different drivers,
- * and threads work on different devices at once. */
+/* GL's entry points, a separate table for each device: contexts may come from different drivers,
+ * and threads may use different devices at once. */
 #ifndef TSR_GLES_GL_H
 #define TSR_GLES_GL_H
 
 #include <glad/gles2.h>
 
-/* The table of the device that this thread is inside of: what glClear and the others call. */
+/* The table of the device whose scope this thread is in, used by glClear and the others. */
 extern _Thread_local const GladGLES2Context *tsr_gl;
 
 #include "gl_calls.h"

@@ -1,4 +1,4 @@
-/* Inputs from textures of the caller's. */
+/* Inputs from the caller's textures. */
 #include "gles/runner.h"
 
 #include "base/error.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* TSR_NONE does not come up: the session knows that it is an input. */
+/* The session has checked that the value is an input. */
 static int input_index(const tsr_graph *graph, int value) {
     int i = 0;
     while (graph->inputs[i] != value)
@@ -14,8 +14,8 @@ static int input_index(const tsr_graph *graph, int value) {
     return i;
 }
 
-/* Compiled when the input comes from a texture for the first time; its parameters are another
- * texture's each time. */
+/* Compiles the program when the input comes from a texture for the first time; its parameters
+ * depend on the texture and are set each time. */
 static tsr_status prepare(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
     if (p->program) {
         tsr_params_free(&p->params);
@@ -30,7 +30,7 @@ static tsr_status prepare(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p)
     return status;
 }
 
-/* Through a sampler of our own: the texture may be one that is incomplete without mipmaps. */
+/* With a separate sampler object: without mipmaps the texture may be incomplete. */
 static tsr_status draw(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
     TSR_TRY(prepare(r, pass, p));
     GLuint sampler = 0;
@@ -78,12 +78,12 @@ tsr_status tsr_gles_set_input_texture(tsr_runner *r, int value, const tsr_textur
                         "no texture");
     TSR_TRY(check_texture(tsr_plan_layout(r->base.plan, pass.output), texture));
     tsr_gles_pass *p = &r->inputs[input_index(r->base.graph, value)];
-    TSR_TRY(tsr_gles_enter(r->device));
+    TSR_TRY(tsr_gles_begin(r->device));
     p->table = texture->id;
     tsr_status status = glIsTexture(texture->id)
                             ? draw(r, &pass, p)
                             : tsr_fail(TSR_INVALID_ARGUMENT, "the context has no texture %u",
                                        (unsigned)texture->id);
-    tsr_gles_leave(r->device);
+    tsr_gles_end(r->device);
     return status;
 }

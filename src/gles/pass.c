@@ -16,26 +16,26 @@ static void bind_source(const tsr_runner *r, int index, int tensor) {
                   t->constant ? r->constants[tensor] : r->targets[t->storage].texture);
 }
 
-/* Tile k of a tensor that does not wrap. */
+/* Tile k of a tensor that is not linear. */
 static void draw_tile(const tsr_layout *l, int k) {
     int column = k & ((1 << l->columns_log2) - 1), row = k >> l->columns_log2;
     glViewport(l->texture_x + column * l->tile_w, l->texture_y + row * l->h, l->tile_w, l->h);
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-typedef struct blocks {
+typedef struct uniform_blocks {
     GLuint buffer;
     GLsizeiptr bytes; /* of one */
-} blocks;
+} uniform_blocks;
 
-/* Parts after each other; those that share a block are neighbours. */
-static void draw_parts(const tsr_pass *pass, const tsr_gles_pass *p, blocks b,
-                       const tsr_layout *l) {
-    int images = l->n / pass->part_count, bound = TSR_NONE;
-    for (int i = 0; i < pass->part_count; i++) {
-        glUniform4iv(p->program->draw, 1, pass->parts[i].args);
+/* Ordered by uniform block, so that few are bound. */
+static void draw_blocks(const tsr_pass *pass, const tsr_gles_pass *p, uniform_blocks b,
+                        const tsr_layout *l) {
+    int images = l->n / pass->draw_count, bound = TSR_NONE;
+    for (int i = 0; i < pass->draw_count; i++) {
+        glUniform4iv(p->program->draw, 1, pass->draws[i].args);
         for (int t = 0; t < l->tiles; t++) {
-            int block = pass->parts[i].block + t;
+            int block = pass->draws[i].block + t;
             if (block != bound)
                 glBindBufferRange(GL_UNIFORM_BUFFER, 0, b.buffer, block * b.bytes, b.bytes);
             bound = block;
@@ -45,15 +45,16 @@ static void draw_parts(const tsr_pass *pass, const tsr_gles_pass *p, blocks b,
     }
 }
 
-/* The pass's blocks. Those from a texture are copied to a buffer by the device. */
-static blocks find_blocks(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
+/* Those of a source texture are copied to a buffer on the GPU. */
+static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
+                                  const tsr_gles_pass *p) {
     enum { TEXEL_BYTES = 16 };
     int source = pass->sources[0];
     const tsr_layout *l = tsr_plan_layout(r->base.plan, source);
     if (!pass->blocks_from_source)
-        return (blocks){p->blocks, (GLsizeiptr)pass->table.width * TEXEL_BYTES};
+        return (uniform_blocks){p->blocks, (GLsizeiptr)pass->table.width * TEXEL_BYTES};
     tsr_target_read(tsr_gles_target(r, source), l, r->blocks);
-    return (blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
+    return (uniform_blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
 }
 
 void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
@@ -68,8 +69,8 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     glUniform4iv(p->program->ints, p->params.int_count / 4, p->params.ints);
     glUniform4fv(p->program->floats, p->params.float_count / 4, p->params.floats);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, tsr_gles_target(r, pass->output)->framebuffer);
-    if (pass->part_count) {
-        draw_parts(pass, p, find_blocks(r, pass, p), l);
+    if (pass->draw_count) {
+        draw_blocks(pass, p, find_blocks(r, pass, p), l);
         return;
     }
     glViewport(l->texture_x, l->texture_y, l->texture_w, l->texture_h);
@@ -96,7 +97,7 @@ static tsr_status run_passes(tsr_runner *r, int begin, int end) {
     return TSR_OK;
 }
 
-/* A node between GPU timers, or, where there are none, on the clock. */
+/* A node's time by a GPU timer, or without timers by the clock. */
 static tsr_status run_timed(tsr_runner *r, int node, int begin, int end) {
     if (r->timers && r->base.plan->passes[begin].kind == TSR_PASS_DRAW) {
         glBeginQueryEXT(GL_TIME_ELAPSED_EXT, r->timers[node]);
@@ -112,8 +113,8 @@ static tsr_status run_timed(tsr_runner *r, int node, int begin, int end) {
     return TSR_OK;
 }
 
-/* After the passes that are drawn together: a node's where it is timed, the copies to output
- * textures, which change at once, else one. */
+/* End of the passes that are drawn together: those of a node that is timed, the copies to all
+ * output textures, so that these change at once, otherwise a single pass. */
 static int group_end(const tsr_runner *r, int begin) {
     const tsr_plan *plan = r->base.plan;
     int node = plan->passes[begin].node, end = begin + 1;
@@ -123,7 +124,7 @@ static int group_end(const tsr_runner *r, int begin) {
     return end;
 }
 
-/* Goes on to the pass after them. */
+/* Advances *pass to the next group. */
 static tsr_status draw_group(tsr_runner *r, int *pass) {
     int begin = *pass, node = r->base.plan->passes[begin].node;
     bool timed = r->base.options.time_passes && node != TSR_NONE;
@@ -137,7 +138,7 @@ tsr_status tsr_gles_draw(tsr_runner *r) {
     return TSR_OK;
 }
 
-/* How many milliseconds the passes from *pass on will take that are drawn together. */
+/* Estimated milliseconds of the group at *pass, which is advanced to the next group. */
 static double group_ms(const tsr_runner *r, int *pass) {
     double ms = 0;
     for (int end = group_end(r, *pass); *pass < end; (*pass)++)
@@ -145,9 +146,9 @@ static double group_ms(const tsr_runner *r, int *pass) {
     return ms;
 }
 
-/* Draws a group, and more as long as what they took before fits into `ms`; waits, and remembers
- * what they took now. */
-static tsr_status draw_slice(tsr_runner *r, double ms) {
+/* Draws a group, and more as long as their times in earlier runs fit into `ms`; waits, and stores
+ * their times. */
+static tsr_status draw_groups(tsr_runner *r, double ms) {
     int begin = r->next_pass, end = begin;
     double start = tsr_clock_ms(), expected = group_ms(r, &end);
     for (int after = end; after < r->base.plan->pass_count && expected > 0; end = after) {
@@ -169,7 +170,7 @@ tsr_status tsr_gles_draw_for(tsr_runner *r, double ms) {
     int count = r->base.plan->pass_count;
     double end = tsr_clock_ms() + ms;
     for (bool fits = r->next_pass < count; fits;) {
-        TSR_TRY(draw_slice(r, end - tsr_clock_ms()));
+        TSR_TRY(draw_groups(r, end - tsr_clock_ms()));
         int next = r->next_pass;
         fits = next < count && group_ms(r, &next) < end - tsr_clock_ms();
     }

@@ -1,5 +1,5 @@
-/* What the device reaches in fragments and transfers when it does nothing else: what shares of peak
- * are shares of. */
+/* Measures the device's peak rates of fragment passes and transfers, for reports of shares of peak.
+ */
 #include "gles/device.h"
 #include "gles/tensor.h"
 
@@ -24,7 +24,7 @@ typedef struct bench {
 
 /* ---- what is timed --------------------------------------------------------------------------- */
 
-/* Flushed, since llvmpipe drops what is covered by a draw that it has not begun yet. */
+/* Flushed, since llvmpipe drops draws that a later one covers before they have begun. */
 static void draw(bench *b) {
     (void)b;
     glDrawArrays(GL_TRIANGLES, 0, 3);
@@ -56,8 +56,8 @@ static double timed(bench *b, work_fn *work, int count) {
     return tsr_clock_ms() - start;
 }
 
-/* Billions a second of something that is done `amount` times each time: the best of several
- * samples, after one that warms up; fewer of them on a slow device. */
+/* Giga-operations per second of work that does `amount` operations: the best of several samples
+ * after a warm-up; fewer samples on a slow device. */
 static double best_rate(bench *b, work_fn *work, double amount) {
     timed(b, work, 1);
     double once = timed(b, work, 1), best = 0, sum = 0;
@@ -82,7 +82,7 @@ static void set_uniforms(const bench *b, GLuint program) {
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, b->to.framebuffer);
 }
 
-/* Billions a second of what a fragment of a whole program does `amount` times. */
+/* Giga-operations per second of a whole program with `amount` operations per fragment. */
 static tsr_status measure_draws(bench *b, const char *text, int side, double amount, double *rate) {
     tsr_program *program = NULL;
     char *copy = malloc(strlen(text) + 1);
@@ -100,7 +100,7 @@ static tsr_status measure_draws(bench *b, const char *text, int side, double amo
     return status;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------ */
 
 static tsr_status create(bench *b) {
     const tsr_shape shape = {4, {1, 4, SIDE, SIDE}};
@@ -134,12 +134,12 @@ static tsr_status measure(bench *b, tsr_device_peaks *peaks) {
 
 tsr_status tsr_gles_measure(tsr_backend_device *device, tsr_device_peaks *peaks) {
     bench b = {.device = device};
-    TSR_TRY(tsr_gles_enter(device));
+    TSR_TRY(tsr_gles_begin(device));
     tsr_status status = measure(&b, peaks);
     tsr_target_destroy(&b.from);
     tsr_target_destroy(&b.to);
     glDeleteBuffers(1, &b.buffer);
     free(b.texels);
-    tsr_gles_leave(device);
+    tsr_gles_end(device);
     return status;
 }

@@ -29,7 +29,7 @@ static GLuint start_program(const char *fragment_text, bool retrievable) {
     glAttachShader(program, vertex);
     glAttachShader(program, fragment);
     glLinkProgram(program);
-    glDeleteShader(vertex); /* they live on as long as the program */
+    glDeleteShader(vertex); /* kept as long as the program */
     glDeleteShader(fragment);
     return program;
 }
@@ -41,13 +41,13 @@ void tsr_program_cache_open(tsr_program_cache *cache, const tsr_device_info *dev
     glGetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats);
     cache->on_disk = formats > 0 && tsr_cache_is_on();
     cache->device = tsr_cache_key_start();
-    const char *const parts[] = {"gles program", TSR_VERSION, device->name, device->version,
+    const char *const texts[] = {"gles program", TSR_VERSION, device->name, device->version,
                                  vertex_text};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        cache->device = tsr_cache_key_add(cache->device, parts[i]);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        cache->device = tsr_cache_key_add(cache->device, texts[i]);
 }
 
-/* 0 if there is none, or the driver does not take it any more. */
+/* 0 if there is none, or the driver rejects it. */
 static GLuint load_program(const tsr_cache_key *key) {
     GLenum format = 0;
     GLint linked = GL_FALSE;
@@ -63,7 +63,7 @@ static GLuint load_program(const tsr_cache_key *key) {
     if (linked)
         return program;
     if (program)
-        glGetError(); /* of a format that is unknown by now */
+        glGetError(); /* of a format that is unknown to this driver */
     glDeleteProgram(program);
     return 0;
 }
@@ -99,7 +99,7 @@ static tsr_program *find_text(const tsr_program_cache *cache, const char *text) 
     return p;
 }
 
-/* Takes the text over; NULL when out of memory. */
+/* Owns the text; NULL when out of memory. */
 static tsr_program *start(tsr_program_cache *cache, char *text) {
     tsr_program *p = calloc(1, sizeof *p);
     if (!p) {
@@ -163,7 +163,7 @@ static tsr_status report_failure(const tsr_program *p, const char *kernel) {
     return tsr_fail(TSR_DEVICE, "the driver refused kernel %s: %s", kernel, log);
 }
 
-/* Samplers keep their units for good. */
+/* Units of samplers never change. */
 static void bind_samplers(const tsr_program *p) {
     char name[16];
     glUseProgram(p->id);

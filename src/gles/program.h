@@ -13,29 +13,29 @@ struct tsr_program {
     char *text;            /* of the fragment shader */
     GLuint id;
     int references;
-    bool checked; /* link status was asked for */
+    bool checked; /* link status was checked */
     tsr_cache_key key;
-    bool cached, to_store;    /* came from the cache on disk; goes there once it is linked */
+    bool cached, to_store;    /* loaded from the cache on disk; to be stored there once linked */
     GLint ints, floats, draw; /* locations, -1 where the driver removed a uniform */
 };
 
 typedef struct tsr_program_cache {
     tsr_program *head;
-    bool on_disk; /* the driver gives programs away as bytes */
+    bool on_disk; /* the driver supports program binaries */
     tsr_cache_key device;
 } tsr_program_cache;
 
 /* device: name and version are filled in. */
 void tsr_program_cache_open(tsr_program_cache *cache, const tsr_device_info *device);
-/* Finds or starts compiling a program. Drivers that compile in parallel go on while other programs
- * are started; tsr_program_finish waits. */
+/* Finds or starts compiling a program. Drivers may compile several programs in parallel;
+ * tsr_program_finish waits. */
 tsr_status tsr_program_acquire(tsr_program_cache *cache, tsr_program_text *text,
                                tsr_program **program);
-/* The same for a fragment shader from malloc, which is taken over. */
+/* The same for a fragment shader from malloc, whose ownership is transferred. */
 tsr_status tsr_program_acquire_text(tsr_program_cache *cache, char *text, tsr_program **program);
 tsr_status tsr_program_finish(tsr_program *program, const char *kernel);
 void tsr_program_release(tsr_program_cache *cache, tsr_program *program);
-/* usable: false after the context was lost, when nothing is left to delete in it. */
+/* usable: false after the context was lost, when GL objects are not deleted. */
 void tsr_program_cache_clear(tsr_program_cache *cache, bool usable);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static bool allocate_runs(tsr_runner *r) {
@@ -38,17 +37,17 @@ static tsr_status build(tsr_runner *r) {
     TSR_TRY(allocate(r));
     if (r->base.options.plan_only)
         return TSR_OK;
-    TSR_TRY(tsr_gles_enter(r->device));
+    TSR_TRY(tsr_gles_begin(r->device));
     r->built = true;
     tsr_status status = tsr_gles_build(r);
-    tsr_gles_leave(r->device);
+    tsr_gles_end(r->device);
     return tsr_fail_context(status, "%s", r->base.graph->file);
 }
 
 static void runner_destroy(tsr_runner *r) {
-    if (r->built && tsr_gles_enter(r->device) == TSR_OK) {
+    if (r->built && tsr_gles_begin(r->device) == TSR_OK) {
         tsr_gles_unbuild(r);
-        tsr_gles_leave(r->device);
+        tsr_gles_end(r->device);
     }
     free(r->targets);
     free(r->doubles);
@@ -95,24 +94,22 @@ const tsr_target *tsr_gles_target(const tsr_runner *r, int tensor) {
 }
 
 static tsr_status set_input(tsr_runner *r, int value, const float *data) {
-    int tensor = r->base.plan->value_tensor[value];
-    tsr_fallback_set_input(&r->base.fallback, value, data);
+    int tensor = tsr_gpu_stage_input(&r->base, value, data);
     if (tensor == TSR_NONE)
         return TSR_OK;
-    const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
-    tsr_layout_pack(l, data, r->base.options.poison ? NAN : 0, r->base.staging);
-    TSR_TRY(tsr_gles_enter(r->device));
-    tsr_target_upload(tsr_gles_target(r, tensor), l, r->base.staging);
-    tsr_gles_leave(r->device);
+    TSR_TRY(tsr_gles_begin(r->device));
+    tsr_target_upload(tsr_gles_target(r, tensor), tsr_plan_layout(r->base.plan, tensor),
+                      r->base.staging);
+    tsr_gles_end(r->device);
     return TSR_OK;
 }
 
 static tsr_status set_weights(tsr_runner *r, int constant, const float *elements) {
     if (!tsr_gpu_only_packs(&r->base, constant))
         return TSR_UNSUPPORTED;
-    TSR_TRY(tsr_gles_enter(r->device));
+    TSR_TRY(tsr_gles_begin(r->device));
     tsr_status status = tsr_gles_replace_weights(r, constant, elements);
-    tsr_gles_leave(r->device);
+    tsr_gles_end(r->device);
     return status;
 }
 
@@ -141,22 +138,22 @@ static void start_reading(tsr_runner *r) {
     glFlush();
 }
 
-static void select_run(tsr_runner *r, int place) {
-    r->run = &r->runs[place];
+static void select_run(tsr_runner *r, int slot) {
+    r->run = &r->runs[slot];
 }
 
 static tsr_status submit(tsr_runner *r) {
-    TSR_TRY(tsr_gles_enter(r->device));
+    TSR_TRY(tsr_gles_begin(r->device));
     if (r->base.options.poison)
         poison(r);
     tsr_status status = tsr_gles_draw(r);
     if (status == TSR_OK)
         start_reading(r);
-    tsr_gles_leave(r->device);
+    tsr_gles_end(r->device);
     return status;
 }
 
-static void collect_timers(tsr_runner *r) {
+static void read_timers(tsr_runner *r) {
     GLint disjoint = 0;
     glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);
     if (disjoint)
@@ -172,7 +169,7 @@ static void collect_timers(tsr_runner *r) {
     }
 }
 
-/* Waits at most `timeout` nanoseconds for the selected run. Inside enter and leave. */
+/* Waits at most `timeout` nanoseconds for the selected run. Between begin and end. */
 static tsr_status finish(tsr_runner *r, GLuint64 timeout) {
     if (!r->run->fence)
         return TSR_OK;
@@ -187,28 +184,28 @@ static tsr_status finish(tsr_runner *r, GLuint64 timeout) {
     glDeleteSync(r->run->fence);
     r->run->fence = NULL;
     if (r->timers)
-        collect_timers(r);
+        read_timers(r);
     return tsr_gles_check_error(r->device, "running the model");
 }
 
 enum { WAIT_NANOSECONDS = 1000000000 };
 
 static tsr_status wait_run(tsr_runner *r) {
-    TSR_TRY(tsr_gles_enter(r->device));
+    TSR_TRY(tsr_gles_begin(r->device));
     tsr_status status = finish(r, WAIT_NANOSECONDS);
-    tsr_gles_leave(r->device);
+    tsr_gles_end(r->device);
     return status;
 }
 
 static tsr_status poll_run(tsr_runner *r) {
-    TSR_TRY(tsr_gles_enter(r->device));
+    TSR_TRY(tsr_gles_begin(r->device));
     tsr_status status = finish(r, 0);
-    tsr_gles_leave(r->device);
+    tsr_gles_end(r->device);
     return status;
 }
 
 static tsr_status step(tsr_runner *r, bool begin, double ms) {
-    TSR_TRY(tsr_gles_enter(r->device));
+    TSR_TRY(tsr_gles_begin(r->device));
     if (begin && r->base.options.poison)
         poison(r);
     if (begin)
@@ -221,7 +218,7 @@ static tsr_status step(tsr_runner *r, bool begin, double ms) {
         start_reading(r);
         status = finish(r, WAIT_NANOSECONDS);
     }
-    tsr_gles_leave(r->device);
+    tsr_gles_end(r->device);
     return status == TSR_OK && !complete ? TSR_NOT_READY : status;
 }
 
@@ -260,15 +257,14 @@ static tsr_status read_value(tsr_runner *r, int value, float *data) {
                             ? read_buffer(tsr_plan_layout(r->base.plan, tensor),
                                           r->run->outputs[output].buffer, data)
                             : tsr_gles_read_now(r, tensor, data);
-    TSR_TRY(
-        tsr_gles_check_error(r->device, "reading a result")); /* it knows more than read_buffer */
+    TSR_TRY(tsr_gles_check_error(r->device, "reading a result")); /* its message says more */
     return status;
 }
 
 static tsr_status get_output(tsr_runner *r, int value, float *data) {
-    TSR_TRY(tsr_gles_enter(r->device));
+    TSR_TRY(tsr_gles_begin(r->device));
     tsr_status status = read_value(r, value, data);
-    tsr_gles_leave(r->device);
+    tsr_gles_end(r->device);
     return status;
 }
 

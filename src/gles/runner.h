@@ -1,4 +1,4 @@
-/* A plan on a GLES device: programs compiled, textures made, ready to be drawn many times. */
+/* A plan on a GLES device: compiled programs and textures, drawn once per run. */
 #ifndef TSR_GLES_RUNNER_H
 #define TSR_GLES_RUNNER_H
 
@@ -10,50 +10,49 @@
 typedef struct tsr_gles_pass {
     tsr_program *program;
     tsr_params params;
-    tsr_weights *weights; /* NULL if the kernel has no table, or one of the caller's */
+    tsr_weights *weights; /* NULL if the kernel has no table, or reads a texture of the caller's */
     GLuint table;         /* texture; 0 if the kernel has none */
-    GLuint blocks;        /* buffer: the table of a pass that reads it from blocks */
+    GLuint blocks;        /* buffer: the table, if the pass reads it as uniform blocks */
 } tsr_gles_pass;
 
 typedef struct tsr_gles_output {
     GLuint buffer;  /* pixel-pack buffer that a run's result is copied to */
-    bool in_buffer; /* holds the run's result, or will when the fence is passed */
+    bool in_buffer; /* holds the run's result once the fence is signalled */
 } tsr_gles_output;
 
 typedef struct tsr_gles_run {
     tsr_gles_output *outputs; /* by graph output */
-    GLsync fence;             /* until it was waited for */
+    GLsync fence;             /* NULL once it was waited for */
 } tsr_gles_run;
 
 struct tsr_runner {
     tsr_gpu_runner base;
     tsr_backend_device *device;
-    bool built;            /* may hold GL objects */
-    tsr_target *targets;   /* by storage */
-    tsr_target *doubles;   /* by tensor: of those in two storages, their framebuffers; else 0 */
-    GLuint *constants;     /* by tensor; 0 for those that are computed */
-    GLuint blocks;         /* buffer: those of the pass being drawn, if they come from a source */
+    bool built;          /* may hold GL objects */
+    tsr_target *targets; /* by storage */
+    tsr_target *doubles; /* by tensor: framebuffers of tensors in two storages; else 0 */
+    GLuint *constants;   /* by tensor; 0 for those that are computed */
+    GLuint blocks;       /* buffer: uniform blocks of the pass being drawn, copied from a source */
     tsr_gles_pass *passes; /* by pass of the plan */
-    tsr_gles_pass *inputs; /* by graph input: what copies it from a texture of the caller's */
+    tsr_gles_pass *inputs; /* by graph input: the pass that copies it from a caller's texture */
     int next_pass;         /* of a run in steps */
-    double *pass_ms;       /* by pass: what it took when it ran in steps last; 0: not known yet */
+    double *pass_ms;       /* by pass: time in the latest run in steps; 0: not known yet */
     GLuint *timers;        /* by node of the graph; NULL without timers */
     tsr_gles_run *runs;    /* runs_in_flight of them */
     tsr_gles_run *run;     /* the selected one */
 };
 
-/* Programs, textures and tables of a planned runner. Inside enter and leave. */
+/* Programs, textures and tables of a planned runner. Between begin and end. */
 tsr_status tsr_gles_build(tsr_runner *runner);
 void tsr_gles_unbuild(tsr_runner *runner);
 /* Starts compiling a pass's program, unless the device has it. */
 tsr_status tsr_gles_start_program(tsr_runner *runner, const tsr_pass *pass, tsr_gles_pass *built);
-/* See tsr_backend. Inside enter and leave. */
+/* See tsr_backend. Between begin and end. */
 tsr_status tsr_gles_replace_weights(tsr_runner *runner, int constant, const float *elements);
 void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_gles_pass *built);
 /* Draws every pass. Waits only before nodes that run on the CPU. */
 tsr_status tsr_gles_draw(tsr_runner *runner);
-/* Draws passes from next_pass on for about so many milliseconds, at least one, and waits for them.
- */
+/* Draws passes from next_pass on for about `ms` milliseconds, at least one, and waits for them. */
 tsr_status tsr_gles_draw_for(tsr_runner *runner, double ms);
 /* See tsr_backend. */
 tsr_status tsr_gles_set_input_texture(tsr_runner *runner, int value, const tsr_texture *texture,
@@ -61,7 +60,7 @@ tsr_status tsr_gles_set_input_texture(tsr_runner *runner, int value, const tsr_t
 
 /* The target that holds a computed tensor. */
 const tsr_target *tsr_gles_target(const tsr_runner *runner, int tensor);
-/* Reads a computed tensor's elements now, through a buffer of its own: a tsr_read_fn. */
+/* Reads a computed tensor's elements synchronously, through a temporary buffer: a tsr_read_fn. */
 tsr_status tsr_gles_read_now(void *runner, int tensor, float *elements);
 
 #endif

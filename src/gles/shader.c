@@ -1,6 +1,6 @@
 #include "gles/shader.h"
 
-/* Texel by texel, whatever a texel's bits and how many channels the last tile has. */
+/* Same texel positions; the precision and the channels of the last tile may differ. */
 static bool is_stored_as(const tsr_layout *a, const tsr_layout *b) {
     tsr_layout other = *b;
     other.half = a->half;
@@ -16,13 +16,13 @@ static void name_source(tsr_constants *names, const tsr_plan *plan, const tsr_pa
                              is_stored_as(l, tsr_plan_layout(plan, pass->output)));
 }
 
-/* What a kernel's text may say as it is: its literals, planes and pixel strides. */
+/* Literals, planes and pixel strides are constants of the program. */
 static void add_constants(tsr_text *text, const tsr_constants *names, int constant_count) {
     for (int i = 0; i < constant_count; i++)
         tsr_text_add(text, "const int %s = %d;\n", names->list[i].name, names->list[i].value);
 }
 
-/* Names, those first that are constants, too; returns how many these are. */
+/* Lists the names, constants of the program first; returns the number of these. */
 static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
                       tsr_constants *names) {
     const tsr_layout *output = tsr_plan_layout(plan, pass->output);
@@ -62,12 +62,12 @@ tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const ts
                             .params = params,
                             .post_head = "vec4 tsr_post(vec4 v, int n, int t, int y, int x) {\n"};
     int constants = list_names(plan, pass, sample, &p->names);
-    /* Before the constants: an int is of 16 bits to some drivers where nothing else is said. */
+    /* Before the constants: some drivers' default int has 16 bits. */
     tsr_text_add(&p->head,
                  "#version 300 es\nprecision highp int;\nuniform highp ivec4 tsr_i[%d];\n"
                  "uniform highp vec4 tsr_f[%d];\n",
                  params->int_count / 4, params->float_count / 4);
-    if (pass->kernel->draw_count)
+    if (pass->kernel->draw_arg_count)
         tsr_text_add(&p->head, "uniform highp ivec4 tsr_draw;\n");
     add_constants(&p->head, &p->names, constants);
     return tsr_program_text_start(p);

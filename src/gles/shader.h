@@ -1,4 +1,4 @@
-/* The text of a pass's fragment shader, put together from glsl/ and the pass's constants. Its
+/* The text of a pass's fragment shader, generated from glsl/ and the pass's constants. Its
  * parameters are the arrays tsr_i and tsr_f of src/gpu/params.h, and tsr_draw of each draw. */
 #ifndef TSR_GLES_SHADER_H
 #define TSR_GLES_SHADER_H

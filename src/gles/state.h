@@ -8,7 +8,7 @@
 /* Texture units: source i of a pass has unit i. */
 enum {
     TSR_TABLE_UNIT = TSR_MAX_SOURCES,
-    TSR_HIGH_UNIT, /* upper planes of source 0, if it lies in two textures */
+    TSR_HIGH_UNIT, /* upper planes of source 0, if it is stored in two textures */
     TSR_GL_UNITS
 };
 
@@ -26,14 +26,14 @@ typedef struct tsr_gl_state {
     int draw_buffer_count;
     GLint buffer_mask[TSR_GL_DRAW_BUFFERS][4];
     GLboolean buffer_blend[TSR_GL_DRAW_BUFFERS];
-    bool feedback; /* the caller's transform feedback was running and is paused: programs cannot
-                      change under it */
+    bool feedback; /* the caller's active transform feedback was paused: programs cannot change
+                      while it is active */
 } tsr_gl_state;
 
 /* Saves the state and sets what Tessera's draws and transfers rely on. */
 void tsr_gl_state_save(tsr_gl_state *state);
 void tsr_gl_state_restore(const tsr_gl_state *state);
-/* Sets what draws and transfers rely on, in a context of our own. */
+/* Sets what draws and transfers rely on, in a new context. */
 void tsr_gl_state_defaults(void);
 
 #endif

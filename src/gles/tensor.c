@@ -9,7 +9,7 @@ static GLuint create_texture(GLenum kind) {
     glGenTextures(1, &texture);
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(kind, texture);
-    /* Float textures without filtering are incomplete under any other setting. */
+    /* Float textures are not filterable: incomplete with any other filter. */
     glTexParameteri(kind, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glTexParameteri(kind, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glTexParameteri(kind, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);

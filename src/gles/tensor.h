@@ -5,8 +5,8 @@
 #include "gles/gl.h"
 #include "plan/plan.h"
 
-/* A storage of the plan: a texture with a framebuffer that renders into all its planes at once. Of
- * a tensor in two storages: the first one's texture, a framebuffer for both. */
+/* A storage of the plan: a texture with a framebuffer that renders to all its planes at once. For a
+ * tensor in two storages: the first one's texture, and a framebuffer for both. */
 typedef struct tsr_target {
     GLuint texture, framebuffer;
 } tsr_target;
@@ -14,8 +14,8 @@ typedef struct tsr_target {
 /* Fails if the driver cannot render to it. */
 tsr_status tsr_target_create(const tsr_storage *storage, tsr_target *target);
 void tsr_target_destroy(tsr_target *target);
-/* A framebuffer that renders into all planes of two storages at once, for tensors that lie in the
- * same place of both. */
+/* A framebuffer that renders to all planes of two storages at once, for tensors with half of their
+ * planes in each. */
 tsr_status tsr_framebuffer_of_two(const tsr_storage *low, GLuint low_texture,
                                   const tsr_storage *high, GLuint high_texture,
                                   GLuint *framebuffer);

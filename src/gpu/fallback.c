@@ -60,7 +60,7 @@ void tsr_fallback_set_input(tsr_fallback *f, int value, const float *elements) {
         memcpy(f->data[value], elements, tsr_cpu_bytes(&f->plan->graph->values[value]));
 }
 
-/* What the device holds, into memory. */
+/* Copies a value of the device to memory. */
 static tsr_status fetch(tsr_fallback *f, int value, float *staging, tsr_read_fn *read, void *user) {
     if (value == TSR_NONE || f->plan->value_on_cpu[value])
         return TSR_OK;

@@ -1,16 +1,16 @@
-/* Nodes that a GPU backend cannot run, run on the CPU between passes because the caller allows it.
- * Each waits for the GPU and moves its tensors through memory. */
+/* Nodes that a GPU backend does not support run on the CPU between passes, if the caller allows it.
+ * Each waits for the GPU and copies its tensors to memory and back. */
 #ifndef TSR_GPU_FALLBACK_H
 #define TSR_GPU_FALLBACK_H
 
 #include "plan/plan.h"
 
-/* Reads a computed tensor's elements now; waits for the passes before. */
+/* Reads a computed tensor's elements synchronously, after the passes before. */
 typedef tsr_status tsr_read_fn(void *user, int tensor, float *elements);
 
 typedef struct tsr_fallback {
     const tsr_plan *plan;
-    void **data; /* by value: elements of what nodes on the CPU read and write; NULL without such
+    void **data; /* by value: elements that nodes on the CPU read and write; NULL without such
                     nodes */
 } tsr_fallback;
 
@@ -18,9 +18,9 @@ typedef struct tsr_fallback {
 bool tsr_falls_back(const tsr_plan *plan);
 tsr_status tsr_fallback_create(const tsr_plan *plan, tsr_fallback *fallback);
 void tsr_fallback_destroy(tsr_fallback *fallback);
-/* Keeps what a node on the CPU will read of a graph input. */
+/* Stores a graph input that nodes on the CPU read. */
 void tsr_fallback_set_input(tsr_fallback *fallback, int value, const float *elements);
-/* Runs the pass's node; staging: room for the largest tensor. */
+/* Runs the pass's node; staging: memory for the largest tensor. */
 tsr_status tsr_fallback_run(tsr_fallback *fallback, const tsr_pass *pass, float *staging,
                             tsr_read_fn *read, void *user);
 /* A result of a node that ran on the CPU; integers become floats. */

@@ -44,7 +44,7 @@ static void add_name(tsr_params *p, const char *prefix, const char *name, const 
     snprintf(added->text, sizeof added->text, "%s", text);
 }
 
-/* Components first to first + count - 1 of an array, which do not straddle a vector. */
+/* Components first to first + count - 1 of an array, all of one vector. */
 static void name_components(tsr_params *p, const char *prefix, const char *name, char array,
                             int first, int count) {
     char text[sizeof p->names->text];
@@ -54,7 +54,7 @@ static void name_components(tsr_params *p, const char *prefix, const char *name,
     add_name(p, prefix, name, text);
 }
 
-/* Room for `count` components of which vectors do not straddle; the first one's index. */
+/* Appends `count` components, aligned so that they are in one vector; returns the first's index. */
 static int add_ints(tsr_params *p, const int32_t *values, int count, int alignment) {
     void *ints = p->ints;
     int first = (p->int_count + alignment - 1) / alignment * alignment;
@@ -97,7 +97,7 @@ static void add_scalar(tsr_params *p, const char *tensor, const char *name, int3
     name_components(p, tensor, name, 'i', add_ints(p, &value, 1, 1), 1);
 }
 
-/* Of a texture; width, height: what coordinates are divided by. */
+/* Of a texture; width, height: the divisors of coordinates. */
 static void add_texture(tsr_params *p, const char *tensor, const tsr_layout *l, int width,
                         int height) {
     const float inverse[2] = {1.0f / (float)width, 1.0f / (float)height};
@@ -174,9 +174,9 @@ static void add_field(tsr_params *p, const tsr_plan *plan, const tsr_field *f, c
 
 static void add_draws(tsr_params *p, const tsr_kernel *kernel) {
     char text[sizeof p->names->text];
-    for (int i = 0; i < kernel->draw_count; i++) {
+    for (int i = 0; i < kernel->draw_arg_count; i++) {
         snprintf(text, sizeof text, "tsr_draw.%c", "xyzw"[i]);
-        add_name(p, kernel->draws[i], "", text);
+        add_name(p, kernel->draw_args[i], "", text);
     }
 }
 

@@ -1,6 +1,6 @@
-/* The parameters of a pass: where its program finds them, and their values. All integers are
- * components of one array of vectors and all floats of another, so that a backend sets them at
- * once. */
+/* The parameters of a pass: their names in the program and their values. All integers are
+ * components of one array of vectors and all floats of another, so that a backend sets them in one
+ * call. */
 #ifndef TSR_GPU_PARAMS_H
 #define TSR_GPU_PARAMS_H
 
@@ -18,7 +18,7 @@ typedef struct tsr_params {
     bool failed; /* out of memory */
 } tsr_params;
 
-/* Of a pass of a kernel; TSR_OUT_OF_MEMORY. free: after a failure, too. */
+/* Of a TSR_PASS_DRAW. Fails only when out of memory; tsr_params_free after a failure, too. */
 tsr_status tsr_params_make(const tsr_plan *plan, const tsr_pass *pass, tsr_params *params);
 void tsr_params_free(tsr_params *params);
 

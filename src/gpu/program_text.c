@@ -20,7 +20,7 @@ void tsr_constants_add_source(tsr_constants *names, int source, const char *sour
 
 /* ---- post-ops -------------------------------------------------------------------------------- */
 
-/* The other operand of a binary one, as an expression. */
+/* The other operand of a binary post-op, as an expression. */
 static void name_operand(const tsr_program_text *p, const tsr_pass_post *post, char *text,
                          size_t size) {
     const char *names[TSR_MAX_SOURCES];
@@ -28,14 +28,15 @@ static void name_operand(const tsr_program_text *p, const tsr_pass_post *post, c
                      *output = tsr_plan_layout(p->plan, p->pass->output);
     tsr_source_names(p->pass, names);
     const char *name = names[post->source];
-    if (post->block) {
-        snprintf(text, size, "%s_depth_to_space(n, t, y, x, %d, %d)", name, post->block, post->dcr);
+    if (post->blocksize) {
+        snprintf(text, size, "%s_depth_to_space(n, t, y, x, %d, %d)", name, post->blocksize,
+                 post->dcr);
         return;
     }
     bool broadcast = operand->n != output->n || operand->c != output->c ||
                      operand->h != output->h || operand->w != output->w;
-    /* One texel for a whole tile: asked for in the same words for every pixel of a kernel that
-     * computes several, so that it is fetched once. */
+    /* One texel for a whole tile: the same expression for every pixel of a fragment, so that
+     * compilers merge the fetches. */
     const char *pixel = operand->h == 1 && operand->w == 1 ? "0, 0" : "y, x";
     snprintf(text, size, "%s_%s(n, t, %s)", name, broadcast ? "broadcast" : "own", pixel);
 }
@@ -112,8 +113,8 @@ void tsr_program_keys_add(tsr_program_keys *keys, const tsr_cache_key *key) {
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* The caller's body of a custom operator: the end of what the kernel's file begins. ATTR_<name> are
- * its attributes. The compiler counts its lines from 1 where the language can tell it. */
+/* The caller's body of a custom operator, after the kernel's file. ATTR_<name> are its attributes.
+ * GLSL compilers count its lines from 1. */
 static void add_body(const tsr_program_text *p, tsr_text *text) {
     bool glsl = p->plan->device.language == TSR_GLSL;
     for (int i = 0; i < p->params->name_count; i++) {

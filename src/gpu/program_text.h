@@ -1,6 +1,5 @@
-/* The text of a pass's program, which GLSL and WGSL put together alike: constants, then the files
- * of every program with the kernel's own among them (src/kernel/kernels.txt), then only what is
- * called. */
+/* The text of a pass's program, GLSL or WGSL: constants, then the files of every program and of the
+ * kernel (src/kernel/kernels.txt), without unused functions. */
 #ifndef TSR_GPU_PROGRAM_TEXT_H
 #define TSR_GPU_PROGRAM_TEXT_H
 
@@ -10,10 +9,10 @@
 
 enum { TSR_MAX_NAMES = 160 };
 
-/* What the template language knows by name; some names are constants of the program, too. */
+/* Names of the template language; some are constants of the program, too. */
 typedef struct tsr_constants {
     tsr_template_name list[TSR_MAX_NAMES];
-    char chars[TSR_MAX_SOURCES][8][24]; /* names made up for sources */
+    char chars[TSR_MAX_SOURCES][8][24]; /* names of sources' constants */
     int count, made[TSR_MAX_SOURCES];
 } tsr_constants;
 
@@ -22,25 +21,25 @@ void tsr_constants_add(tsr_constants *names, const char *name, int value);
 void tsr_constants_add_source(tsr_constants *names, int source, const char *source_name,
                               const char *suffix, int value);
 
-/* A program that is to be put together. Stays where it is: names point into it. */
+/* A program text being generated. Its address must not change: names point into it. */
 typedef struct tsr_program_text {
     const tsr_plan *plan;
     const tsr_pass *pass;
     const tsr_params *params;
     tsr_constants names;
-    tsr_text head;         /* what the text begins with */
-    const char *post_head; /* what a post-op function begins with, up to its statements */
+    tsr_text head;         /* begin of the text */
+    const char *post_head; /* begin of the post-op function, up to its statements */
     char *posts;           /* that function, as a template */
     tsr_cache_key key;     /* equal keys: equal texts */
 } tsr_program_text;
 
-/* Makes posts and key from all else; a program that a device has needs no more. */
+/* Makes posts and key; enough to find a program that the device has. */
 tsr_status tsr_program_text_start(tsr_program_text *program);
 /* The whole text, to be freed by the caller. Several keys may have the same. */
 tsr_status tsr_program_text_finish(tsr_program_text *program, char **out);
 void tsr_program_text_free(tsr_program_text *program);
 
-/* Keys that a program was asked for by: the latest ones. */
+/* The latest keys that a program was requested with. */
 typedef struct tsr_program_keys {
     tsr_cache_key list[8];
     int count; /* of all that were ever added */

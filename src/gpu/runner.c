@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "lower/lower.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static tsr_status list_outputs(tsr_gpu_runner *r) {
     return TSR_OK;
 }
 
-/* The kernels of each node's passes, those that follow themselves once. */
+/* The kernels of each node's passes, repeated ones once. */
 static tsr_status name_kernels(tsr_gpu_runner *r) {
     const tsr_plan *plan = r->plan;
     r->kernels = TSR_NEW(plan->arena, r->graph->node_count + 1, const char *);
@@ -65,7 +66,8 @@ tsr_status tsr_gpu_runner_create(tsr_gpu_runner *r, const tsr_graph *graph,
                                  const tsr_plan_options *limits) {
     *r = (tsr_gpu_runner){.graph = graph, .options = *options, .gpu_ms = -1};
     TSR_TRY(make_plan(r, limits));
-    TSR_TRY(name_kernels(r));
+    r->programs = TSR_NEW(r->plan->arena, r->plan->pass_count, const void *);
+    TSR_TRY(r->programs ? name_kernels(r) : out_of_memory());
     return list_outputs(r);
 }
 
@@ -97,6 +99,24 @@ tsr_status tsr_gpu_name_node(const tsr_gpu_runner *r, const tsr_pass *pass, tsr_
         return status;
     const tsr_node *node = &r->graph->nodes[pass->node];
     return tsr_fail_context(status, "node '%s' (%s)", node->name, tsr_node_op_name(node));
+}
+
+bool tsr_gpu_count_program(tsr_gpu_runner *r, int pass, const void *program) {
+    for (int i = 0; i < pass; i++)
+        if (r->programs[i] == program)
+            return false;
+    r->programs[pass] = program;
+    r->program_count++;
+    return true;
+}
+
+int tsr_gpu_stage_input(tsr_gpu_runner *r, int value, const float *elements) {
+    int tensor = r->plan->value_tensor[value];
+    tsr_fallback_set_input(&r->fallback, value, elements);
+    if (tensor != TSR_NONE)
+        tsr_layout_pack(tsr_plan_layout(r->plan, tensor), elements, r->options.poison ? NAN : 0,
+                        r->staging);
+    return tensor;
 }
 
 int tsr_gpu_find_output(const tsr_gpu_runner *r, int value) {
@@ -142,10 +162,10 @@ void tsr_gpu_report(const tsr_runner *runner, tsr_report *out) {
     out->gpu_ms = r->gpu_ms;
 }
 
-/* Parts of a pass are drawn tile by tile. */
+/* A pass with uniform blocks is drawn tile by tile. */
 static int64_t count_draws(const tsr_plan *plan, const tsr_pass *pass) {
     const tsr_layout *l = tsr_plan_layout(plan, pass->output);
-    return pass->kind != TSR_PASS_DRAW ? 0 : pass->part_count ? (int64_t)l->n * l->tiles : 1;
+    return pass->kind != TSR_PASS_DRAW ? 0 : pass->draw_count ? (int64_t)l->n * l->tiles : 1;
 }
 
 void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *out) {
@@ -160,7 +180,7 @@ void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *ou
             out->draws += count_draws(r->plan, &r->plan->passes[i]);
             on_cpu = on_cpu || r->plan->passes[i].kind == TSR_PASS_CPU;
         }
-    if (on_cpu || !out->passes) /* else what the session has put there: the backend */
+    if (on_cpu || !out->passes) /* else the backend, which the session has set */
         out->backend = on_cpu ? "cpu" : "view";
     out->ms = r->node_ms[node];
     if (!out->passes)

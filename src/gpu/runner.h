@@ -1,6 +1,5 @@
-/* What the runners of both GPU backends have in common: the plan, its outputs, its report. Their
- * tsr_runner begins with a tsr_gpu_runner, so that what needs no more stands in their tables as it
- * is. */
+/* Base of the runners of both GPU backends: the plan, its outputs, its report. Their tsr_runner
+ * begins with a tsr_gpu_runner, so that functions below can be members of their tsr_backend. */
 #ifndef TSR_GPU_RUNNER_H
 #define TSR_GPU_RUNNER_H
 
@@ -8,7 +7,7 @@
 #include "gpu/fallback.h"
 
 typedef struct tsr_gpu_output {
-    int value, tensor; /* tensor TSR_NONE: a constant, which the session knows */
+    int value, tensor; /* tensor TSR_NONE: a constant, which the session has */
 } tsr_gpu_output;
 
 typedef struct tsr_gpu_runner {
@@ -22,21 +21,29 @@ typedef struct tsr_gpu_runner {
     const char **kernels;    /* by node of the graph: "moments+normalize" */
     double *node_ms;         /* by node of the graph: latest measured, -1 for none */
     double gpu_ms;           /* see tsr_report */
+    const void **programs;   /* by pass; NULL where an earlier pass has the same */
     int program_count, cached_programs;
     double compile_ms;
     uint64_t allocated_bytes, packed_bytes;
 } tsr_gpu_runner;
 
-/* Plans; `limits` holds what the device sets: limits, max_loop_iterations, max_sources, device. On
- * failure destroy must be called, too. */
+/* Makes the plan. `limits` has the fields that the device sets: limits, device,
+ * max_loop_iterations, max_sources, block_texels. On failure destroy must be called, too. */
 tsr_status tsr_gpu_runner_create(tsr_gpu_runner *runner, const tsr_graph *graph,
                                  const tsr_runner_options *options, const tsr_plan_options *limits);
 void tsr_gpu_runner_destroy(tsr_gpu_runner *runner);
-/* Allocates what a run needs in memory: staging and what nodes on the CPU read and write. */
+/* Allocates staging memory and the tensors of nodes on the CPU. */
 tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *runner);
 
-/* Puts the node that a pass is made for in front of a failure's message. */
+/* Adds the pass's node to the message of a failure. */
 tsr_status tsr_gpu_name_node(const tsr_gpu_runner *runner, const tsr_pass *pass, tsr_status status);
+
+/* Counts the program of a pass; false if an earlier pass has it, too. */
+bool tsr_gpu_count_program(tsr_gpu_runner *runner, int pass, const void *program);
+
+/* Stores a graph input for nodes on the CPU, and its texels in `staging`. Its tensor; TSR_NONE if
+ * it has none. */
+int tsr_gpu_stage_input(tsr_gpu_runner *runner, int value, const float *elements);
 
 /* Index of the graph output that a value is, TSR_NONE if it is none. */
 int tsr_gpu_find_output(const tsr_gpu_runner *runner, int value);

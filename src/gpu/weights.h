@@ -1,5 +1,5 @@
-/* Packed weights on a device, shared by the sessions whose plans have tables with equal keys: each
- * is packed once. What holds them, a texture or a buffer, is the backend's. */
+/* Packed weights on a device, shared by all sessions whose plans have tables with equal keys: each
+ * is packed once. The backend owns the texture or buffer that stores them. */
 #ifndef TSR_GPU_WEIGHTS_H
 #define TSR_GPU_WEIGHTS_H
 
@@ -21,14 +21,14 @@ typedef struct tsr_weight_store {
     tsr_weights *head;
 } tsr_weight_store;
 
-/* Those of a table, with one more reference; *found: they are packed, else their handle is the
- * caller's to set. NULL when out of memory. */
+/* Those of a table, with one more reference. *found: they are packed already; else the caller packs
+ * them and sets the handle. NULL when out of memory. */
 tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table, bool *found);
 /* New ones that no other session finds, with one reference; NULL when out of memory. */
 tsr_weights *tsr_weights_add(tsr_weight_store *store);
-/* Drops a reference. True if that was the last one: the caller destroys what `last` holds. */
+/* Drops a reference. True if that was the last one: the caller destroys the handle of `last`. */
 bool tsr_weights_release(tsr_weight_store *store, tsr_weights *weights, tsr_weights *last);
-/* Forgets all, of a device that is destroyed or lost. */
+/* Removes all, of a device that is destroyed or lost. */
 void tsr_weights_clear(tsr_weight_store *store);
 
 /* Zeroes and fills a table's texels on several threads; finish returns when all are filled. */
@@ -38,7 +38,7 @@ typedef struct tsr_packing {
     tsr_parallel work;
 } tsr_packing;
 
-/* Of its texels, all in 32 bits. */
+/* Of its texels in 32 bits. */
 size_t tsr_table_floats(const tsr_table *table);
 /* On the device. */
 uint64_t tsr_table_bytes(const tsr_table *table);

@@ -1,7 +1,7 @@
-/* A kernel and its interface. Declarations are in kernels.txt, from which the build makes
+/* A kernel and its interface. Declarations are in kernels.txt, from which the build generates
  * kernel_list.h and kernel_list.c: for each kernel a `tsr_kernel tsr_kernel_<stem>` and a
- * `struct tsr_args_<stem>`, whose members are the types below and are set by name. What a pass
- * leaves unset is told apart from 0 and fails the plan. */
+ * `struct tsr_args_<stem>`, whose members have the types below and are set by name. A member that a
+ * pass does not set fails the plan. */
 #ifndef TSR_KERNEL_KERNEL_H
 #define TSR_KERNEL_KERNEL_H
 
@@ -27,7 +27,7 @@ typedef struct tsr_tensor_arg {
 #define TSR_FLOAT(x) ((tsr_float_arg){true, (x)})
 #define TSR_TENSOR(x) ((tsr_tensor_arg){true, (x)})
 
-/* Any of them: an args struct is an array of these, one for each field of the kernel. */
+/* Any argument: an args struct is an array of these, one for each field of the kernel. */
 typedef union tsr_arg {
     tsr_int_arg i;
     tsr_float_arg f;
@@ -38,9 +38,9 @@ typedef enum tsr_language { TSR_GLSL = 1, TSR_WGSL = 2 } tsr_language;
 
 typedef enum tsr_field_class {
     TSR_FIELD_INPUT,
-    TSR_FIELD_LITERAL, /* a number of the program's text */
-    TSR_FIELD_SPECIAL, /* a number of the program's text, or a uniform */
-    TSR_FIELD_INT,     /* a uniform, as the next */
+    TSR_FIELD_LITERAL, /* a constant of the program */
+    TSR_FIELD_SPECIAL, /* a constant of the program, or a uniform */
+    TSR_FIELD_INT,     /* a uniform, as TSR_FIELD_FLOAT */
     TSR_FIELD_FLOAT,
 } tsr_field_class;
 
@@ -49,10 +49,10 @@ typedef struct tsr_field {
     tsr_field_class class;
     unsigned languages; /* in which the kernel has it */
     bool optional;
-    bool vector; /* the first of four integers that are read as a vector, too */
+    bool vector; /* the first of four integers that can be read as a vector */
 } tsr_field;
 
-/* Of the device. */
+/* Features of the device. */
 enum { TSR_NEEDS_UNIFORM_BLOCK = 1, TSR_NEEDS_WORKGROUP_MEMORY = 2 };
 
 /* What the kernel's file defines: see kernels.txt. */
@@ -67,8 +67,8 @@ typedef struct tsr_kernel {
     bool table;
     int field_count;
     const tsr_field *fields;
-    int draw_count; /* arguments of each draw */
-    const char *draws[TSR_MAX_DRAW_ARGS];
+    int draw_arg_count; /* of each draw of a pass */
+    const char *draw_args[TSR_MAX_DRAW_ARGS];
 } tsr_kernel;
 
 /* The text of glsl/<stem>.glsl or wgsl/<stem>.wgsl; NULL if there is none. */

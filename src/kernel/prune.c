@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function or a constant, or what is between two. */
+/* A function or a constant, or the text between two. */
 typedef struct item {
     const char *begin, *end;
-    const char *name; /* NULL: it stays */
+    const char *name; /* NULL: always kept */
     size_t name_length;
     int next; /* item whose name has the same hash; -1: none */
     bool kept;
@@ -69,7 +69,7 @@ static const char *function_name(const char *at, tsr_language language, size_t *
     return opens && (language == TSR_GLSL || is_fn) ? name : NULL;
 }
 
-/* After a comment that begins at `at`; `at` itself if none does. */
+/* The end of a comment that begins at `at`; `at` itself if none does. */
 static const char *skip_comment(const char *at) {
     if (at[0] == '/' && at[1] == '/')
         return at + strcspn(at, "\n");
@@ -79,13 +79,13 @@ static const char *skip_comment(const char *at) {
     return end ? end + 2 : at + strlen(at);
 }
 
-/* After the line in which the braces from `at` on are closed; NULL if they never are. */
+/* The end of the line in which the braces from `at` on are closed; NULL if they never are. */
 static const char *find_end(const char *at) {
     int depth = 0;
     for (bool opened = false; *at; at++) {
-        const char *behind = skip_comment(at);
-        if (behind != at) {
-            at = behind - 1;
+        const char *end = skip_comment(at);
+        if (end != at) {
+            at = end - 1;
             continue;
         }
         depth += (*at == '{') - (*at == '}');
@@ -144,7 +144,7 @@ static void split(program *p, const char *text, tsr_language language) {
 
 static void keep_called(program *p, int index);
 
-/* GLSL's functions may share a name. */
+/* All of this name: GLSL functions can be overloaded. */
 static void keep_named(program *p, const char *name, size_t length) {
     for (int i = p->buckets[bucket_of(name, length)]; i >= 0; i = p->items[i].next) {
         item *f = &p->items[i];
@@ -155,7 +155,7 @@ static void keep_named(program *p, const char *name, size_t length) {
     }
 }
 
-/* Functions do not call themselves, nor do many call each other: recursion ends. */
+/* Recursion is bounded, since shader functions are not recursive. */
 static void keep_called(program *p, int index) {
     const char *at = p->items[index].begin, *end = p->items[index].end;
     while (at < end) {
@@ -166,18 +166,18 @@ static void keep_called(program *p, int index) {
     }
 }
 
-static char *join(const program *p, size_t size) {
-    char *joined = malloc(size + 1), *at = joined;
-    for (int i = 0; joined && i < p->count; i++) {
+static char *concatenate(const program *p, size_t size) {
+    char *kept = malloc(size + 1), *at = kept;
+    for (int i = 0; kept && i < p->count; i++) {
         size_t length = (size_t)(p->items[i].end - p->items[i].begin);
         if (!p->items[i].kept)
             continue;
         memcpy(at, p->items[i].begin, length);
         at += length;
     }
-    if (joined)
+    if (kept)
         *at = '\0';
-    return joined;
+    return kept;
 }
 
 char *tsr_prune(char *text, tsr_language language) {
@@ -190,8 +190,8 @@ char *tsr_prune(char *text, tsr_language language) {
     for (int i = 0; i < roots; i++)
         if (!p.items[i].name)
             keep_called(&p, i);
-    char *joined = p.failed ? NULL : join(&p, strlen(text));
+    char *kept = p.failed ? NULL : concatenate(&p, strlen(text));
     free(p.items);
     free(text);
-    return joined;
+    return kept;
 }

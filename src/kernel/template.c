@@ -17,12 +17,12 @@ typedef struct loop {
 typedef struct expansion {
     const tsr_template *t;
     tsr_text *out;
-    loop loops[MAX_LOOPS]; /* those around, the innermost last */
+    loop loops[MAX_LOOPS]; /* the enclosing ones, the innermost last */
     int loop_count;
-    tsr_status status; /* of the first failure: nothing follows */
+    tsr_status status; /* of the first failure, which ends the expansion */
 } expansion;
 
-/* A line that is being put together. */
+/* A line of the output. */
 typedef struct line {
     char chars[MAX_LINE];
     size_t length;
@@ -54,7 +54,7 @@ static void append(expansion *e, line *l, const char *chars, size_t length, cons
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The innermost loop whose variable has this name, in small letters; NULL if there is none. */
+/* The innermost loop whose variable has this name, in lower case; NULL if there is none. */
 static const loop *find_loop(const expansion *e, const char *name, size_t length) {
     for (int i = e->loop_count - 1; i >= 0; i--) {
         const loop *l = &e->loops[i];
@@ -92,7 +92,7 @@ static int evaluate(expansion *e, const char *text, size_t length, const char *a
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* What is behind a $; returns where the line goes on. */
+/* Expands the name after a $; returns the rest of the line. */
 static const char *replace_variable(expansion *e, line *l, const char *name, const char *at) {
     char number[16];
     if (*name == '{') {
@@ -140,7 +140,7 @@ static const tsr_template_param *find_param(const tsr_template *t, const char *n
     return NULL;
 }
 
-/* u.<name> or u.<name>.<member> at `at`; returns where the line goes on. */
+/* Expands u.<name> or u.<name>.<member> at `at`; returns the rest of the line. */
 static const char *replace_param(expansion *e, line *l, const char *at) {
     const char *name = at + 2;
     size_t length = 0, longer;
@@ -192,7 +192,7 @@ static bool is_plain(const char *at, size_t length) {
 
 static void add_line(expansion *e, const char *at) {
     size_t length = (size_t)(next_line(at) - at);
-    if (is_plain(at, length)) {
+    if (length < MAX_LINE && is_plain(at, length)) {
         tsr_text_append(e->out, at, length);
         return;
     }
@@ -205,7 +205,7 @@ static void add_line(expansion *e, const char *at) {
 
 /* ---- directives ------------------------------------------------------------------------------ */
 
-/* Is there a directive of this name at `at`, the begin of a line? "": any of ours. */
+/* Does the line at `at` have this directive? "": any of the template language. */
 static bool is_directive(const char *at, const char *name) {
     at += strspn(at, " ");
     if (*at++ != '#')
@@ -231,11 +231,11 @@ static const char *expand_lines(expansion *e, const char *at, bool emit);
 
 static const char *expand_if(expansion *e, const char *at, bool emit) {
     const char *begin = at;
-    bool done = !emit; /* a branch was taken, or none is to be */
+    bool done = !emit; /* a branch was expanded, or none is to be */
     while (is_directive(at, "if") || is_directive(at, "elif") || is_directive(at, "else")) {
-        bool taken = !done && (is_directive(at, "else") || holds(e, at));
-        done = done || taken;
-        at = expand_lines(e, next_line(at), taken);
+        bool chosen = !done && (is_directive(at, "else") || holds(e, at));
+        done = done || chosen;
+        at = expand_lines(e, next_line(at), chosen);
     }
     if (!is_directive(at, "endif"))
         fail(e, "an #if without its #endif", begin);

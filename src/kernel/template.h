@@ -1,7 +1,7 @@
 /* The template language of the kernels in glsl/ and wgsl/:
  *
  *     #if EXPRESSION, #elif EXPRESSION, #else, #endif
- *     #for i EXPRESSION ... #endfor   the lines between n times, i from 0 to n - 1
+ *     #for i EXPRESSION ... #endfor   repeats the lines between, i from 0 to the value - 1
  *     #include stem                   another file
  *     $i                              the value of a loop's variable; letters and digits
  *     $S                              the name of input number s

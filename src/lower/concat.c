@@ -29,7 +29,7 @@ static void lower_concat(tsr_plan *plan, const int *sources, int count, const in
 static bool join_tiles(tsr_plan *plan, const tsr_node *node, int axis) {
     int layout_axis = tsr_layout_axes(tsr_node_out(plan->graph, node, 0)->shape.rank)[axis];
     int count = 0, tiles = 0, channels = 0;
-    tsr_concat_part *parts = TSR_NEW(plan->arena, node->input_count, tsr_concat_part);
+    tsr_concat_operand *parts = TSR_NEW(plan->arena, node->input_count, tsr_concat_operand);
     if (!parts) {
         tsr_plan_out_of_memory(plan);
         return false;
@@ -41,7 +41,7 @@ static bool join_tiles(tsr_plan *plan, const tsr_node *node, int axis) {
         if (layout_axis != TSR_AXIS_N &&
             (layout_axis != TSR_AXIS_C || l->n > 1 || channels % 4 != 0))
             return false;
-        parts[count++] = (tsr_concat_part){node->inputs[i], tiles};
+        parts[count++] = (tsr_concat_operand){node->inputs[i], tiles};
         tiles += l->n * l->tiles;
         channels += l->c;
     }

@@ -30,10 +30,10 @@ static tsr_pass *reduce_moments(tsr_plan *plan, const tsr_problem *p, bool workg
         const tsr_float_arg factor =
             TSR_FLOAT(step.last ? 1 / ((float)image.h * (float)image.w) : 1);
         pass = step.by_groups ? TSR_PASS(plan, result, moments_group, .X = TSR_TENSOR(source),
-                                         .PAIRS = pairs, .block = block, .pixel = pixel,
+                                         .PAIRS = pairs, .region = block, .pixel = pixel,
                                          .image = size, .source = source_size, .factor = factor)
                               : TSR_PASS(plan, result, moments, .X = TSR_TENSOR(source),
-                                         .PAIRS = pairs, .block = block, .pixel = pixel,
+                                         .PAIRS = pairs, .region = block, .pixel = pixel,
                                          .image = size, .source = source_size, .factor = factor);
         tsr_reduction_groups(pass, &step);
         source = result;

@@ -30,9 +30,9 @@ static tsr_pass *reduce_mean(tsr_plan *plan, const tsr_problem *p, bool workgrou
         const tsr_float_arg factor =
             TSR_FLOAT(step.last ? 1 / ((float)image.h * (float)image.w) : 1);
         pass = step.by_groups ? TSR_PASS(plan, result, reduce_group, .X = TSR_TENSOR(source),
-                                         .block = block, .factor = factor)
+                                         .region = block, .factor = factor)
                               : TSR_PASS(plan, result, reduce, .X = TSR_TENSOR(source),
-                                         .block = block, .factor = factor);
+                                         .region = block, .factor = factor);
         if (step.by_groups)
             tsr_reduction_groups(pass, &step);
     }

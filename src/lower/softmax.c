@@ -12,11 +12,11 @@ static tsr_pass *add_step(tsr_plan *plan, const tsr_reduction_step *step, const 
     tsr_pass *pass =
         step->by_groups
             ? TSR_PASS(plan, result, softmax_sum_group, .X = TSR_TENSOR(source), .PAIRS = pairs,
-                       .PADDED = pads, .FOLD = TSR_INT(fold), .block = tsr_axes_args(step->block))
+                       .PADDED = pads, .FOLD = TSR_INT(fold), .region = tsr_axes_args(step->block))
             : TSR_PASS(plan, result, softmax_sum, .X = TSR_TENSOR(source), .PAIRS = pairs,
                        .PADDED = pads, .FOLD = TSR_INT(fold),
                        .PIXELS = TSR_INT(axis[TSR_AXIS_N] || axis[TSR_AXIS_H] || axis[TSR_AXIS_W]),
-                       .COLUMNS = TSR_INT(axis[TSR_AXIS_W]), .block = tsr_axes_args(step->block));
+                       .COLUMNS = TSR_INT(axis[TSR_AXIS_W]), .region = tsr_axes_args(step->block));
     tsr_reduction_groups(pass, step);
     return pass;
 }

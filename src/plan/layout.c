@@ -17,7 +17,7 @@ const int *tsr_layout_axes(int rank) {
     return axes[rank];
 }
 
-/* The most planes that waste at most half of the columns again. */
+/* The most planes with which padding columns are at most half as many as the columns. */
 static int choose_planes(int w, int pixel_stride, int most) {
     int planes = 1;
     for (int p = 2; p <= most; p *= 2)
@@ -26,20 +26,20 @@ static int choose_planes(int w, int pixel_stride, int most) {
     return planes;
 }
 
-/* Drivers shade in blocks of at least 2x2 (GPUs) to 4x4 (llvmpipe) texels, and llvmpipe gives each
- * thread squares of 64x64: the grid with the fewest blocks, then with squares for many threads,
- * then nearest to a square itself. */
-enum { BLOCK = 4, SQUARE = 64, ENOUGH_SQUARES = 16 };
+/* Drivers shade at least 2x2 (GPUs) to 4x4 (llvmpipe) texels at a time, and llvmpipe's threads
+ * rasterise 64x64 texels each. Preferred are grids with the fewest shaded texels, then with work
+ * for many threads, then close to a square. */
+enum { SHADED = 4, THREAD = 64, ENOUGH_THREADS = 16 };
 
-static int64_t count_blocks(int64_t width, int64_t height) {
-    return tsr_divide_up(width, BLOCK) * tsr_divide_up(height, BLOCK);
+static int64_t shading_cost(int64_t width, int64_t height) {
+    return tsr_divide_up(width, SHADED) * tsr_divide_up(height, SHADED);
 }
 
 static int64_t grid_cost(int64_t width, int64_t height) {
-    int64_t blocks = count_blocks(width, height);
-    int64_t squares = tsr_divide_up(width, SQUARE) * tsr_divide_up(height, SQUARE);
-    int64_t missing = squares < ENOUGH_SQUARES ? ENOUGH_SQUARES - squares : 0;
-    return (blocks << 28) + (missing << 20) + (width > height ? width : height);
+    int64_t threads = tsr_divide_up(width, THREAD) * tsr_divide_up(height, THREAD);
+    int64_t missing = threads < ENOUGH_THREADS ? ENOUGH_THREADS - threads : 0;
+    return (shading_cost(width, height) << 28) + (missing << 20) +
+           (width > height ? width : height);
 }
 
 bool tsr_layout_regrid(tsr_layout *l, int columns_log2, int max_size) {
@@ -53,16 +53,16 @@ bool tsr_layout_regrid(tsr_layout *l, int columns_log2, int max_size) {
     return true;
 }
 
-int64_t tsr_layout_blocks(const tsr_layout *l) {
-    return count_blocks(l->texture_w, l->texture_h);
+int64_t tsr_layout_shading_cost(const tsr_layout *l) {
+    return shading_cost(l->texture_w, l->texture_h);
 }
 
-int64_t tsr_layout_most_blocks(const tsr_layout *l) {
-    return tsr_layout_blocks(l) * 9 / 8;
+int64_t tsr_layout_max_shading_cost(const tsr_layout *l) {
+    return tsr_layout_shading_cost(l) * 9 / 8;
 }
 
-int tsr_layout_part_columns(int64_t tile, int64_t count, int64_t all, int most) {
-    int64_t end = tile + count < all ? tile + count : 0; /* nothing lies behind the last row */
+int tsr_layout_slice_columns(int64_t tile, int64_t count, int64_t all, int most) {
+    int64_t end = tile + count < all ? tile + count : 0; /* the last row may be incomplete */
     while (count > 1 && ((tile | end) & ((1 << most) - 1)))
         most--;
     return most;

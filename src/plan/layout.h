@@ -1,17 +1,17 @@
-/* Where the elements of a tensor lie in a texture. The one place that decides it: kernels address
+/* How the elements of a tensor are stored in a texture. Nothing else depends on it: kernels address
  * texels only through glsl/source.glsl and glsl/main.glsl, the host only through the functions
  * below.
  *
  * A tensor is seen as images n of channels c of rows h and columns w (see tsr_layout_axes for ranks
  * below 4). Tile k = n * tiles + t holds channels 4t..4t+3 of image n, one RGBA texel a pixel. A
  * texture has `planes` layers, and one draw with as many render targets writes `planes` pixels of a
- * row per fragment, so that a weight fetched once serves them all. These pixels are `pixel_stride`
- * columns apart: 1 for most tensors; a transposed convolution of stride s writes with pixel_stride
- * s, so that all pixels of a fragment meet the same taps. Column x of a tile lies in plane (x /
- * pixel_stride) % planes, column x % pixel_stride * (tile_w / pixel_stride) + x / (pixel_stride *
- * planes) so that fragments side by side meet the same taps too, and tiles lie in a grid:   side by
- * side, 2^columns_log2 in a row; or linear: one behind the other, row by row, wrapped at a width of
- * 2^columns_log2 texels: for tensors whose tiles do not fit side by side or below each other
+ * row per fragment, so that a weight is fetched once for all of them. These pixels are
+ * `pixel_stride` columns apart: 1 for most tensors; a transposed convolution of stride s writes
+ * with pixel_stride s, so that all pixels of a fragment have the same taps. Column x of a tile is
+ * in plane (x / pixel_stride) % planes, column x % pixel_stride * (tile_w / pixel_stride) + x /
+ * (pixel_stride * planes), so that neighbouring fragments have the same taps, too. Tiles form a
+ * grid with 2^columns_log2 tiles in a row. Tensors whose tiles fit no grid are linear: tile after
+ * tile, row by row, wrapped at a width of 2^columns_log2 texels.
  *
  * Where compute kernels read buffers instead of textures, a tensor is linear with one plane: texel
  * (k * h + y) * w + x of a buffer of texture_w texels. */
@@ -22,16 +22,16 @@
 
 enum { TSR_MAX_PLANES = 8 };
 
-/* Every texture of a tensor ends in a row that no pass writes and that stays zero: what lies beside
- * an image is read there. texture_h of a layout does not count it. Buffers have none. */
+/* Every texture of a tensor ends in a row that no pass writes and that stays zero: padding pixels
+ * are read there. texture_h of a layout does not count it. Buffers have none. */
 enum { TSR_ZERO_ROWS = 1 };
 
-enum { TSR_BINDING_ALIGNED = 256 }; /* bytes: where tensors in a shared buffer may begin */
+enum { TSR_BINDING_ALIGNED = 256 }; /* bytes: alignment of tensors in a shared buffer */
 
 typedef struct tsr_layout_limits {
     int max_texture_size;
     int max_planes;            /* render targets, a power of two */
-    uint64_t max_buffer_bytes; /* of one tensor or table in a buffer; 0: they lie in textures */
+    uint64_t max_buffer_bytes; /* of one tensor or table; 0: they are stored in textures */
 } tsr_layout_limits;
 
 typedef struct tsr_layout {
@@ -43,7 +43,7 @@ typedef struct tsr_layout {
     bool linear, half, buffer;
     int columns_log2;
     int texture_w, texture_h;
-    int texture_x, texture_y; /* where it begins in what it shares with others: see tsr_storage */
+    int texture_x, texture_y; /* offset in its storage: see tsr_storage */
 } tsr_layout;
 
 enum { TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W };
@@ -54,7 +54,7 @@ enum { TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W };
 const int *tsr_layout_axes(int rank);
 
 typedef struct tsr_layout_hint {
-    int planes;       /* the most to use; 0: as many as pay */
+    int planes;       /* at most this many; 0: see choose_planes() */
     int pixel_stride; /* 0: 1 */
     bool half;
 } tsr_layout_hint;
@@ -64,16 +64,16 @@ typedef struct tsr_layout_hint {
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
                            tsr_layout_hint hint, tsr_layout *layout);
 
-/* The grid with 2^columns_log2 tiles in a row; false, and the layout as it was, if it exceeds a
- * texture. Not for linear layouts. */
+/* Sets the grid with 2^columns_log2 tiles in a row; false, and the layout unchanged, if it exceeds
+ * max_size. Not for linear layouts. */
 bool tsr_layout_regrid(tsr_layout *layout, int columns_log2, int max_size);
-/* log2 of the columns, at most `most`, of grids of `all` tiles in which `count` from this one on
- * are a grid of their own: one tile, or whole rows. */
-int tsr_layout_part_columns(int64_t tile, int64_t count, int64_t all, int most);
-/* 4x4 blocks of texels that drivers shade. */
-int64_t tsr_layout_blocks(const tsr_layout *layout);
-/* How many of them another grid may have: hardly more. */
-int64_t tsr_layout_most_blocks(const tsr_layout *layout);
+/* The largest columns_log2, at most `most`, of a grid of `all` tiles in which the slice of `count`
+ * tiles from `tile` on is a grid, too: a single tile, or whole rows. */
+int tsr_layout_slice_columns(int64_t tile, int64_t count, int64_t all, int most);
+/* Squares of 4x4 texels that a draw shades, helper fragments included. */
+int64_t tsr_layout_shading_cost(const tsr_layout *layout);
+/* The most that another grid of the tensor may cost: hardly more. */
+int64_t tsr_layout_max_shading_cost(const tsr_layout *layout);
 
 /* Do both hold the same elements in the same texels? */
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b);

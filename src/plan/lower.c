@@ -1,11 +1,11 @@
-/* The graph's nodes, one by one, into passes. */
+/* Lowers the graph's nodes to passes. */
 #include "plan/plan.h"
 
 #include "base/divide.h"
 #include "base/error.h"
 #include "graph/infer.h"
 
-/* The pass has no room for another tensor: what follows moves to a pass of its own behind it. */
+/* The pass reads as many tensors as it can: the remaining post-ops get a copying pass after it. */
 static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
     const tsr_plan_tensor *output = &plan->tensors[pass->output];
     const tsr_layout *l = &output->layout;
@@ -28,7 +28,7 @@ static bool is_operand(const tsr_node *node, int value) {
     return false;
 }
 
-/* The node that reads the value as a post's operand, and nothing else does; NULL otherwise. */
+/* The node that reads the value as a post-op's operand, if it is the only reader; else NULL. */
 static const tsr_node *find_only_post(const tsr_graph *graph, int value) {
     const tsr_node *reader = NULL;
     int reads = 0;
@@ -48,10 +48,10 @@ static bool has_as_many_texels(const tsr_shape *a, const tsr_shape *b) {
            a->dim[3] == b->dim[3];
 }
 
-/* Is the node DepthToSpace for one post-op alone? Where that reads each texel once, it can find the
- * elements in the node's input: neither a pass nor a tensor is needed. Not where the tensor is to
- * be kept, or its reader may run on the CPU. */
-static bool is_done_by_reader(const tsr_plan *plan, const tsr_node *node) {
+/* Is the node a DepthToSpace that only one post-op reads? If that reads each texel once, it reads
+ * the node's input instead: neither a pass nor a tensor is needed. Not if the tensor is kept, or
+ * the reader may run on the CPU. */
+static bool is_fused_into_reader(const tsr_plan *plan, const tsr_node *node) {
     const tsr_graph *graph = plan->graph;
     if (node->op != TSR_OP_DepthToSpace || node->post_count || plan->keep_all || plan->fallback)
         return false;
@@ -60,10 +60,10 @@ static bool is_done_by_reader(const tsr_plan *plan, const tsr_node *node) {
                                         &tsr_node_out(graph, reader, 0)->shape);
 }
 
-/* Of a post: the tensor that it reads, and the node that has still to be done with that. */
+/* Of a post-op: the tensor that it reads, and the node that is fused into this reading. */
 typedef struct operand {
     int tensor;
-    const tsr_node *left; /* DepthToSpace; NULL: none */
+    const tsr_node *fused; /* DepthToSpace; NULL: none */
 } operand;
 
 static operand find_operand(tsr_plan *plan, const tsr_post *post, int rank) {
@@ -71,19 +71,19 @@ static operand find_operand(tsr_plan *plan, const tsr_post *post, int rank) {
     if (post->operand == TSR_NONE)
         return (operand){0};
     int producer = graph->values[post->operand].producer;
-    if (producer == TSR_NONE || !is_done_by_reader(plan, &graph->nodes[producer]))
+    if (producer == TSR_NONE || !is_fused_into_reader(plan, &graph->nodes[producer]))
         return (operand){.tensor = tsr_plan_operand(plan, post->operand, rank)};
-    const tsr_node *left = &graph->nodes[producer];
-    return (operand){tsr_plan_value(plan, left->inputs[0]), left};
+    const tsr_node *fused = &graph->nodes[producer];
+    return (operand){tsr_plan_value(plan, fused->inputs[0]), fused};
 }
 
 static void add_binary(tsr_plan *plan, tsr_pass *pass, const tsr_post *post, operand other) {
     tsr_pass_post_binary(plan, pass, post->op, other.tensor, post->swapped);
-    if (!other.left)
+    if (!other.fused)
         return;
     tsr_pass_post *added = &pass->posts[pass->post_count - 1];
-    added->block = (int)tsr_attr_int(other.left, "blocksize", 1);
-    added->dcr = tsr_depth_comes_first(other.left);
+    added->blocksize = (int)tsr_attr_int(other.fused, "blocksize", 1);
+    added->dcr = tsr_depth_comes_first(other.fused);
 }
 
 static void add_posts(tsr_plan *plan, const tsr_node *node, const operand *operands) {
@@ -106,8 +106,8 @@ static bool is_parameter(const tsr_node *node, int input) {
     return input < 32 && tsr_op_get_info(node->op)->parameters >> input & 1;
 }
 
-/* So that lowerings need not look: parameters are constant, all else that is read are floats, and
- * every tensor fits a texture's four axes. */
+/* What lowerings rely on: parameters are constant, all other inputs are floats, and no tensor has
+ * more than four axes. */
 static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
     for (int i = 0; i < node->input_count + node->output_count; i++) {
         const tsr_value *value = i < node->input_count
@@ -119,7 +119,7 @@ static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
             return tsr_fail(TSR_UNSUPPORTED,
                             "tensor '%s' of shape %s has more than 4 axes, a GPU tensor at most 4",
                             value->name, tsr_shape_text(&value->shape));
-        if (i >= node->input_count) /* integers may be written: a pool's indices */
+        if (i >= node->input_count) /* outputs may be integers: a pool's indices */
             continue;
         if (!is_parameter(node, i) && !tsr_dtype_is_float(value->dtype))
             return tsr_fail(TSR_UNSUPPORTED, "tensor '%s' is %s: a GPU computes floats only",
@@ -138,28 +138,28 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
     TSR_TRY(check_node(plan->graph, node));
     if (!lower)
         return tsr_fail(TSR_UNSUPPORTED, "no such operator on this backend");
-    if (is_done_by_reader(plan, node))
+    if (is_fused_into_reader(plan, node))
         return TSR_OK;
-    /* Before the node's own passes: reshaping an operand may take one. */
+    /* Before the node's passes: reshaping an operand may add one. */
     operand operands[TSR_MAX_POSTS];
     int rank = plan->graph->values[node->outputs[0]].shape.rank;
     for (int i = 0; i < node->post_count; i++)
         operands[i] = find_operand(plan, &node->posts[i], rank);
     int passes = plan->pass_count;
     tsr_plan_fail(plan, lower(plan, node));
-    bool joined = plan->pass_count > passes && plan->passes[plan->pass_count - 1].kind ==
-                                                   TSR_PASS_CONCAT; /* with its post-ops */
-    if (plan->status != TSR_OK || !node->post_count || joined)
+    bool in_place = plan->pass_count > passes && plan->passes[plan->pass_count - 1].kind ==
+                                                     TSR_PASS_CONCAT; /* with its post-ops */
+    if (plan->status != TSR_OK || !node->post_count || in_place)
         return plan->status;
     int output = plan->value_tensor[node->outputs[0]];
     if (plan->pass_count == passes || plan->passes[plan->pass_count - 1].output != output)
         tsr_plan_copy(plan, output,
-                      tsr_plan_output(plan, node, 0)); /* a view: nothing to fuse with */
+                      tsr_plan_output(plan, node, 0)); /* a view has no pass to fuse with */
     add_posts(plan, node, operands);
     return plan->status;
 }
 
-/* Takes back what a failed lowering left behind. */
+/* Removes the passes and tensors of a failed lowering. */
 static void undo(tsr_plan *plan, int pass_count, int tensor_count) {
     plan->status = TSR_OK;
     plan->pass_count = pass_count;
@@ -169,8 +169,7 @@ static void undo(tsr_plan *plan, int pass_count, int tensor_count) {
             plan->value_tensor[i] = TSR_NONE;
 }
 
-/* A value that the CPU is to read: from memory, or back from its texture, which one of no elements
- * does not have. */
+/* A value that a node on the CPU reads: read back unless it is in memory or has no elements. */
 static void read_on_cpu(tsr_plan *plan, tsr_pass *pass, int value) {
     if (value != TSR_NONE && plan->value_tensor[value] != TSR_NONE &&
         !plan->graph->values[value].data && !plan->value_on_cpu[value])
@@ -203,7 +202,7 @@ static tsr_status lower_node(tsr_plan *plan, const tsr_node *node, tsr_lower_fn 
 
 static tsr_status lower_input(tsr_plan *plan, int value) {
     const tsr_value *v = &plan->graph->values[value];
-    if (v->data || tsr_shape_count(&v->shape) == 0) /* of no elements nothing is computed */
+    if (v->data || tsr_shape_count(&v->shape) == 0) /* without elements: nothing to compute */
         return TSR_OK;
     if (plan->fallback && v->shape.rank > 4) /* only nodes on the CPU can read it */
         plan->value_on_cpu[value] = true;
@@ -212,7 +211,7 @@ static tsr_status lower_input(tsr_plan *plan, int value) {
     return plan->status;
 }
 
-/* Kernels that read a table have one, others have none. */
+/* A pass has a table if and only if its kernel reads one. */
 static tsr_status check_tables(const tsr_plan *plan) {
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
@@ -242,12 +241,13 @@ tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options) {
     return check_tables(plan);
 }
 
-/* Graph outputs once more, as plain textures that a caller can sample. */
+/* Copies graph outputs to plain textures, which a caller can sample. */
 tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
     const tsr_graph *graph = plan->graph;
     for (int i = 0; i < graph->output_count; i++) {
         int value = graph->outputs[i];
-        if (graph->values[value].producer == TSR_NONE) /* the session's: an input or a constant */
+        if (graph->values[value].producer ==
+            TSR_NONE) /* an input or a constant: the session has it */
             continue;
         int source = tsr_plan_value(plan, value);
         int tensor = tsr_plan_tensor_make(plan, &graph->values[value].shape,

@@ -1,12 +1,9 @@
-/* Which storage each tensor lies in and where, so that few bytes do. Tensors are put down one after
- * the other. No single order is good for every graph, so several are tried, and where all of them
- * take much more than must be alive, again with an eye on those that follow, then others near them.
- */
+/* Assigns each tensor a storage and a position in it, in few bytes. Tensors are placed greedily. No
+ * single order is good for every graph, so several are tried; if all of them need much more than
+ * live_bytes_bound, again with lookahead, then by hill climbing from them. */
 #include "plan/pack.h"
 
 #include <stdlib.h>
-
-/* ---- all of them ----------------------------------------------------------------------------- */
 
 typedef enum order { LARGEST, FIRST_WRITTEN, FIRST_FREE, LAST_FREE, ORDERS } order;
 
@@ -32,7 +29,7 @@ static void sort_items(packer *p, order by) {
     qsort(p->items, (size_t)p->item_count, sizeof *p->items, compare_items);
 }
 
-/* Returns the bytes that the items take in this order, and keeps the best packing. */
+/* Returns the bytes that the items need in this order, and keeps the best packing. */
 static uint64_t try_packing(packer *p, int width, int ahead) {
     p->now.storage_count = 0;
     p->now.bytes = 0;
@@ -62,17 +59,17 @@ static int choose_item(uint64_t *state, int count) {
     return (int)((*state >> 33) % (unsigned)count);
 }
 
-/* Is more taken than a tenth above what must be alive, and enough to care? */
-static bool takes_much(const packer *p) {
+/* More than 1.1 times the lower bound, and enough bytes to matter? */
+static bool needs_much(const packer *p) {
     enum { FEW_BYTES = 256 << 10 };
     return p->best.bytes > FEW_BYTES && p->best.bytes / 11 > p->plan->live_bytes_bound / 10;
 }
 
-/* Moves one item after the other elsewhere, and back where that takes more. */
+/* Hill climbing: moves random items to random positions, and back if that needs more bytes. */
 static void climb(packer *p, int width, uint64_t *state) {
     enum { MOVES = 128 };
     uint64_t least = try_packing(p, width, 0);
-    for (int i = 0; i < MOVES && takes_much(p) && p->compared < p->most_compared; i++) {
+    for (int i = 0; i < MOVES && needs_much(p) && p->compared < p->most_compared; i++) {
         int from = choose_item(state, p->item_count), to = choose_item(state, p->item_count);
         move_item(p, from, to);
         uint64_t bytes = try_packing(p, width, 0);
@@ -83,8 +80,8 @@ static void climb(packer *p, int width, uint64_t *state) {
     }
 }
 
-/* However large a graph is, planning ends soon: rectangles compared before nothing more is tried,
- * the second for looking ahead, and for orders beside the usual ones. */
+/* Bounds the time of planning large graphs: rectangles compared before nothing more is tried; the
+ * second for lookahead and for hill climbing each. */
 enum { MAX_COMPARED = 1 << 28, MAX_COMPARED_MORE = 1 << 20 };
 
 typedef enum effort { LEAST_NOW, LEAST_AHEAD, CLIMBING } effort;
@@ -99,7 +96,7 @@ static void try_orders(packer *p, effort by) {
         sort_items(p, (order)(i / width_count));
         if (by != CLIMBING)
             try_packing(p, width, by == LEAST_AHEAD ? ITEMS_AHEAD : 0);
-        else if (takes_much(p))
+        else if (needs_much(p))
             climb(p, width, &state);
     }
 }
@@ -110,7 +107,7 @@ static void try_packings(packer *p) {
     try_orders(p, LEAST_NOW);
     if (p->plan->keep_all || p->compared >= MAX_COMPARED)
         return;
-    for (effort more = LEAST_AHEAD; more <= CLIMBING && takes_much(p); more++) {
+    for (effort more = LEAST_AHEAD; more <= CLIMBING && needs_much(p); more++) {
         p->most_compared = p->compared + MAX_COMPARED_MORE;
         try_orders(p, more);
     }
@@ -125,8 +122,8 @@ static void place_tensor(const packer *p, tsr_plan_tensor *t, const place *at) {
     t->layout.texture_y = (int)at->at.y;
 }
 
-/* A part has the columns of the whole, and begins with one of its rows, or is one tile. */
-static void place_part(const packer *p, tsr_plan_tensor *t) {
+/* A slice has the columns of its root and begins with a row of it, or is a single tile. */
+static void place_slice(const packer *p, tsr_plan_tensor *t) {
     const tsr_plan_tensor *root = &p->plan->tensors[t->root];
     const tsr_layout *l = &root->layout;
     t->storage = root->storage;
@@ -153,7 +150,7 @@ static void apply(const packer *p) {
     }
     for (int i = 1; i < plan->tensor_count; i++)
         if (plan->tensors[i].root != i)
-            place_part(p, &plan->tensors[i]);
+            place_slice(p, &plan->tensors[i]);
 }
 
 static bool make_packing(const tsr_plan *plan, int count, packing *made) {
@@ -164,8 +161,8 @@ static bool make_packing(const tsr_plan *plan, int count, packing *made) {
     return made->places && made->storages && made->ring && made->newest;
 }
 
-/* What passes and parts ask of tensors. */
-static void list_demands(packer *p) {
+/* What passes and slices require of tensors. */
+static void list_requirements(packer *p) {
     const tsr_plan *plan = p->plan;
     for (int i = 0; i < plan->tensor_count; i++) {
         p->last_write[i] = -1;
@@ -177,8 +174,8 @@ static void list_demands(packer *p) {
         const tsr_plan_tensor *t = &plan->tensors[i];
         const tsr_layout *l = &t->layout, *whole = &plan->tensors[t->root].layout;
         int *most = &p->most_columns_log2[t->root];
-        *most = tsr_layout_part_columns(t->tile, (int64_t)l->n * l->tiles,
-                                        (int64_t)whole->n * whole->tiles, *most);
+        *most = tsr_layout_slice_columns(t->tile, (int64_t)l->n * l->tiles,
+                                         (int64_t)whole->n * whole->tiles, *most);
     }
 }
 
@@ -197,7 +194,7 @@ tsr_status tsr_plan_pack(tsr_plan *plan) {
         !make_packing(plan, p.item_count, &p.now) || !make_packing(plan, p.item_count, &p.best) ||
         !make_packing(plan, p.item_count, &p.saved))
         return tsr_plan_out_of_memory(plan);
-    list_demands(&p);
+    list_requirements(&p);
     for (int i = 0; i < p.item_count; i++)
         tsr_pack_list_grids(&p, p.items[i].tensor, &p.grids[p.items[i].tensor]);
     try_packings(&p);

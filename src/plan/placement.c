@@ -1,14 +1,16 @@
-/* Where a tensor lies: in a corner that what is alive at the same time leaves, where the storages
- * grow least; a tile grid may take another shape for that. */
+/* Places one tensor: in a corner between the tensors alive at the same time, where the storages
+ * grow least. Its tile grid may get another shape for that. */
 #include "plan/pack.h"
+
+#include "base/divide.h"
 
 #include <limits.h>
 #include <string.h>
 
-enum { BUFFER_UNIT = 16 }; /* bytes that storages of buffers are counted in */
+enum { BUFFER_UNIT = 16 }; /* bytes: unit of a buffer's texture_w in a storage */
 
-/* That tensors beside each other take: drivers have textures of so many bytes at least (llvmpipe's
- * bound is two GiB) and do not tell how many more. */
+/* Of a storage with several tensors. Drivers do not report their largest texture in bytes
+ * (llvmpipe's is 2 GiB); this many work. */
 enum { MAX_SHARED_BYTES = 1 << 30 };
 
 typedef struct choice {
@@ -16,7 +18,7 @@ typedef struct choice {
     uint64_t growth;
 } choice;
 
-/* Those that grow least, each the best in its storages. */
+/* Those of least growth, the best one for each combination of storages. */
 enum { MAX_CHOICES = 16 };
 typedef struct choices {
     choice list[MAX_CHOICES];
@@ -53,20 +55,20 @@ void tsr_pack_list_grids(const packer *p, int tensor, grids *out) {
     out->count = 1;
     out->list[0] = (grid){l.texture_w, l.texture_h, l.columns_log2};
     if (l.buffer) {
-        uint64_t blocks = (tsr_layout_bytes(&l) + TSR_BINDING_ALIGNED - 1) / TSR_BINDING_ALIGNED;
-        out->list[0].w = (int)blocks * (TSR_BINDING_ALIGNED / BUFFER_UNIT);
+        int64_t units = tsr_divide_up((int64_t)tsr_layout_bytes(&l), TSR_BINDING_ALIGNED);
+        out->list[0].w = (int)units * (TSR_BINDING_ALIGNED / BUFFER_UNIT);
     }
-    int64_t most = tsr_layout_most_blocks(&l);
+    int64_t most = tsr_layout_max_shading_cost(&l);
     for (int log2 = 0; !l.linear && !t->plain && log2 <= p->most_columns_log2[tensor]; log2++)
         if (log2 != t->layout.columns_log2 &&
             tsr_layout_regrid(&l, log2, p->plan->limits.max_texture_size) &&
-            tsr_layout_blocks(&l) <= most)
+            tsr_layout_shading_cost(&l) <= most)
             out->list[out->count++] = (grid){l.texture_w, l.texture_h, log2};
 }
 
-/* ---- what excludes each other ---------------------------------------------------------------- */
+/* ---- conflicts ------------------------------------------------------------------------------- */
 
-static bool lives_overlap(const tsr_plan_tensor *a, const tsr_plan_tensor *b) {
+static bool lifetimes_overlap(const tsr_plan_tensor *a, const tsr_plan_tensor *b) {
     return a->first_pass <= b->last_pass && b->first_pass <= a->last_pass;
 }
 
@@ -77,7 +79,7 @@ static bool reads(const tsr_plan *plan, const tsr_pass *pass, int tensor) {
     return false;
 }
 
-/* Does a pass that writes the one read the other? */
+/* Does a pass that writes tensor `written` read tensor `read`? */
 static bool written_from(const packer *p, int written, int read) {
     const tsr_plan *plan = p->plan;
     const tsr_plan_tensor *w = &plan->tensors[written], *r = &plan->tensors[read];
@@ -90,15 +92,15 @@ static bool written_from(const packer *p, int written, int read) {
     return false;
 }
 
-/* Adds what is alive in a storage while the tensor is to the list; false if they must not share it,
- * or are too many. */
+/* Adds to p->live the tensors in a storage that are alive at the same time as this one; false if
+ * they must not share it, or are too many. */
 static bool list_live(packer *p, int tensor, int storage) {
     const tsr_plan *plan = p->plan;
     const place *places = p->now.places;
     for (half_index i = p->now.newest[storage]; i != TSR_NONE; i = places[i / 2].next[i % 2]) {
         int other = i / 2;
         p->compared++;
-        if (!lives_overlap(&plan->tensors[other], &plan->tensors[tensor]))
+        if (!lifetimes_overlap(&plan->tensors[other], &plan->tensors[tensor]))
             continue;
         if (p->live_count == TSR_MAX_LIVE || written_from(p, other, tensor) ||
             written_from(p, tensor, other))
@@ -119,10 +121,6 @@ static bool is_free(const packer *p, const rect *r) {
     return true;
 }
 
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 static bool is_member(const packer *p, int storage) {
     for (int i = 0; i < p->member_count; i++)
         if (p->members[i] == storage)
@@ -130,21 +128,21 @@ static bool is_member(const packer *p, int storage) {
     return false;
 }
 
-/* Lists the storages that have one size once a tensor lies in these: WebGL2 renders to textures of
- * the same size only. Returns that size. */
+/* Lists the storages that must have the same size after a tensor is placed in these: WebGL2 renders
+ * only to textures of the same size. Returns that size. */
 static grid list_members(packer *p, const int storages[2]) {
     grid size = {0};
     p->member_count = 0;
     for (int i = 0; i < 2 && storages[i] != TSR_NONE; i++)
         for (int j = storages[i]; !is_member(p, j); j = p->now.ring[j]) {
             p->members[p->member_count++] = j;
-            size.w = (int)larger(size.w, p->now.storages[j].texture_w);
-            size.h = (int)larger(size.h, p->now.storages[j].texture_h);
+            size.w = (int)tsr_max(size.w, p->now.storages[j].texture_w);
+            size.h = (int)tsr_max(size.h, p->now.storages[j].texture_h);
         }
     return size;
 }
 
-/* How many bytes the members take more with w x h texels each; false if they must not. */
+/* How many bytes the members grow with w x h texels each; false if that exceeds a limit. */
 static bool find_growth(const packer *p, int64_t w, int64_t h, uint64_t *growth) {
     *growth = 0;
     for (int i = 0; i < p->member_count; i++) {
@@ -158,12 +156,12 @@ static bool find_growth(const packer *p, int64_t w, int64_t h, uint64_t *growth)
     return fits_device(p, w, h);
 }
 
-/* size: of the members so far. */
+/* size: current size of the members. */
 static void try_corner(const packer *p, const int storages[2], grid size, const grid *g, int64_t x,
                        int64_t y, choice *best) {
     const rect r = {x, y, g->w, g->h};
     uint64_t growth;
-    if (find_growth(p, larger(size.w, x + g->w), larger(size.h, y + g->h), &growth) &&
+    if (find_growth(p, tsr_max(size.w, x + g->w), tsr_max(size.h, y + g->h), &growth) &&
         growth < best->growth && is_free(p, &r))
         *best = (choice){{r, g->columns_log2, {storages[0], storages[1]}, {TSR_NONE, TSR_NONE}},
                          growth};
@@ -171,12 +169,12 @@ static void try_corner(const packer *p, const int storages[2], grid size, const 
 
 static bool can_share(packer *p, int tensor, int storage) {
     const tsr_storage *s = &p->now.storages[storage];
-    const tsr_storage own = storage_for(p, tensor, &p->grids[tensor].list[0]);
-    return !s->plain && s->planes == own.planes && s->half == own.half &&
+    const tsr_storage needed = storage_for(p, tensor, &p->grids[tensor].list[0]);
+    return !s->plain && s->planes == needed.planes && s->half == needed.half &&
            list_live(p, tensor, storage);
 }
 
-/* Instead of the one that grows most, if there are too many. */
+/* A full list drops the choice of most growth. */
 static void add_choice(choices *c, const choice *added) {
     int most = 0;
     for (int i = 1; i < c->count; i++)
@@ -188,7 +186,7 @@ static void add_choice(choices *c, const choice *added) {
         c->list[most] = *added;
 }
 
-/* Of a tensor in two storages both halves lie in the same place. */
+/* Both halves of a tensor in two storages have the same position. */
 static void try_storages(packer *p, int tensor, int low, int high, choices *out) {
     const grids *shapes = &p->grids[tensor];
     const int storages[2] = {low, high};
@@ -212,7 +210,7 @@ static void try_storages(packer *p, int tensor, int low, int high, choices *out)
         add_choice(out, &best);
 }
 
-/* The grid for a storage of its own: the widest up to `width`, 0: the tensor's choice. */
+/* The grid for a new storage: the widest up to `width`; 0: that of the tensor's layout. */
 static const grid *first_grid(const grids *shapes, int width) {
     const grid *best = &shapes->list[0];
     for (int i = 0; width && i < shapes->count; i++) {
@@ -233,7 +231,7 @@ static int add_storage(packer *p, int tensor) {
     return storage;
 }
 
-/* count: of storages that hold tensors. */
+/* count: of storages that already hold tensors. */
 static void try_all(packer *p, int tensor, bool two, int count, choices *out) {
     for (int low = 0; low < count; low++) {
         if (!two)
@@ -243,17 +241,17 @@ static void try_all(packer *p, int tensor, bool two, int count, choices *out) {
     }
 }
 
-/* Storages of its own, as yet without texels, and those that it can share. */
+/* New storages, and those that the tensor can share. */
 static void list_choices(packer *p, int tensor, int width, choices *out) {
     const tsr_plan_tensor *t = &p->plan->tensors[tensor];
     const grid *g = first_grid(&p->grids[tensor], width);
-    const tsr_storage own = storage_for(p, tensor, g);
+    const tsr_storage fresh = storage_for(p, tensor, g);
     p->compared++;
     int low = add_storage(p, tensor), high = t->in_two ? add_storage(p, tensor) : TSR_NONE;
     out->count = 1;
     out->list[0] =
         (choice){{{0, 0, g->w, g->h}, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
-                 bytes_of(p, &own, g->w, g->h) * (t->in_two ? 2 : 1)};
+                 bytes_of(p, &fresh, g->w, g->h) * (t->in_two ? 2 : 1)};
     if (!t->plain && !p->plan->keep_all)
         try_all(p, tensor, t->in_two, low, out);
 }
@@ -265,8 +263,8 @@ static void settle(packer *p, int tensor, const choice *best) {
     const grid size = list_members(p, storages);
     for (int i = 0; i < p->member_count; i++) {
         tsr_storage *s = &now->storages[p->members[i]];
-        s->texture_w = (int)larger(size.w, at->x + at->w);
-        s->texture_h = (int)larger(size.h, at->y + at->h);
+        s->texture_w = (int)tsr_max(size.w, at->x + at->w);
+        s->texture_h = (int)tsr_max(size.h, at->y + at->h);
         now->ring[p->members[i]] = p->members[(i + 1) % p->member_count];
     }
     now->places[tensor] = best->place;
@@ -275,7 +273,7 @@ static void settle(packer *p, int tensor, const choice *best) {
         now->places[tensor].next[i] = now->newest[storages[i]];
         now->newest[storages[i]] = 2 * tensor + i;
     }
-    while (now->storages[now->storage_count - 1].texture_w == 0) /* were not needed */
+    while (now->storages[now->storage_count - 1].texture_w == 0) /* not chosen */
         now->storage_count--;
 }
 
@@ -287,9 +285,9 @@ static int choose_least(const choices *c) {
     return best;
 }
 
-/* ---- and those that follow ------------------------------------------------------------------- */
+/* ---- lookahead ------------------------------------------------------------------------------- */
 
-/* Places stay: those of tensors that are put down again are written again. */
+/* Without the places, which are overwritten when a tensor is placed again. */
 static void copy_storages(packing *to, const packing *from) {
     size_t count = (size_t)from->storage_count;
     memcpy(to->storages, from->storages, count * sizeof *to->storages);
@@ -299,7 +297,7 @@ static void copy_storages(packing *to, const packing *from) {
     to->bytes = from->bytes;
 }
 
-/* The choice after which the next items' own ones take least; of equal ones that which grows least.
+/* The choice after which the next items need the fewest bytes; of equal ones that of least growth.
  */
 static int choose_ahead(packer *p, int item, int width, int ahead, const choices *c) {
     int best = 0;
@@ -323,7 +321,7 @@ void tsr_pack_place(packer *p, int item, int width, int ahead) {
     int tensor = p->items[item].tensor;
     choices c;
     list_choices(p, tensor, width, &c);
-    bool foresee = ahead && c.count > 1 && p->compared < p->most_compared;
-    int best = foresee ? choose_ahead(p, item, width, ahead, &c) : choose_least(&c);
+    bool look_ahead = ahead && c.count > 1 && p->compared < p->most_compared;
+    int best = look_ahead ? choose_ahead(p, item, width, ahead, &c) : choose_least(&c);
     settle(p, tensor, &c.list[best]);
 }

@@ -14,7 +14,7 @@ tsr_status tsr_plan_out_of_memory(tsr_plan *plan) {
     return tsr_plan_fail(plan, tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the plan"));
 }
 
-/* Room for one more item in an array that lives in the arena; NULL when out of memory. */
+/* Room for one more item in an array in the arena; NULL when out of memory. */
 static void *grow(tsr_plan *plan, void *items, int count, int *capacity, size_t size) {
     if (count < *capacity)
         return items;
@@ -43,7 +43,7 @@ tsr_status tsr_plan_make_layout(const tsr_plan *plan, const tsr_shape *shape, ts
     return tsr_layout_make(shape, &plan->limits, hint, layout);
 }
 
-/* Tensor 0 is a 1 x 1 dummy that stands in after a failure. */
+/* Tensor 0 is a 1 x 1 dummy, which is returned after a failure. */
 int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint) {
     if (plan->status != TSR_OK)
         return 0;
@@ -194,7 +194,7 @@ static tsr_status check_kernel(const tsr_plan *plan, const tsr_kernel *kernel,
         return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s does not exist in this device's language",
                         kernel->stem);
     if (kernel->needs & ~plan->device.features)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s needs what this device lacks",
+        return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s needs a feature that this device lacks",
                         kernel->stem);
     for (int i = 0; i < kernel->field_count; i++)
         TSR_TRY(check_arg(plan, kernel, &kernel->fields[i], &args[i]));
@@ -218,15 +218,15 @@ tsr_pass *tsr_plan_pass(tsr_plan *plan, int output, const tsr_kernel *kernel, co
     return pass;
 }
 
-/* Once more than its rounds a loop finds that none is left; where fragments run in step, all of
- * them go through the loops inside it even then. */
-void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *rounds) {
+/* A loop's condition is evaluated once more than it iterates, and where fragments run in lockstep,
+ * the loops inside it run even then. */
+void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *iterations) {
     double total = 0;
     for (int i = depth - 1; i >= 0; i--)
-        total = (double)rounds[i] * (1 + total) + (depth - i);
+        total = (double)iterations[i] * (1 + total) + (depth - i);
     if (plan->max_loop_iterations && total * times > plan->max_loop_iterations)
         tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED,
-                                     "a fragment's loops would make %.0f rounds, this driver stops "
+                                     "a fragment's loops have %.0f iterations, this driver stops "
                                      "them after %d",
                                      total * times, plan->max_loop_iterations));
 }
@@ -260,26 +260,26 @@ void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, cons
     pass->table.data = copy;
 }
 
-tsr_part *tsr_plan_parts(tsr_plan *plan, tsr_pass *pass, int count) {
-    tsr_part *parts = TSR_NEW(plan->arena, count, tsr_part);
-    if (!parts)
+tsr_draw *tsr_plan_draws(tsr_plan *plan, tsr_pass *pass, int count) {
+    tsr_draw *draws = TSR_NEW(plan->arena, count, tsr_draw);
+    if (!draws)
         tsr_plan_out_of_memory(plan);
-    pass->parts = parts;
-    pass->part_count = parts ? count : 0;
-    return parts;
+    pass->draws = draws;
+    pass->draw_count = draws ? count : 0;
+    return draws;
 }
 
 void tsr_pass_draw(tsr_plan *plan, const tsr_pass *pass, int i, int block, const void *args) {
     tsr_arg given[TSR_MAX_DRAW_ARGS];
     if (plan->status != TSR_OK)
         return;
-    tsr_part *part = &pass->parts[i];
-    *part = (tsr_part){.block = block};
-    memcpy(given, args, (size_t)pass->kernel->draw_count * sizeof *given);
-    for (int k = 0; k < pass->kernel->draw_count; k++) {
-        const tsr_field field = {pass->kernel->draws[k], TSR_FIELD_INT, TSR_GLSL, false, false};
+    tsr_draw *draw = &pass->draws[i];
+    *draw = (tsr_draw){.block = block};
+    memcpy(given, args, (size_t)pass->kernel->draw_arg_count * sizeof *given);
+    for (int k = 0; k < pass->kernel->draw_arg_count; k++) {
+        const tsr_field field = {pass->kernel->draw_args[k], TSR_FIELD_INT, TSR_GLSL, false, false};
         if (tsr_plan_fail(plan, check_arg(plan, pass->kernel, &field, &given[k])) == TSR_OK)
-            part->args[k] = (int)given[k].i.value;
+            draw->args[k] = (int)given[k].i.value;
     }
 }
 

@@ -1,6 +1,6 @@
-/* Graph -> passes over tensors, and tensors -> storages (textures or buffers) that are reused by
- * lifetime. Nothing is allocated on a device here: the peak is known before. A GPU backend gives
- * the lowering of each operator. */
+/* Lowers a graph to passes over tensors, and assigns the tensors storages (textures or buffers),
+ * which are reused by lifetime. Nothing is allocated on a device: peak memory is known before. The
+ * table of lowerings by operator is an option. */
 #ifndef TSR_PLAN_PLAN_H
 #define TSR_PLAN_PLAN_H
 
@@ -12,15 +12,15 @@ enum { TSR_MAX_SOURCES = 14, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };
 
 typedef struct tsr_pass tsr_pass;
 
-/* Fills units first to first + count - 1 of a table's zeroed texels, rows after each other: no
- * other unit has the same ones, since several threads call it, each for units of its own. */
+/* Fills units first to first + count - 1 of a table's zeroed texels, row by row. Several threads
+ * call it for different units, so no two units may share a texel. */
 typedef void tsr_pack_fn(const void *data, int64_t first, int64_t count, float *texels);
 
-/* Constants in the order that a kernel reads them: packed weights, or a lookup table. */
+/* Constants in the order in which a kernel reads them: packed weights, or a lookup table. */
 typedef struct tsr_table {
-    tsr_pack_fn *pack; /* NULL: there is none, or it is a texture of the caller's */
-    void *data;        /* of pack; stored in the plan's arena */
-    int64_t units;     /* that pack is called for */
+    tsr_pack_fn *pack; /* NULL: no table, or a texture of the caller's */
+    void *data;        /* argument of pack; stored in the plan's arena */
+    int64_t units;     /* number of units that pack fills */
     int width, height; /* RGBA texels */
     bool half;         /* may be stored in 16 bits */
     /* Plans on one device whose tables have equal keys share one: src/algorithm/packed_weights.h.
@@ -36,28 +36,28 @@ typedef struct tsr_pass_post {
     float param[2];
     int source; /* which of the pass's sources is the other operand; TSR_NONE for unary */
     bool swapped;
-    int block; /* the operand is DepthToSpace of the source, in such blocks; 0: the source itself */
-    bool dcr;  /* its mode */
+    int blocksize; /* the operand is DepthToSpace(blocksize) of the source; 0: the source itself */
+    bool dcr;      /* mode of DepthToSpace */
 } tsr_pass_post;
 
 typedef enum tsr_pass_kind {
     TSR_PASS_DRAW,   /* or, in a compute backend, a dispatch */
     TSR_PASS_CPU,    /* the whole node on the CPU: sources are read back, outputs stay in memory */
     TSR_PASS_UPLOAD, /* `value`, from memory to `output` */
-    TSR_PASS_CONCAT, /* its source becomes the tiles of `output` from `tile` on: while a plan is
-                      made, see tsr_plan_place_concats */
+    TSR_PASS_CONCAT, /* its source becomes the tiles of `output` from `tile` on; exists only until
+                      tsr_plan_place_concats */
 } tsr_pass_kind;
 
-/* Texels that a uniform block's size is a multiple of: it may begin at each multiple of its size.
+/* A uniform block's size is a multiple of this many texels, and its offset a multiple of its size.
  */
 enum { TSR_BLOCK_ALIGNED = 16 };
 
-/* Draws of a pass that reads uniform blocks: they write as many images of the output as each other
- * part, one draw for each tile. */
-typedef struct tsr_part {
-    int args[TSR_MAX_DRAW_ARGS]; /* of the kernel's draws */
-    int block;                   /* of tile 0; that of the next tile follows it */
-} tsr_part;
+/* A draw of a pass that reads uniform blocks. All draws of a pass write equally many images of the
+ * output; each is repeated for every tile, with the next uniform block. */
+typedef struct tsr_draw {
+    int args[TSR_MAX_DRAW_ARGS]; /* in the order of tsr_kernel.draw_args */
+    int block;                   /* index of tile 0's uniform block */
+} tsr_draw;
 
 struct tsr_pass {
     tsr_pass_kind kind;
@@ -71,16 +71,16 @@ struct tsr_pass {
     int sources[TSR_MAX_SOURCES]; /* the kernel's inputs, then operands of post-ops */
     tsr_pass_post posts[TSR_MAX_PASS_POSTS];
     tsr_table table;
-    tsr_part *parts;         /* part_count of them */
-    int part_count;          /* 0: the pass is one draw, which reads no blocks */
-    bool blocks_from_source; /* blocks are the rows of source 0, and the table is a texture; else
-                                they are those of the table */
+    tsr_draw *draws;         /* draw_count of them */
+    int draw_count;          /* 0: a single draw without uniform blocks */
+    bool blocks_from_source; /* uniform blocks are rows of source 0, and the table is a texture;
+                                else they are rows of the table */
     /* A custom operator's body in the backend's shading language, and its attributes; else NULL. */
     const char *body;
     const tsr_custom_op *custom;
     const float *attrs;
-    int groups[3]; /* workgroups of a compute kernel with an entry point of its own; 0: one
-                      invocation for each texel of the output */
+    int groups[3]; /* workgroups of a compute kernel of form `entry`; 0: one invocation for each
+                      texel of the output */
 };
 
 typedef struct tsr_plan_tensor {
@@ -91,30 +91,30 @@ typedef struct tsr_plan_tensor {
     int first_pass, last_pass; /* that write and read it; -1 for inputs, pass_count for what stays
                                   readable after a run */
     int storage;               /* TSR_NONE for constants */
-    bool in_two;               /* storages: half of its planes in each */
-    int storage_high;          /* the second; TSR_NONE for most */
-    int root, tile; /* the tensor whose tiles from `tile` on it is; itself and 0 for most */
+    bool in_two;               /* half of its planes in each of two storages */
+    int storage_high;          /* the second storage; TSR_NONE without in_two */
+    int root, tile; /* a slice of tensor `root` that begins at its tile `tile`; itself and 0 for
+                       tensors that are no slice */
 } tsr_plan_tensor;
 
 /* What tensors share: a texture, or a buffer of texture_w times 16 bytes. Tensors alive at the same
- * time lie beside each other (tsr_layout.texture_x), but a pass never writes where it reads:
- * neither OpenGL ES nor WebGPU allows it, however far apart the texels are. */
+ * time have disjoint regions (tsr_layout.texture_x), but no pass reads and writes the same storage:
+ * neither OpenGL ES nor WebGPU allows it, even for disjoint regions. */
 typedef struct tsr_storage {
     int texture_w, texture_h, planes;
     bool half, plain;
 } tsr_storage;
 
-/* A device as kernels are chosen for it. */
+/* Properties of a device that the choice of kernels depends on. */
 typedef struct tsr_device_profile {
-    tsr_language language; /* that its programs are written in */
+    tsr_language language; /* of its programs */
     unsigned features;     /* that kernels may need: TSR_NEEDS_... */
     unsigned allowed;      /* algorithms, by the caller's choice: src/algorithm/algorithm.h */
     bool software;         /* a software rasteriser */
     bool specialize;       /* numbers classed as special are constants of programs */
-    bool fixed;            /* the caller chose kernels: others take over for no reason */
-    int planes;            /* of tensors, unless a layout hint says otherwise; 0: as many as pay */
-    int busy_fragments; /* that keep it busy: long sums are split until a pass has so many; 0: any
-                         */
+    bool fixed;            /* the caller chose the kernels: no fallback candidates */
+    int planes;            /* default of tensors without a layout hint; 0: see choose_planes() */
+    int busy_fragments;    /* split-K until a pass has this many fragments; 0: never */
 } tsr_device_profile;
 
 /* One way to compute a node, with its estimates: src/algorithm/algorithm.h. */
@@ -133,8 +133,8 @@ typedef struct tsr_candidates {
 
 /* How a node is to be computed. */
 typedef struct tsr_node_choice {
-    const char *algorithm; /* where it applies; NULL: that of least estimated cost */
-    bool least_bytes;      /* the one whose passes leave least for each other, instead */
+    const char *algorithm; /* if it is applicable; NULL: the least estimated cost */
+    bool least_bytes;      /* choose the candidate with the fewest intermediate bytes instead */
 } tsr_node_choice;
 
 typedef struct tsr_plan {
@@ -150,13 +150,13 @@ typedef struct tsr_plan {
     int node;                       /* being lowered */
     int *value_tensor;              /* by value index; TSR_NONE if it has none */
     bool *value_on_cpu; /* by value index: a node that ran on the CPU wrote it to memory */
-    int *plain_outputs; /* tensors of the graph outputs as plain textures; NULL if not asked for */
+    int *plain_outputs; /* tensors of the graph outputs as plain textures; NULL: not requested */
     int pass_count, pass_capacity, tensor_count, tensor_capacity, storage_count;
     tsr_pass *passes;
     tsr_plan_tensor *tensors;
     tsr_storage *storages;
     uint64_t tensor_bytes, live_bytes_bound, constant_bytes, /* tables and constant tensors */
-        copied_blocks_bytes; /* of the largest tensor that becomes blocks: one buffer for all */
+        copied_blocks_bytes; /* of the buffer that source tensors are copied to as uniform blocks */
 } tsr_plan;
 
 typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
@@ -164,17 +164,17 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
     tsr_device_profile device;
-    bool half;       /* 16-bit storage for everything but sums that are not complete */
+    bool half;       /* 16-bit storage for everything except partial sums */
     bool keep_all;   /* share no storage */
     bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
-    bool low_memory; /* kernels shall rather take few bytes than keep the device busy */
-    bool again;      /* the graph was planned before, and what there is to say was said */
-    int max_loop_iterations; /* that all loops of a fragment may make, 0: no limit */
-    int block_texels; /* of 16 bytes, that a uniform block holds; a multiple of TSR_BLOCK_ALIGNED */
-    int max_sources;  /* of a pass, 0: TSR_MAX_SOURCES */
-    bool plain_outputs;         /* copy graph outputs to plain textures: one plane, not wrapped */
-    uint64_t max_bytes;         /* refuse plans of more; 0: no limit */
-    tsr_lower_fn *const *lower; /* by operator; NULL where there is none */
+    bool low_memory; /* algorithms prefer few intermediate bytes to full occupancy */
+    bool again;      /* the graph was planned before: do not log messages again */
+    int max_loop_iterations; /* of all loops of a fragment together, 0: no limit */
+    int block_texels;        /* of 16 bytes, per uniform block; a multiple of TSR_BLOCK_ALIGNED */
+    int max_sources;         /* of a pass, 0: TSR_MAX_SOURCES */
+    bool plain_outputs;      /* copy graph outputs to plain textures: one plane, not wrapped */
+    uint64_t max_bytes;      /* refuse plans of more; 0: no limit */
+    tsr_lower_fn *const *lower;     /* by operator; NULL where there is none */
     const tsr_node_choice *choices; /* by node; NULL: none */
 } tsr_plan_options;
 
@@ -188,26 +188,26 @@ void tsr_plan_destroy(tsr_plan *plan);
 tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options);
 tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan);
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes);
-/* First and last pass of every tensor; parts live as long as what they are part of. */
+/* First and last pass of every tensor; a slice has those of its root. */
 void tsr_plan_find_lifetimes(tsr_plan *plan);
 /* The most bytes alive during one pass. change: of pass_count + 1, overwritten. */
 uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change);
-/* Where it can be, what is joined is written where it ends up; a copying pass does the rest. */
+/* In-place concat: operands become slices of the output where possible; others are copied. */
 tsr_status tsr_plan_place_concats(tsr_plan *plan);
-/* Planes of a storage that the tensor lies in. */
+/* Planes of a storage of the tensor. */
 int tsr_plan_storage_planes(const tsr_plan_tensor *tensor);
-/* Storages and places for all tensors that are alive in some pass; counts their bytes, which it
- * brings near live_bytes_bound. */
+/* Storages and positions for all tensors that are alive in some pass, in few bytes: near
+ * live_bytes_bound. */
 tsr_status tsr_plan_pack(tsr_plan *plan);
 
-/* ---- for lowerings: each returns a harmless value after a failure, plan->status tells ---- */
+/* ---- for lowerings: after a failure each returns a harmless value; see plan->status ---- */
 
 tsr_status tsr_plan_fail(tsr_plan *plan, tsr_status status);
 tsr_status tsr_plan_out_of_memory(tsr_plan *plan);
 const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor);
 
-/* The layout of a tensor that is made by such a hint: with as many planes as the plan's tensors
- * have, if the hint says nothing else and they hold it. */
+/* The layout of a tensor that is made with this hint. Without planes in the hint it has
+ * device.planes, if that fits. */
 tsr_status tsr_plan_make_layout(const tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint,
                                 tsr_layout *layout);
 /* The tensor of a value, made on first use for graph inputs and constants. */
@@ -216,19 +216,19 @@ int tsr_plan_value(tsr_plan *plan, int value);
  * pass. */
 int tsr_plan_operand(tsr_plan *plan, int value, int rank);
 int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint);
-/* The same for a tensor that its node's passes alone write, and read as their first source. If it
- * has twice as many planes as others, it lies in two storages, which they then can share. */
+/* The same for a tensor that only its node's passes write, and read as their first source. If it
+ * has twice the planes of other tensors, it is stored in two storages, which others can share. */
 int tsr_plan_tensor_inner(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint);
 /* A new tensor; precise: 32 bits even in a half plan (inner sums). */
 int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise);
-/* A constant tensor; elements must outlive the plan (or come from plan->arena), those that no float
- * can have the address of are copied there. */
+/* A constant tensor; elements must outlive the plan (or come from plan->arena); misaligned ones are
+ * copied there. */
 int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elements);
 /* A new tensor for output i of the node being lowered. */
 int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i);
 /* The same, whose fragments write pixels this many columns apart: see tsr_layout. */
 int tsr_plan_output_strided(tsr_plan *plan, const tsr_node *node, int i, int pixel_stride);
-/* Gives a tensor that no pass knows yet at most so many planes. */
+/* Limits the planes of a tensor that no pass uses yet. */
 void tsr_plan_narrow(tsr_plan *plan, int tensor, int planes);
 /* The same elements in the same order with another shape: the tensor itself if the texels agree,
  * else a copying pass. */
@@ -237,41 +237,40 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape);
  * a constant. */
 void tsr_plan_alias(tsr_plan *plan, const tsr_node *node, int i, int tensor);
 
-typedef struct tsr_concat_part {
+typedef struct tsr_concat_operand {
     int value, tile;
-} tsr_concat_part;
+} tsr_concat_operand;
 
-/* Output 0 of the node, joined from values that become its tiles from `tile` on, one behind the
- * other, its post-ops applied. False, and nothing done, if they cannot lie like this in memory, or
- * all would be copied. */
-bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node, const tsr_concat_part *parts,
-                              int count);
+/* In-place concat: output 0 of the node, whose operands become slices that begin at `tile`, in
+ * ascending order; post-ops are applied. False, without any effect, if the layout does not allow it
+ * or if every operand would be copied. */
+bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node,
+                              const tsr_concat_operand *operands, int count);
 
-/* A fragment of the pass being made goes through loops inside each other, outermost first, each of
- * so many rounds; `times` one after the other. Fails where the driver would stop them. */
-void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *rounds);
+/* A fragment of the pass being made runs nested loops, outermost first, with these iteration
+ * counts, `times` times. Fails if the driver's max_loop_iterations would stop them. */
+void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *iterations);
 
 /* Appends a pass that computes tensor `output` with kernel `stem`, whose fields are set by name:
  * TSR_PASS(plan, output, reduce, .X = TSR_TENSOR(source), .factor = TSR_FLOAT(0.5)). The plan fails
  * if one is missing or does not fit 32 bits, or if the device has no such kernel. Arguments must
- * not call what changes the plan. Valid until the next pass is appended. */
+ * not change the plan. Valid until the next pass is appended. */
 #define TSR_PASS(plan, output, stem, ...)                                                          \
     tsr_plan_pass(plan, output, &tsr_kernel_##stem, &(struct tsr_args_##stem){__VA_ARGS__})
 tsr_pass *tsr_plan_pass(tsr_plan *plan, int output, const tsr_kernel *kernel, const void *args);
 /* Appends a pass of another kind than TSR_PASS_DRAW. */
 tsr_pass *tsr_plan_pass_of(tsr_plan *plan, tsr_pass_kind kind, int output);
 void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor);
-/* Workgroups of a kernel with an entry point of its own, folded so that no dimension exceeds
- * WebGPU's 65535. */
+/* Workgroups of a kernel of form `entry`, folded so that no dimension exceeds WebGPU's 65535. */
 void tsr_pass_groups(tsr_pass *pass, int64_t count);
-/* A pass that copies, and broadcasts where output is larger: the carrier of post-ops. */
+/* A pass that copies, and broadcasts where output is larger; post-ops are fused into it. */
 tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output);
-/* Gives the pass a table; a copy of the `size` bytes of data lives as long as the plan. */
+/* Gives the pass a table; the `size` bytes of data are copied to the plan's arena. */
 void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, const void *data,
                     size_t size);
-/* Makes the pass one of parts, which the caller fills with TSR_DRAW; NULL without memory. */
-tsr_part *tsr_plan_parts(tsr_plan *plan, tsr_pass *pass, int count);
-/* Sets part i of kernel `stem`: its block, and the arguments of its draws by name. */
+/* Gives the pass `count` draws, which the caller sets with TSR_DRAW; NULL when out of memory. */
+tsr_draw *tsr_plan_draws(tsr_plan *plan, tsr_pass *pass, int count);
+/* Sets draw i of kernel `stem`: its first uniform block, and its arguments by name. */
 #define TSR_DRAW(plan, pass, i, first_block, stem, ...)                                            \
     tsr_pass_draw(plan, pass, i, first_block, &(struct tsr_draw_args_##stem){__VA_ARGS__})
 void tsr_pass_draw(tsr_plan *plan, const tsr_pass *pass, int i, int block, const void *args);

@@ -1,4 +1,4 @@
-/* How long each tensor lives, and how many bytes that makes. */
+/* Lifetimes of tensors, and the bytes that follow from them. */
 #include "plan/plan.h"
 
 #include "base/error.h"
@@ -43,7 +43,7 @@ int tsr_plan_storage_planes(const tsr_plan_tensor *t) {
     return t->in_two ? t->layout.planes / 2 : t->layout.planes;
 }
 
-/* Of the tiles alone, however they are arranged. */
+/* Of the tiles alone, without padding of the grid. */
 static uint64_t tile_bytes(const tsr_layout *l) {
     return (uint64_t)l->n * (uint64_t)l->tiles * (uint64_t)l->h * (uint64_t)l->tile_w *
            (uint64_t)l->planes * (l->half ? 8 : 16);

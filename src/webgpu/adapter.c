@@ -21,7 +21,7 @@ void tsr_wgpu_copy_text(char *text, size_t size, WGPUStringView view) {
 tsr_status tsr_wgpu_wait(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future) {
     WGPUFutureWaitInfo info = {.future = future};
     if (api->InstanceWaitAny(instance, 1, &info, UINT64_MAX) != WGPUWaitStatus_Success)
-        return tsr_fail(TSR_DEVICE, "WebGPU cannot wait for what it was asked to do");
+        return tsr_fail(TSR_DEVICE, "WebGPU cannot wait for an operation");
     return TSR_OK;
 }
 
@@ -34,7 +34,7 @@ static const struct {
 } backends[] = {
     {WGPUBackendType_Vulkan, "Vulkan"},     {WGPUBackendType_Metal, "Metal"},
     {WGPUBackendType_D3D12, "Direct3D 12"}, {WGPUBackendType_OpenGLES, "OpenGL ES"},
-    {WGPUBackendType_Undefined, "WebGPU"}, /* whatever else there is */
+    {WGPUBackendType_Undefined, "WebGPU"}, /* any other */
 };
 
 enum { BACKEND_COUNT = sizeof backends / sizeof *backends };
@@ -49,7 +49,7 @@ static void receive_adapter(WGPURequestAdapterStatus status, WGPUAdapter adapter
 static tsr_status request(const tsr_adapters *a, WGPUBackendType backend, WGPUPowerPreference power,
                           WGPUAdapter *adapter) {
     *adapter = NULL;
-    /* Dawn's OpenGL ES never has all of WebGPU. What it leaves out, compute does not need. */
+    /* Dawn's OpenGL ES backend is never core WebGPU; compute needs none of the missing features. */
     bool core = backend != WGPUBackendType_OpenGLES;
     const WGPURequestAdapterOptions options = {
         .featureLevel = core ? WGPUFeatureLevel_Core : WGPUFeatureLevel_Compatibility,
@@ -89,7 +89,7 @@ static bool is_same(const tsr_adapter *a, const tsr_adapter *b) {
            a->model == b->model && !strcmp(a->name, b->name);
 }
 
-/* Takes the handle over. */
+/* Owns the handle. */
 static void add(tsr_adapters *a, WGPUAdapter handle) {
     tsr_adapter found = describe(a->api, handle);
     bool is_null = found.backend == WGPUBackendType_Null, known = false;
@@ -117,10 +117,10 @@ static tsr_status find(tsr_adapters *a, WGPUBackendType backend) {
 /* ---- choosing ----------------------------------------------------------------------------------
  */
 
-static bool contains(const char *text, const char *part) {
-    size_t length = strlen(part);
+static bool contains(const char *text, const char *name) {
+    size_t length = strlen(name);
     for (; strlen(text) >= length; text++)
-        if (!strncasecmp(text, part, length))
+        if (!strncasecmp(text, name, length))
             return true;
     return false;
 }
@@ -159,9 +159,9 @@ static tsr_status fail_choice(const tsr_adapters *a, const tsr_device_desc *desc
     return tsr_fail(TSR_NO_DEVICE, "there is no WebGPU adapter %d, only %s", desc->gpu, names);
 }
 
-/* Vulkan's loader unloads drivers with the process's last instance, though a driver may share code
- * and state with its OpenGL ES, which other threads may be inside of. The first instance that found
- * an adapter is therefore never released. */
+/* Vulkan's loader unloads drivers with the process's last instance, but a driver may share code and
+ * state with its OpenGL ES, which other threads may be using. The first instance that found an
+ * adapter is therefore never released. */
 static void keep_drivers(const tsr_adapters *a) {
     static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
     static WGPUInstance kept;

@@ -19,19 +19,18 @@ typedef struct tsr_adapters {
     const tsr_wgpu *api;
     WGPUInstance instance;
     int count;
-    bool found_null; /* Dawn's Null adapter, which computes nothing: it is none of those counted */
+    bool found_null; /* Dawn's Null adapter, which computes nothing; it is not counted */
     tsr_adapter items[TSR_MAX_ADAPTERS];
 } tsr_adapters;
 
-/* Loads the library and looks for the adapter that desc asks for by number or name: without a
- * choice the first GPU of the first of WebGPU's backends that has any adapter, else the first. desc
- * NULL looks for all, each listed once; chosen is then NULL. Finding none is an error. Close in any
- * case. */
+/* Loads the library and finds the adapter that desc requests by number or name; without a request
+ * the first GPU of the first backend that has any adapter, else the first adapter. desc NULL: lists
+ * all, each once; chosen is then NULL. Finding none is an error. Close in any case. */
 tsr_status tsr_adapters_open(const tsr_device_desc *desc, tsr_adapters *adapters,
                              tsr_adapter **chosen);
 void tsr_adapters_close(tsr_adapters *adapters);
 
-/* Blocks until the future is there. */
+/* Blocks until the future is complete. */
 tsr_status tsr_wgpu_wait(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future);
 /* Copies a text that ends at its length, cut off to the size. */
 void tsr_wgpu_copy_text(char *text, size_t size, WGPUStringView view);

@@ -1,4 +1,4 @@
-/* From a plan to WebGPU objects, and back. */
+/* Creates and destroys a runner's WebGPU objects. */
 #include "webgpu/runner.h"
 
 #include "base/clock.h"
@@ -9,13 +9,6 @@
 #include <string.h>
 
 enum { PARAMS_ALIGNMENT = 256 }; /* WebGPU's largest minUniformBufferOffsetAlignment */
-
-static bool in_earlier_pass(const tsr_runner *r, int pass) {
-    for (int i = 0; i < pass; i++)
-        if (r->passes[i].pipeline == r->passes[pass].pipeline)
-            return true;
-    return false;
-}
 
 static tsr_status start_pipeline(tsr_runner *r, int pass) {
     const tsr_plan *plan = r->base.plan;
@@ -32,7 +25,7 @@ static tsr_status finish_pipeline(tsr_runner *r, int pass) {
     return tsr_pipeline_finish(r->device, r->passes[pass].pipeline, &r->base.plan->passes[pass]);
 }
 
-/* All programs are started before the first is waited for: they compile in parallel. */
+/* All programs are started before waiting for the first: they compile in parallel. */
 static tsr_status build_programs(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     double start = tsr_clock_ms();
@@ -40,7 +33,7 @@ static tsr_status build_programs(tsr_runner *r) {
         if (plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
         TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i], start_pipeline(r, i)));
-        r->base.program_count += !in_earlier_pass(r, i);
+        tsr_gpu_count_program(&r->base, i, r->passes[i].pipeline);
     }
     for (int i = 0; i < plan->pass_count; i++)
         if (plan->passes[i].kind == TSR_PASS_DRAW)
@@ -178,8 +171,8 @@ static WGPUBindGroup make_group(const tsr_runner *r, int index, uint64_t params_
     return r->device->api->DeviceCreateBindGroup(r->device->device, &desc);
 }
 
-/* Workgroups of 64 invocations, one for each texel of the output, where the kernel has no entry
- * point of its own. */
+/* Workgroups of 64 invocations, one for each texel of the output, unless the kernel is of form
+ * `entry`. */
 static void set_groups(const tsr_plan *plan, const tsr_pass *pass, uint32_t groups[3]) {
     tsr_pass folded = *pass;
     const tsr_layout *l = tsr_plan_layout(plan, pass->output);
@@ -302,7 +295,7 @@ tsr_status tsr_webgpu_build(tsr_runner *r) {
     tsr_webgpu_push_errors(r->device);
     tsr_status built = build_objects(r);
     tsr_status errors = tsr_webgpu_pop_errors(r->device, "preparing the session");
-    return errors != TSR_OK ? errors : built; /* the device knows more */
+    return errors != TSR_OK ? errors : built; /* their message says more */
 }
 
 static void destroy_readback(tsr_runner *r, tsr_readback *readback) {

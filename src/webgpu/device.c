@@ -121,7 +121,7 @@ static void fill_info(tsr_backend_device *d, const tsr_adapter *adapter,
     };
 }
 
-/* What kernels rely on, which is what WebGPU promises. */
+/* Limits that kernels rely on: those that WebGPU guarantees. */
 static tsr_status check_limits(const tsr_device_info *info) {
     if (info->max_workgroup_invocations >= 256 && info->max_workgroup_bytes >= 16384 &&
         info->max_storage_buffers >= 8)
@@ -142,7 +142,7 @@ static void receive_device(WGPURequestDeviceStatus status, WGPUDevice device,
 }
 
 static tsr_status request_device(tsr_backend_device *d, const tsr_adapter *adapter) {
-    /* Dawn rounds timestamps to 0.1 ms, against snooping on web pages. */
+    /* By default Dawn quantizes timestamps to 0.1 ms, for privacy on web pages. */
     static const char *const coarse = "timestamp_quantization";
     WGPUDawnTogglesDescriptor toggles = {.chain = {.sType = WGPUSType_DawnTogglesDescriptor},
                                          .disabledToggleCount = 1,
@@ -163,7 +163,7 @@ static tsr_status request_device(tsr_backend_device *d, const tsr_adapter *adapt
             .mode = WGPUCallbackMode_WaitAnyOnly, .callback = receive_device, .userdata1 = d});
     TSR_TRY(tsr_wgpu_wait(d->api, d->instance, future));
     if (!d->device)
-        return tsr_fail(TSR_NO_DEVICE, "%s gives no WebGPU device: %s", d->name, d->error);
+        return tsr_fail(TSR_NO_DEVICE, "%s provides no WebGPU device: %s", d->name, d->error);
     d->queue = d->api->DeviceGetQueue(d->device);
     return TSR_OK;
 }
@@ -171,7 +171,7 @@ static tsr_status request_device(tsr_backend_device *d, const tsr_adapter *adapt
 static tsr_status set_up(tsr_backend_device *d, const tsr_adapter *adapter,
                          const tsr_device_desc *desc) {
     if (d->api->AdapterGetLimits(adapter->handle, &d->limits) != WGPUStatus_Success)
-        return tsr_fail(TSR_NO_DEVICE, "%s does not tell its limits", adapter->name);
+        return tsr_fail(TSR_NO_DEVICE, "%s does not report its limits", adapter->name);
     fill_info(d, adapter, desc);
     TSR_TRY(check_limits(&d->info));
     return request_device(d, adapter);
@@ -212,7 +212,7 @@ void tsr_webgpu_device_destroy(tsr_backend_device *d) {
         d->api->QueueRelease(d->queue);
         d->api->DeviceRelease(d->device);
     }
-    /* Calls back that the device is lost, to which d is still there. */
+    /* Runs the callback of the loss while d is still valid. */
     d->api->InstanceProcessEvents(d->instance);
     d->api->InstanceRelease(d->instance);
     tsr_weights_clear(&d->weights);

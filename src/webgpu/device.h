@@ -20,7 +20,7 @@ struct tsr_backend_device {
     tsr_weight_store weights;
     bool lost;
     char lost_message[512];
-    tsr_status error_status; /* of the first error that nobody was told of yet; TSR_OK: none */
+    tsr_status error_status; /* of the first error that was not reported yet; TSR_OK: none */
     char error[2048];
 };
 
@@ -28,15 +28,15 @@ struct tsr_backend_device {
  * TSR_DEVICE_LOST. what: the step, for the message. Can be nested. */
 void tsr_webgpu_push_errors(tsr_backend_device *device);
 tsr_status tsr_webgpu_pop_errors(tsr_backend_device *device, const char *what);
-/* Errors beside such a pair are kept too, the first of them: this tells. */
+/* Reports the first error outside such a pair. */
 tsr_status tsr_webgpu_check_error(tsr_backend_device *device, const char *what);
 
-/* Has the device been lost meanwhile? Runs callbacks of the mode AllowProcessEvents. */
+/* Was the device lost? Runs callbacks of the mode AllowProcessEvents. */
 tsr_status tsr_webgpu_check_lost(tsr_backend_device *device);
 /* Blocks until the future's callback, of the mode WaitAnyOnly, was called. */
 tsr_status tsr_webgpu_wait(tsr_backend_device *device, WGPUFuture future);
 
-/* Sessions, and with them programs, are gone before their device is. */
+/* Sessions, and with them programs, are destroyed before their device. */
 tsr_status tsr_webgpu_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
 void tsr_webgpu_device_destroy(tsr_backend_device *device);
 void tsr_webgpu_device_info(const tsr_backend_device *device, tsr_device_info *info);

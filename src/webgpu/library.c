@@ -97,8 +97,7 @@ tsr_status tsr_wgpu_load(const tsr_wgpu **api) {
     return status;
 }
 
-/* ---- what differs ----------------------------------------------------------------------------
- */
+/* ---- ABI differences ------------------------------------------------------------------------- */
 
 /* WGPUInstanceDescriptor of TSR_WGPU_MID_2025. */
 typedef struct instance_descriptor_mid {

@@ -1,4 +1,4 @@
-/* Finds WebGPU's library and what in its ABI differs from the header. */
+/* Loads WebGPU's library and handles ABI differences from the header. */
 #ifndef TSR_WEBGPU_LIBRARY_H
 #define TSR_WEBGPU_LIBRARY_H
 

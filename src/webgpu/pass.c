@@ -69,7 +69,7 @@ static tsr_status run_passes(recording *c, int begin, int end) {
             dispatch(c, i);
             continue;
         }
-        submit(c); /* what is written from here comes behind it in the queue */
+        submit(c); /* the queue executes later writes after it */
         if (pass->kind == TSR_PASS_UPLOAD)
             upload(r, pass);
         else
@@ -79,7 +79,7 @@ static tsr_status run_passes(recording *c, int begin, int end) {
     return TSR_OK;
 }
 
-/* Nothing that comes between dispatches: they fit one compute pass. */
+/* Only dispatches can be in a single compute pass. */
 static bool only_dispatches(const tsr_plan *plan, int first, int end) {
     for (int i = first; i < end; i++)
         if (plan->passes[i].kind != TSR_PASS_DRAW)
@@ -87,7 +87,7 @@ static bool only_dispatches(const tsr_plan *plan, int first, int end) {
     return true;
 }
 
-/* A node between timestamps, or, where there are none, on the clock. */
+/* A node's time by timestamps, or without them by the clock. */
 static tsr_status run_timed(recording *c, int node, int first, int end) {
     tsr_runner *r = c->runner;
     if (r->timestamps && only_dispatches(r->base.plan, first, end)) {

@@ -1,5 +1,5 @@
-/* What the device reaches in compute and transfers when it does nothing else: what shares of peak
- * are shares of. */
+/* Measures the device's peak rates of compute passes and transfers, for reports of shares of peak.
+ */
 #include "webgpu/runner.h"
 #include "kernel/template.h"
 
@@ -93,8 +93,8 @@ static tsr_status timed(bench *b, work_fn *work, int count, double *ms) {
     return status;
 }
 
-/* Billions a second of something that is done `amount` times each time: the best of several
- * samples, after one that warms up; fewer of them on a slow device. */
+/* Giga-operations per second of work that does `amount` operations: the best of several samples
+ * after a warm-up; fewer samples on a slow device. */
 static tsr_status best_rate(bench *b, work_fn *work, double amount, double *best) {
     double once, ms, sum = 0;
     TSR_TRY(timed(b, work, 1, &once));
@@ -133,7 +133,7 @@ static void bind(bench *b) {
     b->group = b->device->api->DeviceCreateBindGroup(b->device->device, &desc);
 }
 
-/* Billions a second of what an invocation of a whole program does `amount` times. */
+/* Giga-operations per second of a whole program with `amount` operations per invocation. */
 static tsr_status measure_dispatches(bench *b, const char *stem, uint32_t groups, double amount,
                                      double *rate) {
     b->groups = groups;
@@ -149,7 +149,7 @@ static tsr_status measure_dispatches(bench *b, const char *stem, uint32_t groups
     return status;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------ */
 
 static tsr_status create(bench *b) {
     void *line;

@@ -45,8 +45,8 @@ static WGPUBindGroupLayout create_layout(const tsr_backend_device *d, const tsr_
     return d->api->DeviceCreateBindGroupLayout(d->device, &desc);
 }
 
-static void take_pipeline(WGPUCreatePipelineAsyncStatus status, WGPUComputePipeline pipeline,
-                          WGPUStringView message, void *user, void *unused) {
+static void receive_pipeline(WGPUCreatePipelineAsyncStatus status, WGPUComputePipeline pipeline,
+                             WGPUStringView message, void *user, void *unused) {
     (void)unused;
     tsr_pipeline *p = user;
     p->pipeline = pipeline;
@@ -61,7 +61,7 @@ static void start_pipeline(const tsr_backend_device *d, tsr_pipeline *p, WGPUSha
     const WGPUComputePipelineDescriptor desc = {
         .layout = layout, .compute = {.module = module, .entryPoint = view("main")}};
     const WGPUCreateComputePipelineAsyncCallbackInfo callback = {
-        .mode = WGPUCallbackMode_WaitAnyOnly, .callback = take_pipeline, .userdata1 = p};
+        .mode = WGPUCallbackMode_WaitAnyOnly, .callback = receive_pipeline, .userdata1 = p};
     p->compiled = d->api->DeviceCreateComputePipelineAsync(d->device, &desc, callback);
     p->pending = true;
     d->api->PipelineLayoutRelease(layout);

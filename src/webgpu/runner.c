@@ -4,14 +4,13 @@
 
 #include "base/error.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* ---- futures --------------------------------------------------------------------------------- */
 
 static void note_done(WGPUQueueWorkDoneStatus status, WGPUStringView message, void *user,
                       void *unused) {
-    (void)status, (void)message, (void)user, (void)unused; /* loss is asked for */
+    (void)status, (void)message, (void)user, (void)unused; /* callers check for a lost device */
 }
 
 tsr_status tsr_webgpu_finish(tsr_backend_device *d) {
@@ -128,14 +127,11 @@ WGPUBuffer tsr_webgpu_buffer(const tsr_runner *r, int tensor) {
 }
 
 static tsr_status set_input(tsr_runner *r, int value, const float *data) {
-    int tensor = r->base.plan->value_tensor[value];
     TSR_TRY(tsr_webgpu_check_lost(r->device));
-    tsr_fallback_set_input(&r->base.fallback, value, data);
-    if (tensor == TSR_NONE)
-        return TSR_OK;
-    const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
-    tsr_layout_pack(l, data, r->base.options.poison ? NAN : 0, r->base.staging);
-    tsr_tensor_write(r->device, tsr_webgpu_buffer(r, tensor), l, r->base.staging);
+    int tensor = tsr_gpu_stage_input(&r->base, value, data);
+    if (tensor != TSR_NONE)
+        tsr_tensor_write(r->device, tsr_webgpu_buffer(r, tensor),
+                         tsr_plan_layout(r->base.plan, tensor), r->base.staging);
     return TSR_OK;
 }
 
@@ -152,8 +148,8 @@ static tsr_status poison(const tsr_runner *r) {
     return TSR_OK;
 }
 
-static void select_run(tsr_runner *r, int place) {
-    r->outputs = r->readbacks + place * r->base.output_count;
+static void select_run(tsr_runner *r, int slot) {
+    r->outputs = r->readbacks + slot * r->base.output_count;
 }
 
 static tsr_status submit(tsr_runner *r) {
@@ -167,12 +163,12 @@ static tsr_status submit(tsr_runner *r) {
     for (int i = 0; i < r->base.output_count; i++)
         start_readback(r, &r->outputs[i]);
     start_readback(r, &r->times);
-    r->collected = false;
+    r->times_read = false;
     return TSR_OK;
 }
 
-/* Nanoseconds that the device wrote, into the nodes' times. */
-static void collect_times(tsr_runner *r) {
+/* Sets the nodes' times from the timestamps, which are in nanoseconds. */
+static void read_times(tsr_runner *r) {
     const uint64_t *times =
         r->device->api->BufferGetConstMappedRange(r->times.buffer, 0, (size_t)r->times.bytes);
     uint64_t first = UINT64_MAX, last = 0;
@@ -193,9 +189,9 @@ static tsr_status finish(tsr_runner *r, uint64_t timeout) {
     for (int i = 0; i < r->base.output_count; i++)
         TSR_TRY(finish_readback(r, &r->outputs[i], timeout));
     TSR_TRY(finish_readback(r, &r->times, timeout));
-    if (r->times.mapped && !r->collected)
-        collect_times(r);
-    r->collected = true;
+    if (r->times.mapped && !r->times_read)
+        read_times(r);
+    r->times_read = true;
     return tsr_webgpu_check_error(r->device, "running the model");
 }
 

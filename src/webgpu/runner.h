@@ -1,5 +1,5 @@
-/* A plan on a WebGPU device: pipelines compiled, buffers and bind groups made, ready to be
- * dispatched many times. */
+/* A plan on a WebGPU device: compiled pipelines, buffers and bind groups, dispatched once per run.
+ */
 #ifndef TSR_WEBGPU_RUNNER_H
 #define TSR_WEBGPU_RUNNER_H
 
@@ -17,7 +17,7 @@ typedef struct tsr_webgpu_pass {
     uint32_t groups[3]; /* workgroups to dispatch */
 } tsr_webgpu_pass;
 
-/* A buffer that each run copies something to, mapped once the run is done. */
+/* A buffer that each run copies a result to, mapped once the run is done. */
 typedef struct tsr_readback {
     WGPUBuffer buffer; /* NULL where nothing is read back */
     uint64_t bytes;
@@ -38,7 +38,7 @@ struct tsr_runner {
     WGPUQuerySet timestamps; /* begin and end of each node's passes; NULL without */
     WGPUBuffer resolved;     /* where the device writes them */
     tsr_readback times;
-    bool collected; /* the latest run's times */
+    bool times_read; /* of the latest run */
 };
 
 /* Programs, buffers and bind groups of a planned runner. */
@@ -61,10 +61,10 @@ tsr_status tsr_webgpu_measure(tsr_backend_device *device, tsr_device_peaks *peak
 WGPUBuffer tsr_webgpu_buffer(const tsr_runner *runner, int tensor);
 
 int tsr_webgpu_readback_count(const tsr_runner *runner); /* of outputs, of all runs in flight */
-/* Forgets what it holds, so that the buffer can be written again. */
+/* Drops the result, so that the buffer can be written again. */
 void tsr_readback_reset(tsr_runner *runner, tsr_readback *readback);
 
-/* Reads a computed tensor's elements now, through a buffer of its own: a tsr_read_fn. */
+/* Reads a computed tensor's elements synchronously, through a temporary buffer: a tsr_read_fn. */
 tsr_status tsr_webgpu_read_now(void *runner, int tensor, float *elements);
 
 #endif

@@ -1,5 +1,5 @@
-/* A pass's compute shader, put together from wgsl/ and the pass's constants. Its parameters are the
- * arrays of src/gpu/params.h. src/webgpu/program.h tells what is bound where. */
+/* A pass's compute shader, generated from wgsl/ and the pass's constants. Its parameters are the
+ * arrays of src/gpu/params.h; src/webgpu/program.h defines the bindings. */
 #ifndef TSR_WEBGPU_SHADER_H
 #define TSR_WEBGPU_SHADER_H
 

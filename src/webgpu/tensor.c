@@ -33,7 +33,7 @@ WGPUBuffer tsr_buffer_readback(const tsr_backend_device *d, uint64_t bytes) {
 void tsr_buffer_destroy(const tsr_backend_device *d, WGPUBuffer buffer) {
     if (!buffer)
         return;
-    d->api->BufferDestroy(buffer); /* its memory now, not when the last bind group goes */
+    d->api->BufferDestroy(buffer); /* frees the memory now, not with the last bind group */
     d->api->BufferRelease(buffer);
 }
 

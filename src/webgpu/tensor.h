@@ -5,7 +5,7 @@
 #include "plan/layout.h"
 #include "webgpu/device.h"
 
-/* Of a tensor or a table; NULL on failure, which the error scope around the call tells. */
+/* Of a tensor or a table; NULL on failure, which the enclosing error scope reports. */
 WGPUBuffer tsr_buffer_storage(const tsr_backend_device *device, uint64_t bytes);
 /* The same, mapped and zeroed: fill *data, then unmap. */
 WGPUBuffer tsr_buffer_mapped(const tsr_backend_device *device, WGPUBufferUsage usage,
@@ -14,7 +14,7 @@ WGPUBuffer tsr_buffer_mapped(const tsr_backend_device *device, WGPUBufferUsage u
 WGPUBuffer tsr_buffer_readback(const tsr_backend_device *device, uint64_t bytes);
 /* NULL is fine. */
 void tsr_buffer_destroy(const tsr_backend_device *device, WGPUBuffer buffer);
-/* Fills a part of the buffer with NaN, whatever its elements are. */
+/* Fills a range of the buffer with NaN, in 16 and in 32 bits. */
 tsr_status tsr_buffer_poison(const tsr_backend_device *device, WGPUBuffer buffer, uint64_t offset,
                              uint64_t bytes);
 
@@ -23,7 +23,7 @@ uint64_t tsr_tensor_offset(const tsr_layout *layout);
 /* Writes a whole tensor from tsr_layout_pack's texels, which 16-bit storage overwrites. */
 void tsr_tensor_write(const tsr_backend_device *device, WGPUBuffer buffer, const tsr_layout *layout,
                       float *texels);
-/* What a tensor's buffer held, as row-major elements. */
+/* Contents of a tensor's buffer to row-major elements. */
 tsr_status tsr_tensor_unpack(const tsr_layout *layout, const void *bytes, float *elements);
 
 #endif

@@ -1,7 +1,7 @@
-/* WebGPU's C functions, found at run time, under WebGPU's own types.
+/* WebGPU's C functions, loaded at run time, with WebGPU's types.
  *
- * The header is Dawn's of late 2025. Libraries of two ABIs go by it, see tsr_wgpu_abi; what differs
- * between them is dealt with in library.c. */
+ * The header is Dawn's of late 2025. Libraries of two ABIs match it, see tsr_wgpu_abi; library.c
+ * handles their differences. */
 #ifndef TSR_WEBGPU_WGPU_H
 #define TSR_WEBGPU_WGPU_H
 

@@ -42,10 +42,10 @@ static tsr_status lower_slices(tsr_plan *plan, const tsr_node *node) {
 
 /* Along whole tiles, if it can be. */
 static tsr_status lower_concat(tsr_plan *plan, const tsr_node *node) {
-    tsr_concat_part parts[8];
+    tsr_concat_operand parts[8];
     int tiles = 0;
     for (int i = 0; i < node->input_count; i++) {
-        parts[i] = (tsr_concat_part){node->inputs[i], tiles};
+        parts[i] = (tsr_concat_operand){node->inputs[i], tiles};
         const tsr_layout *l = tsr_plan_layout(plan, tsr_plan_value(plan, node->inputs[i]));
         tiles += l->tiles;
         if (l->n > 1 || (i + 1 < node->input_count && l->c % 4))

@@ -26,12 +26,12 @@ int tsr_tiles_per_output(const tsr_convolution *conv);
 /* One channel in and out of each of several groups? */
 bool tsr_is_depthwise(const tsr_convolution *conv);
 
-/* Packs n blocks of `block` texels into a table, 2^blocks_log2 blocks a row. */
+/* Packs n blocks of `block` texels into a table, 2^entries_log2 blocks a row. */
 typedef struct tsr_table_size {
     int width, height; /* texels */
-    int blocks_log2;
+    int entries_log2;
 } tsr_table_size;
-tsr_table_size tsr_table_blocks(tsr_plan *plan, int block, int64_t count);
+tsr_table_size tsr_table_entries(tsr_plan *plan, int block, int64_t count);
 
 /* Packed weights as a table of blocks ((t * tiles + i) * kernel height + ky) * chunks + chunk for
  * output tile t and its i-th input tile; a block holds the 4x4 channels of `taps` taps of a kernel

@@ -84,7 +84,7 @@ static tsr_pass *lower_depthwise(tsr_plan *plan, const tsr_problem *p) {
         plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
         .ROW = TSR_INT(f.row), .STRIDE = TSR_INT(w->stride[1]), .DILATION = TSR_INT(w->dilation[1]),
         .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
-        .pad_x = TSR_INT(w->pad_begin[1]), .entries_log2 = TSR_INT(weights.size.blocks_log2));
+        .pad_x = TSR_INT(w->pad_begin[1]), .entries_log2 = TSR_INT(weights.size.entries_log2));
     tsr_pass_conv_weights(plan, pass, &weights);
     tsr_plan_loops(plan, 1, 3, (int64_t[]){f.chunks, 1, w->kernel[0]});
     return pass;

@@ -9,21 +9,21 @@
 
 /* ---- implicit GEMM --------------------------------------------------------------------------- */
 
-/* Sizes of a batched GEMM, `parts` being the batch size: see group gemm in src/kernel/kernels.txt.
+/* Sizes of a batched GEMM: see group gemm in src/kernel/kernels.txt.
  */
-typedef struct product {
-    int64_t pixels, steps, tiles, parts;
-} product;
+typedef struct gemm_size {
+    int64_t pixels, steps, tiles, batches;
+} gemm_size;
 
 /* How a GEMM is divided into regions: see wgsl/gemm_workgroup.wgsl. */
-typedef struct blocks {
-    bool shared;                   /* through workgroup memory */
-    int block_pixels, block_tiles; /* of an invocation */
-    int columns, rows, steps;      /* invocations; steps at a time */
-    int64_t tiles, pixels;         /* regions along each */
+typedef struct regions {
+    bool shared;                     /* through workgroup memory */
+    int region_pixels, region_tiles; /* of an invocation */
+    int columns, rows, steps;        /* invocations; steps at a time */
+    int64_t tiles, pixels;           /* regions along each */
     int64_t partials, partial_steps;
     int64_t groups; /* workgroups */
-} blocks;
+} regions;
 
 /* The least power of two from low to high that is at least `wanted`. */
 static int power_of_two(int64_t wanted, int low, int high) {
@@ -35,45 +35,45 @@ static int power_of_two(int64_t wanted, int low, int high) {
 
 /* For a GPU: enough workgroups to keep a large one busy, or half busy if partial sums needed too
  * much memory. */
-static blocks share_blocks(const tsr_plan *plan, const product *p) {
+static regions workgroup_regions(const tsr_plan *plan, const gemm_size *p) {
     enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024 };
     enum { ENOUGH = 1024, FEW = 256 };
-    blocks b = {.shared = true, .block_pixels = PIXELS, .block_tiles = TILES, .steps = 4};
+    regions b = {.shared = true, .region_pixels = PIXELS, .region_tiles = TILES, .steps = 4};
     b.columns = power_of_two(tsr_divide_up(p->tiles, TILES), PIXELS, 16);
     b.rows = power_of_two(tsr_divide_up(p->pixels, PIXELS), 1, INVOCATIONS / b.columns);
     while (b.steps * (b.rows * PIXELS + 4 * b.columns * TILES) > WORKGROUP_TEXELS)
         b.steps /= 2;
     b.tiles = tsr_divide_up(p->tiles, b.columns * TILES);
     b.pixels = tsr_divide_up(p->pixels, b.rows * PIXELS);
-    int64_t rounds = tsr_divide_up(p->steps, b.steps), groups = b.tiles * b.pixels * p->parts;
+    int64_t iterations = tsr_divide_up(p->steps, b.steps), groups = b.tiles * b.pixels * p->batches;
     int64_t partials = (plan->low_memory ? FEW : ENOUGH) / groups;
-    partials = partials > rounds / 4 ? rounds / 4 : partials;
-    b.partial_steps = tsr_divide_up(rounds, partials > 1 ? partials : 1) * b.steps;
+    partials = partials > iterations / 4 ? iterations / 4 : partials;
+    b.partial_steps = tsr_divide_up(iterations, partials > 1 ? partials : 1) * b.steps;
     b.partials = tsr_divide_up(p->steps, b.partial_steps);
     b.groups = groups * b.partials;
     return b;
 }
 
 /* For a software rasteriser. */
-static blocks direct_blocks(const product *p) {
+static regions register_regions(const gemm_size *p) {
     enum { PIXELS = 8, TILES = 2, GROUP = 64 };
-    blocks b = {.block_pixels = power_of_two(p->pixels, 1, PIXELS),
-                .block_tiles = power_of_two(p->tiles, 1, TILES),
-                .partials = 1,
-                .partial_steps = p->steps};
-    b.tiles = tsr_divide_up(p->tiles, b.block_tiles);
-    b.pixels = tsr_divide_up(p->pixels, b.block_pixels);
-    b.groups = tsr_divide_up(b.tiles * b.pixels * p->parts, GROUP);
+    regions b = {.region_pixels = power_of_two(p->pixels, 1, PIXELS),
+                 .region_tiles = power_of_two(p->tiles, 1, TILES),
+                 .partials = 1,
+                 .partial_steps = p->steps};
+    b.tiles = tsr_divide_up(p->tiles, b.region_tiles);
+    b.pixels = tsr_divide_up(p->pixels, b.region_pixels);
+    b.groups = tsr_divide_up(b.tiles * b.pixels * p->batches, GROUP);
     return b;
 }
 
-static blocks choose_blocks(const tsr_plan *plan, const product *p, bool shared) {
-    return shared ? share_blocks(plan, p) : direct_blocks(p);
+static regions choose_regions(const tsr_plan *plan, const gemm_size *p, bool shared) {
+    return shared ? workgroup_regions(plan, p) : register_regions(p);
 }
 
-static tsr_args_gemm gemm_args(tsr_plan *plan, const product *p, const blocks *b, int output) {
+static tsr_args_gemm gemm_args(tsr_plan *plan, const gemm_size *p, const regions *b, int output) {
     if (p->pixels > INT_MAX || p->steps > INT_MAX / 4 || b->groups > INT_MAX / 64)
-        tsr_plan_fail(plan, tsr_fail(TSR_LIMIT, "a product of %lld pixels by %lld channels",
+        tsr_plan_fail(plan, tsr_fail(TSR_LIMIT, "a gemm_size of %lld pixels by %lld channels",
                                      (long long)p->pixels, (long long)p->tiles * 4));
     return (tsr_args_gemm){.pixels = TSR_INT(p->pixels),
                            .steps = TSR_INT(p->steps),
@@ -83,52 +83,53 @@ static tsr_args_gemm gemm_args(tsr_plan *plan, const product *p, const blocks *b
                            .pixel_regions = TSR_INT(b->pixels),
                            .partials = TSR_INT(b->partials),
                            .images = TSR_INT(tsr_plan_layout(plan, output)->n),
-                           .batches = TSR_INT(p->parts)};
+                           .batches = TSR_INT(p->batches)};
 }
 
 /* The fields of a kernel that includes wgsl/gemm.wgsl. */
 #define GEMM_FIELDS(b, args)                                                                       \
-    .SHARED = TSR_INT((b).shared), .PIXELS = TSR_INT((b).block_pixels),                            \
-    .TILES = TSR_INT((b).block_tiles), .COLUMNS = TSR_INT((b).columns), .ROWS = TSR_INT((b).rows), \
-    .STEPS = TSR_INT((b).steps), .gemm = (args)
+    .SHARED = TSR_INT((b).shared), .PIXELS = TSR_INT((b).region_pixels),                           \
+    .TILES = TSR_INT((b).region_tiles), .COLUMNS = TSR_INT((b).columns),                           \
+    .ROWS = TSR_INT((b).rows), .STEPS = TSR_INT((b).steps), .gemm = (args)
 
 /* The kernel's output: `output`, or partial sums, which another pass adds up. */
-static tsr_pass *finish(tsr_plan *plan, tsr_pass *pass, const blocks *b, int output) {
+static tsr_pass *finish(tsr_plan *plan, tsr_pass *pass, const regions *b, int output) {
     tsr_pass_groups(pass, b->groups);
     return tsr_split_sum(plan, pass, output, b->partials);
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* Row (batch * steps + step) * 4 + channel holds a texel for each output tile; `parts` is the batch
+/* Row (batch * steps + step) * 4 + channel holds a texel for each output tile; batches is the batch
  * size. */
-typedef struct block_table {
+typedef struct gemm_weights {
     tsr_convolution conv;
     bool transposed;
-    int64_t steps, tiles, parts, input_tiles;
+    int64_t steps, tiles, batches, input_tiles;
     int64_t taps[2]; /* of a phase, transposed */
-} block_table;
+} gemm_weights;
 
-/* The tap of the kernel for a step; false if the phase has no such tap. `part`: index in the batch.
+/* The tap of the kernel for a step; false if the phase has no such tap. `batch`: index in the
+ * batch.
  */
-static bool find_tap(const block_table *t, int64_t part, int64_t tap, size_t *element) {
+static bool find_tap(const gemm_weights *t, int64_t batch, int64_t tap, size_t *element) {
     const tsr_window *w = &t->conv.window;
     if (!t->transposed) {
         *element = (size_t)tap;
         return true;
     }
-    const int64_t phase[2] = {part / w->stride[1], part % w->stride[1]};
+    const int64_t phase[2] = {batch / w->stride[1], batch % w->stride[1]};
     const int64_t index[2] = {tap / t->taps[1], tap % t->taps[1]};
     return tsr_phase_tap(w, phase, index, element);
 }
 
 /* One step: its input tile's four channels by all output channels. */
-static void fill_step(const block_table *t, int64_t part, int64_t step, float *rows) {
+static void fill_step(const gemm_weights *t, int64_t batch, int64_t step, float *rows) {
     const tsr_convolution *c = &t->conv;
     size_t element;
-    if (!find_tap(t, part, step / t->input_tiles, &element))
+    if (!find_tap(t, batch, step / t->input_tiles, &element))
         return;
-    size_t group = t->transposed ? 0 : (size_t)part;
+    size_t group = t->transposed ? 0 : (size_t)batch;
     int first = (int)(step % t->input_tiles) * 4;
     for (int i = 0; i < 4 && first + i < c->group_inputs; i++) {
         const tsr_unaligned_float *weights =
@@ -142,20 +143,20 @@ static void fill_step(const block_table *t, int64_t part, int64_t step, float *r
 
 /* Units are steps of the whole batch. */
 static void pack(const void *data, int64_t first, int64_t count, float *texels) {
-    const block_table *t = data;
+    const gemm_weights *t = data;
     for (int64_t i = first; i < first + count; i++)
         fill_step(t, i / t->steps, i % t->steps, texels + i * 4 * t->tiles * 4);
 }
 
-static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_table *table) {
+static void set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *table) {
     tsr_table_size size =
-        tsr_table_blocks(plan, (int)table->tiles, table->parts * table->steps * 4);
-    const tsr_weight_layout layout = {.tag = "steps of a product",
+        tsr_table_entries(plan, (int)table->tiles, table->batches * table->steps * 4);
+    const tsr_weight_layout layout = {.tag = "steps of a gemm_size",
                                       .numbers = {table->transposed, table->steps, table->tiles,
-                                                  table->parts, table->input_tiles, table->taps[0],
-                                                  table->taps[1]}};
+                                                  table->batches, table->input_tiles,
+                                                  table->taps[0], table->taps[1]}};
     const tsr_table packed = {.pack = pack,
-                              .units = table->parts * table->steps,
+                              .units = table->batches * table->steps,
                               .width = size.width,
                               .height = size.height};
     tsr_pass_packed_weights(plan, pass, &table->conv, &layout, packed, table, sizeof *table);
@@ -173,23 +174,23 @@ static int64_t phase_taps(const tsr_window *w, int axis) {
 }
 
 /* Of the GEMM that writes such an output. */
-static product product_of(const tsr_problem *p, const tsr_layout *l) {
+static gemm_size gemm_size_of(const tsr_problem *p, const tsr_layout *l) {
     const tsr_window *w = &p->conv.window;
     int64_t tiles = tsr_divide_up(p->conv.group_outputs, 4);
     switch (p->kind) {
     case TSR_CONV:
-        return (product){(int64_t)l->n * l->h * l->w,
-                         w->kernel[0] * w->kernel[1] * input_tiles(&p->conv), tiles, w->group};
+        return (gemm_size){(int64_t)l->n * l->h * l->w,
+                           w->kernel[0] * w->kernel[1] * input_tiles(&p->conv), tiles, w->group};
     case TSR_CONV_TRANSPOSE:
-        return (product){l->n * tsr_divide_up(l->h, w->stride[0]) *
-                             tsr_divide_up(l->w, w->stride[1]),
-                         phase_taps(w, 0) * phase_taps(w, 1) * input_tiles(&p->conv), tiles,
-                         w->stride[0] * w->stride[1]};
+        return (gemm_size){l->n * tsr_divide_up(l->h, w->stride[0]) *
+                               tsr_divide_up(l->w, w->stride[1]),
+                           phase_taps(w, 0) * phase_taps(w, 1) * input_tiles(&p->conv), tiles,
+                           w->stride[0] * w->stride[1]};
     default:
         break;
     }
-    return (product){p->rank == 2 ? l->n : l->w, tsr_divide_up(p->inner, 4), l->tiles,
-                     p->rank == 2 ? 1 : l->n};
+    return (gemm_size){p->rank == 2 ? l->n : l->w, tsr_divide_up(p->inner, 4), l->tiles,
+                       p->rank == 2 ? 1 : l->n};
 }
 
 /* ---- convolutions ---------------------------------------------------------------------------- */
@@ -203,13 +204,13 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, bool sha
     const tsr_convolution *conv = &problem->conv;
     const tsr_window *w = &conv->window;
     int output = tsr_problem_output(plan, problem, 1);
-    const product p = product_of(problem, tsr_plan_layout(plan, output));
-    const block_table table = {.conv = *conv,
-                               .steps = p.steps,
-                               .tiles = p.tiles,
-                               .parts = p.parts,
-                               .input_tiles = input_tiles(conv)};
-    const blocks b = choose_blocks(plan, &p, shared);
+    const gemm_size p = gemm_size_of(problem, tsr_plan_layout(plan, output));
+    const gemm_weights table = {.conv = *conv,
+                                .steps = p.steps,
+                                .tiles = p.tiles,
+                                .batches = p.batches,
+                                .input_tiles = input_tiles(conv)};
+    const regions b = choose_regions(plan, &p, shared);
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
     tsr_pass *pass =
@@ -236,15 +237,15 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, bo
     const tsr_layout *l = tsr_plan_layout(plan, output);
     const int64_t rows = tsr_divide_up(l->h, w->stride[0]),
                   columns = tsr_divide_up(l->w, w->stride[1]);
-    const product p = product_of(problem, l);
-    const block_table table = {.conv = *conv,
-                               .transposed = true,
-                               .steps = p.steps,
-                               .tiles = p.tiles,
-                               .parts = p.parts,
-                               .input_tiles = input_tiles(conv),
-                               .taps = {phase_taps(w, 0), phase_taps(w, 1)}};
-    const blocks b = choose_blocks(plan, &p, shared);
+    const gemm_size p = gemm_size_of(problem, l);
+    const gemm_weights table = {.conv = *conv,
+                                .transposed = true,
+                                .steps = p.steps,
+                                .tiles = p.tiles,
+                                .batches = p.batches,
+                                .input_tiles = input_tiles(conv),
+                                .taps = {phase_taps(w, 0), phase_taps(w, 1)}};
+    const regions b = choose_regions(plan, &p, shared);
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
     tsr_pass *pass = TSR_PASS(plan, partial, conv_transpose_gemm, .X = TSR_TENSOR(problem->input),
@@ -260,8 +261,8 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, bo
 
 static tsr_pass *lower_matmul(tsr_plan *plan, const tsr_problem *problem, bool shared) {
     int rank = problem->rank, output = tsr_problem_output(plan, problem, 1);
-    const product p = product_of(problem, tsr_plan_layout(plan, output));
-    const blocks b = choose_blocks(plan, &p, shared);
+    const gemm_size p = gemm_size_of(problem, tsr_plan_layout(plan, output));
+    const regions b = choose_regions(plan, &p, shared);
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
     tsr_pass *pass = TSR_PASS(plan, partial, matmul_gemm, .A = TSR_TENSOR(problem->input),
@@ -291,15 +292,15 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, bool shared, ts
     tsr_layout l;
     if (!applies(p) || !tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
         return false;
-    const product product = product_of(p, &l);
-    const blocks b = choose_blocks(plan, &product, shared);
+    const gemm_size gemm_size = gemm_size_of(p, &l);
+    const regions b = choose_regions(plan, &gemm_size, shared);
     double slower = 1;
     if (shared == plan->device.software)
         slower = shared ? SOFTWARE_BARRIERS : GPU_LOADS;
     *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * TSR_PRODUCT * slower,
                         .bytes = tsr_split_bytes(&l, b.partials),
-                        .live_texels = b.block_pixels * b.block_tiles + b.block_pixels +
-                                       WEIGHTS * b.block_tiles};
+                        .live_texels = b.region_pixels * b.region_tiles + b.region_pixels +
+                                       WEIGHTS * b.region_tiles};
     return true;
 }
 

@@ -19,21 +19,21 @@ static int64_t texels_of(const block_conv *b, int64_t tiles) {
     return tiles * b->p.taps[0] * b->p.taps[1] * b->tiles_of_draw * 4;
 }
 
-static int64_t count_parts(const block_conv *b) {
+static int64_t count_sums(const block_conv *b) {
     return b->p.count[0] * b->p.count[1] * b->partials;
 }
 
 /* The tensor of all partial sums of all phases, along images. */
-static tsr_shape parts_shape(const block_conv *b) {
+static tsr_shape sums_shape(const block_conv *b) {
     const tsr_shape shape = {4,
-                             {count_parts(b) * b->p.images,
+                             {count_sums(b) * b->p.images,
                               tsr_divide_up(b->p.outputs, b->tiles_of_draw) * 4, b->p.size[0],
                               b->p.size[1] * b->tiles_of_draw}};
     return shape;
 }
 
 /* Complete sums are stored as the output is. */
-static tsr_layout_hint parts_hint(const tsr_plan *plan, const block_conv *b) {
+static tsr_layout_hint sums_hint(const tsr_plan *plan, const block_conv *b) {
     return (tsr_layout_hint){.planes = (int)(b->pixels * b->tiles_of_draw),
                              .half = plan->half && b->partials == 1};
 }
@@ -78,22 +78,22 @@ static bool arrange(const tsr_plan *plan, block_conv *b, const tsr_layout *outpu
     tsr_layout l = *output;
     cut(plan, b);
     b->pixels = l.planes;
-    if (count_parts(b) == 1)
+    if (count_sums(b) == 1)
         return !l.linear;
     share_planes(plan, b);
     cut(plan, b);
-    const tsr_shape shape = parts_shape(b);
-    return tsr_layout_make(&shape, &plan->limits, parts_hint(plan, b), &l) == TSR_OK && !l.linear &&
+    const tsr_shape shape = sums_shape(b);
+    return tsr_layout_make(&shape, &plan->limits, sums_hint(plan, b), &l) == TSR_OK && !l.linear &&
            l.planes == b->pixels * b->tiles_of_draw &&
            (!plan->max_loop_iterations || b->partials < plan->max_loop_iterations);
 }
 
 /* Of the partial sums before they are assembled. */
-static uint64_t parts_bytes(const tsr_plan *plan, const block_conv *b) {
-    const tsr_shape shape = parts_shape(b);
+static uint64_t sums_bytes(const tsr_plan *plan, const block_conv *b) {
+    const tsr_shape shape = sums_shape(b);
     tsr_layout l;
-    bool made = count_parts(b) > 1 &&
-                tsr_layout_make(&shape, &plan->limits, parts_hint(plan, b), &l) == TSR_OK;
+    bool made = count_sums(b) > 1 &&
+                tsr_layout_make(&shape, &plan->limits, sums_hint(plan, b), &l) == TSR_OK;
     return made ? tsr_layout_bytes(&l) : 0;
 }
 
@@ -113,10 +113,10 @@ static void pack(const void *data, int64_t begin, int64_t count, float *texels) 
     const block_conv *b = data;
     int64_t draws = tsr_divide_up(b->p.outputs, b->tiles_of_draw);
     for (int64_t unit = begin; unit < begin + count; unit++) {
-        int64_t part = unit / b->p.outputs, output = unit % b->p.outputs;
-        int64_t first = part % b->partials * b->partial_tiles, at = part / b->partials;
+        int64_t sum = unit / b->p.outputs, output = unit % b->p.outputs;
+        int64_t first = sum % b->partials * b->partial_tiles, at = sum / b->partials;
         const int64_t phase[2] = {at / b->p.count[1], at % b->p.count[1]};
-        int64_t draw = part * draws + output / b->tiles_of_draw;
+        int64_t draw = sum * draws + output / b->tiles_of_draw;
         float *block = texels + draw * b->texels * 4 + output % b->tiles_of_draw * 16;
         for (int64_t i = 0; i < b->partial_tiles && first + i < b->p.tiles; i++)
             fill_tile(b, phase, first + i, output, block + texels_of(b, i) * 4);
@@ -128,7 +128,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int
         .tag = "uniform blocks",
         .numbers = {b->p.transposed, b->partials, b->partial_tiles, b->tiles_of_draw, b->texels}};
     const tsr_table table = {.pack = pack,
-                             .units = count_parts(b) * b->p.outputs,
+                             .units = count_sums(b) * b->p.outputs,
                              .width = b->texels,
                              .height = pass->draw_count * draws};
     tsr_pass_packed_weights(plan, pass, &b->p.conv, &layout, table, b, sizeof *b);
@@ -136,10 +136,10 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-static void set_parts(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int draws) {
-    int count = (int)count_parts(b);
-    tsr_draw *parts = tsr_plan_draws(plan, pass, count);
-    for (int i = 0; parts && i < count; i++) {
+static void set_draws(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int draws) {
+    int count = (int)count_sums(b);
+    tsr_draw *draw_list = tsr_plan_draws(plan, pass, count);
+    for (int i = 0; draw_list && i < count; i++) {
         int64_t phase = i / b->partials, first = i % b->partials * b->partial_tiles;
         int64_t left = b->p.tiles - first,
                 tiles = left < b->partial_tiles ? left : b->partial_tiles;
@@ -162,19 +162,19 @@ static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int o
         .ROW_DILATION = TSR_INT(w->dilation[0]), .TILES = TSR_INT(b->tiles_of_draw),
         .PIXELS = TSR_INT(pixels), .BLOCK = TSR_INT(b->texels));
     tsr_plan_loops(plan, 1, 2, (int64_t[]){b->partial_tiles, b->p.taps[0]});
-    set_parts(plan, pass, b, (int)draws);
+    set_draws(plan, pass, b, (int)draws);
     set_weights(plan, pass, b, (int)draws);
     return pass;
 }
 
 /* The pass that writes `output`. */
 static tsr_pass *add_passes(tsr_plan *plan, const block_conv *b, int input, int output) {
-    if (count_parts(b) == 1)
+    if (count_sums(b) == 1)
         return add_draws(plan, b, input, output);
-    const tsr_shape shape = parts_shape(b);
-    int parts = tsr_plan_tensor_inner(plan, &shape, parts_hint(plan, b));
-    add_draws(plan, b, input, parts);
-    return TSR_PASS(plan, output, conv_assemble, .X = TSR_TENSOR(parts),
+    const tsr_shape shape = sums_shape(b);
+    int sums = tsr_plan_tensor_inner(plan, &shape, sums_hint(plan, b));
+    add_draws(plan, b, input, sums);
+    return TSR_PASS(plan, output, conv_assemble, .X = TSR_TENSOR(sums),
                     .phases_y = TSR_INT(b->p.count[0]), .phases_x = TSR_INT(b->p.count[1]),
                     .partials = TSR_INT(b->partials), .tiles_of_draw = TSR_INT(b->tiles_of_draw));
 }
@@ -203,8 +203,8 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e
         (b.pixels - 1) * b.p.stride[1] + (b.p.taps[1] - 1) * b.p.conv.window.dilation[1] + 1;
     *e =
         (tsr_estimate){.cost = pixels * ((double)(b.p.tiles * b.p.taps[0] * b.p.taps[1]) * product +
-                                         (double)b.partials * TSR_PART_COST),
-                       .bytes = parts_bytes(plan, &b),
+                                         (double)b.partials * TSR_SUM_COST),
+                       .bytes = sums_bytes(plan, &b),
                        .live_texels = (int)(b.pixels * b.tiles_of_draw + row + 4)};
     return true;
 }

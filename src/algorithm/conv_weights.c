@@ -39,7 +39,7 @@ bool tsr_is_depthwise(const tsr_convolution *c) {
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* Rows follow each other in memory, so kernels that read a buffer need not know about them. */
-static tsr_table_size buffer_blocks(tsr_plan *plan, int block, int64_t count) {
+static tsr_table_size buffer_entries(tsr_plan *plan, int block, int64_t count) {
     uint64_t most = plan->limits.max_buffer_bytes;
     if (count > INT_MAX / block || (uint64_t)count * (uint64_t)block * 16 > most) {
         tsr_plan_fail(plan, tsr_fail(TSR_LIMIT,
@@ -52,10 +52,10 @@ static tsr_table_size buffer_blocks(tsr_plan *plan, int block, int64_t count) {
     return (tsr_table_size){block * (int)count, 1, 30};
 }
 
-tsr_table_size tsr_table_blocks(tsr_plan *plan, int block, int64_t count) {
+tsr_table_size tsr_table_entries(tsr_plan *plan, int block, int64_t count) {
     int limit = plan->limits.max_texture_size, log2 = 0;
     if (plan->limits.max_buffer_bytes)
-        return buffer_blocks(plan, block, count);
+        return buffer_entries(plan, block, count);
     while (((int64_t)block << (log2 + 1)) <= limit &&
            ((int64_t)1 << log2) * ((int64_t)block << log2) < count)
         log2++;
@@ -70,7 +70,7 @@ tsr_table_size tsr_table_blocks(tsr_plan *plan, int block, int64_t count) {
 
 static size_t texel_index(const tsr_conv_weights *t, size_t block, size_t within,
                           size_t block_size) {
-    int log2 = t->size.blocks_log2;
+    int log2 = t->size.entries_log2;
     size_t column = block & (((size_t)1 << log2) - 1);
     return (block >> log2) * (size_t)t->size.width + column * block_size + within;
 }
@@ -152,13 +152,13 @@ tsr_conv_weights tsr_pack_conv_weights(tsr_plan *plan, const tsr_convolution *co
                           taps,  chunks,    {0}};
     int64_t output_tiles = tsr_divide_up(conv->group_outputs * conv->window.group, 4);
     int64_t blocks = output_tiles * w.tiles * conv->window.kernel[0] * chunks;
-    w.size = tsr_table_blocks(plan, depthwise ? taps : taps * 4, blocks);
+    w.size = tsr_table_entries(plan, depthwise ? taps : taps * 4, blocks);
     return w;
 }
 
 tsr_args_channels tsr_conv_channels(const tsr_conv_weights *w) {
     return (tsr_args_channels){TSR_INT(w->tiles), TSR_INT(w->conv.group_outputs),
-                               TSR_INT(w->conv.group_inputs), TSR_INT(w->size.blocks_log2)};
+                               TSR_INT(w->conv.group_inputs), TSR_INT(w->size.entries_log2)};
 }
 
 void tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *w) {

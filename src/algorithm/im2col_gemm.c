@@ -27,7 +27,7 @@ static int64_t count_blocks(const tsr_im2col_gemm *p) {
     return count_groups(p) * p->partials * (p->shared ? 1 : p->sets);
 }
 
-static int64_t count_parts(const tsr_im2col_gemm *p) {
+static int64_t count_sums(const tsr_im2col_gemm *p) {
     return count_groups(p) * p->partials * p->sets;
 }
 
@@ -64,13 +64,13 @@ static tsr_shape blocks_shape(const tsr_im2col_gemm *p) {
     return (tsr_shape){4, {1, 4, count_blocks(p), p->texels}};
 }
 
-static tsr_shape parts_shape(const tsr_im2col_gemm *p) {
-    return (tsr_shape){4, {count_parts(p), 4, p->panel[0], p->panel[1] * pixels_of(p)}};
+static tsr_shape sums_shape(const tsr_im2col_gemm *p) {
+    return (tsr_shape){4, {count_sums(p), 4, p->panel[0], p->panel[1] * pixels_of(p)}};
 }
 
 static const tsr_layout_hint one_plane = {.planes = 1};
 
-static tsr_layout_hint parts_hint(const tsr_im2col_gemm *p) {
+static tsr_layout_hint sums_hint(const tsr_im2col_gemm *p) {
     return (tsr_layout_hint){.planes = (int)pixels_of(p)};
 }
 
@@ -78,12 +78,12 @@ static tsr_layout_hint parts_hint(const tsr_im2col_gemm *p) {
  * tensors' memory. The layout of partial sums must not be linear, so that each is a rectangle. */
 static bool fits(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     enum { MOST_TEXELS = 1 << 20 }; /* 16 MiB */
-    const tsr_shape blocks = blocks_shape(p), parts = parts_shape(p);
+    const tsr_shape blocks = blocks_shape(p), sums = sums_shape(p);
     tsr_layout l;
-    return tsr_shape_count(&blocks) + tsr_shape_count(&parts) <= 4 * MOST_TEXELS &&
+    return tsr_shape_count(&blocks) + tsr_shape_count(&sums) <= 4 * MOST_TEXELS &&
            tsr_layout_make(&blocks, &plan->limits, one_plane, &l) == TSR_OK &&
-           tsr_layout_make(&parts, &plan->limits, parts_hint(p), &l) == TSR_OK && !l.linear &&
-           l.planes == parts_hint(p).planes;
+           tsr_layout_make(&sums, &plan->limits, sums_hint(p), &l) == TSR_OK && !l.linear &&
+           l.planes == sums_hint(p).planes;
 }
 
 bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
@@ -97,19 +97,19 @@ bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
 double tsr_im2col_gemm_cost(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     enum { FETCH = 5, WINDOW = 500, DRAW = 20000 };
     int64_t pixels = pixels_of(p) > FETCH ? pixels_of(p) : FETCH;
-    double sums = (double)count_parts(p) * (double)p->outputs;
+    double sums = (double)count_sums(p) * (double)p->outputs;
     double cost =
         sums / (double)p->partials * (double)(p->tiles * taps_of(p) * TSR_PRODUCT * pixels) +
         (double)count_blocks(p) * (double)p->texels * WINDOW +
-        sums * (double)pixels_of(p) * TSR_PART_COST + (double)count_parts(p) * DRAW;
+        sums * (double)pixels_of(p) * TSR_SUM_COST + (double)count_sums(p) * DRAW;
     return plan->device.software ? cost * TSR_SOFTWARE_BLOCK_PRODUCT / TSR_PRODUCT : cost;
 }
 
 uint64_t tsr_im2col_gemm_bytes(const tsr_plan *plan, const tsr_im2col_gemm *p) {
-    const tsr_shape blocks = blocks_shape(p), parts = parts_shape(p);
+    const tsr_shape blocks = blocks_shape(p), sums = sums_shape(p);
     tsr_layout l[2];
     bool made = tsr_layout_make(&blocks, &plan->limits, one_plane, &l[0]) == TSR_OK &&
-                tsr_layout_make(&parts, &plan->limits, parts_hint(p), &l[1]) == TSR_OK;
+                tsr_layout_make(&sums, &plan->limits, sums_hint(p), &l[1]) == TSR_OK;
     return made ? tsr_layout_bytes(&l[0]) + tsr_layout_bytes(&l[1]) : 0;
 }
 
@@ -165,10 +165,10 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p
 
 /* ---- draws ----------------------------------------------------------------------------------- */
 
-static void set_parts(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p, const int *first) {
-    int64_t count = count_parts(p);
-    tsr_draw *parts = tsr_plan_draws(plan, pass, (int)count);
-    for (int64_t i = 0; parts && i < count; i++) {
+static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p, const int *first) {
+    int64_t count = count_sums(p);
+    tsr_draw *draws = tsr_plan_draws(plan, pass, (int)count);
+    for (int64_t i = 0; draws && i < count; i++) {
         int64_t set = i % p->sets, partial = i / p->sets % p->partials;
         int64_t tiles = tsr_min(p->partial_tiles, p->tiles - partial * p->partial_tiles);
         TSR_DRAW(plan, pass, (int)i, (int)(p->shared ? i / p->sets : i), conv_im2col,
@@ -179,8 +179,8 @@ static void set_parts(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p, 
 
 int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const tsr_convolution *conv,
                           const int *first, size_t size, int blocks) {
-    const tsr_shape shape = parts_shape(p);
-    int output = tsr_plan_tensor_inner(plan, &shape, parts_hint(p));
+    const tsr_shape shape = sums_shape(p);
+    int output = tsr_plan_tensor_inner(plan, &shape, sums_hint(p));
     tsr_pass *pass =
         TSR_PASS(plan, output, conv_im2col, .X = TSR_TENSOR(blocks), .TAPS = TSR_INT(p->taps[1]),
                  .ROWS = TSR_INT(p->taps[0]), .STRIDE = TSR_INT(p->stride[1]),
@@ -190,7 +190,7 @@ int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const tsr_co
                  .window_texels = TSR_INT(p->window[0] * p->window[1]),
                  .panel_rows = TSR_INT(p->panel[0]), .panel_columns = TSR_INT(p->panel[1]));
     tsr_plan_loops(plan, 1, 2, (int64_t[]){p->partial_tiles, p->taps[0]});
-    set_parts(plan, pass, p, first);
+    set_draws(plan, pass, p, first);
     pass->blocks_from_source = true;
     set_weights(plan, pass, p, conv, size);
     return output;

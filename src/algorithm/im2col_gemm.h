@@ -38,8 +38,8 @@ struct tsr_im2col_gemm {
  * many pixels share no weights. */
 bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *gemm);
 
-/* As those of a tsr_estimate; TSR_PART_COST: a texel of a partial sum, drawn and assembled. */
-enum { TSR_PART_COST = 250 };
+/* As those of a tsr_estimate; TSR_SUM_COST: a texel of a partial sum, drawn and assembled. */
+enum { TSR_SUM_COST = 250 };
 double tsr_im2col_gemm_cost(const tsr_plan *plan, const tsr_im2col_gemm *gemm);
 uint64_t tsr_im2col_gemm_bytes(const tsr_plan *plan, const tsr_im2col_gemm *gemm);
 int tsr_im2col_live_texels(const tsr_im2col_gemm *gemm);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* More than 1.15 times the lower bound, and enough bytes to matter. */
-static bool takes_much(const tsr_plan *plan) {
+static bool needs_much(const tsr_plan *plan) {
     enum { FEW_BYTES = 32 << 10 };
     return plan->tensor_bytes > FEW_BYTES && plan->tensor_bytes / 23 > plan->live_bytes_bound / 20;
 }
@@ -23,7 +23,7 @@ static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, u
     tsr_plan *other;
     if (tsr_plan_create(graph, options, &other) != TSR_OK)
         return; /* keeps the plan */
-    bool suffices = !takes_much(other) && other->tensor_bytes <= most;
+    bool suffices = !needs_much(other) && other->tensor_bytes <= most;
     if (suffices || other->tensor_bytes < (*plan)->tensor_bytes / 8 * 7)
         take(plan, other);
     else
@@ -78,7 +78,7 @@ static tsr_plan *save_bytes(const tsr_graph *graph, const tsr_plan_options *opti
                             tsr_node_choice *choices, tsr_plan *plan) {
     enum { MOST_NODES = 4 };
     tsr_plan *now = plan;
-    for (int i = 0; i < MOST_NODES && takes_much(now); i++) {
+    for (int i = 0; i < MOST_NODES && needs_much(now); i++) {
         tsr_plan *next;
         int node = find_largest(now, choices);
         if (node == TSR_NONE)
@@ -102,7 +102,7 @@ static void plan_with_fallbacks(const tsr_graph *graph, const tsr_plan_options *
         return;
     options.choices = choices;
     tsr_plan *last = save_bytes(graph, &options, choices, *plan);
-    if (last != *plan && !takes_much(last))
+    if (last != *plan && !needs_much(last))
         take(plan, last);
     else if (last != *plan)
         tsr_plan_destroy(last);
@@ -112,7 +112,7 @@ static void plan_with_fallbacks(const tsr_graph *graph, const tsr_plan_options *
 tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options *options,
                                   tsr_plan **plan) {
     TSR_TRY(tsr_plan_create(graph, options, plan));
-    if (options->device.software || options->keep_all || !takes_much(*plan))
+    if (options->device.software || options->keep_all || !needs_much(*plan))
         return TSR_OK;
     uint64_t most = (*plan)->tensor_bytes;
     tsr_plan_options measured = *options;
@@ -121,9 +121,9 @@ tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options
     estimated.choices = NULL;
     const tsr_plan_options less[] = {with_less_memory(&measured), estimated,
                                      with_less_memory(&estimated)};
-    for (int i = options->choices ? 0 : 2; i < 3 && takes_much(*plan); i++)
+    for (int i = options->choices ? 0 : 2; i < 3 && needs_much(*plan); i++)
         plan_anew(graph, &less[i], most, plan);
-    if (!options->device.fixed && takes_much(*plan))
+    if (!options->device.fixed && needs_much(*plan))
         plan_with_fallbacks(graph, &less[2], plan);
     return TSR_OK;
 }

@@ -25,7 +25,7 @@ static void lower_concat(tsr_plan *plan, const int *sources, int count, const in
              .begin_c = TSR_INT(begins[2]), .begin_d = TSR_INT(begins[3]));
 }
 
-/* Output 0 as whole tiles of the inputs, one behind the other; false if that is not what it is. */
+/* Output 0 as whole tiles of the inputs, one after the other; false if that is not what it is. */
 static bool join_tiles(tsr_plan *plan, const tsr_node *node, int axis) {
     int layout_axis = tsr_layout_axes(tsr_node_out(plan->graph, node, 0)->shape.rank)[axis];
     int count = 0, tiles = 0, channels = 0;

@@ -41,7 +41,7 @@ static int scalar(tsr_plan *plan, float value) {
     return tsr_plan_constant(plan, &(tsr_shape){2, {1, 1}}, element);
 }
 
-/* beta * C behind the product; scaling C takes a pass of its own, so it is made before the
+/* beta * C after the product; scaling C takes a pass of its own, so it is made before the
  * product's. */
 static int gemm_summand(tsr_plan *plan, const tsr_node *node, float beta) {
     int c = tsr_plan_operand(plan, node->inputs[2], 2);

@@ -118,6 +118,9 @@ typedef struct tsr_estimate {
     int live_texels; /* that a fragment or invocation keeps in registers */
 } tsr_estimate;
 
+/* Estimates are so good that one of this many times the least cost is never the fastest. */
+enum { TSR_MAX_COST_RATIO = 5 };
+
 /* Which algorithms a caller's choice of kernels allows. */
 enum {
     TSR_ALLOW_ANY = 1,

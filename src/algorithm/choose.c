@@ -145,10 +145,12 @@ static int find_least(const tsr_candidate *list, int count, bool bytes) {
 /* Measured times come first: they are in the plan's choices; then the estimates. */
 static int choose(const tsr_plan *plan, const tsr_candidate *list, int count) {
     const tsr_node_choice *choice = plan->choices ? &plan->choices[plan->node] : NULL;
+    int least = find_least(list, count, choice && choice->least_bytes);
     for (int i = 0; choice && choice->algorithm && i < count; i++)
-        if (!strcmp(list[i].algorithm, choice->algorithm))
+        if (!strcmp(list[i].algorithm, choice->algorithm) &&
+            (!choice->other_size || list[i].cost <= TSR_MAX_COST_RATIO * list[least].cost))
             return i;
-    return find_least(list, count, choice && choice->least_bytes);
+    return least;
 }
 
 static void note(tsr_plan *plan, const tsr_candidate *list, int count) {

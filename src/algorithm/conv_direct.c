@@ -27,13 +27,15 @@ static split choose_split(const tsr_plan *plan, const tsr_layout *l, bool busy, 
 
 static split split_conv(const tsr_plan *plan, const tsr_convolution *conv, const tsr_layout *l,
                         bool busy) {
-    return choose_split(plan, l, busy, tsr_tiles_per_output(conv), conv->window.kernel[0] + 2);
+    int64_t chunks = tsr_divide_up(conv->window.kernel[1], TSR_MAX_TAPS);
+    return choose_split(plan, l, busy, tsr_tiles_per_output(conv),
+                        chunks * (conv->window.kernel[0] + 3));
 }
 
 static split split_transposed(const tsr_plan *plan, const tsr_convolution *conv,
                               const tsr_layout *l, bool busy) {
     return choose_split(plan, l, busy, tsr_tiles_per_output(conv),
-                        conv->window.kernel[0] / conv->window.stride[0] + 2);
+                        conv->window.kernel[0] / conv->window.stride[0] + 4);
 }
 
 static tsr_args_split split_args(const tsr_plan *plan, const split *s, int output) {

@@ -35,7 +35,7 @@ static int power_of_two(int64_t wanted, int low, int high) {
 
 /* For a GPU: enough workgroups to keep a large one busy, or half busy if partial sums needed too
  * much memory. */
-static regions workgroup_regions(const tsr_plan *plan, const gemm_size *p) {
+static regions workgroup_regions(const tsr_plan *plan, const gemm_size *p, int64_t most_partials) {
     enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024 };
     enum { ENOUGH = 1024, FEW = 256 };
     regions b = {.shared = true, .region_pixels = PIXELS, .region_tiles = TILES, .steps = 4};
@@ -48,6 +48,7 @@ static regions workgroup_regions(const tsr_plan *plan, const gemm_size *p) {
     int64_t iterations = tsr_divide_up(p->steps, b.steps), groups = b.tiles * b.pixels * p->batches;
     int64_t partials = (plan->low_memory ? FEW : ENOUGH) / groups;
     partials = partials > iterations / 4 ? iterations / 4 : partials;
+    partials = partials > most_partials ? most_partials : partials;
     b.partial_steps = tsr_divide_up(iterations, partials > 1 ? partials : 1) * b.steps;
     b.partials = tsr_divide_up(p->steps, b.partial_steps);
     b.groups = groups * b.partials;
@@ -67,8 +68,14 @@ static regions register_regions(const gemm_size *p) {
     return b;
 }
 
-static regions choose_regions(const tsr_plan *plan, const gemm_size *p, bool shared) {
-    return shared ? workgroup_regions(plan, p) : register_regions(p);
+/* Partial sums of an output that a buffer can hold. */
+static int64_t most_partials(const tsr_plan *plan, const tsr_layout *output) {
+    return (int64_t)(plan->limits.max_buffer_bytes / tsr_split_bytes(output, 2)) * 2;
+}
+
+static regions choose_regions(const tsr_plan *plan, const gemm_size *p, const tsr_layout *output,
+                              bool shared) {
+    return shared ? workgroup_regions(plan, p, most_partials(plan, output)) : register_regions(p);
 }
 
 static tsr_args_gemm gemm_args(tsr_plan *plan, const gemm_size *p, const regions *b, int output) {
@@ -210,7 +217,7 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, bool sha
                                 .tiles = p.tiles,
                                 .batches = p.batches,
                                 .input_tiles = input_tiles(conv)};
-    const regions b = choose_regions(plan, &p, shared);
+    const regions b = choose_regions(plan, &p, tsr_plan_layout(plan, output), shared);
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
     tsr_pass *pass =
@@ -245,7 +252,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, bo
                                 .batches = p.batches,
                                 .input_tiles = input_tiles(conv),
                                 .taps = {phase_taps(w, 0), phase_taps(w, 1)}};
-    const regions b = choose_regions(plan, &p, shared);
+    const regions b = choose_regions(plan, &p, tsr_plan_layout(plan, output), shared);
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
     tsr_pass *pass = TSR_PASS(plan, partial, conv_transpose_gemm, .X = TSR_TENSOR(problem->input),
@@ -262,7 +269,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, bo
 static tsr_pass *lower_matmul(tsr_plan *plan, const tsr_problem *problem, bool shared) {
     int rank = problem->rank, output = tsr_problem_output(plan, problem, 1);
     const gemm_size p = gemm_size_of(problem, tsr_plan_layout(plan, output));
-    const regions b = choose_regions(plan, &p, shared);
+    const regions b = choose_regions(plan, &p, tsr_plan_layout(plan, output), shared);
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
     tsr_pass *pass = TSR_PASS(plan, partial, matmul_gemm, .A = TSR_TENSOR(problem->input),
@@ -293,7 +300,7 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, bool shared, ts
     if (!applies(p) || !tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
         return false;
     const gemm_size gemm_size = gemm_size_of(p, &l);
-    const regions b = choose_regions(plan, &gemm_size, shared);
+    const regions b = choose_regions(plan, &gemm_size, &l, shared);
     double slower = 1;
     if (shared == plan->device.software)
         slower = shared ? SOFTWARE_BARRIERS : GPU_LOADS;

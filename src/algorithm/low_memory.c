@@ -34,7 +34,7 @@ static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, u
  * between nodes, and split-K no more partial sums than necessary, though that is slower. */
 static tsr_plan_options with_less_memory(const tsr_plan_options *options) {
     tsr_plan_options low_memory = *options;
-    if (options->device.planes)
+    if (options->device.planes && options->device.planes < options->limits.max_planes)
         low_memory.limits.max_planes = options->device.planes;
     low_memory.low_memory = true;
     return low_memory;

@@ -94,19 +94,25 @@ static tsr_status make_key(const tuner *t, const tsr_node *node, bool any_size,
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
+/* What there was too little time for is noted in memory, so that other layers come first next
+ * time; a single candidate needs no measuring. */
 static tsr_status measure(tuner *t, int node, const tsr_layer_key *key, int *tuned) {
     tsr_timings timings;
-    bool out_of_memory = false;
+    bool complete = false;
     const tsr_node *layer = &t->graph->nodes[node];
     tsr_log(TSR_LOG_INFO, "tuning layer %d of %d: '%s' (%s)", node + 1, t->graph->node_count,
             layer->name, tsr_node_op_name(layer));
-    TSR_TRY(tsr_measure_layer(t->target, t->graph, node, t->options, t->deadline, &timings,
-                              &out_of_memory));
-    if (timings.best == TSR_NONE)
-        return TSR_OK;
-    t->result->measured++;
-    *tuned = tsr_tuned_layers_add(t->target->tuned, key, &timings, !out_of_memory);
+    TSR_TRY(
+        tsr_measure_layer(t->target, t->graph, node, t->options, t->deadline, &timings, &complete));
+    t->result->measured += timings.best != TSR_NONE && timings.count > 1;
+    *tuned = tsr_tuned_layers_add(t->target->tuned, key, &timings, complete && timings.count > 1);
     return TSR_OK;
+}
+
+/* Is the layer, as far as it is known, to be measured? */
+static bool is_to_measure(const tuner *t, int tuned) {
+    bool tried = tuned != TSR_NONE && t->target->tuned->layers[tuned].timings.best == TSR_NONE;
+    return tuned == TSR_NONE || (tried && !t->any_size);
 }
 
 static tsr_status choose(tuner *t, int node) {
@@ -115,12 +121,15 @@ static tsr_status choose(tuner *t, int node) {
     TSR_TRY(make_key(t, &t->graph->nodes[node], false, &key.exact));
     TSR_TRY(make_key(t, &t->graph->nodes[node], true, &key.any_size));
     *tuned = tsr_tuned_layers_find(t->target->tuned, &key, t->any_size);
-    if (*tuned == TSR_NONE && tsr_clock_ms() < t->deadline)
+    if (is_to_measure(t, *tuned) && tsr_clock_ms() < t->deadline)
         TSR_TRY(measure(t, node, &key, tuned));
-    if (*tuned != TSR_NONE) {
-        const tsr_timings *timings = &t->target->tuned->layers[*tuned].timings;
-        t->result->choices[node].algorithm = timings->list[timings->best].algorithm;
-    }
+    if (*tuned == TSR_NONE)
+        return TSR_OK;
+    const tsr_tuned_layer *layer = &t->target->tuned->layers[*tuned];
+    if (layer->timings.best != TSR_NONE)
+        t->result->choices[node] =
+            (tsr_node_choice){.algorithm = layer->timings.list[layer->timings.best].algorithm,
+                              .other_size = !tsr_cache_key_equal(&layer->key.exact, &key.exact)};
     return TSR_OK;
 }
 

@@ -13,10 +13,8 @@ enum { WARM_UP = 1, ITERATIONS = 5 };
 /* Another candidate is chosen only if its time is at most this fraction of the default's, since
  * noise would make plans differ between processes. */
 static const double clearly_faster = 0.95;
-/* Candidates this many times slower than the fastest in the first iteration are dropped, and those
- * with an estimate this many times the least one are not measured: estimates are accurate enough.
- */
-static const double too_slow = 3, too_large = 5;
+/* Candidates this many times slower than the fastest in the first iteration are dropped. */
+static const double too_slow = 3;
 
 typedef struct candidate {
     const char *algorithm;
@@ -33,7 +31,8 @@ typedef struct measurement {
     tsr_graph *graph; /* of the one node */
     int count;
     candidate candidates[TSR_ALGORITHMS];
-    bool out_of_memory; /* see tsr_measure_layer */
+    bool created;       /* all of them */
+    bool out_of_memory; /* for at least one */
 } measurement;
 
 static tsr_status fail_memory(const tsr_graph *graph) {
@@ -99,7 +98,8 @@ static tsr_status make_runner(const measurement *m, const tsr_node_choice *choic
 }
 
 static tsr_status create(const measurement *m, candidate *c) {
-    TSR_TRY(make_runner(m, &(tsr_node_choice){.algorithm = c->algorithm}, false, &c->runner));
+    TSR_TRY(make_runner(m, &(tsr_node_choice){.algorithm = c->algorithm, .only = true}, false,
+                        &c->runner));
     for (int i = 0; i < m->graph->input_count; i++)
         TSR_TRY(set_zeros(m, c->runner, m->graph->inputs[i]));
     return TSR_OK;
@@ -144,7 +144,7 @@ static void list_candidates(measurement *m) {
     for (int i = 0; i < all.count; i++)
         least = fmin(least, all.list[i].cost);
     for (int i = 0; i < all.count; i++)
-        if (all.list[i].chosen || all.list[i].cost <= too_large * least)
+        if (all.list[i].chosen || all.list[i].cost <= TSR_MAX_COST_RATIO * least)
             m->candidates[m->count++] =
                 (candidate){.algorithm = all.list[i].algorithm, .is_default = all.list[i].chosen};
     backend->runner_destroy(runner);
@@ -167,6 +167,7 @@ static bool run_all(measurement *m) {
             return false;
         destroy_if_failed(m, &m->candidates[i], create(m, &m->candidates[i]));
     }
+    m->created = true;
     for (int k = -WARM_UP; k < ITERATIONS; k++) {
         for (int i = 0; i < m->count; i++) {
             candidate *c = &m->candidates[i];
@@ -216,25 +217,37 @@ static void list_timings(measurement *m, tsr_timings *timings) {
     }
 }
 
-/* A layer with a single candidate is not measured. */
-static void measure(measurement *m, tsr_timings *timings) {
+static bool each_ran(const measurement *m) {
+    bool all = m->created;
+    for (int i = 0; i < m->count; i++)
+        all = all && (m->candidates[i].count || !m->candidates[i].runner);
+    return all;
+}
+
+static void measure(measurement *m, tsr_timings *timings, bool *complete) {
     list_candidates(m);
-    if (m->count > 1 && run_all(m))
+    if (m->count == 1) {
+        *timings = (tsr_timings){.count = 1, .list = {{m->candidates[0].algorithm, -1}}};
+        return;
+    }
+    bool in_time = run_all(m);
+    if (in_time || each_ran(m))
         list_timings(m, timings);
+    *complete = in_time && !m->out_of_memory && timings->best != TSR_NONE;
     for (int i = 0; i < m->count; i++)
         destroy(m, &m->candidates[i]);
 }
 
 tsr_status tsr_measure_layer(const tsr_autotune_target *target, const tsr_graph *graph, int node,
                              const tsr_runner_options *options, double deadline,
-                             tsr_timings *timings, bool *out_of_memory) {
+                             tsr_timings *timings, bool *complete) {
     measurement m = {
         .target = target, .given = options, .deadline = deadline, .graph = isolate(graph, node)};
     *timings = (tsr_timings){.best = TSR_NONE};
+    *complete = false;
     if (!m.graph)
         return fail_memory(graph);
-    measure(&m, timings);
+    measure(&m, timings, complete);
     tsr_graph_destroy(m.graph);
-    *out_of_memory = m.out_of_memory;
     return TSR_OK;
 }

@@ -26,32 +26,30 @@ static int append(tsr_tuned_layers *tuned, const tsr_layer_key *key, const tsr_t
     return tuned->count++;
 }
 
-static bool equal(const tsr_cache_key *a, const tsr_cache_key *b) {
-    return a->name == b->name && a->check == b->check;
-}
-
 static int find_exact(const tsr_tuned_layers *tuned, const tsr_layer_key *key) {
     for (int i = 0; i < tuned->count; i++)
-        if (equal(&tuned->layers[i].key.exact, &key->exact))
+        if (tsr_cache_key_equal(&tuned->layers[i].key.exact, &key->exact))
             return i;
     return TSR_NONE;
 }
 
 static int find_any_size(const tsr_tuned_layers *tuned, const tsr_layer_key *key) {
     for (int i = 0; i < tuned->count; i++)
-        if (equal(&tuned->layers[i].key.any_size, &key->any_size))
+        if (tsr_cache_key_equal(&tuned->layers[i].key.any_size, &key->any_size) &&
+            tuned->layers[i].timings.best != TSR_NONE)
             return i;
     return TSR_NONE;
 }
 
 /* ---- the cache on disk ----------------------------------------------------------------------- */
 
-/* The best one's line first: "conv_direct 0.125". */
+/* The best one's line first: "conv_direct 125000", in nanoseconds. */
 static void store(const tsr_layer_key *key, const tsr_timings *timings) {
     tsr_text text = {0};
     for (int i = 0; i < timings->count; i++) {
         int k = i == 0 ? timings->best : i <= timings->best ? i - 1 : i;
-        tsr_text_add(&text, "%s %.6g\n", timings->list[k].algorithm, timings->list[k].ms);
+        tsr_text_add(&text, "%s %lld\n", timings->list[k].algorithm,
+                     (long long)(timings->list[k].ms * 1e6));
     }
     char *chars = tsr_text_take(&text);
     if (chars) {
@@ -65,14 +63,14 @@ static void store(const tsr_layer_key *key, const tsr_timings *timings) {
 static tsr_timings parse(const char *text) {
     tsr_timings timings = {.best = TSR_NONE};
     char name[64];
-    double ms;
-    for (int length = 0;
-         timings.count < TSR_ALGORITHMS && sscanf(text, "%63s %lf%n", name, &ms, &length) == 2;
+    long long nanoseconds;
+    for (int length = 0; timings.count < TSR_ALGORITHMS &&
+                         sscanf(text, "%63s %lld%n", name, &nanoseconds, &length) == 2;
          text += length) {
         const char *algorithm = tsr_algorithm_name(name);
         if (!algorithm)
             break;
-        timings.list[timings.count++] = (tsr_timing){algorithm, ms};
+        timings.list[timings.count++] = (tsr_timing){algorithm, (double)nanoseconds * 1e-6};
         timings.best = 0;
     }
     return timings;
@@ -102,13 +100,19 @@ int tsr_tuned_layers_find(tsr_tuned_layers *tuned, const tsr_layer_key *key, boo
     if (!any_size)
         return TSR_NONE;
     found = find_any_size(tuned, key);
-    return found == TSR_NONE && load(&key->any_size, &timings) ? append(tuned, key, &timings)
-                                                               : found;
+    if (found != TSR_NONE || !load(&key->any_size, &timings))
+        return found;
+    const tsr_layer_key of_another = {.any_size = key->any_size};
+    return append(tuned, &of_another, &timings);
 }
 
 int tsr_tuned_layers_add(tsr_tuned_layers *tuned, const tsr_layer_key *key,
                          const tsr_timings *timings, bool to_disk) {
+    int known = find_exact(tuned, key);
     if (to_disk)
         store(key, timings);
-    return append(tuned, key, timings);
+    if (known == TSR_NONE)
+        return append(tuned, key, timings);
+    tuned->layers[known].timings = *timings;
+    return known;
 }

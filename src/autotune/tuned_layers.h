@@ -12,7 +12,7 @@ typedef struct tsr_timing {
 } tsr_timing;
 
 typedef struct tsr_timings {
-    int best; /* index; TSR_NONE: no candidate runs, or time ran out */
+    int best; /* index; TSR_NONE: no candidate runs, or there was too little time */
     int count;
     tsr_timing list[TSR_ALGORITHMS];
 } tsr_timings;
@@ -38,8 +38,8 @@ void tsr_tuned_layers_free(tsr_tuned_layers *tuned);
 /* Index of the layer in `tuned`, which is read from the cache on disk if it is not in memory;
  * TSR_NONE if it was never measured. any_size: accepts one of another size. */
 int tsr_tuned_layers_find(tsr_tuned_layers *tuned, const tsr_layer_key *key, bool any_size);
-/* Index of the new layer; TSR_NONE when out of memory: it will be measured again. to_disk: for
- * other processes too. */
+/* Index of the layer, new or known; TSR_NONE when out of memory: it will be measured again.
+ * to_disk: for other processes too. */
 int tsr_tuned_layers_add(tsr_tuned_layers *tuned, const tsr_layer_key *key,
                          const tsr_timings *timings, bool to_disk);
 

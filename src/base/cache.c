@@ -42,6 +42,10 @@ tsr_cache_key tsr_cache_key_start(void) {
     return (tsr_cache_key){.name = fnv_basis, .check = ~fnv_basis};
 }
 
+bool tsr_cache_key_equal(const tsr_cache_key *a, const tsr_cache_key *b) {
+    return a->name == b->name && a->check == b->check;
+}
+
 tsr_cache_key tsr_cache_key_add_bytes(tsr_cache_key key, const void *bytes, size_t size) {
     const unsigned char *b = bytes;
     key.name = hash(key.name, b, size);

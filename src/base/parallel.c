@@ -1,8 +1,15 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* sched_getaffinity */
 
 #include "base/parallel.h"
 
-#include <unistd.h>
+#include <sched.h>
+#include <signal.h>
+
+/* That this process may use. */
+static int count_processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
 
 static void *work_on(void *data) {
     tsr_parallel *w = data;
@@ -14,19 +21,27 @@ static void *work_on(void *data) {
     }
 }
 
+/* They handle no signals: those are the application's threads' business. */
+static void start_threads(tsr_parallel *w, int count) {
+    sigset_t all, before;
+    sigfillset(&all);
+    if (count == 0 || pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+        return;
+    while (w->thread_count < count &&
+           pthread_create(&w->threads[w->thread_count], NULL, work_on, w) == 0)
+        w->thread_count++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void tsr_parallel_start(tsr_parallel *w, int64_t total, size_t bytes, tsr_parallel_fn *fn,
                         void *user) {
     enum { MIN_BYTES = 1 << 19, STEPS = 8 }; /* a tenth of a millisecond; of each thread */
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int others = processors < TSR_MAX_THREADS ? (int)processors - 1 : TSR_MAX_THREADS - 1;
-    if (bytes < MIN_BYTES)
-        others = 0;
+    int processors = bytes < MIN_BYTES ? 1 : count_processors();
+    int others = processors < TSR_MAX_THREADS ? processors - 1 : TSR_MAX_THREADS - 1;
     *w = (tsr_parallel){.fn = fn, .user = user, .total = total};
     atomic_init(&w->next, 0);
     w->step = others > 0 ? total / ((int64_t)(others + 1) * STEPS) + 1 : total;
-    while (w->thread_count < others &&
-           pthread_create(&w->threads[w->thread_count], NULL, work_on, w) == 0)
-        w->thread_count++;
+    start_threads(w, others);
 }
 
 void tsr_parallel_finish(tsr_parallel *w) {

@@ -9,7 +9,7 @@
 
 typedef struct tsr_params {
     tsr_language language;
-    tsr_template_param *names; /* param_count of them */
+    tsr_template_param *names; /* name_count of them */
     int name_count, name_capacity;
     int32_t *ints;
     float *floats;

@@ -7,7 +7,9 @@
 #include <string.h>
 
 void tsr_constants_add(tsr_constants *names, const char *name, int value) {
-    if (names->count < TSR_MAX_NAMES)
+    if (names->count == TSR_MAX_NAMES)
+        names->failed = true;
+    else
         names->list[names->count++] = (tsr_template_name){name, value};
 }
 
@@ -86,6 +88,8 @@ static tsr_cache_key make_key(const tsr_program_text *p) {
 
 tsr_status tsr_program_text_start(tsr_program_text *p) {
     p->posts = make_posts(p);
+    if (p->names.failed)
+        return tsr_fail(TSR_LIMIT, "a program of more than %d constants", TSR_MAX_NAMES);
     if (!p->posts || p->head.failed)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
     p->key = make_key(p);
@@ -101,7 +105,7 @@ enum { KEYS = sizeof((tsr_program_keys *)0)->list / sizeof(tsr_cache_key) };
 
 bool tsr_program_keys_have(const tsr_program_keys *keys, const tsr_cache_key *key) {
     for (int i = 0; i < keys->count && i < KEYS; i++)
-        if (keys->list[i].name == key->name && keys->list[i].check == key->check)
+        if (tsr_cache_key_equal(&keys->list[i], key))
             return true;
     return false;
 }

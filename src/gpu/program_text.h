@@ -14,6 +14,7 @@ typedef struct tsr_constants {
     tsr_template_name list[TSR_MAX_NAMES];
     char chars[TSR_MAX_SOURCES][8][24]; /* names of sources' constants */
     int count, made[TSR_MAX_SOURCES];
+    bool failed; /* there are more */
 } tsr_constants;
 
 void tsr_constants_add(tsr_constants *names, const char *name, int value);

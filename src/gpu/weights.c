@@ -5,10 +5,6 @@
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-static bool holds(const tsr_weights *w, const tsr_cache_key *key) {
-    return w->key.name == key->name && w->key.check == key->check;
-}
-
 tsr_weights *tsr_weights_add(tsr_weight_store *store) {
     tsr_weights *w = calloc(1, sizeof *w);
     if (!w)
@@ -21,7 +17,7 @@ tsr_weights *tsr_weights_add(tsr_weight_store *store) {
 /* Tables that are not shared have zeroed keys, which no other has. */
 tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table, bool *found) {
     for (tsr_weights *w = store->head; w && table->shared; w = w->next)
-        if (holds(w, &table->key)) {
+        if (tsr_cache_key_equal(&w->key, &table->key)) {
             w->references++;
             *found = true;
             return w;

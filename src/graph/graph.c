@@ -244,7 +244,7 @@ int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
     return index;
 }
 
-bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value) {
+static bool is_in_file(const tsr_graph *graph, const tsr_value *value) {
     if (!graph->map || !value->data)
         return false;
     uintptr_t file = (uintptr_t)graph->map->bytes, data = (uintptr_t)value->data;
@@ -253,7 +253,7 @@ bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value) {
 
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value) {
     tsr_value *v = &graph->values[value];
-    if (!tsr_graph_in_file(graph, v))
+    if (!is_in_file(graph, v))
         return true;
     size_t count = (size_t)tsr_shape_count(&v->shape);
     float *taken = TSR_NEW(graph->arena, count, float);

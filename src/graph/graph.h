@@ -97,8 +97,6 @@ int tsr_graph_add_value(tsr_graph *graph, const char *name);
 /* Appends a constant; data (float or int64_t elements) is borrowed. */
 int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
                            const tsr_shape *shape, const void *data);
-/* Is the constant stored in the model's file? Then its floats are tsr_unaligned_float. */
-bool tsr_graph_in_file(const tsr_graph *graph, const tsr_value *value);
 /* Copies a constant that is stored in the file to the arena; false when out of memory. */
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */

@@ -53,8 +53,9 @@ static const char *constant_name(const char *at, tsr_language language, size_t *
     if (language == TSR_GLSL)
         name += word_length(name) + 1;
     *length = word_length(name);
-    bool ends = at[strcspn(at, ";\n")] == ';';
-    return *length && ends ? name : NULL;
+    size_t end = strcspn(at, ";,\n"); /* one alone, and nothing after it */
+    bool alone = at[end] == ';' && at[end + 1 + strspn(at + end + 1, " ")] == '\n';
+    return *length && alone ? name : NULL;
 }
 
 /* The name of the function that is defined at `at`, the begin of a line; NULL: none is. */

@@ -162,6 +162,7 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
 /* Removes the passes and tensors of a failed lowering. */
 static void undo(tsr_plan *plan, int pass_count, int tensor_count) {
     plan->status = TSR_OK;
+    plan->candidates[plan->node] = (tsr_candidates){0};
     plan->pass_count = pass_count;
     plan->tensor_count = tensor_count;
     for (int i = 0; i < plan->graph->value_count; i++)
@@ -188,9 +189,21 @@ static tsr_status lower_on_cpu(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
+/* Is there an algorithm that another may replace? Made for another size, it may not work. */
+static bool is_optional(const tsr_node_choice *choices, int node) {
+    return choices && choices[node].algorithm && !choices[node].only;
+}
+
 static tsr_status lower_node(tsr_plan *plan, const tsr_node *node, tsr_lower_fn *lower) {
     int pass_count = plan->pass_count, tensor_count = plan->tensor_count;
+    const tsr_node_choice *choices = plan->choices;
     tsr_status status = lower_on_gpu(plan, node, lower);
+    if ((status == TSR_UNSUPPORTED || status == TSR_LIMIT) && is_optional(choices, plan->node)) {
+        undo(plan, pass_count, tensor_count);
+        plan->choices = NULL;
+        status = lower_on_gpu(plan, node, lower);
+        plan->choices = choices;
+    }
     if (status != TSR_UNSUPPORTED || !plan->fallback)
         return status;
     if (!plan->again)

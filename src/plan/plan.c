@@ -377,6 +377,7 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
         tsr_plan_destroy(plan);
         return status;
     }
+    plan->choices = NULL; /* the caller's */
     *out = plan;
     return TSR_OK;
 }

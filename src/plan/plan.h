@@ -133,8 +133,10 @@ typedef struct tsr_candidates {
 
 /* How a node is to be computed. */
 typedef struct tsr_node_choice {
-    const char *algorithm; /* if it is applicable; NULL: the least estimated cost */
-    bool least_bytes;      /* choose the candidate with the fewest intermediate bytes instead */
+    const char *algorithm; /* where it applies; NULL: that of the least estimated cost */
+    bool only;             /* fail rather than use another */
+    bool other_size;       /* it was measured with another batch or image size */
+    bool least_bytes;      /* instead, the one whose passes leave least for each other */
 } tsr_node_choice;
 
 typedef struct tsr_plan {

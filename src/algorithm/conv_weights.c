@@ -161,6 +161,13 @@ tsr_args_channels tsr_conv_channels(const tsr_conv_weights *w) {
                                TSR_INT(w->conv.group_inputs), TSR_INT(w->size.entries_log2)};
 }
 
+/* Do the taps of all kernels fill the whole table? */
+static bool is_full(const tsr_conv_weights *w) {
+    const int64_t *kernel = w->conv.window.kernel;
+    int64_t texels = (int64_t)count_output_tiles(w) * w->tiles * kernel[0] * kernel[1] * 4;
+    return !w->depthwise && texels == (int64_t)w->size.width * w->size.height;
+}
+
 void tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *w) {
     const tsr_weight_layout layout = {.tag = w->depthwise ? "depthwise rows" : "rows of taps",
                                       .numbers = {w->tiles, w->taps, w->chunks}};
@@ -169,6 +176,7 @@ void tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weight
                                  is_by_input(w) && !w->depthwise ? w->tiles : count_output_tiles(w),
                              .width = w->size.width,
                              .height = w->size.height,
-                             .half = plan->half && !plan->limits.max_buffer_bytes};
+                             .half = plan->half && !plan->limits.max_buffer_bytes,
+                             .dense = is_full(w)};
     tsr_pass_packed_weights(plan, pass, &w->conv, &layout, table, w, sizeof *w);
 }

@@ -78,9 +78,11 @@ void tsr_packing_start(tsr_packing *p, const tsr_table *table, float *texels) {
     size_t floats = tsr_table_floats(table), bytes = floats * sizeof *texels;
     p->table = table;
     p->texels = texels;
-    tsr_parallel_start(&p->work, (int64_t)((floats + ZEROED_FLOATS - 1) / ZEROED_FLOATS), bytes,
-                       zero, p);
-    tsr_parallel_finish(&p->work);
+    if (!table->dense) {
+        tsr_parallel_start(&p->work, (int64_t)((floats + ZEROED_FLOATS - 1) / ZEROED_FLOATS), bytes,
+                           zero, p);
+        tsr_parallel_finish(&p->work);
+    }
     tsr_parallel_start(&p->work, table->units, bytes, pack, p);
 }
 

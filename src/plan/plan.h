@@ -23,6 +23,7 @@ typedef struct tsr_table {
     int64_t units;     /* number of units that pack fills */
     int width, height; /* RGBA texels */
     bool half;         /* may be stored in 16 bits */
+    bool dense;        /* pack writes every texel: none needs to be zeroed */
     /* Plans on one device whose tables have equal keys share one: src/algorithm/packed_weights.h.
      */
     bool shared;

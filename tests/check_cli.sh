@@ -165,7 +165,7 @@ sys.exit(bool(bad))
 END
 }
 
-# A well-formed SVG with so many bars, none of them beside the picture?
+# A well-formed SVG with that many bars, none of them beside the picture?
 svg_holds() { # svg_holds FILE BARS
     python3 - "$@" <<'END'
 import sys, xml.etree.ElementTree as tree

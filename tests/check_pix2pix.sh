@@ -151,7 +151,7 @@ check 'has pictures' test "$(colours 262 32 162 162)" -gt 1
 # S saves a sketch with the picture of it, which the network has yet to make.
 mkdir early
 printf 'wait\nstroke 60 60 200 200\nkey S\nwait\nframes 1\nsave late\n' >early.txt
-check 'S right behind a stroke' "$pix2pix" --out early --script early.txt
+check 'S right after a stroke' "$pix2pix" --out early --script early.txt
 for what in input output; do check "saves its $what" cmp early/pix2pix-001-$what.png late-$what.png; done
 
 # ---- a mouse ----
@@ -191,7 +191,7 @@ is_pixel 'what it drew in orange' 96 185 '245 140 31'
 # ---- no growth ----
 
 "$build/make_models" pix2pix --ngf 1 -o small.onnx
-# The hand-drawn sketches that are shipped: over a thousand frames behind the first two.
+# The hand-drawn sketches that are shipped: over a thousand frames after the first two.
 sketches=("$source"/demos/sketches/hand_*.txt)
 draw() { # draw NAME SKETCH...
     local name=$1 sketch

@@ -367,7 +367,7 @@ static void test_average_pools(void **state) {
     (void)state;
     check_average_pool(0, FLOATS(3, 6));
     check_average_pool(1, FLOATS(2, 6));
-    begin(22); /* what ceil_mode adds behind the padding counts for nothing */
+    begin(22); /* what ceil_mode adds after the padding does not count */
     floats("x", SHAPE(1, 1, 4), FLOATS(2, 4, 6, 8));
     Tsr__NodeProto *node = op("AveragePool", "x");
     onnx_set_ints(writer, node, "kernel_shape", 1, INTS(3));

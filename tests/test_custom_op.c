@@ -48,7 +48,7 @@ static void computed_on_cpu(void **state) {
     const char *op;
     int count;
     assert_true(tsr_model_op(model, 1, &op, &count));
-    assert_string_equal(op, "Scale"); /* behind ONNX's */
+    assert_string_equal(op, "Scale"); /* after ONNX's */
     assert_int_equal(count, 1);
     assert_true(tsr_model_op(model, 2, &op, &count));
     assert_false(tsr_model_op(model, 3, &op, &count));

@@ -80,7 +80,7 @@ static void test_nans(void **state) {
     expect_no_failed_case();
 }
 
-/* Kernels that Winograd's forms may do, of so many channels that they pay. */
+/* Kernels for which Winograd may be used, with enough channels that it pays. */
 typedef struct filter {
     bool transposed;
     int taps, stride, kernel, pad, size[2], batch, inputs, outputs;
@@ -150,7 +150,7 @@ static void test_forms(void **state) {
         fail_msg("blocks of weights were chosen %d times, of windows %d times", weights, windows);
 }
 
-/* Two slices of the sum, two tiles of output channels, two images; then the parts' sum. */
+/* Two partial sums, two tiles of output channels, two images; then the sum of both. */
 static void test_draws(void **state) {
     (void)state;
     need_backend("gles");

@@ -60,7 +60,7 @@ static void cut_in_half(const char *path, void *user) {
 }
 
 /* As a driver of the same name but of another mind would find it: a sound entry that it does not
- * take. What is stored begins with the format, behind a header of 32 bytes. */
+ * take. What is stored begins with the format, after a header of 32 bytes. */
 static void fill_with_nonsense(const char *path, void *user) {
     (void)user;
     size_t size;

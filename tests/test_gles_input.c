@@ -32,7 +32,7 @@ static void close_fixture(fixture *f) {
     destroy_caller_context(f->context);
 }
 
-/* Where tessera.h says that element (n, c, y, x) lies. */
+/* Where tessera.h says that element (n, c, y, x) is. */
 static size_t place_of(const tsr_texture *t, int n, int c, int y, int x) {
     int k = n * t->tiles + c / 4;
     size_t column = (size_t)(k % t->columns * t->width + x);

@@ -70,7 +70,7 @@ static void test_measured_layers(void **state) {
     tsr_graph_destroy(graph);
 }
 
-/* Nobody would miss what a small plan takes. */
+/* What a small plan occupies does not matter. */
 static void test_few_bytes(void **state) {
     (void)state;
     tsr_graph *graph = prepare_graph(onnx_case(13, "Conv x[1,32,4,4] w{32,32,3,3} -> y "

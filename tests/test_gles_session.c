@@ -57,7 +57,7 @@ static float *read_texture(const tsr_texture *t) {
     return texels;
 }
 
-/* Every element lies where tessera.h says. */
+/* Every element is where tessera.h says. */
 static void expect_texture(const tsr_texture *t, const tsr_shape *shape, elements expected) {
     float *texels = read_texture(t);
     int channels = (int)shape->dim[1];

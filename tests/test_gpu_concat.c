@@ -182,7 +182,7 @@ static void test_random_networks(void **state) {
     "Conv c wd{8,32,1,1} -> d; Relu d -> e; Conv e wf{16,8,1,1} -> f; "                            \
     "Conv e wg{16,8,3,3} -> g pads=1,1,1,1; Concat f g -> y axis=1"
 
-/* The same with an activation behind the first concatenation instead of before it. */
+/* The same with an activation after the first concatenation instead of before it. */
 #define ACTIVE_NET                                                                                 \
     "Conv x[1,16,16,32] ws{8,16,1,1} -> s; Relu s -> t; Conv t wa{16,8,1,1} -> a; "                \
     "Conv t wb{16,8,3,3} -> b pads=1,1,1,1; Concat a b -> c axis=1; LeakyRelu c -> r alpha=0.3; "  \

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* One node each on the GPU, whatever is fused behind. */
+/* One node each on the GPU, whatever is fused after it. */
 static const char *const cases[] = {
     "test:Scale x[1,4,8,8] -> y",
     "test:Scale x[2,5,7,33] -> y gain=-3 offset=0.5", /* batch; padding channels; an odd width */

@@ -1,5 +1,5 @@
-/* Concatenations whose parts are written where the result lies, on a GPU backend: how many passes
- * are left, what it takes in memory, and the same numbers as on cpu. */
+/* Concatenations whose operands are written where the result is stored, on a GPU backend: how many
+ * passes are left, what it takes in memory, and the same numbers as on cpu. */
 #include "support/backends.h"
 #include "support/graphs.h"
 #include "support/main.h"

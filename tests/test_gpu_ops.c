@@ -488,8 +488,8 @@ static void test_resize(void **state) {
     RUN_CASES(cases);
 }
 
-/* Nothing of what lies beside a tensor's elements may reach a result: not even what 1 / 0 leaves in
- * padding channels. */
+/* Nothing of what is stored beside a tensor's elements may reach a result: not even what 1 / 0
+ * leaves in padding channels. */
 static void test_padding_channels(void **state) {
     (void)state;
     static const op_case cases[] = {
@@ -565,7 +565,7 @@ static void test_refusals(void **state) {
     expect_no_failed_case();
 }
 
-/* Sums of so many steps that a fragment's driver may stop the loop: right, or refused there. */
+/* Sums of enough steps that a fragment's driver may stop the loop: right, or refused there. */
 static void test_long_loops(void **state) {
     (void)state;
     need_gpu();

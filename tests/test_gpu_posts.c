@@ -110,7 +110,7 @@ static void add_clip(chain *c, const char *low, const char *high) {
     strcpy(c->last, next);
 }
 
-/* What is written behind the operand's name: per element, per channel, per row or column, a scalar;
+/* What is written after the operand's name: per element, per channel, per row or column, a scalar;
  * constant or an input. */
 static void add_operand(chain *c, const char *name) {
     int dims[4], from = random_one_in(&c->random, 2) ? 0 : random_int(&c->random, 0, c->rank);
@@ -143,7 +143,7 @@ static void add_binary(chain *c) {
     strcpy(c->last, next);
 }
 
-/* Division by and of what lies in 1/4 .. 3/4. */
+/* Division by and of numbers in 1/4 .. 3/4. */
 static void add_division(chain *c) {
     char next[16];
     add_unary(c, "Tanh", "");

@@ -160,7 +160,7 @@ static void test_spikes(void **state) {
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-/* opset 1: over the axis and all behind it. */
+/* opset 1: over the axis and all after it. */
 static void check_softmax(const backend_case *environment, const int *shape, int rank, int axis,
                           int opset) {
     case_text text = {""};

@@ -56,7 +56,7 @@ static void test_poll(void **state) {
     close_fixture(&f);
 }
 
-/* What is asked of a device happens in that order: an input set, or a run submitted, behind a run
+/* What is asked of a device happens in that order: an input set, or a run submitted, after a run
  * does not change its result. */
 static void test_order(void **state) {
     (void)state;
@@ -93,16 +93,16 @@ static void test_runs_in_flight(void **state) {
         EXPECT_OK(tsr_session_submit(session));
         if (seed < 2)
             continue;
-        set_inputs(session, 99); /* as little a matter as what is submitted behind a run */
+        set_inputs(session, 99); /* matters as little as what is submitted after a run */
         EXPECT_OK(tsr_session_select_run(session, 2));
         expect_output(session, f.model, "y", seed - 2, 1e-5);
     }
-    for (int behind = 0; behind < 3; behind++) {
-        EXPECT_OK(tsr_session_select_run(session, behind));
+    for (int age = 0; age < 3; age++) {
+        EXPECT_OK(tsr_session_select_run(session, age));
         while (tsr_session_poll(session) == TSR_NOT_READY)
             nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
         EXPECT_OK(tsr_session_poll(session));
-        expect_output(session, f.model, "y", 7 - (unsigned)behind, 1e-5);
+        expect_output(session, f.model, "y", 7 - (unsigned)age, 1e-5);
     }
     expect_failure(tsr_session_select_run(session, 3), TSR_INVALID_ARGUMENT, "of 3 runs");
     EXPECT_OK(tsr_session_submit(session)); /* goes back to the latest */

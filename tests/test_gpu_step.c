@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How many steps of so many milliseconds a run takes. */
+/* Steps of that many milliseconds that a run needs. */
 static int count_steps(tsr_session *session, double ms) {
     int steps = 1;
     tsr_status status;

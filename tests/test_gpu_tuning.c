@@ -184,8 +184,26 @@ static void test_other_sizes(void **state) {
     tsr_device_destroy(device);
     device = open_device(TSR_KERNELS_AUTO);
     assert_int_equal(run_text(device, LAYER("1,8,30,30"), &as_by_default).tuned, 0);
+    assert_int_equal(run_text(device, LAYER("1,8,30,30"), &measured).tuned, 1);
     tsr_device_destroy(device);
 #undef LAYER
+}
+
+/* A choice for one size that cannot be lowered for another: llvmpipe would stop its loops. */
+static void test_unfit_choice(void **state) {
+    (void)state;
+    need_gpu();
+#define SUMS(size) "Conv x[1,2048," size "] w{4,2048,3,3} -> y pads=1,1,1,1"
+    names any = {.count = 1, .list = {"conv_any"}};
+    tsr_device *device = open_device(TSR_KERNELS_AUTO);
+    run_text(device, SUMS("2,2"), &measured);
+    tsr_device_destroy(device);
+    each_entry(cache_folder, choose_next, &any);
+    assert_true(any.entries > 0);
+    device = open_device(TSR_KERNELS_AUTO);
+    assert_int_equal(run_text(device, SUMS("9,32"), &as_by_default).tuned, 0);
+    tsr_device_destroy(device);
+#undef SUMS
 }
 
 /* What tessera info --kernels prints. */
@@ -362,9 +380,9 @@ int run_program(void) {
     cmocka_unit_test_setup_teardown(name, set_up_cache_folder, tear_down_cache_folder)
     const struct CMUnitTest tests[] = {
         TEST(test_measured_once), TEST(test_kinds),        TEST(test_without_a_folder),
-        TEST(test_other_sizes),   TEST(test_reports),      TEST(test_not_asked_for),
-        TEST(test_little_time),   TEST(test_every_choice), TEST(test_no_candidate),
-        TEST(test_failures),
+        TEST(test_other_sizes),   TEST(test_unfit_choice), TEST(test_reports),
+        TEST(test_not_asked_for), TEST(test_little_time),  TEST(test_every_choice),
+        TEST(test_no_candidate),  TEST(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

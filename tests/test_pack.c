@@ -166,7 +166,7 @@ static void test_blocks_are_tight(void **state) {
     }
 }
 
-/* A few of them cannot be tight: what a pass reads and writes lies apart. */
+/* A few of them cannot be tight: what a pass reads and writes is stored apart. */
 static void test_random_graphs(void **state) {
     (void)state;
     enum { GRAPHS = 60, TIGHT = 41 };

@@ -43,7 +43,7 @@ static pair apply(tsr_status (*pass)(tsr_graph *graph), const char *output) {
     return p;
 }
 
-/* The rewritten graph has so many nodes, each in order behind what it reads, and gives the same
+/* The rewritten graph has that many nodes, each after what it reads, and gives the same
  * results. */
 static void finish(pair p, int node_count) {
     assert_int_equal(p.after->node_count, node_count);
@@ -69,7 +69,7 @@ static void expect_posts(const tsr_graph *graph, const char *value, const char *
 
 /* ---- prepare ---- */
 
-/* The usual way of flattening behind a batch of unknown size. */
+/* The usual way of flattening after a batch of unknown size. */
 static void test_shape_arithmetic_folds(void **state) {
     (void)state;
     begin(SHAPE(2, 3, 4));
@@ -180,7 +180,7 @@ static void expect_four_axes(const tsr_graph *graph) {
             assert_in_range(tsr_node_in(graph, &graph->nodes[n], i)->shape.rank, 0, 4);
 }
 
-/* x, seen as more axes, transposed and made a list, takes so many nodes when it is optimised. */
+/* x, seen as more axes, transposed and made a list, needs that many nodes when it is optimised. */
 static void transposed(int rank, const int64_t *dims, const int64_t *perm, int node_count) {
     tsr_shape shape = tsr_shape_make(rank, dims), count = {1, {tsr_shape_count(&shape)}};
     begin(1, count.dim);
@@ -369,7 +369,7 @@ static void test_chain_fuses(void **state) {
     finish(p, 1);
 }
 
-/* The convolution moves behind the node that makes the other operand. */
+/* The convolution moves after the node that makes the other operand. */
 static void test_residual_sum_fuses(void **state) {
     (void)state;
     begin(SHAPE(1, 2, 3, 3));

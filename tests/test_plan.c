@@ -76,7 +76,7 @@ static void check_layout(const tsr_shape *shape, tsr_layout_hint hint, bool line
     size_t held = 0;
     for (size_t i = 0; i < texels; i++)
         held += packed[i] > 0;
-    assert_int_equal(held, count); /* none lies on another */
+    assert_int_equal(held, count); /* none overlaps another */
     free(elements);
     free(back);
     free(packed);

@@ -279,10 +279,10 @@ static void run_on(tsr_session *session, float first) {
 }
 
 /* The output x is the input; y a computed one. */
-static void assert_run(tsr_session *session, int behind, float first) {
+static void assert_run(tsr_session *session, int age, float first) {
     const float x[12] = {first};
     float y[6], alone[6];
-    assert_int_equal(tsr_session_select_run(session, behind), TSR_OK);
+    assert_int_equal(tsr_session_select_run(session, age), TSR_OK);
     assert_int_equal(tsr_session_poll(session), TSR_OK);
     assert_output(session, "x", 12, x);
     assert_output(session, "k", 2, (const float[]){7, -8});

@@ -173,7 +173,7 @@ bool tsr_problem_layout(const tsr_plan *plan, const tsr_problem *problem, tsr_la
 /* Products of 4 inputs by 4 outputs of a pixel that a problem needs, padding channels among them.
  */
 double tsr_problem_products(const tsr_plan *plan, const tsr_problem *problem);
-/* Partial sums over so many input tiles that a pass of so many fragments needs to keep the device
+/* Partial sums over `tiles` input tiles that a pass of `fragments` fragments needs to keep the device
  * busy, none of them short; may be 0. */
 int64_t tsr_busy_partials(const tsr_plan *plan, int64_t fragments, int64_t tiles);
 

@@ -24,7 +24,7 @@ typedef struct backend_case {
     /* More outputs, of the model and of the session: names separated by commas, NULL for none. */
     const char *outputs, *extra_outputs;
     float mean, range;    /* inputs lie in mean - range .. mean + range; range 0: 1 */
-    int nans, infinities; /* of one in so many elements of the inputs; 0: of none */
+    int nans, infinities; /* of one in that many elements of the inputs; 0: of none */
     float weights_mean;   /* initializers in braces in weights_mean - 1 .. weights_mean + 1 */
     backend_limits limits;
     tsr_precision precision;
@@ -67,7 +67,8 @@ typedef struct case_environments {
 /* The given ones on a backend of textures; on one of buffers its own kernels, those of a GPU with
  * every tensor kept, and 16 bits. */
 case_environments environments_or_buffers(const backend_case *textures, int count);
-/* Does case number i of a test run in environment e of so many? In each; in one of few_cases(). */
+/* Does case number i of a test run in environment e of that many? In each; in one of few_cases().
+ */
 bool runs_in(size_t i, int e, int count);
 int close_backends(void **state);
 

@@ -1,4 +1,4 @@
-/* A temporary folder and the files in it, for tests of what lies on disk. What goes wrong fails the
+/* A temporary folder and the files in it, for tests of what is on disk. What goes wrong fails the
  * test. */
 #ifndef TESTS_SUPPORT_FOLDER_H
 #define TESTS_SUPPORT_FOLDER_H

@@ -13,7 +13,7 @@ typedef struct growth_limit {
 /* Under a sanitizer what was freed stays, and leaks are looked for by itself. */
 bool allocator_keeps_all(void);
 
-/* Fails the test if lives leave more than so many MiB behind: in each of five rounds, for a
+/* Fails the test if lives leave more than that many MiB behind: in each of five rounds, for a
  * driver's caches, threads and compiled code come once, a leak every time. */
 void expect_no_growth(const growth_limit *limit, void (*live)(void *context, unsigned i),
                       void *context);

@@ -21,7 +21,7 @@ static tsr_status lower_all(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-/* By way of a sum in so many slices that keeps 32 bits, in two storages if it has more planes than
+/* By way of that many partial sums, which keep 32 bits, in two storages if it has more planes than
  * others. */
 static tsr_status lower_sum(tsr_plan *plan, const tsr_node *node, int slices) {
     tsr_shape shape = tsr_node_in(plan->graph, node, 0)->shape;

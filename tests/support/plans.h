@@ -14,7 +14,7 @@ typedef enum plan_device { TEXTURES, BUFFERS, TEXTURES4 } plan_device;
 
 tsr_plan *plan_for(const tsr_graph *graph, plan_device device, bool half, bool keep_all);
 
-/* Every tensor lies inside its storage, a buffer's where bindings may begin. */
+/* Every tensor is inside its storage, a buffer's where bindings may begin. */
 void check_inside(const tsr_plan *plan);
 /* No pass writes the storage that it reads. */
 void check_no_feedback(const tsr_plan *plan);

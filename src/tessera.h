@@ -25,8 +25,9 @@
  *   storage may turn infinities into NaN, too.
  * - Threads: different devices may be used from different threads. One device, and every session
  *   made on it, belongs to one thread at a time. A model is immutable once loaded and may be
- *   shared. Making a session packs weights on threads of its own, which end before it returns. NVIDIA's driver (seen with 580) may hang when a webgpu device is destroyed while other
- *   threads render.
+ *   shared. Making a session packs weights on threads of its own, which end before it returns.
+ * NVIDIA's driver (seen with 580) may hang when a webgpu device is destroyed while other threads
+ * render.
  * - Returned strings stay valid as long as the object that returned them.
  * - Compiled programs and autotuning results are cached in
  *   ${XDG_CACHE_HOME:-~/.cache}/tessera, at most 64 MiB; the environment variable TSR_CACHE=off
@@ -460,10 +461,10 @@ struct tsr_texture {
     int texture_width, texture_height;
 };
 
-/* Replaces a constant of the model by other elements, of its own shape and order, in this session
- * alone: weights of Conv, ConvTranspose, Gemm or MatMul, which are packed anew at once; the array may
- * be freed. Runs that were submitted before use the old ones. TSR_UNSUPPORTED if the session was made
- * with the constant's elements: folded into others, computed with, or read by other operators. */
+/* Replaces weights of Conv, ConvTranspose, Gemm or MatMul in this session; other sessions keep
+ * theirs. name: a constant of the model. elements: copied; `count` of them, in the constant's shape
+ * and order. Runs already submitted use the old weights. TSR_UNSUPPORTED if the constant was folded
+ * into others, or if another operator reads it, too. */
 TSR_API tsr_status tsr_session_set_weights(tsr_session *session, const char *name,
                                            const float *elements, size_t count);
 

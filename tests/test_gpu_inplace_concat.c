@@ -136,7 +136,8 @@ static void test_memory(void **state) {
 
 enum { CHAIN = 1500, CHAIN_SECONDS = 10 };
 
-/* c1 of c0 and r1, c2 of c1 and r2, ...: all lie in the last, and planning ends soon. */
+/* A chain of concatenations, each of the one before it and a Relu: all operands are written into
+ * the output of the last one, and planning does not take long. */
 static void test_long_chain(void **state) {
     (void)state;
     need_gpu();

@@ -167,14 +167,17 @@ tsr_pass *tsr_lower_problem(tsr_plan *plan, const tsr_problem *problem);
 /* The tensor of the result: the problem's own, or one whose fragments write pixels this many
  * columns apart. */
 int tsr_problem_output(tsr_plan *plan, const tsr_problem *problem, int pixel_stride);
+/* Fails the plan, unless it has failed already: the algorithm does not apply. Returns a pass
+ * without effect. */
+tsr_pass *tsr_problem_refuse(tsr_plan *plan, const char *why);
 /* The layout that it will have by such a hint; false if there is none. */
 bool tsr_problem_layout(const tsr_plan *plan, const tsr_problem *problem, tsr_layout_hint hint,
                         tsr_layout *layout);
 /* Products of 4 inputs by 4 outputs of a pixel that a problem needs, padding channels among them.
  */
 double tsr_problem_products(const tsr_plan *plan, const tsr_problem *problem);
-/* Partial sums over `tiles` input tiles that a pass of `fragments` fragments needs to keep the device
- * busy, none of them short; may be 0. */
+/* Partial sums over `tiles` input tiles that a pass of `fragments` fragments needs to keep the
+ * device busy, none of them short; may be 0. */
 int64_t tsr_busy_partials(const tsr_plan *plan, int64_t fragments, int64_t tiles);
 
 /* What a product of 4 inputs by 4 outputs costs, on a GPU and on a software rasteriser: weights

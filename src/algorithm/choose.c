@@ -91,6 +91,12 @@ int tsr_problem_output(tsr_plan *plan, const tsr_problem *p, int pixel_stride) {
                                  : p->output;
 }
 
+tsr_pass *tsr_problem_refuse(tsr_plan *plan, const char *why) {
+    if (plan->status == TSR_OK)
+        tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED, "%s", why));
+    return tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
+}
+
 double tsr_problem_products(const tsr_plan *plan, const tsr_problem *p) {
     tsr_layout l;
     if (!tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
@@ -167,11 +173,8 @@ tsr_pass *tsr_lower_problem(tsr_plan *plan, const tsr_problem *p) {
     int index[TSR_ALGORITHMS];
     tsr_candidate list[TSR_ALGORITHMS];
     int count = plan->status == TSR_OK ? list_candidates(plan, p, index, list) : 0;
-    if (count == 0) {
-        if (plan->status == TSR_OK)
-            tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED, "no algorithm computes this here"));
-        return tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
-    }
+    if (count == 0)
+        return tsr_problem_refuse(plan, "no algorithm computes this here");
     int chosen = choose(plan, list, count);
     list[chosen].chosen = true;
     note(plan, list, count);

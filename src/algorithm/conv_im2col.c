@@ -4,7 +4,6 @@
 #include "algorithm/phases.h"
 
 #include "base/divide.h"
-#include "base/error.h"
 
 /* The phases of a transposed convolution share the im2col windows. */
 typedef struct conv {
@@ -41,15 +40,19 @@ static void form_groups(const tsr_plan *plan, conv *w) {
     }
 }
 
-static bool make(const tsr_plan *plan, const tsr_phases *p, conv *w) {
-    *w = (conv){.p = *p,
-                .gemm = {.sets = p->count[0] * p->count[1],
-                         .shared = true,
-                         .images = p->images,
-                         .tiles = p->tiles,
-                         .outputs = p->outputs,
-                         .fill = fill,
-                         .layout = p->transposed ? "im2col, transposed" : "im2col"}};
+static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
+    tsr_layout l;
+    *w = (conv){.pad = {0}};
+    const tsr_phases *p = &w->p;
+    if (!tsr_phases_make(plan, problem, &l, &w->p))
+        return false;
+    w->gemm = (tsr_im2col_gemm){.sets = p->count[0] * p->count[1],
+                                .shared = true,
+                                .images = p->images,
+                                .tiles = p->tiles,
+                                .outputs = p->outputs,
+                                .fill = fill,
+                                .layout = p->transposed ? "im2col, transposed" : "im2col"};
     form_groups(plan, w);
     return tsr_im2col_gemm_make(plan, &w->gemm);
 }
@@ -99,32 +102,20 @@ static tsr_pass *add_passes(tsr_plan *plan, const conv *w, int input, int output
 
 /* ---- the algorithm --------------------------------------------------------------------------- */
 
-static bool make_problem(const tsr_plan *plan, const tsr_problem *p, conv *w) {
-    tsr_layout l;
-    tsr_phases phases;
-    return tsr_problem_layout(plan, p, (tsr_layout_hint){.planes = TSR_BLOCK_PLANES}, &l) &&
-           tsr_phases_make(&p->conv, p->kind == TSR_CONV_TRANSPOSE, &l, &phases) &&
-           make(plan, &phases, w);
-}
-
 static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
     conv w;
-    if (!make_problem(plan, p, &w))
+    if (!make(plan, p, &w))
         return false;
-    *e = (tsr_estimate){.cost = tsr_im2col_gemm_cost(plan, &w.gemm),
-                        .bytes = tsr_im2col_gemm_bytes(plan, &w.gemm),
-                        .live_texels = tsr_im2col_live_texels(&w.gemm)};
+    *e = tsr_im2col_gemm_estimate(plan, &w.gemm);
     return true;
 }
 
 static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p) {
     conv w;
-    int output = tsr_problem_output(plan, p, 1);
-    tsr_plan_narrow(plan, output, TSR_BLOCK_PLANES);
-    if (!make_problem(plan, p, &w))
-        tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED, "its im2col blocks fit no uniform blocks"));
-    return plan->status == TSR_OK ? add_passes(plan, &w, p->input, output)
-                                  : tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
+    int output = tsr_phases_output(plan, p);
+    if (plan->status == TSR_OK && make(plan, p, &w))
+        return add_passes(plan, &w, p->input, output);
+    return tsr_problem_refuse(plan, "its im2col blocks fit no uniform blocks");
 }
 
 const tsr_algorithm tsr_conv_im2col = {

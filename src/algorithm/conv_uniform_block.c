@@ -4,7 +4,6 @@
 #include "algorithm/phases.h"
 
 #include "base/divide.h"
-#include "base/error.h"
 
 /* Weights in uniform blocks: each draw computes one partial sum of one phase. */
 typedef struct block_conv {
@@ -185,10 +184,7 @@ static tsr_pass *add_passes(tsr_plan *plan, const block_conv *b, int input, int 
 static bool make(const tsr_plan *plan, const tsr_problem *p, block_conv *b) {
     tsr_layout l;
     *b = (block_conv){.tiles_of_draw = 1};
-    if (!tsr_problem_layout(plan, p, (tsr_layout_hint){.planes = TSR_BLOCK_PLANES}, &l) ||
-        !tsr_phases_make(&p->conv, p->kind == TSR_CONV_TRANSPOSE, &l, &b->p))
-        return false;
-    return suits(plan, b) && arrange(plan, b, &l);
+    return tsr_phases_make(plan, p, &l, &b->p) && suits(plan, b) && arrange(plan, b, &l);
 }
 
 static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
@@ -211,12 +207,10 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e
 
 static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p) {
     block_conv b;
-    int output = tsr_problem_output(plan, p, 1);
-    tsr_plan_narrow(plan, output, TSR_BLOCK_PLANES);
-    if (!make(plan, p, &b))
-        tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED, "its weights fit no uniform blocks"));
-    return plan->status == TSR_OK ? add_passes(plan, &b, p->input, output)
-                                  : tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
+    int output = tsr_phases_output(plan, p);
+    if (plan->status == TSR_OK && make(plan, p, &b))
+        return add_passes(plan, &b, p->input, output);
+    return tsr_problem_refuse(plan, "its weights fit no uniform blocks");
 }
 
 const tsr_algorithm tsr_conv_uniform_block = {

@@ -94,7 +94,7 @@ bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
 
 /* Fetching a texel of weights costs as much as its multiply-adds with five pixels; a texel of a
  * window is drawn and copied; a draw has a fixed cost. */
-double tsr_im2col_gemm_cost(const tsr_plan *plan, const tsr_im2col_gemm *p) {
+static double cost_of(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     enum { FETCH = 5, WINDOW = 500, DRAW = 20000 };
     int64_t pixels = pixels_of(p) > FETCH ? pixels_of(p) : FETCH;
     double sums = (double)count_sums(p) * (double)p->outputs;
@@ -105,7 +105,7 @@ double tsr_im2col_gemm_cost(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     return plan->device.software ? cost * TSR_SOFTWARE_BLOCK_PRODUCT / TSR_PRODUCT : cost;
 }
 
-uint64_t tsr_im2col_gemm_bytes(const tsr_plan *plan, const tsr_im2col_gemm *p) {
+static uint64_t bytes_of(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     const tsr_shape blocks = blocks_shape(p), sums = sums_shape(p);
     tsr_layout l[2];
     bool made = tsr_layout_make(&blocks, &plan->limits, one_plane, &l[0]) == TSR_OK &&
@@ -113,9 +113,11 @@ uint64_t tsr_im2col_gemm_bytes(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     return made ? tsr_layout_bytes(&l[0]) + tsr_layout_bytes(&l[1]) : 0;
 }
 
-int tsr_im2col_live_texels(const tsr_im2col_gemm *p) {
+tsr_estimate tsr_im2col_gemm_estimate(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     enum { WEIGHTS_AND_INPUT = 5 };
-    return (int)pixels_of(p) + WEIGHTS_AND_INPUT;
+    return (tsr_estimate){.cost = cost_of(plan, p),
+                          .bytes = bytes_of(plan, p),
+                          .live_texels = (int)pixels_of(p) + WEIGHTS_AND_INPUT};
 }
 
 int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *p) {

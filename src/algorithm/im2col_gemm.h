@@ -38,11 +38,9 @@ struct tsr_im2col_gemm {
  * many pixels share no weights. */
 bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *gemm);
 
-/* As those of a tsr_estimate; TSR_SUM_COST: a texel of a partial sum, drawn and assembled. */
+/* TSR_SUM_COST: of a texel of a partial sum, drawn and assembled. */
 enum { TSR_SUM_COST = 250 };
-double tsr_im2col_gemm_cost(const tsr_plan *plan, const tsr_im2col_gemm *gemm);
-uint64_t tsr_im2col_gemm_bytes(const tsr_plan *plan, const tsr_im2col_gemm *gemm);
-int tsr_im2col_live_texels(const tsr_im2col_gemm *gemm);
+tsr_estimate tsr_im2col_gemm_estimate(const tsr_plan *plan, const tsr_im2col_gemm *gemm);
 
 /* The tensor that an im2col pass writes. Row group * partials + partial (if not shared: times sets
  * plus set) is a uniform block; its texel (tile * rows + row) * columns + column is the window's.

@@ -23,9 +23,13 @@ bool tsr_phase_tap(const tsr_window *w, const int64_t phase[2], const int64_t in
     return k[0] < w->kernel[0] && k[1] < w->kernel[1];
 }
 
-bool tsr_phases_make(const tsr_convolution *conv, bool transposed, const tsr_layout *output,
+bool tsr_phases_make(const tsr_plan *plan, const tsr_problem *problem, tsr_layout *output,
                      tsr_phases *p) {
+    if (!tsr_problem_layout(plan, problem, (tsr_layout_hint){.planes = TSR_BLOCK_PLANES}, output))
+        return false;
+    const tsr_convolution *conv = &problem->conv;
     const tsr_window *w = &conv->window;
+    bool transposed = problem->kind == TSR_CONV_TRANSPOSE;
     bool dilated = w->dilation[0] > 1 || w->dilation[1] > 1,
          empty = w->stride[0] > w->kernel[0] || w->stride[1] > w->kernel[1];
     const int64_t size[2] = {output->h, output->w};
@@ -41,6 +45,12 @@ bool tsr_phases_make(const tsr_convolution *conv, bool transposed, const tsr_lay
         p->size[i] = tsr_divide_up(size[i], p->count[i]);
     }
     return w->group == 1 && !(transposed && (dilated || empty));
+}
+
+int tsr_phases_output(tsr_plan *plan, const tsr_problem *problem) {
+    int output = tsr_problem_output(plan, problem, 1);
+    tsr_plan_narrow(plan, output, TSR_BLOCK_PLANES);
+    return output;
 }
 
 int tsr_phases_pad(const tsr_phases *p, int64_t phase, int axis) {

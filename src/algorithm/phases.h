@@ -16,9 +16,13 @@ typedef struct tsr_phases {
     int64_t tiles, outputs; /* of input and output channels */
 } tsr_phases;
 
-/* False with groups, and for transposed convolutions with dilation or with phases without taps. */
-bool tsr_phases_make(const tsr_convolution *conv, bool transposed, const tsr_layout *output,
+/* Those of a problem whose output has the planes of kernels with uniform blocks; output: its
+ * layout. False with groups, for transposed convolutions with dilation or with phases without taps,
+ * and if the output fits no texture. */
+bool tsr_phases_make(const tsr_plan *plan, const tsr_problem *problem, tsr_layout *output,
                      tsr_phases *phases);
+/* The tensor of the output, with these planes. */
+int tsr_phases_output(tsr_plan *plan, const tsr_problem *problem);
 /* Begin padding of a phase: rows (axis 0) or columns. */
 int tsr_phases_pad(const tsr_phases *phases, int64_t phase, int axis);
 /* Adds the weights of one tap between four input and four output channels, times factor: texel i *

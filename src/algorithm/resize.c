@@ -1,6 +1,8 @@
 /* Resize by lookup tables. */
 #include "algorithm/resize.h"
 
+#include "base/divide.h"
+
 /* Is the axis unchanged? */
 bool tsr_resize_keeps_axis(const tsr_resize *r, int axis, int64_t in) {
     bool kept = r->out[axis] == in;
@@ -88,7 +90,7 @@ static int64_t widest_row(const tsr_resize_table *t) {
 }
 
 static int texels_a_column(const tsr_resize_table *t) {
-    return (t->pixels + 3) / 4;
+    return (int)tsr_divide_up(t->pixels, 4);
 }
 
 static void fill_row_table(const void *data, int64_t unit, int64_t count, float *texels) {
@@ -116,7 +118,7 @@ static bool make_row(const tsr_plan *plan, const tsr_problem *p, tsr_resize_tabl
         return false;
     t->pixels = tsr_plan_layout(plan, p->output)->planes;
     int64_t row = widest_row(t);
-    int64_t width = (t->out[0] + t->pixels - 1) / t->pixels * row * texels_a_column(t);
+    int64_t width = tsr_divide_up(t->out[0], t->pixels) * row * texels_a_column(t);
     width = width > t->out[1] ? width : t->out[1];
     t->row = (int)row;
     t->width = (int)width;

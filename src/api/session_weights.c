@@ -23,9 +23,8 @@ static int count_reads(const tsr_graph *graph, int constant) {
 static tsr_status set_weights(tsr_session *session, int value, const float *elements) {
     const tsr_backend *backend = session->device->backend;
     int constant = session->model->graph->values[value].model_constant;
-    bool kept =
-        count_reads(session->graph, constant) > 0 &&
-        count_reads(session->graph, constant) == count_model_reads(session->model->graph, value);
+    int reads = count_reads(session->graph, constant);
+    bool kept = reads > 0 && reads == count_model_reads(session->model->graph, value);
     session->stepping = false;
     tsr_status status =
         kept ? backend->set_weights(session->runner, constant, elements) : TSR_UNSUPPORTED;

@@ -188,12 +188,11 @@ static void destroy_table(tsr_runner *r, int i) {
 static tsr_status separate_table(tsr_runner *r, int i) {
     const tsr_pass *pass = &r->base.plan->passes[i];
     tsr_gles_pass *p = &r->passes[i];
-    p->weights->key = p->weights->references > 1 ? p->weights->key : (tsr_cache_key){0};
-    if (p->weights->references == 1)
-        return TSR_OK;
-    tsr_weights *own = tsr_weights_add(&r->device->weights);
+    tsr_weights *own = tsr_weights_separate(&r->device->weights, p->weights);
     if (!own)
         return out_of_memory();
+    if (own == p->weights)
+        return TSR_OK;
     destroy_table(r, i);
     p->weights = own;
     own->handle.name = new_table(pass);

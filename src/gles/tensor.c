@@ -123,15 +123,14 @@ void tsr_table_upload(GLuint table, int width, int height, const float *texels) 
 GLuint tsr_buffer_blocks(size_t floats, const float *texels) {
     GLuint buffer = 0;
     glGenBuffers(1, &buffer);
-    glBindBuffer(GL_UNIFORM_BUFFER, buffer);
-    glBufferData(GL_UNIFORM_BUFFER, (GLsizeiptr)(floats * sizeof *texels), texels,
-                 texels ? GL_STATIC_DRAW : GL_STREAM_COPY);
+    tsr_blocks_upload(buffer, floats, texels);
     return buffer;
 }
 
 void tsr_blocks_upload(GLuint buffer, size_t floats, const float *texels) {
     glBindBuffer(GL_UNIFORM_BUFFER, buffer);
-    glBufferSubData(GL_UNIFORM_BUFFER, 0, (GLsizeiptr)(floats * sizeof *texels), texels);
+    glBufferData(GL_UNIFORM_BUFFER, (GLsizeiptr)(floats * sizeof *texels), texels,
+                 texels ? GL_STATIC_DRAW : GL_STREAM_COPY);
 }
 
 void tsr_target_upload(const tsr_target *target, const tsr_layout *l, const float *texels) {

@@ -5,7 +5,7 @@
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-tsr_weights *tsr_weights_add(tsr_weight_store *store) {
+static tsr_weights *add(tsr_weight_store *store) {
     tsr_weights *w = calloc(1, sizeof *w);
     if (!w)
         return NULL;
@@ -22,11 +22,18 @@ tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table
             *found = true;
             return w;
         }
-    tsr_weights *w = tsr_weights_add(store);
+    tsr_weights *w = add(store);
     *found = false;
     if (w)
         w->key = table->key;
     return w;
+}
+
+tsr_weights *tsr_weights_separate(tsr_weight_store *store, tsr_weights *weights) {
+    if (weights->references > 1)
+        return add(store);
+    weights->key = (tsr_cache_key){0};
+    return weights;
 }
 
 bool tsr_weights_release(tsr_weight_store *store, tsr_weights *weights, tsr_weights *last) {

@@ -24,8 +24,9 @@ typedef struct tsr_weight_store {
 /* Those of a table, with one more reference. *found: they are packed already; else the caller packs
  * them and sets the handle. NULL when out of memory. */
 tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table, bool *found);
-/* New ones that no other session finds, with one reference; NULL when out of memory. */
-tsr_weights *tsr_weights_add(tsr_weight_store *store);
+/* Weights with this one reference alone, which no new session finds: the same ones, or new ones if
+ * they have other references. NULL when out of memory. */
+tsr_weights *tsr_weights_separate(tsr_weight_store *store, tsr_weights *weights);
 /* Drops a reference. True if that was the last one: the caller destroys the handle of `last`. */
 bool tsr_weights_release(tsr_weight_store *store, tsr_weights *weights, tsr_weights *last);
 /* Removes all, of a device that is destroyed or lost. */

@@ -211,14 +211,12 @@ static tsr_status build_groups(tsr_runner *r) {
 /* Weights of this pass alone: what others share is replaced, else updated in place. */
 static tsr_status separate_table(tsr_runner *r, int i) {
     tsr_webgpu_pass *p = &r->passes[i];
-    if (p->weights->references == 1) {
-        p->weights->key = (tsr_cache_key){0};
-        return TSR_OK;
-    }
     uint64_t bytes = tsr_table_bytes(&r->base.plan->passes[i].table);
-    tsr_weights *own = tsr_weights_add(&r->device->weights);
+    tsr_weights *own = tsr_weights_separate(&r->device->weights, p->weights);
     if (!own)
         return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for weights");
+    if (own == p->weights)
+        return TSR_OK;
     destroy_table(r, i);
     p->weights = own;
     own->handle.object = tsr_buffer_storage(r->device, bytes);

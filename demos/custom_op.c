@@ -39,7 +39,7 @@ static float swirled(const float *plane, int height, int width, float angle, flo
 static tsr_status swirl(tsr_custom_call *call) {
     const tsr_shape *shape = &call->output_shape;
     if (shape->rank != 4)
-        return tsr_fail(TSR_UNSUPPORTED, "a tensor of %d axes is not a picture", shape->rank);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "a tensor of %d axes is not a picture", shape->rank);
     float angle = tsr_attr_float(call->node, "angle", 0),
           radius = tsr_attr_float(call->node, "radius", 0);
     int height = (int)shape->dim[2], width = (int)shape->dim[3];

@@ -13,14 +13,21 @@
  *     tsr_session_get_output(session, "y", output, output_count);
  *
  * Rules for the whole header
- * - Descriptions are plain structs; a zeroed one (or NULL) asks for every default.
+ * - Descriptions are plain structs; a zeroed one (or NULL) asks for every default. A zeroed
+ *   tsr_session_desc measures nothing.
+ * - Structs may get more members at their ends in later versions, without a change of the ABI:
+ *   functions that take one are inline and pass its size to the library's function of that name
+ *   with "_sized" at its end, which programs in other languages call. A library that is older than
+ *   the header fails with TSR_ERROR_UNSUPPORTED where a description uses what it does not know, and
+ *   sets members of results that it does not know to zero. Exceptions, which never grow:
+ *   tsr_shape, tsr_dim_binding, tsr_input_shape, tsr_fixed_input, tsr_custom_attr.
  * - Functions return a tsr_status. On failure tsr_last_error() has the message: file, node,
  *   operator, shape.
  * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order.
  * - NaN and infinities propagate on a GPU as on cpu, if the driver supports them, which neither
  *   GLSL ES 3.00 nor WGSL guarantees. Results differ where they meet weights of zero: a Conv or
  *   ConvTranspose may turn neighbouring pixels and channels into NaN, a Resize may ignore them.
- *   Winograd convolution (TSR_KERNELS_BLOCKS) adds and subtracts inputs before it multiplies:
+ *   Winograd convolution adds and subtracts inputs before it multiplies:
  *   infinities, and inputs or weights above a quarter of the largest float, may become NaN. 16-bit
  *   storage may turn infinities into NaN, too.
  * - Threads: different devices may be used from different threads. One device, and every session
@@ -50,23 +57,30 @@ extern "C" {
 #define TSR_API
 #endif
 
+/* Of this header; tsr_version() is the library's. */
 #define TSR_VERSION "0.1.0"
+
+TSR_API const char *tsr_version(void);
+
+/* Programs built with the same number run with the library: its shared object has it in its name.
+ */
+#define TSR_ABI_VERSION 1
 
 /* ---- status ---------------------------------------------------------------------------------- */
 
 #define TSR_STATUS_MAP(X)                                                                          \
     X(OK, "success")                                                                               \
     X(NOT_READY, "the run has not finished yet")                                                   \
-    X(INVALID_ARGUMENT, "invalid argument")                                                        \
-    X(IO, "a file could not be read or written")                                                   \
-    X(INVALID_MODEL, "the model is malformed")                                                     \
-    X(UNSUPPORTED, "the model needs something that is not supported")                              \
-    X(SHAPE, "shapes do not fit")                                                                  \
-    X(OUT_OF_MEMORY, "not enough memory")                                                          \
-    X(LIMIT, "a limit of the device is exceeded")                                                  \
-    X(NO_DEVICE, "no such device here")                                                            \
-    X(DEVICE, "the device or its driver failed")                                                   \
-    X(DEVICE_LOST, "the device or its context was lost")
+    X(ERROR_INVALID_ARGUMENT, "invalid argument")                                                  \
+    X(ERROR_IO, "a file could not be read or written")                                             \
+    X(ERROR_INVALID_MODEL, "the model is malformed")                                               \
+    X(ERROR_UNSUPPORTED, "the model needs something that is not supported")                        \
+    X(ERROR_SHAPE, "shapes do not fit")                                                            \
+    X(ERROR_OUT_OF_MEMORY, "not enough memory")                                                    \
+    X(ERROR_LIMIT, "a limit of the device is exceeded")                                            \
+    X(ERROR_NO_DEVICE, "no such device here")                                                      \
+    X(ERROR_DEVICE, "the device or its driver failed")                                             \
+    X(ERROR_DEVICE_LOST, "the device or its context was lost")
 
 typedef enum tsr_status {
 #define TSR_STATUS_ENUM(name, text) TSR_##name,
@@ -126,7 +140,7 @@ typedef struct tsr_shape {
     X(BOOL, "bool", 1)
 
 typedef enum tsr_dtype {
-#define TSR_DTYPE_ENUM(name, text, bytes) TSR_##name,
+#define TSR_DTYPE_ENUM(name, text, bytes) TSR_DTYPE_##name,
     TSR_DTYPE_MAP(TSR_DTYPE_ENUM)
 #undef TSR_DTYPE_ENUM
 } tsr_dtype;
@@ -162,36 +176,43 @@ typedef enum tsr_platform {
     TSR_PLATFORM_CURRENT,
 } tsr_platform;
 
-/* Which kernels compute convolutions and matrix products. All but AUTO are for tests and
- * comparisons: they switch autotuning off. */
-typedef enum tsr_kernel_choice {
-    TSR_KERNELS_AUTO,   /* autotuned: see tsr_session_desc.tune_ms */
-    TSR_KERNELS_PLAIN,  /* one texel per invocation: the simplest */
-    TSR_KERNELS_DIRECT, /* several texels per invocation: default on software rasterisers */
-    /* and split-K for long sums; webgpu: through workgroup memory, default on GPUs */
-    TSR_KERNELS_SHARED,
-    /* and weights or inputs in uniform blocks, Winograd for 2x2 and 3x3 filters where it costs
-     * less: default of gles on GPUs; webgpu: as SHARED */
-    TSR_KERNELS_BLOCKS,
-} tsr_kernel_choice;
+/* Of backend "gles". Limits are below the driver's, for tests and weaker targets; 0: the driver's.
+ */
+typedef struct tsr_gles_desc {
+    tsr_platform platform;
+    /* TSR_PLATFORM_CURRENT: finds GL entry points; NULL asks the system's libGLESv2 and EGL. */
+    void *(*get_proc_address)(const char *name);
+    int max_texture_size, max_draw_buffers, max_uniform_block_bytes;
+    const void *reserved[4]; /* NULL: room for later members */
+} tsr_gles_desc;
+
+/* Of backend "webgpu". */
+typedef struct tsr_webgpu_desc {
+    /* Selects the adapter whose name contains this, in any case; NULL: automatic. */
+    const char *adapter;
+    uint64_t max_buffer_bytes; /* of one tensor or packed weights; 0: the device's limit */
+    const void *reserved[4];   /* NULL: room for later members */
+} tsr_webgpu_desc;
 
 typedef struct tsr_device_desc {
-    const char *backend;   /* "gles" (default), "webgpu" or "cpu" */
-    tsr_platform platform; /* gles only */
+    const char *backend; /* "gles" (default), "webgpu" or "cpu" */
     /* 1 selects the first device of TSR_PLATFORM_DEVICE or the first WebGPU adapter, 2 the second;
      * 0: automatic */
     int gpu;
-    /* webgpu only: selects the adapter whose name contains this, in any case; NULL: automatic */
-    const char *adapter;
-    /* TSR_PLATFORM_CURRENT: finds GL entry points; NULL asks the system's libGLESv2 and EGL. */
-    void *(*get_proc_address)(const char *name);
-    /* Limits below the driver's, for tests and weaker targets; 0: the driver's. */
-    int max_texture_size, max_draw_buffers, max_uniform_block_bytes; /* gles only */
-    uint64_t max_buffer_bytes; /* webgpu only: of one tensor or packed weights */
-    tsr_kernel_choice kernels; /* gles and webgpu only */
+    /* Debugging: which algorithms compute convolutions and matrix products. NULL: all that the
+     * device has, the best by estimates or autotuning. "plain": one texel per invocation;
+     * "direct": several; "shared": and split-K or workgroup memory; "blocks": and uniform blocks
+     * and Winograd. All but NULL switch autotuning off. */
+    const char *kernels;
+    tsr_gles_desc gles;
+    tsr_webgpu_desc webgpu;
 } tsr_device_desc;
 
-TSR_API tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device);
+TSR_API tsr_status tsr_device_create_sized(const tsr_device_desc *desc, size_t size,
+                                           tsr_device **device);
+static inline tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device) {
+    return tsr_device_create_sized(desc, sizeof *desc, device);
+}
 /* Sessions on the device must be destroyed first. NULL is fine. */
 TSR_API void tsr_device_destroy(tsr_device *device);
 
@@ -209,7 +230,11 @@ typedef struct tsr_device_info {
     bool has_robust_reset; /* a lost context can be detected */
 } tsr_device_info;
 
-TSR_API tsr_status tsr_device_get_info(const tsr_device *device, tsr_device_info *info);
+TSR_API tsr_status tsr_device_get_info_sized(const tsr_device *device, tsr_device_info *info,
+                                             size_t size);
+static inline tsr_status tsr_device_get_info(const tsr_device *device, tsr_device_info *info) {
+    return tsr_device_get_info_sized(device, info, sizeof *info);
+}
 
 /* Measured peak rates in 32 bits, each by itself: what shares of peak refer to. All in billions per
  * second. */
@@ -221,8 +246,12 @@ typedef struct tsr_device_peaks {
     double readback_gbs;
 } tsr_device_peaks;
 
-/* Needs about a second. TSR_UNSUPPORTED on cpu. */
-TSR_API tsr_status tsr_device_measure(tsr_device *device, tsr_device_peaks *peaks);
+/* Needs about a second. TSR_ERROR_UNSUPPORTED on cpu. */
+TSR_API tsr_status tsr_device_measure_sized(tsr_device *device, tsr_device_peaks *peaks,
+                                            size_t size);
+static inline tsr_status tsr_device_measure(tsr_device *device, tsr_device_peaks *peaks) {
+    return tsr_device_measure_sized(device, peaks, sizeof *peaks);
+}
 
 /* Calls fn once for each device that could be created here, in the order of tsr_device_desc.gpu for
  * platform devices and adapters. A backend that finds nothing calls fn with info NULL and the
@@ -321,18 +350,38 @@ typedef struct tsr_model_desc {
 /* Reads and checks an ONNX file (opset 7 to 22). Nothing in it is trusted. Large weights stay in
  * the file, which is memory-mapped: while the model or a session of it exists the file may be
  * deleted or replaced by another, but not modified in place. */
-TSR_API tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc, tsr_model **model);
+TSR_API tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, size_t size,
+                                        size_t custom_op_size, tsr_model **model);
+static inline tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc,
+                                        tsr_model **model) {
+    return tsr_model_load_sized(path, desc, sizeof *desc, sizeof *desc->custom_ops, model);
+}
 /* The bytes may be freed after the call. */
-TSR_API tsr_status tsr_model_load_memory(const void *bytes, size_t size, const tsr_model_desc *desc,
-                                         tsr_model **model);
+TSR_API tsr_status tsr_model_load_memory_sized(const void *bytes, size_t count,
+                                               const tsr_model_desc *desc, size_t size,
+                                               size_t custom_op_size, tsr_model **model);
+static inline tsr_status tsr_model_load_memory(const void *bytes, size_t count,
+                                               const tsr_model_desc *desc, tsr_model **model) {
+    return tsr_model_load_memory_sized(bytes, count, desc, sizeof *desc, sizeof *desc->custom_ops,
+                                       model);
+}
 /* Sessions keep what they need of a model: it may be freed before them. NULL is fine. */
 TSR_API void tsr_model_free(tsr_model *model);
 
 TSR_API int tsr_model_input_count(const tsr_model *model);
 TSR_API int tsr_model_output_count(const tsr_model *model);
-TSR_API tsr_status tsr_model_input(const tsr_model *model, int index, tsr_tensor_info *info);
+TSR_API tsr_status tsr_model_input_sized(const tsr_model *model, int index, tsr_tensor_info *info,
+                                         size_t size);
+static inline tsr_status tsr_model_input(const tsr_model *model, int index, tsr_tensor_info *info) {
+    return tsr_model_input_sized(model, index, info, sizeof *info);
+}
 /* Shapes of outputs are those that the file declares; a session knows the computed ones. */
-TSR_API tsr_status tsr_model_output(const tsr_model *model, int index, tsr_tensor_info *info);
+TSR_API tsr_status tsr_model_output_sized(const tsr_model *model, int index, tsr_tensor_info *info,
+                                          size_t size);
+static inline tsr_status tsr_model_output(const tsr_model *model, int index,
+                                          tsr_tensor_info *info) {
+    return tsr_model_output_sized(model, index, info, sizeof *info);
+}
 /* An input that an operator uses as a parameter (a convolution's weights, a Reshape's shape, ...)
  * has to be fixed when a session is made: see tsr_session_desc.fixed. */
 TSR_API bool tsr_model_input_is_parameter(const tsr_model *model, int index);
@@ -345,7 +394,7 @@ TSR_API bool tsr_model_op(const tsr_model *model, int index, const char **op, in
 
 typedef struct tsr_session tsr_session;
 
-typedef enum tsr_precision { TSR_FP32, TSR_FP16 } tsr_precision;
+typedef enum tsr_precision { TSR_PRECISION_FP32, TSR_PRECISION_FP16 } tsr_precision;
 
 typedef struct tsr_dim_binding { /* a symbolic dimension's size, e.g. {"batch", 1} */
     const char *name;
@@ -382,10 +431,10 @@ typedef struct tsr_session_desc {
      * time_passes. */
     int runs_in_flight;
     /* Time budget for autotuning, which measures the candidate algorithms of each convolution and
-     * matrix product when the session is made: milliseconds. 0: 1000 on a GPU, none on a software
-     * rasteriser, and a layer measured with another batch or image size is not measured again.
-     * Layers that are not measured in time have the algorithm of the least estimate. The device
-     * keeps the results, and so does the cache on disk. Negative: estimates everywhere. Where
+     * matrix product when the session is made: milliseconds. Layers that are not measured in time
+     * have the algorithm of the least estimate. The device keeps the results, and so does the cache
+     * on disk. 0: nothing is measured; layers measured earlier, with this or another batch or image
+     * size, have the algorithm found then. Negative: estimates everywhere. Where
      * tensors would need more than 1.15 times the bytes that are alive at one time, the session
      * gets a low-memory plan: estimates on a GPU after all, or for a few layers candidates that
      * need less memory, though they are slower. */
@@ -402,28 +451,59 @@ typedef struct tsr_session_desc {
 
 /* Everything that can fail because of shapes, operators, limits or memory fails here, not in a run.
  * Holds a reference on the model. */
-TSR_API tsr_status tsr_session_create(tsr_device *device, const tsr_model *model,
-                                      const tsr_session_desc *desc, tsr_session **session);
+TSR_API tsr_status tsr_session_create_sized(tsr_device *device, const tsr_model *model,
+                                            const tsr_session_desc *desc, size_t size,
+                                            tsr_session **session);
+static inline tsr_status tsr_session_create(tsr_device *device, const tsr_model *model,
+                                            const tsr_session_desc *desc, tsr_session **session) {
+    return tsr_session_create_sized(device, model, desc, sizeof *desc, session);
+}
 TSR_API void tsr_session_destroy(tsr_session *session);
 
 TSR_API int tsr_session_input_count(const tsr_session *session);
 TSR_API int tsr_session_output_count(const tsr_session *session);
-TSR_API tsr_status tsr_session_input(const tsr_session *session, int index, tsr_tensor_info *info);
-TSR_API tsr_status tsr_session_output(const tsr_session *session, int index, tsr_tensor_info *info);
+TSR_API tsr_status tsr_session_input_sized(const tsr_session *session, int index,
+                                           tsr_tensor_info *info, size_t size);
+static inline tsr_status tsr_session_input(const tsr_session *session, int index,
+                                           tsr_tensor_info *info) {
+    return tsr_session_input_sized(session, index, info, sizeof *info);
+}
+TSR_API tsr_status tsr_session_output_sized(const tsr_session *session, int index,
+                                            tsr_tensor_info *info, size_t size);
+static inline tsr_status tsr_session_output(const tsr_session *session, int index,
+                                            tsr_tensor_info *info) {
+    return tsr_session_output_sized(session, index, info, sizeof *info);
+}
 
 /* count: elements, checked against the shape. The array is copied before the call returns. */
 TSR_API tsr_status tsr_session_set_input(tsr_session *session, const char *name, const float *data,
                                          size_t count);
 
-typedef struct tsr_texture tsr_texture;
+/* A tensor as a GL texture (GL_TEXTURE_2D). Channels 4t..4t+3 of pixel (x, y) of image n are stored
+ * in the texel ((k % columns) * width + x, (k / columns) * height + y), k = n * tiles + t; row 0 is
+ * the top. */
+typedef struct tsr_texture {
+    uint32_t id;
+    uint32_t internal_format; /* of outputs: RGBA32F or RGBA16F */
+    int width, height;        /* of one tile */
+    int columns;              /* tiles side by side */
+    int tiles;                /* per image: ceil(channels / 4) */
+    int texture_width, texture_height;
+} tsr_texture;
 
 /* Copies an input from a texture on the GPU: each value times `factor`, plus `summand`. The texture
  * may have any internal_format of floats or normalized integers; its filters are ignored: texels
  * are fetched at level 0. It belongs to the device's context, or one that shares objects with it,
  * and may be rendered to again after the call. gles only. */
-TSR_API tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
-                                                 const tsr_texture *texture, float factor,
-                                                 float summand);
+TSR_API tsr_status tsr_session_set_input_texture_sized(tsr_session *session, const char *name,
+                                                       const tsr_texture *texture, size_t size,
+                                                       float factor, float summand);
+static inline tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
+                                                       const tsr_texture *texture, float factor,
+                                                       float summand) {
+    return tsr_session_set_input_texture_sized(session, name, texture, sizeof *texture, factor,
+                                               summand);
+}
 
 /* submit + wait. Every input must have been set once. */
 TSR_API tsr_status tsr_session_run(tsr_session *session);
@@ -449,29 +529,21 @@ TSR_API tsr_status tsr_session_poll(tsr_session *session);
 TSR_API tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
                                           size_t count);
 
-/* A tensor as a GL texture (GL_TEXTURE_2D). Channels 4t..4t+3 of pixel (x, y) of image n are stored
- * in the texel ((k % columns) * width + x, (k / columns) * height + y), k = n * tiles + t; row 0 is
- * the top. */
-struct tsr_texture {
-    uint32_t id;
-    uint32_t internal_format; /* of outputs: RGBA32F or RGBA16F */
-    int width, height;        /* of one tile */
-    int columns;              /* tiles side by side */
-    int tiles;                /* per image: ceil(channels / 4) */
-    int texture_width, texture_height;
-};
-
 /* Replaces weights of Conv, ConvTranspose, Gemm or MatMul in this session; other sessions keep
  * theirs. name: a constant of the model. elements: copied; `count` of them, in the constant's shape
- * and order. Runs already submitted use the old weights. TSR_UNSUPPORTED if the constant was folded
- * into others, or if another operator reads it, too. */
+ * and order. Runs already submitted use the old weights. TSR_ERROR_UNSUPPORTED if the constant was
+ * folded into others, or if another operator reads it, too. */
 TSR_API tsr_status tsr_session_set_weights(tsr_session *session, const char *name,
                                            const float *elements, size_t count);
 
 /* An output as a texture of the device's context, valid until the session is destroyed, rewritten
  * by each run; needs texture_outputs. */
-TSR_API tsr_status tsr_session_output_texture(tsr_session *session, const char *name,
-                                              tsr_texture *texture);
+TSR_API tsr_status tsr_session_output_texture_sized(tsr_session *session, const char *name,
+                                                    tsr_texture *texture, size_t size);
+static inline tsr_status tsr_session_output_texture(tsr_session *session, const char *name,
+                                                    tsr_texture *texture) {
+    return tsr_session_output_texture_sized(session, name, texture, sizeof *texture);
+}
 
 typedef struct tsr_node_report {
     const char *name, *op; /* op: the node and its post-ops, e.g. "Conv+Relu" */
@@ -508,9 +580,17 @@ typedef struct tsr_report {
     double gpu_ms;
 } tsr_report;
 
-TSR_API tsr_status tsr_session_report(const tsr_session *session, tsr_report *report);
-TSR_API tsr_status tsr_session_node_report(const tsr_session *session, int index,
-                                           tsr_node_report *report);
+TSR_API tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *report,
+                                            size_t size);
+static inline tsr_status tsr_session_report(const tsr_session *session, tsr_report *report) {
+    return tsr_session_report_sized(session, report, sizeof *report);
+}
+TSR_API tsr_status tsr_session_node_report_sized(const tsr_session *session, int index,
+                                                 tsr_node_report *report, size_t size);
+static inline tsr_status tsr_session_node_report(const tsr_session *session, int index,
+                                                 tsr_node_report *report) {
+    return tsr_session_node_report_sized(session, index, report, sizeof *report);
+}
 
 /* One way to compute a node, of those that the device has for it. */
 typedef struct tsr_candidate_report {
@@ -523,8 +603,12 @@ typedef struct tsr_candidate_report {
 } tsr_candidate_report;
 
 /* Candidate i of tsr_node_report.candidates. */
-TSR_API tsr_status tsr_session_candidate_report(const tsr_session *session, int node, int i,
-                                                tsr_candidate_report *report);
+TSR_API tsr_status tsr_session_candidate_report_sized(const tsr_session *session, int node, int i,
+                                                      tsr_candidate_report *report, size_t size);
+static inline tsr_status tsr_session_candidate_report(const tsr_session *session, int node, int i,
+                                                      tsr_candidate_report *report) {
+    return tsr_session_candidate_report_sized(session, node, i, report, sizeof *report);
+}
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@ int main(void) {
     if (tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &device) != TSR_OK)
         return 1;
     tsr_device_destroy(device);
-    return puts(tsr_status_name(TSR_SHAPE)) < 0;
+    return puts(tsr_status_name(TSR_ERROR_SHAPE)) < 0;
 }
 C
 cat >"$folder/consumer/main.cpp" <<'C'
@@ -33,7 +33,7 @@ cat >"$folder/consumer/main.cpp" <<'C'
 
 int main() {
     tsr_model *model;
-    return tsr_model_load("no such file", nullptr, &model) == TSR_IO ? 0 : 1;
+    return tsr_model_load("no such file", nullptr, &model) == TSR_ERROR_IO ? 0 : 1;
 }
 C
 cat >"$folder/consumer/CMakeLists.txt" <<'C'

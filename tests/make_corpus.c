@@ -159,17 +159,17 @@ static void write_tensors(const char *folder) {
     static double doubles[] = {1, 2, 3, 4};
     static int32_t int32s[] = {0, 1, 1, 0};
     static int64_t int64s[] = {-1, 2, 3, 4};
-    for (int dtype = TSR_F32; dtype <= TSR_BOOL; dtype++) {
+    for (int dtype = TSR_DTYPE_F32; dtype <= TSR_DTYPE_BOOL; dtype++) {
         Tsr__TensorProto *tensor;
         write_seeds(folder, tensor_model((tsr_dtype)dtype, &tensor));
         onnx_writer *writer = tensor_model((tsr_dtype)dtype, &tensor);
         tensor->has_raw_data = false;
         tensor->raw_data.len = 0;
-        if (dtype == TSR_F32)
+        if (dtype == TSR_DTYPE_F32)
             tensor->n_float_data = 4, tensor->float_data = floats;
-        else if (dtype == TSR_F64)
+        else if (dtype == TSR_DTYPE_F64)
             tensor->n_double_data = 4, tensor->double_data = doubles;
-        else if (dtype == TSR_I64)
+        else if (dtype == TSR_DTYPE_I64)
             tensor->n_int64_data = 4, tensor->int64_data = int64s;
         else
             tensor->n_int32_data = 4, tensor->int32_data = int32s;
@@ -186,7 +186,7 @@ static void write_external(const char *folder) {
         entries[i].value = pairs[i][1];
     }
     Tsr__TensorProto *tensor;
-    onnx_writer *writer = tensor_model(TSR_F32, &tensor);
+    onnx_writer *writer = tensor_model(TSR_DTYPE_F32, &tensor);
     tensor->has_raw_data = false;
     tensor->raw_data.len = 0;
     tensor->has_data_location = true;
@@ -199,7 +199,7 @@ static void write_external(const char *folder) {
 static void write_constant_tensor(const char *folder) {
     onnx_writer *writer = onnx_case(13, "Constant -> c; Cast c -> d to=1; Add x[2,2] d -> y");
     onnx_set_tensor(writer, onnx_writer_model(writer)->graph->node[0], "value",
-                    onnx_new_tensor(writer, "value", TSR_F16, 2, (int64_t[]){2, 2}));
+                    onnx_new_tensor(writer, "value", TSR_DTYPE_F16, 2, (int64_t[]){2, 2}));
     write_seeds(folder, writer);
 }
 

@@ -19,7 +19,8 @@
 enum { MAX_SLOTS = 16, MAX_ATTRS = 12, MAX_ELEMENTS = 32 };
 
 static const char type_letters[] = "fhdijub";
-static const tsr_dtype types[] = {TSR_F32, TSR_F16, TSR_F64, TSR_I64, TSR_I32, TSR_U8, TSR_BOOL};
+static const tsr_dtype types[] = {TSR_DTYPE_F32, TSR_DTYPE_F16, TSR_DTYPE_F64, TSR_DTYPE_I64,
+                                  TSR_DTYPE_I32, TSR_DTYPE_U8,  TSR_DTYPE_BOOL};
 
 static char *next_word(char **text) {
     char *word = *text + strspn(*text, " ");
@@ -79,7 +80,7 @@ static void parse_attr(tsr_graph *graph, char *word, tsr_attr *attr) {
         attr->f = strtof(text, NULL);
     } else if (strchr(text, ',')) {
         attr->kind = TSR_ATTR_INTS;
-        attr->ints = parse_elements(graph, TSR_I64, text);
+        attr->ints = parse_elements(graph, TSR_DTYPE_I64, text);
         for (const char *c = text; *c; c++)
             attr->count += c[0] == ',' || c[1] == '\0';
     } else {

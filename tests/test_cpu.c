@@ -29,7 +29,7 @@ static Tsr__NodeProto *op(const char *type, const char *inputs) {
 }
 
 static void expect(int rank, const int64_t *dims, const float *expected) {
-    add_output(writer, "y", TSR_F32);
+    add_output(writer, "y", TSR_DTYPE_F32);
     tsr_graph *graph = prepare_graph(writer);
     const tsr_value *y = value_named(graph, "y");
     expect_shape(y, rank, dims);
@@ -50,7 +50,7 @@ static void expect_ints(tsr_dtype dtype, int rank, const int64_t *dims, const in
 }
 
 static void expect_failure(tsr_status status) {
-    add_output(writer, "y", TSR_F32);
+    add_output(writer, "y", TSR_DTYPE_F32);
     tsr_graph *graph = read_graph(writer);
     assert_int_equal(tsr_prepare(graph, tsr_cpu_eval), status);
     assert_string_not_equal(tsr_last_error(), "");
@@ -102,16 +102,17 @@ static void test_unary_ints(void **state) {
     begin(22);
     ints("x", SHAPE(3), INTS(-2, 0, INT64_MIN));
     op("Neg", "x");
-    expect_ints(TSR_I64, SHAPE(3), INTS(2, 0, INT64_MIN));
+    expect_ints(TSR_DTYPE_I64, SHAPE(3), INTS(2, 0, INT64_MIN));
     begin(22);
     ints("x", SHAPE(2), INTS(-2, 7));
     op("Relu", "x");
-    expect_ints(TSR_I64, SHAPE(2), INTS(0, 7));
+    expect_ints(TSR_DTYPE_I64, SHAPE(2), INTS(0, 7));
     begin(22); /* wraps in its own type */
     ints("x", SHAPE(2), INTS(-128, 127));
-    onnx_set_int(writer, onnx_add_node(writer, "Cast", "cast", "x", "c"), "to", onnx_type(TSR_I8));
+    onnx_set_int(writer, onnx_add_node(writer, "Cast", "cast", "x", "c"), "to",
+                 onnx_type(TSR_DTYPE_I8));
     op("Neg", "c");
-    expect_ints(TSR_I8, SHAPE(2), INTS(-128, -127));
+    expect_ints(TSR_DTYPE_I8, SHAPE(2), INTS(-128, -127));
 }
 
 static void test_binary_broadcasts(void **state) {
@@ -139,17 +140,17 @@ static void test_binary_ints(void **state) {
     ints("a", SHAPE(3), INTS(-7, 7, INT64_MIN));
     ints("b", SHAPE(3), INTS(2, -2, -1));
     op("Div", "a,b");
-    expect_ints(TSR_I64, SHAPE(3), INTS(-3, -3, INT64_MIN));
+    expect_ints(TSR_DTYPE_I64, SHAPE(3), INTS(-3, -3, INT64_MIN));
     begin(22);
     ints("a", SHAPE(1), INTS(INT64_MAX));
     ints("b", SHAPE(2), INTS(1, -1));
     op("Add", "a,b");
-    expect_ints(TSR_I64, SHAPE(2), INTS(INT64_MIN, INT64_MAX - 1));
+    expect_ints(TSR_DTYPE_I64, SHAPE(2), INTS(INT64_MIN, INT64_MAX - 1));
     begin(22);
     ints("a", SHAPE(1), INTS(1));
     ints("b", SHAPE(1), INTS(0));
     op("Div", "a,b");
-    expect_failure(TSR_INVALID_ARGUMENT);
+    expect_failure(TSR_ERROR_INVALID_ARGUMENT);
 }
 
 static void test_prelu_and_clip(void **state) {
@@ -169,7 +170,7 @@ static void test_prelu_and_clip(void **state) {
     ints("low", SCALAR, INTS(-1));
     ints("high", SCALAR, INTS(2));
     op("Clip", "x,low,high");
-    expect_ints(TSR_I64, SHAPE(3), INTS(-1, 0, 2));
+    expect_ints(TSR_DTYPE_I64, SHAPE(3), INTS(-1, 0, 2));
 }
 
 /* ---- sums of products ---- */
@@ -342,7 +343,7 @@ static void check_pool_indices(int64_t storage_order, const int64_t *expected) {
     Tsr__NodeProto *node = onnx_add_node(writer, "MaxPool", "pool", "x", "max,y");
     onnx_set_ints(writer, node, "kernel_shape", 2, INTS(2, 2));
     onnx_set_int(writer, node, "storage_order", storage_order);
-    expect_ints(TSR_I64, SHAPE(1, 2, 1, 2), expected);
+    expect_ints(TSR_DTYPE_I64, SHAPE(1, 2, 1, 2), expected);
 }
 
 static void test_max_pool_indices(void **state) {
@@ -394,7 +395,7 @@ static void test_concat_and_split(void **state) {
     ints("x", SHAPE(2, 3), INTS(1, 2, 3, 4, 5, 6));
     ints("sizes", SHAPE(2), INTS(1, 2));
     onnx_set_int(writer, onnx_add_node(writer, "Split", "split", "x,sizes", "first,y"), "axis", 1);
-    expect_ints(TSR_I64, SHAPE(2, 2), INTS(2, 3, 5, 6));
+    expect_ints(TSR_DTYPE_I64, SHAPE(2, 2), INTS(2, 3, 5, 6));
 }
 
 static void test_slice(void **state) {
@@ -414,7 +415,7 @@ static void test_transpose(void **state) {
     begin(22);
     ints("x", SHAPE(2, 3), INTS(1, 2, 3, 4, 5, 6));
     op("Transpose", "x");
-    expect_ints(TSR_I64, SHAPE(3, 2), INTS(1, 4, 2, 5, 3, 6));
+    expect_ints(TSR_DTYPE_I64, SHAPE(3, 2), INTS(1, 4, 2, 5, 3, 6));
     begin(22);
     floats("x", SHAPE(1, 2, 3), ramp);
     onnx_set_ints(writer, op("Transpose", "x"), "perm", 3, INTS(2, 0, 1));
@@ -451,12 +452,12 @@ static void test_gather(void **state) {
     ints("x", SHAPE(3), INTS(10, 20, 30));
     ints("index", SCALAR, INTS(-3));
     op("Gather", "x,index");
-    expect_ints(TSR_I64, SCALAR, INTS(10));
+    expect_ints(TSR_DTYPE_I64, SCALAR, INTS(10));
     begin(22);
     ints("x", SHAPE(3), INTS(10, 20, 30));
     ints("index", SCALAR, INTS(3));
     op("Gather", "x,index");
-    expect_failure(TSR_INVALID_MODEL);
+    expect_failure(TSR_ERROR_INVALID_MODEL);
 }
 
 /* An index that is not known before the run. */
@@ -464,9 +465,9 @@ static void test_gather_out_of_range(void **state) {
     (void)state;
     begin(22);
     floats("x", SHAPE(3), FLOATS(10, 20, 30));
-    onnx_add_input(writer, "index", TSR_I64, SCALAR);
+    onnx_add_input(writer, "index", TSR_DTYPE_I64, SCALAR);
     op("Gather", "x,index");
-    add_output(writer, "y", TSR_F32);
+    add_output(writer, "y", TSR_DTYPE_F32);
     tsr_graph *graph = prepare_graph(writer);
     const tsr_node *node = producer_of(graph, "y");
     float y = 0;
@@ -478,9 +479,9 @@ static void test_gather_out_of_range(void **state) {
     assert_int_equal(tsr_cpu_eval(graph, node, elements), TSR_OK);
     assert_true(y == 30);
     elements[node->inputs[1]] = INTS(-4);
-    assert_int_equal(tsr_cpu_eval(graph, node, elements), TSR_INVALID_ARGUMENT);
+    assert_int_equal(tsr_cpu_eval(graph, node, elements), TSR_ERROR_INVALID_ARGUMENT);
     elements[node->inputs[1]] = INTS(INT64_MIN);
-    assert_int_equal(tsr_cpu_eval(graph, node, elements), TSR_INVALID_ARGUMENT);
+    assert_int_equal(tsr_cpu_eval(graph, node, elements), TSR_ERROR_INVALID_ARGUMENT);
     free(elements);
     tsr_graph_destroy(graph);
 }
@@ -522,7 +523,7 @@ static void test_reshaping(void **state) {
     ints("x", SHAPE(2), INTS(3, 4));
     ints("axes", SHAPE(2), INTS(0, -1));
     op("Unsqueeze", "x,axes");
-    expect_ints(TSR_I64, SHAPE(1, 2, 1), INTS(3, 4));
+    expect_ints(TSR_DTYPE_I64, SHAPE(1, 2, 1), INTS(3, 4));
     begin(22);
     floats("x", SHAPE(2), ramp);
     op("Identity", "x");
@@ -581,7 +582,7 @@ static void test_resize_nearest(void **state) {
     ints("x", SHAPE(1, 1, 1, 2), INTS(7, 8));
     floats("scales", SHAPE(4), FLOATS(1, 1, 2, 1));
     op("Resize", "x,,scales");
-    expect_ints(TSR_I64, SHAPE(1, 1, 2, 2), INTS(7, 8, 7, 8));
+    expect_ints(TSR_DTYPE_I64, SHAPE(1, 1, 2, 2), INTS(7, 8, 7, 8));
 }
 
 static void test_resize_linear(void **state) {
@@ -628,7 +629,7 @@ static void test_resize_crop(void **state) {
     check_crop("nearest", FLOATS(1, 2, 10, 10));
     Tsr__NodeProto *node = resize(4, 2, "linear", "half_pixel");
     onnx_set_int(writer, node, "antialias", 1);
-    expect_failure(TSR_UNSUPPORTED);
+    expect_failure(TSR_ERROR_UNSUPPORTED);
 }
 
 /* ---- constants and types ---- */
@@ -642,18 +643,18 @@ static void check_cast(tsr_dtype to, const int64_t *expected) {
 
 static void test_cast(void **state) {
     (void)state;
-    check_cast(TSR_I64, INTS(-1, 0, 300, 0, INT64_MIN, INT64_MAX));
-    check_cast(TSR_I32, INTS(-1, 0, 300, 0, INT32_MIN, INT32_MAX));
-    check_cast(TSR_U8, INTS(0, 0, 255, 0, 0, 255));
-    check_cast(TSR_BOOL, INTS(1, 1, 1, 1, 1, 1));
+    check_cast(TSR_DTYPE_I64, INTS(-1, 0, 300, 0, INT64_MIN, INT64_MAX));
+    check_cast(TSR_DTYPE_I32, INTS(-1, 0, 300, 0, INT32_MIN, INT32_MAX));
+    check_cast(TSR_DTYPE_U8, INTS(0, 0, 255, 0, 0, 255));
+    check_cast(TSR_DTYPE_BOOL, INTS(1, 1, 1, 1, 1, 1));
     begin(22);
     ints("x", SHAPE(3), INTS(-1, 258, 0));
-    onnx_set_int(writer, op("Cast", "x"), "to", onnx_type(TSR_U8));
-    expect_ints(TSR_U8, SHAPE(3), INTS(255, 2, 0));
+    onnx_set_int(writer, op("Cast", "x"), "to", onnx_type(TSR_DTYPE_U8));
+    expect_ints(TSR_DTYPE_U8, SHAPE(3), INTS(255, 2, 0));
     begin(22);
     floats("x", SHAPE(3), FLOATS(1.0001f, 2049, 1e6f));
-    onnx_set_int(writer, op("Cast", "x"), "to", onnx_type(TSR_F16));
-    add_output(writer, "y", TSR_F16);
+    onnx_set_int(writer, op("Cast", "x"), "to", onnx_type(TSR_DTYPE_F16));
+    add_output(writer, "y", TSR_DTYPE_F16);
     tsr_graph *graph = prepare_graph(writer);
     expect_floats(value_named(graph, "y")->data, FLOATS(1, 2048, INFINITY), 3, 0);
     tsr_graph_destroy(graph);
@@ -665,7 +666,7 @@ static void check_shape(int64_t start, int64_t end, int64_t count, const int64_t
     Tsr__NodeProto *node = op("Shape", "x");
     onnx_set_int(writer, node, "start", start);
     onnx_set_int(writer, node, "end", end);
-    expect_ints(TSR_I64, SHAPE(count), expected);
+    expect_ints(TSR_DTYPE_I64, SHAPE(count), expected);
 }
 
 static void test_shape(void **state) {
@@ -684,7 +685,7 @@ static void test_dropout(void **state) {
     begin(22);
     floats("x", SHAPE(3), ramp);
     onnx_add_node(writer, "Dropout", "dropout", "x", "kept,y");
-    expect_ints(TSR_BOOL, SHAPE(3), INTS(1, 1, 1));
+    expect_ints(TSR_DTYPE_BOOL, SHAPE(3), INTS(1, 1, 1));
 }
 
 int run_program(void) {

@@ -207,37 +207,40 @@ static void bad_descriptions(void **state) {
     };
     tsr_model *model;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        expect_failure(load_with(&bad[i].op, 1, "Relu x[1] -> y", &model), TSR_INVALID_ARGUMENT,
-                       bad[i].words);
+        expect_failure(load_with(&bad[i].op, 1, "Relu x[1] -> y", &model),
+                       TSR_ERROR_INVALID_ARGUMENT, bad[i].words);
     const tsr_custom_op same[] = {{.name = "A", .compute = fn},
                                   {.name = "A", .domain = "ai.onnx", .compute = fn}};
-    expect_failure(load_with(same, 2, "Relu x[1] -> y", &model), TSR_INVALID_ARGUMENT,
+    expect_failure(load_with(same, 2, "Relu x[1] -> y", &model), TSR_ERROR_INVALID_ARGUMENT,
                    "'A' is there twice");
-    expect_failure(load_with(NULL, 1, "Relu x[1] -> y", &model), TSR_INVALID_ARGUMENT,
+    expect_failure(load_with(NULL, 1, "Relu x[1] -> y", &model), TSR_ERROR_INVALID_ARGUMENT,
                    "1 custom operators");
-    expect_failure(load_with(same, -1, "Relu x[1] -> y", &model), TSR_INVALID_ARGUMENT,
+    expect_failure(load_with(same, -1, "Relu x[1] -> y", &model), TSR_ERROR_INVALID_ARGUMENT,
                    "-1 custom operators");
 }
 
 static void bad_models(void **state) {
     (void)state;
-    expect_no_model("Custom x[1] -> y", TSR_UNSUPPORTED, "not supported: Custom (1)");
-    expect_no_model("test:Unknown x[1] -> y", TSR_UNSUPPORTED, "not supported: test.Unknown (1)");
-    expect_no_model("Scale x[1] -> y", TSR_UNSUPPORTED, "not supported: Scale (1)");
-    expect_no_model("other:Scale x[1] -> y", TSR_UNSUPPORTED, "not supported: other.Scale (1)");
-    expect_no_model("test:Scale x[1] z[1] -> y", TSR_INVALID_MODEL, "2 inputs instead of 1");
-    expect_no_model("test:Join x[1] -> y", TSR_INVALID_MODEL, "1 inputs; it needs at least 2");
-    expect_no_model("test:Join x[1] _ z[1] -> y", TSR_INVALID_MODEL, "input 1 is absent");
-    expect_no_model("test:Scale x[1] -> y z", TSR_INVALID_MODEL, "2 outputs instead of 1");
-    expect_no_model("test:Scale x[1] -> y gain=much", TSR_INVALID_MODEL,
+    expect_no_model("Custom x[1] -> y", TSR_ERROR_UNSUPPORTED, "not supported: Custom (1)");
+    expect_no_model("test:Unknown x[1] -> y", TSR_ERROR_UNSUPPORTED,
+                    "not supported: test.Unknown (1)");
+    expect_no_model("Scale x[1] -> y", TSR_ERROR_UNSUPPORTED, "not supported: Scale (1)");
+    expect_no_model("other:Scale x[1] -> y", TSR_ERROR_UNSUPPORTED,
+                    "not supported: other.Scale (1)");
+    expect_no_model("test:Scale x[1] z[1] -> y", TSR_ERROR_INVALID_MODEL, "2 inputs instead of 1");
+    expect_no_model("test:Join x[1] -> y", TSR_ERROR_INVALID_MODEL,
+                    "1 inputs; it needs at least 2");
+    expect_no_model("test:Join x[1] _ z[1] -> y", TSR_ERROR_INVALID_MODEL, "input 1 is absent");
+    expect_no_model("test:Scale x[1] -> y z", TSR_ERROR_INVALID_MODEL, "2 outputs instead of 1");
+    expect_no_model("test:Scale x[1] -> y gain=much", TSR_ERROR_INVALID_MODEL,
                     "attribute \"gain\" is a string, not a number");
-    expect_no_model("test:Scale x[1] -> y gain=1,2", TSR_INVALID_MODEL,
+    expect_no_model("test:Scale x[1] -> y gain=1,2", TSR_ERROR_INVALID_MODEL,
                     "attribute \"gain\" is a list of integers, not a number");
 }
 
 static tsr_status fail_silently(tsr_custom_call *call) {
     (void)call;
-    return TSR_LIMIT;
+    return TSR_ERROR_LIMIT;
 }
 
 static tsr_status of_rank(tsr_custom_call *call) {
@@ -252,10 +255,11 @@ static tsr_status negative_dim(tsr_custom_call *call) {
 
 static void bad_shapes(void **state) {
     (void)state;
-    expect_no_session("test:Picky x[2] -> y", TSR_SHAPE,
+    expect_no_session("test:Picky x[2] -> y", TSR_ERROR_SHAPE,
                       "net.onnx: node 'test:Picky0' (Picky of [2]): an even number is not odd");
-    expect_no_session("test:Join x[2] z[1,1,1,1] -> y", TSR_SHAPE, "input 0 of Join has 1 axes");
-    expect_no_session("test:Scale i(1,2) -> a; Add a x[2] -> y", TSR_UNSUPPORTED,
+    expect_no_session("test:Join x[2] z[1,1,1,1] -> y", TSR_ERROR_SHAPE,
+                      "input 0 of Join has 1 axes");
+    expect_no_session("test:Scale i(1,2) -> a; Add a x[2] -> y", TSR_ERROR_UNSUPPORTED,
                       "is int64: custom operators take floats");
     int ranks[] = {-1, TSR_MAX_RANK + 1};
     const struct {
@@ -264,11 +268,11 @@ static void bad_shapes(void **state) {
         const char *words;
     } bad[] = {
         {{.shape = fail_silently},
-         TSR_LIMIT,
+         TSR_ERROR_LIMIT,
          "its shape function failed with LIMIT and no message"},
-        {{.shape = of_rank, .user = &ranks[0]}, TSR_SHAPE, "a result of rank -1"},
-        {{.shape = of_rank, .user = &ranks[1]}, TSR_SHAPE, "a result of rank 9"},
-        {{.shape = negative_dim}, TSR_SHAPE, "dimension 0 of the result would be -1"},
+        {{.shape = of_rank, .user = &ranks[0]}, TSR_ERROR_SHAPE, "a result of rank -1"},
+        {{.shape = of_rank, .user = &ranks[1]}, TSR_ERROR_SHAPE, "a result of rank 9"},
+        {{.shape = negative_dim}, TSR_ERROR_SHAPE, "dimension 0 of the result would be -1"},
     };
     tsr_device *device = make_device(&(tsr_device_desc){.backend = "cpu"});
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -291,7 +295,7 @@ static void failing_function(void **state) {
     tsr_model *model = make_custom_model("test:Picky x[1] -> y");
     tsr_session *session = make_session(device, model, NULL);
     EXPECT_OK(tsr_session_set_input(session, "x", (float[]){-1}, 1));
-    expect_failure(tsr_session_run(session), TSR_INVALID_ARGUMENT,
+    expect_failure(tsr_session_run(session), TSR_ERROR_INVALID_ARGUMENT,
                    "net.onnx: node 'test:Picky0' (Picky): it begins with -1");
     EXPECT_OK(tsr_session_set_input(session, "x", (float[]){1}, 1));
     EXPECT_OK(tsr_session_run(session));

@@ -28,10 +28,9 @@ static const char *planned_kernels(const char *text, backend_limits limits,
 }
 
 static void expect_kernels(const char *text, int block_bytes, const char *kernels) {
-    const backend_limits limits = {.kernels = TSR_KERNELS_BLOCKS,
-                                   .max_uniform_block_bytes = block_bytes};
+    const backend_limits limits = {.kernels = "blocks", .max_uniform_block_bytes = block_bytes};
     run_case(&(backend_case){.text = text, .limits = limits});
-    assert_string_equal(planned_kernels(text, limits, TSR_FP32), kernels);
+    assert_string_equal(planned_kernels(text, limits, TSR_PRECISION_FP32), kernels);
 }
 
 /* A block holds the whole sum, an input tile of it (100 texels), or not even that. A matrix product
@@ -54,7 +53,7 @@ static void test_block_sizes(void **state) {
 static void test_more_planes(void **state) {
     (void)state;
     need_backend("gles");
-    const backend_limits small = {.kernels = TSR_KERNELS_BLOCKS, .max_texture_size = 64};
+    const backend_limits small = {.kernels = "blocks", .max_texture_size = 64};
     run_case(&(backend_case){.text = "Relu x[1,4,130,150] -> y", .limits = small});
     run_case(&(backend_case){.text = "Conv x[1,4,130,150] w{4,4,3,3} -> y", .limits = small});
     expect_no_failed_case();
@@ -65,7 +64,7 @@ static void test_more_planes(void **state) {
 static void test_nans(void **state) {
     (void)state;
     need_backend("gles");
-    const backend_limits blocks = {.kernels = TSR_KERNELS_BLOCKS};
+    const backend_limits blocks = {.kernels = "blocks"};
     static const char *const texts[] = {
         "Conv x[2,260,7,8] w{260,260,3,3} -> y pads=1,1,1,1",
         "Conv x[1,130,14,16] w{260,130,6,6} -> y strides=2,2 pads=2,2,2,2",
@@ -73,7 +72,7 @@ static void test_nans(void **state) {
         "ConvTranspose x[1,130,7,8] w{130,260,6,6} -> y strides=2,2 pads=2,2,2,2",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *kernels = planned_kernels(texts[i], blocks, TSR_FP32);
+        const char *kernels = planned_kernels(texts[i], blocks, TSR_PRECISION_FP32);
         assert_string_equal(kernels, "winograd_input+conv_im2col+winograd_output");
         run_case(&(backend_case){.text = texts[i], .limits = blocks, .nans = 3000});
     }
@@ -116,9 +115,9 @@ static case_text write(const filter *f) {
 
 static const backend_limits *draw_limits(int i) {
     static const backend_limits limits[] = {
-        {.kernels = TSR_KERNELS_BLOCKS},
-        {.kernels = TSR_KERNELS_BLOCKS, .max_uniform_block_bytes = 1024},
-        {.kernels = TSR_KERNELS_BLOCKS, .max_draw_buffers = 4},
+        {.kernels = "blocks"},
+        {.kernels = "blocks", .max_uniform_block_bytes = 1024},
+        {.kernels = "blocks", .max_draw_buffers = 4},
     };
     return &limits[i / 4 % 3];
 }
@@ -131,7 +130,7 @@ static void test_forms(void **state) {
     for (int i = 0; i < CASES; i++) {
         random_source r = random_from((uint32_t)next_case());
         filter f = draw_filter(&r, i);
-        tsr_precision precision = i % 5 ? TSR_FP32 : TSR_FP16;
+        tsr_precision precision = i % 5 ? TSR_PRECISION_FP32 : TSR_PRECISION_FP16;
         const case_text text = write(&f);
         const char *kernels = planned_kernels(text.text, *draw_limits(i), precision);
         weights += !strncmp(kernels, "conv_uniform_block", strlen("conv_uniform_block"));

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 static const tsr_session_desc poisoned = {.poison = true};
-static const tsr_device_desc adopting = {.platform = TSR_PLATFORM_CURRENT,
-                                         .get_proc_address = watched_proc_address};
+static const tsr_device_desc adopting = {.gles.platform = TSR_PLATFORM_CURRENT,
+                                         .gles.get_proc_address = watched_proc_address};
 
 /* The caller's context, current; skips the test where there is none. */
 static EGLContext need_caller(caller_api api) {
@@ -49,7 +49,7 @@ static void run_watching_state(tsr_session *session, const tsr_model *model, flo
 static void watch_session(tsr_device *device, const tsr_model *model, tsr_session_desc desc) {
     tsr_session *session = make_session(device, model, &desc);
     expect_remembered_state("session_create");
-    run_watching_state(session, model, desc.precision == TSR_FP16 ? 4e-3f : 1e-5f);
+    run_watching_state(session, model, desc.precision == TSR_PRECISION_FP16 ? 4e-3f : 1e-5f);
     tsr_texture texture;
     if (desc.texture_outputs)
         EXPECT_OK(tsr_session_output_texture(session, "y", &texture));
@@ -61,7 +61,7 @@ static void watch_session(tsr_device *device, const tsr_model *model, tsr_sessio
 static void watch_failing_session(tsr_device *device, const tsr_model *model) {
     tsr_session *session;
     fail_framebuffers_from(3);
-    expect_failure(tsr_session_create(device, model, NULL, &session), TSR_DEVICE,
+    expect_failure(tsr_session_create(device, model, NULL, &session), TSR_ERROR_DEVICE,
                    "does not render");
     fail_framebuffers_from(-1);
     expect_remembered_state("a failed session_create");
@@ -77,10 +77,10 @@ static void watch_state(const tsr_device_desc *desc, bool with_feedback) {
     watch_session(device, model, poisoned);
     watch_session(device, model,
                   (tsr_session_desc){.poison = true, .keep_tensors = true, .time_passes = true});
-    watch_session(
-        device, model,
-        (tsr_session_desc){.texture_outputs = true, .precision = TSR_FP16, .tune_ms = 60000});
-    if (desc->get_proc_address)
+    watch_session(device, model,
+                  (tsr_session_desc){
+                      .texture_outputs = true, .precision = TSR_PRECISION_FP16, .tune_ms = 60000});
+    if (desc->gles.get_proc_address)
         watch_failing_session(device, model);
     tsr_device_peaks peaks;
     EXPECT_OK(tsr_device_measure(device, &peaks));
@@ -96,7 +96,7 @@ static void watch_state(const tsr_device_desc *desc, bool with_feedback) {
 static void test_state_kept(void **state) {
     (void)state;
     watch_state(&adopting, false);
-    watch_state(&(tsr_device_desc){.platform = TSR_PLATFORM_CURRENT, .kernels = TSR_KERNELS_BLOCKS},
+    watch_state(&(tsr_device_desc){.gles.platform = TSR_PLATFORM_CURRENT, .kernels = "blocks"},
                 false);
 }
 
@@ -151,15 +151,15 @@ static void test_caller_draws_between(void **state) {
 
 static void expect_not_adopted(const tsr_device_desc *desc, const char *words) {
     tsr_device *device;
-    expect_failure(tsr_device_create(desc, &device), TSR_NO_DEVICE, words);
+    expect_failure(tsr_device_create(desc, &device), TSR_ERROR_NO_DEVICE, words);
     assert_null(device);
 }
 
 static void test_unfit_contexts(void **state) {
     (void)state;
-    const tsr_device_desc current = {.platform = TSR_PLATFORM_CURRENT};
-    const tsr_device_desc given = {.platform = TSR_PLATFORM_CURRENT,
-                                   .get_proc_address = get_proc_address};
+    const tsr_device_desc current = {.gles.platform = TSR_PLATFORM_CURRENT};
+    const tsr_device_desc given = {.gles.platform = TSR_PLATFORM_CURRENT,
+                                   .gles.get_proc_address = get_proc_address};
     EGLContext context = need_caller(CALLER_ES3);
     destroy_caller_context(context);
     expect_not_adopted(&current, "no OpenGL ES context is current");
@@ -189,9 +189,9 @@ static void test_es2_context(void **state) {
     (void)state;
     EGLContext context = need_caller(CALLER_ES3);
     remember_state();
-    expect_not_adopted(
-        &(tsr_device_desc){.platform = TSR_PLATFORM_CURRENT, .get_proc_address = es2_proc_address},
-        "OpenGL ES 2.0 of a test: OpenGL ES 3.0 is needed");
+    expect_not_adopted(&(tsr_device_desc){.gles.platform = TSR_PLATFORM_CURRENT,
+                                          .gles.get_proc_address = es2_proc_address},
+                       "OpenGL ES 2.0 of a test: OpenGL ES 3.0 is needed");
     destroy_caller_context(context);
 }
 
@@ -202,8 +202,8 @@ static void *incomplete_proc_address(const char *name) {
 static void test_incomplete_loader(void **state) {
     (void)state;
     EGLContext context = need_caller(CALLER_ES3);
-    expect_not_adopted(&(tsr_device_desc){.platform = TSR_PLATFORM_CURRENT,
-                                          .get_proc_address = incomplete_proc_address},
+    expect_not_adopted(&(tsr_device_desc){.gles.platform = TSR_PLATFORM_CURRENT,
+                                          .gles.get_proc_address = incomplete_proc_address},
                        "finds no glFenceSync");
     destroy_caller_context(context);
 }
@@ -257,16 +257,19 @@ static void test_gpu_numbers(void **state) {
     (void)state;
     need_backend("gles");
     tsr_device *device;
-    expect_failure(tsr_device_create(&(tsr_device_desc){.gpu = 1000}, &device), TSR_NO_DEVICE,
+    expect_failure(tsr_device_create(&(tsr_device_desc){.gpu = 1000}, &device), TSR_ERROR_NO_DEVICE,
                    "GPU 1000");
     expect_failure(
-        tsr_device_create(&(tsr_device_desc){.platform = TSR_PLATFORM_DEVICE, .gpu = 99}, &device),
-        TSR_NO_DEVICE, "GPU 99");
-    expect_failure(tsr_device_create(
-                       &(tsr_device_desc){.platform = TSR_PLATFORM_SURFACELESS, .gpu = 1}, &device),
-                   TSR_INVALID_ARGUMENT, "device platform");
-    expect_failure(tsr_device_create(&(tsr_device_desc){.platform = (tsr_platform)77}, &device),
-                   TSR_INVALID_ARGUMENT, "77");
+        tsr_device_create(&(tsr_device_desc){.gles.platform = TSR_PLATFORM_DEVICE, .gpu = 99},
+                          &device),
+        TSR_ERROR_NO_DEVICE, "GPU 99");
+    expect_failure(
+        tsr_device_create(&(tsr_device_desc){.gles.platform = TSR_PLATFORM_SURFACELESS, .gpu = 1},
+                          &device),
+        TSR_ERROR_INVALID_ARGUMENT, "device platform");
+    expect_failure(
+        tsr_device_create(&(tsr_device_desc){.gles.platform = (tsr_platform)77}, &device),
+        TSR_ERROR_INVALID_ARGUMENT, "77");
 }
 
 static void test_own_and_adopted_in_turns(void **state) {

@@ -20,8 +20,8 @@ static fixture open_fixture(const char *text) {
     fixture f = {.context = make_caller_context(CALLER_ES3)};
     if (!f.context)
         skip();
-    f.device = make_device(
-        &(tsr_device_desc){.platform = TSR_PLATFORM_CURRENT, .get_proc_address = get_proc_address});
+    f.device = make_device(&(tsr_device_desc){.gles.platform = TSR_PLATFORM_CURRENT,
+                                              .gles.get_proc_address = get_proc_address});
     f.model = make_model(text);
     return f;
 }
@@ -153,7 +153,8 @@ static void test_chain(void **state) {
 }
 
 static void expect_refused(tsr_session *session, tsr_texture texture, const char *words) {
-    expect_failure(tsr_session_set_input_texture(session, "x", &texture, 1, 0), TSR_SHAPE, words);
+    expect_failure(tsr_session_set_input_texture(session, "x", &texture, 1, 0), TSR_ERROR_SHAPE,
+                   words);
 }
 
 static void test_refusals(void **state) {
@@ -174,13 +175,13 @@ static void test_refusals(void **state) {
     t = good, t.texture_height = 9;
     expect_refused(session, t, "9 texels");
     t = good, t.id = 12345;
-    expect_failure(tsr_session_set_input_texture(session, "x", &t, 1, 0), TSR_INVALID_ARGUMENT,
-                   "input 'x': the context has no texture 12345");
-    expect_failure(tsr_session_set_input_texture(session, "z", &good, 1, 0), TSR_INVALID_ARGUMENT,
-                   "no input 'z'");
-    expect_failure(tsr_session_set_input_texture(session, "x", NULL, 1, 0), TSR_INVALID_ARGUMENT,
-                   "NULL");
-    expect_failure(tsr_session_run(session), TSR_INVALID_ARGUMENT, "has not been set");
+    expect_failure(tsr_session_set_input_texture(session, "x", &t, 1, 0),
+                   TSR_ERROR_INVALID_ARGUMENT, "input 'x': the context has no texture 12345");
+    expect_failure(tsr_session_set_input_texture(session, "z", &good, 1, 0),
+                   TSR_ERROR_INVALID_ARGUMENT, "no input 'z'");
+    expect_failure(tsr_session_set_input_texture(session, "x", NULL, 1, 0),
+                   TSR_ERROR_INVALID_ARGUMENT, "NULL");
+    expect_failure(tsr_session_run(session), TSR_ERROR_INVALID_ARGUMENT, "has not been set");
     EXPECT_OK(tsr_session_set_input_texture(session, "x", &good, 1, 0));
     EXPECT_OK(tsr_session_run(session));
     gl.DeleteTextures(1, &good.id);

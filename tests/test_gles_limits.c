@@ -30,7 +30,7 @@ static void test_largest_texture(void **state) {
 static void expect_limit(const char *text, const char *words) {
     if (run_case(&(backend_case){.text = text,
                                  .limits = {.max_texture_size = 16, .max_draw_buffers = 1},
-                                 .refusal = TSR_LIMIT,
+                                 .refusal = TSR_ERROR_LIMIT,
                                  .reason = words}))
         fail_msg("not refused: %s", text);
 }
@@ -46,10 +46,11 @@ static void test_refusals(void **state) {
 static void test_too_large(void **state) {
     (void)state;
     need_backend("gles");
-    tsr_device *device = make_device(&(tsr_device_desc){.backend = "gles", .max_texture_size = 64});
+    tsr_device *device =
+        make_device(&(tsr_device_desc){.backend = "gles", .gles.max_texture_size = 64});
     tsr_session *session;
     tsr_model *model = make_model("MaxPool x[1,4,1000,1000] -> y kernel_shape=3,3");
-    expect_failure(tsr_session_create(device, model, &poisoned, &session), TSR_LIMIT,
+    expect_failure(tsr_session_create(device, model, &poisoned, &session), TSR_ERROR_LIMIT,
                    "[1, 4, 1000, 1000]");
     assert_non_null(strstr(tsr_last_error(), "64 x 63"));
     assert_null(session);
@@ -64,7 +65,7 @@ static void test_too_large(void **state) {
     /* No plain texture is wrapped. */
     expect_failure(
         tsr_session_create(device, model, &(tsr_session_desc){.texture_outputs = true}, &session),
-        TSR_LIMIT, "'y'");
+        TSR_ERROR_LIMIT, "'y'");
     tsr_model_free(model);
     tsr_device_destroy(device);
 }

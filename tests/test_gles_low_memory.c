@@ -91,8 +91,8 @@ static void test_results(void **state) {
     for (int half = 0; half < 2; half++)
         run_case(&(backend_case){.text = LARGE_AND_SMALL,
                                  .range = 0.1f,
-                                 .limits.kernels = TSR_KERNELS_BLOCKS,
-                                 .precision = half ? TSR_FP16 : TSR_FP32});
+                                 .limits.kernels = "blocks",
+                                 .precision = half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32});
     expect_no_failed_case();
 }
 

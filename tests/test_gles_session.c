@@ -18,8 +18,8 @@ typedef struct fixture {
     tsr_model *model;
 } fixture;
 
-static const tsr_device_desc watched_device = {.platform = TSR_PLATFORM_CURRENT,
-                                               .get_proc_address = watched_proc_address};
+static const tsr_device_desc watched_device = {.gles.platform = TSR_PLATFORM_CURRENT,
+                                               .gles.get_proc_address = watched_proc_address};
 
 static fixture open_fixture(const char *text) {
     need_backend("gles");
@@ -101,7 +101,7 @@ static void test_output_textures(void **state) {
     fixture f = open_fixture("Conv x[2,3,9,14] w{6,3,3,3} -> c; Sigmoid c -> s; "
                              "MaxPool s -> y kernel_shape=2,2");
     const char *extra[] = {"s"};
-    for (int precision = TSR_FP32; precision <= TSR_FP16; precision++) {
+    for (int precision = TSR_PRECISION_FP32; precision <= TSR_PRECISION_FP16; precision++) {
         tsr_session *session =
             make_session(f.device, f.model,
                          &(tsr_session_desc){.precision = (tsr_precision)precision,
@@ -167,14 +167,14 @@ static void test_no_texture(void **state) {
                              "kernel_shape=2,2");
     tsr_texture texture;
     tsr_session *session = make_session(f.device, f.model, &poisoned);
-    expect_failure(tsr_session_output_texture(session, "y", &texture), TSR_INVALID_ARGUMENT,
+    expect_failure(tsr_session_output_texture(session, "y", &texture), TSR_ERROR_INVALID_ARGUMENT,
                    "texture_outputs");
     tsr_session_destroy(session);
     session = make_session(f.device, f.model,
                            &(tsr_session_desc){.texture_outputs = true, .keep_tensors = true});
-    expect_failure(tsr_session_output_texture(session, "r", &texture), TSR_INVALID_ARGUMENT,
+    expect_failure(tsr_session_output_texture(session, "r", &texture), TSR_ERROR_INVALID_ARGUMENT,
                    "'r' is not an output; the outputs are: 'y'");
-    expect_failure(tsr_session_output_texture(session, "z", &texture), TSR_INVALID_ARGUMENT,
+    expect_failure(tsr_session_output_texture(session, "z", &texture), TSR_ERROR_INVALID_ARGUMENT,
                    "'z' is not an output");
     tsr_session_destroy(session);
     close_fixture(&f);
@@ -186,7 +186,7 @@ static void test_poll(void **state) {
     (void)state;
     fixture f = open_fixture(MIXED_NET);
     tsr_session *session = make_session(f.device, f.model, &poisoned);
-    expect_failure(tsr_session_poll(session), TSR_INVALID_ARGUMENT, "has not run");
+    expect_failure(tsr_session_poll(session), TSR_ERROR_INVALID_ARGUMENT, "has not run");
     set_inputs(session, 1);
     hold_fences(true);
     int waits = blocking_calls();
@@ -230,8 +230,8 @@ static void test_lost(void **state) {
     EXPECT_OK(tsr_session_submit(session));
     set_reset_status(GL_INNOCENT_CONTEXT_RESET_KHR);
     static float output[5 * 18 * 28];
-    expect_failure(tsr_session_poll(session), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_session_get_output(session, "y", output, 5 * 18 * 28), TSR_DEVICE_LOST,
+    expect_failure(tsr_session_poll(session), TSR_ERROR_DEVICE_LOST, "lost");
+    expect_failure(tsr_session_get_output(session, "y", output, 5 * 18 * 28), TSR_ERROR_DEVICE_LOST,
                    "lost");
     expect_all_lost(f.device, f.model, session);
     set_reset_status(GL_NO_ERROR); /* the reset is over; what was lost stays lost */
@@ -298,9 +298,9 @@ static void fail_at_every(fixture *f, void (*fail_from)(int call), tsr_status ex
 static void test_failing_halfway(void **state) {
     (void)state;
     fixture f = open_fixture(MIXED_NET);
-    fail_at_every(&f, fail_textures_from, TSR_OUT_OF_MEMORY, "");
-    fail_at_every(&f, fail_framebuffers_from, TSR_DEVICE, "does not render to");
-    fail_at_every(&f, fail_links_from, TSR_DEVICE, "the driver refused kernel");
+    fail_at_every(&f, fail_textures_from, TSR_ERROR_OUT_OF_MEMORY, "");
+    fail_at_every(&f, fail_framebuffers_from, TSR_ERROR_DEVICE, "does not render to");
+    fail_at_every(&f, fail_links_from, TSR_ERROR_DEVICE, "the driver refused kernel");
     close_fixture(&f);
 }
 

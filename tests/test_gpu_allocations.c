@@ -112,7 +112,7 @@ static void fail_each(const life *l) {
             assert_true(i > 20);
             return;
         }
-        if (status != TSR_OUT_OF_MEMORY)
+        if (status != TSR_ERROR_OUT_OF_MEMORY)
             fail_msg("%s after allocation %ld failed: %s", tsr_status_name(status), i,
                      tsr_last_error());
     }
@@ -152,7 +152,7 @@ static void test_sessions(void **state) {
          net,
          {.dims = &batch,
           .dim_count = 1,
-          .precision = TSR_FP16,
+          .precision = TSR_PRECISION_FP16,
           .poison = true,
           .extra_outputs = extra,
           .extra_output_count = 1}},
@@ -189,7 +189,7 @@ static void test_tuning(void **state) {
         tsr_status status = tsr_session_create(device, model, &desc, &session);
         failed = left < 0;
         left = -1;
-        if (status != TSR_OK && !(failed && status == TSR_OUT_OF_MEMORY))
+        if (status != TSR_OK && !(failed && status == TSR_ERROR_OUT_OF_MEMORY))
             fail_msg("%s after allocation %ld: %s", tsr_status_name(status), i, tsr_last_error());
         tsr_session_destroy(session);
         tsr_device_destroy(device);
@@ -208,7 +208,7 @@ static void test_device(void **state) {
         long before = live;
         left = i;
         expect_failure(tsr_device_create(&(tsr_device_desc){.backend = gpu_backend()}, &device),
-                       TSR_OUT_OF_MEMORY, "no memory");
+                       TSR_ERROR_OUT_OF_MEMORY, "no memory");
         left = -1;
         assert_int_equal(live, before);
     }

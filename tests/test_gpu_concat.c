@@ -16,9 +16,9 @@ static case_environments environments_here(void) {
     static const backend_case textures[] = {
         {.limits = {0}},
         {.limits.max_draw_buffers = 2, .keep_tensors = true},
-        {.limits.kernels = TSR_KERNELS_BLOCKS},
-        {.limits.max_texture_size = 64, .limits.max_draw_buffers = 1, .refusal = TSR_LIMIT},
-        {.precision = TSR_FP16},
+        {.limits.kernels = "blocks"},
+        {.limits.max_texture_size = 64, .limits.max_draw_buffers = 1, .refusal = TSR_ERROR_LIMIT},
+        {.precision = TSR_PRECISION_FP16},
     };
     return environments_or_buffers(textures, sizeof textures / sizeof *textures);
 }
@@ -167,7 +167,7 @@ static void test_random_networks(void **state) {
         backend_case c = here.list[i % here.count];
         c.text = net.text.text;
         c.outputs = net.outputs;
-        c.tolerance = c.precision == TSR_FP16 ? DEEP_HALF_TOLERANCE : DEEP_TOLERANCE;
+        c.tolerance = c.precision == TSR_PRECISION_FP16 ? DEEP_HALF_TOLERANCE : DEEP_TOLERANCE;
         run_case(&c);
     }
     expect_no_failed_case();
@@ -223,7 +223,7 @@ static const struct known {
     {FIRE_NET, 0, 0}, {ACTIVE_NET, 0, 1}, {DENSE_NET, 0, 0}, {SKIP_NET, 0, 0}, {U_NET, 2, 0}};
 enum { KNOWN = sizeof known / sizeof *known };
 
-static void expect_passes(const char *text, const tsr_session_desc *desc, tsr_kernel_choice kernels,
+static void expect_passes(const char *text, const tsr_session_desc *desc, const char *kernels,
                           int expected) {
     tsr_model *model = make_model(text);
     tsr_session *session =
@@ -240,16 +240,16 @@ static void test_copies_are_gone(void **state) {
     (void)state;
     need_gpu();
     const tsr_session_desc descs[] = {{.plan_only = true},
-                                      {.plan_only = true, .precision = TSR_FP16},
+                                      {.plan_only = true, .precision = TSR_PRECISION_FP16},
                                       {.plan_only = true, .keep_tensors = true}};
     for (int i = 0; i < 3 * KNOWN; i++) {
         const tsr_session_desc *desc = &descs[i / KNOWN];
         const struct known *net = &known[i % KNOWN];
         int left = gpu_has_textures() ? net->in_textures : 0;
-        expect_passes(net->text, desc, TSR_KERNELS_DIRECT,
+        expect_passes(net->text, desc, "direct",
                       left + (desc->keep_tensors ? net->more_if_kept : 0));
     }
-    expect_passes(U_NET, &descs[0], TSR_KERNELS_BLOCKS, 0);
+    expect_passes(U_NET, &descs[0], "blocks", 0);
 }
 
 static void test_known_networks(void **state) {
@@ -260,7 +260,7 @@ static void test_known_networks(void **state) {
         backend_case c = here.list[i % here.count];
         c.text = known[i / here.count].text;
         c.range = 0.01f; /* half a dozen layers make them large */
-        c.tolerance = c.precision == TSR_FP16 ? DEEP_HALF_TOLERANCE : DEEP_TOLERANCE;
+        c.tolerance = c.precision == TSR_PRECISION_FP16 ? DEEP_HALF_TOLERANCE : DEEP_TOLERANCE;
         if (runs_in((size_t)(i / here.count), i % here.count, here.count))
             run_case(&c);
     }

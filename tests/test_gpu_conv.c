@@ -41,20 +41,20 @@ typedef struct environments {
 static environments environments_here(void) {
     static const environment textures[] = {
         {.high = 0},
-        {.limits.kernels = TSR_KERNELS_SHARED, .channels = 70},
-        {.limits.kernels = TSR_KERNELS_BLOCKS, .channels = 70},
+        {.limits.kernels = "shared", .channels = 70},
+        {.limits.kernels = "blocks", .channels = 70},
         {.axis = 1, .low = 17, .high = 90},
-        {.limits.kernels = TSR_KERNELS_BLOCKS},
-        {.limits.kernels = TSR_KERNELS_BLOCKS,
+        {.limits.kernels = "blocks"},
+        {.limits.kernels = "blocks",
          .limits.max_uniform_block_bytes = 2048,
          .axis = 0,
          .low = 9,
          .high = 30},
         {.far = true},
-        {.precision = TSR_FP16},
+        {.precision = TSR_PRECISION_FP16},
         {.limits.max_draw_buffers = 1},
         {.limits.max_draw_buffers = 2, .axis = 1, .low = 17, .high = 60},
-        {.limits.max_draw_buffers = 4, .limits.kernels = TSR_KERNELS_SHARED},
+        {.limits.max_draw_buffers = 4, .limits.kernels = "shared"},
         {.limits.max_texture_size = 128,
          .limits.max_draw_buffers = 1,
          .axis = 1,
@@ -64,15 +64,15 @@ static environments environments_here(void) {
     };
     static const environment buffers[] = {
         {.high = 0},
-        {.limits.kernels = TSR_KERNELS_SHARED},
+        {.limits.kernels = "shared"},
         {.axis = 1, .low = 17, .high = 90},
-        {.limits.kernels = TSR_KERNELS_PLAIN, .far = true},
-        {.precision = TSR_FP16},
-        {.limits.kernels = TSR_KERNELS_SHARED, .channels = 150},
+        {.limits.kernels = "plain", .far = true},
+        {.precision = TSR_PRECISION_FP16},
+        {.limits.kernels = "shared", .channels = 150},
         {.channels = 70, .axis = 1, .low = 17, .high = 60},
-        {.limits.kernels = TSR_KERNELS_DIRECT, .channels = 150, .precision = TSR_FP16},
-        {.limits.kernels = TSR_KERNELS_PLAIN},
-        {.limits.kernels = TSR_KERNELS_SHARED, .axis = 0, .low = 129, .high = 150},
+        {.limits.kernels = "direct", .channels = 150, .precision = TSR_PRECISION_FP16},
+        {.limits.kernels = "plain"},
+        {.limits.kernels = "shared", .axis = 0, .low = 129, .high = 150},
     };
     return gpu_has_textures() ? (environments){13, textures} : (environments){10, buffers};
 }
@@ -287,11 +287,11 @@ static void run_random(bool transposed) {
         random_source r = random_from((uint32_t)i);
         const environment *e = &here.list[i % here.count];
         convolution c = draw(&r, transposed, e);
-        refused +=
-            !run_case(&(backend_case){.text = write(&c).text,
-                                      .limits = e->limits,
-                                      .precision = e->precision,
-                                      .refusal = e->limits.max_texture_size ? TSR_LIMIT : TSR_OK});
+        refused += !run_case(
+            &(backend_case){.text = write(&c).text,
+                            .limits = e->limits,
+                            .precision = e->precision,
+                            .refusal = e->limits.max_texture_size ? TSR_ERROR_LIMIT : TSR_OK});
     }
     expect_no_failed_case();
     if (!is_replay() && refused > (count + 49) / 50)

@@ -34,7 +34,8 @@ static void expect_agreement(const char *text, backend_limits limits, tsr_precis
     assert_int_equal(report.node_count, 1);
     set_inputs(session, 7);
     EXPECT_OK(tsr_session_run(session));
-    expect_output(session, model, "y", 7, precision == TSR_FP16 ? HALF_TOLERANCE : SUM_TOLERANCE);
+    expect_output(session, model, "y", 7,
+                  precision == TSR_PRECISION_FP16 ? HALF_TOLERANCE : SUM_TOLERANCE);
     tsr_session_destroy(session);
     tsr_model_free(model);
 }
@@ -44,10 +45,10 @@ static void agreement(void **state) {
     need_gpu();
     static const backend_limits narrow = {.max_texture_size = 64, .max_draw_buffers = 2};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        expect_agreement(cases[i], (backend_limits){0}, TSR_FP32);
-        expect_agreement(cases[i], (backend_limits){0}, TSR_FP16);
+        expect_agreement(cases[i], (backend_limits){0}, TSR_PRECISION_FP32);
+        expect_agreement(cases[i], (backend_limits){0}, TSR_PRECISION_FP16);
         if (gpu_has_textures())
-            expect_agreement(cases[i], narrow, TSR_FP32);
+            expect_agreement(cases[i], narrow, TSR_PRECISION_FP32);
     }
 }
 
@@ -80,7 +81,7 @@ static void without_body(void **state) {
     tsr_model *model = make_custom_model("test:Scale x[1,3,5,5] -> a; test:OnCpu a -> b; "
                                          "Relu b -> c; test:Scale c -> y gain=-1.0");
     tsr_session *session;
-    expect_failure(tsr_session_create(device, model, NULL, &session), TSR_UNSUPPORTED,
+    expect_failure(tsr_session_create(device, model, NULL, &session), TSR_ERROR_UNSUPPORTED,
                    "the custom operator 'OnCpu' has no body in ");
     session = make_session(device, model,
                            &(tsr_session_desc){.allow_cpu_fallback = true, .poison = true});
@@ -102,7 +103,7 @@ static void five_axes(void **state) {
     tsr_model *model = make_custom_model("test:Scale x[1,2,3,2,3] -> y gain=4");
     tsr_session *session;
     tsr_device *device = gpu_device((backend_limits){0});
-    expect_failure(tsr_session_create(device, model, NULL, &session), TSR_UNSUPPORTED,
+    expect_failure(tsr_session_create(device, model, NULL, &session), TSR_ERROR_UNSUPPORTED,
                    "more than 4 axes");
     session = make_session(device, model, &(tsr_session_desc){.allow_cpu_fallback = true});
     set_inputs(session, 3);
@@ -121,10 +122,12 @@ static void broken_body(void **state) {
     static const char *const words[] = {"net.onnx: node 'test:Broken1' (Broken): ", "kernel custom",
                                         "missing_name"};
     for (int i = 0; i < 3; i++)
-        expect_failure(tsr_session_create(device, model, NULL, &session), TSR_DEVICE, words[i]);
+        expect_failure(tsr_session_create(device, model, NULL, &session), TSR_ERROR_DEVICE,
+                       words[i]);
     assert_null(session);
     tsr_model_free(model);
-    expect_agreement(cases[0], (backend_limits){0}, TSR_FP32); /* the device is none the worse */
+    expect_agreement(cases[0], (backend_limits){0},
+                     TSR_PRECISION_FP32); /* the device is none the worse */
 }
 
 static void failing_function(void **state) {
@@ -135,7 +138,7 @@ static void failing_function(void **state) {
                                         &(tsr_session_desc){.allow_cpu_fallback = true});
     float good[] = {1, 2, 3}, bad[] = {-1, 2, 3}, result[3];
     EXPECT_OK(tsr_session_set_input(session, "x", bad, 3));
-    expect_failure(tsr_session_run(session), TSR_INVALID_ARGUMENT,
+    expect_failure(tsr_session_run(session), TSR_ERROR_INVALID_ARGUMENT,
                    "net.onnx: node 'test:Picky1' (Picky): it begins with -2");
     EXPECT_OK(tsr_session_set_input(session, "x", good, 3));
     EXPECT_OK(tsr_session_run(session));

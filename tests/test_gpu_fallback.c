@@ -64,8 +64,8 @@ static void expect_agreement(const char *text, int on_cpu, int on_gpu) {
     tsr_device *device = gpu_device((backend_limits){0}), *reference;
     tsr_model *model = make_model(text);
     assert_int_equal(tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &reference), TSR_OK);
-    tsr_session *a = open_session(reference, model, TSR_FP32),
-                *b = open_session(device, model, TSR_FP32);
+    tsr_session *a = open_session(reference, model, TSR_PRECISION_FP32),
+                *b = open_session(device, model, TSR_PRECISION_FP32);
     assert_int_equal(nodes_on(b, "cpu"), on_cpu);
     assert_int_equal(nodes_on(b, gpu_backend()), on_gpu);
     for (int seed = 0; seed < 2; seed++)
@@ -135,7 +135,7 @@ static void refused_otherwise(void **state) {
         make_model("Conv x[1,3,9,7] w{5,3,3,3} -> a; Resize a _ f<1,2,1,2> -> b mode=linear");
     tsr_session *session;
     assert_int_equal(tsr_session_create(gpu_device((backend_limits){0}), model, NULL, &session),
-                     TSR_UNSUPPORTED);
+                     TSR_ERROR_UNSUPPORTED);
     assert_non_null(strstr(tsr_last_error(), "Resize1"));
     assert_non_null(strstr(tsr_last_error(), "axis 1"));
     tsr_model_free(model);

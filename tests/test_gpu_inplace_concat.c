@@ -70,8 +70,8 @@ static void test_passes(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int half = 0; half < 2; half++) {
             const concat_case *c = &cases[i];
-            const tsr_session_desc desc = {.plan_only = true,
-                                           .precision = half ? TSR_FP16 : TSR_FP32};
+            const tsr_session_desc desc = {
+                .plan_only = true, .precision = half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32};
             int passes = plan(make_model(c->text), &desc).pass_count;
             int expected = gpu_has_textures() ? c->in_textures : c->in_buffers;
             if (passes != expected)
@@ -84,8 +84,8 @@ static void test_results(void **state) {
     need_gpu();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int half = 0; half < 2; half++)
-            run_case(
-                &(backend_case){.text = cases[i].text, .precision = half ? TSR_FP16 : TSR_FP32});
+            run_case(&(backend_case){.text = cases[i].text,
+                                     .precision = half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32});
     expect_no_failed_case();
 }
 
@@ -102,8 +102,8 @@ static void add_concat(onnx_writer *writer, const char *first, const char *secon
 static tsr_model *make_early_parts(int count) {
     onnx_writer *writer = onnx_writer_create(13);
     char name[4][16];
-    onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 4, 64, 64));
-    onnx_add_input(writer, "z", TSR_F32, SHAPE(1, 28, 64, 64));
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, SHAPE(1, 4, 64, 64));
+    onnx_add_input(writer, "z", TSR_DTYPE_F32, SHAPE(1, 28, 64, 64));
     for (int i = 0; i < count; i++) {
         snprintf(name[0], sizeof name[0], "a%d", i);
         onnx_add_node(writer, "Relu", name[0], "x", name[0]);
@@ -116,7 +116,7 @@ static tsr_model *make_early_parts(int count) {
         Tsr__NodeProto *pool = onnx_add_node(writer, "MaxPool", name[3], name[2], name[3]);
         onnx_set_ints(writer, pool, "kernel_shape", 2, INTS(2, 2));
         onnx_set_ints(writer, pool, "strides", 2, INTS(2, 2));
-        add_output(writer, name[3], TSR_F32);
+        add_output(writer, name[3], TSR_DTYPE_F32);
     }
     return load_written(writer);
 }
@@ -143,7 +143,7 @@ static void test_long_chain(void **state) {
     need_gpu();
     onnx_writer *writer = onnx_writer_create(13);
     char last[16], part[16], next[16] = "c0";
-    onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 4, 1, 32));
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, SHAPE(1, 4, 1, 32));
     onnx_add_node(writer, "Relu", next, "x", next);
     for (int i = 1; i <= CHAIN; i++) {
         memcpy(last, next, sizeof last);
@@ -152,7 +152,7 @@ static void test_long_chain(void **state) {
         onnx_add_node(writer, "Relu", part, "x", part);
         add_concat(writer, last, part, next);
     }
-    add_output(writer, next, TSR_F32);
+    add_output(writer, next, TSR_DTYPE_F32);
     tsr_model *model = load_written(writer);
     clock_t start = clock();
     const tsr_report report = plan(model, &(tsr_session_desc){.plan_only = true});

@@ -548,7 +548,7 @@ static void test_shapes(void **state) {
 
 /* What a backend cannot do it says, with the reason. */
 static void expect_refusal(const char *text, const char *words) {
-    if (run_case(&(backend_case){.text = text, .refusal = TSR_UNSUPPORTED, .reason = words}))
+    if (run_case(&(backend_case){.text = text, .refusal = TSR_ERROR_UNSUPPORTED, .reason = words}))
         fail_msg("not refused: %s", text);
 }
 
@@ -581,7 +581,7 @@ static void test_long_loops(void **state) {
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         run_case(&(backend_case){.text = texts[i],
-                                 .refusal = gpu_has_textures() ? TSR_UNSUPPORTED : TSR_OK,
+                                 .refusal = gpu_has_textures() ? TSR_ERROR_UNSUPPORTED : TSR_OK,
                                  .reason = "this driver stops them after",
                                  .tolerance = 1e-4}); /* long sums */
     expect_no_failed_case();

@@ -21,7 +21,7 @@ static case_environments environments_here(void) {
         {.limits.max_draw_buffers = 2, .keep_tensors = true},
         {.limits.max_texture_size = 64, .limits.max_draw_buffers = 1},
         {.keep_tensors = true},
-        {.precision = TSR_FP16},
+        {.precision = TSR_PRECISION_FP16},
     };
     return environments_or_buffers(textures, sizeof textures / sizeof *textures);
 }
@@ -227,14 +227,14 @@ static void run_chain(const backend_case *environment) {
     if (random_one_in(&c.random, 3))
         choose_outputs(&c, outputs, sizeof outputs);
     bool extra = random_one_in(&c.random, 2);
-    run_case(
-        &(backend_case){.text = c.text.text,
-                        .outputs = *outputs && !extra ? outputs : NULL,
-                        .extra_outputs = *outputs && extra ? outputs : NULL,
-                        .limits = environment->limits,
-                        .precision = environment->precision,
-                        .keep_tensors = environment->keep_tensors,
-                        .tolerance = environment->precision == TSR_FP16 ? 0.02 : CHAIN_TOLERANCE});
+    run_case(&(backend_case){
+        .text = c.text.text,
+        .outputs = *outputs && !extra ? outputs : NULL,
+        .extra_outputs = *outputs && extra ? outputs : NULL,
+        .limits = environment->limits,
+        .precision = environment->precision,
+        .keep_tensors = environment->keep_tensors,
+        .tolerance = environment->precision == TSR_PRECISION_FP16 ? 0.02 : CHAIN_TOLERANCE});
 }
 
 static void test_chains(void **state) {
@@ -363,13 +363,13 @@ static void run_depth_to_space(const backend_case *environment) {
                  w, block, block);
     text_add(&text, "%s %s -> b; Relu b -> c; Add c e1{%d,1,1} -> y", ops[op],
              swapped ? "s a" : "a s", channels);
-    run_case(
-        &(backend_case){.text = text.text,
-                        .outputs = random_one_in(&random, 4) ? "s" : NULL,
-                        .limits = environment->limits,
-                        .precision = environment->precision,
-                        .keep_tensors = environment->keep_tensors,
-                        .tolerance = environment->precision == TSR_FP16 ? 0.02 : CHAIN_TOLERANCE});
+    run_case(&(backend_case){
+        .text = text.text,
+        .outputs = random_one_in(&random, 4) ? "s" : NULL,
+        .limits = environment->limits,
+        .precision = environment->precision,
+        .keep_tensors = environment->keep_tensors,
+        .tolerance = environment->precision == TSR_PRECISION_FP16 ? 0.02 : CHAIN_TOLERANCE});
 }
 
 static void test_depth_to_space_operands(void **state) {
@@ -392,7 +392,7 @@ static void test_depth_to_space_passes(void **state) {
         int passes;
     } cases[] = {
         {DEPTH HOST "Add a s -> y", {0}, 0},
-        {DEPTH HOST "Add s a -> b; Relu b -> y", {.precision = TSR_FP16}, 0},
+        {DEPTH HOST "Add s a -> b; Relu b -> y", {.precision = TSR_PRECISION_FP16}, 0},
         {DEPTH HOST "Add a s -> b; Mul b s -> y", {0}, 1},
         {DEPTH HOST "Add a s -> b; Concat b s -> y axis=1", {0}, 1},
         {DEPTH "Conv s w{8,8,3,3} -> y", {0}, 1},

@@ -11,9 +11,9 @@
 
 static case_environments environments_here(void) {
     static const backend_case textures[] = {
-        {.limits.max_draw_buffers = 1},         {.limits.max_draw_buffers = 2},
-        {.limits.max_draw_buffers = 4},         {.limits.max_draw_buffers = 8},
-        {.limits.kernels = TSR_KERNELS_BLOCKS}, {.precision = TSR_FP16},
+        {.limits.max_draw_buffers = 1}, {.limits.max_draw_buffers = 2},
+        {.limits.max_draw_buffers = 4}, {.limits.max_draw_buffers = 8},
+        {.limits.kernels = "blocks"},   {.precision = TSR_PRECISION_FP16},
     };
     return environments_or_buffers(textures, sizeof textures / sizeof *textures);
 }
@@ -25,7 +25,7 @@ static void run_everywhere(backend_case c, bool half_too) {
     for (int i = 0; i < here.count; i++) {
         c.limits = here.list[i].limits;
         c.precision = here.list[i].precision;
-        if ((half_too || c.precision != TSR_FP16) && runs_in(number, i, here.count))
+        if ((half_too || c.precision != TSR_PRECISION_FP16) && runs_in(number, i, here.count))
             run_case(&c);
     }
 }
@@ -130,12 +130,12 @@ static elements run_image(tsr_device *device, const tsr_model *model, tsr_precis
 static void expect_as_cpu(const char *text, elements x) {
     tsr_model *model = make_model(text);
     tsr_device *cpu = make_device(&(tsr_device_desc){.backend = "cpu"});
-    elements expected = run_image(cpu, model, TSR_FP32, x);
+    elements expected = run_image(cpu, model, TSR_PRECISION_FP32, x);
     const case_environments here = environments_here();
     for (int i = 0; i < here.count; i++) {
         tsr_precision precision = here.list[i].precision;
         elements y = run_image(gpu_device(here.list[i].limits), model, precision, x);
-        expect_close(y, expected, precision == TSR_FP16 ? HALF_TOLERANCE : 2e-6);
+        expect_close(y, expected, precision == TSR_PRECISION_FP16 ? HALF_TOLERANCE : 2e-6);
         free(y.values);
     }
     free(expected.values);
@@ -226,7 +226,7 @@ static void test_slopes(void **state) {
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-static int count_passes(const char *text, tsr_kernel_choice kernels) {
+static int count_passes(const char *text, const char *kernels) {
     tsr_node_report node;
     tsr_model *model = make_model(text);
     tsr_session *session =
@@ -248,15 +248,15 @@ static void test_passes(void **state) {
                                           "Softmax x[1,3,256,256] -> y axis=3"};
     need_gpu();
     bool textures = gpu_has_textures();
-    assert_int_equal(count_passes(norms[0], TSR_KERNELS_DIRECT), 2);
-    assert_int_equal(count_passes(norms[1], TSR_KERNELS_DIRECT), 3);
-    assert_int_equal(count_passes(norms[2], TSR_KERNELS_DIRECT), 3);
-    assert_int_equal(count_passes(norms[1], TSR_KERNELS_BLOCKS), textures ? 3 : 2);
-    assert_int_equal(count_passes(norms[2], TSR_KERNELS_BLOCKS), textures ? 5 : 3);
-    assert_int_equal(count_passes("Softmax x[1,4,256,256] -> y axis=1", TSR_KERNELS_DIRECT), 1);
+    assert_int_equal(count_passes(norms[0], "direct"), 2);
+    assert_int_equal(count_passes(norms[1], "direct"), 3);
+    assert_int_equal(count_passes(norms[2], "direct"), 3);
+    assert_int_equal(count_passes(norms[1], "blocks"), textures ? 3 : 2);
+    assert_int_equal(count_passes(norms[2], "blocks"), textures ? 5 : 3);
+    assert_int_equal(count_passes("Softmax x[1,4,256,256] -> y axis=1", "direct"), 1);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(count_passes(softmax[i], TSR_KERNELS_DIRECT), 2);
-        assert_int_equal(count_passes(softmax[i], TSR_KERNELS_BLOCKS), textures && i ? 3 : 2);
+        assert_int_equal(count_passes(softmax[i], "direct"), 2);
+        assert_int_equal(count_passes(softmax[i], "blocks"), textures && i ? 3 : 2);
     }
 }
 

@@ -40,7 +40,7 @@ static void test_poll(void **state) {
     (void)state;
     fixture f = open_fixture(MIXED_NET);
     tsr_session *session = make_session(f.device, f.model, &poisoned);
-    expect_failure(tsr_session_poll(session), TSR_INVALID_ARGUMENT, "has not run");
+    expect_failure(tsr_session_poll(session), TSR_ERROR_INVALID_ARGUMENT, "has not run");
     for (unsigned seed = 1; seed < 4; seed++) {
         set_inputs(session, seed);
         EXPECT_OK(tsr_session_submit(session));
@@ -104,7 +104,7 @@ static void test_runs_in_flight(void **state) {
         EXPECT_OK(tsr_session_poll(session));
         expect_output(session, f.model, "y", 7 - (unsigned)age, 1e-5);
     }
-    expect_failure(tsr_session_select_run(session, 3), TSR_INVALID_ARGUMENT, "of 3 runs");
+    expect_failure(tsr_session_select_run(session, 3), TSR_ERROR_INVALID_ARGUMENT, "of 3 runs");
     EXPECT_OK(tsr_session_submit(session)); /* goes back to the latest */
     expect_output(session, f.model, "y", 99, 1e-5);
     EXPECT_OK(tsr_session_submit(session));
@@ -176,13 +176,13 @@ static void test_many_devices(void **state) {
 static tsr_model *make_long_model(int length, const int64_t shape[4]) {
     onnx_writer *writer = onnx_writer_create(13);
     char input[16] = "x", output[16];
-    onnx_add_input(writer, "x", TSR_F32, 4, shape);
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, 4, shape);
     for (int i = 0; i < length; i++) {
         snprintf(output, sizeof output, "t%d", i);
         onnx_add_node(writer, "Softmax", output, input, output);
         memcpy(input, output, sizeof input);
     }
-    onnx_add_output(writer, output, TSR_F32, -1, NULL);
+    onnx_add_output(writer, output, TSR_DTYPE_F32, -1, NULL);
     size_t size;
     uint8_t *bytes = onnx_write_memory(writer, &size);
     onnx_writer_destroy(writer);
@@ -201,7 +201,7 @@ static void test_more_than_memory(void **state) {
     tsr_session *session;
     expect_failure(tsr_session_create(gpu_device((backend_limits){0}), model,
                                       &(tsr_session_desc){.keep_tensors = true}, &session),
-                   TSR_OUT_OF_MEMORY, "MiB");
+                   TSR_ERROR_OUT_OF_MEMORY, "MiB");
     assert_null(session);
     tsr_model_free(model);
 }
@@ -210,9 +210,9 @@ static void test_more_than_memory(void **state) {
 
 static void run_with(fixture *f, const tsr_session_desc *desc) {
     tsr_session *session = make_session(f->device, f->model, desc);
-    double tolerance = desc->precision == TSR_FP16 ? 4e-3 : 1e-5;
+    double tolerance = desc->precision == TSR_PRECISION_FP16 ? 4e-3 : 1e-5;
     if (desc->plan_only) {
-        expect_failure(tsr_session_submit(session), TSR_INVALID_ARGUMENT, "plan");
+        expect_failure(tsr_session_submit(session), TSR_ERROR_INVALID_ARGUMENT, "plan");
     } else {
         for (unsigned seed = 0; seed < 2; seed++) {
             set_inputs(session, seed);
@@ -234,7 +234,8 @@ static void test_every_mix_of_options(void **state) {
     for (int mix = 0; mix < mixes; mix++) {
         const tsr_session_desc desc = {.keep_tensors = mix & 1,
                                        .time_passes = mix >> 1 & 1,
-                                       .precision = mix >> 2 & 1 ? TSR_FP16 : TSR_FP32,
+                                       .precision =
+                                           mix >> 2 & 1 ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32,
                                        .plan_only = mix >> 3 & 1,
                                        .poison = mix >> 4 & 1,
                                        .extra_outputs = extra,
@@ -314,8 +315,8 @@ static void test_corners_of_fallback(void **state) {
 static void test_half_overflow(void **state) {
     (void)state;
     fixture f = open_fixture("Mul x[1,4,2,2] k<0.5 -> m; Exp m -> y");
-    tsr_session *session =
-        make_session(f.device, f.model, &(tsr_session_desc){.precision = TSR_FP16, .poison = true});
+    tsr_session *session = make_session(
+        f.device, f.model, &(tsr_session_desc){.precision = TSR_PRECISION_FP16, .poison = true});
     float input[16], output[16];
     for (int i = 0; i < 16; i++)
         input[i] = (float)(4 * i) - 20; /* exp(-10) .. exp(20) */
@@ -345,10 +346,10 @@ static void test_measure(void **state) {
                               peaks.readback_gbs};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         assert_true(isfinite(figures[i]) && figures[i] > 0);
-    expect_failure(tsr_device_measure(cpu, &peaks), TSR_UNSUPPORTED, "cpu measures no peaks");
+    expect_failure(tsr_device_measure(cpu, &peaks), TSR_ERROR_UNSUPPORTED, "cpu measures no peaks");
     assert_true(peaks.gflops == 0);
-    expect_failure(tsr_device_measure(device, NULL), TSR_INVALID_ARGUMENT, "peaks is NULL");
-    expect_failure(tsr_device_measure(NULL, &peaks), TSR_INVALID_ARGUMENT, "device is NULL");
+    expect_failure(tsr_device_measure(device, NULL), TSR_ERROR_INVALID_ARGUMENT, "peaks is NULL");
+    expect_failure(tsr_device_measure(NULL, &peaks), TSR_ERROR_INVALID_ARGUMENT, "device is NULL");
     tsr_device_destroy(cpu);
     tsr_device_destroy(device);
 }
@@ -367,10 +368,10 @@ static void test_bytes(void **state) {
     /* x, weights, the fused operand, which is read once, and the output; then a view. */
     fixture f = open_fixture("Conv x[1,3,4,4] w{2,3,1,1} -> c; Add c z[1,2,4,4] -> s; "
                              "Mul s z -> m; GlobalAveragePool m -> p; Flatten p -> y");
-    expect_bytes(&f, TSR_FP32, 0, (48 + 6 + 32 + 32) * 4);
-    expect_bytes(&f, TSR_FP16, 0, (48 + 6 + 32 + 32) * 2);
-    expect_bytes(&f, TSR_FP32, 1, (32 + 2) * 4);
-    expect_bytes(&f, TSR_FP32, 2, 0);
+    expect_bytes(&f, TSR_PRECISION_FP32, 0, (48 + 6 + 32 + 32) * 4);
+    expect_bytes(&f, TSR_PRECISION_FP16, 0, (48 + 6 + 32 + 32) * 2);
+    expect_bytes(&f, TSR_PRECISION_FP32, 1, (32 + 2) * 4);
+    expect_bytes(&f, TSR_PRECISION_FP32, 2, 0);
     close_fixture(&f);
 }
 

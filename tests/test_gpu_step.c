@@ -58,8 +58,8 @@ static void test_interruptions(void **state) {
     tsr_model *model;
     tsr_session *session =
         open_session(gpu_backend(), &(tsr_session_desc){.poison = true}, &device, &model);
-    expect_failure(tsr_session_step(session, 1), TSR_INVALID_ARGUMENT, "has not been set");
-    expect_failure(tsr_session_step(NULL, 1), TSR_INVALID_ARGUMENT, "NULL");
+    expect_failure(tsr_session_step(session, 1), TSR_ERROR_INVALID_ARGUMENT, "has not been set");
+    expect_failure(tsr_session_step(NULL, 1), TSR_ERROR_INVALID_ARGUMENT, "NULL");
     set_inputs(session, 1);
     tsr_session_step(session, 0);
     set_inputs(session, 2); /* begins anew */
@@ -72,7 +72,8 @@ static void test_interruptions(void **state) {
     tsr_session_destroy(session);
     session = make_session(device, model, &(tsr_session_desc){.runs_in_flight = 2});
     set_inputs(session, 1);
-    expect_failure(tsr_session_step(session, 1), TSR_INVALID_ARGUMENT, "several runs in flight");
+    expect_failure(tsr_session_step(session, 1), TSR_ERROR_INVALID_ARGUMENT,
+                   "several runs in flight");
     tsr_session_destroy(session);
     tsr_model_free(model);
     tsr_device_destroy(device);
@@ -98,8 +99,8 @@ static void test_budget(void **state) {
         assert_int_equal(count_steps(session, 60000), 1);
     assert_int_equal(tsr_session_step(session, 0), TSR_NOT_READY);
     expect_failure(tsr_session_get_output(session, "y", y, sizeof y / sizeof *y),
-                   TSR_INVALID_ARGUMENT, "not complete yet");
-    expect_failure(tsr_session_poll(session), TSR_INVALID_ARGUMENT, "not complete yet");
+                   TSR_ERROR_INVALID_ARGUMENT, "not complete yet");
+    expect_failure(tsr_session_poll(session), TSR_ERROR_INVALID_ARGUMENT, "not complete yet");
     tsr_session_destroy(session);
     tsr_model_free(model);
     tsr_device_destroy(device);

@@ -192,12 +192,16 @@ static void test_refused(void **state) {
     set_size(&small, 1, 9, 14);
     tsr_session *session = make_session(f.device, f.model, &small.desc);
     const float values[20 * 12 * 9] = {0};
-    expect_failure(tsr_session_set_weights(session, "b", values, 20), TSR_UNSUPPORTED, "'b'");
-    expect_failure(tsr_session_set_weights(session, "s", values, 20), TSR_UNSUPPORTED, "'s'");
-    expect_failure(tsr_session_set_weights(session, "w", values, 20), TSR_SHAPE, "2160 elements");
-    expect_failure(tsr_session_set_weights(session, "q", values, 20), TSR_INVALID_ARGUMENT, "'q'");
-    expect_failure(tsr_session_set_weights(session, "x", values, 20), TSR_INVALID_ARGUMENT, "'x'");
-    expect_failure(tsr_session_set_weights(session, "w", NULL, 0), TSR_INVALID_ARGUMENT, "NULL");
+    expect_failure(tsr_session_set_weights(session, "b", values, 20), TSR_ERROR_UNSUPPORTED, "'b'");
+    expect_failure(tsr_session_set_weights(session, "s", values, 20), TSR_ERROR_UNSUPPORTED, "'s'");
+    expect_failure(tsr_session_set_weights(session, "w", values, 20), TSR_ERROR_SHAPE,
+                   "2160 elements");
+    expect_failure(tsr_session_set_weights(session, "q", values, 20), TSR_ERROR_INVALID_ARGUMENT,
+                   "'q'");
+    expect_failure(tsr_session_set_weights(session, "x", values, 20), TSR_ERROR_INVALID_ARGUMENT,
+                   "'x'");
+    expect_failure(tsr_session_set_weights(session, "w", NULL, 0), TSR_ERROR_INVALID_ARGUMENT,
+                   "NULL");
     expect_right(&f, session, &small.desc, 1);
     tsr_session_destroy(session);
     close_fixture(&f);

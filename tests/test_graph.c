@@ -41,10 +41,10 @@ static void test_constant(void **state) {
     static const int64_t data[2] = {3, -4};
     tsr_graph *graph = tsr_graph_create(NULL);
     tsr_shape shape = tsr_shape_make(1, (int64_t[]){2});
-    int index = tsr_graph_add_constant(graph, "c", TSR_I32, &shape, data);
+    int index = tsr_graph_add_constant(graph, "c", TSR_DTYPE_I32, &shape, data);
     assert_int_equal(index, 0);
     assert_ptr_equal(graph->values[index].data, data);
-    assert_int_equal(graph->values[index].dtype, TSR_I32);
+    assert_int_equal(graph->values[index].dtype, TSR_DTYPE_I32);
     assert_true(tsr_shape_equal(&graph->values[index].shape, &shape));
     tsr_graph_destroy(graph);
 }
@@ -84,7 +84,7 @@ static void test_clone(void **state) {
     clone->nodes[0].inputs[0] = 2;
     clone->nodes[0].attrs[0].f = 9;
     clone->nodes[1].op = TSR_OP_Exp;
-    clone->values[0].dtype = TSR_F16;
+    clone->values[0].dtype = TSR_DTYPE_F16;
     clone->outputs[0] = 1;
     assert_int_equal(tsr_graph_add_value(clone, "new"), 3);
     assert_int_equal(tsr_graph_find_value(clone, "new"), 3);
@@ -94,7 +94,7 @@ static void test_clone(void **state) {
     assert_int_equal(graph->nodes[0].inputs[0], 0);
     assert_true(tsr_attr_float(&graph->nodes[0], "alpha", 1) == 0.5f);
     assert_int_equal(graph->nodes[1].op, TSR_OP_Neg);
-    assert_int_equal(graph->values[0].dtype, TSR_F32);
+    assert_int_equal(graph->values[0].dtype, TSR_DTYPE_F32);
     assert_int_equal(graph->outputs[0], 2);
     assert_int_equal(graph->value_count, 3);
     assert_int_equal(tsr_graph_find_value(graph, "new"), TSR_NONE);
@@ -164,13 +164,13 @@ static void test_shapes(void **state) {
 
 static void test_types(void **state) {
     (void)state;
-    assert_string_equal(tsr_dtype_name(TSR_F16), "float16");
+    assert_string_equal(tsr_dtype_name(TSR_DTYPE_F16), "float16");
     assert_string_equal(tsr_dtype_name((tsr_dtype)99), "unknown type");
-    assert_int_equal(tsr_dtype_size(TSR_F64), 8);
-    assert_int_equal(tsr_dtype_size(TSR_BOOL), 1);
+    assert_int_equal(tsr_dtype_size(TSR_DTYPE_F64), 8);
+    assert_int_equal(tsr_dtype_size(TSR_DTYPE_BOOL), 1);
     assert_int_equal(tsr_dtype_size((tsr_dtype)99), 0);
-    assert_true(tsr_dtype_is_float(TSR_F64));
-    assert_false(tsr_dtype_is_float(TSR_U8));
+    assert_true(tsr_dtype_is_float(TSR_DTYPE_F64));
+    assert_false(tsr_dtype_is_float(TSR_DTYPE_U8));
 }
 
 static void test_op_table(void **state) {

@@ -450,7 +450,7 @@ TABLE_TEST(resize_cases)
 static void test_message(void **state) {
     (void)state;
     tsr_graph *graph = make_node("Add", "f[2,3] f[2,2]", "", 1);
-    assert_int_equal(tsr_infer_node(graph, &graph->nodes[0]), TSR_SHAPE);
+    assert_int_equal(tsr_infer_node(graph, &graph->nodes[0]), TSR_ERROR_SHAPE);
     assert_string_equal(tsr_last_error(),
                         "case.onnx: node 'n' (Add of [2, 3], [2, 2]): shapes [2, 3] and [2, 2] "
                         "cannot be broadcast together");

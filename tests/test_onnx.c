@@ -20,7 +20,7 @@ static Tsr__GraphProto *graph_of(onnx_writer *writer) {
 
 static void empty_file(void **state) {
     (void)state;
-    expect_refused_bytes("", 0, TSR_INVALID_MODEL, "empty");
+    expect_refused_bytes("", 0, TSR_ERROR_INVALID_MODEL, "empty");
 }
 
 static void random_bytes(void **state) {
@@ -29,8 +29,8 @@ static void random_bytes(void **state) {
     unsigned random = 1;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)((random = random * 1664525u + 1013904223u) >> 24);
-    expect_refused_bytes(bytes, sizeof bytes, TSR_INVALID_MODEL, "not an ONNX file");
-    expect_refused_bytes("<html></html>\n", 14, TSR_INVALID_MODEL, "");
+    expect_refused_bytes(bytes, sizeof bytes, TSR_ERROR_INVALID_MODEL, "not an ONNX file");
+    expect_refused_bytes("<html></html>\n", 14, TSR_ERROR_INVALID_MODEL, "");
 }
 
 static tsr_status read_limited(const void *bytes, size_t size, uint64_t max_bytes,
@@ -49,7 +49,7 @@ static void truncated_file(void **state) {
         uint8_t *part = malloc(cut + 1); /* of exactly the size for the sanitizer */
         memcpy(part, bytes, cut);
         part = realloc(part, cut ? cut : 1);
-        assert_int_equal(read_limited(part, cut, 1 << 20, &graph), TSR_INVALID_MODEL);
+        assert_int_equal(read_limited(part, cut, 1 << 20, &graph), TSR_ERROR_INVALID_MODEL);
         free(part);
     }
     free(bytes);
@@ -74,7 +74,7 @@ static void larger_than_allowed(void **state) {
     size_t size;
     tsr_graph *graph;
     uint8_t *bytes = onnx_case_bytes(13, "Relu x[1] -> y", &size);
-    assert_int_equal(read_limited(bytes, size, size - 1, &graph), TSR_OUT_OF_MEMORY);
+    assert_int_equal(read_limited(bytes, size, size - 1, &graph), TSR_ERROR_OUT_OF_MEMORY);
     assert_int_equal(read_limited(bytes, size, size, &graph), TSR_OK);
     tsr_graph_destroy(graph);
     free(bytes);
@@ -92,7 +92,7 @@ static void many_empty_nodes(void **state) {
     *at++ = SIZE >> 14;
     for (int i = 0; i < SIZE; i += 2)
         at[i] = 1 << 3 | 2; /* node, 0 bytes */
-    expect_refused_bytes(bytes, SIZE + 4, TSR_OUT_OF_MEMORY, "unpack");
+    expect_refused_bytes(bytes, SIZE + 4, TSR_ERROR_OUT_OF_MEMORY, "unpack");
     free(bytes);
 }
 
@@ -102,21 +102,21 @@ static void model_header(void **state) {
     (void)state;
     onnx_writer *writer = onnx_case(13, "Relu x[1] -> y");
     onnx_writer_model(writer)->has_ir_version = false;
-    expect_refused(writer, TSR_INVALID_MODEL, "IR version");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "IR version");
     writer = onnx_case(13, "Relu x[1] -> y");
     onnx_writer_model(writer)->ir_version = 1000;
-    expect_refused(writer, TSR_UNSUPPORTED, "IR version 1000");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "IR version 1000");
     writer = onnx_case(13, "Relu x[1] -> y");
     onnx_writer_model(writer)->graph = NULL;
-    expect_refused(writer, TSR_INVALID_MODEL, "no graph");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "no graph");
     writer = onnx_case(13, "Relu x[1] -> y");
     onnx_writer_model(writer)->n_functions = 1;
     onnx_writer_model(writer)->functions = &(ProtobufCBinaryData){.len = 0};
-    expect_refused(writer, TSR_UNSUPPORTED, "functions");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "functions");
     writer = onnx_case(13, "Relu x[1] -> y");
     graph_of(writer)->n_sparse_initializer = 1;
     graph_of(writer)->sparse_initializer = &(ProtobufCBinaryData){.len = 0};
-    expect_refused(writer, TSR_UNSUPPORTED, "sparse");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "sparse");
 }
 
 static void add_import(onnx_writer *writer, char *domain, int64_t version) {
@@ -131,15 +131,15 @@ static void add_import(onnx_writer *writer, char *domain, int64_t version) {
 
 static void opsets(void **state) {
     (void)state;
-    expect_refused_case(0, "Relu x[1] -> y", TSR_INVALID_MODEL, "opset");
-    expect_refused_case(23, "Relu x[1] -> y", TSR_UNSUPPORTED, "opset 23");
-    expect_refused_case(-5, "Relu x[1] -> y", TSR_UNSUPPORTED, "opset -5");
+    expect_refused_case(0, "Relu x[1] -> y", TSR_ERROR_INVALID_MODEL, "opset");
+    expect_refused_case(23, "Relu x[1] -> y", TSR_ERROR_UNSUPPORTED, "opset 23");
+    expect_refused_case(-5, "Relu x[1] -> y", TSR_ERROR_UNSUPPORTED, "opset -5");
     onnx_writer *writer = onnx_case(13, "Relu x[1] -> y");
     onnx_writer_model(writer)->n_opset_import = 0;
-    expect_refused(writer, TSR_INVALID_MODEL, "opset");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "opset");
     writer = onnx_case(13, "Relu x[1] -> y");
     add_import(writer, "ai.onnx", 11);
-    expect_refused(writer, TSR_INVALID_MODEL, "13|11");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "13|11");
     writer = onnx_case(13, "Relu x[1] -> y");
     add_import(writer, "com.microsoft", 1);
     add_import(writer, "ai.onnx.ml", 99);
@@ -155,7 +155,8 @@ static void unknown_operators_are_all_listed(void **state) {
     onnx_writer *writer = onnx_case(
         13, "Foo x[1] -> a; Relu a -> b; Bar b -> c; Foo c -> d; Relu d -> e; Upsample e -> y");
     graph_of(writer)->node[4]->domain = "com.microsoft";
-    expect_refused(writer, TSR_UNSUPPORTED, "Foo (2)|Bar (1)|com.microsoft.Relu (1)|Upsample (1)");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED,
+                   "Foo (2)|Bar (1)|com.microsoft.Relu (1)|Upsample (1)");
 }
 
 static void very_many_unknown_operators(void **state) {
@@ -166,27 +167,30 @@ static void very_many_unknown_operators(void **state) {
         snprintf(op, sizeof op, "Operator%0200d", i);
         onnx_add_node(writer, op, "", "", "y");
     }
-    expect_refused(writer, TSR_UNSUPPORTED, "Operator000|and others");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "Operator000|and others");
 }
 
 static void node_without_operator(void **state) {
     (void)state;
     onnx_writer *writer = onnx_case(13, "Relu x[1] -> y");
     graph_of(writer)->node[0]->op_type = NULL;
-    expect_refused(writer, TSR_INVALID_MODEL, "node 0");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "node 0");
 }
 
 static void input_and_output_counts(void **state) {
     (void)state;
-    expect_refused_case(13, "Relu x[1] z[1] -> y", TSR_INVALID_MODEL,
+    expect_refused_case(13, "Relu x[1] z[1] -> y", TSR_ERROR_INVALID_MODEL,
                         "Relu0|2 inputs instead of 1");
-    expect_refused_case(13, "Relu -> y", TSR_INVALID_MODEL, "Relu0|0 inputs");
-    expect_refused_case(13, "Relu x[1] ->", TSR_INVALID_MODEL, "Relu0|0 outputs");
-    expect_refused_case(13, "Relu x[1] -> y z", TSR_INVALID_MODEL, "Relu0|2 outputs");
-    expect_refused_case(13, "Conv x[1,3,4,4] -> y", TSR_INVALID_MODEL, "Conv0|at least 2");
-    expect_refused_case(13, "Conv x[1] w{1} b{1} c{1} -> y", TSR_INVALID_MODEL, "Conv0|at most 3");
-    expect_refused_case(13, "Conv _ w{1,1,1,1} -> y", TSR_INVALID_MODEL, "Conv0|input 0 is absent");
-    expect_refused_case(13, "Concat x[1] _ x -> y axis=0", TSR_INVALID_MODEL, "input 1 is absent");
+    expect_refused_case(13, "Relu -> y", TSR_ERROR_INVALID_MODEL, "Relu0|0 inputs");
+    expect_refused_case(13, "Relu x[1] ->", TSR_ERROR_INVALID_MODEL, "Relu0|0 outputs");
+    expect_refused_case(13, "Relu x[1] -> y z", TSR_ERROR_INVALID_MODEL, "Relu0|2 outputs");
+    expect_refused_case(13, "Conv x[1,3,4,4] -> y", TSR_ERROR_INVALID_MODEL, "Conv0|at least 2");
+    expect_refused_case(13, "Conv x[1] w{1} b{1} c{1} -> y", TSR_ERROR_INVALID_MODEL,
+                        "Conv0|at most 3");
+    expect_refused_case(13, "Conv _ w{1,1,1,1} -> y", TSR_ERROR_INVALID_MODEL,
+                        "Conv0|input 0 is absent");
+    expect_refused_case(13, "Concat x[1] _ x -> y axis=0", TSR_ERROR_INVALID_MODEL,
+                        "input 1 is absent");
     tsr_graph *graph = read_graph(onnx_case(13, "Conv x[1,1,4,4] w{1,1,1,1} _ -> y"));
     assert_int_equal(graph->nodes[0].input_count, 2);
     tsr_graph_destroy(graph);
@@ -196,13 +200,15 @@ static void input_and_output_counts(void **state) {
 
 static void attributes(void **state) {
     (void)state;
-    expect_refused_case(13, "Conv x[1] w{1} -> y strides=2", TSR_INVALID_MODEL,
+    expect_refused_case(13, "Conv x[1] w{1} -> y strides=2", TSR_ERROR_INVALID_MODEL,
                         "Conv0|\"strides\"|an integer|a list of integers");
-    expect_refused_case(13, "LeakyRelu x[1] -> y alpha=1", TSR_INVALID_MODEL,
+    expect_refused_case(13, "LeakyRelu x[1] -> y alpha=1", TSR_ERROR_INVALID_MODEL,
                         "LeakyRelu0|\"alpha\"");
-    expect_refused_case(13, "Relu x[1] -> y slope=1.0", TSR_UNSUPPORTED, "Relu0|\"slope\"");
-    expect_refused_case(13, "Concat x[1] -> y", TSR_INVALID_MODEL, "Concat0|\"axis\" is missing");
-    expect_refused_case(13, "Elu x[1] -> y alpha=1.0 alpha=2.0", TSR_INVALID_MODEL, "Elu0|twice");
+    expect_refused_case(13, "Relu x[1] -> y slope=1.0", TSR_ERROR_UNSUPPORTED, "Relu0|\"slope\"");
+    expect_refused_case(13, "Concat x[1] -> y", TSR_ERROR_INVALID_MODEL,
+                        "Concat0|\"axis\" is missing");
+    expect_refused_case(13, "Elu x[1] -> y alpha=1.0 alpha=2.0", TSR_ERROR_INVALID_MODEL,
+                        "Elu0|twice");
 }
 
 static Tsr__AttributeProto *alpha(onnx_writer **writer) {
@@ -214,13 +220,13 @@ static void hostile_attributes(void **state) {
     (void)state;
     onnx_writer *writer;
     alpha(&writer)->type = TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH;
-    expect_refused(writer, TSR_UNSUPPORTED, "Elu0|graph");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "Elu0|graph");
     alpha(&writer)->type = (Tsr__AttributeProto__AttributeType)77;
-    expect_refused(writer, TSR_UNSUPPORTED, "Elu0|\"alpha\"");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "Elu0|\"alpha\"");
     alpha(&writer)->name = NULL;
-    expect_refused(writer, TSR_INVALID_MODEL, "Elu0|no name");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "Elu0|no name");
     alpha(&writer)->ref_attr_name = "outer";
-    expect_refused(writer, TSR_UNSUPPORTED, "Elu0|function");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "Elu0|function");
     Tsr__AttributeProto *untyped = alpha(&writer);
     untyped->has_type = false;
     tsr_graph *graph = read_graph(writer);
@@ -228,51 +234,52 @@ static void hostile_attributes(void **state) {
     tsr_graph_destroy(graph);
     untyped = alpha(&writer);
     untyped->has_type = untyped->has_f = false;
-    expect_refused(writer, TSR_INVALID_MODEL, "\"alpha\" has no type");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "\"alpha\" has no type");
     writer = onnx_case(13, "Pad x[1] p(0,0) -> y mode=edge");
     memcpy(graph_of(writer)->node[0]->attribute[0]->s.data, "ed\0e", 4);
-    expect_refused(writer, TSR_INVALID_MODEL, "Pad0|NUL");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "Pad0|NUL");
     writer = onnx_case(13, "Elu x[1] -> y");
     for (int i = 0; i < 1000; i++)
         onnx_set_float(writer, graph_of(writer)->node[0], "alpha", 1);
-    expect_refused(writer, TSR_INVALID_MODEL, "Elu0|1000 attributes");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "Elu0|1000 attributes");
 }
 
 /* ---- names ---- */
 
 static void double_names(void **state) {
     (void)state;
-    expect_refused_case(13, "Relu x[1] -> y; Relu x -> y", TSR_INVALID_MODEL,
+    expect_refused_case(13, "Relu x[1] -> y; Relu x -> y", TSR_ERROR_INVALID_MODEL,
                         "node 1 (Relu)|\"y\"");
-    expect_refused_case(13, "Relu x[1] -> x", TSR_INVALID_MODEL, "\"x\"");
-    expect_refused_case(13, "Split x[2] -> y y", TSR_INVALID_MODEL, "\"y\"");
-    expect_refused_case(13, "Add x[1] x[1] -> y", TSR_INVALID_MODEL, "input \"x\"|twice");
-    expect_refused_case(13, "Add w{1} w{1} -> y", TSR_INVALID_MODEL, "initializer \"w\"|twice");
-    expect_refused_case(13, "Add x[1] w{1} -> w", TSR_INVALID_MODEL, "\"w\"");
+    expect_refused_case(13, "Relu x[1] -> x", TSR_ERROR_INVALID_MODEL, "\"x\"");
+    expect_refused_case(13, "Split x[2] -> y y", TSR_ERROR_INVALID_MODEL, "\"y\"");
+    expect_refused_case(13, "Add x[1] x[1] -> y", TSR_ERROR_INVALID_MODEL, "input \"x\"|twice");
+    expect_refused_case(13, "Add w{1} w{1} -> y", TSR_ERROR_INVALID_MODEL,
+                        "initializer \"w\"|twice");
+    expect_refused_case(13, "Add x[1] w{1} -> w", TSR_ERROR_INVALID_MODEL, "\"w\"");
     onnx_writer *writer = onnx_case(13, "Relu x[1] -> y");
-    onnx_add_output(writer, "y", TSR_F32, -1, NULL);
-    expect_refused(writer, TSR_INVALID_MODEL, "output \"y\"|twice");
+    onnx_add_output(writer, "y", TSR_DTYPE_F32, -1, NULL);
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "output \"y\"|twice");
 }
 
 static void dangling_names(void **state) {
     (void)state;
-    expect_refused_case(13, "Add x[1] nowhere -> y", TSR_INVALID_MODEL, "Add0|\"nowhere\"");
+    expect_refused_case(13, "Add x[1] nowhere -> y", TSR_ERROR_INVALID_MODEL, "Add0|\"nowhere\"");
     onnx_writer *writer = onnx_case(13, "Relu x[1] -> y");
-    onnx_add_output(writer, "z", TSR_F32, -1, NULL);
-    expect_refused(writer, TSR_INVALID_MODEL, "output \"z\"|nothing produces it");
+    onnx_add_output(writer, "z", TSR_DTYPE_F32, -1, NULL);
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "output \"z\"|nothing produces it");
     writer = onnx_case(13, "Relu x[1] -> y");
     graph_of(writer)->n_output = 0;
-    expect_refused(writer, TSR_INVALID_MODEL, "0 outputs");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "0 outputs");
     writer = onnx_case(13, "Relu x[1] -> y");
     graph_of(writer)->input[0]->name = "";
-    expect_refused(writer, TSR_INVALID_MODEL, "no name");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "no name");
 }
 
 static void cycles(void **state) {
     (void)state;
-    expect_refused_case(13, "Add x[1] b -> a; Relu a -> b; Relu b -> y", TSR_INVALID_MODEL,
+    expect_refused_case(13, "Add x[1] b -> a; Relu a -> b; Relu b -> y", TSR_ERROR_INVALID_MODEL,
                         "depends on its own result");
-    expect_refused_case(13, "Add x[1] y -> y", TSR_INVALID_MODEL, "Add0|own result \"y\"");
+    expect_refused_case(13, "Add x[1] y -> y", TSR_ERROR_INVALID_MODEL, "Add0|own result \"y\"");
 }
 
 static void any_order_is_sorted(void **state) {
@@ -292,14 +299,14 @@ static void long_chain_backwards(void **state) {
     (void)state;
     enum { COUNT = 50000 };
     onnx_writer *writer = onnx_writer_create(13);
-    onnx_add_input(writer, "v0", TSR_F32, SHAPE(1));
+    onnx_add_input(writer, "v0", TSR_DTYPE_F32, SHAPE(1));
     for (int i = COUNT; i > 0; i--) {
         char from[16], to[16];
         snprintf(from, sizeof from, "v%d", i - 1);
         snprintf(to, sizeof to, "v%d", i);
         onnx_add_node(writer, "Relu", "", from, to);
     }
-    onnx_add_output(writer, "v50000", TSR_F32, -1, NULL);
+    onnx_add_output(writer, "v50000", TSR_DTYPE_F32, -1, NULL);
     tsr_graph *graph = read_graph(writer);
     assert_int_equal(graph->node_count, COUNT);
     assert_string_equal(graph->nodes[0].name, "Relu_49999");
@@ -318,25 +325,26 @@ static void inputs_and_dimensions(void **state) {
     assert_string_equal(x->dim_name[2], "H");
     assert_null(x->dim_name[1]);
     tsr_graph_destroy(graph);
-    expect_refused_case(13, "Relu x[1,1,1,1,1,1,1,1] -> y; Foo y -> z", TSR_UNSUPPORTED, "Foo");
+    expect_refused_case(13, "Relu x[1,1,1,1,1,1,1,1] -> y; Foo y -> z", TSR_ERROR_UNSUPPORTED,
+                        "Foo");
     onnx_writer *writer = onnx_writer_create(13);
-    onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 1, 1, 1, 1, 1, 1, 1, 1));
-    expect_refused(writer, TSR_UNSUPPORTED, "input \"x\"|rank 9");
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, SHAPE(1, 1, 1, 1, 1, 1, 1, 1, 1));
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "input \"x\"|rank 9");
     writer = onnx_case(13, "Relu x[1] -> y");
     graph_of(writer)->input[0]->type->tensor_type->shape->dim[0]->dim_value = -2;
-    expect_refused(writer, TSR_INVALID_MODEL, "input \"x\"|-2");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "input \"x\"|-2");
     writer = onnx_case(13, "Relu x[1] -> y");
     graph_of(writer)->input[0]->type->tensor_type = NULL;
-    expect_refused(writer, TSR_UNSUPPORTED, "input \"x\"|tensor");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "input \"x\"|tensor");
     writer = onnx_case(13, "Relu x[1] -> y");
     graph_of(writer)->input[0]->type->tensor_type->elem_type = 8;
-    expect_refused(writer, TSR_UNSUPPORTED, "input \"x\"|string");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "input \"x\"|string");
 }
 
 static void initializers_are_no_inputs(void **state) {
     (void)state;
     onnx_writer *writer = onnx_case(8, "Add x[2] w{2} -> y");
-    onnx_add_input(writer, "w", TSR_F32, SHAPE(2));
+    onnx_add_input(writer, "w", TSR_DTYPE_F32, SHAPE(2));
     tsr_graph *graph = read_graph(writer);
     assert_int_equal(graph->input_count, 1);
     assert_non_null(value_named(graph, "w")->data);

@@ -52,14 +52,14 @@ static void raw_forms(void **state) {
         const void *bytes;
         const double *expected;
     } forms[] = {
-        {TSR_F32, (float[]){-2, 0, 1, 100}, all},
-        {TSR_F64, (double[]){-2, 0, 1, 100}, all},
-        {TSR_I64, (int64_t[]){-2, 0, 1, 100}, all},
-        {TSR_I32, (int32_t[]){-2, 0, 1, 100}, all},
-        {TSR_I8, (int8_t[]){-2, 0, 1, 100}, all},
-        {TSR_U8, (uint8_t[]){0, 1, 2, 200}, natural},
-        {TSR_BOOL, (uint8_t[]){0, 1, 255, 0}, truth},
-        {TSR_F16, (uint16_t[]){0xc000, 0, 0x3c00, 0x5640}, all},
+        {TSR_DTYPE_F32, (float[]){-2, 0, 1, 100}, all},
+        {TSR_DTYPE_F64, (double[]){-2, 0, 1, 100}, all},
+        {TSR_DTYPE_I64, (int64_t[]){-2, 0, 1, 100}, all},
+        {TSR_DTYPE_I32, (int32_t[]){-2, 0, 1, 100}, all},
+        {TSR_DTYPE_I8, (int8_t[]){-2, 0, 1, 100}, all},
+        {TSR_DTYPE_U8, (uint8_t[]){0, 1, 2, 200}, natural},
+        {TSR_DTYPE_BOOL, (uint8_t[]){0, 1, 255, 0}, truth},
+        {TSR_DTYPE_F16, (uint16_t[]){0xc000, 0, 0x3c00, 0x5640}, all},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         Tsr__TensorProto *tensor;
@@ -73,30 +73,30 @@ static void typed_forms(void **state) {
     (void)state;
     const double all[] = {-2, 0, 1, 100}, truth[] = {0, 1, 1, 0};
     Tsr__TensorProto *tensor;
-    onnx_writer *writer = model_with(TSR_F32, &tensor);
+    onnx_writer *writer = model_with(TSR_DTYPE_F32, &tensor);
     without_raw_data(tensor);
     tensor->n_float_data = 4;
     tensor->float_data = (float[]){-2, 0, 1, 100};
-    expect_tensor(writer, TSR_F32, all);
-    writer = model_with(TSR_F64, &tensor);
+    expect_tensor(writer, TSR_DTYPE_F32, all);
+    writer = model_with(TSR_DTYPE_F64, &tensor);
     without_raw_data(tensor);
     tensor->n_double_data = 4;
     tensor->double_data = (double[]){-2, 0, 1, 100};
-    expect_tensor(writer, TSR_F64, all);
-    writer = model_with(TSR_I64, &tensor);
+    expect_tensor(writer, TSR_DTYPE_F64, all);
+    writer = model_with(TSR_DTYPE_I64, &tensor);
     without_raw_data(tensor);
     tensor->n_int64_data = 4;
     tensor->int64_data = (int64_t[]){-2, 0, 1, 100};
-    expect_tensor(writer, TSR_I64, all);
+    expect_tensor(writer, TSR_DTYPE_I64, all);
     const struct {
         tsr_dtype dtype;
         int32_t *elements;
         const double *expected;
     } forms[] = {
-        {TSR_I32, (int32_t[]){-2, 0, 1, 100}, all},
-        {TSR_I8, (int32_t[]){-2, 0, 1, 100}, all},
-        {TSR_BOOL, (int32_t[]){0, 1, 1, 0}, truth},
-        {TSR_F16, (int32_t[]){0xc000, 0, 0x3c00, 0x5640}, all},
+        {TSR_DTYPE_I32, (int32_t[]){-2, 0, 1, 100}, all},
+        {TSR_DTYPE_I8, (int32_t[]){-2, 0, 1, 100}, all},
+        {TSR_DTYPE_BOOL, (int32_t[]){0, 1, 1, 0}, truth},
+        {TSR_DTYPE_F16, (int32_t[]){0xc000, 0, 0x3c00, 0x5640}, all},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         writer = model_with(forms[i].dtype, &tensor);
@@ -110,50 +110,50 @@ static void typed_forms(void **state) {
 static void wrong_sizes(void **state) {
     (void)state;
     Tsr__TensorProto *tensor;
-    onnx_writer *writer = model_with(TSR_F32, &tensor);
+    onnx_writer *writer = model_with(TSR_DTYPE_F32, &tensor);
     tensor->raw_data.len = 15;
-    expect_refused(writer, TSR_INVALID_MODEL, "tensor \"w\"|15 bytes|4 elements|float32");
-    writer = model_with(TSR_F32, &tensor);
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "tensor \"w\"|15 bytes|4 elements|float32");
+    writer = model_with(TSR_DTYPE_F32, &tensor);
     without_raw_data(tensor);
-    expect_refused(writer, TSR_INVALID_MODEL, "tensor \"w\"|0 elements");
-    writer = model_with(TSR_F32, &tensor);
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "tensor \"w\"|0 elements");
+    writer = model_with(TSR_DTYPE_F32, &tensor);
     without_raw_data(tensor);
     tensor->n_float_data = 3;
     tensor->float_data = (float[]){1, 2, 3};
-    expect_refused(writer, TSR_INVALID_MODEL, "tensor \"w\"|3 elements");
-    writer = model_with(TSR_F32, &tensor);
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "tensor \"w\"|3 elements");
+    writer = model_with(TSR_DTYPE_F32, &tensor);
     tensor->n_float_data = 4;
     tensor->float_data = (float[]){1, 2, 3, 4};
-    expect_refused(writer, TSR_INVALID_MODEL, "tensor \"w\"|twice");
-    writer = model_with(TSR_F32, &tensor);
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "tensor \"w\"|twice");
+    writer = model_with(TSR_DTYPE_F32, &tensor);
     without_raw_data(tensor);
     tensor->n_int64_data = 4;
     tensor->int64_data = (int64_t[]){1, 2, 3, 4};
-    expect_refused(writer, TSR_INVALID_MODEL, "tensor \"w\"|another type");
-    writer = model_with(TSR_U8, &tensor);
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "tensor \"w\"|another type");
+    writer = model_with(TSR_DTYPE_U8, &tensor);
     without_raw_data(tensor);
     tensor->n_int32_data = 4;
     tensor->int32_data = (int32_t[]){1, 2, -3, 4};
-    expect_refused(writer, TSR_INVALID_MODEL, "tensor \"w\"|element 2, -3, is no uint8");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "tensor \"w\"|element 2, -3, is no uint8");
 }
 
 static void hostile_shapes(void **state) {
     (void)state;
     Tsr__TensorProto *tensor;
-    onnx_writer *writer = model_with(TSR_F32, &tensor);
+    onnx_writer *writer = model_with(TSR_DTYPE_F32, &tensor);
     tensor->dims[0] = -4;
-    expect_refused(writer, TSR_INVALID_MODEL, "tensor \"w\"|-4");
-    writer = model_with(TSR_F32, &tensor);
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "tensor \"w\"|-4");
+    writer = model_with(TSR_DTYPE_F32, &tensor);
     tensor->dims[0] = INT64_MAX;
-    expect_refused(writer, TSR_INVALID_MODEL, "tensor \"w\"");
-    writer = model_with(TSR_F32, &tensor);
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "tensor \"w\"");
+    writer = model_with(TSR_DTYPE_F32, &tensor);
     tensor->n_dims = 3;
     tensor->dims = (int64_t[]){(int64_t)1 << 32, (int64_t)1 << 31, 2};
-    expect_refused(writer, TSR_INVALID_MODEL, "tensor \"w\"|overflows");
-    writer = model_with(TSR_F32, &tensor);
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "tensor \"w\"|overflows");
+    writer = model_with(TSR_DTYPE_F32, &tensor);
     tensor->n_dims = 9;
     tensor->dims = (int64_t[]){1, 1, 1, 1, 1, 1, 1, 1, 4};
-    expect_refused(writer, TSR_UNSUPPORTED, "tensor \"w\"|rank 9");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "tensor \"w\"|rank 9");
 }
 
 static void types(void **state) {
@@ -163,24 +163,24 @@ static void types(void **state) {
         tsr_status status;
         const char *text;
     } refused[] = {
-        {0, TSR_INVALID_MODEL, "type 0"},       {4, TSR_UNSUPPORTED, "uint16"},
-        {8, TSR_UNSUPPORTED, "string"},         {13, TSR_UNSUPPORTED, "uint64"},
-        {16, TSR_UNSUPPORTED, "bfloat16"},      {22, TSR_UNSUPPORTED, "int4"},
-        {1000, TSR_INVALID_MODEL, "type 1000"}, {-1, TSR_INVALID_MODEL, "type -1"},
+        {0, TSR_ERROR_INVALID_MODEL, "type 0"},       {4, TSR_ERROR_UNSUPPORTED, "uint16"},
+        {8, TSR_ERROR_UNSUPPORTED, "string"},         {13, TSR_ERROR_UNSUPPORTED, "uint64"},
+        {16, TSR_ERROR_UNSUPPORTED, "bfloat16"},      {22, TSR_ERROR_UNSUPPORTED, "int4"},
+        {1000, TSR_ERROR_INVALID_MODEL, "type 1000"}, {-1, TSR_ERROR_INVALID_MODEL, "type -1"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         Tsr__TensorProto *tensor;
-        onnx_writer *writer = model_with(TSR_F32, &tensor);
+        onnx_writer *writer = model_with(TSR_DTYPE_F32, &tensor);
         tensor->data_type = refused[i].type;
         expect_refused(writer, refused[i].status, refused[i].text);
     }
     Tsr__TensorProto *tensor;
-    onnx_writer *writer = model_with(TSR_F32, &tensor);
+    onnx_writer *writer = model_with(TSR_DTYPE_F32, &tensor);
     tensor->name = NULL;
-    expect_refused(writer, TSR_INVALID_MODEL, "initializer 0");
-    writer = model_with(TSR_F32, &tensor);
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "initializer 0");
+    writer = model_with(TSR_DTYPE_F32, &tensor);
     tensor->has_segment = true;
-    expect_refused(writer, TSR_UNSUPPORTED, "tensor \"w\"|segments");
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "tensor \"w\"|segments");
 }
 
 /* ---- Constant nodes ---- */
@@ -205,21 +205,23 @@ static void constants(void **state) {
 static void constant_tensor(void **state) {
     (void)state;
     onnx_writer *writer = onnx_case(13, "Constant -> w; Add x[4] w -> y");
-    Tsr__TensorProto *tensor = onnx_new_tensor(writer, "other name", TSR_F32, SHAPE(4));
+    Tsr__TensorProto *tensor = onnx_new_tensor(writer, "other name", TSR_DTYPE_F32, SHAPE(4));
     memcpy(tensor->raw_data.data, FLOATS(1, 2, 3, 4), 16);
     onnx_set_tensor(writer, onnx_writer_model(writer)->graph->node[0], "value", tensor);
-    expect_tensor(writer, TSR_F32, (double[]){1, 2, 3, 4});
+    expect_tensor(writer, TSR_DTYPE_F32, (double[]){1, 2, 3, 4});
 }
 
 static void bad_constants(void **state) {
     (void)state;
-    expect_refused_case(13, "Constant -> y", TSR_INVALID_MODEL, "node 0 (Constant)|0 attributes");
-    expect_refused_case(13, "Constant -> y value_int=1 value_ints=1,", TSR_INVALID_MODEL,
+    expect_refused_case(13, "Constant -> y", TSR_ERROR_INVALID_MODEL,
+                        "node 0 (Constant)|0 attributes");
+    expect_refused_case(13, "Constant -> y value_int=1 value_ints=1,", TSR_ERROR_INVALID_MODEL,
                         "Constant");
-    expect_refused_case(13, "Constant -> y value_string=text", TSR_UNSUPPORTED, "value_string");
-    expect_refused_case(13, "Constant -> y value_int=1.0", TSR_UNSUPPORTED, "value_int");
-    expect_refused_case(13, "Constant -> y z value_int=1", TSR_INVALID_MODEL, "2 outputs");
-    expect_refused_case(13, "Constant -> x value_int=1; Relu x[1] -> y", TSR_INVALID_MODEL,
+    expect_refused_case(13, "Constant -> y value_string=text", TSR_ERROR_UNSUPPORTED,
+                        "value_string");
+    expect_refused_case(13, "Constant -> y value_int=1.0", TSR_ERROR_UNSUPPORTED, "value_int");
+    expect_refused_case(13, "Constant -> y z value_int=1", TSR_ERROR_INVALID_MODEL, "2 outputs");
+    expect_refused_case(13, "Constant -> x value_int=1; Relu x[1] -> y", TSR_ERROR_INVALID_MODEL,
                         "\"x\"");
 }
 
@@ -268,7 +270,7 @@ static tsr_status read_external(const char *location, const char *offset, const 
     static const char *const keys[] = {"location", "offset", "length"};
     const char *const values[] = {location, offset, length};
     Tsr__TensorProto *tensor;
-    onnx_writer *writer = model_with(TSR_F32, &tensor);
+    onnx_writer *writer = model_with(TSR_DTYPE_F32, &tensor);
     without_raw_data(tensor);
     tensor->has_data_location = true;
     tensor->data_location = TSR__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
@@ -299,7 +301,7 @@ static void external_data(void **state) {
         tsr_status status = read_external(good[i][0], good[i][1], good[i][2], folder, 16, &graph);
         if (status != TSR_OK)
             fail_msg("%s", tsr_last_error());
-        expect_elements(value_named(graph, "w"), TSR_F32, (double[]){1, 2, 3, 4});
+        expect_elements(value_named(graph, "w"), TSR_DTYPE_F32, (double[]){1, 2, 3, 4});
         tsr_graph_destroy(graph);
     }
 }
@@ -311,24 +313,24 @@ static void bad_external_data(void **state) {
         tsr_status status;
         const char *text;
     } bad[] = {
-        {NULL, "0", "16", TSR_INVALID_MODEL, "location"},
-        {"", "0", "16", TSR_INVALID_MODEL, "inside"},
-        {"/etc/passwd", "0", "16", TSR_INVALID_MODEL, "/etc/passwd"},
-        {"../data.bin", "0", "16", TSR_INVALID_MODEL, "../data.bin"},
-        {"sub/../data.bin", "0", "16", TSR_INVALID_MODEL, "inside"},
-        {"sub/..", "0", "16", TSR_INVALID_MODEL, "inside"},
-        {"out", "0", "16", TSR_INVALID_MODEL, "leads out"},
-        {"pipe", "0", "16", TSR_IO, "no regular file"},
-        {"sub", "0", "16", TSR_IO, "no regular file"},
-        {"absent.bin", "0", "16", TSR_IO, "absent.bin"},
-        {"data.bin", "12", "16", TSR_INVALID_MODEL, "24 bytes"},
-        {"data.bin", "99", "16", TSR_INVALID_MODEL, "99"},
-        {"data.bin", "9223372036854775807", "16", TSR_INVALID_MODEL, "offset"},
-        {"data.bin", "99999999999999999999999", "16", TSR_INVALID_MODEL, "offset"},
-        {"data.bin", "-4", "16", TSR_INVALID_MODEL, "offset"},
-        {"data.bin", "", "16", TSR_INVALID_MODEL, "offset"},
-        {"data.bin", "0", "12", TSR_INVALID_MODEL, "length 12"},
-        {"data.bin", "0", "x", TSR_INVALID_MODEL, "length"},
+        {NULL, "0", "16", TSR_ERROR_INVALID_MODEL, "location"},
+        {"", "0", "16", TSR_ERROR_INVALID_MODEL, "inside"},
+        {"/etc/passwd", "0", "16", TSR_ERROR_INVALID_MODEL, "/etc/passwd"},
+        {"../data.bin", "0", "16", TSR_ERROR_INVALID_MODEL, "../data.bin"},
+        {"sub/../data.bin", "0", "16", TSR_ERROR_INVALID_MODEL, "inside"},
+        {"sub/..", "0", "16", TSR_ERROR_INVALID_MODEL, "inside"},
+        {"out", "0", "16", TSR_ERROR_INVALID_MODEL, "leads out"},
+        {"pipe", "0", "16", TSR_ERROR_IO, "no regular file"},
+        {"sub", "0", "16", TSR_ERROR_IO, "no regular file"},
+        {"absent.bin", "0", "16", TSR_ERROR_IO, "absent.bin"},
+        {"data.bin", "12", "16", TSR_ERROR_INVALID_MODEL, "24 bytes"},
+        {"data.bin", "99", "16", TSR_ERROR_INVALID_MODEL, "99"},
+        {"data.bin", "9223372036854775807", "16", TSR_ERROR_INVALID_MODEL, "offset"},
+        {"data.bin", "99999999999999999999999", "16", TSR_ERROR_INVALID_MODEL, "offset"},
+        {"data.bin", "-4", "16", TSR_ERROR_INVALID_MODEL, "offset"},
+        {"data.bin", "", "16", TSR_ERROR_INVALID_MODEL, "offset"},
+        {"data.bin", "0", "12", TSR_ERROR_INVALID_MODEL, "length 12"},
+        {"data.bin", "0", "x", TSR_ERROR_INVALID_MODEL, "length"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tsr_graph *graph;
@@ -343,9 +345,12 @@ static void bad_external_data(void **state) {
 static void external_data_without_folder_or_room(void **state) {
     (void)state;
     tsr_graph *graph;
-    assert_int_equal(read_external("data.bin", "4", "16", NULL, 1000, &graph), TSR_UNSUPPORTED);
-    assert_int_equal(read_external("data.bin", "4", "16", folder, 15, &graph), TSR_OUT_OF_MEMORY);
-    assert_int_equal(read_external("data.bin", "4", "16", "/nonexistent", 99, &graph), TSR_IO);
+    assert_int_equal(read_external("data.bin", "4", "16", NULL, 1000, &graph),
+                     TSR_ERROR_UNSUPPORTED);
+    assert_int_equal(read_external("data.bin", "4", "16", folder, 15, &graph),
+                     TSR_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(read_external("data.bin", "4", "16", "/nonexistent", 99, &graph),
+                     TSR_ERROR_IO);
 }
 
 /* ---- tensor files ---- */
@@ -353,7 +358,7 @@ static void external_data_without_folder_or_room(void **state) {
 static void tensor_file(void **state) {
     (void)state;
     onnx_writer *writer = onnx_writer_create(13);
-    Tsr__TensorProto *tensor = onnx_new_tensor(writer, "w", TSR_F32, SHAPE(4));
+    Tsr__TensorProto *tensor = onnx_new_tensor(writer, "w", TSR_DTYPE_F32, SHAPE(4));
     memcpy(tensor->raw_data.data, FLOATS(1, 2, 3, 4), 16);
     uint8_t bytes[256];
     size_t size = tsr__tensor_proto__pack(tensor, bytes);
@@ -362,10 +367,10 @@ static void tensor_file(void **state) {
     int value;
     assert_int_equal(tsr_onnx_read_tensor(bytes, size, "t.pb", &graph, &value), TSR_OK);
     assert_string_equal(graph->values[value].name, "w");
-    expect_elements(&graph->values[value], TSR_F32, (double[]){1, 2, 3, 4});
+    expect_elements(&graph->values[value], TSR_DTYPE_F32, (double[]){1, 2, 3, 4});
     tsr_graph_destroy(graph);
     assert_int_equal(tsr_onnx_read_tensor(bytes, size - 3, "t.pb", &graph, &value),
-                     TSR_INVALID_MODEL);
+                     TSR_ERROR_INVALID_MODEL);
     assert_non_null(strstr(tsr_last_error(), "t.pb"));
     assert_null(graph);
 }

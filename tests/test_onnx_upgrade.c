@@ -129,24 +129,27 @@ static void rewritten(void **state) {
 
 static void refused(void **state) {
     (void)state;
-    expect_refused_case(11, "Squeeze x[1] a(0) -> y axes=0,", TSR_INVALID_MODEL,
+    expect_refused_case(11, "Squeeze x[1] a(0) -> y axes=0,", TSR_ERROR_INVALID_MODEL,
                         "Squeeze0|attribute and as input");
-    expect_refused_case(11, "Squeeze x[1] -> y axes=0", TSR_INVALID_MODEL, "Squeeze0|wrong kind");
-    expect_refused_case(13, "Squeeze x[1] -> y axes=0,", TSR_UNSUPPORTED, "Squeeze0|\"axes\"");
-    expect_refused_case(9, "Slice x[1] -> y starts=0,", TSR_INVALID_MODEL, "Slice0|at least 3");
+    expect_refused_case(11, "Squeeze x[1] -> y axes=0", TSR_ERROR_INVALID_MODEL,
+                        "Squeeze0|wrong kind");
+    expect_refused_case(13, "Squeeze x[1] -> y axes=0,", TSR_ERROR_UNSUPPORTED,
+                        "Squeeze0|\"axes\"");
+    expect_refused_case(9, "Slice x[1] -> y starts=0,", TSR_ERROR_INVALID_MODEL,
+                        "Slice0|at least 3");
     expect_refused_case(7, "BatchNormalization x[1,2] g{2} b{2} m{2} v{2} -> y spatial=0",
-                        TSR_UNSUPPORTED, "BatchNormalization0|spatial");
+                        TSR_ERROR_UNSUPPORTED, "BatchNormalization0|spatial");
     expect_refused_case(9, "BatchNormalization x[1,2] g{2} b{2} m{2} v{2} -> y m1 v1 m2 v2",
-                        TSR_UNSUPPORTED, "BatchNormalization0|training");
-    expect_refused_case(9, "Upsample x[1] -> y", TSR_INVALID_MODEL, "Upsample0|scales");
-    expect_refused_case(10, "Upsample x[1] s<1> -> y", TSR_UNSUPPORTED, "Upsample (1)");
-    expect_refused_case(6, "Add x[1,3,4,4] b{3} -> y broadcast=1 axis=7", TSR_INVALID_MODEL,
+                        TSR_ERROR_UNSUPPORTED, "BatchNormalization0|training");
+    expect_refused_case(9, "Upsample x[1] -> y", TSR_ERROR_INVALID_MODEL, "Upsample0|scales");
+    expect_refused_case(10, "Upsample x[1] s<1> -> y", TSR_ERROR_UNSUPPORTED, "Upsample (1)");
+    expect_refused_case(6, "Add x[1,3,4,4] b{3} -> y broadcast=1 axis=7", TSR_ERROR_INVALID_MODEL,
                         "Add0|axis 7");
     expect_refused_case(6, "Relu x[1,3,4,4] -> r; Add r b{3} -> y broadcast=1 axis=1",
-                        TSR_UNSUPPORTED, "Add1|ranks");
-    expect_refused_case(6, "Add x[1,3,4,4] b[3] -> y broadcast=1 axis=1", TSR_UNSUPPORTED,
+                        TSR_ERROR_UNSUPPORTED, "Add1|ranks");
+    expect_refused_case(6, "Add x[1,3,4,4] b[3] -> y broadcast=1 axis=1", TSR_ERROR_UNSUPPORTED,
                         "Add0|constant");
-    expect_refused_case(5, "Relu x[1] -> y consumed_inputs=0,", TSR_UNSUPPORTED,
+    expect_refused_case(5, "Relu x[1] -> y consumed_inputs=0,", TSR_ERROR_UNSUPPORTED,
                         "Relu0|consumed_inputs");
 }
 

@@ -42,7 +42,7 @@ enum { DEPTH = 5 };
 static tsr_graph *make_u_net(void) {
     onnx_writer *writer = onnx_writer_create(22);
     char a[16], b[16], c[16], d[16];
-    onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 1024, 32, 32));
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, SHAPE(1, 1024, 32, 32));
     onnx_add_node(writer, "Relu", "d0", "x", "d0");
     for (int i = 0; i < DEPTH; i++)
         add_pool(writer, name_of(a, 'd', i), name_of(b, 'd', i + 1));
@@ -52,17 +52,17 @@ static tsr_graph *make_u_net(void) {
         add_concat(writer, b, name_of(c, 'd', i - 1), name_of(d, 'j', i - 1));
     }
     onnx_add_node(writer, "Relu", "y", "j0", "y");
-    add_output(writer, "y", TSR_F32);
+    add_output(writer, "y", TSR_DTYPE_F32);
     return prepare_graph(writer);
 }
 
 static tsr_graph *make_chain(int length) {
     onnx_writer *writer = onnx_writer_create(22);
     char a[16], b[16];
-    onnx_add_input(writer, "r0", TSR_F32, SHAPE(1, 16, 30, 30));
+    onnx_add_input(writer, "r0", TSR_DTYPE_F32, SHAPE(1, 16, 30, 30));
     for (int i = 0; i < length; i++)
         onnx_add_node(writer, "Relu", name_of(b, 'r', i + 1), name_of(a, 'r', i), b);
-    add_output(writer, name_of(a, 'r', length), TSR_F32);
+    add_output(writer, name_of(a, 'r', length), TSR_DTYPE_F32);
     return prepare_graph(writer);
 }
 
@@ -77,7 +77,7 @@ static void add_twice(onnx_writer *writer, const char *from, const char *half, c
 static tsr_graph *make_residual(int blocks) {
     onnx_writer *writer = onnx_writer_create(22);
     char from[16], to[16], a[16], b[16], c[16], both[64];
-    onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 16, 64, 64));
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, SHAPE(1, 16, 64, 64));
     add_twice(writer, "x", "l0", "l1");
     add_pool(writer, "l1", "l2");
     add_twice(writer, "l2", "l3", "l4");
@@ -93,7 +93,7 @@ static tsr_graph *make_residual(int blocks) {
     add_twice(writer, to, "l5", "l6");
     add_twice(writer, "l6", "l7", "l8");
     add_pool(writer, "l8", "y");
-    add_output(writer, "y", TSR_F32);
+    add_output(writer, "y", TSR_DTYPE_F32);
     return prepare_graph(writer);
 }
 
@@ -108,7 +108,7 @@ static tsr_graph *make_random(uint32_t seed) {
     channels[0] =
         random_one_in(&random, 2) ? random_int(&random, 1, 9) : 4 << random_int(&random, 0, 2);
     char a[16], b[16], c[16];
-    onnx_add_input(writer, "v0", TSR_F32, SHAPE(1, channels[0], sizes[0], sizes[1]));
+    onnx_add_input(writer, "v0", TSR_DTYPE_F32, SHAPE(1, channels[0], sizes[0], sizes[1]));
     for (int i = 1; i <= RANDOM_NODES; i++) {
         int from = random_int(&random, i > 6 ? i - 6 : 0, i - 1),
             other = random_int(&random, 0, i - 1);
@@ -124,7 +124,7 @@ static tsr_graph *make_random(uint32_t seed) {
         } else
             onnx_add_node(writer, random_one_in(&random, 3) ? "Neg" : "Relu", c, a, c);
         if (i == RANDOM_NODES || random_one_in(&random, 12))
-            add_output(writer, c, TSR_F32);
+            add_output(writer, c, TSR_DTYPE_F32);
     }
     return prepare_graph(writer);
 }
@@ -225,10 +225,10 @@ static void test_kept_tensors(void **state) {
 static tsr_graph *make_fan(int count, int64_t channels, int64_t height, int64_t width) {
     onnx_writer *writer = onnx_writer_create(22);
     char name[16];
-    onnx_add_input(writer, "x", TSR_F32, SHAPE(1, channels, height, width));
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, SHAPE(1, channels, height, width));
     for (int i = 0; i < count; i++) {
         onnx_add_node(writer, "Relu", name_of(name, 'r', i), "x", name);
-        add_output(writer, name, TSR_F32);
+        add_output(writer, name, TSR_DTYPE_F32);
     }
     return prepare_graph(writer);
 }

@@ -14,7 +14,7 @@ static onnx_writer *writer;
 
 static void begin(int rank, const int64_t *dims) {
     writer = onnx_writer_create(22);
-    onnx_add_input(writer, "x", TSR_F32, rank, dims);
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, rank, dims);
 }
 
 static Tsr__NodeProto *node(const char *op, const char *inputs, const char *outputs) {
@@ -35,7 +35,7 @@ typedef struct pair {
 } pair;
 
 static pair apply(tsr_status (*pass)(tsr_graph *graph), const char *output) {
-    add_output(writer, output, TSR_F32);
+    add_output(writer, output, TSR_DTYPE_F32);
     pair p = {.before = prepare_graph(writer)};
     p.after = tsr_graph_clone(p.before);
     assert_non_null(p.after);
@@ -81,7 +81,7 @@ static void test_shape_arithmetic_folds(void **state) {
     onnx_add_ints(writer, "rest", SHAPE(1), INTS(-1));
     onnx_set_int(writer, node("Concat", "batch_list,rest", "target"), "axis", 0);
     node("Reshape", "x,target", "y");
-    add_output(writer, "y", TSR_F32);
+    add_output(writer, "y", TSR_DTYPE_F32);
     tsr_graph *graph = prepare_graph(writer);
     assert_int_equal(graph->node_count, 1);
     assert_int_equal(graph->nodes[0].op, TSR_OP_Reshape);
@@ -93,7 +93,7 @@ static void test_output_can_fold(void **state) {
     (void)state;
     begin(SHAPE(2, 3));
     onnx_set_int(writer, node("Shape", "x", "shape"), "start", 1);
-    add_output(writer, "shape", TSR_I64);
+    add_output(writer, "shape", TSR_DTYPE_I64);
     tsr_graph *graph = prepare_graph(writer);
     assert_int_equal(graph->node_count, 0);
     assert_int_equal(*(const int64_t *)value_named(graph, "shape")->data, 3);
@@ -105,7 +105,7 @@ static void test_empty_tensors_fold(void **state) {
     (void)state;
     begin(SHAPE(0, 3));
     node("Relu", "x", "y");
-    add_output(writer, "y", TSR_F32);
+    add_output(writer, "y", TSR_DTYPE_F32);
     tsr_graph *graph = prepare_graph(writer);
     assert_int_equal(graph->node_count, 0);
     assert_non_null(value_named(graph, "y")->data);
@@ -116,9 +116,9 @@ static void test_dropout_mask_folds(void **state) {
     (void)state;
     begin(SHAPE(2));
     node("Dropout", "x", "y,mask");
-    onnx_set_int(writer, node("Cast", "mask", "kept"), "to", onnx_type(TSR_F32));
+    onnx_set_int(writer, node("Cast", "mask", "kept"), "to", onnx_type(TSR_DTYPE_F32));
     node("Mul", "y,kept", "z");
-    add_output(writer, "z", TSR_F32);
+    add_output(writer, "z", TSR_DTYPE_F32);
     tsr_graph *graph = prepare_graph(writer);
     assert_int_equal(graph->node_count, 2);
     expect_floats(value_named(graph, "kept")->data, FLOATS(1, 1), 2, 0);
@@ -135,7 +135,7 @@ static void test_folding_is_bounded(void **state) {
     node("Mul", "column,row", "large");
     onnx_add_ints(writer, "index", SCALAR, INTS(0));
     node("Gather", "large,index", "y");
-    add_output(writer, "y", TSR_F32);
+    add_output(writer, "y", TSR_DTYPE_F32);
     tsr_graph *graph = prepare_graph(writer);
     assert_int_equal(graph->node_count, 2);
     assert_null(value_named(graph, "large")->data);
@@ -147,9 +147,9 @@ static void test_failures_name_the_node(void **state) {
     begin(SHAPE(1, 2, 3, 3));
     constant("w", SHAPE(1, 3, 1, 1), 0, 1);
     onnx_add_node(writer, "Conv", "broken", "x,w", "y");
-    add_output(writer, "y", TSR_F32);
+    add_output(writer, "y", TSR_DTYPE_F32);
     tsr_graph *graph = read_graph(writer);
-    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval), TSR_SHAPE);
+    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval), TSR_ERROR_SHAPE);
     assert_non_null(strstr(tsr_last_error(), "broken"));
     tsr_graph_destroy(graph);
 }
@@ -163,7 +163,7 @@ static void test_dead_nodes_go(void **state) {
     node("Exp", "a", "unread");
     node("Neg", "unread", "unread_too");
     onnx_set_ints(writer, node("MaxPool", "a", "y,indices"), "kernel_shape", 2, INTS(2, 2));
-    add_output(writer, "y", TSR_F32);
+    add_output(writer, "y", TSR_DTYPE_F32);
     tsr_graph *graph = prepare_graph(writer);
     assert_int_equal(graph->node_count, 2);
     assert_int_equal(producer_of(graph, "y")->output_count, 1);
@@ -212,7 +212,7 @@ static void test_no_ops_go(void **state) {
     node("Relu", "x", "a");
     node("Identity", "a", "b");
     node("Dropout", "b", "c");
-    onnx_set_int(writer, node("Cast", "c", "d"), "to", onnx_type(TSR_F64));
+    onnx_set_int(writer, node("Cast", "c", "d"), "to", onnx_type(TSR_DTYPE_F64));
     onnx_set_ints(writer, node("Transpose", "d", "e"), "perm", 4, INTS(0, 1, 2, 3));
     onnx_add_ints(writer, "none", SHAPE(8), INTS(0, 0, 0, 0, 0, 0, 0, 0));
     node("Pad", "e,none", "f");
@@ -249,7 +249,7 @@ static void test_bypass_keeps_output_names(void **state) {
     node("Relu", "x", "a");
     node("Identity", "a", "y");
     node("Neg", "a", "b");
-    add_output(writer, "b", TSR_F32);
+    add_output(writer, "b", TSR_DTYPE_F32);
     pair p = apply(tsr_pass_bypass, "y");
     assert_int_equal(producer_of(p.after, "y")->op, TSR_OP_Relu);
     assert_int_equal(producer_of(p.after, "b")->inputs[0], tsr_graph_find_value(p.after, "y"));
@@ -262,8 +262,8 @@ static void test_bypass_keeps_what_it_must(void **state) {
     node("Identity", "x", "same");
     node("Relu", "x", "a");
     node("Identity", "a", "b");
-    add_output(writer, "same", TSR_F32);
-    add_output(writer, "a", TSR_F32);
+    add_output(writer, "same", TSR_DTYPE_F32);
+    add_output(writer, "a", TSR_DTYPE_F32);
     finish(apply(tsr_pass_bypass, "b"), 3);
 }
 
@@ -289,7 +289,7 @@ static void test_shared_reshapes_stay(void **state) {
     onnx_add_ints(writer, "shape", SHAPE(2), INTS(3, 2));
     node("Reshape", "b,shape", "y");
     node("Neg", "a", "z");
-    add_output(writer, "z", TSR_F32);
+    add_output(writer, "z", TSR_DTYPE_F32);
     finish(apply(tsr_pass_bypass, "y"), 3);
 }
 
@@ -430,7 +430,7 @@ static void test_shared_results_do_not_fuse(void **state) {
     node("Neg", "b", "c");   /* b is an output */
     node("Relu", "c", "d");  /* c is read twice */
     node("Add", "c,d", "y");
-    add_output(writer, "b", TSR_F32);
+    add_output(writer, "b", TSR_DTYPE_F32);
     pair p = apply(tsr_pass_fuse_posts, "y");
     expect_posts(p.after, "y", "Relu+Add");
     assert_true(p.after->nodes[3].posts[0].swapped);
@@ -460,7 +460,7 @@ static void test_split_and_used_indices_do_not_host(void **state) {
     node("Relu", "a", "c");
     onnx_set_ints(writer, node("MaxPool", "b", "d,indices"), "kernel_shape", 2, INTS(1, 1));
     node("Relu", "d", "e");
-    onnx_set_int(writer, node("Cast", "indices", "f"), "to", onnx_type(TSR_F32));
+    onnx_set_int(writer, node("Cast", "indices", "f"), "to", onnx_type(TSR_DTYPE_F32));
     node("Neg", "f", "g");
     onnx_set_int(writer, node("Concat", "c,e,g", "y"), "axis", 1);
     finish(apply(tsr_pass_fuse_posts, "y"), 7);
@@ -470,10 +470,10 @@ static void test_split_and_used_indices_do_not_host(void **state) {
 static void test_integers_do_not_fuse(void **state) {
     (void)state;
     writer = onnx_writer_create(22);
-    onnx_add_input(writer, "x", TSR_I64, SHAPE(3));
+    onnx_add_input(writer, "x", TSR_DTYPE_I64, SHAPE(3));
     node("Neg", "x", "a");
     node("Relu", "a", "y");
-    add_output(writer, "y", TSR_I64);
+    add_output(writer, "y", TSR_DTYPE_I64);
     tsr_graph *graph = prepare_graph(writer);
     assert_int_equal(tsr_pass_fuse_posts(graph), TSR_OK);
     assert_int_equal(graph->node_count, 2);

@@ -19,7 +19,7 @@ static tsr_lower_fn *const lowerings[TSR_OP_COUNT] = {[TSR_OP_Relu] = lower_copy
 /* x -> r0 -> ... -> y */
 static tsr_graph *make_chain(int length) {
     onnx_writer *writer = onnx_writer_create(22);
-    onnx_add_input(writer, "x", TSR_F32, SHAPE(1, 4, 8, 8));
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, SHAPE(1, 4, 8, 8));
     char name[16] = "x", next[16];
     for (int i = 0; i < length; i++) {
         snprintf(next, sizeof next, "r%d", i);
@@ -28,7 +28,7 @@ static tsr_graph *make_chain(int length) {
         onnx_add_node(writer, "Relu", next, name, next);
         memcpy(name, next, sizeof name);
     }
-    add_output(writer, "y", TSR_F32);
+    add_output(writer, "y", TSR_DTYPE_F32);
     return prepare_graph(writer);
 }
 
@@ -49,7 +49,7 @@ static void test_too_little_memory_is_refused(void **state) {
     tsr_plan_options enough = options_of(needed), less = options_of(needed - 1);
     assert_int_equal(tsr_plan_create(graph, &enough, &plan), TSR_OK);
     tsr_plan_destroy(plan);
-    assert_int_equal(tsr_plan_create(graph, &less, &plan), TSR_OUT_OF_MEMORY);
+    assert_int_equal(tsr_plan_create(graph, &less, &plan), TSR_ERROR_OUT_OF_MEMORY);
     tsr_graph_destroy(graph);
 }
 
@@ -114,13 +114,13 @@ static void test_layouts_have_limits(void **state) {
     tsr_layout l, half;
     assert_int_equal(
         tsr_layout_make(&(tsr_shape){4, {1, 4, 64, 1000}}, &small, (tsr_layout_hint){0}, &l),
-        TSR_LIMIT);
+        TSR_ERROR_LIMIT);
     assert_int_equal(
         tsr_layout_make(&(tsr_shape){4, {1, 4, 0, 1}}, &small, (tsr_layout_hint){0}, &l),
-        TSR_UNSUPPORTED);
+        TSR_ERROR_UNSUPPORTED);
     assert_int_equal(
         tsr_layout_make(&(tsr_shape){5, {1, 1, 1, 1, 1}}, &small, (tsr_layout_hint){0}, &l),
-        TSR_UNSUPPORTED);
+        TSR_ERROR_UNSUPPORTED);
     assert_int_equal(
         tsr_layout_make(&(tsr_shape){4, {1, 4, 8, 8}}, &small, (tsr_layout_hint){0}, &l), TSR_OK);
     assert_int_equal(tsr_layout_make(&(tsr_shape){4, {1, 4, 8, 8}}, &small,
@@ -132,7 +132,7 @@ static void test_layouts_have_limits(void **state) {
     /* indices of elements are 32-bit integers in shaders */
     const tsr_layout_limits large = {.max_texture_size = 16384, .max_planes = 8};
     const tsr_shape many = {4, {1, 4, 16000, 16000}};
-    assert_int_equal(tsr_layout_make(&many, &large, (tsr_layout_hint){0}, &half), TSR_LIMIT);
+    assert_int_equal(tsr_layout_make(&many, &large, (tsr_layout_hint){0}, &half), TSR_ERROR_LIMIT);
 }
 
 int run_program(void) {

@@ -20,18 +20,18 @@
 static tsr_model *make_model(void) {
     onnx_writer *writer = onnx_writer_create(13);
     Tsr__ValueInfoProto *x =
-        onnx_add_input(writer, "x", TSR_F32, 4, (const int64_t[]){-1, 2, -1, -1});
+        onnx_add_input(writer, "x", TSR_DTYPE_F32, 4, (const int64_t[]){-1, 2, -1, -1});
     onnx_set_dim_name(writer, x, 0, "batch");
     onnx_set_dim_name(writer, x, 2, "h");
-    onnx_add_input(writer, "s", TSR_I64, 1, (const int64_t[]){2});
+    onnx_add_input(writer, "s", TSR_DTYPE_I64, 1, (const int64_t[]){2});
     onnx_add_ints(writer, "k", 1, (const int64_t[]){2}, (const int64_t[]){7, -8});
     onnx_add_floats(writer, "weights", 4, (const int64_t[]){1, 2, 1, 1}, (const float[]){1, -1});
     onnx_add_node(writer, "Conv", "mix", "x,weights", "c");
     onnx_add_node(writer, "Relu", "rectify", "c", "r");
     onnx_add_node(writer, "Reshape", "flat", "r,s", "y");
-    onnx_add_output(writer, "y", TSR_F32, -1, NULL);
-    onnx_add_output(writer, "x", TSR_F32, -1, NULL);
-    onnx_add_output(writer, "k", TSR_I64, 1, (const int64_t[]){2});
+    onnx_add_output(writer, "y", TSR_DTYPE_F32, -1, NULL);
+    onnx_add_output(writer, "x", TSR_DTYPE_F32, -1, NULL);
+    onnx_add_output(writer, "k", TSR_DTYPE_I64, 1, (const int64_t[]){2});
     size_t size;
     uint8_t *bytes = onnx_write_memory(writer, &size);
     onnx_writer_destroy(writer);
@@ -44,7 +44,7 @@ static tsr_model *make_model(void) {
 }
 
 static const int64_t flat[2] = {2, -1};
-static const tsr_fixed_input fixed_s = {"s", TSR_I64, {1, {2}}, flat};
+static const tsr_fixed_input fixed_s = {"s", TSR_DTYPE_I64, {1, {2}}, flat};
 static const tsr_input_shape shape_x = {"x", {4, {1, 2, 2, 3}}};
 
 /* Everything that the model leaves open, given. */
@@ -110,11 +110,11 @@ static void test_devices(void **state) {
     (void)state;
     tsr_device *device;
     assert_failed(tsr_device_create(&(tsr_device_desc){.backend = "abacus"}, &device),
-                  TSR_NO_DEVICE, "'cpu'");
+                  TSR_ERROR_NO_DEVICE, "'cpu'");
     assert_null(device);
-    assert_failed(tsr_device_create(&(tsr_device_desc){.gpu = -1}, &device), TSR_INVALID_ARGUMENT,
-                  "negative");
-    assert_failed(tsr_device_create(NULL, NULL), TSR_INVALID_ARGUMENT, "NULL");
+    assert_failed(tsr_device_create(&(tsr_device_desc){.gpu = -1}, &device),
+                  TSR_ERROR_INVALID_ARGUMENT, "negative");
+    assert_failed(tsr_device_create(NULL, NULL), TSR_ERROR_INVALID_ARGUMENT, "NULL");
     int found = 0;
     tsr_list_devices(count_cpu, &found);
     assert_int_equal(found, 1);
@@ -134,7 +134,7 @@ static void test_model_questions(void **state) {
     assert_false(tsr_model_input_is_parameter(model, 0));
     assert_true(tsr_model_input_is_parameter(model, 1));
     assert_false(tsr_model_input_is_parameter(model, 2));
-    assert_failed(tsr_model_input(model, 2, &info), TSR_INVALID_ARGUMENT, "input 2 of 2");
+    assert_failed(tsr_model_input(model, 2, &info), TSR_ERROR_INVALID_ARGUMENT, "input 2 of 2");
     assert_int_equal(tsr_model_output_count(model), 3);
     assert_int_equal(tsr_model_output(model, 2, &info), TSR_OK);
     assert_string_equal(info.name, "k");
@@ -153,67 +153,68 @@ static void test_model_questions(void **state) {
 static void test_model_files(void **state) {
     (void)state;
     tsr_model *model;
-    assert_failed(tsr_model_load("/no/such.onnx", NULL, &model), TSR_IO, "/no/such.onnx");
-    assert_failed(tsr_model_load("/", NULL, &model), TSR_IO, "directory");
-    assert_failed(tsr_model_load("/dev/null", NULL, &model), TSR_IO, "/dev/null");
+    assert_failed(tsr_model_load("/no/such.onnx", NULL, &model), TSR_ERROR_IO, "/no/such.onnx");
+    assert_failed(tsr_model_load("/", NULL, &model), TSR_ERROR_IO, "directory");
+    assert_failed(tsr_model_load("/dev/null", NULL, &model), TSR_ERROR_IO, "/dev/null");
     char path[] = "/tmp/tessera-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "wb");
     assert_non_null(file);
-    assert_failed(tsr_model_load(path, NULL, &model), TSR_INVALID_MODEL, "empty");
+    assert_failed(tsr_model_load(path, NULL, &model), TSR_ERROR_INVALID_MODEL, "empty");
     fputs("no protobuf\n", file);
     fclose(file);
-    assert_failed(tsr_model_load(path, NULL, &model), TSR_INVALID_MODEL, path);
+    assert_failed(tsr_model_load(path, NULL, &model), TSR_ERROR_INVALID_MODEL, path);
     assert_failed(tsr_model_load(path, &(tsr_model_desc){.max_bytes = 4}, &model),
-                  TSR_OUT_OF_MEMORY, "limit is 4");
+                  TSR_ERROR_OUT_OF_MEMORY, "limit is 4");
     remove(path);
     assert_null(model);
-    assert_failed(tsr_model_load_memory("", 0, NULL, &model), TSR_INVALID_ARGUMENT, "no bytes");
+    assert_failed(tsr_model_load_memory("", 0, NULL, &model), TSR_ERROR_INVALID_ARGUMENT,
+                  "no bytes");
     assert_failed(tsr_model_load_memory("12345", 5, &(tsr_model_desc){.max_bytes = 4}, &model),
-                  TSR_OUT_OF_MEMORY, "limit is 4");
-    assert_failed(tsr_model_load(NULL, NULL, &model), TSR_INVALID_ARGUMENT, "NULL");
+                  TSR_ERROR_OUT_OF_MEMORY, "limit is 4");
+    assert_failed(tsr_model_load(NULL, NULL, &model), TSR_ERROR_INVALID_ARGUMENT, "NULL");
 }
 
 /* ---- binding --------------------------------------------------------------------------------- */
 
 static void test_open_shapes(void **state) {
     tsr_session_desc desc = {.fixed = &fixed_s, .fixed_count = 1};
-    assert_no_session(*state, &desc, TSR_SHAPE, "[batch, 2, h, ?]");
+    assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "[batch, 2, h, ?]");
     desc.dims = &(tsr_dim_binding){"width", 1};
     desc.dim_count = 1;
-    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "'batch', 'h'");
+    assert_no_session(*state, &desc, TSR_ERROR_INVALID_ARGUMENT, "'batch', 'h'");
     desc.dims = &(tsr_dim_binding){"batch", 0};
-    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "the size 0");
+    assert_no_session(*state, &desc, TSR_ERROR_INVALID_ARGUMENT, "the size 0");
     desc.dims = &(tsr_dim_binding){"batch", 3};
-    assert_no_session(*state, &desc, TSR_SHAPE, "[3, 2, h, ?]");
+    assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "[3, 2, h, ?]");
     desc.shape_count = 1;
-    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "shapes");
+    assert_no_session(*state, &desc, TSR_ERROR_INVALID_ARGUMENT, "shapes");
     desc.shapes = &(tsr_input_shape){"z", {0}};
-    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "'x', 's'");
+    assert_no_session(*state, &desc, TSR_ERROR_INVALID_ARGUMENT, "'x', 's'");
     desc.shapes = &(tsr_input_shape){"x", {4, {3, 3, 2, 2}}};
-    assert_no_session(*state, &desc, TSR_SHAPE, "[3, 3, 2, 2]");
+    assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "[3, 3, 2, 2]");
     desc.shapes = &(tsr_input_shape){"x", {4, {3, 2, INT64_MAX, 2}}};
-    assert_no_session(*state, &desc, TSR_SHAPE, "not a possible one");
+    assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "not a possible one");
 }
 
 static void test_fixed_inputs(void **state) {
     tsr_session_desc desc = {.shapes = &shape_x, .shape_count = 1};
-    assert_no_session(*state, &desc, TSR_UNSUPPORTED, "tsr_session_desc.fixed");
+    assert_no_session(*state, &desc, TSR_ERROR_UNSUPPORTED, "tsr_session_desc.fixed");
     desc.fixed_count = 1;
-    desc.fixed = &(tsr_fixed_input){"s", TSR_I32, {1, {2}}, flat};
-    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "int64");
-    desc.fixed = &(tsr_fixed_input){"s", TSR_I64, {1, {3}}, flat};
-    assert_no_session(*state, &desc, TSR_SHAPE, "[3]");
-    desc.fixed = &(tsr_fixed_input){"s", TSR_I64, {1, {2}}, NULL};
-    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "no data");
-    desc.fixed = &(tsr_fixed_input){"s", TSR_I64, {1, {2}}, (const int64_t[]){4, 5}};
-    assert_no_session(*state, &desc, TSR_SHAPE, "'flat' (Reshape");
+    desc.fixed = &(tsr_fixed_input){"s", TSR_DTYPE_I32, {1, {2}}, flat};
+    assert_no_session(*state, &desc, TSR_ERROR_INVALID_ARGUMENT, "int64");
+    desc.fixed = &(tsr_fixed_input){"s", TSR_DTYPE_I64, {1, {3}}, flat};
+    assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "[3]");
+    desc.fixed = &(tsr_fixed_input){"s", TSR_DTYPE_I64, {1, {2}}, NULL};
+    assert_no_session(*state, &desc, TSR_ERROR_INVALID_ARGUMENT, "no data");
+    desc.fixed = &(tsr_fixed_input){"s", TSR_DTYPE_I64, {1, {2}}, (const int64_t[]){4, 5}};
+    assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "'flat' (Reshape");
 }
 
 static void test_extra_outputs(void **state) {
     tsr_session_desc desc = complete();
     desc.extra_output_count = 1;
     desc.extra_outputs = (const char *const[]){"weigths"};
-    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "'weights'");
+    assert_no_session(*state, &desc, TSR_ERROR_INVALID_ARGUMENT, "'weights'");
     desc.extra_outputs = (const char *const[]){"c", "y", "weights"};
     desc.extra_output_count = 3;
     tsr_session *session = make_session(*state, &desc);
@@ -244,13 +245,14 @@ static void test_run(void **state) {
     tsr_model_free(f->model); /* the session keeps what it needs */
     f->model = NULL;
     assert_int_equal(tsr_session_input_count(session), 1);
-    assert_failed(tsr_session_poll(session), TSR_INVALID_ARGUMENT, "not run");
-    assert_failed(tsr_session_run(session), TSR_INVALID_ARGUMENT,
+    assert_failed(tsr_session_poll(session), TSR_ERROR_INVALID_ARGUMENT, "not run");
+    assert_failed(tsr_session_run(session), TSR_ERROR_INVALID_ARGUMENT,
                   "'x' [1, 2, 2, 3] has not been set");
-    assert_failed(tsr_session_set_input(session, "s", x_data, 2), TSR_INVALID_ARGUMENT,
+    assert_failed(tsr_session_set_input(session, "s", x_data, 2), TSR_ERROR_INVALID_ARGUMENT,
                   "inputs are: 'x'");
-    assert_failed(tsr_session_set_input(session, "x", x_data, 11), TSR_SHAPE, "[1, 2, 2, 3]");
-    assert_failed(tsr_session_set_input(session, "x", NULL, 12), TSR_INVALID_ARGUMENT, "NULL");
+    assert_failed(tsr_session_set_input(session, "x", x_data, 11), TSR_ERROR_SHAPE, "[1, 2, 2, 3]");
+    assert_failed(tsr_session_set_input(session, "x", NULL, 12), TSR_ERROR_INVALID_ARGUMENT,
+                  "NULL");
     assert_int_equal(tsr_session_set_input(session, "x", x_data, 12), TSR_OK);
     assert_int_equal(tsr_session_run(session), TSR_OK);
     assert_int_equal(tsr_session_poll(session), TSR_OK);
@@ -260,13 +262,14 @@ static void test_run(void **state) {
     assert_int_equal(tsr_session_set_input(session, "x", (const float[12]){0}, 12), TSR_OK);
     assert_output(session, "x", 12, x_data);
     float got[12];
-    assert_failed(tsr_session_get_output(session, "r", got, 6), TSR_INVALID_ARGUMENT,
+    assert_failed(tsr_session_get_output(session, "r", got, 6), TSR_ERROR_INVALID_ARGUMENT,
                   "neither an output");
-    assert_failed(tsr_session_get_output(session, "?", got, 6), TSR_INVALID_ARGUMENT,
+    assert_failed(tsr_session_get_output(session, "?", got, 6), TSR_ERROR_INVALID_ARGUMENT,
                   "'y', 'x', 'k'");
-    assert_failed(tsr_session_get_output(session, "y", got, 5), TSR_SHAPE, "[2, 3] has 6 elements");
+    assert_failed(tsr_session_get_output(session, "y", got, 5), TSR_ERROR_SHAPE,
+                  "[2, 3] has 6 elements");
     tsr_texture texture;
-    assert_failed(tsr_session_output_texture(session, "y", &texture), TSR_UNSUPPORTED,
+    assert_failed(tsr_session_output_texture(session, "y", &texture), TSR_ERROR_UNSUPPORTED,
                   "no textures");
     tsr_session_destroy(session);
     tsr_session_destroy(NULL);
@@ -296,15 +299,15 @@ static void test_runs_in_flight(void **state) {
     tsr_session_desc desc = complete();
     desc.runs_in_flight = 3;
     tsr_session *session = make_session(*state, &desc);
-    assert_failed(tsr_session_select_run(session, 0), TSR_INVALID_ARGUMENT, "not run");
+    assert_failed(tsr_session_select_run(session, 0), TSR_ERROR_INVALID_ARGUMENT, "not run");
     run_on(session, 10);
-    assert_failed(tsr_session_select_run(session, 1), TSR_INVALID_ARGUMENT, "of 1 runs");
+    assert_failed(tsr_session_select_run(session, 1), TSR_ERROR_INVALID_ARGUMENT, "of 1 runs");
     run_on(session, 20);
     run_on(session, 30);
     run_on(session, 40);
-    assert_failed(tsr_session_select_run(session, 3), TSR_INVALID_ARGUMENT, "of 3 runs");
-    assert_failed(tsr_session_select_run(session, -1), TSR_INVALID_ARGUMENT, "of 3 runs");
-    assert_failed(tsr_session_select_run(NULL, 0), TSR_INVALID_ARGUMENT, "NULL");
+    assert_failed(tsr_session_select_run(session, 3), TSR_ERROR_INVALID_ARGUMENT, "of 3 runs");
+    assert_failed(tsr_session_select_run(session, -1), TSR_ERROR_INVALID_ARGUMENT, "of 3 runs");
+    assert_failed(tsr_session_select_run(NULL, 0), TSR_ERROR_INVALID_ARGUMENT, "NULL");
     assert_run(session, 2, 20); /* 30 is the earliest of 30, 40, 20 then */
     assert_run(session, 2, 30);
     assert_run(session, 2, 40);
@@ -312,12 +315,12 @@ static void test_runs_in_flight(void **state) {
     tsr_session_destroy(session);
 
     desc.runs_in_flight = 17;
-    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "1 to 16");
+    assert_no_session(*state, &desc, TSR_ERROR_INVALID_ARGUMENT, "1 to 16");
     desc.runs_in_flight = -1;
-    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "1 to 16");
+    assert_no_session(*state, &desc, TSR_ERROR_INVALID_ARGUMENT, "1 to 16");
     desc.runs_in_flight = 2;
     desc.keep_tensors = true;
-    assert_no_session(*state, &desc, TSR_INVALID_ARGUMENT, "several runs in flight");
+    assert_no_session(*state, &desc, TSR_ERROR_INVALID_ARGUMENT, "several runs in flight");
 }
 
 static void test_keep_tensors(void **state) {
@@ -334,12 +337,12 @@ static void test_memory(void **state) {
     fixture *f = *state;
     static const tsr_input_shape huge = {"x", {4, {1, 2, 1 << 20, 1 << 20}}};
     static const int64_t square[2] = {1 << 20, 1 << 20};
-    static const tsr_fixed_input fixed = {"s", TSR_I64, {1, {2}}, square};
+    static const tsr_fixed_input fixed = {"s", TSR_DTYPE_I64, {1, {2}}, square};
     tsr_session_desc desc = complete();
     tsr_session *session;
     desc.shapes = &huge;
     desc.fixed = &fixed;
-    assert_failed(tsr_session_create(f->device, f->model, &desc, &session), TSR_OUT_OF_MEMORY,
+    assert_failed(tsr_session_create(f->device, f->model, &desc, &session), TSR_ERROR_OUT_OF_MEMORY,
                   "the machine has");
     assert_null(session);
 }
@@ -348,9 +351,9 @@ static void test_plan_only(void **state) {
     tsr_session_desc desc = complete();
     desc.plan_only = true;
     tsr_session *session = make_session(*state, &desc);
-    assert_failed(tsr_session_set_input(session, "x", x_data, 12), TSR_INVALID_ARGUMENT,
+    assert_failed(tsr_session_set_input(session, "x", x_data, 12), TSR_ERROR_INVALID_ARGUMENT,
                   "plan only");
-    assert_failed(tsr_session_run(session), TSR_INVALID_ARGUMENT, "plan only");
+    assert_failed(tsr_session_run(session), TSR_ERROR_INVALID_ARGUMENT, "plan only");
     tsr_report report;
     assert_int_equal(tsr_session_report(session, &report), TSR_OK);
     assert_int_equal(report.allocated_bytes, 0);
@@ -378,7 +381,8 @@ static void test_reports(void **state) {
     assert_int_equal(node.shape.dim[1], 1);
     assert_true(node.ms >= 0);
     assert_int_equal(node.bytes, (12 + 2 + 6) * 4); /* x, weights, c */
-    assert_failed(tsr_session_node_report(session, 3, &node), TSR_INVALID_ARGUMENT, "node 3 of 3");
+    assert_failed(tsr_session_node_report(session, 3, &node), TSR_ERROR_INVALID_ARGUMENT,
+                  "node 3 of 3");
     tsr_session_destroy(session);
 }
 

@@ -46,7 +46,7 @@ static void check(const char *text, const char *expected) {
 
 static void check_error(const char *text, const char *message) {
     tsr_text out = {0};
-    assert_int_equal(tsr_template_expand(&out, text, &language), TSR_INVALID_ARGUMENT);
+    assert_int_equal(tsr_template_expand(&out, text, &language), TSR_ERROR_INVALID_ARGUMENT);
     if (!strstr(tsr_last_error(), message))
         fail_msg("\"%s\" lacks '%s'", tsr_last_error(), message);
     free(tsr_text_take(&out));

@@ -44,7 +44,7 @@ static void choose_listed(void *user, const tsr_device_desc *desc, const tsr_dev
     snprintf(part, sizeof part, "%s", info->name + 1);
     for (char *c = part; *c; c++)
         *c = (char)(islower((unsigned char)*c) ? toupper(*c) : tolower(*c));
-    expect_name(&(tsr_device_desc){.backend = "webgpu", .adapter = part}, info->name);
+    expect_name(&(tsr_device_desc){.backend = "webgpu", .webgpu.adapter = part}, info->name);
 }
 
 static void test_choice(void **state) {
@@ -55,11 +55,13 @@ static void test_choice(void **state) {
     assert_true(count >= 1);
     tsr_device_info info;
     EXPECT_OK(tsr_device_get_info(gpu_device((backend_limits){0}), &info));
-    expect_no_device((tsr_device_desc){.gpu = 1000}, TSR_NO_DEVICE, "1000");
+    expect_no_device((tsr_device_desc){.gpu = 1000}, TSR_ERROR_NO_DEVICE, "1000");
     assert_non_null(strstr(tsr_last_error(), info.name));
-    expect_no_device((tsr_device_desc){.adapter = "no such"}, TSR_NO_DEVICE, "'no such'");
+    expect_no_device((tsr_device_desc){.webgpu.adapter = "no such"}, TSR_ERROR_NO_DEVICE,
+                     "'no such'");
     assert_non_null(strstr(tsr_last_error(), info.name));
-    expect_no_device((tsr_device_desc){.adapter = "a", .gpu = 1}, TSR_INVALID_ARGUMENT, "give one");
+    expect_no_device((tsr_device_desc){.webgpu.adapter = "a", .gpu = 1}, TSR_ERROR_INVALID_ARGUMENT,
+                     "give one");
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -77,8 +79,8 @@ static void test_limits_reported(void **state) {
     uint64_t most = info.max_buffer_bytes;
     const uint64_t caps[] = {1 << 16, most, most + 1};
     for (int i = 0; i < 3; i++) {
-        tsr_device *device =
-            make_device(&(tsr_device_desc){.backend = "webgpu", .max_buffer_bytes = caps[i]});
+        tsr_device *device = make_device(
+            &(tsr_device_desc){.backend = "webgpu", .webgpu.max_buffer_bytes = caps[i]});
         EXPECT_OK(tsr_device_get_info(device, &info));
         assert_int_equal(info.max_buffer_bytes, caps[i] < most ? caps[i] : most);
         tsr_device_destroy(device);
@@ -92,13 +94,14 @@ static void try_bound(tsr_device *device, const char *text, tsr_precision precis
     tsr_session *session;
     const tsr_session_desc desc = {.precision = precision, .poison = true};
     if (refusal) {
-        expect_failure(tsr_session_create(device, model, &desc, &session), TSR_LIMIT, refusal);
+        expect_failure(tsr_session_create(device, model, &desc, &session), TSR_ERROR_LIMIT,
+                       refusal);
         assert_null(session);
     } else {
         session = make_session(device, model, &desc);
         set_inputs(session, 1);
         EXPECT_OK(tsr_session_run(session));
-        expect_output(session, model, "y", 1, precision == TSR_FP16 ? 4e-3 : 1e-5);
+        expect_output(session, model, "y", 1, precision == TSR_PRECISION_FP16 ? 4e-3 : 1e-5);
         tsr_session_destroy(session);
     }
     tsr_model_free(model);
@@ -108,18 +111,19 @@ static void test_binding_limit(void **state) {
     (void)state;
     need_backend("webgpu");
     tsr_device *device =
-        make_device(&(tsr_device_desc){.backend = "webgpu", .max_buffer_bytes = 65536});
-    try_bound(device, "MaxPool x[1,4,64,64] -> y kernel_shape=1,1", TSR_FP32, NULL);
-    try_bound(device, "MaxPool x[1,4,128,64] -> y kernel_shape=1,1", TSR_FP16, NULL);
+        make_device(&(tsr_device_desc){.backend = "webgpu", .webgpu.max_buffer_bytes = 65536});
+    try_bound(device, "MaxPool x[1,4,64,64] -> y kernel_shape=1,1", TSR_PRECISION_FP32, NULL);
+    try_bound(device, "MaxPool x[1,4,128,64] -> y kernel_shape=1,1", TSR_PRECISION_FP16, NULL);
     const char *tensor = "needs a buffer of 66560 bytes, the device binds at most 65536";
-    try_bound(device, "MaxPool x[1,4,64,65] -> y kernel_shape=1,1", TSR_FP32, tensor);
-    try_bound(device, "MaxPool x[1,4,64,65] -> m kernel_shape=64,65; Exp m -> y", TSR_FP32, tensor);
-    try_bound(device, "MaxPool x[1,4,128,65] -> y kernel_shape=1,1", TSR_FP16, tensor);
-    try_bound(device, "Conv x[1,64,1,1] w{64,64,1,1} -> y", TSR_FP32, NULL);
-    try_bound(device, "Conv x[1,64,3,3] w{64,64,3,3} -> y", TSR_FP32,
+    try_bound(device, "MaxPool x[1,4,64,65] -> y kernel_shape=1,1", TSR_PRECISION_FP32, tensor);
+    try_bound(device, "MaxPool x[1,4,64,65] -> m kernel_shape=64,65; Exp m -> y",
+              TSR_PRECISION_FP32, tensor);
+    try_bound(device, "MaxPool x[1,4,128,65] -> y kernel_shape=1,1", TSR_PRECISION_FP16, tensor);
+    try_bound(device, "Conv x[1,64,1,1] w{64,64,1,1} -> y", TSR_PRECISION_FP32, NULL);
+    try_bound(device, "Conv x[1,64,3,3] w{64,64,3,3} -> y", TSR_PRECISION_FP32,
               "the device binds at most 65536");
-    try_bound(device, "Add x[1,4,1,1] w{1,4,64,65} -> y", TSR_FP32, tensor);
-    try_bound(device, "Resize x[1,1,1,40] _ s<1,1,1,100> -> y mode=linear", TSR_FP32,
+    try_bound(device, "Add x[1,4,1,1] w{1,4,64,65} -> y", TSR_PRECISION_FP32, tensor);
+    try_bound(device, "Resize x[1,1,1,40] _ s<1,1,1,100> -> y mode=linear", TSR_PRECISION_FP32,
               "the device allows 1024");
     tsr_device_destroy(device);
 }
@@ -134,12 +138,12 @@ static void test_many_workgroups(void **state) {
     };
     static const char *const refused[] = {"MatMul a[2,0] b[0,3] -> y", "Gemm a[2,0] b{0,3} -> y",
                                           "Conv x[1,0,4,4] w{4,0,1,1} -> y"};
-    const backend_limits shared = {.kernels = TSR_KERNELS_SHARED};
+    const backend_limits shared = {.kernels = "shared"};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         run_case(&(backend_case){.text = right[i], .limits = shared});
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        assert_false(run_case(
-            &(backend_case){.text = refused[i], .limits = shared, .refusal = TSR_UNSUPPORTED}));
+        assert_false(run_case(&(backend_case){
+            .text = refused[i], .limits = shared, .refusal = TSR_ERROR_UNSUPPORTED}));
     expect_no_failed_case();
 }
 
@@ -153,7 +157,7 @@ static void test_no_textures(void **state) {
     tsr_session *session;
     expect_failure(
         tsr_session_create(device, model, &(tsr_session_desc){.texture_outputs = true}, &session),
-        TSR_UNSUPPORTED, "webgpu");
+        TSR_ERROR_UNSUPPORTED, "webgpu");
     assert_null(session);
     session = make_session(device, model, &poisoned);
     tsr_texture texture;
@@ -185,7 +189,7 @@ static void test_broken_kernels(void **state) {
         tsr_status status = tsr_pipeline_acquire_text(device->impl, text, &pass, &pipeline);
         if (status == TSR_OK)
             status = tsr_pipeline_finish(device->impl, pipeline, &pass);
-        expect_failure(status, TSR_DEVICE, "frobnicate");
+        expect_failure(status, TSR_ERROR_DEVICE, "frobnicate");
         assert_non_null(strstr(tsr_last_error(), "WIDTH 17"));
         if (!strstr(tsr_last_error(), texts[i][1]))
             fail_msg("\"%s\" lacks '%s'", tsr_last_error(), texts[i][1]);
@@ -236,9 +240,9 @@ static void test_lost(void **state) {
             expect_output(session, model, "y", 1, 1e-5);
         lose(device);
         static float output[5 * 18 * 28];
-        expect_failure(tsr_session_poll(session), TSR_DEVICE_LOST, "lost");
-        expect_failure(tsr_session_get_output(session, "y", output, 5 * 18 * 28), TSR_DEVICE_LOST,
-                       "a test took it");
+        expect_failure(tsr_session_poll(session), TSR_ERROR_DEVICE_LOST, "lost");
+        expect_failure(tsr_session_get_output(session, "y", output, 5 * 18 * 28),
+                       TSR_ERROR_DEVICE_LOST, "a test took it");
         expect_all_lost(device, model, session);
         run_beside(model, 2);
         expect_all_lost(device, model, session);

@@ -150,8 +150,8 @@ static void add_images(onnx_writer *writer, int64_t channels, int64_t size, cons
                        int64_t out_channels, int64_t out_size) {
     int64_t n = size ? 1 : -1, in = size ? size : -1, out = size ? out_size : -1;
     Tsr__ValueInfoProto *x =
-        onnx_add_input(writer, "x", TSR_F32, 4, (int64_t[]){n, channels, in, in});
-    onnx_add_output(writer, output, TSR_F32, 4, (int64_t[]){n, out_channels, out, out});
+        onnx_add_input(writer, "x", TSR_DTYPE_F32, 4, (int64_t[]){n, channels, in, in});
+    onnx_add_output(writer, output, TSR_DTYPE_F32, 4, (int64_t[]){n, out_channels, out, out});
     if (size)
         return;
     onnx_set_dim_name(writer, x, 0, "N");

@@ -123,8 +123,9 @@ Tsr__ModelProto *onnx_writer_model(onnx_writer *writer) {
 }
 
 int onnx_type(tsr_dtype dtype) {
-    static const int types[] = {[TSR_F32] = 1, [TSR_F16] = 10, [TSR_F64] = 11, [TSR_I64] = 7,
-                                [TSR_I32] = 6, [TSR_I8] = 3,   [TSR_U8] = 2,   [TSR_BOOL] = 9};
+    static const int types[] = {
+        [TSR_DTYPE_F32] = 1, [TSR_DTYPE_F16] = 10, [TSR_DTYPE_F64] = 11, [TSR_DTYPE_I64] = 7,
+        [TSR_DTYPE_I32] = 6, [TSR_DTYPE_I8] = 3,   [TSR_DTYPE_U8] = 2,   [TSR_DTYPE_BOOL] = 9};
     return types[dtype];
 }
 
@@ -222,12 +223,12 @@ static void *add_elements(onnx_writer *writer, const char *name, tsr_dtype dtype
 
 float *onnx_add_floats(onnx_writer *writer, const char *name, int rank, const int64_t *dims,
                        const float *elements) {
-    return add_elements(writer, name, TSR_F32, rank, dims, elements);
+    return add_elements(writer, name, TSR_DTYPE_F32, rank, dims, elements);
 }
 
 int64_t *onnx_add_ints(onnx_writer *writer, const char *name, int rank, const int64_t *dims,
                        const int64_t *elements) {
-    return add_elements(writer, name, TSR_I64, rank, dims, elements);
+    return add_elements(writer, name, TSR_DTYPE_I64, rank, dims, elements);
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */

@@ -92,7 +92,8 @@ bool app_load(app *a, const char *path) {
 
 static void use(app *a, const settings *wanted) {
     if (network_use(&a->network, wanted))
-        announce("%s, %s%s", wanted->backend, wanted->precision == TSR_FP16 ? "fp16" : "fp32",
+        announce("%s, %s%s", wanted->backend,
+                 wanted->precision == TSR_PRECISION_FP16 ? "fp16" : "fp32",
                  wanted->timed ? ", timed" : "");
 }
 
@@ -110,7 +111,8 @@ static void next_backend(app *a, int unused) {
 static void switch_precision(app *a, int unused) {
     settings wanted = a->network.now;
     (void)unused;
-    wanted.precision = wanted.precision == TSR_FP16 ? TSR_FP32 : TSR_FP16;
+    wanted.precision =
+        wanted.precision == TSR_PRECISION_FP16 ? TSR_PRECISION_FP32 : TSR_PRECISION_FP16;
     use(a, &wanted);
 }
 

@@ -42,7 +42,7 @@ static bool parse_range(const char *text, options *o) {
 }
 
 static bool parse_precision(const char *text, options *o) {
-    o->settings.precision = !strcmp(text, "fp16") ? TSR_FP16 : TSR_FP32;
+    o->settings.precision = !strcmp(text, "fp16") ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
     return !strcmp(text, "fp16") || !strcmp(text, "fp32") ||
            complain("--precision expects fp32 or fp16, not '%s'", text);
 }

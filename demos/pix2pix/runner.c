@@ -118,8 +118,8 @@ bool runner_open(runner *r, const tsr_model *model, const input_info *input, con
     *r = (runner){0};
     bool gles = !strcmp(wanted->backend, "gles");
     const tsr_device_desc desc = {.backend = wanted->backend,
-                                  .platform = gles ? TSR_PLATFORM_CURRENT : TSR_PLATFORM_AUTO,
-                                  .get_proc_address = gles ? get_proc_address : NULL};
+                                  .gles.platform = gles ? TSR_PLATFORM_CURRENT : TSR_PLATFORM_AUTO,
+                                  .gles.get_proc_address = gles ? get_proc_address : NULL};
     bool good = tsr_device_create(&desc, &r->device) == TSR_OK ? true : runner_fail(r);
     good = good && open_session(r, model, input, wanted);
     if (!good)

@@ -114,7 +114,7 @@ static void draw_bar(app *a, const layout *l) {
     rect last = view_swatch(a, PALETTE_SIZE);
     float x = last.x + last.w + 16 * a->scale, y = l->bar.y;
     snprintf(state, sizeof state, "%s %s  %s  H: keys", n->now.backend,
-             n->now.precision == TSR_FP16 ? "fp16" : "fp32",
+             n->now.precision == TSR_PRECISION_FP16 ? "fp16" : "fp32",
              n->failed               ? "cannot run; B: another backend"
              : n->picture.texture.id ? "live"
                                      : "preparing");

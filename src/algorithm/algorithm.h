@@ -131,9 +131,11 @@ enum {
     TSR_ALLOW_ALL = 31
 };
 
-/* What suits a device: is_software: its programs run on a CPU; choice: the caller's, which may ask
- * for what does not. The backend adds what it can do. */
-tsr_device_profile tsr_device_profile_make(tsr_language language, tsr_kernel_choice choice,
+/* Is this a value of tsr_device_desc.kernels? */
+bool tsr_kernels_known(const char *kernels);
+/* What suits a device: is_software: its programs run on a CPU; kernels: tsr_device_desc.kernels,
+ * which may ask for what does not. The backend adds what it can do. */
+tsr_device_profile tsr_device_profile_make(tsr_language language, const char *kernels,
                                            bool is_software);
 
 /* One way to compute a problem. */

@@ -35,39 +35,62 @@ const char *tsr_algorithm_name(const char *name) {
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-static tsr_device_profile glsl_profile(tsr_kernel_choice choice, bool is_software) {
-    static const unsigned allowed[] = {[TSR_KERNELS_AUTO] = TSR_ALLOW_ALL,
-                                       [TSR_KERNELS_PLAIN] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
-                                       [TSR_KERNELS_DIRECT] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
-                                       [TSR_KERNELS_SHARED] =
+/* tsr_device_desc.kernels. Each allows what those before it do. */
+typedef enum kernel_choice {
+    KERNELS_AUTO,
+    KERNELS_PLAIN,
+    KERNELS_DIRECT,
+    KERNELS_SHARED,
+    KERNELS_BLOCKS,
+    KERNELS_COUNT
+} kernel_choice;
+
+/* KERNELS_COUNT if there is none of this name. */
+static kernel_choice find_kernels(const char *name) {
+    static const char *const names[] = {"", "plain", "direct", "shared", "blocks"};
+    int i = KERNELS_AUTO;
+    while (name && i < KERNELS_COUNT && strcmp(names[i], name))
+        i++;
+    return (kernel_choice)i;
+}
+
+bool tsr_kernels_known(const char *kernels) {
+    return find_kernels(kernels) != KERNELS_COUNT;
+}
+
+static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software) {
+    static const unsigned allowed[] = {[KERNELS_AUTO] = TSR_ALLOW_ALL,
+                                       [KERNELS_PLAIN] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
+                                       [KERNELS_DIRECT] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
+                                       [KERNELS_SHARED] =
                                            TSR_ALLOW_ANY | TSR_ALLOW_DIRECT | TSR_ALLOW_SPLIT_K,
-                                       [TSR_KERNELS_BLOCKS] = TSR_ALLOW_ALL};
+                                       [KERNELS_BLOCKS] = TSR_ALLOW_ALL};
     enum { BUSY_FRAGMENTS = 16384 }; /* for the fragment units of a large GPU */
-    bool gpu = choice >= TSR_KERNELS_SHARED || (choice == TSR_KERNELS_AUTO && !is_software);
+    bool gpu = choice >= KERNELS_SHARED || (choice == KERNELS_AUTO && !is_software);
     return (tsr_device_profile){.allowed = allowed[choice],
                                 .software = !gpu,
                                 .specialize = gpu,
                                 .busy_fragments = gpu ? BUSY_FRAGMENTS : 0,
-                                .planes =
-                                    gpu && choice != TSR_KERNELS_SHARED ? TSR_BLOCK_PLANES : 0};
+                                .planes = gpu && choice != KERNELS_SHARED ? TSR_BLOCK_PLANES : 0};
 }
 
-static tsr_device_profile wgsl_profile(tsr_kernel_choice choice, bool is_software) {
-    static const unsigned allowed[] = {[TSR_KERNELS_AUTO] = TSR_ALLOW_ALL,
-                                       [TSR_KERNELS_PLAIN] = TSR_ALLOW_ANY,
-                                       [TSR_KERNELS_DIRECT] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
-                                       [TSR_KERNELS_SHARED] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS,
-                                       [TSR_KERNELS_BLOCKS] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS};
-    bool gpu = choice >= TSR_KERNELS_SHARED || (choice == TSR_KERNELS_AUTO && !is_software);
+static tsr_device_profile wgsl_profile(kernel_choice choice, bool is_software) {
+    static const unsigned allowed[] = {[KERNELS_AUTO] = TSR_ALLOW_ALL,
+                                       [KERNELS_PLAIN] = TSR_ALLOW_ANY,
+                                       [KERNELS_DIRECT] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
+                                       [KERNELS_SHARED] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS,
+                                       [KERNELS_BLOCKS] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS};
+    bool gpu = choice >= KERNELS_SHARED || (choice == KERNELS_AUTO && !is_software);
     return (tsr_device_profile){.allowed = allowed[choice], .software = !gpu};
 }
 
-tsr_device_profile tsr_device_profile_make(tsr_language language, tsr_kernel_choice choice,
+tsr_device_profile tsr_device_profile_make(tsr_language language, const char *kernels,
                                            bool is_software) {
+    kernel_choice choice = find_kernels(kernels);
     tsr_device_profile p = language == TSR_GLSL ? glsl_profile(choice, is_software)
                                                 : wgsl_profile(choice, is_software);
     p.language = language;
-    p.fixed = choice != TSR_KERNELS_AUTO;
+    p.fixed = choice != KERNELS_AUTO;
     return p;
 }
 
@@ -93,7 +116,7 @@ int tsr_problem_output(tsr_plan *plan, const tsr_problem *p, int pixel_stride) {
 
 tsr_pass *tsr_problem_refuse(tsr_plan *plan, const char *why) {
     if (plan->status == TSR_OK)
-        tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED, "%s", why));
+        tsr_plan_fail(plan, tsr_fail(TSR_ERROR_UNSUPPORTED, "%s", why));
     return tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
 }
 

@@ -80,7 +80,7 @@ static regions choose_regions(const tsr_plan *plan, const gemm_size *p, const ts
 
 static tsr_args_gemm gemm_args(tsr_plan *plan, const gemm_size *p, const regions *b, int output) {
     if (p->pixels > INT_MAX || p->steps > INT_MAX / 4 || b->groups > INT_MAX / 64)
-        tsr_plan_fail(plan, tsr_fail(TSR_LIMIT, "a gemm_size of %lld pixels by %lld channels",
+        tsr_plan_fail(plan, tsr_fail(TSR_ERROR_LIMIT, "a gemm_size of %lld pixels by %lld channels",
                                      (long long)p->pixels, (long long)p->tiles * 4));
     return (tsr_args_gemm){.pixels = TSR_INT(p->pixels),
                            .steps = TSR_INT(p->steps),

@@ -42,7 +42,7 @@ bool tsr_is_depthwise(const tsr_convolution *c) {
 static tsr_table_size buffer_entries(tsr_plan *plan, int block, int64_t count) {
     uint64_t most = plan->limits.max_buffer_bytes;
     if (count > INT_MAX / block || (uint64_t)count * (uint64_t)block * 16 > most) {
-        tsr_plan_fail(plan, tsr_fail(TSR_LIMIT,
+        tsr_plan_fail(plan, tsr_fail(TSR_ERROR_LIMIT,
                                      "weights of %lld texels need a buffer of %lld bytes, the "
                                      "device binds at most %llu",
                                      (long long)count * block, (long long)count * block * 16,
@@ -61,8 +61,9 @@ tsr_table_size tsr_table_entries(tsr_plan *plan, int block, int64_t count) {
         log2++;
     int64_t height = (count + ((int64_t)1 << log2) - 1) >> log2;
     if (block > limit || height > limit) {
-        tsr_plan_fail(plan, tsr_fail(TSR_LIMIT, "%lld weight texels fit no texture of %d x %d",
-                                     (long long)count * block, limit, limit));
+        tsr_plan_fail(plan,
+                      tsr_fail(TSR_ERROR_LIMIT, "%lld weight texels fit no texture of %d x %d",
+                               (long long)count * block, limit, limit));
         return (tsr_table_size){0};
     }
     return (tsr_table_size){block << log2, (int)height, log2};

@@ -18,8 +18,9 @@ static tsr_status find_input(const tsr_graph *graph, const char *what, const cha
         return TSR_OK;
     }
     tsr_names names = tsr_names_of(graph, graph->inputs, graph->input_count);
-    return tsr_fail(TSR_INVALID_ARGUMENT, "%s '%s': there is no such input; the inputs are: %s",
-                    what, name ? name : "(NULL)", names.text);
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "%s '%s': there is no such input; the inputs are: %s", what,
+                    name ? name : "(NULL)", names.text);
 }
 
 /* ---- symbolic dimensions --------------------------------------------------------------------- */
@@ -32,14 +33,14 @@ static tsr_status fail_dim(const tsr_graph *graph, const char *name) {
             if (input->dim_name[d])
                 tsr_names_add(&names, input->dim_name[d]);
     }
-    return tsr_fail(TSR_INVALID_ARGUMENT,
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                     "no input has a dimension named '%s'; the named dimensions are: %s", name,
                     names.text);
 }
 
 static tsr_status bind_dim(tsr_graph *graph, const tsr_dim_binding *binding) {
     if (!binding->name || binding->size < 1)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "dimension '%s' cannot have the size %lld",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "dimension '%s' cannot have the size %lld",
                         binding->name ? binding->name : "(NULL)", (long long)binding->size);
     bool found = false;
     for (int i = 0; i < graph->input_count; i++) {
@@ -60,16 +61,16 @@ static tsr_status bind_dim(tsr_graph *graph, const tsr_dim_binding *binding) {
 /* Gives an input a shape that agrees with what the model declares. */
 static tsr_status set_shape(tsr_value *input, const tsr_shape *shape) {
     if (shape->rank < 0 || shape->rank > TSR_MAX_RANK)
-        return tsr_fail(TSR_SHAPE, "input '%s': a shape cannot have the rank %d", input->name,
+        return tsr_fail(TSR_ERROR_SHAPE, "input '%s': a shape cannot have the rank %d", input->name,
                         shape->rank);
     if (tsr_shape_count(shape) < 0)
-        return tsr_fail(TSR_SHAPE, "input '%s': the shape %s is not a possible one", input->name,
-                        tsr_shape_text(shape));
+        return tsr_fail(TSR_ERROR_SHAPE, "input '%s': the shape %s is not a possible one",
+                        input->name, tsr_shape_text(shape));
     bool fits = input->shape.rank < 0 || input->shape.rank == shape->rank;
     for (int d = 0; fits && d < input->shape.rank; d++)
         fits = input->shape.dim[d] < 0 || input->shape.dim[d] == shape->dim[d];
     if (!fits)
-        return tsr_fail(TSR_SHAPE,
+        return tsr_fail(TSR_ERROR_SHAPE,
                         "input '%s' has the shape %s in the model, which %s does not fit",
                         input->name, tsr_shape_text(&input->shape), tsr_shape_text(shape));
     input->shape = *shape;
@@ -86,9 +87,9 @@ static tsr_status bind_shape(tsr_graph *graph, const tsr_input_shape *binding) {
 
 static float load_float(tsr_dtype dtype, const void *data, size_t i) {
     switch (dtype) {
-    case TSR_F16:
+    case TSR_DTYPE_F16:
         return tsr_half_to_float(((const uint16_t *)data)[i]);
-    case TSR_F64:
+    case TSR_DTYPE_F64:
         return (float)((const double *)data)[i];
     default:
         return ((const float *)data)[i];
@@ -97,13 +98,13 @@ static float load_float(tsr_dtype dtype, const void *data, size_t i) {
 
 static int64_t load_int(tsr_dtype dtype, const void *data, size_t i) {
     switch (dtype) {
-    case TSR_I64:
+    case TSR_DTYPE_I64:
         return ((const int64_t *)data)[i];
-    case TSR_I32:
+    case TSR_DTYPE_I32:
         return ((const int32_t *)data)[i];
-    case TSR_I8:
+    case TSR_DTYPE_I8:
         return ((const int8_t *)data)[i];
-    case TSR_BOOL:
+    case TSR_DTYPE_BOOL:
         return ((const uint8_t *)data)[i] != 0;
     default:
         return ((const uint8_t *)data)[i];
@@ -137,16 +138,16 @@ static tsr_status fix_input(tsr_graph *graph, const tsr_fixed_input *fixed) {
     TSR_TRY(find_input(graph, "fixed input", fixed->input, &v));
     tsr_value *input = &graph->values[v];
     if (fixed->dtype != input->dtype)
-        return tsr_fail(TSR_INVALID_ARGUMENT,
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "fixed input '%s' is of type %s in the model, not of %s", input->name,
                         tsr_dtype_name(input->dtype), tsr_dtype_name(fixed->dtype));
     TSR_TRY(set_shape(input, &fixed->shape));
     size_t count = (size_t)tsr_shape_count(&fixed->shape);
     if (!fixed->data && count > 0)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "fixed input '%s' has no data", input->name);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "fixed input '%s' has no data", input->name);
     input->data = copy_elements(graph->arena, fixed->dtype, fixed->data, count);
     if (!input->data)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for fixed input '%s' %s", input->name,
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for fixed input '%s' %s", input->name,
                         tsr_shape_text(&input->shape));
     remove_input(graph, v);
     return TSR_OK;
@@ -178,13 +179,13 @@ static const char *open_shape_text(const tsr_value *value, char *text, size_t si
 static tsr_status check_input(const tsr_value *input) {
     char text[400];
     if (input->shape.rank < 0 || tsr_shape_count(&input->shape) < 0)
-        return tsr_fail(TSR_SHAPE,
+        return tsr_fail(TSR_ERROR_SHAPE,
                         "the shape of input '%s' is %s: set it, or its named dimensions, in "
                         "tsr_session_desc.shapes or .dims",
                         input->name, open_shape_text(input, text, sizeof text));
     if (!tsr_dtype_is_float(input->dtype))
         return tsr_fail(
-            TSR_UNSUPPORTED,
+            TSR_ERROR_UNSUPPORTED,
             "input '%s' is of type %s, and only floating-point inputs can change between "
             "runs: fix it in tsr_session_desc.fixed",
             input->name, tsr_dtype_name(input->dtype));
@@ -196,14 +197,14 @@ static tsr_status check_input(const tsr_value *input) {
 static tsr_status add_outputs(tsr_graph *graph, const char *const *names, int count) {
     int *outputs = TSR_NEW(graph->arena, (size_t)graph->output_count + (size_t)count, int);
     if (!outputs)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for %d extra outputs", count);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for %d extra outputs", count);
     if (graph->output_count)
         memcpy(outputs, graph->outputs, (size_t)graph->output_count * sizeof *outputs);
     graph->outputs = outputs;
     for (int i = 0; i < count; i++) {
         int value = names[i] ? tsr_graph_find_value(graph, names[i]) : TSR_NONE;
         if (value == TSR_NONE)
-            return tsr_fail(TSR_INVALID_ARGUMENT,
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                             "extra output '%s': there is no such tensor; similar names: %s",
                             names[i] ? names[i] : "(NULL)",
                             tsr_names_close_to(graph, names[i] ? names[i] : "").text);
@@ -226,10 +227,11 @@ static tsr_status check_desc(const tsr_session_desc *desc) {
                  {"extra_outputs", desc->extra_output_count, desc->extra_outputs}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (lists[i].count < 0 || (lists[i].count > 0 && !lists[i].array))
-            return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_desc.%s has a count of %d%s",
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_desc.%s has a count of %d%s",
                             lists[i].name, lists[i].count, lists[i].array ? "" : " and is NULL");
-    if (desc->precision != TSR_FP32 && desc->precision != TSR_FP16)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "there is no precision %d", (int)desc->precision);
+    if (desc->precision != TSR_PRECISION_FP32 && desc->precision != TSR_PRECISION_FP16)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no precision %d",
+                        (int)desc->precision);
     return TSR_OK;
 }
 

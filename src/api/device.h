@@ -7,7 +7,7 @@
 struct tsr_device {
     const tsr_backend *backend;
     tsr_backend_device *impl;
-    tsr_kernel_choice kernels; /* the caller's */
+    bool fixed_kernels; /* the caller chose them: nothing is tuned */
     tsr_tuned_layers tuned;
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/sized.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "graph/custom.h"
@@ -33,7 +34,7 @@ static tsr_status wrap(tsr_graph *graph, tsr_model **model) {
     bool *is_parameter = TSR_NEW(graph->arena, graph->value_count, bool);
     if (!created || !is_parameter) {
         free(created);
-        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: no memory for the model", graph->file);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for the model", graph->file);
     }
     mark_parameters(graph, is_parameter);
     static atomic_ullong models;
@@ -47,11 +48,17 @@ static tsr_status wrap(tsr_graph *graph, tsr_model **model) {
     return TSR_OK;
 }
 
-static tsr_model_desc fill(const tsr_model_desc *desc, const char *name) {
-    tsr_model_desc filled = desc ? *desc : (tsr_model_desc){0};
-    filled.name = filled.name ? filled.name : name;
-    filled.max_bytes = filled.max_bytes ? filled.max_bytes : tsr_memory_bytes();
-    return filled;
+/* The caller's description with defaults filled in, and a copy of its operators to be freed. */
+static tsr_status take_desc(const tsr_model_desc *desc, size_t size, size_t custom_op_size,
+                            const char *name, tsr_model_desc *filled) {
+    void *ops;
+    TSR_TRY(tsr_take_struct("tsr_model_desc", desc, size, filled, sizeof *filled));
+    TSR_TRY(tsr_take_structs("tsr_custom_op", filled->custom_ops, custom_op_size,
+                             filled->custom_op_count, sizeof *filled->custom_ops, &ops));
+    filled->custom_ops = ops;
+    filled->name = filled->name ? filled->name : name;
+    filled->max_bytes = filled->max_bytes ? filled->max_bytes : tsr_memory_bytes();
+    return TSR_OK;
 }
 
 /* map: the mapping of the bytes, owned by the model on success; NULL: the bytes may be freed after
@@ -76,18 +83,26 @@ static tsr_status load(const void *bytes, size_t size, const tsr_model_desc *des
     return TSR_OK;
 }
 
-tsr_status tsr_model_load_memory(const void *bytes, size_t size, const tsr_model_desc *desc,
-                                 tsr_model **model) {
+static tsr_status load_memory(const void *bytes, size_t count, const tsr_model_desc *desc,
+                              tsr_model **model) {
+    if (!bytes || count == 0)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: there are no bytes", desc->name);
+    if (count > desc->max_bytes)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: there are %zu bytes, the limit is %llu",
+                        desc->name, count, (unsigned long long)desc->max_bytes);
+    return load(bytes, count, desc, NULL, model);
+}
+
+tsr_status tsr_model_load_memory_sized(const void *bytes, size_t count, const tsr_model_desc *desc,
+                                       size_t size, size_t custom_op_size, tsr_model **model) {
     if (!model)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_model_load_memory: model is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_model_load_memory: model is NULL");
     *model = NULL;
-    tsr_model_desc filled = fill(desc, "model in memory");
-    if (!bytes || size == 0)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there are no bytes", filled.name);
-    if (size > filled.max_bytes)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: there are %zu bytes, the limit is %llu",
-                        filled.name, size, (unsigned long long)filled.max_bytes);
-    return load(bytes, size, &filled, NULL, model);
+    tsr_model_desc filled;
+    TSR_TRY(take_desc(desc, size, custom_op_size, "model in memory", &filled));
+    tsr_status status = load_memory(bytes, count, &filled, model);
+    free((void *)filled.custom_ops);
+    return status;
 }
 
 /* The folder of a path, for external data; NULL when out of memory. */
@@ -98,22 +113,30 @@ static char *folder_of(const char *path) {
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc, tsr_model **model) {
-    if (!path || !model)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_model_load: %s is NULL",
-                        path ? "model" : "path");
-    *model = NULL;
-    tsr_model_desc filled = fill(desc, path);
-    filled.name = path;
+static tsr_status load_file(const char *path, tsr_model_desc *desc, tsr_model **model) {
     tsr_map map;
-    TSR_TRY(tsr_map_open(path, filled.max_bytes, &map));
+    desc->name = path;
+    TSR_TRY(tsr_map_open(path, desc->max_bytes, &map));
     char *folder = folder_of(path);
-    filled.external_data_dir = folder;
-    tsr_status status = folder ? load(map.bytes, map.size, &filled, &map, model)
-                               : tsr_fail(TSR_OUT_OF_MEMORY, "%s: no memory", path);
+    desc->external_data_dir = folder;
+    tsr_status status = folder ? load(map.bytes, map.size, desc, &map, model)
+                               : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory", path);
     free(folder);
     if (status != TSR_OK)
         tsr_map_close(&map);
+    return status;
+}
+
+tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, size_t size,
+                                size_t custom_op_size, tsr_model **model) {
+    if (!path || !model)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_model_load: %s is NULL",
+                        path ? "model" : "path");
+    *model = NULL;
+    tsr_model_desc filled;
+    TSR_TRY(take_desc(desc, size, custom_op_size, path, &filled));
+    tsr_status status = load_file(path, &filled, model);
+    free((void *)filled.custom_ops);
     return status;
 }
 
@@ -147,19 +170,25 @@ tsr_tensor_info tsr_tensor_info_of(const tsr_value *value) {
     return info;
 }
 
-tsr_status tsr_model_input(const tsr_model *model, int index, tsr_tensor_info *info) {
+tsr_status tsr_model_input_sized(const tsr_model *model, int index, tsr_tensor_info *info,
+                                 size_t size) {
     if (!info || index < 0 || index >= tsr_model_input_count(model))
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_model_input: there is no input %d of %d", index,
-                        tsr_model_input_count(model));
-    *info = tsr_tensor_info_of(&model->graph->values[model->graph->inputs[index]]);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_model_input: there is no input %d of %d",
+                        index, tsr_model_input_count(model));
+    const tsr_tensor_info known =
+        tsr_tensor_info_of(&model->graph->values[model->graph->inputs[index]]);
+    tsr_give_struct(&known, sizeof known, info, size);
     return TSR_OK;
 }
 
-tsr_status tsr_model_output(const tsr_model *model, int index, tsr_tensor_info *info) {
+tsr_status tsr_model_output_sized(const tsr_model *model, int index, tsr_tensor_info *info,
+                                  size_t size) {
     if (!info || index < 0 || index >= tsr_model_output_count(model))
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_model_output: there is no output %d of %d",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_model_output: there is no output %d of %d",
                         index, tsr_model_output_count(model));
-    *info = tsr_tensor_info_of(&model->graph->values[model->graph->outputs[index]]);
+    const tsr_tensor_info known =
+        tsr_tensor_info_of(&model->graph->values[model->graph->outputs[index]]);
+    tsr_give_struct(&known, sizeof known, info, size);
     return TSR_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "api/bind.h"
+#include "api/sized.h"
 #include "cpu/cpu.h"
 #include "passes/passes.h"
 
@@ -23,7 +24,7 @@ static tsr_status check_sizes(const tsr_graph *graph) {
     for (int v = 0; v < graph->value_count; v++) {
         const tsr_value *value = &graph->values[v];
         if (tsr_shape_count(&value->shape) > most)
-            return tsr_fail(TSR_OUT_OF_MEMORY, "tensor '%s' %s is too large", value->name,
+            return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "tensor '%s' %s is too large", value->name,
                             tsr_shape_text(&value->shape));
     }
     return TSR_OK;
@@ -32,7 +33,8 @@ static tsr_status check_sizes(const tsr_graph *graph) {
 static tsr_status take_constants(tsr_graph *graph) {
     for (int v = 0; v < graph->value_count; v++)
         if (!tsr_graph_copy_to_arena(graph, v))
-            return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for tensor '%s'", graph->values[v].name);
+            return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for tensor '%s'",
+                            graph->values[v].name);
     return TSR_OK;
 }
 
@@ -85,7 +87,7 @@ static tsr_status add_kept(tsr_session *session, int value) {
     bool input = is_input(graph, value);
     if (input)
         added->next = TSR_NEW(graph->arena, count, float);
-    return added->runs && (!input || added->next) ? TSR_OK : TSR_OUT_OF_MEMORY;
+    return added->runs && (!input || added->next) ? TSR_OK : TSR_ERROR_OUT_OF_MEMORY;
 }
 
 /* The session's own arrays, all in the graph's arena. */
@@ -100,17 +102,17 @@ static tsr_status allocate_tables(tsr_session *session) {
     for (int i = 0; i < graph->output_count && complete; i++)
         if (is_kept(session, graph->outputs[i]))
             complete = add_kept(session, graph->outputs[i]) == TSR_OK;
-    return complete ? TSR_OK : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+    return complete ? TSR_OK : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
 }
 
 static tsr_status check_runs(const tsr_session_desc *desc) {
     if (desc->runs_in_flight < 0 || desc->runs_in_flight > MAX_RUNS_IN_FLIGHT)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "%d runs in flight: there can be 1 to %d",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%d runs in flight: there can be 1 to %d",
                         desc->runs_in_flight, MAX_RUNS_IN_FLIGHT);
     bool latest_only = desc->allow_cpu_fallback || desc->texture_outputs || desc->keep_tensors ||
                        desc->time_passes;
     if (desc->runs_in_flight > 1 && latest_only)
-        return tsr_fail(TSR_INVALID_ARGUMENT,
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "several runs in flight: not with allow_cpu_fallback, texture_outputs, "
                         "keep_tensors or time_passes");
     return TSR_OK;
@@ -136,37 +138,37 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
                                   .time_passes = desc->time_passes,
                                   .poison = desc->poison,
                                   .runs_in_flight = session->runs_in_flight};
-    if (session->device->kernels == TSR_KERNELS_AUTO)
+    if (!session->device->fixed_kernels)
         TSR_TRY(autotune(session, &options, desc->tune_ms));
     TSR_TRY(
         backend->runner_create(session->device->impl, session->graph, &options, &session->runner));
     return allocate_tables(session);
 }
 
-tsr_status tsr_session_create(tsr_device *device, const tsr_model *model,
-                              const tsr_session_desc *desc, tsr_session **session) {
+tsr_status tsr_session_create_sized(tsr_device *device, const tsr_model *model,
+                                    const tsr_session_desc *desc, size_t size,
+                                    tsr_session **session) {
     if (!session)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_create: session is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_create: session is NULL");
     *session = NULL;
     if (!device || !model)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_create: %s is NULL",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_create: %s is NULL",
                         device ? "model" : "device");
-    const tsr_session_desc defaults = {0};
-    if (!desc)
-        desc = &defaults;
+    tsr_session_desc known;
+    TSR_TRY(tsr_take_struct("tsr_session_desc", desc, size, &known, sizeof known));
     tsr_session *created = calloc(1, sizeof *created);
     tsr_graph *graph = created ? tsr_graph_clone(model->graph) : NULL;
     if (!graph) {
         free(created);
-        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: no memory for a session", model->graph->file);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for a session", model->graph->file);
     }
     *created = (tsr_session){.device = device,
                              .model = tsr_model_retain(model),
                              .graph = graph,
-                             .plan_only = desc->plan_only,
-                             .texture_outputs = desc->texture_outputs,
-                             .runs_in_flight = desc->runs_in_flight ? desc->runs_in_flight : 1};
-    tsr_status status = build(created, desc);
+                             .plan_only = known.plan_only,
+                             .texture_outputs = known.texture_outputs,
+                             .runs_in_flight = known.runs_in_flight ? known.runs_in_flight : 1};
+    tsr_status status = build(created, &known);
     if (status != TSR_OK) {
         tsr_session_destroy(created);
         return tsr_session_name_file(status, model->graph);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "api/names.h"
+#include "api/sized.h"
 
 /* ---- inputs and outputs ---------------------------------------------------------------------- */
 
@@ -18,31 +19,34 @@ int tsr_session_output_count(const tsr_session *session) {
 
 /* The index-th of these values; kind: for the message. */
 static tsr_status describe(const tsr_session *session, const char *kind, const int *values,
-                           int count, int index, tsr_tensor_info *info) {
+                           int count, int index, tsr_tensor_info *info, size_t size) {
     if (!info || index < 0 || index >= count)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_%s: there is no %s %d of %d", kind, kind,
-                        index, count);
-    *info = tsr_tensor_info_of(&session->graph->values[values[index]]);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_%s: there is no %s %d of %d", kind,
+                        kind, index, count);
+    const tsr_tensor_info known = tsr_tensor_info_of(&session->graph->values[values[index]]);
+    tsr_give_struct(&known, sizeof known, info, size);
     return TSR_OK;
 }
 
-tsr_status tsr_session_input(const tsr_session *session, int index, tsr_tensor_info *info) {
+tsr_status tsr_session_input_sized(const tsr_session *session, int index, tsr_tensor_info *info,
+                                   size_t size) {
     return describe(session, "input", session ? session->graph->inputs : NULL,
-                    tsr_session_input_count(session), index, info);
+                    tsr_session_input_count(session), index, info, size);
 }
 
-tsr_status tsr_session_output(const tsr_session *session, int index, tsr_tensor_info *info) {
+tsr_status tsr_session_output_sized(const tsr_session *session, int index, tsr_tensor_info *info,
+                                    size_t size) {
     return describe(session, "output", session ? session->graph->outputs : NULL,
-                    tsr_session_output_count(session), index, info);
+                    tsr_session_output_count(session), index, info, size);
 }
 
 static tsr_status check_count(const tsr_value *value, const void *data, size_t count) {
     size_t expected = (size_t)tsr_shape_count(&value->shape);
     if (count != expected)
-        return tsr_fail(TSR_SHAPE, "tensor '%s' %s has %zu elements, not %zu", value->name,
+        return tsr_fail(TSR_ERROR_SHAPE, "tensor '%s' %s has %zu elements, not %zu", value->name,
                         tsr_shape_text(&value->shape), expected, count);
     if (!data && count > 0)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tensor '%s': data is NULL", value->name);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': data is NULL", value->name);
     return TSR_OK;
 }
 
@@ -60,22 +64,22 @@ static tsr_status find_input(const tsr_session *session, const char *name, int *
     TSR_TRY(tsr_session_check_can_run(session));
     *index = tsr_names_find(graph, graph->inputs, graph->input_count, name);
     if (*index == TSR_NONE)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there is no input '%s'; the inputs are: %s",
-                        graph->file, name,
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "%s: there is no input '%s'; the inputs are: %s", graph->file, name,
                         tsr_names_of(graph, graph->inputs, graph->input_count).text);
     return TSR_OK;
 }
 
 static tsr_status fail_no_textures(const tsr_session *session) {
-    return tsr_fail(TSR_UNSUPPORTED, "%s: the backend '%s' has no textures", session->graph->file,
-                    session->device->backend->name);
+    return tsr_fail(TSR_ERROR_UNSUPPORTED, "%s: the backend '%s' has no textures",
+                    session->graph->file, session->device->backend->name);
 }
 
 tsr_status tsr_session_set_input(tsr_session *session, const char *name, const float *data,
                                  size_t count) {
     int i;
     if (!session || !name)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_set_input: %s is NULL",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_set_input: %s is NULL",
                         session ? "name" : "session");
     TSR_TRY(find_input(session, name, &i));
     const tsr_graph *graph = session->graph;
@@ -90,11 +94,15 @@ tsr_status tsr_session_set_input(tsr_session *session, const char *name, const f
     return TSR_OK;
 }
 
-tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
-                                         const tsr_texture *texture, float factor, float summand) {
+tsr_status tsr_session_set_input_texture_sized(tsr_session *session, const char *name,
+                                               const tsr_texture *texture, size_t size,
+                                               float factor, float summand) {
     int i;
+    tsr_texture known;
     if (!session || !name || !texture)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_set_input_texture: an argument is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_session_set_input_texture: an argument is NULL");
+    TSR_TRY(tsr_take_struct("tsr_texture", texture, size, &known, sizeof known));
     const tsr_backend *backend = session->device->backend;
     const tsr_graph *graph = session->graph;
     if (!backend->set_input_texture)
@@ -102,12 +110,12 @@ tsr_status tsr_session_set_input_texture(tsr_session *session, const char *name,
     TSR_TRY(find_input(session, name, &i));
     int value = graph->inputs[i];
     if (find_kept(session, value))
-        return tsr_fail(TSR_UNSUPPORTED,
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "%s: input '%s' is also an output: it cannot be set from a texture",
                         graph->file, name);
     session->stepping = false;
     TSR_TRY(tsr_fail_context(
-        backend->set_input_texture(session->runner, value, texture, factor, summand),
+        backend->set_input_texture(session->runner, value, &known, factor, summand),
         "%s: input '%s'", graph->file, name));
     session->input_set[i] = true;
     return TSR_OK;
@@ -122,8 +130,8 @@ static int find_output(const tsr_graph *graph, const char *name) {
 }
 
 static tsr_status fail_name(const tsr_graph *graph, const char *name, const char *problem) {
-    return tsr_fail(TSR_INVALID_ARGUMENT, "%s: '%s' %s; the outputs are: %s", graph->file, name,
-                    problem, tsr_names_of(graph, graph->outputs, graph->output_count).text);
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: '%s' %s; the outputs are: %s", graph->file,
+                    name, problem, tsr_names_of(graph, graph->outputs, graph->output_count).text);
 }
 
 /* The tensor of this name, or an error that lists the outputs. */
@@ -152,7 +160,7 @@ static void copy_constant(const tsr_value *value, float *data, size_t count) {
 tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
                                   size_t count) {
     if (!session || !name)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_get_output: %s is NULL",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_get_output: %s is NULL",
                         session ? "name" : "session");
     TSR_TRY(tsr_session_check_submitted(session));
     int index;
@@ -171,22 +179,26 @@ tsr_status tsr_session_get_output(tsr_session *session, const char *name, float 
     return TSR_OK;
 }
 
-tsr_status tsr_session_output_texture(tsr_session *session, const char *name,
-                                      tsr_texture *texture) {
+tsr_status tsr_session_output_texture_sized(tsr_session *session, const char *name,
+                                            tsr_texture *texture, size_t size) {
     if (!session || !name || !texture)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_output_texture: an argument is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_session_output_texture: an argument is NULL");
     const tsr_backend *backend = session->device->backend;
     const char *file = session->graph->file;
     if (!backend->output_texture)
         return fail_no_textures(session);
     if (!session->texture_outputs || session->plan_only)
-        return tsr_fail(TSR_INVALID_ARGUMENT,
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "%s: the session was not made with tsr_session_desc.texture_outputs", file);
     int index = find_output(session->graph, name);
     if (index == TSR_NONE)
         return fail_name(session->graph, name, "is not an output");
     if (session->graph->values[index].data || find_kept(session, index))
-        return tsr_fail(TSR_UNSUPPORTED,
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "%s: output '%s' is a constant or an input: no pass writes it", file, name);
-    return backend->output_texture(session->runner, index, texture);
+    tsr_texture known = {0};
+    TSR_TRY(backend->output_texture(session->runner, index, &known));
+    tsr_give_struct(&known, sizeof known, texture, size);
+    return TSR_OK;
 }

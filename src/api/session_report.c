@@ -1,6 +1,7 @@
 /* What a session tells about itself. */
 #include "api/session.h"
 
+#include "api/sized.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -8,48 +9,51 @@
 /* ---- runs and nodes
  * --------------------------------------------------------------------------------- */
 
-tsr_status tsr_session_report(const tsr_session *session, tsr_report *report) {
+tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *report, size_t size) {
     if (!session || !report)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_report: %s is NULL",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_report: %s is NULL",
                         session ? "report" : "session");
     const tsr_graph *graph = session->graph;
-    *report = (tsr_report){.backend = session->device->backend->name,
-                           .node_count = graph->node_count,
-                           .gpu_ms = -1,
-                           .tuned_layers = session->tuning.measured,
-                           .tune_ms = session->tuning.ms};
+    tsr_report known = {.backend = session->device->backend->name,
+                        .node_count = graph->node_count,
+                        .gpu_ms = -1,
+                        .tuned_layers = session->tuning.measured,
+                        .tune_ms = session->tuning.ms};
     for (int n = 0; n < graph->node_count; n++)
-        report->macs += tsr_node_macs(graph, &graph->nodes[n]);
-    session->device->backend->report(session->runner, report);
+        known.macs += tsr_node_macs(graph, &graph->nodes[n]);
+    session->device->backend->report(session->runner, &known);
+    tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }
 
-tsr_status tsr_session_node_report(const tsr_session *session, int index, tsr_node_report *report) {
+tsr_status tsr_session_node_report_sized(const tsr_session *session, int index,
+                                         tsr_node_report *report, size_t size) {
     if (!session || !report || index < 0 || index >= session->graph->node_count)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_node_report: there is no node %d of %d",
-                        index, session ? session->graph->node_count : 0);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_session_node_report: there is no node %d of %d", index,
+                        session ? session->graph->node_count : 0);
     const tsr_graph *graph = session->graph;
     const tsr_node *node = &graph->nodes[index];
-    *report = (tsr_node_report){.name = node->name,
-                                .op = session->op_texts[index],
-                                .output = "",
-                                .backend = session->device->backend->name,
-                                .kernel = "",
-                                .macs = tsr_node_macs(graph, node),
-                                .bytes = (uint64_t)tsr_node_floats(graph, node) * sizeof(float),
-                                .ms = -1};
+    tsr_node_report known = {.name = node->name,
+                             .op = session->op_texts[index],
+                             .output = "",
+                             .backend = session->device->backend->name,
+                             .kernel = "",
+                             .macs = tsr_node_macs(graph, node),
+                             .bytes = (uint64_t)tsr_node_floats(graph, node) * sizeof(float),
+                             .ms = -1};
     for (int i = node->output_count - 1; i >= 0; i--) {
         const tsr_value *output =
             node->outputs[i] == TSR_NONE ? NULL : &graph->values[node->outputs[i]];
         if (output) {
-            report->output = output->name;
-            report->shape = output->shape;
+            known.output = output->name;
+            known.shape = output->shape;
         }
     }
     const tsr_backend *backend = session->device->backend;
-    report->candidates =
-        backend->candidates ? backend->candidates(session->runner, index).count : 0;
-    backend->node_report(session->runner, index, report);
+    known.candidates = backend->candidates ? backend->candidates(session->runner, index).count : 0;
+    backend->node_report(session->runner, index, &known);
+    tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }
 
@@ -73,23 +77,24 @@ static double least_cost(const tsr_candidates *all) {
     return least;
 }
 
-tsr_status tsr_session_candidate_report(const tsr_session *session, int node, int i,
-                                        tsr_candidate_report *report) {
+tsr_status tsr_session_candidate_report_sized(const tsr_session *session, int node, int i,
+                                              tsr_candidate_report *report, size_t size) {
     tsr_node_report node_report;
     if (!report)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_candidate_report: report is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_candidate_report: report is NULL");
     TSR_TRY(tsr_session_node_report(session, node, &node_report));
     if (i < 0 || i >= node_report.candidates)
-        return tsr_fail(TSR_INVALID_ARGUMENT,
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "tsr_session_candidate_report: there is no candidate %d of %d for node %d",
                         i, node_report.candidates, node);
     const tsr_candidates all = session->device->backend->candidates(session->runner, node);
     const tsr_candidate *c = &all.list[i];
-    *report = (tsr_candidate_report){.algorithm = c->algorithm,
-                                     .estimate = c->cost / least_cost(&all),
-                                     .bytes = c->bytes,
-                                     .live_texels = c->live_texels,
-                                     .ms = measured_ms(session, node, c->algorithm),
-                                     .chosen = c->chosen};
+    const tsr_candidate_report known = {.algorithm = c->algorithm,
+                                        .estimate = c->cost / least_cost(&all),
+                                        .bytes = c->bytes,
+                                        .live_texels = c->live_texels,
+                                        .ms = measured_ms(session, node, c->algorithm),
+                                        .chosen = c->chosen};
+    tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }

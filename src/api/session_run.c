@@ -32,7 +32,7 @@ static tsr_status keep_outputs(tsr_session *session) {
 
 tsr_status tsr_session_check_can_run(const tsr_session *session) {
     return session->plan_only
-               ? tsr_fail(TSR_INVALID_ARGUMENT, "%s: this session was made to plan only",
+               ? tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: this session was made to plan only",
                           session->graph->file)
                : TSR_OK;
 }
@@ -42,8 +42,8 @@ static tsr_status check_inputs(const tsr_session *session) {
     TSR_TRY(tsr_session_check_can_run(session));
     for (int i = 0; i < graph->input_count; i++)
         if (!session->input_set[i])
-            return tsr_fail(TSR_INVALID_ARGUMENT, "%s: input '%s' %s has not been set", graph->file,
-                            graph->values[graph->inputs[i]].name,
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: input '%s' %s has not been set",
+                            graph->file, graph->values[graph->inputs[i]].name,
                             tsr_shape_text(&graph->values[graph->inputs[i]].shape));
     return TSR_OK;
 }
@@ -60,7 +60,7 @@ static tsr_status end_submit(tsr_session *session, tsr_status status) {
 
 tsr_status tsr_session_submit(tsr_session *session) {
     if (!session)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_submit: session is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_submit: session is NULL");
     TSR_TRY(check_inputs(session));
     session->stepping = false;
     session->latest = (session->latest + 1) % session->runs_in_flight;
@@ -70,11 +70,11 @@ tsr_status tsr_session_submit(tsr_session *session) {
 
 tsr_status tsr_session_step(tsr_session *session, double ms) {
     if (!session)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_step: session is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_step: session is NULL");
     TSR_TRY(check_inputs(session));
     const tsr_backend *backend = session->device->backend;
     if (session->runs_in_flight > 1)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "%s: no steps with several runs in flight",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: no steps with several runs in flight",
                         session->graph->file);
     bool begin = !session->stepping;
     if (backend->step) {
@@ -92,17 +92,17 @@ tsr_status tsr_session_step(tsr_session *session, double ms) {
 
 tsr_status tsr_session_check_submitted(const tsr_session *session) {
     return session->submitted ? TSR_OK
-                              : tsr_fail(TSR_INVALID_ARGUMENT, "%s: %s", session->graph->file,
+                              : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: %s", session->graph->file,
                                          session->stepping ? "the run in steps is not complete yet"
                                                            : "the session has not run yet");
 }
 
 tsr_status tsr_session_select_run(tsr_session *session, int age) {
     if (!session)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_select_run: session is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_select_run: session is NULL");
     TSR_TRY(tsr_session_check_submitted(session));
     if (age < 0 || age >= session->submitted)
-        return tsr_fail(TSR_INVALID_ARGUMENT,
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "%s: of %d runs that can be read there is none %d before the latest",
                         session->graph->file, session->submitted, age);
     int count = session->runs_in_flight;
@@ -112,7 +112,7 @@ tsr_status tsr_session_select_run(tsr_session *session, int age) {
 
 tsr_status tsr_session_poll(tsr_session *session) {
     if (!session)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_poll: session is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_poll: session is NULL");
     TSR_TRY(tsr_session_check_submitted(session));
     return session->device->backend->poll(session->runner);
 }

@@ -27,26 +27,27 @@ static tsr_status set_weights(tsr_session *session, int value, const float *elem
     bool kept = reads > 0 && reads == count_model_reads(session->model->graph, value);
     session->stepping = false;
     tsr_status status =
-        kept ? backend->set_weights(session->runner, constant, elements) : TSR_UNSUPPORTED;
-    return status != TSR_UNSUPPORTED
+        kept ? backend->set_weights(session->runner, constant, elements) : TSR_ERROR_UNSUPPORTED;
+    return status != TSR_ERROR_UNSUPPORTED
                ? status
-               : tsr_fail(TSR_UNSUPPORTED, "the session does not read it as weights alone");
+               : tsr_fail(TSR_ERROR_UNSUPPORTED, "the session does not read it as weights alone");
 }
 
 tsr_status tsr_session_set_weights(tsr_session *session, const char *name, const float *elements,
                                    size_t count) {
     if (!session || !name || !elements)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "tsr_session_set_weights: an argument is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_set_weights: an argument is NULL");
     TSR_TRY(tsr_session_check_can_run(session));
     const tsr_graph *model = session->model->graph;
     int v = tsr_graph_find_value(model, name);
     if (v == TSR_NONE || !model->values[v].data || !tsr_dtype_is_float(model->values[v].dtype))
-        return tsr_fail(TSR_INVALID_ARGUMENT, "%s: there is no constant '%s' of floats",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: there is no constant '%s' of floats",
                         model->file, name);
     size_t expected = (size_t)tsr_shape_count(&model->values[v].shape);
     if (count != expected)
-        return tsr_fail(TSR_SHAPE, "%s: constant '%s' %s has %zu elements, not %zu", model->file,
-                        name, tsr_shape_text(&model->values[v].shape), expected, count);
+        return tsr_fail(TSR_ERROR_SHAPE, "%s: constant '%s' %s has %zu elements, not %zu",
+                        model->file, name, tsr_shape_text(&model->values[v].shape), expected,
+                        count);
     return tsr_fail_context(set_weights(session, v, elements), "%s: constant '%s'", model->file,
                             name);
 }

@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-enum { GPU_BUDGET_MS = 1000 };
-
 typedef struct tuner {
     const tsr_autotune_target *target;
     tsr_graph *graph;
@@ -25,7 +23,7 @@ typedef struct tuner {
 static tsr_status add_key(tsr_text *text, tsr_cache_key start, tsr_cache_key *key) {
     char *chars = tsr_text_take(text);
     if (!chars)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to choose algorithms");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to choose algorithms");
     *key = tsr_cache_key_add(start, chars);
     free(chars);
     return TSR_OK;
@@ -133,20 +131,12 @@ static tsr_status choose(tuner *t, int node) {
     return TSR_OK;
 }
 
-static double budget(const tuner *t, int budget_ms) {
-    tsr_device_info info = {.is_cpu = false};
-    t->target->backend->device_info(t->target->device, &info);
-    if (t->options->plan_only)
-        return 0;
-    return budget_ms || info.is_cpu ? budget_ms : GPU_BUDGET_MS;
-}
-
 static tsr_status choose_all(tuner *t) {
     const tsr_graph *graph = t->graph;
     t->result->choices = TSR_NEW(graph->arena, graph->node_count, tsr_node_choice);
     t->result->tuned = TSR_NEW(graph->arena, graph->node_count, int);
     if (!t->result->choices || !t->result->tuned)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to choose algorithms");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to choose algorithms");
     TSR_TRY(device_key(t));
     for (int i = 0; i < graph->node_count; i++) {
         t->result->tuned[i] = TSR_NONE;
@@ -168,7 +158,7 @@ tsr_status tsr_autotune(const tsr_autotune_target *target, tsr_graph *graph,
                .options = options,
                .any_size = budget_ms == 0,
                .result = result};
-    t.deadline = start + budget(&t, budget_ms);
+    t.deadline = start + (options->plan_only ? 0 : budget_ms);
     TSR_TRY(choose_all(&t));
     result->ms = tsr_clock_ms() - start;
     return TSR_OK;

@@ -36,7 +36,7 @@ typedef struct measurement {
 } measurement;
 
 static tsr_status fail_memory(const tsr_graph *graph) {
-    return tsr_fail(TSR_OUT_OF_MEMORY, "%s: no memory to measure kernels", graph->file);
+    return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory to measure kernels", graph->file);
 }
 
 /* ---- the graph ------------------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ static void destroy(const measurement *m, candidate *c) {
 
 /* Records whether memory was the reason. */
 static void destroy_if_failed(measurement *m, candidate *c, tsr_status status) {
-    m->out_of_memory |= status == TSR_OUT_OF_MEMORY;
+    m->out_of_memory |= status == TSR_ERROR_OUT_OF_MEMORY;
     if (status != TSR_OK)
         destroy(m, c);
 }

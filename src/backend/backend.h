@@ -43,7 +43,7 @@ struct tsr_backend {
      * textures. */
     tsr_status (*set_input_texture)(tsr_runner *runner, int value, const tsr_texture *texture,
                                     float factor, float summand);
-    /* Other elements for a constant of the model, in this runner alone. TSR_UNSUPPORTED where
+    /* Other elements for a constant of the model, in this runner alone. TSR_ERROR_UNSUPPORTED where
      * weights are packed, if it is not only read as such. */
     tsr_status (*set_weights)(tsr_runner *runner, int constant, const float *elements);
     /* Selects the output slot, 0 to runs_in_flight - 1, for submit, poll, wait and get_output.

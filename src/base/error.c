@@ -14,7 +14,7 @@ const char *tsr_status_name(tsr_status status) {
     switch (status) {
 #define NAME_CASE(name, text)                                                                      \
     case TSR_##name:                                                                               \
-        return #name;
+        return strncmp(#name, "ERROR_", 6) ? #name : &#name[6];
         TSR_STATUS_MAP(NAME_CASE)
 #undef NAME_CASE
     }
@@ -30,6 +30,10 @@ const char *tsr_status_text(tsr_status status) {
 #undef TEXT_CASE
     }
     return "unknown status";
+}
+
+const char *tsr_version(void) {
+    return TSR_VERSION;
 }
 
 const char *tsr_last_error(void) {

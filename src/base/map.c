@@ -16,14 +16,14 @@
 static tsr_status check_file(int file, uint64_t max_bytes, size_t *size) {
     struct stat info;
     if (fstat(file, &info) != 0)
-        return tsr_fail(TSR_IO, "%s", strerror(errno));
+        return tsr_fail(TSR_ERROR_IO, "%s", strerror(errno));
     if (!S_ISREG(info.st_mode))
-        return tsr_fail(TSR_IO, "this is %s, not a file",
+        return tsr_fail(TSR_ERROR_IO, "this is %s, not a file",
                         S_ISDIR(info.st_mode) ? "a directory" : "a device or pipe");
     if (info.st_size == 0)
-        return tsr_fail(TSR_INVALID_MODEL, "the file is empty");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "the file is empty");
     if ((uint64_t)info.st_size > max_bytes || (uint64_t)info.st_size > SIZE_MAX)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "the file has %lld bytes, the limit is %llu",
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "the file has %lld bytes, the limit is %llu",
                         (long long)info.st_size, (unsigned long long)max_bytes);
     *size = (size_t)info.st_size;
     return TSR_OK;
@@ -34,7 +34,8 @@ static tsr_status map_file(int file, uint64_t max_bytes, tsr_map *map) {
     TSR_TRY(check_file(file, max_bytes, &size));
     void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (bytes == MAP_FAILED)
-        return tsr_fail(errno == ENOMEM ? TSR_OUT_OF_MEMORY : TSR_IO, "%s", strerror(errno));
+        return tsr_fail(errno == ENOMEM ? TSR_ERROR_OUT_OF_MEMORY : TSR_ERROR_IO, "%s",
+                        strerror(errno));
     *map = (tsr_map){bytes, size};
     return TSR_OK;
 }
@@ -43,7 +44,7 @@ tsr_status tsr_map_open(const char *path, uint64_t max_bytes, tsr_map *map) {
     *map = (tsr_map){NULL, 0};
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not block */
     if (file < 0)
-        return tsr_fail(TSR_IO, "%s: %s", path, strerror(errno));
+        return tsr_fail(TSR_ERROR_IO, "%s: %s", path, strerror(errno));
     tsr_status status = map_file(file, max_bytes, map);
     close(file);
     return tsr_fail_context(status, "%s", path);

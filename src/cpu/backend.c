@@ -115,7 +115,7 @@ static tsr_status allocate(tsr_runner *runner, int v) {
     runner->data[v] = malloc(bytes ? bytes : 1);
     return runner->data[v]
                ? TSR_OK
-               : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for tensor '%s' %s of %zu bytes",
+               : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for tensor '%s' %s of %zu bytes",
                           value->name, tsr_shape_text(&value->shape), bytes);
 }
 
@@ -139,7 +139,7 @@ static tsr_status allocate_tables(tsr_runner *runner) {
         runner->weight_bytes = count_weights(runner);
     }
     free(change);
-    return complete ? TSR_OK : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a runner");
+    return complete ? TSR_OK : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a runner");
 }
 
 /* Without this check, a model that needs more memory than the machine has would end the process
@@ -147,7 +147,7 @@ static tsr_status allocate_tables(tsr_runner *runner) {
 static tsr_status check_memory(const tsr_runner *runner) {
     uint64_t needed = runner->peak_bytes + runner->weight_bytes, most = tsr_memory_bytes();
     if (needed > most)
-        return tsr_fail(TSR_OUT_OF_MEMORY,
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
                         "%s: tensors and weights need %llu MiB, the machine has %llu MiB",
                         runner->graph->file, (unsigned long long)(needed >> 20),
                         (unsigned long long)(most >> 20));
@@ -159,7 +159,7 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     (void)device;
     tsr_runner *created = calloc(1, sizeof *created);
     if (!created)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a runner");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a runner");
     created->graph = graph;
     created->keep_tensors = options->keep_tensors;
     tsr_status status = allocate_tables(created);
@@ -185,7 +185,7 @@ static tsr_status set_weights(tsr_runner *runner, int constant, const float *ele
         float *own =
             runner->data[v] == value->data ? TSR_NEW(graph->arena, count, float) : runner->data[v];
         if (!own)
-            return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for weights");
+            return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for weights");
         memcpy(own, elements, count * sizeof *elements);
         runner->data[v] = own;
     }

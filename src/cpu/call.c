@@ -31,13 +31,13 @@ size_t tsr_call_element_size(const tsr_cpu_call *call) {
 
 int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value) {
     switch (dtype) {
-    case TSR_I32:
+    case TSR_DTYPE_I32:
         return (int32_t)value;
-    case TSR_I8:
+    case TSR_DTYPE_I8:
         return (int8_t)value;
-    case TSR_U8:
+    case TSR_DTYPE_U8:
         return (uint8_t)value;
-    case TSR_BOOL:
+    case TSR_DTYPE_BOOL:
         return value != 0;
     default:
         return value;
@@ -45,11 +45,15 @@ int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value) {
 }
 
 int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x) {
-    static const int64_t low[] = {
-        [TSR_I64] = INT64_MIN, [TSR_I32] = INT32_MIN, [TSR_I8] = INT8_MIN, [TSR_U8] = 0};
-    static const int64_t high[] = {
-        [TSR_I64] = INT64_MAX, [TSR_I32] = INT32_MAX, [TSR_I8] = INT8_MAX, [TSR_U8] = UINT8_MAX};
-    if (dtype == TSR_BOOL)
+    static const int64_t low[] = {[TSR_DTYPE_I64] = INT64_MIN,
+                                  [TSR_DTYPE_I32] = INT32_MIN,
+                                  [TSR_DTYPE_I8] = INT8_MIN,
+                                  [TSR_DTYPE_U8] = 0};
+    static const int64_t high[] = {[TSR_DTYPE_I64] = INT64_MAX,
+                                   [TSR_DTYPE_I32] = INT32_MAX,
+                                   [TSR_DTYPE_I8] = INT8_MAX,
+                                   [TSR_DTYPE_U8] = UINT8_MAX};
+    if (dtype == TSR_DTYPE_BOOL)
         return x != 0;
     if (isnan(x))
         return 0;
@@ -72,8 +76,8 @@ void *tsr_cpu_scratch(int64_t count, size_t size) {
     if (count >= 0 && (uint64_t)count < SIZE_MAX / 2 / size)
         memory = malloc((size_t)count * size + !count);
     if (!memory)
-        tsr_fail(TSR_OUT_OF_MEMORY, "out of memory for %" PRId64 " elements of %zu bytes", count,
-                 size);
+        tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "out of memory for %" PRId64 " elements of %zu bytes",
+                 count, size);
     return memory;
 }
 
@@ -124,7 +128,7 @@ tsr_status tsr_remap_create(tsr_remap *remap, const tsr_shape *shape) {
     }
     int64_t *table = tsr_cpu_scratch(total, sizeof *table);
     if (!table)
-        return TSR_OUT_OF_MEMORY;
+        return TSR_ERROR_OUT_OF_MEMORY;
     remap->offset[0] = table;
     for (int i = 1; i < shape->rank; i++)
         remap->offset[i] = remap->offset[i - 1] + remap->count[i - 1];

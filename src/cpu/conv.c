@@ -90,7 +90,7 @@ static tsr_status conv_run(const conv *c, add_channel_fn *add_channel, int64_t w
     int64_t group_out = c->out_channels / c->window.group;
     double *sums = tsr_cpu_scratch(c->out_plane, sizeof *sums);
     if (!sums)
-        return TSR_OUT_OF_MEMORY;
+        return TSR_ERROR_OUT_OF_MEMORY;
     for (int64_t n = 0; n < c->batch; n++) {
         for (int64_t m = 0; m < c->out_channels; m++) {
             int64_t group = m / group_out;

@@ -22,7 +22,7 @@ tsr_status tsr_cpu_gather(const tsr_cpu_call *call) {
     for (int64_t o = 0; o < outer; o++) {
         for (int64_t i = 0; i < count; i++) {
             if (indices[i] < -limit || indices[i] >= limit)
-                return tsr_fail(TSR_INVALID_ARGUMENT,
+                return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                                 "index %" PRId64 " is outside axis %d of shape %s", indices[i],
                                 axis, tsr_shape_text(shape));
             int64_t index = indices[i] < 0 ? indices[i] + limit : indices[i];

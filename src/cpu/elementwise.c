@@ -217,7 +217,7 @@ static tsr_status apply_binary_int(const tsr_cpu_call *call) {
                         tsr_call_in_shape(call, 1));
     for (int64_t i = 0; i < count; i++) {
         if (!fn(a[it.offset[0]], b[it.offset[1]], &out[i]))
-            return tsr_fail(TSR_INVALID_ARGUMENT, "integer division by zero");
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "integer division by zero");
         out[i] = tsr_cpu_wrap(result->dtype, out[i]);
         tsr_broadcast_next(&it);
     }

@@ -50,7 +50,7 @@ tsr_status tsr_cpu_gemm(const tsr_cpu_call *call) {
            beta = tsr_attr_float(call->node, "beta", 1);
     double *sums = tsr_cpu_scratch(width, sizeof *sums);
     if (!sums)
-        return TSR_OUT_OF_MEMORY;
+        return TSR_ERROR_OUT_OF_MEMORY;
     float *out = tsr_call_out(call, 0);
     for (int64_t i = 0; i < height; i++) {
         multiply_row(a, i, b, depth, width, sums);
@@ -73,7 +73,7 @@ tsr_status tsr_cpu_matmul(const tsr_cpu_call *call) {
     TSR_TRY(tsr_broadcast(&a_batch, &b_batch, &batch));
     double *sums = tsr_cpu_scratch(width, sizeof *sums);
     if (!sums)
-        return TSR_OUT_OF_MEMORY;
+        return TSR_ERROR_OUT_OF_MEMORY;
     const float *a_data = tsr_call_in(call, 0), *b_data = tsr_call_in(call, 1);
     float *out = tsr_call_out(call, 0);
     tsr_broadcast_iterator it;

@@ -19,7 +19,7 @@ static tsr_status resize_nearest(const tsr_cpu_call *call, const tsr_resize *res
             remap.offset[axis][i] = index < 0 ? -1 : index * stride[axis];
         }
     }
-    int64_t fill_int = tsr_cpu_int_of_float(TSR_I64, resize->extrapolation_value);
+    int64_t fill_int = tsr_cpu_int_of_float(TSR_DTYPE_I64, resize->extrapolation_value);
     const void *fill = tsr_dtype_is_float(dtype) ? (const void *)&resize->extrapolation_value
                                                  : (const void *)&fill_int;
     tsr_remap_run(&remap, call, fill);
@@ -73,7 +73,7 @@ static tsr_status resize_smoothly(const tsr_cpu_call *call, const tsr_resize *re
     int64_t count = tsr_shape_count(&shape);
     double *x = tsr_cpu_scratch(count, sizeof *x);
     if (!x)
-        return TSR_OUT_OF_MEMORY;
+        return TSR_ERROR_OUT_OF_MEMORY;
     for (int64_t i = 0; i < count; i++)
         x[i] = ((const float *)tsr_call_in(call, 0))[i];
     for (int axis = 0; axis < shape.rank; axis++) {
@@ -85,7 +85,7 @@ static tsr_status resize_smoothly(const tsr_cpu_call *call, const tsr_resize *re
         double *y = tsr_cpu_scratch(count, sizeof *y);
         if (!y) {
             free(x);
-            return TSR_OUT_OF_MEMORY;
+            return TSR_ERROR_OUT_OF_MEMORY;
         }
         memset(y, 0, (size_t)count * sizeof *y);
         resize_axis(resize, axis, tsr_dim_product(&shape, 0, axis), in,
@@ -103,12 +103,12 @@ tsr_status tsr_cpu_resize(const tsr_cpu_call *call) {
     tsr_resize resize;
     TSR_TRY(tsr_node_resize(call->graph, call->node, &resize));
     if (resize.antialias && resize.mode != TSR_NEAREST)
-        return tsr_fail(TSR_UNSUPPORTED, "antialias is not supported");
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "antialias is not supported");
     const tsr_value *x = tsr_node_in(call->graph, call->node, 0);
     if (resize.mode == TSR_NEAREST)
         return resize_nearest(call, &resize);
     if (!tsr_dtype_is_float(x->dtype))
-        return tsr_fail(TSR_UNSUPPORTED, "elements of type %s can only be resized by nearest",
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "elements of type %s can only be resized by nearest",
                         tsr_dtype_name(x->dtype));
     return resize_smoothly(call, &resize);
 }

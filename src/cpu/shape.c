@@ -22,7 +22,7 @@ tsr_status tsr_cpu_dropout(const tsr_cpu_call *call) {
 /* ---- Cast ---- */
 
 static float float_of(tsr_dtype dtype, float x) {
-    return dtype == TSR_F16 ? tsr_half_to_float(tsr_float_to_half(x)) : x;
+    return dtype == TSR_DTYPE_F16 ? tsr_half_to_float(tsr_float_to_half(x)) : x;
 }
 
 tsr_status tsr_cpu_cast(const tsr_cpu_call *call) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 static tsr_status out_of_memory(void) {
-    return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+    return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
 }
 
 tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {

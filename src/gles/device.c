@@ -14,7 +14,7 @@ _Thread_local const GladGLES2Context *tsr_gl;
 
 static tsr_status fail_lost(tsr_backend_device *d) {
     d->lost = true;
-    return tsr_fail(TSR_DEVICE_LOST,
+    return tsr_fail(TSR_ERROR_DEVICE_LOST,
                     "the GL context was lost: destroy its sessions and the device, make them anew");
 }
 
@@ -28,7 +28,7 @@ static tsr_status make_current(tsr_backend_device *d) {
     EGLint error = eglGetError();
     if (error == EGL_CONTEXT_LOST)
         return fail_lost(d);
-    return tsr_fail(TSR_DEVICE, "eglMakeCurrent failed (0x%x)%s", (unsigned)error,
+    return tsr_fail(TSR_ERROR_DEVICE, "eglMakeCurrent failed (0x%x)%s", (unsigned)error,
                     error == EGL_BAD_ACCESS ? ": is the device in use on another thread?" : "");
 }
 
@@ -87,8 +87,8 @@ tsr_status tsr_gles_check_error(tsr_backend_device *d, const char *what) {
     if (error == GL_CONTEXT_LOST_KHR)
         return fail_lost(d);
     if (error == GL_OUT_OF_MEMORY)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: the GL driver is out of memory", what);
-    return tsr_fail(TSR_DEVICE, "%s: GL error 0x%04x", what, (unsigned)error);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: the GL driver is out of memory", what);
+    return tsr_fail(TSR_ERROR_DEVICE, "%s: GL error 0x%04x", what, (unsigned)error);
 }
 
 static int get_integer(GLenum name) {
@@ -127,12 +127,12 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     GLint viewport[2] = {0, 0}; /* limits render targets, too */
     glGetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport);
     int size = capped(capped(get_integer(GL_MAX_TEXTURE_SIZE), viewport[0]), viewport[1]);
-    info->max_texture_size = capped(size, desc->max_texture_size);
+    info->max_texture_size = capped(size, desc->gles.max_texture_size);
     info->max_array_layers = get_integer(GL_MAX_ARRAY_TEXTURE_LAYERS);
     int buffers = capped(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
-    info->max_draw_buffers = capped(buffers, desc->max_draw_buffers);
+    info->max_draw_buffers = capped(buffers, desc->gles.max_draw_buffers);
     info->max_uniform_block_bytes =
-        capped(get_integer(GL_MAX_UNIFORM_BLOCK_SIZE), desc->max_uniform_block_bytes);
+        capped(get_integer(GL_MAX_UNIFORM_BLOCK_SIZE), desc->gles.max_uniform_block_bytes);
     /* llvmpipe silently stops all loops of a fragment after this many iterations in total. Its
      * timers do not count parallel threads: they report half or a quarter of the wall time. */
     bool llvmpipe = strstr(info->name, "llvmpipe");
@@ -156,11 +156,11 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
 static tsr_status check_context(const tsr_backend_device *d) {
     int major = get_integer(GL_MAJOR_VERSION), minor = get_integer(GL_MINOR_VERSION);
     if (!tsr_gl->EXT_color_buffer_float && major == 3 && minor < 2)
-        return tsr_fail(TSR_NO_DEVICE, "%s has no float render targets (GL_EXT_color_buffer_float)",
-                        d->info.name);
+        return tsr_fail(TSR_ERROR_NO_DEVICE,
+                        "%s has no float render targets (GL_EXT_color_buffer_float)", d->info.name);
     if (get_integer(GL_MAX_TEXTURE_IMAGE_UNITS) < TSR_GL_UNITS)
-        return tsr_fail(TSR_NO_DEVICE, "%s offers %d texture units, %d are needed", d->info.name,
-                        get_integer(GL_MAX_TEXTURE_IMAGE_UNITS), TSR_GL_UNITS);
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "%s offers %d texture units, %d are needed",
+                        d->info.name, get_integer(GL_MAX_TEXTURE_IMAGE_UNITS), TSR_GL_UNITS);
     return TSR_OK;
 }
 
@@ -189,25 +189,25 @@ static GLADapiproc load_from_caller(void *user, const char *name) {
 /* Loads the device's entry points and makes them this thread's. No ES 3 function is called before
  * the version is known. */
 static tsr_status load_gl(tsr_backend_device *d, const tsr_device_desc *desc) {
-    callers_loader loader = {desc->get_proc_address, ""};
-    if (!desc->get_proc_address)
+    callers_loader loader = {desc->gles.get_proc_address, ""};
+    if (!desc->gles.get_proc_address)
         TSR_TRY(tsr_egl_load());
     /* libGLESv2 stays loaded, as libEGL does: others may use it. */
-    int version = desc->get_proc_address
+    int version = desc->gles.get_proc_address
                       ? gladLoadGLES2ContextUserPtr(&d->gl, load_from_caller, &loader)
                       : gladLoaderLoadGLES2Context(&d->gl);
     if (!version)
-        return tsr_fail(TSR_NO_DEVICE,
-                        desc->platform == TSR_PLATFORM_CURRENT
+        return tsr_fail(TSR_ERROR_NO_DEVICE,
+                        desc->gles.platform == TSR_PLATFORM_CURRENT
                             ? "no OpenGL ES context is current on this thread"
                             : "libGLESv2 was not found; on Debian: apt install libgles2");
     tsr_gl = &d->gl;
     const char *text = get_string(GL_VERSION);
     if (strncmp(text, "OpenGL ES ", 10) || GLAD_VERSION_MAJOR(version) < 3)
-        return tsr_fail(TSR_NO_DEVICE, "%s is %s: OpenGL ES 3.0 is needed", get_string(GL_RENDERER),
-                        text);
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "%s is %s: OpenGL ES 3.0 is needed",
+                        get_string(GL_RENDERER), text);
     if (*loader.missing)
-        return tsr_fail(TSR_NO_DEVICE, "tsr_device_desc.get_proc_address finds no %s",
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "tsr_device_desc.gles.get_proc_address finds no %s",
                         loader.missing);
     return TSR_OK;
 }
@@ -250,7 +250,7 @@ static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static tsr_status open_device(tsr_backend_device *d, const tsr_device_desc *desc) {
     pthread_mutex_lock(&loading);
     tsr_status status =
-        desc->platform == TSR_PLATFORM_CURRENT ? open_adopted(d, desc) : open_egl(d, desc);
+        desc->gles.platform == TSR_PLATFORM_CURRENT ? open_adopted(d, desc) : open_egl(d, desc);
     pthread_mutex_unlock(&loading);
     return status;
 }
@@ -258,7 +258,7 @@ static tsr_status open_device(tsr_backend_device *d, const tsr_device_desc *desc
 tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_device **out) {
     tsr_backend_device *d = calloc(1, sizeof *d);
     if (!d)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a device");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a device");
     tsr_status status = open_device(d, desc);
     if (status != TSR_OK) {
         tsr_egl_destroy(&d->egl);
@@ -303,10 +303,10 @@ void tsr_gles_list_devices(tsr_device_fn fn, void *user) {
     pthread_mutex_unlock(&loading);
     for (int i = 1; i <= count; i++)
         listed += list_device(
-            &(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_DEVICE, .gpu = i}, fn,
-            user);
+            &(tsr_device_desc){.backend = "gles", .gles.platform = TSR_PLATFORM_DEVICE, .gpu = i},
+            fn, user);
     listed += list_device(
-        &(tsr_device_desc){.backend = "gles", .platform = TSR_PLATFORM_SURFACELESS}, fn, user);
+        &(tsr_device_desc){.backend = "gles", .gles.platform = TSR_PLATFORM_SURFACELESS}, fn, user);
     if (!listed && !list_device(&(tsr_device_desc){.backend = "gles"}, fn, user))
         fn(user, &(tsr_device_desc){.backend = "gles"}, NULL, tsr_last_error());
 }

@@ -39,8 +39,8 @@ struct tsr_backend_device {
 };
 
 /* Scope of GL calls: makes the device's context current, or saves the caller's state.
- * TSR_DEVICE_LOST once the driver has reset the context, and at every later call: after that a
- * device makes no GL calls, not even to delete objects (the names may be another context's by
+ * TSR_ERROR_DEVICE_LOST once the driver has reset the context, and at every later call: after that
+ * a device makes no GL calls, not even to delete objects (the names may be another context's by
  * then). */
 tsr_status tsr_gles_begin(tsr_backend_device *device);
 void tsr_gles_end(tsr_backend_device *device);

@@ -24,7 +24,7 @@ tsr_status tsr_egl_load(void) {
     return loaded
                ? TSR_OK
                : tsr_fail(
-                     TSR_NO_DEVICE,
+                     TSR_ERROR_NO_DEVICE,
                      "libEGL was not found; on Debian: apt install libegl1 libegl-mesa0 libgles2");
 }
 
@@ -32,7 +32,7 @@ tsr_status tsr_egl_load(void) {
 static tsr_status load_with(EGLDisplay display) {
     static bool loaded;
     loaded = loaded || (gladLoaderLoadEGL(display) && eglGetCurrentContext);
-    return loaded ? TSR_OK : tsr_fail(TSR_NO_DEVICE, "EGL 1.4 is needed");
+    return loaded ? TSR_OK : tsr_fail(TSR_ERROR_NO_DEVICE, "EGL 1.4 is needed");
 }
 
 static bool has_client_extension(const char *name) {
@@ -65,11 +65,11 @@ static tsr_status open_device(int gpu, EGLDisplay *display) {
     int count = query_devices(devices);
     int index = gpu > 0 ? gpu - 1 : 0;
     if (index >= count)
-        return tsr_fail(TSR_NO_DEVICE, "EGL offers %d devices: there is no GPU %d", count,
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "EGL offers %d devices: there is no GPU %d", count,
                         index + 1);
     *display = platform_display(EGL_PLATFORM_DEVICE_EXT, devices[index]);
     if (*display == EGL_NO_DISPLAY)
-        return tsr_fail(TSR_NO_DEVICE, "EGL cannot open GPU %d of %d", index + 1, count);
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "EGL cannot open GPU %d of %d", index + 1, count);
     return TSR_OK;
 }
 
@@ -77,7 +77,7 @@ static tsr_status open_surfaceless(EGLDisplay *display) {
     if (has_client_extension("EGL_MESA_platform_surfaceless"))
         *display = platform_display(EGL_PLATFORM_SURFACELESS_MESA, NULL);
     if (*display == EGL_NO_DISPLAY)
-        return tsr_fail(TSR_NO_DEVICE, "EGL has no surfaceless platform here");
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "EGL has no surfaceless platform here");
     return TSR_OK;
 }
 
@@ -85,7 +85,7 @@ static tsr_status open_default(EGLDisplay *display) {
     *display = eglGetDisplay(EGL_DEFAULT_DISPLAY);
     if (*display == EGL_NO_DISPLAY || !eglInitialize(*display, NULL, NULL)) {
         *display = EGL_NO_DISPLAY;
-        return tsr_fail(TSR_NO_DEVICE, "EGL has no default display here");
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "EGL has no default display here");
     }
     return TSR_OK;
 }
@@ -136,19 +136,21 @@ static tsr_status create_in(tsr_egl *egl) {
     bool surfaceless =
         has_extension(eglQueryString(egl->display, EGL_EXTENSIONS), "EGL_KHR_surfaceless_context");
     if (!eglBindAPI(EGL_OPENGL_ES_API))
-        return tsr_fail(TSR_NO_DEVICE, "EGL has no OpenGL ES");
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "EGL has no OpenGL ES");
     if ((!eglChooseConfig(egl->display, attributes, &config, 1, &count) || !count) &&
         (!surfaceless || !eglChooseConfig(egl->display, any_surface, &config, 1, &count) || !count))
-        return tsr_fail(TSR_NO_DEVICE, "EGL has no configuration for OpenGL ES 3");
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "EGL has no configuration for OpenGL ES 3");
     egl->context = create_context(egl->display, config);
     if (egl->context == EGL_NO_CONTEXT)
-        return tsr_fail(TSR_NO_DEVICE, "EGL cannot make an OpenGL ES 3.0 context (error 0x%x)",
+        return tsr_fail(TSR_ERROR_NO_DEVICE,
+                        "EGL cannot make an OpenGL ES 3.0 context (error 0x%x)",
                         (unsigned)eglGetError());
     if (!surfaceless) {
         const EGLint size[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
         egl->surface = eglCreatePbufferSurface(egl->display, config, size);
         if (egl->surface == EGL_NO_SURFACE)
-            return tsr_fail(TSR_NO_DEVICE, "EGL has neither surfaceless contexts nor pbuffers");
+            return tsr_fail(TSR_ERROR_NO_DEVICE,
+                            "EGL has neither surfaceless contexts nor pbuffers");
     }
     return TSR_OK;
 }
@@ -179,8 +181,8 @@ static bool create_on_hardware(tsr_egl *egl) {
 }
 
 tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl) {
-    if (desc->platform != TSR_PLATFORM_AUTO)
-        return create_on(desc->platform, desc->gpu, egl);
+    if (desc->gles.platform != TSR_PLATFORM_AUTO)
+        return create_on(desc->gles.platform, desc->gpu, egl);
     if (desc->gpu)
         return create_on(TSR_PLATFORM_DEVICE, desc->gpu, egl);
     TSR_TRY(tsr_egl_load());
@@ -194,7 +196,7 @@ tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl) {
             return create_on(order[i], 1, egl);
     }
     return tsr_fail(
-        TSR_NO_DEVICE,
+        TSR_ERROR_NO_DEVICE,
         "EGL offers neither the surfaceless platform, nor a device, nor a default display");
 }
 

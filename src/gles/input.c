@@ -52,7 +52,7 @@ static tsr_status check_texture(const tsr_layout *l, const tsr_texture *t) {
         t->texture_width >= (columns < tiles ? columns : tiles) * l->w &&
         t->texture_height >= rows * l->h)
         return TSR_OK;
-    return tsr_fail(TSR_SHAPE,
+    return tsr_fail(TSR_ERROR_SHAPE,
                     "a texture of %d x %d texels, its tiles %d x %d, %d per image and %d side by "
                     "side, does not hold %d images of %d channels of %d x %d",
                     t->texture_width, t->texture_height, t->width, t->height, t->tiles, t->columns,
@@ -73,7 +73,7 @@ tsr_status tsr_gles_set_input_texture(tsr_runner *r, int value, const tsr_textur
                      .output = r->base.plan->value_tensor[value],
                      .table = {.width = texture->texture_width, .height = texture->texture_height}};
     if (pass.output == TSR_NONE)
-        return tsr_fail(TSR_UNSUPPORTED,
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "a tensor of no elements or of more than 4 axes comes from "
                         "no texture");
     TSR_TRY(check_texture(tsr_plan_layout(r->base.plan, pass.output), texture));
@@ -82,7 +82,7 @@ tsr_status tsr_gles_set_input_texture(tsr_runner *r, int value, const tsr_textur
     p->table = texture->id;
     tsr_status status = glIsTexture(texture->id)
                             ? draw(r, &pass, p)
-                            : tsr_fail(TSR_INVALID_ARGUMENT, "the context has no texture %u",
+                            : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "the context has no texture %u",
                                        (unsigned)texture->id);
     tsr_gles_end(r->device);
     return status;

@@ -87,7 +87,7 @@ static tsr_status measure_draws(bench *b, const char *text, int side, double amo
     tsr_program *program = NULL;
     char *copy = malloc(strlen(text) + 1);
     if (!copy)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the device");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to measure the device");
     strcpy(copy, text);
     TSR_TRY(tsr_program_acquire_text(&b->device->programs, copy, &program));
     tsr_status status = tsr_program_finish(program, "peak");
@@ -110,7 +110,7 @@ static tsr_status create(bench *b) {
     size_t floats = tsr_layout_floats(&b->layout);
     b->texels = malloc(floats * sizeof *b->texels);
     if (!b->texels)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the device");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to measure the device");
     for (size_t i = 0; i < floats; i++)
         b->texels[i] = (float)(i % 251);
     TSR_TRY(tsr_target_create(&storage, &b->from));

@@ -126,7 +126,7 @@ tsr_status tsr_program_acquire_text(tsr_program_cache *cache, char *text, tsr_pr
     else
         p = start(cache, text);
     if (!p)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
     p->references++;
     *out = p;
     return TSR_OK;
@@ -160,7 +160,7 @@ static tsr_status report_failure(const tsr_program *p, const char *kernel) {
             glGetShaderInfoLog(shaders[i], sizeof log, NULL, log);
     }
     tsr_log(TSR_LOG_DEBUG, "%s", p->text);
-    return tsr_fail(TSR_DEVICE, "the driver refused kernel %s: %s", kernel, log);
+    return tsr_fail(TSR_ERROR_DEVICE, "the driver refused kernel %s: %s", kernel, log);
 }
 
 /* Units of samplers never change. */

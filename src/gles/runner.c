@@ -29,7 +29,7 @@ static tsr_status allocate(tsr_runner *r) {
     r->timers = timed ? calloc((size_t)r->base.graph->node_count + 1, sizeof *r->timers) : NULL;
     if (!r->targets || !r->doubles || !r->constants || !r->passes || !r->inputs || !r->pass_ms ||
         !allocate_runs(r) || (timed && !r->timers))
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
 }
 
@@ -71,7 +71,7 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
                                 const tsr_runner_options *options, tsr_runner **out) {
     tsr_runner *r = calloc(1, sizeof *r);
     if (!r)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
     const tsr_plan_options limits = {.limits = device->limits,
                                      .device = device->profile,
@@ -106,7 +106,7 @@ static tsr_status set_input(tsr_runner *r, int value, const float *data) {
 
 static tsr_status set_weights(tsr_runner *r, int constant, const float *elements) {
     if (!tsr_gpu_only_packs(&r->base, constant))
-        return TSR_UNSUPPORTED;
+        return TSR_ERROR_UNSUPPORTED;
     TSR_TRY(tsr_gles_begin(r->device));
     tsr_status status = tsr_gles_replace_weights(r, constant, elements);
     tsr_gles_end(r->device);
@@ -232,7 +232,8 @@ static tsr_status read_buffer(const tsr_layout *l, GLuint buffer, float *data) {
         glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    return texels ? TSR_OK : tsr_fail(TSR_DEVICE, "the driver cannot map a pixel-pack buffer");
+    return texels ? TSR_OK
+                  : tsr_fail(TSR_ERROR_DEVICE, "the driver cannot map a pixel-pack buffer");
 }
 
 tsr_status tsr_gles_read_now(void *runner, int tensor, float *data) {

@@ -42,7 +42,7 @@ static tsr_status check_framebuffer(int planes, bool half) {
     glDrawBuffers(planes, buffers);
     GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
     if (status != GL_FRAMEBUFFER_COMPLETE)
-        return tsr_fail(TSR_DEVICE,
+        return tsr_fail(TSR_ERROR_DEVICE,
                         "the driver does not render to %d planes of %s (framebuffer status 0x%04x)",
                         planes, half ? "RGBA16F" : "RGBA32F", (unsigned)status);
     return TSR_OK;
@@ -69,7 +69,7 @@ tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
                        s->planes);
     GLenum error = glGetError();
     if (error != GL_NO_ERROR)
-        return tsr_fail(error == GL_OUT_OF_MEMORY ? TSR_OUT_OF_MEMORY : TSR_DEVICE,
+        return tsr_fail(error == GL_OUT_OF_MEMORY ? TSR_ERROR_OUT_OF_MEMORY : TSR_ERROR_DEVICE,
                         "the driver has no texture of %d x %d x %d texels (GL error 0x%04x)",
                         s->texture_w, s->texture_h, s->planes, (unsigned)error);
     target->framebuffer = create_framebuffer();

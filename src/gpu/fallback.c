@@ -19,7 +19,7 @@ static tsr_status hold(tsr_fallback *f, int value) {
         return TSR_OK;
     f->data[value] = malloc(tsr_cpu_bytes(v) + 1);
     return f->data[value] ? TSR_OK
-                          : tsr_fail(TSR_OUT_OF_MEMORY, "no memory for tensor '%s'", v->name);
+                          : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for tensor '%s'", v->name);
 }
 
 static tsr_status hold_node(tsr_fallback *f, const tsr_node *node) {
@@ -38,7 +38,7 @@ tsr_status tsr_fallback_create(const tsr_plan *plan, tsr_fallback *f) {
         return TSR_OK;
     f->data = calloc((size_t)plan->graph->value_count, sizeof *f->data);
     if (!f->data)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     for (int i = 0; i < plan->graph->value_count; i++)
         if (plan->value_on_cpu[i])
             TSR_TRY(hold(f, i));

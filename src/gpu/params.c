@@ -212,7 +212,7 @@ tsr_status tsr_params_make(const tsr_plan *plan, const tsr_pass *pass, tsr_param
     if (p->float_count == 0)
         add_floats(p, NULL, 1, 1);
     add_floats(p, NULL, 0, 4);
-    return p->failed ? tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the parameters of a pass")
+    return p->failed ? tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the parameters of a pass")
                      : TSR_OK;
 }
 

@@ -89,9 +89,9 @@ static tsr_cache_key make_key(const tsr_program_text *p) {
 tsr_status tsr_program_text_start(tsr_program_text *p) {
     p->posts = make_posts(p);
     if (p->names.failed)
-        return tsr_fail(TSR_LIMIT, "a program of more than %d constants", TSR_MAX_NAMES);
+        return tsr_fail(TSR_ERROR_LIMIT, "a program of more than %d constants", TSR_MAX_NAMES);
     if (!p->posts || p->head.failed)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
     p->key = make_key(p);
     return TSR_OK;
 }
@@ -156,7 +156,7 @@ tsr_status tsr_program_text_finish(tsr_program_text *p, char **out) {
     tsr_status status = add_files(p, &p->head);
     char *chars = tsr_prune(tsr_text_take(&p->head), p->plan->device.language);
     if (status == TSR_OK && !chars)
-        status = tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
+        status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
     if (status != TSR_OK) {
         free(chars);
         return status;

@@ -10,12 +10,12 @@
 #include <string.h>
 
 static tsr_status out_of_memory(void) {
-    return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+    return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
 }
 
 static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     tsr_plan_options options = *limits;
-    options.half = r->options.precision == TSR_FP16;
+    options.half = r->options.precision == TSR_PRECISION_FP16;
     options.keep_all = r->options.keep_tensors;
     options.fallback = r->options.allow_cpu_fallback;
     options.plain_outputs = r->options.texture_outputs;

@@ -32,18 +32,18 @@ static bool is_identifier(const char *name) {
 
 static tsr_status check_attrs(const tsr_custom_op *op) {
     if (op->attr_count < 0 || op->attr_count > TSR_MAX_CUSTOM_ATTRS)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "%d attributes: it can have 0 to %d", op->attr_count,
-                        TSR_MAX_CUSTOM_ATTRS);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%d attributes: it can have 0 to %d",
+                        op->attr_count, TSR_MAX_CUSTOM_ATTRS);
     if (op->attr_count && !op->attrs)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "attrs is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "attrs is NULL");
     for (int i = 0; i < op->attr_count; i++) {
         const char *name = op->attrs[i].name;
         if (!name || !is_identifier(name))
-            return tsr_fail(TSR_INVALID_ARGUMENT, "attribute %d cannot be called '%s'", i,
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "attribute %d cannot be called '%s'", i,
                             name ? name : "");
         for (int k = 0; k < i; k++)
             if (strcmp(op->attrs[k].name, name) == 0)
-                return tsr_fail(TSR_INVALID_ARGUMENT, "attribute '%s' is there twice", name);
+                return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "attribute '%s' is there twice", name);
     }
     return TSR_OK;
 }
@@ -51,29 +51,29 @@ static tsr_status check_attrs(const tsr_custom_op *op) {
 static tsr_status check_op(const tsr_custom_op *given) {
     const tsr_custom_op op = with_defaults(*given);
     if (!op.compute)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "it has no function for the CPU");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "it has no function for the CPU");
     if (op.min_inputs < 1 || op.max_inputs < op.min_inputs || op.max_inputs > TSR_MAX_CUSTOM_INPUTS)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "%d to %d inputs: it can have 1 to %d", op.min_inputs,
-                        op.max_inputs, TSR_MAX_CUSTOM_INPUTS);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%d to %d inputs: it can have 1 to %d",
+                        op.min_inputs, op.max_inputs, TSR_MAX_CUSTOM_INPUTS);
     if ((op.glsl && !*op.glsl) || (op.wgsl && !*op.wgsl))
-        return tsr_fail(TSR_INVALID_ARGUMENT, "its body is empty");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "its body is empty");
     bool is_known = tsr_op_find(op.name) != TSR_OP_COUNT || strcmp(op.name, "Constant") == 0;
     if (!*op.domain && is_known)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "Tessera has ONNX's operator of this name");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "Tessera has ONNX's operator of this name");
     return check_attrs(&op);
 }
 
 tsr_status tsr_custom_check(const tsr_custom_op *ops, int count) {
     if (count < 0 || (count && !ops))
-        return tsr_fail(TSR_INVALID_ARGUMENT, "%d custom operators at %p", count,
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%d custom operators at %p", count,
                         (const void *)ops);
     for (int i = 0; i < count; i++) {
         if (!ops[i].name || !*ops[i].name)
-            return tsr_fail(TSR_INVALID_ARGUMENT, "custom operator %d has no name", i);
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "custom operator %d has no name", i);
         TSR_TRY(tsr_fail_context(check_op(&ops[i]), "custom operator '%s'", ops[i].name));
         for (int k = 0; k < i; k++)
             if (same_operator(&ops[k], ops[i].domain, ops[i].name))
-                return tsr_fail(TSR_INVALID_ARGUMENT, "custom operator '%s' is there twice",
+                return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "custom operator '%s' is there twice",
                                 ops[i].name);
     }
     return TSR_OK;
@@ -106,7 +106,7 @@ tsr_status tsr_custom_add(tsr_graph *graph, const tsr_custom_op *ops, int count)
     for (int i = 0; i < count && copied; i++)
         copied = copy_op(graph->arena, &ops[i], &copies[i]);
     if (!copied)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for %d custom operators", count);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for %d custom operators", count);
     graph->custom_ops = copies;
     graph->custom_op_count = count;
     return TSR_OK;
@@ -143,15 +143,16 @@ tsr_status tsr_infer_custom(tsr_graph *graph, tsr_node *node) {
     for (int i = 0; i < node->input_count; i++) {
         const tsr_value *in = tsr_node_in(graph, node, i);
         if (!tsr_dtype_is_float(in->dtype))
-            return tsr_fail(TSR_UNSUPPORTED, "input %d ('%s') is %s: custom operators take floats",
-                            i, in->name, tsr_dtype_name(in->dtype));
+            return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                            "input %d ('%s') is %s: custom operators take floats", i, in->name,
+                            tsr_dtype_name(in->dtype));
     }
     tsr_custom_call call = tsr_custom_call_of(graph, node);
     call.output_shape = call.input_shape[0];
     if (op->shape)
         TSR_TRY(tsr_custom_run(op->shape, &call, "shape function"));
     if (call.output_shape.rank < 0 || call.output_shape.rank > TSR_MAX_RANK)
-        return tsr_fail(TSR_SHAPE, "its shape function gives a result of rank %d",
+        return tsr_fail(TSR_ERROR_SHAPE, "its shape function gives a result of rank %d",
                         call.output_shape.rank);
     return tsr_set_output(graph, node, 0, tsr_node_in(graph, node, 0)->dtype, &call.output_shape);
 }

@@ -7,7 +7,7 @@
 /* The domain of an operator; "" for ONNX's, which may be written as NULL or "ai.onnx". */
 const char *tsr_domain(const char *domain);
 
-/* TSR_INVALID_ARGUMENT with the reason if a description is invalid. */
+/* TSR_ERROR_INVALID_ARGUMENT with the reason if a description is invalid. */
 tsr_status tsr_custom_check(const tsr_custom_op *ops, int count);
 /* Copies checked descriptions into the graph, defaults filled in. */
 tsr_status tsr_custom_add(tsr_graph *graph, const tsr_custom_op *ops, int count);

@@ -11,7 +11,7 @@ enum { FIRST_CAPACITY = 64 };
 const char *tsr_dtype_name(tsr_dtype dtype) {
     switch (dtype) {
 #define NAME_CASE(name, text, bytes)                                                               \
-    case TSR_##name:                                                                               \
+    case TSR_DTYPE_##name:                                                                         \
         return text;
         TSR_DTYPE_MAP(NAME_CASE)
 #undef NAME_CASE
@@ -22,7 +22,7 @@ const char *tsr_dtype_name(tsr_dtype dtype) {
 size_t tsr_dtype_size(tsr_dtype dtype) {
     switch (dtype) {
 #define SIZE_CASE(name, text, bytes)                                                               \
-    case TSR_##name:                                                                               \
+    case TSR_DTYPE_##name:                                                                         \
         return bytes;
         TSR_DTYPE_MAP(SIZE_CASE)
 #undef SIZE_CASE
@@ -38,7 +38,7 @@ bool tsr_graph_is_output(const tsr_graph *graph, int value) {
 }
 
 bool tsr_dtype_is_float(tsr_dtype dtype) {
-    return dtype == TSR_F32 || dtype == TSR_F16 || dtype == TSR_F64;
+    return dtype == TSR_DTYPE_F32 || dtype == TSR_DTYPE_F16 || dtype == TSR_DTYPE_F64;
 }
 
 size_t tsr_stored_size(tsr_dtype dtype) {
@@ -227,7 +227,7 @@ int tsr_graph_add_value(tsr_graph *graph, const char *name) {
         return TSR_NONE;
     int index = graph->value_count++;
     graph->values[index] =
-        (tsr_value){.name = copy, .dtype = TSR_F32, .shape.rank = -1, .producer = TSR_NONE};
+        (tsr_value){.name = copy, .dtype = TSR_DTYPE_F32, .shape.rank = -1, .producer = TSR_NONE};
     index_value(graph, index);
     return index;
 }

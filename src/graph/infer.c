@@ -18,10 +18,10 @@ static tsr_infer_fn *const rules[TSR_OP_COUNT] = {
 /* No slot of a variadic list may be absent; of other lists only those after the first min. */
 static tsr_status check_slots(const char *what, const int *slots, int count, int min, int max) {
     if (count < min || (max != TSR_VARIADIC && count > max))
-        return tsr_fail(TSR_INVALID_MODEL, "it has %d %ss", count, what);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "it has %d %ss", count, what);
     for (int i = 0; i < count; i++)
         if (slots[i] == TSR_NONE && (i < min || max == TSR_VARIADIC))
-            return tsr_fail(TSR_INVALID_MODEL, "%s %d is missing", what, i);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s %d is missing", what, i);
     return TSR_OK;
 }
 
@@ -31,11 +31,12 @@ static tsr_status check_input_shapes(const tsr_graph *graph, const tsr_node *nod
         if (!value)
             continue;
         if (tsr_shape_count(&value->shape) < 0)
-            return tsr_fail(TSR_SHAPE, "the shape of input %d ('%s') is not known", i, value->name);
+            return tsr_fail(TSR_ERROR_SHAPE, "the shape of input %d ('%s') is not known", i,
+                            value->name);
         for (int axis = 0; axis < value->shape.rank; axis++)
             if (value->shape.dim[axis] > TSR_MAX_DIM)
-                return tsr_fail(TSR_SHAPE, "dimension %d of input %d ('%s') is too large", axis, i,
-                                value->name);
+                return tsr_fail(TSR_ERROR_SHAPE, "dimension %d of input %d ('%s') is too large",
+                                axis, i, value->name);
     }
     return TSR_OK;
 }
@@ -81,10 +82,10 @@ tsr_status tsr_set_output(tsr_graph *graph, const tsr_node *node, int i, tsr_dty
                           const tsr_shape *shape) {
     for (int axis = 0; axis < shape->rank; axis++)
         if (shape->dim[axis] < 0 || shape->dim[axis] > TSR_MAX_DIM)
-            return tsr_fail(TSR_SHAPE, "dimension %d of the result would be %" PRId64, axis,
+            return tsr_fail(TSR_ERROR_SHAPE, "dimension %d of the result would be %" PRId64, axis,
                             shape->dim[axis]);
     if (tsr_shape_count(shape) < 0)
-        return tsr_fail(TSR_SHAPE, "a result of shape %s has too many elements",
+        return tsr_fail(TSR_ERROR_SHAPE, "a result of shape %s has too many elements",
                         tsr_shape_text(shape));
     tsr_value *out = tsr_node_out(graph, node, i);
     if (out) {
@@ -104,8 +105,8 @@ tsr_status tsr_require_same_type(const tsr_graph *graph, const tsr_node *node, i
     for (int i = 1; i < count; i++) {
         const tsr_value *value = tsr_node_in(graph, node, i);
         if (value && value->dtype != dtype)
-            return tsr_fail(TSR_INVALID_MODEL, "input %d is of type %s, input 0 of type %s", i,
-                            tsr_dtype_name(value->dtype), tsr_dtype_name(dtype));
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "input %d is of type %s, input 0 of type %s",
+                            i, tsr_dtype_name(value->dtype), tsr_dtype_name(dtype));
     }
     return TSR_OK;
 }
@@ -113,28 +114,28 @@ tsr_status tsr_require_same_type(const tsr_graph *graph, const tsr_node *node, i
 tsr_status tsr_require_float(const tsr_graph *graph, const tsr_node *node, int count) {
     tsr_dtype dtype = tsr_node_in(graph, node, 0)->dtype;
     if (!tsr_dtype_is_float(dtype))
-        return tsr_fail(TSR_UNSUPPORTED, "it is supported for floating types, not for %s",
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "it is supported for floating types, not for %s",
                         tsr_dtype_name(dtype));
     return tsr_require_same_type(graph, node, count);
 }
 
 tsr_status tsr_require_rank(const tsr_value *value, int min, int max) {
     if (value->shape.rank < min || value->shape.rank > max)
-        return tsr_fail(TSR_SHAPE, "'%s' of shape %s has to have from %d to %d dimensions",
+        return tsr_fail(TSR_ERROR_SHAPE, "'%s' of shape %s has to have from %d to %d dimensions",
                         value->name, tsr_shape_text(&value->shape), min, max);
     return TSR_OK;
 }
 
 tsr_status tsr_require_vector(const tsr_value *value, int64_t length) {
     if (value && (value->shape.rank != 1 || value->shape.dim[0] != length))
-        return tsr_fail(TSR_SHAPE, "'%s' of shape %s has to have the shape [%" PRId64 "]",
+        return tsr_fail(TSR_ERROR_SHAPE, "'%s' of shape %s has to have the shape [%" PRId64 "]",
                         value->name, tsr_shape_text(&value->shape), length);
     return TSR_OK;
 }
 
 tsr_status tsr_require_scalar(const tsr_value *value) {
     if (value && (value->shape.rank > 1 || tsr_shape_count(&value->shape) != 1))
-        return tsr_fail(TSR_SHAPE, "'%s' of shape %s has to be a scalar", value->name,
+        return tsr_fail(TSR_ERROR_SHAPE, "'%s' of shape %s has to be a scalar", value->name,
                         tsr_shape_text(&value->shape));
     return TSR_OK;
 }
@@ -146,7 +147,7 @@ tsr_status tsr_read_choice(const tsr_node *node, const char *attr, const char *c
     while (*choice < count && strcmp(given, names[*choice]) != 0)
         ++*choice;
     if (*choice == count)
-        return tsr_fail(TSR_INVALID_MODEL, "%s is '%s'", attr, given);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s is '%s'", attr, given);
     return TSR_OK;
 }
 
@@ -156,7 +157,7 @@ tsr_status tsr_broadcast(const tsr_shape *a, const tsr_shape *b, tsr_shape *out)
         int64_t m = i <= a->rank ? a->dim[a->rank - i] : 1;
         int64_t n = i <= b->rank ? b->dim[b->rank - i] : 1;
         if (m != n && m != 1 && n != 1)
-            return tsr_fail(TSR_SHAPE, "shapes %s and %s cannot be broadcast together",
+            return tsr_fail(TSR_ERROR_SHAPE, "shapes %s and %s cannot be broadcast together",
                             tsr_shape_text(a), tsr_shape_text(b));
         result.dim[result.rank - i] = m == 1 ? n : m;
     }
@@ -166,21 +167,21 @@ tsr_status tsr_broadcast(const tsr_shape *a, const tsr_shape *b, tsr_shape *out)
 
 tsr_status tsr_normalize_axis(int64_t axis, int limit, int *result) {
     if (axis < -limit || axis >= limit)
-        return tsr_fail(TSR_INVALID_MODEL, "axis %" PRId64 " is out of range (%d to %d)", axis,
-                        -limit, limit - 1);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "axis %" PRId64 " is out of range (%d to %d)",
+                        axis, -limit, limit - 1);
     *result = (int)(axis < 0 ? axis + limit : axis);
     return TSR_OK;
 }
 
 tsr_status tsr_read_axes(const int64_t *axes, int64_t count, int rank, int result[TSR_MAX_RANK]) {
     if (count > rank)
-        return tsr_fail(TSR_INVALID_MODEL, "%" PRId64 " axes are given for %d dimensions", count,
-                        rank);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%" PRId64 " axes are given for %d dimensions",
+                        count, rank);
     bool seen[TSR_MAX_RANK] = {false};
     for (int i = 0; i < count; i++) {
         TSR_TRY(tsr_normalize_axis(axes[i], rank, &result[i]));
         if (seen[result[i]])
-            return tsr_fail(TSR_INVALID_MODEL, "axis %d is given twice", result[i]);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "axis %d is given twice", result[i]);
         seen[result[i]] = true;
     }
     return TSR_OK;
@@ -190,16 +191,16 @@ tsr_status tsr_node_const_ints(const tsr_graph *graph, const tsr_node *node, int
                                const int64_t **data, int64_t *count) {
     const tsr_value *value = tsr_node_in(graph, node, input);
     if (!value)
-        return tsr_fail(TSR_INVALID_MODEL, "input %d is missing", input);
-    if (tsr_dtype_is_float(value->dtype) || value->dtype == TSR_BOOL)
-        return tsr_fail(TSR_INVALID_MODEL,
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "input %d is missing", input);
+    if (tsr_dtype_is_float(value->dtype) || value->dtype == TSR_DTYPE_BOOL)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
                         "input %d ('%s') is of type %s instead of an integer type", input,
                         value->name, tsr_dtype_name(value->dtype));
     if (value->shape.rank > 1)
-        return tsr_fail(TSR_SHAPE, "input %d ('%s') of shape %s has to be a list", input,
+        return tsr_fail(TSR_ERROR_SHAPE, "input %d ('%s') of shape %s has to be a list", input,
                         value->name, tsr_shape_text(&value->shape));
     if (!value->data)
-        return tsr_fail(TSR_UNSUPPORTED, "input %d ('%s') is known only at run time", input,
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "input %d ('%s') is known only at run time", input,
                         value->name);
     *data = value->data;
     *count = tsr_shape_count(&value->shape);

@@ -18,7 +18,7 @@ tsr_infer_fn tsr_infer_unary, tsr_infer_binary;
 /* Runs the node's rule; on failure the message names node, operator and input shapes. */
 tsr_status tsr_infer_node(tsr_graph *graph, tsr_node *node);
 
-/* Numpy's broadcasting of two shapes; TSR_SHAPE if they do not match. */
+/* Numpy's broadcasting of two shapes; TSR_ERROR_SHAPE if they do not match. */
 tsr_status tsr_broadcast(const tsr_shape *a, const tsr_shape *b, tsr_shape *out);
 
 /* The permutation of Transpose, by output axis: given, or all axes reversed. The shape rule has
@@ -104,7 +104,7 @@ typedef struct tsr_grid_sample {
 tsr_status tsr_node_grid_sample(const tsr_node *node, tsr_grid_sample *sample);
 
 /* An axis in 0 to limit - 1 from an attribute, which counts from the end if negative;
- * TSR_INVALID_MODEL if out of range. */
+ * TSR_ERROR_INVALID_MODEL if out of range. */
 tsr_status tsr_normalize_axis(int64_t axis, int limit, int *result);
 
 /* A constant integer input as an array; fails if the input is absent, not constant or not integer.

@@ -17,8 +17,8 @@ static tsr_status read_axes_input(const tsr_graph *graph, const tsr_node *node, 
     if (tsr_node_in(graph, node, input))
         TSR_TRY(tsr_node_const_ints(graph, node, input, &given, &given_count));
     if (given_count != count)
-        return tsr_fail(TSR_INVALID_MODEL, "%" PRId64 " axes are given for %" PRId64 " entries",
-                        given_count, count);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                        "%" PRId64 " axes are given for %" PRId64 " entries", given_count, count);
     return tsr_read_axes(given, count, rank, axes);
 }
 
@@ -59,13 +59,13 @@ tsr_status tsr_node_slice(const tsr_graph *graph, const tsr_node *node, tsr_slic
     if (tsr_node_in(graph, node, 4))
         TSR_TRY(tsr_node_const_ints(graph, node, 4, &steps, &step_count));
     if (end_count != count || step_count != count)
-        return tsr_fail(TSR_INVALID_MODEL, "starts, ends and steps differ in length");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "starts, ends and steps differ in length");
     for (int axis = 0; axis < shape->rank; axis++)
         slice_axis(slice, axis, shape->dim[axis], 0, shape->dim[axis], 1);
     for (int i = 0; i < count; i++) {
         int64_t step = steps ? steps[i] : 1;
         if (step == 0)
-            return tsr_fail(TSR_INVALID_MODEL, "steps[%d] is 0", i);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "steps[%d] is 0", i);
         slice_axis(slice, axes[i], shape->dim[axes[i]], starts[i], ends[i], step);
     }
     return TSR_OK;
@@ -87,17 +87,17 @@ tsr_status tsr_node_pads(const tsr_graph *graph, const tsr_node *node, int64_t b
     int64_t count;
     TSR_TRY(tsr_node_const_ints(graph, node, 1, &pads, &count));
     if (count % 2 != 0)
-        return tsr_fail(TSR_INVALID_MODEL, "pads has %" PRId64 " elements", count);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "pads has %" PRId64 " elements", count);
     if (!tsr_node_in(graph, node, 3) && count / 2 != tsr_node_in(graph, node, 0)->shape.rank)
-        return tsr_fail(TSR_INVALID_MODEL, "pads has %" PRId64 " elements for %d dimensions", count,
-                        tsr_node_in(graph, node, 0)->shape.rank);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "pads has %" PRId64 " elements for %d dimensions",
+                        count, tsr_node_in(graph, node, 0)->shape.rank);
     int axes[TSR_MAX_RANK];
     TSR_TRY(read_axes_input(graph, node, 3, count / 2, axes));
     memset(begin, 0, TSR_MAX_RANK * sizeof *begin);
     memset(end, 0, TSR_MAX_RANK * sizeof *end);
     for (int i = 0; i < count; i++) {
         if (pads[i] < -TSR_MAX_DIM || pads[i] > TSR_MAX_DIM)
-            return tsr_fail(TSR_INVALID_MODEL, "pads[%d] is %" PRId64, i, pads[i]);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "pads[%d] is %" PRId64, i, pads[i]);
         int64_t *side = i < count / 2 ? begin : end;
         side[axes[i % (count / 2)]] = pads[i];
     }
@@ -113,9 +113,9 @@ static tsr_status check_pad(int mode, int axis, int64_t size, int64_t begin, int
     int64_t kept = size + (begin < 0 ? begin : 0) + (end < 0 ? end : 0);
     int64_t most = begin > end ? begin : end;
     if (kept < 0)
-        return tsr_fail(TSR_SHAPE, "the pads remove more than all of axis %d", axis);
+        return tsr_fail(TSR_ERROR_SHAPE, "the pads remove more than all of axis %d", axis);
     if (most > 0 && ((mode == PAD_EDGE && kept == 0) || (mode == PAD_REFLECT && most >= kept)))
-        return tsr_fail(TSR_SHAPE,
+        return tsr_fail(TSR_ERROR_SHAPE,
                         "axis %d of size %" PRId64 " is too small to add %" PRId64 " by %s", axis,
                         kept, most, pad_modes[mode]);
     return TSR_OK;
@@ -126,10 +126,11 @@ tsr_status tsr_infer_pad(tsr_graph *graph, tsr_node *node) {
     int mode;
     TSR_TRY(tsr_read_choice(node, "mode", pad_modes, PAD_MODES, &mode));
     if (mode == PAD_WRAP)
-        return tsr_fail(TSR_UNSUPPORTED, "mode 'wrap' is not supported");
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "mode 'wrap' is not supported");
     TSR_TRY(tsr_require_scalar(fill));
     if (fill && fill->dtype != x->dtype)
-        return tsr_fail(TSR_INVALID_MODEL, "constant_value is of type %s, the data of type %s",
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                        "constant_value is of type %s, the data of type %s",
                         tsr_dtype_name(fill->dtype), tsr_dtype_name(x->dtype));
     int64_t begin[TSR_MAX_RANK], end[TSR_MAX_RANK];
     TSR_TRY(tsr_node_pads(graph, node, begin, end));
@@ -148,7 +149,7 @@ static tsr_status check_indices(const tsr_value *indices, int64_t size) {
     int64_t count = data ? tsr_shape_count(&indices->shape) : 0;
     for (int64_t i = 0; i < count; i++)
         if (data[i] < -size || data[i] >= size)
-            return tsr_fail(TSR_INVALID_MODEL,
+            return tsr_fail(TSR_ERROR_INVALID_MODEL,
                             "index %" PRId64 " is out of an axis of size %" PRId64, data[i], size);
     return TSR_OK;
 }
@@ -158,12 +159,12 @@ tsr_status tsr_infer_gather(tsr_graph *graph, tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, 0), *indices = tsr_node_in(graph, node, 1);
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), x->shape.rank, &axis));
-    if (indices->dtype != TSR_I64 && indices->dtype != TSR_I32)
-        return tsr_fail(TSR_INVALID_MODEL, "indices are of type %s",
+    if (indices->dtype != TSR_DTYPE_I64 && indices->dtype != TSR_DTYPE_I32)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "indices are of type %s",
                         tsr_dtype_name(indices->dtype));
     int rank = x->shape.rank - 1 + indices->shape.rank;
     if (rank > TSR_MAX_RANK)
-        return tsr_fail(TSR_UNSUPPORTED, "a result of %d dimensions is not supported", rank);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "a result of %d dimensions is not supported", rank);
     TSR_TRY(check_indices(indices, x->shape.dim[axis]));
     tsr_shape shape = {.rank = 0};
     for (int i = 0; i < x->shape.rank; i++) {
@@ -201,7 +202,7 @@ tsr_status tsr_infer_transpose(tsr_graph *graph, tsr_node *node) {
         }
     }
     if (!valid)
-        return tsr_fail(TSR_INVALID_MODEL, "perm is no permutation of %d axes", rank);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "perm is no permutation of %d axes", rank);
     return tsr_set_output(graph, node, 0, x->dtype, &shape);
 }
 
@@ -209,7 +210,7 @@ static tsr_status read_blocksize(const tsr_graph *graph, const tsr_node *node, i
     TSR_TRY(tsr_require_rank(tsr_node_in(graph, node, 0), 4, 4));
     *size = tsr_attr_int(node, "blocksize", 0);
     if (*size < 1 || *size > TSR_MAX_DIM)
-        return tsr_fail(TSR_INVALID_MODEL, "blocksize is %" PRId64, *size);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "blocksize is %" PRId64, *size);
     return TSR_OK;
 }
 
@@ -226,7 +227,7 @@ tsr_status tsr_infer_depth_to_space(tsr_graph *graph, tsr_node *node) {
     TSR_TRY(tsr_read_choice(node, "mode", modes, 2, &mode));
     const int64_t *dim = x->shape.dim;
     if (dim[1] % (size * size) != 0)
-        return tsr_fail(TSR_SHAPE,
+        return tsr_fail(TSR_ERROR_SHAPE,
                         "%" PRId64 " channels do not fill blocks of %" PRId64 " by %" PRId64,
                         dim[1], size, size);
     tsr_shape shape = {.rank = 4,
@@ -240,10 +241,10 @@ tsr_status tsr_infer_space_to_depth(tsr_graph *graph, tsr_node *node) {
     TSR_TRY(read_blocksize(graph, node, &size));
     const int64_t *dim = x->shape.dim;
     if (dim[2] % size != 0 || dim[3] % size != 0)
-        return tsr_fail(TSR_SHAPE, "%s cannot be cut into blocks of %" PRId64 " by %" PRId64,
+        return tsr_fail(TSR_ERROR_SHAPE, "%s cannot be cut into blocks of %" PRId64 " by %" PRId64,
                         tsr_shape_text(&x->shape), size, size);
     if (dim[1] > TSR_MAX_DIM / size / size)
-        return tsr_fail(TSR_SHAPE, "there would be too many channels");
+        return tsr_fail(TSR_ERROR_SHAPE, "there would be too many channels");
     tsr_shape shape = {.rank = 4,
                        .dim = {dim[0], dim[1] * size * size, dim[2] / size, dim[3] / size}};
     return tsr_set_output(graph, node, 0, x->dtype, &shape);

@@ -7,8 +7,8 @@
 
 static tsr_status require_equal(int64_t columns, int64_t rows) {
     if (columns != rows)
-        return tsr_fail(TSR_SHAPE, "%" PRId64 " columns do not match %" PRId64 " rows", columns,
-                        rows);
+        return tsr_fail(TSR_ERROR_SHAPE, "%" PRId64 " columns do not match %" PRId64 " rows",
+                        columns, rows);
     return TSR_OK;
 }
 
@@ -26,7 +26,7 @@ tsr_status tsr_infer_gemm(tsr_graph *graph, tsr_node *node) {
         tsr_shape sum;
         TSR_TRY(tsr_broadcast(&shape, &c->shape, &sum));
         if (!tsr_shape_equal(&sum, &shape))
-            return tsr_fail(TSR_SHAPE, "C of shape %s cannot be broadcast to %s",
+            return tsr_fail(TSR_ERROR_SHAPE, "C of shape %s cannot be broadcast to %s",
                             tsr_shape_text(&c->shape), tsr_shape_text(&shape));
     }
     return tsr_set_output(graph, node, 0, a->dtype, &shape);

@@ -11,14 +11,14 @@ static tsr_status infer_pool(tsr_graph *graph, const tsr_node *node) {
     tsr_window window;
     TSR_TRY(tsr_node_window(graph, node, &window));
     tsr_shape shape = tsr_window_result(x, &window, x->shape.dim[1]);
-    TSR_TRY(tsr_set_output(graph, node, 1, TSR_I64, &shape));
+    TSR_TRY(tsr_set_output(graph, node, 1, TSR_DTYPE_I64, &shape));
     return tsr_set_output(graph, node, 0, x->dtype, &shape);
 }
 
 tsr_status tsr_infer_max_pool(tsr_graph *graph, tsr_node *node) {
     int64_t order = tsr_attr_int(node, "storage_order", 0);
     if (order != 0 && order != 1)
-        return tsr_fail(TSR_INVALID_MODEL, "storage_order is %" PRId64, order);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "storage_order is %" PRId64, order);
     return infer_pool(graph, node);
 }
 
@@ -31,12 +31,12 @@ tsr_status tsr_infer_global_average_pool(tsr_graph *graph, tsr_node *node) {
     TSR_TRY(tsr_require_float(graph, node, 1));
     TSR_TRY(tsr_require_rank(x, 3, TSR_MAX_RANK));
     if (x->shape.rank > 4)
-        return tsr_fail(TSR_UNSUPPORTED, "%d spatial axes are not supported, only 1 or 2",
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%d spatial axes are not supported, only 1 or 2",
                         x->shape.rank - 2);
     tsr_shape shape = x->shape;
     for (int axis = 2; axis < shape.rank; axis++) {
         if (shape.dim[axis] == 0)
-            return tsr_fail(TSR_SHAPE, "the input has no pixels");
+            return tsr_fail(TSR_ERROR_SHAPE, "the input has no pixels");
         shape.dim[axis] = 1;
     }
     return tsr_set_output(graph, node, 0, x->dtype, &shape);

@@ -44,17 +44,17 @@ static const tsr_value *optional_input(const tsr_graph *graph, const tsr_node *n
 /* `count` finite numbers from a constant. */
 static tsr_status read_floats(const tsr_value *value, int count, const float **data) {
     if (!tsr_dtype_is_float(value->dtype))
-        return tsr_fail(TSR_INVALID_MODEL, "'%s' is of type %s", value->name,
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "'%s' is of type %s", value->name,
                         tsr_dtype_name(value->dtype));
     if (value->shape.rank != 1 || value->shape.dim[0] != count)
-        return tsr_fail(TSR_INVALID_MODEL, "'%s' of shape %s has to have %d elements", value->name,
-                        tsr_shape_text(&value->shape), count);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "'%s' of shape %s has to have %d elements",
+                        value->name, tsr_shape_text(&value->shape), count);
     if (!value->data)
-        return tsr_fail(TSR_UNSUPPORTED, "'%s' is known only at run time", value->name);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "'%s' is known only at run time", value->name);
     *data = value->data;
     for (int i = 0; i < count; i++)
         if (!isfinite((*data)[i]))
-            return tsr_fail(TSR_INVALID_MODEL, "'%s' has an element that is not finite",
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "'%s' has an element that is not finite",
                             value->name);
     return TSR_OK;
 }
@@ -80,7 +80,7 @@ static tsr_status read_roi(const tsr_graph *graph, const tsr_node *node, const a
         return TSR_OK;
     const tsr_value *value = optional_input(graph, node, 1);
     if (!value)
-        return tsr_fail(TSR_INVALID_MODEL, "tf_crop_and_resize needs the input roi");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "tf_crop_and_resize needs the input roi");
     const float *roi;
     TSR_TRY(read_floats(value, 2 * axes->count, &roi)); /* all starts, then all ends */
     for (int i = 0; i < axes->count; i++) {
@@ -98,9 +98,10 @@ static tsr_status apply_scales(const tsr_value *value, const tsr_shape *in, cons
         int axis = axes->axis[i];
         float length = (float)in->dim[axis] * scales[i];
         if (scales[i] <= 0)
-            return tsr_fail(TSR_INVALID_MODEL, "the scale of axis %d is %g", axis, scales[i]);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "the scale of axis %d is %g", axis, scales[i]);
         if (length > (float)TSR_MAX_DIM)
-            return tsr_fail(TSR_SHAPE, "the scale of axis %d, %g, is too large", axis, scales[i]);
+            return tsr_fail(TSR_ERROR_SHAPE, "the scale of axis %d, %g, is too large", axis,
+                            scales[i]);
         resize->scale[axis] = scales[i];
         resize->length[axis] = length;
         resize->out[axis] = (int64_t)length;
@@ -120,7 +121,7 @@ static tsr_status keep_aspect_ratio(int policy, const tsr_shape *in, const axis_
         int axis = axes->axis[i];
         float length = common * (float)in->dim[axis];
         if (length > (float)TSR_MAX_DIM)
-            return tsr_fail(TSR_SHAPE, "axis %d would become too large", axis);
+            return tsr_fail(TSR_ERROR_SHAPE, "axis %d would become too large", axis);
         resize->scale[axis] = common;
         resize->length[axis] = length;
         resize->out[axis] = (int64_t)roundf(length);
@@ -136,16 +137,17 @@ static tsr_status apply_sizes(const tsr_graph *graph, const tsr_node *node, cons
     TSR_TRY(tsr_read_choice(node, "keep_aspect_ratio_policy", policies, 3, &policy));
     TSR_TRY(tsr_node_const_ints(graph, node, 3, &sizes, &count));
     if (count != axes->count)
-        return tsr_fail(TSR_INVALID_MODEL, "sizes has %" PRId64 " elements instead of %d", count,
-                        axes->count);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "sizes has %" PRId64 " elements instead of %d",
+                        count, axes->count);
     for (int i = 0; i < axes->count; i++) {
         int axis = axes->axis[i];
         bool empty = in->dim[axis] == 0;
         if (sizes[i] < 0 || sizes[i] > TSR_MAX_DIM || (sizes[i] == 0 && !empty))
-            return tsr_fail(TSR_INVALID_MODEL, "the size of axis %d is %" PRId64, axis, sizes[i]);
-        if (empty && sizes[i] != 0)
-            return tsr_fail(TSR_SHAPE, "axis %d is empty and cannot be scaled to %" PRId64, axis,
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "the size of axis %d is %" PRId64, axis,
                             sizes[i]);
+        if (empty && sizes[i] != 0)
+            return tsr_fail(TSR_ERROR_SHAPE, "axis %d is empty and cannot be scaled to %" PRId64,
+                            axis, sizes[i]);
         resize->scale[axis] = empty ? 1 : (float)sizes[i] / (float)in->dim[axis];
         resize->length[axis] = (float)sizes[i];
         resize->out[axis] = sizes[i];
@@ -168,7 +170,7 @@ tsr_status tsr_node_resize(const tsr_graph *graph, const tsr_node *node, tsr_res
     }
     TSR_TRY(read_roi(graph, node, &axes, resize));
     if ((scales != NULL) == (sizes != NULL))
-        return tsr_fail(TSR_INVALID_MODEL, "one of scales and sizes has to be given");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "one of scales and sizes has to be given");
     return scales ? apply_scales(scales, in, &axes, resize)
                   : apply_sizes(graph, node, in, &axes, resize);
 }
@@ -180,7 +182,7 @@ tsr_status tsr_infer_resize(tsr_graph *graph, tsr_node *node) {
     if (resize.mode != TSR_NEAREST) {
         TSR_TRY(tsr_require_float(graph, node, 1));
         if (resize.antialias)
-            return tsr_fail(TSR_UNSUPPORTED, "antialias is not supported");
+            return tsr_fail(TSR_ERROR_UNSUPPORTED, "antialias is not supported");
     }
     tsr_shape shape = tsr_shape_make(x->shape.rank, resize.out);
     return tsr_set_output(graph, node, 0, x->dtype, &shape);

@@ -16,7 +16,7 @@ static tsr_status read_target(const tsr_node *node, const tsr_shape *in, const i
     for (int i = 0; i < shape->rank; i++) {
         if (dims[i] < -1 || dims[i] > TSR_MAX_DIM || (dims[i] == -1 && *open != TSR_NONE) ||
             (dims[i] == 0 && !allowzero && i >= in->rank))
-            return tsr_fail(TSR_INVALID_MODEL, "dimension %d of the new shape is %" PRId64, i,
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "dimension %d of the new shape is %" PRId64, i,
                             dims[i]);
         shape->dim[i] = dims[i] == 0 && !allowzero ? in->dim[i] : dims[i];
         zero |= dims[i] == 0;
@@ -26,7 +26,7 @@ static tsr_status read_target(const tsr_node *node, const tsr_shape *in, const i
         }
     }
     if (allowzero && zero && *open != TSR_NONE)
-        return tsr_fail(TSR_INVALID_MODEL, "the new shape has both 0 and -1");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "the new shape has both 0 and -1");
     return TSR_OK;
 }
 
@@ -36,8 +36,8 @@ tsr_status tsr_infer_reshape(tsr_graph *graph, tsr_node *node) {
     int64_t rank;
     TSR_TRY(tsr_node_const_ints(graph, node, 1, &dims, &rank));
     if (rank > TSR_MAX_RANK)
-        return tsr_fail(TSR_UNSUPPORTED, "a result of %" PRId64 " dimensions is not supported",
-                        rank);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "a result of %" PRId64 " dimensions is not supported", rank);
     tsr_shape shape = {.rank = (int)rank};
     int open;
     TSR_TRY(read_target(node, &x->shape, dims, &shape, &open));
@@ -50,7 +50,7 @@ tsr_status tsr_infer_reshape(tsr_graph *graph, tsr_node *node) {
         known = -1;
     }
     if (known != count)
-        return tsr_fail(TSR_SHAPE, "%s cannot become %s", tsr_shape_text(&x->shape),
+        return tsr_fail(TSR_ERROR_SHAPE, "%s cannot become %s", tsr_shape_text(&x->shape),
                         tsr_shape_text(&shape));
     return tsr_set_output(graph, node, 0, x->dtype, &shape);
 }
@@ -62,8 +62,8 @@ tsr_status tsr_infer_flatten(tsr_graph *graph, tsr_node *node) {
     int rank = x->shape.rank;
     int64_t axis = tsr_attr_int(node, "axis", 1);
     if (axis < -rank || axis > rank)
-        return tsr_fail(TSR_INVALID_MODEL, "axis %" PRId64 " is out of range (%d to %d)", axis,
-                        -rank, rank);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "axis %" PRId64 " is out of range (%d to %d)",
+                        axis, -rank, rank);
     int split = (int)(axis < 0 ? axis + rank : axis);
     tsr_shape front = tsr_shape_make(split, x->shape.dim);
     tsr_shape back = tsr_shape_make(rank - split, x->shape.dim + split);
@@ -84,7 +84,7 @@ tsr_status tsr_infer_squeeze(tsr_graph *graph, tsr_node *node) {
         TSR_TRY(tsr_read_axes(given, count, x->shape.rank, axes));
         for (int i = 0; i < count; i++) {
             if (x->shape.dim[axes[i]] != 1)
-                return tsr_fail(TSR_SHAPE, "axis %d is not of size 1", axes[i]);
+                return tsr_fail(TSR_ERROR_SHAPE, "axis %d is not of size 1", axes[i]);
             dropped[axes[i]] = true;
         }
     }
@@ -101,7 +101,8 @@ tsr_status tsr_infer_unsqueeze(tsr_graph *graph, tsr_node *node) {
     int64_t count;
     TSR_TRY(tsr_node_const_ints(graph, node, 1, &given, &count));
     if (count > TSR_MAX_RANK - x->shape.rank)
-        return tsr_fail(TSR_UNSUPPORTED, "a result of %" PRId64 " dimensions is not supported",
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "a result of %" PRId64 " dimensions is not supported",
                         count + x->shape.rank);
     tsr_shape shape = {.rank = x->shape.rank + (int)count};
     int axes[TSR_MAX_RANK];
@@ -126,25 +127,26 @@ static tsr_status check_dropout_mode(const tsr_graph *graph, const tsr_node *nod
     TSR_TRY(tsr_require_scalar(ratio));
     TSR_TRY(tsr_require_scalar(mode));
     if (ratio && !tsr_dtype_is_float(ratio->dtype))
-        return tsr_fail(TSR_INVALID_MODEL, "the ratio is of type %s", tsr_dtype_name(ratio->dtype));
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "the ratio is of type %s",
+                        tsr_dtype_name(ratio->dtype));
     if (!mode)
         return TSR_OK;
-    if (mode->dtype != TSR_BOOL)
-        return tsr_fail(TSR_INVALID_MODEL, "training_mode is of type %s",
+    if (mode->dtype != TSR_DTYPE_BOOL)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "training_mode is of type %s",
                         tsr_dtype_name(mode->dtype));
     if (!mode->data)
-        return tsr_fail(TSR_UNSUPPORTED, "training_mode ('%s') is known only at run time",
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "training_mode ('%s') is known only at run time",
                         mode->name);
     bool keeps_all = ratio && ratio->data && *(const tsr_unaligned_float *)ratio->data == 0;
     if (*(const int64_t *)mode->data != 0 && !keeps_all)
-        return tsr_fail(TSR_UNSUPPORTED, "training mode is not supported");
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "training mode is not supported");
     return TSR_OK;
 }
 
 tsr_status tsr_infer_dropout(tsr_graph *graph, tsr_node *node) {
     TSR_TRY(tsr_require_float(graph, node, 1));
     TSR_TRY(check_dropout_mode(graph, node));
-    TSR_TRY(tsr_set_output(graph, node, 1, TSR_BOOL, &tsr_node_in(graph, node, 0)->shape));
+    TSR_TRY(tsr_set_output(graph, node, 1, TSR_DTYPE_BOOL, &tsr_node_in(graph, node, 0)->shape));
     return tsr_infer_same(graph, node);
 }
 
@@ -153,20 +155,20 @@ static tsr_status dtype_from_onnx(int64_t number, tsr_dtype *dtype) {
     static const struct {
         int number;
         tsr_dtype dtype;
-    } types[] = {{1, TSR_F32}, {2, TSR_U8},   {3, TSR_I8},   {6, TSR_I32},
-                 {7, TSR_I64}, {9, TSR_BOOL}, {10, TSR_F16}, {11, TSR_F64}};
+    } types[] = {{1, TSR_DTYPE_F32}, {2, TSR_DTYPE_U8},   {3, TSR_DTYPE_I8},   {6, TSR_DTYPE_I32},
+                 {7, TSR_DTYPE_I64}, {9, TSR_DTYPE_BOOL}, {10, TSR_DTYPE_F16}, {11, TSR_DTYPE_F64}};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].number == number) {
             *dtype = types[i].dtype;
             return TSR_OK;
         }
     if (number <= 0)
-        return tsr_fail(TSR_INVALID_MODEL, "attribute 'to' is missing or invalid");
-    return tsr_fail(TSR_UNSUPPORTED, "ONNX's data type %" PRId64 " is not supported", number);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute 'to' is missing or invalid");
+    return tsr_fail(TSR_ERROR_UNSUPPORTED, "ONNX's data type %" PRId64 " is not supported", number);
 }
 
 tsr_status tsr_infer_cast(tsr_graph *graph, tsr_node *node) {
-    tsr_dtype dtype = TSR_F32;
+    tsr_dtype dtype = TSR_DTYPE_F32;
     TSR_TRY(dtype_from_onnx(tsr_attr_int(node, "to", 0), &dtype));
     return tsr_set_output(graph, node, 0, dtype, &tsr_node_in(graph, node, 0)->shape);
 }
@@ -183,5 +185,5 @@ tsr_status tsr_infer_shape(tsr_graph *graph, tsr_node *node) {
     int64_t start = clamp_axis(tsr_attr_int(node, "start", 0), rank);
     int64_t end = clamp_axis(tsr_attr_int(node, "end", rank), rank);
     tsr_shape shape = {.rank = 1, .dim = {end > start ? end - start : 0}};
-    return tsr_set_output(graph, node, 0, TSR_I64, &shape);
+    return tsr_set_output(graph, node, 0, TSR_DTYPE_I64, &shape);
 }

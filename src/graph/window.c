@@ -23,10 +23,11 @@ static tsr_status read_ints(const tsr_node *node, const char *name, int count, i
     if (!ints)
         return TSR_OK;
     if (given != count)
-        return tsr_fail(TSR_INVALID_MODEL, "%s has %d elements instead of %d", name, given, count);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s has %d elements instead of %d", name, given,
+                        count);
     for (int i = 0; i < count; i++) {
         if (ints[i] < min || ints[i] > TSR_MAX_DIM)
-            return tsr_fail(TSR_INVALID_MODEL, "%s[%d] is %" PRId64, name, i, ints[i]);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s[%d] is %" PRId64, name, i, ints[i]);
         result[i] = ints[i];
     }
     return TSR_OK;
@@ -39,7 +40,7 @@ static tsr_status read_pool_kernel(const tsr_node *node, tsr_window *window) {
     bool found;
     TSR_TRY(
         read_ints(node, "kernel_shape", window->spatial_rank, 1, window->kernel + first, &found));
-    return found ? TSR_OK : tsr_fail(TSR_INVALID_MODEL, "it has no kernel_shape");
+    return found ? TSR_OK : tsr_fail(TSR_ERROR_INVALID_MODEL, "it has no kernel_shape");
 }
 
 /* Weights are [Cout, Cin/group, ...] of Conv, [Cin, Cout/group, ...] of ConvTranspose. */
@@ -49,12 +50,12 @@ static tsr_status check_channels(const tsr_graph *graph, const tsr_node *node,
     bool transposed = node->op == TSR_OP_ConvTranspose;
     int64_t group = window->group, in_channels = x->shape.dim[1];
     if (w->shape.dim[0] % group != 0 || in_channels % group != 0)
-        return tsr_fail(TSR_SHAPE,
+        return tsr_fail(TSR_ERROR_SHAPE,
                         "%" PRId64 " groups divide neither %" PRId64
                         " channels nor weights of shape %s",
                         group, in_channels, tsr_shape_text(&w->shape));
     if (in_channels != (transposed ? w->shape.dim[0] : w->shape.dim[1] * group))
-        return tsr_fail(TSR_SHAPE,
+        return tsr_fail(TSR_ERROR_SHAPE,
                         "weights of shape %s do not fit %" PRId64 " channels in %" PRId64 " groups",
                         tsr_shape_text(&w->shape), in_channels, group);
     int64_t out_channels = transposed ? w->shape.dim[1] * group : w->shape.dim[0];
@@ -71,13 +72,13 @@ static tsr_status read_weights(const tsr_graph *graph, const tsr_node *node, tsr
     for (int i = 0; i < rank; i++) {
         int64_t size = w->shape.dim[2 + i];
         if (size < 1 || (found && declared[i] != size))
-            return tsr_fail(TSR_SHAPE, "weights of shape %s do not fit the kernel",
+            return tsr_fail(TSR_ERROR_SHAPE, "weights of shape %s do not fit the kernel",
                             tsr_shape_text(&w->shape));
         window->kernel[first + i] = size;
     }
     window->group = tsr_attr_int(node, "group", 1);
     if (window->group < 1 || window->group > TSR_MAX_DIM)
-        return tsr_fail(TSR_INVALID_MODEL, "group is %" PRId64, window->group);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "group is %" PRId64, window->group);
     return check_channels(graph, node, window);
 }
 
@@ -91,7 +92,7 @@ static int64_t extent(const tsr_window *window, int axis) {
  * are. */
 static tsr_status check_length(const char *what, int64_t length) {
     if (length > TSR_MAX_DIM)
-        return tsr_fail(TSR_SHAPE, "%s of %" PRId64 " pixels is too large", what, length);
+        return tsr_fail(TSR_ERROR_SHAPE, "%s of %" PRId64 " pixels is too large", what, length);
     return TSR_OK;
 }
 
@@ -111,7 +112,7 @@ static tsr_status read_pads(const tsr_node *node, tsr_window *window) {
         window->pad_end[axis] = pads[rank + i];
         if (is_pool(node) &&
             (pads[i] >= extent(window, axis) || pads[rank + i] >= extent(window, axis)))
-            return tsr_fail(TSR_INVALID_MODEL, "pads have to be smaller than the window");
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "pads have to be smaller than the window");
     }
     return TSR_OK;
 }
@@ -132,7 +133,7 @@ static tsr_status place_axis(tsr_window *window, int axis, int auto_pad) {
     if (ceil_mode)
         room += stride - 1;
     if (room < 0)
-        return tsr_fail(TSR_SHAPE,
+        return tsr_fail(TSR_ERROR_SHAPE,
                         "a window of %" PRId64 " is larger than the padded input of %" PRId64,
                         extent(window, axis), before + window->pad_end[axis]);
     int64_t out = room / stride + 1;
@@ -162,7 +163,7 @@ static tsr_status place_transposed(const tsr_node *node, tsr_window *window, int
         int64_t stride = window->stride[axis], in = window->in[axis];
         if (window->output_padding[axis] >= stride &&
             window->output_padding[axis] >= window->dilation[axis])
-            return tsr_fail(TSR_INVALID_MODEL,
+            return tsr_fail(TSR_ERROR_INVALID_MODEL,
                             "output_padding has to be smaller than stride or dilation");
         int64_t full = stride * (in - 1) + window->output_padding[axis] + extent(window, axis);
         TSR_TRY(check_length("a result before its crop", full));
@@ -176,7 +177,7 @@ static tsr_status place_transposed(const tsr_node *node, tsr_window *window, int
             out = window->out[axis];
         }
         if (out < 1)
-            return tsr_fail(TSR_SHAPE, "padding removes the whole result of %" PRId64, full);
+            return tsr_fail(TSR_ERROR_SHAPE, "padding removes the whole result of %" PRId64, full);
         window->out[axis] = out;
     }
     return TSR_OK;
@@ -187,7 +188,8 @@ tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_win
     int rank = x->shape.rank - 2, first = 2 - rank;
     TSR_TRY(tsr_require_rank(x, 3, TSR_MAX_RANK));
     if (rank > 2)
-        return tsr_fail(TSR_UNSUPPORTED, "%d spatial axes are not supported, only 1 or 2", rank);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%d spatial axes are not supported, only 1 or 2",
+                        rank);
     *window = (tsr_window){.spatial_rank = rank,
                            .in = {1, 1},
                            .out = {1, 1},
@@ -198,7 +200,7 @@ tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_win
     for (int i = 0; i < rank; i++) {
         window->in[first + i] = x->shape.dim[2 + i];
         if (window->in[first + i] == 0)
-            return tsr_fail(TSR_SHAPE, "the input has no pixels");
+            return tsr_fail(TSR_ERROR_SHAPE, "the input has no pixels");
     }
     TSR_TRY(is_pool(node) ? read_pool_kernel(node, window) : read_weights(graph, node, window));
     bool found;

@@ -39,7 +39,8 @@ static bool is_word(char c) {
 
 static void fail(expansion *e, const char *why, const char *at) {
     if (e->status == TSR_OK)
-        e->status = tsr_fail(TSR_INVALID_ARGUMENT, "%s: \"%.*s\"", why, (int)strcspn(at, "\n"), at);
+        e->status =
+            tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: \"%.*s\"", why, (int)strcspn(at, "\n"), at);
 }
 
 static void append(expansion *e, line *l, const char *chars, size_t length, const char *at) {
@@ -313,6 +314,6 @@ tsr_status tsr_template_expand(tsr_text *out, const char *text, const tsr_templa
 tsr_status tsr_template_expand_file(tsr_text *out, const char *stem, const tsr_template *t) {
     const char *text = t->find_file(stem);
     if (!text)
-        return tsr_fail(TSR_UNSUPPORTED, "there is no shader file %s", stem);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "there is no shader file %s", stem);
     return tsr_fail_context(tsr_template_expand(out, text, t), "%s", stem);
 }

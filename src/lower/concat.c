@@ -87,7 +87,7 @@ tsr_status tsr_lower_split(tsr_plan *plan, const tsr_node *node) {
     for (int i = 0; i < node->output_count; i++) {
         const tsr_value *out = tsr_node_out(plan->graph, node, i);
         if (!out)
-            return tsr_fail(TSR_INVALID_MODEL, "output %d of Split is missing", i);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "output %d of Split is missing", i);
         if (tsr_shape_count(&out->shape) > 0)
             tsr_lower_strided_copy(plan, input, tsr_plan_output(plan, node, i), &copy);
         copy.start[axis] += out->shape.dim[axis];

@@ -8,8 +8,8 @@ tsr_status tsr_lower_custom(tsr_plan *plan, const tsr_node *node) {
     bool wgsl = plan->device.language == TSR_WGSL;
     const char *body = wgsl ? op->wgsl : op->glsl;
     if (!body)
-        return tsr_fail(TSR_UNSUPPORTED, "the custom operator '%s' has no body in %s", op->name,
-                        wgsl ? "WGSL" : "GLSL");
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "the custom operator '%s' has no body in %s",
+                        op->name, wgsl ? "WGSL" : "GLSL");
     tsr_tensor_arg inputs[TSR_MAX_CUSTOM_INPUTS] = {{false, 0}};
     float *attrs = TSR_NEW(plan->arena, op->attr_count, float);
     if (!attrs)

@@ -135,10 +135,10 @@ tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {
     table.size = data->shape.dim[axis];
     for (int64_t i = 0; i < table.count; i++)
         if (table.indices[i] < -table.size || table.indices[i] >= table.size)
-            return tsr_fail(TSR_INVALID_MODEL, "index %lld is outside axis %d of %s",
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "index %lld is outside axis %d of %s",
                             (long long)table.indices[i], axis, tsr_shape_text(&data->shape));
     if (table.size > TSR_EXACT_FLOATS)
-        return tsr_fail(TSR_UNSUPPORTED,
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "indices along the %lld elements of axis %d of %s are not "
                         "exact in floats",
                         (long long)table.size, axis, tsr_shape_text(&data->shape));

@@ -67,7 +67,7 @@ tsr_status tsr_lower_max_pool(tsr_plan *plan, const tsr_node *node) {
     tsr_window w;
     TSR_TRY(tsr_node_window(plan->graph, node, &w));
     if (indices && tsr_shape_count(&tsr_node_in(plan->graph, node, 0)->shape) > TSR_EXACT_FLOATS)
-        return tsr_fail(TSR_UNSUPPORTED,
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "Indices into more than 2^24 elements are not exact in floats");
     lower_pool(plan, node, &w, TSR_POOL_MAXIMUM, tsr_plan_output(plan, node, 0));
     if (indices) {

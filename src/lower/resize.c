@@ -9,14 +9,14 @@
 static tsr_status check(const tsr_resize *r, const tsr_shape *shape) {
     for (int i = 0; i < shape->rank; i++)
         if (shape->dim[i] > TSR_EXACT_FLOATS)
-            return tsr_fail(TSR_UNSUPPORTED,
+            return tsr_fail(TSR_ERROR_UNSUPPORTED,
                             "Resize of axis %d of %s: its indices are not exact in "
                             "floats",
                             i, tsr_shape_text(shape));
     for (int i = 0; i < shape->rank && i < 2; i++)
         if (!tsr_resize_keeps_axis(r, i, shape->dim[i]))
-            return tsr_fail(TSR_UNSUPPORTED, "Resize of axis %d (images or channels) of %s", i,
-                            tsr_shape_text(shape));
+            return tsr_fail(TSR_ERROR_UNSUPPORTED, "Resize of axis %d (images or channels) of %s",
+                            i, tsr_shape_text(shape));
     return TSR_OK;
 }
 
@@ -44,7 +44,7 @@ tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
     int64_t width = table.out[0] > table.out[1] ? table.out[0] : table.out[1];
     int64_t limit = longest_line(&plan->limits);
     if (width > limit)
-        return tsr_fail(TSR_LIMIT, "Resize to %lld rows or columns, the device allows %lld",
+        return tsr_fail(TSR_ERROR_LIMIT, "Resize to %lld rows or columns, the device allows %lld",
                         (long long)width, (long long)limit);
     table.width = (int)width;
     int input = tsr_plan_value(plan, node->inputs[0]), output = tsr_plan_output(plan, node, 0);

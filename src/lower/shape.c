@@ -35,7 +35,7 @@ tsr_status tsr_lower_cast(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *in = tsr_node_in(plan->graph, node, 0),
                     *out = tsr_node_out(plan->graph, node, 0);
     if (!tsr_dtype_is_float(in->dtype) || !tsr_dtype_is_float(out->dtype))
-        return tsr_fail(TSR_UNSUPPORTED, "a cast of computed %s to %s", tsr_dtype_name(in->dtype),
-                        tsr_dtype_name(out->dtype));
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "a cast of computed %s to %s",
+                        tsr_dtype_name(in->dtype), tsr_dtype_name(out->dtype));
     return tsr_lower_view(plan, node);
 }

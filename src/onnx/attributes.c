@@ -19,10 +19,10 @@ static tsr_status check_attr(const tsr_attr_info *known, int count, const tsr_at
             continue;
         if (known[i].kind == attr->kind)
             return TSR_OK;
-        return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" is %s, not %s", attr->name,
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is %s, not %s", attr->name,
                         kind_name(attr->kind), kind_name(known[i].kind));
     }
-    return tsr_fail(TSR_UNSUPPORTED, "attribute \"%s\" is not known", attr->name);
+    return tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"%s\" is not known", attr->name);
 }
 
 tsr_status tsr_onnx_check_attrs(const tsr_node *node) {
@@ -32,13 +32,13 @@ tsr_status tsr_onnx_check_attrs(const tsr_node *node) {
         TSR_TRY(check_attr(known, count, &node->attrs[i]));
     for (int i = 0; i < count; i++)
         if (known[i].required && !tsr_node_attr(node, known[i].name))
-            return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" is missing", known[i].name);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is missing", known[i].name);
     return TSR_OK;
 }
 
 static tsr_status check_number(const tsr_attr *attr) {
     if (attr->kind != TSR_ATTR_FLOAT && attr->kind != TSR_ATTR_INT)
-        return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" is %s, not a number", attr->name,
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is %s, not a number", attr->name,
                         kind_name(attr->kind));
     return TSR_OK;
 }
@@ -84,7 +84,8 @@ static int attr_type(const Tsr__AttributeProto *proto) {
 static tsr_status copy_list(tsr_graph *graph, const void *source, size_t count, size_t size,
                             tsr_attr *attr, const void **copy) {
     if (count > INT32_MAX)
-        return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" has %zu elements", attr->name, count);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" has %zu elements", attr->name,
+                        count);
     void *elements = tsr_arena_alloc(graph->arena, count, size);
     if (!elements)
         return tsr_onnx_out_of_memory();
@@ -97,7 +98,8 @@ static tsr_status copy_list(tsr_graph *graph, const void *source, size_t count, 
 
 static tsr_status copy_string(tsr_graph *graph, const ProtobufCBinaryData *source, tsr_attr *attr) {
     if (source->len && memchr(source->data, 0, source->len))
-        return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" holds a NUL character", attr->name);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" holds a NUL character",
+                        attr->name);
     attr->s =
         tsr_arena_strndup(graph->arena, source->len ? (const char *)source->data : "", source->len);
     return attr->s ? TSR_OK : tsr_onnx_out_of_memory();
@@ -129,19 +131,19 @@ static tsr_status read_attr(tsr_graph *graph, const Tsr__AttributeProto *proto, 
         attr->floats = list;
         return TSR_OK;
     case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH:
-        return tsr_fail(TSR_UNSUPPORTED, "attribute \"%s\" holds a graph", attr->name);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"%s\" holds a graph", attr->name);
     case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED:
-        return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" has no type", attr->name);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" has no type", attr->name);
     default:
-        return tsr_fail(TSR_UNSUPPORTED, "attribute \"%s\" is of a kind that is not supported",
-                        attr->name);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "attribute \"%s\" is of a kind that is not supported", attr->name);
     }
 }
 
 tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, tsr_node *node) {
     tsr_arena *arena = reader->graph->arena;
     if (proto->n_attribute > MAX_ATTRS)
-        return tsr_fail(TSR_INVALID_MODEL, "%zu attributes are too many", proto->n_attribute);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%zu attributes are too many", proto->n_attribute);
     node->attrs = TSR_NEW(arena, proto->n_attribute, tsr_attr);
     if (!node->attrs)
         return tsr_onnx_out_of_memory();
@@ -149,11 +151,11 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
         const Tsr__AttributeProto *source = proto->attribute[i];
         const char *name = source->name ? source->name : "";
         if (!*name)
-            return tsr_fail(TSR_INVALID_MODEL, "attribute %zu has no name", i);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute %zu has no name", i);
         if (tsr_node_attr(node, name))
-            return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" is given twice", name);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is given twice", name);
         if (source->ref_attr_name && *source->ref_attr_name)
-            return tsr_fail(TSR_UNSUPPORTED, "attribute \"%s\" refers to a function's", name);
+            return tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"%s\" refers to a function's", name);
         tsr_attr *attr = &node->attrs[i];
         attr->name = tsr_arena_strndup(arena, name, strlen(name));
         if (!attr->name)
@@ -186,14 +188,16 @@ static tsr_status add_attr_constant(tsr_graph *graph, const char *name, tsr_attr
                        : attr->kind == TSR_ATTR_FLOATS ? (const void *)attr->floats
                        : integer                       ? (const void *)&attr->i
                                                        : (const void *)&attr->f;
-    *value = tsr_graph_add_constant(graph, name, integer ? TSR_I64 : TSR_F32, &shape, data);
+    *value =
+        tsr_graph_add_constant(graph, name, integer ? TSR_DTYPE_I64 : TSR_DTYPE_F32, &shape, data);
     return *value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
 }
 
 tsr_status tsr_onnx_add_constant_node(tsr_reader *reader, const Tsr__NodeProto *proto,
                                       const char *name, int *value) {
     if (proto->n_attribute != 1)
-        return tsr_fail(TSR_INVALID_MODEL, "%zu attributes instead of one", proto->n_attribute);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%zu attributes instead of one",
+                        proto->n_attribute);
     Tsr__AttributeProto *source = proto->attribute[0];
     if (source->name && strcmp(source->name, "value") == 0 && source->t)
         return tsr_onnx_add_tensor(reader, source->t, name, value);
@@ -203,6 +207,6 @@ tsr_status tsr_onnx_add_constant_node(tsr_reader *reader, const Tsr__NodeProto *
         if (strcmp(node.attrs[0].name, constant_forms[i].name) == 0 &&
             node.attrs[0].kind == constant_forms[i].kind)
             return add_attr_constant(reader->graph, name, &node.attrs[0], value);
-    return tsr_fail(TSR_UNSUPPORTED, "a constant in the form of \"%s\" is not supported",
+    return tsr_fail(TSR_ERROR_UNSUPPORTED, "a constant in the form of \"%s\" is not supported",
                     node.attrs[0].name);
 }

@@ -36,7 +36,8 @@ static tsr_status number_entry(const Tsr__TensorProto *tensor, const char *key,
         n = n * 10 + (uint64_t)(*c - '0');
     }
     *number = n;
-    return good ? TSR_OK : tsr_fail(TSR_INVALID_MODEL, "external data: \"%s\" is no %s", text, key);
+    return good ? TSR_OK
+                : tsr_fail(TSR_ERROR_INVALID_MODEL, "external data: \"%s\" is no %s", text, key);
 }
 
 /* A relative path none of whose components is "..". */
@@ -58,7 +59,7 @@ static bool stays_inside(const char *path) {
 static tsr_status resolve(const char *dir, const char *location, char **path) {
     *path = NULL;
     if (!stays_inside(location))
-        return tsr_fail(TSR_INVALID_MODEL,
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
                         "external data: \"%s\" is no path inside the model's folder", location);
     dir = *dir ? dir : ".";
     size_t size = strlen(dir) + strlen(location) + 2;
@@ -80,9 +81,9 @@ static tsr_status resolve(const char *dir, const char *location, char **path) {
     bool found = real != NULL;
     free(real);
     if (found)
-        return tsr_fail(TSR_INVALID_MODEL, "external data: \"%s\" leads out of the model's folder",
-                        location);
-    return tsr_fail(TSR_IO, "external data: %s/%s: %s", dir, location, strerror(reason));
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                        "external data: \"%s\" leads out of the model's folder", location);
+    return tsr_fail(TSR_ERROR_IO, "external data: %s/%s: %s", dir, location, strerror(reason));
 }
 
 static tsr_status open_regular(const char *path, FILE **file, uint64_t *size) {
@@ -93,7 +94,7 @@ static tsr_status open_regular(const char *path, FILE **file, uint64_t *size) {
         const char *reason = descriptor < 0 ? strerror(errno) : "no regular file";
         if (descriptor >= 0)
             close(descriptor);
-        return tsr_fail(TSR_IO, "external data: %s: %s", path, reason);
+        return tsr_fail(TSR_ERROR_IO, "external data: %s: %s", path, reason);
     }
     *size = (uint64_t)info.st_size;
     return TSR_OK;
@@ -102,12 +103,12 @@ static tsr_status open_regular(const char *path, FILE **file, uint64_t *size) {
 static tsr_status seek_checked(FILE *file, const char *location, uint64_t file_size,
                                uint64_t offset, uint64_t size) {
     if (offset > file_size || size > file_size - offset)
-        return tsr_fail(TSR_INVALID_MODEL,
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
                         "external data: %llu bytes at %llu are not in the %llu bytes of \"%s\"",
                         (unsigned long long)size, (unsigned long long)offset,
                         (unsigned long long)file_size, location);
     if (fseeko(file, (off_t)offset, SEEK_SET) != 0)
-        return tsr_fail(TSR_IO, "external data: %s: %s", location, strerror(errno));
+        return tsr_fail(TSR_ERROR_IO, "external data: %s: %s", location, strerror(errno));
     return TSR_OK;
 }
 
@@ -115,18 +116,19 @@ tsr_status tsr_onnx_open_external(tsr_reader *reader, const Tsr__TensorProto *te
                                   FILE **file) {
     const char *location = entry(tensor, "location");
     if (!location)
-        return tsr_fail(TSR_INVALID_MODEL, "external data has no location");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "external data has no location");
     if (!reader->dir)
-        return tsr_fail(TSR_UNSUPPORTED, "external data \"%s\" cannot be read: no folder is known",
-                        location);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "external data \"%s\" cannot be read: no folder is known", location);
     uint64_t offset, length, file_size = 0;
     TSR_TRY(number_entry(tensor, "offset", 0, &offset));
     TSR_TRY(number_entry(tensor, "length", size, &length));
     if (length != size)
-        return tsr_fail(TSR_INVALID_MODEL, "external data: length %llu instead of %llu",
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "external data: length %llu instead of %llu",
                         (unsigned long long)length, (unsigned long long)size);
     if (size > reader->external_budget)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "external data exceeds the limit on the model's size");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
+                        "external data exceeds the limit on the model's size");
     char *path;
     TSR_TRY(resolve(reader->dir, location, &path));
     tsr_status status = open_regular(path, file, &file_size);

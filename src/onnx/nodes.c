@@ -46,7 +46,7 @@ static tsr_status fail_unknown(const unknown_list *list) {
                                  op->domain, *op->domain ? "." : "", op->type, op->count);
     }
     bool more = list->more || used >= sizeof text;
-    return tsr_fail(TSR_UNSUPPORTED, "operators that are not supported: %s%s", text,
+    return tsr_fail(TSR_ERROR_UNSUPPORTED, "operators that are not supported: %s%s", text,
                     more ? ", and others" : "");
 }
 
@@ -65,7 +65,7 @@ static tsr_status check_operators(const tsr_graph *graph, const Tsr__GraphProto 
         const Tsr__NodeProto *node = proto->node[i];
         const tsr_custom_op *custom;
         if (!node->op_type || !*node->op_type)
-            return tsr_fail(TSR_INVALID_MODEL, "node %zu has no operator", i);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "node %zu has no operator", i);
         if (!is_constant(node) && find_op(graph, node, &custom) == TSR_OP_COUNT)
             add_unknown(&list, node);
     }
@@ -77,7 +77,7 @@ static tsr_status check_operators(const tsr_graph *graph, const Tsr__GraphProto 
 static tsr_status declare_output(tsr_reader *reader, const Tsr__NodeProto *proto,
                                  const char *name) {
     if (tsr_graph_find_value(reader->graph, name) != TSR_NONE)
-        return tsr_fail(TSR_INVALID_MODEL, "its output \"%s\" exists already", name);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "its output \"%s\" exists already", name);
     int value;
     if (is_constant(proto))
         return tsr_onnx_add_constant_node(reader, proto, name, &value);
@@ -87,7 +87,7 @@ static tsr_status declare_output(tsr_reader *reader, const Tsr__NodeProto *proto
 
 static tsr_status declare_outputs(tsr_reader *reader, const Tsr__NodeProto *proto) {
     if (is_constant(proto) && (proto->n_output != 1 || !*proto->output[0]))
-        return tsr_fail(TSR_INVALID_MODEL, "%zu outputs instead of one with a name",
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%zu outputs instead of one with a name",
                         proto->n_output);
     for (size_t i = 0; i < proto->n_output; i++)
         if (*proto->output[i])
@@ -110,7 +110,7 @@ static tsr_status find_values(tsr_graph *graph, char **names, size_t count, int 
     for (size_t i = 0; i < count; i++) {
         (*values)[i] = *names[i] ? tsr_graph_find_value(graph, names[i]) : TSR_NONE;
         if (*names[i] && (*values)[i] == TSR_NONE)
-            return tsr_fail(TSR_INVALID_MODEL,
+            return tsr_fail(TSR_ERROR_INVALID_MODEL,
                             "\"%s\" is no input, no constant and no node's output", names[i]);
     }
     return TSR_OK;
@@ -126,10 +126,10 @@ static tsr_status check_count(const char *what, int count, int min, int max) {
     if (count >= min && count <= max)
         return TSR_OK;
     if (min == max)
-        return tsr_fail(TSR_INVALID_MODEL, "%d %s instead of %d", count, what, min);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%d %s instead of %d", count, what, min);
     if (count < min)
-        return tsr_fail(TSR_INVALID_MODEL, "%d %s; it needs at least %d", count, what, min);
-    return tsr_fail(TSR_INVALID_MODEL, "%d %s; it has at most %d", count, what, max);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%d %s; it needs at least %d", count, what, min);
+    return tsr_fail(TSR_ERROR_INVALID_MODEL, "%d %s; it has at most %d", count, what, max);
 }
 
 static tsr_status check_values(tsr_node *node) {
@@ -144,7 +144,7 @@ static tsr_status check_values(tsr_node *node) {
     int needed = custom || max_inputs == TSR_VARIADIC ? node->input_count : min_inputs;
     for (int i = 0; i < needed; i++)
         if (node->inputs[i] == TSR_NONE)
-            return tsr_fail(TSR_INVALID_MODEL, "input %d is absent", i);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "input %d is absent", i);
     return TSR_OK;
 }
 
@@ -169,7 +169,7 @@ static tsr_status check_sizes(const Tsr__GraphProto *proto) {
         total += proto->node[i]->n_input + proto->node[i]->n_output;
     return total <= INT32_MAX / 4
                ? TSR_OK
-               : tsr_fail(TSR_UNSUPPORTED, "%zu nodes and their names are too many", total);
+               : tsr_fail(TSR_ERROR_UNSUPPORTED, "%zu nodes and their names are too many", total);
 }
 
 tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto) {
@@ -178,7 +178,7 @@ tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto)
     TSR_TRY(check_operators(graph, proto));
     graph->nodes = TSR_NEW(graph->arena, proto->n_node, tsr_node);
     if (!graph->nodes)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for %zu nodes", proto->n_node);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for %zu nodes", proto->n_node);
     for (size_t i = 0; i < proto->n_node; i++)
         TSR_TRY(tsr_fail_context(declare_outputs(reader, proto->node[i]), "node %zu (%s)", i,
                                  proto->node[i]->op_type));

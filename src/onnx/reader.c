@@ -10,7 +10,7 @@
 enum { IR_VERSION_MIN = 3, IR_VERSION_MAX = 13 };
 
 tsr_status tsr_onnx_out_of_memory(void) {
-    return tsr_fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
 }
 
 /* ---- model ---- */
@@ -22,15 +22,15 @@ static tsr_status read_opset(const Tsr__ModelProto *model, int *opset) {
         if (import->domain && *import->domain && strcmp(import->domain, "ai.onnx") != 0)
             continue;
         if (version && version != import->version)
-            return tsr_fail(TSR_INVALID_MODEL,
+            return tsr_fail(TSR_ERROR_INVALID_MODEL,
                             "opsets %" PRId64 " and %" PRId64 " are both imported", version,
                             import->version);
         version = import->version;
     }
     if (version == 0)
-        return tsr_fail(TSR_INVALID_MODEL, "no opset of ONNX's operators is imported");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "no opset of ONNX's operators is imported");
     if (version < TSR_OPSET_MIN || version > TSR_OPSET_MAX)
-        return tsr_fail(TSR_UNSUPPORTED, "opset %" PRId64 " is not supported (only %d to %d)",
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "opset %" PRId64 " is not supported (only %d to %d)",
                         version, TSR_OPSET_MIN, TSR_OPSET_MAX);
     *opset = (int)version;
     return TSR_OK;
@@ -38,17 +38,18 @@ static tsr_status read_opset(const Tsr__ModelProto *model, int *opset) {
 
 static tsr_status check_model(const Tsr__ModelProto *model) {
     if (!model->graph)
-        return tsr_fail(TSR_INVALID_MODEL, "no ONNX model: it has no graph");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "no ONNX model: it has no graph");
     if (!model->has_ir_version || model->ir_version < 1)
-        return tsr_fail(TSR_INVALID_MODEL, "no ONNX model: it has no IR version");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "no ONNX model: it has no IR version");
     if (model->ir_version < IR_VERSION_MIN || model->ir_version > IR_VERSION_MAX)
-        return tsr_fail(TSR_UNSUPPORTED, "IR version %" PRId64 " is not supported (only %d to %d)",
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "IR version %" PRId64 " is not supported (only %d to %d)",
                         model->ir_version, IR_VERSION_MIN, IR_VERSION_MAX);
     if (model->n_functions)
-        return tsr_fail(TSR_UNSUPPORTED, "it defines %zu functions, which are not supported",
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "it defines %zu functions, which are not supported",
                         model->n_functions);
     if (model->graph->n_sparse_initializer)
-        return tsr_fail(TSR_UNSUPPORTED, "it has %zu sparse tensors, which are not supported",
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "it has %zu sparse tensors, which are not supported",
                         model->graph->n_sparse_initializer);
     return TSR_OK;
 }
@@ -59,7 +60,7 @@ static tsr_status read_dim(tsr_graph *graph, const Tsr__TensorShapeProto__Dimens
                            tsr_value *value) {
     value->shape.dim[axis] = dim->has_dim_value ? dim->dim_value : -1;
     if (value->shape.dim[axis] < -1)
-        return tsr_fail(TSR_INVALID_MODEL, "dimension %d is %" PRId64, axis, dim->dim_value);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "dimension %d is %" PRId64, axis, dim->dim_value);
     if (dim->has_dim_value || !dim->dim_param || !*dim->dim_param)
         return TSR_OK;
     value->dim_name[axis] = tsr_arena_strndup(graph->arena, dim->dim_param, strlen(dim->dim_param));
@@ -68,13 +69,13 @@ static tsr_status read_dim(tsr_graph *graph, const Tsr__TensorShapeProto__Dimens
 
 static tsr_status read_type(tsr_graph *graph, const Tsr__TypeProto *type, tsr_value *value) {
     if (!type || !type->tensor_type)
-        return tsr_fail(TSR_UNSUPPORTED, "it is not declared as a tensor");
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "it is not declared as a tensor");
     TSR_TRY(tsr_onnx_dtype(type->tensor_type->elem_type, &value->dtype));
     const Tsr__TensorShapeProto *shape = type->tensor_type->shape;
     if (!shape)
         return TSR_OK;
     if (shape->n_dim > TSR_MAX_RANK)
-        return tsr_fail(TSR_UNSUPPORTED, "rank %zu is above %d", shape->n_dim, TSR_MAX_RANK);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "rank %zu is above %d", shape->n_dim, TSR_MAX_RANK);
     value->shape.rank = (int)shape->n_dim;
     for (int i = 0; i < value->shape.rank; i++)
         TSR_TRY(read_dim(graph, shape->dim[i], i, value));
@@ -83,12 +84,12 @@ static tsr_status read_type(tsr_graph *graph, const Tsr__TypeProto *type, tsr_va
 
 static tsr_status read_input(tsr_graph *graph, const Tsr__ValueInfoProto *info) {
     if (!info->name || !*info->name)
-        return tsr_fail(TSR_INVALID_MODEL, "it has no name");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "it has no name");
     int value = tsr_graph_find_value(graph, info->name);
     if (value != TSR_NONE && graph->values[value].data)
         return TSR_OK; /* before IR version 4 every initializer is listed as an input too */
     if (value != TSR_NONE)
-        return tsr_fail(TSR_INVALID_MODEL, "it is declared twice");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is declared twice");
     value = tsr_graph_add_value(graph, info->name);
     if (value == TSR_NONE)
         return tsr_onnx_out_of_memory();
@@ -99,7 +100,7 @@ static tsr_status read_input(tsr_graph *graph, const Tsr__ValueInfoProto *info) 
 static tsr_status read_inputs(tsr_graph *graph, const Tsr__GraphProto *proto) {
     graph->inputs = TSR_NEW(graph->arena, proto->n_input, int);
     if (!graph->inputs)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for %zu inputs", proto->n_input);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for %zu inputs", proto->n_input);
     for (size_t i = 0; i < proto->n_input; i++)
         TSR_TRY(tsr_fail_context(read_input(graph, proto->input[i]), "input \"%s\"",
                                  proto->input[i]->name ? proto->input[i]->name : ""));
@@ -111,9 +112,10 @@ static tsr_status read_initializers(tsr_reader *reader, const Tsr__GraphProto *p
         const Tsr__TensorProto *tensor = proto->initializer[i];
         int value;
         if (!tensor->name || !*tensor->name)
-            return tsr_fail(TSR_INVALID_MODEL, "initializer %zu has no name", i);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "initializer %zu has no name", i);
         if (tsr_graph_find_value(reader->graph, tensor->name) != TSR_NONE)
-            return tsr_fail(TSR_INVALID_MODEL, "initializer \"%s\" is given twice", tensor->name);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "initializer \"%s\" is given twice",
+                            tensor->name);
         TSR_TRY(tsr_onnx_add_tensor(reader, tensor, tensor->name, &value));
     }
     return TSR_OK;
@@ -122,10 +124,10 @@ static tsr_status read_initializers(tsr_reader *reader, const Tsr__GraphProto *p
 static tsr_status read_output(tsr_graph *graph, const Tsr__ValueInfoProto *info) {
     int index = info->name && *info->name ? tsr_graph_find_value(graph, info->name) : TSR_NONE;
     if (index == TSR_NONE)
-        return tsr_fail(TSR_INVALID_MODEL, "nothing produces it");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "nothing produces it");
     for (int i = 0; i < graph->output_count; i++)
         if (graph->outputs[i] == index)
-            return tsr_fail(TSR_INVALID_MODEL, "it is declared twice");
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is declared twice");
     graph->outputs[graph->output_count++] = index;
     tsr_value *value = &graph->values[index];
     if (value->producer == TSR_NONE || !info->type)
@@ -137,10 +139,10 @@ enum { MAX_OUTPUTS = 4096 };
 
 static tsr_status read_outputs(tsr_graph *graph, const Tsr__GraphProto *proto) {
     if (proto->n_output == 0 || proto->n_output > MAX_OUTPUTS)
-        return tsr_fail(TSR_INVALID_MODEL, "the graph has %zu outputs", proto->n_output);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "the graph has %zu outputs", proto->n_output);
     graph->outputs = TSR_NEW(graph->arena, proto->n_output, int);
     if (!graph->outputs)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for %zu outputs", proto->n_output);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for %zu outputs", proto->n_output);
     for (size_t i = 0; i < proto->n_output; i++)
         TSR_TRY(tsr_fail_context(read_output(graph, proto->output[i]), "output \"%s\"",
                                  proto->output[i]->name ? proto->output[i]->name : ""));
@@ -186,7 +188,7 @@ static tsr_status read_bytes(const void *bytes, size_t size, const tsr_model_des
                          .kept = kept,
                          .dir = desc->external_data_dir};
     if (!reader.graph)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", desc->name);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", desc->name);
     reader.external_budget = desc->max_bytes > size ? desc->max_bytes - size : 0;
     ProtobufCMessage *message = NULL;
     tsr_status status = tsr_custom_add(reader.graph, desc->custom_ops, desc->custom_op_count);
@@ -214,7 +216,7 @@ tsr_status tsr_onnx_read_tensor(const void *bytes, size_t size, const char *name
     *value = TSR_NONE;
     tsr_reader reader = {.graph = tsr_graph_create(name), .bytes = bytes};
     if (!reader.graph)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", name);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", name);
     ProtobufCMessage *message;
     tsr_status status = tsr_onnx_unpack(&reader.heap, &tsr__tensor_proto__descriptor, bytes, size,
                                         UINT64_MAX, &message);

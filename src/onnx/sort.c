@@ -34,8 +34,9 @@ static tsr_status step(sorter *s) {
         if (producer == TSR_NONE || s->marks[producer] == DONE)
             continue;
         if (s->marks[producer] == OPEN)
-            return tsr_fail(TSR_INVALID_MODEL, "node \"%s\" (%s) depends on its own result \"%s\"",
-                            node->name, tsr_node_op_name(node), value->name);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                            "node \"%s\" (%s) depends on its own result \"%s\"", node->name,
+                            tsr_node_op_name(node), value->name);
         push(s, producer);
         return TSR_OK;
     }
@@ -73,7 +74,7 @@ tsr_status tsr_onnx_sort(tsr_graph *graph) {
                 .order = calloc(count + 1, sizeof *s.order)};
     tsr_status status = TSR_OK;
     if (!nodes || !s.marks || !s.stack || !s.order)
-        status = tsr_fail(TSR_OUT_OF_MEMORY, "no memory to sort %zu nodes", count);
+        status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to sort %zu nodes", count);
     if (status == TSR_OK) {
         set_producers(graph);
         status = visit_all(&s);

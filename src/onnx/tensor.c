@@ -19,25 +19,21 @@ static const struct {
     const char *name;
     int dtype;
 } element_types[] = {
-    {"undefined", REFUSED},      {"float32", TSR_F32},
-    {"uint8", TSR_U8},           {"int8", TSR_I8},
-    {"uint16", REFUSED},         {"int16", REFUSED},
-    {"int32", TSR_I32},          {"int64", TSR_I64},
-    {"string", REFUSED},         {"bool", TSR_BOOL},
-    {"float16", TSR_F16},        {"float64", TSR_F64},
-    {"uint32", REFUSED},         {"uint64", REFUSED},
-    {"complex64", REFUSED},      {"complex128", REFUSED},
-    {"bfloat16", REFUSED},       {"float8e4m3fn", REFUSED},
-    {"float8e4m3fnuz", REFUSED}, {"float8e5m2", REFUSED},
-    {"float8e5m2fnuz", REFUSED}, {"uint4", REFUSED},
-    {"int4", REFUSED},           {"float4e2m1", REFUSED},
+    {"undefined", REFUSED},      {"float32", TSR_DTYPE_F32}, {"uint8", TSR_DTYPE_U8},
+    {"int8", TSR_DTYPE_I8},      {"uint16", REFUSED},        {"int16", REFUSED},
+    {"int32", TSR_DTYPE_I32},    {"int64", TSR_DTYPE_I64},   {"string", REFUSED},
+    {"bool", TSR_DTYPE_BOOL},    {"float16", TSR_DTYPE_F16}, {"float64", TSR_DTYPE_F64},
+    {"uint32", REFUSED},         {"uint64", REFUSED},        {"complex64", REFUSED},
+    {"complex128", REFUSED},     {"bfloat16", REFUSED},      {"float8e4m3fn", REFUSED},
+    {"float8e4m3fnuz", REFUSED}, {"float8e5m2", REFUSED},    {"float8e5m2fnuz", REFUSED},
+    {"uint4", REFUSED},          {"int4", REFUSED},          {"float4e2m1", REFUSED},
 };
 
 tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype) {
     if (type <= 0 || type >= (int32_t)(sizeof element_types / sizeof *element_types))
-        return tsr_fail(TSR_INVALID_MODEL, "element type %" PRId32 " does not exist", type);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "element type %" PRId32 " does not exist", type);
     if (element_types[type].dtype == REFUSED)
-        return tsr_fail(TSR_UNSUPPORTED, "elements of type %s are not supported",
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "elements of type %s are not supported",
                         element_types[type].name);
     *dtype = (tsr_dtype)element_types[type].dtype;
     return TSR_OK;
@@ -45,13 +41,14 @@ tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype) {
 
 static tsr_status tensor_shape(const Tsr__TensorProto *tensor, tsr_shape *shape) {
     if (tensor->n_dims > TSR_MAX_RANK)
-        return tsr_fail(TSR_UNSUPPORTED, "rank %zu is above %d", tensor->n_dims, TSR_MAX_RANK);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "rank %zu is above %d", tensor->n_dims,
+                        TSR_MAX_RANK);
     *shape = tsr_shape_make((int)tensor->n_dims, tensor->dims);
     for (int i = 0; i < shape->rank; i++)
         if (shape->dim[i] < 0)
-            return tsr_fail(TSR_INVALID_MODEL, "dimension %d is %" PRId64, i, shape->dim[i]);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "dimension %d is %" PRId64, i, shape->dim[i]);
     if (tsr_shape_count(shape) < 0)
-        return tsr_fail(TSR_INVALID_MODEL, "the number of elements of %s overflows",
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "the number of elements of %s overflows",
                         tsr_shape_text(shape));
     return TSR_OK;
 }
@@ -72,10 +69,10 @@ static tsr_onnx_range raw_range(const Tsr__TensorProto *tensor) {
 static size_t typed_count(const Tsr__TensorProto *tensor, tsr_dtype dtype, size_t *others) {
     size_t all =
         tensor->n_float_data + tensor->n_double_data + tensor->n_int64_data + tensor->n_int32_data;
-    size_t matching = dtype == TSR_F32   ? tensor->n_float_data
-                      : dtype == TSR_F64 ? tensor->n_double_data
-                      : dtype == TSR_I64 ? tensor->n_int64_data
-                                         : tensor->n_int32_data;
+    size_t matching = dtype == TSR_DTYPE_F32   ? tensor->n_float_data
+                      : dtype == TSR_DTYPE_F64 ? tensor->n_double_data
+                      : dtype == TSR_DTYPE_I64 ? tensor->n_int64_data
+                                               : tensor->n_int32_data;
     *others = all - matching;
     return matching;
 }
@@ -87,20 +84,21 @@ static tsr_status find_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, int
     bool external = tensor->has_data_location &&
                     tensor->data_location == TSR__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
     if (tensor->has_segment)
-        return tsr_fail(TSR_UNSUPPORTED, "it is stored in segments");
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "it is stored in segments");
     if (others)
-        return tsr_fail(TSR_INVALID_MODEL, "%zu elements are in a field of another type", others);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%zu elements are in a field of another type",
+                        others);
     if ((external && (raw || typed)) || (raw && typed))
-        return tsr_fail(TSR_INVALID_MODEL, "its data is given twice");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "its data is given twice");
     *source = external ? EXTERNAL : raw ? RAW : TYPED;
     size_t size = tsr_dtype_size(dtype);
     if (*source == RAW && (raw % size || raw / size != (uint64_t)count))
-        return tsr_fail(TSR_INVALID_MODEL,
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
                         "%zu bytes of data do not make %" PRId64 " elements of type %s", raw, count,
                         tsr_dtype_name(dtype));
     if (*source == TYPED && typed != (uint64_t)count)
-        return tsr_fail(TSR_INVALID_MODEL, "it has %zu elements of data instead of %" PRId64, typed,
-                        count);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "it has %zu elements of data instead of %" PRId64,
+                        typed, count);
     return TSR_OK;
 }
 
@@ -115,39 +113,39 @@ static tsr_status find_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, int
 
 static void convert(tsr_dtype dtype, const void *bytes, size_t count, void *data) {
     switch (dtype) {
-    case TSR_F32:
+    case TSR_DTYPE_F32:
         CONVERT(float, float, x) break;
-    case TSR_F16:
+    case TSR_DTYPE_F16:
         CONVERT(uint16_t, float, tsr_half_to_float(x)) break;
-    case TSR_F64:
+    case TSR_DTYPE_F64:
         CONVERT(double, float, (float)x) break;
-    case TSR_I64:
+    case TSR_DTYPE_I64:
         CONVERT(int64_t, int64_t, x) break;
-    case TSR_I32:
+    case TSR_DTYPE_I32:
         CONVERT(int32_t, int64_t, x) break;
-    case TSR_I8:
+    case TSR_DTYPE_I8:
         CONVERT(int8_t, int64_t, x) break;
-    case TSR_U8:
+    case TSR_DTYPE_U8:
         CONVERT(uint8_t, int64_t, x) break;
-    case TSR_BOOL:
+    case TSR_DTYPE_BOOL:
         CONVERT(uint8_t, int64_t, x != 0) break;
     }
 }
 
 /* int32_data also holds smaller types: elements outside their range are refused. */
 static tsr_status convert_int32_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
-    int32_t low = dtype == TSR_I32 ? INT32_MIN : dtype == TSR_I8 ? INT8_MIN : 0;
-    int32_t high = dtype == TSR_I32    ? INT32_MAX
-                   : dtype == TSR_I8   ? INT8_MAX
-                   : dtype == TSR_U8   ? UINT8_MAX
-                   : dtype == TSR_BOOL ? 1
-                                       : UINT16_MAX;
+    int32_t low = dtype == TSR_DTYPE_I32 ? INT32_MIN : dtype == TSR_DTYPE_I8 ? INT8_MIN : 0;
+    int32_t high = dtype == TSR_DTYPE_I32    ? INT32_MAX
+                   : dtype == TSR_DTYPE_I8   ? INT8_MAX
+                   : dtype == TSR_DTYPE_U8   ? UINT8_MAX
+                   : dtype == TSR_DTYPE_BOOL ? 1
+                                             : UINT16_MAX;
     for (size_t i = 0; i < tensor->n_int32_data; i++) {
         int32_t x = tensor->int32_data[i];
         if (x < low || x > high)
-            return tsr_fail(TSR_INVALID_MODEL, "element %zu, %" PRId32 ", is no %s", i, x,
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "element %zu, %" PRId32 ", is no %s", i, x,
                             tsr_dtype_name(dtype));
-        if (dtype == TSR_F16)
+        if (dtype == TSR_DTYPE_F16)
             ((float *)data)[i] = tsr_half_to_float((uint16_t)x);
         else
             ((int64_t *)data)[i] = x;
@@ -156,11 +154,11 @@ static tsr_status convert_int32_data(const Tsr__TensorProto *tensor, tsr_dtype d
 }
 
 static tsr_status convert_typed(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
-    if (dtype == TSR_F32)
+    if (dtype == TSR_DTYPE_F32)
         convert(dtype, tensor->float_data, tensor->n_float_data, data);
-    else if (dtype == TSR_F64)
+    else if (dtype == TSR_DTYPE_F64)
         convert(dtype, tensor->double_data, tensor->n_double_data, data);
-    else if (dtype == TSR_I64)
+    else if (dtype == TSR_DTYPE_I64)
         convert(dtype, tensor->int64_data, tensor->n_int64_data, data);
     else
         return convert_int32_data(tensor, dtype, data);
@@ -174,7 +172,7 @@ static tsr_status convert_file(FILE *file, tsr_dtype dtype, size_t count, void *
     for (size_t done = 0; done < count;) {
         size_t n = sizeof piece / size < count - done ? sizeof piece / size : count - done;
         if (fread(piece, size, n, file) != n)
-            return tsr_fail(TSR_IO, "its external data cannot be read");
+            return tsr_fail(TSR_ERROR_IO, "its external data cannot be read");
         convert(dtype, piece, n, (char *)data + done * stored_size);
         done += n;
     }
@@ -188,7 +186,7 @@ enum { MIN_KEPT_BYTES = 64 * 1024, MIN_KEPT_RANK = 2 };
 
 static bool can_stay(const tsr_reader *reader, tsr_dtype dtype, const tsr_shape *shape,
                      const tsr_onnx_range *range) {
-    return reader->kept && dtype == TSR_F32 && range->size >= MIN_KEPT_BYTES &&
+    return reader->kept && dtype == TSR_DTYPE_F32 && range->size >= MIN_KEPT_BYTES &&
            shape->rank >= MIN_KEPT_RANK &&
            (uintptr_t)(reader->bytes + range->offset) % _Alignof(tsr_unaligned_float) == 0;
 }
@@ -209,13 +207,13 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
     if (source == EXTERNAL) {
         size_t size = tsr_dtype_size(*dtype);
         if ((uint64_t)count > SIZE_MAX / 8)
-            return tsr_fail(TSR_OUT_OF_MEMORY, "%" PRId64 " elements do not fit", count);
+            return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%" PRId64 " elements do not fit", count);
         TSR_TRY(tsr_onnx_open_external(reader, tensor, (uint64_t)count * size, &file));
     }
     void *elements = tsr_arena_alloc(reader->graph->arena, (size_t)count, tsr_stored_size(*dtype));
     tsr_status status = TSR_OK;
     if (!elements)
-        status = tsr_fail(TSR_OUT_OF_MEMORY, "no memory for its %" PRId64 " elements", count);
+        status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for its %" PRId64 " elements", count);
     else if (source == EXTERNAL)
         status = convert_file(file, *dtype, (size_t)count, elements);
     else if (source == TYPED)
@@ -230,7 +228,7 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
 
 tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,
                                int *value) {
-    tsr_dtype dtype = TSR_F32;
+    tsr_dtype dtype = TSR_DTYPE_F32;
     tsr_shape shape = {0};
     const void *data = NULL;
     TSR_TRY(tsr_fail_context(decode(reader, tensor, &dtype, &shape, &data), "tensor \"%s\"", name));

@@ -45,9 +45,9 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     heap->limit = limit < SIZE_MAX - SLACK ? (size_t)limit + SLACK : SIZE_MAX;
     *message = NULL;
     if (size == 0)
-        return tsr_fail(TSR_INVALID_MODEL, "the file is empty");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "the file is empty");
     if (size > max_bytes)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "the file has %zu bytes, the limit is %llu", size,
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "the file has %zu bytes, the limit is %llu", size,
                         (unsigned long long)max_bytes);
     tsr_onnx_stripped stripped;
     if (tsr_onnx_strip_raw_data(type, bytes, size, heap->limit, &stripped))
@@ -56,10 +56,10 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     if (*message)
         return TSR_OK;
     if (heap->out_of_memory || stripped.out_of_memory)
-        return tsr_fail(TSR_OUT_OF_MEMORY,
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
                         "no memory to unpack its %zu bytes, for which %zu are allowed", size,
                         heap->limit);
-    return tsr_fail(TSR_INVALID_MODEL,
+    return tsr_fail(TSR_ERROR_INVALID_MODEL,
                     "not an ONNX file, or a damaged one: its %zu bytes do not parse as %s", size,
                     type->short_name);
 }

@@ -119,20 +119,20 @@ static tsr_status drop_attr(tsr_graph *graph, tsr_node *node, const rewrite *rul
 static tsr_status align_at_axis(tsr_graph *graph, tsr_node *node, int64_t axis) {
     const tsr_value *first = tsr_node_in(graph, node, 0), *second = tsr_node_in(graph, node, 1);
     if (!first || !second)
-        return tsr_fail(TSR_INVALID_MODEL, "it needs two inputs");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "it needs two inputs");
     if (first->shape.rank < 0 || second->shape.rank < 0)
-        return tsr_fail(TSR_UNSUPPORTED, "opset %d's broadcasting at an axis needs declared ranks",
-                        graph->opset);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "opset %d's broadcasting at an axis needs declared ranks", graph->opset);
     if (axis < 0 || axis > first->shape.rank - second->shape.rank)
-        return tsr_fail(TSR_INVALID_MODEL, "%s does not fit %s from axis %lld on",
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s does not fit %s from axis %lld on",
                         tsr_shape_text(&second->shape), tsr_shape_text(&first->shape),
                         (long long)axis);
     int trailing = first->shape.rank - second->shape.rank - (int)axis, value;
     if (trailing == 0)
         return TSR_OK;
     if (!second->data)
-        return tsr_fail(TSR_UNSUPPORTED, "opset %d's broadcasting at an axis needs a constant",
-                        graph->opset);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "opset %d's broadcasting at an axis needs a constant", graph->opset);
     tsr_shape shape = second->shape;
     for (int i = 0; i < trailing; i++)
         shape.dim[shape.rank++] = 1;
@@ -161,9 +161,11 @@ static tsr_status attr_to_input(tsr_graph *graph, tsr_node *node, const rewrite 
     if (!attr)
         return TSR_OK;
     if (attr->kind != rule->kind)
-        return tsr_fail(TSR_INVALID_MODEL, "attribute \"%s\" is of the wrong kind", rule->attr);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is of the wrong kind",
+                        rule->attr);
     if (tsr_node_in(graph, node, rule->input))
-        return tsr_fail(TSR_INVALID_MODEL, "\"%s\" is given as attribute and as input", rule->attr);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "\"%s\" is given as attribute and as input",
+                        rule->attr);
     tsr_shape shape = {.rank = 1, .dim = {attr->count}};
     const void *data = attr->floats;
     if (attr->kind == TSR_ATTR_INTS)
@@ -176,7 +178,7 @@ static tsr_status attr_to_input(tsr_graph *graph, tsr_node *node, const rewrite 
         data = scalar;
         shape.rank = 0;
     }
-    tsr_dtype dtype = attr->kind == TSR_ATTR_INTS ? TSR_I64 : TSR_F32;
+    tsr_dtype dtype = attr->kind == TSR_ATTR_INTS ? TSR_DTYPE_I64 : TSR_DTYPE_F32;
     int value;
     TSR_TRY(add_constant(graph, node, rule->attr, dtype, &shape, data, &value));
     remove_attr(node, rule->attr);
@@ -188,7 +190,7 @@ static tsr_status attr_to_input(tsr_graph *graph, tsr_node *node, const rewrite 
 static tsr_status upsample_to_resize(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
     (void)rule;
     if (node->input_count != 2)
-        return tsr_fail(TSR_INVALID_MODEL, "%d inputs instead of a tensor and its scales",
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%d inputs instead of a tensor and its scales",
                         node->input_count);
     TSR_TRY(set_input(graph, node, 2, node->inputs[1]));
     node->inputs[1] = TSR_NONE;
@@ -223,12 +225,13 @@ static tsr_status inference_batch_norm(tsr_graph *graph, tsr_node *node, const r
     (void)rule;
     for (int i = 1; i < node->output_count; i++)
         if (tsr_node_out(graph, node, i))
-            return tsr_fail(TSR_UNSUPPORTED, "the training form, with %d outputs, is not supported",
+            return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                            "the training form, with %d outputs, is not supported",
                             node->output_count);
     node->output_count = node->output_count ? 1 : 0;
     if (graph->opset < 9) {
         if (tsr_attr_int(node, "spatial", 1) != 1)
-            return tsr_fail(TSR_UNSUPPORTED, "spatial = 0 is not supported");
+            return tsr_fail(TSR_ERROR_UNSUPPORTED, "spatial = 0 is not supported");
         remove_attr(node, "spatial");
     }
     return TSR_OK;

@@ -139,7 +139,7 @@ static tsr_status join_reshapes(tsr_graph *graph, tsr_node *first, tsr_node *sec
     inputs[0] = first->inputs[0];
     inputs[1] = tsr_add_shape(graph, out->name, &shape);
     if (inputs[1] == TSR_NONE)
-        return TSR_OUT_OF_MEMORY;
+        return TSR_ERROR_OUT_OF_MEMORY;
     second->op = TSR_OP_Reshape;
     second->inputs = inputs;
     second->input_count = 2;
@@ -151,7 +151,7 @@ static tsr_status join_reshapes(tsr_graph *graph, tsr_node *first, tsr_node *sec
 tsr_status tsr_pass_bypass(tsr_graph *graph) {
     int *readers = tsr_count_readers(graph);
     if (!readers)
-        return TSR_OUT_OF_MEMORY;
+        return TSR_ERROR_OUT_OF_MEMORY;
     for (int n = 0; n < graph->node_count; n++) {
         tsr_node *node = &graph->nodes[n];
         tsr_node *before =

@@ -5,7 +5,7 @@
 #include <string.h>
 
 tsr_status tsr_out_of_memory(const tsr_graph *graph) {
-    return tsr_fail(TSR_OUT_OF_MEMORY, "%s: out of memory", graph->file);
+    return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: out of memory", graph->file);
 }
 
 int *tsr_count_readers(const tsr_graph *graph) {
@@ -105,7 +105,7 @@ int tsr_add_shape(tsr_graph *graph, const char *base, const tsr_shape *shape) {
         return TSR_NONE;
     }
     memcpy(dims, shape->dim, sizeof shape->dim);
-    return tsr_add_constant(graph, base, "shape", TSR_I64, &list, dims);
+    return tsr_add_constant(graph, base, "shape", TSR_DTYPE_I64, &list, dims);
 }
 
 tsr_status tsr_make_node(tsr_graph *graph, const char *name, tsr_op op, const int *inputs,

@@ -110,7 +110,7 @@ static tsr_status fold_into(tsr_graph *graph, tsr_node *conv, tsr_node *node, co
     inputs[1] = tsr_add_constant(graph, conv->name, "weights", dtype, &weights_shape, weights);
     inputs[2] = tsr_add_constant(graph, conv->name, "bias", dtype, &bias_shape, bias);
     if (inputs[1] == TSR_NONE || inputs[2] == TSR_NONE)
-        return TSR_OUT_OF_MEMORY;
+        return TSR_ERROR_OUT_OF_MEMORY;
     graph->values[inputs[1]].scale = scale;
     graph->values[inputs[1]].model_constant = kept;
     conv->inputs = inputs;
@@ -156,7 +156,7 @@ static tsr_status rewrite_as_mul_add(tsr_graph *graph, const tsr_node *node, tsr
     int shift = add_channel_constant(graph, node, "shift", a.shift, a.channels);
     int scaled = tsr_add_value(graph, graph->values[node->outputs[0]].name, "scaled");
     if (scale == TSR_NONE || shift == TSR_NONE || scaled == TSR_NONE)
-        return TSR_OUT_OF_MEMORY;
+        return TSR_ERROR_OUT_OF_MEMORY;
     graph->values[scaled].dtype = graph->values[node->outputs[0]].dtype;
     graph->values[scaled].shape = graph->values[node->outputs[0]].shape;
     TSR_TRY(make_binary(graph, node, TSR_OP_Mul, node->inputs[0], scale, scaled, &pair[0]));
@@ -186,7 +186,7 @@ static tsr_status rewrite_all(tsr_graph *graph) {
 tsr_status tsr_pass_fold_batch_norm(tsr_graph *graph) {
     int *readers = tsr_count_readers(graph);
     if (!readers)
-        return TSR_OUT_OF_MEMORY;
+        return TSR_ERROR_OUT_OF_MEMORY;
     for (int n = 0; n < graph->node_count; n++) {
         tsr_node *node = &graph->nodes[n];
         tsr_node *conv = is_foldable(graph, node) ? convolution_before(graph, node, readers) : NULL;

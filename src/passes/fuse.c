@@ -101,7 +101,7 @@ static tsr_status fuse(tsr_graph *graph, tsr_node *host, tsr_node *consumer, con
 tsr_status tsr_pass_fuse_posts(tsr_graph *graph) {
     int *readers = tsr_count_readers(graph);
     if (!readers)
-        return TSR_OUT_OF_MEMORY;
+        return TSR_ERROR_OUT_OF_MEMORY;
     for (int n = 0; n < graph->node_count; n++) {
         int host;
         tsr_post post = make_post(graph, &graph->nodes[n], readers, &host);

@@ -66,7 +66,7 @@ static tsr_node *append(chain *c, tsr_op op, int list, const tsr_shape *shape, i
     if (output == TSR_NONE)
         output = tsr_add_value(c->graph, c->node->name, "moved");
     if (output == TSR_NONE) {
-        c->status = TSR_OUT_OF_MEMORY;
+        c->status = TSR_ERROR_OUT_OF_MEMORY;
         return NULL;
     }
     c->graph->values[output].dtype = tsr_node_out(c->graph, c->node, 0)->dtype;
@@ -84,7 +84,7 @@ static tsr_node *append(chain *c, tsr_op op, int list, const tsr_shape *shape, i
 static void append_reshape(chain *c, const tsr_shape *shape, int output) {
     int list = tsr_add_shape(c->graph, c->node->name, shape);
     if (list == TSR_NONE)
-        c->status = TSR_OUT_OF_MEMORY;
+        c->status = TSR_ERROR_OUT_OF_MEMORY;
     else
         append(c, TSR_OP_Reshape, list, shape, output);
 }

@@ -105,7 +105,7 @@ static tsr_status fill_buffer(tsr_layout *l, int64_t tile_count, const tsr_shape
     l->texture_w = (int)texels;
     l->texture_h = 1;
     if (texels > INT_MAX || tsr_layout_bytes(l) > max_bytes)
-        return tsr_fail(TSR_LIMIT,
+        return tsr_fail(TSR_ERROR_LIMIT,
                         "a tensor of shape %s needs a buffer of %lld bytes, the device binds at "
                         "most %llu",
                         tsr_shape_text(shape), (long long)texels * (l->half ? 8 : 16),
@@ -118,7 +118,7 @@ static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shap
     if (choose_grid(l, max_size) || choose_wrap(l, tile_count, max_size))
         return TSR_OK;
     return tsr_fail(
-        TSR_LIMIT,
+        TSR_ERROR_LIMIT,
         "a tensor of shape %s needs %lld texels in each of %d planes, a texture holds %d x %d",
         tsr_shape_text(shape), (long long)(tile_count * l->h * l->tile_w), l->planes, max_size,
         max_size - TSR_ZERO_ROWS);
@@ -127,7 +127,7 @@ static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shap
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
                            tsr_layout_hint hint, tsr_layout *layout) {
     if (shape->rank < 0 || shape->rank > 4)
-        return tsr_fail(TSR_UNSUPPORTED,
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "a tensor of shape %s has more than 4 axes, a GPU tensor at most 4",
                         tsr_shape_text(shape));
     int64_t size[4] = {1, 1, 1, 1};
@@ -135,10 +135,10 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
         size[tsr_layout_axes(shape->rank)[i]] = shape->dim[i];
     int64_t count = tsr_shape_count(shape);
     if (count <= 0)
-        return tsr_fail(TSR_UNSUPPORTED, "a tensor of shape %s has no elements",
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "a tensor of shape %s has no elements",
                         tsr_shape_text(shape));
     if (count > INT_MAX / 4)
-        return tsr_fail(TSR_LIMIT,
+        return tsr_fail(TSR_ERROR_LIMIT,
                         "a tensor of shape %s has %lld elements, a GPU tensor at most %d",
                         tsr_shape_text(shape), (long long)count, INT_MAX / 4);
     tsr_layout l = {(int)size[0], (int)size[1],      (int)size[2],

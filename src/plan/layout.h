@@ -59,8 +59,8 @@ typedef struct tsr_layout_hint {
     bool half;
 } tsr_layout_hint;
 
-/* TSR_LIMIT with the numbers if no arrangement fits, TSR_UNSUPPORTED above rank 4 and for empty
- * tensors. */
+/* TSR_ERROR_LIMIT with the numbers if no arrangement fits, TSR_ERROR_UNSUPPORTED above rank 4 and
+ * for empty tensors. */
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
                            tsr_layout_hint hint, tsr_layout *layout);
 

@@ -116,16 +116,16 @@ static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
         if (!value)
             continue;
         if (value->shape.rank > 4)
-            return tsr_fail(TSR_UNSUPPORTED,
+            return tsr_fail(TSR_ERROR_UNSUPPORTED,
                             "tensor '%s' of shape %s has more than 4 axes, a GPU tensor at most 4",
                             value->name, tsr_shape_text(&value->shape));
         if (i >= node->input_count) /* outputs may be integers: a pool's indices */
             continue;
         if (!is_parameter(node, i) && !tsr_dtype_is_float(value->dtype))
-            return tsr_fail(TSR_UNSUPPORTED, "tensor '%s' is %s: a GPU computes floats only",
+            return tsr_fail(TSR_ERROR_UNSUPPORTED, "tensor '%s' is %s: a GPU computes floats only",
                             value->name, tsr_dtype_name(value->dtype));
         if (is_parameter(node, i) && !value->data)
-            return tsr_fail(TSR_UNSUPPORTED,
+            return tsr_fail(TSR_ERROR_UNSUPPORTED,
                             "its parameter '%s' of shape %s (input %d) is not constant; if it "
                             "comes from inputs, fix "
                             "those in tsr_session_desc.fixed",
@@ -137,7 +137,7 @@ static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
 static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_fn *lower) {
     TSR_TRY(check_node(plan->graph, node));
     if (!lower)
-        return tsr_fail(TSR_UNSUPPORTED, "no such operator on this backend");
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "no such operator on this backend");
     if (is_fused_into_reader(plan, node))
         return TSR_OK;
     /* Before the node's passes: reshaping an operand may add one. */
@@ -198,13 +198,14 @@ static tsr_status lower_node(tsr_plan *plan, const tsr_node *node, tsr_lower_fn 
     int pass_count = plan->pass_count, tensor_count = plan->tensor_count;
     const tsr_node_choice *choices = plan->choices;
     tsr_status status = lower_on_gpu(plan, node, lower);
-    if ((status == TSR_UNSUPPORTED || status == TSR_LIMIT) && is_optional(choices, plan->node)) {
+    if ((status == TSR_ERROR_UNSUPPORTED || status == TSR_ERROR_LIMIT) &&
+        is_optional(choices, plan->node)) {
         undo(plan, pass_count, tensor_count);
         plan->choices = NULL;
         status = lower_on_gpu(plan, node, lower);
         plan->choices = choices;
     }
-    if (status != TSR_UNSUPPORTED || !plan->fallback)
+    if (status != TSR_ERROR_UNSUPPORTED || !plan->fallback)
         return status;
     if (!plan->again)
         tsr_log(TSR_LOG_WARN, "%s: node '%s' (%s) runs on the CPU: %s", plan->graph->file,
@@ -229,8 +230,8 @@ static tsr_status check_tables(const tsr_plan *plan) {
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
         if (pass->kernel && pass->kernel->table != (pass->table.pack != NULL))
-            return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s: its table is %s", pass->kernel->stem,
-                            pass->table.pack ? "not declared" : "not set");
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "kernel %s: its table is %s",
+                            pass->kernel->stem, pass->table.pack ? "not declared" : "not set");
     }
     return TSR_OK;
 }
@@ -266,7 +267,7 @@ tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
         int tensor = tsr_plan_tensor_make(plan, &graph->values[value].shape,
                                           (tsr_layout_hint){.planes = 1, .half = plan->half});
         if (plan->tensors[tensor].layout.linear)
-            return tsr_fail(TSR_LIMIT,
+            return tsr_fail(TSR_ERROR_LIMIT,
                             "output '%s' of shape %s fits no plain texture of at most %d x %d",
                             graph->values[value].name, tsr_shape_text(&graph->values[value].shape),
                             plan->limits.max_texture_size, plan->limits.max_texture_size);

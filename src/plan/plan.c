@@ -11,7 +11,7 @@ tsr_status tsr_plan_fail(tsr_plan *plan, tsr_status status) {
 }
 
 tsr_status tsr_plan_out_of_memory(tsr_plan *plan) {
-    return tsr_plan_fail(plan, tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the plan"));
+    return tsr_plan_fail(plan, tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the plan"));
 }
 
 /* Room for one more item in an array in the arena; NULL when out of memory. */
@@ -101,9 +101,9 @@ int tsr_plan_value(tsr_plan *plan, int value) {
         return plan->value_tensor[value];
     const tsr_value *v = &plan->graph->values[value];
     if (!tsr_dtype_is_float(v->dtype)) {
-        tsr_plan_fail(plan,
-                      tsr_fail(TSR_UNSUPPORTED, "tensor '%s' is %s: a GPU computes floats only",
-                               v->name, tsr_dtype_name(v->dtype)));
+        tsr_plan_fail(plan, tsr_fail(TSR_ERROR_UNSUPPORTED,
+                                     "tensor '%s' is %s: a GPU computes floats only", v->name,
+                                     tsr_dtype_name(v->dtype)));
         return 0;
     }
     int tensor = v->data ? tsr_plan_constant(plan, &v->shape, v->data)
@@ -179,10 +179,10 @@ static tsr_status check_arg(const tsr_plan *plan, const tsr_kernel *kernel, cons
     if (!arg->i.set)
         return field->optional || !(field->languages & plan->device.language)
                    ? TSR_OK
-                   : tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s: '%s' is not set", kernel->stem,
-                              field->name);
+                   : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "kernel %s: '%s' is not set",
+                              kernel->stem, field->name);
     if (field->class != TSR_FIELD_FLOAT && (arg->i.value > INT32_MAX || arg->i.value < INT32_MIN))
-        return tsr_fail(TSR_LIMIT, "kernel %s: '%s' is %lld, which 32 bits do not hold",
+        return tsr_fail(TSR_ERROR_LIMIT, "kernel %s: '%s' is %lld, which 32 bits do not hold",
                         kernel->stem, field->name, (long long)arg->i.value);
     return TSR_OK;
 }
@@ -191,11 +191,11 @@ static tsr_status check_kernel(const tsr_plan *plan, const tsr_kernel *kernel,
                                const tsr_arg *args) {
     tsr_form form = plan->device.language == TSR_GLSL ? kernel->glsl : kernel->wgsl;
     if (form == TSR_FORM_NONE)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s does not exist in this device's language",
-                        kernel->stem);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "kernel %s does not exist in this device's language", kernel->stem);
     if (kernel->needs & ~plan->device.features)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "kernel %s needs a feature that this device lacks",
-                        kernel->stem);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "kernel %s needs a feature that this device lacks", kernel->stem);
     for (int i = 0; i < kernel->field_count; i++)
         TSR_TRY(check_arg(plan, kernel, &kernel->fields[i], &args[i]));
     return TSR_OK;
@@ -225,7 +225,7 @@ void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *iterati
     for (int i = depth - 1; i >= 0; i--)
         total = (double)iterations[i] * (1 + total) + (depth - i);
     if (plan->max_loop_iterations && total * times > plan->max_loop_iterations)
-        tsr_plan_fail(plan, tsr_fail(TSR_UNSUPPORTED,
+        tsr_plan_fail(plan, tsr_fail(TSR_ERROR_UNSUPPORTED,
                                      "a fragment's loops have %.0f iterations, this driver stops "
                                      "them after %d",
                                      total * times, plan->max_loop_iterations));
@@ -233,8 +233,8 @@ void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *iterati
 
 void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor) {
     if (pass->source_count == plan->max_sources) {
-        tsr_plan_fail(plan,
-                      tsr_fail(TSR_LIMIT, "a pass reads more than %d tensors", plan->max_sources));
+        tsr_plan_fail(plan, tsr_fail(TSR_ERROR_LIMIT, "a pass reads more than %d tensors",
+                                     plan->max_sources));
         return;
     }
     pass->sources[pass->source_count++] = tensor;
@@ -357,7 +357,7 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
     tsr_plan *plan = arena ? TSR_NEW(arena, 1, tsr_plan) : NULL;
     if (!plan) {
         tsr_arena_destroy(arena);
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the plan");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the plan");
     }
     *plan = (tsr_plan){.arena = arena,
                        .graph = graph,

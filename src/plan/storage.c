@@ -91,7 +91,7 @@ static void count_copied_blocks(tsr_plan *plan) {
 static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
     uint64_t needed = plan->tensor_bytes + plan->constant_bytes + plan->copied_blocks_bytes;
     if (max_bytes && needed > max_bytes)
-        return tsr_fail(TSR_OUT_OF_MEMORY,
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
                         "%s: tensors and weights need %llu MiB, the machine has %llu MiB",
                         plan->graph->file, (unsigned long long)(needed >> 20),
                         (unsigned long long)(max_bytes >> 20));

@@ -21,7 +21,7 @@ void tsr_wgpu_copy_text(char *text, size_t size, WGPUStringView view) {
 tsr_status tsr_wgpu_wait(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future) {
     WGPUFutureWaitInfo info = {.future = future};
     if (api->InstanceWaitAny(instance, 1, &info, UINT64_MAX) != WGPUWaitStatus_Success)
-        return tsr_fail(TSR_DEVICE, "WebGPU cannot wait for an operation");
+        return tsr_fail(TSR_ERROR_DEVICE, "WebGPU cannot wait for an operation");
     return TSR_OK;
 }
 
@@ -130,15 +130,15 @@ static tsr_adapter *choose(tsr_adapters *a, const tsr_device_desc *desc) {
     if (desc->gpu)
         return desc->gpu <= a->count ? &a->items[desc->gpu - 1] : NULL;
     for (int i = 0; i < a->count; i++)
-        if (desc->adapter ? contains(a->items[i].name, desc->adapter)
-                          : a->items[i].type != WGPUAdapterType_CPU)
+        if (desc->webgpu.adapter ? contains(a->items[i].name, desc->webgpu.adapter)
+                                 : a->items[i].type != WGPUAdapterType_CPU)
             return &a->items[i];
-    return desc->adapter || !a->count ? NULL : a->items;
+    return desc->webgpu.adapter || !a->count ? NULL : a->items;
 }
 
 static tsr_status fail_none(const tsr_adapters *a) {
     return tsr_fail(
-        TSR_NO_DEVICE,
+        TSR_ERROR_NO_DEVICE,
         "%s: a Vulkan driver is needed (if one is refused, stderr has the reason); without a GPU, "
         "on Debian: apt install libvulkan1 chromium-common, and set "
         "VK_ICD_FILENAMES=/usr/lib/chromium/vk_swiftshader_icd.json",
@@ -153,10 +153,11 @@ static tsr_status fail_choice(const tsr_adapters *a, const tsr_device_desc *desc
         snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", i + 1,
                  a->items[i].name);
     }
-    if (desc->adapter)
-        return tsr_fail(TSR_NO_DEVICE, "no WebGPU adapter is named '%s', there is only %s",
-                        desc->adapter, names);
-    return tsr_fail(TSR_NO_DEVICE, "there is no WebGPU adapter %d, only %s", desc->gpu, names);
+    if (desc->webgpu.adapter)
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "no WebGPU adapter is named '%s', there is only %s",
+                        desc->webgpu.adapter, names);
+    return tsr_fail(TSR_ERROR_NO_DEVICE, "there is no WebGPU adapter %d, only %s", desc->gpu,
+                    names);
 }
 
 /* Vulkan's loader unloads drivers with the process's last instance, but a driver may share code and
@@ -179,7 +180,7 @@ tsr_status tsr_adapters_open(const tsr_device_desc *desc, tsr_adapters *a, tsr_a
     TSR_TRY(tsr_wgpu_load(&a->api));
     a->instance = tsr_wgpu_create_instance(a->api);
     if (!a->instance)
-        return tsr_fail(TSR_NO_DEVICE, "WebGPU cannot make an instance");
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "WebGPU cannot make an instance");
     for (int i = 0; i < BACKEND_COUNT && !*chosen; i++) {
         TSR_TRY(find(a, backends[i].type));
         *chosen = desc ? choose(a, desc) : NULL;

@@ -59,7 +59,7 @@ static tsr_status build_storages(tsr_runner *r) {
 }
 
 static tsr_status out_of_memory(uint64_t bytes) {
-    return tsr_fail(TSR_OUT_OF_MEMORY, "no buffer of %llu bytes for weights",
+    return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for weights",
                     (unsigned long long)bytes);
 }
 
@@ -88,7 +88,7 @@ static tsr_status build_table(tsr_runner *r, int i) {
     tsr_weights *w = tsr_weights_acquire(&r->device->weights, table, &found);
     r->passes[i].weights = w;
     if (!w)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     return found ? TSR_OK : pack_weights(r, table, w);
 }
 
@@ -214,7 +214,7 @@ static tsr_status separate_table(tsr_runner *r, int i) {
     uint64_t bytes = tsr_table_bytes(&r->base.plan->passes[i].table);
     tsr_weights *own = tsr_weights_separate(&r->device->weights, p->weights);
     if (!own)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for weights");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for weights");
     if (own == p->weights)
         return TSR_OK;
     destroy_table(r, i);

@@ -15,7 +15,8 @@
 static void keep_error(tsr_backend_device *d, WGPUErrorType type, WGPUStringView message) {
     if (type == WGPUErrorType_NoError || d->error_status != TSR_OK)
         return;
-    d->error_status = type == WGPUErrorType_OutOfMemory ? TSR_OUT_OF_MEMORY : TSR_DEVICE;
+    d->error_status =
+        type == WGPUErrorType_OutOfMemory ? TSR_ERROR_OUT_OF_MEMORY : TSR_ERROR_DEVICE;
     tsr_wgpu_copy_text(d->error, sizeof d->error, message);
 }
 
@@ -50,7 +51,7 @@ tsr_status tsr_webgpu_check_lost(tsr_backend_device *d) {
     if (!d->lost)
         return TSR_OK;
     return tsr_fail(
-        TSR_DEVICE_LOST,
+        TSR_ERROR_DEVICE_LOST,
         "the WebGPU device was lost (%s): destroy its sessions and the device, make them anew",
         d->lost_message);
 }
@@ -111,7 +112,8 @@ static void fill_info(tsr_backend_device *d, const tsr_adapter *adapter,
         .name = d->name,
         .version = d->version,
         .is_cpu = is_cpu,
-        .max_buffer_bytes = desc->max_buffer_bytes ? smaller(bytes, desc->max_buffer_bytes) : bytes,
+        .max_buffer_bytes =
+            desc->webgpu.max_buffer_bytes ? smaller(bytes, desc->webgpu.max_buffer_bytes) : bytes,
         .max_workgroup_invocations = (int)d->limits.maxComputeInvocationsPerWorkgroup,
         .max_workgroup_bytes = (int)d->limits.maxComputeWorkgroupStorageSize,
         .max_storage_buffers = (int)d->limits.maxStorageBuffersPerShaderStage,
@@ -126,7 +128,7 @@ static tsr_status check_limits(const tsr_device_info *info) {
     if (info->max_workgroup_invocations >= 256 && info->max_workgroup_bytes >= 16384 &&
         info->max_storage_buffers >= 8)
         return TSR_OK;
-    return tsr_fail(TSR_NO_DEVICE,
+    return tsr_fail(TSR_ERROR_NO_DEVICE,
                     "%s offers %d invocations and %d bytes of memory to a workgroup and %d storage "
                     "buffers: 256, 16384 and 8 are needed",
                     info->name, info->max_workgroup_invocations, info->max_workgroup_bytes,
@@ -163,7 +165,7 @@ static tsr_status request_device(tsr_backend_device *d, const tsr_adapter *adapt
             .mode = WGPUCallbackMode_WaitAnyOnly, .callback = receive_device, .userdata1 = d});
     TSR_TRY(tsr_wgpu_wait(d->api, d->instance, future));
     if (!d->device)
-        return tsr_fail(TSR_NO_DEVICE, "%s provides no WebGPU device: %s", d->name, d->error);
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "%s provides no WebGPU device: %s", d->name, d->error);
     d->queue = d->api->DeviceGetQueue(d->device);
     return TSR_OK;
 }
@@ -171,7 +173,7 @@ static tsr_status request_device(tsr_backend_device *d, const tsr_adapter *adapt
 static tsr_status set_up(tsr_backend_device *d, const tsr_adapter *adapter,
                          const tsr_device_desc *desc) {
     if (d->api->AdapterGetLimits(adapter->handle, &d->limits) != WGPUStatus_Success)
-        return tsr_fail(TSR_NO_DEVICE, "%s does not report its limits", adapter->name);
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "%s does not report its limits", adapter->name);
     fill_info(d, adapter, desc);
     TSR_TRY(check_limits(&d->info));
     return request_device(d, adapter);
@@ -182,7 +184,7 @@ static tsr_status open_device(const tsr_adapters *adapters, const tsr_adapter *a
                               const tsr_device_desc *desc, tsr_backend_device **out) {
     tsr_backend_device *d = calloc(1, sizeof *d);
     if (!d)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a device");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a device");
     d->api = adapters->api;
     d->instance = adapters->instance;
     d->api->InstanceAddRef(d->instance);

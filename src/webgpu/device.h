@@ -24,8 +24,8 @@ struct tsr_backend_device {
     char error[2048];
 };
 
-/* Around calls that can fail: errors in between become a status, TSR_OUT_OF_MEMORY, TSR_DEVICE or
- * TSR_DEVICE_LOST. what: the step, for the message. Can be nested. */
+/* Around calls that can fail: errors in between become a status, TSR_ERROR_OUT_OF_MEMORY,
+ * TSR_ERROR_DEVICE or TSR_ERROR_DEVICE_LOST. what: the step, for the message. Can be nested. */
 void tsr_webgpu_push_errors(tsr_backend_device *device);
 tsr_status tsr_webgpu_pop_errors(tsr_backend_device *device, const char *what);
 /* Reports the first error outside such a pair. */

@@ -31,13 +31,14 @@ static const char *fill_table(void *handle, tsr_wgpu *api) {
 /* Libraries tell no version; the names of the functions about instances changed with the ABI. */
 static tsr_status recognise(void *handle, const char *path, tsr_wgpu *api) {
     if (find(handle, "wgpuGetVersion"))
-        return tsr_fail(TSR_NO_DEVICE,
+        return tsr_fail(TSR_ERROR_NO_DEVICE,
                         "%s is wgpu-native, whose ABI is not known here, only Dawn's; %s", path,
                         HOW_TO_GET);
     const char *missing = fill_table(handle, api);
     if (missing)
-        return tsr_fail(TSR_NO_DEVICE, "%s lacks %s: it is no WebGPU library of a known ABI; %s",
-                        path, missing, HOW_TO_GET);
+        return tsr_fail(TSR_ERROR_NO_DEVICE,
+                        "%s lacks %s: it is no WebGPU library of a known ABI; %s", path, missing,
+                        HOW_TO_GET);
     bool features = find(handle, "wgpuGetInstanceFeatures"),
          limits = find(handle, "wgpuGetInstanceLimits"),
          capabilities = find(handle, "wgpuGetInstanceCapabilities");
@@ -46,7 +47,7 @@ static tsr_status recognise(void *handle, const char *path, tsr_wgpu *api) {
     else if (!features && capabilities)
         api->abi = TSR_WGPU_MID_2025;
     else
-        return tsr_fail(TSR_NO_DEVICE,
+        return tsr_fail(TSR_ERROR_NO_DEVICE,
                         "%s has neither wgpuGetInstanceFeatures with wgpuGetInstanceLimits nor "
                         "wgpuGetInstanceCapabilities alone: its ABI is none of those known here; "
                         "%s",
@@ -72,8 +73,8 @@ static tsr_status load(tsr_wgpu *api) {
     tsr_status status = TSR_OK;
     if (named && *named) {
         if (!open_library(named, api, &status))
-            return tsr_fail(TSR_NO_DEVICE, "TSR_WEBGPU_LIBRARY=%s cannot be loaded: %s", named,
-                            dlerror());
+            return tsr_fail(TSR_ERROR_NO_DEVICE, "TSR_WEBGPU_LIBRARY=%s cannot be loaded: %s",
+                            named, dlerror());
         return status;
     }
     bool found = false;
@@ -82,7 +83,8 @@ static tsr_status load(tsr_wgpu *api) {
         if (found && status == TSR_OK)
             return TSR_OK;
     }
-    return found ? status : tsr_fail(TSR_NO_DEVICE, "no WebGPU library was found; %s", HOW_TO_GET);
+    return found ? status
+                 : tsr_fail(TSR_ERROR_NO_DEVICE, "no WebGPU library was found; %s", HOW_TO_GET);
 }
 
 tsr_status tsr_wgpu_load(const tsr_wgpu **api) {

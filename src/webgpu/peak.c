@@ -72,7 +72,7 @@ static tsr_status read_once(bench *b) {
         b->device, api->BufferMapAsync(b->readback, WGPUMapMode_Read, 0, BYTES, callback)));
     const void *bytes = mapped ? api->BufferGetConstMappedRange(b->readback, 0, BYTES) : NULL;
     if (!bytes)
-        return tsr_fail(TSR_DEVICE, "a buffer could not be mapped to measure the device");
+        return tsr_fail(TSR_ERROR_DEVICE, "a buffer could not be mapped to measure the device");
     memcpy(b->bytes, bytes, BYTES);
     api->BufferUnmap(b->readback);
     return TSR_OK;
@@ -118,7 +118,7 @@ static tsr_status compile(bench *b, const char *stem) {
     TSR_TRY(tsr_template_expand_file(&text, stem, &(tsr_template){.find_file = tsr_wgsl_file}));
     char *chars = tsr_text_take(&text);
     if (!chars)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the device");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to measure the device");
     TSR_TRY(tsr_pipeline_acquire_text(b->device, chars, &pass, &b->pipeline));
     return tsr_pipeline_finish(b->device, b->pipeline, &pass);
 }
@@ -159,7 +159,7 @@ static tsr_status create(bench *b) {
     b->readback = tsr_buffer_readback(b->device, BYTES);
     b->bytes = malloc(BYTES);
     if (!line || !b->from || !b->to || !b->readback || !b->bytes)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to measure the device");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to measure the device");
     ((float *)line)[0] = 0.5f;
     ((float *)line)[1] = 1;
     b->device->api->BufferUnmap(b->line);

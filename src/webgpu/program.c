@@ -113,7 +113,7 @@ tsr_status tsr_pipeline_acquire_text(tsr_backend_device *d, char *text, const ts
     p = calloc(1, sizeof *p);
     if (!p) {
         free(text);
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for a program");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
     }
     *p = (tsr_pipeline){.next = d->pipelines.head, .text = text, .references = 1};
     d->pipelines.head = p;
@@ -148,7 +148,7 @@ tsr_status tsr_pipeline_finish(tsr_backend_device *d, tsr_pipeline *p, const tsr
     if (p->pipeline)
         return TSR_OK;
     tsr_log(TSR_LOG_DEBUG, "%s", p->text);
-    return tsr_fail(TSR_DEVICE, "%s: %s", describe(pass, what, sizeof what), p->failure);
+    return tsr_fail(TSR_ERROR_DEVICE, "%s: %s", describe(pass, what, sizeof what), p->failure);
 }
 
 void tsr_pipeline_release(tsr_backend_device *d, tsr_pipeline *p) {

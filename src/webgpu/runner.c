@@ -43,10 +43,10 @@ static tsr_status finish_readback(tsr_runner *r, tsr_readback *b, uint64_t timeo
     WGPUFutureWaitInfo info = {.future = b->future};
     WGPUWaitStatus status = r->device->api->InstanceWaitAny(r->device->instance, 1, &info, timeout);
     if (status == WGPUWaitStatus_TimedOut)
-        return tsr_webgpu_check_lost(r->device) == TSR_OK ? TSR_NOT_READY : TSR_DEVICE_LOST;
+        return tsr_webgpu_check_lost(r->device) == TSR_OK ? TSR_NOT_READY : TSR_ERROR_DEVICE_LOST;
     b->pending = false;
     TSR_TRY(tsr_webgpu_check_lost(r->device));
-    return b->mapped ? TSR_OK : tsr_fail(TSR_DEVICE, "a result's buffer could not be mapped");
+    return b->mapped ? TSR_OK : tsr_fail(TSR_ERROR_DEVICE, "a result's buffer could not be mapped");
 }
 
 void tsr_readback_reset(tsr_runner *r, tsr_readback *b) {
@@ -71,7 +71,7 @@ static tsr_status allocate(tsr_runner *r) {
     r->readbacks = calloc((size_t)tsr_webgpu_readback_count(r) + 1, sizeof *r->readbacks);
     r->outputs = r->readbacks;
     if (!r->storages || !r->constants || !r->passes || !r->readbacks)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
 }
 
@@ -99,10 +99,11 @@ static void runner_destroy(tsr_runner *r) {
 static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *graph,
                                 const tsr_runner_options *options, tsr_runner **out) {
     if (options->texture_outputs)
-        return tsr_fail(TSR_UNSUPPORTED, "the webgpu backend has no GL textures to put outputs in");
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "the webgpu backend has no GL textures to put outputs in");
     tsr_runner *r = calloc(1, sizeof *r);
     if (!r)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory for the session");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
     const tsr_plan_options limits = {
         .limits = {.max_planes = 1, .max_buffer_bytes = device->info.max_buffer_bytes},
@@ -206,7 +207,7 @@ static tsr_status poll_run(tsr_runner *r) {
 static tsr_status read_mapped(const tsr_runner *r, const tsr_readback *b, int tensor, float *data) {
     const void *bytes = r->device->api->BufferGetConstMappedRange(b->buffer, 0, (size_t)b->bytes);
     if (!bytes)
-        return tsr_fail(TSR_DEVICE, "a result's buffer has no mapped range");
+        return tsr_fail(TSR_ERROR_DEVICE, "a result's buffer has no mapped range");
     return tsr_tensor_unpack(tsr_plan_layout(r->base.plan, tensor), bytes, data);
 }
 
@@ -253,7 +254,7 @@ static tsr_status set_weights(tsr_runner *r, int constant, const float *elements
     TSR_TRY(tsr_webgpu_check_lost(r->device));
     return tsr_gpu_only_packs(&r->base, constant)
                ? tsr_webgpu_replace_weights(r, constant, elements)
-               : TSR_UNSUPPORTED;
+               : TSR_ERROR_UNSUPPORTED;
 }
 
 const tsr_backend tsr_webgpu_backend = {

@@ -42,7 +42,7 @@ tsr_status tsr_buffer_poison(const tsr_backend_device *d, WGPUBuffer buffer, uin
     enum { CHUNK = 1 << 20 };
     void *chunk = malloc(CHUNK);
     if (!chunk)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to poison a buffer");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to poison a buffer");
     memset(chunk, 0xff, CHUNK); /* NaN in 16 and in 32 bits */
     for (uint64_t at = 0; at < bytes; at += CHUNK)
         d->api->QueueWriteBuffer(d->queue, buffer, offset + at, chunk,
@@ -75,7 +75,7 @@ tsr_status tsr_tensor_unpack(const tsr_layout *l, const void *bytes, float *elem
     size_t count = tsr_layout_floats(l);
     float *texels = malloc(count * sizeof *texels);
     if (!texels)
-        return tsr_fail(TSR_OUT_OF_MEMORY, "no memory to read a result");
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read a result");
     for (size_t i = 0; i < count; i++)
         texels[i] = tsr_half_to_float(((const uint16_t *)bytes)[i]);
     tsr_layout_unpack(l, texels, elements);

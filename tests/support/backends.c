@@ -24,7 +24,8 @@ static const char *under_test;
 static bool same_limits(const backend_limits *a, const backend_limits *b) {
     return a->max_texture_size == b->max_texture_size &&
            a->max_draw_buffers == b->max_draw_buffers &&
-           a->max_uniform_block_bytes == b->max_uniform_block_bytes && a->kernels == b->kernels;
+           a->max_uniform_block_bytes == b->max_uniform_block_bytes &&
+           !strcmp(a->kernels ? a->kernels : "", b->kernels ? b->kernels : "");
 }
 
 /* NULL with a message in tsr_last_error(). */
@@ -36,9 +37,9 @@ static tsr_device *device_of(const char *backend, backend_limits limits) {
     tsr_device *device;
     if (tsr_device_create(
             &(tsr_device_desc){.backend = backend,
-                               .max_texture_size = limits.max_texture_size,
-                               .max_draw_buffers = limits.max_draw_buffers,
-                               .max_uniform_block_bytes = limits.max_uniform_block_bytes,
+                               .gles.max_texture_size = limits.max_texture_size,
+                               .gles.max_draw_buffers = limits.max_draw_buffers,
+                               .gles.max_uniform_block_bytes = limits.max_uniform_block_bytes,
                                .kernels = limits.kernels},
             &device) != TSR_OK)
         return NULL;
@@ -66,9 +67,9 @@ bool gpu_has_textures(void) {
 
 case_environments environments_or_buffers(const backend_case *textures, int count) {
     static const backend_case buffers[] = {
-        {.limits.kernels = TSR_KERNELS_AUTO},
-        {.limits.kernels = TSR_KERNELS_SHARED, .keep_tensors = true},
-        {.precision = TSR_FP16},
+        {.limits.kernels = NULL},
+        {.limits.kernels = "shared", .keep_tensors = true},
+        {.precision = TSR_PRECISION_FP16},
     };
     return gpu_has_textures() ? (case_environments){count, textures}
                               : (case_environments){3, buffers};
@@ -125,12 +126,14 @@ void expect_no_failed_case(void) {
 static void print_failure(const backend_case *c, int number, const char *why) {
     failed_count++;
     print_error("TSR_TEST_BACKEND=%s TSR_CASE=%d opset %d, %s%s", gpu_backend(), number, c->opset,
-                c->precision == TSR_FP16 ? "fp16" : "fp32", c->keep_tensors ? ", kept" : "");
+                c->precision == TSR_PRECISION_FP16 ? "fp16" : "fp32",
+                c->keep_tensors ? ", kept" : "");
     if (gpu_has_textures())
         print_error(", max_texture_size %d, max_draw_buffers %d, max_uniform_block_bytes %d",
                     c->limits.max_texture_size, c->limits.max_draw_buffers,
                     c->limits.max_uniform_block_bytes);
-    print_error(", kernels %d: %s", (int)c->limits.kernels, c->text);
+    print_error(", kernels %s: %s", c->limits.kernels ? c->limits.kernels : "of the device",
+                c->text);
     if (c->outputs)
         print_error(" | outputs %s", c->outputs);
     if (c->extra_outputs)
@@ -196,7 +199,7 @@ static onnx_writer *write_model(const backend_case *c, int number) {
     name_list outputs;
     split_names(c->outputs, &outputs);
     for (int i = 0; i < outputs.count; i++)
-        onnx_add_output(writer, outputs.names[i], TSR_F32, -1, NULL);
+        onnx_add_output(writer, outputs.names[i], TSR_DTYPE_F32, -1, NULL);
     return writer;
 }
 
@@ -355,7 +358,7 @@ static backend_case with_defaults(const backend_case *given) {
     backend_case c = *given;
     c.opset = c.opset ? c.opset : 13;
     c.range = c.range ? c.range : 1;
-    double least = c.precision == TSR_FP16 ? HALF_TOLERANCE : SUM_TOLERANCE;
+    double least = c.precision == TSR_PRECISION_FP16 ? HALF_TOLERANCE : SUM_TOLERANCE;
     c.tolerance = c.tolerance > least ? c.tolerance : least;
     return c;
 }

@@ -15,7 +15,7 @@
 typedef struct backend_limits {
     /* 0: the driver's; of backends with textures */
     int max_texture_size, max_draw_buffers, max_uniform_block_bytes;
-    tsr_kernel_choice kernels;
+    const char *kernels;
 } backend_limits;
 
 typedef struct backend_case {
@@ -29,7 +29,7 @@ typedef struct backend_case {
     backend_limits limits;
     tsr_precision precision;
     bool keep_tensors;  /* compare every tensor that both backends kept */
-    tsr_status refusal; /* the GPU may fail so instead: TSR_LIMIT, TSR_UNSUPPORTED */
+    tsr_status refusal; /* the GPU may fail so instead: TSR_ERROR_LIMIT, TSR_ERROR_UNSUPPORTED */
     const char *reason; /* then the message has these words; NULL: any */
     double tolerance;   /* relative to a tensor's largest element; 0: SUM_TOLERANCE */
 } backend_case;

@@ -47,7 +47,7 @@ static tsr_status shift(tsr_custom_call *call) {
 static tsr_status join_shape(tsr_custom_call *call) {
     for (int i = 0; i < 2; i++)
         if (call->input_shape[i].rank != 4)
-            return tsr_fail(TSR_SHAPE, "input %d of Join has %d axes", i,
+            return tsr_fail(TSR_ERROR_SHAPE, "input %d of Join has %d axes", i,
                             call->input_shape[i].rank);
     call->output_shape.dim[1] += call->input_shape[1].dim[1];
     return TSR_OK;
@@ -73,12 +73,12 @@ static tsr_status negate(tsr_custom_call *call) {
 
 static tsr_status refuse_even(tsr_custom_call *call) {
     return call->input_shape[0].dim[0] % 2 ? TSR_OK
-                                           : tsr_fail(TSR_SHAPE, "an even number is not odd");
+                                           : tsr_fail(TSR_ERROR_SHAPE, "an even number is not odd");
 }
 
 static tsr_status fail_below_zero(tsr_custom_call *call) {
     if (call->input[0][0] < 0)
-        return tsr_fail(TSR_INVALID_ARGUMENT, "it begins with %g", (double)call->input[0][0]);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "it begins with %g", (double)call->input[0][0]);
     memcpy(call->output, call->input[0],
            (size_t)tsr_shape_count(&call->output_shape) * sizeof(float));
     return TSR_OK;

@@ -66,7 +66,7 @@ static void add_graph_input(onnx_writer *writer, const char *name, const char *d
         sizes[rank++] = symbolic ? -1 : strtoll(dims, NULL, 10);
         dims += length;
     }
-    Tsr__ValueInfoProto *info = onnx_add_input(writer, name, TSR_F32, rank, sizes);
+    Tsr__ValueInfoProto *info = onnx_add_input(writer, name, TSR_DTYPE_F32, rank, sizes);
     for (int i = 0; i < rank; i++)
         if (*names[i])
             onnx_set_dim_name(writer, info, i, names[i]);
@@ -150,7 +150,7 @@ static void add_node(const builder *b, char *text, int index, bool last) {
         add_attribute(writer, node, word);
     for (size_t i = 0; last && node && i < node->n_output; i++)
         if (*node->output[i])
-            onnx_add_output(writer, node->output[i], TSR_F32, -1, NULL);
+            onnx_add_output(writer, node->output[i], TSR_DTYPE_F32, -1, NULL);
 }
 
 onnx_writer *onnx_case_filled(int opset, const char *text, onnx_element_fn *element, void *user) {

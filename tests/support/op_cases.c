@@ -7,17 +7,17 @@
 static case_environments environments_here(void) {
     static const backend_case textures[] = {
         {.limits = {0}},
-        {.limits.kernels = TSR_KERNELS_BLOCKS},
+        {.limits.kernels = "blocks"},
         {.limits.max_draw_buffers = 2},
         {.limits.max_texture_size = 32, .limits.max_draw_buffers = 1},
-        {.precision = TSR_FP16},
+        {.precision = TSR_PRECISION_FP16},
     };
     return environments_or_buffers(textures, sizeof textures / sizeof *textures);
 }
 
 static bool fits(const op_case *c, const backend_case *environment) {
     return !(c->big && environment->limits.max_texture_size) &&
-           !(c->no_half && environment->precision == TSR_FP16);
+           !(c->no_half && environment->precision == TSR_PRECISION_FP16);
 }
 
 static void run_in(const backend_case *environment, const op_case *c) {

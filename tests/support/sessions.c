@@ -150,7 +150,8 @@ void live_one_session(tsr_device *device, const tsr_model *model, unsigned seed)
                                    .keep_tensors = seed % 3 == 0,
                                    .texture_outputs = seed % 5 == 0 && info.max_texture_size > 0,
                                    .time_passes = seed % 7 == 0,
-                                   .precision = seed % 4 == 3 ? TSR_FP16 : TSR_FP32,
+                                   .precision =
+                                       seed % 4 == 3 ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32,
                                    .tune_ms = seed % 11 == 10 ? 60000 : -1};
     tsr_session *session = make_session(device, model, &desc);
     set_inputs(session, seed);
@@ -165,12 +166,13 @@ void expect_all_lost(tsr_device *device, const tsr_model *model, tsr_session *se
     static float output[5 * 18 * 28];
     tsr_session *other;
     tsr_device_peaks peaks;
-    expect_failure(tsr_session_set_input(session, "x", input, 3 * 9 * 14), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_session_submit(session), TSR_DEVICE_LOST, "net.onnx");
-    expect_failure(tsr_session_step(session, 1), TSR_DEVICE_LOST, "net.onnx");
-    expect_failure(tsr_session_run(session), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_session_create(device, model, NULL, &other), TSR_DEVICE_LOST, "lost");
-    expect_failure(tsr_device_measure(device, &peaks), TSR_DEVICE_LOST, "lost");
+    expect_failure(tsr_session_set_input(session, "x", input, 3 * 9 * 14), TSR_ERROR_DEVICE_LOST,
+                   "lost");
+    expect_failure(tsr_session_submit(session), TSR_ERROR_DEVICE_LOST, "net.onnx");
+    expect_failure(tsr_session_step(session, 1), TSR_ERROR_DEVICE_LOST, "net.onnx");
+    expect_failure(tsr_session_run(session), TSR_ERROR_DEVICE_LOST, "lost");
+    expect_failure(tsr_session_create(device, model, NULL, &other), TSR_ERROR_DEVICE_LOST, "lost");
+    expect_failure(tsr_device_measure(device, &peaks), TSR_ERROR_DEVICE_LOST, "lost");
     EXPECT_OK(tsr_session_create(device, model, &(tsr_session_desc){.plan_only = true}, &other));
     tsr_session_destroy(other);
     assert_int_not_equal(tsr_session_get_output(session, "y", output, 5 * 18 * 28), TSR_OK);

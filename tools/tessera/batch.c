@@ -33,13 +33,13 @@ tsr_status batch_input(job *j, job_input **input) {
         if (!j->inputs[i].many)
             continue;
         if (*input)
-            return fail(TSR_INVALID_ARGUMENT,
+            return fail(TSR_ERROR_INVALID_ARGUMENT,
                         "%s: only one input can be a folder, a pattern or a pipe",
                         j->inputs[i].many);
         *input = &j->inputs[i];
     }
     if (*input && (*input)->fixed)
-        return fail(TSR_INVALID_ARGUMENT,
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "%s: input '%s' becomes a constant of the session: give one file",
                     (*input)->many, (*input)->info.name);
     return TSR_OK;
@@ -154,14 +154,14 @@ static tsr_status run(batch *b) {
 /* Checks an output against the inputs and the outputs before it. */
 static tsr_status check_sink(const batch *b, const delivery *d, const char *path) {
     if (sink_goes_to(&d->sink, b->input->many))
-        return fail(TSR_INVALID_ARGUMENT,
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "%s: is the folder of the inputs; the next run, or another shard, would read "
                     "the outputs as inputs",
                     path);
     for (const delivery *other = b->deliveries; other < d; other++)
         if (sink_is_same(&other->sink, &d->sink))
-            return fail(TSR_INVALID_ARGUMENT, "%s: two outputs would be written to the same files",
-                        path);
+            return fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "%s: two outputs would be written to the same files", path);
     return sink_check(&d->sink, b->source.paths, b->source.path_count);
 }
 
@@ -169,7 +169,7 @@ static tsr_status check_sink(const batch *b, const delivery *d, const char *path
 static tsr_status open_sinks(batch *b, int count, const char **paths) {
     b->deliveries = calloc((size_t)count + 1, sizeof *b->deliveries);
     if (!b->deliveries)
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     for (int i = 0; i < count; i++) {
         if (!paths[i])
             continue;
@@ -180,7 +180,7 @@ static tsr_status open_sinks(batch *b, int count, const char **paths) {
         TRY_LIBRARY(tsr_model_output(b->job->model, i, &d->info));
     }
     return b->delivery_count ? TSR_OK
-                             : fail(TSR_INVALID_ARGUMENT,
+                             : fail(TSR_ERROR_INVALID_ARGUMENT,
                                     "%s: many inputs want an output: -o FOLDER", b->input->many);
 }
 
@@ -192,7 +192,7 @@ static tsr_status make_results(batch *b) {
         for (int k = 0; k < count && (!info.name || strcmp(info.name, d->info.name) != 0); k++)
             TRY_LIBRARY(tsr_session_output(b->session, k, &info));
         d->info = info; /* the session knows the shape */
-        TRY(tensor_create(TSR_F32, &info.shape, &d->result));
+        TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &d->result));
     }
     return TSR_OK;
 }

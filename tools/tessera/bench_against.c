@@ -61,7 +61,7 @@ tsr_status bench_against(bench *b) {
     size_t runs = (size_t)b->o->runs;
     paired_runs c = {.our_ms = calloc(runs, 3 * sizeof(double))};
     if (!c.our_ms)
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
     c.their_ms = c.our_ms + runs;
     c.ratios = c.their_ms + runs;
     tsr_status status = start_theirs(b, &c);

@@ -136,7 +136,7 @@ static tsr_status write_object(cJSON *root, const char *path) {
     char *text = cJSON_Print(root);
     cJSON_Delete(root);
     if (!text)
-        return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", path);
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
     output_file out;
     tsr_status status = output_begin(path, &out);
     if (status == TSR_OK) {

@@ -50,7 +50,7 @@ static tsr_status read_output(bench *b, tsr_session *session, int index) {
     if (!*output)
         *output = calloc(elements ? elements : 1, sizeof **output);
     if (!*output)
-        return fail(TSR_OUT_OF_MEMORY, "output '%s': not enough memory", info.name);
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "output '%s': not enough memory", info.name);
     TRY_LIBRARY(tsr_session_get_output(session, info.name, *output, elements));
     return TSR_OK;
 }
@@ -90,7 +90,7 @@ static tsr_status warm_up(bench *b, tsr_session *session) {
 static tsr_status steady_runs(bench *b, tsr_session *session) {
     double *ms = calloc((size_t)b->o->runs, sizeof *ms);
     if (!ms)
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
     tsr_status status = warm_up(b, session);
     for (int i = 0; status == TSR_OK && i < b->o->runs; i++) {
         progress("run %d of %d", i + 1, b->o->runs);
@@ -189,7 +189,7 @@ static tsr_status time_layers(bench *b) {
     b->layer_count = b->report.node_count;
     tsr_status status = ms && b->layers
                             ? timed_runs(b, ms)
-                            : fail(TSR_OUT_OF_MEMORY, "not enough memory for the layers");
+                            : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the layers");
     if (status == TSR_OK)
         keep_medians(b, ms);
     free(ms);
@@ -210,15 +210,17 @@ static tsr_status open_device(bench *b) {
     TRY_LIBRARY(tsr_device_get_info(b->device, &b->info));
     progress("measuring the device");
     tsr_status status = tsr_device_measure(b->device, &b->peaks);
-    return status == TSR_OK || status == TSR_UNSUPPORTED /* on cpu */ ? TSR_OK
-                                                                      : fail_library(status);
+    return status == TSR_OK || status == TSR_ERROR_UNSUPPORTED /* on cpu */ ? TSR_OK
+                                                                            : fail_library(status);
 }
 
 tsr_status bench_measure(bench *b) {
+    enum { GPU_TUNE_MS = 1000 }; /* steady runs are to be the fastest; starts are not tuned */
     tsr_session *session;
     TRY(open_device(b));
     TRY(bench_starts(b));
-    TRY(job_session(b->j, b->device, &(tsr_session_desc){0}, &session));
+    const tsr_session_desc tuned = {.tune_ms = b->info.is_cpu ? 0 : GPU_TUNE_MS};
+    TRY(job_session(b->j, b->device, &tuned, &session));
     tsr_status status = measure_session(b, session);
     tsr_session_destroy(session);
     TRY(status);

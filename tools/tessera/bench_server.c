@@ -42,7 +42,7 @@ static tsr_status serve_runs(bench *b, tsr_session *session) {
             return TSR_OK;
         TRY(bench_run(b, session, &ms));
     } while (answer_run(ms));
-    return fail(TSR_IO, "the process that requested runs closed the pipe");
+    return fail(TSR_ERROR_IO, "the process that requested runs closed the pipe");
 }
 
 tsr_status bench_serve(bench *b) {
@@ -96,7 +96,7 @@ static int spawn(const char *path, char **argv, char **environment, int input, i
 static tsr_status connect_server(const char *path, char **argv, char **environment, server *made) {
     int to[2], from[2];
     if (!make_pipes(to, from))
-        return fail(TSR_IO, "no pipe to another process: %s", strerror(errno));
+        return fail(TSR_ERROR_IO, "no pipe to another process: %s", strerror(errno));
     int error = spawn(path, argv, environment, to[0], from[1], &made->pid);
     close(to[0]);
     close(from[1]);
@@ -107,8 +107,8 @@ static tsr_status connect_server(const char *path, char **argv, char **environme
     if (!made->from)
         close(from[0]);
     if (error)
-        return fail(TSR_IO, "%s: cannot be run: %s", path, strerror(error));
-    return made->to && made->from ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "no memory for a pipe");
+        return fail(TSR_ERROR_IO, "%s: cannot be run: %s", path, strerror(error));
+    return made->to && made->from ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a pipe");
 }
 
 tsr_status server_start(const bench_options *o, const char *tool, const char *backend,
@@ -116,7 +116,7 @@ tsr_status server_start(const bench_options *o, const char *tool, const char *ba
     *made = (server){0};
     const char **all = calloc((size_t)o->argc + 4, sizeof *all);
     if (!all)
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     all[0] = "tessera";
     all[1] = "bench";
     all[2] = "--serve";
@@ -152,13 +152,13 @@ static tsr_status ask(server *s, const char *what, char *answer, int size) {
     fprintf(s->to, "%s\n", what);
     fflush(s->to);
     if (!fgets(answer, size, s->from))
-        return fail(TSR_DEVICE, "the benchmark process ended without an answer");
+        return fail(TSR_ERROR_DEVICE, "the benchmark process ended without an answer");
     answer[strcspn(answer, "\n")] = '\0';
     return TSR_OK;
 }
 
 static tsr_status fail_answer(const char *answer) {
-    return fail(TSR_DEVICE, "the benchmark process answered '%s'", answer);
+    return fail(TSR_ERROR_DEVICE, "the benchmark process answered '%s'", answer);
 }
 
 tsr_status server_begin(server *s, start_figures *figures, label *name) {

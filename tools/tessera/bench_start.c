@@ -40,11 +40,11 @@ static tsr_status folder_create(cache_folder *f) {
     snprintf(f->path, sizeof f->path, "%s/tessera_bench_XXXXXX",
              base && *base == '/' ? base : "/tmp");
     if (!mkdtemp(f->path))
-        return fail(TSR_IO, "%s: cannot make a folder: %s", f->path, strerror(errno));
+        return fail(TSR_ERROR_IO, "%s: cannot make a folder: %s", f->path, strerror(errno));
     f->environment = calloc(count + VARIABLES + 1, sizeof *f->environment);
     if (!f->environment) {
         rmdir(f->path);
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     }
     for (size_t i = 0; i < count; i++)
         if (!is_replaced(environ[i]))
@@ -77,7 +77,7 @@ static tsr_status time_start(const bench *b, const cache_folder *f, start_figure
     label name;
     double start = now_ms();
     if (interruption)
-        return fail(TSR_IO, "interrupted");
+        return fail(TSR_ERROR_IO, "interrupted");
     TRY(server_start(b->o, NULL, b->info.backend, f->environment, &s));
     tsr_status status = server_begin(&s, figures, &name);
     figures->ms = now_ms() - start;

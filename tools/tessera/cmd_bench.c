@@ -23,7 +23,7 @@ static tsr_status check_files(const bench_options *o) {
         TRY(output_check(paths[i]));
         for (int k = 0; k < i; k++)
             if (paths[k] && strcmp(paths[k], paths[i]) == 0)
-                return fail(TSR_INVALID_ARGUMENT, "%s: named for two files", paths[i]);
+                return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: named for two files", paths[i]);
     }
     return TSR_OK;
 }
@@ -33,7 +33,7 @@ static tsr_status bench_model(const job *j, const bench_options *o) {
     b.outputs = calloc((size_t)b.output_count + 1, sizeof *b.outputs);
     tsr_status status = TSR_OK;
     if (!b.outputs)
-        status = fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        status = fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     else if (o->serve)
         status = bench_serve(&b);
     else if ((status = bench_measure(&b)) == TSR_OK)
@@ -70,7 +70,7 @@ static tsr_status copy_arguments(bench_options *o, int argc, char **argv) {
     bool complete = o->argv != NULL;
     for (int i = 0; complete && i < argc; i++)
         complete = (o->argv[i] = strdup(argv[i])) != NULL;
-    return complete ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    return complete ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
 }
 
 int cmd_bench(int argc, char **argv) {

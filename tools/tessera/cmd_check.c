@@ -63,13 +63,14 @@ static tsr_status data_set_create(const tsr_model *model, data_set *data) {
     if (data->inputs && data->outputs && data->packed && data->infos && data->shapes && data->fixed)
         return TSR_OK;
     data_set_free(data);
-    return fail(TSR_OUT_OF_MEMORY, "not enough memory");
+    return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
 }
 
 static tsr_status join_path(char path[PATH_MAX], const char *folder, const char *name) {
     int length = snprintf(path, PATH_MAX, "%s/%s", folder, name);
-    return length >= 0 && length < PATH_MAX ? TSR_OK
-                                            : fail(TSR_INVALID_ARGUMENT, "a path is too long");
+    return length >= 0 && length < PATH_MAX
+               ? TSR_OK
+               : fail(TSR_ERROR_INVALID_ARGUMENT, "a path is too long");
 }
 
 static tsr_status load_numbered(const char *folder, const char *kind, int count, tensor *tensors) {
@@ -127,7 +128,7 @@ static tsr_status check_output(const check_run *run, tsr_session *session, int i
              shape_label(&expected->shape).text);
         return TSR_OK;
     }
-    TRY(tensor_create(TSR_F32, &info.shape, &result));
+    TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &result));
     tsr_status status = tsr_session_get_output(session, info.name, result.values, result.count);
     if (status != TSR_OK) {
         fail_library(status);
@@ -179,7 +180,7 @@ static tsr_status check_sets(const check_run *run, const tsr_model *model, const
         snprintf(name, sizeof name, "test_data_set_%d", i);
         TRY(join_path(path, folder, name));
         if (access(path, F_OK) != 0)
-            return i > 0 ? TSR_OK : fail(TSR_IO, "%s: %s", path, strerror(errno));
+            return i > 0 ? TSR_OK : fail(TSR_ERROR_IO, "%s: %s", path, strerror(errno));
         TRY(check_set(run, model, path, good));
     }
     return TSR_OK;
@@ -202,7 +203,7 @@ static void check_folder(check_run *run, const char *name, const char *folder) {
     progress("%s", name);
     tsr_status status = check_model(run, folder, &good);
     progress_clear();
-    if (status == TSR_UNSUPPORTED) {
+    if (status == TSR_ERROR_UNSUPPORTED) {
         run->skipped++;
         printf("SKIP %s: %s\n", name, failure());
     } else if (status != TSR_OK || !good) {
@@ -218,7 +219,7 @@ static void check_folder(check_run *run, const char *name, const char *folder) {
 static tsr_status check_list(check_run *run, const char *list, const char *root) {
     FILE *file = fopen(list, "r");
     if (!file)
-        return fail(TSR_IO, "%s: %s", list, strerror(errno));
+        return fail(TSR_ERROR_IO, "%s: %s", list, strerror(errno));
     char line[PATH_MAX], path[PATH_MAX];
     tsr_status status = TSR_OK;
     while (status == TSR_OK && fgets(line, sizeof line, file)) {
@@ -234,9 +235,9 @@ static tsr_status check_list(check_run *run, const char *list, const char *root)
             check_folder(run, name, path);
     }
     if (status == TSR_OK && ferror(file))
-        status = fail(TSR_IO, "%s: %s", list, strerror(errno));
+        status = fail(TSR_ERROR_IO, "%s: %s", list, strerror(errno));
     if (status == TSR_OK && run->passed + run->failed + run->skipped == 0)
-        status = fail(TSR_INVALID_ARGUMENT, "%s: names no folder to check", list);
+        status = fail(TSR_ERROR_INVALID_ARGUMENT, "%s: names no folder to check", list);
     fclose(file);
     return status;
 }
@@ -278,6 +279,7 @@ int cmd_check(int argc, char **argv) {
     if (!options_parse(&set, argc, argv, &arguments, &code))
         return code;
     if (arguments == 0 && !o.list)
-        return command_exit(fail(TSR_INVALID_ARGUMENT, "no folder to check; usage: %s", set.usage));
+        return command_exit(
+            fail(TSR_ERROR_INVALID_ARGUMENT, "no folder to check; usage: %s", set.usage));
     return check(&o, arguments, argv + 1);
 }

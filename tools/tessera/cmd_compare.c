@@ -209,12 +209,12 @@ static tsr_status choose_backends(comparison *c, const compare_options *o) {
     static char standard[] = "cpu,gles";
     text_list list;
     if (!text_split(o->backends ? o->backends : standard, &list) || list.count > MAX_BACKENDS)
-        return fail(TSR_INVALID_ARGUMENT, "--backends: at most %d", MAX_BACKENDS);
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--backends: at most %d", MAX_BACKENDS);
     c->backend_count = list.count;
     for (int i = 0; i < list.count; i++)
         c->backends[i] = list.items[i];
     if (list.count == 1 && o->expect.count == 0)
-        return fail(TSR_INVALID_ARGUMENT,
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "nothing to compare '%s' with: name two backends or give "
                     "--expect",
                     c->backends[0]);
@@ -247,7 +247,7 @@ static int compare(const job *j, const compare_options *o) {
     const char **names = calloc(2 * room, sizeof *names);
     tsr_status status = c.expected && c.floors && names
                             ? choose_backends(&c, o)
-                            : fail(TSR_OUT_OF_MEMORY, "not enough memory");
+                            : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     if (status == TSR_OK)
         status = read_expectations(&c, o, names, names + room);
     if (status == TSR_OK)

@@ -62,7 +62,7 @@ static tsr_status check_distinct(int count, const char **paths) {
     for (int i = 0; i < count; i++)
         for (int k = 0; k < i; k++)
             if (paths[i] && paths[k] && strcmp(paths[k], paths[i]) == 0)
-                return fail(TSR_INVALID_ARGUMENT, "%s: named for two outputs", paths[i]);
+                return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: named for two outputs", paths[i]);
     return TSR_OK;
 }
 
@@ -96,7 +96,7 @@ static tsr_status run_paths(job *j, const many_options *many, int count, const c
     if (input)
         return run_many(j, input, many, count, paths, skipped);
     if (many->shard || many->frame)
-        return fail(TSR_INVALID_ARGUMENT, "--%s: no input is a folder, a pattern or a pipe",
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s: no input is a folder, a pattern or a pipe",
                     many->shard ? "shard" : "frame");
     return run_once(j, count, paths);
 }
@@ -105,7 +105,7 @@ static tsr_status run(job *j, const text_list *files, const many_options *many, 
     int count = tsr_model_output_count(j->model);
     const char **names = calloc((size_t)count * 2 + 1, sizeof *names);
     if (!names)
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     const char **paths = names + count;
     tsr_status status = output_names(j->model, count, names);
     if (status == TSR_OK)

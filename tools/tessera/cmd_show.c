@@ -29,7 +29,7 @@ static tsr_status fail_unknown(const tsr_session *session, int node_count, const
         snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", similar.names[i]);
     }
     return fail(
-        TSR_INVALID_ARGUMENT,
+        TSR_ERROR_INVALID_ARGUMENT,
         "there is no computed tensor and no node named '%s'; similar names: %s ('tessera info "
         "--layers' lists all)",
         wanted, all);
@@ -58,7 +58,7 @@ static tsr_status find_tensor(const tsr_session *session, const char *wanted, ch
         return fail_unknown(session, report.node_count, wanted);
     *name = malloc(strlen(found) + 1);
     if (!*name)
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory");
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     strcpy(*name, found);
     return TSR_OK;
 }
@@ -87,7 +87,7 @@ static tsr_status find_output(const tsr_session *session, const char *name, tsr_
         if (strcmp(info->name, name) == 0)
             return TSR_OK;
     }
-    return fail(TSR_INVALID_ARGUMENT, "the session does not deliver tensor '%s'", name);
+    return fail(TSR_ERROR_INVALID_ARGUMENT, "the session does not deliver tensor '%s'", name);
 }
 
 static tsr_status compute(const job *j, const char *name, tensor *result) {
@@ -134,7 +134,7 @@ static tsr_status draw(const show_options *o, const char *name, const tensor *t)
     tsr_status status = output_begin(o->output, &out);
     if (status == TSR_OK) {
         if (!image_write_png(out.file, m.rgb, m.picture_width, m.picture_height))
-            status = fail(TSR_IO, "%s: cannot be written", o->output);
+            status = fail(TSR_ERROR_IO, "%s: cannot be written", o->output);
         status = output_end(&out, status);
     }
     if (status == TSR_OK)
@@ -159,9 +159,9 @@ static tsr_status show(const job *j, const show_options *o) {
 
 static tsr_status check_use(const show_options *o) {
     if (!o->layer || !o->output)
-        return fail(TSR_INVALID_ARGUMENT, "--layer NAME and -o PNG are needed");
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--layer NAME and -o PNG are needed");
     if (!file_is(o->output, ".png"))
-        return fail(TSR_INVALID_ARGUMENT, "%s: a mosaic is written as .png", o->output);
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: a mosaic is written as .png", o->output);
     return TSR_OK;
 }
 

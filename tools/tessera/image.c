@@ -65,9 +65,9 @@ static tsr_status parse_range(const char *name, const char *text, double range[2
         good = end != second && !*end && isfinite(range[0]) && isfinite(range[1]) &&
                range[0] != range[1];
     }
-    return good
-               ? TSR_OK
-               : fail(TSR_INVALID_ARGUMENT, "--%s expects LO:HI, as in -1:1, not '%s'", name, text);
+    return good ? TSR_OK
+                : fail(TSR_ERROR_INVALID_ARGUMENT, "--%s expects LO:HI, as in -1:1, not '%s'", name,
+                       text);
 }
 
 static tsr_status parse_per_channel(const char *name, char *text, double values[4], int *count) {
@@ -80,8 +80,8 @@ static tsr_status parse_per_channel(const char *name, char *text, double values[
     }
     *count = list.count;
     return good ? TSR_OK
-                : fail(TSR_INVALID_ARGUMENT, "--%s expects 1, 3 or 4 numbers separated by commas",
-                       name);
+                : fail(TSR_ERROR_INVALID_ARGUMENT,
+                       "--%s expects 1, 3 or 4 numbers separated by commas", name);
 }
 
 tsr_status image_options_parse(image_options *o) {
@@ -93,8 +93,8 @@ tsr_status image_options_parse(image_options *o) {
         char *end;
         o->threshold = strtod(o->threshold_text, &end);
         if (end == o->threshold_text || *end || !(o->threshold >= 0 && o->threshold <= 1))
-            return fail(TSR_INVALID_ARGUMENT, "--threshold expects a number from 0 to 1, not '%s'",
-                        o->threshold_text);
+            return fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "--threshold expects a number from 0 to 1, not '%s'", o->threshold_text);
     }
     if (o->mean_text)
         TRY(parse_per_channel("mean", o->mean_text, o->mean, &o->mean_count));
@@ -205,7 +205,7 @@ static tsr_status decode(const char *path, int channels, picture *made) {
                                                 &stored, alpha_wanted ? 4 : channels + 1);
     free(bytes);
     if (!made->pixels)
-        return fail(TSR_INVALID_ARGUMENT, "%s: cannot be read as an image: %s", path,
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: cannot be read as an image: %s", path,
                     size <= INT_MAX ? stbi_failure_reason() : "too large");
     if (!alpha_wanted)
         blend_over_white(made->pixels, (size_t)made->width * (size_t)made->height, channels);
@@ -244,8 +244,9 @@ static tsr_status resize(picture *image, const char *path, int width, int height
     if (image->width == width && image->height == height)
         return TSR_OK;
     if (fit == FIT_REFUSE)
-        return fail(TSR_SHAPE, "%s: is %d x %d, but the model needs %d x %d (--fit scale resizes)",
-                    path, image->width, image->height, width, height);
+        return fail(TSR_ERROR_SHAPE,
+                    "%s: is %d x %d, but the model needs %d x %d (--fit scale resizes)", path,
+                    image->width, image->height, width, height);
     int x = 0, y = 0, w = image->width, h = image->height;
     if (fit == FIT_CROP)
         crop(image, width, height, &x, &y, &w, &h);
@@ -255,7 +256,7 @@ static tsr_status resize(picture *image, const char *path, int width, int height
     uint16_t *pixels = malloc(count * sizeof *pixels);
     if (!pixels || !resample(corner, row, w, h, pixels, width, height, image->channels)) {
         free(pixels);
-        return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory to scale it", path);
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory to scale it", path);
     }
     stbi_image_free(image->pixels);
     image->pixels = pixels;
@@ -301,9 +302,10 @@ static tsr_status check_channels(const char *path, const image_view *view, const
     int channels = (int)view->channels;
     if ((o->mean_count > 1 && o->mean_count != channels) ||
         (o->scale_count > 1 && o->scale_count != channels))
-        return fail(TSR_INVALID_ARGUMENT, "--mean or --scale: the model has %d channels", channels);
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--mean or --scale: the model has %d channels",
+                    channels);
     if (o->channel_order == ORDER_BGR && channels == 1)
-        return fail(TSR_INVALID_ARGUMENT, "%s: --channels bgr, but the model has one channel",
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: --channels bgr, but the model has one channel",
                     path);
     return TSR_OK;
 }
@@ -313,7 +315,7 @@ static tsr_status view_input(const char *path, const tsr_tensor_info *input, con
                              image_view *view) {
     if (!image_view_of(&input->shape, o, view))
         return fail(
-            TSR_SHAPE,
+            TSR_ERROR_SHAPE,
             "%s: input '%s' %s is not a picture of 1, 3 or 4 channels; give a .npy file, or "
             "--layout or --shape",
             path, input->name, info_label(input).text);
@@ -334,11 +336,11 @@ static tsr_status make_tensor(picture *image, const char *path, image_view view,
     shape_of_view(&view, &shape);
     tsr_status status = TSR_OK;
     if (view.width < 1 || view.height < 1 || view.width > INT_MAX || view.height > INT_MAX)
-        status = fail(TSR_SHAPE, "%s: input '%s' %s has no size for a picture", path, input->name,
-                      info_label(input).text);
+        status = fail(TSR_ERROR_SHAPE, "%s: input '%s' %s has no size for a picture", path,
+                      input->name, info_label(input).text);
     if (status == TSR_OK)
-        status =
-            tensor_create(dtype_is_integer(input->dtype) ? input->dtype : TSR_F32, &shape, made);
+        status = tensor_create(dtype_is_integer(input->dtype) ? input->dtype : TSR_DTYPE_F32,
+                               &shape, made);
     if (status == TSR_OK)
         status = resize(image, path, (int)view.width, (int)view.height, options->fit);
     if (status == TSR_OK)
@@ -380,7 +382,7 @@ tsr_status image_from_rgb(const unsigned char *rgb, int width, int height, const
     if (count <= SIZE_MAX / sizeof *image.pixels / channels)
         image.pixels = malloc(count * channels * sizeof *image.pixels);
     if (!image.pixels)
-        return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", name);
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", name);
     for (size_t i = 0; i < count; i++)
         spread_pixel(rgb + 3 * i, image.channels, image.pixels + i * channels);
     return make_tensor(&image, name, view, input, options, made);
@@ -427,10 +429,11 @@ static tsr_status make_pixels(const tensor *t, const char *path, const image_opt
                               image_view *view, unsigned char **pixels) {
     if (!image_view_of(&t->shape, options, view) || view->width < 1 || view->height < 1 ||
         view->width > INT_MAX / 4 || view->height > INT_MAX / 4)
-        return fail(TSR_SHAPE, "%s: a tensor %s is not a picture of 1, 3 or 4 channels; write .npy",
-                    path, shape_label(&t->shape).text);
+        return fail(TSR_ERROR_SHAPE,
+                    "%s: a tensor %s is not a picture of 1, 3 or 4 channels; write .npy", path,
+                    shape_label(&t->shape).text);
     *pixels = encode_pixels(t, view, options);
-    return *pixels ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "not enough memory for the picture");
+    return *pixels ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the picture");
 }
 
 tsr_status image_write(FILE *file, const char *path, const tensor *t,
@@ -445,7 +448,7 @@ tsr_status image_write(FILE *file, const char *path, const tensor *t,
                                         : stbi_write_jpg_to_func(write_bytes, &to, width, height,
                                                                  channels, pixels, JPEG_QUALITY);
     free(pixels);
-    return encoded && !to.failed ? TSR_OK : fail(TSR_IO, "%s: cannot be written", path);
+    return encoded && !to.failed ? TSR_OK : fail(TSR_ERROR_IO, "%s: cannot be written", path);
 }
 
 tsr_status image_to_rgb(const tensor *t, const char *name, const image_options *options,
@@ -461,9 +464,9 @@ tsr_status image_to_rgb(const tensor *t, const char *name, const image_options *
     if (*rgb != pixels)
         free(pixels);
     if (view.channels == 4)
-        return fail(TSR_SHAPE, "%s: rgb24 frames have no alpha, which a tensor %s has", name,
+        return fail(TSR_ERROR_SHAPE, "%s: rgb24 frames have no alpha, which a tensor %s has", name,
                     shape_label(&t->shape).text);
-    return *rgb ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "not enough memory for the picture");
+    return *rgb ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the picture");
 }
 
 bool image_write_png(FILE *file, const unsigned char *rgb, int width, int height) {

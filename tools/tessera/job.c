@@ -35,11 +35,10 @@ void job_add_session_options(option_set *set, job_options *o) {
     const option items[] = {
         {"precision", 'p', "P", "tensor storage on a GPU: fp32 or fp16 (fp32)", OPTION_CHOICE,
          &o->precision, 0, precisions},
-        {"tune", 0, "MS",
-         "time budget for autotuning, in ms (1000; 0 on a software rasteriser)", OPTION_INT,
+        {"tune", 0, "MS", "time budget for autotuning, in ms (0; bench: 1000 on a GPU)", OPTION_INT,
          &o->tune_ms, 1, NULL},
-        {"no-tune", 0, NULL, "use estimates, ignore earlier measurements", OPTION_FLAG,
-         &o->no_tune, 0, NULL},
+        {"no-tune", 0, NULL, "use estimates, ignore earlier measurements", OPTION_FLAG, &o->no_tune,
+         0, NULL},
         {"dim", 0, "NAME=N", "size of a symbolic dimension; repeatable", OPTION_LIST, &o->dims, 0,
          NULL},
         {"shape", 0, "NAME=N,N..", "shape of an input, where the model has open sizes; repeatable",
@@ -84,8 +83,8 @@ static tsr_status fail_name(const char *what, const char *name, size_t length, i
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", names[i]);
     }
-    return fail(TSR_INVALID_ARGUMENT, "the model has no %s '%.*s'; it has: %s", what, (int)length,
-                name, all);
+    return fail(TSR_ERROR_INVALID_ARGUMENT, "the model has no %s '%.*s'; it has: %s", what,
+                (int)length, name, all);
 }
 
 tsr_status job_find(const char *what, const char *name, size_t length, int count,
@@ -107,7 +106,7 @@ tsr_status job_assign(const char *what, const text_list *files, int count, const
         if (index < 0 && equals && access(text, F_OK) != 0)
             return fail_name(what, text, length, count, names);
         if (index >= 0 && paths[index])
-            return fail(TSR_INVALID_ARGUMENT, "%s '%s' is given twice", what, names[index]);
+            return fail(TSR_ERROR_INVALID_ARGUMENT, "%s '%s' is given twice", what, names[index]);
         if (index >= 0)
             paths[index] = equals + 1;
     }
@@ -117,8 +116,8 @@ tsr_status job_assign(const char *what, const text_list *files, int count, const
         while (next < count && paths[next])
             next++;
         if (next == count)
-            return fail(TSR_INVALID_ARGUMENT, "%s: the model has only %d %s%s", files->items[f],
-                        count, what, count == 1 ? "" : "s");
+            return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: the model has only %d %s%s",
+                        files->items[f], count, what, count == 1 ? "" : "s");
         paths[next] = files->items[f];
     }
     return TSR_OK;
@@ -145,7 +144,7 @@ static tsr_status parse_size(const char *option, const char *text, int64_t *size
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end || errno || value < 0)
-        return fail(TSR_INVALID_ARGUMENT, "--%s: '%s' is not a size", option, text);
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s: '%s' is not a size", option, text);
     *size = value;
     return TSR_OK;
 }
@@ -177,12 +176,13 @@ static tsr_status parse_dims(job *j, const text_list *dims) {
         tsr_dim_binding *dim = &j->dims[j->dim_count++];
         char *size = split_name(dims->items[i]);
         if (!size)
-            return fail(TSR_INVALID_ARGUMENT, "--dim expects NAME=N, not '%s'", dims->items[i]);
+            return fail(TSR_ERROR_INVALID_ARGUMENT, "--dim expects NAME=N, not '%s'",
+                        dims->items[i]);
         dim->name = dims->items[i];
         TRY(parse_size("dim", size, &dim->size));
         if (!apply_dim(j, dim))
-            return fail(TSR_INVALID_ARGUMENT, "%s: no input has a dimension named '%s'", j->path,
-                        dim->name);
+            return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: no input has a dimension named '%s'",
+                        j->path, dim->name);
     }
     return TSR_OK;
 }
@@ -190,13 +190,13 @@ static tsr_status parse_dims(job *j, const text_list *dims) {
 static tsr_status parse_shape(job *j, char *text, int count, const char *const *names) {
     char *sizes = split_name(text);
     if (!sizes)
-        return fail(TSR_INVALID_ARGUMENT, "--shape expects NAME=N,N.., not '%s'", text);
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--shape expects NAME=N,N.., not '%s'", text);
     int index;
     TRY(job_find("input", text, strlen(text), count, names, &index));
     text_list list;
     tsr_shape shape = {0};
     if (!text_split(sizes, &list) || list.count > TSR_MAX_RANK)
-        return fail(TSR_INVALID_ARGUMENT, "--shape %s: more than %d dimensions", text,
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--shape %s: more than %d dimensions", text,
                     TSR_MAX_RANK);
     for (shape.rank = 0; shape.rank < list.count; shape.rank++)
         TRY(parse_size("shape", list.items[shape.rank], &shape.dim[shape.rank]));
@@ -222,16 +222,16 @@ static tsr_status check_finite(const tensor *t, const char *name, const char *pa
     size_t at = tensor_find_non_finite(t);
     if (at == t->count)
         return TSR_OK;
-    return fail(TSR_INVALID_ARGUMENT, "%s: input '%s' holds %s at %s; --allow-nan accepts it", path,
-                name, isnan(t->values[at]) ? "NaN" : "infinity",
+    return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: input '%s' holds %s at %s; --allow-nan accepts it",
+                path, name, isnan(t->values[at]) ? "NaN" : "infinity",
                 position_label(&t->shape, at).text);
 }
 
 static tsr_status check_suits(const job *j, const tsr_tensor_info *info, const char *path,
                               const tensor *t) {
     if (!shape_agrees(&info->shape, &t->shape))
-        return fail(TSR_SHAPE, "%s: is %s, but input '%s' is %s", path, shape_label(&t->shape).text,
-                    info->name, info_label(info).text);
+        return fail(TSR_ERROR_SHAPE, "%s: is %s, but input '%s' is %s", path,
+                    shape_label(&t->shape).text, info->name, info_label(info).text);
     return j->options->allow_nan ? TSR_OK : check_finite(t, info->name, path);
 }
 
@@ -273,11 +273,11 @@ static tsr_status make_random(const job *j, job_input *input, int index) {
     for (int i = 0; i < info->shape.rank; i++)
         open |= info->shape.dim[i] < 0;
     if (open || info->shape.rank < 0)
-        return fail(TSR_SHAPE,
+        return fail(TSR_ERROR_SHAPE,
                     "input '%s' is %s: give its sizes with --dim NAME=N or --shape "
                     "%s=N,N.., or a file with -i",
                     info->name, info_label(info).text, info->name);
-    TRY(tensor_create(TSR_F32, &info->shape, &input->tensor));
+    TRY(tensor_create(TSR_DTYPE_F32, &info->shape, &input->tensor));
     uint64_t state = (uint64_t)j->options->seed * 1000003u + (uint64_t)index;
     for (size_t at = 0; at < input->tensor.count; at++)
         input->tensor.values[at] = random_value(&state);
@@ -291,9 +291,10 @@ static tsr_status fill_missing(const job *j, job_missing missing) {
         if (input->given || input->many || missing == JOB_MISSING_OPEN)
             continue;
         if (missing == JOB_MISSING_REFUSED || input->fixed)
-            return fail(TSR_INVALID_ARGUMENT, "no file for input '%s' (%s %s); give -i %s=FILE",
-                        input->info.name, tsr_dtype_name(input->info.dtype),
-                        info_label(&input->info).text, input->info.name);
+            return fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "no file for input '%s' (%s %s); give -i %s=FILE", input->info.name,
+                        tsr_dtype_name(input->info.dtype), info_label(&input->info).text,
+                        input->info.name);
         TRY(make_random(j, input, i));
     }
     return TSR_OK;
@@ -333,7 +334,7 @@ static tsr_status open_model(job *j, job_options *o, job_missing missing) {
     j->inputs = calloc(room, sizeof *j->inputs);
     const char **names = calloc(room * 2, sizeof *names);
     tsr_status status = j->inputs && names ? load_inputs(j, o, names, names + room)
-                                           : fail(TSR_OUT_OF_MEMORY, "not enough memory");
+                                           : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     free(names);
     return status == TSR_OK ? fill_missing(j, missing) : status;
 }

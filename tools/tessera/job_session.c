@@ -7,7 +7,7 @@
 tsr_status job_device(const job_options *options, const char *backend, tsr_device **device) {
     tsr_device_desc desc = {.backend = backend ? backend : options->backend,
                             .gpu = options->gpu,
-                            .adapter = options->adapter};
+                            .webgpu.adapter = options->adapter};
     TRY_LIBRARY(tsr_device_create(&desc, device));
     return TSR_OK;
 }
@@ -18,10 +18,11 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
     tsr_input_shape *shapes = calloc(room, sizeof *shapes);
     tsr_fixed_input *fixed = calloc(room, sizeof *fixed);
     tsr_session_desc desc = *extra;
-    desc.precision = j->options->precision ? TSR_FP16 : TSR_FP32;
+    desc.precision = j->options->precision ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
     desc.allow_cpu_fallback = j->options->cpu_fallback;
     desc.poison = j->options->poison;
-    desc.tune_ms = j->options->no_tune ? -1 : j->options->tune_ms;
+    if (j->options->no_tune || j->options->tune_ms)
+        desc.tune_ms = j->options->no_tune ? -1 : j->options->tune_ms;
     desc.dims = j->dims;
     desc.dim_count = j->dim_count;
     desc.shapes = shapes;
@@ -38,7 +39,7 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
     }
     log_as_progress(true);
     tsr_status status = shapes && fixed ? tsr_session_create(device, j->model, &desc, session)
-                                        : fail(TSR_OUT_OF_MEMORY, "not enough memory");
+                                        : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     log_as_progress(false);
     if (status != TSR_OK && shapes && fixed)
         fail_library(status);
@@ -58,7 +59,7 @@ tsr_status job_set_inputs(const job *j, tsr_session *session) {
 }
 
 tsr_status job_fetch(tsr_session *session, const char *name, const tsr_shape *shape, tensor *made) {
-    TRY(tensor_create(TSR_F32, shape, made));
+    TRY(tensor_create(TSR_DTYPE_F32, shape, made));
     tsr_status status = tsr_session_get_output(session, name, made->values, made->count);
     if (status == TSR_OK)
         return TSR_OK;

@@ -89,7 +89,7 @@ static tsr_status table_create(const runner *runners, int count, tolerance allow
     t->ms = calloc(MAX_BACKENDS * rows, sizeof *t->ms);
     tsr_status status = t->rows && t->ms
                             ? fill_rows(t, session)
-                            : fail(TSR_OUT_OF_MEMORY, "not enough memory for the layers");
+                            : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the layers");
     if (status != TSR_OK)
         table_free(t);
     return status;

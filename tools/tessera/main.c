@@ -51,8 +51,8 @@ static int dispatch(int argc, char **argv) {
     }
     const struct command *command = find_command(argv[1]);
     if (!command)
-        return command_exit(
-            fail(TSR_INVALID_ARGUMENT, "no command '%s'; 'tessera --help' lists them", argv[1]));
+        return command_exit(fail(TSR_ERROR_INVALID_ARGUMENT,
+                                 "no command '%s'; 'tessera --help' lists them", argv[1]));
     return command->run(argc - 1, argv + 1);
 }
 

@@ -54,14 +54,16 @@ static tsr_status read_shape(const tensor *t, mosaic *m) {
     const int64_t *dim = t->shape.dim;
     int rank = t->shape.rank;
     if (rank < 1 || rank > 4)
-        return fail(TSR_SHAPE, "a tensor %s cannot be drawn: its rank is not 1 to 4",
+        return fail(TSR_ERROR_SHAPE, "a tensor %s cannot be drawn: its rank is not 1 to 4",
                     shape_label(&t->shape).text);
     int64_t channels = rank == 1 ? dim[0] : dim[1];
     int64_t height = rank == 4 ? dim[2] : 1, width = rank == 4 ? dim[3] : rank == 3 ? dim[2] : 1;
     if (t->count == 0)
-        return fail(TSR_SHAPE, "a tensor %s has no elements to draw", shape_label(&t->shape).text);
+        return fail(TSR_ERROR_SHAPE, "a tensor %s has no elements to draw",
+                    shape_label(&t->shape).text);
     if (channels > INT_MAX || height > LARGEST_SIZE || width > LARGEST_SIZE)
-        return fail(TSR_SHAPE, "a tensor %s is too large to draw", shape_label(&t->shape).text);
+        return fail(TSR_ERROR_SHAPE, "a tensor %s is too large to draw",
+                    shape_label(&t->shape).text);
     m->channels = (int)channels;
     m->height = (int)height;
     m->width = (int)width;
@@ -89,7 +91,7 @@ static tsr_status arrange(mosaic *m, const tsr_shape *shape) {
     width = width * m->zoom + (int64_t)GAP * (m->columns + 1);
     height = height * m->zoom + (int64_t)GAP * (m->rows + 1);
     if (width > LARGEST_SIZE || height > LARGEST_SIZE)
-        return fail(TSR_SHAPE, "a mosaic of tensor %s would be %lld x %lld pixels",
+        return fail(TSR_ERROR_SHAPE, "a mosaic of tensor %s would be %lld x %lld pixels",
                     shape_label(shape).text, (long long)width, (long long)height);
     m->picture_width = (int)width;
     m->picture_height = (int)height;
@@ -192,7 +194,7 @@ tsr_status mosaic_draw(const tensor *t, bool per_channel, mosaic *made) {
     if (good)
         return TSR_OK;
     mosaic_free(made);
-    return fail(TSR_OUT_OF_MEMORY, "not enough memory for a mosaic of %d x %d pixels",
+    return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for a mosaic of %d x %d pixels",
                 made->picture_width, made->picture_height);
 }
 

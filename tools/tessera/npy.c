@@ -22,9 +22,9 @@ static const struct {
     const char *descr;
     tsr_dtype dtype;
 } types[] = {
-    {"<f4", TSR_F32}, {"<f2", TSR_F16},  {"<f8", TSR_F64}, {"<i8", TSR_I64},
-    {"<i4", TSR_I32}, {"|i1", TSR_I8},   {"<i1", TSR_I8},  {"|u1", TSR_U8},
-    {"<u1", TSR_U8},  {"|b1", TSR_BOOL}, {"=f4", TSR_F32},
+    {"<f4", TSR_DTYPE_F32}, {"<f2", TSR_DTYPE_F16},  {"<f8", TSR_DTYPE_F64}, {"<i8", TSR_DTYPE_I64},
+    {"<i4", TSR_DTYPE_I32}, {"|i1", TSR_DTYPE_I8},   {"<i1", TSR_DTYPE_I8},  {"|u1", TSR_DTYPE_U8},
+    {"<u1", TSR_DTYPE_U8},  {"|b1", TSR_DTYPE_BOOL}, {"=f4", TSR_DTYPE_F32},
 };
 
 static void skip_space(cursor *text) {
@@ -154,28 +154,28 @@ static void decode(const unsigned char *from, tensor *t, size_t at) {
     size_t bytes = tsr_dtype_size(t->dtype);
     memcpy(&element, from + at * bytes, bytes);
     switch (t->dtype) {
-    case TSR_F32:
+    case TSR_DTYPE_F32:
         t->values[at] = element.f;
         return;
-    case TSR_F16:
+    case TSR_DTYPE_F16:
         t->values[at] = tsr_half_to_float(element.h);
         return;
-    case TSR_F64:
+    case TSR_DTYPE_F64:
         t->values[at] = (float)element.d;
         return;
-    case TSR_I64:
+    case TSR_DTYPE_I64:
         t->integers[at] = element.l;
         break;
-    case TSR_I32:
+    case TSR_DTYPE_I32:
         t->integers[at] = element.i;
         break;
-    case TSR_I8:
+    case TSR_DTYPE_I8:
         t->integers[at] = element.b;
         break;
-    case TSR_U8:
+    case TSR_DTYPE_U8:
         t->integers[at] = from[at];
         break;
-    case TSR_BOOL:
+    case TSR_DTYPE_BOOL:
         t->integers[at] = from[at] != 0;
         break;
     }
@@ -187,19 +187,20 @@ tsr_status npy_parse(const unsigned char *bytes, size_t size, const char *path, 
     size_t start;
     header h = {0};
     if (!find_header(bytes, size, &text, &start))
-        return fail(TSR_INVALID_ARGUMENT, "%s: not an .npy file of version 1 to 3, or cut short",
-                    path);
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "%s: not an .npy file of version 1 to 3, or cut short", path);
     if (!parse_header(text, &h))
-        return fail(TSR_INVALID_ARGUMENT,
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "%s: its .npy header is malformed or names a type other than little-endian "
                     "f2, f4, f8, i1, u1, i4, i8 or b1",
                     path);
     if (h.fortran_order)
-        return fail(TSR_INVALID_ARGUMENT, "%s: is in Fortran order; only C order is read", path);
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is in Fortran order; only C order is read",
+                    path);
     int64_t count = tsr_shape_count(&h.shape);
     size_t room = (size - start) / tsr_dtype_size(h.dtype);
     if (count < 0 || (uint64_t)count != room || (size - start) % tsr_dtype_size(h.dtype) != 0)
-        return fail(TSR_INVALID_ARGUMENT,
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "%s: holds %zu bytes of elements, which is not %s of shape %s", path,
                     size - start, tsr_dtype_name(h.dtype), shape_label(&h.shape).text);
     TRY(tensor_create(h.dtype, &h.shape, made));

@@ -59,7 +59,7 @@ static tsr_status set_choice(const option *item, const char *text) {
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", item->choices[i]);
     }
-    return fail(TSR_INVALID_ARGUMENT, "--%s '%s' is not one of: %s", item->name, text, all);
+    return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s '%s' is not one of: %s", item->name, text, all);
 }
 
 static tsr_status set_int(const option *item, const char *text) {
@@ -67,8 +67,9 @@ static tsr_status set_int(const option *item, const char *text) {
     errno = 0;
     long value = strtol(text, &end, 10);
     if (end == text || *end || errno || value < item->min || value > INT_MAX)
-        return fail(TSR_INVALID_ARGUMENT, "--%s expects a whole number of at least %d, not '%s'",
-                    item->name, item->min, text);
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "--%s expects a whole number of at least %d, not '%s'", item->name, item->min,
+                    text);
     *(int *)item->target = (int)value;
     return TSR_OK;
 }
@@ -77,7 +78,7 @@ tsr_status number_parse(const char *option_name, const char *text, double *numbe
     char *end;
     double value = strtod(text, &end);
     if (end == text || *end || !isfinite(value) || value < 0)
-        return fail(TSR_INVALID_ARGUMENT, "--%s expects a number of at least 0, not '%s'",
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s expects a number of at least 0, not '%s'",
                     option_name, text);
     *number = value;
     return TSR_OK;
@@ -105,7 +106,7 @@ static tsr_status set_value(const option *item, char *text) {
     }
     text_list *list = item->target;
     if (list->count == TEXT_LIST_MAX)
-        return fail(TSR_INVALID_ARGUMENT, "--%s is given more than %d times", item->name,
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s is given more than %d times", item->name,
                     TEXT_LIST_MAX);
     list->items[list->count++] = text;
     return TSR_OK;
@@ -115,12 +116,13 @@ static tsr_status set_value(const option *item, char *text) {
 static tsr_status apply(const option *item, char *attached, int argc, char **argv, int *at) {
     if (!takes_value(item)) {
         if (attached)
-            return fail(TSR_INVALID_ARGUMENT, "--%s accepts no value", item->name);
+            return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s accepts no value", item->name);
         return set_value(item, NULL);
     }
     if (!attached) {
         if (*at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0)
-            return fail(TSR_INVALID_ARGUMENT, "--%s expects a value: %s", item->name, item->value);
+            return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s expects a value: %s", item->name,
+                        item->value);
         attached = argv[++*at];
     }
     return set_value(item, attached);
@@ -132,7 +134,7 @@ static tsr_status parse_long(const option_set *set, int argc, char **argv, int *
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
     const option *item = find_long(set, name, length);
     if (!item)
-        return fail(TSR_INVALID_ARGUMENT, "unknown option '--%.*s'", (int)length, name);
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "unknown option '--%.*s'", (int)length, name);
     return apply(item, equals ? equals + 1 : NULL, argc, argv, at);
 }
 
@@ -140,7 +142,7 @@ static tsr_status parse_short(const option_set *set, int argc, char **argv, int 
     for (char *letter = argv[*at] + 1; *letter; letter++) {
         const option *item = find_letter(set, *letter);
         if (!item)
-            return fail(TSR_INVALID_ARGUMENT, "unknown option '-%c'", *letter);
+            return fail(TSR_ERROR_INVALID_ARGUMENT, "unknown option '-%c'", *letter);
         if (takes_value(item))
             return apply(item, letter[1] ? letter + 1 : NULL, argc, argv, at);
         TRY(set_value(item, NULL));
@@ -164,9 +166,9 @@ static tsr_status parse(option_set *set, int argc, char **argv, int *arguments) 
     if (set->help)
         return TSR_OK;
     if (*arguments < set->min_arguments)
-        return fail(TSR_INVALID_ARGUMENT, "missing argument; usage: %s", set->usage);
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "missing argument; usage: %s", set->usage);
     if (*arguments > set->max_arguments)
-        return fail(TSR_INVALID_ARGUMENT, "unexpected argument '%s'; usage: %s",
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "unexpected argument '%s'; usage: %s",
                     argv[set->max_arguments + 1], set->usage);
     return TSR_OK;
 }

@@ -26,14 +26,14 @@ tsr_status output_check(const char *path) {
     struct stat place;
     if (!path[0] || path[strlen(path) - 1] == '/' ||
         (stat(path, &place) == 0 && S_ISDIR(place.st_mode)))
-        return fail(TSR_IO, "'%s' is a folder, not a file to write", path);
+        return fail(TSR_ERROR_IO, "'%s' is a folder, not a file to write", path);
     char *folder = folder_of(path);
     if (!folder)
-        return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", path);
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
     const char *written = is_special(path) ? path : folder[0] ? folder : ".";
     bool good = access(written, W_OK) == 0;
     free(folder);
-    return good ? TSR_OK : fail(TSR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    return good ? TSR_OK : fail(TSR_ERROR_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 /* A temporary name in the same folder (malloc). */
@@ -78,19 +78,19 @@ tsr_status output_begin(const char *path, output_file *out) {
     *out = (output_file){.path = path};
     bool special = is_special(path);
     if (!special && !(out->temporary = temporary_of(path)))
-        return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory", path);
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
     int descriptor = special ? open(path, O_WRONLY) : create_temporary(out->temporary);
     out->file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (out->file)
         return TSR_OK;
-    fail(TSR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    fail(TSR_ERROR_IO, "%s: cannot be written: %s", path, strerror(errno));
     if (descriptor >= 0) {
         close(descriptor);
         if (!special)
             unlink(out->temporary);
     }
     free_temporary(out);
-    return TSR_IO;
+    return TSR_ERROR_IO;
 }
 
 tsr_status output_end(output_file *out, tsr_status status) {
@@ -99,7 +99,7 @@ tsr_status output_end(output_file *out, tsr_status status) {
     if (written && status == TSR_OK && out->temporary)
         written = rename(out->temporary, out->path) == 0;
     if (status == TSR_OK && !written)
-        status = fail(TSR_IO, "%s: cannot be written: %s", out->path, strerror(errno));
+        status = fail(TSR_ERROR_IO, "%s: cannot be written: %s", out->path, strerror(errno));
     if (status != TSR_OK && out->temporary)
         unlink(out->temporary);
     free_temporary(out);
@@ -108,7 +108,7 @@ tsr_status output_end(output_file *out, tsr_status status) {
 
 tsr_status output_check_tensor(const char *path) {
     if (!file_is(path, ".npy") && !image_is_file(path))
-        return fail(TSR_INVALID_ARGUMENT, "%s: an output file is .npy, .png or .jpg", path);
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: an output file is .npy, .png or .jpg", path);
     return output_check(path);
 }
 
@@ -119,6 +119,6 @@ tsr_status output_tensor(const char *path, const tensor *t, const image_options 
     if (image_is_file(path))
         status = image_write(out.file, path, t, options);
     else if (!npy_write(out.file, t))
-        status = fail(TSR_IO, "%s: cannot be written: %s", path, strerror(errno));
+        status = fail(TSR_ERROR_IO, "%s: cannot be written: %s", path, strerror(errno));
     return output_end(&out, status);
 }

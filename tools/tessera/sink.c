@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 static tsr_status fail_memory(void) {
-    return fail(TSR_OUT_OF_MEMORY, "not enough memory for the names of outputs");
+    return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the names of outputs");
 }
 
 /* The pattern with the name in place of its '*' (malloc). */
@@ -28,12 +28,12 @@ static tsr_status folder_pattern(const char *folder, char **pattern) {
     bool there = stat(folder, &place) == 0;
     bool file = there ? !S_ISDIR(place.st_mode) : file_is(folder, ".npy") || image_is_file(folder);
     if (file)
-        return fail(TSR_INVALID_ARGUMENT,
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "%s: is one file for many outputs; give a folder, or a name with a * for the "
                     "inputs' names",
                     folder);
     if (!there && mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return fail(TSR_IO, "%s: cannot be made: %s", folder, strerror(errno));
+        return fail(TSR_ERROR_IO, "%s: cannot be made: %s", folder, strerror(errno));
     size_t room = strlen(folder) + sizeof "/*.png";
     *pattern = malloc(room);
     if (!*pattern)
@@ -46,8 +46,8 @@ static tsr_status folder_pattern(const char *folder, char **pattern) {
 static tsr_status check_pattern(const sink *s) {
     const char *star = strrchr(s->pattern, '*');
     if (strchr(s->pattern, '*') != star || strchr(star, '/'))
-        return fail(TSR_INVALID_ARGUMENT, "%s: one * in the file's name stands for the input's",
-                    s->pattern);
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "%s: one * in the file's name stands for the input's", s->pattern);
     char *path = path_of(s, "name");
     tsr_status status = path ? output_check_tensor(path) : fail_memory();
     free(path);
@@ -123,7 +123,7 @@ static tsr_status check_pairs(pairing *pairs, int64_t count) {
     qsort(pairs, (size_t)count, sizeof *pairs, compare_outputs);
     for (int64_t i = 1; i < count; i++)
         if (strcmp(pairs[i - 1].output, pairs[i].output) == 0)
-            return fail(TSR_INVALID_ARGUMENT, "%s: would be written for %s and for %s",
+            return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: would be written for %s and for %s",
                         pairs[i].output, pairs[i - 1].input, pairs[i].input);
     return TSR_OK;
 }
@@ -146,7 +146,7 @@ static tsr_status check_inputs(const pairing *pairs, int64_t count) {
         identity output = identify(pairs[i].output);
         if (output.number &&
             bsearch(&output, inputs, (size_t)count, sizeof *inputs, compare_identities))
-            status = fail(TSR_INVALID_ARGUMENT, "%s: is an input; it would be written over",
+            status = fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is an input; it would be written over",
                           pairs[i].output);
     }
     free(inputs);
@@ -196,7 +196,8 @@ static tsr_status write_frame(const char *name, const tensor *t, const image_opt
     bool written = fwrite(rgb, 1, size, stdout) == size && fflush(stdout) == 0;
     free(rgb);
     return written ? TSR_OK
-                   : fail(TSR_IO, "the standard output cannot be written to: %s", strerror(errno));
+                   : fail(TSR_ERROR_IO, "the standard output cannot be written to: %s",
+                          strerror(errno));
 }
 
 tsr_status sink_write(const sink *s, const char *name, const tensor *t,

@@ -44,7 +44,7 @@ static bool parse_pair(const char *text, char between, int64_t pair[2]) {
 tsr_status source_parse_shard(const char *text, source_shard *shard) {
     int64_t pair[2];
     if (!parse_pair(text, '/', pair) || pair[0] < 0 || pair[0] >= pair[1])
-        return fail(TSR_INVALID_ARGUMENT,
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "--shard expects I/N with I from 0 to N - 1, as in 0/4, not '%s'", text);
     *shard = (source_shard){pair[0], pair[1]};
     return TSR_OK;
@@ -54,7 +54,7 @@ tsr_status source_parse_frame(const char *text, source_frame *frame) {
     int64_t pair[2];
     if (!parse_pair(text, 'x', pair) || pair[0] < 1 || pair[1] < 1 || pair[0] > MAX_FRAME_SIDE ||
         pair[1] > MAX_FRAME_SIDE)
-        return fail(TSR_INVALID_ARGUMENT,
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "--frame expects WxH, each at most %d, as in 640x480, not '%s'", MAX_FRAME_SIDE,
                     text);
     *frame = (source_frame){(int)pair[0], (int)pair[1]};
@@ -91,7 +91,7 @@ static tsr_status append(source *s, int64_t *room, char *path) {
     }
     if (!path || s->path_count == *room) {
         free(path);
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory for the list of inputs");
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the list of inputs");
     }
     s->paths[s->path_count++] = path;
     return TSR_OK;
@@ -100,7 +100,7 @@ static tsr_status append(source *s, int64_t *room, char *path) {
 static tsr_status list_folder(source *s, const char *folder) {
     DIR *directory = opendir(folder);
     if (!directory)
-        return fail(TSR_IO, "%s: %s", folder, strerror(errno));
+        return fail(TSR_ERROR_IO, "%s: %s", folder, strerror(errno));
     tsr_status status = TSR_OK;
     int64_t room = 0;
     const struct dirent *entry;
@@ -108,10 +108,10 @@ static tsr_status list_folder(source *s, const char *folder) {
         if (entry->d_name[0] != '.' && is_tensor_file(entry->d_name))
             status = append(s, &room, join(folder, entry->d_name));
     if (status == TSR_OK && errno)
-        status = fail(TSR_IO, "%s: %s", folder, strerror(errno));
+        status = fail(TSR_ERROR_IO, "%s: %s", folder, strerror(errno));
     closedir(directory);
     if (status == TSR_OK && s->path_count == 0)
-        return fail(TSR_IO, "%s: holds no .png, .jpg, .npy or .pb file", folder);
+        return fail(TSR_ERROR_IO, "%s: holds no .png, .jpg, .npy or .pb file", folder);
     return status;
 }
 
@@ -119,7 +119,7 @@ static tsr_status list_pattern(source *s, const char *pattern) {
     glob_t found;
     int result = glob(pattern, GLOB_NOSORT, NULL, &found);
     if (result == GLOB_NOSPACE)
-        return fail(TSR_OUT_OF_MEMORY, "not enough memory for the list of inputs");
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the list of inputs");
     tsr_status status = TSR_OK;
     int64_t room = 0;
     for (size_t i = 0; result == 0 && i < found.gl_pathc && status == TSR_OK; i++)
@@ -127,7 +127,7 @@ static tsr_status list_pattern(source *s, const char *pattern) {
             status = append(s, &room, strdup(found.gl_pathv[i]));
     globfree(&found);
     if (status == TSR_OK && s->path_count == 0)
-        return fail(TSR_IO, "%s: matches no file", pattern);
+        return fail(TSR_ERROR_IO, "%s: matches no file", pattern);
     return status;
 }
 
@@ -139,10 +139,10 @@ static int compare_paths(const void *a, const void *b) {
 
 static tsr_status open_frames(source *s) {
     if (!s->frame.width)
-        return fail(TSR_INVALID_ARGUMENT, "-i -: give the size of the frames: --frame WxH");
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "-i -: give the size of the frames: --frame WxH");
     s->pixel_bytes = (size_t)s->frame.width * (size_t)s->frame.height * 3;
     s->pixels = calloc(1, s->pixel_bytes);
-    return s->pixels ? TSR_OK : fail(TSR_OUT_OF_MEMORY, "not enough memory for a frame");
+    return s->pixels ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for a frame");
 }
 
 tsr_status source_open(source *s, const job *j, const job_input *input, source_shard shard,
@@ -153,7 +153,7 @@ tsr_status source_open(source *s, const job *j, const job_input *input, source_s
     if (is_pipe(path))
         status = open_frames(s);
     else if (frame.width)
-        status = fail(TSR_INVALID_ARGUMENT, "--frame is for raw frames: -i -");
+        status = fail(TSR_ERROR_INVALID_ARGUMENT, "--frame is for raw frames: -i -");
     else
         status = is_folder(path) ? list_folder(s, path) : list_pattern(s, path);
     if (status != TSR_OK)
@@ -192,7 +192,7 @@ static tsr_status read_frame(source *s, size_t *got) {
     while (*got < s->pixel_bytes) {
         ssize_t more = read(STDIN_FILENO, s->pixels + *got, s->pixel_bytes - *got);
         if (more < 0 && errno != EINTR)
-            return fail(TSR_IO, "the standard input cannot be read: %s", strerror(errno));
+            return fail(TSR_ERROR_IO, "the standard input cannot be read: %s", strerror(errno));
         if (more == 0)
             return TSR_OK;
         *got += more > 0 ? (size_t)more : 0;
@@ -206,7 +206,7 @@ static tsr_status make_frame(const source *s, const char *name, tensor *made) {
 }
 
 static tsr_status fail_name(void) {
-    return fail(TSR_OUT_OF_MEMORY, "not enough memory for a name");
+    return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for a name");
 }
 
 /* Frames of other shards are skipped. */
@@ -217,7 +217,7 @@ static tsr_status next_frame(source *s, source_item *item) {
         if (got == 0)
             return TSR_OK;
         if (got < s->pixel_bytes)
-            return fail(TSR_IO, "the standard input ends within frame %lld: %zu bytes of %zu",
+            return fail(TSR_ERROR_IO, "the standard input ends within frame %lld: %zu bytes of %zu",
                         (long long)s->at, got, s->pixel_bytes);
         if (s->at++ % s->shard.count == s->shard.index)
             break;
@@ -241,7 +241,7 @@ static tsr_status next_file(source *s, source_item *item) {
             continue;
         const char *path = s->paths[s->at];
         tsr_status status = load_file(s, s->at, &item->tensor);
-        if (status == TSR_OUT_OF_MEMORY)
+        if (status == TSR_ERROR_OUT_OF_MEMORY)
             return status;
         if (status == TSR_OK) {
             s->at++;
@@ -271,11 +271,11 @@ void source_item_free(source_item *item) {
 
 tsr_status source_shape(source *s, tsr_shape *shape) {
     tensor first = {0};
-    tsr_status status = TSR_INVALID_ARGUMENT;
+    tsr_status status = TSR_ERROR_INVALID_ARGUMENT;
     if (s->paths)
         for (int64_t i = 0; i < s->path_count && status != TSR_OK; i++) {
             status = load_file(s, i, &first);
-            if (status == TSR_OUT_OF_MEMORY)
+            if (status == TSR_ERROR_OUT_OF_MEMORY)
                 return status;
         }
     else

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 bool dtype_is_integer(tsr_dtype dtype) {
-    return dtype != TSR_F32 && dtype != TSR_F16 && dtype != TSR_F64;
+    return dtype != TSR_DTYPE_F32 && dtype != TSR_DTYPE_F16 && dtype != TSR_DTYPE_F64;
 }
 
 bool shape_equal(const tsr_shape *a, const tsr_shape *b) {
@@ -27,7 +27,7 @@ tsr_status tensor_create(tsr_dtype dtype, const tsr_shape *shape, tensor *made) 
     *made = (tensor){.dtype = dtype, .shape = *shape};
     int64_t count = tsr_shape_count(shape);
     if (count < 0 || (uint64_t)count > SIZE_MAX / sizeof(int64_t))
-        return fail(TSR_SHAPE, "a tensor of shape %s is too large", shape_label(shape).text);
+        return fail(TSR_ERROR_SHAPE, "a tensor of shape %s is too large", shape_label(shape).text);
     made->count = (size_t)count;
     size_t room = made->count ? made->count : 1;
     made->values = calloc(room, sizeof *made->values);
@@ -36,7 +36,7 @@ tsr_status tensor_create(tsr_dtype dtype, const tsr_shape *shape, tensor *made) 
     if (made->values && (made->integers || !dtype_is_integer(dtype)))
         return TSR_OK;
     tensor_free(made);
-    return fail(TSR_OUT_OF_MEMORY, "not enough memory for a tensor of shape %s",
+    return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for a tensor of shape %s",
                 shape_label(shape).text);
 }
 
@@ -55,13 +55,13 @@ size_t tensor_find_non_finite(const tensor *t) {
 
 static bool integer_fits(int64_t value, tsr_dtype dtype) {
     switch (dtype) {
-    case TSR_I32:
+    case TSR_DTYPE_I32:
         return value >= INT32_MIN && value <= INT32_MAX;
-    case TSR_I8:
+    case TSR_DTYPE_I8:
         return value >= INT8_MIN && value <= INT8_MAX;
-    case TSR_U8:
+    case TSR_DTYPE_U8:
         return value >= 0 && value <= UINT8_MAX;
-    case TSR_BOOL:
+    case TSR_DTYPE_BOOL:
         return value == 0 || value == 1;
     default:
         return true;
@@ -86,26 +86,26 @@ static bool pack_element(const tensor *t, size_t at, tsr_dtype dtype, void *data
     if (dtype_is_integer(dtype) && !integer_at(t, at, dtype, &value))
         return false;
     switch (dtype) {
-    case TSR_F32:
+    case TSR_DTYPE_F32:
         ((float *)data)[at] = t->values[at];
         break;
-    case TSR_F16:
+    case TSR_DTYPE_F16:
         ((uint16_t *)data)[at] = tsr_float_to_half(t->values[at]);
         break;
-    case TSR_F64:
+    case TSR_DTYPE_F64:
         ((double *)data)[at] = (double)t->values[at];
         break;
-    case TSR_I64:
+    case TSR_DTYPE_I64:
         ((int64_t *)data)[at] = value;
         break;
-    case TSR_I32:
+    case TSR_DTYPE_I32:
         ((int32_t *)data)[at] = (int32_t)value;
         break;
-    case TSR_I8:
+    case TSR_DTYPE_I8:
         ((int8_t *)data)[at] = (int8_t)value;
         break;
-    case TSR_U8:
-    case TSR_BOOL:
+    case TSR_DTYPE_U8:
+    case TSR_DTYPE_BOOL:
         ((uint8_t *)data)[at] = (uint8_t)value;
         break;
     }
@@ -115,14 +115,14 @@ static bool pack_element(const tensor *t, size_t at, tsr_dtype dtype, void *data
 tsr_status tensor_pack(const tensor *t, tsr_dtype dtype, const char *name, void **data) {
     *data = calloc(t->count ? t->count : 1, tsr_dtype_size(dtype));
     if (!*data)
-        return fail(TSR_OUT_OF_MEMORY, "input '%s': not enough memory", name);
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "input '%s': not enough memory", name);
     for (size_t at = 0; at < t->count; at++) {
         if (pack_element(t, at, dtype, *data))
             continue;
         free(*data);
         *data = NULL;
-        return fail(TSR_INVALID_ARGUMENT, "input '%s' is %s, which cannot hold %g at %s", name,
-                    tsr_dtype_name(dtype), (double)t->values[at],
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "input '%s' is %s, which cannot hold %g at %s",
+                    name, tsr_dtype_name(dtype), (double)t->values[at],
                     position_label(&t->shape, at).text);
     }
     return TSR_OK;
@@ -179,11 +179,11 @@ static tsr_status read_all(FILE *file, const char *path, unsigned char **bytes, 
         room *= 2;
     }
     if (!*bytes)
-        return fail(TSR_OUT_OF_MEMORY, "%s: not enough memory to read it", path);
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory to read it", path);
     if (ferror(file)) {
         free(*bytes);
         *bytes = NULL;
-        return fail(TSR_IO, "%s: %s", path, strerror(errno));
+        return fail(TSR_ERROR_IO, "%s: %s", path, strerror(errno));
     }
     return TSR_OK;
 }
@@ -192,13 +192,13 @@ tsr_status file_check_regular(const char *path) {
     struct stat place;
     bool readable = stat(path, &place) != 0 || S_ISREG(place.st_mode) || S_ISDIR(place.st_mode);
     return readable ? TSR_OK /* otherwise reading it gives a better message */
-                    : fail(TSR_IO, "%s: this is a device or pipe, not a file", path);
+                    : fail(TSR_ERROR_IO, "%s: this is a device or pipe, not a file", path);
 }
 
 tsr_status file_read(const char *path, unsigned char **bytes, size_t *size) {
     FILE *file = fopen(path, "rb");
     if (!file)
-        return fail(TSR_IO, "%s: %s", path, strerror(errno));
+        return fail(TSR_ERROR_IO, "%s: %s", path, strerror(errno));
     tsr_status status = read_all(file, path, bytes, size);
     fclose(file);
     return status;

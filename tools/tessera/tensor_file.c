@@ -36,7 +36,7 @@ tsr_status tensor_load(const char *path, tensor *made) {
     *made = (tensor){0};
     bool npy = file_is(path, ".npy");
     if (!npy && !file_is(path, ".pb"))
-        return fail(TSR_INVALID_ARGUMENT, "%s: a tensor file is .npy or .pb", path);
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: a tensor file is .npy or .pb", path);
     unsigned char *bytes;
     size_t size;
     TRY(file_read(path, &bytes, &size));

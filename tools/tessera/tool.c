@@ -35,10 +35,10 @@ int command_exit(tsr_status status) {
     fflush(stdout);
     fprintf(stderr, "tessera: %s\n", message);
     switch (status) {
-    case TSR_NO_DEVICE:
-    case TSR_DEVICE:
-    case TSR_DEVICE_LOST:
-    case TSR_LIMIT:
+    case TSR_ERROR_NO_DEVICE:
+    case TSR_ERROR_DEVICE:
+    case TSR_ERROR_DEVICE_LOST:
+    case TSR_ERROR_LIMIT:
         return EXIT_DEVICE;
     default:
         return EXIT_BAD_INPUT;

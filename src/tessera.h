@@ -479,6 +479,73 @@ static inline tsr_status tsr_session_output(const tsr_session *session, int inde
 TSR_API tsr_status tsr_session_set_input(tsr_session *session, const char *name, const float *data,
                                          size_t count);
 
+/* The elements of an input or output in the caller's memory: dense and row-major, in the order of
+ * the tensor's axes. */
+typedef struct tsr_array {
+    void *data;   /* only read for inputs; aligned as its type */
+    size_t count; /* of elements, checked against the shape */
+    /* Any; it need not be the tensor's. Without loss for inputs, but for 64-bit types, which become
+     * float32. Outputs are rounded and limited to the range of an integer type. */
+    tsr_dtype dtype;
+    /* The tensor is [N, C, ...] and the array [N, ..., C]: NHWC for NCHW. Needs two axes. */
+    bool channels_last;
+} tsr_array;
+
+/* As tsr_session_set_input, for other types and orders. float32, float16, uint8 and bool are
+ * converted on the GPU, others on the calling thread. */
+TSR_API tsr_status tsr_session_set_input_array_sized(tsr_session *session, const char *name,
+                                                     const tsr_array *array, size_t size);
+static inline tsr_status tsr_session_set_input_array(tsr_session *session, const char *name,
+                                                     const tsr_array *array) {
+    return tsr_session_set_input_array_sized(session, name, array, sizeof *array);
+}
+
+/* Bytes of a pixel in memory, in this order; gray is one byte. */
+typedef enum tsr_pixel_format {
+    TSR_PIXELS_RGBA8,
+    TSR_PIXELS_BGRA8,
+    TSR_PIXELS_RGB8,
+    TSR_PIXELS_BGR8,
+    TSR_PIXELS_GRAY8,
+} tsr_pixel_format;
+
+/* How a picture of one size becomes one of another. Sample centres are at half integers, beyond its
+ * border a picture continues with its border. */
+typedef enum tsr_pixel_filter {
+    TSR_FILTER_AREA,   /* shrinking: mean of the area that a pixel covers; enlarging: bilinear */
+    TSR_FILTER_LINEAR, /* bilinear, which skips pixels when it shrinks to less than half */
+    TSR_FILTER_NEAREST,
+} tsr_pixel_filter;
+
+/* A picture in the caller's memory, the upper row first, and how it becomes one image of a tensor
+ * with 1, 3 or 4 channels: [N, C, H, W], [C, H, W], or, with channels_last, [N, H, W, C], [H, W, C];
+ * [H, W] has one channel. It is scaled to the tensor's rows and columns (an output: from them).
+ * Channels are red, green, blue, alpha. One channel is gray: 0.299 red + 0.587 green + 0.114 blue.
+ * A missing alpha is 255. Each element is (value - mean[channel]) * scale[channel] for a value of 0
+ * to 255; an output's value is element / scale + mean, rounded, limited to 0 to 255. */
+typedef struct tsr_pixels {
+    void *data;    /* only read for inputs; any alignment */
+    size_t bytes;  /* of data */
+    int width, height;
+    int64_t stride; /* bytes from a row to the next; 0: rows follow each other without a gap */
+    tsr_pixel_format format;
+    tsr_pixel_filter filter;
+    bool channels_last; /* of the tensor */
+    bool bgr;           /* the tensor's channels are blue, green, red */
+    int image;          /* of the batch: 0 to N - 1 */
+    float mean[4];
+    float scale[4]; /* all 0: 1/255, so that elements are 0 to 1 */
+} tsr_pixels;
+
+/* Sets one image of an input; others keep what they had, zeros at first. The pixels are copied
+ * before the call returns and converted on the GPU. */
+TSR_API tsr_status tsr_session_set_input_pixels_sized(tsr_session *session, const char *name,
+                                                      const tsr_pixels *pixels, size_t size);
+static inline tsr_status tsr_session_set_input_pixels(tsr_session *session, const char *name,
+                                                      const tsr_pixels *pixels) {
+    return tsr_session_set_input_pixels_sized(session, name, pixels, sizeof *pixels);
+}
+
 /* A tensor as a GL texture (GL_TEXTURE_2D). Channels 4t..4t+3 of pixel (x, y) of image n are stored
  * in the texel ((k % columns) * width + x, (k / columns) * height + y), k = n * tiles + t; row 0 is
  * the top. */
@@ -525,9 +592,27 @@ TSR_API tsr_status tsr_session_select_run(tsr_session *session, int age);
 TSR_API tsr_status tsr_session_poll(tsr_session *session);
 
 /* Copies an output (row-major, count elements) of the latest or the selected run; waits for it if
- * it is in progress. Integer and boolean outputs are delivered as floats. */
+ * it is in progress. Integer and boolean outputs are delivered as floats.
+ * A run transfers each output to memory in the form in which it was read last, at first as these
+ * floats, so that reading need not wait for the transfer. Another form is transferred when it is
+ * asked for; of a run that is not the latest, only from floats. */
 TSR_API tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
                                           size_t count);
+/* The same for other types and orders: fills array->data. */
+TSR_API tsr_status tsr_session_get_output_array_sized(tsr_session *session, const char *name,
+                                                      const tsr_array *array, size_t size);
+static inline tsr_status tsr_session_get_output_array(tsr_session *session, const char *name,
+                                                      const tsr_array *array) {
+    return tsr_session_get_output_array_sized(session, name, array, sizeof *array);
+}
+/* One image of an output as a picture: fills pixels->data, rows of width pixels; bytes between them
+ * stay as they are. */
+TSR_API tsr_status tsr_session_get_output_pixels_sized(tsr_session *session, const char *name,
+                                                       const tsr_pixels *pixels, size_t size);
+static inline tsr_status tsr_session_get_output_pixels(tsr_session *session, const char *name,
+                                                       const tsr_pixels *pixels) {
+    return tsr_session_get_output_pixels_sized(session, name, pixels, sizeof *pixels);
+}
 
 /* Replaces weights of Conv, ConvTranspose, Gemm or MatMul in this session; other sessions keep
  * theirs. name: a constant of the model. elements: copied; `count` of them, in the constant's shape

@@ -6,7 +6,10 @@
 //     u.T_tiles, u.T_texels   tiles of an image, texels in all
 @group(0) @binding(0) var<uniform> params: Params;
 
-#if O_HALF
+#if O_BYTES
+@group(0) @binding(1) var<storage, read_write> O_data: array<u32>;
+fn O_store(i: i32, v: vec4f) { O_data[i] = pack4x8unorm(v); }
+#elif O_HALF
 @group(0) @binding(1) var<storage, read_write> O_data: array<vec2u>;
 fn O_store(i: i32, v: vec4f) { O_data[i] = vec2u(pack2x16float(v.xy), pack2x16float(v.zw)); }
 #else
@@ -29,7 +32,10 @@ fn O_position(i: i32) -> vec4i {
     return vec4i(n, k - n * u.O_tiles, row - k * u.O_H, i - row * u.O_W);
 }
 
-#if TABLE
+#if WORDS
+// The caller's array or pixels.
+@group(0) @binding(2) var<storage, read> table: array<u32>;
+#elif TABLE
 // A pass's lookup table or packed weights, row by row, u.table_width texels each.
 @group(0) @binding(2) var<storage, read> table: array<vec4f>;
 #endif

@@ -1,6 +1,8 @@
 /* Inputs and outputs of a session. */
 #include "api/session.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -40,6 +42,8 @@ tsr_status tsr_session_output_sized(const tsr_session *session, int index, tsr_t
                     tsr_session_output_count(session), index, info, size);
 }
 
+/* ---- elements in memory ---------------------------------------------------------------------- */
+
 static tsr_status check_count(const tsr_value *value, const void *data, size_t count) {
     size_t expected = (size_t)tsr_shape_count(&value->shape);
     if (count != expected)
@@ -49,6 +53,103 @@ static tsr_status check_count(const tsr_value *value, const void *data, size_t c
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': data is NULL", value->name);
     return TSR_OK;
 }
+
+static tsr_status check_array(const tsr_value *value, const tsr_array *a) {
+    if ((unsigned)a->dtype > TSR_DTYPE_BOOL)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': there is no element type %d",
+                        value->name, (int)a->dtype);
+    if (a->channels_last && value->shape.rank < 2)
+        return tsr_fail(TSR_ERROR_SHAPE, "tensor '%s' %s has no channels to be last", value->name,
+                        tsr_shape_text(&value->shape));
+    TSR_TRY(check_count(value, a->data, a->count));
+    if ((uintptr_t)a->data % tsr_dtype_size(a->dtype))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tensor '%s': data %p is not aligned for elements of %zu bytes",
+                        value->name, a->data, tsr_dtype_size(a->dtype));
+    return TSR_OK;
+}
+
+static tsr_status check_pixel_format(const tsr_value *value, const tsr_pixels *p) {
+    if ((unsigned)p->format > TSR_PIXELS_GRAY8)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': there is no pixel format %d",
+                        value->name, (int)p->format);
+    if ((unsigned)p->filter > TSR_FILTER_NEAREST)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': there is no pixel filter %d",
+                        value->name, (int)p->filter);
+    for (int i = 0; i < 4; i++)
+        if (!isfinite(p->mean[i]) || !isfinite(p->scale[i]))
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                            "tensor '%s': mean %g and scale %g of channel %d are not finite",
+                            value->name, (double)p->mean[i], (double)p->scale[i], i);
+    return TSR_OK;
+}
+
+/* The largest picture: products of sizes of pictures and tensors stay below 2^31 in kernels. */
+enum { MAX_PICTURE_SIDE = 16384 };
+
+static tsr_status check_picture(const tsr_value *value, const tsr_pixels *p) {
+    tsr_picture_shape s;
+    if (!tsr_picture_shape_of(&value->shape, p->channels_last, &s))
+        return tsr_fail(TSR_ERROR_SHAPE,
+                        "tensor '%s' %s is no picture of 1, 3 or 4 channels, which are %s",
+                        value->name, tsr_shape_text(&value->shape),
+                        p->channels_last ? "its last axis" : "before its rows");
+    if (p->width < 1 || p->height < 1 || p->width > MAX_PICTURE_SIDE ||
+        p->height > MAX_PICTURE_SIDE || s.width > MAX_PICTURE_SIDE || s.height > MAX_PICTURE_SIDE)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tensor '%s' %s: a picture of %d x %d pixels; sides can be 1 to %d",
+                        value->name, tsr_shape_text(&value->shape), p->width, p->height,
+                        MAX_PICTURE_SIDE);
+    if (p->image < 0 || p->image >= s.images)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s' %s has no image %d", value->name,
+                        tsr_shape_text(&value->shape), p->image);
+    return TSR_OK;
+}
+
+static tsr_status check_rows(const tsr_value *value, const tsr_pixels *p) {
+    int64_t row = (int64_t)p->width * tsr_pixel_bytes(p->format);
+    if (p->stride < row || p->stride > INT32_MAX / p->height)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tensor '%s': a stride of %lld bytes for %d rows of %lld bytes",
+                        value->name, (long long)p->stride, p->height, (long long)row);
+    uint64_t needed = (uint64_t)p->stride * (uint64_t)(p->height - 1) + (uint64_t)row;
+    if (!p->data || p->bytes < needed)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tensor '%s': %d x %d pixels need %llu bytes, there are %zu at %p",
+                        value->name, p->width, p->height, (unsigned long long)needed, p->bytes,
+                        p->data);
+    return TSR_OK;
+}
+
+/* Sets defaults, too. */
+static tsr_status check_pixels(const tsr_value *value, tsr_pixels *p) {
+    const float byte = 1.0f / 255;
+    TSR_TRY(check_pixel_format(value, p));
+    TSR_TRY(check_picture(value, p));
+    if (p->stride == 0)
+        p->stride = (int64_t)p->width * tsr_pixel_bytes(p->format);
+    TSR_TRY(check_rows(value, p));
+    bool none = true;
+    for (int i = 0; i < 4; i++)
+        none = none && p->scale[i] == 0;
+    tsr_picture_shape s;
+    tsr_picture_shape_of(&value->shape, p->channels_last, &s);
+    for (int i = 0; i < 4; i++)
+        p->scale[i] = none || (i >= s.channels && p->scale[i] == 0) ? byte : p->scale[i];
+    for (int i = 0; i < s.channels; i++)
+        if (p->scale[i] == 0)
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': scale of channel %d is 0",
+                            value->name, i);
+    return TSR_OK;
+}
+
+static tsr_status check_elements(const tsr_graph *graph, const tsr_value *value, tsr_elements *e) {
+    return tsr_fail_context(e->is_pixels ? check_pixels(value, &e->pixels)
+                                         : check_array(value, &e->array),
+                            "%s", graph->file);
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 /* NULL if the session does not keep it. */
 static tsr_kept_output *find_kept(const tsr_session *session, int value) {
@@ -75,23 +176,42 @@ static tsr_status fail_no_textures(const tsr_session *session) {
                     session->graph->file, session->device->backend->name);
 }
 
-tsr_status tsr_session_set_input(tsr_session *session, const char *name, const float *data,
-                                 size_t count) {
+static tsr_status set_input(tsr_session *session, const char *name, tsr_elements *from) {
     int i;
     if (!session || !name)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_set_input: %s is NULL",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "setting an input: %s is NULL",
                         session ? "name" : "session");
     TSR_TRY(find_input(session, name, &i));
     const tsr_graph *graph = session->graph;
     int value = graph->inputs[i];
-    TSR_TRY(tsr_fail_context(check_count(&graph->values[value], data, count), "%s", graph->file));
+    TSR_TRY(check_elements(graph, &graph->values[value], from));
     tsr_kept_output *same = find_kept(session, value);
-    if (same && count > 0)
-        memcpy(same->next, data, count * sizeof *data);
+    if (same)
+        tsr_elements_to_floats(from, &graph->values[value].shape, same->next);
     session->stepping = false;
-    TSR_TRY(session->device->backend->set_input(session->runner, value, data));
+    TSR_TRY(session->device->backend->set_input(session->runner, value, from));
     session->input_set[i] = true;
     return TSR_OK;
+}
+
+tsr_status tsr_session_set_input(tsr_session *session, const char *name, const float *data,
+                                 size_t count) {
+    tsr_elements from = tsr_elements_of_floats(data, count);
+    return set_input(session, name, &from);
+}
+
+tsr_status tsr_session_set_input_array_sized(tsr_session *session, const char *name,
+                                             const tsr_array *array, size_t size) {
+    tsr_elements from = {.is_pixels = false};
+    TSR_TRY(tsr_take_struct("tsr_array", array, size, &from.array, sizeof from.array));
+    return set_input(session, name, &from);
+}
+
+tsr_status tsr_session_set_input_pixels_sized(tsr_session *session, const char *name,
+                                              const tsr_pixels *pixels, size_t size) {
+    tsr_elements from = {.is_pixels = true};
+    TSR_TRY(tsr_take_struct("tsr_pixels", pixels, size, &from.pixels, sizeof from.pixels));
+    return set_input(session, name, &from);
 }
 
 tsr_status tsr_session_set_input_texture_sized(tsr_session *session, const char *name,
@@ -148,35 +268,60 @@ static tsr_status find_readable(const tsr_session *session, const char *name, in
     return TSR_OK;
 }
 
-static void copy_constant(const tsr_value *value, float *data, size_t count) {
-    if (tsr_dtype_is_float(value->dtype)) {
-        memcpy(data, value->data, count * sizeof *data);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        data[i] = (float)((const int64_t *)value->data)[i];
+/* A constant's elements may be unaligned, or integers. */
+static tsr_status copy_constant(const tsr_value *value, const tsr_elements *to) {
+    size_t count = (size_t)tsr_shape_count(&value->shape);
+    float *floats = malloc(count * sizeof *floats);
+    if (!floats)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read '%s'", value->name);
+    if (tsr_dtype_is_float(value->dtype))
+        memcpy(floats, value->data, count * sizeof *floats);
+    for (size_t i = 0; i < count && !tsr_dtype_is_float(value->dtype); i++)
+        floats[i] = (float)((const int64_t *)value->data)[i];
+    tsr_elements_from_floats(floats, &value->shape, to);
+    free(floats);
+    return TSR_OK;
 }
 
-tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
-                                  size_t count) {
+static tsr_status get_output(tsr_session *session, const char *name, tsr_elements *to) {
     if (!session || !name)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_get_output: %s is NULL",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "reading an output: %s is NULL",
                         session ? "name" : "session");
     TSR_TRY(tsr_session_check_submitted(session));
     int index;
     TSR_TRY(find_readable(session, name, &index));
     const tsr_value *value = &session->graph->values[index];
-    TSR_TRY(tsr_fail_context(check_count(value, data, count), "%s", session->graph->file));
-    if (count == 0)
+    TSR_TRY(check_elements(session->graph, value, to));
+    if (tsr_shape_count(&value->shape) == 0)
         return TSR_OK;
     const tsr_kept_output *same = find_kept(session, index);
     if (same)
-        memcpy(data, tsr_session_kept_run(session, same), count * sizeof *data);
+        tsr_elements_from_floats(tsr_session_kept_run(session, same), &value->shape, to);
     else if (value->data)
-        copy_constant(value, data, count);
+        return copy_constant(value, to);
     else
-        return session->device->backend->get_output(session->runner, index, data);
+        return session->device->backend->get_output(session->runner, index, to);
     return TSR_OK;
+}
+
+tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
+                                  size_t count) {
+    tsr_elements to = tsr_elements_of_floats(data, count);
+    return get_output(session, name, &to);
+}
+
+tsr_status tsr_session_get_output_array_sized(tsr_session *session, const char *name,
+                                              const tsr_array *array, size_t size) {
+    tsr_elements to = {.is_pixels = false};
+    TSR_TRY(tsr_take_struct("tsr_array", array, size, &to.array, sizeof to.array));
+    return get_output(session, name, &to);
+}
+
+tsr_status tsr_session_get_output_pixels_sized(tsr_session *session, const char *name,
+                                               const tsr_pixels *pixels, size_t size) {
+    tsr_elements to = {.is_pixels = true};
+    TSR_TRY(tsr_take_struct("tsr_pixels", pixels, size, &to.pixels, sizeof to.pixels));
+    return get_output(session, name, &to);
 }
 
 tsr_status tsr_session_output_texture_sized(tsr_session *session, const char *name,

@@ -16,6 +16,11 @@ float *tsr_session_kept_run(const tsr_session *session, const tsr_kept_output *k
     return kept->runs + kept->count * (size_t)session->slot;
 }
 
+static tsr_status keep_output(tsr_session *session, const tsr_kept_output *k) {
+    const tsr_elements to = tsr_elements_of_floats(tsr_session_kept_run(session, k), k->count);
+    return session->device->backend->get_output(session->runner, k->value, &to);
+}
+
 static tsr_status keep_outputs(tsr_session *session) {
     for (int i = 0; i < session->kept_count; i++) {
         const tsr_kept_output *k = &session->kept_outputs[i];
@@ -24,8 +29,7 @@ static tsr_status keep_outputs(tsr_session *session) {
         if (k->next)
             memcpy(tsr_session_kept_run(session, k), k->next, k->count * sizeof(float));
         else
-            TSR_TRY(session->device->backend->get_output(session->runner, k->value,
-                                                         tsr_session_kept_run(session, k)));
+            TSR_TRY(keep_output(session, k));
     }
     return TSR_OK;
 }

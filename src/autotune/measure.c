@@ -80,7 +80,8 @@ static tsr_status set_zeros(const measurement *m, tsr_runner *runner, int value)
     float *zeros = calloc(count + 1, sizeof *zeros);
     if (!zeros)
         return fail_memory(m->graph);
-    tsr_status status = m->target->backend->set_input(runner, value, zeros);
+    const tsr_elements elements = tsr_elements_of_floats(zeros, count);
+    tsr_status status = m->target->backend->set_input(runner, value, &elements);
     free(zeros);
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef TSR_BACKEND_BACKEND_H
 #define TSR_BACKEND_BACKEND_H
 
+#include "base/elements.h"
 #include "plan/plan.h"
 
 typedef struct tsr_backend tsr_backend;
@@ -37,8 +38,8 @@ struct tsr_backend {
     tsr_status (*runner_create)(tsr_backend_device *device, const tsr_graph *graph,
                                 const tsr_runner_options *options, tsr_runner **runner);
     void (*runner_destroy)(tsr_runner *runner);
-    /* value: index of a graph input or output; data: dense floats of its shape. */
-    tsr_status (*set_input)(tsr_runner *runner, int value, const float *data);
+    /* value: index of a graph input or output. The elements are copied. */
+    tsr_status (*set_input)(tsr_runner *runner, int value, const tsr_elements *from);
     /* texture: its tiles are those of the value's shape. Optional: NULL where a backend has no
      * textures. */
     tsr_status (*set_input_texture)(tsr_runner *runner, int value, const tsr_texture *texture,
@@ -57,7 +58,7 @@ struct tsr_backend {
     /* Blocks until the run is done. Optional: NULL where submit already does. */
     tsr_status (*wait)(tsr_runner *runner);
     /* Waits for the run; value may be any kept tensor with keep_tensors. */
-    tsr_status (*get_output)(tsr_runner *runner, int value, float *data);
+    tsr_status (*get_output)(tsr_runner *runner, int value, const tsr_elements *to);
     /* Whether value can be read with get_output. */
     bool (*can_read)(const tsr_runner *runner, int value);
     /* Optional: NULL where a backend has no textures. */

@@ -192,10 +192,8 @@ static tsr_status set_weights(tsr_runner *runner, int constant, const float *ele
     return TSR_OK;
 }
 
-static tsr_status set_input(tsr_runner *runner, int value, const float *data) {
-    size_t bytes = tsr_cpu_bytes(&runner->graph->values[value]);
-    if (bytes > 0)
-        memcpy(runner->data[value], data, bytes);
+static tsr_status set_input(tsr_runner *runner, int value, const tsr_elements *from) {
+    tsr_elements_to_floats(from, &runner->graph->values[value].shape, runner->data[value]);
     return TSR_OK;
 }
 
@@ -237,16 +235,20 @@ static bool can_read(const tsr_runner *runner, int value) {
     return runner->data[value] != NULL;
 }
 
-static tsr_status get_output(tsr_runner *runner, int v, float *data) {
+static tsr_status get_output(tsr_runner *runner, int v, const tsr_elements *to) {
     const tsr_value *value = &runner->graph->values[v];
     if (tsr_dtype_is_float(value->dtype)) {
-        memcpy(data, runner->data[v], tsr_cpu_bytes(value));
+        tsr_elements_from_floats(runner->data[v], &value->shape, to);
         return TSR_OK;
     }
-    const int64_t *ints = runner->data[v];
     int64_t count = tsr_shape_count(&value->shape);
+    float *floats = malloc((size_t)count * sizeof *floats + 1);
+    if (!floats)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read '%s'", value->name);
     for (int64_t i = 0; i < count; i++)
-        data[i] = (float)ints[i];
+        floats[i] = (float)((const int64_t *)runner->data[v])[i];
+    tsr_elements_from_floats(floats, &value->shape, to);
+    free(floats);
     return TSR_OK;
 }
 

@@ -238,17 +238,20 @@ static tsr_status build_constants(tsr_runner *r) {
     return status;
 }
 
-static void build_outputs(tsr_runner *r, tsr_gles_run *run) {
-    for (int i = 0; i < r->base.output_count; i++) {
-        tsr_gles_output *o = &run->outputs[i];
-        int tensor = r->base.outputs[i].tensor;
-        if (tensor == TSR_NONE || r->base.options.texture_outputs)
-            continue;
-        const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
-        o->buffer = tsr_buffer_create(l);
-        r->base.allocated_bytes += tsr_layout_floats(l) * sizeof(float);
+/* For arrays of floats: other forms are prepared when they are used. */
+static tsr_status build_transfers(tsr_runner *r) {
+    const tsr_graph *graph = r->base.graph;
+    for (int i = 0; i < graph->input_count; i++) {
+        const tsr_elements floats = tsr_gpu_floats_of(&r->base, graph->inputs[i]);
+        if (r->base.plan->value_tensor[graph->inputs[i]] != TSR_NONE)
+            TSR_TRY(tsr_gles_transfer_in(r, graph->inputs[i], &floats));
     }
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    for (int i = 0; i < r->base.output_count; i++) {
+        const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.outputs[i].value);
+        if (r->base.outputs[i].tensor != TSR_NONE && !r->base.options.texture_outputs)
+            TSR_TRY(tsr_gles_transfer_prepare_out(r, i, &floats));
+    }
+    return TSR_OK;
 }
 
 static void destroy_run(const tsr_runner *r, tsr_gles_run *run) {
@@ -264,8 +267,7 @@ tsr_status tsr_gles_build(tsr_runner *r) {
     TSR_TRY(build_targets(r));
     TSR_TRY(build_doubles(r));
     build_blocks(r);
-    for (int i = 0; i < r->base.options.runs_in_flight; i++)
-        build_outputs(r, &r->runs[i]);
+    TSR_TRY(build_transfers(r));
     TSR_TRY(tsr_gpu_runner_allocate(&r->base));
     if (r->timers)
         glGenQueriesEXT(r->base.graph->node_count, r->timers);
@@ -289,6 +291,7 @@ void tsr_gles_unbuild(tsr_runner *r) {
             tsr_program_release(&r->device->programs, r->passes[i].program);
     }
     for (int i = 0; i < r->base.graph->input_count; i++)
-        if (r->inputs[i].program)
-            tsr_program_release(&r->device->programs, r->inputs[i].program);
+        tsr_gles_transfer_destroy(r, &r->inputs[i]);
+    for (int i = 0; i < r->base.output_count; i++)
+        tsr_gles_transfer_destroy(r, &r->outputs[i]);
 }

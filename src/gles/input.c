@@ -6,39 +6,15 @@
 
 #include <string.h>
 
-/* The session has checked that the value is an input. */
-static int input_index(const tsr_graph *graph, int value) {
-    int i = 0;
-    while (graph->inputs[i] != value)
-        i++;
-    return i;
-}
-
-/* Compiles the program when the input comes from a texture for the first time; its parameters
- * depend on the texture and are set each time. */
-static tsr_status prepare(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
-    if (p->program) {
-        tsr_params_free(&p->params);
-        return tsr_params_make(r->base.plan, pass, &p->params);
-    }
-    TSR_TRY(tsr_gles_start_program(r, pass, p));
-    tsr_status status = tsr_program_finish(p->program, pass->kernel->stem);
-    if (status != TSR_OK) {
-        tsr_program_release(&r->device->programs, p->program);
-        p->program = NULL;
-    }
-    return status;
-}
-
 /* With a separate sampler object: without mipmaps the texture may be incomplete. */
-static tsr_status draw(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
-    TSR_TRY(prepare(r, pass, p));
+static tsr_status draw(tsr_runner *r, tsr_gles_transfer *t, const tsr_transfer *wanted) {
+    TSR_TRY(tsr_gles_transfer_prepare(r, t, wanted));
     GLuint sampler = 0;
     glGenSamplers(1, &sampler);
     glSamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glSamplerParameteri(sampler, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glBindSampler(TSR_TABLE_UNIT, sampler);
-    tsr_gles_draw_pass(r, pass, p);
+    tsr_gles_draw_pass(r, &t->what.pass, &t->built);
     glBindSampler(TSR_TABLE_UNIT, 0);
     glDeleteSamplers(1, &sampler);
     return tsr_gles_check_error(r->device, "copying an input from a texture");
@@ -64,24 +40,23 @@ tsr_status tsr_gles_set_input_texture(tsr_runner *r, int value, const tsr_textur
     const struct tsr_args_texture args = {.columns = TSR_INT(texture->columns),
                                           .factor = TSR_FLOAT(factor),
                                           .summand = TSR_FLOAT(summand)};
-    tsr_arg copy[sizeof args / sizeof(tsr_arg)];
-    memcpy(copy, &args, sizeof args);
-    tsr_pass pass = {.kind = TSR_PASS_DRAW,
-                     .node = TSR_NONE,
-                     .kernel = &tsr_kernel_texture,
-                     .args = copy,
-                     .output = r->base.plan->value_tensor[value],
-                     .table = {.width = texture->texture_width, .height = texture->texture_height}};
-    if (pass.output == TSR_NONE)
+    tsr_transfer wanted = {
+        .pass = {.kind = TSR_PASS_DRAW,
+                 .node = TSR_NONE,
+                 .kernel = &tsr_kernel_texture,
+                 .output = r->base.plan->value_tensor[value],
+                 .table = {.width = texture->texture_width, .height = texture->texture_height}}};
+    memcpy(wanted.args, &args, sizeof args);
+    if (wanted.pass.output == TSR_NONE)
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "a tensor of no elements or of more than 4 axes comes from "
                         "no texture");
-    TSR_TRY(check_texture(tsr_plan_layout(r->base.plan, pass.output), texture));
-    tsr_gles_pass *p = &r->inputs[input_index(r->base.graph, value)];
+    TSR_TRY(check_texture(tsr_plan_layout(r->base.plan, wanted.pass.output), texture));
+    tsr_gles_transfer *t = &r->inputs[tsr_gpu_find_input(&r->base, value)];
     TSR_TRY(tsr_gles_begin(r->device));
-    p->table = texture->id;
+    t->built.table = texture->id;
     tsr_status status = glIsTexture(texture->id)
-                            ? draw(r, &pass, p)
+                            ? draw(r, t, &wanted)
                             : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "the context has no texture %u",
                                        (unsigned)texture->id);
     tsr_gles_end(r->device);

@@ -24,11 +24,12 @@ static tsr_status allocate(tsr_runner *r) {
     r->constants = calloc((size_t)plan->tensor_count, sizeof *r->constants);
     r->passes = calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
     r->inputs = calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
+    r->outputs = calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
     r->pass_ms = calloc((size_t)plan->pass_count + 1, sizeof *r->pass_ms);
     bool timed = r->base.options.time_passes && r->device->info.has_timer;
     r->timers = timed ? calloc((size_t)r->base.graph->node_count + 1, sizeof *r->timers) : NULL;
-    if (!r->targets || !r->doubles || !r->constants || !r->passes || !r->inputs || !r->pass_ms ||
-        !allocate_runs(r) || (timed && !r->timers))
+    if (!r->targets || !r->doubles || !r->constants || !r->passes || !r->inputs || !r->outputs ||
+        !r->pass_ms || !allocate_runs(r) || (timed && !r->timers))
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
 }
@@ -55,9 +56,12 @@ static void runner_destroy(tsr_runner *r) {
     for (int i = 0; r->passes && i < r->base.plan->pass_count; i++)
         tsr_params_free(&r->passes[i].params);
     for (int i = 0; r->inputs && i < r->base.graph->input_count; i++)
-        tsr_params_free(&r->inputs[i].params);
+        tsr_params_free(&r->inputs[i].built.params);
+    for (int i = 0; r->outputs && i < r->base.output_count; i++)
+        tsr_params_free(&r->outputs[i].built.params);
     free(r->passes);
     free(r->inputs);
+    free(r->outputs);
     free(r->pass_ms);
     for (int i = 0; r->runs && i < r->base.options.runs_in_flight; i++)
         free(r->runs[i].outputs);
@@ -90,18 +94,21 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
 
 const tsr_target *tsr_gles_target(const tsr_runner *r, int tensor) {
     const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
+    if (tensor == TSR_STAGING_TENSOR)
+        return r->staging;
     return t->storage_high == TSR_NONE ? &r->targets[t->storage] : &r->doubles[tensor];
 }
 
-static tsr_status set_input(tsr_runner *r, int value, const float *data) {
-    int tensor = tsr_gpu_stage_input(&r->base, value, data);
-    if (tensor == TSR_NONE)
-        return TSR_OK;
+static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) {
+    tsr_elements staged;
+    float *floats;
     TSR_TRY(tsr_gles_begin(r->device));
-    tsr_target_upload(tsr_gles_target(r, tensor), tsr_plan_layout(r->base.plan, tensor),
-                      r->base.staging);
+    tsr_status status = tsr_gpu_stage_input(&r->base, value, from, &staged, &floats);
+    if (status == TSR_OK && r->base.plan->value_tensor[value] != TSR_NONE)
+        status = tsr_gles_transfer_in(r, value, &staged);
     tsr_gles_end(r->device);
-    return TSR_OK;
+    free(floats);
+    return status;
 }
 
 static tsr_status set_weights(tsr_runner *r, int constant, const float *elements) {
@@ -124,13 +131,11 @@ static void poison(const tsr_runner *r) {
 }
 
 static void start_reading(tsr_runner *r) {
+    r->latest = r->run;
     for (int i = 0; i < r->base.output_count; i++) {
-        tsr_gles_output *o = &r->run->outputs[i];
-        o->in_buffer = o->buffer && !r->base.options.texture_outputs;
-        int tensor = r->base.outputs[i].tensor;
-        if (o->in_buffer)
-            tsr_target_read(tsr_gles_target(r, tensor), tsr_plan_layout(r->base.plan, tensor),
-                            o->buffer);
+        r->run->outputs[i].filled = false;
+        if (r->base.outputs[i].tensor != TSR_NONE && !r->base.options.texture_outputs)
+            tsr_gles_transfer_out(r, i, &r->run->outputs[i]);
     }
     if (r->run->fence)
         glDeleteSync(r->run->fence);
@@ -246,25 +251,32 @@ tsr_status tsr_gles_read_now(void *runner, int tensor, float *data) {
     return status;
 }
 
-static tsr_status read_value(tsr_runner *r, int value, float *data) {
-    int output = tsr_gpu_find_output(&r->base, value);
-    int tensor = r->base.plan->value_tensor[value];
-    TSR_TRY(finish(r, WAIT_NANOSECONDS));
-    if (tensor == TSR_NONE) {
-        tsr_fallback_get_output(&r->base.fallback, value, data);
-        return TSR_OK;
+/* Transfers the output anew where it was not transferred in this form; only the latest run's is
+ * still there. */
+static tsr_status read_output(tsr_runner *r, int output, const tsr_elements *to) {
+    tsr_gles_readback *b = &r->run->outputs[output];
+    bool filled = b->filled && tsr_elements_same_form(&b->what.elements, to);
+    if (!filled && r->run == r->latest) {
+        TSR_TRY(tsr_gles_transfer_prepare_out(r, output, to));
+        tsr_gles_transfer_out(r, output, b);
     }
-    tsr_status status = output != TSR_NONE && r->run->outputs[output].in_buffer
-                            ? read_buffer(tsr_plan_layout(r->base.plan, tensor),
-                                          r->run->outputs[output].buffer, data)
-                            : tsr_gles_read_now(r, tensor, data);
+    return tsr_gles_readback_copy(r, r->base.outputs[output].value, b, to);
+}
+
+static tsr_status read_value(tsr_runner *r, int value, const tsr_elements *to) {
+    int output = tsr_gpu_find_output(&r->base, value);
+    TSR_TRY(finish(r, WAIT_NANOSECONDS));
+    bool transferred = output != TSR_NONE && r->base.outputs[output].tensor != TSR_NONE &&
+                       tsr_transfer_converts(to);
+    tsr_status status = transferred ? read_output(r, output, to)
+                                    : tsr_gpu_read_kept(&r->base, value, to, tsr_gles_read_now, r);
     TSR_TRY(tsr_gles_check_error(r->device, "reading a result")); /* its message says more */
     return status;
 }
 
-static tsr_status get_output(tsr_runner *r, int value, float *data) {
+static tsr_status get_output(tsr_runner *r, int value, const tsr_elements *to) {
     TSR_TRY(tsr_gles_begin(r->device));
-    tsr_status status = read_value(r, value, data);
+    tsr_status status = read_value(r, value, to);
     tsr_gles_end(r->device);
     return status;
 }

@@ -3,26 +3,12 @@
 #define TSR_GLES_RUNNER_H
 
 #include "gles/device.h"
-#include "gles/tensor.h"
-#include "gpu/params.h"
+#include "gles/transfer.h"
 #include "gpu/runner.h"
 
-typedef struct tsr_gles_pass {
-    tsr_program *program;
-    tsr_params params;
-    tsr_weights *weights; /* NULL if the kernel has no table, or reads a texture of the caller's */
-    GLuint table;         /* texture; 0 if the kernel has none */
-    GLuint blocks;        /* buffer: the table, if the pass reads it as uniform blocks */
-} tsr_gles_pass;
-
-typedef struct tsr_gles_output {
-    GLuint buffer;  /* pixel-pack buffer that a run's result is copied to */
-    bool in_buffer; /* holds the run's result once the fence is signalled */
-} tsr_gles_output;
-
 typedef struct tsr_gles_run {
-    tsr_gles_output *outputs; /* by graph output */
-    GLsync fence;             /* NULL once it was waited for */
+    tsr_gles_readback *outputs; /* by graph output */
+    GLsync fence;               /* NULL once it was waited for */
 } tsr_gles_run;
 
 struct tsr_runner {
@@ -33,13 +19,15 @@ struct tsr_runner {
     tsr_target *doubles; /* by tensor: framebuffers of tensors in two storages; else 0 */
     GLuint *constants;   /* by tensor; 0 for those that are computed */
     GLuint blocks;       /* buffer: uniform blocks of the pass being drawn, copied from a source */
-    tsr_gles_pass *passes; /* by pass of the plan */
-    tsr_gles_pass *inputs; /* by graph input: the pass that copies it from a caller's texture */
-    int next_pass;         /* of a run in steps */
-    double *pass_ms;       /* by pass: time in the latest run in steps; 0: not known yet */
-    GLuint *timers;        /* by node of the graph; NULL without timers */
-    tsr_gles_run *runs;    /* runs_in_flight of them */
-    tsr_gles_run *run;     /* the selected one */
+    tsr_gles_pass *passes;               /* by pass of the plan */
+    tsr_gles_transfer *inputs, *outputs; /* by graph input and output */
+    const tsr_target *staging;           /* of the output being transferred */
+    int next_pass;                       /* of a run in steps */
+    double *pass_ms;      /* by pass: time in the latest run in steps; 0: not known yet */
+    GLuint *timers;       /* by node of the graph; NULL without timers */
+    tsr_gles_run *runs;   /* runs_in_flight of them */
+    tsr_gles_run *run;    /* the selected one */
+    tsr_gles_run *latest; /* the one that the tensors have results of */
 };
 
 /* Programs, textures and tables of a planned runner. Between begin and end. */

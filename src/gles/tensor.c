@@ -108,10 +108,27 @@ GLuint tsr_texture_constant(const tsr_layout *l, const float *elements, float *t
     return texture;
 }
 
-GLuint tsr_texture_table(int width, int height, bool half) {
+GLuint tsr_texture_plain(GLenum format, int width, int height) {
     GLuint texture = create_texture(GL_TEXTURE_2D);
-    glTexStorage2D(GL_TEXTURE_2D, 1, half ? GL_RGBA16F : GL_RGBA32F, width, height);
+    glTexStorage2D(GL_TEXTURE_2D, 1, format, width, height);
     return texture;
+}
+
+tsr_status tsr_framebuffer_plain(tsr_target *target) {
+    const GLenum buffer = GL_COLOR_ATTACHMENT0;
+    target->framebuffer = create_framebuffer();
+    glFramebufferTexture2D(GL_FRAMEBUFFER, buffer, GL_TEXTURE_2D, target->texture, 0);
+    glDrawBuffers(1, &buffer);
+    GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
+    return status == GL_FRAMEBUFFER_COMPLETE
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_DEVICE,
+                          "the driver does not render to texture %u (framebuffer status 0x%04x)",
+                          (unsigned)target->texture, (unsigned)status);
+}
+
+GLuint tsr_texture_table(int width, int height, bool half) {
+    return tsr_texture_plain(half ? GL_RGBA16F : GL_RGBA32F, width, height);
 }
 
 void tsr_table_upload(GLuint table, int width, int height, const float *texels) {

@@ -25,6 +25,10 @@ void tsr_target_poison(const tsr_target *target, const tsr_layout *layout);
 /* A 2D-array texture of a constant tensor in 32 bits, packed through texels (tsr_layout_pack's
  * size). */
 GLuint tsr_texture_constant(const tsr_layout *layout, const float *elements, float *texels);
+/* A 2D texture of an internal format of four channels. */
+GLuint tsr_texture_plain(GLenum format, int width, int height);
+/* Adds a framebuffer that renders to the target's 2D texture. */
+tsr_status tsr_framebuffer_plain(tsr_target *target);
 /* A 2D texture of width * height RGBA texels, of 32 or 16 bits. */
 GLuint tsr_texture_table(int width, int height, bool half);
 void tsr_table_upload(GLuint table, int width, int height, const float *texels);

@@ -18,8 +18,8 @@ typedef struct tsr_fallback {
 bool tsr_falls_back(const tsr_plan *plan);
 tsr_status tsr_fallback_create(const tsr_plan *plan, tsr_fallback *fallback);
 void tsr_fallback_destroy(tsr_fallback *fallback);
-/* Stores a graph input that nodes on the CPU read. */
-void tsr_fallback_set_input(tsr_fallback *fallback, int value, const float *elements);
+/* Where a graph input is stored that nodes on the CPU read; NULL if none does. */
+float *tsr_fallback_input(const tsr_fallback *fallback, int value);
 /* Runs the pass's node; staging: memory for the largest tensor. */
 tsr_status tsr_fallback_run(tsr_fallback *fallback, const tsr_pass *pass, float *staging,
                             tsr_read_fn *read, void *user);

@@ -81,10 +81,9 @@ void tsr_gpu_runner_destroy(tsr_gpu_runner *r) {
 
 static size_t staging_floats(const tsr_gpu_runner *r) {
     size_t most = 0;
-    bool all = tsr_falls_back(r->plan);
-    for (int i = 1; i < r->plan->tensor_count; i++) {
+    for (int i = 1; tsr_falls_back(r->plan) && i < r->plan->tensor_count; i++) {
         size_t floats = tsr_layout_floats(&r->plan->tensors[i].layout);
-        most = (all || r->plan->tensors[i].keep) && floats > most ? floats : most;
+        most = floats > most ? floats : most;
     }
     return most;
 }
@@ -110,13 +109,66 @@ bool tsr_gpu_count_program(tsr_gpu_runner *r, int pass, const void *program) {
     return true;
 }
 
-int tsr_gpu_stage_input(tsr_gpu_runner *r, int value, const float *elements) {
+static const tsr_shape *shape_of(const tsr_gpu_runner *r, int value) {
+    return &r->graph->values[value].shape;
+}
+
+tsr_status tsr_gpu_stage_input(tsr_gpu_runner *r, int value, const tsr_elements *from,
+                               tsr_elements *staged, float **floats) {
+    size_t count = (size_t)tsr_shape_count(shape_of(r, value));
+    *staged = *from;
+    *floats = NULL;
+    float *kept = tsr_fallback_input(&r->fallback, value);
+    if (kept)
+        tsr_elements_to_floats(from, shape_of(r, value), kept);
+    if (tsr_transfer_converts(from))
+        return TSR_OK;
+    *floats = malloc(count * sizeof **floats + 1);
+    if (!*floats)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to convert an input");
+    tsr_elements_to_floats(from, shape_of(r, value), *floats);
+    *staged = tsr_elements_of_floats(*floats, count);
+    return TSR_OK;
+}
+
+tsr_status tsr_gpu_read_kept(tsr_gpu_runner *r, int value, const tsr_elements *to,
+                             tsr_read_fn *read, void *user) {
     int tensor = r->plan->value_tensor[value];
-    tsr_fallback_set_input(&r->fallback, value, elements);
-    if (tensor != TSR_NONE)
-        tsr_layout_pack(tsr_plan_layout(r->plan, tensor), elements, r->options.poison ? NAN : 0,
-                        r->staging);
-    return tensor;
+    float *floats = malloc((size_t)tsr_shape_count(shape_of(r, value)) * sizeof *floats + 1);
+    if (!floats)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read a tensor");
+    tsr_status status = TSR_OK;
+    if (tensor == TSR_NONE)
+        tsr_fallback_get_output(&r->fallback, value, floats);
+    else
+        status = read(user, tensor, floats);
+    if (status == TSR_OK)
+        tsr_elements_from_floats(floats, shape_of(r, value), to);
+    free(floats);
+    return status;
+}
+
+tsr_status tsr_gpu_read_floats(const tsr_gpu_runner *r, int value, const tsr_transfer *transferred,
+                               const void *dense, const tsr_elements *to) {
+    const tsr_elements plain = tsr_gpu_floats_of(r, value);
+    if (!tsr_elements_same_form(&transferred->elements, &plain))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "output '%s' of an earlier run was transferred in another form than is "
+                        "asked for now",
+                        r->graph->values[value].name);
+    tsr_elements_from_floats(dense, shape_of(r, value), to);
+    return TSR_OK;
+}
+
+tsr_elements tsr_gpu_floats_of(const tsr_gpu_runner *r, int value) {
+    return tsr_elements_of_floats(NULL, (size_t)tsr_shape_count(shape_of(r, value)));
+}
+
+int tsr_gpu_find_input(const tsr_gpu_runner *r, int value) {
+    int i = 0;
+    while (r->graph->inputs[i] != value)
+        i++;
+    return i;
 }
 
 int tsr_gpu_find_output(const tsr_gpu_runner *r, int value) {

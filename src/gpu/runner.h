@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "gpu/fallback.h"
+#include "gpu/transfer.h"
 
 typedef struct tsr_gpu_output {
     int value, tensor; /* tensor TSR_NONE: a constant, which the session has */
@@ -17,7 +18,7 @@ typedef struct tsr_gpu_runner {
     tsr_fallback fallback;
     int output_count;
     tsr_gpu_output *outputs; /* by graph output */
-    float *staging;          /* texels of the largest tensor that is transferred */
+    float *staging;          /* texels of the largest tensor, for nodes on the CPU */
     const char **kernels;    /* by node of the graph: "moments+normalize" */
     double *node_ms;         /* by node of the graph: latest measured, -1 for none */
     double gpu_ms;           /* see tsr_report */
@@ -41,9 +42,21 @@ tsr_status tsr_gpu_name_node(const tsr_gpu_runner *runner, const tsr_pass *pass,
 /* Counts the program of a pass; false if an earlier pass has it, too. */
 bool tsr_gpu_count_program(tsr_gpu_runner *runner, int pass, const void *program);
 
-/* Stores a graph input for nodes on the CPU, and its texels in `staging`. Its tensor; TSR_NONE if
- * it has none. */
-int tsr_gpu_stage_input(tsr_gpu_runner *runner, int value, const float *elements);
+/* What a pass transfers to an input: `from`, or *floats made of it, to be freed by the caller after
+ * a failure, too; NULL where it is `from`. Stores the input for nodes on the CPU, too. */
+tsr_status tsr_gpu_stage_input(tsr_gpu_runner *runner, int value, const tsr_elements *from,
+                               tsr_elements *staged, float **floats);
+/* Reads a value that is no output which a pass transfers: computed on the CPU, or kept. */
+tsr_status tsr_gpu_read_kept(tsr_gpu_runner *runner, int value, const tsr_elements *to,
+                             tsr_read_fn *read, void *user);
+/* The same from an output's floats, which were transferred before `to` was asked for. */
+tsr_status tsr_gpu_read_floats(const tsr_gpu_runner *runner, int value,
+                               const tsr_transfer *transferred, const void *dense,
+                               const tsr_elements *to);
+/* An array of floats of the value's shape, without data. */
+tsr_elements tsr_gpu_floats_of(const tsr_gpu_runner *runner, int value);
+/* Index of the graph input that a value is. */
+int tsr_gpu_find_input(const tsr_gpu_runner *runner, int value);
 
 /* Index of the graph output that a value is, TSR_NONE if it is none. */
 int tsr_gpu_find_output(const tsr_gpu_runner *runner, int value);

@@ -65,6 +65,7 @@ typedef struct tsr_kernel {
     tsr_form glsl, wgsl; /* TSR_FORM_NONE: not in this language */
     unsigned needs;
     bool table;
+    bool words; /* the table is the caller's array or pixels */
     int field_count;
     const tsr_field *fields;
     int draw_arg_count; /* of each draw of a pass */

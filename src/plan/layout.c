@@ -158,6 +158,25 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
     return TSR_OK;
 }
 
+tsr_status tsr_layout_make_staging(int64_t texels, const tsr_layout_limits *limits,
+                                   tsr_layout *l) {
+    const tsr_shape shape = {4, {1, 4, 1, texels}};
+    *l = (tsr_layout){.n = 1,
+                      .c = 4,
+                      .h = 1,
+                      .w = (int)texels,
+                      .tiles = 1,
+                      .planes = 1,
+                      .pixel_stride = 1,
+                      .tile_w = (int)texels};
+    if (limits->max_buffer_bytes)
+        return fill_buffer(l, 1, &shape, limits->max_buffer_bytes);
+    if (choose_wrap(l, 1, limits->max_texture_size))
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_LIMIT, "a transfer of %lld texels fits no texture of %d x %d",
+                    (long long)texels, limits->max_texture_size, limits->max_texture_size);
+}
+
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
     return a->n == b->n && a->c == b->c && a->h == b->h && a->w == b->w && a->planes == b->planes &&
            a->pixel_stride == b->pixel_stride && a->linear == b->linear &&
@@ -166,7 +185,7 @@ bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
 
 uint64_t tsr_layout_bytes(const tsr_layout *l) {
     uint64_t rows = (uint64_t)l->texture_h + (l->buffer ? 0 : TSR_ZERO_ROWS);
-    return (uint64_t)l->texture_w * rows * (uint64_t)l->planes * (l->half ? 8 : 16);
+    return (uint64_t)l->texture_w * rows * (uint64_t)l->planes * (l->bytes ? 4 : l->half ? 8 : 16);
 }
 
 size_t tsr_layout_floats(const tsr_layout *l) {

@@ -41,6 +41,7 @@ typedef struct tsr_layout {
     int pixel_stride; /* columns between the pixels of a fragment */
     int tile_w;       /* columns of a tile in one plane */
     bool linear, half, buffer;
+    bool bytes; /* a staging texture or buffer of four bytes a texel: src/gpu/transfer.h */
     int columns_log2;
     int texture_w, texture_h;
     int texture_x, texture_y; /* offset in its storage: see tsr_storage */
@@ -63,6 +64,11 @@ typedef struct tsr_layout_hint {
  * for empty tensors. */
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
                            tsr_layout_hint hint, tsr_layout *layout);
+
+/* Of a staging texture or buffer of this many texels: linear, with one plane and one image of one
+ * row. */
+tsr_status tsr_layout_make_staging(int64_t texels, const tsr_layout_limits *limits,
+                                   tsr_layout *layout);
 
 /* Sets the grid with 2^columns_log2 tiles in a row; false, and the layout unchanged, if it exceeds
  * max_size. Not for linear layouts. */

@@ -10,13 +10,13 @@
 
 enum { PARAMS_ALIGNMENT = 256 }; /* WebGPU's largest minUniformBufferOffsetAlignment */
 
-static tsr_status start_pipeline(tsr_runner *r, int pass) {
+tsr_status tsr_webgpu_start_pipeline(tsr_runner *r, const tsr_pass *pass, tsr_webgpu_pass *built) {
     const tsr_plan *plan = r->base.plan;
     tsr_program_text text;
-    TSR_TRY(tsr_params_make(plan, &plan->passes[pass], &r->passes[pass].params));
-    tsr_status status = tsr_wgsl_start(plan, &plan->passes[pass], &r->passes[pass].params, &text);
+    TSR_TRY(tsr_params_make(plan, pass, &built->params));
+    tsr_status status = tsr_wgsl_start(plan, pass, &built->params, &text);
     if (status == TSR_OK)
-        status = tsr_pipeline_acquire(r->device, &text, &r->passes[pass].pipeline);
+        status = tsr_pipeline_acquire(r->device, &text, &built->pipeline);
     tsr_program_text_free(&text);
     return status;
 }
@@ -32,7 +32,8 @@ static tsr_status build_programs(tsr_runner *r) {
     for (int i = 0; i < plan->pass_count; i++) {
         if (plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
-        TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i], start_pipeline(r, i)));
+        TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i],
+                                  tsr_webgpu_start_pipeline(r, &plan->passes[i], &r->passes[i])));
         tsr_gpu_count_program(&r->base, i, r->passes[i].pipeline);
     }
     for (int i = 0; i < plan->pass_count; i++)
@@ -143,37 +144,42 @@ static void bind_tensor(const tsr_runner *r, int tensor, WGPUBindGroupEntry *e) 
     e->size = tsr_layout_bytes(l);
 }
 
-static WGPUBindGroup make_group(const tsr_runner *r, int index, uint64_t params_at) {
-    const tsr_plan *plan = r->base.plan;
-    const tsr_pass *pass = &plan->passes[index];
+WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *r, const tsr_pass *pass,
+                                    const tsr_webgpu_pass *built, WGPUBuffer params,
+                                    WGPUBuffer table) {
     WGPUBindGroupEntry entries[TSR_WEBGPU_BUFFERS + 1];
     memset(entries, 0, sizeof entries);
     size_t count = 0;
     for (int binding = 0; binding < TSR_BIND_SOURCES + pass->source_count; binding++) {
-        if (binding == TSR_BIND_TABLE && !pass->table.pack)
+        if (binding == TSR_BIND_TABLE && !pass->kernel->table)
             continue;
         WGPUBindGroupEntry *e = &entries[count++];
         e->binding = (uint32_t)binding;
         e->size = WGPU_WHOLE_SIZE;
         if (binding == TSR_BIND_PARAMS) {
-            e->buffer = r->params;
-            e->offset = params_at;
-            e->size = params_bytes(&r->passes[index].params);
+            e->buffer = params;
+            e->offset = built->params_at;
+            e->size = params_bytes(&built->params);
         } else if (binding == TSR_BIND_TABLE)
-            e->buffer = r->passes[index].weights->handle.object;
+            e->buffer = table;
         else if (binding == TSR_BIND_OUTPUT)
             bind_tensor(r, pass->output, e);
         else
             bind_tensor(r, pass->sources[binding - TSR_BIND_SOURCES], e);
     }
     const WGPUBindGroupDescriptor desc = {
-        .layout = r->passes[index].pipeline->layout, .entryCount = count, .entries = entries};
+        .layout = built->pipeline->layout, .entryCount = count, .entries = entries};
     return r->device->api->DeviceCreateBindGroup(r->device->device, &desc);
 }
 
-/* Workgroups of 64 invocations, one for each texel of the output, unless the kernel is of form
- * `entry`. */
-static void set_groups(const tsr_plan *plan, const tsr_pass *pass, uint32_t groups[3]) {
+/* Of a pass of the plan. */
+static WGPUBindGroup make_group(const tsr_runner *r, int i) {
+    const tsr_webgpu_pass *p = &r->passes[i];
+    return tsr_webgpu_make_group(r, &r->base.plan->passes[i], p, r->params,
+                                 p->weights ? p->weights->handle.object : NULL);
+}
+
+void tsr_webgpu_set_groups(const tsr_plan *plan, const tsr_pass *pass, uint32_t groups[3]) {
     tsr_pass folded = *pass;
     const tsr_layout *l = tsr_plan_layout(plan, pass->output);
     if (!folded.groups[0])
@@ -198,8 +204,8 @@ static tsr_status build_groups(tsr_runner *r) {
             continue;
         write_params(&r->passes[i].params, (char *)params + at);
         r->passes[i].params_at = at;
-        r->passes[i].group = make_group(r, i, at);
-        set_groups(plan, pass, r->passes[i].groups);
+        r->passes[i].group = make_group(r, i);
+        tsr_webgpu_set_groups(plan, pass, r->passes[i].groups);
         at += params_stride(&r->passes[i].params);
     }
     r->device->api->BufferUnmap(r->params);
@@ -223,7 +229,7 @@ static tsr_status separate_table(tsr_runner *r, int i) {
     if (!own->handle.object)
         return out_of_memory(bytes);
     r->device->api->BindGroupRelease(p->group);
-    p->group = make_group(r, i, p->params_at);
+    p->group = make_group(r, i);
     return TSR_OK;
 }
 
@@ -253,16 +259,20 @@ tsr_status tsr_webgpu_replace_weights(tsr_runner *r, int constant, const float *
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-static void build_outputs(tsr_runner *r) {
-    for (int i = 0; i < tsr_webgpu_readback_count(r); i++) {
-        tsr_readback *o = &r->readbacks[i];
-        int tensor = r->base.outputs[i % r->base.output_count].tensor;
-        if (tensor == TSR_NONE)
-            continue;
-        o->bytes = tsr_layout_bytes(tsr_plan_layout(r->base.plan, tensor));
-        o->buffer = tsr_buffer_readback(r->device, o->bytes);
-        r->base.allocated_bytes += o->bytes;
+/* For arrays of floats: other forms are prepared when they are used. */
+static tsr_status build_transfers(tsr_runner *r) {
+    const tsr_graph *graph = r->base.graph;
+    for (int i = 0; i < graph->input_count; i++) {
+        const tsr_elements floats = tsr_gpu_floats_of(&r->base, graph->inputs[i]);
+        if (r->base.plan->value_tensor[graph->inputs[i]] != TSR_NONE)
+            TSR_TRY(tsr_webgpu_transfer_in(r, graph->inputs[i], &floats));
     }
+    for (int i = 0; i < r->base.output_count; i++) {
+        const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.outputs[i].value);
+        if (r->base.outputs[i].tensor != TSR_NONE)
+            TSR_TRY(tsr_webgpu_transfer_prepare_out(r, i, &floats));
+    }
+    return TSR_OK;
 }
 
 static void build_timestamps(tsr_runner *r) {
@@ -282,7 +292,7 @@ static tsr_status build_objects(tsr_runner *r) {
     TSR_TRY(build_storages(r));
     TSR_TRY(build_constants(r));
     TSR_TRY(build_groups(r));
-    build_outputs(r);
+    TSR_TRY(build_transfers(r));
     build_timestamps(r);
     return tsr_gpu_runner_allocate(&r->base);
 }
@@ -296,16 +306,15 @@ tsr_status tsr_webgpu_build(tsr_runner *r) {
     return errors != TSR_OK ? errors : built; /* their message says more */
 }
 
-static void destroy_readback(tsr_runner *r, tsr_readback *readback) {
-    tsr_readback_reset(r, readback);
-    tsr_buffer_destroy(r->device, readback->buffer);
-}
-
 void tsr_webgpu_unbuild(tsr_runner *r) {
     const tsr_wgpu *api = r->device->api;
     for (int i = 0; i < tsr_webgpu_readback_count(r); i++)
-        destroy_readback(r, &r->readbacks[i]);
-    destroy_readback(r, &r->times);
+        tsr_mapping_destroy(r->device, &r->readbacks[i].mapping);
+    for (int i = 0; i < r->base.graph->input_count; i++)
+        tsr_webgpu_transfer_destroy(r, &r->inputs[i]);
+    for (int i = 0; i < r->base.output_count; i++)
+        tsr_webgpu_transfer_destroy(r, &r->outputs[i]);
+    tsr_mapping_destroy(r->device, &r->times);
     tsr_buffer_destroy(r->device, r->resolved);
     if (r->timestamps) {
         api->QuerySetDestroy(r->timestamps);

@@ -69,6 +69,13 @@ tsr_status tsr_webgpu_wait(tsr_backend_device *d, WGPUFuture future) {
     return status;
 }
 
+void tsr_webgpu_submit(const tsr_backend_device *d, WGPUCommandEncoder encoder) {
+    WGPUCommandBuffer commands = d->api->CommandEncoderFinish(encoder, NULL);
+    d->api->QueueSubmit(d->queue, 1, &commands);
+    d->api->CommandBufferRelease(commands);
+    d->api->CommandEncoderRelease(encoder);
+}
+
 static const WGPUErrorFilter filters[] = {WGPUErrorFilter_Validation, WGPUErrorFilter_OutOfMemory,
                                           WGPUErrorFilter_Internal};
 enum { FILTER_COUNT = sizeof filters / sizeof *filters };

@@ -36,6 +36,9 @@ tsr_status tsr_webgpu_check_lost(tsr_backend_device *device);
 /* Blocks until the future's callback, of the mode WaitAnyOnly, was called. */
 tsr_status tsr_webgpu_wait(tsr_backend_device *device, WGPUFuture future);
 
+/* Ends the encoder, submits what it has, and releases it. */
+void tsr_webgpu_submit(const tsr_backend_device *device, WGPUCommandEncoder encoder);
+
 /* Sessions, and with them programs, are destroyed before their device. */
 tsr_status tsr_webgpu_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
 void tsr_webgpu_device_destroy(tsr_backend_device *device);

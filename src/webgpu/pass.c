@@ -39,10 +39,7 @@ static void submit(recording *c) {
     end_pass(c);
     if (!c->encoder)
         return;
-    WGPUCommandBuffer commands = api_of(c)->CommandEncoderFinish(c->encoder, NULL);
-    api_of(c)->QueueSubmit(c->runner->device->queue, 1, &commands);
-    api_of(c)->CommandBufferRelease(commands);
-    api_of(c)->CommandEncoderRelease(c->encoder);
+    tsr_webgpu_submit(c->runner->device, c->encoder);
     c->encoder = NULL;
 }
 
@@ -127,14 +124,9 @@ static void copy_outputs(recording *c) {
     tsr_runner *r = c->runner;
     begin(c);
     end_pass(c);
-    for (int i = 0; i < r->base.output_count; i++) {
-        int tensor = r->base.outputs[i].tensor;
-        if (r->outputs[i].buffer)
-            api_of(c)->CommandEncoderCopyBufferToBuffer(
-                c->encoder, tsr_webgpu_buffer(r, tensor),
-                tsr_tensor_offset(tsr_plan_layout(r->base.plan, tensor)), r->outputs[i].buffer, 0,
-                r->outputs[i].bytes);
-    }
+    for (int i = 0; i < r->base.output_count; i++)
+        if (r->run[i].mapping.buffer)
+            tsr_webgpu_transfer_out(r, i, c->encoder, &r->run[i]);
     if (!r->timestamps)
         return;
     api_of(c)->CommandEncoderResolveQuerySet(c->encoder, r->timestamps, 0,

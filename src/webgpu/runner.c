@@ -19,44 +19,6 @@ tsr_status tsr_webgpu_finish(tsr_backend_device *d) {
     return tsr_webgpu_wait(d, d->api->QueueOnSubmittedWorkDone(d->queue, callback));
 }
 
-static void note_mapped(WGPUMapAsyncStatus status, WGPUStringView message, void *user,
-                        void *unused) {
-    (void)message, (void)unused;
-    ((tsr_readback *)user)->mapped = status == WGPUMapAsyncStatus_Success;
-}
-
-/* Starts mapping, after a submission. */
-static void start_readback(tsr_runner *r, tsr_readback *b) {
-    if (!b->buffer)
-        return;
-    const WGPUBufferMapCallbackInfo callback = {
-        .mode = WGPUCallbackMode_WaitAnyOnly, .callback = note_mapped, .userdata1 = b};
-    b->future =
-        r->device->api->BufferMapAsync(b->buffer, WGPUMapMode_Read, 0, (size_t)b->bytes, callback);
-    b->pending = true;
-}
-
-/* Waits at most `timeout` nanoseconds: TSR_NOT_READY. */
-static tsr_status finish_readback(tsr_runner *r, tsr_readback *b, uint64_t timeout) {
-    if (!b->pending)
-        return TSR_OK;
-    WGPUFutureWaitInfo info = {.future = b->future};
-    WGPUWaitStatus status = r->device->api->InstanceWaitAny(r->device->instance, 1, &info, timeout);
-    if (status == WGPUWaitStatus_TimedOut)
-        return tsr_webgpu_check_lost(r->device) == TSR_OK ? TSR_NOT_READY : TSR_ERROR_DEVICE_LOST;
-    b->pending = false;
-    TSR_TRY(tsr_webgpu_check_lost(r->device));
-    return b->mapped ? TSR_OK : tsr_fail(TSR_ERROR_DEVICE, "a result's buffer could not be mapped");
-}
-
-void tsr_readback_reset(tsr_runner *r, tsr_readback *b) {
-    if (b->pending || b->mapped)
-        r->device->api->BufferUnmap(b->buffer); /* what is pending ends at once */
-    if (b->pending)
-        tsr_webgpu_wait(r->device, b->future);
-    b->pending = b->mapped = false;
-}
-
 int tsr_webgpu_readback_count(const tsr_runner *r) {
     return r->base.options.runs_in_flight * r->base.output_count;
 }
@@ -69,8 +31,10 @@ static tsr_status allocate(tsr_runner *r) {
     r->constants = calloc((size_t)plan->tensor_count, sizeof *r->constants);
     r->passes = calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
     r->readbacks = calloc((size_t)tsr_webgpu_readback_count(r) + 1, sizeof *r->readbacks);
-    r->outputs = r->readbacks;
-    if (!r->storages || !r->constants || !r->passes || !r->readbacks)
+    r->run = r->latest = r->readbacks;
+    r->inputs = calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
+    r->outputs = calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
+    if (!r->storages || !r->constants || !r->passes || !r->readbacks || !r->inputs || !r->outputs)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
 }
@@ -90,7 +54,13 @@ static void runner_destroy(tsr_runner *r) {
     free(r->constants);
     for (int i = 0; r->passes && i < r->base.plan->pass_count; i++)
         tsr_params_free(&r->passes[i].params);
+    for (int i = 0; r->inputs && i < r->base.graph->input_count; i++)
+        tsr_params_free(&r->inputs[i].built.params);
+    for (int i = 0; r->outputs && i < r->base.output_count; i++)
+        tsr_params_free(&r->outputs[i].built.params);
     free(r->passes);
+    free(r->inputs);
+    free(r->outputs);
     free(r->readbacks);
     tsr_gpu_runner_destroy(&r->base);
     free(r);
@@ -124,16 +94,20 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
 
 WGPUBuffer tsr_webgpu_buffer(const tsr_runner *r, int tensor) {
     const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
+    if (tensor == TSR_STAGING_TENSOR)
+        return r->staging;
     return t->constant ? r->constants[tensor] : r->storages[t->storage];
 }
 
-static tsr_status set_input(tsr_runner *r, int value, const float *data) {
+static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) {
+    tsr_elements staged;
+    float *floats;
     TSR_TRY(tsr_webgpu_check_lost(r->device));
-    int tensor = tsr_gpu_stage_input(&r->base, value, data);
-    if (tensor != TSR_NONE)
-        tsr_tensor_write(r->device, tsr_webgpu_buffer(r, tensor),
-                         tsr_plan_layout(r->base.plan, tensor), r->base.staging);
-    return TSR_OK;
+    tsr_status status = tsr_gpu_stage_input(&r->base, value, from, &staged, &floats);
+    if (status == TSR_OK && r->base.plan->value_tensor[value] != TSR_NONE)
+        status = tsr_webgpu_transfer_in(r, value, &staged);
+    free(floats);
+    return status;
 }
 
 /* NaN in every tensor but the inputs. */
@@ -150,20 +124,22 @@ static tsr_status poison(const tsr_runner *r) {
 }
 
 static void select_run(tsr_runner *r, int slot) {
-    r->outputs = r->readbacks + slot * r->base.output_count;
+    r->run = r->readbacks + slot * r->base.output_count;
 }
 
 static tsr_status submit(tsr_runner *r) {
     TSR_TRY(tsr_webgpu_check_lost(r->device));
     for (int i = 0; i < r->base.output_count; i++)
-        tsr_readback_reset(r, &r->outputs[i]);
-    tsr_readback_reset(r, &r->times);
+        if (r->base.outputs[i].tensor != TSR_NONE)
+            TSR_TRY(tsr_webgpu_readback_prepare(r, i, &r->run[i]));
+    r->latest = r->run;
+    tsr_mapping_reset(r->device, &r->times);
     if (r->base.options.poison)
         TSR_TRY(poison(r));
     TSR_TRY(tsr_webgpu_dispatch(r));
     for (int i = 0; i < r->base.output_count; i++)
-        start_readback(r, &r->outputs[i]);
-    start_readback(r, &r->times);
+        tsr_mapping_start(r->device, &r->run[i].mapping, WGPUMapMode_Read);
+    tsr_mapping_start(r->device, &r->times, WGPUMapMode_Read);
     r->times_read = false;
     return TSR_OK;
 }
@@ -188,8 +164,8 @@ static void read_times(tsr_runner *r) {
 static tsr_status finish(tsr_runner *r, uint64_t timeout) {
     TSR_TRY(tsr_webgpu_check_lost(r->device));
     for (int i = 0; i < r->base.output_count; i++)
-        TSR_TRY(finish_readback(r, &r->outputs[i], timeout));
-    TSR_TRY(finish_readback(r, &r->times, timeout));
+        TSR_TRY(tsr_mapping_finish(r->device, &r->run[i].mapping, timeout));
+    TSR_TRY(tsr_mapping_finish(r->device, &r->times, timeout));
     if (r->times.mapped && !r->times_read)
         read_times(r);
     r->times_read = true;
@@ -204,50 +180,60 @@ static tsr_status poll_run(tsr_runner *r) {
     return finish(r, 0);
 }
 
-static tsr_status read_mapped(const tsr_runner *r, const tsr_readback *b, int tensor, float *data) {
+static tsr_status read_mapped(const tsr_runner *r, const tsr_mapping *b, int tensor, float *data) {
     const void *bytes = r->device->api->BufferGetConstMappedRange(b->buffer, 0, (size_t)b->bytes);
     if (!bytes)
         return tsr_fail(TSR_ERROR_DEVICE, "a result's buffer has no mapped range");
     return tsr_tensor_unpack(tsr_plan_layout(r->base.plan, tensor), bytes, data);
 }
 
-static void copy_now(tsr_runner *r, int tensor, const tsr_readback *to) {
+static void copy_now(tsr_runner *r, int tensor, const tsr_mapping *to) {
     const tsr_wgpu *api = r->device->api;
     WGPUCommandEncoder encoder = api->DeviceCreateCommandEncoder(r->device->device, NULL);
     api->CommandEncoderCopyBufferToBuffer(encoder, tsr_webgpu_buffer(r, tensor),
                                           tsr_tensor_offset(tsr_plan_layout(r->base.plan, tensor)),
                                           to->buffer, 0, to->bytes);
-    WGPUCommandBuffer commands = api->CommandEncoderFinish(encoder, NULL);
-    api->QueueSubmit(r->device->queue, 1, &commands);
-    api->CommandBufferRelease(commands);
-    api->CommandEncoderRelease(encoder);
+    tsr_webgpu_submit(r->device, encoder);
 }
 
 tsr_status tsr_webgpu_read_now(void *runner, int tensor, float *data) {
     tsr_runner *r = runner;
-    tsr_readback once = {.bytes = tsr_layout_bytes(tsr_plan_layout(r->base.plan, tensor))};
+    tsr_mapping once = {.bytes = tsr_layout_bytes(tsr_plan_layout(r->base.plan, tensor))};
     once.buffer = tsr_buffer_readback(r->device, once.bytes);
     copy_now(r, tensor, &once);
-    start_readback(r, &once);
-    tsr_status status = finish_readback(r, &once, UINT64_MAX);
+    tsr_mapping_start(r->device, &once, WGPUMapMode_Read);
+    tsr_status status = tsr_mapping_finish(r->device, &once, UINT64_MAX);
     if (status == TSR_OK)
         status = read_mapped(r, &once, tensor, data);
-    tsr_readback_reset(r, &once);
-    tsr_buffer_destroy(r->device, once.buffer);
+    tsr_mapping_destroy(r->device, &once);
     return status;
 }
 
-static tsr_status get_output(tsr_runner *r, int value, float *data) {
-    int output = tsr_gpu_find_output(&r->base, value);
-    int tensor = r->base.plan->value_tensor[value];
-    TSR_TRY(finish(r, UINT64_MAX));
-    if (tensor == TSR_NONE) {
-        tsr_fallback_get_output(&r->base.fallback, value, data);
-        return TSR_OK;
+/* Transfers the output anew where it was not transferred in this form; only the latest run's is
+ * still there. */
+static tsr_status read_output(tsr_runner *r, int output, const tsr_elements *to) {
+    tsr_webgpu_readback *b = &r->run[output];
+    if (!tsr_elements_same_form(&b->what.elements, to) && r->run == r->latest) {
+        TSR_TRY(tsr_webgpu_transfer_prepare_out(r, output, to));
+        TSR_TRY(tsr_webgpu_readback_prepare(r, output, b));
+        WGPUCommandEncoder encoder =
+            r->device->api->DeviceCreateCommandEncoder(r->device->device, NULL);
+        tsr_webgpu_transfer_out(r, output, encoder, b);
+        tsr_webgpu_submit(r->device, encoder);
+        tsr_mapping_start(r->device, &b->mapping, WGPUMapMode_Read);
+        TSR_TRY(tsr_mapping_finish(r->device, &b->mapping, UINT64_MAX));
+        TSR_TRY(tsr_webgpu_check_error(r->device, "reading a result"));
     }
-    return output != TSR_NONE && r->outputs[output].mapped
-               ? read_mapped(r, &r->outputs[output], tensor, data)
-               : tsr_webgpu_read_now(r, tensor, data);
+    return tsr_webgpu_readback_copy(r, r->base.outputs[output].value, b, to);
+}
+
+static tsr_status get_output(tsr_runner *r, int value, const tsr_elements *to) {
+    int output = tsr_gpu_find_output(&r->base, value);
+    TSR_TRY(finish(r, UINT64_MAX));
+    bool transferred = output != TSR_NONE && r->base.outputs[output].tensor != TSR_NONE &&
+                       tsr_transfer_converts(to);
+    return transferred ? read_output(r, output, to)
+                       : tsr_gpu_read_kept(&r->base, value, to, tsr_webgpu_read_now, r);
 }
 
 static tsr_status set_weights(tsr_runner *r, int constant, const float *elements) {

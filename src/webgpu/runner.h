@@ -3,27 +3,9 @@
 #ifndef TSR_WEBGPU_RUNNER_H
 #define TSR_WEBGPU_RUNNER_H
 
-#include "gpu/params.h"
 #include "gpu/runner.h"
-#include "webgpu/device.h"
 #include "webgpu/tensor.h"
-
-typedef struct tsr_webgpu_pass {
-    tsr_pipeline *pipeline;
-    tsr_params params;
-    tsr_weights *weights; /* NULL if the kernel has no table */
-    WGPUBindGroup group;
-    uint64_t params_at; /* in the runner's params */
-    uint32_t groups[3]; /* workgroups to dispatch */
-} tsr_webgpu_pass;
-
-/* A buffer that each run copies a result to, mapped once the run is done. */
-typedef struct tsr_readback {
-    WGPUBuffer buffer; /* NULL where nothing is read back */
-    uint64_t bytes;
-    WGPUFuture future;
-    bool pending, mapped; /* mapped: holds the run's result */
-} tsr_readback;
+#include "webgpu/transfer.h"
 
 struct tsr_runner {
     tsr_gpu_runner base;
@@ -33,11 +15,14 @@ struct tsr_runner {
     WGPUBuffer *constants; /* by tensor; NULL for those that are computed */
     WGPUBuffer params;     /* uniforms of all passes, each at a multiple of the alignment */
     tsr_webgpu_pass *passes;
-    tsr_readback *readbacks; /* runs_in_flight times outputs */
-    tsr_readback *outputs;   /* of the selected run, by graph output */
-    WGPUQuerySet timestamps; /* begin and end of each node's passes; NULL without */
-    WGPUBuffer resolved;     /* where the device writes them */
-    tsr_readback times;
+    tsr_webgpu_transfer *inputs, *outputs; /* by graph input and output */
+    WGPUBuffer staging;                    /* of the output whose transfer is prepared */
+    tsr_webgpu_readback *readbacks;        /* runs_in_flight times outputs */
+    tsr_webgpu_readback *run;              /* of the selected run, by graph output */
+    tsr_webgpu_readback *latest;           /* of the run that the tensors have results of */
+    WGPUQuerySet timestamps;               /* begin and end of each node's passes; NULL without */
+    WGPUBuffer resolved;                   /* where the device writes them */
+    tsr_mapping times;
     bool times_read; /* of the latest run */
 };
 
@@ -61,8 +46,16 @@ tsr_status tsr_webgpu_measure(tsr_backend_device *device, tsr_device_peaks *peak
 WGPUBuffer tsr_webgpu_buffer(const tsr_runner *runner, int tensor);
 
 int tsr_webgpu_readback_count(const tsr_runner *runner); /* of outputs, of all runs in flight */
-/* Drops the result, so that the buffer can be written again. */
-void tsr_readback_reset(tsr_runner *runner, tsr_readback *readback);
+
+/* Starts compiling a pass's program, unless the device has it, and makes its parameters. */
+tsr_status tsr_webgpu_start_pipeline(tsr_runner *runner, const tsr_pass *pass,
+                                     tsr_webgpu_pass *built);
+/* params: the buffer that has its parameters; table: NULL if the kernel has none. */
+WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *runner, const tsr_pass *pass,
+                                    const tsr_webgpu_pass *built, WGPUBuffer params,
+                                    WGPUBuffer table);
+/* Workgroups of 64 invocations, one for each texel of the output, unless the pass has its own. */
+void tsr_webgpu_set_groups(const tsr_plan *plan, const tsr_pass *pass, uint32_t groups[3]);
 
 /* Reads a computed tensor's elements synchronously, through a temporary buffer: a tsr_read_fn. */
 tsr_status tsr_webgpu_read_now(void *runner, int tensor, float *elements);

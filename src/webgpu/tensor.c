@@ -19,6 +19,10 @@ WGPUBuffer tsr_buffer_storage(const tsr_backend_device *d, uint64_t bytes) {
                   bytes, false);
 }
 
+WGPUBuffer tsr_buffer_make(const tsr_backend_device *d, WGPUBufferUsage usage, uint64_t bytes) {
+    return create(d, usage, bytes, false);
+}
+
 WGPUBuffer tsr_buffer_mapped(const tsr_backend_device *d, WGPUBufferUsage usage, uint64_t bytes,
                              void **data) {
     WGPUBuffer buffer = create(d, usage, bytes, true);

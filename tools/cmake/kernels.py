@@ -26,7 +26,7 @@ TABLE_PARAMS = {"glsl": ["table_inverse"], "wgsl": ["table_width"]}
 TENSOR_FUNCTIONS = ["place", "origin", "cell", "texel", "fetch", "own", "pixel", "at", "broadcast", "depth_to_space", "load"]
 TENSOR_NAMES = ["LINEAR", "PLANES", "STRIDE", "SAME", "LOW", "HALF", "OWN"]
 NAMES = {"glsl": ["PLANES", "PIXEL_STRIDE", "O_LINEAR", "SAMPLE", "INPUTS", "SOURCES", "TABLE", "ROW_FORM", "DRAW"],
-         "wgsl": ["INPUTS", "SOURCES", "O_HALF", "TABLE", "OWN_ENTRY"]}
+         "wgsl": ["INPUTS", "SOURCES", "O_HALF", "O_BYTES", "TABLE", "WORDS", "OWN_ENTRY"]}
 
 errors = []
 
@@ -47,7 +47,7 @@ class Kernel:
     def __init__(self, stem, line):
         self.stem, self.line = stem, line
         self.forms, self.fields, self.draws, self.needs = {}, [], [], []
-        self.table = self.table_block = False
+        self.table = self.table_block = self.words = False
 
     def names(self, *kinds):
         return [f.name for f in self.fields if f.kind in kinds]
@@ -65,7 +65,7 @@ class Declarations:
 
     def read(self, words, indented, number):
         head, rest = words[0], words[1:]
-        if not rest and not (indented and head in ("table", "table_block")):
+        if not rest and not (indented and head in ("table", "table_block", "words")):
             fail(self.path, number, f"'{head}' needs something after it")
         elif indented and self.kernel:
             self.read_property(head, rest, number)
@@ -90,6 +90,8 @@ class Declarations:
             kernel.forms[head] = rest[0]
         elif head == "table":
             kernel.table = True
+        elif head == "words":
+            kernel.table = kernel.words = True
         elif head == "table_block":
             kernel.table_block = True
         elif head == "draw":
@@ -279,7 +281,7 @@ def write_kernel(declarations, kernel, out):
     forms = [FORMS.get(kernel.forms.get(language), "TSR_FORM_NONE") for language in ("glsl", "wgsl")]
     draws = "".join(f'"{d}", ' for d in kernel.draws) or "0"
     out.append(f"const tsr_kernel tsr_kernel_{kernel.stem} = {{\"{kernel.stem}\", {forms[0]}, {forms[1]}, "
-               f"{' | '.join(NEEDS[n] for n in kernel.needs) or '0'}, {str(kernel.table or kernel.table_block).lower()}, {len(fields)}, "
+               f"{' | '.join(NEEDS[n] for n in kernel.needs) or '0'}, {str(kernel.table or kernel.table_block).lower()}, {str(kernel.words).lower()}, {len(fields)}, "
                f"{'fields_of_' + kernel.stem if fields else '0'}, {len(kernel.draws)}, {{{draws}}}}};\n")
 
 

@@ -1,0 +1,150 @@
+#include "base/elements.h"
+
+#include "base/half.h"
+
+#include <math.h>
+#include <string.h>
+
+tsr_elements tsr_elements_of_floats(const float *data, size_t count) {
+    return (tsr_elements){.array = {.data = (void *)data, .count = count, .dtype = TSR_DTYPE_F32}};
+}
+
+static bool same_bytes_type(tsr_dtype a, tsr_dtype b) {
+    bool byte = a == TSR_DTYPE_U8 || a == TSR_DTYPE_BOOL;
+    return a == b || (byte && (b == TSR_DTYPE_U8 || b == TSR_DTYPE_BOOL));
+}
+
+bool tsr_elements_same_form(const tsr_elements *a, const tsr_elements *b) {
+    if (a->is_pixels != b->is_pixels)
+        return false;
+    if (!a->is_pixels)
+        return same_bytes_type(a->array.dtype, b->array.dtype) &&
+               a->array.channels_last == b->array.channels_last;
+    const tsr_pixels *p = &a->pixels, *q = &b->pixels;
+    return p->width == q->width && p->height == q->height && p->format == q->format &&
+           p->filter == q->filter && p->channels_last == q->channels_last && p->bgr == q->bgr &&
+           p->image == q->image && !memcmp(p->mean, q->mean, sizeof p->mean) &&
+           !memcmp(p->scale, q->scale, sizeof p->scale);
+}
+
+size_t tsr_elements_dense_bytes(const tsr_elements *e) {
+    return e->is_pixels ? (size_t)e->pixels.width * (size_t)e->pixels.height *
+                              (size_t)tsr_pixel_bytes(e->pixels.format)
+                        : e->array.count * tsr_dtype_size(e->array.dtype);
+}
+
+void tsr_elements_copy_dense(const void *dense, const tsr_elements *to) {
+    if (!to->is_pixels) {
+        memcpy(to->array.data, dense, tsr_elements_dense_bytes(to));
+        return;
+    }
+    const tsr_pixels *p = &to->pixels;
+    size_t row = (size_t)p->width * (size_t)tsr_pixel_bytes(p->format);
+    for (int y = 0; y < p->height; y++)
+        memcpy((char *)p->data + (size_t)y * (size_t)p->stride,
+               (const char *)dense + (size_t)y * row, row);
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+static float load(const tsr_array *a, size_t i) {
+    switch (a->dtype) {
+    case TSR_DTYPE_F32:
+        return ((const float *)a->data)[i];
+    case TSR_DTYPE_F16:
+        return tsr_half_to_float(((const uint16_t *)a->data)[i]);
+    case TSR_DTYPE_F64:
+        return (float)((const double *)a->data)[i];
+    case TSR_DTYPE_I64:
+        return (float)((const int64_t *)a->data)[i];
+    case TSR_DTYPE_I32:
+        return (float)((const int32_t *)a->data)[i];
+    case TSR_DTYPE_I8:
+        return ((const int8_t *)a->data)[i];
+    case TSR_DTYPE_U8:
+        return ((const uint8_t *)a->data)[i];
+    case TSR_DTYPE_BOOL:
+        return ((const uint8_t *)a->data)[i] != 0;
+    }
+    return 0;
+}
+
+/* Rounded and limited; NaN becomes 0. */
+static int64_t integer(float value, double low, double high) {
+    double rounded = floor((double)value + 0.5);
+    return rounded >= high  ? (int64_t)high
+           : rounded > low  ? (int64_t)rounded
+           : value != value ? 0
+                            : (int64_t)low;
+}
+
+static void store(const tsr_array *a, size_t i, float value) {
+    switch (a->dtype) {
+    case TSR_DTYPE_F32:
+        ((float *)a->data)[i] = value;
+        break;
+    case TSR_DTYPE_F16:
+        ((uint16_t *)a->data)[i] = tsr_float_to_half(value);
+        break;
+    case TSR_DTYPE_F64:
+        ((double *)a->data)[i] = (double)value;
+        break;
+    case TSR_DTYPE_I64:
+        ((int64_t *)a->data)[i] = integer(value, -0x1p62, 0x1p62);
+        break;
+    case TSR_DTYPE_I32:
+        ((int32_t *)a->data)[i] = (int32_t)integer(value, INT32_MIN, INT32_MAX);
+        break;
+    case TSR_DTYPE_I8:
+        ((int8_t *)a->data)[i] = (int8_t)integer(value, INT8_MIN, INT8_MAX);
+        break;
+    case TSR_DTYPE_U8:
+        ((uint8_t *)a->data)[i] = (uint8_t)integer(value, 0, UINT8_MAX);
+        break;
+    case TSR_DTYPE_BOOL:
+        ((uint8_t *)a->data)[i] = value != 0;
+        break;
+    }
+}
+
+/* Where element i of the tensor [N, C, pixels] is in an array [N, pixels, C]. */
+static size_t last_index(size_t i, size_t channels, size_t pixels) {
+    size_t pixel = i % pixels, plane = i / pixels;
+    return (plane / channels * pixels + pixel) * channels + plane % channels;
+}
+
+static void each_element(const tsr_array *a, const tsr_shape *shape, float *floats,
+                         bool to_floats) {
+    size_t channels = a->channels_last ? (size_t)shape->dim[1] : 1, pixels = 1;
+    for (int i = 2; i < shape->rank; i++)
+        pixels *= (size_t)shape->dim[i];
+    for (size_t i = 0; i < a->count; i++) {
+        size_t at = a->channels_last ? last_index(i, channels, pixels) : i;
+        if (to_floats)
+            floats[i] = load(a, at);
+        else
+            store(a, at, floats[i]);
+    }
+}
+
+static bool is_plain(const tsr_elements *e) {
+    return !e->is_pixels && e->array.dtype == TSR_DTYPE_F32 && !e->array.channels_last;
+}
+
+void tsr_elements_to_floats(const tsr_elements *from, const tsr_shape *shape, float *floats) {
+    if (from->is_pixels)
+        tsr_pixels_to_floats(&from->pixels, shape, floats);
+    else if (!is_plain(from))
+        each_element(&from->array, shape, floats, true);
+    else if (from->array.count)
+        memcpy(floats, from->array.data, from->array.count * sizeof *floats);
+}
+
+void tsr_elements_from_floats(const float *floats, const tsr_shape *shape, const tsr_elements *to) {
+    if (to->is_pixels)
+        tsr_pixels_from_floats(floats, shape, &to->pixels);
+    else if (!is_plain(to))
+        each_element(&to->array, shape, (float *)floats, false);
+    else if (to->array.count)
+        memcpy(to->array.data, floats, to->array.count * sizeof *floats);
+}

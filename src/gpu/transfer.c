@@ -1,0 +1,182 @@
+#include "gpu/transfer.h"
+
+#include "base/divide.h"
+#include "base/error.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* ---- staging --------------------------------------------------------------------------------- */
+
+size_t tsr_transfer_bytes(const tsr_elements *e) {
+    const tsr_pixels *p = &e->pixels;
+    if (!e->is_pixels)
+        return tsr_elements_dense_bytes(e);
+    return (size_t)(p->height - 1) * (size_t)p->stride +
+           (size_t)p->width * (size_t)tsr_pixel_bytes(p->format);
+}
+
+static bool is_byte(tsr_dtype dtype) {
+    return dtype == TSR_DTYPE_U8 || dtype == TSR_DTYPE_BOOL;
+}
+
+bool tsr_transfer_converts(const tsr_elements *e) {
+    return e->is_pixels || e->array.dtype == TSR_DTYPE_F32 || e->array.dtype == TSR_DTYPE_F16 ||
+           is_byte(e->array.dtype);
+}
+
+static tsr_status make_staging(const tsr_plan *plan, tsr_transfer *t, size_t texels) {
+    if (texels > INT_MAX / 4)
+        return tsr_fail(TSR_ERROR_LIMIT, "%zu bytes are too many for a transfer",
+                        tsr_transfer_bytes(&t->elements));
+    TSR_TRY(tsr_layout_make_staging((int64_t)texels, &plan->limits, &t->staging));
+    t->staging.half = t->type == TSR_STAGING_HALVES;
+    t->staging.bytes = t->type == TSR_STAGING_BYTES;
+    return TSR_OK;
+}
+
+static void set_pass(tsr_transfer *t, const tsr_kernel *kernel, const void *args, size_t size,
+                     int output) {
+    memcpy(t->args, args, size);
+    t->pass = (tsr_pass){.kind = TSR_PASS_DRAW,
+                         .node = TSR_NONE,
+                         .kernel = kernel,
+                         .args = t->args,
+                         .output = output};
+}
+
+#define SET_PASS(transfer, stem, to, ...)                                                          \
+    do {                                                                                           \
+        const struct tsr_args_##stem stem##_args = {__VA_ARGS__};                                  \
+        _Static_assert(sizeof stem##_args <= sizeof(transfer)->args, "too many arguments");        \
+        set_pass(transfer, &tsr_kernel_##stem, &stem##_args, sizeof stem##_args, to);              \
+    } while (0)
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+static void pass_from_array(const tsr_layout *l, int tensor, tsr_transfer *t) {
+    bool last = t->elements.array.channels_last;
+    int64_t pixels = (int64_t)l->h * l->w;
+    SET_PASS(t, tensor_from_array, tensor, .ELEMENT = TSR_INT(t->type),
+             .strides = {.n = TSR_INT(l->c * pixels),
+                         .c = TSR_INT(last ? 1 : pixels),
+                         .h = TSR_INT(last ? (int64_t)l->w * l->c : l->w),
+                         .w = TSR_INT(last ? l->c : 1)},
+             .width_log2 = TSR_INT(t->staging.columns_log2));
+}
+
+static void pass_to_array(const tsr_layout *l, int tensor, tsr_transfer *t) {
+    const tsr_array *a = &t->elements.array;
+    int element = a->dtype == TSR_DTYPE_F16 ? 1 : is_byte(a->dtype) ? 2 : 0;
+    SET_PASS(t, array_from_tensor, TSR_STAGING_TENSOR, .X = TSR_TENSOR(tensor),
+             .ELEMENT = TSR_INT(element), .CHANNELS_LAST = TSR_INT(a->channels_last),
+             .ALIGNED = TSR_INT(!a->channels_last && l->w % 4 == 0),
+             .count = TSR_INT((int64_t)a->count));
+}
+
+/* ---- pixels ---------------------------------------------------------------------------------- */
+
+/* Are the channels of a pixel those of a texel? */
+static bool is_whole(const tsr_layout *l, const tsr_picture_shape *p, bool channels_last) {
+    return l->c == p->channels && (!channels_last || (l->h == 1 && l->w == 1));
+}
+
+static tsr_picture_shape picture_of(const tsr_plan *plan, int value, const tsr_pixels *p) {
+    tsr_picture_shape picture;
+    tsr_picture_shape_of(&plan->graph->values[value].shape, p->channels_last, &picture);
+    return picture;
+}
+
+#define NORMALIZATION(p)                                                                           \
+    .mean_0 = TSR_FLOAT((double)(p)->mean[0]), .mean_1 = TSR_FLOAT((double)(p)->mean[1]),          \
+    .mean_2 = TSR_FLOAT((double)(p)->mean[2]), .mean_3 = TSR_FLOAT((double)(p)->mean[3]),          \
+    .scale_0 = TSR_FLOAT((double)(p)->scale[0]), .scale_1 = TSR_FLOAT((double)(p)->scale[1]),      \
+    .scale_2 = TSR_FLOAT((double)(p)->scale[2]), .scale_3 = TSR_FLOAT((double)(p)->scale[3])
+
+#define PICTURE_SIZES(p, s)                                                                        \
+    .pixels = {.width = TSR_INT((p)->width), .height = TSR_INT((p)->height)},                      \
+    .tensor = {.width = TSR_INT((s)->width), .height = TSR_INT((s)->height)}
+
+static void pass_from_pixels(const tsr_layout *l, const tsr_picture_shape *s, int tensor,
+                             tsr_transfer *t) {
+    const tsr_pixels *p = &t->elements.pixels;
+    int bytes = tsr_pixel_bytes(p->format);
+    SET_PASS(t, tensor_from_pixels, tensor, .PIXEL_BYTES = TSR_INT(bytes),
+             .ALIGNED = TSR_INT(bytes == 4 && p->stride % 4 == 0),
+             .SWAP = TSR_INT(tsr_pixels_swap(p, s->channels, true)), .FILTER = TSR_INT(p->filter),
+             .CHANNELS = TSR_INT(s->channels), .CHANNELS_LAST = TSR_INT(p->channels_last),
+             .WHOLE = TSR_INT(is_whole(l, s, p->channels_last)), PICTURE_SIZES(p, s),
+             .width_log2 = TSR_INT(t->staging.columns_log2), .stride = TSR_INT(p->stride),
+             .image = TSR_INT(p->image), NORMALIZATION(p));
+}
+
+static void pass_to_pixels(const tsr_layout *l, const tsr_picture_shape *s, int tensor,
+                           tsr_transfer *t) {
+    const tsr_pixels *p = &t->elements.pixels;
+    SET_PASS(t, pixels_from_tensor, TSR_STAGING_TENSOR, .X = TSR_TENSOR(tensor),
+             .PIXEL_BYTES = TSR_INT(tsr_pixel_bytes(p->format)),
+             .SWAP = TSR_INT(tsr_pixels_swap(p, s->channels, false)), .FILTER = TSR_INT(p->filter),
+             .CHANNELS = TSR_INT(s->channels), .CHANNELS_LAST = TSR_INT(p->channels_last),
+             .WHOLE = TSR_INT(is_whole(l, s, p->channels_last)), .ROUND = TSR_INT(1),
+             PICTURE_SIZES(p, s), .image = TSR_INT(p->image), NORMALIZATION(p));
+}
+
+/* ---- transfers ------------------------------------------------------------------------------- */
+
+static void forget_data(tsr_elements *e) {
+    e->array.data = e->pixels.data = NULL;
+}
+
+tsr_status tsr_transfer_in(const tsr_plan *plan, int value, const tsr_elements *from,
+                           tsr_transfer *t) {
+    int tensor = plan->value_tensor[value];
+    const tsr_layout *l = tsr_plan_layout(plan, tensor);
+    tsr_dtype dtype = from->array.dtype;
+    t->elements = *from;
+    forget_data(&t->elements);
+    t->type = from->is_pixels || is_byte(dtype) ? TSR_STAGING_BYTES
+              : dtype == TSR_DTYPE_F16          ? TSR_STAGING_HALVES
+                                                : TSR_STAGING_FLOATS;
+    size_t count = from->is_pixels ? tsr_transfer_bytes(from) : from->array.count;
+    TSR_TRY(make_staging(plan, t, count / 4 + (count % 4 != 0)));
+    if (from->is_pixels) {
+        const tsr_picture_shape s = picture_of(plan, value, &from->pixels);
+        pass_from_pixels(l, &s, tensor, t);
+    } else {
+        pass_from_array(l, tensor, t);
+    }
+    t->pass.table = (tsr_table){.width = t->staging.texture_w, .height = t->staging.texture_h};
+    return TSR_OK;
+}
+
+tsr_status tsr_transfer_out(const tsr_plan *plan, int value, const tsr_elements *to,
+                            tsr_transfer *t) {
+    int tensor = plan->value_tensor[value];
+    const tsr_layout *l = tsr_plan_layout(plan, tensor);
+    t->elements = *to;
+    forget_data(&t->elements);
+    bool floats = !to->is_pixels && to->array.dtype == TSR_DTYPE_F32;
+    t->type = floats ? TSR_STAGING_FLOATS : TSR_STAGING_BYTES;
+    size_t bytes = tsr_elements_dense_bytes(to), unit = floats ? 16 : 4;
+    TSR_TRY(make_staging(plan, t, bytes / unit + (bytes % unit != 0)));
+    if (to->is_pixels) {
+        const tsr_picture_shape s = picture_of(plan, value, &to->pixels);
+        pass_to_pixels(l, &s, tensor, t);
+    } else {
+        pass_to_array(l, tensor, t);
+    }
+    t->pass.source_count = 1;
+    t->pass.sources[0] = tensor;
+    return TSR_OK;
+}
+
+bool tsr_transfer_same_program(const tsr_transfer *a, const tsr_transfer *b) {
+    const tsr_kernel *kernel = a->pass.kernel;
+    if (kernel != b->pass.kernel || a->type != b->type)
+        return false;
+    for (int i = 0; i < kernel->field_count; i++)
+        if (kernel->fields[i].class == TSR_FIELD_LITERAL &&
+            a->args[i].i.value != b->args[i].i.value)
+            return false;
+    return true;
+}

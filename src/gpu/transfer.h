@@ -1,0 +1,42 @@
+/* Moving elements between a caller's memory and a tensor by a pass, so that the host only copies
+ * bytes. Memory's side is a staging texture or buffer: texels of four floats, halves or bytes,
+ * dense and row by row. */
+#ifndef TSR_GPU_TRANSFER_H
+#define TSR_GPU_TRANSFER_H
+
+#include "base/elements.h"
+#include "plan/plan.h"
+
+/* Of a staging texture's texels. Outputs have no halves: two are written as four bytes. */
+typedef enum tsr_staging_type {
+    TSR_STAGING_FLOATS,
+    TSR_STAGING_HALVES,
+    TSR_STAGING_BYTES
+} tsr_staging_type;
+
+enum { TSR_MAX_TRANSFER_ARGS = 24 };
+
+typedef struct tsr_transfer {
+    tsr_elements elements; /* data is not kept */
+    tsr_staging_type type;
+    tsr_layout staging;
+    tsr_pass pass; /* reads the staging texture as its table, or writes it as TSR_STAGING_TENSOR */
+    tsr_arg args[TSR_MAX_TRANSFER_ARGS];
+} tsr_transfer;
+
+/* Can a pass transfer these elements? Others are converted on the CPU. */
+bool tsr_transfer_converts(const tsr_elements *elements);
+/* Elements to the tensor of a value. The transfer's address must not change while its pass is used.
+ */
+tsr_status tsr_transfer_in(const tsr_plan *plan, int value, const tsr_elements *elements,
+                           tsr_transfer *transfer);
+/* The tensor of a value to elements. */
+tsr_status tsr_transfer_out(const tsr_plan *plan, int value, const tsr_elements *elements,
+                            tsr_transfer *transfer);
+/* Do both have the same program? */
+bool tsr_transfer_same_program(const tsr_transfer *a, const tsr_transfer *b);
+
+/* Bytes that are uploaded: of pixels, their rows with gaps. */
+size_t tsr_transfer_bytes(const tsr_elements *elements);
+
+#endif

@@ -1,0 +1,46 @@
+#include "webgpu/mapping.h"
+
+#include "base/error.h"
+#include "webgpu/tensor.h"
+
+static void note_mapped(WGPUMapAsyncStatus status, WGPUStringView message, void *user,
+                        void *unused) {
+    (void)message, (void)unused;
+    ((tsr_mapping *)user)->mapped = status == WGPUMapAsyncStatus_Success;
+}
+
+void tsr_mapping_start(const tsr_backend_device *d, tsr_mapping *m, WGPUMapMode mode) {
+    if (!m->buffer)
+        return;
+    const WGPUBufferMapCallbackInfo callback = {
+        .mode = WGPUCallbackMode_WaitAnyOnly, .callback = note_mapped, .userdata1 = m};
+    m->future = d->api->BufferMapAsync(m->buffer, mode, 0, (size_t)m->bytes, callback);
+    m->pending = true;
+}
+
+tsr_status tsr_mapping_finish(tsr_backend_device *d, tsr_mapping *m, uint64_t timeout) {
+    if (!m->pending)
+        return TSR_OK;
+    WGPUFutureWaitInfo info = {.future = m->future};
+    WGPUWaitStatus status = d->api->InstanceWaitAny(d->instance, 1, &info, timeout);
+    if (status == WGPUWaitStatus_TimedOut)
+        return tsr_webgpu_check_lost(d) == TSR_OK ? TSR_NOT_READY : TSR_ERROR_DEVICE_LOST;
+    m->pending = false;
+    TSR_TRY(tsr_webgpu_check_lost(d));
+    return m->mapped ? TSR_OK
+                     : tsr_fail(TSR_ERROR_DEVICE, "a transfer's buffer could not be mapped");
+}
+
+void tsr_mapping_reset(tsr_backend_device *d, tsr_mapping *m) {
+    if (m->pending || m->mapped)
+        d->api->BufferUnmap(m->buffer); /* what is pending ends at once */
+    if (m->pending)
+        tsr_webgpu_wait(d, m->future);
+    m->pending = m->mapped = false;
+}
+
+void tsr_mapping_destroy(tsr_backend_device *d, tsr_mapping *m) {
+    tsr_mapping_reset(d, m);
+    tsr_buffer_destroy(d, m->buffer);
+    m->buffer = NULL;
+}

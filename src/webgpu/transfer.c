@@ -1,0 +1,196 @@
+#include "webgpu/transfer.h"
+
+#include "base/error.h"
+#include "webgpu/runner.h"
+
+#include <string.h>
+
+/* Buffers' sizes are multiples of this. */
+enum { WORD = 4 };
+
+static uint64_t whole_words(size_t bytes) {
+    return ((uint64_t)bytes + WORD - 1) / WORD * WORD;
+}
+
+/* ---- programs and buffers -------------------------------------------------------------------- */
+
+static tsr_status prepare_pipeline(tsr_runner *r, tsr_webgpu_transfer *t,
+                                   const tsr_transfer *wanted) {
+    bool same = t->built.pipeline && tsr_transfer_same_program(&t->what, wanted);
+    if (!same && t->built.pipeline) {
+        tsr_pipeline_release(r->device, t->built.pipeline);
+        t->built.pipeline = NULL;
+    }
+    t->what = *wanted;
+    t->what.pass.args = t->what.args;
+    tsr_params_free(&t->built.params);
+    t->built.params = (tsr_params){0};
+    if (same)
+        return tsr_params_make(r->base.plan, &t->what.pass, &t->built.params);
+    TSR_TRY(tsr_webgpu_start_pipeline(r, &t->what.pass, &t->built));
+    return tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass);
+}
+
+/* A new buffer where the one that there is has another size. */
+static bool resize(tsr_runner *r, WGPUBuffer *buffer, uint64_t *had, WGPUBufferUsage usage,
+                   uint64_t bytes) {
+    if (*buffer && *had == bytes)
+        return false;
+    tsr_buffer_destroy(r->device, *buffer);
+    *buffer = tsr_buffer_make(r->device, usage, bytes);
+    r->base.allocated_bytes += bytes - *had;
+    *had = bytes;
+    return true;
+}
+
+static void write_params(const tsr_runner *r, const tsr_webgpu_transfer *t) {
+    const tsr_params *p = &t->built.params;
+    size_t ints = (size_t)p->int_count * sizeof *p->ints;
+    r->device->api->QueueWriteBuffer(r->device->queue, t->params, 0, p->ints, ints);
+    r->device->api->QueueWriteBuffer(r->device->queue, t->params, ints, p->floats,
+                                     (size_t)p->float_count * sizeof *p->floats);
+}
+
+static bool same_form(const tsr_webgpu_transfer *t, const tsr_transfer *wanted) {
+    return t->built.group && tsr_elements_same_form(&t->what.elements, &wanted->elements) &&
+           (!wanted->elements.is_pixels ||
+            t->what.elements.pixels.stride == wanted->elements.pixels.stride);
+}
+
+static tsr_status prepare(tsr_runner *r, tsr_webgpu_transfer *t, const tsr_transfer *wanted) {
+    if (same_form(t, wanted))
+        return TSR_OK;
+    r->base.plan->tensors[TSR_STAGING_TENSOR].layout = wanted->staging;
+    TSR_TRY(prepare_pipeline(r, t, wanted));
+    const tsr_params *p = &t->built.params;
+    uint64_t params = (uint64_t)p->int_count * 4 + (uint64_t)p->float_count * 4;
+    resize(r, &t->staging, &t->staging_bytes,
+           WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst,
+           tsr_layout_bytes(&wanted->staging));
+    resize(r, &t->params, &t->params_bytes, WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst,
+           params);
+    if (!t->staging || !t->params)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for a transfer",
+                        (unsigned long long)t->staging_bytes);
+    write_params(r, t);
+    if (t->built.group)
+        r->device->api->BindGroupRelease(t->built.group);
+    r->staging = t->staging;
+    t->built.group = tsr_webgpu_make_group(r, &t->what.pass, &t->built, t->params, t->staging);
+    tsr_webgpu_set_groups(r->base.plan, &t->what.pass, t->built.groups);
+    return TSR_OK;
+}
+
+void tsr_webgpu_transfer_destroy(tsr_runner *r, tsr_webgpu_transfer *t) {
+    if (t->built.group)
+        r->device->api->BindGroupRelease(t->built.group);
+    if (t->built.pipeline)
+        tsr_pipeline_release(r->device, t->built.pipeline);
+    for (int i = 0; i < 2; i++)
+        tsr_mapping_destroy(r->device, &t->uploads[i]);
+    tsr_buffer_destroy(r->device, t->staging);
+    tsr_buffer_destroy(r->device, t->params);
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/* An upload buffer that is mapped, of the staging buffer's size. */
+static tsr_status next_upload(tsr_runner *r, tsr_webgpu_transfer *t, tsr_mapping **upload) {
+    tsr_mapping *m = *upload = &t->uploads[t->next_upload];
+    t->next_upload = 1 - t->next_upload;
+    if (m->buffer && m->bytes == t->staging_bytes)
+        return tsr_mapping_finish(r->device, m, UINT64_MAX);
+    r->base.allocated_bytes += t->staging_bytes - m->bytes;
+    tsr_mapping_destroy(r->device, m);
+    void *data;
+    m->buffer = tsr_buffer_mapped(r->device, WGPUBufferUsage_MapWrite | WGPUBufferUsage_CopySrc,
+                                  t->staging_bytes, &data);
+    m->bytes = t->staging_bytes;
+    m->mapped = data;
+    return data ? TSR_OK
+                : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for an upload",
+                           (unsigned long long)m->bytes);
+}
+
+static void dispatch(const tsr_runner *r, const tsr_webgpu_transfer *t,
+                     WGPUCommandEncoder encoder) {
+    const tsr_wgpu *api = r->device->api;
+    const tsr_webgpu_pass *p = &t->built;
+    WGPUComputePassEncoder pass = api->CommandEncoderBeginComputePass(encoder, NULL);
+    api->ComputePassEncoderSetPipeline(pass, p->pipeline->pipeline);
+    api->ComputePassEncoderSetBindGroup(pass, 0, p->group, 0, NULL);
+    api->ComputePassEncoderDispatchWorkgroups(pass, p->groups[0], p->groups[1], p->groups[2]);
+    api->ComputePassEncoderEnd(pass);
+    api->ComputePassEncoderRelease(pass);
+}
+
+static tsr_status upload(tsr_runner *r, tsr_webgpu_transfer *t, const void *data, size_t bytes) {
+    const tsr_wgpu *api = r->device->api;
+    tsr_mapping *m;
+    TSR_TRY(next_upload(r, t, &m));
+    void *mapped = api->BufferGetMappedRange(m->buffer, 0, (size_t)m->bytes);
+    if (!mapped)
+        return tsr_fail(TSR_ERROR_DEVICE, "an upload's buffer has no mapped range");
+    memcpy(mapped, data, bytes);
+    tsr_mapping_reset(r->device, m);
+    WGPUCommandEncoder encoder = api->DeviceCreateCommandEncoder(r->device->device, NULL);
+    api->CommandEncoderCopyBufferToBuffer(encoder, m->buffer, 0, t->staging, 0, whole_words(bytes));
+    dispatch(r, t, encoder);
+    tsr_webgpu_submit(r->device, encoder);
+    tsr_mapping_start(r->device, m, WGPUMapMode_Write);
+    return TSR_OK;
+}
+
+tsr_status tsr_webgpu_transfer_in(tsr_runner *r, int value, const tsr_elements *from) {
+    tsr_transfer wanted;
+    tsr_webgpu_transfer *t = &r->inputs[tsr_gpu_find_input(&r->base, value)];
+    const void *data = from->is_pixels ? from->pixels.data : from->array.data;
+    TSR_TRY(tsr_transfer_in(r->base.plan, value, from, &wanted));
+    TSR_TRY(prepare(r, t, &wanted));
+    return data ? upload(r, t, data, tsr_transfer_bytes(from)) : TSR_OK;
+}
+
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+tsr_status tsr_webgpu_transfer_prepare_out(tsr_runner *r, int output, const tsr_elements *to) {
+    tsr_transfer wanted;
+    TSR_TRY(tsr_transfer_out(r->base.plan, r->base.outputs[output].value, to, &wanted));
+    return prepare(r, &r->outputs[output], &wanted);
+}
+
+tsr_status tsr_webgpu_readback_prepare(tsr_runner *r, int output, tsr_webgpu_readback *to) {
+    uint64_t bytes = r->outputs[output].staging_bytes;
+    if (to->mapping.bytes == bytes) {
+        tsr_mapping_reset(r->device, &to->mapping);
+        return TSR_OK;
+    }
+    r->base.allocated_bytes += bytes - to->mapping.bytes;
+    tsr_mapping_destroy(r->device, &to->mapping);
+    to->mapping.bytes = bytes;
+    to->mapping.buffer = tsr_buffer_readback(r->device, bytes);
+    return to->mapping.buffer
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for a result",
+                          (unsigned long long)bytes);
+}
+
+void tsr_webgpu_transfer_out(tsr_runner *r, int output, WGPUCommandEncoder encoder,
+                             tsr_webgpu_readback *to) {
+    const tsr_webgpu_transfer *t = &r->outputs[output];
+    dispatch(r, t, encoder);
+    r->device->api->CommandEncoderCopyBufferToBuffer(encoder, t->staging, 0, to->mapping.buffer, 0,
+                                                     t->staging_bytes);
+    to->what = t->what;
+}
+
+tsr_status tsr_webgpu_readback_copy(const tsr_runner *r, int value, const tsr_webgpu_readback *from,
+                                    const tsr_elements *to) {
+    const void *dense = r->device->api->BufferGetConstMappedRange(from->mapping.buffer, 0,
+                                                                  (size_t)from->mapping.bytes);
+    if (!dense)
+        return tsr_fail(TSR_ERROR_DEVICE, "a result's buffer has no mapped range");
+    if (!tsr_elements_same_form(&from->what.elements, to))
+        return tsr_gpu_read_floats(&r->base, value, &from->what, dense, to);
+    tsr_elements_copy_dense(dense, to);
+    return TSR_OK;
+}

@@ -1,0 +1,51 @@
+/* Inputs and outputs in a caller's memory, through a staging buffer and a pass. */
+#ifndef TSR_WEBGPU_TRANSFER_H
+#define TSR_WEBGPU_TRANSFER_H
+
+#include "backend/backend.h"
+#include "gpu/params.h"
+#include "gpu/transfer.h"
+#include "webgpu/mapping.h"
+
+typedef struct tsr_webgpu_pass {
+    tsr_pipeline *pipeline;
+    tsr_params params;
+    tsr_weights *weights; /* NULL if the kernel has no table, or reads a caller's array or pixels */
+    WGPUBindGroup group;
+    uint64_t params_at; /* in the buffer of parameters */
+    uint32_t groups[3]; /* workgroups to dispatch */
+} tsr_webgpu_pass;
+
+/* Of one input or output: its latest form. */
+typedef struct tsr_webgpu_transfer {
+    tsr_transfer what;
+    tsr_webgpu_pass built;
+    WGPUBuffer staging, params;
+    uint64_t staging_bytes, params_bytes;
+    tsr_mapping
+        uploads[2]; /* of inputs, in turns: one is filled while the device reads the other */
+    int next_upload;
+} tsr_webgpu_transfer;
+
+/* Where an output is copied to, mapped once the run is done. */
+typedef struct tsr_webgpu_readback {
+    tsr_mapping mapping;
+    tsr_transfer what;
+} tsr_webgpu_readback;
+
+/* Copies elements to the device and lets a pass write the input's tensor. Without data, only
+ * prepares that. */
+tsr_status tsr_webgpu_transfer_in(tsr_runner *runner, int value, const tsr_elements *from);
+/* From now on, transfers of the output have the form of `to`. */
+tsr_status tsr_webgpu_transfer_prepare_out(tsr_runner *runner, int output, const tsr_elements *to);
+/* Makes the readback's buffer as large as the output's transfer. */
+tsr_status tsr_webgpu_readback_prepare(tsr_runner *runner, int output, tsr_webgpu_readback *to);
+/* Encodes the pass and the copy to the prepared readback's buffer. */
+void tsr_webgpu_transfer_out(tsr_runner *runner, int output, WGPUCommandEncoder encoder,
+                             tsr_webgpu_readback *to);
+/* From the mapped buffer to the caller's memory. */
+tsr_status tsr_webgpu_readback_copy(const tsr_runner *runner, int value,
+                                    const tsr_webgpu_readback *from, const tsr_elements *to);
+void tsr_webgpu_transfer_destroy(tsr_runner *runner, tsr_webgpu_transfer *transfer);
+
+#endif

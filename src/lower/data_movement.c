@@ -9,7 +9,7 @@
 /* The input's axis a of N, C, H, W, or TSR_NONE if it has none. */
 static int axis_of(int rank, int a) {
     for (int i = 0; i < rank; i++)
-        if (tsr_layout_axes(rank)[i] == a)
+        if (tsr_usual_axis(rank, i) == a)
             return i;
     return TSR_NONE;
 }
@@ -20,7 +20,7 @@ void tsr_lower_strided_copy(tsr_plan *plan, int source, int output, const tsr_st
         int in = axis_of(copy->rank_in, a);
         if (in == TSR_NONE || copy->source_axis[in] == TSR_NONE)
             continue;
-        source_axes[a] = tsr_layout_axes(copy->rank_out)[copy->source_axis[in]];
+        source_axes[a] = tsr_usual_axis(copy->rank_out, copy->source_axis[in]);
         steps[a] = (int)copy->step[in];
         starts[a] = (int)copy->start[in];
     }
@@ -146,7 +146,7 @@ tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {
         data->shape; /* all indices along one axis; the output's shape is made of it */
     shape.dim[axis] = table.count;
     int source = tsr_plan_value(plan, node->inputs[0]),
-        layout_axis = tsr_layout_axes(shape.rank)[axis];
+        layout_axis = tsr_usual_axis(shape.rank, axis);
     if (tsr_shape_equal(&shape, &out->shape)) {
         lower_gather(plan, source, layout_axis, &table, tsr_plan_output(plan, node, 0));
         return plan->status;

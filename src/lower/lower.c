@@ -17,6 +17,10 @@ float tsr_const_float(const tsr_graph *graph, const tsr_node *node, int input,
     return value && value->data ? *(const tsr_unaligned_float *)value->data : default_value;
 }
 
+int tsr_usual_axis(int rank, int axis) {
+    return tsr_layout_axis(rank, tsr_layout_channel_axis(rank), axis);
+}
+
 void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,
                            int input) {
     const tsr_value *v = tsr_node_in(plan->graph, node, input);

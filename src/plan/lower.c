@@ -116,9 +116,10 @@ static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
         if (!value)
             continue;
         if (value->shape.rank > 4)
-            return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                            "tensor '%s' of shape %s has more than 4 axes, a GPU tensor at most 4",
-                            value->name, tsr_shape_text(&value->shape));
+            return tsr_fail(
+                TSR_ERROR_UNSUPPORTED,
+                "tensor '%s' of shape %s has more than 4 axes, operators on a GPU take at most 4",
+                value->name, tsr_shape_text(&value->shape));
         if (i >= node->input_count) /* outputs may be integers: a pool's indices */
             continue;
         if (!is_parameter(node, i) && !tsr_dtype_is_float(value->dtype))

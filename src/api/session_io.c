@@ -1,6 +1,8 @@
 /* Inputs and outputs of a session. */
 #include "api/session.h"
 
+#include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -50,6 +52,32 @@ static tsr_status check_count(const tsr_value *value, const void *data, size_t c
     return TSR_OK;
 }
 
+/* Floats, which integers are set and computed with, hold them exactly up to here. */
+enum { MOST = 1 << 24 };
+
+/* Does an element of an input's type have this value? */
+static bool is_exact(tsr_dtype dtype, float x) {
+    static const struct {
+        float low, high;
+    } ranges[] = {[TSR_DTYPE_I64] = {-MOST, MOST},
+                  [TSR_DTYPE_I32] = {-MOST, MOST},
+                  [TSR_DTYPE_I8] = {INT8_MIN, INT8_MAX},
+                  [TSR_DTYPE_U8] = {0, UINT8_MAX},
+                  [TSR_DTYPE_BOOL] = {0, 1}};
+    return tsr_dtype_is_float(dtype) ||
+           (x >= ranges[dtype].low && x <= ranges[dtype].high && x == truncf(x));
+}
+
+static tsr_status check_elements(const tsr_value *value, const float *data, size_t count) {
+    for (size_t i = 0; !tsr_dtype_is_float(value->dtype) && i < count; i++)
+        if (!is_exact(value->dtype, data[i]))
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                            "input '%s' is %s: its element %zu cannot be %g%s", value->name,
+                            tsr_dtype_name(value->dtype), i, (double)data[i],
+                            fabsf(data[i]) > MOST ? ", beyond 2^24" : "");
+    return TSR_OK;
+}
+
 /* NULL if the session does not keep it. */
 static tsr_kept_output *find_kept(const tsr_session *session, int value) {
     for (int i = 0; i < session->kept_count; i++)
@@ -85,6 +113,8 @@ tsr_status tsr_session_set_input(tsr_session *session, const char *name, const f
     const tsr_graph *graph = session->graph;
     int value = graph->inputs[i];
     TSR_TRY(tsr_fail_context(check_count(&graph->values[value], data, count), "%s", graph->file));
+    TSR_TRY(
+        tsr_fail_context(check_elements(&graph->values[value], data, count), "%s", graph->file));
     tsr_kept_output *same = find_kept(session, value);
     if (same && count > 0)
         memcpy(same->next, data, count * sizeof *data);
@@ -109,6 +139,9 @@ tsr_status tsr_session_set_input_texture_sized(tsr_session *session, const char 
         return fail_no_textures(session);
     TSR_TRY(find_input(session, name, &i));
     int value = graph->inputs[i];
+    if (!tsr_dtype_is_float(graph->values[value].dtype))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%s: input '%s' is %s: textures hold floats",
+                        graph->file, name, tsr_dtype_name(graph->values[value].dtype));
     if (find_kept(session, value))
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "%s: input '%s' is also an output: it cannot be set from a texture",

@@ -193,9 +193,7 @@ static tsr_status set_weights(tsr_runner *runner, int constant, const float *ele
 }
 
 static tsr_status set_input(tsr_runner *runner, int value, const float *data) {
-    size_t bytes = tsr_cpu_bytes(&runner->graph->values[value]);
-    if (bytes > 0)
-        memcpy(runner->data[value], data, bytes);
+    tsr_cpu_store(&runner->graph->values[value], data, runner->data[value]);
     return TSR_OK;
 }
 
@@ -238,15 +236,7 @@ static bool can_read(const tsr_runner *runner, int value) {
 }
 
 static tsr_status get_output(tsr_runner *runner, int v, float *data) {
-    const tsr_value *value = &runner->graph->values[v];
-    if (tsr_dtype_is_float(value->dtype)) {
-        memcpy(data, runner->data[v], tsr_cpu_bytes(value));
-        return TSR_OK;
-    }
-    const int64_t *ints = runner->data[v];
-    int64_t count = tsr_shape_count(&value->shape);
-    for (int64_t i = 0; i < count; i++)
-        data[i] = (float)ints[i];
+    tsr_cpu_load(&runner->graph->values[v], runner->data[v], data);
     return TSR_OK;
 }
 

@@ -23,6 +23,8 @@ void tsr_fallback_set_input(tsr_fallback *fallback, int value, const float *elem
 /* Runs the pass's node; staging: memory for the largest tensor. */
 tsr_status tsr_fallback_run(tsr_fallback *fallback, const tsr_pass *pass, float *staging,
                             tsr_read_fn *read, void *user);
+/* The elements of a value on the CPU, integers as floats, until the value is written again. */
+const float *tsr_fallback_floats(const tsr_fallback *fallback, int value);
 /* A result of a node that ran on the CPU; integers become floats. */
 void tsr_fallback_get_output(const tsr_fallback *fallback, int value, float *elements);
 

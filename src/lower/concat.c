@@ -64,7 +64,7 @@ tsr_status tsr_lower_concat(tsr_plan *plan, const tsr_node *node) {
             CONCAT_SOURCES) { /* what there is so far becomes the first source of the next pass */
             tsr_shape partial = *shape;
             partial.dim[axis] = total;
-            int joined = tsr_plan_tensor_new(plan, &partial, false);
+            int joined = tsr_plan_tensor_like(plan, &partial, node->outputs[0]);
             lower_concat(plan, sources, count, sizes, layout_axis, joined);
             sources[0] = joined;
             sizes[0] = total;

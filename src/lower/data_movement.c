@@ -80,7 +80,7 @@ tsr_status tsr_lower_pad(tsr_plan *plan, const tsr_node *node) {
             copy.pad = i;
     for (int i = 0; i < shape->rank; i++)
         copy.start[i] = -begin[i];
-    copy.value = tsr_const_float(plan->graph, node, 2, 0);
+    copy.value = tsr_const_number(plan->graph, node, 2, 0);
     tsr_lower_strided_copy(plan, tsr_plan_value(plan, node->inputs[0]),
                            tsr_plan_output(plan, node, 0), &copy);
     return plan->status;
@@ -151,7 +151,7 @@ tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {
         lower_gather(plan, source, layout_axis, &table, tsr_plan_output(plan, node, 0));
         return plan->status;
     }
-    int gathered = tsr_plan_tensor_new(plan, &shape, false);
+    int gathered = tsr_plan_tensor_like(plan, &shape, node->outputs[0]);
     lower_gather(plan, source, layout_axis, &table, gathered);
     tsr_plan_alias(plan, node, 0, tsr_plan_reshape(plan, gathered, &out->shape));
     return plan->status;

@@ -1,5 +1,5 @@
 // A dense array of the tensor's elements, row-major or with the channels last. A texel of the output holds four of them, or
-// the bytes of two halves, or four integers from 0 to 255.
+// the bytes of two halves, or four bytes.
 ivec4 place(int i) {
 #if CHANNELS_LAST
     int pixel = i / u.X_C, row = pixel / u.X_W, image = row / u.X_H;
@@ -28,6 +28,8 @@ vec4 kernel(int n, int t, int y, int x) {
 #elif ELEMENT == 1
     uint bits = packHalf2x16(vec2(element(2 * x), element(2 * x + 1)));
     return vec4((uvec4(bits) >> uvec4(0, 8, 16, 24)) & 255u) / 255.0;
+#elif ELEMENT == 3
+    return vec4(notEqual(elements(4 * x), vec4(0.0))) / 255.0;
 #else
     return clamp(floor(elements(4 * x) + 0.5), 0.0, 255.0) / 255.0;
 #endif

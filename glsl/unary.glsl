@@ -27,3 +27,9 @@ vec4 tsr_exp(vec4 v, vec2 p) { return tsr_keep_nan(v, exp(v)); }
 vec4 tsr_neg(vec4 v, vec2 p) { return -v; }
 vec4 tsr_elu(vec4 v, vec2 p) { return mix(v, p.x * (exp(min(v, 0.0)) - 1.0), lessThan(v, vec4(0.0))); }
 vec4 tsr_clip(vec4 v, vec2 p) { return tsr_keep_nan(v, min(max(v, p.x), p.y)); }
+vec4 tsr_not(vec4 v, vec2 p) { return 1.0 - v; }
+
+// Conversions between element types, which are all held in floats: p is the smallest and the largest value of the result.
+vec4 tsr_wrap_byte(vec4 v, vec2 p) { return v - floor((v - p.x) * (1.0 / 256.0)) * 256.0; }
+vec4 tsr_truncate(vec4 v, vec2 p) { return mix(clamp(trunc(v), p.x, p.y), vec4(0.0), isnan(v)); }
+vec4 tsr_is_true(vec4 v, vec2 p) { return mix(vec4(1.0), vec4(0.0), equal(v, vec4(0.0))); }

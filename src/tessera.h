@@ -475,7 +475,8 @@ static inline tsr_status tsr_session_output(const tsr_session *session, int inde
     return tsr_session_output_sized(session, index, info, sizeof *info);
 }
 
-/* count: elements, checked against the shape. The array is copied before the call returns. */
+/* count: elements, checked against the shape. The array is copied before the call returns. Elements
+ * of integer and boolean inputs are floats, too: whole numbers of the input's type, up to 2^24. */
 TSR_API tsr_status tsr_session_set_input(tsr_session *session, const char *name, const float *data,
                                          size_t count);
 
@@ -642,6 +643,8 @@ typedef struct tsr_node_report {
     int passes;     /* without copies to output textures */
     int64_t draws;  /* or dispatches, per run: a pass with uniform blocks has many */
     double ms;      /* latest measured GPU or CPU time; negative if not measured */
+    /* Of output. A GPU holds integers and booleans in floats, exactly up to 2^24. */
+    tsr_dtype dtype;
 } tsr_node_report;
 
 typedef struct tsr_report {

@@ -115,6 +115,16 @@ static void test_unary_ints(void **state) {
     expect_ints(TSR_DTYPE_I8, SHAPE(2), INTS(-128, -127));
 }
 
+static void test_not(void **state) {
+    (void)state;
+    begin(22);
+    ints("x", SHAPE(2), INTS(0, 5));
+    onnx_set_int(writer, onnx_add_node(writer, "Cast", "cast", "x", "c"), "to",
+                 onnx_type(TSR_DTYPE_BOOL));
+    op("Not", "c");
+    expect_ints(TSR_DTYPE_BOOL, SHAPE(2), INTS(1, 0));
+}
+
 static void test_binary_broadcasts(void **state) {
     (void)state;
     begin(22);
@@ -692,6 +702,7 @@ int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unary),
         cmocka_unit_test(test_unary_ints),
+        cmocka_unit_test(test_not),
         cmocka_unit_test(test_binary_broadcasts),
         cmocka_unit_test(test_binary_ints),
         cmocka_unit_test(test_prelu_and_clip),

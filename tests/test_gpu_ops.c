@@ -45,6 +45,7 @@ static void test_unary(void **state) {
         CASE(13, "Add x[1,5,33,3] x -> y"),
         CASE(13, "Mul x[2,5,17,11] z[2,5,17,11] -> y"),
         CASE(6, "Add x[1,4,4,4] b{4} -> y broadcast=1 axis=1"),
+        CASE(13, "Not x:bool[2,5,17,11] -> y"),
     };
     RUN_CASES(cases);
 }

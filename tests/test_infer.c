@@ -34,6 +34,8 @@ static const infer_case elementwise_cases[] = {
     {"PRelu", "f[3] f[2,3]", "", "SHAPE", 0},
     {"PRelu", "f[1,3] f[4,3]", "", "SHAPE", 0},
     {"PRelu", "i[3] i[3]", "", "UNSUPPORTED", 0},
+    {"Not", "b[2,3]", "", "b[2,3]", 0},
+    {"Not", "f[2,3]", "", "INVALID_MODEL", 0},
     {"Clip", "f[2,3]", "", "f[2,3]", 0},
     {"Clip", "f[2,3] - f[]=6", "", "f[2,3]", 0},
     {"Clip", "f[2,3] f[1] f[]", "", "f[2,3]", 0},

@@ -4,6 +4,7 @@
 
 #include "tessera.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -238,6 +239,48 @@ static void assert_output(tsr_session *session, const char *name, int count,
     assert_memory_equal(got, expected, (size_t)count * sizeof *got);
 }
 
+/* Set anew for every run: whole numbers of the type, which floats hold exactly. */
+static void test_integer_inputs(void **state) {
+    const fixture *f = *state;
+    onnx_writer *writer = onnx_writer_create(13);
+    onnx_add_input(writer, "b", TSR_DTYPE_I8, 1, (const int64_t[]){2});
+    onnx_add_input(writer, "i", TSR_DTYPE_I32, 1, (const int64_t[]){2});
+    onnx_add_node(writer, "Neg", "negate", "b", "m");
+    onnx_add_node(writer, "Neg", "negate_int", "i", "n");
+    onnx_add_output(writer, "m", TSR_DTYPE_I8, -1, NULL);
+    onnx_add_output(writer, "n", TSR_DTYPE_I32, -1, NULL);
+    size_t size;
+    uint8_t *bytes = onnx_write_memory(writer, &size);
+    tsr_model *model;
+    tsr_session *session;
+    tsr_node_report report;
+    assert_int_equal(tsr_model_load_memory(bytes, size, NULL, &model), TSR_OK);
+    assert_false(tsr_model_input_is_parameter(model, 0));
+    assert_int_equal(tsr_session_create(f->device, model, NULL, &session), TSR_OK);
+    for (float x = 5; x < 7; x++) {
+        assert_int_equal(tsr_session_set_input(session, "b", (const float[]){-128, x}, 2), TSR_OK);
+        assert_int_equal(tsr_session_set_input(session, "i", (const float[]){x, 1 << 24}, 2),
+                         TSR_OK);
+        assert_int_equal(tsr_session_run(session), TSR_OK);
+        assert_output(session, "m", 2, (const float[]){-128, -x});
+        assert_output(session, "n", 2, (const float[]){-x, -(1 << 24)});
+    }
+    assert_failed(tsr_session_set_input(session, "b", (const float[]){0, 128}, 2),
+                  TSR_ERROR_INVALID_ARGUMENT, "element 1 cannot be 128");
+    assert_failed(tsr_session_set_input(session, "b", (const float[]){0.5f, 1}, 2),
+                  TSR_ERROR_INVALID_ARGUMENT, "cannot be 0.5");
+    assert_failed(tsr_session_set_input(session, "b", (const float[]){0, NAN}, 2),
+                  TSR_ERROR_INVALID_ARGUMENT, "element 1");
+    assert_failed(tsr_session_set_input(session, "i", (const float[]){0, 1 << 25}, 2),
+                  TSR_ERROR_INVALID_ARGUMENT, "beyond 2^24");
+    assert_int_equal(tsr_session_node_report(session, 0, &report), TSR_OK);
+    assert_int_equal(report.dtype, TSR_DTYPE_I8);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    free(bytes);
+    onnx_writer_destroy(writer);
+}
+
 static void test_run(void **state) {
     fixture *f = *state;
     tsr_session_desc desc = complete();
@@ -394,6 +437,7 @@ int run_program(void) {
         cmocka_unit_test_setup_teardown(test_open_shapes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fixed_inputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_extra_outputs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_integer_inputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_run, setup, teardown),
         cmocka_unit_test_setup_teardown(test_runs_in_flight, setup, teardown),
         cmocka_unit_test_setup_teardown(test_keep_tensors, setup, teardown),

@@ -1,5 +1,5 @@
 // A dense array of the tensor's elements, row-major or with the channels last. A texel of the output holds four of them, or
-// the bytes of two halves, or four integers from 0 to 255.
+// the bytes of two halves, or four bytes.
 fn place(i: i32) -> vec4i {
 #if CHANNELS_LAST
     let pixel = i / u.X_C;
@@ -26,11 +26,19 @@ fn elements(i: i32) -> vec4f {
     return vec4f(element(i), element(i + 1), element(i + 2), element(i + 3));
 #endif
 }
+#if ELEMENT == 1
+// Beyond its range pack2x16float may return anything: infinity.
+fn half(v: f32) -> u32 {
+    return select(pack2x16float(vec2f(v, 0)), ((bitcast<u32>(v) >> 16) & 0x8000) | 0x7c00, abs(v) >= 65520);
+}
+#endif
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
 #if ELEMENT == 0
     return elements(4 * x);
 #elif ELEMENT == 1
-    return unpack4x8unorm(pack2x16float(vec2f(element(2 * x), element(2 * x + 1))));
+    return unpack4x8unorm(half(element(2 * x)) | (half(element(2 * x + 1)) << 16));
+#elif ELEMENT == 3
+    return select(vec4f(), vec4f(1.0 / 255), elements(4 * x) != vec4f());
 #else
     return clamp(floor(elements(4 * x) + 0.5), vec4f(), vec4f(255)) / 255;
 #endif

@@ -7,6 +7,11 @@ fn element(n: i32, c: i32, y: i32, x: i32) -> f32 {
 #elif ELEMENT == 1
     return unpack2x16float(table[i >> 1])[i & 1];
 #else
-    return f32((table[i >> 2] >> u32(8 * (i & 3))) & 255);
+    let byte = f32((table[i >> 2] >> u32(8 * (i & 3))) & 255);
+#if ELEMENT == 3
+    return min(byte, 1);
+#else
+    return byte;
+#endif
 #endif
 }

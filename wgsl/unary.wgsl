@@ -32,3 +32,11 @@ fn tsr_exp(v: vec4f, p: vec2f) -> vec4f { return tsr_keep_nan(v, exp(v)); }
 fn tsr_neg(v: vec4f, p: vec2f) -> vec4f { return -v; }
 fn tsr_elu(v: vec4f, p: vec2f) -> vec4f { return select(v, p.x * (exp(min(v, vec4f())) - 1.0), v < vec4f()); }
 fn tsr_clip(v: vec4f, p: vec2f) -> vec4f { return tsr_keep_nan(v, min(max(v, p.xxxx), p.yyyy)); }
+fn tsr_not(v: vec4f, p: vec2f) -> vec4f { return 1.0 - v; }
+
+// Conversions between element types, which are all held in floats: p is the smallest and the largest value of the result.
+fn tsr_wrap_byte(v: vec4f, p: vec2f) -> vec4f { return v - floor((v - p.x) * (1.0 / 256.0)) * 256.0; }
+fn tsr_truncate(v: vec4f, p: vec2f) -> vec4f {
+    return select(clamp(trunc(v), vec4f(p.x), vec4f(p.y)), vec4f(), tsr_is_nan(v));
+}
+fn tsr_is_true(v: vec4f, p: vec2f) -> vec4f { return select(vec4f(1.0), vec4f(), v == vec4f()); }

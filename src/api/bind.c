@@ -183,12 +183,6 @@ static tsr_status check_input(const tsr_value *input) {
                         "the shape of input '%s' is %s: set it, or its named dimensions, in "
                         "tsr_session_desc.shapes or .dims",
                         input->name, open_shape_text(input, text, sizeof text));
-    if (!tsr_dtype_is_float(input->dtype))
-        return tsr_fail(
-            TSR_ERROR_UNSUPPORTED,
-            "input '%s' is of type %s, and only floating-point inputs can change between "
-            "runs: fix it in tsr_session_desc.fixed",
-            input->name, tsr_dtype_name(input->dtype));
     return TSR_OK;
 }
 

@@ -195,8 +195,7 @@ tsr_status tsr_model_output_sized(const tsr_model *model, int index, tsr_tensor_
 bool tsr_model_input_is_parameter(const tsr_model *model, int index) {
     if (index < 0 || index >= tsr_model_input_count(model))
         return false;
-    int value = model->graph->inputs[index];
-    return model->is_parameter[value] || !tsr_dtype_is_float(model->graph->values[value].dtype);
+    return model->is_parameter[model->graph->inputs[index]];
 }
 
 int tsr_model_opset(const tsr_model *model) {

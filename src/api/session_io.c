@@ -1,11 +1,11 @@
 /* Inputs and outputs of a session. */
 #include "api/session.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "api/check_elements.h"
 #include "api/names.h"
 #include "api/sized.h"
 
@@ -42,113 +42,6 @@ tsr_status tsr_session_output_sized(const tsr_session *session, int index, tsr_t
                     tsr_session_output_count(session), index, info, size);
 }
 
-/* ---- elements in memory ---------------------------------------------------------------------- */
-
-static tsr_status check_count(const tsr_value *value, const void *data, size_t count) {
-    size_t expected = (size_t)tsr_shape_count(&value->shape);
-    if (count != expected)
-        return tsr_fail(TSR_ERROR_SHAPE, "tensor '%s' %s has %zu elements, not %zu", value->name,
-                        tsr_shape_text(&value->shape), expected, count);
-    if (!data && count > 0)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': data is NULL", value->name);
-    return TSR_OK;
-}
-
-static tsr_status check_array(const tsr_value *value, const tsr_array *a) {
-    if ((unsigned)a->dtype > TSR_DTYPE_BOOL)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': there is no element type %d",
-                        value->name, (int)a->dtype);
-    if (a->channels_last && value->shape.rank < 2)
-        return tsr_fail(TSR_ERROR_SHAPE, "tensor '%s' %s has no channels to be last", value->name,
-                        tsr_shape_text(&value->shape));
-    TSR_TRY(check_count(value, a->data, a->count));
-    if ((uintptr_t)a->data % tsr_dtype_size(a->dtype))
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "tensor '%s': data %p is not aligned for elements of %zu bytes",
-                        value->name, a->data, tsr_dtype_size(a->dtype));
-    return TSR_OK;
-}
-
-static tsr_status check_pixel_format(const tsr_value *value, const tsr_pixels *p) {
-    if ((unsigned)p->format > TSR_PIXELS_GRAY8)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': there is no pixel format %d",
-                        value->name, (int)p->format);
-    if ((unsigned)p->filter > TSR_FILTER_NEAREST)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': there is no pixel filter %d",
-                        value->name, (int)p->filter);
-    for (int i = 0; i < 4; i++)
-        if (!isfinite(p->mean[i]) || !isfinite(p->scale[i]))
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                            "tensor '%s': mean %g and scale %g of channel %d are not finite",
-                            value->name, (double)p->mean[i], (double)p->scale[i], i);
-    return TSR_OK;
-}
-
-/* The largest picture: products of sizes of pictures and tensors stay below 2^31 in kernels. */
-enum { MAX_PICTURE_SIDE = 16384 };
-
-static tsr_status check_picture(const tsr_value *value, const tsr_pixels *p) {
-    tsr_picture_shape s;
-    if (!tsr_picture_shape_of(&value->shape, p->channels_last, &s))
-        return tsr_fail(TSR_ERROR_SHAPE,
-                        "tensor '%s' %s is no picture of 1, 3 or 4 channels, which are %s",
-                        value->name, tsr_shape_text(&value->shape),
-                        p->channels_last ? "its last axis" : "before its rows");
-    if (p->width < 1 || p->height < 1 || p->width > MAX_PICTURE_SIDE ||
-        p->height > MAX_PICTURE_SIDE || s.width > MAX_PICTURE_SIDE || s.height > MAX_PICTURE_SIDE)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "tensor '%s' %s: a picture of %d x %d pixels; sides can be 1 to %d",
-                        value->name, tsr_shape_text(&value->shape), p->width, p->height,
-                        MAX_PICTURE_SIDE);
-    if (p->image < 0 || p->image >= s.images)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s' %s has no image %d", value->name,
-                        tsr_shape_text(&value->shape), p->image);
-    return TSR_OK;
-}
-
-static tsr_status check_rows(const tsr_value *value, const tsr_pixels *p) {
-    int64_t row = (int64_t)p->width * tsr_pixel_bytes(p->format);
-    if (p->stride < row || p->stride > INT32_MAX / p->height)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "tensor '%s': a stride of %lld bytes for %d rows of %lld bytes",
-                        value->name, (long long)p->stride, p->height, (long long)row);
-    uint64_t needed = (uint64_t)p->stride * (uint64_t)(p->height - 1) + (uint64_t)row;
-    if (!p->data || p->bytes < needed)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "tensor '%s': %d x %d pixels need %llu bytes, there are %zu at %p",
-                        value->name, p->width, p->height, (unsigned long long)needed, p->bytes,
-                        p->data);
-    return TSR_OK;
-}
-
-/* Sets defaults, too. */
-static tsr_status check_pixels(const tsr_value *value, tsr_pixels *p) {
-    const float byte = 1.0f / 255;
-    TSR_TRY(check_pixel_format(value, p));
-    TSR_TRY(check_picture(value, p));
-    if (p->stride == 0)
-        p->stride = (int64_t)p->width * tsr_pixel_bytes(p->format);
-    TSR_TRY(check_rows(value, p));
-    bool none = true;
-    for (int i = 0; i < 4; i++)
-        none = none && p->scale[i] == 0;
-    tsr_picture_shape s;
-    tsr_picture_shape_of(&value->shape, p->channels_last, &s);
-    for (int i = 0; i < 4; i++)
-        p->scale[i] = none || (i >= s.channels && p->scale[i] == 0) ? byte : p->scale[i];
-    for (int i = 0; i < s.channels; i++)
-        if (p->scale[i] == 0)
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': scale of channel %d is 0",
-                            value->name, i);
-    return TSR_OK;
-}
-
-static tsr_status check_elements(const tsr_graph *graph, const tsr_value *value, tsr_elements *e) {
-    return tsr_fail_context(e->is_pixels ? check_pixels(value, &e->pixels)
-                                         : check_array(value, &e->array),
-                            "%s", graph->file);
-}
-
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
 /* NULL if the session does not keep it. */
@@ -176,6 +69,30 @@ static tsr_status fail_no_textures(const tsr_session *session) {
                     session->graph->file, session->device->backend->name);
 }
 
+static tsr_status give_elements(tsr_session *session, int value, const tsr_elements *from) {
+    tsr_kept_output *same = find_kept(session, value);
+    if (same)
+        tsr_elements_to_floats(from, &session->graph->values[value].shape, same->next);
+    session->stepping = false;
+    return session->device->backend->set_input(session->runner, value, from);
+}
+
+/* Backends get integers as floats. */
+static tsr_status give_integers(tsr_session *session, int value, const tsr_elements *from) {
+    const tsr_value *v = &session->graph->values[value];
+    size_t count = (size_t)tsr_shape_count(&v->shape);
+    TSR_TRY(tsr_check_integers(session->graph, v, from));
+    float *floats = malloc(count * sizeof *floats + 1);
+    if (!floats)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for input '%s'",
+                        session->graph->file, v->name);
+    tsr_elements_to_floats(from, &v->shape, floats);
+    const tsr_elements plain = tsr_elements_of_floats(floats, count);
+    tsr_status status = give_elements(session, value, &plain);
+    free(floats);
+    return status;
+}
+
 static tsr_status set_input(tsr_session *session, const char *name, tsr_elements *from) {
     int i;
     if (!session || !name)
@@ -184,12 +101,9 @@ static tsr_status set_input(tsr_session *session, const char *name, tsr_elements
     TSR_TRY(find_input(session, name, &i));
     const tsr_graph *graph = session->graph;
     int value = graph->inputs[i];
-    TSR_TRY(check_elements(graph, &graph->values[value], from));
-    tsr_kept_output *same = find_kept(session, value);
-    if (same)
-        tsr_elements_to_floats(from, &graph->values[value].shape, same->next);
-    session->stepping = false;
-    TSR_TRY(session->device->backend->set_input(session->runner, value, from));
+    TSR_TRY(tsr_check_elements(graph, &graph->values[value], from));
+    TSR_TRY(tsr_dtype_is_float(graph->values[value].dtype) ? give_elements(session, value, from)
+                                                           : give_integers(session, value, from));
     session->input_set[i] = true;
     return TSR_OK;
 }
@@ -229,6 +143,12 @@ tsr_status tsr_session_set_input_texture_sized(tsr_session *session, const char 
         return fail_no_textures(session);
     TSR_TRY(find_input(session, name, &i));
     int value = graph->inputs[i];
+    if (!tsr_dtype_is_float(graph->values[value].dtype))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%s: input '%s' is %s: textures hold floats",
+                        graph->file, name, tsr_dtype_name(graph->values[value].dtype));
+    if (!tsr_dtype_is_float(graph->values[value].dtype))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%s: input '%s' is %s: textures hold floats",
+                        graph->file, name, tsr_dtype_name(graph->values[value].dtype));
     if (find_kept(session, value))
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "%s: input '%s' is also an output: it cannot be set from a texture",
@@ -291,7 +211,7 @@ static tsr_status get_output(tsr_session *session, const char *name, tsr_element
     int index;
     TSR_TRY(find_readable(session, name, &index));
     const tsr_value *value = &session->graph->values[index];
-    TSR_TRY(check_elements(session->graph, value, to));
+    TSR_TRY(tsr_check_elements(session->graph, value, to));
     if (tsr_shape_count(&value->shape) == 0)
         return TSR_OK;
     const tsr_kept_output *same = find_kept(session, index);

@@ -48,6 +48,7 @@ tsr_status tsr_session_node_report_sized(const tsr_session *session, int index,
         if (output) {
             known.output = output->name;
             known.shape = output->shape;
+            known.dtype = output->dtype;
         }
     }
     const tsr_backend *backend = session->device->backend;

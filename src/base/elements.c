@@ -9,16 +9,11 @@ tsr_elements tsr_elements_of_floats(const float *data, size_t count) {
     return (tsr_elements){.array = {.data = (void *)data, .count = count, .dtype = TSR_DTYPE_F32}};
 }
 
-static bool same_bytes_type(tsr_dtype a, tsr_dtype b) {
-    bool byte = a == TSR_DTYPE_U8 || a == TSR_DTYPE_BOOL;
-    return a == b || (byte && (b == TSR_DTYPE_U8 || b == TSR_DTYPE_BOOL));
-}
-
 bool tsr_elements_same_form(const tsr_elements *a, const tsr_elements *b) {
     if (a->is_pixels != b->is_pixels)
         return false;
     if (!a->is_pixels)
-        return same_bytes_type(a->array.dtype, b->array.dtype) &&
+        return a->array.dtype == b->array.dtype &&
                a->array.channels_last == b->array.channels_last;
     const tsr_pixels *p = &a->pixels, *q = &b->pixels;
     return p->width == q->width && p->height == q->height && p->format == q->format &&
@@ -47,18 +42,18 @@ void tsr_elements_copy_dense(const void *dense, const tsr_elements *to) {
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-static float load(const tsr_array *a, size_t i) {
+double tsr_array_element(const tsr_array *a, size_t i) {
     switch (a->dtype) {
     case TSR_DTYPE_F32:
-        return ((const float *)a->data)[i];
+        return (double)((const float *)a->data)[i];
     case TSR_DTYPE_F16:
-        return tsr_half_to_float(((const uint16_t *)a->data)[i]);
+        return (double)tsr_half_to_float(((const uint16_t *)a->data)[i]);
     case TSR_DTYPE_F64:
-        return (float)((const double *)a->data)[i];
+        return ((const double *)a->data)[i];
     case TSR_DTYPE_I64:
-        return (float)((const int64_t *)a->data)[i];
+        return (double)((const int64_t *)a->data)[i];
     case TSR_DTYPE_I32:
-        return (float)((const int32_t *)a->data)[i];
+        return ((const int32_t *)a->data)[i];
     case TSR_DTYPE_I8:
         return ((const int8_t *)a->data)[i];
     case TSR_DTYPE_U8:
@@ -121,7 +116,7 @@ static void each_element(const tsr_array *a, const tsr_shape *shape, float *floa
     for (size_t i = 0; i < a->count; i++) {
         size_t at = a->channels_last ? last_index(i, channels, pixels) : i;
         if (to_floats)
-            floats[i] = load(a, at);
+            floats[i] = (float)tsr_array_element(a, at);
         else
             store(a, at, floats[i]);
     }

@@ -22,6 +22,7 @@ int tsr_pixel_bytes(tsr_pixel_format format);
 /* Do red and blue change places between the pixels' order, red first, and the tensor's? */
 bool tsr_pixels_swap(const tsr_pixels *pixels, int64_t channels, bool to_tensor);
 
+double tsr_array_element(const tsr_array *array, size_t i);
 tsr_elements tsr_elements_of_floats(const float *data, size_t count);
 /* Do both have the same elements at the same places, but for gaps between rows? */
 bool tsr_elements_same_form(const tsr_elements *a, const tsr_elements *b);

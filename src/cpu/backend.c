@@ -192,8 +192,12 @@ static tsr_status set_weights(tsr_runner *runner, int constant, const float *ele
     return TSR_OK;
 }
 
-static tsr_status set_input(tsr_runner *runner, int value, const tsr_elements *from) {
-    tsr_elements_to_floats(from, &runner->graph->values[value].shape, runner->data[value]);
+static tsr_status set_input(tsr_runner *runner, int v, const tsr_elements *from) {
+    const tsr_value *value = &runner->graph->values[v];
+    if (tsr_dtype_is_float(value->dtype))
+        tsr_elements_to_floats(from, &value->shape, runner->data[v]);
+    else
+        tsr_cpu_store(value, from->array.data, runner->data[v]);
     return TSR_OK;
 }
 
@@ -245,8 +249,7 @@ static tsr_status get_output(tsr_runner *runner, int v, const tsr_elements *to) 
     float *floats = malloc((size_t)count * sizeof *floats + 1);
     if (!floats)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read '%s'", value->name);
-    for (int64_t i = 0; i < count; i++)
-        floats[i] = (float)((const int64_t *)runner->data[v])[i];
+    tsr_cpu_load(value, runner->data[v], floats);
     tsr_elements_from_floats(floats, &value->shape, to);
     free(floats);
     return TSR_OK;

@@ -29,5 +29,8 @@ tsr_status tsr_cpu_eval(const tsr_graph *graph, const tsr_node *node, void **dat
 
 /* Bytes of a value's elements as the CPU stores them; SIZE_MAX if that overflows. */
 size_t tsr_cpu_bytes(const tsr_value *value);
+/* A value's elements from floats and to floats; integers have to be exact in them. */
+void tsr_cpu_store(const tsr_value *value, const float *floats, void *data);
+void tsr_cpu_load(const tsr_value *value, const void *data, float *floats);
 
 #endif

@@ -139,6 +139,14 @@ tsr_status tsr_cpu_clip(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
+tsr_status tsr_cpu_not(const tsr_cpu_call *call) {
+    const int64_t *x = tsr_call_in(call, 0);
+    int64_t *out = tsr_call_out(call, 0), count = tsr_shape_count(tsr_call_out_shape(call, 0));
+    for (int64_t i = 0; i < count; i++)
+        out[i] = !x[i];
+    return TSR_OK;
+}
+
 /* ---- operators of two broadcast inputs ---- */
 
 static float add_float(float a, float b) {

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 
+#include <string.h>
+
 static tsr_cpu_fn *const op_table[TSR_OP_COUNT] = {
 #define TSR_OP(Name, stem, ...) [TSR_OP_##Name] = tsr_cpu_##stem,
 #define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = tsr_cpu_unary,
@@ -14,6 +16,27 @@ size_t tsr_cpu_bytes(const tsr_value *value) {
     int64_t count = tsr_shape_count(&value->shape);
     size_t size = tsr_stored_size(value->dtype);
     return count < 0 || (uint64_t)count > SIZE_MAX / size ? SIZE_MAX : (size_t)count * size;
+}
+
+void tsr_cpu_store(const tsr_value *value, const float *floats, void *data) {
+    int64_t *ints = data, count = tsr_shape_count(&value->shape);
+    if (count > 0 && tsr_dtype_is_float(value->dtype)) {
+        memcpy(data, floats, tsr_cpu_bytes(value));
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        ints[i] = (int64_t)floats[i];
+}
+
+void tsr_cpu_load(const tsr_value *value, const void *data, float *floats) {
+    const int64_t *ints = data;
+    int64_t count = tsr_shape_count(&value->shape);
+    if (count > 0 && tsr_dtype_is_float(value->dtype)) {
+        memcpy(floats, data, tsr_cpu_bytes(value));
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        floats[i] = (float)ints[i];
 }
 
 /* Is there any element to compute? */

@@ -79,7 +79,7 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
 
 static void upload(const tsr_runner *r, const tsr_pass *pass) {
     const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
-    tsr_layout_pack(l, r->base.fallback.data[pass->value], 0, r->base.staging);
+    tsr_layout_pack(l, tsr_fallback_floats(&r->base.fallback, pass->value), 0, r->base.staging);
     tsr_target_upload(tsr_gles_target(r, pass->output), l, r->base.staging);
 }
 

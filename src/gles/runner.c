@@ -266,8 +266,7 @@ static tsr_status read_output(tsr_runner *r, int output, const tsr_elements *to)
 static tsr_status read_value(tsr_runner *r, int value, const tsr_elements *to) {
     int output = tsr_gpu_find_output(&r->base, value);
     TSR_TRY(finish(r, WAIT_NANOSECONDS));
-    bool transferred = output != TSR_NONE && r->base.outputs[output].tensor != TSR_NONE &&
-                       tsr_transfer_converts(to);
+    bool transferred = output != TSR_NONE && tsr_transfer_converts(r->base.plan, value, to);
     tsr_status status = transferred ? read_output(r, output, to)
                                     : tsr_gpu_read_kept(&r->base, value, to, tsr_gles_read_now, r);
     TSR_TRY(tsr_gles_check_error(r->device, "reading a result")); /* its message says more */

@@ -17,7 +17,9 @@ static tsr_status hold(tsr_fallback *f, int value) {
     const tsr_value *v = value == TSR_NONE ? NULL : &f->plan->graph->values[value];
     if (!v || v->data || f->data[value])
         return TSR_OK;
-    f->data[value] = malloc(tsr_cpu_bytes(v) + 1);
+    size_t count = (size_t)tsr_shape_count(&v->shape);
+    size_t floats = tsr_dtype_is_float(v->dtype) ? 0 : count * sizeof(float); /* after integers */
+    f->data[value] = malloc(tsr_cpu_bytes(v) + floats + 1);
     return f->data[value] ? TSR_OK
                           : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for tensor '%s'", v->name);
 }
@@ -55,8 +57,14 @@ void tsr_fallback_destroy(tsr_fallback *f) {
     free(f->data);
 }
 
-float *tsr_fallback_input(const tsr_fallback *f, int value) {
-    return f->data && f->plan->value_on_cpu[value] ? f->data[value] : NULL;
+void tsr_fallback_set_input(tsr_fallback *f, int value, const tsr_elements *from) {
+    const tsr_value *v = &f->plan->graph->values[value];
+    if (!f->data || !f->plan->value_on_cpu[value])
+        return;
+    if (tsr_dtype_is_float(v->dtype))
+        tsr_elements_to_floats(from, &v->shape, f->data[value]);
+    else
+        tsr_cpu_store(v, from->array.data, f->data[value]);
 }
 
 /* Copies a value of the device to memory. */
@@ -73,15 +81,13 @@ static tsr_status fetch(tsr_fallback *f, int value, float *staging, tsr_read_fn 
         return TSR_OK;
     const float *constant = f->plan->tensors[tensor].constant;
     if (constant) { /* a view of one */
-        memcpy(f->data[value], constant, tsr_cpu_bytes(v));
+        tsr_cpu_store(v, constant, f->data[value]);
         return TSR_OK;
     }
     if (tsr_dtype_is_float(v->dtype))
         return read(user, tensor, f->data[value]);
-    TSR_TRY(read(user, tensor, staging)); /* a pool's indices: floats on a GPU */
-    int64_t *ints = f->data[value], count = tsr_shape_count(&v->shape);
-    for (int64_t i = 0; i < count; i++)
-        ints[i] = (int64_t)staging[i];
+    TSR_TRY(read(user, tensor, staging)); /* integers: floats on a GPU */
+    tsr_cpu_store(v, staging, f->data[value]);
     return TSR_OK;
 }
 
@@ -96,10 +102,15 @@ tsr_status tsr_fallback_run(tsr_fallback *f, const tsr_pass *pass, float *stagin
     return tsr_cpu_eval(graph, node, f->data);
 }
 
-void tsr_fallback_get_output(const tsr_fallback *f, int value, float *elements) {
+const float *tsr_fallback_floats(const tsr_fallback *f, int value) {
     const tsr_value *v = &f->plan->graph->values[value];
-    int64_t count = tsr_shape_count(&v->shape);
-    for (int64_t i = 0; i < count; i++)
-        elements[i] = tsr_dtype_is_float(v->dtype) ? ((const float *)f->data[value])[i]
-                                                   : (float)((const int64_t *)f->data[value])[i];
+    if (tsr_dtype_is_float(v->dtype))
+        return f->data[value];
+    float *floats = (float *)(void *)((char *)f->data[value] + tsr_cpu_bytes(v));
+    tsr_cpu_load(v, f->data[value], floats);
+    return floats;
+}
+
+void tsr_fallback_get_output(const tsr_fallback *f, int value, float *elements) {
+    tsr_cpu_load(&f->plan->graph->values[value], f->data[value], elements);
 }

@@ -3,6 +3,7 @@
 #ifndef TSR_GPU_FALLBACK_H
 #define TSR_GPU_FALLBACK_H
 
+#include "base/elements.h"
 #include "plan/plan.h"
 
 /* Reads a computed tensor's elements synchronously, after the passes before. */
@@ -18,11 +19,13 @@ typedef struct tsr_fallback {
 bool tsr_falls_back(const tsr_plan *plan);
 tsr_status tsr_fallback_create(const tsr_plan *plan, tsr_fallback *fallback);
 void tsr_fallback_destroy(tsr_fallback *fallback);
-/* Where a graph input is stored that nodes on the CPU read; NULL if none does. */
-float *tsr_fallback_input(const tsr_fallback *fallback, int value);
+/* Stores a graph input that nodes on the CPU read. */
+void tsr_fallback_set_input(tsr_fallback *fallback, int value, const tsr_elements *from);
 /* Runs the pass's node; staging: memory for the largest tensor. */
 tsr_status tsr_fallback_run(tsr_fallback *fallback, const tsr_pass *pass, float *staging,
                             tsr_read_fn *read, void *user);
+/* The elements of a value on the CPU, integers as floats, until the value is written again. */
+const float *tsr_fallback_floats(const tsr_fallback *fallback, int value);
 /* A result of a node that ran on the CPU; integers become floats. */
 void tsr_fallback_get_output(const tsr_fallback *fallback, int value, float *elements);
 

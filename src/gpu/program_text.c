@@ -45,7 +45,7 @@ static void name_operand(const tsr_program_text *p, const tsr_pass_post *post, c
 
 static void add_post(const tsr_program_text *p, tsr_text *text, int i) {
     const tsr_pass_post *post = &p->pass->posts[i];
-    const char *stem = tsr_op_get_info(post->op)->stem;
+    const char *stem = post->function ? post->function : tsr_op_get_info(post->op)->stem;
     char operand[64];
     if (post->source == TSR_NONE) {
         tsr_text_add(text, "    v = tsr_%s(v, u.post_%d);\n", stem, i);

@@ -118,10 +118,8 @@ tsr_status tsr_gpu_stage_input(tsr_gpu_runner *r, int value, const tsr_elements 
     size_t count = (size_t)tsr_shape_count(shape_of(r, value));
     *staged = *from;
     *floats = NULL;
-    float *kept = tsr_fallback_input(&r->fallback, value);
-    if (kept)
-        tsr_elements_to_floats(from, shape_of(r, value), kept);
-    if (tsr_transfer_converts(from))
+    tsr_fallback_set_input(&r->fallback, value, from);
+    if (tsr_transfer_converts(r->plan, value, from))
         return TSR_OK;
     *floats = malloc(count * sizeof **floats + 1);
     if (!*floats)

@@ -20,7 +20,18 @@ static bool is_byte(tsr_dtype dtype) {
     return dtype == TSR_DTYPE_U8 || dtype == TSR_DTYPE_BOOL;
 }
 
-bool tsr_transfer_converts(const tsr_elements *e) {
+/* Is the channel axis the second one, as in memory? */
+static bool has_usual_axes(const tsr_plan *plan, int value) {
+    const tsr_shape *shape = &plan->graph->values[value].shape;
+    const tsr_layout *l = tsr_plan_layout(plan, plan->value_tensor[value]);
+    return l->n == shape->dim[0] && l->c == shape->dim[1];
+}
+
+bool tsr_transfer_converts(const tsr_plan *plan, int value, const tsr_elements *e) {
+    if (plan->value_tensor[value] == TSR_NONE)
+        return false;
+    if (!e->is_pixels && e->array.channels_last && !has_usual_axes(plan, value))
+        return false;
     return e->is_pixels || e->array.dtype == TSR_DTYPE_F32 || e->array.dtype == TSR_DTYPE_F16 ||
            is_byte(e->array.dtype);
 }
@@ -54,10 +65,18 @@ static void set_pass(tsr_transfer *t, const tsr_kernel *kernel, const void *args
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
+/* ELEMENT of the kernels. */
+static int element_of(tsr_dtype dtype) {
+    return dtype == TSR_DTYPE_F16    ? 1
+           : dtype == TSR_DTYPE_U8   ? 2
+           : dtype == TSR_DTYPE_BOOL ? 3
+                                     : 0;
+}
+
 static void pass_from_array(const tsr_layout *l, int tensor, tsr_transfer *t) {
     bool last = t->elements.array.channels_last;
     int64_t pixels = (int64_t)l->h * l->w;
-    SET_PASS(t, tensor_from_array, tensor, .ELEMENT = TSR_INT(t->type),
+    SET_PASS(t, tensor_from_array, tensor, .ELEMENT = TSR_INT(element_of(t->elements.array.dtype)),
              .strides = {.n = TSR_INT(l->c * pixels),
                          .c = TSR_INT(last ? 1 : pixels),
                          .h = TSR_INT(last ? (int64_t)l->w * l->c : l->w),
@@ -67,9 +86,8 @@ static void pass_from_array(const tsr_layout *l, int tensor, tsr_transfer *t) {
 
 static void pass_to_array(const tsr_layout *l, int tensor, tsr_transfer *t) {
     const tsr_array *a = &t->elements.array;
-    int element = a->dtype == TSR_DTYPE_F16 ? 1 : is_byte(a->dtype) ? 2 : 0;
     SET_PASS(t, array_from_tensor, TSR_STAGING_TENSOR, .X = TSR_TENSOR(tensor),
-             .ELEMENT = TSR_INT(element), .CHANNELS_LAST = TSR_INT(a->channels_last),
+             .ELEMENT = TSR_INT(element_of(a->dtype)), .CHANNELS_LAST = TSR_INT(a->channels_last),
              .ALIGNED = TSR_INT(!a->channels_last && l->w % 4 == 0),
              .count = TSR_INT((int64_t)a->count));
 }
@@ -78,7 +96,10 @@ static void pass_to_array(const tsr_layout *l, int tensor, tsr_transfer *t) {
 
 /* Are the channels of a pixel those of a texel? */
 static bool is_whole(const tsr_layout *l, const tsr_picture_shape *p, bool channels_last) {
-    return l->c == p->channels && (!channels_last || (l->h == 1 && l->w == 1));
+    if (l->c != p->channels)
+        return false;
+    return channels_last ? l->n == p->images * p->height * p->width
+                         : l->n == p->images && l->h == p->height && l->w == p->width;
 }
 
 static tsr_picture_shape picture_of(const tsr_plan *plan, int value, const tsr_pixels *p) {

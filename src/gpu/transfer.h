@@ -25,7 +25,7 @@ typedef struct tsr_transfer {
 } tsr_transfer;
 
 /* Can a pass transfer these elements? Others are converted on the CPU. */
-bool tsr_transfer_converts(const tsr_elements *elements);
+bool tsr_transfer_converts(const tsr_plan *plan, int value, const tsr_elements *elements);
 /* Elements to the tensor of a value. The transfer's address must not change while its pass is used.
  */
 tsr_status tsr_transfer_in(const tsr_plan *plan, int value, const tsr_elements *elements,

@@ -39,3 +39,11 @@ tsr_status tsr_infer_clip(tsr_graph *graph, tsr_node *node) {
     TSR_TRY(tsr_require_scalar(tsr_node_in(graph, node, 2)));
     return tsr_infer_same(graph, node);
 }
+
+tsr_status tsr_infer_not(tsr_graph *graph, tsr_node *node) {
+    tsr_dtype dtype = tsr_node_in(graph, node, 0)->dtype;
+    if (dtype != TSR_DTYPE_BOOL)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is defined for bool, not for %s",
+                        tsr_dtype_name(dtype));
+    return tsr_infer_same(graph, node);
+}

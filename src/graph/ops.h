@@ -24,9 +24,13 @@ typedef enum tsr_trait {
     TSR_IS_VIEW = 1 << 1,
     /* The result depends on the shape of input 0, not on its elements. */
     TSR_READS_SHAPE_ONLY = 1 << 2,
-    /* The types of a unary operator. */
+    /* The types that a GPU computes exactly, besides floats: src/plan/types.c. Of a unary operator,
+     * those that it is defined for. */
     TSR_TYPES_FLOATS = 0,
-    TSR_TYPES_NUMBERS = 1 << 3,
+    TSR_TYPES_NUMBERS = 1 << 3, /* integers: no result is larger than the operands */
+    TSR_TYPES_BYTES = 1 << 4,   /* integers of 8 bits: results wrap around */
+    TSR_TYPES_BOOL = 1 << 5,
+    TSR_TYPES_ALL = TSR_TYPES_NUMBERS | TSR_TYPES_BOOL,
 } tsr_trait;
 
 typedef struct tsr_op_info {

@@ -27,7 +27,7 @@ static void lower_concat(tsr_plan *plan, const int *sources, int count, const in
 
 /* Output 0 as whole tiles of the inputs, one after the other; false if that is not what it is. */
 static bool join_tiles(tsr_plan *plan, const tsr_node *node, int axis) {
-    int layout_axis = tsr_layout_axes(tsr_node_out(plan->graph, node, 0)->shape.rank)[axis];
+    int layout_axis = tsr_usual_axis(tsr_node_out(plan->graph, node, 0)->shape.rank, axis);
     int count = 0, tiles = 0, channels = 0;
     tsr_concat_operand *parts = TSR_NEW(plan->arena, node->input_count, tsr_concat_operand);
     if (!parts) {
@@ -55,7 +55,7 @@ tsr_status tsr_lower_concat(tsr_plan *plan, const tsr_node *node) {
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), shape->rank, &axis));
     if (join_tiles(plan, node, axis))
         return plan->status;
-    int layout_axis = tsr_layout_axes(shape->rank)[axis];
+    int layout_axis = tsr_usual_axis(shape->rank, axis);
     for (int i = 0; i < node->input_count; i++) {
         const tsr_shape *part = &tsr_node_in(plan->graph, node, i)->shape;
         if (part->dim[axis] == 0)
@@ -64,7 +64,7 @@ tsr_status tsr_lower_concat(tsr_plan *plan, const tsr_node *node) {
             CONCAT_SOURCES) { /* what there is so far becomes the first source of the next pass */
             tsr_shape partial = *shape;
             partial.dim[axis] = total;
-            int joined = tsr_plan_tensor_new(plan, &partial, false);
+            int joined = tsr_plan_tensor_like(plan, &partial, node->outputs[0]);
             lower_concat(plan, sources, count, sizes, layout_axis, joined);
             sources[0] = joined;
             sizes[0] = total;

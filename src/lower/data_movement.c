@@ -9,7 +9,7 @@
 /* The input's axis a of N, C, H, W, or TSR_NONE if it has none. */
 static int axis_of(int rank, int a) {
     for (int i = 0; i < rank; i++)
-        if (tsr_layout_axes(rank)[i] == a)
+        if (tsr_usual_axis(rank, i) == a)
             return i;
     return TSR_NONE;
 }
@@ -20,7 +20,7 @@ void tsr_lower_strided_copy(tsr_plan *plan, int source, int output, const tsr_st
         int in = axis_of(copy->rank_in, a);
         if (in == TSR_NONE || copy->source_axis[in] == TSR_NONE)
             continue;
-        source_axes[a] = tsr_layout_axes(copy->rank_out)[copy->source_axis[in]];
+        source_axes[a] = tsr_usual_axis(copy->rank_out, copy->source_axis[in]);
         steps[a] = (int)copy->step[in];
         starts[a] = (int)copy->start[in];
     }
@@ -80,7 +80,7 @@ tsr_status tsr_lower_pad(tsr_plan *plan, const tsr_node *node) {
             copy.pad = i;
     for (int i = 0; i < shape->rank; i++)
         copy.start[i] = -begin[i];
-    copy.value = tsr_const_float(plan->graph, node, 2, 0);
+    copy.value = tsr_const_number(plan->graph, node, 2, 0);
     tsr_lower_strided_copy(plan, tsr_plan_value(plan, node->inputs[0]),
                            tsr_plan_output(plan, node, 0), &copy);
     return plan->status;
@@ -146,12 +146,12 @@ tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {
         data->shape; /* all indices along one axis; the output's shape is made of it */
     shape.dim[axis] = table.count;
     int source = tsr_plan_value(plan, node->inputs[0]),
-        layout_axis = tsr_layout_axes(shape.rank)[axis];
+        layout_axis = tsr_usual_axis(shape.rank, axis);
     if (tsr_shape_equal(&shape, &out->shape)) {
         lower_gather(plan, source, layout_axis, &table, tsr_plan_output(plan, node, 0));
         return plan->status;
     }
-    int gathered = tsr_plan_tensor_new(plan, &shape, false);
+    int gathered = tsr_plan_tensor_like(plan, &shape, node->outputs[0]);
     lower_gather(plan, source, layout_axis, &table, gathered);
     tsr_plan_alias(plan, node, 0, tsr_plan_reshape(plan, gathered, &out->shape));
     return plan->status;

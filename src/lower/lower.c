@@ -11,10 +11,17 @@ tsr_lower_fn *const tsr_lowerings[TSR_OP_COUNT] = {
 #include "graph/ops.def"
 };
 
-float tsr_const_float(const tsr_graph *graph, const tsr_node *node, int input,
-                      float default_value) {
+float tsr_const_number(const tsr_graph *graph, const tsr_node *node, int input,
+                       float default_value) {
     const tsr_value *value = tsr_node_in(graph, node, input);
-    return value && value->data ? *(const tsr_unaligned_float *)value->data : default_value;
+    if (!value || !value->data)
+        return default_value;
+    return tsr_dtype_is_float(value->dtype) ? *(const tsr_unaligned_float *)value->data
+                                            : (float)*(const int64_t *)value->data;
+}
+
+int tsr_usual_axis(int rank, int axis) {
+    return tsr_layout_axis(rank, tsr_layout_channel_axis(rank), axis);
 }
 
 void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,

@@ -17,10 +17,12 @@ extern tsr_lower_fn *const tsr_lowerings[TSR_OP_COUNT];
 
 /* Shared by lowerings. */
 
-enum { TSR_EXACT_FLOATS = 1 << 24 }; /* every integer up to here is a float */
+/* The first element of a constant input, or the default value. */
+float tsr_const_number(const tsr_graph *graph, const tsr_node *node, int input,
+                       float default_value);
 
-/* The first element of a constant float input, or the default value. */
-float tsr_const_float(const tsr_graph *graph, const tsr_node *node, int input, float default_value);
+/* Which of N, C, H, W an axis is in the usual layout. */
+int tsr_usual_axis(int rank, int axis);
 
 /* A post-op with a constant input [C], seen as [1, C, 1, 1]: a bias or a scale. Nothing if it is
  * absent. */

@@ -34,7 +34,7 @@ tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
     TSR_TRY(tsr_node_resize(plan->graph, node, &table.resize));
     TSR_TRY(check(&table.resize, shape));
     for (int i = 2; i < shape->rank && i < 4; i++) {
-        int line = tsr_layout_axes(shape->rank)[i] == TSR_AXIS_W ? 0 : 1;
+        int line = tsr_usual_axis(shape->rank, i) == TSR_AXIS_W ? 0 : 1;
         table.axis[line] = i;
         table.in[line] = shape->dim[i];
         table.out[line] = table.resize.out[i];

@@ -32,10 +32,11 @@ tsr_status tsr_lower_dropout(tsr_plan *plan, const tsr_node *node) {
 }
 
 tsr_status tsr_lower_cast(tsr_plan *plan, const tsr_node *node) {
-    const tsr_value *in = tsr_node_in(plan->graph, node, 0),
-                    *out = tsr_node_out(plan->graph, node, 0);
-    if (!tsr_dtype_is_float(in->dtype) || !tsr_dtype_is_float(out->dtype))
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "a cast of computed %s to %s",
-                        tsr_dtype_name(in->dtype), tsr_dtype_name(out->dtype));
-    return tsr_lower_view(plan, node);
+    tsr_dtype from = tsr_node_in(plan->graph, node, 0)->dtype,
+              to = tsr_node_out(plan->graph, node, 0)->dtype;
+    if (tsr_cast_is_view(from, to))
+        return tsr_lower_view(plan, node);
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    tsr_pass_cast(tsr_plan_copy(plan, input, tsr_plan_output(plan, node, 0)), from, to);
+    return plan->status;
 }

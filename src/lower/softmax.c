@@ -29,7 +29,7 @@ static tsr_status find_axes(const tsr_plan *plan, const tsr_node *node, tsr_redu
     int end = tsr_attr_int(node, "coerce_2d", 0) ? shape->rank : first + 1;
     *r = (tsr_reduction){.exact = false};
     for (int i = first; i < end; i++)
-        r->axis[tsr_layout_axes(shape->rank)[i]] = true;
+        r->axis[tsr_usual_axis(shape->rank, i)] = true;
     return TSR_OK;
 }
 

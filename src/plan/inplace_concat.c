@@ -151,9 +151,9 @@ bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node,
         return false;
     const tsr_layout model = *tsr_plan_layout(plan, choose_model(plan, operands, count));
     tsr_layout whole;
-    tsr_layout_hint hint = {model.planes, model.pixel_stride, plan->half};
-    const tsr_shape *shape = &plan->graph->values[node->outputs[0]].shape;
-    if (tsr_layout_make(shape, &plan->limits, hint, &whole) != TSR_OK ||
+    const tsr_value *out = &plan->graph->values[node->outputs[0]];
+    tsr_layout_hint hint = {model.planes, model.pixel_stride, tsr_plan_is_half(plan, out->dtype)};
+    if (tsr_layout_make(&out->shape, &plan->limits, hint, &whole) != TSR_OK ||
         !can_hold(plan, &whole, operands, count) ||
         !saves_copies(plan, node, &whole, operands, count))
         return false;

@@ -6,15 +6,28 @@
 #include <limits.h>
 #include <string.h>
 
-const int *tsr_layout_axes(int rank) {
-    static const int axes[5][4] = {
-        {0},
-        {TSR_AXIS_C},
-        {TSR_AXIS_N, TSR_AXIS_C},
-        {TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_W},
-        {TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W},
-    };
-    return axes[rank];
+int tsr_layout_axis(int rank, int channel_axis, int axis) {
+    if (axis <= channel_axis)
+        return axis < channel_axis ? TSR_AXIS_N : TSR_AXIS_C;
+    return axis == rank - 1 ? TSR_AXIS_W : TSR_AXIS_H;
+}
+
+int tsr_layout_channel_axis(int rank) {
+    return rank > 1 ? 1 : 0;
+}
+
+tsr_shape tsr_layout_fold(const tsr_shape *shape, int channel_axis) {
+    tsr_shape folded = {4, {1, 1, 1, 1}};
+    for (int i = 0; i < shape->rank; i++)
+        folded.dim[tsr_layout_axis(shape->rank, channel_axis, i)] *= shape->dim[i];
+    return folded;
+}
+
+void tsr_layout_strides(const tsr_layout *l, int64_t strides[4]) {
+    strides[TSR_AXIS_W] = 1;
+    strides[TSR_AXIS_H] = l->w;
+    strides[TSR_AXIS_C] = (int64_t)l->h * l->w;
+    strides[TSR_AXIS_N] = l->c * strides[TSR_AXIS_C];
 }
 
 /* The most planes with which padding columns are at most half as many as the columns. */
@@ -126,13 +139,6 @@ static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shap
 
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
                            tsr_layout_hint hint, tsr_layout *layout) {
-    if (shape->rank < 0 || shape->rank > 4)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "a tensor of shape %s has more than 4 axes, a GPU tensor at most 4",
-                        tsr_shape_text(shape));
-    int64_t size[4] = {1, 1, 1, 1};
-    for (int i = 0; i < shape->rank; i++)
-        size[tsr_layout_axes(shape->rank)[i]] = shape->dim[i];
     int64_t count = tsr_shape_count(shape);
     if (count <= 0)
         return tsr_fail(TSR_ERROR_UNSUPPORTED, "a tensor of shape %s has no elements",
@@ -141,6 +147,8 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
         return tsr_fail(TSR_ERROR_LIMIT,
                         "a tensor of shape %s has %lld elements, a GPU tensor at most %d",
                         tsr_shape_text(shape), (long long)count, INT_MAX / 4);
+    const tsr_shape folded = tsr_layout_fold(shape, tsr_layout_channel_axis(shape->rank));
+    const int64_t *size = folded.dim;
     tsr_layout l = {(int)size[0], (int)size[1],      (int)size[2],
                     (int)size[3], .pixel_stride = 1, .half = hint.half};
     l.tiles = (int)tsr_divide_up(l.c, 4);
@@ -209,14 +217,16 @@ typedef void texel_fn(float *texel, float *elements, size_t stride, int channels
 
 /* Visits every pixel's texel with its first element and how many channels it holds. */
 static void each_texel(const tsr_layout *l, float *texels, float *elements, texel_fn *fn) {
-    size_t w = (size_t)l->w, image = (size_t)l->h * w;
-    for (size_t k = 0; k < (size_t)l->n * (size_t)l->tiles; k++) {
-        size_t n = k / (size_t)l->tiles, c = k % (size_t)l->tiles * 4;
-        int channels = l->c - (int)c < 4 ? l->c - (int)c : 4;
-        float *tile = elements + (n * (size_t)l->c + c) * image;
-        for (size_t y = 0; y < (size_t)l->h; y++)
-            for (size_t x = 0; x < w; x++)
-                fn(texels + texel_index(l, k, y, x) * 4, tile + y * w + x, image, channels);
+    int64_t stride[4];
+    tsr_layout_strides(l, stride);
+    for (int k = 0; k < l->n * l->tiles; k++) {
+        int n = k / l->tiles, c = k % l->tiles * 4, channels = l->c - c < 4 ? l->c - c : 4;
+        float *tile = elements + n * stride[TSR_AXIS_N] + c * stride[TSR_AXIS_C];
+        for (int y = 0; y < l->h; y++)
+            for (int x = 0; x < l->w; x++)
+                fn(texels + texel_index(l, (size_t)k, (size_t)y, (size_t)x) * 4,
+                   tile + y * stride[TSR_AXIS_H] + x * stride[TSR_AXIS_W],
+                   (size_t)stride[TSR_AXIS_C], channels);
     }
 }
 

@@ -2,16 +2,16 @@
  * texels only through glsl/source.glsl and glsl/main.glsl, the host only through the functions
  * below.
  *
- * A tensor is seen as images n of channels c of rows h and columns w (see tsr_layout_axes for ranks
- * below 4). Tile k = n * tiles + t holds channels 4t..4t+3 of image n, one RGBA texel a pixel. A
- * texture has `planes` layers, and one draw with as many render targets writes `planes` pixels of a
- * row per fragment, so that a weight is fetched once for all of them. These pixels are
- * `pixel_stride` columns apart: 1 for most tensors; a transposed convolution of stride s writes
- * with pixel_stride s, so that all pixels of a fragment have the same taps. Column x of a tile is
- * in plane (x / pixel_stride) % planes, column x % pixel_stride * (tile_w / pixel_stride) + x /
- * (pixel_stride * planes), so that neighbouring fragments have the same taps, too. Tiles form a
- * grid with 2^columns_log2 tiles in a row. Tensors whose tiles fit no grid are linear: tile after
- * tile, row by row, wrapped at a width of 2^columns_log2 texels.
+ * A tensor is seen as images n of channels c of rows h and columns w: see tsr_layout_fold. Tile k =
+ * n * tiles + t holds channels 4t..4t+3 of image n, one RGBA texel a pixel. A texture has `planes`
+ * layers, and one draw with as many render targets writes `planes` pixels of a row per fragment, so
+ * that a weight is fetched once for all of them. These pixels are `pixel_stride` columns apart: 1
+ * for most tensors; a transposed convolution of stride s writes with pixel_stride s, so that all
+ * pixels of a fragment have the same taps. Column x of a tile is in plane (x / pixel_stride) %
+ * planes, column x % pixel_stride * (tile_w / pixel_stride) + x / (pixel_stride * planes), so that
+ * neighbouring fragments have the same taps, too. Tiles form a grid with 2^columns_log2 tiles in a
+ * row. Tensors whose tiles fit no grid are linear: tile after tile, row by row, wrapped at a width
+ * of 2^columns_log2 texels.
  *
  * Where compute kernels read buffers instead of textures, a tensor is linear with one plane: texel
  * (k * h + y) * w + x of a buffer of texture_w texels. */
@@ -49,10 +49,14 @@ typedef struct tsr_layout {
 
 enum { TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W };
 
-/* Which of N, C, H, W each axis of a tensor of this rank becomes; the others are 1. A matrix is (N,
- * C) and a sequence (N, C, W), so that dense layers and 1-D convolutions use whole texels;
- * row-major order is kept. */
-const int *tsr_layout_axes(int rank);
+/* Which of N, C, H, W an axis becomes where `channel_axis` is the one in the texel: those before it
+ * fold into N, it is C, the last one is W, those between fold into H. Row-major order is kept. */
+int tsr_layout_axis(int rank, int channel_axis, int axis);
+/* The usual channel axis: ONNX's. A matrix is (N, C) and a sequence (N, C, W), so that dense layers
+ * and 1-D convolutions use whole texels. */
+int tsr_layout_channel_axis(int rank);
+/* The shape [N, C, H, W] that a tensor with elements is seen with. */
+tsr_shape tsr_layout_fold(const tsr_shape *shape, int channel_axis);
 
 typedef struct tsr_layout_hint {
     int planes;       /* at most this many; 0: see choose_planes() */
@@ -60,8 +64,8 @@ typedef struct tsr_layout_hint {
     bool half;
 } tsr_layout_hint;
 
-/* TSR_ERROR_LIMIT with the numbers if no arrangement fits, TSR_ERROR_UNSUPPORTED above rank 4 and
- * for empty tensors. */
+/* With the usual channel axis; for another one, fold the shape first. TSR_ERROR_LIMIT with the
+ * numbers if no arrangement fits, TSR_ERROR_UNSUPPORTED for empty tensors. */
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
                            tsr_layout_hint hint, tsr_layout *layout);
 
@@ -85,6 +89,10 @@ int64_t tsr_layout_max_shading_cost(const tsr_layout *layout);
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b);
 /* Of the texture, with its zero row, or of the buffer. */
 uint64_t tsr_layout_bytes(const tsr_layout *layout);
+
+/* Element [n, c, h, w] of the tensor is n * strides[0] + ... + w * strides[3] in row-major order.
+ */
+void tsr_layout_strides(const tsr_layout *layout, int64_t strides[4]);
 
 /* Of the texels of all planes, without the zero rows. */
 size_t tsr_layout_floats(const tsr_layout *layout);

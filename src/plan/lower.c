@@ -106,8 +106,8 @@ static bool is_parameter(const tsr_node *node, int input) {
     return input < 32 && tsr_op_get_info(node->op)->parameters >> input & 1;
 }
 
-/* What lowerings rely on: parameters are constant, all other inputs are floats, and no tensor has
- * more than four axes. */
+/* What lowerings rely on: parameters are constant, the node computes its inputs' types, and no
+ * tensor has more than four axes. */
 static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
     for (int i = 0; i < node->input_count + node->output_count; i++) {
         const tsr_value *value = i < node->input_count
@@ -116,14 +116,14 @@ static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
         if (!value)
             continue;
         if (value->shape.rank > 4)
-            return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                            "tensor '%s' of shape %s has more than 4 axes, a GPU tensor at most 4",
-                            value->name, tsr_shape_text(&value->shape));
-        if (i >= node->input_count) /* outputs may be integers: a pool's indices */
+            return tsr_fail(
+                TSR_ERROR_UNSUPPORTED,
+                "tensor '%s' of shape %s has more than 4 axes, operators on a GPU take at most 4",
+                value->name, tsr_shape_text(&value->shape));
+        if (i >= node->input_count)
             continue;
-        if (!is_parameter(node, i) && !tsr_dtype_is_float(value->dtype))
-            return tsr_fail(TSR_ERROR_UNSUPPORTED, "tensor '%s' is %s: a GPU computes floats only",
-                            value->name, tsr_dtype_name(value->dtype));
+        if (!is_parameter(node, i))
+            TSR_TRY(tsr_plan_check_type(node, value));
         if (is_parameter(node, i) && !value->data)
             return tsr_fail(TSR_ERROR_UNSUPPORTED,
                             "its parameter '%s' of shape %s (input %d) is not constant; if it "
@@ -264,8 +264,10 @@ tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
             TSR_NONE) /* an input or a constant: the session has it */
             continue;
         int source = tsr_plan_value(plan, value);
-        int tensor = tsr_plan_tensor_make(plan, &graph->values[value].shape,
-                                          (tsr_layout_hint){.planes = 1, .half = plan->half});
+        int tensor = tsr_plan_tensor_make(
+            plan, &graph->values[value].shape,
+            (tsr_layout_hint){.planes = 1,
+                              .half = tsr_plan_is_half(plan, graph->values[value].dtype)});
         if (plan->tensors[tensor].layout.linear)
             return tsr_fail(TSR_ERROR_LIMIT,
                             "output '%s' of shape %s fits no plain texture of at most %d x %d",

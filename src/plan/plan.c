@@ -74,6 +74,10 @@ int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise) {
     return tsr_plan_tensor_make(plan, shape, (tsr_layout_hint){.half = plan->half && !precise});
 }
 
+int tsr_plan_tensor_like(tsr_plan *plan, const tsr_shape *shape, int value) {
+    return tsr_plan_tensor_new(plan, shape, !tsr_dtype_is_float(plan->graph->values[value].dtype));
+}
+
 static const float *align(tsr_plan *plan, const tsr_shape *shape, const void *elements) {
     if ((uintptr_t)elements % _Alignof(float) == 0)
         return elements;
@@ -94,20 +98,19 @@ int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elemen
     return plan->status == TSR_OK ? tensor : 0;
 }
 
+static int constant_value(tsr_plan *plan, const tsr_value *value, const tsr_shape *shape) {
+    const float *elements = tsr_plan_floats(plan, value);
+    return elements ? tsr_plan_constant(plan, shape, elements) : 0;
+}
+
 int tsr_plan_value(tsr_plan *plan, int value) {
     if (plan->status != TSR_OK)
         return 0;
     if (plan->value_tensor[value] != TSR_NONE)
         return plan->value_tensor[value];
     const tsr_value *v = &plan->graph->values[value];
-    if (!tsr_dtype_is_float(v->dtype)) {
-        tsr_plan_fail(plan, tsr_fail(TSR_ERROR_UNSUPPORTED,
-                                     "tensor '%s' is %s: a GPU computes floats only", v->name,
-                                     tsr_dtype_name(v->dtype)));
-        return 0;
-    }
-    int tensor = v->data ? tsr_plan_constant(plan, &v->shape, v->data)
-                         : tsr_plan_tensor_new(plan, &v->shape, false);
+    int tensor =
+        v->data ? constant_value(plan, v, &v->shape) : tsr_plan_tensor_like(plan, &v->shape, value);
     if (!tensor)
         return 0;
     plan->value_tensor[value] = tensor;
@@ -125,7 +128,7 @@ int tsr_plan_operand(tsr_plan *plan, int value, int rank) {
     int ones = rank - v->shape.rank;
     for (int i = 0; i < rank; i++)
         shape.dim[i] = i < ones ? 1 : v->shape.dim[i - ones];
-    return v->data ? tsr_plan_constant(plan, &shape, v->data)
+    return v->data ? constant_value(plan, v, &shape)
                    : tsr_plan_reshape(plan, tsr_plan_value(plan, value), &shape);
 }
 
@@ -145,8 +148,9 @@ int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i) {
 
 int tsr_plan_output_strided(tsr_plan *plan, const tsr_node *node, int i, int pixel_stride) {
     int value = node->outputs[i];
-    tsr_layout_hint hint = {.pixel_stride = pixel_stride, .half = plan->half};
-    int tensor = tsr_plan_tensor_make(plan, &plan->graph->values[value].shape, hint);
+    const tsr_value *v = &plan->graph->values[value];
+    tsr_layout_hint hint = {.pixel_stride = pixel_stride, .half = tsr_plan_is_half(plan, v->dtype)};
+    int tensor = tsr_plan_tensor_make(plan, &v->shape, hint);
     if (tensor)
         plan->value_tensor[value] = tensor;
     return tensor;

@@ -14,6 +14,8 @@ enum { TSR_STAGING_TENSOR = 0 };
 
 enum { TSR_MAX_SOURCES = 14, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };
 
+enum { TSR_EXACT_FLOATS = 1 << 24 }; /* every integer up to here is a float */
+
 typedef struct tsr_pass tsr_pass;
 
 /* Fills units first to first + count - 1 of a table's zeroed texels, row by row. Several threads
@@ -41,6 +43,7 @@ typedef struct tsr_pass_post {
     float param[2];
     int source; /* which of the pass's sources is the other operand; TSR_NONE for unary */
     bool swapped;
+    const char *function; /* tsr_<function> of the shaders; NULL: that of the operator */
     int blocksize; /* the operand is DepthToSpace(blocksize) of the source; 0: the source itself */
     bool dcr;      /* mode of DepthToSpace */
 } tsr_pass_post;
@@ -171,7 +174,7 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
     tsr_device_profile device;
-    bool half;       /* 16-bit storage for everything except partial sums */
+    bool half;       /* 16-bit storage for everything except partial sums and integers */
     bool keep_all;   /* share no storage */
     bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool low_memory; /* algorithms prefer few intermediate bytes to full occupancy */
@@ -217,6 +220,18 @@ const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor);
  * device.planes, if that fits. */
 tsr_status tsr_plan_make_layout(const tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint,
                                 tsr_layout *layout);
+/* Element types: src/plan/types.c. Is a tensor of this type stored in 16 bits? */
+bool tsr_plan_is_half(const tsr_plan *plan, tsr_dtype dtype);
+/* Fails, with the reason, if the node does not compute this input's type exactly on a GPU. */
+tsr_status tsr_plan_check_type(const tsr_node *node, const tsr_value *value);
+/* A constant's elements; integers become floats in the plan's arena. NULL after a failure. */
+const float *tsr_plan_floats(tsr_plan *plan, const tsr_value *value);
+/* Post-ops: integers of 8 bits wrap around; others and floats stay. */
+void tsr_pass_wrap(tsr_pass *pass, tsr_dtype dtype);
+/* Converts where tsr_cast_is_view is false. */
+void tsr_pass_cast(tsr_pass *pass, tsr_dtype from, tsr_dtype to);
+bool tsr_cast_is_view(tsr_dtype from, tsr_dtype to);
+
 /* The tensor of a value, made on first use for graph inputs and constants. */
 int tsr_plan_value(tsr_plan *plan, int value);
 /* The tensor of a value seen with `rank` axes, ones in front: an operand to broadcast. May add a
@@ -226,6 +241,8 @@ int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint
 /* The same for a tensor that only its node's passes write, and read as their first source. If it
  * has twice the planes of other tensors, it is stored in two storages, which others can share. */
 int tsr_plan_tensor_inner(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint);
+/* A new tensor for elements of a value. */
+int tsr_plan_tensor_like(tsr_plan *plan, const tsr_shape *shape, int value);
 /* A new tensor; precise: 32 bits even in a half plan (inner sums). */
 int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise);
 /* A constant tensor; elements must outlive the plan (or come from plan->arena); misaligned ones are

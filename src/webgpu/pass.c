@@ -54,7 +54,7 @@ static void dispatch(recording *c, int index) {
 
 static void upload(const tsr_runner *r, const tsr_pass *pass) {
     const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
-    tsr_layout_pack(l, r->base.fallback.data[pass->value], 0, r->base.staging);
+    tsr_layout_pack(l, tsr_fallback_floats(&r->base.fallback, pass->value), 0, r->base.staging);
     tsr_tensor_write(r->device, tsr_webgpu_buffer(r, pass->output), l, r->base.staging);
 }
 

@@ -230,8 +230,7 @@ static tsr_status read_output(tsr_runner *r, int output, const tsr_elements *to)
 static tsr_status get_output(tsr_runner *r, int value, const tsr_elements *to) {
     int output = tsr_gpu_find_output(&r->base, value);
     TSR_TRY(finish(r, UINT64_MAX));
-    bool transferred = output != TSR_NONE && r->base.outputs[output].tensor != TSR_NONE &&
-                       tsr_transfer_converts(to);
+    bool transferred = output != TSR_NONE && tsr_transfer_converts(r->base.plan, value, to);
     return transferred ? read_output(r, output, to)
                        : tsr_gpu_read_kept(&r->base, value, to, tsr_webgpu_read_now, r);
 }

@@ -238,6 +238,21 @@ static float next_element(const backend_case *c, random_source *random) {
     return random_float(random, c->mean, c->range);
 }
 
+/* Of all values of the type, those at its edges often; of large types up to 2^24. */
+static float next_integer(tsr_dtype dtype, random_source *random) {
+    static const int most[] = {[TSR_DTYPE_I64] = 1 << 24,
+                               [TSR_DTYPE_I32] = 1 << 24,
+                               [TSR_DTYPE_I8] = INT8_MAX,
+                               [TSR_DTYPE_U8] = UINT8_MAX,
+                               [TSR_DTYPE_BOOL] = 1};
+    int high = most[dtype], low = dtype == TSR_DTYPE_I8 ? INT8_MIN : 0;
+    if (dtype == TSR_DTYPE_I32 || dtype == TSR_DTYPE_I64)
+        low = -high;
+    if (random_one_in(random, 4))
+        return (float)(random_one_in(random, 2) ? low : high);
+    return (float)random_int(random, low, high);
+}
+
 static tsr_status set_inputs(const backend_case *c, int number, tsr_session *session) {
     random_source random = random_from((uint32_t)number + 1000000);
     tsr_status status = TSR_OK;
@@ -248,7 +263,8 @@ static tsr_status set_inputs(const backend_case *c, int number, tsr_session *ses
         float *elements = malloc((count + 1) * sizeof *elements);
         assert_non_null(elements);
         for (size_t k = 0; k < count; k++)
-            elements[k] = next_element(c, &random);
+            elements[k] = tsr_dtype_is_float(info.dtype) ? next_element(c, &random)
+                                                         : next_integer(info.dtype, &random);
         status = tsr_session_set_input(session, info.name, elements, count);
         free(elements);
     }
@@ -291,7 +307,7 @@ static int64_t find_difference(const float *got, const float *expected, int64_t 
 
 /* Reads one tensor of both sessions. False: why tells the difference. */
 static bool compare_tensor(const backend_case *c, tsr_session *cpu, tsr_session *gpu,
-                           const char *name, int64_t count, char *why) {
+                           const char *name, tsr_dtype dtype, int64_t count, char *why) {
     float *expected = malloc(((size_t)count + 1) * sizeof *expected);
     float *got = malloc(((size_t)count + 1) * sizeof *got);
     assert_non_null(expected);
@@ -302,7 +318,8 @@ static bool compare_tensor(const backend_case *c, tsr_session *cpu, tsr_session 
         snprintf(why, MAX_TEXT, "%s: %s", name, tsr_last_error());
     } else {
         double largest;
-        int64_t i = find_difference(got, expected, count, c->tolerance, &largest);
+        int64_t i = find_difference(got, expected, count,
+                                    tsr_dtype_is_float(dtype) ? c->tolerance : 0, &largest);
         same = i < 0;
         if (!same)
             snprintf(why, MAX_TEXT, "'%s'[%lld of %lld] is %.9g instead of %.9g, largest %.9g",
@@ -325,7 +342,7 @@ static bool compare_outputs(const backend_case *c, tsr_session *cpu, tsr_session
             snprintf(why, MAX_TEXT, "the shapes of '%s' differ", info.name);
             return false;
         }
-        if (!compare_tensor(c, cpu, gpu, info.name, tsr_shape_count(&info.shape), why))
+        if (!compare_tensor(c, cpu, gpu, info.name, info.dtype, tsr_shape_count(&info.shape), why))
             return false;
     }
     return true;
@@ -338,8 +355,8 @@ static bool compare_kept(const backend_case *c, tsr_session *cpu, tsr_session *g
     for (int n = 0; n < report.node_count; n++) {
         tsr_node_report node;
         assert_int_equal(tsr_session_node_report(gpu, n, &node), TSR_OK);
-        if (node.passes > 0 &&
-            !compare_tensor(c, cpu, gpu, node.output, tsr_shape_count(&node.shape), why))
+        if (node.passes > 0 && !compare_tensor(c, cpu, gpu, node.output, node.dtype,
+                                               tsr_shape_count(&node.shape), why))
             return false;
     }
     return true;

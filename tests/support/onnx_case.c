@@ -51,8 +51,21 @@ static void append_name(char *list, const char *name) {
     strcat(list, ",");
 }
 
+/* The type after a colon, which is cut off; float32 without. */
+static tsr_dtype cut_type(char *name) {
+    char *colon = strchr(name, ':');
+    if (!colon)
+        return TSR_DTYPE_F32;
+    *colon = 0;
+    for (int dtype = 0; dtype <= TSR_DTYPE_BOOL; dtype++)
+        if (!strcmp(colon + 1, tsr_dtype_name((tsr_dtype)dtype)))
+            return (tsr_dtype)dtype;
+    die(colon + 1);
+    return TSR_DTYPE_F32;
+}
+
 /* "1,C,8]": letters are symbolic. */
-static void add_graph_input(onnx_writer *writer, const char *name, const char *dims) {
+static void add_graph_input(onnx_writer *writer, char *name, const char *dims) {
     int64_t sizes[MAX_LIST];
     char names[8][16] = {""};
     int rank = 0;
@@ -66,7 +79,8 @@ static void add_graph_input(onnx_writer *writer, const char *name, const char *d
         sizes[rank++] = symbolic ? -1 : strtoll(dims, NULL, 10);
         dims += length;
     }
-    Tsr__ValueInfoProto *info = onnx_add_input(writer, name, TSR_DTYPE_F32, rank, sizes);
+    tsr_dtype dtype = cut_type(name);
+    Tsr__ValueInfoProto *info = onnx_add_input(writer, name, dtype, rank, sizes);
     for (int i = 0; i < rank; i++)
         if (*names[i])
             onnx_set_dim_name(writer, info, i, names[i]);

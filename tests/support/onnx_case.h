@@ -6,6 +6,7 @@
 
 /* Nodes separated by "; ", each "Op inputs... -> outputs... attributes...", words separated by one
  * space. Op may be domain:Op. An input is x[1,3,H,8]  a graph input, letters being symbolic sizes
+ * x:int8[2,3]  a graph input of another type than float32
  * x[]  a scalar w{4,3,3,3}  an initializer of small floats                  s(1,-1)  of int64, one
  * axis f<0.5,2>    of float32, one axis                            k<0.5    a float32 scalar a a
  * name made elsewhere                           _        an absent input An output is a name, or _;

@@ -267,6 +267,13 @@ static float random_value(uint64_t *state) {
     return (float)((z ^ z >> 31) >> 40) / 8388608.0f - 1.0f;
 }
 
+/* Whole numbers that every integer type has. */
+static float random_element(tsr_dtype dtype, float x) {
+    if (!dtype_is_integer(dtype))
+        return x;
+    return dtype == TSR_DTYPE_BOOL ? (float)(x > 0) : floorf((x + 1) * 64);
+}
+
 static tsr_status make_random(const job *j, job_input *input, int index) {
     tsr_tensor_info *info = &input->info;
     bool open = false;
@@ -280,7 +287,7 @@ static tsr_status make_random(const job *j, job_input *input, int index) {
     TRY(tensor_create(TSR_DTYPE_F32, &info->shape, &input->tensor));
     uint64_t state = (uint64_t)j->options->seed * 1000003u + (uint64_t)index;
     for (size_t at = 0; at < input->tensor.count; at++)
-        input->tensor.values[at] = random_value(&state);
+        input->tensor.values[at] = random_element(info->dtype, random_value(&state));
     input->given = true;
     return TSR_OK;
 }
@@ -304,8 +311,7 @@ static tsr_status load_inputs(job *j, job_options *o, const char **names, const 
     for (int i = 0; i < j->input_count; i++) {
         job_input *input = &j->inputs[i];
         TRY_LIBRARY(tsr_model_input(j->model, i, &input->info));
-        input->fixed =
-            tsr_model_input_is_parameter(j->model, i) || dtype_is_integer(input->info.dtype);
+        input->fixed = tsr_model_input_is_parameter(j->model, i);
         names[i] = input->info.name;
     }
     TRY(parse_dims(j, &o->dims));

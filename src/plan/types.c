@@ -1,0 +1,94 @@
+/* Element types on a GPU, which computes in floats: integers up to 2^24 and booleans are held
+ * exactly, in 32 bits even in a half plan. */
+#include "plan/plan.h"
+
+#include "base/error.h"
+
+bool tsr_plan_is_half(const tsr_plan *plan, tsr_dtype dtype) {
+    return plan->half && tsr_dtype_is_float(dtype);
+}
+
+/* The trait that an operator needs to compute the type exactly. */
+static unsigned needed_traits(tsr_dtype dtype) {
+    switch (dtype) {
+    case TSR_DTYPE_BOOL:
+        return TSR_TYPES_BOOL;
+    case TSR_DTYPE_I8:
+    case TSR_DTYPE_U8:
+        return TSR_TYPES_NUMBERS | TSR_TYPES_BYTES;
+    default:
+        return TSR_TYPES_NUMBERS;
+    }
+}
+
+tsr_status tsr_plan_check_type(const tsr_node *node, const tsr_value *value) {
+    unsigned traits = tsr_op_get_info(node->op)->traits, needed = needed_traits(value->dtype);
+    if (tsr_dtype_is_float(value->dtype) || traits & needed)
+        return TSR_OK;
+    if (traits & TSR_TYPES_BYTES)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "tensor '%s' is %s: of integers a GPU computes this for int8 and uint8 "
+                        "only, since others may pass 2^24",
+                        value->name, tsr_dtype_name(value->dtype));
+    return tsr_fail(TSR_ERROR_UNSUPPORTED, "tensor '%s' is %s: a GPU does not compute this for it",
+                    value->name, tsr_dtype_name(value->dtype));
+}
+
+const float *tsr_plan_floats(tsr_plan *plan, const tsr_value *value) {
+    if (tsr_dtype_is_float(value->dtype))
+        return value->data;
+    int64_t count = tsr_shape_count(&value->shape);
+    const int64_t *ints = value->data;
+    float *floats = TSR_NEW(plan->arena, count, float);
+    if (!floats) {
+        tsr_plan_out_of_memory(plan);
+        return NULL;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if (ints[i] > TSR_EXACT_FLOATS || ints[i] < -TSR_EXACT_FLOATS) {
+            tsr_plan_fail(plan, tsr_fail(TSR_ERROR_UNSUPPORTED,
+                                         "constant '%s' has the element %lld, which a GPU does not "
+                                         "hold exactly",
+                                         value->name, (long long)ints[i]));
+            return NULL;
+        }
+        floats[i] = (float)ints[i];
+    }
+    return floats;
+}
+
+/* ---- conversions ----------------------------------------------------------------------------- */
+
+static void convert(tsr_pass *pass, const char *function, float low, float high) {
+    const float param[2] = {low, high};
+    tsr_pass_post_unary(pass, TSR_OP_Cast, param);
+    pass->posts[pass->post_count - 1].function = function;
+}
+
+void tsr_pass_wrap(tsr_pass *pass, tsr_dtype dtype) {
+    if (dtype == TSR_DTYPE_I8)
+        convert(pass, "wrap_byte", INT8_MIN, INT8_MAX);
+    else if (dtype == TSR_DTYPE_U8)
+        convert(pass, "wrap_byte", 0, UINT8_MAX);
+}
+
+void tsr_pass_cast(tsr_pass *pass, tsr_dtype from, tsr_dtype to) {
+    if (to == TSR_DTYPE_BOOL)
+        convert(pass, "is_true", 0, 0);
+    else if (!tsr_dtype_is_float(from))
+        tsr_pass_wrap(pass, to);
+    else if (to == TSR_DTYPE_I8)
+        convert(pass, "truncate", INT8_MIN, INT8_MAX);
+    else if (to == TSR_DTYPE_U8)
+        convert(pass, "truncate", 0, UINT8_MAX);
+    else /* the nearest floats */
+        convert(pass, "truncate", to == TSR_DTYPE_I32 ? -0x1p31f : -0x1p63f,
+                to == TSR_DTYPE_I32 ? 0x1p31f : 0x1p63f);
+}
+
+bool tsr_cast_is_view(tsr_dtype from, tsr_dtype to) {
+    if (tsr_dtype_is_float(to) || from == to)
+        return true;
+    bool small = to == TSR_DTYPE_BOOL || to == TSR_DTYPE_I8 || to == TSR_DTYPE_U8;
+    return from == TSR_DTYPE_BOOL || (!tsr_dtype_is_float(from) && !small);
+}

@@ -2,10 +2,10 @@
 // the bytes of two halves, or four bytes.
 ivec4 place(int i) {
 #if CHANNELS_LAST
-    int pixel = i / u.X_C, row = pixel / u.X_W, image = row / u.X_H;
+    int pixel = tsr_quotient(i, u.X_C), row = tsr_quotient(pixel, u.X_W), image = tsr_quotient(row, u.X_H);
     return ivec4(image, i - pixel * u.X_C, row - image * u.X_H, pixel - row * u.X_W);
 #else
-    int row = i / u.X_W, plane = row / u.X_H, image = plane / u.X_C;
+    int row = tsr_quotient(i, u.X_W), plane = tsr_quotient(row, u.X_H), image = tsr_quotient(plane, u.X_C);
     return ivec4(image, plane - image * u.X_C, row - plane * u.X_H, i - row * u.X_W);
 #endif
 }

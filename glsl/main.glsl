@@ -9,7 +9,7 @@ void main() {
     o_texel.xy = p;
 #if O_LINEAR
     int i = (p.y << u.O_columns_log2) + p.x;
-    int row = i / u.O_tile_width, k = row / u.O_H;
+    int row = tsr_quotient(i, u.O_tile_width), k = tsr_quotient(row, u.O_H);
     int column = i - row * u.O_tile_width, y = row - k * u.O_H;
 #else
     ivec2 cell = ivec2(tsr_divide(p.x, u.O_inverse.x), tsr_divide(p.y, u.O_inverse.y));

@@ -8,13 +8,13 @@ float element(int channel, int row, int column) {
 #else
     int i = ((u.image * CHANNELS + channel) * u.tensor.height + row) * u.tensor.width + column;
 #endif
-    int line = i / u.X_W, plane = line / u.X_H, image = plane / u.X_C;
+    int line = tsr_quotient(i, u.X_W), plane = tsr_quotient(line, u.X_H), image = tsr_quotient(plane, u.X_C);
     return X_at(image, plane - image * u.X_C, line - plane * u.X_H, i - line * u.X_W);
 }
 vec4 channels(int row, int column) {
 #if WHOLE // channel 0 of the pixel is in channel 0 of the texel
     int i = (u.image * u.tensor.height + row) * u.tensor.width + column;
-    int line = i / u.X_W, image = line / u.X_H;
+    int line = tsr_quotient(i, u.X_W), image = tsr_quotient(line, u.X_H);
     return X_fetch(image * u.X_tiles, line - image * u.X_H, i - line * u.X_W);
 #elif CHANNELS == 1
     return vec4(element(0, row, column));
@@ -26,7 +26,7 @@ vec4 channels(int row, int column) {
 }
 // Red, green, blue, alpha of pixel i of the picture, 0 to 255.
 vec4 color(int i) {
-    int y = i / u.pixels.width, x = i - y * u.pixels.width;
+    int y = tsr_quotient(i, u.pixels.width), x = i - y * u.pixels.width;
     ivec2 ys = taps(y, u.tensor.height, u.pixels.height), xs = taps(x, u.tensor.width, u.pixels.width);
     vec4 sum = vec4(0.0);
     for (int row = ys.x; row <= ys.y; row++) {

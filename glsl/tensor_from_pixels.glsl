@@ -43,10 +43,10 @@ vec4 pixel(int row, int column) {
 ivec4 place(int n, int c, int y, int x) {
     int i = ((n * u.O_C + c) * u.O_H + y) * u.O_W + x;
 #if CHANNELS_LAST
-    int at = i / CHANNELS, row = at / u.tensor.width, image = row / u.tensor.height;
+    int at = i / CHANNELS, row = tsr_quotient(at, u.tensor.width), image = tsr_quotient(row, u.tensor.height);
     return ivec4(image, row - image * u.tensor.height, at - row * u.tensor.width, i - at * CHANNELS);
 #else
-    int row = i / u.tensor.width, plane = row / u.tensor.height, image = plane / CHANNELS;
+    int row = tsr_quotient(i, u.tensor.width), plane = tsr_quotient(row, u.tensor.height), image = plane / CHANNELS;
     return ivec4(image, row - plane * u.tensor.height, i - row * u.tensor.width, plane - image * CHANNELS);
 #endif
 }

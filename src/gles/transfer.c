@@ -50,20 +50,39 @@ static size_t texel_bytes(tsr_staging_type type) {
 
 static bool fits(const tsr_gles_transfer *t, const tsr_transfer *wanted) {
     return t->target.texture && t->type == wanted->type && t->width == wanted->staging.texture_w &&
-           t->height == wanted->staging.texture_h;
+           t->height == wanted->staging.texture_h && t->planes == wanted->staging.planes;
+}
+
+static size_t plane_bytes(const tsr_gles_transfer *t) {
+    return (size_t)t->width * (size_t)t->height * texel_bytes(t->type);
+}
+
+static size_t staging_bytes(const tsr_gles_transfer *t) {
+    return plane_bytes(t) * (size_t)t->planes;
+}
+
+/* Of several planes for outputs only; those of one get a framebuffer when they are first needed. */
+static tsr_status make_texture(tsr_gles_transfer *t) {
+    const tsr_storage storage = {
+        .texture_w = t->width, .texture_h = t->height, .planes = t->planes};
+    if (t->planes > 1)
+        return tsr_target_create(&storage, &t->target);
+    t->target.texture = tsr_texture_plain(format_of(t->type), t->width, t->height);
+    return TSR_OK;
 }
 
 /* A new texture where the one that there is has another size or type. */
 static tsr_status make_staging(tsr_runner *r, tsr_gles_transfer *t, const tsr_transfer *wanted) {
     if (fits(t, wanted))
         return TSR_OK;
-    r->base.allocated_bytes -= (uint64_t)t->width * (uint64_t)t->height * texel_bytes(t->type);
+    r->base.allocated_bytes -= staging_bytes(t);
     tsr_target_destroy(&t->target);
     t->type = wanted->type;
     t->width = wanted->staging.texture_w;
     t->height = wanted->staging.texture_h;
-    t->target.texture = tsr_texture_plain(format_of(t->type), t->width, t->height);
-    r->base.allocated_bytes += (uint64_t)t->width * (uint64_t)t->height * texel_bytes(t->type);
+    t->planes = wanted->staging.planes;
+    TSR_TRY(make_texture(t));
+    r->base.allocated_bytes += staging_bytes(t);
     return tsr_gles_check_error(r->device, "making a staging texture");
 }
 
@@ -124,10 +143,6 @@ tsr_status tsr_gles_transfer_prepare_out(tsr_runner *r, int output, const tsr_el
     return tsr_gles_transfer_prepare(r, t, &wanted);
 }
 
-static size_t staging_bytes(const tsr_gles_transfer *t) {
-    return (size_t)t->width * (size_t)t->height * texel_bytes(t->type);
-}
-
 void tsr_gles_transfer_out(tsr_runner *r, int output, tsr_gles_readback *to) {
     tsr_gles_transfer *t = &r->outputs[output];
     r->base.plan->tensors[TSR_STAGING_TENSOR].layout = t->what.staging;
@@ -142,8 +157,11 @@ void tsr_gles_transfer_out(tsr_runner *r, int output, tsr_gles_readback *to) {
         glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)to->bytes, NULL, GL_STREAM_READ);
     }
     glBindFramebuffer(GL_READ_FRAMEBUFFER, t->target.framebuffer);
-    glReadBuffer(GL_COLOR_ATTACHMENT0);
-    glReadPixels(0, 0, t->width, t->height, GL_RGBA, type_of(t->type), NULL);
+    for (int i = 0; i < t->planes; i++) {
+        glReadBuffer(GL_COLOR_ATTACHMENT0 + (GLenum)i);
+        glReadPixels(0, 0, t->width, t->height, GL_RGBA, type_of(t->type),
+                     (void *)((size_t)i * plane_bytes(t)));
+    }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     to->what = t->what;
     to->filled = true;
@@ -157,10 +175,8 @@ tsr_status tsr_gles_readback_copy(const tsr_runner *r, int value, const tsr_gles
     tsr_status status = TSR_OK;
     if (!dense)
         status = tsr_fail(TSR_ERROR_DEVICE, "the driver cannot map a pixel-pack buffer");
-    else if (tsr_elements_same_form(&from->what.elements, to))
-        tsr_elements_copy_dense(dense, to);
     else
-        status = tsr_gpu_read_floats(&r->base, value, &from->what, dense, to);
+        status = tsr_transfer_read(&from->what, &r->base.graph->values[value], dense, to);
     if (dense)
         glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);

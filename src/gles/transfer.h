@@ -24,7 +24,7 @@ typedef struct tsr_gles_transfer {
     tsr_gles_pass built;
     tsr_target target; /* the staging texture; its framebuffer for outputs */
     tsr_staging_type type;
-    int width, height;
+    int width, height, planes;
 } tsr_gles_transfer;
 
 /* A pixel-pack buffer that an output is copied to. */

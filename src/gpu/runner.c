@@ -146,18 +146,6 @@ tsr_status tsr_gpu_read_kept(tsr_gpu_runner *r, int value, const tsr_elements *t
     return status;
 }
 
-tsr_status tsr_gpu_read_floats(const tsr_gpu_runner *r, int value, const tsr_transfer *transferred,
-                               const void *dense, const tsr_elements *to) {
-    const tsr_elements plain = tsr_gpu_floats_of(r, value);
-    if (!tsr_elements_same_form(&transferred->elements, &plain))
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "output '%s' of an earlier run was transferred in another form than is "
-                        "asked for now",
-                        r->graph->values[value].name);
-    tsr_elements_from_floats(dense, shape_of(r, value), to);
-    return TSR_OK;
-}
-
 tsr_elements tsr_gpu_floats_of(const tsr_gpu_runner *r, int value) {
     return tsr_elements_of_floats(NULL, (size_t)tsr_shape_count(shape_of(r, value)));
 }

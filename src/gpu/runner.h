@@ -49,10 +49,6 @@ tsr_status tsr_gpu_stage_input(tsr_gpu_runner *runner, int value, const tsr_elem
 /* Reads a value that is no output which a pass transfers: computed on the CPU, or kept. */
 tsr_status tsr_gpu_read_kept(tsr_gpu_runner *runner, int value, const tsr_elements *to,
                              tsr_read_fn *read, void *user);
-/* The same from an output's floats, which were transferred before `to` was asked for. */
-tsr_status tsr_gpu_read_floats(const tsr_gpu_runner *runner, int value,
-                               const tsr_transfer *transferred, const void *dense,
-                               const tsr_elements *to);
 /* An array of floats of the value's shape, without data. */
 tsr_elements tsr_gpu_floats_of(const tsr_gpu_runner *runner, int value);
 /* Index of the graph input that a value is. */

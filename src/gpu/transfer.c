@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- staging --------------------------------------------------------------------------------- */
@@ -67,10 +68,7 @@ static void set_pass(tsr_transfer *t, const tsr_kernel *kernel, const void *args
 
 /* ELEMENT of the kernels. */
 static int element_of(tsr_dtype dtype) {
-    return dtype == TSR_DTYPE_F16    ? 1
-           : dtype == TSR_DTYPE_U8   ? 2
-           : dtype == TSR_DTYPE_BOOL ? 3
-                                     : 0;
+    return dtype == TSR_DTYPE_F16 ? 1 : dtype == TSR_DTYPE_U8 ? 2 : dtype == TSR_DTYPE_BOOL ? 3 : 0;
 }
 
 static void pass_from_array(const tsr_layout *l, int tensor, tsr_transfer *t) {
@@ -82,6 +80,24 @@ static void pass_from_array(const tsr_layout *l, int tensor, tsr_transfer *t) {
                          .h = TSR_INT(last ? (int64_t)l->w * l->c : l->w),
                          .w = TSR_INT(last ? l->c : 1)},
              .width_log2 = TSR_INT(t->staging.columns_log2));
+}
+
+/* Are rows whole texels of the array? */
+static bool has_whole_rows(const tsr_plan *plan, const tsr_layout *l, const tsr_array *a) {
+    return plan->device.language == TSR_GLSL && !a->channels_last && l->w % 4 == 0;
+}
+
+static void pass_from_rows(int tensor, tsr_transfer *t) {
+    SET_PASS(t, tensor_from_rows, tensor, .ELEMENT = TSR_INT(element_of(t->elements.array.dtype)),
+             .width_log2 = TSR_INT(t->staging.columns_log2), .last = TSR_INT(t->staging.w - 1));
+}
+
+/* The tensor's own layout, with a fragment for four pixels of four channels. */
+static tsr_status pass_to_rows(const tsr_plan *plan, const tsr_layout *l, int tensor,
+                               tsr_transfer *t) {
+    TSR_TRY(tsr_layout_make_rows(l, &plan->limits, &t->staging));
+    SET_PASS(t, rows_from_tensor, TSR_STAGING_TENSOR, .X = TSR_TENSOR(tensor));
+    return TSR_OK;
 }
 
 static void pass_to_array(const tsr_layout *l, int tensor, tsr_transfer *t) {
@@ -163,6 +179,9 @@ tsr_status tsr_transfer_in(const tsr_plan *plan, int value, const tsr_elements *
     if (from->is_pixels) {
         const tsr_picture_shape s = picture_of(plan, value, &from->pixels);
         pass_from_pixels(l, &s, tensor, t);
+    } else if (has_whole_rows(plan, l, &from->array) && l->planes % 4 == 0 &&
+               l->pixel_stride == 1) {
+        pass_from_rows(tensor, t);
     } else {
         pass_from_array(l, tensor, t);
     }
@@ -179,8 +198,12 @@ tsr_status tsr_transfer_out(const tsr_plan *plan, int value, const tsr_elements 
     bool floats = !to->is_pixels && to->array.dtype == TSR_DTYPE_F32;
     t->type = floats ? TSR_STAGING_FLOATS : TSR_STAGING_BYTES;
     size_t bytes = tsr_elements_dense_bytes(to), unit = floats ? 16 : 4;
-    TSR_TRY(make_staging(plan, t, bytes / unit + (bytes % unit != 0)));
-    if (to->is_pixels) {
+    bool rows = floats && has_whole_rows(plan, l, &to->array) && plan->limits.max_planes >= 4;
+    if (!rows)
+        TSR_TRY(make_staging(plan, t, bytes / unit + (bytes % unit != 0)));
+    if (rows) {
+        TSR_TRY(pass_to_rows(plan, l, tensor, t));
+    } else if (to->is_pixels) {
         const tsr_picture_shape s = picture_of(plan, value, &to->pixels);
         pass_to_pixels(l, &s, tensor, t);
     } else {
@@ -191,9 +214,61 @@ tsr_status tsr_transfer_out(const tsr_plan *plan, int value, const tsr_elements 
     return TSR_OK;
 }
 
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Row-major elements from the planes of rows_from_tensor. */
+static void gather_planes(const tsr_layout *l, int channels, const float *planes, float *elements) {
+    size_t plane = tsr_layout_floats(l) / (size_t)l->planes, pixels = (size_t)l->h * (size_t)l->w;
+    for (int n = 0; n < l->n; n++)
+        for (int c = 0; c < channels; c++) {
+            const float *from =
+                planes + (size_t)(c % 4) * plane + (size_t)(n * l->tiles + c / 4) * pixels;
+            memcpy(elements + (size_t)(n * channels + c) * pixels, from, pixels * sizeof *from);
+        }
+}
+
+static tsr_status fail_form(const tsr_value *value) {
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "output '%s' of an earlier run was transferred in another form than is asked "
+                    "for now",
+                    value->name);
+}
+
+/* Floats, of which another form is made. */
+static tsr_status read_floats(const tsr_transfer *t, const tsr_value *value, const float *staged,
+                              const tsr_elements *to) {
+    size_t count = t->elements.array.count;
+    float *floats = malloc(count * sizeof *floats + 1);
+    if (!floats)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read '%s'", value->name);
+    tsr_elements plain = tsr_elements_of_floats(floats, count);
+    tsr_status status = tsr_transfer_read(t, value, staged, &plain);
+    if (status == TSR_OK)
+        tsr_elements_from_floats(floats, &value->shape, to);
+    free(floats);
+    return status;
+}
+
+tsr_status tsr_transfer_read(const tsr_transfer *t, const tsr_value *value, const void *staged,
+                             const tsr_elements *to) {
+    const tsr_elements *from = &t->elements;
+    if (!tsr_elements_same_form(from, to)) {
+        const tsr_elements plain = tsr_elements_of_floats(NULL, 0);
+        return tsr_elements_same_form(from, &plain) ? read_floats(t, value, staged, to)
+                                                    : fail_form(value);
+    }
+    int64_t channels =
+        tsr_shape_count(&value->shape) / ((int64_t)t->staging.n * t->staging.h * t->staging.w);
+    if (t->staging.planes > 1)
+        gather_planes(&t->staging, (int)channels, staged, to->array.data);
+    else
+        tsr_elements_copy_dense(staged, to);
+    return TSR_OK;
+}
+
 bool tsr_transfer_same_program(const tsr_transfer *a, const tsr_transfer *b) {
     const tsr_kernel *kernel = a->pass.kernel;
-    if (kernel != b->pass.kernel || a->type != b->type)
+    if (kernel != b->pass.kernel || a->type != b->type || a->pass.output != b->pass.output)
         return false;
     for (int i = 0; i < kernel->field_count; i++)
         if (kernel->fields[i].class == TSR_FIELD_LITERAL &&

@@ -19,7 +19,8 @@ enum { TSR_MAX_TRANSFER_ARGS = 24 };
 typedef struct tsr_transfer {
     tsr_elements elements; /* data is not kept */
     tsr_staging_type type;
-    tsr_layout staging;
+    tsr_layout
+        staging;   /* four planes: plane i has channels 4t + i, see glsl/rows_from_tensor.glsl */
     tsr_pass pass; /* reads the staging texture as its table, or writes it as TSR_STAGING_TENSOR */
     tsr_arg args[TSR_MAX_TRANSFER_ARGS];
 } tsr_transfer;
@@ -35,6 +36,11 @@ tsr_status tsr_transfer_out(const tsr_plan *plan, int value, const tsr_elements 
                             tsr_transfer *transfer);
 /* Do both have the same program? */
 bool tsr_transfer_same_program(const tsr_transfer *a, const tsr_transfer *b);
+
+/* From the staging texture or buffer, plane by plane, to the caller's memory. Fails where elements
+ * are asked for in another form than they were transferred in, unless these are floats. */
+tsr_status tsr_transfer_read(const tsr_transfer *transfer, const tsr_value *value,
+                             const void *staged, const tsr_elements *to);
 
 /* Bytes that are uploaded: of pixels, their rows with gaps. */
 size_t tsr_transfer_bytes(const tsr_elements *elements);

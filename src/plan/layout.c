@@ -126,15 +126,20 @@ static tsr_status fill_buffer(tsr_layout *l, int64_t tile_count, const tsr_shape
     return TSR_OK;
 }
 
-static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shape *shape,
+static tsr_status fail_texture(const tsr_layout *l, int64_t tile_count, const tsr_shape *shape,
                                int max_size) {
-    if (choose_grid(l, max_size) || choose_wrap(l, tile_count, max_size))
-        return TSR_OK;
     return tsr_fail(
         TSR_ERROR_LIMIT,
         "a tensor of shape %s needs %lld texels in each of %d planes, a texture holds %d x %d",
         tsr_shape_text(shape), (long long)(tile_count * l->h * l->tile_w), l->planes, max_size,
         max_size - TSR_ZERO_ROWS);
+}
+
+static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shape *shape,
+                               int max_size) {
+    return choose_grid(l, max_size) || choose_wrap(l, tile_count, max_size)
+               ? TSR_OK
+               : fail_texture(l, tile_count, shape, max_size);
 }
 
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
@@ -166,8 +171,7 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
     return TSR_OK;
 }
 
-tsr_status tsr_layout_make_staging(int64_t texels, const tsr_layout_limits *limits,
-                                   tsr_layout *l) {
+tsr_status tsr_layout_make_staging(int64_t texels, const tsr_layout_limits *limits, tsr_layout *l) {
     const tsr_shape shape = {4, {1, 4, 1, texels}};
     *l = (tsr_layout){.n = 1,
                       .c = 4,
@@ -183,6 +187,23 @@ tsr_status tsr_layout_make_staging(int64_t texels, const tsr_layout_limits *limi
         return TSR_OK;
     return tsr_fail(TSR_ERROR_LIMIT, "a transfer of %lld texels fits no texture of %d x %d",
                     (long long)texels, limits->max_texture_size, limits->max_texture_size);
+}
+
+tsr_status tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *limits,
+                                tsr_layout *l) {
+    *l = (tsr_layout){.n = tensor->n,
+                      .c = 4 * tensor->tiles,
+                      .h = tensor->h,
+                      .w = tensor->w,
+                      .tiles = tensor->tiles,
+                      .planes = 4,
+                      .pixel_stride = 1,
+                      .tile_w = tensor->w / 4};
+    const tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
+    int64_t tiles = (int64_t)l->n * l->tiles;
+    return choose_wrap(l, tiles, limits->max_texture_size)
+               ? TSR_OK
+               : fail_texture(l, tiles, &shape, limits->max_texture_size);
 }
 
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {

@@ -74,6 +74,11 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
 tsr_status tsr_layout_make_staging(int64_t texels, const tsr_layout_limits *limits,
                                    tsr_layout *layout);
 
+/* The same for a tensor's elements, four pixels of a row in a texel and four channels in four
+ * planes. Its width is a multiple of 4. */
+tsr_status tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *limits,
+                                tsr_layout *layout);
+
 /* Sets the grid with 2^columns_log2 tiles in a row; false, and the layout unchanged, if it exceeds
  * max_size. Not for linear layouts. */
 bool tsr_layout_regrid(tsr_layout *layout, int columns_log2, int max_size);

@@ -7,8 +7,7 @@
 
 /* Of a tensor or a table; NULL on failure, which the enclosing error scope reports. */
 WGPUBuffer tsr_buffer_storage(const tsr_backend_device *device, uint64_t bytes);
-WGPUBuffer tsr_buffer_make(const tsr_backend_device *device, WGPUBufferUsage usage,
-                             uint64_t bytes);
+WGPUBuffer tsr_buffer_make(const tsr_backend_device *device, WGPUBufferUsage usage, uint64_t bytes);
 /* The same, mapped and zeroed: fill *data, then unmap. */
 WGPUBuffer tsr_buffer_mapped(const tsr_backend_device *device, WGPUBufferUsage usage,
                              uint64_t bytes, void **data);

@@ -189,8 +189,5 @@ tsr_status tsr_webgpu_readback_copy(const tsr_runner *r, int value, const tsr_we
                                                                   (size_t)from->mapping.bytes);
     if (!dense)
         return tsr_fail(TSR_ERROR_DEVICE, "a result's buffer has no mapped range");
-    if (!tsr_elements_same_form(&from->what.elements, to))
-        return tsr_gpu_read_floats(&r->base, value, &from->what, dense, to);
-    tsr_elements_copy_dense(dense, to);
-    return TSR_OK;
+    return tsr_transfer_read(&from->what, &r->base.graph->values[value], dense, to);
 }

@@ -27,14 +27,14 @@ vec4 channels(int row, int column) {
 // Red, green, blue, alpha of pixel i of the picture, 0 to 255.
 vec4 color(int i) {
     int y = tsr_quotient(i, u.pixels.width), x = i - y * u.pixels.width;
-    ivec2 ys = taps(y, u.tensor.height, u.pixels.height), xs = taps(x, u.tensor.width, u.pixels.width);
+    ivec3 ys = taps(y, u.tensor.height, u.pixels.height), xs = taps(x, u.tensor.width, u.pixels.width);
     vec4 sum = vec4(0.0);
     for (int row = ys.x; row <= ys.y; row++) {
         vec4 line = vec4(0.0);
         for (int column = xs.x; column <= xs.y; column++)
-            line += weight(column, x, u.tensor.width, u.pixels.width) *
+            line += weight(column, xs, x, u.tensor.width, u.pixels.width) *
                     channels(clamp(row, 0, u.tensor.height - 1), clamp(column, 0, u.tensor.width - 1));
-        sum += weight(row, y, u.tensor.height, u.pixels.height) * line;
+        sum += weight(row, ys, y, u.tensor.height, u.pixels.height) * line;
     }
     sum = sum / scale() + mean();
 #if CHANNELS == 1

@@ -1,20 +1,21 @@
-// Resampling an axis of `from` samples to one of `to`: sample `at` is the sum of samples taps.x to taps.y times their
-// weights. FILTER 0: the mean of the area that it covers where the axis shrinks, else linear; 1: linear; 2: nearest. Sample
-// centres are at half integers. In integers, so that weights are exact.
-ivec2 taps(int at, int from, int to) {
+// Resampling an axis of `from` samples to one of `to`: sample `at` is the sum of samples first to last times their weights.
+// FILTER 0: the mean of the area that it covers where the axis shrinks, else linear; 1: linear; 2: nearest. Sample centres
+// are at half integers. In integers, so that weights are exact: first, last and, for linear, the numerator of the second
+// one's weight.
+ivec3 taps(int at, int from, int to) {
     int doubled = (2 * at + 1) * from;
 #if FILTER == 2
-    return ivec2(doubled / (2 * to));
+    return ivec3(ivec2(tsr_quotient(doubled, 2 * to)), 0);
 #else
 #if FILTER == 0
     if (from > to)
-        return ivec2(at * from / to, ((at + 1) * from - 1) / to);
+        return ivec3(tsr_quotient(at * from, to), tsr_quotient((at + 1) * from - 1, to), 0);
 #endif
-    int first = doubled < to ? -1 : (doubled - to) / (2 * to);
-    return ivec2(first, from == to ? first : first + 1);
+    int first = doubled < to ? -1 : tsr_quotient(doubled - to, 2 * to);
+    return ivec3(first, from == to ? first : first + 1, doubled - to - first * 2 * to);
 #endif
 }
-float weight(int i, int at, int from, int to) {
+float weight(int i, ivec3 taps, int at, int from, int to) {
 #if FILTER == 2
     return 1.0;
 #else
@@ -22,8 +23,7 @@ float weight(int i, int at, int from, int to) {
     if (from > to)
         return float(min((i + 1) * to, (at + 1) * from) - max(i * to, at * from)) / float(from);
 #endif
-    int position = (2 * at + 1) * from - to, first = position < 0 ? -1 : position / (2 * to);
-    float fraction = float(position - first * 2 * to) / float(2 * to);
-    return i == first ? 1.0 - fraction : fraction;
+    float second = float(taps.z) / float(2 * to);
+    return i == taps.x ? 1.0 - second : second;
 #endif
 }

@@ -25,14 +25,14 @@ vec4 color(int y, int x) {
 }
 // The channels of the tensor's pixel.
 vec4 pixel(int row, int column) {
-    ivec2 ys = taps(row, u.pixels.height, u.tensor.height), xs = taps(column, u.pixels.width, u.tensor.width);
+    ivec3 ys = taps(row, u.pixels.height, u.tensor.height), xs = taps(column, u.pixels.width, u.tensor.width);
     vec4 sum = vec4(0.0);
     for (int y = ys.x; y <= ys.y; y++) {
         vec4 line = vec4(0.0);
         for (int x = xs.x; x <= xs.y; x++)
-            line += weight(x, column, u.pixels.width, u.tensor.width) *
+            line += weight(x, xs, column, u.pixels.width, u.tensor.width) *
                     color(clamp(y, 0, u.pixels.height - 1), clamp(x, 0, u.pixels.width - 1));
-        sum += weight(y, row, u.pixels.height, u.tensor.height) * line;
+        sum += weight(y, ys, row, u.pixels.height, u.tensor.height) * line;
     }
 #if CHANNELS == 1
     sum = vec4(luma(sum));

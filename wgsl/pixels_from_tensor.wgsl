@@ -37,10 +37,10 @@ fn color(i: i32) -> vec4f {
     for (var row = ys.x; row <= ys.y; row++) {
         var line = vec4f();
         for (var column = xs.x; column <= xs.y; column++) {
-            line += weight(column, x, u.tensor.width, u.pixels.width) *
+            line += weight(column, xs, x, u.tensor.width, u.pixels.width) *
                     channels(clamp(row, 0, u.tensor.height - 1), clamp(column, 0, u.tensor.width - 1));
         }
-        sum += weight(row, y, u.tensor.height, u.pixels.height) * line;
+        sum += weight(row, ys, y, u.tensor.height, u.pixels.height) * line;
     }
     sum = sum / scale() + mean();
 #if CHANNELS == 1

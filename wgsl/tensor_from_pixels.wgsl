@@ -32,10 +32,10 @@ fn pixel(row: i32, column: i32) -> vec4f {
     for (var y = ys.x; y <= ys.y; y++) {
         var line = vec4f();
         for (var x = xs.x; x <= xs.y; x++) {
-            line += weight(x, column, u.pixels.width, u.tensor.width) *
+            line += weight(x, xs, column, u.pixels.width, u.tensor.width) *
                     color(clamp(y, 0, u.pixels.height - 1), clamp(x, 0, u.pixels.width - 1));
         }
-        sum += weight(y, row, u.pixels.height, u.tensor.height) * line;
+        sum += weight(y, ys, row, u.pixels.height, u.tensor.height) * line;
     }
 #if CHANNELS == 1
     sum = vec4f(luma(sum));

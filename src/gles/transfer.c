@@ -86,33 +86,50 @@ static tsr_status make_staging(tsr_runner *r, tsr_gles_transfer *t, const tsr_tr
     return tsr_gles_check_error(r->device, "making a staging texture");
 }
 
-/* A rectangle of one or more whole rows, or of a part of one. */
-static void upload_part(const tsr_gles_transfer *t, size_t texel, size_t width, size_t height,
-                        const void *bytes) {
-    glTexSubImage2D(GL_TEXTURE_2D, 0, (GLint)(texel % (size_t)t->width),
-                    (GLint)(texel / (size_t)t->width), (GLsizei)width, (GLsizei)height, GL_RGBA,
-                    type_of(t->type), bytes);
+/* Copies the caller's bytes to a pixel-unpack buffer that the device is not reading, which is left
+ * bound. */
+static tsr_status fill_upload(tsr_runner *r, tsr_gles_transfer *t, const void *data, size_t bytes,
+                              size_t padded) {
+    tsr_gles_upload *u = &t->uploads[t->next_upload];
+    t->next_upload = 1 - t->next_upload;
+    if (!u->buffer)
+        glGenBuffers(1, &u->buffer);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, u->buffer);
+    if (u->bytes < padded) {
+        glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)padded, NULL, GL_STREAM_DRAW);
+        r->base.allocated_bytes += padded - u->bytes;
+        u->bytes = padded;
+    }
+    void *mapped = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)padded,
+                                    GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
+    if (!mapped)
+        return tsr_fail(TSR_ERROR_DEVICE,
+                        "the driver cannot map a pixel-unpack buffer of %zu bytes", padded);
+    memcpy(mapped, data, bytes);
+    glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
+    return TSR_OK;
 }
 
-/* Whole rows, the rest of the last one, and an incomplete texel: nothing beyond the caller's bytes
- * is read. */
-static void upload(const tsr_gles_transfer *t, const void *data, size_t size) {
-    const char *bytes = data;
-    size_t unit = texel_bytes(t->type), texels = size / unit, width = (size_t)t->width;
-    size_t rows = texels / width, rest = texels % width;
-    char last[16] = {0};
+/* A rectangle of texels, from the bound buffer. */
+static void upload_part(const tsr_gles_transfer *t, size_t row, size_t width, size_t height) {
+    size_t at = row * (size_t)t->width * texel_bytes(t->type);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, (GLint)row, (GLsizei)width, (GLsizei)height, GL_RGBA,
+                    type_of(t->type), (void *)at);
+}
+
+/* Whole rows of texels, and the rest. */
+static tsr_status upload(tsr_runner *r, tsr_gles_transfer *t, const void *data, size_t bytes) {
+    size_t unit = texel_bytes(t->type), texels = (bytes + unit - 1) / unit;
+    size_t rows = texels / (size_t)t->width, rest = texels % (size_t)t->width;
+    tsr_status status = fill_upload(r, t, data, bytes, texels * unit);
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D, t->target.texture);
-    glPixelStorei(GL_UNPACK_ALIGNMENT, 1); /* of addresses: rows have no gaps */
-    if (rows)
-        upload_part(t, 0, width, rows, bytes);
-    if (rest)
-        upload_part(t, rows * width, rest, 1, bytes + rows * width * unit);
-    if (size % unit) {
-        memcpy(last, bytes + texels * unit, size % unit);
-        upload_part(t, texels, 1, 1, last);
-    }
-    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    if (status == TSR_OK && rows)
+        upload_part(t, 0, (size_t)t->width, rows);
+    if (status == TSR_OK && rest)
+        upload_part(t, rows, rest, 1);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    return status;
 }
 
 /* ---- transfers ------------------------------------------------------------------------------- */
@@ -126,7 +143,7 @@ tsr_status tsr_gles_transfer_in(tsr_runner *r, int value, const tsr_elements *fr
     const void *data = from->is_pixels ? from->pixels.data : from->array.data;
     if (!data) /* only prepared, when the session is made */
         return TSR_OK;
-    upload(t, data, tsr_transfer_bytes(from));
+    TSR_TRY(upload(r, t, data, tsr_transfer_bytes(from)));
     t->built.table = t->target.texture;
     tsr_gles_draw_pass(r, &t->what.pass, &t->built);
     return tsr_gles_check_error(r->device, "setting an input");
@@ -187,4 +204,6 @@ void tsr_gles_transfer_destroy(tsr_runner *r, tsr_gles_transfer *t) {
     if (t->built.program)
         tsr_program_release(&r->device->programs, t->built.program);
     tsr_target_destroy(&t->target);
+    for (int i = 0; i < 2; i++)
+        glDeleteBuffers(1, &t->uploads[i].buffer);
 }

@@ -18,6 +18,11 @@ typedef struct tsr_gles_pass {
     GLuint blocks;        /* buffer: the table, if the pass reads it as uniform blocks */
 } tsr_gles_pass;
 
+typedef struct tsr_gles_upload {
+    GLuint buffer;
+    size_t bytes;
+} tsr_gles_upload;
+
 /* Of one input or output: its latest form. */
 typedef struct tsr_gles_transfer {
     tsr_transfer what;
@@ -25,6 +30,9 @@ typedef struct tsr_gles_transfer {
     tsr_target target; /* the staging texture; its framebuffer for outputs */
     tsr_staging_type type;
     int width, height, planes;
+    tsr_gles_upload uploads[2]; /* of inputs, in turns: one is filled while the device reads the
+                                   other */
+    int next_upload;
 } tsr_gles_transfer;
 
 /* A pixel-pack buffer that an output is copied to. */

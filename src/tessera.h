@@ -170,8 +170,10 @@ typedef enum tsr_platform {
     TSR_PLATFORM_SURFACELESS, /* EGL_MESA_platform_surfaceless */
     TSR_PLATFORM_DEVICE,      /* EGL_EXT_platform_device: the gpu-th device */
     TSR_PLATFORM_DEFAULT,     /* eglGetDisplay(EGL_DEFAULT_DISPLAY) */
-    /* Use the caller's GLES 3 context, which must be current now and at every later call. Each call
-     * restores the GL state, but clears pending errors; a program in use that was already deleted
+    /* Use the caller's GLES 3 context, which must be current now and at every later call that takes
+     * the device or a session on it: else the call fails with TSR_ERROR_DEVICE, and what is
+     * destroyed leaves its GL objects to the context. Each call restores the GL state (but see
+     * caller_restores_state) and clears pending errors; a program in use that was already deleted
      * is gone afterwards. */
     TSR_PLATFORM_CURRENT,
 } tsr_platform;
@@ -183,7 +185,18 @@ typedef struct tsr_gles_desc {
     /* TSR_PLATFORM_CURRENT: finds GL entry points; NULL asks the system's libGLESv2 and EGL. */
     void *(*get_proc_address)(const char *name);
     int max_texture_size, max_draw_buffers, max_uniform_block_bytes;
-    const void *reserved[4]; /* NULL: room for later members */
+    const void *reserved[3]; /* NULL: room for later members */
+    /* TSR_PLATFORM_CURRENT: calls neither save nor restore the GL state, which takes about 100
+     * glGet calls each; the caller sets again what it needs of
+     * - the program in use, the vertex array (to 0), the draw and read framebuffers (to 0)
+     * - the pixel-pack and pixel-unpack buffers, the uniform buffer and its indexed binding 0
+     * - the active texture unit; of units 0 to 15 the 2D texture, 2D-array texture and sampler
+     * - viewport, scissor box, color mask of every draw buffer
+     * - blending of every draw buffer, culling, depth test, dithering, polygon offset, rasterizer
+     *   discard, sample alpha to coverage, scissor test, stencil test: disabled
+     * - all pixel-store parameters: alignments 4, the others 0
+     * No transform feedback may be active and not paused. */
+    bool caller_restores_state;
 } tsr_gles_desc;
 
 /* Of backend "webgpu". */
@@ -213,7 +226,8 @@ TSR_API tsr_status tsr_device_create_sized(const tsr_device_desc *desc, size_t s
 static inline tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device) {
     return tsr_device_create_sized(desc, sizeof *desc, device);
 }
-/* Sessions on the device must be destroyed first. NULL is fine. */
+/* Drops the caller's reference. Sessions hold one each: the device goes with the last of them, and
+ * they work until then. NULL is fine. */
 TSR_API void tsr_device_destroy(tsr_device *device);
 
 typedef struct tsr_device_info {
@@ -450,7 +464,7 @@ typedef struct tsr_session_desc {
 } tsr_session_desc;
 
 /* Everything that can fail because of shapes, operators, limits or memory fails here, not in a run.
- * Holds a reference on the model. */
+ * Holds references on the device and the model: both may be destroyed before the session. */
 TSR_API tsr_status tsr_session_create_sized(tsr_device *device, const tsr_model *model,
                                             const tsr_session_desc *desc, size_t size,
                                             tsr_session **session);

@@ -6,6 +6,13 @@
 #include "api/names.h"
 #include "api/sized.h"
 
+static bool any_set(const void *const *words, size_t count) {
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any = any || words[i];
+    return any;
+}
+
 static tsr_status check_desc(const tsr_device_desc *desc) {
     const tsr_gles_desc *gles = &desc->gles;
     if ((unsigned)gles->platform > TSR_PLATFORM_CURRENT)
@@ -21,10 +28,11 @@ static tsr_status check_desc(const tsr_device_desc *desc) {
                         "max_uniform_block_bytes %d must not be negative",
                         desc->gpu, gles->max_texture_size, gles->max_draw_buffers,
                         gles->max_uniform_block_bytes);
-    for (int i = 0; i < 4; i++)
-        if (gles->reserved[i] || desc->webgpu.reserved[i])
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                            "reserved members of tsr_device_desc must be NULL");
+    if (any_set(gles->reserved, sizeof gles->reserved / sizeof *gles->reserved) ||
+        any_set(desc->webgpu.reserved,
+                sizeof desc->webgpu.reserved / sizeof *desc->webgpu.reserved))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "reserved members of tsr_device_desc must be NULL");
     if (desc->gpu > 0 && desc->webgpu.adapter)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "gpu %d and adapter '%s' exclude each other: give one", desc->gpu,
@@ -59,6 +67,7 @@ tsr_status tsr_device_create_sized(const tsr_device_desc *desc, size_t size, tsr
     tsr_device *created = calloc(1, sizeof *created);
     if (!created)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a device");
+    created->references = 1;
     created->backend = backend;
     created->fixed_kernels = filled.kernels;
     tsr_status status = backend->device_create(&filled, &created->impl);
@@ -70,8 +79,13 @@ tsr_status tsr_device_create_sized(const tsr_device_desc *desc, size_t size, tsr
     return TSR_OK;
 }
 
+tsr_device *tsr_device_retain(tsr_device *device) {
+    device->references++;
+    return device;
+}
+
 void tsr_device_destroy(tsr_device *device) {
-    if (!device)
+    if (!device || --device->references > 0)
         return;
     device->backend->device_destroy(device->impl);
     tsr_tuned_layers_free(&device->tuned);

@@ -162,7 +162,7 @@ tsr_status tsr_session_create_sized(tsr_device *device, const tsr_model *model,
         free(created);
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for a session", model->graph->file);
     }
-    *created = (tsr_session){.device = device,
+    *created = (tsr_session){.device = tsr_device_retain(device),
                              .model = tsr_model_retain(model),
                              .graph = graph,
                              .plan_only = known.plan_only,
@@ -184,5 +184,6 @@ void tsr_session_destroy(tsr_session *session) {
         session->device->backend->runner_destroy(session->runner);
     tsr_graph_destroy(session->graph);
     tsr_model_free(session->model);
+    tsr_device_destroy(session->device);
     free(session);
 }

@@ -94,12 +94,11 @@ const tsr_target *tsr_gles_target(const tsr_runner *r, int tensor) {
 }
 
 static tsr_status set_input(tsr_runner *r, int value, const float *data) {
-    int tensor = tsr_gpu_stage_input(&r->base, value, data);
-    if (tensor == TSR_NONE)
-        return TSR_OK;
     TSR_TRY(tsr_gles_begin(r->device));
-    tsr_target_upload(tsr_gles_target(r, tensor), tsr_plan_layout(r->base.plan, tensor),
-                      r->base.staging);
+    int tensor = tsr_gpu_stage_input(&r->base, value, data);
+    if (tensor != TSR_NONE)
+        tsr_target_upload(tsr_gles_target(r, tensor), tsr_plan_layout(r->base.plan, tensor),
+                          r->base.staging);
     tsr_gles_end(r->device);
     return TSR_OK;
 }
@@ -272,6 +271,7 @@ static tsr_status get_output(tsr_runner *r, int value, float *data) {
 static tsr_status output_texture(tsr_runner *r, int value, tsr_texture *texture) {
     int tensor = r->base.plan->plain_outputs[tsr_gpu_find_output(&r->base, value)];
     const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
+    TSR_TRY(tsr_gles_check_current(r->device));
     *texture = (tsr_texture){
         .id = tsr_gles_target(r, tensor)->texture,
         .internal_format = l->half ? GL_RGBA16F : GL_RGBA32F,

@@ -20,7 +20,7 @@
  *   with "_sized" at its end, which programs in other languages call. A library that is older than
  *   the header fails with TSR_ERROR_UNSUPPORTED where a description uses what it does not know, and
  *   sets members of results that it does not know to zero. Exceptions, which never grow:
- *   tsr_shape, tsr_dim_binding, tsr_input_shape, tsr_fixed_input, tsr_custom_attr.
+ *   tsr_shape, tsr_dim_binding, tsr_input_shape, tsr_fixed_input, tsr_custom_attr, tsr_progress.
  * - Functions return a tsr_status. On failure tsr_last_error() has the message: file, node,
  *   operator, shape.
  * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order.
@@ -80,7 +80,8 @@ TSR_API const char *tsr_version(void);
     X(ERROR_LIMIT, "a limit of the device is exceeded")                                            \
     X(ERROR_NO_DEVICE, "no such device here")                                                      \
     X(ERROR_DEVICE, "the device or its driver failed")                                             \
-    X(ERROR_DEVICE_LOST, "the device or its context was lost")
+    X(ERROR_DEVICE_LOST, "the device or its context was lost")                                     \
+    X(ERROR_CANCELLED, "the caller cancelled")
 
 typedef enum tsr_status {
 #define TSR_STATUS_ENUM(name, text) TSR_##name,
@@ -118,6 +119,16 @@ typedef enum tsr_log_level {
  */
 typedef void (*tsr_log_fn)(void *user, tsr_log_level level, const char *message);
 TSR_API void tsr_set_log(tsr_log_fn fn, void *user);
+
+/* What a call that may take long is doing: "reading weights", "measuring" (see
+ * tsr_session_desc.tune_ms), "compiling", "packing weights", and which fraction of it is done, 0 to
+ * 1, never less than before in one call. Called on the thread that made the call, many times; must
+ * not call into Tessera. Returning false cancels: the call fails with TSR_ERROR_CANCELLED, soon
+ * but not at once, and leaves nothing behind. */
+typedef struct tsr_progress {
+    bool (*fn)(void *user, const char *what, double fraction); /* NULL: nobody is told */
+    void *user;
+} tsr_progress;
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
@@ -359,6 +370,7 @@ typedef struct tsr_model_desc {
     const char *external_data_dir;
     const tsr_custom_op *custom_ops;
     int custom_op_count;
+    tsr_progress progress;
 } tsr_model_desc;
 
 /* Reads and checks an ONNX file (opset 7 to 22). Nothing in it is trusted. Large weights stay in
@@ -461,6 +473,7 @@ typedef struct tsr_session_desc {
     int fixed_count;
     const char *const *extra_outputs; /* names of inner tensors to deliver as outputs too */
     int extra_output_count;
+    tsr_progress progress;
 } tsr_session_desc;
 
 /* Everything that can fail because of shapes, operators, limits or memory fails here, not in a run.

@@ -31,6 +31,8 @@ typedef struct measurement {
     tsr_graph *graph; /* of the one node */
     int count;
     candidate candidates[TSR_ALGORITHMS];
+    int steps;          /* candidates created and runs made, so far */
+    tsr_status status;  /* TSR_ERROR_CANCELLED once the caller has said so */
     bool created;       /* all of them */
     bool out_of_memory; /* for at least one */
 } measurement;
@@ -160,10 +162,17 @@ static void drop_slow(measurement *m) {
             destroy(m, &m->candidates[i]);
 }
 
-/* False if the deadline passed. */
+/* Before each step: has the deadline passed, or does the caller cancel? */
+static bool has_to_stop(measurement *m) {
+    int total = m->count * (1 + WARM_UP + ITERATIONS);
+    m->status = tsr_progress_report(m->given->progress, "measuring", m->steps++, total);
+    return m->status != TSR_OK || tsr_clock_ms() > m->deadline;
+}
+
+/* False if it had to stop. */
 static bool run_all(measurement *m) {
     for (int i = 0; i < m->count; i++) {
-        if (tsr_clock_ms() > m->deadline)
+        if (has_to_stop(m))
             return false;
         destroy_if_failed(m, &m->candidates[i], create(m, &m->candidates[i]));
     }
@@ -172,7 +181,7 @@ static bool run_all(measurement *m) {
         for (int i = 0; i < m->count; i++) {
             candidate *c = &m->candidates[i];
             double ms = 0;
-            if (tsr_clock_ms() > m->deadline)
+            if (has_to_stop(m))
                 return false;
             if (c->runner)
                 destroy_if_failed(m, c, time_run(m, c, &ms));
@@ -249,5 +258,5 @@ tsr_status tsr_measure_layer(const tsr_autotune_target *target, const tsr_graph 
         return fail_memory(graph);
     measure(&m, timings, complete);
     tsr_graph_destroy(m.graph);
-    return TSR_OK;
+    return m.status;
 }

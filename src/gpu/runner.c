@@ -94,6 +94,15 @@ tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *r) {
     return r->staging ? tsr_fallback_create(r->plan, &r->fallback) : out_of_memory();
 }
 
+tsr_status tsr_gpu_report_compiling(const tsr_gpu_runner *r, int done) {
+    return tsr_progress_report(r->options.progress, "compiling", done,
+                               2 * (int64_t)r->plan->pass_count);
+}
+
+tsr_status tsr_gpu_report_packing(const tsr_gpu_runner *r, int done) {
+    return tsr_progress_report(r->options.progress, "packing weights", done, r->plan->pass_count);
+}
+
 tsr_status tsr_gpu_name_node(const tsr_gpu_runner *r, const tsr_pass *pass, tsr_status status) {
     if (pass->node == TSR_NONE)
         return status;

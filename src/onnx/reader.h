@@ -2,7 +2,7 @@
 #ifndef TSR_ONNX_READER_H
 #define TSR_ONNX_READER_H
 
-#include "base/error.h"
+#include "base/progress.h"
 #include "graph/graph.h"
 #include "onnx/onnx.h"
 
@@ -29,6 +29,7 @@ typedef struct tsr_reader {
     tsr_onnx_heap heap;         /* of the protobuf tree */
     const char *dir;            /* folder of external data; NULL: it is refused */
     uint64_t external_budget;   /* bytes of external data that may still be read */
+    tsr_progress_meter progress;
 } tsr_reader;
 
 /* "not enough memory" */

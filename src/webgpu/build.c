@@ -29,15 +29,19 @@ static tsr_status finish_pipeline(tsr_runner *r, int pass) {
 static tsr_status build_programs(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     double start = tsr_clock_ms();
+    tsr_progress_stage(r->base.options.progress, TSR_COMPILING_SHARE);
     for (int i = 0; i < plan->pass_count; i++) {
+        TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
         if (plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
         TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i], start_pipeline(r, i)));
         tsr_gpu_count_program(&r->base, i, r->passes[i].pipeline);
     }
-    for (int i = 0; i < plan->pass_count; i++)
+    for (int i = 0; i < plan->pass_count; i++) {
+        TSR_TRY(tsr_gpu_report_compiling(&r->base, plan->pass_count + i));
         if (plan->passes[i].kind == TSR_PASS_DRAW)
             TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i], finish_pipeline(r, i)));
+    }
     r->base.compile_ms = tsr_clock_ms() - start;
     return TSR_OK;
 }
@@ -114,12 +118,15 @@ static tsr_status build_constant(tsr_runner *r, int i) {
 }
 
 static tsr_status build_constants(tsr_runner *r) {
-    for (int i = 0; i < r->base.plan->pass_count; i++)
+    tsr_progress_stage(r->base.options.progress, 1);
+    for (int i = 0; i < r->base.plan->pass_count; i++) {
+        TSR_TRY(tsr_gpu_report_packing(&r->base, i));
         TSR_TRY(build_table(r, i));
+    }
     for (int i = 1; i < r->base.plan->tensor_count; i++)
         TSR_TRY(build_constant(r, i));
     r->base.allocated_bytes += r->base.plan->constant_bytes;
-    return TSR_OK;
+    return tsr_gpu_report_packing(&r->base, r->base.plan->pass_count);
 }
 
 static size_t params_bytes(const tsr_params *p) {

@@ -36,9 +36,8 @@
  * NVIDIA's driver (seen with 580) may hang when a webgpu device is destroyed while other threads
  * render.
  * - Returned strings stay valid as long as the object that returned them.
- * - Compiled programs and autotuning results are cached in
- *   ${XDG_CACHE_HOME:-~/.cache}/tessera, at most 64 MiB; the environment variable TSR_CACHE=off
- *   disables the cache.
+ * - Compiled programs and autotuning results are cached on disk, at most 64 MiB: see
+ *   tsr_set_cache_folder().
  */
 #ifndef TESSERA_H
 #define TESSERA_H
@@ -129,6 +128,13 @@ typedef struct tsr_progress {
     bool (*fn)(void *user, const char *what, double fraction); /* NULL: nobody is told */
     void *user;
 } tsr_progress;
+
+/* The folder of the cache, for the whole process: made when something is stored, if need be;
+ * several processes may share it. path: copied; NULL (the default):
+ * ${XDG_CACHE_HOME:-~/.cache}/tessera; "": there is no cache. The environment variable
+ * TSR_CACHE=off disables it in any case. Set before devices are created and threads start.
+ * TSR_ERROR_INVALID_ARGUMENT if the path is too long for the system. */
+TSR_API tsr_status tsr_set_cache_folder(const char *path);
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 

@@ -1,8 +1,7 @@
 /* A cache on disk, shared by processes, for data that is expensive to compute: a folder of entries
- * that each hold bytes under a key, ${XDG_CACHE_HOME:-~/.cache}/tessera. Several processes may use
- * it at once. An entry that is damaged, of another key, possibly written by another user, or not
- * readable counts as absent: nothing here fails. The environment variable TSR_CACHE=off disables
- * the cache. */
+ * that each hold bytes under a key. Several processes may use it at once. An entry that is damaged,
+ * of another key, possibly written by another user, or not readable counts as absent: nothing here
+ * fails. tsr_set_cache_folder() says where the folder is. */
 #ifndef TSR_BASE_CACHE_H
 #define TSR_BASE_CACHE_H
 

@@ -20,7 +20,8 @@
  *   with "_sized" at its end, which programs in other languages call. A library that is older than
  *   the header fails with TSR_ERROR_UNSUPPORTED where a description uses what it does not know, and
  *   sets members of results that it does not know to zero. Exceptions, which never grow:
- *   tsr_shape, tsr_dim_binding, tsr_input_shape, tsr_fixed_input, tsr_custom_attr, tsr_progress.
+ *   tsr_shape, tsr_dim_binding, tsr_input_shape, tsr_fixed_input, tsr_custom_attr, tsr_progress,
+ *   tsr_allocator.
  * - Functions return a tsr_status. On failure tsr_last_error() has the message: file, node,
  *   operator, shape.
  * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order.
@@ -118,6 +119,21 @@ typedef enum tsr_log_level {
  */
 typedef void (*tsr_log_fn)(void *user, tsr_log_level level, const char *message);
 TSR_API void tsr_set_log(tsr_log_fn fn, void *user);
+
+/* Memory from the caller, for the whole library: as malloc(), realloc() and free() of the C
+ * library, with the same alignment, none of them NULL. Called on every thread that calls Tessera,
+ * with its user pointer; must not call Tessera. Drivers, and the C library itself, do not ask it.
+ */
+typedef struct tsr_allocator {
+    void *(*allocate)(void *user, size_t size);
+    void *(*reallocate)(void *user, void *old, size_t size); /* old: may be NULL */
+    void (*release)(void *user, void *old);                  /* old: never NULL */
+    void *user;
+} tsr_allocator;
+
+/* The struct is copied; NULL: the C library's functions, which are the default. To be set before
+ * anything else of Tessera exists, and before threads start. */
+TSR_API tsr_status tsr_set_allocator(const tsr_allocator *allocator);
 
 /* What a call that may take long is doing: "reading weights", "measuring" (see
  * tsr_session_desc.tune_ms), "compiling", "packing weights", and which fraction of it is done, 0 to

@@ -1,7 +1,6 @@
 #include "api/device.h"
 
-#include <stdlib.h>
-
+#include "base/allocator.h"
 #include "base/error.h"
 #include "api/names.h"
 #include "api/sized.h"
@@ -64,7 +63,7 @@ tsr_status tsr_device_create_sized(const tsr_device_desc *desc, size_t size, tsr
     const tsr_backend *backend = tsr_backend_find(filled.backend);
     if (!backend)
         return fail_backend(filled.backend);
-    tsr_device *created = calloc(1, sizeof *created);
+    tsr_device *created = tsr_calloc(1, sizeof *created);
     if (!created)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a device");
     created->references = 1;
@@ -72,7 +71,7 @@ tsr_status tsr_device_create_sized(const tsr_device_desc *desc, size_t size, tsr
     created->fixed_kernels = filled.kernels;
     tsr_status status = backend->device_create(&filled, &created->impl);
     if (status != TSR_OK) {
-        free(created);
+        tsr_free(created);
         return status;
     }
     *device = created;
@@ -89,7 +88,7 @@ void tsr_device_destroy(tsr_device *device) {
         return;
     device->backend->device_destroy(device->impl);
     tsr_tuned_layers_free(&device->tuned);
-    free(device);
+    tsr_free(device);
 }
 
 tsr_status tsr_device_get_info_sized(const tsr_device *device, tsr_device_info *info, size_t size) {

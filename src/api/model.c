@@ -1,11 +1,9 @@
-#define _POSIX_C_SOURCE 200809L
-
 #include "api/model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/sized.h"
+#include "base/allocator.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "graph/custom.h"
@@ -30,10 +28,10 @@ static void mark_parameters(const tsr_graph *graph, bool *is_parameter) {
 }
 
 static tsr_status wrap(tsr_graph *graph, tsr_model **model) {
-    tsr_model *created = calloc(1, sizeof *created);
+    tsr_model *created = tsr_calloc(1, sizeof *created);
     bool *is_parameter = TSR_NEW(graph->arena, graph->value_count, bool);
     if (!created || !is_parameter) {
-        free(created);
+        tsr_free(created);
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for the model", graph->file);
     }
     mark_parameters(graph, is_parameter);
@@ -101,16 +99,18 @@ tsr_status tsr_model_load_memory_sized(const void *bytes, size_t count, const ts
     tsr_model_desc filled;
     TSR_TRY(take_desc(desc, size, custom_op_size, "model in memory", &filled));
     tsr_status status = load_memory(bytes, count, &filled, model);
-    free((void *)filled.custom_ops);
+    tsr_free((void *)filled.custom_ops);
     return status;
 }
 
 /* The folder of a path, for external data; NULL when out of memory. */
 static char *folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
-    if (!slash)
-        return strdup(".");
-    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    size_t length = slash == path ? 1 : slash ? (size_t)(slash - path) : strlen(".");
+    char *folder = tsr_calloc(length + 1, 1);
+    if (folder)
+        memcpy(folder, slash ? path : ".", length);
+    return folder;
 }
 
 static tsr_status load_file(const char *path, tsr_model_desc *desc, tsr_model **model) {
@@ -121,7 +121,7 @@ static tsr_status load_file(const char *path, tsr_model_desc *desc, tsr_model **
     desc->external_data_dir = folder;
     tsr_status status = folder ? load(map.bytes, map.size, desc, &map, model)
                                : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory", path);
-    free(folder);
+    tsr_free(folder);
     if (status != TSR_OK)
         tsr_map_close(&map);
     return status;
@@ -136,7 +136,7 @@ tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, si
     tsr_model_desc filled;
     TSR_TRY(take_desc(desc, size, custom_op_size, path, &filled));
     tsr_status status = load_file(path, &filled, model);
-    free((void *)filled.custom_ops);
+    tsr_free((void *)filled.custom_ops);
     return status;
 }
 
@@ -151,7 +151,7 @@ void tsr_model_free(tsr_model *model) {
         return;
     tsr_graph_destroy(model->graph);
     tsr_map_close(&model->map);
-    free(model);
+    tsr_free(model);
 }
 
 /* ---- properties ------------------------------------------------------------------------------ */

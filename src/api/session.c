@@ -1,8 +1,8 @@
 #include "api/session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "api/bind.h"
 #include "api/sized.h"
@@ -162,10 +162,10 @@ tsr_status tsr_session_create_sized(tsr_device *device, const tsr_model *model,
                         device ? "model" : "device");
     tsr_session_desc known;
     TSR_TRY(tsr_take_struct("tsr_session_desc", desc, size, &known, sizeof known));
-    tsr_session *created = calloc(1, sizeof *created);
+    tsr_session *created = tsr_calloc(1, sizeof *created);
     tsr_graph *graph = created ? tsr_graph_clone(model->graph) : NULL;
     if (!graph) {
-        free(created);
+        tsr_free(created);
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for a session", model->graph->file);
     }
     *created = (tsr_session){.device = tsr_device_retain(device),
@@ -191,5 +191,5 @@ void tsr_session_destroy(tsr_session *session) {
     tsr_graph_destroy(session->graph);
     tsr_model_free(session->model);
     tsr_device_destroy(session->device);
-    free(session);
+    tsr_free(session);
 }

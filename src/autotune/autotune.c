@@ -1,11 +1,10 @@
 #include "autotune/autotune.h"
 
 #include "autotune/measure.h"
+#include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
-
-#include <stdlib.h>
 
 /* Of what is left of making a session when layers are measured. */
 #define MEASURING_SHARE 0.6
@@ -28,7 +27,7 @@ static tsr_status add_key(tsr_text *text, tsr_cache_key start, tsr_cache_key *ke
     if (!chars)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to choose algorithms");
     *key = tsr_cache_key_add(start, chars);
-    free(chars);
+    tsr_free(chars);
     return TSR_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "autotune/measure.h"
 
+#include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "algorithm/algorithm.h"
@@ -79,11 +80,11 @@ static tsr_graph *isolate(const tsr_graph *graph, int index) {
 
 static tsr_status set_zeros(const measurement *m, tsr_runner *runner, int value) {
     size_t count = (size_t)tsr_shape_count(&m->graph->values[value].shape);
-    float *zeros = calloc(count + 1, sizeof *zeros);
+    float *zeros = tsr_calloc(count + 1, sizeof *zeros);
     if (!zeros)
         return fail_memory(m->graph);
     tsr_status status = m->target->backend->set_input(runner, value, zeros);
-    free(zeros);
+    tsr_free(zeros);
     return status;
 }
 

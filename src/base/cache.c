@@ -2,6 +2,7 @@
 
 #include "base/cache.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 
 #include <dirent.h>
@@ -143,10 +144,10 @@ static void *read_entry(int file, const tsr_cache_key *key, size_t *size) {
         memcmp(header.magic, magic, sizeof magic) != 0 || header.key_check != key->check ||
         header.size > MAX_ENTRY_BYTES || (uint64_t)info.st_size != sizeof header + header.size)
         return NULL;
-    void *bytes = malloc((size_t)header.size + 1);
+    void *bytes = tsr_malloc((size_t)header.size + 1);
     if (bytes && (!read_all(file, bytes, (size_t)header.size) ||
                   hash(fnv_basis, bytes, (size_t)header.size) != header.checksum)) {
-        free(bytes);
+        tsr_free(bytes);
         return NULL;
     }
     *size = (size_t)header.size;

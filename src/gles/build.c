@@ -1,11 +1,10 @@
 /* Creates and destroys a runner's GL objects. */
 #include "gles/runner.h"
 
+#include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "gles/shader.h"
-
-#include <stdlib.h>
 
 static tsr_status out_of_memory(void) {
     return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
@@ -218,12 +217,12 @@ static tsr_status replace_table(tsr_runner *r, int i, const float *elements, flo
 
 tsr_status tsr_gles_replace_weights(tsr_runner *r, int constant, const float *elements) {
     const tsr_plan *plan = r->base.plan;
-    float *texels = malloc(most_texels(plan) * sizeof *texels + 1);
+    float *texels = tsr_malloc(most_texels(plan) * sizeof *texels + 1);
     tsr_status status = texels ? TSR_OK : out_of_memory();
     for (int i = 0; i < plan->pass_count && status == TSR_OK; i++)
         if (plan->passes[i].table.constant == constant)
             status = replace_table(r, i, elements, texels);
-    free(texels);
+    tsr_free(texels);
     return status == TSR_OK ? tsr_gles_check_error(r->device, "replacing weights") : status;
 }
 
@@ -231,14 +230,14 @@ static tsr_status build_constants(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     size_t bytes = most_texels(plan) * sizeof(float) + 1;
     tsr_progress_stage(r->base.options.progress, 1);
-    float *texels[] = {malloc(bytes), malloc(bytes)};
+    float *texels[] = {tsr_malloc(bytes), tsr_malloc(bytes)};
     tsr_status status = texels[0] && texels[1] ? build_tables(r, texels) : out_of_memory();
     for (int i = 1; i < plan->tensor_count && status == TSR_OK; i++)
         if (plan->tensors[i].constant)
             r->constants[i] = tsr_texture_constant(&plan->tensors[i].layout,
                                                    plan->tensors[i].constant, texels[0]);
-    free(texels[0]);
-    free(texels[1]);
+    tsr_free(texels[0]);
+    tsr_free(texels[1]);
     r->base.allocated_bytes += plan->constant_bytes;
     return status == TSR_OK ? tsr_gpu_report_packing(&r->base, plan->pass_count) : status;
 }

@@ -2,12 +2,12 @@
 
 #include "gles/device.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "algorithm/algorithm.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 _Thread_local const GladGLES2Context *tsr_gl;
@@ -307,13 +307,13 @@ static tsr_status open_device(tsr_backend_device *d, const tsr_device_desc *desc
 }
 
 tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_device **out) {
-    tsr_backend_device *d = calloc(1, sizeof *d);
+    tsr_backend_device *d = tsr_calloc(1, sizeof *d);
     if (!d)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a device");
     tsr_status status = open_device(d, desc);
     if (status != TSR_OK) {
         tsr_egl_destroy(&d->egl);
-        free(d);
+        tsr_free(d);
         return status;
     }
     tsr_log(TSR_LOG_INFO, "gles: %s, %s", d->info.name, d->info.version);
@@ -332,7 +332,7 @@ void tsr_gles_device_destroy(tsr_backend_device *d) {
     }
     if (!d->adopted)
         tsr_egl_destroy(&d->egl);
-    free(d);
+    tsr_free(d);
 }
 
 void tsr_gles_device_info(const tsr_backend_device *d, tsr_device_info *info) {

@@ -1,10 +1,10 @@
 #include "gles/program.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "gles/state.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One triangle that covers the viewport. */
@@ -59,7 +59,7 @@ static GLuint load_program(const tsr_cache_key *key) {
         glProgramBinary(program, format, entry + sizeof format, (GLsizei)(size - sizeof format));
         glGetProgramiv(program, GL_LINK_STATUS, &linked);
     }
-    free(entry);
+    tsr_free(entry);
     if (linked)
         return program;
     if (program)
@@ -72,7 +72,7 @@ static void store_program(const tsr_program *p) {
     GLenum format = 0;
     GLint length = 0;
     glGetProgramiv(p->id, GL_PROGRAM_BINARY_LENGTH, &length);
-    char *entry = length > 0 ? malloc(sizeof format + (size_t)length) : NULL;
+    char *entry = length > 0 ? tsr_malloc(sizeof format + (size_t)length) : NULL;
     if (!entry)
         return;
     GLsizei written = 0;
@@ -80,7 +80,7 @@ static void store_program(const tsr_program *p) {
     memcpy(entry, &format, sizeof format);
     if (written > 0)
         tsr_cache_store(&p->key, entry, sizeof format + (size_t)written);
-    free(entry);
+    tsr_free(entry);
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
@@ -101,9 +101,9 @@ static tsr_program *find_text(const tsr_program_cache *cache, const char *text) 
 
 /* Owns the text; NULL when out of memory. */
 static tsr_program *start(tsr_program_cache *cache, char *text) {
-    tsr_program *p = calloc(1, sizeof *p);
+    tsr_program *p = tsr_calloc(1, sizeof *p);
     if (!p) {
-        free(text);
+        tsr_free(text);
         return NULL;
     }
     *p = (tsr_program){.next = cache->head, .text = text};
@@ -122,7 +122,7 @@ static tsr_program *start(tsr_program_cache *cache, char *text) {
 tsr_status tsr_program_acquire_text(tsr_program_cache *cache, char *text, tsr_program **out) {
     tsr_program *p = find_text(cache, text);
     if (p)
-        free(text);
+        tsr_free(text);
     else
         p = start(cache, text);
     if (!p)
@@ -195,8 +195,8 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel) {
 static void destroy(tsr_program *p, bool usable) {
     if (usable)
         glDeleteProgram(p->id);
-    free(p->text);
-    free(p);
+    tsr_free(p->text);
+    tsr_free(p);
 }
 
 void tsr_program_release(tsr_program_cache *cache, tsr_program *program) {

@@ -31,7 +31,7 @@ void tsr_program_cache_open(tsr_program_cache *cache, const tsr_device_info *dev
  * tsr_program_finish waits. */
 tsr_status tsr_program_acquire(tsr_program_cache *cache, tsr_program_text *text,
                                tsr_program **program);
-/* The same for a fragment shader from malloc, whose ownership is transferred. */
+/* The same for a fragment shader from tsr_malloc(), whose ownership is transferred. */
 tsr_status tsr_program_acquire_text(tsr_program_cache *cache, char *text, tsr_program **program);
 tsr_status tsr_program_finish(tsr_program *program, const char *kernel);
 void tsr_program_release(tsr_program_cache *cache, tsr_program *program);

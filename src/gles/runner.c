@@ -2,16 +2,16 @@
 
 #include "algorithm/algorithm.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 
-#include <stdlib.h>
-
 static bool allocate_runs(tsr_runner *r) {
-    r->runs = calloc((size_t)r->base.options.runs_in_flight, sizeof *r->runs);
+    r->runs = tsr_calloc((size_t)r->base.options.runs_in_flight, sizeof *r->runs);
     r->run = r->runs;
     bool complete = r->runs;
     for (int i = 0; i < r->base.options.runs_in_flight && complete; i++) {
-        r->runs[i].outputs = calloc((size_t)r->base.output_count + 1, sizeof *r->runs[i].outputs);
+        r->runs[i].outputs =
+            tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->runs[i].outputs);
         complete = r->runs[i].outputs;
     }
     return complete;
@@ -19,14 +19,14 @@ static bool allocate_runs(tsr_runner *r) {
 
 static tsr_status allocate(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
-    r->targets = calloc((size_t)plan->storage_count + 1, sizeof *r->targets);
-    r->doubles = calloc((size_t)plan->tensor_count, sizeof *r->doubles);
-    r->constants = calloc((size_t)plan->tensor_count, sizeof *r->constants);
-    r->passes = calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
-    r->inputs = calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
-    r->pass_ms = calloc((size_t)plan->pass_count + 1, sizeof *r->pass_ms);
+    r->targets = tsr_calloc((size_t)plan->storage_count + 1, sizeof *r->targets);
+    r->doubles = tsr_calloc((size_t)plan->tensor_count, sizeof *r->doubles);
+    r->constants = tsr_calloc((size_t)plan->tensor_count, sizeof *r->constants);
+    r->passes = tsr_calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
+    r->inputs = tsr_calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
+    r->pass_ms = tsr_calloc((size_t)plan->pass_count + 1, sizeof *r->pass_ms);
     bool timed = r->base.options.time_passes && r->device->info.has_timer;
-    r->timers = timed ? calloc((size_t)r->base.graph->node_count + 1, sizeof *r->timers) : NULL;
+    r->timers = timed ? tsr_calloc((size_t)r->base.graph->node_count + 1, sizeof *r->timers) : NULL;
     if (!r->targets || !r->doubles || !r->constants || !r->passes || !r->inputs || !r->pass_ms ||
         !allocate_runs(r) || (timed && !r->timers))
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
@@ -49,27 +49,27 @@ static void runner_destroy(tsr_runner *r) {
         tsr_gles_unbuild(r);
         tsr_gles_end(r->device);
     }
-    free(r->targets);
-    free(r->doubles);
-    free(r->constants);
+    tsr_free(r->targets);
+    tsr_free(r->doubles);
+    tsr_free(r->constants);
     for (int i = 0; r->passes && i < r->base.plan->pass_count; i++)
         tsr_params_free(&r->passes[i].params);
     for (int i = 0; r->inputs && i < r->base.graph->input_count; i++)
         tsr_params_free(&r->inputs[i].params);
-    free(r->passes);
-    free(r->inputs);
-    free(r->pass_ms);
+    tsr_free(r->passes);
+    tsr_free(r->inputs);
+    tsr_free(r->pass_ms);
     for (int i = 0; r->runs && i < r->base.options.runs_in_flight; i++)
-        free(r->runs[i].outputs);
-    free(r->runs);
-    free(r->timers);
+        tsr_free(r->runs[i].outputs);
+    tsr_free(r->runs);
+    tsr_free(r->timers);
     tsr_gpu_runner_destroy(&r->base);
-    free(r);
+    tsr_free(r);
 }
 
 static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *graph,
                                 const tsr_runner_options *options, tsr_runner **out) {
-    tsr_runner *r = calloc(1, sizeof *r);
+    tsr_runner *r = tsr_calloc(1, sizeof *r);
     if (!r)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;

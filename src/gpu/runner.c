@@ -1,12 +1,12 @@
 #include "gpu/runner.h"
 
 #include "algorithm/low_memory.h"
+#include "base/allocator.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "lower/lower.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static tsr_status out_of_memory(void) {
@@ -28,8 +28,8 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
 
 static tsr_status list_outputs(tsr_gpu_runner *r) {
     r->output_count = r->graph->output_count;
-    r->outputs = calloc((size_t)r->output_count + 1, sizeof *r->outputs);
-    r->node_ms = calloc((size_t)r->graph->node_count + 1, sizeof *r->node_ms);
+    r->outputs = tsr_calloc((size_t)r->output_count + 1, sizeof *r->outputs);
+    r->node_ms = tsr_calloc((size_t)r->graph->node_count + 1, sizeof *r->node_ms);
     if (!r->outputs || !r->node_ms)
         return out_of_memory();
     for (int i = 0; i < r->graph->node_count; i++)
@@ -73,9 +73,9 @@ tsr_status tsr_gpu_runner_create(tsr_gpu_runner *r, const tsr_graph *graph,
 
 void tsr_gpu_runner_destroy(tsr_gpu_runner *r) {
     tsr_fallback_destroy(&r->fallback);
-    free(r->outputs);
-    free(r->staging);
-    free(r->node_ms);
+    tsr_free(r->outputs);
+    tsr_free(r->staging);
+    tsr_free(r->node_ms);
     tsr_plan_destroy(r->plan);
 }
 
@@ -90,7 +90,7 @@ static size_t staging_floats(const tsr_gpu_runner *r) {
 }
 
 tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *r) {
-    r->staging = malloc(staging_floats(r) * sizeof(float) + 1);
+    r->staging = tsr_malloc(staging_floats(r) * sizeof(float) + 1);
     return r->staging ? tsr_fallback_create(r->plan, &r->fallback) : out_of_memory();
 }
 

@@ -55,35 +55,22 @@ static bool stays_inside(const char *path) {
 }
 
 /* The real path of the file, which must be inside the model's folder even if symbolic links are
- * followed. Allocated with malloc. */
-static tsr_status resolve(const char *dir, const char *location, char **path) {
-    *path = NULL;
+ * followed. */
+static tsr_status resolve(const char *dir, const char *location, char path[PATH_MAX]) {
+    char joined[PATH_MAX], folder[PATH_MAX];
     if (!stays_inside(location))
         return tsr_fail(TSR_ERROR_INVALID_MODEL,
                         "external data: \"%s\" is no path inside the model's folder", location);
     dir = *dir ? dir : ".";
-    size_t size = strlen(dir) + strlen(location) + 2;
-    char *joined = malloc(size), *folder = realpath(dir, NULL), *real = NULL;
-    if (joined) {
-        snprintf(joined, size, "%s/%s", dir, location);
-        real = realpath(joined, NULL);
-    }
-    int reason = errno;
-    size_t length = folder ? strlen(folder) : 0;
-    bool inside = folder && real && strncmp(real, folder, length) == 0 &&
-                  (real[length] == '/' || folder[length - 1] == '/');
-    free(folder);
-    free(joined);
-    if (inside) {
-        *path = real;
+    errno = ENAMETOOLONG;
+    bool fits = snprintf(joined, sizeof joined, "%s/%s", dir, location) < (int)sizeof joined;
+    if (!fits || !realpath(dir, folder) || !realpath(joined, path))
+        return tsr_fail(TSR_ERROR_IO, "external data: %s/%s: %s", dir, location, strerror(errno));
+    size_t length = strlen(folder);
+    if (strncmp(path, folder, length) == 0 && (path[length] == '/' || folder[length - 1] == '/'))
         return TSR_OK;
-    }
-    bool found = real != NULL;
-    free(real);
-    if (found)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL,
-                        "external data: \"%s\" leads out of the model's folder", location);
-    return tsr_fail(TSR_ERROR_IO, "external data: %s/%s: %s", dir, location, strerror(reason));
+    return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                    "external data: \"%s\" leads out of the model's folder", location);
 }
 
 static tsr_status open_regular(const char *path, FILE **file, uint64_t *size) {
@@ -129,12 +116,10 @@ tsr_status tsr_onnx_open_external(tsr_reader *reader, const Tsr__TensorProto *te
     if (size > reader->external_budget)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
                         "external data exceeds the limit on the model's size");
-    char *path;
-    TSR_TRY(resolve(reader->dir, location, &path));
-    tsr_status status = open_regular(path, file, &file_size);
-    free(path);
-    TSR_TRY(status);
-    status = seek_checked(*file, location, file_size, offset, size);
+    char path[PATH_MAX];
+    TSR_TRY(resolve(reader->dir, location, path));
+    TSR_TRY(open_regular(path, file, &file_size));
+    tsr_status status = seek_checked(*file, location, file_size, offset, size);
     if (status != TSR_OK) {
         fclose(*file);
         *file = NULL;

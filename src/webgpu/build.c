@@ -1,11 +1,11 @@
 /* Creates and destroys a runner's WebGPU objects. */
 #include "webgpu/runner.h"
 
+#include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "webgpu/shader.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { PARAMS_ALIGNMENT = 256 }; /* WebGPU's largest minUniformBufferOffsetAlignment */
@@ -238,13 +238,13 @@ static tsr_status replace_table(tsr_runner *r, int i, const float *elements) {
     const tsr_table *table = &r->base.plan->passes[i].table;
     size_t bytes = tsr_table_floats(table) * sizeof(float);
     TSR_TRY(separate_table(r, i));
-    float *texels = malloc(bytes);
+    float *texels = tsr_malloc(bytes);
     if (!texels)
         return out_of_memory(bytes);
     tsr_packing_replace(table, elements, texels);
     r->device->api->QueueWriteBuffer(r->device->queue, r->passes[i].weights->handle.object, 0,
                                      texels, bytes);
-    free(texels);
+    tsr_free(texels);
     return TSR_OK;
 }
 

@@ -1,12 +1,12 @@
 #include "webgpu/program.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "webgpu/adapter.h"
 #include "webgpu/device.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* "kernel softmax (FOLD 1, COLUMNS 0)" */
@@ -105,14 +105,14 @@ tsr_status tsr_pipeline_acquire_text(tsr_backend_device *d, char *text, const ts
                                      tsr_pipeline **out) {
     tsr_pipeline *p = find_text(d, text);
     if (p) {
-        free(text);
+        tsr_free(text);
         p->references++;
         *out = p;
         return TSR_OK;
     }
-    p = calloc(1, sizeof *p);
+    p = tsr_calloc(1, sizeof *p);
     if (!p) {
-        free(text);
+        tsr_free(text);
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
     }
     *p = (tsr_pipeline){.next = d->pipelines.head, .text = text, .references = 1};
@@ -163,6 +163,6 @@ void tsr_pipeline_release(tsr_backend_device *d, tsr_pipeline *p) {
         d->api->ComputePipelineRelease(p->pipeline);
     if (p->layout)
         d->api->BindGroupLayoutRelease(p->layout);
-    free(p->text);
-    free(p);
+    tsr_free(p->text);
+    tsr_free(p);
 }

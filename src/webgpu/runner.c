@@ -2,9 +2,8 @@
 
 #include "algorithm/algorithm.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
-
-#include <stdlib.h>
 
 /* ---- futures --------------------------------------------------------------------------------- */
 
@@ -65,10 +64,10 @@ int tsr_webgpu_readback_count(const tsr_runner *r) {
 
 static tsr_status allocate(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
-    r->storages = calloc((size_t)plan->storage_count + 1, sizeof *r->storages);
-    r->constants = calloc((size_t)plan->tensor_count, sizeof *r->constants);
-    r->passes = calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
-    r->readbacks = calloc((size_t)tsr_webgpu_readback_count(r) + 1, sizeof *r->readbacks);
+    r->storages = tsr_calloc((size_t)plan->storage_count + 1, sizeof *r->storages);
+    r->constants = tsr_calloc((size_t)plan->tensor_count, sizeof *r->constants);
+    r->passes = tsr_calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
+    r->readbacks = tsr_calloc((size_t)tsr_webgpu_readback_count(r) + 1, sizeof *r->readbacks);
     r->outputs = r->readbacks;
     if (!r->storages || !r->constants || !r->passes || !r->readbacks)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
@@ -86,14 +85,14 @@ static tsr_status build(tsr_runner *r) {
 static void runner_destroy(tsr_runner *r) {
     if (r->built)
         tsr_webgpu_unbuild(r);
-    free(r->storages);
-    free(r->constants);
+    tsr_free(r->storages);
+    tsr_free(r->constants);
     for (int i = 0; r->passes && i < r->base.plan->pass_count; i++)
         tsr_params_free(&r->passes[i].params);
-    free(r->passes);
-    free(r->readbacks);
+    tsr_free(r->passes);
+    tsr_free(r->readbacks);
     tsr_gpu_runner_destroy(&r->base);
-    free(r);
+    tsr_free(r);
 }
 
 static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *graph,
@@ -101,7 +100,7 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     if (options->texture_outputs)
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "the webgpu backend has no GL textures to put outputs in");
-    tsr_runner *r = calloc(1, sizeof *r);
+    tsr_runner *r = tsr_calloc(1, sizeof *r);
     if (!r)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;

@@ -21,7 +21,7 @@
  *   the header fails with TSR_ERROR_UNSUPPORTED where a description uses what it does not know, and
  *   sets members of results that it does not know to zero. Exceptions, which never grow:
  *   tsr_shape, tsr_dim_binding, tsr_input_shape, tsr_fixed_input, tsr_custom_attr, tsr_progress,
- *   tsr_allocator.
+ *   tsr_allocator, tsr_files.
  * - Functions return a tsr_status. On failure tsr_last_error() has the message: file, node,
  *   operator, shape.
  * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order.
@@ -383,6 +383,18 @@ typedef struct tsr_custom_op {
 
 typedef struct tsr_model tsr_model;
 
+/* Files that the system has not: assets of an APK, members of an archive. Paths are the one given
+ * to tsr_model_load, and for external data the model's folder, '/' and the location that the model
+ * gives, which never leads out of that folder; the location alone if that folder is "." or none.
+ * They return TSR_OK or fail with tsr_fail(), on the thread that loads the model, and must not call
+ * Tessera otherwise. Used during the call only. */
+typedef struct tsr_files {
+    void *user;
+    tsr_status (*size)(void *user, const char *path, uint64_t *bytes);
+    /* All `size` bytes from `offset` on, which are inside the file by its size. */
+    tsr_status (*read)(void *user, const char *path, uint64_t offset, void *buffer, size_t size);
+} tsr_files;
+
 typedef struct tsr_model_desc {
     /* Reject models that, with external data, have more bytes; 0: the machine's memory. */
     uint64_t max_bytes;
@@ -393,11 +405,15 @@ typedef struct tsr_model_desc {
     const tsr_custom_op *custom_ops;
     int custom_op_count;
     tsr_progress progress;
+    /* Read through these, not through the system; functions NULL: the system's. A model's bytes
+     * are kept in memory then; of external data only what tensors need is read. */
+    tsr_files files;
 } tsr_model_desc;
 
 /* Reads and checks an ONNX file (opset 7 to 22). Nothing in it is trusted. Large weights stay in
- * the file, which is memory-mapped: while the model or a session of it exists the file may be
- * deleted or replaced by another, but not modified in place. */
+ * the file, which is memory-mapped (unless tsr_model_desc.files are given): while the model or a
+ * session of it exists the file may be deleted or replaced by another, but not modified in place.
+ */
 TSR_API tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, size_t size,
                                         size_t custom_op_size, tsr_model **model);
 static inline tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc,

@@ -54,20 +54,24 @@ static tsr_status take_desc(const tsr_model_desc *desc, size_t size, size_t cust
     TSR_TRY(tsr_take_structs("tsr_custom_op", filled->custom_ops, custom_op_size,
                              filled->custom_op_count, sizeof *filled->custom_ops, &ops));
     filled->custom_ops = ops;
+    if (!filled->files.size != !filled->files.read) {
+        tsr_free(ops);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_model_desc.files: one of size and read is NULL");
+    }
     filled->name = filled->name ? filled->name : name;
     filled->max_bytes = filled->max_bytes ? filled->max_bytes : tsr_memory_bytes();
     return TSR_OK;
 }
 
-/* map: the mapping of the bytes, owned by the model on success; NULL: the bytes may be freed after
- * the call. */
+/* map: of the bytes, owned by the model on success; NULL: the bytes may be freed after the call. */
 static tsr_status load(const void *bytes, size_t size, const tsr_model_desc *desc,
-                       const tsr_map *map, tsr_model **model) {
+                       const tsr_map *map, tsr_progress_meter *progress, tsr_model **model) {
     tsr_graph *graph;
     TSR_TRY(tsr_fail_context(tsr_custom_check(desc->custom_ops, desc->custom_op_count), "%s",
                              desc->name));
-    TSR_TRY(map ? tsr_onnx_read_kept(bytes, size, desc, &graph)
-                : tsr_onnx_read(bytes, size, desc, &graph));
+    TSR_TRY(map ? tsr_onnx_read_kept(bytes, size, desc, progress, &graph)
+                : tsr_onnx_read(bytes, size, desc, progress, &graph));
     tsr_status status = wrap(graph, model);
     if (status != TSR_OK) {
         tsr_graph_destroy(graph);
@@ -88,7 +92,8 @@ static tsr_status load_memory(const void *bytes, size_t count, const tsr_model_d
     if (count > desc->max_bytes)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: there are %zu bytes, the limit is %llu",
                         desc->name, count, (unsigned long long)desc->max_bytes);
-    return load(bytes, count, desc, NULL, model);
+    tsr_progress_meter progress = {.caller = desc->progress};
+    return load(bytes, count, desc, NULL, &progress, model);
 }
 
 tsr_status tsr_model_load_memory_sized(const void *bytes, size_t count, const tsr_model_desc *desc,
@@ -113,13 +118,22 @@ static char *folder_of(const char *path) {
     return folder;
 }
 
+static tsr_status open_file(const char *path, const tsr_model_desc *desc, tsr_map *map,
+                            tsr_progress_meter *progress) {
+    if (!desc->files.size)
+        return tsr_map_open(path, desc->max_bytes, map);
+    tsr_progress_stage(progress, 0.5);
+    return tsr_map_read(&desc->files, path, desc->max_bytes, progress, map);
+}
+
 static tsr_status load_file(const char *path, tsr_model_desc *desc, tsr_model **model) {
     tsr_map map;
+    tsr_progress_meter progress = {.caller = desc->progress};
     desc->name = path;
-    TSR_TRY(tsr_map_open(path, desc->max_bytes, &map));
+    TSR_TRY(open_file(path, desc, &map, &progress));
     char *folder = folder_of(path);
     desc->external_data_dir = folder;
-    tsr_status status = folder ? load(map.bytes, map.size, desc, &map, model)
+    tsr_status status = folder ? load(map.bytes, map.size, desc, &map, &progress, model)
                                : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory", path);
     tsr_free(folder);
     if (status != TSR_OK)

@@ -58,9 +58,6 @@ static bool stays_inside(const char *path) {
  * followed. */
 static tsr_status resolve(const char *dir, const char *location, char path[PATH_MAX]) {
     char joined[PATH_MAX], folder[PATH_MAX];
-    if (!stays_inside(location))
-        return tsr_fail(TSR_ERROR_INVALID_MODEL,
-                        "external data: \"%s\" is no path inside the model's folder", location);
     dir = *dir ? dir : ".";
     errno = ENAMETOOLONG;
     bool fits = snprintf(joined, sizeof joined, "%s/%s", dir, location) < (int)sizeof joined;
@@ -87,28 +84,55 @@ static tsr_status open_regular(const char *path, FILE **file, uint64_t *size) {
     return TSR_OK;
 }
 
-static tsr_status seek_checked(FILE *file, const char *location, uint64_t file_size,
-                               uint64_t offset, uint64_t size) {
-    if (offset > file_size || size > file_size - offset)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL,
-                        "external data: %llu bytes at %llu are not in the %llu bytes of \"%s\"",
-                        (unsigned long long)size, (unsigned long long)offset,
-                        (unsigned long long)file_size, location);
-    if (fseeko(file, (off_t)offset, SEEK_SET) != 0)
-        return tsr_fail(TSR_ERROR_IO, "external data: %s: %s", location, strerror(errno));
-    return TSR_OK;
+static tsr_status check_range(const char *location, uint64_t file_size, uint64_t offset,
+                              uint64_t size) {
+    if (offset <= file_size && size <= file_size - offset)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                    "external data: %llu bytes at %llu are not in the %llu bytes of \"%s\"",
+                    (unsigned long long)size, (unsigned long long)offset,
+                    (unsigned long long)file_size, location);
 }
 
-tsr_status tsr_onnx_open_external(tsr_reader *reader, const Tsr__TensorProto *tensor, uint64_t size,
-                                  FILE **file) {
+static tsr_status open_of_system(const tsr_reader *reader, const char *location, uint64_t size,
+                                 tsr_onnx_external *e) {
+    uint64_t file_size = 0;
+    char path[PATH_MAX];
+    e->path = location;
+    TSR_TRY(resolve(reader->dir, location, path));
+    TSR_TRY(open_regular(path, &e->file, &file_size));
+    tsr_status status = check_range(location, file_size, e->at, size);
+    if (status == TSR_OK && fseeko(e->file, (off_t)e->at, SEEK_SET) != 0)
+        status = tsr_fail(TSR_ERROR_IO, "external data: %s: %s", location, strerror(errno));
+    if (status != TSR_OK)
+        tsr_onnx_external_close(e);
+    return status;
+}
+
+static tsr_status open_of_caller(const tsr_reader *reader, const char *location, uint64_t size,
+                                 tsr_onnx_external *e) {
+    uint64_t file_size = 0;
+    const char *dir = strcmp(reader->dir, ".") ? reader->dir : "", *end = strchr(dir, 0);
+    const char *slash = end > dir && end[-1] != '/' ? "/" : "";
+    e->path = tsr_arena_printf(reader->graph->arena, "%s%s%s", dir, slash, location);
+    if (!e->path)
+        return tsr_onnx_out_of_memory();
+    tsr_status status = reader->files->size(reader->files->user, e->path, &file_size);
+    TSR_TRY(tsr_fail_context(status, "external data: %s", e->path));
+    e->files = reader->files;
+    return check_range(location, file_size, e->at, size);
+}
+
+tsr_status tsr_onnx_external_open(tsr_reader *reader, const Tsr__TensorProto *tensor, uint64_t size,
+                                  tsr_onnx_external *e) {
     const char *location = entry(tensor, "location");
     if (!location)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "external data has no location");
     if (!reader->dir)
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "external data \"%s\" cannot be read: no folder is known", location);
-    uint64_t offset, length, file_size = 0;
-    TSR_TRY(number_entry(tensor, "offset", 0, &offset));
+    uint64_t length;
+    TSR_TRY(number_entry(tensor, "offset", 0, &e->at));
     TSR_TRY(number_entry(tensor, "length", size, &length));
     if (length != size)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "external data: length %llu instead of %llu",
@@ -116,15 +140,27 @@ tsr_status tsr_onnx_open_external(tsr_reader *reader, const Tsr__TensorProto *te
     if (size > reader->external_budget)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
                         "external data exceeds the limit on the model's size");
-    char path[PATH_MAX];
-    TSR_TRY(resolve(reader->dir, location, path));
-    TSR_TRY(open_regular(path, file, &file_size));
-    tsr_status status = seek_checked(*file, location, file_size, offset, size);
-    if (status != TSR_OK) {
-        fclose(*file);
-        *file = NULL;
-        return status;
-    }
+    if (!stays_inside(location))
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                        "external data: \"%s\" is no path inside the model's folder", location);
+    TSR_TRY(reader->files && reader->files->read ? open_of_caller(reader, location, size, e)
+                                                 : open_of_system(reader, location, size, e));
     reader->external_budget -= size;
     return TSR_OK;
+}
+
+tsr_status tsr_onnx_external_read(tsr_onnx_external *e, void *bytes, size_t size) {
+    tsr_status status = TSR_OK;
+    if (e->files)
+        status = e->files->read(e->files->user, e->path, e->at, bytes, size);
+    else if (fread(bytes, 1, size, e->file) != size)
+        status = tsr_fail(TSR_ERROR_IO, "it cannot be read");
+    e->at += size;
+    return tsr_fail_context(status, "external data: %s", e->path);
+}
+
+void tsr_onnx_external_close(tsr_onnx_external *e) {
+    if (e->file)
+        fclose(e->file);
+    e->file = NULL;
 }

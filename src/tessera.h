@@ -21,7 +21,7 @@
  *   the header fails with TSR_ERROR_UNSUPPORTED where a description uses what it does not know, and
  *   sets members of results that it does not know to zero. Exceptions, which never grow:
  *   tsr_shape, tsr_dim_binding, tsr_input_shape, tsr_fixed_input, tsr_custom_attr, tsr_progress,
- *   tsr_allocator, tsr_files.
+ *   tsr_allocator, tsr_files, tsr_custom_call.
  * - Functions return a tsr_status. On failure tsr_last_error() has the message: file, node,
  *   operator, shape.
  * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order.
@@ -302,10 +302,14 @@ static inline tsr_status tsr_device_measure(tsr_device *device, tsr_device_peaks
 
 /* Calls fn once for each device that could be created here, in the order of tsr_device_desc.gpu for
  * platform devices and adapters. A backend that finds nothing calls fn with info NULL and the
- * reason. */
+ * reason. Both structs are valid during that call only. */
 typedef void (*tsr_device_fn)(void *user, const tsr_device_desc *desc, const tsr_device_info *info,
                               const char *reason);
-TSR_API void tsr_list_devices(tsr_device_fn fn, void *user);
+TSR_API void tsr_list_devices_sized(tsr_device_fn fn, void *user, size_t desc_size,
+                                    size_t info_size);
+static inline void tsr_list_devices(tsr_device_fn fn, void *user) {
+    tsr_list_devices_sized(fn, user, sizeof(tsr_device_desc), sizeof(tsr_device_info));
+}
 
 /* ---- custom operators ------------------------------------------------------------------------ */
 

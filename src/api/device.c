@@ -115,7 +115,28 @@ tsr_status tsr_device_measure_sized(tsr_device *device, tsr_device_peaks *peaks,
     return TSR_OK;
 }
 
-void tsr_list_devices(tsr_device_fn fn, void *user) {
-    for (int i = 0; fn && tsr_backends[i]; i++)
-        tsr_backends[i]->list_devices(fn, user);
+typedef struct listing { /* structs of the caller's sizes */
+    tsr_device_fn fn;
+    void *user;
+    tsr_device_desc *desc;
+    tsr_device_info *info;
+    size_t desc_size, info_size;
+} listing;
+
+static void list_device(void *data, const tsr_device_desc *desc, const tsr_device_info *info,
+                        const char *reason) {
+    listing *l = data;
+    tsr_give_struct(desc, sizeof *desc, l->desc, l->desc_size);
+    if (info)
+        tsr_give_struct(info, sizeof *info, l->info, l->info_size);
+    l->fn(l->user, l->desc, info ? l->info : NULL, reason);
+}
+
+void tsr_list_devices_sized(tsr_device_fn fn, void *user, size_t desc_size, size_t info_size) {
+    listing l = {fn,        user,     tsr_calloc(1, desc_size), tsr_calloc(1, info_size),
+                 desc_size, info_size};
+    for (int i = 0; fn && l.desc && l.info && tsr_backends[i]; i++)
+        tsr_backends[i]->list_devices(list_device, &l);
+    tsr_free(l.desc);
+    tsr_free(l.info);
 }

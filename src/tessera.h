@@ -329,7 +329,9 @@ static inline void tsr_list_devices(tsr_device_fn fn, void *user) {
  *
  * so that `return ATTR_gain * IN0(n, c, y, x);` is a valid body in both. Tensors of fewer than 4
  * axes are [N, C, W], [N, C] and [C], with size 1 along the other axes; nodes with more axes run on
- * the CPU. Fused post-ops, a ReLU say, and 16-bit storage are handled outside the body. */
+ * the CPU. Fused post-ops, a ReLU say, and 16-bit storage are handled outside the body. A body that
+ * a driver refuses fails tsr_session_create with TSR_ERROR_DEVICE, the node, and the driver's first
+ * error, which counts the lines of the body. */
 
 enum { TSR_MAX_CUSTOM_INPUTS = 4, TSR_MAX_CUSTOM_ATTRS = 8 };
 
@@ -578,7 +580,9 @@ static inline tsr_status tsr_session_set_input_texture(tsr_session *session, con
 TSR_API tsr_status tsr_session_run(tsr_session *session);
 
 /* Starts a run, and the transfer of its outputs, without waiting for either. What runs on the CPU
- * (everything on the cpu backend, nodes that fell back) is complete before it returns. */
+ * (everything on the cpu backend, nodes that fell back) is complete before it returns. So is most
+ * of a run on a software rasteriser (tsr_device_info.is_cpu), as llvmpipe: tsr_session_step()
+ * returns earlier. */
 TSR_API tsr_status tsr_session_submit(tsr_session *session);
 /* A run in steps, for a program that renders frames in between: starts a run if none is in progress
  * and works on it for about `ms` milliseconds. TSR_NOT_READY while work remains, TSR_OK once the

@@ -39,7 +39,8 @@ static tsr_status build_programs(tsr_runner *r) {
         TSR_TRY(tsr_gpu_report_compiling(&r->base, r->base.plan->pass_count + i));
         if (pass->kind != TSR_PASS_DRAW)
             continue;
-        tsr_status status = tsr_program_finish(r->passes[i].program, pass->kernel->stem);
+        tsr_status status =
+            tsr_program_finish(r->passes[i].program, pass->kernel->stem, pass->body);
         TSR_TRY(tsr_gpu_name_node(&r->base, pass, status));
     }
     r->base.compile_ms = tsr_clock_ms() - start;

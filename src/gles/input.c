@@ -22,7 +22,7 @@ static tsr_status prepare(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p)
         return tsr_params_make(r->base.plan, pass, &p->params);
     }
     TSR_TRY(tsr_gles_start_program(r, pass, p));
-    tsr_status status = tsr_program_finish(p->program, pass->kernel->stem);
+    tsr_status status = tsr_program_finish(p->program, pass->kernel->stem, false);
     if (status != TSR_OK) {
         tsr_program_release(&r->device->programs, p->program);
         p->program = NULL;

@@ -90,7 +90,7 @@ static tsr_status measure_draws(bench *b, const char *text, int side, double amo
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to measure the device");
     strcpy(copy, text);
     TSR_TRY(tsr_program_acquire_text(&b->device->programs, copy, &program));
-    tsr_status status = tsr_program_finish(program, "peak");
+    tsr_status status = tsr_program_finish(program, "peak", false);
     if (status == TSR_OK) {
         set_uniforms(b, program->id);
         glViewport(0, 0, side, side);

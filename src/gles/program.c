@@ -3,6 +3,7 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "gles/state.h"
+#include "gpu/driver_log.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,8 +148,8 @@ tsr_status tsr_program_acquire(tsr_program_cache *cache, tsr_program_text *text,
     return TSR_OK;
 }
 
-static tsr_status report_failure(const tsr_program *p, const char *kernel) {
-    char log[2048] = "";
+static tsr_status report_failure(const tsr_program *p, const char *kernel, bool body) {
+    char log[2048] = "", error[512];
     GLuint shaders[2];
     GLsizei count = 0;
     glGetProgramInfoLog(p->id, sizeof log, NULL, log);
@@ -159,8 +160,11 @@ static tsr_status report_failure(const tsr_program *p, const char *kernel) {
         if (!compiled)
             glGetShaderInfoLog(shaders[i], sizeof log, NULL, log);
     }
-    tsr_log(TSR_LOG_DEBUG, "%s", p->text);
-    return tsr_fail(TSR_ERROR_DEVICE, "the driver refused kernel %s: %s", kernel, log);
+    tsr_log(TSR_LOG_DEBUG, "%s\n%s", log, p->text);
+    if (!body)
+        return tsr_fail(TSR_ERROR_DEVICE, "the driver refused kernel %s: %s", kernel, log);
+    tsr_driver_log_error(log, error, sizeof error);
+    return tsr_fail(TSR_ERROR_DEVICE, "the driver refused the operator's GLSL body: %s", error);
 }
 
 /* Units of samplers never change. */
@@ -175,13 +179,13 @@ static void bind_samplers(const tsr_program *p) {
     glUniform1i(glGetUniformLocation(p->id, "tsr_high"), TSR_HIGH_UNIT);
 }
 
-tsr_status tsr_program_finish(tsr_program *p, const char *kernel) {
+tsr_status tsr_program_finish(tsr_program *p, const char *kernel, bool body) {
     GLint linked = GL_FALSE;
     if (p->checked)
         return TSR_OK;
     glGetProgramiv(p->id, GL_LINK_STATUS, &linked);
     if (!linked)
-        return report_failure(p, kernel);
+        return report_failure(p, kernel, body);
     p->checked = true;
     if (p->to_store)
         store_program(p);

@@ -132,14 +132,16 @@ typedef struct tsr_allocator {
 } tsr_allocator;
 
 /* The struct is copied; NULL: the C library's functions, which are the default. To be set before
- * anything else of Tessera exists, and before threads start. */
+ * anything else of Tessera exists, and before threads start. TSR_ERROR_INVALID_ARGUMENT if one of
+ * its functions is NULL. */
 TSR_API tsr_status tsr_set_allocator(const tsr_allocator *allocator);
 
 /* What a call that may take long is doing: "reading weights", "measuring" (see
  * tsr_session_desc.tune_ms), "compiling", "packing weights", and which fraction of it is done, 0 to
  * 1, never less than before in one call. Called on the thread that made the call, many times; must
- * not call into Tessera. Returning false cancels: the call fails with TSR_ERROR_CANCELLED, soon
- * but not at once, and leaves nothing behind. */
+ * neither call into Tessera nor use GL: its context and state are Tessera's then. Returning false
+ * cancels: the call fails with TSR_ERROR_CANCELLED, soon but not at once, and leaves nothing
+ * behind. */
 typedef struct tsr_progress {
     bool (*fn)(void *user, const char *what, double fraction); /* NULL: nobody is told */
     void *user;
@@ -204,10 +206,10 @@ typedef enum tsr_platform {
     TSR_PLATFORM_DEVICE,      /* EGL_EXT_platform_device: the gpu-th device */
     TSR_PLATFORM_DEFAULT,     /* eglGetDisplay(EGL_DEFAULT_DISPLAY) */
     /* Use the caller's GLES 3 context, which must be current now and at every later call that takes
-     * the device or a session on it: else the call fails with TSR_ERROR_DEVICE, and what is
-     * destroyed leaves its GL objects to the context. Each call restores the GL state (but see
-     * caller_restores_state) and clears pending errors; a program in use that was already deleted
-     * is gone afterwards. */
+     * the device or a session on it (not another one that shares its objects): else the call fails
+     * with TSR_ERROR_DEVICE, and what is destroyed leaves its GL objects to the context. Each call
+     * restores the GL state (but see caller_restores_state) and clears pending errors; a program in
+     * use that was already deleted is gone afterwards. */
     TSR_PLATFORM_CURRENT,
 } tsr_platform;
 

@@ -22,7 +22,7 @@ tsr_cache_key tsr_cache_key_add_bytes(tsr_cache_key key, const void *bytes, size
 
 /* Is there a folder to read? Whether it is writable is known only when something is stored. */
 bool tsr_cache_is_on(void);
-/* The entry's bytes, to be freed by the caller; NULL if there is none. A used entry becomes the
+/* The entry's bytes, to be given to tsr_free(); NULL if there is none. A used entry becomes the
  * newest. */
 void *tsr_cache_load(const tsr_cache_key *key, size_t *size);
 /* Replaces the entry; evicts the oldest ones when all together have more than 64 MiB. */

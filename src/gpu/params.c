@@ -50,7 +50,7 @@ static void name_components(tsr_params *p, const char *prefix, const char *name,
     char text[sizeof p->names->text];
     const char *format = p->language == TSR_GLSL ? "tsr_%c[%d]%s%.*s" : "params.%c[%d]%s%.*s";
     snprintf(text, sizeof text, format, array, first / 4, count < 4 ? "." : "",
-             count < 4 ? count : 0, "xyzw" + first % 4);
+             count < 4 ? count : 0, &"xyzw"[first % 4]);
     add_name(p, prefix, name, text);
 }
 

@@ -20,7 +20,8 @@
  *   with "_sized" at its end, which programs in other languages call. A library that is older than
  *   the header fails with TSR_ERROR_UNSUPPORTED where a description uses what it does not know, and
  *   sets members of results that it does not know to zero. Exceptions, which never grow:
- *   tsr_shape, tsr_dim_binding, tsr_input_shape, tsr_fixed_input, tsr_custom_attr.
+ *   tsr_shape, tsr_dim_binding, tsr_input_shape, tsr_fixed_input, tsr_custom_attr, tsr_progress,
+ *   tsr_allocator, tsr_files, tsr_custom_call.
  * - Functions return a tsr_status. On failure tsr_last_error() has the message: file, node,
  *   operator, shape.
  * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order.
@@ -36,9 +37,8 @@
  * NVIDIA's driver (seen with 580) may hang when a webgpu device is destroyed while other threads
  * render.
  * - Returned strings stay valid as long as the object that returned them.
- * - Compiled programs and autotuning results are cached in
- *   ${XDG_CACHE_HOME:-~/.cache}/tessera, at most 64 MiB; the environment variable TSR_CACHE=off
- *   disables the cache.
+ * - Compiled programs and autotuning results are cached on disk, at most 64 MiB: see
+ *   tsr_set_cache_folder().
  */
 #ifndef TESSERA_H
 #define TESSERA_H
@@ -80,7 +80,8 @@ TSR_API const char *tsr_version(void);
     X(ERROR_LIMIT, "a limit of the device is exceeded")                                            \
     X(ERROR_NO_DEVICE, "no such device here")                                                      \
     X(ERROR_DEVICE, "the device or its driver failed")                                             \
-    X(ERROR_DEVICE_LOST, "the device or its context was lost")
+    X(ERROR_DEVICE_LOST, "the device or its context was lost")                                     \
+    X(ERROR_CANCELLED, "the caller cancelled")
 
 typedef enum tsr_status {
 #define TSR_STATUS_ENUM(name, text) TSR_##name,
@@ -118,6 +119,40 @@ typedef enum tsr_log_level {
  */
 typedef void (*tsr_log_fn)(void *user, tsr_log_level level, const char *message);
 TSR_API void tsr_set_log(tsr_log_fn fn, void *user);
+
+/* Memory from the caller, for the whole library: as malloc(), realloc() and free() of the C
+ * library, with the same alignment, none of them NULL. Called on every thread that calls Tessera,
+ * with its user pointer; must not call Tessera. Drivers, and the C library itself, do not ask it.
+ */
+typedef struct tsr_allocator {
+    void *(*allocate)(void *user, size_t size);
+    void *(*reallocate)(void *user, void *old, size_t size); /* old: may be NULL */
+    void (*release)(void *user, void *old);                  /* old: never NULL */
+    void *user;
+} tsr_allocator;
+
+/* The struct is copied; NULL: the C library's functions, which are the default. To be set before
+ * anything else of Tessera exists, and before threads start. TSR_ERROR_INVALID_ARGUMENT if one of
+ * its functions is NULL. */
+TSR_API tsr_status tsr_set_allocator(const tsr_allocator *allocator);
+
+/* What a call that may take long is doing: "reading weights", "measuring" (see
+ * tsr_session_desc.tune_ms), "compiling", "packing weights", and which fraction of it is done, 0 to
+ * 1, never less than before in one call. Called on the thread that made the call, many times; must
+ * neither call into Tessera nor use GL: its context and state are Tessera's then. Returning false
+ * cancels: the call fails with TSR_ERROR_CANCELLED, soon but not at once, and leaves nothing
+ * behind. */
+typedef struct tsr_progress {
+    bool (*fn)(void *user, const char *what, double fraction); /* NULL: nobody is told */
+    void *user;
+} tsr_progress;
+
+/* The folder of the cache, for the whole process: made when something is stored, if need be;
+ * several processes may share it. path: copied; NULL (the default):
+ * ${XDG_CACHE_HOME:-~/.cache}/tessera; "": there is no cache. The environment variable
+ * TSR_CACHE=off disables it in any case. Set before devices are created and threads start.
+ * TSR_ERROR_INVALID_ARGUMENT if the path is too long for the system. */
+TSR_API tsr_status tsr_set_cache_folder(const char *path);
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
@@ -170,9 +205,11 @@ typedef enum tsr_platform {
     TSR_PLATFORM_SURFACELESS, /* EGL_MESA_platform_surfaceless */
     TSR_PLATFORM_DEVICE,      /* EGL_EXT_platform_device: the gpu-th device */
     TSR_PLATFORM_DEFAULT,     /* eglGetDisplay(EGL_DEFAULT_DISPLAY) */
-    /* Use the caller's GLES 3 context, which must be current now and at every later call. Each call
-     * restores the GL state, but clears pending errors; a program in use that was already deleted
-     * is gone afterwards. */
+    /* Use the caller's GLES 3 context, which must be current now and at every later call that takes
+     * the device or a session on it (not another one that shares its objects): else the call fails
+     * with TSR_ERROR_DEVICE, and what is destroyed leaves its GL objects to the context. Each call
+     * restores the GL state (but see caller_restores_state) and clears pending errors; a program in
+     * use that was already deleted is gone afterwards. */
     TSR_PLATFORM_CURRENT,
 } tsr_platform;
 
@@ -183,7 +220,18 @@ typedef struct tsr_gles_desc {
     /* TSR_PLATFORM_CURRENT: finds GL entry points; NULL asks the system's libGLESv2 and EGL. */
     void *(*get_proc_address)(const char *name);
     int max_texture_size, max_draw_buffers, max_uniform_block_bytes;
-    const void *reserved[4]; /* NULL: room for later members */
+    const void *reserved[3]; /* NULL: room for later members */
+    /* TSR_PLATFORM_CURRENT: calls neither save nor restore the GL state, which takes about 100
+     * glGet calls each; the caller sets again what it needs of
+     * - the program in use, the vertex array (to 0), the draw and read framebuffers (to 0)
+     * - the pixel-pack and pixel-unpack buffers, the uniform buffer and its indexed binding 0
+     * - the active texture unit; of units 0 to 15 the 2D texture, 2D-array texture and sampler
+     * - viewport, scissor box, color mask of every draw buffer
+     * - blending of every draw buffer, culling, depth test, dithering, polygon offset, rasterizer
+     *   discard, sample alpha to coverage, scissor test, stencil test: disabled
+     * - all pixel-store parameters: alignments 4, the others 0
+     * No transform feedback may be active and not paused. */
+    bool caller_restores_state;
 } tsr_gles_desc;
 
 /* Of backend "webgpu". */
@@ -213,7 +261,8 @@ TSR_API tsr_status tsr_device_create_sized(const tsr_device_desc *desc, size_t s
 static inline tsr_status tsr_device_create(const tsr_device_desc *desc, tsr_device **device) {
     return tsr_device_create_sized(desc, sizeof *desc, device);
 }
-/* Sessions on the device must be destroyed first. NULL is fine. */
+/* Drops the caller's reference. Sessions hold one each: the device goes with the last of them, and
+ * they work until then. NULL is fine. */
 TSR_API void tsr_device_destroy(tsr_device *device);
 
 typedef struct tsr_device_info {
@@ -255,10 +304,14 @@ static inline tsr_status tsr_device_measure(tsr_device *device, tsr_device_peaks
 
 /* Calls fn once for each device that could be created here, in the order of tsr_device_desc.gpu for
  * platform devices and adapters. A backend that finds nothing calls fn with info NULL and the
- * reason. */
+ * reason. Both structs are valid during that call only. */
 typedef void (*tsr_device_fn)(void *user, const tsr_device_desc *desc, const tsr_device_info *info,
                               const char *reason);
-TSR_API void tsr_list_devices(tsr_device_fn fn, void *user);
+TSR_API void tsr_list_devices_sized(tsr_device_fn fn, void *user, size_t desc_size,
+                                    size_t info_size);
+static inline void tsr_list_devices(tsr_device_fn fn, void *user) {
+    tsr_list_devices_sized(fn, user, sizeof(tsr_device_desc), sizeof(tsr_device_info));
+}
 
 /* ---- custom operators ------------------------------------------------------------------------ */
 
@@ -278,7 +331,9 @@ TSR_API void tsr_list_devices(tsr_device_fn fn, void *user);
  *
  * so that `return ATTR_gain * IN0(n, c, y, x);` is a valid body in both. Tensors of fewer than 4
  * axes are [N, C, W], [N, C] and [C], with size 1 along the other axes; nodes with more axes run on
- * the CPU. Fused post-ops, a ReLU say, and 16-bit storage are handled outside the body. */
+ * the CPU. Fused post-ops, a ReLU say, and 16-bit storage are handled outside the body. A body that
+ * a driver refuses fails tsr_session_create with TSR_ERROR_DEVICE, the node, and the driver's first
+ * error, which counts the lines of the body. */
 
 enum { TSR_MAX_CUSTOM_INPUTS = 4, TSR_MAX_CUSTOM_ATTRS = 8 };
 
@@ -336,6 +391,18 @@ typedef struct tsr_custom_op {
 
 typedef struct tsr_model tsr_model;
 
+/* Files that the system has not: assets of an APK, members of an archive. Paths are the one given
+ * to tsr_model_load, and for external data the model's folder, '/' and the location that the model
+ * gives, which never leads out of that folder; the location alone if that folder is "." or none.
+ * They return TSR_OK or fail with tsr_fail(), on the thread that loads the model, and must not call
+ * Tessera otherwise. Used during the call only. */
+typedef struct tsr_files {
+    void *user;
+    tsr_status (*size)(void *user, const char *path, uint64_t *bytes);
+    /* All `size` bytes from `offset` on, which are inside the file by its size. */
+    tsr_status (*read)(void *user, const char *path, uint64_t offset, void *buffer, size_t size);
+} tsr_files;
+
 typedef struct tsr_model_desc {
     /* Reject models that, with external data, have more bytes; 0: the machine's memory. */
     uint64_t max_bytes;
@@ -345,11 +412,16 @@ typedef struct tsr_model_desc {
     const char *external_data_dir;
     const tsr_custom_op *custom_ops;
     int custom_op_count;
+    tsr_progress progress;
+    /* Read through these, not through the system; functions NULL: the system's. A model's bytes
+     * are kept in memory then; of external data only what tensors need is read. */
+    tsr_files files;
 } tsr_model_desc;
 
 /* Reads and checks an ONNX file (opset 7 to 22). Nothing in it is trusted. Large weights stay in
- * the file, which is memory-mapped: while the model or a session of it exists the file may be
- * deleted or replaced by another, but not modified in place. */
+ * the file, which is memory-mapped (unless tsr_model_desc.files are given): while the model or a
+ * session of it exists the file may be deleted or replaced by another, but not modified in place.
+ */
 TSR_API tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, size_t size,
                                         size_t custom_op_size, tsr_model **model);
 static inline tsr_status tsr_model_load(const char *path, const tsr_model_desc *desc,
@@ -447,10 +519,11 @@ typedef struct tsr_session_desc {
     int fixed_count;
     const char *const *extra_outputs; /* names of inner tensors to deliver as outputs too */
     int extra_output_count;
+    tsr_progress progress;
 } tsr_session_desc;
 
 /* Everything that can fail because of shapes, operators, limits or memory fails here, not in a run.
- * Holds a reference on the model. */
+ * Holds references on the device and the model: both may be destroyed before the session. */
 TSR_API tsr_status tsr_session_create_sized(tsr_device *device, const tsr_model *model,
                                             const tsr_session_desc *desc, size_t size,
                                             tsr_session **session);
@@ -577,7 +650,9 @@ static inline tsr_status tsr_session_set_input_texture(tsr_session *session, con
 TSR_API tsr_status tsr_session_run(tsr_session *session);
 
 /* Starts a run, and the transfer of its outputs, without waiting for either. What runs on the CPU
- * (everything on the cpu backend, nodes that fell back) is complete before it returns. */
+ * (everything on the cpu backend, nodes that fell back) is complete before it returns. So is most
+ * of a run on a software rasteriser (tsr_device_info.is_cpu), as llvmpipe: tsr_session_step()
+ * returns earlier. */
 TSR_API tsr_status tsr_session_submit(tsr_session *session);
 /* A run in steps, for a program that renders frames in between: starts a run if none is in progress
  * and works on it for about `ms` milliseconds. TSR_NOT_READY while work remains, TSR_OK once the

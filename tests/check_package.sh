@@ -14,6 +14,20 @@ for file in include/tessera.h bin/tessera; do
     [ -e "$prefix/$file" ] || { echo "$file is not installed"; exit 1; }
 done
 
+# Every public header compiles alone, in each version of both languages that people use.
+compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$TSR_BUILD_DIR/CMakeCache.txt")
+compiler_cxx=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$TSR_BUILD_DIR/CMakeCache.txt")
+warnings="-Wall -Wextra -Wpedantic -Werror"
+for header in "$prefix"/include/*.h; do
+    echo "#include \"$header\"" >"$folder/alone.c"
+    for standard in c99 c11; do
+        run "$compiler" -std=$standard $warnings -fsyntax-only "$folder/alone.c"
+    done
+    for standard in c++11 c++20; do
+        run "$compiler_cxx" -std=$standard $warnings -fsyntax-only -x c++ "$folder/alone.c"
+    done
+done
+
 mkdir "$folder/consumer"
 cat >"$folder/consumer/main.c" <<'C'
 #include <stdio.h>
@@ -50,7 +64,6 @@ C
 
 # A library built with sanitizers needs programs built with them.
 flags=$(sed -n 's/^TSR_SANITIZE:STRING=\(..*\)/-fsanitize=\1/p' "$TSR_BUILD_DIR/CMakeCache.txt")
-compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$TSR_BUILD_DIR/CMakeCache.txt")
 export CFLAGS=$flags CXXFLAGS=$flags LDFLAGS=$flags
 
 run cmake -S "$folder/consumer" -B "$folder/build" -DCMAKE_PREFIX_PATH="$prefix"

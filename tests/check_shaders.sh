@@ -10,7 +10,7 @@ command -v glslangValidator >/dev/null || {
     finish
 }
 for stage in FS:frag VS:vert; do
-    # Without the one that test_gpu_custom breaks.
+    # Without those that test_gpu_custom breaks.
     mapfile -t files < <(find "$shaders" -name "${stage%:*}_*.glsl" -exec grep -L missing_name {} +)
     [ ${#files[@]} -gt 0 ] || {
         lacking "shaders of Mesa's" "${TSR_REQUIRE_DRIVER:-}"

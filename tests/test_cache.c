@@ -3,10 +3,12 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/cache.h"
+#include "base/error.h"
 #include "support/folder.h"
 #include "support/main.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -277,6 +279,33 @@ static void test_bound(void **state) {
     }
 }
 
+static void test_folder_of_caller(void **state) {
+    (void)state;
+    char own[FOLDER_PATH + 16], path[FOLDER_PATH + 32], longer[PATH_MAX + 1];
+    store("a", "in the default folder");
+    snprintf(own, sizeof own, "%s/own", cache_folder);
+    snprintf(path, sizeof path, "%s/tessera", own);
+    assert_int_equal(tsr_set_cache_folder(path), TSR_OK);
+    path[0] = 'x'; /* it was copied */
+    expect("a", NULL);
+    store("a", "in another");
+    expect("a", "in another");
+    assert_int_equal(each_entry(own, NULL, NULL), 1);
+    setenv("TSR_CACHE", "off", 1);
+    expect("a", NULL);
+    unsetenv("TSR_CACHE");
+    memset(longer, 'a', PATH_MAX);
+    longer[PATH_MAX] = 0;
+    assert_int_equal(tsr_set_cache_folder(longer), TSR_ERROR_INVALID_ARGUMENT);
+    expect("a", "in another");
+    assert_int_equal(tsr_set_cache_folder(""), TSR_OK);
+    assert_false(tsr_cache_is_on());
+    store("a", "nowhere");
+    expect("a", NULL);
+    assert_int_equal(tsr_set_cache_folder(NULL), TSR_OK);
+    expect("a", "in the default folder");
+}
+
 int run_program(void) {
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, set_up_cache_folder, tear_down_cache_folder)
@@ -291,6 +320,7 @@ int run_program(void) {
         TEST(test_entry_of_others),
         TEST(test_processes),
         TEST(test_bound),
+        TEST(test_folder_of_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 #include "support/main.h"
 #include "support/sessions.h"
 
+#include "gles/state.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -145,6 +147,118 @@ static void test_caller_draws_between(void **state) {
     }
     tsr_session_destroy(session);
     tsr_device_destroy(device);
+    tsr_model_free(model);
+    destroy_caller_context(context);
+}
+
+static void expect_no_device(tsr_status status, const char *words) {
+    expect_failure(status, TSR_ERROR_DEVICE, words);
+}
+
+/* Every call that takes the device or a session on it fails; texture: of the session's input. */
+static void expect_no_context(tsr_device *device, const tsr_model *model, tsr_session *session,
+                              const char *words) {
+    static float values[5 * 18 * 28];
+    tsr_session *other;
+    tsr_texture texture;
+    tsr_device_peaks peaks;
+    expect_no_device(tsr_session_poll(session), words);
+    expect_no_device(tsr_session_get_output(session, "y", values, 5 * 18 * 28), words);
+    expect_no_device(tsr_session_output_texture(session, "y", &texture), words);
+    expect_no_device(tsr_session_set_input(session, "x", values, 3 * 9 * 14), words);
+    expect_no_device(tsr_session_set_weights(session, "w", values, 8 * 3 * 3 * 3), words);
+    texture = (tsr_texture){.id = 1,
+                            .width = 14,
+                            .height = 9,
+                            .columns = 1,
+                            .tiles = 1,
+                            .texture_width = 14,
+                            .texture_height = 9};
+    expect_no_device(tsr_session_set_input_texture(session, "x", &texture, 1, 0), words);
+    expect_no_device(tsr_session_step(session, 1), words);
+    expect_no_device(tsr_session_submit(session), words);
+    expect_no_device(tsr_session_run(session), words);
+    expect_no_device(tsr_session_create(device, model, NULL, &other), words);
+    expect_no_device(tsr_device_measure(device, &peaks), words);
+}
+
+static void *proc_address_without_egl(const char *name) {
+    return strncmp(name, "egl", 3) ? get_proc_address(name) : NULL;
+}
+
+/* egl: the loader finds eglGetCurrentContext(), which tells contexts apart. */
+static void use_without_context(tsr_device_desc desc, bool egl) {
+    EGLContext context = need_caller(CALLER_ES3);
+    desc.gles.platform = TSR_PLATFORM_CURRENT;
+    tsr_device *device = make_device(&desc);
+    tsr_model *model = make_model(MIXED_NET);
+    tsr_session *session =
+        make_session(device, model, &(tsr_session_desc){.texture_outputs = true});
+    set_inputs(session, 1);
+    EXPECT_OK(tsr_session_run(session));
+    make_context_current(NULL);
+    expect_no_context(device, model, session, "no GL context is current");
+    if (egl) {
+        make_context_current(context);
+        EXPECT_OK(tsr_session_run(session));
+        EGLContext other = make_caller_context(CALLER_ES3);
+        expect_no_context(device, model, session, "another GL context is current");
+        destroy_caller_context(other);
+    }
+    make_context_current(context);
+    set_inputs(session, 2);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, model, "y", 2, 1e-5);
+    make_context_current(NULL);
+    tsr_session_destroy(session);
+    tsr_device_destroy(device);
+    tsr_model_free(model);
+    make_context_current(context);
+    destroy_caller_context(context);
+}
+
+static void test_no_context(void **state) {
+    (void)state;
+    use_without_context((tsr_device_desc){0}, true);
+    use_without_context((tsr_device_desc){.gles.get_proc_address = get_proc_address}, true);
+    use_without_context((tsr_device_desc){.gles.get_proc_address = proc_address_without_egl},
+                        false);
+}
+
+/* tsr_gl_state is what tessera.h lists as changed: everything else stays. */
+static void test_caller_restores_state(void **state) {
+    (void)state;
+    EGLContext context = need_caller(CALLER_ES3);
+    tsr_device_desc desc = adopting;
+    desc.gles.caller_restores_state = true;
+    tsr_model *model = make_model(MIXED_NET);
+    set_unusual_state(false);
+    remember_state();
+    tsr_gl_state before;
+    tsr_gl = &gl;
+    tsr_gl_state_save(&before);
+    tsr_gl_state_restore(&before);
+    tsr_device *device = make_device(&desc);
+    tsr_session *session = make_session(device, model, NULL);
+    for (unsigned seed = 1; seed < 3; seed++) {
+        tsr_gl = &gl;
+        tsr_gl_state_restore(&before);
+        expect_remembered_state("the caller's restoring");
+        int queries = state_queries();
+        set_inputs(session, seed);
+        tsr_gl = &gl;
+        tsr_gl_state_restore(&before);
+        EXPECT_OK(tsr_session_run(session));
+        elements output = get_output(session, "y");
+        free(output.values);
+        assert_int_equal(state_queries(), queries);
+        expect_output(session, model, "y", seed, 1e-5);
+    }
+    tsr_session_destroy(session);
+    tsr_device_destroy(device);
+    tsr_gl = &gl;
+    tsr_gl_state_restore(&before);
+    expect_remembered_state("the caller's restoring");
     tsr_model_free(model);
     destroy_caller_context(context);
 }
@@ -332,6 +446,8 @@ int run_program(void) {
         cmocka_unit_test(test_state_kept_in_feedback),
         cmocka_unit_test(test_error_of_caller),
         cmocka_unit_test(test_caller_draws_between),
+        cmocka_unit_test(test_no_context),
+        cmocka_unit_test(test_caller_restores_state),
         cmocka_unit_test(test_unfit_contexts),
         cmocka_unit_test(test_es2_context),
         cmocka_unit_test(test_incomplete_loader),

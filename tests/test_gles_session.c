@@ -39,6 +39,34 @@ static void close_fixture(fixture *f) {
     destroy_caller_context(f->context);
 }
 
+/* ---- cancelled ------------------------------------------------------------------------------- */
+
+static bool count_down(void *calls, const char *what, double fraction) {
+    (void)what;
+    (void)fraction;
+    return --*(int *)calls >= 0;
+}
+
+/* Wherever making a session is cancelled, it leaves no GL objects. */
+static void test_cancelled(void **state) {
+    (void)state;
+    fixture f = open_fixture(MIXED_NET);
+    int objects = live_objects();
+    tsr_status status = TSR_ERROR_CANCELLED;
+    for (int n = 0; status != TSR_OK; n++) {
+        int calls = n;
+        tsr_session *session;
+        status = tsr_session_create(
+            f.device, f.model, &(tsr_session_desc){.progress = {count_down, &calls}}, &session);
+        if (status != TSR_OK)
+            expect_failure(status, TSR_ERROR_CANCELLED, "cancelled while");
+        assert_true((session != NULL) == (status == TSR_OK));
+        tsr_session_destroy(session);
+        assert_int_equal(live_objects(), objects);
+    }
+    close_fixture(&f);
+}
+
 /* ---- outputs as textures --------------------------------------------------------------------- */
 
 /* RGBA texels of the texture, read with the caller's own GL; to be freed. */
@@ -334,6 +362,7 @@ static void test_timers(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_output_textures),
         cmocka_unit_test(test_texture_between_steps),
         cmocka_unit_test(test_no_texture),

@@ -1,4 +1,5 @@
 /* Custom operators on a GPU backend, held against their functions for the CPU. */
+#include "gpu/driver_log.h"
 #include "support/backends.h"
 #include "support/custom_ops.h"
 #include "support/main.h"
@@ -119,8 +120,11 @@ static void broken_body(void **state) {
     tsr_device *device = gpu_device((backend_limits){0});
     tsr_model *model = make_custom_model("test:Scale x[1,3,5,5] -> a; test:Broken a -> y");
     tsr_session *session;
-    static const char *const words[] = {"net.onnx: node 'test:Broken1' (Broken): ", "kernel custom",
-                                        "missing_name"};
+    const char *const words[] = {
+        "net.onnx: node 'test:Broken1' (Broken): the ",
+        gpu_has_textures() ? "the driver refused the operator's GLSL body: 0:2(2): error: "
+                           : "the compiler refused the operator's WGSL body: line 2, column 5: ",
+        "missing_name"};
     for (int i = 0; i < 3; i++)
         expect_failure(tsr_session_create(device, model, NULL, &session), TSR_ERROR_DEVICE,
                        words[i]);
@@ -128,6 +132,61 @@ static void broken_body(void **state) {
     tsr_model_free(model);
     expect_agreement(cases[0], (backend_limits){0},
                      TSR_PRECISION_FP32); /* the device is none the worse */
+}
+
+/* One line, whatever is wrong, and of what is in the body. check_shaders.sh leaves out shaders with
+ * missing_name. */
+static void broken_bodies(void **state) {
+    (void)state;
+    need_gpu();
+    static const struct {
+        const char *glsl, *glsl_words, *wgsl, *wgsl_words;
+    } bodies[] = {
+        {"float unused;\nint q = 1.5; // missing_name\nreturn 1.0;", ": 0:2(1): error: initializer",
+         "var q: i32 = 1.5;\nreturn 1.0;", ": line 1, column 14: cannot convert"},
+        {"return IN0(n, c, y, x) +; // missing_name", ": 0:1(25): error: syntax error",
+         "return IN0(n, c, y, x) +;", ": line 1, column 25: unable to parse"},
+        {"return 1.0;\n#error missing_name", "preprocessor error", "return 1.0;\n#error",
+         ": line 2, column 1: invalid character"},
+        {"return missing_name(x);", ": 0:1(8): error: no function", "return none(x);",
+         ": line 1, column 8: unresolved call target"},
+    };
+    tsr_device *device = gpu_device((backend_limits){0});
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        tsr_custom_op op = custom_ops[0];
+        op.name = "Wrong";
+        op.attr_count = 0;
+        op.glsl = bodies[i].glsl;
+        op.wgsl = bodies[i].wgsl;
+        tsr_model *model;
+        tsr_session *session;
+        EXPECT_OK(load_with(&op, 1, "Relu x[1,3,5,5] -> a; test:Wrong a -> y", &model));
+        expect_failure(tsr_session_create(device, model, NULL, &session), TSR_ERROR_DEVICE,
+                       gpu_has_textures() ? bodies[i].glsl_words : bodies[i].wgsl_words);
+        assert_null(strchr(tsr_last_error(), '\n'));
+        tsr_model_free(model);
+    }
+}
+
+/* Of drivers that are not here. */
+static void logs(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"", ""},
+        {"one line", "one line"},
+        {"WARNING: 0:12: 'x' : unused\nERROR: 0:2: 'y' : undeclared identifier\nERROR: 0:3: z\n",
+         "ERROR: 0:2: 'y' : undeclared identifier"},
+        {"0(40) : warning C7050: \"v\" might be used\n0(1) : error C1503: undefined variable \"y\"",
+         "0(1) : error C1503: undefined variable \"y\""},
+        {"Compile failed.\n\nno details", "Compile failed."},
+    };
+    char line[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tsr_driver_log_error(cases[i][0], line, sizeof line);
+        assert_string_equal(line, cases[i][1]);
+    }
+    tsr_driver_log_error("error: a long one", line, 8);
+    assert_string_equal(line, "error: ");
 }
 
 static void failing_function(void **state) {
@@ -152,7 +211,8 @@ int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agreement),    cmocka_unit_test(shared_programs),
         cmocka_unit_test(without_body), cmocka_unit_test(five_axes),
-        cmocka_unit_test(broken_body),  cmocka_unit_test(failing_function),
+        cmocka_unit_test(broken_body),  cmocka_unit_test(broken_bodies),
+        cmocka_unit_test(logs),         cmocka_unit_test(failing_function),
     };
     return cmocka_run_group_tests_name("custom operators", tests, NULL, close_backends);
 }

@@ -76,6 +76,42 @@ static void test_with_fallback(void **state) {
     compare(2, 1, &(tsr_session_desc){.allow_cpu_fallback = true});
 }
 
+typedef struct caller_file {
+    uint8_t *bytes;
+    size_t size;
+} caller_file;
+
+static tsr_status get_size(void *file, const char *path, uint64_t *bytes) {
+    (void)path;
+    *bytes = ((const caller_file *)file)->size;
+    return TSR_OK;
+}
+
+static tsr_status read_range(void *file, const char *path, uint64_t offset, void *buffer,
+                             size_t size) {
+    (void)path;
+    memcpy(buffer, ((const caller_file *)file)->bytes + offset, size);
+    return TSR_OK;
+}
+
+/* A file of the caller's has no pages that could be released. */
+static void test_file_of_caller(void **state) {
+    (void)state;
+    need_gpu();
+    caller_file file;
+    file.bytes = make_bytes(0, 1, &file.size);
+    const tsr_model_desc desc = {.files = {&file, get_size, read_range}};
+    tsr_model *model;
+    EXPECT_OK(tsr_model_load("net.onnx", &desc, &model));
+    free(file.bytes);
+    tsr_session *session = make_session(gpu_device((backend_limits){0}), model, NULL);
+    set_inputs(session, 3);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, model, "y", 3, SUM_TOLERANCE);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+}
+
 static void test_on_cpu(void **state) {
     (void)state;
     char folder[FOLDER_PATH], path[FOLDER_PATH + 16];
@@ -108,7 +144,7 @@ static void test_addresses(void **state) {
         uint8_t *bytes = make_bytes(0, shift, &size);
         tsr_graph *graph;
         EXPECT_OK(tsr_onnx_read_kept(
-            bytes, size, &(tsr_model_desc){.name = "kept", .max_bytes = UINT64_MAX}, &graph));
+            bytes, size, &(tsr_model_desc){.name = "kept", .max_bytes = UINT64_MAX}, NULL, &graph));
         for (int v = 0; v < graph->value_count; v++) {
             const tsr_value *value = &graph->values[v];
             uintptr_t offset = (uintptr_t)value->data - (uintptr_t)bytes;
@@ -126,10 +162,9 @@ static void test_addresses(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_on_cpu),
-        cmocka_unit_test(test_every_address),
-        cmocka_unit_test(test_with_fallback),
+        cmocka_unit_test(test_addresses),      cmocka_unit_test(test_on_cpu),
+        cmocka_unit_test(test_every_address),  cmocka_unit_test(test_with_fallback),
+        cmocka_unit_test(test_file_of_caller),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

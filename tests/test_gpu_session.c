@@ -162,6 +162,25 @@ static void live_one_device(void *model, unsigned i) {
     tsr_device_destroy(device);
 }
 
+/* A session keeps its device until it is destroyed. */
+static void test_device_destroyed_first(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_model *model = make_model(MIXED_NET);
+    tsr_device *device = make_device_of(gpu_backend());
+    tsr_session *sessions[2];
+    for (int i = 0; i < 2; i++)
+        sessions[i] = make_session(device, model, &poisoned);
+    tsr_device_destroy(device);
+    for (unsigned i = 0; i < 2; i++) {
+        set_inputs(sessions[i], i);
+        EXPECT_OK(tsr_session_run(sessions[i]));
+        expect_output(sessions[i], model, "y", i, 1e-5);
+        tsr_session_destroy(sessions[i]);
+    }
+    tsr_model_free(model);
+}
+
 static void test_many_devices(void **state) {
     (void)state;
     need_gpu();
@@ -382,6 +401,7 @@ int run_program(void) {
         cmocka_unit_test(test_runs_in_flight),
         cmocka_unit_test(test_sessions_in_turns),
         cmocka_unit_test(test_no_growth),
+        cmocka_unit_test(test_device_destroyed_first),
         cmocka_unit_test(test_many_devices),
         cmocka_unit_test(test_more_than_memory),
         cmocka_unit_test(test_every_mix_of_options),

@@ -36,7 +36,7 @@ static void random_bytes(void **state) {
 static tsr_status read_limited(const void *bytes, size_t size, uint64_t max_bytes,
                                tsr_graph **graph) {
     return tsr_onnx_read(bytes, size, &(tsr_model_desc){.name = "net", .max_bytes = max_bytes},
-                         graph);
+                         NULL, graph);
 }
 
 /* However a model is cut, it is refused: its outputs are declared last. */
@@ -375,7 +375,7 @@ static void read_file(const char *path) {
     fclose(file);
     tsr_graph *graph;
     tsr_status status = tsr_onnx_read(
-        bytes, size, &(tsr_model_desc){.name = path, .max_bytes = UINT64_MAX}, &graph);
+        bytes, size, &(tsr_model_desc){.name = path, .max_bytes = UINT64_MAX}, NULL, &graph);
     free(bytes);
     if (status != TSR_OK)
         fail_msg("%s", tsr_last_error());

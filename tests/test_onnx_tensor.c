@@ -287,7 +287,7 @@ static tsr_status read_external(const char *location, const char *offset, const 
     onnx_writer_destroy(writer);
     const tsr_model_desc desc = {
         .name = "file.onnx", .external_data_dir = dir, .max_bytes = size + fallback_kernels};
-    tsr_status status = tsr_onnx_read(bytes, size, &desc, graph);
+    tsr_status status = tsr_onnx_read(bytes, size, &desc, NULL, graph);
     free(bytes);
     return status;
 }

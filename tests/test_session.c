@@ -390,6 +390,22 @@ static void test_memory(void **state) {
     assert_null(session);
 }
 
+/* A session keeps its device and its model until it is destroyed. */
+static void test_device_destroyed_first(void **state) {
+    (void)state;
+    fixture *f;
+    setup((void **)&f);
+    tsr_session_desc desc = complete();
+    tsr_session *session = make_session(f, &desc);
+    teardown((void **)&f);
+    float y[6];
+    assert_int_equal(tsr_session_set_input(session, "x", (const float[12]){1, 2}, 12), TSR_OK);
+    assert_int_equal(tsr_session_run(session), TSR_OK);
+    assert_int_equal(tsr_session_get_output(session, "y", y, 6), TSR_OK);
+    assert_true(y[0] == 1 && y[1] == 2 && y[2] == 0);
+    tsr_session_destroy(session);
+}
+
 static void test_plan_only(void **state) {
     tsr_session_desc desc = complete();
     desc.plan_only = true;
@@ -442,6 +458,7 @@ int run_program(void) {
         cmocka_unit_test_setup_teardown(test_runs_in_flight, setup, teardown),
         cmocka_unit_test_setup_teardown(test_keep_tensors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
+        cmocka_unit_test(test_device_destroyed_first),
         cmocka_unit_test_setup_teardown(test_plan_only, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reports, setup, teardown),
     };

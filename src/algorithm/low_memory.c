@@ -1,8 +1,8 @@
 #include "algorithm/low_memory.h"
 
-#include "algorithm/algorithm.h"
+#include "base/allocator.h"
 
-#include <stdlib.h>
+#include "algorithm/algorithm.h"
 
 /* More than 1.15 times the lower bound, and enough bytes to matter. */
 static bool needs_much(const tsr_plan *plan) {
@@ -97,7 +97,7 @@ static tsr_plan *save_bytes(const tsr_graph *graph, const tsr_plan_options *opti
 static void plan_with_fallbacks(const tsr_graph *graph, const tsr_plan_options *low_memory,
                                 tsr_plan **plan) {
     tsr_plan_options options = *low_memory;
-    tsr_node_choice *choices = calloc((size_t)graph->node_count + 1, sizeof *choices);
+    tsr_node_choice *choices = tsr_calloc((size_t)graph->node_count + 1, sizeof *choices);
     if (!choices)
         return;
     options.choices = choices;
@@ -106,7 +106,7 @@ static void plan_with_fallbacks(const tsr_graph *graph, const tsr_plan_options *
         take(plan, last);
     else if (last != *plan)
         tsr_plan_destroy(last);
-    free(choices);
+    tsr_free(choices);
 }
 
 tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options *options,

@@ -1,10 +1,16 @@
 #include "api/device.h"
 
-#include <stdlib.h>
-
+#include "base/allocator.h"
 #include "base/error.h"
 #include "api/names.h"
 #include "api/sized.h"
+
+static bool any_set(const void *const *words, size_t count) {
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any = any || words[i];
+    return any;
+}
 
 static tsr_status check_desc(const tsr_device_desc *desc) {
     const tsr_gles_desc *gles = &desc->gles;
@@ -21,10 +27,11 @@ static tsr_status check_desc(const tsr_device_desc *desc) {
                         "max_uniform_block_bytes %d must not be negative",
                         desc->gpu, gles->max_texture_size, gles->max_draw_buffers,
                         gles->max_uniform_block_bytes);
-    for (int i = 0; i < 4; i++)
-        if (gles->reserved[i] || desc->webgpu.reserved[i])
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                            "reserved members of tsr_device_desc must be NULL");
+    if (any_set(gles->reserved, sizeof gles->reserved / sizeof *gles->reserved) ||
+        any_set(desc->webgpu.reserved,
+                sizeof desc->webgpu.reserved / sizeof *desc->webgpu.reserved))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "reserved members of tsr_device_desc must be NULL");
     if (desc->gpu > 0 && desc->webgpu.adapter)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "gpu %d and adapter '%s' exclude each other: give one", desc->gpu,
@@ -56,26 +63,32 @@ tsr_status tsr_device_create_sized(const tsr_device_desc *desc, size_t size, tsr
     const tsr_backend *backend = tsr_backend_find(filled.backend);
     if (!backend)
         return fail_backend(filled.backend);
-    tsr_device *created = calloc(1, sizeof *created);
+    tsr_device *created = tsr_calloc(1, sizeof *created);
     if (!created)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a device");
+    created->references = 1;
     created->backend = backend;
     created->fixed_kernels = filled.kernels;
     tsr_status status = backend->device_create(&filled, &created->impl);
     if (status != TSR_OK) {
-        free(created);
+        tsr_free(created);
         return status;
     }
     *device = created;
     return TSR_OK;
 }
 
+tsr_device *tsr_device_retain(tsr_device *device) {
+    device->references++;
+    return device;
+}
+
 void tsr_device_destroy(tsr_device *device) {
-    if (!device)
+    if (!device || --device->references > 0)
         return;
     device->backend->device_destroy(device->impl);
     tsr_tuned_layers_free(&device->tuned);
-    free(device);
+    tsr_free(device);
 }
 
 tsr_status tsr_device_get_info_sized(const tsr_device *device, tsr_device_info *info, size_t size) {
@@ -102,7 +115,28 @@ tsr_status tsr_device_measure_sized(tsr_device *device, tsr_device_peaks *peaks,
     return TSR_OK;
 }
 
-void tsr_list_devices(tsr_device_fn fn, void *user) {
-    for (int i = 0; fn && tsr_backends[i]; i++)
-        tsr_backends[i]->list_devices(fn, user);
+typedef struct listing { /* structs of the caller's sizes */
+    tsr_device_fn fn;
+    void *user;
+    tsr_device_desc *desc;
+    tsr_device_info *info;
+    size_t desc_size, info_size;
+} listing;
+
+static void list_device(void *data, const tsr_device_desc *desc, const tsr_device_info *info,
+                        const char *reason) {
+    listing *l = data;
+    tsr_give_struct(desc, sizeof *desc, l->desc, l->desc_size);
+    if (info)
+        tsr_give_struct(info, sizeof *info, l->info, l->info_size);
+    l->fn(l->user, l->desc, info ? l->info : NULL, reason);
+}
+
+void tsr_list_devices_sized(tsr_device_fn fn, void *user, size_t desc_size, size_t info_size) {
+    listing l = {fn,        user,     tsr_calloc(1, desc_size), tsr_calloc(1, info_size),
+                 desc_size, info_size};
+    for (int i = 0; fn && l.desc && l.info && tsr_backends[i]; i++)
+        tsr_backends[i]->list_devices(list_device, &l);
+    tsr_free(l.desc);
+    tsr_free(l.info);
 }

@@ -5,10 +5,14 @@
 #include "autotune/autotune.h"
 
 struct tsr_device {
+    int references; /* the caller's and one of each session */
     const tsr_backend *backend;
     tsr_backend_device *impl;
     bool fixed_kernels; /* the caller chose them: nothing is tuned */
     tsr_tuned_layers tuned;
 };
+
+/* Adds a reference; tsr_device_destroy() drops one. */
+tsr_device *tsr_device_retain(tsr_device *device);
 
 #endif

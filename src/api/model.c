@@ -1,11 +1,9 @@
-#define _POSIX_C_SOURCE 200809L
-
 #include "api/model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/sized.h"
+#include "base/allocator.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "graph/custom.h"
@@ -30,10 +28,10 @@ static void mark_parameters(const tsr_graph *graph, bool *is_parameter) {
 }
 
 static tsr_status wrap(tsr_graph *graph, tsr_model **model) {
-    tsr_model *created = calloc(1, sizeof *created);
+    tsr_model *created = tsr_calloc(1, sizeof *created);
     bool *is_parameter = TSR_NEW(graph->arena, graph->value_count, bool);
     if (!created || !is_parameter) {
-        free(created);
+        tsr_free(created);
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for the model", graph->file);
     }
     mark_parameters(graph, is_parameter);
@@ -56,20 +54,24 @@ static tsr_status take_desc(const tsr_model_desc *desc, size_t size, size_t cust
     TSR_TRY(tsr_take_structs("tsr_custom_op", filled->custom_ops, custom_op_size,
                              filled->custom_op_count, sizeof *filled->custom_ops, &ops));
     filled->custom_ops = ops;
+    if (!filled->files.size != !filled->files.read) {
+        tsr_free(ops);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_model_desc.files: one of size and read is NULL");
+    }
     filled->name = filled->name ? filled->name : name;
     filled->max_bytes = filled->max_bytes ? filled->max_bytes : tsr_memory_bytes();
     return TSR_OK;
 }
 
-/* map: the mapping of the bytes, owned by the model on success; NULL: the bytes may be freed after
- * the call. */
+/* map: of the bytes, owned by the model on success; NULL: the bytes may be freed after the call. */
 static tsr_status load(const void *bytes, size_t size, const tsr_model_desc *desc,
-                       const tsr_map *map, tsr_model **model) {
+                       const tsr_map *map, tsr_progress_meter *progress, tsr_model **model) {
     tsr_graph *graph;
     TSR_TRY(tsr_fail_context(tsr_custom_check(desc->custom_ops, desc->custom_op_count), "%s",
                              desc->name));
-    TSR_TRY(map ? tsr_onnx_read_kept(bytes, size, desc, &graph)
-                : tsr_onnx_read(bytes, size, desc, &graph));
+    TSR_TRY(map ? tsr_onnx_read_kept(bytes, size, desc, progress, &graph)
+                : tsr_onnx_read(bytes, size, desc, progress, &graph));
     tsr_status status = wrap(graph, model);
     if (status != TSR_OK) {
         tsr_graph_destroy(graph);
@@ -90,7 +92,8 @@ static tsr_status load_memory(const void *bytes, size_t count, const tsr_model_d
     if (count > desc->max_bytes)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: there are %zu bytes, the limit is %llu",
                         desc->name, count, (unsigned long long)desc->max_bytes);
-    return load(bytes, count, desc, NULL, model);
+    tsr_progress_meter progress = {.caller = desc->progress};
+    return load(bytes, count, desc, NULL, &progress, model);
 }
 
 tsr_status tsr_model_load_memory_sized(const void *bytes, size_t count, const tsr_model_desc *desc,
@@ -101,27 +104,38 @@ tsr_status tsr_model_load_memory_sized(const void *bytes, size_t count, const ts
     tsr_model_desc filled;
     TSR_TRY(take_desc(desc, size, custom_op_size, "model in memory", &filled));
     tsr_status status = load_memory(bytes, count, &filled, model);
-    free((void *)filled.custom_ops);
+    tsr_free((void *)filled.custom_ops);
     return status;
 }
 
 /* The folder of a path, for external data; NULL when out of memory. */
 static char *folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
-    if (!slash)
-        return strdup(".");
-    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    size_t length = slash == path ? 1 : slash ? (size_t)(slash - path) : strlen(".");
+    char *folder = tsr_calloc(length + 1, 1);
+    if (folder)
+        memcpy(folder, slash ? path : ".", length);
+    return folder;
+}
+
+static tsr_status open_file(const char *path, const tsr_model_desc *desc, tsr_map *map,
+                            tsr_progress_meter *progress) {
+    if (!desc->files.size)
+        return tsr_map_open(path, desc->max_bytes, map);
+    tsr_progress_stage(progress, 0.5);
+    return tsr_map_read(&desc->files, path, desc->max_bytes, progress, map);
 }
 
 static tsr_status load_file(const char *path, tsr_model_desc *desc, tsr_model **model) {
     tsr_map map;
+    tsr_progress_meter progress = {.caller = desc->progress};
     desc->name = path;
-    TSR_TRY(tsr_map_open(path, desc->max_bytes, &map));
+    TSR_TRY(open_file(path, desc, &map, &progress));
     char *folder = folder_of(path);
     desc->external_data_dir = folder;
-    tsr_status status = folder ? load(map.bytes, map.size, desc, &map, model)
+    tsr_status status = folder ? load(map.bytes, map.size, desc, &map, &progress, model)
                                : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory", path);
-    free(folder);
+    tsr_free(folder);
     if (status != TSR_OK)
         tsr_map_close(&map);
     return status;
@@ -136,7 +150,7 @@ tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, si
     tsr_model_desc filled;
     TSR_TRY(take_desc(desc, size, custom_op_size, path, &filled));
     tsr_status status = load_file(path, &filled, model);
-    free((void *)filled.custom_ops);
+    tsr_free((void *)filled.custom_ops);
     return status;
 }
 
@@ -151,7 +165,7 @@ void tsr_model_free(tsr_model *model) {
         return;
     tsr_graph_destroy(model->graph);
     tsr_map_close(&model->map);
-    free(model);
+    tsr_free(model);
 }
 
 /* ---- properties ------------------------------------------------------------------------------ */

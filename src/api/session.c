@@ -1,8 +1,8 @@
 #include "api/session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "api/bind.h"
 #include "api/sized.h"
@@ -30,12 +30,14 @@ static tsr_status check_sizes(const tsr_graph *graph) {
     return TSR_OK;
 }
 
-static tsr_status take_constants(tsr_graph *graph) {
-    for (int v = 0; v < graph->value_count; v++)
+static tsr_status take_constants(tsr_graph *graph, const tsr_progress_meter *progress) {
+    for (int v = 0; v < graph->value_count; v++) {
+        TSR_TRY(tsr_progress_report(progress, "reading weights", v, graph->value_count));
         if (!tsr_graph_copy_to_arena(graph, v))
             return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for tensor '%s'",
                             graph->values[v].name);
-    return TSR_OK;
+    }
+    return tsr_progress_report(progress, "reading weights", 1, 1);
 }
 
 /* Nodes that run on the CPU read weights as they are: none may have a scale apart. */
@@ -45,10 +47,12 @@ static void forget_model(tsr_graph *graph) {
 }
 
 static tsr_status prepare_graph(tsr_graph *graph, const tsr_backend *backend,
-                                const tsr_session_desc *desc) {
+                                const tsr_session_desc *desc, tsr_progress_meter *progress) {
     TSR_TRY(tsr_bind(graph, desc));
-    if (!backend->streams || desc->allow_cpu_fallback)
-        TSR_TRY(take_constants(graph));
+    if (!backend->streams || desc->allow_cpu_fallback) {
+        tsr_progress_stage(progress, backend->streams ? 0.1 : 1);
+        TSR_TRY(take_constants(graph, progress));
+    }
     if (desc->allow_cpu_fallback)
         forget_model(graph);
     TSR_TRY(tsr_prepare(graph, tsr_cpu_eval));
@@ -128,8 +132,9 @@ static tsr_status autotune(tsr_session *session, tsr_runner_options *options, in
 
 static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
     const tsr_backend *backend = session->device->backend;
+    tsr_progress_meter progress = {.caller = desc->progress};
     TSR_TRY(check_runs(desc));
-    TSR_TRY(prepare_graph(session->graph, backend, desc));
+    TSR_TRY(prepare_graph(session->graph, backend, desc, &progress));
     tsr_runner_options options = {.precision = desc->precision,
                                   .allow_cpu_fallback = desc->allow_cpu_fallback,
                                   .texture_outputs = desc->texture_outputs,
@@ -137,7 +142,8 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
                                   .plan_only = desc->plan_only,
                                   .time_passes = desc->time_passes,
                                   .poison = desc->poison,
-                                  .runs_in_flight = session->runs_in_flight};
+                                  .runs_in_flight = session->runs_in_flight,
+                                  .progress = &progress};
     if (!session->device->fixed_kernels)
         TSR_TRY(autotune(session, &options, desc->tune_ms));
     TSR_TRY(
@@ -156,13 +162,13 @@ tsr_status tsr_session_create_sized(tsr_device *device, const tsr_model *model,
                         device ? "model" : "device");
     tsr_session_desc known;
     TSR_TRY(tsr_take_struct("tsr_session_desc", desc, size, &known, sizeof known));
-    tsr_session *created = calloc(1, sizeof *created);
+    tsr_session *created = tsr_calloc(1, sizeof *created);
     tsr_graph *graph = created ? tsr_graph_clone(model->graph) : NULL;
     if (!graph) {
-        free(created);
+        tsr_free(created);
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for a session", model->graph->file);
     }
-    *created = (tsr_session){.device = device,
+    *created = (tsr_session){.device = tsr_device_retain(device),
                              .model = tsr_model_retain(model),
                              .graph = graph,
                              .plan_only = known.plan_only,
@@ -184,5 +190,6 @@ void tsr_session_destroy(tsr_session *session) {
         session->device->backend->runner_destroy(session->runner);
     tsr_graph_destroy(session->graph);
     tsr_model_free(session->model);
-    free(session);
+    tsr_device_destroy(session->device);
+    tsr_free(session);
 }

@@ -1,9 +1,9 @@
 /* Inputs and outputs of a session. */
 #include "api/session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "api/check_elements.h"
 #include "api/names.h"
@@ -82,14 +82,14 @@ static tsr_status give_integers(tsr_session *session, int value, const tsr_eleme
     const tsr_value *v = &session->graph->values[value];
     size_t count = (size_t)tsr_shape_count(&v->shape);
     TSR_TRY(tsr_check_integers(session->graph, v, from));
-    float *floats = malloc(count * sizeof *floats + 1);
+    float *floats = tsr_malloc(count * sizeof *floats + 1);
     if (!floats)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for input '%s'",
                         session->graph->file, v->name);
     tsr_elements_to_floats(from, &v->shape, floats);
     const tsr_elements plain = tsr_elements_of_floats(floats, count);
     tsr_status status = give_elements(session, value, &plain);
-    free(floats);
+    tsr_free(floats);
     return status;
 }
 
@@ -191,7 +191,7 @@ static tsr_status find_readable(const tsr_session *session, const char *name, in
 /* A constant's elements may be unaligned, or integers. */
 static tsr_status copy_constant(const tsr_value *value, const tsr_elements *to) {
     size_t count = (size_t)tsr_shape_count(&value->shape);
-    float *floats = malloc(count * sizeof *floats);
+    float *floats = tsr_malloc(count * sizeof *floats);
     if (!floats)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read '%s'", value->name);
     if (tsr_dtype_is_float(value->dtype))
@@ -199,7 +199,7 @@ static tsr_status copy_constant(const tsr_value *value, const tsr_elements *to) 
     for (size_t i = 0; i < count && !tsr_dtype_is_float(value->dtype); i++)
         floats[i] = (float)((const int64_t *)value->data)[i];
     tsr_elements_from_floats(floats, &value->shape, to);
-    free(floats);
+    tsr_free(floats);
     return TSR_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "api/sized.h"
 
-#include <stdlib.h>
+#include "base/allocator.h"
+
 #include <string.h>
 
 static bool is_zero(const unsigned char *bytes, size_t size) {
@@ -32,7 +33,7 @@ tsr_status tsr_take_structs(const char *type, const void *from, size_t size, int
     *known = NULL;
     if (count <= 0 || !from)
         return TSR_OK;
-    char *copies = calloc((size_t)count, known_size);
+    char *copies = tsr_calloc((size_t)count, known_size);
     if (!copies)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for %d of %s", count, type);
     tsr_status status = TSR_OK;
@@ -40,7 +41,7 @@ tsr_status tsr_take_structs(const char *type, const void *from, size_t size, int
         status = tsr_take_struct(type, (const char *)from + (size_t)i * size, size,
                                  copies + (size_t)i * known_size, known_size);
     if (status != TSR_OK) {
-        free(copies);
+        tsr_free(copies);
         return status;
     }
     *known = copies;

@@ -1,11 +1,13 @@
 #include "autotune/autotune.h"
 
 #include "autotune/measure.h"
+#include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 
-#include <stdlib.h>
+/* Of what is left of making a session when layers are measured. */
+#define MEASURING_SHARE 0.6
 
 typedef struct tuner {
     const tsr_autotune_target *target;
@@ -25,7 +27,7 @@ static tsr_status add_key(tsr_text *text, tsr_cache_key start, tsr_cache_key *ke
     if (!chars)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to choose algorithms");
     *key = tsr_cache_key_add(start, chars);
-    free(chars);
+    tsr_free(chars);
     return TSR_OK;
 }
 
@@ -100,8 +102,11 @@ static tsr_status measure(tuner *t, int node, const tsr_layer_key *key, int *tun
     const tsr_node *layer = &t->graph->nodes[node];
     tsr_log(TSR_LOG_INFO, "tuning layer %d of %d: '%s' (%s)", node + 1, t->graph->node_count,
             layer->name, tsr_node_op_name(layer));
+    tsr_progress_meter part = tsr_progress_part(t->options->progress, node, t->graph->node_count);
+    tsr_runner_options options = *t->options;
+    options.progress = &part;
     TSR_TRY(
-        tsr_measure_layer(t->target, t->graph, node, t->options, t->deadline, &timings, &complete));
+        tsr_measure_layer(t->target, t->graph, node, &options, t->deadline, &timings, &complete));
     t->result->measured += timings.best != TSR_NONE && timings.count > 1;
     *tuned = tsr_tuned_layers_add(t->target->tuned, key, &timings, complete && timings.count > 1);
     return TSR_OK;
@@ -159,6 +164,8 @@ tsr_status tsr_autotune(const tsr_autotune_target *target, tsr_graph *graph,
                .any_size = budget_ms == 0,
                .result = result};
     t.deadline = start + (options->plan_only ? 0 : budget_ms);
+    if (budget_ms > 0)
+        tsr_progress_stage(options->progress, MEASURING_SHARE);
     TSR_TRY(choose_all(&t));
     result->ms = tsr_clock_ms() - start;
     return TSR_OK;

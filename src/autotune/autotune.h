@@ -21,8 +21,8 @@ typedef struct tsr_autotune_result {
 } tsr_autotune_result;
 
 /* budget_ms: tsr_session_desc.tune_ms. options: of the runner that will be made; with plan_only
- * nothing is measured. Fails only when out of memory: algorithms that cannot compute a layer are
- * not chosen. The lists are in the graph's arena. */
+ * nothing is measured. Fails only when out of memory or cancelled: algorithms that cannot compute a
+ * layer are not chosen. The lists are in the graph's arena. */
 tsr_status tsr_autotune(const tsr_autotune_target *target, tsr_graph *graph,
                         const tsr_runner_options *options, int budget_ms,
                         tsr_autotune_result *result);

@@ -1,5 +1,6 @@
 #include "autotune/measure.h"
 
+#include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "algorithm/algorithm.h"
@@ -31,6 +32,8 @@ typedef struct measurement {
     tsr_graph *graph; /* of the one node */
     int count;
     candidate candidates[TSR_ALGORITHMS];
+    int steps;          /* candidates created and runs made, so far */
+    tsr_status status;  /* TSR_ERROR_CANCELLED once the caller has said so */
     bool created;       /* all of them */
     bool out_of_memory; /* for at least one */
 } measurement;
@@ -77,12 +80,12 @@ static tsr_graph *isolate(const tsr_graph *graph, int index) {
 
 static tsr_status set_zeros(const measurement *m, tsr_runner *runner, int value) {
     size_t count = (size_t)tsr_shape_count(&m->graph->values[value].shape);
-    float *zeros = calloc(count + 1, sizeof *zeros);
+    float *zeros = tsr_calloc(count + 1, sizeof *zeros);
     if (!zeros)
         return fail_memory(m->graph);
     const tsr_elements elements = tsr_elements_of_floats(zeros, count);
     tsr_status status = m->target->backend->set_input(runner, value, &elements);
-    free(zeros);
+    tsr_free(zeros);
     return status;
 }
 
@@ -161,10 +164,17 @@ static void drop_slow(measurement *m) {
             destroy(m, &m->candidates[i]);
 }
 
-/* False if the deadline passed. */
+/* Before each step: has the deadline passed, or does the caller cancel? */
+static bool has_to_stop(measurement *m) {
+    int total = m->count * (1 + WARM_UP + ITERATIONS);
+    m->status = tsr_progress_report(m->given->progress, "measuring", m->steps++, total);
+    return m->status != TSR_OK || tsr_clock_ms() > m->deadline;
+}
+
+/* False if it had to stop. */
 static bool run_all(measurement *m) {
     for (int i = 0; i < m->count; i++) {
-        if (tsr_clock_ms() > m->deadline)
+        if (has_to_stop(m))
             return false;
         destroy_if_failed(m, &m->candidates[i], create(m, &m->candidates[i]));
     }
@@ -173,7 +183,7 @@ static bool run_all(measurement *m) {
         for (int i = 0; i < m->count; i++) {
             candidate *c = &m->candidates[i];
             double ms = 0;
-            if (tsr_clock_ms() > m->deadline)
+            if (has_to_stop(m))
                 return false;
             if (c->runner)
                 destroy_if_failed(m, c, time_run(m, c, &ms));
@@ -250,5 +260,5 @@ tsr_status tsr_measure_layer(const tsr_autotune_target *target, const tsr_graph 
         return fail_memory(graph);
     measure(&m, timings, complete);
     tsr_graph_destroy(m.graph);
-    return TSR_OK;
+    return m.status;
 }

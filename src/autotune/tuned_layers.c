@@ -1,13 +1,13 @@
 #include "autotune/tuned_layers.h"
 
+#include "base/allocator.h"
 #include "base/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void tsr_tuned_layers_free(tsr_tuned_layers *tuned) {
-    free(tuned->layers);
+    tsr_free(tuned->layers);
     *tuned = (tsr_tuned_layers){0};
 }
 
@@ -16,7 +16,7 @@ void tsr_tuned_layers_free(tsr_tuned_layers *tuned) {
 static int append(tsr_tuned_layers *tuned, const tsr_layer_key *key, const tsr_timings *timings) {
     if (tuned->count == tuned->capacity) {
         int capacity = tuned->capacity ? 2 * tuned->capacity : 32;
-        tsr_tuned_layer *grown = realloc(tuned->layers, (size_t)capacity * sizeof *grown);
+        tsr_tuned_layer *grown = tsr_realloc(tuned->layers, (size_t)capacity * sizeof *grown);
         if (!grown)
             return TSR_NONE;
         tuned->layers = grown;
@@ -56,7 +56,7 @@ static void store(const tsr_layer_key *key, const tsr_timings *timings) {
         tsr_cache_store(&key->exact, chars, strlen(chars));
         tsr_cache_store(&key->any_size, chars, strlen(chars));
     }
-    free(chars);
+    tsr_free(chars);
 }
 
 /* Stops at the first invalid line. */
@@ -79,14 +79,14 @@ static tsr_timings parse(const char *text) {
 static bool load(const tsr_cache_key *key, tsr_timings *timings) {
     size_t size = 0;
     char *bytes = tsr_cache_load(key, &size);
-    char *text = bytes ? realloc(bytes, size + 1) : NULL;
+    char *text = bytes ? tsr_realloc(bytes, size + 1) : NULL;
     if (!text) {
-        free(bytes);
+        tsr_free(bytes);
         return false;
     }
     text[size] = '\0';
     *timings = parse(text);
-    free(text);
+    tsr_free(text);
     return timings->best != TSR_NONE;
 }
 

@@ -4,6 +4,7 @@
 #define TSR_BACKEND_BACKEND_H
 
 #include "base/elements.h"
+#include "base/progress.h"
 #include "plan/plan.h"
 
 typedef struct tsr_backend tsr_backend;
@@ -18,6 +19,7 @@ typedef struct tsr_runner_options {
     bool any_bytes;                 /* use exactly these algorithms: no low-memory plan */
     int runs_in_flight;             /* at least 1 */
     const tsr_node_choice *choices; /* by node of the graph; NULL: none */
+    tsr_progress_meter *progress;   /* of making the runner; NULL: nobody is told */
 } tsr_runner_options;
 
 struct tsr_backend {

@@ -1,9 +1,10 @@
 #include "base/arena.h"
 
+#include "base/allocator.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK_SIZE = 64 * 1024 };
@@ -19,7 +20,7 @@ struct tsr_arena {
 };
 
 tsr_arena *tsr_arena_create(void) {
-    return calloc(1, sizeof(tsr_arena));
+    return tsr_calloc(1, sizeof(tsr_arena));
 }
 
 void tsr_arena_destroy(tsr_arena *arena) {
@@ -27,10 +28,10 @@ void tsr_arena_destroy(tsr_arena *arena) {
         return;
     for (block *b = arena->head; b;) {
         block *next = b->next;
-        free(b);
+        tsr_free(b);
         b = next;
     }
-    free(arena);
+    tsr_free(arena);
 }
 
 void *tsr_arena_alloc(tsr_arena *arena, size_t count, size_t size) {
@@ -41,7 +42,7 @@ void *tsr_arena_alloc(tsr_arena *arena, size_t count, size_t size) {
     block *b = arena->head;
     if (!b || b->size - b->used < bytes) {
         size_t capacity = bytes > BLOCK_SIZE / 4 ? bytes : BLOCK_SIZE;
-        block *fresh = calloc(1, sizeof(block) + capacity);
+        block *fresh = tsr_calloc(1, sizeof(block) + capacity);
         if (!fresh)
             return NULL;
         fresh->size = capacity;

@@ -2,6 +2,9 @@
 
 #include "base/cache.h"
 
+#include "base/allocator.h"
+#include "base/error.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -63,14 +66,30 @@ tsr_cache_key tsr_cache_key_add(tsr_cache_key key, const char *text) {
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-/* As in the XDG specification: a relative path is ignored. */
+static bool folder_is_set;
+static char set_folder[PATH_MAX];
+
+tsr_status tsr_set_cache_folder(const char *path) {
+    if (path && strlen(path) >= sizeof set_folder)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_set_cache_folder: the path has %zu characters, at most %zu are "
+                        "possible",
+                        strlen(path), sizeof set_folder - 1);
+    folder_is_set = path != NULL;
+    strcpy(set_folder, path ? path : "");
+    return TSR_OK;
+}
+
+/* As in the XDG specification: a relative path in the environment is ignored. */
 static bool find_folder(char *path, size_t size) {
     const char *off = getenv("TSR_CACHE"), *cache = getenv("XDG_CACHE_HOME"),
                *home = getenv("HOME");
     if (off && !strcmp(off, "off"))
         return false;
     int length = -1;
-    if (cache && *cache == '/')
+    if (folder_is_set)
+        length = snprintf(path, size, "%s", set_folder);
+    else if (cache && *cache == '/')
         length = snprintf(path, size, "%s/tessera", cache);
     else if (home && *home == '/')
         length = snprintf(path, size, "%s/.cache/tessera", home);
@@ -125,10 +144,10 @@ static void *read_entry(int file, const tsr_cache_key *key, size_t *size) {
         memcmp(header.magic, magic, sizeof magic) != 0 || header.key_check != key->check ||
         header.size > MAX_ENTRY_BYTES || (uint64_t)info.st_size != sizeof header + header.size)
         return NULL;
-    void *bytes = malloc((size_t)header.size + 1);
+    void *bytes = tsr_malloc((size_t)header.size + 1);
     if (bytes && (!read_all(file, bytes, (size_t)header.size) ||
                   hash(fnv_basis, bytes, (size_t)header.size) != header.checksum)) {
-        free(bytes);
+        tsr_free(bytes);
         return NULL;
     }
     *size = (size_t)header.size;

@@ -1,8 +1,7 @@
 /* A cache on disk, shared by processes, for data that is expensive to compute: a folder of entries
- * that each hold bytes under a key, ${XDG_CACHE_HOME:-~/.cache}/tessera. Several processes may use
- * it at once. An entry that is damaged, of another key, possibly written by another user, or not
- * readable counts as absent: nothing here fails. The environment variable TSR_CACHE=off disables
- * the cache. */
+ * that each hold bytes under a key. Several processes may use it at once. An entry that is damaged,
+ * of another key, possibly written by another user, or not readable counts as absent: nothing here
+ * fails. tsr_set_cache_folder() says where the folder is. */
 #ifndef TSR_BASE_CACHE_H
 #define TSR_BASE_CACHE_H
 
@@ -23,7 +22,7 @@ tsr_cache_key tsr_cache_key_add_bytes(tsr_cache_key key, const void *bytes, size
 
 /* Is there a folder to read? Whether it is writable is known only when something is stored. */
 bool tsr_cache_is_on(void);
-/* The entry's bytes, to be freed by the caller; NULL if there is none. A used entry becomes the
+/* The entry's bytes, to be given to tsr_free(); NULL if there is none. A used entry becomes the
  * newest. */
 void *tsr_cache_load(const tsr_cache_key *key, size_t *size);
 /* Replaces the entry; evicts the oldest ones when all together have more than 64 MiB. */

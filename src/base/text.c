@@ -1,8 +1,9 @@
 #include "base/text.h"
 
+#include "base/allocator.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Room for `length` more characters and the NUL; false when out of memory. */
@@ -10,7 +11,7 @@ static bool reserve(tsr_text *text, size_t length) {
     size_t needed = text->length + length + 1;
     if (needed <= text->capacity)
         return true;
-    char *chars = realloc(text->chars, needed * 2);
+    char *chars = tsr_realloc(text->chars, needed * 2);
     if (!chars) {
         text->failed = true;
         return false;
@@ -44,7 +45,7 @@ void tsr_text_append(tsr_text *text, const char *chars, size_t length) {
 char *tsr_text_take(tsr_text *text) {
     char *chars = text->chars;
     if (text->failed) {
-        free(chars);
+        tsr_free(chars);
         chars = NULL;
     }
     *text = (tsr_text){0};

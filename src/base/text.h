@@ -12,7 +12,7 @@ typedef struct tsr_text { /* zeroed: empty */
 
 void tsr_text_add(tsr_text *text, const char *format, ...) TSR_PRINTF(2, 3);
 void tsr_text_append(tsr_text *text, const char *chars, size_t length);
-/* The text, to be freed by the caller; NULL when out of memory. */
+/* The text, to be given to tsr_free(); NULL when out of memory. */
 char *tsr_text_take(tsr_text *text);
 
 #endif

@@ -1,8 +1,8 @@
 /* The runner of the reference backend: evaluates the nodes of the graph in order. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/backend.h"
+#include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -98,11 +98,11 @@ static uint64_t count_weights(const tsr_runner *runner) {
 static void runner_destroy(tsr_runner *runner) {
     for (int v = 0; runner->data && v < runner->graph->value_count; v++)
         if (!runner->graph->values[v].data)
-            free(runner->data[v]);
-    free(runner->data);
-    free(runner->last_use);
-    free(runner->ms);
-    free(runner);
+            tsr_free(runner->data[v]);
+    tsr_free(runner->data);
+    tsr_free(runner->last_use);
+    tsr_free(runner->ms);
+    tsr_free(runner);
 }
 
 /* Allocates the elements of a value that is not constant, unless it has them from the run
@@ -112,7 +112,7 @@ static tsr_status allocate(tsr_runner *runner, int v) {
     if (runner->data[v])
         return TSR_OK;
     size_t bytes = tsr_cpu_bytes(value);
-    runner->data[v] = malloc(bytes ? bytes : 1);
+    runner->data[v] = tsr_malloc(bytes ? bytes : 1);
     return runner->data[v]
                ? TSR_OK
                : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for tensor '%s' %s of %zu bytes",
@@ -122,10 +122,10 @@ static tsr_status allocate(tsr_runner *runner, int v) {
 static tsr_status allocate_tables(tsr_runner *runner) {
     const tsr_graph *graph = runner->graph;
     size_t values = (size_t)graph->value_count, nodes = (size_t)graph->node_count;
-    runner->data = calloc(values + 1, sizeof *runner->data);
-    runner->last_use = malloc((values + 1) * sizeof *runner->last_use);
-    runner->ms = malloc((nodes + 1) * sizeof *runner->ms);
-    uint64_t *change = calloc(nodes + 1, sizeof *change);
+    runner->data = tsr_calloc(values + 1, sizeof *runner->data);
+    runner->last_use = tsr_malloc((values + 1) * sizeof *runner->last_use);
+    runner->ms = tsr_malloc((nodes + 1) * sizeof *runner->ms);
+    uint64_t *change = tsr_calloc(nodes + 1, sizeof *change);
     bool complete = runner->data && runner->last_use && runner->ms && change;
     if (complete) {
         for (size_t v = 0; v < values; v++) {
@@ -138,7 +138,7 @@ static tsr_status allocate_tables(tsr_runner *runner) {
         runner->peak_bytes = find_peak(runner, change);
         runner->weight_bytes = count_weights(runner);
     }
-    free(change);
+    tsr_free(change);
     return complete ? TSR_OK : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a runner");
 }
 
@@ -157,7 +157,7 @@ static tsr_status check_memory(const tsr_runner *runner) {
 static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *graph,
                                 const tsr_runner_options *options, tsr_runner **runner) {
     (void)device;
-    tsr_runner *created = calloc(1, sizeof *created);
+    tsr_runner *created = tsr_calloc(1, sizeof *created);
     if (!created)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a runner");
     created->graph = graph;
@@ -206,7 +206,7 @@ static void free_ended(tsr_runner *runner, const int *values, int count, int nod
         int v = values[i];
         if (v == TSR_NONE || runner->last_use[v] != node || runner->graph->values[v].data)
             continue;
-        free(runner->data[v]);
+        tsr_free(runner->data[v]);
         runner->data[v] = NULL;
     }
 }
@@ -246,12 +246,12 @@ static tsr_status get_output(tsr_runner *runner, int v, const tsr_elements *to) 
         return TSR_OK;
     }
     int64_t count = tsr_shape_count(&value->shape);
-    float *floats = malloc((size_t)count * sizeof *floats + 1);
+    float *floats = tsr_malloc((size_t)count * sizeof *floats + 1);
     if (!floats)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read '%s'", value->name);
     tsr_cpu_load(value, runner->data[v], floats);
     tsr_elements_from_floats(floats, &value->shape, to);
-    free(floats);
+    tsr_free(floats);
     return TSR_OK;
 }
 

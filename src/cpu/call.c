@@ -1,10 +1,10 @@
 #include "cpu/call.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const void *tsr_call_in(const tsr_cpu_call *call, int i) {
@@ -74,7 +74,7 @@ int64_t tsr_dim_product(const tsr_shape *shape, int first, int last) {
 void *tsr_cpu_scratch(int64_t count, size_t size) {
     void *memory = NULL;
     if (count >= 0 && (uint64_t)count < SIZE_MAX / 2 / size)
-        memory = malloc((size_t)count * size + !count);
+        memory = tsr_malloc((size_t)count * size + !count);
     if (!memory)
         tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "out of memory for %" PRId64 " elements of %zu bytes",
                  count, size);
@@ -154,5 +154,5 @@ static char *remap_axis(const tsr_remap *remap, int axis, int64_t base, size_t s
 void tsr_remap_run(tsr_remap *remap, const tsr_cpu_call *call, const void *fill) {
     remap_axis(remap, 0, 0, tsr_call_element_size(call), tsr_call_in(call, 0), fill,
                tsr_call_out(call, 0));
-    free(remap->offset[0]);
+    tsr_free(remap->offset[0]);
 }

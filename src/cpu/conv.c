@@ -3,9 +3,8 @@
  * dense grid belongs to element i * stride + tap * dilation - pad of the strided one. */
 #include "cpu/call.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
-
-#include <stdlib.h>
 
 typedef struct axis_range {
     int64_t first, end; /* dense indices whose strided element is inside the tensor */
@@ -105,7 +104,7 @@ static tsr_status conv_run(const conv *c, add_channel_fn *add_channel, int64_t w
                 y[i] = (float)sums[i];
         }
     }
-    free(sums);
+    tsr_free(sums);
     return TSR_OK;
 }
 

@@ -1,9 +1,8 @@
 /* Gemm and MatMul. */
 #include "cpu/call.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
-
-#include <stdlib.h>
 
 /* A matrix: `row` and `column` are its strides, in elements. */
 typedef struct matrix {
@@ -59,7 +58,7 @@ tsr_status tsr_cpu_gemm(const tsr_cpu_call *call) {
             *out++ = (float)(alpha * sums[j] + addend);
         }
     }
-    free(sums);
+    tsr_free(sums);
     return TSR_OK;
 }
 
@@ -87,6 +86,6 @@ tsr_status tsr_cpu_matmul(const tsr_cpu_call *call) {
                 *out++ = (float)sums[j];
         }
     } while (tsr_broadcast_next(&it));
-    free(sums);
+    tsr_free(sums);
     return TSR_OK;
 }

@@ -1,9 +1,9 @@
 /* Resize. Linear and cubic are separable: one axis after the other, in double. */
 #include "cpu/call.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static tsr_status resize_nearest(const tsr_cpu_call *call, const tsr_resize *resize) {
@@ -84,18 +84,18 @@ static tsr_status resize_smoothly(const tsr_cpu_call *call, const tsr_resize *re
         count = tsr_shape_count(&shape);
         double *y = tsr_cpu_scratch(count, sizeof *y);
         if (!y) {
-            free(x);
+            tsr_free(x);
             return TSR_ERROR_OUT_OF_MEMORY;
         }
         memset(y, 0, (size_t)count * sizeof *y);
         resize_axis(resize, axis, tsr_dim_product(&shape, 0, axis), in,
                     tsr_dim_product(&shape, axis + 1, shape.rank), x, y);
-        free(x);
+        tsr_free(x);
         x = y;
     }
     for (int64_t i = 0; i < count; i++)
         ((float *)tsr_call_out(call, 0))[i] = (float)x[i];
-    free(x);
+    tsr_free(x);
     return resize->transform == TSR_TF_CROP_AND_RESIZE ? extrapolate(call, resize) : TSR_OK;
 }
 

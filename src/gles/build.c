@@ -1,11 +1,10 @@
 /* Creates and destroys a runner's GL objects. */
 #include "gles/runner.h"
 
+#include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "gles/shader.h"
-
-#include <stdlib.h>
 
 static tsr_status out_of_memory(void) {
     return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
@@ -25,7 +24,9 @@ tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_
 /* All programs are started before waiting for the first: drivers may compile in parallel. */
 static tsr_status build_programs(tsr_runner *r) {
     double start = tsr_clock_ms();
+    tsr_progress_stage(r->base.options.progress, TSR_COMPILING_SHARE);
     for (int i = 0; i < r->base.plan->pass_count; i++) {
+        TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
         if (r->base.plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
         TSR_TRY(tsr_gles_start_program(r, &r->base.plan->passes[i], &r->passes[i]));
@@ -35,9 +36,11 @@ static tsr_status build_programs(tsr_runner *r) {
     }
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         const tsr_pass *pass = &r->base.plan->passes[i];
+        TSR_TRY(tsr_gpu_report_compiling(&r->base, r->base.plan->pass_count + i));
         if (pass->kind != TSR_PASS_DRAW)
             continue;
-        tsr_status status = tsr_program_finish(r->passes[i].program, pass->kernel->stem);
+        tsr_status status =
+            tsr_program_finish(r->passes[i].program, pass->kernel->stem, pass->body);
         TSR_TRY(tsr_gpu_name_node(&r->base, pass, status));
     }
     r->base.compile_ms = tsr_clock_ms() - start;
@@ -138,6 +141,7 @@ static tsr_status pack_tables(tsr_runner *r, table_packing packing[2]) {
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         const tsr_table *table = &r->base.plan->passes[i].table;
         bool found;
+        TSR_TRY(tsr_gpu_report_packing(&r->base, i));
         if (!table->pack)
             continue;
         r->passes[i].weights = tsr_weights_acquire(&r->device->weights, table, &found);
@@ -214,28 +218,29 @@ static tsr_status replace_table(tsr_runner *r, int i, const float *elements, flo
 
 tsr_status tsr_gles_replace_weights(tsr_runner *r, int constant, const float *elements) {
     const tsr_plan *plan = r->base.plan;
-    float *texels = malloc(most_texels(plan) * sizeof *texels + 1);
+    float *texels = tsr_malloc(most_texels(plan) * sizeof *texels + 1);
     tsr_status status = texels ? TSR_OK : out_of_memory();
     for (int i = 0; i < plan->pass_count && status == TSR_OK; i++)
         if (plan->passes[i].table.constant == constant)
             status = replace_table(r, i, elements, texels);
-    free(texels);
+    tsr_free(texels);
     return status == TSR_OK ? tsr_gles_check_error(r->device, "replacing weights") : status;
 }
 
 static tsr_status build_constants(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     size_t bytes = most_texels(plan) * sizeof(float) + 1;
-    float *texels[] = {malloc(bytes), malloc(bytes)};
+    tsr_progress_stage(r->base.options.progress, 1);
+    float *texels[] = {tsr_malloc(bytes), tsr_malloc(bytes)};
     tsr_status status = texels[0] && texels[1] ? build_tables(r, texels) : out_of_memory();
     for (int i = 1; i < plan->tensor_count && status == TSR_OK; i++)
         if (plan->tensors[i].constant)
             r->constants[i] = tsr_texture_constant(&plan->tensors[i].layout,
                                                    plan->tensors[i].constant, texels[0]);
-    free(texels[0]);
-    free(texels[1]);
+    tsr_free(texels[0]);
+    tsr_free(texels[1]);
     r->base.allocated_bytes += plan->constant_bytes;
-    return status;
+    return status == TSR_OK ? tsr_gpu_report_packing(&r->base, plan->pass_count) : status;
 }
 
 /* For arrays of floats: other forms are prepared when they are used. */

@@ -2,12 +2,12 @@
 
 #include "gles/device.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "algorithm/algorithm.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 _Thread_local const GladGLES2Context *tsr_gl;
@@ -49,12 +49,43 @@ static GLenum clear_errors(void) {
     return first;
 }
 
+tsr_status tsr_gles_check_current(const tsr_backend_device *d) {
+    if (!d->adopted)
+        return TSR_OK;
+    EGLContext current = d->current_context ? d->current_context() : NULL;
+    if (d->current_context ? !current : !d->gl.GetString(GL_VERSION))
+        return tsr_fail(TSR_ERROR_DEVICE,
+                        "no GL context is current on this thread: the device uses the one that was "
+                        "current when it was created, which must be current at every call");
+    if (current != d->adopted_context)
+        return tsr_fail(TSR_ERROR_DEVICE, "another GL context is current than the one that was "
+                                          "current when the device was created");
+    return TSR_OK;
+}
+
+/* The caller's state is saved, unless the caller restores it. */
+static void enter_adopted(tsr_backend_device *d) {
+    if (d->caller_restores_state)
+        tsr_gl_state_defaults();
+    else
+        tsr_gl_state_save(&d->saved);
+}
+
+/* What the caller does next must not change Tessera's objects, even if nothing is restored. */
+static void leave_adopted(const tsr_backend_device *d) {
+    if (!d->caller_restores_state) {
+        tsr_gl_state_restore(&d->saved);
+        return;
+    }
+    glBindVertexArray(0);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+}
+
 tsr_status tsr_gles_begin(tsr_backend_device *d) {
     if (d->lost)
         return fail_lost(d);
     tsr_gl = &d->gl;
-    if (!d->adopted)
-        TSR_TRY(make_current(d));
+    TSR_TRY(d->adopted ? tsr_gles_check_current(d) : make_current(d));
     tsr_status status = tsr_gles_check_lost(d);
     if (status != TSR_OK) {
         if (!d->adopted)
@@ -63,14 +94,14 @@ tsr_status tsr_gles_begin(tsr_backend_device *d) {
     }
     clear_errors(); /* errors of the caller, or of an earlier call */
     if (d->adopted)
-        tsr_gl_state_save(&d->saved);
+        enter_adopted(d);
     glBindVertexArray(d->vertex_array);
     return TSR_OK;
 }
 
 void tsr_gles_end(tsr_backend_device *d) {
     if (d->adopted)
-        tsr_gl_state_restore(&d->saved);
+        leave_adopted(d);
     else
         restore_current(d);
 }
@@ -234,13 +265,33 @@ static tsr_status open_egl(tsr_backend_device *d, const tsr_device_desc *desc) {
     return status;
 }
 
+/* Contexts that something else than EGL made, as GLX, are unknown to eglGetCurrentContext(). */
+static void find_adopted_context(tsr_backend_device *d, const tsr_gles_desc *desc) {
+    union { /* ISO C has no cast from object to function pointers */
+        void *object;
+        __eglMustCastToProperFunctionPointerType function;
+    } proc = {NULL};
+    if (desc->get_proc_address)
+        proc.object = desc->get_proc_address("eglGetCurrentContext");
+    else
+        proc.function = eglGetProcAddress("eglGetCurrentContext");
+    if (!proc.object)
+        return;
+    PFNEGLGETCURRENTCONTEXTPROC current_context = (PFNEGLGETCURRENTCONTEXTPROC)proc.function;
+    d->adopted_context = current_context();
+    if (d->adopted_context)
+        d->current_context = current_context;
+}
+
 static tsr_status open_adopted(tsr_backend_device *d, const tsr_device_desc *desc) {
     d->adopted = true;
+    d->caller_restores_state = desc->gles.caller_restores_state;
     TSR_TRY(load_gl(d, desc));
+    find_adopted_context(d, &desc->gles);
     clear_errors(); /* errors of the caller */
-    tsr_gl_state_save(&d->saved);
+    enter_adopted(d);
     tsr_status status = set_up(d, desc);
-    tsr_gl_state_restore(&d->saved);
+    leave_adopted(d);
     return status;
 }
 
@@ -256,13 +307,13 @@ static tsr_status open_device(tsr_backend_device *d, const tsr_device_desc *desc
 }
 
 tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_device **out) {
-    tsr_backend_device *d = calloc(1, sizeof *d);
+    tsr_backend_device *d = tsr_calloc(1, sizeof *d);
     if (!d)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a device");
     tsr_status status = open_device(d, desc);
     if (status != TSR_OK) {
         tsr_egl_destroy(&d->egl);
-        free(d);
+        tsr_free(d);
         return status;
     }
     tsr_log(TSR_LOG_INFO, "gles: %s, %s", d->info.name, d->info.version);
@@ -281,7 +332,7 @@ void tsr_gles_device_destroy(tsr_backend_device *d) {
     }
     if (!d->adopted)
         tsr_egl_destroy(&d->egl);
-    free(d);
+    tsr_free(d);
 }
 
 void tsr_gles_device_info(const tsr_backend_device *d, tsr_device_info *info) {

@@ -18,9 +18,13 @@ typedef struct tsr_egl {
 } tsr_egl;
 
 struct tsr_backend_device {
-    GladGLES2Context gl; /* this context's entry points */
-    bool adopted; /* the caller's context: its state is saved and restored around every call */
-    tsr_egl egl;  /* of a context that is not adopted */
+    GladGLES2Context gl;        /* this context's entry points */
+    bool adopted;               /* the caller's context */
+    bool caller_restores_state; /* else its state is saved and restored around every call */
+    tsr_egl egl;                /* of a context that is not adopted */
+    /* Of an adopted context: how to find out which one is current, where EGL made it; else NULL. */
+    PFNEGLGETCURRENTCONTEXTPROC current_context;
+    EGLContext adopted_context;
     GLuint vertex_array;
     tsr_layout_limits limits;
     int max_loop_iterations; /* of a fragment's loops; 0: no limit */
@@ -38,13 +42,16 @@ struct tsr_backend_device {
     EGLSurface caller_read;
 };
 
-/* Scope of GL calls: makes the device's context current, or saves the caller's state.
+/* Scope of GL calls: makes the device's context current, or saves the caller's state, if the
+ * caller's context is current.
  * TSR_ERROR_DEVICE_LOST once the driver has reset the context, and at every later call: after that
  * a device makes no GL calls, not even to delete objects (the names may be another context's by
  * then). */
 tsr_status tsr_gles_begin(tsr_backend_device *device);
 void tsr_gles_end(tsr_backend_device *device);
 
+/* Fails unless an adopted context is still the current one. */
+tsr_status tsr_gles_check_current(const tsr_backend_device *device);
 /* Was the context lost? Between begin and end. */
 tsr_status tsr_gles_check_lost(tsr_backend_device *device);
 /* Turns a pending GL error into a status; what: the step, for the message. */

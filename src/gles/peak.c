@@ -3,11 +3,11 @@
 #include "gles/device.h"
 #include "gles/tensor.h"
 
+#include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "kernel/kernel.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* SIDE: of what is copied and transferred, 16 MiB; DRAW_SIDE: of draws that compute and fetch. */
@@ -85,12 +85,12 @@ static void set_uniforms(const bench *b, GLuint program) {
 /* Giga-operations per second of a whole program with `amount` operations per fragment. */
 static tsr_status measure_draws(bench *b, const char *text, int side, double amount, double *rate) {
     tsr_program *program = NULL;
-    char *copy = malloc(strlen(text) + 1);
+    char *copy = tsr_malloc(strlen(text) + 1);
     if (!copy)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to measure the device");
     strcpy(copy, text);
     TSR_TRY(tsr_program_acquire_text(&b->device->programs, copy, &program));
-    tsr_status status = tsr_program_finish(program, "peak");
+    tsr_status status = tsr_program_finish(program, "peak", false);
     if (status == TSR_OK) {
         set_uniforms(b, program->id);
         glViewport(0, 0, side, side);
@@ -108,7 +108,7 @@ static tsr_status create(bench *b) {
     TSR_TRY(tsr_layout_make(&shape, &limits, (tsr_layout_hint){0}, &b->layout));
     const tsr_storage storage = {.texture_w = SIDE, .texture_h = SIDE, .planes = 1};
     size_t floats = tsr_layout_floats(&b->layout);
-    b->texels = malloc(floats * sizeof *b->texels);
+    b->texels = tsr_malloc(floats * sizeof *b->texels);
     if (!b->texels)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to measure the device");
     for (size_t i = 0; i < floats; i++)
@@ -139,7 +139,7 @@ tsr_status tsr_gles_measure(tsr_backend_device *device, tsr_device_peaks *peaks)
     tsr_target_destroy(&b.from);
     tsr_target_destroy(&b.to);
     glDeleteBuffers(1, &b.buffer);
-    free(b.texels);
+    tsr_free(b.texels);
     tsr_gles_end(device);
     return status;
 }

@@ -1,10 +1,11 @@
 #include "gles/program.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "gles/state.h"
+#include "gpu/driver_log.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One triangle that covers the viewport. */
@@ -59,7 +60,7 @@ static GLuint load_program(const tsr_cache_key *key) {
         glProgramBinary(program, format, entry + sizeof format, (GLsizei)(size - sizeof format));
         glGetProgramiv(program, GL_LINK_STATUS, &linked);
     }
-    free(entry);
+    tsr_free(entry);
     if (linked)
         return program;
     if (program)
@@ -72,7 +73,7 @@ static void store_program(const tsr_program *p) {
     GLenum format = 0;
     GLint length = 0;
     glGetProgramiv(p->id, GL_PROGRAM_BINARY_LENGTH, &length);
-    char *entry = length > 0 ? malloc(sizeof format + (size_t)length) : NULL;
+    char *entry = length > 0 ? tsr_malloc(sizeof format + (size_t)length) : NULL;
     if (!entry)
         return;
     GLsizei written = 0;
@@ -80,7 +81,7 @@ static void store_program(const tsr_program *p) {
     memcpy(entry, &format, sizeof format);
     if (written > 0)
         tsr_cache_store(&p->key, entry, sizeof format + (size_t)written);
-    free(entry);
+    tsr_free(entry);
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
@@ -101,9 +102,9 @@ static tsr_program *find_text(const tsr_program_cache *cache, const char *text) 
 
 /* Owns the text; NULL when out of memory. */
 static tsr_program *start(tsr_program_cache *cache, char *text) {
-    tsr_program *p = calloc(1, sizeof *p);
+    tsr_program *p = tsr_calloc(1, sizeof *p);
     if (!p) {
-        free(text);
+        tsr_free(text);
         return NULL;
     }
     *p = (tsr_program){.next = cache->head, .text = text};
@@ -122,7 +123,7 @@ static tsr_program *start(tsr_program_cache *cache, char *text) {
 tsr_status tsr_program_acquire_text(tsr_program_cache *cache, char *text, tsr_program **out) {
     tsr_program *p = find_text(cache, text);
     if (p)
-        free(text);
+        tsr_free(text);
     else
         p = start(cache, text);
     if (!p)
@@ -147,8 +148,8 @@ tsr_status tsr_program_acquire(tsr_program_cache *cache, tsr_program_text *text,
     return TSR_OK;
 }
 
-static tsr_status report_failure(const tsr_program *p, const char *kernel) {
-    char log[2048] = "";
+static tsr_status report_failure(const tsr_program *p, const char *kernel, bool body) {
+    char log[2048] = "", error[512];
     GLuint shaders[2];
     GLsizei count = 0;
     glGetProgramInfoLog(p->id, sizeof log, NULL, log);
@@ -159,8 +160,11 @@ static tsr_status report_failure(const tsr_program *p, const char *kernel) {
         if (!compiled)
             glGetShaderInfoLog(shaders[i], sizeof log, NULL, log);
     }
-    tsr_log(TSR_LOG_DEBUG, "%s", p->text);
-    return tsr_fail(TSR_ERROR_DEVICE, "the driver refused kernel %s: %s", kernel, log);
+    tsr_log(TSR_LOG_DEBUG, "%s\n%s", log, p->text);
+    if (!body)
+        return tsr_fail(TSR_ERROR_DEVICE, "the driver refused kernel %s: %s", kernel, log);
+    tsr_driver_log_error(log, error, sizeof error);
+    return tsr_fail(TSR_ERROR_DEVICE, "the driver refused the operator's GLSL body: %s", error);
 }
 
 /* Units of samplers never change. */
@@ -175,13 +179,13 @@ static void bind_samplers(const tsr_program *p) {
     glUniform1i(glGetUniformLocation(p->id, "tsr_high"), TSR_HIGH_UNIT);
 }
 
-tsr_status tsr_program_finish(tsr_program *p, const char *kernel) {
+tsr_status tsr_program_finish(tsr_program *p, const char *kernel, bool body) {
     GLint linked = GL_FALSE;
     if (p->checked)
         return TSR_OK;
     glGetProgramiv(p->id, GL_LINK_STATUS, &linked);
     if (!linked)
-        return report_failure(p, kernel);
+        return report_failure(p, kernel, body);
     p->checked = true;
     if (p->to_store)
         store_program(p);
@@ -195,8 +199,8 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel) {
 static void destroy(tsr_program *p, bool usable) {
     if (usable)
         glDeleteProgram(p->id);
-    free(p->text);
-    free(p);
+    tsr_free(p->text);
+    tsr_free(p);
 }
 
 void tsr_program_release(tsr_program_cache *cache, tsr_program *program) {

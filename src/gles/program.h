@@ -31,9 +31,10 @@ void tsr_program_cache_open(tsr_program_cache *cache, const tsr_device_info *dev
  * tsr_program_finish waits. */
 tsr_status tsr_program_acquire(tsr_program_cache *cache, tsr_program_text *text,
                                tsr_program **program);
-/* The same for a fragment shader from malloc, whose ownership is transferred. */
+/* The same for a fragment shader from tsr_malloc(), whose ownership is transferred. */
 tsr_status tsr_program_acquire_text(tsr_program_cache *cache, char *text, tsr_program **program);
-tsr_status tsr_program_finish(tsr_program *program, const char *kernel);
+/* body: the program has a custom operator's body, which is to blame if the driver refuses it. */
+tsr_status tsr_program_finish(tsr_program *program, const char *kernel, bool body);
 void tsr_program_release(tsr_program_cache *cache, tsr_program *program);
 /* usable: false after the context was lost, when GL objects are not deleted. */
 void tsr_program_cache_clear(tsr_program_cache *cache, bool usable);

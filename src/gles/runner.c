@@ -2,16 +2,16 @@
 
 #include "algorithm/algorithm.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 
-#include <stdlib.h>
-
 static bool allocate_runs(tsr_runner *r) {
-    r->runs = calloc((size_t)r->base.options.runs_in_flight, sizeof *r->runs);
+    r->runs = tsr_calloc((size_t)r->base.options.runs_in_flight, sizeof *r->runs);
     r->run = r->runs;
     bool complete = r->runs;
     for (int i = 0; i < r->base.options.runs_in_flight && complete; i++) {
-        r->runs[i].outputs = calloc((size_t)r->base.output_count + 1, sizeof *r->runs[i].outputs);
+        r->runs[i].outputs =
+            tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->runs[i].outputs);
         complete = r->runs[i].outputs;
     }
     return complete;
@@ -19,15 +19,15 @@ static bool allocate_runs(tsr_runner *r) {
 
 static tsr_status allocate(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
-    r->targets = calloc((size_t)plan->storage_count + 1, sizeof *r->targets);
-    r->doubles = calloc((size_t)plan->tensor_count, sizeof *r->doubles);
-    r->constants = calloc((size_t)plan->tensor_count, sizeof *r->constants);
-    r->passes = calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
-    r->inputs = calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
-    r->outputs = calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
-    r->pass_ms = calloc((size_t)plan->pass_count + 1, sizeof *r->pass_ms);
+    r->targets = tsr_calloc((size_t)plan->storage_count + 1, sizeof *r->targets);
+    r->doubles = tsr_calloc((size_t)plan->tensor_count, sizeof *r->doubles);
+    r->constants = tsr_calloc((size_t)plan->tensor_count, sizeof *r->constants);
+    r->passes = tsr_calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
+    r->inputs = tsr_calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
+    r->outputs = tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
+    r->pass_ms = tsr_calloc((size_t)plan->pass_count + 1, sizeof *r->pass_ms);
     bool timed = r->base.options.time_passes && r->device->info.has_timer;
-    r->timers = timed ? calloc((size_t)r->base.graph->node_count + 1, sizeof *r->timers) : NULL;
+    r->timers = timed ? tsr_calloc((size_t)r->base.graph->node_count + 1, sizeof *r->timers) : NULL;
     if (!r->targets || !r->doubles || !r->constants || !r->passes || !r->inputs || !r->outputs ||
         !r->pass_ms || !allocate_runs(r) || (timed && !r->timers))
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
@@ -50,30 +50,30 @@ static void runner_destroy(tsr_runner *r) {
         tsr_gles_unbuild(r);
         tsr_gles_end(r->device);
     }
-    free(r->targets);
-    free(r->doubles);
-    free(r->constants);
+    tsr_free(r->targets);
+    tsr_free(r->doubles);
+    tsr_free(r->constants);
     for (int i = 0; r->passes && i < r->base.plan->pass_count; i++)
         tsr_params_free(&r->passes[i].params);
     for (int i = 0; r->inputs && i < r->base.graph->input_count; i++)
         tsr_params_free(&r->inputs[i].built.params);
     for (int i = 0; r->outputs && i < r->base.output_count; i++)
         tsr_params_free(&r->outputs[i].built.params);
-    free(r->passes);
-    free(r->inputs);
-    free(r->outputs);
-    free(r->pass_ms);
+    tsr_free(r->passes);
+    tsr_free(r->inputs);
+    tsr_free(r->outputs);
+    tsr_free(r->pass_ms);
     for (int i = 0; r->runs && i < r->base.options.runs_in_flight; i++)
-        free(r->runs[i].outputs);
-    free(r->runs);
-    free(r->timers);
+        tsr_free(r->runs[i].outputs);
+    tsr_free(r->runs);
+    tsr_free(r->timers);
     tsr_gpu_runner_destroy(&r->base);
-    free(r);
+    tsr_free(r);
 }
 
 static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *graph,
                                 const tsr_runner_options *options, tsr_runner **out) {
-    tsr_runner *r = calloc(1, sizeof *r);
+    tsr_runner *r = tsr_calloc(1, sizeof *r);
     if (!r)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
@@ -107,7 +107,7 @@ static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) 
     if (status == TSR_OK && r->base.plan->value_tensor[value] != TSR_NONE)
         status = tsr_gles_transfer_in(r, value, &staged);
     tsr_gles_end(r->device);
-    free(floats);
+    tsr_free(floats);
     return status;
 }
 
@@ -283,6 +283,7 @@ static tsr_status get_output(tsr_runner *r, int value, const tsr_elements *to) {
 static tsr_status output_texture(tsr_runner *r, int value, tsr_texture *texture) {
     int tensor = r->base.plan->plain_outputs[tsr_gpu_find_output(&r->base, value)];
     const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
+    TSR_TRY(tsr_gles_check_current(r->device));
     *texture = (tsr_texture){
         .id = tsr_gles_target(r, tensor)->texture,
         .internal_format = l->half ? GL_RGBA16F : GL_RGBA32F,

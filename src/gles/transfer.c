@@ -22,7 +22,7 @@ tsr_status tsr_gles_transfer_prepare(tsr_runner *r, tsr_gles_transfer *t,
         return tsr_params_make(r->base.plan, &t->what.pass, &t->built.params);
     }
     TSR_TRY(tsr_gles_start_program(r, &t->what.pass, &t->built));
-    tsr_status status = tsr_program_finish(t->built.program, t->what.pass.kernel->stem);
+    tsr_status status = tsr_program_finish(t->built.program, t->what.pass.kernel->stem, false);
     if (status != TSR_OK) {
         tsr_program_release(&r->device->programs, t->built.program);
         t->built.program = NULL;

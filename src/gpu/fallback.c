@@ -1,9 +1,9 @@
 #include "gpu/fallback.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "cpu/cpu.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool tsr_falls_back(const tsr_plan *plan) {
@@ -19,7 +19,7 @@ static tsr_status hold(tsr_fallback *f, int value) {
         return TSR_OK;
     size_t count = (size_t)tsr_shape_count(&v->shape);
     size_t floats = tsr_dtype_is_float(v->dtype) ? 0 : count * sizeof(float); /* after integers */
-    f->data[value] = malloc(tsr_cpu_bytes(v) + floats + 1);
+    f->data[value] = tsr_malloc(tsr_cpu_bytes(v) + floats + 1);
     return f->data[value] ? TSR_OK
                           : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for tensor '%s'", v->name);
 }
@@ -38,7 +38,7 @@ tsr_status tsr_fallback_create(const tsr_plan *plan, tsr_fallback *f) {
     f->plan = plan;
     if (!tsr_falls_back(plan))
         return TSR_OK;
-    f->data = calloc((size_t)plan->graph->value_count, sizeof *f->data);
+    f->data = tsr_calloc((size_t)plan->graph->value_count, sizeof *f->data);
     if (!f->data)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     for (int i = 0; i < plan->graph->value_count; i++)
@@ -53,8 +53,8 @@ tsr_status tsr_fallback_create(const tsr_plan *plan, tsr_fallback *f) {
 void tsr_fallback_destroy(tsr_fallback *f) {
     for (int i = 0; f->data && i < f->plan->graph->value_count; i++)
         if (!f->plan->graph->values[i].data)
-            free(f->data[i]);
-    free(f->data);
+            tsr_free(f->data[i]);
+    tsr_free(f->data);
 }
 
 void tsr_fallback_set_input(tsr_fallback *f, int value, const tsr_elements *from) {

@@ -1,9 +1,9 @@
 #include "gpu/params.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const operand_names[TSR_MAX_SOURCES] = {
@@ -24,7 +24,7 @@ static bool grow(tsr_params *p, void **items, int count, int *capacity, size_t s
     if (count <= *capacity)
         return true;
     int wanted = count < 64 ? 64 : 2 * count;
-    void *grown = realloc(*items, (size_t)wanted * size);
+    void *grown = tsr_realloc(*items, (size_t)wanted * size);
     if (!grown) {
         p->failed = true;
         return false;
@@ -50,7 +50,7 @@ static void name_components(tsr_params *p, const char *prefix, const char *name,
     char text[sizeof p->names->text];
     const char *format = p->language == TSR_GLSL ? "tsr_%c[%d]%s%.*s" : "params.%c[%d]%s%.*s";
     snprintf(text, sizeof text, format, array, first / 4, count < 4 ? "." : "",
-             count < 4 ? count : 0, "xyzw" + first % 4);
+             count < 4 ? count : 0, &"xyzw"[first % 4]);
     add_name(p, prefix, name, text);
 }
 
@@ -217,7 +217,7 @@ tsr_status tsr_params_make(const tsr_plan *plan, const tsr_pass *pass, tsr_param
 }
 
 void tsr_params_free(tsr_params *p) {
-    free(p->names);
-    free(p->ints);
-    free(p->floats);
+    tsr_free(p->names);
+    tsr_free(p->ints);
+    tsr_free(p->floats);
 }

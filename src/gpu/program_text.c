@@ -1,9 +1,10 @@
 #include "gpu/program_text.h"
 
+#include "base/allocator.h"
+
 #include "kernel/prune.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void tsr_constants_add(tsr_constants *names, const char *name, int value) {
@@ -97,8 +98,8 @@ tsr_status tsr_program_text_start(tsr_program_text *p) {
 }
 
 void tsr_program_text_free(tsr_program_text *p) {
-    free(p->posts);
-    free(tsr_text_take(&p->head));
+    tsr_free(p->posts);
+    tsr_free(tsr_text_take(&p->head));
 }
 
 enum { KEYS = sizeof((tsr_program_keys *)0)->list / sizeof(tsr_cache_key) };
@@ -158,7 +159,7 @@ tsr_status tsr_program_text_finish(tsr_program_text *p, char **out) {
     if (status == TSR_OK && !chars)
         status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
     if (status != TSR_OK) {
-        free(chars);
+        tsr_free(chars);
         return status;
     }
     *out = chars;

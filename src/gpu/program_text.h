@@ -36,7 +36,7 @@ typedef struct tsr_program_text {
 
 /* Makes posts and key; enough to find a program that the device has. */
 tsr_status tsr_program_text_start(tsr_program_text *program);
-/* The whole text, to be freed by the caller. Several keys may have the same. */
+/* The whole text, to be given to tsr_free(). Several keys may have the same. */
 tsr_status tsr_program_text_finish(tsr_program_text *program, char **out);
 void tsr_program_text_free(tsr_program_text *program);
 

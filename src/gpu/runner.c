@@ -1,12 +1,12 @@
 #include "gpu/runner.h"
 
 #include "algorithm/low_memory.h"
+#include "base/allocator.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "lower/lower.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static tsr_status out_of_memory(void) {
@@ -28,8 +28,8 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
 
 static tsr_status list_outputs(tsr_gpu_runner *r) {
     r->output_count = r->graph->output_count;
-    r->outputs = calloc((size_t)r->output_count + 1, sizeof *r->outputs);
-    r->node_ms = calloc((size_t)r->graph->node_count + 1, sizeof *r->node_ms);
+    r->outputs = tsr_calloc((size_t)r->output_count + 1, sizeof *r->outputs);
+    r->node_ms = tsr_calloc((size_t)r->graph->node_count + 1, sizeof *r->node_ms);
     if (!r->outputs || !r->node_ms)
         return out_of_memory();
     for (int i = 0; i < r->graph->node_count; i++)
@@ -73,9 +73,9 @@ tsr_status tsr_gpu_runner_create(tsr_gpu_runner *r, const tsr_graph *graph,
 
 void tsr_gpu_runner_destroy(tsr_gpu_runner *r) {
     tsr_fallback_destroy(&r->fallback);
-    free(r->outputs);
-    free(r->staging);
-    free(r->node_ms);
+    tsr_free(r->outputs);
+    tsr_free(r->staging);
+    tsr_free(r->node_ms);
     tsr_plan_destroy(r->plan);
 }
 
@@ -89,8 +89,17 @@ static size_t staging_floats(const tsr_gpu_runner *r) {
 }
 
 tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *r) {
-    r->staging = malloc(staging_floats(r) * sizeof(float) + 1);
+    r->staging = tsr_malloc(staging_floats(r) * sizeof(float) + 1);
     return r->staging ? tsr_fallback_create(r->plan, &r->fallback) : out_of_memory();
+}
+
+tsr_status tsr_gpu_report_compiling(const tsr_gpu_runner *r, int done) {
+    return tsr_progress_report(r->options.progress, "compiling", done,
+                               2 * (int64_t)r->plan->pass_count);
+}
+
+tsr_status tsr_gpu_report_packing(const tsr_gpu_runner *r, int done) {
+    return tsr_progress_report(r->options.progress, "packing weights", done, r->plan->pass_count);
 }
 
 tsr_status tsr_gpu_name_node(const tsr_gpu_runner *r, const tsr_pass *pass, tsr_status status) {
@@ -121,7 +130,7 @@ tsr_status tsr_gpu_stage_input(tsr_gpu_runner *r, int value, const tsr_elements 
     tsr_fallback_set_input(&r->fallback, value, from);
     if (tsr_transfer_converts(r->plan, value, from))
         return TSR_OK;
-    *floats = malloc(count * sizeof **floats + 1);
+    *floats = tsr_malloc(count * sizeof **floats + 1);
     if (!*floats)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to convert an input");
     tsr_elements_to_floats(from, shape_of(r, value), *floats);
@@ -132,7 +141,7 @@ tsr_status tsr_gpu_stage_input(tsr_gpu_runner *r, int value, const tsr_elements 
 tsr_status tsr_gpu_read_kept(tsr_gpu_runner *r, int value, const tsr_elements *to,
                              tsr_read_fn *read, void *user) {
     int tensor = r->plan->value_tensor[value];
-    float *floats = malloc((size_t)tsr_shape_count(shape_of(r, value)) * sizeof *floats + 1);
+    float *floats = tsr_malloc((size_t)tsr_shape_count(shape_of(r, value)) * sizeof *floats + 1);
     if (!floats)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read a tensor");
     tsr_status status = TSR_OK;
@@ -142,7 +151,7 @@ tsr_status tsr_gpu_read_kept(tsr_gpu_runner *r, int value, const tsr_elements *t
         status = read(user, tensor, floats);
     if (status == TSR_OK)
         tsr_elements_from_floats(floats, shape_of(r, value), to);
-    free(floats);
+    tsr_free(floats);
     return status;
 }
 

@@ -36,6 +36,14 @@ void tsr_gpu_runner_destroy(tsr_gpu_runner *runner);
 /* Allocates staging memory and the tensors of nodes on the CPU. */
 tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *runner);
 
+/* Of what is left of making a session when programs are compiled. */
+#define TSR_COMPILING_SHARE 0.7
+/* Progress; TSR_ERROR_CANCELLED if the caller says so. Each program is started and then finished:
+ * `done` goes from 0 to twice the number of passes. */
+tsr_status tsr_gpu_report_compiling(const tsr_gpu_runner *runner, int done);
+/* done: passes. */
+tsr_status tsr_gpu_report_packing(const tsr_gpu_runner *runner, int done);
+
 /* Adds the pass's node to the message of a failure. */
 tsr_status tsr_gpu_name_node(const tsr_gpu_runner *runner, const tsr_pass *pass, tsr_status status);
 

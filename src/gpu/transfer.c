@@ -1,10 +1,10 @@
 #include "gpu/transfer.h"
 
+#include "base/allocator.h"
 #include "base/divide.h"
 #include "base/error.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- staging --------------------------------------------------------------------------------- */
@@ -238,14 +238,14 @@ static tsr_status fail_form(const tsr_value *value) {
 static tsr_status read_floats(const tsr_transfer *t, const tsr_value *value, const float *staged,
                               const tsr_elements *to) {
     size_t count = t->elements.array.count;
-    float *floats = malloc(count * sizeof *floats + 1);
+    float *floats = tsr_malloc(count * sizeof *floats + 1);
     if (!floats)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read '%s'", value->name);
     tsr_elements plain = tsr_elements_of_floats(floats, count);
     tsr_status status = tsr_transfer_read(t, value, staged, &plain);
     if (status == TSR_OK)
         tsr_elements_from_floats(floats, &value->shape, to);
-    free(floats);
+    tsr_free(floats);
     return status;
 }
 

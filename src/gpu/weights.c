@@ -1,12 +1,13 @@
 #include "gpu/weights.h"
 
-#include <stdlib.h>
+#include "base/allocator.h"
+
 #include <string.h>
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
 static tsr_weights *add(tsr_weight_store *store) {
-    tsr_weights *w = calloc(1, sizeof *w);
+    tsr_weights *w = tsr_calloc(1, sizeof *w);
     if (!w)
         return NULL;
     *w = (tsr_weights){.next = store->head, .references = 1};
@@ -44,14 +45,14 @@ bool tsr_weights_release(tsr_weight_store *store, tsr_weights *weights, tsr_weig
         link = &(*link)->next;
     *link = weights->next;
     *last = *weights;
-    free(weights);
+    tsr_free(weights);
     return true;
 }
 
 void tsr_weights_clear(tsr_weight_store *store) {
     while (store->head) {
         tsr_weights *next = store->head->next;
-        free(store->head);
+        tsr_free(store->head);
         store->head = next;
     }
 }

@@ -1,7 +1,8 @@
 #include "kernel/prune.h"
 
+#include "base/allocator.h"
+
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A function or a constant, or the text between two. */
@@ -104,7 +105,7 @@ static void add_item(program *p, item added) {
         return;
     if (p->count == p->capacity) {
         int capacity = p->capacity ? 2 * p->capacity : 64;
-        item *grown = realloc(p->items, (size_t)capacity * sizeof *grown);
+        item *grown = tsr_realloc(p->items, (size_t)capacity * sizeof *grown);
         if (!grown) {
             p->failed = true;
             return;
@@ -168,7 +169,7 @@ static void keep_called(program *p, int index) {
 }
 
 static char *concatenate(const program *p, size_t size) {
-    char *kept = malloc(size + 1), *at = kept;
+    char *kept = tsr_malloc(size + 1), *at = kept;
     for (int i = 0; kept && i < p->count; i++) {
         size_t length = (size_t)(p->items[i].end - p->items[i].begin);
         if (!p->items[i].kept)
@@ -192,7 +193,7 @@ char *tsr_prune(char *text, tsr_language language) {
         if (!p.items[i].name)
             keep_called(&p, i);
     char *kept = p.failed ? NULL : concatenate(&p, strlen(text));
-    free(p.items);
-    free(text);
+    tsr_free(p.items);
+    tsr_free(text);
     return kept;
 }

@@ -55,35 +55,19 @@ static bool stays_inside(const char *path) {
 }
 
 /* The real path of the file, which must be inside the model's folder even if symbolic links are
- * followed. Allocated with malloc. */
-static tsr_status resolve(const char *dir, const char *location, char **path) {
-    *path = NULL;
-    if (!stays_inside(location))
-        return tsr_fail(TSR_ERROR_INVALID_MODEL,
-                        "external data: \"%s\" is no path inside the model's folder", location);
+ * followed. */
+static tsr_status resolve(const char *dir, const char *location, char path[PATH_MAX]) {
+    char joined[PATH_MAX], folder[PATH_MAX];
     dir = *dir ? dir : ".";
-    size_t size = strlen(dir) + strlen(location) + 2;
-    char *joined = malloc(size), *folder = realpath(dir, NULL), *real = NULL;
-    if (joined) {
-        snprintf(joined, size, "%s/%s", dir, location);
-        real = realpath(joined, NULL);
-    }
-    int reason = errno;
-    size_t length = folder ? strlen(folder) : 0;
-    bool inside = folder && real && strncmp(real, folder, length) == 0 &&
-                  (real[length] == '/' || folder[length - 1] == '/');
-    free(folder);
-    free(joined);
-    if (inside) {
-        *path = real;
+    errno = ENAMETOOLONG;
+    bool fits = snprintf(joined, sizeof joined, "%s/%s", dir, location) < (int)sizeof joined;
+    if (!fits || !realpath(dir, folder) || !realpath(joined, path))
+        return tsr_fail(TSR_ERROR_IO, "external data: %s/%s: %s", dir, location, strerror(errno));
+    size_t length = strlen(folder);
+    if (strncmp(path, folder, length) == 0 && (path[length] == '/' || folder[length - 1] == '/'))
         return TSR_OK;
-    }
-    bool found = real != NULL;
-    free(real);
-    if (found)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL,
-                        "external data: \"%s\" leads out of the model's folder", location);
-    return tsr_fail(TSR_ERROR_IO, "external data: %s/%s: %s", dir, location, strerror(reason));
+    return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                    "external data: \"%s\" leads out of the model's folder", location);
 }
 
 static tsr_status open_regular(const char *path, FILE **file, uint64_t *size) {
@@ -100,28 +84,55 @@ static tsr_status open_regular(const char *path, FILE **file, uint64_t *size) {
     return TSR_OK;
 }
 
-static tsr_status seek_checked(FILE *file, const char *location, uint64_t file_size,
-                               uint64_t offset, uint64_t size) {
-    if (offset > file_size || size > file_size - offset)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL,
-                        "external data: %llu bytes at %llu are not in the %llu bytes of \"%s\"",
-                        (unsigned long long)size, (unsigned long long)offset,
-                        (unsigned long long)file_size, location);
-    if (fseeko(file, (off_t)offset, SEEK_SET) != 0)
-        return tsr_fail(TSR_ERROR_IO, "external data: %s: %s", location, strerror(errno));
-    return TSR_OK;
+static tsr_status check_range(const char *location, uint64_t file_size, uint64_t offset,
+                              uint64_t size) {
+    if (offset <= file_size && size <= file_size - offset)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                    "external data: %llu bytes at %llu are not in the %llu bytes of \"%s\"",
+                    (unsigned long long)size, (unsigned long long)offset,
+                    (unsigned long long)file_size, location);
 }
 
-tsr_status tsr_onnx_open_external(tsr_reader *reader, const Tsr__TensorProto *tensor, uint64_t size,
-                                  FILE **file) {
+static tsr_status open_of_system(const tsr_reader *reader, const char *location, uint64_t size,
+                                 tsr_onnx_external *e) {
+    uint64_t file_size = 0;
+    char path[PATH_MAX];
+    e->path = location;
+    TSR_TRY(resolve(reader->dir, location, path));
+    TSR_TRY(open_regular(path, &e->file, &file_size));
+    tsr_status status = check_range(location, file_size, e->at, size);
+    if (status == TSR_OK && fseeko(e->file, (off_t)e->at, SEEK_SET) != 0)
+        status = tsr_fail(TSR_ERROR_IO, "external data: %s: %s", location, strerror(errno));
+    if (status != TSR_OK)
+        tsr_onnx_external_close(e);
+    return status;
+}
+
+static tsr_status open_of_caller(const tsr_reader *reader, const char *location, uint64_t size,
+                                 tsr_onnx_external *e) {
+    uint64_t file_size = 0;
+    const char *dir = strcmp(reader->dir, ".") ? reader->dir : "", *end = strchr(dir, 0);
+    const char *slash = end > dir && end[-1] != '/' ? "/" : "";
+    e->path = tsr_arena_printf(reader->graph->arena, "%s%s%s", dir, slash, location);
+    if (!e->path)
+        return tsr_onnx_out_of_memory();
+    tsr_status status = reader->files->size(reader->files->user, e->path, &file_size);
+    TSR_TRY(tsr_fail_context(status, "external data: %s", e->path));
+    e->files = reader->files;
+    return check_range(location, file_size, e->at, size);
+}
+
+tsr_status tsr_onnx_external_open(tsr_reader *reader, const Tsr__TensorProto *tensor, uint64_t size,
+                                  tsr_onnx_external *e) {
     const char *location = entry(tensor, "location");
     if (!location)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "external data has no location");
     if (!reader->dir)
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "external data \"%s\" cannot be read: no folder is known", location);
-    uint64_t offset, length, file_size = 0;
-    TSR_TRY(number_entry(tensor, "offset", 0, &offset));
+    uint64_t length;
+    TSR_TRY(number_entry(tensor, "offset", 0, &e->at));
     TSR_TRY(number_entry(tensor, "length", size, &length));
     if (length != size)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "external data: length %llu instead of %llu",
@@ -129,17 +140,27 @@ tsr_status tsr_onnx_open_external(tsr_reader *reader, const Tsr__TensorProto *te
     if (size > reader->external_budget)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
                         "external data exceeds the limit on the model's size");
-    char *path;
-    TSR_TRY(resolve(reader->dir, location, &path));
-    tsr_status status = open_regular(path, file, &file_size);
-    free(path);
-    TSR_TRY(status);
-    status = seek_checked(*file, location, file_size, offset, size);
-    if (status != TSR_OK) {
-        fclose(*file);
-        *file = NULL;
-        return status;
-    }
+    if (!stays_inside(location))
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                        "external data: \"%s\" is no path inside the model's folder", location);
+    TSR_TRY(reader->files && reader->files->read ? open_of_caller(reader, location, size, e)
+                                                 : open_of_system(reader, location, size, e));
     reader->external_budget -= size;
     return TSR_OK;
+}
+
+tsr_status tsr_onnx_external_read(tsr_onnx_external *e, void *bytes, size_t size) {
+    tsr_status status = TSR_OK;
+    if (e->files)
+        status = e->files->read(e->files->user, e->path, e->at, bytes, size);
+    else if (fread(bytes, 1, size, e->file) != size)
+        status = tsr_fail(TSR_ERROR_IO, "it cannot be read");
+    e->at += size;
+    return tsr_fail_context(status, "external data: %s", e->path);
+}
+
+void tsr_onnx_external_close(tsr_onnx_external *e) {
+    if (e->file)
+        fclose(e->file);
+    e->file = NULL;
 }

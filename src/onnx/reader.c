@@ -111,6 +111,8 @@ static tsr_status read_initializers(tsr_reader *reader, const Tsr__GraphProto *p
     for (size_t i = 0; i < proto->n_initializer; i++) {
         const Tsr__TensorProto *tensor = proto->initializer[i];
         int value;
+        TSR_TRY(tsr_progress_report(reader->progress, "reading weights", (int64_t)i,
+                                    (int64_t)proto->n_initializer));
         if (!tensor->name || !*tensor->name)
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "initializer %zu has no name", i);
         if (tsr_graph_find_value(reader->graph, tensor->name) != TSR_NONE)
@@ -118,7 +120,7 @@ static tsr_status read_initializers(tsr_reader *reader, const Tsr__GraphProto *p
                             tensor->name);
         TSR_TRY(tsr_onnx_add_tensor(reader, tensor, tensor->name, &value));
     }
-    return TSR_OK;
+    return tsr_progress_report(reader->progress, "reading weights", 1, 1);
 }
 
 static tsr_status read_output(tsr_graph *graph, const Tsr__ValueInfoProto *info) {
@@ -181,14 +183,17 @@ static tsr_status finish(tsr_reader *reader, ProtobufCMessage *message, tsr_stat
 }
 
 static tsr_status read_bytes(const void *bytes, size_t size, const tsr_model_desc *desc, bool kept,
-                             tsr_graph **graph) {
+                             tsr_progress_meter *progress, tsr_graph **graph) {
     *graph = NULL;
     tsr_reader reader = {.graph = tsr_graph_create(desc->name),
                          .bytes = bytes,
                          .kept = kept,
-                         .dir = desc->external_data_dir};
+                         .dir = desc->external_data_dir,
+                         .files = &desc->files,
+                         .progress = progress};
     if (!reader.graph)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", desc->name);
+    tsr_progress_stage(progress, 1);
     reader.external_budget = desc->max_bytes > size ? desc->max_bytes - size : 0;
     ProtobufCMessage *message = NULL;
     tsr_status status = tsr_custom_add(reader.graph, desc->custom_ops, desc->custom_op_count);
@@ -201,13 +206,13 @@ static tsr_status read_bytes(const void *bytes, size_t size, const tsr_model_des
 }
 
 tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc,
-                         tsr_graph **graph) {
-    return read_bytes(bytes, size, desc, false, graph);
+                         tsr_progress_meter *progress, tsr_graph **graph) {
+    return read_bytes(bytes, size, desc, false, progress, graph);
 }
 
 tsr_status tsr_onnx_read_kept(const void *bytes, size_t size, const tsr_model_desc *desc,
-                              tsr_graph **graph) {
-    return read_bytes(bytes, size, desc, true, graph);
+                              tsr_progress_meter *progress, tsr_graph **graph) {
+    return read_bytes(bytes, size, desc, true, progress, graph);
 }
 
 tsr_status tsr_onnx_read_tensor(const void *bytes, size_t size, const char *name, tsr_graph **graph,

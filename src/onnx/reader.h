@@ -2,7 +2,7 @@
 #ifndef TSR_ONNX_READER_H
 #define TSR_ONNX_READER_H
 
-#include "base/error.h"
+#include "base/progress.h"
 #include "graph/graph.h"
 #include "onnx/onnx.h"
 
@@ -29,6 +29,8 @@ typedef struct tsr_reader {
     tsr_onnx_heap heap;         /* of the protobuf tree */
     const char *dir;            /* folder of external data; NULL: it is refused */
     uint64_t external_budget;   /* bytes of external data that may still be read */
+    const tsr_files *files;     /* of external data; its functions NULL: the system's */
+    tsr_progress_meter *progress;
 } tsr_reader;
 
 /* "not enough memory" */
@@ -57,10 +59,18 @@ tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype);
 tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,
                                int *value);
 
-/* external.c: opens the file that holds the tensor's data, checks it and seeks to the first
- * byte. */
-tsr_status tsr_onnx_open_external(tsr_reader *reader, const Tsr__TensorProto *tensor, uint64_t size,
-                                  FILE **file);
+/* external.c: the file that holds a tensor's data. Opening checks it and goes to the first byte;
+ * each read goes on from there. */
+typedef struct tsr_onnx_external {
+    FILE *file;             /* NULL: one of the caller's */
+    const tsr_files *files; /* the caller's */
+    uint64_t at;            /* in it */
+    const char *path;       /* for the caller's functions and messages; in the arena or the file */
+} tsr_onnx_external;
+tsr_status tsr_onnx_external_open(tsr_reader *reader, const Tsr__TensorProto *tensor, uint64_t size,
+                                  tsr_onnx_external *external);
+tsr_status tsr_onnx_external_read(tsr_onnx_external *external, void *bytes, size_t size);
+void tsr_onnx_external_close(tsr_onnx_external *external); /* a zeroed one is ignored */
 
 /* attributes.c: reads the attributes of a node. */
 tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, tsr_node *node);

@@ -1,6 +1,6 @@
 #include "onnx/reader.h"
 
-#include <stdlib.h>
+#include "base/allocator.h"
 
 typedef enum mark { UNSEEN, OPEN, DONE } mark;
 
@@ -69,9 +69,9 @@ tsr_status tsr_onnx_sort(tsr_graph *graph) {
     size_t count = (size_t)graph->node_count;
     tsr_node *nodes = TSR_NEW(graph->arena, count, tsr_node);
     sorter s = {.graph = graph,
-                .marks = calloc(count + 1, sizeof *s.marks),
-                .stack = calloc(count + 1, sizeof *s.stack),
-                .order = calloc(count + 1, sizeof *s.order)};
+                .marks = tsr_calloc(count + 1, sizeof *s.marks),
+                .stack = tsr_calloc(count + 1, sizeof *s.stack),
+                .order = tsr_calloc(count + 1, sizeof *s.order)};
     tsr_status status = TSR_OK;
     if (!nodes || !s.marks || !s.stack || !s.order)
         status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to sort %zu nodes", count);
@@ -85,8 +85,8 @@ tsr_status tsr_onnx_sort(tsr_graph *graph) {
         graph->nodes = nodes;
         set_producers(graph);
     }
-    free(s.marks);
-    free(s.stack);
-    free(s.order);
+    tsr_free(s.marks);
+    tsr_free(s.stack);
+    tsr_free(s.order);
     return status;
 }

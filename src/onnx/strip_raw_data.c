@@ -4,7 +4,8 @@
  * written before the content it counts, so it always occupies five bytes. */
 #include "onnx/reader.h"
 
-#include <stdlib.h>
+#include "base/allocator.h"
+
 #include <string.h>
 
 enum { RAW_DATA = 9 }; /* field of TensorProto */
@@ -24,7 +25,7 @@ static bool reserve(writer *w, size_t size) {
     size_t capacity = w->capacity ? w->capacity : FIRST_CAPACITY;
     while (capacity - w->size < size && capacity <= w->limit / 2)
         capacity *= 2;
-    uint8_t *bytes = capacity - w->size < size ? NULL : realloc(w->bytes, capacity);
+    uint8_t *bytes = capacity - w->size < size ? NULL : tsr_realloc(w->bytes, capacity);
     if (!bytes) {
         w->out_of_memory = true;
         return false;

@@ -166,13 +166,13 @@ static tsr_status convert_typed(const Tsr__TensorProto *tensor, tsr_dtype dtype,
 }
 
 /* Reads and converts in pieces: a large file is not in memory twice. */
-static tsr_status convert_file(FILE *file, tsr_dtype dtype, size_t count, void *data) {
+static tsr_status convert_external(tsr_onnx_external *external, tsr_dtype dtype, size_t count,
+                                   void *data) {
     unsigned char piece[64 * 1024];
     size_t size = tsr_dtype_size(dtype), stored_size = tsr_stored_size(dtype);
     for (size_t done = 0; done < count;) {
         size_t n = sizeof piece / size < count - done ? sizeof piece / size : count - done;
-        if (fread(piece, size, n, file) != n)
-            return tsr_fail(TSR_ERROR_IO, "its external data cannot be read");
+        TSR_TRY(tsr_onnx_external_read(external, piece, size * n));
         convert(dtype, piece, n, (char *)data + done * stored_size);
         done += n;
     }
@@ -203,25 +203,24 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
         *data = reader->bytes + raw.offset;
         return TSR_OK;
     }
-    FILE *file = NULL;
+    tsr_onnx_external external = {0};
     if (source == EXTERNAL) {
         size_t size = tsr_dtype_size(*dtype);
         if ((uint64_t)count > SIZE_MAX / 8)
             return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%" PRId64 " elements do not fit", count);
-        TSR_TRY(tsr_onnx_open_external(reader, tensor, (uint64_t)count * size, &file));
+        TSR_TRY(tsr_onnx_external_open(reader, tensor, (uint64_t)count * size, &external));
     }
     void *elements = tsr_arena_alloc(reader->graph->arena, (size_t)count, tsr_stored_size(*dtype));
     tsr_status status = TSR_OK;
     if (!elements)
         status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for its %" PRId64 " elements", count);
     else if (source == EXTERNAL)
-        status = convert_file(file, *dtype, (size_t)count, elements);
+        status = convert_external(&external, *dtype, (size_t)count, elements);
     else if (source == TYPED)
         status = convert_typed(tensor, *dtype, elements);
     else
         convert(*dtype, reader->bytes + raw.offset, (size_t)count, elements);
-    if (file)
-        fclose(file);
+    tsr_onnx_external_close(&external);
     *data = elements;
     return status;
 }

@@ -1,6 +1,6 @@
 #include "onnx/reader.h"
 
-#include <stdlib.h>
+#include "base/allocator.h"
 
 /* Every block is preceded by its size. Unpacked messages are larger than the file (a node of a
  * few bytes becomes a struct), so a hostile file could ask for much more memory than it has
@@ -16,7 +16,7 @@ static void *heap_alloc(void *data, size_t size) {
     tsr_onnx_heap *heap = data;
     block_header *block = NULL;
     if (size <= heap->limit - heap->used && size <= SIZE_MAX - sizeof *block)
-        block = malloc(sizeof *block + size);
+        block = tsr_malloc(sizeof *block + size);
     if (!block) {
         heap->out_of_memory = true;
         return NULL;
@@ -32,7 +32,7 @@ static void heap_free(void *data, void *pointer) {
     tsr_onnx_heap *heap = data;
     block_header *block = (block_header *)pointer - 1;
     heap->used -= block->size;
-    free(block);
+    tsr_free(block);
 }
 
 tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor *type,
@@ -52,7 +52,7 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     tsr_onnx_stripped stripped;
     if (tsr_onnx_strip_raw_data(type, bytes, size, heap->limit, &stripped))
         *message = protobuf_c_message_unpack(type, &heap->allocator, stripped.size, stripped.bytes);
-    free(stripped.bytes);
+    tsr_free(stripped.bytes);
     if (*message)
         return TSR_OK;
     if (heap->out_of_memory || stripped.out_of_memory)

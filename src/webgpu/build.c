@@ -1,11 +1,11 @@
 /* Creates and destroys a runner's WebGPU objects. */
 #include "webgpu/runner.h"
 
+#include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "webgpu/shader.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { PARAMS_ALIGNMENT = 256 }; /* WebGPU's largest minUniformBufferOffsetAlignment */
@@ -29,16 +29,20 @@ static tsr_status finish_pipeline(tsr_runner *r, int pass) {
 static tsr_status build_programs(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     double start = tsr_clock_ms();
+    tsr_progress_stage(r->base.options.progress, TSR_COMPILING_SHARE);
     for (int i = 0; i < plan->pass_count; i++) {
+        TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
         if (plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
         TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i],
                                   tsr_webgpu_start_pipeline(r, &plan->passes[i], &r->passes[i])));
         tsr_gpu_count_program(&r->base, i, r->passes[i].pipeline);
     }
-    for (int i = 0; i < plan->pass_count; i++)
+    for (int i = 0; i < plan->pass_count; i++) {
+        TSR_TRY(tsr_gpu_report_compiling(&r->base, plan->pass_count + i));
         if (plan->passes[i].kind == TSR_PASS_DRAW)
             TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i], finish_pipeline(r, i)));
+    }
     r->base.compile_ms = tsr_clock_ms() - start;
     return TSR_OK;
 }
@@ -115,12 +119,15 @@ static tsr_status build_constant(tsr_runner *r, int i) {
 }
 
 static tsr_status build_constants(tsr_runner *r) {
-    for (int i = 0; i < r->base.plan->pass_count; i++)
+    tsr_progress_stage(r->base.options.progress, 1);
+    for (int i = 0; i < r->base.plan->pass_count; i++) {
+        TSR_TRY(tsr_gpu_report_packing(&r->base, i));
         TSR_TRY(build_table(r, i));
+    }
     for (int i = 1; i < r->base.plan->tensor_count; i++)
         TSR_TRY(build_constant(r, i));
     r->base.allocated_bytes += r->base.plan->constant_bytes;
-    return TSR_OK;
+    return tsr_gpu_report_packing(&r->base, r->base.plan->pass_count);
 }
 
 static size_t params_bytes(const tsr_params *p) {
@@ -237,13 +244,13 @@ static tsr_status replace_table(tsr_runner *r, int i, const float *elements) {
     const tsr_table *table = &r->base.plan->passes[i].table;
     size_t bytes = tsr_table_floats(table) * sizeof(float);
     TSR_TRY(separate_table(r, i));
-    float *texels = malloc(bytes);
+    float *texels = tsr_malloc(bytes);
     if (!texels)
         return out_of_memory(bytes);
     tsr_packing_replace(table, elements, texels);
     r->device->api->QueueWriteBuffer(r->device->queue, r->passes[i].weights->handle.object, 0,
                                      texels, bytes);
-    free(texels);
+    tsr_free(texels);
     return TSR_OK;
 }
 

@@ -2,11 +2,11 @@
 
 #include "algorithm/algorithm.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "webgpu/adapter.h"
 #include "webgpu/library.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- errors ------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ static tsr_status set_up(tsr_backend_device *d, const tsr_adapter *adapter,
 /* On one of the adapters, which can then be closed. */
 static tsr_status open_device(const tsr_adapters *adapters, const tsr_adapter *adapter,
                               const tsr_device_desc *desc, tsr_backend_device **out) {
-    tsr_backend_device *d = calloc(1, sizeof *d);
+    tsr_backend_device *d = tsr_calloc(1, sizeof *d);
     if (!d)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a device");
     d->api = adapters->api;
@@ -225,7 +225,7 @@ void tsr_webgpu_device_destroy(tsr_backend_device *d) {
     d->api->InstanceProcessEvents(d->instance);
     d->api->InstanceRelease(d->instance);
     tsr_weights_clear(&d->weights);
-    free(d);
+    tsr_free(d);
 }
 
 void tsr_webgpu_device_info(const tsr_backend_device *d, tsr_device_info *info) {

@@ -3,10 +3,10 @@
 #include "webgpu/runner.h"
 #include "kernel/template.h"
 
+#include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* TEXELS: copied and transferred, 16 MiB; GROUPS: of dispatches that compute and load. */
@@ -157,7 +157,7 @@ static tsr_status create(bench *b) {
     b->from = tsr_buffer_storage(b->device, BYTES);
     b->to = tsr_buffer_storage(b->device, BYTES);
     b->readback = tsr_buffer_readback(b->device, BYTES);
-    b->bytes = malloc(BYTES);
+    b->bytes = tsr_malloc(BYTES);
     if (!line || !b->from || !b->to || !b->readback || !b->bytes)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to measure the device");
     ((float *)line)[0] = 0.5f;
@@ -185,6 +185,6 @@ tsr_status tsr_webgpu_measure(tsr_backend_device *device, tsr_device_peaks *peak
     tsr_buffer_destroy(device, b.from);
     tsr_buffer_destroy(device, b.to);
     tsr_buffer_destroy(device, b.readback);
-    free(b.bytes);
+    tsr_free(b.bytes);
     return status != TSR_OK ? status : tsr_webgpu_check_error(device, "measuring the device");
 }

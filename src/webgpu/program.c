@@ -1,12 +1,13 @@
 #include "webgpu/program.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "gpu/driver_log.h"
 #include "webgpu/adapter.h"
 #include "webgpu/device.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* "kernel softmax (FOLD 1, COLUMNS 0)" */
@@ -67,6 +68,31 @@ static void start_pipeline(const tsr_backend_device *d, tsr_pipeline *p, WGPUSha
     d->api->PipelineLayoutRelease(layout);
 }
 
+/* Dawn's ":61:5 error: ..." with the line of the caller's body instead of the whole text's; other
+ * messages as they are. */
+static tsr_status fail_body(const tsr_pipeline *p, const char *body, const char *log) {
+    char error[512];
+    int line, column, length = 0, before = 0;
+    tsr_driver_log_error(log, error, sizeof error);
+    const char *begin = strstr(p->text, body), *position = strstr(error, ": :");
+    for (const char *at = p->text; begin && at < begin; at++)
+        before += *at == '\n';
+    if (begin && position && sscanf(position, ": :%d:%d error: %n", &line, &column, &length) == 2 &&
+        length && line > before)
+        return tsr_fail(TSR_ERROR_DEVICE,
+                        "the compiler refused the operator's WGSL body: line %d, column %d: %s",
+                        line - before, column, position + length);
+    return tsr_fail(TSR_ERROR_DEVICE, "the compiler refused the operator's WGSL body: %s", error);
+}
+
+static tsr_status report_failure(const tsr_pipeline *p, const tsr_pass *pass) {
+    char what[512];
+    tsr_log(TSR_LOG_DEBUG, "%s\n%s", p->failure, p->text);
+    if (pass->body)
+        return fail_body(p, pass->body, p->failure);
+    return tsr_fail(TSR_ERROR_DEVICE, "%s: %s", describe(pass, what, sizeof what), p->failure);
+}
+
 /* Compiles in the background; what is wrong with the text itself is known at once. */
 static tsr_status start(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass) {
     char what[512];
@@ -79,9 +105,9 @@ static tsr_status start(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *
     tsr_status status = tsr_webgpu_pop_errors(d, describe(pass, what, sizeof what));
     if (status == TSR_OK) {
         start_pipeline(d, p, module);
-    } else {
-        snprintf(p->failure, sizeof p->failure, "%s", tsr_last_error());
-        tsr_log(TSR_LOG_DEBUG, "%s", p->text);
+    } else if (status == TSR_ERROR_DEVICE) {
+        tsr_wgpu_copy_text(p->failure, sizeof p->failure, view(d->error));
+        status = report_failure(p, pass);
     }
     d->api->ShaderModuleRelease(module);
     return status;
@@ -105,14 +131,14 @@ tsr_status tsr_pipeline_acquire_text(tsr_backend_device *d, char *text, const ts
                                      tsr_pipeline **out) {
     tsr_pipeline *p = find_text(d, text);
     if (p) {
-        free(text);
+        tsr_free(text);
         p->references++;
         *out = p;
         return TSR_OK;
     }
-    p = calloc(1, sizeof *p);
+    p = tsr_calloc(1, sizeof *p);
     if (!p) {
-        free(text);
+        tsr_free(text);
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
     }
     *p = (tsr_pipeline){.next = d->pipelines.head, .text = text, .references = 1};
@@ -142,13 +168,9 @@ static void await(tsr_backend_device *d, tsr_pipeline *p) {
 }
 
 tsr_status tsr_pipeline_finish(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass) {
-    char what[512];
     await(d, p);
     TSR_TRY(tsr_webgpu_check_lost(d));
-    if (p->pipeline)
-        return TSR_OK;
-    tsr_log(TSR_LOG_DEBUG, "%s", p->text);
-    return tsr_fail(TSR_ERROR_DEVICE, "%s: %s", describe(pass, what, sizeof what), p->failure);
+    return p->pipeline ? TSR_OK : report_failure(p, pass);
 }
 
 void tsr_pipeline_release(tsr_backend_device *d, tsr_pipeline *p) {
@@ -163,6 +185,6 @@ void tsr_pipeline_release(tsr_backend_device *d, tsr_pipeline *p) {
         d->api->ComputePipelineRelease(p->pipeline);
     if (p->layout)
         d->api->BindGroupLayoutRelease(p->layout);
-    free(p->text);
-    free(p);
+    tsr_free(p->text);
+    tsr_free(p);
 }

@@ -40,7 +40,7 @@ typedef struct tsr_pipeline_cache {
  * tsr_pipeline_finish, which waits. */
 tsr_status tsr_pipeline_acquire(tsr_backend_device *device, tsr_program_text *text,
                                 tsr_pipeline **pipeline);
-/* The same for WGSL from malloc, whose ownership is transferred; pass: for the message. */
+/* The same for WGSL from tsr_malloc(), whose ownership is transferred; pass: for the message. */
 tsr_status tsr_pipeline_acquire_text(tsr_backend_device *device, char *text, const tsr_pass *pass,
                                      tsr_pipeline **pipeline);
 tsr_status tsr_pipeline_finish(tsr_backend_device *device, tsr_pipeline *pipeline,

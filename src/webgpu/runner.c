@@ -2,9 +2,8 @@
 
 #include "algorithm/algorithm.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
-
-#include <stdlib.h>
 
 /* ---- futures --------------------------------------------------------------------------------- */
 
@@ -27,13 +26,13 @@ int tsr_webgpu_readback_count(const tsr_runner *r) {
 
 static tsr_status allocate(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
-    r->storages = calloc((size_t)plan->storage_count + 1, sizeof *r->storages);
-    r->constants = calloc((size_t)plan->tensor_count, sizeof *r->constants);
-    r->passes = calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
-    r->readbacks = calloc((size_t)tsr_webgpu_readback_count(r) + 1, sizeof *r->readbacks);
+    r->storages = tsr_calloc((size_t)plan->storage_count + 1, sizeof *r->storages);
+    r->constants = tsr_calloc((size_t)plan->tensor_count, sizeof *r->constants);
+    r->passes = tsr_calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
+    r->readbacks = tsr_calloc((size_t)tsr_webgpu_readback_count(r) + 1, sizeof *r->readbacks);
     r->run = r->latest = r->readbacks;
-    r->inputs = calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
-    r->outputs = calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
+    r->inputs = tsr_calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
+    r->outputs = tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
     if (!r->storages || !r->constants || !r->passes || !r->readbacks || !r->inputs || !r->outputs)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
@@ -50,20 +49,20 @@ static tsr_status build(tsr_runner *r) {
 static void runner_destroy(tsr_runner *r) {
     if (r->built)
         tsr_webgpu_unbuild(r);
-    free(r->storages);
-    free(r->constants);
+    tsr_free(r->storages);
+    tsr_free(r->constants);
     for (int i = 0; r->passes && i < r->base.plan->pass_count; i++)
         tsr_params_free(&r->passes[i].params);
     for (int i = 0; r->inputs && i < r->base.graph->input_count; i++)
         tsr_params_free(&r->inputs[i].built.params);
     for (int i = 0; r->outputs && i < r->base.output_count; i++)
         tsr_params_free(&r->outputs[i].built.params);
-    free(r->passes);
-    free(r->inputs);
-    free(r->outputs);
-    free(r->readbacks);
+    tsr_free(r->passes);
+    tsr_free(r->inputs);
+    tsr_free(r->outputs);
+    tsr_free(r->readbacks);
     tsr_gpu_runner_destroy(&r->base);
-    free(r);
+    tsr_free(r);
 }
 
 static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *graph,
@@ -71,7 +70,7 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     if (options->texture_outputs)
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "the webgpu backend has no GL textures to put outputs in");
-    tsr_runner *r = calloc(1, sizeof *r);
+    tsr_runner *r = tsr_calloc(1, sizeof *r);
     if (!r)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
@@ -106,7 +105,7 @@ static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) 
     tsr_status status = tsr_gpu_stage_input(&r->base, value, from, &staged, &floats);
     if (status == TSR_OK && r->base.plan->value_tensor[value] != TSR_NONE)
         status = tsr_webgpu_transfer_in(r, value, &staged);
-    free(floats);
+    tsr_free(floats);
     return status;
 }
 

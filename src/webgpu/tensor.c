@@ -1,9 +1,9 @@
 #include "webgpu/tensor.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "base/half.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Copies move whole words of 4 bytes, and no buffer may be empty; a texel has at least 8. */
@@ -44,14 +44,14 @@ void tsr_buffer_destroy(const tsr_backend_device *d, WGPUBuffer buffer) {
 tsr_status tsr_buffer_poison(const tsr_backend_device *d, WGPUBuffer buffer, uint64_t offset,
                              uint64_t bytes) {
     enum { CHUNK = 1 << 20 };
-    void *chunk = malloc(CHUNK);
+    void *chunk = tsr_malloc(CHUNK);
     if (!chunk)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to poison a buffer");
     memset(chunk, 0xff, CHUNK); /* NaN in 16 and in 32 bits */
     for (uint64_t at = 0; at < bytes; at += CHUNK)
         d->api->QueueWriteBuffer(d->queue, buffer, offset + at, chunk,
                                  bytes - at < CHUNK ? (size_t)(bytes - at) : CHUNK);
-    free(chunk);
+    tsr_free(chunk);
     return TSR_OK;
 }
 
@@ -77,12 +77,12 @@ tsr_status tsr_tensor_unpack(const tsr_layout *l, const void *bytes, float *elem
         return TSR_OK;
     }
     size_t count = tsr_layout_floats(l);
-    float *texels = malloc(count * sizeof *texels);
+    float *texels = tsr_malloc(count * sizeof *texels);
     if (!texels)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read a result");
     for (size_t i = 0; i < count; i++)
         texels[i] = tsr_half_to_float(((const uint16_t *)bytes)[i]);
     tsr_layout_unpack(l, texels, elements);
-    free(texels);
+    tsr_free(texels);
     return TSR_OK;
 }

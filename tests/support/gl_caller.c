@@ -464,7 +464,7 @@ void expect_remembered_state(const char *after) {
 
 /* ---- what Tessera gets ----------------------------------------------------------------------- */
 
-static int live, readbacks, blocking, deleted_after_reset;
+static int live, readbacks, queries, blocking, deleted_after_reset;
 static bool fences_held;
 static GLenum reset_status;
 static bool no_float_targets, renamed;
@@ -568,7 +568,28 @@ static const GLubyte *GLAD_API_PTR get_stringi(GLenum name, GLuint index) {
     return (const GLubyte *)(hidden ? "GL_EXT_nothing" : text);
 }
 
+static void GLAD_API_PTR get_booleanv(GLenum name, GLboolean *data) {
+    queries++;
+    gl.GetBooleanv(name, data);
+}
+
+static void GLAD_API_PTR get_integeri_v(GLenum name, GLuint index, GLint *data) {
+    queries++;
+    gl.GetIntegeri_v(name, index, data);
+}
+
+static void GLAD_API_PTR get_integer64i_v(GLenum name, GLuint index, GLint64 *data) {
+    queries++;
+    gl.GetInteger64i_v(name, index, data);
+}
+
+static GLboolean GLAD_API_PTR is_enabled(GLenum name) {
+    queries++;
+    return gl.IsEnabled(name);
+}
+
 static void GLAD_API_PTR get_integerv(GLenum name, GLint *data) {
+    queries++;
     gl.GetIntegerv(name, data);
     if (no_float_targets && name == GL_MINOR_VERSION)
         *data = 0;
@@ -632,6 +653,10 @@ static const struct {
     {"glGetError", (function *)get_error},
     {"glGetString", (function *)get_string},
     {"glGetStringi", (function *)get_stringi},
+    {"glGetBooleanv", (function *)get_booleanv},
+    {"glGetIntegeri_v", (function *)get_integeri_v},
+    {"glGetInteger64i_v", (function *)get_integer64i_v},
+    {"glIsEnabled", (function *)is_enabled},
     {"glGetIntegerv", (function *)get_integerv},
     {"glTexStorage2D", (function *)tex_storage_2d},
     {"glTexStorage3D", (function *)tex_storage_3d},
@@ -660,6 +685,10 @@ void forget_live_objects(void) {
 }
 int readback_calls(void) {
     return readbacks;
+}
+
+int state_queries(void) {
+    return queries;
 }
 
 void hold_fences(bool hold) {

@@ -43,6 +43,8 @@ int live_objects(void);
 void forget_live_objects(void);
 /* glReadPixels and glMapBufferRange calls through it so far. */
 int readback_calls(void);
+/* glGet*() and glIsEnabled() calls through it so far that ask for GL state. */
+int state_queries(void);
 /* While held, fences do not pass for those who only look: only for those who wait. */
 void hold_fences(bool hold);
 /* glFinish() and waits for fences so far. */

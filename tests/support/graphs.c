@@ -23,7 +23,7 @@ tsr_graph *read_graph(onnx_writer *writer) {
     assert_non_null(bytes);
     onnx_writer_destroy(writer);
     expect_ok(tsr_onnx_read(bytes, size, &(tsr_model_desc){.name = "test", .max_bytes = UINT64_MAX},
-                            &graph));
+                            NULL, &graph));
     free(bytes);
     return graph;
 }

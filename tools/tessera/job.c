@@ -334,13 +334,17 @@ static tsr_status load_inputs(job *j, job_options *o, const char **names, const 
 
 static tsr_status open_model(job *j, job_options *o, job_missing missing) {
     TRY(image_options_parse(&o->image));
-    TRY_LIBRARY(tsr_model_load(j->path, NULL, &j->model));
+    const tsr_model_desc desc = {.progress = {progress_of_call, (void *)j->path}};
+    tsr_status status = tsr_model_load(j->path, &desc, &j->model);
+    progress_clear();
+    if (status != TSR_OK)
+        return fail_library(status);
     j->input_count = tsr_model_input_count(j->model);
     size_t room = j->input_count ? (size_t)j->input_count : 1;
     j->inputs = calloc(room, sizeof *j->inputs);
     const char **names = calloc(room * 2, sizeof *names);
-    tsr_status status = j->inputs && names ? load_inputs(j, o, names, names + room)
-                                           : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
+    status = j->inputs && names ? load_inputs(j, o, names, names + room)
+                                : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     free(names);
     return status == TSR_OK ? fill_missing(j, missing) : status;
 }

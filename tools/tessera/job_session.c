@@ -37,10 +37,10 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
         else if (input->shaped)
             shapes[desc.shape_count++] = (tsr_input_shape){name, *shape};
     }
-    log_as_progress(true);
+    desc.progress = (tsr_progress){progress_of_call, (void *)j->path};
     tsr_status status = shapes && fixed ? tsr_session_create(device, j->model, &desc, session)
                                         : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
-    log_as_progress(false);
+    progress_clear();
     if (status != TSR_OK && shapes && fixed)
         fail_library(status);
     free(shapes);

@@ -9,7 +9,6 @@
 
 static char message[4096];
 static tsr_log_level log_threshold;
-static bool log_is_progress;
 
 tsr_status fail(tsr_status status, const char *format, ...) {
     va_list args;
@@ -48,11 +47,8 @@ int command_exit(tsr_status status) {
 static void print_log(void *user, tsr_log_level level, const char *text) {
     (void)user;
     static const char *const prefix[] = {"error: ", "warning: ", "", ""};
-    if (level > log_threshold) {
-        if (log_is_progress && level == TSR_LOG_INFO)
-            progress("%s", text);
+    if (level > log_threshold)
         return;
-    }
     progress_clear();
     fprintf(stderr, "tessera: %s%s\n", prefix[level], text);
 }
@@ -79,10 +75,9 @@ void progress_clear(void) {
         fputs("\r\033[K", stderr);
 }
 
-void log_as_progress(bool on) {
-    log_is_progress = on;
-    if (!on)
-        progress_clear();
+bool progress_of_call(void *path, const char *what, double fraction) {
+    progress("%s: %s, %.0f%%", (const char *)path, what, 100 * fraction);
+    return true;
 }
 
 double now_ms(void) {

@@ -42,8 +42,8 @@ void log_to_stderr(int verbosity);
 void progress(const char *format, ...) TOOL_PRINTF(1, 2);
 void progress_clear(void);
 
-/* Shows the library's informative messages as progress lines if they are not printed. */
-void log_as_progress(bool on);
+/* For tsr_progress of a call that works on the model with this path. */
+bool progress_of_call(void *path, const char *what, double fraction);
 
 double now_ms(void); /* monotonic */
 

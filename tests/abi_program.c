@@ -1,0 +1,205 @@
+/* abi_program MODEL: uses every struct that may grow, for check_abi.sh, which builds it with one
+ * version of tessera.h and runs it with the library of another. With -DGROWN its header is the
+ * newer one: each of these structs ends in uint64_t grown[3], which the library does not know. */
+#include <tessera.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition) check(condition, #condition, __LINE__)
+#define CHECK_OK(call) check((call) == TSR_OK, #call, __LINE__)
+
+static void check(bool good, const char *what, int line) {
+    if (good)
+        return;
+    fprintf(stderr, "line %d: not so: %s (%s)\n", line, what, tsr_last_error());
+    exit(1);
+}
+
+/* ---- results ---- */
+
+enum { CANARY = 0xa5, CANARY_SIZE = 64 };
+
+/* A struct of results, filled with other bytes, and what lies behind it. */
+#define RESULT(type)                                                                               \
+    struct {                                                                                       \
+        type is;                                                                                   \
+        unsigned char canary[CANARY_SIZE];                                                         \
+    }
+
+static bool is_filled(const unsigned char *bytes, size_t size, int with) {
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] != with)
+            return false;
+    return true;
+}
+
+#ifdef GROWN
+#define ZEROS(struct_) is_filled((const unsigned char *)(struct_).grown, sizeof(struct_).grown, 0)
+#else
+#define ZEROS(struct_) true
+#endif
+
+#define PREPARE(result) memset(&(result), CANARY, sizeof(result))
+/* Nothing behind the struct was written; members that the library does not know are zero. */
+#define CHECK_RESULT(result)                                                                       \
+    (CHECK(is_filled((result).canary, sizeof(result).canary, CANARY)), CHECK(ZEROS((result).is)))
+
+/* ---- callbacks ---- */
+
+static tsr_status times(tsr_custom_call *call) {
+    for (int64_t i = 0; i < tsr_shape_count(&call->output_shape); i++)
+        call->output[i] = *(const float *)call->user * call->input[0][i];
+    return TSR_OK;
+}
+
+static bool count_report(void *reports, const char *what, double fraction) {
+    ++*(int *)reports;
+    return what && fraction >= 0;
+}
+
+static void count_device(void *devices, const tsr_device_desc *desc, const tsr_device_info *info,
+                         const char *reason) {
+    CHECK(strcmp(desc->backend, "cpu") == 0 && info && info->is_cpu && !reason);
+    CHECK(ZEROS(*desc) && ZEROS(*info));
+    ++*(int *)devices;
+}
+
+/* ---- the program ---- */
+
+static float two = 2, three = 3;
+static const tsr_custom_op ops[] = {
+    {.name = "Twice", .domain = "test", .compute = times, .user = &two},
+    {.name = "Thrice", .domain = "test", .compute = times, .user = &three},
+};
+
+static tsr_device *make_device(void) {
+    int devices = 0;
+    tsr_device *device;
+    RESULT(tsr_device_info) info;
+    RESULT(tsr_device_peaks) peaks;
+    tsr_list_devices(count_device, &devices);
+    CHECK(devices == 1);
+    CHECK_OK(tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &device));
+    PREPARE(info);
+    CHECK_OK(tsr_device_get_info(device, &info.is));
+    CHECK(strcmp(info.is.backend, "cpu") == 0 && info.is.is_cpu && !info.is.has_robust_reset);
+    CHECK_RESULT(info);
+    PREPARE(peaks);
+    CHECK(tsr_device_measure(device, &peaks.is) == TSR_ERROR_UNSUPPORTED);
+    CHECK(peaks.is.gflops == 0 && peaks.is.readback_gbs == 0);
+    CHECK_RESULT(peaks);
+    return device;
+}
+
+static void check_tensors(tsr_model *model, tsr_session *session) {
+    RESULT(tsr_tensor_info) info;
+    PREPARE(info);
+    CHECK_OK(tsr_model_input(model, 0, &info.is));
+    CHECK(!strcmp(info.is.name, "x") && info.is.shape.rank == 2 && info.is.shape.dim[0] == -1);
+    CHECK(!strcmp(info.is.dim_name[0], "N") && !info.is.dim_name[TSR_MAX_RANK - 1]);
+    CHECK_RESULT(info);
+    PREPARE(info);
+    CHECK_OK(tsr_model_output(model, 0, &info.is));
+    CHECK_RESULT(info);
+    PREPARE(info);
+    CHECK_OK(tsr_session_input(session, 0, &info.is));
+    CHECK(info.is.shape.dim[0] == 2 && info.is.shape.dim[1] == 3);
+    CHECK_RESULT(info);
+    PREPARE(info);
+    CHECK_OK(tsr_session_output(session, 1, &info.is));
+    CHECK(!strcmp(info.is.name, "a"));
+    CHECK_RESULT(info);
+}
+
+static void check_reports(tsr_session *session) {
+    RESULT(tsr_report) report;
+    RESULT(tsr_node_report) node;
+    RESULT(tsr_candidate_report) candidate;
+    PREPARE(report);
+    CHECK_OK(tsr_session_report(session, &report.is));
+    CHECK(!strcmp(report.is.backend, "cpu") && report.is.node_count == 2 && report.is.gpu_ms < 0);
+    CHECK_RESULT(report);
+    PREPARE(node);
+    CHECK_OK(tsr_session_node_report(session, 1, &node.is));
+    CHECK(!strcmp(node.is.op, "Thrice") && !strcmp(node.is.output, "y") && node.is.ms >= 0);
+    CHECK_RESULT(node);
+    memset(&candidate, CANARY, sizeof candidate);
+    CHECK(tsr_session_candidate_report(session, 0, 0, &candidate.is) != TSR_OK);
+    CHECK(is_filled((unsigned char *)&candidate, sizeof candidate, CANARY));
+}
+
+static void run(tsr_session *session) {
+    const float x[6] = {0, 1, 2, 3, 4, 5};
+    float y[6], a[6];
+    RESULT(tsr_texture) texture;
+    CHECK_OK(tsr_session_set_input(session, "x", x, 6));
+    CHECK_OK(tsr_session_run(session));
+    CHECK_OK(tsr_session_get_output(session, "y", y, 6));
+    CHECK_OK(tsr_session_get_output(session, "a", a, 6));
+    for (int i = 0; i < 6; i++)
+        CHECK(y[i] == 6 * x[i] && a[i] == 2 * x[i]);
+    memset(&texture, CANARY, sizeof texture);
+    CHECK(tsr_session_output_texture(session, "y", &texture.is) == TSR_ERROR_UNSUPPORTED);
+    CHECK(is_filled((unsigned char *)&texture, sizeof texture, CANARY));
+    CHECK(tsr_session_set_input_texture(session, "x", &(tsr_texture){.id = 1}, 1, 0) ==
+          TSR_ERROR_UNSUPPORTED);
+}
+
+#ifdef GROWN
+#define REFUSED(call, type)                                                                        \
+    CHECK((call) == TSR_ERROR_UNSUPPORTED && strstr(tsr_last_error(), type ": "))
+
+/* What the library does not know, and the caller asks for. */
+static void check_refusals(const char *path, tsr_device *device, const tsr_model *model,
+                           tsr_session *session) {
+    tsr_device *other_device;
+    tsr_model *other_model;
+    tsr_session *other_session;
+    tsr_custom_op new_ops[2] = {ops[0], ops[1]};
+    new_ops[1].grown[2] = 1;
+    REFUSED(tsr_device_create(&(tsr_device_desc){.backend = "cpu", .grown = {1}}, &other_device),
+            "tsr_device_desc");
+    REFUSED(tsr_model_load(path, &(tsr_model_desc){.grown = {0, 1}}, &other_model),
+            "tsr_model_desc");
+    REFUSED(tsr_model_load(path, &(tsr_model_desc){.custom_ops = new_ops, .custom_op_count = 2},
+                           &other_model),
+            "tsr_custom_op");
+    REFUSED(
+        tsr_session_create(device, model, &(tsr_session_desc){.grown = {0, 0, 1}}, &other_session),
+        "tsr_session_desc");
+    REFUSED(tsr_session_set_input_texture(session, "x", &(tsr_texture){.grown = {1}}, 1, 0),
+            "tsr_texture");
+}
+#endif
+
+int main(int argc, char **argv) {
+    int reports = 0;
+    const char *extra[] = {"a"};
+    const tsr_dim_binding batch = {"N", 2};
+    const tsr_model_desc model_desc = {
+        .custom_ops = ops, .custom_op_count = 2, .progress = {count_report, &reports}};
+    const tsr_session_desc desc = {.dims = &batch,
+                                   .dim_count = 1,
+                                   .extra_outputs = extra,
+                                   .extra_output_count = 1,
+                                   .progress = {count_report, &reports}};
+    tsr_model *model;
+    tsr_session *session;
+    CHECK(argc == 2);
+    tsr_device *device = make_device();
+    CHECK_OK(tsr_model_load(argv[1], &model_desc, &model));
+    CHECK_OK(tsr_session_create(device, model, &desc, &session));
+    CHECK(reports > 1);
+    check_tensors(model, session);
+    run(session);
+    check_reports(session);
+#ifdef GROWN
+    check_refusals(argv[1], device, model, session);
+#endif
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    tsr_device_destroy(device);
+    return 0;
+}

@@ -66,13 +66,13 @@ typedef struct operand {
     const tsr_node *fused; /* DepthToSpace; NULL: none */
 } operand;
 
-static operand find_operand(tsr_plan *plan, const tsr_post *post, int rank) {
+static operand find_operand(tsr_plan *plan, const tsr_post *post, const tsr_shape *result) {
     const tsr_graph *graph = plan->graph;
     if (post->operand == TSR_NONE)
         return (operand){0};
     int producer = graph->values[post->operand].producer;
     if (producer == TSR_NONE || !is_fused_into_reader(plan, &graph->nodes[producer]))
-        return (operand){.tensor = tsr_plan_operand(plan, post->operand, rank)};
+        return (operand){.tensor = tsr_plan_operand(plan, post->operand, result)};
     const tsr_node *fused = &graph->nodes[producer];
     return (operand){tsr_plan_value(plan, fused->inputs[0]), fused};
 }
@@ -106,29 +106,18 @@ static bool is_parameter(const tsr_node *node, int input) {
     return input < 32 && tsr_op_get_info(node->op)->parameters >> input & 1;
 }
 
-/* What lowerings rely on: parameters are constant, the node computes its inputs' types, and no
- * tensor has more than four axes. */
+/* What lowerings rely on: parameters are constant, the node computes its inputs' types. */
 static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
-    for (int i = 0; i < node->input_count + node->output_count; i++) {
-        const tsr_value *value = i < node->input_count
-                                     ? tsr_node_in(graph, node, i)
-                                     : tsr_node_out(graph, node, i - node->input_count);
+    for (int i = 0; i < node->input_count; i++) {
+        const tsr_value *value = tsr_node_in(graph, node, i);
         if (!value)
-            continue;
-        if (value->shape.rank > 4)
-            return tsr_fail(
-                TSR_ERROR_UNSUPPORTED,
-                "tensor '%s' of shape %s has more than 4 axes, operators on a GPU take at most 4",
-                value->name, tsr_shape_text(&value->shape));
-        if (i >= node->input_count)
             continue;
         if (!is_parameter(node, i))
             TSR_TRY(tsr_plan_check_type(node, value));
-        if (is_parameter(node, i) && !value->data)
+        else if (!value->data)
             return tsr_fail(TSR_ERROR_UNSUPPORTED,
                             "its parameter '%s' of shape %s (input %d) is not constant; if it "
-                            "comes from inputs, fix "
-                            "those in tsr_session_desc.fixed",
+                            "comes from inputs, fix those in tsr_session_desc.fixed",
                             value->name, tsr_shape_text(&value->shape), i);
     }
     return TSR_OK;
@@ -142,9 +131,9 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
         return TSR_OK;
     /* Before the node's passes: reshaping an operand may add one. */
     operand operands[TSR_MAX_POSTS];
-    int rank = plan->graph->values[node->outputs[0]].shape.rank;
     for (int i = 0; i < node->post_count; i++)
-        operands[i] = find_operand(plan, &node->posts[i], rank);
+        operands[i] =
+            find_operand(plan, &node->posts[i], &plan->graph->values[node->outputs[0]].shape);
     int passes = plan->pass_count;
     tsr_plan_fail(plan, lower(plan, node));
     bool in_place = plan->pass_count > passes && plan->passes[plan->pass_count - 1].kind ==
@@ -218,10 +207,7 @@ static tsr_status lower_input(tsr_plan *plan, int value) {
     const tsr_value *v = &plan->graph->values[value];
     if (v->data || tsr_shape_count(&v->shape) == 0) /* without elements: nothing to compute */
         return TSR_OK;
-    if (plan->fallback && v->shape.rank > 4) /* only nodes on the CPU can read it */
-        plan->value_on_cpu[value] = true;
-    else
-        tsr_plan_value(plan, value);
+    tsr_plan_value(plan, value);
     return plan->status;
 }
 

@@ -98,7 +98,7 @@ int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elemen
     return plan->status == TSR_OK ? tensor : 0;
 }
 
-static int constant_value(tsr_plan *plan, const tsr_value *value, const tsr_shape *shape) {
+int tsr_plan_constant_value(tsr_plan *plan, const tsr_value *value, const tsr_shape *shape) {
     const float *elements = tsr_plan_floats(plan, value);
     return elements ? tsr_plan_constant(plan, shape, elements) : 0;
 }
@@ -109,8 +109,8 @@ int tsr_plan_value(tsr_plan *plan, int value) {
     if (plan->value_tensor[value] != TSR_NONE)
         return plan->value_tensor[value];
     const tsr_value *v = &plan->graph->values[value];
-    int tensor =
-        v->data ? constant_value(plan, v, &v->shape) : tsr_plan_tensor_like(plan, &v->shape, value);
+    int tensor = v->data ? tsr_plan_constant_value(plan, v, &v->shape)
+                         : tsr_plan_tensor_like(plan, &v->shape, value);
     if (!tensor)
         return 0;
     plan->value_tensor[value] = tensor;
@@ -118,18 +118,6 @@ int tsr_plan_value(tsr_plan *plan, int value) {
         tsr_plan_pass_of(plan, TSR_PASS_UPLOAD, tensor)->value = value;
     }
     return tensor;
-}
-
-int tsr_plan_operand(tsr_plan *plan, int value, int rank) {
-    const tsr_value *v = &plan->graph->values[value];
-    if (v->shape.rank >= rank)
-        return tsr_plan_value(plan, value);
-    tsr_shape shape = {.rank = rank};
-    int ones = rank - v->shape.rank;
-    for (int i = 0; i < rank; i++)
-        shape.dim[i] = i < ones ? 1 : v->shape.dim[i - ones];
-    return v->data ? constant_value(plan, v, &shape)
-                   : tsr_plan_reshape(plan, tsr_plan_value(plan, value), &shape);
 }
 
 void tsr_plan_narrow(tsr_plan *plan, int tensor, int planes) {

@@ -230,9 +230,13 @@ bool tsr_cast_is_view(tsr_dtype from, tsr_dtype to);
 
 /* The tensor of a value, made on first use for graph inputs and constants. */
 int tsr_plan_value(tsr_plan *plan, int value);
-/* The tensor of a value seen with `rank` axes, ones in front: an operand to broadcast. May add a
- * pass. */
-int tsr_plan_operand(tsr_plan *plan, int value, int rank);
+/* The tensor of a value that is broadcast to a shape, seen with as many axes, ones in front. May
+ * add passes. */
+int tsr_plan_operand(tsr_plan *plan, int value, const tsr_shape *result);
+/* That shape. */
+tsr_shape tsr_operand_shape(const tsr_shape *shape, int rank);
+/* Copies of the tensor, of such a shape, along the axes in which the result's is larger. */
+int tsr_plan_expand(tsr_plan *plan, int tensor, const tsr_shape *shape, const tsr_shape *result);
 int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint);
 /* The same for a tensor that only its node's passes write, and read as their first source. If it
  * has twice the planes of other tensors, it is stored in two storages, which others can share. */
@@ -244,6 +248,8 @@ int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise);
 /* A constant tensor; elements must outlive the plan (or come from plan->arena); misaligned ones are
  * copied there. */
 int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elements);
+/* The same of a constant value, seen with another shape. */
+int tsr_plan_constant_value(tsr_plan *plan, const tsr_value *value, const tsr_shape *shape);
 /* A new tensor for output i of the node being lowered. */
 int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i);
 /* The same, whose fragments write pixels this many columns apart: see tsr_layout. */

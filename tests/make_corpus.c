@@ -48,6 +48,7 @@ static const struct {
     {7, "BatchNormalization x[1,4,3,3] s{4} b{4} m{4} v{4} -> y spatial=1"},
     {6, "BatchNormalization x[1,4,3,3] s{4} b{4} m{4} v{4} -> y is_test=1"},
     {6, "InstanceNormalization x[1,4,3,3] s{4} b{4} -> y epsilon=0.01"},
+    {17, "LayerNormalization x[2,3,4] s{3,4} b{3,4} -> y m v axis=-2 epsilon=0.001 stash_type=1"},
     {13, "Softmax x[2,3,4] -> y axis=-2"},
     {11, "Softmax x[2,3,4] -> y"},
     {12, "MaxPool x[1,4,7,7] -> y i kernel_shape=3,2 strides=2,2 pads=1,0,1,1 dilations=1,2 "

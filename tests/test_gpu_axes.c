@@ -95,6 +95,40 @@ static void test_each_axis(void **state) {
     expect_no_failed_case();
 }
 
+/* Over the last axes from each on, with and without bias and moments. */
+static void test_layer_normalization(void **state) {
+    (void)state;
+    static const int dims[MOST_AXES] = {2, 3, 5, 2, 3, 2, 1, 2};
+    need_gpu();
+    for (int rank = 1; rank <= MOST_AXES; rank++)
+        for (int axis = 0; axis < rank; axis++) {
+            const char *x = text_list(dims, rank), *s = text_list(dims + axis, rank - axis);
+            /* of two elements the deviation is their difference */
+            const op_case c = {.opset = 17,
+                               .mean = axis % 2 ? 3 : 0,
+                               .tolerance = 1e-4,
+                               .no_half = rank - axis < 3};
+            check(c, "LayerNormalization x[%s] s{%s} b{%s} -> y axis=%d epsilon=0.01", x, s, s,
+                  axis);
+            check(c, "LayerNormalization x[%s] s[%s] -> n axis=%d; Relu n -> y", x, s, axis - rank);
+            check(c, "LayerNormalization x[%s] s[%s] b[%s] -> y m i axis=%d epsilon=0.01", x, s, s,
+                  axis);
+        }
+    static const op_case cases[] = {
+        CASE(17, "LayerNormalization x[3,1,333] s{333} b{333} -> y", .big = true),
+        CASE(17, "LayerNormalization x[2,5,4096] s{4096} b{4096} -> y", .big = true),
+        CASE(17, "LayerNormalization x[2,3,17,257] s{17,257} b{17,257} -> y axis=2", .big = true),
+        CASE(17, "LayerNormalization x[3,5000] s{5000} -> y", .big = true),
+        CASE(17, "LayerNormalization x[70,40] s{40} b{40} -> y", .mean = 1000, .tolerance = 2e-4,
+             .no_half = true, .big = true),
+        CASE(17, "LayerNormalization x[1,3,70,66] s{3,70,66} b{3,70,66} -> y axis=1", .mean = 100,
+             .tolerance = 2e-4, .no_half = true, .big = true),
+        CASE(17, "MatMul x[2,5,9] w{9,11} -> a; Add a c{11} -> h; "
+                 "LayerNormalization h s{11} b{11} -> n; MatMul n v{11,7} -> p; Relu p -> y"),
+    };
+    RUN_CASES(cases);
+}
+
 static void test_batches(void **state) {
     (void)state;
     need_gpu();
@@ -129,9 +163,9 @@ static void test_refusals(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_broadcasts), cmocka_unit_test(test_permutations),
-        cmocka_unit_test(test_each_axis),  cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_broadcasts),          cmocka_unit_test(test_permutations),
+        cmocka_unit_test(test_each_axis),           cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_layer_normalization), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

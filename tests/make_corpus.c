@@ -32,6 +32,9 @@ static const struct {
     {6, "Clip x[1,4,4,4] -> y min=0.0 max=6.0"},
     {11, "Conv x[1,4,9,9] w{8,2,3,3} b{8} -> y kernel_shape=3,3 strides=2,1 pads=1,0,2,1 "
          "dilations=1,2 group=2"},
+    {22, "Conv x[1,4,5,4,3] w{6,2,3,2,1} b{6} -> y pads=1,0,0,2,1,0 group=2"},
+    {22, "MaxPool x[1,4,5,4,3] -> y i kernel_shape=3,2,1 strides=2,1,1"},
+    {22, "AveragePool x[1,4,5,4,3] -> y kernel_shape=3,2,1 pads=1,0,0,1,1,0"},
     {22, "Conv x[1,4,9] w{8,4,3} -> y auto_pad=SAME_UPPER strides=2,"},
     {11, "Conv x[1,4,9,9] w{4,1,3,3} -> y auto_pad=SAME_LOWER group=4"},
     {11, "ConvTranspose x[1,4,3,3] w{4,6,4,4} b{6} -> y strides=2,2 pads=1,1,1,1 "

@@ -139,7 +139,8 @@ static const infer_case conv_cases[] = {
     {"Conv", "f[1,3,8,8] f[4,3,3,3]", "dilations=2147483647,1 auto_pad=SAME_UPPER", "SHAPE", 0},
     {"Conv", "f[1,3,8,8] f[4,3,1,1]", "strides=2147483647,1 pads=2147483647,0,2147483647,0",
      "SHAPE", 0},
-    {"Conv", "f[1,3,4,4,4] f[4,3,3,3,3]", "", "UNSUPPORTED", 0},
+    {"Conv", "f[1,3,4,5,6] f[4,3,3,3,3]", "strides=2,1,1", "f[1,4,1,3,4]", 0},
+    {"Conv", "f[1,3,4,4,4,4] f[4,3,3,3,3,3]", "", "UNSUPPORTED", 0},
     {"Conv", "f[1,3] f[4,3]", "", "SHAPE", 0},
     {"Conv", "f[1,3,8,8] h[4,3,3,3]", "", "INVALID_MODEL", 0},
     {"Conv", "f[1,3,8,8] -", "", "INVALID_MODEL", 0},
@@ -193,7 +194,9 @@ static const infer_case pool_cases[] = {
     {"MaxPool", "f[1,3,8,8]", "kernel_shape=2,2 storage_order=2", "INVALID_MODEL", 0},
     {"MaxPool", "f[1,3,8,8]", "kernel_shape=9,2", "SHAPE", 0},
     {"MaxPool", "f[1,3,8,0]", "kernel_shape=1,1", "SHAPE", 0},
-    {"MaxPool", "f[1,3,8,8,8]", "kernel_shape=2,2,2", "UNSUPPORTED", 0},
+    {"MaxPool", "f[1,3,7,8,9]", "kernel_shape=2,3,4", "f[1,3,6,6,6]", 0},
+    {"MaxPool", "f[1,3,7,8,9]", "kernel_shape=3,2,2 pads=1,0,0,2,0,1", "f[1,3,8,7,9]", 0},
+    {"MaxPool", "f[1,3,8,8,8,8]", "kernel_shape=2,2,2,2", "UNSUPPORTED", 0},
     {"MaxPool", "u[1,3,8,8]", "kernel_shape=2,2", "UNSUPPORTED", 0},
     {"AveragePool", "f[1,3,8,8]", "kernel_shape=3,3 pads=1,1,1,1", "f[1,3,8,8]", 0},
     {"AveragePool", "f[1,3,8,8]", "kernel_shape=3,3 dilations=2,2 count_include_pad=1",
@@ -204,7 +207,7 @@ static const infer_case pool_cases[] = {
     {"GlobalAveragePool", "f[2,3,8]", "", "f[2,3,1]", 0},
     {"GlobalAveragePool", "f[2,3]", "", "SHAPE", 0},
     {"GlobalAveragePool", "f[2,3,0,4]", "", "SHAPE", 0},
-    {"GlobalAveragePool", "f[2,3,4,4,4]", "", "UNSUPPORTED", 0},
+    {"GlobalAveragePool", "f[2,3,4,4,4]", "", "f[2,3,1,1,1]", 0},
 };
 
 static const infer_case axis_cases[] = {

@@ -52,6 +52,16 @@ int tsr_lower_seen(tsr_plan *plan, int value, const tsr_shape *shape);
 int tsr_lower_output(tsr_plan *plan, const tsr_node *node, const tsr_shape *shape);
 void tsr_lower_finish(tsr_plan *plan, const tsr_node *node, int output);
 
+/* ---- volumes: src/lower/depth.c ---- */
+
+/* The window of each depth: without its third axis. */
+tsr_window tsr_flat_window(const tsr_window *window);
+/* Images of a volume's depths: n * depth + d. */
+int tsr_lower_depth_images(tsr_plan *plan, int volume, const tsr_window *window);
+/* Images of the result's depths, whose channels are the depths under the window: c * kernel + tap.
+ */
+int tsr_lower_depth_taps(tsr_plan *plan, int volume, const tsr_window *window);
+
 /* ---- more than four axes: src/lower/many_axes.c ---- */
 
 /* [those before it, the axis, those after it] */

@@ -8,11 +8,11 @@
 static tsr_convolution product(const tsr_value *weights, int64_t k, int64_t n, bool transposed,
                                float factor) {
     tsr_window window = {.spatial_rank = 2,
-                         .in = {1, 1},
-                         .out = {1, 1},
-                         .kernel = {1, 1},
-                         .stride = {1, 1},
-                         .dilation = {1, 1},
+                         .in = {1, 1, 1},
+                         .out = {1, 1, 1},
+                         .kernel = {1, 1, 1},
+                         .stride = {1, 1, 1},
+                         .dilation = {1, 1, 1},
                          .group = 1};
     return (tsr_convolution){.window = window,
                              .weights = weights->data,

@@ -30,6 +30,8 @@ static const struct {
     {6, "PRelu x[1,4,4,4] s{4} -> y"},
     {13, "Clip x[1,4,4,4] lo<0.0 hi<6 -> y"},
     {6, "Clip x[1,4,4,4] -> y min=0.0 max=6.0"},
+    {1, "Not x:bool[2,3] -> y"},
+    {14, "Sub x:int8[2,3] z:int8[3] -> y"},
     {11, "Conv x[1,4,9,9] w{8,2,3,3} b{8} -> y kernel_shape=3,3 strides=2,1 pads=1,0,2,1 "
          "dilations=1,2 group=2"},
     {22, "Conv x[1,4,5,4,3] w{6,2,3,2,1} b{6} -> y pads=1,0,0,2,1,0 group=2"},
@@ -61,8 +63,6 @@ static const struct {
          "count_include_pad=1 dilations=1,1"},
     {11, "AveragePool x[1,4,7,7] -> y kernel_shape=2,2 auto_pad=VALID"},
     {1, "GlobalAveragePool x[1,5,3,4] -> y"},
-    {1, "Not x:bool[2,3] -> y"},
-    {14, "Sub x:int8[2,3] z:int8[3] -> y"},
     {13, "Concat x[1,2,3,3] z[1,5,3,3] x -> y axis=1"},
     {13, "Split x[1,7,2,2] s(3,4) -> y z axis=1"},
     {18, "Split x[1,7,2,2] -> y z axis=1 num_outputs=2"},

@@ -2,8 +2,11 @@
  * permutations, copies along each axis, batches of matrices. */
 #include "support/case_text.h"
 #include "support/main.h"
+#include "support/onnx_case.h"
 #include "support/op_cases.h"
 #include "support/random.h"
+
+#include <string.h>
 
 enum { MOST_AXES = 8 };
 
@@ -152,6 +155,87 @@ static void test_batches(void **state) {
     expect_no_failed_case();
 }
 
+/* The result of a product has its last axis in the texel: nodes of every kind read it. */
+static void test_last_axis(void **state) {
+    (void)state;
+    static const char *const readers[] = {
+        "Relu h -> y",
+        "Neg h -> n; Sigmoid n -> s; Mul s h -> y",
+        "Add h z[2,4,5,8] -> y",
+        "Sub z[2,4,5,8] h -> y",
+        "Mul h z[4,1,8] -> y",
+        "Mul h z[4,1,1] -> y",
+        "Add h z[5,1] -> y",
+        "Sub z{4,1,8} h -> y",
+        "Add h z[3,1,4,5,8] -> y",
+        "PRelu h s{4,1,1} -> y",
+        "Transpose h -> y perm=0,2,3,1",
+        "Reshape h s(2,20,8) -> r; Relu r -> y",
+        "Reshape h s(2,4,5,2,4) -> r; Transpose r -> y perm=0,1,3,2,4",
+        "Reshape h s(8,40) -> y",
+        "Flatten h -> f; MatMul f v{160,3} -> y",
+        "Concat h z[2,4,5,8] -> y axis=1",
+        "Concat h h -> y axis=3",
+        "Concat h h -> c axis=0; Relu c -> y",
+        "Split h s(3,5) -> y z axis=3",
+        "Slice h s(1) e(9) a(2) -> y",
+        "Gather h i(2,0) -> y axis=3",
+        "Softmax h -> y axis=3",
+        "Softmax h -> y axis=1",
+        "DepthToSpace h -> y blocksize=2",
+        "Conv h k{3,4,3,3} -> c; Relu c -> y",
+        "GlobalAveragePool h -> y",
+        "InstanceNormalization h s{4} b{4} -> y",
+        "LayerNormalization h s{5,8} -> n axis=2; Add n h -> y",
+        "MatMul h v[8,3] -> y",
+        "MatMul h v{2,4,8,3} -> y",
+        "MatMul v[3,5] h -> y",
+        "Identity h -> i; Exp i -> y",
+        "Cast h -> c to=3; Neg c -> y",
+        "Dropout h -> d; MatMul d v{8,9} -> p; LayerNormalization p s{9} b{9} -> n; Add n p -> y",
+    };
+    need_gpu();
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        check(OPSET(17), "MatMul x[2,4,5,3] w{3,8} -> h; %s", readers[i]);
+        check(OPSET(17), "MatMul x[2,4,5,3] w{3,8} -> m; Tanh m -> h; %s", readers[i]);
+        check(OPSET(17), "LayerNormalization x[2,4,5,8] w{8} -> h; %s", readers[i]);
+    }
+    check(OPSET(17), "MatMul x[1,8,6,3] w{3,8} -> h; DepthToSpace z[1,32,3,4] -> d blocksize=2; "
+                     "Mul h d -> y");
+    check(OPSET(17), "MatMul x[7] w{7,5} -> h; Relu h -> y");
+    check(OPSET(17), "MatMul x[2,3,4,5,6,7] w{7,5} -> h; Add h z[4,1,1,5] -> y");
+    expect_no_failed_case();
+}
+
+/* Of the blocks of a transformer, only the first copies: what comes after it reads texels of the
+ * last axis and writes such. */
+static void test_last_axis_is_kept(void **state) {
+    (void)state;
+    need_gpu();
+    size_t size;
+    uint8_t *bytes = onnx_case_bytes(
+        17,
+        "MatMul x[2,7,12] w{12,20} -> a; Add a b{20} -> c; LayerNormalization c s{20} t{20} -> n; "
+        "MatMul n u{20,40} -> d; Sigmoid d -> e; Mul d e -> f; MatMul f v{40,20} -> g; "
+        "Add g c -> y",
+        &size);
+    tsr_model *model;
+    tsr_session *session;
+    tsr_report report;
+    assert_int_equal(tsr_model_load_memory(bytes, size, NULL, &model), TSR_OK);
+    assert_int_equal(tsr_session_create(gpu_device((backend_limits){0}), model, NULL, &session),
+                     TSR_OK);
+    assert_int_equal(tsr_session_report(session, &report), TSR_OK);
+    for (int i = 0; i < report.node_count; i++) {
+        tsr_node_report node;
+        assert_int_equal(tsr_session_node_report(session, i, &node), TSR_OK);
+        assert_int_equal(strstr(node.kernel, "reshape") != NULL, i == 0);
+    }
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    free(bytes);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     need_gpu();
@@ -165,7 +249,8 @@ int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_broadcasts),          cmocka_unit_test(test_permutations),
         cmocka_unit_test(test_each_axis),           cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_layer_normalization), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_layer_normalization), cmocka_unit_test(test_last_axis),
+        cmocka_unit_test(test_last_axis_is_kept),   cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

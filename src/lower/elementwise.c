@@ -7,7 +7,7 @@
 #include <float.h>
 
 static tsr_status lower_unary(tsr_plan *plan, const tsr_node *node, const float param[2]) {
-    int input = tsr_plan_value(plan, node->inputs[0]);
+    int input = tsr_plan_value_with(plan, node->inputs[0], plan->axis);
     tsr_pass *pass = tsr_plan_copy(plan, input, tsr_plan_output(plan, node, 0));
     tsr_pass_post_unary(pass, node->op, param);
     tsr_pass_wrap(pass, tsr_node_out(plan->graph, node, 0)->dtype);

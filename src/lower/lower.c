@@ -29,11 +29,14 @@ int tsr_lower_seen(tsr_plan *plan, int value, const tsr_shape *shape) {
     if (tsr_shape_equal(&v->shape, shape))
         return tsr_plan_value(plan, value);
     return v->data ? tsr_plan_constant_value(plan, v, shape)
-                   : tsr_plan_reshape(plan, tsr_plan_value(plan, value), shape);
+                   : tsr_plan_reshape(plan, tsr_plan_value_as_is(plan, value), shape);
 }
 
 int tsr_lower_output(tsr_plan *plan, const tsr_node *node, const tsr_shape *shape) {
-    bool same = tsr_shape_equal(shape, &tsr_node_out(plan->graph, node, 0)->shape);
+    const tsr_shape folded =
+                        tsr_layout_fold(&tsr_node_out(plan->graph, node, 0)->shape, plan->axis),
+                    seen = tsr_layout_fold(shape, tsr_layout_channel_axis(shape->rank));
+    bool same = tsr_shape_equal(&seen, &folded);
     return same ? tsr_plan_output(plan, node, 0)
                 : tsr_plan_tensor_like(plan, shape, node->outputs[0]);
 }

@@ -111,7 +111,8 @@ static tsr_shape matrix_shape(const tsr_shape *shape, bool left) {
 /* All rows of the left side as images, when the right one is a constant matrix. */
 static void lower_dense(tsr_plan *plan, const tsr_node *node, const tsr_shape *a,
                         const tsr_value *b, int64_t n) {
-    int input = tsr_plan_value(plan, node->inputs[0]);
+    int input = tsr_plan_value_with(plan, node->inputs[0],
+                                    tsr_node_in(plan->graph, node, 0)->shape.rank - 1);
     if (plan->status != TSR_OK) /* such as that it has no elements: k would be 0 */
         return;
     int64_t k = a->dim[a->rank - 1], rows = tsr_shape_count(a) / k;

@@ -2,8 +2,7 @@
 #include "plan/plan.h"
 
 /* Where several axes fold into one, broadcasting takes all of them or none. */
-static bool folds_alike(const tsr_shape *operand, const tsr_shape *result) {
-    int axis = tsr_layout_channel_axis(result->rank);
+static bool folds_alike(const tsr_shape *operand, const tsr_shape *result, int axis) {
     const tsr_shape a = tsr_layout_fold(operand, axis), b = tsr_layout_fold(result, axis);
     for (int i = 0; i < 4; i++)
         if (a.dim[i] != 1 && a.dim[i] != b.dim[i])
@@ -48,12 +47,16 @@ tsr_shape tsr_operand_shape(const tsr_shape *shape, int rank) {
 
 int tsr_plan_operand(tsr_plan *plan, int value, const tsr_shape *result) {
     const tsr_value *v = &plan->graph->values[value];
-    if (v->shape.rank >= result->rank && folds_alike(&v->shape, result))
-        return tsr_plan_value(plan, value);
+    int axis = plan->axis;
+    if (v->shape.rank >= result->rank && !v->data && folds_alike(&v->shape, result, axis))
+        return tsr_plan_value_with(plan, value, axis);
     const tsr_shape shape = tsr_operand_shape(&v->shape, result->rank);
-    int tensor = v->data ? tsr_plan_constant_value(plan, v, &shape) : tsr_plan_value(plan, value);
-    if (plan->status != TSR_OK)
-        return 0;
-    return folds_alike(&shape, result) ? tsr_plan_reshape(plan, tensor, &shape)
-                                       : tsr_plan_expand(plan, tensor, &shape, result);
+    bool alike = folds_alike(&shape, result, axis);
+    const tsr_shape folded = tsr_layout_fold(alike ? &shape : result, axis);
+    if (alike && v->data)
+        return tsr_plan_constant_value(plan, v, &folded);
+    int tensor = tsr_plan_value_as_is(plan, value);
+    if (plan->status == TSR_OK && !alike)
+        tensor = tsr_plan_expand(plan, tensor, &shape, result);
+    return plan->status == TSR_OK ? tsr_plan_reshape(plan, tensor, &folded) : 0;
 }

@@ -155,45 +155,47 @@ static void test_batches(void **state) {
     expect_no_failed_case();
 }
 
+/* Nodes of every kind that read h. */
+static const char *const readers[] = {
+    "Relu h -> y",
+    "Neg h -> n; Sigmoid n -> s; Mul s h -> y",
+    "Add h z[2,4,5,8] -> y",
+    "Sub z[2,4,5,8] h -> y",
+    "Mul h z[4,1,8] -> y",
+    "Mul h z[4,1,1] -> y",
+    "Add h z[5,1] -> y",
+    "Sub z{4,1,8} h -> y",
+    "Add h z[3,1,4,5,8] -> y",
+    "PRelu h s{4,1,1} -> y",
+    "Transpose h -> y perm=0,2,3,1",
+    "Reshape h s(2,20,8) -> r; Relu r -> y",
+    "Reshape h s(2,4,5,2,4) -> r; Transpose r -> y perm=0,1,3,2,4",
+    "Reshape h s(8,40) -> y",
+    "Flatten h -> f; MatMul f v{160,3} -> y",
+    "Concat h z[2,4,5,8] -> y axis=1",
+    "Concat h h -> y axis=3",
+    "Concat h h -> c axis=0; Relu c -> y",
+    "Split h s(3,5) -> y z axis=3",
+    "Slice h s(1) e(9) a(2) -> y",
+    "Gather h i(2,0) -> y axis=3",
+    "Softmax h -> y axis=3",
+    "Softmax h -> y axis=1",
+    "DepthToSpace h -> y blocksize=2",
+    "Conv h k{3,4,3,3} -> c; Relu c -> y",
+    "GlobalAveragePool h -> y",
+    "InstanceNormalization h s{4} b{4} -> y",
+    "LayerNormalization h s{5,8} -> n axis=2; Add n h -> y",
+    "MatMul h v[8,3] -> y",
+    "MatMul h v{2,4,8,3} -> y",
+    "MatMul v[3,5] h -> y",
+    "Identity h -> i; Exp i -> y",
+    "Cast h -> c to=3; Neg c -> y",
+    "Dropout h -> d; MatMul d v{8,9} -> p; LayerNormalization p s{9} b{9} -> n; Add n p -> y",
+};
+
 /* The result of a product has its last axis in the texel: nodes of every kind read it. */
 static void test_last_axis(void **state) {
     (void)state;
-    static const char *const readers[] = {
-        "Relu h -> y",
-        "Neg h -> n; Sigmoid n -> s; Mul s h -> y",
-        "Add h z[2,4,5,8] -> y",
-        "Sub z[2,4,5,8] h -> y",
-        "Mul h z[4,1,8] -> y",
-        "Mul h z[4,1,1] -> y",
-        "Add h z[5,1] -> y",
-        "Sub z{4,1,8} h -> y",
-        "Add h z[3,1,4,5,8] -> y",
-        "PRelu h s{4,1,1} -> y",
-        "Transpose h -> y perm=0,2,3,1",
-        "Reshape h s(2,20,8) -> r; Relu r -> y",
-        "Reshape h s(2,4,5,2,4) -> r; Transpose r -> y perm=0,1,3,2,4",
-        "Reshape h s(8,40) -> y",
-        "Flatten h -> f; MatMul f v{160,3} -> y",
-        "Concat h z[2,4,5,8] -> y axis=1",
-        "Concat h h -> y axis=3",
-        "Concat h h -> c axis=0; Relu c -> y",
-        "Split h s(3,5) -> y z axis=3",
-        "Slice h s(1) e(9) a(2) -> y",
-        "Gather h i(2,0) -> y axis=3",
-        "Softmax h -> y axis=3",
-        "Softmax h -> y axis=1",
-        "DepthToSpace h -> y blocksize=2",
-        "Conv h k{3,4,3,3} -> c; Relu c -> y",
-        "GlobalAveragePool h -> y",
-        "InstanceNormalization h s{4} b{4} -> y",
-        "LayerNormalization h s{5,8} -> n axis=2; Add n h -> y",
-        "MatMul h v[8,3] -> y",
-        "MatMul h v{2,4,8,3} -> y",
-        "MatMul v[3,5] h -> y",
-        "Identity h -> i; Exp i -> y",
-        "Cast h -> c to=3; Neg c -> y",
-        "Dropout h -> d; MatMul d v{8,9} -> p; LayerNormalization p s{9} b{9} -> n; Add n p -> y",
-    };
     need_gpu();
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
         check(OPSET(17), "MatMul x[2,4,5,3] w{3,8} -> h; %s", readers[i]);

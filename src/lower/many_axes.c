@@ -2,16 +2,10 @@
  * before it and all those after it. src/passes/split_transpose.c does the same for Transpose. */
 #include "lower/lower.h"
 
-static int64_t product(const tsr_shape *shape, int first, int end) {
-    int64_t count = 1;
-    for (int i = first; i < end; i++)
-        count *= shape->dim[i];
-    return count;
-}
-
 tsr_shape tsr_around_axis(const tsr_shape *shape, int axis) {
-    return (tsr_shape){
-        3, {product(shape, 0, axis), shape->dim[axis], product(shape, axis + 1, shape->rank)}};
+    return (tsr_shape){3,
+                       {tsr_dim_product(shape, 0, axis), shape->dim[axis],
+                        tsr_dim_product(shape, axis + 1, shape->rank)}};
 }
 
 void tsr_lower_reshaped(tsr_plan *plan, const tsr_node *node, int i, int tensor) {

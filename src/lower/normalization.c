@@ -133,11 +133,9 @@ static void normalize_images(tsr_plan *plan, const tsr_node *node, int64_t runs,
 /* y = scale * (x - mean) / sqrt(variance + epsilon) + bias over the axes from `axis` on. */
 tsr_status tsr_lower_layer_normalization(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *x = &tsr_node_in(plan->graph, node, 0)->shape;
-    int64_t runs = 1, length = 1;
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -1), x->rank, &axis));
-    for (int i = 0; i < x->rank; i++)
-        *(i < axis ? &runs : &length) *= x->dim[i];
+    int64_t runs = tsr_dim_product(x, 0, axis), length = tsr_dim_product(x, axis, x->rank);
     bool moments = tsr_node_out(plan->graph, node, 1) || tsr_node_out(plan->graph, node, 2);
     if (length > MOST_CHANNELS && !moments)
         normalize_images(plan, node, runs, length);

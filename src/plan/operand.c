@@ -10,13 +10,6 @@ static bool folds_alike(const tsr_shape *operand, const tsr_shape *result, int a
     return true;
 }
 
-static int64_t product(const tsr_shape *shape, int first, int end) {
-    int64_t count = 1;
-    for (int i = first; i < end; i++)
-        count *= shape->dim[i];
-    return count;
-}
-
 int tsr_plan_expand(tsr_plan *plan, int tensor, const tsr_shape *shape, const tsr_shape *result) {
     tsr_shape have = *shape;
     for (int i = 0, end; i < have.rank; i = end) {
@@ -25,9 +18,10 @@ int tsr_plan_expand(tsr_plan *plan, int tensor, const tsr_shape *shape, const ts
             continue;
         while (end < have.rank && have.dim[end] != result->dim[end])
             end++;
-        int64_t before = product(&have, 0, i), after = product(&have, end, have.rank);
+        int64_t before = tsr_dim_product(&have, 0, i),
+                after = tsr_dim_product(&have, end, have.rank);
         const tsr_shape from = {3, {before, 1, after}},
-                        to = {3, {before, product(result, i, end), after}};
+                        to = {3, {before, tsr_dim_product(result, i, end), after}};
         int narrow = tsr_plan_reshape(plan, tensor, &from);
         tensor = tsr_plan_tensor_new(plan, &to, !tsr_plan_layout(plan, narrow)->half);
         tsr_plan_copy(plan, narrow, tensor);

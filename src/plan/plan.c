@@ -168,9 +168,9 @@ int tsr_plan_output_strided(tsr_plan *plan, const tsr_node *node, int i, int pix
     const tsr_value *v = &plan->graph->values[value];
     tsr_layout_hint hint = {.pixel_stride = pixel_stride, .half = tsr_plan_is_half(plan, v->dtype)};
     int axis = i ? tsr_layout_channel_axis(v->shape.rank) : plan->axis;
-    const tsr_shape folded = tsr_layout_fold(&v->shape, axis);
-    bool any = tsr_shape_count(&v->shape) > 0;
-    int tensor = tsr_plan_tensor_make(plan, any ? &folded : &v->shape, hint);
+    const tsr_shape shape =
+        tsr_shape_count(&v->shape) ? tsr_layout_fold(&v->shape, axis) : v->shape; /* refused */
+    int tensor = tsr_plan_tensor_make(plan, &shape, hint);
     if (tensor)
         set_tensor(plan, value, tensor, axis);
     return tensor;

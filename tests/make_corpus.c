@@ -30,8 +30,13 @@ static const struct {
     {6, "PRelu x[1,4,4,4] s{4} -> y"},
     {13, "Clip x[1,4,4,4] lo<0.0 hi<6 -> y"},
     {6, "Clip x[1,4,4,4] -> y min=0.0 max=6.0"},
+    {1, "Not x:bool[2,3] -> y"},
+    {14, "Sub x:int8[2,3] z:int8[3] -> y"},
     {11, "Conv x[1,4,9,9] w{8,2,3,3} b{8} -> y kernel_shape=3,3 strides=2,1 pads=1,0,2,1 "
          "dilations=1,2 group=2"},
+    {22, "Conv x[1,4,5,4,3] w{6,2,3,2,1} b{6} -> y pads=1,0,0,2,1,0 group=2"},
+    {22, "MaxPool x[1,4,5,4,3] -> y i kernel_shape=3,2,1 strides=2,1,1"},
+    {22, "AveragePool x[1,4,5,4,3] -> y kernel_shape=3,2,1 pads=1,0,0,1,1,0"},
     {22, "Conv x[1,4,9] w{8,4,3} -> y auto_pad=SAME_UPPER strides=2,"},
     {11, "Conv x[1,4,9,9] w{4,1,3,3} -> y auto_pad=SAME_LOWER group=4"},
     {11, "ConvTranspose x[1,4,3,3] w{4,6,4,4} b{6} -> y strides=2,2 pads=1,1,1,1 "
@@ -48,6 +53,7 @@ static const struct {
     {7, "BatchNormalization x[1,4,3,3] s{4} b{4} m{4} v{4} -> y spatial=1"},
     {6, "BatchNormalization x[1,4,3,3] s{4} b{4} m{4} v{4} -> y is_test=1"},
     {6, "InstanceNormalization x[1,4,3,3] s{4} b{4} -> y epsilon=0.01"},
+    {17, "LayerNormalization x[2,3,4] s{3,4} b{3,4} -> y m v axis=-2 epsilon=0.001 stash_type=1"},
     {13, "Softmax x[2,3,4] -> y axis=-2"},
     {11, "Softmax x[2,3,4] -> y"},
     {12, "MaxPool x[1,4,7,7] -> y i kernel_shape=3,2 strides=2,2 pads=1,0,1,1 dilations=1,2 "
@@ -57,8 +63,6 @@ static const struct {
          "count_include_pad=1 dilations=1,1"},
     {11, "AveragePool x[1,4,7,7] -> y kernel_shape=2,2 auto_pad=VALID"},
     {1, "GlobalAveragePool x[1,5,3,4] -> y"},
-    {1, "Not x:bool[2,3] -> y"},
-    {14, "Sub x:int8[2,3] z:int8[3] -> y"},
     {13, "Concat x[1,2,3,3] z[1,5,3,3] x -> y axis=1"},
     {13, "Split x[1,7,2,2] s(3,4) -> y z axis=1"},
     {18, "Split x[1,7,2,2] -> y z axis=1 num_outputs=2"},

@@ -115,6 +115,16 @@ static void test_unary_ints(void **state) {
     expect_ints(TSR_DTYPE_I8, SHAPE(2), INTS(-128, -127));
 }
 
+static void test_layer_normalization(void **state) {
+    (void)state;
+    begin(17);
+    floats("x", SHAPE(2, 2), FLOATS(1, 3, -5, 5));
+    floats("s", SHAPE(2), FLOATS(2, 1));
+    floats("b", SHAPE(2), FLOATS(0, 10));
+    onnx_set_float(writer, op("LayerNormalization", "x,s,b"), "epsilon", 0);
+    expect(SHAPE(2, 2), FLOATS(-2, 11, -2, 11));
+}
+
 static void test_not(void **state) {
     (void)state;
     begin(22);
@@ -703,6 +713,7 @@ int run_program(void) {
         cmocka_unit_test(test_unary),
         cmocka_unit_test(test_unary_ints),
         cmocka_unit_test(test_not),
+        cmocka_unit_test(test_layer_normalization),
         cmocka_unit_test(test_binary_broadcasts),
         cmocka_unit_test(test_binary_ints),
         cmocka_unit_test(test_prelu_and_clip),

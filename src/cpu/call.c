@@ -64,13 +64,6 @@ int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x) {
     return (int64_t)x;
 }
 
-int64_t tsr_dim_product(const tsr_shape *shape, int first, int last) {
-    int64_t count = 1;
-    for (int i = first; i < last; i++)
-        count *= shape->dim[i];
-    return count;
-}
-
 void *tsr_cpu_scratch(int64_t count, size_t size) {
     void *memory = NULL;
     if (count >= 0 && (uint64_t)count < SIZE_MAX / 2 / size)

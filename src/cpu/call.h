@@ -19,9 +19,6 @@ int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value);
 /* Rounds toward zero and saturates; NaN gives 0. */
 int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x);
 
-/* Product of the dimensions first to last - 1. */
-int64_t tsr_dim_product(const tsr_shape *shape, int first, int last);
-
 /* count * size bytes from tsr_malloc(), at least one; NULL with a message when out of memory. */
 void *tsr_cpu_scratch(int64_t count, size_t size);
 

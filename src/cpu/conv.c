@@ -1,4 +1,4 @@
-/* Conv and ConvTranspose, 1-D and 2-D. Both relate a dense grid (Conv: the output,
+/* Conv and ConvTranspose, 1-D to 3-D. Both relate a dense grid (Conv: the output,
  * ConvTranspose: the input) to a strided one (the other): for each kernel tap, element i of the
  * dense grid belongs to element i * stride + tap * dilation - pad of the strided one. */
 #include "cpu/call.h"
@@ -24,7 +24,8 @@ static axis_range tap_range(const tsr_window *window, int axis, int64_t tap, int
 typedef struct conv {
     tsr_window window;
     int64_t batch, in_channels, out_channels;
-    int64_t in_plane, out_plane, taps;
+    int64_t in_image, out_image, in_plane, out_plane, taps; /* planes of all depths of images */
+    bool transposed;
     const float *x, *w, *bias;
     float *y;
 } conv;
@@ -34,9 +35,12 @@ static tsr_status conv_begin(conv *c, const tsr_cpu_call *call) {
     c->batch = tsr_call_in_shape(call, 0)->dim[0];
     c->in_channels = tsr_call_in_shape(call, 0)->dim[1];
     c->out_channels = tsr_call_out_shape(call, 0)->dim[1];
-    c->in_plane = c->window.in[0] * c->window.in[1];
-    c->out_plane = c->window.out[0] * c->window.out[1];
-    c->taps = c->window.kernel[0] * c->window.kernel[1];
+    c->in_image = c->window.in[TSR_ROWS] * c->window.in[TSR_COLUMNS];
+    c->out_image = c->window.out[TSR_ROWS] * c->window.out[TSR_COLUMNS];
+    c->in_plane = c->in_image * c->window.in[TSR_DEPTH];
+    c->out_plane = c->out_image * c->window.out[TSR_DEPTH];
+    c->taps = c->window.kernel[0] * c->window.kernel[1] * c->window.kernel[TSR_DEPTH];
+    c->transposed = call->node->op == TSR_OP_ConvTranspose;
     c->x = tsr_call_in(call, 0);
     c->w = tsr_call_in(call, 1);
     c->bias = tsr_call_in(call, 2);
@@ -44,11 +48,10 @@ static tsr_status conv_begin(conv *c, const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-/* Adds the products of one input channel to the sums of one output channel. */
-typedef void add_channel_fn(const tsr_window *window, const float *x, const float *w, double *sums);
+/* Adds the products of an image of one input channel to the sums of one of an output channel. */
+typedef void add_image_fn(const tsr_window *window, const float *x, const float *w, double *sums);
 
-static void conv_add_channel(const tsr_window *window, const float *x, const float *w,
-                             double *sums) {
+static void conv_add_image(const tsr_window *window, const float *x, const float *w, double *sums) {
     for (int64_t ky = 0; ky < window->kernel[0]; ky++) {
         axis_range ys = tap_range(window, 0, ky, window->out[0], window->in[0]);
         for (int64_t kx = 0; kx < window->kernel[1]; kx++) {
@@ -64,8 +67,8 @@ static void conv_add_channel(const tsr_window *window, const float *x, const flo
     }
 }
 
-static void conv_transpose_add_channel(const tsr_window *window, const float *x, const float *w,
-                                       double *sums) {
+static void conv_transpose_add_image(const tsr_window *window, const float *x, const float *w,
+                                     double *sums) {
     for (int64_t ky = 0; ky < window->kernel[0]; ky++) {
         axis_range ys = tap_range(window, 0, ky, window->in[0], window->out[0]);
         for (int64_t kx = 0; kx < window->kernel[1]; kx++) {
@@ -81,9 +84,26 @@ static void conv_transpose_add_channel(const tsr_window *window, const float *x,
     }
 }
 
+/* All depths of one channel. */
+static void add_channel(const conv *c, add_image_fn *add_image, const float *x, const float *w,
+                        double *sums) {
+    const tsr_window *window = &c->window;
+    int64_t area = window->kernel[TSR_ROWS] * window->kernel[TSR_COLUMNS];
+    int64_t in = window->in[TSR_DEPTH], out = window->out[TSR_DEPTH];
+    for (int64_t kd = 0; kd < window->kernel[TSR_DEPTH]; kd++) {
+        axis_range depths =
+            tap_range(window, TSR_DEPTH, kd, c->transposed ? in : out, c->transposed ? out : in);
+        for (int64_t dense = depths.first; dense < depths.end; dense++) {
+            int64_t strided = dense * window->stride[TSR_DEPTH] + depths.offset;
+            add_image(window, x + (c->transposed ? dense : strided) * c->in_image, w + kd * area,
+                      sums + (c->transposed ? strided : dense) * c->out_image);
+        }
+    }
+}
+
 /* All output channels of all images. w_in, w_out, w_group: strides of the weights, in elements,
  * of an input channel, an output channel and a group. */
-static tsr_status conv_run(const conv *c, add_channel_fn *add_channel, int64_t w_in, int64_t w_out,
+static tsr_status conv_run(const conv *c, add_image_fn *add_image, int64_t w_in, int64_t w_out,
                            int64_t w_group) {
     int64_t group_in = c->in_channels / c->window.group;
     int64_t group_out = c->out_channels / c->window.group;
@@ -99,7 +119,7 @@ static tsr_status conv_run(const conv *c, add_channel_fn *add_channel, int64_t w
             for (int64_t i = 0; i < c->out_plane; i++)
                 sums[i] = c->bias ? c->bias[m] : 0;
             for (int64_t k = 0; k < group_in; k++)
-                add_channel(&c->window, x + k * c->in_plane, w + k * w_in, sums);
+                add_channel(c, add_image, x + k * c->in_plane, w + k * w_in, sums);
             for (int64_t i = 0; i < c->out_plane; i++)
                 y[i] = (float)sums[i];
         }
@@ -113,7 +133,7 @@ tsr_status tsr_cpu_conv(const tsr_cpu_call *call) {
     conv c;
     TSR_TRY(conv_begin(&c, call));
     int64_t filter = c.in_channels / c.window.group * c.taps;
-    return conv_run(&c, conv_add_channel, c.taps, filter, c.out_channels / c.window.group * filter);
+    return conv_run(&c, conv_add_image, c.taps, filter, c.out_channels / c.window.group * filter);
 }
 
 /* Weights [C, M / group, kernel...]. */
@@ -121,6 +141,6 @@ tsr_status tsr_cpu_conv_transpose(const tsr_cpu_call *call) {
     conv c;
     TSR_TRY(conv_begin(&c, call));
     int64_t filter = c.out_channels / c.window.group * c.taps;
-    return conv_run(&c, conv_transpose_add_channel, filter, c.taps,
+    return conv_run(&c, conv_transpose_add_image, filter, c.taps,
                     c.in_channels / c.window.group * filter);
 }

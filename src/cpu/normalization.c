@@ -43,3 +43,28 @@ tsr_status tsr_cpu_batch_normalization(const tsr_cpu_call *call) {
 tsr_status tsr_cpu_instance_normalization(const tsr_cpu_call *call) {
     return normalize(call, NULL, NULL);
 }
+
+/* Each run is the axes from `axis` on; outputs 1 and 2 have its mean and 1 / standard deviation. */
+tsr_status tsr_cpu_layer_normalization(const tsr_cpu_call *call) {
+    const float *x = tsr_call_in(call, 0), *scale = tsr_call_in(call, 1);
+    const float *shift = tsr_call_in(call, 2);
+    float *y = tsr_call_out(call, 0), *mean = tsr_call_out(call, 1),
+          *inverse = tsr_call_out(call, 2);
+    const tsr_shape *shape = tsr_call_in_shape(call, 0);
+    int axis;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(call->node, "axis", -1), shape->rank, &axis));
+    double epsilon = tsr_attr_float(call->node, "epsilon", 1e-5f);
+    int64_t runs = tsr_dim_product(shape, 0, axis),
+            length = tsr_dim_product(shape, axis, shape->rank);
+    for (int64_t run = 0; run < runs; run++, x += length, y += length) {
+        moments m = measure(x, length);
+        double factor = 1 / sqrt(m.variance + epsilon);
+        for (int64_t i = 0; i < length; i++)
+            y[i] = (float)((x[i] - m.mean) * factor * scale[i] + (shift ? shift[i] : 0));
+        if (mean)
+            mean[run] = (float)m.mean;
+        if (inverse)
+            inverse[run] = (float)factor;
+    }
+    return TSR_OK;
+}

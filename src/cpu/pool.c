@@ -4,12 +4,13 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 /* One window on an image plane. */
 typedef struct plane {
     const tsr_window *window;
     const float *x;
-    int64_t origin[2]; /* of the window, (y, x); negative in the padding */
+    int64_t origin[TSR_WINDOW_AXES]; /* of the window; negative in the padding */
 } plane;
 
 /* Kernel taps of an axis: first to end - 1. */
@@ -35,23 +36,57 @@ static int64_t tap_at(const plane *p, int axis, int64_t tap) {
     return p->origin[axis] + tap * p->window->dilation[axis];
 }
 
-/* The largest element and its position (y, x). NaN is larger than any number; of several NaN the
- * last one counts. */
-static float max_under(const plane *p, int64_t position[2]) {
-    taps rows = taps_on_image(p, 0), columns = taps_on_image(p, 1);
+static float element_at(const plane *p, const int64_t at[TSR_WINDOW_AXES]) {
+    const int64_t *in = p->window->in;
+    return p->x[(at[TSR_DEPTH] * in[TSR_ROWS] + at[TSR_ROWS]) * in[TSR_COLUMNS] + at[TSR_COLUMNS]];
+}
+
+/* Visits the elements under the window in row-major order; false after the last. */
+typedef struct walk {
+    const plane *p;
+    taps on[TSR_WINDOW_AXES];
+    int64_t tap[TSR_WINDOW_AXES], at[TSR_WINDOW_AXES];
+} walk;
+
+static bool begin_walk(walk *w, const plane *p) {
+    bool any = true;
+    w->p = p;
+    for (int i = 0; i < TSR_WINDOW_AXES; i++) {
+        w->on[i] = taps_on_image(p, i);
+        w->tap[i] = w->on[i].first;
+        w->at[i] = tap_at(p, i, w->tap[i]);
+        any = any && w->on[i].end > w->on[i].first;
+    }
+    return any;
+}
+
+static bool next_tap(walk *w) {
+    static const int order[] = {TSR_COLUMNS, TSR_ROWS, TSR_DEPTH};
+    for (int i = 0; i < TSR_WINDOW_AXES; i++) {
+        int axis = order[i];
+        bool carry = ++w->tap[axis] == w->on[axis].end;
+        if (carry)
+            w->tap[axis] = w->on[axis].first;
+        w->at[axis] = tap_at(w->p, axis, w->tap[axis]);
+        if (!carry)
+            return true;
+    }
+    return false;
+}
+
+/* The largest element and its position. NaN is larger than any number; of several NaN the last one
+ * counts. */
+static float max_under(const plane *p, int64_t position[TSR_WINDOW_AXES]) {
     float best = -FLT_MAX; /* of no elements */
     bool found = false;
-    position[0] = position[1] = 0;
-    for (int64_t ky = rows.first; ky < rows.end; ky++) {
-        for (int64_t kx = columns.first; kx < columns.end; kx++) {
-            int64_t y = tap_at(p, 0, ky), x = tap_at(p, 1, kx);
-            float value = p->x[y * p->window->in[1] + x];
-            if (!found || value > best || isnan(value)) {
-                found = true;
-                best = value;
-                position[0] = y;
-                position[1] = x;
-            }
+    walk w;
+    memset(position, 0, TSR_WINDOW_AXES * sizeof *position);
+    for (bool more = begin_walk(&w, p); more; more = next_tap(&w)) {
+        float value = element_at(p, w.at);
+        if (!found || value > best || isnan(value)) {
+            found = true;
+            best = value;
+            memcpy(position, w.at, sizeof w.at);
         }
     }
     return best;
@@ -68,17 +103,37 @@ static int64_t counted_taps(const plane *p, int axis) {
 }
 
 static float average_under(const plane *p) {
-    taps rows = taps_on_image(p, 0), columns = taps_on_image(p, 1);
-    double sum = 0, count = (double)counted_taps(p, 0) * (double)counted_taps(p, 1);
-    for (int64_t ky = rows.first; ky < rows.end; ky++)
-        for (int64_t kx = columns.first; kx < columns.end; kx++)
-            sum += p->x[tap_at(p, 0, ky) * p->window->in[1] + tap_at(p, 1, kx)];
+    double sum = 0, count = 1;
+    walk w;
+    for (int i = 0; i < TSR_WINDOW_AXES; i++)
+        count *= (double)counted_taps(p, i);
+    for (bool more = begin_walk(&w, p); more; more = next_tap(&w))
+        sum += element_at(p, w.at);
     return count > 0 ? (float)(sum / count) : 0;
 }
 
-static void place(plane *p, int64_t oy, int64_t ox) {
-    p->origin[0] = oy * p->window->stride[0] - p->window->pad_begin[0];
-    p->origin[1] = ox * p->window->stride[1] - p->window->pad_begin[1];
+/* The windows of a channel's output elements, in row-major order. */
+static void place(plane *p, int64_t index) {
+    const tsr_window *w = p->window;
+    const int64_t at[] = {
+        [TSR_ROWS] = index / w->out[TSR_COLUMNS] % w->out[TSR_ROWS],
+        [TSR_COLUMNS] = index % w->out[TSR_COLUMNS],
+        [TSR_DEPTH] = index / w->out[TSR_COLUMNS] / w->out[TSR_ROWS],
+    };
+    for (int i = 0; i < TSR_WINDOW_AXES; i++)
+        p->origin[i] = at[i] * w->stride[i] - w->pad_begin[i];
+}
+
+static int64_t volume(const int64_t size[TSR_WINDOW_AXES]) {
+    return size[TSR_DEPTH] * size[TSR_ROWS] * size[TSR_COLUMNS];
+}
+
+/* Of an element of a channel; by_columns: the first axis varies fastest, not the last. */
+static int64_t index_of(const tsr_window *w, const int64_t at[TSR_WINDOW_AXES], bool by_columns) {
+    const int64_t *in = w->in;
+    return by_columns
+               ? at[TSR_DEPTH] + in[TSR_DEPTH] * (at[TSR_ROWS] + in[TSR_ROWS] * at[TSR_COLUMNS])
+               : (at[TSR_DEPTH] * in[TSR_ROWS] + at[TSR_ROWS]) * in[TSR_COLUMNS] + at[TSR_COLUMNS];
 }
 
 /* Indices are offsets in the whole input; with storage_order 1 each plane is column-major. */
@@ -88,18 +143,14 @@ tsr_status tsr_cpu_max_pool(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
     bool by_columns = tsr_attr_int(call->node, "storage_order", 0) != 0;
     float *y = tsr_call_out(call, 0);
-    int64_t *indices = tsr_call_out(call, 1), in_plane = w.in[0] * w.in[1];
+    int64_t *indices = tsr_call_out(call, 1), in_plane = volume(w.in), at[TSR_WINDOW_AXES];
     for (int64_t i = 0; i < shape->dim[0] * shape->dim[1]; i++) {
         plane p = {.window = &w, .x = (const float *)tsr_call_in(call, 0) + i * in_plane};
-        for (int64_t oy = 0; oy < w.out[0]; oy++) {
-            for (int64_t ox = 0; ox < w.out[1]; ox++) {
-                int64_t at[2];
-                place(&p, oy, ox);
-                *y++ = max_under(&p, at);
-                if (indices)
-                    *indices++ = i * in_plane +
-                                 (by_columns ? at[1] * w.in[0] + at[0] : at[0] * w.in[1] + at[1]);
-            }
+        for (int64_t o = 0; o < volume(w.out); o++) {
+            place(&p, o);
+            *y++ = max_under(&p, at);
+            if (indices)
+                *indices++ = i * in_plane + index_of(&w, at, by_columns);
         }
     }
     return TSR_OK;
@@ -111,12 +162,10 @@ tsr_status tsr_cpu_average_pool(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
     float *y = tsr_call_out(call, 0);
     for (int64_t i = 0; i < shape->dim[0] * shape->dim[1]; i++) {
-        plane p = {.window = &w, .x = (const float *)tsr_call_in(call, 0) + i * w.in[0] * w.in[1]};
-        for (int64_t oy = 0; oy < w.out[0]; oy++) {
-            for (int64_t ox = 0; ox < w.out[1]; ox++) {
-                place(&p, oy, ox);
-                *y++ = average_under(&p);
-            }
+        plane p = {.window = &w, .x = (const float *)tsr_call_in(call, 0) + i * volume(w.in)};
+        for (int64_t o = 0; o < volume(w.out); o++) {
+            place(&p, o);
+            *y++ = average_under(&p);
         }
     }
     return TSR_OK;

@@ -93,6 +93,13 @@ bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b) {
     return true;
 }
 
+int64_t tsr_dim_product(const tsr_shape *shape, int first, int last) {
+    int64_t count = 1;
+    for (int i = first; i < last; i++)
+        count *= shape->dim[i];
+    return count;
+}
+
 tsr_shape tsr_shape_make(int rank, const int64_t *dims) {
     tsr_shape shape = {.rank = rank};
     for (int i = 0; i < rank; i++)

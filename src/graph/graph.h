@@ -109,6 +109,8 @@ size_t tsr_stored_size(tsr_dtype dtype);
 const char *tsr_shape_text(const tsr_shape *shape);
 bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b);
 tsr_shape tsr_shape_make(int rank, const int64_t *dims);
+/* Product of the dimensions first to last - 1. */
+int64_t tsr_dim_product(const tsr_shape *shape, int first, int last);
 
 /* The operator's name; of a custom operator the caller's. */
 const char *tsr_node_op_name(const tsr_node *node);

@@ -31,13 +31,15 @@ bool tsr_depth_comes_first(const tsr_node *node);
 /* The shape of a batch of matrices: without the last two axes; [] for a vector. */
 tsr_shape tsr_batch_shape(const tsr_shape *shape);
 
-/* Sliding windows of Conv, ConvTranspose and the pools, spatial axes only: rows, columns. 1-D
- * models have one row and a kernel of one row. auto_pad and output_shape are resolved to pads. */
+/* Sliding windows of Conv, ConvTranspose and the pools, spatial axes only: rows, columns, and depth
+ * where the model has three, before them. 1-D models have one row and a kernel of one row. auto_pad
+ * and output_shape are resolved to pads. */
+enum { TSR_ROWS, TSR_COLUMNS, TSR_DEPTH, TSR_WINDOW_AXES };
 typedef struct tsr_window {
-    int spatial_rank; /* 1 or 2 in the model */
-    int64_t in[2], out[2];
-    int64_t kernel[2], stride[2], dilation[2];
-    int64_t pad_begin[2], pad_end[2], output_padding[2];
+    int spatial_rank; /* 1, 2 or 3 in the model */
+    int64_t in[TSR_WINDOW_AXES], out[TSR_WINDOW_AXES];
+    int64_t kernel[TSR_WINDOW_AXES], stride[TSR_WINDOW_AXES], dilation[TSR_WINDOW_AXES];
+    int64_t pad_begin[TSR_WINDOW_AXES], pad_end[TSR_WINDOW_AXES], output_padding[TSR_WINDOW_AXES];
     int64_t group;
     bool ceil_mode, count_include_pad;
 } tsr_window;

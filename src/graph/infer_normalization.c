@@ -1,4 +1,4 @@
-/* Shape rules of BatchNormalization and InstanceNormalization. */
+/* Shape rules of the normalizations. */
 #include "graph/rules.h"
 
 #include "base/error.h"
@@ -27,5 +27,32 @@ tsr_status tsr_infer_instance_normalization(tsr_graph *graph, tsr_node *node) {
     TSR_TRY(tsr_require_rank(x, 3, TSR_MAX_RANK));
     TSR_TRY(tsr_require_vector(tsr_node_in(graph, node, 1), x->shape.dim[1]));
     TSR_TRY(tsr_require_vector(tsr_node_in(graph, node, 2), x->shape.dim[1]));
+    return tsr_infer_same(graph, node);
+}
+
+/* Scale or bias: of the shape of the axes that are normalized. */
+static tsr_status require_normalized(const tsr_value *parameter, const tsr_shape *shape, int axis) {
+    if (!parameter)
+        return TSR_OK;
+    const tsr_shape normalized = tsr_shape_make(shape->rank - axis, shape->dim + axis);
+    if (!tsr_shape_equal(&parameter->shape, &normalized))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "'%s' of shape %s does not have the shape %s",
+                        parameter->name, tsr_shape_text(&parameter->shape),
+                        tsr_shape_text(&normalized));
+    return TSR_OK;
+}
+
+tsr_status tsr_infer_layer_normalization(tsr_graph *graph, tsr_node *node) {
+    const tsr_value *x = tsr_node_in(graph, node, 0);
+    int axis;
+    TSR_TRY(tsr_require_float(graph, node, 3));
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -1), x->shape.rank, &axis));
+    TSR_TRY(require_normalized(tsr_node_in(graph, node, 1), &x->shape, axis));
+    TSR_TRY(require_normalized(tsr_node_in(graph, node, 2), &x->shape, axis));
+    tsr_shape shape = x->shape;
+    for (int i = axis; i < shape.rank; i++)
+        shape.dim[i] = 1;
+    TSR_TRY(tsr_set_output(graph, node, 1, TSR_DTYPE_F32, &shape));
+    TSR_TRY(tsr_set_output(graph, node, 2, TSR_DTYPE_F32, &shape));
     return tsr_infer_same(graph, node);
 }

@@ -30,9 +30,6 @@ tsr_status tsr_infer_global_average_pool(tsr_graph *graph, tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, 0);
     TSR_TRY(tsr_require_float(graph, node, 1));
     TSR_TRY(tsr_require_rank(x, 3, TSR_MAX_RANK));
-    if (x->shape.rank > 4)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%d spatial axes are not supported, only 1 or 2",
-                        x->shape.rank - 2);
     tsr_shape shape = x->shape;
     for (int axis = 2; axis < shape.rank; axis++) {
         if (shape.dim[axis] == 0)

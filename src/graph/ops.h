@@ -31,6 +31,8 @@ typedef enum tsr_trait {
     TSR_TYPES_BYTES = 1 << 4,   /* integers of 8 bits: results wrap around */
     TSR_TYPES_BOOL = 1 << 5,
     TSR_TYPES_ALL = TSR_TYPES_NUMBERS | TSR_TYPES_BOOL,
+    /* A GPU computes it with the last axis in the texel where input 1 is constant. */
+    TSR_PREFERS_LAST_AXIS = 1 << 6,
 } tsr_trait;
 
 typedef struct tsr_op_info {

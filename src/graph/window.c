@@ -33,13 +33,27 @@ static tsr_status read_ints(const tsr_node *node, const char *name, int count, i
     return TSR_OK;
 }
 
+/* The window's axis that spatial axis i of the model is. */
+static int window_axis(const tsr_window *window, int i) {
+    return window->spatial_rank == TSR_WINDOW_AXES ? (i + TSR_DEPTH) % TSR_WINDOW_AXES
+                                                   : 2 - window->spatial_rank + i;
+}
+
+/* An integer for each spatial axis of the model, stored by the window's. */
+static tsr_status read_axes(const tsr_node *node, const char *name, const tsr_window *window,
+                            int64_t min, int64_t result[TSR_WINDOW_AXES], bool *found) {
+    int64_t given[TSR_WINDOW_AXES];
+    TSR_TRY(read_ints(node, name, window->spatial_rank, min, given, found));
+    for (int i = 0; i < window->spatial_rank && *found; i++)
+        result[window_axis(window, i)] = given[i];
+    return TSR_OK;
+}
+
 /* ---- kernel, channels ---- */
 
 static tsr_status read_pool_kernel(const tsr_node *node, tsr_window *window) {
-    int first = 2 - window->spatial_rank;
     bool found;
-    TSR_TRY(
-        read_ints(node, "kernel_shape", window->spatial_rank, 1, window->kernel + first, &found));
+    TSR_TRY(read_axes(node, "kernel_shape", window, 1, window->kernel, &found));
     return found ? TSR_OK : tsr_fail(TSR_ERROR_INVALID_MODEL, "it has no kernel_shape");
 }
 
@@ -64,9 +78,9 @@ static tsr_status check_channels(const tsr_graph *graph, const tsr_node *node,
 
 static tsr_status read_weights(const tsr_graph *graph, const tsr_node *node, tsr_window *window) {
     const tsr_value *w = tsr_node_in(graph, node, 1);
-    int rank = window->spatial_rank, first = 2 - rank;
+    int rank = window->spatial_rank;
     TSR_TRY(tsr_require_rank(w, rank + 2, rank + 2));
-    int64_t declared[2];
+    int64_t declared[TSR_WINDOW_AXES];
     bool found;
     TSR_TRY(read_ints(node, "kernel_shape", rank, 1, declared, &found));
     for (int i = 0; i < rank; i++) {
@@ -74,7 +88,7 @@ static tsr_status read_weights(const tsr_graph *graph, const tsr_node *node, tsr
         if (size < 1 || (found && declared[i] != size))
             return tsr_fail(TSR_ERROR_SHAPE, "weights of shape %s do not fit the kernel",
                             tsr_shape_text(&w->shape));
-        window->kernel[first + i] = size;
+        window->kernel[window_axis(window, i)] = size;
     }
     window->group = tsr_attr_int(node, "group", 1);
     if (window->group < 1 || window->group > TSR_MAX_DIM)
@@ -102,12 +116,12 @@ static void share_padding(tsr_window *window, int axis, int64_t total, bool more
 }
 
 static tsr_status read_pads(const tsr_node *node, tsr_window *window) {
-    int rank = window->spatial_rank, first = 2 - rank;
-    int64_t pads[4]; /* all begins, then all ends */
+    int rank = window->spatial_rank;
+    int64_t pads[2 * TSR_WINDOW_AXES]; /* all begins, then all ends */
     bool found;
     TSR_TRY(read_ints(node, "pads", 2 * rank, 0, pads, &found));
     for (int i = 0; i < rank && found; i++) {
-        int axis = first + i;
+        int axis = window_axis(window, i);
         window->pad_begin[axis] = pads[i];
         window->pad_end[axis] = pads[rank + i];
         if (is_pool(node) &&
@@ -146,20 +160,20 @@ static tsr_status place_axis(tsr_window *window, int axis, int auto_pad) {
 static tsr_status place_window(const tsr_node *node, tsr_window *window, int auto_pad) {
     if (auto_pad == NOTSET)
         TSR_TRY(read_pads(node, window));
-    for (int axis = 2 - window->spatial_rank; axis < 2; axis++)
-        TSR_TRY(place_axis(window, axis, auto_pad));
+    for (int i = 0; i < window->spatial_rank; i++)
+        TSR_TRY(place_axis(window, window_axis(window, i), auto_pad));
     return TSR_OK;
 }
 
 /* Afterwards, per axis: out = stride * (in - 1) + extent + output_padding - pad_begin - pad_end. */
 static tsr_status place_transposed(const tsr_node *node, tsr_window *window, int auto_pad) {
-    int rank = window->spatial_rank, first = 2 - rank;
     bool found, sized;
-    TSR_TRY(read_ints(node, "output_padding", rank, 0, window->output_padding + first, &found));
-    TSR_TRY(read_ints(node, "output_shape", rank, 1, window->out + first, &sized));
+    TSR_TRY(read_axes(node, "output_padding", window, 0, window->output_padding, &found));
+    TSR_TRY(read_axes(node, "output_shape", window, 1, window->out, &sized));
     if (auto_pad == NOTSET && !sized)
         TSR_TRY(read_pads(node, window));
-    for (int axis = first; axis < 2; axis++) {
+    for (int i = 0; i < window->spatial_rank; i++) {
+        int axis = window_axis(window, i);
         int64_t stride = window->stride[axis], in = window->in[axis];
         if (window->output_padding[axis] >= stride &&
             window->output_padding[axis] >= window->dilation[axis])
@@ -185,28 +199,28 @@ static tsr_status place_transposed(const tsr_node *node, tsr_window *window, int
 
 tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_window *window) {
     const tsr_value *x = tsr_node_in(graph, node, 0);
-    int rank = x->shape.rank - 2, first = 2 - rank;
+    int rank = x->shape.rank - 2;
     TSR_TRY(tsr_require_rank(x, 3, TSR_MAX_RANK));
-    if (rank > 2)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%d spatial axes are not supported, only 1 or 2",
+    if (rank > TSR_WINDOW_AXES)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%d spatial axes are not supported, only 1 to 3",
                         rank);
     *window = (tsr_window){.spatial_rank = rank,
-                           .in = {1, 1},
-                           .out = {1, 1},
-                           .kernel = {1, 1},
-                           .stride = {1, 1},
-                           .dilation = {1, 1},
+                           .in = {1, 1, 1},
+                           .out = {1, 1, 1},
+                           .kernel = {1, 1, 1},
+                           .stride = {1, 1, 1},
+                           .dilation = {1, 1, 1},
                            .group = 1};
     for (int i = 0; i < rank; i++) {
-        window->in[first + i] = x->shape.dim[2 + i];
-        if (window->in[first + i] == 0)
+        window->in[window_axis(window, i)] = x->shape.dim[2 + i];
+        if (x->shape.dim[2 + i] == 0)
             return tsr_fail(TSR_ERROR_SHAPE, "the input has no pixels");
     }
     TSR_TRY(is_pool(node) ? read_pool_kernel(node, window) : read_weights(graph, node, window));
     bool found;
-    TSR_TRY(read_ints(node, "strides", rank, 1, window->stride + first, &found));
-    TSR_TRY(read_ints(node, "dilations", rank, 1, window->dilation + first, &found));
-    for (int axis = first; axis < 2; axis++)
+    TSR_TRY(read_axes(node, "strides", window, 1, window->stride, &found));
+    TSR_TRY(read_axes(node, "dilations", window, 1, window->dilation, &found));
+    for (int axis = 0; axis < TSR_WINDOW_AXES; axis++)
         TSR_TRY(check_length("a window", extent(window, axis)));
     window->ceil_mode = is_pool(node) && tsr_attr_int(node, "ceil_mode", 0) != 0;
     window->count_include_pad = tsr_attr_int(node, "count_include_pad", 0) != 0;
@@ -219,6 +233,6 @@ tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_win
 tsr_shape tsr_window_result(const tsr_value *x, const tsr_window *window, int64_t channels) {
     tsr_shape shape = {.rank = x->shape.rank, .dim = {x->shape.dim[0], channels}};
     for (int i = 0; i < window->spatial_rank; i++)
-        shape.dim[2 + i] = window->out[2 - window->spatial_rank + i];
+        shape.dim[2 + i] = window->out[window_axis(window, i)];
     return shape;
 }

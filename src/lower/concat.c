@@ -53,9 +53,10 @@ tsr_status tsr_lower_concat(tsr_plan *plan, const tsr_node *node) {
     int sources[CONCAT_SOURCES], count = 0, axis;
     int64_t sizes[CONCAT_SOURCES], total = 0;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), shape->rank, &axis));
-    if (join_tiles(plan, node, axis))
+    bool around = shape->rank > 4 && axis > 1; /* an axis that folds with others */
+    if (!around && join_tiles(plan, node, axis))
         return plan->status;
-    int layout_axis = tsr_usual_axis(shape->rank, axis);
+    int layout_axis = around ? TSR_AXIS_C : tsr_usual_axis(shape->rank, axis);
     for (int i = 0; i < node->input_count; i++) {
         const tsr_shape *part = &tsr_node_in(plan->graph, node, i)->shape;
         if (part->dim[axis] == 0)
@@ -64,17 +65,25 @@ tsr_status tsr_lower_concat(tsr_plan *plan, const tsr_node *node) {
             CONCAT_SOURCES) { /* what there is so far becomes the first source of the next pass */
             tsr_shape partial = *shape;
             partial.dim[axis] = total;
+            if (around)
+                partial = tsr_around_axis(&partial, axis);
             int joined = tsr_plan_tensor_like(plan, &partial, node->outputs[0]);
             lower_concat(plan, sources, count, sizes, layout_axis, joined);
             sources[0] = joined;
             sizes[0] = total;
             count = 1;
         }
-        sources[count] = tsr_plan_value(plan, node->inputs[i]);
+        const tsr_shape seen = around ? tsr_around_axis(part, axis) : *part;
+        sources[count] = tsr_lower_seen(plan, node->inputs[i], &seen);
         sizes[count++] = part->dim[axis];
         total += part->dim[axis];
     }
-    lower_concat(plan, sources, count, sizes, layout_axis, tsr_plan_output(plan, node, 0));
+    const tsr_shape whole = around ? tsr_around_axis(shape, axis) : *shape;
+    int output = around ? tsr_plan_tensor_like(plan, &whole, node->outputs[0])
+                        : tsr_plan_output(plan, node, 0);
+    lower_concat(plan, sources, count, sizes, layout_axis, output);
+    if (around)
+        tsr_lower_reshaped(plan, node, 0, output);
     return plan->status;
 }
 
@@ -82,14 +91,13 @@ tsr_status tsr_lower_split(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), shape->rank, &axis));
-    int input = tsr_plan_value(plan, node->inputs[0]);
     tsr_strided_copy copy = tsr_identity_copy(shape->rank);
     for (int i = 0; i < node->output_count; i++) {
         const tsr_value *out = tsr_node_out(plan->graph, node, i);
         if (!out)
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "output %d of Split is missing", i);
         if (tsr_shape_count(&out->shape) > 0)
-            tsr_lower_strided_copy(plan, input, tsr_plan_output(plan, node, i), &copy);
+            tsr_lower_axes_copy(plan, node, i, &copy);
         copy.start[axis] += out->shape.dim[axis];
     }
     return plan->status;

@@ -1,28 +1,52 @@
 /* Conv and ConvTranspose. */
 #include "lower/lower.h"
 
+#include "base/error.h"
+
+/* Weights in ONNX's order. Where a convolution is 3-D, the taps along the depth are input channels
+ * of a 2-D one: channel and tap are neighbours in the weights, too. */
+static tsr_convolution describe(const tsr_value *weights, const tsr_window *w, bool transposed) {
+    size_t area = (size_t)(w->kernel[TSR_ROWS] * w->kernel[TSR_COLUMNS]);
+    int group = (int)w->group, rows = (int)weights->shape.dim[0],
+        columns = (int)(weights->shape.dim[1] * w->kernel[TSR_DEPTH]);
+    return (tsr_convolution){.window = tsr_flat_window(w),
+                             .weights = weights->data,
+                             .constant = weights->model_constant,
+                             .factor = 1,
+                             .scale = weights->scale,
+                             .stride_group = (size_t)(rows / group) * (size_t)columns * area,
+                             .group_outputs = transposed ? columns : rows / group,
+                             .group_inputs = transposed ? rows / group : columns,
+                             .stride_output = transposed ? area : (size_t)columns * area,
+                             .stride_input = transposed ? (size_t)columns * area : area};
+}
+
 static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool transposed) {
     const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
-    tsr_convolution conv = {.weights = weights->data,
-                            .constant = weights->model_constant,
-                            .factor = 1,
-                            .scale = weights->scale};
-    TSR_TRY(tsr_node_window(plan->graph, node, &conv.window));
-    size_t area = (size_t)(conv.window.kernel[0] * conv.window.kernel[1]);
-    int group = (int)conv.window.group, rows = (int)weights->shape.dim[0],
-        columns = (int)weights->shape.dim[1];
-    conv.stride_group = (size_t)(rows / group) * (size_t)columns * area;
-    conv.group_outputs = transposed ? columns : rows / group;
-    conv.group_inputs = transposed ? rows / group : columns;
-    conv.stride_output = transposed ? area : (size_t)columns * area;
-    conv.stride_input = transposed ? (size_t)columns * area : area;
-    const tsr_problem problem = {.kind = transposed ? TSR_CONV_TRANSPOSE : TSR_CONV,
-                                 .node = node,
-                                 .conv = conv,
-                                 .input = tsr_plan_value(plan, node->inputs[0]),
-                                 .output = TSR_NONE};
+    tsr_window window;
+    TSR_TRY(tsr_node_window(plan->graph, node, &window));
+    bool volume = window.spatial_rank == TSR_WINDOW_AXES;
+    if (volume && transposed)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "a transposed convolution with 3 spatial axes, a GPU computes 1 or 2");
+    tsr_problem problem = {.kind = transposed ? TSR_CONV_TRANSPOSE : TSR_CONV,
+                           .node = node,
+                           .conv = describe(weights, &window, transposed),
+                           .input = tsr_plan_value(plan, node->inputs[0]),
+                           .output = TSR_NONE};
+    if (volume && plan->status == TSR_OK) {
+        int64_t depth = window.out[TSR_DEPTH], images = tsr_plan_layout(plan, problem.input)->n;
+        const tsr_shape shape = {
+            4,
+            {images * depth, weights->shape.dim[0], window.out[TSR_ROWS], window.out[TSR_COLUMNS]}};
+        problem.input = tsr_lower_depth_taps(plan, problem.input, &window);
+        problem.output = tsr_plan_tensor_new(plan, &shape, false);
+    }
     tsr_pass *pass = tsr_lower_problem(plan, &problem);
     tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);
+    if (volume)
+        TSR_PASS(plan, tsr_plan_output(plan, node, 0), depth_rows, .X = TSR_TENSOR(problem.output),
+                 .depth = TSR_INT(window.out[TSR_DEPTH]));
     return plan->status;
 }
 

@@ -14,6 +14,9 @@ tsr_status tsr_lower_custom(tsr_plan *plan, const tsr_node *node) {
     float *attrs = TSR_NEW(plan->arena, op->attr_count, float);
     if (!attrs)
         return tsr_plan_out_of_memory(plan);
+    TSR_TRY(tsr_require_four_axes(tsr_node_out(plan->graph, node, 0)));
+    for (int i = 0; i < node->input_count; i++)
+        TSR_TRY(tsr_require_four_axes(tsr_node_in(plan->graph, node, i)));
     for (int i = 0; i < node->input_count; i++)
         inputs[i] = TSR_TENSOR(tsr_plan_value(plan, node->inputs[i]));
     for (int i = 0; i < op->attr_count; i++)

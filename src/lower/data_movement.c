@@ -48,6 +48,7 @@ tsr_strided_copy tsr_identity_copy(int rank) {
 tsr_status tsr_lower_transpose(tsr_plan *plan, const tsr_node *node) {
     int rank = tsr_node_in(plan->graph, node, 0)->shape.rank, count;
     const int64_t *perm = tsr_attr_ints(node, "perm", &count);
+    TSR_TRY(tsr_require_four_axes(tsr_node_in(plan->graph, node, 0)));
     tsr_strided_copy copy = tsr_identity_copy(rank);
     for (int i = 0; i < rank; i++)
         copy.source_axis[perm ? perm[i] : rank - 1 - i] = i;
@@ -63,8 +64,7 @@ tsr_status tsr_lower_slice(tsr_plan *plan, const tsr_node *node) {
     tsr_strided_copy copy = tsr_identity_copy(shape->rank);
     memcpy(copy.step, slice.step, sizeof copy.step);
     memcpy(copy.start, slice.start, sizeof copy.start);
-    tsr_lower_strided_copy(plan, tsr_plan_value(plan, node->inputs[0]),
-                           tsr_plan_output(plan, node, 0), &copy);
+    tsr_lower_axes_copy(plan, node, 0, &copy);
     return plan->status;
 }
 
@@ -81,8 +81,7 @@ tsr_status tsr_lower_pad(tsr_plan *plan, const tsr_node *node) {
     for (int i = 0; i < shape->rank; i++)
         copy.start[i] = -begin[i];
     copy.value = tsr_const_number(plan->graph, node, 2, 0);
-    tsr_lower_strided_copy(plan, tsr_plan_value(plan, node->inputs[0]),
-                           tsr_plan_output(plan, node, 0), &copy);
+    tsr_lower_axes_copy(plan, node, 0, &copy);
     return plan->status;
 }
 
@@ -145,8 +144,12 @@ tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {
     tsr_shape shape =
         data->shape; /* all indices along one axis; the output's shape is made of it */
     shape.dim[axis] = table.count;
-    int source = tsr_plan_value(plan, node->inputs[0]),
-        layout_axis = tsr_usual_axis(shape.rank, axis);
+    bool around = shape.rank > 4;
+    tsr_shape from = around ? tsr_around_axis(&data->shape, axis) : data->shape;
+    int source = tsr_lower_seen(plan, node->inputs[0], &from),
+        layout_axis = around ? TSR_AXIS_C : tsr_usual_axis(shape.rank, axis);
+    if (around)
+        shape = tsr_around_axis(&shape, axis);
     if (tsr_shape_equal(&shape, &out->shape)) {
         lower_gather(plan, source, layout_axis, &table, tsr_plan_output(plan, node, 0));
         return plan->status;

@@ -7,7 +7,7 @@
 #include <float.h>
 
 static tsr_status lower_unary(tsr_plan *plan, const tsr_node *node, const float param[2]) {
-    int input = tsr_plan_value(plan, node->inputs[0]);
+    int input = tsr_plan_value_with(plan, node->inputs[0], plan->axis);
     tsr_pass *pass = tsr_plan_copy(plan, input, tsr_plan_output(plan, node, 0));
     tsr_pass_post_unary(pass, node->op, param);
     tsr_pass_wrap(pass, tsr_node_out(plan->graph, node, 0)->dtype);
@@ -32,9 +32,8 @@ tsr_status tsr_lower_not(tsr_plan *plan, const tsr_node *node) {
 
 tsr_status tsr_lower_binary(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *out = tsr_node_out(plan->graph, node, 0);
-    int rank = out->shape.rank;
-    int a = tsr_plan_operand(plan, node->inputs[0], rank),
-        b = tsr_plan_operand(plan, node->inputs[1], rank);
+    int a = tsr_plan_operand(plan, node->inputs[0], &out->shape),
+        b = tsr_plan_operand(plan, node->inputs[1], &out->shape);
     tsr_pass *pass = tsr_plan_copy(plan, a, tsr_plan_output(plan, node, 0));
     tsr_pass_post_binary(plan, pass, node->op, b, false);
     if (node->op == TSR_OP_Div && !tsr_dtype_is_float(out->dtype))

@@ -40,6 +40,35 @@ typedef struct tsr_strided_copy {
 } tsr_strided_copy;
 /* Every axis from itself. */
 tsr_strided_copy tsr_identity_copy(int rank);
+/* Fails, with the tensor's name, if it has more than four axes. */
+tsr_status tsr_require_four_axes(const tsr_value *value);
+
 void tsr_lower_strided_copy(tsr_plan *plan, int source, int output, const tsr_strided_copy *copy);
+
+/* The tensor of a value seen with another shape. */
+int tsr_lower_seen(tsr_plan *plan, int value, const tsr_shape *shape);
+/* Where a result of this shape lands that is the node's output 0 but for its shape; after its pass,
+ * finish makes it the output. */
+int tsr_lower_output(tsr_plan *plan, const tsr_node *node, const tsr_shape *shape);
+void tsr_lower_finish(tsr_plan *plan, const tsr_node *node, int output);
+
+/* ---- volumes: src/lower/depth.c ---- */
+
+/* The window of each depth: without its third axis. */
+tsr_window tsr_flat_window(const tsr_window *window);
+/* Images of a volume's depths: n * depth + d. */
+int tsr_lower_depth_images(tsr_plan *plan, int volume, const tsr_window *window);
+/* Images of the result's depths, whose channels are the depths under the window: c * kernel + tap.
+ */
+int tsr_lower_depth_taps(tsr_plan *plan, int volume, const tsr_window *window);
+
+/* ---- more than four axes: src/lower/many_axes.c ---- */
+
+/* [those before it, the axis, those after it] */
+tsr_shape tsr_around_axis(const tsr_shape *shape, int axis);
+/* The tensor's elements are output i of the node, in their order. */
+void tsr_lower_reshaped(tsr_plan *plan, const tsr_node *node, int i, int tensor);
+/* Output i is a copy of input 0, whose axes stay in their order; of any rank. */
+void tsr_lower_axes_copy(tsr_plan *plan, const tsr_node *node, int i, const tsr_strided_copy *copy);
 
 #endif

@@ -1,17 +1,18 @@
 /* Matrix products. */
 #include "lower/lower.h"
 
+#include "base/divide.h"
 #include "base/error.h"
 
 /* A matrix product with constant weights is a 1x1 convolution over N images of K channels. */
 static tsr_convolution product(const tsr_value *weights, int64_t k, int64_t n, bool transposed,
                                float factor) {
     tsr_window window = {.spatial_rank = 2,
-                         .in = {1, 1},
-                         .out = {1, 1},
-                         .kernel = {1, 1},
-                         .stride = {1, 1},
-                         .dilation = {1, 1},
+                         .in = {1, 1, 1},
+                         .out = {1, 1, 1},
+                         .kernel = {1, 1, 1},
+                         .stride = {1, 1, 1},
+                         .dilation = {1, 1, 1},
                          .group = 1};
     return (tsr_convolution){.window = window,
                              .weights = weights->data,
@@ -44,7 +45,7 @@ static int scalar(tsr_plan *plan, float value) {
 /* beta * C after the product; scaling C takes a pass of its own, so it is made before the
  * product's. */
 static int gemm_summand(tsr_plan *plan, const tsr_node *node, float beta) {
-    int c = tsr_plan_operand(plan, node->inputs[2], 2);
+    int c = tsr_plan_operand(plan, node->inputs[2], &tsr_node_out(plan->graph, node, 0)->shape);
     if (beta == 1.0f || plan->status != TSR_OK)
         return c;
     const tsr_layout *l = tsr_plan_layout(plan, c);
@@ -107,44 +108,90 @@ static tsr_shape matrix_shape(const tsr_shape *shape, bool left) {
     return left ? (tsr_shape){2, {1, shape->dim[0]}} : (tsr_shape){2, {shape->dim[0], 1}};
 }
 
-/* Where a product lands whose shape is that of the node's output, but for the axes that vectors
- * lose. */
-static int product_output(tsr_plan *plan, const tsr_node *node, const tsr_shape *shape) {
-    bool same = tsr_shape_equal(shape, &tsr_node_out(plan->graph, node, 0)->shape);
-    return same ? tsr_plan_output(plan, node, 0) : tsr_plan_tensor_new(plan, shape, false);
-}
-
-static void finish_product(tsr_plan *plan, const tsr_node *node, int output) {
-    if (plan->value_tensor[node->outputs[0]] == TSR_NONE)
-        tsr_plan_alias(plan, node, 0,
-                       tsr_plan_reshape(plan, output, &tsr_node_out(plan->graph, node, 0)->shape));
-}
-
 /* All rows of the left side as images, when the right one is a constant matrix. */
 static void lower_dense(tsr_plan *plan, const tsr_node *node, const tsr_shape *a,
                         const tsr_value *b, int64_t n) {
-    int input = tsr_plan_value(plan, node->inputs[0]);
+    int input = tsr_plan_value_with(plan, node->inputs[0],
+                                    tsr_node_in(plan->graph, node, 0)->shape.rank - 1);
     if (plan->status != TSR_OK) /* such as that it has no elements: k would be 0 */
         return;
     int64_t k = a->dim[a->rank - 1], rows = tsr_shape_count(a) / k;
     tsr_convolution conv = product(b, k, n, false, 1);
     int left = tsr_plan_reshape(plan, input, &(tsr_shape){2, {rows, k}});
-    int output = product_output(plan, node, &(tsr_shape){2, {rows, n}});
+    int output = tsr_lower_output(plan, node, &(tsr_shape){2, {rows, n}});
     const tsr_problem problem = {
         .kind = TSR_CONV, .node = node, .conv = conv, .input = left, .output = output};
     tsr_lower_problem(plan, &problem);
-    finish_product(plan, node, output);
+    tsr_lower_finish(plan, node, output);
 }
 
-/* An operand of a computed product: of shape `matrix` with ones in front up to `rank` axes. */
-static int product_operand(tsr_plan *plan, int value, const tsr_shape *matrix, int rank) {
-    const tsr_shape *shape = &plan->graph->values[value].shape;
-    if (shape->rank > 1)
-        return tsr_plan_operand(plan, value, rank);
-    tsr_shape full = {.rank = rank};
-    for (int i = 0; i < rank; i++)
-        full.dim[i] = i < rank - 2 ? 1 : matrix->dim[i - (rank - 2)];
-    return tsr_plan_reshape(plan, tsr_plan_value(plan, value), &full);
+/* How the batches of a computed product are seen: axes that both sides have, and axes of one side
+ * alone, are merged with their neighbours of the same kind. */
+typedef struct batches {
+    int count;
+    int64_t left[TSR_MAX_RANK], right[TSR_MAX_RANK];
+} batches;
+
+static batches merge_batches(const tsr_shape *a, const tsr_shape *b) {
+    batches m = {.count = 0};
+    int before = -1;
+    for (int i = 0; i < a->rank - 2; i++) {
+        int kind = (a->dim[i] == 1 ? 1 : 0) + (b->dim[i] == 1 ? 2 : 0);
+        if (kind == 3)
+            continue;
+        if (kind != before) {
+            m.left[m.count] = m.right[m.count] = 1;
+            m.count++;
+            before = kind;
+        }
+        m.left[m.count - 1] *= a->dim[i];
+        m.right[m.count - 1] *= b->dim[i];
+    }
+    return m;
+}
+
+/* The operand's matrix in `count` batch axes. */
+static tsr_shape batched(const int64_t *batch, int count, const tsr_shape *matrix) {
+    tsr_shape shape = {.rank = count + 2};
+    for (int i = 0; i < count; i++)
+        shape.dim[i] = batch[i];
+    shape.dim[count] = matrix->dim[matrix->rank - 2];
+    shape.dim[count + 1] = matrix->dim[matrix->rank - 1];
+    return shape;
+}
+
+typedef struct product_sides {
+    int left, right; /* tensors */
+    tsr_shape a, b;  /* of matrices, with as many axes each */
+} product_sides;
+
+/* Of the same rank as the result, with its batches. */
+static void expand_side(tsr_plan *plan, int *tensor, tsr_shape *side, const tsr_shape *result) {
+    tsr_shape all = *result;
+    all.dim[all.rank - 2] = side->dim[all.rank - 2];
+    all.dim[all.rank - 1] = side->dim[all.rank - 1];
+    *tensor = tsr_plan_expand(plan, *tensor, side, &all);
+    *side = all;
+}
+
+/* Kernels have two batch axes. Where that is too few, both sides get all their batches by copies,
+ * and one axis for them. */
+static void merge_sides(tsr_plan *plan, product_sides *p, tsr_shape *result) {
+    batches m = merge_batches(&p->a, &p->b);
+    if (m.count > 2) {
+        expand_side(plan, &p->left, &p->a, result);
+        expand_side(plan, &p->right, &p->b, result);
+        m = merge_batches(&p->a, &p->b);
+    }
+    p->a = batched(m.left, m.count, &p->a);
+    p->b = batched(m.right, m.count, &p->b);
+    p->left = tsr_plan_reshape(plan, p->left, &p->a);
+    p->right = tsr_plan_reshape(plan, p->right, &p->b);
+    int64_t columns = result->dim[result->rank - 1];
+    *result = p->a;
+    for (int i = 0; i < m.count; i++)
+        result->dim[i] = tsr_max(m.left[i], m.right[i]);
+    result->dim[m.count + 1] = columns;
 }
 
 tsr_status tsr_lower_matmul(tsr_plan *plan, const tsr_node *node) {
@@ -160,10 +207,14 @@ tsr_status tsr_lower_matmul(tsr_plan *plan, const tsr_node *node) {
     shape.rank = a.rank > b.rank ? a.rank : b.rank;
     shape.dim[shape.rank - 2] = a.dim[a.rank - 2];
     shape.dim[shape.rank - 1] = b.dim[b.rank - 1];
-    int left = product_operand(plan, node->inputs[0], &a, shape.rank);
-    int right = product_operand(plan, node->inputs[1], &b, shape.rank);
-    int output = product_output(plan, node, &shape);
-    lower_product(plan, node, left, right, shape.rank, a.dim[a.rank - 1], output);
-    finish_product(plan, node, output);
+    product_sides p = {.a = tsr_operand_shape(&a, shape.rank),
+                       .b = tsr_operand_shape(&b, shape.rank)};
+    p.left = tsr_lower_seen(plan, node->inputs[0], &p.a);
+    p.right = tsr_lower_seen(plan, node->inputs[1], &p.b);
+    if (shape.rank > 4)
+        merge_sides(plan, &p, &shape);
+    int output = tsr_lower_output(plan, node, &shape);
+    lower_product(plan, node, p.left, p.right, shape.rank, a.dim[a.rank - 1], output);
+    tsr_lower_finish(plan, node, output);
     return plan->status;
 }

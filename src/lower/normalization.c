@@ -1,4 +1,5 @@
-/* InstanceNormalization. BatchNormalization is folded or rewritten by src/passes. */
+/* InstanceNormalization, LayerNormalization. BatchNormalization is folded or rewritten by
+ * src/passes. */
 #include "lower/reduction.h"
 
 /* One workgroup takes the last ones: others are idle then, but a pass more would cost more. */
@@ -55,5 +56,90 @@ tsr_status tsr_lower_instance_normalization(tsr_plan *plan, const tsr_node *node
                  .epsilon = TSR_FLOAT(tsr_attr_float(node, "epsilon", 1e-5f)));
     tsr_lower_per_channel(plan, pass, TSR_OP_Mul, node, 1);
     tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);
+    return plan->status;
+}
+
+/* ---- LayerNormalization ---------------------------------------------------------------------- */
+
+/* Longer ones are seen as images, which a pyramid of passes reduces. */
+enum { MOST_CHANNELS = 4096 };
+
+/* Scale and bias as post-ops, seen with the shape of what they are broadcast to. */
+typedef struct scaling {
+    int factor, summand; /* tensors; TSR_NONE: no bias */
+} scaling;
+
+static scaling find_scaling(tsr_plan *plan, const tsr_node *node, const tsr_shape *shape) {
+    return (scaling){tsr_lower_seen(plan, node->inputs[1], shape),
+                     tsr_node_in(plan->graph, node, 2)
+                         ? tsr_lower_seen(plan, node->inputs[2], shape)
+                         : TSR_NONE};
+}
+
+static void add_scaling(tsr_plan *plan, tsr_pass *pass, const scaling *s) {
+    tsr_pass_post_binary(plan, pass, TSR_OP_Mul, s->factor, false);
+    if (s->summand != TSR_NONE)
+        tsr_pass_post_binary(plan, pass, TSR_OP_Add, s->summand, false);
+}
+
+/* Output i, one element for each run: a channel of the moments. */
+static void give_moment(tsr_plan *plan, const tsr_node *node, int i, int moments, int channel) {
+    if (!tsr_node_out(plan->graph, node, i))
+        return;
+    tsr_strided_copy copy = tsr_identity_copy(4);
+    copy.start[1] = channel;
+    const tsr_shape shape = {4, {tsr_plan_layout(plan, moments)->n, 1, 1, 1}};
+    int one = tsr_plan_tensor_new(plan, &shape, true);
+    tsr_lower_strided_copy(plan, moments, one, &copy);
+    tsr_lower_reshaped(plan, node, i, one);
+}
+
+/* Each run as the channels of an image of one pixel. */
+static void normalize_channels(tsr_plan *plan, const tsr_node *node, int64_t runs, int64_t length) {
+    const tsr_shape shape = {2, {runs, length}}, pairs = {2, {runs, 2}},
+                    channels = {4, {1, length, 1, 1}};
+    int input = tsr_lower_seen(plan, node->inputs[0], &shape);
+    int moments = tsr_plan_tensor_new(plan, &pairs, true);
+    TSR_PASS(plan, moments, layer_moments, .X = TSR_TENSOR(input),
+             .epsilon = TSR_FLOAT(tsr_attr_float(node, "epsilon", 1e-5f)));
+    tsr_plan_loops(plan, 2, 1, (int64_t[]){tsr_plan_layout(plan, input)->tiles});
+    give_moment(plan, node, 1, moments, 0);
+    give_moment(plan, node, 2, moments, 1);
+    scaling s = find_scaling(plan, node, &channels);
+    int output = tsr_lower_output(plan, node, &shape);
+    add_scaling(plan,
+                TSR_PASS(plan, output, layer_normalize, .X = TSR_TENSOR(input),
+                         .moments = TSR_TENSOR(moments)),
+                &s);
+    tsr_lower_finish(plan, node, output);
+}
+
+/* Each run as a channel's image. */
+static void normalize_images(tsr_plan *plan, const tsr_node *node, int64_t runs, int64_t length) {
+    const tsr_shape *x = &tsr_node_in(plan->graph, node, 0)->shape;
+    int64_t columns = x->dim[x->rank - 1], rows = length / columns;
+    const tsr_shape shape = {4, {1, runs, rows, columns}}, image = {4, {1, 1, rows, columns}};
+    int input = tsr_lower_seen(plan, node->inputs[0], &shape);
+    scaling s = find_scaling(plan, node, &image);
+    int moments = tsr_lower_reduction(plan, node, input, reduce_moments)->output,
+        output = tsr_lower_output(plan, node, &shape);
+    tsr_pass *pass =
+        TSR_PASS(plan, output, normalize, .X = TSR_TENSOR(input), .moments = TSR_TENSOR(moments),
+                 .epsilon = TSR_FLOAT(tsr_attr_float(node, "epsilon", 1e-5f)));
+    add_scaling(plan, pass, &s);
+    tsr_lower_finish(plan, node, output);
+}
+
+/* y = scale * (x - mean) / sqrt(variance + epsilon) + bias over the axes from `axis` on. */
+tsr_status tsr_lower_layer_normalization(tsr_plan *plan, const tsr_node *node) {
+    const tsr_shape *x = &tsr_node_in(plan->graph, node, 0)->shape;
+    int axis;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -1), x->rank, &axis));
+    int64_t runs = tsr_dim_product(x, 0, axis), length = tsr_dim_product(x, axis, x->rank);
+    bool moments = tsr_node_out(plan->graph, node, 1) || tsr_node_out(plan->graph, node, 2);
+    if (length > MOST_CHANNELS && !moments)
+        normalize_images(plan, node, runs, length);
+    else
+        normalize_channels(plan, node, runs, length);
     return plan->status;
 }

@@ -1,17 +1,45 @@
 /* Pools: sliding windows without weights, and the mean of an image. */
 #include "lower/reduction.h"
 
+#include "base/divide.h"
 #include "base/error.h"
+
+static void lower_images(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
+                         tsr_pool_mode mode, int input, int output) {
+    const tsr_pool pool = {*w, mode, tsr_attr_int(node, "storage_order", 0) != 0};
+    const tsr_problem problem = {
+        .kind = TSR_POOL, .node = node, .input = input, .output = output, .pool = &pool};
+    tsr_lower_problem(plan, &problem);
+}
+
+/* Each depth as an image, then along the depth. */
+static void lower_volume(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
+                         tsr_pool_mode mode, int input, int output) {
+    int64_t depth = w->in[TSR_DEPTH], from = 0, to = depth;
+    if (plan->status != TSR_OK)
+        return;
+    const tsr_layout *l = tsr_plan_layout(plan, input);
+    const tsr_shape shape = {4, {l->n * depth, l->c, w->out[TSR_ROWS], w->out[TSR_COLUMNS]}};
+    const tsr_window flat = tsr_flat_window(w);
+    int images = tsr_lower_depth_images(plan, input, w),
+        pooled = tsr_plan_tensor_new(plan, &shape, false);
+    lower_images(plan, node, &flat, mode, images, pooled);
+    if (w->count_include_pad) {
+        from -= w->pad_begin[TSR_DEPTH];
+        to += w->pad_end[TSR_DEPTH];
+    }
+    TSR_PASS(plan, output, pool_depth, .X = TSR_TENSOR(pooled), .MODE = TSR_INT(mode),
+             .window_z = tsr_window_args(w, TSR_DEPTH), .depth = TSR_INT(depth),
+             .count_from = TSR_INT(from), .count_to = TSR_INT(to));
+    tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 1,
+                   (int64_t[]){tsr_min(w->kernel[TSR_DEPTH], depth)});
+}
 
 static void lower_pool(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
                        tsr_pool_mode mode, int output) {
-    const tsr_pool pool = {*w, mode, tsr_attr_int(node, "storage_order", 0) != 0};
-    const tsr_problem problem = {.kind = TSR_POOL,
-                                 .node = node,
-                                 .input = tsr_plan_value(plan, node->inputs[0]),
-                                 .output = output,
-                                 .pool = &pool};
-    tsr_lower_problem(plan, &problem);
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    bool volume = w->spatial_rank == TSR_WINDOW_AXES;
+    (volume ? lower_volume : lower_images)(plan, node, w, mode, input, output);
 }
 
 /* The mean of each image, in a pyramid. */
@@ -47,7 +75,7 @@ tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
 /* One window, the image itself: a pyramid of sums is faster than one fragment, and of any size. */
 static bool covers_image(const tsr_window *w) {
     bool covers = true;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < TSR_WINDOW_AXES; i++)
         covers = covers && w->kernel[i] == w->in[i] && w->dilation[i] == 1 && w->out[i] == 1 &&
                  w->pad_begin[i] == 0 && w->pad_end[i] == 0;
     return covers;
@@ -66,6 +94,9 @@ tsr_status tsr_lower_max_pool(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *indices = tsr_node_out(plan->graph, node, 1);
     tsr_window w;
     TSR_TRY(tsr_node_window(plan->graph, node, &w));
+    if (indices && w.spatial_rank == TSR_WINDOW_AXES)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "Indices with 3 spatial axes, a GPU computes them with 1 or 2");
     if (indices && tsr_shape_count(&tsr_node_in(plan->graph, node, 0)->shape) > TSR_EXACT_FLOATS)
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "Indices into more than 2^24 elements are not exact in floats");

@@ -31,6 +31,7 @@ static int64_t longest_line(const tsr_layout_limits *limits) {
 tsr_status tsr_lower_resize(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     tsr_resize_table table = {.axis = {TSR_NONE, TSR_NONE}, .in = {1, 1}, .out = {1, 1}};
+    TSR_TRY(tsr_require_four_axes(tsr_node_in(plan->graph, node, 0)));
     TSR_TRY(tsr_node_resize(plan->graph, node, &table.resize));
     TSR_TRY(check(&table.resize, shape));
     for (int i = 2; i < shape->rank && i < 4; i++) {

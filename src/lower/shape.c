@@ -20,7 +20,7 @@ static bool is_only_read_back(const tsr_plan *plan, int value, int tensor) {
 
 /* The input's elements in the output's shape. */
 tsr_status tsr_lower_view(tsr_plan *plan, const tsr_node *node) {
-    int tensor = tsr_plan_value(plan, node->inputs[0]);
+    int tensor = tsr_plan_value_as_is(plan, node->inputs[0]);
     if (!is_only_read_back(plan, node->outputs[0], tensor))
         tensor = tsr_plan_reshape(plan, tensor, &tsr_node_out(plan->graph, node, 0)->shape);
     tsr_plan_alias(plan, node, 0, tensor);

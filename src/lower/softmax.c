@@ -28,6 +28,10 @@ static tsr_status find_axes(const tsr_plan *plan, const tsr_node *node, tsr_redu
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -1), shape->rank, &first));
     int end = tsr_attr_int(node, "coerce_2d", 0) ? shape->rank : first + 1;
     *r = (tsr_reduction){.exact = false};
+    if (shape->rank > 4) { /* see view_axes */
+        r->axis[TSR_AXIS_C] = true;
+        return TSR_OK;
+    }
     for (int i = first; i < end; i++)
         r->axis[tsr_usual_axis(shape->rank, i)] = true;
     return TSR_OK;
@@ -53,19 +57,35 @@ static tsr_pass *reduce_sums(tsr_plan *plan, const tsr_problem *p, bool workgrou
     return pass ? pass : tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
 }
 
+/* The shape that the sums are computed in: of more than four axes only one, in the texel. */
+static tsr_shape view_axes(const tsr_node *node, const tsr_shape *shape) {
+    int first = 0;
+    if (shape->rank <= 4 ||
+        tsr_normalize_axis(tsr_attr_int(node, "axis", -1), shape->rank, &first) != TSR_OK)
+        return *shape;
+    tsr_shape around = tsr_around_axis(shape, first);
+    if (!tsr_attr_int(node, "coerce_2d", 0))
+        return around;
+    return (tsr_shape){2, {around.dim[0], around.dim[1] * around.dim[2]}};
+}
+
 tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
     tsr_reduction r;
     TSR_TRY(find_axes(plan, node, &r));
-    int input = tsr_plan_value(plan, node->inputs[0]);
+    const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape,
+                    view = view_axes(node, shape);
+    int input = tsr_lower_seen(plan, node->inputs[0], &view);
     bool others = r.axis[TSR_AXIS_N] || r.axis[TSR_AXIS_H] || r.axis[TSR_AXIS_W];
     if (r.axis[TSR_AXIS_C] && !others && tsr_plan_layout(plan, input)->tiles == 1) {
-        int output = tsr_plan_output(plan, node, 0);
+        int output = tsr_lower_output(plan, node, &view);
         TSR_PASS(plan, output, softmax_tile, .X = TSR_TENSOR(input));
+        tsr_lower_finish(plan, node, output);
         return plan->status;
     }
     int sums = tsr_lower_reduction(plan, node, input, reduce_sums)->output,
-        output = tsr_plan_output(plan, node, 0);
+        output = tsr_lower_output(plan, node, &view);
     TSR_PASS(plan, output, softmax, .X = TSR_TENSOR(input), .sums = TSR_TENSOR(sums),
              .FOLD = TSR_INT(r.axis[TSR_AXIS_C]), .COLUMNS = TSR_INT(r.axis[TSR_AXIS_W]));
+    tsr_lower_finish(plan, node, output);
     return plan->status;
 }

@@ -145,10 +145,11 @@ static void add_operand(tsr_plan *plan, const tsr_node *node, const tsr_concat_o
 
 bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node,
                               const tsr_concat_operand *operands, int count) {
-    for (int i = 0; i < count; i++)
-        tsr_plan_value(plan, operands[i].value);
-    if (plan->status != TSR_OK)
-        return false;
+    for (int i = 0; i < count; i++) {
+        int value = operands[i].value, tensor = tsr_plan_value(plan, value);
+        if (plan->status != TSR_OK || tensor != plan->value_tensor[value])
+            return false; /* a slice would have another channel axis */
+    }
     const tsr_layout model = *tsr_plan_layout(plan, choose_model(plan, operands, count));
     tsr_layout whole;
     const tsr_value *out = &plan->graph->values[node->outputs[0]];

@@ -66,13 +66,13 @@ typedef struct operand {
     const tsr_node *fused; /* DepthToSpace; NULL: none */
 } operand;
 
-static operand find_operand(tsr_plan *plan, const tsr_post *post, int rank) {
+static operand find_operand(tsr_plan *plan, const tsr_post *post, const tsr_shape *result) {
     const tsr_graph *graph = plan->graph;
     if (post->operand == TSR_NONE)
         return (operand){0};
     int producer = graph->values[post->operand].producer;
     if (producer == TSR_NONE || !is_fused_into_reader(plan, &graph->nodes[producer]))
-        return (operand){.tensor = tsr_plan_operand(plan, post->operand, rank)};
+        return (operand){.tensor = tsr_plan_operand(plan, post->operand, result)};
     const tsr_node *fused = &graph->nodes[producer];
     return (operand){tsr_plan_value(plan, fused->inputs[0]), fused};
 }
@@ -106,32 +106,51 @@ static bool is_parameter(const tsr_node *node, int input) {
     return input < 32 && tsr_op_get_info(node->op)->parameters >> input & 1;
 }
 
-/* What lowerings rely on: parameters are constant, the node computes its inputs' types, and no
- * tensor has more than four axes. */
+/* What lowerings rely on: parameters are constant, the node computes its inputs' types. */
 static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
-    for (int i = 0; i < node->input_count + node->output_count; i++) {
-        const tsr_value *value = i < node->input_count
-                                     ? tsr_node_in(graph, node, i)
-                                     : tsr_node_out(graph, node, i - node->input_count);
+    for (int i = 0; i < node->input_count; i++) {
+        const tsr_value *value = tsr_node_in(graph, node, i);
         if (!value)
-            continue;
-        if (value->shape.rank > 4)
-            return tsr_fail(
-                TSR_ERROR_UNSUPPORTED,
-                "tensor '%s' of shape %s has more than 4 axes, operators on a GPU take at most 4",
-                value->name, tsr_shape_text(&value->shape));
-        if (i >= node->input_count)
             continue;
         if (!is_parameter(node, i))
             TSR_TRY(tsr_plan_check_type(node, value));
-        if (is_parameter(node, i) && !value->data)
+        else if (!value->data)
             return tsr_fail(TSR_ERROR_UNSUPPORTED,
                             "its parameter '%s' of shape %s (input %d) is not constant; if it "
-                            "comes from inputs, fix "
-                            "those in tsr_session_desc.fixed",
+                            "comes from inputs, fix those in tsr_session_desc.fixed",
                             value->name, tsr_shape_text(&value->shape), i);
     }
     return TSR_OK;
+}
+
+/* ---- channel axes ---------------------------------------------------------------------------- */
+
+/* Element by element: the result has the channel axis of an operand of its shape. */
+static int axis_of_operand(const tsr_plan *plan, const tsr_node *node, const tsr_value *out) {
+    for (int i = 0; i < node->input_count; i++) {
+        const tsr_value *in = tsr_node_in(plan->graph, node, i);
+        if (in && !in->data && tsr_shape_equal(&in->shape, &out->shape))
+            return plan->value_axis[node->inputs[i]];
+    }
+    return tsr_layout_channel_axis(out->shape.rank);
+}
+
+/* The channel axis to write the node's first output with: one that spares it and the nodes that
+ * read it a copy. */
+static int choose_axis(const tsr_plan *plan, const tsr_node *node) {
+    const tsr_value *out = tsr_node_out(plan->graph, node, 0), *second;
+    for (int i = 0; i < node->post_count; i++) { /* these read with the usual one */
+        int operand = node->posts[i].operand,
+            producer = operand == TSR_NONE ? TSR_NONE : plan->graph->values[operand].producer;
+        if (producer != TSR_NONE && plan->graph->nodes[producer].op == TSR_OP_DepthToSpace)
+            return tsr_layout_channel_axis(out->shape.rank);
+    }
+    if (tsr_op_has(node->op, TSR_IS_POST_OP) || node->op == TSR_OP_Not)
+        return axis_of_operand(plan, node, out);
+    second = tsr_node_in(plan->graph, node, 1);
+    bool last = tsr_op_has(node->op, TSR_PREFERS_LAST_AXIS) && second && second->data;
+    return last && out->shape.rank > 1 ? out->shape.rank - 1
+                                       : tsr_layout_channel_axis(out->shape.rank);
 }
 
 static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_fn *lower) {
@@ -140,23 +159,37 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
         return tsr_fail(TSR_ERROR_UNSUPPORTED, "no such operator on this backend");
     if (is_fused_into_reader(plan, node))
         return TSR_OK;
+    int axis = plan->axis = choose_axis(plan, node);
     /* Before the node's passes: reshaping an operand may add one. */
     operand operands[TSR_MAX_POSTS];
-    int rank = plan->graph->values[node->outputs[0]].shape.rank;
     for (int i = 0; i < node->post_count; i++)
-        operands[i] = find_operand(plan, &node->posts[i], rank);
+        operands[i] =
+            find_operand(plan, &node->posts[i], &plan->graph->values[node->outputs[0]].shape);
     int passes = plan->pass_count;
     tsr_plan_fail(plan, lower(plan, node));
     bool in_place = plan->pass_count > passes && plan->passes[plan->pass_count - 1].kind ==
                                                      TSR_PASS_CONCAT; /* with its post-ops */
     if (plan->status != TSR_OK || !node->post_count || in_place)
         return plan->status;
-    int output = plan->value_tensor[node->outputs[0]];
-    if (plan->pass_count == passes || plan->passes[plan->pass_count - 1].output != output)
-        tsr_plan_copy(plan, output,
-                      tsr_plan_output(plan, node, 0)); /* a view has no pass to fuse with */
+    int value = node->outputs[0];
+    bool fusible = plan->pass_count > passes && plan->value_axis[value] == axis &&
+                   plan->passes[plan->pass_count - 1].output == plan->value_tensor[value];
+    if (!fusible) { /* such as a view */
+        plan->axis = axis;
+        int source = tsr_plan_value_with(plan, value, axis);
+        tsr_plan_copy(plan, source, tsr_plan_output(plan, node, 0));
+    }
     add_posts(plan, node, operands);
     return plan->status;
+}
+
+static void forget(tsr_plan *plan, int value, int tensor_count) {
+    if (plan->value_copy[value] >= tensor_count)
+        plan->value_copy[value] = TSR_NONE;
+    if (plan->value_tensor[value] < tensor_count)
+        return;
+    plan->value_tensor[value] = TSR_NONE;
+    plan->value_axis[value] = tsr_layout_channel_axis(plan->graph->values[value].shape.rank);
 }
 
 /* Removes the passes and tensors of a failed lowering. */
@@ -166,8 +199,7 @@ static void undo(tsr_plan *plan, int pass_count, int tensor_count) {
     plan->pass_count = pass_count;
     plan->tensor_count = tensor_count;
     for (int i = 0; i < plan->graph->value_count; i++)
-        if (plan->value_tensor[i] >= tensor_count)
-            plan->value_tensor[i] = TSR_NONE;
+        forget(plan, i, tensor_count);
 }
 
 /* A value that a node on the CPU reads: read back unless it is in memory or has no elements. */
@@ -218,10 +250,7 @@ static tsr_status lower_input(tsr_plan *plan, int value) {
     const tsr_value *v = &plan->graph->values[value];
     if (v->data || tsr_shape_count(&v->shape) == 0) /* without elements: nothing to compute */
         return TSR_OK;
-    if (plan->fallback && v->shape.rank > 4) /* only nodes on the CPU can read it */
-        plan->value_on_cpu[value] = true;
-    else
-        tsr_plan_value(plan, value);
+    tsr_plan_value(plan, value);
     return plan->status;
 }
 

@@ -98,38 +98,49 @@ int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elemen
     return plan->status == TSR_OK ? tensor : 0;
 }
 
-static int constant_value(tsr_plan *plan, const tsr_value *value, const tsr_shape *shape) {
+int tsr_plan_constant_value(tsr_plan *plan, const tsr_value *value, const tsr_shape *shape) {
     const float *elements = tsr_plan_floats(plan, value);
     return elements ? tsr_plan_constant(plan, shape, elements) : 0;
 }
 
-int tsr_plan_value(tsr_plan *plan, int value) {
+int tsr_plan_value_as_is(tsr_plan *plan, int value) {
     if (plan->status != TSR_OK)
         return 0;
     if (plan->value_tensor[value] != TSR_NONE)
         return plan->value_tensor[value];
     const tsr_value *v = &plan->graph->values[value];
-    int tensor =
-        v->data ? constant_value(plan, v, &v->shape) : tsr_plan_tensor_like(plan, &v->shape, value);
+    int tensor = v->data ? tsr_plan_constant_value(plan, v, &v->shape)
+                         : tsr_plan_tensor_like(plan, &v->shape, value);
     if (!tensor)
         return 0;
     plan->value_tensor[value] = tensor;
-    if (plan->value_on_cpu[value]) {
+    if (plan->value_on_cpu[value])
         tsr_plan_pass_of(plan, TSR_PASS_UPLOAD, tensor)->value = value;
-    }
     return tensor;
 }
 
-int tsr_plan_operand(tsr_plan *plan, int value, int rank) {
-    const tsr_value *v = &plan->graph->values[value];
-    if (v->shape.rank >= rank)
-        return tsr_plan_value(plan, value);
-    tsr_shape shape = {.rank = rank};
-    int ones = rank - v->shape.rank;
-    for (int i = 0; i < rank; i++)
-        shape.dim[i] = i < ones ? 1 : v->shape.dim[i - ones];
-    return v->data ? constant_value(plan, v, &shape)
-                   : tsr_plan_reshape(plan, tsr_plan_value(plan, value), &shape);
+bool tsr_plan_is_seen_as(const tsr_plan *plan, int tensor, const tsr_shape *folded) {
+    const tsr_layout *l = tsr_plan_layout(plan, tensor);
+    return l->n == folded->dim[TSR_AXIS_N] && l->c == folded->dim[TSR_AXIS_C] &&
+           l->h == folded->dim[TSR_AXIS_H] && l->w == folded->dim[TSR_AXIS_W];
+}
+
+int tsr_plan_value_with(tsr_plan *plan, int value, int channel_axis) {
+    int tensor = tsr_plan_value_as_is(plan, value);
+    if (plan->status != TSR_OK || plan->value_axis[value] == channel_axis)
+        return tensor;
+    const tsr_shape folded = tsr_layout_fold(&plan->graph->values[value].shape, channel_axis);
+    int *copy = &plan->value_copy[value];
+    if (tsr_plan_is_seen_as(plan, tensor, &folded))
+        return tensor;
+    if (*copy == TSR_NONE || !tsr_plan_is_seen_as(plan, *copy, &folded))
+        *copy = tsr_plan_reshape(plan, tensor, &folded);
+    return *copy;
+}
+
+int tsr_plan_value(tsr_plan *plan, int value) {
+    int rank = plan->graph->values[value].shape.rank;
+    return tsr_plan_value_with(plan, value, tsr_layout_channel_axis(rank));
 }
 
 void tsr_plan_narrow(tsr_plan *plan, int tensor, int planes) {
@@ -142,6 +153,12 @@ void tsr_plan_narrow(tsr_plan *plan, int tensor, int planes) {
         *l = narrow;
 }
 
+static void set_tensor(tsr_plan *plan, int value, int tensor, int channel_axis) {
+    plan->value_tensor[value] = tensor;
+    plan->value_axis[value] = channel_axis;
+    plan->value_copy[value] = TSR_NONE;
+}
+
 int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i) {
     return tsr_plan_output_strided(plan, node, i, 1);
 }
@@ -150,9 +167,12 @@ int tsr_plan_output_strided(tsr_plan *plan, const tsr_node *node, int i, int pix
     int value = node->outputs[i];
     const tsr_value *v = &plan->graph->values[value];
     tsr_layout_hint hint = {.pixel_stride = pixel_stride, .half = tsr_plan_is_half(plan, v->dtype)};
-    int tensor = tsr_plan_tensor_make(plan, &v->shape, hint);
+    int axis = i ? tsr_layout_channel_axis(v->shape.rank) : plan->axis;
+    const tsr_shape shape =
+        tsr_shape_count(&v->shape) ? tsr_layout_fold(&v->shape, axis) : v->shape; /* refused */
+    int tensor = tsr_plan_tensor_make(plan, &shape, hint);
     if (tensor)
-        plan->value_tensor[value] = tensor;
+        set_tensor(plan, value, tensor, axis);
     return tensor;
 }
 
@@ -326,22 +346,28 @@ void tsr_plan_alias(tsr_plan *plan, const tsr_node *node, int i, int tensor) {
         return;
     const tsr_plan_tensor *t = &plan->tensors[tensor];
     bool computed = !t->constant && t->first_pass >= 0;
+    int usual = tsr_layout_channel_axis(plan->graph->values[value].shape.rank);
     if (computed || !tsr_graph_is_output(plan->graph, value)) {
-        plan->value_tensor[value] = tensor;
+        set_tensor(plan, value, tensor, usual);
         return;
     }
+    if (i == 0)
+        plan->axis = usual;
     tsr_plan_copy(plan, tensor, tsr_plan_output(plan, node, i));
 }
 
 static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
     const tsr_graph *graph = plan->graph;
     plan->value_tensor = TSR_NEW(plan->arena, graph->value_count, int);
+    plan->value_axis = TSR_NEW(plan->arena, graph->value_count, int);
+    plan->value_copy = TSR_NEW(plan->arena, graph->value_count, int);
     plan->value_on_cpu = TSR_NEW(plan->arena, graph->value_count, bool);
     plan->candidates = TSR_NEW(plan->arena, graph->node_count, tsr_candidates);
-    if (!plan->value_tensor || !plan->value_on_cpu || !plan->candidates)
+    if (!plan->value_tensor || !plan->value_axis || !plan->value_copy || !plan->value_on_cpu ||
+        !plan->candidates)
         return tsr_plan_out_of_memory(plan);
     for (int i = 0; i < graph->value_count; i++)
-        plan->value_tensor[i] = TSR_NONE;
+        set_tensor(plan, i, TSR_NONE, tsr_layout_channel_axis(graph->values[i].shape.rank));
     if (options->plain_outputs) {
         plan->plain_outputs = TSR_NEW(plan->arena, graph->output_count, int);
         if (!plan->plain_outputs)

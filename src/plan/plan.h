@@ -158,7 +158,10 @@ typedef struct tsr_plan {
     tsr_candidates *candidates;     /* by node; none for most operators */
     tsr_status status;              /* of the first failure: later calls do nothing */
     int node;                       /* being lowered */
+    int axis;                       /* channel axis of output 0 of the node being lowered */
     int *value_tensor;              /* by value index; TSR_NONE if it has none */
+    int *value_axis;                /* and the channel axis that it has */
+    int *value_copy;                /* a copy with another channel axis; TSR_NONE if it has none */
     bool *value_on_cpu; /* by value index: a node that ran on the CPU wrote it to memory */
     int *plain_outputs; /* tensors of the graph outputs as plain textures; NULL: not requested */
     int pass_count, pass_capacity, tensor_count, tensor_capacity, storage_count;
@@ -232,11 +235,21 @@ void tsr_pass_wrap(tsr_pass *pass, tsr_dtype dtype);
 void tsr_pass_cast(tsr_pass *pass, tsr_dtype from, tsr_dtype to);
 bool tsr_cast_is_view(tsr_dtype from, tsr_dtype to);
 
-/* The tensor of a value, made on first use for graph inputs and constants. */
+/* The tensor of a value with the usual channel axis, made on first use for graph inputs and
+ * constants. May add a pass. */
 int tsr_plan_value(tsr_plan *plan, int value);
-/* The tensor of a value seen with `rank` axes, ones in front: an operand to broadcast. May add a
- * pass. */
-int tsr_plan_operand(tsr_plan *plan, int value, int rank);
+/* The same with another channel axis; with the one that it has. */
+int tsr_plan_value_with(tsr_plan *plan, int value, int channel_axis);
+int tsr_plan_value_as_is(tsr_plan *plan, int value);
+/* Has the tensor, however it is folded, these axes N, C, H and W? */
+bool tsr_plan_is_seen_as(const tsr_plan *plan, int tensor, const tsr_shape *folded);
+/* The tensor of a value that is broadcast to a shape, seen with as many axes, ones in front. May
+ * add passes. */
+int tsr_plan_operand(tsr_plan *plan, int value, const tsr_shape *result);
+/* That shape. */
+tsr_shape tsr_operand_shape(const tsr_shape *shape, int rank);
+/* Copies of the tensor, of such a shape, along the axes in which the result's is larger. */
+int tsr_plan_expand(tsr_plan *plan, int tensor, const tsr_shape *shape, const tsr_shape *result);
 int tsr_plan_tensor_make(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint);
 /* The same for a tensor that only its node's passes write, and read as their first source. If it
  * has twice the planes of other tensors, it is stored in two storages, which others can share. */
@@ -248,6 +261,8 @@ int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise);
 /* A constant tensor; elements must outlive the plan (or come from plan->arena); misaligned ones are
  * copied there. */
 int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elements);
+/* The same of a constant value, seen with another shape. */
+int tsr_plan_constant_value(tsr_plan *plan, const tsr_value *value, const tsr_shape *shape);
 /* A new tensor for output i of the node being lowered. */
 int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i);
 /* The same, whose fragments write pixels this many columns apart: see tsr_layout. */

@@ -534,7 +534,7 @@ static void GLAD_API_PTR read_pixels(GLint x, GLint y, GLsizei w, GLsizei h, GLe
 
 static void *GLAD_API_PTR map_buffer_range(GLenum target, GLintptr offset, GLsizeiptr length,
                                            GLbitfield access) {
-    readbacks++;
+    readbacks += (access & GL_MAP_READ_BIT) != 0;
     return gl.MapBufferRange(target, offset, length, access);
 }
 

@@ -681,6 +681,35 @@ static inline tsr_status tsr_session_get_output_array(tsr_session *session, cons
                                                       const tsr_array *array) {
     return tsr_session_get_output_array_sized(session, name, array, sizeof *array);
 }
+/* Where an output is drawn in the device's GL context, scaled to a rectangle. Colors and alpha are
+ * those of tsr_pixels divided by 255, neither rounded nor limited but by the target's format:
+ * elements of 0 to 1 are drawn as they are by default. */
+typedef struct tsr_draw_target {
+    /* A GL_TEXTURE_2D with a color-renderable format, level 0; 0: the framebuffer below. Not one
+     * that the session reads or writes. */
+    uint32_t texture;
+    uint32_t framebuffer; /* its color attachment 0; 0: the default framebuffer */
+    int x, y, width, height; /* in the target, y upwards in a window; inside it */
+    /* false: the picture's first row is at y, as Tessera's textures have it; true: at y + height -
+     * 1, which is the upper one in a window. */
+    bool flip;
+    tsr_pixel_filter filter;
+    bool channels_last; /* of the tensor */
+    bool bgr;           /* the tensor's channels are blue, green, red */
+    int image;          /* of the batch: 0 to N - 1 */
+    float mean[4], scale[4]; /* as in tsr_pixels */
+} tsr_draw_target;
+
+/* Draws one image of an output of the latest run into a target of the caller's, without waiting for
+ * it and without a copy through memory: later GL commands of the context see it. Replaces what is
+ * there, without blending. gles only. */
+TSR_API tsr_status tsr_session_draw_output_sized(tsr_session *session, const char *name,
+                                                 const tsr_draw_target *target, size_t size);
+static inline tsr_status tsr_session_draw_output(tsr_session *session, const char *name,
+                                                 const tsr_draw_target *target) {
+    return tsr_session_draw_output_sized(session, name, target, sizeof *target);
+}
+
 /* One image of an output as a picture: fills pixels->data, rows of width pixels; bytes between them
  * stay as they are. */
 TSR_API tsr_status tsr_session_get_output_pixels_sized(tsr_session *session, const char *name,

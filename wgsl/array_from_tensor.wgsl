@@ -26,17 +26,11 @@ fn elements(i: i32) -> vec4f {
     return vec4f(element(i), element(i + 1), element(i + 2), element(i + 3));
 #endif
 }
-#if ELEMENT == 1
-// Beyond its range pack2x16float may return anything: infinity.
-fn half(v: f32) -> u32 {
-    return select(pack2x16float(vec2f(v, 0)), ((bitcast<u32>(v) >> 16) & 0x8000) | 0x7c00, abs(v) >= 65520);
-}
-#endif
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
 #if ELEMENT == 0
     return elements(4 * x);
 #elif ELEMENT == 1
-    return unpack4x8unorm(half(element(2 * x)) | (half(element(2 * x + 1)) << 16));
+    return unpack4x8unorm(tsr_pack_half(vec2f(element(2 * x), element(2 * x + 1))));
 #elif ELEMENT == 3
     return select(vec4f(), vec4f(1.0 / 255), elements(4 * x) != vec4f());
 #else

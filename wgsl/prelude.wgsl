@@ -6,12 +6,20 @@
 //     u.T_tiles, u.T_texels   tiles of an image, texels in all
 @group(0) @binding(0) var<uniform> params: Params;
 
+// Infinity beyond the range of 16 bits, where pack2x16float may return anything, for its other operand, too.
+fn tsr_pack_half(v: vec2f) -> u32 {
+    let beyond = abs(v) >= vec2f(65520);
+    let bits = pack2x16float(select(v, vec2f(), beyond));
+    let infinity = ((bitcast<vec2u>(v) >> vec2u(16)) & vec2u(0x8000)) | vec2u(0x7c00);
+    let halves = select(vec2u(bits & 0xffff, bits >> 16), infinity, beyond);
+    return halves.x | (halves.y << 16);
+}
 #if O_BYTES
 @group(0) @binding(1) var<storage, read_write> O_data: array<u32>;
 fn O_store(i: i32, v: vec4f) { O_data[i] = pack4x8unorm(v); }
 #elif O_HALF
 @group(0) @binding(1) var<storage, read_write> O_data: array<vec2u>;
-fn O_store(i: i32, v: vec4f) { O_data[i] = vec2u(pack2x16float(v.xy), pack2x16float(v.zw)); }
+fn O_store(i: i32, v: vec4f) { O_data[i] = vec2u(tsr_pack_half(v.xy), tsr_pack_half(v.zw)); }
 #else
 @group(0) @binding(1) var<storage, read_write> O_data: array<vec4f>;
 fn O_store(i: i32, v: vec4f) { O_data[i] = v; }

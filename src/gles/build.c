@@ -21,8 +21,14 @@ tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_
     return status;
 }
 
-/* All programs are started before waiting for the first: drivers may compile in parallel. */
-static tsr_status build_programs(tsr_runner *r) {
+static void count_program(tsr_runner *r, int index, const tsr_program *program) {
+    if (tsr_gpu_count_program(&r->base, index, program))
+        r->base.cached_programs += program->cached;
+}
+
+/* All programs are started before waiting for the first, and weights are packed meanwhile: drivers
+ * may compile in parallel. */
+static tsr_status start_programs(tsr_runner *r) {
     double start = tsr_clock_ms();
     tsr_progress_stage(r->base.options.progress, TSR_COMPILING_SHARE);
     for (int i = 0; i < r->base.plan->pass_count; i++) {
@@ -30,20 +36,26 @@ static tsr_status build_programs(tsr_runner *r) {
         if (r->base.plan->passes[i].kind != TSR_PASS_DRAW)
             continue;
         TSR_TRY(tsr_gles_start_program(r, &r->base.plan->passes[i], &r->passes[i]));
-        const tsr_program *program = r->passes[i].program;
-        if (tsr_gpu_count_program(&r->base, i, program))
-            r->base.cached_programs += program->cached;
+        count_program(r, i, r->passes[i].program);
     }
+    r->base.compile_ms = tsr_clock_ms() - start;
+    return TSR_OK;
+}
+
+static tsr_status finish_programs(tsr_runner *r) {
+    double start = tsr_clock_ms();
+    tsr_progress_stage(r->base.options.progress, 1);
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         const tsr_pass *pass = &r->base.plan->passes[i];
-        TSR_TRY(tsr_gpu_report_compiling(&r->base, r->base.plan->pass_count + i));
+        TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
         if (pass->kind != TSR_PASS_DRAW)
             continue;
         tsr_status status =
             tsr_program_finish(r->passes[i].program, pass->kernel->stem, pass->body);
         TSR_TRY(tsr_gpu_name_node(&r->base, pass, status));
     }
-    r->base.compile_ms = tsr_clock_ms() - start;
+    TSR_TRY(tsr_gpu_report_compiling(&r->base, r->base.plan->pass_count));
+    r->base.compile_ms += tsr_clock_ms() - start;
     return TSR_OK;
 }
 
@@ -230,7 +242,7 @@ tsr_status tsr_gles_replace_weights(tsr_runner *r, int constant, const float *el
 static tsr_status build_constants(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     size_t bytes = most_texels(plan) * sizeof(float) + 1;
-    tsr_progress_stage(r->base.options.progress, 1);
+    tsr_progress_stage(r->base.options.progress, TSR_PACKING_SHARE);
     float *texels[] = {tsr_malloc(bytes), tsr_malloc(bytes)};
     tsr_status status = texels[0] && texels[1] ? build_tables(r, texels) : out_of_memory();
     for (int i = 1; i < plan->tensor_count && status == TSR_OK; i++)
@@ -246,15 +258,20 @@ static tsr_status build_constants(tsr_runner *r) {
 /* For arrays of floats: other forms are prepared when they are used. */
 static tsr_status build_transfers(tsr_runner *r) {
     const tsr_graph *graph = r->base.graph;
+    int index = r->base.plan->pass_count;
     for (int i = 0; i < graph->input_count; i++) {
         const tsr_elements floats = tsr_gpu_floats_of(&r->base, graph->inputs[i]);
-        if (r->base.plan->value_tensor[graph->inputs[i]] != TSR_NONE)
-            TSR_TRY(tsr_gles_transfer_in(r, graph->inputs[i], &floats));
+        if (!tsr_transfer_converts(r->base.plan, graph->inputs[i], &floats))
+            continue;
+        TSR_TRY(tsr_gles_transfer_in(r, graph->inputs[i], &floats));
+        count_program(r, index++, r->inputs[i].built.program);
     }
-    for (int i = 0; i < r->base.output_count; i++) {
+    for (int i = 0; i < r->base.output_count && !r->base.options.texture_outputs; i++) {
         const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.outputs[i].value);
-        if (r->base.outputs[i].tensor != TSR_NONE && !r->base.options.texture_outputs)
-            TSR_TRY(tsr_gles_transfer_prepare_out(r, i, &floats));
+        if (!tsr_gpu_transfers_output(&r->base, i, &floats))
+            continue;
+        TSR_TRY(tsr_gles_transfer_prepare_out(r, i, &floats));
+        count_program(r, index++, r->outputs[i].built.program);
     }
     return TSR_OK;
 }
@@ -267,12 +284,13 @@ static void destroy_run(const tsr_runner *r, tsr_gles_run *run) {
 }
 
 tsr_status tsr_gles_build(tsr_runner *r) {
-    TSR_TRY(build_programs(r));
+    TSR_TRY(start_programs(r));
     TSR_TRY(build_constants(r)); /* first: peak of memory use */
     TSR_TRY(build_targets(r));
     TSR_TRY(build_doubles(r));
     build_blocks(r);
     TSR_TRY(build_transfers(r));
+    TSR_TRY(finish_programs(r));
     TSR_TRY(tsr_gpu_runner_allocate(&r->base));
     if (r->timers)
         glGenQueriesEXT(r->base.graph->node_count, r->timers);

@@ -33,10 +33,11 @@ static tsr_status draw(tsr_runner *r, int output, const tsr_transfer *wanted,
         status = tsr_gles_transfer_prepare(r, t, wanted);
     if (status == TSR_OK) {
         r->staging = &target;
-        tsr_gles_draw_pass(r, &t->what.pass, &t->built);
+        status = tsr_gles_transfer_draw(r, t);
         glFlush(); /* another context that shares the texture may wait for it */
-        status = tsr_gles_check_error(r->device, "drawing an output");
     }
+    if (status == TSR_OK)
+        status = tsr_gles_check_error(r->device, "drawing an output");
     if (to->texture)
         glDeleteFramebuffers(1, &target.framebuffer);
     return status;

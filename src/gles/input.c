@@ -14,10 +14,11 @@ static tsr_status draw(tsr_runner *r, tsr_gles_transfer *t, const tsr_transfer *
     glSamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glSamplerParameteri(sampler, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glBindSampler(TSR_TABLE_UNIT, sampler);
-    tsr_gles_draw_pass(r, &t->what.pass, &t->built);
+    tsr_status status = tsr_gles_transfer_draw(r, t);
     glBindSampler(TSR_TABLE_UNIT, 0);
     glDeleteSamplers(1, &sampler);
-    return tsr_gles_check_error(r->device, "copying an input from a texture");
+    return status == TSR_OK ? tsr_gles_check_error(r->device, "copying an input from a texture")
+                            : status;
 }
 
 /* The texture has a texel for every one of the tensor's. */

@@ -103,13 +103,26 @@ const tsr_target *tsr_gles_target(const tsr_runner *r, int tensor) {
     return t->storage_high == TSR_NONE ? &r->targets[t->storage] : &r->doubles[tensor];
 }
 
+static tsr_status give_input(tsr_runner *r, int value, const tsr_elements *from) {
+    if (tsr_transfer_converts(r->base.plan, value, from))
+        return tsr_gles_transfer_in(r, value, from);
+    int tensor = r->base.plan->value_tensor[value];
+    float *texels;
+    tsr_status status = tsr_gpu_pack_input(&r->base, value, from, &texels);
+    if (status == TSR_OK)
+        tsr_target_upload(tsr_gles_target(r, tensor), tsr_plan_layout(r->base.plan, tensor),
+                          texels);
+    tsr_free(texels);
+    return status;
+}
+
 static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) {
     tsr_elements staged;
     float *floats;
     TSR_TRY(tsr_gles_begin(r->device));
     tsr_status status = tsr_gpu_stage_input(&r->base, value, from, &staged, &floats);
     if (status == TSR_OK && r->base.plan->value_tensor[value] != TSR_NONE)
-        status = tsr_gles_transfer_in(r, value, &staged);
+        status = give_input(r, value, &staged);
     tsr_gles_end(r->device);
     tsr_free(floats);
     return status;
@@ -134,17 +147,18 @@ static void poison(const tsr_runner *r) {
     }
 }
 
-static void start_reading(tsr_runner *r) {
+static tsr_status start_reading(tsr_runner *r) {
     r->latest = r->run;
     for (int i = 0; i < r->base.output_count; i++) {
         r->run->outputs[i].filled = false;
-        if (r->base.outputs[i].tensor != TSR_NONE && !r->base.options.texture_outputs)
-            tsr_gles_transfer_out(r, i, &r->run->outputs[i]);
+        if (r->outputs[i].built.program && !r->base.options.texture_outputs)
+            TSR_TRY(tsr_gles_transfer_out(r, i, &r->run->outputs[i]));
     }
     if (r->run->fence)
         glDeleteSync(r->run->fence);
     r->run->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     glFlush();
+    return TSR_OK;
 }
 
 static void select_run(tsr_runner *r, int slot) {
@@ -157,7 +171,7 @@ static tsr_status submit(tsr_runner *r) {
         poison(r);
     tsr_status status = tsr_gles_draw(r);
     if (status == TSR_OK)
-        start_reading(r);
+        status = start_reading(r);
     tsr_gles_end(r->device);
     return status;
 }
@@ -224,8 +238,8 @@ static tsr_status step(tsr_runner *r, bool begin, double ms) {
         status = tsr_gles_check_error(r->device, "running the model");
     bool complete = r->next_pass == r->base.plan->pass_count;
     if (status == TSR_OK && complete) {
-        start_reading(r);
-        status = finish(r, WAIT_NANOSECONDS);
+        status = start_reading(r);
+        status = status == TSR_OK ? finish(r, WAIT_NANOSECONDS) : status;
     }
     tsr_gles_end(r->device);
     return status == TSR_OK && !complete ? TSR_NOT_READY : status;
@@ -262,7 +276,7 @@ static tsr_status read_output(tsr_runner *r, int output, const tsr_elements *to)
     bool filled = b->filled && tsr_elements_same_form(&b->what.elements, to);
     if (!filled && r->run == r->latest) {
         TSR_TRY(tsr_gles_transfer_prepare_out(r, output, to));
-        tsr_gles_transfer_out(r, output, b);
+        TSR_TRY(tsr_gles_transfer_out(r, output, b));
     }
     return tsr_gles_readback_copy(r, r->base.outputs[output].value, b, to);
 }
@@ -270,7 +284,7 @@ static tsr_status read_output(tsr_runner *r, int output, const tsr_elements *to)
 static tsr_status read_value(tsr_runner *r, int value, const tsr_elements *to) {
     int output = tsr_gpu_find_output(&r->base, value);
     TSR_TRY(finish(r, WAIT_NANOSECONDS));
-    bool transferred = output != TSR_NONE && tsr_transfer_converts(r->base.plan, value, to);
+    bool transferred = tsr_gpu_transfers_output(&r->base, output, to);
     tsr_status status = transferred ? read_output(r, output, to)
                                     : tsr_gpu_read_kept(&r->base, value, to, tsr_gles_read_now, r);
     TSR_TRY(tsr_gles_check_error(r->device, "reading a result")); /* its message says more */

@@ -21,13 +21,13 @@ tsr_status tsr_gles_transfer_prepare(tsr_runner *r, tsr_gles_transfer *t,
         tsr_params_free(&t->built.params);
         return tsr_params_make(r->base.plan, &t->what.pass, &t->built.params);
     }
-    TSR_TRY(tsr_gles_start_program(r, &t->what.pass, &t->built));
-    tsr_status status = tsr_program_finish(t->built.program, t->what.pass.kernel->stem, false);
-    if (status != TSR_OK) {
-        tsr_program_release(&r->device->programs, t->built.program);
-        t->built.program = NULL;
-    }
-    return status;
+    return tsr_gles_start_program(r, &t->what.pass, &t->built);
+}
+
+tsr_status tsr_gles_transfer_draw(tsr_runner *r, tsr_gles_transfer *t) {
+    TSR_TRY(tsr_program_finish(t->built.program, t->what.pass.kernel->stem, false));
+    tsr_gles_draw_pass(r, &t->what.pass, &t->built);
+    return TSR_OK;
 }
 
 /* ---- staging textures ------------------------------------------------------------------------ */
@@ -145,7 +145,7 @@ tsr_status tsr_gles_transfer_in(tsr_runner *r, int value, const tsr_elements *fr
         return TSR_OK;
     TSR_TRY(upload(r, t, data, tsr_transfer_bytes(from)));
     t->built.table = t->target.texture;
-    tsr_gles_draw_pass(r, &t->what.pass, &t->built);
+    TSR_TRY(tsr_gles_transfer_draw(r, t));
     return tsr_gles_check_error(r->device, "setting an input");
 }
 
@@ -160,11 +160,11 @@ tsr_status tsr_gles_transfer_prepare_out(tsr_runner *r, int output, const tsr_el
     return tsr_gles_transfer_prepare(r, t, &wanted);
 }
 
-void tsr_gles_transfer_out(tsr_runner *r, int output, tsr_gles_readback *to) {
+tsr_status tsr_gles_transfer_out(tsr_runner *r, int output, tsr_gles_readback *to) {
     tsr_gles_transfer *t = &r->outputs[output];
     r->base.plan->tensors[TSR_STAGING_TENSOR].layout = t->what.staging;
     r->staging = &t->target;
-    tsr_gles_draw_pass(r, &t->what.pass, &t->built);
+    TSR_TRY(tsr_gles_transfer_draw(r, t));
     if (!to->buffer)
         glGenBuffers(1, &to->buffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, to->buffer);
@@ -182,6 +182,7 @@ void tsr_gles_transfer_out(tsr_runner *r, int output, tsr_gles_readback *to) {
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     to->what = t->what;
     to->filled = true;
+    return TSR_OK;
 }
 
 tsr_status tsr_gles_readback_copy(const tsr_runner *r, int value, const tsr_gles_readback *from,

@@ -43,15 +43,17 @@ typedef struct tsr_gles_readback {
     tsr_transfer what;
 } tsr_gles_readback;
 
-/* Builds the program, unless the latest transfer had the same, and the parameters. */
+/* Starts compiling the program, unless the latest transfer had the same; makes the parameters. */
 tsr_status tsr_gles_transfer_prepare(tsr_runner *runner, tsr_gles_transfer *transfer,
                                      const tsr_transfer *wanted);
+/* Draws the prepared pass; waits for its program. */
+tsr_status tsr_gles_transfer_draw(tsr_runner *runner, tsr_gles_transfer *transfer);
 /* Uploads elements and draws them into the input's tensor. Without data, only prepares that. */
 tsr_status tsr_gles_transfer_in(tsr_runner *runner, int value, const tsr_elements *from);
 /* From now on, transfers of the output have the form of `to`. */
 tsr_status tsr_gles_transfer_prepare_out(tsr_runner *runner, int output, const tsr_elements *to);
 /* Draws an output into its staging texture and starts copying that to a buffer. */
-void tsr_gles_transfer_out(tsr_runner *runner, int output, tsr_gles_readback *to);
+tsr_status tsr_gles_transfer_out(tsr_runner *runner, int output, tsr_gles_readback *to);
 /* Waits for the buffer and copies it to the caller's memory. */
 tsr_status tsr_gles_readback_copy(const tsr_runner *runner, int value,
                                   const tsr_gles_readback *from, const tsr_elements *to);

@@ -66,7 +66,8 @@ tsr_status tsr_gpu_runner_create(tsr_gpu_runner *r, const tsr_graph *graph,
                                  const tsr_plan_options *limits) {
     *r = (tsr_gpu_runner){.graph = graph, .options = *options, .gpu_ms = -1};
     TSR_TRY(make_plan(r, limits));
-    r->programs = TSR_NEW(r->plan->arena, r->plan->pass_count, const void *);
+    int programs = r->plan->pass_count + graph->input_count + graph->output_count;
+    r->programs = TSR_NEW(r->plan->arena, programs, const void *);
     TSR_TRY(r->programs ? name_kernels(r) : out_of_memory());
     return list_outputs(r);
 }
@@ -94,8 +95,7 @@ tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *r) {
 }
 
 tsr_status tsr_gpu_report_compiling(const tsr_gpu_runner *r, int done) {
-    return tsr_progress_report(r->options.progress, "compiling", done,
-                               2 * (int64_t)r->plan->pass_count);
+    return tsr_progress_report(r->options.progress, "compiling", done, r->plan->pass_count);
 }
 
 tsr_status tsr_gpu_report_packing(const tsr_gpu_runner *r, int done) {
@@ -109,11 +109,11 @@ tsr_status tsr_gpu_name_node(const tsr_gpu_runner *r, const tsr_pass *pass, tsr_
     return tsr_fail_context(status, "node '%s' (%s)", node->name, tsr_node_op_name(node));
 }
 
-bool tsr_gpu_count_program(tsr_gpu_runner *r, int pass, const void *program) {
-    for (int i = 0; i < pass; i++)
+bool tsr_gpu_count_program(tsr_gpu_runner *r, int index, const void *program) {
+    for (int i = 0; i < index; i++)
         if (r->programs[i] == program)
             return false;
-    r->programs[pass] = program;
+    r->programs[index] = program;
     r->program_count++;
     return true;
 }
@@ -128,8 +128,11 @@ tsr_status tsr_gpu_stage_input(tsr_gpu_runner *r, int value, const tsr_elements 
     *staged = *from;
     *floats = NULL;
     tsr_fallback_set_input(&r->fallback, value, from);
-    if (tsr_transfer_converts(r->plan, value, from))
+    if (r->plan->value_tensor[value] == TSR_NONE || tsr_transfer_converts(r->plan, value, from))
         return TSR_OK;
+    if (from->is_pixels)
+        return tsr_fail(TSR_ERROR_LIMIT, "input '%s': %d x %d pixels are too many for a transfer",
+                        r->graph->values[value].name, from->pixels.width, from->pixels.height);
     *floats = tsr_malloc(count * sizeof **floats + 1);
     if (!*floats)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to convert an input");
@@ -151,6 +154,28 @@ tsr_status tsr_gpu_read_kept(tsr_gpu_runner *r, int value, const tsr_elements *t
         status = read(user, tensor, floats);
     if (status == TSR_OK)
         tsr_elements_from_floats(floats, shape_of(r, value), to);
+    tsr_free(floats);
+    return status;
+}
+
+bool tsr_gpu_transfers_output(const tsr_gpu_runner *r, int output, const tsr_elements *to) {
+    return output != TSR_NONE && r->outputs[output].tensor != TSR_NONE &&
+           tsr_transfer_converts(r->plan, r->outputs[output].value, to);
+}
+
+tsr_status tsr_gpu_pack_input(const tsr_gpu_runner *r, int value, const tsr_elements *from,
+                              float **texels) {
+    const tsr_layout *l = tsr_plan_layout(r->plan, r->plan->value_tensor[value]);
+    size_t count = (size_t)tsr_shape_count(shape_of(r, value));
+    float *floats = tsr_malloc(count * sizeof *floats);
+    *texels = tsr_malloc(tsr_layout_floats(l) * sizeof **texels);
+    tsr_status status = TSR_OK;
+    if (floats && *texels) {
+        tsr_elements_to_floats(from, shape_of(r, value), floats);
+        tsr_layout_pack(l, floats, r->options.poison ? NAN : 0, *texels);
+    } else {
+        status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to pack an input");
+    }
     tsr_free(floats);
     return status;
 }

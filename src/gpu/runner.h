@@ -22,7 +22,7 @@ typedef struct tsr_gpu_runner {
     const char **kernels;    /* by node of the graph: "moments+normalize" */
     double *node_ms;         /* by node of the graph: latest measured, -1 for none */
     double gpu_ms;           /* see tsr_report */
-    const void **programs;   /* by pass; NULL where an earlier pass has the same */
+    const void **programs;   /* by pass and transfer; NULL where one before has the same */
     int program_count, cached_programs;
     double compile_ms;
     uint64_t allocated_bytes, packed_bytes;
@@ -36,10 +36,10 @@ void tsr_gpu_runner_destroy(tsr_gpu_runner *runner);
 /* Allocates staging memory and the tensors of nodes on the CPU. */
 tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *runner);
 
-/* Of what is left of making a session when programs are compiled. */
-#define TSR_COMPILING_SHARE 0.7
-/* Progress; TSR_ERROR_CANCELLED if the caller says so. Each program is started and then finished:
- * `done` goes from 0 to twice the number of passes. */
+/* Of what is left of making a session: programs are started, weights packed, programs finished. */
+#define TSR_COMPILING_SHARE 0.3
+#define TSR_PACKING_SHARE 0.4
+/* Progress; TSR_ERROR_CANCELLED if the caller says so. done: passes. */
 tsr_status tsr_gpu_report_compiling(const tsr_gpu_runner *runner, int done);
 /* done: passes. */
 tsr_status tsr_gpu_report_packing(const tsr_gpu_runner *runner, int done);
@@ -47,13 +47,21 @@ tsr_status tsr_gpu_report_packing(const tsr_gpu_runner *runner, int done);
 /* Adds the pass's node to the message of a failure. */
 tsr_status tsr_gpu_name_node(const tsr_gpu_runner *runner, const tsr_pass *pass, tsr_status status);
 
-/* Counts the program of a pass; false if an earlier pass has it, too. */
-bool tsr_gpu_count_program(tsr_gpu_runner *runner, int pass, const void *program);
+/* Counts the program of a pass or, after the passes, of a transfer; false if one before has it,
+ * too.
+ */
+bool tsr_gpu_count_program(tsr_gpu_runner *runner, int index, const void *program);
 
+/* Does a pass transfer this output in this form? */
+bool tsr_gpu_transfers_output(const tsr_gpu_runner *runner, int output, const tsr_elements *to);
 /* What a pass transfers to an input: `from`, or *floats made of it, to be freed by the caller after
  * a failure, too; NULL where it is `from`. Stores the input for nodes on the CPU, too. */
 tsr_status tsr_gpu_stage_input(tsr_gpu_runner *runner, int value, const tsr_elements *from,
                                tsr_elements *staged, float **floats);
+/* Texels of an input's tensor, to be freed, for a transfer that no staging texture or buffer is
+ * large enough for. */
+tsr_status tsr_gpu_pack_input(const tsr_gpu_runner *runner, int value, const tsr_elements *from,
+                              float **texels);
 /* Reads a value that is no output which a pass transfers: computed on the CPU, or kept. */
 tsr_status tsr_gpu_read_kept(tsr_gpu_runner *runner, int value, const tsr_elements *to,
                              tsr_read_fn *read, void *user);

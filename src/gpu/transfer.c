@@ -33,6 +33,10 @@ bool tsr_transfer_converts(const tsr_plan *plan, int value, const tsr_elements *
         return false;
     if (!e->is_pixels && e->array.channels_last && !has_usual_axes(plan, value))
         return false;
+    size_t per_texel = !e->is_pixels && e->array.dtype == TSR_DTYPE_F16 ? 2 : 4;
+    size_t units = e->is_pixels ? tsr_transfer_bytes(e) : e->array.count;
+    if (!tsr_layout_staging_fits(units / per_texel + 1, &plan->limits))
+        return false;
     return e->is_pixels || e->array.dtype == TSR_DTYPE_F32 || e->array.dtype == TSR_DTYPE_F16 ||
            is_byte(e->array.dtype);
 }
@@ -92,12 +96,15 @@ static void pass_from_rows(int tensor, tsr_transfer *t) {
              .width_log2 = TSR_INT(t->staging.columns_log2), .last = TSR_INT(t->staging.w - 1));
 }
 
-/* The tensor's own layout, with a fragment for four pixels of four channels. */
-static tsr_status pass_to_rows(const tsr_plan *plan, const tsr_layout *l, int tensor,
-                               tsr_transfer *t) {
-    TSR_TRY(tsr_layout_make_rows(l, &plan->limits, &t->staging));
+/* The tensor's own layout, with a fragment for four pixels of four channels; false if there is
+ * none.
+ */
+static bool pass_to_rows(const tsr_plan *plan, const tsr_layout *l, int tensor, tsr_transfer *t) {
+    if (plan->limits.max_planes < 4 || !has_whole_rows(plan, l, &t->elements.array) ||
+        !tsr_layout_make_rows(l, &plan->limits, &t->staging))
+        return false;
     SET_PASS(t, rows_from_tensor, TSR_STAGING_TENSOR, .X = TSR_TENSOR(tensor));
-    return TSR_OK;
+    return true;
 }
 
 static void pass_to_array(const tsr_layout *l, int tensor, tsr_transfer *t) {
@@ -204,12 +211,12 @@ tsr_status tsr_transfer_out(const tsr_plan *plan, int value, const tsr_elements 
     bool floats = !to->is_pixels && to->array.dtype == TSR_DTYPE_F32;
     t->type = floats ? TSR_STAGING_FLOATS : TSR_STAGING_BYTES;
     size_t bytes = tsr_elements_dense_bytes(to), unit = floats ? 16 : 4;
-    bool rows = floats && has_whole_rows(plan, l, &to->array) && plan->limits.max_planes >= 4;
-    if (!rows)
-        TSR_TRY(make_staging(plan, t, bytes / unit + (bytes % unit != 0)));
-    if (rows) {
-        TSR_TRY(pass_to_rows(plan, l, tensor, t));
-    } else if (to->is_pixels) {
+    if (floats && pass_to_rows(plan, l, tensor, t)) {
+        read_from(t, tensor);
+        return TSR_OK;
+    }
+    TSR_TRY(make_staging(plan, t, bytes / unit + (bytes % unit != 0)));
+    if (to->is_pixels) {
         const tsr_picture_shape s = picture_of(plan, value, &to->pixels);
         pass_to_pixels(l, &s, tensor, NULL, t);
     } else {

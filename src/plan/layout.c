@@ -126,20 +126,15 @@ static tsr_status fill_buffer(tsr_layout *l, int64_t tile_count, const tsr_shape
     return TSR_OK;
 }
 
-static tsr_status fail_texture(const tsr_layout *l, int64_t tile_count, const tsr_shape *shape,
+static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shape *shape,
                                int max_size) {
+    if (choose_grid(l, max_size) || choose_wrap(l, tile_count, max_size))
+        return TSR_OK;
     return tsr_fail(
         TSR_ERROR_LIMIT,
         "a tensor of shape %s needs %lld texels in each of %d planes, a texture holds %d x %d",
         tsr_shape_text(shape), (long long)(tile_count * l->h * l->tile_w), l->planes, max_size,
         max_size - TSR_ZERO_ROWS);
-}
-
-static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shape *shape,
-                               int max_size) {
-    return choose_grid(l, max_size) || choose_wrap(l, tile_count, max_size)
-               ? TSR_OK
-               : fail_texture(l, tile_count, shape, max_size);
 }
 
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
@@ -189,8 +184,16 @@ tsr_status tsr_layout_make_staging(int64_t texels, const tsr_layout_limits *limi
                     (long long)texels, limits->max_texture_size, limits->max_texture_size);
 }
 
-tsr_status tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *limits,
-                                tsr_layout *l) {
+bool tsr_layout_staging_fits(size_t texels, const tsr_layout_limits *limits) {
+    tsr_layout l = {.h = 1, .tile_w = (int)texels};
+    if (texels > INT_MAX / 4)
+        return false;
+    return limits->max_buffer_bytes ? (uint64_t)texels * 16 <= limits->max_buffer_bytes
+                                    : choose_wrap(&l, 1, limits->max_texture_size);
+}
+
+bool tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *limits,
+                          tsr_layout *l) {
     *l = (tsr_layout){.n = tensor->n,
                       .c = 4 * tensor->tiles,
                       .h = tensor->h,
@@ -199,11 +202,7 @@ tsr_status tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limit
                       .planes = 4,
                       .pixel_stride = 1,
                       .tile_w = tensor->w / 4};
-    const tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
-    int64_t tiles = (int64_t)l->n * l->tiles;
-    return choose_wrap(l, tiles, limits->max_texture_size)
-               ? TSR_OK
-               : fail_texture(l, tiles, &shape, limits->max_texture_size);
+    return choose_wrap(l, (int64_t)l->n * l->tiles, limits->max_texture_size);
 }
 
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {

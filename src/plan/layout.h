@@ -74,10 +74,12 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
 tsr_status tsr_layout_make_staging(int64_t texels, const tsr_layout_limits *limits,
                                    tsr_layout *layout);
 
+/* Is there one? */
+bool tsr_layout_staging_fits(size_t texels, const tsr_layout_limits *limits);
 /* The same for a tensor's elements, four pixels of a row in a texel and four channels in four
- * planes. Its width is a multiple of 4. */
-tsr_status tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *limits,
-                                tsr_layout *layout);
+ * planes; false if it fits no texture. The tensor's width is a multiple of 4. */
+bool tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *limits,
+                          tsr_layout *layout);
 
 /* Sets the grid with 2^columns_log2 tiles in a row; false, and the layout unchanged, if it exceeds
  * max_size. Not for linear layouts. */

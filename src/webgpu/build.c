@@ -25,8 +25,9 @@ static tsr_status finish_pipeline(tsr_runner *r, int pass) {
     return tsr_pipeline_finish(r->device, r->passes[pass].pipeline, &r->base.plan->passes[pass]);
 }
 
-/* All programs are started before waiting for the first: they compile in parallel. */
-static tsr_status build_programs(tsr_runner *r) {
+/* All programs are started before waiting for the first: they compile in parallel, while weights
+ * are packed. */
+static tsr_status start_programs(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     double start = tsr_clock_ms();
     tsr_progress_stage(r->base.options.progress, TSR_COMPILING_SHARE);
@@ -38,12 +39,21 @@ static tsr_status build_programs(tsr_runner *r) {
                                   tsr_webgpu_start_pipeline(r, &plan->passes[i], &r->passes[i])));
         tsr_gpu_count_program(&r->base, i, r->passes[i].pipeline);
     }
+    r->base.compile_ms = tsr_clock_ms() - start;
+    return TSR_OK;
+}
+
+static tsr_status finish_programs(tsr_runner *r) {
+    const tsr_plan *plan = r->base.plan;
+    double start = tsr_clock_ms();
+    tsr_progress_stage(r->base.options.progress, 1);
     for (int i = 0; i < plan->pass_count; i++) {
-        TSR_TRY(tsr_gpu_report_compiling(&r->base, plan->pass_count + i));
+        TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
         if (plan->passes[i].kind == TSR_PASS_DRAW)
             TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i], finish_pipeline(r, i)));
     }
-    r->base.compile_ms = tsr_clock_ms() - start;
+    TSR_TRY(tsr_gpu_report_compiling(&r->base, plan->pass_count));
+    r->base.compile_ms += tsr_clock_ms() - start;
     return TSR_OK;
 }
 
@@ -119,7 +129,7 @@ static tsr_status build_constant(tsr_runner *r, int i) {
 }
 
 static tsr_status build_constants(tsr_runner *r) {
-    tsr_progress_stage(r->base.options.progress, 1);
+    tsr_progress_stage(r->base.options.progress, TSR_PACKING_SHARE);
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         TSR_TRY(tsr_gpu_report_packing(&r->base, i));
         TSR_TRY(build_table(r, i));
@@ -269,15 +279,20 @@ tsr_status tsr_webgpu_replace_weights(tsr_runner *r, int constant, const float *
 /* For arrays of floats: other forms are prepared when they are used. */
 static tsr_status build_transfers(tsr_runner *r) {
     const tsr_graph *graph = r->base.graph;
+    int index = r->base.plan->pass_count;
     for (int i = 0; i < graph->input_count; i++) {
         const tsr_elements floats = tsr_gpu_floats_of(&r->base, graph->inputs[i]);
-        if (r->base.plan->value_tensor[graph->inputs[i]] != TSR_NONE)
-            TSR_TRY(tsr_webgpu_transfer_in(r, graph->inputs[i], &floats));
+        if (!tsr_transfer_converts(r->base.plan, graph->inputs[i], &floats))
+            continue;
+        TSR_TRY(tsr_webgpu_transfer_in(r, graph->inputs[i], &floats));
+        tsr_gpu_count_program(&r->base, index++, r->inputs[i].built.pipeline);
     }
     for (int i = 0; i < r->base.output_count; i++) {
         const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.outputs[i].value);
-        if (r->base.outputs[i].tensor != TSR_NONE)
-            TSR_TRY(tsr_webgpu_transfer_prepare_out(r, i, &floats));
+        if (!tsr_gpu_transfers_output(&r->base, i, &floats))
+            continue;
+        TSR_TRY(tsr_webgpu_transfer_prepare_out(r, i, &floats));
+        tsr_gpu_count_program(&r->base, index++, r->outputs[i].built.pipeline);
     }
     return TSR_OK;
 }
@@ -306,11 +321,12 @@ static tsr_status build_objects(tsr_runner *r) {
 
 tsr_status tsr_webgpu_build(tsr_runner *r) {
     TSR_TRY(tsr_webgpu_check_lost(r->device));
-    TSR_TRY(build_programs(r));
+    TSR_TRY(start_programs(r));
     tsr_webgpu_push_errors(r->device);
     tsr_status built = build_objects(r);
     tsr_status errors = tsr_webgpu_pop_errors(r->device, "preparing the session");
-    return errors != TSR_OK ? errors : built; /* their message says more */
+    TSR_TRY(errors != TSR_OK ? errors : built); /* their message says more */
+    return finish_programs(r);
 }
 
 void tsr_webgpu_unbuild(tsr_runner *r) {

@@ -98,13 +98,26 @@ WGPUBuffer tsr_webgpu_buffer(const tsr_runner *r, int tensor) {
     return t->constant ? r->constants[tensor] : r->storages[t->storage];
 }
 
+static tsr_status give_input(tsr_runner *r, int value, const tsr_elements *from) {
+    if (tsr_transfer_converts(r->base.plan, value, from))
+        return tsr_webgpu_transfer_in(r, value, from);
+    int tensor = r->base.plan->value_tensor[value];
+    float *texels;
+    tsr_status status = tsr_gpu_pack_input(&r->base, value, from, &texels);
+    if (status == TSR_OK)
+        tsr_tensor_write(r->device, tsr_webgpu_buffer(r, tensor),
+                         tsr_plan_layout(r->base.plan, tensor), texels);
+    tsr_free(texels);
+    return status;
+}
+
 static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) {
     tsr_elements staged;
     float *floats;
     TSR_TRY(tsr_webgpu_check_lost(r->device));
     tsr_status status = tsr_gpu_stage_input(&r->base, value, from, &staged, &floats);
     if (status == TSR_OK && r->base.plan->value_tensor[value] != TSR_NONE)
-        status = tsr_webgpu_transfer_in(r, value, &staged);
+        status = give_input(r, value, &staged);
     tsr_free(floats);
     return status;
 }
@@ -129,7 +142,7 @@ static void select_run(tsr_runner *r, int slot) {
 static tsr_status submit(tsr_runner *r) {
     TSR_TRY(tsr_webgpu_check_lost(r->device));
     for (int i = 0; i < r->base.output_count; i++)
-        if (r->base.outputs[i].tensor != TSR_NONE)
+        if (r->outputs[i].built.pipeline)
             TSR_TRY(tsr_webgpu_readback_prepare(r, i, &r->run[i]));
     r->latest = r->run;
     tsr_mapping_reset(r->device, &r->times);
@@ -229,7 +242,7 @@ static tsr_status read_output(tsr_runner *r, int output, const tsr_elements *to)
 static tsr_status get_output(tsr_runner *r, int value, const tsr_elements *to) {
     int output = tsr_gpu_find_output(&r->base, value);
     TSR_TRY(finish(r, UINT64_MAX));
-    bool transferred = output != TSR_NONE && tsr_transfer_converts(r->base.plan, value, to);
+    bool transferred = tsr_gpu_transfers_output(&r->base, output, to);
     return transferred ? read_output(r, output, to)
                        : tsr_gpu_read_kept(&r->base, value, to, tsr_webgpu_read_now, r);
 }

@@ -27,8 +27,7 @@ static tsr_status prepare_pipeline(tsr_runner *r, tsr_webgpu_transfer *t,
     t->built.params = (tsr_params){0};
     if (same)
         return tsr_params_make(r->base.plan, &t->what.pass, &t->built.params);
-    TSR_TRY(tsr_webgpu_start_pipeline(r, &t->what.pass, &t->built));
-    return tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass);
+    return tsr_webgpu_start_pipeline(r, &t->what.pass, &t->built);
 }
 
 /* A new buffer where the one that there is has another size. */
@@ -147,7 +146,10 @@ tsr_status tsr_webgpu_transfer_in(tsr_runner *r, int value, const tsr_elements *
     const void *data = from->is_pixels ? from->pixels.data : from->array.data;
     TSR_TRY(tsr_transfer_in(r->base.plan, value, from, &wanted));
     TSR_TRY(prepare(r, t, &wanted));
-    return data ? upload(r, t, data, tsr_transfer_bytes(from)) : TSR_OK;
+    if (!data) /* when the session is made: its program compiles meanwhile */
+        return TSR_OK;
+    TSR_TRY(tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass));
+    return upload(r, t, data, tsr_transfer_bytes(from));
 }
 
 /* ---- outputs --------------------------------------------------------------------------------- */
@@ -159,7 +161,9 @@ tsr_status tsr_webgpu_transfer_prepare_out(tsr_runner *r, int output, const tsr_
 }
 
 tsr_status tsr_webgpu_readback_prepare(tsr_runner *r, int output, tsr_webgpu_readback *to) {
-    uint64_t bytes = r->outputs[output].staging_bytes;
+    const tsr_webgpu_transfer *t = &r->outputs[output];
+    uint64_t bytes = t->staging_bytes;
+    TSR_TRY(tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass));
     if (to->mapping.bytes == bytes) {
         tsr_mapping_reset(r->device, &to->mapping);
         return TSR_OK;

@@ -38,7 +38,7 @@ typedef struct tsr_webgpu_readback {
 tsr_status tsr_webgpu_transfer_in(tsr_runner *runner, int value, const tsr_elements *from);
 /* From now on, transfers of the output have the form of `to`. */
 tsr_status tsr_webgpu_transfer_prepare_out(tsr_runner *runner, int output, const tsr_elements *to);
-/* Makes the readback's buffer as large as the output's transfer. */
+/* Waits for the program, and makes the readback's buffer as large as the output's transfer. */
 tsr_status tsr_webgpu_readback_prepare(tsr_runner *runner, int output, tsr_webgpu_readback *to);
 /* Encodes the pass and the copy to the prepared readback's buffer. */
 void tsr_webgpu_transfer_out(tsr_runner *runner, int output, WGPUCommandEncoder encoder,

@@ -1,5 +1,7 @@
 // A picture from one image of a tensor: resampled, its normalization undone. A texel of the output holds four bytes, row by
-// row, without gaps. The constants are those of tensor_from_pixels; without ROUND, values are fractions of 255 as they are.
+// row, without gaps. The constants are those of tensor_from_pixels.
+//     DRAWN   the output is a texture or framebuffer of the caller's: a texel is a pixel, of fractions of 255 as they are
+//     FLIP    its last row is the picture's first
 #include resample
 #include normalization
 float element(int channel, int row, int column) {
@@ -61,16 +63,20 @@ float byte(int i) {
 }
 #endif
 vec4 kernel(int n, int t, int y, int x) {
+#if FLIP
+    int i = (u.O_H - 1 - y) * u.O_W + x;
+#else
     int i = y * u.O_W + x;
+#endif
 #if PIXEL_BYTES == 4
     vec4 v = color(i);
 #else
     int last = u.pixels.width * u.pixels.height * PIXEL_BYTES - 1;
     vec4 v = vec4(byte(4 * i), byte(min(4 * i + 1, last)), byte(min(4 * i + 2, last)), byte(min(4 * i + 3, last)));
 #endif
-#if ROUND
-    return clamp(floor(v + 0.5), 0.0, 255.0) / 255.0;
-#else
+#if DRAWN
     return v / 255.0;
+#else
+    return clamp(floor(v + 0.5), 0.0, 255.0) / 255.0;
 #endif
 }

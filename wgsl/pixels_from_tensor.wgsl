@@ -1,5 +1,5 @@
 // A picture from one image of a tensor: resampled, its normalization undone. A texel of the output holds four bytes, row by
-// row, without gaps. The constants are those of tensor_from_pixels; without ROUND, values are fractions of 255 as they are.
+// row, without gaps. The constants are those of tensor_from_pixels.
 #include resample
 #include normalization
 fn element(channel: i32, row: i32, column: i32) -> f32 {
@@ -65,16 +65,11 @@ fn byte(i: i32) -> f32 {
 }
 #endif
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-    let i = y * u.O_W + x;
 #if PIXEL_BYTES == 4
-    let v = color(i);
+    let v = color(x);
 #else
     let last = u.pixels.width * u.pixels.height * PIXEL_BYTES - 1;
-    let v = vec4f(byte(4 * i), byte(min(4 * i + 1, last)), byte(min(4 * i + 2, last)), byte(min(4 * i + 3, last)));
+    let v = vec4f(byte(4 * x), byte(min(4 * x + 1, last)), byte(min(4 * x + 2, last)), byte(min(4 * x + 3, last)));
 #endif
-#if ROUND
     return clamp(floor(v + 0.5), vec4f(), vec4f(255)) / 255;
-#else
-    return v / 255;
-#endif
 }

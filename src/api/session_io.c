@@ -244,6 +244,49 @@ tsr_status tsr_session_get_output_pixels_sized(tsr_session *session, const char 
     return get_output(session, name, &to);
 }
 
+static tsr_status draw_output(tsr_session *session, int index, const tsr_draw_target *target) {
+    static unsigned char no_bytes; /* the checks of pixels in memory apply, but for the memory */
+    const tsr_value *value = &session->graph->values[index];
+    tsr_elements to = {.is_pixels = true,
+                       .pixels = {.data = &no_bytes,
+                                  .bytes = SIZE_MAX,
+                                  .width = target->width,
+                                  .height = target->height,
+                                  .filter = target->filter,
+                                  .channels_last = target->channels_last,
+                                  .bgr = target->bgr,
+                                  .image = target->image}};
+    memcpy(to.pixels.mean, target->mean, sizeof target->mean);
+    memcpy(to.pixels.scale, target->scale, sizeof target->scale);
+    if (target->x < 0 || target->y < 0)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: output '%s' cannot be drawn at (%d, %d)",
+                        session->graph->file, value->name, target->x, target->y);
+    TSR_TRY(tsr_check_elements(session->graph, value, &to));
+    if (value->data || find_kept(session, index))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "%s: output '%s' is a constant or an input: no pass writes it",
+                        session->graph->file, value->name);
+    return tsr_fail_context(
+        session->device->backend->draw_output(session->runner, index, &to.pixels, target),
+        "%s: output '%s'", session->graph->file, value->name);
+}
+
+tsr_status tsr_session_draw_output_sized(tsr_session *session, const char *name,
+                                         const tsr_draw_target *target, size_t size) {
+    tsr_draw_target known;
+    int index;
+    if (!session || !name || !target)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_draw_output: an argument is NULL");
+    TSR_TRY(tsr_take_struct("tsr_draw_target", target, size, &known, sizeof known));
+    if (!session->device->backend->draw_output)
+        return fail_no_textures(session);
+    TSR_TRY(tsr_session_check_submitted(session));
+    index = find_output(session->graph, name);
+    if (index == TSR_NONE)
+        return fail_name(session->graph, name, "is not an output");
+    return draw_output(session, index, &known);
+}
+
 tsr_status tsr_session_output_texture_sized(tsr_session *session, const char *name,
                                             tsr_texture *texture, size_t size) {
     if (!session || !name || !texture)

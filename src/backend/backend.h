@@ -59,6 +59,10 @@ struct tsr_backend {
     tsr_status (*poll)(tsr_runner *runner);
     /* Blocks until the run is done. Optional: NULL where submit already does. */
     tsr_status (*wait)(tsr_runner *runner);
+    /* Draws pixels of an output of the latest run, without waiting: the target's size and
+     * normalization are those of `pixels`. Optional: NULL where a backend does not draw. */
+    tsr_status (*draw_output)(tsr_runner *runner, int value, const tsr_pixels *pixels,
+                              const tsr_draw_target *target);
     /* Waits for the run; value may be any kept tensor with keep_tensors. */
     tsr_status (*get_output)(tsr_runner *runner, int value, const tsr_elements *to);
     /* Whether value can be read with get_output. */

@@ -299,4 +299,6 @@ void tsr_gles_unbuild(tsr_runner *r) {
         tsr_gles_transfer_destroy(r, &r->inputs[i]);
     for (int i = 0; i < r->base.output_count; i++)
         tsr_gles_transfer_destroy(r, &r->outputs[i]);
+    for (int i = 0; i < r->base.output_count; i++)
+        tsr_gles_transfer_destroy(r, &r->drawn[i]);
 }

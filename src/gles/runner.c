@@ -25,11 +25,12 @@ static tsr_status allocate(tsr_runner *r) {
     r->passes = tsr_calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
     r->inputs = tsr_calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
     r->outputs = tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
+    r->drawn = tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->drawn);
     r->pass_ms = tsr_calloc((size_t)plan->pass_count + 1, sizeof *r->pass_ms);
     bool timed = r->base.options.time_passes && r->device->info.has_timer;
     r->timers = timed ? tsr_calloc((size_t)r->base.graph->node_count + 1, sizeof *r->timers) : NULL;
     if (!r->targets || !r->doubles || !r->constants || !r->passes || !r->inputs || !r->outputs ||
-        !r->pass_ms || !allocate_runs(r) || (timed && !r->timers))
+        !r->drawn || !r->pass_ms || !allocate_runs(r) || (timed && !r->timers))
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
 }
@@ -59,9 +60,12 @@ static void runner_destroy(tsr_runner *r) {
         tsr_params_free(&r->inputs[i].built.params);
     for (int i = 0; r->outputs && i < r->base.output_count; i++)
         tsr_params_free(&r->outputs[i].built.params);
+    for (int i = 0; r->drawn && i < r->base.output_count; i++)
+        tsr_params_free(&r->drawn[i].built.params);
     tsr_free(r->passes);
     tsr_free(r->inputs);
     tsr_free(r->outputs);
+    tsr_free(r->drawn);
     tsr_free(r->pass_ms);
     for (int i = 0; r->runs && i < r->base.options.runs_in_flight; i++)
         tsr_free(r->runs[i].outputs);
@@ -317,6 +321,7 @@ const tsr_backend tsr_gles_backend = {
     .step = step,
     .poll = poll_run,
     .wait = wait_run,
+    .draw_output = tsr_gles_draw_output,
     .get_output = get_output,
     .can_read = tsr_gpu_can_read,
     .output_texture = output_texture,

@@ -21,6 +21,7 @@ struct tsr_runner {
     GLuint blocks;       /* buffer: uniform blocks of the pass being drawn, copied from a source */
     tsr_gles_pass *passes;               /* by pass of the plan */
     tsr_gles_transfer *inputs, *outputs; /* by graph input and output */
+    tsr_gles_transfer *drawn;            /* by graph output: into a target of the caller's */
     const tsr_target *staging;           /* of the output being transferred */
     int next_pass;                       /* of a run in steps */
     double *pass_ms;      /* by pass: time in the latest run in steps; 0: not known yet */
@@ -45,6 +46,10 @@ tsr_status tsr_gles_draw_for(tsr_runner *runner, double ms);
 /* See tsr_backend. */
 tsr_status tsr_gles_set_input_texture(tsr_runner *runner, int value, const tsr_texture *texture,
                                       float factor, float summand);
+
+/* See tsr_backend. */
+tsr_status tsr_gles_draw_output(tsr_runner *runner, int value, const tsr_pixels *pixels,
+                                const tsr_draw_target *target);
 
 /* The target that holds a computed tensor. */
 const tsr_target *tsr_gles_target(const tsr_runner *runner, int tensor);

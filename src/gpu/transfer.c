@@ -148,20 +148,26 @@ static void pass_from_pixels(const tsr_layout *l, const tsr_picture_shape *s, in
 }
 
 static void pass_to_pixels(const tsr_layout *l, const tsr_picture_shape *s, int tensor,
-                           tsr_transfer *t) {
+                           const tsr_drawing *drawn, tsr_transfer *t) {
     const tsr_pixels *p = &t->elements.pixels;
     SET_PASS(t, pixels_from_tensor, TSR_STAGING_TENSOR, .X = TSR_TENSOR(tensor),
              .PIXEL_BYTES = TSR_INT(tsr_pixel_bytes(p->format)),
              .SWAP = TSR_INT(tsr_pixels_swap(p, s->channels, false)), .FILTER = TSR_INT(p->filter),
              .CHANNELS = TSR_INT(s->channels), .CHANNELS_LAST = TSR_INT(p->channels_last),
-             .WHOLE = TSR_INT(is_whole(l, s, p->channels_last)), .ROUND = TSR_INT(1),
-             PICTURE_SIZES(p, s), .image = TSR_INT(p->image), NORMALIZATION(p));
+             .WHOLE = TSR_INT(is_whole(l, s, p->channels_last)), .DRAWN = TSR_INT(drawn != NULL),
+             .FLIP = TSR_INT(drawn && drawn->flip), PICTURE_SIZES(p, s), .image = TSR_INT(p->image),
+             NORMALIZATION(p));
 }
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
 static void forget_data(tsr_elements *e) {
     e->array.data = e->pixels.data = NULL;
+}
+
+static void read_from(tsr_transfer *t, int tensor) {
+    t->pass.source_count = 1;
+    t->pass.sources[0] = tensor;
 }
 
 tsr_status tsr_transfer_in(const tsr_plan *plan, int value, const tsr_elements *from,
@@ -205,13 +211,33 @@ tsr_status tsr_transfer_out(const tsr_plan *plan, int value, const tsr_elements 
         TSR_TRY(pass_to_rows(plan, l, tensor, t));
     } else if (to->is_pixels) {
         const tsr_picture_shape s = picture_of(plan, value, &to->pixels);
-        pass_to_pixels(l, &s, tensor, t);
+        pass_to_pixels(l, &s, tensor, NULL, t);
     } else {
         pass_to_array(l, tensor, t);
     }
-    t->pass.source_count = 1;
-    t->pass.sources[0] = tensor;
+    read_from(t, tensor);
     return TSR_OK;
+}
+
+void tsr_transfer_draw(const tsr_plan *plan, int value, const tsr_pixels *pixels,
+                       const tsr_drawing *drawn, tsr_transfer *t) {
+    int tensor = plan->value_tensor[value];
+    *t = (tsr_transfer){.elements = {.is_pixels = true, .pixels = *pixels},
+                        .staging = {.n = 1,
+                                    .c = 4,
+                                    .h = pixels->height,
+                                    .w = pixels->width,
+                                    .tiles = 1,
+                                    .planes = 1,
+                                    .pixel_stride = 1,
+                                    .tile_w = pixels->width,
+                                    .texture_w = pixels->width,
+                                    .texture_h = pixels->height,
+                                    .texture_x = drawn->x,
+                                    .texture_y = drawn->y}};
+    const tsr_picture_shape s = picture_of(plan, value, pixels);
+    pass_to_pixels(tsr_plan_layout(plan, tensor), &s, tensor, drawn, t);
+    read_from(t, tensor);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -34,6 +34,15 @@ tsr_status tsr_transfer_in(const tsr_plan *plan, int value, const tsr_elements *
 /* The tensor of a value to elements. */
 tsr_status tsr_transfer_out(const tsr_plan *plan, int value, const tsr_elements *elements,
                             tsr_transfer *transfer);
+/* Where pixels are drawn into a texture or framebuffer of the caller's. */
+typedef struct tsr_drawing {
+    int x, y;
+    bool flip;
+} tsr_drawing;
+
+/* The tensor of a value to pixels of four bytes, drawn. */
+void tsr_transfer_draw(const tsr_plan *plan, int value, const tsr_pixels *pixels,
+                       const tsr_drawing *drawn, tsr_transfer *transfer);
 /* Do both have the same program? */
 bool tsr_transfer_same_program(const tsr_transfer *a, const tsr_transfer *b);
 

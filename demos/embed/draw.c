@@ -6,8 +6,8 @@
  * context to Tessera. Each frame draws a background, runs the model on a picture and draws the
  * output over the background. The model has one input of 3 channels, [1, 3, height, width], and an
  * output that is a picture; the elements of both are 0 to 1.
- * DRAWN.pam is what glReadPixels() finds in the last frame where the output was drawn, READ.pam the
- * same output read as pixels: they are equal, upper row first. */
+ * DRAWN.pam is the last frame, by glReadPixels(), READ.pam the same output read as pixels: the
+ * frame has it in its middle, upper row first. */
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES3/gl3.h>
@@ -72,7 +72,7 @@ static GLuint make_framebuffer(int width, int height) {
 static void draw_background(GLuint framebuffer, int width, int height) {
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glViewport(0, 0, width, height);
-    glClearColor(0.2f, 0.3f, 0.4f, 0);
+    glClearColor(0.2f, 0.4f, 0.6f, 0);
     glClear(GL_COLOR_BUFFER_BIT);
 }
 
@@ -133,7 +133,8 @@ int main(int argc, char **argv) {
     if (rank < 2)
         return fail("the output is no picture");
     int width = (int)output.shape.dim[rank - 1], height = (int)output.shape.dim[rank - 2];
-    GLuint framebuffer = make_framebuffer(width + 2 * MARGIN, height + 2 * MARGIN);
+    int frame_width = width + 2 * MARGIN, frame_height = height + 2 * MARGIN;
+    GLuint framebuffer = make_framebuffer(frame_width, frame_height);
 
     /* flip: the picture's first row is the upper one, as in a window. */
     const tsr_draw_target target = {.framebuffer = framebuffer,
@@ -143,21 +144,21 @@ int main(int argc, char **argv) {
                                     .height = height,
                                     .flip = true};
     for (int i = 0; i < FRAMES; i++) {
-        draw_background(framebuffer, width + 2 * MARGIN, height + 2 * MARGIN);
+        draw_background(framebuffer, frame_width, frame_height);
         set_input(session, input.name, i);
         check(tsr_session_submit(session)); /* the GPU orders run and drawing: nobody waits */
         check(tsr_session_draw_output(session, output.name, &target));
         /* eglSwapBuffers() would be here. */
     }
 
-    size_t bytes = (size_t)width * (size_t)height * 4;
-    unsigned char *rgba = malloc(bytes + 1);
+    size_t bytes = (size_t)frame_width * (size_t)frame_height * 4;
+    unsigned char *rgba = malloc(bytes);
     if (!rgba)
         return fail("not enough memory");
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    glReadPixels(MARGIN, MARGIN, width, height, GL_RGBA, GL_UNSIGNED_BYTE, rgba);
-    write_pam(argv[2], rgba, width, height, true);
+    glReadPixels(0, 0, frame_width, frame_height, GL_RGBA, GL_UNSIGNED_BYTE, rgba);
+    write_pam(argv[2], rgba, frame_width, frame_height, true);
     const tsr_pixels picture = {.data = rgba, .bytes = bytes, .width = width, .height = height};
     check(tsr_session_get_output_pixels(session, output.name, &picture));
     write_pam(argv[3], rgba, width, height, false);

@@ -169,6 +169,6 @@ int main(int argc, char **argv) {
     tsr_device_destroy(device);
     eglMakeCurrent(display, NULL, NULL, NULL);
     eglDestroyContext(display, context);
-    eglTerminate(display);
+    /* No eglTerminate(): other code of the process may use the same display. */
     return 0;
 }

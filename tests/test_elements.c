@@ -43,11 +43,11 @@ static tsr_pixels good_pixels(void) {
     return (tsr_pixels){.data = bytes, .bytes = 40, .width = 5, .height = 2};
 }
 
-/* Both ways; the message also has the tensor's name. */
+/* Both ways; the message also has the tensor's name and shape. */
 static void refuse_pixels(fixture *f, tsr_pixels p, tsr_status status, const char *words) {
-    expect_failure(tsr_session_set_input_pixels(f->session, "x", &p), status, "tensor 'x'");
+    expect_failure(tsr_session_set_input_pixels(f->session, "x", &p), status, "tensor 'x' [");
     expect_failure(status, status, words);
-    expect_failure(tsr_session_get_output_pixels(f->session, "y", &p), status, "tensor 'y'");
+    expect_failure(tsr_session_get_output_pixels(f->session, "y", &p), status, "tensor 'y' [");
     expect_failure(status, status, words);
 }
 

@@ -97,7 +97,7 @@ for backend in cpu "${gpus[@]}"; do
     check "embed $backend: as on cpu" close_text "embed.$backend" embed.cpu
     expect_of "embed $backend: cancelled" 1 CANCELLED "$embed/embed" net.onnx "$backend" --cancel
 done
-[ -x "$embed/embed" ] || lacking 'embed: there was no C++ compiler'
+[ -x "$embed/embed" ] || lacking 'embed: there was no C++ compiler that goes with the C compiler'
 
 # ---- draw ----
 

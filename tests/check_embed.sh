@@ -78,7 +78,7 @@ for backend in cpu "${gpus[@]}"; do
         "$embed/frame_loop" same.onnx "$backend"
 done
 # A rasteriser on the CPU needs many milliseconds for these convolutions: frames are drawn between the steps.
-"$make_case" 13 'Conv x[1,3,96,96] w{32,3,3,3} -> a; Conv a v{32,32,3,3} -> b; Conv b u{32,32,3,3} -> y' slow.onnx
+"$make_case" 13 'Conv x[1,3,256,256] w{32,3,3,3} -> a; Conv a v{32,32,3,3} -> b; Conv b u{32,32,3,3} -> y' slow.onnx
 if "$tool" devices | grep -q '^gles .*llvmpipe'; then
     check 'frame_loop: steps' "$embed/frame_loop" slow.onnx gles
     frames=$(awk '/^step:/ { print $2 }' out)

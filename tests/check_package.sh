@@ -90,10 +90,16 @@ run "$folder/plugin" "$(find "$prefix" -name libtessera.so)"
 # The README's program, too.
 sed -n '/^```c$/,/^```$/{//!p}' "$TSR_SOURCE_DIR/README.md" >"$folder/readme.c"
 run "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror "$folder/readme.c" -o "$folder/readme" "${options[@]}"
-# And the demos.
-for demo in "$TSR_SOURCE_DIR"/demos/*.c; do
-    run "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror "$demo" -o "$folder/demo" "${options[@]}" -lm
+# And the demos; demos/embed/draw.c where the system has headers of EGL and OpenGL ES.
+for demo in "$TSR_SOURCE_DIR"/demos/*.c "$TSR_SOURCE_DIR"/demos/embed/*.c; do
+    libraries=(-lm -pthread)
+    if [ "$(basename "$demo")" = draw.c ]; then
+        pkg-config --exists egl glesv2 || continue
+        libraries=(-lEGL -lGLESv2)
+    fi
+    run "$compiler" -std=c11 $warnings "$demo" -o "$folder/demo" "${options[@]}" "${libraries[@]}"
 done
+run "$compiler_cxx" -std=c++17 $warnings "$TSR_SOURCE_DIR/demos/embed/embed.cpp" -o "$folder/demo" "${options[@]}"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir tessera)
 export LD_LIBRARY_PATH
 run "$folder/with_pkg_config"

@@ -19,7 +19,7 @@ done
 cd "$(dirname "$0")/.."
 source tools/packages.sh
 need_packages "${build_packages[@]}" "${window_packages[@]}" "${driver_packages[@]}" g++ clang libclang-rt-dev \
-    libcmocka-dev libonnx-testdata glslang-tools patch xvfb xdotool
+    libegl-dev libgles-dev libcmocka-dev libonnx-testdata glslang-tools patch xvfb xdotool
 jobs=$(nproc)
 left_out=()
 

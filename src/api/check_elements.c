@@ -12,7 +12,8 @@ static tsr_status check_count(const tsr_value *value, const void *data, size_t c
         return tsr_fail(TSR_ERROR_SHAPE, "tensor '%s' %s has %zu elements, not %zu", value->name,
                         tsr_shape_text(&value->shape), expected, count);
     if (!data && count > 0)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': data is NULL", value->name);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s' %s: data is NULL", value->name,
+                        tsr_shape_text(&value->shape));
     return TSR_OK;
 }
 
@@ -26,23 +27,25 @@ static tsr_status check_array(const tsr_value *value, const tsr_array *a) {
     TSR_TRY(check_count(value, a->data, a->count));
     if ((uintptr_t)a->data % tsr_dtype_size(a->dtype))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "tensor '%s': data %p is not aligned for elements of %zu bytes",
-                        value->name, a->data, tsr_dtype_size(a->dtype));
+                        "tensor '%s' %s: data %p is not aligned for elements of %zu bytes",
+                        value->name, tsr_shape_text(&value->shape), a->data,
+                        tsr_dtype_size(a->dtype));
     return TSR_OK;
 }
 
 static tsr_status check_pixel_format(const tsr_value *value, const tsr_pixels *p) {
     if ((unsigned)p->format > TSR_PIXELS_GRAY8)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': there is no pixel format %d",
-                        value->name, (int)p->format);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s' %s: there is no pixel format %d",
+                        value->name, tsr_shape_text(&value->shape), (int)p->format);
     if ((unsigned)p->filter > TSR_FILTER_NEAREST)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': there is no pixel filter %d",
-                        value->name, (int)p->filter);
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s' %s: there is no pixel filter %d",
+                        value->name, tsr_shape_text(&value->shape), (int)p->filter);
     for (int i = 0; i < 4; i++)
         if (!isfinite(p->mean[i]) || !isfinite(p->scale[i]))
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                            "tensor '%s': mean %g and scale %g of channel %d are not finite",
-                            value->name, (double)p->mean[i], (double)p->scale[i], i);
+                            "tensor '%s' %s: mean %g and scale %g of channel %d are not finite",
+                            value->name, tsr_shape_text(&value->shape), (double)p->mean[i],
+                            (double)p->scale[i], i);
     return TSR_OK;
 }
 
@@ -72,14 +75,15 @@ static tsr_status check_rows(const tsr_value *value, const tsr_pixels *p) {
     int64_t row = (int64_t)p->width * tsr_pixel_bytes(p->format);
     if (p->stride < row || p->stride > INT32_MAX / p->height)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "tensor '%s': a stride of %lld bytes for %d rows of %lld bytes",
-                        value->name, (long long)p->stride, p->height, (long long)row);
+                        "tensor '%s' %s: a stride of %lld bytes for %d rows of %lld bytes",
+                        value->name, tsr_shape_text(&value->shape), (long long)p->stride, p->height,
+                        (long long)row);
     uint64_t needed = (uint64_t)p->stride * (uint64_t)(p->height - 1) + (uint64_t)row;
     if (!p->data || p->bytes < needed)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "tensor '%s': %d x %d pixels need %llu bytes, there are %zu at %p",
-                        value->name, p->width, p->height, (unsigned long long)needed, p->bytes,
-                        p->data);
+                        "tensor '%s' %s: %d x %d pixels need %llu bytes, there are %zu at %p",
+                        value->name, tsr_shape_text(&value->shape), p->width, p->height,
+                        (unsigned long long)needed, p->bytes, p->data);
     return TSR_OK;
 }
 
@@ -100,8 +104,8 @@ static tsr_status check_pixels(const tsr_value *value, tsr_pixels *p) {
         p->scale[i] = none || (i >= s.channels && p->scale[i] == 0) ? byte : p->scale[i];
     for (int i = 0; i < s.channels; i++)
         if (p->scale[i] == 0)
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': scale of channel %d is 0",
-                            value->name, i);
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s' %s: scale of channel %d is 0",
+                            value->name, tsr_shape_text(&value->shape), i);
     return TSR_OK;
 }
 

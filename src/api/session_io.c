@@ -146,9 +146,6 @@ tsr_status tsr_session_set_input_texture_sized(tsr_session *session, const char 
     if (!tsr_dtype_is_float(graph->values[value].dtype))
         return tsr_fail(TSR_ERROR_UNSUPPORTED, "%s: input '%s' is %s: textures hold floats",
                         graph->file, name, tsr_dtype_name(graph->values[value].dtype));
-    if (!tsr_dtype_is_float(graph->values[value].dtype))
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%s: input '%s' is %s: textures hold floats",
-                        graph->file, name, tsr_dtype_name(graph->values[value].dtype));
     if (find_kept(session, value))
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "%s: input '%s' is also an output: it cannot be set from a texture",

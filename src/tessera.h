@@ -239,7 +239,21 @@ typedef struct tsr_webgpu_desc {
     /* Selects the adapter whose name contains this, in any case; NULL: automatic. */
     const char *adapter;
     uint64_t max_buffer_bytes; /* of one tensor or packed weights; 0: the device's limit */
-    const void *reserved[4];   /* NULL: room for later members */
+    /* A WGPUInstance and a WGPUDevice of it that the caller made, both or neither: sessions run on
+     * that device, which is retained until the tsr_device is gone, and never destroyed. They come
+     * from the library that Tessera loads: the file that the environment variable
+     * TSR_WEBGPU_LIBRARY names, else libwebgpu_dawn.so, libwebgpu.so or libwebgpu_wrapper.so.
+     * - The instance was made with the feature TimedWaitAny, with which calls wait.
+     * - The device has WebGPU's default limits at least: TSR_ERROR_NO_DEVICE tells what is missing.
+     *   Tensors can be as large as the maxBufferSize and maxStorageBufferBindingSize that were
+     *   requested for it. GPU timers are offered if it has the feature TimestampQuery.
+     * - Each call leaves the device's error scopes as they were. What goes wrong inside is the
+     *   call's status: no scope or callback of the caller's gets it.
+     * - After a loss, or wgpuDeviceDestroy(), calls fail with TSR_ERROR_DEVICE_LOST. They may call
+     *   the device's callback for its loss, and no other callback of the caller's.
+     * - Calls and the caller's own use of the device are on one thread at a time. */
+    void *instance, *device;
+    const void *reserved[2]; /* NULL: room for later members */
 } tsr_webgpu_desc;
 
 typedef struct tsr_device_desc {

@@ -102,11 +102,12 @@ static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) 
     tsr_elements staged;
     float *floats;
     TSR_TRY(tsr_webgpu_check_lost(r->device));
+    tsr_webgpu_enter(r->device);
     tsr_status status = tsr_gpu_stage_input(&r->base, value, from, &staged, &floats);
     if (status == TSR_OK && r->base.plan->value_tensor[value] != TSR_NONE)
         status = tsr_webgpu_transfer_in(r, value, &staged);
     tsr_free(floats);
-    return status;
+    return tsr_webgpu_leave(r->device, status, "setting an input");
 }
 
 /* NaN in every tensor but the inputs. */
@@ -126,8 +127,7 @@ static void select_run(tsr_runner *r, int slot) {
     r->run = r->readbacks + slot * r->base.output_count;
 }
 
-static tsr_status submit(tsr_runner *r) {
-    TSR_TRY(tsr_webgpu_check_lost(r->device));
+static tsr_status start(tsr_runner *r) {
     for (int i = 0; i < r->base.output_count; i++)
         if (r->base.outputs[i].tensor != TSR_NONE)
             TSR_TRY(tsr_webgpu_readback_prepare(r, i, &r->run[i]));
@@ -141,6 +141,12 @@ static tsr_status submit(tsr_runner *r) {
     tsr_mapping_start(r->device, &r->times, WGPUMapMode_Read);
     r->times_read = false;
     return TSR_OK;
+}
+
+static tsr_status submit(tsr_runner *r) {
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    tsr_webgpu_enter(r->device);
+    return tsr_webgpu_leave(r->device, start(r), "running the model");
 }
 
 /* Sets the nodes' times from the timestamps, which are in nanoseconds. */
@@ -230,8 +236,11 @@ static tsr_status get_output(tsr_runner *r, int value, const tsr_elements *to) {
     int output = tsr_gpu_find_output(&r->base, value);
     TSR_TRY(finish(r, UINT64_MAX));
     bool transferred = output != TSR_NONE && tsr_transfer_converts(r->base.plan, value, to);
-    return transferred ? read_output(r, output, to)
-                       : tsr_gpu_read_kept(&r->base, value, to, tsr_webgpu_read_now, r);
+    tsr_webgpu_enter(r->device);
+    tsr_status status = transferred
+                            ? read_output(r, output, to)
+                            : tsr_gpu_read_kept(&r->base, value, to, tsr_webgpu_read_now, r);
+    return tsr_webgpu_leave(r->device, status, "reading a result");
 }
 
 static tsr_status set_weights(tsr_runner *r, int constant, const float *elements) {

@@ -660,6 +660,35 @@ static inline tsr_status tsr_session_set_input_texture(tsr_session *session, con
                                                summand);
 }
 
+/* The elements of an input or output in a buffer on the GPU: dense and row-major, in the order of
+ * the tensor's axes. */
+typedef struct tsr_buffer {
+    /* A WGPUBuffer of the device that the session's tsr_device adopted (see tsr_webgpu_desc), with
+     * usage Storage. Used by commands that are submitted during the call: afterwards it may be
+     * released, and commands that the caller submits then come after them. */
+    void *buffer;
+    uint64_t offset; /* of the first element in bytes: a multiple of 256 */
+    /* From the offset on, at least those of the elements, rounded up to a multiple of 4, or 16 for
+     * outputs in float32. An output is written with what fills it up to that; bytes beyond are
+     * neither read nor written. */
+    uint64_t bytes;
+    size_t count;    /* of elements, checked against the shape */
+    tsr_dtype dtype; /* float32, float16, uint8 or bool, converted as for tsr_array */
+    bool channels_last; /* as in tsr_array */
+} tsr_buffer;
+
+/* Sets an input from a buffer on the GPU, in the queue's order, without a copy through memory.
+ * Integer and boolean inputs, and inputs that are also outputs, cannot be set so:
+ * TSR_ERROR_UNSUPPORTED. TSR_ERROR_DEVICE, with the device's message, for what it refuses: a buffer
+ * without usage Storage, smaller than it is said to be, mapped, destroyed, or of another device.
+ * webgpu only. */
+TSR_API tsr_status tsr_session_set_input_buffer_sized(tsr_session *session, const char *name,
+                                                      const tsr_buffer *buffer, size_t size);
+static inline tsr_status tsr_session_set_input_buffer(tsr_session *session, const char *name,
+                                                      const tsr_buffer *buffer) {
+    return tsr_session_set_input_buffer_sized(session, name, buffer, sizeof *buffer);
+}
+
 /* submit + wait. Every input must have been set once. */
 TSR_API tsr_status tsr_session_run(tsr_session *session);
 
@@ -722,6 +751,17 @@ TSR_API tsr_status tsr_session_draw_output_sized(tsr_session *session, const cha
 static inline tsr_status tsr_session_draw_output(tsr_session *session, const char *name,
                                                  const tsr_draw_target *target) {
     return tsr_session_draw_output_sized(session, name, target, sizeof *target);
+}
+
+/* Writes an output of the latest run into a buffer on the GPU, in the queue's order, without
+ * waiting for the run and without a copy through memory. Not an output that is a constant or an
+ * input, or that a node computed on the CPU: TSR_ERROR_UNSUPPORTED. TSR_ERROR_DEVICE as for inputs.
+ * webgpu only. */
+TSR_API tsr_status tsr_session_get_output_buffer_sized(tsr_session *session, const char *name,
+                                                       const tsr_buffer *buffer, size_t size);
+static inline tsr_status tsr_session_get_output_buffer(tsr_session *session, const char *name,
+                                                       const tsr_buffer *buffer) {
+    return tsr_session_get_output_buffer_sized(session, name, buffer, sizeof *buffer);
 }
 
 /* One image of an output as a picture: fills pixels->data, rows of width pixels; bytes between them

@@ -146,9 +146,10 @@ static void compare(const both *b, tsr_dtype dtype, bool last, random_source *ra
 
 /* ---- every type and order -------------------------------------------------------------------- */
 
-static const char *const shapes[] = {"",        "1",         "7",        "3,5",       "5,1",
-                                     "2,3,4",   "1,6,7",     "1,1,1,1",  "1,3,5,7",   "2,4,3,8",
-                                     "3,5,1,1", "1,9,16,12", "2,1,33,5", "1,3,64,65", "1,13,3,130"};
+static const char *const shapes[] = {"",         "1",         "7",          "3,5",
+                                     "5,1",      "2,3,4",     "1,6,7",      "1,1,1,1",
+                                     "1,3,5,7",  "2,4,3,8",   "3,5,1,1",    "1,9,16,12",
+                                     "2,1,33,5", "1,3,64,65", "1,13,3,130", "2,5,3,2,6"};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static void try_all(const char *text, bool orders, const tsr_session_desc *desc, uint32_t seed) {
@@ -317,6 +318,43 @@ static void test_wrong_arguments(void **state) {
     close_both(&b);
 }
 
+static void expect_unsupported(const char *text, const tsr_session_desc *desc, const char *input,
+                               const char *output, const char *words) {
+    tsr_model *model = make_model(text);
+    tsr_session *session = make_session(adopted, model, desc);
+    WGPUBuffer buffer = make_caller_buffer(&caller, WGPUBufferUsage_Storage, NULL, 1024);
+    if (output) {
+        set_inputs(session, 1);
+        EXPECT_OK(tsr_session_run(session));
+    }
+    const tsr_buffer b = {buffer, 0, 1024, 30, TSR_DTYPE_F32, false};
+    if (input)
+        expect_failure(tsr_session_set_input_buffer(session, input, &b), TSR_ERROR_UNSUPPORTED,
+                       words);
+    if (output)
+        expect_failure(tsr_session_get_output_buffer(session, output, &b), TSR_ERROR_UNSUPPORTED,
+                       words);
+    caller.api->BufferRelease(buffer);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+}
+
+static void test_unsupported(void **state) {
+    (void)state;
+    need_devices();
+    static const char *const x = "x", *const k = "k";
+    const tsr_session_desc plain = {0}, input = {.extra_outputs = &x, .extra_output_count = 1},
+                           constant = {.extra_outputs = &k, .extra_output_count = 1},
+                           fallback = {.allow_cpu_fallback = true};
+    expect_unsupported("Cast x:int32[2,3,5] -> y to=1", &plain, "x", NULL, "is int32");
+    expect_unsupported("Neg x[2,3,5] -> y", &input, "x", NULL, "also an output");
+    expect_unsupported("Neg x[2,3,5] -> y", &input, NULL, "x", "a constant or an input");
+    expect_unsupported("Add x[2,3,5] k{2,3,5} -> y", &constant, NULL, "k",
+                       "a constant or an input");
+    expect_unsupported("Resize x[1,1,3,5] _ f<1,2,1,1> -> y mode=linear", &fallback, NULL, "y",
+                       "on the CPU");
+}
+
 /* What only the device knows to be wrong; its input and the caller's error callback get nothing. */
 static void test_refused_by_device(void **state) {
     (void)state;
@@ -350,13 +388,10 @@ static void test_refused_by_device(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_in_half),
-        cmocka_unit_test(test_in_turns),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_with_fallback),
-        cmocka_unit_test(test_wrong_arguments),
-        cmocka_unit_test(test_refused_by_device),
+        cmocka_unit_test(test_all),           cmocka_unit_test(test_in_half),
+        cmocka_unit_test(test_in_turns),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_with_fallback), cmocka_unit_test(test_wrong_arguments),
+        cmocka_unit_test(test_unsupported),   cmocka_unit_test(test_refused_by_device),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }

@@ -115,23 +115,19 @@ static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) 
     return tsr_webgpu_leave(r->device, status, "setting an input");
 }
 
-/* Can a pass read or write such a buffer of the value? */
-static tsr_status check_buffer(const tsr_runner *r, int value, const tsr_buffer *b) {
+static tsr_status check_form(const tsr_runner *r, int value, const tsr_buffer *b) {
     const tsr_elements form = {.array = {.dtype = b->dtype, .channels_last = b->channels_last}};
-    const tsr_plan *plan = r->base.plan;
-    TSR_TRY(tsr_webgpu_check_lost(r->device));
-    if (plan->value_tensor[value] == TSR_NONE)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "it is not on the GPU: it has more than 4 axes, or a node computed it on "
-                        "the CPU");
-    if (!tsr_transfer_converts(plan, value, &form))
-        return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "the GPU has other channels than its second axis: they cannot be last");
-    return TSR_OK;
+    return tsr_transfer_converts(r->base.plan, value, &form)
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_UNSUPPORTED,
+                          "the GPU has other channels than the second axis: they cannot be last");
 }
 
 static tsr_status set_input_buffer(tsr_runner *r, int value, const tsr_buffer *from) {
-    TSR_TRY(check_buffer(r, value, from));
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    if (r->base.plan->value_tensor[value] == TSR_NONE) /* nothing reads it */
+        return TSR_OK;
+    TSR_TRY(check_form(r, value, from));
     tsr_webgpu_push_errors(r->device);
     tsr_status status = tsr_webgpu_transfer_buffer_in(r, value, from);
     tsr_status errors = tsr_webgpu_pop_errors(r->device, "reading the buffer");
@@ -139,7 +135,10 @@ static tsr_status set_input_buffer(tsr_runner *r, int value, const tsr_buffer *f
 }
 
 static tsr_status get_output_buffer(tsr_runner *r, int value, const tsr_buffer *to) {
-    TSR_TRY(check_buffer(r, value, to));
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    if (r->base.plan->value_tensor[value] == TSR_NONE)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "a node computed it on the CPU");
+    TSR_TRY(check_form(r, value, to));
     tsr_webgpu_push_errors(r->device);
     tsr_status status = tsr_webgpu_transfer_buffer_out(r, tsr_gpu_find_output(&r->base, value), to);
     tsr_status errors = tsr_webgpu_pop_errors(r->device, "writing the buffer");

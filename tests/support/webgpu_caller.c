@@ -39,8 +39,11 @@ static void await(const webgpu_caller *c, WGPUFuture future) {
 
 static WGPUAdapter request_adapter(const webgpu_caller *c, bool compatibility) {
     WGPUAdapter adapter = NULL;
-    const WGPURequestAdapterOptions options = {
-        .featureLevel = compatibility ? WGPUFeatureLevel_Compatibility : WGPUFeatureLevel_Core};
+    WGPURequestAdapterOptions options = {.featureLevel = WGPUFeatureLevel_Core};
+    if (compatibility) { /* Vulkan alone: Dawn's search for OpenGL ES leaks where there is no EGL */
+        options.featureLevel = WGPUFeatureLevel_Compatibility;
+        options.backendType = WGPUBackendType_Vulkan;
+    }
     await(c, c->api->InstanceRequestAdapter(
                  c->instance, &options,
                  (WGPURequestAdapterCallbackInfo){.mode = WGPUCallbackMode_WaitAnyOnly,

@@ -140,6 +140,9 @@ static void test_lost(void **state) {
         expect_failure(tsr_session_get_output(session, "y", output, 5 * 18 * 28),
                        TSR_ERROR_DEVICE_LOST, "the caller's");
         expect_all_lost(device, model, session);
+        const tsr_buffer buffer = {.buffer = &c, .bytes = 1512, .count = 3 * 9 * 14};
+        expect_failure(tsr_session_set_input_buffer(session, "x", &buffer), TSR_ERROR_DEVICE_LOST,
+                       "lost");
         expect_failure(tsr_device_create(&desc, &none), TSR_ERROR_DEVICE_LOST, "lost");
         tsr_session_destroy(session);
         tsr_device_destroy(device);

@@ -672,16 +672,16 @@ typedef struct tsr_buffer {
      * outputs in float32. An output is written with what fills it up to that; bytes beyond are
      * neither read nor written. */
     uint64_t bytes;
-    size_t count;    /* of elements, checked against the shape */
-    tsr_dtype dtype; /* float32, float16, uint8 or bool, converted as for tsr_array */
-    bool channels_last; /* as in tsr_array */
+    size_t count;       /* of elements, checked against the shape */
+    tsr_dtype dtype;    /* float32, float16, uint8 or bool, converted as for tsr_array */
+    bool channels_last; /* as in tsr_array; TSR_ERROR_UNSUPPORTED where only the CPU can do it */
 } tsr_buffer;
 
 /* Sets an input from a buffer on the GPU, in the queue's order, without a copy through memory.
  * Integer and boolean inputs, and inputs that are also outputs, cannot be set so:
  * TSR_ERROR_UNSUPPORTED. TSR_ERROR_DEVICE, with the device's message, for what it refuses: a buffer
  * without usage Storage, smaller than it is said to be, mapped, destroyed, or of another device.
- * webgpu only. */
+ * Another type or order than in the call before compiles a pass anew. webgpu only. */
 TSR_API tsr_status tsr_session_set_input_buffer_sized(tsr_session *session, const char *name,
                                                       const tsr_buffer *buffer, size_t size);
 static inline tsr_status tsr_session_set_input_buffer(tsr_session *session, const char *name,

@@ -239,7 +239,21 @@ typedef struct tsr_webgpu_desc {
     /* Selects the adapter whose name contains this, in any case; NULL: automatic. */
     const char *adapter;
     uint64_t max_buffer_bytes; /* of one tensor or packed weights; 0: the device's limit */
-    const void *reserved[4];   /* NULL: room for later members */
+    /* A WGPUInstance and a WGPUDevice of it that the caller made, both or neither: sessions run on
+     * that device, which is retained until the tsr_device is gone, and never destroyed. They come
+     * from the library that Tessera loads: the file that the environment variable
+     * TSR_WEBGPU_LIBRARY names, else libwebgpu_dawn.so, libwebgpu.so or libwebgpu_wrapper.so.
+     * - The instance was made with the feature TimedWaitAny, with which calls wait.
+     * - The device has WebGPU's default limits at least: TSR_ERROR_NO_DEVICE tells what is missing.
+     *   Tensors can be as large as the maxBufferSize and maxStorageBufferBindingSize that were
+     *   requested for it. GPU timers are offered if it has the feature TimestampQuery.
+     * - Each call leaves the device's error scopes as they were. What goes wrong inside is the
+     *   call's status: no scope or callback of the caller's gets it.
+     * - After a loss, or wgpuDeviceDestroy(), calls fail with TSR_ERROR_DEVICE_LOST. They may call
+     *   the device's callback for its loss, and no other callback of the caller's.
+     * - Calls and the caller's own use of the device are on one thread at a time. */
+    void *instance, *device;
+    const void *reserved[2]; /* NULL: room for later members */
 } tsr_webgpu_desc;
 
 typedef struct tsr_device_desc {
@@ -592,14 +606,14 @@ typedef enum tsr_pixel_filter {
 } tsr_pixel_filter;
 
 /* A picture in the caller's memory, the upper row first, and how it becomes one image of a tensor
- * with 1, 3 or 4 channels: [N, C, H, W], [C, H, W], or, with channels_last, [N, H, W, C], [H, W, C];
- * [H, W] has one channel. It is scaled to the tensor's rows and columns (an output: from them).
+ * with 1, 3 or 4 channels: [N, C, H, W], [C, H, W], or, with channels_last, [N, H, W, C], [H, W,
+ * C]; [H, W] has one channel. It is scaled to the tensor's rows and columns (an output: from them).
  * Channels are red, green, blue, alpha. One channel is gray: 0.299 red + 0.587 green + 0.114 blue.
  * A missing alpha is 255. Each element is (value - mean[channel]) * scale[channel] for a value of 0
  * to 255; an output's value is element / scale + mean, rounded, limited to 0 to 255. */
 typedef struct tsr_pixels {
-    void *data;    /* only read for inputs; any alignment */
-    size_t bytes;  /* of data */
+    void *data;   /* only read for inputs; any alignment */
+    size_t bytes; /* of data */
     int width, height;
     int64_t stride; /* bytes from a row to the next; 0: rows follow each other without a gap */
     tsr_pixel_format format;
@@ -646,6 +660,35 @@ static inline tsr_status tsr_session_set_input_texture(tsr_session *session, con
                                                summand);
 }
 
+/* The elements of an input or output in a buffer on the GPU: dense and row-major, in the order of
+ * the tensor's axes. */
+typedef struct tsr_buffer {
+    /* A WGPUBuffer of the device that the session's tsr_device adopted (see tsr_webgpu_desc), with
+     * usage Storage. Used by commands that are submitted during the call: afterwards it may be
+     * released, and commands that the caller submits then come after them. */
+    void *buffer;
+    uint64_t offset; /* of the first element in bytes: a multiple of 256 */
+    /* From the offset on, at least those of the elements, rounded up to a multiple of 4, or 16 for
+     * outputs in float32. An output is written with what fills it up to that; bytes beyond are
+     * neither read nor written. */
+    uint64_t bytes;
+    size_t count;       /* of elements, checked against the shape */
+    tsr_dtype dtype;    /* float32, float16, uint8 or bool, converted as for tsr_array */
+    bool channels_last; /* as in tsr_array; TSR_ERROR_UNSUPPORTED where only the CPU can do it */
+} tsr_buffer;
+
+/* Sets an input from a buffer on the GPU, in the queue's order, without a copy through memory.
+ * Integer and boolean inputs, and inputs that are also outputs, cannot be set so:
+ * TSR_ERROR_UNSUPPORTED. TSR_ERROR_DEVICE, with the device's message, for what it refuses: a buffer
+ * without usage Storage, smaller than it is said to be, mapped, destroyed, or of another device.
+ * Another type or order than in the call before compiles a pass anew. webgpu only. */
+TSR_API tsr_status tsr_session_set_input_buffer_sized(tsr_session *session, const char *name,
+                                                      const tsr_buffer *buffer, size_t size);
+static inline tsr_status tsr_session_set_input_buffer(tsr_session *session, const char *name,
+                                                      const tsr_buffer *buffer) {
+    return tsr_session_set_input_buffer_sized(session, name, buffer, sizeof *buffer);
+}
+
 /* submit + wait. Every input must have been set once. */
 TSR_API tsr_status tsr_session_run(tsr_session *session);
 
@@ -688,15 +731,15 @@ typedef struct tsr_draw_target {
     /* A GL_TEXTURE_2D with a color-renderable format, level 0; 0: the framebuffer below. Not one
      * that the session reads or writes. */
     uint32_t texture;
-    uint32_t framebuffer; /* its color attachment 0; 0: the default framebuffer */
+    uint32_t framebuffer;    /* its color attachment 0; 0: the default framebuffer */
     int x, y, width, height; /* in the target, y upwards in a window; inside it */
     /* false: the picture's first row is at y, as Tessera's textures have it; true: at y + height -
      * 1, which is the upper one in a window. */
     bool flip;
     tsr_pixel_filter filter;
-    bool channels_last; /* of the tensor */
-    bool bgr;           /* the tensor's channels are blue, green, red */
-    int image;          /* of the batch: 0 to N - 1 */
+    bool channels_last;      /* of the tensor */
+    bool bgr;                /* the tensor's channels are blue, green, red */
+    int image;               /* of the batch: 0 to N - 1 */
     float mean[4], scale[4]; /* as in tsr_pixels */
 } tsr_draw_target;
 
@@ -708,6 +751,17 @@ TSR_API tsr_status tsr_session_draw_output_sized(tsr_session *session, const cha
 static inline tsr_status tsr_session_draw_output(tsr_session *session, const char *name,
                                                  const tsr_draw_target *target) {
     return tsr_session_draw_output_sized(session, name, target, sizeof *target);
+}
+
+/* Writes an output of the latest run into a buffer on the GPU, in the queue's order, without
+ * waiting for the run and without a copy through memory. Not an output that is a constant or an
+ * input, or that a node computed on the CPU: TSR_ERROR_UNSUPPORTED. TSR_ERROR_DEVICE as for inputs.
+ * webgpu only. */
+TSR_API tsr_status tsr_session_get_output_buffer_sized(tsr_session *session, const char *name,
+                                                       const tsr_buffer *buffer, size_t size);
+static inline tsr_status tsr_session_get_output_buffer(tsr_session *session, const char *name,
+                                                       const tsr_buffer *buffer) {
+    return tsr_session_get_output_buffer_sized(session, name, buffer, sizeof *buffer);
 }
 
 /* One image of an output as a picture: fills pixels->data, rows of width pixels; bytes between them

@@ -6,6 +6,16 @@
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
+static tsr_status check_form(const tsr_value *value, tsr_dtype dtype, bool channels_last) {
+    if ((unsigned)dtype > TSR_DTYPE_BOOL)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': there is no element type %d",
+                        value->name, (int)dtype);
+    if (channels_last && value->shape.rank < 2)
+        return tsr_fail(TSR_ERROR_SHAPE, "tensor '%s' %s has no channels to be last", value->name,
+                        tsr_shape_text(&value->shape));
+    return TSR_OK;
+}
+
 static tsr_status check_count(const tsr_value *value, const void *data, size_t count) {
     size_t expected = (size_t)tsr_shape_count(&value->shape);
     if (count != expected)
@@ -18,12 +28,7 @@ static tsr_status check_count(const tsr_value *value, const void *data, size_t c
 }
 
 static tsr_status check_array(const tsr_value *value, const tsr_array *a) {
-    if ((unsigned)a->dtype > TSR_DTYPE_BOOL)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': there is no element type %d",
-                        value->name, (int)a->dtype);
-    if (a->channels_last && value->shape.rank < 2)
-        return tsr_fail(TSR_ERROR_SHAPE, "tensor '%s' %s has no channels to be last", value->name,
-                        tsr_shape_text(&value->shape));
+    TSR_TRY(check_form(value, a->dtype, a->channels_last));
     TSR_TRY(check_count(value, a->data, a->count));
     if ((uintptr_t)a->data % tsr_dtype_size(a->dtype))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
@@ -32,6 +37,43 @@ static tsr_status check_array(const tsr_value *value, const tsr_array *a) {
                         tsr_dtype_size(a->dtype));
     return TSR_OK;
 }
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+/* WebGPU's largest minStorageBufferOffsetAlignment. */
+enum { OFFSET_ALIGNMENT = 256 };
+
+static uint64_t round_up(uint64_t bytes, uint64_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static tsr_status check_buffer(const tsr_value *value, bool output, tsr_buffer *b) {
+    TSR_TRY(check_form(value, b->dtype, b->channels_last));
+    if (b->dtype != TSR_DTYPE_F32 && b->dtype != TSR_DTYPE_F16 && b->dtype != TSR_DTYPE_U8 &&
+        b->dtype != TSR_DTYPE_BOOL)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "tensor '%s': buffers hold float32, float16, uint8 and bool, not %s",
+                        value->name, tsr_dtype_name(b->dtype));
+    TSR_TRY(check_count(value, "", b->count));
+    if (!b->buffer)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': buffer is NULL", value->name);
+    if (b->offset % OFFSET_ALIGNMENT)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tensor '%s': offset %llu of its buffer is no multiple of %d", value->name,
+                        (unsigned long long)b->offset, OFFSET_ALIGNMENT);
+    /* What an invocation accesses: a word, or writes: four floats. */
+    uint64_t needed = round_up((uint64_t)b->count * tsr_dtype_size(b->dtype),
+                               output && b->dtype == TSR_DTYPE_F32 ? 16 : 4);
+    if (b->bytes < needed)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tensor '%s' %s needs %llu bytes of a buffer in %s, not %llu", value->name,
+                        tsr_shape_text(&value->shape), (unsigned long long)needed,
+                        tsr_dtype_name(b->dtype), (unsigned long long)b->bytes);
+    b->bytes = needed;
+    return TSR_OK;
+}
+
+/* ---- pixels ---------------------------------------------------------------------------------- */
 
 static tsr_status check_pixel_format(const tsr_value *value, const tsr_pixels *p) {
     if ((unsigned)p->format > TSR_PIXELS_GRAY8)
@@ -153,4 +195,9 @@ tsr_status tsr_check_elements(const tsr_graph *graph, const tsr_value *value, ts
 tsr_status tsr_check_integers(const tsr_graph *graph, const tsr_value *value,
                               const tsr_elements *e) {
     return tsr_fail_context(check_integers(value, e), "%s", graph->file);
+}
+
+tsr_status tsr_check_buffer(const tsr_graph *graph, const tsr_value *value, bool output,
+                            tsr_buffer *buffer) {
+    return tsr_fail_context(check_buffer(value, output, buffer), "%s", graph->file);
 }

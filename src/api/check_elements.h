@@ -11,5 +11,8 @@ tsr_status tsr_check_elements(const tsr_graph *graph, const tsr_value *value,
 /* Does an integer or boolean input have these elements? */
 tsr_status tsr_check_integers(const tsr_graph *graph, const tsr_value *value,
                               const tsr_elements *elements);
+/* The same for a buffer, whose bytes become those that are accessed. */
+tsr_status tsr_check_buffer(const tsr_graph *graph, const tsr_value *value, bool output,
+                            tsr_buffer *buffer);
 
 #endif

@@ -12,6 +12,21 @@ static bool any_set(const void *const *words, size_t count) {
     return any;
 }
 
+static tsr_status check_adapter(const tsr_device_desc *desc) {
+    if (!desc->webgpu.instance != !desc->webgpu.device)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "a WebGPU instance without a device, or a device without its instance: "
+                        "give both");
+    if (desc->webgpu.device && (desc->gpu > 0 || desc->webgpu.adapter))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "a WebGPU device of the caller's excludes the choice of an adapter");
+    if (desc->gpu > 0 && desc->webgpu.adapter)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "gpu %d and adapter '%s' exclude each other: give one", desc->gpu,
+                        desc->webgpu.adapter);
+    return TSR_OK;
+}
+
 static tsr_status check_desc(const tsr_device_desc *desc) {
     const tsr_gles_desc *gles = &desc->gles;
     if ((unsigned)gles->platform > TSR_PLATFORM_CURRENT)
@@ -32,10 +47,7 @@ static tsr_status check_desc(const tsr_device_desc *desc) {
                 sizeof desc->webgpu.reserved / sizeof *desc->webgpu.reserved))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "reserved members of tsr_device_desc must be NULL");
-    if (desc->gpu > 0 && desc->webgpu.adapter)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "gpu %d and adapter '%s' exclude each other: give one", desc->gpu,
-                        desc->webgpu.adapter);
+    TSR_TRY(check_adapter(desc));
     if (desc->gpu > 0 && gles->platform != TSR_PLATFORM_AUTO &&
         gles->platform != TSR_PLATFORM_DEVICE)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,

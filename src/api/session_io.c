@@ -69,6 +69,11 @@ static tsr_status fail_no_textures(const tsr_session *session) {
                     session->graph->file, session->device->backend->name);
 }
 
+static tsr_status fail_no_buffers(const tsr_session *session) {
+    return tsr_fail(TSR_ERROR_UNSUPPORTED, "%s: the backend '%s' has no buffers",
+                    session->graph->file, session->device->backend->name);
+}
+
 static tsr_status give_elements(tsr_session *session, int value, const tsr_elements *from) {
     tsr_kept_output *same = find_kept(session, value);
     if (same)
@@ -154,6 +159,38 @@ tsr_status tsr_session_set_input_texture_sized(tsr_session *session, const char 
     TSR_TRY(tsr_fail_context(
         backend->set_input_texture(session->runner, value, &known, factor, summand),
         "%s: input '%s'", graph->file, name));
+    session->input_set[i] = true;
+    return TSR_OK;
+}
+
+tsr_status tsr_session_set_input_buffer_sized(tsr_session *session, const char *name,
+                                              const tsr_buffer *buffer, size_t size) {
+    int i;
+    tsr_buffer known;
+    if (!session || !name || !buffer)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_session_set_input_buffer: an argument is NULL");
+    TSR_TRY(tsr_take_struct("tsr_buffer", buffer, size, &known, sizeof known));
+    const tsr_backend *backend = session->device->backend;
+    const tsr_graph *graph = session->graph;
+    if (!backend->set_input_buffer)
+        return fail_no_buffers(session);
+    TSR_TRY(find_input(session, name, &i));
+    const tsr_value *value = &graph->values[graph->inputs[i]];
+    if (!tsr_dtype_is_float(value->dtype))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "%s: input '%s' is %s, whose elements are checked: set an array",
+                        graph->file, name, tsr_dtype_name(value->dtype));
+    if (find_kept(session, graph->inputs[i]))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "%s: input '%s' is also an output: it cannot be set from a buffer",
+                        graph->file, name);
+    TSR_TRY(tsr_check_buffer(graph, value, false, &known));
+    session->stepping = false;
+    if (known.count > 0)
+        TSR_TRY(
+            tsr_fail_context(backend->set_input_buffer(session->runner, graph->inputs[i], &known),
+                             "%s: input '%s'", graph->file, name));
     session->input_set[i] = true;
     return TSR_OK;
 }
@@ -306,4 +343,30 @@ tsr_status tsr_session_output_texture_sized(tsr_session *session, const char *na
     TSR_TRY(backend->output_texture(session->runner, index, &known));
     tsr_give_struct(&known, sizeof known, texture, size);
     return TSR_OK;
+}
+
+tsr_status tsr_session_get_output_buffer_sized(tsr_session *session, const char *name,
+                                               const tsr_buffer *buffer, size_t size) {
+    tsr_buffer known;
+    if (!session || !name || !buffer)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_session_get_output_buffer: an argument is NULL");
+    TSR_TRY(tsr_take_struct("tsr_buffer", buffer, size, &known, sizeof known));
+    const tsr_backend *backend = session->device->backend;
+    const tsr_graph *graph = session->graph;
+    if (!backend->get_output_buffer)
+        return fail_no_buffers(session);
+    TSR_TRY(tsr_session_check_submitted(session));
+    int index = find_output(graph, name);
+    if (index == TSR_NONE)
+        return fail_name(graph, name, "is not an output");
+    if (graph->values[index].data || find_kept(session, index))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "%s: output '%s' is a constant or an input: no pass writes it", graph->file,
+                        name);
+    TSR_TRY(tsr_check_buffer(graph, &graph->values[index], true, &known));
+    if (known.count == 0)
+        return TSR_OK;
+    return tsr_fail_context(backend->get_output_buffer(session->runner, index, &known),
+                            "%s: output '%s'", graph->file, name);
 }

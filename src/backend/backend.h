@@ -46,6 +46,10 @@ struct tsr_backend {
      * textures. */
     tsr_status (*set_input_texture)(tsr_runner *runner, int value, const tsr_texture *texture,
                                     float factor, float summand);
+    /* buffer: its bytes are those that may be accessed. Submitted, not waited for. Optional: NULL
+     * where a backend has no buffers. */
+    tsr_status (*set_input_buffer)(tsr_runner *runner, int value, const tsr_buffer *buffer);
+    tsr_status (*get_output_buffer)(tsr_runner *runner, int value, const tsr_buffer *buffer);
     /* Other elements for a constant of the model, in this runner alone. TSR_ERROR_UNSUPPORTED where
      * weights are packed, if it is not only read as such. */
     tsr_status (*set_weights)(tsr_runner *runner, int constant, const float *elements);

@@ -13,8 +13,7 @@ bool tsr_elements_same_form(const tsr_elements *a, const tsr_elements *b) {
     if (a->is_pixels != b->is_pixels)
         return false;
     if (!a->is_pixels)
-        return a->array.dtype == b->array.dtype &&
-               a->array.channels_last == b->array.channels_last;
+        return a->array.dtype == b->array.dtype && a->array.channels_last == b->array.channels_last;
     const tsr_pixels *p = &a->pixels, *q = &b->pixels;
     return p->width == q->width && p->height == q->height && p->format == q->format &&
            p->filter == q->filter && p->channels_last == q->channels_last && p->bgr == q->bgr &&

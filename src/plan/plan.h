@@ -8,8 +8,8 @@
 #include "kernel_list.h"
 #include "plan/layout.h"
 
-/* Tensor 0 is what functions return after a failure. In a complete plan it is the staging texture or
- * buffer that an output is transferred through: src/gpu/transfer.h. */
+/* Tensor 0 is what functions return after a failure. In a complete plan it is the staging texture
+ * or buffer that an output is transferred through: src/gpu/transfer.h. */
 enum { TSR_STAGING_TENSOR = 0 };
 
 enum { TSR_MAX_SOURCES = 14, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };

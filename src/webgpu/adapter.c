@@ -70,7 +70,7 @@ static const char *backend_name(WGPUBackendType type) {
     return backends[i].name;
 }
 
-static tsr_adapter describe(const tsr_wgpu *api, WGPUAdapter handle) {
+tsr_adapter tsr_adapter_describe(const tsr_wgpu *api, WGPUAdapter handle) {
     WGPUAdapterInfo info = {0};
     api->AdapterGetInfo(handle, &info);
     tsr_adapter adapter = {
@@ -91,7 +91,7 @@ static bool is_same(const tsr_adapter *a, const tsr_adapter *b) {
 
 /* Owns the handle. */
 static void add(tsr_adapters *a, WGPUAdapter handle) {
-    tsr_adapter found = describe(a->api, handle);
+    tsr_adapter found = tsr_adapter_describe(a->api, handle);
     bool is_null = found.backend == WGPUBackendType_Null, known = false;
     for (int i = 0; i < a->count; i++)
         known |= is_same(&a->items[i], &found);

@@ -30,6 +30,9 @@ tsr_status tsr_adapters_open(const tsr_device_desc *desc, tsr_adapters *adapters
                              tsr_adapter **chosen);
 void tsr_adapters_close(tsr_adapters *adapters);
 
+/* What the adapter says of itself. */
+tsr_adapter tsr_adapter_describe(const tsr_wgpu *api, WGPUAdapter handle);
+
 /* Blocks until the future is complete. */
 tsr_status tsr_wgpu_wait(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future);
 /* Copies a text that ends at its length, cut off to the size. */

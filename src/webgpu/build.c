@@ -154,16 +154,25 @@ static void write_params(const tsr_params *p, char *bytes) {
     memcpy(bytes + ints, p->floats, (size_t)p->float_count * sizeof *p->floats);
 }
 
+static void bind_range(tsr_webgpu_range range, WGPUBindGroupEntry *e) {
+    e->buffer = range.buffer;
+    e->offset = range.offset;
+    e->size = range.bytes;
+}
+
 static void bind_tensor(const tsr_runner *r, int tensor, WGPUBindGroupEntry *e) {
     const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
-    e->buffer = tsr_webgpu_buffer(r, tensor);
-    e->offset = tsr_tensor_offset(l);
-    e->size = tsr_layout_bytes(l);
+    if (tensor == TSR_STAGING_TENSOR)
+        bind_range(r->staging, e);
+    else
+        bind_range((tsr_webgpu_range){tsr_webgpu_buffer(r, tensor), tsr_tensor_offset(l),
+                                      tsr_layout_bytes(l)},
+                   e);
 }
 
 WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *r, const tsr_pass *pass,
                                     const tsr_webgpu_pass *built, WGPUBuffer params,
-                                    WGPUBuffer table) {
+                                    tsr_webgpu_range table) {
     WGPUBindGroupEntry entries[TSR_WEBGPU_BUFFERS + 1];
     memset(entries, 0, sizeof entries);
     size_t count = 0;
@@ -172,13 +181,11 @@ WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *r, const tsr_pass *pass,
             continue;
         WGPUBindGroupEntry *e = &entries[count++];
         e->binding = (uint32_t)binding;
-        e->size = WGPU_WHOLE_SIZE;
-        if (binding == TSR_BIND_PARAMS) {
-            e->buffer = params;
-            e->offset = built->params_at;
-            e->size = params_bytes(&built->params);
-        } else if (binding == TSR_BIND_TABLE)
-            e->buffer = table;
+        if (binding == TSR_BIND_PARAMS)
+            bind_range((tsr_webgpu_range){params, built->params_at, params_bytes(&built->params)},
+                       e);
+        else if (binding == TSR_BIND_TABLE)
+            bind_range(table, e);
         else if (binding == TSR_BIND_OUTPUT)
             bind_tensor(r, pass->output, e);
         else
@@ -192,8 +199,9 @@ WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *r, const tsr_pass *pass,
 /* Of a pass of the plan. */
 static WGPUBindGroup make_group(const tsr_runner *r, int i) {
     const tsr_webgpu_pass *p = &r->passes[i];
-    return tsr_webgpu_make_group(r, &r->base.plan->passes[i], p, r->params,
-                                 p->weights ? p->weights->handle.object : NULL);
+    const tsr_webgpu_range table = {.buffer = p->weights ? p->weights->handle.object : NULL,
+                                    .bytes = WGPU_WHOLE_SIZE};
+    return tsr_webgpu_make_group(r, &r->base.plan->passes[i], p, r->params, table);
 }
 
 void tsr_webgpu_set_groups(const tsr_plan *plan, const tsr_pass *pass, uint32_t groups[3]) {
@@ -333,10 +341,14 @@ void tsr_webgpu_unbuild(tsr_runner *r) {
     const tsr_wgpu *api = r->device->api;
     for (int i = 0; i < tsr_webgpu_readback_count(r); i++)
         tsr_mapping_destroy(r->device, &r->readbacks[i].mapping);
-    for (int i = 0; i < r->base.graph->input_count; i++)
+    for (int i = 0; i < r->base.graph->input_count; i++) {
         tsr_webgpu_transfer_destroy(r, &r->inputs[i]);
-    for (int i = 0; i < r->base.output_count; i++)
+        tsr_webgpu_transfer_destroy(r, &r->buffers_in[i]);
+    }
+    for (int i = 0; i < r->base.output_count; i++) {
         tsr_webgpu_transfer_destroy(r, &r->outputs[i]);
+        tsr_webgpu_transfer_destroy(r, &r->buffers_out[i]);
+    }
     tsr_mapping_destroy(r->device, &r->times);
     tsr_buffer_destroy(r->device, r->resolved);
     if (r->timestamps) {

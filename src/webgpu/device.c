@@ -7,6 +7,7 @@
 #include "webgpu/adapter.h"
 #include "webgpu/library.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- errors ------------------------------------------------------------------------------------
@@ -45,8 +46,19 @@ static void on_lost(const WGPUDevice *device, WGPUDeviceLostReason reason, WGPUS
     d->lost_message[strcspn(d->lost_message, "\n")] = '\0'; /* Dawn's own sources follow */
 }
 
+/* Without processing events, which would call the owner's callbacks. */
+static void look_for_loss(tsr_backend_device *d) {
+    WGPUFutureWaitInfo info = {.future = d->lost_future};
+    if (d->api->InstanceWaitAny(d->instance, 1, &info, 0) != WGPUWaitStatus_Success)
+        return;
+    d->lost = true;
+    snprintf(d->lost_message, sizeof d->lost_message, "it is the caller's, who was told why");
+}
+
 tsr_status tsr_webgpu_check_lost(tsr_backend_device *d) {
-    if (!d->lost)
+    if (!d->lost && d->adopted)
+        look_for_loss(d);
+    else if (!d->lost)
         d->api->InstanceProcessEvents(d->instance);
     if (!d->lost)
         return TSR_OK;
@@ -99,6 +111,18 @@ tsr_status tsr_webgpu_pop_errors(tsr_backend_device *d, const char *what) {
     return tsr_webgpu_check_error(d, what);
 }
 
+void tsr_webgpu_enter(tsr_backend_device *d) {
+    if (d->adopted)
+        tsr_webgpu_push_errors(d);
+}
+
+tsr_status tsr_webgpu_leave(tsr_backend_device *d, tsr_status status, const char *what) {
+    if (!d->adopted)
+        return status;
+    tsr_status errors = tsr_webgpu_pop_errors(d, what);
+    return errors != TSR_OK ? errors : status;
+}
+
 /* ---- devices -----------------------------------------------------------------------------------
  */
 
@@ -107,7 +131,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
 }
 
 static void fill_info(tsr_backend_device *d, const tsr_adapter *adapter,
-                      const tsr_device_desc *desc) {
+                      const tsr_device_desc *desc, bool has_timer) {
     memcpy(d->name, adapter->name, sizeof d->name);
     memcpy(d->version, adapter->version, sizeof d->version);
     bool is_cpu = adapter->type == WGPUAdapterType_CPU;
@@ -124,22 +148,29 @@ static void fill_info(tsr_backend_device *d, const tsr_adapter *adapter,
         .max_workgroup_invocations = (int)d->limits.maxComputeInvocationsPerWorkgroup,
         .max_workgroup_bytes = (int)d->limits.maxComputeWorkgroupStorageSize,
         .max_storage_buffers = (int)d->limits.maxStorageBuffersPerShaderStage,
-        .has_timer =
-            d->api->AdapterHasFeature(adapter->handle, tsr_wgpu_timestamp_query(d->api)) != 0,
+        .has_timer = has_timer,
         .has_robust_reset = true,
     };
 }
 
-/* Limits that kernels rely on: those that WebGPU guarantees. */
-static tsr_status check_limits(const tsr_device_info *info) {
-    if (info->max_workgroup_invocations >= 256 && info->max_workgroup_bytes >= 16384 &&
-        info->max_storage_buffers >= 8)
-        return TSR_OK;
-    return tsr_fail(TSR_ERROR_NO_DEVICE,
-                    "%s offers %d invocations and %d bytes of memory to a workgroup and %d storage "
-                    "buffers: 256, 16384 and 8 are needed",
-                    info->name, info->max_workgroup_invocations, info->max_workgroup_bytes,
-                    info->max_storage_buffers);
+/* Limits that kernels rely on: those that WebGPU guarantees, but for compatibility mode. */
+static tsr_status check_limits(const tsr_backend_device *d) {
+    const WGPULimits *l = &d->limits;
+    const struct {
+        const char *name;
+        uint32_t has, needs;
+    } limits[] = {
+        {"maxComputeInvocationsPerWorkgroup", l->maxComputeInvocationsPerWorkgroup, 256},
+        {"maxComputeWorkgroupSizeX", l->maxComputeWorkgroupSizeX, 256},
+        {"maxComputeWorkgroupStorageSize", l->maxComputeWorkgroupStorageSize, 16384},
+        {"maxStorageBuffersPerShaderStage", l->maxStorageBuffersPerShaderStage, 8},
+        {"maxComputeWorkgroupsPerDimension", l->maxComputeWorkgroupsPerDimension, 65535},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].has < limits[i].needs)
+            return tsr_fail(TSR_ERROR_NO_DEVICE, "%s has %s %u, %u is needed", d->name,
+                            limits[i].name, limits[i].has, limits[i].needs);
+    return TSR_OK;
 }
 
 static void receive_device(WGPURequestDeviceStatus status, WGPUDevice device,
@@ -181,21 +212,24 @@ static tsr_status set_up(tsr_backend_device *d, const tsr_adapter *adapter,
                          const tsr_device_desc *desc) {
     if (d->api->AdapterGetLimits(adapter->handle, &d->limits) != WGPUStatus_Success)
         return tsr_fail(TSR_ERROR_NO_DEVICE, "%s does not report its limits", adapter->name);
-    fill_info(d, adapter, desc);
-    TSR_TRY(check_limits(&d->info));
+    fill_info(d, adapter, desc,
+              d->api->AdapterHasFeature(adapter->handle, tsr_wgpu_timestamp_query(d->api)) != 0);
+    TSR_TRY(check_limits(d));
     return request_device(d, adapter);
 }
 
-/* On one of the adapters, which can then be closed. */
-static tsr_status open_device(const tsr_adapters *adapters, const tsr_adapter *adapter,
-                              const tsr_device_desc *desc, tsr_backend_device **out) {
-    tsr_backend_device *d = tsr_calloc(1, sizeof *d);
+static tsr_status make(const tsr_wgpu *api, WGPUInstance instance, tsr_backend_device **out) {
+    tsr_backend_device *d = *out = tsr_calloc(1, sizeof *d);
     if (!d)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a device");
-    d->api = adapters->api;
-    d->instance = adapters->instance;
-    d->api->InstanceAddRef(d->instance);
-    tsr_status status = set_up(d, adapter, desc);
+    d->api = api;
+    d->instance = instance;
+    api->InstanceAddRef(instance);
+    return TSR_OK;
+}
+
+/* Of a device that was made, after it was set up with this status. */
+static tsr_status finish_open(tsr_backend_device *d, tsr_status status, tsr_backend_device **out) {
     if (status != TSR_OK) {
         tsr_webgpu_device_destroy(d);
         return status;
@@ -205,7 +239,73 @@ static tsr_status open_device(const tsr_adapters *adapters, const tsr_adapter *a
     return TSR_OK;
 }
 
+/* On one of the adapters, which can then be closed. */
+static tsr_status open_device(const tsr_adapters *adapters, const tsr_adapter *adapter,
+                              const tsr_device_desc *desc, tsr_backend_device **out) {
+    tsr_backend_device *d;
+    TSR_TRY(make(adapters->api, adapters->instance, &d));
+    return finish_open(d, set_up(d, adapter, desc), out);
+}
+
+/* ---- devices of the caller's ------------------------------------------------------------------
+ */
+
+static tsr_status describe_adopted(tsr_backend_device *d, const tsr_device_desc *desc) {
+    WGPUAdapter handle = d->api->DeviceGetAdapter(d->device);
+    WGPUInstance instance = d->api->AdapterGetInstance(handle);
+    const tsr_adapter adapter = tsr_adapter_describe(d->api, handle);
+    bool same = instance == d->instance;
+    d->api->InstanceRelease(instance);
+    d->api->AdapterRelease(handle);
+    if (!same)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "the WebGPU device is not of that instance");
+    if (d->api->DeviceGetLimits(d->device, &d->limits) != WGPUStatus_Success)
+        return tsr_fail(TSR_ERROR_NO_DEVICE, "%s does not report its limits", adapter.name);
+    fill_info(d, &adapter, desc,
+              d->api->DeviceHasFeature(d->device, tsr_wgpu_timestamp_query(d->api)) != 0);
+    return check_limits(d);
+}
+
+static void note_done(WGPUQueueWorkDoneStatus status, WGPUStringView message, void *user,
+                      void *unused) {
+    (void)status, (void)message, (void)user, (void)unused;
+}
+
+static tsr_status check_waits(const tsr_backend_device *d) {
+    const WGPUQueueWorkDoneCallbackInfo callback = {.mode = WGPUCallbackMode_WaitAnyOnly,
+                                                    .callback = note_done};
+    if (tsr_wgpu_wait(d->api, d->instance, d->api->QueueOnSubmittedWorkDone(d->queue, callback)) ==
+        TSR_OK)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_NO_DEVICE, "the WebGPU instance allows no timed waits: make it with "
+                                         "WGPUInstanceFeatureName_TimedWaitAny");
+}
+
+static tsr_status set_up_adopted(tsr_backend_device *d, const tsr_device_desc *desc) {
+    d->adopted = true;
+    d->device = desc->webgpu.device;
+    d->api->DeviceAddRef(d->device);
+    d->queue = d->api->DeviceGetQueue(d->device);
+    d->lost_future = d->api->DeviceGetLostFuture(d->device);
+    TSR_TRY(describe_adopted(d, desc));
+    TSR_TRY(tsr_webgpu_check_lost(d));
+    return check_waits(d);
+}
+
+static tsr_status adopt(const tsr_device_desc *desc, tsr_backend_device **out) {
+    const tsr_wgpu *api;
+    tsr_backend_device *d;
+    TSR_TRY(tsr_wgpu_load(&api));
+    TSR_TRY(make(api, desc->webgpu.instance, &d));
+    return finish_open(d, set_up_adopted(d, desc), out);
+}
+
+/* ---- all devices ------------------------------------------------------------------------------
+ */
+
 tsr_status tsr_webgpu_device_create(const tsr_device_desc *desc, tsr_backend_device **device) {
+    if (desc->webgpu.device)
+        return adopt(desc, device);
     tsr_adapters adapters;
     tsr_adapter *chosen;
     tsr_status status = tsr_adapters_open(desc, &adapters, &chosen);
@@ -217,12 +317,14 @@ tsr_status tsr_webgpu_device_create(const tsr_device_desc *desc, tsr_backend_dev
 
 void tsr_webgpu_device_destroy(tsr_backend_device *d) {
     if (d->device) {
-        d->api->DeviceDestroy(d->device);
+        if (!d->adopted)
+            d->api->DeviceDestroy(d->device);
         d->api->QueueRelease(d->queue);
         d->api->DeviceRelease(d->device);
     }
     /* Runs the callback of the loss while d is still valid. */
-    d->api->InstanceProcessEvents(d->instance);
+    if (!d->adopted)
+        d->api->InstanceProcessEvents(d->instance);
     d->api->InstanceRelease(d->instance);
     tsr_weights_clear(&d->weights);
     tsr_free(d);

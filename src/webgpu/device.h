@@ -1,4 +1,4 @@
-/* A WebGPU device: an adapter, its queue, and how errors become status codes. */
+/* A WebGPU device, made here or the caller's: its queue, and how errors become status codes. */
 #ifndef TSR_WEBGPU_DEVICE_H
 #define TSR_WEBGPU_DEVICE_H
 
@@ -13,11 +13,13 @@ struct tsr_backend_device {
     WGPUDevice device;
     WGPUQueue queue;
     tsr_device_info info; /* max_buffer_bytes: of one binding */
-    WGPULimits limits;    /* those that the adapter offers */
+    WGPULimits limits;    /* those that the adapter offers, or the caller requested */
     char name[256], version[256];
     tsr_device_profile profile;
     tsr_pipeline_cache pipelines;
     tsr_weight_store weights;
+    bool adopted;           /* the caller's: it has the callbacks, and destroys the device */
+    WGPUFuture lost_future; /* of an adopted device */
     bool lost;
     char lost_message[512];
     tsr_status error_status; /* of the first error that was not reported yet; TSR_OK: none */
@@ -28,10 +30,14 @@ struct tsr_backend_device {
  * TSR_ERROR_DEVICE or TSR_ERROR_DEVICE_LOST. what: the step, for the message. Can be nested. */
 void tsr_webgpu_push_errors(tsr_backend_device *device);
 tsr_status tsr_webgpu_pop_errors(tsr_backend_device *device, const char *what);
+/* The same around calls during which a device made here reports errors by its callback: an adopted
+ * one would report them to its owner. Returns such an error, or else status. */
+void tsr_webgpu_enter(tsr_backend_device *device);
+tsr_status tsr_webgpu_leave(tsr_backend_device *device, tsr_status status, const char *what);
 /* Reports the first error outside such a pair. */
 tsr_status tsr_webgpu_check_error(tsr_backend_device *device, const char *what);
 
-/* Was the device lost? Runs callbacks of the mode AllowProcessEvents. */
+/* Was the device lost? Runs callbacks of the mode AllowProcessEvents, unless it is adopted. */
 tsr_status tsr_webgpu_check_lost(tsr_backend_device *device);
 /* Blocks until the future's callback, of the mode WaitAnyOnly, was called. */
 tsr_status tsr_webgpu_wait(tsr_backend_device *device, WGPUFuture future);

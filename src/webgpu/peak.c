@@ -180,7 +180,8 @@ static tsr_status measure(bench *b, tsr_device_peaks *peaks) {
 tsr_status tsr_webgpu_measure(tsr_backend_device *device, tsr_device_peaks *peaks) {
     bench b = {.device = device};
     TSR_TRY(tsr_webgpu_check_lost(device));
-    tsr_status status = measure(&b, peaks);
+    tsr_webgpu_enter(device);
+    tsr_status status = tsr_webgpu_leave(device, measure(&b, peaks), "measuring the device");
     tsr_buffer_destroy(device, b.line);
     tsr_buffer_destroy(device, b.from);
     tsr_buffer_destroy(device, b.to);

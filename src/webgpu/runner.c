@@ -33,7 +33,10 @@ static tsr_status allocate(tsr_runner *r) {
     r->run = r->latest = r->readbacks;
     r->inputs = tsr_calloc((size_t)r->base.graph->input_count + 1, sizeof *r->inputs);
     r->outputs = tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
-    if (!r->storages || !r->constants || !r->passes || !r->readbacks || !r->inputs || !r->outputs)
+    r->buffers_in = tsr_calloc((size_t)r->base.graph->input_count + 1, sizeof *r->buffers_in);
+    r->buffers_out = tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->buffers_out);
+    if (!r->storages || !r->constants || !r->passes || !r->readbacks || !r->inputs || !r->outputs ||
+        !r->buffers_in || !r->buffers_out)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
 }
@@ -46,6 +49,12 @@ static tsr_status build(tsr_runner *r) {
     return tsr_fail_context(tsr_webgpu_build(r), "%s", r->base.graph->file);
 }
 
+static void free_transfers(tsr_webgpu_transfer *list, int count) {
+    for (int i = 0; list && i < count; i++)
+        tsr_params_free(&list[i].built.params);
+    tsr_free(list);
+}
+
 static void runner_destroy(tsr_runner *r) {
     if (r->built)
         tsr_webgpu_unbuild(r);
@@ -53,13 +62,11 @@ static void runner_destroy(tsr_runner *r) {
     tsr_free(r->constants);
     for (int i = 0; r->passes && i < r->base.plan->pass_count; i++)
         tsr_params_free(&r->passes[i].params);
-    for (int i = 0; r->inputs && i < r->base.graph->input_count; i++)
-        tsr_params_free(&r->inputs[i].built.params);
-    for (int i = 0; r->outputs && i < r->base.output_count; i++)
-        tsr_params_free(&r->outputs[i].built.params);
+    free_transfers(r->inputs, r->base.graph->input_count);
+    free_transfers(r->buffers_in, r->base.graph->input_count);
+    free_transfers(r->outputs, r->base.output_count);
+    free_transfers(r->buffers_out, r->base.output_count);
     tsr_free(r->passes);
-    tsr_free(r->inputs);
-    tsr_free(r->outputs);
     tsr_free(r->readbacks);
     tsr_gpu_runner_destroy(&r->base);
     tsr_free(r);
@@ -93,8 +100,6 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
 
 WGPUBuffer tsr_webgpu_buffer(const tsr_runner *r, int tensor) {
     const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
-    if (tensor == TSR_STAGING_TENSOR)
-        return r->staging;
     return t->constant ? r->constants[tensor] : r->storages[t->storage];
 }
 
@@ -115,11 +120,42 @@ static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) 
     tsr_elements staged;
     float *floats;
     TSR_TRY(tsr_webgpu_check_lost(r->device));
+    tsr_webgpu_enter(r->device);
     tsr_status status = tsr_gpu_stage_input(&r->base, value, from, &staged, &floats);
     if (status == TSR_OK && r->base.plan->value_tensor[value] != TSR_NONE)
         status = give_input(r, value, &staged);
     tsr_free(floats);
-    return status;
+    return tsr_webgpu_leave(r->device, status, "setting an input");
+}
+
+static tsr_status check_form(const tsr_runner *r, int value, const tsr_buffer *b) {
+    const tsr_elements form = {.array = {.dtype = b->dtype, .channels_last = b->channels_last}};
+    return tsr_transfer_converts(r->base.plan, value, &form)
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_UNSUPPORTED,
+                          "the GPU has other channels than the second axis: they cannot be last");
+}
+
+static tsr_status set_input_buffer(tsr_runner *r, int value, const tsr_buffer *from) {
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    if (r->base.plan->value_tensor[value] == TSR_NONE) /* nothing reads it */
+        return TSR_OK;
+    TSR_TRY(check_form(r, value, from));
+    tsr_webgpu_push_errors(r->device);
+    tsr_status status = tsr_webgpu_transfer_buffer_in(r, value, from);
+    tsr_status errors = tsr_webgpu_pop_errors(r->device, "reading the buffer");
+    return errors != TSR_OK ? errors : status;
+}
+
+static tsr_status get_output_buffer(tsr_runner *r, int value, const tsr_buffer *to) {
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    if (r->base.plan->value_tensor[value] == TSR_NONE)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "a node computed it on the CPU");
+    TSR_TRY(check_form(r, value, to));
+    tsr_webgpu_push_errors(r->device);
+    tsr_status status = tsr_webgpu_transfer_buffer_out(r, tsr_gpu_find_output(&r->base, value), to);
+    tsr_status errors = tsr_webgpu_pop_errors(r->device, "writing the buffer");
+    return errors != TSR_OK ? errors : status;
 }
 
 /* NaN in every tensor but the inputs. */
@@ -139,8 +175,7 @@ static void select_run(tsr_runner *r, int slot) {
     r->run = r->readbacks + slot * r->base.output_count;
 }
 
-static tsr_status submit(tsr_runner *r) {
-    TSR_TRY(tsr_webgpu_check_lost(r->device));
+static tsr_status start(tsr_runner *r) {
     for (int i = 0; i < r->base.output_count; i++)
         if (r->outputs[i].built.pipeline)
             TSR_TRY(tsr_webgpu_readback_prepare(r, i, &r->run[i]));
@@ -154,6 +189,12 @@ static tsr_status submit(tsr_runner *r) {
     tsr_mapping_start(r->device, &r->times, WGPUMapMode_Read);
     r->times_read = false;
     return TSR_OK;
+}
+
+static tsr_status submit(tsr_runner *r) {
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    tsr_webgpu_enter(r->device);
+    return tsr_webgpu_leave(r->device, start(r), "running the model");
 }
 
 /* Sets the nodes' times from the timestamps, which are in nanoseconds. */
@@ -243,8 +284,11 @@ static tsr_status get_output(tsr_runner *r, int value, const tsr_elements *to) {
     int output = tsr_gpu_find_output(&r->base, value);
     TSR_TRY(finish(r, UINT64_MAX));
     bool transferred = tsr_gpu_transfers_output(&r->base, output, to);
-    return transferred ? read_output(r, output, to)
-                       : tsr_gpu_read_kept(&r->base, value, to, tsr_webgpu_read_now, r);
+    tsr_webgpu_enter(r->device);
+    tsr_status status = transferred
+                            ? read_output(r, output, to)
+                            : tsr_gpu_read_kept(&r->base, value, to, tsr_webgpu_read_now, r);
+    return tsr_webgpu_leave(r->device, status, "reading a result");
 }
 
 static tsr_status set_weights(tsr_runner *r, int constant, const float *elements) {
@@ -267,6 +311,8 @@ const tsr_backend tsr_webgpu_backend = {
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
     .set_input = set_input,
+    .set_input_buffer = set_input_buffer,
+    .get_output_buffer = get_output_buffer,
     .select_run = select_run,
     .set_weights = set_weights,
     .submit = submit,

@@ -15,13 +15,14 @@ struct tsr_runner {
     WGPUBuffer *constants; /* by tensor; NULL for those that are computed */
     WGPUBuffer params;     /* uniforms of all passes, each at a multiple of the alignment */
     tsr_webgpu_pass *passes;
-    tsr_webgpu_transfer *inputs, *outputs; /* by graph input and output */
-    WGPUBuffer staging;                    /* of the output whose transfer is prepared */
-    tsr_webgpu_readback *readbacks;        /* runs_in_flight times outputs */
-    tsr_webgpu_readback *run;              /* of the selected run, by graph output */
-    tsr_webgpu_readback *latest;           /* of the run that the tensors have results of */
-    WGPUQuerySet timestamps;               /* begin and end of each node's passes; NULL without */
-    WGPUBuffer resolved;                   /* where the device writes them */
+    tsr_webgpu_transfer *inputs, *outputs;         /* by graph input and output */
+    tsr_webgpu_transfer *buffers_in, *buffers_out; /* the same for the caller's buffers */
+    tsr_webgpu_range staging;       /* what the transfer that is prepared reads or writes */
+    tsr_webgpu_readback *readbacks; /* runs_in_flight times outputs */
+    tsr_webgpu_readback *run;       /* of the selected run, by graph output */
+    tsr_webgpu_readback *latest;    /* of the run that the tensors have results of */
+    WGPUQuerySet timestamps;        /* begin and end of each node's passes; NULL without */
+    WGPUBuffer resolved;            /* where the device writes them */
     tsr_mapping times;
     bool times_read; /* of the latest run */
 };
@@ -42,7 +43,7 @@ tsr_status tsr_webgpu_finish(tsr_backend_device *device);
 
 tsr_status tsr_webgpu_measure(tsr_backend_device *device, tsr_device_peaks *peaks);
 
-/* The buffer that holds a tensor. */
+/* The buffer that holds a tensor, other than the staging tensor. */
 WGPUBuffer tsr_webgpu_buffer(const tsr_runner *runner, int tensor);
 
 int tsr_webgpu_readback_count(const tsr_runner *runner); /* of outputs, of all runs in flight */
@@ -50,10 +51,10 @@ int tsr_webgpu_readback_count(const tsr_runner *runner); /* of outputs, of all r
 /* Starts compiling a pass's program, unless the device has it, and makes its parameters. */
 tsr_status tsr_webgpu_start_pipeline(tsr_runner *runner, const tsr_pass *pass,
                                      tsr_webgpu_pass *built);
-/* params: the buffer that has its parameters; table: NULL if the kernel has none. */
+/* params: the buffer that has its parameters; table: not used if the kernel has none. */
 WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *runner, const tsr_pass *pass,
                                     const tsr_webgpu_pass *built, WGPUBuffer params,
-                                    WGPUBuffer table);
+                                    tsr_webgpu_range table);
 /* Workgroups of 64 invocations, one for each texel of the output, unless the pass has its own. */
 void tsr_webgpu_set_groups(const tsr_plan *plan, const tsr_pass *pass, uint32_t groups[3]);
 

@@ -51,32 +51,51 @@ static void write_params(const tsr_runner *r, const tsr_webgpu_transfer *t) {
 }
 
 static bool same_form(const tsr_webgpu_transfer *t, const tsr_transfer *wanted) {
-    return t->built.group && tsr_elements_same_form(&t->what.elements, &wanted->elements) &&
+    return t->ready && tsr_elements_same_form(&t->what.elements, &wanted->elements) &&
            (!wanted->elements.is_pixels ||
             t->what.elements.pixels.stride == wanted->elements.pixels.stride);
+}
+
+static tsr_status fail_memory(uint64_t bytes) {
+    return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for a transfer",
+                    (unsigned long long)bytes);
+}
+
+/* All but the group. */
+static tsr_status prepare_pass(tsr_runner *r, tsr_webgpu_transfer *t, const tsr_transfer *wanted) {
+    t->ready = false;
+    r->base.plan->tensors[TSR_STAGING_TENSOR].layout = wanted->staging;
+    TSR_TRY(prepare_pipeline(r, t, wanted));
+    const tsr_params *p = &t->built.params;
+    uint64_t params = (uint64_t)p->int_count * 4 + (uint64_t)p->float_count * 4;
+    resize(r, &t->params, &t->params_bytes, WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst,
+           params);
+    if (!t->params)
+        return fail_memory(params);
+    write_params(r, t);
+    tsr_webgpu_set_groups(r->base.plan, &t->what.pass, t->built.groups);
+    return TSR_OK;
+}
+
+/* The pass reads or writes this. */
+static WGPUBindGroup bind(tsr_runner *r, const tsr_webgpu_transfer *t, tsr_webgpu_range range) {
+    r->staging = range;
+    return tsr_webgpu_make_group(r, &t->what.pass, &t->built, t->params, range);
 }
 
 static tsr_status prepare(tsr_runner *r, tsr_webgpu_transfer *t, const tsr_transfer *wanted) {
     if (same_form(t, wanted))
         return TSR_OK;
-    r->base.plan->tensors[TSR_STAGING_TENSOR].layout = wanted->staging;
-    TSR_TRY(prepare_pipeline(r, t, wanted));
-    const tsr_params *p = &t->built.params;
-    uint64_t params = (uint64_t)p->int_count * 4 + (uint64_t)p->float_count * 4;
+    TSR_TRY(prepare_pass(r, t, wanted));
     resize(r, &t->staging, &t->staging_bytes,
            WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst,
            tsr_layout_bytes(&wanted->staging));
-    resize(r, &t->params, &t->params_bytes, WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst,
-           params);
-    if (!t->staging || !t->params)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for a transfer",
-                        (unsigned long long)t->staging_bytes);
-    write_params(r, t);
+    if (!t->staging)
+        return fail_memory(t->staging_bytes);
     if (t->built.group)
         r->device->api->BindGroupRelease(t->built.group);
-    r->staging = t->staging;
-    t->built.group = tsr_webgpu_make_group(r, &t->what.pass, &t->built, t->params, t->staging);
-    tsr_webgpu_set_groups(r->base.plan, &t->what.pass, t->built.groups);
+    t->built.group = bind(r, t, (tsr_webgpu_range){t->staging, 0, t->staging_bytes});
+    t->ready = true;
     return TSR_OK;
 }
 
@@ -194,4 +213,41 @@ tsr_status tsr_webgpu_readback_copy(const tsr_runner *r, int value, const tsr_we
     if (!dense)
         return tsr_fail(TSR_ERROR_DEVICE, "a result's buffer has no mapped range");
     return tsr_transfer_read(&from->what, &r->base.graph->values[value], dense, to);
+}
+
+/* ---- buffers of the caller's ----------------------------------------------------------------- */
+
+static tsr_elements form_of(const tsr_buffer *b) {
+    return (tsr_elements){
+        .array = {.count = b->count, .dtype = b->dtype, .channels_last = b->channels_last}};
+}
+
+static tsr_status use_buffer(tsr_runner *r, tsr_webgpu_transfer *t, const tsr_transfer *wanted,
+                             const tsr_buffer *b) {
+    const tsr_wgpu *api = r->device->api;
+    if (!same_form(t, wanted))
+        TSR_TRY(prepare_pass(r, t, wanted));
+    t->ready = true;
+    TSR_TRY(tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass));
+    t->built.group = bind(r, t, (tsr_webgpu_range){b->buffer, b->offset, b->bytes});
+    WGPUCommandEncoder encoder = api->DeviceCreateCommandEncoder(r->device->device, NULL);
+    dispatch(r, t, encoder);
+    tsr_webgpu_submit(r->device, encoder);
+    api->BindGroupRelease(t->built.group);
+    t->built.group = NULL;
+    return TSR_OK;
+}
+
+tsr_status tsr_webgpu_transfer_buffer_in(tsr_runner *r, int value, const tsr_buffer *from) {
+    tsr_transfer wanted;
+    const tsr_elements form = form_of(from);
+    TSR_TRY(tsr_transfer_in(r->base.plan, value, &form, &wanted));
+    return use_buffer(r, &r->buffers_in[tsr_gpu_find_input(&r->base, value)], &wanted, from);
+}
+
+tsr_status tsr_webgpu_transfer_buffer_out(tsr_runner *r, int output, const tsr_buffer *to) {
+    tsr_transfer wanted;
+    const tsr_elements form = form_of(to);
+    TSR_TRY(tsr_transfer_out(r->base.plan, r->base.outputs[output].value, &form, &wanted));
+    return use_buffer(r, &r->buffers_out[output], &wanted, to);
 }

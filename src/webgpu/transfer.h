@@ -16,9 +16,17 @@ typedef struct tsr_webgpu_pass {
     uint32_t groups[3]; /* workgroups to dispatch */
 } tsr_webgpu_pass;
 
-/* Of one input or output: its latest form. */
+/* What a pass binds of a buffer. */
+typedef struct tsr_webgpu_range {
+    WGPUBuffer buffer;
+    uint64_t offset, bytes; /* bytes may be WGPU_WHOLE_SIZE */
+} tsr_webgpu_range;
+
+/* Of one input or output: its latest form. One for the caller's buffers has neither staging nor a
+ * group, which would keep the last buffer. */
 typedef struct tsr_webgpu_transfer {
     tsr_transfer what;
+    bool ready; /* built for `what` */
     tsr_webgpu_pass built;
     WGPUBuffer staging, params;
     uint64_t staging_bytes, params_bytes;
@@ -46,6 +54,9 @@ void tsr_webgpu_transfer_out(tsr_runner *runner, int output, WGPUCommandEncoder 
 /* From the mapped buffer to the caller's memory. */
 tsr_status tsr_webgpu_readback_copy(const tsr_runner *runner, int value,
                                     const tsr_webgpu_readback *from, const tsr_elements *to);
+/* Submits the pass between the value's tensor and a buffer of the caller's. */
+tsr_status tsr_webgpu_transfer_buffer_in(tsr_runner *runner, int value, const tsr_buffer *from);
+tsr_status tsr_webgpu_transfer_buffer_out(tsr_runner *runner, int output, const tsr_buffer *to);
 void tsr_webgpu_transfer_destroy(tsr_runner *runner, tsr_webgpu_transfer *transfer);
 
 #endif

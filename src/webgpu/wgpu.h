@@ -20,7 +20,13 @@
     X(AdapterGetLimits)                                                                            \
     X(AdapterHasFeature)                                                                           \
     X(AdapterRequestDevice)                                                                        \
+    X(AdapterGetInstance)                                                                          \
     X(AdapterRelease)                                                                              \
+    X(DeviceAddRef)                                                                                \
+    X(DeviceGetAdapter)                                                                            \
+    X(DeviceGetLimits)                                                                             \
+    X(DeviceHasFeature)                                                                            \
+    X(DeviceGetLostFuture)                                                                         \
     X(DeviceGetQueue)                                                                              \
     X(DeviceCreateBuffer)                                                                          \
     X(DeviceCreateShaderModule)                                                                    \

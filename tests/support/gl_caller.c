@@ -297,21 +297,21 @@ void set_unusual_state(bool with_feedback) {
     X(BLEND_COLOR)                                                                                 \
     X(BLEND_DST_ALPHA)                                                                             \
     X(BLEND_DST_RGB)                                                                               \
-    X(BLEND_EQUATION_ALPHA) X(BLEND_EQUATION_RGB) X(BLEND_SRC_ALPHA) X(BLEND_SRC_RGB) X(           \
-        COLOR_CLEAR_VALUE) X(COLOR_WRITEMASK) X(COPY_READ_BUFFER_BINDING)                          \
-        X(COPY_WRITE_BUFFER_BINDING) X(CULL_FACE_MODE) X(CURRENT_PROGRAM) X(DEPTH_CLEAR_VALUE) X(  \
-            DEPTH_FUNC) X(DEPTH_RANGE) X(DEPTH_WRITEMASK) X(DRAW_FRAMEBUFFER_BINDING)              \
-            X(ELEMENT_ARRAY_BUFFER_BINDING) X(FRAGMENT_SHADER_DERIVATIVE_HINT) X(FRONT_FACE) X(    \
-                GENERATE_MIPMAP_HINT) X(LINE_WIDTH) X(PACK_ALIGNMENT) X(PACK_ROW_LENGTH)           \
-                X(PACK_SKIP_PIXELS) X(PACK_SKIP_ROWS) X(PIXEL_PACK_BUFFER_BINDING) X(              \
-                    PIXEL_UNPACK_BUFFER_BINDING) X(POLYGON_OFFSET_FACTOR) X(POLYGON_OFFSET_UNITS)  \
-                    X(READ_FRAMEBUFFER_BINDING) X(RENDERBUFFER_BINDING) X(SAMPLE_COVERAGE_INVERT)  \
-                        X(SAMPLE_COVERAGE_VALUE) X(SCISSOR_BOX) X(STENCIL_BACK_FAIL) X(            \
-                            STENCIL_BACK_FUNC) X(STENCIL_BACK_PASS_DEPTH_FAIL)                     \
-                            X(STENCIL_BACK_PASS_DEPTH_PASS) X(STENCIL_BACK_REF) X(                 \
-                                STENCIL_BACK_VALUE_MASK) X(STENCIL_BACK_WRITEMASK)                 \
-                                X(STENCIL_CLEAR_VALUE) X(STENCIL_FAIL) X(STENCIL_FUNC) X(          \
-                                    STENCIL_PASS_DEPTH_FAIL) X(STENCIL_PASS_DEPTH_PASS)            \
+    X(BLEND_EQUATION_ALPHA)                                                                        \
+    X(BLEND_EQUATION_RGB) X(BLEND_SRC_ALPHA) X(BLEND_SRC_RGB) X(COLOR_CLEAR_VALUE) X(              \
+        COLOR_WRITEMASK) X(COPY_READ_BUFFER_BINDING) X(COPY_WRITE_BUFFER_BINDING)                  \
+        X(CULL_FACE_MODE) X(CURRENT_PROGRAM) X(DEPTH_CLEAR_VALUE) X(DEPTH_FUNC) X(DEPTH_RANGE) X(  \
+            DEPTH_WRITEMASK) X(DRAW_FRAMEBUFFER_BINDING) X(ELEMENT_ARRAY_BUFFER_BINDING)           \
+            X(FRAGMENT_SHADER_DERIVATIVE_HINT) X(FRONT_FACE) X(GENERATE_MIPMAP_HINT) X(            \
+                LINE_WIDTH) X(PACK_ALIGNMENT) X(PACK_ROW_LENGTH) X(PACK_SKIP_PIXELS)               \
+                X(PACK_SKIP_ROWS) X(PIXEL_PACK_BUFFER_BINDING) X(PIXEL_UNPACK_BUFFER_BINDING) X(   \
+                    POLYGON_OFFSET_FACTOR) X(POLYGON_OFFSET_UNITS) X(READ_FRAMEBUFFER_BINDING)     \
+                    X(RENDERBUFFER_BINDING) X(SAMPLE_COVERAGE_INVERT) X(SAMPLE_COVERAGE_VALUE) X(  \
+                        SCISSOR_BOX) X(STENCIL_BACK_FAIL) X(STENCIL_BACK_FUNC)                     \
+                        X(STENCIL_BACK_PASS_DEPTH_FAIL) X(STENCIL_BACK_PASS_DEPTH_PASS) X(         \
+                            STENCIL_BACK_REF) X(STENCIL_BACK_VALUE_MASK) X(STENCIL_BACK_WRITEMASK) \
+                            X(STENCIL_CLEAR_VALUE) X(STENCIL_FAIL) X(STENCIL_FUNC)                 \
+                                X(STENCIL_PASS_DEPTH_FAIL) X(STENCIL_PASS_DEPTH_PASS)              \
                                     X(STENCIL_REF) X(STENCIL_VALUE_MASK) X(STENCIL_WRITEMASK) X(   \
                                         TRANSFORM_FEEDBACK_ACTIVE) X(TRANSFORM_FEEDBACK_BINDING)   \
                                         X(TRANSFORM_FEEDBACK_BUFFER_BINDING) X(                    \

@@ -24,7 +24,8 @@
  *   tsr_allocator, tsr_files, tsr_custom_call.
  * - Functions return a tsr_status. On failure tsr_last_error() has the message: file, node,
  *   operator, shape.
- * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order.
+ * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order, unless
+ *   a tsr_array, tsr_pixels, tsr_texture or tsr_buffer says otherwise.
  * - NaN and infinities propagate on a GPU as on cpu, if the driver supports them, which neither
  *   GLSL ES 3.00 nor WGSL guarantees. Results differ where they meet weights of zero: a Conv or
  *   ConvTranspose may turn neighbouring pixels and channels into NaN, a Resize may ignore them.
@@ -572,15 +573,15 @@ TSR_API tsr_status tsr_session_set_input(tsr_session *session, const char *name,
 typedef struct tsr_array {
     void *data;   /* only read for inputs; aligned as its type */
     size_t count; /* of elements, checked against the shape */
-    /* Any; it need not be the tensor's. Without loss for inputs, but for 64-bit types, which become
-     * float32. Outputs are rounded and limited to the range of an integer type. */
+    /* Any; it need not be the tensor's. Inputs become float32: integers above 2^24 and float64 are
+     * rounded. Outputs are rounded and limited to the range of an integer type. */
     tsr_dtype dtype;
     /* The tensor is [N, C, ...] and the array [N, ..., C]: NHWC for NCHW. Needs two axes. */
     bool channels_last;
 } tsr_array;
 
 /* As tsr_session_set_input, for other types and orders. float32, float16, uint8 and bool are
- * converted on the GPU, others on the calling thread. */
+ * converted on the GPU; others, and integer inputs, on the calling thread. */
 TSR_API tsr_status tsr_session_set_input_array_sized(tsr_session *session, const char *name,
                                                      const tsr_array *array, size_t size);
 static inline tsr_status tsr_session_set_input_array(tsr_session *session, const char *name,
@@ -625,7 +626,8 @@ typedef struct tsr_pixels {
     float scale[4]; /* all 0: 1/255, so that elements are 0 to 1 */
 } tsr_pixels;
 
-/* Sets one image of an input; others keep what they had, zeros at first. The pixels are copied
+/* Sets one image of an input; others keep what they had, zeros at first (NaN with
+ * tsr_session_desc.poison). The pixels are copied
  * before the call returns and converted on the GPU. */
 TSR_API tsr_status tsr_session_set_input_pixels_sized(tsr_session *session, const char *name,
                                                       const tsr_pixels *pixels, size_t size);
@@ -714,7 +716,8 @@ TSR_API tsr_status tsr_session_poll(tsr_session *session);
  * it is in progress. Integer and boolean outputs are delivered as floats.
  * A run transfers each output to memory in the form in which it was read last, at first as these
  * floats, so that reading need not wait for the transfer. Another form is transferred when it is
- * asked for; of a run that is not the latest, only from floats. */
+ * asked for; of a run that is not the latest, only from floats. Integers but uint8 and bool are
+ * transferred as floats, as float64 is. */
 TSR_API tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
                                           size_t count);
 /* The same for other types and orders: fills array->data. */
@@ -728,10 +731,10 @@ static inline tsr_status tsr_session_get_output_array(tsr_session *session, cons
  * those of tsr_pixels divided by 255, neither rounded nor limited but by the target's format:
  * elements of 0 to 1 are drawn as they are by default. */
 typedef struct tsr_draw_target {
-    /* A GL_TEXTURE_2D with a color-renderable format, level 0; 0: the framebuffer below. Not one
-     * that the session reads or writes. */
+    /* A GL_TEXTURE_2D with a color-renderable format of floats or normalized integers, level 0; 0:
+     * the framebuffer below. Not one that the session reads or writes. */
     uint32_t texture;
-    uint32_t framebuffer;    /* its color attachment 0; 0: the default framebuffer */
+    uint32_t framebuffer;    /* its first draw buffer; 0: the default framebuffer */
     int x, y, width, height; /* in the target, y upwards in a window; inside it */
     /* false: the picture's first row is at y, as Tessera's textures have it; true: at y + height -
      * 1, which is the upper one in a window. */

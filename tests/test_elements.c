@@ -106,7 +106,7 @@ static void test_sizes(void **state) {
     p.image = -1;
     refuse_pixels(&f, p, TSR_ERROR_INVALID_ARGUMENT, "[2, 3, 4, 6] has no image -1");
     expect_failure(tsr_session_set_input_pixels(f.session, "x", NULL), TSR_ERROR_INVALID_ARGUMENT,
-                   "0 x 0 pixels");
+                   "pixels is NULL");
     close_fixture(&f);
 }
 
@@ -186,7 +186,8 @@ static void test_arrays(void **state) {
     refuse_array(&f, a, bad, "no element type 8");
     a.dtype = (tsr_dtype)-1;
     refuse_array(&f, a, bad, "no element type -1");
-    expect_failure(tsr_session_set_input_array(f.session, "x", NULL), TSR_ERROR_SHAPE, "not 0");
+    expect_failure(tsr_session_set_input_array(f.session, "x", NULL), TSR_ERROR_INVALID_ARGUMENT,
+                   "array is NULL");
     close_fixture(&f);
 }
 

@@ -169,6 +169,45 @@ static void test_device(void **state) {
     }
 }
 
+/* Reads and sets in another form, then in the first one again. */
+static tsr_status change_forms(tsr_session *session, unsigned char *bytes, float *floats) {
+    const tsr_pixels picture = {.data = bytes, .bytes = 6 * 5 * 4, .width = 6, .height = 5};
+    const tsr_array halves = {bytes, 3 * 4 * 8, TSR_DTYPE_F16, true};
+    tsr_status status = tsr_session_get_output_pixels(session, "y", &picture);
+    status = status == TSR_OK ? tsr_session_set_input_array(session, "x", &halves) : status;
+    status = status == TSR_OK ? tsr_session_run(session) : status;
+    return status == TSR_OK ? tsr_session_get_output(session, "y", floats, 3 * 4 * 8) : status;
+}
+
+/* A session in which a change of form failed goes on as before. */
+static void test_forms(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_model *model = make_model("Sigmoid x[1,3,4,8] -> y");
+    unsigned char bytes[3 * 4 * 8 * 2] = {0};
+    float floats[3 * 4 * 8];
+    bool failed = true;
+    for (long i = 0; failed; i++) {
+        tsr_session *session = make_session(gpu_device((backend_limits){0}), model, NULL);
+        set_inputs(session, 1);
+        EXPECT_OK(tsr_session_run(session));
+        fail_allocation(i);
+        tsr_status status = change_forms(session, bytes, floats);
+        failed = has_allocation_failed();
+        fail_allocation(-1);
+        if (status != (failed ? TSR_ERROR_OUT_OF_MEMORY : TSR_OK))
+            fail_msg("%s after allocation %ld: %s", tsr_status_name(status), i, tsr_last_error());
+        for (unsigned seed = 1; seed < 3; seed++) {
+            set_inputs(session, seed);
+            EXPECT_OK(tsr_session_run(session));
+            expect_output(session, model, "y", seed, SUM_TOLERANCE);
+            EXPECT_OK(change_forms(session, bytes, floats));
+        }
+        tsr_session_destroy(session);
+    }
+    tsr_model_free(model);
+}
+
 static void test_no_growth(void **state) {
     (void)state;
     need_gpu();
@@ -187,9 +226,8 @@ static void test_no_growth(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sessions),
-        cmocka_unit_test(test_tuning),
-        cmocka_unit_test(test_device),
+        cmocka_unit_test(test_forms),     cmocka_unit_test(test_sessions),
+        cmocka_unit_test(test_tuning),    cmocka_unit_test(test_device),
         cmocka_unit_test(test_no_growth),
     };
     count_memory();

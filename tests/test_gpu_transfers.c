@@ -309,6 +309,8 @@ static void test_runs_in_flight(void **state) {
         for (int k = 0; k < 2; k++)
             EXPECT_OK(tsr_session_select_run(b.sessions[k], age));
         compare_arrays(&b, TSR_DTYPE_F16, true, "older");
+        compare_arrays(&b, TSR_DTYPE_I32, false, "older");
+        compare_arrays(&b, TSR_DTYPE_F64, true, "older");
         compare_floats(&b, 0, "older");
         compare_pixels(&b, c, &random);
     }

@@ -32,7 +32,8 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
 #elif ELEMENT == 1
     return unpack4x8unorm(tsr_pack_half(vec2f(element(2 * x), element(2 * x + 1))));
 #elif ELEMENT == 3
-    return select(vec4f(), vec4f(1.0 / 255), elements(4 * x) != vec4f());
+    let v = elements(4 * x);
+    return select(vec4f(), vec4f(1.0 / 255), (v != vec4f()) | tsr_is_nan(v));
 #else
     return clamp(floor(elements(4 * x) + 0.5), vec4f(), vec4f(255)) / 255;
 #endif

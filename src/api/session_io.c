@@ -76,10 +76,11 @@ static tsr_status fail_no_buffers(const tsr_session *session) {
 
 static tsr_status give_elements(tsr_session *session, int value, const tsr_elements *from) {
     tsr_kept_output *same = find_kept(session, value);
+    session->stepping = false;
+    TSR_TRY(session->device->backend->set_input(session->runner, value, from));
     if (same)
         tsr_elements_to_floats(from, &session->graph->values[value].shape, same->next);
-    session->stepping = false;
-    return session->device->backend->set_input(session->runner, value, from);
+    return TSR_OK;
 }
 
 /* Backends get integers as floats. */
@@ -122,6 +123,8 @@ tsr_status tsr_session_set_input(tsr_session *session, const char *name, const f
 tsr_status tsr_session_set_input_array_sized(tsr_session *session, const char *name,
                                              const tsr_array *array, size_t size) {
     tsr_elements from = {.is_pixels = false};
+    if (!array)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_set_input_array: array is NULL");
     TSR_TRY(tsr_take_struct("tsr_array", array, size, &from.array, sizeof from.array));
     return set_input(session, name, &from);
 }
@@ -129,6 +132,8 @@ tsr_status tsr_session_set_input_array_sized(tsr_session *session, const char *n
 tsr_status tsr_session_set_input_pixels_sized(tsr_session *session, const char *name,
                                               const tsr_pixels *pixels, size_t size) {
     tsr_elements from = {.is_pixels = true};
+    if (!pixels)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_set_input_pixels: pixels is NULL");
     TSR_TRY(tsr_take_struct("tsr_pixels", pixels, size, &from.pixels, sizeof from.pixels));
     return set_input(session, name, &from);
 }
@@ -267,6 +272,8 @@ tsr_status tsr_session_get_output(tsr_session *session, const char *name, float 
 tsr_status tsr_session_get_output_array_sized(tsr_session *session, const char *name,
                                               const tsr_array *array, size_t size) {
     tsr_elements to = {.is_pixels = false};
+    if (!array)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_get_output_array: array is NULL");
     TSR_TRY(tsr_take_struct("tsr_array", array, size, &to.array, sizeof to.array));
     return get_output(session, name, &to);
 }
@@ -274,6 +281,9 @@ tsr_status tsr_session_get_output_array_sized(tsr_session *session, const char *
 tsr_status tsr_session_get_output_pixels_sized(tsr_session *session, const char *name,
                                                const tsr_pixels *pixels, size_t size) {
     tsr_elements to = {.is_pixels = true};
+    if (!pixels)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_session_get_output_pixels: pixels is NULL");
     TSR_TRY(tsr_take_struct("tsr_pixels", pixels, size, &to.pixels, sizeof to.pixels));
     return get_output(session, name, &to);
 }

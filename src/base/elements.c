@@ -66,10 +66,11 @@ double tsr_array_element(const tsr_array *a, size_t i) {
 /* Rounded and limited; NaN becomes 0. */
 static int64_t integer(float value, double low, double high) {
     double rounded = floor((double)value + 0.5);
-    return rounded >= high  ? (int64_t)high
-           : rounded > low  ? (int64_t)rounded
-           : value != value ? 0
-                            : (int64_t)low;
+    return rounded >= 0x1p63 ? INT64_MAX
+           : rounded >= high ? (int64_t)high
+           : rounded > low   ? (int64_t)rounded
+           : value != value  ? 0
+                             : (int64_t)low;
 }
 
 static void store(const tsr_array *a, size_t i, float value) {
@@ -84,7 +85,7 @@ static void store(const tsr_array *a, size_t i, float value) {
         ((double *)a->data)[i] = (double)value;
         break;
     case TSR_DTYPE_I64:
-        ((int64_t *)a->data)[i] = integer(value, -0x1p62, 0x1p62);
+        ((int64_t *)a->data)[i] = integer(value, -0x1p63, 0x1p63);
         break;
     case TSR_DTYPE_I32:
         ((int32_t *)a->data)[i] = (int32_t)integer(value, INT32_MIN, INT32_MAX);

@@ -112,7 +112,7 @@ static tsr_status allocate(tsr_runner *runner, int v) {
     if (runner->data[v])
         return TSR_OK;
     size_t bytes = tsr_cpu_bytes(value);
-    runner->data[v] = tsr_malloc(bytes ? bytes : 1);
+    runner->data[v] = tsr_calloc(bytes ? bytes : 1, 1); /* pixels may set a part of an input */
     return runner->data[v]
                ? TSR_OK
                : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for tensor '%s' %s of %zu bytes",

@@ -5,7 +5,8 @@
 
 /* A framebuffer for the caller's texture, to be deleted, or the caller's own. */
 static tsr_status open_target(const tsr_draw_target *wanted, tsr_target *target) {
-    *target = (tsr_target){.texture = wanted->texture, .framebuffer = wanted->framebuffer};
+    *target = (tsr_target){.texture = wanted->texture,
+                           .framebuffer = wanted->texture ? 0 : wanted->framebuffer};
     if (wanted->texture && !glIsTexture(wanted->texture))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "the context has no texture %u",
                         (unsigned)wanted->texture);
@@ -23,8 +24,7 @@ static tsr_status open_target(const tsr_draw_target *wanted, tsr_target *target)
                           (unsigned)wanted->framebuffer, (unsigned)status);
 }
 
-static tsr_status draw(tsr_runner *r, int output, const tsr_transfer *wanted,
-                       const tsr_draw_target *to) {
+static tsr_status draw(tsr_runner *r, int output, tsr_transfer *wanted, const tsr_draw_target *to) {
     tsr_target target;
     tsr_gles_transfer *t = &r->drawn[output];
     tsr_status status = open_target(to, &target);
@@ -38,6 +38,7 @@ static tsr_status draw(tsr_runner *r, int output, const tsr_transfer *wanted,
     }
     if (status == TSR_OK)
         status = tsr_gles_check_error(r->device, "drawing an output");
+    r->staging = NULL;
     if (to->texture)
         glDeleteFramebuffers(1, &target.framebuffer);
     return status;

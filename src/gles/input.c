@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* With a separate sampler object: without mipmaps the texture may be incomplete. */
-static tsr_status draw(tsr_runner *r, tsr_gles_transfer *t, const tsr_transfer *wanted) {
+static tsr_status draw(tsr_runner *r, tsr_gles_transfer *t, tsr_transfer *wanted) {
     TSR_TRY(tsr_gles_transfer_prepare(r, t, wanted));
     GLuint sampler = 0;
     glGenSamplers(1, &sampler);

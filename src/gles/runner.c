@@ -151,7 +151,7 @@ static tsr_status start_reading(tsr_runner *r) {
     r->latest = r->run;
     for (int i = 0; i < r->base.output_count; i++) {
         r->run->outputs[i].filled = false;
-        if (r->outputs[i].built.program && !r->base.options.texture_outputs)
+        if (r->outputs[i].ready && !r->base.options.texture_outputs)
             TSR_TRY(tsr_gles_transfer_out(r, i, &r->run->outputs[i]));
     }
     if (r->run->fence)
@@ -275,18 +275,28 @@ static tsr_status read_output(tsr_runner *r, int output, const tsr_elements *to)
     tsr_gles_readback *b = &r->run->outputs[output];
     bool filled = b->filled && tsr_elements_same_form(&b->what.elements, to);
     if (!filled && r->run == r->latest) {
+        b->filled = false;
         TSR_TRY(tsr_gles_transfer_prepare_out(r, output, to));
         TSR_TRY(tsr_gles_transfer_out(r, output, b));
-    }
+    } else if (!b->filled)
+        return tsr_gpu_fail_earlier(&r->base, output);
     return tsr_gles_readback_copy(r, r->base.outputs[output].value, b, to);
+}
+
+static tsr_status read_transferred(void *runner, int output, const tsr_elements *to) {
+    return read_output(runner, output, to);
 }
 
 static tsr_status read_value(tsr_runner *r, int value, const tsr_elements *to) {
     int output = tsr_gpu_find_output(&r->base, value);
     TSR_TRY(finish(r, WAIT_NANOSECONDS));
-    bool transferred = tsr_gpu_transfers_output(&r->base, output, to);
-    tsr_status status = transferred ? read_output(r, output, to)
-                                    : tsr_gpu_read_kept(&r->base, value, to, tsr_gles_read_now, r);
+    tsr_status status;
+    if (output != TSR_NONE && r->base.outputs[output].tensor != TSR_NONE &&
+        !r->base.options.texture_outputs)
+        status = tsr_gpu_read_output(&r->base, output, to, r->run == r->latest, read_transferred,
+                                     tsr_gles_read_now, r);
+    else
+        status = tsr_gpu_read_kept(&r->base, value, to, tsr_gles_read_now, r);
     TSR_TRY(tsr_gles_check_error(r->device, "reading a result")); /* its message says more */
     return status;
 }

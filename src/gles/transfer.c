@@ -8,20 +8,37 @@
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-tsr_status tsr_gles_transfer_prepare(tsr_runner *r, tsr_gles_transfer *t,
-                                     const tsr_transfer *wanted) {
-    bool same = t->built.program && tsr_transfer_same_program(&t->what, wanted);
-    if (!same && t->built.program) {
-        tsr_program_release(&r->device->programs, t->built.program);
-        t->built.program = NULL;
-    }
+/* The program of this form: one of the latest, or a new one in place of the oldest. */
+static tsr_status find_program(tsr_runner *r, tsr_gles_transfer *t, const tsr_transfer *wanted,
+                               tsr_program **program) {
+    tsr_gles_pass made = {0};
+    for (int i = 0; i < TSR_TRANSFER_FORMS; i++)
+        if (t->forms[i].program && tsr_transfer_same_program(&t->forms[i].what, wanted)) {
+            *program = t->forms[i].program;
+            return TSR_OK;
+        }
+    tsr_gles_form *form = &t->forms[t->next_form];
+    tsr_status status = tsr_gles_start_program(r, &wanted->pass, &made);
+    tsr_params_free(&made.params);
+    TSR_TRY(status);
+    if (form->program)
+        tsr_program_release(&r->device->programs, form->program);
+    form->what = *wanted;
+    form->program = *program = made.program;
+    t->next_form = (t->next_form + 1) % TSR_TRANSFER_FORMS;
+    return TSR_OK;
+}
+
+tsr_status tsr_gles_transfer_prepare(tsr_runner *r, tsr_gles_transfer *t, tsr_transfer *wanted) {
+    wanted->pass.args = wanted->args;
+    t->ready = false;
+    TSR_TRY(find_program(r, t, wanted, &t->built.program));
     t->what = *wanted;
     t->what.pass.args = t->what.args;
-    if (same) {
-        tsr_params_free(&t->built.params);
-        return tsr_params_make(r->base.plan, &t->what.pass, &t->built.params);
-    }
-    return tsr_gles_start_program(r, &t->what.pass, &t->built);
+    tsr_params_free(&t->built.params);
+    TSR_TRY(tsr_params_make(r->base.plan, &t->what.pass, &t->built.params));
+    t->ready = true;
+    return TSR_OK;
 }
 
 tsr_status tsr_gles_transfer_draw(tsr_runner *r, tsr_gles_transfer *t) {
@@ -71,19 +88,29 @@ static tsr_status make_texture(tsr_gles_transfer *t) {
     return TSR_OK;
 }
 
+static void drop_staging(tsr_runner *r, tsr_gles_transfer *t) {
+    r->base.allocated_bytes -= staging_bytes(t);
+    tsr_target_destroy(&t->target);
+    t->width = t->height = t->planes = 0;
+}
+
 /* A new texture where the one that there is has another size or type. */
 static tsr_status make_staging(tsr_runner *r, tsr_gles_transfer *t, const tsr_transfer *wanted) {
     if (fits(t, wanted))
         return TSR_OK;
-    r->base.allocated_bytes -= staging_bytes(t);
-    tsr_target_destroy(&t->target);
+    drop_staging(r, t);
+    t->ready = false;
     t->type = wanted->type;
     t->width = wanted->staging.texture_w;
     t->height = wanted->staging.texture_h;
     t->planes = wanted->staging.planes;
-    TSR_TRY(make_texture(t));
     r->base.allocated_bytes += staging_bytes(t);
-    return tsr_gles_check_error(r->device, "making a staging texture");
+    tsr_status status = make_texture(t);
+    if (status == TSR_OK)
+        status = tsr_gles_check_error(r->device, "making a staging texture");
+    if (status != TSR_OK)
+        drop_staging(r, t);
+    return status;
 }
 
 /* Copies the caller's bytes to a pixel-unpack buffer that the device is not reading, which is left
@@ -95,13 +122,15 @@ static tsr_status fill_upload(tsr_runner *r, tsr_gles_transfer *t, const void *d
     if (!u->buffer)
         glGenBuffers(1, &u->buffer);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, u->buffer);
-    if (u->bytes < padded) {
+    if (u->bytes < padded) { /* if there is no memory, mapping fails */
         glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)padded, NULL, GL_STREAM_DRAW);
         r->base.allocated_bytes += padded - u->bytes;
         u->bytes = padded;
     }
     void *mapped = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)padded,
                                     GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
+    if (!mapped)
+        u->bytes = 0;
     if (!mapped)
         return tsr_fail(TSR_ERROR_DEVICE,
                         "the driver cannot map a pixel-unpack buffer of %zu bytes", padded);
@@ -154,8 +183,11 @@ tsr_status tsr_gles_transfer_prepare_out(tsr_runner *r, int output, const tsr_el
     tsr_gles_transfer *t = &r->outputs[output];
     TSR_TRY(tsr_transfer_out(r->base.plan, r->base.outputs[output].value, to, &wanted));
     TSR_TRY(make_staging(r, t, &wanted));
-    if (!t->target.framebuffer)
-        TSR_TRY(tsr_framebuffer_plain(&t->target));
+    if (!t->target.framebuffer && tsr_framebuffer_plain(&t->target) != TSR_OK) {
+        drop_staging(r, t);
+        t->ready = false;
+        return TSR_ERROR_DEVICE;
+    }
     r->base.plan->tensors[TSR_STAGING_TENSOR].layout = wanted.staging;
     return tsr_gles_transfer_prepare(r, t, &wanted);
 }
@@ -202,8 +234,9 @@ tsr_status tsr_gles_readback_copy(const tsr_runner *r, int value, const tsr_gles
 }
 
 void tsr_gles_transfer_destroy(tsr_runner *r, tsr_gles_transfer *t) {
-    if (t->built.program)
-        tsr_program_release(&r->device->programs, t->built.program);
+    for (int i = 0; i < TSR_TRANSFER_FORMS; i++)
+        if (t->forms[i].program)
+            tsr_program_release(&r->device->programs, t->forms[i].program);
     tsr_target_destroy(&t->target);
     for (int i = 0; i < 2; i++)
         glDeleteBuffers(1, &t->uploads[i].buffer);

@@ -23,10 +23,18 @@ typedef struct tsr_gles_upload {
     size_t bytes;
 } tsr_gles_upload;
 
-/* Of one input or output: its latest form. */
+typedef struct tsr_gles_form {
+    tsr_transfer what;
+    tsr_program *program; /* NULL: none yet */
+} tsr_gles_form;
+
+/* Of one input or output: its latest form, and programs of the forms before. */
 typedef struct tsr_gles_transfer {
     tsr_transfer what;
-    tsr_gles_pass built;
+    bool ready;          /* staging texture, program and parameters are those of `what` */
+    tsr_gles_pass built; /* its program is one of `forms` */
+    tsr_gles_form forms[TSR_TRANSFER_FORMS];
+    int next_form;
     tsr_target target; /* the staging texture; its framebuffer for outputs */
     tsr_staging_type type;
     int width, height, planes;
@@ -43,9 +51,10 @@ typedef struct tsr_gles_readback {
     tsr_transfer what;
 } tsr_gles_readback;
 
-/* Starts compiling the program, unless the latest transfer had the same; makes the parameters. */
+/* Starts compiling the program, unless one of the latest forms had the same; makes the parameters.
+ * If it fails the transfer is not ready. */
 tsr_status tsr_gles_transfer_prepare(tsr_runner *runner, tsr_gles_transfer *transfer,
-                                     const tsr_transfer *wanted);
+                                     tsr_transfer *wanted);
 /* Draws the prepared pass; waits for its program. */
 tsr_status tsr_gles_transfer_draw(tsr_runner *runner, tsr_gles_transfer *transfer);
 /* Uploads elements and draws them into the input's tensor. Without data, only prepares that. */

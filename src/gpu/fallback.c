@@ -19,7 +19,7 @@ static tsr_status hold(tsr_fallback *f, int value) {
         return TSR_OK;
     size_t count = (size_t)tsr_shape_count(&v->shape);
     size_t floats = tsr_dtype_is_float(v->dtype) ? 0 : count * sizeof(float); /* after integers */
-    f->data[value] = tsr_malloc(tsr_cpu_bytes(v) + floats + 1);
+    f->data[value] = tsr_calloc(tsr_cpu_bytes(v) + floats + 1, 1);
     return f->data[value] ? TSR_OK
                           : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for tensor '%s'", v->name);
 }

@@ -158,6 +158,32 @@ tsr_status tsr_gpu_read_kept(tsr_gpu_runner *r, int value, const tsr_elements *t
     return status;
 }
 
+tsr_status tsr_gpu_fail_earlier(const tsr_gpu_runner *r, int output) {
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "output '%s' of an earlier run was not transferred, and is overwritten",
+                    r->graph->values[r->outputs[output].value].name);
+}
+
+tsr_status tsr_gpu_read_output(tsr_gpu_runner *r, int output, const tsr_elements *to, bool latest,
+                               tsr_read_output_fn *transferred, tsr_read_fn *tensor, void *user) {
+    int value = r->outputs[output].value;
+    tsr_elements plain = tsr_gpu_floats_of(r, value);
+    if (tsr_gpu_transfers_output(r, output, to))
+        return transferred(user, output, to);
+    if (!tsr_gpu_transfers_output(r, output, &plain))
+        return latest ? tsr_gpu_read_kept(r, value, to, tensor, user)
+                      : tsr_gpu_fail_earlier(r, output);
+    float *floats = tsr_malloc(plain.array.count * sizeof *floats);
+    if (!floats)
+        return out_of_memory();
+    plain.array.data = floats;
+    tsr_status status = transferred(user, output, &plain);
+    if (status == TSR_OK)
+        tsr_elements_from_floats(floats, shape_of(r, value), to);
+    tsr_free(floats);
+    return status;
+}
+
 bool tsr_gpu_transfers_output(const tsr_gpu_runner *r, int output, const tsr_elements *to) {
     return output != TSR_NONE && r->outputs[output].tensor != TSR_NONE &&
            tsr_transfer_converts(r->plan, r->outputs[output].value, to);

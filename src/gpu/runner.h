@@ -65,6 +65,14 @@ tsr_status tsr_gpu_pack_input(const tsr_gpu_runner *runner, int value, const tsr
 /* Reads a value that is no output which a pass transfers: computed on the CPU, or kept. */
 tsr_status tsr_gpu_read_kept(tsr_gpu_runner *runner, int value, const tsr_elements *to,
                              tsr_read_fn *read, void *user);
+/* Reads an output of a run: transferred in this form or, where no pass converts it, as floats; else
+ * from its tensor, if that still has this run's: `latest`. */
+typedef tsr_status tsr_read_output_fn(void *user, int output, const tsr_elements *to);
+tsr_status tsr_gpu_read_output(tsr_gpu_runner *runner, int output, const tsr_elements *to,
+                               bool latest, tsr_read_output_fn *transferred, tsr_read_fn *tensor,
+                               void *user);
+/* An output of an earlier run that was not transferred. */
+tsr_status tsr_gpu_fail_earlier(const tsr_gpu_runner *runner, int output);
 /* An array of floats of the value's shape, without data. */
 tsr_elements tsr_gpu_floats_of(const tsr_gpu_runner *runner, int value);
 /* Index of the graph input that a value is. */

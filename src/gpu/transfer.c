@@ -33,22 +33,22 @@ bool tsr_transfer_converts(const tsr_plan *plan, int value, const tsr_elements *
         return false;
     if (!e->is_pixels && e->array.channels_last && !has_usual_axes(plan, value))
         return false;
-    size_t per_texel = !e->is_pixels && e->array.dtype == TSR_DTYPE_F16 ? 2 : 4;
     size_t units = e->is_pixels ? tsr_transfer_bytes(e) : e->array.count;
-    if (!tsr_layout_staging_fits(units / per_texel + 1, &plan->limits))
+    bool halves = !e->is_pixels && e->array.dtype == TSR_DTYPE_F16,
+         floats = !e->is_pixels && e->array.dtype == TSR_DTYPE_F32;
+    if (!tsr_layout_staging_fits(units / (halves ? 2 : 4) + 1, floats ? 16 : 4, &plan->limits))
         return false;
     return e->is_pixels || e->array.dtype == TSR_DTYPE_F32 || e->array.dtype == TSR_DTYPE_F16 ||
            is_byte(e->array.dtype);
 }
 
+static int texel_bytes(tsr_staging_type type) {
+    return type == TSR_STAGING_FLOATS ? 16 : type == TSR_STAGING_HALVES ? 8 : 4;
+}
+
 static tsr_status make_staging(const tsr_plan *plan, tsr_transfer *t, size_t texels) {
-    if (texels > INT_MAX / 4)
-        return tsr_fail(TSR_ERROR_LIMIT, "%zu bytes are too many for a transfer",
-                        tsr_transfer_bytes(&t->elements));
-    TSR_TRY(tsr_layout_make_staging((int64_t)texels, &plan->limits, &t->staging));
-    t->staging.half = t->type == TSR_STAGING_HALVES;
-    t->staging.bytes = t->type == TSR_STAGING_BYTES;
-    return TSR_OK;
+    return tsr_layout_make_staging((int64_t)texels, texel_bytes(t->type), &plan->limits,
+                                   &t->staging);
 }
 
 static void set_pass(tsr_transfer *t, const tsr_kernel *kernel, const void *args, size_t size,
@@ -100,7 +100,9 @@ static void pass_from_rows(int tensor, tsr_transfer *t) {
  * none.
  */
 static bool pass_to_rows(const tsr_plan *plan, const tsr_layout *l, int tensor, tsr_transfer *t) {
-    if (plan->limits.max_planes < 4 || !has_whole_rows(plan, l, &t->elements.array) ||
+    bool mostly_channels = l->c * 4 >= l->tiles * 4 * 3; /* not padding, which is read, too */
+    if (plan->limits.max_planes < 4 || !mostly_channels ||
+        !has_whole_rows(plan, l, &t->elements.array) ||
         !tsr_layout_make_rows(l, &plan->limits, &t->staging))
         return false;
     SET_PASS(t, rows_from_tensor, TSR_STAGING_TENSOR, .X = TSR_TENSOR(tensor));

@@ -16,6 +16,9 @@ typedef enum tsr_staging_type {
 
 enum { TSR_MAX_TRANSFER_ARGS = 24 };
 
+/* Forms of an input or output whose programs are kept. */
+enum { TSR_TRANSFER_FORMS = 4 };
+
 typedef struct tsr_transfer {
     tsr_elements elements; /* data is not kept */
     tsr_staging_type type;

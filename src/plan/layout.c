@@ -166,8 +166,17 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
     return TSR_OK;
 }
 
-tsr_status tsr_layout_make_staging(int64_t texels, const tsr_layout_limits *limits, tsr_layout *l) {
-    const tsr_shape shape = {4, {1, 4, 1, texels}};
+bool tsr_layout_staging_fits(size_t texels, int texel_bytes, const tsr_layout_limits *limits) {
+    tsr_layout l = {.h = 1, .tile_w = (int)texels};
+    if (texels > INT_MAX / 4)
+        return false;
+    return limits->max_buffer_bytes
+               ? (uint64_t)texels * (uint64_t)texel_bytes <= limits->max_buffer_bytes
+               : choose_wrap(&l, 1, limits->max_texture_size);
+}
+
+tsr_status tsr_layout_make_staging(int64_t texels, int texel_bytes, const tsr_layout_limits *limits,
+                                   tsr_layout *l) {
     *l = (tsr_layout){.n = 1,
                       .c = 4,
                       .h = 1,
@@ -175,21 +184,21 @@ tsr_status tsr_layout_make_staging(int64_t texels, const tsr_layout_limits *limi
                       .tiles = 1,
                       .planes = 1,
                       .pixel_stride = 1,
-                      .tile_w = (int)texels};
-    if (limits->max_buffer_bytes)
-        return fill_buffer(l, 1, &shape, limits->max_buffer_bytes);
-    if (choose_wrap(l, 1, limits->max_texture_size))
+                      .tile_w = (int)texels,
+                      .half = texel_bytes == 8,
+                      .bytes = texel_bytes == 4};
+    if (!tsr_layout_staging_fits((size_t)texels, texel_bytes, limits))
+        return tsr_fail(TSR_ERROR_LIMIT,
+                        "a transfer of %lld texels of %d bytes exceeds the device's limits",
+                        (long long)texels, texel_bytes);
+    if (!limits->max_buffer_bytes) {
+        choose_wrap(l, 1, limits->max_texture_size);
         return TSR_OK;
-    return tsr_fail(TSR_ERROR_LIMIT, "a transfer of %lld texels fits no texture of %d x %d",
-                    (long long)texels, limits->max_texture_size, limits->max_texture_size);
-}
-
-bool tsr_layout_staging_fits(size_t texels, const tsr_layout_limits *limits) {
-    tsr_layout l = {.h = 1, .tile_w = (int)texels};
-    if (texels > INT_MAX / 4)
-        return false;
-    return limits->max_buffer_bytes ? (uint64_t)texels * 16 <= limits->max_buffer_bytes
-                                    : choose_wrap(&l, 1, limits->max_texture_size);
+    }
+    l->linear = l->buffer = true;
+    l->texture_w = (int)texels;
+    l->texture_h = 1;
+    return TSR_OK;
 }
 
 bool tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *limits,

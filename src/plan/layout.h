@@ -69,13 +69,13 @@ typedef struct tsr_layout_hint {
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
                            tsr_layout_hint hint, tsr_layout *layout);
 
-/* Of a staging texture or buffer of this many texels: linear, with one plane and one image of one
- * row. */
-tsr_status tsr_layout_make_staging(int64_t texels, const tsr_layout_limits *limits,
+/* Of a staging texture or buffer of this many texels of 16, 8 or 4 bytes: linear, with one plane
+ * and one image of one row. */
+tsr_status tsr_layout_make_staging(int64_t texels, int texel_bytes, const tsr_layout_limits *limits,
                                    tsr_layout *layout);
 
 /* Is there one? */
-bool tsr_layout_staging_fits(size_t texels, const tsr_layout_limits *limits);
+bool tsr_layout_staging_fits(size_t texels, int texel_bytes, const tsr_layout_limits *limits);
 /* The same for a tensor's elements, four pixels of a row in a texel and four channels in four
  * planes; false if it fits no texture. The tensor's width is a multiple of 4. */
 bool tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *limits,

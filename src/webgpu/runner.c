@@ -177,7 +177,9 @@ static void select_run(tsr_runner *r, int slot) {
 
 static tsr_status start(tsr_runner *r) {
     for (int i = 0; i < r->base.output_count; i++)
-        if (r->outputs[i].built.pipeline)
+        r->run[i].filled = false;
+    for (int i = 0; i < r->base.output_count; i++)
+        if (r->outputs[i].ready)
             TSR_TRY(tsr_webgpu_readback_prepare(r, i, &r->run[i]));
     r->latest = r->run;
     tsr_mapping_reset(r->device, &r->times);
@@ -185,7 +187,8 @@ static tsr_status start(tsr_runner *r) {
         TSR_TRY(poison(r));
     TSR_TRY(tsr_webgpu_dispatch(r));
     for (int i = 0; i < r->base.output_count; i++)
-        tsr_mapping_start(r->device, &r->run[i].mapping, WGPUMapMode_Read);
+        if (r->run[i].filled)
+            tsr_mapping_start(r->device, &r->run[i].mapping, WGPUMapMode_Read);
     tsr_mapping_start(r->device, &r->times, WGPUMapMode_Read);
     r->times_read = false;
     return TSR_OK;
@@ -266,7 +269,9 @@ tsr_status tsr_webgpu_read_now(void *runner, int tensor, float *data) {
  * still there. */
 static tsr_status read_output(tsr_runner *r, int output, const tsr_elements *to) {
     tsr_webgpu_readback *b = &r->run[output];
-    if (!tsr_elements_same_form(&b->what.elements, to) && r->run == r->latest) {
+    bool filled = b->filled && tsr_elements_same_form(&b->what.elements, to);
+    if (!filled && r->run == r->latest) {
+        b->filled = false;
         TSR_TRY(tsr_webgpu_transfer_prepare_out(r, output, to));
         TSR_TRY(tsr_webgpu_readback_prepare(r, output, b));
         WGPUCommandEncoder encoder =
@@ -276,17 +281,23 @@ static tsr_status read_output(tsr_runner *r, int output, const tsr_elements *to)
         tsr_mapping_start(r->device, &b->mapping, WGPUMapMode_Read);
         TSR_TRY(tsr_mapping_finish(r->device, &b->mapping, UINT64_MAX));
         TSR_TRY(tsr_webgpu_check_error(r->device, "reading a result"));
+    } else if (!b->filled) {
+        return tsr_gpu_fail_earlier(&r->base, output);
     }
     return tsr_webgpu_readback_copy(r, r->base.outputs[output].value, b, to);
+}
+
+static tsr_status read_transferred(void *runner, int output, const tsr_elements *to) {
+    return read_output(runner, output, to);
 }
 
 static tsr_status get_output(tsr_runner *r, int value, const tsr_elements *to) {
     int output = tsr_gpu_find_output(&r->base, value);
     TSR_TRY(finish(r, UINT64_MAX));
-    bool transferred = tsr_gpu_transfers_output(&r->base, output, to);
     tsr_webgpu_enter(r->device);
-    tsr_status status = transferred
-                            ? read_output(r, output, to)
+    tsr_status status = output != TSR_NONE && r->base.outputs[output].tensor != TSR_NONE
+                            ? tsr_gpu_read_output(&r->base, output, to, r->run == r->latest,
+                                                  read_transferred, tsr_webgpu_read_now, r)
                             : tsr_gpu_read_kept(&r->base, value, to, tsr_webgpu_read_now, r);
     return tsr_webgpu_leave(r->device, status, "reading a result");
 }

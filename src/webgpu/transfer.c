@@ -14,20 +14,34 @@ static uint64_t whole_words(size_t bytes) {
 
 /* ---- programs and buffers -------------------------------------------------------------------- */
 
-static tsr_status prepare_pipeline(tsr_runner *r, tsr_webgpu_transfer *t,
-                                   const tsr_transfer *wanted) {
-    bool same = t->built.pipeline && tsr_transfer_same_program(&t->what, wanted);
-    if (!same && t->built.pipeline) {
-        tsr_pipeline_release(r->device, t->built.pipeline);
-        t->built.pipeline = NULL;
-    }
+/* The program of this form: one of the latest, or a new one in place of the oldest. */
+static tsr_status find_pipeline(tsr_runner *r, tsr_webgpu_transfer *t, const tsr_transfer *wanted,
+                                tsr_pipeline **pipeline) {
+    tsr_webgpu_pass made = {0};
+    for (int i = 0; i < TSR_TRANSFER_FORMS; i++)
+        if (t->forms[i].pipeline && tsr_transfer_same_program(&t->forms[i].what, wanted)) {
+            *pipeline = t->forms[i].pipeline;
+            return TSR_OK;
+        }
+    tsr_webgpu_form *form = &t->forms[t->next_form];
+    tsr_status status = tsr_webgpu_start_pipeline(r, &wanted->pass, &made);
+    tsr_params_free(&made.params);
+    TSR_TRY(status);
+    if (form->pipeline)
+        tsr_pipeline_release(r->device, form->pipeline);
+    form->what = *wanted;
+    form->pipeline = *pipeline = made.pipeline;
+    t->next_form = (t->next_form + 1) % TSR_TRANSFER_FORMS;
+    return TSR_OK;
+}
+
+static tsr_status prepare_pipeline(tsr_runner *r, tsr_webgpu_transfer *t, tsr_transfer *wanted) {
+    wanted->pass.args = wanted->args;
+    TSR_TRY(find_pipeline(r, t, wanted, &t->built.pipeline));
     t->what = *wanted;
     t->what.pass.args = t->what.args;
     tsr_params_free(&t->built.params);
-    t->built.params = (tsr_params){0};
-    if (same)
-        return tsr_params_make(r->base.plan, &t->what.pass, &t->built.params);
-    return tsr_webgpu_start_pipeline(r, &t->what.pass, &t->built);
+    return tsr_params_make(r->base.plan, &t->what.pass, &t->built.params);
 }
 
 /* A new buffer where the one that there is has another size. */
@@ -62,7 +76,7 @@ static tsr_status fail_memory(uint64_t bytes) {
 }
 
 /* All but the group. */
-static tsr_status prepare_pass(tsr_runner *r, tsr_webgpu_transfer *t, const tsr_transfer *wanted) {
+static tsr_status prepare_pass(tsr_runner *r, tsr_webgpu_transfer *t, tsr_transfer *wanted) {
     t->ready = false;
     r->base.plan->tensors[TSR_STAGING_TENSOR].layout = wanted->staging;
     TSR_TRY(prepare_pipeline(r, t, wanted));
@@ -83,7 +97,7 @@ static WGPUBindGroup bind(tsr_runner *r, const tsr_webgpu_transfer *t, tsr_webgp
     return tsr_webgpu_make_group(r, &t->what.pass, &t->built, t->params, range);
 }
 
-static tsr_status prepare(tsr_runner *r, tsr_webgpu_transfer *t, const tsr_transfer *wanted) {
+static tsr_status prepare(tsr_runner *r, tsr_webgpu_transfer *t, tsr_transfer *wanted) {
     if (same_form(t, wanted))
         return TSR_OK;
     TSR_TRY(prepare_pass(r, t, wanted));
@@ -102,8 +116,9 @@ static tsr_status prepare(tsr_runner *r, tsr_webgpu_transfer *t, const tsr_trans
 void tsr_webgpu_transfer_destroy(tsr_runner *r, tsr_webgpu_transfer *t) {
     if (t->built.group)
         r->device->api->BindGroupRelease(t->built.group);
-    if (t->built.pipeline)
-        tsr_pipeline_release(r->device, t->built.pipeline);
+    for (int i = 0; i < TSR_TRANSFER_FORMS; i++)
+        if (t->forms[i].pipeline)
+            tsr_pipeline_release(r->device, t->forms[i].pipeline);
     for (int i = 0; i < 2; i++)
         tsr_mapping_destroy(r->device, &t->uploads[i]);
     tsr_buffer_destroy(r->device, t->staging);
@@ -189,8 +204,8 @@ tsr_status tsr_webgpu_readback_prepare(tsr_runner *r, int output, tsr_webgpu_rea
     }
     r->base.allocated_bytes += bytes - to->mapping.bytes;
     tsr_mapping_destroy(r->device, &to->mapping);
-    to->mapping.bytes = bytes;
     to->mapping.buffer = tsr_buffer_readback(r->device, bytes);
+    to->mapping.bytes = to->mapping.buffer ? bytes : 0;
     return to->mapping.buffer
                ? TSR_OK
                : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for a result",
@@ -204,6 +219,7 @@ void tsr_webgpu_transfer_out(tsr_runner *r, int output, WGPUCommandEncoder encod
     r->device->api->CommandEncoderCopyBufferToBuffer(encoder, t->staging, 0, to->mapping.buffer, 0,
                                                      t->staging_bytes);
     to->what = t->what;
+    to->filled = true;
 }
 
 tsr_status tsr_webgpu_readback_copy(const tsr_runner *r, int value, const tsr_webgpu_readback *from,
@@ -222,7 +238,7 @@ static tsr_elements form_of(const tsr_buffer *b) {
         .array = {.count = b->count, .dtype = b->dtype, .channels_last = b->channels_last}};
 }
 
-static tsr_status use_buffer(tsr_runner *r, tsr_webgpu_transfer *t, const tsr_transfer *wanted,
+static tsr_status use_buffer(tsr_runner *r, tsr_webgpu_transfer *t, tsr_transfer *wanted,
                              const tsr_buffer *b) {
     const tsr_wgpu *api = r->device->api;
     if (!same_form(t, wanted))

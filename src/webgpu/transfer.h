@@ -22,12 +22,19 @@ typedef struct tsr_webgpu_range {
     uint64_t offset, bytes; /* bytes may be WGPU_WHOLE_SIZE */
 } tsr_webgpu_range;
 
-/* Of one input or output: its latest form. One for the caller's buffers has neither staging nor a
- * group, which would keep the last buffer. */
+typedef struct tsr_webgpu_form {
+    tsr_transfer what;
+    tsr_pipeline *pipeline; /* NULL: none yet */
+} tsr_webgpu_form;
+
+/* Of one input or output: its latest form, and programs of the forms before. One for the caller's
+ * buffers has neither staging nor a group, which would keep the last buffer. */
 typedef struct tsr_webgpu_transfer {
     tsr_transfer what;
-    bool ready; /* built for `what` */
-    tsr_webgpu_pass built;
+    bool ready;            /* built for `what` */
+    tsr_webgpu_pass built; /* its pipeline is one of `forms` */
+    tsr_webgpu_form forms[TSR_TRANSFER_FORMS];
+    int next_form;
     WGPUBuffer staging, params;
     uint64_t staging_bytes, params_bytes;
     tsr_mapping
@@ -38,6 +45,7 @@ typedef struct tsr_webgpu_transfer {
 /* Where an output is copied to, mapped once the run is done. */
 typedef struct tsr_webgpu_readback {
     tsr_mapping mapping;
+    bool filled; /* the run's result was copied to it */
     tsr_transfer what;
 } tsr_webgpu_readback;
 

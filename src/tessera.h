@@ -627,8 +627,8 @@ typedef struct tsr_pixels {
 } tsr_pixels;
 
 /* Sets one image of an input; others keep what they had, zeros at first (NaN with
- * tsr_session_desc.poison). The pixels are copied
- * before the call returns and converted on the GPU. */
+ * tsr_session_desc.poison). The pixels are copied before the call returns and converted on the GPU.
+ */
 TSR_API tsr_status tsr_session_set_input_pixels_sized(tsr_session *session, const char *name,
                                                       const tsr_pixels *pixels, size_t size);
 static inline tsr_status tsr_session_set_input_pixels(tsr_session *session, const char *name,
@@ -683,7 +683,7 @@ typedef struct tsr_buffer {
  * Integer and boolean inputs, and inputs that are also outputs, cannot be set so:
  * TSR_ERROR_UNSUPPORTED. TSR_ERROR_DEVICE, with the device's message, for what it refuses: a buffer
  * without usage Storage, smaller than it is said to be, mapped, destroyed, or of another device.
- * Another type or order than in the call before compiles a pass anew. webgpu only. */
+ * webgpu only. */
 TSR_API tsr_status tsr_session_set_input_buffer_sized(tsr_session *session, const char *name,
                                                       const tsr_buffer *buffer, size_t size);
 static inline tsr_status tsr_session_set_input_buffer(tsr_session *session, const char *name,
@@ -717,7 +717,8 @@ TSR_API tsr_status tsr_session_poll(tsr_session *session);
  * A run transfers each output to memory in the form in which it was read last, at first as these
  * floats, so that reading need not wait for the transfer. Another form is transferred when it is
  * asked for; of a run that is not the latest, only from floats. Integers but uint8 and bool are
- * transferred as floats, as float64 is. */
+ * transferred as floats, as float64 is. The first use of a form compiles a program; those of the
+ * latest four forms of an input or output are kept. */
 TSR_API tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
                                           size_t count);
 /* The same for other types and orders: fills array->data. */
@@ -727,6 +728,15 @@ static inline tsr_status tsr_session_get_output_array(tsr_session *session, cons
                                                       const tsr_array *array) {
     return tsr_session_get_output_array_sized(session, name, array, sizeof *array);
 }
+/* One image of an output as a picture: fills pixels->data, rows of width pixels; bytes between them
+ * stay as they are. */
+TSR_API tsr_status tsr_session_get_output_pixels_sized(tsr_session *session, const char *name,
+                                                       const tsr_pixels *pixels, size_t size);
+static inline tsr_status tsr_session_get_output_pixels(tsr_session *session, const char *name,
+                                                       const tsr_pixels *pixels) {
+    return tsr_session_get_output_pixels_sized(session, name, pixels, sizeof *pixels);
+}
+
 /* Where an output is drawn in the device's GL context, scaled to a rectangle. Colors and alpha are
  * those of tsr_pixels divided by 255, neither rounded nor limited but by the target's format:
  * elements of 0 to 1 are drawn as they are by default. */
@@ -765,15 +775,6 @@ TSR_API tsr_status tsr_session_get_output_buffer_sized(tsr_session *session, con
 static inline tsr_status tsr_session_get_output_buffer(tsr_session *session, const char *name,
                                                        const tsr_buffer *buffer) {
     return tsr_session_get_output_buffer_sized(session, name, buffer, sizeof *buffer);
-}
-
-/* One image of an output as a picture: fills pixels->data, rows of width pixels; bytes between them
- * stay as they are. */
-TSR_API tsr_status tsr_session_get_output_pixels_sized(tsr_session *session, const char *name,
-                                                       const tsr_pixels *pixels, size_t size);
-static inline tsr_status tsr_session_get_output_pixels(tsr_session *session, const char *name,
-                                                       const tsr_pixels *pixels) {
-    return tsr_session_get_output_pixels_sized(session, name, pixels, sizeof *pixels);
 }
 
 /* Replaces weights of Conv, ConvTranspose, Gemm or MatMul in this session; other sessions keep

@@ -813,7 +813,8 @@ typedef struct tsr_report {
     const char *backend;
     int node_count, pass_count;
     int program_count;         /* distinct programs that this session runs */
-    int cached_programs;       /* of these, loaded compiled from the cache on disk */
+    int cached_programs;       /* of these, loaded compiled from the cache on disk: not those that a
+                                  driver keeps in its own */
     double compile_ms;         /* wall time of compiling and linking */
     int tuned_layers;          /* kinds of layers autotuned when the session was made */
     double tune_ms;            /* wall time of autotuning */

@@ -155,6 +155,14 @@ static void pack(const void *data, int64_t first, int64_t count, float *texels) 
         fill_step(t, i / t->steps, i % t->steps, texels + i * 4 * t->tiles * 4);
 }
 
+/* Have all phases all taps, all tiles four channels? */
+static bool is_full(const gemm_weights *t) {
+    const tsr_window *w = &t->conv.window;
+    bool taps = !t->transposed ||
+                (w->kernel[0] % w->stride[0] == 0 && w->kernel[1] % w->stride[1] == 0);
+    return taps && t->conv.group_inputs % 4 == 0 && t->conv.group_outputs == t->tiles * 4;
+}
+
 static void set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *table) {
     tsr_table_size size =
         tsr_table_entries(plan, (int)table->tiles, table->batches * table->steps * 4);
@@ -165,7 +173,8 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *tabl
     const tsr_table packed = {.pack = pack,
                               .units = table->batches * table->steps,
                               .width = size.width,
-                              .height = size.height};
+                              .height = size.height,
+                              .dense = is_full(table)};
     tsr_pass_packed_weights(plan, pass, &table->conv, &layout, packed, table, sizeof *table);
 }
 

@@ -37,10 +37,17 @@ static GLuint start_program(const char *fragment_text, bool retrievable) {
 
 /* ---- the cache on disk: entries are a binary format and the driver's bytes ------------------- */
 
-void tsr_program_cache_open(tsr_program_cache *cache, const tsr_device_info *device) {
+/* NVIDIA's driver has a cache of its own. It compiles programs whose binaries can be retrieved one
+ * by one, not in parallel, and loaded ones again at their first draw. */
+static bool has_useful_binaries(void) {
     GLint formats = 0;
     glGetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats);
-    cache->on_disk = formats > 0 && tsr_cache_is_on();
+    const char *vendor = (const char *)glGetString(GL_VENDOR);
+    return formats > 0 && !(vendor && strstr(vendor, "NVIDIA"));
+}
+
+void tsr_program_cache_open(tsr_program_cache *cache, const tsr_device_info *device) {
+    cache->on_disk = tsr_cache_is_on() && has_useful_binaries();
     cache->device = tsr_cache_key_start();
     const char *const texts[] = {"gles program", TSR_VERSION, device->name, device->version,
                                  vertex_text};

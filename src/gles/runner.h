@@ -36,6 +36,9 @@ tsr_status tsr_gles_build(tsr_runner *runner);
 void tsr_gles_unbuild(tsr_runner *runner);
 /* Starts compiling a pass's program, unless the device has it. */
 tsr_status tsr_gles_start_program(tsr_runner *runner, const tsr_pass *pass, tsr_gles_pass *built);
+/* Makes the tables of all passes, unless the device has them, and constant tensors. */
+tsr_status tsr_gles_pack_constants(tsr_runner *runner);
+void tsr_gles_release_weights(tsr_runner *runner, int pass);
 /* See tsr_backend. Between begin and end. */
 tsr_status tsr_gles_replace_weights(tsr_runner *runner, int constant, const float *elements);
 void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_gles_pass *built);

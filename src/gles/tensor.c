@@ -98,8 +98,7 @@ void tsr_target_poison(const tsr_target *target, const tsr_layout *l) {
     fill(target, l->planes, l->texture_x, l->texture_y, l->texture_w, l->texture_h, NAN);
 }
 
-GLuint tsr_texture_constant(const tsr_layout *l, const float *elements, float *texels) {
-    tsr_layout_pack(l, elements, 0, texels);
+GLuint tsr_texture_constant(const tsr_layout *l, const float *texels) {
     GLuint texture = create_texture(GL_TEXTURE_2D_ARRAY);
     glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA32F, l->texture_w, l->texture_h + TSR_ZERO_ROWS,
                    l->planes);
@@ -137,17 +136,17 @@ void tsr_table_upload(GLuint table, int width, int height, const float *texels) 
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_FLOAT, texels);
 }
 
-GLuint tsr_buffer_blocks(size_t floats, const float *texels) {
+GLuint tsr_buffer_blocks(size_t bytes, GLenum usage) {
     GLuint buffer = 0;
     glGenBuffers(1, &buffer);
-    tsr_blocks_upload(buffer, floats, texels);
+    glBindBuffer(GL_UNIFORM_BUFFER, buffer);
+    glBufferData(GL_UNIFORM_BUFFER, (GLsizeiptr)bytes, NULL, usage);
     return buffer;
 }
 
-void tsr_blocks_upload(GLuint buffer, size_t floats, const float *texels) {
+void tsr_blocks_copy(GLuint buffer, size_t bytes) {
     glBindBuffer(GL_UNIFORM_BUFFER, buffer);
-    glBufferData(GL_UNIFORM_BUFFER, (GLsizeiptr)(floats * sizeof *texels), texels,
-                 texels ? GL_STATIC_DRAW : GL_STREAM_COPY);
+    glCopyBufferSubData(GL_PIXEL_UNPACK_BUFFER, GL_UNIFORM_BUFFER, 0, 0, (GLsizeiptr)bytes);
 }
 
 void tsr_target_upload(const tsr_target *target, const tsr_layout *l, const float *texels) {

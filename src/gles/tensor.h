@@ -1,4 +1,5 @@
-/* Textures, framebuffers and transfers. */
+/* Textures, framebuffers and transfers. Texels to upload are in the caller's memory, or at NULL in
+ * the bound pixel-unpack buffer. */
 #ifndef TSR_GLES_TENSOR_H
 #define TSR_GLES_TENSOR_H
 
@@ -22,9 +23,9 @@ tsr_status tsr_framebuffer_of_two(const tsr_storage *low, GLuint low_texture,
 /* Fills every texel of a tensor with NaN. */
 void tsr_target_poison(const tsr_target *target, const tsr_layout *layout);
 
-/* A 2D-array texture of a constant tensor in 32 bits, packed through texels (tsr_layout_pack's
- * size). */
-GLuint tsr_texture_constant(const tsr_layout *layout, const float *elements, float *texels);
+/* A 2D-array texture of a constant tensor in 32 bits, its texels as tsr_layout_pack() makes them.
+ */
+GLuint tsr_texture_constant(const tsr_layout *layout, const float *texels);
 /* A 2D texture of an internal format of four channels. */
 GLuint tsr_texture_plain(GLenum format, int width, int height);
 /* Adds a framebuffer that renders to the target's 2D texture. */
@@ -32,9 +33,9 @@ tsr_status tsr_framebuffer_plain(tsr_target *target);
 /* A 2D texture of width * height RGBA texels, of 32 or 16 bits. */
 GLuint tsr_texture_table(int width, int height, bool half);
 void tsr_table_upload(GLuint table, int width, int height, const float *texels);
-/* A buffer for uniform blocks; texels: NULL if the device will write them. */
-GLuint tsr_buffer_blocks(size_t floats, const float *texels);
-void tsr_blocks_upload(GLuint buffer, size_t floats, const float *texels);
+/* A buffer for uniform blocks, and filling it from the bound pixel-unpack buffer. */
+GLuint tsr_buffer_blocks(size_t bytes, GLenum usage);
+void tsr_blocks_copy(GLuint buffer, size_t bytes);
 /* Writes all planes of a tensor. */
 void tsr_target_upload(const tsr_target *target, const tsr_layout *layout, const float *texels);
 /* A pixel-pack buffer for all planes, left bound. */

@@ -118,25 +118,14 @@ static tsr_status make_staging(tsr_runner *r, tsr_gles_transfer *t, const tsr_tr
 static tsr_status fill_upload(tsr_runner *r, tsr_gles_transfer *t, const void *data, size_t bytes,
                               size_t padded) {
     tsr_gles_upload *u = &t->uploads[t->next_upload];
+    void *mapped;
     t->next_upload = 1 - t->next_upload;
-    if (!u->buffer)
-        glGenBuffers(1, &u->buffer);
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, u->buffer);
-    if (u->bytes < padded) { /* if there is no memory, mapping fails */
-        glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)padded, NULL, GL_STREAM_DRAW);
-        r->base.allocated_bytes += padded - u->bytes;
-        u->bytes = padded;
-    }
-    void *mapped = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)padded,
-                                    GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
-    if (!mapped)
-        u->bytes = 0;
-    if (!mapped)
-        return tsr_fail(TSR_ERROR_DEVICE,
-                        "the driver cannot map a pixel-unpack buffer of %zu bytes", padded);
+    r->base.allocated_bytes -= u->bytes;
+    tsr_status status = tsr_gles_upload_map(u, padded, false, &mapped);
+    r->base.allocated_bytes += u->bytes;
+    TSR_TRY(status);
     memcpy(mapped, data, bytes);
-    glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
-    return TSR_OK;
+    return tsr_gles_upload_unmap(u);
 }
 
 /* A rectangle of texels, from the bound buffer. */
@@ -157,7 +146,7 @@ static tsr_status upload(tsr_runner *r, tsr_gles_transfer *t, const void *data, 
         upload_part(t, 0, (size_t)t->width, rows);
     if (status == TSR_OK && rest)
         upload_part(t, rows, rest, 1);
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    tsr_gles_upload_unbind();
     return status;
 }
 

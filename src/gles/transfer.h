@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #include "gles/program.h"
 #include "gles/tensor.h"
+#include "gles/upload.h"
 #include "gpu/params.h"
 #include "gpu/transfer.h"
 #include "gpu/weights.h"
@@ -17,11 +18,6 @@ typedef struct tsr_gles_pass {
     GLuint table;         /* texture; 0 if the kernel has none */
     GLuint blocks;        /* buffer: the table, if the pass reads it as uniform blocks */
 } tsr_gles_pass;
-
-typedef struct tsr_gles_upload {
-    GLuint buffer;
-    size_t bytes;
-} tsr_gles_upload;
 
 typedef struct tsr_gles_form {
     tsr_transfer what;

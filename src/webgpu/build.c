@@ -73,73 +73,6 @@ static tsr_status build_storages(tsr_runner *r) {
     return TSR_OK;
 }
 
-static tsr_status out_of_memory(uint64_t bytes) {
-    return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for weights",
-                    (unsigned long long)bytes);
-}
-
-static tsr_status pack_weights(tsr_runner *r, const tsr_table *table, tsr_weights *w) {
-    uint64_t bytes = tsr_table_floats(table) * sizeof(float);
-    void *texels;
-    tsr_packing packing;
-    WGPUBuffer buffer = tsr_buffer_mapped(
-        r->device, WGPUBufferUsage_Storage | WGPUBufferUsage_CopyDst, bytes, &texels);
-    w->handle.object = buffer;
-    if (!texels)
-        return out_of_memory(bytes);
-    tsr_packing_start(&packing, table, texels);
-    tsr_packing_finish(&packing);
-    r->device->api->BufferUnmap(buffer);
-    r->base.packed_bytes += tsr_table_bytes(table);
-    tsr_map_release(r->base.graph->map);
-    return TSR_OK;
-}
-
-static tsr_status build_table(tsr_runner *r, int i) {
-    const tsr_table *table = &r->base.plan->passes[i].table;
-    bool found;
-    if (!table->pack)
-        return TSR_OK;
-    tsr_weights *w = tsr_weights_acquire(&r->device->weights, table, &found);
-    r->passes[i].weights = w;
-    if (!w)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
-    return found ? TSR_OK : pack_weights(r, table, w);
-}
-
-static void destroy_table(tsr_runner *r, int i) {
-    tsr_weights last;
-    tsr_weights *w = r->passes[i].weights;
-    if (w && tsr_weights_release(&r->device->weights, w, &last))
-        tsr_buffer_destroy(r->device, last.handle.object);
-}
-
-static tsr_status build_constant(tsr_runner *r, int i) {
-    const tsr_plan_tensor *t = &r->base.plan->tensors[i];
-    if (!t->constant)
-        return TSR_OK;
-    uint64_t bytes = tsr_layout_bytes(&t->layout);
-    void *texels;
-    r->constants[i] = tsr_buffer_mapped(r->device, WGPUBufferUsage_Storage, bytes, &texels);
-    if (!texels)
-        return out_of_memory(bytes);
-    tsr_layout_pack(&t->layout, t->constant, 0, texels);
-    r->device->api->BufferUnmap(r->constants[i]);
-    return TSR_OK;
-}
-
-static tsr_status build_constants(tsr_runner *r) {
-    tsr_progress_stage(r->base.options.progress, TSR_PACKING_SHARE);
-    for (int i = 0; i < r->base.plan->pass_count; i++) {
-        TSR_TRY(tsr_gpu_report_packing(&r->base, i));
-        TSR_TRY(build_table(r, i));
-    }
-    for (int i = 1; i < r->base.plan->tensor_count; i++)
-        TSR_TRY(build_constant(r, i));
-    r->base.allocated_bytes += r->base.plan->constant_bytes;
-    return tsr_gpu_report_packing(&r->base, r->base.plan->pass_count);
-}
-
 static size_t params_bytes(const tsr_params *p) {
     return (size_t)p->int_count * sizeof *p->ints + (size_t)p->float_count * sizeof *p->floats;
 }
@@ -196,12 +129,13 @@ WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *r, const tsr_pass *pass,
     return r->device->api->DeviceCreateBindGroup(r->device->device, &desc);
 }
 
-/* Of a pass of the plan. */
-static WGPUBindGroup make_group(const tsr_runner *r, int i) {
-    const tsr_webgpu_pass *p = &r->passes[i];
+void tsr_webgpu_bind_pass(tsr_runner *r, int i) {
+    tsr_webgpu_pass *p = &r->passes[i];
     const tsr_webgpu_range table = {.buffer = p->weights ? p->weights->handle.object : NULL,
                                     .bytes = WGPU_WHOLE_SIZE};
-    return tsr_webgpu_make_group(r, &r->base.plan->passes[i], p, r->params, table);
+    if (p->group)
+        r->device->api->BindGroupRelease(p->group);
+    p->group = tsr_webgpu_make_group(r, &r->base.plan->passes[i], p, r->params, table);
 }
 
 void tsr_webgpu_set_groups(const tsr_plan *plan, const tsr_pass *pass, uint32_t groups[3]) {
@@ -222,67 +156,21 @@ static tsr_status build_groups(tsr_runner *r) {
             bytes += params_stride(&r->passes[i].params);
     r->params = tsr_buffer_mapped(r->device, WGPUBufferUsage_Uniform, bytes, &params);
     if (!params)
-        return out_of_memory(bytes);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for parameters",
+                        (unsigned long long)bytes);
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
         if (pass->kind != TSR_PASS_DRAW)
             continue;
         write_params(&r->passes[i].params, (char *)params + at);
         r->passes[i].params_at = at;
-        r->passes[i].group = make_group(r, i);
+        tsr_webgpu_bind_pass(r, i);
         tsr_webgpu_set_groups(plan, pass, r->passes[i].groups);
         at += params_stride(&r->passes[i].params);
     }
     r->device->api->BufferUnmap(r->params);
     return TSR_OK;
 }
-
-/* ---- other weights --------------------------------------------------------------------------- */
-
-/* Weights of this pass alone: what others share is replaced, else updated in place. */
-static tsr_status separate_table(tsr_runner *r, int i) {
-    tsr_webgpu_pass *p = &r->passes[i];
-    uint64_t bytes = tsr_table_bytes(&r->base.plan->passes[i].table);
-    tsr_weights *own = tsr_weights_separate(&r->device->weights, p->weights);
-    if (!own)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for weights");
-    if (own == p->weights)
-        return TSR_OK;
-    destroy_table(r, i);
-    p->weights = own;
-    own->handle.object = tsr_buffer_storage(r->device, bytes);
-    if (!own->handle.object)
-        return out_of_memory(bytes);
-    r->device->api->BindGroupRelease(p->group);
-    p->group = make_group(r, i);
-    return TSR_OK;
-}
-
-static tsr_status replace_table(tsr_runner *r, int i, const float *elements) {
-    const tsr_table *table = &r->base.plan->passes[i].table;
-    size_t bytes = tsr_table_floats(table) * sizeof(float);
-    TSR_TRY(separate_table(r, i));
-    float *texels = tsr_malloc(bytes);
-    if (!texels)
-        return out_of_memory(bytes);
-    tsr_packing_replace(table, elements, texels);
-    r->device->api->QueueWriteBuffer(r->device->queue, r->passes[i].weights->handle.object, 0,
-                                     texels, bytes);
-    tsr_free(texels);
-    return TSR_OK;
-}
-
-tsr_status tsr_webgpu_replace_weights(tsr_runner *r, int constant, const float *elements) {
-    tsr_status status = TSR_OK;
-    tsr_webgpu_push_errors(r->device);
-    for (int i = 0; i < r->base.plan->pass_count && status == TSR_OK; i++)
-        if (r->base.plan->passes[i].table.constant == constant)
-            status = replace_table(r, i, elements);
-    tsr_status errors = tsr_webgpu_pop_errors(r->device, "replacing weights");
-    return errors != TSR_OK ? errors : status;
-}
-
-/* ---- outputs --------------------------------------------------------------------------------- */
 
 /* For arrays of floats: other forms are prepared when they are used. */
 static tsr_status build_transfers(tsr_runner *r) {
@@ -320,7 +208,7 @@ static void build_timestamps(tsr_runner *r) {
 
 static tsr_status build_objects(tsr_runner *r) {
     TSR_TRY(build_storages(r));
-    TSR_TRY(build_constants(r));
+    TSR_TRY(tsr_webgpu_pack_constants(r));
     TSR_TRY(build_groups(r));
     TSR_TRY(build_transfers(r));
     build_timestamps(r);
@@ -358,7 +246,7 @@ void tsr_webgpu_unbuild(tsr_runner *r) {
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         if (r->passes[i].group)
             api->BindGroupRelease(r->passes[i].group);
-        destroy_table(r, i);
+        tsr_webgpu_release_weights(r, i);
         if (r->passes[i].pipeline)
             tsr_pipeline_release(r->device, r->passes[i].pipeline);
     }

@@ -31,6 +31,9 @@ struct tsr_runner {
 tsr_status tsr_webgpu_build(tsr_runner *runner);
 void tsr_webgpu_unbuild(tsr_runner *runner);
 
+/* Makes the tables of all passes, unless the device has them, and constant tensors. */
+tsr_status tsr_webgpu_pack_constants(tsr_runner *runner);
+void tsr_webgpu_release_weights(tsr_runner *runner, int pass);
 /* See tsr_backend. */
 tsr_status tsr_webgpu_replace_weights(tsr_runner *runner, int constant, const float *elements);
 
@@ -55,6 +58,8 @@ tsr_status tsr_webgpu_start_pipeline(tsr_runner *runner, const tsr_pass *pass,
 WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *runner, const tsr_pass *pass,
                                     const tsr_webgpu_pass *built, WGPUBuffer params,
                                     tsr_webgpu_range table);
+/* Makes the group of a pass of the plan, in place of one that it has. */
+void tsr_webgpu_bind_pass(tsr_runner *runner, int pass);
 /* Workgroups of 64 invocations, one for each texel of the output, unless the pass has its own. */
 void tsr_webgpu_set_groups(const tsr_plan *plan, const tsr_pass *pass, uint32_t groups[3]);
 

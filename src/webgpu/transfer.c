@@ -127,24 +127,6 @@ void tsr_webgpu_transfer_destroy(tsr_runner *r, tsr_webgpu_transfer *t) {
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-/* An upload buffer that is mapped, of the staging buffer's size. */
-static tsr_status next_upload(tsr_runner *r, tsr_webgpu_transfer *t, tsr_mapping **upload) {
-    tsr_mapping *m = *upload = &t->uploads[t->next_upload];
-    t->next_upload = 1 - t->next_upload;
-    if (m->buffer && m->bytes == t->staging_bytes)
-        return tsr_mapping_finish(r->device, m, UINT64_MAX);
-    r->base.allocated_bytes += t->staging_bytes - m->bytes;
-    tsr_mapping_destroy(r->device, m);
-    void *data;
-    m->buffer = tsr_buffer_mapped(r->device, WGPUBufferUsage_MapWrite | WGPUBufferUsage_CopySrc,
-                                  t->staging_bytes, &data);
-    m->bytes = t->staging_bytes;
-    m->mapped = data;
-    return data ? TSR_OK
-                : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for an upload",
-                           (unsigned long long)m->bytes);
-}
-
 static void dispatch(const tsr_runner *r, const tsr_webgpu_transfer *t,
                      WGPUCommandEncoder encoder) {
     const tsr_wgpu *api = r->device->api;
@@ -159,11 +141,13 @@ static void dispatch(const tsr_runner *r, const tsr_webgpu_transfer *t,
 
 static tsr_status upload(tsr_runner *r, tsr_webgpu_transfer *t, const void *data, size_t bytes) {
     const tsr_wgpu *api = r->device->api;
-    tsr_mapping *m;
-    TSR_TRY(next_upload(r, t, &m));
-    void *mapped = api->BufferGetMappedRange(m->buffer, 0, (size_t)m->bytes);
-    if (!mapped)
-        return tsr_fail(TSR_ERROR_DEVICE, "an upload's buffer has no mapped range");
+    tsr_mapping *m = &t->uploads[t->next_upload];
+    void *mapped;
+    t->next_upload = 1 - t->next_upload;
+    r->base.allocated_bytes -= m->bytes;
+    tsr_status status = tsr_mapping_write(r->device, m, t->staging_bytes, &mapped);
+    r->base.allocated_bytes += m->bytes;
+    TSR_TRY(status);
     memcpy(mapped, data, bytes);
     tsr_mapping_reset(r->device, m);
     WGPUCommandEncoder encoder = api->DeviceCreateCommandEncoder(r->device->device, NULL);

@@ -1,0 +1,179 @@
+/* Packed weights and constants: threads pack them into buffers, from which the driver copies. */
+#include "gles/runner.h"
+
+#include "base/error.h"
+
+static tsr_status out_of_memory(void) {
+    return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
+}
+
+/* Is the pass's table in uniform blocks, not in a texture? */
+static bool is_in_blocks(const tsr_pass *pass) {
+    return pass->draw_count && !pass->blocks_from_source;
+}
+
+static size_t packed_bytes(const tsr_table *table) {
+    return tsr_table_floats(table) * sizeof(float);
+}
+
+static GLuint new_table(const tsr_pass *pass) {
+    const tsr_table *t = &pass->table;
+    return is_in_blocks(pass) ? tsr_buffer_blocks(packed_bytes(t), GL_STATIC_DRAW)
+                              : tsr_texture_table(t->width, t->height, t->half);
+}
+
+/* From what was packed into the upload buffer. */
+static tsr_status fill_table(const tsr_pass *pass, const tsr_gles_upload *from, GLuint name) {
+    const tsr_table *t = &pass->table;
+    TSR_TRY(tsr_gles_upload_unmap(from));
+    if (is_in_blocks(pass))
+        tsr_blocks_copy(name, packed_bytes(t));
+    else
+        tsr_table_upload(name, t->width, t->height, NULL);
+    tsr_gles_upload_unbind();
+    return TSR_OK;
+}
+
+/* The table of pass `pass` is being packed; TSR_NONE: none is. */
+typedef struct table_packing {
+    int pass;
+    tsr_gles_upload upload;
+    tsr_packing packing;
+} table_packing;
+
+static tsr_status start_table(const tsr_runner *r, int pass, table_packing *t) {
+    const tsr_table *table = &r->base.plan->passes[pass].table;
+    void *texels;
+    TSR_TRY(tsr_gles_upload_map(&t->upload, packed_bytes(table), true, &texels));
+    t->pass = pass;
+    tsr_packing_start(&t->packing, table, texels);
+    return TSR_OK;
+}
+
+/* A software rasteriser clears a new texture, which takes as long as packing a large table, so the
+ * texture is created while threads pack. */
+static tsr_status finish_table(tsr_runner *r, table_packing *t) {
+    if (t->pass == TSR_NONE)
+        return TSR_OK;
+    const tsr_pass *pass = &r->base.plan->passes[t->pass];
+    GLuint name = new_table(pass);
+    r->passes[t->pass].weights->handle.name = name;
+    t->pass = TSR_NONE;
+    tsr_packing_finish(&t->packing);
+    tsr_map_release(r->base.graph->map);
+    r->base.packed_bytes += tsr_table_bytes(&pass->table);
+    return fill_table(pass, &t->upload, name);
+}
+
+/* The next table is packed while the one before is uploaded. */
+static tsr_status pack_tables(tsr_runner *r, table_packing packing[2]) {
+    int slot = 0;
+    for (int i = 0; i < r->base.plan->pass_count; i++) {
+        const tsr_table *table = &r->base.plan->passes[i].table;
+        bool found;
+        TSR_TRY(tsr_gpu_report_packing(&r->base, i));
+        if (!table->pack)
+            continue;
+        r->passes[i].weights = tsr_weights_acquire(&r->device->weights, table, &found);
+        if (!r->passes[i].weights)
+            return out_of_memory();
+        if (found)
+            continue;
+        TSR_TRY(start_table(r, i, &packing[slot]));
+        slot = 1 - slot;
+        TSR_TRY(finish_table(r, &packing[slot]));
+    }
+    return TSR_OK;
+}
+
+static tsr_status build_tables(tsr_runner *r, table_packing packing[2]) {
+    tsr_status status = pack_tables(r, packing);
+    for (int i = 0; i < 2; i++) {
+        tsr_status finished = finish_table(r, &packing[i]);
+        status = status == TSR_OK ? finished : status;
+    }
+    for (int i = 0; i < r->base.plan->pass_count && status == TSR_OK; i++) {
+        tsr_gles_pass *p = &r->passes[i];
+        GLuint *name = is_in_blocks(&r->base.plan->passes[i]) ? &p->blocks : &p->table;
+        if (p->weights)
+            *name = p->weights->handle.name;
+    }
+    return status;
+}
+
+static tsr_status build_constant(tsr_runner *r, int tensor, tsr_gles_upload *upload) {
+    const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
+    void *texels;
+    TSR_TRY(
+        tsr_gles_upload_map(upload, tsr_layout_floats(&t->layout) * sizeof(float), true, &texels));
+    tsr_layout_pack(&t->layout, t->constant, 0, texels);
+    TSR_TRY(tsr_gles_upload_unmap(upload));
+    r->constants[tensor] = tsr_texture_constant(&t->layout, NULL);
+    tsr_gles_upload_unbind();
+    return TSR_OK;
+}
+
+tsr_status tsr_gles_pack_constants(tsr_runner *r) {
+    const tsr_plan *plan = r->base.plan;
+    table_packing packing[2] = {{.pass = TSR_NONE}, {.pass = TSR_NONE}};
+    tsr_progress_stage(r->base.options.progress, TSR_PACKING_SHARE);
+    tsr_status status = build_tables(r, packing);
+    for (int i = 1; i < plan->tensor_count && status == TSR_OK; i++)
+        if (plan->tensors[i].constant)
+            status = build_constant(r, i, &packing[0].upload);
+    for (int i = 0; i < 2; i++)
+        glDeleteBuffers(1, &packing[i].upload.buffer);
+    r->base.allocated_bytes += plan->constant_bytes;
+    return status == TSR_OK ? tsr_gpu_report_packing(&r->base, plan->pass_count) : status;
+}
+
+/* ---- other weights --------------------------------------------------------------------------- */
+
+void tsr_gles_release_weights(tsr_runner *r, int i) {
+    tsr_weights last;
+    if (!r->passes[i].weights ||
+        !tsr_weights_release(&r->device->weights, r->passes[i].weights, &last))
+        return;
+    if (is_in_blocks(&r->base.plan->passes[i]))
+        glDeleteBuffers(1, &last.handle.name);
+    else
+        glDeleteTextures(1, &last.handle.name);
+}
+
+/* Weights of this pass alone: what others share is replaced, else updated in place. */
+static tsr_status separate_table(tsr_runner *r, int i) {
+    const tsr_pass *pass = &r->base.plan->passes[i];
+    tsr_gles_pass *p = &r->passes[i];
+    tsr_weights *own = tsr_weights_separate(&r->device->weights, p->weights);
+    if (!own)
+        return out_of_memory();
+    if (own == p->weights)
+        return TSR_OK;
+    tsr_gles_release_weights(r, i);
+    p->weights = own;
+    own->handle.name = new_table(pass);
+    *(is_in_blocks(pass) ? &p->blocks : &p->table) = own->handle.name;
+    return TSR_OK;
+}
+
+static tsr_status replace_table(tsr_runner *r, int i, const float *elements,
+                                tsr_gles_upload *upload) {
+    const tsr_pass *pass = &r->base.plan->passes[i];
+    tsr_gles_pass *p = &r->passes[i];
+    void *texels;
+    TSR_TRY(tsr_gles_upload_map(upload, packed_bytes(&pass->table), true, &texels));
+    tsr_packing_replace(&pass->table, elements, texels);
+    TSR_TRY(separate_table(r, i));
+    return fill_table(pass, upload, is_in_blocks(pass) ? p->blocks : p->table);
+}
+
+tsr_status tsr_gles_replace_weights(tsr_runner *r, int constant, const float *elements) {
+    const tsr_plan *plan = r->base.plan;
+    tsr_gles_upload upload = {0};
+    tsr_status status = TSR_OK;
+    for (int i = 0; i < plan->pass_count && status == TSR_OK; i++)
+        if (plan->passes[i].table.constant == constant)
+            status = replace_table(r, i, elements, &upload);
+    glDeleteBuffers(1, &upload.buffer);
+    return status == TSR_OK ? tsr_gles_check_error(r->device, "replacing weights") : status;
+}

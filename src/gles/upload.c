@@ -8,9 +8,9 @@ tsr_status tsr_gles_upload_map(tsr_gles_upload *u, size_t bytes, bool read, void
     if (!u->buffer)
         glGenBuffers(1, &u->buffer);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, u->buffer);
-    if (u->bytes < bytes || read) { /* a new store: else mapping waits until the last is copied */
-        u->bytes = bytes > u->bytes ? bytes : u->bytes;
-        glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)u->bytes, NULL,
+    if (u->bytes < bytes) {
+        u->bytes = bytes;
+        glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)bytes, NULL,
                      read ? GL_STREAM_READ : GL_STREAM_DRAW);
     }
     *mapped = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)bytes, access);

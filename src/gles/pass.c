@@ -4,6 +4,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "gles/state.h"
+#include "graph/rules.h"
+
+#include <inttypes.h>
 
 static void bind_source(const tsr_runner *r, int index, int tensor) {
     const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
@@ -57,7 +60,28 @@ static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
     return (uniform_blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
 }
 
+static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_program *program) {
+    const tsr_plan *plan = r->base.plan;
+    const tsr_layout *l = tsr_plan_layout(plan, pass->output);
+    const tsr_node *node = pass->node == TSR_NONE ? NULL : &plan->graph->nodes[pass->node];
+    int64_t fragments = pass->draw_count ? (int64_t)l->n * l->tiles * l->tile_w * l->h
+                                         : (int64_t)l->texture_w * l->texture_h;
+    uint64_t read = tsr_table_bytes(&pass->table);
+    for (int i = 0; i < pass->source_count; i++)
+        read += tsr_layout_bytes(tsr_plan_layout(plan, pass->sources[i]));
+    tsr_log(TSR_LOG_DEBUG,
+            "pass: program %u, kernel %s, %" PRId64 " fragments, %d targets of %d bits, %d draws, "
+            "%" PRIu64 " bytes read, %" PRIu64 " bytes written, node %d, %" PRId64
+            " multiply-adds, '%s' (%s)",
+            (unsigned)program->id, pass->kernel->stem, fragments, l->planes,
+            l->bytes ? 8 : l->half ? 16 : 32, pass->draw_count ? l->n * l->tiles : 1, read,
+            tsr_layout_bytes(l), pass->node, node ? tsr_node_macs(plan->graph, node) : 0,
+            node ? node->name : "", node ? tsr_node_op_name(node) : "");
+}
+
 void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
+    if (!r->latest)
+        log_pass(r, pass, p->program);
     const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
     glUseProgram(p->program->id);
     for (int i = 0; i < pass->source_count; i++)

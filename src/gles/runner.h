@@ -38,6 +38,8 @@ void tsr_gles_unbuild(tsr_runner *runner);
 tsr_status tsr_gles_start_program(tsr_runner *runner, const tsr_pass *pass, tsr_gles_pass *built);
 /* See tsr_backend. Between begin and end. */
 tsr_status tsr_gles_replace_weights(tsr_runner *runner, int constant, const float *elements);
+/* Logs the pass for debugging in the first run, in which many drivers compile its program: what
+ * they print then follows its line. */
 void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_gles_pass *built);
 /* Draws every pass. Waits only before nodes that run on the CPU. */
 tsr_status tsr_gles_draw(tsr_runner *runner);

@@ -74,9 +74,12 @@ static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_progra
             "%" PRIu64 " bytes read, %" PRIu64 " bytes written, node %d, %" PRId64
             " multiply-adds, '%s' (%s)",
             (unsigned)program->id, pass->kernel->stem, fragments, l->planes,
-            l->bytes ? 8 : l->half ? 16 : 32, pass->draw_count ? l->n * l->tiles : 1, read,
-            tsr_layout_bytes(l), pass->node, node ? tsr_node_macs(plan->graph, node) : 0,
-            node ? node->name : "", node ? tsr_node_op_name(node) : "");
+            l->bytes  ? 8
+            : l->half ? 16
+                      : 32,
+            pass->draw_count ? l->n * l->tiles : 1, read, tsr_layout_bytes(l), pass->node,
+            node ? tsr_node_macs(plan->graph, node) : 0, node ? node->name : "",
+            node ? tsr_node_op_name(node) : "");
 }
 
 void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {

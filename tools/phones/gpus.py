@@ -1,5 +1,8 @@
 """The GPUs: how Mesa's driver is started for each, who reads its listings, and what a chip with it can do.
 
+lima (Mali-400) and vc4 (Raspberry Pi 3) are here because they have OpenGL ES 2.0 only: Tessera has to refuse them. They have
+no chip.
+
 Rates are per core and clock, for one fragment: 24 multiply-adds a clock means that 24 fragments make one each. Sources:
   Arm   Arm Mali GPU datasheet (2021): FP32 operations, texels per clock and core; a multiply-add is two operations
   Mesa  the weights of Mesa's own statistics (bifrost_compile.c, bi_print_stats and va_print_stats): 1 load or store,
@@ -17,7 +20,7 @@ from collections import namedtuple
 
 import isa
 
-Gpu = namedtuple("Gpu", "family shim driver settings read chip refused", defaults=(None, None))
+Gpu = namedtuple("Gpu", "family shim driver settings read chip")
 Chip = namedtuple("Chip", "name cores mhz rates gbytes")
 
 
@@ -42,8 +45,6 @@ def _bifrost(name, cores, mhz, tuples, gbytes):
     return Chip(name, cores, mhz, {"arithmetic": tuples, "texture": 2, "varying": 16, "memory": 1}, gbytes)
 
 
-GLES2 = "its hardware and driver offer OpenGL ES 2.0 only: no ES 3.0 context, so Tessera cannot run on it"
-
 GPUS = {
     "mali-g52": _mali("7212", isa.bifrost, "BIFROST_MESA_DEBUG",
                       _bifrost("Mali-G52 MP2, 850 MHz (Helio G80)", 2, 850, 24, 14.4)),
@@ -67,8 +68,8 @@ GPUS = {
                     {"RADEON_GPU_ID": "KABINI", "AMD_DEBUG": "ps,noir,nonir", "radeonsi_sync_compile": "true"}, isa.gcn,
                     Chip("Radeon HD 8400, 2 CUs of GCN, 400 MHz (Kabini)", 2, 400,
                          {"arithmetic": 64, "texture": 4, "memory": 16}, 12.8)),
-    "lima": Gpu("lima", "lima", "lima", {}, None, refused=GLES2),
-    "vc4": Gpu("vc4", "vc4", "vc4", {}, None, refused=GLES2),
+    "lima": Gpu("lima", "lima", "lima", {}, None, None),
+    "vc4": Gpu("vc4", "vc4", "vc4", {}, None, None),
 }
 
 

@@ -33,7 +33,10 @@ def parse(arguments):
     what.add_argument("--check", action="store_true", help="compare with tools/phones/expected.csv; exit status 1 if a kernel "
                       "is worse, or a session does not open")
     what.add_argument("--update", action="store_true", help="write these GPUs' lines of that table anew")
-    return parser.parse_args(arguments)
+    o = parser.parse_args(arguments)
+    if (o.check or o.update) and (o.models or o.precision != "fp16"):
+        parser.error("the table is for the default models in fp16: name none with --check and --update")
+    return o
 
 
 def row(gpu, p, program, e):
@@ -114,19 +117,34 @@ def update(rows, gpus):
     expected.write(table)
 
 
-def main(tool, drivers, defaults, arguments):
-    """tool: tessera; defaults: a folder of the models that are taken by default."""
-    o = parse(arguments)
-    models = o.models or sorted(os.path.join(defaults, name) for name in os.listdir(defaults))
+def refused(name, model, tool, drivers):
+    """Of a GPU without OpenGL ES 3.0: None if Tessera refuses it as it should."""
+    _, why = trace.run(GPUS[name], drivers, tool, model, [])
+    if not why:
+        return {"gpu": name, "model": model, "failed": "it ran, although this GPU has OpenGL ES 2.0 only"}
+    print(f"{name}: refused, as it has OpenGL ES 2.0 only: {why}", flush=True)
+    return None
+
+
+def measure_all(gpus, models, tool, drivers, o):
     results = []
-    gpus = o.gpu or list(GPUS)
     for name in gpus:
-        if GPUS[name].refused:
-            print(f"{name}: refused: {GPUS[name].refused}", flush=True)
+        if not GPUS[name].chip:
+            ran = refused(name, models[0], tool, drivers)
+            results += [ran] if ran else []
             continue
         for model in models:
             results.append(measure(name, model, tool, drivers, o))
             print_result(results[-1], o.brief)
+    return results
+
+
+def main(tool, drivers, defaults, arguments):
+    """tool: tessera; defaults: a folder of the models that are taken by default."""
+    o = parse(arguments)
+    gpus = o.gpu or list(GPUS)
+    models = o.models or sorted(os.path.join(defaults, name) for name in os.listdir(defaults))
+    results = measure_all(gpus, models, tool, drivers, o)
     rows = [r for result in results for r in result.get("layers", [])]
     if o.json:
         with open(o.json, "w", encoding="utf-8") as file:

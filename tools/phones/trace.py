@@ -71,21 +71,27 @@ class Log:
         return list(zip(self.passes, self.of_pass))
 
 
-def command(tool, model, options):
-    return ["stdbuf", "-oL", tool, "run", model, "--random", "--backend", "gles", "--no-tune", "-vv", *options]
+def _lines(gpu, root, command):
+    """What the command prints, line by line, and last its exit status."""
+    with subprocess.Popen(command, env={**os.environ, **environment(gpu, root)}, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+        for line in process.stdout:
+            yield line.rstrip("\n")
+    yield process.returncode
 
 
 def run(gpu, root, tool, model, options):
     """Passes with their programs, and None; or nothing and why the run failed."""
-    log = Log(gpu.family, gpu.read)
+    log = Log(gpu.family, gpu.read) if gpu.read else None
+    command = ["stdbuf", "-oL", tool, "run", model, "--random", "--backend", "gles", "--no-tune", "-vv", *options]
     failure = "it printed nothing"
-    with subprocess.Popen(command(tool, model, options), env={**os.environ, **environment(gpu, root)},
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
-        for line in process.stdout:
-            line = line.rstrip("\n")
+    for line in _lines(gpu, root, command):
+        if isinstance(line, int):
+            break
+        if log:
             log.add(line)
-            if line.startswith("tessera: "):
-                failure = line[len("tessera: "):]
-    if process.returncode:
-        return [], failure if process.returncode > 0 else f"it ended by signal {-process.returncode}"
-    return log.finish(), None
+        if line.startswith("tessera: "):
+            failure = line[len("tessera: "):]
+    if line:
+        return [], failure if line > 0 else f"it ended by signal {-line}"
+    return log.finish() if log else [], None

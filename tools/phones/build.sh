@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds Mesa's OpenGL ES drivers for the GPUs of phones, with "drm-shim" libraries that stand in for the kernel's drivers:
 # contexts open and shaders go through the real compilers, nothing is executed, no hardware is needed.
-# Usage: build.sh. In the user's cache, once: about 2,000 files, 15 minutes on two cores. Prints where they are installed.
+# Usage: build.sh [--built]. In the user's cache, once: about 2,000 files, 15 minutes on two cores. Prints where they are
+# installed. --built: fails where they are not yet.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../packages.sh"
@@ -17,6 +18,7 @@ if [ "$(cat "$to/inst/.done" 2>/dev/null)" = "$recipe" ]; then
     echo "$to/inst"
     exit
 fi
+[ "${1:-}" != --built ] || exit 1
 [ "$(uname -s)" = Linux ] || fail "the drivers are built on Linux only"
 command -v apt-get >/dev/null || fail "apt-get is missing: the drivers are built from Debian's source package"
 need_packages dpkg-dev debian-archive-keyring meson ninja-build python3-mako bison flex llvm-dev libelf-dev libdrm-dev \

@@ -9,7 +9,8 @@ Rates are per core and clock, for one fragment: 24 multiply-adds a clock means t
         16 components of varyings a clock
   BCM   Raspberry Pi 4: 8 QPUs of 4 lanes at 500 MHz, 32 GFLOP/s. Two texture units: each is taken to answer one lane a clock
   QC    Adreno 6xx: 2 x 64 float lanes and 4 texture units in each of a core's two uSPTPs ("Inside the Snapdragon 855's
-        iGPU", chipsandcheese.com), 16-bit floats at twice the rate; cores as in Mesa's freedreno_devices.py
+        iGPU", chipsandcheese.com), 16-bit floats at twice the rate; cores and registers as in Mesa's
+        freedreno_devices.py and ir3_compiler.c
   Intel An EU makes 8 multiply-adds a clock ("The Compute Architecture of Intel Processor Graphics Gen9"); a sampler for
         8 EUs is taken to answer 4 lanes a clock, the data port 8
   AMD   GCN: 64 lanes, 16 addresses of loads and 4 of images a clock ("AMD Graphics Cores Next" white paper)
@@ -21,7 +22,8 @@ from collections import namedtuple
 import isa
 
 Gpu = namedtuple("Gpu", "family shim driver settings read chip")
-Chip = namedtuple("Chip", "name cores mhz rates gbytes")
+# registers: of a thread if a core held two waves only; None where the compiler tells how many threads it holds.
+Chip = namedtuple("Chip", "name cores mhz rates gbytes registers", defaults=(None,))
 
 
 def _mali(number, read, variable, chip):
@@ -29,10 +31,11 @@ def _mali(number, read, variable, chip):
     return Gpu("mali", "panfrost", "panfrost", settings, read, chip)
 
 
-def _adreno(number, name, cores, mhz, gbytes, lanes=256, texels=8):
+def _adreno(number, name, cores, mhz, gbytes, registers, lanes=256, texels=8):
     rates = {"arithmetic": lanes, "special": lanes / 8, "texture": texels, "memory": texels}
     settings = {"FD_GPU_ID": number, "FD_MESA_DEBUG": "shaderdb", "IR3_SHADER_DEBUG": "fs"}
-    return Gpu("adreno", "freedreno", "msm", settings, isa.adreno, Chip(name, cores, mhz, rates, gbytes))
+    return Gpu("adreno", "freedreno", "msm", settings, isa.adreno,
+               Chip(name, cores, mhz, rates, gbytes, registers))
 
 
 def _intel(platform, name, units, mhz, gbytes):
@@ -57,10 +60,10 @@ GPUS = {
                        Chip("Mali-T860 MP4, 800 MHz (RK3399)", 4, 800, {"arithmetic": 2, "texture": 1, "memory": 1}, 14.9)),
     "pi4": Gpu("videocore", "v3d", "v3d", {"V3D_DEBUG": "shaderdb,qpu"}, isa.videocore,
                Chip("VideoCore VI, 500 MHz (Raspberry Pi 4)", 8, 500, {"issue": 4, "texture": 0.25}, 12.8)),
-    "adreno-540": _adreno("540", "Adreno 540, 710 MHz (Snapdragon 835)", 4, 710, 29.8, lanes=64, texels=4),
-    "adreno-618": _adreno("618", "Adreno 618, 700 MHz (Snapdragon 730)", 1, 700, 14.9),
-    "adreno-630": _adreno("630", "Adreno 630, 710 MHz (Snapdragon 845)", 2, 710, 29.8),
-    "adreno-660": _adreno("660", "Adreno 660, 840 MHz (Snapdragon 888)", 3, 840, 51.2),
+    "adreno-540": _adreno("540", "Adreno 540, 710 MHz (Snapdragon 835)", 4, 710, 29.8, 48, lanes=64, texels=4),
+    "adreno-618": _adreno("618", "Adreno 618, 700 MHz (Snapdragon 730)", 1, 700, 14.9, 96),
+    "adreno-630": _adreno("630", "Adreno 630, 710 MHz (Snapdragon 845)", 2, 710, 29.8, 96),
+    "adreno-660": _adreno("660", "Adreno 660, 840 MHz (Snapdragon 888)", 3, 840, 51.2, 64),
     "intel-skl": _intel("skl", "HD Graphics 530, 24 EUs, 1050 MHz", 24, 1050, 34.1),
     "intel-tgl": _intel("tgl", "Iris Xe, 96 EUs, 1300 MHz (Tiger Lake)", 96, 1300, 68.3),
     "intel-adl": _intel("adl", "UHD Graphics, 32 EUs, 1550 MHz (Alder Lake)", 32, 1550, 76.8),

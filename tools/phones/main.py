@@ -11,7 +11,7 @@ import trace
 from gpus import GPUS
 
 NOTES = """Instructions, registers, threads, spills and fills are the compiler's. Threads are those of a core relative to one
-(Mali, VideoCore) or the SIMD width (Intel). Cycles are of a core, for the unit that is busiest; times are estimates, not
+(Mali, VideoCore), waves (Adreno, Radeon) or the SIMD width (Intel). Cycles are of a core, for the unit that is busiest; times are estimates, not
 measured: the formula is in tools/phones/estimate.py, chips and sources in tools/phones/gpus.py."""
 
 
@@ -39,10 +39,20 @@ def parse(arguments):
     return o
 
 
+MOST_WAVES = 16  # of an Adreno's core
+
+
+def threads_of(stats, chip):
+    if stats.threads or not chip.registers or not stats.registers:
+        return stats.threads
+    return min(MOST_WAVES, 2 * (chip.registers // stats.registers))
+
+
 def row(gpu, p, program, e):
+    stats = program.stats._replace(threads=threads_of(program.stats, GPUS[gpu].chip))
     return {
         "gpu": gpu, "layer": p.name, "op": p.op, "kernel": p.kernel, "program": p.program, "fragments": p.fragments,
-        "targets": p.targets, "bits": p.bits, "draws": p.draws, "multiply_adds": p.macs, **program.stats._asdict(),
+        "targets": p.targets, "bits": p.bits, "draws": p.draws, "multiply_adds": p.macs, **stats._asdict(),
         "trips": e.trips, "cycles": e.cycles, "cycles_per_mac": e.per_mac, "ms": e.ms, "bound": e.bound,
     }
 

@@ -59,7 +59,7 @@ GPUS = {
     "mali-t860": _mali("860", isa.midgard, "MIDGARD_MESA_DEBUG",
                        Chip("Mali-T860 MP4, 800 MHz (RK3399)", 4, 800, {"arithmetic": 2, "texture": 1, "memory": 1}, 14.9)),
     "pi4": Gpu("videocore", "v3d", "v3d", {"V3D_DEBUG": "shaderdb,qpu"}, isa.videocore,
-               Chip("VideoCore VI, 500 MHz (Raspberry Pi 4)", 8, 500, {"issue": 4, "texture": 0.25}, 12.8)),
+               Chip("VideoCore VI, 500 MHz (Raspberry Pi 4)", 8, 500, {"issue": 4, "tmu": 0.25}, 12.8)),
     "adreno-540": _adreno("540", "Adreno 540, 710 MHz (Snapdragon 835)", 4, 710, 29.8, 48, lanes=64, texels=4),
     "adreno-618": _adreno("618", "Adreno 618, 700 MHz (Snapdragon 730)", 1, 700, 14.9, 96),
     "adreno-630": _adreno("630", "Adreno 630, 710 MHz (Snapdragon 845)", 2, 710, 29.8, 96),

@@ -211,7 +211,7 @@ def _videocore_rows(lines):
         text = found[1]
         cost = {"issue": 1}
         if re.search(r"\btmu(s|sf|scm|slod|a|au)\b", text):
-            cost["texture"] = 1
+            cost["tmu"] = 1  # textures, uniform blocks and spilled registers
         macs = 2 if "vfmul" in text else 1 if re.search(r"\bfmul\b", text) else 0
         offset = _number(r"^bu?\b\S*\s+(-?\d+)", text)
         jump = None if offset is None else len(rows) + 4 + offset // 8

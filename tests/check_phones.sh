@@ -6,6 +6,11 @@ phones=$source/tools/phones
 
 check 'recorded lines' python3 "$source/tests/support/phones_test.py" "$phones"
 
+if has_device gles; then
+    "$build/make_case" 13 'Conv x[1,4,8,8] w{4,4,3,3} -> y pads=1,1,1,1' conv.onnx
+    expect 0 "9216 multiply-adds, 'Conv0' (Conv)" run conv.onnx --random --backend gles -vv
+fi
+
 # phones CODE TEXT OPTIONS...: the exit code, and a part of what it prints
 phones() {
     local code=$1 text=$2

@@ -116,7 +116,6 @@ static tsr_program *start(tsr_program_cache *cache, char *text) {
     }
     if (!p->cached)
         p->id = start_program(text, p->to_store);
-    tsr_log(TSR_LOG_DEBUG, "program %u %s", (unsigned)p->id, p->cached ? "loaded" : "linked");
     cache->head = p;
     return p;
 }

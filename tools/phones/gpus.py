@@ -10,7 +10,7 @@ Rates are per core and clock, for one fragment: 24 multiply-adds a clock means t
   BCM   Raspberry Pi 4: 8 QPUs of 4 lanes at 500 MHz, 32 GFLOP/s. Two texture units: each is taken to answer one lane a clock
   QC    Adreno 6xx: 2 x 64 float lanes and 4 texture units in each of a core's two uSPTPs ("Inside the Snapdragon 855's
         iGPU", chipsandcheese.com), 16-bit floats at twice the rate; cores and registers as in Mesa's
-        freedreno_devices.py and ir3_compiler.c
+        freedreno_devices.py and ir3_compiler.c. Loads, of uniform blocks too, are taken to be as fast as textures
   Intel An EU makes 8 multiply-adds a clock ("The Compute Architecture of Intel Processor Graphics Gen9"); a sampler for
         8 EUs is taken to answer 4 lanes a clock, the data port 8
   AMD   GCN: 64 lanes, 16 addresses of loads and 4 of images a clock ("AMD Graphics Cores Next" white paper)

@@ -60,6 +60,12 @@ static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
     return (uniform_blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
 }
 
+static int channel_bits(const tsr_layout *l) {
+    if (l->bytes)
+        return 8;
+    return l->half ? 16 : 32;
+}
+
 static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_program *program) {
     const tsr_plan *plan = r->base.plan;
     const tsr_layout *l = tsr_plan_layout(plan, pass->output);
@@ -73,10 +79,7 @@ static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_progra
             "pass: program %u, kernel %s, %" PRId64 " fragments, %d targets of %d bits, %d draws, "
             "%" PRIu64 " bytes read, %" PRIu64 " bytes written, node %d, %" PRId64
             " multiply-adds, '%s' (%s)",
-            (unsigned)program->id, pass->kernel->stem, fragments, l->planes,
-            l->bytes  ? 8
-            : l->half ? 16
-                      : 32,
+            (unsigned)program->id, pass->kernel->stem, fragments, l->planes, channel_bits(l),
             pass->draw_count ? l->n * l->tiles : 1, read, tsr_layout_bytes(l), pass->node,
             node ? tsr_node_macs(plan->graph, node) : 0, node ? node->name : "",
             node ? tsr_node_op_name(node) : "");

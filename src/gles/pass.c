@@ -75,13 +75,14 @@ static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_progra
     uint64_t read = tsr_table_bytes(&pass->table);
     for (int i = 0; i < pass->source_count; i++)
         read += tsr_layout_bytes(tsr_plan_layout(plan, pass->sources[i]));
+    int channels = pass->source_count ? tsr_plan_layout(plan, pass->sources[0])->c : 0;
     tsr_log(TSR_LOG_DEBUG,
             "pass: program %u, kernel %s, %" PRId64 " fragments, %d targets of %d bits, %d draws, "
-            "%" PRIu64 " bytes read, %" PRIu64 " bytes written, node %d, %" PRId64
-            " multiply-adds, '%s' (%s)",
+            "%d to %d channels, %" PRIu64 " bytes read, %" PRIu64
+            " bytes written, node %d, %" PRId64 " multiply-adds, '%s' (%s)",
             (unsigned)program->id, pass->kernel->stem, fragments, l->planes, channel_bits(l),
-            pass->draw_count ? l->n * l->tiles : 1, read, tsr_layout_bytes(l), pass->node,
-            node ? tsr_node_macs(plan->graph, node) : 0, node ? node->name : "",
+            pass->draw_count ? l->n * l->tiles : 1, channels, l->c, read, tsr_layout_bytes(l),
+            pass->node, node ? tsr_node_macs(plan->graph, node) : 0, node ? node->name : "",
             node ? tsr_node_op_name(node) : "");
 }
 

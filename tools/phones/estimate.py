@@ -2,13 +2,14 @@
 
   trips     Of the loops without a loop in them, those with multiplications are the kernel's innermost ones. They run as often
             as it takes to make the layer's multiply-adds: trips = multiply-adds of a fragment / multiplications in the loops.
-            Everything else is counted once, loops around them included.
+            Channels are padded to four: the kernel makes those of the padding, too. Everything else is counted once, loops
+            around them included.
   cycles    of a core for a fragment, by unit = (what is outside the loops + trips * what is in them) / the unit's rate
   time      the largest of cycles * fragments / (cores * clock), by unit, and of bytes / bandwidth. That one is what bounds the
             pass. Each byte of its inputs, weights and outputs moves once.
 
-It is a lower bound in most cases: units are taken to work side by side without waiting (threads tell how much can be hidden),
-caches to hold what is read again, and channels that are padded to four are not counted. Draws cost nothing.
+It is a lower bound in most cases: units are taken to work side by side without waiting (threads tell how much can be hidden) and
+caches to hold what is read again. Draws cost nothing.
 """
 
 from collections import namedtuple
@@ -32,6 +33,15 @@ def shares(passes):
         if is_product(p.kernel):
             texels[p.node] = texels.get(p.node, 0) + p.fragments * p.targets
     return [p.macs * p.fragments * p.targets / texels[p.node] if is_product(p.kernel) else 0 for p in passes]
+
+
+def padding(p):
+    """Multiply-adds that the kernel makes for one of the layer's. A depthwise kernel has a single sum for a channel."""
+    sides = [p.channels_out] if "depthwise" in p.kernel else [p.channels_in, p.channels_out]
+    share = 1.0
+    for channels in sides:
+        share *= -(-channels // 4) * 4 / channels if channels else 1
+    return share
 
 
 def _sum(instructions):
@@ -62,7 +72,7 @@ def fragment_cost(instructions, macs):
 
 
 def estimate(p: Pass, program: Program, share, winograd, chip):
-    made = share * (WINOGRAD if winograd else 1)
+    made = share * padding(p) * (WINOGRAD if winograd else 1)
     cost, trips = fragment_cost(program.instructions, made / p.fragments)
     cycles = {unit: count / chip.rates[unit] for unit, count in cost.items() if unit in chip.rates}
     ms = {unit: n * p.fragments / (chip.cores * chip.mhz * 1e3) for unit, n in cycles.items()}

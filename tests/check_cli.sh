@@ -118,6 +118,7 @@ zeros 48 | npy 1 "$(header '<f4' '3, 2, 2')" | bad_npy # another rank than the m
 zeros 64 | npy 1 "$(header '<f4' '1, 4, 2, 2')" | bad_npy # another number of channels
 
 expect 2 'no file for input' "${run[@]}"
+expect 0 'ran on cpu' "${run[@]}" --random --shape x=1,3,2,2
 expect 2 "no input 'q'" "${run[@]}" -i q=x.npy
 expect 2 'only 1 input' "${run[@]}" -i x.npy -i x.npy
 expect 2 'given twice' "${run[@]}" -i x=x.npy -i x=x.npy

@@ -4,6 +4,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "gles/state.h"
+#include "graph/rules.h"
+
+#include <inttypes.h>
 
 static void bind_source(const tsr_runner *r, int index, int tensor) {
     const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
@@ -57,7 +60,35 @@ static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
     return (uniform_blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
 }
 
+static int channel_bits(const tsr_layout *l) {
+    if (l->bytes)
+        return 8;
+    return l->half ? 16 : 32;
+}
+
+static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_program *program) {
+    const tsr_plan *plan = r->base.plan;
+    const tsr_layout *l = tsr_plan_layout(plan, pass->output);
+    const tsr_node *node = pass->node == TSR_NONE ? NULL : &plan->graph->nodes[pass->node];
+    int64_t fragments = pass->draw_count ? (int64_t)l->n * l->tiles * l->tile_w * l->h
+                                         : (int64_t)l->texture_w * l->texture_h;
+    uint64_t read = tsr_table_bytes(&pass->table);
+    for (int i = 0; i < pass->source_count; i++)
+        read += tsr_layout_bytes(tsr_plan_layout(plan, pass->sources[i]));
+    int channels = pass->source_count ? tsr_plan_layout(plan, pass->sources[0])->c : 0;
+    tsr_log(TSR_LOG_DEBUG,
+            "pass: program %u, kernel %s, %" PRId64 " fragments, %d targets of %d bits, %d draws, "
+            "%d to %d channels, %" PRIu64 " bytes read, %" PRIu64
+            " bytes written, node %d, %" PRId64 " multiply-adds, '%s' (%s)",
+            (unsigned)program->id, pass->kernel->stem, fragments, l->planes, channel_bits(l),
+            pass->draw_count ? l->n * l->tiles : 1, channels, l->c, read, tsr_layout_bytes(l),
+            pass->node, node ? tsr_node_macs(plan->graph, node) : 0, node ? node->name : "",
+            node ? tsr_node_op_name(node) : "");
+}
+
 void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
+    if (!r->latest)
+        log_pass(r, pass, p->program);
     const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
     glUseProgram(p->program->id);
     for (int i = 0; i < pass->source_count; i++)

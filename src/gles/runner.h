@@ -41,6 +41,8 @@ tsr_status tsr_gles_pack_constants(tsr_runner *runner);
 void tsr_gles_release_weights(tsr_runner *runner, int pass);
 /* See tsr_backend. Between begin and end. */
 tsr_status tsr_gles_replace_weights(tsr_runner *runner, int constant, const float *elements);
+/* Logs the pass for debugging in the first run, in which many drivers compile its program: what
+ * they print then follows its line. */
 void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_gles_pass *built);
 /* Draws every pass. Waits only before nodes that run on the CPU. */
 tsr_status tsr_gles_draw(tsr_runner *runner);

@@ -150,6 +150,8 @@ int cmd_run(int argc, char **argv) {
         {"frame", 0, "WxH", "frame size of raw input (-i -)", OPTION_TEXT, &many.frame, 0, NULL},
         {"shard", 0, "I/N", "process part I of N of many inputs, I from 0 to N-1", OPTION_TEXT,
          &many.shard, 0, NULL},
+        {"random", 0, NULL, "inputs without a file: random numbers", OPTION_FLAG, &options.random,
+         0, NULL},
     };
     option_set set = {.usage = "tessera run MODEL [-i [NAME=]FILE]... [-o [NAME=]FILE]...",
                       .notes = notes,
@@ -157,6 +159,7 @@ int cmd_run(int argc, char **argv) {
                       .max_arguments = 1};
     job_add_input_options(&set, &options);
     OPTIONS_ADD(&set, items);
+    job_add_seed_option(&set, &options);
     job_add_backend_option(&set, &options);
     job_add_session_options(&set, &options);
     job j;

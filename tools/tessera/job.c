@@ -297,7 +297,8 @@ static tsr_status fill_missing(const job *j, job_missing missing) {
         job_input *input = &j->inputs[i];
         if (input->given || input->many || missing == JOB_MISSING_OPEN)
             continue;
-        if (missing == JOB_MISSING_REFUSED || input->fixed)
+        bool refused = missing == JOB_MISSING_REFUSED && !j->options->random;
+        if (refused || input->fixed)
             return fail(TSR_ERROR_INVALID_ARGUMENT,
                         "no file for input '%s' (%s %s); give -i %s=FILE", input->info.name,
                         tsr_dtype_name(input->info.dtype), info_label(&input->info).text,

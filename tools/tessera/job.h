@@ -10,6 +10,7 @@ typedef struct job_options {
     char *adapter;
     int precision, gpu, seed, tune_ms;
     bool cpu_fallback, allow_nan, poison, no_tune;
+    bool random; /* missing inputs are JOB_MISSING_RANDOM even where they are refused otherwise */
     bool many;   /* an input may be a folder, a pattern or a pipe: see source.h */
     bool reread; /* other processes read the inputs again, so they must be files */
     text_list inputs, dims, shapes;

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# tools/phones.sh: what it reads of each compiler, on recorded lines; and where its drivers are built, that the networks of
+# this project open sessions on a GPU of each kind and that kernels are as tools/phones/expected.csv tells.
+source "$(dirname "$0")/support/common.sh"
+phones=$source/tools/phones
+
+check 'recorded lines' python3 "$source/tests/support/phones_test.py" "$phones"
+
+if has_device gles; then
+    "$build/make_case" 13 'Conv x[1,4,8,8] w{4,4,3,3} -> y pads=1,1,1,1' conv.onnx
+    expect 0 "9216 multiply-adds, 'Conv0' (Conv)" run conv.onnx --random --backend gles -vv
+fi
+
+# phones CODE TEXT OPTIONS...: the exit code, and a part of what it prints
+phones() {
+    local code=$1 text=$2
+    shift 2
+    expect_of "phones.sh $*" "$code" "$text" \
+        env -u MESA_SHADER_DUMP_PATH python3 "$phones/main.py" "$tool" "$drivers" "$folder/models" "$@"
+}
+
+models() {
+    mkdir models
+    "$build/make_models" pix2pix --ngf 16 -o models/pix16.onnx && "$build/make_models" autoencoder -o models/autoencoder.onnx &&
+        cp "$source/demos/models/edges2emoji.onnx" models
+}
+
+if ! drivers=$(bash "$phones/build.sh" --built); then
+    lacking 'drivers of phones (tools/phones.sh builds them)'
+    finish
+fi
+if grep -q __asan_init "$tool"; then
+    lacking 'drivers of phones under a sanitizer, which has to be the first library'
+    finish
+fi
+check 'models' models
+phones 0 'All kernels are as expected.' --check --brief --gpu mali-g52 --gpu pi4 --gpu adreno-630
+phones 0 'refused, as it has OpenGL ES 2.0 only' --gpu lima
+phones 1 'does not run: missing.onnx' --gpu pi4 missing.onnx
+phones 2 'name none with --check' --check models/pix16.onnx
+
+# Worse than expected: a kernel that spills, and one that is not in the table.
+cp -r "$phones" worse
+sed -i 's/^pi4,conv_uniform_block,[^,]*/pi4,conv_uniform_block,0/; /^pi4,copy,/d' worse/expected.csv
+phones=worse
+phones 1 'pi4: conv_uniform_block spills and fills' --check --brief --gpu pi4
+cp err worse.txt
+check 'a kernel that is not in the table' grep 'pi4: kernel copy is not in the table' worse.txt
+finish

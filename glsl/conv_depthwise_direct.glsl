@@ -1,12 +1,17 @@
 // Depthwise convolution. As glsl/conv_direct.glsl, with one texel of weights per tap.
 //   table    entry (t * kernel height + ky) * chunks + chunk: TAPS texels, 2^entries_log2 entries in a row
+#if ROW
 #include row
+#else
+#include tap
+#endif
 
 void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
     int tile = n * u.X_tiles + t;
+#if ROW
     for (int chunk = 0; chunk < u.chunks; chunk++) {
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
         for (int ky = 0; ky < u.window_y.kernel; ky++) {
@@ -26,4 +31,16 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
         }
     }
+#else
+    for (int ky = 0; ky < u.window_y.kernel; ky++) {
+        int entry = (t * u.window_y.kernel + ky) * u.chunks, column = x * STRIDE - u.pad_x;
+        tap_row(tile, y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad);
+        for (int kx = 0; kx < u.chunks; kx++, entry++, column += DILATION) {
+            vec4 w = table_texel(table_at(entry & ((1 << u.entries_log2) - 1), entry >> u.entries_log2), 0);
+#for j PLANES
+            v$j += tap_texel(column + ${j * STRIDE}) * w;
+#endfor
+        }
+    }
+#endif
 }

@@ -4,8 +4,13 @@
 //   ROW                      input columns from the first to the last that a fragment reads
 //   table                    entry ((t * tiles + i) * kernel height + ky) * chunks + chunk: 4 * TAPS texels, by tap
 //                            and input channel
+//                            With ROW 0 a fragment reads tap by tap: TAPS is 1, each tap a chunk.
 //   split                    split-K: each partial sum is stored in separate images, see glsl/split_k_sum.glsl
+#if ROW
 #include row
+#else
+#include tap
+#endif
 
 void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
@@ -14,6 +19,7 @@ void kernel_row(int n, int t, int y, int x) {
     int first = ((4 * t) / u.channels.group_outputs * u.channels.group_inputs) >> 2; // input tile where the group begins
     int partial = n / u.split.images, image = n - partial * u.split.images;
     int end = min((partial + 1) * u.split.tiles, u.channels.tiles);
+#if ROW
     for (int chunk = 0; chunk < u.chunks; chunk++) {
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
         for (int i = partial * u.split.tiles; i < end; i++) {
@@ -41,4 +47,28 @@ void kernel_row(int n, int t, int y, int x) {
             }
         }
     }
+#else
+    for (int i = partial * u.split.tiles; i < end; i++) {
+        for (int ky = 0; ky < u.window_y.kernel; ky++) {
+            int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks;
+            int column = x * STRIDE - u.pad_x, log2 = u.channels.entries_log2;
+            tap_row(image * u.X_tiles + min(first + i, u.X_tiles - 1),
+                    y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad);
+            for (int kx = 0; kx < u.chunks; kx++, entry++, column += DILATION) {
+                TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * 4, entry >> log2);
+#for c 4
+                vec4 w$c = table_texel(at, $c);
+#endfor
+#for j PLANES
+                {
+                    vec4 a = tap_texel(column + ${j * STRIDE});
+#for c 4
+                    v$j += a[$c] * w$c;
+#endfor
+                }
+#endfor
+            }
+        }
+    }
+#endif
 }

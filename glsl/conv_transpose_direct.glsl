@@ -4,8 +4,14 @@
 //   TAPS                     of a phase: kernel width / STRIDE, rounded up; absent ones have zero weights
 //   ROW                      PLANES + TAPS - 1, as in glsl/conv_direct.glsl
 //   table                    entry (t * tiles + i) * kernel height + ky: 4 * TAPS * STRIDE texels
+//                            With ROW 0 a fragment reads tap by tap.
+//   kernel_x                 kernel width
 //   channels, split          as in glsl/conv_direct.glsl
+#if ROW
 #include row
+#else
+#include tap
+#endif
 
 void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
@@ -16,16 +22,23 @@ void kernel_row(int n, int t, int y, int x) {
     int end = min((partial + 1) * u.split.tiles, u.channels.tiles);
     ivec2 p = ivec2(x + u.pad_x, y + u.window_y.pad), stride = ivec2(STRIDE, u.window_y.stride);
     ivec2 input_at = p / stride, phase = p - input_at * stride; // the input pixel of the phase's first tap
+#if ROW
     row_begin(input_at.x - ${TAPS - 1});
+#endif
     for (int i = partial * u.split.tiles; i < end; i++) {
+#if ROW
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
+#endif
         int line = input_at.y;
         for (int ky = phase.y; ky < u.window_y.kernel; ky += u.window_y.stride, line--) {
             if (line < 0 || line >= u.X_H)
                 continue;
+#if ROW
 #include row_read
+#endif
             int entry = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.entries_log2;
             int column = (entry & ((1 << log2) - 1)) * ${4 * TAPS * STRIDE} + 4 * phase.x;
+#if ROW
             TABLE_AT at = table_at(column, entry >> log2);
 #for m TAPS
             {
@@ -39,6 +52,23 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
             }
 #endfor
+#else
+            tap_row(image * u.X_tiles + min(first + i, u.X_tiles - 1), line);
+            for (int kx = phase.x, x = input_at.x; kx < u.kernel_x; kx += STRIDE, x--, column += ${4 * STRIDE}) {
+                TABLE_AT at = table_at(column, entry >> log2);
+#for c 4
+                vec4 w$c = table_texel(at, $c);
+#endfor
+#for j PLANES
+                {
+                    vec4 a = tap_texel(x + $j);
+#for c 4
+                    v$j += a[$c] * w$c;
+#endfor
+                }
+#endfor
+            }
+#endif
         }
     }
 }

@@ -265,7 +265,7 @@ typedef struct tsr_device_desc {
     /* Debugging: which algorithms compute convolutions and matrix products. NULL: all that the
      * device has, the best by estimates or autotuning. "plain": one texel per invocation;
      * "direct": several; "shared": and split-K or workgroup memory; "blocks": and uniform blocks
-     * and Winograd. All but NULL switch autotuning off. */
+     * and Winograd; "small": those for GPUs of few registers. All but NULL switch autotuning off. */
     const char *kernels;
     tsr_gles_desc gles;
     tsr_webgpu_desc webgpu;

@@ -39,11 +39,11 @@ phones 0 'refused, as it has OpenGL ES 2.0 only' --gpu lima
 phones 1 'does not run: missing.onnx' --gpu pi4 missing.onnx
 phones 2 'name none with --check' --check models/pix16.onnx
 
-# Worse than expected: a kernel that spills, and one that is not in the table.
+# Worse than expected: a kernel that takes longer, and one that is not in the table.
 cp -r "$phones" worse
-sed -i 's/^pi4,conv_uniform_block,[^,]*/pi4,conv_uniform_block,0/; /^pi4,copy,/d' worse/expected.csv
+sed -i 's/^pi4,conv_uniform_block,.*/pi4,conv_uniform_block,0,0.1/; /^pi4,copy,/d' worse/expected.csv
 phones=worse
-phones 1 'pi4: conv_uniform_block spills and fills' --check --brief --gpu pi4
+phones 1 'pi4: conv_uniform_block takes' --check --brief --gpu pi4
 cp err worse.txt
 check 'a kernel that is not in the table' grep 'pi4: kernel copy is not in the table' worse.txt
 finish

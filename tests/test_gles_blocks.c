@@ -118,8 +118,9 @@ static const backend_limits *draw_limits(int i) {
         {.kernels = "blocks"},
         {.kernels = "blocks", .max_uniform_block_bytes = 1024},
         {.kernels = "blocks", .max_draw_buffers = 4},
+        {.kernels = "small"},
     };
-    return &limits[i / 4 % 3];
+    return &limits[i / 4 % 4];
 }
 
 static void test_forms(void **state) {

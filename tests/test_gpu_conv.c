@@ -50,6 +50,18 @@ static environments environments_here(void) {
          .axis = 0,
          .low = 9,
          .high = 30},
+        {.limits.kernels = "small", .channels = 70},
+        {.limits.kernels = "small",
+         .limits.max_uniform_block_bytes = 100,
+         .channels = 30,
+         .axis = 1,
+         .low = 17,
+         .high = 90},
+        {.limits.kernels = "small",
+         .limits.max_uniform_block_bytes = 2048,
+         .limits.max_draw_buffers = 2,
+         .precision = TSR_PRECISION_FP16},
+        {.limits.kernels = "small", .limits.max_texture_size = 128, .low = 129, .high = 150},
         {.far = true},
         {.precision = TSR_PRECISION_FP16},
         {.limits.max_draw_buffers = 1},
@@ -74,7 +86,7 @@ static environments environments_here(void) {
         {.limits.kernels = "plain"},
         {.limits.kernels = "shared", .axis = 0, .low = 129, .high = 150},
     };
-    return gpu_has_textures() ? (environments){13, textures} : (environments){10, buffers};
+    return gpu_has_textures() ? (environments){17, textures} : (environments){10, buffers};
 }
 
 /* ---- making up ---- */

@@ -128,37 +128,40 @@ enum {
     TSR_ALLOW_SPLIT_K = 4,
     TSR_ALLOW_BLOCKS = 8,
     TSR_ALLOW_WORKGROUPS = 16,
+    TSR_ALLOW_TAPS = 32, /* tap by tap, on GPUs of few registers */
     TSR_ALLOW_ALL = 31
 };
 
 /* Is this a value of tsr_device_desc.kernels? */
 bool tsr_kernels_known(const char *kernels);
-/* What suits a device: is_software: its programs run on a CPU; kernels: tsr_device_desc.kernels,
- * which may ask for what does not. The backend adds what it can do. */
+/* What suits a device: is_software: its programs run on a CPU; registers: tsr_device_profile's of
+ * the GPU; kernels: tsr_device_desc.kernels, which may ask for what does not. The backend adds what
+ * it can do. */
 tsr_device_profile tsr_device_profile_make(tsr_language language, const char *kernels,
-                                           bool is_software);
+                                           bool is_software, int registers);
 
 /* One way to compute a problem. */
 typedef struct tsr_algorithm {
     const char *name;
     unsigned languages, kinds; /* of tsr_language, tsr_problem_kind */
     unsigned needs;            /* of the device: TSR_NEEDS_... */
-    unsigned allowed_by;       /* TSR_ALLOW_... */
+    unsigned allowed_by;       /* TSR_ALLOW_..., all of these */
     /* Can it compute the problem on the plan's device? Then its estimate. */
     bool (*estimate)(const tsr_plan *plan, const tsr_problem *problem, tsr_estimate *estimate);
     /* Appends its passes; the one returned writes the result, so that post-ops can be appended. */
     tsr_pass *(*lower)(tsr_plan *plan, const tsr_problem *problem);
 } tsr_algorithm;
 
-enum { TSR_ALGORITHMS = 16 };
+enum { TSR_ALGORITHMS = 20 };
 
 /* The algorithm's name as it is in the program; NULL if there is none of that name. */
 const char *tsr_algorithm_name(const char *name);
 
 extern const tsr_algorithm tsr_conv_direct, tsr_conv_direct_split_k, tsr_conv_depthwise_direct,
-    tsr_conv_any, tsr_conv_uniform_block, tsr_conv_im2col, tsr_conv_winograd, tsr_matmul_any,
-    tsr_gemm_registers, tsr_gemm_workgroup, tsr_pool_row, tsr_pool_any, tsr_resize_row,
-    tsr_resize_any, tsr_reduce_invocation, tsr_reduce_workgroup;
+    tsr_conv_direct_taps, tsr_conv_direct_taps_split_k, tsr_conv_depthwise_taps, tsr_conv_any,
+    tsr_conv_uniform_block, tsr_conv_uniform_block_taps, tsr_conv_im2col, tsr_conv_winograd,
+    tsr_matmul_any, tsr_gemm_registers, tsr_gemm_workgroup, tsr_pool_row, tsr_pool_any,
+    tsr_resize_row, tsr_resize_any, tsr_reduce_invocation, tsr_reduce_workgroup;
 
 /* Lowers a problem by the algorithm that the plan has for its node, or else by the one of least
  * estimated cost; notes the node's candidates in the plan. The pass writes the result. */
@@ -190,6 +193,11 @@ enum {
     TSR_GPU_TEXTURE_PRODUCT = 8 * TSR_PRODUCT,
     TSR_SOFTWARE_BLOCK_PRODUCT = 3 * TSR_PRODUCT,
 };
+
+/* Kernels that read tap by tap: what their fetches cost beside those of a row at once; texels that a
+ * fragment keeps beside its sums, one of input and four of weights. */
+#define TSR_TAPS_COST 1.25
+enum { TSR_TAP_TEXELS = 5 };
 
 /* Of programs in plain text, to keep them short: taps of a kernel row, columns of a fragment. */
 enum { TSR_MAX_TAPS = 8, TSR_MAX_ROW = 64 };

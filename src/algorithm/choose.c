@@ -11,6 +11,10 @@ static const tsr_algorithm *const algorithms[] = {
     &tsr_conv_direct_split_k,
     &tsr_conv_depthwise_direct,
     &tsr_conv_uniform_block,
+    &tsr_conv_direct_taps,
+    &tsr_conv_direct_taps_split_k,
+    &tsr_conv_depthwise_taps,
+    &tsr_conv_uniform_block_taps,
     &tsr_conv_im2col,
     &tsr_conv_winograd,
     &tsr_gemm_registers,
@@ -42,12 +46,13 @@ typedef enum kernel_choice {
     KERNELS_DIRECT,
     KERNELS_SHARED,
     KERNELS_BLOCKS,
+    KERNELS_SMALL,
     KERNELS_COUNT
 } kernel_choice;
 
 /* KERNELS_COUNT if there is none of this name. */
 static kernel_choice find_kernels(const char *name) {
-    static const char *const names[] = {"", "plain", "direct", "shared", "blocks"};
+    static const char *const names[] = {"", "plain", "direct", "shared", "blocks", "small"};
     int i = KERNELS_AUTO;
     while (name && i < KERNELS_COUNT && strcmp(names[i], name))
         i++;
@@ -58,20 +63,26 @@ bool tsr_kernels_known(const char *kernels) {
     return find_kernels(kernels) != KERNELS_COUNT;
 }
 
-static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software) {
+enum { SMALL_REGISTERS = 10 }; /* of KERNELS_SMALL */
+
+static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software, int registers) {
     static const unsigned allowed[] = {[KERNELS_AUTO] = TSR_ALLOW_ALL,
                                        [KERNELS_PLAIN] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
                                        [KERNELS_DIRECT] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
                                        [KERNELS_SHARED] =
                                            TSR_ALLOW_ANY | TSR_ALLOW_DIRECT | TSR_ALLOW_SPLIT_K,
-                                       [KERNELS_BLOCKS] = TSR_ALLOW_ALL};
-    enum { BUSY_FRAGMENTS = 16384 }; /* for the fragment units of a large GPU */
+                                       [KERNELS_BLOCKS] = TSR_ALLOW_ALL,
+                                       [KERNELS_SMALL] = TSR_ALLOW_ALL};
+    enum { BUSY_FRAGMENTS = 16384, BUSY_FRAGMENTS_OF_FEW = 2048 }; /* of large and small GPUs */
     bool gpu = choice >= KERNELS_SHARED || (choice == KERNELS_AUTO && !is_software);
-    return (tsr_device_profile){.allowed = allowed[choice],
+    registers = choice == KERNELS_SMALL ? SMALL_REGISTERS : choice == KERNELS_AUTO ? registers : 0;
+    int busy = registers ? BUSY_FRAGMENTS_OF_FEW : BUSY_FRAGMENTS;
+    return (tsr_device_profile){.allowed = allowed[choice] | (registers ? TSR_ALLOW_TAPS : 0),
                                 .software = !gpu,
                                 .specialize = gpu,
-                                .busy_fragments = gpu ? BUSY_FRAGMENTS : 0,
-                                .planes = gpu && choice != KERNELS_SHARED ? TSR_BLOCK_PLANES : 0};
+                                .busy_fragments = gpu ? busy : 0,
+                                .planes = gpu && choice != KERNELS_SHARED ? TSR_BLOCK_PLANES : 0,
+                                .registers = registers};
 }
 
 static tsr_device_profile wgsl_profile(kernel_choice choice, bool is_software) {
@@ -79,15 +90,16 @@ static tsr_device_profile wgsl_profile(kernel_choice choice, bool is_software) {
                                        [KERNELS_PLAIN] = TSR_ALLOW_ANY,
                                        [KERNELS_DIRECT] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
                                        [KERNELS_SHARED] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS,
-                                       [KERNELS_BLOCKS] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS};
+                                       [KERNELS_BLOCKS] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS,
+                                       [KERNELS_SMALL] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS};
     bool gpu = choice >= KERNELS_SHARED || (choice == KERNELS_AUTO && !is_software);
     return (tsr_device_profile){.allowed = allowed[choice], .software = !gpu};
 }
 
 tsr_device_profile tsr_device_profile_make(tsr_language language, const char *kernels,
-                                           bool is_software) {
+                                           bool is_software, int registers) {
     kernel_choice choice = find_kernels(kernels);
-    tsr_device_profile p = language == TSR_GLSL ? glsl_profile(choice, is_software)
+    tsr_device_profile p = language == TSR_GLSL ? glsl_profile(choice, is_software, registers)
                                                 : wgsl_profile(choice, is_software);
     p.language = language;
     p.fixed = choice != KERNELS_AUTO;
@@ -141,7 +153,7 @@ double tsr_problem_products(const tsr_plan *plan, const tsr_problem *p) {
 static bool is_candidate(const tsr_plan *plan, const tsr_algorithm *a, const tsr_problem *p) {
     const tsr_device_profile *d = &plan->device;
     return (a->languages & (unsigned)d->language) && (a->kinds & (unsigned)p->kind) &&
-           (a->allowed_by & d->allowed) && !(a->needs & ~d->features);
+           !(a->allowed_by & ~d->allowed) && !(a->needs & ~d->features);
 }
 
 /* Indices of those that apply, with their estimates. */
@@ -159,12 +171,20 @@ static int list_candidates(const tsr_plan *plan, const tsr_problem *p, int index
     return count;
 }
 
-/* That of least cost or, if bytes matter most, of least bytes. */
-static int find_least(const tsr_candidate *list, int count, bool bytes) {
+/* Texels that spill out of the device's registers. */
+static int spilled(const tsr_plan *plan, const tsr_candidate *c) {
+    int registers = plan->device.registers;
+    return registers && c->live_texels > registers ? c->live_texels - registers : 0;
+}
+
+/* That of fewest spills, then of least cost or, if bytes matter most, of least bytes. */
+static int find_least(const tsr_plan *plan, const tsr_candidate *list, int count, bool bytes) {
     int best = 0;
     for (int i = 1; i < count; i++) {
         bool less = list[i].cost < list[best].cost;
-        if (bytes && list[i].bytes != list[best].bytes)
+        if (spilled(plan, &list[i]) != spilled(plan, &list[best]))
+            less = spilled(plan, &list[i]) < spilled(plan, &list[best]);
+        else if (bytes && list[i].bytes != list[best].bytes)
             less = list[i].bytes < list[best].bytes;
         best = less ? i : best;
     }
@@ -174,7 +194,7 @@ static int find_least(const tsr_candidate *list, int count, bool bytes) {
 /* Measured times come first: they are in the plan's choices; then the estimates. */
 static int choose(const tsr_plan *plan, const tsr_candidate *list, int count) {
     const tsr_node_choice *choice = plan->choices ? &plan->choices[plan->node] : NULL;
-    int least = find_least(list, count, choice && choice->least_bytes);
+    int least = find_least(plan, list, count, choice && choice->least_bytes);
     for (int i = 0; choice && choice->algorithm && i < count; i++)
         if (!strcmp(list[i].algorithm, choice->algorithm) &&
             (!choice->other_size || list[i].cost <= TSR_MAX_COST_RATIO * list[least].cost))

@@ -25,34 +25,51 @@ static split choose_split(const tsr_plan *plan, const tsr_layout *l, bool busy, 
     return s;
 }
 
+/* How a fragment reads its input. */
+typedef enum reading { BY_ROWS, BY_TAPS } reading;
+
 static split split_conv(const tsr_plan *plan, const tsr_convolution *conv, const tsr_layout *l,
-                        bool busy) {
-    int64_t chunks = tsr_divide_up(conv->window.kernel[1], TSR_MAX_TAPS);
-    return choose_split(plan, l, busy, tsr_tiles_per_output(conv),
-                        chunks * (conv->window.kernel[0] + 3));
+                        reading by, bool busy) {
+    const int64_t *kernel = conv->window.kernel;
+    int64_t rows = tsr_divide_up(kernel[1], TSR_MAX_TAPS) * (kernel[0] + 3),
+            taps = kernel[0] * (kernel[1] + 2) + 3;
+    return choose_split(plan, l, busy, tsr_tiles_per_output(conv), by == BY_TAPS ? taps : rows);
 }
 
 static split split_transposed(const tsr_plan *plan, const tsr_convolution *conv,
-                              const tsr_layout *l, bool busy) {
+                              const tsr_layout *l, reading by, bool busy) {
+    const tsr_window *w = &conv->window;
+    int64_t rows = w->kernel[0] / w->stride[0] + 1, taps = w->kernel[1] / w->stride[1] + 1;
     return choose_split(plan, l, busy, tsr_tiles_per_output(conv),
-                        conv->window.kernel[0] / conv->window.stride[0] + 4);
+                        by == BY_TAPS ? rows * (taps + 2) + 3 : rows + 3);
 }
 
 static tsr_args_split split_args(const tsr_plan *plan, const split *s, int output) {
     return (tsr_args_split){TSR_INT(s->tiles), TSR_INT(tsr_plan_layout(plan, output)->n)};
 }
 
-/* Splits a kernel's row into chunks of taps, and the columns that a fragment then reads. */
+/* Splits a kernel's row into chunks of taps, and the columns that a fragment then reads at once; 0:
+ * it reads tap by tap. */
 typedef struct row_form {
     int chunks, taps;
     int64_t row;
 } row_form;
 
-static row_form choose_row(const tsr_window *w, const tsr_layout *output) {
+static row_form choose_row(const tsr_window *w, const tsr_layout *output, reading by) {
+    if (by == BY_TAPS)
+        return (row_form){.chunks = (int)w->kernel[1], .taps = 1};
     row_form f = {.chunks = (int)tsr_divide_up(w->kernel[1], TSR_MAX_TAPS)};
     f.taps = (int)tsr_divide_up(w->kernel[1], f.chunks);
     f.row = (output->planes - 1) * w->stride[1] + (f.taps - 1) * w->dilation[1] + 1;
     return f;
+}
+
+/* Chunks are the outer loop, taps the inner one. */
+static void count_loops(tsr_plan *plan, const row_form *f, int64_t tiles, int64_t rows) {
+    if (f->row)
+        tsr_plan_loops(plan, 1, 3, (int64_t[]){f->chunks, tiles, rows});
+    else
+        tsr_plan_loops(plan, 1, 3, (int64_t[]){tiles, rows, f->chunks});
 }
 
 /* ---- depthwise ------------------------------------------------------------------------------- */
@@ -61,26 +78,31 @@ static double product_cost(const tsr_plan *plan) {
     return plan->device.software ? TSR_PRODUCT : TSR_GPU_TEXTURE_PRODUCT;
 }
 
+static double reading_cost(reading by) {
+    return by == BY_TAPS ? TSR_TAPS_COST : 1;
+}
+
 /* Live texels of a fragment: sums, a row of input, four texels of weights. */
 static int live_texels(const tsr_layout *l, int64_t row) {
     enum { WEIGHTS = 4 };
-    return l->planes + (int)row + WEIGHTS;
+    return l->planes + (row ? (int)row + WEIGHTS : TSR_TAP_TEXELS);
 }
 
-static bool estimate_depthwise(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+static bool estimate_depthwise_by(const tsr_plan *plan, const tsr_problem *p, reading by,
+                                  tsr_estimate *e) {
     tsr_layout l;
     if (!tsr_is_depthwise(&p->conv) || !tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
         return false;
-    const row_form f = choose_row(&p->conv.window, &l);
-    *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * product_cost(plan) / 4,
-                        .live_texels = live_texels(&l, f.row)};
+    const row_form f = choose_row(&p->conv.window, &l, by);
+    double cost = tsr_problem_products(plan, p) * product_cost(plan) / 4;
+    *e = (tsr_estimate){.cost = cost * reading_cost(by), .live_texels = live_texels(&l, f.row)};
     return f.row <= TSR_MAX_ROW;
 }
 
-static tsr_pass *lower_depthwise(tsr_plan *plan, const tsr_problem *p) {
+static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, reading by) {
     const tsr_window *w = &p->conv.window;
     int output = tsr_problem_output(plan, p, 1);
-    const row_form f = choose_row(w, tsr_plan_layout(plan, output));
+    const row_form f = choose_row(w, tsr_plan_layout(plan, output), by);
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, true);
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
@@ -88,17 +110,17 @@ static tsr_pass *lower_depthwise(tsr_plan *plan, const tsr_problem *p) {
         .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
         .pad_x = TSR_INT(w->pad_begin[1]), .entries_log2 = TSR_INT(weights.size.entries_log2));
     tsr_pass_conv_weights(plan, pass, &weights);
-    tsr_plan_loops(plan, 1, 3, (int64_t[]){f.chunks, 1, w->kernel[0]});
+    count_loops(plan, &f, 1, w->kernel[0]);
     return pass;
 }
 
 /* ---- convolutions ---------------------------------------------------------------------------- */
 
-static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, bool busy) {
+static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bool busy) {
     const tsr_window *w = &p->conv.window;
     int output = tsr_problem_output(plan, p, 1);
-    const row_form f = choose_row(w, tsr_plan_layout(plan, output));
-    const split s = split_conv(plan, &p->conv, tsr_plan_layout(plan, output), busy);
+    const row_form f = choose_row(w, tsr_plan_layout(plan, output), by);
+    const split s = split_conv(plan, &p->conv, tsr_plan_layout(plan, output), by, busy);
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, false);
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass =
@@ -108,7 +130,7 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, bool busy) {
                  .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
                  .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
     tsr_pass_conv_weights(plan, pass, &weights);
-    tsr_plan_loops(plan, 1, 3, (int64_t[]){f.chunks, s.tiles, w->kernel[0]});
+    count_loops(plan, &f, s.tiles, w->kernel[0]);
     return tsr_split_sum(plan, pass, output, s.count);
 }
 
@@ -120,29 +142,32 @@ static bool by_phases(const tsr_window *w) {
            w->kernel[1] <= TSR_MAX_TAPS * w->stride[1];
 }
 
-static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, bool busy) {
+static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, reading by, bool busy) {
     const tsr_window *w = &p->conv.window;
     int64_t stride = w->stride[1];
     int output = tsr_problem_output(plan, p, (int)stride);
     int taps = (int)tsr_divide_up(w->kernel[1], stride),
         planes = tsr_plan_layout(plan, output)->planes;
-    const split s = split_transposed(plan, &p->conv, tsr_plan_layout(plan, output), busy);
+    const split s = split_transposed(plan, &p->conv, tsr_plan_layout(plan, output), by, busy);
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, taps * (int)stride, 1, false);
     int partial = tsr_split_output(plan, output, s.count);
-    tsr_pass *pass = TSR_PASS(
-        plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(taps),
-        .ROW = TSR_INT(planes + taps - 1), .STRIDE = TSR_INT(stride),
-        .window_y = tsr_window_args(w, 0), .pad_x = TSR_INT(w->pad_begin[1]),
-        .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
+    tsr_pass *pass =
+        TSR_PASS(plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input),
+                 .TAPS = TSR_INT(taps), .ROW = TSR_INT(by == BY_TAPS ? 0 : planes + taps - 1),
+                 .STRIDE = TSR_INT(stride), .window_y = tsr_window_args(w, 0),
+                 .pad_x = TSR_INT(w->pad_begin[1]), .kernel_x = TSR_INT(w->kernel[1]),
+                 .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
     tsr_pass_conv_weights(plan, pass, &weights);
-    tsr_plan_loops(plan, 1, 2, (int64_t[]){s.tiles, w->kernel[0] / w->stride[0] + 1});
+    tsr_plan_loops(plan, 1, by == BY_TAPS ? 3 : 2,
+                   (int64_t[]){s.tiles, w->kernel[0] / w->stride[0] + 1, taps});
     return tsr_split_sum(plan, pass, output, s.count);
 }
 
 /* ---- the algorithms -------------------------------------------------------------------------- */
 
 /* The row that a fragment reads; false if the algorithm does not apply. */
-static bool find_row(const tsr_plan *plan, const tsr_problem *p, tsr_layout *l, int64_t *row) {
+static bool find_row(const tsr_plan *plan, const tsr_problem *p, reading by, tsr_layout *l,
+                     int64_t *row) {
     const tsr_window *w = &p->conv.window;
     bool transposed = p->kind == TSR_CONV_TRANSPOSE;
     const tsr_layout_hint hint = {.pixel_stride = transposed ? (int)w->stride[1] : 1,
@@ -151,74 +176,79 @@ static bool find_row(const tsr_plan *plan, const tsr_problem *p, tsr_layout *l, 
         return false;
     if ((transposed && !by_phases(w)) || !tsr_problem_layout(plan, p, hint, l))
         return false;
-    *row = transposed ? l->planes + tsr_divide_up(w->kernel[1], w->stride[1]) - 1
-                      : choose_row(w, l).row;
+    *row = by == BY_TAPS ? 0
+           : transposed  ? l->planes + tsr_divide_up(w->kernel[1], w->stride[1]) - 1
+                         : choose_row(w, l, by).row;
     return *row <= TSR_MAX_ROW;
 }
 
 static split split_problem(const tsr_plan *plan, const tsr_problem *p, const tsr_layout *l,
-                           bool busy) {
-    return p->kind == TSR_CONV ? split_conv(plan, &p->conv, l, busy)
-                               : split_transposed(plan, &p->conv, l, busy);
+                           reading by, bool busy) {
+    return p->kind == TSR_CONV ? split_conv(plan, &p->conv, l, by, busy)
+                               : split_transposed(plan, &p->conv, l, by, busy);
 }
 
 /* Partial sums that a device could compute at the same time take their time after each other. */
-static bool estimate_direct(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, reading by, tsr_estimate *e) {
     tsr_layout l;
     int64_t row;
-    if (!find_row(plan, p, &l, &row))
+    if (!find_row(plan, p, by, &l, &row))
         return false;
-    const split whole = split_problem(plan, p, &l, false), busy = split_problem(plan, p, &l, true);
-    *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * product_cost(plan) *
-                                (double)busy.count / (double)whole.count,
+    const split whole = split_problem(plan, p, &l, by, false),
+                busy = split_problem(plan, p, &l, by, true);
+    double cost = tsr_problem_products(plan, p) * product_cost(plan) * reading_cost(by);
+    *e = (tsr_estimate){.cost = cost * (double)busy.count / (double)whole.count,
                         .bytes = tsr_split_bytes(&l, whole.count),
                         .live_texels = live_texels(&l, row)};
     return true;
 }
 
-static bool estimate_split_k(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+static bool estimate_split_k_by(const tsr_plan *plan, const tsr_problem *p, reading by,
+                                tsr_estimate *e) {
     tsr_layout l;
     int64_t row;
-    if (!find_row(plan, p, &l, &row))
+    if (!find_row(plan, p, by, &l, &row))
         return false;
-    const split whole = split_problem(plan, p, &l, false), busy = split_problem(plan, p, &l, true);
-    *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * product_cost(plan),
+    const split whole = split_problem(plan, p, &l, by, false),
+                busy = split_problem(plan, p, &l, by, true);
+    double cost = tsr_problem_products(plan, p) * product_cost(plan) * reading_cost(by);
+    *e = (tsr_estimate){.cost = cost,
                         .bytes = tsr_split_bytes(&l, busy.count),
                         .live_texels = live_texels(&l, row)};
     return busy.count > whole.count;
 }
 
-static tsr_pass *lower_direct(tsr_plan *plan, const tsr_problem *p) {
-    return p->kind == TSR_CONV ? lower_conv(plan, p, false) : lower_transposed(plan, p, false);
+static tsr_pass *lower_by(tsr_plan *plan, const tsr_problem *p, reading by, bool busy) {
+    return p->kind == TSR_CONV ? lower_conv(plan, p, by, busy)
+                               : lower_transposed(plan, p, by, busy);
 }
 
-static tsr_pass *lower_split_k(tsr_plan *plan, const tsr_problem *p) {
-    return p->kind == TSR_CONV ? lower_conv(plan, p, true) : lower_transposed(plan, p, true);
-}
+/* An algorithm of conv_direct for each way to read. */
+#define ALGORITHM(id, by, kinds_, allows, estimate_as, lower_as)                                   \
+    static bool estimate_##id(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {       \
+        return estimate_as(plan, p, by, e);                                                        \
+    }                                                                                              \
+    static tsr_pass *lower_##id(tsr_plan *plan, const tsr_problem *p) {                            \
+        return lower_as;                                                                           \
+    }                                                                                              \
+    const tsr_algorithm tsr_##id = {.name = #id,                                                   \
+                                    .languages = TSR_GLSL,                                         \
+                                    .kinds = kinds_,                                               \
+                                    .allowed_by = allows,                                          \
+                                    .estimate = estimate_##id,                                     \
+                                    .lower = lower_##id};
 
-const tsr_algorithm tsr_conv_depthwise_direct = {
-    .name = "conv_depthwise_direct",
-    .languages = TSR_GLSL,
-    .kinds = TSR_CONV,
-    .allowed_by = TSR_ALLOW_DIRECT,
-    .estimate = estimate_depthwise,
-    .lower = lower_depthwise,
-};
+enum { ANY_CONV = TSR_CONV | TSR_CONV_TRANSPOSE };
 
-const tsr_algorithm tsr_conv_direct = {
-    .name = "conv_direct",
-    .languages = TSR_GLSL,
-    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE,
-    .allowed_by = TSR_ALLOW_DIRECT,
-    .estimate = estimate_direct,
-    .lower = lower_direct,
-};
-
-const tsr_algorithm tsr_conv_direct_split_k = {
-    .name = "conv_direct_split_k",
-    .languages = TSR_GLSL,
-    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE,
-    .allowed_by = TSR_ALLOW_SPLIT_K,
-    .estimate = estimate_split_k,
-    .lower = lower_split_k,
-};
+ALGORITHM(conv_depthwise_direct, BY_ROWS, TSR_CONV, TSR_ALLOW_DIRECT, estimate_depthwise_by,
+          lower_depthwise_by(plan, p, BY_ROWS))
+ALGORITHM(conv_depthwise_taps, BY_TAPS, TSR_CONV, TSR_ALLOW_DIRECT | TSR_ALLOW_TAPS,
+          estimate_depthwise_by, lower_depthwise_by(plan, p, BY_TAPS))
+ALGORITHM(conv_direct, BY_ROWS, ANY_CONV, TSR_ALLOW_DIRECT, estimate_by,
+          lower_by(plan, p, BY_ROWS, false))
+ALGORITHM(conv_direct_taps, BY_TAPS, ANY_CONV, TSR_ALLOW_DIRECT | TSR_ALLOW_TAPS, estimate_by,
+          lower_by(plan, p, BY_TAPS, false))
+ALGORITHM(conv_direct_split_k, BY_ROWS, ANY_CONV, TSR_ALLOW_SPLIT_K, estimate_split_k_by,
+          lower_by(plan, p, BY_ROWS, true))
+ALGORITHM(conv_direct_taps_split_k, BY_TAPS, ANY_CONV, TSR_ALLOW_SPLIT_K | TSR_ALLOW_TAPS,
+          estimate_split_k_by, lower_by(plan, p, BY_TAPS, true))

@@ -158,8 +158,8 @@ static void pack(const void *data, int64_t first, int64_t count, float *texels) 
 /* Have all phases all taps, all tiles four channels? */
 static bool is_full(const gemm_weights *t) {
     const tsr_window *w = &t->conv.window;
-    bool taps = !t->transposed ||
-                (w->kernel[0] % w->stride[0] == 0 && w->kernel[1] % w->stride[1] == 0);
+    bool taps =
+        !t->transposed || (w->kernel[0] % w->stride[0] == 0 && w->kernel[1] % w->stride[1] == 0);
     return taps && t->conv.group_inputs % 4 == 0 && t->conv.group_outputs == t->tiles * 4;
 }
 

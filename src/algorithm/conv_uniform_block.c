@@ -11,8 +11,15 @@ typedef struct block_conv {
     int64_t pixels;        /* of a fragment */
     int64_t tiles_of_draw; /* of output channels: 1 or 2 */
     int64_t partials, partial_tiles;
-    int texels; /* of a uniform block */
+    int texels;   /* of a uniform block */
+    bool by_taps; /* a fragment reads its input tap by tap, not a row of it at once */
 } block_conv;
+
+/* Columns of input that a fragment reads at once for so many pixels. */
+static int64_t row_of(const block_conv *b, int64_t pixels) {
+    const tsr_window *w = &b->p.conv.window;
+    return b->by_taps ? 0 : (pixels - 1) * b->p.stride[1] + (b->p.taps[1] - 1) * w->dilation[1] + 1;
+}
 
 static int64_t texels_of(const block_conv *b, int64_t tiles) {
     return tiles * b->p.taps[0] * b->p.taps[1] * b->tiles_of_draw * 4;
@@ -42,9 +49,7 @@ static tsr_layout_hint sums_hint(const tsr_plan *plan, const block_conv *b) {
  * rows of a matrix product are images of one pixel. */
 static bool suits(const tsr_plan *plan, const block_conv *b) {
     enum { ENOUGH_PIXELS = 64 };
-    int64_t row = (TSR_MAX_PLANES - 1) * b->p.stride[1] +
-                  (b->p.taps[1] - 1) * b->p.conv.window.dilation[1] + 1;
-    return b->p.taps[1] <= TSR_MAX_TAPS && row <= TSR_MAX_ROW &&
+    return b->p.taps[1] <= TSR_MAX_TAPS && row_of(b, TSR_MAX_PLANES) <= TSR_MAX_ROW &&
            texels_of(b, 1) <= plan->block_texels && b->p.size[0] * b->p.size[1] >= ENOUGH_PIXELS;
 }
 
@@ -62,7 +67,8 @@ static void cut(const tsr_plan *plan, block_conv *b) {
 static void share_planes(const tsr_plan *plan, block_conv *b) {
     enum { PIXELS = 4, WARP = 32, TILES = 2 };
     b->tiles_of_draw = TILES;
-    if (b->p.outputs == 1 || plan->limits.max_planes == 1 || texels_of(b, 1) > plan->block_texels)
+    if (b->by_taps || b->p.outputs == 1 || plan->limits.max_planes == 1 ||
+        texels_of(b, 1) > plan->block_texels)
         b->tiles_of_draw = 1;
     int64_t most = plan->limits.max_planes / b->tiles_of_draw;
     b->pixels = most < PIXELS ? most : PIXELS;
@@ -153,14 +159,15 @@ static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int o
     const tsr_window *w = &b->p.conv.window;
     const tsr_layout *l = tsr_plan_layout(plan, output);
     int64_t pixels = l->planes / b->tiles_of_draw, draws = l->tiles;
-    int64_t row = (pixels - 1) * b->p.stride[1] + (b->p.taps[1] - 1) * w->dilation[1] + 1;
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_uniform_block, .X = TSR_TENSOR(input), .TAPS = TSR_INT(b->p.taps[1]),
-        .ROW = TSR_INT(row), .STRIDE = TSR_INT(b->p.stride[1]), .DILATION = TSR_INT(w->dilation[1]),
-        .ROWS = TSR_INT(b->p.taps[0]), .ROW_STRIDE = TSR_INT(b->p.stride[0]),
-        .ROW_DILATION = TSR_INT(w->dilation[0]), .TILES = TSR_INT(b->tiles_of_draw),
-        .PIXELS = TSR_INT(pixels), .BLOCK = TSR_INT(b->texels));
-    tsr_plan_loops(plan, 1, 2, (int64_t[]){b->partial_tiles, b->p.taps[0]});
+        .ROW = TSR_INT(row_of(b, pixels)), .STRIDE = TSR_INT(b->p.stride[1]),
+        .DILATION = TSR_INT(w->dilation[1]), .ROWS = TSR_INT(b->p.taps[0]),
+        .ROW_STRIDE = TSR_INT(b->p.stride[0]), .ROW_DILATION = TSR_INT(w->dilation[0]),
+        .TILES = TSR_INT(b->tiles_of_draw), .PIXELS = TSR_INT(pixels), .BLOCK = TSR_INT(b->texels),
+        .taps = TSR_INT(b->p.taps[1]));
+    tsr_plan_loops(plan, 1, b->by_taps ? 3 : 2,
+                   (int64_t[]){b->partial_tiles, b->p.taps[0], b->p.taps[1]});
     set_draws(plan, pass, b, (int)draws);
     set_weights(plan, pass, b, (int)draws);
     return pass;
@@ -181,22 +188,22 @@ static tsr_pass *add_passes(tsr_plan *plan, const block_conv *b, int input, int 
 /* ---- the algorithm --------------------------------------------------------------------------- */
 
 /* Do uniform blocks hold the weights of a partial sum? */
-static bool make(const tsr_plan *plan, const tsr_problem *p, block_conv *b) {
+static bool make(const tsr_plan *plan, const tsr_problem *p, bool by_taps, block_conv *b) {
     tsr_layout l;
-    *b = (block_conv){.tiles_of_draw = 1};
+    *b = (block_conv){.tiles_of_draw = 1, .by_taps = by_taps};
     return tsr_phases_make(plan, p, &l, &b->p) && suits(plan, b) && arrange(plan, b, &l);
 }
 
-static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, bool by_taps, tsr_estimate *e) {
     const double gpu_product = 1.1 * TSR_PRODUCT;
     block_conv b;
-    if (!make(plan, p, &b))
+    if (!make(plan, p, by_taps, &b))
         return false;
     double product = plan->device.software ? TSR_SOFTWARE_BLOCK_PRODUCT : gpu_product;
+    product *= by_taps ? TSR_TAPS_COST : 1;
     double pixels = (double)(b.p.images * b.p.size[0] * b.p.size[1]) *
                     (double)(b.p.count[0] * b.p.count[1] * b.p.outputs);
-    int64_t row =
-        (b.pixels - 1) * b.p.stride[1] + (b.p.taps[1] - 1) * b.p.conv.window.dilation[1] + 1;
+    int64_t row = by_taps ? 1 : row_of(&b, b.pixels);
     *e =
         (tsr_estimate){.cost = pixels * ((double)(b.p.tiles * b.p.taps[0] * b.p.taps[1]) * product +
                                          (double)b.partials * TSR_SUM_COST),
@@ -205,12 +212,28 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e
     return true;
 }
 
-static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p) {
+static tsr_pass *lower_by(tsr_plan *plan, const tsr_problem *p, bool by_taps) {
     block_conv b;
     int output = tsr_phases_output(plan, p);
-    if (plan->status == TSR_OK && make(plan, p, &b))
+    if (plan->status == TSR_OK && make(plan, p, by_taps, &b))
         return add_passes(plan, &b, p->input, output);
     return tsr_problem_refuse(plan, "its weights fit no uniform blocks");
+}
+
+static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+    return estimate_by(plan, p, false, e);
+}
+
+static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p) {
+    return lower_by(plan, p, false);
+}
+
+static bool estimate_taps(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
+    return estimate_by(plan, p, true, e);
+}
+
+static tsr_pass *lower_taps(tsr_plan *plan, const tsr_problem *p) {
+    return lower_by(plan, p, true);
 }
 
 const tsr_algorithm tsr_conv_uniform_block = {
@@ -221,4 +244,14 @@ const tsr_algorithm tsr_conv_uniform_block = {
     .allowed_by = TSR_ALLOW_BLOCKS,
     .estimate = estimate,
     .lower = lower,
+};
+
+const tsr_algorithm tsr_conv_uniform_block_taps = {
+    .name = "conv_uniform_block_taps",
+    .languages = TSR_GLSL,
+    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE,
+    .needs = TSR_NEEDS_UNIFORM_BLOCK,
+    .allowed_by = TSR_ALLOW_BLOCKS | TSR_ALLOW_TAPS,
+    .estimate = estimate_taps,
+    .lower = lower_taps,
 };

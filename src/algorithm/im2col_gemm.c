@@ -183,15 +183,16 @@ int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const tsr_co
                           const int *first, size_t size, int blocks) {
     const tsr_shape shape = sums_shape(p);
     int output = tsr_plan_tensor_inner(plan, &shape, sums_hint(p));
-    tsr_pass *pass =
-        TSR_PASS(plan, output, conv_im2col, .X = TSR_TENSOR(blocks), .TAPS = TSR_INT(p->taps[1]),
-                 .ROWS = TSR_INT(p->taps[0]), .STRIDE = TSR_INT(p->stride[1]),
-                 .DILATION = TSR_INT(p->dilation[1]), .ROW_STRIDE = TSR_INT(p->stride[0]),
-                 .ROW_DILATION = TSR_INT(p->dilation[0]), .GROUP = TSR_INT(p->group[1]),
-                 .WINDOW = TSR_INT(p->window[1]), .BLOCK = TSR_INT(p->texels),
-                 .window_texels = TSR_INT(p->window[0] * p->window[1]),
-                 .panel_rows = TSR_INT(p->panel[0]), .panel_columns = TSR_INT(p->panel[1]));
-    tsr_plan_loops(plan, 1, 2, (int64_t[]){p->partial_tiles, p->taps[0]});
+    tsr_pass *pass = TSR_PASS(
+        plan, output, conv_im2col, .X = TSR_TENSOR(blocks),
+        .TAPS = TSR_INT(plan->device.registers ? 0 : p->taps[1]), .ROWS = TSR_INT(p->taps[0]),
+        .STRIDE = TSR_INT(p->stride[1]), .DILATION = TSR_INT(p->dilation[1]),
+        .ROW_STRIDE = TSR_INT(p->stride[0]), .ROW_DILATION = TSR_INT(p->dilation[0]),
+        .GROUP = TSR_INT(p->group[1]), .WINDOW = TSR_INT(p->window[1]), .BLOCK = TSR_INT(p->texels),
+        .window_texels = TSR_INT(p->window[0] * p->window[1]), .panel_rows = TSR_INT(p->panel[0]),
+        .panel_columns = TSR_INT(p->panel[1]), .taps = TSR_INT(p->taps[1]));
+    tsr_plan_loops(plan, 1, plan->device.registers ? 3 : 2,
+                   (int64_t[]){p->partial_tiles, p->taps[0], p->taps[1]});
     set_draws(plan, pass, p, first);
     pass->blocks_from_source = true;
     set_weights(plan, pass, p, conv, size);

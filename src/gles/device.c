@@ -5,6 +5,7 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "algorithm/algorithm.h"
+#include "gles/registers.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -169,7 +170,8 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     bool llvmpipe = strstr(info->name, "llvmpipe");
     d->max_loop_iterations = llvmpipe ? 65535 : 0;
     info->is_cpu = llvmpipe || strstr(info->name, "softpipe") || strstr(info->name, "SwiftShader");
-    d->profile = tsr_device_profile_make(TSR_GLSL, desc->kernels, info->is_cpu);
+    d->profile = tsr_device_profile_make(TSR_GLSL, desc->kernels, info->is_cpu,
+                                         tsr_gpu_registers(info->name));
     d->profile.features = TSR_NEEDS_UNIFORM_BLOCK;
     d->sample = d->profile.software;
     d->block_texels = block_texels(info);
@@ -179,8 +181,9 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
         glGetGraphicsResetStatusKHR ? glGetGraphicsResetStatusKHR : glGetGraphicsResetStatusEXT;
     info->has_robust_reset = d->reset_status != NULL;
     d->limits = (tsr_layout_limits){.max_texture_size = info->max_texture_size, .max_planes = 1};
-    while (d->limits.max_planes * 2 <= info->max_draw_buffers &&
-           d->limits.max_planes < TSR_MAX_PLANES)
+    /* A sum for each plane, and what conv_direct_taps keeps beside them. */
+    int most = capped(info->max_draw_buffers, d->profile.registers - TSR_TAP_TEXELS);
+    while (d->limits.max_planes * 2 <= most && d->limits.max_planes < TSR_MAX_PLANES)
         d->limits.max_planes *= 2;
 }
 

@@ -8,6 +8,7 @@ static case_environments environments_here(void) {
     static const backend_case textures[] = {
         {.limits = {0}},
         {.limits.kernels = "blocks"},
+        {.limits.kernels = "small"},
         {.limits.max_draw_buffers = 2},
         {.limits.max_texture_size = 32, .limits.max_draw_buffers = 1},
         {.precision = TSR_PRECISION_FP16},

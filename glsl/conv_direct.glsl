@@ -10,6 +10,7 @@
 #include row
 #else
 #include tap
+#define TAP_STEP STRIDE
 #endif
 
 void kernel_row(int n, int t, int y, int x) {
@@ -59,14 +60,7 @@ void kernel_row(int n, int t, int y, int x) {
 #for c 4
                 vec4 w$c = table_texel(at, $c);
 #endfor
-#for j PLANES
-                {
-                    vec4 a = tap_texel(column + ${j * STRIDE});
-#for c 4
-                    v$j += a[$c] * w$c;
-#endfor
-                }
-#endfor
+#include tap_products
             }
         }
     }

@@ -11,6 +11,7 @@
 #include row
 #else
 #include tap
+#define TAP_STEP 1
 #endif
 
 void kernel_row(int n, int t, int y, int x) {
@@ -37,9 +38,9 @@ void kernel_row(int n, int t, int y, int x) {
 #include row_read
 #endif
             int entry = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.entries_log2;
-            int column = (entry & ((1 << log2) - 1)) * ${4 * TAPS * STRIDE} + 4 * phase.x;
+            int weights = (entry & ((1 << log2) - 1)) * ${4 * TAPS * STRIDE} + 4 * phase.x;
 #if ROW
-            TABLE_AT at = table_at(column, entry >> log2);
+            TABLE_AT at = table_at(weights, entry >> log2);
 #for m TAPS
             {
 #for c 4
@@ -54,19 +55,13 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
 #else
             tap_row(image * u.X_tiles + min(first + i, u.X_tiles - 1), line);
-            for (int kx = phase.x, x = input_at.x; kx < u.kernel_x; kx += STRIDE, x--, column += ${4 * STRIDE}) {
-                TABLE_AT at = table_at(column, entry >> log2);
+            for (int kx = phase.x, column = input_at.x; kx < u.kernel_x; kx += STRIDE, column--) {
+                TABLE_AT at = table_at(weights, entry >> log2);
+                weights += ${4 * STRIDE};
 #for c 4
                 vec4 w$c = table_texel(at, $c);
 #endfor
-#for j PLANES
-                {
-                    vec4 a = tap_texel(x + $j);
-#for c 4
-                    v$j += a[$c] * w$c;
-#endfor
-                }
-#endfor
+#include tap_products
             }
 #endif
         }

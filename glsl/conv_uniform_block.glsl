@@ -18,6 +18,7 @@ layout(std140) uniform weights { vec4 block[BLOCK]; };
 #include row
 #else
 #include tap
+#define TAP_STEP STRIDE
 #endif
 
 void kernel_row(int n, int t, int y, int x) {
@@ -57,14 +58,7 @@ void kernel_row(int n, int t, int y, int x) {
 #for c 4
                 vec4 w$c = block[at + $c];
 #endfor
-#for j PIXELS
-                {
-                    vec4 a = tap_texel(column + ${j * STRIDE});
-#for c 4
-                    v$j += a[$c] * w$c;
-#endfor
-                }
-#endfor
+#include tap_products
             }
 #endif
         }

@@ -15,7 +15,7 @@ typedef struct block_conv {
     bool by_taps; /* a fragment reads its input tap by tap, not a row of it at once */
 } block_conv;
 
-/* Columns of input that a fragment reads at once for so many pixels. */
+/* Input columns that a fragment of this many pixels reads at once; 0: it reads tap by tap. */
 static int64_t row_of(const block_conv *b, int64_t pixels) {
     const tsr_window *w = &b->p.conv.window;
     return b->by_taps ? 0 : (pixels - 1) * b->p.stride[1] + (b->p.taps[1] - 1) * w->dilation[1] + 1;

@@ -60,7 +60,7 @@ def innermost_loops(instructions):
 
 
 def fragment_cost(instructions, macs):
-    """What a fragment that makes so many multiply-adds costs, by unit; and the trips."""
+    """Cycles of a fragment, by unit, and the trips of its loop, for its number of multiply-adds."""
     loops = innermost_loops(instructions)
     inside = [i for begin, end in loops for i in instructions[begin:end]]
     per_trip = sum(i.macs for i in inside)

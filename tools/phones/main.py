@@ -32,7 +32,7 @@ def parse(arguments):
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="compare with tools/phones/expected.csv; exit status 1 if a kernel "
                       "is worse, or a session does not open")
-    what.add_argument("--update", action="store_true", help="write these GPUs' lines of that table anew")
+    what.add_argument("--update", action="store_true", help="rewrite the rows of these GPUs in that table")
     o = parser.parse_args(arguments)
     if (o.check or o.update) and (o.models or o.precision != "fp16"):
         parser.error("the table is for the default models in fp16: name none with --check and --update")

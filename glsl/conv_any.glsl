@@ -1,7 +1,7 @@
 // Convolution of any stride and dilation, one pixel at a time: for kernels too wide for the row of glsl/conv_direct.glsl.
 //   table    entry ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels
 vec4 kernel(int n, int t, int y, int x) {
-    int first = ((4 * t) / u.channels.group_outputs * u.channels.group_inputs) >> 2;
+    int first = (tsr_quotient(4 * t, u.channels.group_outputs) * u.channels.group_inputs) >> 2;
     ivec2 start = ivec2(x * u.window_x.stride - u.window_x.pad, y * u.window_y.stride - u.window_y.pad);
     vec4 sum = vec4(0.0);
     for (int i = 0; i < u.channels.tiles; i++) {

@@ -3,8 +3,8 @@
 //   tiles_of_draw    output tiles that a draw interleaves along a row
 vec4 kernel(int n, int t, int y, int x) {
     ivec2 phases = ivec2(u.phases_x, u.phases_y);
-    ivec2 at = ivec2(x, y) / phases, phase = ivec2(x, y) - at * phases;
-    int first = (phase.y * u.phases_x + phase.x) * u.partials, pair = t / u.tiles_of_draw;
+    ivec2 at = tsr_quotient(ivec2(x, y), phases), phase = ivec2(x, y) - at * phases;
+    int first = (phase.y * u.phases_x + phase.x) * u.partials, pair = tsr_quotient(t, u.tiles_of_draw);
     int column = at.x * u.tiles_of_draw + t - pair * u.tiles_of_draw;
     vec4 sum = vec4(0.0);
     for (int i = 0; i < u.partials; i++)

@@ -35,11 +35,26 @@ void kernel_row(int n, int t, int y, int x) {
     for (int ky = 0; ky < u.window_y.kernel; ky++) {
         int entry = (t * u.window_y.kernel + ky) * u.chunks, column = x * STRIDE - u.pad_x;
         tap_row(tile, y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad);
+#if STRIDE == 1 && DILATION == 1
+#for j PLANES-1
+        vec4 a$j = tap_texel(column + $j);
+#endfor
+#endif
         for (int kx = 0; kx < u.chunks; kx++, entry++, column += DILATION) {
             vec4 w = table_texel(table_at(entry & ((1 << u.entries_log2) - 1), entry >> u.entries_log2), 0);
+#if STRIDE == 1 && DILATION == 1
+            vec4 a${PLANES - 1} = tap_texel(column + ${PLANES - 1});
+#for j PLANES
+            v$j += a$j * w;
+#endfor
+#for j PLANES-1
+            a$j = a${j + 1};
+#endfor
+#else
 #for j PLANES
             v$j += tap_texel(column + ${j * STRIDE}) * w;
 #endfor
+#endif
         }
     }
 #endif

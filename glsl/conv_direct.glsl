@@ -5,10 +5,11 @@
 //   table                    entry ((t * tiles + i) * kernel height + ky) * chunks + chunk: 4 * TAPS texels, by tap
 //                            and input channel
 //                            With ROW 0 a fragment reads tap by tap: TAPS is 1, each tap a chunk.
+//   POINTWISE                with ROW 0: the kernel has one tap and never reads padding pixels
 //   split                    split-K: each partial sum is stored in separate images, see glsl/split_k_sum.glsl
 #if ROW
 #include row
-#else
+#elif POINTWISE == 0
 #include tap
 #define TAP_STEP STRIDE
 #endif
@@ -17,8 +18,9 @@ void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
-    int first = ((4 * t) / u.channels.group_outputs * u.channels.group_inputs) >> 2; // input tile where the group begins
-    int partial = n / u.split.images, image = n - partial * u.split.images;
+    // The input tile where the group begins.
+    int first = (tsr_quotient(4 * t, u.channels.group_outputs) * u.channels.group_inputs) >> 2;
+    int partial = tsr_quotient(n, u.split.images), image = n - partial * u.split.images;
     int end = min((partial + 1) * u.split.tiles, u.channels.tiles);
 #if ROW
     for (int chunk = 0; chunk < u.chunks; chunk++) {
@@ -47,6 +49,17 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
             }
         }
+    }
+#elif POINTWISE
+    int line = y * u.window_y.stride, log2 = u.channels.entries_log2;
+#include point_places
+    for (int i = partial * u.split.tiles; i < end; i++) {
+        int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1), entry = t * u.channels.tiles + i;
+        TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * 4, entry >> log2);
+#for c 4
+        vec4 w$c = table_texel(at, $c);
+#endfor
+#include point_products
     }
 #else
     for (int i = partial * u.split.tiles; i < end; i++) {

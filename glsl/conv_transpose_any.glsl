@@ -15,7 +15,7 @@ vec4 kernel(int n, int t, int y, int x) {
     ivec2 p = ivec2(x + u.window_x.pad, y + u.window_y.pad);
     int start_x = first_tap(p.x, u.window_x.kernel, u.window_x.stride, u.window_x.dilation, u.step_x);
     int start_y = first_tap(p.y, u.window_y.kernel, u.window_y.stride, u.window_y.dilation, u.step_y);
-    int first = ((4 * t) / u.channels.group_outputs * u.channels.group_inputs) >> 2;
+    int first = (tsr_quotient(4 * t, u.channels.group_outputs) * u.channels.group_inputs) >> 2;
     vec4 sum = vec4(0.0);
     for (int i = 0; i < u.channels.tiles; i++) {
         int k = n * u.X_tiles + min(first + i, u.X_tiles - 1);

@@ -5,6 +5,7 @@
 // partial sums and assembles phases.
 //   STRIDE, DILATION, TAPS, ROW    as in glsl/conv_direct.glsl
 //                            With ROW 0 a fragment reads tap by tap; TILES is 1
+//   POINTWISE                with ROW 0: the kernel has one tap and never reads padding pixels
 //   taps                     TAPS, for that loop
 //   ROWS, ROW_STRIDE, ROW_DILATION    of the kernel's rows
 //   TILES                    of a draw: column x of the output is pixel x / TILES of tile t * TILES + x % TILES
@@ -16,7 +17,7 @@ layout(std140) uniform weights { vec4 block[BLOCK]; };
 
 #if ROW
 #include row
-#else
+#elif POINTWISE == 0
 #include tap
 #define TAP_STEP STRIDE
 #endif
@@ -25,19 +26,18 @@ void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
-    int first = n % u.X_N * u.X_tiles + u.first_tile;
+#if ONE_IMAGE
+    int first = u.first_tile;
+#else
+    int first = (n - tsr_quotient(n, u.X_N) * u.X_N) * u.X_tiles + u.first_tile;
+#endif
 #if ROW
     row_begin(x / TILES * STRIDE - u.pad_x);
-#else
-    int at = 0;
-#endif
     for (int i = 0; i < u.tiles; i++) {
+        int tile = first + i;
         for (int ky = 0; ky < ROWS; ky++) {
-            int line = y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y;
-#if ROW
-            int tile = first + i;
+            int line = y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y, at = (i * ROWS + ky) * ${4 * TAPS * TILES};
 #include row_read
-            int at = (i * ROWS + ky) * ${4 * TAPS * TILES};
 #for k TAPS
 #for m TILES
             {
@@ -52,15 +52,30 @@ void kernel_row(int n, int t, int y, int x) {
             }
 #endfor
 #endfor
+        }
+    }
+#elif POINTWISE
+    int line = y * ROW_STRIDE;
+#include point_places
+    for (int i = 0; i < u.tiles; i++) {
+        int tile = first + i;
+#for c 4
+        vec4 w$c = block[4 * i + $c];
+#endfor
+#include point_products
+    }
 #else
-            tap_row(first + i, line);
+    int at = 0;
+    for (int i = 0; i < u.tiles; i++) {
+        for (int ky = 0; ky < ROWS; ky++) {
+            tap_row(first + i, y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y);
             for (int kx = 0, column = x * STRIDE - u.pad_x; kx < u.taps; kx++, at += 4, column += DILATION) {
 #for c 4
                 vec4 w$c = block[at + $c];
 #endfor
 #include tap_products
             }
-#endif
         }
     }
+#endif
 }

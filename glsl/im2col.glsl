@@ -6,8 +6,8 @@
 //   step_y, step_x                 rows and columns of input from one group to the next
 //   pad_y, pad_x                   rows, columns of the first group's window before the image
 vec4 kernel(int n, int t, int y, int x) {
-    int group = y / u.partials, row = group / u.groups_x, image = row / u.groups_y;
-    int line = x / u.window_columns, tile = line / u.window_rows;
+    int group = tsr_quotient(y, u.partials), row = tsr_quotient(group, u.groups_x), image = tsr_quotient(row, u.groups_y);
+    int line = tsr_quotient(x, u.window_columns), tile = tsr_quotient(line, u.window_rows);
     int k = (y - group * u.partials) * u.partial_tiles + tile;
     int at_y = (row - image * u.groups_y) * u.step_y - u.pad_y + line - tile * u.window_rows;
     int at_x = (group - row * u.groups_x) * u.step_x - u.pad_x + x - line * u.window_columns;

@@ -17,11 +17,16 @@ void main() {
     int column = p.x - cell.x * u.O_tile_width, y = p.y - cell.y * u.O_H;
 #endif
     k = min(k, u.O_N * u.O_tiles - 1); // after the last tile: any value
-    int n = k / u.O_tiles, t = k - n * u.O_tiles;
+#if ONE_IMAGE
+    const int n = 0;
+    int t = k;
+#else
+    int n = tsr_quotient(k, u.O_tiles), t = k - n * u.O_tiles;
+#endif
 #if PIXEL_STRIDE == 1
     int x = column * PLANES;
 #else
-    int width = u.O_tile_width / PIXEL_STRIDE, phase = column / width; // fragments of one phase side by side
+    int width = u.O_tile_width / PIXEL_STRIDE, phase = tsr_quotient(column, width); // fragments of one phase side by side
     int x = (column - phase * width) * ${PLANES * PIXEL_STRIDE} + phase;
 #endif
 #if ROW_FORM
@@ -32,9 +37,17 @@ void main() {
     v$j = kernel(n, t, y, min(x + ${j * PIXEL_STRIDE}, u.O_W - 1));
 #endfor
 #endif
-    bvec4 holds = lessThan(ivec4(4 * t) + ivec4(0, 1, 2, 3), ivec4(u.O_C)); // padding channels stay zero
 #for j PLANES
     o_texel.z = $j;
-    o_plane$j = mix(vec4(0.0), tsr_post(v$j, n, t, y, min(x + ${j * PIXEL_STRIDE}, u.O_W - 1)), holds);
+    v$j = tsr_post(v$j, n, t, y, min(x + ${j * PIXEL_STRIDE}, u.O_W - 1));
+#endfor
+#if O_PADDED
+    bvec4 holds = lessThan(ivec4(4 * t) + ivec4(0, 1, 2, 3), ivec4(u.O_C)); // padding channels stay zero
+#for j PLANES
+    v$j = mix(vec4(0.0), v$j, holds);
+#endfor
+#endif
+#for j PLANES
+    o_plane$j = v$j;
 #endfor
 }

@@ -12,7 +12,7 @@ ivec2 taps_within(int start, int from, int to) {
 }
 
 vec4 kernel(int n, int t, int y, int x) {
-    int od = y / u.X_H, row = y - od * u.X_H, start = od * u.window_z.stride - u.window_z.pad;
+    int od = tsr_quotient(y, u.X_H), row = y - od * u.X_H, start = od * u.window_z.stride - u.window_z.pad;
     ivec2 taps = taps_within(start, 0, u.depth);
     vec4 best = vec4(-3.402823466e38), sum = vec4(0.0);
     for (int i = taps.x; i < taps.y; i++) {

@@ -24,7 +24,7 @@ bvec4 tsr_larger(vec4 v, vec4 best) { return bvec4(uvec4(greaterThan(v, best)) |
 // Integer division, exact for a < 2^22: the quotient's error stays below half of 1/b.
 int tsr_divide(int a, float inverse) { return int(floor((float(a) + 0.5) * inverse)); }
 // The same for any a >= 0: the first quotient is off by at most a / b * 2^-21, the second by 1. Drivers divide integers one
-// by one, or in many instructions.
+// by one, or in some 40 instructions.
 int tsr_quotient(int a, int b) {
     float inverse = 1.0 / float(b);
     int q = int(float(a) * inverse);
@@ -32,6 +32,7 @@ int tsr_quotient(int a, int b) {
     int rest = a - q * b;
     return rest < 0 ? q - 1 : rest >= b ? q + 1 : q;
 }
+ivec2 tsr_quotient(ivec2 a, ivec2 b) { return ivec2(tsr_quotient(a.x, b.x), tsr_quotient(a.y, b.y)); }
 
 #if TABLE
 // A pass's lookup table or packed weights.

@@ -21,18 +21,19 @@ vec4 combine(vec4 a, vec4 b, int sign) { return sign > 0 ? a + b : a - b; }
 
 vec4 kernel(int n, int t, int y, int x) {
     int sets = u.phases_y * u.phases_x * ${POSITIONS * POSITIONS}, pixels = u.group_rows * u.group_columns;
-    int partial = y / sets, set = y - partial * sets, phase = set / ${POSITIONS * POSITIONS};
-    int group = partial / u.partials, row = group / u.groups_x, image = row / u.groups_y;
-    int tile = x / pixels, pixel = x - tile * pixels, k = (partial - group * u.partials) * u.partial_tiles + tile;
+    int partial = tsr_quotient(y, sets), set = y - partial * sets, phase = set / ${POSITIONS * POSITIONS};
+    int group = tsr_quotient(partial, u.partials), row = tsr_quotient(group, u.groups_x), image = tsr_quotient(row, u.groups_y);
+    int tile = tsr_quotient(x, pixels), pixel = x - tile * pixels, k = (partial - group * u.partials) * u.partial_tiles + tile;
     if (tile >= u.partial_tiles || k >= u.sum_tiles)
         return vec4(0.0);
-    int at_y = (row - image * u.groups_y) * u.group_rows + pixel / u.group_columns;
-    int at_x = (group - row * u.groups_x) * u.group_columns + pixel % u.group_columns;
-    int pad_y = u.pad_y - (phase / u.phases_x + u.phase_pad_y) / u.phases_y;
-    int pad_x = u.pad_x - (phase % u.phases_x + u.phase_pad_x) / u.phases_x;
-    int modulo = k / u.input_tiles;
-    int first_y = 2 * at_y * u.stride_y + modulo / u.stride_x - pad_y;
-    int first_x = 2 * at_x * u.stride_x + modulo % u.stride_x - pad_x;
+    int pixel_y = tsr_quotient(pixel, u.group_columns), phase_y = tsr_quotient(phase, u.phases_x);
+    int at_y = (row - image * u.groups_y) * u.group_rows + pixel_y;
+    int at_x = (group - row * u.groups_x) * u.group_columns + pixel - pixel_y * u.group_columns;
+    int pad_y = u.pad_y - tsr_quotient(phase_y + u.phase_pad_y, u.phases_y);
+    int pad_x = u.pad_x - tsr_quotient(phase - phase_y * u.phases_x + u.phase_pad_x, u.phases_x);
+    int modulo = tsr_quotient(k, u.input_tiles), modulo_y = tsr_quotient(modulo, u.stride_x);
+    int first_y = 2 * at_y * u.stride_y + modulo_y - pad_y;
+    int first_x = 2 * at_x * u.stride_x + modulo - modulo_y * u.stride_x - pad_x;
     ivec3 rows = transform(set / POSITIONS % POSITIONS), columns = transform(set % POSITIONS);
     k += (image - modulo) * u.input_tiles;
     ivec2 line = first_y + rows.xy * u.stride_y, column = first_x + columns.xy * u.stride_x;

@@ -220,8 +220,11 @@ static convolution draw_once(random_source *r, bool transposed, const environmen
     if (random_one_in(r, 3))
         c.activation = activations[random_int(r, 0, 5)];
     draw_channels(r, &c, e->channels ? e->channels : 13);
+    bool pointwise = random_one_in(r, 6);
     for (int i = 0; i < c.rank; i++) {
         draw_axis(r, &c.axes[i], e->far && i == c.rank - 1);
+        if (pointwise)
+            c.axes[i].kernel = 1, c.axes[i].pad_begin = c.axes[i].pad_end = 0;
         if (e->high && i == smallest(e->axis, c.rank - 1))
             c.axes[i].in = random_int(r, e->low, e->high);
         if (transposed)

@@ -25,6 +25,8 @@ double tsr_weight_scale(const tsr_convolution *conv, int output);
 int tsr_tiles_per_output(const tsr_convolution *conv);
 /* One channel in and out of each of several groups? */
 bool tsr_is_depthwise(const tsr_convolution *conv);
+/* One tap, and no padding pixels are read? */
+bool tsr_is_pointwise(const tsr_window *window);
 
 /* Packs n blocks of `block` texels into a table, 2^entries_log2 blocks a row. */
 typedef struct tsr_table_size {

@@ -125,10 +125,11 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass =
         TSR_PASS(plan, partial, conv_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
-                 .ROW = TSR_INT(f.row), .STRIDE = TSR_INT(w->stride[1]),
-                 .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
-                 .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
-                 .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
+                 .ROW = TSR_INT(f.row), .POINTWISE = TSR_INT(!f.row && tsr_is_pointwise(w)),
+                 .STRIDE = TSR_INT(w->stride[1]), .DILATION = TSR_INT(w->dilation[1]),
+                 .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
+                 .pad_x = TSR_INT(w->pad_begin[1]), .channels = tsr_conv_channels(&weights),
+                 .split = split_args(plan, &s, output));
     tsr_pass_conv_weights(plan, pass, &weights);
     count_loops(plan, &f, s.tiles, w->kernel[0]);
     return tsr_split_sum(plan, pass, output, s.count);

@@ -161,11 +161,12 @@ static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int o
     int64_t pixels = l->planes / b->tiles_of_draw, draws = l->tiles;
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_uniform_block, .X = TSR_TENSOR(input), .TAPS = TSR_INT(b->p.taps[1]),
-        .ROW = TSR_INT(row_of(b, pixels)), .STRIDE = TSR_INT(b->p.stride[1]),
-        .DILATION = TSR_INT(w->dilation[1]), .ROWS = TSR_INT(b->p.taps[0]),
-        .ROW_STRIDE = TSR_INT(b->p.stride[0]), .ROW_DILATION = TSR_INT(w->dilation[0]),
-        .TILES = TSR_INT(b->tiles_of_draw), .PIXELS = TSR_INT(pixels), .BLOCK = TSR_INT(b->texels),
-        .taps = TSR_INT(b->p.taps[1]));
+        .ROW = TSR_INT(row_of(b, pixels)),
+        .POINTWISE = TSR_INT(b->by_taps && !b->p.transposed && tsr_is_pointwise(w)),
+        .STRIDE = TSR_INT(b->p.stride[1]), .DILATION = TSR_INT(w->dilation[1]),
+        .ROWS = TSR_INT(b->p.taps[0]), .ROW_STRIDE = TSR_INT(b->p.stride[0]),
+        .ROW_DILATION = TSR_INT(w->dilation[0]), .TILES = TSR_INT(b->tiles_of_draw),
+        .PIXELS = TSR_INT(pixels), .BLOCK = TSR_INT(b->texels), .taps = TSR_INT(b->p.taps[1]));
     tsr_plan_loops(plan, 1, b->by_taps ? 3 : 2,
                    (int64_t[]){b->partial_tiles, b->p.taps[0], b->p.taps[1]});
     set_draws(plan, pass, b, (int)draws);

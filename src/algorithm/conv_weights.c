@@ -32,6 +32,13 @@ int tsr_tiles_per_output(const tsr_convolution *c) {
     return most;
 }
 
+bool tsr_is_pointwise(const tsr_window *w) {
+    bool is = true;
+    for (int i = 0; i < 2; i++)
+        is &= w->kernel[i] == 1 && w->pad_begin[i] == 0 && w->pad_end[i] == 0;
+    return is;
+}
+
 bool tsr_is_depthwise(const tsr_convolution *c) {
     return c->group_inputs == 1 && c->group_outputs == 1 && c->window.group > 1;
 }

@@ -1,0 +1,5 @@
+// Included before a loop over tiles: the columns of the pixels of a kernel with one tap, for glsl/point_products.glsl. Pixels
+// after the last column read that one.
+#for j PLANES
+    ivec2 place$j = X_place(min(x * STRIDE + ${j * STRIDE}, u.X_W - 1));
+#endfor

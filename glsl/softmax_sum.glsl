@@ -54,19 +54,22 @@ Sum add_up(int n, int t, int y, int x) {
     Sum total = NOTHING;
     place = X_place(x);
     for (int tile = start.y; tile < end.y; tile++) {
-#if PIXELS
-        Sum sum = NOTHING;
-        for (int image = start.x; image < end.x; image++)
-            for (int line = start.z; line < end.z; line++)
-                sum = combine(sum, add_line(image * u.X_tiles + tile, line, start.w, end.w));
-#else
-        Sum sum = element(n * u.X_tiles + tile, y, x);
-#endif
 #if PADDED
         bvec4 holds = lessThan(ivec4(4 * tile) + ivec4(0, 1, 2, 3), ivec4(u.X_C));
-        sum = Sum(mix(NOTHING.origin, sum.origin, holds), mix(NOTHING.sum, sum.sum, holds));
 #endif
-        total = combine(total, sum);
+#if PIXELS
+        for (int line = start.z; line < end.z; line++)
+            for (int image = start.x; image < end.x; image++) {
+                Sum sum = add_line(image * u.X_tiles + tile, line, start.w, end.w);
+#else
+            {
+                Sum sum = element(n * u.X_tiles + tile, y, x);
+#endif
+#if PADDED
+                sum = Sum(mix(NOTHING.origin, sum.origin, holds), mix(NOTHING.sum, sum.sum, holds));
+#endif
+                total = combine(total, sum);
+            }
     }
     // Where the maximum is infinite, the result is NaN.
     vec4 difference = total.origin - total.origin;

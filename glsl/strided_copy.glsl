@@ -1,5 +1,6 @@
 // Copies elements along axes: Transpose, Slice, Split and Pad. Each axis a of the input is indexed by one of the output:
-// input[a] = output[source_axes[a]] * steps[a] + starts[a].
+// input[a] = output[FROM_a] * steps[a] + starts[a].
+//   FROM_N, FROM_C, FROM_H, FROM_W    0 N, 1 C, 2 H, 3 W
 //   WHOLE 1   copies whole texels (starts.c is in tiles)
 //   PAD       0: always inside; 1: `value` outside the input; 2: reflect; 3: edge
 int inside(int i, int size) {
@@ -12,7 +13,7 @@ int inside(int i, int size) {
 }
 
 vec4 pick(ivec4 p) {
-    ivec4 from = ivec4(p[u.source_axes.n], p[u.source_axes.c], p[u.source_axes.h], p[u.source_axes.w]);
+    ivec4 from = ivec4(p[FROM_N], p[FROM_C], p[FROM_H], p[FROM_W]);
     ivec4 i = from * u.steps + u.starts, size = u.X_size;
 #if WHOLE
     size.y = u.X_tiles;

@@ -1,5 +1,6 @@
 // Copies elements along axes: Transpose, Slice, Split and Pad. Each axis a of the input is indexed by one of the output:
-// input[a] = output[source_axes[a]] * steps[a] + starts[a].
+// input[a] = output[FROM_a] * steps[a] + starts[a].
+//   FROM_N, FROM_C, FROM_H, FROM_W    0 N, 1 C, 2 H, 3 W
 //   WHOLE 1    copies whole texels (starts.c is in tiles)
 //   PAD        0: always inside; 1: `value` outside the input; 2: reflect; 3: edge
 fn inside(i: i32, size: i32) -> i32 {
@@ -12,7 +13,7 @@ fn inside(i: i32, size: i32) -> i32 {
 }
 
 fn pick(p: vec4i) -> vec4f {
-    let q = vec4i(p[u.source_axes.n], p[u.source_axes.c], p[u.source_axes.h], p[u.source_axes.w]);
+    let q = vec4i(p[FROM_N], p[FROM_C], p[FROM_H], p[FROM_W]);
     let i = q * u.steps + u.starts;
     var size = u.X_size;
 #if WHOLE

@@ -127,12 +127,12 @@ static bool make_row(const tsr_plan *plan, const tsr_problem *p, tsr_resize_tabl
 
 /* Texels that a fragment fetches of the input; of a row each has a weight for every pixel. */
 static bool estimate_row(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
-    enum { WITH_WEIGHTS = 2 };
+    enum { WITH_WEIGHTS = 2, LIVE = 2 }; /* lines, weights; sums, texels, places of a row */
     tsr_resize_table t;
     if (!make_row(plan, p, &t))
         return false;
     *e = (tsr_estimate){.cost = (double)WITH_WEIGHTS * t.row * t.taps[1],
-                        .live_texels = t.pixels + 1 + texels_a_column(&t)};
+                        .live_texels = LIVE + 2 * t.row + t.row / 2};
     return true;
 }
 

@@ -31,9 +31,10 @@ void tsr_lower_strided_copy(tsr_plan *plan, int source, int output, const tsr_st
     if (whole)
         starts[TSR_AXIS_C] /= 4;
     TSR_PASS(plan, output, strided_copy, .X = TSR_TENSOR(source), .WHOLE = TSR_INT(whole),
-             .PAD = TSR_INT(copy->pad), .source_axes = tsr_axes_args(source_axes),
-             .steps = tsr_axes_args(steps), .starts = tsr_axes_args(starts),
-             .value = TSR_FLOAT(copy->value));
+             .PAD = TSR_INT(copy->pad), .FROM_N = TSR_INT(source_axes[TSR_AXIS_N]),
+             .FROM_C = TSR_INT(source_axes[TSR_AXIS_C]), .FROM_H = TSR_INT(source_axes[TSR_AXIS_H]),
+             .FROM_W = TSR_INT(source_axes[TSR_AXIS_W]), .steps = tsr_axes_args(steps),
+             .starts = tsr_axes_args(starts), .value = TSR_FLOAT(copy->value));
 }
 
 tsr_strided_copy tsr_identity_copy(int rank) {

@@ -4,6 +4,7 @@
 #include "algorithm/algorithm.h"
 #include "base/error.h"
 #include "gles/registers.h"
+#include "gles/tensor.h"
 
 #include <string.h>
 
@@ -71,12 +72,34 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
         d->limits.max_planes *= 2;
 }
 
+/* Is a framebuffer of the format complete? Extensions may be there in name only: OpenGL ES 3.2 of a
+ * driver whose EXT_color_buffer_float was taken away. */
+static bool renders_to(GLenum format) {
+    tsr_target target = {.texture = tsr_texture_plain(format, 1, 1)};
+    bool complete = tsr_framebuffer_plain(&target) == TSR_OK;
+    tsr_target_destroy(&target);
+    return complete;
+}
+
+static tsr_status find_targets(tsr_backend_device *d) {
+    int major = get_integer(GL_MAJOR_VERSION), minor = get_integer(GL_MINOR_VERSION);
+    bool floats = tsr_gl->EXT_color_buffer_float || major > 3 || (major == 3 && minor >= 2);
+    if (floats && renders_to(GL_RGBA32F))
+        return TSR_OK;
+    if (!(floats || tsr_gl->EXT_color_buffer_half_float) || !renders_to(GL_RGBA16F))
+        return tsr_fail(TSR_ERROR_NO_DEVICE,
+                        "%s renders to no floats (it has neither GL_EXT_color_buffer_float nor "
+                        "GL_EXT_color_buffer_half_float): what would run there is quantised "
+                        "storage of 8 bits, which is not built yet",
+                        d->info.name);
+    d->info.half_only = d->limits.half_only = true;
+    d->info.has_float_blend = false;
+    return TSR_OK;
+}
+
 tsr_status tsr_gles_find_limits(tsr_backend_device *d, const tsr_device_desc *desc) {
     read_info(d, desc);
-    int major = get_integer(GL_MAJOR_VERSION), minor = get_integer(GL_MINOR_VERSION);
-    if (!tsr_gl->EXT_color_buffer_float && major == 3 && minor < 2)
-        return tsr_fail(TSR_ERROR_NO_DEVICE,
-                        "%s has no float render targets (GL_EXT_color_buffer_float)", d->info.name);
+    TSR_TRY(find_targets(d));
     if (get_integer(GL_MAX_TEXTURE_IMAGE_UNITS) < TSR_GL_UNITS)
         return tsr_fail(TSR_ERROR_NO_DEVICE, "%s offers %d texture units, %d are needed",
                         d->info.name, get_integer(GL_MAX_TEXTURE_IMAGE_UNITS), TSR_GL_UNITS);

@@ -1,4 +1,5 @@
-// Mean and 1 / standard deviation over the channels of a pixel, as channels 0 and 1.
+// Mean and 1 / standard deviation over the channels of a pixel, as channels 0 and 1. On GPUs that render to 16-bit floats
+// only (HALF_ONLY), channel 2 has what channel 0 loses of the mean, and a quotient that 16 bits do not hold is the largest.
 const int SHORT = 16; // tiles of a short sum: sums of those have small rounding errors
 
 vec4 kernel(int n, int t, int y, int x) {
@@ -22,5 +23,10 @@ vec4 kernel(int n, int t, int y, int x) {
         squares += sum;
     }
     float variance = dot(squares, vec4(1.0)) / float(u.X_C);
+#if HALF_ONLY
+    float kept = tsr_half(vec4(mean)).x;
+    return vec4(kept, min(1.0 / sqrt(variance + u.epsilon), 65504.0), mean - kept, 0.0);
+#else
     return vec4(mean, 1.0 / sqrt(variance + u.epsilon), 0.0, 0.0);
+#endif
 }

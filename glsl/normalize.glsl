@@ -3,6 +3,11 @@
 // the fetches.
 vec4 kernel(int n, int t, int y, int x) {
     int k = n * u.X_tiles + t;
+#if HALF_ONLY
+    vec4 deviation = moments_fetch(k, 0, 1), scale = 1.0 / sqrt(deviation * deviation + u.epsilon);
+    return (X_own(n, t, y, x) - moments_fetch(k, 0, 0) - moments_fetch(k, 0, 2)) * scale;
+#else
     vec4 scale = 1.0 / sqrt(moments_fetch(k, 0, 1) + u.epsilon);
     return (X_own(n, t, y, x) - moments_fetch(k, 0, 0)) * scale;
+#endif
 }

@@ -21,6 +21,11 @@ vec4 tsr_keep_nan(vec4 v, vec4 result) { return mix(result, v, isnan(v)); }
 // Does v replace the largest element so far? NaN does, and is kept.
 bvec4 tsr_larger(vec4 v, vec4 best) { return bvec4(uvec4(greaterThan(v, best)) | uvec4(isnan(v))); }
 
+#if HALF_ONLY
+// v as a GPU that renders to 16-bit floats only stores it: v - tsr_half(v) is what that loses.
+vec4 tsr_half(vec4 v) { return vec4(unpackHalf2x16(packHalf2x16(v.xy)), unpackHalf2x16(packHalf2x16(v.zw))); }
+#endif
+
 // Integer division, exact for a < 2^22: the quotient's error stays below half of 1/b.
 int tsr_divide(int a, float inverse) { return int(floor((float(a) + 0.5) * inverse)); }
 // The same for any a >= 0: the first quotient is off by at most a / b * 2^-21, the second by 1. Drivers divide integers one

@@ -6,9 +6,9 @@ vec4 kernel(int n, int t, int y, int x) {
     int column = COLUMNS == 1 ? 0 : x;
 #if FOLD
     vec4 both = sums_broadcast(n, t, y, column);
-    return exp(X_own(n, t, y, x) - both.x) / both.y;
+    return exp(X_own(n, t, y, x) - both.x) / (both.y * 256.0);
 #else
     vec4 origin = sums_broadcast(n, t, y, 2 * column);
-    return exp(X_own(n, t, y, x) - origin) / sums_broadcast(n, t, y, 2 * column + 1);
+    return exp(X_own(n, t, y, x) - origin) / (sums_broadcast(n, t, y, 2 * column + 1) * 256.0);
 #endif
 }

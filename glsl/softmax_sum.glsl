@@ -8,6 +8,7 @@
 //             0: the result is two columns, the origins and the sums
 //   PIXELS    0: a region is one pixel, so that only tiles are looped over; COLUMNS 0: it has one column
 //   region    images, tiles, rows, columns of the source
+// Sums are stored as parts of 256, which changes no digit: 16 bits hold sums over millions of elements so.
 struct Sum {
     vec4 origin, sum;
 };
@@ -25,7 +26,7 @@ Sum row_total;
 
 Sum element(int tile, int line, int x) {
 #if PAIRS
-    return Sum(X_fetch(tile, line, 2 * x), X_fetch(tile, line, 2 * x + 1));
+    return Sum(X_fetch(tile, line, 2 * x), X_fetch(tile, line, 2 * x + 1) * 256.0);
 #else
     return Sum(X_cell(tile, line, place.x, place.y), vec4(1.0));
 #endif
@@ -85,7 +86,7 @@ void kernel_row(int n, int t, int y, int x) {
     {
         float most = max(max(s.origin.x, s.origin.y), max(s.origin.z, s.origin.w));
         vec4 sum = s.sum * tsr_exp(s.origin - most, vec2(0.0));
-        v$j = vec4(most, sum.x + sum.y + (sum.z + sum.w), 0.0, 0.0);
+        v$j = vec4(most, (sum.x + sum.y + (sum.z + sum.w)) / 256.0, 0.0, 0.0);
     }
 #endfor
 #else
@@ -93,7 +94,7 @@ void kernel_row(int n, int t, int y, int x) {
 #if j % 2 == 0
     s = add_up(n, t, y, x / 2 + ${j / 2});
 #endif
-    v$j = (x + $j) % 2 == 0 ? s.origin : s.sum;
+    v$j = (x + $j) % 2 == 0 ? s.origin : s.sum / 256.0;
 #endfor
 #endif
 }

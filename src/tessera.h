@@ -292,6 +292,10 @@ typedef struct tsr_device_info {
     bool has_timer;        /* GPU timers are offered */
     bool has_float_blend;  /* blending into RGBA32F */
     bool has_robust_reset; /* a lost context can be detected */
+    /* gles: it renders to 16-bit floats, but to none of 32 bits (GL_EXT_color_buffer_half_float
+     * without GL_EXT_color_buffer_float). Sessions store tensors in 16 bits, whatever precision
+     * they ask for, and int32 and int64 tensors on the CPU, if allow_cpu_fallback is set. */
+    bool half_only;
 } tsr_device_info;
 
 TSR_API tsr_status tsr_device_get_info_sized(const tsr_device *device, tsr_device_info *info,
@@ -301,11 +305,11 @@ static inline tsr_status tsr_device_get_info(const tsr_device *device, tsr_devic
 }
 
 /* Measured peak rates in 32 bits, each by itself: what shares of peak refer to. All in billions per
- * second. */
+ * second. On a device that is half_only tensors are of 16 bits. */
 typedef struct tsr_device_peaks {
     double gflops;     /* multiply-adds, two operations each */
     double gfetches;   /* texel fetches, or loads of vec4f, that hit the cache */
-    double copy_gbs;   /* bytes read and written by a pass that copies 16 MiB */
+    double copy_gbs;   /* bytes read and written by a pass that copies a million texels */
     double upload_gbs; /* bytes from host memory to a tensor, and back */
     double readback_gbs;
 } tsr_device_peaks;
@@ -502,10 +506,11 @@ typedef struct tsr_fixed_input { /* turns an input into a constant; data is dens
 } tsr_fixed_input;
 
 typedef struct tsr_session_desc {
-    /* Storage of tensors on a GPU; arithmetic is always float32. In 16 bits values above 65504
-     * become infinity, the largest number or NaN, depending on the driver. So do sums of up to four
-     * weights of a filter in Winograd convolution, and the sums of a transposed convolution, before
-     * bias and post-ops, where another pass assembles its phases. */
+    /* Storage of tensors on a GPU (but see tsr_device_info.half_only); arithmetic is always
+     * float32. In 16 bits values above 65504 become infinity, the largest number or NaN, depending
+     * on the driver. So do sums of up to four weights of a filter in Winograd convolution, and the
+     * sums of a transposed convolution, before bias and post-ops, where another pass assembles its
+     * phases. */
     tsr_precision precision;
     bool allow_cpu_fallback; /* run nodes that the backend lacks on the CPU, between passes */
     bool texture_outputs;    /* gles only: lay outputs out for tsr_session_output_texture */
@@ -829,6 +834,9 @@ typedef struct tsr_report {
     /* Latest run on the GPU's own clock, from its first pass to its last; negative if not measured:
      * needs tsr_session_desc.time_passes. */
     double gpu_ms;
+    /* Storage of tensors on the GPU: TSR_PRECISION_FP16 where that was asked for, or on a device
+     * that is half_only. */
+    tsr_precision precision;
 } tsr_report;
 
 TSR_API tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *report,

@@ -205,7 +205,16 @@ if "$tool" devices 2>/dev/null | grep -q '^gles .*llvmpipe'; then
     without gles 'EGL offers neither' LIBGL_DRIVERS_PATH=/nonexistent
     expect_of 'devices without a driver' 0 'not available' env LIBGL_DRIVERS_PATH=/nonexistent "$tool" devices
     without gles 'OpenGL ES 3.0' MESA_GLES_VERSION_OVERRIDE=2.0
-    without gles 'RGBA32F' MESA_EXTENSION_OVERRIDE=-GL_EXT_color_buffer_float
+    without gles 'quantised storage of 8 bits' MESA_GLES_VERSION_OVERRIDE=3.0 \
+        MESA_EXTENSION_OVERRIDE='-GL_EXT_color_buffer_float -GL_EXT_color_buffer_half_float'
+    half=MESA_EXTENSION_OVERRIDE=-GL_EXT_color_buffer_float
+    expect_of 'a GPU of 16 bits' 0 'renders to no 32-bit floats' env $half "$tool" devices
+    expect_of 'run there' 0 'tensors are stored in 16 bits, not 32' env $half "$tool" run small.onnx -i "$sketch" \
+        --backend gles -o half.npy
+    grep -qF ', tensors of 16 bits, ' out && report yes 'its result' || report no 'its result'
+    expect_of 'fp16 there' 0 ', tensors of 16 bits, ' env $half "$tool" run small.onnx -i "$sketch" --backend gles \
+        --precision fp16 -o half.npy
+    check 'fp16 there: no warning' test "$(grep -c 'not 32' err)" = 0
 fi
 if has_device webgpu; then
     without webgpu '/nonexistent/libwebgpu.so' TSR_WEBGPU_LIBRARY=/nonexistent/libwebgpu.so

@@ -327,9 +327,10 @@ static void test_no_float_targets(void **state) {
     EGLContext context = need_caller(CALLER_ES3);
     int before = live_objects();
     remember_state();
-    hide_float_targets(true);
-    expect_not_adopted(&adopting, "GL_EXT_color_buffer_float");
-    hide_float_targets(false);
+    limit_float_targets(0);
+    expect_not_adopted(&adopting, "renders to no floats");
+    assert_non_null(strstr(tsr_last_error(), "quantised"));
+    limit_float_targets(32);
     expect_remembered_state("a refused context");
     assert_int_equal(live_objects(), before);
     destroy_caller_context(context);

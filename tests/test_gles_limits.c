@@ -1,10 +1,15 @@
-/* Tensors and weights near the largest texture, and beyond it. */
+/* Tensors and weights near the largest texture, and beyond it; networks within the limits of small
+ * GPUs. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "support/backends.h"
 #include "support/case_text.h"
 #include "support/main.h"
 #include "support/sessions.h"
 
+#include <dirent.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const tsr_session_desc poisoned = {.poison = true};
@@ -94,12 +99,79 @@ static void test_as_large_as_possible(void **state) {
     tsr_model_free(model);
 }
 
+/* ---- networks -------------------------------------------------------------------------------- */
+
+/* Sizes of the input's named dimensions, a picture of 48 x 192 (of ppocr_cls_mbv3); returns their
+ * number. */
+static int find_dims(const tsr_model *model, tsr_dim_binding dims[TSR_MAX_RANK]) {
+    static const int64_t sizes[] = {1, 3, 48, 192};
+    tsr_tensor_info info;
+    int count = 0;
+    EXPECT_OK(tsr_model_input(model, 0, &info));
+    for (int i = 0; i < info.shape.rank && i < 4; i++)
+        if (info.shape.dim[i] < 0)
+            dims[count++] = (tsr_dim_binding){info.dim_name[i], sizes[i]};
+    return count;
+}
+
+/* 1 if a session opened; else the refusal is printed. */
+static int opens(tsr_device *device, const char *path, const tsr_session_desc *given) {
+    tsr_model *model;
+    tsr_session *session;
+    tsr_dim_binding dims[TSR_MAX_RANK];
+    EXPECT_OK(tsr_model_load(path, NULL, &model));
+    tsr_session_desc desc = *given;
+    desc.dims = dims;
+    desc.dim_count = find_dims(model, dims);
+    tsr_status status = tsr_session_create(device, model, &desc, &session);
+    if (status != TSR_OK)
+        print_error("%s: %s\n", tsr_status_name(status), tsr_last_error());
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    return status == TSR_OK;
+}
+
+/* Every network of the folder opens a session. */
+static void open_networks(const char *folder, backend_limits limits, const tsr_session_desc *desc) {
+    DIR *models = opendir(folder);
+    int networks = 0, opened = 0;
+    for (struct dirent *entry; models && (entry = readdir(models));) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s/model.onnx", folder, entry->d_name);
+        FILE *file = fopen(path, "rb");
+        if (!file)
+            continue;
+        fclose(file);
+        networks++;
+        opened += opens(gpu_device(limits), path, desc);
+    }
+    if (models)
+        closedir(models);
+    assert_int_equal(opened, networks);
+    if (!networks) {
+        print_message("no networks in %s; TSR_MODELS names their folder\n", folder);
+        skip();
+    }
+}
+
+/* Of small GPUs: the limits of a Raspberry Pi, and the least that OpenGL ES 3.0 allows, with
+ * kernels for few registers. The first one compiles every program, too. */
+static void test_networks(void **state) {
+    (void)state;
+    need_backend("gles");
+    const char *folder = getenv("TSR_MODELS");
+    folder = folder ? folder : TSR_SOURCE_DIR "/../shared/models";
+    open_networks(folder, (backend_limits){4096, 4, 16 << 10, "small"},
+                  &(tsr_session_desc){.tune_ms = -1});
+    open_networks(folder, (backend_limits){2048, 4, 16 << 10, NULL},
+                  &(tsr_session_desc){.tune_ms = -1, .plan_only = true});
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_largest_texture),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_as_large_as_possible),
+        cmocka_unit_test(test_largest_texture), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_too_large),       cmocka_unit_test(test_as_large_as_possible),
+        cmocka_unit_test(test_networks),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

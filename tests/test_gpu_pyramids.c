@@ -91,6 +91,8 @@ static void test_small_deviation(void **state) {
     (void)state;
     static const int shapes[][4] = {{1, 64, 32, 32}, {1, 5, 17, 33}, {1, 2, 300, 301}};
     need_gpu();
+    if (gpu_is_half_only()) /* nothing is left of such inputs in 16 bits */
+        skip();
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         case_text text = normalization(shapes[i], "0.000000000001");
         run_everywhere(
@@ -135,7 +137,8 @@ static void expect_as_cpu(const char *text, elements x) {
     for (int i = 0; i < here.count; i++) {
         tsr_precision precision = here.list[i].precision;
         elements y = run_image(gpu_device(here.list[i].limits), model, precision, x);
-        expect_close(y, expected, precision == TSR_PRECISION_FP16 ? HALF_TOLERANCE : 2e-6);
+        bool half = precision == TSR_PRECISION_FP16 || gpu_is_half_only();
+        expect_close(y, expected, half ? HALF_TOLERANCE : 2e-6);
         free(y.values);
     }
     free(expected.values);

@@ -58,7 +58,7 @@ int tsr_split_output(tsr_plan *plan, int output, int64_t count);
 tsr_pass *tsr_split_sum(tsr_plan *plan, tsr_pass *pass, int output, int64_t count);
 
 /* Of the tensor between the two; 0 if there is none. */
-uint64_t tsr_split_bytes(const tsr_layout *output, int64_t count);
+uint64_t tsr_split_bytes(const tsr_plan *plan, const tsr_layout *output, int64_t count);
 
 /* The arguments of a sliding window's axis, 0 (rows) or 1 (columns). */
 tsr_args_window tsr_window_args(const tsr_window *window, int axis);
@@ -196,8 +196,8 @@ enum {
     TSR_SOFTWARE_BLOCK_PRODUCT = 3 * TSR_PRODUCT,
 };
 
-/* Kernels that read tap by tap: what their fetches cost beside those of a row at once; texels that a
- * fragment keeps beside its sums, one of input and four of weights. */
+/* Kernels that read tap by tap: what their fetches cost beside those of a row at once; texels that
+ * a fragment keeps beside its sums, one of input and four of weights. */
 #define TSR_TAPS_COST 1.25
 enum { TSR_TAP_TEXELS = 5 };
 

@@ -199,7 +199,7 @@ static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, reading by, 
                 busy = split_problem(plan, p, &l, by, true);
     double cost = tsr_problem_products(plan, p) * product_cost(plan) * reading_cost(by);
     *e = (tsr_estimate){.cost = cost * (double)busy.count / (double)whole.count,
-                        .bytes = tsr_split_bytes(&l, whole.count),
+                        .bytes = tsr_split_bytes(plan, &l, whole.count),
                         .live_texels = live_texels(&l, row)};
     return true;
 }
@@ -214,7 +214,7 @@ static bool estimate_split_k_by(const tsr_plan *plan, const tsr_problem *p, read
                 busy = split_problem(plan, p, &l, by, true);
     double cost = tsr_problem_products(plan, p) * product_cost(plan) * reading_cost(by);
     *e = (tsr_estimate){.cost = cost,
-                        .bytes = tsr_split_bytes(&l, busy.count),
+                        .bytes = tsr_split_bytes(plan, &l, busy.count),
                         .live_texels = live_texels(&l, row)};
     return busy.count > whole.count;
 }

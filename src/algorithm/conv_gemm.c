@@ -70,7 +70,7 @@ static regions register_regions(const gemm_size *p) {
 
 /* Partial sums of an output that a buffer can hold. */
 static int64_t most_partials(const tsr_plan *plan, const tsr_layout *output) {
-    return (int64_t)(plan->limits.max_buffer_bytes / tsr_split_bytes(output, 2)) * 2;
+    return (int64_t)(plan->limits.max_buffer_bytes / tsr_split_bytes(plan, output, 2)) * 2;
 }
 
 static regions choose_regions(const tsr_plan *plan, const gemm_size *p, const tsr_layout *output,
@@ -314,7 +314,7 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, bool shared, ts
     if (shared == plan->device.software)
         slower = shared ? SOFTWARE_BARRIERS : GPU_LOADS;
     *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * TSR_PRODUCT * slower,
-                        .bytes = tsr_split_bytes(&l, b.partials),
+                        .bytes = tsr_split_bytes(plan, &l, b.partials),
                         .live_texels = b.region_pixels * b.region_tiles + b.region_pixels +
                                        WEIGHTS * b.region_tiles};
     return true;

@@ -15,9 +15,9 @@ tsr_pass *tsr_split_sum(tsr_plan *plan, tsr_pass *pass, int output, int64_t coun
                                  .partials = TSR_INT(count));
 }
 
-uint64_t tsr_split_bytes(const tsr_layout *output, int64_t count) {
+uint64_t tsr_split_bytes(const tsr_plan *plan, const tsr_layout *output, int64_t count) {
     tsr_layout whole = *output;
-    whole.half = false;
+    whole.half = plan->limits.half_only;
     return count > 1 ? (uint64_t)count * tsr_layout_bytes(&whole) : 0;
 }
 

@@ -130,12 +130,24 @@ static tsr_status autotune(tsr_session *session, tsr_runner_options *options, in
     return TSR_OK;
 }
 
+/* What the device can store. */
+static tsr_precision stored_precision(const tsr_session *session, const tsr_session_desc *desc) {
+    tsr_device_info info = {.half_only = false};
+    session->device->backend->device_info(session->device->impl, &info);
+    if (!info.half_only || desc->precision == TSR_PRECISION_FP16)
+        return desc->precision;
+    tsr_log(TSR_LOG_WARN,
+            "%s: tensors are stored in 16 bits, not 32: %s renders to no 32-bit floats",
+            session->graph->file, info.name);
+    return TSR_PRECISION_FP16;
+}
+
 static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
     const tsr_backend *backend = session->device->backend;
     tsr_progress_meter progress = {.caller = desc->progress};
     TSR_TRY(check_runs(desc));
     TSR_TRY(prepare_graph(session->graph, backend, desc, &progress));
-    tsr_runner_options options = {.precision = desc->precision,
+    tsr_runner_options options = {.precision = stored_precision(session, desc),
                                   .allow_cpu_fallback = desc->allow_cpu_fallback,
                                   .texture_outputs = desc->texture_outputs,
                                   .keep_tensors = desc->keep_tensors,

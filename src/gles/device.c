@@ -4,8 +4,6 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
-#include "algorithm/algorithm.h"
-#include "gles/registers.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -123,81 +121,6 @@ tsr_status tsr_gles_check_error(tsr_backend_device *d, const char *what) {
     return tsr_fail(TSR_ERROR_DEVICE, "%s: GL error 0x%04x", what, (unsigned)error);
 }
 
-static int get_integer(GLenum name) {
-    GLint value = 0;
-    glGetIntegerv(name, &value);
-    return value;
-}
-
-static const char *get_string(GLenum name) {
-    const char *text = (const char *)glGetString(name);
-    return text ? text : "";
-}
-
-/* cap: 0: none. */
-static int capped(int value, int cap) {
-    return cap > 0 && cap < value ? cap : value;
-}
-
-/* Texels of a uniform block, at most 64 KiB: more is not faster. 0 if offsets cannot be multiples
- * of the size, or the smallest block is too large. */
-static int block_texels(const tsr_device_info *info) {
-    enum { MOST = 4096, TEXEL_BYTES = 16 };
-    int aligned = get_integer(GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT), texels = TSR_BLOCK_ALIGNED;
-    while (texels * 2 <= MOST && texels * 2 * TEXEL_BYTES <= info->max_uniform_block_bytes)
-        texels *= 2;
-    bool suits = aligned > 0 && TSR_BLOCK_ALIGNED * TEXEL_BYTES % aligned == 0 &&
-                 texels * TEXEL_BYTES <= info->max_uniform_block_bytes;
-    return suits ? texels : 0;
-}
-
-static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
-    tsr_device_info *info = &d->info;
-    info->backend = "gles";
-    info->name = get_string(GL_RENDERER);
-    info->version = get_string(GL_VERSION);
-    GLint viewport[2] = {0, 0}; /* limits render targets, too */
-    glGetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport);
-    int size = capped(capped(get_integer(GL_MAX_TEXTURE_SIZE), viewport[0]), viewport[1]);
-    info->max_texture_size = capped(size, desc->gles.max_texture_size);
-    info->max_array_layers = get_integer(GL_MAX_ARRAY_TEXTURE_LAYERS);
-    int buffers = capped(get_integer(GL_MAX_DRAW_BUFFERS), get_integer(GL_MAX_COLOR_ATTACHMENTS));
-    info->max_draw_buffers = capped(buffers, desc->gles.max_draw_buffers);
-    info->max_uniform_block_bytes =
-        capped(get_integer(GL_MAX_UNIFORM_BLOCK_SIZE), desc->gles.max_uniform_block_bytes);
-    /* llvmpipe silently stops all loops of a fragment after this many iterations in total. Its
-     * timers do not count parallel threads: they report half or a quarter of the wall time. */
-    bool llvmpipe = strstr(info->name, "llvmpipe");
-    d->max_loop_iterations = llvmpipe ? 65535 : 0;
-    info->is_cpu = llvmpipe || strstr(info->name, "softpipe") || strstr(info->name, "SwiftShader");
-    d->profile = tsr_device_profile_make(TSR_GLSL, desc->kernels, info->is_cpu,
-                                         tsr_gpu_registers(info->name));
-    d->profile.features = TSR_NEEDS_UNIFORM_BLOCK;
-    d->sample = d->profile.software;
-    d->block_texels = block_texels(info);
-    info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
-    info->has_float_blend = tsr_gl->EXT_float_blend;
-    d->reset_status =
-        glGetGraphicsResetStatusKHR ? glGetGraphicsResetStatusKHR : glGetGraphicsResetStatusEXT;
-    info->has_robust_reset = d->reset_status != NULL;
-    d->limits = (tsr_layout_limits){.max_texture_size = info->max_texture_size, .max_planes = 1};
-    /* A sum for each plane, and what conv_direct_taps keeps beside them. */
-    int most = capped(info->max_draw_buffers, d->profile.registers - TSR_TAP_TEXELS);
-    while (d->limits.max_planes * 2 <= most && d->limits.max_planes < TSR_MAX_PLANES)
-        d->limits.max_planes *= 2;
-}
-
-static tsr_status check_context(const tsr_backend_device *d) {
-    int major = get_integer(GL_MAJOR_VERSION), minor = get_integer(GL_MINOR_VERSION);
-    if (!tsr_gl->EXT_color_buffer_float && major == 3 && minor < 2)
-        return tsr_fail(TSR_ERROR_NO_DEVICE,
-                        "%s has no float render targets (GL_EXT_color_buffer_float)", d->info.name);
-    if (get_integer(GL_MAX_TEXTURE_IMAGE_UNITS) < TSR_GL_UNITS)
-        return tsr_fail(TSR_ERROR_NO_DEVICE, "%s offers %d texture units, %d are needed",
-                        d->info.name, get_integer(GL_MAX_TEXTURE_IMAGE_UNITS), TSR_GL_UNITS);
-    return TSR_OK;
-}
-
 typedef struct callers_loader {
     void *(*get_proc_address)(const char *name);
     char missing[64]; /* a function of OpenGL ES itself that it does not know */
@@ -236,10 +159,10 @@ static tsr_status load_gl(tsr_backend_device *d, const tsr_device_desc *desc) {
                             ? "no OpenGL ES context is current on this thread"
                             : "libGLESv2 was not found; on Debian: apt install libgles2");
     tsr_gl = &d->gl;
-    const char *text = get_string(GL_VERSION);
+    const char *text = tsr_gles_string(GL_VERSION);
     if (strncmp(text, "OpenGL ES ", 10) || GLAD_VERSION_MAJOR(version) < 3)
         return tsr_fail(TSR_ERROR_NO_DEVICE, "%s is %s: OpenGL ES 3.0 is needed",
-                        get_string(GL_RENDERER), text);
+                        tsr_gles_string(GL_RENDERER), text);
     if (*loader.missing)
         return tsr_fail(TSR_ERROR_NO_DEVICE, "tsr_device_desc.gles.get_proc_address finds no %s",
                         loader.missing);
@@ -247,8 +170,7 @@ static tsr_status load_gl(tsr_backend_device *d, const tsr_device_desc *desc) {
 }
 
 static tsr_status set_up(tsr_backend_device *d, const tsr_device_desc *desc) {
-    read_info(d, desc);
-    TSR_TRY(check_context(d));
+    TSR_TRY(tsr_gles_find_limits(d, desc));
     tsr_program_cache_open(&d->programs, &d->info);
     glGenVertexArrays(1, &d->vertex_array);
     return tsr_gles_check_error(d, "setting up the context");

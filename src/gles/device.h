@@ -57,6 +57,11 @@ tsr_status tsr_gles_check_lost(tsr_backend_device *device);
 /* Turns a pending GL error into a status; what: the step, for the message. */
 tsr_status tsr_gles_check_error(tsr_backend_device *device, const char *what);
 
+/* What glGetString gives, "" for nothing. */
+const char *tsr_gles_string(GLenum name);
+/* Reads the context's limits; fails if it lacks what every session needs. */
+tsr_status tsr_gles_find_limits(tsr_backend_device *device, const tsr_device_desc *desc);
+
 /* Creating loads entry points, which are the whole process's: one thread at a time. */
 tsr_status tsr_egl_load(void);
 tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl);

@@ -106,7 +106,8 @@ static tsr_status create(bench *b) {
     const tsr_shape shape = {4, {1, 4, SIDE, SIDE}};
     const tsr_layout_limits limits = {.max_texture_size = SIDE + TSR_ZERO_ROWS, .max_planes = 1};
     TSR_TRY(tsr_layout_make(&shape, &limits, (tsr_layout_hint){0}, &b->layout));
-    const tsr_storage storage = {.texture_w = SIDE, .texture_h = SIDE, .planes = 1};
+    const tsr_storage storage = {
+        .texture_w = SIDE, .texture_h = SIDE, .planes = 1, .half = b->device->limits.half_only};
     size_t floats = tsr_layout_floats(&b->layout);
     b->texels = tsr_malloc(floats * sizeof *b->texels);
     if (!b->texels)
@@ -127,8 +128,9 @@ static tsr_status measure(bench *b, tsr_device_peaks *peaks) {
     TSR_TRY(measure_draws(b, tsr_glsl_file("peak"), DRAW_SIDE, FRAGMENT_FLOPS, &peaks->gflops));
     TSR_TRY(measure_draws(b, tsr_glsl_file("peak_fetch"), DRAW_SIDE, FRAGMENT_FETCHES,
                           &peaks->gfetches));
-    TSR_TRY(measure_draws(b, tsr_glsl_file("peak_copy"), SIDE, 2 * 4 * sizeof(float),
-                          &peaks->copy_gbs));
+    size_t texel = b->device->limits.half_only ? 8 : 16;
+    TSR_TRY(
+        measure_draws(b, tsr_glsl_file("peak_copy"), SIDE, 2 * (double)texel, &peaks->copy_gbs));
     return tsr_gles_check_error(b->device, "measuring the device");
 }
 

@@ -49,10 +49,10 @@ tsr_status tsr_gles_transfer_draw(tsr_runner *r, tsr_gles_transfer *t) {
 
 /* ---- staging textures ------------------------------------------------------------------------ */
 
-static GLenum format_of(tsr_staging_type type) {
-    return type == TSR_STAGING_FLOATS   ? GL_RGBA32F
-           : type == TSR_STAGING_HALVES ? GL_RGBA16F
-                                        : GL_RGBA8;
+static GLenum format_of(const tsr_gles_transfer *t) {
+    if (t->type == TSR_STAGING_BYTES)
+        return GL_RGBA8;
+    return t->half ? GL_RGBA16F : GL_RGBA32F;
 }
 
 static GLenum type_of(tsr_staging_type type) {
@@ -66,30 +66,40 @@ static size_t texel_bytes(tsr_staging_type type) {
 }
 
 static bool fits(const tsr_gles_transfer *t, const tsr_transfer *wanted) {
-    return t->target.texture && t->type == wanted->type && t->width == wanted->staging.texture_w &&
-           t->height == wanted->staging.texture_h && t->planes == wanted->staging.planes;
+    return t->target.texture && t->type == wanted->type && t->half == wanted->staging.half &&
+           t->width == wanted->staging.texture_w && t->height == wanted->staging.texture_h &&
+           t->planes == wanted->staging.planes;
 }
 
+static size_t texels(const tsr_gles_transfer *t) {
+    return (size_t)t->width * (size_t)t->height;
+}
+
+/* In memory. */
 static size_t plane_bytes(const tsr_gles_transfer *t) {
-    return (size_t)t->width * (size_t)t->height * texel_bytes(t->type);
+    return texels(t) * texel_bytes(t->type);
 }
 
-static size_t staging_bytes(const tsr_gles_transfer *t) {
+static size_t readback_bytes(const tsr_gles_transfer *t) {
     return plane_bytes(t) * (size_t)t->planes;
+}
+
+static size_t texture_bytes(const tsr_gles_transfer *t) {
+    return texels(t) * texel_bytes(t->half ? TSR_STAGING_HALVES : t->type) * (size_t)t->planes;
 }
 
 /* Of several planes for outputs only; those of one get a framebuffer when they are first needed. */
 static tsr_status make_texture(tsr_gles_transfer *t) {
     const tsr_storage storage = {
-        .texture_w = t->width, .texture_h = t->height, .planes = t->planes};
+        .texture_w = t->width, .texture_h = t->height, .planes = t->planes, .half = t->half};
     if (t->planes > 1)
         return tsr_target_create(&storage, &t->target);
-    t->target.texture = tsr_texture_plain(format_of(t->type), t->width, t->height);
+    t->target.texture = tsr_texture_plain(format_of(t), t->width, t->height);
     return TSR_OK;
 }
 
 static void drop_staging(tsr_runner *r, tsr_gles_transfer *t) {
-    r->base.allocated_bytes -= staging_bytes(t);
+    r->base.allocated_bytes -= texture_bytes(t);
     tsr_target_destroy(&t->target);
     t->width = t->height = t->planes = 0;
 }
@@ -101,10 +111,11 @@ static tsr_status make_staging(tsr_runner *r, tsr_gles_transfer *t, const tsr_tr
     drop_staging(r, t);
     t->ready = false;
     t->type = wanted->type;
+    t->half = wanted->staging.half;
     t->width = wanted->staging.texture_w;
     t->height = wanted->staging.texture_h;
     t->planes = wanted->staging.planes;
-    r->base.allocated_bytes += staging_bytes(t);
+    r->base.allocated_bytes += texture_bytes(t);
     tsr_status status = make_texture(t);
     if (status == TSR_OK)
         status = tsr_gles_check_error(r->device, "making a staging texture");
@@ -189,9 +200,9 @@ tsr_status tsr_gles_transfer_out(tsr_runner *r, int output, tsr_gles_readback *t
     if (!to->buffer)
         glGenBuffers(1, &to->buffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, to->buffer);
-    if (to->bytes != staging_bytes(t)) {
-        r->base.allocated_bytes += staging_bytes(t) - to->bytes;
-        to->bytes = staging_bytes(t);
+    if (to->bytes != readback_bytes(t)) {
+        r->base.allocated_bytes += readback_bytes(t) - to->bytes;
+        to->bytes = readback_bytes(t);
         glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)to->bytes, NULL, GL_STREAM_READ);
     }
     glBindFramebuffer(GL_READ_FRAMEBUFFER, t->target.framebuffer);

@@ -258,6 +258,7 @@ void tsr_gpu_report(const tsr_runner *runner, tsr_report *out) {
     out->packed_bytes = r->packed_bytes;
     out->allocated_bytes = r->allocated_bytes;
     out->gpu_ms = r->gpu_ms;
+    out->precision = r->plan->half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
 }
 
 /* A pass with uniform blocks is drawn tile by tile. */

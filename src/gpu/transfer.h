@@ -7,7 +7,9 @@
 #include "base/elements.h"
 #include "plan/plan.h"
 
-/* Of a staging texture's texels. Outputs have no halves: two are written as four bytes. */
+/* Of a staging texture's texels, as memory has them. Outputs have no halves: two are written as
+ * four bytes. Floats of outputs are halves in the texture where tsr_transfer.staging.half says so.
+ */
 typedef enum tsr_staging_type {
     TSR_STAGING_FLOATS,
     TSR_STAGING_HALVES,

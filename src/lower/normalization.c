@@ -10,7 +10,14 @@ static int64_t choose_texels(const tsr_plan *plan, const tsr_layout *l, const ts
     return last && texels < LAST_TEXELS ? LAST_TEXELS : texels;
 }
 
-/* Mean and variance over rows and columns, 32 bits: a tensor of two columns. */
+/* Of a step that is not the last: for the sum of squares over as many pixels of the image for one
+ * of the source. */
+static float moments_scale(const tsr_plan *plan, const tsr_reduction_step *step, int64_t pixels) {
+    return plan->limits.half_only ? tsr_reduction_scale(plan, step) / (float)pixels : 1;
+}
+
+/* Mean and variance over rows and columns: a tensor of two or four columns, see glsl/moments.glsl.
+ */
 static tsr_pass *reduce_moments(tsr_plan *plan, const tsr_problem *p, bool workgroups) {
     const tsr_reduction r = tsr_over_image(workgroups);
     const tsr_layout image = *tsr_plan_layout(plan, p->input);
@@ -21,7 +28,7 @@ static tsr_pass *reduce_moments(tsr_plan *plan, const tsr_problem *p, bool workg
     tsr_reduction_step step = {.last = false};
     while (!step.last && plan->status == TSR_OK) {
         step = tsr_reduction_next(&blocks, &r, choose_texels(plan, &blocks, &r));
-        int result = tsr_reduction_pairs(plan, &step);
+        int result = tsr_reduction_columns(plan, &step, plan->limits.half_only ? 4 : 2);
         const tsr_args_extent block =
                                   tsr_extent_args(step.block[TSR_AXIS_H], step.block[TSR_AXIS_W]),
                               pixel = tsr_extent_args(rows, columns),
@@ -29,7 +36,8 @@ static tsr_pass *reduce_moments(tsr_plan *plan, const tsr_problem *p, bool workg
                               source_size = tsr_extent_args(blocks.h, blocks.w);
         const tsr_int_arg pairs = TSR_INT(source != p->input);
         const tsr_float_arg factor =
-            TSR_FLOAT(step.last ? 1 / ((float)image.h * (float)image.w) : 1);
+            TSR_FLOAT(step.last ? 1 / ((float)image.h * (float)image.w)
+                                : moments_scale(plan, &step, rows * columns));
         pass = step.by_groups ? TSR_PASS(plan, result, moments_group, .X = TSR_TENSOR(source),
                                          .PAIRS = pairs, .region = block, .pixel = pixel,
                                          .image = size, .source = source_size, .factor = factor)
@@ -96,7 +104,8 @@ static void give_moment(tsr_plan *plan, const tsr_node *node, int i, int moments
 
 /* Each run as the channels of an image of one pixel. */
 static void normalize_channels(tsr_plan *plan, const tsr_node *node, int64_t runs, int64_t length) {
-    const tsr_shape shape = {2, {runs, length}}, pairs = {2, {runs, 2}},
+    const tsr_shape shape = {2, {runs, length}},
+                    pairs = {2, {runs, plan->limits.half_only ? 3 : 2}},
                     channels = {4, {1, length, 1, 1}};
     int input = tsr_lower_seen(plan, node->inputs[0], &shape);
     int moments = tsr_plan_tensor_new(plan, &pairs, true);

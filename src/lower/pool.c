@@ -48,6 +48,7 @@ static tsr_pass *reduce_mean(tsr_plan *plan, const tsr_problem *p, bool workgrou
     const tsr_reduction r = tsr_over_image(workgroups);
     tsr_reduction_step step = {.last = false};
     tsr_pass *pass = NULL;
+    float part = 1 / ((float)image.h * (float)image.w); /* of the mean, that one texel is */
     for (int source = p->input; !step.last && plan->status == TSR_OK; source = pass->output) {
         const tsr_layout *l = tsr_plan_layout(plan, source);
         step = tsr_reduction_next(l, &r, tsr_reduction_texels(plan, l, &r));
@@ -55,8 +56,9 @@ static tsr_pass *reduce_mean(tsr_plan *plan, const tsr_problem *p, bool workgrou
             step.last ? tsr_plan_output(plan, p->node, 0) : tsr_reduction_result(plan, &step.shape);
         const tsr_args_extent block =
             tsr_extent_args(step.block[TSR_AXIS_H], step.block[TSR_AXIS_W]);
-        const tsr_float_arg factor =
-            TSR_FLOAT(step.last ? 1 / ((float)image.h * (float)image.w) : 1);
+        float scale = step.last ? part : tsr_reduction_scale(plan, &step);
+        const tsr_float_arg factor = TSR_FLOAT(scale);
+        part /= scale;
         pass = step.by_groups ? TSR_PASS(plan, result, reduce_group, .X = TSR_TENSOR(source),
                                          .region = block, .factor = factor)
                               : TSR_PASS(plan, result, reduce, .X = TSR_TENSOR(source),
@@ -97,9 +99,11 @@ tsr_status tsr_lower_max_pool(tsr_plan *plan, const tsr_node *node) {
     if (indices && w.spatial_rank == TSR_WINDOW_AXES)
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "Indices with 3 spatial axes, a GPU computes them with 1 or 2");
-    if (indices && tsr_shape_count(&tsr_node_in(plan->graph, node, 0)->shape) > TSR_EXACT_FLOATS)
+    if (indices &&
+        tsr_shape_count(&tsr_node_in(plan->graph, node, 0)->shape) > tsr_plan_exact_integers(plan))
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "Indices into more than 2^24 elements are not exact in floats");
+                        "Indices into more than %d elements are not exact in this GPU's floats",
+                        tsr_plan_exact_integers(plan));
     lower_pool(plan, node, &w, TSR_POOL_MAXIMUM, tsr_plan_output(plan, node, 0));
     if (indices) {
         int output =

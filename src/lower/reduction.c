@@ -69,9 +69,19 @@ int tsr_reduction_result(tsr_plan *plan, const tsr_shape *shape) {
 }
 
 int tsr_reduction_pairs(tsr_plan *plan, const tsr_reduction_step *step) {
-    tsr_shape pairs = step->shape;
-    pairs.dim[TSR_AXIS_W] *= 2;
-    return tsr_plan_tensor_make(plan, &pairs, (tsr_layout_hint){.planes = 2});
+    return tsr_reduction_columns(plan, step, 2);
+}
+
+int tsr_reduction_columns(tsr_plan *plan, const tsr_reduction_step *step, int count) {
+    tsr_shape columns = step->shape;
+    columns.dim[TSR_AXIS_W] *= count;
+    return tsr_plan_tensor_make(plan, &columns, (tsr_layout_hint){.planes = count});
+}
+
+float tsr_reduction_scale(const tsr_plan *plan, const tsr_reduction_step *step) {
+    return plan->limits.half_only
+               ? 1 / ((float)step->block[TSR_AXIS_H] * (float)step->block[TSR_AXIS_W])
+               : 1;
 }
 
 void tsr_reduction_take(const tsr_reduction_step *step, tsr_layout *blocks) {

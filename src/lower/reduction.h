@@ -34,10 +34,15 @@ int64_t tsr_reduction_texels(const tsr_plan *plan, const tsr_layout *source,
 tsr_reduction_step tsr_reduction_next(const tsr_layout *source, const tsr_reduction *reduction,
                                       int64_t texels);
 
-/* A 32-bit tensor of one plane: a fragment combines texels enough for a single pixel. */
+/* A tensor of one plane, of 32 bits where passes write those: a fragment combines texels enough for
+ * a single pixel. */
 int tsr_reduction_result(tsr_plan *plan, const tsr_shape *shape);
-/* One of two columns for each block: a pair. */
+/* One of two columns for each block: a pair; of `count` columns, 2 or 4. */
 int tsr_reduction_pairs(tsr_plan *plan, const tsr_reduction_step *step);
+int tsr_reduction_columns(tsr_plan *plan, const tsr_reduction_step *step, int count);
+/* What a step that is not the last multiplies its sums with. Where only 16 bits are stored, it
+ * makes means of them, since sums may be too large. */
+float tsr_reduction_scale(const tsr_plan *plan, const tsr_reduction_step *step);
 /* The layout of a step's blocks, which are the next one's source, a pair being one. */
 void tsr_reduction_take(const tsr_reduction_step *step, tsr_layout *blocks);
 

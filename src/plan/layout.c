@@ -150,7 +150,7 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
     const tsr_shape folded = tsr_layout_fold(shape, tsr_layout_channel_axis(shape->rank));
     const int64_t *size = folded.dim;
     tsr_layout l = {(int)size[0], (int)size[1],      (int)size[2],
-                    (int)size[3], .pixel_stride = 1, .half = hint.half};
+                    (int)size[3], .pixel_stride = 1, .half = hint.half || limits->half_only};
     l.tiles = (int)tsr_divide_up(l.c, 4);
     int most = hint.planes && hint.planes < limits->max_planes ? hint.planes : limits->max_planes;
     int pixel_stride = hint.pixel_stride ? hint.pixel_stride : 1;
@@ -210,7 +210,8 @@ bool tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *lim
                       .tiles = tensor->tiles,
                       .planes = 4,
                       .pixel_stride = 1,
-                      .tile_w = tensor->w / 4};
+                      .tile_w = tensor->w / 4,
+                      .half = limits->half_only};
     return choose_wrap(l, (int64_t)l->n * l->tiles, limits->max_texture_size);
 }
 

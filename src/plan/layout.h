@@ -32,6 +32,7 @@ typedef struct tsr_layout_limits {
     int max_texture_size;
     int max_planes;            /* render targets, a power of two */
     uint64_t max_buffer_bytes; /* of one tensor or table; 0: they are stored in textures */
+    bool half_only;            /* passes write 16 bits: nothing renders to 32-bit floats */
 } tsr_layout_limits;
 
 typedef struct tsr_layout {

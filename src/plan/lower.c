@@ -250,6 +250,10 @@ static tsr_status lower_input(tsr_plan *plan, int value) {
     const tsr_value *v = &plan->graph->values[value];
     if (v->data || tsr_shape_count(&v->shape) == 0) /* without elements: nothing to compute */
         return TSR_OK;
+    if (tsr_plan_check_stored(plan, v) != TSR_OK) { /* nodes that read it run on the CPU, or fail */
+        plan->value_on_cpu[value] = true;
+        return TSR_OK;
+    }
     tsr_plan_value(plan, value);
     return plan->status;
 }

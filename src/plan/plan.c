@@ -75,6 +75,8 @@ int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise) {
 }
 
 int tsr_plan_tensor_like(tsr_plan *plan, const tsr_shape *shape, int value) {
+    if (tsr_plan_fail(plan, tsr_plan_check_stored(plan, &plan->graph->values[value])) != TSR_OK)
+        return 0;
     return tsr_plan_tensor_new(plan, shape, !tsr_dtype_is_float(plan->graph->values[value].dtype));
 }
 
@@ -93,6 +95,7 @@ int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elemen
     if (!tensor)
         return 0;
     plan->tensors[tensor].constant = align(plan, shape, elements);
+    plan->tensors[tensor].layout.half = false; /* nothing renders to it */
     if (!plan->tensors[tensor].constant)
         tsr_plan_out_of_memory(plan);
     return plan->status == TSR_OK ? tensor : 0;
@@ -168,6 +171,8 @@ int tsr_plan_output_strided(tsr_plan *plan, const tsr_node *node, int i, int pix
     const tsr_value *v = &plan->graph->values[value];
     tsr_layout_hint hint = {.pixel_stride = pixel_stride, .half = tsr_plan_is_half(plan, v->dtype)};
     int axis = i ? tsr_layout_channel_axis(v->shape.rank) : plan->axis;
+    if (tsr_plan_fail(plan, tsr_plan_check_stored(plan, v)) != TSR_OK)
+        return 0;
     const tsr_shape shape =
         tsr_shape_count(&v->shape) ? tsr_layout_fold(&v->shape, axis) : v->shape; /* refused */
     int tensor = tsr_plan_tensor_make(plan, &shape, hint);
@@ -333,6 +338,7 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape) {
                                   (tsr_layout_hint){have->planes, have->pixel_stride, have->half},
                                   &wanted)) != TSR_OK)
         return 0;
+    wanted.half = have->half; /* where texels agree nothing is written */
     if (tsr_layout_same(have, &wanted))
         return tensor;
     int output = tsr_plan_tensor_new(plan, shape, !have->half);
@@ -393,7 +399,7 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .graph = graph,
                        .limits = options->limits,
                        .device = options->device,
-                       .half = options->half,
+                       .half = options->half || options->limits.half_only,
                        .keep_all = options->keep_all,
                        .max_loop_iterations = options->max_loop_iterations,
                        .block_texels = options->block_texels,

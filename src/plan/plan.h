@@ -14,7 +14,8 @@ enum { TSR_STAGING_TENSOR = 0 };
 
 enum { TSR_MAX_SOURCES = 14, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };
 
-enum { TSR_EXACT_FLOATS = 1 << 24 }; /* every integer up to here is a float */
+/* Every integer up to here is a float, or a half float. */
+enum { TSR_EXACT_FLOATS = 1 << 24, TSR_EXACT_HALVES = 1 << 11 };
 
 typedef struct tsr_pass tsr_pass;
 
@@ -163,7 +164,8 @@ typedef struct tsr_plan {
     int *value_tensor;              /* by value index; TSR_NONE if it has none */
     int *value_axis;                /* and the channel axis that it has */
     int *value_copy;                /* a copy with another channel axis; TSR_NONE if it has none */
-    bool *value_on_cpu; /* by value index: a node that ran on the CPU wrote it to memory */
+    bool *value_on_cpu; /* by value index: it is in memory: a node that ran on the CPU wrote it, or
+                           it is an input that the device does not hold exactly */
     int *plain_outputs; /* tensors of the graph outputs as plain textures; NULL: not requested */
     int pass_count, pass_capacity, tensor_count, tensor_capacity, storage_count;
     tsr_pass *passes;
@@ -178,7 +180,8 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
     tsr_device_profile device;
-    bool half;       /* 16-bit storage for everything except partial sums and integers */
+    bool half;       /* 16-bit storage for everything except partial sums and integers; for these,
+                        too, with limits.half_only */
     bool keep_all;   /* share no storage */
     bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool low_memory; /* algorithms prefer few intermediate bytes to full occupancy */
@@ -228,6 +231,11 @@ tsr_status tsr_plan_make_layout(const tsr_plan *plan, const tsr_shape *shape, ts
 bool tsr_plan_is_half(const tsr_plan *plan, tsr_dtype dtype);
 /* Fails, with the reason, if the node does not compute this input's type exactly on a GPU. */
 tsr_status tsr_plan_check_type(const tsr_node *node, const tsr_value *value);
+/* Fails if the value's type, of which any element may be computed, is not exact as it would be
+ * stored. */
+tsr_status tsr_plan_check_stored(const tsr_plan *plan, const tsr_value *value);
+/* The largest integer up to which all are stored exactly. */
+int tsr_plan_exact_integers(const tsr_plan *plan);
 /* A constant's elements; integers become floats in the plan's arena. NULL after a failure. */
 const float *tsr_plan_floats(tsr_plan *plan, const tsr_value *value);
 /* Post-ops: integers of 8 bits wrap around; others and floats stay. */

@@ -1,5 +1,6 @@
 /* Element types on a GPU, which computes in floats: integers up to 2^24 and booleans are held
- * exactly, in 32 bits even in a half plan. */
+ * exactly, in 32 bits even in a half plan. A GPU that renders to 16-bit floats only holds bytes and
+ * booleans. */
 #include "plan/plan.h"
 
 #include "base/error.h"
@@ -34,10 +35,25 @@ tsr_status tsr_plan_check_type(const tsr_node *node, const tsr_value *value) {
                     value->name, tsr_dtype_name(value->dtype));
 }
 
+int tsr_plan_exact_integers(const tsr_plan *plan) {
+    return plan->limits.half_only ? TSR_EXACT_HALVES : TSR_EXACT_FLOATS;
+}
+
+tsr_status tsr_plan_check_stored(const tsr_plan *plan, const tsr_value *value) {
+    bool large = value->dtype == TSR_DTYPE_I32 || value->dtype == TSR_DTYPE_I64;
+    if (!plan->limits.half_only || !large)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                    "tensor '%s' of shape %s is %s: this GPU renders to 16-bit floats only, which "
+                    "hold integers up to %d exactly",
+                    value->name, tsr_shape_text(&value->shape), tsr_dtype_name(value->dtype),
+                    TSR_EXACT_HALVES);
+}
+
 const float *tsr_plan_floats(tsr_plan *plan, const tsr_value *value) {
     if (tsr_dtype_is_float(value->dtype))
         return value->data;
-    int64_t count = tsr_shape_count(&value->shape);
+    int64_t count = tsr_shape_count(&value->shape), most = tsr_plan_exact_integers(plan);
     const int64_t *ints = value->data;
     float *floats = TSR_NEW(plan->arena, count, float);
     if (!floats) {
@@ -45,7 +61,7 @@ const float *tsr_plan_floats(tsr_plan *plan, const tsr_value *value) {
         return NULL;
     }
     for (int64_t i = 0; i < count; i++) {
-        if (ints[i] > TSR_EXACT_FLOATS || ints[i] < -TSR_EXACT_FLOATS) {
+        if (ints[i] > most || ints[i] < -most) {
             tsr_plan_fail(plan, tsr_fail(TSR_ERROR_UNSUPPORTED,
                                          "constant '%s' has the element %lld, which a GPU does not "
                                          "hold exactly",

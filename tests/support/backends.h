@@ -44,6 +44,8 @@ typedef struct backend_case {
 #define CANCELLED 0.1
 /* Storage of 16 bits rounds inputs and results to 2^-12 each; sums of rounded inputs as above. */
 #define HALF_TOLERANCE 4e-3
+/* The same of cases made for 32 bits, on a GPU without these: chains of convolutions among them. */
+#define HALF_CHAIN_TOLERANCE 6e-3
 
 /* Ends a test for want of what it needs here: a skip, a failure if TSR_REQUIRE_DRIVER=1. */
 void lacking(const char *what);
@@ -56,6 +58,9 @@ const char *gpu_backend(void);
 /* One device of the backend under test for each set of limits, kept until close_backends(), a
  * group teardown. */
 tsr_device *gpu_device(backend_limits limits);
+/* Has it render targets of 16-bit floats alone? Then cases have the tolerance of 16 bits, and those
+ * with integers may be refused. */
+bool gpu_is_half_only(void);
 /* Do its tensors lie in textures or in buffers? */
 bool gpu_has_textures(void);
 

@@ -298,10 +298,11 @@ void set_unusual_state(bool with_feedback) {
     X(BLEND_DST_ALPHA)                                                                             \
     X(BLEND_DST_RGB)                                                                               \
     X(BLEND_EQUATION_ALPHA)                                                                        \
-    X(BLEND_EQUATION_RGB) X(BLEND_SRC_ALPHA) X(BLEND_SRC_RGB) X(COLOR_CLEAR_VALUE) X(              \
-        COLOR_WRITEMASK) X(COPY_READ_BUFFER_BINDING) X(COPY_WRITE_BUFFER_BINDING)                  \
-        X(CULL_FACE_MODE) X(CURRENT_PROGRAM) X(DEPTH_CLEAR_VALUE) X(DEPTH_FUNC) X(DEPTH_RANGE) X(  \
-            DEPTH_WRITEMASK) X(DRAW_FRAMEBUFFER_BINDING) X(ELEMENT_ARRAY_BUFFER_BINDING)           \
+    X(BLEND_EQUATION_RGB)                                                                          \
+    X(BLEND_SRC_ALPHA) X(BLEND_SRC_RGB) X(COLOR_CLEAR_VALUE) X(COLOR_WRITEMASK) X(                 \
+        COPY_READ_BUFFER_BINDING) X(COPY_WRITE_BUFFER_BINDING) X(CULL_FACE_MODE)                   \
+        X(CURRENT_PROGRAM) X(DEPTH_CLEAR_VALUE) X(DEPTH_FUNC) X(DEPTH_RANGE) X(DEPTH_WRITEMASK) X( \
+            DRAW_FRAMEBUFFER_BINDING) X(ELEMENT_ARRAY_BUFFER_BINDING)                              \
             X(FRAGMENT_SHADER_DERIVATIVE_HINT) X(FRONT_FACE) X(GENERATE_MIPMAP_HINT) X(            \
                 LINE_WIDTH) X(PACK_ALIGNMENT) X(PACK_ROW_LENGTH) X(PACK_SKIP_PIXELS)               \
                 X(PACK_SKIP_ROWS) X(PIXEL_PACK_BUFFER_BINDING) X(PIXEL_UNPACK_BUFFER_BINDING) X(   \
@@ -467,7 +468,8 @@ void expect_remembered_state(const char *after) {
 static int live, readbacks, queries, blocking, deleted_after_reset;
 static bool fences_held;
 static GLenum reset_status;
-static bool no_float_targets, renamed;
+static int float_bits = 32;
+static bool renamed;
 static int textures_left = -1, framebuffers_left = -1, links_left = -1;
 static GLenum pending_error;
 
@@ -564,7 +566,8 @@ static const GLubyte *GLAD_API_PTR get_string(GLenum name) {
 
 static const GLubyte *GLAD_API_PTR get_stringi(GLenum name, GLuint index) {
     const char *text = (const char *)gl.GetStringi(name, index);
-    bool hidden = no_float_targets && text && strstr(text, "color_buffer_float");
+    bool hidden = text && ((float_bits < 32 && strstr(text, "color_buffer_float")) ||
+                           (float_bits < 16 && strstr(text, "color_buffer_half_float")));
     return (const GLubyte *)(hidden ? "GL_EXT_nothing" : text);
 }
 
@@ -591,7 +594,7 @@ static GLboolean GLAD_API_PTR is_enabled(GLenum name) {
 static void GLAD_API_PTR get_integerv(GLenum name, GLint *data) {
     queries++;
     gl.GetIntegerv(name, data);
-    if (no_float_targets && name == GL_MINOR_VERSION)
+    if (float_bits < 32 && name == GL_MINOR_VERSION)
         *data = 0;
 }
 
@@ -611,9 +614,32 @@ static void GLAD_API_PTR tex_storage_3d(GLenum target, GLsizei levels, GLenum fo
         gl.TexStorage3D(target, levels, format, width, height, depth);
 }
 
+/* Bits of floats that an attachment of the bound framebuffer holds; 0: none. */
+static int attached_float_bits(GLenum target, GLenum attachment) {
+    GLint object = GL_NONE, type = GL_NONE, bits = 0;
+    gl.GetFramebufferAttachmentParameteriv(target, attachment,
+                                           GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE, &object);
+    if (object == GL_NONE)
+        return 0;
+    gl.GetFramebufferAttachmentParameteriv(target, attachment,
+                                           GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE, &type);
+    gl.GetFramebufferAttachmentParameteriv(target, attachment, GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE,
+                                           &bits);
+    return type == GL_FLOAT ? bits : 0;
+}
+
+static bool exceeds_float_bits(GLenum target) {
+    GLint attachments = 0;
+    gl.GetIntegerv(GL_MAX_COLOR_ATTACHMENTS, &attachments);
+    for (int i = 0; i < attachments; i++)
+        if (attached_float_bits(target, GL_COLOR_ATTACHMENT0 + (GLenum)i) > float_bits)
+            return true;
+    return false;
+}
+
 static GLenum GLAD_API_PTR check_framebuffer(GLenum target) {
-    return is_due(&framebuffers_left) ? GL_FRAMEBUFFER_UNSUPPORTED
-                                      : gl.CheckFramebufferStatus(target);
+    bool fails = is_due(&framebuffers_left) || (float_bits < 32 && exceeds_float_bits(target));
+    return fails ? GL_FRAMEBUFFER_UNSUPPORTED : gl.CheckFramebufferStatus(target);
 }
 
 static void GLAD_API_PTR get_programiv(GLuint program, GLenum name, GLint *value) {
@@ -711,8 +737,8 @@ void rename_renderer(bool rename) {
     renamed = rename;
 }
 
-void hide_float_targets(bool hide) {
-    no_float_targets = hide;
+void limit_float_targets(int bits) {
+    float_bits = bits;
 }
 void fail_textures_from(int call) {
     textures_left = call < 0 ? -1 : call + 1;

@@ -25,8 +25,8 @@ TENSOR_PARAMS = {
 TABLE_PARAMS = {"glsl": ["table_inverse"], "wgsl": ["table_width"]}
 TENSOR_FUNCTIONS = ["place", "origin", "cell", "texel", "fetch", "own", "pixel", "at", "broadcast", "depth_to_space", "load"]
 TENSOR_NAMES = ["LINEAR", "PLANES", "STRIDE", "SAME", "LOW", "HALF", "OWN"]
-NAMES = {"glsl": ["PLANES", "PIXEL_STRIDE", "O_LINEAR", "O_PADDED", "ONE_IMAGE", "SAMPLE", "INPUTS", "SOURCES", "TABLE",
-                  "ROW_FORM", "DRAW"],
+NAMES = {"glsl": ["PLANES", "PIXEL_STRIDE", "O_LINEAR", "O_PADDED", "ONE_IMAGE", "SAMPLE", "HALF_ONLY", "INPUTS", "SOURCES",
+                  "TABLE", "ROW_FORM", "DRAW"],
          "wgsl": ["INPUTS", "SOURCES", "O_HALF", "O_BYTES", "TABLE", "WORDS", "OWN_ENTRY"]}
 
 errors = []

@@ -36,8 +36,9 @@ static tsr_status run_session(const job *j, tsr_session *session, int count, con
     for (int i = 0; i < count; i++)
         if (paths[i])
             TRY(write_output(j, session, i, paths[i]));
-    printf("ran on %s: %d passes, %d programs, %.0f ms\n", report.backend, report.pass_count,
-           report.program_count, now_ms() - start);
+    printf("ran on %s: %d passes, %d programs%s, %.0f ms\n", report.backend, report.pass_count,
+           report.program_count,
+           report.precision == TSR_PRECISION_FP16 ? ", tensors of 16 bits" : "", now_ms() - start);
     return TSR_OK;
 }
 

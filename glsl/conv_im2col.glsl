@@ -12,6 +12,7 @@
 //   first_column, first_texel, tiles    of a draw: first column in the table, first texel of its phase in a window, input
 //                            tiles
 layout(std140) uniform im2col { vec4 block[BLOCK]; };
+#include product_precision
 
 void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
@@ -43,18 +44,17 @@ void kernel_row(int n, int t, int y, int x) {
             for (int kx = 0, from = at; kx < u.taps; kx++, from += DILATION, row += u.panel_rows) {
                 TABLE_AT texel = table_at(column, row);
 #for c 4
-                vec4 w$c = table_texel(texel, $c * u.panel_columns);
+                PRODUCT vec4 w$c = table_texel(texel, $c * u.panel_columns);
 #endfor
 #for j PLANES
                 {
-                    vec4 a = block[from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE}];
-#for c 4
-                    v$j += a[$c] * w$c;
-#endfor
+                    PRODUCT vec4 a = block[from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE}];
+#include product_sum
                 }
 #endfor
             }
 #endif
         }
     }
+#include product_scale
 }

@@ -185,10 +185,12 @@ int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const tsr_co
     int output = tsr_plan_tensor_inner(plan, &shape, sums_hint(p));
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_im2col, .X = TSR_TENSOR(blocks),
-        .TAPS = TSR_INT(plan->device.registers ? 0 : p->taps[1]), .ROWS = TSR_INT(p->taps[0]),
-        .STRIDE = TSR_INT(p->stride[1]), .DILATION = TSR_INT(p->dilation[1]),
-        .ROW_STRIDE = TSR_INT(p->stride[0]), .ROW_DILATION = TSR_INT(p->dilation[0]),
-        .GROUP = TSR_INT(p->group[1]), .WINDOW = TSR_INT(p->window[1]), .BLOCK = TSR_INT(p->texels),
+        .TAPS = TSR_INT(plan->device.registers ? 0 : p->taps[1]),
+        .HALF_PRODUCTS = TSR_INT(p->scale != 0), .scale = TSR_FLOAT(p->scale),
+        .ROWS = TSR_INT(p->taps[0]), .STRIDE = TSR_INT(p->stride[1]),
+        .DILATION = TSR_INT(p->dilation[1]), .ROW_STRIDE = TSR_INT(p->stride[0]),
+        .ROW_DILATION = TSR_INT(p->dilation[0]), .GROUP = TSR_INT(p->group[1]),
+        .WINDOW = TSR_INT(p->window[1]), .BLOCK = TSR_INT(p->texels),
         .window_texels = TSR_INT(p->window[0] * p->window[1]), .panel_rows = TSR_INT(p->panel[0]),
         .panel_columns = TSR_INT(p->panel[1]), .taps = TSR_INT(p->taps[1]));
     tsr_plan_loops(plan, 1, plan->device.registers ? 3 : 2,

@@ -56,7 +56,7 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     d->max_loop_iterations = llvmpipe ? 65535 : 0;
     info->is_cpu = llvmpipe || strstr(info->name, "softpipe") || strstr(info->name, "SwiftShader");
     d->profile = tsr_device_profile_make(TSR_GLSL, desc->kernels, info->is_cpu,
-                                         tsr_gpu_registers(info->name));
+                                         tsr_fragment_limits_of(info->name));
     d->profile.features = TSR_NEEDS_UNIFORM_BLOCK;
     d->sample = d->profile.software;
     d->block_texels = block_texels(info);

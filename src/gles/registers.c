@@ -7,20 +7,22 @@
 enum { ANY = 0, MIDGARD = 7, SMALL = 10 };
 
 /* By what the renderer's name holds, the first of these. "LLVM" is Mesa's driver for AMD; "Mali-T"
- * is Midgard. "" is any other GPU, which is taken to be small: programs that spill are many times
- * slower, others a little. */
+ * is Midgard; Mesa calls Adreno "FD". "" is any other GPU, which is taken to be small: programs
+ * that spill are many times slower, others a little. */
 static const struct family {
     const char *name;
-    int registers;
+    tsr_fragment_limits limits;
 } families[] = {
-    {"llvmpipe", ANY},   {"softpipe", ANY}, {"SwiftShader", ANY}, {"NVIDIA", ANY},
-    {"GeForce", ANY},    {"AMD", ANY},      {"Radeon", ANY},      {"LLVM", ANY},
-    {"Mali-T", MIDGARD}, {"", SMALL},
+    {"llvmpipe", {ANY, false}}, {"softpipe", {ANY, false}},    {"SwiftShader", {ANY, false}},
+    {"NVIDIA", {ANY, false}},   {"GeForce", {ANY, false}},     {"AMD", {ANY, false}},
+    {"Radeon", {ANY, false}},   {"LLVM", {ANY, false}},        {"Mali-T", {MIDGARD, false}},
+    {"Mali", {SMALL, true}},    {"Immortalis", {SMALL, true}}, {"Adreno", {SMALL, true}},
+    {"FD", {SMALL, true}},      {"", {SMALL, false}},
 };
 
-int tsr_gpu_registers(const char *renderer) {
+tsr_fragment_limits tsr_fragment_limits_of(const char *renderer) {
     const struct family *f = families;
     while (!strstr(renderer, f->name))
         f++;
-    return f->registers;
+    return f->limits;
 }

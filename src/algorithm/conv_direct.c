@@ -82,10 +82,11 @@ static double reading_cost(reading by) {
     return by == BY_TAPS ? TSR_TAPS_COST : 1;
 }
 
-/* Live texels of a fragment: sums, a row of input, four texels of weights. */
+/* Live texels of a fragment: sums, a row of input with half as many of their places, four texels of
+ * weights. */
 static int live_texels(const tsr_layout *l, int64_t row) {
     enum { WEIGHTS = 4 };
-    return l->planes + (row ? (int)row + WEIGHTS : TSR_TAP_TEXELS);
+    return l->planes + (row ? (int)(row + row / 2) + WEIGHTS : TSR_TAP_TEXELS);
 }
 
 static bool estimate_depthwise_by(const tsr_plan *plan, const tsr_problem *p, reading by,

@@ -23,7 +23,8 @@ void kernel_row(int n, int t, int y, int x) {
     int partial = tsr_quotient(n, u.split.images), image = n - partial * u.split.images;
     int end = min((partial + 1) * u.split.tiles, u.channels.tiles);
     ivec2 p = ivec2(x + u.pad_x, y + u.window_y.pad), stride = ivec2(STRIDE, u.window_y.stride);
-    ivec2 input_at = ivec2(p.x / STRIDE, tsr_quotient(p.y, stride.y)), phase = p - input_at * stride; // the input pixel of the phase's first tap
+    ivec2 input_at = ivec2(p.x / STRIDE, tsr_quotient(p.y, stride.y)); // the input pixel of the phase's first tap
+    ivec2 phase = p - input_at * stride;
 #if ROW
     row_begin(input_at.x - ${TAPS - 1});
 #endif

@@ -54,9 +54,9 @@ void set_reset_status(GLenum status);
 int objects_deleted_after_reset(void);
 /* Gives the renderer another name: Tessera trusts no GPU timers of llvmpipe's. */
 void rename_renderer(bool rename);
-/* Render targets hold floats of at most so many bits: 32: those of the driver; 16: an OpenGL ES 3.0
- * with GL_EXT_color_buffer_half_float alone, where framebuffers of others are incomplete; 0: one
- * with no such extension. */
+/* The largest float format that the driver seems to render to: 32 bits: whatever it does; 16: it is
+ * an OpenGL ES 3.0 with GL_EXT_color_buffer_half_float alone, and framebuffers of 32-bit floats are
+ * incomplete; 0: it has no such extension. */
 void limit_float_targets(int bits);
 /* glTexStorage*() fails with GL_OUT_OF_MEMORY from the n-th call on; -1: never. */
 void fail_textures_from(int call);

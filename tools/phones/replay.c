@@ -2,8 +2,12 @@
    what capture.js noted of a page and says of each draw what `tessera run -vv` says of a pass. FILE
    has programs, then draws in their order, in ASCII:
 
-     program NUMBER VERTEX_LENGTH FRAGMENT_LENGTH      and on the next line both texts, without
-   anything between draw NUMBER SOURCE_FORMAT FRAGMENTS TARGETS BYTES_READ BYTES_WRITTEN TRIPS
+     program NUMBER VERTEX_LENGTH FRAGMENT_LENGTH
+
+     draw NUMBER SOURCE_FORMAT FRAGMENTS TARGETS BYTES_READ BYTES_WRITTEN TRIPS
+
+   The line after `program` begins with the vertex shader's text; the fragment shader's follows it
+   without anything between.
 
    SOURCE_FORMAT: of the textures that it reads, in OpenGL's number. TARGETS: render targets, of
    RGBA16F. TRIPS: how often the innermost of its loops runs for a fragment. Drivers compile for

@@ -1,4 +1,5 @@
-/* How many registers fragments of a GPU have, by the names that drivers and browsers give it. */
+/* How many registers fragments of a GPU have, by the names that drivers and browsers give it, and
+ * which ones clear tiles. */
 #include "gles/registers.h"
 #include "support/main.h"
 
@@ -49,7 +50,30 @@ static void test_names(void **state) {
                      tsr_gpu_registers(gpus[i].renderer), gpus[i].registers);
 }
 
+/* Those that were found to load what they overwrite: docs/devices.md. */
+static void test_tiles(void **state) {
+    (void)state;
+    static const struct {
+        const char *renderer;
+        bool clears;
+    } gpus[] = {
+        {"Mali-G52 (Panfrost)", true},
+        {"ANGLE (ARM, Mali-G78, OpenGL ES 3.2)", true},
+        {"Immortalis-G715", true},
+        {"V3D 4.2", true},
+        {"FD630", false},
+        {"Adreno (TM) 630", false},
+        {"llvmpipe (LLVM 15.0.6, 256 bits)", false},
+        {"NVIDIA H200/PCIe/SSE2", false},
+        {"Apple GPU", false},
+        {"", false},
+    };
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++)
+        if (tsr_gpu_clears_tiles(gpus[i].renderer) != gpus[i].clears)
+            fail_msg("%s: clears %d, not %d", gpus[i].renderer, !gpus[i].clears, gpus[i].clears);
+}
+
 int run_program(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_tiles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,6 +221,35 @@ static void test_kept_tensors(void **state) {
     }
 }
 
+static int count_clears(const tsr_plan *plan) {
+    int clears = 0;
+    for (int i = 0; i < plan->pass_count; i++)
+        clears += tsr_plan_clears(plan, i);
+    return clears;
+}
+
+/* Of tensors of one size, all but those where the input is. Of a tensor that is small for its
+ * texture, none. What a pass goes on writing stays. */
+static void test_clears(void **state) {
+    (void)state;
+    tsr_graph *chain = make_chain(6);
+    tsr_plan *plan = plan_for(chain, TEXTURES, false, false);
+    const tsr_plan_tensor *input = &plan->tensors[plan->value_tensor[chain->inputs[0]]];
+    for (int i = 0; i < plan->pass_count; i++)
+        assert_int_equal(tsr_plan_clears(plan, i),
+                         plan->tensors[plan->passes[i].output].storage != input->storage);
+    assert_true(count_clears(plan) >= 3);
+    plan->storages[plan->tensors[plan->passes[0].output].storage].texture_h *= 2;
+    assert_int_equal(tsr_plan_clears(plan, 0), false);
+    tsr_plan_destroy(plan);
+    plan = plan_for(chain, TEXTURES, false, true);
+    assert_int_equal(count_clears(plan), plan->pass_count);
+    plan->tensors[plan->passes[1].output].first_pass = 0;
+    assert_int_equal(count_clears(plan), plan->pass_count - 1);
+    tsr_plan_destroy(plan);
+    tsr_graph_destroy(chain);
+}
+
 /* One value and `count` others made of it, all of them outputs. */
 static tsr_graph *make_fan(int count, int64_t channels, int64_t height, int64_t width) {
     onnx_writer *writer = onnx_writer_create(22);
@@ -273,8 +302,9 @@ int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chains_are_tight), cmocka_unit_test(test_skips_are_tight),
         cmocka_unit_test(test_blocks_are_tight), cmocka_unit_test(test_random_graphs),
-        cmocka_unit_test(test_two_storages),     cmocka_unit_test(test_kept_tensors),
-        cmocka_unit_test(test_many_alive),       cmocka_unit_test(test_large_textures),
+        cmocka_unit_test(test_two_storages),     cmocka_unit_test(test_clears),
+        cmocka_unit_test(test_kept_tensors),     cmocka_unit_test(test_many_alive),
+        cmocka_unit_test(test_large_textures),
     };
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }

@@ -55,6 +55,11 @@ static tsr_status finish_programs(tsr_runner *r) {
     return TSR_OK;
 }
 
+static void choose_clears(tsr_runner *r) {
+    for (int i = 0; r->device->clears_tiles && i < r->base.plan->pass_count; i++)
+        r->passes[i].clears = tsr_plan_clears(r->base.plan, i);
+}
+
 static tsr_status build_targets(tsr_runner *r) {
     for (int i = 0; i < r->base.plan->storage_count; i++) {
         const tsr_storage *s = &r->base.plan->storages[i];
@@ -125,6 +130,7 @@ tsr_status tsr_gles_build(tsr_runner *r) {
     TSR_TRY(build_targets(r));
     TSR_TRY(build_doubles(r));
     build_blocks(r);
+    choose_clears(r);
     TSR_TRY(build_transfers(r));
     TSR_TRY(finish_programs(r));
     TSR_TRY(tsr_gpu_runner_allocate(&r->base));

@@ -59,6 +59,9 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
                                          tsr_gpu_registers(info->name));
     d->profile.features = TSR_NEEDS_UNIFORM_BLOCK;
     d->sample = d->profile.software;
+    /* The kernels for small GPUs are tried on others with all that goes with them. */
+    bool small = d->profile.fixed && d->profile.registers;
+    d->clears_tiles = small || tsr_gpu_clears_tiles(info->name);
     d->block_texels = block_texels(info);
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
     info->has_float_blend = tsr_gl->EXT_float_blend;

@@ -60,6 +60,13 @@ static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
     return (uniform_blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
 }
 
+/* With the zeros of the rows that have to be zero. */
+static void clear(int planes) {
+    static const float zeros[4];
+    for (int i = 0; i < planes; i++)
+        glClearBufferfv(GL_COLOR, i, zeros);
+}
+
 static int channel_bits(const tsr_layout *l) {
     if (l->bytes)
         return 8;
@@ -100,6 +107,8 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     glUniform4iv(p->program->ints, p->params.int_count / 4, p->params.ints);
     glUniform4fv(p->program->floats, p->params.float_count / 4, p->params.floats);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, tsr_gles_target(r, pass->output)->framebuffer);
+    if (p->clears)
+        clear(l->planes);
     if (pass->draw_count) {
         draw_blocks(pass, p, find_blocks(r, pass, p), l);
         return;

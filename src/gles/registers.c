@@ -18,6 +18,14 @@ static const struct family {
     {"Mali-T", MIDGARD}, {"", SMALL},
 };
 
+bool tsr_gpu_clears_tiles(const char *renderer) {
+    static const char *const names[] = {"Mali-", "Immortalis-", "V3D "};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(renderer, names[i]))
+            return true;
+    return false;
+}
+
 int tsr_gpu_registers(const char *renderer) {
     const struct family *f = families;
     while (!strstr(renderer, f->name))

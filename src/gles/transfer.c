@@ -188,6 +188,7 @@ tsr_status tsr_gles_transfer_prepare_out(tsr_runner *r, int output, const tsr_el
         t->ready = false;
         return TSR_ERROR_DEVICE;
     }
+    t->built.clears = r->device->clears_tiles; /* nothing else is in a staging texture */
     r->base.plan->tensors[TSR_STAGING_TENSOR].layout = wanted.staging;
     return tsr_gles_transfer_prepare(r, t, &wanted);
 }

@@ -207,6 +207,10 @@ tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan);
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes);
 /* First and last pass of every tensor; a slice has those of its root. */
 void tsr_plan_find_lifetimes(tsr_plan *plan);
+/* May the pass clear all texels of the textures that it writes before it draws, and is that less to
+ * transfer on a GPU that renders in tiles? Without, it loads and stores the tensor's texels; with,
+ * it stores all and loads none. Nothing that is readable then may be in these textures. */
+bool tsr_plan_clears(const tsr_plan *plan, int pass);
 /* The most bytes alive during one pass. change: of pass_count + 1, overwritten. */
 uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change);
 /* In-place concat: operands become slices of the output where possible; others are copied. */

@@ -43,6 +43,34 @@ int tsr_plan_storage_planes(const tsr_plan_tensor *t) {
     return t->in_two ? t->layout.planes / 2 : t->layout.planes;
 }
 
+static bool is_in(const tsr_plan_tensor *t, int storage) {
+    return storage != TSR_NONE && (t->storage == storage || t->storage_high == storage);
+}
+
+/* What is kept is readable between runs, so before its pass, too. */
+static bool readable(const tsr_plan_tensor *t, int pass) {
+    return t->keep || (t->first_pass <= pass && pass <= t->last_pass);
+}
+
+bool tsr_plan_clears(const tsr_plan *plan, int pass) {
+    const tsr_plan_tensor *tensors = plan->tensors;
+    int root = tensors[plan->passes[pass].output].root;
+    const tsr_plan_tensor *t = &tensors[root];
+    if (plan->passes[pass].kind != TSR_PASS_DRAW || t->first_pass != pass)
+        return false;
+    const tsr_storage *s = &plan->storages[t->storage];
+    int64_t all = (int64_t)s->texture_w * (s->texture_h + TSR_ZERO_ROWS);
+    if (all >= 2 * (int64_t)t->layout.texture_w * t->layout.texture_h)
+        return false;
+    for (int i = 1; i < plan->tensor_count; i++) {
+        const tsr_plan_tensor *other = &tensors[i];
+        bool shares = is_in(other, t->storage) || is_in(other, t->storage_high);
+        if (other->root != root && shares && readable(other, pass))
+            return false;
+    }
+    return true;
+}
+
 /* Of the tiles alone, without padding of the grid. */
 static uint64_t tile_bytes(const tsr_layout *l) {
     return (uint64_t)l->n * (uint64_t)l->tiles * (uint64_t)l->h * (uint64_t)l->tile_w *

@@ -135,6 +135,17 @@ static void check_apart(const tsr_plan *plan) {
         }
 }
 
+/* Nothing that is needed, or readable between runs, is in a texture that a pass clears. */
+static void check_clears(const tsr_plan *plan) {
+    for (int i = 0; i < plan->pass_count; i++) {
+        int output = root_of(plan, plan->passes[i].output);
+        for (int j = 1; tsr_plan_clears(plan, i) && j < plan->tensor_count; j++)
+            if (root_of(plan, j) == j && j != output &&
+                shares_storage(&plan->tensors[j], &plan->tensors[output]))
+                assert_false(is_kept(plan, j) || alive_in(plan, j, i));
+    }
+}
+
 /* OpenGL ES and WebGPU refuse it, even of parts that lie apart. */
 void check_no_feedback(const tsr_plan *plan) {
     for (int i = 0; i < plan->pass_count; i++) {
@@ -263,6 +274,8 @@ static void check_bytes(const tsr_plan *plan) {
 
 void check_plan(const tsr_plan *plan) {
     check_apart(plan);
+    if (!plan->limits.max_buffer_bytes)
+        check_clears(plan);
     check_no_feedback(plan);
     check_inside(plan);
     check_parts(plan);

@@ -7,6 +7,7 @@
 //                            With ROW 0 a fragment reads tap by tap: TAPS is 1, each tap a chunk.
 //   POINTWISE                with ROW 0: the kernel has one tap and never reads padding pixels
 //   split                    split-K: each partial sum is stored in separate images, see glsl/split_k_sum.glsl
+#include product_precision
 #if ROW
 #include row
 #elif POINTWISE == 0
@@ -57,7 +58,7 @@ void kernel_row(int n, int t, int y, int x) {
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1), entry = t * u.channels.tiles + i;
         TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * 4, entry >> log2);
 #for c 4
-        vec4 w$c = table_texel(at, $c);
+        PRODUCT vec4 w$c = table_texel(at, $c);
 #endfor
 #include point_products
     }
@@ -71,11 +72,12 @@ void kernel_row(int n, int t, int y, int x) {
             for (int kx = 0; kx < u.chunks; kx++, entry++, column += DILATION) {
                 TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * 4, entry >> log2);
 #for c 4
-                vec4 w$c = table_texel(at, $c);
+                PRODUCT vec4 w$c = table_texel(at, $c);
 #endfor
 #include tap_products
             }
         }
     }
 #endif
+#include product_scale
 }

@@ -8,16 +8,18 @@
 //   PHASES                   1: a set is a phase of a transposed convolution, whose columns, strides and padding follow
 //   table                    as there: panels of panel_rows by panel_columns texels
 //   sets, partials, partial_tiles, input_tiles    see src/algorithm/im2col_gemm.h
+#include product_precision
+
 void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
-    int sum = tsr_quotient(n, u.sets), set = n - sum * u.sets;
-    int partial = sum - tsr_quotient(sum, u.partials) * u.partials;
+    int index = tsr_quotient(n, u.sets), set = n - index * u.sets;
+    int partial = index - tsr_quotient(index, u.partials) * u.partials;
     int tiles = min(u.partial_tiles, u.input_tiles - partial * u.partial_tiles);
     int column = (set * u.partials + partial) * 4 * u.panel_columns + x / PLANES, row = y, at = 0;
 #if SHARED
-    int block = sum;
+    int block = index;
 #else
     int block = n;
 #endif
@@ -30,17 +32,16 @@ void kernel_row(int n, int t, int y, int x) {
             for (int kx = 0, from = line; kx < u.taps; kx++, from += DILATION, row += u.panel_rows) {
                 TABLE_AT texel = table_at(column, row);
 #for c 4
-                vec4 w$c = table_texel(texel, $c * u.panel_columns);
+                PRODUCT vec4 w$c = table_texel(texel, $c * u.panel_columns);
 #endfor
 #for j PLANES
                 {
-                    vec4 a = X_fetch(0, block, from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE});
-#for c 4
-                    v$j += a[$c] * w$c;
-#endfor
+                    PRODUCT vec4 a = X_fetch(0, block, from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE});
+#include product_sum
                 }
 #endfor
             }
         }
     }
+#include product_scale
 }

@@ -7,6 +7,7 @@
 //                            With ROW 0 a fragment reads tap by tap.
 //   kernel_x                 kernel width
 //   channels, split          as in glsl/conv_direct.glsl
+#include product_precision
 #if ROW
 #include row
 #else
@@ -59,11 +60,12 @@ void kernel_row(int n, int t, int y, int x) {
                 TABLE_AT at = table_at(weights, entry >> log2);
                 weights += ${4 * STRIDE};
 #for c 4
-                vec4 w$c = table_texel(at, $c);
+                PRODUCT vec4 w$c = table_texel(at, $c);
 #endfor
 #include tap_products
             }
 #endif
         }
     }
+#include product_scale
 }

@@ -15,6 +15,7 @@
 //   first_tile, tiles, pad_y, pad_x    of a draw: first input tile, input tiles, pads
 layout(std140) uniform weights { vec4 block[BLOCK]; };
 
+#include product_precision
 #if ROW
 #include row
 #elif POINTWISE == 0
@@ -60,7 +61,7 @@ void kernel_row(int n, int t, int y, int x) {
     for (int i = 0; i < u.tiles; i++) {
         int tile = first + i;
 #for c 4
-        vec4 w$c = block[4 * i + $c];
+        PRODUCT vec4 w$c = block[4 * i + $c];
 #endfor
 #include point_products
     }
@@ -71,11 +72,12 @@ void kernel_row(int n, int t, int y, int x) {
             tap_row(first + i, y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y);
             for (int kx = 0, column = x * STRIDE - u.pad_x; kx < u.taps; kx++, at += 4, column += DILATION) {
 #for c 4
-                vec4 w$c = block[at + $c];
+                PRODUCT vec4 w$c = block[at + $c];
 #endfor
 #include tap_products
             }
         }
     }
 #endif
+#include product_scale
 }

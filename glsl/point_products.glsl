@@ -1,10 +1,8 @@
 // Included in a loop over tiles, with the weights w0 to w3 of a tile's one tap: adds its products to the sums of all pixels,
 // which read column place$j of row `line`, the same in every tile.
 #for j PLANES
-            {
-                vec4 a = X_cell(tile, line, place$j.x, place$j.y);
-#for c 4
-                v$j += a[$c] * w$c;
-#endfor
-            }
+                {
+                    PRODUCT vec4 a = X_cell(tile, line, place$j.x, place$j.y);
+#include product_sum
+                }
 #endfor

@@ -2,9 +2,7 @@
 // reads input column `column`, the next ones TAP_STEP columns further each.
 #for j PLANES
                 {
-                    vec4 a = tap_texel(column + $j * TAP_STEP);
-#for c 4
-                    v$j += a[$c] * w$c;
-#endfor
+                    PRODUCT vec4 a = tap_texel(column + $j * TAP_STEP);
+#include product_sum
                 }
 #endfor

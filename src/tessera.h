@@ -265,7 +265,8 @@ typedef struct tsr_device_desc {
     /* Debugging: which algorithms compute convolutions and matrix products. NULL: all that the
      * device has, the best by estimates or autotuning. "plain": one texel per invocation;
      * "direct": several; "shared": and split-K or workgroup memory; "blocks": and uniform blocks
-     * and Winograd; "small": those for GPUs of few registers. All but NULL switch autotuning off. */
+     * and Winograd; "small": those for GPUs of few registers. All but NULL switch autotuning off.
+     */
     const char *kernels;
     tsr_gles_desc gles;
     tsr_webgpu_desc webgpu;
@@ -506,11 +507,12 @@ typedef struct tsr_fixed_input { /* turns an input into a constant; data is dens
 } tsr_fixed_input;
 
 typedef struct tsr_session_desc {
-    /* Storage of tensors on a GPU (but see tsr_device_info.half_only); arithmetic is always
-     * float32. In 16 bits values above 65504 become infinity, the largest number or NaN, depending
-     * on the driver. So do sums of up to four weights of a filter in Winograd convolution, and the
-     * sums of a transposed convolution, before bias and post-ops, where another pass assembles its
-     * phases. */
+    /* Storage of tensors on a GPU (but see tsr_device_info.half_only); arithmetic is float32, but
+     * with tensors of 16 bits, on GPUs that compute faster in these (Adreno, Mali-G), products of
+     * convolutions and sums of four of them have 16 bits, too. In 16 bits values above 65504 become
+     * infinity, the largest number or NaN, depending on the driver. So do sums of up to four
+     * weights of a filter in Winograd convolution, and the sums of a transposed convolution, before
+     * bias and post-ops, where another pass assembles its phases. */
     tsr_precision precision;
     bool allow_cpu_fallback; /* run nodes that the backend lacks on the CPU, between passes */
     bool texture_outputs;    /* gles only: lay outputs out for tsr_session_output_texture */

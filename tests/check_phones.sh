@@ -40,6 +40,12 @@ phones 0 'refused, as it has OpenGL ES 2.0 only' --gpu lima
 phones 1 'does not run: missing.onnx' --gpu pi4 missing.onnx
 phones 2 'name none with --check' --check models/pix16.onnx
 
+# What a page drew.
+vertex=$'#version 300 es\nvoid main() { gl_Position = vec4(1.0); }'
+fragment=$'#version 300 es\nuniform mediump sampler2D x; out mediump vec4 y; void main() { y = texelFetch(x, ivec2(0), 0) * 3.0; }'
+printf 'program 5 %d %d\n%s%s\ndraw 5 34842 4096 2 8 8 1\n' "${#vertex}" "${#fragment}" "$vertex" "$fragment" >page.draws
+expect_of 'phones.sh --draws' 0 ' program5 ' bash "$source/tools/phones.sh" --draws --gpu mali-g52 page.draws
+
 # Worse than expected: a kernel that takes longer, and one that is not in the table.
 cp -r "$phones" worse
 sed -i 's/^pi4,conv_uniform_block,.*/pi4,conv_uniform_block,0,0.1/; /^pi4,copy,/d' worse/expected.csv

@@ -7,6 +7,7 @@
 #include "support/sessions.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int64_t planned_draws; /* of the latest planned_kernels() */
@@ -190,11 +191,57 @@ static void test_draws(void **state) {
     expect_no_failed_case();
 }
 
+/* Products of 240000, which 16 bits do not hold: each pixel's four channels are to sum up to 1200,
+ * times a weight of 8. */
+static void expect_finite(const char *text, const char *kernels, double expected) {
+    static const float channels[4] = {30000, -30000, 30000, -28800};
+    const backend_limits limits = {.kernels = "small"};
+    assert_string_equal(planned_kernels(text, limits, TSR_PRECISION_FP16), kernels);
+    tsr_model *model = make_model(text);
+    tsr_session *session =
+        make_session(gpu_device(limits), model,
+                     &(tsr_session_desc){.poison = true, .precision = TSR_PRECISION_FP16});
+    tsr_tensor_info info;
+    EXPECT_OK(tsr_session_input(session, 0, &info));
+    const size_t area = (size_t)(info.shape.dim[2] * info.shape.dim[3]);
+    elements x = {4 * area, malloc(4 * area * sizeof(float))};
+    assert_non_null(x.values);
+    for (size_t i = 0; i < x.count; i++)
+        x.values[i] = channels[i / area];
+    EXPECT_OK(tsr_session_set_input(session, "x", x.values, x.count));
+    EXPECT_OK(tsr_session_run(session));
+    elements y = get_output(session, "y");
+    for (size_t i = 0; i < y.count; i++)
+        if ((double)y.values[i] != expected)
+            fail_msg("%s: %g, not %g", text, (double)y.values[i], expected);
+    free(x.values);
+    free(y.values);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+}
+
+static void test_large_products(void **state) {
+    (void)state;
+    need_backend("gles");
+    const char *block = "conv_uniform_block";
+    expect_finite("Reshape w<8,8,8,8> s(1,4,1,1) -> v; Conv x[1,4,12,13] v -> y", "conv_direct",
+                  9600);
+    expect_finite("Reshape w<8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8> s(1,4,2,2) -> v; "
+                  "Conv x[1,4,12,13] v -> y",
+                  block, 38400);
+    expect_finite("Reshape w<8,8,8,8> s(1,4,1,1) -> v; Conv x[1,4,3,3] v -> y", "conv_direct",
+                  9600);
+    expect_finite("Reshape w<8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8> s(4,1,2,2) -> v; "
+                  "ConvTranspose x[1,4,12,13] v -> y strides=2,2",
+                  "conv_transpose_direct", 9600);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block_sizes), cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_no_copies),   cmocka_unit_test(test_more_planes),
-        cmocka_unit_test(test_nans),        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_block_sizes),    cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_no_copies),      cmocka_unit_test(test_more_planes),
+        cmocka_unit_test(test_nans),           cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_large_products),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -16,15 +16,21 @@ for argument in "$@"; do
 done
 drivers=$(bash "$root/tools/phones/build.sh")
 
+models=$(mktemp -d) # by default
+trap 'rm -rf "$models"' EXIT
+if [ "${1:-}" = --draws ]; then # programs of others
+    "${CC:-cc}" -std=c11 "$root/tools/phones/replay.c" -o "$models/replay" -lEGL -lGLESv2 ||
+        fail "replay.c cannot be built; on Debian: apt-get install gcc libegl-dev libgles-dev"
+    python3 "$main" "$models/replay" "$drivers" "$models" "${@:2}"
+    exit
+fi
+
 if [ -z "${TESSERA:-}" ]; then
     (cd "$root" && cmake --preset release && cmake --build --preset release --parallel "$(nproc)" --target tessera_tool make_models) \
         >"$drivers/../tessera.log" 2>&1 || { tail "$drivers/../tessera.log" >&2; fail "Tessera cannot be built"; }
     TESSERA=$root/build/tessera
 fi
 [ -x "$TESSERA" ] || fail "there is no program $TESSERA"
-
-models=$(mktemp -d) # by default
-trap 'rm -rf "$models"' EXIT
 make_models=${TESSERA%/*}/make_models
 [ -x "$make_models" ] || fail "there is no program $make_models, which makes the models beside $TESSERA"
 "$make_models" pix2pix --ngf 16 -o "$models/pix16.onnx"

@@ -27,6 +27,10 @@ int tsr_tiles_per_output(const tsr_convolution *conv);
 bool tsr_is_depthwise(const tsr_convolution *conv);
 /* One tap, and no padding pixels are read? */
 bool tsr_is_pointwise(const tsr_window *window);
+/* Where the plan's tensors are of 16 bits and the device computes faster in these: scales the
+ * weights, so that the sum of four products of finite 16-bit numbers is finite, and gives what
+ * results have to be multiplied with. Otherwise 0: products are of 32 bits. */
+float tsr_half_products(const tsr_plan *plan, tsr_convolution *conv);
 
 /* Packs n blocks of `block` texels into a table, 2^entries_log2 blocks a row. */
 typedef struct tsr_table_size {
@@ -136,11 +140,16 @@ enum {
 
 /* Is this a value of tsr_device_desc.kernels? */
 bool tsr_kernels_known(const char *kernels);
-/* What suits a device: is_software: its programs run on a CPU; registers: tsr_device_profile's of
- * the GPU; kernels: tsr_device_desc.kernels, which may ask for what does not. The backend adds what
- * it can do. */
+/* What fragments of a GPU can do: see tsr_device_profile. */
+typedef struct tsr_fragment_limits {
+    int registers;
+    bool half_products;
+} tsr_fragment_limits;
+
+/* What suits a device: is_software: its programs run on a CPU; kernels: tsr_device_desc.kernels,
+ * which may ask for what does not. The backend adds what it can do. */
 tsr_device_profile tsr_device_profile_make(tsr_language language, const char *kernels,
-                                           bool is_software, int registers);
+                                           bool is_software, tsr_fragment_limits fragments);
 
 /* One way to compute a problem. */
 typedef struct tsr_algorithm {

@@ -63,9 +63,10 @@ bool tsr_kernels_known(const char *kernels) {
     return find_kernels(kernels) != KERNELS_COUNT;
 }
 
-enum { SMALL_REGISTERS = 10 }; /* of KERNELS_SMALL */
+static const tsr_fragment_limits small = {10, true}; /* of KERNELS_SMALL */
 
-static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software, int registers) {
+static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software,
+                                       tsr_fragment_limits fragments) {
     static const unsigned allowed[] = {[KERNELS_AUTO] = TSR_ALLOW_ALL,
                                        [KERNELS_PLAIN] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
                                        [KERNELS_DIRECT] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
@@ -75,14 +76,16 @@ static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software, i
                                        [KERNELS_SMALL] = TSR_ALLOW_ALL};
     enum { BUSY_FRAGMENTS = 16384, BUSY_FRAGMENTS_OF_FEW = 2048 }; /* of large and small GPUs */
     bool gpu = choice >= KERNELS_SHARED || (choice == KERNELS_AUTO && !is_software);
-    registers = choice == KERNELS_SMALL ? SMALL_REGISTERS : choice == KERNELS_AUTO ? registers : 0;
-    int busy = registers ? BUSY_FRAGMENTS_OF_FEW : BUSY_FRAGMENTS;
+    if (choice != KERNELS_AUTO)
+        fragments = choice == KERNELS_SMALL ? small : (tsr_fragment_limits){0};
+    int registers = fragments.registers, busy = registers ? BUSY_FRAGMENTS_OF_FEW : BUSY_FRAGMENTS;
     return (tsr_device_profile){.allowed = allowed[choice] | (registers ? TSR_ALLOW_TAPS : 0),
                                 .software = !gpu,
                                 .specialize = gpu,
                                 .busy_fragments = gpu ? busy : 0,
                                 .planes = gpu && choice != KERNELS_SHARED ? TSR_BLOCK_PLANES : 0,
-                                .registers = registers};
+                                .registers = registers,
+                                .half_products = fragments.half_products};
 }
 
 static tsr_device_profile wgsl_profile(kernel_choice choice, bool is_software) {
@@ -97,9 +100,9 @@ static tsr_device_profile wgsl_profile(kernel_choice choice, bool is_software) {
 }
 
 tsr_device_profile tsr_device_profile_make(tsr_language language, const char *kernels,
-                                           bool is_software, int registers) {
+                                           bool is_software, tsr_fragment_limits fragments) {
     kernel_choice choice = find_kernels(kernels);
-    tsr_device_profile p = language == TSR_GLSL ? glsl_profile(choice, is_software, registers)
+    tsr_device_profile p = language == TSR_GLSL ? glsl_profile(choice, is_software, fragments)
                                                 : wgsl_profile(choice, is_software);
     p.language = language;
     p.fixed = choice != KERNELS_AUTO;

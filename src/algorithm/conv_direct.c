@@ -82,10 +82,11 @@ static double reading_cost(reading by) {
     return by == BY_TAPS ? TSR_TAPS_COST : 1;
 }
 
-/* Live texels of a fragment: sums, a row of input, four texels of weights. */
+/* Live texels of a fragment: sums, a row of input with half as many of their places, four texels of
+ * weights. */
 static int live_texels(const tsr_layout *l, int64_t row) {
     enum { WEIGHTS = 4 };
-    return l->planes + (row ? (int)row + WEIGHTS : TSR_TAP_TEXELS);
+    return l->planes + (row ? (int)(row + row / 2) + WEIGHTS : TSR_TAP_TEXELS);
 }
 
 static bool estimate_depthwise_by(const tsr_plan *plan, const tsr_problem *p, reading by,
@@ -121,11 +122,14 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     int output = tsr_problem_output(plan, p, 1);
     const row_form f = choose_row(w, tsr_plan_layout(plan, output), by);
     const split s = split_conv(plan, &p->conv, tsr_plan_layout(plan, output), by, busy);
-    tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, false);
+    tsr_convolution conv = p->conv;
+    float scale = by == BY_TAPS ? tsr_half_products(plan, &conv) : 0;
+    tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, f.taps, f.chunks, false);
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass =
         TSR_PASS(plan, partial, conv_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
                  .ROW = TSR_INT(f.row), .POINTWISE = TSR_INT(!f.row && tsr_is_pointwise(w)),
+                 .HALF_PRODUCTS = TSR_INT(scale != 0), .scale = TSR_FLOAT(scale),
                  .STRIDE = TSR_INT(w->stride[1]), .DILATION = TSR_INT(w->dilation[1]),
                  .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
                  .pad_x = TSR_INT(w->pad_begin[1]), .channels = tsr_conv_channels(&weights),
@@ -150,14 +154,16 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, reading 
     int taps = (int)tsr_divide_up(w->kernel[1], stride),
         planes = tsr_plan_layout(plan, output)->planes;
     const split s = split_transposed(plan, &p->conv, tsr_plan_layout(plan, output), by, busy);
-    tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, taps * (int)stride, 1, false);
+    tsr_convolution conv = p->conv;
+    float scale = by == BY_TAPS ? tsr_half_products(plan, &conv) : 0;
+    tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, taps * (int)stride, 1, false);
     int partial = tsr_split_output(plan, output, s.count);
-    tsr_pass *pass =
-        TSR_PASS(plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input),
-                 .TAPS = TSR_INT(taps), .ROW = TSR_INT(by == BY_TAPS ? 0 : planes + taps - 1),
-                 .STRIDE = TSR_INT(stride), .window_y = tsr_window_args(w, 0),
-                 .pad_x = TSR_INT(w->pad_begin[1]), .kernel_x = TSR_INT(w->kernel[1]),
-                 .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
+    tsr_pass *pass = TSR_PASS(
+        plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(taps),
+        .ROW = TSR_INT(by == BY_TAPS ? 0 : planes + taps - 1), .HALF_PRODUCTS = TSR_INT(scale != 0),
+        .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(stride), .window_y = tsr_window_args(w, 0),
+        .pad_x = TSR_INT(w->pad_begin[1]), .kernel_x = TSR_INT(w->kernel[1]),
+        .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
     tsr_pass_conv_weights(plan, pass, &weights);
     tsr_plan_loops(plan, 1, by == BY_TAPS ? 3 : 2,
                    (int64_t[]){s.tiles, w->kernel[0] / w->stride[0] + 1, taps});

@@ -13,6 +13,7 @@ typedef struct block_conv {
     int64_t partials, partial_tiles;
     int texels;   /* of a uniform block */
     bool by_taps; /* a fragment reads its input tap by tap, not a row of it at once */
+    float scale;  /* of tsr_half_products() */
 } block_conv;
 
 /* Input columns that a fragment of this many pixels reads at once; 0: it reads tap by tap. */
@@ -163,6 +164,7 @@ static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int o
         plan, output, conv_uniform_block, .X = TSR_TENSOR(input), .TAPS = TSR_INT(b->p.taps[1]),
         .ROW = TSR_INT(row_of(b, pixels)),
         .POINTWISE = TSR_INT(b->by_taps && !b->p.transposed && tsr_is_pointwise(w)),
+        .HALF_PRODUCTS = TSR_INT(b->scale != 0), .scale = TSR_FLOAT(b->scale),
         .STRIDE = TSR_INT(b->p.stride[1]), .DILATION = TSR_INT(w->dilation[1]),
         .ROWS = TSR_INT(b->p.taps[0]), .ROW_STRIDE = TSR_INT(b->p.stride[0]),
         .ROW_DILATION = TSR_INT(w->dilation[0]), .TILES = TSR_INT(b->tiles_of_draw),
@@ -216,8 +218,10 @@ static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, bool by_taps
 static tsr_pass *lower_by(tsr_plan *plan, const tsr_problem *p, bool by_taps) {
     block_conv b;
     int output = tsr_phases_output(plan, p);
-    if (plan->status == TSR_OK && make(plan, p, by_taps, &b))
+    if (plan->status == TSR_OK && make(plan, p, by_taps, &b)) {
+        b.scale = by_taps ? tsr_half_products(plan, &b.p.conv) : 0;
         return add_passes(plan, &b, p->input, output);
+    }
     return tsr_problem_refuse(plan, "its weights fit no uniform blocks");
 }
 

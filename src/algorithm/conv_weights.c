@@ -5,6 +5,8 @@
 #include "base/error.h"
 
 #include <limits.h>
+#include <math.h>
+#include <stdlib.h>
 
 /* The kernel between an output and an input channel; NULL if they are in different groups. */
 static const tsr_unaligned_float *kernel_between(const tsr_convolution *c, int output, int input) {
@@ -37,6 +39,35 @@ bool tsr_is_pointwise(const tsr_window *w) {
     for (int i = 0; i < 2; i++)
         is &= w->kernel[i] == 1 && w->pad_begin[i] == 0 && w->pad_end[i] == 0;
     return is;
+}
+
+/* Without the factor; infinite if one is. */
+static double largest_weight(const tsr_convolution *c) {
+    int64_t taps = c->window.kernel[0] * c->window.kernel[1];
+    double largest = 0;
+    for (int64_t o = 0; o < c->window.group * c->group_outputs; o++) {
+        double scale = c->scale ? fabs(c->scale[o]) : 1, most = 0;
+        const tsr_unaligned_float *w = c->weights +
+                                       (size_t)(o / c->group_outputs) * c->stride_group +
+                                       (size_t)(o % c->group_outputs) * c->stride_output;
+        for (int i = 0; i < c->group_inputs; i++, w += c->stride_input)
+            for (int64_t k = 0; k < taps; k++)
+                most = fabs((double)w[k]) <= most ? most : fabs((double)w[k]);
+        largest = most * scale <= largest ? largest : most * scale;
+    }
+    return largest;
+}
+
+float tsr_half_products(const tsr_plan *plan, tsr_convolution *c) {
+    enum { PRODUCTS = 4, MOST_LOG2 = 60 };
+    if (!plan->half || !plan->device.half_products)
+        return 0;
+    double sum = PRODUCTS * largest_weight(c) * fabs((double)c->factor);
+    int log2 = 0;
+    if (!isfinite(sum) || sum == 0 || frexp(sum, &log2) == 0 || abs(log2) > MOST_LOG2)
+        return 0;
+    c->factor = ldexpf(c->factor, -log2);
+    return ldexpf(1, log2);
 }
 
 bool tsr_is_depthwise(const tsr_convolution *c) {

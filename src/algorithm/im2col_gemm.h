@@ -28,6 +28,7 @@ struct tsr_im2col_gemm {
     int64_t tiles, outputs; /* of input and output channels */
     tsr_im2col_fill *fill;
     const char *layout; /* identifies fill's order: see tsr_weight_layout */
+    float scale;        /* of tsr_half_products(); 0: products of 32 bits */
     /* chosen by tsr_im2col_gemm_make: */
     int64_t partials, partial_tiles; /* split-K: partial sums, input tiles of each */
     int64_t texels;                  /* of a uniform block: what a partial sum reads of a window */

@@ -29,7 +29,7 @@ struct tsr_backend_device {
     tsr_layout_limits limits;
     int max_loop_iterations; /* of a fragment's loops; 0: no limit */
     int block_texels;        /* see tsr_plan_options */
-    bool clears_tiles;       /* passes clear what they overwrite: src/gles/registers.h */
+    bool clears_tiles;       /* passes clear what they overwrite: src/gles/family.h */
     bool sample;             /* how texels are read: glsl/prelude.glsl */
     tsr_device_profile profile;
     tsr_device_info info;

@@ -3,7 +3,7 @@
 
 #include "algorithm/algorithm.h"
 #include "base/error.h"
-#include "gles/registers.h"
+#include "gles/family.h"
 #include "gles/tensor.h"
 
 #include <string.h>
@@ -55,13 +55,13 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     bool llvmpipe = strstr(info->name, "llvmpipe");
     d->max_loop_iterations = llvmpipe ? 65535 : 0;
     info->is_cpu = llvmpipe || strstr(info->name, "softpipe") || strstr(info->name, "SwiftShader");
-    d->profile = tsr_device_profile_make(TSR_GLSL, desc->kernels, info->is_cpu,
-                                         tsr_gpu_registers(info->name));
+    const tsr_gpu_family *family = tsr_gpu_family_of(info->name);
+    d->profile = tsr_device_profile_make(TSR_GLSL, desc->kernels, info->is_cpu, family->fragments);
     d->profile.features = TSR_NEEDS_UNIFORM_BLOCK;
     d->sample = d->profile.software;
     /* The kernels for small GPUs are tried on others with all that goes with them. */
     bool small = d->profile.fixed && d->profile.registers;
-    d->clears_tiles = small || tsr_gpu_clears_tiles(info->name);
+    d->clears_tiles = small || family->clears_tiles;
     d->block_texels = block_texels(info);
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
     info->has_float_blend = tsr_gl->EXT_float_blend;

@@ -125,6 +125,7 @@ typedef struct tsr_device_profile {
     int planes;            /* default of tensors without a layout hint; 0: see choose_planes() */
     int busy_fragments;    /* split-K until a pass has this many fragments; 0: never */
     int registers;         /* texels that a fragment can keep without spilling; 0: any number */
+    bool half_products;    /* 16-bit arithmetic is faster than that of 32 bits */
 } tsr_device_profile;
 
 /* One way to compute a node, with its estimates: src/algorithm/algorithm.h. */

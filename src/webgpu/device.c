@@ -135,7 +135,7 @@ static void fill_info(tsr_backend_device *d, const tsr_adapter *adapter,
     memcpy(d->name, adapter->name, sizeof d->name);
     memcpy(d->version, adapter->version, sizeof d->version);
     bool is_cpu = adapter->type == WGPUAdapterType_CPU;
-    d->profile = tsr_device_profile_make(TSR_WGSL, desc->kernels, is_cpu, 0);
+    d->profile = tsr_device_profile_make(TSR_WGSL, desc->kernels, is_cpu, (tsr_fragment_limits){0});
     d->profile.features = TSR_NEEDS_WORKGROUP_MEMORY;
     uint64_t bytes = smaller(d->limits.maxStorageBufferBindingSize, d->limits.maxBufferSize);
     d->info = (tsr_device_info){

@@ -377,13 +377,19 @@ static void compare_sessions(const backend_case *c, int number, tsr_session *cpu
 
 /* ---- cases ---- */
 
+static double least_tolerance(const backend_case *c) {
+    bool half = c->precision == TSR_PRECISION_FP16,
+         small = c->limits.kernels && !strcmp(c->limits.kernels, "small");
+    if (small && (half || gpu_is_half_only()))
+        return HALF_PRODUCTS_TOLERANCE;
+    return half ? HALF_TOLERANCE : gpu_is_half_only() ? HALF_CHAIN_TOLERANCE : SUM_TOLERANCE;
+}
+
 static backend_case with_defaults(const backend_case *given) {
     backend_case c = *given;
     c.opset = c.opset ? c.opset : 13;
     c.range = c.range ? c.range : 1;
-    double least = c.precision == TSR_PRECISION_FP16 ? HALF_TOLERANCE
-                   : gpu_is_half_only()              ? HALF_CHAIN_TOLERANCE
-                                                     : SUM_TOLERANCE;
+    double least = least_tolerance(&c);
     c.tolerance = c.tolerance > least ? c.tolerance : least;
     return c;
 }

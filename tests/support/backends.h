@@ -46,6 +46,8 @@ typedef struct backend_case {
 #define HALF_TOLERANCE 4e-3
 /* The same of cases made for 32 bits, on a GPU without these: chains of convolutions among them. */
 #define HALF_CHAIN_TOLERANCE 6e-3
+/* "small" kernels round products and sums of four of them to 16 bits, too. */
+#define HALF_PRODUCTS_TOLERANCE 8e-3
 
 /* Ends a test for want of what it needs here: a skip, a failure if TSR_REQUIRE_DRIVER=1. */
 void lacking(const char *what);

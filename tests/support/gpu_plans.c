@@ -11,11 +11,12 @@
 #include <cmocka.h>
 
 tsr_plan *plan_on_gpu(const tsr_graph *graph, const char *const *algorithms, bool within_memory) {
-    tsr_plan_options options = {.limits = {.max_texture_size = 4096, .max_planes = 8},
-                                .device = tsr_device_profile_make(TSR_GLSL, NULL, false, 0),
-                                .block_texels = 4096,
-                                .fallback = true,
-                                .lower = tsr_lowerings};
+    tsr_plan_options options = {
+        .limits = {.max_texture_size = 4096, .max_planes = 8},
+        .device = tsr_device_profile_make(TSR_GLSL, NULL, false, (tsr_fragment_limits){0}),
+        .block_texels = 4096,
+        .fallback = true,
+        .lower = tsr_lowerings};
     options.device.features = TSR_NEEDS_UNIFORM_BLOCK;
     tsr_node_choice *choices = calloc((size_t)graph->node_count, sizeof *choices);
     assert_non_null(choices);

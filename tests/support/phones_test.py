@@ -170,6 +170,16 @@ class Samples(unittest.TestCase):
         self.assertAlmostEqual(e.ms["bandwidth"], 1200 / 14.4e6)
         self.assertEqual(e.bound, "memory")
 
+    def test_trips_of_draws(self):
+        """A draw that replay.c repeats tells how often its loop runs, and has no multiply-adds."""
+        gpu = gpus.GPUS["mali-g52"]
+        line = PASS.format(3, "program3", 0).replace("480 multiply-adds", "0 multiply-adds, 10 trips")
+        [(p, program)] = traced(gpu, sample(BIFROST, 3) + "\n" + line)
+        self.assertEqual((p.trips, p.macs, p.name), (10, 0, "a, (b)"))
+        [e] = estimate.estimates([(p, program)], gpu.chip)
+        self.assertEqual((e.trips, e.per_mac), (10, None))
+        self.assertAlmostEqual(e.cycles["memory"], 10)
+
     def test_expected(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "expected.csv")

@@ -3,7 +3,7 @@
   trips     Of the loops without a loop in them, those with multiplications are the kernel's innermost ones. They run as often
             as it takes to make the layer's multiply-adds: trips = multiply-adds of a fragment / multiplications in the loops.
             Channels are padded to four: the kernel makes those of the padding, too. Everything else is counted once, loops
-            around them included.
+            around them included. Draws that replay.c repeats tell trips themselves.
   cycles    of a core for a fragment, by unit = (what is outside the loops + trips * what is in them) / the unit's rate
   time      the largest of cycles * fragments / (cores * clock), by unit, and of bytes / bandwidth. That one is what bounds the
             pass. Each byte of its inputs, weights and outputs moves once.
@@ -59,12 +59,12 @@ def innermost_loops(instructions):
     return [l for l in loops if not any(m != l and l[0] <= m[0] and m[1] <= l[1] for m in loops)]
 
 
-def fragment_cost(instructions, macs):
-    """Cycles of a fragment, by unit, and the trips of its loop, for its number of multiply-adds."""
+def fragment_cost(instructions, macs, trips=None):
+    """Cycles of a fragment, by unit, and the trips of its loop: told, or for its number of multiply-adds."""
     loops = innermost_loops(instructions)
     inside = [i for begin, end in loops for i in instructions[begin:end]]
     per_trip = sum(i.macs for i in inside)
-    trips = max(1.0, macs / per_trip) if per_trip else 1.0
+    trips = (trips or max(1.0, macs / per_trip)) if per_trip else 1.0
     cost = _sum(instructions)
     for unit, count in _sum(inside).items():
         cost[unit] += (trips - 1) * count
@@ -73,7 +73,7 @@ def fragment_cost(instructions, macs):
 
 def estimate(p: Pass, program: Program, share, winograd, chip):
     made = share * padding(p) * (WINOGRAD if winograd else 1)
-    cost, trips = fragment_cost(program.instructions, made / p.fragments)
+    cost, trips = fragment_cost(program.instructions, made / p.fragments, p.trips)
     cycles = {unit: count / chip.rates[unit] for unit, count in cost.items() if unit in chip.rates}
     ms = {unit: n * p.fragments / (chip.cores * chip.mhz * 1e3) for unit, n in cycles.items()}
     ms["bandwidth"] = (p.read + p.written) / (chip.gbytes * 1e6)

@@ -13,7 +13,8 @@ from gpus import GPUS
 
 NOTES = """Instructions, registers, threads, spills and fills are the compiler's. Threads are those of a core relative to one
 (Mali, VideoCore), waves (Adreno, Radeon) or the SIMD width (Intel). Cycles are of a core, for the unit that is busiest; times are estimates, not
-measured: the formula is in tools/phones/estimate.py, chips and sources in tools/phones/gpus.py."""
+measured: the formula is in tools/phones/estimate.py, chips and sources in tools/phones/gpus.py. With --draws first, MODEL is what
+a page drew with WebGL 2, as tools/phones/capture.js noted it."""
 
 
 def parse(arguments):
@@ -96,8 +97,9 @@ def summary(result):
     for r in result["layers"]:
         bounds[r["bound"]] = bounds.get(r["bound"], 0) + max(r["ms"].values())
     parts = ", ".join(f"{100 * ms / result['ms']:.0f} % {unit}" for unit, ms in sorted(bounds.items(), key=lambda b: -b[1]))
-    return (f"{len(programs)} programs, {spilling} spill registers; about {result['ms']:.1f} ms on {result['chip']['name']}, "
-            f"bound by {parts}")
+    cycles = sum(r["fragments"] * max(r["cycles"].values(), default=0) for r in result["layers"])
+    return (f"{len(programs)} programs, {spilling} spill registers; {cycles / 1e6:.2f} million cycles of a core; "
+            f"about {result['ms']:.1f} ms on {result['chip']['name']}, bound by {parts}")
 
 
 def print_result(result, brief):

@@ -13,11 +13,13 @@ from collections import namedtuple
 import isa
 from gpus import environment
 
-Pass = namedtuple("Pass", "program kernel fragments targets bits draws channels_in channels_out read written node macs name op")
+# trips: how often the innermost loop runs for a fragment; only replay.c tells it.
+Pass = namedtuple("Pass", "program kernel fragments targets bits draws channels_in channels_out read written node macs trips name op")
 Program = namedtuple("Program", "stats instructions")
 
 PASS = re.compile(r"tessera: pass: program (\d+), kernel (\w+), (\d+) fragments, (\d+) targets of (\d+) bits, (\d+) draws, "
-                  r"(\d+) to (\d+) channels, (\d+) bytes read, (\d+) bytes written, node (-?\d+), (\d+) multiply-adds, '(.*)' \((.*)\)$")
+                  r"(\d+) to (\d+) channels, (\d+) bytes read, (\d+) bytes written, node (-?\d+), (\d+) multiply-adds"
+                  r"(?:, (\d+) trips)?, '(.*)' \((.*)\)$")
 
 # Where a driver's output about a fragment program begins, what is its name, where it ends.
 Marks = namedtuple("Marks", "begin name end")
@@ -54,7 +56,7 @@ class Log:
         found = PASS.match(line)
         if found:
             self._finish_pass()
-            numbers = [int(x) if re.fullmatch(r"-?\d+", x) else x for x in found.groups()[:-2]]
+            numbers = [int(x) if re.fullmatch(r"-?\d+", x or "") else x for x in found.groups()[:-2]]
             self.passes.append(Pass(*numbers, *found.groups()[-2:]))
         ends = self.marks.end.search(line)
         if self.marks.begin.search(line) and not ends:

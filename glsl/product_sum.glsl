@@ -1,0 +1,12 @@
+// Adds to the sums of pixel j the products of its input a with the weights w0 to w3.
+#if HALF_PRODUCTS
+                    mediump vec4 sum = a[0] * w0;
+#for c 3
+                    sum += a[${c + 1}] * w${c + 1};
+#endfor
+                    v$j += sum;
+#else
+#for c 4
+                    v$j += a[$c] * w$c;
+#endfor
+#endif

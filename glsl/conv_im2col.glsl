@@ -3,7 +3,7 @@
 // of the group, row by row.
 //   GROUP, WINDOW            columns of a group, columns of a window
 //   window_texels            of an input tile
-//   ROWS, TAPS               of the kernel: rows, columns; TAPS 0: a loop over `taps` columns, for GPUs of few registers
+//   ROWS, TAPS               of the kernel: rows, columns
 //   ROW_STRIDE, ROW_DILATION, STRIDE, DILATION    of rows, of columns
 //   BLOCK                    texels of a uniform block
 //   table                    panels of panel_rows by panel_columns texels, one texel for each fragment: side by side for the
@@ -22,7 +22,6 @@ void kernel_row(int n, int t, int y, int x) {
     for (int i = 0; i < u.tiles; i++) {
         int at = u.first_texel + i * u.window_texels;
         for (int ky = 0; ky < ROWS; ky++, at += ${ROW_DILATION * WINDOW}) {
-#if TAPS
 #for k TAPS
             {
                 TABLE_AT texel = table_at(column, row);
@@ -40,20 +39,6 @@ void kernel_row(int n, int t, int y, int x) {
                 row += u.panel_rows;
             }
 #endfor
-#else
-            for (int kx = 0, from = at; kx < u.taps; kx++, from += DILATION, row += u.panel_rows) {
-                TABLE_AT texel = table_at(column, row);
-#for c 4
-                PRODUCT vec4 w$c = table_texel(texel, $c * u.panel_columns);
-#endfor
-#for j PLANES
-                {
-                    PRODUCT vec4 a = block[from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE}];
-#include product_sum
-                }
-#endfor
-            }
-#endif
         }
     }
 #include product_scale

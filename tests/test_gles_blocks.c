@@ -50,6 +50,35 @@ static void test_block_sizes(void **state) {
     expect_no_failed_case();
 }
 
+/* On GPUs of few registers nothing is copied to uniform blocks within a run, and all sums of a
+ * small image are one draw, transposed convolutions' too, with and without padding. */
+static void test_no_copies(void **state) {
+    (void)state;
+    need_backend("gles");
+    static const struct {
+        const char *text, *kernels;
+    } cases[] = {
+        {"Conv x[1,300,4,5] w{70,300,3,3} -> y pads=1,1,1,1 dilations=1,2",
+         "im2col+conv_im2col_texture+im2col_assemble"},
+        {"Conv x[2,300,4,4] w{300,300,4,4} -> y strides=2,2 pads=1,1,1,1",
+         "im2col+conv_im2col_texture+im2col_assemble"},
+        {"ConvTranspose x[1,300,2,2] w{300,300,3,5} -> y strides=2,3 pads=0,2,1,3",
+         "im2col+conv_im2col_texture+im2col_assemble"},
+        {"Conv x[2,260,7,8] w{260,260,3,3} -> y pads=1,1,1,1",
+         "winograd_input+conv_im2col_texture+winograd_output"},
+        {"ConvTranspose x[1,130,8,7] w{130,260,4,4} -> y strides=2,2 pads=1,1,1,1",
+         "winograd_input+conv_im2col_texture+winograd_output"},
+    };
+    const backend_limits small = {.kernels = "small"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *kernels = planned_kernels(cases[i].text, small, TSR_PRECISION_FP32);
+        if (strcmp(kernels, cases[i].kernels) || planned_draws != 3)
+            fail_msg("%s: %s in %d draws", cases[i].text, kernels, (int)planned_draws);
+        run_case(&(backend_case){.text = cases[i].text, .limits = small});
+    }
+    expect_no_failed_case();
+}
+
 /* Tensors that fill more than the four planes that the others have. */
 static void test_more_planes(void **state) {
     (void)state;
@@ -209,9 +238,10 @@ static void test_large_products(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block_sizes), cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_more_planes), cmocka_unit_test(test_nans),
-        cmocka_unit_test(test_draws),       cmocka_unit_test(test_large_products),
+        cmocka_unit_test(test_block_sizes),    cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_no_copies),      cmocka_unit_test(test_more_planes),
+        cmocka_unit_test(test_nans),           cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_large_products),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -2,6 +2,7 @@
 #include "support/graphs.h"
 #include "support/main.h"
 
+#include "base/divide.h"
 #include "plan/plan.h"
 
 #include <stdio.h>
@@ -185,12 +186,33 @@ static void test_layouts_have_limits(void **state) {
     assert_int_equal(tsr_layout_make(&many, &large, (tsr_layout_hint){0}, &half), TSR_ERROR_LIMIT);
 }
 
+static int64_t squares_of(const tsr_layout *l, int side) {
+    return tsr_divide_up(l->texture_w, side) * tsr_divide_up(l->texture_h, side);
+}
+
+/* Small tiles of many channels fill the squares that a device stores whole. */
+static void test_grids_fill_squares(void **state) {
+    (void)state;
+    const tsr_layout_limits tiled = {.max_texture_size = 4096, .max_planes = 4, .shaded = 16},
+                            any = {.max_texture_size = 4096, .max_planes = 4};
+    const tsr_shape shapes[] = {{4, {1, 256, 4, 16}}, {4, {9, 64, 8, 8}}};
+    const int64_t squares[] = {4, 9};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        tsr_layout l, narrow;
+        assert_int_equal(tsr_layout_make(&shapes[i], &tiled, (tsr_layout_hint){0}, &l), TSR_OK);
+        assert_int_equal(squares_of(&l, tiled.shaded), squares[i]);
+        assert_int_equal(tsr_layout_make(&shapes[i], &any, (tsr_layout_hint){0}, &narrow), TSR_OK);
+        assert_true(squares_of(&narrow, tiled.shaded) > squares[i]);
+    }
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_too_little_memory_is_refused),
         cmocka_unit_test(test_layouts_keep_elements),
         cmocka_unit_test(test_channel_axes),
         cmocka_unit_test(test_planes_pay),
+        cmocka_unit_test(test_grids_fill_squares),
         cmocka_unit_test(test_layouts_have_limits),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);

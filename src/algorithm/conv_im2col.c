@@ -72,24 +72,13 @@ static int add_blocks(tsr_plan *plan, const conv *w, int input) {
     return blocks;
 }
 
-static int add_draws(tsr_plan *plan, const conv *w, int blocks) {
-    const tsr_im2col_gemm *g = &w->gemm;
-    int *first = TSR_NEW(plan->arena, g->sets, int);
-    if (!first) {
-        tsr_plan_out_of_memory(plan);
-        return 0;
-    }
-    for (int64_t set = 0; set < g->sets; set++) {
-        int64_t row = w->pad[0] - tsr_phases_pad(&w->p, set / w->p.count[1], 0),
-                column = w->pad[1] - tsr_phases_pad(&w->p, set % w->p.count[1], 1);
-        first[set] = (int)(row * g->window[1] + column);
-    }
-    return tsr_im2col_gemm_draws(plan, g, &w->p.conv, first, sizeof *w, blocks);
-}
-
 static tsr_pass *add_passes(tsr_plan *plan, const conv *w, int input, int output) {
     const tsr_im2col_gemm *g = &w->gemm;
-    int partials = add_draws(plan, w, add_blocks(plan, w, input));
+    const tsr_window *window = &w->p.conv.window;
+    const int64_t pad[2] = {window->pad_begin[0] % window->stride[0],
+                            window->pad_begin[1] % window->stride[1]};
+    int partials = tsr_im2col_gemm_draws(plan, g, &w->p.conv, w->p.transposed ? pad : NULL,
+                                         sizeof *w, add_blocks(plan, w, input));
     tsr_pass *pass =
         TSR_PASS(plan, output, im2col_assemble, .X = TSR_TENSOR(partials),
                  .groups_y = TSR_INT(g->groups[0]), .groups_x = TSR_INT(g->groups[1]),

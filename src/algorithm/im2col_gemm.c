@@ -31,6 +31,12 @@ static int64_t count_sums(const tsr_im2col_gemm *p) {
     return count_groups(p) * p->partials * p->sets;
 }
 
+/* Do fragments read windows from the texture, all in one draw? On phones copying it to a buffer
+ * waits for all passes before: their drivers copy with the CPU. */
+static bool reads_texture(const tsr_plan *plan) {
+    return plan->device.registers != 0;
+}
+
 /* Split-K: each partial sum reads at most a uniform block of a window, and there are enough of them
  * to keep the device busy, except in low-memory plans. */
 static bool split(const tsr_plan *plan, tsr_im2col_gemm *p) {
@@ -101,7 +107,8 @@ static double cost_of(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     double cost =
         sums / (double)p->partials * (double)(p->tiles * taps_of(p) * TSR_PRODUCT * pixels) +
         (double)count_blocks(p) * (double)p->texels * WINDOW +
-        sums * (double)pixels_of(p) * TSR_SUM_COST + (double)count_sums(p) * DRAW;
+        sums * (double)pixels_of(p) * TSR_SUM_COST +
+        (reads_texture(plan) ? 1 : (double)count_sums(p)) * DRAW;
     return plan->device.software ? cost * TSR_SOFTWARE_BLOCK_PRODUCT / TSR_PRODUCT : cost;
 }
 
@@ -167,7 +174,17 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p
 
 /* ---- draws ----------------------------------------------------------------------------------- */
 
-static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p, const int *first) {
+/* First texel of a set in a window. */
+static int first_texel(const tsr_im2col_gemm *p, const int64_t *phase_pad, int64_t set) {
+    if (!phase_pad)
+        return 0;
+    int64_t row = (set / p->phases[1] + phase_pad[0]) / p->phases[0],
+            column = (set % p->phases[1] + phase_pad[1]) / p->phases[1];
+    return (int)(row * p->window[1] + column);
+}
+
+static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p,
+                      const int64_t *phase_pad) {
     int64_t count = count_sums(p);
     tsr_draw *draws = tsr_plan_draws(plan, pass, (int)count);
     for (int64_t i = 0; draws && i < count; i++) {
@@ -175,28 +192,52 @@ static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p, 
         int64_t tiles = tsr_min(p->partial_tiles, p->tiles - partial * p->partial_tiles);
         TSR_DRAW(plan, pass, (int)i, (int)(p->shared ? i / p->sets : i), conv_im2col,
                  .first_column = TSR_INT((set * p->partials + partial) * 4 * p->panel[1]),
-                 .first_texel = TSR_INT(first ? first[set] : 0), .tiles = TSR_INT(tiles));
+                 .first_texel = TSR_INT(first_texel(p, phase_pad, set)), .tiles = TSR_INT(tiles));
     }
 }
 
-int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const tsr_convolution *conv,
-                          const int *first, size_t size, int blocks) {
-    const tsr_shape shape = sums_shape(p);
-    int output = tsr_plan_tensor_inner(plan, &shape, sums_hint(p));
+static tsr_pass *add_blocks_pass(tsr_plan *plan, const tsr_im2col_gemm *p, const int64_t *phase_pad,
+                                 int blocks, int output) {
     tsr_pass *pass = TSR_PASS(
-        plan, output, conv_im2col, .X = TSR_TENSOR(blocks),
-        .TAPS = TSR_INT(plan->device.registers ? 0 : p->taps[1]),
+        plan, output, conv_im2col, .X = TSR_TENSOR(blocks), .HALF_PRODUCTS = TSR_INT(p->scale != 0),
+        .scale = TSR_FLOAT(p->scale), .TAPS = TSR_INT(p->taps[1]), .ROWS = TSR_INT(p->taps[0]),
+        .STRIDE = TSR_INT(p->stride[1]), .DILATION = TSR_INT(p->dilation[1]),
+        .ROW_STRIDE = TSR_INT(p->stride[0]), .ROW_DILATION = TSR_INT(p->dilation[0]),
+        .GROUP = TSR_INT(p->group[1]), .WINDOW = TSR_INT(p->window[1]), .BLOCK = TSR_INT(p->texels),
+        .window_texels = TSR_INT(p->window[0] * p->window[1]), .panel_rows = TSR_INT(p->panel[0]),
+        .panel_columns = TSR_INT(p->panel[1]));
+    tsr_plan_loops(plan, 1, 2, (int64_t[]){p->partial_tiles, p->taps[0]});
+    set_draws(plan, pass, p, phase_pad);
+    pass->blocks_from_source = true;
+    return pass;
+}
+
+static tsr_pass *add_texture_pass(tsr_plan *plan, const tsr_im2col_gemm *p,
+                                  const int64_t *phase_pad, int blocks, int output) {
+    tsr_pass *pass = TSR_PASS(
+        plan, output, conv_im2col_texture, .X = TSR_TENSOR(blocks),
         .HALF_PRODUCTS = TSR_INT(p->scale != 0), .scale = TSR_FLOAT(p->scale),
         .ROWS = TSR_INT(p->taps[0]), .STRIDE = TSR_INT(p->stride[1]),
         .DILATION = TSR_INT(p->dilation[1]), .ROW_STRIDE = TSR_INT(p->stride[0]),
         .ROW_DILATION = TSR_INT(p->dilation[0]), .GROUP = TSR_INT(p->group[1]),
-        .WINDOW = TSR_INT(p->window[1]), .BLOCK = TSR_INT(p->texels),
-        .window_texels = TSR_INT(p->window[0] * p->window[1]), .panel_rows = TSR_INT(p->panel[0]),
-        .panel_columns = TSR_INT(p->panel[1]), .taps = TSR_INT(p->taps[1]));
-    tsr_plan_loops(plan, 1, plan->device.registers ? 3 : 2,
-                   (int64_t[]){p->partial_tiles, p->taps[0], p->taps[1]});
-    set_draws(plan, pass, p, first);
-    pass->blocks_from_source = true;
+        .WINDOW = TSR_INT(p->window[1]), .SHARED = TSR_INT(p->shared),
+        .PHASES = TSR_INT(phase_pad != NULL), .window_texels = TSR_INT(p->window[0] * p->window[1]),
+        .panel_rows = TSR_INT(p->panel[0]), .panel_columns = TSR_INT(p->panel[1]),
+        .taps = TSR_INT(p->taps[1]), .sets = TSR_INT(p->sets), .partials = TSR_INT(p->partials),
+        .partial_tiles = TSR_INT(p->partial_tiles), .input_tiles = TSR_INT(p->tiles),
+        .phases_y = TSR_INT(p->phases[0]), .phases_x = TSR_INT(p->phases[1]),
+        .pad_y = TSR_INT(phase_pad ? phase_pad[0] : 0),
+        .pad_x = TSR_INT(phase_pad ? phase_pad[1] : 0));
+    tsr_plan_loops(plan, 1, 3, (int64_t[]){p->partial_tiles, p->taps[0], p->taps[1]});
+    return pass;
+}
+
+int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const tsr_convolution *conv,
+                          const int64_t *phase_pad, size_t size, int blocks) {
+    const tsr_shape shape = sums_shape(p);
+    int output = tsr_plan_tensor_inner(plan, &shape, sums_hint(p));
+    tsr_pass *pass = reads_texture(plan) ? add_texture_pass(plan, p, phase_pad, blocks, output)
+                                         : add_blocks_pass(plan, p, phase_pad, blocks, output);
     set_weights(plan, pass, p, conv, size);
     return output;
 }

@@ -2,6 +2,7 @@
  * pixels. An im2col pass writes the group's window of the input to a texture, which the device
  * copies to a buffer. All fragments of a draw read the window as a uniform block, the same texels
  * at the same time; each fragment reads its weights from a table once for all pixels of the group.
+ * GPUs of few registers read the window from the texture itself (glsl/conv_im2col_texture.glsl).
  * glsl/conv_im2col.glsl computes partial sums, from which another pass assembles the output. */
 #ifndef TSR_ALGORITHM_IM2COL_GEMM_H
 #define TSR_ALGORITHM_IM2COL_GEMM_H
@@ -48,12 +49,13 @@ tsr_estimate tsr_im2col_gemm_estimate(const tsr_plan *plan, const tsr_im2col_gem
  */
 int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *gemm);
 
-/* Appends the pass that computes partial sums. conv: has the weights; first: by set, its first
- * texel in a window, NULL: 0; size: of the data that fill needs, gemm being its first member. The
+/* Appends the pass that computes partial sums. conv: has the weights; phase_pad: where sets are the
+ * phases of a transposed convolution, its padding modulo its stride, of rows and of columns, else
+ * NULL; size: of the data that fill needs, gemm being its first member. The
  * tensor it writes: image (group * partials + partial) * sets + set holds output tile t in row t /
  * panel[1], its pixels from column t % panel[1] * pixels on. */
 int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *gemm, const tsr_convolution *conv,
-                          const int *first, size_t size, int blocks);
+                          const int64_t *phase_pad, size_t size, int blocks);
 
 /* For a tsr_im2col_fill: the texel of an output tile for the first channel of an input tile; those
  * for the other channels follow panel[1] texels apart. */

@@ -109,6 +109,8 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, tsr_gles_target(r, pass->output)->framebuffer);
     if (p->clears)
         clear(l->planes);
+    if (p->clears && r->base.options.poison)
+        tsr_target_poison(tsr_gles_target(r, pass->output), l);
     if (pass->draw_count) {
         draw_blocks(pass, p, find_blocks(r, pass, p), l);
         return;

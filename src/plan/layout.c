@@ -39,20 +39,21 @@ static int choose_planes(int w, int pixel_stride, int most) {
     return planes;
 }
 
-/* Drivers shade at least 2x2 (GPUs) to 4x4 (llvmpipe) texels at a time, and llvmpipe's threads
- * rasterise 64x64 texels each. Preferred are grids with the fewest shaded texels, then with work
- * for many threads, then close to a square. */
+/* Drivers shade at least 2x2 (GPUs) to 4x4 (llvmpipe) texels at a time, GPUs with tile memory store
+ * 16x16 or more, and llvmpipe's threads rasterise 64x64 texels each. Preferred are grids with the
+ * fewest shaded texels, then on llvmpipe with work for many threads, then close to a square. */
 enum { SHADED = 4, THREAD = 64, ENOUGH_THREADS = 16 };
 
-static int64_t shading_cost(int64_t width, int64_t height) {
-    return tsr_divide_up(width, SHADED) * tsr_divide_up(height, SHADED);
+static int64_t shading_cost(const tsr_layout *l) {
+    int side = l->shaded ? l->shaded : SHADED;
+    return tsr_divide_up(l->texture_w, side) * tsr_divide_up(l->texture_h, side);
 }
 
-static int64_t grid_cost(int64_t width, int64_t height) {
+static int64_t grid_cost(const tsr_layout *l) {
+    int64_t width = l->texture_w, height = l->texture_h;
     int64_t threads = tsr_divide_up(width, THREAD) * tsr_divide_up(height, THREAD);
-    int64_t missing = threads < ENOUGH_THREADS ? ENOUGH_THREADS - threads : 0;
-    return (shading_cost(width, height) << 28) + (missing << 20) +
-           (width > height ? width : height);
+    int64_t missing = !l->shaded && threads < ENOUGH_THREADS ? ENOUGH_THREADS - threads : 0;
+    return (shading_cost(l) << 28) + (missing << 20) + (width > height ? width : height);
 }
 
 bool tsr_layout_regrid(tsr_layout *l, int columns_log2, int max_size) {
@@ -67,7 +68,7 @@ bool tsr_layout_regrid(tsr_layout *l, int columns_log2, int max_size) {
 }
 
 int64_t tsr_layout_shading_cost(const tsr_layout *l) {
-    return shading_cost(l->texture_w, l->texture_h);
+    return shading_cost(l);
 }
 
 int64_t tsr_layout_max_shading_cost(const tsr_layout *l) {
@@ -87,7 +88,7 @@ static bool choose_grid(tsr_layout *l, int max_size) {
     for (int log2 = 0; (int64_t)l->tile_w << log2 <= max_size; log2++) {
         if (!tsr_layout_regrid(&candidate, log2, max_size))
             continue;
-        int64_t cost = grid_cost(candidate.texture_w, candidate.texture_h);
+        int64_t cost = grid_cost(&candidate);
         if (cost >= best)
             continue;
         best = cost;
@@ -152,6 +153,7 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
     tsr_layout l = {(int)size[0], (int)size[1],      (int)size[2],
                     (int)size[3], .pixel_stride = 1, .half = hint.half || limits->half_only};
     l.tiles = (int)tsr_divide_up(l.c, 4);
+    l.shaded = limits->shaded;
     int most = hint.planes && hint.planes < limits->max_planes ? hint.planes : limits->max_planes;
     int pixel_stride = hint.pixel_stride ? hint.pixel_stride : 1;
     l.planes = choose_planes(l.w, pixel_stride, most);

@@ -31,6 +31,8 @@ enum { TSR_BINDING_ALIGNED = 256 }; /* bytes: alignment of tensors in a shared b
 typedef struct tsr_layout_limits {
     int max_texture_size;
     int max_planes;            /* render targets, a power of two */
+    int shaded;                /* side of the squares of texels that the device shades or stores
+                                  as a whole; 0: 4 */
     uint64_t max_buffer_bytes; /* of one tensor or table; 0: they are stored in textures */
     bool half_only;            /* passes write 16 bits: nothing renders to 32-bit floats */
 } tsr_layout_limits;
@@ -41,6 +43,7 @@ typedef struct tsr_layout {
     int planes;       /* 1, 2, 4 or 8 */
     int pixel_stride; /* columns between the pixels of a fragment */
     int tile_w;       /* columns of a tile in one plane */
+    int shaded;       /* see tsr_layout_limits */
     bool linear, half, buffer;
     bool bytes; /* a staging texture or buffer of four bytes a texel: src/gpu/transfer.h */
     int columns_log2;

@@ -54,13 +54,14 @@ static bool readable(const tsr_plan_tensor *t, int pass) {
 
 bool tsr_plan_clears(const tsr_plan *plan, int pass) {
     const tsr_plan_tensor *tensors = plan->tensors;
-    int root = tensors[plan->passes[pass].output].root;
+    int output = plan->passes[pass].output, root = tensors[output].root;
     const tsr_plan_tensor *t = &tensors[root];
     if (plan->passes[pass].kind != TSR_PASS_DRAW || t->first_pass != pass)
         return false;
     const tsr_storage *s = &plan->storages[t->storage];
+    const tsr_layout *l = &tensors[output].layout; /* of what is drawn: a slice, maybe */
     int64_t all = (int64_t)s->texture_w * (s->texture_h + TSR_ZERO_ROWS);
-    if (all >= 2 * (int64_t)t->layout.texture_w * t->layout.texture_h)
+    if (all >= 2 * (int64_t)l->texture_w * l->texture_h)
         return false;
     for (int i = 1; i < plan->tensor_count; i++) {
         const tsr_plan_tensor *other = &tensors[i];

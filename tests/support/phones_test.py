@@ -10,6 +10,7 @@ sys.path.insert(0, sys.argv.pop(1))
 import estimate  # noqa: E402
 import expected  # noqa: E402
 import gpus  # noqa: E402
+import tiles  # noqa: E402
 import trace  # noqa: E402
 
 PASS = ("tessera: pass: program {}, kernel {}, 64 fragments, 4 targets of 16 bits, 1 draws, 3 to 4 channels, 1000 bytes read, "
@@ -128,6 +129,14 @@ def sample(text, program):
     return text.replace("GLSL{}", f"GLSL{program}").replace("{{", "{").replace("}}", "}")
 
 
+def job(pre_frame, targets, bits):
+    """As pandecode prints a fragment job of 2 x 3 tiles; its frame has bounds, too, in pixels."""
+    frame = f"    Pre Frame 0: {pre_frame}\n" if pre_frame else ""
+    return (f"  Type: Fragment\n{frame}    Bound Min X: 0\n    Bound Min Y: 0\n    Bound Max X: 63\n    Bound Max Y: 99\n"
+            f"    Render Target Count: {targets}\n" + f"    Writeback Format: RAW{bits}\n" * targets +
+            "  Bound Min X: 1\n  Bound Min Y: 4\n  Bound Max X: 2\n  Bound Max Y: 6\n")
+
+
 class Samples(unittest.TestCase):
     def test_listings(self):
         for name, text, instructions, spills, fills, cost, trips in SAMPLES:
@@ -179,6 +188,30 @@ class Samples(unittest.TestCase):
         self.assertEqual(expected.violations({("pi4", "conv"): (3, 0.505), ("pi4", "copy"): (0, None)}, table), [])
         worse = expected.violations({("pi4", "conv"): (4, 0.6), ("pi4", "copy"): (1, None), ("pi4", "new"): (0, None)}, table)
         self.assertEqual(len(worse), 4)
+
+    def test_tiles(self):
+        """Two jobs with draws, the first of which is loaded, after one that only clears; on Midgard by a strip."""
+        bifrost = "".join([job("Never", 1, 128), "Draw mode: Triangles\n" * 2, job("Intersect", 4, 64),
+                           "Draw mode: Triangles\n", job("Never", 1, 32)])
+        midgard = "".join(["Draw mode: Triangles\n  Draw mode: Triangle strip\n", job(None, 4, 64), job(None, 2, 64),
+                           "Draw mode: Triangles\n", job(None, 1, 32)])
+        for text in bifrost, midgard:
+            counts = tiles.mali(text.splitlines(), 3)
+            self.assertEqual(counts, tiles.Counts(2, 1, 4 * 6 * 256 * 8 // 1024, (4 * 8 + 4) * 6 * 256 // 1024, 3))
+        text = "x\nMESA: info: batch_total=73, batch_sysmem=24, batch_gmem=22, batch_nondraw=27, batch_restore=13\n0"
+        self.assertEqual(tiles.adreno(text.splitlines()), tiles.Counts(46, 13, None, None, None))
+
+    def test_expected_tiles(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "expected.csv")
+            most = {("mali", "a"): tiles.Counts(9, 3, 20, 30, 1), ("adreno", "a"): tiles.Counts(9, 3, None, None, None)}
+            tiles.write(most, path)
+            table = tiles.read(path)
+        self.assertEqual(table, most)
+        self.assertEqual(tiles.violations({("mali", "a"): tiles.Counts(9, 2, 20, 29, 1)}, table), [])
+        worse = {("mali", "a"): tiles.Counts(9, 4, 20, 31, 2), ("adreno", "a"): tiles.Counts(10, 3, None, None, None),
+                 ("adreno", "b"): tiles.Counts(1, 0, None, None, None)}
+        self.assertEqual(len(tiles.violations(worse, table)), 5)
 
 
 unittest.main()

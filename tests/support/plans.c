@@ -135,10 +135,15 @@ static void check_apart(const tsr_plan *plan) {
         }
 }
 
-/* Nothing that is needed, or readable between runs, is in a texture that a pass clears. */
+/* Nothing that is needed, or readable between runs, is in a texture that a pass clears, and the
+ * pass draws more than half of it: loading and storing that part would be no more. */
 static void check_clears(const tsr_plan *plan) {
     for (int i = 0; i < plan->pass_count; i++) {
         int output = root_of(plan, plan->passes[i].output);
+        const tsr_storage *s = &plan->storages[plan->tensors[output].storage];
+        const tsr_layout *l = tsr_plan_layout(plan, plan->passes[i].output);
+        if (tsr_plan_clears(plan, i))
+            assert_true(2 * l->texture_w * l->texture_h > s->texture_w * s->texture_h);
         for (int j = 1; tsr_plan_clears(plan, i) && j < plan->tensor_count; j++)
             if (root_of(plan, j) == j && j != output &&
                 shares_storage(&plan->tensors[j], &plan->tensors[output]))

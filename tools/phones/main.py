@@ -7,6 +7,7 @@ import sys
 
 import estimate
 import expected
+import tiles
 import trace
 from gpus import GPUS
 
@@ -30,10 +31,12 @@ def parse(arguments):
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic dimension; repeatable")
     parser.add_argument("--json", metavar="FILE", help="write the results as JSON, too")
     parser.add_argument("--brief", action="store_true", help="a line for each model and GPU, no tables of layers")
+    parser.add_argument("--tiles", action="store_true", help="count what passes load into tile memory and store, too (Mali, "
+                        "Adreno); --check does and compares with tools/phones/expected_tiles.csv")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--check", action="store_true", help="compare with tools/phones/expected.csv; exit status 1 if a kernel "
-                      "is worse, or a session does not open")
-    what.add_argument("--update", action="store_true", help="rewrite the rows of these GPUs in that table")
+    what.add_argument("--check", action="store_true", help="compare with tools/phones/expected.csv and expected_tiles.csv; exit "
+                      "status 1 if a kernel is worse, more is loaded or stored, or a session does not open")
+    what.add_argument("--update", action="store_true", help="rewrite the rows of these GPUs in these tables")
     o = parser.parse_args(arguments)
     if (o.check or o.update) and (o.models or o.precision != "fp16"):
         parser.error("the table is for the default models in fp16: name none with --check and --update")
@@ -112,17 +115,19 @@ def print_result(result, brief):
     print(head + summary(result), flush=True)
 
 
-def check(rows, failed):
+def check(rows, failed, counted):
     lines = [f"{r['gpu']}: {r['model']} does not run: {r['failed']}" for r in failed]
     lines += expected.violations(expected.worst(rows), expected.read())
+    lines += tiles.violations(counted, tiles.read())
     for line in lines:
         print("phones.sh: " + line, file=sys.stderr)
     if not lines:
-        print("All kernels are as expected.")
+        print("All kernels and tiles are as expected.")
     return 1 if lines else 0
 
 
-def update(rows, gpus):
+def update(rows, counted, gpus):
+    tiles.write({**{key: counts for key, counts in tiles.read().items() if key[0] not in gpus}, **counted})
     table = {key: value for key, value in expected.read().items() if key[0] not in gpus}
     table = {key: (spills, None if cycles != cycles else cycles) for key, (spills, cycles) in table.items()}
     table.update(expected.worst(rows))
@@ -151,6 +156,23 @@ def measure_all(gpus, models, tool, drivers, o):
     return results
 
 
+def print_counts(name, model, counts):
+    told = ", ".join(f"{field} {value}" for field, value in counts._asdict().items() if value is not None)
+    print(f"{os.path.basename(model)} on {name}: {told}", flush=True)
+
+
+def count_tiles(gpus, models, tool, drivers, o):
+    """{(gpu, model): counts} of those GPUs whose drivers tell."""
+    counted = {}
+    for name in gpus:
+        for model in models if GPUS[name].chip else []:
+            counts = tiles.run(GPUS[name], drivers, tool, model, ["--precision", o.precision])
+            if counts:
+                counted[name, os.path.basename(model)] = counts
+                print_counts(name, model, counts)
+    return counted
+
+
 def main(tool, drivers, defaults, arguments):
     """tool: tessera; defaults: a folder of the models that are taken by default."""
     o = parse(arguments)
@@ -161,11 +183,12 @@ def main(tool, drivers, defaults, arguments):
     if o.json:
         with open(o.json, "w", encoding="utf-8") as file:
             json.dump({"precision": o.precision, "results": results}, file, indent=1)
+    counted = count_tiles(gpus, models, tool, drivers, o) if o.check or o.update or o.tiles else {}
     if o.update:
-        update(rows, gpus)
+        update(rows, counted, gpus)
     failed = [r for r in results if "failed" in r]
     if o.check:
-        return check(rows, failed)
+        return check(rows, failed, counted)
     return 1 if failed else 0
 
 

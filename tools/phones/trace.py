@@ -73,9 +73,9 @@ class Log:
         return list(zip(self.passes, self.of_pass))
 
 
-def _lines(gpu, root, command):
-    """What the command prints, line by line, and last its exit status."""
-    with subprocess.Popen(command, env={**os.environ, **environment(gpu, root)}, stdout=subprocess.PIPE,
+def lines(gpu, root, command, settings=()):
+    """What the command prints, line by line, and last its exit status. settings: in place of the GPU's."""
+    with subprocess.Popen(command, env={**os.environ, **environment(gpu, root), **dict(settings)}, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace") as process:
         for line in process.stdout:
             yield line.rstrip("\n")
@@ -87,7 +87,7 @@ def run(gpu, root, tool, model, options):
     log = Log(gpu.family, gpu.read) if gpu.read else None
     command = ["stdbuf", "-oL", tool, "run", model, "--random", "--backend", "gles", "--no-tune", "-vv", *options]
     failure = "it printed nothing"
-    for line in _lines(gpu, root, command):
+    for line in lines(gpu, root, command):
         if isinstance(line, int):
             break
         if log:

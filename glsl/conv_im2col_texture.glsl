@@ -1,0 +1,47 @@
+// As glsl/conv_im2col.glsl, in one draw for all groups, sets and partial sums, for GPUs of few registers: windows are read from
+// the texture, since their drivers copy a texture to a buffer with the CPU and wait for all passes before it.
+//   GROUP, WINDOW            columns of a group, columns of a window
+//   window_texels            of an input tile
+//   ROWS, taps               of the kernel: rows, columns
+//   ROW_STRIDE, ROW_DILATION, STRIDE, DILATION    of rows, of columns
+//   SHARED                   1: all sets read the same window of a group
+//   PHASES                   1: a set is a phase of a transposed convolution, whose columns, strides and padding follow
+//   table                    as there: panels of panel_rows by panel_columns texels
+//   sets, partials, partial_tiles, input_tiles    see src/algorithm/im2col_gemm.h
+#include product_precision
+
+void kernel_row(int n, int t, int y, int x) {
+#for j PLANES
+    v$j = vec4(0.0);
+#endfor
+    int index = tsr_quotient(n, u.sets), set = n - index * u.sets;
+    int partial = index - tsr_quotient(index, u.partials) * u.partials;
+    int tiles = min(u.partial_tiles, u.input_tiles - partial * u.partial_tiles);
+    int column = (set * u.partials + partial) * 4 * u.panel_columns + x / PLANES, row = y, at = 0;
+#if SHARED
+    int block = index;
+#else
+    int block = n;
+#endif
+#if PHASES
+    int phase_y = tsr_quotient(set, u.phases_x), phase_x = set - phase_y * u.phases_x;
+    at = tsr_quotient(phase_y + u.pad_y, u.phases_y) * WINDOW + tsr_quotient(phase_x + u.pad_x, u.phases_x);
+#endif
+    for (int i = 0; i < tiles; i++, at += u.window_texels) {
+        for (int ky = 0, line = at; ky < ROWS; ky++, line += ${ROW_DILATION * WINDOW}) {
+            for (int kx = 0, from = line; kx < u.taps; kx++, from += DILATION, row += u.panel_rows) {
+                TABLE_AT texel = table_at(column, row);
+#for c 4
+                PRODUCT vec4 w$c = table_texel(texel, $c * u.panel_columns);
+#endfor
+#for j PLANES
+                {
+                    PRODUCT vec4 a = X_fetch(0, block, from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE});
+#include product_sum
+                }
+#endfor
+            }
+        }
+    }
+#include product_scale
+}

@@ -144,6 +144,7 @@ bool tsr_kernels_known(const char *kernels);
 typedef struct tsr_fragment_limits {
     int registers;
     bool half_products;
+    bool texture_weights; /* weights are read faster from textures than from uniform blocks */
 } tsr_fragment_limits;
 
 /* What suits a device: is_software: its programs run on a CPU; kernels: tsr_device_desc.kernels,

@@ -63,7 +63,7 @@ bool tsr_kernels_known(const char *kernels) {
     return find_kernels(kernels) != KERNELS_COUNT;
 }
 
-static const tsr_fragment_limits small = {10, true}; /* of KERNELS_SMALL */
+static const tsr_fragment_limits small = {10, true, false}; /* of KERNELS_SMALL */
 
 static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software,
                                        tsr_fragment_limits fragments) {
@@ -85,7 +85,8 @@ static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software,
                                 .busy_fragments = gpu ? busy : 0,
                                 .planes = gpu && choice != KERNELS_SHARED ? TSR_BLOCK_PLANES : 0,
                                 .registers = registers,
-                                .half_products = fragments.half_products};
+                                .half_products = fragments.half_products,
+                                .texture_weights = fragments.texture_weights};
 }
 
 static tsr_device_profile wgsl_profile(kernel_choice choice, bool is_software) {

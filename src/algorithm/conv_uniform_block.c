@@ -199,11 +199,13 @@ static bool make(const tsr_plan *plan, const tsr_problem *p, bool by_taps, block
 
 static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, bool by_taps, tsr_estimate *e) {
     const double gpu_product = 1.1 * TSR_PRODUCT;
+    enum { SLOW_BLOCKS = 2 };
     block_conv b;
     if (!make(plan, p, by_taps, &b))
         return false;
     double product = plan->device.software ? TSR_SOFTWARE_BLOCK_PRODUCT : gpu_product;
     product *= by_taps ? TSR_TAPS_COST : 1;
+    product *= plan->device.texture_weights ? SLOW_BLOCKS : 1;
     double pixels = (double)(b.p.images * b.p.size[0] * b.p.size[1]) *
                     (double)(b.p.count[0] * b.p.count[1] * b.p.outputs);
     int64_t row = by_taps ? 1 : row_of(&b, b.pixels);

@@ -126,6 +126,7 @@ typedef struct tsr_device_profile {
     int busy_fragments;    /* split-K until a pass has this many fragments; 0: never */
     int registers;         /* texels that a fragment can keep without spilling; 0: any number */
     bool half_products;    /* 16-bit arithmetic is faster than that of 32 bits */
+    bool texture_weights;  /* weights are read faster from textures than from uniform blocks */
 } tsr_device_profile;
 
 /* One way to compute a node, with its estimates: src/algorithm/algorithm.h. */

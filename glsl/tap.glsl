@@ -23,7 +23,7 @@ vec4 tap_texel(int x) {
     uint column = uint(x), group = column / uint(X_STRIDE); // as X_place(): unsigned, constants become shifts
     uint within = (column - group * uint(X_STRIDE)) * uint(u.X_tile_width / X_STRIDE) + group / uint(X_PLANES);
     int plane = int(group % uint(X_PLANES));
-    ivec2 at = inside ? tap_origin + ivec2(within, 0) : ivec2(0, tap_zero);
+    ivec2 at = ivec2(inside ? tap_origin.x + int(within) : 0, inside ? tap_origin.y : tap_zero);
 #if SAMPLE
     return textureLod(tsr_source0, vec3((vec2(at) + 0.5) * u.X_inverse, plane), 0.0);
 #else

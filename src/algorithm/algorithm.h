@@ -145,6 +145,7 @@ typedef struct tsr_fragment_limits {
     int registers;
     bool half_products;
     bool texture_weights; /* weights are read faster from textures than from uniform blocks */
+    int unroll;           /* taps that a trip of a loop should read at most; 0: one */
 } tsr_fragment_limits;
 
 /* What suits a device: is_software: its programs run on a CPU; kernels: tsr_device_desc.kernels,

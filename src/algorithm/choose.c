@@ -63,7 +63,7 @@ bool tsr_kernels_known(const char *kernels) {
     return find_kernels(kernels) != KERNELS_COUNT;
 }
 
-static const tsr_fragment_limits small = {10, true, false}; /* of KERNELS_SMALL */
+static const tsr_fragment_limits small = {10, true, false, 0}; /* of KERNELS_SMALL */
 
 static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software,
                                        tsr_fragment_limits fragments) {
@@ -86,7 +86,8 @@ static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software,
                                 .planes = gpu && choice != KERNELS_SHARED ? TSR_BLOCK_PLANES : 0,
                                 .registers = registers,
                                 .half_products = fragments.half_products,
-                                .texture_weights = fragments.texture_weights};
+                                .texture_weights = fragments.texture_weights,
+                                .unroll = fragments.unroll};
 }
 
 static tsr_device_profile wgsl_profile(kernel_choice choice, bool is_software) {

@@ -9,16 +9,16 @@
  * little. */
 static const tsr_gpu_family families[] = {
     {{"llvmpipe", "softpipe", "SwiftShader", "NVIDIA", "GeForce", "AMD", "Radeon", "LLVM"},
-     {0, false, false},
+     {0, false, false, 0},
      false},
-    {{"Mali-T"}, {7, false, false}, true},                                     /* Midgard */
+    {{"Mali-T"}, {7, false, false, 4}, true},                                  /* Midgard */
     {{"Mali-G31", "Mali-G51", "Mali-G52", "Mali-G71", "Mali-G72", "Mali-G76"}, /* Bifrost */
-     {10, true, false},
+     {10, true, false, 0},
      true},
-    {{"Mali-", "Immortalis"}, {10, false, true}, true}, /* Valhall */
-    {{"V3D"}, {10, false, false}, true},
-    {{"Adreno", "FD"}, {10, true, false}, false},
-    {{""}, {10, false, false}, false},
+    {{"Mali-", "Immortalis"}, {10, false, true, 0}, true}, /* Valhall */
+    {{"V3D"}, {10, false, false, 0}, true},
+    {{"Adreno", "FD"}, {10, true, false, 0}, false},
+    {{""}, {10, false, false, 0}, false},
 };
 
 /* "Mali-G31" is not the name of a Mali-G310. */

@@ -127,6 +127,7 @@ typedef struct tsr_device_profile {
     int registers;         /* texels that a fragment can keep without spilling; 0: any number */
     bool half_products;    /* 16-bit arithmetic is faster than that of 32 bits */
     bool texture_weights;  /* weights are read faster from textures than from uniform blocks */
+    int unroll;            /* taps that a trip of a loop should read at most; 0: one */
 } tsr_device_profile;
 
 /* One way to compute a node, with its estimates: src/algorithm/algorithm.h. */

@@ -101,10 +101,22 @@ static bool estimate_depthwise_by(const tsr_plan *plan, const tsr_problem *p, re
     return f.row <= TSR_MAX_ROW;
 }
 
+/* Weights of depthwise taps are few: taps are read together where a fragment then keeps two columns
+ * of input for each of its pixels at most. No chunk has taps beyond the kernel's. */
+static void join_taps(const tsr_window *w, int pixels, row_form *f) {
+    int64_t most = 2 * pixels + 1 - (pixels - 1) * w->stride[1];
+    for (int64_t taps = w->kernel[1]; taps > f->taps; taps--)
+        if (w->kernel[1] % taps == 0 && (taps - 1) * w->dilation[1] < most)
+            f->taps = (int)taps;
+    f->chunks = (int)w->kernel[1] / f->taps;
+}
+
 static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, reading by) {
     const tsr_window *w = &p->conv.window;
     int output = tsr_problem_output(plan, p, 1);
-    const row_form f = choose_row(w, tsr_plan_layout(plan, output), by);
+    row_form f = choose_row(w, tsr_plan_layout(plan, output), by);
+    if (by == BY_TAPS)
+        join_taps(w, tsr_plan_layout(plan, output)->planes, &f);
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, true);
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),

@@ -22,6 +22,13 @@ layout(std140) uniform weights { vec4 block[BLOCK]; };
 #elif POINTWISE == 0
 #include tap
 #define TAP_STEP STRIDE
+#if UNROLL > 1
+#define ROWS_END u.rows // no constant: compilers would unroll rows, too
+#define TAPS_END TAPS
+#else
+#define ROWS_END ROWS
+#define TAPS_END u.taps
+#endif
 #endif
 
 void kernel_row(int n, int t, int y, int x) {
@@ -71,26 +78,18 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
     }
 #else
-#if UNROLL > 1
-    int rows = u.rows; // not constant: compilers would unroll rows, too
-    const int taps = TAPS;
-#else
-    const int rows = ROWS;
-    int taps = u.taps;
-#endif
     int at = 0;
     for (int i = 0; i < u.tiles; i++) {
-        for (int ky = 0; ky < rows; ky++) {
-            int column = x * STRIDE - u.pad_x;
+        for (int ky = 0; ky < ROWS_END; ky++) {
             tap_row(first + i, y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y);
-            for (int kx = 0; kx < taps; kx += UNROLL, at += ${4 * UNROLL}) {
+            for (int kx = 0, left = x * STRIDE - u.pad_x; kx < TAPS_END; kx += UNROLL, at += ${4 * UNROLL}, left += ${UNROLL * DILATION}) {
 #for k UNROLL
                 {
+                    int column = left + ${k * DILATION};
 #for c 4
                     PRODUCT vec4 w$c = block[at + ${4 * k + c}];
 #endfor
 #include tap_products
-                    column += DILATION;
                 }
 #endfor
             }

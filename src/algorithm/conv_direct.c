@@ -75,8 +75,9 @@ static void count_loops(tsr_plan *plan, const row_form *f, int64_t tiles, int64_
 /* ---- depthwise ------------------------------------------------------------------------------- */
 
 static double product_cost(const tsr_plan *plan) {
-    return plan->device.software || plan->device.texture_weights ? TSR_PRODUCT
-                                                                 : TSR_GPU_TEXTURE_PRODUCT;
+    return plan->device.software || plan->device.fragments.texture_weights
+               ? TSR_PRODUCT
+               : TSR_GPU_TEXTURE_PRODUCT;
 }
 
 static double reading_cost(reading by) {

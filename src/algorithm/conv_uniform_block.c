@@ -162,7 +162,7 @@ static bool is_pointwise(const block_conv *b) {
 
 /* Of the loop over taps, or over input tiles. */
 static int64_t unroll_of(const tsr_plan *plan, const block_conv *b) {
-    int64_t most = b->by_taps ? plan->device.unroll : 0;
+    int64_t most = b->by_taps ? plan->device.fragments.unroll : 0;
     if (!is_pointwise(b))
         return b->p.taps[1] <= most ? b->p.taps[1] : 1;
     while (most > 1 && (b->partial_tiles % most || b->p.tiles % most))
@@ -220,7 +220,7 @@ static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, bool by_taps
         return false;
     double product = plan->device.software ? TSR_SOFTWARE_BLOCK_PRODUCT : gpu_product;
     product *= by_taps ? TSR_TAPS_COST : 1;
-    product *= plan->device.texture_weights ? SLOW_BLOCKS : 1;
+    product *= plan->device.fragments.texture_weights ? SLOW_BLOCKS : 1;
     double pixels = (double)(b.p.images * b.p.size[0] * b.p.size[1]) *
                     (double)(b.p.count[0] * b.p.count[1] * b.p.outputs);
     int64_t row = by_taps ? 1 : row_of(&b, b.pixels);

@@ -35,24 +35,24 @@ void kernel_row(int n, int t, int y, int x) {
     for (int ky = 0; ky < u.window_y.kernel; ky++) {
         int entry = (t * u.window_y.kernel + ky) * u.chunks, column = x * STRIDE - u.pad_x;
         tap_row(tile, y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad);
+        for (int chunk = 0; chunk < u.chunks; chunk++, entry++, column += ${TAPS * DILATION}) {
+            TABLE_AT at = table_at((entry & ((1 << u.entries_log2) - 1)) * TAPS, entry >> u.entries_log2);
 #if STRIDE == 1 && DILATION == 1
 #for j PLANES-1
-        vec4 a$j = tap_texel(column + $j);
+            vec4 a$j = tap_texel(column + $j);
 #endfor
-#endif
-        for (int kx = 0; kx < u.chunks; kx++, entry++, column += DILATION) {
-            vec4 w = table_texel(table_at(entry & ((1 << u.entries_log2) - 1), entry >> u.entries_log2), 0);
-#if STRIDE == 1 && DILATION == 1
-            vec4 a${PLANES - 1} = tap_texel(column + ${PLANES - 1});
+#for k TAPS
+            vec4 w$k = table_texel(at, $k), a${k + PLANES - 1} = tap_texel(column + ${k + PLANES - 1});
 #for j PLANES
-            v$j += a$j * w;
+            v$j += a${j + k} * w$k;
 #endfor
-#for j PLANES-1
-            a$j = a${j + 1};
 #endfor
 #else
+#for k TAPS
+            vec4 w$k = table_texel(at, $k);
 #for j PLANES
-            v$j += tap_texel(column + ${j * STRIDE}) * w;
+            v$j += tap_texel(column + ${j * STRIDE + k * DILATION}) * w$k;
+#endfor
 #endfor
 #endif
         }

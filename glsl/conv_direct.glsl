@@ -6,6 +6,7 @@
 //                            and input channel
 //                            With ROW 0 a fragment reads tap by tap: TAPS is 1, each tap a chunk.
 //   POINTWISE                with ROW 0: the kernel has one tap and never reads padding pixels
+//   GROUPED                  1: several groups of channels
 //   split                    split-K: each partial sum is stored in separate images, see glsl/split_k_sum.glsl
 #include product_precision
 #if ROW
@@ -19,14 +20,11 @@ void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
-    // The input tile where the group begins.
-    int first = (tsr_quotient(4 * t, u.channels.group_outputs) * u.channels.group_inputs) >> 2;
-    int partial = tsr_quotient(n, u.split.images), image = n - partial * u.split.images;
-    int end = min((partial + 1) * u.split.tiles, u.channels.tiles);
+#include split_tiles
 #if ROW
     for (int chunk = 0; chunk < u.chunks; chunk++) {
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
-        for (int i = partial * u.split.tiles; i < end; i++) {
+        for (int i = begin; i < end; i++) {
             int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
             for (int ky = 0; ky < u.window_y.kernel; ky++) {
                 int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
@@ -54,7 +52,7 @@ void kernel_row(int n, int t, int y, int x) {
 #elif POINTWISE
     int line = y * u.window_y.stride, log2 = u.channels.entries_log2;
 #include point_places
-    for (int i = partial * u.split.tiles; i < end; i++) {
+    for (int i = begin; i < end; i++) {
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1), entry = t * u.channels.tiles + i;
         TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * 4, entry >> log2);
 #for c 4
@@ -63,7 +61,7 @@ void kernel_row(int n, int t, int y, int x) {
 #include point_products
     }
 #else
-    for (int i = partial * u.split.tiles; i < end; i++) {
+    for (int i = begin; i < end; i++) {
         for (int ky = 0; ky < u.window_y.kernel; ky++) {
             int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks;
             int column = x * STRIDE - u.pad_x, log2 = u.channels.entries_log2;

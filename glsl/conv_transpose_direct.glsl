@@ -6,7 +6,7 @@
 //   table                    entry (t * tiles + i) * kernel height + ky: 4 * TAPS * STRIDE texels
 //                            With ROW 0 a fragment reads tap by tap.
 //   kernel_x                 kernel width
-//   channels, split          as in glsl/conv_direct.glsl
+//   channels, GROUPED, split as in glsl/conv_direct.glsl
 #include product_precision
 #if ROW
 #include row
@@ -19,16 +19,14 @@ void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
-    int first = (tsr_quotient(4 * t, u.channels.group_outputs) * u.channels.group_inputs) >> 2;
-    int partial = tsr_quotient(n, u.split.images), image = n - partial * u.split.images;
-    int end = min((partial + 1) * u.split.tiles, u.channels.tiles);
+#include split_tiles
     ivec2 p = ivec2(x + u.pad_x, y + u.window_y.pad), stride = ivec2(STRIDE, u.window_y.stride);
     ivec2 input_at = ivec2(p.x / STRIDE, tsr_quotient(p.y, stride.y)); // the input pixel of the phase's first tap
     ivec2 phase = p - input_at * stride;
 #if ROW
     row_begin(input_at.x - ${TAPS - 1});
 #endif
-    for (int i = partial * u.split.tiles; i < end; i++) {
+    for (int i = begin; i < end; i++) {
 #if ROW
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
 #endif
@@ -56,7 +54,7 @@ void kernel_row(int n, int t, int y, int x) {
             }
 #endfor
 #else
-            tap_row(image * u.X_tiles + min(first + i, u.X_tiles - 1), line);
+            tap_row_inside(image * u.X_tiles + min(first + i, u.X_tiles - 1), line);
             for (int kx = phase.x, column = input_at.x; kx < u.kernel_x; kx += STRIDE, column--) {
                 TABLE_AT at = table_at(weights, entry >> log2);
                 weights += ${4 * STRIDE};

@@ -6,7 +6,8 @@
 //   STRIDE, DILATION, TAPS, ROW    as in glsl/conv_direct.glsl
 //                            With ROW 0 a fragment reads tap by tap; TILES is 1
 //   POINTWISE                with ROW 0: the kernel has one tap and never reads padding pixels
-//   taps                     TAPS, for that loop
+//   UNROLL                   with ROW 0: taps, POINTWISE: input tiles, of a trip of that loop: 1, or it divides their number
+//   rows, taps               ROWS, TAPS, for that loop
 //   ROWS, ROW_STRIDE, ROW_DILATION    of the kernel's rows
 //   TILES                    of a draw: column x of the output is pixel x / TILES of tile t * TILES + x % TILES
 //   PIXELS                   of a fragment: PLANES / TILES
@@ -21,6 +22,13 @@ layout(std140) uniform weights { vec4 block[BLOCK]; };
 #elif POINTWISE == 0
 #include tap
 #define TAP_STEP STRIDE
+#if UNROLL > 1
+#define ROWS_END u.rows // no constant: compilers would unroll rows, too
+#define TAPS_END TAPS
+#else
+#define ROWS_END ROWS
+#define TAPS_END u.taps
+#endif
 #endif
 
 void kernel_row(int n, int t, int y, int x) {
@@ -58,23 +66,32 @@ void kernel_row(int n, int t, int y, int x) {
 #elif POINTWISE
     int line = y * ROW_STRIDE;
 #include point_places
-    for (int i = 0; i < u.tiles; i++) {
-        int tile = first + i;
+    for (int i = 0; i < u.tiles; i += UNROLL) {
+#for k UNROLL
+        {
+            int tile = first + i + $k;
 #for c 4
-        PRODUCT vec4 w$c = block[4 * i + $c];
+            PRODUCT vec4 w$c = block[4 * i + ${4 * k + c}];
 #endfor
 #include point_products
+        }
+#endfor
     }
 #else
     int at = 0;
     for (int i = 0; i < u.tiles; i++) {
-        for (int ky = 0; ky < ROWS; ky++) {
+        for (int ky = 0; ky < ROWS_END; ky++) {
             tap_row(first + i, y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y);
-            for (int kx = 0, column = x * STRIDE - u.pad_x; kx < u.taps; kx++, at += 4, column += DILATION) {
+            for (int kx = 0, left = x * STRIDE - u.pad_x; kx < TAPS_END; kx += UNROLL, at += ${4 * UNROLL}, left += ${UNROLL * DILATION}) {
+#for k UNROLL
+                {
+                    int column = left + ${k * DILATION};
 #for c 4
-                PRODUCT vec4 w$c = block[at + $c];
+                    PRODUCT vec4 w$c = block[at + ${4 * k + c}];
 #endfor
 #include tap_products
+                }
+#endfor
             }
         }
     }

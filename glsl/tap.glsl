@@ -1,24 +1,29 @@
 // Columns of input one at a time, for kernels that loop over taps: a fragment then holds one texel of input, not the row of
-// glsl/row.glsl. tap_row() opens a row of a tile, tap_texel() reads a column of it, zero outside the image, as
+// glsl/row.glsl. tap_row() opens a row of a tile, tap_row_inside() one that is inside the image, tap_texel() reads a column of it, zero outside the image, as
 // glsl/row_read.glsl does.
 #if X_LINEAR || X_LOW < X_PLANES
 ivec2 tap_at; // tile, line
-void tap_row(int tile, int line) { tap_at = ivec2(tile, line); }
+void tap_row_inside(int tile, int line) { tap_at = ivec2(tile, line); }
+void tap_row(int tile, int line) { tap_row_inside(tile, line); }
 vec4 tap_texel(int x) { return X_pixel(tap_at.x, tap_at.y, x); }
 #else
 ivec2 tap_origin;
 int tap_zero, tap_width; // the row of zeros; columns of the row, 0 outside the image
-void tap_row(int tile, int line) {
+void tap_row_inside(int tile, int line) {
     tap_origin = X_origin(tile) + ivec2(0, line);
     tap_zero = textureSize(tsr_source0, 0).y - 1;
-    tap_width = line >= 0 && line < u.X_H ? u.X_W : 0;
+    tap_width = u.X_W;
+}
+void tap_row(int tile, int line) {
+    tap_row_inside(tile, line);
+    tap_width = line >= 0 && line < u.X_H ? tap_width : 0;
 }
 vec4 tap_texel(int x) {
     bool inside = uint(x) < uint(tap_width);
     uint column = uint(x), group = column / uint(X_STRIDE); // as X_place(): unsigned, constants become shifts
     uint within = (column - group * uint(X_STRIDE)) * uint(u.X_tile_width / X_STRIDE) + group / uint(X_PLANES);
     int plane = int(group % uint(X_PLANES));
-    ivec2 at = inside ? tap_origin + ivec2(within, 0) : ivec2(0, tap_zero);
+    ivec2 at = ivec2(inside ? tap_origin.x + int(within) : 0, inside ? tap_origin.y : tap_zero);
 #if SAMPLE
     return textureLod(tsr_source0, vec3((vec2(at) + 0.5) * u.X_inverse, plane), 0.0);
 #else

@@ -265,8 +265,8 @@ typedef struct tsr_device_desc {
     /* Debugging: which algorithms compute convolutions and matrix products. NULL: all that the
      * device has, the best by estimates or autotuning. "plain": one texel per invocation;
      * "direct": several; "shared": and split-K or workgroup memory; "blocks": and uniform blocks
-     * and Winograd; "small": those for GPUs of few registers. All but NULL switch autotuning off.
-     */
+     * and Winograd; "small", "midgard", "valhall": those for GPUs of few registers, as on Mali-G52
+     * and Adreno, on Mali-T, on Mali-G57 and later. All but NULL switch autotuning off. */
     const char *kernels;
     tsr_gles_desc gles;
     tsr_webgpu_desc webgpu;

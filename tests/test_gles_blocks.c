@@ -149,8 +149,9 @@ static const backend_limits *draw_limits(int i) {
         {.kernels = "blocks", .max_uniform_block_bytes = 1024},
         {.kernels = "blocks", .max_draw_buffers = 4},
         {.kernels = "small"},
+        {.kernels = "midgard"},
     };
-    return &limits[i / 4 % 4];
+    return &limits[i / 4 % 5];
 }
 
 static void test_forms(void **state) {

@@ -16,42 +16,48 @@ static void test_names(void **state) {
     static const struct {
         const char *renderer;
         int registers;
-        bool half, clears;
+        bool half, texture, clears;
     } gpus[] = {
-        {"llvmpipe (LLVM 15.0.6, 256 bits)", MANY, false, false},
+        {"llvmpipe (LLVM 15.0.6, 256 bits)", MANY, false, false, false},
         {"ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (Subzero) (0x0000C0DE)), "
          "SwiftShader driver)",
-         MANY, false, false},
-        {"NVIDIA H200/PCIe/SSE2", MANY, false, false},
+         MANY, false, false, false},
+        {"NVIDIA H200/PCIe/SSE2", MANY, false, false, false},
         {"ANGLE (NVIDIA, NVIDIA GeForce RTX 3060 Direct3D11 vs_5_0 ps_5_0, D3D11)", MANY, false,
+         false, false},
+        {"AMD Radeon RX 6600 (radeonsi, navi23, LLVM 15.0.6)", MANY, false, false, false},
+        {"ANGLE (AMD, AMD Radeon(TM) Graphics Direct3D11 vs_5_0 ps_5_0, D3D11)", MANY, false, false,
          false},
-        {"AMD Radeon RX 6600 (radeonsi, navi23, LLVM 15.0.6)", MANY, false, false},
-        {"ANGLE (AMD, AMD Radeon(TM) Graphics Direct3D11 vs_5_0 ps_5_0, D3D11)", MANY, false,
+        {"KABINI (kabini, LLVM 15.0.6, DRM 2.50)", MANY, false, false, false},
+        {"Mali-T860 (Panfrost)", MIDGARD, false, false, true},
+        {"ANGLE (ARM, Mali-T830, OpenGL ES 3.2)", MIDGARD, false, false, true},
+        {"Mali-G52 (Panfrost)", SMALL, true, false, true},
+        {"ANGLE (ARM, Mali-G78, OpenGL ES 3.2)", SMALL, false, true, true},
+        {"Mali-G57 (Panfrost)", SMALL, false, true, true},
+        {"Mali-G310", SMALL, false, true, true},
+        {"Mali-G710 MC10", SMALL, false, true, true},
+        {"ANGLE (ARM, Mali-G71 MP20, OpenGL ES 3.2)", SMALL, true, false, true},
+        {"Immortalis-G715", SMALL, false, true, true},
+        {"FD630", SMALL, true, false, false},
+        {"Adreno (TM) 630", SMALL, true, false, false},
+        {"ANGLE (Qualcomm, Adreno (TM) 740, OpenGL ES 3.2)", SMALL, true, false, false},
+        {"V3D 4.2", SMALL, false, false, true},
+        {"PowerVR Rogue GE8320", SMALL, false, false, false},
+        {"Apple GPU", SMALL, false, false, false},
+        {"ANGLE (Apple, ANGLE Metal Renderer: Apple M1, Unspecified Version)", SMALL, false, false,
          false},
-        {"KABINI (kabini, LLVM 15.0.6, DRM 2.50)", MANY, false, false},
-        {"Mali-T860 (Panfrost)", MIDGARD, false, true},
-        {"ANGLE (ARM, Mali-T830, OpenGL ES 3.2)", MIDGARD, false, true},
-        {"Mali-G52 (Panfrost)", SMALL, true, true},
-        {"ANGLE (ARM, Mali-G78, OpenGL ES 3.2)", SMALL, true, true},
-        {"Immortalis-G715", SMALL, true, true},
-        {"FD630", SMALL, true, false},
-        {"Adreno (TM) 630", SMALL, true, false},
-        {"ANGLE (Qualcomm, Adreno (TM) 740, OpenGL ES 3.2)", SMALL, true, false},
-        {"V3D 4.2", SMALL, false, true},
-        {"PowerVR Rogue GE8320", SMALL, false, false},
-        {"Apple GPU", SMALL, false, false},
-        {"ANGLE (Apple, ANGLE Metal Renderer: Apple M1, Unspecified Version)", SMALL, false, false},
-        {"Mesa Intel(R) HD Graphics 530 (SKL GT2)", SMALL, false, false},
+        {"Mesa Intel(R) HD Graphics 530 (SKL GT2)", SMALL, false, false, false},
         {"ANGLE (Intel, Intel(R) UHD Graphics 620 Direct3D11 vs_5_0 ps_5_0, D3D11)", SMALL, false,
-         false},
-        {"a GPU that nobody knows", SMALL, false, false},
-        {"", SMALL, false, false},
+         false, false},
+        {"a GPU that nobody knows", SMALL, false, false, false},
+        {"", SMALL, false, false, false},
     };
     for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
         const tsr_gpu_family *f = tsr_gpu_family_of(gpus[i].renderer);
         if (f->fragments.registers != gpus[i].registers ||
-            f->fragments.half_products != gpus[i].half || f->clears_tiles != gpus[i].clears)
-            fail_msg("%s is taken for '%s'", gpus[i].renderer, f->name);
+            f->fragments.half_products != gpus[i].half ||
+            f->fragments.texture_weights != gpus[i].texture || f->clears_tiles != gpus[i].clears)
+            fail_msg("%s is taken for '%s'", gpus[i].renderer, f->names[0]);
     }
 }
 

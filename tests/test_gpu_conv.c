@@ -63,6 +63,14 @@ static environments environments_here(void) {
          .precision = TSR_PRECISION_FP16},
         {.limits.kernels = "small", .channels = 70, .precision = TSR_PRECISION_FP16},
         {.limits.kernels = "small", .limits.max_texture_size = 128, .low = 129, .high = 150},
+        {.limits.kernels = "midgard", .channels = 30},
+        {.limits.kernels = "midgard",
+         .limits.max_uniform_block_bytes = 2048,
+         .precision = TSR_PRECISION_FP16},
+        {.limits.kernels = "valhall", .channels = 30},
+        {.limits.kernels = "valhall",
+         .limits.max_draw_buffers = 2,
+         .precision = TSR_PRECISION_FP16},
         {.far = true},
         {.precision = TSR_PRECISION_FP16},
         {.limits.max_draw_buffers = 1},
@@ -87,7 +95,7 @@ static environments environments_here(void) {
         {.limits.kernels = "plain"},
         {.limits.kernels = "shared", .axis = 0, .low = 129, .high = 150},
     };
-    return gpu_has_textures() ? (environments){18, textures} : (environments){10, buffers};
+    return gpu_has_textures() ? (environments){22, textures} : (environments){10, buffers};
 }
 
 /* ---- making up ---- */

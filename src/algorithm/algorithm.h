@@ -140,12 +140,6 @@ enum {
 
 /* Is this a value of tsr_device_desc.kernels? */
 bool tsr_kernels_known(const char *kernels);
-/* What fragments of a GPU can do: see tsr_device_profile. */
-typedef struct tsr_fragment_limits {
-    int registers;
-    bool half_products;
-} tsr_fragment_limits;
-
 /* What suits a device: is_software: its programs run on a CPU; kernels: tsr_device_desc.kernels,
  * which may ask for what does not. The backend adds what it can do. */
 tsr_device_profile tsr_device_profile_make(tsr_language language, const char *kernels,

@@ -47,12 +47,15 @@ typedef enum kernel_choice {
     KERNELS_SHARED,
     KERNELS_BLOCKS,
     KERNELS_SMALL,
+    KERNELS_MIDGARD,
+    KERNELS_VALHALL,
     KERNELS_COUNT
 } kernel_choice;
 
 /* KERNELS_COUNT if there is none of this name. */
 static kernel_choice find_kernels(const char *name) {
-    static const char *const names[] = {"", "plain", "direct", "shared", "blocks", "small"};
+    static const char *const names[] = {"",       "plain", "direct",  "shared",
+                                        "blocks", "small", "midgard", "valhall"};
     int i = KERNELS_AUTO;
     while (name && i < KERNELS_COUNT && strcmp(names[i], name))
         i++;
@@ -63,7 +66,10 @@ bool tsr_kernels_known(const char *kernels) {
     return find_kernels(kernels) != KERNELS_COUNT;
 }
 
-static const tsr_fragment_limits small = {10, true}; /* of KERNELS_SMALL */
+static const tsr_fragment_limits fragments_of[KERNELS_COUNT] = {
+    [KERNELS_SMALL] = {10, true, false, 0},
+    [KERNELS_MIDGARD] = {7, false, false, 4},
+    [KERNELS_VALHALL] = {10, false, true, 0}};
 
 static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software,
                                        tsr_fragment_limits fragments) {
@@ -73,19 +79,21 @@ static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software,
                                        [KERNELS_SHARED] =
                                            TSR_ALLOW_ANY | TSR_ALLOW_DIRECT | TSR_ALLOW_SPLIT_K,
                                        [KERNELS_BLOCKS] = TSR_ALLOW_ALL,
-                                       [KERNELS_SMALL] = TSR_ALLOW_ALL};
+                                       [KERNELS_SMALL] = TSR_ALLOW_ALL,
+                                       [KERNELS_MIDGARD] = TSR_ALLOW_ALL,
+                                       [KERNELS_VALHALL] = TSR_ALLOW_ALL};
     enum { BUSY_FRAGMENTS = 16384, BUSY_FRAGMENTS_OF_FEW = 2048 }; /* of large and small GPUs */
     bool gpu = choice >= KERNELS_SHARED || (choice == KERNELS_AUTO && !is_software);
     if (choice != KERNELS_AUTO)
-        fragments = choice == KERNELS_SMALL ? small : (tsr_fragment_limits){0};
-    int registers = fragments.registers, busy = registers ? BUSY_FRAGMENTS_OF_FEW : BUSY_FRAGMENTS;
-    return (tsr_device_profile){.allowed = allowed[choice] | (registers ? TSR_ALLOW_TAPS : 0),
+        fragments = fragments_of[choice];
+    bool few = fragments.registers != 0;
+    int busy = few ? BUSY_FRAGMENTS_OF_FEW : BUSY_FRAGMENTS;
+    return (tsr_device_profile){.allowed = allowed[choice] | (few ? TSR_ALLOW_TAPS : 0),
                                 .software = !gpu,
                                 .specialize = gpu,
                                 .busy_fragments = gpu ? busy : 0,
                                 .planes = gpu && choice != KERNELS_SHARED ? TSR_BLOCK_PLANES : 0,
-                                .registers = registers,
-                                .half_products = fragments.half_products};
+                                .fragments = fragments};
 }
 
 static tsr_device_profile wgsl_profile(kernel_choice choice, bool is_software) {
@@ -94,7 +102,9 @@ static tsr_device_profile wgsl_profile(kernel_choice choice, bool is_software) {
                                        [KERNELS_DIRECT] = TSR_ALLOW_ANY | TSR_ALLOW_DIRECT,
                                        [KERNELS_SHARED] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS,
                                        [KERNELS_BLOCKS] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS,
-                                       [KERNELS_SMALL] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS};
+                                       [KERNELS_SMALL] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS,
+                                       [KERNELS_MIDGARD] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS,
+                                       [KERNELS_VALHALL] = TSR_ALLOW_ANY | TSR_ALLOW_WORKGROUPS};
     bool gpu = choice >= KERNELS_SHARED || (choice == KERNELS_AUTO && !is_software);
     return (tsr_device_profile){.allowed = allowed[choice], .software = !gpu};
 }
@@ -176,7 +186,7 @@ static int list_candidates(const tsr_plan *plan, const tsr_problem *p, int index
 
 /* Texels that spill out of the device's registers. */
 static int spilled(const tsr_plan *plan, const tsr_candidate *c) {
-    int registers = plan->device.registers;
+    int registers = plan->device.fragments.registers;
     return registers && c->live_texels > registers ? c->live_texels - registers : 0;
 }
 

@@ -75,7 +75,9 @@ static void count_loops(tsr_plan *plan, const row_form *f, int64_t tiles, int64_
 /* ---- depthwise ------------------------------------------------------------------------------- */
 
 static double product_cost(const tsr_plan *plan) {
-    return plan->device.software ? TSR_PRODUCT : TSR_GPU_TEXTURE_PRODUCT;
+    return plan->device.software || plan->device.fragments.texture_weights
+               ? TSR_PRODUCT
+               : TSR_GPU_TEXTURE_PRODUCT;
 }
 
 static double reading_cost(reading by) {
@@ -100,10 +102,22 @@ static bool estimate_depthwise_by(const tsr_plan *plan, const tsr_problem *p, re
     return f.row <= TSR_MAX_ROW;
 }
 
+/* Weights of depthwise taps are few: taps are read together where a fragment then keeps two columns
+ * of input for each of its pixels at most. No chunk has taps beyond the kernel's. */
+static void join_taps(const tsr_window *w, int pixels, row_form *f) {
+    int64_t most = 2 * pixels + 1 - (pixels - 1) * w->stride[1];
+    for (int64_t taps = w->kernel[1]; taps > f->taps; taps--)
+        if (w->kernel[1] % taps == 0 && (taps - 1) * w->dilation[1] < most)
+            f->taps = (int)taps;
+    f->chunks = (int)w->kernel[1] / f->taps;
+}
+
 static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, reading by) {
     const tsr_window *w = &p->conv.window;
     int output = tsr_problem_output(plan, p, 1);
-    const row_form f = choose_row(w, tsr_plan_layout(plan, output), by);
+    row_form f = choose_row(w, tsr_plan_layout(plan, output), by);
+    if (by == BY_TAPS)
+        join_taps(w, tsr_plan_layout(plan, output)->planes, &f);
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, true);
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
@@ -129,11 +143,11 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     tsr_pass *pass =
         TSR_PASS(plan, partial, conv_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
                  .ROW = TSR_INT(f.row), .POINTWISE = TSR_INT(!f.row && tsr_is_pointwise(w)),
-                 .HALF_PRODUCTS = TSR_INT(scale != 0), .scale = TSR_FLOAT(scale),
-                 .STRIDE = TSR_INT(w->stride[1]), .DILATION = TSR_INT(w->dilation[1]),
-                 .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
-                 .pad_x = TSR_INT(w->pad_begin[1]), .channels = tsr_conv_channels(&weights),
-                 .split = split_args(plan, &s, output));
+                 .GROUPED = TSR_INT(w->group > 1), .HALF_PRODUCTS = TSR_INT(scale != 0),
+                 .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(w->stride[1]),
+                 .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
+                 .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
+                 .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
     tsr_pass_conv_weights(plan, pass, &weights);
     count_loops(plan, &f, s.tiles, w->kernel[0]);
     return tsr_split_sum(plan, pass, output, s.count);
@@ -160,10 +174,11 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, reading 
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(taps),
-        .ROW = TSR_INT(by == BY_TAPS ? 0 : planes + taps - 1), .HALF_PRODUCTS = TSR_INT(scale != 0),
-        .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(stride), .window_y = tsr_window_args(w, 0),
-        .pad_x = TSR_INT(w->pad_begin[1]), .kernel_x = TSR_INT(w->kernel[1]),
-        .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
+        .ROW = TSR_INT(by == BY_TAPS ? 0 : planes + taps - 1), .GROUPED = TSR_INT(w->group > 1),
+        .HALF_PRODUCTS = TSR_INT(scale != 0), .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(stride),
+        .window_y = tsr_window_args(w, 0), .pad_x = TSR_INT(w->pad_begin[1]),
+        .kernel_x = TSR_INT(w->kernel[1]), .channels = tsr_conv_channels(&weights),
+        .split = split_args(plan, &s, output));
     tsr_pass_conv_weights(plan, pass, &weights);
     tsr_plan_loops(plan, 1, by == BY_TAPS ? 3 : 2,
                    (int64_t[]){s.tiles, w->kernel[0] / w->stride[0] + 1, taps});

@@ -103,7 +103,7 @@ static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p) {
     conv w;
     int output = tsr_phases_output(plan, p);
     if (plan->status == TSR_OK && make(plan, p, &w)) {
-        w.gemm.scale = plan->device.registers ? tsr_half_products(plan, &w.p.conv) : 0;
+        w.gemm.scale = plan->device.fragments.registers ? tsr_half_products(plan, &w.p.conv) : 0;
         return add_passes(plan, &w, p->input, output);
     }
     return tsr_problem_refuse(plan, "its im2col blocks fit no uniform blocks");

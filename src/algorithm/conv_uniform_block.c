@@ -156,19 +156,34 @@ static void set_draws(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int d
     }
 }
 
+static bool is_pointwise(const block_conv *b) {
+    return b->by_taps && !b->p.transposed && tsr_is_pointwise(&b->p.conv.window);
+}
+
+/* Of the loop over taps, or over input tiles. */
+static int64_t unroll_of(const tsr_plan *plan, const block_conv *b) {
+    int64_t most = b->by_taps ? plan->device.fragments.unroll : 0;
+    if (!is_pointwise(b))
+        return b->p.taps[1] <= most ? b->p.taps[1] : 1;
+    while (most > 1 && (b->partial_tiles % most || b->p.tiles % most))
+        most--;
+    return most > 1 ? most : 1;
+}
+
 static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int output) {
     const tsr_window *w = &b->p.conv.window;
     const tsr_layout *l = tsr_plan_layout(plan, output);
     int64_t pixels = l->planes / b->tiles_of_draw, draws = l->tiles;
-    tsr_pass *pass = TSR_PASS(
-        plan, output, conv_uniform_block, .X = TSR_TENSOR(input), .TAPS = TSR_INT(b->p.taps[1]),
-        .ROW = TSR_INT(row_of(b, pixels)),
-        .POINTWISE = TSR_INT(b->by_taps && !b->p.transposed && tsr_is_pointwise(w)),
-        .HALF_PRODUCTS = TSR_INT(b->scale != 0), .scale = TSR_FLOAT(b->scale),
-        .STRIDE = TSR_INT(b->p.stride[1]), .DILATION = TSR_INT(w->dilation[1]),
-        .ROWS = TSR_INT(b->p.taps[0]), .ROW_STRIDE = TSR_INT(b->p.stride[0]),
-        .ROW_DILATION = TSR_INT(w->dilation[0]), .TILES = TSR_INT(b->tiles_of_draw),
-        .PIXELS = TSR_INT(pixels), .BLOCK = TSR_INT(b->texels), .taps = TSR_INT(b->p.taps[1]));
+    tsr_pass *pass =
+        TSR_PASS(plan, output, conv_uniform_block, .X = TSR_TENSOR(input),
+                 .TAPS = TSR_INT(b->p.taps[1]), .ROW = TSR_INT(row_of(b, pixels)),
+                 .POINTWISE = TSR_INT(is_pointwise(b)), .HALF_PRODUCTS = TSR_INT(b->scale != 0),
+                 .scale = TSR_FLOAT(b->scale), .STRIDE = TSR_INT(b->p.stride[1]),
+                 .DILATION = TSR_INT(w->dilation[1]), .ROWS = TSR_INT(b->p.taps[0]),
+                 .ROW_STRIDE = TSR_INT(b->p.stride[0]), .ROW_DILATION = TSR_INT(w->dilation[0]),
+                 .TILES = TSR_INT(b->tiles_of_draw), .PIXELS = TSR_INT(pixels),
+                 .BLOCK = TSR_INT(b->texels), .UNROLL = TSR_INT(unroll_of(plan, b)),
+                 .rows = TSR_INT(b->p.taps[0]), .taps = TSR_INT(b->p.taps[1]));
     tsr_plan_loops(plan, 1, b->by_taps ? 3 : 2,
                    (int64_t[]){b->partial_tiles, b->p.taps[0], b->p.taps[1]});
     set_draws(plan, pass, b, (int)draws);
@@ -199,11 +214,13 @@ static bool make(const tsr_plan *plan, const tsr_problem *p, bool by_taps, block
 
 static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, bool by_taps, tsr_estimate *e) {
     const double gpu_product = 1.1 * TSR_PRODUCT;
+    enum { SLOW_BLOCKS = 2 };
     block_conv b;
     if (!make(plan, p, by_taps, &b))
         return false;
     double product = plan->device.software ? TSR_SOFTWARE_BLOCK_PRODUCT : gpu_product;
     product *= by_taps ? TSR_TAPS_COST : 1;
+    product *= plan->device.fragments.texture_weights ? SLOW_BLOCKS : 1;
     double pixels = (double)(b.p.images * b.p.size[0] * b.p.size[1]) *
                     (double)(b.p.count[0] * b.p.count[1] * b.p.outputs);
     int64_t row = by_taps ? 1 : row_of(&b, b.pixels);

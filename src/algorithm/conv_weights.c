@@ -60,7 +60,7 @@ static double largest_weight(const tsr_convolution *c) {
 
 float tsr_half_products(const tsr_plan *plan, tsr_convolution *c) {
     enum { PRODUCTS = 4, MOST_LOG2 = 60 };
-    if (!plan->half || !plan->device.half_products)
+    if (!plan->half || !plan->device.fragments.half_products)
         return 0;
     double sum = PRODUCTS * largest_weight(c) * fabs((double)c->factor);
     int log2 = 0;

@@ -34,7 +34,7 @@ static int64_t count_sums(const tsr_im2col_gemm *p) {
 /* Do fragments read windows from the texture, all in one draw? On phones copying it to a buffer
  * waits for all passes before: their drivers copy with the CPU. */
 static bool reads_texture(const tsr_plan *plan) {
-    return plan->device.registers != 0;
+    return plan->device.fragments.registers != 0;
 }
 
 /* Split-K: each partial sum reads at most a uniform block of a window, and there are enough of them

@@ -1,28 +1,44 @@
 #include "gles/family.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Midgard has 16 registers of a texel, later Mali GPUs, Adreno and VideoCore VI have 64 of a
- * component; addresses need some of them. */
-enum { ANY = 0, MIDGARD = 7, SMALL = 10 };
-
-/* The first whose name a renderer's holds. "LLVM" is Mesa's driver for AMD; "Mali-T" is Midgard;
- * Mesa calls Adreno "FD". "" is any other GPU, which is taken to be small: programs that spill are
- * many times slower, others a little. */
+ * component; addresses need some of them. "LLVM" is Mesa's driver for AMD; Mesa calls Adreno "FD".
+ * A GPU that is not known is taken to be small: programs that spill are many times slower, others a
+ * little. */
 static const tsr_gpu_family families[] = {
-    {"llvmpipe", {ANY, false}, false},    {"softpipe", {ANY, false}, false},
-    {"SwiftShader", {ANY, false}, false}, {"NVIDIA", {ANY, false}, false},
-    {"GeForce", {ANY, false}, false},     {"AMD", {ANY, false}, false},
-    {"Radeon", {ANY, false}, false},      {"LLVM", {ANY, false}, false},
-    {"Mali-T", {MIDGARD, false}, true},   {"Mali", {SMALL, true}, true},
-    {"Immortalis", {SMALL, true}, true},  {"V3D", {SMALL, false}, true},
-    {"Adreno", {SMALL, true}, false},     {"FD", {SMALL, true}, false},
-    {"", {SMALL, false}, false},
+    {{"llvmpipe", "softpipe", "SwiftShader", "NVIDIA", "GeForce", "AMD", "Radeon", "LLVM"},
+     {0, false, false, 0},
+     false},
+    {{"Mali-T"}, {7, false, false, 4}, true},                                  /* Midgard */
+    {{"Mali-G31", "Mali-G51", "Mali-G52", "Mali-G71", "Mali-G72", "Mali-G76"}, /* Bifrost */
+     {10, true, false, 0},
+     true},
+    {{"Mali-", "Immortalis"}, {10, false, true, 0}, true}, /* Valhall */
+    {{"V3D"}, {10, false, false, 0}, true},
+    {{"Adreno", "FD"}, {10, true, false, 0}, false},
+    {{""}, {10, false, false, 0}, false},
 };
+
+/* "Mali-G31" is not the name of a Mali-G310. */
+static bool holds(const char *renderer, const char *name) {
+    const char *at = strstr(renderer, name);
+    size_t length = strlen(name);
+    return at && !(length && isdigit((unsigned char)name[length - 1]) &&
+                   isdigit((unsigned char)at[length]));
+}
+
+static bool is_one(const tsr_gpu_family *f, const char *renderer) {
+    for (int i = 0; i < TSR_FAMILY_NAMES && f->names[i]; i++)
+        if (holds(renderer, f->names[i]))
+            return true;
+    return false;
+}
 
 const tsr_gpu_family *tsr_gpu_family_of(const char *renderer) {
     const tsr_gpu_family *f = families;
-    while (!strstr(renderer, f->name))
+    while (!is_one(f, renderer))
         f++;
     return f;
 }

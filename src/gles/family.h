@@ -5,15 +5,17 @@
 
 #include "algorithm/algorithm.h"
 
+enum { TSR_FAMILY_NAMES = 8 };
+
 typedef struct tsr_gpu_family {
-    const char *name; /* GL_RENDERER holds it */
+    const char *names[TSR_FAMILY_NAMES]; /* GL_RENDERER holds one */
     tsr_fragment_limits fragments;
     /* It clears in tile memory instead of loading what a render target held, and loads that in
      * every other pass. Adreno does not, as a rule: it renders small passes without tiles. */
     bool clears_tiles;
 } tsr_gpu_family;
 
-/* By GL_RENDERER, as drivers or browsers write it. */
+/* The first of which GL_RENDERER, as drivers or browsers write it, holds a name. */
 const tsr_gpu_family *tsr_gpu_family_of(const char *renderer);
 
 #endif

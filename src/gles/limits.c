@@ -60,7 +60,7 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     d->profile.features = TSR_NEEDS_UNIFORM_BLOCK;
     d->sample = d->profile.software;
     /* The kernels for small GPUs are tried on others with all that goes with them. */
-    bool small = d->profile.fixed && d->profile.registers;
+    bool small = d->profile.fixed && d->profile.fragments.registers;
     d->clears_tiles = small || family->clears_tiles;
     d->block_texels = block_texels(info);
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
@@ -72,9 +72,9 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     enum { BLOCK = 16 };
     d->limits = (tsr_layout_limits){.max_texture_size = info->max_texture_size,
                                     .max_planes = 1,
-                                    .shaded = d->profile.registers ? BLOCK : 0};
+                                    .shaded = d->profile.fragments.registers ? BLOCK : 0};
     /* A sum for each plane, and what conv_direct_taps keeps beside them. */
-    int most = capped(info->max_draw_buffers, d->profile.registers - TSR_TAP_TEXELS);
+    int most = capped(info->max_draw_buffers, d->profile.fragments.registers - TSR_TAP_TEXELS);
     while (d->limits.max_planes * 2 <= most && d->limits.max_planes < TSR_MAX_PLANES)
         d->limits.max_planes *= 2;
 }

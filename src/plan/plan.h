@@ -114,6 +114,14 @@ typedef struct tsr_storage {
     bool half, plain;
 } tsr_storage;
 
+/* What suits fragments of a GPU, which OpenGL ES does not tell. */
+typedef struct tsr_fragment_limits {
+    int registers;        /* texels that one can keep without spilling; 0: any number */
+    bool half_products;   /* 16-bit arithmetic is faster than that of 32 bits */
+    bool texture_weights; /* weights are read faster from textures than from uniform blocks */
+    int unroll;           /* taps that a trip of a loop should read at most; 0: one */
+} tsr_fragment_limits;
+
 /* Properties of a device that the choice of kernels depends on. */
 typedef struct tsr_device_profile {
     tsr_language language; /* of its programs */
@@ -124,8 +132,7 @@ typedef struct tsr_device_profile {
     bool fixed;            /* the caller chose the kernels: no fallback candidates */
     int planes;            /* default of tensors without a layout hint; 0: see choose_planes() */
     int busy_fragments;    /* split-K until a pass has this many fragments; 0: never */
-    int registers;         /* texels that a fragment can keep without spilling; 0: any number */
-    bool half_products;    /* 16-bit arithmetic is faster than that of 32 bits */
+    tsr_fragment_limits fragments;
 } tsr_device_profile;
 
 /* One way to compute a node, with its estimates: src/algorithm/algorithm.h. */

@@ -9,6 +9,7 @@ static case_environments environments_here(void) {
         {.limits = {0}},
         {.limits.kernels = "blocks"},
         {.limits.kernels = "small"},
+        {.limits.kernels = "midgard"},
         {.limits.max_draw_buffers = 2},
         {.limits.max_texture_size = 32, .limits.max_draw_buffers = 1},
         {.precision = TSR_PRECISION_FP16},

@@ -2,13 +2,20 @@
 // the texture, since their drivers copy a texture to a buffer with the CPU and wait for all passes before it.
 //   GROUP, WINDOW            columns of a group, columns of a window
 //   window_texels            of an input tile
-//   ROWS, taps               of the kernel: rows, columns
+//   ROWS, TAPS               of the kernel: rows, columns
+//   taps                     TAPS: a loop over several is not unrolled
 //   ROW_STRIDE, ROW_DILATION, STRIDE, DILATION    of rows, of columns
 //   SHARED                   1: all sets read the same window of a group
-//   PHASES                   1: a set is a phase of a transposed convolution, whose columns, strides and padding follow
+//   PHASES                   1: a set is a phase of a transposed convolution: of phases_y rows, phases_x columns of phases;
+//                            pad_y, pad_x: its padding modulo these
 //   table                    as there: panels of panel_rows by panel_columns texels
 //   sets, partials, partial_tiles, input_tiles    see src/algorithm/im2col_gemm.h
 #include product_precision
+#if TAPS == 1
+#define TAPS_END 1
+#else
+#define TAPS_END u.taps
+#endif
 
 void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
@@ -29,7 +36,7 @@ void kernel_row(int n, int t, int y, int x) {
 #endif
     for (int i = 0; i < tiles; i++, at += u.window_texels) {
         for (int ky = 0, line = at; ky < ROWS; ky++, line += ${ROW_DILATION * WINDOW}) {
-            for (int kx = 0, from = line; kx < u.taps; kx++, from += DILATION, row += u.panel_rows) {
+            for (int kx = 0, from = line; kx < TAPS_END; kx++, from += DILATION, row += u.panel_rows) {
                 TABLE_AT texel = table_at(column, row);
 #for c 4
                 PRODUCT vec4 w$c = table_texel(texel, $c * u.panel_columns);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-enum { MANY = 0, SMALL = 10, MIDGARD = 7 };
+enum { MANY = 0, SMALL = 10, V3D = 9, MIDGARD = 7 };
 
 static void test_names(void **state) {
     (void)state;
@@ -41,7 +41,7 @@ static void test_names(void **state) {
         {"FD630", SMALL, true, false, false},
         {"Adreno (TM) 630", SMALL, true, false, false},
         {"ANGLE (Qualcomm, Adreno (TM) 740, OpenGL ES 3.2)", SMALL, true, false, false},
-        {"V3D 4.2", SMALL, false, false, true},
+        {"V3D 4.2", V3D, false, false, true},
         {"PowerVR Rogue GE8320", SMALL, false, false, false},
         {"Apple GPU", SMALL, false, false, false},
         {"ANGLE (Apple, ANGLE Metal Renderer: Apple M1, Unspecified Version)", SMALL, false, false,

@@ -120,11 +120,21 @@ static uint64_t bytes_of(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     return made ? tsr_layout_bytes(&l[0]) + tsr_layout_bytes(&l[1]) : 0;
 }
 
-tsr_estimate tsr_im2col_gemm_estimate(const tsr_plan *plan, const tsr_im2col_gemm *p) {
+/* Sums, weights and an input; places where windows are read from a texture in loops over taps, or
+ * from one without columns of tiles. */
+static int live_texels(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     enum { WEIGHTS_AND_INPUT = 5 };
-    return (tsr_estimate){.cost = cost_of(plan, p),
-                          .bytes = bytes_of(plan, p),
-                          .live_texels = (int)pixels_of(p) + WEIGHTS_AND_INPUT};
+    const tsr_shape blocks = blocks_shape(p);
+    tsr_layout l;
+    bool places = reads_texture(plan) &&
+                  (taps_of(p) > 1 ||
+                   (tsr_layout_make(&blocks, &plan->limits, one_plane, &l) == TSR_OK && l.linear));
+    return (int)pixels_of(p) + WEIGHTS_AND_INPUT + places;
+}
+
+tsr_estimate tsr_im2col_gemm_estimate(const tsr_plan *plan, const tsr_im2col_gemm *p) {
+    return (tsr_estimate){
+        .cost = cost_of(plan, p), .bytes = bytes_of(plan, p), .live_texels = live_texels(plan, p)};
 }
 
 int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *p) {
@@ -217,7 +227,7 @@ static tsr_pass *add_texture_pass(tsr_plan *plan, const tsr_im2col_gemm *p,
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_im2col_texture, .X = TSR_TENSOR(blocks),
         .HALF_PRODUCTS = TSR_INT(p->scale != 0), .scale = TSR_FLOAT(p->scale),
-        .ROWS = TSR_INT(p->taps[0]), .STRIDE = TSR_INT(p->stride[1]),
+        .ROWS = TSR_INT(p->taps[0]), .TAPS = TSR_INT(p->taps[1]), .STRIDE = TSR_INT(p->stride[1]),
         .DILATION = TSR_INT(p->dilation[1]), .ROW_STRIDE = TSR_INT(p->stride[0]),
         .ROW_DILATION = TSR_INT(p->dilation[0]), .GROUP = TSR_INT(p->group[1]),
         .WINDOW = TSR_INT(p->window[1]), .SHARED = TSR_INT(p->shared),

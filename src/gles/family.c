@@ -16,7 +16,7 @@ static const tsr_gpu_family families[] = {
      {10, true, false, 0},
      true},
     {{"Mali-", "Immortalis"}, {10, false, true, 0}, true}, /* Valhall */
-    {{"V3D"}, {10, false, false, 0}, true},
+    {{"V3D"}, {9, false, false, 0}, true},
     {{"Adreno", "FD"}, {10, true, false, 0}, false},
     {{""}, {10, false, false, 0}, false},
 };

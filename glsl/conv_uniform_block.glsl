@@ -82,16 +82,17 @@ void kernel_row(int n, int t, int y, int x) {
     for (int i = 0; i < u.tiles; i++) {
         for (int ky = 0; ky < ROWS_END; ky++) {
             tap_row(first + i, y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y);
-            int left = x * STRIDE - u.pad_x;
-            for (int kx = 0; kx < TAPS_END; kx += UNROLL, at += ${4 * UNROLL}, left += ${UNROLL * DILATION}) {
+            int column = x * STRIDE - u.pad_x;
+            for (int kx = 0; kx < TAPS_END; kx += UNROLL) {
 #for k UNROLL
                 {
-                    int column = left + ${k * DILATION};
 #for c 4
-                    PRODUCT vec4 w$c = block[at + ${4 * k + c}];
+                    PRODUCT vec4 w$c = block[at + $c];
 #endfor
 #include tap_products
                 }
+                at += 4;
+                column += DILATION;
 #endfor
             }
         }

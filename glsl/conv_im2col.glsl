@@ -12,7 +12,6 @@
 //   first_column, first_texel, tiles    of a draw: first column in the table, first texel of its phase in a window, input
 //                            tiles
 layout(std140) uniform im2col { vec4 block[BLOCK]; };
-#include product_precision
 
 void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
@@ -41,5 +40,4 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
         }
     }
-#include product_scale
 }

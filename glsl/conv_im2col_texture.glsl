@@ -3,12 +3,19 @@
 //   GROUP, WINDOW            columns of a group, columns of a window
 //   window_texels            of an input tile
 //   ROWS, taps               of the kernel: rows, columns
+//   TAPS                     1: it has one column; 0: any number
 //   ROW_STRIDE, ROW_DILATION, STRIDE, DILATION    of rows, of columns
 //   SHARED                   1: all sets read the same window of a group
-//   PHASES                   1: a set is a phase of a transposed convolution, whose columns, strides and padding follow
+//   PHASES                   1: a set is a phase of a transposed convolution: of phases_y rows, phases_x columns of phases;
+//                            pad_y, pad_x: its padding modulo these
 //   table                    as there: panels of panel_rows by panel_columns texels
 //   sets, partials, partial_tiles, input_tiles    see src/algorithm/im2col_gemm.h
 #include product_precision
+#if TAPS
+#define TAPS_END 1
+#else
+#define TAPS_END u.taps
+#endif
 
 void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
@@ -27,16 +34,16 @@ void kernel_row(int n, int t, int y, int x) {
     int phase_y = tsr_quotient(set, u.phases_x), phase_x = set - phase_y * u.phases_x;
     at = tsr_quotient(phase_y + u.pad_y, u.phases_y) * WINDOW + tsr_quotient(phase_x + u.pad_x, u.phases_x);
 #endif
-    for (int i = 0; i < tiles; i++, at += u.window_texels) {
+    for (int end = at + tiles * u.window_texels; at < end; at += u.window_texels) {
         for (int ky = 0, line = at; ky < ROWS; ky++, line += ${ROW_DILATION * WINDOW}) {
-            for (int kx = 0, from = line; kx < u.taps; kx++, from += DILATION, row += u.panel_rows) {
+            for (int kx = 0, from = line; kx < TAPS_END; kx++, from += DILATION, row += u.panel_rows) {
                 TABLE_AT texel = table_at(column, row);
 #for c 4
                 PRODUCT vec4 w$c = table_texel(texel, $c * u.panel_columns);
 #endfor
 #for j PLANES
                 {
-                    PRODUCT vec4 a = X_fetch(0, block, from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE});
+                    PRODUCT vec4 a = X_fetch(block, 0, from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE});
 #include product_sum
                 }
 #endfor

@@ -6,7 +6,7 @@
 //   STRIDE, DILATION, TAPS, ROW    as in glsl/conv_direct.glsl
 //                            With ROW 0 a fragment reads tap by tap; TILES is 1
 //   POINTWISE                with ROW 0: the kernel has one tap and never reads padding pixels
-//   UNROLL                   with ROW 0: taps, POINTWISE: input tiles, of a trip of that loop: 1, or it divides their number
+//   UNROLL                   with ROW 0: what a trip of that loop reads: 1 tap or all TAPS; POINTWISE: some input tiles
 //   rows, taps               ROWS, TAPS, for that loop
 //   ROWS, ROW_STRIDE, ROW_DILATION    of the kernel's rows
 //   TILES                    of a draw: column x of the output is pixel x / TILES of tile t * TILES + x % TILES
@@ -82,15 +82,17 @@ void kernel_row(int n, int t, int y, int x) {
     for (int i = 0; i < u.tiles; i++) {
         for (int ky = 0; ky < ROWS_END; ky++) {
             tap_row(first + i, y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y);
-            for (int kx = 0, left = x * STRIDE - u.pad_x; kx < TAPS_END; kx += UNROLL, at += ${4 * UNROLL}, left += ${UNROLL * DILATION}) {
+            int column = x * STRIDE - u.pad_x;
+            for (int kx = 0; kx < TAPS_END; kx += UNROLL) {
 #for k UNROLL
                 {
-                    int column = left + ${k * DILATION};
 #for c 4
-                    PRODUCT vec4 w$c = block[at + ${4 * k + c}];
+                    PRODUCT vec4 w$c = block[at + $c];
 #endfor
 #include tap_products
                 }
+                at += 4;
+                column += DILATION;
 #endfor
             }
         }

@@ -1,6 +1,6 @@
 // Columns of input one at a time, for kernels that loop over taps: a fragment then holds one texel of input, not the row of
-// glsl/row.glsl. tap_row() opens a row of a tile, tap_row_inside() one that is inside the image, tap_texel() reads a column of it, zero outside the image, as
-// glsl/row_read.glsl does.
+// glsl/row.glsl. tap_row() opens a row of a tile, tap_row_inside() one that is inside the image, tap_texel()
+// reads a column of it, zero outside the image, as glsl/row_read.glsl does.
 #if X_LINEAR || X_LOW < X_PLANES
 ivec2 tap_at; // tile, line
 void tap_row_inside(int tile, int line) { tap_at = ivec2(tile, line); }

@@ -1,5 +1,5 @@
-// Winograd's input transform: row y is the uniform block of a partial sum, set and group of tiles, texel x is (input tile,
-// tile of the group): src/algorithm/conv_winograd.c. A set is a phase and a position of the transformed tile.
+// Winograd's input transform: row y, or image n, is the block of a partial sum, set and group of tiles, texel x is (input
+// tile, tile of the group): src/algorithm/conv_winograd.c. A set is a phase and a position of the transformed tile.
 //   POSITIONS                    rows and columns of a transformed tile
 //   groups_y, groups_x           rows, columns of groups in an image
 //   group_rows, group_columns    of a group
@@ -21,7 +21,7 @@ vec4 combine(vec4 a, vec4 b, int sign) { return sign > 0 ? a + b : a - b; }
 
 vec4 kernel(int n, int t, int y, int x) {
     int sets = u.phases_y * u.phases_x * ${POSITIONS * POSITIONS}, pixels = u.group_rows * u.group_columns;
-    int partial = tsr_quotient(y, sets), set = y - partial * sets, phase = set / ${POSITIONS * POSITIONS};
+    int block = n + y, partial = tsr_quotient(block, sets), set = block - partial * sets, phase = set / ${POSITIONS * POSITIONS};
     int group = tsr_quotient(partial, u.partials), row = tsr_quotient(group, u.groups_x), image = tsr_quotient(row, u.groups_y);
     int tile = tsr_quotient(x, pixels), pixel = x - tile * pixels, k = (partial - group * u.partials) * u.partial_tiles + tile;
     if (tile >= u.partial_tiles || k >= u.sum_tiles)

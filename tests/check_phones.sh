@@ -35,7 +35,7 @@ if grep -q __asan_init "$tool"; then
     finish
 fi
 check 'models' models
-phones 0 'All kernels and tiles are as expected.' --check --brief --gpu mali-g52 --gpu pi4 --gpu adreno-630
+phones 0 'All kernels and tiles are as expected.' --check --brief --gpu mali-t860 --gpu mali-g52 --gpu mali-g57 --gpu pi4 --gpu adreno-630
 phones 0 'refused, as it has OpenGL ES 2.0 only' --gpu lima
 phones 1 'does not run: missing.onnx' --gpu pi4 missing.onnx
 phones 2 'name none with --check' --check models/pix16.onnx

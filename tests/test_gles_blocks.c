@@ -79,6 +79,27 @@ static void test_no_copies(void **state) {
     expect_no_failed_case();
 }
 
+/* Where weights lie: in uniform blocks, or in textures on GPUs that fetch these faster. */
+static void test_texture_weights(void **state) {
+    (void)state;
+    need_backend("gles");
+    static const struct {
+        const char *text, *in_blocks, *in_textures;
+    } cases[] = {
+        {"Conv x[1,32,40,41] w{30,32,3,3} -> y pads=1,1,1,1", "conv_uniform_block", "conv_direct"},
+        {"Conv x[1,32,40,41] w{30,32,1,1} -> y", "conv_uniform_block", "conv_direct"},
+        {"ConvTranspose x[1,32,40,41] w{32,12,4,4} -> y strides=2,2 pads=1,1,1,1",
+         "conv_uniform_block+conv_assemble", "conv_transpose_direct"},
+    };
+    const backend_limits blocks = {.kernels = "small"}, textures = {.kernels = "valhall"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_string_equal(planned_kernels(cases[i].text, blocks, TSR_PRECISION_FP32),
+                            cases[i].in_blocks);
+        assert_string_equal(planned_kernels(cases[i].text, textures, TSR_PRECISION_FP32),
+                            cases[i].in_textures);
+    }
+}
+
 /* Tensors that fill more than the four planes that the others have. */
 static void test_more_planes(void **state) {
     (void)state;
@@ -239,10 +260,10 @@ static void test_large_products(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block_sizes),    cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_no_copies),      cmocka_unit_test(test_more_planes),
-        cmocka_unit_test(test_nans),           cmocka_unit_test(test_draws),
-        cmocka_unit_test(test_large_products),
+        cmocka_unit_test(test_block_sizes), cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_no_copies),   cmocka_unit_test(test_texture_weights),
+        cmocka_unit_test(test_more_planes), cmocka_unit_test(test_nans),
+        cmocka_unit_test(test_draws),       cmocka_unit_test(test_large_products),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

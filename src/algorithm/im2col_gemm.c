@@ -66,8 +66,12 @@ static bool lay_table(const tsr_plan *plan, tsr_im2col_gemm *p) {
            p->table[1] <= plan->limits.max_texture_size;
 }
 
-static tsr_shape blocks_shape(const tsr_im2col_gemm *p) {
-    return (tsr_shape){4, {1, 4, count_blocks(p), p->texels}};
+/* Rows of an image, which uniform blocks are copied from, or images: that layout is never linear.
+ */
+static tsr_shape blocks_shape(const tsr_plan *plan, const tsr_im2col_gemm *p) {
+    bool images = reads_texture(plan);
+    int64_t count = count_blocks(p);
+    return (tsr_shape){4, {images ? count : 1, 4, images ? 1 : count, p->texels}};
 }
 
 static tsr_shape sums_shape(const tsr_im2col_gemm *p) {
@@ -84,7 +88,7 @@ static tsr_layout_hint sums_hint(const tsr_im2col_gemm *p) {
  * tensors' memory. The layout of partial sums must not be linear, so that each is a rectangle. */
 static bool fits(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     enum { MOST_TEXELS = 1 << 20 }; /* 16 MiB */
-    const tsr_shape blocks = blocks_shape(p), sums = sums_shape(p);
+    const tsr_shape blocks = blocks_shape(plan, p), sums = sums_shape(p);
     tsr_layout l;
     return tsr_shape_count(&blocks) + tsr_shape_count(&sums) <= 4 * MOST_TEXELS &&
            tsr_layout_make(&blocks, &plan->limits, one_plane, &l) == TSR_OK &&
@@ -113,22 +117,27 @@ static double cost_of(const tsr_plan *plan, const tsr_im2col_gemm *p) {
 }
 
 static uint64_t bytes_of(const tsr_plan *plan, const tsr_im2col_gemm *p) {
-    const tsr_shape blocks = blocks_shape(p), sums = sums_shape(p);
+    const tsr_shape blocks = blocks_shape(plan, p), sums = sums_shape(p);
     tsr_layout l[2];
     bool made = tsr_layout_make(&blocks, &plan->limits, one_plane, &l[0]) == TSR_OK &&
                 tsr_layout_make(&sums, &plan->limits, sums_hint(p), &l[1]) == TSR_OK;
     return made ? tsr_layout_bytes(&l[0]) + tsr_layout_bytes(&l[1]) : 0;
 }
 
-tsr_estimate tsr_im2col_gemm_estimate(const tsr_plan *plan, const tsr_im2col_gemm *p) {
+/* Sums, weights and an input; places, where windows are read from a texture in loops over taps. */
+static int live_texels(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     enum { WEIGHTS_AND_INPUT = 5 };
-    return (tsr_estimate){.cost = cost_of(plan, p),
-                          .bytes = bytes_of(plan, p),
-                          .live_texels = (int)pixels_of(p) + WEIGHTS_AND_INPUT};
+    bool places = reads_texture(plan) && taps_of(p) > 1;
+    return (int)pixels_of(p) + WEIGHTS_AND_INPUT + places;
+}
+
+tsr_estimate tsr_im2col_gemm_estimate(const tsr_plan *plan, const tsr_im2col_gemm *p) {
+    return (tsr_estimate){
+        .cost = cost_of(plan, p), .bytes = bytes_of(plan, p), .live_texels = live_texels(plan, p)};
 }
 
 int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *p) {
-    const tsr_shape shape = blocks_shape(p);
+    const tsr_shape shape = blocks_shape(plan, p);
     return tsr_plan_tensor_make(plan, &shape, one_plane);
 }
 
@@ -198,14 +207,14 @@ static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p,
 
 static tsr_pass *add_blocks_pass(tsr_plan *plan, const tsr_im2col_gemm *p, const int64_t *phase_pad,
                                  int blocks, int output) {
-    tsr_pass *pass = TSR_PASS(
-        plan, output, conv_im2col, .X = TSR_TENSOR(blocks), .HALF_PRODUCTS = TSR_INT(p->scale != 0),
-        .scale = TSR_FLOAT(p->scale), .TAPS = TSR_INT(p->taps[1]), .ROWS = TSR_INT(p->taps[0]),
-        .STRIDE = TSR_INT(p->stride[1]), .DILATION = TSR_INT(p->dilation[1]),
-        .ROW_STRIDE = TSR_INT(p->stride[0]), .ROW_DILATION = TSR_INT(p->dilation[0]),
-        .GROUP = TSR_INT(p->group[1]), .WINDOW = TSR_INT(p->window[1]), .BLOCK = TSR_INT(p->texels),
-        .window_texels = TSR_INT(p->window[0] * p->window[1]), .panel_rows = TSR_INT(p->panel[0]),
-        .panel_columns = TSR_INT(p->panel[1]));
+    tsr_pass *pass =
+        TSR_PASS(plan, output, conv_im2col, .X = TSR_TENSOR(blocks), .TAPS = TSR_INT(p->taps[1]),
+                 .ROWS = TSR_INT(p->taps[0]), .STRIDE = TSR_INT(p->stride[1]),
+                 .DILATION = TSR_INT(p->dilation[1]), .ROW_STRIDE = TSR_INT(p->stride[0]),
+                 .ROW_DILATION = TSR_INT(p->dilation[0]), .GROUP = TSR_INT(p->group[1]),
+                 .WINDOW = TSR_INT(p->window[1]), .BLOCK = TSR_INT(p->texels),
+                 .window_texels = TSR_INT(p->window[0] * p->window[1]),
+                 .panel_rows = TSR_INT(p->panel[0]), .panel_columns = TSR_INT(p->panel[1]));
     tsr_plan_loops(plan, 1, 2, (int64_t[]){p->partial_tiles, p->taps[0]});
     set_draws(plan, pass, p, phase_pad);
     pass->blocks_from_source = true;
@@ -214,20 +223,21 @@ static tsr_pass *add_blocks_pass(tsr_plan *plan, const tsr_im2col_gemm *p, const
 
 static tsr_pass *add_texture_pass(tsr_plan *plan, const tsr_im2col_gemm *p,
                                   const int64_t *phase_pad, int blocks, int output) {
-    tsr_pass *pass = TSR_PASS(
-        plan, output, conv_im2col_texture, .X = TSR_TENSOR(blocks),
-        .HALF_PRODUCTS = TSR_INT(p->scale != 0), .scale = TSR_FLOAT(p->scale),
-        .ROWS = TSR_INT(p->taps[0]), .STRIDE = TSR_INT(p->stride[1]),
-        .DILATION = TSR_INT(p->dilation[1]), .ROW_STRIDE = TSR_INT(p->stride[0]),
-        .ROW_DILATION = TSR_INT(p->dilation[0]), .GROUP = TSR_INT(p->group[1]),
-        .WINDOW = TSR_INT(p->window[1]), .SHARED = TSR_INT(p->shared),
-        .PHASES = TSR_INT(phase_pad != NULL), .window_texels = TSR_INT(p->window[0] * p->window[1]),
-        .panel_rows = TSR_INT(p->panel[0]), .panel_columns = TSR_INT(p->panel[1]),
-        .taps = TSR_INT(p->taps[1]), .sets = TSR_INT(p->sets), .partials = TSR_INT(p->partials),
-        .partial_tiles = TSR_INT(p->partial_tiles), .input_tiles = TSR_INT(p->tiles),
-        .phases_y = TSR_INT(p->phases[0]), .phases_x = TSR_INT(p->phases[1]),
-        .pad_y = TSR_INT(phase_pad ? phase_pad[0] : 0),
-        .pad_x = TSR_INT(phase_pad ? phase_pad[1] : 0));
+    tsr_pass *pass =
+        TSR_PASS(plan, output, conv_im2col_texture, .X = TSR_TENSOR(blocks),
+                 .HALF_PRODUCTS = TSR_INT(p->scale != 0), .scale = TSR_FLOAT(p->scale),
+                 .ROWS = TSR_INT(p->taps[0]), .TAPS = TSR_INT(p->taps[1] == 1),
+                 .STRIDE = TSR_INT(p->stride[1]), .DILATION = TSR_INT(p->dilation[1]),
+                 .ROW_STRIDE = TSR_INT(p->stride[0]), .ROW_DILATION = TSR_INT(p->dilation[0]),
+                 .GROUP = TSR_INT(p->group[1]), .WINDOW = TSR_INT(p->window[1]),
+                 .SHARED = TSR_INT(p->shared), .PHASES = TSR_INT(phase_pad != NULL),
+                 .window_texels = TSR_INT(p->window[0] * p->window[1]),
+                 .panel_rows = TSR_INT(p->panel[0]), .panel_columns = TSR_INT(p->panel[1]),
+                 .taps = TSR_INT(p->taps[1]), .sets = TSR_INT(p->sets),
+                 .partials = TSR_INT(p->partials), .partial_tiles = TSR_INT(p->partial_tiles),
+                 .input_tiles = TSR_INT(p->tiles), .phases_y = TSR_INT(p->phases[0]),
+                 .phases_x = TSR_INT(p->phases[1]), .pad_y = TSR_INT(phase_pad ? phase_pad[0] : 0),
+                 .pad_x = TSR_INT(phase_pad ? phase_pad[1] : 0));
     tsr_plan_loops(plan, 1, 3, (int64_t[]){p->partial_tiles, p->taps[0], p->taps[1]});
     return pass;
 }

@@ -4,19 +4,21 @@
 #include <string.h>
 
 /* Midgard has 16 registers of a texel, later Mali GPUs, Adreno and VideoCore VI have 64 of a
- * component; addresses need some of them. "LLVM" is Mesa's driver for AMD; Mesa calls Adreno "FD".
+ * component; addresses need some of them. "LLVM" is Mesa's driver for AMD; Mesa calls Adreno "FD"
+ * and, in old releases, writes "Mali T860".
  * A GPU that is not known is taken to be small: programs that spill are many times slower, others a
  * little. */
 static const tsr_gpu_family families[] = {
     {{"llvmpipe", "softpipe", "SwiftShader", "NVIDIA", "GeForce", "AMD", "Radeon", "LLVM"},
      {0, false, false, 0},
      false},
-    {{"Mali-T"}, {7, false, false, 4}, true},                                  /* Midgard */
-    {{"Mali-G31", "Mali-G51", "Mali-G52", "Mali-G71", "Mali-G72", "Mali-G76"}, /* Bifrost */
+    {{"Mali-T", "Mali T"}, {7, false, false, 4}, true},                       /* Midgard */
+    {{"Mali-G31", "Mali-G51", "Mali-G52", "Mali-G71", "Mali-G72", "Mali-G76", /* Bifrost */
+      "Mali G31", "Mali G51", "Mali G52", "Mali G71", "Mali G72", "Mali G76"},
      {10, true, false, 0},
      true},
-    {{"Mali-", "Immortalis"}, {10, false, true, 0}, true}, /* Valhall */
-    {{"V3D"}, {10, false, false, 0}, true},
+    {{"Mali", "Immortalis"}, {10, false, true, 0}, true}, /* Valhall */
+    {{"V3D"}, {9, false, false, 0}, true},
     {{"Adreno", "FD"}, {10, true, false, 0}, false},
     {{""}, {10, false, false, 0}, false},
 };

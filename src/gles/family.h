@@ -5,7 +5,7 @@
 
 #include "algorithm/algorithm.h"
 
-enum { TSR_FAMILY_NAMES = 8 };
+enum { TSR_FAMILY_NAMES = 12 };
 
 typedef struct tsr_gpu_family {
     const char *names[TSR_FAMILY_NAMES]; /* GL_RENDERER holds one */

@@ -93,6 +93,15 @@ static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_progra
             node ? tsr_node_op_name(node) : "");
 }
 
+/* All of the texture, as before it was cleared. */
+static void poison(const tsr_runner *r, int tensor, int planes) {
+    const tsr_plan *plan = r->base.plan;
+    const tsr_storage *s = &plan->storages[plan->tensors[tensor].storage];
+    const tsr_layout whole = {
+        .planes = planes, .texture_w = s->texture_w, .texture_h = s->texture_h};
+    tsr_target_poison(tsr_gles_target(r, tensor), &whole);
+}
+
 void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
     if (!r->latest)
         log_pass(r, pass, p->program);
@@ -110,7 +119,7 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     if (p->clears)
         clear(l->planes);
     if (p->clears && r->base.options.poison)
-        tsr_target_poison(tsr_gles_target(r, pass->output), l);
+        poison(r, pass->output, l->planes);
     if (pass->draw_count) {
         draw_blocks(pass, p, find_blocks(r, pass, p), l);
         return;

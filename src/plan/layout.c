@@ -41,7 +41,8 @@ static int choose_planes(int w, int pixel_stride, int most) {
 
 /* Drivers shade at least 2x2 (GPUs) to 4x4 (llvmpipe) texels at a time, GPUs with tile memory store
  * 16x16 or more, and llvmpipe's threads rasterise 64x64 texels each. Preferred are grids with the
- * fewest shaded texels, then on llvmpipe with work for many threads, then close to a square. */
+ * fewest shaded texels, then, where the device tells no size of squares, with work for many threads
+ * of llvmpipe, then close to a square. */
 enum { SHADED = 4, THREAD = 64, ENOUGH_THREADS = 16 };
 
 static int64_t shading_cost(const tsr_layout *l) {

@@ -115,10 +115,12 @@ def print_result(result, brief):
     print(head + summary(result), flush=True)
 
 
-def check(rows, failed, counted):
+def check(rows, failed, counted, gpus):
     lines = [f"{r['gpu']}: {r['model']} does not run: {r['failed']}" for r in failed]
     lines += expected.violations(expected.worst(rows), expected.read())
-    lines += tiles.violations(counted, tiles.read())
+    table = {key: counts for key, counts in tiles.read().items() if key[0] in gpus}
+    lines += tiles.violations(counted, table)
+    lines += [f"{gpu}: loads and stores of {model} could not be counted" for gpu, model in sorted(table.keys() - counted.keys())]
     for line in lines:
         print("phones.sh: " + line, file=sys.stderr)
     if not lines:
@@ -188,7 +190,7 @@ def main(tool, drivers, defaults, arguments):
         update(rows, counted, gpus)
     failed = [r for r in results if "failed" in r]
     if o.check:
-        return check(rows, failed, counted)
+        return check(rows, failed, counted, gpus)
     return 1 if failed else 0
 
 

@@ -63,17 +63,19 @@ def _dumps(folder):
 
 
 def run(gpu, root, tool, model, options):
-    """Counts of a run of the model; None for GPUs whose drivers do not tell."""
+    """Counts of a run of the model; None for GPUs whose drivers do not tell, or fail while they do: Mesa 22.3 ends the process
+    where it decodes some jobs of Mali-G57."""
     command = [tool, "run", model, "--random", "--backend", "gles", "--no-tune", *options]
     if gpu.family == "adreno":
-        return adreno(map(str, trace.lines(gpu, root, command, {"FD_MESA_DEBUG": "bstat,msgs", "IR3_SHADER_DEBUG": ""})))
+        *text, status = trace.lines(gpu, root, command, {"FD_MESA_DEBUG": "bstat,msgs", "IR3_SHADER_DEBUG": ""})
+        return None if status else adreno(text)
     if gpu.family != "mali":
         return None
     with tempfile.TemporaryDirectory() as folder:
         quiet = {name: "" for name in gpu.settings if name.endswith("_DEBUG")}
         settings = {**quiet, "PAN_MESA_DEBUG": "trace,perf", "PANDECODE_DUMP_FILE": os.path.join(folder, "dump")}
-        copies = sum("Synchronized read" in str(line) for line in trace.lines(gpu, root, command, settings))
-        return mali(_dumps(folder), copies)
+        *text, status = trace.lines(gpu, root, command, settings)
+        return None if status else mali(_dumps(folder), sum("Synchronized read" in line for line in text))
 
 
 def read(path=PATH):

@@ -100,8 +100,46 @@ async function checkMany() {
     console.log('ok: four networks at a time');
 }
 
+// A model with an input x and an output y of floats, in ONNX's protobuf.
+function model(shape, nodes) {
+    const varint = n => n < 128 ? [n] : [n % 128 + 128, ...varint(Math.floor(n / 128))];
+    const int = (field, n) => [field * 8, ...varint(n)];
+    const bytes = (field, content) => [field * 8 + 2, ...varint(content.length), ...content];
+    const string = (field, text) => bytes(field, new TextEncoder().encode(text));
+    const value = (field, name, dims) => bytes(field, [...string(1, name), ...bytes(2, bytes(1, [...int(1, 1),
+        ...bytes(2, dims.flatMap(d => bytes(1, typeof d === 'string' ? string(2, d) : int(1, d))))]))]);
+    const graph = [...nodes.flatMap(([op, from, to]) => bytes(1, [...string(1, from), ...to.flatMap(t => string(2, t)),
+        ...string(4, op)])), ...string(2, 'g'), ...value(11, 'x', shape), ...value(12, 'y', shape)];
+    return new Uint8Array([...int(1, 7), ...bytes(8, int(2, 13)), ...bytes(7, graph)]);
+}
+
+// Where sizes have 32 bits: what fits runs, what does not is refused, whatever its size modulo 2^32.
+async function checkSizes() {
+    const chain = [...Array(400)].map((_, i) => ['Relu', i ? `t${i}` : 'x', [i < 399 ? `t${i + 1}` : 'y']]);
+    const many = await load(model([1024, 1024], chain));
+    const { y } = await many.run({ x: new Float32Array(1 << 20).fill(2) });
+    assert.ok(y.length === 1 << 20 && y.every(v => v === 2));
+    many.dispose();
+    console.log('ok: 400 tensors of a million elements, two at a time');
+    const named = await load(model(['rows', 3], [['Neg', 'x', ['y']]]), { dims: { rows: 2 } });
+    assert.deepEqual(named.inputs[0].shape, [2, 3]);
+    assert.deepEqual((await named.run({ x: Float32Array.of(1, 2, 3, 4, 5, 6) })).y, Float32Array.of(-1, -2, -3, -4, -5, -6));
+    named.dispose();
+    console.log('ok: a named dimension');
+    const refused = async (shape, nodes) => assert.rejects(load(model(shape, nodes)), error => {
+        assert.match(error.message, /memory|too large/);
+        console.log(`ok: ${shape.join(' x ')}, ${nodes[0][0]}: ${error.message}`);
+        return true;
+    });
+    for (const shape of [[65536, 65536], [65536, 65537], [1 << 20, 1 << 20, 1 << 20], [16384, 32768], [16384, 16384]]) {
+        await refused(shape, [['Relu', 'x', ['y']]]);
+        await refused(shape, [['Dropout', 'x', ['y', 'mask']], ['Identity', 'mask', ['m']]]);
+    }
+}
+
 for (const name of ['mnist_cntk', 'resnet20_cifar10', 'mobilenet_v1_025_imagenet'])
     await checkNetwork(name);
 await checkErrors();
 await checkMany();
+await checkSizes();
 console.log('all passed');

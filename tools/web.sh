@@ -5,8 +5,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build-web
 clang=${CLANG:-clang-14}
-memory=$((2 << 30))  # bytes that the module may use at most
-stack=$((1 << 20))   # of these
+memory=$((2 << 30)) # bytes that the module may use at most
+stack=$((1 << 20)) # of these
 layers=(api autotune base graph onnx passes kernel plan algorithm backend cpu lower gpu web)
 # As in Debian 12's source package protobuf-c, whose .dsc is signed and has this sum.
 protobuf=protobuf-c_1.4.1.orig.tar.gz
@@ -24,7 +24,7 @@ need() {
 }
 
 check_tools() {
-    need "$clang" "${clang/clang/clang}"
+    need "$clang" clang-14
     need wasm-ld-14 lld-14
     need cmake cmake
     need node nodejs
@@ -63,7 +63,7 @@ sources() {
             [ -e "${file%.c}_wasm.c" ] || echo "$file"
         done
     done
-    echo "$build"/native/generated/*.c "$build/protobuf-c/protobuf-c/protobuf-c.c" | tr ' ' '\n'
+    printf '%s\n' "$build"/native/generated/*.c "$build/protobuf-c/protobuf-c/protobuf-c.c"
 }
 
 # Only the C library's own headers: those of the machine must not be found.
@@ -79,7 +79,7 @@ compile() {
             "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -isystem "$generated" -isystem "$build/protobuf-c" \
             -fvisibility=hidden -ffunction-sections -fdata-sections -c "$file" -o "$build/objects/${object//\//_}.o"
         echo
-    done < <(sources) | xargs -d '\n' -P "$(nproc)" -I{} nice sh -c '{}' || fail "the sources cannot be compiled"
+    done < <(sources) | xargs -d '\n' -P "$(nproc)" -I{} nice bash -c '{}' || fail "the sources cannot be compiled"
 }
 
 # A library: its start runs constructors and returns. The stack is below everything else, so that an overflow is a trap.

@@ -7,7 +7,7 @@ build=$root/build-web
 clang=${CLANG:-clang-14}
 memory=$((2 << 30)) # bytes that the module may use at most
 stack=$((1 << 20)) # of these
-layers=(api autotune base graph onnx passes kernel plan algorithm backend cpu lower gpu web)
+layers=(api autotune base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu web)
 # As in Debian 12's source package protobuf-c, whose .dsc is signed and has this sum.
 protobuf=protobuf-c_1.4.1.orig.tar.gz
 protobuf_sum=4cc4facd508172f3e0a4d3a8736225d472418aee35b4ad053384b137b220339f
@@ -55,13 +55,10 @@ generate() {
         { tail "$build/native.log" >&2; fail "the sources that the build writes cannot be made: $build/native.log"; }
 }
 
-# The sources: of a file x.c that has an x_wasm.c beside it the latter.
 sources() {
-    local layer file
+    local layer
     for layer in "${layers[@]}"; do
-        for file in "$root/src/$layer"/*.c; do
-            [ -e "${file%.c}_wasm.c" ] || echo "$file"
-        done
+        printf '%s\n' "$root/src/$layer"/*.c
     done
     printf '%s\n' "$build"/native/generated/*.c "$build/protobuf-c/protobuf-c/protobuf-c.c"
 }

@@ -23,6 +23,7 @@ phones() {
 models() {
     mkdir models
     "$build/make_models" pix2pix --ngf 16 -o models/pix16.onnx && "$build/make_models" autoencoder -o models/autoencoder.onnx &&
+        "$build/make_models" mobile -o models/mobile.onnx &&
         cp "$source/demos/models/edges2emoji.onnx" models
 }
 
@@ -36,6 +37,10 @@ if grep -q __asan_init "$tool"; then
 fi
 check 'models' models
 phones 0 'All kernels and tiles are as expected.' --check --brief --gpu mali-t860 --gpu mali-g52 --gpu mali-g57 --gpu pi4 --gpu adreno-630
+# The table is of 16 bits; texels of 32 take more registers.
+phones 0 '0 spill registers' --precision fp32 --brief --gpu mali-t860 --gpu mali-g57 --gpu pi4
+cp out wide.txt
+check 'no spill with 32 bits' bash -c '! grep -v ", 0 spill registers" wide.txt'
 phones 0 'refused, as it has OpenGL ES 2.0 only' --gpu lima
 phones 1 'does not run: missing.onnx' --gpu pi4 missing.onnx
 phones 2 'name none with --check' --check models/pix16.onnx

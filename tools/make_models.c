@@ -12,7 +12,7 @@ enum { EXIT_BAD_USE = 2, OPSET = 13, MAX_NAME = 32 };
 static const char usage[] =
     "usage: make_models pix2pix --ngf N [--norm none|batch|instance] [--size S] [--seed K] -o "
     "FILE\n"
-    "       make_models autoencoder [--size S] [--seed K] -o FILE\n"
+    "       make_models autoencoder|mobile [--size S] [--seed K] -o FILE\n"
     "       make_models swirl [--size S] -o FILE\n"
     "       make_models conv|conv_transpose --in C --out C --size S [--seed K] -o FILE\n"
     "\n"
@@ -20,6 +20,8 @@ static const char usage[] =
     "  pix2pix      the U-Net-256 generator of Pix2Pix: 8 convolutions 4x4 stride 2, 8 transposed\n"
     "               ones, skip concatenations; input x and output y of [1, 3, S, S]\n"
     "  autoencoder  3 convolutions down, one 3x3, 3 transposed up; [1, 3, 256, 256]\n"
+    "  mobile       depthwise convolutions 3x3 and 5x5, one of 1x1 behind each; input\n"
+    "               [1, 3, 256, 256], output [1, 8, 32, 32]\n"
     "  swirl        one node of demos/custom_op.c's operator, demo:Swirl; [1, 1, S, S]\n"
     "  conv, conv_transpose\n"
     "               one layer, 4x4 stride 2, from --in to --out channels on an image of --size\n"
@@ -80,7 +82,7 @@ typedef struct options {
 typedef struct layer {
     const char *op, *name, *input, *activation, *output; /* op: Conv or ConvTranspose */
     int64_t in, out, kernel, stride;
-    bool normalized;
+    bool normalized, depthwise;
 } layer; /* without an activation, "<name>_c" is the output */
 
 /* A parameter of one number for each channel, called "<layer>_<suffix>". */
@@ -95,15 +97,15 @@ static void add_vector(model *m, const layer *l, const char *suffix, double mean
 static void add_convolution(model *m, const layer *l, bool bias) {
     char weights[MAX_NAME], inputs[4 * MAX_NAME], output[MAX_NAME];
     bool transposed = strcmp(l->op, "ConvTranspose") == 0;
-    int64_t k = l->kernel;
-    int64_t dims[] = {transposed ? l->in : l->out, transposed ? l->out : l->in, k, k};
+    int64_t k = l->kernel, pad = (k - 1) / 2, in = l->depthwise ? 1 : l->in;
+    int64_t dims[] = {transposed ? in : l->out, transposed ? l->out : in, k, k};
     /* Preserves the variance: an output element sums `taps` products per input channel. */
     int64_t taps = transposed ? k * k / (l->stride * l->stride) : k * k;
     double gain = l->activation && strcmp(l->activation, "Tanh") == 0 ? 0.25 : 2.0;
     snprintf(weights, sizeof weights, "%s_w", l->name);
     float *values = onnx_add_floats(m->writer, weights, 4, dims, NULL);
-    fill_normal(&m->random, values, (size_t)(l->in * l->out * k * k), 0,
-                sqrt(gain / (double)(l->in * taps)));
+    fill_normal(&m->random, values, (size_t)(in * l->out * k * k), 0,
+                sqrt(gain / (double)(in * taps)));
     if (bias)
         add_vector(m, l, "b", 0, 0.05);
     snprintf(inputs, sizeof inputs, bias ? "%s,%s,%s_b" : "%s,%s", l->input, weights, l->name);
@@ -111,7 +113,9 @@ static void add_convolution(model *m, const layer *l, bool bias) {
     Tsr__NodeProto *node = onnx_add_node(m->writer, l->op, output, inputs, output);
     onnx_set_ints(m->writer, node, "kernel_shape", 2, (int64_t[]){k, k});
     onnx_set_ints(m->writer, node, "strides", 2, (int64_t[]){l->stride, l->stride});
-    onnx_set_ints(m->writer, node, "pads", 4, (int64_t[]){1, 1, 1, 1});
+    onnx_set_ints(m->writer, node, "pads", 4, (int64_t[]){pad, pad, pad, pad});
+    if (l->depthwise)
+        onnx_set_int(m->writer, node, "group", l->in);
 }
 
 static void add_norm(model *m, const layer *l) {
@@ -215,19 +219,40 @@ static void build_pix2pix(model *m, const options *o) {
                           .stride = 2});
 }
 
+static void add_layers(model *m, const layer *layers, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        add_layer(m, &layers[i]);
+}
+
 static void build_autoencoder(model *m, const options *o) {
     static const layer layers[] = {
-        {"Conv", "e1", "x", "LeakyRelu", "e1", 3, 16, 4, 2, false},
-        {"Conv", "e2", "e1", "LeakyRelu", "e2", 16, 32, 4, 2, false},
-        {"Conv", "e3", "e2", "LeakyRelu", "e3", 32, 64, 4, 2, false},
-        {"Conv", "mid", "e3", "LeakyRelu", "mid", 64, 64, 3, 1, false},
-        {"ConvTranspose", "d1", "mid", "Relu", "d1", 64, 32, 4, 2, false},
-        {"ConvTranspose", "d2", "d1", "Relu", "d2", 32, 16, 4, 2, false},
-        {"ConvTranspose", "out", "d2", "Tanh", "y", 16, 3, 4, 2, false},
+        {"Conv", "e1", "x", "LeakyRelu", "e1", 3, 16, 4, 2, false, false},
+        {"Conv", "e2", "e1", "LeakyRelu", "e2", 16, 32, 4, 2, false, false},
+        {"Conv", "e3", "e2", "LeakyRelu", "e3", 32, 64, 4, 2, false, false},
+        {"Conv", "mid", "e3", "LeakyRelu", "mid", 64, 64, 3, 1, false, false},
+        {"ConvTranspose", "d1", "mid", "Relu", "d1", 64, 32, 4, 2, false, false},
+        {"ConvTranspose", "d2", "d1", "Relu", "d2", 32, 16, 4, 2, false, false},
+        {"ConvTranspose", "out", "d2", "Tanh", "y", 16, 3, 4, 2, false, false},
     };
     add_images(m->writer, 3, o->size, "y", 3, o->size);
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
-        add_layer(m, &layers[i]);
+    add_layers(m, layers, sizeof layers / sizeof *layers);
+}
+
+static void build_mobile(model *m, const options *o) {
+    static const layer layers[] = {
+        {"Conv", "stem", "x", "Relu", "stem", 3, 16, 3, 2, false, false},
+        {"Conv", "d1", "stem", "Relu", "d1", 16, 16, 3, 1, false, true},
+        {"Conv", "p1", "d1", "Relu", "p1", 16, 32, 1, 1, false, false},
+        {"Conv", "d2", "p1", "Relu", "d2", 32, 32, 3, 2, false, true},
+        {"Conv", "p2", "d2", "Relu", "p2", 32, 64, 1, 1, false, false},
+        {"Conv", "d3", "p2", "Relu", "d3", 64, 64, 5, 1, false, true},
+        {"Conv", "p3", "d3", "Relu", "p3", 64, 64, 1, 1, false, false},
+        {"Conv", "d4", "p3", "Relu", "d4", 64, 64, 5, 2, false, true},
+        {"Conv", "p4", "d4", "Relu", "p4", 64, 128, 1, 1, false, false},
+        {"Conv", "out", "p4", "Sigmoid", "y", 128, 8, 1, 1, false, false},
+    };
+    add_images(m->writer, 3, o->size, "y", 8, o->size / 8);
+    add_layers(m, layers, sizeof layers / sizeof *layers);
 }
 
 static void build_layer(model *m, const options *o, const char *op, int64_t out_size) {
@@ -263,6 +288,7 @@ static const struct kind {
 } kinds[] = {
     {"pix2pix", build_pix2pix, "--ngf --norm"},
     {"autoencoder", build_autoencoder, ""},
+    {"mobile", build_mobile, ""},
     {"swirl", build_swirl, ""},
     {"conv", build_conv, "--in --out"},
     {"conv_transpose", build_conv_transpose, "--in --out"},
@@ -335,9 +361,8 @@ static bool check(const options *o) {
         return bad_use("pix2pix needs --ngf", "");
     if (strstr(o->kind->options, "--in") && (!o->in || !o->out))
         return bad_use("--in and --out are needed for ", o->kind->name);
-    int64_t unit = o->kind->build == build_pix2pix       ? 256
-                   : o->kind->build == build_autoencoder ? 8
-                                                         : 2;
+    bool eighth = o->kind->build == build_autoencoder || o->kind->build == build_mobile;
+    int64_t unit = o->kind->build == build_pix2pix ? 256 : eighth ? 8 : 2;
     return o->size % unit == 0 || bad_use("--size does not fit the strides of ", o->kind->name);
 }
 

@@ -35,5 +35,6 @@ make_models=${TESSERA%/*}/make_models
 [ -x "$make_models" ] || fail "there is no program $make_models, which makes the models beside $TESSERA"
 "$make_models" pix2pix --ngf 16 -o "$models/pix16.onnx"
 "$make_models" autoencoder -o "$models/autoencoder.onnx"
+"$make_models" mobile -o "$models/mobile.onnx"
 ln -s "$root/demos/models/edges2emoji.onnx" "$models"
 python3 "$main" "$TESSERA" "$drivers" "$models" "$@"

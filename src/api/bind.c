@@ -112,7 +112,7 @@ static int64_t load_int(tsr_dtype dtype, const void *data, size_t i) {
 }
 
 /* The elements as a graph holds them: float or int64_t. NULL when out of memory. */
-static void *copy_elements(tsr_arena *arena, tsr_dtype dtype, const void *data, size_t count) {
+static void *copy_elements(tsr_arena *arena, tsr_dtype dtype, const void *data, uint64_t count) {
     if (tsr_dtype_is_float(dtype)) {
         float *floats = TSR_NEW(arena, count, float);
         for (size_t i = 0; floats && i < count; i++)
@@ -142,7 +142,7 @@ static tsr_status fix_input(tsr_graph *graph, const tsr_fixed_input *fixed) {
                         "fixed input '%s' is of type %s in the model, not of %s", input->name,
                         tsr_dtype_name(input->dtype), tsr_dtype_name(fixed->dtype));
     TSR_TRY(set_shape(input, &fixed->shape));
-    size_t count = (size_t)tsr_shape_count(&fixed->shape);
+    uint64_t count = (uint64_t)tsr_shape_count(&fixed->shape);
     if (!fixed->data && count > 0)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "fixed input '%s' has no data", input->name);
     input->data = copy_elements(graph->arena, fixed->dtype, fixed->data, count);

@@ -18,9 +18,10 @@ tsr_status tsr_session_name_file(tsr_status status, const tsr_graph *graph) {
 
 /* ---- making a session ------------------------------------------------------------------------ */
 
-/* Arrays of elements must be addressable, and their total size must not overflow. */
+/* Each array of elements must be addressable, and the bytes of all of them countable in 64 bits. */
 static tsr_status check_sizes(const tsr_graph *graph) {
-    int64_t most = PTRDIFF_MAX / (int64_t)sizeof(int64_t) / (graph->value_count + 1);
+    const int64_t size = sizeof(int64_t), countable = INT64_MAX / size / (graph->value_count + 1);
+    int64_t most = PTRDIFF_MAX / size < countable ? PTRDIFF_MAX / size : countable;
     for (int v = 0; v < graph->value_count; v++) {
         const tsr_value *value = &graph->values[v];
         if (tsr_shape_count(&value->shape) > most)

@@ -34,11 +34,11 @@ void tsr_arena_destroy(tsr_arena *arena) {
     tsr_free(arena);
 }
 
-void *tsr_arena_alloc(tsr_arena *arena, size_t count, size_t size) {
+void *tsr_arena_alloc(tsr_arena *arena, uint64_t count, size_t size) {
     if (size && count > (SIZE_MAX / 2) / size)
         return NULL;
     size_t align = _Alignof(max_align_t);
-    size_t bytes = (count * size + align - 1) / align * align;
+    size_t bytes = ((size_t)count * size + align - 1) / align * align;
     block *b = arena->head;
     if (!b || b->size - b->used < bytes) {
         size_t capacity = bytes > BLOCK_SIZE / 4 ? bytes : BLOCK_SIZE;

@@ -2,7 +2,6 @@
 #ifndef TSR_BASE_PARALLEL_H
 #define TSR_BASE_PARALLEL_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +18,7 @@ typedef struct tsr_parallel {
     int64_t total, step;
     atomic_llong next;
     int thread_count;
-    pthread_t threads[TSR_MAX_THREADS];
+    uintptr_t threads[TSR_MAX_THREADS]; /* the system's handles */
 } tsr_parallel;
 
 /* Begins on other threads, one fewer than there are processors, if all units together have enough

@@ -1,30 +1,19 @@
-/* A GLES 3.0 context, made through EGL or adopted from the caller. */
+/* A device of OpenGL ES 3.0. */
 #ifndef TSR_GLES_DEVICE_H
 #define TSR_GLES_DEVICE_H
 
 #include "backend/backend.h"
+#include "gles/context.h"
 #include "gles/gl.h"
 #include "gles/program.h"
 #include "gles/state.h"
 #include "gpu/weights.h"
 #include "plan/layout.h"
 
-#include <glad/egl.h>
-
-typedef struct tsr_egl {
-    EGLDisplay display;
-    EGLContext context;
-    EGLSurface surface; /* EGL_NO_SURFACE where contexts need none */
-} tsr_egl;
-
 struct tsr_backend_device {
-    GladGLES2Context gl;        /* this context's entry points */
-    bool adopted;               /* the caller's context */
-    bool caller_restores_state; /* else its state is saved and restored around every call */
-    tsr_egl egl;                /* of a context that is not adopted */
-    /* Of an adopted context: how to find out which one is current, where EGL made it; else NULL. */
-    PFNEGLGETCURRENTCONTEXTPROC current_context;
-    EGLContext adopted_context;
+    GladGLES2Context gl; /* this context's entry points */
+    tsr_context *context;
+    bool caller_restores_state; /* of an adopted one; else it is saved and restored around calls */
     GLuint vertex_array;
     tsr_layout_limits limits;
     int max_loop_iterations; /* of a fragment's loops; 0: no limit */
@@ -35,12 +24,8 @@ struct tsr_backend_device {
     tsr_device_info info;
     tsr_program_cache programs;
     tsr_weight_store weights;
-    PFNGLGETGRAPHICSRESETSTATUSEXTPROC reset_status; /* NULL if the driver cannot tell */
     bool lost;
-    /* between begin and end: */
-    tsr_gl_state saved;
-    tsr_egl caller; /* what was current before */
-    EGLSurface caller_read;
+    tsr_gl_state saved; /* between begin and end */
 };
 
 /* Scope of GL calls: makes the device's context current, or saves the caller's state, if the
@@ -51,8 +36,6 @@ struct tsr_backend_device {
 tsr_status tsr_gles_begin(tsr_backend_device *device);
 void tsr_gles_end(tsr_backend_device *device);
 
-/* Fails unless an adopted context is still the current one. */
-tsr_status tsr_gles_check_current(const tsr_backend_device *device);
 /* Was the context lost? Between begin and end. */
 tsr_status tsr_gles_check_lost(tsr_backend_device *device);
 /* Turns a pending GL error into a status; what: the step, for the message. */
@@ -62,13 +45,6 @@ tsr_status tsr_gles_check_error(tsr_backend_device *device, const char *what);
 const char *tsr_gles_string(GLenum name);
 /* Reads the context's limits; fails if it lacks what every session needs. */
 tsr_status tsr_gles_find_limits(tsr_backend_device *device, const tsr_device_desc *desc);
-
-/* Creating loads entry points, which are the whole process's: one thread at a time. */
-tsr_status tsr_egl_load(void);
-tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl);
-void tsr_egl_destroy(tsr_egl *egl);
-/* Devices of EGL_EXT_platform_device; 0 if there is no such platform. */
-int tsr_egl_device_count(void);
 
 tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
 void tsr_gles_device_destroy(tsr_backend_device *device);

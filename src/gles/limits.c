@@ -39,7 +39,7 @@ static int block_texels(const tsr_device_info *info) {
 static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     tsr_device_info *info = &d->info;
     info->backend = "gles";
-    info->name = tsr_gles_string(GL_RENDERER);
+    info->name = tsr_context_renderer(d->context);
     info->version = tsr_gles_string(GL_VERSION);
     GLint viewport[2] = {0, 0}; /* limits render targets, too */
     glGetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport);
@@ -65,9 +65,7 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     d->block_texels = block_texels(info);
     info->has_timer = tsr_gl->EXT_disjoint_timer_query && !llvmpipe;
     info->has_float_blend = tsr_gl->EXT_float_blend;
-    d->reset_status =
-        glGetGraphicsResetStatusKHR ? glGetGraphicsResetStatusKHR : glGetGraphicsResetStatusEXT;
-    info->has_robust_reset = d->reset_status != NULL;
+    info->has_robust_reset = tsr_context_tells_loss(d->context);
     /* Mali stores tiles of 16x16 texels whole, and textures in blocks of as many. */
     enum { BLOCK = 16 };
     d->limits = (tsr_layout_limits){.max_texture_size = info->max_texture_size,

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "gles/state.h"
+#include "gles/wait.h"
 #include "graph/rules.h"
 
 #include <inttypes.h>
@@ -156,10 +157,10 @@ static tsr_status run_timed(tsr_runner *r, int node, int begin, int end) {
         glEndQueryEXT(GL_TIME_ELAPSED_EXT);
         return status;
     }
-    glFinish();
+    tsr_gles_wait_all();
     double start = tsr_clock_ms();
     TSR_TRY(run_passes(r, begin, end));
-    glFinish();
+    tsr_gles_wait_all();
     r->base.node_ms[node] = tsr_clock_ms() - start;
     return TSR_OK;
 }
@@ -210,7 +211,7 @@ static tsr_status draw_groups(tsr_runner *r, double ms) {
     }
     while (r->next_pass < end)
         TSR_TRY(draw_group(r, &r->next_pass));
-    glFinish();
+    tsr_gles_wait_all();
     double took = tsr_clock_ms() - start;
     for (int i = begin; i < end; i++)
         r->pass_ms[i] = expected > 0 ? r->pass_ms[i] * took / expected : took / (end - begin);

@@ -2,6 +2,7 @@
  */
 #include "gles/device.h"
 #include "gles/tensor.h"
+#include "gles/wait.h"
 
 #include "base/allocator.h"
 #include "base/clock.h"
@@ -35,15 +36,16 @@ static void upload(bench *b) {
     tsr_target_upload(&b->from, &b->layout, b->texels);
 }
 
+static tsr_status keep(void *user, const void *data) {
+    bench *b = user;
+    memcpy(b->texels, data, tsr_layout_floats(&b->layout) * sizeof(float));
+    return TSR_OK;
+}
+
 static void read_back(bench *b) {
-    GLsizeiptr bytes = (GLsizeiptr)tsr_layout_floats(&b->layout) * (GLsizeiptr)sizeof(float);
     tsr_target_read(&b->from, &b->layout, b->buffer);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, b->buffer);
-    const void *mapped = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, bytes, GL_MAP_READ_BIT);
-    if (mapped) /* or a GL error is pending, which tsr_gles_check_error finds */
-        memcpy(b->texels, mapped, (size_t)bytes);
-    glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    /* A failure is a pending GL error, too, which tsr_gles_check_error finds. */
+    tsr_gles_read_buffer(b->buffer, tsr_layout_floats(&b->layout) * sizeof(float), keep, b);
 }
 
 typedef void work_fn(bench *b);
@@ -52,7 +54,7 @@ static double timed(bench *b, work_fn *work, int count) {
     double start = tsr_clock_ms();
     for (int i = 0; i < count; i++)
         work(b);
-    glFinish();
+    tsr_gles_wait_all();
     return tsr_clock_ms() - start;
 }
 

@@ -26,7 +26,8 @@ static GLuint start_program(const char *fragment_text, bool retrievable) {
     GLuint vertex = start_shader(GL_VERTEX_SHADER, vertex_text);
     GLuint fragment = start_shader(GL_FRAGMENT_SHADER, fragment_text);
     GLuint program = glCreateProgram();
-    glProgramParameteri(program, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, retrievable);
+    if (retrievable)
+        glProgramParameteri(program, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL_TRUE);
     glAttachShader(program, vertex);
     glAttachShader(program, fragment);
     glLinkProgram(program);

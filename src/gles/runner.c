@@ -4,6 +4,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "gles/wait.h"
 
 static bool allocate_runs(tsr_runner *r) {
     r->runs = tsr_calloc((size_t)r->base.options.runs_in_flight, sizeof *r->runs);
@@ -192,17 +193,15 @@ static void read_timers(tsr_runner *r) {
     }
 }
 
-/* Waits at most `timeout` nanoseconds for the selected run. Between begin and end. */
-static tsr_status finish(tsr_runner *r, GLuint64 timeout) {
+/* Of the selected run. Between begin and end. */
+static tsr_status finish(tsr_runner *r, bool block) {
     if (!r->run->fence)
         return TSR_OK;
-    GLenum result = glClientWaitSync(r->run->fence, GL_SYNC_FLUSH_COMMANDS_BIT, timeout);
-    while (result == GL_TIMEOUT_EXPIRED && timeout)
-        result = glClientWaitSync(r->run->fence, 0, timeout);
+    tsr_gles_wait result = tsr_gles_wait_fence(r->run->fence, block);
     TSR_TRY(tsr_gles_check_lost(r->device));
-    if (result == GL_TIMEOUT_EXPIRED)
+    if (result == TSR_GLES_PENDING)
         return TSR_NOT_READY;
-    if (result == GL_WAIT_FAILED)
+    if (result == TSR_GLES_WAIT_FAILED)
         return tsr_gles_check_error(r->device, "waiting for a run");
     glDeleteSync(r->run->fence);
     r->run->fence = NULL;
@@ -211,18 +210,16 @@ static tsr_status finish(tsr_runner *r, GLuint64 timeout) {
     return tsr_gles_check_error(r->device, "running the model");
 }
 
-enum { WAIT_NANOSECONDS = 1000000000 };
-
 static tsr_status wait_run(tsr_runner *r) {
     TSR_TRY(tsr_gles_begin(r->device));
-    tsr_status status = finish(r, WAIT_NANOSECONDS);
+    tsr_status status = finish(r, true);
     tsr_gles_end(r->device);
     return status;
 }
 
 static tsr_status poll_run(tsr_runner *r) {
     TSR_TRY(tsr_gles_begin(r->device));
-    tsr_status status = finish(r, 0);
+    tsr_status status = finish(r, false);
     tsr_gles_end(r->device);
     return status;
 }
@@ -239,24 +236,21 @@ static tsr_status step(tsr_runner *r, bool begin, double ms) {
     bool complete = r->next_pass == r->base.plan->pass_count;
     if (status == TSR_OK && complete) {
         status = start_reading(r);
-        status = status == TSR_OK ? finish(r, WAIT_NANOSECONDS) : status;
+        status = status == TSR_OK ? finish(r, true) : status;
     }
     tsr_gles_end(r->device);
     return status == TSR_OK && !complete ? TSR_NOT_READY : status;
 }
 
-static tsr_status read_buffer(const tsr_layout *l, GLuint buffer, float *data) {
-    size_t bytes = tsr_layout_floats(l) * sizeof(float);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
-    const float *texels =
-        glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
-    if (texels) {
-        tsr_layout_unpack(l, texels, data);
-        glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
-    }
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    return texels ? TSR_OK
-                  : tsr_fail(TSR_ERROR_DEVICE, "the driver cannot map a pixel-pack buffer");
+typedef struct reading {
+    const tsr_layout *layout;
+    float *data;
+} reading;
+
+static tsr_status unpack(void *user, const void *texels) {
+    const reading *to = user;
+    tsr_layout_unpack(to->layout, texels, to->data);
+    return TSR_OK;
 }
 
 tsr_status tsr_gles_read_now(void *runner, int tensor, float *data) {
@@ -264,7 +258,9 @@ tsr_status tsr_gles_read_now(void *runner, int tensor, float *data) {
     const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
     GLuint buffer = tsr_buffer_create(l);
     tsr_target_read(tsr_gles_target(r, tensor), l, buffer);
-    tsr_status status = read_buffer(l, buffer, data);
+    reading to = {l, data};
+    tsr_status status =
+        tsr_gles_read_buffer(buffer, tsr_layout_floats(l) * sizeof(float), unpack, &to);
     glDeleteBuffers(1, &buffer);
     return status;
 }
@@ -289,7 +285,7 @@ static tsr_status read_transferred(void *runner, int output, const tsr_elements 
 
 static tsr_status read_value(tsr_runner *r, int value, const tsr_elements *to) {
     int output = tsr_gpu_find_output(&r->base, value);
-    TSR_TRY(finish(r, WAIT_NANOSECONDS));
+    TSR_TRY(finish(r, true));
     tsr_status status;
     if (output != TSR_NONE && r->base.outputs[output].tensor != TSR_NONE &&
         !r->base.options.texture_outputs)
@@ -311,7 +307,7 @@ static tsr_status get_output(tsr_runner *r, int value, const tsr_elements *to) {
 static tsr_status output_texture(tsr_runner *r, int value, tsr_texture *texture) {
     int tensor = r->base.plan->plain_outputs[tsr_gpu_find_output(&r->base, value)];
     const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
-    TSR_TRY(tsr_gles_check_current(r->device));
+    TSR_TRY(tsr_context_check_current(r->device->context));
     *texture = (tsr_texture){
         .id = tsr_gles_target(r, tensor)->texture,
         .internal_format = l->half ? GL_RGBA16F : GL_RGBA32F,

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "gles/runner.h"
+#include "gles/wait.h"
 
 #include <string.h>
 
@@ -218,20 +219,21 @@ tsr_status tsr_gles_transfer_out(tsr_runner *r, int output, tsr_gles_readback *t
     return TSR_OK;
 }
 
+typedef struct copying {
+    const tsr_transfer *from;
+    const tsr_value *value;
+    const tsr_elements *to;
+} copying;
+
+static tsr_status copy(void *user, const void *dense) {
+    const copying *c = user;
+    return tsr_transfer_read(c->from, c->value, dense, c->to);
+}
+
 tsr_status tsr_gles_readback_copy(const tsr_runner *r, int value, const tsr_gles_readback *from,
                                   const tsr_elements *to) {
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, from->buffer);
-    const void *dense =
-        glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, (GLsizeiptr)from->bytes, GL_MAP_READ_BIT);
-    tsr_status status = TSR_OK;
-    if (!dense)
-        status = tsr_fail(TSR_ERROR_DEVICE, "the driver cannot map a pixel-pack buffer");
-    else
-        status = tsr_transfer_read(&from->what, &r->base.graph->values[value], dense, to);
-    if (dense)
-        glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    return status;
+    copying c = {&from->what, &r->base.graph->values[value], to};
+    return tsr_gles_read_buffer(from->buffer, from->bytes, copy, &c);
 }
 
 void tsr_gles_transfer_destroy(tsr_runner *r, tsr_gles_transfer *t) {

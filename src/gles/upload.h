@@ -1,5 +1,5 @@
-/* Memory that textures and buffers are filled from: a pixel-unpack buffer, mapped. The device
- * copies it, so the caller's thread waits for no transfer. */
+/* Memory that textures and buffers are filled from: a pixel-unpack buffer, mapped (the platform's
+ * own: src/gles/native). The device copies it, so the caller's thread waits for no transfer. */
 #ifndef TSR_GLES_UPLOAD_H
 #define TSR_GLES_UPLOAD_H
 

@@ -1,18 +1,6 @@
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* realpath */
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
 #include "onnx/reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char *entry(const Tsr__TensorProto *tensor, const char *key) {
     for (size_t i = 0; i < tensor->n_external_data; i++) {
@@ -54,36 +42,6 @@ static bool stays_inside(const char *path) {
     return true;
 }
 
-/* The real path of the file, which must be inside the model's folder even if symbolic links are
- * followed. */
-static tsr_status resolve(const char *dir, const char *location, char path[PATH_MAX]) {
-    char joined[PATH_MAX], folder[PATH_MAX];
-    dir = *dir ? dir : ".";
-    errno = ENAMETOOLONG;
-    bool fits = snprintf(joined, sizeof joined, "%s/%s", dir, location) < (int)sizeof joined;
-    if (!fits || !realpath(dir, folder) || !realpath(joined, path))
-        return tsr_fail(TSR_ERROR_IO, "external data: %s/%s: %s", dir, location, strerror(errno));
-    size_t length = strlen(folder);
-    if (strncmp(path, folder, length) == 0 && (path[length] == '/' || folder[length - 1] == '/'))
-        return TSR_OK;
-    return tsr_fail(TSR_ERROR_INVALID_MODEL,
-                    "external data: \"%s\" leads out of the model's folder", location);
-}
-
-static tsr_status open_regular(const char *path, FILE **file, uint64_t *size) {
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-    struct stat info;
-    if (descriptor < 0 || fstat(descriptor, &info) != 0 ||
-        !(*file = S_ISREG(info.st_mode) ? fdopen(descriptor, "rb") : NULL)) {
-        const char *reason = descriptor < 0 ? strerror(errno) : "no regular file";
-        if (descriptor >= 0)
-            close(descriptor);
-        return tsr_fail(TSR_ERROR_IO, "external data: %s: %s", path, reason);
-    }
-    *size = (uint64_t)info.st_size;
-    return TSR_OK;
-}
-
 static tsr_status check_range(const char *location, uint64_t file_size, uint64_t offset,
                               uint64_t size) {
     if (offset <= file_size && size <= file_size - offset)
@@ -97,13 +55,12 @@ static tsr_status check_range(const char *location, uint64_t file_size, uint64_t
 static tsr_status open_of_system(const tsr_reader *reader, const char *location, uint64_t size,
                                  tsr_onnx_external *e) {
     uint64_t file_size = 0;
-    char path[PATH_MAX];
     e->path = location;
-    TSR_TRY(resolve(reader->dir, location, path));
-    TSR_TRY(open_regular(path, &e->file, &file_size));
-    tsr_status status = check_range(location, file_size, e->at, size);
-    if (status == TSR_OK && fseeko(e->file, (off_t)e->at, SEEK_SET) != 0)
-        status = tsr_fail(TSR_ERROR_IO, "external data: %s: %s", location, strerror(errno));
+    tsr_status status = tsr_file_open(reader->dir, location, &e->file, &file_size);
+    TSR_TRY(tsr_fail_context(status, "external data"));
+    status = check_range(location, file_size, e->at, size);
+    if (status == TSR_OK)
+        status = tsr_fail_context(tsr_file_seek(&e->file, e->at), "external data: %s", location);
     if (status != TSR_OK)
         tsr_onnx_external_close(e);
     return status;
@@ -153,14 +110,12 @@ tsr_status tsr_onnx_external_read(tsr_onnx_external *e, void *bytes, size_t size
     tsr_status status = TSR_OK;
     if (e->files)
         status = e->files->read(e->files->user, e->path, e->at, bytes, size);
-    else if (fread(bytes, 1, size, e->file) != size)
+    else if (!tsr_file_read(&e->file, bytes, size))
         status = tsr_fail(TSR_ERROR_IO, "it cannot be read");
     e->at += size;
     return tsr_fail_context(status, "external data: %s", e->path);
 }
 
 void tsr_onnx_external_close(tsr_onnx_external *e) {
-    if (e->file)
-        fclose(e->file);
-    e->file = NULL;
+    tsr_file_close(&e->file);
 }

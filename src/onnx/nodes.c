@@ -2,6 +2,7 @@
 
 #include "graph/custom.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_constant(const Tsr__NodeProto *proto) {

@@ -2,13 +2,12 @@
 #ifndef TSR_ONNX_READER_H
 #define TSR_ONNX_READER_H
 
+#include "base/file.h"
 #include "base/progress.h"
 #include "graph/graph.h"
 #include "onnx/onnx.h"
 
 #include "onnx.pb-c.h"
-
-#include <stdio.h>
 
 /* An allocator for protobuf-c that never holds more than limit bytes. */
 typedef struct tsr_onnx_heap {
@@ -62,7 +61,7 @@ tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tenso
 /* external.c: the file that holds a tensor's data. Opening checks it and goes to the first byte;
  * each read goes on from there. */
 typedef struct tsr_onnx_external {
-    FILE *file;             /* NULL: one of the caller's */
+    tsr_file file;          /* closed: one of the caller's */
     const tsr_files *files; /* the caller's */
     uint64_t at;            /* in it */
     const char *path;       /* for the caller's functions and messages; in the arena or the file */

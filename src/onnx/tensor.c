@@ -210,7 +210,8 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
             return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%" PRId64 " elements do not fit", count);
         TSR_TRY(tsr_onnx_external_open(reader, tensor, (uint64_t)count * size, &external));
     }
-    void *elements = tsr_arena_alloc(reader->graph->arena, (size_t)count, tsr_stored_size(*dtype));
+    void *elements =
+        tsr_arena_alloc(reader->graph->arena, (uint64_t)count, tsr_stored_size(*dtype));
     tsr_status status = TSR_OK;
     if (!elements)
         status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for its %" PRId64 " elements", count);

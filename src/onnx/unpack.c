@@ -38,7 +38,8 @@ static void heap_free(void *data, void *pointer) {
 tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor *type,
                            const void *bytes, size_t size, uint64_t max_bytes,
                            ProtobufCMessage **message) {
-    uint64_t limit = size < UINT64_MAX / MAX_GROWTH ? (uint64_t)size * MAX_GROWTH : UINT64_MAX;
+    uint64_t limit =
+        (uint64_t)size < UINT64_MAX / MAX_GROWTH ? (uint64_t)size * MAX_GROWTH : UINT64_MAX;
     limit = limit < max_bytes ? limit : max_bytes;
     *heap = (tsr_onnx_heap){.allocator = {.alloc = heap_alloc, .free = heap_free}};
     heap->allocator.allocator_data = heap;

@@ -19,7 +19,7 @@ static double bytes_of(const tsr_value *value) {
 }
 
 static void *new_elements(const tsr_graph *graph, const tsr_value *value) {
-    size_t count = (size_t)tsr_shape_count(&value->shape);
+    uint64_t count = (uint64_t)tsr_shape_count(&value->shape);
     return tsr_arena_alloc(graph->arena, count, tsr_stored_size(value->dtype));
 }
 

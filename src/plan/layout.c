@@ -98,6 +98,12 @@ static bool choose_grid(tsr_layout *l, int max_size) {
     return best != INT64_MAX;
 }
 
+/* Its texels fit in memory: only where sizes have 32 bits some do not. */
+static bool is_addressable(const tsr_layout *l) {
+    uint64_t texels = (uint64_t)l->texture_w * (uint64_t)l->texture_h * (uint64_t)l->planes;
+    return texels <= PTRDIFF_MAX / (4 * sizeof(float));
+}
+
 static bool choose_wrap(tsr_layout *l, int64_t count, int max_size) {
     int64_t texels = count * l->h * l->tile_w;
     if (texels > INT_MAX)
@@ -165,17 +171,20 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
     TSR_TRY(limits->max_buffer_bytes
                 ? fill_buffer(&l, tile_count, shape, limits->max_buffer_bytes)
                 : fill_texture(&l, tile_count, shape, limits->max_texture_size));
+    if (!is_addressable(&l))
+        return tsr_fail(TSR_ERROR_LIMIT, "a tensor of shape %s is too large for this machine",
+                        tsr_shape_text(shape));
     *layout = l;
     return TSR_OK;
 }
 
-bool tsr_layout_staging_fits(size_t texels, int texel_bytes, const tsr_layout_limits *limits) {
-    tsr_layout l = {.h = 1, .tile_w = (int)texels};
+bool tsr_layout_staging_fits(uint64_t texels, int texel_bytes, const tsr_layout_limits *limits) {
+    tsr_layout l = {.h = 1, .planes = 1, .tile_w = (int)texels};
     if (texels > INT_MAX / 4)
         return false;
     return limits->max_buffer_bytes
-               ? (uint64_t)texels * (uint64_t)texel_bytes <= limits->max_buffer_bytes
-               : choose_wrap(&l, 1, limits->max_texture_size);
+               ? texels * (uint64_t)texel_bytes <= limits->max_buffer_bytes
+               : choose_wrap(&l, 1, limits->max_texture_size) && is_addressable(&l);
 }
 
 tsr_status tsr_layout_make_staging(int64_t texels, int texel_bytes, const tsr_layout_limits *limits,
@@ -190,7 +199,7 @@ tsr_status tsr_layout_make_staging(int64_t texels, int texel_bytes, const tsr_la
                       .tile_w = (int)texels,
                       .half = texel_bytes == 8,
                       .bytes = texel_bytes == 4};
-    if (!tsr_layout_staging_fits((size_t)texels, texel_bytes, limits))
+    if (!tsr_layout_staging_fits((uint64_t)texels, texel_bytes, limits))
         return tsr_fail(TSR_ERROR_LIMIT,
                         "a transfer of %lld texels of %d bytes exceeds the device's limits",
                         (long long)texels, texel_bytes);
@@ -215,7 +224,7 @@ bool tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *lim
                       .pixel_stride = 1,
                       .tile_w = tensor->w / 4,
                       .half = limits->half_only};
-    return choose_wrap(l, (int64_t)l->n * l->tiles, limits->max_texture_size);
+    return choose_wrap(l, (int64_t)l->n * l->tiles, limits->max_texture_size) && is_addressable(l);
 }
 
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {

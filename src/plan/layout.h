@@ -79,7 +79,7 @@ tsr_status tsr_layout_make_staging(int64_t texels, int texel_bytes, const tsr_la
                                    tsr_layout *layout);
 
 /* Is there one? */
-bool tsr_layout_staging_fits(size_t texels, int texel_bytes, const tsr_layout_limits *limits);
+bool tsr_layout_staging_fits(uint64_t texels, int texel_bytes, const tsr_layout_limits *limits);
 /* The same for a tensor's elements, four pixels of a row in a texel and four channels in four
  * planes; false if it fits no texture. The tensor's width is a multiple of 4. */
 bool tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *limits,

@@ -265,6 +265,11 @@ static tsr_status check_tables(const tsr_plan *plan) {
         if (pass->kernel && pass->kernel->table != (pass->table.pack != NULL))
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "kernel %s: its table is %s",
                             pass->kernel->stem, pass->table.pack ? "not declared" : "not set");
+        /* Weights are packed in memory: where sizes have 32 bits they may not fit. */
+        uint64_t texels = (uint64_t)pass->table.width * (uint64_t)pass->table.height;
+        if (pass->table.pack && texels > PTRDIFF_MAX / (4 * sizeof(float)))
+            return tsr_fail(TSR_ERROR_LIMIT, "kernel %s: its table of %d x %d texels is too large",
+                            pass->kernel->stem, pass->table.width, pass->table.height);
     }
     return TSR_OK;
 }

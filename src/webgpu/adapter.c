@@ -2,7 +2,6 @@
 
 #include "webgpu/library.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -160,20 +159,6 @@ static tsr_status fail_choice(const tsr_adapters *a, const tsr_device_desc *desc
                     names);
 }
 
-/* Vulkan's loader unloads drivers with the process's last instance, but a driver may share code and
- * state with its OpenGL ES, which other threads may be using. The first instance that found an
- * adapter is therefore never released. */
-static void keep_drivers(const tsr_adapters *a) {
-    static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
-    static WGPUInstance kept;
-    pthread_mutex_lock(&keeping);
-    if (!kept) {
-        kept = a->instance;
-        a->api->InstanceAddRef(kept);
-    }
-    pthread_mutex_unlock(&keeping);
-}
-
 tsr_status tsr_adapters_open(const tsr_device_desc *desc, tsr_adapters *a, tsr_adapter **chosen) {
     *a = (tsr_adapters){0};
     *chosen = NULL;
@@ -187,7 +172,7 @@ tsr_status tsr_adapters_open(const tsr_device_desc *desc, tsr_adapters *a, tsr_a
     }
     if (!a->count)
         return fail_none(a);
-    keep_drivers(a);
+    tsr_wgpu_keep(a->api, a->instance);
     return desc && !*chosen ? fail_choice(a, desc) : TSR_OK;
 }
 

@@ -1,4 +1,5 @@
-/* Loads WebGPU's library and handles ABI differences from the header. */
+/* WebGPU's functions, from the platform (src/webgpu/native: a library), and ABI differences from
+ * the header. */
 #ifndef TSR_WEBGPU_LIBRARY_H
 #define TSR_WEBGPU_LIBRARY_H
 
@@ -11,6 +12,9 @@ tsr_status tsr_wgpu_load(const tsr_wgpu **api);
 
 /* An instance whose futures can be waited for; NULL on failure. */
 WGPUInstance tsr_wgpu_create_instance(const tsr_wgpu *api);
+
+/* To be called with the first instance that found an adapter. */
+void tsr_wgpu_keep(const tsr_wgpu *api, WGPUInstance instance);
 
 /* The library's number for timestamp queries; a wrong one would be another feature, silently. */
 WGPUFeatureName tsr_wgpu_timestamp_query(const tsr_wgpu *api);

@@ -24,7 +24,7 @@ def parse(arguments):
                                      "take on a chip. The drivers are built once, in the user's cache.",
                                      epilog=NOTES)
     parser.add_argument("models", nargs="*", metavar="MODEL", help="ONNX files; by default what tools/make_models makes (a "
-                        "U-Net, an autoencoder) and demos/models/edges2emoji.onnx")
+                        "U-Net, an autoencoder, depthwise convolutions) and demos/models/edges2emoji.onnx")
     parser.add_argument("--gpu", action="append", choices=list(GPUS), metavar="NAME",
                         help="repeatable; by default all: " + ", ".join(GPUS))
     parser.add_argument("--precision", choices=["fp16", "fp32"], default="fp16", help="of stored tensors (fp16)")

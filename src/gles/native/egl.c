@@ -1,10 +1,11 @@
 /* Creates contexts through EGL, without a window or display server. Displays are never terminated:
  * EGL has one per platform in the whole process, and terminating it would destroy the contexts of
  * other users. */
-#include "gles/device.h"
+#include "gles/native/egl.h"
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { MAX_EGL_DEVICES = 16 };

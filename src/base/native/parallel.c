@@ -2,8 +2,11 @@
 
 #include "base/parallel.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <string.h>
 
 /* That this process may use. */
 static int count_processors(void) {
@@ -21,15 +24,30 @@ static void *work_on(void *data) {
     }
 }
 
+_Static_assert(sizeof(pthread_t) <= sizeof(uintptr_t), "a thread's handle has its place");
+
+static bool start_thread(tsr_parallel *w) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, work_on, w) != 0)
+        return false;
+    memcpy(&w->threads[w->thread_count++], &thread, sizeof thread);
+    return true;
+}
+
+static void join_thread(const tsr_parallel *w, int i) {
+    pthread_t thread;
+    memcpy(&thread, &w->threads[i], sizeof thread);
+    pthread_join(thread, NULL);
+}
+
 /* They handle no signals: those are the application's threads' business. */
 static void start_threads(tsr_parallel *w, int count) {
     sigset_t all, before;
     sigfillset(&all);
     if (count == 0 || pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return;
-    while (w->thread_count < count &&
-           pthread_create(&w->threads[w->thread_count], NULL, work_on, w) == 0)
-        w->thread_count++;
+    while (w->thread_count < count && start_thread(w))
+        ;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -47,5 +65,5 @@ void tsr_parallel_start(tsr_parallel *w, int64_t total, size_t bytes, tsr_parall
 void tsr_parallel_finish(tsr_parallel *w) {
     work_on(w);
     for (int i = 0; i < w->thread_count; i++)
-        pthread_join(w->threads[i], NULL);
+        join_thread(w, i);
 }

@@ -14,15 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static tsr_status check_size(uint64_t bytes, uint64_t max_bytes) {
-    if (bytes == 0)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "the file is empty");
-    if (bytes > max_bytes || bytes > SIZE_MAX)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "the file has %llu bytes, the limit is %llu",
-                        (unsigned long long)bytes, (unsigned long long)max_bytes);
-    return TSR_OK;
-}
-
 /* Rejects what cannot be a model before any byte is read. */
 static tsr_status check_file(int file, uint64_t max_bytes, size_t *size) {
     struct stat info;
@@ -32,7 +23,7 @@ static tsr_status check_file(int file, uint64_t max_bytes, size_t *size) {
         return tsr_fail(TSR_ERROR_IO, "this is %s, not a file",
                         S_ISDIR(info.st_mode) ? "a directory" : "a device or pipe");
     *size = (size_t)info.st_size;
-    return check_size((uint64_t)info.st_size, max_bytes);
+    return tsr_map_check_size((uint64_t)info.st_size, max_bytes);
 }
 
 static tsr_status map_file(int file, uint64_t max_bytes, tsr_map *map) {
@@ -53,38 +44,6 @@ tsr_status tsr_map_open(const char *path, uint64_t max_bytes, tsr_map *map) {
         return tsr_fail(TSR_ERROR_IO, "%s: %s", path, strerror(errno));
     tsr_status status = map_file(file, max_bytes, map);
     close(file);
-    return tsr_fail_context(status, "%s", path);
-}
-
-/* In pieces, between which the caller hears of the progress. */
-static tsr_status read_file(const tsr_files *files, const char *path, size_t size,
-                            const tsr_progress_meter *progress, char *bytes) {
-    enum { PIECE = 4 << 20 };
-    for (size_t done = 0; done < size;) {
-        size_t count = size - done < PIECE ? size - done : PIECE;
-        TSR_TRY(tsr_progress_report(progress, "reading weights", (int64_t)done, (int64_t)size));
-        TSR_TRY(files->read(files->user, path, done, bytes + done, count));
-        done += count;
-    }
-    return TSR_OK;
-}
-
-tsr_status tsr_map_read(const tsr_files *files, const char *path, uint64_t max_bytes,
-                        const tsr_progress_meter *progress, tsr_map *map) {
-    uint64_t size = 0;
-    *map = (tsr_map){0};
-    tsr_status status = files->size(files->user, path, &size);
-    if (status == TSR_OK)
-        status = check_size(size, max_bytes);
-    char *bytes = status == TSR_OK ? tsr_malloc((size_t)size) : NULL;
-    if (status == TSR_OK)
-        status = bytes ? read_file(files, path, (size_t)size, progress, bytes)
-                       : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for its %llu bytes",
-                                  (unsigned long long)size);
-    if (status == TSR_OK)
-        *map = (tsr_map){.bytes = bytes, .size = (size_t)size, .in_memory = true};
-    else
-        tsr_free(bytes);
     return tsr_fail_context(status, "%s", path);
 }
 

@@ -99,6 +99,20 @@ tsr_status tsr_wgpu_load(const tsr_wgpu **api) {
     return status;
 }
 
+/* Vulkan's loader unloads drivers with the process's last instance, but a driver may share code and
+ * state with its OpenGL ES, which other threads may be using. The first instance that found an
+ * adapter is therefore never released. */
+void tsr_wgpu_keep(const tsr_wgpu *api, WGPUInstance instance) {
+    static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+    static WGPUInstance kept;
+    pthread_mutex_lock(&keeping);
+    if (!kept) {
+        kept = instance;
+        api->InstanceAddRef(kept);
+    }
+    pthread_mutex_unlock(&keeping);
+}
+
 /* ---- ABI differences ------------------------------------------------------------------------- */
 
 /* WGPUInstanceDescriptor of TSR_WGPU_MID_2025. */

@@ -1,0 +1,145 @@
+// The backend cpu as WebAssembly, in node: networks of TSR_MODELS against ONNX Runtime's outputs, and what goes wrong.
+// Usage: node web_cpu.mjs [BUILD-WEB], after tools/web.sh build.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const build = resolve(process.argv[2] ?? `${root}/build-web`);
+const models = process.env.TSR_MODELS ?? resolve(root, '../shared/models');
+if (!existsSync(models)) {
+    console.log(`lacking: networks (there is no folder ${models}; see TSR_MODELS)`);
+    process.exit(0);
+}
+const { load } = await import(pathToFileURL(`${build}/tessera.mjs`));
+
+// The floats of an .npy file.
+function readNpy(path) {
+    const bytes = readFileSync(path), length = bytes.readUInt16LE(8);
+    assert.equal(bytes.toString('latin1', 1, 6), 'NUMPY', path);
+    assert.match(bytes.toString('latin1', 10, 10 + length), /'<f4', 'fortran_order': False/, path);
+    return new Float32Array(bytes.buffer.slice(bytes.byteOffset + 10 + length, bytes.byteOffset + bytes.length));
+}
+
+const top = values => values.indexOf(Math.max(...values));
+
+// Largest |a - b|, which the README of the models allows to be 1e-4 * max|b| + 1e-3 * |b|.
+function compare(name, a, b) {
+    assert.equal(a.length, b.length, `${name}: number of elements`);
+    const largest = b.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+    let error = 0;
+    a.forEach((x, i) => {
+        error = Math.max(error, Math.abs(x - b[i]));
+        assert.ok(Math.abs(x - b[i]) <= 1e-4 * largest + 1e-3 * Math.abs(b[i]), `${name}[${i}]: ${x}, not ${b[i]}`);
+    });
+    assert.equal(top(a), top(b), `${name}: top class`);
+    return { error, largest };
+}
+
+const bytesOf = name => readFileSync(`${models}/${name}/model.onnx`);
+
+async function checkNetwork(name) {
+    const expected = readNpy(`${models}/${name}/output_0.npy`), input = readNpy(`${models}/${name}/input_0.npy`);
+    const network = await load(bytesOf(name), { backend: 'cpu', name });
+    assert.equal(network.inputs.length, 1);
+    assert.equal(network.inputs[0].dtype, 'float32');
+    assert.equal(network.inputs[0].shape.reduce((a, b) => a * b), input.length);
+    const times = [];
+    let found;
+    for (let i = 0; i < 5; i++) {
+        const start = performance.now();
+        found = (await network.run({ [network.inputs[0].name]: input }))[network.outputs[0].name];
+        times.push(performance.now() - start);
+    }
+    network.dispose();
+    const { error, largest } = compare(name, found, expected);
+    console.log(`ok: ${name}: largest error ${error.toExponential(2)} of ${largest.toExponential(2)}, ` +
+        `median run ${times.sort((a, b) => a - b)[2].toFixed(1)} ms`);
+}
+
+async function checkErrors() {
+    const name = 'mnist_cntk', bytes = bytesOf(name), lines = [];
+    const fails = (what, promise, message) =>
+        assert.rejects(promise, error => {
+            assert.ok(error instanceof Error && message.test(error.message), `${what}: ${error.stack}`);
+            console.log(`ok: ${what}: ${error.message}`);
+            return true;
+        }, what);
+    await fails('no bytes', load('model.onnx'), /no ArrayBuffer/);
+    await fails('an empty model', load(new Uint8Array(0)), /no bytes/);
+    for (const part of [0.1, 0.5, 0.99])
+        await fails(`${part} of a model`, load(bytes.subarray(0, bytes.length * part), { name }), /mnist_cntk.*do not parse/);
+    await fails('no model', load(new TextEncoder().encode('<html></html>')), /do not parse/);
+    await fails('no such backend', load(bytes, { backend: 'abacus' }), /abacus/);
+    await fails('no such dimension', load(bytes, { dims: { batch: 2 } }), /batch/);
+    await fails('no such module', load(bytes, { wasm: pathToFileURL(`${build}/none.wasm`) }), /none\.wasm/);
+    const network = await load(bytes, { name, log: (level, message) => lines.push([level, message]) });
+    const input = network.inputs[0].name, size = network.inputs[0].shape.reduce((a, b) => a * b);
+    await fails('a run without inputs', network.run(), /Input3/);
+    await fails('a wrong name', network.run({ picture: new Float32Array(size) }), /picture/);
+    await fails('a wrong size', network.run({ [input]: new Float32Array(size - 1) }), /784.*783/);
+    await fails('no floats', network.run({ [input]: new Uint8Array(size) }), /Float32Array/);
+    await fails('a list', network.run({ [input]: Array(size).fill(0) }), /Float32Array/);
+    await network.run({ [input]: new Float32Array(size) }); // it still works
+    network.dispose();
+    await fails('a run after dispose', network.run({ [input]: new Float32Array(size) }), /after dispose/);
+    network.dispose(); // once more is harmless
+}
+
+// Networks do not share memory, and one that is made again and again frees what it had.
+async function checkMany() {
+    const name = 'mnist_cntk', input = readNpy(`${models}/${name}/input_0.npy`);
+    const networks = await Promise.all([...Array(4)].map(() => load(bytesOf(name))));
+    const run = network => network.run({ [network.inputs[0].name]: input });
+    const [first, ...others] = await Promise.all(networks.map(run));
+    others.forEach(other => assert.deepEqual(other, first));
+    networks[0].dispose();
+    assert.deepEqual(await run(networks[1]), first);
+    networks.forEach(network => network.dispose());
+    console.log('ok: four networks at a time');
+}
+
+// A model with an input x and an output y of floats, in ONNX's protobuf.
+function model(shape, nodes) {
+    const varint = n => n < 128 ? [n] : [n % 128 + 128, ...varint(Math.floor(n / 128))];
+    const int = (field, n) => [field * 8, ...varint(n)];
+    const bytes = (field, content) => [field * 8 + 2, ...varint(content.length), ...content];
+    const string = (field, text) => bytes(field, new TextEncoder().encode(text));
+    const value = (field, name, dims) => bytes(field, [...string(1, name), ...bytes(2, bytes(1, [...int(1, 1),
+        ...bytes(2, dims.flatMap(d => bytes(1, typeof d === 'string' ? string(2, d) : int(1, d))))]))]);
+    const graph = [...nodes.flatMap(([op, from, to]) => bytes(1, [...string(1, from), ...to.flatMap(t => string(2, t)),
+        ...string(4, op)])), ...string(2, 'g'), ...value(11, 'x', shape), ...value(12, 'y', shape)];
+    return new Uint8Array([...int(1, 7), ...bytes(8, int(2, 13)), ...bytes(7, graph)]);
+}
+
+// Where sizes have 32 bits: what fits runs, what does not is refused, whatever its size modulo 2^32.
+async function checkSizes() {
+    const chain = [...Array(400)].map((_, i) => ['Relu', i ? `t${i}` : 'x', [i < 399 ? `t${i + 1}` : 'y']]);
+    const many = await load(model([1024, 1024], chain));
+    const { y } = await many.run({ x: new Float32Array(1 << 20).fill(2) });
+    assert.ok(y.length === 1 << 20 && y.every(v => v === 2));
+    many.dispose();
+    console.log('ok: 400 tensors of a million elements, two at a time');
+    const named = await load(model(['rows', 3], [['Neg', 'x', ['y']]]), { dims: { rows: 2 } });
+    assert.deepEqual(named.inputs[0].shape, [2, 3]);
+    assert.deepEqual((await named.run({ x: Float32Array.of(1, 2, 3, 4, 5, 6) })).y, Float32Array.of(-1, -2, -3, -4, -5, -6));
+    named.dispose();
+    console.log('ok: a named dimension');
+    const refused = async (shape, nodes) => assert.rejects(load(model(shape, nodes)), error => {
+        assert.match(error.message, /^model: .*(memory|too large)/); // no trap
+        console.log(`ok: ${shape.join(' x ')}, ${nodes[0][0]}: ${error.message}`);
+        return true;
+    });
+    for (const shape of [[65536, 65536], [65536, 65537], [1 << 20, 1 << 20, 1 << 20], [16384, 32768], [16384, 16384]]) {
+        await refused(shape, [['Relu', 'x', ['y']]]);
+        await refused(shape, [['Dropout', 'x', ['y', 'mask']], ['Identity', 'mask', ['m']]]);
+    }
+}
+
+for (const name of ['mnist_cntk', 'resnet20_cifar10', 'mobilenet_v1_025_imagenet'])
+    await checkNetwork(name);
+await checkErrors();
+await checkMany();
+await checkSizes();
+console.log('all passed');

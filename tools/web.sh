@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Tessera for web pages and node: the library as WebAssembly, with Debian's clang, lld and wasi-libc.
+# Usage: web.sh build     build-web/tessera.wasm and, beside it, tessera.mjs, which loads it
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$root/build-web
+clang=${CLANG:-clang-14}
+memory=$((2 << 30)) # bytes that the module may use at most
+stack=$((1 << 20)) # of these
+layers=(api autotune base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu web)
+# As in Debian 12's source package protobuf-c, whose .dsc is signed and has this sum.
+protobuf=protobuf-c_1.4.1.orig.tar.gz
+protobuf_sum=4cc4facd508172f3e0a4d3a8736225d472418aee35b4ad053384b137b220339f
+protobuf_url=http://deb.debian.org/debian/pool/main/p/protobuf-c/$protobuf
+
+fail() {
+    echo "web.sh: $1" >&2
+    exit 1
+}
+
+# need PROGRAM PACKAGE
+need() {
+    command -v "$1" >/dev/null || fail "$1 is missing; on Debian: apt-get install $2"
+}
+
+check_tools() {
+    need "$clang" clang-14
+    need wasm-ld-14 lld-14
+    need cmake cmake
+    need node nodejs
+    [ -e /usr/include/wasm32-wasi/stdlib.h ] ||
+        fail "the C library for WebAssembly is missing; on Debian: apt-get install wasi-libc"
+    [ -e "$("$clang" --target=wasm32-wasi -print-resource-dir)/lib/wasi/libclang_rt.builtins-wasm32.a" ] ||
+        fail "clang's runtime for WebAssembly is missing; on Debian: apt-get install libclang-rt-14-dev-wasm32"
+}
+
+# protobuf-c's C file and header, in $build/protobuf-c: Debian has none compiled for WebAssembly.
+fetch_protobuf() {
+    local to=$build/protobuf-c
+    [ ! -e "$to/.done" ] || return 0
+    need curl curl
+    rm -rf "$to"
+    mkdir -p "$to"
+    curl -fsSL "$protobuf_url" -o "$build/$protobuf" || fail "$protobuf_url cannot be downloaded"
+    echo "$protobuf_sum  $build/$protobuf" | sha256sum --check --quiet >&2 || fail "$protobuf is not what it was: $protobuf_url"
+    tar xf "$build/$protobuf" -C "$to" --strip-components=1 --wildcards '*/protobuf-c/protobuf-c.[ch]'
+    rm "$build/$protobuf"
+    touch "$to/.done"
+}
+
+# The ONNX schema and the kernels' declarations, as for other builds without a GPU backend.
+generate() {
+    { cmake -S "$root" -B "$build/native" -DTSR_GLES=OFF -DTSR_WEBGPU=OFF -DTSR_BUILD_TOOLS=OFF -DTSR_BUILD_TESTS=OFF \
+        -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/native" --target tessera_generated; } >"$build/native.log" 2>&1 ||
+        { tail "$build/native.log" >&2; fail "the sources that the build writes cannot be made: $build/native.log"; }
+}
+
+sources() {
+    local layer
+    for layer in "${layers[@]}"; do
+        printf '%s\n' "$root/src/$layer"/*.c
+    done
+    printf '%s\n' "$build"/native/generated/*.c "$build/protobuf-c/protobuf-c/protobuf-c.c"
+}
+
+# Only the C library's own headers: those of the machine must not be found.
+compile() {
+    local generated=$build/native/generated file object flags
+    rm -rf "$build/objects"
+    mkdir "$build/objects"
+    while read -r file; do
+        object=${file#"$root/"}
+        flags=(-Wall -Wextra -Wpedantic -Werror)
+        [[ $file != "$build"/* ]] || flags=(-w)
+        printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG \
+            "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -isystem "$generated" -isystem "$build/protobuf-c" \
+            -fvisibility=hidden -ffunction-sections -fdata-sections -c "$file" -o "$build/objects/${object//\//_}.o"
+        echo
+    done < <(sources) | xargs -d '\n' -P "$(nproc)" -I{} nice bash -c '{}' || fail "the sources cannot be compiled"
+}
+
+# A library: its start runs constructors and returns. The stack is below everything else, so that an overflow is a trap.
+link() {
+    "$clang" --target=wasm32-wasi -mexec-model=reactor -Oz -Wl,--gc-sections,--strip-all,--stack-first \
+        -Wl,-z,stack-size=$stack,--max-memory=$memory,--export=malloc,--export=free "$build"/objects/*.o \
+        -o "$build/tessera.wasm" || fail "the objects cannot be linked"
+}
+
+# What the module asks of the page must be what src/web/imports.txt lists.
+check_imports() {
+    node -e 'const module = new WebAssembly.Module(require("fs").readFileSync(process.argv[1]));
+        for (const i of WebAssembly.Module.imports(module)) console.log(i.module, i.name);' "$build/tessera.wasm" |
+        LC_ALL=C sort | diff "$root/src/web/imports.txt" - >&2 ||
+        fail "the module's imports (>) are not those of src/web/imports.txt (<)"
+}
+
+case "${1:-}" in
+build)
+    [ $# = 1 ] || fail "usage: web.sh build"
+    check_tools
+    mkdir -p "$build"
+    fetch_protobuf
+    generate
+    compile
+    link
+    check_imports
+    cp "$root/src/web/tessera.mjs" "$build"
+    echo "$build/tessera.wasm: $(stat -c %s "$build/tessera.wasm") bytes"
+    ;;
+-h | --help) sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}" ;;
+*) fail "usage: web.sh build" ;;
+esac

@@ -26,6 +26,8 @@ const CONTEXT = {
     alpha: false, antialias: false, depth: false, desynchronized: false, failIfMajorPerformanceCaveat: false,
     powerPreference: 'high-performance', premultipliedAlpha: false, preserveDrawingBuffer: false, stencil: false,
 };
+// Of a pixel, by the type of its components: bytes, integers, floats of 32 and 16 bits.
+const ARRAYS = { 0x1401: Uint8Array, 0x1404: Int32Array, 0x1405: Uint32Array, 0x1406: Float32Array, 0x140b: Uint16Array };
 const SYNC_GPU_COMMANDS_COMPLETE = 0x9117, MAJOR_VERSION = 0x821b, MINOR_VERSION = 0x821c;
 
 // memory(): the module's bytes; text(at), write(string, at, size), keep(string): strings in them.
@@ -86,10 +88,10 @@ export function makeGl({ memory, text, write, keep }) {
             const read = gl.getParameter(gl.READ_FRAMEBUFFER_BINDING), drawn = gl.getParameter(gl.DRAW_FRAMEBUFFER_BINDING);
             gl.bindFramebuffer(gl.READ_FRAMEBUFFER, drawn);
             gl.readBuffer(drawn ? gl.COLOR_ATTACHMENT0 : gl.BACK);
-            if (drawn)
-                gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.FLOAT, new Float32Array(4));
-            else
-                gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+            const format = gl.getParameter(gl.IMPLEMENTATION_COLOR_READ_FORMAT);
+            const type = gl.getParameter(gl.IMPLEMENTATION_COLOR_READ_TYPE), Pixel = ARRAYS[type];
+            if (Pixel)
+                gl.readPixels(0, 0, 1, 1, format, type, new Pixel(4));
             gl.bindFramebuffer(gl.READ_FRAMEBUFFER, read);
         },
         testSync(sync) {

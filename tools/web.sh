@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Tessera for web pages and node: the library as WebAssembly, with Debian's clang, lld and wasi-libc.
-# Usage: web.sh build     build-web/tessera.wasm and, beside it, tessera.mjs, which loads it
+# Usage: web.sh build     build-web/tessera.wasm and, beside it, the modules that load it (src/web)
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build-web
 clang=${CLANG:-clang-14}
 memory=$((2 << 30)) # bytes that the module may use at most
 stack=$((1 << 20)) # of these
-layers=(api autotune base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu web)
+layers=(api autotune base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu gles gles/web web)
 # As in Debian 12's source package protobuf-c, whose .dsc is signed and has this sum.
 protobuf=protobuf-c_1.4.1.orig.tar.gz
 protobuf_sum=4cc4facd508172f3e0a4d3a8736225d472418aee35b4ad053384b137b220339f
@@ -50,7 +50,7 @@ fetch_protobuf() {
 
 # The ONNX schema and the kernels' declarations, as for other builds without a GPU backend.
 generate() {
-    { cmake -S "$root" -B "$build/native" -DTSR_GLES=OFF -DTSR_WEBGPU=OFF -DTSR_BUILD_TOOLS=OFF -DTSR_BUILD_TESTS=OFF \
+    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU=OFF -DTSR_BUILD_TOOLS=OFF -DTSR_BUILD_TESTS=OFF \
         -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/native" --target tessera_generated; } >"$build/native.log" 2>&1 ||
         { tail "$build/native.log" >&2; fail "the sources that the build writes cannot be made: $build/native.log"; }
 }
@@ -72,8 +72,9 @@ compile() {
         object=${file#"$root/"}
         flags=(-Wall -Wextra -Wpedantic -Werror)
         [[ $file != "$build"/* ]] || flags=(-w)
-        printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG \
-            "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -isystem "$generated" -isystem "$build/protobuf-c" \
+        printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG -DTSR_GLES \
+            "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -isystem "$generated" \
+            -isystem "$generated/glad/include" -isystem "$build/protobuf-c" \
             -fvisibility=hidden -ffunction-sections -fdata-sections -c "$file" -o "$build/objects/${object//\//_}.o"
         echo
     done < <(sources) | xargs -d '\n' -P "$(nproc)" -I{} nice bash -c '{}' || fail "the sources cannot be compiled"
@@ -104,7 +105,7 @@ build)
     compile
     link
     check_imports
-    cp "$root/src/web/tessera.mjs" "$build"
+    cp "$root"/src/web/*.mjs "$build"
     echo "$build/tessera.wasm: $(stat -c %s "$build/tessera.wasm") bytes"
     ;;
 -h | --help) sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}" ;;

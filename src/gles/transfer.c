@@ -242,5 +242,5 @@ void tsr_gles_transfer_destroy(tsr_runner *r, tsr_gles_transfer *t) {
             tsr_program_release(&r->device->programs, t->forms[i].program);
     tsr_target_destroy(&t->target);
     for (int i = 0; i < 2; i++)
-        glDeleteBuffers(1, &t->uploads[i].buffer);
+        tsr_gles_upload_destroy(&t->uploads[i]);
 }

@@ -8,10 +8,12 @@
 
 #include <stdbool.h>
 
-/* Zero-initialised; destroyed with glDeleteBuffers. */
+/* Zero-initialised. */
 typedef struct tsr_gles_upload {
     GLuint buffer;
     size_t bytes;
+    void *memory;  /* where buffers cannot be mapped: what is copied to it, */
+    size_t mapped; /* and its bytes */
 } tsr_gles_upload;
 
 /* At least `bytes` of it, of undefined content; read: what is written there is read again. */
@@ -20,5 +22,6 @@ tsr_status tsr_gles_upload_map(tsr_gles_upload *upload, size_t bytes, bool read,
  * tsr_gles_upload_unbind(). */
 tsr_status tsr_gles_upload_unmap(const tsr_gles_upload *upload);
 void tsr_gles_upload_unbind(void);
+void tsr_gles_upload_destroy(tsr_gles_upload *upload);
 
 #endif

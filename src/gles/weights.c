@@ -122,7 +122,7 @@ tsr_status tsr_gles_pack_constants(tsr_runner *r) {
         if (plan->tensors[i].constant)
             status = build_constant(r, i, &packing[0].upload);
     for (int i = 0; i < 2; i++)
-        glDeleteBuffers(1, &packing[i].upload.buffer);
+        tsr_gles_upload_destroy(&packing[i].upload);
     r->base.allocated_bytes += plan->constant_bytes;
     return status == TSR_OK ? tsr_gpu_report_packing(&r->base, plan->pass_count) : status;
 }
@@ -174,6 +174,6 @@ tsr_status tsr_gles_replace_weights(tsr_runner *r, int constant, const float *el
     for (int i = 0; i < plan->pass_count && status == TSR_OK; i++)
         if (plan->passes[i].table.constant == constant)
             status = replace_table(r, i, elements, &upload);
-    glDeleteBuffers(1, &upload.buffer);
+    tsr_gles_upload_destroy(&upload);
     return status == TSR_OK ? tsr_gles_check_error(r->device, "replacing weights") : status;
 }

@@ -34,7 +34,7 @@ const char *EXPORT(tsr_web_version)(void) {
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* A device of a backend: "cpu". */
+/* A device of a backend: "cpu" or "gles". */
 tsr_device *EXPORT(tsr_web_device)(const char *backend) {
     tsr_device *device = NULL;
     tsr_device_create(&(tsr_device_desc){.backend = backend}, &device);
@@ -124,7 +124,7 @@ tsr_status EXPORT(tsr_web_set_input)(tsr_session *session, const char *name, con
     return tsr_session_set_input(session, name, data, count);
 }
 
-/* Runs once; on cpu it is complete afterwards. */
+/* Runs once, and waits until it is complete. */
 tsr_status EXPORT(tsr_web_run)(tsr_session *session) {
     return tsr_session_run(session);
 }

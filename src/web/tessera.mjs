@@ -5,7 +5,10 @@
 //     const { y } = await network.run({ x: new Float32Array(3 * 224 * 224) });
 //     network.dispose();
 
+import { makeGl } from './gl.mjs';
+
 const LEVELS = ['error', 'warn', 'info', 'debug'];
+const BACKENDS = { webgl: 'gles' }; // as the library calls them, where that differs
 const BAD_FILE = 8; // WASI's errno: there are no files
 
 let compiled; // what was compiled last, and of what: pages load several networks
@@ -39,9 +42,22 @@ async function start(module, log) {
     let exports, broken;
     const bytes = () => new Uint8Array(exports.memory.buffer); // anew each time: memory may have grown
     const view = () => new DataView(exports.memory.buffer);
-    const text = at => {
+    // Up to its NUL, or of `length` bytes.
+    const text = (at, length = -1) => {
         const from = at >>> 0;
-        return at ? decoder.decode(bytes().subarray(from, bytes().indexOf(0, from))) : '';
+        return at ? decoder.decode(bytes().subarray(from, length < 0 ? bytes().indexOf(0, from) : from + length)) : '';
+    };
+    // As much of a string as fits in `size` bytes with its NUL.
+    const write = (string, at, size) => {
+        const { written } = encoder.encodeInto(string, bytes().subarray(at >>> 0, (at >>> 0) + size - 1));
+        bytes()[(at >>> 0) + written] = 0;
+    };
+    // A string that stays.
+    const keep = string => {
+        const size = encoder.encode(string).length + 1, at = exports.malloc(size);
+        if (at)
+            write(string, at, size);
+        return at;
     };
     // After a trap, or an exception of `log`, nothing in the memory can be relied on.
     const call = (name, ...args) => {
@@ -86,7 +102,9 @@ async function start(module, log) {
         fd_write: () => BAD_FILE,
     };
     const host = { log: (level, message) => log(LEVELS[level], text(message)) };
-    ({ exports } = await WebAssembly.instantiate(module, { tessera: host, wasi_snapshot_preview1: wasi }));
+    ({ exports } = await WebAssembly.instantiate(module, {
+        tessera: host, wasi_snapshot_preview1: wasi, gl: makeGl({ memory: bytes, text, write, keep }),
+    }));
     exports._initialize();
     if (log)
         call('tsr_web_log', 1);
@@ -138,8 +156,8 @@ function getOutput(wasm, session, { name, shape }) {
 
 /**
  * Makes a network from the bytes (ArrayBuffer or a view of one) of an ONNX file.
- * Options: backend: 'cpu'; dims: sizes of symbolic dimensions, { batch: 1 }; name: of the model, in messages;
- * log(level, message): gets the log's lines; wasm: tessera.wasm as a URL, as bytes or as a WebAssembly.Module, by
+ * Options: backend: 'cpu' or, in browsers, 'webgl'; dims: sizes of symbolic dimensions, { batch: 1 }; name: of the model,
+ * in messages; log(level, message): gets the log's lines; wasm: tessera.wasm as a URL, as bytes or as a WebAssembly.Module, by
  * default the file beside this one.
  * The network has inputs and outputs, arrays of { name, dtype, shape }; run({ name: Float32Array }), which gives outputs
  * in the same form, also of integers (an input that is not given keeps its elements); dispose(), which frees it.
@@ -157,7 +175,7 @@ export async function load(bytes, { backend = 'cpu', dims = {}, name = 'model', 
             throw wasm.fail();
         return pointer;
     };
-    const device = made(wasm.spell(backend, at => wasm.call('tsr_web_device', at)));
+    const device = made(wasm.spell(BACKENDS[backend] ?? backend, at => wasm.call('tsr_web_device', at)));
     const model = made(wasm.borrow(file.length, at => {
         wasm.bytes().set(file, at);
         return wasm.spell(name, n => wasm.call('tsr_web_model', at, file.length, n));

@@ -32,3 +32,8 @@ tsr_status tsr_gles_upload_unmap(const tsr_gles_upload *u) {
 void tsr_gles_upload_unbind(void) {
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }
+
+void tsr_gles_upload_destroy(tsr_gles_upload *u) {
+    glDeleteBuffers(1, &u->buffer);
+    *u = (tsr_gles_upload){0};
+}

@@ -542,6 +542,8 @@ typedef struct tsr_session_desc {
     const char *const *extra_outputs; /* names of inner tensors to deliver as outputs too */
     int extra_output_count;
     tsr_progress progress;
+    bool
+        prepare_in_steps; /* tsr_session_create() only plans: tsr_session_prepare() does the rest */
 } tsr_session_desc;
 
 /* Everything that can fail because of shapes, operators, limits or memory fails here, not in a run.
@@ -554,6 +556,14 @@ static inline tsr_status tsr_session_create(tsr_device *device, const tsr_model 
     return tsr_session_create_sized(device, model, desc, sizeof *desc, session);
 }
 TSR_API void tsr_session_destroy(tsr_session *session);
+
+/* For a program that renders frames, or handles events, in between: prepares a session that was
+ * made with prepare_in_steps. Starts its programs, packs and uploads its weights, then looks
+ * whether the driver has compiled the programs, and waits for nothing. Works for about `ms`
+ * milliseconds, by one pass at least. TSR_NOT_READY while work remains; TSR_OK once the session can
+ * run, and for any other session. Before that only descriptions of inputs and outputs and reports
+ * are available. A failure is final: the session can only be destroyed. */
+TSR_API tsr_status tsr_session_prepare(tsr_session *session, double ms);
 
 TSR_API int tsr_session_input_count(const tsr_session *session);
 TSR_API int tsr_session_output_count(const tsr_session *session);

@@ -145,9 +145,9 @@ static tsr_precision stored_precision(const tsr_session *session, const tsr_sess
 
 static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
     const tsr_backend *backend = session->device->backend;
-    tsr_progress_meter progress = {.caller = desc->progress};
+    session->progress.caller = desc->progress;
     TSR_TRY(check_runs(desc));
-    TSR_TRY(prepare_graph(session->graph, backend, desc, &progress));
+    TSR_TRY(prepare_graph(session->graph, backend, desc, &session->progress));
     tsr_runner_options options = {.precision = stored_precision(session, desc),
                                   .allow_cpu_fallback = desc->allow_cpu_fallback,
                                   .texture_outputs = desc->texture_outputs,
@@ -156,11 +156,14 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
                                   .time_passes = desc->time_passes,
                                   .poison = desc->poison,
                                   .runs_in_flight = session->runs_in_flight,
-                                  .progress = &progress};
+                                  .prepare_in_steps = desc->prepare_in_steps,
+                                  .progress = &session->progress};
     if (!session->device->fixed_kernels)
         TSR_TRY(autotune(session, &options, desc->tune_ms));
     TSR_TRY(
         backend->runner_create(session->device->impl, session->graph, &options, &session->runner));
+    bool remains = desc->prepare_in_steps && !desc->plan_only && backend->prepare;
+    session->prepared = remains ? TSR_NOT_READY : TSR_OK;
     return allocate_tables(session);
 }
 
@@ -194,6 +197,18 @@ tsr_status tsr_session_create_sized(tsr_device *device, const tsr_model *model,
     }
     *session = created;
     return TSR_OK;
+}
+
+tsr_status tsr_session_prepare(tsr_session *session, double ms) {
+    if (!session)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_prepare: session is NULL");
+    if (session->prepared != TSR_OK && session->prepared != TSR_NOT_READY)
+        return tsr_session_check_can_run(session);
+    if (session->prepared == TSR_NOT_READY)
+        session->prepared = session->device->backend->prepare(session->runner, ms);
+    if (session->prepared == TSR_NOT_READY)
+        return TSR_NOT_READY;
+    return tsr_session_name_file(session->prepared, session->graph);
 }
 
 void tsr_session_destroy(tsr_session *session) {

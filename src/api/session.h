@@ -22,7 +22,9 @@ struct tsr_session {
     tsr_graph *graph;
     tsr_runner *runner;
     bool plan_only, texture_outputs;
-    bool stepping; /* a run in steps is in progress */
+    tsr_status prepared;         /* TSR_NOT_READY in between; a failure is final */
+    tsr_progress_meter progress; /* of making the session */
+    bool stepping;               /* a run in steps is in progress */
     int runs_in_flight;
     int submitted;    /* runs that can be read */
     int latest, slot; /* of the latest and of the selected run, 0 to runs_in_flight - 1 */
@@ -37,7 +39,7 @@ struct tsr_session {
  * they name a node. */
 tsr_status tsr_session_name_file(tsr_status status, const tsr_graph *graph);
 
-/* Fails for a session that was made to plan only. */
+/* Fails for a session that was made to plan only, or is not prepared. */
 tsr_status tsr_session_check_can_run(const tsr_session *session);
 /* Fails if no run can be read yet. */
 tsr_status tsr_session_check_submitted(const tsr_session *session);

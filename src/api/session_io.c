@@ -350,6 +350,7 @@ tsr_status tsr_session_output_texture_sized(tsr_session *session, const char *na
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "%s: output '%s' is a constant or an input: no pass writes it", file, name);
     tsr_texture known = {0};
+    TSR_TRY(tsr_session_check_can_run(session));
     TSR_TRY(backend->output_texture(session->runner, index, &known));
     tsr_give_struct(&known, sizeof known, texture, size);
     return TSR_OK;

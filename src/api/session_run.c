@@ -35,10 +35,11 @@ static tsr_status keep_outputs(tsr_session *session) {
 }
 
 tsr_status tsr_session_check_can_run(const tsr_session *session) {
-    return session->plan_only
-               ? tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: this session was made to plan only",
-                          session->graph->file)
-               : TSR_OK;
+    const char *why = session->plan_only                   ? "this session was made to plan only"
+                      : session->prepared == TSR_NOT_READY ? "the session is not prepared yet"
+                      : session->prepared != TSR_OK        ? "the session could not be prepared"
+                                                           : NULL;
+    return why ? tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: %s", session->graph->file, why) : TSR_OK;
 }
 
 static tsr_status check_inputs(const tsr_session *session) {

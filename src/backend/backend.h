@@ -16,6 +16,7 @@ typedef struct tsr_backend_device tsr_backend_device;
 typedef struct tsr_runner_options {
     tsr_precision precision;
     bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
+    bool prepare_in_steps;          /* make a runner that is only planned, if there is prepare() */
     bool any_bytes;                 /* use exactly these algorithms: no low-memory plan */
     int runs_in_flight;             /* at least 1 */
     const tsr_node_choice *choices; /* by node of the graph; NULL: none */
@@ -40,6 +41,10 @@ struct tsr_backend {
     tsr_status (*runner_create)(tsr_backend_device *device, const tsr_graph *graph,
                                 const tsr_runner_options *options, tsr_runner **runner);
     void (*runner_destroy)(tsr_runner *runner);
+    /* Prepares a runner that was made in steps for about ms milliseconds, without waiting for the
+     * driver; TSR_NOT_READY while work remains. Not called again after TSR_OK or a failure.
+     * Optional: NULL where runner_create does it all. */
+    tsr_status (*prepare)(tsr_runner *runner, double ms);
     /* value: index of a graph input or output. The elements are copied. */
     tsr_status (*set_input)(tsr_runner *runner, int value, const tsr_elements *from);
     /* texture: its tiles are those of the value's shape. Optional: NULL where a backend has no

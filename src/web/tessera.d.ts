@@ -1,0 +1,133 @@
+// Tessera: ONNX networks in browsers (WebGL 2, WebGPU, CPU) and in node.
+
+/** Version of the library. */
+export const version: string;
+
+/** 'auto': the first of webgpu, webgl and cpu that works here. */
+export type Backend = 'auto' | 'webgpu' | 'webgl' | 'cpu';
+
+/** Why something failed; 'ABORTED': by the signal. */
+export type Status = 'INVALID_ARGUMENT' | 'IO' | 'INVALID_MODEL' | 'UNSUPPORTED' | 'SHAPE' | 'OUT_OF_MEMORY' | 'LIMIT' |
+    'NO_DEVICE' | 'DEVICE' | 'DEVICE_LOST' | 'CANCELLED';
+
+/** Everything that fails throws one. After DEVICE_LOST the network has to be disposed of and loaded again. */
+export class TesseraError extends Error {
+    readonly status: Status;
+}
+
+export interface LoadOptions {
+    backend?: Backend;
+    /** Storage of tensors on a GPU: 'fp32' by default. */
+    precision?: 'fp32' | 'fp16';
+    /** Sizes of symbolic dimensions: { batch: 1 }. */
+    dims?: Record<string, number>;
+    /** Shapes of inputs that the model leaves open. */
+    shapes?: Record<string, readonly number[]>;
+    /** webgl: the page's own WebGL 2 context, to share textures with. Its state is restored after each call. */
+    gl?: WebGL2RenderingContext;
+    /** webgpu: the page's own device, to share buffers with. */
+    gpuDevice?: unknown;
+    /** Everything runs in a worker of its own; the network's functions are the same. Not with gl or gpuDevice. */
+    worker?: boolean;
+    /** Ends the loading. */
+    signal?: AbortSignal;
+    /** What is being done, and which fraction of the loading that completes: 0 to 1. */
+    onProgress?: (progress: { stage: 'download' | 'read' | 'prepare'; fraction: number }) => void;
+    /** Receives the library's log. */
+    log?: (level: 'error' | 'warn' | 'info' | 'debug', message: string) => void;
+    /** The model's name in messages; by default the end of its URL. */
+    name?: string;
+    /** tessera.wasm, if it is not beside this module. */
+    wasm?: string | URL | BufferSource | WebAssembly.Module;
+}
+
+export interface TensorInfo {
+    readonly name: string;
+    /** 'float32', 'int64', ... Elements are passed as floats in any case. */
+    readonly dtype: string;
+    readonly shape: readonly number[];
+}
+
+/** What a page can draw. */
+export type Picture = ImageData | HTMLCanvasElement | OffscreenCanvas | HTMLImageElement | HTMLVideoElement | ImageBitmap | VideoFrame;
+
+/** How pixels, of 0 to 255, become elements: (value - mean) * scale. It is scaled to the input's size. */
+export interface PixelOptions {
+    mean?: number | readonly number[];
+    /** 1 / 255 by default. */
+    scale?: number | readonly number[];
+    /** Of the tensor. 'nchw' by default. */
+    layout?: 'nchw' | 'nhwc';
+    /** Of the tensor's channels. 'rgb' by default. */
+    order?: 'rgb' | 'bgr';
+}
+export interface PictureInput extends PixelOptions {
+    picture: Picture;
+    /** Part of the picture, in its pixels. */
+    crop?: { x: number; y: number; width: number; height: number };
+    /** Place in the batch: 0. */
+    image?: number;
+}
+
+export type Input = Float32Array | Picture | PictureInput;
+
+export interface RunOptions {
+    /** Of elements of inputs that are given as pictures alone: [0, 1] by default; [-1, 1] for many generators. */
+    range?: readonly [number, number];
+}
+
+export interface RenderOptions extends RunOptions, PixelOptions {
+    /** Name of the output that is drawn: the first by default. */
+    output?: string;
+    image?: number;
+}
+
+export interface NodeReport {
+    name: string; op: string; output: string; backend: string; kernel: string; shape: readonly number[]; macs: number; passes: number;
+}
+
+export interface Report {
+    backend: string;
+    /** Name of the GPU. */
+    device: string;
+    precision: 'fp32' | 'fp16';
+    passes: number; programs: number; macs: number;
+    /** Bytes of tensors and of weights on the device. */
+    tensorBytes: number; weightBytes: number;
+    compileMs: number;
+    nodes: readonly NodeReport[];
+}
+
+export interface Network {
+    readonly backend: 'webgpu' | 'webgl' | 'cpu';
+    readonly inputs: readonly TensorInfo[];
+    readonly outputs: readonly TensorInfo[];
+    /** Inputs that are not given keep their elements. Runs of a network follow one another in the order of the calls. */
+    run(inputs?: Record<string, Input>, options?: RunOptions): Promise<Record<string, Float32Array>>;
+    /** Runs, and draws an output of 1, 3 or 4 channels into the whole canvas (whose size stays), without reading it back. */
+    render(inputs: Record<string, Input>, canvas: HTMLCanvasElement | OffscreenCanvas, options?: RenderOptions): Promise<void>;
+    report(): Promise<Report>;
+    /** Frees everything; does nothing the second time. Runs in progress fail with CANCELLED. */
+    dispose(): void;
+    [Symbol.dispose](): void;
+}
+
+/** Makes a network from an ONNX file: its URL or its bytes, which may be changed afterwards. */
+export function load(model: string | URL | ArrayBuffer | ArrayBufferView, options?: LoadOptions): Promise<Network>;
+
+// ---- for code that was written for ONNX Runtime Web: change the import ---------------------------
+
+export class Tensor {
+    constructor(type: string, data: Float32Array | readonly number[] | ArrayBufferView, dims?: readonly number[]);
+    readonly type: string;
+    readonly data: Float32Array;
+    readonly dims: readonly number[];
+}
+export class InferenceSession {
+    static create(model: string | URL | ArrayBuffer | ArrayBufferView,
+        options?: LoadOptions & { executionProviders?: readonly (string | { name: string })[] }): Promise<InferenceSession>;
+    readonly inputNames: readonly string[];
+    readonly outputNames: readonly string[];
+    run(feeds: Record<string, Tensor>): Promise<Record<string, Tensor>>;
+    release(): Promise<void>;
+}

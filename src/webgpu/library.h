@@ -16,6 +16,9 @@ WGPUInstance tsr_wgpu_create_instance(const tsr_wgpu *api);
 /* To be called with the first instance that found an adapter. */
 void tsr_wgpu_keep(const tsr_wgpu *api, WGPUInstance instance);
 
+/* Afterwards the future's callback, of the mode WaitAnyOnly, does not run. */
+void tsr_wgpu_abandon(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future);
+
 /* The library's number for timestamp queries; a wrong one would be another feature, silently. */
 WGPUFeatureName tsr_wgpu_timestamp_query(const tsr_wgpu *api);
 

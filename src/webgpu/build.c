@@ -348,12 +348,13 @@ static tsr_status advance(tsr_runner *r) {
 /* Works for some time in error scopes: they are a stack, which a page's own code may use, too,
  * between steps. */
 static tsr_status step(tsr_runner *r, double ms) {
-    double end = tsr_clock_ms() + ms;
     tsr_status status = TSR_OK;
+    r->building.deadline = tsr_clock_ms() + ms;
     tsr_webgpu_push_errors(r->device);
     do
         status = advance(r);
-    while (status == TSR_OK && r->building.phase < PHASE_COUNT && tsr_clock_ms() < end);
+    while (status == TSR_OK && r->building.phase < PHASE_COUNT &&
+           tsr_clock_ms() < r->building.deadline);
     tsr_webgpu_start_pop(r->device, &r->building.errors);
     return status;
 }
@@ -381,7 +382,7 @@ tsr_status tsr_webgpu_prepare(tsr_runner *r, double ms) {
 void tsr_webgpu_unbuild(tsr_runner *r) {
     const tsr_wgpu *api = r->device->api;
     tsr_webgpu_abandon_pop(r->device, &r->building.errors);
-    tsr_webgpu_end_packing(r);
+    tsr_webgpu_stop_packing(r);
     for (int i = 0; i < tsr_webgpu_readback_count(r); i++)
         tsr_mapping_destroy(r->device, &r->readbacks[i].mapping);
     for (int i = 0; i < r->base.graph->input_count; i++) {

@@ -16,12 +16,15 @@ typedef struct tsr_packing_chunks {
     uint64_t used;              /* of this one */
     char *data;                 /* NULL: not mapped yet */
     WGPUCommandEncoder encoder; /* copies from it */
+    tsr_packing work;           /* the table that is being packed */
+    bool works;
 } tsr_packing_chunks;
 
 /* How far a runner is built: src/webgpu/build.c. */
 typedef struct tsr_webgpu_build_state {
     int phase, unit;
     uint64_t timeout;         /* of what has to be waited for, in nanoseconds */
+    double deadline;          /* of the step */
     tsr_popped_errors errors; /* of the latest step */
     double compiling_since;   /* when programs were begun, or waited for */
     tsr_packing_chunks packing;
@@ -58,10 +61,13 @@ void tsr_webgpu_unbuild(tsr_runner *runner); /* of one that is partly built, too
 
 /* Finds tables of equal keys that other sessions packed, or adds empty ones. */
 tsr_status tsr_webgpu_acquire_tables(tsr_runner *runner);
-/* Makes a pass's table, unless the device has it; TSR_NOT_READY while no memory is mapped. */
+/* Makes a pass's table, unless the device has it; TSR_NOT_READY while no memory is mapped, and at
+ * the step's deadline. */
 tsr_status tsr_webgpu_pack_table(tsr_runner *runner, int pass);
-/* After the last table: submits what remains. */
+/* After the last table: submits what remains, and lets other runners share the tables. */
 void tsr_webgpu_end_packing(tsr_runner *runner);
+/* The same of a runner that is not completed: nothing is shared. */
+void tsr_webgpu_stop_packing(tsr_runner *runner);
 /* Makes the buffer of a tensor, if it is a constant. */
 tsr_status tsr_webgpu_build_constant(tsr_runner *runner, int tensor);
 void tsr_webgpu_release_weights(tsr_runner *runner, int pass);

@@ -59,25 +59,40 @@ static tsr_status reserve(tsr_runner *r, uint64_t bytes) {
     return c->data ? TSR_OK : open_chunk(r, c);
 }
 
-tsr_status tsr_webgpu_pack_table(tsr_runner *r, int i) {
+static tsr_status start_table(tsr_runner *r, int i) {
     const tsr_table *table = &r->base.plan->passes[i].table;
-    tsr_weights *w = r->passes[i].weights;
     tsr_packing_chunks *c = &r->building.packing;
     uint64_t bytes = packed_bytes(table);
-    tsr_packing packing;
-    if (!w || w->handle.object)
-        return TSR_OK;
     TSR_TRY(reserve(r, bytes));
-    w->handle.object = tsr_buffer_storage(r->device, bytes);
-    if (!w->handle.object)
+    WGPUBuffer to = tsr_buffer_storage(r->device, bytes);
+    if (!to)
         return out_of_memory(bytes);
-    tsr_packing_start(&packing, table, (float *)(void *)(c->data + c->used));
-    tsr_packing_finish(&packing);
+    r->passes[i].weights->handle.object = to;
+    tsr_packing_start(&c->work, table, (float *)(void *)(c->data + c->used));
+    c->works = true;
     r->device->api->CommandEncoderCopyBufferToBuffer(c->encoder, c->chunks[c->at].buffer, c->used,
-                                                     w->handle.object, 0, bytes);
+                                                     to, 0, bytes);
     c->used += bytes;
-    tsr_weights_share(w);
-    r->base.packed_bytes += tsr_table_bytes(table);
+    return TSR_OK;
+}
+
+static void finish_table(tsr_packing_chunks *c) {
+    if (c->works)
+        tsr_packing_finish(&c->work);
+    c->works = false;
+}
+
+tsr_status tsr_webgpu_pack_table(tsr_runner *r, int i) {
+    const tsr_weights *w = r->passes[i].weights;
+    tsr_packing_chunks *c = &r->building.packing;
+    if (!w || (w->handle.object && !c->works))
+        return TSR_OK;
+    if (!c->works)
+        TSR_TRY(start_table(r, i));
+    if (!tsr_packing_work(&c->work, r->building.deadline))
+        return TSR_NOT_READY;
+    finish_table(c);
+    r->base.packed_bytes += tsr_table_bytes(&r->base.plan->passes[i].table);
     tsr_map_release(r->base.graph->map);
     return TSR_OK;
 }
@@ -95,11 +110,19 @@ tsr_status tsr_webgpu_acquire_tables(tsr_runner *r) {
     return TSR_OK;
 }
 
-void tsr_webgpu_end_packing(tsr_runner *r) {
+void tsr_webgpu_stop_packing(tsr_runner *r) {
     tsr_packing_chunks *c = &r->building.packing;
+    finish_table(c);
     flush_chunk(r, c);
     for (int i = 0; i < 2; i++)
         tsr_mapping_destroy(r->device, &c->chunks[i]);
+}
+
+void tsr_webgpu_end_packing(tsr_runner *r) {
+    tsr_webgpu_stop_packing(r);
+    for (int i = 0; i < r->base.plan->pass_count; i++)
+        if (r->passes[i].weights && r->passes[i].weights->packer == r)
+            tsr_weights_share(r->passes[i].weights);
 }
 
 tsr_status tsr_webgpu_build_constant(tsr_runner *r, int i) {

@@ -1,5 +1,6 @@
 // Devices, which networks of a page share: browsers allow few WebGL contexts. Each has a module of its own, so that what its
 // networks needed is gone with the last of them.
+import { openGpu } from './gpu.mjs';
 import { compile, fail, instantiate } from './module.mjs';
 
 const BACKENDS = { cpu: 'cpu', webgl: 'gles', webgpu: 'webgpu' }; // as the library calls them
@@ -7,8 +8,10 @@ const BACKENDS = { cpu: 'cpu', webgl: 'gles', webgpu: 'webgpu' }; // as the libr
 const devices = []; // that can be shared
 
 async function open(device) {
-    const { backend, gl, source, logs } = device;
-    const wasm = await instantiate(await compile(source), (level, message) => logs.forEach(log => log(level, message)));
+    const { backend, gl, gpuDevice, source, logs } = device;
+    const module = await compile(source);
+    const gpu = backend === 'webgpu' ? await openGpu({ gpuDevice }).catch(error => fail('NO_DEVICE', error.message, error)) : undefined;
+    const wasm = await instantiate(module, (level, message) => logs.forEach(log => log(level, message)), gpu);
     wasm.gl.adopt(gl);
     wasm.call('tsr_web_log', 1);
     const handle = wasm.made(wasm.spell(BACKENDS[backend], at => wasm.call('tsr_web_device', at)));
@@ -16,12 +19,12 @@ async function open(device) {
 }
 
 /** A device of a backend; release() has to follow. */
-export async function acquire(backend, { gl, wasm: source, log }) {
+export async function acquire(backend, { gl, gpuDevice, wasm: source, log }) {
     if (!BACKENDS[backend])
         fail('INVALID_ARGUMENT', `there is no backend '${backend}', only auto, ${Object.keys(BACKENDS).join(', ')}`);
-    let device = devices.find(d => d.backend === backend && d.gl === gl && d.source === source);
+    let device = devices.find(d => d.backend === backend && d.gl === gl && d.gpuDevice === gpuDevice && d.source === source);
     if (!device) {
-        device = { backend, gl, source, logs: new Set(), users: 0 };
+        device = { backend, gl, gpuDevice, source, logs: new Set(), users: 0 };
         device.opened = open(device);
         devices.push(device);
     }

@@ -1,5 +1,6 @@
 // tessera.wasm: compiled once, instantiated for each device, and what it asks of its host.
 import { makeGl } from './gl.mjs';
+import { makeGpu } from './gpu.mjs';
 
 const LEVELS = ['error', 'warn', 'info', 'debug'];
 const BAD_FILE = 8; // WASI's errno: there are no files
@@ -61,8 +62,8 @@ export async function compile(source = new URL('tessera.wasm', import.meta.url))
     return module;
 }
 
-/** An instance, whose memory is its own. log(level, message) receives the library's log. */
-export async function instantiate(module, log) {
+/** An instance, whose memory is its own. log(level, message) receives the library's log; gpu: of openGpu(), for WebGPU. */
+export async function instantiate(module, log, gpu) {
     const decoder = new TextDecoder(), encoder = new TextEncoder();
     let exports, broken, fraction = 0;
     const bytes = () => new Uint8Array(exports.memory.buffer); // anew each time: memory may have grown
@@ -141,7 +142,9 @@ export async function instantiate(module, log) {
         progress: value => { fraction = value; },
     };
     const gl = makeGl({ memory: bytes, text, write, keep });
-    ({ exports } = await WebAssembly.instantiate(module, { tessera: host, wasi_snapshot_preview1: wasi, gl: gl.imports }));
+    ({ exports } = await WebAssembly.instantiate(module, {
+        tessera: host, wasi_snapshot_preview1: wasi, gl: gl.imports, gpu: makeGpu({ memory: bytes, text, write }, gpu),
+    }));
     exports._initialize();
     return { bytes, view, text, call, made, done, borrow, lend, spell, gl, progress: () => fraction, isBroken: () => broken !== undefined };
 }

@@ -55,14 +55,15 @@ export function makeGpu({ memory, text, write }, gpu) {
     };
     const describe = error =>
         error ? { status: ERRORS[error.constructor.name] ?? FAILED, message: error.message } : { status: NO_ERROR };
-    const onError = ({ error }) => events.push(describe(error));
 
-    device?.addEventListener('uncapturederror', onError);
+    if (gpu?.own) // else the page's own errors come so, too
+        device.addEventListener('uncapturederror', ({ error }) => events.push(describe(error)));
     device?.lost.then(({ message, reason }) => { lost = message || reason; });
 
     return {
         // ---- the device
         isOpen: () => Number(Boolean(device)),
+        isShared: () => Number(!gpu.own),
         getInfo(name, nameSize, details, detailsSize) {
             const { vendor, architecture, description = '', isFallbackAdapter } = gpu.info;
             write(description || [vendor, architecture].filter(Boolean).join(' ') || 'GPU', name, nameSize);
@@ -71,7 +72,6 @@ export function makeGpu({ memory, text, write }, gpu) {
         },
         getLimit: name => device.limits[text(name)],
         destroyDevice() {
-            device.removeEventListener('uncapturederror', onError);
             if (gpu.own)
                 device.destroy();
         },

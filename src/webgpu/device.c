@@ -81,12 +81,12 @@ void tsr_webgpu_submit(const tsr_backend_device *d, WGPUCommandEncoder encoder) 
 }
 
 void tsr_webgpu_enter(tsr_backend_device *d) {
-    if (d->adopted)
+    if (d->shared)
         tsr_webgpu_push_errors(d);
 }
 
 tsr_status tsr_webgpu_leave(tsr_backend_device *d, tsr_status status, const char *what) {
-    if (!d->adopted)
+    if (!d->shared)
         return status;
     tsr_status errors = tsr_webgpu_pop_errors(d, what);
     return errors != TSR_OK ? errors : status;
@@ -171,6 +171,7 @@ static tsr_status request_device(tsr_backend_device *d, const tsr_adapter *adapt
         (WGPURequestDeviceCallbackInfo){
             .mode = WGPUCallbackMode_WaitAnyOnly, .callback = receive_device, .userdata1 = d});
     TSR_TRY(tsr_wgpu_wait(d->api, d->instance, future, UINT64_MAX));
+    d->shared = tsr_wgpu_shares_device(d->api);
     if (!d->device)
         return tsr_fail(TSR_ERROR_NO_DEVICE, "%s provides no WebGPU device: %s", d->name, d->error);
     d->queue = d->api->DeviceGetQueue(d->device);
@@ -251,7 +252,7 @@ static tsr_status check_waits(const tsr_backend_device *d) {
 }
 
 static tsr_status set_up_adopted(tsr_backend_device *d, const tsr_device_desc *desc) {
-    d->adopted = true;
+    d->adopted = d->shared = true;
     d->device = desc->webgpu.device;
     d->api->DeviceAddRef(d->device);
     d->queue = d->api->DeviceGetQueue(d->device);

@@ -20,6 +20,7 @@ struct tsr_backend_device {
     tsr_pipeline_cache pipelines;
     tsr_weight_store weights;
     bool adopted;           /* the caller's: it has the callbacks, and destroys the device */
+    bool shared;            /* others use it, too: only errors in scopes are of this library */
     WGPUFuture lost_future; /* of an adopted device */
     bool lost;
     char lost_message[512];
@@ -27,8 +28,8 @@ struct tsr_backend_device {
     char error[2048];
 };
 
-/* Error scopes around calls during which a device made here reports errors by its callback: an
- * adopted one would report them to its owner. Returns such an error, or else status. */
+/* Error scopes around calls during which a device made here reports errors by its callback: a
+ * shared one would report them to its owner. Returns such an error, or else status. */
 void tsr_webgpu_enter(tsr_backend_device *device);
 tsr_status tsr_webgpu_leave(tsr_backend_device *device, tsr_status status, const char *what);
 /* Reports the first error outside scopes. */

@@ -14,8 +14,9 @@ typedef uint32_t web_object;
 
 /* ---- what the page has ----------------------------------------------------------------------- */
 
-/* Is there a device? */
+/* Is there a device? Is it the page's own? */
 IMPORT(isOpen) int web_is_open(void);
+IMPORT(isShared) int web_is_shared(void);
 /* Texts about the adapter, with a NUL; is it software? */
 IMPORT(getInfo) int web_get_info(char *name, size_t name_size, char *text, size_t text_size);
 IMPORT(getLimit) double web_get_limit(const char *name);
@@ -578,6 +579,11 @@ WGPUInstance tsr_wgpu_create_instance(const tsr_wgpu *api) {
 
 void tsr_wgpu_keep(const tsr_wgpu *api, WGPUInstance instance) {
     (void)api, (void)instance;
+}
+
+bool tsr_wgpu_shares_device(const tsr_wgpu *api) {
+    (void)api;
+    return web_is_shared();
 }
 
 WGPUFeatureName tsr_wgpu_timestamp_query(const tsr_wgpu *api) {

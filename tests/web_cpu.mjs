@@ -69,7 +69,7 @@ async function checkErrors() {
         }, what);
     await fails('no bytes', load(7), /no ArrayBuffer/, 'INVALID_ARGUMENT');
     await fails('no file', load('none/model.onnx'), /none.model\.onnx/, 'IO');
-    await fails('an empty model', load(new Uint8Array(0)), /no bytes/, 'INVALID_ARGUMENT');
+    await fails('an empty model', load(new Uint8Array(0)), /is empty/, 'INVALID_MODEL');
     for (const part of [0.1, 0.5, 0.99])
         await fails(`${part} of a model`, load(bytes.subarray(0, bytes.length * part), { name }), /mnist_cntk.*do not parse/, 'INVALID_MODEL');
     const text = string => new TextEncoder().encode(string);

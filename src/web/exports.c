@@ -79,11 +79,27 @@ void EXPORT(tsr_web_device_free)(tsr_device *device) {
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-/* A model from the bytes of an ONNX file, which may be freed afterwards; its name is for messages.
- */
-tsr_model *EXPORT(tsr_web_model)(const void *bytes, size_t size, const char *name) {
+/* Copies bytes of the model that is being read to memory. */
+IMPORT(readModel) void tsr_web_read_model(double offset, void *buffer, size_t size);
+
+static tsr_status size_of_model(void *user, const char *path, uint64_t *bytes) {
+    (void)path;
+    *bytes = *(const size_t *)user;
+    return TSR_OK;
+}
+
+static tsr_status read_model(void *user, const char *path, uint64_t offset, void *buffer,
+                             size_t size) {
+    (void)user, (void)path;
+    tsr_web_read_model((double)offset, buffer, size);
+    return TSR_OK;
+}
+
+/* The model that the page has, an ONNX file of `size` bytes; its name is for messages. */
+tsr_model *EXPORT(tsr_web_model)(size_t size, const char *name) {
     tsr_model *model = NULL;
-    end(tsr_model_load_memory(bytes, size, &(tsr_model_desc){.name = name}, &model));
+    const tsr_model_desc desc = {.files = {&size, size_of_model, read_model}};
+    end(tsr_model_load(name, &desc, &model));
     return model;
 }
 

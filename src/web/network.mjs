@@ -239,7 +239,7 @@ async function openOn(backend, bytes, name, options) {
     let model, session;
     try {
         tell('read', 0);
-        model = wasm.made(wasm.lend(bytes, at => wasm.spell(name, n => wasm.call('tsr_web_model', at, bytes.length, n))));
+        model = wasm.readModel(bytes, name);
         await hop();
         signal?.throwIfAborted();
         session = makeSession(device, model, options);

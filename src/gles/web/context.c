@@ -9,7 +9,8 @@
 /* Those that src/gles calls: another one would be a call of NULL, which traps. */
 #define FUNCTIONS(X)                                                                               \
     X(ACTIVETEXTURE, ActiveTexture)                                                                \
-    X(ATTACHSHADER, AttachShader) X(BINDBUFFER, BindBuffer) X(BINDBUFFERBASE, BindBufferBase) X(   \
+    X(ATTACHSHADER, AttachShader)                                                                  \
+    X(BINDBUFFER, BindBuffer) X(BINDBUFFERBASE, BindBufferBase) X(                                 \
         BINDBUFFERRANGE, BindBufferRange) X(BINDFRAMEBUFFER, BindFramebuffer) X(BINDSAMPLER,       \
                                                                                 BindSampler)       \
         X(BINDTEXTURE, BindTexture) X(BINDVERTEXARRAY, BindVertexArray) X(                         \
@@ -138,6 +139,10 @@ bool tsr_context_is_lost(const tsr_context *c) {
 
 bool tsr_context_tells_loss(const tsr_context *c) {
     (void)c;
+    return true;
+}
+
+bool tsr_context_waits_for_errors(void) {
     return true;
 }
 

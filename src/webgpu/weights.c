@@ -15,9 +15,10 @@ static uint64_t packed_bytes(const tsr_table *table) {
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-/* All that is to be packed, or much of it and at least the largest table. */
+/* All that is to be packed, or much of it and at least the largest table: in steps less, since the
+ * device may take a chunk by copying it. */
 static uint64_t chunk_bytes(const tsr_runner *r) {
-    const uint64_t most = 16 << 20;
+    const uint64_t most = r->base.options.prepare_in_steps ? 1 << 20 : 16 << 20;
     uint64_t all = 0, largest = 0;
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         const tsr_weights *w = r->passes[i].weights;

@@ -103,6 +103,29 @@ const tests = {
         return statuses === 'INVALID_ARGUMENT,INVALID_ARGUMENT,none' ? '' : JSON.stringify(said);
     },
 
+    'custom operators': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const wave = {
+            name: 'Wave', attributes: { gain: 3 },
+            compute: ([x], y, { gain }) => x.data.forEach((value, i) => { y.data[i] = gain * Math.sin(value); }),
+            glsl: 'return ATTR_gain * sin(IN0(n, c, y, x));', wgsl: 'return ATTR_gain * sin(IN0(n, c, y, x));',
+        };
+        const model = chain([1, 5, 7, 9], ['Neg', 'Wave', 'Relu']), x = random(315);
+        for (const one of [backend, 'cpu']) {
+            const network = await load(model, { backend: one, customOps: [wave] });
+            near(one, (await network.run({ x })).y, x.map(value => Math.max(0, 3 * Math.sin(-value))), 1e-5);
+            network.dispose();
+        }
+        const said = [
+            await failure(load(model, { backend })),
+            await failure(load(model, { backend, customOps: [{ ...wave, glsl: 'return 1.0;\nreturn nothing;', wgsl: 'return 1.0;\nreturn nothing;' }] })),
+            await failure(load(model, { backend, customOps: [{ name: 'Wave' }] })),
+            await failure(load(model, { backend, customOps: [wave], worker: true })),
+        ];
+        const words = said.map(({ status, message }) => `${status} ${/body: .*(0:2|line 2)|supported: Wave|function compute|worker/.test(message)}`).join();
+        return words === 'UNSUPPORTED true,DEVICE true,INVALID_ARGUMENT true,INVALID_ARGUMENT true' ? '' : JSON.stringify(said);
+    },
+
     'a worker': async ({ backend }) => {
         const { load } = await import('/web/tessera.mjs');
         const shape = [1, 3, 16, 16], model = chain(shape, ['Neg', 'Sigmoid']), x = random(768), steps = [];

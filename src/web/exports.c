@@ -2,7 +2,7 @@
  * Pointers and sizes are numbers there; strings end with a NUL and belong to the object that gave
  * them. A function that fails returns NULL or a status that is not 0: tsr_web_error() and
  * tsr_web_status_name() say why. */
-#include "tessera.h"
+#include "web/custom.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -98,7 +98,8 @@ static tsr_status read_model(void *user, const char *path, uint64_t offset, void
 /* The model that the page has, an ONNX file of `size` bytes; its name is for messages. */
 tsr_model *EXPORT(tsr_web_model)(size_t size, const char *name) {
     tsr_model *model = NULL;
-    const tsr_model_desc desc = {.files = {&size, size_of_model, read_model}};
+    tsr_model_desc desc = {.files = {&size, size_of_model, read_model}};
+    desc.custom_ops = tsr_web_operators(&desc.custom_op_count);
     end(tsr_model_load(name, &desc, &model));
     return model;
 }

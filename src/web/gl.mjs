@@ -34,6 +34,7 @@ const SYNC_GPU_COMMANDS_COMPLETE = 0x9117, MAJOR_VERSION = 0x821b, MINOR_VERSION
 export function makeGl({ memory, text, write, keep }) {
     const contexts = new Table(), textures = new Table(), buffers = new Table(), framebuffers = new Table(),
         arrays = new Table(), samplers = new Table(), shaders = new Table(), programs = new Table(), syncs = new Table();
+    const attached = new Map(); // shaders, by program
     const strings = new Map(), locations = [null]; // of uniforms, by their number less 1
     let gl, current = 0, page, canvas; // page: its own context, which is used if there is one
 
@@ -171,12 +172,24 @@ export function makeGl({ memory, text, write, keep }) {
             gl.shaderSource(shaders.get(shader), parts.map((part, i) => text(part, sizes[i])).join(''));
         },
         CompileShader: shader => gl.compileShader(shaders.get(shader)),
-        DeleteShader: shader => gl.deleteShader(shaders.take(shader)),
+        DeleteShader: shader => gl.deleteShader(shaders.get(shader)), // its number goes with its program's
         CreateProgram: () => programs.add(gl.createProgram()),
-        AttachShader: (program, shader) => gl.attachShader(programs.get(program), shaders.get(shader)),
+        AttachShader(program, shader) {
+            attached.set(program, [...attached.get(program) ?? [], shader]);
+            gl.attachShader(programs.get(program), shaders.get(shader));
+        },
+        GetAttachedShaders(program, most, count, at) {
+            const numbers = attached.get(program) ?? [];
+            i32(count, 1)[0] = numbers.length;
+            u32(at, numbers.length).set(numbers);
+        },
         LinkProgram: program => gl.linkProgram(programs.get(program)),
         UseProgram: program => gl.useProgram(programs.get(program)),
-        DeleteProgram: program => gl.deleteProgram(programs.take(program)),
+        DeleteProgram(program) {
+            attached.get(program)?.forEach(shader => shaders.take(shader));
+            attached.delete(program);
+            gl.deleteProgram(programs.take(program));
+        },
         GetProgramiv(program, name, at) {
             i32(at, 1)[0] = Number(gl.getProgramParameter(programs.get(program), name));
         },

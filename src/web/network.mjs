@@ -1,4 +1,5 @@
 // A network on a device of this thread.
+import { release as releaseOperators, withOperators } from './custom.mjs';
 import { acquire, release, retire } from './device.mjs';
 import { fail } from './module.mjs';
 import { isPicture, makeCanvas, normalization, pictureShape, readPicture, toImageData } from './pictures.mjs';
@@ -72,13 +73,15 @@ class Network {
     #session;
     #name;
     #log;
+    #operators;
     #last; // run that is in progress or waits
 
-    constructor(device, session, name, log) {
+    constructor(device, session, name, log, operators) {
         this.#device = device;
         this.#session = session;
         this.#name = name;
         this.#log = log;
+        this.#operators = operators;
         this.backend = device.backend;
         this.inputs = describe(device, session, 0);
         this.outputs = describe(device, session, 1);
@@ -215,6 +218,7 @@ class Network {
             return;
         if (!this.#device.wasm.isBroken())
             this.#device.wasm.call('tsr_web_session_free', session);
+        releaseOperators(this.#operators);
         release(this.#device, this.#log);
     }
 }
@@ -236,10 +240,10 @@ async function prepare({ wasm }, session, signal, tell) {
 async function openOn(backend, bytes, name, options) {
     const { signal, log, onProgress } = options, tell = (stage, fraction) => onProgress?.({ stage, fraction });
     const device = await acquire(backend, options), { wasm } = device;
-    let model, session;
+    let model, session, operators = [];
     try {
         tell('read', 0);
-        model = wasm.readModel(bytes, name);
+        ({ model, numbers: operators } = withOperators(wasm, options.customOps ?? [], () => wasm.readModel(bytes, name)));
         await hop();
         signal?.throwIfAborted();
         session = makeSession(device, model, options);
@@ -248,7 +252,7 @@ async function openOn(backend, bytes, name, options) {
         tell('read', 1);
         await prepare(device, session, signal, tell);
         tell('prepare', 1);
-        return new Network(device, session, name, log);
+        return new Network(device, session, name, log, operators);
     } catch (error) {
         if (error.status === 'DEVICE_LOST')
             retire(device);
@@ -256,6 +260,7 @@ async function openOn(backend, bytes, name, options) {
             wasm.call('tsr_web_model_free', model);
         if (session && !wasm.isBroken())
             wasm.call('tsr_web_session_free', session);
+        releaseOperators(operators);
         release(device, log);
         throw error;
     }

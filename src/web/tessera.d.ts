@@ -6,13 +6,36 @@ export const version: string;
 /** 'auto': the first of webgpu, webgl and cpu that works here. */
 export type Backend = 'auto' | 'webgpu' | 'webgl' | 'cpu';
 
-/** Why something failed; 'ABORTED': by the signal. */
+/** Why something failed; CANCELLED: by the signal, or because the network was disposed of during a run. */
 export type Status = 'INVALID_ARGUMENT' | 'IO' | 'INVALID_MODEL' | 'UNSUPPORTED' | 'SHAPE' | 'OUT_OF_MEMORY' | 'LIMIT' |
     'NO_DEVICE' | 'DEVICE' | 'DEVICE_LOST' | 'CANCELLED';
 
 /** Everything that fails throws one. After DEVICE_LOST the network has to be disposed of and loaded again. */
 export class TesseraError extends Error {
     readonly status: Status;
+}
+
+/** A tensor of a custom operator's call, valid during that; data is null for an input that is absent. */
+export interface OperatorTensor {
+    readonly dims: readonly number[];
+    readonly data: Float32Array;
+}
+
+/** An operator of the page's. Shader bodies and their names are described in tessera.h: `return ATTR_gain * IN0(n, c, y, x);` */
+export interface CustomOperator {
+    name: string;
+    /** '' for operators of ONNX that are missing. */
+    domain?: string;
+    /** 1 to 4, or the least and the most: 1. */
+    inputs?: number | readonly [number, number];
+    /** Attributes that the operator uses, with the values for nodes that do not have them. */
+    attributes?: Record<string, number>;
+    /** Dimensions of the output: those of the first input by default. */
+    shape?(inputs: readonly (readonly number[])[], attributes: Record<string, number>): number[];
+    /** Fills output.data, on the CPU: with the backend cpu, and once for nodes whose inputs are constant. */
+    compute(inputs: readonly OperatorTensor[], output: OperatorTensor, attributes: Record<string, number>): void;
+    glsl?: string;
+    wgsl?: string;
 }
 
 export interface LoadOptions {
@@ -23,6 +46,9 @@ export interface LoadOptions {
     dims?: Record<string, number>;
     /** Shapes of inputs that the model leaves open. */
     shapes?: Record<string, readonly number[]>;
+    /** Inner tensors that become outputs, by name: see NodeReport.output. */
+    extraOutputs?: readonly string[];
+    customOps?: readonly CustomOperator[];
     /** webgl: the page's own WebGL 2 context, to share textures with. Its state is restored after each call. */
     gl?: WebGL2RenderingContext;
     /** webgpu: the page's own device, to share buffers with. */

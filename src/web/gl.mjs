@@ -1,5 +1,7 @@
 // WebGL 2 under the names of OpenGL ES, for src/gles/web: what the module imports from "gl". Objects are numbers there, 0 is none.
 
+import { saveState } from './state.mjs';
+
 // Objects by number; numbers are given anew.
 class Table {
     #objects = [null];
@@ -36,7 +38,7 @@ export function makeGl({ memory, text, write, keep }) {
         arrays = new Table(), samplers = new Table(), shaders = new Table(), programs = new Table(), syncs = new Table();
     const attached = new Map(); // shaders, by program
     const strings = new Map(), locations = [null]; // of uniforms, by their number less 1
-    let gl, current = 0, page, canvas; // page: its own context, which is used if there is one
+    let gl, current = 0, page, restore, canvas; // page: its own context, which is used if there is one
 
     const buffer = () => memory().buffer;
     const i32 = (at, count) => new Int32Array(buffer(), at >>> 0, count);
@@ -77,6 +79,8 @@ export function makeGl({ memory, text, write, keep }) {
             const before = current;
             current = context;
             gl = contexts.get(context);
+            restore?.();
+            restore = page && gl && !gl.isContextLost() ? saveState(gl) : undefined;
             return before;
         },
         isContextLost: context => Number(contexts.get(context)?.isContextLost() ?? true),
@@ -223,6 +227,20 @@ export function makeGl({ memory, text, write, keep }) {
     return {
         imports,
         adopt: context => { page = context; },
+        forgetErrors() { // of the page's calls
+            while (page && !page.isContextLost() && page.getError())
+                ;
+        },
+        // Calls fn with the number of a texture of the page's.
+        lendTexture(texture, fn) {
+            const number = textures.add(texture);
+            try {
+                return fn(number);
+            } finally {
+                textures.take(number);
+            }
+        },
+        texture: number => textures.get(number),
         canvas: () => canvas, // of the context
     };
 }

@@ -103,6 +103,87 @@ const tests = {
         return statuses === 'INVALID_ARGUMENT,INVALID_ARGUMENT,none' ? '' : JSON.stringify(said);
     },
 
+    'custom operators': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const wave = {
+            name: 'Wave', attributes: { gain: 3 },
+            compute: ([x], y, { gain }) => x.data.forEach((value, i) => { y.data[i] = gain * Math.sin(value); }),
+            glsl: 'return ATTR_gain * sin(IN0(n, c, y, x));', wgsl: 'return ATTR_gain * sin(IN0(n, c, y, x));',
+        };
+        const model = chain([1, 5, 7, 9], ['Neg', 'Wave', 'Relu']), x = random(315);
+        for (const one of [backend, 'cpu']) {
+            const network = await load(model, { backend: one, customOps: [wave] });
+            near(one, (await network.run({ x })).y, x.map(value => Math.max(0, 3 * Math.sin(-value))), 1e-5);
+            network.dispose();
+        }
+        const said = [
+            await failure(load(model, { backend })),
+            await failure(load(model, { backend, customOps: [{ ...wave, glsl: 'return 1.0;\nreturn nothing;', wgsl: 'return 1.0;\nreturn nothing;' }] })),
+            await failure(load(model, { backend, customOps: [{ name: 'Wave' }] })),
+            await failure(load(model, { backend, customOps: [wave], worker: true })),
+        ];
+        const words = said.map(({ status, message }) => `${status} ${/body: .*(0:2|line 2)|supported: Wave|function compute|worker/.test(message)}`).join();
+        return words === 'UNSUPPORTED true,DEVICE true,INVALID_ARGUMENT true,INVALID_ARGUMENT true' ? '' : JSON.stringify(said);
+    },
+
+    "the page's own context": async ({ backend }) => {
+        if (backend !== 'webgl')
+            return '';
+        const { load } = await import('/web/tessera.mjs');
+        const gl = new OffscreenCanvas(8, 8).getContext('webgl2'), width = 13, height = 9, image = picture(width, height);
+        const program = gl.createProgram();
+        for (const [kind, text] of [[gl.VERTEX_SHADER, 'void main() { gl_Position = vec4(0); }'], [gl.FRAGMENT_SHADER, 'void main() {}']]) {
+            const shader = gl.createShader(kind);
+            gl.shaderSource(shader, text);
+            gl.compileShader(shader);
+            gl.attachShader(program, shader);
+        }
+        gl.linkProgram(program);
+        gl.useProgram(program);
+        const texture = gl.createTexture(), buffer = gl.createBuffer();
+        gl.activeTexture(gl.TEXTURE3);
+        gl.bindTexture(gl.TEXTURE_2D, texture);
+        gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, image);
+        gl.bindBuffer(gl.PIXEL_UNPACK_BUFFER, buffer);
+        gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, true);
+        gl.enable(gl.BLEND);
+        gl.enable(gl.SCISSOR_TEST);
+        gl.scissor(1, 2, 3, 4);
+        gl.viewport(0, 1, 2, 3);
+        gl.colorMask(true, false, true, false);
+        const state = () => [gl.getParameter(gl.CURRENT_PROGRAM) === program, gl.getParameter(gl.ACTIVE_TEXTURE) === gl.TEXTURE3,
+            gl.getParameter(gl.TEXTURE_BINDING_2D) === texture, gl.getParameter(gl.PIXEL_UNPACK_BUFFER_BINDING) === buffer,
+            gl.getParameter(gl.UNPACK_FLIP_Y_WEBGL), gl.isEnabled(gl.BLEND), gl.isEnabled(gl.SCISSOR_TEST), !gl.isEnabled(gl.DEPTH_TEST),
+            gl.getParameter(gl.SCISSOR_BOX).join() === '1,2,3,4', gl.getParameter(gl.VIEWPORT).join() === '0,1,2,3',
+            gl.getParameter(gl.COLOR_WRITEMASK).join() === 'true,false,true,false'].every(Boolean);
+        const model = chain([1, 3, height, width], ['Neg', 'Sigmoid']), given = load(model, { backend, gl, textureOutputs: true });
+        const restored = [];
+        for (let i = 0; i < 5; i++) {
+            await new Promise(resolve => { setTimeout(resolve, 2); });
+            restored.push(state());
+        }
+        const network = await given, own = await load(model, { backend });
+        gl.bindTexture(gl.TEXTURE_2D, null); // an error of the page's
+        gl.texParameteri(gl.TEXTURE_2D, 1, 1);
+        gl.bindTexture(gl.TEXTURE_2D, texture);
+        const { y } = await network.run({ x: { texture, width, height, factor: 2, summand: -1 } });
+        restored.push(state());
+        near('from a texture', y, (await own.run({ x: image }, { range: [-1, 1] })).y, 1e-5);
+        const output = network.outputTexture('y'), framebuffer = gl.createFramebuffer(), texels = new Float32Array(4 * width * height);
+        gl.bindBuffer(gl.PIXEL_UNPACK_BUFFER, null);
+        gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
+        gl.framebufferTexture2D(gl.READ_FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, output.texture, 0);
+        gl.readPixels(0, 0, width, height, gl.RGBA, gl.FLOAT, texels);
+        near('an output texture', Float32Array.from(y, (_, i) => texels[4 * (i % (width * height)) + Math.floor(i / (width * height))]), y, 1e-6);
+        const said = [await failure(own.run({ x: { texture, width, height } })), await failure(network.run({ x: { texture, width: 3, height } }))];
+        network.dispose();
+        own.dispose();
+        const error = gl.getError();
+        const statuses = said.map(({ status }) => status).join();
+        return restored.every(Boolean) && !error && !gl.isContextLost() && statuses === 'INVALID_ARGUMENT,SHAPE' ? ''
+            : `${restored} ${error} ${JSON.stringify(said)}`;
+    },
+
     'a worker': async ({ backend }) => {
         const { load } = await import('/web/tessera.mjs');
         const shape = [1, 3, 16, 16], model = chain(shape, ['Neg', 'Sigmoid']), x = random(768), steps = [];

@@ -1,5 +1,6 @@
 // Devices, which networks of a page share: browsers allow few WebGL contexts. Each has a module of its own, so that what its
 // networks needed is gone with the last of them.
+import { callOperator } from './custom.mjs';
 import { openGpu } from './gpu.mjs';
 import { compile, fail, instantiate } from './module.mjs';
 
@@ -10,8 +11,11 @@ const devices = []; // that can be shared
 async function open(device) {
     const { backend, gl, gpuDevice, source, logs } = device;
     const module = await compile(source);
-    const gpu = backend === 'webgpu' ? await openGpu({ gpuDevice }).catch(error => fail('NO_DEVICE', error.message, error)) : undefined;
-    const wasm = await instantiate(module, (level, message) => logs.forEach(log => log(level, message)), gpu);
+    const wasm = await instantiate(module, {
+        log: (level, message) => logs.forEach(log => log(level, message)),
+        callOperator,
+        gpu: backend === 'webgpu' ? await openGpu({ gpuDevice }).catch(error => fail('NO_DEVICE', error.message, error)) : undefined,
+    });
     wasm.gl.adopt(gl);
     wasm.call('tsr_web_log', 1);
     const handle = wasm.made(wasm.spell(BACKENDS[backend], at => wasm.call('tsr_web_device', at)));

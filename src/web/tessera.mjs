@@ -63,6 +63,8 @@ function face(network) {
         async render(values, canvas, options) {
             show(await network.draw(values, canvas.width, canvas.height, options), canvas);
         },
+        outputTexture: output => network.outputTexture?.(output) ??
+            fail('INVALID_ARGUMENT', 'a worker has no textures of the page'),
         report: () => network.report(),
         ...Symbol.dispose && { [Symbol.dispose]: dispose },
     });

@@ -19,7 +19,7 @@ export async function openGpu({ gpuDevice, powerPreference = 'high-performance' 
     const { gpu } = globalThis.navigator ?? {};
     if (!gpu)
         throw new Error(globalThis.isSecureContext === false ? 'WebGPU needs a page from https or from localhost'
-            : 'this browser has no WebGPU');
+            : 'there is no WebGPU here');
     const adapter = await gpu.requestAdapter({ powerPreference });
     if (!adapter)
         throw new Error('WebGPU finds no GPU that it can use');

@@ -217,13 +217,13 @@ static tsr_status end_groups(tsr_runner *r, int unit) {
     return TSR_OK;
 }
 
-/* ---- transfers: for arrays of floats, other forms are prepared when they are used -------------
- */
+/* ---- transfers ------------------------------------------------------------------------------- */
 
 static void count_transfer(tsr_runner *r, int index, const tsr_webgpu_transfer *t) {
     tsr_gpu_count_program(&r->base, r->base.plan->pass_count + index, t->built.pipeline);
 }
 
+/* For arrays of floats: other forms are prepared when they are used. */
 static tsr_status build_input(tsr_runner *r, int i) {
     int value = r->base.graph->inputs[i];
     const tsr_elements floats = tsr_gpu_floats_of(&r->base, value);
@@ -331,14 +331,12 @@ static const struct {
 
 enum { PHASE_COUNT = sizeof phases / sizeof *phases };
 
-/* The next unit, or the step to the next phase. */
 static tsr_status advance(tsr_runner *r) {
     tsr_webgpu_build_state *b = &r->building;
     int count = phases[b->phase].count ? phases[b->phase].count(r) : 1;
-    if (b->unit < count) {
+    if (b->unit < count)
         TSR_TRY(phases[b->phase].unit(r, b->unit));
-        b->unit++;
-    } else {
+    if (++b->unit >= count) {
         b->phase++;
         b->unit = 0;
     }

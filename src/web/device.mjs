@@ -8,13 +8,23 @@ const BACKENDS = { cpu: 'cpu', webgl: 'gles', webgpu: 'webgpu' }; // as the libr
 
 const devices = []; // that can be shared
 
+// What it throws must not pass through the module.
+function tell(log, level, message) {
+    try {
+        log(level, message);
+    } catch (error) {
+        queueMicrotask(() => { throw error; });
+    }
+}
+
 async function open(device) {
     const { backend, gl, gpuDevice, source, logs } = device;
     const module = await compile(source);
+    device.gpu = backend === 'webgpu' ? await openGpu({ gpuDevice }).catch(error => fail('NO_DEVICE', error.message, error)) : undefined;
     const wasm = await instantiate(module, {
-        log: (level, message) => logs.forEach(log => log(level, message)),
+        log: (level, message) => logs.forEach(log => tell(log, level, message)),
         callOperator,
-        gpu: backend === 'webgpu' ? await openGpu({ gpuDevice }).catch(error => fail('NO_DEVICE', error.message, error)) : undefined,
+        gpu: device.gpu,
     });
     wasm.gl.adopt(gl);
     wasm.call('tsr_web_log', 1);
@@ -26,6 +36,7 @@ async function open(device) {
 export async function acquire(backend, { gl, gpuDevice, wasm: source, log }) {
     if (!BACKENDS[backend])
         fail('INVALID_ARGUMENT', `there is no backend '${backend}', only auto, ${Object.keys(BACKENDS).join(', ')}`);
+    devices.filter(d => d.wasm?.isBroken() || d.wasm?.gl.isLost() || d.gpu?.lost !== undefined).forEach(retire);
     let device = devices.find(d => d.backend === backend && d.gl === gl && d.gpuDevice === gpuDevice && d.source === source);
     if (!device) {
         device = { backend, gl, gpuDevice, source, logs: new Set(), users: 0 };

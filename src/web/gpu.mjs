@@ -12,10 +12,16 @@ const ERRORS = { GPUValidationError: 2, GPUOutOfMemoryError: 3, GPUInternalError
 const NO_ERROR = 1, COMPLETE = 1, FAILED = 2, NOTHING = 0, LOST = 1;
 const READ = 1, COMPUTE = 4; // a map mode, a shader stage
 
-/** The page's own GPUDevice, or one of an adapter of its own, for makeGpu(). It fails where there is none. */
+// lost: why it was, once it is.
+function watch(gpu) {
+    gpu.device.lost.then(({ message, reason }) => { gpu.lost = message || reason; });
+    return gpu;
+}
+
+/** The page's own GPUDevice, or one of an adapter's, for makeGpu(). It fails where there is none. */
 export async function openGpu({ gpuDevice, powerPreference = 'high-performance' } = {}) {
     if (gpuDevice)
-        return { device: gpuDevice, info: gpuDevice.adapterInfo ?? {}, own: false };
+        return watch({ device: gpuDevice, info: gpuDevice.adapterInfo ?? {}, own: false });
     const { gpu } = globalThis.navigator ?? {};
     if (!gpu)
         throw new Error(globalThis.isSecureContext === false ? 'WebGPU needs a page from https or from localhost'
@@ -25,14 +31,14 @@ export async function openGpu({ gpuDevice, powerPreference = 'high-performance' 
         throw new Error('WebGPU finds no GPU that it can use');
     const requiredLimits = Object.fromEntries(LIMITS.map(name => [name, adapter.limits[name]]));
     const device = await adapter.requestDevice({ requiredLimits });
-    return { device, info: adapter.info ?? {}, own: true };
+    return watch({ device, info: adapter.info ?? {}, own: true });
 }
 
 // memory(): the module's bytes; text(at), write(string, at, size): strings in them. gpu: of openGpu; undefined: there is none.
 // The device is destroyed with the library's, unless it is the page's own.
 export function makeGpu({ memory, text, write }, gpu) {
     const device = gpu?.device, objects = new Map(), futures = new Map(), events = [];
-    let last = 0, lost; // the latest number; why the device was lost
+    let last = 0; // the latest number
 
     const add = object => {
         objects.set(++last, object);
@@ -58,7 +64,6 @@ export function makeGpu({ memory, text, write }, gpu) {
 
     if (gpu?.own) // else the page's own errors come so, too
         device.addEventListener('uncapturederror', ({ error }) => events.push(describe(error)));
-    device?.lost.then(({ message, reason }) => { lost = message || reason; });
 
     return {
         // ---- the device
@@ -76,7 +81,7 @@ export function makeGpu({ memory, text, write }, gpu) {
                 device.destroy();
         },
         takeEvent(at, size) {
-            const event = lost === undefined ? events.shift() : { status: LOST, message: lost };
+            const event = gpu.lost === undefined ? events.shift() : { status: LOST, message: gpu.lost };
             if (event)
                 write(event.message, at, size);
             return event?.status ?? NOTHING;

@@ -167,7 +167,10 @@ export interface Network {
     [Symbol.dispose](): void;
 }
 
-/** Makes a network from an ONNX file: its URL or its bytes, which may be changed afterwards. */
+/**
+ * Makes a network from an ONNX file: its URL or its bytes, which may be changed afterwards. The URL may be that of an index, .json,
+ * which tools/split-model.mjs made: chunks are fetched at once, checked by their hashes, and kept by the Cache API.
+ */
 export function load(model: string | URL | ArrayBuffer | ArrayBufferView, options?: LoadOptions): Promise<Network>;
 
 // ---- for code that was written for ONNX Runtime Web: change the import ---------------------------

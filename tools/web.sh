@@ -26,6 +26,7 @@ need() {
 check_tools() {
     need "$clang" clang-14
     need wasm-ld-14 lld-14
+    need wasm-opt binaryen
     need cmake cmake
     need node nodejs
     [ -e /usr/include/wasm32-wasi/stdlib.h ] ||
@@ -51,8 +52,8 @@ fetch_protobuf() {
 # The ONNX schema and the kernels' declarations and texts, as for other builds; webgpu.h is in $root/.webgpu.
 generate() {
     [ -e "$root/.webgpu/include/webgpu/webgpu.h" ] || "$root/tools/get-webgpu.sh" >&2
-    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU=ON -DTSR_BUILD_TOOLS=OFF -DTSR_BUILD_TESTS=OFF \
-        -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/native" --target tessera_generated; } >"$build/native.log" 2>&1 ||
+    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU=ON -DTSR_COMPACT_KERNELS=ON \
+        -DTSR_BUILD_TOOLS=OFF -DTSR_BUILD_TESTS=OFF -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/native" --target tessera_generated; } >"$build/native.log" 2>&1 ||
         { tail "$build/native.log" >&2; fail "the sources that the build writes cannot be made: $build/native.log"; }
 }
 
@@ -82,10 +83,14 @@ compile() {
 }
 
 # A library: its start runs constructors and returns. The stack is below everything else, so that an overflow is a trap.
+# Clang's -O would call wasm-opt, too, but not with what the module needs.
 link() {
-    "$clang" --target=wasm32-wasi -mexec-model=reactor -Oz -Wl,--gc-sections,--strip-all,--stack-first \
+    "$clang" --target=wasm32-wasi -mexec-model=reactor -Wl,-O2,--gc-sections,--strip-all,--stack-first \
         -Wl,-z,stack-size=$stack,--max-memory=$memory,--export=malloc,--export=free "$build"/objects/*.o \
-        -o "$build/tessera.wasm" || fail "the objects cannot be linked"
+        -o "$build/linked.wasm" || fail "the objects cannot be linked"
+    wasm-opt -Oz -tnh --low-memory-unused --enable-bulk-memory --strip-producers "$build/linked.wasm" -o "$build/tessera.wasm" ||
+        fail "the module cannot be made smaller"
+    rm "$build/linked.wasm"
 }
 
 # What the module asks of the page must be what src/web/imports.txt lists.

@@ -3,7 +3,7 @@
 #include "base/allocator.h"
 #include "base/text.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void tsr_tuned_layers_free(tsr_tuned_layers *tuned) {
@@ -59,18 +59,24 @@ static void store(const tsr_layer_key *key, const tsr_timings *timings) {
     tsr_free(chars);
 }
 
+/* "conv_direct 1234567\n"; NULL if it is not, else what follows. */
+static const char *parse_line(const char *text, tsr_timing *timing) {
+    char name[64] = "", *end;
+    size_t length = strcspn(text, " \n");
+    if (length >= sizeof name || text[length] != ' ')
+        return NULL;
+    memcpy(name, text, length);
+    timing->algorithm = tsr_algorithm_name(name);
+    timing->ms = (double)strtoll(text + length, &end, 10) * 1e-6;
+    return timing->algorithm && *end == '\n' ? end + 1 : NULL;
+}
+
 /* Stops at the first invalid line. */
 static tsr_timings parse(const char *text) {
     tsr_timings timings = {.best = TSR_NONE};
-    char name[64];
-    long long nanoseconds;
-    for (int length = 0; timings.count < TSR_ALGORITHMS &&
-                         sscanf(text, "%63s %lld%n", name, &nanoseconds, &length) == 2;
-         text += length) {
-        const char *algorithm = tsr_algorithm_name(name);
-        if (!algorithm)
-            break;
-        timings.list[timings.count++] = (tsr_timing){algorithm, (double)nanoseconds * 1e-6};
+    while (timings.count < TSR_ALGORITHMS &&
+           (text = parse_line(text, &timings.list[timings.count])) != NULL) {
+        timings.count++;
         timings.best = 0;
     }
     return timings;

@@ -274,7 +274,10 @@ static const char *expand_for(expansion *e, const char *at, bool emit) {
 
 static void include(expansion *e, const char *at) {
     char stem[64] = "";
-    sscanf(at, " #include %63s", stem);
+    at += strspn(at, " ") + strlen("#include");
+    at += strspn(at, " ");
+    size_t length = strcspn(at, " \n");
+    memcpy(stem, at, length < sizeof stem ? length : 0);
     const char *text = e->t->find_file ? e->t->find_file(stem) : NULL;
     if (!text || *expand_lines(e, text, true))
         fail(e, "an unknown or unfinished file", at);

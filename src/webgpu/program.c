@@ -9,6 +9,7 @@
 #include "webgpu/library.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* "kernel softmax (FOLD 1, COLUMNS 0)" */
@@ -69,20 +70,32 @@ static void start_pipeline(const tsr_backend_device *d, tsr_pipeline *p, WGPUSha
     d->api->PipelineLayoutRelease(layout);
 }
 
-/* Dawn's ":61:5 error: ..." with the line of the caller's body instead of the whole text's; other
- * messages as they are. */
+/* What follows ": :61:5 error: " in Dawn's message; NULL if it has none. */
+static const char *find_position(const char *error, long *line, long *column) {
+    static const char before[] = ": :", after[] = " error: ";
+    const char *at = strstr(error, before);
+    char *end;
+    if (!at)
+        return NULL;
+    *line = strtol(at + strlen(before), &end, 10);
+    if (*end != ':')
+        return NULL;
+    *column = strtol(end + 1, &end, 10);
+    return strncmp(end, after, strlen(after)) == 0 ? end + strlen(after) : NULL;
+}
+
+/* With the line of the caller's body instead of the whole text's, where Dawn's message has one. */
 static tsr_status fail_body(const tsr_pipeline *p, const char *body, const char *log) {
     char error[512];
-    int line, column, length = 0, before = 0;
+    long line = 0, column = 0, before = 0;
     tsr_driver_log_error(log, error, sizeof error);
-    const char *begin = strstr(p->text, body), *position = strstr(error, ": :");
+    const char *begin = strstr(p->text, body), *what = find_position(error, &line, &column);
     for (const char *at = p->text; begin && at < begin; at++)
         before += *at == '\n';
-    if (begin && position && sscanf(position, ": :%d:%d error: %n", &line, &column, &length) == 2 &&
-        length && line > before)
+    if (begin && what && line > before)
         return tsr_fail(TSR_ERROR_DEVICE,
-                        "the compiler refused the operator's WGSL body: line %d, column %d: %s",
-                        line - before, column, position + length);
+                        "the compiler refused the operator's WGSL body: line %ld, column %ld: %s",
+                        line - before, column, what);
     return tsr_fail(TSR_ERROR_DEVICE, "the compiler refused the operator's WGSL body: %s", error);
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""kernels.py DECLARATIONS GLSL_DIR WGSL_DIR OUT_DIR [LANGUAGE...]
+"""kernels.py DECLARATIONS GLSL_DIR WGSL_DIR OUT_DIR [compact] [LANGUAGE...]
 
 Writes OUT_DIR/kernel_list.h and kernel_list.c: the declared interface of every kernel (src/kernel/kernels.txt explains
-the format) and the texts of the shaders of the given languages, glsl and wgsl. Fails, with file and line, where a shader
-and its declaration do not fit."""
+the format) and the texts of the shaders of the given languages, glsl and wgsl; compact: without comments and indentation.
+Fails, with file and line, where a shader and its declaration do not fit."""
 import hashlib
 import os
 import re
@@ -290,8 +290,15 @@ def quote(text):
     return "\n".join('    "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in text.splitlines()) or '""'
 
 
+def compact(text):
+    lines = [line.split("//")[0].strip() for line in text.splitlines()]
+    return "\n".join(line for line in lines if line)
+
+
 def write_files(declarations, language, shaders, out):
     texts = {stem: shaders.text(stem) for stem in shaders.lines} if shaders else {}
+    if "compact" in sys.argv[5:]:
+        texts = {stem: compact(text) for stem, text in texts.items()}
     with open(declarations.path) as file:
         digest = hashlib.sha256((file.read() + repr(texts)).encode()).hexdigest()
     out.append(f"const char tsr_{language}_hash[] = \"{digest}\";")

@@ -1,0 +1,135 @@
+// The layer viewer: any tensor of a network as a mosaic of its channels, drawn again at each change of the drawing.
+import { drawMosaic, planeSizes } from './mosaic.mjs';
+import { makePad } from './pad.mjs';
+import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fetchSite, fill, Holder, linkFileButton, makeClock, makeLive, ms, say,
+    shapeText } from './shared.mjs';
+
+const holder = new Holder();
+let model, layers = [], clock = makeClock(); // layers: of the report, in the network's order
+
+async function look() {
+    const { network } = holder, name = $('layer').value;
+    const layer = layers.find(({ output }) => output === name);
+    if (!network || !layer)
+        return;
+    try {
+        const begin = performance.now();
+        const results = await network.run({ [network.inputs[0].name]: input }, { range: $('range').value.split(' ').map(Number) });
+        $('time').textContent = `${ms(clock(performance.now() - begin))} a run`;
+        if (results[name])
+            show(layer, results[name]);
+    } catch (error) {
+        if (network === holder.network)
+            complain('The network cannot be run', error);
+    }
+}
+
+function show({ output, shape }, data) {
+    const [channels, height, width] = planeSizes(shape), only = $('channel').value, one = only !== '';
+    $('channel').max = channels - 1;
+    const first = one ? Math.min(Math.max(Number(only), 0), channels - 1) : 0;
+    const { least, most } = drawMosaic($('mosaic'), data, shape, first, one ? 1 : channels);
+    const what = `${output}: ${one ? `channel ${first} of ` : ''}${channels} channel${channels > 1 ? 's' : ''} of ${width} × ${height}`;
+    $('about').textContent = `${what}, ${least.toPrecision(4)} to ${most.toPrecision(4)}`;
+    $('mosaic').setAttribute('aria-label', `Mosaic of ${what}`);
+}
+
+function listLayers(report, network) {
+    const known = new Set(), nodes = report.nodes.filter(node => node.output && !known.has(node.output) && known.add(node.output));
+    const rest = network.outputs.filter(output => !known.has(output.name)).map(({ name, shape }) => ({ output: name, op: 'output', shape }));
+    layers = [...nodes, ...rest];
+    const last = layers.findLast(({ output }) => network.outputs.some(({ name }) => name === output));
+    fill($('layer'), layers.map(({ output, op, shape }, i) => [output, `${i + 1}. ${output} · ${op} · ${shapeText(shape)}`]));
+    return last?.output;
+}
+
+// Networks are loaded with the tensor that is looked at as an output of its own.
+async function open(extra) {
+    const options = { backend: $('backend').value, name: model.name, ...(extra && { extraOutputs: [extra] }) };
+    const network = await holder.open(model.source, options);
+    if (!network)
+        return;
+    clock = makeClock();
+    if (!extra) {
+        $('layer').value = listLayers(await network.report(), network);
+        $('device').textContent = await describeDevice(network);
+    }
+    live();
+}
+
+const isOutput = name => holder.network?.outputs.some(output => output.name === name);
+
+async function tryTo(what, work) {
+    calm();
+    try {
+        await work();
+    } catch (error) {
+        complain(what, error);
+    }
+}
+
+const openModel = () => tryTo(`${model.name} cannot be loaded`, async () => {
+    const layer = $('layer').value;
+    await open();
+    if (layers.some(({ output }) => output === layer))
+        $('layer').value = layer;
+    else if (layers.length > 2)
+        $('layer').value = layers[1].output; // near the input there is most to see
+    await chooseLayer();
+});
+
+async function chooseLayer() {
+    const name = $('layer').value, i = $('layer').selectedIndex;
+    $('previous').disabled = i <= 0;
+    $('next').disabled = i >= layers.length - 1;
+    await tryTo(`The tensor ${name} cannot be looked at`, async () => {
+        if (!isOutput(name))
+            await open(name);
+        live();
+    });
+}
+
+function step(by) {
+    $('layer').selectedIndex += by;
+    $('channel').value = '';
+    chooseLayer();
+}
+
+function useFile(file) {
+    tryTo(`${file.name} cannot be read`, async () => {
+        model = { name: file.name, source: await file.arrayBuffer() };
+        fill($('model'), [...[...$('model').options].map(option => [option.value, option.textContent]), [file.name, file.name]], file.name);
+        $('layer').replaceChildren();
+        openModel();
+    });
+}
+
+async function useServed() {
+    const name = $('model').value;
+    await tryTo(`${name} cannot be downloaded`, async () => {
+        const response = await fetch(`models/${name}`);
+        if (!response.ok)
+            throw new Error(`${response.status} ${response.statusText}`);
+        model = { name, source: await response.arrayBuffer() };
+        $('layer').replaceChildren();
+        openModel();
+    });
+}
+
+fill($('backend'), BACKENDS, new URLSearchParams(location.search).get('backend') ?? 'auto');
+const live = makeLive(look);
+const { input } = makePad({ pad: $('pad'), tools: $('tools'), examples: $('examples'), first: 'hand_cat.txt' }, live);
+$('backend').addEventListener('change', openModel);
+$('model').addEventListener('change', useServed);
+$('layer').addEventListener('change', () => { $('channel').value = ''; chooseLayer(); });
+$('channel').addEventListener('input', live);
+$('range').addEventListener('change', live);
+$('previous').addEventListener('click', () => step(-1));
+$('next').addEventListener('click', () => step(1));
+linkFileButton($('model-button'), $('model-file'), ([file]) => useFile(file));
+acceptFiles(([file]) => file && useFile(file));
+tryTo('The list of networks cannot be read', async () => {
+    say('');
+    fill($('model'), (await fetchSite()).models.filter(name => name.endsWith('.onnx')).map(name => [name, name]), 'edges2emoji.onnx');
+    await useServed();
+});

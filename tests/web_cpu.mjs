@@ -12,7 +12,7 @@ if (!existsSync(models)) {
     console.log(`lacking: networks (there is no folder ${models}; see TSR_MODELS)`);
     process.exit(0);
 }
-const { load } = await import(pathToFileURL(`${build}/tessera.mjs`));
+const { load, InferenceSession, Tensor, TesseraError } = await import(pathToFileURL(`${build}/tessera.mjs`));
 
 // The floats of an .npy file.
 function readNpy(path) {
@@ -60,31 +60,72 @@ async function checkNetwork(name) {
 
 async function checkErrors() {
     const name = 'mnist_cntk', bytes = bytesOf(name), lines = [];
-    const fails = (what, promise, message) =>
+    const fails = (what, promise, message, status) =>
         assert.rejects(promise, error => {
-            assert.ok(error instanceof Error && message.test(error.message), `${what}: ${error.stack}`);
+            assert.ok(error instanceof TesseraError && message.test(error.message), `${what}: ${error.stack}`);
+            assert.equal(error.status, status, what);
             console.log(`ok: ${what}: ${error.message}`);
             return true;
         }, what);
-    await fails('no bytes', load('model.onnx'), /no ArrayBuffer/);
-    await fails('an empty model', load(new Uint8Array(0)), /no bytes/);
+    await fails('no bytes', load(7), /no ArrayBuffer/, 'INVALID_ARGUMENT');
+    await fails('no file', load('none/model.onnx'), /none.model\.onnx/, 'IO');
+    await fails('an empty model', load(new Uint8Array(0)), /no bytes/, 'INVALID_ARGUMENT');
     for (const part of [0.1, 0.5, 0.99])
-        await fails(`${part} of a model`, load(bytes.subarray(0, bytes.length * part), { name }), /mnist_cntk.*do not parse/);
-    await fails('no model', load(new TextEncoder().encode('<html></html>')), /do not parse/);
-    await fails('no such backend', load(bytes, { backend: 'abacus' }), /abacus/);
-    await fails('no such dimension', load(bytes, { dims: { batch: 2 } }), /batch/);
-    await fails('no such module', load(bytes, { wasm: pathToFileURL(`${build}/none.wasm`) }), /none\.wasm/);
+        await fails(`${part} of a model`, load(bytes.subarray(0, bytes.length * part), { name }), /mnist_cntk.*do not parse/, 'INVALID_MODEL');
+    const text = string => new TextEncoder().encode(string);
+    await fails('a page', load(text('<html></html>')), /a page/, 'INVALID_MODEL');
+    await fails('no model', load(text('{"model": 1}')), /do not parse/, 'INVALID_MODEL');
+    await fails('a pointer', load(text('version https://git-lfs.github.com/spec/v1\noid')), /Git LFS/, 'INVALID_MODEL');
+    await fails('an aborted one', load(bytes, { signal: AbortSignal.abort() }), /aborted/, 'CANCELLED');
+    const control = new AbortController();
+    await fails('one that is aborted', load(bytes, { signal: control.signal, onProgress: () => control.abort() }), /aborted/,
+        'CANCELLED');
+    await fails('no such backend', load(bytes, { backend: 'abacus' }), /abacus/, 'INVALID_ARGUMENT');
+    await fails('no such dimension', load(bytes, { dims: { batch: 2 } }), /batch/, 'INVALID_ARGUMENT');
+    await fails('no such module', load(bytes, { wasm: pathToFileURL(`${build}/none.wasm`) }), /none\.wasm/, 'IO');
     const network = await load(bytes, { name, log: (level, message) => lines.push([level, message]) });
     const input = network.inputs[0].name, size = network.inputs[0].shape.reduce((a, b) => a * b);
-    await fails('a run without inputs', network.run(), /Input3/);
-    await fails('a wrong name', network.run({ picture: new Float32Array(size) }), /picture/);
-    await fails('a wrong size', network.run({ [input]: new Float32Array(size - 1) }), /784.*783/);
-    await fails('no floats', network.run({ [input]: new Uint8Array(size) }), /Float32Array/);
-    await fails('a list', network.run({ [input]: Array(size).fill(0) }), /Float32Array/);
+    await fails('a run without inputs', network.run(), /Input3/, 'INVALID_ARGUMENT');
+    await fails('a wrong name', network.run({ picture: new Float32Array(size) }), /picture/, 'INVALID_ARGUMENT');
+    await fails('a wrong size', network.run({ [input]: new Float32Array(size - 1) }), /784.*783/, 'SHAPE');
+    await fails('a list', network.run({ [input]: Array(size).fill(0) }), /Float32Array/, 'INVALID_ARGUMENT');
     await network.run({ [input]: new Float32Array(size) }); // it still works
     network.dispose();
-    await fails('a run after dispose', network.run({ [input]: new Float32Array(size) }), /after dispose/);
+    await fails('a run after dispose', network.run({ [input]: new Float32Array(size) }), /disposed/, 'INVALID_ARGUMENT');
     network.dispose(); // once more is harmless
+}
+
+// The names of ONNX Runtime Web.
+async function checkAlias() {
+    const name = 'mnist_cntk', input = readNpy(`${models}/${name}/input_0.npy`);
+    const session = await InferenceSession.create(`${models}/${name}/model.onnx`, { executionProviders: ['wasm'] });
+    assert.deepEqual(session.inputNames, ['Input3']);
+    const feeds = { Input3: new Tensor('float32', input, [1, 1, 28, 28]) }, [output] = session.outputNames;
+    const { type, dims, data } = (await session.run(feeds))[output];
+    assert.equal(type, 'float32');
+    assert.deepEqual(dims, [1, 10]);
+    compare(name, data, readNpy(`${models}/${name}/output_0.npy`));
+    await assert.rejects(session.run({ Input3: new Tensor('float32', input) }), { status: 'SHAPE', message: /\[784\], not \[1, 1, 28, 28\]/ });
+    assert.throws(() => new Tensor('float32', input, [3]), { status: 'SHAPE' });
+    await assert.rejects(InferenceSession.create(bytesOf(name), { executionProviders: ['cuda'] }), { status: 'INVALID_ARGUMENT' });
+    await session.release();
+    console.log('ok: InferenceSession');
+}
+
+// The passes and nodes of a network; inner tensors as outputs.
+async function checkReport() {
+    const first = await load(bytesOf('mnist_cntk')), report = await first.report();
+    assert.equal(report.backend, 'cpu');
+    assert.equal(report.nodes.reduce((sum, node) => sum + node.macs, 0), report.macs);
+    const inner = report.nodes[0].output;
+    const network = await load(bytesOf('mnist_cntk'), { extraOutputs: [inner] });
+    assert.deepEqual(network.outputs.map(output => output.name), [first.outputs[0].name, inner]);
+    const results = await network.run({ Input3: new Float32Array(784) });
+    assert.equal(results[inner].length, report.nodes[0].shape.reduce((a, b) => a * b));
+    await assert.rejects(load(bytesOf('mnist_cntk'), { extraOutputs: ['nothing'] }), { status: 'INVALID_ARGUMENT', message: /nothing/ });
+    first.dispose();
+    network.dispose();
+    console.log('ok: a report, and an inner tensor');
 }
 
 // Networks do not share memory, and one that is made again and again frees what it had.
@@ -140,6 +181,8 @@ async function checkSizes() {
 for (const name of ['mnist_cntk', 'resnet20_cifar10', 'mobilenet_v1_025_imagenet'])
     await checkNetwork(name);
 await checkErrors();
+await checkAlias();
+await checkReport();
 await checkMany();
 await checkSizes();
 console.log('all passed');

@@ -3,6 +3,7 @@
 #define TSR_BASE_PARALLEL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@ typedef struct tsr_parallel {
  * bytes; the caller continues meanwhile. */
 void tsr_parallel_start(tsr_parallel *work, int64_t total, size_t bytes, tsr_parallel_fn *fn,
                         void *user);
+/* Works on units that nobody began, until a time of tsr_clock_ms(), on one step of them at least.
+ * True once there are none: tsr_parallel_finish() waits for little then. */
+bool tsr_parallel_work(tsr_parallel *work, double deadline);
 /* Works on the remaining units; returns when all are done. */
 void tsr_parallel_finish(tsr_parallel *work);
 

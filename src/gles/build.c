@@ -24,35 +24,34 @@ static void count_program(tsr_runner *r, int index, const tsr_program *program) 
 
 /* All programs are started before waiting for the first, and weights are packed meanwhile: drivers
  * may compile in parallel. */
-static tsr_status start_programs(tsr_runner *r) {
+static tsr_status start_program(tsr_runner *r, int i) {
     double start = tsr_clock_ms();
-    tsr_progress_stage(r->base.options.progress, TSR_COMPILING_SHARE);
-    for (int i = 0; i < r->base.plan->pass_count; i++) {
-        TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
-        if (r->base.plan->passes[i].kind != TSR_PASS_DRAW)
-            continue;
-        TSR_TRY(tsr_gles_start_program(r, &r->base.plan->passes[i], &r->passes[i]));
-        count_program(r, i, r->passes[i].program);
-    }
-    r->base.compile_ms = tsr_clock_ms() - start;
+    if (i == 0)
+        tsr_progress_stage(r->base.options.progress, TSR_COMPILING_SHARE);
+    TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
+    if (r->base.plan->passes[i].kind != TSR_PASS_DRAW)
+        return TSR_OK;
+    TSR_TRY(tsr_gles_start_program(r, &r->base.plan->passes[i], &r->passes[i]));
+    count_program(r, i, r->passes[i].program);
+    r->base.compile_ms += tsr_clock_ms() - start;
     return TSR_OK;
 }
 
-static tsr_status finish_programs(tsr_runner *r) {
+static bool is_waiting(const tsr_runner *r, const tsr_program *program) {
+    return !r->building.waits && !tsr_program_is_linked(program);
+}
+
+static tsr_status finish_program(tsr_runner *r, int i) {
     double start = tsr_clock_ms();
-    tsr_progress_stage(r->base.options.progress, 1);
-    for (int i = 0; i < r->base.plan->pass_count; i++) {
-        const tsr_pass *pass = &r->base.plan->passes[i];
-        TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
-        if (pass->kind != TSR_PASS_DRAW)
-            continue;
-        tsr_status status =
-            tsr_program_finish(r->passes[i].program, pass->kernel->stem, pass->body);
-        TSR_TRY(tsr_gpu_name_node(&r->base, pass, status));
-    }
-    TSR_TRY(tsr_gpu_report_compiling(&r->base, r->base.plan->pass_count));
+    const tsr_pass *pass = &r->base.plan->passes[i];
+    TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
+    if (pass->kind != TSR_PASS_DRAW)
+        return TSR_OK;
+    if (is_waiting(r, r->passes[i].program))
+        return TSR_NOT_READY;
+    tsr_status status = tsr_program_finish(r->passes[i].program, pass->kernel->stem, pass->body);
     r->base.compile_ms += tsr_clock_ms() - start;
-    return TSR_OK;
+    return tsr_gpu_name_node(&r->base, pass, status);
 }
 
 static void choose_clears(tsr_runner *r) {
@@ -60,32 +59,25 @@ static void choose_clears(tsr_runner *r) {
         r->passes[i].clears = tsr_plan_clears(r->base.plan, i);
 }
 
-static tsr_status build_targets(tsr_runner *r) {
-    for (int i = 0; i < r->base.plan->storage_count; i++) {
-        const tsr_storage *s = &r->base.plan->storages[i];
-        const tsr_layout whole = {
-            .planes = s->planes, .texture_w = s->texture_w, .texture_h = s->texture_h};
-        TSR_TRY(tsr_target_create(s, &r->targets[i]));
-        if (r->base.options.poison)
-            tsr_target_poison(&r->targets[i], &whole);
-    }
-    r->base.allocated_bytes += r->base.plan->tensor_bytes;
+static tsr_status build_target(tsr_runner *r, int i) {
+    const tsr_storage *s = &r->base.plan->storages[i];
+    const tsr_layout whole = {
+        .planes = s->planes, .texture_w = s->texture_w, .texture_h = s->texture_h};
+    TSR_TRY(tsr_target_create(s, &r->targets[i]));
+    if (r->base.options.poison)
+        tsr_target_poison(&r->targets[i], &whole);
     return TSR_OK;
 }
 
-static tsr_status build_doubles(tsr_runner *r) {
+static tsr_status build_double(tsr_runner *r, int i) {
     const tsr_plan *plan = r->base.plan;
-    for (int i = 1; i < plan->tensor_count; i++) {
-        const tsr_plan_tensor *t = &plan->tensors[i];
-        if (t->storage_high == TSR_NONE)
-            continue;
-        r->doubles[i].texture = r->targets[t->storage].texture;
-        TSR_TRY(tsr_framebuffer_of_two(&plan->storages[t->storage], r->targets[t->storage].texture,
-                                       &plan->storages[t->storage_high],
-                                       r->targets[t->storage_high].texture,
-                                       &r->doubles[i].framebuffer));
-    }
-    return TSR_OK;
+    const tsr_plan_tensor *t = &plan->tensors[i];
+    if (i == 0 || t->storage_high == TSR_NONE)
+        return TSR_OK;
+    r->doubles[i].texture = r->targets[t->storage].texture;
+    return tsr_framebuffer_of_two(&plan->storages[t->storage], r->targets[t->storage].texture,
+                                  &plan->storages[t->storage_high],
+                                  r->targets[t->storage_high].texture, &r->doubles[i].framebuffer);
 }
 
 /* One buffer for all passes that read a source as uniform blocks. */
@@ -97,24 +89,55 @@ static void build_blocks(tsr_runner *r) {
 }
 
 /* For arrays of floats: other forms are prepared when they are used. */
-static tsr_status build_transfers(tsr_runner *r) {
-    const tsr_graph *graph = r->base.graph;
-    int index = r->base.plan->pass_count;
-    for (int i = 0; i < graph->input_count; i++) {
-        const tsr_elements floats = tsr_gpu_floats_of(&r->base, graph->inputs[i]);
-        if (!tsr_transfer_converts(r->base.plan, graph->inputs[i], &floats))
-            continue;
-        TSR_TRY(tsr_gles_transfer_in(r, graph->inputs[i], &floats));
-        count_program(r, index++, r->inputs[i].built.program);
-    }
-    for (int i = 0; i < r->base.output_count && !r->base.options.texture_outputs; i++) {
-        const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.outputs[i].value);
-        if (!tsr_gpu_transfers_output(&r->base, i, &floats))
-            continue;
-        TSR_TRY(tsr_gles_transfer_prepare_out(r, i, &floats));
-        count_program(r, index++, r->outputs[i].built.program);
-    }
+static tsr_status build_input(tsr_runner *r, int i) {
+    const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.graph->inputs[i]);
+    if (!tsr_transfer_converts(r->base.plan, r->base.graph->inputs[i], &floats))
+        return TSR_OK;
+    TSR_TRY(tsr_gles_transfer_in(r, r->base.graph->inputs[i], &floats));
+    count_program(r, r->base.plan->pass_count + i, r->inputs[i].built.program);
     return TSR_OK;
+}
+
+static tsr_status build_output(tsr_runner *r, int i) {
+    const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.outputs[i].value);
+    if (r->base.options.texture_outputs || !tsr_gpu_transfers_output(&r->base, i, &floats))
+        return TSR_OK;
+    TSR_TRY(tsr_gles_transfer_prepare_out(r, i, &floats));
+    count_program(r, r->base.plan->pass_count + r->base.graph->input_count + i,
+                  r->outputs[i].built.program);
+    return TSR_OK;
+}
+
+/* Else the first use waits for it. */
+static tsr_status finish_transfer(const tsr_runner *r, const tsr_gles_transfer *t) {
+    return t->ready && is_waiting(r, t->built.program) ? TSR_NOT_READY : TSR_OK;
+}
+
+static tsr_status finish_input(tsr_runner *r, int i) {
+    return finish_transfer(r, &r->inputs[i]);
+}
+
+static tsr_status finish_output(tsr_runner *r, int i) {
+    return finish_transfer(r, &r->outputs[i]);
+}
+
+static tsr_status finish_packing(tsr_runner *r, int i) {
+    (void)i;
+    tsr_gles_end_packing(r);
+    r->base.allocated_bytes += r->base.plan->constant_bytes + r->base.plan->tensor_bytes;
+    build_blocks(r);
+    choose_clears(r);
+    tsr_progress_stage(r->base.options.progress, 1);
+    return TSR_OK;
+}
+
+static tsr_status finish_building(tsr_runner *r, int i) {
+    (void)i;
+    TSR_TRY(tsr_gpu_report_compiling(&r->base, r->base.plan->pass_count));
+    TSR_TRY(tsr_gpu_runner_allocate(&r->base));
+    if (r->timers)
+        glGenQueriesEXT(r->base.graph->node_count, r->timers);
+    return tsr_gles_check_error(r->device, "preparing the session");
 }
 
 static void destroy_run(const tsr_runner *r, tsr_gles_run *run) {
@@ -124,22 +147,63 @@ static void destroy_run(const tsr_runner *r, tsr_gles_run *run) {
         glDeleteBuffers(1, &run->outputs[i].buffer);
 }
 
+static tsr_status finish_tables(tsr_runner *r, int i) {
+    (void)i;
+    return tsr_gles_finish_tables(r);
+}
+
+/* In this order. Weights come before tensors: then memory use has its peak. TSR_NOT_READY: the same
+ * unit again later. */
+typedef struct phase {
+    tsr_status (*build)(tsr_runner *r, int unit);
+    int units;
+} phase;
+
+/* Until the deadline, if it does not wait. */
+static tsr_status build_on(tsr_runner *r) {
+    const tsr_plan *plan = r->base.plan;
+    const int inputs = r->base.graph->input_count, outputs = r->base.output_count;
+    const phase phases[] = {
+        {start_program, plan->pass_count},
+        {tsr_gles_pack_table, plan->pass_count},
+        {finish_tables, 1},
+        {tsr_gles_build_constant, plan->tensor_count},
+        {finish_packing, 1},
+        {build_target, plan->storage_count},
+        {build_double, plan->tensor_count},
+        {build_input, inputs},
+        {build_output, outputs},
+        {finish_program, plan->pass_count},
+        {finish_input, inputs},
+        {finish_output, outputs},
+        {finish_building, 1},
+    };
+    tsr_gles_building *b = &r->building;
+    for (; b->phase < (int)(sizeof phases / sizeof *phases); b->phase++, b->next = 0)
+        for (; b->next < phases[b->phase].units; b->next++) {
+            TSR_TRY(phases[b->phase].build(r, b->next));
+            if (!b->waits && tsr_clock_ms() >= b->deadline) {
+                b->next++;
+                return TSR_NOT_READY;
+            }
+        }
+    return TSR_OK;
+}
+
 tsr_status tsr_gles_build(tsr_runner *r) {
-    TSR_TRY(start_programs(r));
-    TSR_TRY(tsr_gles_pack_constants(r)); /* first: peak of memory use */
-    TSR_TRY(build_targets(r));
-    TSR_TRY(build_doubles(r));
-    build_blocks(r);
-    choose_clears(r);
-    TSR_TRY(build_transfers(r));
-    TSR_TRY(finish_programs(r));
-    TSR_TRY(tsr_gpu_runner_allocate(&r->base));
-    if (r->timers)
-        glGenQueriesEXT(r->base.graph->node_count, r->timers);
-    return tsr_gles_check_error(r->device, "preparing the session");
+    r->building.waits = true;
+    return build_on(r);
+}
+
+tsr_status tsr_gles_build_for(tsr_runner *r, double ms) {
+    r->building.deadline = tsr_clock_ms() + ms;
+    tsr_status status = build_on(r);
+    glFlush(); /* what was started */
+    return status;
 }
 
 void tsr_gles_unbuild(tsr_runner *r) {
+    tsr_gles_end_packing(r);
     if (r->timers)
         glDeleteQueriesEXT(r->base.graph->node_count, r->timers);
     for (int i = 0; i < r->base.options.runs_in_flight; i++)

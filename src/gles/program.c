@@ -187,6 +187,13 @@ static void bind_samplers(const tsr_program *p) {
     glUniform1i(glGetUniformLocation(p->id, "tsr_high"), TSR_HIGH_UNIT);
 }
 
+bool tsr_program_is_linked(const tsr_program *p) {
+    GLint complete = GL_TRUE;
+    if (!p->checked && tsr_gl->KHR_parallel_shader_compile)
+        glGetProgramiv(p->id, GL_COMPLETION_STATUS_KHR, &complete);
+    return complete;
+}
+
 tsr_status tsr_program_finish(tsr_program *p, const char *kernel, bool body) {
     GLint linked = GL_FALSE;
     if (p->checked)

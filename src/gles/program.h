@@ -33,6 +33,9 @@ tsr_status tsr_program_acquire(tsr_program_cache *cache, tsr_program_text *text,
                                tsr_program **program);
 /* The same for a fragment shader from tsr_malloc(), whose ownership is transferred. */
 tsr_status tsr_program_acquire_text(tsr_program_cache *cache, char *text, tsr_program **program);
+/* False while the driver compiles and links it; true, too, if the driver does not tell: then
+ * tsr_program_finish waits. */
+bool tsr_program_is_linked(const tsr_program *program);
 /* body: the program has a custom operator's body, which is to blame if the driver refuses it. */
 tsr_status tsr_program_finish(tsr_program *program, const char *kernel, bool body);
 void tsr_program_release(tsr_program_cache *cache, tsr_program *program);

@@ -40,6 +40,8 @@ static tsr_status build(tsr_runner *r) {
     TSR_TRY(allocate(r));
     if (r->base.options.plan_only)
         return TSR_OK;
+    if (r->base.options.prepare_in_steps)
+        return TSR_OK;
     TSR_TRY(tsr_gles_begin(r->device));
     r->built = true;
     tsr_status status = tsr_gles_build(r);
@@ -47,7 +49,16 @@ static tsr_status build(tsr_runner *r) {
     return tsr_fail_context(status, "%s", r->base.graph->file);
 }
 
+static tsr_status prepare(tsr_runner *r, double ms) {
+    TSR_TRY(tsr_gles_begin(r->device));
+    r->built = true;
+    tsr_status status = tsr_gles_build_for(r, ms);
+    tsr_gles_end(r->device);
+    return status;
+}
+
 static void runner_destroy(tsr_runner *r) {
+    tsr_gles_stop_packing(r);
     if (r->built && tsr_gles_begin(r->device) == TSR_OK) {
         tsr_gles_unbuild(r);
         tsr_gles_end(r->device);
@@ -82,6 +93,7 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     if (!r)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
+    r->building.packing[0].pass = r->building.packing[1].pass = TSR_NONE;
     const tsr_plan_options limits = {.limits = device->limits,
                                      .device = device->profile,
                                      .max_loop_iterations = device->max_loop_iterations,
@@ -333,6 +345,7 @@ const tsr_backend tsr_gles_backend = {
     .kernel_version = tsr_glsl_hash,
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
+    .prepare = prepare,
     .set_input = set_input,
     .set_input_texture = tsr_gles_set_input_texture,
     .set_weights = set_weights,

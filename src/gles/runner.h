@@ -11,10 +11,27 @@ typedef struct tsr_gles_run {
     GLsync fence;               /* NULL once it was waited for */
 } tsr_gles_run;
 
+/* A table that is being packed into memory from which it is uploaded. */
+typedef struct tsr_gles_packing {
+    int pass; /* TSR_NONE: none is */
+    tsr_gles_upload upload;
+    tsr_packing packing;
+} tsr_gles_packing;
+
+/* How far a runner is built. */
+typedef struct tsr_gles_building {
+    int phase, next;             /* of the phase's units */
+    bool waits;                  /* for the driver and for threads */
+    double deadline;             /* of this step, by tsr_clock_ms() */
+    tsr_gles_packing packing[2]; /* one is packed while the other is uploaded */
+    int slot;                    /* which of them is free */
+} tsr_gles_building;
+
 struct tsr_runner {
     tsr_gpu_runner base;
     tsr_backend_device *device;
-    bool built;          /* may hold GL objects */
+    bool built; /* may hold GL objects */
+    tsr_gles_building building;
     tsr_target *targets; /* by storage */
     tsr_target *doubles; /* by tensor: framebuffers of tensors in two storages; else 0 */
     GLuint *constants;   /* by tensor; 0 for those that are computed */
@@ -33,11 +50,22 @@ struct tsr_runner {
 
 /* Programs, textures and tables of a planned runner. Between begin and end. */
 tsr_status tsr_gles_build(tsr_runner *runner);
+/* The same in steps: see tsr_backend.prepare. */
+tsr_status tsr_gles_build_for(tsr_runner *runner, double ms);
 void tsr_gles_unbuild(tsr_runner *runner);
 /* Starts compiling a pass's program, unless the device has it. */
 tsr_status tsr_gles_start_program(tsr_runner *runner, const tsr_pass *pass, tsr_gles_pass *built);
-/* Makes the tables of all passes, unless the device has them, and constant tensors. */
-tsr_status tsr_gles_pack_constants(tsr_runner *runner);
+/* Makes the table of pass i, unless the device has it; passes come in turn. TSR_NOT_READY: again
+ * later. */
+tsr_status tsr_gles_pack_table(tsr_runner *runner, int i);
+/* After the last pass. TSR_NOT_READY: again later. */
+tsr_status tsr_gles_finish_tables(tsr_runner *runner);
+/* After the tables: makes a tensor, if it is constant. */
+tsr_status tsr_gles_build_constant(tsr_runner *runner, int tensor);
+/* Ends threads that still pack. Makes no GL calls. */
+void tsr_gles_stop_packing(tsr_runner *runner);
+/* Frees what packing needed. */
+void tsr_gles_end_packing(tsr_runner *runner);
 void tsr_gles_release_weights(tsr_runner *runner, int pass);
 /* See tsr_backend. Between begin and end. */
 tsr_status tsr_gles_replace_weights(tsr_runner *runner, int constant, const float *elements);

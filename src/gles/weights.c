@@ -34,76 +34,76 @@ static tsr_status fill_table(const tsr_pass *pass, const tsr_gles_upload *from, 
     return TSR_OK;
 }
 
-/* The table of pass `pass` is being packed; TSR_NONE: none is. */
-typedef struct table_packing {
-    int pass;
-    tsr_gles_upload upload;
-    tsr_packing packing;
-} table_packing;
-
-static tsr_status start_table(const tsr_runner *r, int pass, table_packing *t) {
+static tsr_status start_table(const tsr_runner *r, int pass, tsr_gles_packing *p) {
     const tsr_table *table = &r->base.plan->passes[pass].table;
     void *texels;
-    TSR_TRY(tsr_gles_upload_map(&t->upload, packed_bytes(table), true, &texels));
-    t->pass = pass;
-    tsr_packing_start(&t->packing, table, texels);
+    TSR_TRY(tsr_gles_upload_map(&p->upload, packed_bytes(table), true, &texels));
+    p->pass = pass;
+    tsr_packing_start(&p->packing, table, texels);
     return TSR_OK;
 }
 
 /* A software rasteriser clears a new texture, which takes as long as packing a large table, so the
  * texture is created while threads pack. */
-static tsr_status finish_table(tsr_runner *r, table_packing *t) {
-    if (t->pass == TSR_NONE)
+static tsr_status finish_table(tsr_runner *r, tsr_gles_packing *p) {
+    if (p->pass == TSR_NONE)
         return TSR_OK;
-    const tsr_pass *pass = &r->base.plan->passes[t->pass];
-    GLuint name = new_table(pass);
-    r->passes[t->pass].weights->handle.name = name;
-    t->pass = TSR_NONE;
-    tsr_packing_finish(&t->packing);
+    const tsr_pass *pass = &r->base.plan->passes[p->pass];
+    tsr_weights *weights = r->passes[p->pass].weights;
+    if (!weights->handle.name)
+        weights->handle.name = new_table(pass);
+    if (!r->building.waits && !tsr_packing_work(&p->packing, r->building.deadline))
+        return TSR_NOT_READY;
+    p->pass = TSR_NONE;
+    tsr_packing_finish(&p->packing);
     tsr_map_release(r->base.graph->map);
     r->base.packed_bytes += tsr_table_bytes(&pass->table);
-    return fill_table(pass, &t->upload, name);
-}
-
-/* The next table is packed while the one before is uploaded. */
-static tsr_status pack_tables(tsr_runner *r, table_packing packing[2]) {
-    int slot = 0;
-    for (int i = 0; i < r->base.plan->pass_count; i++) {
-        const tsr_table *table = &r->base.plan->passes[i].table;
-        bool found;
-        TSR_TRY(tsr_gpu_report_packing(&r->base, i));
-        if (!table->pack)
-            continue;
-        r->passes[i].weights = tsr_weights_acquire(&r->device->weights, table, &found);
-        if (!r->passes[i].weights)
-            return out_of_memory();
-        if (found)
-            continue;
-        TSR_TRY(start_table(r, i, &packing[slot]));
-        slot = 1 - slot;
-        TSR_TRY(finish_table(r, &packing[slot]));
-    }
+    TSR_TRY(fill_table(pass, &p->upload, weights->handle.name));
+    tsr_weights_share(weights);
     return TSR_OK;
 }
 
-static tsr_status build_tables(tsr_runner *r, table_packing packing[2]) {
-    tsr_status status = pack_tables(r, packing);
-    for (int i = 0; i < 2; i++) {
-        tsr_status finished = finish_table(r, &packing[i]);
-        status = status == TSR_OK ? finished : status;
+/* The next table is packed while the one before is uploaded. */
+tsr_status tsr_gles_pack_table(tsr_runner *r, int i) {
+    const tsr_table *table = &r->base.plan->passes[i].table;
+    tsr_gles_building *b = &r->building;
+    bool found;
+    if (i == 0)
+        tsr_progress_stage(r->base.options.progress, TSR_PACKING_SHARE);
+    TSR_TRY(tsr_gpu_report_packing(&r->base, i));
+    if (!table->pack)
+        return TSR_OK;
+    if (!r->passes[i].weights) {
+        r->passes[i].weights = tsr_weights_acquire(&r->device->weights, table, r, &found);
+        if (!r->passes[i].weights)
+            return out_of_memory();
+        if (found)
+            return TSR_OK;
+        TSR_TRY(start_table(r, i, &b->packing[b->slot]));
     }
-    for (int i = 0; i < r->base.plan->pass_count && status == TSR_OK; i++) {
+    TSR_TRY(finish_table(r, &b->packing[1 - b->slot]));
+    b->slot = 1 - b->slot;
+    return TSR_OK;
+}
+
+tsr_status tsr_gles_finish_tables(tsr_runner *r) {
+    for (int i = 0; i < 2; i++)
+        TSR_TRY(finish_table(r, &r->building.packing[i]));
+    for (int i = 0; i < r->base.plan->pass_count; i++) {
         tsr_gles_pass *p = &r->passes[i];
         GLuint *name = is_in_blocks(&r->base.plan->passes[i]) ? &p->blocks : &p->table;
         if (p->weights)
             *name = p->weights->handle.name;
     }
-    return status;
+    return tsr_gpu_report_packing(&r->base, r->base.plan->pass_count);
 }
 
-static tsr_status build_constant(tsr_runner *r, int tensor, tsr_gles_upload *upload) {
+tsr_status tsr_gles_build_constant(tsr_runner *r, int tensor) {
     const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
+    tsr_gles_upload *upload = &r->building.packing[0].upload;
     void *texels;
+    if (!t->constant)
+        return TSR_OK;
     TSR_TRY(
         tsr_gles_upload_map(upload, tsr_layout_floats(&t->layout) * sizeof(float), true, &texels));
     tsr_layout_pack(&t->layout, t->constant, 0, texels);
@@ -113,18 +113,18 @@ static tsr_status build_constant(tsr_runner *r, int tensor, tsr_gles_upload *upl
     return TSR_OK;
 }
 
-tsr_status tsr_gles_pack_constants(tsr_runner *r) {
-    const tsr_plan *plan = r->base.plan;
-    table_packing packing[2] = {{.pass = TSR_NONE}, {.pass = TSR_NONE}};
-    tsr_progress_stage(r->base.options.progress, TSR_PACKING_SHARE);
-    tsr_status status = build_tables(r, packing);
-    for (int i = 1; i < plan->tensor_count && status == TSR_OK; i++)
-        if (plan->tensors[i].constant)
-            status = build_constant(r, i, &packing[0].upload);
+void tsr_gles_stop_packing(tsr_runner *r) {
+    for (int i = 0; i < 2; i++) {
+        tsr_gles_packing *p = &r->building.packing[i];
+        if (p->pass != TSR_NONE)
+            tsr_packing_finish(&p->packing);
+        p->pass = TSR_NONE;
+    }
+}
+
+void tsr_gles_end_packing(tsr_runner *r) {
     for (int i = 0; i < 2; i++)
-        tsr_gles_upload_destroy(&packing[i].upload);
-    r->base.allocated_bytes += plan->constant_bytes;
-    return status == TSR_OK ? tsr_gpu_report_packing(&r->base, plan->pass_count) : status;
+        tsr_gles_upload_destroy(&r->building.packing[i].upload);
 }
 
 /* ---- other weights --------------------------------------------------------------------------- */

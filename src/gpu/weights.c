@@ -16,18 +16,25 @@ static tsr_weights *add(tsr_weight_store *store) {
 }
 
 /* Tables that are not shared have zeroed keys, which no other has. */
-tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table, bool *found) {
+tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table,
+                                 const void *runner, bool *found) {
     for (tsr_weights *w = store->head; w && table->shared; w = w->next)
-        if (tsr_cache_key_equal(&w->key, &table->key)) {
+        if (tsr_cache_key_equal(&w->key, &table->key) && (!w->packer || w->packer == runner)) {
             w->references++;
             *found = true;
             return w;
         }
     tsr_weights *w = add(store);
     *found = false;
-    if (w)
+    if (w) {
         w->key = table->key;
+        w->packer = runner;
+    }
     return w;
+}
+
+void tsr_weights_share(tsr_weights *weights) {
+    weights->packer = NULL;
 }
 
 tsr_weights *tsr_weights_separate(tsr_weight_store *store, tsr_weights *weights) {
@@ -92,6 +99,10 @@ void tsr_packing_start(tsr_packing *p, const tsr_table *table, float *texels) {
         tsr_parallel_finish(&p->work);
     }
     tsr_parallel_start(&p->work, table->units, bytes, pack, p);
+}
+
+bool tsr_packing_work(tsr_packing *p, double deadline) {
+    return tsr_parallel_work(&p->work, deadline);
 }
 
 void tsr_packing_finish(tsr_packing *p) {

@@ -10,6 +10,7 @@ typedef struct tsr_weights {
     struct tsr_weights *next;
     tsr_cache_key key;
     int references;
+    const void *packer; /* the runner that is packing them; NULL once that is done */
     union {
         unsigned name; /* of GL */
         void *object;  /* of WebGPU */
@@ -21,9 +22,12 @@ typedef struct tsr_weight_store {
     tsr_weights *head;
 } tsr_weight_store;
 
-/* Those of a table, with one more reference. *found: they are packed already; else the caller packs
- * them and sets the handle. NULL when out of memory. */
-tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table, bool *found);
+/* Those of a table, with one more reference. *found: they are packed already, or this runner is
+ * packing them; else it has to, and sets the handle. NULL when out of memory. */
+tsr_weights *tsr_weights_acquire(tsr_weight_store *store, const tsr_table *table,
+                                 const void *runner, bool *found);
+/* They are packed: other runners may share them. */
+void tsr_weights_share(tsr_weights *weights);
 /* Weights with this one reference alone, which no new session finds: the same ones, or new ones if
  * they have other references. NULL when out of memory. */
 tsr_weights *tsr_weights_separate(tsr_weight_store *store, tsr_weights *weights);
@@ -44,6 +48,8 @@ size_t tsr_table_floats(const tsr_table *table);
 /* On the device. */
 uint64_t tsr_table_bytes(const tsr_table *table);
 void tsr_packing_start(tsr_packing *packing, const tsr_table *table, float *texels);
+/* See tsr_parallel_work(). */
+bool tsr_packing_work(tsr_packing *packing, double deadline);
 void tsr_packing_finish(tsr_packing *packing);
 /* Packs a table from other weights than the model's. */
 void tsr_packing_replace(const tsr_table *table, const float *weights, float *texels);

@@ -1,16 +1,27 @@
-/* What the page's JavaScript (tessera.mjs) calls: flat functions over tessera.h, for a device, a
- * model and a session at a time. Pointers and sizes are numbers there; strings end with a NUL and
- * belong to the object that gave them. A function that fails returns NULL or a status that is not
- * 0, and tsr_web_error() says why. */
+/* What the page's JavaScript (module.mjs, network.mjs) calls: flat functions over tessera.h.
+ * Pointers and sizes are numbers there; strings end with a NUL and belong to the object that gave
+ * them. A function that fails returns NULL or a status that is not 0: tsr_web_error() and
+ * tsr_web_status_name() say why. */
 #include "tessera.h"
 
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
 #define IMPORT(name) __attribute__((import_module("tessera"), import_name(#name)))
 
 /* Receives a line of the log. */
 IMPORT(log) void tsr_web_on_log(int level, const char *message);
+
+/* Receives the progress of making a session: 0 to 1. */
+IMPORT(progress) void tsr_web_on_progress(double fraction);
+
+static bool on_progress(void *user, const char *what, double fraction) {
+    (void)user, (void)what;
+    tsr_web_on_progress(fraction);
+    return true;
+}
 
 static void on_log(void *user, tsr_log_level level, const char *message) {
     (void)user;
@@ -22,9 +33,22 @@ void EXPORT(tsr_web_log)(int on) {
     tsr_set_log(on ? on_log : NULL, NULL);
 }
 
-/* The message of the latest call that failed; "" if none did. */
+static tsr_status latest;
+
+/* Every call that may fail ends so. */
+static tsr_status end(tsr_status status) {
+    if (status != TSR_OK && status != TSR_NOT_READY)
+        latest = status;
+    return status;
+}
+
+/* The message and the status of the latest call that failed. */
 const char *EXPORT(tsr_web_error)(void) {
     return tsr_last_error();
+}
+
+const char *EXPORT(tsr_web_status_name)(void) {
+    return tsr_status_name(latest);
 }
 
 /* The library's version. */
@@ -34,14 +58,21 @@ const char *EXPORT(tsr_web_version)(void) {
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* A device of a backend: "cpu" or "gles". */
+/* A device of a backend: "cpu", "gles" or "webgpu". */
 tsr_device *EXPORT(tsr_web_device)(const char *backend) {
     tsr_device *device = NULL;
-    tsr_device_create(&(tsr_device_desc){.backend = backend}, &device);
+    end(tsr_device_create(&(tsr_device_desc){.backend = backend}, &device));
     return device;
 }
 
-/* Destroys a device; its session may still exist. */
+/* The GPU's name. */
+const char *EXPORT(tsr_web_device_name)(const tsr_device *device) {
+    tsr_device_info info = {0};
+    end(tsr_device_get_info(device, &info));
+    return info.name;
+}
+
+/* Destroys a device; its sessions may still exist. */
 void EXPORT(tsr_web_device_free)(tsr_device *device) {
     tsr_device_destroy(device);
 }
@@ -52,24 +83,78 @@ void EXPORT(tsr_web_device_free)(tsr_device *device) {
  */
 tsr_model *EXPORT(tsr_web_model)(const void *bytes, size_t size, const char *name) {
     tsr_model *model = NULL;
-    tsr_model_load_memory(bytes, size, &(tsr_model_desc){.name = name}, &model);
+    end(tsr_model_load_memory(bytes, size, &(tsr_model_desc){.name = name}, &model));
     return model;
 }
 
-/* Frees a model; its session may still exist. */
+/* Frees a model; its sessions may still exist. */
 void EXPORT(tsr_web_model_free)(tsr_model *model) {
     tsr_model_free(model);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-/* A session; `count` symbolic dimensions of the model get sizes. */
-tsr_session *EXPORT(tsr_web_session)(tsr_device *device, const tsr_model *model,
-                                     const tsr_dim_binding *dims, int count) {
+/* Strings one after the other, each with its NUL. */
+static const char *next_string(const char **strings) {
+    const char *string = *strings;
+    *strings += strlen(string) + 1;
+    return string;
+}
+
+/* The description of a session, with room for what it names. */
+typedef struct web_desc {
+    tsr_dim_binding *dims;
+    tsr_input_shape *shapes;
+    const char **extra;
+} web_desc;
+
+static void read_desc(const web_desc *to, const char *names, const int *numbers,
+                      const int counts[3]) {
+    for (int i = 0; i < counts[0]; i++)
+        to->dims[i] = (tsr_dim_binding){next_string(&names), *numbers++};
+    for (int i = 0; i < counts[1]; i++) {
+        tsr_input_shape *s = &to->shapes[i];
+        *s = (tsr_input_shape){.input = next_string(&names), .shape.rank = *numbers++};
+        for (int axis = 0; axis < s->shape.rank; axis++)
+            s->shape.dim[axis] = *numbers++;
+    }
+    for (int i = 0; i < counts[2]; i++)
+        to->extra[i] = next_string(&names);
+}
+
+/* A session that tsr_web_prepare() prepares. names: counts[0] symbolic dimensions, counts[1] inputs
+ * whose shapes are given, counts[2] inner tensors that become outputs. numbers: the size of each of
+ * the dimensions, then the rank (at most 8) and the dimensions of each of the shapes. */
+tsr_session *EXPORT(tsr_web_session)(tsr_device *device, const tsr_model *model, int half,
+                                     const char *names, const int *numbers, const int counts[3]) {
     tsr_session *session = NULL;
-    tsr_session_create(device, model, &(tsr_session_desc){.dims = dims, .dim_count = count},
-                       &session);
+    web_desc room = {calloc((size_t)counts[0] + 1, sizeof *room.dims),
+                     calloc((size_t)counts[1] + 1, sizeof *room.shapes),
+                     calloc((size_t)counts[2] + 1, sizeof *room.extra)};
+    if (room.dims && room.shapes && room.extra) {
+        read_desc(&room, names, numbers, counts);
+        const tsr_session_desc desc = {.precision = half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32,
+                                       .prepare_in_steps = true,
+                                       .progress = {on_progress, NULL},
+                                       .dims = room.dims,
+                                       .dim_count = counts[0],
+                                       .shapes = room.shapes,
+                                       .shape_count = counts[1],
+                                       .extra_outputs = room.extra,
+                                       .extra_output_count = counts[2]};
+        end(tsr_session_create(device, model, &desc, &session));
+    } else {
+        end(tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a session"));
+    }
+    free(room.dims);
+    free(room.shapes);
+    free(room.extra);
     return session;
+}
+
+/* For about `ms` milliseconds; TSR_NOT_READY: again later. */
+tsr_status EXPORT(tsr_web_prepare)(tsr_session *session, double ms) {
+    return end(tsr_session_prepare(session, ms));
 }
 
 /* Destroys a session. */
@@ -118,19 +203,97 @@ int EXPORT(tsr_web_dim)(const tsr_session *session, int output, int i, int axis)
     return axis >= 0 && axis < shape.rank && shape.dim[axis] <= INT_MAX ? (int)shape.dim[axis] : -1;
 }
 
+/* ---- runs ------------------------------------------------------------------------------------ */
+
 /* Sets an input: `count` floats, copied; integers as floats, too. */
 tsr_status EXPORT(tsr_web_set_input)(tsr_session *session, const char *name, const float *data,
                                      size_t count) {
-    return tsr_session_set_input(session, name, data, count);
+    return end(tsr_session_set_input(session, name, data, count));
 }
 
-/* Runs once, and waits until it is complete. */
-tsr_status EXPORT(tsr_web_run)(tsr_session *session) {
-    return tsr_session_run(session);
+/* Sets an image of an input from RGBA bytes. normalization: mean[4], scale[4]. */
+tsr_status EXPORT(tsr_web_set_pixels)(tsr_session *session, const char *name, void *data, int width,
+                                      int height, int image, int channels_last, int bgr,
+                                      const float normalization[8]) {
+    tsr_pixels pixels = {.data = data,
+                         .bytes = (size_t)width * (size_t)height * 4,
+                         .width = width,
+                         .height = height,
+                         .format = TSR_PIXELS_RGBA8,
+                         .channels_last = channels_last != 0,
+                         .bgr = bgr != 0,
+                         .image = image};
+    memcpy(pixels.mean, normalization, sizeof pixels.mean);
+    memcpy(pixels.scale, normalization + 4, sizeof pixels.scale);
+    return end(tsr_session_set_input_pixels(session, name, &pixels));
+}
+
+/* Starts a run. */
+tsr_status EXPORT(tsr_web_submit)(tsr_session *session) {
+    return end(tsr_session_submit(session));
+}
+
+/* TSR_NOT_READY while it is in progress. */
+tsr_status EXPORT(tsr_web_poll)(tsr_session *session) {
+    return end(tsr_session_poll(session));
 }
 
 /* Copies an output of the latest run: `count` floats. */
 tsr_status EXPORT(tsr_web_get_output)(tsr_session *session, const char *name, float *data,
                                       size_t count) {
-    return tsr_session_get_output(session, name, data, count);
+    return end(tsr_session_get_output(session, name, data, count));
+}
+
+/* Draws an image of an output into all of the context's canvas; gles only. */
+tsr_status EXPORT(tsr_web_draw)(tsr_session *session, const char *name, int width, int height,
+                                int image, int channels_last, int bgr,
+                                const float normalization[8]) {
+    tsr_draw_target target = {.width = width,
+                              .height = height,
+                              .flip = true,
+                              .channels_last = channels_last != 0,
+                              .bgr = bgr != 0,
+                              .image = image};
+    memcpy(target.mean, normalization, sizeof target.mean);
+    memcpy(target.scale, normalization + 4, sizeof target.scale);
+    return end(tsr_session_draw_output(session, name, &target));
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+/* numbers: 16-bit storage?, passes, programs, multiply-adds, bytes of tensors, of weights,
+ * milliseconds of compiling, nodes. */
+tsr_status EXPORT(tsr_web_report)(const tsr_session *session, double numbers[8]) {
+    tsr_report r;
+    tsr_status status = end(tsr_session_report(session, &r));
+    if (status == TSR_OK) {
+        const double all[8] = {r.precision == TSR_PRECISION_FP16,
+                               r.pass_count,
+                               r.program_count,
+                               (double)r.macs,
+                               (double)r.tensor_bytes,
+                               (double)r.weight_bytes,
+                               r.compile_ms,
+                               r.node_count};
+        memcpy(numbers, all, sizeof all);
+    }
+    return status;
+}
+
+/* texts: name, operator, output, backend, kernel. numbers: multiply-adds, passes, rank, dimensions.
+ */
+tsr_status EXPORT(tsr_web_node_report)(const tsr_session *session, int node, const char *texts[5],
+                                       double numbers[3 + TSR_MAX_RANK]) {
+    tsr_node_report r;
+    tsr_status status = end(tsr_session_node_report(session, node, &r));
+    if (status == TSR_OK) {
+        const char *const all[5] = {r.name, r.op, r.output, r.backend, r.kernel};
+        memcpy(texts, all, sizeof all);
+        numbers[0] = (double)r.macs;
+        numbers[1] = r.passes;
+        numbers[2] = r.shape.rank;
+        for (int i = 0; i < r.shape.rank; i++)
+            numbers[3 + i] = (double)r.shape.dim[i];
+    }
+    return status;
 }

@@ -35,7 +35,7 @@ export function makeGl({ memory, text, write, keep }) {
     const contexts = new Table(), textures = new Table(), buffers = new Table(), framebuffers = new Table(),
         arrays = new Table(), samplers = new Table(), shaders = new Table(), programs = new Table(), syncs = new Table();
     const strings = new Map(), locations = [null]; // of uniforms, by their number less 1
-    let gl, current = 0;
+    let gl, current = 0, page, canvas; // page: its own context, which is used if there is one
 
     const buffer = () => memory().buffer;
     const i32 = (at, count) => new Int32Array(buffer(), at >>> 0, count);
@@ -58,15 +58,17 @@ export function makeGl({ memory, text, write, keep }) {
             i32(at, 1)[0] = typeof value === 'number' || typeof value === 'boolean' ? Number(value) : 0;
     };
 
-    return {
+    const imports = {
         // ---- contexts
         createContext() {
-            const canvas = globalThis.OffscreenCanvas ? new OffscreenCanvas(1, 1) : globalThis.document?.createElement('canvas');
-            const context = canvas?.getContext('webgl2', CONTEXT);
+            canvas = globalThis.OffscreenCanvas ? new OffscreenCanvas(1, 1) : globalThis.document?.createElement('canvas');
+            const context = page ?? canvas?.getContext('webgl2', CONTEXT);
             return context ? contexts.add(context) : 0;
         },
         destroyContext(context) {
-            contexts.take(context)?.getExtension('WEBGL_lose_context')?.loseContext();
+            const taken = contexts.take(context);
+            if (!page)
+                taken?.getExtension('WEBGL_lose_context')?.loseContext();
             if (context === current)
                 current = 0;
         },
@@ -204,5 +206,10 @@ export function makeGl({ memory, text, write, keep }) {
                 strings.set(string, keep(string));
             return strings.get(string);
         },
+    };
+    return {
+        imports,
+        adopt: context => { page = context; },
+        canvas: () => canvas, // of the context
     };
 }

@@ -80,6 +80,7 @@ static tsr_status pack_table(tsr_runner *r, int i, packing_chunks *c) {
     r->device->api->CommandEncoderCopyBufferToBuffer(c->encoder, c->chunks[c->at].buffer, c->used,
                                                      w->handle.object, 0, bytes);
     c->used += bytes;
+    tsr_weights_share(w);
     r->base.packed_bytes += tsr_table_bytes(table);
     tsr_map_release(r->base.graph->map);
     return TSR_OK;
@@ -100,7 +101,7 @@ static tsr_status acquire_tables(tsr_runner *r) {
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         const tsr_table *table = &r->base.plan->passes[i].table;
         if (table->pack)
-            r->passes[i].weights = tsr_weights_acquire(&r->device->weights, table, &found);
+            r->passes[i].weights = tsr_weights_acquire(&r->device->weights, table, r, &found);
         if (table->pack && !r->passes[i].weights)
             return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     }

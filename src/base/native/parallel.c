@@ -2,6 +2,8 @@
 
 #include "base/parallel.h"
 
+#include "base/clock.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,14 +16,18 @@ static int count_processors(void) {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-static void *work_on(void *data) {
-    tsr_parallel *w = data;
-    for (;;) {
-        int64_t first = atomic_fetch_add(&w->next, w->step);
-        if (first >= w->total)
-            return NULL;
+/* The next units; false if there are none. */
+static bool work_once(tsr_parallel *w) {
+    int64_t first = atomic_fetch_add(&w->next, w->step);
+    if (first < w->total)
         w->fn(w->user, first, w->total - first < w->step ? w->total - first : w->step);
-    }
+    return first < w->total;
+}
+
+static void *work_on(void *data) {
+    while (work_once(data))
+        ;
+    return NULL;
 }
 
 _Static_assert(sizeof(pthread_t) <= sizeof(uintptr_t), "a thread's handle has its place");
@@ -60,6 +66,13 @@ void tsr_parallel_start(tsr_parallel *w, int64_t total, size_t bytes, tsr_parall
     atomic_init(&w->next, 0);
     w->step = others > 0 ? total / ((int64_t)(others + 1) * STEPS) + 1 : total;
     start_threads(w, others);
+}
+
+bool tsr_parallel_work(tsr_parallel *w, double deadline) {
+    while (work_once(w))
+        if (tsr_clock_ms() >= deadline)
+            return atomic_load(&w->next) >= w->total;
+    return true;
 }
 
 void tsr_parallel_finish(tsr_parallel *w) {

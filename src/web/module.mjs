@@ -1,0 +1,147 @@
+// tessera.wasm: compiled once, instantiated for each device, and what it asks of its host.
+import { makeGl } from './gl.mjs';
+
+const LEVELS = ['error', 'warn', 'info', 'debug'];
+const BAD_FILE = 8; // WASI's errno: there are no files
+const NOT_READY = 1; // TSR_NOT_READY
+
+/** Why something failed. */
+export class TesseraError extends Error {
+    constructor(status, message, options) {
+        super(message, options);
+        this.name = 'TesseraError';
+        this.status = status;
+    }
+}
+
+export const fail = (status, message, cause) => {
+    throw new TesseraError(status, message, cause && { cause });
+};
+
+let compiled; // what was compiled last, and of what
+
+/** Is this node, and the source no URL of a server? */
+export const isFile = source => Boolean(globalThis.process?.versions?.node) && !/^https?:/.test(String(source));
+
+/** A file's bytes, in node. */
+export async function readFile(source) {
+    const fs = 'node:fs/promises'; // which bundlers do not look for
+    const { readFile: read } = await import(/* webpackIgnore: true */ /* @vite-ignore */ fs);
+    const from = /^file:/.test(String(source)) ? new URL(source) : source;
+    return new Uint8Array(await read(from).catch(error => fail('IO', error.message, error)));
+}
+
+/** A server's answer, which is not an error. */
+export async function request(url, signal) {
+    let response;
+    try {
+        response = await fetch(url, { signal });
+    } catch (error) {
+        signal?.throwIfAborted();
+        fail('IO', `${url} cannot be fetched (no connection, or its server allows no other origins): ${error.message}`, error);
+    }
+    if (!response.ok)
+        fail('IO', `${url}: ${response.status} ${response.statusText}`);
+    return response;
+}
+
+const read = async source => (isFile(source) ? readFile(source) : (await request(source)).arrayBuffer());
+
+/** A WebAssembly.Module of a URL, of bytes, or of what is one. */
+export async function compile(source = new URL('tessera.wasm', import.meta.url)) {
+    if (source instanceof WebAssembly.Module)
+        return source;
+    if (typeof source !== 'string' && !(source instanceof URL))
+        return WebAssembly.compile(source);
+    const key = String(source);
+    if (compiled?.key !== key)
+        compiled = { key, module: read(source).then(bytes => WebAssembly.compile(bytes)) };
+    const { module } = compiled;
+    module.catch(() => { compiled = undefined; }); // may be tried again
+    return module;
+}
+
+/** An instance, whose memory is its own. log(level, message) receives the library's log. */
+export async function instantiate(module, log) {
+    const decoder = new TextDecoder(), encoder = new TextEncoder();
+    let exports, broken, fraction = 0;
+    const bytes = () => new Uint8Array(exports.memory.buffer); // anew each time: memory may have grown
+    const view = () => new DataView(exports.memory.buffer);
+    // Up to its NUL, or of `length` bytes.
+    const text = (at, length = -1) => {
+        const from = at >>> 0;
+        return at ? decoder.decode(bytes().subarray(from, length < 0 ? bytes().indexOf(0, from) : from + length)) : '';
+    };
+    // As much of a string as fits in `size` bytes with its NUL.
+    const write = (string, at, size) => {
+        const { written } = encoder.encodeInto(string, bytes().subarray(at >>> 0, (at >>> 0) + size - 1));
+        bytes()[(at >>> 0) + written] = 0;
+    };
+    // A string that stays.
+    const keep = string => {
+        const size = encoder.encode(string).length + 1, at = exports.malloc(size);
+        if (at)
+            write(string, at, size);
+        return at;
+    };
+    // After a trap nothing in the memory can be relied on.
+    const call = (name, ...args) => {
+        if (broken)
+            fail('DEVICE', `tessera.wasm stopped earlier: ${broken.message}`, broken);
+        try {
+            return exports[name](...args);
+        } catch (error) {
+            broken = error;
+            return fail('DEVICE', `tessera.wasm stopped: ${error.message}`, error);
+        }
+    };
+    const failure = () => new TesseraError(text(call('tsr_web_status_name')), text(call('tsr_web_error')));
+    // Of a call that gives a pointer, which is not NULL.
+    const made = pointer => {
+        if (!pointer)
+            throw failure();
+        return pointer;
+    };
+    // Of a call that gives a status: is it done?
+    const done = status => {
+        if (status && status !== NOT_READY)
+            throw failure();
+        return !status;
+    };
+    // Calls fn with the address of `size` bytes.
+    const borrow = (size, fn) => {
+        const at = call('malloc', size + 1) >>> 0;
+        if (!at)
+            fail('OUT_OF_MEMORY', `no memory for ${size} bytes`);
+        try {
+            return fn(at);
+        } finally {
+            if (!broken)
+                call('free', at);
+        }
+    };
+    // Calls fn with the address of a copy of bytes.
+    const lend = (data, fn) => borrow(data.byteLength, at => {
+        bytes().set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), at);
+        return fn(at);
+    });
+    // Calls fn with the address of a string.
+    const spell = (string, fn) => lend(encoder.encode(`${string}\0`), fn);
+    const wasi = {
+        clock_time_get(id, precision, at) {
+            view().setBigUint64(at >>> 0, BigInt(Math.round(performance.now() * 1e6)), true);
+            return 0;
+        },
+        fd_close: () => BAD_FILE,
+        fd_seek: () => BAD_FILE,
+        fd_write: () => BAD_FILE,
+    };
+    const host = {
+        log: (level, message) => log(LEVELS[level], text(message)),
+        progress: value => { fraction = value; },
+    };
+    const gl = makeGl({ memory: bytes, text, write, keep });
+    ({ exports } = await WebAssembly.instantiate(module, { tessera: host, wasi_snapshot_preview1: wasi, gl: gl.imports }));
+    exports._initialize();
+    return { bytes, view, text, call, made, done, borrow, lend, spell, gl, progress: () => fraction, isBroken: () => broken !== undefined };
+}

@@ -1,0 +1,284 @@
+// A network on a device of this thread.
+import { acquire, release, retire } from './device.mjs';
+import { fail } from './module.mjs';
+import { isPicture, makeCanvas, normalization, pictureShape, readPicture, toImageData } from './pictures.mjs';
+
+const STEP_MS = 4; // of preparing, between which the page does other things
+const MAX_RANK = 8;
+
+let channel, hopping = []; // hops under way
+
+/** Returns in a task of its own, soon. */
+function hop() {
+    if (globalThis.setImmediate)
+        return new Promise(resolve => { setImmediate(resolve); });
+    channel ??= new MessageChannel();
+    channel.port1.onmessage = () => hopping.shift()();
+    return new Promise(resolve => {
+        hopping.push(resolve);
+        channel.port2.postMessage(0);
+    });
+}
+
+/** Waits for a millisecond or two. Browsers make timers that timers start wait longer: a message comes between. */
+async function sleep() {
+    await hop();
+    await new Promise(resolve => { setTimeout(resolve, 1); });
+}
+
+const isSize = value => Number.isInteger(value) && value >= 0 && value < 2 ** 31;
+
+function checkSizes(what, sizes) {
+    if (!Array.isArray(sizes) || sizes.length > MAX_RANK || !sizes.every(isSize))
+        fail('INVALID_ARGUMENT', `${what} is no list of at most ${MAX_RANK} sizes: ${JSON.stringify(sizes)}`);
+}
+
+/** See tsr_web_session(). */
+function makeSession(device, model, { dims = {}, shapes = {}, extraOutputs = [], precision = 'fp32' }) {
+    const { wasm, handle } = device;
+    if (precision !== 'fp32' && precision !== 'fp16')
+        fail('INVALID_ARGUMENT', `precision is '${precision}': 'fp32' or 'fp16'`);
+    for (const [name, size] of Object.entries(dims))
+        checkSizes(`the size of dimension '${name}'`, [size]);
+    for (const [name, shape] of Object.entries(shapes))
+        checkSizes(`the shape of input '${name}'`, shape);
+    const names = [...Object.keys(dims), ...Object.keys(shapes), ...extraOutputs].map(name => `${name}\0`).join('');
+    const numbers = Int32Array.from([...Object.values(dims), ...Object.values(shapes).flatMap(shape => [shape.length, ...shape])]);
+    const counts = Int32Array.of(Object.keys(dims).length, Object.keys(shapes).length, extraOutputs.length);
+    return wasm.made(wasm.spell(names, n => wasm.lend(numbers, m => wasm.lend(counts, c =>
+        wasm.call('tsr_web_session', handle, model, Number(precision === 'fp16'), n, m, c)))));
+}
+
+function describe({ wasm }, session, output) {
+    const count = wasm.call(output ? 'tsr_web_output_count' : 'tsr_web_input_count', session);
+    return Object.freeze(Array.from({ length: count }, (_, i) => Object.freeze({
+        name: wasm.text(wasm.call('tsr_web_name', session, output, i)),
+        dtype: wasm.text(wasm.call('tsr_web_dtype', session, output, i)),
+        shape: Object.freeze(Array.from({ length: wasm.call('tsr_web_rank', session, output, i) },
+            (_, axis) => wasm.call('tsr_web_dim', session, output, i, axis))),
+    })));
+}
+
+function floatsOf(name, data) {
+    if (data instanceof Float32Array || data?.[Symbol.toStringTag] === 'Float32Array')
+        return data;
+    if (ArrayBuffer.isView(data) && !(data instanceof DataView))
+        return Float32Array.from(data, Number);
+    return fail('INVALID_ARGUMENT', `input '${name}' is neither a Float32Array nor a picture`);
+}
+
+class Network {
+    #device;
+    #session;
+    #name;
+    #log;
+    #last; // run that is in progress or waits
+
+    constructor(device, session, name, log) {
+        this.#device = device;
+        this.#session = session;
+        this.#name = name;
+        this.#log = log;
+        this.backend = device.backend;
+        this.inputs = describe(device, session, 0);
+        this.outputs = describe(device, session, 1);
+        Object.freeze(this);
+    }
+
+    // Calls fn(wasm, session); a device that fails so is given to no other network.
+    #use(fn) {
+        if (!this.#session)
+            fail('INVALID_ARGUMENT', `${this.#name}: the network was disposed of`);
+        try {
+            return fn(this.#device.wasm, this.#session);
+        } catch (error) {
+            if (error.status === 'DEVICE_LOST' || this.#device.wasm.isBroken())
+                retire(this.#device);
+            throw error;
+        }
+    }
+
+    #setPicture(name, { picture, crop, image = 0, layout = 'nchw', order, ...options }, range) {
+        const info = this.inputs.find(input => input.name === name);
+        const pixels = readPicture(picture, crop, info ? pictureShape(info, layout) : { width: 1, height: 1 });
+        this.#use((wasm, session) => wasm.done(wasm.spell(name, n => wasm.lend(pixels.data, data =>
+            wasm.lend(normalization(options, range), normal => wasm.call('tsr_web_set_pixels', session, n, data,
+                pixels.width, pixels.height, image, Number(layout === 'nhwc'), Number(order === 'bgr'), normal))))));
+    }
+
+    #setInput(name, value, range) {
+        if (isPicture(value))
+            this.#setPicture(name, { picture: value }, range);
+        else if (isPicture(value?.picture))
+            this.#setPicture(name, value, range);
+        else
+            this.#use((wasm, session) => {
+                const floats = floatsOf(name, value);
+                wasm.done(wasm.spell(name, n => wasm.lend(floats, at =>
+                    wasm.call('tsr_web_set_input', session, n, at, floats.length))));
+            });
+    }
+
+    #read({ name, shape }) {
+        const count = shape.reduce((product, size) => product * size, 1);
+        return this.#use((wasm, session) => wasm.borrow(4 * count, at => {
+            wasm.done(wasm.spell(name, n => wasm.call('tsr_web_get_output', session, n, at, count)));
+            return new Float32Array(wasm.bytes().slice(at, at + 4 * count).buffer);
+        }));
+    }
+
+    // One after the other; at once if none is in progress.
+    #enqueue(job) {
+        const result = this.#last ? this.#last.then(job) : job();
+        const settled = result.catch(() => {}).then(() => {
+            if (this.#last === settled)
+                this.#last = undefined;
+        });
+        this.#last = settled;
+        return result;
+    }
+
+    #start(inputs, range) {
+        for (const [name, value] of Object.entries(inputs))
+            this.#setInput(name, value, range);
+        this.#use((wasm, session) => wasm.done(wasm.call('tsr_web_submit', session)));
+    }
+
+    async #finish() {
+        const finished = () => {
+            if (!this.#session)
+                fail('CANCELLED', `${this.#name}: the network was disposed of during the run`);
+            return this.#use((wasm, session) => wasm.done(wasm.call('tsr_web_poll', session)));
+        };
+        while (!finished())
+            await sleep();
+    }
+
+    async run(inputs = {}, { range } = {}) {
+        return this.#enqueue(async () => {
+            this.#start(inputs, range);
+            await this.#finish();
+            return Object.fromEntries(this.outputs.map(output => [output.name, this.#read(output)]));
+        });
+    }
+
+    #outputNamed(name = this.outputs[0].name) {
+        return this.outputs.find(output => output.name === name) ??
+            fail('INVALID_ARGUMENT', `${this.#name}: there is no output '${name}'`);
+    }
+
+    #drawBitmap({ name }, width, height, { image = 0, layout, order, range, ...options }) {
+        const canvas = this.#device.wasm.gl.canvas();
+        Object.assign(canvas, { width, height });
+        this.#use((wasm, session) => wasm.done(wasm.spell(name, n => wasm.lend(normalization(options, range), normal =>
+            wasm.call('tsr_web_draw', session, n, width, height, image, Number(layout === 'nhwc'), Number(order === 'bgr'), normal)))));
+        return canvas.transferToImageBitmap();
+    }
+
+    /** Runs, and draws an output, scaled to that size: an ImageBitmap. */
+    async draw(inputs, width, height, { output: name, ...options } = {}) {
+        return this.#enqueue(async () => {
+            const output = this.#outputNamed(name);
+            pictureShape(output, options.layout);
+            this.#start(inputs, options.range);
+            const draws = this.backend === 'webgl' && !this.#device.gl && globalThis.OffscreenCanvas;
+            const bitmap = draws && this.#drawBitmap(output, width, height, options);
+            await this.#finish();
+            if (bitmap)
+                return bitmap;
+            const pixels = toImageData(this.#read(output), output, options, options.range);
+            return createImageBitmap(pixels, { resizeWidth: width, resizeHeight: height, resizeQuality: 'medium' });
+        });
+    }
+
+    async report() {
+        return this.#use((wasm, session) => wasm.borrow(8 * 16, numbers => wasm.borrow(4 * 5, texts => {
+            const doubles = () => new Float64Array(wasm.bytes().slice(numbers, numbers + 8 * 16).buffer);
+            wasm.done(wasm.call('tsr_web_report', session, numbers));
+            const [half, passes, programs, macs, tensorBytes, weightBytes, compileMs, count] = doubles();
+            const nodes = Array.from({ length: count }, (_, i) => {
+                wasm.done(wasm.call('tsr_web_node_report', session, i, texts, numbers));
+                const [nodeMacs, nodePasses, rank, ...dims] = doubles();
+                const [name, op, output, backend, kernel] =
+                    Array.from({ length: 5 }, (__, j) => wasm.text(wasm.view().getUint32(texts + 4 * j, true)));
+                return { name, op, output, backend, kernel, shape: dims.slice(0, rank), macs: nodeMacs, passes: nodePasses };
+            });
+            return { backend: this.backend, device: this.#device.name, precision: half ? 'fp16' : 'fp32', passes, programs, macs,
+                     tensorBytes, weightBytes, compileMs, nodes };
+        })));
+    }
+
+    dispose() {
+        const session = this.#session;
+        this.#session = undefined;
+        if (!session)
+            return;
+        if (!this.#device.wasm.isBroken())
+            this.#device.wasm.call('tsr_web_session_free', session);
+        release(this.#device, this.#log);
+    }
+}
+if (Symbol.dispose)
+    Network.prototype[Symbol.dispose] = Network.prototype.dispose;
+
+// The page is free between steps.
+async function prepare({ wasm }, session, signal, tell) {
+    for (;;) {
+        const begin = performance.now();
+        if (wasm.done(wasm.call('tsr_web_prepare', session, STEP_MS)))
+            return;
+        tell('prepare', wasm.progress());
+        await (performance.now() - begin < STEP_MS / 2 ? sleep() : hop());
+        signal?.throwIfAborted();
+    }
+}
+
+async function openOn(backend, bytes, name, options) {
+    const { signal, log, onProgress } = options, tell = (stage, fraction) => onProgress?.({ stage, fraction });
+    const device = await acquire(backend, options), { wasm } = device;
+    let model, session;
+    try {
+        tell('read', 0);
+        model = wasm.made(wasm.lend(bytes, at => wasm.spell(name, n => wasm.call('tsr_web_model', at, bytes.length, n))));
+        await hop();
+        signal?.throwIfAborted();
+        session = makeSession(device, model, options);
+        wasm.call('tsr_web_model_free', model); // the session has what it needs
+        model = undefined;
+        tell('read', 1);
+        await prepare(device, session, signal, tell);
+        tell('prepare', 1);
+        return new Network(device, session, name, log);
+    } catch (error) {
+        if (error.status === 'DEVICE_LOST')
+            retire(device);
+        if (model && !wasm.isBroken())
+            wasm.call('tsr_web_model_free', model);
+        if (session && !wasm.isBroken())
+            wasm.call('tsr_web_session_free', session);
+        release(device, log);
+        throw error;
+    }
+}
+
+// Those that may be there, the best first.
+function candidates() {
+    const draws = globalThis.OffscreenCanvas ?? globalThis.document;
+    return [...draws ? ['webgl'] : [], 'cpu'];
+}
+
+const MAY_RUN_ELSEWHERE = ['NO_DEVICE', 'UNSUPPORTED', 'LIMIT', 'DEVICE'];
+
+/** Of the bytes of a file. 'auto': on the first backend that takes it. */
+export async function open(bytes, name, { backend = 'auto', ...options }) {
+    const backends = backend === 'auto' ? candidates() : [backend], reasons = [];
+    for (const one of backends)
+        try {
+            return await openOn(one, bytes, name, options);
+        } catch (error) {
+            if (!MAY_RUN_ELSEWHERE.includes(error.status) || backends.length === 1)
+                throw error;
+            reasons.push(`${one}: ${error.message}`);
+        }
+    return fail('UNSUPPORTED', reasons.join('; '));
+}

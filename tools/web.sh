@@ -2,7 +2,7 @@
 # Tessera for web pages and node: the library as WebAssembly, with Debian's clang, lld and wasi-libc.
 # Usage: web.sh build             build-web/tessera.wasm and, beside it, the modules that load it (src/web)
 #        web.sh pages [MODEL...]  build-web/site: demos/web with what build made, the demos' models and these ONNX files; with
-#                                 PEERS=FOLDER, what npm installed there (onnxruntime-web, @tensorflow/tfjs and its backends), too
+#                                 PEERS=FOLDER, what npm installed there (onnxruntime-web, @tensorflow/tfjs, its backends wasm and webgpu), too
 #        web.sh serve [PORT]      build-web/site at http://localhost:8080
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -103,8 +103,8 @@ copy_peers() {
     local from=$1/node_modules to=$build/site/peers
     mkdir -p "$to"
     cp "$from"/onnxruntime-web/dist/{ort.{wasm,webgl,webgpu}.min.js,ort-wasm-simd-threaded{,.asyncify}.{mjs,wasm}} "$to"
-    cp "$from"/@tensorflow/tfjs/dist/tf.min.js "$from"/@tensorflow/tfjs-backend-webgpu/dist/tf-backend-webgpu.min.js \
-        "$from"/@tensorflow/tfjs-backend-wasm/dist/{tf-backend-wasm.min.js,*.wasm} "$to"
+    cp "$from"/@tensorflow/tfjs-{core,backend-{wasm,webgl,webgpu}}/dist/tf-*.es2017.min.js \
+        "$from"/@tensorflow/tfjs-backend-wasm/dist/*.wasm "$to" # not tf.min.js: it evaluates strings, which the pages forbid
 }
 
 # What a static server cannot list: files that are kept for use offline, models and other libraries.

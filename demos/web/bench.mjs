@@ -1,12 +1,13 @@
 // The bench page: libraries in frames of their own, measured in turns on the same network and input.
 import { barChart } from './chart.mjs';
 import { readOnnx } from './onnx.mjs';
-import { $, acceptFiles, calm, complain, fetchSite, fill, linkFileButton, make, ms, say, shapeText } from './shared.mjs';
+import { $, acceptFiles, calm, complain, fetchSite, make, makeModelChoice, ms, say, shapeText } from './shared.mjs';
 
 const ENGINES = [
     ['tessera', 'webgpu'], ['tessera', 'webgl'], ['tessera', 'cpu'],
     ['ort', 'webgpu', 'ort.webgpu.min.js'], ['ort', 'webgl', 'ort.webgl.min.js'], ['ort', 'wasm', 'ort.wasm.min.js'],
-    ['tfjs', 'webgpu', 'tf-backend-webgpu.min.js'], ['tfjs', 'webgl', 'tf.min.js'], ['tfjs', 'wasm', 'tf-backend-wasm.min.js'],
+    ['tfjs', 'webgpu', 'tf-backend-webgpu.es2017.min.js'], ['tfjs', 'webgl', 'tf-backend-webgl.es2017.min.js'],
+    ['tfjs', 'wasm', 'tf-backend-wasm.es2017.min.js'],
 ];
 const LIBRARIES = { tessera: 'Tessera', ort: 'ONNX Runtime Web', tfjs: 'TF.js' };
 const BACKENDS = { webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WebAssembly', cpu: 'CPU' };
@@ -194,10 +195,14 @@ async function listEngines(peers) {
     }
 }
 
-async function use(name, read) {
+async function use({ name, source }) {
     calm();
+    $('start').disabled = true;
     try {
-        model = { name, bytes: await read() };
+        const response = source instanceof URL ? await fetch(source) : new Response(source);
+        if (!response.ok)
+            throw new Error(`${response.status} ${response.statusText}`);
+        model = { name, bytes: await response.arrayBuffer() };
         say(`${name}: ${(model.bytes.byteLength / 1e6).toFixed(1)} MB`);
         $('start').disabled = false;
     } catch (error) {
@@ -205,40 +210,19 @@ async function use(name, read) {
     }
 }
 
-function useServed() {
-    const name = $('model').value;
-    $('start').disabled = true;
-    return use(name, async () => {
-        const response = await fetch(`models/${name}`);
-        if (!response.ok)
-            throw new Error(`${response.status} ${response.statusText}`);
-        return response.arrayBuffer();
-    });
-}
-
-function useFile(file) {
-    if (!file)
-        return;
-    fill($('model'), [...[...$('model').options].map(option => [option.value, option.textContent]), [file.name, file.name]], file.name);
-    use(file.name, () => file.arrayBuffer());
-}
-
 async function start() {
-    const { models, peers } = await fetchSite();
-    await listEngines(peers);
-    fill($('model'), models.filter(name => name.endsWith('.onnx')).map(name => [name, name]), 'edges2emoji.onnx');
-    await useServed();
+    await listEngines((await fetchSite()).peers);
+    await choice.start();
 }
 
+const choice = makeModelChoice(use);
 $('start').disabled = true;
-$('model').addEventListener('change', useServed);
 $('form').addEventListener('submit', event => {
     event.preventDefault();
     measure();
 });
 $('stop').addEventListener('click', () => { stopped = true; });
 $('copy').addEventListener('click', copy);
-linkFileButton($('model-button'), $('model-file'), ([file]) => useFile(file));
-acceptFiles(([file]) => useFile(file));
+acceptFiles(([file]) => file && choice.take(file));
 new ResizeObserver(drawCharts).observe($('results'));
 start().catch(error => complain('The page cannot start', error));

@@ -25,8 +25,8 @@ export function barChart(title, bars, width) {
         svg.append(draw('text', { x: 0, y: y + 14 }, label), draw('text', { x: width, y: y + 14, 'text-anchor': 'end' }, text),
             draw('rect', { class: 'soft-bar', x: 0, y: y + 20, width, height: BAR, rx: 3 }),
             draw('rect', { class: `bar ${ours ? '' : 'other'}`, x: 0, y: y + 20, width: Math.max(scale(value), 2), height: BAR, rx: 3 }));
-        if (low !== undefined)
-            svg.append(draw('path', { class: 'whisker', fill: 'none',
+        for (const kind of low === undefined ? [] : ['whisker casing', 'whisker'])
+            svg.append(draw('path', { class: kind, fill: 'none',
                 d: `M${scale(low)} ${middle}H${scale(high)}M${scale(low)} ${middle - 5}v10M${scale(high)} ${middle - 5}v10` }));
     });
     return svg;

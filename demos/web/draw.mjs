@@ -1,9 +1,9 @@
 // The drawing page: the network's picture of the drawing, drawn again at each change.
 import { makePad } from './pad.mjs';
-import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fill, Holder, make, makeClock, makeLive, ms, saveCanvas, say }
+import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fill, Holder, make, makeClock, makeLive, ms, saveCanvas, say, SHIPPED }
     from './shared.mjs';
 
-const MODEL = 'models/edges2emoji.onnx', INPUT = 'sketch', RANGE = [-1, 1];
+const MODEL = `models/${SHIPPED}`, INPUT = 'sketch', RANGE = [-1, 1];
 const holder = new Holder();
 let clock = makeClock();
 

@@ -1,9 +1,9 @@
 // The picture page: any network with a picture as its input, on pictures and the camera.
 import { bestBoxes, drawBoxes, findBoxes, guessView, largest, pictureSizes, toImage, toOverlay } from './results.mjs';
-import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fetchSite, fill, Holder, linkFileButton, make, makeClock, makeLive, ms,
-    saveCanvas, say, shapeText } from './shared.mjs';
+import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fill, Holder, linkFileButton, make, makeClock, makeLive,
+    makeModelChoice, ms, saveCanvas, say, shapeText, SHIPPED } from './shared.mjs';
 
-const EXAMPLE = 'sketches/coloured_fish.png', SHIPPED = 'edges2emoji.onnx';
+const EXAMPLE = 'sketches/coloured_fish.png';
 const RANGES = [['0 1', '0 to 1'], ['-1 1', '−1 to 1'], ['0 255', '0 to 255'], ['imagenet', 'ImageNet’s mean and deviation'], ['own', 'Mean and scale …']];
 const VIEWS = [['auto', 'What fits'], ['picture', 'Picture'], ['mask', 'Mask over the picture'], ['classes', 'Class of each pixel'],
     ['boxes', 'Boxes'], ['values', 'Largest values']];
@@ -11,7 +11,6 @@ const IMAGENET = { mean: [123.675, 116.28, 103.53], scale: [1 / 58.395, 1 / 57.1
 
 const holder = new Holder();
 let model, picture, camera, clock = makeClock();
-let drawnBy; // 'render' or 'page': a canvas has one kind of context for life
 
 // ---- settings ------------------------------------------------------------------------------------
 
@@ -67,14 +66,12 @@ function drawSource({ width, height }) {
     return canvas;
 }
 
-// The canvas of results, with this size.
-function resultCanvas(by, { width, height }) {
-    if (drawnBy && drawnBy !== by)
-        $('result').replaceWith($('result').cloneNode());
-    drawnBy = by;
-    if ($('result').width !== width || $('result').height !== height)
-        Object.assign($('result'), { width, height });
-    return $('result');
+// The canvas of results, with this size. Its context is 2d, also for the network's own drawing.
+function resultContext({ width, height }) {
+    const canvas = $('result');
+    if (canvas.width !== width || canvas.height !== height)
+        Object.assign(canvas, { width, height });
+    return canvas.getContext('2d');
 }
 
 const views = {
@@ -82,7 +79,7 @@ const views = {
     classes: showOverlay,
     picture(results, output) {
         const sizes = picturesOf(output);
-        resultCanvas('page', sizes).getContext('2d').putImageData(toImage(results[output.name], sizes), 0, 0);
+        resultContext(sizes).putImageData(toImage(results[output.name], sizes), 0, 0);
     },
     boxes(results, output, outputs) {
         const found = findBoxes(outputs);
@@ -109,7 +106,7 @@ function picturesOf({ name, shape }) {
 // What the network got, twice as large if it is small.
 function copySource() {
     const { width, height } = $('source'), times = width < 400 ? 2 : 1;
-    const context = resultCanvas('page', { width: times * width, height: times * height }).getContext('2d');
+    const context = resultContext({ width: times * width, height: times * height });
     context.drawImage($('source'), 0, 0, times * width, times * height);
     return context;
 }
@@ -128,7 +125,7 @@ async function show(network, inputs, output) {
     $('save').disabled = view === 'values';
     $('about-output').textContent = `${output.name}: ${shapeText(output.shape)}`;
     if (view === 'picture' && range !== 'spread') {
-        const sizes = picturesOf(output), canvas = resultCanvas('render', sizes);
+        const sizes = picturesOf(output), { canvas } = resultContext(sizes);
         await network.render(inputs, canvas, { output: output.name, layout: sizes.layout, order: $('order').value, ...pixelOptions(range) });
     } else {
         views[view](await network.run(inputs), output, network.outputs);
@@ -179,9 +176,9 @@ async function open() {
     }
 }
 
-function use(name, source) {
-    model = { name, source };
-    if (name === SHIPPED)
+function use(chosen) {
+    model = chosen;
+    if (model.name === SHIPPED)
         $('input-range').value = '-1 1';
     showFields();
     return open();
@@ -199,18 +196,9 @@ async function usePicture(blob, name) {
     }
 }
 
-async function useFile(file) {
-    if (!file)
-        return;
-    if (!/\.onnx$/i.test(file.name))
-        return usePicture(file, file.name);
-    try {
-        const bytes = await file.arrayBuffer();
-        fill($('model'), [...[...$('model').options].map(option => [option.value, option.textContent]), [file.name, file.name]], file.name);
-        await use(file.name, bytes);
-    } catch (error) {
-        complain(`${file.name} cannot be read`, error);
-    }
+function useFile(file) {
+    if (file)
+        /\.onnx$/i.test(file.name) ? choice.take(file) : usePicture(file, file.name);
 }
 
 function stopCamera() {
@@ -245,15 +233,9 @@ function showFields() {
 }
 
 async function start() {
-    const example = await fetch(EXAMPLE);
-    picture = await createImageBitmap(await example.blob());
-    fill($('model'), (await fetchSite()).models.filter(name => name.endsWith('.onnx')).map(name => [name, name]), SHIPPED);
-    await useServed();
-}
-
-function useServed() {
-    const name = $('model').value;
-    return use(name, new URL(`models/${name}`, location.href));
+    const response = await fetch(EXAMPLE);
+    picture = await createImageBitmap(await response.blob());
+    await choice.start();
 }
 
 fill($('backend'), BACKENDS, new URLSearchParams(location.search).get('backend') ?? 'auto');
@@ -269,11 +251,10 @@ for (const id of ['input-range', 'mean', 'scale', 'order', 'layout', 'crop', 'ou
     });
 for (const id of ['backend', 'precision', 'open'])
     $(id).addEventListener('change', open);
-$('model').addEventListener('change', useServed);
 $('form').addEventListener('submit', event => event.preventDefault());
 $('camera').addEventListener('click', toggleCamera);
 $('save').addEventListener('click', () => saveCanvas($('result'), 'result.png').catch(error => complain('The picture cannot be saved', error)));
-linkFileButton($('model-button'), $('model-file'), ([file]) => useFile(file));
+const choice = makeModelChoice(use);
 linkFileButton($('picture-button'), $('picture-file'), ([file]) => useFile(file));
 acceptFiles(files => files.forEach(useFile));
 say('');

@@ -1,7 +1,7 @@
 // The layer viewer: any tensor of a network as a mosaic of its channels, drawn again at each change of the drawing.
 import { drawMosaic, planeSizes } from './mosaic.mjs';
 import { makePad } from './pad.mjs';
-import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fetchSite, fill, Holder, linkFileButton, makeClock, makeLive, ms, say,
+import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fill, Holder, makeClock, makeLive, makeModelChoice, ms, say,
     shapeText } from './shared.mjs';
 
 const holder = new Holder();
@@ -95,41 +95,29 @@ function step(by) {
     chooseLayer();
 }
 
-function useFile(file) {
-    tryTo(`${file.name} cannot be read`, async () => {
-        model = { name: file.name, source: await file.arrayBuffer() };
-        fill($('model'), [...[...$('model').options].map(option => [option.value, option.textContent]), [file.name, file.name]], file.name);
-        $('layer').replaceChildren();
-        openModel();
-    });
-}
-
-async function useServed() {
-    const name = $('model').value;
-    await tryTo(`${name} cannot be downloaded`, async () => {
-        const response = await fetch(`models/${name}`);
+// Kept in memory: it is loaded for each tensor anew.
+const use = ({ name, source }) => tryTo(`${name} cannot be downloaded`, async () => {
+    if (source instanceof URL) {
+        const response = await fetch(source);
         if (!response.ok)
             throw new Error(`${response.status} ${response.statusText}`);
-        model = { name, source: await response.arrayBuffer() };
-        $('layer').replaceChildren();
-        openModel();
-    });
-}
+        source = await response.arrayBuffer();
+    }
+    model = { name, source };
+    $('layer').replaceChildren();
+    await openModel();
+});
 
 fill($('backend'), BACKENDS, new URLSearchParams(location.search).get('backend') ?? 'auto');
 const live = makeLive(look);
 const { input } = makePad({ pad: $('pad'), tools: $('tools'), examples: $('examples'), first: 'hand_cat.txt' }, live);
 $('backend').addEventListener('change', openModel);
-$('model').addEventListener('change', useServed);
 $('layer').addEventListener('change', () => { $('channel').value = ''; chooseLayer(); });
 $('channel').addEventListener('input', live);
 $('range').addEventListener('change', live);
 $('previous').addEventListener('click', () => step(-1));
 $('next').addEventListener('click', () => step(1));
-linkFileButton($('model-button'), $('model-file'), ([file]) => useFile(file));
-acceptFiles(([file]) => file && useFile(file));
-tryTo('The list of networks cannot be read', async () => {
-    say('');
-    fill($('model'), (await fetchSite()).models.filter(name => name.endsWith('.onnx')).map(name => [name, name]), 'edges2emoji.onnx');
-    await useServed();
-});
+const choice = makeModelChoice(use);
+acceptFiles(([file]) => file && choice.take(file));
+say('');
+choice.start();

@@ -53,6 +53,7 @@ export const shapeText = shape => shape.join(' × ');
 
 // ---- networks ------------------------------------------------------------------------------------
 
+export const SHIPPED = 'edges2emoji.onnx';
 export const BACKENDS = [['auto', 'The best that works here'], ['webgpu', 'WebGPU'], ['webgl', 'WebGL 2'], ['cpu', 'CPU (slow)']];
 export const backendName = name => BACKENDS.find(([key]) => key === name)?.[1].replace(' (slow)', '') ?? name;
 
@@ -179,6 +180,42 @@ export function linkFileButton(button, input, take) {
         take([...input.files]);
         input.value = ''; // the same file may be chosen again
     });
+}
+
+// ---- choosing a network --------------------------------------------------------------------------
+
+/**
+ * A select of the served networks and of files that were chosen: #model, #model-button, #model-file. Calls use({ name, source }),
+ * where source is a URL or bytes, at each choice. Gives a function that takes a file, and start(), which makes the first choice.
+ */
+export function makeModelChoice(use) {
+    const sources = new Map(); // by name
+    const list = name => fill($('model'), [...sources.keys()].map(key => [key, key]), name);
+    const choose = () => use({ name: $('model').value, source: sources.get($('model').value) });
+    const take = async file => {
+        try {
+            sources.set(file.name, await file.arrayBuffer());
+            list(file.name);
+            await choose();
+        } catch (error) {
+            complain(`${file.name} cannot be read`, error);
+        }
+    };
+    $('model').addEventListener('change', choose);
+    linkFileButton($('model-button'), $('model-file'), ([file]) => take(file));
+    return {
+        take,
+        async start() {
+            try {
+                const { models } = await fetchSite();
+                models.filter(name => name.endsWith('.onnx')).forEach(name => sources.set(name, new URL(`models/${name}`, location.href)));
+                list(SHIPPED);
+                await choose();
+            } catch (error) {
+                complain('The list of networks cannot be read', error);
+            }
+        },
+    };
 }
 
 // Pages work offline after their first visit.

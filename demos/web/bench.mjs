@@ -12,6 +12,7 @@ const ENGINES = [
 const LIBRARIES = { tessera: 'Tessera', ort: 'ONNX Runtime Web', tfjs: 'TF.js' };
 const BACKENDS = { webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WebAssembly', cpu: 'CPU' };
 const USUAL = 256, LIMIT = 120; // the size of open dimensions; seconds until a library has failed
+const TELL_MS = 3000; // between messages: the page is not drawn during a run
 
 let model, rows = [], stopped = false;
 
@@ -84,7 +85,15 @@ async function prepare(row, feeds) {
     }
 }
 
+// Until the page is drawn: that, too, occupies the GPU.
+async function idle() {
+    for (let i = 0; i < 2; i++)
+        await new Promise(requestAnimationFrame);
+    await new Promise(done => setTimeout(done, 100));
+}
+
 async function runOnce(row, feeds) {
+    await new Promise(done => setTimeout(done)); // for events of the page
     try {
         row.times.push((await inTime(row.frame.contentWindow.engine.run(feeds))).ms);
     } catch (error) {
@@ -101,14 +110,18 @@ async function measureAll(feeds, runs, budget) {
     for (const row of rows.filter(({ outputs }) => outputs && outputs !== reference))
         row.difference = largestDifference(reference, row.outputs);
     const spent = ({ times }) => times.reduce((a, b) => a + b, 0);
-    for (let i = 0; i < runs; i++) {
-        for (const row of rows.filter(row => row.frame && !stopped && (i === 0 || spent(row) + row.times.at(-1) < 1000 * budget))) {
-            say(`Run ${i + 1} of ${runs}: ${row.label}`);
-            await runOnce(row, feeds);
-            await new Promise(done => setTimeout(done)); // for the page
+    for (let i = 0, told = -Infinity; i < runs; i++) {
+        const due = rows.filter(row => row.frame && (i === 0 || spent(row) + row.times.at(-1) < 1000 * budget));
+        if (performance.now() - told > TELL_MS && due.length) {
+            say(`Run ${i + 1} of ${runs}`);
+            told = performance.now();
+            await idle();
         }
-        show();
+        // Another one begins each time.
+        for (const row of [...due.slice(i % due.length), ...due.slice(0, i % due.length)].filter(() => !stopped))
+            await runOnce(row, feeds);
     }
+    show();
 }
 
 async function measure() {

@@ -1,5 +1,5 @@
 // The picture page: any network with a picture as its input, on pictures and the camera.
-import { bestBoxes, drawBoxes, findBoxes, guessView, largest, pictureSizes, toImage, toOverlay } from './results.mjs';
+import { bestBoxes, boxDecoder, drawBoxes, guessView, largest, pictureSizes, toImage, toOverlay } from './results.mjs';
 import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fill, Holder, linkFileButton, make, makeClock, makeLive,
     makeModelChoice, ms, saveCanvas, say, shapeText, SHIPPED } from './shared.mjs';
 
@@ -82,11 +82,10 @@ const views = {
         resultContext(sizes).putImageData(toImage(results[output.name], sizes), 0, 0);
     },
     boxes(results, output, outputs) {
-        const found = findBoxes(outputs);
-        if (!found)
-            throw new Error('there are no outputs of boxes, [1, n, 4], and of scores, [1, n, classes]');
-        const context = copySource(), { boxes, scores } = found;
-        const best = bestBoxes(results[boxes.name], results[scores.name], boxes.shape[1], $('score').valueAsNumber);
+        const decode = boxDecoder(outputs);
+        if (!decode)
+            throw new Error('there are no two outputs of boxes, [1, n, 4], and of scores, [1, n, classes]');
+        const best = bestBoxes(decode(results, $('source')), $('score').valueAsNumber || 0), context = copySource();
         drawBoxes(context, best);
         $('about-output').textContent = `${best.length} box${best.length === 1 ? '' : 'es'}`;
     },
@@ -172,7 +171,10 @@ async function open() {
         $('device').textContent = await describeDevice(network);
         live();
     } catch (error) {
+        $('time').textContent = '';
         complain(`${model.name} cannot be loaded`, error);
+        if (error.status === 'SHAPE' || / shape of input /.test(error.message))
+            $('alert').append(' Give them below, under Open sizes, as in N=1 or x=1x3x256x256.');
     }
 }
 

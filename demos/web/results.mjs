@@ -12,17 +12,40 @@ export function pictureSizes(shape, layout = 'auto') {
     return { layout: last ? 'nhwc' : 'nchw', channels: shape[axes.channels], height: shape[axes.height], width: shape[axes.width] };
 }
 
-/** Boxes, and scores of them: outputs [1, n, 4] and [1, n, classes]. */
-export function findBoxes(outputs) {
+// YuNet's three grids: offsets from their cells, of 8, 16 and 32 pixels, and logarithms of sizes.
+function decodeGrids(results, { width, height }) {
+    const boxes = [], scores = [];
+    for (const cell of [8, 16, 32]) {
+        const columns = Math.ceil(width / cell), at = results[`bbox_${cell}`], [sure, object] = [results[`cls_${cell}`], results[`obj_${cell}`]];
+        for (let i = 0; i < sure.length; i++) {
+            const [dx, dy, w, h] = at.subarray(4 * i, 4 * i + 4);
+            const x = (i % columns + dx) * cell, y = (Math.floor(i / columns) + dy) * cell;
+            const right = Math.exp(w) * cell / 2, down = Math.exp(h) * cell / 2;
+            boxes.push((x - right) / width, (y - down) / height, (x + right) / width, (y + down) / height);
+            scores.push(Math.sqrt(Math.max(sure[i] * object[i], 0)));
+        }
+    }
+    return { boxes, scores };
+}
+
+/**
+ * A function of a run's results and of the picture's size, if the outputs are boxes: it gives { boxes, scores } of them. Of boxes
+ * [1, n, 4] and scores [1, n, classes], or of YuNet's grids.
+ */
+export function boxDecoder(outputs) {
+    if (outputs.some(({ name }) => name === 'bbox_8') && outputs.some(({ name }) => name === 'obj_32'))
+        return decodeGrids;
     const boxes = outputs.find(({ shape }) => shape.length === 3 && shape[2] === 4 && shape[1] > 4);
     const scores = outputs.find(output => output !== boxes && output.shape.length === 3 && output.shape[1] === boxes?.shape[1]);
-    return boxes && scores && { boxes, scores };
+    if (outputs.length !== 2 || !boxes || !scores)
+        return undefined;
+    return results => ({ boxes: results[boxes.name], scores: results[scores.name] });
 }
 
 /** What fits an output best. */
 export function guessView(output, outputs) {
     const sizes = pictureSizes(output.shape);
-    if (findBoxes(outputs))
+    if (boxDecoder(outputs))
         return 'boxes';
     if (!sizes || sizes.height * sizes.width < 16)
         return 'values';
@@ -76,12 +99,12 @@ function overlap(a, b) {
 }
 
 /** The best boxes, each { box: [left, top, right, bottom], score }, of those that overlap. Of two or more classes, class 0 is none. */
-export function bestBoxes(boxes, scores, count, least) {
-    const classes = scores.length / count, found = [];
+export function bestBoxes({ boxes, scores }, least) {
+    const count = boxes.length / 4, classes = scores.length / count, found = [];
     for (let i = 0; i < count; i++) {
-        const score = Math.max(...scores.subarray(i * classes + (classes > 1 ? 1 : 0), (i + 1) * classes));
+        const score = Math.max(...scores.slice(i * classes + (classes > 1 ? 1 : 0), (i + 1) * classes));
         if (score >= least)
-            found.push({ box: [...boxes.subarray(4 * i, 4 * i + 4)], score });
+            found.push({ box: boxes.slice(4 * i, 4 * i + 4), score });
     }
     found.sort((a, b) => b.score - a.score);
     const kept = [];
@@ -95,14 +118,14 @@ export function bestBoxes(boxes, scores, count, least) {
 export function drawBoxes(context, boxes) {
     const { width, height } = context.canvas, line = Math.max(width / 160, 2);
     context.lineWidth = line;
-    context.font = `${6 * line}px system-ui, sans-serif`;
+    context.font = `${5 * line}px system-ui, sans-serif`;
     for (const { box: [left, top, right, bottom], score } of boxes) {
         const text = `${Math.round(100 * score)} %`, x = left * width, y = top * height, wide = context.measureText(text).width + 2 * line;
         context.strokeStyle = context.fillStyle = '#ffb000';
         context.strokeRect(x, y, (right - left) * width, (bottom - top) * height);
-        context.fillRect(x - line / 2, Math.max(y - 7 * line, 0), wide, 7 * line);
+        context.fillRect(x - line / 2, Math.max(y - 6 * line, 0), wide, 6 * line);
         context.fillStyle = '#000';
-        context.fillText(text, x + line / 2, Math.max(y - 7 * line, 0) + 5.5 * line);
+        context.fillText(text, x + line / 2, Math.max(y - 6 * line, 0) + 4.7 * line);
     }
 }
 

@@ -35,7 +35,7 @@ export function say(text) {
 
 /** Shows an error as a sentence. */
 export function complain(what, error) {
-    const why = String(error?.message ?? error ?? '').trim();
+    const why = String(error?.message ?? error ?? '').trim().replace(`${what.split(' ')[0]}: `, ''); // a file's name, once
     $('alert').textContent = `${what}${why ? `: ${why}` : ''}${/[.!?]$/.test(why || what) ? '' : '.'}`;
     if (error)
         console.info(error); // its stack, for whoever looks for it

@@ -69,7 +69,7 @@ async function checkErrors() {
         }, what);
     await fails('no bytes', load(7), /no ArrayBuffer/, 'INVALID_ARGUMENT');
     await fails('no file', load('none/model.onnx'), /none.model\.onnx/, 'IO');
-    await fails('an empty model', load(new Uint8Array(0)), /no bytes/, 'INVALID_ARGUMENT');
+    await fails('an empty model', load(new Uint8Array(0)), /is empty/, 'INVALID_MODEL');
     for (const part of [0.1, 0.5, 0.99])
         await fails(`${part} of a model`, load(bytes.subarray(0, bytes.length * part), { name }), /mnist_cntk.*do not parse/, 'INVALID_MODEL');
     const text = string => new TextEncoder().encode(string);
@@ -128,6 +128,32 @@ async function checkReport() {
     console.log('ok: a report, and an inner tensor');
 }
 
+// Functions of the page's, which may fail.
+async function checkCustom() {
+    const double = {
+        name: 'Double', shape: ([[n]]) => [2 * n],
+        compute([{ data }], y) {
+            assert.deepEqual(y.dims, [2 * data.length]);
+            y.data.set(data);
+            y.data.set(data, data.length);
+        },
+    };
+    const bytes = model([3], [['Neg', 'x', ['t']], ['Double', 't', ['y']]]);
+    const network = await load(bytes, { customOps: [double] });
+    assert.deepEqual((await network.run({ x: Float32Array.of(1, 2, 3) })).y, Float32Array.of(-1, -2, -3, -1, -2, -3));
+    network.dispose();
+    const wrong = (change, message) => assert.rejects(load(bytes, { customOps: [{ ...double, ...change }] }), { message });
+    await wrong({ shape: () => [-1] }, /Double.*its shape is \[-1\]/);
+    await wrong({ shape: () => { throw new Error('I do not know'); } }, /Double: I do not know/);
+    await wrong({ shape: 7 }, /function shape/);
+    await wrong({ attributes: { gain: 'much' } }, /numbers/);
+    await wrong({ inputs: [1, 9] }, /Double/);
+    const failing = await load(bytes, { customOps: [{ ...double, compute: () => { throw new Error('not today'); } }] });
+    await assert.rejects(failing.run({ x: new Float32Array(3) }), { message: /not today/ });
+    failing.dispose();
+    console.log('ok: custom operators');
+}
+
 // Networks do not share memory, and one that is made again and again frees what it had.
 async function checkMany() {
     const name = 'mnist_cntk', input = readNpy(`${models}/${name}/input_0.npy`);
@@ -183,6 +209,7 @@ for (const name of ['mnist_cntk', 'resnet20_cifar10', 'mobilenet_v1_025_imagenet
 await checkErrors();
 await checkAlias();
 await checkReport();
+await checkCustom();
 await checkMany();
 await checkSizes();
 console.log('all passed');

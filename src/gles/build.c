@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "gles/shader.h"
+#include "gles/wait.h"
 
 tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
     tsr_program_text text;
@@ -108,9 +109,12 @@ static tsr_status build_output(tsr_runner *r, int i) {
     return TSR_OK;
 }
 
-/* Else the first use waits for it. */
 static tsr_status finish_transfer(const tsr_runner *r, const tsr_gles_transfer *t) {
-    return t->ready && is_waiting(r, t->built.program) ? TSR_NOT_READY : TSR_OK;
+    if (!t->ready)
+        return TSR_OK;
+    if (is_waiting(r, t->built.program))
+        return TSR_NOT_READY;
+    return tsr_program_finish(t->built.program, t->what.pass.kernel->stem, false);
 }
 
 static tsr_status finish_input(tsr_runner *r, int i) {
@@ -137,7 +141,22 @@ static tsr_status finish_building(tsr_runner *r, int i) {
     TSR_TRY(tsr_gpu_runner_allocate(&r->base));
     if (r->timers)
         glGenQueriesEXT(r->base.graph->node_count, r->timers);
-    return tsr_gles_check_error(r->device, "preparing the session");
+    if (r->building.waits)
+        return tsr_gles_check_error(r->device, "preparing the session");
+    r->building.fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    return TSR_OK;
+}
+
+/* Else the first call that waits for the GPU would wait for uploads, too. */
+static tsr_status finish_commands(tsr_runner *r, int i) {
+    (void)i;
+    if (r->building.waits)
+        return TSR_OK;
+    if (tsr_gles_wait_fence(r->building.fence, false) == TSR_GLES_PENDING) {
+        tsr_status lost = tsr_gles_check_lost(r->device);
+        return lost == TSR_OK ? TSR_NOT_READY : lost;
+    }
+    return tsr_gles_check_done(r->device, "preparing the session");
 }
 
 static void destroy_run(const tsr_runner *r, tsr_gles_run *run) {
@@ -177,6 +196,7 @@ static tsr_status build_on(tsr_runner *r) {
         {finish_input, inputs},
         {finish_output, outputs},
         {finish_building, 1},
+        {finish_commands, 1},
     };
     tsr_gles_building *b = &r->building;
     for (; b->phase < (int)(sizeof phases / sizeof *phases); b->phase++, b->next = 0)
@@ -204,6 +224,8 @@ tsr_status tsr_gles_build_for(tsr_runner *r, double ms) {
 
 void tsr_gles_unbuild(tsr_runner *r) {
     tsr_gles_end_packing(r);
+    if (r->building.fence)
+        glDeleteSync(r->building.fence);
     if (r->timers)
         glDeleteQueriesEXT(r->base.graph->node_count, r->timers);
     for (int i = 0; i < r->base.options.runs_in_flight; i++)

@@ -49,7 +49,8 @@ tsr_status tsr_gles_begin(tsr_backend_device *d) {
         tsr_context_leave(d->context);
         return status;
     }
-    clear_errors(); /* errors of the caller, or of an earlier call */
+    if (tsr_context_is_adopted(d->context) || !tsr_context_waits_for_errors())
+        clear_errors(); /* errors of the caller, or of an earlier call */
     if (tsr_context_is_adopted(d->context))
         enter_adopted(d);
     glBindVertexArray(d->vertex_array);
@@ -67,6 +68,10 @@ tsr_status tsr_gles_check_lost(tsr_backend_device *d) {
 }
 
 tsr_status tsr_gles_check_error(tsr_backend_device *d, const char *what) {
+    return tsr_context_waits_for_errors() ? tsr_gles_check_lost(d) : tsr_gles_check_done(d, what);
+}
+
+tsr_status tsr_gles_check_done(tsr_backend_device *d, const char *what) {
     TSR_TRY(tsr_gles_check_lost(d));
     GLenum error = clear_errors();
     if (error == GL_NO_ERROR)
@@ -82,7 +87,7 @@ static tsr_status set_up(tsr_backend_device *d, const tsr_device_desc *desc) {
     TSR_TRY(tsr_gles_find_limits(d, desc));
     tsr_program_cache_open(&d->programs, &d->info);
     glGenVertexArrays(1, &d->vertex_array);
-    return tsr_gles_check_error(d, "setting up the context");
+    return tsr_gles_check_done(d, "setting up the context");
 }
 
 static tsr_status open_device(tsr_backend_device *d, const tsr_device_desc *desc) {

@@ -38,8 +38,11 @@ void tsr_gles_end(tsr_backend_device *device);
 
 /* Was the context lost? Between begin and end. */
 tsr_status tsr_gles_check_lost(tsr_backend_device *device);
-/* Turns a pending GL error into a status; what: the step, for the message. */
+/* Turns a pending GL error into a status; what: the step, for the message. Where glGetError() would
+ * wait, tsr_gles_check_done() is left to find it. */
 tsr_status tsr_gles_check_error(tsr_backend_device *device, const char *what);
+/* The same once all commands are done. */
+tsr_status tsr_gles_check_done(tsr_backend_device *device, const char *what);
 
 /* What glGetString gives, "" for nothing. */
 const char *tsr_gles_string(GLenum name);

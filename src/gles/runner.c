@@ -214,12 +214,12 @@ static tsr_status finish(tsr_runner *r, bool block) {
     if (result == TSR_GLES_PENDING)
         return TSR_NOT_READY;
     if (result == TSR_GLES_WAIT_FAILED)
-        return tsr_gles_check_error(r->device, "waiting for a run");
+        return tsr_gles_check_done(r->device, "waiting for a run");
     glDeleteSync(r->run->fence);
     r->run->fence = NULL;
     if (r->timers)
         read_timers(r);
-    return tsr_gles_check_error(r->device, "running the model");
+    return tsr_gles_check_done(r->device, "running the model");
 }
 
 static tsr_status wait_run(tsr_runner *r) {

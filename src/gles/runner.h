@@ -25,6 +25,7 @@ typedef struct tsr_gles_building {
     double deadline;             /* of this step, by tsr_clock_ms() */
     tsr_gles_packing packing[2]; /* one is packed while the other is uploaded */
     int slot;                    /* which of them is free */
+    GLsync fence;                /* after all of it; NULL before */
 } tsr_gles_building;
 
 struct tsr_runner {

@@ -61,10 +61,10 @@ export async function compile(source = new URL('tessera.wasm', import.meta.url))
     return module;
 }
 
-/** An instance, whose memory is its own. log(level, message) receives the library's log. */
-export async function instantiate(module, log) {
+/** An instance, whose memory is its own. log(level, message) receives the library's log; callOperator: see custom.mjs. */
+export async function instantiate(module, { log, callOperator }) {
     const decoder = new TextDecoder(), encoder = new TextEncoder();
-    let exports, broken, fraction = 0;
+    let exports, broken, fraction = 0, model;
     const bytes = () => new Uint8Array(exports.memory.buffer); // anew each time: memory may have grown
     const view = () => new DataView(exports.memory.buffer);
     // Up to its NUL, or of `length` bytes.
@@ -127,6 +127,15 @@ export async function instantiate(module, log) {
     });
     // Calls fn with the address of a string.
     const spell = (string, fn) => lend(encoder.encode(`${string}\0`), fn);
+    // A model's handle.
+    const readModel = (file, name) => {
+        model = file;
+        try {
+            return made(spell(name, n => call('tsr_web_model', file.length, n)));
+        } finally {
+            model = undefined;
+        }
+    };
     const wasi = {
         clock_time_get(id, precision, at) {
             view().setBigUint64(at >>> 0, BigInt(Math.round(performance.now() * 1e6)), true);
@@ -137,11 +146,13 @@ export async function instantiate(module, log) {
         fd_write: () => BAD_FILE,
     };
     const host = {
+        callOperator,
         log: (level, message) => log(LEVELS[level], text(message)),
         progress: value => { fraction = value; },
+        readModel: (from, at, size) => bytes().set(model.subarray(from, from + (size >>> 0)), at >>> 0),
     };
     const gl = makeGl({ memory: bytes, text, write, keep });
     ({ exports } = await WebAssembly.instantiate(module, { tessera: host, wasi_snapshot_preview1: wasi, gl: gl.imports }));
     exports._initialize();
-    return { bytes, view, text, call, made, done, borrow, lend, spell, gl, progress: () => fraction, isBroken: () => broken !== undefined };
+    return { bytes, view, text, call, made, done, borrow, lend, spell, readModel, gl, progress: () => fraction, isBroken: () => broken !== undefined };
 }

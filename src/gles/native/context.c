@@ -80,6 +80,10 @@ bool tsr_context_tells_loss(const tsr_context *c) {
     return c->reset_status;
 }
 
+bool tsr_context_waits_for_errors(void) {
+    return false;
+}
+
 const char *tsr_context_renderer(const tsr_context *c) {
     (void)c;
     const char *text = (const char *)glGetString(GL_RENDERER);

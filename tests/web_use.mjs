@@ -1,0 +1,375 @@
+// How pages use the backend webgl, in Chromium: pictures, rendering, workers, several networks, lost contexts, long tasks, memory.
+// Usage: node web_use.mjs [llvmpipe|swiftshader] [webgl|webgpu], after tools/web.sh build. See support/chromium.mjs.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root, withPage } from './support/chromium.mjs';
+
+const [driver = 'llvmpipe', backend = 'webgl'] = process.argv.slice(2);
+
+// In the page, before the tests: a model with an input x and an output y of floats, in ONNX's protobuf.
+function setUp() {
+    const varint = n => (n < 128 ? [n] : [n % 128 + 128, ...varint(Math.floor(n / 128))]);
+    const int = (field, n) => [field * 8, ...varint(n)];
+    const bytes = (field, content) => [field * 8 + 2, ...varint(content.length), ...content];
+    const string = (field, text) => bytes(field, new TextEncoder().encode(text));
+    const value = (field, name, shape) => bytes(field, [...string(1, name), ...bytes(2, bytes(1, [...int(1, 1),
+        ...bytes(2, shape.flatMap(d => bytes(1, int(1, d))))]))]);
+    // A chain of nodes of one input and one output each.
+    globalThis.chain = (shape, ops) => {
+        const name = i => (i === 0 ? 'x' : i === ops.length ? 'y' : `t${i}`);
+        const nodes = ops.flatMap((op, i) => bytes(1, [...string(1, name(i)), ...string(2, name(i + 1)), ...string(4, op)]));
+        const graph = [...nodes, ...string(2, 'g'), ...value(11, 'x', shape), ...value(12, 'y', shape)];
+        return new Uint8Array([...int(1, 7), ...bytes(8, int(2, 13)), ...bytes(7, graph)]);
+    };
+    globalThis.random = count => Float32Array.from({ length: count }, () => Math.random() * 2 - 1);
+    globalThis.picture = (width, height) => {
+        const image = new ImageData(width, height);
+        image.data.forEach((_, i) => { image.data[i] = i % 4 === 3 ? 255 : Math.floor(Math.random() * 256); });
+        return image;
+    };
+    globalThis.near = (what, a, b, tolerance) => {
+        const error = a.length === b.length ? a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0) : Infinity;
+        if (!(error <= tolerance))
+            throw new Error(`${what}: off by ${error}, of ${a.length} and ${b.length} elements`);
+    };
+    globalThis.failure = promise => promise.then(() => ({ status: 'none' }), error => ({ status: error.status, message: error.message }));
+}
+
+// Elements that (value - mean) * scale gives, [3, height, width].
+const tests = {
+    'pictures as inputs': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const width = 37, height = 23, image = picture(width, height), count = width * height;
+        const network = await load(chain([1, 3, height, width], ['Identity', 'Neg']), { backend });
+        const elements = (mean, scale, order = [0, 1, 2]) => Float32Array.from({ length: 3 * count }, (_, i) =>
+            -(image.data[4 * (i % count) + order[Math.floor(i / count)]] - mean) * scale);
+        const canvas = Object.assign(document.createElement('canvas'), { width, height });
+        canvas.getContext('2d').putImageData(image, 0, 0);
+        const off = new OffscreenCanvas(width, height);
+        off.getContext('2d').putImageData(image, 0, 0);
+        const bitmap = await createImageBitmap(image), shown = new Image();
+        shown.src = canvas.toDataURL();
+        await shown.decode();
+        const video = new VideoFrame(canvas, { timestamp: 0 });
+        for (const [what, x] of Object.entries({ image, canvas, off, bitmap, shown, video })) {
+            near(what, (await network.run({ x })).y, elements(0, 1 / 255), 1e-6);
+            near(`${what} of -1 to 1`, (await network.run({ x }, { range: [-1, 1] })).y, elements(127.5, 2 / 255), 1e-6);
+        }
+        near('bgr', (await network.run({ x: { picture: image, order: 'bgr', mean: 100, scale: 0.5 } })).y, elements(100, 0.5, [2, 1, 0]), 1e-4);
+        const wide = new OffscreenCanvas(width + 9, height + 5);
+        wide.getContext('2d').putImageData(image, 4, 3);
+        near('crop', (await network.run({ x: { picture: wide, crop: { x: 4, y: 3, width, height } } })).y, elements(0, 1 / 255), 1e-6);
+        const flat = new OffscreenCanvas(640, 480).getContext('2d');
+        flat.fillStyle = 'rgb(51, 102, 204)';
+        flat.fillRect(0, 0, 640, 480);
+        const scaled = (await network.run({ x: flat.canvas })).y;
+        near('scaled', scaled, Float32Array.from({ length: 3 * count }, (_, i) => -[0.2, 0.4, 0.8][Math.floor(i / count)]), 1e-6);
+        near('floats', (await network.run({ x: new Uint8Array(3 * count).fill(7) })).y, new Float32Array(3 * count).fill(-7), 0);
+        const said = await failure(network.run({ x: new Image() }));
+        network.dispose();
+        video.close();
+        return said.status === 'INVALID_ARGUMENT' && said.message.includes('loaded') ? '' : JSON.stringify(said);
+    },
+
+    'rendering into canvases': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const width = 20, height = 12, image = picture(width, height);
+        const network = await load(chain([1, 3, height, width], ['Neg', 'Neg']), { backend });
+        const pixelsOf = canvas => {
+            const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+            copy.drawImage(canvas, 0, 0);
+            return copy.getImageData(0, 0, canvas.width, canvas.height).data;
+        };
+        const drawn = Object.assign(document.createElement('canvas'), { width, height });
+        const shown = Object.assign(document.createElement('canvas'), { width, height });
+        drawn.getContext('2d');
+        for (const canvas of [drawn, shown, new OffscreenCanvas(width, height)]) {
+            await network.render({ x: image }, canvas);
+            near('rendered', pixelsOf(canvas), image.data, 1);
+            await network.render({ x: image }, canvas, { range: [-1, 1] });
+            near('of -1 to 1', pixelsOf(canvas), image.data, 1);
+        }
+        const large = Object.assign(document.createElement('canvas'), { width: 3 * width, height: 2 * height });
+        await network.render({ x: picture(1, 1) }, large);
+        const all = pixelsOf(large);
+        near('enlarged', all, Uint8Array.from(all, (_, i) => all[i % 4]), 1);
+        const occupied = document.createElement('canvas');
+        occupied.getContext('webgl2');
+        const said = [await failure(network.render({}, occupied)), await failure(network.render({}, drawn, { output: 'z' }))];
+        network.dispose();
+        const flat = await load(chain([3, 7], ['Neg']), { backend });
+        said.push(await failure(flat.render({ x: new Float32Array(21) }, drawn)));
+        flat.dispose();
+        const statuses = said.map(({ status }) => status).join();
+        return statuses === 'INVALID_ARGUMENT,INVALID_ARGUMENT,none' ? '' : JSON.stringify(said);
+    },
+
+    'custom operators': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const wave = {
+            name: 'Wave', attributes: { gain: 3 },
+            compute: ([x], y, { gain }) => x.data.forEach((value, i) => { y.data[i] = gain * Math.sin(value); }),
+            glsl: 'return ATTR_gain * sin(IN0(n, c, y, x));', wgsl: 'return ATTR_gain * sin(IN0(n, c, y, x));',
+        };
+        const model = chain([1, 5, 7, 9], ['Neg', 'Wave', 'Relu']), x = random(315);
+        for (const one of [backend, 'cpu']) {
+            const network = await load(model, { backend: one, customOps: [wave] });
+            near(one, (await network.run({ x })).y, x.map(value => Math.max(0, 3 * Math.sin(-value))), 1e-5);
+            network.dispose();
+        }
+        const said = [
+            await failure(load(model, { backend })),
+            await failure(load(model, { backend, customOps: [{ ...wave, glsl: 'return 1.0;\nreturn nothing;', wgsl: 'return 1.0;\nreturn nothing;' }] })),
+            await failure(load(model, { backend, customOps: [{ name: 'Wave' }] })),
+            await failure(load(model, { backend, customOps: [wave], worker: true })),
+        ];
+        const words = said.map(({ status, message }) => `${status} ${/body: .*(0:2|line 2)|supported: Wave|function compute|worker/.test(message)}`).join();
+        return words === 'UNSUPPORTED true,DEVICE true,INVALID_ARGUMENT true,INVALID_ARGUMENT true' ? '' : JSON.stringify(said);
+    },
+
+    "the page's own context": async ({ backend }) => {
+        if (backend !== 'webgl')
+            return '';
+        const { load } = await import('/web/tessera.mjs');
+        const gl = new OffscreenCanvas(8, 8).getContext('webgl2'), width = 13, height = 9, image = picture(width, height);
+        const program = gl.createProgram();
+        for (const [kind, text] of [[gl.VERTEX_SHADER, 'void main() { gl_Position = vec4(0); }'], [gl.FRAGMENT_SHADER, 'void main() {}']]) {
+            const shader = gl.createShader(kind);
+            gl.shaderSource(shader, text);
+            gl.compileShader(shader);
+            gl.attachShader(program, shader);
+        }
+        gl.linkProgram(program);
+        gl.useProgram(program);
+        const texture = gl.createTexture(), buffer = gl.createBuffer();
+        gl.activeTexture(gl.TEXTURE3);
+        gl.bindTexture(gl.TEXTURE_2D, texture);
+        gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, image);
+        gl.bindBuffer(gl.PIXEL_UNPACK_BUFFER, buffer);
+        gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, true);
+        gl.enable(gl.BLEND);
+        gl.enable(gl.SCISSOR_TEST);
+        gl.scissor(1, 2, 3, 4);
+        gl.viewport(0, 1, 2, 3);
+        gl.colorMask(true, false, true, false);
+        const state = () => [gl.getParameter(gl.CURRENT_PROGRAM) === program, gl.getParameter(gl.ACTIVE_TEXTURE) === gl.TEXTURE3,
+            gl.getParameter(gl.TEXTURE_BINDING_2D) === texture, gl.getParameter(gl.PIXEL_UNPACK_BUFFER_BINDING) === buffer,
+            gl.getParameter(gl.UNPACK_FLIP_Y_WEBGL), gl.isEnabled(gl.BLEND), gl.isEnabled(gl.SCISSOR_TEST), !gl.isEnabled(gl.DEPTH_TEST),
+            gl.getParameter(gl.SCISSOR_BOX).join() === '1,2,3,4', gl.getParameter(gl.VIEWPORT).join() === '0,1,2,3',
+            gl.getParameter(gl.COLOR_WRITEMASK).join() === 'true,false,true,false'].every(Boolean);
+        const model = chain([1, 3, height, width], ['Neg', 'Sigmoid']), given = load(model, { backend, gl, textureOutputs: true });
+        const restored = [];
+        for (let i = 0; i < 5; i++) {
+            await new Promise(resolve => { setTimeout(resolve, 2); });
+            restored.push(state());
+        }
+        const network = await given, own = await load(model, { backend });
+        gl.bindTexture(gl.TEXTURE_2D, null); // an error of the page's
+        gl.texParameteri(gl.TEXTURE_2D, 1, 1);
+        gl.bindTexture(gl.TEXTURE_2D, texture);
+        const { y } = await network.run({ x: { texture, width, height, factor: 2, summand: -1 } });
+        restored.push(state());
+        near('from a texture', y, (await own.run({ x: image }, { range: [-1, 1] })).y, 1e-5);
+        const output = network.outputTexture('y'), framebuffer = gl.createFramebuffer(), texels = new Float32Array(4 * width * height);
+        gl.bindBuffer(gl.PIXEL_UNPACK_BUFFER, null);
+        gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
+        gl.framebufferTexture2D(gl.READ_FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, output.texture, 0);
+        gl.readPixels(0, 0, width, height, gl.RGBA, gl.FLOAT, texels);
+        near('an output texture', Float32Array.from(y, (_, i) => texels[4 * (i % (width * height)) + Math.floor(i / (width * height))]), y, 1e-6);
+        const said = [await failure(own.run({ x: { texture, width, height } })), await failure(network.run({ x: { texture, width: 3, height } }))];
+        network.dispose();
+        own.dispose();
+        const error = gl.getError();
+        const statuses = said.map(({ status }) => status).join();
+        return restored.every(Boolean) && !error && !gl.isContextLost() && statuses === 'INVALID_ARGUMENT,SHAPE' ? ''
+            : `${restored} ${error} ${JSON.stringify(said)}`;
+    },
+
+    'models from servers': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const steps = [], onProgress = ({ stage, fraction }) => steps.push([stage, fraction]);
+        const name = '/parts/edges2emoji.onnx.json', network = await load(name, { backend: 'cpu', onProgress });
+        network.dispose();
+        const fractions = steps.filter(([stage]) => stage === 'download').map(([, fraction]) => fraction);
+        const rising = fractions.every((fraction, i) => i === 0 || fraction >= fractions[i - 1]) && fractions.at(-1) === 1;
+        const cache = await caches.open('tessera-models'), kept = await cache.keys(), fetched = performance.getEntriesByType('resource').length;
+        await cache.put(kept[0], new Response('altered'));
+        (await load(name, { backend: 'cpu' })).dispose();
+        const again = performance.getEntriesByType('resource').slice(fetched).map(entry => new URL(entry.name).pathname);
+        const real = globalThis.fetch, said = [];
+        const alter = async change => {
+            await Promise.all((await cache.keys()).map(key => cache.delete(key)));
+            globalThis.fetch = async (url, options) => change(String(url), await real(url, options));
+            said.push(await failure(load(name, { backend })));
+            globalThis.fetch = real;
+        };
+        await alter(async (url, response) => (url.endsWith('.1') ? new Response((await response.arrayBuffer()).slice(1)) : response));
+        await alter(async (url, response) => (url.endsWith('.2') ? new Response(new Uint8Array(4 << 20)) : response));
+        await alter(async (url, response) => (url.endsWith('.0') ? new Response('', { status: 500, statusText: 'broken' }) : response));
+        await alter(async (url, response) => (url.endsWith('.json') ? new Response('{"format": "tessera chunks 1"}') : response));
+        await alter(async () => { throw new TypeError('Failed to fetch'); });
+        for (const url of ['/none.onnx', '/web/gl.mjs', '/'])
+            said.push(await failure(load(url, { backend })));
+        const control = new AbortController();
+        said.push(await failure(load('/demo/edges2emoji.onnx', { backend, signal: control.signal, onProgress: () => control.abort() })));
+        const statuses = said.map(({ status }) => status).join();
+        return rising && kept.length === 4 && again.length === 2 &&
+            statuses === 'INVALID_MODEL,INVALID_MODEL,IO,INVALID_MODEL,IO,IO,INVALID_MODEL,INVALID_MODEL,CANCELLED' ? ''
+            : `${rising} ${kept.length} ${again} ${JSON.stringify(said)}`;
+    },
+
+    'a worker': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const shape = [1, 3, 16, 16], model = chain(shape, ['Neg', 'Sigmoid']), x = random(768), steps = [];
+        const here = await load(model, { backend });
+        const there = await load(model, { backend, worker: true, name: 'net', onProgress: step => steps.push(step) });
+        near('outputs', (await there.run({ x })).y, (await here.run({ x })).y, 1e-6);
+        const [a, b] = [0, 0].map(() => new OffscreenCanvas(16, 16)), image = picture(16, 16);
+        await there.render({ x: image }, a);
+        await here.render({ x: image }, b);
+        const [drawn, expected] = await Promise.all([a, b].map(async canvas => {
+            const copy = new OffscreenCanvas(16, 16).getContext('2d');
+            copy.drawImage(canvas, 0, 0);
+            return copy.getImageData(0, 0, 16, 16).data;
+        }));
+        near('rendered', drawn, expected, 1);
+        const report = await there.report(), wrong = await failure(there.run({ z: x }));
+        const pending = failure(there.run({ x }));
+        there.dispose();
+        here.dispose();
+        const ended = [await pending, await failure(there.run({ x })), await failure(load(new Uint8Array(3), { backend, worker: true }))];
+        const control = new AbortController(), aborted = failure(load(model, { backend, worker: true, signal: control.signal }));
+        control.abort();
+        ended.push(wrong, await aborted);
+        const statuses = ended.map(({ status }) => status).join();
+        return report.nodes.length && steps.length && here.outputs[0].shape.join() === there.outputs[0].shape.join() &&
+            statuses === 'INVALID_ARGUMENT,INVALID_ARGUMENT,INVALID_MODEL,INVALID_ARGUMENT,CANCELLED' ? '' : JSON.stringify(ended);
+    },
+
+    'several networks, and their ends': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const shape = [1, 8, 40, 40], count = 12800, model = chain(shape, Array(10).fill('Neg'));
+        const networks = await Promise.all(Array.from({ length: 20 }, () => load(model, { backend })));
+        const inputs = networks.map(() => random(count));
+        const runs = networks.flatMap((network, i) => [network.run({ x: inputs[i] }), network.run({ x: inputs[19 - i] })]);
+        (await Promise.all(runs)).forEach(({ y }, i) =>
+            near('one of many', y, inputs[i % 2 ? 19 - (i >> 1) : i >> 1], 0));
+        const running = networks[0].run({ x: inputs[0] }), waiting = networks[0].run({ x: inputs[0] });
+        networks[0].dispose();
+        const ended = [await failure(running), await failure(waiting), await failure(networks[0].run({})), await failure(networks[0].report())];
+        near('another', (await networks[1].run({ x: inputs[1] })).y, inputs[1], 0);
+        networks.forEach(network => network[Symbol.dispose]?.() ?? network.dispose());
+        const statuses = ended.map(({ status }) => status).join();
+        return statuses === 'CANCELLED,INVALID_ARGUMENT,INVALID_ARGUMENT,INVALID_ARGUMENT' ? '' : JSON.stringify(ended);
+    },
+
+    // Lost after each number of tasks of loading and running: an error with its status, then a new network that works.
+    'devices that are lost': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const shape = [1, 4, 30, 30], x = random(3600), model = chain(shape, Array(12).fill('Neg')), outcomes = {};
+        const contexts = [], getContext = OffscreenCanvas.prototype.getContext;
+        OffscreenCanvas.prototype.getContext = function (kind, ...values) {
+            const context = getContext.call(this, kind, ...values);
+            if (kind === 'webgl2')
+                contexts.push(context);
+            return context;
+        };
+        const requestDevice = globalThis.GPUAdapter?.prototype.requestDevice;
+        if (requestDevice)
+            GPUAdapter.prototype.requestDevice = async function (...values) {
+                contexts.push(await requestDevice.apply(this, values));
+                return contexts.at(-1);
+            };
+        const lose = () => contexts.splice(0).forEach(context =>
+            (context.destroy ? context.destroy() : context.getExtension('WEBGL_lose_context')?.loseContext()));
+        const live = async () => {
+            const network = await load(model, { backend });
+            try {
+                for (let i = 0; i < 3; i++)
+                    near('a run', (await network.run({ x })).y, x, 0);
+            } finally {
+                network.dispose();
+            }
+        };
+        for (let n = 0; n < 25; n++) {
+            const lived = failure(live());
+            await new Promise(resolve => { setTimeout(resolve, n * 3 * Math.random()); });
+            lose();
+            const { status, message } = await lived;
+            outcomes[status] = (outcomes[status] ?? 0) + 1;
+            if (!['none', 'DEVICE_LOST'].includes(status))
+                return `${status}: ${message}`;
+        }
+        await live();
+        OffscreenCanvas.prototype.getContext = getContext;
+        if (requestDevice)
+            GPUAdapter.prototype.requestDevice = requestDevice;
+        return outcomes.DEVICE_LOST > 0 ? '' : JSON.stringify(outcomes);
+    },
+
+    'loading, running and disposing 200 times': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const model = chain([1, 3, 64, 64], ['Neg', 'Sigmoid', 'Neg']), x = random(12288);
+        const live = async () => {
+            const network = await load(model, { backend });
+            await network.run({ x });
+            network.dispose();
+        };
+        const heap = async () => {
+            for (let i = 0; i < 3; i++) {
+                gc();
+                await new Promise(resolve => { setTimeout(resolve, 50); });
+            }
+            return performance.memory.usedJSHeapSize;
+        };
+        for (let i = 0; i < 20; i++)
+            await live();
+        const before = await heap();
+        for (let i = 0; i < 200; i++)
+            await live();
+        const grown = await heap() - before;
+        return grown < 400000 ? '' : `the heap has grown by ${grown} bytes`;
+    },
+
+    'long tasks': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const tasks = [], observer = new PerformanceObserver(list => tasks.push(...list.getEntries().map(entry => entry.duration)));
+        observer.observe({ entryTypes: ['longtask'] });
+        const start = performance.now(), network = await load('/demo/edges2emoji.onnx', { backend });
+        const loaded = performance.now() - start, { name, shape } = network.inputs[0];
+        for (let i = 0; i < 5; i++)
+            await network.run({ [name]: new Float32Array(shape.reduce((a, b) => a * b)) });
+        await new Promise(resolve => { setTimeout(resolve, 100); });
+        observer.disconnect();
+        network.dispose();
+        console.log(`edges2emoji loaded in ${loaded.toFixed(0)} ms; tasks of over 50 ms: ${tasks.map(ms => ms.toFixed(0)).join(', ') || 'none'}`);
+        return '';
+    },
+};
+
+const parts = mkdtempSync(join(tmpdir(), 'tessera-'));
+process.on('exit', () => rmSync(parts, { recursive: true }));
+execFileSync(`${root}/tools/split-model.mjs`, [`${root}/demos/models/edges2emoji.onnx`, parts]);
+const folders = { '/web/': `${root}/build-web`, '/demo/': `${root}/demos/models`, '/parts/': parts };
+await withPage(driver, folders, async page => {
+    const complaints = [];
+    page.on('console', message => {
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+            complaints.push(message.text());
+        if (message.type() === 'log')
+            console.log(message.text());
+    });
+    page.on('pageerror', error => complaints.push(error.message));
+    await page.evaluate(setUp);
+    let failed = 0;
+    for (const [name, test] of Object.entries(tests)) {
+        const start = performance.now(), why = await page.evaluate(test, { backend }).catch(error => error.message);
+        failed += why !== '';
+        console.log(`${why === '' ? 'ok' : 'FAIL'}: ${name} (${(performance.now() - start).toFixed(0)} ms)${why && `: ${why}`}`);
+    }
+    assert.equal(failed, 0, `${failed} tests failed`);
+    assert.deepEqual(complaints, []);
+});

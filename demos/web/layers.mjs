@@ -1,6 +1,7 @@
 // The layer viewer: any tensor of a network as a mosaic of its channels, drawn again at each change of the drawing.
 import { drawMosaic, planeSizes } from './mosaic.mjs';
 import { makePad } from './pad.mjs';
+import { pictureSizes } from './results.mjs';
 import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fill, Holder, makeClock, makeLive, makeModelChoice, ms, say,
     shapeText } from './shared.mjs';
 
@@ -13,8 +14,8 @@ async function look() {
     if (!network || !layer)
         return;
     try {
-        const begin = performance.now();
-        const results = await network.run({ [network.inputs[0].name]: input }, { range: $('range').value.split(' ').map(Number) });
+        const begin = performance.now(), [{ name: first, shape }] = network.inputs, range = $('range').value.split(' ').map(Number);
+        const results = await network.run({ [first]: { picture: input, layout: pictureSizes(shape)?.layout } }, { range });
         $('time').textContent = `${ms(clock(performance.now() - begin))} a run`;
         if (results[name])
             show(layer, results[name]);

@@ -66,7 +66,8 @@ async function changes(page, selector, what, act) {
     return { before, after };
 }
 
-const ready = page => page.waitForFunction(() => document.getElementById('time')?.textContent || document.getElementById('alert').textContent);
+const ready = page => page.waitForFunction(() =>
+    document.getElementById('time')?.textContent || document.getElementById('alert').textContent);
 
 async function dragMouse(page) {
     const box = await page.locator('#pad').boundingBox(), at = part => [box.x + part * box.width, box.y + 0.4 * box.height];
@@ -167,12 +168,15 @@ async function testBench() {
     await page.waitForFunction(() => !document.getElementById('start').disabled);
     await page.fill('#runs', '3');
     await page.click('#start');
-    await page.waitForFunction(() => document.getElementById('status').textContent === 'All is measured', null, { timeout: 600000 });
+    const measured = () => document.getElementById('status').textContent === 'All is measured';
+    await page.waitForFunction(measured, null, { timeout: 600000 });
     const rows = await page.$$eval('#table tbody tr', list => list.map(row => row.innerText.replaceAll('\t', ' | ')));
     rows.forEach(row => console.log(`  ${row}`));
     assert.ok(rows.length && !rows[0].includes('failed'));
     await page.screenshot({ path: `${folder}/bench-results.png`, fullPage: true });
     await page.setViewportSize({ width: 360, height: 740 });
+    await page.waitForTimeout(500);
+    assert.equal(await page.textContent('#alert'), '');
     await page.screenshot({ path: `${folder}/bench-results-360.png`, fullPage: true });
     await page.context().close();
     console.log('ok: bench');
@@ -190,7 +194,8 @@ async function testWidths() {
                 }
                 const wide = await page.evaluate(() => document.documentElement.scrollWidth);
                 assert.ok(wide <= width, `${name} at ${width}: ${wide} pixels wide`);
-                await page.screenshot({ path: `${folder}/${name.replace('.html', '')}-${width}-${colorScheme}.png`, fullPage: true });
+                const path = `${folder}/${name.replace('.html', '')}-${width}-${colorScheme}.png`;
+                await page.screenshot({ path, fullPage: true });
                 await page.context().close();
             }
     console.log(`ok: every page at ${WIDTHS.map(([width]) => width).join(', ')} pixels: ${folder}`);

@@ -2,7 +2,7 @@
 # Tessera for web pages and node: the library as WebAssembly, with Debian's clang, lld and wasi-libc.
 # Usage: web.sh build             build-web/tessera.wasm and, beside it, the modules that load it (src/web)
 #        web.sh pages [MODEL...]  build-web/site: demos/web with what build made, the demos' models and these ONNX files; with
-#                                 PEERS=FOLDER, what npm installed there (onnxruntime-web, @tensorflow/tfjs, its backends wasm and webgpu), too
+#                                 PEERS=FOLDER, the libraries that npm installed there (see demos/web/README.md), too
 #        web.sh serve [PORT]      build-web/site at http://localhost:8080
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -113,7 +113,8 @@ write_index() {
         const list = at => fs.existsSync(`${site}/${at}`) ? fs.readdirSync(`${site}/${at}`).sort() : [];
         const files = fs.readdirSync(site, { recursive: true }).filter(f => fs.statSync(`${site}/${f}`).isFile()).sort();
         const kept = files.filter(f => !/^peers.|^models.(?!edges2emoji)/.test(f)).concat("site.json");
-        fs.writeFileSync(`${site}/site.json`, JSON.stringify({ files: kept, models: list("models"), peers: list("peers") }));' "$build/site"
+        const index = { files: kept, models: list("models"), peers: list("peers") };
+        fs.writeFileSync(`${site}/site.json`, JSON.stringify(index));' "$build/site"
 }
 
 pages() {

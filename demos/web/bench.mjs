@@ -46,7 +46,9 @@ function summarise(times) {
 
 function inTime(promise) {
     let timer;
-    const late = new Promise((_, fail) => { timer = setTimeout(() => fail(new Error(`no answer in ${LIMIT} s`)), 1000 * LIMIT); });
+    const late = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`no answer in ${LIMIT} s`)), 1000 * LIMIT);
+    });
     return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
@@ -138,7 +140,8 @@ async function measure() {
     try {
         const feeds = makeFeeds(model.bytes);
         const inputs = Object.entries(feeds).map(([name, { shape }]) => `${name}: ${shapeText(shape)}`).join('; ');
-        $('conditions').textContent = `${model.name}, ${inputs}. ${new Date().toISOString().slice(0, 16)}. ${navigator.userAgent}`;
+        const date = new Date().toISOString().slice(0, 16);
+        $('conditions').textContent = `${model.name}, ${inputs}. ${date}. ${navigator.userAgent}`;
         await measureAll(feeds, $('runs').valueAsNumber || 1, $('budget').valueAsNumber || 1);
         say(stopped ? 'Stopped' : 'All is measured');
     } catch (error) {
@@ -153,17 +156,20 @@ async function measure() {
 // ---- results -------------------------------------------------------------------------------------
 
 const HEAD = ['Library', 'Load', 'First run', 'Median', 'Quartiles', 'Runs', 'Largest difference', 'Remarks'];
+const isNumber = column => column > 0 && column < HEAD.length - 1;
 
 function cellsOf(row) {
     const { label, load, first, times, difference, device, error } = row, { median, low, high } = summarise(times);
     const time = value => value === undefined || Number.isNaN(value) ? '–' : ms(value);
-    return [label, time(load), time(first), time(median), times.length > 1 ? `${time(low)} – ${time(high)}` : '–', String(times.length),
+    const quartiles = times.length > 1 ? `${time(low)} – ${time(high)}` : '–';
+    return [label, time(load), time(first), time(median), quartiles, String(times.length),
         difference === undefined ? '–' : difference.toExponential(1), error ? `failed: ${error}` : device ?? ''];
 }
 
 function show() {
     $('results').hidden = false;
-    const cell = (tag, text, i) => make(tag, { textContent: text, className: i > 0 && i < 7 ? 'number' : '', ...(tag === 'th' && { scope: 'col' }) });
+    const cell = (tag, text, i) =>
+        make(tag, { textContent: text, className: isNumber(i) ? 'number' : '', ...(tag === 'th' && { scope: 'col' }) });
     $('table').replaceChildren(make('table', {}, make('thead', {}, make('tr', {}, ...HEAD.map((text, i) => cell('th', text, i)))),
         make('tbody', {}, ...rows.map(row => make('tr', {}, ...cellsOf(row).map((text, i) => cell('td', text, i)))))));
     drawCharts();
@@ -183,7 +189,7 @@ function drawCharts() {
 
 function toMarkdown() {
     const line = cells => `| ${cells.map(cell => cell.replaceAll('|', '/')).join(' | ')} |`;
-    return [$('conditions').textContent, '', line(HEAD), line(HEAD.map((_, i) => i > 0 && i < 7 ? '--:' : '---')),
+    return [$('conditions').textContent, '', line(HEAD), line(HEAD.map((_, i) => isNumber(i) ? '--:' : '---')),
         ...rows.map(row => line(cellsOf(row))), ''].join('\n');
 }
 
@@ -202,7 +208,8 @@ async function listEngines(peers) {
     const hasGpu = Boolean(await navigator.gpu?.requestAdapter().catch(() => undefined));
     for (const [library, backend, file] of ENGINES.filter(([, , file]) => !file || peers.includes(file))) {
         const lacks = backend === 'webgpu' && !hasGpu;
-        const input = make('input', { type: 'checkbox', value: `${library} ${backend}`, checked: !lacks && backend !== 'cpu', disabled: lacks });
+        const checked = !lacks && backend !== 'cpu', value = `${library} ${backend}`;
+        const input = make('input', { type: 'checkbox', value, checked, disabled: lacks });
         $('engines').append(make('label', { className: 'check' }, input,
             `${LIBRARIES[library]}, ${BACKENDS[backend]}${lacks ? ' (not here)' : ''}`));
     }
@@ -237,5 +244,5 @@ $('form').addEventListener('submit', event => {
 $('stop').addEventListener('click', () => { stopped = true; });
 $('copy').addEventListener('click', copy);
 acceptFiles(([file]) => file && choice.take(file));
-new ResizeObserver(drawCharts).observe($('results'));
+new ResizeObserver(() => requestAnimationFrame(drawCharts)).observe($('table'));
 start().catch(error => complain('The page cannot start', error));

@@ -1,7 +1,7 @@
 // The drawing page: the network's picture of the drawing, drawn again at each change.
 import { makePad } from './pad.mjs';
-import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fill, Holder, make, makeClock, makeLive, ms, saveCanvas, say, SHIPPED }
-    from './shared.mjs';
+import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fill, Holder, make, makeClock, makeLive, ms, saveCanvas, say,
+    SHIPPED } from './shared.mjs';
 
 const MODEL = `models/${SHIPPED}`, INPUT = 'sketch', RANGE = [-1, 1];
 const holder = new Holder();
@@ -35,7 +35,8 @@ async function open() {
     clock = makeClock();
     $('device').textContent = '';
     try {
-        const network = await holder.open(new URL(MODEL, location.href), { backend: $('backend').value, precision: $('precision').value });
+        const options = { backend: $('backend').value, precision: $('precision').value };
+        const network = await holder.open(new URL(MODEL, location.href), options);
         if (!network)
             return;
         $('device').textContent = await describeDevice(network);

@@ -21,7 +21,8 @@ const libraries = {
         return {
             device,
             async run(feeds) {
-                const results = await network.run(Object.fromEntries(Object.entries(feeds).map(([key, { data }]) => [key, data])));
+                const arrays = Object.entries(feeds).map(([key, { data }]) => [key, data]);
+                const results = await network.run(Object.fromEntries(arrays));
                 return network.outputs.map(output => results[output.name]);
             },
         };

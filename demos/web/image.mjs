@@ -4,7 +4,8 @@ import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fill, Holder,
     makeModelChoice, ms, saveCanvas, say, shapeText, SHIPPED } from './shared.mjs';
 
 const EXAMPLE = 'sketches/coloured_fish.png';
-const RANGES = [['0 1', '0 to 1'], ['-1 1', '−1 to 1'], ['0 255', '0 to 255'], ['imagenet', 'ImageNet’s mean and deviation'], ['own', 'Mean and scale …']];
+const RANGES = [['0 1', '0 to 1'], ['-1 1', '−1 to 1'], ['0 255', '0 to 255'], 
+    ['imagenet', 'ImageNet’s mean and deviation'], ['own', 'Mean and scale …']];
 const VIEWS = [['auto', 'What fits'], ['picture', 'Picture'], ['mask', 'Mask over the picture'], ['classes', 'Class of each pixel'],
     ['boxes', 'Boxes'], ['values', 'Largest values']];
 const IMAGENET = { mean: [123.675, 116.28, 103.53], scale: [1 / 58.395, 1 / 57.12, 1 / 57.375] };
@@ -125,7 +126,8 @@ async function show(network, inputs, output) {
     $('about-output').textContent = `${output.name}: ${shapeText(output.shape)}`;
     if (view === 'picture' && range !== 'spread') {
         const sizes = picturesOf(output), { canvas } = resultContext(sizes);
-        await network.render(inputs, canvas, { output: output.name, layout: sizes.layout, order: $('order').value, ...pixelOptions(range) });
+        const options = { output: output.name, layout: sizes.layout, order: $('order').value, ...pixelOptions(range) };
+        await network.render(inputs, canvas, options);
     } else {
         views[view](await network.run(inputs), output, network.outputs);
     }
@@ -255,7 +257,8 @@ for (const id of ['backend', 'precision', 'open'])
     $(id).addEventListener('change', open);
 $('form').addEventListener('submit', event => event.preventDefault());
 $('camera').addEventListener('click', toggleCamera);
-$('save').addEventListener('click', () => saveCanvas($('result'), 'result.png').catch(error => complain('The picture cannot be saved', error)));
+$('save').addEventListener('click', () =>
+    saveCanvas($('result'), 'result.png').catch(error => complain('The picture cannot be saved', error)));
 const choice = makeModelChoice(use);
 linkFileButton($('picture-button'), $('picture-file'), ([file]) => useFile(file));
 acceptFiles(files => files.forEach(useFile));

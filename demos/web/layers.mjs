@@ -14,8 +14,9 @@ async function look() {
     if (!network || !layer)
         return;
     try {
-        const begin = performance.now(), [{ name: first, shape }] = network.inputs, range = $('range').value.split(' ').map(Number);
-        const results = await network.run({ [first]: { picture: input, layout: pictureSizes(shape)?.layout } }, { range });
+        const begin = performance.now(), [{ name: first, shape }] = network.inputs;
+        const picture = { picture: input, layout: pictureSizes(shape)?.layout };
+        const results = await network.run({ [first]: picture }, { range: $('range').value.split(' ').map(Number) });
         $('time').textContent = `${ms(clock(performance.now() - begin))} a run`;
         if (results[name])
             show(layer, results[name]);
@@ -30,14 +31,17 @@ function show({ output, shape }, data) {
     $('channel').max = channels - 1;
     const first = one ? Math.min(Math.max(Number(only), 0), channels - 1) : 0;
     const { least, most } = drawMosaic($('mosaic'), data, shape, first, one ? 1 : channels);
-    const what = `${output}: ${one ? `channel ${first} of ` : ''}${channels} channel${channels > 1 ? 's' : ''} of ${width} × ${height}`;
+    const which = `${one ? `channel ${first} of ` : ''}${channels} channel${channels > 1 ? 's' : ''}`;
+    const what = `${output}: ${which} of ${width} × ${height}`;
     $('about').textContent = `${what}, ${least.toPrecision(4)} to ${most.toPrecision(4)}`;
     $('mosaic').setAttribute('aria-label', `Mosaic of ${what}`);
 }
 
 function listLayers(report, network) {
-    const known = new Set(), nodes = report.nodes.filter(node => node.output && !known.has(node.output) && known.add(node.output));
-    const rest = network.outputs.filter(output => !known.has(output.name)).map(({ name, shape }) => ({ output: name, op: 'output', shape }));
+    const known = new Set();
+    const nodes = report.nodes.filter(({ output }) => output && !known.has(output) && known.add(output));
+    const rest = network.outputs.filter(({ name }) => !known.has(name))
+        .map(({ name, shape }) => ({ output: name, op: 'output', shape }));
     layers = [...nodes, ...rest];
     const last = layers.findLast(({ output }) => network.outputs.some(({ name }) => name === output));
     fill($('layer'), layers.map(({ output, op, shape }, i) => [output, `${i + 1}. ${output} · ${op} · ${shapeText(shape)}`]));

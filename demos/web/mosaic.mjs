@@ -42,7 +42,10 @@ function makeRamp(hue) {
 }
 const BELOW = makeRamp([41, 115, 242]), ABOVE = makeRamp([250, 140, 31]);
 
-/** Draws channels first to first + count of data on a canvas, which gets the mosaic's size. Gives the least and the largest element. */
+/**
+ * Draws channels first to first + count of data on a canvas, which gets the mosaic's size. Gives the least and the largest
+ * element.
+ */
 export function drawMosaic(canvas, data, shape, first = 0, count = planeSizes(shape)[0] - first) {
     const [, height, width] = planeSizes(shape), area = height * width;
     const shown = data.subarray(first * area, (first + count) * area), { least, most, full } = measure(shown);
@@ -52,7 +55,8 @@ export function drawMosaic(canvas, data, shape, first = 0, count = planeSizes(sh
     const context = canvas.getContext('2d'), tile = new ImageData(width, height);
     for (let c = 0; c < count; c++) {
         for (let i = 0; i < area; i++) {
-            const x = shown[c * area + i], at = 3 * Math.min(Math.round(255 * Math.abs(x) / full), 255), ramp = x < 0 ? BELOW : ABOVE;
+            const x = shown[c * area + i], ramp = x < 0 ? BELOW : ABOVE;
+            const at = 3 * Math.min(Math.round(255 * Math.abs(x) / full), 255);
             tile.data.set([ramp[at], ramp[at + 1], ramp[at + 2], 255], 4 * i);
         }
         context.putImageData(tile, c % columns * (width + gap), Math.floor(c / columns) * (height + gap));

@@ -67,7 +67,8 @@ function halfToFloat(half) {
 const RAW = {
     1: bytes => new Float32Array(bytes.buffer), 6: bytes => Float32Array.from(new Int32Array(bytes.buffer)),
     7: bytes => Float32Array.from(new BigInt64Array(bytes.buffer), Number),
-    10: bytes => Float32Array.from(new Uint16Array(bytes.buffer), halfToFloat), 11: bytes => Float32Array.from(new Float64Array(bytes.buffer)),
+    10: bytes => Float32Array.from(new Uint16Array(bytes.buffer), halfToFloat),
+    11: bytes => Float32Array.from(new Float64Array(bytes.buffer)),
 };
 
 // Elements are floats, whatever they are in the file.
@@ -75,7 +76,8 @@ function readTensor(bytes) {
     const fields = readMessage(bytes), type = fields[2]?.[0];
     if (fields[9] && !RAW[type])
         throw new Error(`weights of type ${type} are not read by this page`);
-    const data = fields[9] ? RAW[type](fields[9][0].slice()) : Float32Array.from([...floats(fields[4]), ...integers(fields[7] ?? fields[5])]);
+    const data = fields[9] ? RAW[type](fields[9][0].slice())
+        : Float32Array.from([...floats(fields[4]), ...integers(fields[7] ?? fields[5])]);
     return { name: text(fields[8]?.[0]), shape: integers(fields[1]), data };
 }
 
@@ -106,7 +108,8 @@ export function readOnnx(buffer) {
     const model = readMessage(new Uint8Array(buffer));
     if (!model[7]?.[0]?.length)
         throw new Error('this is no ONNX file');
-    const graph = readMessage(model[7][0]), weights = new Map((graph[5] ?? []).map(readTensor).map(tensor => [tensor.name, tensor]));
+    const graph = readMessage(model[7][0]);
+    const weights = new Map((graph[5] ?? []).map(readTensor).map(tensor => [tensor.name, tensor]));
     return {
         opset: Math.max(...(model[8] ?? []).map(bytes => readMessage(bytes)[2]?.[0] ?? 1)),
         inputs: (graph[11] ?? []).map(readValue).filter(({ name }) => !weights.has(name)),

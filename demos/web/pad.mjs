@@ -22,7 +22,8 @@ function makeBrush() {
     const text = make('span', { textContent: '4' });
     width.addEventListener('input', () => { text.textContent = width.value; });
     const label = make('label', { className: 'field width' }, make('span', {}, 'Width ', text), width);
-    const colors = make('fieldset', {}, make('legend', { textContent: 'Colour' }), make('div', { className: 'swatches' }, ...swatches));
+    const colors = make('fieldset', {}, make('legend', { textContent: 'Colour' }),
+        make('div', { className: 'swatches' }, ...swatches));
     return {
         elements: [colors, label],
         get color() { return swatches.find(swatch => swatch.checked).value; },

@@ -16,7 +16,8 @@ export function pictureSizes(shape, layout = 'auto') {
 function decodeGrids(results, { width, height }) {
     const boxes = [], scores = [];
     for (const cell of [8, 16, 32]) {
-        const columns = Math.ceil(width / cell), at = results[`bbox_${cell}`], [sure, object] = [results[`cls_${cell}`], results[`obj_${cell}`]];
+        const columns = Math.ceil(width / cell);
+        const [at, sure, object] = ['bbox', 'cls', 'obj'].map(name => results[`${name}_${cell}`]);
         for (let i = 0; i < sure.length; i++) {
             const [dx, dy, w, h] = at.subarray(4 * i, 4 * i + 4);
             const x = (i % columns + dx) * cell, y = (Math.floor(i / columns) + dy) * cell;
@@ -53,7 +54,9 @@ export function guessView(output, outputs) {
 }
 
 // The index of channel c of pixel i.
-const indexOf = ({ layout, channels, height, width }) => layout === 'nhwc' ? (c, i) => i * channels + c : (c, i) => c * height * width + i;
+function indexOf({ layout, channels, height, width }) {
+    return layout === 'nhwc' ? (c, i) => i * channels + c : (c, i) => c * height * width + i;
+}
 
 /** A tensor's elements, from least to most, as a picture. */
 export function toImage(data, sizes) {
@@ -98,7 +101,7 @@ function overlap(a, b) {
     return both / (area(a) + area(b) - both);
 }
 
-/** The best boxes, each { box: [left, top, right, bottom], score }, of those that overlap. Of two or more classes, class 0 is none. */
+/** The best boxes, each { box: [left, top, right, bottom], score }, of those that overlap. Of several classes, class 0 is none. */
 export function bestBoxes({ boxes, scores }, least) {
     const count = boxes.length / 4, classes = scores.length / count, found = [];
     for (let i = 0; i < count; i++) {
@@ -120,7 +123,8 @@ export function drawBoxes(context, boxes) {
     context.lineWidth = line;
     context.font = `${5 * line}px system-ui, sans-serif`;
     for (const { box: [left, top, right, bottom], score } of boxes) {
-        const text = `${Math.round(100 * score)} %`, x = left * width, y = top * height, wide = context.measureText(text).width + 2 * line;
+        const text = `${Math.round(100 * score)} %`, wide = context.measureText(text).width + 2 * line;
+        const x = left * width, y = top * height;
         context.strokeStyle = context.fillStyle = '#ffb000';
         context.strokeRect(x, y, (right - left) * width, (bottom - top) * height);
         context.fillRect(x - line / 2, Math.max(y - 6 * line, 0), wide, 6 * line);

@@ -48,7 +48,9 @@ export function calm() {
 addEventListener('error', event => complain('Something failed in this page', event.error ?? event.message));
 addEventListener('unhandledrejection', event => complain('Something failed in this page', event.reason));
 
-export const ms = value => value >= 1000 ? `${(value / 1000).toFixed(2)} s` : `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ms`;
+/** With three digits. */
+export const ms = value => value >= 1000 ? `${(value / 1000).toFixed(2)} s`
+    : `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ms`;
 export const shapeText = shape => shape.join(' × ');
 
 // ---- networks ------------------------------------------------------------------------------------
@@ -208,7 +210,8 @@ export function makeModelChoice(use) {
         async start() {
             try {
                 const { models } = await fetchSite();
-                models.filter(name => name.endsWith('.onnx')).forEach(name => sources.set(name, new URL(`models/${name}`, location.href)));
+                for (const name of models.filter(file => file.endsWith('.onnx')))
+                    sources.set(name, new URL(`models/${name}`, location.href));
                 list(SHIPPED);
                 await choose();
             } catch (error) {

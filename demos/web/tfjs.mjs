@@ -23,7 +23,8 @@ function prepareConv({ inputs, attributes }, constant) {
     const depthwise = group > 1 && w.shape[1] === 1 && group === w.shape[0];
     if (group > 1 && !depthwise)
         throw new Error('Conv with groups of several channels is not translated');
-    return { filter: tf.transpose(w, depthwise ? [2, 3, 0, 1] : [2, 3, 1, 0]), bias: inputs[2] ? constant(inputs[2]) : undefined, depthwise };
+    const filter = tf.transpose(w, depthwise ? [2, 3, 0, 1] : [2, 3, 1, 0]), bias = inputs[2] && constant(inputs[2]);
+    return { filter, bias, depthwise };
 }
 
 function conv(x, { attributes, prepared: { filter, bias, depthwise }, activation }) {
@@ -56,7 +57,8 @@ function pool(x, { attributes, op }) {
     const { kernel_shape: kernel, strides = [1, 1], ceil_mode: ceil = 0 } = attributes, pads = padsOf(attributes);
     if (ceil || (op === 'AveragePool' && pads.flat().some(Boolean)))
         throw new Error(`${op} with ceil_mode or padding is not translated`);
-    return op === 'MaxPool' ? tf.maxPool(padded(x, pads, -3e38), kernel, strides, 'valid') : tf.avgPool(x, kernel, strides, 'valid');
+    return op === 'MaxPool' ? tf.maxPool(padded(x, pads, -3e38), kernel, strides, 'valid')
+        : tf.avgPool(x, kernel, strides, 'valid');
 }
 
 function instanceNorm(x, scale, bias, epsilon = 1e-5) {

@@ -88,6 +88,18 @@ async function dragFinger(page) {
     await touch('touchEnd');
 }
 
+// Dark pixels of a line by a pen that is pressed so hard.
+async function inkOfPen(page, force) {
+    const session = await page.context().newCDPSession(page), box = await page.locator('#pad').boundingBox();
+    const pen = { y: box.y + 0.5 * box.height, button: 'left', buttons: 1, force, pointerType: 'pen' };
+    const send = (type, part) => session.send('Input.dispatchMouseEvent', { type, x: box.x + part * box.width, ...pen });
+    await page.click('text=Clear');
+    await send('mousePressed', 0.2);
+    await send('mouseMoved', 0.8);
+    await send('mouseReleased', 0.8);
+    return (await pixels(page, '#pad')).filter((x, i) => i % 4 === 0 && x < 128).length;
+}
+
 async function moveByKeys(page) {
     await page.focus('#pad');
     for (const key of [' ', 'ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowDown', ' '])
@@ -117,6 +129,9 @@ async function testDrawing() {
     assert.ok(!differ(before, after), 'undo does not bring the picture back');
     await changes(page, '#picture', 'redo', () => page.keyboard.press('Control+Shift+z'));
     await changes(page, '#picture', 'a line by touch', () => dragFinger(page));
+    const [soft, hard] = [await inkOfPen(page, 0.1), await inkOfPen(page, 0.9)];
+    assert.ok(soft > 0 && hard > 2 * soft, `a pen's line has ${soft} pixels, pressed hard ${hard}`);
+    console.log("ok: a pen's pressure");
     await changes(page, '#pad', 'a line by keys', () => moveByKeys(page));
     await changes(page, '#picture', 'an example', () => page.click('[aria-label="Draw the cat"]'));
     const shown = await settled(page, '#picture'), expected = await page.evaluate(runExample);

@@ -10,7 +10,7 @@ build=$root/build-web
 clang=${CLANG:-clang-14}
 memory=$((2 << 30)) # bytes that the module may use at most
 stack=$((1 << 20)) # of these
-layers=(api autotune base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu gles gles/web web)
+layers=(api autotune base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu gles gles/web webgpu webgpu/web web)
 # As in Debian 12's source package protobuf-c, whose .dsc is signed and has this sum.
 protobuf=protobuf-c_1.4.1.orig.tar.gz
 protobuf_sum=4cc4facd508172f3e0a4d3a8736225d472418aee35b4ad053384b137b220339f
@@ -51,9 +51,10 @@ fetch_protobuf() {
     touch "$to/.done"
 }
 
-# The ONNX schema and the kernels' declarations, as for other builds without a GPU backend.
+# The ONNX schema and the kernels' declarations and texts, as for other builds; webgpu.h is in $root/.webgpu.
 generate() {
-    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU=OFF -DTSR_BUILD_TOOLS=OFF -DTSR_BUILD_TESTS=OFF \
+    [ -e "$root/.webgpu/include/webgpu/webgpu.h" ] || "$root/tools/get-webgpu.sh" >&2
+    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU=ON -DTSR_BUILD_TOOLS=OFF -DTSR_BUILD_TESTS=OFF \
         -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/native" --target tessera_generated; } >"$build/native.log" 2>&1 ||
         { tail "$build/native.log" >&2; fail "the sources that the build writes cannot be made: $build/native.log"; }
 }
@@ -75,9 +76,9 @@ compile() {
         object=${file#"$root/"}
         flags=(-Wall -Wextra -Wpedantic -Werror)
         [[ $file != "$build"/* ]] || flags=(-w)
-        printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG -DTSR_GLES \
+        printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG -DTSR_GLES -DTSR_WEBGPU \
             "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -isystem "$generated" \
-            -isystem "$generated/glad/include" -isystem "$build/protobuf-c" \
+            -isystem "$generated/glad/include" -isystem "$root/.webgpu/include" -isystem "$build/protobuf-c" \
             -fvisibility=hidden -ffunction-sections -fdata-sections -c "$file" -o "$build/objects/${object//\//_}.o"
         echo
     done < <(sources) | xargs -d '\n' -P "$(nproc)" -I{} nice bash -c '{}' || fail "the sources cannot be compiled"

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Tessera for web pages and node: the library as WebAssembly, with Debian's clang, lld and wasi-libc.
-# Usage: web.sh build     build-web/tessera.wasm and, beside it, the modules that load it (src/web)
+# Usage: web.sh build             build-web/tessera.wasm and, beside it, the modules that load it (src/web)
+#        web.sh pages [MODEL...]  build-web/site: demos/web with what build made, the demos' models and these ONNX files; with
+#                                 PEERS=FOLDER, the libraries that npm installed there (see demos/web/README.md), too
+#        web.sh serve [PORT]      build-web/site at http://localhost:8080
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build-web
@@ -101,7 +104,40 @@ check_imports() {
         fail "the module's imports (>) are not those of src/web/imports.txt (<)"
 }
 
+# The other libraries that demos/web/bench.html compares with.
+copy_peers() {
+    local from=$1/node_modules to=$build/site/peers
+    mkdir -p "$to"
+    cp "$from"/onnxruntime-web/dist/{ort.{wasm,webgl,webgpu}.min.js,ort-wasm-simd-threaded{,.asyncify}.{mjs,wasm}} "$to"
+    cp "$from"/@tensorflow/tfjs-{core,backend-{wasm,webgl,webgpu}}/dist/tf-*.es2017.min.js \
+        "$from"/@tensorflow/tfjs-backend-wasm/dist/*.wasm "$to" # not tf.min.js: it evaluates strings, which the pages forbid
+}
+
+# What a static server cannot list: files that are kept for use offline, models and other libraries.
+write_index() {
+    node -e 'const fs = require("fs"), site = process.argv[1];
+        const list = at => fs.existsSync(`${site}/${at}`) ? fs.readdirSync(`${site}/${at}`).sort() : [];
+        const files = fs.readdirSync(site, { recursive: true }).filter(f => fs.statSync(`${site}/${f}`).isFile()).sort();
+        const kept = files.filter(f => !/^peers.|^models.(?!edges2emoji)/.test(f)).concat("site.json");
+        const index = { files: kept, models: list("models"), peers: list("peers") };
+        fs.writeFileSync(`${site}/site.json`, JSON.stringify(index));' "$build/site"
+}
+
+pages() {
+    [ -e "$build/tessera.wasm" ] || fail "$build/tessera.wasm is missing: web.sh build makes it"
+    rm -rf "$build/site"
+    mkdir -p "$build"/site/{tessera,models}
+    cp -r "$root"/demos/web/. "$root/demos/sketches" "$build/site"
+    cp "$build"/*.mjs "$build"/*.wasm "$build/site/tessera"
+    cp "$root"/demos/models/*.onnx "$@" "$build/site/models"
+    [ -z "${PEERS:-}" ] || copy_peers "$PEERS"
+    write_index
+    echo "$build/site: $(du -sh "$build/site" | cut -f 1)"
+}
+
 case "${1:-}" in
+pages) pages "${@:2}" ;;
+serve) exec node "$root/tools/serve.mjs" "$build/site" "${@:2}" ;;
 build)
     [ $# = 1 ] || fail "usage: web.sh build"
     check_tools
@@ -114,6 +150,6 @@ build)
     cp "$root"/src/web/*.mjs "$build"
     echo "$build/tessera.wasm: $(stat -c %s "$build/tessera.wasm") bytes"
     ;;
--h | --help) sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}" ;;
-*) fail "usage: web.sh build" ;;
+-h | --help) sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}" ;;
+*) fail "usage: web.sh build | pages [MODEL...] | serve [PORT]" ;;
 esac

@@ -1,0 +1,248 @@
+// The bench page: libraries in frames of their own, measured in turns on the same network and input.
+import { barChart } from './chart.mjs';
+import { readOnnx } from './onnx.mjs';
+import { $, acceptFiles, calm, complain, fetchSite, make, makeModelChoice, ms, say, shapeText } from './shared.mjs';
+
+const ENGINES = [
+    ['tessera', 'webgpu'], ['tessera', 'webgl'], ['tessera', 'cpu'],
+    ['ort', 'webgpu', 'ort.webgpu.min.js'], ['ort', 'webgl', 'ort.webgl.min.js'], ['ort', 'wasm', 'ort.wasm.min.js'],
+    ['tfjs', 'webgpu', 'tf-backend-webgpu.es2017.min.js'], ['tfjs', 'webgl', 'tf-backend-webgl.es2017.min.js'],
+    ['tfjs', 'wasm', 'tf-backend-wasm.es2017.min.js'],
+];
+const LIBRARIES = { tessera: 'Tessera', ort: 'ONNX Runtime Web', tfjs: 'TF.js' };
+const BACKENDS = { webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WebAssembly', cpu: 'CPU' };
+const USUAL = 256, LIMIT = 120; // the size of open dimensions; seconds until a library has failed
+const TELL_MS = 3000; // between messages: the page is not drawn during a run
+
+let model, rows = [], stopped = false;
+
+// ---- the network and its input -------------------------------------------------------------------
+
+function makeFeeds(bytes) {
+    let seed = 1;
+    const random = () => {
+        seed = Math.imul(seed, 1664525) + 1013904223 >>> 0;
+        return seed / 2 ** 32;
+    };
+    return Object.fromEntries(readOnnx(bytes).inputs.map(({ name, type, shape }) => {
+        if (type !== 1)
+            throw new Error(`input ${name} is not of floats`);
+        const sizes = shape.map((size, i) => size > 0 ? size : i ? USUAL : 1);
+        return [name, { shape: sizes, data: Float32Array.from({ length: sizes.reduce((a, b) => a * b, 1) }, random) }];
+    }));
+}
+
+// ---- measuring -----------------------------------------------------------------------------------
+
+function quantile(sorted, part) {
+    const at = (sorted.length - 1) * part, low = Math.floor(at);
+    return sorted[low] + (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]) * (at - low);
+}
+
+function summarise(times) {
+    const sorted = [...times].sort((a, b) => a - b);
+    return { median: quantile(sorted, 0.5), low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) };
+}
+
+function inTime(promise) {
+    let timer;
+    const late = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`no answer in ${LIMIT} s`)), 1000 * LIMIT);
+    });
+    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+async function openFrame() {
+    const frame = make('iframe', { src: 'engine.html', title: 'A library that is measured', tabIndex: -1 });
+    $('frames').append(frame);
+    await new Promise(done => frame.addEventListener('load', done, { once: true }));
+    if (!frame.contentWindow.engine)
+        throw new Error('engine.mjs did not start');
+    return frame;
+}
+
+function fail(row, error) {
+    row.error = String(error?.message ?? error).split('\n')[0];
+    row.frame?.remove();
+    row.frame = undefined;
+}
+
+function largestDifference(a, b) {
+    let most = 0;
+    a.forEach((list, i) => list.forEach((x, j) => { most = Math.max(most, Math.abs(x - b[i][j]) || 0); }));
+    return a.some((list, i) => list.length !== b[i]?.length) ? Infinity : most;
+}
+
+async function prepare(row, feeds) {
+    say(`${row.label}: loading …`);
+    try {
+        row.frame = await openFrame();
+        const shapes = Object.fromEntries(Object.entries(feeds).map(([name, { shape }]) => [name, shape]));
+        const { library, backend } = row, { bytes, name } = model;
+        const loaded = await inTime(row.frame.contentWindow.engine.load({ library, backend, bytes, name, shapes }));
+        const first = await inTime(row.frame.contentWindow.engine.run(feeds));
+        Object.assign(row, { load: loaded.ms, device: loaded.device, first: first.ms, outputs: first.outputs });
+    } catch (error) {
+        fail(row, error);
+    }
+}
+
+// Until the page is drawn: that, too, occupies the GPU.
+async function idle() {
+    for (let i = 0; i < 2; i++)
+        await new Promise(requestAnimationFrame);
+    await new Promise(done => setTimeout(done, 100));
+}
+
+async function runOnce(row, feeds) {
+    await new Promise(done => setTimeout(done)); // for events of the page
+    try {
+        row.times.push((await inTime(row.frame.contentWindow.engine.run(feeds))).ms);
+    } catch (error) {
+        fail(row, error);
+    }
+}
+
+async function measureAll(feeds, runs, budget) {
+    for (const row of rows.filter(() => !stopped)) {
+        await prepare(row, feeds);
+        show();
+    }
+    const reference = rows.find(({ outputs }) => outputs)?.outputs;
+    for (const row of rows.filter(({ outputs }) => outputs && outputs !== reference))
+        row.difference = largestDifference(reference, row.outputs);
+    const spent = ({ times }) => times.reduce((a, b) => a + b, 0);
+    for (let i = 0, told = -Infinity; i < runs; i++) {
+        const due = rows.filter(row => row.frame && (i === 0 || spent(row) + row.times.at(-1) < 1000 * budget));
+        if (performance.now() - told > TELL_MS && due.length) {
+            say(`Run ${i + 1} of ${runs}`);
+            told = performance.now();
+            await idle();
+        }
+        // Another one begins each time.
+        for (const row of [...due.slice(i % due.length), ...due.slice(0, i % due.length)].filter(() => !stopped))
+            await runOnce(row, feeds);
+    }
+    show();
+}
+
+async function measure() {
+    calm();
+    stopped = false;
+    rows = [...document.querySelectorAll('#engines input:checked')].map(({ value }) => {
+        const [library, backend] = value.split(' ');
+        return { library, backend, label: `${LIBRARIES[library]}, ${BACKENDS[backend]}`, times: [] };
+    });
+    if (!rows.length)
+        return complain('Choose at least one library');
+    $('start').disabled = true;
+    $('stop').disabled = false;
+    try {
+        const feeds = makeFeeds(model.bytes);
+        const inputs = Object.entries(feeds).map(([name, { shape }]) => `${name}: ${shapeText(shape)}`).join('; ');
+        const date = new Date().toISOString().slice(0, 16);
+        $('conditions').textContent = `${model.name}, ${inputs}. ${date}. ${navigator.userAgent}`;
+        await measureAll(feeds, $('runs').valueAsNumber || 1, $('budget').valueAsNumber || 1);
+        say(stopped ? 'Stopped' : 'All is measured');
+    } catch (error) {
+        complain(`${model.name} cannot be measured`, error);
+    } finally {
+        $('frames').replaceChildren();
+        $('start').disabled = false;
+        $('stop').disabled = true;
+    }
+}
+
+// ---- results -------------------------------------------------------------------------------------
+
+const HEAD = ['Library', 'Load', 'First run', 'Median', 'Quartiles', 'Runs', 'Largest difference', 'Remarks'];
+const isNumber = column => column > 0 && column < HEAD.length - 1;
+
+function cellsOf(row) {
+    const { label, load, first, times, difference, device, error } = row, { median, low, high } = summarise(times);
+    const time = value => value === undefined || Number.isNaN(value) ? '–' : ms(value);
+    const quartiles = times.length > 1 ? `${time(low)} – ${time(high)}` : '–';
+    return [label, time(load), time(first), time(median), quartiles, String(times.length),
+        difference === undefined ? '–' : difference.toExponential(1), error ? `failed: ${error}` : device ?? ''];
+}
+
+function show() {
+    $('results').hidden = false;
+    const cell = (tag, text, i) =>
+        make(tag, { textContent: text, className: isNumber(i) ? 'number' : '', ...(tag === 'th' && { scope: 'col' }) });
+    $('table').replaceChildren(make('table', {}, make('thead', {}, make('tr', {}, ...HEAD.map((text, i) => cell('th', text, i)))),
+        make('tbody', {}, ...rows.map(row => make('tr', {}, ...cellsOf(row).map((text, i) => cell('td', text, i)))))));
+    drawCharts();
+}
+
+function drawCharts() {
+    const width = Math.max($('chart').clientWidth, 200), ours = ({ library }) => library === 'tessera';
+    const steady = rows.filter(({ times }) => times.length).map(row => {
+        const { median, low, high } = summarise(row.times);
+        return { label: row.label, value: median, text: ms(median), low, high, ours: ours(row) };
+    });
+    const start = rows.filter(({ first }) => first !== undefined)
+        .map(row => ({ label: row.label, value: row.load + row.first, text: ms(row.load + row.first), ours: ours(row) }));
+    $('chart').replaceChildren(...[['A run: median and quartiles', steady], ['Load and first run', start]]
+        .filter(([, bars]) => bars.length).map(([title, bars]) => barChart(title, bars, width)));
+}
+
+function toMarkdown() {
+    const line = cells => `| ${cells.map(cell => cell.replaceAll('|', '/')).join(' | ')} |`;
+    return [$('conditions').textContent, '', line(HEAD), line(HEAD.map((_, i) => isNumber(i) ? '--:' : '---')),
+        ...rows.map(row => line(cellsOf(row))), ''].join('\n');
+}
+
+async function copy() {
+    try {
+        await navigator.clipboard.writeText(toMarkdown());
+        say('The results are copied');
+    } catch (error) {
+        complain('The browser does not let this page copy', error);
+    }
+}
+
+// ---- the page ------------------------------------------------------------------------------------
+
+async function listEngines(peers) {
+    const hasGpu = Boolean(await navigator.gpu?.requestAdapter().catch(() => undefined));
+    for (const [library, backend, file] of ENGINES.filter(([, , file]) => !file || peers.includes(file))) {
+        const lacks = backend === 'webgpu' && !hasGpu;
+        const checked = !lacks && backend !== 'cpu', value = `${library} ${backend}`;
+        const input = make('input', { type: 'checkbox', value, checked, disabled: lacks });
+        $('engines').append(make('label', { className: 'check' }, input,
+            `${LIBRARIES[library]}, ${BACKENDS[backend]}${lacks ? ' (not here)' : ''}`));
+    }
+}
+
+async function use({ name, source }) {
+    calm();
+    $('start').disabled = true;
+    try {
+        const response = source instanceof URL ? await fetch(source) : new Response(source);
+        if (!response.ok)
+            throw new Error(`${response.status} ${response.statusText}`);
+        model = { name, bytes: await response.arrayBuffer() };
+        say(`${name}: ${(model.bytes.byteLength / 1e6).toFixed(1)} MB`);
+        $('start').disabled = false;
+    } catch (error) {
+        complain(`${name} cannot be read`, error);
+    }
+}
+
+async function start() {
+    await listEngines((await fetchSite()).peers);
+    await choice.start();
+}
+
+const choice = makeModelChoice(use);
+$('start').disabled = true;
+$('form').addEventListener('submit', event => {
+    event.preventDefault();
+    measure();
+});
+$('stop').addEventListener('click', () => { stopped = true; });
+$('copy').addEventListener('click', copy);
+acceptFiles(([file]) => file && choice.take(file));
+new ResizeObserver(() => requestAnimationFrame(drawCharts)).observe($('table'));
+start().catch(error => complain('The page cannot start', error));

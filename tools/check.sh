@@ -52,6 +52,53 @@ build dev
 [ -z "$all" ] || export TSR_TEST_CASES=all
 run_tests dev
 
+# The library as WebAssembly. A part that cannot be had here is left out, but not where CI is set.
+leave_out() { # leave_out WHAT
+    [ -z "${CI:-}" ] || { echo "Not available here: $1" >&2; exit 1; }
+    left_out+=("$1")
+}
+
+run_web() { # run_web TEST ARGUMENTS...: of tests/web_*.mjs
+    local lacking
+    echo "-- ${*}"
+    TSR_MODELS=$networks node "tests/web_$1.mjs" "${@:2}" | tee build-web/check-test.log
+    mapfile -t lacking < <(sed -n 's/^lacking: //p' build-web/check-test.log)
+    left_out+=("${lacking[@]}")
+}
+
+# Where the networks of TSR_MODELS are not there, some of random weights. small: those that the slower driver runs.
+find_networks() {
+    small=(mnist_cntk resnet20_cifar10)
+    networks=${TSR_MODELS:-$PWD/../shared/models}
+    [ ! -d "$networks" ] || return 0
+    small=(conv mobile_small)
+    networks=$PWD/build-web/networks
+    left_out+=("real networks in node and in pages")
+    node tests/support/make_networks.mjs build-dev "$networks"
+}
+
+test_pages() {
+    if ! need_pages; then
+        leave_out "tests in Chromium"
+        return
+    fi
+    run_web page llvmpipe webgl
+    run_web use llvmpipe webgl
+    run_web official llvmpipe webgl
+    run_web page swiftshader webgl "${small[@]}"
+}
+
+echo "== as WebAssembly, in node and in pages"
+if need_web; then
+    tools/web.sh build
+    find_networks
+    run_web cpu
+    run_web official node cpu
+    test_pages
+else
+    leave_out "the web build"
+fi
+
 echo "== under address and undefined sanitizers"
 build asan
 if [ -n "$all" ]; then

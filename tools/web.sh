@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tessera for web pages and node: the library as WebAssembly, with Debian's clang, lld and wasi-libc.
 # Usage: web.sh build     build-web/tessera.wasm and, beside it, the modules that load it (src/web)
+#        web.sh fetch     the one source that is downloaded: build then needs no network
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build-web
@@ -96,6 +97,9 @@ check_imports() {
 }
 
 case "${1:-}" in
+fetch)
+    fetch_protobuf
+    ;;
 build)
     [ $# = 1 ] || fail "usage: web.sh build"
     check_tools
@@ -108,6 +112,6 @@ build)
     cp "$root"/src/web/*.mjs "$build"
     echo "$build/tessera.wasm: $(stat -c %s "$build/tessera.wasm") bytes"
     ;;
--h | --help) sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}" ;;
-*) fail "usage: web.sh build" ;;
+-h | --help) sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" ;;
+*) fail "usage: web.sh build | fetch" ;;
 esac

@@ -3,7 +3,7 @@
 set -euo pipefail
 
 # Lowest first. Of files straight in src/ there is one, tessera.h, which every layer may include.
-layers="base graph onnx passes kernel plan algorithm lower backend cpu gpu gles webgpu autotune api"
+layers="base graph onnx passes kernel plan algorithm lower backend cpu gpu gles webgpu autotune api web"
 
 # Prints each include in tree $1 that looks upwards.
 upward_includes() {

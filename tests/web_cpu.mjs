@@ -128,6 +128,32 @@ async function checkReport() {
     console.log('ok: a report, and an inner tensor');
 }
 
+// Functions of the page's, which may fail.
+async function checkCustom() {
+    const double = {
+        name: 'Double', shape: ([[n]]) => [2 * n],
+        compute([{ data }], y) {
+            assert.deepEqual(y.dims, [2 * data.length]);
+            y.data.set(data);
+            y.data.set(data, data.length);
+        },
+    };
+    const bytes = model([3], [['Neg', 'x', ['t']], ['Double', 't', ['y']]]);
+    const network = await load(bytes, { customOps: [double] });
+    assert.deepEqual((await network.run({ x: Float32Array.of(1, 2, 3) })).y, Float32Array.of(-1, -2, -3, -1, -2, -3));
+    network.dispose();
+    const wrong = (change, message) => assert.rejects(load(bytes, { customOps: [{ ...double, ...change }] }), { message });
+    await wrong({ shape: () => [-1] }, /Double.*its shape is \[-1\]/);
+    await wrong({ shape: () => { throw new Error('I do not know'); } }, /Double: I do not know/);
+    await wrong({ shape: 7 }, /function shape/);
+    await wrong({ attributes: { gain: 'much' } }, /numbers/);
+    await wrong({ inputs: [1, 9] }, /Double/);
+    const failing = await load(bytes, { customOps: [{ ...double, compute: () => { throw new Error('not today'); } }] });
+    await assert.rejects(failing.run({ x: new Float32Array(3) }), { message: /not today/ });
+    failing.dispose();
+    console.log('ok: custom operators');
+}
+
 // Networks do not share memory, and one that is made again and again frees what it had.
 async function checkMany() {
     const name = 'mnist_cntk', input = readNpy(`${models}/${name}/input_0.npy`);
@@ -187,5 +213,6 @@ if (known.includes('mnist_cntk')) {
     await checkReport();
     await checkMany();
 }
+await checkCustom();
 await checkSizes();
 console.log('all passed');

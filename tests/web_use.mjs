@@ -1,6 +1,10 @@
 // How pages use the backend webgl, in Chromium: pictures, rendering, workers, several networks, lost contexts, long tasks, memory.
 // Usage: node web_use.mjs [llvmpipe|swiftshader] [webgl|webgpu], after tools/web.sh build. See support/chromium.mjs.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { root, withPage } from './support/chromium.mjs';
 
 const [driver = 'llvmpipe', backend = 'webgl'] = process.argv.slice(2);
@@ -101,6 +105,120 @@ const tests = {
         flat.dispose();
         const statuses = said.map(({ status }) => status).join();
         return statuses === 'INVALID_ARGUMENT,INVALID_ARGUMENT,none' ? '' : JSON.stringify(said);
+    },
+
+    'custom operators': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const wave = {
+            name: 'Wave', attributes: { gain: 3 },
+            compute: ([x], y, { gain }) => x.data.forEach((value, i) => { y.data[i] = gain * Math.sin(value); }),
+            glsl: 'return ATTR_gain * sin(IN0(n, c, y, x));', wgsl: 'return ATTR_gain * sin(IN0(n, c, y, x));',
+        };
+        const model = chain([1, 5, 7, 9], ['Neg', 'Wave', 'Relu']), x = random(315);
+        for (const one of [backend, 'cpu']) {
+            const network = await load(model, { backend: one, customOps: [wave] });
+            near(one, (await network.run({ x })).y, x.map(value => Math.max(0, 3 * Math.sin(-value))), 1e-5);
+            network.dispose();
+        }
+        const said = [
+            await failure(load(model, { backend })),
+            await failure(load(model, { backend, customOps: [{ ...wave, glsl: 'return 1.0;\nreturn nothing;', wgsl: 'return 1.0;\nreturn nothing;' }] })),
+            await failure(load(model, { backend, customOps: [{ name: 'Wave' }] })),
+            await failure(load(model, { backend, customOps: [wave], worker: true })),
+        ];
+        const words = said.map(({ status, message }) => `${status} ${/body: .*(0:2|line 2)|supported: Wave|function compute|worker/.test(message)}`).join();
+        return words === 'UNSUPPORTED true,DEVICE true,INVALID_ARGUMENT true,INVALID_ARGUMENT true' ? '' : JSON.stringify(said);
+    },
+
+    "the page's own context": async ({ backend }) => {
+        if (backend !== 'webgl')
+            return '';
+        const { load } = await import('/web/tessera.mjs');
+        const gl = new OffscreenCanvas(8, 8).getContext('webgl2'), width = 13, height = 9, image = picture(width, height);
+        const program = gl.createProgram();
+        for (const [kind, text] of [[gl.VERTEX_SHADER, 'void main() { gl_Position = vec4(0); }'], [gl.FRAGMENT_SHADER, 'void main() {}']]) {
+            const shader = gl.createShader(kind);
+            gl.shaderSource(shader, text);
+            gl.compileShader(shader);
+            gl.attachShader(program, shader);
+        }
+        gl.linkProgram(program);
+        gl.useProgram(program);
+        const texture = gl.createTexture(), buffer = gl.createBuffer();
+        gl.activeTexture(gl.TEXTURE3);
+        gl.bindTexture(gl.TEXTURE_2D, texture);
+        gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, image);
+        gl.bindBuffer(gl.PIXEL_UNPACK_BUFFER, buffer);
+        gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, true);
+        gl.enable(gl.BLEND);
+        gl.enable(gl.SCISSOR_TEST);
+        gl.scissor(1, 2, 3, 4);
+        gl.viewport(0, 1, 2, 3);
+        gl.colorMask(true, false, true, false);
+        const state = () => [gl.getParameter(gl.CURRENT_PROGRAM) === program, gl.getParameter(gl.ACTIVE_TEXTURE) === gl.TEXTURE3,
+            gl.getParameter(gl.TEXTURE_BINDING_2D) === texture, gl.getParameter(gl.PIXEL_UNPACK_BUFFER_BINDING) === buffer,
+            gl.getParameter(gl.UNPACK_FLIP_Y_WEBGL), gl.isEnabled(gl.BLEND), gl.isEnabled(gl.SCISSOR_TEST), !gl.isEnabled(gl.DEPTH_TEST),
+            gl.getParameter(gl.SCISSOR_BOX).join() === '1,2,3,4', gl.getParameter(gl.VIEWPORT).join() === '0,1,2,3',
+            gl.getParameter(gl.COLOR_WRITEMASK).join() === 'true,false,true,false'].every(Boolean);
+        const model = chain([1, 3, height, width], ['Neg', 'Sigmoid']), given = load(model, { backend, gl, textureOutputs: true });
+        const restored = [];
+        for (let i = 0; i < 5; i++) {
+            await new Promise(resolve => { setTimeout(resolve, 2); });
+            restored.push(state());
+        }
+        const network = await given, own = await load(model, { backend });
+        gl.bindTexture(gl.TEXTURE_2D, null); // an error of the page's
+        gl.texParameteri(gl.TEXTURE_2D, 1, 1);
+        gl.bindTexture(gl.TEXTURE_2D, texture);
+        const { y } = await network.run({ x: { texture, width, height, factor: 2, summand: -1 } });
+        restored.push(state());
+        near('from a texture', y, (await own.run({ x: image }, { range: [-1, 1] })).y, 1e-5);
+        const output = network.outputTexture('y'), framebuffer = gl.createFramebuffer(), texels = new Float32Array(4 * width * height);
+        gl.bindBuffer(gl.PIXEL_UNPACK_BUFFER, null);
+        gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
+        gl.framebufferTexture2D(gl.READ_FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, output.texture, 0);
+        gl.readPixels(0, 0, width, height, gl.RGBA, gl.FLOAT, texels);
+        near('an output texture', Float32Array.from(y, (_, i) => texels[4 * (i % (width * height)) + Math.floor(i / (width * height))]), y, 1e-6);
+        const said = [await failure(own.run({ x: { texture, width, height } })), await failure(network.run({ x: { texture, width: 3, height } }))];
+        network.dispose();
+        own.dispose();
+        const error = gl.getError();
+        const statuses = said.map(({ status }) => status).join();
+        return restored.every(Boolean) && !error && !gl.isContextLost() && statuses === 'INVALID_ARGUMENT,SHAPE' ? ''
+            : `${restored} ${error} ${JSON.stringify(said)}`;
+    },
+
+    'models from servers': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const steps = [], onProgress = ({ stage, fraction }) => steps.push([stage, fraction]);
+        const name = '/parts/edges2emoji.onnx.json', network = await load(name, { backend: 'cpu', onProgress });
+        network.dispose();
+        const fractions = steps.filter(([stage]) => stage === 'download').map(([, fraction]) => fraction);
+        const rising = fractions.every((fraction, i) => i === 0 || fraction >= fractions[i - 1]) && fractions.at(-1) === 1;
+        const cache = await caches.open('tessera-models'), kept = await cache.keys(), fetched = performance.getEntriesByType('resource').length;
+        await cache.put(kept[0], new Response('altered'));
+        (await load(name, { backend: 'cpu' })).dispose();
+        const again = performance.getEntriesByType('resource').slice(fetched).map(entry => new URL(entry.name).pathname);
+        const real = globalThis.fetch, said = [];
+        const alter = async change => {
+            await Promise.all((await cache.keys()).map(key => cache.delete(key)));
+            globalThis.fetch = async (url, options) => change(String(url), await real(url, options));
+            said.push(await failure(load(name, { backend })));
+            globalThis.fetch = real;
+        };
+        await alter(async (url, response) => (url.endsWith('.1') ? new Response((await response.arrayBuffer()).slice(1)) : response));
+        await alter(async (url, response) => (url.endsWith('.2') ? new Response(new Uint8Array(4 << 20)) : response));
+        await alter(async (url, response) => (url.endsWith('.0') ? new Response('', { status: 500, statusText: 'broken' }) : response));
+        await alter(async (url, response) => (url.endsWith('.json') ? new Response('{"format": "tessera chunks 1"}') : response));
+        await alter(async () => { throw new TypeError('Failed to fetch'); });
+        for (const url of ['/none.onnx', '/web/gl.mjs', '/'])
+            said.push(await failure(load(url, { backend })));
+        const control = new AbortController();
+        said.push(await failure(load('/demo/edges2emoji.onnx', { backend, signal: control.signal, onProgress: () => control.abort() })));
+        const statuses = said.map(({ status }) => status).join();
+        return rising && kept.length === 4 && again.length === 2 &&
+            statuses === 'INVALID_MODEL,INVALID_MODEL,IO,INVALID_MODEL,IO,IO,INVALID_MODEL,INVALID_MODEL,CANCELLED' ? ''
+            : `${rising} ${kept.length} ${again} ${JSON.stringify(said)}`;
     },
 
     'a worker': async ({ backend }) => {
@@ -232,12 +350,16 @@ const tests = {
     },
 };
 
-await withPage(driver, { '/web/': `${root}/build-web`, '/demo/': `${root}/demos/models` }, async page => {
+const parts = mkdtempSync(join(tmpdir(), 'tessera-'));
+process.on('exit', () => rmSync(parts, { recursive: true }));
+execFileSync(`${root}/tools/split-model.mjs`, [`${root}/demos/models/edges2emoji.onnx`, parts]);
+const folders = { '/web/': `${root}/build-web`, '/demo/': `${root}/demos/models`, '/parts/': parts };
+await withPage(driver, folders, async page => {
     const complaints = [];
     page.on('console', message => {
-        if (message.type() === 'error')
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
             complaints.push(message.text());
-        else if (message.type() === 'log')
+        if (message.type() === 'log')
             console.log(message.text());
     });
     page.on('pageerror', error => complaints.push(error.message));

@@ -34,6 +34,10 @@ tsr_status tsr_cpu_cast(const tsr_cpu_call *call) {
     float *y_float = tsr_call_out(call, 0);
     int64_t *y_int = tsr_call_out(call, 0);
     bool from_float = tsr_dtype_is_float(from), to_float = tsr_dtype_is_float(to);
+    if (from_float && to_float && to != TSR_DTYPE_F16) { /* all are stored in 32 bits */
+        memcpy(y_float, x_float, (size_t)count * sizeof *y_float);
+        return TSR_OK;
+    }
     for (int64_t i = 0; i < count; i++) {
         if (to_float)
             y_float[i] = float_of(to, from_float ? x_float[i] : (float)x_int[i]);

@@ -1,5 +1,6 @@
 // Devices, which networks of a page share: browsers allow few WebGL contexts. Each has a module of its own, so that what its
 // networks needed is gone with the last of them.
+import { callOperator } from './custom.mjs';
 import { compile, fail, instantiate } from './module.mjs';
 
 const BACKENDS = { cpu: 'cpu', webgl: 'gles', webgpu: 'webgpu' }; // as the library calls them
@@ -8,7 +9,10 @@ const devices = []; // that can be shared
 
 async function open(device) {
     const { backend, gl, source, logs } = device;
-    const wasm = await instantiate(await compile(source), (level, message) => logs.forEach(log => log(level, message)));
+    const wasm = await instantiate(await compile(source), {
+        log: (level, message) => logs.forEach(log => log(level, message)),
+        callOperator,
+    });
     wasm.gl.adopt(gl);
     wasm.call('tsr_web_log', 1);
     const handle = wasm.made(wasm.spell(BACKENDS[backend], at => wasm.call('tsr_web_device', at)));

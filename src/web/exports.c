@@ -2,7 +2,7 @@
  * Pointers and sizes are numbers there; strings end with a NUL and belong to the object that gave
  * them. A function that fails returns NULL or a status that is not 0: tsr_web_error() and
  * tsr_web_status_name() say why. */
-#include "tessera.h"
+#include "web/custom.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -98,7 +98,8 @@ static tsr_status read_model(void *user, const char *path, uint64_t offset, void
 /* The model that the page has, an ONNX file of `size` bytes; its name is for messages. */
 tsr_model *EXPORT(tsr_web_model)(size_t size, const char *name) {
     tsr_model *model = NULL;
-    const tsr_model_desc desc = {.files = {&size, size_of_model, read_model}};
+    tsr_model_desc desc = {.files = {&size, size_of_model, read_model}};
+    desc.custom_ops = tsr_web_operators(&desc.custom_op_count);
     end(tsr_model_load(name, &desc, &model));
     return model;
 }
@@ -138,10 +139,12 @@ static void read_desc(const web_desc *to, const char *names, const int *numbers,
         to->extra[i] = next_string(&names);
 }
 
+enum { HALF = 1, TEXTURE_OUTPUTS = 2 };
+
 /* A session that tsr_web_prepare() prepares. names: counts[0] symbolic dimensions, counts[1] inputs
  * whose shapes are given, counts[2] inner tensors that become outputs. numbers: the size of each of
  * the dimensions, then the rank (at most 8) and the dimensions of each of the shapes. */
-tsr_session *EXPORT(tsr_web_session)(tsr_device *device, const tsr_model *model, int half,
+tsr_session *EXPORT(tsr_web_session)(tsr_device *device, const tsr_model *model, int flags,
                                      const char *names, const int *numbers, const int counts[3]) {
     tsr_session *session = NULL;
     web_desc room = {calloc((size_t)counts[0] + 1, sizeof *room.dims),
@@ -149,7 +152,9 @@ tsr_session *EXPORT(tsr_web_session)(tsr_device *device, const tsr_model *model,
                      calloc((size_t)counts[2] + 1, sizeof *room.extra)};
     if (room.dims && room.shapes && room.extra) {
         read_desc(&room, names, numbers, counts);
-        const tsr_session_desc desc = {.precision = half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32,
+        const tsr_session_desc desc = {.precision =
+                                           flags & HALF ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32,
+                                       .texture_outputs = (flags & TEXTURE_OUTPUTS) != 0,
                                        .prepare_in_steps = true,
                                        .progress = {on_progress, NULL},
                                        .dims = room.dims,
@@ -242,6 +247,31 @@ tsr_status EXPORT(tsr_web_set_pixels)(tsr_session *session, const char *name, vo
     memcpy(pixels.mean, normalization, sizeof pixels.mean);
     memcpy(pixels.scale, normalization + 4, sizeof pixels.scale);
     return end(tsr_session_set_input_pixels(session, name, &pixels));
+}
+
+/* Sets an input from a texture. numbers: see tsr_texture. */
+tsr_status EXPORT(tsr_web_set_texture)(tsr_session *session, const char *name, unsigned texture,
+                                       const int numbers[6], float factor, float summand) {
+    const tsr_texture from = {.id = texture,
+                              .width = numbers[0],
+                              .height = numbers[1],
+                              .columns = numbers[2],
+                              .tiles = numbers[3],
+                              .texture_width = numbers[4],
+                              .texture_height = numbers[5]};
+    return end(tsr_session_set_input_texture(session, name, &from, factor, summand));
+}
+
+/* numbers: the texture, then as above. */
+tsr_status EXPORT(tsr_web_output_texture)(tsr_session *session, const char *name, int numbers[7]) {
+    tsr_texture t;
+    tsr_status status = end(tsr_session_output_texture(session, name, &t));
+    if (status == TSR_OK) {
+        const int all[7] = {(int)t.id, t.width,         t.height,        t.columns,
+                            t.tiles,   t.texture_width, t.texture_height};
+        memcpy(numbers, all, sizeof all);
+    }
+    return status;
 }
 
 /* Starts a run. */

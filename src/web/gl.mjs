@@ -1,5 +1,7 @@
 // WebGL 2 under the names of OpenGL ES, for src/gles/web: what the module imports from "gl". Objects are numbers there, 0 is none.
 
+import { saveState } from './state.mjs';
+
 // Objects by number; numbers are given anew.
 class Table {
     #objects = [null];
@@ -34,8 +36,9 @@ const SYNC_GPU_COMMANDS_COMPLETE = 0x9117, MAJOR_VERSION = 0x821b, MINOR_VERSION
 export function makeGl({ memory, text, write, keep }) {
     const contexts = new Table(), textures = new Table(), buffers = new Table(), framebuffers = new Table(),
         arrays = new Table(), samplers = new Table(), shaders = new Table(), programs = new Table(), syncs = new Table();
+    const attached = new Map(); // shaders, by program
     const strings = new Map(), locations = [null]; // of uniforms, by their number less 1
-    let gl, current = 0, page, canvas; // page: its own context, which is used if there is one
+    let gl, current = 0, page, restore, canvas; // page: its own context, which is used if there is one
 
     const buffer = () => memory().buffer;
     const i32 = (at, count) => new Int32Array(buffer(), at >>> 0, count);
@@ -76,6 +79,8 @@ export function makeGl({ memory, text, write, keep }) {
             const before = current;
             current = context;
             gl = contexts.get(context);
+            restore?.();
+            restore = page && gl && !gl.isContextLost() ? saveState(gl) : undefined;
             return before;
         },
         isContextLost: context => Number(contexts.get(context)?.isContextLost() ?? true),
@@ -171,12 +176,24 @@ export function makeGl({ memory, text, write, keep }) {
             gl.shaderSource(shaders.get(shader), parts.map((part, i) => text(part, sizes[i])).join(''));
         },
         CompileShader: shader => gl.compileShader(shaders.get(shader)),
-        DeleteShader: shader => gl.deleteShader(shaders.take(shader)),
+        DeleteShader: shader => gl.deleteShader(shaders.get(shader)), // its number goes with its program's
         CreateProgram: () => programs.add(gl.createProgram()),
-        AttachShader: (program, shader) => gl.attachShader(programs.get(program), shaders.get(shader)),
+        AttachShader(program, shader) {
+            attached.set(program, [...attached.get(program) ?? [], shader]);
+            gl.attachShader(programs.get(program), shaders.get(shader));
+        },
+        GetAttachedShaders(program, most, count, at) {
+            const numbers = attached.get(program) ?? [];
+            i32(count, 1)[0] = numbers.length;
+            u32(at, numbers.length).set(numbers);
+        },
         LinkProgram: program => gl.linkProgram(programs.get(program)),
         UseProgram: program => gl.useProgram(programs.get(program)),
-        DeleteProgram: program => gl.deleteProgram(programs.take(program)),
+        DeleteProgram(program) {
+            attached.get(program)?.forEach(shader => shaders.take(shader));
+            attached.delete(program);
+            gl.deleteProgram(programs.take(program));
+        },
         GetProgramiv(program, name, at) {
             i32(at, 1)[0] = Number(gl.getProgramParameter(programs.get(program), name));
         },
@@ -210,6 +227,20 @@ export function makeGl({ memory, text, write, keep }) {
     return {
         imports,
         adopt: context => { page = context; },
+        forgetErrors() { // of the page's calls
+            while (page && !page.isContextLost() && page.getError())
+                ;
+        },
+        // Calls fn with the number of a texture of the page's.
+        lendTexture(texture, fn) {
+            const number = textures.add(texture);
+            try {
+                return fn(number);
+            } finally {
+                textures.take(number);
+            }
+        },
+        texture: number => textures.get(number),
         canvas: () => canvas, // of the context
     };
 }

@@ -61,8 +61,8 @@ export async function compile(source = new URL('tessera.wasm', import.meta.url))
     return module;
 }
 
-/** An instance, whose memory is its own. log(level, message) receives the library's log. */
-export async function instantiate(module, log) {
+/** An instance, whose memory is its own. log(level, message) receives the library's log; callOperator: see custom.mjs. */
+export async function instantiate(module, { log, callOperator }) {
     const decoder = new TextDecoder(), encoder = new TextEncoder();
     let exports, broken, fraction = 0, model;
     const bytes = () => new Uint8Array(exports.memory.buffer); // anew each time: memory may have grown
@@ -146,6 +146,7 @@ export async function instantiate(module, log) {
         fd_write: () => BAD_FILE,
     };
     const host = {
+        callOperator,
         log: (level, message) => log(LEVELS[level], text(message)),
         progress: value => { fraction = value; },
         readModel: (from, at, size) => bytes().set(model.subarray(from, from + (size >>> 0)), at >>> 0),

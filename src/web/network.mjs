@@ -1,10 +1,12 @@
 // A network on a device of this thread.
+import { release as releaseOperators, withOperators } from './custom.mjs';
 import { acquire, release, retire } from './device.mjs';
 import { fail } from './module.mjs';
 import { isPicture, makeCanvas, normalization, pictureShape, readPicture, toImageData } from './pictures.mjs';
 
 const STEP_MS = 4; // of preparing, between which the page does other things
 const MAX_RANK = 8;
+const HALF = 1, TEXTURE_OUTPUTS = 2; // flags of tsr_web_session()
 
 let channel, hopping = []; // hops under way
 
@@ -34,7 +36,7 @@ function checkSizes(what, sizes) {
 }
 
 /** See tsr_web_session(). */
-function makeSession(device, model, { dims = {}, shapes = {}, extraOutputs = [], precision = 'fp32' }) {
+function makeSession(device, model, { dims = {}, shapes = {}, extraOutputs = [], precision = 'fp32', textureOutputs = false }) {
     const { wasm, handle } = device;
     if (precision !== 'fp32' && precision !== 'fp16')
         fail('INVALID_ARGUMENT', `precision is '${precision}': 'fp32' or 'fp16'`);
@@ -45,8 +47,9 @@ function makeSession(device, model, { dims = {}, shapes = {}, extraOutputs = [],
     const names = [...Object.keys(dims), ...Object.keys(shapes), ...extraOutputs].map(name => `${name}\0`).join('');
     const numbers = Int32Array.from([...Object.values(dims), ...Object.values(shapes).flatMap(shape => [shape.length, ...shape])]);
     const counts = Int32Array.of(Object.keys(dims).length, Object.keys(shapes).length, extraOutputs.length);
+    const flags = (precision === 'fp16' ? HALF : 0) + (textureOutputs ? TEXTURE_OUTPUTS : 0);
     return wasm.made(wasm.spell(names, n => wasm.lend(numbers, m => wasm.lend(counts, c =>
-        wasm.call('tsr_web_session', handle, model, Number(precision === 'fp16'), n, m, c)))));
+        wasm.call('tsr_web_session', handle, model, flags, n, m, c)))));
 }
 
 function describe({ wasm }, session, output) {
@@ -72,13 +75,15 @@ class Network {
     #session;
     #name;
     #log;
+    #operators;
     #last; // run that is in progress or waits
 
-    constructor(device, session, name, log) {
+    constructor(device, session, name, log, operators) {
         this.#device = device;
         this.#session = session;
         this.#name = name;
         this.#log = log;
+        this.#operators = operators;
         this.backend = device.backend;
         this.inputs = describe(device, session, 0);
         this.outputs = describe(device, session, 1);
@@ -106,11 +111,22 @@ class Network {
                 pixels.width, pixels.height, image, Number(layout === 'nhwc'), Number(order === 'bgr'), normal))))));
     }
 
+    #setTexture(name, { texture, width, height, columns = 1, tiles = 1, textureWidth = width, textureHeight = height,
+                        factor = 1, summand = 0 }) {
+        if (!this.#device.gl)
+            fail('INVALID_ARGUMENT', `input '${name}': a texture needs the option gl, the context that it belongs to`);
+        const numbers = Int32Array.of(width, height, columns, tiles, textureWidth, textureHeight);
+        this.#use((wasm, session) => wasm.gl.lendTexture(texture, id => wasm.done(wasm.spell(name, n => wasm.lend(numbers, at =>
+            wasm.call('tsr_web_set_texture', session, n, id, at, factor, summand))))));
+    }
+
     #setInput(name, value, range) {
         if (isPicture(value))
             this.#setPicture(name, { picture: value }, range);
         else if (isPicture(value?.picture))
             this.#setPicture(name, value, range);
+        else if (value?.texture)
+            this.#setTexture(name, value);
         else
             this.#use((wasm, session) => {
                 const floats = floatsOf(name, value);
@@ -139,6 +155,7 @@ class Network {
     }
 
     #start(inputs, range) {
+        this.#device.wasm.gl.forgetErrors();
         for (const [name, value] of Object.entries(inputs))
             this.#setInput(name, value, range);
         this.#use((wasm, session) => wasm.done(wasm.call('tsr_web_submit', session)));
@@ -191,6 +208,16 @@ class Network {
         });
     }
 
+    outputTexture(name) {
+        this.#outputNamed(name);
+        return this.#use((wasm, session) => wasm.borrow(4 * 7, at => {
+            wasm.done(wasm.spell(name, n => wasm.call('tsr_web_output_texture', session, n, at)));
+            const [id, width, height, columns, tiles, textureWidth, textureHeight] =
+                new Int32Array(wasm.bytes().slice(at, at + 4 * 7).buffer);
+            return { texture: wasm.gl.texture(id), width, height, columns, tiles, textureWidth, textureHeight };
+        }));
+    }
+
     async report() {
         return this.#use((wasm, session) => wasm.borrow(8 * 16, numbers => wasm.borrow(4 * 5, texts => {
             const doubles = () => new Float64Array(wasm.bytes().slice(numbers, numbers + 8 * 16).buffer);
@@ -215,6 +242,7 @@ class Network {
             return;
         if (!this.#device.wasm.isBroken())
             this.#device.wasm.call('tsr_web_session_free', session);
+        releaseOperators(this.#operators);
         release(this.#device, this.#log);
     }
 }
@@ -236,19 +264,20 @@ async function prepare({ wasm }, session, signal, tell) {
 async function openOn(backend, bytes, name, options) {
     const { signal, log, onProgress } = options, tell = (stage, fraction) => onProgress?.({ stage, fraction });
     const device = await acquire(backend, options), { wasm } = device;
-    let model, session;
+    let model, session, operators = [];
     try {
         tell('read', 0);
-        model = wasm.readModel(bytes, name);
+        ({ model, numbers: operators } = withOperators(wasm, options.customOps ?? [], () => wasm.readModel(bytes, name)));
         await hop();
         signal?.throwIfAborted();
         session = makeSession(device, model, options);
+        wasm.gl.forgetErrors();
         wasm.call('tsr_web_model_free', model); // the session has what it needs
         model = undefined;
         tell('read', 1);
         await prepare(device, session, signal, tell);
         tell('prepare', 1);
-        return new Network(device, session, name, log);
+        return new Network(device, session, name, log, operators);
     } catch (error) {
         if (error.status === 'DEVICE_LOST')
             retire(device);
@@ -256,6 +285,7 @@ async function openOn(backend, bytes, name, options) {
             wasm.call('tsr_web_model_free', model);
         if (session && !wasm.isBroken())
             wasm.call('tsr_web_session_free', session);
+        releaseOperators(operators);
         release(device, log);
         throw error;
     }

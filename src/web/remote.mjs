@@ -19,6 +19,8 @@ export async function openInWorker(bytes, name, { worker, signal, onProgress, lo
         fail('UNSUPPORTED', 'there are no workers here');
     if (options.gl || options.gpuDevice)
         fail('INVALID_ARGUMENT', "a worker cannot use the page's gl or gpuDevice");
+    if (options.customOps?.length)
+        fail('INVALID_ARGUMENT', 'a worker cannot call functions of customOps');
     const thread = new Worker(new URL('./worker.mjs', import.meta.url), { type: 'module' }), calls = new Map();
     let last = 0, ended;
     const end = error => {

@@ -6,13 +6,36 @@ export const version: string;
 /** 'auto': the first of webgpu, webgl and cpu that works here. */
 export type Backend = 'auto' | 'webgpu' | 'webgl' | 'cpu';
 
-/** Why something failed; 'ABORTED': by the signal. */
+/** Why something failed; CANCELLED: by the signal, or because the network was disposed of during a run. */
 export type Status = 'INVALID_ARGUMENT' | 'IO' | 'INVALID_MODEL' | 'UNSUPPORTED' | 'SHAPE' | 'OUT_OF_MEMORY' | 'LIMIT' |
     'NO_DEVICE' | 'DEVICE' | 'DEVICE_LOST' | 'CANCELLED';
 
 /** Everything that fails throws one. After DEVICE_LOST the network has to be disposed of and loaded again. */
 export class TesseraError extends Error {
     readonly status: Status;
+}
+
+/** A tensor of a custom operator's call, valid during that; data is null for an input that is absent. */
+export interface OperatorTensor {
+    readonly dims: readonly number[];
+    readonly data: Float32Array;
+}
+
+/** An operator of the page's. Shader bodies and their names are described in tessera.h: `return ATTR_gain * IN0(n, c, y, x);` */
+export interface CustomOperator {
+    name: string;
+    /** '' for operators of ONNX that are missing. */
+    domain?: string;
+    /** 1 to 4, or the least and the most: 1. */
+    inputs?: number | readonly [number, number];
+    /** Attributes that the operator uses, with the values for nodes that do not have them. */
+    attributes?: Record<string, number>;
+    /** Dimensions of the output: those of the first input by default. */
+    shape?(inputs: readonly (readonly number[])[], attributes: Record<string, number>): number[];
+    /** Fills output.data, on the CPU: with the backend cpu, and once for nodes whose inputs are constant. */
+    compute(inputs: readonly OperatorTensor[], output: OperatorTensor, attributes: Record<string, number>): void;
+    glsl?: string;
+    wgsl?: string;
 }
 
 export interface LoadOptions {
@@ -23,8 +46,16 @@ export interface LoadOptions {
     dims?: Record<string, number>;
     /** Shapes of inputs that the model leaves open. */
     shapes?: Record<string, readonly number[]>;
-    /** webgl: the page's own WebGL 2 context, to share textures with. Its state is restored after each call. */
+    /** Inner tensors that become outputs, by name: see NodeReport.output. */
+    extraOutputs?: readonly string[];
+    customOps?: readonly CustomOperator[];
+    /**
+     * webgl: the page's own WebGL 2 context, to share textures with. Its state is restored after each call; its pending errors are
+     * gone. render() reads back then.
+     */
     gl?: WebGL2RenderingContext;
+    /** Of gl: outputs stay in textures, for outputTexture(). */
+    textureOutputs?: boolean;
     /** webgpu: the page's own device, to share buffers with. */
     gpuDevice?: unknown;
     /** Everything runs in a worker of its own; the network's functions are the same. Not with gl or gpuDevice. */
@@ -69,7 +100,29 @@ export interface PictureInput extends PixelOptions {
     image?: number;
 }
 
-export type Input = Float32Array | Picture | PictureInput;
+/**
+ * A tensor in a texture of LoadOptions.gl: channels 4t to 4t + 3 of pixel (x, y) of image n are in the texel
+ * ((k % columns) * width + x, floor(k / columns) * height + y), k = n * tiles + t; row 0 is the upper one.
+ */
+export interface TensorTexture {
+    texture: WebGLTexture;
+    /** Of one tile. */
+    width: number;
+    height: number;
+    /** Tiles side by side: 1. */
+    columns?: number;
+    /** Per image: ceil(channels / 4), 1 by default. */
+    tiles?: number;
+    textureWidth?: number;
+    textureHeight?: number;
+}
+/** Each value times factor, 1 by default, plus summand, 0 by default. */
+export interface TextureInput extends TensorTexture {
+    factor?: number;
+    summand?: number;
+}
+
+export type Input = Float32Array | Picture | PictureInput | TextureInput;
 
 export interface RunOptions {
     /** Of elements of inputs that are given as pictures alone: [0, 1] by default; [-1, 1] for many generators. */
@@ -106,13 +159,18 @@ export interface Network {
     run(inputs?: Record<string, Input>, options?: RunOptions): Promise<Record<string, Float32Array>>;
     /** Runs, and draws an output of 1, 3 or 4 channels into the whole canvas (whose size stays), without reading it back. */
     render(inputs: Record<string, Input>, canvas: HTMLCanvasElement | OffscreenCanvas, options?: RenderOptions): Promise<void>;
+    /** Of the latest run; rewritten by each run, gone with the network. Needs textureOutputs. */
+    outputTexture(name: string): TensorTexture;
     report(): Promise<Report>;
     /** Frees everything; does nothing the second time. Runs in progress fail with CANCELLED. */
     dispose(): void;
     [Symbol.dispose](): void;
 }
 
-/** Makes a network from an ONNX file: its URL or its bytes, which may be changed afterwards. */
+/**
+ * Makes a network from an ONNX file: its URL or its bytes, which may be changed afterwards. The URL may be that of an index, .json,
+ * which tools/split-model.mjs made: chunks are fetched at once, checked by their hashes, and kept by the Cache API.
+ */
 export function load(model: string | URL | ArrayBuffer | ArrayBufferView, options?: LoadOptions): Promise<Network>;
 
 // ---- for code that was written for ONNX Runtime Web: change the import ---------------------------

@@ -4,7 +4,8 @@
 //     const network = await load('net.onnx');
 //     const { y } = await network.run({ x: new Float32Array(3 * 224 * 224) });
 //     network.dispose();
-import { TesseraError, fail, isFile, readFile, request } from './module.mjs';
+import { download } from './delivery.mjs';
+import { TesseraError, fail, isFile, readFile } from './module.mjs';
 import { open } from './network.mjs';
 import { show } from './pictures.mjs';
 import { openInWorker } from './remote.mjs';
@@ -12,29 +13,10 @@ import { openInWorker } from './remote.mjs';
 export { InferenceSession, Tensor } from './ort.mjs';
 export { TesseraError };
 
-const MIB = 2 ** 20;
-
-// Tells how much of it has come; its size may not be known, or be that of a compressed form.
-async function download(url, signal, tell) {
-    const response = await request(url, signal);
-    const total = Number(response.headers.get('content-length')) || 16 * MIB, parts = [];
-    let received = 0;
-    for (const reader = response.body.getReader(); ;) {
-        const { done, value } = await reader.read();
-        if (done)
-            break;
-        parts.push(value);
-        received += value.length;
-        tell('download', Math.min(received / total, 1));
-    }
-    tell('download', 1);
-    return new Uint8Array(await new Blob(parts).arrayBuffer());
-}
-
 async function fetchModel(source, signal, tell) {
     if (isFile(source))
         return readFile(source);
-    return download(new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href), signal, tell);
+    return download(new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href), signal, fraction => tell('download', fraction));
 }
 
 function bytesOf(model) {
@@ -63,6 +45,8 @@ function face(network) {
         async render(values, canvas, options) {
             show(await network.draw(values, canvas.width, canvas.height, options), canvas);
         },
+        outputTexture: output => network.outputTexture?.(output) ??
+            fail('INVALID_ARGUMENT', 'a worker has no textures of the page'),
         report: () => network.report(),
         ...Symbol.dispose && { [Symbol.dispose]: dispose },
     });

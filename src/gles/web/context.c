@@ -7,58 +7,77 @@
 #define IMPORT(name) __attribute__((import_module("gl"), import_name(#name)))
 
 /* Those that src/gles calls: another one would be a call of NULL, which traps. */
-#define FUNCTIONS(X)                                                                               \
-    X(ACTIVETEXTURE, ActiveTexture)                                                                \
-    X(ATTACHSHADER, AttachShader)                                                                  \
-    X(BINDBUFFER, BindBuffer) X(BINDBUFFERBASE, BindBufferBase) X(                                 \
-        BINDBUFFERRANGE, BindBufferRange) X(BINDFRAMEBUFFER, BindFramebuffer) X(BINDSAMPLER,       \
-                                                                                BindSampler)       \
-        X(BINDTEXTURE, BindTexture) X(BINDVERTEXARRAY, BindVertexArray) X(                         \
-            BUFFERDATA, BufferData) X(BUFFERSUBDATA, BufferSubData) X(CHECKFRAMEBUFFERSTATUS,      \
-                                                                      CheckFramebufferStatus)      \
-            X(CLEARBUFFERFV, ClearBufferfv) X(COLORMASK, ColorMask) X(                             \
-                COMPILESHADER, CompileShader) X(COPYBUFFERSUBDATA,                                 \
-                                                CopyBufferSubData) X(CREATEPROGRAM, CreateProgram) \
-                X(CREATESHADER, CreateShader) X(DELETEBUFFERS, DeleteBuffers) X(                   \
-                    DELETEFRAMEBUFFERS, DeleteFramebuffers) X(DELETEPROGRAM, DeleteProgram)        \
-                    X(DELETESAMPLERS, DeleteSamplers) X(DELETESHADER, DeleteShader) X(             \
-                        DELETESYNC, DeleteSync) X(DELETETEXTURES,                                  \
-                                                  DeleteTextures) X(DELETEVERTEXARRAYS,            \
-                                                                    DeleteVertexArrays) X(DISABLE, \
-                                                                                          Disable) \
-                        X(DRAWARRAYS, DrawArrays) X(DRAWBUFFERS, DrawBuffers) X(ENABLE, Enable) X( \
-                            FENCESYNC, FenceSync) X(FLUSH, Flush) X(FRAMEBUFFERTEXTURE2D,          \
-                                                                    FramebufferTexture2D)          \
-                            X(FRAMEBUFFERTEXTURELAYER, FramebufferTextureLayer) X(                 \
-                                GENBUFFERS, GenBuffers) X(GENFRAMEBUFFERS, GenFramebuffers)        \
-                                X(GENSAMPLERS, GenSamplers) X(GENTEXTURES, GenTextures) X(         \
-                                    GENVERTEXARRAYS, GenVertexArrays) X(GETBOOLEANV, GetBooleanv)  \
-                                    X(GETERROR, GetError) X(GETINTEGERV, GetIntegerv) X(           \
-                                        GETPROGRAMINFOLOG,                                         \
-                                        GetProgramInfoLog) X(GETPROGRAMIV,                         \
-                                                             GetProgramiv) X(GETSHADERINFOLOG,     \
-                                                                             GetShaderInfoLog)     \
-                                        X(GETSHADERIV, GetShaderiv) X(GETSTRING, GetString) X(     \
-                                            GETUNIFORMLOCATION, GetUniformLocation)                \
-                                            X(ISTEXTURE, IsTexture) X(LINKPROGRAM, LinkProgram) X( \
-                                                PIXELSTOREI,                                       \
-                                                PixelStorei) X(READBUFFER,                         \
-                                                               ReadBuffer) X(READPIXELS,           \
-                                                                             ReadPixels)           \
-                                                X(SAMPLERPARAMETERI, SamplerParameteri) X(         \
-                                                    SCISSOR,                                       \
-                                                    Scissor) X(SHADERSOURCE, ShaderSource)         \
-                                                    X(TEXPARAMETERI,                               \
-                                                      TexParameteri) X(TEXSTORAGE2D, TexStorage2D) \
-                                                        X(TEXSTORAGE3D, TexStorage3D) X(           \
-                                                            TEXSUBIMAGE2D, TexSubImage2D)          \
-                                                            X(TEXSUBIMAGE3D, TexSubImage3D) X(     \
-                                                                UNIFORM1I,                         \
-                                                                Uniform1i) X(UNIFORM2F, Uniform2f) \
-                                                                X(UNIFORM4FV, Uniform4fv)          \
-                                                                    X(UNIFORM4IV, Uniform4iv)      \
-                                                                        X(USEPROGRAM, UseProgram)  \
-                                                                            X(VIEWPORT, Viewport)
+/* clang-format off */
+#define FUNCTIONS(X) \
+    X(ACTIVETEXTURE, ActiveTexture) \
+    X(ATTACHSHADER, AttachShader) \
+    X(BINDBUFFER, BindBuffer) \
+    X(BINDBUFFERBASE, BindBufferBase) \
+    X(BINDBUFFERRANGE, BindBufferRange) \
+    X(BINDFRAMEBUFFER, BindFramebuffer) \
+    X(BINDSAMPLER, BindSampler) \
+    X(BINDTEXTURE, BindTexture) \
+    X(BINDVERTEXARRAY, BindVertexArray) \
+    X(BUFFERDATA, BufferData) \
+    X(BUFFERSUBDATA, BufferSubData) \
+    X(CHECKFRAMEBUFFERSTATUS, CheckFramebufferStatus) \
+    X(CLEARBUFFERFV, ClearBufferfv) \
+    X(COLORMASK, ColorMask) \
+    X(COMPILESHADER, CompileShader) \
+    X(COPYBUFFERSUBDATA, CopyBufferSubData) \
+    X(CREATEPROGRAM, CreateProgram) \
+    X(CREATESHADER, CreateShader) \
+    X(DELETEBUFFERS, DeleteBuffers) \
+    X(DELETEFRAMEBUFFERS, DeleteFramebuffers) \
+    X(DELETEPROGRAM, DeleteProgram) \
+    X(DELETESAMPLERS, DeleteSamplers) \
+    X(DELETESHADER, DeleteShader) \
+    X(DELETESYNC, DeleteSync) \
+    X(DELETETEXTURES, DeleteTextures) \
+    X(DELETEVERTEXARRAYS, DeleteVertexArrays) \
+    X(DISABLE, Disable) \
+    X(DRAWARRAYS, DrawArrays) \
+    X(DRAWBUFFERS, DrawBuffers) \
+    X(ENABLE, Enable) \
+    X(FENCESYNC, FenceSync) \
+    X(FLUSH, Flush) \
+    X(FRAMEBUFFERTEXTURE2D, FramebufferTexture2D) \
+    X(FRAMEBUFFERTEXTURELAYER, FramebufferTextureLayer) \
+    X(GENBUFFERS, GenBuffers) \
+    X(GENFRAMEBUFFERS, GenFramebuffers) \
+    X(GENSAMPLERS, GenSamplers) \
+    X(GENTEXTURES, GenTextures) \
+    X(GENVERTEXARRAYS, GenVertexArrays) \
+    X(GETATTACHEDSHADERS, GetAttachedShaders) \
+    X(GETBOOLEANV, GetBooleanv) \
+    X(GETERROR, GetError) \
+    X(GETINTEGERV, GetIntegerv) \
+    X(GETPROGRAMINFOLOG, GetProgramInfoLog) \
+    X(GETPROGRAMIV, GetProgramiv) \
+    X(GETSHADERINFOLOG, GetShaderInfoLog) \
+    X(GETSHADERIV, GetShaderiv) \
+    X(GETSTRING, GetString) \
+    X(GETUNIFORMLOCATION, GetUniformLocation) \
+    X(ISTEXTURE, IsTexture) \
+    X(LINKPROGRAM, LinkProgram) \
+    X(PIXELSTOREI, PixelStorei) \
+    X(READBUFFER, ReadBuffer) \
+    X(READPIXELS, ReadPixels) \
+    X(SAMPLERPARAMETERI, SamplerParameteri) \
+    X(SCISSOR, Scissor) \
+    X(SHADERSOURCE, ShaderSource) \
+    X(TEXPARAMETERI, TexParameteri) \
+    X(TEXSTORAGE2D, TexStorage2D) \
+    X(TEXSTORAGE3D, TexStorage3D) \
+    X(TEXSUBIMAGE2D, TexSubImage2D) \
+    X(TEXSUBIMAGE3D, TexSubImage3D) \
+    X(UNIFORM1I, Uniform1i) \
+    X(UNIFORM2F, Uniform2f) \
+    X(UNIFORM4FV, Uniform4fv) \
+    X(UNIFORM4IV, Uniform4iv) \
+    X(USEPROGRAM, UseProgram) \
+    X(VIEWPORT, Viewport)
+/* clang-format on */
 
 #define DECLARE(type, name) IMPORT(name) __typeof__(*(PFNGL##type##PROC)0) web_##name;
 FUNCTIONS(DECLARE)

@@ -85,6 +85,7 @@ test_pages() {
     run_web page llvmpipe webgl
     run_web use llvmpipe webgl
     run_web official llvmpipe webgl
+    run_web package
     run_web page swiftshader webgl "${small[@]}"
 }
 

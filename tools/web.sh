@@ -2,6 +2,7 @@
 # Tessera for web pages and node: the library as WebAssembly, with Debian's clang, lld and wasi-libc.
 # Usage: web.sh build     build-web/tessera.wasm and, beside it, the modules that load it (src/web)
 #        web.sh fetch     the one source that is downloaded: build then needs no network
+#        web.sh pack      the npm package, in build-web/package, after build
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build-web
@@ -17,6 +18,10 @@ protobuf_url=http://deb.debian.org/debian/pool/main/p/protobuf-c/$protobuf
 fail() {
     echo "web.sh: $1" >&2
     exit 1
+}
+
+version() {
+    sed -n 's/^#define TSR_VERSION "\(.*\)".*/\1/p' "$root/src/tessera.h"
 }
 
 # need PROGRAM PACKAGE
@@ -96,6 +101,22 @@ check_imports() {
         fail "the module's imports (>) are not those of src/web/imports.txt (<)"
 }
 
+# What npm packs must be all of that, no more.
+pack() {
+    local to=$build/package
+    need npm npm
+    [ -e "$build/tessera.wasm" ] || fail "there is no $build/tessera.wasm: web.sh build makes it"
+    rm -rf "$to"
+    mkdir "$to"
+    cp "$build"/{tessera.wasm,version.mjs} "$root"/src/web/{*.mjs,tessera.d.ts} "$root/src/web/npm/README.md" "$root/LICENSE" "$to"
+    sed "s/@VERSION@/$(version)/" "$root/src/web/npm/package.json" >"$to/package.json"
+    (cd "$to" && npm pack --dry-run --json --loglevel=error) >"$build/package.json" || fail "npm cannot pack $to"
+    node -e 'for (const { path } of JSON.parse(require("fs").readFileSync(process.argv[1]))[0].files) console.log(path);' \
+        "$build/package.json" | LC_ALL=C sort | tee "$build/package.txt" | diff <(cd "$to" && LC_ALL=C ls) - >&2 ||
+        fail "npm packs other files (>) than those of $to (<)"
+    cat "$build/package.txt"
+}
+
 case "${1:-}" in
 fetch)
     fetch_protobuf
@@ -110,8 +131,12 @@ build)
     link
     check_imports
     cp "$root"/src/web/*.mjs "$build"
+    echo "export const version = '$(version)';" >"$build/version.mjs"
     echo "$build/tessera.wasm: $(stat -c %s "$build/tessera.wasm") bytes"
     ;;
--h | --help) sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" ;;
-*) fail "usage: web.sh build | fetch" ;;
+pack)
+    pack
+    ;;
+-h | --help) sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" ;;
+*) fail "usage: web.sh build | fetch | pack" ;;
 esac

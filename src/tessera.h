@@ -723,6 +723,10 @@ TSR_API tsr_status tsr_session_submit(tsr_session *session);
  * output textures hold the previous run. Setting an input or submitting cancels a run in progress.
  * Not with several runs in flight. */
 TSR_API tsr_status tsr_session_step(tsr_session *session, double ms);
+/* Whether runs that are started from now on transfer their outputs to memory, as they do at first.
+ * A program that only draws outputs, or uses them as textures or buffers, needs no transfer;
+ * get_output then transfers the latest run's when it is asked for them, and waits for that. */
+TSR_API tsr_status tsr_session_transfer_outputs(tsr_session *session, bool transfer);
 /* Selects the run that poll and get_output refer to by its age: 0 is the latest submitted one,
  * runs_in_flight - 1 the oldest. Each submit selects 0 again. */
 TSR_API tsr_status tsr_session_select_run(tsr_session *session, int age);

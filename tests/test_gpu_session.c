@@ -112,6 +112,31 @@ static void test_runs_in_flight(void **state) {
     close_fixture(&f);
 }
 
+/* What runs do not transfer is there when it is asked for, of the latest run. */
+static void test_no_transfer(void **state) {
+    (void)state;
+    fixture f = open_fixture(MIXED_NET);
+    const tsr_session_desc desc = {.poison = true, .runs_in_flight = 2};
+    tsr_session *session = make_session(f.device, f.model, &desc);
+    float y[5 * 18 * 28];
+    expect_failure(tsr_session_transfer_outputs(NULL, false), TSR_ERROR_INVALID_ARGUMENT, "NULL");
+    for (unsigned seed = 0; seed < 4; seed++) {
+        EXPECT_OK(tsr_session_transfer_outputs(session, seed == 2));
+        set_inputs(session, seed);
+        EXPECT_OK(tsr_session_submit(session));
+    }
+    expect_output(session, f.model, "y", 3, 1e-5);
+    EXPECT_OK(tsr_session_select_run(session, 1));
+    expect_output(session, f.model, "y", 2, 1e-5);
+    EXPECT_OK(tsr_session_submit(session));
+    EXPECT_OK(tsr_session_submit(session));
+    EXPECT_OK(tsr_session_select_run(session, 1));
+    expect_failure(tsr_session_get_output(session, "y", y, sizeof y / sizeof *y),
+                   TSR_ERROR_INVALID_ARGUMENT, "'y' of an earlier run was not transferred");
+    tsr_session_destroy(session);
+    close_fixture(&f);
+}
+
 static void test_sessions_in_turns(void **state) {
     (void)state;
     fixture f = open_fixture(MIXED_NET);
@@ -399,6 +424,7 @@ int run_program(void) {
         cmocka_unit_test(test_poll),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_runs_in_flight),
+        cmocka_unit_test(test_no_transfer),
         cmocka_unit_test(test_sessions_in_turns),
         cmocka_unit_test(test_no_growth),
         cmocka_unit_test(test_device_destroyed_first),

@@ -296,7 +296,8 @@ const tests = {
         };
         for (let n = 0; n < 25; n++) {
             const lived = failure(live());
-            await new Promise(resolve => { setTimeout(resolve, n * 3 * Math.random()); });
+            for (let i = 0; i < n; i++)
+                await new Promise(resolve => { setTimeout(resolve, Math.random() * 2); });
             lose();
             const { status, message } = await lived;
             outcomes[status] = (outcomes[status] ?? 0) + 1;
@@ -307,7 +308,7 @@ const tests = {
         OffscreenCanvas.prototype.getContext = getContext;
         if (requestDevice)
             GPUAdapter.prototype.requestDevice = requestDevice;
-        return outcomes.DEVICE_LOST > 0 ? '' : JSON.stringify(outcomes);
+        return outcomes.DEVICE_LOST > 2 ? '' : JSON.stringify(outcomes);
     },
 
     'loading, running and disposing 200 times': async ({ backend }) => {

@@ -73,6 +73,15 @@ tsr_status tsr_session_submit(tsr_session *session) {
     return end_submit(session, session->device->backend->submit(session->runner));
 }
 
+tsr_status tsr_session_transfer_outputs(tsr_session *session, bool transfer) {
+    if (!session)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_session_transfer_outputs: session is NULL");
+    if (session->device->backend->transfer_outputs)
+        session->device->backend->transfer_outputs(session->runner, transfer);
+    return TSR_OK;
+}
+
 tsr_status tsr_session_step(tsr_session *session, double ms) {
     if (!session)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_step: session is NULL");

@@ -61,6 +61,8 @@ struct tsr_backend {
     /* Selects the output slot, 0 to runs_in_flight - 1, for submit, poll, wait and get_output.
      * Optional: NULL where submit waits; then the session keeps the outputs. */
     void (*select_run)(tsr_runner *runner, int slot);
+    /* See tsr_session_transfer_outputs(). Optional: NULL where outputs are in memory. */
+    void (*transfer_outputs)(tsr_runner *runner, bool transfer);
     tsr_status (*submit)(tsr_runner *runner);
     /* Works on the current run, or begins a new one, for about ms milliseconds; TSR_NOT_READY while
      * work remains. Optional: NULL where submit and poll do the same. */

@@ -164,7 +164,7 @@ static tsr_status start_reading(tsr_runner *r) {
     r->latest = r->run;
     for (int i = 0; i < r->base.output_count; i++) {
         r->run->outputs[i].filled = false;
-        if (r->outputs[i].ready && !r->base.options.texture_outputs)
+        if (r->outputs[i].ready && !r->base.options.texture_outputs && !r->base.keeps_outputs)
             TSR_TRY(tsr_gles_transfer_out(r, i, &r->run->outputs[i]));
     }
     if (r->run->fence)
@@ -350,6 +350,7 @@ const tsr_backend tsr_gles_backend = {
     .set_input_texture = tsr_gles_set_input_texture,
     .set_weights = set_weights,
     .select_run = select_run,
+    .transfer_outputs = tsr_gpu_transfer_outputs,
     .submit = submit,
     .step = step,
     .poll = poll_run,

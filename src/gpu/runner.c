@@ -238,6 +238,10 @@ static const tsr_gpu_runner *base_of(const tsr_runner *runner) {
     return (const tsr_gpu_runner *)runner; /* its first member */
 }
 
+void tsr_gpu_transfer_outputs(tsr_runner *runner, bool transfer) {
+    ((tsr_gpu_runner *)runner)->keeps_outputs = !transfer; /* its first member */
+}
+
 bool tsr_gpu_can_read(const tsr_runner *runner, int value) {
     const tsr_gpu_runner *r = base_of(runner);
     int tensor = r->plan->value_tensor[value];

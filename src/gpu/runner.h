@@ -25,6 +25,7 @@ typedef struct tsr_gpu_runner {
     const void **programs;   /* by pass and transfer; NULL where one before has the same */
     int program_count, cached_programs;
     double compile_ms;
+    bool keeps_outputs; /* on the device: runs do not transfer them */
     uint64_t allocated_bytes, packed_bytes;
 } tsr_gpu_runner;
 
@@ -85,6 +86,7 @@ int tsr_gpu_find_output(const tsr_gpu_runner *runner, int value);
 bool tsr_gpu_only_packs(const tsr_gpu_runner *runner, int constant);
 
 /* For tsr_backend. */
+void tsr_gpu_transfer_outputs(tsr_runner *runner, bool transfer);
 bool tsr_gpu_can_read(const tsr_runner *runner, int value);
 void tsr_gpu_report(const tsr_runner *runner, tsr_report *report);
 void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *report);

@@ -71,12 +71,11 @@ async function fetchChunks({ bytes: size, chunks }, base, signal, tell) {
             tell((received += chunk.bytes) / size);
         }
     };
-    try {
-        await Promise.all(Array.from({ length: AT_ONCE }, work));
-    } catch (error) {
-        stop.abort();
-        throw error;
-    }
+    const works = Array.from({ length: AT_ONCE }, work);
+    await Promise.all(works).catch(() => stop.abort());
+    const failed = (await Promise.allSettled(works)).filter(({ status }) => status === 'rejected');
+    if (failed.length)
+        throw failed.map(({ reason }) => reason).find(reason => reason.status) ?? failed[0].reason; // not what stop did
     return model;
 }
 

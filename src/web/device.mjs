@@ -7,10 +7,19 @@ const BACKENDS = { cpu: 'cpu', webgl: 'gles', webgpu: 'webgpu' }; // as the libr
 
 const devices = []; // that can be shared
 
+// What it throws must not pass through the module.
+function tell(log, level, message) {
+    try {
+        log(level, message);
+    } catch (error) {
+        queueMicrotask(() => { throw error; });
+    }
+}
+
 async function open(device) {
     const { backend, gl, source, logs } = device;
     const wasm = await instantiate(await compile(source), {
-        log: (level, message) => logs.forEach(log => log(level, message)),
+        log: (level, message) => logs.forEach(log => tell(log, level, message)),
         callOperator,
     });
     wasm.gl.adopt(gl);
@@ -23,6 +32,7 @@ async function open(device) {
 export async function acquire(backend, { gl, wasm: source, log }) {
     if (!BACKENDS[backend])
         fail('INVALID_ARGUMENT', `there is no backend '${backend}', only auto, ${Object.keys(BACKENDS).join(', ')}`);
+    devices.filter(d => d.wasm?.isBroken() || d.wasm?.gl.isLost()).forEach(retire);
     let device = devices.find(d => d.backend === backend && d.gl === gl && d.source === source);
     if (!device) {
         device = { backend, gl, source, logs: new Set(), users: 0 };

@@ -274,8 +274,9 @@ tsr_status EXPORT(tsr_web_output_texture)(tsr_session *session, const char *name
     return status;
 }
 
-/* Starts a run. */
-tsr_status EXPORT(tsr_web_submit)(tsr_session *session) {
+/* Starts a run; reads: its outputs will be read. */
+tsr_status EXPORT(tsr_web_submit)(tsr_session *session, int reads) {
+    tsr_session_transfer_outputs(session, reads != 0);
     return end(tsr_session_submit(session));
 }
 

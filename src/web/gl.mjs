@@ -38,7 +38,7 @@ export function makeGl({ memory, text, write, keep }) {
         arrays = new Table(), samplers = new Table(), shaders = new Table(), programs = new Table(), syncs = new Table();
     const attached = new Map(); // shaders, by program
     const strings = new Map(), locations = [null]; // of uniforms, by their number less 1
-    let gl, current = 0, page, restore, canvas; // page: its own context, which is used if there is one
+    let gl, current = 0, own, page, restore, canvas; // own: the module's context; page: the page's, used if there is one
 
     const buffer = () => memory().buffer;
     const i32 = (at, count) => new Int32Array(buffer(), at >>> 0, count);
@@ -65,8 +65,8 @@ export function makeGl({ memory, text, write, keep }) {
         // ---- contexts
         createContext() {
             canvas = globalThis.OffscreenCanvas ? new OffscreenCanvas(1, 1) : globalThis.document?.createElement('canvas');
-            const context = page ?? canvas?.getContext('webgl2', CONTEXT);
-            return context ? contexts.add(context) : 0;
+            own = page ?? canvas?.getContext('webgl2', CONTEXT);
+            return own ? contexts.add(own) : 0;
         },
         destroyContext(context) {
             const taken = contexts.take(context);
@@ -226,6 +226,7 @@ export function makeGl({ memory, text, write, keep }) {
     };
     return {
         imports,
+        isLost: () => own?.isContextLost() ?? false,
         adopt: context => { page = context; },
         forgetErrors() { // of the page's calls
             while (page && !page.isContextLost() && page.getError())

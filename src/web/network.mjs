@@ -154,11 +154,11 @@ class Network {
         return result;
     }
 
-    #start(inputs, range) {
+    #start(inputs, range, reads) {
         this.#device.wasm.gl.forgetErrors();
         for (const [name, value] of Object.entries(inputs))
             this.#setInput(name, value, range);
-        this.#use((wasm, session) => wasm.done(wasm.call('tsr_web_submit', session)));
+        this.#use((wasm, session) => wasm.done(wasm.call('tsr_web_submit', session, Number(reads))));
     }
 
     async #finish() {
@@ -173,7 +173,7 @@ class Network {
 
     async run(inputs = {}, { range } = {}) {
         return this.#enqueue(async () => {
-            this.#start(inputs, range);
+            this.#start(inputs, range, true);
             await this.#finish();
             return Object.fromEntries(this.outputs.map(output => [output.name, this.#read(output)]));
         });
@@ -197,8 +197,8 @@ class Network {
         return this.#enqueue(async () => {
             const output = this.#outputNamed(name);
             pictureShape(output, options.layout);
-            this.#start(inputs, options.range);
             const draws = this.backend === 'webgl' && !this.#device.gl && globalThis.OffscreenCanvas;
+            this.#start(inputs, options.range, !draws);
             const bitmap = draws && this.#drawBitmap(output, width, height, options);
             await this.#finish();
             if (bitmap)

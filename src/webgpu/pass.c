@@ -125,7 +125,7 @@ static void copy_outputs(recording *c) {
     begin(c);
     end_pass(c);
     for (int i = 0; i < r->base.output_count; i++)
-        if (r->outputs[i].ready)
+        if (r->outputs[i].ready && !r->base.keeps_outputs)
             tsr_webgpu_transfer_out(r, i, c->encoder, &r->run[i]);
     if (!r->timestamps)
         return;

@@ -179,7 +179,7 @@ static tsr_status start(tsr_runner *r) {
     for (int i = 0; i < r->base.output_count; i++)
         r->run[i].filled = false;
     for (int i = 0; i < r->base.output_count; i++)
-        if (r->outputs[i].ready)
+        if (r->outputs[i].ready && !r->base.keeps_outputs)
             TSR_TRY(tsr_webgpu_readback_prepare(r, i, &r->run[i]));
     r->latest = r->run;
     tsr_mapping_reset(r->device, &r->times);
@@ -325,6 +325,7 @@ const tsr_backend tsr_webgpu_backend = {
     .set_input_buffer = set_input_buffer,
     .get_output_buffer = get_output_buffer,
     .select_run = select_run,
+    .transfer_outputs = tsr_gpu_transfer_outputs,
     .set_weights = set_weights,
     .submit = submit,
     .poll = poll_run,

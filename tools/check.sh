@@ -3,8 +3,9 @@
 set -euo pipefail
 usage="Usage: tools/check.sh [--all] [--help]
 
-Installs what is missing, builds with warnings as errors, runs all tests, then, under address and undefined sanitizers,
-those that run C of ours: few cases, since the drivers' work is checked by then. Then fuzzes the ONNX reader.
+Installs what is missing, builds with warnings as errors, runs all tests, then those of the library as WebAssembly, in node
+and in Chromium, then, under address and undefined sanitizers, those that run C of ours: few cases, since the drivers'
+work is checked by then. Then fuzzes the ONNX reader.
 
   --all           more cases at random, each in every environment; everything once more under sanitizers
   FUZZ_SECONDS=N  in the environment: how long to fuzz; 60 if it is not set, 0 leaves it out"
@@ -86,7 +87,12 @@ test_pages() {
     run_web use llvmpipe webgl
     run_web official llvmpipe webgl
     run_web package
-    run_web page swiftshader webgl "${small[@]}"
+    if [ -n "$all" ]; then
+        run_web page swiftshader webgl
+        run_web official swiftshader webgl
+    else
+        run_web page swiftshader webgl "${small[@]}"
+    fi
 }
 
 echo "== as WebAssembly, in node and in pages"

@@ -1,13 +1,15 @@
 // ONNX's own tests of operators (Debian's libonnx-testdata), in node or in Chromium: all that pass natively have to pass.
-// Usage: node web_official.mjs [node|llvmpipe|swiftshader] [cpu|webgl|webgpu] [LIST], after tools/web.sh build. LIST: folders, one a
-// line; by default conformance.txt, all of which passes natively. It prints what `tessera check` prints. See support/chromium.mjs.
+// Usage: node web_official.mjs [node|llvmpipe|swiftshader] [cpu|webgl|webgpu] [LIST], after tools/web.sh build. LIST: folders,
+// one a line; by default conformance.txt, all of which passes natively. It prints what `tessera check` prints, but for the tests
+// that pass. See support/chromium.mjs.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { root, withPage } from './support/chromium.mjs';
 import { runTest } from './support/onnx_tests.mjs';
 
-const [where = 'node', backend = where === 'node' ? 'cpu' : 'webgl', list = `${root}/tests/conformance.txt`] = process.argv.slice(2);
+const [where = 'node', backend = where === 'node' ? 'cpu' : 'webgl', list = `${root}/tests/conformance.txt`] =
+    process.argv.slice(2);
 const data = '/usr/share/libonnx-testdata/data';
 if (!existsSync(data)) {
     console.log(`lacking: ONNX's tests (${data}); on Debian: apt install libonnx-testdata`);
@@ -17,7 +19,8 @@ if (!existsSync(data)) {
 function setsOf(folder) {
     const sets = [];
     while (existsSync(`${data}/${folder}/test_data_set_${sets.length}`)) {
-        const files = readdirSync(`${data}/${folder}/test_data_set_${sets.length}`), count = kind => files.filter(file => file.startsWith(kind)).length;
+        const files = readdirSync(`${data}/${folder}/test_data_set_${sets.length}`);
+        const count = kind => files.filter(file => file.startsWith(kind)).length;
         sets.push({ inputs: count('input_'), outputs: count('output_') });
     }
     return sets;
@@ -55,6 +58,7 @@ if (where === 'node') {
     await withPage(where, { '/web/': `${root}/build-web`, '/support/': support, '/data/': data }, page =>
         runAll(test => page.evaluate(runInPage, { backend, test })));
 }
-console.log(`${where}, ${backend}: ${((performance.now() - start) / 1000).toFixed(1)} s; ${constants} tests with inputs that were made constants`);
+const seconds = ((performance.now() - start) / 1000).toFixed(1);
+console.log(`${where}, ${backend}: ${seconds} s; ${constants} tests with inputs that were made constants`);
 console.log(`${counts.PASS} passed, ${counts.FAIL} failed, ${counts.SKIP} skipped`);
 process.exit(tests.length && counts.PASS === tests.length ? 0 : 1);

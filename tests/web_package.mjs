@@ -14,7 +14,7 @@ const [driver = 'llvmpipe'] = process.argv.slice(2);
 const { resolve } = createRequire(`${process.cwd()}/`);
 const project = mkdtempSync(join(tmpdir(), 'tessera-nn-')), file = name => join(project, name);
 const write = (name, text) => writeFileSync(file(name), text);
-const run = (program, ...args) => execFileSync(program, args, { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+const run = (program, ...args) => execFileSync(program, args, { cwd: project, stdio: ['ignore', 'pipe', 'inherit'] });
 
 // y = -x of 3 floats, in ONNX's protobuf.
 const model = Buffer.from('CAdCAhANOjIKCwoBeBIBeSIDTmVnEgFnWg8KAXgSCgoICAESBAoCCANiDwoBeRIKCggIARIECgIIAw==', 'base64');
@@ -33,7 +33,8 @@ function install() {
     write('net.onnx', model);
     write('main.mjs', use);
     write('index.html', html('<script type=module src=./main.mjs></script>'));
-    write('plain.html', html(`<script type=module>${use.replace('tessera-nn', './node_modules/tessera-nn/tessera.mjs')}</script>`));
+    const plain = use.replace('tessera-nn', './node_modules/tessera-nn/tessera.mjs');
+    write('plain.html', html(`<script type=module>${plain}</script>`));
     console.log(`ok: ${tarball}: ${readFileSync(file(tarball)).length} bytes, installed`);
 }
 
@@ -59,8 +60,9 @@ function useInTypeScript() {
     copyFileSync(`${root}/tests/support/sample.ts`, file('sample.ts'));
     const modes = { bundler: ['esnext', 'es2022,dom'], nodenext: ['nodenext', 'esnext,dom'] };
     for (const [resolution, [module, lib]] of Object.entries(modes)) {
-        const { stdout } = spawnSync(process.execPath, [resolve('typescript/lib/tsc.js'), '--noEmit', '--strict', '--target', 'es2022',
-            '--module', module, '--moduleResolution', resolution, '--lib', lib, 'sample.ts'], { cwd: project, encoding: 'utf8' });
+        const { stdout } = spawnSync(process.execPath, [resolve('typescript/lib/tsc.js'), '--noEmit', '--strict',
+            '--target', 'es2022', '--module', module, '--moduleResolution', resolution, '--lib', lib, 'sample.ts'],
+        { cwd: project, encoding: 'utf8' });
         assert.equal(stdout, '', `TypeScript, resolution ${resolution}`);
         console.log(`ok: TypeScript, resolution ${resolution}, lib ${lib}`);
     }
@@ -74,8 +76,8 @@ async function buildVite() {
 async function buildWebpack() {
     const { default: webpack } = await import(pathToFileURL(resolve('webpack')));
     const stats = await new Promise((done, fail) => {
-        webpack({ context: project, mode: 'production', performance: false, entry: './main.mjs', output: { path: file('webpack') } },
-            (error, result) => (error ? fail(error) : done(result)));
+        const options = { mode: 'production', performance: false, entry: './main.mjs', output: { path: file('webpack') } };
+        webpack({ context: project, ...options }, (error, result) => (error ? fail(error) : done(result)));
     });
     assert.deepEqual(stats.toJson().errors.concat(stats.toJson().warnings).map(({ message }) => message), []);
     write('webpack/index.html', html('<script src=main.js></script>'));

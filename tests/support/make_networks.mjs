@@ -36,7 +36,8 @@ for (const [name, { options, shape }] of Object.entries(networks)) {
     mkdirSync(file(''), { recursive: true });
     execFileSync(`${build}/make_models`, [...options, '-o', file('model.onnx')]);
     writeFileSync(file('input_0.npy'), npy(shape, random(shape.reduce((a, b) => a * b))));
-    execFileSync(`${build}/tessera`, ['run', file('model.onnx'), '--backend', 'cpu', '-i', file('input_0.npy'), '-o', file('output_0.npy')]);
+    execFileSync(`${build}/tessera`,
+        ['run', file('model.onnx'), '--backend', 'cpu', '-i', file('input_0.npy'), '-o', file('output_0.npy')]);
 }
 const index = Object.keys(networks).map(name => [name, { reference_noise: [{ maxdiff: 0 }] }]);
 writeFileSync(`${folder}/index.json`, JSON.stringify(Object.fromEntries(index), null, 1));

@@ -101,7 +101,17 @@ check_imports() {
         fail "the module's imports (>) are not those of src/web/imports.txt (<)"
 }
 
-# What npm packs must be all of that, no more.
+# Whose code is in tessera.wasm besides ours, as their licences ask.
+third_parties() {
+    echo "tessera.wasm has code of protobuf-c:"
+    echo
+    sed -n '2,/\*\//s/^ \*[/ ]\{0,1\}//p' "$build/protobuf-c/protobuf-c/protobuf-c.c"
+    echo "and of wasi-libc, as Debian has it:"
+    echo
+    cat /usr/share/doc/wasi-libc/copyright
+}
+
+# The npm package, in $build/package: what npm packs must be all of that, no more.
 pack() {
     local to=$build/package
     need npm npm
@@ -109,6 +119,7 @@ pack() {
     rm -rf "$to"
     mkdir "$to"
     cp "$build"/{tessera.wasm,version.mjs} "$root"/src/web/{*.mjs,tessera.d.ts} "$root/src/web/npm/README.md" "$root/LICENSE" "$to"
+    third_parties >"$to/THIRD-PARTY.txt"
     sed "s/@VERSION@/$(version)/" "$root/src/web/npm/package.json" >"$to/package.json"
     (cd "$to" && npm pack --dry-run --json --loglevel=error) >"$build/package.json" || fail "npm cannot pack $to"
     node -e 'for (const { path } of JSON.parse(require("fs").readFileSync(process.argv[1]))[0].files) console.log(path);' \

@@ -6,7 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root, withPage } from './support/chromium.mjs';
 
@@ -68,8 +68,11 @@ function useInTypeScript() {
     }
 }
 
+// Its module: what resolves is the outdated form for require().
+const importVite = () => import(pathToFileURL(join(dirname(resolve('vite/package.json')), 'dist/node/index.js')));
+
 async function buildVite() {
-    const { build } = await import(pathToFileURL(resolve('vite')));
+    const { build } = await importVite();
     await build({ root: project, base: './', configFile: false, logLevel: 'error', build: { outDir: 'vite' } });
 }
 
@@ -85,7 +88,7 @@ async function buildWebpack() {
 
 // As the package's README says.
 async function serveVite() {
-    const { createServer } = await import(pathToFileURL(resolve('vite')));
+    const { createServer } = await importVite();
     const server = await createServer({
         root: project, configFile: false, logLevel: 'error', server: { port: 0 }, optimizeDeps: { exclude: ['tessera-nn'] },
     });

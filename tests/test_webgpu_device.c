@@ -192,7 +192,7 @@ static void test_broken_kernels(void **state) {
         tsr_pipeline *pipeline = NULL;
         tsr_status status = tsr_pipeline_acquire_text(device->impl, text, &pass, &pipeline);
         if (status == TSR_OK)
-            status = tsr_pipeline_finish(device->impl, pipeline, &pass);
+            status = tsr_pipeline_finish(device->impl, pipeline, &pass, UINT64_MAX);
         expect_failure(status, TSR_ERROR_DEVICE, "frobnicate");
         assert_non_null(strstr(tsr_last_error(), "WIDTH 17"));
         if (!strstr(tsr_last_error(), texts[i][1]))

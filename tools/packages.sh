@@ -48,6 +48,7 @@ need_webgpu() {
 need_web() {
     local packages=(clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 curl ca-certificates)
     command -v node >/dev/null || packages+=(nodejs)
+    command -v npm >/dev/null || packages+=(npm)
     (need_packages "${packages[@]}") && "${BASH_SOURCE[0]%/*}/web.sh" fetch
 }
 

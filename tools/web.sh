@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tessera for web pages and node: the library as WebAssembly, with Debian's clang, lld and wasi-libc.
 # Usage: web.sh build     build-web/tessera.wasm and, beside it, the modules that load it (src/web)
-#        web.sh fetch     the one source that is downloaded: build then needs no network
+#        web.sh fetch     what has to be downloaded: build then needs no network
 #        web.sh pack      the npm package, in build-web/package, after build
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -9,7 +9,7 @@ build=$root/build-web
 clang=${CLANG:-clang-14}
 memory=$((2 << 30)) # bytes that the module may use at most
 stack=$((1 << 20)) # of these
-layers=(api autotune base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu gles gles/web web)
+layers=(api autotune base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu gles gles/web webgpu webgpu/web web)
 # As in Debian 12's source package protobuf-c, whose .dsc is signed and has this sum.
 protobuf=protobuf-c_1.4.1.orig.tar.gz
 protobuf_sum=4cc4facd508172f3e0a4d3a8736225d472418aee35b4ad053384b137b220339f
@@ -54,9 +54,15 @@ fetch_protobuf() {
     touch "$to/.done"
 }
 
-# The ONNX schema and the kernels' declarations, as for other builds without a GPU backend.
+fetch() {
+    mkdir -p "$build"
+    fetch_protobuf
+    [ -e "$root/.webgpu/include/webgpu/webgpu.h" ] || "$root/tools/get-webgpu.sh" >&2
+}
+
+# The ONNX schema and the kernels' declarations and texts, as for other builds; webgpu.h is in $root/.webgpu.
 generate() {
-    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU=OFF -DTSR_BUILD_TOOLS=OFF -DTSR_BUILD_TESTS=OFF \
+    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU=ON -DTSR_BUILD_TOOLS=OFF -DTSR_BUILD_TESTS=OFF \
         -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/native" --target tessera_generated; } >"$build/native.log" 2>&1 ||
         { tail "$build/native.log" >&2; fail "the sources that the build writes cannot be made: $build/native.log"; }
 }
@@ -78,17 +84,18 @@ compile() {
         object=${file#"$root/"}
         flags=(-Wall -Wextra -Wpedantic -Werror)
         [[ $file != "$build"/* ]] || flags=(-w)
-        printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG -DTSR_GLES \
+        printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG -DTSR_GLES -DTSR_WEBGPU \
             "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -isystem "$generated" \
-            -isystem "$generated/glad/include" -isystem "$build/protobuf-c" \
+            -isystem "$generated/glad/include" -isystem "$root/.webgpu/include" -isystem "$build/protobuf-c" \
             -fvisibility=hidden -ffunction-sections -fdata-sections -c "$file" -o "$build/objects/${object//\//_}.o"
         echo
     done < <(sources) | xargs -d '\n' -P "$(nproc)" -I{} nice bash -c '{}' || fail "the sources cannot be compiled"
 }
 
 # A library: its start runs constructors and returns. The stack is below everything else, so that an overflow is a trap.
+# Without -O, for which clang runs whatever wasm-opt the machine has.
 link() {
-    "$clang" --target=wasm32-wasi -mexec-model=reactor -Oz -Wl,--gc-sections,--strip-all,--stack-first \
+    "$clang" --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,--strip-all,--stack-first \
         -Wl,-z,stack-size=$stack,--max-memory=$memory,--export=malloc,--export=free "$build"/objects/*.o \
         -o "$build/tessera.wasm" || fail "the objects cannot be linked"
 }
@@ -130,13 +137,12 @@ pack() {
 
 case "${1:-}" in
 fetch)
-    fetch_protobuf
+    fetch
     ;;
 build)
     [ $# = 1 ] || fail "usage: web.sh build"
     check_tools
-    mkdir -p "$build"
-    fetch_protobuf
+    fetch
     generate
     compile
     link

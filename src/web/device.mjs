@@ -1,6 +1,7 @@
 // Devices, which networks of a page share: browsers allow few WebGL contexts. Each has a module of its own, so that what its
 // networks needed is gone with the last of them.
 import { callOperator } from './custom.mjs';
+import { openGpu } from './gpu.mjs';
 import { compile, fail, instantiate } from './module.mjs';
 
 const BACKENDS = { cpu: 'cpu', webgl: 'gles', webgpu: 'webgpu' }; // as the library calls them
@@ -17,10 +18,13 @@ function tell(log, level, message) {
 }
 
 async function open(device) {
-    const { backend, gl, source, logs } = device;
-    const wasm = await instantiate(await compile(source), {
+    const { backend, gl, gpuDevice, source, logs } = device;
+    const module = await compile(source);
+    device.gpu = backend === 'webgpu' ? await openGpu({ gpuDevice }).catch(error => fail('NO_DEVICE', error.message, error)) : undefined;
+    const wasm = await instantiate(module, {
         log: (level, message) => logs.forEach(log => tell(log, level, message)),
         callOperator,
+        gpu: device.gpu,
     });
     wasm.gl.adopt(gl);
     wasm.call('tsr_web_log', 1);
@@ -29,13 +33,13 @@ async function open(device) {
 }
 
 /** A device of a backend; release() has to follow. */
-export async function acquire(backend, { gl, wasm: source, log }) {
+export async function acquire(backend, { gl, gpuDevice, wasm: source, log }) {
     if (!BACKENDS[backend])
         fail('INVALID_ARGUMENT', `there is no backend '${backend}', only auto, ${Object.keys(BACKENDS).join(', ')}`);
-    devices.filter(d => d.wasm?.isBroken() || d.wasm?.gl.isLost()).forEach(retire);
-    let device = devices.find(d => d.backend === backend && d.gl === gl && d.source === source);
+    devices.filter(d => d.wasm?.isBroken() || d.wasm?.gl.isLost() || d.gpu?.lost !== undefined).forEach(retire);
+    let device = devices.find(d => d.backend === backend && d.gl === gl && d.gpuDevice === gpuDevice && d.source === source);
     if (!device) {
-        device = { backend, gl, source, logs: new Set(), users: 0 };
+        device = { backend, gl, gpuDevice, source, logs: new Set(), users: 0 };
         device.opened = open(device);
         devices.push(device);
     }

@@ -1,5 +1,6 @@
 // tessera.wasm: compiled once, instantiated for each device, and what it asks of its host.
 import { makeGl } from './gl.mjs';
+import { makeGpu } from './gpu.mjs';
 
 const LEVELS = ['error', 'warn', 'info', 'debug'];
 const BAD_FILE = 8; // WASI's errno: there are no files
@@ -62,8 +63,11 @@ export async function compile(source = new URL('tessera.wasm', import.meta.url))
     return module;
 }
 
-/** An instance, whose memory is its own. log(level, message) receives the library's log; callOperator: see custom.mjs. */
-export async function instantiate(module, { log, callOperator }) {
+/**
+ * An instance, whose memory is its own. log(level, message) receives the library's log; callOperator: see custom.mjs; gpu: of
+ * openGpu(), for the backend webgpu.
+ */
+export async function instantiate(module, { log, callOperator, gpu }) {
     const decoder = new TextDecoder(), encoder = new TextEncoder();
     let exports, broken, fraction = 0, model;
     const bytes = () => new Uint8Array(exports.memory.buffer); // anew each time: memory may have grown
@@ -153,7 +157,9 @@ export async function instantiate(module, { log, callOperator }) {
         readModel: (from, at, size) => bytes().set(model.subarray(from, from + (size >>> 0)), at >>> 0),
     };
     const gl = makeGl({ memory: bytes, text, write, keep });
-    ({ exports } = await WebAssembly.instantiate(module, { tessera: host, wasi_snapshot_preview1: wasi, gl: gl.imports }));
+    ({ exports } = await WebAssembly.instantiate(module, {
+        tessera: host, wasi_snapshot_preview1: wasi, gl: gl.imports, gpu: makeGpu({ memory: bytes, text, write }, gpu),
+    }));
     exports._initialize();
     return { bytes, view, text, call, made, done, borrow, lend, spell, readModel, gl, progress: () => fraction, isBroken: () => broken !== undefined };
 }

@@ -17,11 +17,17 @@ void tsr_wgpu_copy_text(char *text, size_t size, WGPUStringView view) {
     text[length] = '\0';
 }
 
-tsr_status tsr_wgpu_wait(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future) {
+tsr_status tsr_wgpu_wait(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future,
+                         uint64_t timeout) {
     WGPUFutureWaitInfo info = {.future = future};
-    if (api->InstanceWaitAny(instance, 1, &info, UINT64_MAX) != WGPUWaitStatus_Success)
-        return tsr_fail(TSR_ERROR_DEVICE, "WebGPU cannot wait for an operation");
-    return TSR_OK;
+    WGPUWaitStatus status = api->InstanceWaitAny(instance, 1, &info, timeout);
+    if (status == WGPUWaitStatus_Success)
+        return TSR_OK;
+    return status == WGPUWaitStatus_TimedOut
+               ? TSR_NOT_READY
+               : tsr_fail(TSR_ERROR_DEVICE,
+                          "WebGPU cannot wait for an operation: where nothing may block, as in a "
+                          "page, poll until it is complete");
 }
 
 /* ---- finding -----------------------------------------------------------------------------------
@@ -59,7 +65,7 @@ static tsr_status request(const tsr_adapters *a, WGPUBackendType backend, WGPUPo
         (WGPURequestAdapterCallbackInfo){.mode = WGPUCallbackMode_WaitAnyOnly,
                                          .callback = receive_adapter,
                                          .userdata1 = adapter});
-    return tsr_wgpu_wait(a->api, a->instance, future);
+    return tsr_wgpu_wait(a->api, a->instance, future, UINT64_MAX);
 }
 
 static const char *backend_name(WGPUBackendType type) {

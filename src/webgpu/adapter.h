@@ -33,8 +33,9 @@ void tsr_adapters_close(tsr_adapters *adapters);
 /* What the adapter says of itself. */
 tsr_adapter tsr_adapter_describe(const tsr_wgpu *api, WGPUAdapter handle);
 
-/* Blocks until the future is complete. */
-tsr_status tsr_wgpu_wait(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future);
+/* Waits at most `timeout` nanoseconds (TSR_NOT_READY) until the future is complete. */
+tsr_status tsr_wgpu_wait(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future,
+                         uint64_t timeout);
 /* Copies a text that ends at its length, cut off to the size. */
 void tsr_wgpu_copy_text(char *text, size_t size, WGPUStringView view);
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "webgpu/shader.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { PARAMS_ALIGNMENT = 256 }; /* WebGPU's largest minUniformBufferOffsetAlignment */
@@ -21,57 +22,92 @@ tsr_status tsr_webgpu_start_pipeline(tsr_runner *r, const tsr_pass *pass, tsr_we
     return status;
 }
 
-static tsr_status finish_pipeline(tsr_runner *r, int pass) {
-    return tsr_pipeline_finish(r->device, r->passes[pass].pipeline, &r->base.plan->passes[pass]);
-}
+/* ---- programs -------------------------------------------------------------------------------- */
 
-/* All programs are started before waiting for the first: they compile in parallel, while weights
- * are packed. */
-static tsr_status start_programs(tsr_runner *r) {
-    const tsr_plan *plan = r->base.plan;
-    double start = tsr_clock_ms();
+static tsr_status begin_programs(tsr_runner *r, int unit) {
+    (void)unit;
     tsr_progress_stage(r->base.options.progress, TSR_COMPILING_SHARE);
-    for (int i = 0; i < plan->pass_count; i++) {
-        TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
-        if (plan->passes[i].kind != TSR_PASS_DRAW)
-            continue;
-        TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i],
-                                  tsr_webgpu_start_pipeline(r, &plan->passes[i], &r->passes[i])));
-        tsr_gpu_count_program(&r->base, i, r->passes[i].pipeline);
-    }
-    r->base.compile_ms = tsr_clock_ms() - start;
+    r->building.compiling_since = tsr_clock_ms();
     return TSR_OK;
 }
 
-static tsr_status finish_programs(tsr_runner *r) {
-    const tsr_plan *plan = r->base.plan;
-    double start = tsr_clock_ms();
-    tsr_progress_stage(r->base.options.progress, 1);
-    for (int i = 0; i < plan->pass_count; i++) {
-        TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
-        if (plan->passes[i].kind == TSR_PASS_DRAW)
-            TSR_TRY(tsr_gpu_name_node(&r->base, &plan->passes[i], finish_pipeline(r, i)));
-    }
-    TSR_TRY(tsr_gpu_report_compiling(&r->base, plan->pass_count));
-    r->base.compile_ms += tsr_clock_ms() - start;
+static tsr_status start_program(tsr_runner *r, int i) {
+    const tsr_pass *pass = &r->base.plan->passes[i];
+    TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
+    if (pass->kind != TSR_PASS_DRAW)
+        return TSR_OK;
+    TSR_TRY(tsr_gpu_name_node(&r->base, pass, tsr_webgpu_start_pipeline(r, pass, &r->passes[i])));
+    tsr_gpu_count_program(&r->base, i, r->passes[i].pipeline);
     return TSR_OK;
 }
+
+static tsr_status stop_clock(tsr_runner *r, int unit) {
+    (void)unit;
+    r->base.compile_ms += tsr_clock_ms() - r->building.compiling_since;
+    return TSR_OK;
+}
+
+static tsr_status begin_waiting(tsr_runner *r, int unit) {
+    (void)unit;
+    tsr_progress_stage(r->base.options.progress, 1);
+    r->building.compiling_since = tsr_clock_ms();
+    return TSR_OK;
+}
+
+static tsr_status finish_program(tsr_runner *r, int i) {
+    const tsr_pass *pass = &r->base.plan->passes[i];
+    TSR_TRY(tsr_gpu_report_compiling(&r->base, i));
+    if (pass->kind != TSR_PASS_DRAW)
+        return TSR_OK;
+    tsr_status status =
+        tsr_pipeline_finish(r->device, r->passes[i].pipeline, pass, r->building.timeout);
+    return status == TSR_NOT_READY ? status : tsr_gpu_name_node(&r->base, pass, status);
+}
+
+static tsr_status report_programs(tsr_runner *r, int unit) {
+    (void)unit;
+    return tsr_gpu_report_compiling(&r->base, r->base.plan->pass_count);
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 static uint64_t storage_bytes(const tsr_storage *s) {
     return (uint64_t)s->texture_w * 16;
 }
 
-static tsr_status build_storages(tsr_runner *r) {
-    const tsr_plan *plan = r->base.plan;
-    for (int i = 0; i < plan->storage_count; i++) {
-        r->storages[i] = tsr_buffer_storage(r->device, storage_bytes(&plan->storages[i]));
-        if (r->base.options.poison && r->storages[i])
-            TSR_TRY(
-                tsr_buffer_poison(r->device, r->storages[i], 0, storage_bytes(&plan->storages[i])));
-    }
-    r->base.allocated_bytes += plan->tensor_bytes;
+static tsr_status build_storage(tsr_runner *r, int i) {
+    uint64_t bytes = storage_bytes(&r->base.plan->storages[i]);
+    r->storages[i] = tsr_buffer_storage(r->device, bytes);
+    return r->base.options.poison && r->storages[i]
+               ? tsr_buffer_poison(r->device, r->storages[i], 0, bytes)
+               : TSR_OK;
+}
+
+static tsr_status begin_packing(tsr_runner *r, int unit) {
+    (void)unit;
+    r->base.allocated_bytes += r->base.plan->tensor_bytes;
+    tsr_progress_stage(r->base.options.progress, TSR_PACKING_SHARE);
+    return tsr_webgpu_acquire_tables(r);
+}
+
+static tsr_status pack_table(tsr_runner *r, int i) {
+    TSR_TRY(tsr_gpu_report_packing(&r->base, i));
+    return tsr_webgpu_pack_table(r, i);
+}
+
+static tsr_status end_packing(tsr_runner *r, int unit) {
+    (void)unit;
+    tsr_webgpu_end_packing(r);
     return TSR_OK;
 }
+
+static tsr_status end_constants(tsr_runner *r, int unit) {
+    (void)unit;
+    r->base.allocated_bytes += r->base.plan->constant_bytes;
+    return tsr_gpu_report_packing(&r->base, r->base.plan->pass_count);
+}
+
+/* ---- bind groups ----------------------------------------------------------------------------- */
 
 static size_t params_bytes(const tsr_params *p) {
     return (size_t)p->int_count * sizeof *p->ints + (size_t)p->float_count * sizeof *p->floats;
@@ -147,50 +183,80 @@ void tsr_webgpu_set_groups(const tsr_plan *plan, const tsr_pass *pass, uint32_t 
         groups[i] = (uint32_t)folded.groups[i];
 }
 
-static tsr_status build_groups(tsr_runner *r) {
+static tsr_status begin_groups(tsr_runner *r, int unit) {
+    (void)unit;
     const tsr_plan *plan = r->base.plan;
-    uint64_t bytes = PARAMS_ALIGNMENT, at = 0;
+    uint64_t bytes = PARAMS_ALIGNMENT;
     void *params;
     for (int i = 0; i < plan->pass_count; i++)
         if (plan->passes[i].kind == TSR_PASS_DRAW)
             bytes += params_stride(&r->passes[i].params);
     r->params = tsr_buffer_mapped(r->device, WGPUBufferUsage_Uniform, bytes, &params);
-    if (!params)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for parameters",
-                        (unsigned long long)bytes);
-    for (int i = 0; i < plan->pass_count; i++) {
-        const tsr_pass *pass = &plan->passes[i];
-        if (pass->kind != TSR_PASS_DRAW)
-            continue;
-        write_params(&r->passes[i].params, (char *)params + at);
-        r->passes[i].params_at = at;
-        tsr_webgpu_bind_pass(r, i);
-        tsr_webgpu_set_groups(plan, pass, r->passes[i].groups);
-        at += params_stride(&r->passes[i].params);
-    }
+    r->building.params = params;
+    return params ? TSR_OK
+                  : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for parameters",
+                             (unsigned long long)bytes);
+}
+
+static tsr_status build_group(tsr_runner *r, int i) {
+    const tsr_pass *pass = &r->base.plan->passes[i];
+    tsr_webgpu_pass *p = &r->passes[i];
+    if (pass->kind != TSR_PASS_DRAW)
+        return TSR_OK;
+    p->params_at = r->building.params_at;
+    write_params(&p->params, r->building.params + p->params_at);
+    tsr_webgpu_bind_pass(r, i);
+    tsr_webgpu_set_groups(r->base.plan, pass, p->groups);
+    r->building.params_at += params_stride(&p->params);
+    return TSR_OK;
+}
+
+static tsr_status end_groups(tsr_runner *r, int unit) {
+    (void)unit;
     r->device->api->BufferUnmap(r->params);
     return TSR_OK;
 }
 
+/* ---- transfers ------------------------------------------------------------------------------- */
+
+static void count_transfer(tsr_runner *r, int index, const tsr_webgpu_transfer *t) {
+    tsr_gpu_count_program(&r->base, r->base.plan->pass_count + index, t->built.pipeline);
+}
+
 /* For arrays of floats: other forms are prepared when they are used. */
-static tsr_status build_transfers(tsr_runner *r) {
-    const tsr_graph *graph = r->base.graph;
-    int index = r->base.plan->pass_count;
-    for (int i = 0; i < graph->input_count; i++) {
-        const tsr_elements floats = tsr_gpu_floats_of(&r->base, graph->inputs[i]);
-        if (!tsr_transfer_converts(r->base.plan, graph->inputs[i], &floats))
-            continue;
-        TSR_TRY(tsr_webgpu_transfer_in(r, graph->inputs[i], &floats));
-        tsr_gpu_count_program(&r->base, index++, r->inputs[i].built.pipeline);
-    }
-    for (int i = 0; i < r->base.output_count; i++) {
-        const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.outputs[i].value);
-        if (!tsr_gpu_transfers_output(&r->base, i, &floats))
-            continue;
-        TSR_TRY(tsr_webgpu_transfer_prepare_out(r, i, &floats));
-        tsr_gpu_count_program(&r->base, index++, r->outputs[i].built.pipeline);
-    }
+static tsr_status build_input(tsr_runner *r, int i) {
+    int value = r->base.graph->inputs[i];
+    const tsr_elements floats = tsr_gpu_floats_of(&r->base, value);
+    if (!tsr_transfer_converts(r->base.plan, value, &floats))
+        return TSR_OK;
+    TSR_TRY(tsr_webgpu_transfer_in(r, value, &floats));
+    count_transfer(r, i, &r->inputs[i]);
     return TSR_OK;
+}
+
+static tsr_status build_output(tsr_runner *r, int i) {
+    const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.outputs[i].value);
+    if (!tsr_gpu_transfers_output(&r->base, i, &floats))
+        return TSR_OK;
+    TSR_TRY(tsr_webgpu_transfer_prepare_out(r, i, &floats));
+    count_transfer(r, r->base.graph->input_count + i, &r->outputs[i]);
+    return TSR_OK;
+}
+
+/* Where nothing may be waited for, a run must find them complete. */
+static tsr_status finish_transfer(tsr_runner *r, const tsr_webgpu_transfer *t) {
+    return t->ready && r->base.options.prepare_in_steps
+               ? tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass,
+                                     r->building.timeout)
+               : TSR_OK;
+}
+
+static tsr_status finish_input(tsr_runner *r, int i) {
+    return finish_transfer(r, &r->inputs[i]);
+}
+
+static tsr_status finish_output(tsr_runner *r, int i) {
+    return finish_transfer(r, &r->outputs[i]);
 }
 
 static void build_timestamps(tsr_runner *r) {
@@ -206,27 +272,115 @@ static void build_timestamps(tsr_runner *r) {
     r->times.buffer = tsr_buffer_readback(r->device, r->times.bytes);
 }
 
-static tsr_status build_objects(tsr_runner *r) {
-    TSR_TRY(build_storages(r));
-    TSR_TRY(tsr_webgpu_pack_constants(r));
-    TSR_TRY(build_groups(r));
-    TSR_TRY(build_transfers(r));
+static tsr_status build_rest(tsr_runner *r, int unit) {
+    (void)unit;
     build_timestamps(r);
     return tsr_gpu_runner_allocate(&r->base);
 }
 
-tsr_status tsr_webgpu_build(tsr_runner *r) {
-    TSR_TRY(tsr_webgpu_check_lost(r->device));
-    TSR_TRY(start_programs(r));
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static int count_passes(const tsr_runner *r) {
+    return r->base.plan->pass_count;
+}
+
+static int count_storages(const tsr_runner *r) {
+    return r->base.plan->storage_count;
+}
+
+static int count_tensors(const tsr_runner *r) {
+    return r->base.plan->tensor_count;
+}
+
+static int count_inputs(const tsr_runner *r) {
+    return r->base.graph->input_count;
+}
+
+static int count_outputs(const tsr_runner *r) {
+    return r->base.output_count;
+}
+
+/* In this order: all programs are started before waiting for the first, so that they compile in
+ * parallel, while weights are packed. A unit that is TSR_NOT_READY is tried again. */
+static const struct {
+    tsr_status (*unit)(tsr_runner *r, int i);
+    int (*count)(const tsr_runner *r); /* NULL: of one unit */
+} phases[] = {
+    {begin_programs, NULL},
+    {start_program, count_passes},
+    {stop_clock, NULL},
+    {build_storage, count_storages},
+    {begin_packing, NULL},
+    {pack_table, count_passes},
+    {end_packing, NULL},
+    {tsr_webgpu_build_constant, count_tensors},
+    {end_constants, NULL},
+    {begin_groups, NULL},
+    {build_group, count_passes},
+    {end_groups, NULL},
+    {build_input, count_inputs},
+    {build_output, count_outputs},
+    {build_rest, NULL},
+    {begin_waiting, NULL},
+    {finish_program, count_passes},
+    {finish_input, count_inputs},
+    {finish_output, count_outputs},
+    {stop_clock, NULL},
+    {report_programs, NULL},
+};
+
+enum { PHASE_COUNT = sizeof phases / sizeof *phases };
+
+static tsr_status advance(tsr_runner *r) {
+    tsr_webgpu_build_state *b = &r->building;
+    int count = phases[b->phase].count ? phases[b->phase].count(r) : 1;
+    if (b->unit < count)
+        TSR_TRY(phases[b->phase].unit(r, b->unit));
+    if (++b->unit >= count) {
+        b->phase++;
+        b->unit = 0;
+    }
+    return TSR_OK;
+}
+
+/* Works for some time in error scopes: they are a stack, which a page's own code may use, too,
+ * between steps. */
+static tsr_status step(tsr_runner *r, double ms) {
+    tsr_status status = TSR_OK;
+    r->building.deadline = tsr_clock_ms() + ms;
     tsr_webgpu_push_errors(r->device);
-    tsr_status built = build_objects(r);
-    tsr_status errors = tsr_webgpu_pop_errors(r->device, "preparing the session");
-    TSR_TRY(errors != TSR_OK ? errors : built); /* their message says more */
-    return finish_programs(r);
+    do
+        status = advance(r);
+    while (status == TSR_OK && r->building.phase < PHASE_COUNT &&
+           tsr_clock_ms() < r->building.deadline);
+    tsr_webgpu_start_pop(r->device, &r->building.errors);
+    return status;
+}
+
+static tsr_status finish_step(tsr_runner *r, uint64_t timeout) {
+    return tsr_webgpu_finish_pop(r->device, &r->building.errors, "preparing the session", timeout);
+}
+
+tsr_status tsr_webgpu_build(tsr_runner *r) {
+    r->building.timeout = UINT64_MAX;
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    tsr_status built = step(r, INFINITY);
+    tsr_status errors = finish_step(r, UINT64_MAX);
+    return errors != TSR_OK ? errors : built; /* their message says more */
+}
+
+tsr_status tsr_webgpu_prepare(tsr_runner *r, double ms) {
+    TSR_TRY(finish_step(r, 0));
+    if (r->building.phase == PHASE_COUNT)
+        return TSR_OK;
+    tsr_status status = step(r, ms);
+    return status == TSR_OK ? TSR_NOT_READY : status;
 }
 
 void tsr_webgpu_unbuild(tsr_runner *r) {
     const tsr_wgpu *api = r->device->api;
+    tsr_webgpu_abandon_pop(r->device, &r->building.errors);
+    tsr_webgpu_stop_packing(r);
     for (int i = 0; i < tsr_webgpu_readback_count(r); i++)
         tsr_mapping_destroy(r->device, &r->readbacks[i].mapping);
     for (int i = 0; i < r->base.graph->input_count; i++) {

@@ -16,8 +16,7 @@
 static void keep_error(tsr_backend_device *d, WGPUErrorType type, WGPUStringView message) {
     if (type == WGPUErrorType_NoError || d->error_status != TSR_OK)
         return;
-    d->error_status =
-        type == WGPUErrorType_OutOfMemory ? TSR_ERROR_OUT_OF_MEMORY : TSR_ERROR_DEVICE;
+    d->error_status = tsr_webgpu_error_status(type);
     tsr_wgpu_copy_text(d->error, sizeof d->error, message);
 }
 
@@ -26,13 +25,6 @@ static void on_uncaptured_error(const WGPUDevice *device, WGPUErrorType type,
     (void)device;
     (void)unused;
     keep_error(d, type, message);
-}
-
-static void on_scope_popped(WGPUPopErrorScopeStatus status, WGPUErrorType type,
-                            WGPUStringView message, void *d, void *unused) {
-    (void)unused;
-    if (status == WGPUPopErrorScopeStatus_Success)
-        keep_error(d, type, message);
 }
 
 static void on_lost(const WGPUDevice *device, WGPUDeviceLostReason reason, WGPUStringView message,
@@ -75,8 +67,8 @@ tsr_status tsr_webgpu_check_error(tsr_backend_device *d, const char *what) {
     return status == TSR_OK ? TSR_OK : tsr_fail(status, "%s: %s", what, d->error);
 }
 
-tsr_status tsr_webgpu_wait(tsr_backend_device *d, WGPUFuture future) {
-    tsr_status status = tsr_wgpu_wait(d->api, d->instance, future);
+tsr_status tsr_webgpu_wait(tsr_backend_device *d, WGPUFuture future, uint64_t timeout) {
+    tsr_status status = tsr_wgpu_wait(d->api, d->instance, future, timeout);
     TSR_TRY(tsr_webgpu_check_lost(d));
     return status;
 }
@@ -88,36 +80,13 @@ void tsr_webgpu_submit(const tsr_backend_device *d, WGPUCommandEncoder encoder) 
     d->api->CommandEncoderRelease(encoder);
 }
 
-static const WGPUErrorFilter filters[] = {WGPUErrorFilter_Validation, WGPUErrorFilter_OutOfMemory,
-                                          WGPUErrorFilter_Internal};
-enum { FILTER_COUNT = sizeof filters / sizeof *filters };
-
-void tsr_webgpu_push_errors(tsr_backend_device *d) {
-    for (int i = 0; i < FILTER_COUNT; i++)
-        d->api->DevicePushErrorScope(d->device, filters[i]);
-}
-
-tsr_status tsr_webgpu_pop_errors(tsr_backend_device *d, const char *what) {
-    tsr_status status = TSR_OK;
-    for (int i = 0; i < FILTER_COUNT; i++) { /* all of them, whatever happens */
-        WGPUFuture future = d->api->DevicePopErrorScope(
-            d->device, (WGPUPopErrorScopeCallbackInfo){.mode = WGPUCallbackMode_WaitAnyOnly,
-                                                       .callback = on_scope_popped,
-                                                       .userdata1 = d});
-        tsr_status waited = tsr_webgpu_wait(d, future);
-        status = status == TSR_OK ? waited : status;
-    }
-    TSR_TRY(status);
-    return tsr_webgpu_check_error(d, what);
-}
-
 void tsr_webgpu_enter(tsr_backend_device *d) {
-    if (d->adopted)
+    if (d->shared)
         tsr_webgpu_push_errors(d);
 }
 
 tsr_status tsr_webgpu_leave(tsr_backend_device *d, tsr_status status, const char *what) {
-    if (!d->adopted)
+    if (!d->shared)
         return status;
     tsr_status errors = tsr_webgpu_pop_errors(d, what);
     return errors != TSR_OK ? errors : status;
@@ -201,7 +170,8 @@ static tsr_status request_device(tsr_backend_device *d, const tsr_adapter *adapt
         adapter->handle, &desc,
         (WGPURequestDeviceCallbackInfo){
             .mode = WGPUCallbackMode_WaitAnyOnly, .callback = receive_device, .userdata1 = d});
-    TSR_TRY(tsr_wgpu_wait(d->api, d->instance, future));
+    TSR_TRY(tsr_wgpu_wait(d->api, d->instance, future, UINT64_MAX));
+    d->shared = tsr_wgpu_shares_device(d->api);
     if (!d->device)
         return tsr_fail(TSR_ERROR_NO_DEVICE, "%s provides no WebGPU device: %s", d->name, d->error);
     d->queue = d->api->DeviceGetQueue(d->device);
@@ -274,15 +244,15 @@ static void note_done(WGPUQueueWorkDoneStatus status, WGPUStringView message, vo
 static tsr_status check_waits(const tsr_backend_device *d) {
     const WGPUQueueWorkDoneCallbackInfo callback = {.mode = WGPUCallbackMode_WaitAnyOnly,
                                                     .callback = note_done};
-    if (tsr_wgpu_wait(d->api, d->instance, d->api->QueueOnSubmittedWorkDone(d->queue, callback)) ==
-        TSR_OK)
+    WGPUFuture done = d->api->QueueOnSubmittedWorkDone(d->queue, callback);
+    if (tsr_wgpu_wait(d->api, d->instance, done, UINT64_MAX) == TSR_OK)
         return TSR_OK;
     return tsr_fail(TSR_ERROR_NO_DEVICE, "the WebGPU instance allows no timed waits: make it with "
                                          "WGPUInstanceFeatureName_TimedWaitAny");
 }
 
 static tsr_status set_up_adopted(tsr_backend_device *d, const tsr_device_desc *desc) {
-    d->adopted = true;
+    d->adopted = d->shared = true;
     d->device = desc->webgpu.device;
     d->api->DeviceAddRef(d->device);
     d->queue = d->api->DeviceGetQueue(d->device);

@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "gpu/weights.h"
+#include "webgpu/errors.h"
 #include "webgpu/program.h"
 #include "webgpu/wgpu.h"
 
@@ -19,6 +20,7 @@ struct tsr_backend_device {
     tsr_pipeline_cache pipelines;
     tsr_weight_store weights;
     bool adopted;           /* the caller's: it has the callbacks, and destroys the device */
+    bool shared;            /* others use it, too: only errors in scopes are of this library */
     WGPUFuture lost_future; /* of an adopted device */
     bool lost;
     char lost_message[512];
@@ -26,21 +28,18 @@ struct tsr_backend_device {
     char error[2048];
 };
 
-/* Around calls that can fail: errors in between become a status, TSR_ERROR_OUT_OF_MEMORY,
- * TSR_ERROR_DEVICE or TSR_ERROR_DEVICE_LOST. what: the step, for the message. Can be nested. */
-void tsr_webgpu_push_errors(tsr_backend_device *device);
-tsr_status tsr_webgpu_pop_errors(tsr_backend_device *device, const char *what);
-/* The same around calls during which a device made here reports errors by its callback: an adopted
- * one would report them to its owner. Returns such an error, or else status. */
+/* Error scopes around calls during which a device made here reports errors by its callback: a
+ * shared one would report them to its owner. Returns such an error, or else status. */
 void tsr_webgpu_enter(tsr_backend_device *device);
 tsr_status tsr_webgpu_leave(tsr_backend_device *device, tsr_status status, const char *what);
-/* Reports the first error outside such a pair. */
+/* Reports the first error outside scopes. */
 tsr_status tsr_webgpu_check_error(tsr_backend_device *device, const char *what);
 
 /* Was the device lost? Runs callbacks of the mode AllowProcessEvents, unless it is adopted. */
 tsr_status tsr_webgpu_check_lost(tsr_backend_device *device);
-/* Blocks until the future's callback, of the mode WaitAnyOnly, was called. */
-tsr_status tsr_webgpu_wait(tsr_backend_device *device, WGPUFuture future);
+/* Waits at most `timeout` nanoseconds (TSR_NOT_READY) until the future's callback, of the mode
+ * WaitAnyOnly, was called. */
+tsr_status tsr_webgpu_wait(tsr_backend_device *device, WGPUFuture future, uint64_t timeout);
 
 /* Ends the encoder, submits what it has, and releases it. */
 void tsr_webgpu_submit(const tsr_backend_device *device, WGPUCommandEncoder encoder);

@@ -16,6 +16,12 @@ WGPUInstance tsr_wgpu_create_instance(const tsr_wgpu *api);
 /* To be called with the first instance that found an adapter. */
 void tsr_wgpu_keep(const tsr_wgpu *api, WGPUInstance instance);
 
+/* Afterwards the future's callback, of the mode WaitAnyOnly, does not run. */
+void tsr_wgpu_abandon(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future);
+
+/* Are devices that adapters give used by others, too? */
+bool tsr_wgpu_shares_device(const tsr_wgpu *api);
+
 /* The library's number for timestamp queries; a wrong one would be another feature, silently. */
 WGPUFeatureName tsr_wgpu_timestamp_query(const tsr_wgpu *api);
 

@@ -1,6 +1,7 @@
 #include "webgpu/mapping.h"
 
 #include "base/error.h"
+#include "webgpu/library.h"
 #include "webgpu/tensor.h"
 
 static void note_mapped(WGPUMapAsyncStatus status, WGPUStringView message, void *user,
@@ -21,19 +22,16 @@ void tsr_mapping_start(const tsr_backend_device *d, tsr_mapping *m, WGPUMapMode 
 tsr_status tsr_mapping_finish(tsr_backend_device *d, tsr_mapping *m, uint64_t timeout) {
     if (!m->pending)
         return TSR_OK;
-    WGPUFutureWaitInfo info = {.future = m->future};
-    WGPUWaitStatus status = d->api->InstanceWaitAny(d->instance, 1, &info, timeout);
-    if (status == WGPUWaitStatus_TimedOut)
-        return tsr_webgpu_check_lost(d) == TSR_OK ? TSR_NOT_READY : TSR_ERROR_DEVICE_LOST;
+    TSR_TRY(tsr_webgpu_wait(d, m->future, timeout));
     m->pending = false;
-    TSR_TRY(tsr_webgpu_check_lost(d));
     return m->mapped ? TSR_OK
                      : tsr_fail(TSR_ERROR_DEVICE, "a transfer's buffer could not be mapped");
 }
 
-tsr_status tsr_mapping_write(tsr_backend_device *d, tsr_mapping *m, uint64_t bytes, void **data) {
+tsr_status tsr_mapping_write(tsr_backend_device *d, tsr_mapping *m, uint64_t bytes,
+                             uint64_t timeout, void **data) {
     if (m->buffer && m->bytes >= bytes) {
-        TSR_TRY(tsr_mapping_finish(d, m, UINT64_MAX));
+        TSR_TRY(tsr_mapping_finish(d, m, timeout));
         *data = d->api->BufferGetMappedRange(m->buffer, 0, (size_t)m->bytes);
     } else {
         tsr_mapping_destroy(d, m);
@@ -53,7 +51,7 @@ void tsr_mapping_reset(tsr_backend_device *d, tsr_mapping *m) {
     if (m->pending || m->mapped)
         d->api->BufferUnmap(m->buffer); /* what is pending ends at once */
     if (m->pending)
-        tsr_webgpu_wait(d, m->future);
+        tsr_wgpu_abandon(d->api, d->instance, m->future);
     m->pending = m->mapped = false;
 }
 

@@ -68,8 +68,8 @@ static tsr_status read_once(bench *b) {
     WGPUCommandEncoder encoder = api->DeviceCreateCommandEncoder(b->device->device, NULL);
     api->CommandEncoderCopyBufferToBuffer(encoder, b->from, 0, b->readback, 0, BYTES);
     submit(b, encoder);
-    TSR_TRY(tsr_webgpu_wait(
-        b->device, api->BufferMapAsync(b->readback, WGPUMapMode_Read, 0, BYTES, callback)));
+    WGPUFuture future = api->BufferMapAsync(b->readback, WGPUMapMode_Read, 0, BYTES, callback);
+    TSR_TRY(tsr_webgpu_wait(b->device, future, UINT64_MAX));
     const void *bytes = mapped ? api->BufferGetConstMappedRange(b->readback, 0, BYTES) : NULL;
     if (!bytes)
         return tsr_fail(TSR_ERROR_DEVICE, "a buffer could not be mapped to measure the device");
@@ -120,7 +120,7 @@ static tsr_status compile(bench *b, const char *stem) {
     if (!chars)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to measure the device");
     TSR_TRY(tsr_pipeline_acquire_text(b->device, chars, &pass, &b->pipeline));
-    return tsr_pipeline_finish(b->device, b->pipeline, &pass);
+    return tsr_pipeline_finish(b->device, b->pipeline, &pass, UINT64_MAX);
 }
 
 static void bind(bench *b) {

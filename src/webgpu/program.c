@@ -6,6 +6,7 @@
 #include "gpu/driver_log.h"
 #include "webgpu/adapter.h"
 #include "webgpu/device.h"
+#include "webgpu/library.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,32 +86,24 @@ static tsr_status fail_body(const tsr_pipeline *p, const char *body, const char 
     return tsr_fail(TSR_ERROR_DEVICE, "the compiler refused the operator's WGSL body: %s", error);
 }
 
-static tsr_status report_failure(const tsr_pipeline *p, const tsr_pass *pass) {
+static tsr_status report_failure(const tsr_pipeline *p, const char *failure, const tsr_pass *pass) {
     char what[512];
-    tsr_log(TSR_LOG_DEBUG, "%s\n%s", p->failure, p->text);
+    tsr_log(TSR_LOG_DEBUG, "%s\n%s", failure, p->text);
     if (pass->body)
-        return fail_body(p, pass->body, p->failure);
-    return tsr_fail(TSR_ERROR_DEVICE, "%s: %s", describe(pass, what, sizeof what), p->failure);
+        return fail_body(p, pass->body, failure);
+    return tsr_fail(TSR_ERROR_DEVICE, "%s: %s", describe(pass, what, sizeof what), failure);
 }
 
-/* Compiles in the background; what is wrong with the text itself is known at once. */
-static tsr_status start(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass) {
-    char what[512];
+static void start(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass) {
     const WGPUShaderSourceWGSL source = {.chain = {.sType = WGPUSType_ShaderSourceWGSL},
                                          .code = view(p->text)};
     const WGPUShaderModuleDescriptor desc = {.nextInChain = (WGPUChainedStruct *)&source.chain};
     tsr_webgpu_push_errors(d);
     WGPUShaderModule module = d->api->DeviceCreateShaderModule(d->device, &desc);
     p->layout = create_layout(d, pass);
-    tsr_status status = tsr_webgpu_pop_errors(d, describe(pass, what, sizeof what));
-    if (status == TSR_OK) {
-        start_pipeline(d, p, module);
-    } else if (status == TSR_ERROR_DEVICE) {
-        tsr_wgpu_copy_text(p->failure, sizeof p->failure, view(d->error));
-        status = report_failure(p, pass);
-    }
+    start_pipeline(d, p, module);
     d->api->ShaderModuleRelease(module);
-    return status;
+    tsr_webgpu_start_pop(d, &p->errors);
 }
 
 static tsr_pipeline *find_key(const tsr_backend_device *d, const tsr_cache_key *key) {
@@ -144,7 +137,8 @@ tsr_status tsr_pipeline_acquire_text(tsr_backend_device *d, char *text, const ts
     *p = (tsr_pipeline){.next = d->pipelines.head, .text = text, .references = 1};
     d->pipelines.head = p;
     *out = p;
-    return start(d, p, pass);
+    start(d, p, pass);
+    return TSR_OK;
 }
 
 tsr_status tsr_pipeline_acquire(tsr_backend_device *d, tsr_program_text *text, tsr_pipeline **out) {
@@ -161,16 +155,33 @@ tsr_status tsr_pipeline_acquire(tsr_backend_device *d, tsr_program_text *text, t
     return TSR_OK;
 }
 
-static void await(tsr_backend_device *d, tsr_pipeline *p) {
-    if (p->pending)
-        tsr_webgpu_wait(d, p->compiled);
-    p->pending = false;
+/* What is wrong with the text itself says more than that its pipeline cannot be made. */
+static tsr_status finish_text(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass,
+                              uint64_t timeout) {
+    char what[512];
+    tsr_status status =
+        tsr_webgpu_finish_pop(d, &p->errors, describe(pass, what, sizeof what), timeout);
+    if (status == TSR_ERROR_DEVICE && p->errors.status == TSR_ERROR_DEVICE)
+        return report_failure(p, p->errors.message, pass);
+    return status;
 }
 
-tsr_status tsr_pipeline_finish(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass) {
-    await(d, p);
-    TSR_TRY(tsr_webgpu_check_lost(d));
-    return p->pipeline ? TSR_OK : report_failure(p, pass);
+tsr_status tsr_pipeline_finish(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass,
+                               uint64_t timeout) {
+    if (p->pipeline)
+        return tsr_webgpu_check_lost(d);
+    TSR_TRY(finish_text(d, p, pass, timeout));
+    if (p->pending)
+        TSR_TRY(tsr_webgpu_wait(d, p->compiled, timeout));
+    p->pending = false;
+    return p->pipeline ? TSR_OK : report_failure(p, p->failure, pass);
+}
+
+/* Before p is freed, which callbacks write to. */
+static void abandon(tsr_backend_device *d, tsr_pipeline *p) {
+    tsr_webgpu_abandon_pop(d, &p->errors);
+    if (p->pending)
+        tsr_wgpu_abandon(d->api, d->instance, p->compiled);
 }
 
 void tsr_pipeline_release(tsr_backend_device *d, tsr_pipeline *p) {
@@ -180,7 +191,7 @@ void tsr_pipeline_release(tsr_backend_device *d, tsr_pipeline *p) {
     while (*link != p)
         link = &(*link)->next;
     *link = p->next;
-    await(d, p); /* its callback writes to p */
+    abandon(d, p);
     if (p->pipeline)
         d->api->ComputePipelineRelease(p->pipeline);
     if (p->layout)

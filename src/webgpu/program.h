@@ -4,9 +4,7 @@
 #define TSR_WEBGPU_PROGRAM_H
 
 #include "gpu/program_text.h"
-#include "webgpu/wgpu.h"
-
-typedef struct tsr_backend_device tsr_backend_device;
+#include "webgpu/errors.h"
 
 /* Where a program's buffers are bound: group 0, all visible to the compute stage. */
 enum {
@@ -26,6 +24,7 @@ struct tsr_pipeline {
     char *text;            /* WGSL */
     int references;
     WGPUBindGroupLayout layout;
+    tsr_popped_errors errors;     /* of the text */
     WGPUComputePipeline pipeline; /* NULL until it is compiled */
     WGPUFuture compiled;
     bool pending;
@@ -36,15 +35,16 @@ typedef struct tsr_pipeline_cache {
     tsr_pipeline *head;
 } tsr_pipeline_cache;
 
-/* Finds or starts compiling a program. What the compiler finds wrong with the text fails here or in
- * tsr_pipeline_finish, which waits. */
+/* Finds a program or starts compiling it in the background: tsr_pipeline_finish says what the
+ * compiler finds wrong with the text. */
 tsr_status tsr_pipeline_acquire(tsr_backend_device *device, tsr_program_text *text,
                                 tsr_pipeline **pipeline);
 /* The same for WGSL from tsr_malloc(), whose ownership is transferred; pass: for the message. */
 tsr_status tsr_pipeline_acquire_text(tsr_backend_device *device, char *text, const tsr_pass *pass,
                                      tsr_pipeline **pipeline);
+/* Waits at most `timeout` nanoseconds: TSR_NOT_READY. */
 tsr_status tsr_pipeline_finish(tsr_backend_device *device, tsr_pipeline *pipeline,
-                               const tsr_pass *pass);
+                               const tsr_pass *pass, uint64_t timeout);
 void tsr_pipeline_release(tsr_backend_device *device, tsr_pipeline *pipeline);
 
 #endif

@@ -15,7 +15,7 @@ static void note_done(WGPUQueueWorkDoneStatus status, WGPUStringView message, vo
 tsr_status tsr_webgpu_finish(tsr_backend_device *d) {
     const WGPUQueueWorkDoneCallbackInfo callback = {.mode = WGPUCallbackMode_WaitAnyOnly,
                                                     .callback = note_done};
-    return tsr_webgpu_wait(d, d->api->QueueOnSubmittedWorkDone(d->queue, callback));
+    return tsr_webgpu_wait(d, d->api->QueueOnSubmittedWorkDone(d->queue, callback), UINT64_MAX);
 }
 
 int tsr_webgpu_readback_count(const tsr_runner *r) {
@@ -46,7 +46,9 @@ static tsr_status build(tsr_runner *r) {
     if (r->base.options.plan_only)
         return TSR_OK;
     r->built = true;
-    return tsr_fail_context(tsr_webgpu_build(r), "%s", r->base.graph->file);
+    return r->base.options.prepare_in_steps
+               ? TSR_OK
+               : tsr_fail_context(tsr_webgpu_build(r), "%s", r->base.graph->file);
 }
 
 static void free_transfers(tsr_webgpu_transfer *list, int count) {
@@ -321,6 +323,7 @@ const tsr_backend tsr_webgpu_backend = {
     .kernel_version = tsr_wgsl_hash,
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
+    .prepare = tsr_webgpu_prepare,
     .set_input = set_input,
     .set_input_buffer = set_input_buffer,
     .get_output_buffer = get_output_buffer,

@@ -7,10 +7,36 @@
 #include "webgpu/tensor.h"
 #include "webgpu/transfer.h"
 
+/* Memory that tables are packed into, two chunks in turns: one is filled while the device copies
+ * from the other. */
+typedef struct tsr_packing_chunks {
+    tsr_mapping chunks[2];
+    int at;                     /* the one that is being filled */
+    uint64_t bytes;             /* of a chunk */
+    uint64_t used;              /* of this one */
+    char *data;                 /* NULL: not mapped yet */
+    WGPUCommandEncoder encoder; /* copies from it */
+    tsr_packing work;           /* the table that is being packed */
+    bool works;
+} tsr_packing_chunks;
+
+/* How far a runner is built: src/webgpu/build.c. */
+typedef struct tsr_webgpu_build_state {
+    int phase, unit;
+    uint64_t timeout;         /* of what has to be waited for, in nanoseconds */
+    double deadline;          /* of the step */
+    tsr_popped_errors errors; /* of the latest step */
+    double compiling_since;   /* when programs were begun, or waited for */
+    tsr_packing_chunks packing;
+    char *params; /* mapped */
+    uint64_t params_at;
+} tsr_webgpu_build_state;
+
 struct tsr_runner {
     tsr_gpu_runner base;
     tsr_backend_device *device;
-    bool built;
+    bool built; /* or begun to be */
+    tsr_webgpu_build_state building;
     WGPUBuffer *storages;  /* by storage */
     WGPUBuffer *constants; /* by tensor; NULL for those that are computed */
     WGPUBuffer params;     /* uniforms of all passes, each at a multiple of the alignment */
@@ -29,10 +55,21 @@ struct tsr_runner {
 
 /* Programs, buffers and bind groups of a planned runner. */
 tsr_status tsr_webgpu_build(tsr_runner *runner);
-void tsr_webgpu_unbuild(tsr_runner *runner);
+/* The same as a member of tsr_backend: in steps that do not wait. */
+tsr_status tsr_webgpu_prepare(tsr_runner *runner, double ms);
+void tsr_webgpu_unbuild(tsr_runner *runner); /* of one that is partly built, too */
 
-/* Makes the tables of all passes, unless the device has them, and constant tensors. */
-tsr_status tsr_webgpu_pack_constants(tsr_runner *runner);
+/* Finds tables of equal keys that other sessions packed, or adds empty ones. */
+tsr_status tsr_webgpu_acquire_tables(tsr_runner *runner);
+/* Makes a pass's table, unless the device has it; TSR_NOT_READY while no memory is mapped, and at
+ * the step's deadline. */
+tsr_status tsr_webgpu_pack_table(tsr_runner *runner, int pass);
+/* After the last table: submits what remains, and lets other runners share the tables. */
+void tsr_webgpu_end_packing(tsr_runner *runner);
+/* The same of a runner that is not completed: nothing is shared. */
+void tsr_webgpu_stop_packing(tsr_runner *runner);
+/* Makes the buffer of a tensor, if it is a constant. */
+tsr_status tsr_webgpu_build_constant(tsr_runner *runner, int tensor);
 void tsr_webgpu_release_weights(tsr_runner *runner, int pass);
 /* See tsr_backend. */
 tsr_status tsr_webgpu_replace_weights(tsr_runner *runner, int constant, const float *elements);

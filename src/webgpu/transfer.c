@@ -145,7 +145,7 @@ static tsr_status upload(tsr_runner *r, tsr_webgpu_transfer *t, const void *data
     void *mapped;
     t->next_upload = 1 - t->next_upload;
     r->base.allocated_bytes -= m->bytes;
-    tsr_status status = tsr_mapping_write(r->device, m, t->staging_bytes, &mapped);
+    tsr_status status = tsr_mapping_write(r->device, m, t->staging_bytes, UINT64_MAX, &mapped);
     r->base.allocated_bytes += m->bytes;
     TSR_TRY(status);
     memcpy(mapped, data, bytes);
@@ -166,7 +166,7 @@ tsr_status tsr_webgpu_transfer_in(tsr_runner *r, int value, const tsr_elements *
     TSR_TRY(prepare(r, t, &wanted));
     if (!data) /* when the session is made: its program compiles meanwhile */
         return TSR_OK;
-    TSR_TRY(tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass));
+    TSR_TRY(tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass, UINT64_MAX));
     return upload(r, t, data, tsr_transfer_bytes(from));
 }
 
@@ -181,7 +181,7 @@ tsr_status tsr_webgpu_transfer_prepare_out(tsr_runner *r, int output, const tsr_
 tsr_status tsr_webgpu_readback_prepare(tsr_runner *r, int output, tsr_webgpu_readback *to) {
     const tsr_webgpu_transfer *t = &r->outputs[output];
     uint64_t bytes = t->staging_bytes;
-    TSR_TRY(tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass));
+    TSR_TRY(tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass, UINT64_MAX));
     if (to->mapping.bytes == bytes) {
         tsr_mapping_reset(r->device, &to->mapping);
         return TSR_OK;
@@ -228,7 +228,7 @@ static tsr_status use_buffer(tsr_runner *r, tsr_webgpu_transfer *t, tsr_transfer
     if (!same_form(t, wanted))
         TSR_TRY(prepare_pass(r, t, wanted));
     t->ready = true;
-    TSR_TRY(tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass));
+    TSR_TRY(tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass, UINT64_MAX));
     t->built.group = bind(r, t, (tsr_webgpu_range){b->buffer, b->offset, b->bytes});
     WGPUCommandEncoder encoder = api->DeviceCreateCommandEncoder(r->device->device, NULL);
     dispatch(r, t, encoder);

@@ -1,5 +1,4 @@
-/* Packed weights and constants. Threads pack tables into chunks of mapped memory, two in turns: one
- * is filled while the device copies from the other. */
+/* Packed weights and constants. Threads pack tables into chunks of mapped memory. */
 #include "webgpu/runner.h"
 
 #include "base/allocator.h"
@@ -16,18 +15,10 @@ static uint64_t packed_bytes(const tsr_table *table) {
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-typedef struct packing_chunks {
-    tsr_mapping chunks[2];
-    int at;                     /* the one that is being filled */
-    uint64_t bytes;             /* of a chunk */
-    uint64_t used;              /* of this one */
-    char *data;                 /* NULL: not mapped yet */
-    WGPUCommandEncoder encoder; /* copies from it */
-} packing_chunks;
-
-/* All that is to be packed, or much of it and at least the largest table. */
+/* All that is to be packed, or much of it and at least the largest table: in steps less, since the
+ * device may take a chunk by copying it. */
 static uint64_t chunk_bytes(const tsr_runner *r) {
-    const uint64_t most = 16 << 20;
+    const uint64_t most = r->base.options.prepare_in_steps ? 1 << 20 : 16 << 20;
     uint64_t all = 0, largest = 0;
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         const tsr_weights *w = r->passes[i].weights;
@@ -38,9 +29,9 @@ static uint64_t chunk_bytes(const tsr_runner *r) {
     return all < most ? all : largest > most ? largest : most;
 }
 
-static tsr_status open_chunk(tsr_runner *r, packing_chunks *c) {
+static tsr_status open_chunk(tsr_runner *r, tsr_packing_chunks *c) {
     void *data;
-    TSR_TRY(tsr_mapping_write(r->device, &c->chunks[c->at], c->bytes, &data));
+    TSR_TRY(tsr_mapping_write(r->device, &c->chunks[c->at], c->bytes, r->building.timeout, &data));
     c->data = data;
     c->used = 0;
     c->encoder = r->device->api->DeviceCreateCommandEncoder(r->device->device, NULL);
@@ -48,7 +39,7 @@ static tsr_status open_chunk(tsr_runner *r, packing_chunks *c) {
 }
 
 /* Submits the copies from the chunk. */
-static void flush_chunk(tsr_runner *r, packing_chunks *c) {
+static void flush_chunk(tsr_runner *r, tsr_packing_chunks *c) {
     tsr_mapping *m = &c->chunks[c->at];
     if (!c->data)
         return;
@@ -61,42 +52,53 @@ static void flush_chunk(tsr_runner *r, packing_chunks *c) {
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-static tsr_status pack_table(tsr_runner *r, int i, packing_chunks *c) {
-    const tsr_table *table = &r->base.plan->passes[i].table;
-    tsr_weights *w = r->passes[i].weights;
-    uint64_t bytes = packed_bytes(table);
-    tsr_packing packing;
-    if (!w || w->handle.object)
-        return TSR_OK;
+/* Memory for a table. */
+static tsr_status reserve(tsr_runner *r, uint64_t bytes) {
+    tsr_packing_chunks *c = &r->building.packing;
     if (c->data && c->used + bytes > c->bytes)
         flush_chunk(r, c);
-    if (!c->data)
-        TSR_TRY(open_chunk(r, c));
-    w->handle.object = tsr_buffer_storage(r->device, bytes);
-    if (!w->handle.object)
+    return c->data ? TSR_OK : open_chunk(r, c);
+}
+
+static tsr_status start_table(tsr_runner *r, int i) {
+    const tsr_table *table = &r->base.plan->passes[i].table;
+    tsr_packing_chunks *c = &r->building.packing;
+    uint64_t bytes = packed_bytes(table);
+    TSR_TRY(reserve(r, bytes));
+    WGPUBuffer to = tsr_buffer_storage(r->device, bytes);
+    if (!to)
         return out_of_memory(bytes);
-    tsr_packing_start(&packing, table, (float *)(void *)(c->data + c->used));
-    tsr_packing_finish(&packing);
+    r->passes[i].weights->handle.object = to;
+    tsr_packing_start(&c->work, table, (float *)(void *)(c->data + c->used));
+    c->works = true;
     r->device->api->CommandEncoderCopyBufferToBuffer(c->encoder, c->chunks[c->at].buffer, c->used,
-                                                     w->handle.object, 0, bytes);
+                                                     to, 0, bytes);
     c->used += bytes;
-    tsr_weights_share(w);
-    r->base.packed_bytes += tsr_table_bytes(table);
+    return TSR_OK;
+}
+
+static void finish_table(tsr_packing_chunks *c) {
+    if (c->works)
+        tsr_packing_finish(&c->work);
+    c->works = false;
+}
+
+tsr_status tsr_webgpu_pack_table(tsr_runner *r, int i) {
+    const tsr_weights *w = r->passes[i].weights;
+    tsr_packing_chunks *c = &r->building.packing;
+    if (!w || (w->handle.object && !c->works))
+        return TSR_OK;
+    if (!c->works)
+        TSR_TRY(start_table(r, i));
+    if (!tsr_packing_work(&c->work, r->building.deadline))
+        return TSR_NOT_READY;
+    finish_table(c);
+    r->base.packed_bytes += tsr_table_bytes(&r->base.plan->passes[i].table);
     tsr_map_release(r->base.graph->map);
     return TSR_OK;
 }
 
-static tsr_status pack_tables(tsr_runner *r, packing_chunks *c) {
-    c->bytes = chunk_bytes(r);
-    for (int i = 0; i < r->base.plan->pass_count; i++) {
-        TSR_TRY(tsr_gpu_report_packing(&r->base, i));
-        TSR_TRY(pack_table(r, i, c));
-    }
-    return TSR_OK;
-}
-
-/* Those of equal keys that other sessions packed, or empty ones. */
-static tsr_status acquire_tables(tsr_runner *r) {
+tsr_status tsr_webgpu_acquire_tables(tsr_runner *r) {
     bool found;
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         const tsr_table *table = &r->base.plan->passes[i].table;
@@ -105,20 +107,26 @@ static tsr_status acquire_tables(tsr_runner *r) {
         if (table->pack && !r->passes[i].weights)
             return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     }
+    r->building.packing.bytes = chunk_bytes(r);
     return TSR_OK;
 }
 
-static tsr_status build_tables(tsr_runner *r) {
-    packing_chunks chunks = {0};
-    TSR_TRY(acquire_tables(r));
-    tsr_status status = pack_tables(r, &chunks);
-    flush_chunk(r, &chunks);
+void tsr_webgpu_stop_packing(tsr_runner *r) {
+    tsr_packing_chunks *c = &r->building.packing;
+    finish_table(c);
+    flush_chunk(r, c);
     for (int i = 0; i < 2; i++)
-        tsr_mapping_destroy(r->device, &chunks.chunks[i]);
-    return status;
+        tsr_mapping_destroy(r->device, &c->chunks[i]);
 }
 
-static tsr_status build_constant(tsr_runner *r, int i) {
+void tsr_webgpu_end_packing(tsr_runner *r) {
+    tsr_webgpu_stop_packing(r);
+    for (int i = 0; i < r->base.plan->pass_count; i++)
+        if (r->passes[i].weights && r->passes[i].weights->packer == r)
+            tsr_weights_share(r->passes[i].weights);
+}
+
+tsr_status tsr_webgpu_build_constant(tsr_runner *r, int i) {
     const tsr_plan_tensor *t = &r->base.plan->tensors[i];
     if (!t->constant)
         return TSR_OK;
@@ -130,15 +138,6 @@ static tsr_status build_constant(tsr_runner *r, int i) {
     tsr_layout_pack(&t->layout, t->constant, 0, texels);
     r->device->api->BufferUnmap(r->constants[i]);
     return TSR_OK;
-}
-
-tsr_status tsr_webgpu_pack_constants(tsr_runner *r) {
-    tsr_progress_stage(r->base.options.progress, TSR_PACKING_SHARE);
-    TSR_TRY(build_tables(r));
-    for (int i = 1; i < r->base.plan->tensor_count; i++)
-        TSR_TRY(build_constant(r, i));
-    r->base.allocated_bytes += r->base.plan->constant_bytes;
-    return tsr_gpu_report_packing(&r->base, r->base.plan->pass_count);
 }
 
 void tsr_webgpu_release_weights(tsr_runner *r, int pass) {

@@ -113,6 +113,16 @@ void tsr_wgpu_keep(const tsr_wgpu *api, WGPUInstance instance) {
     pthread_mutex_unlock(&keeping);
 }
 
+/* It runs now. */
+void tsr_wgpu_abandon(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future) {
+    api->InstanceWaitAny(instance, 1, &(WGPUFutureWaitInfo){.future = future}, UINT64_MAX);
+}
+
+bool tsr_wgpu_shares_device(const tsr_wgpu *api) {
+    (void)api;
+    return false;
+}
+
 /* ---- ABI differences ------------------------------------------------------------------------- */
 
 /* WGPUInstanceDescriptor of TSR_WGPU_MID_2025. */

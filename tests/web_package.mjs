@@ -1,6 +1,6 @@
 // The npm package: packed, installed, used by node, by TypeScript, and by pages: as it is, built by Vite and by
 // webpack, from Vite's development server.
-// Usage: node web_package.mjs [llvmpipe|swiftshader], after tools/web.sh build. NODE_PATH names tools/get-npm.sh's packages.
+// Usage: node web_package.mjs [swiftshader|llvmpipe], after tools/web.sh build. NODE_PATH names tools/get-npm.sh's packages.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root, withPage } from './support/chromium.mjs';
 
-const [driver = 'llvmpipe'] = process.argv.slice(2);
+const [driver = 'swiftshader'] = process.argv.slice(2);
+const backends = ['cpu', 'webgl', ...driver === 'swiftshader' ? ['webgpu'] : []];
 const { resolve } = createRequire(`${process.cwd()}/`);
 const project = mkdtempSync(join(tmpdir(), 'tessera-nn-')), file = name => join(project, name);
 const write = (name, text) => writeFileSync(file(name), text);
@@ -109,14 +110,14 @@ async function usePage(page, site, address) {
     page.on('pageerror', complain);
     page.on('console', message => message.type() === 'error' && complain(message));
     await page.goto(address);
-    for (const backend of ['cpu', 'webgl'])
+    for (const backend of backends)
         for (const worker of [false, true]) {
             const found = await page.evaluate(runNetwork, [[...model], { backend, worker }]);
             assert.deepEqual(found, [backend, -1, -2, -3], `${site}, ${backend}`);
         }
     assert.deepEqual(complaints, [], site);
     page.removeAllListeners();
-    console.log(`ok: ${site}: cpu and webgl, also in workers`);
+    console.log(`ok: ${site}: ${backends.join(', ')}, also in workers`);
 }
 
 try {

@@ -67,12 +67,13 @@ run_web() { # run_web TEST ARGUMENTS...: of tests/web_*.mjs
     left_out+=("${lacking[@]}")
 }
 
-# Where the networks of TSR_MODELS are not there, some of random weights. small: those that the slower driver runs.
+# Where the networks of TSR_MODELS are not there, some of random weights. small: those for the slower driver.
 find_networks() {
-    small=(mnist_cntk resnet20_cifar10)
+    small=(anime4k_upscale_cnn_x2_m doodlenet mediapipe_face_detection_short mediapipe_selfie_landscape mnist_cntk
+        mobilenet_v1_025_imagenet ppocr_cls_mbv3 resnet20_cifar10)
     networks=${TSR_MODELS:-$PWD/../shared/models}
     [ ! -d "$networks" ] || return 0
-    small=(conv mobile_small)
+    small=(conv conv_transpose mobile mobile_small)
     networks=$PWD/build-web/networks
     left_out+=("real networks in node and in pages")
     node tests/support/make_networks.mjs build-dev "$networks"
@@ -83,16 +84,17 @@ test_pages() {
         leave_out "tests in Chromium"
         return
     fi
+    local test
+    [ -z "$all" ] || small=() # all of them
     run_web page llvmpipe webgl
-    run_web use llvmpipe webgl
-    run_web official llvmpipe webgl
+    run_web page swiftshader webgl "${small[@]}"
+    run_web page swiftshader webgpu "${small[@]}"
+    for test in use official; do
+        run_web $test llvmpipe webgl
+        run_web $test swiftshader webgpu
+    done
+    [ -z "$all" ] || run_web official swiftshader webgl
     run_web package
-    if [ -n "$all" ]; then
-        run_web page swiftshader webgl
-        run_web official swiftshader webgl
-    else
-        run_web page swiftshader webgl "${small[@]}"
-    fi
 }
 
 echo "== as WebAssembly, in node and in pages"

@@ -1,7 +1,7 @@
 // The backend cpu as WebAssembly, in node: networks of TSR_MODELS against ONNX Runtime's outputs, and what goes wrong.
 // Usage: node web_cpu.mjs [BUILD-WEB], after tools/web.sh build.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -22,7 +22,7 @@ function readNpy(path) {
     return new Float32Array(bytes.buffer.slice(bytes.byteOffset + 10 + length, bytes.byteOffset + bytes.length));
 }
 
-const top = values => values.indexOf(Math.max(...values));
+const top = values => values.indexOf(values.reduce((a, b) => Math.max(a, b)));
 
 // Largest |a - b|, which the README of the models allows to be 1e-4 * max|b| + 1e-3 * |b|.
 function compare(name, a, b) {
@@ -204,12 +204,15 @@ async function checkSizes() {
     }
 }
 
-for (const name of ['mnist_cntk', 'resnet20_cifar10', 'mobilenet_v1_025_imagenet'])
+const known = ['mnist_cntk', 'resnet20_cifar10', 'mobilenet_v1_025_imagenet'].filter(name => existsSync(`${models}/${name}`));
+for (const name of known.length ? known : readdirSync(models).filter(name => existsSync(`${models}/${name}/model.onnx`)))
     await checkNetwork(name);
-await checkErrors();
-await checkAlias();
-await checkReport();
+if (known.includes('mnist_cntk')) {
+    await checkErrors();
+    await checkAlias();
+    await checkReport();
+    await checkMany();
+}
 await checkCustom();
-await checkMany();
 await checkSizes();
 console.log('all passed');

@@ -3,8 +3,9 @@
 set -euo pipefail
 usage="Usage: tools/check.sh [--all] [--help]
 
-Installs what is missing, builds with warnings as errors, runs all tests, then, under address and undefined sanitizers,
-those that run C of ours: few cases, since the drivers' work is checked by then. Then fuzzes the ONNX reader.
+Installs what is missing, builds with warnings as errors, runs all tests, then those of the library as WebAssembly, in node
+and in Chromium, then, under address and undefined sanitizers, those that run C of ours: few cases, since the drivers'
+work is checked by then. Then fuzzes the ONNX reader.
 
   --all           more cases at random, each in every environment; everything once more under sanitizers
   FUZZ_SECONDS=N  in the environment: how long to fuzz; 60 if it is not set, 0 leaves it out"
@@ -51,6 +52,61 @@ echo "== build and test"
 build dev
 [ -z "$all" ] || export TSR_TEST_CASES=all
 run_tests dev
+
+# The library as WebAssembly. A part that cannot be had here is left out, but not where CI is set.
+leave_out() { # leave_out WHAT
+    [ -z "${CI:-}" ] || { echo "Not available here: $1" >&2; exit 1; }
+    left_out+=("$1")
+}
+
+run_web() { # run_web TEST ARGUMENTS...: of tests/web_*.mjs
+    local lacking
+    echo "-- ${*}"
+    TSR_MODELS=$networks node "tests/web_$1.mjs" "${@:2}" | tee build-web/check-test.log
+    mapfile -t lacking < <(sed -n 's/^lacking: //p' build-web/check-test.log)
+    left_out+=("${lacking[@]}")
+}
+
+# Where the networks of TSR_MODELS are not there, some of random weights. small: those for the slower driver.
+find_networks() {
+    small=(anime4k_upscale_cnn_x2_m doodlenet mediapipe_face_detection_short mediapipe_selfie_landscape mnist_cntk
+        mobilenet_v1_025_imagenet ppocr_cls_mbv3 resnet20_cifar10)
+    networks=${TSR_MODELS:-$PWD/../shared/models}
+    [ ! -d "$networks" ] || return 0
+    small=(conv conv_transpose mobile mobile_small)
+    networks=$PWD/build-web/networks
+    left_out+=("real networks in node and in pages")
+    node tests/support/make_networks.mjs build-dev "$networks"
+}
+
+test_pages() {
+    if ! need_pages; then
+        leave_out "tests in Chromium"
+        return
+    fi
+    local test
+    [ -z "$all" ] || small=() # all of them
+    run_web page llvmpipe webgl
+    run_web page swiftshader webgl "${small[@]}"
+    run_web page swiftshader webgpu "${small[@]}"
+    for test in use official; do
+        run_web $test llvmpipe webgl
+        run_web $test swiftshader webgpu
+    done
+    [ -z "$all" ] || run_web official swiftshader webgl
+    run_web package
+}
+
+echo "== as WebAssembly, in node and in pages"
+if need_web; then
+    tools/web.sh build
+    find_networks
+    run_web cpu
+    run_web official node cpu
+    test_pages
+else
+    leave_out "the web build"
+fi
 
 echo "== under address and undefined sanitizers"
 build asan

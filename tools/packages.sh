@@ -1,5 +1,5 @@
 # Sourced by demo.sh and check.sh: installs missing Debian packages and prints which.
-# Usage: need_packages NAME...; need_webgpu
+# Usage: need_packages NAME...; need_webgpu; need_web; need_pages
 
 need_packages() {
     local missing=() package root=()
@@ -42,4 +42,24 @@ need_webgpu() {
     use=$("${BASH_SOURCE[0]%/*}/get-webgpu.sh") || return 1
     eval "$use"
     [ ! -e "$swiftshader" ] || export VK_ICD_FILENAMES="${VK_ICD_FILENAMES:-$swiftshader}"
+}
+
+# Makes tools/web.sh usable. Fails, with the reason on stderr, if something cannot be fetched.
+need_web() {
+    local packages=(clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 curl ca-certificates)
+    command -v node >/dev/null || packages+=(nodejs)
+    command -v npm >/dev/null || packages+=(npm)
+    (need_packages "${packages[@]}") && "${BASH_SOURCE[0]%/*}/web.sh" fetch
+}
+
+# Makes tests in Chromium usable, whose npm packages NODE_PATH then names. Fails, with the reason on stderr, on Ubuntu, whose
+# Chromium is a snap, and if the packages cannot be fetched.
+need_pages() {
+    local packages=(chromium) use
+    [ -e /usr/bin/chromium ] || ! grep -qx 'ID=ubuntu' /etc/os-release ||
+        { echo "Ubuntu's Chromium is a snap" >&2; return 1; }
+    command -v npm >/dev/null || packages+=(npm ca-certificates)
+    (need_packages "${packages[@]}") || return 1
+    use=$("${BASH_SOURCE[0]%/*}/get-npm.sh") || return 1
+    eval "$use"
 }

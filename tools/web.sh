@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Tessera for web pages and node: the library as WebAssembly, with Debian's clang, lld and wasi-libc.
 # Usage: web.sh build             build-web/tessera.wasm and, beside it, the modules that load it (src/web)
+#        web.sh fetch             what has to be downloaded: build then needs no network
 #        web.sh pages [MODEL...]  build-web/site: demos/web with what build made, the demos' models and these ONNX files; with
 #                                 PEERS=FOLDER, the libraries that npm installed there (see demos/web/README.md), too
 #        web.sh serve [PORT]      build-web/site at http://localhost:8080
+#        web.sh pack              the npm package, in build-web/package, after build
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build-web
@@ -19,6 +21,10 @@ protobuf_url=http://deb.debian.org/debian/pool/main/p/protobuf-c/$protobuf
 fail() {
     echo "web.sh: $1" >&2
     exit 1
+}
+
+version() {
+    sed -n 's/^#define TSR_VERSION "\(.*\)".*/\1/p' "$root/src/tessera.h"
 }
 
 # need PROGRAM PACKAGE
@@ -52,11 +58,17 @@ fetch_protobuf() {
     touch "$to/.done"
 }
 
+fetch() {
+    mkdir -p "$build"
+    fetch_protobuf
+    [ -e "$root/.webgpu/include/webgpu/webgpu.h" ] || "$root/tools/get-webgpu.sh" >&2
+}
+
 # The ONNX schema and the kernels' declarations and texts, as for other builds; webgpu.h is in $root/.webgpu.
 generate() {
-    [ -e "$root/.webgpu/include/webgpu/webgpu.h" ] || "$root/tools/get-webgpu.sh" >&2
-    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU=ON -DTSR_COMPACT_KERNELS=ON \
-        -DTSR_BUILD_TOOLS=OFF -DTSR_BUILD_TESTS=OFF -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/native" --target tessera_generated; } >"$build/native.log" 2>&1 ||
+    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU=ON -DTSR_COMPACT_KERNELS=ON -DTSR_BUILD_TOOLS=OFF \
+        -DTSR_BUILD_TESTS=OFF -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/native" --target tessera_generated; } \
+        >"$build/native.log" 2>&1 ||
         { tail "$build/native.log" >&2; fail "the sources that the build writes cannot be made: $build/native.log"; }
 }
 
@@ -86,7 +98,7 @@ compile() {
 }
 
 # A library: its start runs constructors and returns. The stack is below everything else, so that an overflow is a trap.
-# Clang's -O would call wasm-opt, too, but not with what the module needs.
+# Without -O, for which clang runs whatever wasm-opt the machine has, not with what the module needs.
 link() {
     "$clang" --target=wasm32-wasi -mexec-model=reactor -Wl,-O2,--gc-sections,--strip-all,--stack-first \
         -Wl,-z,stack-size=$stack,--max-memory=$memory,--export=malloc,--export=free "$build"/objects/*.o \
@@ -135,21 +147,58 @@ pages() {
     echo "$build/site: $(du -sh "$build/site" | cut -f 1)"
 }
 
+# Whose code is in tessera.wasm besides ours, as their licences ask.
+third_parties() {
+    echo "tessera.wasm has code of protobuf-c:"
+    echo
+    sed -n '2,/\*\//s/^ \*[/ ]\{0,1\}//p' "$build/protobuf-c/protobuf-c/protobuf-c.c"
+    echo "and of wasi-libc, as Debian has it:"
+    echo
+    cat /usr/share/doc/wasi-libc/copyright
+}
+
+# The npm package, in $build/package: what npm packs must be all of that, no more.
+pack() {
+    local to=$build/package
+    need npm npm
+    [ -e "$build/tessera.wasm" ] || fail "there is no $build/tessera.wasm: web.sh build makes it"
+    rm -rf "$to"
+    mkdir "$to"
+    cp "$build"/{tessera.wasm,version.mjs} "$root"/src/web/{*.mjs,tessera.d.ts} "$root/src/web/npm/README.md" "$root/LICENSE" "$to"
+    third_parties >"$to/THIRD-PARTY.txt"
+    sed "s/@VERSION@/$(version)/" "$root/src/web/npm/package.json" >"$to/package.json"
+    (cd "$to" && npm pack --dry-run --json --loglevel=error) >"$build/package.json" || fail "npm cannot pack $to"
+    node -e 'for (const { path } of JSON.parse(require("fs").readFileSync(process.argv[1]))[0].files) console.log(path);' \
+        "$build/package.json" | LC_ALL=C sort | tee "$build/package.txt" | diff <(cd "$to" && LC_ALL=C ls) - >&2 ||
+        fail "npm packs other files (>) than those of $to (<)"
+    cat "$build/package.txt"
+}
+
 case "${1:-}" in
-pages) pages "${@:2}" ;;
-serve) exec node "$root/tools/serve.mjs" "$build/site" "${@:2}" ;;
+fetch)
+    fetch
+    ;;
 build)
     [ $# = 1 ] || fail "usage: web.sh build"
     check_tools
-    mkdir -p "$build"
-    fetch_protobuf
+    fetch
     generate
     compile
     link
     check_imports
     cp "$root"/src/web/*.mjs "$build"
+    echo "export const version = '$(version)';" >"$build/version.mjs"
     echo "$build/tessera.wasm: $(stat -c %s "$build/tessera.wasm") bytes"
     ;;
--h | --help) sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}" ;;
-*) fail "usage: web.sh build | pages [MODEL...] | serve [PORT]" ;;
+pages)
+    pages "${@:2}"
+    ;;
+serve)
+    exec node "$root/tools/serve.mjs" "$build/site" "${@:2}"
+    ;;
+pack)
+    pack
+    ;;
+-h | --help) sed -n '2,9s/^# //p' "${BASH_SOURCE[0]}" ;;
+*) fail "usage: web.sh build | fetch | pages [MODEL...] | serve [PORT] | pack" ;;
 esac

@@ -56,7 +56,8 @@ export async function compile(source = new URL('tessera.wasm', import.meta.url))
         return WebAssembly.compile(source);
     const key = String(source);
     if (compiled?.key !== key)
-        compiled = { key, module: read(source).then(bytes => WebAssembly.compile(bytes)) };
+        compiled = { key, module: read(source).then(bytes => WebAssembly.compile(bytes).catch(error =>
+            fail('IO', `${key} is no WebAssembly module (the option wasm names another): ${error.message}`, error))) };
     const { module } = compiled;
     module.catch(() => { compiled = undefined; }); // may be tried again
     return module;

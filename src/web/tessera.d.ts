@@ -1,4 +1,5 @@
 // Tessera: ONNX networks in browsers (WebGL 2, WebGPU, CPU) and in node.
+/// <reference lib="esnext.disposable" />
 
 /** Version of the library. */
 export const version: string;

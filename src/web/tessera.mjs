@@ -11,6 +11,7 @@ import { show } from './pictures.mjs';
 import { openInWorker } from './remote.mjs';
 
 export { InferenceSession, Tensor } from './ort.mjs';
+export { version } from './version.mjs'; // which tools/web.sh writes
 export { TesseraError };
 
 async function fetchModel(source, signal, tell) {

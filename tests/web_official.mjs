@@ -1,0 +1,64 @@
+// ONNX's own tests of operators (Debian's libonnx-testdata), in node or in Chromium: all that pass natively have to pass.
+// Usage: node web_official.mjs [node|llvmpipe|swiftshader] [cpu|webgl|webgpu] [LIST], after tools/web.sh build. LIST: folders,
+// one a line; by default conformance.txt, all of which passes natively. It prints what `tessera check` prints, but for the tests
+// that pass. See support/chromium.mjs.
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { root, withPage } from './support/chromium.mjs';
+import { runTest } from './support/onnx_tests.mjs';
+
+const [where = 'node', backend = where === 'node' ? 'cpu' : 'webgl', list = `${root}/tests/conformance.txt`] =
+    process.argv.slice(2);
+const data = '/usr/share/libonnx-testdata/data';
+if (!existsSync(data)) {
+    console.log(`lacking: ONNX's tests (${data}); on Debian: apt install libonnx-testdata`);
+    process.exit(process.env.CI ? 1 : 0);
+}
+
+function setsOf(folder) {
+    const sets = [];
+    while (existsSync(`${data}/${folder}/test_data_set_${sets.length}`)) {
+        const files = readdirSync(`${data}/${folder}/test_data_set_${sets.length}`);
+        const count = kind => files.filter(file => file.startsWith(kind)).length;
+        sets.push({ inputs: count('input_'), outputs: count('output_') });
+    }
+    return sets;
+}
+
+// In the page. A network that stays keeps the device, which the tests share.
+async function runInPage({ backend, test }) {
+    const [{ load }, { runTest }] = await Promise.all([import('/web/tessera.mjs'), import('/support/onnx_tests.mjs')]);
+    const read = async path => new Uint8Array(await (await fetch(`/data/${path}`)).arrayBuffer());
+    globalThis.first ??= await load(await read('node/test_relu/model.onnx'), { backend });
+    return runTest(load, backend, read, test);
+}
+
+const tests = readFileSync(list, 'utf8').split('\n').map(line => line.replace(/#.*/, '').trim()).filter(Boolean)
+    .map(folder => ({ folder, sets: setsOf(folder) }));
+const counts = { PASS: 0, FAIL: 0, SKIP: 0 };
+let constants = 0;
+
+async function runAll(run) {
+    for (const test of tests) {
+        const { result, why, constants: fixed } = await run(test);
+        counts[result]++;
+        constants += Number(fixed);
+        if (why)
+            console.log(`${result} ${test.folder}: ${why}`);
+    }
+}
+
+const start = performance.now();
+if (where === 'node') {
+    const { load } = await import(pathToFileURL(`${root}/build-web/tessera.mjs`));
+    await runAll(test => runTest(load, backend, async path => new Uint8Array(readFileSync(`${data}/${path}`)), test));
+} else {
+    const support = `${dirname(fileURLToPath(import.meta.url))}/support`;
+    await withPage(where, { '/web/': `${root}/build-web`, '/support/': support, '/data/': data }, page =>
+        runAll(test => page.evaluate(runInPage, { backend, test })));
+}
+const seconds = ((performance.now() - start) / 1000).toFixed(1);
+console.log(`${where}, ${backend}: ${seconds} s; ${constants} tests with inputs that were made constants`);
+console.log(`${counts.PASS} passed, ${counts.FAIL} failed, ${counts.SKIP} skipped`);
+process.exit(tests.length && counts.PASS === tests.length ? 0 : 1);

@@ -107,6 +107,18 @@ const tests = {
         return statuses === 'INVALID_ARGUMENT,INVALID_ARGUMENT,none' ? '' : JSON.stringify(said);
     },
 
+    'the first backend that works': async () => {
+        const { load } = await import('/web/tessera.mjs');
+        const network = await load(chain([1, 4, 5, 5], ['Neg']), {}), x = random(100); // WebGPU is a software adapter's here
+        near(network.backend, (await network.run({ x })).y, x.map(value => -value), 0);
+        network.dispose();
+        const tall = await load(chain([40000, 1], ['Neg']), {}), y = (await tall.run({ x: random(40000) })).y;
+        tall.dispose();
+        const said = await failure(load(chain([2], ['Mystery']), {}));
+        return network.backend === 'webgl' && y.length === 40000 && said.status === 'UNSUPPORTED' && /Mystery/.test(said.message) ? ''
+            : `${network.backend} ${JSON.stringify(said)}`;
+    },
+
     'custom operators': async ({ backend }) => {
         const { load } = await import('/web/tessera.mjs');
         const wave = {

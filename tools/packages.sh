@@ -46,7 +46,7 @@ need_webgpu() {
 
 # Makes tools/web.sh usable. Fails, with the reason on stderr, if something cannot be fetched.
 need_web() {
-    local packages=(clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 curl ca-certificates)
+    local packages=(clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 binaryen curl ca-certificates)
     command -v node >/dev/null || packages+=(nodejs)
     command -v npm >/dev/null || packages+=(npm)
     (need_packages "${packages[@]}") && "${BASH_SOURCE[0]%/*}/web.sh" fetch

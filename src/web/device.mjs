@@ -18,9 +18,9 @@ function tell(log, level, message) {
 }
 
 async function open(device) {
-    const { backend, gl, gpuDevice, source, logs } = device;
+    const { backend, gl, gpuDevice, hardware, source, logs } = device;
     const module = await compile(source);
-    device.gpu = backend === 'webgpu' ? await openGpu({ gpuDevice }).catch(error => fail('NO_DEVICE', error.message, error)) : undefined;
+    device.gpu = backend === 'webgpu' ? await openGpu({ gpuDevice, hardware }).catch(error => fail('NO_DEVICE', error.message, error)) : undefined;
     const wasm = await instantiate(module, {
         log: (level, message) => logs.forEach(log => tell(log, level, message)),
         callOperator,
@@ -33,13 +33,13 @@ async function open(device) {
 }
 
 /** A device of a backend; release() has to follow. */
-export async function acquire(backend, { gl, gpuDevice, wasm: source, log }) {
+export async function acquire(backend, { gl, gpuDevice, hardware, wasm: source, log }) {
     if (!BACKENDS[backend])
         fail('INVALID_ARGUMENT', `there is no backend '${backend}', only auto, ${Object.keys(BACKENDS).join(', ')}`);
     devices.filter(d => d.wasm?.isBroken() || d.wasm?.gl.isLost() || d.gpu?.lost !== undefined).forEach(retire);
     let device = devices.find(d => d.backend === backend && d.gl === gl && d.gpuDevice === gpuDevice && d.source === source);
     if (!device) {
-        device = { backend, gl, gpuDevice, source, logs: new Set(), users: 0 };
+        device = { backend, gl, gpuDevice, hardware, source, logs: new Set(), users: 0 };
         device.opened = open(device);
         devices.push(device);
     }

@@ -18,8 +18,8 @@ function watch(gpu) {
     return gpu;
 }
 
-/** The page's own GPUDevice, or one of an adapter's, for makeGpu(). It fails where there is none. */
-export async function openGpu({ gpuDevice, powerPreference = 'high-performance' } = {}) {
+/** The page's own GPUDevice, or one of an adapter's (which is no software: hardware), for makeGpu(). It fails where there is none. */
+export async function openGpu({ gpuDevice, hardware, powerPreference = 'high-performance' } = {}) {
     if (gpuDevice)
         return watch({ device: gpuDevice, info: gpuDevice.adapterInfo ?? {}, own: false });
     const { gpu } = globalThis.navigator ?? {};
@@ -29,6 +29,8 @@ export async function openGpu({ gpuDevice, powerPreference = 'high-performance' 
     const adapter = await gpu.requestAdapter({ powerPreference });
     if (!adapter)
         throw new Error('WebGPU finds no GPU that it can use');
+    if (hardware && (adapter.info?.isFallbackAdapter || /swiftshader|llvmpipe/i.test(adapter.info?.description + adapter.info?.architecture)))
+        throw new Error('WebGPU has a software adapter alone');
     const requiredLimits = Object.fromEntries(LIMITS.map(name => [name, adapter.limits[name]]));
     const device = await adapter.requestDevice({ requiredLimits });
     return watch({ device, info: adapter.info ?? {}, own: true });

@@ -291,20 +291,22 @@ async function openOn(backend, bytes, name, options) {
     }
 }
 
-// Those that may be there, the best first.
-function candidates() {
-    const draws = globalThis.OffscreenCanvas ?? globalThis.document;
-    return [...draws ? ['webgl'] : [], 'cpu'];
+// Those that may be there, the best first. A software rasteriser runs WebGL better than WebGPU.
+function candidates({ gl, gpuDevice }) {
+    const draws = globalThis.OffscreenCanvas ?? globalThis.document, computes = globalThis.navigator?.gpu;
+    if (gl || gpuDevice)
+        return [gl ? 'webgl' : 'webgpu'];
+    return [...computes ? ['webgpu'] : [], ...draws ? ['webgl'] : [], 'cpu'];
 }
 
 const MAY_RUN_ELSEWHERE = ['NO_DEVICE', 'UNSUPPORTED', 'LIMIT', 'DEVICE'];
 
 /** Of the bytes of a file. 'auto': on the first backend that takes it. */
 export async function open(bytes, name, { backend = 'auto', ...options }) {
-    const backends = backend === 'auto' ? candidates() : [backend], reasons = [];
+    const auto = backend === 'auto', backends = auto ? candidates(options) : [backend], reasons = [];
     for (const one of backends)
         try {
-            return await openOn(one, bytes, name, options);
+            return await openOn(one, bytes, name, { ...options, hardware: auto });
         } catch (error) {
             if (!MAY_RUN_ELSEWHERE.includes(error.status) || backends.length === 1)
                 throw error;

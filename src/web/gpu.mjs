@@ -64,8 +64,9 @@ export function makeGpu({ memory, text, write }, gpu) {
     const describe = error =>
         error ? { status: ERRORS[error.constructor.name] ?? FAILED, message: error.message } : { status: NO_ERROR };
 
+    const onError = ({ error }) => events.push(describe(error));
     if (gpu?.own) // else the page's own errors come so, too
-        device.addEventListener('uncapturederror', ({ error }) => events.push(describe(error)));
+        device.addEventListener('uncapturederror', onError);
 
     return {
         // ---- the device
@@ -79,6 +80,7 @@ export function makeGpu({ memory, text, write }, gpu) {
         },
         getLimit: name => device.limits[text(name)],
         destroyDevice() {
+            device.removeEventListener('uncapturederror', onError);
             if (gpu.own)
                 device.destroy();
         },

@@ -143,9 +143,25 @@ class Network {
         }));
     }
 
+    // WebGPU tells of a loss soon after the failures that come of it.
+    async #attempt(job) {
+        try {
+            return await job();
+        } catch (error) {
+            const { gpu } = this.#device;
+            if (error.status !== 'DEVICE' || !gpu)
+                throw error;
+            await Promise.race([gpu.device.lost, new Promise(resolve => { setTimeout(resolve, 50); })]);
+            if (gpu.lost === undefined)
+                throw error;
+            retire(this.#device);
+            return fail('DEVICE_LOST', `${this.#name}: the WebGPU device was lost (${gpu.lost}): load the network again`, error);
+        }
+    }
+
     // One after the other; at once if none is in progress.
     #enqueue(job) {
-        const result = this.#last ? this.#last.then(job) : job();
+        const result = this.#last ? this.#last.then(() => this.#attempt(job)) : this.#attempt(job);
         const settled = result.catch(() => {}).then(() => {
             if (this.#last === settled)
                 this.#last = undefined;

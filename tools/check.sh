@@ -94,6 +94,8 @@ test_pages() {
         run_web $test swiftshader webgpu
     done
     [ -z "$all" ] || run_web official swiftshader webgl
+    tools/web.sh pages
+    run_web demos build-web/pages
     run_web package
 }
 

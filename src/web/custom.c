@@ -2,7 +2,8 @@
  * belong to the model that is read next. */
 #include "web/custom.h"
 
-#include <stdlib.h>
+#include "base/allocator.h"
+
 #include <string.h>
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
@@ -32,13 +33,13 @@ static tsr_status compute(tsr_custom_call *call) {
  * and most inputs, has it a function of shapes?, attributes. The texts and values have to stay
  * until the model was read. False without memory. */
 bool EXPORT(tsr_web_add_operator)(const char *texts, const int numbers[5], const float *values) {
-    tsr_custom_op *more = realloc(ops, ((size_t)count + 1) * sizeof *ops);
-    tsr_custom_attr *attrs = calloc((size_t)numbers[4] + 1, sizeof *attrs);
+    tsr_custom_op *more = tsr_realloc(ops, ((size_t)count + 1) * sizeof *ops);
+    tsr_custom_attr *attrs = tsr_calloc((size_t)numbers[4] + 1, sizeof *attrs);
     const char *parts[4];
     if (more)
         ops = more;
     if (!more || !attrs) {
-        free(attrs);
+        tsr_free(attrs);
         return false;
     }
     for (int i = 0; i < 4; i++) {
@@ -71,8 +72,8 @@ const tsr_custom_op *tsr_web_operators(int *number) {
 /* Once the model was read. */
 void EXPORT(tsr_web_clear_operators)(void) {
     for (int i = 0; i < count; i++)
-        free((void *)(uintptr_t)ops[i].attrs);
-    free(ops);
+        tsr_free((void *)(uintptr_t)ops[i].attrs);
+    tsr_free(ops);
     ops = NULL;
     count = 0;
 }

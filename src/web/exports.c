@@ -4,8 +4,9 @@
  * tsr_web_status_name() say why. */
 #include "web/custom.h"
 
+#include "base/allocator.h"
+
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
@@ -147,9 +148,9 @@ enum { HALF = 1, TEXTURE_OUTPUTS = 2 };
 tsr_session *EXPORT(tsr_web_session)(tsr_device *device, const tsr_model *model, int flags,
                                      const char *names, const int *numbers, const int counts[3]) {
     tsr_session *session = NULL;
-    web_desc room = {calloc((size_t)counts[0] + 1, sizeof *room.dims),
-                     calloc((size_t)counts[1] + 1, sizeof *room.shapes),
-                     calloc((size_t)counts[2] + 1, sizeof *room.extra)};
+    web_desc room = {tsr_calloc((size_t)counts[0] + 1, sizeof *room.dims),
+                     tsr_calloc((size_t)counts[1] + 1, sizeof *room.shapes),
+                     tsr_calloc((size_t)counts[2] + 1, sizeof *room.extra)};
     if (room.dims && room.shapes && room.extra) {
         read_desc(&room, names, numbers, counts);
         const tsr_session_desc desc = {.precision =
@@ -167,9 +168,9 @@ tsr_session *EXPORT(tsr_web_session)(tsr_device *device, const tsr_model *model,
     } else {
         end(tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a session"));
     }
-    free(room.dims);
-    free(room.shapes);
-    free(room.extra);
+    tsr_free(room.dims);
+    tsr_free(room.shapes);
+    tsr_free(room.extra);
     return session;
 }
 

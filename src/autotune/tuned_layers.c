@@ -59,7 +59,7 @@ static void store(const tsr_layer_key *key, const tsr_timings *timings) {
     tsr_free(chars);
 }
 
-/* "conv_direct 1234567\n"; NULL if it is not, else what follows. */
+/* "conv_direct 1234567"; NULL if it is not, else the next line. */
 static const char *parse_line(const char *text, tsr_timing *timing) {
     char name[64] = "", *end;
     size_t length = strcspn(text, " \n");
@@ -68,7 +68,9 @@ static const char *parse_line(const char *text, tsr_timing *timing) {
     memcpy(name, text, length);
     timing->algorithm = tsr_algorithm_name(name);
     timing->ms = (double)strtoll(text + length, &end, 10) * 1e-6;
-    return timing->algorithm && *end == '\n' ? end + 1 : NULL;
+    if (!timing->algorithm || (*end != '\n' && *end != '\0'))
+        return NULL;
+    return end + (*end == '\n');
 }
 
 /* Stops at the first invalid line. */

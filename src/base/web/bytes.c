@@ -1,5 +1,5 @@
-/* In place of wasi-libc's, which go through memory in a loop: the compiler makes single instructions
- * of these. */
+/* In place of wasi-libc's, which go through memory in a loop: the compiler makes single
+ * instructions of these. */
 #include <string.h>
 
 #define BULK __attribute__((target("bulk-memory")))

@@ -542,8 +542,8 @@ typedef struct tsr_session_desc {
     const char *const *extra_outputs; /* names of inner tensors to deliver as outputs too */
     int extra_output_count;
     tsr_progress progress;
-    bool
-        prepare_in_steps; /* tsr_session_create() only plans: tsr_session_prepare() does the rest */
+    bool prepare_in_steps; /* tsr_session_create() only plans: tsr_session_prepare() does the rest,
+                              and calls `progress`, too */
 } tsr_session_desc;
 
 /* Everything that can fail because of shapes, operators, limits or memory fails here, not in a run.

@@ -92,6 +92,12 @@ const tests = {
             await network.render({ x: image }, canvas, { range: [-1, 1] });
             near('of -1 to 1', pixelsOf(canvas), image.data, 1);
         }
+        const turned = drawn.getContext('2d'); // whose state is the page's business
+        Object.assign(turned, { globalAlpha: 0.5, globalCompositeOperation: 'destination-over' }).scale(3, 2);
+        await network.render({ x: image }, drawn);
+        near('in spite of a transform', pixelsOf(drawn), image.data, 1);
+        if (turned.globalAlpha !== 0.5 || turned.getTransform().a !== 3)
+            return "the canvas's state has changed";
         const large = Object.assign(document.createElement('canvas'), { width: 3 * width, height: 2 * height });
         await network.render({ x: picture(1, 1) }, large);
         const all = pixelsOf(large);
@@ -133,6 +139,17 @@ const tests = {
             near(one, (await network.run({ x })).y, x.map(value => Math.max(0, 3 * Math.sin(-value))), tolerance);
             network.dispose();
         }
+        const calls = [];
+        const inner = await load(model, { backend: 'cpu', customOps: [{ ...wave, compute: () => {
+            calls.push(failure(inner.run({ x })));
+            inner.dispose();
+        } }] });
+        const whole = await load(model, { backend: 'cpu', customOps: [{ ...wave, compute: () => { throw null; } }] });
+        calls.push(failure(inner.run({ x })), failure(whole.run({ x })));
+        await calls[0];
+        const thrown = (await Promise.all(calls)).map(({ status, message }) => `${status} ${/must not|null/.exec(message)?.[0]}`).join();
+        inner.dispose();
+        whole.dispose();
         const said = [
             await failure(load(model, { backend })),
             await failure(load(model, { backend, customOps: [{ ...wave, glsl: 'return 1.0;\nreturn nothing;', wgsl: 'return 1.0;\nreturn nothing;' }] })),
@@ -140,7 +157,8 @@ const tests = {
             await failure(load(model, { backend, customOps: [wave], worker: true })),
         ];
         const words = said.map(({ status, message }) => `${status} ${/body: .*(0:2|line 2)|supported: Wave|function compute|worker/.test(message)}`).join();
-        return words === 'UNSUPPORTED true,DEVICE true,INVALID_ARGUMENT true,INVALID_ARGUMENT true' ? '' : JSON.stringify(said);
+        return words === 'UNSUPPORTED true,DEVICE true,INVALID_ARGUMENT true,INVALID_ARGUMENT true' &&
+            thrown === 'INVALID_ARGUMENT must not,UNSUPPORTED must not,UNSUPPORTED null' ? '' : `${thrown} ${JSON.stringify(said)}`;
     },
 
     "the page's own context": async ({ backend }) => {
@@ -273,6 +291,13 @@ const tests = {
             return copy.getImageData(0, 0, 16, 16).data;
         }));
         near('rendered', drawn, expected, 1);
+        const wide = new OffscreenCanvas(900, 900).getContext('2d').canvas, input = x.slice();
+        const order = [], first = there.run({ x: wide }).then(() => order.push(1)), second = there.run({ x: input }).then(() => order.push(2));
+        input.fill(9);
+        await Promise.all([first, second]);
+        near('the inputs of the last call', (await there.run()).y, (await here.run({ x })).y, 1e-6);
+        if (order.join() !== '1,2')
+            return `runs end in the order ${order}`;
         const report = await there.report(), wrong = await failure(there.run({ z: x }));
         const pending = failure(there.run({ x }));
         there.dispose();
@@ -283,7 +308,7 @@ const tests = {
         ended.push(wrong, await aborted);
         const statuses = ended.map(({ status }) => status).join();
         return report.nodes.length && steps.length && here.outputs[0].shape.join() === there.outputs[0].shape.join() &&
-            statuses === 'INVALID_ARGUMENT,INVALID_ARGUMENT,INVALID_MODEL,INVALID_ARGUMENT,CANCELLED' ? '' : JSON.stringify(ended);
+            statuses === 'CANCELLED,INVALID_ARGUMENT,INVALID_MODEL,INVALID_ARGUMENT,CANCELLED' ? '' : JSON.stringify(ended);
     },
 
     'several networks, and their ends': async ({ backend }) => {
@@ -300,7 +325,7 @@ const tests = {
         near('another', (await networks[1].run({ x: inputs[1] })).y, inputs[1], 0);
         networks.forEach(network => network[Symbol.dispose]?.() ?? network.dispose());
         const statuses = ended.map(({ status }) => status).join();
-        return statuses === 'CANCELLED,INVALID_ARGUMENT,INVALID_ARGUMENT,INVALID_ARGUMENT' ? '' : JSON.stringify(ended);
+        return statuses === 'CANCELLED,CANCELLED,INVALID_ARGUMENT,INVALID_ARGUMENT' ? '' : JSON.stringify(ended);
     },
 
     // Lost after each number of tasks of loading and running: an error with its status, then a new network that works.

@@ -156,7 +156,7 @@ static tsr_status finish_commands(tsr_runner *r, int i) {
         tsr_status lost = tsr_gles_check_lost(r->device);
         return lost == TSR_OK ? TSR_NOT_READY : lost;
     }
-    return tsr_gles_check_done(r->device, "preparing the session");
+    return tsr_gles_check_runner(r, "preparing the session");
 }
 
 static void destroy_run(const tsr_runner *r, tsr_gles_run *run) {
@@ -219,7 +219,8 @@ tsr_status tsr_gles_build_for(tsr_runner *r, double ms) {
     r->building.deadline = tsr_clock_ms() + ms;
     tsr_status status = build_on(r);
     glFlush(); /* what was started */
-    return status;
+    tsr_status errors = tsr_gles_check_error(r->device, "preparing the session");
+    return errors != TSR_OK ? errors : status;
 }
 
 void tsr_gles_unbuild(tsr_runner *r) {

@@ -76,6 +76,7 @@ tsr_status tsr_gles_check_done(tsr_backend_device *d, const char *what) {
     GLenum error = clear_errors();
     if (error == GL_NO_ERROR)
         return TSR_OK;
+    d->errors++;
     if (error == GL_CONTEXT_LOST_KHR)
         return fail_lost(d);
     if (error == GL_OUT_OF_MEMORY)

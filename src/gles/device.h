@@ -25,6 +25,7 @@ struct tsr_backend_device {
     tsr_program_cache programs;
     tsr_weight_store weights;
     bool lost;
+    unsigned errors;    /* GL errors that were found, of any session */
     tsr_gl_state saved; /* between begin and end */
 };
 

@@ -49,8 +49,17 @@ static tsr_status build(tsr_runner *r) {
     return tsr_fail_context(status, "%s", r->base.graph->file);
 }
 
+tsr_status tsr_gles_check_runner(const tsr_runner *r, const char *what) {
+    TSR_TRY(tsr_gles_check_done(r->device, what));
+    if (!tsr_context_waits_for_errors() || r->device->errors == r->errors)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_DEVICE, "%s: meanwhile a GL error was found", what);
+}
+
 static tsr_status prepare(tsr_runner *r, double ms) {
     TSR_TRY(tsr_gles_begin(r->device));
+    if (!r->built)
+        r->errors = r->device->errors;
     r->built = true;
     tsr_status status = tsr_gles_build_for(r, ms);
     tsr_gles_end(r->device);
@@ -180,6 +189,7 @@ static void select_run(tsr_runner *r, int slot) {
 
 static tsr_status submit(tsr_runner *r) {
     TSR_TRY(tsr_gles_begin(r->device));
+    r->errors = r->device->errors;
     if (r->base.options.poison)
         poison(r);
     tsr_status status = tsr_gles_draw(r);
@@ -219,7 +229,7 @@ static tsr_status finish(tsr_runner *r, bool block) {
     r->run->fence = NULL;
     if (r->timers)
         read_timers(r);
-    return tsr_gles_check_done(r->device, "running the model");
+    return tsr_gles_check_runner(r, "running the model");
 }
 
 static tsr_status wait_run(tsr_runner *r) {

@@ -31,7 +31,8 @@ typedef struct tsr_gles_building {
 struct tsr_runner {
     tsr_gpu_runner base;
     tsr_backend_device *device;
-    bool built; /* may hold GL objects */
+    bool built;      /* may hold GL objects */
+    unsigned errors; /* of the device, when preparing or the latest run began */
     tsr_gles_building building;
     tsr_target *targets; /* by storage */
     tsr_target *doubles; /* by tensor: framebuffers of tensors in two storages; else 0 */
@@ -84,6 +85,10 @@ tsr_status tsr_gles_set_input_texture(tsr_runner *runner, int value, const tsr_t
 /* See tsr_backend. */
 tsr_status tsr_gles_draw_output(tsr_runner *runner, int value, const tsr_pixels *pixels,
                                 const tsr_draw_target *target);
+
+/* What was drawn or uploaded since r->errors was set is right: where errors are asked for late, one
+ * of this session's may have been found in the name of another. After a fence. */
+tsr_status tsr_gles_check_runner(const tsr_runner *runner, const char *what);
 
 /* The target that holds a computed tensor. */
 const tsr_target *tsr_gles_target(const tsr_runner *runner, int tensor);

@@ -64,7 +64,8 @@ export function callOperator(number, computes, call) {
         const attributes = Object.fromEntries(Object.entries(op.attributes ?? {}).map(([name, value]) =>
             [name, wasm.spell(name, n => wasm.call('tsr_web_call_attribute', call, n, value))]));
         if (computes) {
-            op.compute(inputs.map((_, i) => describe(wasm, call, i)), describe(wasm, call, -1), attributes);
+            if (op.compute(inputs.map((_, i) => describe(wasm, call, i)), describe(wasm, call, -1), attributes)?.then)
+                throw new Error('compute returns a promise: nothing waits for it');
             return 1;
         }
         const dims = op.shape(inputs.map(input => input.dims), attributes);
@@ -73,7 +74,7 @@ export function callOperator(number, computes, call) {
         wasm.lend(Int32Array.from(dims), at => wasm.call('tsr_web_call_set_shape', call, dims.length, at));
         return 1;
     } catch (error) {
-        wasm.spell(`${op.name}: ${error.message}`, at => wasm.call('tsr_web_call_fail', at));
+        wasm.spell(`${op.name}: ${error?.message ?? error}`, at => wasm.call('tsr_web_call_fail', at));
         return 0;
     }
 }

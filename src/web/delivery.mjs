@@ -3,12 +3,16 @@ import { fail, request } from './module.mjs';
 
 const MIB = 2 ** 20, AT_ONCE = 6, CACHE = 'tessera-models';
 
+// A body's end may be missing.
+const whole = (body, url) => body.catch(error =>
+    (error.name === 'AbortError' ? Promise.reject(error) : fail('IO', `${url}: ${error.message}`, error)));
+
 // Tells how much of it has come; its size may not be known, or be that of a compressed form.
 async function readAll(response, tell) {
     const total = Number(response.headers.get('content-length')) || 16 * MIB, parts = [];
     let received = 0;
     for (const reader = response.body.getReader(); ;) {
-        const { done, value } = await reader.read();
+        const { done, value } = await whole(reader.read(), response.url);
         if (done)
             break;
         parts.push(value);
@@ -40,7 +44,13 @@ const isRight = async (bytes, { bytes: size, sha256 }) =>
     bytes.length === size && hex(await crypto.subtle.digest('SHA-256', bytes)) === sha256;
 
 // Pages may have no cache, or no room in it.
-const openCache = () => globalThis.caches?.open(CACHE).catch(() => undefined);
+async function openCache() {
+    try {
+        return await globalThis.caches?.open(CACHE);
+    } catch {
+        return undefined;
+    }
+}
 
 async function fetchChunk(chunk, base, cache, signal) {
     const key = new URL(`/${CACHE}/${chunk.sha256}`, base).href, kept = await cache?.match(key).catch(() => undefined);
@@ -50,7 +60,7 @@ async function fetchChunk(chunk, base, cache, signal) {
             return bytes;
         await cache.delete(key);
     }
-    const url = new URL(chunk.file, base), bytes = new Uint8Array(await (await request(url, signal)).arrayBuffer());
+    const url = new URL(chunk.file, base), bytes = new Uint8Array(await whole((await request(url, signal)).arrayBuffer(), url));
     if (!await isRight(bytes, chunk))
         fail('INVALID_MODEL', `${url}: this is not the chunk that the index names, of ${chunk.bytes} bytes: it is cut or altered`);
     await cache?.put(key, new Response(bytes)).catch(() => {});

@@ -33,11 +33,13 @@ async function open(device) {
 }
 
 /** A device of a backend; release() has to follow. */
-export async function acquire(backend, { gl, gpuDevice, hardware, wasm: source, log }) {
+export async function acquire(backend, { gl, gpuDevice, hardware = false, wasm, log }) {
+    const source = wasm instanceof URL ? wasm.href : wasm;
     if (!BACKENDS[backend])
         fail('INVALID_ARGUMENT', `there is no backend '${backend}', only auto, ${Object.keys(BACKENDS).join(', ')}`);
     devices.filter(d => d.wasm?.isBroken() || d.wasm?.gl.isLost() || d.gpu?.lost !== undefined).forEach(retire);
-    let device = devices.find(d => d.backend === backend && d.gl === gl && d.gpuDevice === gpuDevice && d.source === source);
+    let device = devices.find(d => d.backend === backend && d.gl === gl && d.gpuDevice === gpuDevice && d.source === source &&
+        (backend !== 'webgpu' || d.hardware === hardware));
     if (!device) {
         device = { backend, gl, gpuDevice, hardware, source, logs: new Set(), users: 0 };
         device.opened = open(device);

@@ -5,6 +5,7 @@ import { makeGpu } from './gpu.mjs';
 const LEVELS = ['error', 'warn', 'info', 'debug'];
 const BAD_FILE = 8; // WASI's errno: there are no files
 const NOT_READY = 1; // TSR_NOT_READY
+const INNER = /^(tsr_web_call_|tsr_web_error$|tsr_web_status_name$|malloc$|free$)/; // what such functions may call
 
 /** Why something failed. */
 export class TesseraError extends Error {
@@ -69,7 +70,7 @@ export async function compile(source = new URL('tessera.wasm', import.meta.url))
  */
 export async function instantiate(module, { log, callOperator, gpu }) {
     const decoder = new TextDecoder(), encoder = new TextEncoder();
-    let exports, broken, fraction = 0, model;
+    let exports, broken, depth = 0, fraction = 0, model; // depth: of calls, inside which functions of the page's are called
     const bytes = () => new Uint8Array(exports.memory.buffer); // anew each time: memory may have grown
     const view = () => new DataView(exports.memory.buffer);
     // Up to its NUL, or of `length` bytes.
@@ -91,13 +92,18 @@ export async function instantiate(module, { log, callOperator, gpu }) {
     };
     // After a trap nothing in the memory can be relied on.
     const call = (name, ...args) => {
+        if (depth && !INNER.test(name))
+            fail('INVALID_ARGUMENT', 'functions of the page that the library calls must not call it');
         if (broken)
             fail('DEVICE', `tessera.wasm stopped earlier: ${broken.message}`, broken);
+        depth++;
         try {
             return exports[name](...args);
         } catch (error) {
             broken = error;
             return fail('DEVICE', `tessera.wasm stopped: ${error.message}`, error);
+        } finally {
+            depth--;
         }
     };
     const failure = () => new TesseraError(text(call('tsr_web_status_name')), text(call('tsr_web_error')));
@@ -161,5 +167,5 @@ export async function instantiate(module, { log, callOperator, gpu }) {
         tessera: host, wasi_snapshot_preview1: wasi, gl: gl.imports, gpu: makeGpu({ memory: bytes, text, write }, gpu),
     }));
     exports._initialize();
-    return { bytes, view, text, call, made, done, borrow, lend, spell, readModel, gl, progress: () => fraction, isBroken: () => broken !== undefined };
+    return { bytes, view, text, call, made, done, borrow, lend, spell, readModel, gl, progress: () => fraction, isBroken: () => broken !== undefined, isBusy: () => depth > 0 };
 }

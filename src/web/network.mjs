@@ -161,7 +161,9 @@ class Network {
 
     // One after the other; at once if none is in progress.
     #enqueue(job) {
-        const result = this.#last ? this.#last.then(() => this.#attempt(job)) : this.#attempt(job);
+        const later = () => (this.#session ? this.#attempt(job)
+            : fail('CANCELLED', `${this.#name}: the network was disposed of before the run`));
+        const result = this.#last ? this.#last.then(later) : this.#attempt(job);
         const settled = result.catch(() => {}).then(() => {
             if (this.#last === settled)
                 this.#last = undefined;
@@ -252,6 +254,8 @@ class Network {
     }
 
     dispose() {
+        if (this.#device.wasm.isBusy())
+            fail('INVALID_ARGUMENT', `${this.#name}: functions of the page that the library calls must not dispose of the network`);
         const session = this.#session;
         this.#session = undefined;
         if (!session)
@@ -315,7 +319,7 @@ function candidates({ gl, gpuDevice }) {
     return [...computes ? ['webgpu'] : [], ...draws ? ['webgl'] : [], 'cpu'];
 }
 
-const MAY_RUN_ELSEWHERE = ['NO_DEVICE', 'UNSUPPORTED', 'LIMIT', 'DEVICE'];
+const MAY_RUN_ELSEWHERE = ['NO_DEVICE', 'UNSUPPORTED', 'LIMIT', 'DEVICE', 'OUT_OF_MEMORY'];
 
 /** Of the bytes of a file. 'auto': on the first backend that takes it. */
 export async function open(bytes, name, { backend = 'auto', ...options }) {

@@ -91,6 +91,10 @@ export function show(bitmap, canvas) {
     }
     const drawn = canvas.getContext('2d') ??
         fail('INVALID_ARGUMENT', 'render: the canvas has a context that is neither 2d nor bitmaprenderer');
+    drawn.save();
+    drawn.resetTransform();
+    Object.assign(drawn, { globalAlpha: 1, globalCompositeOperation: 'copy', filter: 'none' });
     drawn.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+    drawn.restore();
     bitmap.close();
 }

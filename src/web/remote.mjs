@@ -4,6 +4,8 @@ import { isPicture } from './pictures.mjs';
 
 // What messages can carry: elements and pictures that have no place in the page.
 async function carry(value) {
+    if (ArrayBuffer.isView(value))
+        return value.slice();
     if (value?.picture)
         return { ...value, picture: await carry(value.picture) };
     const carried = !isPicture(value) || ['ImageData', 'ImageBitmap', 'VideoFrame'].some(name => value instanceof (globalThis[name] ?? Array));
@@ -14,6 +16,9 @@ async function carryAll(inputs) {
     return Object.fromEntries(await Promise.all(Object.entries(inputs).map(async ([name, value]) => [name, await carry(value)])));
 }
 
+const absolute = source => (typeof source === 'string' || source instanceof URL
+    ? new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href).href : source);
+
 export async function openInWorker(bytes, name, { worker, signal, onProgress, log, ...options }) {
     if (!globalThis.Worker)
         fail('UNSUPPORTED', 'there are no workers here');
@@ -22,12 +27,13 @@ export async function openInWorker(bytes, name, { worker, signal, onProgress, lo
     if (options.customOps?.length)
         fail('INVALID_ARGUMENT', 'a worker cannot call functions of customOps');
     const thread = new Worker(new URL('./worker.mjs', import.meta.url), { type: 'module' }), calls = new Map();
-    let last = 0, ended;
-    const end = error => {
+    let last = 0, ended, cancelled; // what calls after the end, and those before it, fail with
+    const end = (error, ofCalls = error) => {
         ended ??= error;
+        cancelled ??= ofCalls;
         thread.terminate();
         for (const { reject } of calls.values())
-            reject(ended);
+            reject(cancelled);
         calls.clear();
     };
     thread.onmessage = ({ data: { call, result, error, progress, line } }) => {
@@ -50,16 +56,31 @@ export async function openInWorker(bytes, name, { worker, signal, onProgress, lo
         calls.set(++last, { resolve, reject });
         thread.postMessage({ call: last, method, values }, transfer);
     });
+    // In the order of the calls, whatever becomes of their pictures first.
+    let posted = Promise.resolve();
+    const inTurn = async (inputs, post) => {
+        if (ended)
+            throw ended;
+        const carried = carryAll(inputs), before = posted;
+        const sent = Promise.allSettled([before, carried]).then(async () => {
+            if (ended)
+                throw cancelled;
+            return { answer: post(await carried) };
+        });
+        posted = sent.catch(() => {});
+        return (await sent).answer;
+    };
     const abort = () => end(new TesseraError('CANCELLED', `${name}: the loading was aborted`));
     signal?.addEventListener('abort', abort);
-    const opened = await ask('open', [bytes, name, { ...options, wasm: options.wasm instanceof URL ? options.wasm.href : options.wasm }])
+    const opened = await ask('open', [bytes, name, { ...options, wasm: absolute(options.wasm) }])
         .catch(error => { end(error); throw error; });
     signal?.removeEventListener('abort', abort);
     return {
         ...opened,
-        run: async (inputs = {}, settings) => ask('run', [await carryAll(inputs), settings]),
-        draw: async (inputs, width, height, settings) => ask('draw', [await carryAll(inputs), width, height, settings]),
+        run: (inputs = {}, settings) => inTurn(inputs, carried => ask('run', [carried, settings])),
+        draw: (inputs, width, height, settings) => inTurn(inputs, carried => ask('draw', [carried, width, height, settings])),
         report: () => ask('report', []),
-        dispose: () => end(new TesseraError('INVALID_ARGUMENT', `${name}: the network was disposed of`)),
+        dispose: () => end(new TesseraError('INVALID_ARGUMENT', `${name}: the network was disposed of`),
+            new TesseraError('CANCELLED', `${name}: the network was disposed of during the run`)),
     };
 }

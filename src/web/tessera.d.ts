@@ -156,9 +156,9 @@ export interface Network {
     readonly backend: 'webgpu' | 'webgl' | 'cpu';
     readonly inputs: readonly TensorInfo[];
     readonly outputs: readonly TensorInfo[];
-    /** Inputs that are not given keep their elements. Runs of a network follow one another in the order of the calls. */
+    /** Inputs are read when the run begins, which is at once if none is in progress; those that are not given keep their elements. Runs of a network follow one another in the order of the calls. */
     run(inputs?: Record<string, Input>, options?: RunOptions): Promise<Record<string, Float32Array>>;
-    /** Runs, and draws an output of 1, 3 or 4 channels into the whole canvas (whose size stays), without reading it back. */
+    /** Runs, and draws an output of 1, 3 or 4 channels into the whole canvas (whose size stays): on webgl without reading it back. */
     render(inputs: Record<string, Input>, canvas: HTMLCanvasElement | OffscreenCanvas, options?: RenderOptions): Promise<void>;
     /** Of the latest run; rewritten by each run, gone with the network. Needs textureOutputs. */
     outputTexture(name: string): TensorTexture;

@@ -106,6 +106,7 @@ static void load_gl(GladGLES2Context *gl) {
     gl->EXT_color_buffer_float = web_enable_extension("EXT_color_buffer_float");
     gl->EXT_color_buffer_half_float = web_enable_extension("EXT_color_buffer_half_float");
     gl->EXT_float_blend = web_enable_extension("EXT_float_blend");
+    gl->KHR_parallel_shader_compile = web_enable_extension("KHR_parallel_shader_compile");
     tsr_gl = gl;
 }
 

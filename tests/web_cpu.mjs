@@ -2,25 +2,18 @@
 // Usage: node web_cpu.mjs [BUILD-WEB], after tools/web.sh build.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { models, root } from './support/browsers.mjs';
+import { chain, model } from './support/onnx_model.mjs';
+import { readNpy } from './support/npy.mjs';
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const build = resolve(process.argv[2] ?? `${root}/build-web`);
-const models = process.env.TSR_MODELS ?? resolve(root, '../shared/models');
 if (!existsSync(models)) {
     console.log(`lacking: networks (there is no folder ${models}; see TSR_MODELS)`);
     process.exit(0);
 }
 const { load, InferenceSession, Tensor, TesseraError } = await import(pathToFileURL(`${build}/tessera.mjs`));
-
-// The floats of an .npy file.
-function readNpy(path) {
-    const bytes = readFileSync(path), length = bytes.readUInt16LE(8);
-    assert.equal(bytes.toString('latin1', 1, 6), 'NUMPY', path);
-    assert.match(bytes.toString('latin1', 10, 10 + length), /'<f4', 'fortran_order': False/, path);
-    return new Float32Array(bytes.buffer.slice(bytes.byteOffset + 10 + length, bytes.byteOffset + bytes.length));
-}
 
 const top = values => values.indexOf(values.reduce((a, b) => Math.max(a, b)));
 
@@ -37,10 +30,11 @@ function compare(name, a, b) {
     return { error, largest };
 }
 
+const floatsOf = (name, what) => readNpy(readFileSync(`${models}/${name}/${what}.npy`));
 const bytesOf = name => readFileSync(`${models}/${name}/model.onnx`);
 
 async function checkNetwork(name) {
-    const expected = readNpy(`${models}/${name}/output_0.npy`), input = readNpy(`${models}/${name}/input_0.npy`);
+    const expected = floatsOf(name, 'output_0'), input = floatsOf(name, 'input_0');
     const network = await load(bytesOf(name), { backend: 'cpu', name });
     assert.equal(network.inputs.length, 1);
     assert.equal(network.inputs[0].dtype, 'float32');
@@ -97,14 +91,14 @@ async function checkErrors() {
 
 // The names of ONNX Runtime Web.
 async function checkAlias() {
-    const name = 'mnist_cntk', input = readNpy(`${models}/${name}/input_0.npy`);
+    const name = 'mnist_cntk', input = floatsOf(name, 'input_0');
     const session = await InferenceSession.create(`${models}/${name}/model.onnx`, { executionProviders: ['wasm'] });
     assert.deepEqual(session.inputNames, ['Input3']);
     const feeds = { Input3: new Tensor('float32', input, [1, 1, 28, 28]) }, [output] = session.outputNames;
     const { type, dims, data } = (await session.run(feeds))[output];
     assert.equal(type, 'float32');
     assert.deepEqual(dims, [1, 10]);
-    compare(name, data, readNpy(`${models}/${name}/output_0.npy`));
+    compare(name, data, floatsOf(name, 'output_0'));
     await assert.rejects(session.run({ Input3: new Tensor('float32', input) }), { status: 'SHAPE', message: /\[784\], not \[1, 1, 28, 28\]/ });
     assert.throws(() => new Tensor('float32', input, [3]), { status: 'SHAPE' });
     await assert.rejects(InferenceSession.create(bytesOf(name), { executionProviders: ['cuda'] }), { status: 'INVALID_ARGUMENT' });
@@ -138,7 +132,7 @@ async function checkCustom() {
             y.data.set(data, data.length);
         },
     };
-    const bytes = model([3], [['Neg', 'x', ['t']], ['Double', 't', ['y']]]);
+    const bytes = chain([3], ['Neg', 'Double']);
     const network = await load(bytes, { customOps: [double] });
     assert.deepEqual((await network.run({ x: Float32Array.of(1, 2, 3) })).y, Float32Array.of(-1, -2, -3, -1, -2, -3));
     network.dispose();
@@ -156,7 +150,7 @@ async function checkCustom() {
 
 // Networks do not share memory, and one that is made again and again frees what it had.
 async function checkMany() {
-    const name = 'mnist_cntk', input = readNpy(`${models}/${name}/input_0.npy`);
+    const name = 'mnist_cntk', input = floatsOf(name, 'input_0');
     const networks = await Promise.all([...Array(4)].map(() => load(bytesOf(name))));
     const run = network => network.run({ [network.inputs[0].name]: input });
     const [first, ...others] = await Promise.all(networks.map(run));
@@ -167,28 +161,14 @@ async function checkMany() {
     console.log('ok: four networks at a time');
 }
 
-// A model with an input x and an output y of floats, in ONNX's protobuf.
-function model(shape, nodes) {
-    const varint = n => n < 128 ? [n] : [n % 128 + 128, ...varint(Math.floor(n / 128))];
-    const int = (field, n) => [field * 8, ...varint(n)];
-    const bytes = (field, content) => [field * 8 + 2, ...varint(content.length), ...content];
-    const string = (field, text) => bytes(field, new TextEncoder().encode(text));
-    const value = (field, name, dims) => bytes(field, [...string(1, name), ...bytes(2, bytes(1, [...int(1, 1),
-        ...bytes(2, dims.flatMap(d => bytes(1, typeof d === 'string' ? string(2, d) : int(1, d))))]))]);
-    const graph = [...nodes.flatMap(([op, from, to]) => bytes(1, [...string(1, from), ...to.flatMap(t => string(2, t)),
-        ...string(4, op)])), ...string(2, 'g'), ...value(11, 'x', shape), ...value(12, 'y', shape)];
-    return new Uint8Array([...int(1, 7), ...bytes(8, int(2, 13)), ...bytes(7, graph)]);
-}
-
 // Where sizes have 32 bits: what fits runs, what does not is refused, whatever its size modulo 2^32.
 async function checkSizes() {
-    const chain = [...Array(400)].map((_, i) => ['Relu', i ? `t${i}` : 'x', [i < 399 ? `t${i + 1}` : 'y']]);
-    const many = await load(model([1024, 1024], chain));
+    const many = await load(chain([1024, 1024], Array(400).fill('Relu')));
     const { y } = await many.run({ x: new Float32Array(1 << 20).fill(2) });
     assert.ok(y.length === 1 << 20 && y.every(v => v === 2));
     many.dispose();
     console.log('ok: 400 tensors of a million elements, two at a time');
-    const named = await load(model(['rows', 3], [['Neg', 'x', ['y']]]), { dims: { rows: 2 } });
+    const named = await load(chain(['rows', 3], ['Neg']), { dims: { rows: 2 } });
     assert.deepEqual(named.inputs[0].shape, [2, 3]);
     assert.deepEqual((await named.run({ x: Float32Array.of(1, 2, 3, 4, 5, 6) })).y, Float32Array.of(-1, -2, -3, -4, -5, -6));
     named.dispose();

@@ -1,11 +1,10 @@
-// ONNX's own tests of operators (Debian's libonnx-testdata), in node or in Chromium: all that pass natively have to pass.
-// Usage: node web_official.mjs [node|llvmpipe|swiftshader] [cpu|webgl|webgpu] [LIST], after tools/web.sh build. LIST: folders,
+// ONNX's own tests of operators (Debian's libonnx-testdata), in node or in a browser: all that pass natively have to pass.
+// Usage: node web_official.mjs [node|llvmpipe|swiftshader|firefox] [cpu|webgl|webgpu] [LIST], after tools/web.sh build. LIST: folders,
 // one a line; by default conformance.txt, all of which passes natively. It prints what `tessera check` prints, but for the tests
-// that pass. See support/chromium.mjs.
+// that pass. See support/browsers.mjs.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { root, withPage } from './support/chromium.mjs';
+import { pathToFileURL } from 'node:url';
+import { root, withPage } from './support/browsers.mjs';
 import { runTest } from './support/onnx_tests.mjs';
 
 const [where = 'node', backend = where === 'node' ? 'cpu' : 'webgl', list = `${root}/tests/conformance.txt`] =
@@ -54,8 +53,7 @@ if (where === 'node') {
     const { load } = await import(pathToFileURL(`${root}/build-web/tessera.mjs`));
     await runAll(test => runTest(load, backend, async path => new Uint8Array(readFileSync(`${data}/${path}`)), test));
 } else {
-    const support = `${dirname(fileURLToPath(import.meta.url))}/support`;
-    await withPage(where, { '/web/': `${root}/build-web`, '/support/': support, '/data/': data }, page =>
+    await withPage(where, { '/web/': `${root}/build-web`, '/data/': data }, page =>
         runAll(test => page.evaluate(runInPage, { backend, test })));
 }
 const seconds = ((performance.now() - start) / 1000).toFixed(1);

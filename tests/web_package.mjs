@@ -8,7 +8,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { root, withPage } from './support/chromium.mjs';
+import { root, withPage } from './support/browsers.mjs';
+import { chain } from './support/onnx_model.mjs';
 
 const [driver = 'swiftshader'] = process.argv.slice(2);
 const backends = ['cpu', 'webgl', ...driver === 'swiftshader' ? ['webgpu'] : []];
@@ -17,8 +18,7 @@ const project = mkdtempSync(join(tmpdir(), 'tessera-nn-')), file = name => join(
 const write = (name, text) => writeFileSync(file(name), text);
 const run = (program, ...args) => execFileSync(program, args, { cwd: project, stdio: ['ignore', 'pipe', 'inherit'] });
 
-// y = -x of 3 floats, in ONNX's protobuf.
-const model = Buffer.from('CAdCAhANOjIKCwoBeBIBeSIDTmVnEgFnWg8KAXgSCgoICAESBAoCCANiDwoBeRIKCggIARIECgIIAw==', 'base64');
+const model = chain([3], ['Neg']);
 
 const html = script => `<!doctype html><title>Tessera</title><link rel=icon href=data:,>${script}`;
 const use = "import { load } from 'tessera-nn'; globalThis.load = load;";
@@ -128,7 +128,7 @@ try {
     await buildWebpack();
     const server = await serveVite();
     try {
-        await withPage(driver, { '/': `${project}/` }, async (page, url) => {
+        await withPage(driver, { '/': project }, async (page, url) => {
             await usePage(page, 'the package as it is', `${url}plain.html`);
             await usePage(page, 'Vite', `${url}vite/`);
             await usePage(page, 'webpack', `${url}webpack/`);

@@ -1,8 +1,8 @@
-// A backend of pages in Chromium: networks of TSR_MODELS against ONNX Runtime's outputs.
-// Usage: node web_page.mjs [llvmpipe|swiftshader] [webgl|webgpu] [NETWORK...], after tools/web.sh build. See support/chromium.mjs.
+// A backend of pages in a browser: networks of TSR_MODELS against ONNX Runtime's outputs.
+// Usage: node web_page.mjs [llvmpipe|swiftshader|firefox] [webgl|webgpu] [NETWORK...], after tools/web.sh build. See support/browsers.mjs.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { models, root, withPage } from './support/chromium.mjs';
+import { models, root, withPage } from './support/browsers.mjs';
 
 // Sizes of dimensions that the models leave open, as their reference inputs have them.
 const dims = {
@@ -13,12 +13,9 @@ const dims = {
 // In the page: runs a network a few times; the largest error, as a part of what the README of the models allows. noise: how far
 // the reference itself moves, output by output.
 async function runNetwork({ name, backend, dims, noise }) {
-    const { load } = await import('/web/tessera.mjs');
+    const [{ load }, { readNpy }] = await Promise.all([import('/web/tessera.mjs'), import('/support/npy.mjs')]);
     const fetched = async path => (await fetch(path)).arrayBuffer();
-    const npy = async path => {
-        const bytes = await fetched(path);
-        return new Float32Array(bytes.slice(10 + new DataView(bytes).getUint16(8, true)));
-    };
+    const npy = async path => readNpy(await fetched(path));
     const bytes = await fetched(`/models/${name}/model.onnx`), start = performance.now();
     const network = await load(bytes, { backend, name, dims });
     const feeds = {};

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fetches what the tests of the web build need from npm, in the versions and with the hashes of tests/npm/package-lock.json:
-# playwright-core, which drives Chromium, two bundlers, TypeScript. Usage: tools/get-npm.sh [FOLDER], by default build-web/npm.
+# puppeteer-core, which drives Chromium and Firefox, two bundlers, TypeScript. Usage: tools/get-npm.sh [FOLDER], by default build-web/npm.
 # Nothing is downloaded if FOLDER already has it; the last line shows how to use it.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -12,22 +12,25 @@ const TYPES = {
     '.txt': 'text/plain; charset=utf-8', '.wasm': 'application/wasm',
 };
 
-// The file of a URL, if there is one in the folder.
-async function find(folder, url) {
+// The file of a URL, if there is one in the first folder whose prefix fits.
+async function find(folders, url) {
     const path = decodeURIComponent(new URL(url, 'http://localhost').pathname);
-    const file = resolve(join(folder, path.endsWith('/') ? `${path}index.html` : path));
-    if (!file.startsWith(folder + sep) || path.includes('\0'))
-        throw new Error(`${path} is not in the folder`);
+    const prefix = Object.keys(folders).find(start => path.startsWith(start));
+    if (!prefix || path.includes('\0'))
+        throw new Error(`there is no folder for ${path}`);
+    const folder = resolve(folders[prefix]), file = join(folder, path.slice(prefix.length), path.endsWith('/') ? 'index.html' : '');
+    if (!file.startsWith(folder + sep))
+        throw new Error(`${path} is not in its folder`);
     const info = await stat(file);
     if (!info.isFile())
         throw new Error(`${path} is no file`);
     return { file, info };
 }
 
-async function answer(folder, request, response) {
+async function answer(folders, request, response) {
     if (request.method !== 'GET' && request.method !== 'HEAD')
         return response.writeHead(405, { allow: 'GET, HEAD' }).end();
-    const found = await find(folder, request.url).catch(() => undefined);
+    const found = await find(folders, request.url).catch(() => undefined);
     if (!found)
         return response.writeHead(404, { 'content-type': 'text/plain' }).end('There is no such file.\n');
     const tag = `"${found.info.size.toString(36)}-${found.info.mtimeMs.toString(36)}"`;
@@ -41,9 +44,9 @@ async function answer(folder, request, response) {
         : createReadStream(found.file).on('error', () => response.destroy()).pipe(response);
 }
 
-/** Resolves to a listening server. */
-export function serve(folder, port = 0) {
-    const server = createServer((request, response) => answer(resolve(folder), request, response));
+/** Resolves to a listening server of folders: { '/prefix/': folder }. */
+export function serve(folders, port = 0) {
+    const server = createServer((request, response) => answer(folders, request, response));
     return new Promise((done, fail) => server.on('error', fail).listen(port, '127.0.0.1', () => done(server)));
 }
 
@@ -53,7 +56,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
         console.error('usage: node serve.mjs FOLDER [PORT]');
         process.exit(2);
     }
-    const server = await serve(folder, Number(port)).catch(error => {
+    const server = await serve({ '/': folder }, Number(port)).catch(error => {
         console.error(`serve.mjs: ${error.message}`);
         process.exit(2);
     });

@@ -1,5 +1,6 @@
 // ONNX's own tests of operators, as `tessera check` runs them, in node and in pages: model.onnx, and beside it
 // test_data_set_0/input_0.pb.., output_0.pb..
+import { withConstants } from './onnx_model.mjs';
 
 const RTOL = 1e-3, ATOL = 1e-5; // as `tessera check` has them; integers have to be equal
 
@@ -84,22 +85,6 @@ function inputsOf(model) {
     const all = (field, name) => graph.filter(([number]) => number === field).map(([, bytes]) => named(bytes, name));
     const constants = all(GRAPH_INITIALIZER, TENSOR_NAME);
     return all(GRAPH_INPUT, VALUE_NAME).filter(name => !constants.includes(name));
-}
-
-// A model with these tensors ({ name: bytes of a TensorProto }) as constants: parts of a message may follow one another.
-function withConstants(model, tensors) {
-    const field = (number, ...parts) => {
-        const content = parts.flatMap(part => [...part]), length = [];
-        for (let rest = content.length; ; rest >>>= 7) {
-            length.push(rest > 127 ? rest & 127 | 128 : rest);
-            if (rest <= 127)
-                break;
-        }
-        return [number << 3 | 2, ...length, ...content];
-    };
-    const constants = Object.entries(tensors).map(([name, bytes]) =>
-        field(GRAPH_INITIALIZER, bytes, field(TENSOR_NAME, new TextEncoder().encode(name))));
-    return Uint8Array.from([...model, ...field(MODEL_GRAPH, ...constants)]);
 }
 
 // What is wrong with an output, or ''.

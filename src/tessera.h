@@ -94,9 +94,13 @@ typedef enum tsr_status {
 TSR_API const char *tsr_status_name(tsr_status status);
 TSR_API const char *tsr_status_text(tsr_status status);
 
-/* The full message of this thread's latest failed call; "" if there was none. Valid until the next
- * call into Tessera on this thread. */
+/* The full message of this thread's latest failed call; "" if there was none. One line, as of
+ * tsr_escape(). Valid until the next call into Tessera on this thread. */
 TSR_API const char *tsr_last_error(void);
+/* Copies text, which a model may have chosen, for a terminal or a log: characters that control one
+ * or are not seen are written as \n, \t, \x1b or \u202e, bytes that are not UTF-8 as \xff. At most
+ * size bytes with the NUL, where no character or escape is cut. Returns to. */
+TSR_API char *tsr_escape(const char *text, char *to, size_t size);
 
 #if defined(__GNUC__)
 #define TSR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -151,7 +155,11 @@ typedef struct tsr_progress {
 /* The folder of the cache, for the whole process: made when something is stored, if need be;
  * several processes may share it. path: copied; NULL (the default):
  * ${XDG_CACHE_HOME:-~/.cache}/tessera; "": there is no cache. The environment variable
- * TSR_CACHE=off disables it in any case. Set before devices are created and threads start.
+ * TSR_CACHE=off disables it in any case. Set before devices are created and threads start. A folder
+ * of another user's is not used, nor links and files of theirs in it.
+ * Drivers may have caches of their own: Mesa's ends the process (SIGBUS) where its disk is full;
+ * MESA_SHADER_CACHE_DIR moves it, MESA_SHADER_CACHE_DISABLE=true switches it off, and compiled
+ * programs of gles with it.
  * TSR_ERROR_INVALID_ARGUMENT if the path is too long for the system. */
 TSR_API tsr_status tsr_set_cache_folder(const char *path);
 
@@ -424,7 +432,8 @@ typedef struct tsr_files {
 } tsr_files;
 
 typedef struct tsr_model_desc {
-    /* Reject models that, with external data, have more bytes; 0: the machine's memory. */
+    /* Reject models that, with external data, have more bytes, and sessions whose tensors and
+     * weights need more; 0: the machine's memory. */
     uint64_t max_bytes;
     /* For tsr_model_load_memory: the model's name in messages, and the folder of its external data
      * (or NULL). */
@@ -436,6 +445,10 @@ typedef struct tsr_model_desc {
     /* Read through these, not through the system; functions NULL: the system's. A model's bytes
      * are kept in memory then; of external data only what tensors need is read. */
     tsr_files files;
+    /* Operations (multiply-adds, or elements read and written if these are more) that a session
+     * may spend on nodes whose inputs are all constant while it is made. Nodes beyond that run with
+     * the others, which is logged. 0: 2^28. */
+    uint64_t max_work;
 } tsr_model_desc;
 
 /* Reads and checks an ONNX file (opset 7 to 22). Nothing in it is trusted. Large weights stay in
@@ -556,6 +569,16 @@ static inline tsr_status tsr_session_create(tsr_device *device, const tsr_model 
     return tsr_session_create_sized(device, model, desc, sizeof *desc, session);
 }
 TSR_API void tsr_session_destroy(tsr_session *session);
+
+/* Continues on another device of the same backend and GPU after a call failed with
+ * TSR_ERROR_DEVICE_LOST: programs are built and weights uploaded again as the session was planned
+ * and tuned before, so that results are the same. In steps, if it was made so: call
+ * tsr_session_prepare() then. Inputs and tsr_session_set_weights() have to be set again; buffers
+ * and textures of the lost device are gone. On failure the session is as before. The session's
+ * reference on the lost device is dropped: where contexts are the caller's (TSR_PLATFORM_CURRENT),
+ * make the new one current and the device from it first. TSR_ERROR_INVALID_ARGUMENT: the session's
+ * device is not lost, or another backend. */
+TSR_API tsr_status tsr_session_recover(tsr_session *session, tsr_device *device);
 
 /* For a program that renders frames, or handles events, in between: prepares a session that was
  * made with prepare_in_steps. Starts its programs, packs and uploads its weights, then looks

@@ -131,6 +131,17 @@ for backend in "${gpus[@]}"; do check "NaN and infinity on $backend as on cpu" c
 head -c 2000 "$sketch" >cut.png
 expect 2 'cut.png' run "$generator" -i cut.png --backend cpu
 
+# 256 million pixels in few bytes.
+python3 - <<'END' || exit 1
+import struct, zlib
+def chunk(kind, data): return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+header = struct.pack('>IIBBBBB', 16000, 16000, 8, 0, 0, 0, 0)
+pixels = zlib.compress(bytes(16001) * 16000, 9)
+open('huge.png', 'wb').write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', header) + chunk(b'IDAT', pixels) + chunk(b'IEND', b''))
+END
+expect 2 'more than 32 million (--max-megapixels' run "$generator" -i huge.png --backend cpu
+expect_of '--max-memory' 2 'max_bytes is 1048576' "$tool" run "$generator" -i "$sketch" --backend cpu --max-memory 1
+
 # ---- pipes and devices instead of files --------------------------------------------------------------
 
 # Nobody writes to the pipe, or one writes to it once: nothing waits, and nothing is read.
@@ -166,7 +177,7 @@ check 'the file beside it is done' test -s "made/$(basename "$sketch")"
 # ---- too little memory -------------------------------------------------------------------------------
 
 if truncate -s 8T huge.onnx 2>err; then
-    expect 2 'the limit is' info huge.onnx
+    expect 2 'max_bytes is' info huge.onnx
 else
     echo "left out: this file system takes no sparse file of 8 TiB"
 fi
@@ -254,4 +265,15 @@ done
 check 'a full disk leaves the former file' grep -qx former y.npy
 check 'a full disk leaves no new file' test ! -e new.npy
 no_leftovers 'a full disk'
+
+# The disk of the driver's cache is full; only root can make one.
+mkdir full
+if mount -t tmpfs -o size=300k tmpfs full 2>mounted; then
+    head -c 299000 /dev/zero >full/fill
+    for backend in "${gpus[@]}"; do
+        expect_of "a full disk of the driver's cache: $backend" 0 '' env XDG_CACHE_HOME="$PWD/full" TSR_CACHE= \
+            "$tool" run "$PWD/small.onnx" -i "$sketch" -o full.npy --backend "$backend"
+    done
+    umount full
+fi
 finish

@@ -196,6 +196,45 @@ static void test_entry_of_others(void **state) {
     expect("a", "mine again");
 }
 
+/* A link in an entry's place is not followed, to be read or written. */
+static void test_links(void **state) {
+    (void)state;
+    char path[2 * FOLDER_PATH] = "", aside[2 * FOLDER_PATH];
+    store("a", "payload");
+    each_entry(cache_folder, copy_path, path);
+    snprintf(aside, sizeof aside, "%s/aside", cache_folder);
+    assert_int_equal(rename(path, aside) | symlink(aside, path), 0);
+    expect("a", NULL);
+    store("a", "another");
+    expect("a", "another");
+    struct stat info;
+    assert_int_equal(lstat(path, &info), 0);
+    assert_true(S_ISREG(info.st_mode));
+    assert_int_equal(rename(aside, path), 0);
+    expect("a", "payload");
+}
+
+/* Only root can make them. */
+static void test_folder_of_others(void **state) {
+    (void)state;
+    char folder[2 * FOLDER_PATH], own[2 * FOLDER_PATH];
+    store("a", "payload");
+    snprintf(folder, sizeof folder, "%s/tessera", cache_folder);
+    if (chown(folder, 65534, (gid_t)-1) != 0)
+        skip();
+    expect("a", NULL);
+    store("b", "payload");
+    assert_int_equal(chown(folder, geteuid(), (gid_t)-1), 0);
+    expect("a", "payload");
+    expect("b", NULL);
+    snprintf(own, sizeof own, "%s/own", cache_folder);
+    assert_int_equal(rename(folder, own) | symlink(own, folder), 0);
+    expect("a", "payload"); /* through a link of this user's */
+    assert_int_equal(lchown(folder, 65534, (gid_t)-1), 0);
+    expect("a", NULL);
+    assert_int_equal(unlink(folder), 0);
+}
+
 /* ---- several processes ----------------------------------------------------------------------- */
 
 enum { WRITERS = 4, ROUNDS = 300, LONGEST = 20000 };
@@ -310,16 +349,10 @@ int run_program(void) {
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, set_up_cache_folder, tear_down_cache_folder)
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),
-        TEST(test_keys_of_parts),
-        TEST(test_damage),
-        TEST(test_entry_of_another_key),
-        TEST(test_no_file),
-        TEST(test_folders),
-        TEST(test_unwritable_folder),
-        TEST(test_entry_of_others),
-        TEST(test_processes),
-        TEST(test_bound),
+        TEST(test_round_trip),           TEST(test_keys_of_parts),   TEST(test_damage),
+        TEST(test_entry_of_another_key), TEST(test_no_file),         TEST(test_folders),
+        TEST(test_unwritable_folder),    TEST(test_entry_of_others), TEST(test_links),
+        TEST(test_folder_of_others),     TEST(test_processes),       TEST(test_bound),
         TEST(test_folder_of_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

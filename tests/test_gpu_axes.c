@@ -31,7 +31,7 @@ static void test_broadcasts(void **state) {
     (void)state;
     static const char *const ops[] = {"Add", "Sub", "Mul"};
     need_gpu();
-    for (int i = 0; i < (all_cases() ? 400 : 100); i++) {
+    for (int i = 0; i < some_cases(100); i++) {
         random_source r = random_from((uint32_t)i);
         int dims[MOST_AXES], rank = draw_dims(&r, 5, dims);
         const char *op = ops[i % 3], *a = draw_operand(&r, dims, rank),
@@ -46,7 +46,7 @@ static void test_broadcasts(void **state) {
 static void test_permutations(void **state) {
     (void)state;
     need_gpu();
-    for (int i = 0; i < (all_cases() ? 400 : 100); i++) {
+    for (int i = 0; i < some_cases(100); i++) {
         random_source r = random_from((uint32_t)i);
         int dims[MOST_AXES], perm[MOST_AXES], rank = draw_dims(&r, 5, dims);
         for (int k = 0; k < rank; k++)
@@ -135,7 +135,7 @@ static void test_layer_normalization(void **state) {
 static void test_batches(void **state) {
     (void)state;
     need_gpu();
-    for (int i = 0; i < (all_cases() ? 200 : 60); i++) {
+    for (int i = 0; i < some_cases(60); i++) {
         random_source r = random_from((uint32_t)i);
         int dims[MOST_AXES], rank = random_int(&r, 1, MOST_AXES - 2), m = random_int(&r, 1, 6),
                              k = random_int(&r, 1, 9), n = random_int(&r, 1, 6);

@@ -143,8 +143,11 @@ static void test_addresses(void **state) {
         size_t size;
         uint8_t *bytes = make_bytes(0, shift, &size);
         tsr_graph *graph;
-        EXPECT_OK(tsr_onnx_read_kept(
-            bytes, size, &(tsr_model_desc){.name = "kept", .max_bytes = UINT64_MAX}, NULL, &graph));
+        tsr_map map = {.bytes = bytes, .size = size};
+        tsr_maps maps = {&map, 1, 1};
+        const tsr_model_desc desc = {
+            .name = "kept", .max_bytes = UINT64_MAX, .max_work = UINT64_MAX};
+        EXPECT_OK(tsr_onnx_read(bytes, size, &desc, &maps, NULL, &graph));
         for (int v = 0; v < graph->value_count; v++) {
             const tsr_value *value = &graph->values[v];
             uintptr_t offset = (uintptr_t)value->data - (uintptr_t)bytes;

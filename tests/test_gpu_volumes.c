@@ -40,7 +40,7 @@ static void add_window(case_text *text, const window *w) {
 static void test_convolutions(void **state) {
     (void)state;
     need_gpu();
-    for (int i = 0; i < (all_cases() ? 300 : 60); i++) {
+    for (int i = 0; i < some_cases(60); i++) {
         random_source r = random_from((uint32_t)i);
         window w = draw_window(&r);
         int group = random_one_in(&r, 2) ? random_int(&r, 1, 5) : 1,
@@ -71,7 +71,7 @@ static void test_convolutions(void **state) {
 static void test_pools(void **state) {
     (void)state;
     need_gpu();
-    for (int i = 0; i < (all_cases() ? 300 : 80); i++) {
+    for (int i = 0; i < some_cases(80); i++) {
         random_source r = random_from((uint32_t)i);
         window w = draw_window(&r);
         bool maximum = i % 2;

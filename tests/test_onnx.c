@@ -35,8 +35,9 @@ static void random_bytes(void **state) {
 
 static tsr_status read_limited(const void *bytes, size_t size, uint64_t max_bytes,
                                tsr_graph **graph) {
+    static tsr_maps none;
     return tsr_onnx_read(bytes, size, &(tsr_model_desc){.name = "net", .max_bytes = max_bytes},
-                         NULL, graph);
+                         &none, NULL, graph);
 }
 
 /* However a model is cut, it is refused: its outputs are declared last. */
@@ -374,8 +375,9 @@ static void read_file(const char *path) {
     assert_int_equal(fread(bytes, 1, size, file), size);
     fclose(file);
     tsr_graph *graph;
+    static tsr_maps none;
     tsr_status status = tsr_onnx_read(
-        bytes, size, &(tsr_model_desc){.name = path, .max_bytes = UINT64_MAX}, NULL, &graph);
+        bytes, size, &(tsr_model_desc){.name = path, .max_bytes = UINT64_MAX}, &none, NULL, &graph);
     free(bytes);
     if (status != TSR_OK)
         fail_msg("%s", tsr_last_error());

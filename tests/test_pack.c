@@ -298,13 +298,29 @@ static void test_large_textures(void **state) {
     tsr_graph_destroy(graph);
 }
 
+/* A graph whose outputs are all constants has nothing to place. */
+static void test_nothing_to_place(void **state) {
+    (void)state;
+    onnx_writer *writer = onnx_writer_create(22);
+    onnx_set_float(writer, onnx_add_node(writer, "Constant", "c", "", "y"), "value_float", 2);
+    add_output(writer, "y", TSR_DTYPE_F32);
+    tsr_graph *graph = prepare_graph(writer);
+    for (int kind = 0; kind < 2; kind++) {
+        tsr_plan *plan = plan_for(graph, kind ? BUFFERS : TEXTURES, false, false);
+        assert_int_equal(plan->storage_count, 0);
+        assert_int_equal(plan->tensor_bytes, 0);
+        tsr_plan_destroy(plan);
+    }
+    tsr_graph_destroy(graph);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chains_are_tight), cmocka_unit_test(test_skips_are_tight),
         cmocka_unit_test(test_blocks_are_tight), cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_two_storages),     cmocka_unit_test(test_clears),
         cmocka_unit_test(test_kept_tensors),     cmocka_unit_test(test_many_alive),
-        cmocka_unit_test(test_large_textures),
+        cmocka_unit_test(test_large_textures),   cmocka_unit_test(test_nothing_to_place),
     };
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }

@@ -165,13 +165,13 @@ static void test_model_files(void **state) {
     fclose(file);
     assert_failed(tsr_model_load(path, NULL, &model), TSR_ERROR_INVALID_MODEL, path);
     assert_failed(tsr_model_load(path, &(tsr_model_desc){.max_bytes = 4}, &model),
-                  TSR_ERROR_OUT_OF_MEMORY, "limit is 4");
+                  TSR_ERROR_OUT_OF_MEMORY, "max_bytes is 4");
     remove(path);
     assert_null(model);
     assert_failed(tsr_model_load_memory("", 0, NULL, &model), TSR_ERROR_INVALID_ARGUMENT,
                   "no bytes");
     assert_failed(tsr_model_load_memory("12345", 5, &(tsr_model_desc){.max_bytes = 4}, &model),
-                  TSR_ERROR_OUT_OF_MEMORY, "limit is 4");
+                  TSR_ERROR_OUT_OF_MEMORY, "max_bytes is 4");
     assert_failed(tsr_model_load(NULL, NULL, &model), TSR_ERROR_INVALID_ARGUMENT, "NULL");
 }
 
@@ -268,7 +268,7 @@ static void test_integer_inputs(void **state) {
     assert_failed(tsr_session_set_input(session, "b", (const float[]){0, 128}, 2),
                   TSR_ERROR_INVALID_ARGUMENT, "element 1 cannot be 128");
     assert_failed(tsr_session_set_input(session, "b", (const float[]){0.5f, 1}, 2),
-                  TSR_ERROR_INVALID_ARGUMENT, "cannot be 0.5");
+                  TSR_ERROR_INVALID_ARGUMENT, "is no integer");
     assert_failed(tsr_session_set_input(session, "b", (const float[]){0, NAN}, 2),
                   TSR_ERROR_INVALID_ARGUMENT, "element 1");
     assert_failed(tsr_session_set_input(session, "i", (const float[]){0, 1 << 25}, 2),
@@ -386,7 +386,7 @@ static void test_memory(void **state) {
     desc.shapes = &huge;
     desc.fixed = &fixed;
     assert_failed(tsr_session_create(f->device, f->model, &desc, &session), TSR_ERROR_OUT_OF_MEMORY,
-                  "the machine has");
+                  "max_bytes is");
     assert_null(session);
 }
 
@@ -403,6 +403,19 @@ static void test_device_destroyed_first(void **state) {
     assert_int_equal(tsr_session_run(session), TSR_OK);
     assert_int_equal(tsr_session_get_output(session, "y", y, 6), TSR_OK);
     assert_true(y[0] == 1 && y[1] == 2 && y[2] == 0);
+    tsr_session_destroy(session);
+}
+
+static void test_nothing_to_recover(void **state) {
+    fixture *f = *state;
+    tsr_device *other;
+    tsr_session_desc desc = complete();
+    tsr_session *session = make_session(f, &desc);
+    assert_int_equal(tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &other), TSR_OK);
+    assert_failed(tsr_session_recover(NULL, other), TSR_ERROR_INVALID_ARGUMENT, "is NULL");
+    assert_failed(tsr_session_recover(session, NULL), TSR_ERROR_INVALID_ARGUMENT, "is NULL");
+    assert_failed(tsr_session_recover(session, other), TSR_ERROR_INVALID_ARGUMENT, "is not lost");
+    tsr_device_destroy(other);
     tsr_session_destroy(session);
 }
 
@@ -459,6 +472,7 @@ int run_program(void) {
         cmocka_unit_test_setup_teardown(test_keep_tensors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
         cmocka_unit_test(test_device_destroyed_first),
+        cmocka_unit_test_setup_teardown(test_nothing_to_recover, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plan_only, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reports, setup, teardown),
     };

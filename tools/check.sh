@@ -5,7 +5,7 @@ usage="Usage: tools/check.sh [--all] [--help]
 
 Installs what is missing, builds with warnings as errors, runs all tests, then those of the library as WebAssembly, in node
 and in Chromium, then, under address and undefined sanitizers, those that run C of ours: few cases, since the drivers'
-work is checked by then. Then fuzzes the ONNX reader.
+work is checked by then; what has threads, under the thread sanitizer, too. Then fuzzes the readers of models and other files.
 
   --all           more cases at random, each in every environment; everything once more under sanitizers
   FUZZ_SECONDS=N  in the environment: how long to fuzz; 60 if it is not set, 0 leaves it out"
@@ -46,6 +46,28 @@ run_tests() { # run_tests PRESET OPTIONS...: of ctest
     local skipped
     mapfile -t skipped < <(sed -n "s/.* - \(.*\) (Skipped)$/\1 ($1)/p" "build-$1/check-tests.log")
     left_out+=("${skipped[@]}")
+}
+
+# fuzz TARGET SECONDS SEEDS: new inputs are kept
+fuzz() {
+    local found=build-fuzz/found-$1 log=build-fuzz/$1.log
+    mkdir -p "$found"
+    "build-fuzz/fuzz_$1" -max_total_time="$2" -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1 \
+        -artifact_prefix=build-fuzz/ "$found" "$3" >"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
+    grep '^stat::' "$log"
+}
+
+# Files as tests/fuzz_data.c wants them, in this folder.
+make_data_seeds() {
+    local file
+    mkdir -p "$1"
+    build-dev/make_case 13 'Relu x[1,3,4,5] -> y' "$1/relu.onnx"
+    build-dev/tessera run "$1/relu.onnx" --random --backend cpu -o "$1/y.npy" >/dev/null
+    seed() { { printf "\\x0$1"; cat "$2"; } >"$3/$(sha1sum <"$2" | head -c 12)"; }
+    seed 0 "$1/y.npy" "$1"
+    for file in glsl/*.glsl wgsl/*.wgsl; do seed 2 "$file" "$1"; done
+    find /usr/share/libonnx-testdata -name '*.pb' -size -4k | sort | sed -n 1,50p | while read -r file; do seed 1 "$file" "$1"; done
+    rm "$1/relu.onnx" "$1/y.npy"
 }
 
 echo "== build and test"
@@ -95,13 +117,14 @@ test_pages() {
     done
     [ -z "$all" ] || run_web official swiftshader webgl
     tools/web.sh pages
-    run_web demos build-web/pages
+    run_web demos llvmpipe build-web/pages
     run_web package
 }
 
 echo "== as WebAssembly, in node and in pages"
 if need_web; then
     tools/web.sh build
+    tools/web.sh sizes
     find_networks
     run_web cpu
     run_web official node cpu
@@ -118,15 +141,17 @@ else
     TSR_TEST_CASES=few run_tests asan --label-exclude drivers
 fi
 
+echo "== under the thread sanitizer"
+build tsan
+TSR_TEST_CASES=few run_tests tsan
+
 seconds=${FUZZ_SECONDS:-60}
 if [ "$seconds" -gt 0 ]; then
-    echo "== fuzzing the ONNX reader for $seconds s"
+    echo "== fuzzing the readers for $seconds s"
     webgpu=OFF build fuzz -DTSR_GLES=OFF
-    mkdir -p build-fuzz/found # new inputs go there; the seeds come from the test make_corpus
-    build-fuzz/fuzz_onnx -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -verbosity=0 \
-        -print_final_stats=1 -artifact_prefix=build-fuzz/ build-fuzz/found build-dev/corpus \
-        >build-fuzz/check-run.log 2>&1 || { tail -n 60 build-fuzz/check-run.log; exit 1; }
-    grep '^stat::' build-fuzz/check-run.log
+    make_data_seeds build-fuzz/seeds
+    fuzz onnx $((seconds * 3 / 4)) build-dev/corpus # which the test make_corpus made
+    fuzz data $((seconds / 4)) build-fuzz/seeds
 else
     left_out+=("the fuzzer")
 fi

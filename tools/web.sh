@@ -6,13 +6,19 @@
 #                                 PEERS=FOLDER, the libraries that npm installed there (see demos/web/README.md), too
 #        web.sh serve [PORT]      build-web/site at http://localhost:8080
 #        web.sh pack              the npm package, in build-web/package, after build
+#        web.sh sizes             what a page loads, in bytes, as it is and compressed by brotli; fails above the limits
+#        WEBGPU=OFF in the environment: build leaves WebGPU out
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build-web
 clang=${CLANG:-clang-14}
 memory=$((2 << 30)) # bytes that the module may use at most
 stack=$((1 << 20)) # of these
-layers=(api autotune base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu gles gles/web webgpu webgpu/web web)
+webgpu=${WEBGPU:-ON}
+layers=(api autotune/web base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu gles gles/web web)
+[ "$webgpu" = OFF ] || layers+=(webgpu webgpu/web)
+most_wasm='330000 145000' # bytes, as they are and compressed by brotli
+most_modules='77000 23600'
 # As in Debian 12's source package protobuf-c, whose .dsc is signed and has this sum.
 protobuf=protobuf-c_1.4.1.orig.tar.gz
 protobuf_sum=4cc4facd508172f3e0a4d3a8736225d472418aee35b4ad053384b137b220339f
@@ -66,7 +72,7 @@ fetch() {
 
 # The ONNX schema and the kernels' declarations and texts, as for other builds; webgpu.h is in $root/.webgpu.
 generate() {
-    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU=ON -DTSR_COMPACT_KERNELS=ON -DTSR_BUILD_TOOLS=OFF \
+    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU="$webgpu" -DTSR_PACK_KERNELS=ON -DTSR_BUILD_TOOLS=OFF \
         -DTSR_BUILD_TESTS=OFF -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/native" --target tessera_generated; } \
         >"$build/native.log" 2>&1 ||
         { tail "$build/native.log" >&2; fail "the sources that the build writes cannot be made: $build/native.log"; }
@@ -80,19 +86,28 @@ sources() {
     printf '%s\n' "$build"/native/generated/*.c "$build/protobuf-c/protobuf-c/protobuf-c.c"
 }
 
-# Only the C library's own headers: those of the machine must not be found.
+# The C library's printf() without floats is smaller, but traps where it has to print one.
+check_formats() {
+    ! sources | grep -v "^$build" | xargs -d '\n' grep -nE '%[-+#0-9.*]*l?[aefgAEFG]' >&2 || fail "a page cannot print floats"
+}
+
+# Only the C library's own headers: those of the machine must not be found. What clang inlines and the pointers that it keeps for
+# loops (LSR) are larger than what they replace; the loops of the CPU backend may be.
 compile() {
-    local generated=$build/native/generated file object flags
+    local generated=$build/native/generated file object flags small=(-mllvm -inline-threshold=-50 -mllvm -disable-lsr)
     rm -rf "$build/objects"
     mkdir "$build/objects"
     while read -r file; do
         object=${file#"$root/"}
         flags=(-Wall -Wextra -Wpedantic -Werror)
         [[ $file != "$build"/* ]] || flags=(-w)
-        printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG -DTSR_GLES -DTSR_WEBGPU \
+        [[ $file == "$root"/src/cpu/* ]] || flags+=("${small[@]}")
+        [ "$webgpu" = OFF ] || flags+=(-DTSR_WEBGPU)
+        printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG -DTSR_GLES \
             "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -isystem "$generated" \
             -isystem "$generated/glad/include" -isystem "$root/.webgpu/include" -isystem "$build/protobuf-c" \
-            -fvisibility=hidden -ffunction-sections -fdata-sections -c "$file" -o "$build/objects/${object//\//_}.o"
+            -mnontrapping-fptoint -msign-ext -fvisibility=hidden -ffunction-sections -fdata-sections \
+            -c "$file" -o "$build/objects/${object//\//_}.o"
         echo
     done < <(sources) | xargs -d '\n' -P "$(nproc)" -I{} nice bash -c '{}' || fail "the sources cannot be compiled"
 }
@@ -102,8 +117,9 @@ compile() {
 link() {
     "$clang" --target=wasm32-wasi -mexec-model=reactor -Wl,-O2,--gc-sections,--strip-all,--stack-first \
         -Wl,-z,stack-size=$stack,--max-memory=$memory,--export=malloc,--export=free "$build"/objects/*.o \
-        -o "$build/linked.wasm" || fail "the objects cannot be linked"
-    wasm-opt -Oz -tnh --low-memory-unused --enable-bulk-memory --strip-producers "$build/linked.wasm" -o "$build/tessera.wasm" ||
+        -lc-printscan-no-floating-point -o "$build/linked.wasm" || fail "the objects cannot be linked"
+    wasm-opt -tnh --low-memory-unused --flatten --rereloop -Oz -Oz --converge --strip-producers --enable-bulk-memory \
+        --enable-nontrapping-float-to-int --enable-sign-ext "$build/linked.wasm" -o "$build/tessera.wasm" ||
         fail "the module cannot be made smaller"
     rm "$build/linked.wasm"
 }
@@ -112,8 +128,23 @@ link() {
 check_imports() {
     node -e 'const module = new WebAssembly.Module(require("fs").readFileSync(process.argv[1]));
         for (const i of WebAssembly.Module.imports(module)) console.log(i.module, i.name);' "$build/tessera.wasm" |
-        LC_ALL=C sort | diff "$root/src/web/imports.txt" - >&2 ||
+        LC_ALL=C sort | diff <(sed "$([ "$webgpu" = ON ] || echo '/^gpu /d')" "$root/src/web/imports.txt") - >&2 ||
         fail "the module's imports (>) are not those of src/web/imports.txt (<)"
+}
+
+# size NAME MOST MOST_BROTLI FILE...: of the files together
+size() {
+    node -e 'const { readFileSync } = require("fs"), { brotliCompressSync } = require("zlib"), [, name, ...most] = process.argv;
+        const files = most.splice(2).map(file => readFileSync(file)), sum = list => list.reduce((all, file) => all + file.length, 0);
+        const sizes = [sum(files), sum(files.map(file => brotliCompressSync(file)))];
+        console.log(`${name}: ${sizes[0]} bytes, ${sizes[1]} compressed`);
+        process.exitCode = sizes.some((size, i) => size > most[i]) ? 1 : 0;' "$@" || fail "$1: more than $2 bytes, or $3 compressed"
+}
+
+sizes() {
+    [ -e "$build/tessera.wasm" ] || fail "there is no $build/tessera.wasm: web.sh build makes it"
+    size tessera.wasm $most_wasm "$build/tessera.wasm"
+    size 'the modules' $most_modules "$build"/*.mjs
 }
 
 # The other libraries that demos/web/bench.html compares with.
@@ -183,6 +214,7 @@ build)
     check_tools
     fetch
     generate
+    check_formats
     compile
     link
     check_imports
@@ -199,6 +231,9 @@ serve)
 pack)
     pack
     ;;
--h | --help) sed -n '2,9s/^# //p' "${BASH_SOURCE[0]}" ;;
-*) fail "usage: web.sh build | fetch | pages [MODEL...] | serve [PORT] | pack" ;;
+sizes)
+    sizes
+    ;;
+-h | --help) sed -n '2,11s/^# //p' "${BASH_SOURCE[0]}" ;;
+*) fail "usage: web.sh build | fetch | pages [MODEL...] | serve [PORT] | pack | sizes" ;;
 esac

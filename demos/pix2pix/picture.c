@@ -21,42 +21,42 @@ static void put_on_white(unsigned char *rgba, size_t count) {
     }
 }
 
-/* Decoded RGBA for stbi_image_free; NULL on failure. */
-static unsigned char *decode(const char *path, int *width, int *height) {
+/* Decoded RGBA for stbi_image_free; NULL on failure, or if a side is longer than `most`. */
+static unsigned char *decode(const char *path, int most, int *width, int *height) {
     FILE *file = fopen(path, "rb");
     if (!file) {
         complain("%s: %s", path, strerror(errno));
         return NULL;
     }
     int channels;
-    unsigned char *pixels = stbi_load_from_file(file, width, height, &channels, 4);
-    fclose(file);
-    if (!pixels)
+    unsigned char *pixels = NULL;
+    bool known = stbi_info_from_file(file, width, height, &channels); /* goes back to the start */
+    if (known && (*width > most || *height > most))
+        complain("%s: %d x %d pixels; at most %d x %d can be shown", path, *width, *height, most,
+                 most);
+    else if (!known || !(pixels = stbi_load_from_file(file, width, height, &channels, 4)))
         complain("%s: not a picture that can be read: %s", path, stbi_failure_reason());
+    fclose(file);
     return pixels;
 }
 
 GLuint picture_load(const char *path, int *width, int *height) {
+    enum { LONGEST_SIDE = 8192 }; /* a small file may have very many pixels */
     GLint largest = 0;
     GLuint texture = 0;
-    unsigned char *pixels = decode(path, width, height);
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largest);
+    unsigned char *pixels =
+        decode(path, largest < LONGEST_SIDE ? largest : LONGEST_SIDE, width, height);
     if (!pixels)
         return 0;
-    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largest);
-    if (*width > largest || *height > largest) {
-        complain("%s: %d x %d pixels; this driver's textures have at most %d x %d", path, *width,
-                 *height, largest, largest);
-    } else {
-        put_on_white(pixels, (size_t)*width * (size_t)*height);
-        glGenTextures(1, &texture);
-        glBindTexture(GL_TEXTURE_2D, texture);
-        glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, *width, *height, 0, GL_RGBA, GL_UNSIGNED_BYTE,
-                     pixels);
-        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
-        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
-        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
-        glGenerateMipmap(GL_TEXTURE_2D);
-    }
+    put_on_white(pixels, (size_t)*width * (size_t)*height);
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, *width, *height, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
+    glGenerateMipmap(GL_TEXTURE_2D);
     stbi_image_free(pixels);
     return texture;
 }

@@ -113,17 +113,32 @@ static bool open_session(runner *r, const tsr_model *model, const input_info *in
     return find_outputs(r, wanted) && list_layers(r);
 }
 
-bool runner_open(runner *r, const tsr_model *model, const input_info *input, const settings *wanted,
-                 void *(*get_proc_address)(const char *name)) {
-    *r = (runner){0};
+static bool open_device(runner *r, const settings *wanted,
+                        void *(*get_proc_address)(const char *name), tsr_device **device) {
     bool gles = !strcmp(wanted->backend, "gles");
     const tsr_device_desc desc = {.backend = wanted->backend,
                                   .gles.platform = gles ? TSR_PLATFORM_CURRENT : TSR_PLATFORM_AUTO,
                                   .gles.get_proc_address = gles ? get_proc_address : NULL};
-    bool good = tsr_device_create(&desc, &r->device) == TSR_OK ? true : runner_fail(r);
-    good = good && open_session(r, model, input, wanted);
+    return tsr_device_create(&desc, device) == TSR_OK ? true : runner_fail(r);
+}
+
+bool runner_open(runner *r, const tsr_model *model, const input_info *input, const settings *wanted,
+                 void *(*get_proc_address)(const char *name)) {
+    *r = (runner){0};
+    bool good = open_device(r, wanted, get_proc_address, &r->device) &&
+                open_session(r, model, input, wanted);
     if (!good)
         runner_close(r);
+    return good;
+}
+
+bool runner_recover(runner *r, const settings *wanted) {
+    tsr_device *device;
+    if (!open_device(r, wanted, NULL, &device))
+        return false;
+    bool good = tsr_session_recover(r->session, device) == TSR_OK ? true : runner_fail(r);
+    tsr_device_destroy(good ? r->device : device);
+    r->device = good ? device : r->device;
     return good;
 }
 

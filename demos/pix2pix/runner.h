@@ -43,6 +43,8 @@ bool find_input(const tsr_model *model, const char *path, input_info *input, cha
 /* get_proc_address: of the window's context, for gles. On failure only the error is set. */
 bool runner_open(runner *r, const tsr_model *model, const input_info *input, const settings *wanted,
                  void *(*get_proc_address)(const char *name));
+/* After its device was lost, not in the window's context: continues on a new one. */
+bool runner_recover(runner *r, const settings *wanted);
 void runner_close(runner *r);
 /* Sets error to Tessera's latest message; returns false. */
 bool runner_fail(runner *r);

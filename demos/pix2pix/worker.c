@@ -35,14 +35,28 @@ static bool allocate(worker *w) {
     return false;
 }
 
+static tsr_status try_run(worker *w) {
+    const runner *r = &w->runner;
+    tsr_session *s = r->session;
+    tsr_status status = tsr_session_set_input(s, w->input.name, w->pixels, w->input_count);
+    if (status == TSR_OK)
+        status = tsr_session_run(s);
+    if (status == TSR_OK)
+        status = tsr_session_get_output(s, r->picture.name, w->picture, w->picture_count);
+    if (status == TSR_OK && w->layer_count)
+        status = tsr_session_get_output(s, r->layer.name, w->layer, w->layer_count);
+    return status;
+}
+
 static bool run(worker *w) {
     runner *r = &w->runner;
-    if (tsr_session_set_input(r->session, w->input.name, w->pixels, w->input_count) != TSR_OK ||
-        tsr_session_run(r->session) != TSR_OK ||
-        tsr_session_get_output(r->session, r->picture.name, w->picture, w->picture_count) != TSR_OK)
-        return runner_fail(r);
-    if (w->layer_count &&
-        tsr_session_get_output(r->session, r->layer.name, w->layer, w->layer_count) != TSR_OK)
+    tsr_status status = try_run(w);
+    if (status == TSR_ERROR_DEVICE_LOST) {
+        if (!runner_recover(r, &w->wanted))
+            return false;
+        status = try_run(w);
+    }
+    if (status != TSR_OK)
         return runner_fail(r);
     runner_read_times(r);
     return true;

@@ -85,9 +85,9 @@ static tsr_status check_pixel_format(const tsr_value *value, const tsr_pixels *p
     for (int i = 0; i < 4; i++)
         if (!isfinite(p->mean[i]) || !isfinite(p->scale[i]))
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                            "tensor '%s' %s: mean %g and scale %g of channel %d are not finite",
-                            value->name, tsr_shape_text(&value->shape), (double)p->mean[i],
-                            (double)p->scale[i], i);
+                            "tensor '%s' %s: %s of channel %d is not finite", value->name,
+                            tsr_shape_text(&value->shape), isfinite(p->mean[i]) ? "scale" : "mean",
+                            i);
     return TSR_OK;
 }
 
@@ -168,6 +168,16 @@ static bool is_exact(tsr_dtype dtype, double x) {
     return x >= ranges[dtype].low && x <= ranges[dtype].high && x == trunc(x);
 }
 
+static tsr_status refuse_element(const tsr_value *value, size_t i, double x) {
+    const char *type = tsr_dtype_name(value->dtype);
+    if (x == trunc(x) && fabs(x) <= MOST)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "input '%s' is %s: its element %zu cannot be %d", value->name, type, i,
+                        (int)x);
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "input '%s' is %s: its element %zu is %s",
+                    value->name, type, i, x == trunc(x) ? "beyond 2^24" : "no integer");
+}
+
 static tsr_status check_integers(const tsr_value *value, const tsr_elements *e) {
     if (e->is_pixels)
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
@@ -176,10 +186,7 @@ static tsr_status check_integers(const tsr_value *value, const tsr_elements *e) 
     for (size_t i = 0; i < e->array.count; i++) {
         double x = tsr_array_element(&e->array, i);
         if (!is_exact(value->dtype, x))
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                            "input '%s' is %s: its element %zu cannot be %g%s", value->name,
-                            tsr_dtype_name(value->dtype), i, x,
-                            fabs(x) > MOST ? ", beyond 2^24" : "");
+            return refuse_element(value, i, x);
     }
     return TSR_OK;
 }

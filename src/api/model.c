@@ -27,22 +27,18 @@ static void mark_parameters(const tsr_graph *graph, bool *is_parameter) {
     }
 }
 
-static tsr_status wrap(tsr_graph *graph, tsr_model **model) {
-    tsr_model *created = tsr_calloc(1, sizeof *created);
-    bool *is_parameter = TSR_NEW(graph->arena, graph->value_count, bool);
-    if (!created || !is_parameter) {
-        tsr_free(created);
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for the model", graph->file);
-    }
-    mark_parameters(graph, is_parameter);
+/* Completes a model whose graph was read. */
+static tsr_status complete(tsr_model *model) {
     static atomic_ullong models;
-    atomic_init(&created->references, 1);
+    tsr_graph *graph = model->graph;
+    model->is_parameter = TSR_NEW(graph->arena, graph->value_count, bool);
+    if (!model->is_parameter)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for the model", graph->file);
+    mark_parameters(graph, model->is_parameter);
     graph->model_id = atomic_fetch_add(&models, 1) + 1;
     for (int v = 0; v < graph->value_count; v++)
         graph->values[v].model_constant = graph->values[v].data ? v + 1 : 0;
-    created->graph = graph;
-    created->is_parameter = is_parameter;
-    *model = created;
+    tsr_maps_release(&model->maps);
     return TSR_OK;
 }
 
@@ -61,28 +57,35 @@ static tsr_status take_desc(const tsr_model_desc *desc, size_t size, size_t cust
     }
     filled->name = filled->name ? filled->name : name;
     filled->max_bytes = filled->max_bytes ? filled->max_bytes : tsr_memory_bytes();
+    filled->max_work = filled->max_work ? filled->max_work : (uint64_t)1 << 28;
     return TSR_OK;
 }
 
-/* map: of the bytes, owned by the model on success; NULL: the bytes may be freed after the call. */
-static tsr_status load(const void *bytes, size_t size, const tsr_model_desc *desc,
-                       const tsr_map *map, tsr_progress_meter *progress, tsr_model **model) {
-    tsr_graph *graph;
+static tsr_status read_model(const void *bytes, size_t size, const tsr_model_desc *desc,
+                             tsr_progress_meter *progress, tsr_model *model) {
     TSR_TRY(tsr_fail_context(tsr_custom_check(desc->custom_ops, desc->custom_op_count), "%s",
                              desc->name));
-    TSR_TRY(map ? tsr_onnx_read_kept(bytes, size, desc, progress, &graph)
-                : tsr_onnx_read(bytes, size, desc, progress, &graph));
-    tsr_status status = wrap(graph, model);
-    if (status != TSR_OK) {
-        tsr_graph_destroy(graph);
-        return status;
+    TSR_TRY(tsr_onnx_read(bytes, size, desc, &model->maps, progress, &model->graph));
+    return complete(model);
+}
+
+/* map: of the bytes, which the call takes over; NULL: they may be freed after the call. */
+static tsr_status load(const void *bytes, size_t size, const tsr_model_desc *desc, tsr_map *map,
+                       tsr_progress_meter *progress, tsr_model **model) {
+    tsr_model *created = tsr_calloc(1, sizeof *created);
+    if (!created || (map && !tsr_maps_add(&created->maps, map))) {
+        if (!created && map)
+            tsr_map_close(map);
+        tsr_free(created);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for the model", desc->name);
     }
-    if (map) {
-        (*model)->map = *map;
-        graph->map = &(*model)->map;
-        tsr_map_release(map);
-    }
-    return TSR_OK;
+    atomic_init(&created->references, 1);
+    tsr_status status = read_model(bytes, size, desc, progress, created);
+    if (status == TSR_OK)
+        *model = created;
+    else
+        tsr_model_free(created);
+    return status;
 }
 
 static tsr_status load_memory(const void *bytes, size_t count, const tsr_model_desc *desc,
@@ -90,7 +93,7 @@ static tsr_status load_memory(const void *bytes, size_t count, const tsr_model_d
     if (!bytes || count == 0)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: there are no bytes", desc->name);
     if (count > desc->max_bytes)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: there are %zu bytes, the limit is %llu",
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: there are %zu bytes, max_bytes is %llu",
                         desc->name, count, (unsigned long long)desc->max_bytes);
     tsr_progress_meter progress = {.caller = desc->progress};
     return load(bytes, count, desc, NULL, &progress, model);
@@ -132,12 +135,13 @@ static tsr_status load_file(const char *path, tsr_model_desc *desc, tsr_model **
     desc->name = path;
     TSR_TRY(open_file(path, desc, &map, &progress));
     char *folder = folder_of(path);
-    desc->external_data_dir = folder;
-    tsr_status status = folder ? load(map.bytes, map.size, desc, &map, &progress, model)
-                               : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory", path);
-    tsr_free(folder);
-    if (status != TSR_OK)
+    if (!folder) {
         tsr_map_close(&map);
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory", path);
+    }
+    desc->external_data_dir = folder;
+    tsr_status status = load(map.bytes, map.size, desc, &map, &progress, model);
+    tsr_free(folder);
     return status;
 }
 
@@ -164,7 +168,7 @@ void tsr_model_free(tsr_model *model) {
     if (!model || atomic_fetch_sub(&model->references, 1) != 1)
         return;
     tsr_graph_destroy(model->graph);
-    tsr_map_close(&model->map);
+    tsr_maps_close(&model->maps);
     tsr_free(model);
 }
 

@@ -9,7 +9,7 @@
 struct tsr_model {
     atomic_int references; /* the caller's and one of each session */
     tsr_graph *graph;
-    tsr_map map;        /* of the file; zeroed if it was read from memory */
+    tsr_maps maps; /* files in which constants are: the model's first, if it was read from one */
     bool *is_parameter; /* by value */
 };
 

@@ -123,24 +123,43 @@ static tsr_status check_runs(const tsr_session_desc *desc) {
     return TSR_OK;
 }
 
-static tsr_status autotune(tsr_session *session, tsr_runner_options *options, int budget_ms) {
+static tsr_status autotune(tsr_session *session, int budget_ms) {
     tsr_device *device = session->device;
     const tsr_autotune_target target = {device->backend, device->impl, &device->tuned};
-    TSR_TRY(tsr_autotune(&target, session->graph, options, budget_ms, &session->tuning));
-    options->choices = session->tuning.choices;
+    TSR_TRY(tsr_autotune(&target, session->graph, &session->options, budget_ms, &session->tuning));
+    session->options.choices = session->tuning.choices;
     return TSR_OK;
 }
 
 /* What the device can store. */
-static tsr_precision stored_precision(const tsr_session *session, const tsr_session_desc *desc) {
+static tsr_precision stored_precision(const tsr_device *device, const tsr_graph *graph,
+                                      tsr_precision wanted) {
     tsr_device_info info = {.half_only = false};
-    session->device->backend->device_info(session->device->impl, &info);
-    if (!info.half_only || desc->precision == TSR_PRECISION_FP16)
-        return desc->precision;
+    device->backend->device_info(device->impl, &info);
+    if (!info.half_only || wanted == TSR_PRECISION_FP16)
+        return wanted;
     tsr_log(TSR_LOG_WARN,
             "%s: tensors are stored in 16 bits, not 32: %s renders to no 32-bit floats",
-            session->graph->file, info.name);
+            graph->file, info.name);
     return TSR_PRECISION_FP16;
+}
+
+static void drop_runner(tsr_session *session) {
+    if (session->runner)
+        session->device->backend->runner_destroy(session->runner);
+}
+
+/* On this device, as the session's options say. */
+static tsr_status make_runner(tsr_session *session, const tsr_device *device) {
+    const tsr_backend *backend = device->backend;
+    const tsr_runner_options *o = &session->options;
+    tsr_runner *made;
+    TSR_TRY(backend->runner_create(device->impl, session->graph, o, &made));
+    drop_runner(session);
+    session->runner = made;
+    bool remains = o->prepare_in_steps && !o->plan_only && backend->prepare;
+    session->prepared = remains ? TSR_NOT_READY : TSR_OK;
+    return TSR_OK;
 }
 
 static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
@@ -148,22 +167,20 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
     session->progress.caller = desc->progress;
     TSR_TRY(check_runs(desc));
     TSR_TRY(prepare_graph(session->graph, backend, desc, &session->progress));
-    tsr_runner_options options = {.precision = stored_precision(session, desc),
-                                  .allow_cpu_fallback = desc->allow_cpu_fallback,
-                                  .texture_outputs = desc->texture_outputs,
-                                  .keep_tensors = desc->keep_tensors,
-                                  .plan_only = desc->plan_only,
-                                  .time_passes = desc->time_passes,
-                                  .poison = desc->poison,
-                                  .runs_in_flight = session->runs_in_flight,
-                                  .prepare_in_steps = desc->prepare_in_steps,
-                                  .progress = &session->progress};
+    session->options = (tsr_runner_options){
+        .precision = stored_precision(session->device, session->graph, desc->precision),
+        .allow_cpu_fallback = desc->allow_cpu_fallback,
+        .texture_outputs = desc->texture_outputs,
+        .keep_tensors = desc->keep_tensors,
+        .plan_only = desc->plan_only,
+        .time_passes = desc->time_passes,
+        .poison = desc->poison,
+        .runs_in_flight = session->runs_in_flight,
+        .prepare_in_steps = desc->prepare_in_steps,
+        .progress = &session->progress};
     if (!session->device->fixed_kernels)
-        TSR_TRY(autotune(session, &options, desc->tune_ms));
-    TSR_TRY(
-        backend->runner_create(session->device->impl, session->graph, &options, &session->runner));
-    bool remains = desc->prepare_in_steps && !desc->plan_only && backend->prepare;
-    session->prepared = remains ? TSR_NOT_READY : TSR_OK;
+        TSR_TRY(autotune(session, desc->tune_ms));
+    TSR_TRY(make_runner(session, session->device));
     return allocate_tables(session);
 }
 
@@ -202,20 +219,48 @@ tsr_status tsr_session_create_sized(tsr_device *device, const tsr_model *model,
 tsr_status tsr_session_prepare(tsr_session *session, double ms) {
     if (!session)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_prepare: session is NULL");
-    if (session->prepared != TSR_OK && session->prepared != TSR_NOT_READY)
-        return tsr_session_check_can_run(session);
-    if (session->prepared == TSR_NOT_READY)
-        session->prepared = session->device->backend->prepare(session->runner, ms);
-    if (session->prepared == TSR_NOT_READY)
-        return TSR_NOT_READY;
-    return tsr_session_name_file(session->prepared, session->graph);
+    if (session->prepared != TSR_NOT_READY)
+        return session->prepared == TSR_OK ? TSR_OK : tsr_session_check_can_run(session);
+    tsr_status status = session->device->backend->prepare(session->runner, ms);
+    session->prepared = status;
+    return status == TSR_NOT_READY ? status : tsr_session_name_file(status, session->graph);
+}
+
+static tsr_status check_recover(const tsr_session *session, const tsr_device *device) {
+    if (!session || !device)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_recover: an argument is NULL");
+    const tsr_device *lost = session->device;
+    if (device->backend != lost->backend)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "%s: the session is one of %s, the device of %s", session->graph->file,
+                        lost->backend->name, device->backend->name);
+    if (!lost->backend->is_lost || !lost->backend->is_lost(lost->impl))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: the session's device is not lost",
+                        session->graph->file);
+    return TSR_OK;
+}
+
+tsr_status tsr_session_recover(tsr_session *session, tsr_device *device) {
+    TSR_TRY(check_recover(session, device));
+    tsr_graph *graph = session->graph;
+    session->options.precision = stored_precision(device, graph, session->options.precision);
+    session->progress = (tsr_progress_meter){0}; /* what the caller gave may be gone */
+    tsr_status status = make_runner(session, device);
+    if (status != TSR_OK)
+        return tsr_session_name_file(status, graph);
+    tsr_device_destroy(session->device);
+    session->device = tsr_device_retain(device);
+    session->tuning.tuned = NULL; /* its times were the lost device's */
+    session->stepping = false;
+    session->submitted = session->latest = session->slot = 0;
+    memset(session->input_set, 0, (size_t)graph->input_count * sizeof *session->input_set);
+    return TSR_OK;
 }
 
 void tsr_session_destroy(tsr_session *session) {
     if (!session)
         return;
-    if (session->runner)
-        session->device->backend->runner_destroy(session->runner);
+    drop_runner(session);
     tsr_graph_destroy(session->graph);
     tsr_model_free(session->model);
     tsr_device_destroy(session->device);

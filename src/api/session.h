@@ -24,6 +24,7 @@ struct tsr_session {
     bool plan_only, texture_outputs;
     tsr_status prepared;         /* TSR_NOT_READY in between; a failure is final */
     tsr_progress_meter progress; /* of making the session */
+    tsr_runner_options options;  /* with which the runner was made */
     bool stepping;               /* a run in steps is in progress */
     int runs_in_flight;
     int submitted;    /* runs that can be read */

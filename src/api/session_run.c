@@ -35,6 +35,10 @@ static tsr_status keep_outputs(tsr_session *session) {
 }
 
 tsr_status tsr_session_check_can_run(const tsr_session *session) {
+    if (session->prepared == TSR_ERROR_DEVICE_LOST)
+        return tsr_fail(TSR_ERROR_DEVICE_LOST,
+                        "%s: the device was lost before the session was ready",
+                        session->graph->file);
     const char *why = session->plan_only                   ? "this session was made to plan only"
                       : session->prepared == TSR_NOT_READY ? "the session is not prepared yet"
                       : session->prepared != TSR_OK        ? "the session could not be prepared"

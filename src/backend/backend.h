@@ -32,6 +32,8 @@ struct tsr_backend {
     tsr_status (*device_create)(const tsr_device_desc *desc, tsr_backend_device **device);
     void (*device_destroy)(tsr_backend_device *device);
     void (*device_info)(const tsr_backend_device *device, tsr_device_info *info);
+    /* Optional: NULL where devices cannot be lost. */
+    bool (*is_lost)(tsr_backend_device *device);
     /* Optional: NULL where there is nothing to measure. See tsr_device_measure. */
     tsr_status (*measure)(tsr_backend_device *device, tsr_device_peaks *peaks);
     /* See tsr_list_devices. */

@@ -40,21 +40,25 @@ const char *tsr_last_error(void) {
     return message;
 }
 
+/* Into to, MESSAGE_SIZE bytes. */
+static void format_escaped(char *to, const char *format, va_list args) {
+    char raw[MESSAGE_SIZE];
+    vsnprintf(raw, sizeof raw, format, args);
+    tsr_escape(raw, to, MESSAGE_SIZE);
+}
+
 tsr_status tsr_fail(tsr_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    format_escaped(message, format, args);
     va_end(args);
     return status;
 }
 
-/* Appends to the message; truncates it to the size. */
+/* What does not fit is left out. */
 static void append(const char *text) {
-    size_t used = strlen(message), room = MESSAGE_SIZE - 1 - used, length = strlen(text);
-    if (length > room)
-        length = room;
-    memcpy(message + used, text, length);
-    message[used + length] = '\0';
+    size_t used = strlen(message);
+    tsr_escape(text, message + used, MESSAGE_SIZE - used);
 }
 
 tsr_status tsr_fail_context(tsr_status status, const char *format, ...) {
@@ -64,7 +68,7 @@ tsr_status tsr_fail_context(tsr_status status, const char *format, ...) {
     memcpy(inner, message, sizeof inner);
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    format_escaped(message, format, args);
     va_end(args);
     append(": ");
     append(inner);
@@ -82,7 +86,15 @@ void tsr_log(tsr_log_level level, const char *format, ...) {
     char line[MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    format_escaped(line, format, args);
     va_end(args);
     log_fn(log_user, level, line);
+}
+
+void tsr_log_lines(tsr_log_level level, const char *text) {
+    for (const char *at = text; log_fn && *at; at += *at == '\n') {
+        int length = (int)strcspn(at, "\n");
+        tsr_log(level, "%.*s", length, at);
+        at += length;
+    }
 }

@@ -10,6 +10,8 @@
 tsr_status tsr_fail_context(tsr_status status, const char *format, ...) TSR_PRINTF(2, 3);
 
 void tsr_log(tsr_log_level level, const char *format, ...) TSR_PRINTF(2, 3);
+/* Each line is a message. */
+void tsr_log_lines(tsr_log_level level, const char *text);
 
 /* Returns from the calling function if the expression is not TSR_OK. */
 #define TSR_TRY(expression)                                                                        \

@@ -8,19 +8,37 @@
 typedef struct tsr_map {
     const void *bytes;
     size_t size;
-    bool in_memory; /* else mapped */
+    bool in_memory;   /* else mapped */
+    uint64_t file[2]; /* device and number of a mapped file */
 } tsr_map;
 
-/* Maps a regular file that is neither empty nor larger than max_bytes. It must not be changed in
- * place while it is mapped: accessing bytes that were cut off kills the process. */
+/* Maps a regular file that is neither empty nor larger than max_bytes, nor nearly all holes. It
+ * must not be changed in place while it is mapped: accessing bytes that were cut off kills the
+ * process. */
 tsr_status tsr_map_open(const char *path, uint64_t max_bytes, tsr_map *map);
+/* The same of the file `location` in a folder ("": the current one), which it must not lead out of,
+ * even if symbolic links are followed. */
+tsr_status tsr_map_open_inside(const char *folder, const char *location, tsr_map *map);
 /* Reads a file of the caller's with the same limits. Progress: a stage of its own. */
 tsr_status tsr_map_read(const tsr_files *files, const char *path, uint64_t max_bytes,
                         const tsr_progress_meter *progress, tsr_map *map);
-/* What both check before any byte is read. */
+/* What all check before any byte is read. */
 tsr_status tsr_map_check_size(uint64_t bytes, uint64_t max_bytes);
 void tsr_map_close(tsr_map *map); /* a zeroed one is ignored */
-/* Releases the pages that were read; the bytes stay valid. NULL is fine. */
+/* Releases the pages that were read; the bytes stay valid. */
 void tsr_map_release(const tsr_map *map);
+
+/* A model's files, in which its constants may stay. */
+typedef struct tsr_maps {
+    tsr_map *list;
+    int count, capacity;
+} tsr_maps;
+
+/* Takes the map over; false, and closes it, when out of memory. */
+bool tsr_maps_add(tsr_maps *maps, tsr_map *map);
+/* Is this one of the bytes? maps may be NULL. */
+bool tsr_maps_hold(const tsr_maps *maps, const void *byte);
+void tsr_maps_release(const tsr_maps *maps); /* of each; NULL is fine */
+void tsr_maps_close(tsr_maps *maps);
 
 #endif

@@ -5,7 +5,6 @@
 #include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "cpu/cpu.h"
 
 struct tsr_runner {
@@ -142,13 +141,13 @@ static tsr_status allocate_tables(tsr_runner *runner) {
     return complete ? TSR_OK : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a runner");
 }
 
-/* Without this check, a model that needs more memory than the machine has would end the process
- * during a run. */
+/* Without this check, a model that needs more memory than the machine has, the default limit, would
+ * end the process during a run. */
 static tsr_status check_memory(const tsr_runner *runner) {
-    uint64_t needed = runner->peak_bytes + runner->weight_bytes, most = tsr_memory_bytes();
+    uint64_t needed = runner->peak_bytes + runner->weight_bytes, most = runner->graph->max_bytes;
     if (needed > most)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
-                        "%s: tensors and weights need %llu MiB, the machine has %llu MiB",
+                        "%s: tensors and weights need %llu MiB, max_bytes is %llu MiB",
                         runner->graph->file, (unsigned long long)(needed >> 20),
                         (unsigned long long)(most >> 20));
     return TSR_OK;

@@ -23,8 +23,6 @@ static void count_program(tsr_runner *r, int index, const tsr_program *program) 
         r->base.cached_programs += program->cached;
 }
 
-/* All programs are started before waiting for the first, and weights are packed meanwhile: drivers
- * may compile in parallel. */
 static tsr_status start_program(tsr_runner *r, int i) {
     double start = tsr_clock_ms();
     if (i == 0)
@@ -39,7 +37,7 @@ static tsr_status start_program(tsr_runner *r, int i) {
 }
 
 static bool is_waiting(const tsr_runner *r, const tsr_program *program) {
-    return !r->building.waits && !tsr_program_is_linked(program);
+    return r->base.options.prepare_in_steps && !tsr_program_is_linked(program);
 }
 
 static tsr_status finish_program(tsr_runner *r, int i) {
@@ -141,7 +139,7 @@ static tsr_status finish_building(tsr_runner *r, int i) {
     TSR_TRY(tsr_gpu_runner_allocate(&r->base));
     if (r->timers)
         glGenQueriesEXT(r->base.graph->node_count, r->timers);
-    if (r->building.waits)
+    if (!r->base.options.prepare_in_steps)
         return tsr_gles_check_error(r->device, "preparing the session");
     r->building.fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     return TSR_OK;
@@ -150,7 +148,7 @@ static tsr_status finish_building(tsr_runner *r, int i) {
 /* Else the first call that waits for the GPU would wait for uploads, too. */
 static tsr_status finish_commands(tsr_runner *r, int i) {
     (void)i;
-    if (r->building.waits)
+    if (!r->base.options.prepare_in_steps)
         return TSR_OK;
     if (tsr_gles_wait_fence(r->building.fence, false) == TSR_GLES_PENDING) {
         tsr_status lost = tsr_gles_check_lost(r->device);
@@ -171,18 +169,12 @@ static tsr_status finish_tables(tsr_runner *r, int i) {
     return tsr_gles_finish_tables(r);
 }
 
-/* In this order. Weights come before tensors: then memory use has its peak. TSR_NOT_READY: the same
- * unit again later. */
-typedef struct phase {
-    tsr_status (*build)(tsr_runner *r, int unit);
-    int units;
-} phase;
-
-/* Until the deadline, if it does not wait. */
-static tsr_status build_on(tsr_runner *r) {
+/* All programs are started before waiting for the first, and weights are packed meanwhile: drivers
+ * may compile in parallel. Weights come before tensors: then memory use has its peak. */
+static tsr_status work(tsr_runner *r, double ms) {
     const tsr_plan *plan = r->base.plan;
     const int inputs = r->base.graph->input_count, outputs = r->base.output_count;
-    const phase phases[] = {
+    const tsr_gpu_phase phases[] = {
         {start_program, plan->pass_count},
         {tsr_gles_pack_table, plan->pass_count},
         {finish_tables, 1},
@@ -198,26 +190,13 @@ static tsr_status build_on(tsr_runner *r) {
         {finish_building, 1},
         {finish_commands, 1},
     };
-    tsr_gles_building *b = &r->building;
-    for (; b->phase < (int)(sizeof phases / sizeof *phases); b->phase++, b->next = 0)
-        for (; b->next < phases[b->phase].units; b->next++) {
-            TSR_TRY(phases[b->phase].build(r, b->next));
-            if (!b->waits && tsr_clock_ms() >= b->deadline) {
-                b->next++;
-                return TSR_NOT_READY;
-            }
-        }
-    return TSR_OK;
+    return tsr_gpu_work(r, phases, sizeof phases / sizeof *phases, &r->building.steps, ms);
 }
 
-tsr_status tsr_gles_build(tsr_runner *r) {
-    r->building.waits = true;
-    return build_on(r);
-}
-
-tsr_status tsr_gles_build_for(tsr_runner *r, double ms) {
-    r->building.deadline = tsr_clock_ms() + ms;
-    tsr_status status = build_on(r);
+tsr_status tsr_gles_build(tsr_runner *r, double ms) {
+    tsr_status status = work(r, ms);
+    if (!r->base.options.prepare_in_steps)
+        return status;
     glFlush(); /* what was started */
     tsr_status errors = tsr_gles_check_error(r->device, "preparing the session");
     return errors != TSR_OK ? errors : status;

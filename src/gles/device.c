@@ -6,7 +6,8 @@
 static tsr_status fail_lost(tsr_backend_device *d) {
     d->lost = true;
     return tsr_fail(TSR_ERROR_DEVICE_LOST,
-                    "the GL context was lost: destroy its sessions and the device, make them anew");
+                    "the GL context was lost: make a device anew, with which "
+                    "tsr_session_recover() continues");
 }
 
 /* The pending error, GL_NO_ERROR for none. There is one flag for each kind of error: the others are
@@ -57,10 +58,14 @@ tsr_status tsr_gles_begin(tsr_backend_device *d) {
     return TSR_OK;
 }
 
-void tsr_gles_end(tsr_backend_device *d) {
+tsr_status tsr_gles_end(tsr_backend_device *d, tsr_status status) {
+    bool failed = status != TSR_OK && status != TSR_NOT_READY;
+    if (failed && tsr_gles_check_lost(d) != TSR_OK)
+        status = TSR_ERROR_DEVICE_LOST;
     if (tsr_context_is_adopted(d->context))
         leave_adopted(d);
     tsr_context_leave(d->context);
+    return status;
 }
 
 tsr_status tsr_gles_check_lost(tsr_backend_device *d) {
@@ -129,10 +134,16 @@ void tsr_gles_device_destroy(tsr_backend_device *d) {
     if (usable) {
         glBindVertexArray(0);
         glDeleteVertexArrays(1, &d->vertex_array);
-        tsr_gles_end(d);
+        tsr_gles_end(d, TSR_OK);
     }
     tsr_context_destroy(d->context);
     tsr_free(d);
+}
+
+bool tsr_gles_is_lost(tsr_backend_device *d) {
+    if (tsr_gles_begin(d) == TSR_OK)
+        tsr_gles_end(d, TSR_OK);
+    return d->lost;
 }
 
 void tsr_gles_device_info(const tsr_backend_device *d, tsr_device_info *info) {

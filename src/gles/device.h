@@ -35,7 +35,9 @@ struct tsr_backend_device {
  * a device makes no GL calls, not even to delete objects (the names may be another context's by
  * then). */
 tsr_status tsr_gles_begin(tsr_backend_device *device);
-void tsr_gles_end(tsr_backend_device *device);
+/* Returns status; TSR_ERROR_DEVICE_LOST for a failure of any other kind in a context that is lost.
+ */
+tsr_status tsr_gles_end(tsr_backend_device *device, tsr_status status);
 
 /* Was the context lost? Between begin and end. */
 tsr_status tsr_gles_check_lost(tsr_backend_device *device);
@@ -52,6 +54,7 @@ tsr_status tsr_gles_find_limits(tsr_backend_device *device, const tsr_device_des
 
 tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
 void tsr_gles_device_destroy(tsr_backend_device *device);
+bool tsr_gles_is_lost(tsr_backend_device *device);
 void tsr_gles_device_info(const tsr_backend_device *device, tsr_device_info *info);
 tsr_status tsr_gles_measure(tsr_backend_device *device, tsr_device_peaks *peaks);
 void tsr_gles_list_devices(tsr_device_fn fn, void *user);

@@ -56,6 +56,5 @@ tsr_status tsr_gles_draw_output(tsr_runner *r, int value, const tsr_pixels *pixe
     tsr_transfer_draw(r->base.plan, value, pixels, &drawn, &wanted);
     TSR_TRY(tsr_gles_begin(r->device));
     tsr_status status = draw(r, output, &wanted, to);
-    tsr_gles_end(r->device);
-    return status;
+    return tsr_gles_end(r->device, status);
 }

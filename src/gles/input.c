@@ -60,6 +60,5 @@ tsr_status tsr_gles_set_input_texture(tsr_runner *r, int value, const tsr_textur
                             ? draw(r, t, &wanted)
                             : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "the context has no texture %u",
                                        (unsigned)texture->id);
-    tsr_gles_end(r->device);
-    return status;
+    return tsr_gles_end(r->device, status);
 }

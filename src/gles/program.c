@@ -168,10 +168,11 @@ static tsr_status report_failure(const tsr_program *p, const char *kernel, bool 
         if (!compiled)
             glGetShaderInfoLog(shaders[i], sizeof log, NULL, log);
     }
-    tsr_log(TSR_LOG_DEBUG, "%s\n%s", log, p->text);
-    if (!body)
-        return tsr_fail(TSR_ERROR_DEVICE, "the driver refused kernel %s: %s", kernel, log);
+    tsr_log_lines(TSR_LOG_DEBUG, log);
+    tsr_log_lines(TSR_LOG_DEBUG, p->text);
     tsr_driver_log_error(log, error, sizeof error);
+    if (!body)
+        return tsr_fail(TSR_ERROR_DEVICE, "the driver refused kernel %s: %s", kernel, error);
     return tsr_fail(TSR_ERROR_DEVICE, "the driver refused the operator's GLSL body: %s", error);
 }
 

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "gles/wait.h"
 
+#include <math.h>
+
 static bool allocate_runs(tsr_runner *r) {
     r->runs = tsr_calloc((size_t)r->base.options.runs_in_flight, sizeof *r->runs);
     r->run = r->runs;
@@ -36,19 +38,6 @@ static tsr_status allocate(tsr_runner *r) {
     return TSR_OK;
 }
 
-static tsr_status build(tsr_runner *r) {
-    TSR_TRY(allocate(r));
-    if (r->base.options.plan_only)
-        return TSR_OK;
-    if (r->base.options.prepare_in_steps)
-        return TSR_OK;
-    TSR_TRY(tsr_gles_begin(r->device));
-    r->built = true;
-    tsr_status status = tsr_gles_build(r);
-    tsr_gles_end(r->device);
-    return tsr_fail_context(status, "%s", r->base.graph->file);
-}
-
 tsr_status tsr_gles_check_runner(const tsr_runner *r, const char *what) {
     TSR_TRY(tsr_gles_check_done(r->device, what));
     if (!tsr_context_waits_for_errors() || r->device->errors == r->errors)
@@ -56,21 +45,35 @@ tsr_status tsr_gles_check_runner(const tsr_runner *r, const char *what) {
     return tsr_fail(TSR_ERROR_DEVICE, "%s: meanwhile a GL error was found", what);
 }
 
-static tsr_status prepare(tsr_runner *r, double ms) {
+static tsr_status work(tsr_runner *r, double ms) {
     TSR_TRY(tsr_gles_begin(r->device));
     if (!r->built)
         r->errors = r->device->errors;
     r->built = true;
-    tsr_status status = tsr_gles_build_for(r, ms);
-    tsr_gles_end(r->device);
+    tsr_status status = tsr_gles_build(r, ms);
+    return tsr_gles_end(r->device, status);
+}
+
+/* After a failure no thread writes to the context's memory: it may be gone soon. */
+static tsr_status prepare(tsr_runner *r, double ms) {
+    tsr_status status = work(r, ms);
+    if (status != TSR_OK && status != TSR_NOT_READY)
+        tsr_gles_stop_packing(r);
     return status;
+}
+
+static tsr_status build(tsr_runner *r) {
+    TSR_TRY(allocate(r));
+    if (r->base.options.plan_only || r->base.options.prepare_in_steps)
+        return TSR_OK;
+    return tsr_fail_context(prepare(r, INFINITY), "%s", r->base.graph->file);
 }
 
 static void runner_destroy(tsr_runner *r) {
     tsr_gles_stop_packing(r);
     if (r->built && tsr_gles_begin(r->device) == TSR_OK) {
         tsr_gles_unbuild(r);
-        tsr_gles_end(r->device);
+        tsr_gles_end(r->device, TSR_OK);
     }
     tsr_free(r->targets);
     tsr_free(r->doubles);
@@ -145,9 +148,8 @@ static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) 
     tsr_status status = tsr_gpu_stage_input(&r->base, value, from, &staged, &floats);
     if (status == TSR_OK && r->base.plan->value_tensor[value] != TSR_NONE)
         status = give_input(r, value, &staged);
-    tsr_gles_end(r->device);
     tsr_free(floats);
-    return status;
+    return tsr_gles_end(r->device, status);
 }
 
 static tsr_status set_weights(tsr_runner *r, int constant, const float *elements) {
@@ -155,8 +157,7 @@ static tsr_status set_weights(tsr_runner *r, int constant, const float *elements
         return TSR_ERROR_UNSUPPORTED;
     TSR_TRY(tsr_gles_begin(r->device));
     tsr_status status = tsr_gles_replace_weights(r, constant, elements);
-    tsr_gles_end(r->device);
-    return status;
+    return tsr_gles_end(r->device, status);
 }
 
 /* NaN in every tensor but the inputs. */
@@ -195,8 +196,7 @@ static tsr_status submit(tsr_runner *r) {
     tsr_status status = tsr_gles_draw(r);
     if (status == TSR_OK)
         status = start_reading(r);
-    tsr_gles_end(r->device);
-    return status;
+    return tsr_gles_end(r->device, status);
 }
 
 static void read_timers(tsr_runner *r) {
@@ -235,15 +235,13 @@ static tsr_status finish(tsr_runner *r, bool block) {
 static tsr_status wait_run(tsr_runner *r) {
     TSR_TRY(tsr_gles_begin(r->device));
     tsr_status status = finish(r, true);
-    tsr_gles_end(r->device);
-    return status;
+    return tsr_gles_end(r->device, status);
 }
 
 static tsr_status poll_run(tsr_runner *r) {
     TSR_TRY(tsr_gles_begin(r->device));
     tsr_status status = finish(r, false);
-    tsr_gles_end(r->device);
-    return status;
+    return tsr_gles_end(r->device, status);
 }
 
 static tsr_status step(tsr_runner *r, bool begin, double ms) {
@@ -260,8 +258,7 @@ static tsr_status step(tsr_runner *r, bool begin, double ms) {
         status = start_reading(r);
         status = status == TSR_OK ? finish(r, true) : status;
     }
-    tsr_gles_end(r->device);
-    return status == TSR_OK && !complete ? TSR_NOT_READY : status;
+    return tsr_gles_end(r->device, status == TSR_OK && !complete ? TSR_NOT_READY : status);
 }
 
 typedef struct reading {
@@ -322,8 +319,7 @@ static tsr_status read_value(tsr_runner *r, int value, const tsr_elements *to) {
 static tsr_status get_output(tsr_runner *r, int value, const tsr_elements *to) {
     TSR_TRY(tsr_gles_begin(r->device));
     tsr_status status = read_value(r, value, to);
-    tsr_gles_end(r->device);
-    return status;
+    return tsr_gles_end(r->device, status);
 }
 
 static tsr_status output_texture(tsr_runner *r, int value, tsr_texture *texture) {
@@ -350,6 +346,7 @@ const tsr_backend tsr_gles_backend = {
     .device_create = tsr_gles_device_create,
     .device_destroy = tsr_gles_device_destroy,
     .device_info = tsr_gles_device_info,
+    .is_lost = tsr_gles_is_lost,
     .list_devices = tsr_gles_list_devices,
     .measure = tsr_gles_measure,
     .kernel_version = tsr_glsl_hash,

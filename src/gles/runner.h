@@ -4,6 +4,7 @@
 
 #include "gles/device.h"
 #include "gles/transfer.h"
+#include "gpu/phases.h"
 #include "gpu/runner.h"
 
 typedef struct tsr_gles_run {
@@ -20,9 +21,7 @@ typedef struct tsr_gles_packing {
 
 /* How far a runner is built. */
 typedef struct tsr_gles_building {
-    int phase, next;             /* of the phase's units */
-    bool waits;                  /* for the driver and for threads */
-    double deadline;             /* of this step, by tsr_clock_ms() */
+    tsr_gpu_steps steps;
     tsr_gles_packing packing[2]; /* one is packed while the other is uploaded */
     int slot;                    /* which of them is free */
     GLsync fence;                /* after all of it; NULL before */
@@ -50,10 +49,9 @@ struct tsr_runner {
     tsr_gles_run *latest; /* the one that the tensors have results of */
 };
 
-/* Programs, textures and tables of a planned runner. Between begin and end. */
-tsr_status tsr_gles_build(tsr_runner *runner);
-/* The same in steps: see tsr_backend.prepare. */
-tsr_status tsr_gles_build_for(tsr_runner *runner, double ms);
+/* Programs, textures and tables of a planned runner, in steps that do not wait if it was asked for:
+ * see tsr_backend.prepare. ms: INFINITY if not. Between begin and end. */
+tsr_status tsr_gles_build(tsr_runner *runner, double ms);
 void tsr_gles_unbuild(tsr_runner *runner);
 /* Starts compiling a pass's program, unless the device has it. */
 tsr_status tsr_gles_start_program(tsr_runner *runner, const tsr_pass *pass, tsr_gles_pass *built);

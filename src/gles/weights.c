@@ -52,11 +52,12 @@ static tsr_status finish_table(tsr_runner *r, tsr_gles_packing *p) {
     tsr_weights *weights = r->passes[p->pass].weights;
     if (!weights->handle.name)
         weights->handle.name = new_table(pass);
-    if (!r->building.waits && !tsr_packing_work(&p->packing, r->building.deadline))
+    if (r->base.options.prepare_in_steps &&
+        !tsr_packing_work(&p->packing, r->building.steps.deadline))
         return TSR_NOT_READY;
     p->pass = TSR_NONE;
     tsr_packing_finish(&p->packing);
-    tsr_map_release(r->base.graph->map);
+    tsr_maps_release(r->base.graph->maps);
     r->base.packed_bytes += tsr_table_bytes(&pass->table);
     TSR_TRY(fill_table(pass, &p->upload, weights->handle.name));
     tsr_weights_share(weights);

@@ -3,7 +3,6 @@
 #include "algorithm/low_memory.h"
 #include "base/allocator.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "lower/lower.h"
 
 #include <math.h>
@@ -19,7 +18,7 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.keep_all = r->options.keep_tensors;
     options.fallback = r->options.allow_cpu_fallback;
     options.plain_outputs = r->options.texture_outputs;
-    options.max_bytes = tsr_memory_bytes();
+    options.max_bytes = r->graph->max_bytes;
     options.lower = tsr_lowerings;
     options.choices = r->options.choices;
     return r->options.any_bytes ? tsr_plan_create(r->graph, &options, &r->plan)

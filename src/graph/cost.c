@@ -21,6 +21,33 @@ int64_t tsr_node_macs(const tsr_graph *graph, const tsr_node *node) {
     return macs[node->op] && is_complete ? macs[node->op](graph, node) : 0;
 }
 
+/* ---- operations on the CPU ---- */
+
+static double element_count(const tsr_value *value) {
+    return value ? (double)tsr_shape_count(&value->shape) : 0;
+}
+
+/* Elements that the windows of a pool cover. */
+static double covered_count(const tsr_graph *graph, const tsr_node *node) {
+    tsr_window window;
+    if ((node->op != TSR_OP_MaxPool && node->op != TSR_OP_AveragePool) ||
+        tsr_node_window(graph, node, &window) != TSR_OK)
+        return 0;
+    double count = element_count(tsr_node_out(graph, node, 0));
+    for (int axis = 0; axis < TSR_WINDOW_AXES; axis++)
+        count *= (double)window.kernel[axis];
+    return count;
+}
+
+double tsr_node_work(const tsr_graph *graph, const tsr_node *node) {
+    double work = (double)tsr_node_macs(graph, node) + covered_count(graph, node);
+    for (int i = 0; i < node->input_count; i++)
+        work += element_count(tsr_node_in(graph, node, i));
+    for (int i = 0; i < node->output_count; i++)
+        work += element_count(tsr_node_out(graph, node, i));
+    return work;
+}
+
 /* ---- floats moved ---- */
 
 static int operand_at(const tsr_node *node, int i) {

@@ -121,6 +121,7 @@ tsr_graph *tsr_graph_create(const char *file) {
     }
     graph->arena = arena;
     graph->file = name;
+    graph->name_key = tsr_hash_key_make();
     return graph;
 }
 
@@ -178,11 +179,8 @@ tsr_graph *tsr_graph_clone(const tsr_graph *source) {
 
 /* The slot of the name, or the free slot to put it in. At least one slot has to be free. */
 static int *find_slot(const tsr_graph *graph, const char *name) {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
-        hash = (hash ^ *c) * 16777619u;
     uint32_t mask = (uint32_t)graph->name_slot_count - 1;
-    uint32_t at = hash & mask;
+    uint32_t at = (uint32_t)tsr_siphash(graph->name_key, name, strlen(name)) & mask;
     while (graph->name_slots[at] &&
            strcmp(graph->values[graph->name_slots[at] - 1].name, name) != 0)
         at = (at + 1) & mask;
@@ -251,16 +249,9 @@ int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
     return index;
 }
 
-static bool is_in_file(const tsr_graph *graph, const tsr_value *value) {
-    if (!graph->map || !value->data)
-        return false;
-    uintptr_t file = (uintptr_t)graph->map->bytes, data = (uintptr_t)value->data;
-    return data >= file && data - file < graph->map->size;
-}
-
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value) {
     tsr_value *v = &graph->values[value];
-    if (!is_in_file(graph, v))
+    if (!tsr_maps_hold(graph->maps, v->data) || (uintptr_t)v->data % _Alignof(float) == 0)
         return true;
     size_t count = (size_t)tsr_shape_count(&v->shape);
     float *taken = TSR_NEW(graph->arena, count, float);
@@ -268,7 +259,7 @@ bool tsr_graph_copy_to_arena(tsr_graph *graph, int value) {
         return false;
     memcpy(taken, v->data, count * sizeof *taken);
     v->data = taken;
-    tsr_map_release(graph->map);
+    tsr_maps_release(graph->maps);
     return true;
 }
 

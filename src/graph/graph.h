@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/siphash.h"
 #include "graph/ops.h"
 
 enum { TSR_NONE = -1 };
@@ -69,17 +70,21 @@ typedef struct tsr_node {
 
 typedef struct tsr_graph {
     tsr_arena *arena;
-    const char *file;   /* for messages */
-    const tsr_map *map; /* of the file, if constants are stored in it; else NULL */
-    uint64_t model_id;  /* of the model that it was cloned from: no other has it; 0: of none */
+    const char *file;     /* for messages */
+    const tsr_maps *maps; /* files in which constants may be stored; NULL: none */
+    uint64_t max_bytes;   /* of tsr_model_desc */
+    uint64_t max_work;    /* of tsr_model_desc */
+    uint64_t model_id;    /* of the model that it was cloned from: no other has it; 0: of none */
     int opset;
     int value_count, value_capacity;
     tsr_value *values;
     int node_count;
     tsr_node *nodes; /* topologically sorted */
     int input_count, output_count;
-    int *inputs, *outputs;            /* value indices, without initializers */
+    int *inputs, *outputs; /* value indices, without initializers */
+    tsr_hash_key name_key;
     int name_slot_count, *name_slots; /* hash table of tsr_graph_find_value */
+    int made_count;                   /* names that passes have numbered */
     const tsr_custom_op *custom_ops;  /* by src/graph/custom.c: defaults filled in */
     int custom_op_count;
 } tsr_graph;
@@ -97,7 +102,7 @@ int tsr_graph_add_value(tsr_graph *graph, const char *name);
 /* Appends a constant; data (float or int64_t elements) is borrowed. */
 int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
                            const tsr_shape *shape, const void *data);
-/* Copies a constant that is stored in the file to the arena; false when out of memory. */
+/* Copies a constant that is unaligned in a file to the arena; false when out of memory. */
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
 bool tsr_graph_is_output(const tsr_graph *graph, int value);
@@ -131,6 +136,9 @@ void tsr_unary_params(const tsr_node *node, float param[2]);
 /* Multiply-adds of a node, counted from shapes; 0 for operators that are not sums of products
  * (TSR_MACS of ops.def). */
 int64_t tsr_node_macs(const tsr_graph *graph, const tsr_node *node);
+/* Operations that a node takes on the CPU: its multiply-adds or the elements that its windows
+ * cover, and the elements that it reads and writes. */
+double tsr_node_work(const tsr_graph *graph, const tsr_node *node);
 /* Floats that a node and its post-ops read and write, weights included, each tensor counted
  * once. */
 int64_t tsr_node_floats(const tsr_graph *graph, const tsr_node *node);

@@ -98,10 +98,9 @@ static tsr_status apply_scales(const tsr_value *value, const tsr_shape *in, cons
         int axis = axes->axis[i];
         float length = (float)in->dim[axis] * scales[i];
         if (scales[i] <= 0)
-            return tsr_fail(TSR_ERROR_INVALID_MODEL, "the scale of axis %d is %g", axis, scales[i]);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "the scale of axis %d is not positive", axis);
         if (length > (float)TSR_MAX_DIM)
-            return tsr_fail(TSR_ERROR_SHAPE, "the scale of axis %d, %g, is too large", axis,
-                            scales[i]);
+            return tsr_fail(TSR_ERROR_SHAPE, "the scale of axis %d is too large", axis);
         resize->scale[axis] = scales[i];
         resize->length[axis] = length;
         resize->out[axis] = (int64_t)length;

@@ -45,9 +45,9 @@ typedef enum tsr_field_class {
 } tsr_field_class;
 
 typedef struct tsr_field {
-    const char *name; /* "stride", or "window_y.stride": a group's member */
-    tsr_field_class class;
-    unsigned languages; /* in which the kernel has it */
+    const char *name;        /* "stride", or "window_y.stride": a group's member */
+    unsigned char class;     /* of tsr_field_class */
+    unsigned char languages; /* in which the kernel has it */
     bool optional;
     bool vector; /* the first of four integers that can be read as a vector */
 } tsr_field;
@@ -72,6 +72,8 @@ typedef struct tsr_kernel {
     const char *draw_args[TSR_MAX_DRAW_ARGS];
 } tsr_kernel;
 
+/* All texts; in pages inflated when the module is loaded (src/web/module.mjs). */
+extern const char *tsr_kernel_texts;
 /* The text of glsl/<stem>.glsl or wgsl/<stem>.wgsl; NULL if there is none. */
 const char *tsr_glsl_file(const char *stem);
 const char *tsr_wgsl_file(const char *stem);

@@ -10,13 +10,12 @@
 /* Of opsets 1 to 6 only the forms of nodes that upgrade.c knows are read. */
 enum { TSR_OPSET_MIN = 1, TSR_OPSET_MAX = 22 };
 
-/* desc: checked, name and max_bytes filled in. The bytes may be freed after the call. progress: the
- * last stage of the call begins; NULL: nobody is told. */
-tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc,
+/* desc: checked, defaults filled in. maps: files that outlive the graph, to which those of external
+ * data are added: large constants stay in them, possibly unaligned; the bytes may be of one of
+ * them, or be freed after the call. progress: the last stage of the call begins; NULL: nobody is
+ * told. */
+tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc, tsr_maps *maps,
                          tsr_progress_meter *progress, tsr_graph **graph);
-/* The same for bytes that outlive the graph: large constants stay in them, possibly unaligned. */
-tsr_status tsr_onnx_read_kept(const void *bytes, size_t size, const tsr_model_desc *desc,
-                              tsr_progress_meter *progress, tsr_graph **graph);
 
 /* One serialized TensorProto (a .pb file of ONNX's tests) as a constant of a graph of its own. */
 tsr_status tsr_onnx_read_tensor(const void *bytes, size_t size, const char *name, tsr_graph **graph,

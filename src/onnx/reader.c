@@ -182,19 +182,22 @@ static tsr_status finish(tsr_reader *reader, ProtobufCMessage *message, tsr_stat
     return status;
 }
 
-static tsr_status read_bytes(const void *bytes, size_t size, const tsr_model_desc *desc, bool kept,
-                             tsr_progress_meter *progress, tsr_graph **graph) {
+tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc, tsr_maps *maps,
+                         tsr_progress_meter *progress, tsr_graph **graph) {
     *graph = NULL;
     tsr_reader reader = {.graph = tsr_graph_create(desc->name),
                          .bytes = bytes,
-                         .kept = kept,
+                         .maps = maps,
                          .dir = desc->external_data_dir,
                          .files = &desc->files,
                          .progress = progress};
     if (!reader.graph)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", desc->name);
-    tsr_progress_stage(progress, 1);
+    reader.graph->maps = maps;
+    reader.graph->max_bytes = desc->max_bytes;
+    reader.graph->max_work = desc->max_work;
     reader.external_budget = desc->max_bytes > size ? desc->max_bytes - size : 0;
+    tsr_progress_stage(progress, 1);
     ProtobufCMessage *message = NULL;
     tsr_status status = tsr_custom_add(reader.graph, desc->custom_ops, desc->custom_op_count);
     if (status == TSR_OK)
@@ -203,16 +206,6 @@ static tsr_status read_bytes(const void *bytes, size_t size, const tsr_model_des
     if (status == TSR_OK)
         status = read_model(&reader, (Tsr__ModelProto *)message);
     return finish(&reader, message, status, graph);
-}
-
-tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc,
-                         tsr_progress_meter *progress, tsr_graph **graph) {
-    return read_bytes(bytes, size, desc, false, progress, graph);
-}
-
-tsr_status tsr_onnx_read_kept(const void *bytes, size_t size, const tsr_model_desc *desc,
-                              tsr_progress_meter *progress, tsr_graph **graph) {
-    return read_bytes(bytes, size, desc, true, progress, graph);
 }
 
 tsr_status tsr_onnx_read_tensor(const void *bytes, size_t size, const char *name, tsr_graph **graph,

@@ -2,7 +2,6 @@
 #ifndef TSR_ONNX_READER_H
 #define TSR_ONNX_READER_H
 
-#include "base/file.h"
 #include "base/progress.h"
 #include "graph/graph.h"
 #include "onnx/onnx.h"
@@ -21,14 +20,26 @@ typedef struct tsr_onnx_range {
     uint64_t offset, size;
 } tsr_onnx_range;
 
+/* A file of external data. */
+typedef struct tsr_onnx_file {
+    const char *location; /* in the model */
+    const char *path;     /* for the caller's functions */
+    uint64_t size;
+    uint64_t counted; /* bytes that tensors have, at most all */
+    int map;          /* of tsr_reader.maps; TSR_NONE: read by the caller's functions */
+    struct tsr_onnx_file *next;
+} tsr_onnx_file;
+
 typedef struct tsr_reader {
     tsr_graph *graph;
     const unsigned char *bytes; /* the file's */
-    bool kept;                  /* they outlive the graph, so its constants can stay in them */
+    tsr_maps *maps;             /* files that outlive the graph: its constants can stay in them */
     tsr_onnx_heap heap;         /* of the protobuf tree */
     const char *dir;            /* folder of external data; NULL: it is refused */
-    uint64_t external_budget;   /* bytes of external data that may still be read */
     const tsr_files *files;     /* of external data; its functions NULL: the system's */
+    tsr_onnx_file *files_read;  /* of external data */
+    uint64_t external_budget;   /* bytes of external data that the model may still have */
+    uint64_t copying_budget;    /* bytes of it that may still be copied */
     tsr_progress_meter *progress;
 } tsr_reader;
 
@@ -58,18 +69,20 @@ tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype);
 tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,
                                int *value);
 
-/* external.c: the file that holds a tensor's data. Opening checks it and goes to the first byte;
- * each read goes on from there. */
+/* external.c: where a tensor's data is. */
 typedef struct tsr_onnx_external {
-    tsr_file file;          /* closed: one of the caller's */
-    const tsr_files *files; /* the caller's */
-    uint64_t at;            /* in it */
-    const char *path;       /* for the caller's functions and messages; in the arena or the file */
+    tsr_onnx_file *file;
+    const unsigned char *bytes; /* NULL: to be read by the caller's functions */
+    uint64_t at;                /* in the file: what is read next */
 } tsr_onnx_external;
-tsr_status tsr_onnx_external_open(tsr_reader *reader, const Tsr__TensorProto *tensor, uint64_t size,
+/* Finds and checks `size` bytes of data. */
+tsr_status tsr_onnx_external_find(tsr_reader *reader, const Tsr__TensorProto *tensor, uint64_t size,
                                   tsr_onnx_external *external);
-tsr_status tsr_onnx_external_read(tsr_onnx_external *external, void *bytes, size_t size);
-void tsr_onnx_external_close(tsr_onnx_external *external); /* a zeroed one is ignored */
+/* Before as many bytes are copied. */
+tsr_status tsr_onnx_external_count_copy(tsr_reader *reader, const tsr_onnx_external *external,
+                                        uint64_t size);
+tsr_status tsr_onnx_external_read(const tsr_reader *reader, tsr_onnx_external *external,
+                                  void *bytes, size_t size);
 
 /* attributes.c: reads the attributes of a node. */
 tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, tsr_node *node);

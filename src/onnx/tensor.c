@@ -165,14 +165,16 @@ static tsr_status convert_typed(const Tsr__TensorProto *tensor, tsr_dtype dtype,
     return TSR_OK;
 }
 
-/* Reads and converts in pieces: a large file is not in memory twice. */
-static tsr_status convert_external(tsr_onnx_external *external, tsr_dtype dtype, size_t count,
-                                   void *data) {
+/* What the caller's functions read is converted in pieces: a large file is not in memory twice. */
+static tsr_status convert_external(tsr_reader *reader, tsr_onnx_external *external, tsr_dtype dtype,
+                                   size_t count, void *data) {
     unsigned char piece[64 * 1024];
     size_t size = tsr_dtype_size(dtype), stored_size = tsr_stored_size(dtype);
-    for (size_t done = 0; done < count;) {
+    if (external->bytes)
+        convert(dtype, external->bytes, count, data);
+    for (size_t done = 0; done < count && !external->bytes;) {
         size_t n = sizeof piece / size < count - done ? sizeof piece / size : count - done;
-        TSR_TRY(tsr_onnx_external_read(external, piece, size * n));
+        TSR_TRY(tsr_onnx_external_read(reader, external, piece, size * n));
         convert(dtype, piece, n, (char *)data + done * stored_size);
         done += n;
     }
@@ -181,14 +183,43 @@ static tsr_status convert_external(tsr_onnx_external *external, tsr_dtype dtype,
 
 /* ---- tensors ---- */
 
-/* Large float tensors of at least two axes, which are weights, stay in the file. */
+/* Large float tensors of at least two axes, which are weights, stay in the file. Where many tensors
+ * may have the same bytes, in external data, only if these can be read as they are. */
 enum { MIN_KEPT_BYTES = 64 * 1024, MIN_KEPT_RANK = 2 };
 
 static bool can_stay(const tsr_reader *reader, tsr_dtype dtype, const tsr_shape *shape,
-                     const tsr_onnx_range *range) {
-    return reader->kept && dtype == TSR_DTYPE_F32 && range->size >= MIN_KEPT_BYTES &&
-           shape->rank >= MIN_KEPT_RANK &&
-           (uintptr_t)(reader->bytes + range->offset) % _Alignof(tsr_unaligned_float) == 0;
+                     const unsigned char *bytes, uint64_t size, size_t alignment) {
+    return tsr_maps_hold(reader->maps, bytes) && dtype == TSR_DTYPE_F32 && size >= MIN_KEPT_BYTES &&
+           shape->rank >= MIN_KEPT_RANK && (uintptr_t)bytes % alignment == 0;
+}
+
+static tsr_status find_external(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_dtype dtype,
+                                const tsr_shape *shape, tsr_onnx_external *external,
+                                const void **data) {
+    uint64_t count = (uint64_t)tsr_shape_count(shape), size = count * tsr_dtype_size(dtype);
+    if (count > SIZE_MAX / 8)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%" PRIu64 " elements do not fit", count);
+    TSR_TRY(tsr_onnx_external_find(reader, tensor, size, external));
+    if (can_stay(reader, dtype, shape, external->bytes, size, _Alignof(float))) {
+        *data = external->bytes;
+        return TSR_OK;
+    }
+    return tsr_onnx_external_count_copy(reader, external, size);
+}
+
+static tsr_status copy_elements(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_dtype dtype,
+                                data_source source, size_t count, tsr_onnx_external *external,
+                                const void **data) {
+    void *elements = tsr_arena_alloc(reader->graph->arena, count, tsr_stored_size(dtype));
+    *data = elements;
+    if (!elements)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for its %zu elements", count);
+    if (source == EXTERNAL)
+        return convert_external(reader, external, dtype, count, elements);
+    if (source == TYPED)
+        return convert_typed(tensor, dtype, elements);
+    convert(dtype, reader->bytes + raw_range(tensor).offset, count, elements);
+    return TSR_OK;
 }
 
 static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_dtype *dtype,
@@ -199,31 +230,15 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
     data_source source = RAW;
     TSR_TRY(find_data(tensor, *dtype, count, &source));
     tsr_onnx_range raw = raw_range(tensor);
-    if (source == RAW && can_stay(reader, *dtype, shape, &raw)) {
-        *data = reader->bytes + raw.offset;
-        return TSR_OK;
-    }
+    const unsigned char *bytes = source == RAW ? reader->bytes + raw.offset : NULL;
     tsr_onnx_external external = {0};
-    if (source == EXTERNAL) {
-        size_t size = tsr_dtype_size(*dtype);
-        if ((uint64_t)count > SIZE_MAX / 8)
-            return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%" PRId64 " elements do not fit", count);
-        TSR_TRY(tsr_onnx_external_open(reader, tensor, (uint64_t)count * size, &external));
-    }
-    void *elements =
-        tsr_arena_alloc(reader->graph->arena, (uint64_t)count, tsr_stored_size(*dtype));
-    tsr_status status = TSR_OK;
-    if (!elements)
-        status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for its %" PRId64 " elements", count);
-    else if (source == EXTERNAL)
-        status = convert_external(&external, *dtype, (size_t)count, elements);
-    else if (source == TYPED)
-        status = convert_typed(tensor, *dtype, elements);
-    else
-        convert(*dtype, reader->bytes + raw.offset, (size_t)count, elements);
-    tsr_onnx_external_close(&external);
-    *data = elements;
-    return status;
+    *data = NULL;
+    if (source == EXTERNAL)
+        TSR_TRY(find_external(reader, tensor, *dtype, shape, &external, data));
+    else if (can_stay(reader, *dtype, shape, bytes, raw.size, _Alignof(tsr_unaligned_float)))
+        *data = bytes;
+    return *data ? TSR_OK
+                 : copy_elements(reader, tensor, *dtype, source, (size_t)count, &external, data);
 }
 
 tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,

@@ -48,7 +48,7 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     if (size == 0)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "the file is empty");
     if (size > max_bytes)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "the file has %zu bytes, the limit is %llu", size,
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "the file has %zu bytes, max_bytes is %llu", size,
                         (unsigned long long)max_bytes);
     tsr_onnx_stripped stripped;
     if (tsr_onnx_strip_raw_data(type, bytes, size, heap->limit, &stripped))
@@ -62,5 +62,5 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
                         heap->limit);
     return tsr_fail(TSR_ERROR_INVALID_MODEL,
                     "not an ONNX file, or a damaged one: its %zu bytes do not parse as %s", size,
-                    type->short_name);
+                    type == &tsr__tensor_proto__descriptor ? "TensorProto" : "ModelProto");
 }

@@ -6,6 +6,12 @@
 #include "base/error.h"
 #include "graph/infer.h"
 
+/* By value. A value that is read instead of another may itself be replaced later. */
+typedef struct reads {
+    int *count;   /* of the values that the graph had before */
+    int *instead; /* the value to read instead; TSR_NONE: itself */
+} reads;
+
 /* Does the node change the shape and nothing else? Shapes are known. */
 static bool is_reshaping(const tsr_graph *graph, const tsr_node *node) {
     return tsr_op_has(node->op, TSR_IS_VIEW) && !node->post_count &&
@@ -49,14 +55,18 @@ static bool pads_nothing(const tsr_graph *graph, const tsr_node *node, const tsr
 }
 
 /* At an integer coordinate every mode reads exactly that element. */
+enum { MAX_COORDINATES = 1 << 20 }; /* bounds the time of looking */
 static bool resizes_nothing(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
     tsr_resize resize;
     if (tsr_node_resize(graph, node, &resize) != TSR_OK)
         return false;
-    for (int axis = 0; axis < shape->rank; axis++)
+    for (int axis = 0; axis < shape->rank; axis++) {
+        if (shape->dim[axis] > MAX_COORDINATES)
+            return false;
         for (int64_t i = 0; i < shape->dim[axis]; i++)
             if (tsr_resize_coordinate(&resize, axis, shape->dim[axis], i) != (float)i)
                 return false;
+    }
     return true;
 }
 
@@ -98,24 +108,24 @@ static int output_index(const tsr_node *node, int value) {
 
 /* Makes the producer of `in` write `out`, an output of the graph, instead; false if that is not
  * possible. */
-static bool write_graph_output(tsr_graph *graph, int in, int out) {
+static bool write_graph_output(tsr_graph *graph, const reads *r, int in, int out) {
     int producer = graph->values[in].producer;
     if (producer == TSR_NONE || tsr_graph_is_output(graph, in))
         return false;
     tsr_set_producer(graph, producer, output_index(&graph->nodes[producer], in), out);
     graph->values[in].producer = TSR_NONE;
-    tsr_replace_reads(graph, in, out);
+    r->instead[in] = out;
     return true;
 }
 
-static void bypass(tsr_graph *graph, tsr_node *node, int *readers) {
+static void bypass(tsr_graph *graph, tsr_node *node, const reads *r) {
     int in = node->inputs[0], out = node->outputs[0];
-    int others = readers[in] + readers[out] - 1; /* without this node */
+    int others = r->count[in] + r->count[out] - 1; /* without this node */
     if (!tsr_graph_is_output(graph, out))
-        tsr_replace_reads(graph, out, in);
-    else if (!write_graph_output(graph, in, out))
+        r->instead[out] = in;
+    else if (!write_graph_output(graph, r, in, out))
         return;
-    readers[in] = readers[out] = others;
+    r->count[in] = r->count[out] = others;
     tsr_drop_node(graph, node);
 }
 
@@ -148,19 +158,43 @@ static tsr_status join_reshapes(tsr_graph *graph, tsr_node *first, tsr_node *sec
     return TSR_OK;
 }
 
+static int find_instead(const reads *r, int value) {
+    while (value != TSR_NONE && r->instead[value] != TSR_NONE)
+        value = r->instead[value];
+    return value;
+}
+
+static void replace_reads(tsr_node *node, const reads *r) {
+    for (int i = 0; i < node->input_count; i++)
+        node->inputs[i] = find_instead(r, node->inputs[i]);
+    for (int i = 0; i < node->post_count; i++)
+        node->posts[i].operand = find_instead(r, node->posts[i].operand);
+}
+
+static tsr_status bypass_node(tsr_graph *graph, tsr_node *node, const reads *r) {
+    replace_reads(node, r);
+    tsr_node *before = is_reshaping(graph, node) ? reshaping_before(graph, node, r->count) : NULL;
+    if (before)
+        TSR_TRY(join_reshapes(graph, before, node));
+    if (is_no_op(graph, node))
+        bypass(graph, node, r);
+    return TSR_OK;
+}
+
+/* A node that writes a graph's output later than those that read it have been visited replaces
+ * their reads, too: all are looked at twice. */
 tsr_status tsr_pass_bypass(tsr_graph *graph) {
-    int *readers = tsr_count_readers(graph);
-    if (!readers)
-        return TSR_ERROR_OUT_OF_MEMORY;
-    for (int n = 0; n < graph->node_count; n++) {
-        tsr_node *node = &graph->nodes[n];
-        tsr_node *before =
-            is_reshaping(graph, node) ? reshaping_before(graph, node, readers) : NULL;
-        if (before)
-            TSR_TRY(join_reshapes(graph, before, node));
-        if (is_no_op(graph, node))
-            bypass(graph, node, readers);
-    }
+    const int values = graph->value_count + graph->node_count; /* a shape for each node */
+    const reads r = {.count = tsr_count_readers(graph),
+                     .instead = TSR_NEW(graph->arena, values, int)};
+    if (!r.count || !r.instead)
+        return tsr_out_of_memory(graph);
+    for (int v = 0; v < values; v++)
+        r.instead[v] = TSR_NONE;
+    for (int n = 0; n < graph->node_count; n++)
+        TSR_TRY(bypass_node(graph, &graph->nodes[n], &r));
+    for (int n = 0; n < graph->node_count; n++)
+        replace_reads(&graph->nodes[n], &r);
     tsr_remove_dropped(graph);
     return TSR_OK;
 }

@@ -28,18 +28,6 @@ int *tsr_count_readers(const tsr_graph *graph) {
     return readers;
 }
 
-void tsr_replace_reads(tsr_graph *graph, int value, int replacement) {
-    for (int n = 0; n < graph->node_count; n++) {
-        tsr_node *node = &graph->nodes[n];
-        for (int i = 0; i < node->input_count; i++)
-            if (node->inputs[i] == value)
-                node->inputs[i] = replacement;
-        for (int i = 0; i < node->post_count; i++)
-            if (node->posts[i].operand == value)
-                node->posts[i].operand = replacement;
-    }
-}
-
 void tsr_drop_node(tsr_graph *graph, tsr_node *node) {
     int index = (int)(node - graph->nodes);
     for (int i = 0; i < node->output_count; i++) {
@@ -78,8 +66,8 @@ void tsr_remove_dropped(tsr_graph *graph) {
 
 int tsr_add_value(tsr_graph *graph, const char *base, const char *suffix) {
     const char *name = tsr_arena_printf(graph->arena, "%s.%s", base, suffix);
-    for (int i = 2; name && tsr_graph_find_value(graph, name) != TSR_NONE; i++)
-        name = tsr_arena_printf(graph->arena, "%s.%s%d", base, suffix, i);
+    while (name && tsr_graph_find_value(graph, name) != TSR_NONE)
+        name = tsr_arena_printf(graph->arena, "%s.%s%d", base, suffix, ++graph->made_count + 1);
     int value = name ? tsr_graph_add_value(graph, name) : TSR_NONE;
     if (value == TSR_NONE)
         tsr_out_of_memory(graph);

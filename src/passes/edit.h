@@ -8,9 +8,6 @@
  * graph. One int per value, in the graph's arena; NULL with a message when out of memory. */
 int *tsr_count_readers(const tsr_graph *graph);
 
-/* Makes every node that reads `value` read `replacement`. */
-void tsr_replace_reads(tsr_graph *graph, int value, int replacement);
-
 /* Marks a node for tsr_remove_dropped(): its outputs lose their producer. */
 void tsr_drop_node(tsr_graph *graph, tsr_node *node);
 bool tsr_is_dropped(const tsr_node *node);
@@ -20,8 +17,8 @@ void tsr_remove_dropped(tsr_graph *graph);
 /* Makes a node, given by index, the producer of the value as its output i. */
 void tsr_set_producer(tsr_graph *graph, int node, int i, int value);
 
-/* tsr_graph_add_value() and tsr_graph_add_constant() with a unique name: base.suffix, with a
- * number if needed. TSR_NONE with a message when out of memory. */
+/* tsr_graph_add_value() and tsr_graph_add_constant() with a unique name: base.suffix, with a number
+ * if needed, none of which is tried twice. TSR_NONE with a message when out of memory. */
 int tsr_add_value(tsr_graph *graph, const char *base, const char *suffix);
 int tsr_add_constant(tsr_graph *graph, const char *base, const char *suffix, tsr_dtype dtype,
                      const tsr_shape *shape, const void *data);

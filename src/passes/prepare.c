@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "graph/infer.h"
 
+#include <math.h>
+
 /* Limit of the memory of folded results, so that a small file cannot need much: FREE_BYTES, and
  * GROWTH times the bytes of the model's constants. */
 enum { FREE_BYTES = 64 << 20, GROWTH = 4 };
@@ -10,7 +12,8 @@ enum { FREE_BYTES = 64 << 20, GROWTH = 4 };
 typedef struct folding {
     tsr_eval_fn eval;
     void **elements; /* scratch: one pointer per value */
-    double budget;   /* bytes left for results */
+    double bytes;    /* left for results */
+    double work;     /* left: tsr_node_work() */
 } folding;
 
 /* As tsr_value.data holds them. */
@@ -49,10 +52,19 @@ static double output_bytes(const tsr_graph *graph, const tsr_node *node) {
     return bytes;
 }
 
-static bool can_fold(const tsr_graph *graph, const tsr_node *node, double budget) {
+static bool can_fold(const tsr_graph *graph, const tsr_node *node, const folding *f) {
     if (is_empty(graph, node) || tsr_op_has(node->op, TSR_READS_SHAPE_ONLY))
         return true;
-    return has_constant_inputs(graph, node) && output_bytes(graph, node) <= budget;
+    if (!has_constant_inputs(graph, node))
+        return false;
+    double work = tsr_node_work(graph, node), bytes = output_bytes(graph, node);
+    if (work > f->work)
+        tsr_log(TSR_LOG_INFO,
+                "node \"%s\" (%s) has constant inputs, but takes %llu operations: more than are "
+                "left of max_work, %llu",
+                node->name, tsr_node_op_name(node), (unsigned long long)fmin(work, 1e18),
+                (unsigned long long)graph->max_work);
+    return work <= f->work && bytes <= f->bytes;
 }
 
 /* Evaluates the node; its results become constants in the arena. */
@@ -70,7 +82,8 @@ static tsr_status fold(tsr_graph *graph, tsr_node *node, folding *f) {
             return tsr_out_of_memory(graph);
     }
     TSR_TRY(f->eval(graph, node, f->elements));
-    f->budget -= output_bytes(graph, node);
+    f->bytes -= output_bytes(graph, node);
+    f->work -= tsr_node_work(graph, node);
     for (int i = 0; i < node->output_count; i++)
         if (tsr_node_out(graph, node, i))
             tsr_node_out(graph, node, i)->data = f->elements[node->outputs[i]];
@@ -105,13 +118,14 @@ static double constant_bytes(const tsr_graph *graph) {
 tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval) {
     folding f = {.eval = eval,
                  .elements = TSR_NEW(graph->arena, graph->value_count, void *),
-                 .budget = FREE_BYTES + GROWTH * constant_bytes(graph)};
+                 .bytes = FREE_BYTES + GROWTH * constant_bytes(graph),
+                 .work = (double)graph->max_work};
     if (!f.elements)
         return tsr_out_of_memory(graph);
     for (int n = 0; n < graph->node_count; n++) {
         tsr_node *node = &graph->nodes[n];
         TSR_TRY(tsr_infer_node(graph, node));
-        if (can_fold(graph, node, f.budget))
+        if (can_fold(graph, node, &f))
             TSR_TRY(fold(graph, node, &f));
         else if (node->op == TSR_OP_Dropout)
             TSR_TRY(fold_dropout_mask(graph, node));

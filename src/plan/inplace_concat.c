@@ -12,7 +12,7 @@
 enum { MOST_COLUMNS_LOG2 = 30 };
 /* Bounds the time of planning large graphs: tensors and passes examined before the remaining
  * operands are copied. */
-enum { MAX_LOOKED_AT = 1 << 28 };
+enum { MAX_LOOKED_AT = 1 << 26 };
 
 /* ---- while nodes are lowered ----------------------------------------------------------------- */
 

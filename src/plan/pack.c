@@ -80,9 +80,10 @@ static void climb(packer *p, int width, uint64_t *state) {
     }
 }
 
-/* Bounds the time of planning large graphs: rectangles compared before nothing more is tried; the
- * second for lookahead and for hill climbing each. */
-enum { MAX_COMPARED = 1 << 28, MAX_COMPARED_MORE = 1 << 20 };
+/* Bound the time of planning large graphs: rectangles compared, for each item, before nothing more
+ * is tried; all of them for lookahead and for hill climbing each. More items are placed by their
+ * first passes only: then those that are free need not be looked at. */
+enum { MAX_COMPARED = 1 << 13, MAX_COMPARED_MORE = 1 << 20, MAX_ITEMS = 1 << 12 };
 
 typedef enum effort { LEAST_NOW, LEAST_AHEAD, CLIMBING } effort;
 
@@ -93,7 +94,11 @@ static void try_orders(packer *p, effort by) {
     uint64_t state = 1;
     for (int i = 0; i < ORDERS * width_count && p->compared < p->most_compared; i++) {
         int width = widths[i % width_count];
-        sort_items(p, (order)(i / width_count));
+        order order = (enum order)(i / width_count);
+        if (p->item_count > MAX_ITEMS && order != FIRST_WRITTEN)
+            continue;
+        sort_items(p, order);
+        p->by_time = order == FIRST_WRITTEN && by == LEAST_NOW;
         if (by != CLIMBING)
             try_packing(p, width, by == LEAST_AHEAD ? ITEMS_AHEAD : 0);
         else if (needs_much(p))
@@ -103,9 +108,9 @@ static void try_orders(packer *p, effort by) {
 
 static void try_packings(packer *p) {
     p->best.bytes = UINT64_MAX;
-    p->most_compared = MAX_COMPARED;
+    p->most_compared = (int64_t)MAX_COMPARED * (p->item_count + 1);
     try_orders(p, LEAST_NOW);
-    if (p->plan->keep_all || p->compared >= MAX_COMPARED)
+    if (p->plan->keep_all || p->compared >= p->most_compared)
         return;
     for (effort more = LEAST_AHEAD; more <= CLIMBING && needs_much(p); more++) {
         p->most_compared = p->compared + MAX_COMPARED_MORE;
@@ -164,12 +169,8 @@ static bool make_packing(const tsr_plan *plan, int count, packing *made) {
 /* What passes and slices require of tensors. */
 static void list_requirements(packer *p) {
     const tsr_plan *plan = p->plan;
-    for (int i = 0; i < plan->tensor_count; i++) {
-        p->last_write[i] = -1;
+    for (int i = 0; i < plan->tensor_count; i++)
         p->most_columns_log2[i] = TSR_MAX_GRIDS - 2;
-    }
-    for (int i = 0; i < plan->pass_count; i++)
-        p->last_write[plan->tensors[plan->passes[i].output].root] = i;
     for (int i = 1; i < plan->tensor_count; i++) {
         const tsr_plan_tensor *t = &plan->tensors[i];
         const tsr_layout *l = &t->layout, *whole = &plan->tensors[t->root].layout;
@@ -179,6 +180,43 @@ static void list_requirements(packer *p) {
     }
 }
 
+/* Counts or, if there is a list, adds what each pass reads and writes to each other's conflicts. */
+static void visit_conflicts(const tsr_plan *plan, int *counts, int *others) {
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_pass *pass = &plan->passes[i];
+        int written = plan->tensors[pass->output].root;
+        for (int s = 0; s < pass->source_count; s++) {
+            int read = plan->tensors[pass->sources[s]].root;
+            int *of_written = &counts[written], *of_read = &counts[read];
+            if (others) {
+                others[*of_written] = read;
+                others[*of_read] = written;
+            }
+            ++*of_written;
+            ++*of_read;
+        }
+    }
+}
+
+static bool list_conflicts(const tsr_plan *plan, conflicts *c) {
+    int count = plan->tensor_count, total = 0;
+    c->with = TSR_NEW(plan->arena, count, int);
+    c->first = TSR_NEW(plan->arena, count + 2, int);
+    if (!c->with || !c->first)
+        return false;
+    int *next = c->first + 1; /* is c->first of the tensor after it once its list is complete */
+    visit_conflicts(plan, next, NULL);
+    for (int i = 0; i < count; i++) {
+        int of_this = next[i];
+        next[i] = total;
+        total += of_this;
+    }
+    c->others = TSR_NEW(plan->arena, total, int);
+    if (c->others)
+        visit_conflicts(plan, next, c->others);
+    return c->others;
+}
+
 tsr_status tsr_plan_pack(tsr_plan *plan) {
     packer p = {.plan = plan, .items = TSR_NEW(plan->arena, plan->tensor_count, item)};
     for (int i = 1; p.items && i < plan->tensor_count; i++)
@@ -186,13 +224,12 @@ tsr_status tsr_plan_pack(tsr_plan *plan) {
             (plan->tensors[i].first_pass >= 0 || plan->tensors[i].keep))
             p.items[p.item_count++].tensor = i;
     p.grids = TSR_NEW(plan->arena, plan->tensor_count, grids);
-    p.last_write = TSR_NEW(plan->arena, plan->tensor_count, int);
     p.most_columns_log2 = TSR_NEW(plan->arena, plan->tensor_count, int);
     p.live = TSR_NEW(plan->arena, TSR_MAX_LIVE, const rect *);
     p.members = TSR_NEW(plan->arena, 2 * p.item_count, int);
-    if (!p.items || !p.grids || !p.last_write || !p.most_columns_log2 || !p.live || !p.members ||
-        !make_packing(plan, p.item_count, &p.now) || !make_packing(plan, p.item_count, &p.best) ||
-        !make_packing(plan, p.item_count, &p.saved))
+    if (!p.items || !p.grids || !p.most_columns_log2 || !p.live || !p.members ||
+        !list_conflicts(plan, &p.conflicts) || !make_packing(plan, p.item_count, &p.now) ||
+        !make_packing(plan, p.item_count, &p.best) || !make_packing(plan, p.item_count, &p.saved))
         return tsr_plan_out_of_memory(plan);
     list_requirements(&p);
     for (int i = 0; i < p.item_count; i++)

@@ -7,8 +7,9 @@
 
 enum { TSR_MAX_GRIDS = 16 }; /* of a tensor */
 
-/* Bounds the time of planning large graphs: tensors alive at the same time in one storage. */
-enum { TSR_MAX_LIVE = 64 };
+/* Bound the time of planning large graphs: tensors alive at the same time in one storage, storages
+ * that are tried for a tensor. */
+enum { TSR_MAX_LIVE = 64, TSR_MAX_TRIED = 32 };
 
 typedef struct rect {
     int64_t x, y, w, h;
@@ -44,6 +45,13 @@ typedef struct grids {
     int count;
 } grids;
 
+/* What a pass reads must not be in a storage that it writes. Those of tensor t: others[first[t]] to
+ * others[first[t + 1] - 1]. */
+typedef struct conflicts {
+    int *first, *others;
+    int *with; /* by tensor: the tensor that is being placed if they are in conflict */
+} conflicts;
+
 typedef struct item {
     int tensor;
     int64_t key[2];
@@ -52,8 +60,9 @@ typedef struct item {
 typedef struct packer {
     tsr_plan *plan;
     item *items;
-    grids *grids;           /* by tensor */
-    int *last_write;        /* by tensor: the last pass that writes it; -1 for inputs */
+    grids *grids; /* by tensor */
+    conflicts conflicts;
+    bool by_time;           /* items are placed in the order of their first passes */
     int *most_columns_log2; /* by tensor: of its grids, so that its slices are grids, too */
     int item_count;
     const rect **live; /* of the storages that are being tried */

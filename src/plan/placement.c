@@ -72,38 +72,30 @@ static bool lifetimes_overlap(const tsr_plan_tensor *a, const tsr_plan_tensor *b
     return a->first_pass <= b->last_pass && b->first_pass <= a->last_pass;
 }
 
-static bool reads(const tsr_plan *plan, const tsr_pass *pass, int tensor) {
-    for (int i = 0; i < pass->source_count; i++)
-        if (plan->tensors[pass->sources[i]].root == tensor)
-            return true;
-    return false;
-}
-
-/* Does a pass that writes tensor `written` read tensor `read`? */
-static bool written_from(const packer *p, int written, int read) {
-    const tsr_plan *plan = p->plan;
-    const tsr_plan_tensor *w = &plan->tensors[written], *r = &plan->tensors[read];
-    int first = w->first_pass > r->first_pass ? w->first_pass : r->first_pass;
-    int last = p->last_write[written] < r->last_pass ? p->last_write[written] : r->last_pass;
-    for (int i = first < 0 ? 0 : first; i <= last; i++)
-        if (plan->tensors[plan->passes[i].output].root == written &&
-            reads(plan, &plan->passes[i], read))
-            return true;
-    return false;
+static void mark_conflicts(const packer *p, int tensor) {
+    const conflicts *c = &p->conflicts;
+    for (int i = c->first[tensor]; i < c->first[tensor + 1]; i++)
+        c->with[c->others[i]] = tensor;
 }
 
 /* Adds to p->live the tensors in a storage that are alive at the same time as this one; false if
- * they must not share it, or are too many. */
+ * they must not share it, or are too many. Those that are free for all that follow are taken off
+ * the storage's list. */
 static bool list_live(packer *p, int tensor, int storage) {
-    const tsr_plan *plan = p->plan;
-    const place *places = p->now.places;
-    for (half_index i = p->now.newest[storage]; i != TSR_NONE; i = places[i / 2].next[i % 2]) {
-        int other = i / 2;
+    const tsr_plan_tensor *tensors = p->plan->tensors;
+    place *places = p->now.places;
+    for (half_index *at = &p->now.newest[storage]; *at != TSR_NONE;) {
+        int other = *at / 2;
+        half_index *next = &places[other].next[*at % 2];
         p->compared++;
-        if (!lifetimes_overlap(&plan->tensors[other], &plan->tensors[tensor]))
+        if (p->by_time && tensors[other].last_pass < tensors[tensor].first_pass) {
+            *at = *next;
             continue;
-        if (p->live_count == TSR_MAX_LIVE || written_from(p, other, tensor) ||
-            written_from(p, tensor, other))
+        }
+        at = next;
+        if (!lifetimes_overlap(&tensors[other], &tensors[tensor]))
+            continue;
+        if (p->live_count == TSR_MAX_LIVE || p->conflicts.with[other] == tensor)
             return false;
         p->live[p->live_count++] = &places[other].at;
     }
@@ -233,7 +225,8 @@ static int add_storage(packer *p, int tensor) {
 
 /* count: of storages that already hold tensors. */
 static void try_all(packer *p, int tensor, bool two, int count, choices *out) {
-    for (int low = 0; low < count; low++) {
+    int most = two ? TSR_MAX_TRIED / 2 : TSR_MAX_TRIED;
+    for (int low = (int)tsr_max(count - most, 0); low < count; low++) {
         if (!two)
             try_storages(p, tensor, low, TSR_NONE, out);
         for (int high = low + 1; two && high <= count; high++)
@@ -252,6 +245,7 @@ static void list_choices(packer *p, int tensor, int width, choices *out) {
     out->list[0] =
         (choice){{{0, 0, g->w, g->h}, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
                  bytes_of(p, &fresh, g->w, g->h) * (t->in_two ? 2 : 1)};
+    mark_conflicts(p, tensor);
     if (!t->plain && !p->plan->keep_all)
         try_all(p, tensor, t->in_two, low, out);
 }

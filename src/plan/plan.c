@@ -255,9 +255,9 @@ void tsr_plan_loops(tsr_plan *plan, int times, int depth, const int64_t *iterati
         total = (double)iterations[i] * (1 + total) + (depth - i);
     if (plan->max_loop_iterations && total * times > plan->max_loop_iterations)
         tsr_plan_fail(plan, tsr_fail(TSR_ERROR_UNSUPPORTED,
-                                     "a fragment's loops have %.0f iterations, this driver stops "
+                                     "a fragment's loops have %lld iterations, this driver stops "
                                      "them after %d",
-                                     total * times, plan->max_loop_iterations));
+                                     (long long)(total * times), plan->max_loop_iterations));
 }
 
 void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor) {

@@ -121,7 +121,7 @@ static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
     uint64_t needed = plan->tensor_bytes + plan->constant_bytes + plan->copied_blocks_bytes;
     if (max_bytes && needed > max_bytes)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
-                        "%s: tensors and weights need %llu MiB, the machine has %llu MiB",
+                        "%s: tensors and weights need %llu MiB, max_bytes is %llu MiB",
                         plan->graph->file, (unsigned long long)(needed >> 20),
                         (unsigned long long)(max_bytes >> 20));
     return TSR_OK;

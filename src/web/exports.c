@@ -5,6 +5,7 @@
 #include "web/custom.h"
 
 #include "base/allocator.h"
+#include "kernel/kernel.h"
 
 #include <limits.h>
 #include <string.h>
@@ -34,6 +35,13 @@ void EXPORT(tsr_web_log)(int on) {
     tsr_set_log(on ? on_log : NULL, NULL);
 }
 
+/* The kernels' texts, compressed, as a section of the module, which the page inflates. */
+__asm__(".section .custom_section.kernels,\"\",@\n.incbin \"kernels.zlib\"");
+
+void EXPORT(tsr_web_kernels)(const char *texts) {
+    tsr_kernel_texts = texts;
+}
+
 static tsr_status latest;
 
 /* Every call that may fail ends so. */
@@ -50,11 +58,6 @@ const char *EXPORT(tsr_web_error)(void) {
 
 const char *EXPORT(tsr_web_status_name)(void) {
     return tsr_status_name(latest);
-}
-
-/* The library's version. */
-const char *EXPORT(tsr_web_version)(void) {
-    return tsr_version();
 }
 
 /* ---- devices --------------------------------------------------------------------------------- */

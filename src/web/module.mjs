@@ -4,6 +4,7 @@ import { makeGpu } from './gpu.mjs';
 
 const LEVELS = ['error', 'warn', 'info', 'debug'];
 const BAD_FILE = 8; // WASI's errno: there are no files
+const NOT_SUPPORTED = 52; // WASI's errno, too
 const NOT_READY = 1; // TSR_NOT_READY
 const INNER = /^(tsr_web_call_|tsr_web_error$|tsr_web_status_name$|malloc$|free$)/; // what such functions may call
 
@@ -62,6 +63,12 @@ export async function compile(source = new URL('tessera.wasm', import.meta.url))
     const { module } = compiled;
     module.catch(() => { compiled = undefined; }); // may be tried again
     return module;
+}
+
+// The kernels' texts, which the module carries compressed (exports.c).
+function inflateKernels(module) {
+    const [section] = WebAssembly.Module.customSections(module, 'kernels');
+    return new Response(new Response(section).body.pipeThrough(new DecompressionStream('deflate'))).text();
 }
 
 /**
@@ -155,6 +162,12 @@ export async function instantiate(module, { log, callOperator, gpu }) {
         fd_close: () => BAD_FILE,
         fd_seek: () => BAD_FILE,
         fd_write: () => BAD_FILE,
+        random_get(at, size) {
+            if (!globalThis.crypto) // in node 18
+                return NOT_SUPPORTED;
+            crypto.getRandomValues(bytes().subarray(at >>> 0, (at >>> 0) + size));
+            return 0;
+        },
     };
     const host = {
         callOperator,
@@ -167,5 +180,6 @@ export async function instantiate(module, { log, callOperator, gpu }) {
         tessera: host, wasi_snapshot_preview1: wasi, gl: gl.imports, gpu: makeGpu({ memory: bytes, text, write }, gpu),
     }));
     exports._initialize();
+    call('tsr_web_kernels', keep(await inflateKernels(module)) || fail('OUT_OF_MEMORY', "no memory for the kernels' texts"));
     return { bytes, view, text, call, made, done, borrow, lend, spell, readModel, gl, progress: () => fraction, isBroken: () => broken !== undefined, isBusy: () => depth > 0 };
 }

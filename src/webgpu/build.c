@@ -60,7 +60,7 @@ static tsr_status finish_program(tsr_runner *r, int i) {
     if (pass->kind != TSR_PASS_DRAW)
         return TSR_OK;
     tsr_status status =
-        tsr_pipeline_finish(r->device, r->passes[i].pipeline, pass, r->building.timeout);
+        tsr_pipeline_finish(r->device, r->passes[i].pipeline, pass, tsr_webgpu_build_timeout(r));
     return status == TSR_NOT_READY ? status : tsr_gpu_name_node(&r->base, pass, status);
 }
 
@@ -247,7 +247,7 @@ static tsr_status build_output(tsr_runner *r, int i) {
 static tsr_status finish_transfer(tsr_runner *r, const tsr_webgpu_transfer *t) {
     return t->ready && r->base.options.prepare_in_steps
                ? tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass,
-                                     r->building.timeout)
+                                     tsr_webgpu_build_timeout(r))
                : TSR_OK;
 }
 
@@ -280,80 +280,43 @@ static tsr_status build_rest(tsr_runner *r, int unit) {
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static int count_passes(const tsr_runner *r) {
-    return r->base.plan->pass_count;
+/* All programs are started before waiting for the first, so that they compile in parallel, while
+ * weights are packed. */
+static tsr_status work(tsr_runner *r, double ms) {
+    const tsr_plan *plan = r->base.plan;
+    const int inputs = r->base.graph->input_count, outputs = r->base.output_count;
+    const tsr_gpu_phase phases[] = {
+        {begin_programs, 1},
+        {start_program, plan->pass_count},
+        {stop_clock, 1},
+        {build_storage, plan->storage_count},
+        {begin_packing, 1},
+        {pack_table, plan->pass_count},
+        {end_packing, 1},
+        {tsr_webgpu_build_constant, plan->tensor_count},
+        {end_constants, 1},
+        {begin_groups, 1},
+        {build_group, plan->pass_count},
+        {end_groups, 1},
+        {build_input, inputs},
+        {build_output, outputs},
+        {build_rest, 1},
+        {begin_waiting, 1},
+        {finish_program, plan->pass_count},
+        {finish_input, inputs},
+        {finish_output, outputs},
+        {stop_clock, 1},
+        {report_programs, 1},
+    };
+    return tsr_gpu_work(r, phases, sizeof phases / sizeof *phases, &r->building.steps, ms);
 }
 
-static int count_storages(const tsr_runner *r) {
-    return r->base.plan->storage_count;
-}
-
-static int count_tensors(const tsr_runner *r) {
-    return r->base.plan->tensor_count;
-}
-
-static int count_inputs(const tsr_runner *r) {
-    return r->base.graph->input_count;
-}
-
-static int count_outputs(const tsr_runner *r) {
-    return r->base.output_count;
-}
-
-/* In this order: all programs are started before waiting for the first, so that they compile in
- * parallel, while weights are packed. A unit that is TSR_NOT_READY is tried again. */
-static const struct {
-    tsr_status (*unit)(tsr_runner *r, int i);
-    int (*count)(const tsr_runner *r); /* NULL: of one unit */
-} phases[] = {
-    {begin_programs, NULL},
-    {start_program, count_passes},
-    {stop_clock, NULL},
-    {build_storage, count_storages},
-    {begin_packing, NULL},
-    {pack_table, count_passes},
-    {end_packing, NULL},
-    {tsr_webgpu_build_constant, count_tensors},
-    {end_constants, NULL},
-    {begin_groups, NULL},
-    {build_group, count_passes},
-    {end_groups, NULL},
-    {build_input, count_inputs},
-    {build_output, count_outputs},
-    {build_rest, NULL},
-    {begin_waiting, NULL},
-    {finish_program, count_passes},
-    {finish_input, count_inputs},
-    {finish_output, count_outputs},
-    {stop_clock, NULL},
-    {report_programs, NULL},
-};
-
-enum { PHASE_COUNT = sizeof phases / sizeof *phases };
-
-static tsr_status advance(tsr_runner *r) {
-    tsr_webgpu_build_state *b = &r->building;
-    int count = phases[b->phase].count ? phases[b->phase].count(r) : 1;
-    if (b->unit < count)
-        TSR_TRY(phases[b->phase].unit(r, b->unit));
-    if (++b->unit >= count) {
-        b->phase++;
-        b->unit = 0;
-    }
-    return TSR_OK;
-}
-
-/* Works for some time in error scopes: they are a stack, which a page's own code may use, too,
- * between steps. */
+/* In error scopes: they are a stack, which a page's own code may use, too, between steps. */
 static tsr_status step(tsr_runner *r, double ms) {
-    tsr_status status = TSR_OK;
-    r->building.deadline = tsr_clock_ms() + ms;
     tsr_webgpu_push_errors(r->device);
-    do
-        status = advance(r);
-    while (status == TSR_OK && r->building.phase < PHASE_COUNT &&
-           tsr_clock_ms() < r->building.deadline);
+    tsr_status status = work(r, ms);
     tsr_webgpu_start_pop(r->device, &r->building.errors);
+    r->building.complete = status == TSR_OK;
     return status;
 }
 
@@ -362,7 +325,6 @@ static tsr_status finish_step(tsr_runner *r, uint64_t timeout) {
 }
 
 tsr_status tsr_webgpu_build(tsr_runner *r) {
-    r->building.timeout = UINT64_MAX;
     TSR_TRY(tsr_webgpu_check_lost(r->device));
     tsr_status built = step(r, INFINITY);
     tsr_status errors = finish_step(r, UINT64_MAX);
@@ -371,7 +333,7 @@ tsr_status tsr_webgpu_build(tsr_runner *r) {
 
 tsr_status tsr_webgpu_prepare(tsr_runner *r, double ms) {
     TSR_TRY(finish_step(r, 0));
-    if (r->building.phase == PHASE_COUNT)
+    if (r->building.complete)
         return TSR_OK;
     tsr_status status = step(r, ms);
     return status == TSR_OK ? TSR_NOT_READY : status;

@@ -54,10 +54,14 @@ tsr_status tsr_webgpu_check_lost(tsr_backend_device *d) {
         d->api->InstanceProcessEvents(d->instance);
     if (!d->lost)
         return TSR_OK;
-    return tsr_fail(
-        TSR_ERROR_DEVICE_LOST,
-        "the WebGPU device was lost (%s): destroy its sessions and the device, make them anew",
-        d->lost_message);
+    return tsr_fail(TSR_ERROR_DEVICE_LOST,
+                    "the WebGPU device was lost (%s): make a device anew, with which "
+                    "tsr_session_recover() continues",
+                    d->lost_message);
+}
+
+bool tsr_webgpu_is_lost(tsr_backend_device *d) {
+    return tsr_webgpu_check_lost(d) != TSR_OK;
 }
 
 tsr_status tsr_webgpu_check_error(tsr_backend_device *d, const char *what) {

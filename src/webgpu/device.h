@@ -47,6 +47,7 @@ void tsr_webgpu_submit(const tsr_backend_device *device, WGPUCommandEncoder enco
 /* Sessions, and with them programs, are destroyed before their device. */
 tsr_status tsr_webgpu_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
 void tsr_webgpu_device_destroy(tsr_backend_device *device);
+bool tsr_webgpu_is_lost(tsr_backend_device *device);
 void tsr_webgpu_device_info(const tsr_backend_device *device, tsr_device_info *info);
 void tsr_webgpu_list_devices(tsr_device_fn fn, void *user);
 

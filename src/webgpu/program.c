@@ -72,16 +72,18 @@ static void start_pipeline(const tsr_backend_device *d, tsr_pipeline *p, WGPUSha
 
 /* What follows ": :61:5 error: " in Dawn's message; NULL if it has none. */
 static const char *find_position(const char *error, long *line, long *column) {
-    static const char before[] = ": :", after[] = " error: ";
+    static const char before[] = ": :", after[] = " error: ", digits[] = "0123456789";
     const char *at = strstr(error, before);
-    char *end;
     if (!at)
         return NULL;
-    *line = strtol(at + strlen(before), &end, 10);
-    if (*end != ':')
+    at += strlen(before);
+    *line = atol(at);
+    at += strspn(at, digits);
+    if (*at++ != ':')
         return NULL;
-    *column = strtol(end + 1, &end, 10);
-    return strncmp(end, after, strlen(after)) == 0 ? end + strlen(after) : NULL;
+    *column = atol(at);
+    at += strspn(at, digits);
+    return strncmp(at, after, strlen(after)) == 0 ? at + strlen(after) : NULL;
 }
 
 /* With the line of the caller's body instead of the whole text's, where Dawn's message has one. */
@@ -100,11 +102,13 @@ static tsr_status fail_body(const tsr_pipeline *p, const char *body, const char 
 }
 
 static tsr_status report_failure(const tsr_pipeline *p, const char *failure, const tsr_pass *pass) {
-    char what[512];
-    tsr_log(TSR_LOG_DEBUG, "%s\n%s", failure, p->text);
+    char what[512], error[512];
+    tsr_log_lines(TSR_LOG_DEBUG, failure);
+    tsr_log_lines(TSR_LOG_DEBUG, p->text);
     if (pass->body)
         return fail_body(p, pass->body, failure);
-    return tsr_fail(TSR_ERROR_DEVICE, "%s: %s", describe(pass, what, sizeof what), failure);
+    tsr_driver_log_error(failure, error, sizeof error);
+    return tsr_fail(TSR_ERROR_DEVICE, "%s: %s", describe(pass, what, sizeof what), error);
 }
 
 static void start(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass) {

@@ -318,6 +318,7 @@ const tsr_backend tsr_webgpu_backend = {
     .device_create = tsr_webgpu_device_create,
     .device_destroy = tsr_webgpu_device_destroy,
     .device_info = tsr_webgpu_device_info,
+    .is_lost = tsr_webgpu_is_lost,
     .list_devices = tsr_webgpu_list_devices,
     .measure = tsr_webgpu_measure,
     .kernel_version = tsr_wgsl_hash,

@@ -3,6 +3,7 @@
 #ifndef TSR_WEBGPU_RUNNER_H
 #define TSR_WEBGPU_RUNNER_H
 
+#include "gpu/phases.h"
 #include "gpu/runner.h"
 #include "webgpu/tensor.h"
 #include "webgpu/transfer.h"
@@ -22,9 +23,8 @@ typedef struct tsr_packing_chunks {
 
 /* How far a runner is built: src/webgpu/build.c. */
 typedef struct tsr_webgpu_build_state {
-    int phase, unit;
-    uint64_t timeout;         /* of what has to be waited for, in nanoseconds */
-    double deadline;          /* of the step */
+    tsr_gpu_steps steps;
+    bool complete;            /* but for the errors: */
     tsr_popped_errors errors; /* of the latest step */
     double compiling_since;   /* when programs were begun, or waited for */
     tsr_packing_chunks packing;
@@ -52,6 +52,11 @@ struct tsr_runner {
     tsr_mapping times;
     bool times_read; /* of the latest run */
 };
+
+/* Of what building has to wait for, in nanoseconds. */
+static inline uint64_t tsr_webgpu_build_timeout(const tsr_runner *runner) {
+    return runner->base.options.prepare_in_steps ? 0 : UINT64_MAX;
+}
 
 /* Programs, buffers and bind groups of a planned runner. */
 tsr_status tsr_webgpu_build(tsr_runner *runner);

@@ -31,7 +31,8 @@ static uint64_t chunk_bytes(const tsr_runner *r) {
 
 static tsr_status open_chunk(tsr_runner *r, tsr_packing_chunks *c) {
     void *data;
-    TSR_TRY(tsr_mapping_write(r->device, &c->chunks[c->at], c->bytes, r->building.timeout, &data));
+    TSR_TRY(tsr_mapping_write(r->device, &c->chunks[c->at], c->bytes, tsr_webgpu_build_timeout(r),
+                              &data));
     c->data = data;
     c->used = 0;
     c->encoder = r->device->api->DeviceCreateCommandEncoder(r->device->device, NULL);
@@ -90,11 +91,11 @@ tsr_status tsr_webgpu_pack_table(tsr_runner *r, int i) {
         return TSR_OK;
     if (!c->works)
         TSR_TRY(start_table(r, i));
-    if (!tsr_packing_work(&c->work, r->building.deadline))
+    if (!tsr_packing_work(&c->work, r->building.steps.deadline))
         return TSR_NOT_READY;
     finish_table(c);
     r->base.packed_bytes += tsr_table_bytes(&r->base.plan->passes[i].table);
-    tsr_map_release(r->base.graph->map);
+    tsr_maps_release(r->base.graph->maps);
     return TSR_OK;
 }
 

@@ -10,13 +10,14 @@
 
 #include "tessera.h"
 
-typedef union header {
-    uint64_t mark;
-    max_align_t align;
+typedef struct header {
+    _Alignas(max_align_t) uint64_t mark;
+    size_t size;
 } header;
 
 static const uint64_t mark = 0x7465737365726121u;
 static long live, left = -1;
+static size_t bytes, most_bytes;
 static int user;
 
 static bool fails(void) {
@@ -32,11 +33,15 @@ static header *header_of(void *block) {
 static void *reallocate(void *data, void *old, size_t size) {
     assert_ptr_equal(data, &user);
     header *before = old ? header_of(old) : NULL;
+    size_t size_before = old ? before->size : 0;
     header *h = fails() ? NULL : realloc(before, sizeof *h + size);
     if (!h)
         return NULL;
     live += !old;
+    bytes += size - size_before;
+    most_bytes = bytes > most_bytes ? bytes : most_bytes;
     h->mark = mark;
+    h->size = size;
     return h + 1;
 }
 
@@ -48,6 +53,7 @@ static void release(void *data, void *old) {
     assert_ptr_equal(data, &user);
     header *h = header_of(old);
     h->mark = 0;
+    bytes -= h->size;
     free(h);
     live--;
 }
@@ -59,6 +65,12 @@ void count_memory(void) {
 
 long live_blocks(void) {
     return live;
+}
+
+size_t take_most_bytes(void) {
+    size_t most = most_bytes;
+    most_bytes = bytes;
+    return most;
 }
 
 void fail_allocation(long after) {

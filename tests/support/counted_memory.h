@@ -4,11 +4,14 @@
 #define TESTS_SUPPORT_COUNTED_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* From now on; before anything of Tessera exists. */
 void count_memory(void);
 /* Blocks allocated and not freed. */
 long live_blocks(void);
+/* The most bytes that were allocated at once since the last call. */
+size_t take_most_bytes(void);
 /* One allocation fails, not all that follow: whoever goes on regardless is found out. after: how
  * many work before it; -1: none fails. */
 void fail_allocation(long after);

@@ -22,8 +22,9 @@ tsr_graph *read_graph(onnx_writer *writer) {
     uint8_t *bytes = onnx_write_memory(writer, &size);
     assert_non_null(bytes);
     onnx_writer_destroy(writer);
-    expect_ok(tsr_onnx_read(bytes, size, &(tsr_model_desc){.name = "test", .max_bytes = UINT64_MAX},
-                            NULL, &graph));
+    static tsr_maps none;
+    const tsr_model_desc desc = {.name = "test", .max_bytes = UINT64_MAX, .max_work = UINT64_MAX};
+    expect_ok(tsr_onnx_read(bytes, size, &desc, &none, NULL, &graph));
     free(bytes);
     return graph;
 }

@@ -8,8 +8,8 @@
 int run_program(void);
 
 /* Which cases the tests run: the environment variable TSR_TEST_CASES is "few", as under sanitizers,
- * where each case runs in one environment; "all", as --all says, where cases at random are more and
- * each runs in every environment; or neither. */
+ * where each case runs in one environment and loops make fewer; "all", as --all says, where cases
+ * at random are more and each runs in every environment; or neither. */
 bool few_cases(void);
 bool all_cases(void);
 /* Of cases at random, where `count` is the usual number. */

@@ -75,5 +75,7 @@ void check(op_case c, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     c.text = text;
+    if (few_cases() && hash(text) % 4)
+        return;
     (all_cases() ? run_everywhere : run_somewhere)(&c);
 }

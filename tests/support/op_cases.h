@@ -23,8 +23,8 @@ typedef struct op_case {
 void run_op_cases(const op_case *cases, size_t count);
 #define RUN_CASES(cases) run_op_cases(cases, sizeof(cases) / sizeof *(cases))
 
-/* A case made up by a loop, in one environment, which its text decides, or in all: all_cases(). c
- * gives all but the text. */
+/* A case made up by a loop, in one environment, which its text decides, or in all: all_cases(). Of
+ * few_cases() the texts choose a quarter. c gives all but the text. */
 void check(op_case c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #define OPSET(number) ((op_case){.opset = number})
 

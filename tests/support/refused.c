@@ -22,7 +22,8 @@ static void expect_message(const char *parts) {
 void expect_refused_bytes(const void *bytes, size_t size, tsr_status status, const char *parts) {
     tsr_graph *graph;
     const tsr_model_desc desc = {.name = "file.onnx", .max_bytes = 1 << 24};
-    tsr_status actual = tsr_onnx_read(bytes, size, &desc, NULL, &graph);
+    static tsr_maps none;
+    tsr_status actual = tsr_onnx_read(bytes, size, &desc, &none, NULL, &graph);
     if (actual != status)
         fail_msg("%s instead of %s: %s", tsr_status_name(actual), tsr_status_name(status),
                  tsr_last_error());

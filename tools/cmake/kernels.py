@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""kernels.py DECLARATIONS GLSL_DIR WGSL_DIR OUT_DIR [compact] [LANGUAGE...]
+"""kernels.py DECLARATIONS GLSL_DIR WGSL_DIR OUT_DIR [packed] [LANGUAGE...]
 
 Writes OUT_DIR/kernel_list.h and kernel_list.c: the declared interface of every kernel (src/kernel/kernels.txt explains
-the format) and the texts of the shaders of the given languages, glsl and wgsl; compact: without comments and indentation.
+the format) and the texts of the shaders of the given languages, glsl and wgsl; packed: the texts, without comments and
+most spaces, are in OUT_DIR/kernels.zlib instead, and tsr_kernel_texts is for the program to set.
 Fails, with file and line, where a shader and its declaration do not fit."""
 import hashlib
 import os
 import re
 import sys
+import zlib
 
 FORMS = {"texel": "TSR_FORM_TEXEL", "row": "TSR_FORM_ROW", "entry": "TSR_FORM_ENTRY"}
 DEFINES = {"texel": r"\b(?:vec4|fn) kernel\(|^ *#include element\b", "row": r"\bvoid kernel_row\(",
@@ -287,27 +289,48 @@ def write_kernel(declarations, kernel, out):
 
 
 def quote(text):
-    return "\n".join('    "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in text.splitlines()) or '""'
+    lines = text.replace("\\", "\\\\").replace('"', '\\"').replace("\0", "\\000").splitlines()
+    return "\n".join(f'    "{line}\\n"' for line in lines) or '""'
+
+
+SPACES = re.compile(r" (?=[({}?:])|(?<=[,;(){}?:]) |(?<=[\w)\]]) ([-+*/=]|[-+*/=!]=|&&|\|\|) (?=[\w(])")
 
 
 def compact(text):
+    """Without comments, and without the spaces that no reader of the language needs."""
     lines = [line.split("//")[0].strip() for line in text.splitlines()]
-    return "\n".join(line for line in lines if line)
+    lines = [line if line.startswith("#") else SPACES.sub(r"\1", line) for line in lines]
+    return "".join(line + "\n" for line in lines if line)
 
 
-def write_files(declarations, language, shaders, out):
-    texts = {stem: shaders.text(stem) for stem in shaders.lines} if shaders else {}
-    if "compact" in sys.argv[5:]:
-        texts = {stem: compact(text) for stem, text in texts.items()}
+def place(texts):
+    """All texts in one, each ended by a zero, and where they start; those of a stem, which are alike, are side by side."""
+    files = {(stem, language): text for language in texts for stem, text in texts[language].items()}
+    starts, whole = {}, ""
+    for file in sorted(files):
+        starts[file] = len(whole)
+        whole += files[file] + "\0"
+    return whole, starts
+
+
+def write_texts(whole, out):
+    out.append(f"const char *tsr_kernel_texts =\n{quote(whole)};\n" if whole else "const char *tsr_kernel_texts;\n")
+    out.append("typedef struct kernel_file {\n    const char *stem;\n    int start;\n} kernel_file;\n")
+    out.append("static const char *find(const kernel_file *file, const char *stem) {\n"
+               "    while (file->stem && strcmp(file->stem, stem))\n        file++;\n"
+               "    return file->stem ? tsr_kernel_texts + file->start : 0;\n}\n")
+
+
+def write_files(declarations, language, texts, starts, out):
     with open(declarations.path) as file:
         digest = hashlib.sha256((file.read() + repr(texts)).encode()).hexdigest()
     out.append(f"const char tsr_{language}_hash[] = \"{digest}\";")
     stems = "".join(f'"{stem}", ' for stem in declarations.every[language])
     out.append(f"const char *const tsr_{language}_every[] = {{{stems}0}};")
-    out.append(f"const char *tsr_{language}_file(const char *stem) {{")
-    for stem, text in texts.items():
-        out.append(f"    if (!strcmp(stem, \"{stem}\"))\n        return\n{quote(text)};")
-    out.append("    return 0;\n}\n")
+    out.append(f"static const kernel_file {language}_files[] = {{")
+    out += [f'    {{"{stem}", {starts[stem, language]}}},' for stem in texts]
+    out.append(f"    {{0}},\n}};\nconst char *tsr_{language}_file(const char *stem) {{\n"
+               f"    return find({language}_files, stem);\n}}\n")
 
 
 def main():
@@ -323,8 +346,16 @@ def main():
     write_header(declarations, header)
     for kernel in declarations.kernels.values():
         write_kernel(declarations, kernel, source)
+    packed = "packed" in sys.argv[5:]
+    texts = {language: {stem: compact(of.text(stem)) if packed else of.text(stem) for stem in of.lines if language in sys.argv[5:]}
+             for language, of in shaders.items()}
+    whole, starts = place(texts)
+    if packed:
+        with open(os.path.join(out_dir, "kernels.zlib"), "wb") as file:
+            file.write(zlib.compress(whole.encode("ascii"), 9))
+    write_texts("" if packed else whole, source)
     for language in folders:
-        write_files(declarations, language, shaders[language] if language in sys.argv[5:] else None, source)
+        write_files(declarations, language, texts[language], starts, source)
     for name, lines in (("kernel_list.h", header), ("kernel_list.c", source)):
         with open(os.path.join(out_dir, name), "w") as file:
             file.write("\n".join(lines) + "\n")

@@ -1,20 +1,14 @@
 #include "bench.h"
 #include "output.h"
-#include "text.h"
 #include "tool.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
 
-/* Bytes that are not valid text become question marks: cJSON would write them unchanged. */
+/* cJSON would write bytes that are not valid text unchanged. */
 static void add_text(cJSON *object, const char *key, const char *text) {
-    cJSON *item = cJSON_AddStringToObject(object, key, text);
-    for (char *at = item ? item->valuestring : NULL; at && *at;) {
-        int length = character_length(at);
-        if (!length)
-            *at = '?';
-        at += length ? length : 1;
-    }
+    char shown[4096];
+    cJSON_AddStringToObject(object, key, tsr_escape(text, shown, sizeof shown));
 }
 
 /* Milliseconds to the nanosecond; null where not measured. */

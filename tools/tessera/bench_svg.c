@@ -26,20 +26,18 @@ typedef struct chart {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Names come from the model: they are escaped, and bytes that are not valid text become question
- * marks. */
+/* Names come from the model. */
 static void put_escaped(const chart *c, const char *text) {
-    while (*text) {
-        int length = character_length(text);
-        const char *escape = *text == '&'   ? "&amp;"
-                             : *text == '<' ? "&lt;"
-                             : *text == '>' ? "&gt;" /* "]]>" is not allowed in a text */
-                                            : NULL;
-        if (escape || !length)
-            fputs(escape ? escape : "?", c->file);
+    char shown[1024];
+    for (const char *at = tsr_escape(text, shown, sizeof shown); *at; at++) {
+        const char *escape = *at == '&'   ? "&amp;"
+                             : *at == '<' ? "&lt;"
+                             : *at == '>' ? "&gt;" /* "]]>" is not allowed in a text */
+                                          : NULL;
+        if (escape)
+            fputs(escape, c->file);
         else
-            fwrite(text, 1, (size_t)length, c->file);
-        text += length ? length : 1;
+            fputc(*at, c->file);
     }
 }
 

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "difference.h"
 #include "job.h"
+#include "text.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -206,13 +207,13 @@ static void check_folder(check_run *run, const char *name, const char *folder) {
     progress_clear();
     if (status == TSR_ERROR_UNSUPPORTED) {
         run->skipped++;
-        printf("SKIP %s: %s\n", name, failure());
+        printf("SKIP %s: %s\n", name_label(name).text, failure());
     } else if (status != TSR_OK || !good) {
         run->failed++;
-        printf("FAIL %s: %s\n", name, failure());
+        printf("FAIL %s: %s\n", name_label(name).text, failure());
     } else {
         run->passed++;
-        printf("PASS %s\n", name);
+        printf("PASS %s\n", name_label(name).text);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "job.h"
 #include "layers.h"
+#include "text.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -137,7 +138,7 @@ static tsr_status compare_output(comparison *c, int index, const runner *ours,
                      : fail_library(status);
     }
     if (status == TSR_OK) {
-        printf("output '%s' %s\n", info.name, shape_label(&info.shape).text);
+        printf("output '%s' %s\n", name_label(info.name).text, shape_label(&info.shape).text);
         compare_pair(c, info.name, c->floors[index], ours->backend, &result,
                      expected->values ? "the expected file" : reference->backend,
                      expected->values ? expected : &other);
@@ -224,7 +225,7 @@ static tsr_status choose_backends(comparison *c, const compare_options *o) {
 static int verdict(const comparison *c) {
     if (c->failed) {
         printf("OUT OF TOLERANCE: %d of %d comparisons, first %s\n", c->failed, c->compared,
-               c->first_failure.text);
+               name_label(c->first_failure.text).text);
         return EXIT_MISMATCH;
     }
     printf("within tolerance: %d comparison%s, |a - b| <= %g * max|b| + %g * |b| + floor\n",

@@ -7,8 +7,9 @@
 static tsr_status print_tensors(const job *j) {
     for (int i = 0; i < j->input_count; i++) {
         const job_input *input = &j->inputs[i];
-        printf("input        %s: %s %s%s\n", input->info.name, tsr_dtype_name(input->info.dtype),
-               info_label(&input->info).text, input->fixed ? ", fixed when a session is made" : "");
+        printf("input        %s: %s %s%s\n", name_label(input->info.name).text,
+               tsr_dtype_name(input->info.dtype), info_label(&input->info).text,
+               input->fixed ? ", fixed when a session is made" : "");
         if (!input->fixed)
             printf("  from image %s\n", image_describe(&input->info).text);
     }
@@ -16,7 +17,7 @@ static tsr_status print_tensors(const job *j) {
     for (int i = 0; i < count; i++) {
         tsr_tensor_info info;
         TRY_LIBRARY(tsr_model_output(j->model, i, &info));
-        printf("output       %s: %s %s\n", info.name, tsr_dtype_name(info.dtype),
+        printf("output       %s: %s %s\n", name_label(info.name).text, tsr_dtype_name(info.dtype),
                info_label(&info).text);
     }
     return TSR_OK;
@@ -27,7 +28,7 @@ static void print_operators(const tsr_model *model) {
     int count;
     printf("operators   ");
     for (int i = 0; tsr_model_op(model, i, &op, &count); i++)
-        printf("%s %s %d", i ? "," : "", op, count);
+        printf("%s %s %d", i ? "," : "", name_label(op).text, count);
     putchar('\n');
 }
 
@@ -98,7 +99,7 @@ static bool sizes_known(const job *j) {
         bool named = false;
         for (int d = 0; d < info->shape.rank; d++)
             named = named || (info->shape.dim[d] < 0 && info->dim_name[d]);
-        printf("plan         needs the sizes of input '%s': give %s\n", info->name,
+        printf("plan         needs the sizes of input '%s': give %s\n", name_label(info->name).text,
                named ? "--dim NAME=N" : "--shape NAME=N,N..");
     }
     return known;

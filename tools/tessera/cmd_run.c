@@ -22,7 +22,7 @@ static tsr_status write_output(const job *j, tsr_session *session, int index, co
     TRY(job_fetch(session, info.name, &info.shape, &result));
     tsr_status status = output_tensor(path, &result, &j->options->image);
     if (status == TSR_OK)
-        printf("%s: %s %s\n", path, info.name, shape_label(&info.shape).text);
+        printf("%s: %s %s\n", path, name_label(info.name).text, shape_label(&info.shape).text);
     tensor_free(&result);
     return status;
 }

@@ -1,6 +1,7 @@
 #include "job.h"
 #include "mosaic.h"
 #include "output.h"
+#include "text.h"
 #include "tool.h"
 #include "base/similar.h"
 
@@ -112,7 +113,7 @@ static tsr_status compute(const job *j, const char *name, tensor *result) {
 }
 
 static void describe(const show_options *o, const char *name, const tensor *t, const mosaic *m) {
-    printf("tensor   %s %s, ", name, shape_label(&t->shape).text);
+    printf("tensor   %s %s, ", name_label(name).text, shape_label(&t->shape).text);
     if (m->low <= m->high)
         printf("from %.4g to %.4g%s\n", m->low, m->high,
                m->not_finite ? ", NaN or infinity in magenta" : "");

@@ -47,6 +47,8 @@ void image_add_options(option_set *set, image_options *o) {
          &o->channel_order, 0, orders},
         {"layout", 0, "LAYOUT", "images: nchw, nhwc or auto (by the axis of 1, 3 or 4 channels)",
          OPTION_CHOICE, &o->layout, 0, layouts},
+        {"max-megapixels", 0, "N", "images: refuse those of more millions of pixels (32)",
+         OPTION_INT, &o->most_megapixels, 1, NULL},
         {"fit", 0, "HOW", "images of another size: scale, crop (centre) or refuse (scale)",
          OPTION_CHOICE, &o->fit, 0, fits},
     };
@@ -193,20 +195,39 @@ static void blend_over_white(uint16_t *pixels, size_t count, int channels) {
     }
 }
 
-static tsr_status decode(const char *path, int channels, picture *made) {
+/* Of few bytes there may be very many pixels. */
+static tsr_status check_pixels(const char *path, const unsigned char *bytes, size_t size,
+                               int most) {
+    int width, height, stored;
+    most = most ? most : 32;
+    if (size > INT_MAX || !stbi_info_from_memory(bytes, (int)size, &width, &height, &stored))
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: cannot be read as an image: %s", path,
+                    size <= INT_MAX ? stbi_failure_reason() : "too large");
+    if ((int64_t)width * height > (int64_t)most * 1000000)
+        return fail(
+            TSR_ERROR_INVALID_ARGUMENT,
+            "%s: %d x %d pixels are more than %d million (--max-megapixels lifts the limit)", path,
+            width, height, most);
+    return TSR_OK;
+}
+
+static tsr_status decode(const char *path, int channels, const image_options *options,
+                         picture *made) {
     unsigned char *bytes;
     size_t size;
     TRY(file_read(path, &bytes, &size));
     int stored;
     bool alpha_wanted = channels == 4;
     *made = (picture){.channels = channels};
-    if (size <= INT_MAX)
+    tsr_status status = check_pixels(path, bytes, size, options->most_megapixels);
+    if (status == TSR_OK)
         made->pixels = stbi_load_16_from_memory(bytes, (int)size, &made->width, &made->height,
                                                 &stored, alpha_wanted ? 4 : channels + 1);
     free(bytes);
+    TRY(status);
     if (!made->pixels)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: cannot be read as an image: %s", path,
-                    size <= INT_MAX ? stbi_failure_reason() : "too large");
+                    stbi_failure_reason());
     if (!alpha_wanted)
         blend_over_white(made->pixels, (size_t)made->width * (size_t)made->height, channels);
     return TSR_OK;
@@ -357,7 +378,7 @@ tsr_status image_load(const char *path, const tsr_tensor_info *input, const imag
     picture image;
     *made = (tensor){0};
     TRY(view_input(path, input, options, &view));
-    TRY(decode(path, picture_channels(&view, options), &image));
+    TRY(decode(path, picture_channels(&view, options), options, &image));
     return make_tensor(&image, path, view, input, options, made);
 }
 

@@ -13,6 +13,7 @@ typedef struct image_options {
     char *range_text, *out_range_text;
     char *threshold_text, *mean_text, *scale_text;
     int channel_order, layout, fit; /* indices into the choices of their options */
+    int most_megapixels;            /* 0: 32 */
 
     double range[2], out_range[2];
     double threshold; /* if threshold_text is given */

@@ -39,6 +39,12 @@ void job_add_session_options(option_set *set, job_options *o) {
          &o->tune_ms, 1, NULL},
         {"no-tune", 0, NULL, "use estimates, ignore earlier measurements", OPTION_FLAG, &o->no_tune,
          0, NULL},
+        {"max-memory", 0, "MIB",
+         "refuse models, tensors and weights of more (the machine's memory)", OPTION_INT,
+         &o->most_memory, 1, NULL},
+        {"max-work", 0, "N",
+         "operations on constants before the first run; the rest run later (2^28)", OPTION_NUMBER,
+         &o->most_work, 0, NULL},
         {"dim", 0, "NAME=N", "size of a symbolic dimension; repeatable", OPTION_LIST, &o->dims, 0,
          NULL},
         {"shape", 0, "NAME=N,N..", "shape of an input, where the model has open sizes; repeatable",
@@ -335,7 +341,9 @@ static tsr_status load_inputs(job *j, job_options *o, const char **names, const 
 
 static tsr_status open_model(job *j, job_options *o, job_missing missing) {
     TRY(image_options_parse(&o->image));
-    const tsr_model_desc desc = {.progress = {progress_of_call, (void *)j->path}};
+    const tsr_model_desc desc = {.progress = {progress_of_call, (void *)j->path},
+                                 .max_bytes = (uint64_t)o->most_memory << 20,
+                                 .max_work = (uint64_t)fmin(o->most_work, 1e18)};
     tsr_status status = tsr_model_load(j->path, &desc, &j->model);
     progress_clear();
     if (status != TSR_OK)

@@ -8,7 +8,8 @@
 typedef struct job_options {
     char *backend; /* NULL: the library's default */
     char *adapter;
-    int precision, gpu, seed, tune_ms;
+    int precision, gpu, seed, tune_ms, most_memory; /* MiB; 0: the machine's */
+    double most_work;                               /* 0: the library's default */
     bool cpu_fallback, allow_nan, poison, no_tune;
     bool random; /* missing inputs are JOB_MISSING_RANDOM even where they are refused otherwise */
     bool many;   /* an input may be a folder, a pattern or a pipe: see source.h */

@@ -53,6 +53,7 @@ static int dispatch(int argc, char **argv) {
     if (!command)
         return command_exit(fail(TSR_ERROR_INVALID_ARGUMENT,
                                  "no command '%s'; 'tessera --help' lists them", argv[1]));
+    avoid_full_disk();
     return command->run(argc - 1, argv + 1);
 }
 

@@ -2,6 +2,7 @@
 #include "options.h"
 #include "tool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -10,7 +11,8 @@
 #include <string.h>
 
 void options_add(option_set *set, const option *items, int count) {
-    for (int i = 0; i < count && set->count < OPTION_MAX; i++)
+    assert(set->count + count <= OPTION_MAX);
+    for (int i = 0; i < count; i++)
         set->items[set->count++] = items[i];
 }
 

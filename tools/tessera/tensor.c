@@ -134,10 +134,11 @@ static label list_label(int rank, const int64_t *dims, const char *const *names)
     for (int i = 0; i < rank && used < sizeof made.text - 1; i++) {
         char *end = made.text + used;
         size_t room = sizeof made.text - used;
-        const char *comma = i ? ", " : "";
-        int wrote = dims[i] >= 0
-                        ? snprintf(end, room, "%s%lld", comma, (long long)dims[i])
-                        : snprintf(end, room, "%s%s", comma, names && names[i] ? names[i] : "?");
+        const char *comma = i ? ", " : "", *name = names && names[i] ? names[i] : "?";
+        char shown[sizeof made.text];
+        tsr_escape(name, shown, sizeof shown);
+        int wrote = dims[i] >= 0 ? snprintf(end, room, "%s%lld", comma, (long long)dims[i])
+                                 : snprintf(end, room, "%s%s", comma, shown);
         used += wrote < 0 ? 0 : (size_t)wrote;
     }
     if (used < sizeof made.text - 1)

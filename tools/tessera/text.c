@@ -46,34 +46,22 @@ static bool inside_character(char byte) { /* of UTF-8 */
 
 label short_label(const char *name, int width) {
     label made;
-    int length = (int)strlen(name), head = (width - 2) / 2, tail = length - (width - 2 - head);
-    if (length <= width) {
-        snprintf(made.text, sizeof made.text, "%s", name);
+    char shown[4096];
+    tsr_escape(name, shown, sizeof shown);
+    int length = (int)strlen(shown), head = (width - 2) / 2, tail = length - (width - 2 - head);
+    tsr_escape(name, made.text, sizeof made.text);
+    if (length <= width)
         return made;
-    }
-    while (head > 0 && inside_character(name[head]))
+    while (head > 0 && inside_character(shown[head]))
         head--;
-    while (inside_character(name[tail]))
+    while (inside_character(shown[tail]))
         tail++;
-    snprintf(made.text, sizeof made.text, "%.*s..%s", head, name, name + tail);
+    snprintf(made.text, sizeof made.text, "%.*s..%s", head, shown, shown + tail);
     return made;
 }
 
-int character_length(const char *text) {
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char first = (unsigned char)text[0];
-    int length = first < 0x80 ? 1 : first < 0xC0 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    unsigned code = length < 2 ? first : first & (0xFFu >> (length + 1));
-    if (first >= 0xF8)
-        return 0;
-    for (int i = 1; i < length; i++) {
-        if (((unsigned char)text[i] & 0xC0) != 0x80)
-            return 0;
-        code = code << 6 | ((unsigned char)text[i] & 0x3F);
-    }
-    bool allowed = length > 0 && code >= 0x20 && code >= least[length] && code <= 0x10FFFF &&
-                   (code < 0xD800 || code > 0xDFFF) && code != 0xFFFE && code != 0xFFFF;
-    return allowed ? length : 0;
+label name_label(const char *name) {
+    return short_label(name, sizeof((label *)NULL)->text - 1);
 }
 
 tsr_status print_nodes(const tsr_session *session) {

@@ -11,10 +11,12 @@ static char message[4096];
 static tsr_log_level log_threshold;
 
 tsr_status fail(tsr_status status, const char *format, ...) {
+    char raw[sizeof message];
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
+    tsr_escape(raw, message, sizeof message);
     return status;
 }
 
@@ -62,12 +64,13 @@ void log_to_stderr(int verbosity) {
 void progress(const char *format, ...) {
     if (!isatty(STDERR_FILENO))
         return;
+    char raw[1024], line[1024];
     va_list args;
     va_start(args, format);
-    fputs("\r\033[K", stderr);
-    vfprintf(stderr, format, args);
-    fflush(stderr);
+    vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
+    fprintf(stderr, "\r\033[K%s", tsr_escape(raw, line, sizeof line));
+    fflush(stderr);
 }
 
 void progress_clear(void) {

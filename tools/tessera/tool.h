@@ -45,6 +45,10 @@ void progress_clear(void);
 /* For tsr_progress of a call that works on the model with this path. */
 bool progress_of_call(void *path, const char *what, double fraction);
 
+/* Mesa's cache of compiled programs ends the process where its disk is full: it is switched off
+ * then. Before there are threads. */
+void avoid_full_disk(void);
+
 double now_ms(void); /* monotonic */
 
 /* Installs a handler for SIGHUP, SIGINT and SIGTERM, unless they are ignored, until

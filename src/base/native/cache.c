@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +20,9 @@
 
 enum { MAX_FOLDER_BYTES = 64 << 20, MAX_ENTRY_BYTES = 16 << 20 };
 
-/* Entries are named <name in 16 digits>.cache; while being written .cache.XXXXXX. */
+/* Entries are named <name in 16 digits>.cache; with .<6 digits> after it while being written. */
 #define SUFFIX ".cache"
-#define TEMPORARY ".XXXXXX"
-enum { NAME_SIZE = 16 + sizeof SUFFIX + sizeof TEMPORARY };
+enum { ENTRY_LENGTH = 16 + sizeof SUFFIX - 1, NAME_SIZE = ENTRY_LENGTH + sizeof ".000000" };
 
 typedef struct entry_header {
     char magic[8];
@@ -80,9 +80,25 @@ static bool make_folder(char *path) {
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-static bool entry_path(const tsr_cache_key *key, const char *folder, char *path, size_t size) {
-    int length = snprintf(path, size, "%s/%016" PRIx64 SUFFIX, folder, key->name);
-    return length > 0 && (size_t)length < size;
+/* The folder, -1 if there is none. What another user owns is not touched, nor what a link of
+ * another user's leads to. */
+static int open_folder(bool make) {
+    char path[PATH_MAX];
+    struct stat named, opened;
+    if (!find_folder(path, sizeof path) || (make && !make_folder(path)))
+        return -1;
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool own = folder >= 0 && lstat(path, &named) == 0 && named.st_uid == geteuid() &&
+               fstat(folder, &opened) == 0 && opened.st_uid == geteuid();
+    if (folder >= 0 && !own) {
+        tsr_log(TSR_LOG_WARN, "%s: another user's folder is no cache", path);
+        close(folder);
+    }
+    return own ? folder : -1;
+}
+
+static void name_entry(const tsr_cache_key *key, char name[NAME_SIZE]) {
+    snprintf(name, NAME_SIZE, "%016" PRIx64 SUFFIX, key->name);
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -122,10 +138,13 @@ static void *read_entry(int file, const tsr_cache_key *key, size_t *size) {
 }
 
 void *tsr_cache_load(const tsr_cache_key *key, size_t *size) {
-    char folder[PATH_MAX], path[PATH_MAX + NAME_SIZE];
-    if (!find_folder(folder, sizeof folder) || !entry_path(key, folder, path, sizeof path))
+    char name[NAME_SIZE];
+    int folder = open_folder(false);
+    if (folder < 0)
         return NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    name_entry(key, name);
+    int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    close(folder);
     if (file < 0)
         return NULL;
     void *bytes = read_entry(file, key, size);
@@ -172,14 +191,17 @@ static int64_t survey(DIR *folder, folder_entry *oldest) {
 }
 
 /* Other processes may do the same concurrently: an entry that is already gone is no failure. */
-static void remove_oldest(const char *path) {
-    DIR *folder = opendir(path);
+static void remove_oldest(int folder) {
+    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = again < 0 ? NULL : fdopendir(again);
     folder_entry oldest;
-    while (folder && survey(folder, &oldest) > MAX_FOLDER_BYTES)
-        if (unlinkat(dirfd(folder), oldest.name, 0) != 0 && errno != ENOENT)
+    while (entries && survey(entries, &oldest) > MAX_FOLDER_BYTES)
+        if (unlinkat(folder, oldest.name, 0) != 0 && errno != ENOENT)
             break;
-    if (folder)
-        closedir(folder);
+    if (entries)
+        closedir(entries);
+    else if (again >= 0)
+        close(again);
 }
 
 static bool write_all(int file, const void *bytes, size_t size) {
@@ -192,28 +214,44 @@ static bool write_all(int file, const void *bytes, size_t size) {
     return true;
 }
 
+/* A new file beside the entry, which no other process writes; -1 if there can be none. */
+static int open_temporary(int folder, const char *name, char temporary[NAME_SIZE]) {
+    static atomic_uint counter;
+    int file = -1;
+    for (int tries = 0; file < 0 && tries < 100; tries++) {
+        unsigned number = (unsigned)getpid() * 31 + atomic_fetch_add(&counter, 1);
+        snprintf(temporary, NAME_SIZE, "%.*s.%06x", ENTRY_LENGTH, name, number & 0xFFFFFF);
+        file = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (file < 0 && errno != EEXIST)
+            break;
+    }
+    return file;
+}
+
 /* Readers see the old entry or the whole new one. */
-static void replace_entry(const char *path, const entry_header *header, const void *bytes) {
-    char temporary[PATH_MAX + NAME_SIZE + sizeof TEMPORARY];
-    snprintf(temporary, sizeof temporary, "%s" TEMPORARY, path);
-    int file = mkstemp(temporary);
+static void replace_entry(int folder, const char *name, const entry_header *header,
+                          const void *bytes) {
+    char temporary[NAME_SIZE];
+    int file = open_temporary(folder, name, temporary);
     if (file < 0)
         return;
     bool written =
         write_all(file, header, sizeof *header) && write_all(file, bytes, (size_t)header->size);
     written = close(file) == 0 && written;
-    if (!written || rename(temporary, path) != 0)
-        unlink(temporary);
+    if (!written || renameat(folder, temporary, folder, name) != 0)
+        unlinkat(folder, temporary, 0);
 }
 
 void tsr_cache_store(const tsr_cache_key *key, const void *bytes, size_t size) {
-    char folder[PATH_MAX], path[PATH_MAX + NAME_SIZE];
-    if (size > MAX_ENTRY_BYTES || !find_folder(folder, sizeof folder) || !make_folder(folder) ||
-        !entry_path(key, folder, path, sizeof path))
+    char name[NAME_SIZE];
+    int folder = size > MAX_ENTRY_BYTES ? -1 : open_folder(true);
+    if (folder < 0)
         return;
     entry_header header = {
         .key_check = key->check, .size = size, .checksum = tsr_cache_checksum(bytes, size)};
     memcpy(header.magic, magic, sizeof magic);
-    replace_entry(path, &header, bytes);
+    name_entry(key, name);
+    replace_entry(folder, name, &header, bytes);
     remove_oldest(folder);
+    close(folder);
 }

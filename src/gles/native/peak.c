@@ -144,6 +144,5 @@ tsr_status tsr_gles_measure(tsr_backend_device *device, tsr_device_peaks *peaks)
     tsr_target_destroy(&b.to);
     glDeleteBuffers(1, &b.buffer);
     tsr_free(b.texels);
-    tsr_gles_end(device);
-    return status;
+    return tsr_gles_end(device, status);
 }

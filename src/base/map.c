@@ -6,7 +6,7 @@ tsr_status tsr_map_check_size(uint64_t bytes, uint64_t max_bytes) {
     if (bytes == 0)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "the file is empty");
     if (bytes > max_bytes || bytes > SIZE_MAX)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "the file has %llu bytes, the limit is %llu",
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "the file has %llu bytes, max_bytes is %llu",
                         (unsigned long long)bytes, (unsigned long long)max_bytes);
     return TSR_OK;
 }
@@ -41,4 +41,40 @@ tsr_status tsr_map_read(const tsr_files *files, const char *path, uint64_t max_b
     else
         tsr_free(bytes);
     return tsr_fail_context(status, "%s", path);
+}
+
+bool tsr_maps_add(tsr_maps *maps, tsr_map *map) {
+    if (maps->count == maps->capacity) {
+        int capacity = maps->capacity ? 2 * maps->capacity : 4;
+        tsr_map *list = tsr_realloc(maps->list, (size_t)capacity * sizeof *list);
+        if (!list) {
+            tsr_map_close(map);
+            return false;
+        }
+        maps->list = list;
+        maps->capacity = capacity;
+    }
+    maps->list[maps->count++] = *map;
+    return true;
+}
+
+bool tsr_maps_hold(const tsr_maps *maps, const void *byte) {
+    for (int i = 0; maps && byte && i < maps->count; i++) {
+        uintptr_t first = (uintptr_t)maps->list[i].bytes;
+        if ((uintptr_t)byte >= first && (uintptr_t)byte - first < maps->list[i].size)
+            return true;
+    }
+    return false;
+}
+
+void tsr_maps_release(const tsr_maps *maps) {
+    for (int i = 0; maps && i < maps->count; i++)
+        tsr_map_release(&maps->list[i]);
+}
+
+void tsr_maps_close(tsr_maps *maps) {
+    for (int i = 0; i < maps->count; i++)
+        tsr_map_close(&maps->list[i]);
+    tsr_free(maps->list);
+    *maps = (tsr_maps){0};
 }

@@ -560,7 +560,7 @@ static void test_refusals(void **state) {
     expect_refusal("Resize x[1,3,5,5] _ s<1,2,1,1> -> y", "axis 1");
     expect_refusal("Resize x[1,3,5,5] _ s<1,1.2,1,1> -> y nearest_mode=floor", "axis 1");
     expect_refusal("MaxPool x[1,2,5,5] -> m i kernel_shape=2,2; Add i k(5) -> y", "'i' is int64");
-    expect_refusal("MatMul x[2,0] w{0,3} -> y", "[2, 0]");
+    expect_refusal("Gemm x[2,0] w{0,3} z[3] -> y", "[2, 0]");
     expect_refusal("Gather x[1,1,16777217] s(0,16777216) -> y axis=2", "exact");
     expect_refusal("Resize x[1,1,16777217] _ _ s(1,1,100) -> y", "exact");
     expect_no_failed_case();
@@ -586,6 +586,21 @@ static void test_long_loops(void **state) {
                                  .reason = "this driver stops them after",
                                  .tolerance = 1e-4}); /* long sums */
     expect_no_failed_case();
+}
+
+/* Sums over no elements, beside a tensor that has some. */
+static void test_empty_sums(void **state) {
+    (void)state;
+    static const op_case cases[] = {
+        CASE(13, "Conv x[1,0,5,5] w{4,0,3,3} -> y"),
+        CASE(13, "Conv x[1,0,5,5] w{4,0,3,3} b{4} -> c; Add c z[1,4,3,3] -> y"),
+        CASE(13, "ConvTranspose x[2,0,3,3] w{0,5,3,3} b{5} -> y strides=2,2"),
+        CASE(13, "MatMul x[2,0] w{0,3} -> m; Mul m z[2,3] -> y"),
+        CASE(13, "MatMul x[2,0] z[0,3] -> y"),
+        CASE(13, "Gemm x[2,0] w{0,3} b{3} -> y"),
+        CASE(13, "Pad x[1,0,2,2] p(0,2,0,1,0,1,0,0) v<0.5 -> y"),
+    };
+    RUN_CASES(cases);
 }
 
 /* ---- sampling ---- */
@@ -668,8 +683,9 @@ int run_program(void) {
         cmocka_unit_test(test_transpose),     cmocka_unit_test(test_blocks_and_gather),
         cmocka_unit_test(test_resize),        cmocka_unit_test(test_padding_channels),
         cmocka_unit_test(test_shapes),        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_long_loops),    cmocka_unit_test(test_grid_sample),
-        cmocka_unit_test(test_every_unary),   cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_long_loops),    cmocka_unit_test(test_empty_sums),
+        cmocka_unit_test(test_grid_sample),   cmocka_unit_test(test_every_unary),
+        cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

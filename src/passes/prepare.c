@@ -35,10 +35,11 @@ static bool is_empty(const tsr_graph *graph, const tsr_node *node) {
     return true;
 }
 
+/* All elements of an empty tensor are known: a sum over none of them is a constant. */
 static bool has_constant_inputs(const tsr_graph *graph, const tsr_node *node) {
     for (int i = 0; i < node->input_count; i++) {
         const tsr_value *in = tsr_node_in(graph, node, i);
-        if (in && !in->data)
+        if (in && !in->data && tsr_shape_count(&in->shape) != 0)
             return false;
     }
     return true;
@@ -70,11 +71,13 @@ static bool can_fold(const tsr_graph *graph, const tsr_node *node, const folding
 /* Evaluates the node; its results become constants in the arena. */
 static tsr_status fold(tsr_graph *graph, tsr_node *node, folding *f) {
     for (int i = 0; i < node->input_count; i++) {
-        if (!tsr_node_in(graph, node, i))
+        const tsr_value *in = tsr_node_in(graph, node, i);
+        if (!in)
             continue;
+        void *none = !in->data && !tsr_shape_count(&in->shape) ? new_elements(graph, in) : NULL;
         if (!tsr_graph_copy_to_arena(graph, node->inputs[i]))
             return tsr_out_of_memory(graph);
-        f->elements[node->inputs[i]] = (void *)tsr_node_in(graph, node, i)->data;
+        f->elements[node->inputs[i]] = none ? none : (void *)in->data;
     }
     for (int i = 0; i < node->output_count; i++) {
         const tsr_value *out = tsr_node_out(graph, node, i);

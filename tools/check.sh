@@ -5,10 +5,11 @@ usage="Usage: tools/check.sh [--all] [--help]
 
 Installs what is missing, builds with warnings as errors, runs all tests, then those of the library as WebAssembly, in node
 and in Chromium, then, under address and undefined sanitizers, those that run C of ours: few cases, since the drivers'
-work is checked by then; what has threads, under the thread sanitizer, too. Then fuzzes the readers of models and other files.
+work is checked by then; what has threads, under the thread sanitizer, too. Then fuzzes: random graphs on every backend, the
+readers of models and other files. tools/soak.sh does that for hours.
 
   --all           more cases at random, each in every environment; everything once more under sanitizers
-  FUZZ_SECONDS=N  in the environment: how long to fuzz; 60 if it is not set, 0 leaves it out"
+  FUZZ_SECONDS=N  in the environment: how long to fuzz, twice; 60 if it is not set, 0 leaves it out"
 all=
 for argument in "$@"; do
     case $argument in
@@ -147,6 +148,12 @@ TSR_TEST_CASES=few run_tests tsan
 
 seconds=${FUZZ_SECONDS:-60}
 if [ "$seconds" -gt 0 ]; then
+    echo "== random graphs for $seconds s"
+    only=()
+    [ "$webgpu" = ON ] || only=(--backend gles)
+    TSR_CACHE=off GALLIVM_PERF=nopt build-dev/fuzz_graphs --seconds "$seconds" --verbose "${only[@]}" >build-dev/fuzz_graphs.log ||
+        { tail -n 40 build-dev/fuzz_graphs.log; exit 1; }
+    grep -A 1 ' resident, ' build-dev/fuzz_graphs.log
     echo "== fuzzing the readers for $seconds s"
     webgpu=OFF build fuzz -DTSR_GLES=OFF
     make_data_seeds build-fuzz/seeds

@@ -194,7 +194,9 @@ typedef struct weights {
     float mean;
 } weights;
 
-static float next_weight(void *user) {
+static float next_weight(void *user, const char *name, size_t i) {
+    (void)name;
+    (void)i;
     weights *w = user;
     return random_float(&w->random, w->mean, 1);
 }

@@ -3,7 +3,7 @@
 #define TESTS_SUPPORT_CASE_TEXT_H
 
 typedef struct case_text {
-    char text[4096];
+    char text[1 << 14];
 } case_text;
 
 /* Appends. */

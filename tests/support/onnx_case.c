@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LIST = 64, MAX_TEXT = 4096 };
+enum { MAX_LIST = 64, MAX_TEXT = 1 << 14 };
 
 typedef struct builder {
     onnx_writer *writer;
@@ -94,7 +94,7 @@ static void add_weights(const builder *b, const char *name, const char *dims) {
     for (int i = 0; i < rank; i++)
         count *= (size_t)sizes[i];
     for (size_t i = 0; values && i < count; i++)
-        values[i] = b->element(b->user);
+        values[i] = b->element(b->user, name, i);
 }
 
 /* Declares what the word declares and appends its name to inputs. */
@@ -184,7 +184,9 @@ onnx_writer *onnx_case_filled(int opset, const char *text, onnx_element_fn *elem
 }
 
 /* Small and positive: 1/8 .. 7/8. */
-static float next_eighth(void *user) {
+static float next_eighth(void *user, const char *name, size_t element) {
+    (void)name;
+    (void)element;
     int *i = user;
     return 0.125f * (float)(1 + (*i)++ % 7);
 }

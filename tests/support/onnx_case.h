@@ -5,18 +5,22 @@
 #include "onnx_writer.h"
 
 /* Nodes separated by "; ", each "Op inputs... -> outputs... attributes...", words separated by one
- * space. Op may be domain:Op. An input is x[1,3,H,8]  a graph input, letters being symbolic sizes
- * x:int8[2,3]  a graph input of another type than float32
- * x[]  a scalar w{4,3,3,3}  an initializer of small floats                  s(1,-1)  of int64, one
- * axis f<0.5,2>    of float32, one axis                            k<0.5    a float32 scalar a a
- * name made elsewhere                           _        an absent input An output is a name, or _;
- * the last node's are the graph's. An attribute is name=3 (int), name=3.0 (float), name=1,2 or
- * name=1, (ints), name=1.0,2.0 (floats) or name=text. Node i is called "<Op><i>". Aborts on bad
- * text. */
+ * space. Op may be domain:Op. An input is
+ *   x[1,3,H,8]   a graph input, letters being symbolic sizes; x[] a scalar
+ *   x:int8[2,3]  a graph input of another type than float32
+ *   w{4,3,3,3}   an initializer of small floats
+ *   s(1,-1)      one of int64, of one axis
+ *   f<0.5,2>     one of float32, of one axis
+ *   k<0.5        a float32 scalar
+ *   a            a name made elsewhere
+ *   _            an absent input
+ * An output is a name, or _; the last node's are the graph's. An attribute is name=3 (int),
+ * name=3.0 (float), name=1,2 or name=1, (ints), name=1.0,2.0 (floats) or name=text. Node i is
+ * called "<Op><i>". Aborts on bad text. */
 onnx_writer *onnx_case(int opset, const char *text);
 
-/* The same with other initializers: the next element of those in braces. */
-typedef float onnx_element_fn(void *user);
+/* The same with other initializers: element i of those in braces. */
+typedef float onnx_element_fn(void *user, const char *name, size_t i);
 onnx_writer *onnx_case_filled(int opset, const char *text, onnx_element_fn *element, void *user);
 
 /* onnx_case as bytes, allocated with malloc. */

@@ -99,6 +99,20 @@ static void between_passes(void **state) {
                      2, 0);
 }
 
+/* A post-op that reads through a DepthToSpace does so on the GPU; on the CPU it reads its result.
+ */
+static void depth_to_space(void **state) {
+    (void)state;
+    need_gpu();
+    const int fused = 2, written = 1;
+    expect_agreement("Conv x[1,12,4,5] w{12,12,1,1} -> a; DepthToSpace a -> d blocksize=2; "
+                     "Conv z[1,3,8,10] u{3,3,3,3} -> c pads=1,1,1,1; Add c d -> y",
+                     0, fused);
+    expect_agreement("DepthToSpace x[1,12,4,5] -> d blocksize=2; "
+                     "Resize z[1,1,8,10] _ f<1,3,1,1> -> r mode=linear; Add r d -> y",
+                     1, written);
+}
+
 static void more_than_four_axes(void **state) {
     (void)state;
     need_gpu();
@@ -149,7 +163,7 @@ int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(between_passes),      cmocka_unit_test(more_than_four_axes),
         cmocka_unit_test(computed_parameters), cmocka_unit_test(computed_integers),
-        cmocka_unit_test(refused_otherwise),
+        cmocka_unit_test(refused_otherwise),   cmocka_unit_test(depth_to_space),
     };
     return cmocka_run_group_tests_name("fallback", tests, NULL, close_backends);
 }

@@ -49,11 +49,10 @@ static bool has_as_many_texels(const tsr_shape *a, const tsr_shape *b) {
 }
 
 /* Is the node a DepthToSpace that only one post-op reads? If that reads each texel once, it reads
- * the node's input instead: neither a pass nor a tensor is needed. Not if the tensor is kept, or
- * the reader may run on the CPU. */
+ * the node's input instead: neither a pass nor a tensor is needed. Not if the tensor is kept. */
 static bool is_fused_into_reader(const tsr_plan *plan, const tsr_node *node) {
     const tsr_graph *graph = plan->graph;
-    if (node->op != TSR_OP_DepthToSpace || node->post_count || plan->keep_all || plan->fallback)
+    if (node->op != TSR_OP_DepthToSpace || node->post_count || plan->keep_all || plan->unfused)
         return false;
     const tsr_node *reader = find_only_post(graph, node->outputs[0]);
     return reader && has_as_many_texels(&tsr_node_out(graph, node, 0)->shape,
@@ -209,7 +208,24 @@ static void read_on_cpu(tsr_plan *plan, tsr_pass *pass, int value) {
         tsr_pass_source(plan, pass, plan->value_tensor[value]);
 }
 
-static tsr_status lower_on_cpu(tsr_plan *plan, const tsr_node *node) {
+static tsr_status lower_node(tsr_plan *plan, int n, tsr_lower_fn *const *lower);
+
+/* The node that writes the value, if it was left to a reader that reads more than its input. */
+static tsr_status lower_fused(tsr_plan *plan, int value, tsr_lower_fn *const *lower) {
+    int reader = plan->node, producer = plan->graph->values[value].producer;
+    if (producer == TSR_NONE || !is_fused_into_reader(plan, &plan->graph->nodes[producer]))
+        return TSR_OK;
+    plan->unfused = true;
+    tsr_status status = lower_node(plan, producer, lower);
+    plan->unfused = false;
+    plan->node = reader;
+    return status;
+}
+
+static tsr_status lower_on_cpu(tsr_plan *plan, const tsr_node *node, tsr_lower_fn *const *lower) {
+    for (int i = 0; i < node->post_count; i++)
+        if (node->posts[i].operand != TSR_NONE)
+            TSR_TRY(lower_fused(plan, node->posts[i].operand, lower));
     tsr_pass *pass = tsr_plan_pass_of(plan, TSR_PASS_CPU, 0);
     for (int i = 0; i < node->input_count; i++)
         read_on_cpu(plan, pass, node->inputs[i]);
@@ -226,15 +242,17 @@ static bool is_optional(const tsr_node_choice *choices, int node) {
     return choices && choices[node].algorithm && !choices[node].only;
 }
 
-static tsr_status lower_node(tsr_plan *plan, const tsr_node *node, tsr_lower_fn *lower) {
+static tsr_status lower_node(tsr_plan *plan, int n, tsr_lower_fn *const *lower) {
     int pass_count = plan->pass_count, tensor_count = plan->tensor_count;
     const tsr_node_choice *choices = plan->choices;
-    tsr_status status = lower_on_gpu(plan, node, lower);
+    const tsr_node *node = &plan->graph->nodes[n];
+    plan->node = n;
+    tsr_status status = lower_on_gpu(plan, node, lower[node->op]);
     if ((status == TSR_ERROR_UNSUPPORTED || status == TSR_ERROR_LIMIT) &&
         is_optional(choices, plan->node)) {
         undo(plan, pass_count, tensor_count);
         plan->choices = NULL;
-        status = lower_on_gpu(plan, node, lower);
+        status = lower_on_gpu(plan, node, lower[node->op]);
         plan->choices = choices;
     }
     if (status != TSR_ERROR_UNSUPPORTED || !plan->fallback)
@@ -243,7 +261,7 @@ static tsr_status lower_node(tsr_plan *plan, const tsr_node *node, tsr_lower_fn 
         tsr_log(TSR_LOG_WARN, "%s: node '%s' (%s) runs on the CPU: %s", plan->graph->file,
                 node->name, tsr_node_op_name(node), tsr_last_error());
     undo(plan, pass_count, tensor_count);
-    return lower_on_cpu(plan, node);
+    return lower_on_cpu(plan, node, lower);
 }
 
 static tsr_status lower_input(tsr_plan *plan, int value) {
@@ -284,8 +302,7 @@ tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options) {
     }
     for (int i = 0; i < graph->node_count; i++) {
         const tsr_node *node = &graph->nodes[i];
-        plan->node = i;
-        tsr_status status = lower_node(plan, node, options->lower[node->op]);
+        tsr_status status = lower_node(plan, i, options->lower);
         if (status != TSR_OK)
             return tsr_fail_context(status, "%s: node '%s' (%s)", graph->file, node->name,
                                     tsr_node_op_name(node));

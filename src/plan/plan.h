@@ -162,6 +162,7 @@ typedef struct tsr_plan {
     const tsr_graph *graph;
     tsr_layout_limits limits;
     bool half, keep_all, fallback, low_memory, again;
+    bool unfused; /* nodes are lowered though their only reader could read their inputs instead */
     tsr_device_profile device;
     int max_loop_iterations, max_sources, block_texels;
     const tsr_node_choice *choices; /* by node; NULL: none */

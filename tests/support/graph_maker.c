@@ -374,12 +374,11 @@ static bool make_pool(node_maker *m, tsr_op op) {
     return true;
 }
 
-static bool make_global_average_pool(node_maker *m, tsr_op op) {
-    (void)op;
+static bool make_global_pool(node_maker *m, tsr_op op) {
     int x = pick(m, is_image);
     if (x < 0)
         return false;
-    begin(m, "GlobalAveragePool", x);
+    begin(m, tsr_op_get_info(op)->name, x);
     add_outputs(m, 1);
     return true;
 }
@@ -851,7 +850,7 @@ static bool (*const makers[TSR_OP_COUNT])(node_maker *m, tsr_op op) = {
     [TSR_OP_Softmax] = make_softmax,
     [TSR_OP_MaxPool] = make_pool,
     [TSR_OP_AveragePool] = make_pool,
-    [TSR_OP_GlobalAveragePool] = make_global_average_pool,
+    [TSR_OP_GlobalAveragePool] = make_global_pool,
     [TSR_OP_Concat] = make_concat,
     [TSR_OP_Split] = make_split,
     [TSR_OP_Slice] = make_slice,

@@ -41,7 +41,7 @@ static int show(const char *text, char shown[8]) {
     if (code == '\n' || code == '\t')
         snprintf(shown, 8, "\\%c", code == '\n' ? 'n' : 't');
     else if (code < 0 || (code < 0x100 && is_hidden(code)))
-        snprintf(shown, 8, "\\x%02x", code < 0 ? (unsigned char)*text : (unsigned)code);
+        snprintf(shown, 8, "\\x%02x", (code < 0 ? (unsigned)*text : (unsigned)code) & 0xFF);
     else if (is_hidden(code))
         snprintf(shown, 8, "\\u%04x", (unsigned)code & 0xFFFF);
     else

@@ -71,8 +71,11 @@ tsr_status tsr_webgpu_check_error(tsr_backend_device *d, const char *what) {
     return status == TSR_OK ? TSR_OK : tsr_fail(status, "%s: %s", what, d->error);
 }
 
-tsr_status tsr_webgpu_wait(tsr_backend_device *d, WGPUFuture future, uint64_t timeout) {
+tsr_status tsr_webgpu_wait(tsr_backend_device *d, WGPUFuture future, uint64_t timeout,
+                           bool *pending) {
     tsr_status status = tsr_wgpu_wait(d->api, d->instance, future, timeout);
+    if (status == TSR_OK && pending)
+        *pending = false;
     TSR_TRY(tsr_webgpu_check_lost(d));
     return status;
 }

@@ -38,8 +38,10 @@ tsr_status tsr_webgpu_check_error(tsr_backend_device *device, const char *what);
 /* Was the device lost? Runs callbacks of the mode AllowProcessEvents, unless it is adopted. */
 tsr_status tsr_webgpu_check_lost(tsr_backend_device *device);
 /* Waits at most `timeout` nanoseconds (TSR_NOT_READY) until the future's callback, of the mode
- * WaitAnyOnly, was called. */
-tsr_status tsr_webgpu_wait(tsr_backend_device *device, WGPUFuture future, uint64_t timeout);
+ * WaitAnyOnly, was called. Then the future is no more and *pending (may be NULL) false, also where
+ * this fails because the device is lost. */
+tsr_status tsr_webgpu_wait(tsr_backend_device *device, WGPUFuture future, uint64_t timeout,
+                           bool *pending);
 
 /* Ends the encoder, submits what it has, and releases it. */
 void tsr_webgpu_submit(const tsr_backend_device *device, WGPUCommandEncoder encoder);

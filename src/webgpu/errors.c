@@ -42,8 +42,12 @@ static WGPUFuture next(const tsr_popped_errors *e) {
 
 tsr_status tsr_webgpu_finish_pop(tsr_backend_device *d, tsr_popped_errors *e, const char *what,
                                  uint64_t timeout) {
-    for (; e->pending; e->pending--)
-        TSR_TRY(tsr_webgpu_wait(d, next(e), timeout));
+    while (e->pending) {
+        bool pending = true;
+        tsr_status status = tsr_webgpu_wait(d, next(e), timeout, &pending);
+        e->pending -= !pending;
+        TSR_TRY(status);
+    }
     if (e->status == TSR_OK)
         return tsr_webgpu_check_error(d, what);
     TSR_TRY(tsr_webgpu_check_lost(d));

@@ -22,8 +22,7 @@ void tsr_mapping_start(const tsr_backend_device *d, tsr_mapping *m, WGPUMapMode 
 tsr_status tsr_mapping_finish(tsr_backend_device *d, tsr_mapping *m, uint64_t timeout) {
     if (!m->pending)
         return TSR_OK;
-    TSR_TRY(tsr_webgpu_wait(d, m->future, timeout));
-    m->pending = false;
+    TSR_TRY(tsr_webgpu_wait(d, m->future, timeout, &m->pending));
     return m->mapped ? TSR_OK
                      : tsr_fail(TSR_ERROR_DEVICE, "a transfer's buffer could not be mapped");
 }

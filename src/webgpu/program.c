@@ -189,8 +189,7 @@ tsr_status tsr_pipeline_finish(tsr_backend_device *d, tsr_pipeline *p, const tsr
         return tsr_webgpu_check_lost(d);
     TSR_TRY(finish_text(d, p, pass, timeout));
     if (p->pending)
-        TSR_TRY(tsr_webgpu_wait(d, p->compiled, timeout));
-    p->pending = false;
+        TSR_TRY(tsr_webgpu_wait(d, p->compiled, timeout, &p->pending));
     return p->pipeline ? TSR_OK : report_failure(p, p->failure, pass);
 }
 

@@ -15,7 +15,8 @@ static void note_done(WGPUQueueWorkDoneStatus status, WGPUStringView message, vo
 tsr_status tsr_webgpu_finish(tsr_backend_device *d) {
     const WGPUQueueWorkDoneCallbackInfo callback = {.mode = WGPUCallbackMode_WaitAnyOnly,
                                                     .callback = note_done};
-    return tsr_webgpu_wait(d, d->api->QueueOnSubmittedWorkDone(d->queue, callback), UINT64_MAX);
+    return tsr_webgpu_wait(d, d->api->QueueOnSubmittedWorkDone(d->queue, callback), UINT64_MAX,
+                           NULL);
 }
 
 int tsr_webgpu_readback_count(const tsr_runner *r) {

@@ -69,7 +69,7 @@ static tsr_status read_once(bench *b) {
     api->CommandEncoderCopyBufferToBuffer(encoder, b->from, 0, b->readback, 0, BYTES);
     submit(b, encoder);
     WGPUFuture future = api->BufferMapAsync(b->readback, WGPUMapMode_Read, 0, BYTES, callback);
-    TSR_TRY(tsr_webgpu_wait(b->device, future, UINT64_MAX));
+    TSR_TRY(tsr_webgpu_wait(b->device, future, UINT64_MAX, NULL));
     const void *bytes = mapped ? api->BufferGetConstMappedRange(b->readback, 0, BYTES) : NULL;
     if (!bytes)
         return tsr_fail(TSR_ERROR_DEVICE, "a buffer could not be mapped to measure the device");

@@ -128,12 +128,13 @@ try {
     await buildWebpack();
     const server = await serveVite();
     try {
-        await withPage(driver, { '/': project }, async (page, url) => {
-            await usePage(page, 'the package as it is', `${url}plain.html`);
-            await usePage(page, 'Vite', `${url}vite/`);
-            await usePage(page, 'webpack', `${url}webpack/`);
-            await usePage(page, "Vite's development server", server.resolvedUrls.local[0]);
-        });
+        const sites = {
+            'the package as it is': 'plain.html', Vite: 'vite/', webpack: 'webpack/',
+            "Vite's development server": server.resolvedUrls.local[0],
+        };
+        // A browser each: Chromium may close a page that leaves workers with GPUs behind when it goes elsewhere.
+        for (const [site, address] of Object.entries(sites))
+            await withPage(driver, { '/': project }, (page, url) => usePage(page, site, String(new URL(address, url))));
     } finally {
         await server.close();
     }

@@ -5,8 +5,9 @@
 //   table                    entry ((t * tiles + i) * kernel height + ky) * chunks + chunk: 4 * TAPS texels, by tap
 //                            and input channel
 //                            With ROW 0 a fragment reads tap by tap: TAPS is 1, each tap a chunk.
-//   POINTWISE                with ROW 0: the kernel has one tap and never reads padding pixels
+//   POINTWISE                with ROW 0: the kernel has one tap and never reads padding pixels; not with SHARED
 //   GROUPED                  1: several groups of channels
+//   SHARED                   1: whose channels share texels (glsl/group_own.glsl)
 //   split                    split-K: each partial sum is stored in separate images, see glsl/split_k_sum.glsl
 #include product_precision
 #if ROW
@@ -25,6 +26,7 @@ void kernel_row(int n, int t, int y, int x) {
     for (int chunk = 0; chunk < u.chunks; chunk++) {
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
         for (int i = begin; i < end; i++) {
+#include group_own
             int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
             for (int ky = 0; ky < u.window_y.kernel; ky++) {
                 int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
@@ -41,7 +43,11 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
 #for j PLANES
 #for c 4
+#if SHARED
+                    v$j += mix(vec4(0.0), row${j * STRIDE + k * DILATION}[$c] * w$c, own$c);
+#else
                     v$j += row${j * STRIDE + k * DILATION}[$c] * w$c;
+#endif
 #endfor
 #endfor
                 }
@@ -62,6 +68,7 @@ void kernel_row(int n, int t, int y, int x) {
     }
 #else
     for (int i = begin; i < end; i++) {
+#include group_own
         for (int ky = 0; ky < u.window_y.kernel; ky++) {
             int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks;
             int column = x * STRIDE - u.pad_x, log2 = u.channels.entries_log2;
@@ -72,7 +79,11 @@ void kernel_row(int n, int t, int y, int x) {
 #for c 4
                 PRODUCT vec4 w$c = table_texel(at, $c);
 #endfor
+#if SHARED
+#include group_products
+#else
 #include tap_products
+#endif
             }
         }
     }

@@ -15,9 +15,10 @@ vec4 kernel(int n, int t, int y, int x) {
     ivec2 p = ivec2(x + u.window_x.pad, y + u.window_y.pad);
     int start_x = first_tap(p.x, u.window_x.kernel, u.window_x.stride, u.window_x.dilation, u.step_x);
     int start_y = first_tap(p.y, u.window_y.kernel, u.window_y.stride, u.window_y.dilation, u.step_y);
-    int first = (tsr_quotient(4 * t, u.channels.group_outputs) * u.channels.group_inputs) >> 2;
+#include group_begin
     vec4 sum = vec4(0.0);
     for (int i = 0; i < u.channels.tiles; i++) {
+#include group_own
         int k = n * u.X_tiles + min(first + i, u.X_tiles - 1);
         for (int ky = start_y; ky < u.window_y.kernel && ky * u.window_y.dilation <= p.y; ky += u.step_y) {
             int iy = (p.y - ky * u.window_y.dilation) / u.window_y.stride;
@@ -31,8 +32,7 @@ vec4 kernel(int n, int t, int y, int x) {
                 int log2 = u.channels.entries_log2;
                 TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * 4, entry >> log2);
                 vec4 v = X_fetch(k, iy, ix);
-                sum += v.x * table_texel(at, 0) + v.y * table_texel(at, 1) +
-                       v.z * table_texel(at, 2) + v.w * table_texel(at, 3);
+#include group_sum
             }
         }
     }

@@ -6,7 +6,7 @@
 //   table                    entry (t * tiles + i) * kernel height + ky: 4 * TAPS * STRIDE texels
 //                            With ROW 0 a fragment reads tap by tap.
 //   kernel_x                 kernel width
-//   channels, GROUPED, split as in glsl/conv_direct.glsl
+//   channels, GROUPED, SHARED, split as in glsl/conv_direct.glsl
 #include product_precision
 #if ROW
 #include row
@@ -27,6 +27,7 @@ void kernel_row(int n, int t, int y, int x) {
     row_begin(input_at.x - ${TAPS - 1});
 #endif
     for (int i = begin; i < end; i++) {
+#include group_own
 #if ROW
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
 #endif
@@ -48,7 +49,11 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
 #for j PLANES
 #for c 4
+#if SHARED
+                v$j += mix(vec4(0.0), row${j + TAPS - 1 - m}[$c] * w$c, own$c);
+#else
                 v$j += row${j + TAPS - 1 - m}[$c] * w$c;
+#endif
 #endfor
 #endfor
             }
@@ -61,7 +66,11 @@ void kernel_row(int n, int t, int y, int x) {
 #for c 4
                 PRODUCT vec4 w$c = table_texel(at, $c);
 #endfor
+#if SHARED
+#include group_products
+#else
 #include tap_products
+#endif
             }
 #endif
         }

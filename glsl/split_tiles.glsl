@@ -8,7 +8,7 @@
     int end = min(begin + u.split.tiles, u.channels.tiles);
 #endif
 #if GROUPED
-    int first = (tsr_quotient(4 * t, u.channels.group_outputs) * u.channels.group_inputs) >> 2;
+#include group_begin
 #else
     const int first = 0;
 #endif

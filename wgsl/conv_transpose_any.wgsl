@@ -17,9 +17,10 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     let p = vec2i(x + u.window_x.pad, y + u.window_y.pad);
     let start = vec2i(first_tap(p.x, u.window_x.kernel, u.window_x.stride, u.window_x.dilation, u.step_x),
                       first_tap(p.y, u.window_y.kernel, u.window_y.stride, u.window_y.dilation, u.step_y));
-    let first = ((4 * t) / u.channels.group_outputs * u.channels.group_inputs) >> 2;
+#include group_begin
     var sum = vec4f();
     for (var i = 0; i < u.channels.tiles; i++) {
+#include group_own
         let k = n * u.X_tiles + min(first + i, u.X_tiles - 1);
         for (var ky = start.y; ky < u.window_y.kernel && ky * u.window_y.dilation <= p.y; ky += u.step_y) {
             let iy = (p.y - ky * u.window_y.dilation) / u.window_y.stride;
@@ -33,7 +34,7 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
                 }
                 let w = 4 * (((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.window_x.kernel + kx);
                 let v = X_fetch(k, iy, ix);
-                sum += v.x * table[w] + v.y * table[w + 1] + v.z * table[w + 2] + v.w * table[w + 3];
+#include group_sum
             }
         }
     }

@@ -25,6 +25,9 @@ double tsr_weight_scale(const tsr_convolution *conv, int output);
 int tsr_tiles_per_output(const tsr_convolution *conv);
 /* One channel in and out of each of several groups? */
 bool tsr_is_depthwise(const tsr_convolution *conv);
+/* Do texels hold channels of several groups? Then only kernels that tell them apart apply: a zero
+ * weight does not keep infinity and NaN of another group away. */
+bool tsr_shares_texels(const tsr_convolution *conv);
 /* One tap, and no padding pixels are read? */
 bool tsr_is_pointwise(const tsr_window *window);
 /* Where the plan's tensors are of 16 bits and the device computes faster in these: scales the

@@ -211,11 +211,6 @@ static gemm_size gemm_size_of(const tsr_problem *p, const tsr_layout *l) {
 
 /* ---- convolutions ---------------------------------------------------------------------------- */
 
-/* Do the channels of each group fill whole texels? */
-static bool has_whole_tiles(const tsr_convolution *c) {
-    return c->window.group == 1 || (c->group_inputs % 4 == 0 && c->group_outputs % 4 == 0);
-}
-
 static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, bool shared) {
     const tsr_convolution *conv = &problem->conv;
     const tsr_window *w = &conv->window;
@@ -292,7 +287,7 @@ static tsr_pass *lower_matmul(tsr_plan *plan, const tsr_problem *problem, bool s
 static bool applies(const tsr_problem *p) {
     switch (p->kind) {
     case TSR_CONV:
-        return has_whole_tiles(&p->conv);
+        return !tsr_shares_texels(&p->conv);
     case TSR_CONV_TRANSPOSE:
         return has_phases(&p->conv);
     case TSR_MATMUL:

@@ -74,6 +74,10 @@ bool tsr_is_depthwise(const tsr_convolution *c) {
     return c->group_inputs == 1 && c->group_outputs == 1 && c->window.group > 1;
 }
 
+bool tsr_shares_texels(const tsr_convolution *c) {
+    return c->window.group > 1 && (c->group_inputs % 4 != 0 || c->group_outputs % 4 != 0);
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* Rows follow each other in memory, so kernels that read a buffer need not know about them. */

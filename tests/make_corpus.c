@@ -63,6 +63,7 @@ static const struct {
          "count_include_pad=1 dilations=1,1"},
     {11, "AveragePool x[1,4,7,7] -> y kernel_shape=2,2 auto_pad=VALID"},
     {1, "GlobalAveragePool x[1,5,3,4] -> y"},
+    {22, "GlobalMaxPool x[1,5,3,4] -> y"},
     {13, "Concat x[1,2,3,3] z[1,5,3,3] x -> y axis=1"},
     {13, "Split x[1,7,2,2] s(3,4) -> y z axis=1"},
     {18, "Split x[1,7,2,2] -> y z axis=1 num_outputs=2"},

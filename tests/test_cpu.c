@@ -93,6 +93,41 @@ static void test_unary(void **state) {
     check_unary("Mish", NULL, 0, -INFINITY, NAN); /* infinity times zero */
     check_unary("Exp", NULL, 0, 1, 2.7182817f);
     check_unary("Neg", NULL, 0, 3, -3);
+    check_unary("Selu", NULL, 0, -1, -1.1113307f);
+    check_unary("Selu", "gamma", 2, 1, 2);
+    check_unary("Gelu", NULL, 0, 1, 0.8413447f);
+    check_unary("Gelu", "tanh", 1, 1, 0.8411920f);
+    check_unary("Swish", NULL, 0, 1, 0.7310586f);
+    check_unary("Swish", "alpha", 2, 1, 0.8807971f);
+    check_unary("Softplus", NULL, 0, 1, 1.3132617f);
+    check_unary("Softplus", NULL, 0, 1000, 1000);
+    check_unary("Softsign", NULL, 0, -3, -0.75f);
+    check_unary("ThresholdedRelu", NULL, 0, 1, 0);
+    check_unary("ThresholdedRelu", "alpha", 0.5f, 1, 1);
+    check_unary("Shrink", NULL, 0, 0.5f, 0);
+    check_unary("Shrink", "bias", 2, -1, 1);
+    check_unary("Abs", NULL, 0, -3, 3);
+    check_unary("Sign", NULL, 0, -3, -1);
+    check_unary("Sign", NULL, 0, 0, 0);
+    check_unary("Reciprocal", NULL, 0, -4, -0.25f);
+    check_unary("Sqrt", NULL, 0, 9, 3);
+    check_unary("Log", NULL, 0, 10, 2.3025851f);
+    check_unary("Erf", NULL, 0, 0.5f, 0.5204999f);
+    check_unary("Ceil", NULL, 0, -1.5f, -1);
+    check_unary("Floor", NULL, 0, -1.5f, -2);
+    check_unary("Round", NULL, 0, 2.5f, 2);
+    check_unary("Round", NULL, 0, -3.5f, -4);
+    check_unary("Sin", NULL, 0, 1, 0.8414710f);
+    check_unary("Cos", NULL, 0, 1, 0.5403023f);
+    check_unary("Tan", NULL, 0, 1, 1.5574077f);
+    check_unary("Asin", NULL, 0, 0.5f, 0.5235988f);
+    check_unary("Acos", NULL, 0, 0.5f, 1.0471976f);
+    check_unary("Atan", NULL, 0, 1, 0.7853982f);
+    check_unary("Sinh", NULL, 0, 1, 1.1752012f);
+    check_unary("Cosh", NULL, 0, 1, 1.5430806f);
+    check_unary("Asinh", NULL, 0, 1, 0.8813736f);
+    check_unary("Acosh", NULL, 0, 2, 1.3169579f);
+    check_unary("Atanh", NULL, 0, 0.5f, 0.5493061f);
     check_unary("Elu", NULL, 0, -1, -0.6321206f);
     check_unary("Elu", "alpha", 2, -1, -1.2642411f);
 }
@@ -400,6 +435,10 @@ static void test_average_pools(void **state) {
     floats("x", SHAPE(1, 2, 1, 2), FLOATS(1, 2, 3, 5));
     op("GlobalAveragePool", "x");
     expect(SHAPE(1, 2, 1, 1), FLOATS(1.5f, 4));
+    begin(22);
+    floats("x", SHAPE(1, 2, 1, 2), FLOATS(-3, -2, 5, NAN));
+    op("GlobalMaxPool", "x");
+    expect(SHAPE(1, 2, 1, 1), FLOATS(-2, NAN));
 }
 
 /* ---- moving elements ---- */

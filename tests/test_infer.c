@@ -208,6 +208,8 @@ static const infer_case pool_cases[] = {
     {"GlobalAveragePool", "f[2,3]", "", "SHAPE", 0},
     {"GlobalAveragePool", "f[2,3,0,4]", "", "SHAPE", 0},
     {"GlobalAveragePool", "f[2,3,4,4,4]", "", "f[2,3,1,1,1]", 0},
+    {"GlobalMaxPool", "f[2,3,8,9]", "", "f[2,3,1,1]", 0},
+    {"GlobalMaxPool", "f[2,3,0,4]", "", "SHAPE", 0},
 };
 
 static const infer_case axis_cases[] = {

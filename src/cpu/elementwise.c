@@ -61,6 +61,85 @@ static float elu_float(float x, const float param[2]) {
     return x < 0 ? (float)(param[0] * expm1(x)) : x;
 }
 
+/* param: alpha, gamma */
+static float selu_float(float x, const float param[2]) {
+    return (float)(param[1] * (x < 0 ? param[0] * expm1(x) : x));
+}
+
+/* param: whether by tanh() */
+static float gelu_float(float x, const float param[2]) {
+    double inner = param[0] != 0 ? tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))
+                                 : erf(x * 0.7071067811865476); /* sqrt(2 / pi), sqrt(1 / 2) */
+    return (float)(0.5 * x * (1 + inner));
+}
+
+static float swish_float(float x, const float param[2]) {
+    return (float)(x * (1 / (1 + exp(-(double)param[0] * x))));
+}
+
+static float softplus_float(float x, const float param[2]) {
+    (void)param;
+    return (float)((x < 0 ? 0 : x) + log1p(exp(-fabs((double)x))));
+}
+
+static float softsign_float(float x, const float param[2]) {
+    (void)param;
+    return x / (1 + fabsf(x));
+}
+
+static float thresholded_relu_float(float x, const float param[2]) {
+    return x <= param[0] ? 0 : x;
+}
+
+/* param: lambd, bias */
+static float shrink_float(float x, const float param[2]) {
+    return x < -param[0] ? x + param[1] : x > param[0] ? x - param[1] : isnan(x) ? x : 0;
+}
+
+static float abs_float(float x, const float param[2]) {
+    (void)param;
+    return fabsf(x);
+}
+
+static float sign_float(float x, const float param[2]) {
+    (void)param;
+    return x > 0 ? 1 : x < 0 ? -1 : x;
+}
+
+static float reciprocal_float(float x, const float param[2]) {
+    (void)param;
+    return 1 / x;
+}
+
+/* Halves to even. */
+static float round_float(float x, const float param[2]) {
+    (void)param;
+    return nearbyintf(x);
+}
+
+/* Those that C's library has under the same name. */
+#define OF_LIBRARY(name)                                                                           \
+    static float name##_float(float x, const float param[2]) {                                     \
+        (void)param;                                                                               \
+        return (float)name(x);                                                                     \
+    }
+OF_LIBRARY(sqrt)
+OF_LIBRARY(log)
+OF_LIBRARY(erf)
+OF_LIBRARY(ceil)
+OF_LIBRARY(floor)
+OF_LIBRARY(sin)
+OF_LIBRARY(cos)
+OF_LIBRARY(tan)
+OF_LIBRARY(asin)
+OF_LIBRARY(acos)
+OF_LIBRARY(atan)
+OF_LIBRARY(sinh)
+OF_LIBRARY(cosh)
+OF_LIBRARY(asinh)
+OF_LIBRARY(acosh)
+OF_LIBRARY(atanh)
+
 /* param: low, high */
 static float clip_float(float x, const float param[2]) {
     return (float)clamp(x, param[0], param[1]);
@@ -73,6 +152,14 @@ static int64_t relu_int(int64_t x) {
 /* Wraps around. */
 static int64_t neg_int(int64_t x) {
     return (int64_t)(0 - (uint64_t)x);
+}
+
+static int64_t abs_int(int64_t x) {
+    return x < 0 ? neg_int(x) : x;
+}
+
+static int64_t sign_int(int64_t x) {
+    return (x > 0) - (x < 0);
 }
 
 typedef float unary_fn(float x, const float param[2]);

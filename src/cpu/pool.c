@@ -184,3 +184,18 @@ tsr_status tsr_cpu_global_average_pool(const tsr_cpu_call *call) {
     }
     return TSR_OK;
 }
+
+tsr_status tsr_cpu_global_max_pool(const tsr_cpu_call *call) {
+    const tsr_shape *shape = tsr_call_in_shape(call, 0);
+    int64_t planes = shape->dim[0] * shape->dim[1], size = tsr_dim_product(shape, 2, shape->rank);
+    const float *x = tsr_call_in(call, 0);
+    float *y = tsr_call_out(call, 0);
+    for (int64_t i = 0; i < planes; i++) {
+        y[i] = -INFINITY;
+        for (int64_t k = 0; k < size; k++) {
+            float value = x[i * size + k];
+            y[i] = value > y[i] || isnan(value) ? value : y[i];
+        }
+    }
+    return TSR_OK;
+}

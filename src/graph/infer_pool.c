@@ -26,7 +26,7 @@ tsr_status tsr_infer_average_pool(tsr_graph *graph, tsr_node *node) {
     return infer_pool(graph, node);
 }
 
-tsr_status tsr_infer_global_average_pool(tsr_graph *graph, tsr_node *node) {
+static tsr_status infer_global_pool(tsr_graph *graph, const tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, 0);
     TSR_TRY(tsr_require_float(graph, node, 1));
     TSR_TRY(tsr_require_rank(x, 3, TSR_MAX_RANK));
@@ -37,4 +37,12 @@ tsr_status tsr_infer_global_average_pool(tsr_graph *graph, tsr_node *node) {
         shape.dim[axis] = 1;
     }
     return tsr_set_output(graph, node, 0, x->dtype, &shape);
+}
+
+tsr_status tsr_infer_global_average_pool(tsr_graph *graph, tsr_node *node) {
+    return infer_global_pool(graph, node);
+}
+
+tsr_status tsr_infer_global_max_pool(tsr_graph *graph, tsr_node *node) {
+    return infer_global_pool(graph, node);
 }

@@ -114,3 +114,11 @@ tsr_status tsr_lower_max_pool(tsr_plan *plan, const tsr_node *node) {
     }
     return plan->status;
 }
+
+tsr_status tsr_lower_global_max_pool(tsr_plan *plan, const tsr_node *node) {
+    int input = tsr_plan_value(plan, node->inputs[0]), output = tsr_plan_output(plan, node, 0);
+    const tsr_layout *l = tsr_plan_layout(plan, input);
+    TSR_PASS(plan, output, global_max, .X = TSR_TENSOR(input));
+    tsr_plan_loops(plan, 1, 2, (int64_t[]){l->h, l->w});
+    return plan->status;
+}

@@ -17,7 +17,8 @@ struct rewrite {
 };
 
 static rewrite_fn align_operand, align_slope, drop_attr, attr_to_input, upsample_to_resize,
-    drop_empty_inputs, count_split_outputs, inference_batch_norm, coerce_softmax, rename_mode;
+    drop_empty_inputs, count_split_outputs, inference_batch_norm, coerce_softmax, rename_mode,
+    choose_gelu;
 
 /* In the order in which they are applied. */
 static const rewrite rules[] = {
@@ -45,6 +46,7 @@ static const rewrite rules[] = {
     {"Upsample", 10, upsample_to_resize, NULL, 0, 0},
     {"Resize", 11, upsample_to_resize, NULL, 0, 0},
     {"GridSample", 20, rename_mode, NULL, 0, 0},
+    {"Gelu", TSR_OPSET_MAX + 1, choose_gelu, NULL, 0, 0},
     {"Resize", TSR_OPSET_MAX + 1, drop_empty_inputs, NULL, 0, 0},
 };
 
@@ -254,4 +256,16 @@ static tsr_status rename_mode(tsr_graph *graph, tsr_node *node, const rewrite *r
         return TSR_OK;
     return set_attr(graph, node,
                     (tsr_attr){.name = "mode", .kind = TSR_ATTR_STRING, .s = mode + strlen("bi")});
+}
+
+/* Gelu's form as a number, which functions of one element are given. */
+static tsr_status choose_gelu(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
+    (void)rule;
+    const char *form = tsr_attr_string(node, "approximate", "none");
+    if (strcmp(form, "none") != 0 && strcmp(form, "tanh") != 0)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                        "attribute \"approximate\" is \"%s\", not \"none\" or \"tanh\"", form);
+    remove_attr(node, "approximate");
+    const tsr_attr by_tanh = {.name = "tanh", .kind = TSR_ATTR_FLOAT, .f = 1};
+    return strcmp(form, "tanh") == 0 ? set_attr(graph, node, by_tanh) : TSR_OK;
 }

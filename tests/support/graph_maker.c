@@ -851,6 +851,7 @@ static bool (*const makers[TSR_OP_COUNT])(node_maker *m, tsr_op op) = {
     [TSR_OP_MaxPool] = make_pool,
     [TSR_OP_AveragePool] = make_pool,
     [TSR_OP_GlobalAveragePool] = make_global_pool,
+    [TSR_OP_GlobalMaxPool] = make_global_pool,
     [TSR_OP_Concat] = make_concat,
     [TSR_OP_Split] = make_split,
     [TSR_OP_Slice] = make_slice,

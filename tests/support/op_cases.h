@@ -19,6 +19,10 @@ typedef struct op_case {
 #define CASE(number, ...)                                                                          \
     { .opset = number, .text = __VA_ARGS__ }
 
+/* Has the operator that the text begins with jumps, poles or slopes where rounding to 16 bits
+ * shows? */
+bool is_steep(const char *text);
+
 /* A whole test: every case in every environment; in one where there are to be few_cases(). */
 void run_op_cases(const op_case *cases, size_t count);
 #define RUN_CASES(cases) run_op_cases(cases, sizeof(cases) / sizeof *(cases))

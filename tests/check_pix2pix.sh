@@ -154,6 +154,35 @@ printf 'wait\nstroke 60 60 200 200\nkey S\nwait\nframes 1\nsave late\n' >early.t
 check 'S right after a stroke' "$pix2pix" --out early --script early.txt
 for what in input output; do check "saves its $what" cmp early/pix2pix-001-$what.png late-$what.png; done
 
+# ---- the GPU is reset ----
+
+cat >lost.txt <<'SCRIPT'
+window 900 500
+stroke 60 128 70 80 128 50
+wait
+save before
+lose
+wait
+save after
+lose
+lose
+key B M
+wait
+lose
+wait
+save thread
+key Ctrl+Z C
+stroke 10 10 20 20
+lose
+wait
+SCRIPT
+check 'the context is lost' "$pix2pix" --script lost.txt
+check 'and told' test "$(grep -c 'the GPU was reset' err)" = 5
+grep -q 'GL error' err && good=no || good=yes
+report $good 'no GL error then'
+for what in after-input after-output thread-input; do cmp "before-${what#*-}.png" "$what.png" && good=yes || good=no
+    report $good "$what is as before"; done
+
 # ---- a mouse ----
 
 # Of what the program has in its memory, in KiB.

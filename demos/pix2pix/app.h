@@ -13,8 +13,12 @@ struct GLFWwindow;
 enum { PALETTE_SIZE = 9 };
 extern const float palette[PALETTE_SIZE][3];
 
+typedef GLenum reset_status_fn(void);
+
 typedef struct app {
     struct GLFWwindow *window;
+    reset_status_fn *reset_status; /* the driver's, of the window's context; NULL: it has none */
+    bool lost;                     /* a script says that the context was lost */
     painter painter;
     canvas canvas;
     network network;

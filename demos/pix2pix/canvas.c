@@ -1,6 +1,10 @@
 #include "canvas.h"
 
+#include "message.h"
+
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Undo states. Each is a full copy of the small canvas on the GPU. */
 enum { HISTORY = 32 };
@@ -33,6 +37,32 @@ static void bind(const canvas *c) {
     glViewport(0, 0, c->target.width, c->target.height);
 }
 
+static GLsizeiptr count_bytes(const canvas *c) {
+    return (GLsizeiptr)4 * c->target.width * c->target.height;
+}
+
+/* Of what is bound. */
+static void start_reading(canvas *c) {
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, c->reading);
+    glReadPixels(0, 0, c->target.width, c->target.height, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    glDeleteSync(c->read);
+    c->read = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+}
+
+void canvas_keep(canvas *c) {
+    if (!c->read || glClientWaitSync(c->read, 0, 0) == GL_TIMEOUT_EXPIRED)
+        return;
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, c->reading);
+    const void *pixels = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, count_bytes(c), GL_MAP_READ_BIT);
+    if (pixels) /* otherwise the context was lost */
+        memcpy(c->kept, pixels, (size_t)count_bytes(c));
+    glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    glDeleteSync(c->read);
+    c->read = NULL;
+}
+
 static void remember(canvas *c) {
     c->newest = ++c->current;
     if (c->newest - c->oldest == HISTORY)
@@ -41,6 +71,7 @@ static void remember(canvas *c) {
     glBindTexture(GL_TEXTURE_2D_ARRAY, c->history);
     glCopyTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, c->current % HISTORY, 0, 0, c->target.width,
                         c->target.height);
+    start_reading(c);
 }
 
 static void recall(canvas *c, int state) {
@@ -51,6 +82,8 @@ static void recall(canvas *c, int state) {
                               state % HISTORY);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, c->target.framebuffer);
     glBlitFramebuffer(0, 0, w, h, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    bind(c);
+    start_reading(c);
     c->version++;
 }
 
@@ -60,8 +93,8 @@ static void make_white(canvas *c) {
     c->version++;
 }
 
-bool canvas_create(canvas *c, int width, int height) {
-    *c = (canvas){.current = -1};
+/* Its objects in the current context; what it shows is undefined. */
+static bool make(canvas *c, int width, int height) {
     c->program = gl_program(stroke_vertex, stroke_fragment);
     if (!c->program || !gl_target_create(&c->target, GL_RGBA8, width, height))
         return false;
@@ -74,16 +107,45 @@ bool canvas_create(canvas *c, int width, int height) {
     glBindTexture(GL_TEXTURE_2D_ARRAY, c->history);
     glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA8, width, height, HISTORY);
     glGenFramebuffers(1, &c->history_framebuffer);
+    glGenBuffers(1, &c->reading);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, c->reading);
+    glBufferData(GL_PIXEL_PACK_BUFFER, count_bytes(c), NULL, GL_STREAM_READ);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    return true;
+}
+
+bool canvas_create(canvas *c, int width, int height) {
+    *c = (canvas){.current = -1};
+    if (!make(c, width, height))
+        return false;
+    c->kept = malloc((size_t)count_bytes(c));
+    if (!c->kept)
+        return complain("no memory for a canvas of %d x %d pixels", width, height);
+    memset(c->kept, 255, (size_t)count_bytes(c));
     make_white(c);
     remember(c);
     return gl_check("making the canvas");
 }
 
+bool canvas_restore(canvas *c) {
+    int width = c->target.width, height = c->target.height;
+    *c = (canvas){.current = -1, .kept = c->kept, .version = c->version + 1};
+    if (!make(c, width, height))
+        return false;
+    glBindTexture(GL_TEXTURE_2D, c->target.texture);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, c->kept);
+    remember(c);
+    return gl_check("making the canvas again");
+}
+
 void canvas_destroy(canvas *c) {
+    glDeleteSync(c->read);
+    glDeleteBuffers(1, &c->reading);
     glDeleteFramebuffers(1, &c->history_framebuffer);
     glDeleteTextures(1, &c->history);
     glDeleteProgram(c->program);
     gl_target_destroy(&c->target);
+    free(c->kept);
 }
 
 static void draw_piece(canvas *c, const brush *b, float x, float y) {

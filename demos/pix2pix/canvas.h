@@ -18,12 +18,20 @@ typedef struct canvas {
     int oldest, current, newest; /* states, counted up */
     unsigned version;            /* incremented by every change */
     bool drawing;                /* a stroke is being drawn */
+    GLuint reading;              /* buffer that the latest state is copied to ... */
+    GLsync read;                 /* ... when this is signalled; NULL: it is in `kept` */
+    unsigned char *kept;         /* RGBA, which survives the loss of the context */
     float x, y;                  /* its latest point */
 } canvas;
 
 /* White. */
 bool canvas_create(canvas *c, int width, int height);
 void canvas_destroy(canvas *c);
+/* Once a frame: fetches the latest state if it has arrived; waits for nothing. */
+void canvas_keep(canvas *c);
+/* In a new context, canvas_create() having made it in one that was lost, and nothing having been
+ * destroyed: the latest state that was kept, which cannot be undone. */
+bool canvas_restore(canvas *c);
 
 /* A stroke, from begin to end; extend without begin does nothing. Coordinates in pixels from the
  * upper left corner; they may be outside the canvas. */

@@ -33,15 +33,20 @@ static int time_within(const frame_times *t, double share) {
     return ms + 1;
 }
 
+/* What does not change while the window is open. */
+static bool make_tools(app *a, const options *o) {
+    gallery_open(&a->gallery, o->gallery);
+    return paint_create(&a->painter, 15 * a->scale) && mosaic_create(&a->mosaic);
+}
+
 static bool open_app(app *a, const options *o) {
     a->radius = 2;
     a->folder = o->folder;
-    if (!paint_create(&a->painter, 15 * a->scale) || !mosaic_create(&a->mosaic) ||
+    if (!make_tools(a, o) ||
         !canvas_create(&a->canvas, a->network.input.width, a->network.input.height))
         return false;
     a->pen_x = (float)a->canvas.target.width / 2;
     a->pen_y = (float)a->canvas.target.height / 2;
-    gallery_open(&a->gallery, o->gallery);
     if (o->picture && !app_load(a, o->picture))
         return false;
     return true;
@@ -53,6 +58,16 @@ static void close_app(app *a) {
     canvas_destroy(&a->canvas);
     mosaic_destroy(&a->mosaic);
     paint_destroy(&a->painter);
+}
+
+/* After the driver has reset the GPU: all that was there is made again, in a new window. */
+static bool recover(app *a, const options *o) {
+    const settings now = a->network.now;
+    complain("the GPU was reset: going on with what was kept of the drawing");
+    network_leave(&a->network);
+    a->picture = (gl_target){0};
+    return window_reopen(a) && make_tools(a, o) && canvas_restore(&a->canvas) &&
+           network_use(&a->network, &now);
 }
 
 /* Converts the network's output into a picture that can be filtered and saved. */
@@ -80,6 +95,7 @@ static bool is_idle(const app *a) {
 /* False if the demo cannot continue. */
 static bool draw_frame(app *a, script *s) {
     window_measure(a);
+    canvas_keep(&a->canvas);
     if (s && !script_step(s, a))
         return false;
     if (!gl_check("drawing a stroke"))
@@ -107,14 +123,18 @@ static double patience(const app *a, bool hurried) {
     return idle && !hurried ? 0.25 : !idle && a->network.worker ? 0.01 : 0;
 }
 
-static bool run_frames(app *a, script *s, int most, frame_times *times) {
+static bool run_frames(app *a, script *s, const options *o, frame_times *times) {
     double before = glfwGetTime();
-    for (int i = 0; (!most || i < most) && !a->quit && !glfwWindowShouldClose(a->window); i++) {
-        double seconds = patience(a, s || most);
+    for (int i = 0; (!o->frames || i < o->frames) && !a->quit && !glfwWindowShouldClose(a->window);
+         i++) {
+        double seconds = patience(a, s || o->frames);
         seconds > 0 ? glfwWaitEventsTimeout(seconds) : glfwPollEvents();
         double start = glfwGetTime();
-        if (!draw_frame(a, s))
+        bool good = draw_frame(a, s), lost = window_is_lost(a);
+        if (lost ? !recover(a, o) : !good)
             return false;
+        if (lost) /* GLFW's clock begins with the window */
+            start = before = glfwGetTime();
         count_frame(times, (glfwGetTime() - start) * 1e3);
         a->frame_ms += ((glfwGetTime() - before) * 1e3 - a->frame_ms) * 0.1;
         before = glfwGetTime();
@@ -132,10 +152,12 @@ static int show(app *a, script *s, const options *o) {
     if (!open_app(a, o))
         code = 2;
     else if (network_use(&a->network, &o->settings))
-        code = run_frames(a, s, o->frames, &times) ? 0 : 2;
+        code = run_frames(a, s, o, &times) ? 0 : 2;
     if (s || o->frames)
         printf("%d frames, median %d ms, 99th percentile %d ms\n", times.count,
                time_within(&times, 0.5), time_within(&times, 0.99));
+    if (!a->window) /* lost, and there is no other */
+        return code;
     glfwHideWindow(a->window); /* a run on a thread may still be in progress */
     close_app(a);
     return code;

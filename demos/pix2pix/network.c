@@ -29,11 +29,16 @@ static void drop_session(network *n) {
     n->failed = true;
 }
 
-void network_close(network *n) {
+void network_leave(network *n) {
     drop_session(n);
     workers_wait();
     if (n->uploads[0]) /* otherwise there may be no window and no GL */
         glDeleteTextures(2, n->uploads);
+    n->uploads[0] = n->uploads[1] = 0;
+}
+
+void network_close(network *n) {
+    network_leave(n);
     free(n->layers);
     tsr_model_free(n->model);
 }

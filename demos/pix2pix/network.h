@@ -35,6 +35,9 @@ void network_close(network *n);
 
 /* Makes a new session; false on failure. On webgpu and cpu failures may be reported later. */
 bool network_use(network *n, const settings *wanted);
+/* Before the window's context goes away, lost or not: destroys the session, and what is in it.
+ * network_use() then goes on. */
+void network_leave(network *n);
 
 /* Works on the run for about this many milliseconds. True when it is complete: picture and layer
  * are new. */

@@ -122,6 +122,13 @@ static bool resize_window(script *s, app *a, char *rest) {
     return true;
 }
 
+static bool lose(script *s, app *a, char *rest) {
+    (void)rest;
+    a->lost = true;
+    s->frames = 1;
+    return true;
+}
+
 static const struct {
     const char *name;
     bool (*run)(script *s, app *a, char *rest);
@@ -134,6 +141,7 @@ static const struct {
     {"save", save},
     {"screenshot", take_screenshot},
     {"window", resize_window},
+    {"lose", lose},
 };
 
 static bool run_line(script *s, app *a, char *line) {

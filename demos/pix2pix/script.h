@@ -8,6 +8,7 @@
  *     save PREFIX         write PREFIX-input.png, PREFIX-output.png and PREFIX-both.png
  *     screenshot FILE     save the window as a picture
  *     window W H          resize the window
+ *     lose                go on as if the driver had reset the GPU
  *
  * The demo exits at the end of the script, or with an error when a command fails. */
 #ifndef PIX2PIX_SCRIPT_H

@@ -16,7 +16,19 @@ static bool fail(const char *what) {
     return complain("%s%s%s", what, reason ? ": " : "", reason ? reason : "");
 }
 
+/* Drivers without it report no loss. */
+static void find_reset_status(app *a) {
+    static const char *const names[] = {"glGetGraphicsResetStatusKHR",
+                                        "glGetGraphicsResetStatusEXT"};
+    const char *const extensions[] = {"GL_KHR_robustness", "GL_EXT_robustness"};
+    a->reset_status = NULL;
+    for (int i = 0; i < 2 && !a->reset_status; i++)
+        if (glfwExtensionSupported(extensions[i]))
+            a->reset_status = (reset_status_fn *)glfwGetProcAddress(names[i]);
+}
+
 bool window_open(app *a) {
+    static const char title[] = "Tessera: pix2pix";
     glfwSetErrorCallback(on_error);
     if (!glfwInit())
         return fail("no display; tools/demo.sh and xvfb-run need none");
@@ -27,10 +39,16 @@ bool window_open(app *a) {
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     glfwWindowHint(GLFW_DEPTH_BITS, 0);
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
-    a->window = glfwCreateWindow(1060, 600, "Tessera: pix2pix", NULL, NULL);
+    glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);
+    a->window = glfwCreateWindow(1060, 600, title, NULL, NULL);
+    if (!a->window) {
+        glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_NO_ROBUSTNESS);
+        a->window = glfwCreateWindow(1060, 600, title, NULL, NULL);
+    }
     if (!a->window)
         return fail("no window with OpenGL ES 3.0 through EGL");
     glfwMakeContextCurrent(a->window);
+    find_reset_status(a);
     if (!gladLoadGLES2(glfwGetProcAddress))
         return complain("the window's OpenGL ES lacks functions of 3.0");
     glfwSwapInterval(1);
@@ -38,9 +56,26 @@ bool window_open(app *a) {
     return true;
 }
 
+bool window_is_lost(const app *a) {
+    return a->lost || (a->reset_status && a->reset_status() != GL_NO_ERROR);
+}
+
+bool window_reopen(app *a) {
+    int width, height;
+    glfwGetWindowSize(a->window, &width, &height);
+    window_close(a);
+    if (!window_open(a))
+        return false;
+    glfwSetWindowSize(a->window, width, height);
+    window_listen(a);
+    a->lost = false;
+    return true;
+}
+
 void window_close(app *a) {
     if (a->window)
         glfwDestroyWindow(a->window);
+    a->window = NULL;
     glfwTerminate();
 }
 

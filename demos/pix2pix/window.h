@@ -10,6 +10,10 @@ bool window_open(app *a);
 void window_listen(app *a);
 /* The window's current size and scale. */
 void window_measure(app *a);
+/* Whether its context was lost: the driver reset the GPU, and textures and programs are gone. */
+bool window_is_lost(const app *a);
+/* In place of one that is lost: another of its size, with a new context. False on failure. */
+bool window_reopen(app *a);
 void window_close(app *a);
 
 #endif

@@ -6,3 +6,41 @@ vec4 tsr_div(vec4 a, vec4 b) { return a / b; }
 vec4 tsr_prelu(vec4 a, vec4 slope) { return mix(a, slope * a, lessThan(a, vec4(0.0))); }
 // Of integers of 8 bits, rounded toward zero. The half keeps the quotient away from integers, however inexact it is.
 vec4 tsr_div_bytes(vec4 a, vec4 b) { return floor((abs(a) + 0.5) / abs(b)) * sign(a) * sign(b); }
+// fmod(): the quotient may be rounded up to the next integer, or down.
+vec4 tsr_mod(vec4 a, vec4 b) {
+    vec4 r = abs(a) - abs(b) * floor(abs(a) / abs(b));
+    r = mix(r, r + abs(b), lessThan(r, vec4(0.0)));
+    r = mix(r, r - abs(b), greaterThanEqual(r, abs(b)));
+    return mix(r, -r, lessThan(a, vec4(0.0)));
+}
+// Of integers of 8 bits: the remainder with the sign of a, and of b.
+vec4 tsr_fmod_bytes(vec4 a, vec4 b) { return a - b * tsr_div_bytes(a, b); }
+vec4 tsr_mod_bytes(vec4 a, vec4 b) {
+    vec4 r = tsr_fmod_bytes(a, b);
+    return mix(r, r + b, lessThan(r * b, vec4(0.0)));
+}
+// pow() of negative numbers is undefined: of integer exponents their sign is that of the result, of others there is none,
+// for which sqrt() yields NaN. Squares are exact.
+vec4 tsr_pow(vec4 a, vec4 b) {
+    vec4 power = exp2(b * log2(abs(a))), even = 2.0 * floor(0.5 * b), negative = vec4(lessThan(a, vec4(0.0)));
+    power = mix(power, mix(power, -power, notEqual(even, b)), notEqual(negative, vec4(0.0)));
+    power = mix(power, sqrt(a), notEqual(negative * (b - floor(b)), vec4(0.0)));
+    power = tsr_keep_nan(a, tsr_keep_nan(b, mix(power, a * a, equal(b, vec4(2.0)))));
+    return mix(mix(power, vec4(1.0), equal(b, vec4(0.0))), vec4(1.0), equal(a, vec4(1.0)));
+}
+vec4 tsr_max(vec4 a, vec4 b) { return mix(b, a, tsr_larger(a, b)); }
+vec4 tsr_min(vec4 a, vec4 b) { return -tsr_max(-a, -b); }
+vec4 tsr_equal(vec4 a, vec4 b) { return vec4(equal(a, b)); }
+vec4 tsr_greater(vec4 a, vec4 b) { return vec4(greaterThan(a, b)); }
+vec4 tsr_greater_or_equal(vec4 a, vec4 b) { return vec4(greaterThanEqual(a, b)); }
+vec4 tsr_less(vec4 a, vec4 b) { return vec4(lessThan(a, b)); }
+vec4 tsr_less_or_equal(vec4 a, vec4 b) { return vec4(lessThanEqual(a, b)); }
+vec4 tsr_and(vec4 a, vec4 b) { return a * b; }
+vec4 tsr_or(vec4 a, vec4 b) { return max(a, b); }
+vec4 tsr_xor(vec4 a, vec4 b) { return abs(a - b); }
+// Of integers of 8 bits.
+vec4 tsr_bitwise_and(vec4 a, vec4 b) { return vec4(ivec4(a) & ivec4(b)); }
+vec4 tsr_bitwise_or(vec4 a, vec4 b) { return vec4(ivec4(a) | ivec4(b)); }
+vec4 tsr_bitwise_xor(vec4 a, vec4 b) { return vec4(ivec4(a) ^ ivec4(b)); }
+vec4 tsr_bit_shift(vec4 a, vec4 b) { return vec4(ivec4(a) << ivec4(min(b, 8.0))); }
+vec4 tsr_shift_right(vec4 a, vec4 b) { return vec4(ivec4(a) >> ivec4(min(b, 8.0))); }

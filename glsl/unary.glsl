@@ -28,6 +28,9 @@ vec4 tsr_neg(vec4 v, vec2 p) { return -v; }
 vec4 tsr_elu(vec4 v, vec2 p) { return mix(v, p.x * (exp(min(v, 0.0)) - 1.0), lessThan(v, vec4(0.0))); }
 vec4 tsr_clip(vec4 v, vec2 p) { return tsr_keep_nan(v, min(max(v, p.x), p.y)); }
 vec4 tsr_not(vec4 v, vec2 p) { return 1.0 - v; }
+vec4 tsr_celu(vec4 v, vec2 p) {
+    return mix(v, p.x * (exp(v / p.x) - 1.0), lessThan(v, vec4(0.0)));
+}
 vec4 tsr_selu(vec4 v, vec2 p) { return p.y * tsr_elu(v, p); }
 // Below -87 the factor is set to 0, so that -infinity becomes NaN, as by the definition.
 vec4 tsr_swish(vec4 v, vec2 p) {
@@ -138,3 +141,10 @@ vec4 tsr_gelu(vec4 v, vec2 p) {
 vec4 tsr_wrap_byte(vec4 v, vec2 p) { return v - floor((v - p.x) * (1.0 / 256.0)) * 256.0; }
 vec4 tsr_truncate(vec4 v, vec2 p) { return mix(clamp(trunc(v), p.x, p.y), vec4(0.0), isnan(v)); }
 vec4 tsr_is_true(vec4 v, vec2 p) { return mix(vec4(1.0), vec4(0.0), equal(v, vec4(0.0))); }
+// p: whether infinity is looked for, and -infinity.
+vec4 tsr_is_inf(vec4 v, vec2 p) {
+    return p.x * vec4(greaterThan(v, vec4(3.402823e38))) + p.y * vec4(lessThan(v, vec4(-3.402823e38)));
+}
+vec4 tsr_is_nan(vec4 v, vec2 p) { return vec4(isnan(v)); }
+// Of integers of 8 bits.
+vec4 tsr_bitwise_not(vec4 v, vec2 p) { return -1.0 - v; }

@@ -451,7 +451,7 @@ typedef struct tsr_model_desc {
     uint64_t max_work;
 } tsr_model_desc;
 
-/* Reads and checks an ONNX file (opset 7 to 22). Nothing in it is trusted. Large weights stay in
+/* Reads and checks an ONNX file (opset 7 to 27; later ones are tried). Nothing in it is trusted. Large weights stay in
  * the file, which is memory-mapped (unless tsr_model_desc.files are given): while the model or a
  * session of it exists the file may be deleted or replaced by another, but not modified in place.
  */

@@ -8,6 +8,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 #include <stdlib.h>
 
 static onnx_writer *writer;
@@ -128,6 +129,8 @@ static void test_unary(void **state) {
     check_unary("Asinh", NULL, 0, 1, 0.8813736f);
     check_unary("Acosh", NULL, 0, 2, 1.3169579f);
     check_unary("Atanh", NULL, 0, 0.5f, 0.5493061f);
+    check_unary("Celu", NULL, 0, -1, -0.6321206f);
+    check_unary("Celu", "alpha", 2, -2, -1.2642411f);
     check_unary("Elu", NULL, 0, -1, -0.6321206f);
     check_unary("Elu", "alpha", 2, -1, -1.2642411f);
 }
@@ -189,6 +192,158 @@ static void test_binary_broadcasts(void **state) {
     expect(SHAPE(1, 2, 2, 2), FLOATS(1, 2, 10, 20, 3, 4, 30, 40));
 }
 
+static void check_binary(const char *type, float a, float b, float y) {
+    begin(22);
+    floats("a", SHAPE(1), &a);
+    floats("b", SHAPE(1), &b);
+    Tsr__NodeProto *node = op(type, "a,b");
+    if (!strcmp(type, "Mod"))
+        onnx_set_int(writer, node, "fmod", 1);
+    expect(SHAPE(1), &y);
+}
+
+static void check_comparison(const char *type, float a, float b, int64_t y) {
+    begin(22);
+    floats("a", SHAPE(1), &a);
+    floats("b", SHAPE(1), &b);
+    op(type, "a,b");
+    expect_ints(TSR_DTYPE_BOOL, SHAPE(1), &y);
+    begin(22);
+    ints("a", SHAPE(1), INTS((int64_t)a));
+    ints("b", SHAPE(1), INTS((int64_t)b));
+    op(type, "a,b");
+    expect_ints(TSR_DTYPE_BOOL, SHAPE(1), &y);
+}
+
+static void test_binary(void **state) {
+    (void)state;
+    check_binary("Pow", 3, 2, 9);
+    check_binary("Pow", -2, 3, -8);
+    check_binary("Pow", -2, 0.5f, NAN);
+    check_binary("Pow", NAN, 0, 1);
+    check_binary("Mod", -7.5f, 2, -1.5f);
+    check_binary("Mod", 7.5f, -2, 1.5f);
+    check_binary("Max", 1, NAN, NAN);
+    check_binary("Max", -1, -2, -1);
+    check_binary("Min", NAN, 1, NAN);
+    check_binary("Min", 1, 2, 1);
+    check_binary("Sum", 1, 2, 3);
+    check_binary("Mean", 1, 2, 1.5f);
+    static const float edges[] = {1, 2, 1};
+    for (int i = 0; i < 2; i++) {
+        float a = edges[i], b = edges[i + 1];
+        check_comparison("Less", a, b, a < b);
+        check_comparison("LessOrEqual", a, b, a <= b);
+        check_comparison("Greater", a, b, a > b);
+        check_comparison("GreaterOrEqual", a, b, a >= b);
+        check_comparison("Equal", a, b, 0);
+    }
+    check_comparison("LessOrEqual", 2, 2, 1);
+    check_comparison("GreaterOrEqual", 2, 2, 1);
+    check_comparison("Less", 2, 2, 0);
+    check_comparison("Equal", 2, 2, 1);
+}
+
+static void test_several_inputs(void **state) {
+    (void)state;
+    begin(22);
+    floats("a", SHAPE(2, 1), FLOATS(1, 5));
+    floats("b", SHAPE(3), FLOATS(0, 3, 9));
+    floats("c", SCALAR, FLOATS(2));
+    op("Max", "a,b,c");
+    expect(SHAPE(2, 3), FLOATS(2, 3, 9, 5, 5, 9));
+    begin(22);
+    floats("a", SHAPE(2), FLOATS(1, 5));
+    floats("b", SHAPE(2), FLOATS(2, 3));
+    floats("c", SCALAR, FLOATS(3));
+    op("Mean", "a,b,c");
+    expect(SHAPE(2), FLOATS(2, 3.6666667f));
+    begin(22);
+    floats("a", SHAPE(2), FLOATS(1, 5));
+    op("Sum", "a");
+    expect(SHAPE(2), FLOATS(1, 5));
+    begin(22);
+    ints("a", SHAPE(2), INTS(INT64_MIN, 5));
+    ints("b", SHAPE(2), INTS(2, 3));
+    op("Min", "a,b");
+    expect_ints(TSR_DTYPE_I64, SHAPE(2), INTS(INT64_MIN, 3));
+}
+
+static void cast_to(const char *from, const char *to, tsr_dtype dtype) {
+    onnx_set_int(writer, onnx_add_node(writer, "Cast", to, from, to), "to", onnx_type(dtype));
+}
+
+static void test_where(void **state) {
+    (void)state;
+    begin(22);
+    ints("n", SHAPE(2, 1), INTS(0, 1));
+    cast_to("n", "c", TSR_DTYPE_BOOL);
+    floats("x", SHAPE(3), FLOATS(1, NAN, 3));
+    floats("z", SCALAR, FLOATS(-1));
+    op("Where", "c,x,z");
+    expect(SHAPE(2, 3), FLOATS(-1, -1, -1, 1, NAN, 3));
+}
+
+static void check_bits(const char *type, const char *direction, int64_t y) {
+    begin(22);
+    ints("a", SHAPE(1), INTS(0xcc));
+    ints("b", SHAPE(1), INTS(direction ? 3 : 0xaa));
+    cast_to("a", "c", TSR_DTYPE_U8);
+    cast_to("b", "d", TSR_DTYPE_U8);
+    Tsr__NodeProto *node = op(type, "c,d");
+    if (direction)
+        onnx_set_string(writer, node, "direction", direction);
+    expect_ints(TSR_DTYPE_U8, SHAPE(1), &y);
+}
+
+static void test_bits(void **state) {
+    (void)state;
+    check_bits("BitwiseAnd", NULL, 0x88);
+    check_bits("BitwiseOr", NULL, 0xee);
+    check_bits("BitwiseXor", NULL, 0x66);
+    check_bits("BitShift", "LEFT", 0x60);
+    check_bits("BitShift", "RIGHT", 0x19);
+    begin(22);
+    ints("a", SHAPE(1), INTS(0xcc));
+    cast_to("a", "c", TSR_DTYPE_U8);
+    op("BitwiseNot", "c");
+    expect_ints(TSR_DTYPE_U8, SHAPE(1), INTS(0x33));
+}
+
+static void test_logic(void **state) {
+    (void)state;
+    static const struct {
+        const char *type;
+        int64_t of[4];
+    } cases[] = {{"And", {0, 0, 0, 1}}, {"Or", {0, 1, 1, 1}}, {"Xor", {0, 1, 1, 0}}};
+    for (int i = 0; i < 3; i++) {
+        begin(22);
+        ints("a", SHAPE(4), INTS(0, 0, 1, 1));
+        ints("b", SHAPE(4), INTS(0, 1, 0, 1));
+        cast_to("a", "c", TSR_DTYPE_BOOL);
+        cast_to("b", "d", TSR_DTYPE_BOOL);
+        op(cases[i].type, "c,d");
+        expect_ints(TSR_DTYPE_BOOL, SHAPE(4), cases[i].of);
+    }
+}
+
+static void test_float_tests(void **state) {
+    (void)state;
+    const float x[] = {-INFINITY, 3.4e38f, NAN, INFINITY};
+    begin(22);
+    floats("x", SHAPE(4), x);
+    op("IsInf", "x");
+    expect_ints(TSR_DTYPE_BOOL, SHAPE(4), INTS(1, 0, 0, 1));
+    begin(22);
+    floats("x", SHAPE(4), x);
+    onnx_set_int(writer, op("IsInf", "x"), "detect_negative", 0);
+    expect_ints(TSR_DTYPE_BOOL, SHAPE(4), INTS(0, 0, 0, 1));
+    begin(22);
+    floats("x", SHAPE(4), x);
+    op("IsNaN", "x");
+    expect_ints(TSR_DTYPE_BOOL, SHAPE(4), INTS(0, 0, 1, 0));
+}
+
 static void test_binary_ints(void **state) {
     (void)state;
     begin(22);
@@ -201,6 +356,26 @@ static void test_binary_ints(void **state) {
     ints("b", SHAPE(2), INTS(1, -1));
     op("Add", "a,b");
     expect_ints(TSR_DTYPE_I64, SHAPE(2), INTS(INT64_MIN, INT64_MAX - 1));
+    begin(22);
+    ints("a", SHAPE(4), INTS(-7, 7, 6, INT64_MIN));
+    ints("b", SHAPE(4), INTS(3, -3, -3, -1));
+    op("Mod", "a,b");
+    expect_ints(TSR_DTYPE_I64, SHAPE(4), INTS(2, -2, 0, 0));
+    begin(22);
+    ints("a", SHAPE(2), INTS(-7, 7));
+    ints("b", SHAPE(2), INTS(3, -3));
+    onnx_set_int(writer, op("Mod", "a,b"), "fmod", 1);
+    expect_ints(TSR_DTYPE_I64, SHAPE(2), INTS(-1, 1));
+    begin(22);
+    ints("a", SHAPE(1), INTS(3));
+    floats("b", SHAPE(2), FLOATS(2, -1));
+    op("Pow", "a,b");
+    expect_ints(TSR_DTYPE_I64, SHAPE(2), INTS(9, 0));
+    begin(22);
+    ints("a", SHAPE(1), INTS(1));
+    ints("b", SHAPE(1), INTS(0));
+    op("Mod", "a,b");
+    expect_failure(TSR_ERROR_INVALID_ARGUMENT);
     begin(22);
     ints("a", SHAPE(1), INTS(1));
     ints("b", SHAPE(1), INTS(0));
@@ -755,6 +930,12 @@ int run_program(void) {
         cmocka_unit_test(test_layer_normalization),
         cmocka_unit_test(test_binary_broadcasts),
         cmocka_unit_test(test_binary_ints),
+        cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_several_inputs),
+        cmocka_unit_test(test_where),
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_logic),
+        cmocka_unit_test(test_float_tests),
         cmocka_unit_test(test_prelu_and_clip),
         cmocka_unit_test(test_conv),
         cmocka_unit_test(test_conv_groups),

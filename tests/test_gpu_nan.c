@@ -60,6 +60,14 @@ static void test_elements(void **state) {
         "Sub x[2,5,7,9] z[5,1,1] -> y",
         "Mul x[2,5,7,9] z[2,5,7,9] -> y",
         "Div x[2,5,7,9] k<3 -> y",
+        "Max x[2,5,7,9] z[2,5,7,9] -> y",
+        "Min x[2,5,7,9] z[5,1,1] -> y",
+        "Max x[2,5,7,9] z[5,1,1] x -> y",
+        "IsNaN x[2,5,7,9] -> y",
+        "Less x[2,5,7,9] k<0.5 -> c; Where c x z[5,1,1] -> y",
+        "Equal x[2,5,7,9] x -> y",
+        "Pow x[2,5,7,9] k<2 -> y",
+        "Pow x[2,5,7,9] k<3 -> y",
         "Neg x[2,5,7,9] -> n; Relu n -> r; Mul r k<2 -> m; Clip m lo<-1 hi<1 -> c; Tanh c -> y",
     };
     WITH_NANS(texts, 22, 4);

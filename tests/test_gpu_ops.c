@@ -677,6 +677,83 @@ static void test_coverage(void **state) {
     assert_int_equal(missing, 0);
 }
 
+/* ---- operators of two and more inputs ---- */
+
+typedef struct binary {
+    const char *name;
+    unsigned traits;
+} binary;
+
+/* What every operator of two inputs is given: operands of its type, which broadcast in every way.
+ */
+static const char *const operands[][2] = {
+    {"[2,5,7,9]", "[2,5,7,9]"}, {"[2,5,7,9]", "[5,1,1]"},       {"[2,5,7,9]", "[]"},
+    {"[1,5,1,9]", "[2,1,7,1]"}, {"[9]", "[2,5,7,9]"},           {"[7,9]", "[5,1,9]"},
+    {"[2,3,5,7,3]", "[5,7,1]"}, {"[2,1,3,2,2,3]", "[3,1,2,1]"}, {"[]", "[]"},
+    {"[1,1,1,1]", "[1,6,1,1]"},
+};
+
+static void test_every_binary(void **state) {
+    (void)state;
+    static const binary binaries[] = {
+#define TSR_BINARY(Name, stem, kind) {#Name, TSR_BINARY_##kind},
+#define TSR_NARY(Name, stem, types) {#Name, TSR_IS_POST_OP | TSR_TYPES_##types},
+#include "graph/ops.def"
+    };
+    need_gpu();
+    for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++) {
+        const char *name = binaries[i].name;
+        unsigned traits = binaries[i].traits;
+        bool is_mod = !strcmp(name, "Mod"), is_pow = !strcmp(name, "Pow"),
+             is_steep = is_mod || is_pow || !strcmp(name, "Div") || (traits & TSR_YIELDS_BOOL);
+        const char *type = !(traits & TSR_TAKES_NO_FLOATS) ? ""
+                           : traits & TSR_TYPES_BOOL       ? ":bool"
+                                                           : ":uint8";
+        const char *attributes = is_mod                      ? " fmod=1"
+                                 : !strcmp(name, "BitShift") ? " direction=RIGHT"
+                                                             : "";
+        const op_case c = {.opset = 22, .mean = is_pow ? 3 : 0, .range = 2, .no_half = is_steep};
+        for (size_t k = 0; k < sizeof operands / sizeof *operands; k++) {
+            if (!strcmp(name, "PRelu") && k > 2)
+                break;
+            check(c, "%s x%s%s z%s%s -> y%s", name, type, operands[k][0], type, operands[k][1],
+                  attributes);
+        }
+        if (traits & TSR_IS_POST_OP)
+            check(c, "Conv x[2,3,7,9] w{6,3,1,1} -> c; Sigmoid c -> s; %s s z[6,1,1] -> y%s", name,
+                  attributes);
+    }
+    expect_no_failed_case();
+}
+
+static void test_several_inputs(void **state) {
+    (void)state;
+    static const char *const names[] = {"Max", "Min", "Sum", "Mean"};
+    need_gpu();
+    for (int i = 0; i < 4; i++) {
+        check(OPSET(13), "%s x[2,5,7,9] -> y", names[i]);
+        check(OPSET(13), "%s x[2,5,7,9] z[5,1,1] k<0.5 -> y", names[i]);
+        check(OPSET(13), "%s x[5,1,1] z[2,5,7,9] v[9] u[7,1] -> y", names[i]);
+        check(OPSET(13), "Conv x[1,3,7,9] w{6,3,1,1} -> c; %s c z[6,1,1] c -> y", names[i]);
+        check(OPSET(8), "%s x[3] z[3] v[3] -> y", names[i]);
+    }
+    const op_case others[] = {
+        CASE(16, "Less x[2,5,7,9] z[5,1,1] -> c; Where c x z -> y", .no_half = true),
+        CASE(16, "Where c:bool[2,5,7,9] x[2,5,7,9] z[2,5,7,9] -> y"),
+        CASE(16, "Where c:bool[5,1,1] x[2,1,7,9] z[9] -> y"),
+        CASE(16, "Where c:bool[] x[] z[3,5] -> y"),
+        CASE(16, "Where c:bool[9] k<0.0 x[2,5,7,9] -> w; Relu w -> y"),
+        CASE(16, "Where c:bool[2,3,1,2,7] x[3,5,1,1] z[2,1,5,2,1] -> y"),
+        CASE(13, "Clip x[2,5,7,9] lo[] hi[] -> y"),
+        CASE(13, "Clip x[2,5,7,9] _ hi[] -> y"),
+        CASE(13, "Clip x[2,5,7,9] lo[] -> y"),
+        CASE(15, "Pow x[2,5,7,9] k(3) -> y", .tolerance = 1e-4),
+        CASE(15, "Conv x[1,3,7,9] w{6,3,1,1} -> c; Pow c k<2 -> y"),
+    };
+    RUN_CASES(others);
+    expect_no_failed_case();
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unary),         cmocka_unit_test(test_binary),
@@ -690,6 +767,7 @@ int run_program(void) {
         cmocka_unit_test(test_shapes),        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_long_loops),    cmocka_unit_test(test_empty_sums),
         cmocka_unit_test(test_grid_sample),   cmocka_unit_test(test_every_unary),
+        cmocka_unit_test(test_every_binary),  cmocka_unit_test(test_several_inputs),
         cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

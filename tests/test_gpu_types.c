@@ -46,6 +46,54 @@ static void test_bytes_divide(void **state) {
     expect_no_failed_case();
 }
 
+static void test_bits(void **state) {
+    (void)state;
+    static const char *const ops[] = {"BitwiseAnd", "BitwiseOr", "BitwiseXor"};
+    need_gpu();
+    for (int i = 0; i < 3 * BYTES; i++)
+        check(OPSET(18), "%s a:%s[2,5,3,7] b:%s[5,3,1] -> y", ops[i / BYTES], all_types[i % BYTES],
+              all_types[i % BYTES]);
+    for (int i = 0; i < BYTES; i++) {
+        check(OPSET(18), "BitwiseNot a:%s[2,5,3,7] -> y", all_types[i]);
+        check(OPSET(16), "PRelu a:%s[2,5,3,7] b:%s[5,1,1] -> y", all_types[i], all_types[i]);
+    }
+    for (int b = 0; b < 256; b += b < 9 ? 1 : 41) {
+        check(OPSET(14), "Cast k(%d) -> c to=2; BitShift a:uint8[300] c -> y direction=LEFT", b);
+        check(OPSET(14), "Cast k(%d) -> c to=2; BitShift a:uint8[300] c -> y direction=RIGHT", b);
+    }
+    expect_no_failed_case();
+}
+
+/* By bytes of either sign, of every byte. */
+static void test_bytes_remainders(void **state) {
+    (void)state;
+    need_gpu();
+    for (int b = -128; b < 128; b += 5)
+        for (int fmod = 0; b && fmod < 2; fmod++)
+            check(OPSET(14), "Cast k(%d) -> c to=3; Mod a:int8[300] c -> y fmod=%d", b, fmod);
+    for (int b = 1; b < 256; b += 7)
+        check(OPSET(14), "Cast k(%d) -> c to=2; Mod a:uint8[300] c -> y", b);
+    expect_no_failed_case();
+}
+
+static void test_choices(void **state) {
+    (void)state;
+    static const char *const comparisons[] = {"Equal", "Less", "LessOrEqual", "Greater",
+                                              "GreaterOrEqual"};
+    need_gpu();
+    for (int i = 0; i < TYPES; i++) {
+        const char *type = all_types[i];
+        check(OPSET(19), "Where c:bool[5,1,7] a:%s[2,5,3,7] b:%s[3,1] -> y", type, type);
+        for (int k = 0; k < (i < NUMBERS ? 5 : 1); k++)
+            check(OPSET(19), "%s a:%s[2,5,3,7] b:%s[3,1] -> y", comparisons[k], type, type);
+        if (i < NUMBERS) {
+            check(OPSET(13), "Max a:%s[2,5,3,7] b:%s[3,1] -> y", type, type);
+            check(OPSET(13), "Min a:%s[2,5,3,7] b:%s[3,1] a -> y", type, type);
+        }
+    }
+    expect_no_failed_case();
+}
+
 static void test_elements(void **state) {
     (void)state;
     need_gpu();
@@ -127,8 +175,10 @@ static void test_refusals(void **state) {
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_wrap), cmocka_unit_test(test_bytes_divide),
-        cmocka_unit_test(test_elements),   cmocka_unit_test(test_casts),
-        cmocka_unit_test(test_movement),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_bits),       cmocka_unit_test(test_bytes_remainders),
+        cmocka_unit_test(test_choices),    cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_casts),      cmocka_unit_test(test_movement),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

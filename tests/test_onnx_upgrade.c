@@ -1,4 +1,4 @@
-/* Forms of older opsets are rewritten to those of opset 22. */
+/* Forms of older opsets are rewritten to those of the newest. */
 #include "base/error.h"
 #include "onnx/onnx.h"
 #include "support/graphs.h"

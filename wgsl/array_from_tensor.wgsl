@@ -33,7 +33,7 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     return unpack4x8unorm(tsr_pack_half(vec2f(element(2 * x), element(2 * x + 1))));
 #elif ELEMENT == 3
     let v = elements(4 * x);
-    return select(vec4f(), vec4f(1.0 / 255), (v != vec4f()) | tsr_is_nan(v));
+    return select(vec4f(), vec4f(1.0 / 255), (v != vec4f()) | tsr_nan_mask(v));
 #else
     return clamp(floor(elements(4 * x) + 0.5), vec4f(), vec4f(255)) / 255;
 #endif

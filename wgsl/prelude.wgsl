@@ -27,10 +27,10 @@ fn O_store(i: i32, v: vec4f) { O_data[i] = v; }
 
 // Keeps NaN, on drivers that support it: max(), exp() and similar functions may lose it. WGSL has no isnan, and compilers
 // may assume v == v.
-fn tsr_is_nan(v: vec4f) -> vec4<bool> { return (bitcast<vec4u>(v) & vec4u(0x7fffffff)) > vec4u(0x7f800000); }
-fn tsr_keep_nan(v: vec4f, result: vec4f) -> vec4f { return select(result, v, tsr_is_nan(v)); }
+fn tsr_nan_mask(v: vec4f) -> vec4<bool> { return (bitcast<vec4u>(v) & vec4u(0x7fffffff)) > vec4u(0x7f800000); }
+fn tsr_keep_nan(v: vec4f, result: vec4f) -> vec4f { return select(result, v, tsr_nan_mask(v)); }
 // Does v replace the largest element so far? NaN does, and is kept.
-fn tsr_larger(v: vec4f, best: vec4f) -> vec4<bool> { return (v > best) | tsr_is_nan(v); }
+fn tsr_larger(v: vec4f, best: vec4f) -> vec4<bool> { return (v > best) | tsr_nan_mask(v); }
 
 // Coordinates of texel i of the output: n, t, y, x.
 fn O_position(i: i32) -> vec4i {

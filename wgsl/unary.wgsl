@@ -33,6 +33,9 @@ fn tsr_neg(v: vec4f, p: vec2f) -> vec4f { return -v; }
 fn tsr_elu(v: vec4f, p: vec2f) -> vec4f { return select(v, p.x * (exp(min(v, vec4f())) - 1.0), v < vec4f()); }
 fn tsr_clip(v: vec4f, p: vec2f) -> vec4f { return tsr_keep_nan(v, min(max(v, p.xxxx), p.yyyy)); }
 fn tsr_not(v: vec4f, p: vec2f) -> vec4f { return 1.0 - v; }
+fn tsr_celu(v: vec4f, p: vec2f) -> vec4f {
+    return select(v, p.x * (exp(v / p.x) - 1.0), v < vec4f());
+}
 fn tsr_selu(v: vec4f, p: vec2f) -> vec4f { return p.y * tsr_elu(v, p); }
 // Below -87 the factor is set to 0, so that -infinity becomes NaN, as by the definition.
 fn tsr_swish(v: vec4f, p: vec2f) -> vec4f {
@@ -159,6 +162,13 @@ fn tsr_gelu(v: vec4f, p: vec2f) -> vec4f {
 // Conversions between element types, which are all held in floats: p is the smallest and the largest value of the result.
 fn tsr_wrap_byte(v: vec4f, p: vec2f) -> vec4f { return v - floor((v - p.x) * (1.0 / 256.0)) * 256.0; }
 fn tsr_truncate(v: vec4f, p: vec2f) -> vec4f {
-    return select(clamp(trunc(v), vec4f(p.x), vec4f(p.y)), vec4f(), tsr_is_nan(v));
+    return select(clamp(trunc(v), vec4f(p.x), vec4f(p.y)), vec4f(), tsr_nan_mask(v));
 }
 fn tsr_is_true(v: vec4f, p: vec2f) -> vec4f { return select(vec4f(1.0), vec4f(), v == vec4f()); }
+// p: whether infinity is looked for, and -infinity.
+fn tsr_is_inf(v: vec4f, p: vec2f) -> vec4f {
+    return p.x * vec4f(v > vec4f(3.402823e38)) + p.y * vec4f(v < vec4f(-3.402823e38));
+}
+fn tsr_is_nan(v: vec4f, p: vec2f) -> vec4f { return vec4f(tsr_nan_mask(v)); }
+// Of integers of 8 bits.
+fn tsr_bitwise_not(v: vec4f, p: vec2f) -> vec4f { return -1.0 - v; }

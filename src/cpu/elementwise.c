@@ -61,6 +61,10 @@ static float elu_float(float x, const float param[2]) {
     return x < 0 ? (float)(param[0] * expm1(x)) : x;
 }
 
+static float celu_float(float x, const float param[2]) {
+    return (float)(x < 0 ? param[0] * expm1(x / param[0]) : x);
+}
+
 /* param: alpha, gamma */
 static float selu_float(float x, const float param[2]) {
     return (float)(param[1] * (x < 0 ? param[0] * expm1(x) : x));
@@ -226,6 +230,8 @@ tsr_status tsr_cpu_clip(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
+/* ---- from and to integers and bool ---- */
+
 tsr_status tsr_cpu_not(const tsr_cpu_call *call) {
     const int64_t *x = tsr_call_in(call, 0);
     int64_t *out = tsr_call_out(call, 0), count = tsr_shape_count(tsr_call_out_shape(call, 0));
@@ -234,105 +240,29 @@ tsr_status tsr_cpu_not(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-/* ---- operators of two broadcast inputs ---- */
-
-static float add_float(float a, float b) {
-    return a + b;
-}
-static float sub_float(float a, float b) {
-    return a - b;
-}
-static float mul_float(float a, float b) {
-    return a * b;
-}
-static float div_float(float a, float b) {
-    return a / b;
-}
-static float prelu_float(float x, float slope) {
-    return x < 0 ? slope * x : x;
-}
-
-/* Integers wrap around; false where the result is undefined. */
-static bool add_int(int64_t a, int64_t b, int64_t *out) {
-    *out = (int64_t)((uint64_t)a + (uint64_t)b);
-    return true;
-}
-
-static bool sub_int(int64_t a, int64_t b, int64_t *out) {
-    *out = (int64_t)((uint64_t)a - (uint64_t)b);
-    return true;
-}
-
-static bool mul_int(int64_t a, int64_t b, int64_t *out) {
-    *out = (int64_t)((uint64_t)a * (uint64_t)b);
-    return true;
-}
-
-static bool div_int(int64_t a, int64_t b, int64_t *out) {
-    if (b == 0)
-        return false;
-    *out = b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; /* INT64_MIN / -1 traps */
-    return true;
-}
-
-typedef float binary_fn(float a, float b);
-typedef bool binary_int_fn(int64_t a, int64_t b, int64_t *out);
-
-static binary_fn *const binary_table[TSR_OP_COUNT] = {
-#define TSR_BINARY(Name, stem) [TSR_OP_##Name] = stem##_float,
-#include "graph/ops.def"
-    [TSR_OP_PRelu] = prelu_float,
-};
-
-static binary_int_fn *const binary_int_table[TSR_OP_COUNT] = {
-#define TSR_BINARY(Name, stem) [TSR_OP_##Name] = stem##_int,
-#include "graph/ops.def"
-};
-
-void tsr_cpu_apply_binary(tsr_op op, const float *a, const tsr_shape *a_shape, const float *b,
-                          const tsr_shape *b_shape, float *out, const tsr_shape *shape) {
-    binary_fn *fn = binary_table[op];
-    int64_t count = tsr_shape_count(shape);
-    tsr_broadcast_iterator it;
-    tsr_broadcast_begin(&it, shape, a_shape, b_shape);
-    for (int64_t i = 0; i < count; i++) {
-        out[i] = fn(a[it.offset[0]], b[it.offset[1]]);
-        tsr_broadcast_next(&it);
-    }
-}
-
-static tsr_status apply_binary_int(const tsr_cpu_call *call) {
-    binary_int_fn *fn = binary_int_table[call->node->op];
-    const int64_t *a = tsr_call_in(call, 0), *b = tsr_call_in(call, 1);
-    int64_t *out = tsr_call_out(call, 0);
-    const tsr_value *result = tsr_node_out(call->graph, call->node, 0);
-    int64_t count = tsr_shape_count(&result->shape);
-    tsr_broadcast_iterator it;
-    tsr_broadcast_begin(&it, &result->shape, tsr_call_in_shape(call, 0),
-                        tsr_call_in_shape(call, 1));
-    for (int64_t i = 0; i < count; i++) {
-        if (!fn(a[it.offset[0]], b[it.offset[1]], &out[i]))
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "integer division by zero");
-        out[i] = tsr_cpu_wrap(result->dtype, out[i]);
-        tsr_broadcast_next(&it);
-    }
+tsr_status tsr_cpu_bitwise_not(const tsr_cpu_call *call) {
+    const int64_t *x = tsr_call_in(call, 0);
+    tsr_dtype dtype = tsr_node_out(call->graph, call->node, 0)->dtype;
+    int64_t *out = tsr_call_out(call, 0), count = tsr_shape_count(tsr_call_out_shape(call, 0));
+    for (int64_t i = 0; i < count; i++)
+        out[i] = tsr_cpu_wrap(dtype, ~x[i]);
     return TSR_OK;
 }
 
-static void apply_binary_float(const tsr_cpu_call *call) {
-    tsr_cpu_apply_binary(call->node->op, tsr_call_in(call, 0), tsr_call_in_shape(call, 0),
-                         tsr_call_in(call, 1), tsr_call_in_shape(call, 1), tsr_call_out(call, 0),
-                         tsr_call_out_shape(call, 0));
-}
-
-tsr_status tsr_cpu_binary(const tsr_cpu_call *call) {
-    if (!tsr_dtype_is_float(tsr_node_in(call->graph, call->node, 0)->dtype))
-        return apply_binary_int(call);
-    apply_binary_float(call);
+tsr_status tsr_cpu_is_inf(const tsr_cpu_call *call) {
+    const float *x = tsr_call_in(call, 0);
+    int64_t *out = tsr_call_out(call, 0), count = tsr_shape_count(tsr_call_out_shape(call, 0));
+    bool positive = tsr_attr_int(call->node, "detect_positive", 1),
+         negative = tsr_attr_int(call->node, "detect_negative", 1);
+    for (int64_t i = 0; i < count; i++)
+        out[i] = isinf(x[i]) && (x[i] > 0 ? positive : negative);
     return TSR_OK;
 }
 
-tsr_status tsr_cpu_prelu(const tsr_cpu_call *call) {
-    apply_binary_float(call);
+tsr_status tsr_cpu_is_nan(const tsr_cpu_call *call) {
+    const float *x = tsr_call_in(call, 0);
+    int64_t *out = tsr_call_out(call, 0), count = tsr_shape_count(tsr_call_out_shape(call, 0));
+    for (int64_t i = 0; i < count; i++)
+        out[i] = isnan(x[i]);
     return TSR_OK;
 }

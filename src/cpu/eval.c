@@ -7,7 +7,8 @@
 static tsr_cpu_fn *const op_table[TSR_OP_COUNT] = {
 #define TSR_OP(Name, stem, ...) [TSR_OP_##Name] = tsr_cpu_##stem,
 #define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = tsr_cpu_unary,
-#define TSR_BINARY(Name, stem) [TSR_OP_##Name] = tsr_cpu_binary,
+#define TSR_BINARY(Name, stem, kind) [TSR_OP_##Name] = tsr_cpu_binary,
+#define TSR_NARY(Name, stem, types) [TSR_OP_##Name] = tsr_cpu_nary,
 #define TSR_VIEW(Name, stem, ...) [TSR_OP_##Name] = tsr_cpu_view,
 #include "graph/ops.def"
 };

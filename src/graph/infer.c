@@ -9,7 +9,8 @@
 static tsr_infer_fn *const rules[TSR_OP_COUNT] = {
 #define TSR_OP(Name, stem, ...) tsr_infer_##stem,
 #define TSR_UNARY(Name, stem, types) tsr_infer_unary,
-#define TSR_BINARY(Name, stem) tsr_infer_binary,
+#define TSR_BINARY(Name, stem, kind) tsr_infer_binary,
+#define TSR_NARY(Name, stem, types) tsr_infer_nary,
 #include "graph/ops.def"
 };
 

@@ -11,9 +11,10 @@ typedef tsr_status tsr_infer_fn(tsr_graph *graph, tsr_node *node);
 
 #define TSR_OP(Name, stem, ...) tsr_infer_fn tsr_infer_##stem;
 #define TSR_UNARY(Name, stem, types)
-#define TSR_BINARY(Name, stem)
+#define TSR_BINARY(Name, stem, kind)
+#define TSR_NARY(Name, stem, types)
 #include "graph/ops.def"
-tsr_infer_fn tsr_infer_unary, tsr_infer_binary;
+tsr_infer_fn tsr_infer_unary, tsr_infer_binary, tsr_infer_nary;
 
 /* Runs the node's rule; on failure the message names node, operator and input shapes. */
 tsr_status tsr_infer_node(tsr_graph *graph, tsr_node *node);
@@ -24,6 +25,9 @@ tsr_status tsr_broadcast(const tsr_shape *a, const tsr_shape *b, tsr_shape *out)
 /* The permutation of Transpose, by output axis: given, or all axes reversed. The shape rule has
  * checked it. */
 void tsr_node_perm(const tsr_node *node, int rank, int64_t perm[TSR_MAX_RANK]);
+
+/* BitShift: does it shift to the right? */
+bool tsr_shifts_right(const tsr_node *node);
 
 /* DepthToSpace: is the block the slower part of the channel index (DCR), not the faster (CRD)? */
 bool tsr_depth_comes_first(const tsr_node *node);

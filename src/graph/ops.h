@@ -33,6 +33,18 @@ typedef enum tsr_trait {
     TSR_TYPES_ALL = TSR_TYPES_NUMBERS | TSR_TYPES_BOOL,
     /* A GPU computes it with the last axis in the texel where input 1 is constant. */
     TSR_PREFERS_LAST_AXIS = 1 << 6,
+    /* Element by element, as post-ops are, which need not have it. */
+    TSR_IS_ELEMENTWISE = 1 << 7,
+    /* Of operators of two inputs: it is not defined for floats; its result is bool. */
+    TSR_TAKES_NO_FLOATS = 1 << 8,
+    TSR_YIELDS_BOOL = 1 << 9,
+    /* The kinds of operators of two inputs. */
+    TSR_BINARY_ARITHMETIC = TSR_IS_POST_OP | TSR_TYPES_BYTES,
+    TSR_BINARY_POWER = TSR_IS_POST_OP,
+    TSR_BINARY_COMPARISON = TSR_IS_ELEMENTWISE | TSR_TYPES_NUMBERS | TSR_YIELDS_BOOL,
+    TSR_BINARY_EQUALITY = TSR_IS_ELEMENTWISE | TSR_TYPES_ALL | TSR_YIELDS_BOOL,
+    TSR_BINARY_LOGIC = TSR_IS_ELEMENTWISE | TSR_TYPES_BOOL | TSR_TAKES_NO_FLOATS,
+    TSR_BINARY_BITS = TSR_IS_ELEMENTWISE | TSR_TYPES_BYTES | TSR_TAKES_NO_FLOATS,
 } tsr_trait;
 
 typedef struct tsr_op_info {
@@ -64,7 +76,7 @@ typedef struct tsr_attr_info {
     float default_value; /* of a param */
 } tsr_attr_info;
 
-/* The attributes of an operator at opset 22: an array of *count. */
+/* The attributes of an operator at opset 27: an array of *count. */
 const tsr_attr_info *tsr_op_attrs(tsr_op op, int *count);
 
 #endif

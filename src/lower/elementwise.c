@@ -30,18 +30,60 @@ tsr_status tsr_lower_not(tsr_plan *plan, const tsr_node *node) {
     return lower_unary(plan, node, (const float[2]){0, 0});
 }
 
+tsr_status tsr_lower_bitwise_not(tsr_plan *plan, const tsr_node *node) {
+    return lower_unary(plan, node, (const float[2]){0, 0});
+}
+
+tsr_status tsr_lower_is_inf(tsr_plan *plan, const tsr_node *node) {
+    const float param[2] = {tsr_attr_int(node, "detect_positive", 1) != 0,
+                            tsr_attr_int(node, "detect_negative", 1) != 0};
+    return lower_unary(plan, node, param);
+}
+
+tsr_status tsr_lower_is_nan(tsr_plan *plan, const tsr_node *node) {
+    return lower_unary(plan, node, (const float[2]){0, 0});
+}
+
+/* The function of glsl/binary.glsl and its sibling, where that is not the operator's stem. */
+static const char *function_of(const tsr_node *node, tsr_dtype dtype) {
+    bool is_float = tsr_dtype_is_float(dtype);
+    if (node->op == TSR_OP_Div && !is_float)
+        return "div_bytes";
+    if (node->op == TSR_OP_Mod && !is_float)
+        return tsr_attr_int(node, "fmod", 0) ? "fmod_bytes" : "mod_bytes";
+    if (node->op == TSR_OP_BitShift && tsr_shifts_right(node))
+        return "shift_right";
+    return NULL;
+}
+
 tsr_status tsr_lower_binary(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *out = tsr_node_out(plan->graph, node, 0);
-    int a = tsr_plan_operand(plan, node->inputs[0], &out->shape),
-        b = tsr_plan_operand(plan, node->inputs[1], &out->shape);
+    int a = tsr_plan_operand(plan, node->inputs[0], &out->shape);
+    if (node->input_count == 1) { /* Max and the like of a single tensor */
+        tsr_plan_copy(plan, a, tsr_plan_output(plan, node, 0));
+        return plan->status;
+    }
+    int b = tsr_plan_operand(plan, node->inputs[1], &out->shape);
     tsr_pass *pass = tsr_plan_copy(plan, a, tsr_plan_output(plan, node, 0));
     tsr_pass_post_binary(plan, pass, node->op, b, false);
-    if (node->op == TSR_OP_Div && !tsr_dtype_is_float(out->dtype))
-        pass->posts[pass->post_count - 1].function = "div_bytes";
+    pass->posts[pass->post_count - 1].function = function_of(node, out->dtype);
     tsr_pass_wrap(pass, out->dtype);
     return plan->status;
 }
 
-tsr_status tsr_lower_prelu(tsr_plan *plan, const tsr_node *node) {
-    return tsr_lower_binary(plan, node);
+tsr_status tsr_lower_where(tsr_plan *plan, const tsr_node *node) {
+    const tsr_shape *shape = &tsr_node_out(plan->graph, node, 0)->shape;
+    int operand[3];
+    bool broadcast = false;
+    for (int i = 0; i < 3; i++)
+        operand[i] = tsr_plan_operand(plan, node->inputs[i], shape);
+    int output = tsr_plan_output(plan, node, 0);
+    const tsr_layout *o = tsr_plan_layout(plan, output);
+    for (int i = 0; i < 3; i++) {
+        const tsr_layout *l = tsr_plan_layout(plan, operand[i]);
+        broadcast |= l->n != o->n || l->c != o->c || l->h != o->h || l->w != o->w;
+    }
+    TSR_PASS(plan, output, where, .X = TSR_TENSOR(operand[0]), .A = TSR_TENSOR(operand[1]),
+             .B = TSR_TENSOR(operand[2]), .BROADCAST = TSR_INT(broadcast));
+    return plan->status;
 }

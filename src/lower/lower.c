@@ -5,7 +5,8 @@
 tsr_lower_fn *const tsr_lowerings[TSR_OP_COUNT] = {
 #define TSR_OP(Name, stem, ...) [TSR_OP_##Name] = tsr_lower_##stem,
 #define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = tsr_lower_unary,
-#define TSR_BINARY(Name, stem) [TSR_OP_##Name] = tsr_lower_binary,
+#define TSR_BINARY(Name, stem, kind) [TSR_OP_##Name] = tsr_lower_binary,
+#define TSR_NARY(Name, stem, types) [TSR_OP_##Name] = tsr_lower_binary,
 #define TSR_VIEW(Name, stem, ...) [TSR_OP_##Name] = tsr_lower_view,
 #define TSR_FOLDED(Name, stem, ...) /* removed by src/passes */
 #include "graph/ops.def"

@@ -7,7 +7,8 @@
 
 #define TSR_OP(Name, stem, ...) tsr_lower_fn tsr_lower_##stem;
 #define TSR_UNARY(Name, stem, types)
-#define TSR_BINARY(Name, stem)
+#define TSR_BINARY(Name, stem, kind)
+#define TSR_NARY(Name, stem, types)
 #define TSR_VIEW(Name, stem, ...)
 #define TSR_FOLDED(Name, stem, ...)
 #include "graph/ops.def"

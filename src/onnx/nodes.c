@@ -67,6 +67,8 @@ static tsr_status check_operators(const tsr_graph *graph, const Tsr__GraphProto 
         const tsr_custom_op *custom;
         if (!node->op_type || !*node->op_type)
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "node %zu has no operator", i);
+        if (!graph->opset && !*tsr_domain(node->domain))
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "no opset of ONNX's operators is imported");
         if (!is_constant(node) && find_op(graph, node, &custom) == TSR_OP_COUNT)
             add_unknown(&list, node);
     }

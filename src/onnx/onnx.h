@@ -7,8 +7,9 @@
 #include "base/progress.h"
 #include "graph/graph.h"
 
-/* Of opsets 1 to 6 only the forms of nodes that upgrade.c knows are read. */
-enum { TSR_OPSET_MIN = 1, TSR_OPSET_MAX = 22 };
+/* The newest opset that is known; later ones are read as if they had not changed anything. Of opsets
+ * 1 to 6 only the forms of nodes that upgrade.c knows are read. */
+enum { TSR_OPSET_MAX = 27 };
 
 /* desc: checked, defaults filled in. maps: files that outlive the graph, to which those of external
  * data are added: large constants stay in them, possibly unaligned; the bytes may be of one of

@@ -3,10 +3,11 @@
 #include "graph/custom.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
-/* Files before version 3 import no operator sets; the maximum is the newest version that ONNX
- * has defined. */
+/* Files before version 3 import no operator sets; the maximum is the newest version that is known
+ * here. */
 enum { IR_VERSION_MIN = 3, IR_VERSION_MAX = 13 };
 
 tsr_status tsr_onnx_out_of_memory(void) {
@@ -15,6 +16,7 @@ tsr_status tsr_onnx_out_of_memory(void) {
 
 /* ---- model ---- */
 
+/* 0 if only operators of other domains are imported. */
 static tsr_status read_opset(const Tsr__ModelProto *model, int *opset) {
     int64_t version = 0;
     for (size_t i = 0; i < model->n_opset_import; i++) {
@@ -27,11 +29,13 @@ static tsr_status read_opset(const Tsr__ModelProto *model, int *opset) {
                             import->version);
         version = import->version;
     }
-    if (version == 0)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "no opset of ONNX's operators is imported");
-    if (version < TSR_OPSET_MIN || version > TSR_OPSET_MAX)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "opset %" PRId64 " is not supported (only %d to %d)",
-                        version, TSR_OPSET_MIN, TSR_OPSET_MAX);
+    if (version < 0 || version > INT_MAX)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "opset %" PRId64 " is not supported", version);
+    if (version > TSR_OPSET_MAX)
+        tsr_log(TSR_LOG_WARN,
+                "opset %" PRId64 " is newer than what is known: its operators are read as those of "
+                "opset %d",
+                version, TSR_OPSET_MAX);
     *opset = (int)version;
     return TSR_OK;
 }
@@ -41,10 +45,13 @@ static tsr_status check_model(const Tsr__ModelProto *model) {
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "no ONNX model: it has no graph");
     if (!model->has_ir_version || model->ir_version < 1)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "no ONNX model: it has no IR version");
-    if (model->ir_version < IR_VERSION_MIN || model->ir_version > IR_VERSION_MAX)
+    if (model->ir_version < IR_VERSION_MIN)
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "IR version %" PRId64 " is not supported (only %d to %d)",
-                        model->ir_version, IR_VERSION_MIN, IR_VERSION_MAX);
+                        "IR version %" PRId64 " is not supported (only %d and later)",
+                        model->ir_version, IR_VERSION_MIN);
+    if (model->ir_version > IR_VERSION_MAX)
+        tsr_log(TSR_LOG_WARN, "IR version %" PRId64 " is newer than %d, what is known",
+                model->ir_version, IR_VERSION_MAX);
     if (model->n_functions)
         return tsr_fail(TSR_ERROR_UNSUPPORTED, "it defines %zu functions, which are not supported",
                         model->n_functions);

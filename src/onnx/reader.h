@@ -101,9 +101,9 @@ tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto)
 /* sort.c: sorts nodes topologically, keeping the file's order if it is one, and sets producers. */
 tsr_status tsr_onnx_sort(tsr_graph *graph);
 
-/* upgrade.c: the operator in opset 22; TSR_OP_COUNT if there is none. */
+/* upgrade.c: the operator in the newest opset; TSR_OP_COUNT if there is none. */
 tsr_op tsr_onnx_find_op(const char *type, int opset);
-/* Rewrites a node of the graph's opset to its opset-22 form. type: the operator's name in the
+/* Rewrites a node of the graph's opset to its newest form. type: the operator's name in the
  * file. */
 tsr_status tsr_onnx_upgrade(tsr_graph *graph, tsr_node *node, const char *type);
 

@@ -1,7 +1,8 @@
-/* Rewrites older forms of operators to opset 22. Operators and attributes that are not listed
- * have not changed. */
+/* Rewrites older forms of operators to those of TSR_OPSET_MAX. Operators and attributes that are
+ * not listed have not changed. */
 #include "onnx/reader.h"
 
+#include <limits.h>
 #include <string.h>
 
 typedef struct rewrite rewrite;
@@ -20,9 +21,11 @@ static rewrite_fn align_operand, align_slope, drop_attr, attr_to_input, upsample
     drop_empty_inputs, count_split_outputs, inference_batch_norm, coerce_softmax, rename_mode,
     choose_gelu;
 
+enum { EVERY = INT_MAX }; /* opset */
+
 /* In the order in which they are applied. */
 static const rewrite rules[] = {
-#define TSR_BINARY(Name, stem) {#Name, 7, align_operand, NULL, 0, 0},
+#define TSR_BINARY(Name, stem, kind) {#Name, 7, align_operand, NULL, 0, 0},
 #include "graph/ops.def"
     {"PRelu", 7, align_slope, NULL, 0, 0},
     {"Gemm", 7, drop_attr, "broadcast", 0, 0},
@@ -46,8 +49,8 @@ static const rewrite rules[] = {
     {"Upsample", 10, upsample_to_resize, NULL, 0, 0},
     {"Resize", 11, upsample_to_resize, NULL, 0, 0},
     {"GridSample", 20, rename_mode, NULL, 0, 0},
-    {"Gelu", TSR_OPSET_MAX + 1, choose_gelu, NULL, 0, 0},
-    {"Resize", TSR_OPSET_MAX + 1, drop_empty_inputs, NULL, 0, 0},
+    {"Gelu", EVERY, choose_gelu, NULL, 0, 0},
+    {"Resize", EVERY, drop_empty_inputs, NULL, 0, 0},
 };
 
 tsr_op tsr_onnx_find_op(const char *type, int opset) {

@@ -84,8 +84,11 @@ static bool keeps_type(const tsr_graph *graph, const tsr_node *node) {
 typedef bool keeps_all_fn(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape);
 
 static keeps_all_fn *const keeps_all[TSR_OP_COUNT] = {
-    [TSR_OP_Concat] = has_one_input, [TSR_OP_Transpose] = keeps_order,  [TSR_OP_Slice] = slices_all,
-    [TSR_OP_Pad] = pads_nothing,     [TSR_OP_Resize] = resizes_nothing,
+    [TSR_OP_Concat] = has_one_input,   [TSR_OP_Transpose] = keeps_order,
+    [TSR_OP_Slice] = slices_all,       [TSR_OP_Pad] = pads_nothing,
+    [TSR_OP_Resize] = resizes_nothing, [TSR_OP_Max] = has_one_input,
+    [TSR_OP_Min] = has_one_input,      [TSR_OP_Sum] = has_one_input,
+    [TSR_OP_Mean] = has_one_input,
 };
 
 /* Is output 0 the same tensor as input 0? Shapes are known. */

@@ -68,8 +68,10 @@ static tsr_post make_post(const tsr_graph *graph, const tsr_node *node, const in
         if (!read_bound(graph, node, 1, -FLT_MAX, &post.param[0]) ||
             !read_bound(graph, node, 2, FLT_MAX, &post.param[1]))
             *host = TSR_NONE;
-    } else if (tsr_op_get_info(node->op)->max_inputs == 1) {
+    } else if (node->input_count == 1) {
         tsr_unary_params(node, post.param);
+    } else if (!tsr_dtype_is_float(tsr_node_in(graph, node, 1)->dtype)) {
+        *host = TSR_NONE; /* an integer exponent */
     } else {
         int other = find_host(graph, node, 1, readers);
         post.swapped = is_better_host(graph, other, *host);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 
 tsr_status tsr_optimize(tsr_graph *graph) {
+    TSR_TRY(tsr_pass_decompose(graph));
     TSR_TRY(tsr_pass_split_transpose(graph));
     TSR_TRY(tsr_pass_bypass(graph));
     TSR_TRY(tsr_pass_fold_batch_norm(graph));

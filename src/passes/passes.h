@@ -12,12 +12,13 @@ typedef tsr_status (*tsr_eval_fn)(const tsr_graph *graph, const tsr_node *node, 
  * nodes that no output needs. All input shapes must be known. */
 tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval);
 
-/* Splits Transposes of more than four axes; removes nodes that do nothing; folds
- * BatchNormalization into the convolution before it or rewrites it as Mul and Add; fuses
- * post-ops. The values of graph->outputs are kept. */
+/* Rewrites operators that GPUs have no kernel for; splits Transposes of more than four axes;
+ * removes nodes that do nothing; folds BatchNormalization into the convolution before it or
+ * rewrites it as Mul and Add; fuses post-ops. The values of graph->outputs are kept. */
 tsr_status tsr_optimize(tsr_graph *graph);
 
 /* The passes of tsr_optimize, in its order (for tests). */
+tsr_status tsr_pass_decompose(tsr_graph *graph);
 tsr_status tsr_pass_split_transpose(tsr_graph *graph);
 tsr_status tsr_pass_bypass(tsr_graph *graph);
 tsr_status tsr_pass_fold_batch_norm(tsr_graph *graph);

@@ -105,15 +105,22 @@ static bool is_parameter(const tsr_node *node, int input) {
     return input < 32 && tsr_op_get_info(node->op)->parameters >> input & 1;
 }
 
+/* An integer constant that floats are computed of, such as an exponent: tsr_plan_floats() refuses
+ * what a float does not hold. */
+static bool is_exact(const tsr_graph *graph, const tsr_node *node, const tsr_value *value) {
+    const tsr_value *out = tsr_node_out(graph, node, 0);
+    return value->data && out && tsr_dtype_is_float(out->dtype);
+}
+
 /* What lowerings rely on: parameters are constant, the node computes its inputs' types. */
 static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
     for (int i = 0; i < node->input_count; i++) {
         const tsr_value *value = tsr_node_in(graph, node, i);
         if (!value)
             continue;
-        if (!is_parameter(node, i))
+        if (!is_parameter(node, i) && !is_exact(graph, node, value))
             TSR_TRY(tsr_plan_check_type(node, value));
-        else if (!value->data)
+        else if (is_parameter(node, i) && !value->data)
             return tsr_fail(TSR_ERROR_UNSUPPORTED,
                             "its parameter '%s' of shape %s (input %d) is not constant; if it "
                             "comes from inputs, fix those in tsr_session_desc.fixed",
@@ -144,7 +151,7 @@ static int choose_axis(const tsr_plan *plan, const tsr_node *node) {
         if (producer != TSR_NONE && plan->graph->nodes[producer].op == TSR_OP_DepthToSpace)
             return tsr_layout_channel_axis(out->shape.rank);
     }
-    if (tsr_op_has(node->op, TSR_IS_POST_OP) || node->op == TSR_OP_Not)
+    if (tsr_op_has(node->op, TSR_IS_POST_OP) || tsr_op_has(node->op, TSR_IS_ELEMENTWISE))
         return axis_of_operand(plan, node, out);
     second = tsr_node_in(plan->graph, node, 1);
     bool last = tsr_op_has(node->op, TSR_PREFERS_LAST_AXIS) && second && second->data;

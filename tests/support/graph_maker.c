@@ -69,6 +69,14 @@ static bool is_number(const graph_value *v) {
     return v->dtype != TSR_DTYPE_BOOL;
 }
 
+static bool is_integer(const graph_value *v) {
+    return !is_float(v) && is_number(v);
+}
+
+static bool is_byte(const graph_value *v) {
+    return v->dtype == TSR_DTYPE_U8;
+}
+
 static bool is_bool(const graph_value *v) {
     return v->dtype == TSR_DTYPE_BOOL;
 }
@@ -165,14 +173,21 @@ static bool make_unary(node_maker *m, tsr_op op) {
     return true;
 }
 
-static bool make_not(node_maker *m, tsr_op op) {
-    (void)op;
-    int x = pick(m, is_bool);
+static bool make_of_one(node_maker *m, tsr_op op, value_test *test) {
+    int x = pick(m, test);
     if (x < 0)
         return false;
-    begin(m, "Not", x);
+    begin(m, tsr_op_get_info(op)->name, x);
     add_outputs(m, 1);
     return true;
+}
+
+static bool make_not(node_maker *m, tsr_op op) {
+    return make_of_one(m, op, op == TSR_OP_Not ? is_bool : is_integer);
+}
+
+static bool make_float_test(node_maker *m, tsr_op op) {
+    return make_of_one(m, op, is_float);
 }
 
 static bool broadcasts(const tsr_shape *a, const tsr_shape *b) {
@@ -194,7 +209,7 @@ static int pick_operand(node_maker *m, int x, tsr_op op) {
         int y = pick(m, is_any);
         if (m->values[x].dtype == m->values[y].dtype &&
             broadcasts(shape_of(m, x), shape_of(m, y)) &&
-            (op != TSR_OP_Div || divides(&m->values[y])))
+            ((op != TSR_OP_Div && op != TSR_OP_Mod) || divides(&m->values[y])))
             return y;
     }
     return -1;
@@ -210,37 +225,107 @@ static void add_operand(node_maker *m, int x, char letter) {
     add_weights(m, letter, rank, dims);
 }
 
-static bool make_binary(node_maker *m, tsr_op op) {
+static bool make_arithmetic(node_maker *m, tsr_op op) {
     const char *name = tsr_op_get_info(op)->name;
-    int x = pick(m, is_number);
+    bool divides_by = op == TSR_OP_Div || op == TSR_OP_Mod;
+    int x = pick(m, op == TSR_OP_Mod ? is_float : is_number);
     if (x < 0)
         return false;
     int y = one_in(m, 3) ? -1 : pick_operand(m, x, op);
     if (y < 0 && !is_float(&m->values[x]))
         return false;
     if (y >= 0) {
-        bool turned = op != TSR_OP_Div && one_in(m, 2);
+        bool turned = !divides_by && one_in(m, 2);
         begin(m, name, turned ? y : x);
         text_add(&m->text, " $%d", turned ? x : y);
-    } else if (op != TSR_OP_Div && one_in(m, 4)) {
+    } else if (!divides_by && one_in(m, 4)) {
         text_add(&m->text, "%s", name);
         add_operand(m, x, 'w');
         text_add(&m->text, " $%d", x);
     } else {
         begin(m, name, x);
-        add_operand(m, x, op == TSR_OP_Div ? 'p' : 'w');
+        add_operand(m, x, divides_by ? 'p' : 'w');
     }
+    add_outputs(m, 1);
+    if (op == TSR_OP_Mod)
+        text_add(&m->text, " fmod=1");
+    return true;
+}
+
+static bool make_pow(node_maker *m) {
+    static const double exponents[] = {0, 1, 2, 2, 3, 4};
+    int x = pick(m, is_float);
+    if (x < 0)
+        return false;
+    begin(m, "Pow", x);
+    if (divides(&m->values[x]) && one_in(m, 2))
+        add_operand(m, x, 'p');
+    else
+        add_scalar(m, DRAW_ONE_OF(m, exponents));
     add_outputs(m, 1);
     return true;
 }
 
-static bool make_prelu(node_maker *m, tsr_op op) {
-    (void)op;
+static bool make_prelu(node_maker *m) {
     int x = pick(m, is_float);
     if (x < 0)
         return false;
     begin(m, "PRelu", x);
     add_operand(m, x, 'w');
+    add_outputs(m, 1);
+    return true;
+}
+
+/* Of two values of the graph. */
+static bool make_of_two(node_maker *m, tsr_op op, value_test *test) {
+    int x = pick(m, test), y = x < 0 ? -1 : pick_operand(m, x, op);
+    if (y < 0)
+        return false;
+    begin(m, tsr_op_get_info(op)->name, x);
+    text_add(&m->text, " $%d", y);
+    add_outputs(m, 1);
+    if (op == TSR_OP_BitShift)
+        text_add(&m->text, " direction=%s", one_in(m, 2) ? "LEFT" : "RIGHT");
+    return true;
+}
+
+static bool make_binary(node_maker *m, tsr_op op) {
+    bool takes_bool = tsr_op_has(op, TSR_TYPES_BOOL);
+    if (op == TSR_OP_Pow)
+        return make_pow(m);
+    if (op == TSR_OP_PRelu)
+        return make_prelu(m);
+    if (op == TSR_OP_BitShift)
+        return make_of_two(m, op, is_byte);
+    if (tsr_op_has(op, TSR_TAKES_NO_FLOATS))
+        return make_of_two(m, op, takes_bool ? is_bool : is_integer);
+    if (tsr_op_has(op, TSR_YIELDS_BOOL))
+        return make_of_two(m, op, takes_bool ? is_any : is_number);
+    return make_arithmetic(m, op);
+}
+
+static bool make_nary(node_maker *m, tsr_op op) {
+    int x = pick(m, tsr_op_has(op, TSR_TYPES_NUMBERS) ? is_number : is_float);
+    if (x < 0)
+        return false;
+    begin(m, tsr_op_get_info(op)->name, x);
+    for (int i = draw(m, 0, 3); i > 0; i--) {
+        if (is_float(&m->values[x]) && one_in(m, 3))
+            add_operand(m, x, 'w');
+        else
+            text_add(&m->text, " $%d", x);
+    }
+    add_outputs(m, 1);
+    return true;
+}
+
+static bool make_where(node_maker *m, tsr_op op) {
+    int condition = pick(m, is_bool), x = pick(m, is_any), y = pick_operand(m, x, op);
+    if (condition < 0 || y < 0 || !broadcasts(shape_of(m, condition), shape_of(m, x)) ||
+        !broadcasts(shape_of(m, condition), shape_of(m, y)))
+        return false;
+    begin(m, "Where", condition);
+    text_add(&m->text, " $%d $%d", x, y);
     add_outputs(m, 1);
     return true;
 }
@@ -835,11 +920,15 @@ static bool make_shape(node_maker *m, tsr_op op) {
 
 static bool (*const makers[TSR_OP_COUNT])(node_maker *m, tsr_op op) = {
 #define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = make_unary,
-#define TSR_BINARY(Name, stem) [TSR_OP_##Name] = make_binary,
+#define TSR_BINARY(Name, stem, kind) [TSR_OP_##Name] = make_binary,
+#define TSR_NARY(Name, stem, types) [TSR_OP_##Name] = make_nary,
 #include "graph/ops.def"
-    [TSR_OP_PRelu] = make_prelu,
     [TSR_OP_Clip] = make_clip,
+    [TSR_OP_Where] = make_where,
     [TSR_OP_Not] = make_not,
+    [TSR_OP_BitwiseNot] = make_not,
+    [TSR_OP_IsInf] = make_float_test,
+    [TSR_OP_IsNaN] = make_float_test,
     [TSR_OP_Conv] = make_conv,
     [TSR_OP_ConvTranspose] = make_conv_transpose,
     [TSR_OP_Gemm] = make_gemm,

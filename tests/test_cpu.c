@@ -163,6 +163,238 @@ static void test_layer_normalization(void **state) {
     expect(SHAPE(2, 2), FLOATS(-2, 11, -2, 11));
 }
 
+static void check_reduction(const char *type, const float *y) {
+    begin(18);
+    floats("x", SHAPE(2, 3), FLOATS(1, -2, 3, 4, 5, -6));
+    ints("a", SHAPE(1), INTS(1));
+    onnx_set_int(writer, op(type, "x,a"), "keepdims", 0);
+    expect(SHAPE(2), y);
+}
+
+static void test_reductions(void **state) {
+    (void)state;
+    check_reduction("ReduceSum", FLOATS(2, 3));
+    check_reduction("ReduceMean", FLOATS(0.6666667f, 1));
+    check_reduction("ReduceMax", FLOATS(3, 5));
+    check_reduction("ReduceMin", FLOATS(-2, -6));
+    check_reduction("ReduceProd", FLOATS(-6, -120));
+    check_reduction("ReduceL1", FLOATS(6, 15));
+    check_reduction("ReduceL2", FLOATS(3.7416575f, 8.774964f));
+    check_reduction("ReduceSumSquare", FLOATS(14, 77));
+    check_reduction("ReduceLogSum", FLOATS(0.6931472f, 1.0986123f));
+    check_reduction("ReduceLogSumExp", FLOATS(3.1328452f, 5.3132740f));
+    begin(18); /* over nothing */
+    floats("x", SHAPE(2, 0), NULL);
+    ints("a", SHAPE(1), INTS(1));
+    op("ReduceProd", "x,a");
+    expect(SHAPE(2, 1), FLOATS(1, 1));
+    begin(18);
+    floats("x", SHAPE(2, 2), FLOATS(-INFINITY, -INFINITY, 1000, 1000));
+    ints("a", SHAPE(1), INTS(-1));
+    op("ReduceLogSumExp", "x,a");
+    expect(SHAPE(2, 1), FLOATS(-INFINITY, 1000.69315f));
+    begin(18);
+    ints("x", SHAPE(2, 2), INTS(INT64_MAX, 1, -7, 4));
+    ints("a", SHAPE(1), INTS(1));
+    op("ReduceSum", "x,a");
+    expect_ints(TSR_DTYPE_I64, SHAPE(2, 1), INTS(INT64_MIN, -3));
+    begin(18);
+    ints("x", SHAPE(2, 2), INTS(3, 1, -7, 4));
+    op("ReduceMin", "x");
+    expect_ints(TSR_DTYPE_I64, SHAPE(1, 1), INTS(-7));
+}
+
+static void check_arg(const char *type, bool last, const int64_t *y) {
+    begin(13);
+    floats("x", SHAPE(3, 4), FLOATS(1, 3, 3, 1, NAN, 2, NAN, 1, -1, -INFINITY, -1, -2));
+    Tsr__NodeProto *node = op(type, "x");
+    onnx_set_int(writer, node, "axis", 1);
+    onnx_set_int(writer, node, "select_last_index", last);
+    expect_ints(TSR_DTYPE_I64, SHAPE(3, 1), y);
+}
+
+static void test_arg(void **state) {
+    (void)state;
+    check_arg("ArgMax", false, INTS(1, 0, 0));
+    check_arg("ArgMax", true, INTS(2, 2, 2));
+    check_arg("ArgMin", false, INTS(0, 0, 1));
+    check_arg("ArgMin", true, INTS(3, 2, 1));
+}
+
+static void test_functions(void **state) {
+    (void)state;
+    begin(13);
+    floats("x", SHAPE(2, 3), FLOATS(1, 3, 3, 2, 0, -1));
+    op("Hardmax", "x");
+    expect(SHAPE(2, 3), FLOATS(0, 1, 0, 1, 0, 0));
+    begin(22);
+    floats("x", SHAPE(2, 2), FLOATS(3, -4, 0, 0));
+    op("LpNormalization", "x");
+    expect(SHAPE(2, 2), FLOATS(0.6f, -0.8f, 0, 0));
+    begin(13);
+    floats("x", SHAPE(2, 2), FLOATS(1, 3, 5, 5));
+    onnx_set_ints(writer, op("MeanVarianceNormalization", "x"), "axes", 1, INTS(1));
+    expect(SHAPE(2, 2), FLOATS(-1, 1, 0, 0));
+    begin(21);
+    floats("x", SHAPE(1, 4, 1), FLOATS(1, 3, 5, 9));
+    floats("s", SHAPE(4), FLOATS(1, 2, 3, 4));
+    floats("b", SHAPE(4), FLOATS(0, 0, 0, 1));
+    Tsr__NodeProto *node = op("GroupNormalization", "x,s,b");
+    onnx_set_int(writer, node, "num_groups", 2);
+    onnx_set_float(writer, node, "epsilon", 0);
+    expect(SHAPE(1, 4, 1), FLOATS(-1, 2, -3, 5));
+    begin(23);
+    floats("x", SHAPE(1, 2), FLOATS(1, 7));
+    floats("s", SHAPE(2), FLOATS(1, 2));
+    onnx_set_float(writer, op("RMSNormalization", "x,s"), "epsilon", 0);
+    expect(SHAPE(1, 2), FLOATS(0.2f, 2.8f));
+    begin(13);
+    floats("x", SHAPE(1, 3, 1, 1), FLOATS(1, 2, 3));
+    node = op("LRN", "x");
+    onnx_set_int(writer, node, "size", 2);
+    onnx_set_float(writer, node, "alpha", 2);
+    onnx_set_float(writer, node, "beta", 1);
+    expect(SHAPE(1, 3, 1, 1), FLOATS(0.16666667f, 0.14285715f, 0.3f));
+    begin(13);
+    floats("x", SHAPE(2, 2), FLOATS(-1, -2, -3, -4));
+    ints("t", SHAPE(2), INTS(1, 0));
+    floats("w", SHAPE(2), FLOATS(1, 3));
+    op("NegativeLogLikelihoodLoss", "x,t,w");
+    expect(SCALAR, FLOATS(2.25f));
+    begin(13);
+    floats("x", SHAPE(2, 2), FLOATS(0, 0, 0, 0));
+    ints("t", SHAPE(2), INTS(1, 0));
+    onnx_set_string(writer, op("SoftmaxCrossEntropyLoss", "x,t"), "reduction", "none");
+    expect(SHAPE(2), FLOATS(0.6931472f, 0.6931472f));
+    begin(13);
+    floats("x", SHAPE(1, 2), FLOATS(0, 1));
+    op("LogSoftmax", "x");
+    expect(SHAPE(1, 2), FLOATS(-1.3132617f, -0.3132617f));
+}
+
+static void test_indices(void **state) {
+    (void)state;
+    begin(13);
+    floats("x", SHAPE(2, 3), FLOATS(1, 2, 3, 4, 5, 6));
+    ints("i", SHAPE(1, 2), INTS(1, -2));
+    op("GatherElements", "x,i");
+    expect(SHAPE(1, 2), FLOATS(4, 2));
+    begin(13);
+    floats("x", SHAPE(2, 3), FLOATS(1, 2, 3, 4, 5, 6));
+    ints("i", SHAPE(2, 1), INTS(-1, 0));
+    op("GatherND", "x,i");
+    expect(SHAPE(2, 3), FLOATS(4, 5, 6, 1, 2, 3));
+    begin(13);
+    floats("x", SHAPE(2, 2), FLOATS(1, 2, 3, 4));
+    ints("i", SHAPE(2, 1), INTS(1, 0));
+    onnx_set_int(writer, op("GatherND", "x,i"), "batch_dims", 1);
+    expect(SHAPE(2), FLOATS(2, 3));
+    begin(18);
+    floats("x", SHAPE(3), FLOATS(1, 2, 3));
+    ints("i", SHAPE(3), INTS(2, -1, 0));
+    floats("u", SHAPE(3), FLOATS(10, 20, 30));
+    onnx_set_string(writer, op("ScatterElements", "x,i,u"), "reduction", "add");
+    expect(SHAPE(3), FLOATS(31, 2, 33));
+    begin(18);
+    floats("x", SHAPE(2, 2), FLOATS(1, 2, 3, 4));
+    ints("i", SHAPE(1, 1), INTS(1));
+    floats("u", SHAPE(1, 2), FLOATS(0, 9));
+    onnx_set_string(writer, op("ScatterND", "x,i,u"), "reduction", "max");
+    expect(SHAPE(2, 2), FLOATS(1, 2, 3, 9));
+    begin(18);
+    floats("x", SHAPE(2), FLOATS(1, 2));
+    ints("i", SHAPE(1), INTS(2));
+    op("GatherElements", "x,i");
+    expect_failure(TSR_ERROR_INVALID_ARGUMENT);
+}
+
+static void test_top_k(void **state) {
+    (void)state;
+    begin(11);
+    floats("x", SHAPE(4), FLOATS(1, 3, 3, -2));
+    ints("k", SHAPE(1), INTS(3));
+    onnx_add_node(writer, "TopK", "top", "x,k", "v,y");
+    expect_ints(TSR_DTYPE_I64, SHAPE(3), INTS(1, 2, 0));
+}
+
+static void test_sums_and_triangles(void **state) {
+    (void)state;
+    begin(14);
+    floats("x", SHAPE(3), FLOATS(1, 2, 3));
+    ints("a", SHAPE(1), INTS(0));
+    op("CumSum", "x,a");
+    expect(SHAPE(3), FLOATS(1, 3, 6));
+    begin(14);
+    floats("x", SHAPE(3), FLOATS(1, 2, 3));
+    ints("a", SHAPE(1), INTS(0));
+    Tsr__NodeProto *node = op("CumSum", "x,a");
+    onnx_set_int(writer, node, "exclusive", 1);
+    onnx_set_int(writer, node, "reverse", 1);
+    expect(SHAPE(3), FLOATS(5, 3, 0));
+    begin(14);
+    floats("x", SHAPE(2, 3), FLOATS(1, 2, 3, 4, 5, 6));
+    op("Trilu", "x");
+    expect(SHAPE(2, 3), FLOATS(1, 2, 3, 0, 5, 6));
+    begin(14);
+    floats("x", SHAPE(2, 3), FLOATS(1, 2, 3, 4, 5, 6));
+    ints("k", SHAPE(1), INTS(1));
+    onnx_set_int(writer, op("Trilu", "x,k"), "upper", 0);
+    expect(SHAPE(2, 3), FLOATS(1, 2, 0, 4, 5, 6));
+}
+
+static void test_made_tensors(void **state) {
+    (void)state;
+    begin(13);
+    floats("x", SHAPE(2, 1), FLOATS(1, 2));
+    ints("s", SHAPE(2), INTS(1, 3));
+    op("Expand", "x,s");
+    expect(SHAPE(2, 3), FLOATS(1, 1, 1, 2, 2, 2));
+    begin(13);
+    floats("x", SHAPE(1, 2), FLOATS(1, 2));
+    ints("s", SHAPE(2), INTS(2, 2));
+    op("Tile", "x,s");
+    expect(SHAPE(2, 4), FLOATS(1, 2, 1, 2, 1, 2, 1, 2));
+    begin(13);
+    ints("x", SHAPE(2), INTS(1, -1));
+    ints("d", SHAPE(1), INTS(3));
+    floats("v", SHAPE(2), FLOATS(-1, 5));
+    op("OneHot", "x,d,v");
+    expect(SHAPE(2, 3), FLOATS(-1, 5, -1, -1, -1, 5));
+    begin(11);
+    ints("a", SHAPE(1), INTS(5));
+    ints("e", SHAPE(1), INTS(0));
+    ints("d", SHAPE(1), INTS(-2));
+    op("Range", "a,e,d");
+    expect_ints(TSR_DTYPE_I64, SHAPE(3), INTS(5, 3, 1));
+    begin(11);
+    floats("a", SCALAR, FLOATS(1));
+    floats("e", SCALAR, FLOATS(1e9f));
+    floats("d", SCALAR, FLOATS(1));
+    op("Range", "a,e,d");
+    expect_failure(TSR_ERROR_UNSUPPORTED);
+    begin(13);
+    floats("x", SHAPE(2, 3), FLOATS(1, 2, 3, 4, 5, 6));
+    op("Size", "x");
+    expect_ints(TSR_DTYPE_I64, SCALAR, INTS(6));
+    begin(13);
+    ints("s", SHAPE(2), INTS(1, 2));
+    op("ConstantOfShape", "s");
+    expect(SHAPE(1, 2), FLOATS(0, 0));
+    begin(13);
+    floats("x", SHAPE(2, 3), FLOATS(1, 2, 3, 4, 5, 6));
+    onnx_set_int(writer, op("EyeLike", "x"), "k", 1);
+    expect(SHAPE(2, 3), FLOATS(0, 1, 0, 0, 0, 1));
+    begin(18);
+    floats("x", SHAPE(4), FLOATS(1, 2, 3, 4));
+    ints("s", SHAPE(1), INTS(2));
+    op("CenterCropPad", "x,s");
+    expect(SHAPE(2), FLOATS(2, 3));
+    begin(22);
+    floats("x", SHAPE(1, 1, 2), FLOATS(-1, 2));
+    onnx_set_int(writer, op("GlobalLpPool", "x"), "p", 3);
+    expect(SHAPE(1, 1, 1), FLOATS(2.0800838f));
+}
+
 static void test_not(void **state) {
     (void)state;
     begin(22);
@@ -930,6 +1162,13 @@ int run_program(void) {
         cmocka_unit_test(test_layer_normalization),
         cmocka_unit_test(test_binary_broadcasts),
         cmocka_unit_test(test_binary_ints),
+        cmocka_unit_test(test_indices),
+        cmocka_unit_test(test_top_k),
+        cmocka_unit_test(test_sums_and_triangles),
+        cmocka_unit_test(test_made_tensors),
+        cmocka_unit_test(test_reductions),
+        cmocka_unit_test(test_arg),
+        cmocka_unit_test(test_functions),
         cmocka_unit_test(test_binary),
         cmocka_unit_test(test_several_inputs),
         cmocka_unit_test(test_where),

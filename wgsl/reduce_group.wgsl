@@ -1,10 +1,9 @@
-// A step to the mean of an image: each workgroup reduces a large region. Every invocation adds up each LANES-th texel.
-//   factor   of the sum
+// A step to the reduction of an image: each workgroup reduces a large region. Every invocation combines each LANES-th texel.
+//   factor   of the result
 #include lanes
+#include combine
 
 alias Lane = vec4f;
-
-fn combine(a: vec4f, b: vec4f) -> vec4f { return a + b; }
 
 @compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
@@ -19,10 +18,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     let start = p.zw * region;
     let size = min(start + region, u.X_size.zw) - start;
     let k = p.x * u.X_tiles + p.y;
-    var total = vec4f();
+    var total = nothing();
     for (var i = lane; i < size.x * size.y; i += LANES) {
         let row = i / size.y;
-        total += X_fetch(k, start.x + row, start.y + i - row * size.y);
+        total = combine(total, mapped(X_fetch(k, start.x + row, start.y + i - row * size.y)));
     }
     let all = combine_lanes(lane, total);
     if (lane == 0) {

@@ -117,6 +117,7 @@ struct tsr_problem {
     const tsr_pool *pool;                  /* of TSR_POOL */
     const struct tsr_resize_table *resize; /* of TSR_RESIZE: src/algorithm/resize.h */
     tsr_reduce_fn *reduce;                 /* of TSR_REDUCTION */
+    const struct tsr_reducer *reducer;     /* what it is given: src/lower/reduction.h */
 };
 
 /* What an algorithm needs, and what it costs. */

@@ -20,9 +20,11 @@ typedef tsr_status tsr_cpu_fn(const tsr_cpu_call *call);
 #define TSR_UNARY(Name, stem, types)
 #define TSR_BINARY(Name, stem, kind)
 #define TSR_NARY(Name, stem, types)
+#define TSR_REDUCE(Name, stem, types)
 #define TSR_VIEW(Name, stem, ...)
+#define TSR_FUNCTION(Name, ...)
 #include "graph/ops.def"
-tsr_cpu_fn tsr_cpu_unary, tsr_cpu_binary, tsr_cpu_nary, tsr_cpu_view;
+tsr_cpu_fn tsr_cpu_unary, tsr_cpu_binary, tsr_cpu_nary, tsr_cpu_reduce, tsr_cpu_view;
 
 /* Evaluates a node and its post-ops; shapes are known and checked. A tsr_eval_fn of
  * src/passes/passes.h. */

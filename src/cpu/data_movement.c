@@ -1,4 +1,5 @@
-/* Slice, Pad, Gather, Transpose, DepthToSpace and SpaceToDepth, for elements of any type. */
+/* Slice, Pad, Gather, Transpose, DepthToSpace, SpaceToDepth, Expand and Trilu, for elements of any
+ * type; CumSum. */
 #include "cpu/call.h"
 
 #include "base/error.h"
@@ -122,5 +123,77 @@ tsr_status tsr_cpu_pad(const tsr_cpu_call *call) {
     }
     const void *fill = tsr_call_in(call, 2);
     tsr_remap_run(&remap, call, fill ? fill : &(int64_t){0});
+    return TSR_OK;
+}
+
+/* ---- Expand, Trilu, CumSum ---- */
+
+tsr_status tsr_cpu_expand(const tsr_cpu_call *call) {
+    const tsr_shape *shape = tsr_call_out_shape(call, 0), *in = tsr_call_in_shape(call, 0);
+    size_t size = tsr_call_element_size(call);
+    const char *from = tsr_call_in(call, 0);
+    char *out = tsr_call_out(call, 0);
+    int64_t count = tsr_shape_count(shape);
+    tsr_broadcast_iterator it;
+    tsr_broadcast_begin(&it, shape, in, in);
+    for (int64_t i = 0; i < count; i++, out += size) {
+        memcpy(out, from + (size_t)it.offset[0] * size, size);
+        tsr_broadcast_next(&it);
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_cpu_trilu(const tsr_cpu_call *call) {
+    const tsr_shape *shape = tsr_call_in_shape(call, 0);
+    size_t size = tsr_call_element_size(call);
+    const char *in = tsr_call_in(call, 0);
+    char *out = tsr_call_out(call, 0);
+    bool upper = tsr_attr_int(call->node, "upper", 1) != 0;
+    int64_t rows = shape->dim[shape->rank - 2], columns = shape->dim[shape->rank - 1], diagonal;
+    TSR_TRY(tsr_node_diagonal(call->graph, call->node, &diagonal));
+    for (int64_t i = 0; i < tsr_shape_count(shape); i++, in += size, out += size) {
+        int64_t right = i % columns - i / columns % rows - diagonal; /* of the diagonal */
+        if (upper ? right >= 0 : right <= 0)
+            memcpy(out, in, size);
+        else
+            memset(out, 0, size);
+    }
+    return TSR_OK;
+}
+
+/* The sum of i elements, or of one more. */
+static void add_up(const tsr_cpu_call *call, int64_t first, int64_t count, int64_t step) {
+    bool is_float = tsr_dtype_is_float(tsr_node_in(call->graph, call->node, 0)->dtype),
+         exclusive = tsr_attr_int(call->node, "exclusive", 0) != 0,
+         reverse = tsr_attr_int(call->node, "reverse", 0) != 0;
+    tsr_dtype dtype = tsr_node_out(call->graph, call->node, 0)->dtype;
+    const float *floats = tsr_call_in(call, 0);
+    const int64_t *ints = tsr_call_in(call, 0);
+    double sum = 0;
+    uint64_t int_sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = first + (reverse ? count - 1 - i : i) * step;
+        double before = sum;
+        uint64_t int_before = int_sum;
+        if (is_float)
+            sum += floats[at];
+        else
+            int_sum += (uint64_t)ints[at];
+        if (is_float)
+            ((float *)tsr_call_out(call, 0))[at] = (float)(exclusive ? before : sum);
+        else
+            ((int64_t *)tsr_call_out(call, 0))[at] =
+                tsr_cpu_wrap(dtype, (int64_t)(exclusive ? int_before : int_sum));
+    }
+}
+
+tsr_status tsr_cpu_cum_sum(const tsr_cpu_call *call) {
+    const tsr_shape *shape = tsr_call_in_shape(call, 0);
+    int axis;
+    TSR_TRY(tsr_node_cum_sum_axis(call->graph, call->node, &axis));
+    int64_t count = shape->dim[axis], inner = tsr_dim_product(shape, axis + 1, shape->rank),
+            outer = tsr_dim_product(shape, 0, axis);
+    for (int64_t o = 0; o < outer * inner; o++)
+        add_up(call, o / inner * count * inner + o % inner, count, inner);
     return TSR_OK;
 }

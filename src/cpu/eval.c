@@ -9,7 +9,9 @@ static tsr_cpu_fn *const op_table[TSR_OP_COUNT] = {
 #define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = tsr_cpu_unary,
 #define TSR_BINARY(Name, stem, kind) [TSR_OP_##Name] = tsr_cpu_binary,
 #define TSR_NARY(Name, stem, types) [TSR_OP_##Name] = tsr_cpu_nary,
+#define TSR_REDUCE(Name, stem, types) [TSR_OP_##Name] = tsr_cpu_reduce,
 #define TSR_VIEW(Name, stem, ...) [TSR_OP_##Name] = tsr_cpu_view,
+#define TSR_FUNCTION(Name, ...) /* replaced by src/passes */
 #include "graph/ops.def"
 };
 

@@ -11,6 +11,8 @@ static tsr_infer_fn *const rules[TSR_OP_COUNT] = {
 #define TSR_UNARY(Name, stem, types) tsr_infer_unary,
 #define TSR_BINARY(Name, stem, kind) tsr_infer_binary,
 #define TSR_NARY(Name, stem, types) tsr_infer_nary,
+#define TSR_REDUCE(Name, stem, types) tsr_infer_reduce,
+#define TSR_FUNCTION(Name, ...) NULL, /* replaced by src/passes */
 #include "graph/ops.def"
 };
 

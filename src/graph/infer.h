@@ -13,8 +13,10 @@ typedef tsr_status tsr_infer_fn(tsr_graph *graph, tsr_node *node);
 #define TSR_UNARY(Name, stem, types)
 #define TSR_BINARY(Name, stem, kind)
 #define TSR_NARY(Name, stem, types)
+#define TSR_REDUCE(Name, stem, types)
+#define TSR_FUNCTION(Name, ...)
 #include "graph/ops.def"
-tsr_infer_fn tsr_infer_unary, tsr_infer_binary, tsr_infer_nary;
+tsr_infer_fn tsr_infer_unary, tsr_infer_binary, tsr_infer_nary, tsr_infer_reduce;
 
 /* Runs the node's rule; on failure the message names node, operator and input shapes. */
 tsr_status tsr_infer_node(tsr_graph *graph, tsr_node *node);
@@ -25,6 +27,27 @@ tsr_status tsr_broadcast(const tsr_shape *a, const tsr_shape *b, tsr_shape *out)
 /* The permutation of Transpose, by output axis: given, or all axes reversed. The shape rule has
  * checked it. */
 void tsr_node_perm(const tsr_node *node, int rank, int64_t perm[TSR_MAX_RANK]);
+
+/* The axes that a reduction is over; its axes have to be constant. */
+tsr_status tsr_node_reduced_axes(const tsr_graph *graph, const tsr_node *node,
+                                 bool reduced[TSR_MAX_RANK]);
+
+/* What ScatterElements and ScatterND do with an element that is there. */
+typedef enum tsr_scatter_reduction {
+    TSR_SCATTER_REPLACE,
+    TSR_SCATTER_ADD,
+    TSR_SCATTER_MULTIPLY,
+    TSR_SCATTER_LARGEST,
+    TSR_SCATTER_LEAST,
+} tsr_scatter_reduction;
+tsr_status tsr_node_scatter_reduction(const tsr_node *node, tsr_scatter_reduction *reduction);
+
+/* The axis of CumSum and the diagonal of Trilu, which have to be constant. */
+tsr_status tsr_node_cum_sum_axis(const tsr_graph *graph, const tsr_node *node, int *axis);
+tsr_status tsr_node_diagonal(const tsr_graph *graph, const tsr_node *node, int64_t *diagonal);
+
+/* The number of ONNX's TensorProto.DataType: Cast's attribute `to`. */
+int tsr_dtype_to_onnx(tsr_dtype dtype);
 
 /* BitShift: does it shift to the right? */
 bool tsr_shifts_right(const tsr_node *node);

@@ -2,6 +2,10 @@
 
 #include "base/error.h"
 
+tsr_status tsr_infer_log_softmax(tsr_graph *graph, tsr_node *node) {
+    return tsr_infer_softmax(graph, node);
+}
+
 tsr_status tsr_infer_softmax(tsr_graph *graph, tsr_node *node) {
     TSR_TRY(tsr_require_float(graph, node, 1));
     int axis;

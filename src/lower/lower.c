@@ -7,8 +7,10 @@ tsr_lower_fn *const tsr_lowerings[TSR_OP_COUNT] = {
 #define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = tsr_lower_unary,
 #define TSR_BINARY(Name, stem, kind) [TSR_OP_##Name] = tsr_lower_binary,
 #define TSR_NARY(Name, stem, types) [TSR_OP_##Name] = tsr_lower_binary,
+#define TSR_REDUCE(Name, stem, types) [TSR_OP_##Name] = tsr_lower_reduce,
 #define TSR_VIEW(Name, stem, ...) [TSR_OP_##Name] = tsr_lower_view,
 #define TSR_FOLDED(Name, stem, ...) /* removed by src/passes */
+#define TSR_FUNCTION(Name, ...)     /* the same */
 #include "graph/ops.def"
 };
 

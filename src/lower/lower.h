@@ -9,10 +9,12 @@
 #define TSR_UNARY(Name, stem, types)
 #define TSR_BINARY(Name, stem, kind)
 #define TSR_NARY(Name, stem, types)
+#define TSR_REDUCE(Name, stem, types)
 #define TSR_VIEW(Name, stem, ...)
 #define TSR_FOLDED(Name, stem, ...)
+#define TSR_FUNCTION(Name, ...)
 #include "graph/ops.def"
-tsr_lower_fn tsr_lower_unary, tsr_lower_binary, tsr_lower_view;
+tsr_lower_fn tsr_lower_unary, tsr_lower_binary, tsr_lower_reduce, tsr_lower_view;
 
 extern tsr_lower_fn *const tsr_lowerings[TSR_OP_COUNT];
 

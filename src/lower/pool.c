@@ -42,35 +42,9 @@ static void lower_pool(tsr_plan *plan, const tsr_node *node, const tsr_window *w
     (volume ? lower_volume : lower_images)(plan, node, w, mode, input, output);
 }
 
-/* The mean of each image, in a pyramid. */
-static tsr_pass *reduce_mean(tsr_plan *plan, const tsr_problem *p, bool workgroups) {
-    const tsr_layout image = *tsr_plan_layout(plan, p->input);
-    const tsr_reduction r = tsr_over_image(workgroups);
-    tsr_reduction_step step = {.last = false};
-    tsr_pass *pass = NULL;
-    float part = 1 / ((float)image.h * (float)image.w); /* of the mean, that one texel is */
-    for (int source = p->input; !step.last && plan->status == TSR_OK; source = pass->output) {
-        const tsr_layout *l = tsr_plan_layout(plan, source);
-        step = tsr_reduction_next(l, &r, tsr_reduction_texels(plan, l, &r));
-        int result =
-            step.last ? tsr_plan_output(plan, p->node, 0) : tsr_reduction_result(plan, &step.shape);
-        const tsr_args_extent block =
-            tsr_extent_args(step.block[TSR_AXIS_H], step.block[TSR_AXIS_W]);
-        float scale = step.last ? part : tsr_reduction_scale(plan, &step);
-        const tsr_float_arg factor = TSR_FLOAT(scale);
-        part /= scale;
-        pass = step.by_groups ? TSR_PASS(plan, result, reduce_group, .X = TSR_TENSOR(source),
-                                         .region = block, .factor = factor)
-                              : TSR_PASS(plan, result, reduce, .X = TSR_TENSOR(source),
-                                         .region = block, .factor = factor);
-        if (step.by_groups)
-            tsr_reduction_groups(pass, &step);
-    }
-    return pass ? pass : tsr_plan_pass_of(plan, TSR_PASS_DRAW, 0);
-}
-
 tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
-    tsr_lower_reduction(plan, node, tsr_plan_value(plan, node->inputs[0]), reduce_mean);
+    const tsr_reducer mean = {.combine = TSR_REDUCE_SUM, .mean = true, .output = TSR_NONE};
+    tsr_lower_reduced_image(plan, node, tsr_plan_value(plan, node->inputs[0]), &mean);
     return plan->status;
 }
 
@@ -116,9 +90,7 @@ tsr_status tsr_lower_max_pool(tsr_plan *plan, const tsr_node *node) {
 }
 
 tsr_status tsr_lower_global_max_pool(tsr_plan *plan, const tsr_node *node) {
-    int input = tsr_plan_value(plan, node->inputs[0]), output = tsr_plan_output(plan, node, 0);
-    const tsr_layout *l = tsr_plan_layout(plan, input);
-    TSR_PASS(plan, output, global_max, .X = TSR_TENSOR(input));
-    tsr_plan_loops(plan, 1, 2, (int64_t[]){l->h, l->w});
+    const tsr_reducer largest = {.combine = TSR_REDUCE_LARGEST, .output = TSR_NONE};
+    tsr_lower_reduced_image(plan, node, tsr_plan_value(plan, node->inputs[0]), &largest);
     return plan->status;
 }

@@ -19,6 +19,31 @@ tsr_reduction tsr_over_image(bool workgroups);
 tsr_pass *tsr_lower_reduction(tsr_plan *plan, const tsr_node *node, int input,
                               tsr_reduce_fn *reduce);
 
+/* What elements are combined to; the values are those of glsl/combine.glsl. */
+typedef enum tsr_reduce_combine {
+    TSR_REDUCE_SUM,
+    TSR_REDUCE_PRODUCT,
+    TSR_REDUCE_LARGEST,
+    TSR_REDUCE_LEAST,
+} tsr_reduce_combine;
+
+typedef enum tsr_reduce_map {
+    TSR_REDUCE_ITSELF,
+    TSR_REDUCE_MAGNITUDE,
+    TSR_REDUCE_SQUARE
+} tsr_reduce_map;
+
+typedef struct tsr_reducer {
+    tsr_reduce_combine combine;
+    tsr_reduce_map map; /* of each element first */
+    bool mean;          /* the sum is divided by the number of elements */
+    int output;         /* tensor; TSR_NONE: the node's output 0 */
+} tsr_reducer;
+
+/* Reduces rows and columns of a tensor to one pixel; the pass returned writes it. */
+tsr_pass *tsr_lower_reduced_image(tsr_plan *plan, const tsr_node *node, int input,
+                                  const tsr_reducer *reducer);
+
 /* One step of it. */
 typedef struct tsr_reduction_step {
     int block[4]; /* images, tiles, rows, columns that one pixel of the result is made of */

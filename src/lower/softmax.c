@@ -1,4 +1,5 @@
-/* Softmax: first the sums of what exp makes of the elements, in a pyramid, then a division. */
+/* Softmax and LogSoftmax: first the sums of what exp makes of the elements, in a pyramid, then a
+ * division. */
 #include "lower/reduction.h"
 
 /* The pass of one step; first: it reads the input. */
@@ -75,17 +76,22 @@ tsr_status tsr_lower_softmax(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape,
                     view = view_axes(node, shape);
     int input = tsr_lower_seen(plan, node->inputs[0], &view);
+    const tsr_int_arg logs = TSR_INT(node->op == TSR_OP_LogSoftmax);
     bool others = r.axis[TSR_AXIS_N] || r.axis[TSR_AXIS_H] || r.axis[TSR_AXIS_W];
     if (r.axis[TSR_AXIS_C] && !others && tsr_plan_layout(plan, input)->tiles == 1) {
         int output = tsr_lower_output(plan, node, &view);
-        TSR_PASS(plan, output, softmax_tile, .X = TSR_TENSOR(input));
+        TSR_PASS(plan, output, softmax_tile, .X = TSR_TENSOR(input), .LOGS = logs);
         tsr_lower_finish(plan, node, output);
         return plan->status;
     }
     int sums = tsr_lower_reduction(plan, node, input, reduce_sums)->output,
         output = tsr_lower_output(plan, node, &view);
-    TSR_PASS(plan, output, softmax, .X = TSR_TENSOR(input), .sums = TSR_TENSOR(sums),
+    TSR_PASS(plan, output, softmax, .X = TSR_TENSOR(input), .sums = TSR_TENSOR(sums), .LOGS = logs,
              .FOLD = TSR_INT(r.axis[TSR_AXIS_C]), .COLUMNS = TSR_INT(r.axis[TSR_AXIS_W]));
     tsr_lower_finish(plan, node, output);
     return plan->status;
+}
+
+tsr_status tsr_lower_log_softmax(tsr_plan *plan, const tsr_node *node) {
+    return tsr_lower_softmax(plan, node);
 }

@@ -140,6 +140,24 @@ static tsr_status read_attr(tsr_graph *graph, const Tsr__AttributeProto *proto, 
     }
 }
 
+/* The element of ConstantOfShape, a tensor, as its input 1. */
+static tsr_status read_fill(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_node *node) {
+    tsr_arena *arena = reader->graph->arena;
+    const char *name = tsr_arena_printf(arena, "%s.value", node->name);
+    for (int i = 2; name && tsr_graph_find_value(reader->graph, name) != TSR_NONE; i++)
+        name = tsr_arena_printf(arena, "%s.value%d", node->name, i);
+    int *inputs = TSR_NEW(arena, 2, int);
+    if (!name || !inputs)
+        return tsr_onnx_out_of_memory();
+    if (node->input_count != 1)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%d inputs instead of 1", node->input_count);
+    inputs[0] = node->inputs[0];
+    TSR_TRY(tsr_onnx_add_tensor(reader, tensor, name, &inputs[1]));
+    node->inputs = inputs;
+    node->input_count = 2;
+    return TSR_OK;
+}
+
 tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, tsr_node *node) {
     tsr_arena *arena = reader->graph->arena;
     if (proto->n_attribute > MAX_ATTRS)
@@ -156,7 +174,11 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is given twice", name);
         if (source->ref_attr_name && *source->ref_attr_name)
             return tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"%s\" refers to a function's", name);
-        tsr_attr *attr = &node->attrs[i];
+        if (node->op == TSR_OP_ConstantOfShape && strcmp(name, "value") == 0 && source->t) {
+            TSR_TRY(read_fill(reader, source->t, node));
+            continue;
+        }
+        tsr_attr *attr = &node->attrs[node->attr_count];
         attr->name = tsr_arena_strndup(arena, name, strlen(name));
         if (!attr->name)
             return tsr_onnx_out_of_memory();

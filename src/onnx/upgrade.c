@@ -33,6 +33,16 @@ static const rewrite rules[] = {
     {"BatchNormalization", 7, drop_attr, "is_test", 0, 0},
     {"Squeeze", 13, attr_to_input, "axes", TSR_ATTR_INTS, 1},
     {"Unsqueeze", 13, attr_to_input, "axes", TSR_ATTR_INTS, 1},
+    {"ReduceSum", 13, attr_to_input, "axes", TSR_ATTR_INTS, 1},
+    {"ReduceMean", 18, attr_to_input, "axes", TSR_ATTR_INTS, 1},
+    {"ReduceMax", 18, attr_to_input, "axes", TSR_ATTR_INTS, 1},
+    {"ReduceMin", 18, attr_to_input, "axes", TSR_ATTR_INTS, 1},
+    {"ReduceProd", 18, attr_to_input, "axes", TSR_ATTR_INTS, 1},
+    {"ReduceL1", 18, attr_to_input, "axes", TSR_ATTR_INTS, 1},
+    {"ReduceL2", 18, attr_to_input, "axes", TSR_ATTR_INTS, 1},
+    {"ReduceSumSquare", 18, attr_to_input, "axes", TSR_ATTR_INTS, 1},
+    {"ReduceLogSum", 18, attr_to_input, "axes", TSR_ATTR_INTS, 1},
+    {"ReduceLogSumExp", 18, attr_to_input, "axes", TSR_ATTR_INTS, 1},
     {"Clip", 11, attr_to_input, "min", TSR_ATTR_FLOAT, 1},
     {"Clip", 11, attr_to_input, "max", TSR_ATTR_FLOAT, 2},
     {"Pad", 11, attr_to_input, "pads", TSR_ATTR_INTS, 1},
@@ -45,15 +55,20 @@ static const rewrite rules[] = {
     {"Dropout", 12, attr_to_input, "ratio", TSR_ATTR_FLOAT, 1},
     {"BatchNormalization", 14, inference_batch_norm, NULL, 0, 0},
     {"Softmax", 13, coerce_softmax, NULL, 0, 0},
+    {"LogSoftmax", 13, coerce_softmax, NULL, 0, 0},
+    {"Hardmax", 13, coerce_softmax, NULL, 0, 0},
     {"Upsample", 9, attr_to_input, "scales", TSR_ATTR_FLOATS, 1},
     {"Upsample", 10, upsample_to_resize, NULL, 0, 0},
     {"Resize", 11, upsample_to_resize, NULL, 0, 0},
+    {"TopK", 10, attr_to_input, "k", TSR_ATTR_INT, 1},
     {"GridSample", 20, rename_mode, NULL, 0, 0},
     {"Gelu", EVERY, choose_gelu, NULL, 0, 0},
     {"Resize", EVERY, drop_empty_inputs, NULL, 0, 0},
 };
 
 tsr_op tsr_onnx_find_op(const char *type, int opset) {
+    if (strcmp(type, "Scatter") == 0) /* until opset 11 */
+        return TSR_OP_ScatterElements;
     if (opset < 10 && strcmp(type, "Upsample") == 0)
         return TSR_OP_Resize;
     tsr_op op = tsr_op_find(type);
@@ -183,7 +198,16 @@ static tsr_status attr_to_input(tsr_graph *graph, tsr_node *node, const rewrite 
         data = scalar;
         shape.rank = 0;
     }
-    tsr_dtype dtype = attr->kind == TSR_ATTR_INTS ? TSR_DTYPE_I64 : TSR_DTYPE_F32;
+    if (attr->kind == TSR_ATTR_INT) { /* a list of one */
+        int64_t *number = TSR_NEW(graph->arena, 1, int64_t);
+        if (!number)
+            return tsr_onnx_out_of_memory();
+        *number = attr->i;
+        data = number;
+        shape.dim[0] = 1;
+    }
+    bool is_int = attr->kind == TSR_ATTR_INTS || attr->kind == TSR_ATTR_INT;
+    tsr_dtype dtype = is_int ? TSR_DTYPE_I64 : TSR_DTYPE_F32;
     int value;
     TSR_TRY(add_constant(graph, node, rule->attr, dtype, &shape, data, &value));
     remove_attr(node, rule->attr);

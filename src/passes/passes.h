@@ -8,8 +8,9 @@
 /* Evaluates a node whose inputs are all known; outputs are allocated. src/cpu's tsr_cpu_eval. */
 typedef tsr_status (*tsr_eval_fn)(const tsr_graph *graph, const tsr_node *node, void **data);
 
-/* Infers every shape in topological order, evaluates nodes whose inputs are all constant, removes
- * nodes that no output needs. All input shapes must be known. */
+/* Replaces function operators (TSR_FUNCTION of ops.def), infers every shape in topological order,
+ * evaluates nodes whose inputs are all constant, removes nodes that no output needs. All input
+ * shapes must be known. */
 tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval);
 
 /* Rewrites operators that GPUs have no kernel for; splits Transposes of more than four axes;

@@ -1,4 +1,4 @@
-#include "passes/edit.h"
+#include "passes/functions.h"
 
 #include "base/error.h"
 #include "graph/infer.h"
@@ -12,6 +12,7 @@ enum { FREE_BYTES = 64 << 20, GROWTH = 4 };
 typedef struct folding {
     tsr_eval_fn eval;
     void **elements; /* scratch: one pointer per value */
+    int room;        /* pointers */
     double bytes;    /* left for results */
     double work;     /* left: tsr_node_work() */
 } folding;
@@ -118,20 +119,64 @@ static double constant_bytes(const tsr_graph *graph) {
     return bytes;
 }
 
+/* For the elements of values that were added. */
+static tsr_status make_room(const tsr_graph *graph, folding *f) {
+    if (graph->value_count <= f->room)
+        return TSR_OK;
+    int room = graph->value_count + graph->value_count / 2;
+    void **elements = TSR_NEW(graph->arena, room, void *);
+    if (!elements)
+        return tsr_out_of_memory(graph);
+    f->elements = elements; /* nothing is kept from node to node */
+    f->room = room;
+    return TSR_OK;
+}
+
+/* Function operators are replaced; shapes of inputs are known. */
+static tsr_status append(tsr_graph *graph, const tsr_node *node, tsr_node *made, int *count) {
+    tsr_builder b = {.graph = graph, .node = node, .made = made};
+    if (tsr_is_function(node))
+        tsr_build_function(&b);
+    else
+        made[b.count++] = *node;
+    *count = b.count;
+    for (int n = 0; n < b.count; n++)
+        for (int i = 0; i < made[n].output_count; i++)
+            if (made[n].outputs[i] != TSR_NONE)
+                graph->values[made[n].outputs[i]].producer = (int)(made - graph->nodes) + n;
+    if (b.status == TSR_OK || b.told)
+        return b.status;
+    return tsr_fail_context(b.status, "%s: node '%s' (%s)", graph->file, node->name,
+                            tsr_node_op_name(node));
+}
+
+static tsr_status prepare_node(tsr_graph *graph, tsr_node *node, folding *f) {
+    TSR_TRY(tsr_infer_node(graph, node));
+    if (can_fold(graph, node, f))
+        return fold(graph, node, f);
+    return node->op == TSR_OP_Dropout ? fold_dropout_mask(graph, node) : TSR_OK;
+}
+
 tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval) {
     folding f = {.eval = eval,
-                 .elements = TSR_NEW(graph->arena, graph->value_count, void *),
                  .bytes = FREE_BYTES + GROWTH * constant_bytes(graph),
                  .work = (double)graph->max_work};
-    if (!f.elements)
+    const tsr_node *nodes = graph->nodes;
+    int count = graph->node_count;
+    size_t room = 0;
+    for (int n = 0; n < count; n++)
+        room += tsr_is_function(&nodes[n]) ? TSR_FUNCTION_NODES : 1;
+    graph->nodes = TSR_NEW(graph->arena, room, tsr_node);
+    if (!graph->nodes)
         return tsr_out_of_memory(graph);
-    for (int n = 0; n < graph->node_count; n++) {
-        tsr_node *node = &graph->nodes[n];
-        TSR_TRY(tsr_infer_node(graph, node));
-        if (can_fold(graph, node, &f))
-            TSR_TRY(fold(graph, node, &f));
-        else if (node->op == TSR_OP_Dropout)
-            TSR_TRY(fold_dropout_mask(graph, node));
+    graph->node_count = 0;
+    for (int n = 0; n < count; n++) {
+        int first = graph->node_count, made;
+        TSR_TRY(append(graph, &nodes[n], graph->nodes + first, &made));
+        TSR_TRY(make_room(graph, &f));
+        graph->node_count += made;
+        for (int i = first; i < graph->node_count; i++)
+            TSR_TRY(prepare_node(graph, &graph->nodes[i], &f));
     }
     tsr_remove_dropped(graph);
     return tsr_pass_remove_dead(graph);

@@ -575,13 +575,13 @@ static bool make_layer_normalization(node_maker *m, tsr_op op) {
     return true;
 }
 
+/* And what has an axis as it has. */
 static bool make_softmax(node_maker *m, tsr_op op) {
-    (void)op;
     int x = pick(m, is_float_with_axes);
     if (x < 0)
         return false;
     int rank = shape_of(m, x)->rank;
-    begin(m, "Softmax", x);
+    begin(m, tsr_op_get_info(op)->name, x);
     add_outputs(m, 1);
     text_add(&m->text, " axis=%d", draw(m, -rank, rank - 1));
     return true;
@@ -606,6 +606,118 @@ static void add_part(node_maker *m, int x, int axis) {
         shape.dim[axis] = draw(m, 1, 5);
         add_weights(m, 'w', shape.rank, shape.dim);
     }
+}
+
+/* ---- reductions, and functions made of them ---- */
+
+static bool make_reduce(node_maker *m, tsr_op op) {
+    bool logs = op == TSR_OP_ReduceLogSum;
+    int x = pick(m, tsr_op_has(op, TSR_TYPES_NUMBERS) ? is_any : is_float);
+    if (x < 0)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    int64_t axes[TSR_MAX_RANK];
+    int count = 0;
+    for (int i = 0; i < shape->rank; i++)
+        if (one_in(m, 2))
+            axes[count++] = one_in(m, 2) ? i : i - shape->rank;
+    if (logs) /* of what has a logarithm */
+        text_add(&m->text, "Exp $%d -> e%d; %s e%d", x, m->node, tsr_op_get_info(op)->name,
+                 m->node);
+    else
+        begin(m, tsr_op_get_info(op)->name, x);
+    if (count)
+        add_ints(m, axes, count);
+    add_outputs(m, 1);
+    text_add(&m->text, " keepdims=%d", one_in(m, 2));
+    return true;
+}
+
+static bool make_arg(node_maker *m, tsr_op op) {
+    int x = pick(m, has_axes);
+    if (x < 0 || is_bool(&m->values[x]))
+        return false;
+    int rank = shape_of(m, x)->rank;
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_outputs(m, 1);
+    text_add(&m->text, " axis=%d keepdims=%d select_last_index=%d", draw(m, -rank, rank - 1),
+             one_in(m, 2), one_in(m, 2));
+    return true;
+}
+
+static bool make_mean_variance(node_maker *m, tsr_op op) {
+    int x = pick(m, is_float_with_axes);
+    if (x < 0)
+        return false;
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_outputs(m, 1);
+    text_add(&m->text, " axes=%d,", draw(m, 0, shape_of(m, x)->rank - 1));
+    return true;
+}
+
+static bool make_group_normalization(node_maker *m, tsr_op op) {
+    int x = pick(m, is_image);
+    if (x < 0)
+        return false;
+    int64_t channels = shape_of(m, x)->dim[1];
+    begin(m, tsr_op_get_info(op)->name, x);
+    for (int i = 0; i < 2; i++)
+        add_weights(m, 'w', 1, &channels);
+    add_outputs(m, 1);
+    text_add(&m->text, " epsilon=0.0%d num_groups=%d", draw(m, 1, 9),
+             channels % 2 || one_in(m, 2) ? 1 : 2);
+    return true;
+}
+
+static bool make_rms_normalization(node_maker *m, tsr_op op) {
+    int x = pick(m, is_float_with_axes);
+    if (x < 0)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    int axes = draw(m, 1, shape->rank);
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_weights(m, 'w', axes, shape->dim + shape->rank - axes);
+    add_outputs(m, 1);
+    text_add(&m->text, " axis=%d epsilon=0.0%d", -axes, draw(m, 1, 9));
+    return true;
+}
+
+static bool make_lrn(node_maker *m, tsr_op op) {
+    int x = pick(m, has_channels);
+    if (x < 0)
+        return false;
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_outputs(m, 1);
+    text_add(&m->text, " size=%d alpha=0.%d", draw(m, 1, 5), draw(m, 1, 9));
+    return true;
+}
+
+/* Of classes chosen at random. */
+static bool make_loss(node_maker *m, tsr_op op) {
+    static const char *const reductions[] = {"mean", "sum", "none"};
+    int x = pick(m, is_matrix);
+    if (x < 0)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    int64_t targets[TSR_MAX_RANK];
+    if (shape->dim[0] > TSR_MAX_RANK)
+        return false;
+    for (int i = 0; i < shape->dim[0]; i++)
+        targets[i] = draw(m, 0, (int)shape->dim[1] - 1);
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_ints(m, targets, (int)shape->dim[0]);
+    if (one_in(m, 2))
+        add_weights(m, 'p', 1, &shape->dim[1]);
+    add_outputs(m, 1);
+    text_add(&m->text, " reduction=%s", DRAW_ONE_OF(m, reductions));
+    return true;
+}
+
+static bool make_cast_like(node_maker *m, tsr_op op) {
+    begin(m, tsr_op_get_info(op)->name, pick(m, is_any));
+    text_add(&m->text, " $%d", pick(m, is_any));
+    add_outputs(m, 1);
+    return true;
 }
 
 static bool make_concat(node_maker *m, tsr_op op) {
@@ -762,6 +874,145 @@ static bool make_gather(node_maker *m, tsr_op op) {
 }
 
 /* ---- sampling ---- */
+
+/* Each element of the indices is one of the axis, whatever the shape of the rest. */
+static bool make_gather_elements(node_maker *m, tsr_op op) {
+    int x = pick(m, has_axes);
+    if (x < 0)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    int axis = draw(m, 0, shape->rank - 1), size = (int)shape->dim[axis];
+    int64_t indices[6], dims[TSR_MAX_RANK];
+    int count = draw(m, 1, 6);
+    for (int i = 0; i < count; i++)
+        indices[i] = draw(m, -size, size - 1);
+    for (int i = 0; i < shape->rank; i++)
+        dims[i] = i == axis ? count : 1;
+    text_add(&m->text, "Reshape i%d(%s)", m->node, list_text(indices, count));
+    text_add(&m->text, " s%d(%s) -> r%d; ", m->node, list_text(dims, shape->rank), m->node);
+    begin(m, tsr_op_get_info(op)->name, x);
+    text_add(&m->text, " r%d", m->node);
+    add_outputs(m, 1);
+    text_add(&m->text, " axis=%d", axis);
+    return true;
+}
+
+static bool make_trilu(node_maker *m, tsr_op op) {
+    int x = pick(m, is_any);
+    if (shape_of(m, x)->rank < 2)
+        return false;
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_ints(m, (int64_t[]){draw(m, -3, 3)}, 1);
+    add_outputs(m, 1);
+    text_add(&m->text, " upper=%d", one_in(m, 2));
+    return true;
+}
+
+static bool make_cum_sum(node_maker *m, tsr_op op) {
+    int x = pick(m, is_float_with_axes);
+    if (x < 0)
+        return false;
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_ints(m, (int64_t[]){draw(m, 0, shape_of(m, x)->rank - 1)}, 1);
+    add_outputs(m, 1);
+    text_add(&m->text, " exclusive=%d reverse=%d", one_in(m, 2), one_in(m, 2));
+    return true;
+}
+
+static bool make_expand(node_maker *m, tsr_op op) {
+    int x = pick(m, is_any);
+    const tsr_shape *shape = shape_of(m, x);
+    int64_t dims[TSR_MAX_RANK];
+    if (shape->rank == 0 || tsr_shape_count(shape) > 1000)
+        return false;
+    for (int i = 0; i < shape->rank; i++)
+        dims[i] = op == TSR_OP_Tile ? (one_in(m, 3) ? 2 : 1)
+                                    : (shape->dim[i] == 1 && one_in(m, 2) ? 3 : shape->dim[i]);
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_ints(m, dims, shape->rank);
+    add_outputs(m, 1);
+    return true;
+}
+
+static bool make_one_hot(node_maker *m, tsr_op op) {
+    int64_t indices[5];
+    int count = draw(m, 1, 5);
+    for (int i = 0; i < count; i++)
+        indices[i] = draw(m, -5, 5);
+    text_add(&m->text, "%s", tsr_op_get_info(op)->name);
+    add_ints(m, indices, count);
+    add_ints(m, (int64_t[]){draw(m, 1, 5)}, 1);
+    text_add(&m->text, " f%d<0.25,1>", m->node);
+    add_outputs(m, 1);
+    text_add(&m->text, " axis=%d", draw(m, -1, 1));
+    return true;
+}
+
+static bool make_eye_like(node_maker *m, tsr_op op) {
+    int x = pick(m, is_matrix);
+    if (x < 0)
+        return false;
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_outputs(m, 1);
+    text_add(&m->text, " k=%d", draw(m, -2, 2));
+    return true;
+}
+
+static bool make_range(node_maker *m, tsr_op op) {
+    text_add(&m->text, "%s", tsr_op_get_info(op)->name);
+    add_scalar(m, draw(m, -2, 2));
+    add_scalar(m, draw(m, 3, 9));
+    add_scalar(m, draw(m, 1, 3));
+    add_outputs(m, 1);
+    return true;
+}
+
+static bool make_constant_of_shape(node_maker *m, tsr_op op) {
+    int64_t dims[3] = {draw(m, 1, 4), draw(m, 1, 4), draw(m, 1, 4)};
+    text_add(&m->text, "%s", tsr_op_get_info(op)->name);
+    add_ints(m, dims, draw(m, 1, 3));
+    add_outputs(m, 1);
+    return true;
+}
+
+static bool make_size(node_maker *m, tsr_op op) {
+    begin(m, tsr_op_get_info(op)->name, pick(m, is_any));
+    add_outputs(m, 1);
+    return true;
+}
+
+static bool make_center_crop_pad(node_maker *m, tsr_op op) {
+    int x = pick(m, has_axes);
+    if (x < 0)
+        return false;
+    int axis = draw(m, 0, shape_of(m, x)->rank - 1);
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_ints(m, (int64_t[]){draw(m, 1, 9)}, 1);
+    add_outputs(m, 1);
+    text_add(&m->text, " axes=%d,", axis);
+    return true;
+}
+
+/* What a GPU refuses: tuples of one index, updates of one element, the largest of an axis. */
+static bool make_cpu_indexing(node_maker *m, tsr_op op) {
+    int x = pick(m, is_float_with_axes);
+    if (x < 0)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    bool scatters = op == TSR_OP_ScatterND || op == TSR_OP_ScatterElements;
+    if (op == TSR_OP_ScatterElements && shape->rank != 1)
+        return false;
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_ints(m, (int64_t[]){op == TSR_OP_TopK ? 1 : draw(m, 0, (int)shape->dim[0] - 1)}, 1);
+    if (op == TSR_OP_ScatterND)
+        add_weights(m, 'w', shape->rank - 1, shape->dim + 1);
+    else if (scatters)
+        add_weights(m, 'w', 1, (int64_t[]){1});
+    add_outputs(m, op == TSR_OP_TopK ? 2 : 1);
+    if (scatters)
+        text_add(&m->text, " reduction=add");
+    return true;
+}
 
 static bool make_resize(node_maker *m, tsr_op op) {
     (void)op;
@@ -922,6 +1173,7 @@ static bool (*const makers[TSR_OP_COUNT])(node_maker *m, tsr_op op) = {
 #define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = make_unary,
 #define TSR_BINARY(Name, stem, kind) [TSR_OP_##Name] = make_binary,
 #define TSR_NARY(Name, stem, types) [TSR_OP_##Name] = make_nary,
+#define TSR_REDUCE(Name, stem, types) [TSR_OP_##Name] = make_reduce,
 #include "graph/ops.def"
     [TSR_OP_Clip] = make_clip,
     [TSR_OP_Where] = make_where,
@@ -937,6 +1189,18 @@ static bool (*const makers[TSR_OP_COUNT])(node_maker *m, tsr_op op) = {
     [TSR_OP_InstanceNormalization] = make_instance_normalization,
     [TSR_OP_LayerNormalization] = make_layer_normalization,
     [TSR_OP_Softmax] = make_softmax,
+    [TSR_OP_LogSoftmax] = make_softmax,
+    [TSR_OP_Hardmax] = make_softmax,
+    [TSR_OP_LpNormalization] = make_softmax,
+    [TSR_OP_MeanVarianceNormalization] = make_mean_variance,
+    [TSR_OP_GroupNormalization] = make_group_normalization,
+    [TSR_OP_RMSNormalization] = make_rms_normalization,
+    [TSR_OP_LRN] = make_lrn,
+    [TSR_OP_NegativeLogLikelihoodLoss] = make_loss,
+    [TSR_OP_SoftmaxCrossEntropyLoss] = make_loss,
+    [TSR_OP_CastLike] = make_cast_like,
+    [TSR_OP_ArgMax] = make_arg,
+    [TSR_OP_ArgMin] = make_arg,
     [TSR_OP_MaxPool] = make_pool,
     [TSR_OP_AveragePool] = make_pool,
     [TSR_OP_GlobalAveragePool] = make_global_pool,
@@ -949,6 +1213,22 @@ static bool (*const makers[TSR_OP_COUNT])(node_maker *m, tsr_op op) = {
     [TSR_OP_DepthToSpace] = make_depth_to_space,
     [TSR_OP_SpaceToDepth] = make_space_to_depth,
     [TSR_OP_Gather] = make_gather,
+    [TSR_OP_GatherElements] = make_gather_elements,
+    [TSR_OP_GatherND] = make_cpu_indexing,
+    [TSR_OP_ScatterElements] = make_cpu_indexing,
+    [TSR_OP_ScatterND] = make_cpu_indexing,
+    [TSR_OP_TopK] = make_cpu_indexing,
+    [TSR_OP_CumSum] = make_cum_sum,
+    [TSR_OP_Expand] = make_expand,
+    [TSR_OP_Trilu] = make_trilu,
+    [TSR_OP_Tile] = make_expand,
+    [TSR_OP_OneHot] = make_one_hot,
+    [TSR_OP_EyeLike] = make_eye_like,
+    [TSR_OP_Range] = make_range,
+    [TSR_OP_ConstantOfShape] = make_constant_of_shape,
+    [TSR_OP_Size] = make_size,
+    [TSR_OP_CenterCropPad] = make_center_crop_pad,
+    [TSR_OP_GlobalLpPool] = make_global_pool,
     [TSR_OP_Resize] = make_resize,
     [TSR_OP_GridSample] = make_grid_sample,
     [TSR_OP_Reshape] = make_reshape,

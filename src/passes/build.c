@@ -1,0 +1,134 @@
+#include "passes/build.h"
+
+#include "base/error.h"
+#include "graph/infer.h"
+
+#include <string.h>
+
+int tsr_build_fail(tsr_builder *b, tsr_status status) {
+    b->status = b->status == TSR_OK ? status : b->status;
+    return TSR_NONE;
+}
+
+static const tsr_attr *copy_attrs(tsr_builder *b, int count, const tsr_attr *attrs) {
+    tsr_attr *copy = TSR_NEW(b->graph->arena, count + 1, tsr_attr);
+    if (copy && count)
+        memcpy(copy, attrs, (size_t)count * sizeof *attrs);
+    return copy;
+}
+
+int tsr_build_with(tsr_builder *b, tsr_op op, int input_count, const int *inputs, int attr_count,
+                   const tsr_attr *attrs) {
+    if (b->status != TSR_OK)
+        return TSR_NONE;
+    int output = tsr_add_value(b->graph, b->node->name, "part");
+    tsr_node *node = &b->made[b->count];
+    if (output == TSR_NONE)
+        return tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
+    tsr_status status =
+        tsr_make_node(b->graph, b->node->name, op, inputs, input_count, output, node);
+    if (status != TSR_OK)
+        return tsr_build_fail(b, status);
+    node->attrs = (tsr_attr *)copy_attrs(b, attr_count, attrs);
+    node->attr_count = attr_count;
+    if (!node->attrs)
+        return tsr_build_fail(b, tsr_out_of_memory(b->graph));
+    b->count++;
+    status = tsr_infer_node(b->graph, node);
+    b->told = status != TSR_OK;
+    return status == TSR_OK ? output : tsr_build_fail(b, status);
+}
+
+int tsr_build(tsr_builder *b, tsr_op op, int input_count, const int *inputs) {
+    return tsr_build_with(b, op, input_count, inputs, 0, NULL);
+}
+
+static void write_output(tsr_builder *b, int i) {
+    tsr_node *last = &b->made[b->count - 1];
+    const tsr_value *from = tsr_node_out(b->graph, last, 0);
+    tsr_value *to = tsr_node_out(b->graph, b->node, i);
+    to->dtype = from->dtype;
+    to->shape = from->shape;
+    last->outputs[0] = b->node->outputs[i];
+}
+
+void tsr_build_output(tsr_builder *b, int i, int value) {
+    if (!tsr_node_out(b->graph, b->node, i))
+        return;
+    TSR_BUILD(b, TSR_OP_Identity, value);
+    if (b->status == TSR_OK)
+        write_output(b, i);
+}
+
+void tsr_build_end(tsr_builder *b) {
+    if (b->status == TSR_OK && tsr_node_out(b->graph, b->node, 0))
+        write_output(b, 0);
+}
+
+static int add_constant(tsr_builder *b, tsr_dtype dtype, const tsr_shape *shape, size_t size,
+                        const void *elements) {
+    if (b->status != TSR_OK)
+        return TSR_NONE;
+    void *data = tsr_arena_alloc(b->graph->arena, (uint64_t)tsr_shape_count(shape) + 1, size);
+    if (!data)
+        return tsr_build_fail(b, tsr_out_of_memory(b->graph));
+    memcpy(data, elements, (size_t)tsr_shape_count(shape) * size);
+    int value = tsr_add_constant(b->graph, b->node->name, "constant", dtype, shape, data);
+    return value == TSR_NONE ? tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY) : value;
+}
+
+int tsr_build_floats(tsr_builder *b, const tsr_shape *shape, const float *floats) {
+    return add_constant(b, tsr_node_in(b->graph, b->node, 0)->dtype, shape, sizeof *floats, floats);
+}
+
+int tsr_build_number(tsr_builder *b, float number) {
+    return tsr_build_floats(b, &(tsr_shape){0}, &number);
+}
+
+int tsr_build_ints(tsr_builder *b, int count, const int64_t *ints) {
+    return add_constant(b, TSR_DTYPE_I64, &(tsr_shape){1, {count}}, sizeof *ints, ints);
+}
+
+tsr_attr tsr_int_attr(const char *name, int64_t i) {
+    return (tsr_attr){.name = name, .kind = TSR_ATTR_INT, .i = i};
+}
+
+tsr_attr tsr_build_ints_attr(tsr_builder *b, const char *name, int count, const int64_t *ints) {
+    int value = tsr_build_ints(b, count, ints);
+    return (tsr_attr){.name = name,
+                      .kind = TSR_ATTR_INTS,
+                      .count = count,
+                      .ints = value == TSR_NONE ? NULL : b->graph->values[value].data};
+}
+
+int tsr_build_reshape(tsr_builder *b, int value, const tsr_shape *shape) {
+    const tsr_attr zeros = tsr_int_attr("allowzero", 1);
+    const int inputs[] = {value, tsr_build_ints(b, shape->rank, shape->dim)};
+    return tsr_build_with(b, TSR_OP_Reshape, 2, inputs, 1, &zeros);
+}
+
+int tsr_build_indices(tsr_builder *b, tsr_dtype dtype, int64_t count, int axis, int rank) {
+    enum { MOST_INDICES = 1 << 22 };
+    if (b->status != TSR_OK)
+        return TSR_NONE;
+    if (count > MOST_INDICES)
+        return tsr_build_fail(
+            b, tsr_fail(TSR_ERROR_UNSUPPORTED, "a list of %lld numbers", (long long)count));
+    int64_t *ints = TSR_NEW(b->graph->arena, count + 1, int64_t);
+    if (!ints)
+        return tsr_build_fail(b, tsr_out_of_memory(b->graph));
+    tsr_shape shape = {.rank = rank};
+    for (int i = 0; i < rank; i++)
+        shape.dim[i] = i == axis ? count : 1;
+    for (int64_t i = 0; i < count; i++)
+        ints[i] = i;
+    int value = tsr_add_constant(b->graph, b->node->name, "indices", dtype, &shape, ints);
+    return value == TSR_NONE ? tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY) : value;
+}
+
+int tsr_build_cast_like(tsr_builder *b, int value, int like) {
+    if (value == TSR_NONE)
+        return TSR_NONE;
+    const tsr_attr to = tsr_int_attr("to", tsr_dtype_to_onnx(b->graph->values[like].dtype));
+    return tsr_build_with(b, TSR_OP_Cast, 1, &value, 1, &to);
+}

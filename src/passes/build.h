@@ -1,0 +1,50 @@
+/* Makes the nodes that replace one. */
+#ifndef TSR_PASSES_BUILD_H
+#define TSR_PASSES_BUILD_H
+
+#include "passes/edit.h"
+
+/* Shapes and types of what is made are inferred at once. After a failure, which `status` tells,
+ * nothing happens any more and values are TSR_NONE. */
+typedef struct tsr_builder {
+    tsr_graph *graph;
+    const tsr_node *node; /* that is replaced */
+    tsr_node *made;       /* room for the nodes */
+    int count;
+    tsr_status status;
+    bool told; /* its message names the node already */
+} tsr_builder;
+
+/* The value of an operator of some inputs; absent ones are TSR_NONE. */
+int tsr_build(tsr_builder *b, tsr_op op, int input_count, const int *inputs);
+int tsr_build_with(tsr_builder *b, tsr_op op, int input_count, const int *inputs, int attr_count,
+                   const tsr_attr *attrs);
+/* The value is the replaced node's output i, too, if it has that. */
+void tsr_build_output(tsr_builder *b, int i, int value);
+/* Makes the last node write the replaced node's output 0. */
+void tsr_build_end(tsr_builder *b);
+
+/* Constants: a number of the floating type of the replaced node's input 0, a list of integers, and
+ * floats of a shape, of that type. */
+int tsr_build_number(tsr_builder *b, float number);
+int tsr_build_ints(tsr_builder *b, int count, const int64_t *ints);
+int tsr_build_floats(tsr_builder *b, const tsr_shape *shape, const float *floats);
+
+/* [0, 1, ...] along an axis of a shape of that rank, of an integer type. */
+int tsr_build_indices(tsr_builder *b, tsr_dtype dtype, int64_t count, int axis, int rank);
+
+int tsr_build_reshape(tsr_builder *b, int value, const tsr_shape *shape);
+/* A Cast to the type of another value. */
+int tsr_build_cast_like(tsr_builder *b, int value, int like);
+
+tsr_attr tsr_int_attr(const char *name, int64_t i);
+/* The list is copied. */
+tsr_attr tsr_build_ints_attr(tsr_builder *b, const char *name, int count, const int64_t *ints);
+
+/* Keeps the first failure; TSR_NONE. */
+int tsr_build_fail(tsr_builder *b, tsr_status status);
+
+#define TSR_BUILD(b, op, ...)                                                                      \
+    tsr_build(b, op, sizeof((int[]){__VA_ARGS__}) / sizeof(int), (int[]){__VA_ARGS__})
+
+#endif

@@ -1,0 +1,244 @@
+/* Function operators that make tensors or repeat and cut them. */
+#include "passes/functions.h"
+
+#include "base/error.h"
+#include "graph/rules.h"
+
+#include <math.h>
+
+static const tsr_value *input(const tsr_builder *b, int i) {
+    return tsr_node_in(b->graph, b->node, i);
+}
+
+static void give(tsr_builder *b, int constant) {
+    TSR_BUILD(b, TSR_OP_Identity, constant);
+}
+
+void tsr_build_size(tsr_builder *b) {
+    const int64_t count = tsr_shape_count(&input(b, 0)->shape);
+    give(b, tsr_build_reshape(b, tsr_build_ints(b, 1, &count), &(tsr_shape){0}));
+}
+
+/* A zero, of type float, without the attribute. */
+void tsr_build_constant_of_shape(tsr_builder *b) {
+    int fill = b->node->input_count > 1 ? b->node->inputs[1] : TSR_NONE;
+    if (fill == TSR_NONE) {
+        float *zero = TSR_NEW(b->graph->arena, 1, float);
+        fill = zero ? tsr_add_constant(b->graph, b->node->name, "zero", TSR_DTYPE_F32,
+                                       &(tsr_shape){0}, zero)
+                    : TSR_NONE;
+        if (fill == TSR_NONE)
+            tsr_build_fail(b, tsr_out_of_memory(b->graph));
+    } else if (tsr_shape_count(&b->graph->values[fill].shape) != 1) {
+        tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"value\" has the shape %s",
+                                   tsr_shape_text(&b->graph->values[fill].shape)));
+    }
+    int scalar = tsr_build_reshape(b, fill, &(tsr_shape){0});
+    TSR_BUILD(b, TSR_OP_Expand, scalar, b->node->inputs[0]);
+}
+
+/* ---- Range ---- */
+
+static double number(const tsr_value *v) {
+    return tsr_dtype_is_float(v->dtype) ? *(const tsr_unaligned_float *)v->data
+                                        : (double)*(const int64_t *)v->data;
+}
+
+static tsr_status check_range(const tsr_builder *b) {
+    TSR_TRY(tsr_require_same_type(b->graph, b->node, 3));
+    for (int i = 0; i < 3; i++) {
+        TSR_TRY(tsr_require_scalar(input(b, i)));
+        if (!input(b, i)->data)
+            return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                            "input %d ('%s') is known only at run time; if it comes from inputs, "
+                            "fix those in tsr_session_desc.fixed",
+                            i, input(b, i)->name);
+    }
+    if (input(b, 0)->dtype == TSR_DTYPE_BOOL)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is not defined for bool");
+    return TSR_OK;
+}
+
+void tsr_build_range(tsr_builder *b) {
+    enum { MOST = 1 << 22 };
+    tsr_status status = check_range(b);
+    if (status != TSR_OK) {
+        tsr_build_fail(b, status);
+        return;
+    }
+    tsr_dtype dtype = input(b, 0)->dtype;
+    double start = number(input(b, 0)), delta = number(input(b, 2)),
+           count = ceil((number(input(b, 1)) - start) / delta);
+    count = count > 0 ? count : 0;
+    if (!isfinite(start) || !isfinite(delta) || delta == 0 || !(count <= MOST)) {
+        tsr_build_fail(
+            b, tsr_fail(TSR_ERROR_UNSUPPORTED, "more than %d numbers, or none at all", MOST));
+        return;
+    }
+    const tsr_shape shape = {1, {(int64_t)count}};
+    bool is_float = tsr_dtype_is_float(dtype);
+    float *floats = TSR_NEW(b->graph->arena, shape.dim[0] + 1, float);
+    int64_t *ints = is_float ? NULL : TSR_NEW(b->graph->arena, shape.dim[0] + 1, int64_t);
+    if (!floats || (!is_float && !ints)) {
+        tsr_build_fail(b, tsr_out_of_memory(b->graph));
+        return;
+    }
+    for (int64_t i = 0; i < shape.dim[0]; i++) {
+        floats[i] = (float)(start + (double)i * delta);
+        if (ints)
+            ints[i] = *(const int64_t *)input(b, 0)->data + i * *(const int64_t *)input(b, 2)->data;
+    }
+    give(b, tsr_add_constant(b->graph, b->node->name, "range", dtype, &shape,
+                             is_float ? (const void *)floats : ints));
+}
+
+/* ---- Tile, EyeLike, OneHot ---- */
+
+/* Each axis that is repeated in its turn, seen between what is before and after it. */
+void tsr_build_tile(tsr_builder *b) {
+    const int64_t *repeats;
+    int64_t count;
+    tsr_status status = tsr_node_const_ints(b->graph, b->node, 1, &repeats, &count);
+    tsr_shape shape = input(b, 0)->shape;
+    if (status == TSR_OK && count != shape.rank)
+        status = tsr_fail(TSR_ERROR_SHAPE, "%lld repeats of %s", (long long)count,
+                          tsr_shape_text(&shape));
+    if (status != TSR_OK) {
+        tsr_build_fail(b, status);
+        return;
+    }
+    int value = b->node->inputs[0];
+    for (int i = 0; i < shape.rank && b->status == TSR_OK; i++) {
+        if (repeats[i] == 1)
+            continue;
+        if (repeats[i] < 0 || repeats[i] > TSR_MAX_DIM / (shape.dim[i] ? shape.dim[i] : 1)) {
+            tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE, "%lld repeats of axis %d of %s",
+                                       (long long)repeats[i], i, tsr_shape_text(&shape)));
+            return;
+        }
+        const tsr_shape seen = {3,
+                                {tsr_dim_product(&shape, 0, i), 1,
+                                 tsr_dim_product(&shape, i, shape.rank)}},
+                        wide = {3, {seen.dim[0], repeats[i], seen.dim[2]}};
+        value = tsr_build_reshape(b, value, &seen);
+        value = TSR_BUILD(b, TSR_OP_Expand, value, tsr_build_ints(b, 3, wide.dim));
+        shape.dim[i] *= repeats[i];
+        value = tsr_build_reshape(b, value, &shape);
+    }
+    give(b, value);
+}
+
+/* Where the column's number is the row's plus k. */
+void tsr_build_eye_like(tsr_builder *b) {
+    const tsr_value *x = input(b, 0);
+    tsr_status status = tsr_require_rank(x, 2, 2);
+    if (status != TSR_OK) {
+        tsr_build_fail(b, status);
+        return;
+    }
+    const int64_t k = tsr_attr_int(b->node, "k", 0);
+    const tsr_attr to =
+        tsr_int_attr("to", tsr_attr_int(b->node, "dtype", tsr_dtype_to_onnx(x->dtype)));
+    int rows = tsr_build_indices(b, TSR_DTYPE_I64, x->shape.dim[0], 0, 2),
+        columns = tsr_build_indices(b, TSR_DTYPE_I64, input(b, 0)->shape.dim[1], 1, 2);
+    int shifted = TSR_BUILD(b, TSR_OP_Add, rows, tsr_build_ints(b, 1, &k));
+    int line = TSR_BUILD(b, TSR_OP_Equal, shifted, columns);
+    tsr_build_with(b, TSR_OP_Cast, 1, &line, 1, &to);
+}
+
+/* Indices may count from the end: each is compared with both numbers of a class. */
+void tsr_build_one_hot(tsr_builder *b) {
+    const tsr_value *indices = input(b, 0), *depth = input(b, 1), *values = input(b, 2);
+    tsr_status status = tsr_require_scalar(depth);
+    tsr_shape seen = indices->shape;
+    int axis = 0;
+    if (status == TSR_OK && !depth->data)
+        status = tsr_fail(TSR_ERROR_UNSUPPORTED,
+                          "depth ('%s') is known only at run time; if it comes from inputs, fix "
+                          "those in tsr_session_desc.fixed",
+                          depth->name);
+    if (status == TSR_OK)
+        status = tsr_require_vector(values, 2);
+    if (status == TSR_OK)
+        status = tsr_require_rank(indices, 0, TSR_MAX_RANK - 1);
+    if (status == TSR_OK)
+        status = tsr_normalize_axis(tsr_attr_int(b->node, "axis", -1), seen.rank + 1, &axis);
+    double classes = status == TSR_OK ? number(depth) : 0;
+    if (status == TSR_OK && !(classes >= 1 && classes <= TSR_MAX_DIM))
+        status = tsr_fail(TSR_ERROR_SHAPE, "a depth that is no number of classes");
+    if (status != TSR_OK) {
+        tsr_build_fail(b, status);
+        return;
+    }
+    for (int i = seen.rank++; i > axis; i--)
+        seen.dim[i] = seen.dim[i - 1];
+    seen.dim[axis] = 1;
+    const int64_t count = (int64_t)classes, bounds[] = {0, 1, 2};
+    int chosen = tsr_build_reshape(b, b->node->inputs[0], &seen),
+        numbers = tsr_build_indices(b, TSR_DTYPE_I64, count, axis, seen.rank);
+    int from_end = TSR_BUILD(b, TSR_OP_Sub, numbers, tsr_build_ints(b, 1, &count));
+    int is_class =
+            TSR_BUILD(b, TSR_OP_Equal, chosen, tsr_build_cast_like(b, numbers, b->node->inputs[0])),
+        is_from_end = TSR_BUILD(b, TSR_OP_Equal, chosen,
+                                tsr_build_cast_like(b, from_end, b->node->inputs[0]));
+    int zero = tsr_build_ints(b, 1, bounds), one = tsr_build_ints(b, 1, bounds + 1),
+        two = tsr_build_ints(b, 1, bounds + 2);
+    int off = TSR_BUILD(b, TSR_OP_Slice, b->node->inputs[2], zero, one),
+        on = TSR_BUILD(b, TSR_OP_Slice, b->node->inputs[2], one, two);
+    TSR_BUILD(b, TSR_OP_Where, TSR_BUILD(b, TSR_OP_Or, is_class, is_from_end), on, off);
+}
+
+/* ---- CenterCropPad, GlobalLpPool ---- */
+
+/* Negative pads crop. */
+void tsr_build_center_crop_pad(tsr_builder *b) {
+    const tsr_attr *given = tsr_node_attr(b->node, "axes");
+    const tsr_shape *shape = &input(b, 0)->shape;
+    const int64_t *sizes;
+    int64_t count, pads[2 * TSR_MAX_RANK] = {0};
+    int axes[TSR_MAX_RANK];
+    tsr_status status = tsr_node_const_ints(b->graph, b->node, 1, &sizes, &count);
+    if (status == TSR_OK && given)
+        status = tsr_read_axes(given->ints, given->count, shape->rank, axes);
+    for (int i = 0; !given && i < shape->rank; i++)
+        axes[i] = i;
+    if (status == TSR_OK && count != (given ? given->count : shape->rank))
+        status = tsr_fail(TSR_ERROR_SHAPE, "%lld sizes for %d axes", (long long)count,
+                          given ? given->count : shape->rank);
+    for (int64_t i = 0; status == TSR_OK && i < count; i++) {
+        int64_t more = sizes[i] - shape->dim[axes[i]];
+        if (sizes[i] < 0 || sizes[i] > TSR_MAX_DIM)
+            status = tsr_fail(TSR_ERROR_SHAPE, "a size of %lld", (long long)sizes[i]);
+        else
+            pads[axes[i]] = more < 0 ? -(-more / 2) : more / 2;
+        pads[shape->rank + axes[i]] = more - pads[axes[i]];
+    }
+    if (status != TSR_OK)
+        tsr_build_fail(b, status);
+    TSR_BUILD(b, TSR_OP_Pad, b->node->inputs[0], tsr_build_ints(b, 2 * shape->rank, pads));
+}
+
+/* (sum |x|^p)^(1/p) over an image. */
+void tsr_build_global_lp_pool(tsr_builder *b) {
+    const int64_t p = tsr_attr_int(b->node, "p", 2);
+    int64_t axes[TSR_MAX_RANK];
+    int rank = input(b, 0)->shape.rank, x = b->node->inputs[0];
+    tsr_status status = tsr_require_rank(input(b, 0), 3, TSR_MAX_RANK);
+    if (status == TSR_OK && p < 1)
+        status = tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"p\" is %lld", (long long)p);
+    if (status != TSR_OK) {
+        tsr_build_fail(b, status);
+        return;
+    }
+    for (int i = 2; i < rank; i++)
+        axes[i - 2] = i;
+    int over = tsr_build_ints(b, rank - 2, axes);
+    if (p <= 2) {
+        TSR_BUILD(b, p == 1 ? TSR_OP_ReduceL1 : TSR_OP_ReduceL2, x, over);
+        return;
+    }
+    int magnitude = TSR_BUILD(b, TSR_OP_Max, x, TSR_BUILD(b, TSR_OP_Neg, x));
+    int power = TSR_BUILD(b, TSR_OP_Pow, magnitude, tsr_build_number(b, (float)p));
+    TSR_BUILD(b, TSR_OP_Pow, TSR_BUILD(b, TSR_OP_ReduceSum, power, over),
+              tsr_build_number(b, 1.0f / (float)p));
+}

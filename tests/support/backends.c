@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_DEVICES = 24, MAX_TENSORS = 96, MAX_OPS = 128, MAX_NAMES = 16, MAX_TEXT = 256 };
+enum { MAX_DEVICES = 24, MAX_TENSORS = 96, MAX_OPS = 512, MAX_NAMES = 16, MAX_TEXT = 256 };
 
 /* ---- devices ---- */
 

@@ -85,7 +85,7 @@ bool is_steep(const char *text) {
     static const char *const names[] = {
         "Sign",       "Ceil", "Floor", "Round", "Shrink", "ThresholdedRelu",
         "Reciprocal", "Log",  "Sin",   "Cos",   "Tan",    "Asin",
-        "Acos",       "Sinh", "Cosh",  "Acosh", "Atanh"};
+        "Acos",       "Sinh", "Cosh",  "Acosh", "Atanh",  "Sqrt"};
     size_t length = strcspn(text, " ");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && !strncmp(names[i], text, length))

@@ -138,7 +138,12 @@ vec4 tsr_gelu(vec4 v, vec2 p) {
 }
 
 // Conversions between element types, which are all held in floats: p is the smallest and the largest value of the result.
-vec4 tsr_wrap_byte(vec4 v, vec2 p) { return v - floor((v - p.x) * (1.0 / 256.0)) * 256.0; }
+// Into p.x to p.y; a quotient that rounding took past an integer is made up for.
+vec4 tsr_wrap(vec4 v, vec2 p) {
+    float size = p.y - p.x + 1.0;
+    vec4 r = v - floor((v - p.x) / size) * size;
+    return r + size * (vec4(lessThan(r, vec4(p.x))) - vec4(greaterThan(r, vec4(p.y))));
+}
 vec4 tsr_truncate(vec4 v, vec2 p) { return mix(clamp(trunc(v), p.x, p.y), vec4(0.0), isnan(v)); }
 vec4 tsr_is_true(vec4 v, vec2 p) { return mix(vec4(1.0), vec4(0.0), equal(v, vec4(0.0))); }
 // p: whether infinity is looked for, and -infinity.

@@ -176,10 +176,15 @@ typedef struct tsr_shape {
 #define TSR_DTYPE_MAP(X)                                                                           \
     X(F32, "float32", 4)                                                                           \
     X(F16, "float16", 2)                                                                           \
+    X(BF16, "bfloat16", 2)                                                                         \
     X(F64, "float64", 8)                                                                           \
     X(I64, "int64", 8)                                                                             \
     X(I32, "int32", 4)                                                                             \
+    X(I16, "int16", 2)                                                                             \
     X(I8, "int8", 1)                                                                               \
+    X(U64, "uint64", 8)                                                                            \
+    X(U32, "uint32", 4)                                                                            \
+    X(U16, "uint16", 2)                                                                            \
     X(U8, "uint8", 1)                                                                              \
     X(BOOL, "bool", 1)
 
@@ -451,9 +456,10 @@ typedef struct tsr_model_desc {
     uint64_t max_work;
 } tsr_model_desc;
 
-/* Reads and checks an ONNX file (opset 7 to 27; later ones are tried). Nothing in it is trusted. Large weights stay in
- * the file, which is memory-mapped (unless tsr_model_desc.files are given): while the model or a
- * session of it exists the file may be deleted or replaced by another, but not modified in place.
+/* Reads and checks an ONNX file (opset 7 to 27; later ones are tried). Nothing in it is trusted.
+ * Large weights stay in the file, which is memory-mapped (unless tsr_model_desc.files are given):
+ * while the model or a session of it exists the file may be deleted or replaced by another, but not
+ * modified in place.
  */
 TSR_API tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, size_t size,
                                         size_t custom_op_size, tsr_model **model);

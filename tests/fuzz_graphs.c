@@ -175,11 +175,9 @@ static void add_inputs(fuzz_graph *graph, random_source *random) {
     static const struct {
         tsr_dtype dtype;
         float scale;
-    } types[] = {{TSR_DTYPE_I8, 100},
-                 {TSR_DTYPE_U8, 200},
-                 {TSR_DTYPE_I32, 1000},
-                 {TSR_DTYPE_BOOL, 1},
-                 {TSR_DTYPE_I64, 50}};
+    } types[] = {{TSR_DTYPE_I8, 100},    {TSR_DTYPE_U8, 200},    {TSR_DTYPE_I32, 1000},
+                 {TSR_DTYPE_BOOL, 1},    {TSR_DTYPE_I64, 50},    {TSR_DTYPE_I16, 9000},
+                 {TSR_DTYPE_U16, 60000}, {TSR_DTYPE_U32, 90000}, {TSR_DTYPE_U64, 50}};
     static const float scales[] = {1, 1, 1, 4, 0.1f};
     tsr_shape shape = draw_shape(random);
     fuzz_graph_add_input(graph, TSR_DTYPE_F32, shape, scales[random_int(random, 0, 4)]);
@@ -187,10 +185,11 @@ static void add_inputs(fuzz_graph *graph, random_source *random) {
         fuzz_graph_add_input(graph, TSR_DTYPE_F32,
                              (tsr_shape){4, {shape.dim[0], random_int(random, 1, 9), 5, 2}}, 1.5f);
     while (random_one_in(random, 2) && graph->value_count < 5) {
-        int type = random_int(random, 0, 9);
+        enum { TYPES = sizeof types / sizeof *types };
+        int type = random_int(random, 0, 2 * TYPES - 1);
         shape = random_one_in(random, 3) ? shape : draw_shape(random);
-        fuzz_graph_add_input(graph, type < 5 ? types[type].dtype : TSR_DTYPE_F32, shape,
-                             type < 5 ? types[type].scale : 1);
+        fuzz_graph_add_input(graph, type < TYPES ? types[type].dtype : TSR_DTYPE_F32, shape,
+                             type < TYPES ? types[type].scale : 1);
     }
 }
 

@@ -233,6 +233,7 @@ static void write_tensors(const char *folder) {
     static double doubles[] = {1, 2, 3, 4};
     static int32_t int32s[] = {0, 1, 1, 0};
     static int64_t int64s[] = {-1, 2, 3, 4};
+    static uint64_t uint64s[] = {1, 2, 3, 4};
     for (int dtype = TSR_DTYPE_F32; dtype <= TSR_DTYPE_BOOL; dtype++) {
         Tsr__TensorProto *tensor;
         write_seeds(folder, tensor_model((tsr_dtype)dtype, &tensor));
@@ -245,6 +246,8 @@ static void write_tensors(const char *folder) {
             tensor->n_double_data = 4, tensor->double_data = doubles;
         else if (dtype == TSR_DTYPE_I64)
             tensor->n_int64_data = 4, tensor->int64_data = int64s;
+        else if (dtype == TSR_DTYPE_U64 || dtype == TSR_DTYPE_U32)
+            tensor->n_uint64_data = 4, tensor->uint64_data = uint64s;
         else
             tensor->n_int32_data = 4, tensor->int32_data = int32s;
         write_seeds(folder, writer);

@@ -148,7 +148,7 @@ static void test_unary_ints(void **state) {
     begin(22); /* wraps in its own type */
     ints("x", SHAPE(2), INTS(-128, 127));
     onnx_set_int(writer, onnx_add_node(writer, "Cast", "cast", "x", "c"), "to",
-                 onnx_type(TSR_DTYPE_I8));
+                 tsr_dtype_to_onnx(TSR_DTYPE_I8));
     op("Neg", "c");
     expect_ints(TSR_DTYPE_I8, SHAPE(2), INTS(-128, -127));
 }
@@ -400,7 +400,7 @@ static void test_not(void **state) {
     begin(22);
     ints("x", SHAPE(2), INTS(0, 5));
     onnx_set_int(writer, onnx_add_node(writer, "Cast", "cast", "x", "c"), "to",
-                 onnx_type(TSR_DTYPE_BOOL));
+                 tsr_dtype_to_onnx(TSR_DTYPE_BOOL));
     op("Not", "c");
     expect_ints(TSR_DTYPE_BOOL, SHAPE(2), INTS(1, 0));
 }
@@ -502,7 +502,8 @@ static void test_several_inputs(void **state) {
 }
 
 static void cast_to(const char *from, const char *to, tsr_dtype dtype) {
-    onnx_set_int(writer, onnx_add_node(writer, "Cast", to, from, to), "to", onnx_type(dtype));
+    onnx_set_int(writer, onnx_add_node(writer, "Cast", to, from, to), "to",
+                 tsr_dtype_to_onnx(dtype));
 }
 
 static void test_where(void **state) {
@@ -1103,7 +1104,7 @@ static void test_resize_crop(void **state) {
 static void check_cast(tsr_dtype to, const int64_t *expected) {
     begin(22);
     floats("x", SHAPE(6), FLOATS(-1.75f, 0.5f, 300, NAN, -INFINITY, 1e30f));
-    onnx_set_int(writer, op("Cast", "x"), "to", onnx_type(to));
+    onnx_set_int(writer, op("Cast", "x"), "to", tsr_dtype_to_onnx(to));
     expect_ints(to, SHAPE(6), expected);
 }
 
@@ -1112,14 +1113,18 @@ static void test_cast(void **state) {
     check_cast(TSR_DTYPE_I64, INTS(-1, 0, 300, 0, INT64_MIN, INT64_MAX));
     check_cast(TSR_DTYPE_I32, INTS(-1, 0, 300, 0, INT32_MIN, INT32_MAX));
     check_cast(TSR_DTYPE_U8, INTS(0, 0, 255, 0, 0, 255));
+    check_cast(TSR_DTYPE_I16, INTS(-1, 0, 300, 0, INT16_MIN, INT16_MAX));
+    check_cast(TSR_DTYPE_U16, INTS(0, 0, 300, 0, 0, UINT16_MAX));
+    check_cast(TSR_DTYPE_U32, INTS(0, 0, 300, 0, 0, UINT32_MAX));
+    check_cast(TSR_DTYPE_U64, INTS(0, 0, 300, 0, 0, -1));
     check_cast(TSR_DTYPE_BOOL, INTS(1, 1, 1, 1, 1, 1));
     begin(22);
     ints("x", SHAPE(3), INTS(-1, 258, 0));
-    onnx_set_int(writer, op("Cast", "x"), "to", onnx_type(TSR_DTYPE_U8));
+    onnx_set_int(writer, op("Cast", "x"), "to", tsr_dtype_to_onnx(TSR_DTYPE_U8));
     expect_ints(TSR_DTYPE_U8, SHAPE(3), INTS(255, 2, 0));
     begin(22);
     floats("x", SHAPE(3), FLOATS(1.0001f, 2049, 1e6f));
-    onnx_set_int(writer, op("Cast", "x"), "to", onnx_type(TSR_DTYPE_F16));
+    onnx_set_int(writer, op("Cast", "x"), "to", tsr_dtype_to_onnx(TSR_DTYPE_F16));
     add_output(writer, "y", TSR_DTYPE_F16);
     tsr_graph *graph = prepare_graph(writer);
     expect_floats(value_named(graph, "y")->data, FLOATS(1, 2048, INFINITY), 3, 0);

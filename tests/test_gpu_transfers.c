@@ -1,5 +1,6 @@
 /* Arrays of every element type and order, and pixels, as inputs and outputs: a GPU backend held
  * against the cpu backend, which converts them in loops. */
+#include "base/dtype.h"
 #include "support/backends.h"
 #include "support/main.h"
 #include "support/random.h"
@@ -71,40 +72,17 @@ static void compare_floats(const both *b, double tolerance, const char *what) {
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-static const tsr_dtype dtypes[] = {TSR_DTYPE_F32, TSR_DTYPE_F16, TSR_DTYPE_F64, TSR_DTYPE_I64,
-                                   TSR_DTYPE_I32, TSR_DTYPE_I8,  TSR_DTYPE_U8,  TSR_DTYPE_BOOL};
-enum { DTYPES = sizeof dtypes / sizeof *dtypes };
-
 /* Random elements that a float and 16 bits hold exactly. */
 static void fill(tsr_array *a, random_source *random) {
+    bool is_float = tsr_dtype_is_float(a->dtype), is_byte = tsr_dtype_is_byte(a->dtype);
     for (size_t i = 0; i < a->count; i++) {
-        int v = random_int(random, a->dtype == TSR_DTYPE_U8 ? 0 : -120, 120);
-        switch (a->dtype) {
-        case TSR_DTYPE_F32:
-            ((float *)a->data)[i] = (float)v / 8;
-            break;
-        case TSR_DTYPE_F16: /* a small integer's bits, with a sign */
-            ((uint16_t *)a->data)[i] = (uint16_t)((v < 0 ? 0x8000 : 0) | 0x4000 | (v & 1023));
-            break;
-        case TSR_DTYPE_F64:
-            ((double *)a->data)[i] = (double)v / 4;
-            break;
-        case TSR_DTYPE_I64:
-            ((int64_t *)a->data)[i] = v * 1000;
-            break;
-        case TSR_DTYPE_I32:
-            ((int32_t *)a->data)[i] = v * 1000;
-            break;
-        case TSR_DTYPE_I8:
-            ((int8_t *)a->data)[i] = (int8_t)v;
-            break;
-        case TSR_DTYPE_U8:
-            ((uint8_t *)a->data)[i] = (uint8_t)(v * 2);
-            break;
-        case TSR_DTYPE_BOOL:
-            ((uint8_t *)a->data)[i] = v > 0;
-            break;
-        }
+        int v = random_int(random, 0, 120), sign = random_int(random, 0, 1) ? 1 : -1;
+        if (!is_float && (tsr_dtype_is_unsigned(a->dtype) || a->dtype == TSR_DTYPE_BOOL))
+            sign = 1;
+        float real = (float)(sign * v) / 8;
+        int64_t whole = a->dtype == TSR_DTYPE_BOOL ? v > 60 : sign * v * (is_byte ? 1 : 16);
+        tsr_dtype_store(a->dtype, is_float ? (const void *)&real : &whole, 1,
+                        (char *)a->data + i * tsr_dtype_size(a->dtype));
     }
 }
 
@@ -148,14 +126,14 @@ static void test_arrays(void **state) {
         snprintf(text, sizeof text, "Neg x[%s] -> y", shapes[s]);
         both b = open_both(text, &(tsr_session_desc){.poison = true});
         random_source random = random_from((uint32_t)s);
-        for (int i = 0; i < 2 * DTYPES; i++) {
+        for (int i = 0; i < 2 * TSR_DTYPE_COUNT; i++) {
             bool last = i % 2 && strchr(shapes[s], ',');
-            set_array(&b, dtypes[i / 2], last, &random);
+            set_array(&b, (tsr_dtype)(i / 2), last, &random);
             run_both(&b);
             compare_floats(&b, 0, shapes[s]);
-            for (int k = 0; k < 2 * DTYPES; k++)
+            for (int k = 0; k < 2 * TSR_DTYPE_COUNT; k++)
                 if (k % 2 == 0 || strchr(shapes[s], ','))
-                    compare_arrays(&b, dtypes[k / 2], k % 2, shapes[s]);
+                    compare_arrays(&b, (tsr_dtype)(k / 2), k % 2, shapes[s]);
         }
         close_both(&b);
     }
@@ -167,10 +145,10 @@ static void test_arrays_in_half(void **state) {
     both b = open_both("Neg x[2,5,6,7] -> y",
                        &(tsr_session_desc){.poison = true, .precision = TSR_PRECISION_FP16});
     random_source random = random_from(1);
-    for (int i = 0; i < DTYPES; i++) {
-        if (dtypes[i] == TSR_DTYPE_I32 || dtypes[i] == TSR_DTYPE_I64)
+    for (int i = 0; i < TSR_DTYPE_COUNT; i++) {
+        if ((tsr_dtype)i == TSR_DTYPE_I32 || (tsr_dtype)i == TSR_DTYPE_I64)
             continue; /* beyond 2048 */
-        set_array(&b, dtypes[i], i % 2, &random);
+        set_array(&b, (tsr_dtype)i, i % 2, &random);
         run_both(&b);
         compare_arrays(&b, TSR_DTYPE_F16, false, "half");
         compare_arrays(&b, TSR_DTYPE_F32, true, "half");
@@ -281,7 +259,7 @@ static void test_forms_in_turns(void **state) {
         if (random_one_in(&random, 2))
             set_pixels(&b, c, &random);
         else
-            set_array(&b, dtypes[random_int(&random, 0, 1)], random_one_in(&random, 2), &random);
+            set_array(&b, (tsr_dtype)random_int(&random, 0, 1), random_one_in(&random, 2), &random);
         run_both(&b);
         for (int k = random_int(&random, 0, 3); k > 0; k--) {
             if (random_one_in(&random, 3))

@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-static const char *const all_types[] = {"int8", "uint8", "int32", "int64", "bool"};
-enum { TYPES = sizeof all_types / sizeof *all_types, NUMBERS = 4, BYTES = 2 };
+static const char *const all_types[] = {"int8",   "uint8", "int16",  "uint16", "int32",
+                                        "uint32", "int64", "uint64", "bool"};
+enum { TYPES = sizeof all_types / sizeof *all_types, NUMBERS = TYPES - 1, BYTES = 2 };
 
 static const char *draw_shape(random_source *r) {
     int dims[4], rank = random_int(r, 0, 4);
@@ -30,7 +31,7 @@ static void test_bytes_wrap(void **state) {
     }
     /* a constant of the type, and a chain that no post-op computes */
     check(OPSET(14), "Cast k(-128,-1,0,127,100) -> c to=3; Mul a:int8[2,5] c -> m; Sub m a -> y");
-    check(OPSET(14), "Cast k(255,1,0,127,100) -> c to=2; Add a:uint8[2,5] c -> m; Neg m -> y");
+    check(OPSET(14), "Cast k(255,1,0,127,100) -> c to=2; Add a:uint8[2,5] c -> m; Sub c m -> y");
     expect_no_failed_case();
 }
 
@@ -99,8 +100,8 @@ static void test_elements(void **state) {
     need_gpu();
     for (int i = 0; i < NUMBERS; i++) {
         const char *type = all_types[i];
-        check(OPSET(14), "Neg x:%s[2,5,3,7] -> y", type);
-        check(OPSET(14), "Relu x:%s[2,5,3,7] -> y", type);
+        check(OPSET(14), "%s x:%s[2,5,3,7] -> y", *type == 'u' ? "Abs" : "Neg", type);
+        check(OPSET(14), "%s x:%s[2,5,3,7] -> y", *type == 'u' ? "Sign" : "Relu", type);
         check(OPSET(14), "Clip x:%s[2,5,3,7] -> y", type);
     }
     check(OPSET(14), "Clip x:int64[2,5,3,7] k(-70000) -> y");
@@ -114,7 +115,7 @@ static void test_elements(void **state) {
 
 static void test_casts(void **state) {
     (void)state;
-    static const int to[] = {1, 2, 3, 6, 7, 9}; /* of ONNX */
+    static const int to[] = {1, 2, 3, 4, 5, 6, 7, 9}; /* of ONNX */
     need_gpu();
     for (size_t t = 0; t < sizeof to / sizeof *to; t++) {
         check((op_case){.opset = 13, .range = 300, .no_half = true}, "Cast x[2,5,3,7] -> y to=%d",
@@ -125,6 +126,8 @@ static void test_casts(void **state) {
         }
     }
     check(OPSET(13), "Cast x:bool[2,5] -> f to=1; Relu f -> g; Cast g -> h to=9; Not h -> y");
+    check(OPSET(13), "Cast x:uint16[2,5,3,7] -> y to=12");
+    check(OPSET(13), "Cast x:bool[2,5,3,7] -> y to=13");
     check((op_case){.opset = 13, .nans = 3}, "Cast x[2,5,3,7] -> y to=3");
     expect_no_failed_case();
 }
@@ -170,6 +173,7 @@ static void test_refusals(void **state) {
     assert_false(is_replay());
     expect_refusal("Add a:int32[3] b:int32[3] -> y", "'a' is int32");
     expect_refusal("Concat x:int64[1] k(16777217) -> y axis=0", "16777217");
+    expect_refusal("Cast a:int32[3] -> y to=12", "negative numbers would pass 2^24");
 }
 
 int run_program(void) {

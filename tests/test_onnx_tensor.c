@@ -60,6 +60,11 @@ static void raw_forms(void **state) {
         {TSR_DTYPE_U8, (uint8_t[]){0, 1, 2, 200}, natural},
         {TSR_DTYPE_BOOL, (uint8_t[]){0, 1, 255, 0}, truth},
         {TSR_DTYPE_F16, (uint16_t[]){0xc000, 0, 0x3c00, 0x5640}, all},
+        {TSR_DTYPE_BF16, (uint16_t[]){0xc000, 0, 0x3f80, 0x42c8}, all},
+        {TSR_DTYPE_I16, (int16_t[]){-2, 0, 1, 100}, all},
+        {TSR_DTYPE_U16, (uint16_t[]){0, 1, 2, 200}, natural},
+        {TSR_DTYPE_U32, (uint32_t[]){0, 1, 2, 200}, natural},
+        {TSR_DTYPE_U64, (uint64_t[]){0, 1, 2, 200}, natural},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         Tsr__TensorProto *tensor;
@@ -88,6 +93,14 @@ static void typed_forms(void **state) {
     tensor->n_int64_data = 4;
     tensor->int64_data = (int64_t[]){-2, 0, 1, 100};
     expect_tensor(writer, TSR_DTYPE_I64, all);
+    for (int i = 0; i < 2; i++) { /* one field for both */
+        tsr_dtype dtype = i ? TSR_DTYPE_U64 : TSR_DTYPE_U32;
+        writer = model_with(dtype, &tensor);
+        without_raw_data(tensor);
+        tensor->n_uint64_data = 4;
+        tensor->uint64_data = (uint64_t[]){0, 1, 1, 0};
+        expect_tensor(writer, dtype, truth);
+    }
     const struct {
         tsr_dtype dtype;
         int32_t *elements;
@@ -97,6 +110,9 @@ static void typed_forms(void **state) {
         {TSR_DTYPE_I8, (int32_t[]){-2, 0, 1, 100}, all},
         {TSR_DTYPE_BOOL, (int32_t[]){0, 1, 1, 0}, truth},
         {TSR_DTYPE_F16, (int32_t[]){0xc000, 0, 0x3c00, 0x5640}, all},
+        {TSR_DTYPE_BF16, (int32_t[]){0xc000, 0, 0x3f80, 0x42c8}, all},
+        {TSR_DTYPE_I16, (int32_t[]){-2, 0, 1, 100}, all},
+        {TSR_DTYPE_U16, (int32_t[]){0, 1, 1, 0}, truth},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         writer = model_with(forms[i].dtype, &tensor);
@@ -163,9 +179,9 @@ static void types(void **state) {
         tsr_status status;
         const char *text;
     } refused[] = {
-        {0, TSR_ERROR_INVALID_MODEL, "type 0"},       {4, TSR_ERROR_UNSUPPORTED, "uint16"},
-        {8, TSR_ERROR_UNSUPPORTED, "string"},         {13, TSR_ERROR_UNSUPPORTED, "uint64"},
-        {16, TSR_ERROR_UNSUPPORTED, "bfloat16"},      {22, TSR_ERROR_UNSUPPORTED, "int4"},
+        {0, TSR_ERROR_INVALID_MODEL, "type 0"},       {8, TSR_ERROR_UNSUPPORTED, "string"},
+        {17, TSR_ERROR_UNSUPPORTED, "float8e4m3fn"},  {22, TSR_ERROR_UNSUPPORTED, "int4"},
+        {24, TSR_ERROR_UNSUPPORTED, "float8e8m0"},    {26, TSR_ERROR_UNSUPPORTED, "int2"},
         {1000, TSR_ERROR_INVALID_MODEL, "type 1000"}, {-1, TSR_ERROR_INVALID_MODEL, "type -1"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

@@ -116,7 +116,7 @@ static void test_dropout_mask_folds(void **state) {
     (void)state;
     begin(SHAPE(2));
     node("Dropout", "x", "y,mask");
-    onnx_set_int(writer, node("Cast", "mask", "kept"), "to", onnx_type(TSR_DTYPE_F32));
+    onnx_set_int(writer, node("Cast", "mask", "kept"), "to", tsr_dtype_to_onnx(TSR_DTYPE_F32));
     node("Mul", "y,kept", "z");
     add_output(writer, "z", TSR_DTYPE_F32);
     tsr_graph *graph = prepare_graph(writer);
@@ -212,7 +212,7 @@ static void test_no_ops_go(void **state) {
     node("Relu", "x", "a");
     node("Identity", "a", "b");
     node("Dropout", "b", "c");
-    onnx_set_int(writer, node("Cast", "c", "d"), "to", onnx_type(TSR_DTYPE_F64));
+    onnx_set_int(writer, node("Cast", "c", "d"), "to", tsr_dtype_to_onnx(TSR_DTYPE_F64));
     onnx_set_ints(writer, node("Transpose", "d", "e"), "perm", 4, INTS(0, 1, 2, 3));
     onnx_add_ints(writer, "none", SHAPE(8), INTS(0, 0, 0, 0, 0, 0, 0, 0));
     node("Pad", "e,none", "f");
@@ -460,7 +460,7 @@ static void test_split_and_used_indices_do_not_host(void **state) {
     node("Relu", "a", "c");
     onnx_set_ints(writer, node("MaxPool", "b", "d,indices"), "kernel_shape", 2, INTS(1, 1));
     node("Relu", "d", "e");
-    onnx_set_int(writer, node("Cast", "indices", "f"), "to", onnx_type(TSR_DTYPE_F32));
+    onnx_set_int(writer, node("Cast", "indices", "f"), "to", tsr_dtype_to_onnx(TSR_DTYPE_F32));
     node("Neg", "f", "g");
     onnx_set_int(writer, node("Concat", "c,e,g", "y"), "axis", 1);
     finish(apply(tsr_pass_fuse_posts, "y"), 7);

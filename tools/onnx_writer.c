@@ -2,6 +2,7 @@
 #include "onnx_writer.h"
 
 #include "base/arena.h"
+#include "base/dtype.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -122,13 +123,6 @@ Tsr__ModelProto *onnx_writer_model(onnx_writer *writer) {
     return writer->model;
 }
 
-int onnx_type(tsr_dtype dtype) {
-    static const int types[] = {
-        [TSR_DTYPE_F32] = 1, [TSR_DTYPE_F16] = 10, [TSR_DTYPE_F64] = 11, [TSR_DTYPE_I64] = 7,
-        [TSR_DTYPE_I32] = 6, [TSR_DTYPE_I8] = 3,   [TSR_DTYPE_U8] = 2,   [TSR_DTYPE_BOOL] = 9};
-    return types[dtype];
-}
-
 /* ---- inputs and outputs ---------------------------------------------------------------------- */
 
 static Tsr__TensorShapeProto *new_shape(onnx_writer *writer, int rank, const int64_t *dims) {
@@ -155,7 +149,7 @@ static Tsr__ValueInfoProto *new_info(onnx_writer *writer, const char *name, tsr_
     info->type = type;
     type->tensor_type = tensor;
     tensor->has_elem_type = true;
-    tensor->elem_type = onnx_type(dtype);
+    tensor->elem_type = tsr_dtype_to_onnx(dtype);
     tensor->shape = rank < 0 ? NULL : new_shape(writer, rank, dims);
     return info;
 }
@@ -194,7 +188,7 @@ Tsr__TensorProto *onnx_new_tensor(onnx_writer *writer, const char *name, tsr_dty
         bytes *= (size_t)dims[i];
     tensor->name = onnx_copy(writer, name);
     tensor->has_data_type = true;
-    tensor->data_type = onnx_type(dtype);
+    tensor->data_type = tsr_dtype_to_onnx(dtype);
     tensor->n_dims = (size_t)rank;
     tensor->dims = copy_array(writer, dims, (size_t)rank, sizeof *dims);
     tensor->has_raw_data = true;

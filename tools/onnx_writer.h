@@ -21,9 +21,6 @@ char *onnx_copy(onnx_writer *writer, const char *text);
 /* Appends to a repeated field of messages or strings; list: where the field is. */
 void onnx_append(onnx_writer *writer, void *list, size_t *count, void *item);
 
-/* ONNX's enum value of an element type. */
-int onnx_type(tsr_dtype dtype);
-
 /* rank -1 leaves the shape out; a dimension of -1 is left unknown. */
 Tsr__ValueInfoProto *onnx_add_input(onnx_writer *writer, const char *name, tsr_dtype dtype,
                                     int rank, const int64_t *dims);

@@ -160,7 +160,12 @@ fn tsr_gelu(v: vec4f, p: vec2f) -> vec4f {
 }
 
 // Conversions between element types, which are all held in floats: p is the smallest and the largest value of the result.
-fn tsr_wrap_byte(v: vec4f, p: vec2f) -> vec4f { return v - floor((v - p.x) * (1.0 / 256.0)) * 256.0; }
+// Into p.x to p.y; a quotient that rounding took past an integer is made up for.
+fn tsr_wrap(v: vec4f, p: vec2f) -> vec4f {
+    let size = p.y - p.x + 1.0;
+    let r = v - floor((v - p.x) / size) * size;
+    return r + size * (vec4f(r < vec4f(p.x)) - vec4f(r > vec4f(p.y)));
+}
 fn tsr_truncate(v: vec4f, p: vec2f) -> vec4f {
     return select(clamp(trunc(v), vec4f(p.x), vec4f(p.y)), vec4f(), tsr_nan_mask(v));
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/half.h"
+#include "base/dtype.h"
 #include "api/names.h"
 
 /* The value of a graph input, or an error that lists the inputs. what: the purpose, for the
@@ -85,44 +85,12 @@ static tsr_status bind_shape(tsr_graph *graph, const tsr_input_shape *binding) {
 
 /* ---- fixed inputs ---------------------------------------------------------------------------- */
 
-static float load_float(tsr_dtype dtype, const void *data, size_t i) {
-    switch (dtype) {
-    case TSR_DTYPE_F16:
-        return tsr_half_to_float(((const uint16_t *)data)[i]);
-    case TSR_DTYPE_F64:
-        return (float)((const double *)data)[i];
-    default:
-        return ((const float *)data)[i];
-    }
-}
-
-static int64_t load_int(tsr_dtype dtype, const void *data, size_t i) {
-    switch (dtype) {
-    case TSR_DTYPE_I64:
-        return ((const int64_t *)data)[i];
-    case TSR_DTYPE_I32:
-        return ((const int32_t *)data)[i];
-    case TSR_DTYPE_I8:
-        return ((const int8_t *)data)[i];
-    case TSR_DTYPE_BOOL:
-        return ((const uint8_t *)data)[i] != 0;
-    default:
-        return ((const uint8_t *)data)[i];
-    }
-}
-
-/* The elements as a graph holds them: float or int64_t. NULL when out of memory. */
+/* The elements as a graph holds them. NULL when out of memory. */
 static void *copy_elements(tsr_arena *arena, tsr_dtype dtype, const void *data, uint64_t count) {
-    if (tsr_dtype_is_float(dtype)) {
-        float *floats = TSR_NEW(arena, count, float);
-        for (size_t i = 0; floats && i < count; i++)
-            floats[i] = load_float(dtype, data, i);
-        return floats;
-    }
-    int64_t *ints = TSR_NEW(arena, count, int64_t);
-    for (size_t i = 0; ints && i < count; i++)
-        ints[i] = load_int(dtype, data, i);
-    return ints;
+    void *elements = tsr_arena_alloc(arena, count, tsr_stored_size(dtype));
+    if (elements)
+        tsr_dtype_load(dtype, data, (size_t)count, elements);
+    return elements;
 }
 
 static void remove_input(tsr_graph *graph, int value) {

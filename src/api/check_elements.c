@@ -1,5 +1,6 @@
 #include "api/check_elements.h"
 
+#include "base/dtype.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
 static tsr_status check_form(const tsr_value *value, tsr_dtype dtype, bool channels_last) {
-    if ((unsigned)dtype > TSR_DTYPE_BOOL)
+    if ((unsigned)dtype >= TSR_DTYPE_COUNT)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tensor '%s': there is no element type %d",
                         value->name, (int)dtype);
     if (channels_last && value->shape.rank < 2)
@@ -158,14 +159,8 @@ enum { MOST = 1 << 24 };
 
 /* Does an element of this type have this value? */
 static bool is_exact(tsr_dtype dtype, double x) {
-    static const struct {
-        double low, high;
-    } ranges[] = {[TSR_DTYPE_I64] = {-MOST, MOST},
-                  [TSR_DTYPE_I32] = {-MOST, MOST},
-                  [TSR_DTYPE_I8] = {INT8_MIN, INT8_MAX},
-                  [TSR_DTYPE_U8] = {0, UINT8_MAX},
-                  [TSR_DTYPE_BOOL] = {0, 1}};
-    return x >= ranges[dtype].low && x <= ranges[dtype].high && x == trunc(x);
+    return x >= (double)tsr_dtype_low(dtype) && x <= (double)tsr_dtype_high(dtype) &&
+           fabs(x) <= MOST && x == trunc(x);
 }
 
 static tsr_status refuse_element(const tsr_value *value, size_t i, double x) {

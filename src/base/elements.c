@@ -1,6 +1,6 @@
 #include "base/elements.h"
 
-#include "base/half.h"
+#include "base/dtype.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,64 +42,29 @@ void tsr_elements_copy_dense(const void *dense, const tsr_elements *to) {
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
 double tsr_array_element(const tsr_array *a, size_t i) {
-    switch (a->dtype) {
-    case TSR_DTYPE_F32:
-        return (double)((const float *)a->data)[i];
-    case TSR_DTYPE_F16:
-        return (double)tsr_half_to_float(((const uint16_t *)a->data)[i]);
-    case TSR_DTYPE_F64:
+    const char *at = (const char *)a->data + i * tsr_dtype_size(a->dtype);
+    float number;
+    int64_t integer;
+    if (a->dtype == TSR_DTYPE_F64) /* not rounded */
         return ((const double *)a->data)[i];
-    case TSR_DTYPE_I64:
-        return (double)((const int64_t *)a->data)[i];
-    case TSR_DTYPE_I32:
-        return ((const int32_t *)a->data)[i];
-    case TSR_DTYPE_I8:
-        return ((const int8_t *)a->data)[i];
-    case TSR_DTYPE_U8:
-        return ((const uint8_t *)a->data)[i];
-    case TSR_DTYPE_BOOL:
-        return ((const uint8_t *)a->data)[i] != 0;
+    if (tsr_dtype_is_float(a->dtype)) {
+        tsr_dtype_load(a->dtype, at, 1, &number);
+        return (double)number;
     }
-    return 0;
+    tsr_dtype_load(a->dtype, at, 1, &integer);
+    return tsr_dtype_number(a->dtype, integer);
 }
 
-/* Rounded and limited; NaN becomes 0. */
-static int64_t integer(float value, double low, double high) {
-    double rounded = floor((double)value + 0.5);
-    return rounded >= 0x1p63 ? INT64_MAX
-           : rounded >= high ? (int64_t)high
-           : rounded > low   ? (int64_t)rounded
-           : value != value  ? 0
-                             : (int64_t)low;
-}
-
+/* Integers are rounded and limited; NaN becomes 0. */
 static void store(const tsr_array *a, size_t i, float value) {
-    switch (a->dtype) {
-    case TSR_DTYPE_F32:
-        ((float *)a->data)[i] = value;
-        break;
-    case TSR_DTYPE_F16:
-        ((uint16_t *)a->data)[i] = tsr_float_to_half(value);
-        break;
-    case TSR_DTYPE_F64:
-        ((double *)a->data)[i] = (double)value;
-        break;
-    case TSR_DTYPE_I64:
-        ((int64_t *)a->data)[i] = integer(value, -0x1p63, 0x1p63);
-        break;
-    case TSR_DTYPE_I32:
-        ((int32_t *)a->data)[i] = (int32_t)integer(value, INT32_MIN, INT32_MAX);
-        break;
-    case TSR_DTYPE_I8:
-        ((int8_t *)a->data)[i] = (int8_t)integer(value, INT8_MIN, INT8_MAX);
-        break;
-    case TSR_DTYPE_U8:
-        ((uint8_t *)a->data)[i] = (uint8_t)integer(value, 0, UINT8_MAX);
-        break;
-    case TSR_DTYPE_BOOL:
-        ((uint8_t *)a->data)[i] = value != 0;
-        break;
+    char *at = (char *)a->data + i * tsr_dtype_size(a->dtype);
+    if (tsr_dtype_is_float(a->dtype)) {
+        tsr_dtype_store(a->dtype, &value, 1, at);
+        return;
     }
+    float rounded = a->dtype == TSR_DTYPE_BOOL ? value : (float)floor((double)value + 0.5);
+    int64_t integer = tsr_dtype_int_of_float(a->dtype, rounded);
+    tsr_dtype_store(a->dtype, &integer, 1, at);
 }
 
 /* Where element i of the tensor [N, C, pixels] is in an array [N, pixels, C]. */

@@ -20,3 +20,11 @@ uint16_t tsr_float_to_half(float value) {
     uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
     return sign | (uint16_t)((rounded - 0x38000000) >> 13);
 }
+
+uint16_t tsr_float_to_bfloat16(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if ((bits & 0x7fffffff) > 0x7f800000) /* NaN stays one */
+        return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}

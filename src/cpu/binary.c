@@ -88,6 +88,27 @@ static bool mod_int(int64_t a, int64_t b, int64_t *out) {
     return true;
 }
 
+static bool div_unsigned(int64_t a, int64_t b, int64_t *out) {
+    if (b == 0)
+        return false;
+    *out = (int64_t)((uint64_t)a / (uint64_t)b);
+    return true;
+}
+
+static bool mod_unsigned(int64_t a, int64_t b, int64_t *out) {
+    if (b == 0)
+        return false;
+    *out = (int64_t)((uint64_t)a % (uint64_t)b);
+    return true;
+}
+
+/* PRelu of what is not negative. */
+static bool first_int(int64_t a, int64_t b, int64_t *out) {
+    (void)b;
+    *out = a;
+    return true;
+}
+
 static bool prelu_int(int64_t x, int64_t slope, int64_t *out) {
     *out = x;
     return x >= 0 || mul_int(slope, x, out);
@@ -154,7 +175,21 @@ static binary_int_fn *const int_table[TSR_OP_COUNT] = {
 #include "graph/ops.def"
 };
 
-static binary_int_fn *int_function(const tsr_node *node) {
+/* Those of uint64 that differ by more than the order of its numbers. */
+static binary_int_fn *const unsigned_table[TSR_OP_COUNT] = {
+    [TSR_OP_Div] = div_unsigned,
+    [TSR_OP_Mod] = mod_unsigned,
+    [TSR_OP_PRelu] = first_int,
+};
+
+static bool is_by_order(tsr_op op) {
+    return op == TSR_OP_Max || op == TSR_OP_Min || op == TSR_OP_Less || op == TSR_OP_LessOrEqual ||
+           op == TSR_OP_Greater || op == TSR_OP_GreaterOrEqual;
+}
+
+static binary_int_fn *int_function(const tsr_node *node, tsr_dtype dtype) {
+    if (dtype == TSR_DTYPE_U64 && unsigned_table[node->op])
+        return unsigned_table[node->op];
     if (node->op == TSR_OP_Mod && tsr_attr_int(node, "fmod", 0))
         return fmod_int;
     if (node->op == TSR_OP_BitShift && tsr_shifts_right(node))
@@ -166,7 +201,7 @@ static binary_int_fn *int_function(const tsr_node *node) {
 typedef struct operands {
     const void *a, *b;
     const tsr_shape *a_shape, *b_shape, *shape;
-    tsr_dtype dtype; /* of the result */
+    tsr_dtype of, dtype; /* of both, of the result */
 } operands;
 
 void tsr_cpu_apply_binary(tsr_op op, const float *a, const tsr_shape *a_shape, const float *b,
@@ -181,15 +216,19 @@ void tsr_cpu_apply_binary(tsr_op op, const float *a, const tsr_shape *a_shape, c
     }
 }
 
-static tsr_status apply_int(binary_int_fn *fn, const operands *o, int64_t *out) {
+static tsr_status apply_int(const tsr_node *node, const operands *o, int64_t *out) {
+    binary_int_fn *fn = int_function(node, o->of);
+    tsr_dtype order = is_by_order(node->op) ? o->of : TSR_DTYPE_I64,
+              result = o->dtype == TSR_DTYPE_BOOL ? TSR_DTYPE_I64 : order;
     const int64_t *a = o->a, *b = o->b;
     int64_t count = tsr_shape_count(o->shape);
     tsr_broadcast_iterator it;
     tsr_broadcast_begin(&it, o->shape, o->a_shape, o->b_shape);
     for (int64_t i = 0; i < count; i++) {
-        if (!fn(a[it.offset[0]], b[it.offset[1]], &out[i]))
+        if (!fn(tsr_dtype_order(order, a[it.offset[0]]), tsr_dtype_order(order, b[it.offset[1]]),
+                &out[i]))
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "integer division by zero");
-        out[i] = tsr_cpu_wrap(o->dtype, out[i]);
+        out[i] = tsr_dtype_wrap(o->dtype, tsr_dtype_order(result, out[i]));
         tsr_broadcast_next(&it);
     }
     return TSR_OK;
@@ -208,21 +247,22 @@ static void compare_floats(binary_fn *fn, const operands *o, int64_t *out) {
 
 /* Base and exponent may be of different types; the result is of the base's. */
 static tsr_status raise(const tsr_cpu_call *call, const operands *o) {
-    bool float_base = tsr_dtype_is_float(o->dtype),
-         float_exponent = tsr_dtype_is_float(tsr_node_in(call->graph, call->node, 1)->dtype);
+    tsr_dtype by_type = tsr_node_in(call->graph, call->node, 1)->dtype;
+    bool float_base = tsr_dtype_is_float(o->dtype), float_exponent = tsr_dtype_is_float(by_type);
     int64_t count = tsr_shape_count(o->shape);
     tsr_broadcast_iterator it;
     tsr_broadcast_begin(&it, o->shape, o->a_shape, o->b_shape);
     for (int64_t i = 0; i < count; i++) {
         int64_t at = it.offset[0], by = it.offset[1];
-        double base = float_base ? ((const float *)o->a)[at] : (double)((const int64_t *)o->a)[at];
-        double exponent =
-            float_exponent ? ((const float *)o->b)[by] : (double)((const int64_t *)o->b)[by];
+        double base = float_base ? ((const float *)o->a)[at]
+                                 : tsr_dtype_number(o->of, ((const int64_t *)o->a)[at]);
+        double exponent = float_exponent ? ((const float *)o->b)[by]
+                                         : tsr_dtype_number(by_type, ((const int64_t *)o->b)[by]);
         float power = (float)pow(base, exponent);
         if (float_base)
             ((float *)tsr_call_out(call, 0))[i] = power;
         else
-            ((int64_t *)tsr_call_out(call, 0))[i] = tsr_cpu_int_of_float(o->dtype, power);
+            ((int64_t *)tsr_call_out(call, 0))[i] = tsr_dtype_int_of_float(o->dtype, power);
         tsr_broadcast_next(&it);
     }
     return TSR_OK;
@@ -230,13 +270,17 @@ static tsr_status raise(const tsr_cpu_call *call, const operands *o) {
 
 tsr_status tsr_cpu_binary(const tsr_cpu_call *call) {
     const tsr_node *node = call->node;
-    const operands o = {tsr_call_in(call, 0),        tsr_call_in(call, 1),
-                        tsr_call_in_shape(call, 0),  tsr_call_in_shape(call, 1),
-                        tsr_call_out_shape(call, 0), tsr_node_out(call->graph, node, 0)->dtype};
+    const operands o = {tsr_call_in(call, 0),
+                        tsr_call_in(call, 1),
+                        tsr_call_in_shape(call, 0),
+                        tsr_call_in_shape(call, 1),
+                        tsr_call_out_shape(call, 0),
+                        tsr_node_in(call->graph, node, 0)->dtype,
+                        tsr_node_out(call->graph, node, 0)->dtype};
     if (node->op == TSR_OP_Pow)
         return raise(call, &o);
     if (!tsr_dtype_is_float(tsr_node_in(call->graph, node, 0)->dtype))
-        return apply_int(int_function(node), &o, tsr_call_out(call, 0));
+        return apply_int(node, &o, tsr_call_out(call, 0));
     if (o.dtype == TSR_DTYPE_BOOL)
         compare_floats(float_table[node->op], &o, tsr_call_out(call, 0));
     else
@@ -269,12 +313,12 @@ tsr_status tsr_cpu_nary(const tsr_cpu_call *call) {
     void *out = tsr_call_out(call, 0);
     begin_with(call, tsr_stored_size(dtype));
     for (int i = 1; i < node->input_count; i++) {
-        const operands o = {out,  tsr_call_in(call, i), shape, tsr_call_in_shape(call, i), shape,
-                            dtype};
+        const operands o = {
+            out, tsr_call_in(call, i), shape, tsr_call_in_shape(call, i), shape, dtype, dtype};
         if (is_float)
             tsr_cpu_apply_binary(node->op, out, shape, o.b, o.b_shape, out, shape);
         else
-            TSR_TRY(apply_int(int_function(node), &o, out));
+            TSR_TRY(apply_int(node, &o, out));
     }
     float *floats = out;
     int64_t count = tsr_shape_count(shape);

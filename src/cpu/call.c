@@ -29,41 +29,6 @@ size_t tsr_call_element_size(const tsr_cpu_call *call) {
     return tsr_stored_size(tsr_node_in(call->graph, call->node, 0)->dtype);
 }
 
-int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value) {
-    switch (dtype) {
-    case TSR_DTYPE_I32:
-        return (int32_t)value;
-    case TSR_DTYPE_I8:
-        return (int8_t)value;
-    case TSR_DTYPE_U8:
-        return (uint8_t)value;
-    case TSR_DTYPE_BOOL:
-        return value != 0;
-    default:
-        return value;
-    }
-}
-
-int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x) {
-    static const int64_t low[] = {[TSR_DTYPE_I64] = INT64_MIN,
-                                  [TSR_DTYPE_I32] = INT32_MIN,
-                                  [TSR_DTYPE_I8] = INT8_MIN,
-                                  [TSR_DTYPE_U8] = 0};
-    static const int64_t high[] = {[TSR_DTYPE_I64] = INT64_MAX,
-                                   [TSR_DTYPE_I32] = INT32_MAX,
-                                   [TSR_DTYPE_I8] = INT8_MAX,
-                                   [TSR_DTYPE_U8] = UINT8_MAX};
-    if (dtype == TSR_DTYPE_BOOL)
-        return x != 0;
-    if (isnan(x))
-        return 0;
-    if ((double)x <= (double)low[dtype])
-        return low[dtype];
-    if ((double)x >= (double)high[dtype])
-        return high[dtype];
-    return (int64_t)x;
-}
-
 void *tsr_cpu_scratch(int64_t count, size_t size) {
     void *memory = NULL;
     if (count >= 0 && (uint64_t)count < SIZE_MAX / 2 / size)

@@ -13,12 +13,6 @@ const tsr_shape *tsr_call_out_shape(const tsr_cpu_call *call, int i);
 /* Bytes of an element of input 0. */
 size_t tsr_call_element_size(const tsr_cpu_call *call);
 
-/* The value converted to the integer type or bool: integers wrap around. */
-int64_t tsr_cpu_wrap(tsr_dtype dtype, int64_t value);
-
-/* Rounds toward zero and saturates; NaN gives 0. */
-int64_t tsr_cpu_int_of_float(tsr_dtype dtype, float x);
-
 /* count * size bytes from tsr_malloc(), at least one; NULL with a message when out of memory. */
 void *tsr_cpu_scratch(int64_t count, size_t size);
 

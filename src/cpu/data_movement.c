@@ -183,7 +183,7 @@ static void add_up(const tsr_cpu_call *call, int64_t first, int64_t count, int64
             ((float *)tsr_call_out(call, 0))[at] = (float)(exclusive ? before : sum);
         else
             ((int64_t *)tsr_call_out(call, 0))[at] =
-                tsr_cpu_wrap(dtype, (int64_t)(exclusive ? int_before : int_sum));
+                tsr_dtype_wrap(dtype, (int64_t)(exclusive ? int_before : int_sum));
     }
 }
 

@@ -166,6 +166,14 @@ static int64_t sign_int(int64_t x) {
     return (x > 0) - (x < 0);
 }
 
+static int64_t same_int(int64_t x) {
+    return x;
+}
+
+static int64_t is_not_zero(int64_t x) {
+    return x != 0;
+}
+
 typedef float unary_fn(float x, const float param[2]);
 typedef int64_t unary_int_fn(int64_t x);
 
@@ -192,8 +200,12 @@ void tsr_cpu_apply_unary(tsr_op op, const float param[2], const float *x, int64_
 static void apply_unary_int(tsr_op op, tsr_dtype dtype, const int64_t *x, int64_t count,
                             int64_t *out) {
     unary_int_fn *fn = unary_int_table[op];
+    if (dtype == TSR_DTYPE_U64 && op == TSR_OP_Sign)
+        fn = is_not_zero;
+    else if (dtype == TSR_DTYPE_U64 && op != TSR_OP_Neg)
+        fn = same_int; /* it has no negative numbers */
     for (int64_t i = 0; i < count; i++)
-        out[i] = tsr_cpu_wrap(dtype, fn(x[i]));
+        out[i] = tsr_dtype_wrap(dtype, fn(x[i]));
 }
 
 tsr_status tsr_cpu_unary(const tsr_cpu_call *call) {
@@ -209,23 +221,26 @@ tsr_status tsr_cpu_unary(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-static void clip_int(const int64_t *low, const int64_t *high, const int64_t *x, int64_t count,
-                     int64_t *out) {
+static void clip_int(tsr_dtype dtype, const int64_t *low, const int64_t *high, const int64_t *x,
+                     int64_t count, int64_t *out) {
+    const int64_t least = low ? tsr_dtype_order(dtype, *low) : INT64_MIN,
+                  most = high ? tsr_dtype_order(dtype, *high) : INT64_MAX;
     for (int64_t i = 0; i < count; i++) {
-        int64_t raised = low && x[i] < *low ? *low : x[i];
-        out[i] = high && raised > *high ? *high : raised;
+        int64_t at = tsr_dtype_order(dtype, x[i]), raised = at < least ? least : at;
+        out[i] = tsr_dtype_order(dtype, raised > most ? most : raised);
     }
 }
 
 tsr_status tsr_cpu_clip(const tsr_cpu_call *call) {
     const void *x = tsr_call_in(call, 0), *low = tsr_call_in(call, 1), *high = tsr_call_in(call, 2);
     int64_t count = tsr_shape_count(tsr_call_out_shape(call, 0));
-    if (tsr_dtype_is_float(tsr_node_in(call->graph, call->node, 0)->dtype)) {
+    tsr_dtype dtype = tsr_node_in(call->graph, call->node, 0)->dtype;
+    if (tsr_dtype_is_float(dtype)) {
         const float param[2] = {low ? *(const float *)low : -FLT_MAX,
                                 high ? *(const float *)high : FLT_MAX};
         tsr_cpu_apply_unary(TSR_OP_Clip, param, x, count, tsr_call_out(call, 0));
     } else {
-        clip_int(low, high, x, count, tsr_call_out(call, 0));
+        clip_int(dtype, low, high, x, count, tsr_call_out(call, 0));
     }
     return TSR_OK;
 }
@@ -245,7 +260,7 @@ tsr_status tsr_cpu_bitwise_not(const tsr_cpu_call *call) {
     tsr_dtype dtype = tsr_node_out(call->graph, call->node, 0)->dtype;
     int64_t *out = tsr_call_out(call, 0), count = tsr_shape_count(tsr_call_out_shape(call, 0));
     for (int64_t i = 0; i < count; i++)
-        out[i] = tsr_cpu_wrap(dtype, ~x[i]);
+        out[i] = tsr_dtype_wrap(dtype, ~x[i]);
     return TSR_OK;
 }
 

@@ -39,7 +39,7 @@ void tsr_cpu_load(const tsr_value *value, const void *data, float *floats) {
         return;
     }
     for (int64_t i = 0; i < count; i++)
-        floats[i] = (float)ints[i];
+        floats[i] = (float)tsr_dtype_number(value->dtype, ints[i]);
 }
 
 /* Is there any element to compute? */

@@ -104,16 +104,18 @@ static float combine_floats(tsr_scatter_reduction reduction, float a, float b) {
     }
 }
 
-static int64_t combine_ints(tsr_scatter_reduction reduction, int64_t a, int64_t b) {
+static int64_t combine_ints(tsr_scatter_reduction reduction, tsr_dtype dtype, int64_t a,
+                            int64_t b) {
+    bool a_is_larger = tsr_dtype_order(dtype, a) > tsr_dtype_order(dtype, b);
     switch (reduction) {
     case TSR_SCATTER_ADD:
         return (int64_t)((uint64_t)a + (uint64_t)b);
     case TSR_SCATTER_MULTIPLY:
         return (int64_t)((uint64_t)a * (uint64_t)b);
     case TSR_SCATTER_LARGEST:
-        return a > b ? a : b;
+        return a_is_larger ? a : b;
     case TSR_SCATTER_LEAST:
-        return a < b ? a : b;
+        return a_is_larger ? b : a;
     default:
         return b;
     }
@@ -132,7 +134,7 @@ static void update(const tsr_cpu_call *call, tsr_scatter_reduction reduction, in
         const int64_t *from = (const int64_t *)tsr_call_in(call, 2) + first;
         int64_t *to = (int64_t *)tsr_call_out(call, 0) + offset;
         for (int64_t i = 0; i < count; i++)
-            to[i] = tsr_cpu_wrap(dtype, combine_ints(reduction, to[i], from[i]));
+            to[i] = tsr_dtype_wrap(dtype, combine_ints(reduction, dtype, to[i], from[i]));
     }
 }
 
@@ -189,12 +191,13 @@ static int by_rank(const void *a, const void *b) {
 /* count elements with a stride of step: the first k by rank. */
 static void choose(const tsr_cpu_call *call, ranked *list, int64_t first, int64_t count,
                    int64_t step) {
-    bool is_float = tsr_dtype_is_float(tsr_node_in(call->graph, call->node, 0)->dtype),
+    tsr_dtype dtype = tsr_node_in(call->graph, call->node, 0)->dtype;
+    bool is_float = tsr_dtype_is_float(dtype),
          largest = tsr_attr_int(call->node, "largest", 1) != 0;
     const float *floats = tsr_call_in(call, 0);
     const int64_t *ints = tsr_call_in(call, 0);
     for (int64_t i = 0; i < count; i++) {
-        int64_t at = first + i * step, exact = is_float ? 0 : ints[at];
+        int64_t at = first + i * step, exact = is_float ? 0 : tsr_dtype_order(dtype, ints[at]);
         double value = is_float ? floats[at] : (double)exact;
         list[i] = (ranked){largest ? value : -value, largest ? exact : ~exact, i};
     }

@@ -152,12 +152,14 @@ static const int_reducer int_reducers[TSR_OP_COUNT] = {
 /* What is no integer is rounded toward zero. */
 static int64_t finish_int(tsr_op op, tsr_dtype dtype, int64_t sum, int64_t count) {
     if (op == TSR_OP_ReduceMean)
-        return count ? sum / count : 0;
+        return !count                   ? 0
+               : dtype == TSR_DTYPE_U64 ? (int64_t)((uint64_t)sum / (uint64_t)count)
+                                        : sum / count;
     if (op == TSR_OP_ReduceL2)
-        return tsr_cpu_int_of_float(dtype, (float)sqrt((double)sum));
+        return tsr_dtype_int_of_float(dtype, (float)sqrt((double)sum));
     if (op == TSR_OP_ReduceLogSum || op == TSR_OP_ReduceLogSumExp)
-        return tsr_cpu_int_of_float(dtype, (float)log((double)sum));
-    return tsr_cpu_wrap(dtype, sum);
+        return tsr_dtype_int_of_float(dtype, (float)log((double)sum));
+    return tsr_dtype_wrap(dtype, sum);
 }
 
 static void reduce_ints(const tsr_cpu_call *call) {
@@ -165,6 +167,8 @@ static void reduce_ints(const tsr_cpu_call *call) {
     const int_reducer *r = &int_reducers[op];
     const int64_t *x = tsr_call_in(call, 0);
     tsr_dtype dtype = tsr_node_out(call->graph, call->node, 0)->dtype;
+    bool by_order = op == TSR_OP_ReduceMax || op == TSR_OP_ReduceMin;
+    tsr_dtype order = by_order ? dtype : TSR_DTYPE_I64;
     int64_t *out = tsr_call_out(call, 0), count = tsr_shape_count(tsr_call_in_shape(call, 0)),
             results = tsr_shape_count(tsr_call_out_shape(call, 0));
     tsr_shape kept;
@@ -172,14 +176,15 @@ static void reduce_ints(const tsr_cpu_call *call) {
     for (int64_t i = 0; i < results; i++)
         out[i] = r->start;
     for (int64_t i = 0; i < count; i++) {
-        int64_t by = op == TSR_OP_ReduceLogSumExp
-                         ? tsr_cpu_int_of_float(TSR_DTYPE_I64, (float)exp((double)x[i]))
-                         : x[i];
+        int64_t by =
+            op == TSR_OP_ReduceLogSumExp
+                ? tsr_dtype_int_of_float(TSR_DTYPE_I64, (float)exp(tsr_dtype_number(dtype, x[i])))
+                : tsr_dtype_order(order, x[i]);
         out[it.offset[0]] = r->add(out[it.offset[0]], by);
         tsr_broadcast_next(&it);
     }
     for (int64_t i = 0; i < results; i++)
-        out[i] = finish_int(op, dtype, out[i], count / results);
+        out[i] = finish_int(op, dtype, tsr_dtype_order(order, out[i]), count / results);
 }
 
 tsr_status tsr_cpu_reduce(const tsr_cpu_call *call) {
@@ -208,8 +213,8 @@ static bool is_better(double a, double b, bool least, bool or_equal) {
 static double element(const tsr_cpu_call *call, int64_t i) {
     const float *floats = tsr_call_in(call, 0);
     const int64_t *ints = tsr_call_in(call, 0);
-    bool is_float = tsr_dtype_is_float(tsr_node_in(call->graph, call->node, 0)->dtype);
-    return is_float ? floats[i] : (double)ints[i];
+    tsr_dtype dtype = tsr_node_in(call->graph, call->node, 0)->dtype;
+    return tsr_dtype_is_float(dtype) ? floats[i] : tsr_dtype_number(dtype, ints[i]);
 }
 
 static tsr_status find_index(const tsr_cpu_call *call, bool least) {

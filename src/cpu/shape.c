@@ -22,7 +22,9 @@ tsr_status tsr_cpu_dropout(const tsr_cpu_call *call) {
 /* ---- Cast ---- */
 
 static float float_of(tsr_dtype dtype, float x) {
-    return dtype == TSR_DTYPE_F16 ? tsr_half_to_float(tsr_float_to_half(x)) : x;
+    return dtype == TSR_DTYPE_F16    ? tsr_half_to_float(tsr_float_to_half(x))
+           : dtype == TSR_DTYPE_BF16 ? tsr_bfloat16_to_float(tsr_float_to_bfloat16(x))
+                                     : x;
 }
 
 tsr_status tsr_cpu_cast(const tsr_cpu_call *call) {
@@ -34,16 +36,18 @@ tsr_status tsr_cpu_cast(const tsr_cpu_call *call) {
     float *y_float = tsr_call_out(call, 0);
     int64_t *y_int = tsr_call_out(call, 0);
     bool from_float = tsr_dtype_is_float(from), to_float = tsr_dtype_is_float(to);
-    if (from_float && to_float && to != TSR_DTYPE_F16) { /* all are stored in 32 bits */
+    if (from_float &&
+        (to == TSR_DTYPE_F32 || to == TSR_DTYPE_F64)) { /* all are stored in 32 bits */
         memcpy(y_float, x_float, (size_t)count * sizeof *y_float);
         return TSR_OK;
     }
     for (int64_t i = 0; i < count; i++) {
         if (to_float)
-            y_float[i] = float_of(to, from_float ? x_float[i] : (float)x_int[i]);
+            y_float[i] =
+                float_of(to, from_float ? x_float[i] : (float)tsr_dtype_number(from, x_int[i]));
         else
             y_int[i] =
-                from_float ? tsr_cpu_int_of_float(to, x_float[i]) : tsr_cpu_wrap(to, x_int[i]);
+                from_float ? tsr_dtype_int_of_float(to, x_float[i]) : tsr_dtype_wrap(to, x_int[i]);
     }
     return TSR_OK;
 }

@@ -8,41 +8,11 @@ enum { FIRST_CAPACITY = 64 };
 
 /* ---- dtypes and shapes ---- */
 
-const char *tsr_dtype_name(tsr_dtype dtype) {
-    switch (dtype) {
-#define NAME_CASE(name, text, bytes)                                                               \
-    case TSR_DTYPE_##name:                                                                         \
-        return text;
-        TSR_DTYPE_MAP(NAME_CASE)
-#undef NAME_CASE
-    }
-    return "unknown type";
-}
-
-size_t tsr_dtype_size(tsr_dtype dtype) {
-    switch (dtype) {
-#define SIZE_CASE(name, text, bytes)                                                               \
-    case TSR_DTYPE_##name:                                                                         \
-        return bytes;
-        TSR_DTYPE_MAP(SIZE_CASE)
-#undef SIZE_CASE
-    }
-    return 0;
-}
-
 bool tsr_graph_is_output(const tsr_graph *graph, int value) {
     for (int i = 0; i < graph->output_count; i++)
         if (graph->outputs[i] == value)
             return true;
     return false;
-}
-
-bool tsr_dtype_is_float(tsr_dtype dtype) {
-    return dtype == TSR_DTYPE_F32 || dtype == TSR_DTYPE_F16 || dtype == TSR_DTYPE_F64;
-}
-
-size_t tsr_stored_size(tsr_dtype dtype) {
-    return tsr_dtype_is_float(dtype) ? sizeof(float) : sizeof(int64_t);
 }
 
 int64_t tsr_shape_count(const tsr_shape *shape) {

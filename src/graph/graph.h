@@ -5,6 +5,7 @@
 #define TSR_GRAPH_GRAPH_H
 
 #include "base/arena.h"
+#include "base/dtype.h"
 #include "base/map.h"
 #include "base/siphash.h"
 #include "graph/ops.h"
@@ -107,9 +108,6 @@ bool tsr_graph_copy_to_arena(tsr_graph *graph, int value);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
 bool tsr_graph_is_output(const tsr_graph *graph, int value);
 
-bool tsr_dtype_is_float(tsr_dtype dtype);
-/* Bytes of an element as tsr_value.data holds it: a float or an int64_t. */
-size_t tsr_stored_size(tsr_dtype dtype);
 /* "[1, 3, ?, 256]", for messages: in one of eight per-thread buffers, which are reused in turn. */
 const char *tsr_shape_text(const tsr_shape *shape);
 bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b);

@@ -46,9 +46,6 @@ tsr_status tsr_node_scatter_reduction(const tsr_node *node, tsr_scatter_reductio
 tsr_status tsr_node_cum_sum_axis(const tsr_graph *graph, const tsr_node *node, int *axis);
 tsr_status tsr_node_diagonal(const tsr_graph *graph, const tsr_node *node, int64_t *diagonal);
 
-/* The number of ONNX's TensorProto.DataType: Cast's attribute `to`. */
-int tsr_dtype_to_onnx(tsr_dtype dtype);
-
 /* BitShift: does it shift to the right? */
 bool tsr_shifts_right(const tsr_node *node);
 

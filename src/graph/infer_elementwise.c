@@ -6,9 +6,13 @@
 #include <string.h>
 
 tsr_status tsr_infer_unary(tsr_graph *graph, tsr_node *node) {
-    bool is_for_integers = tsr_op_has(node->op, TSR_TYPES_NUMBERS);
-    if (!is_for_integers || tsr_node_in(graph, node, 0)->dtype == TSR_DTYPE_BOOL)
+    bool is_for_integers = tsr_op_has(node->op, TSR_TYPES_NUMBERS),
+         needs_sign = node->op == TSR_OP_Neg || node->op == TSR_OP_Relu;
+    tsr_dtype dtype = tsr_node_in(graph, node, 0)->dtype;
+    if (!is_for_integers || dtype == TSR_DTYPE_BOOL)
         TSR_TRY(tsr_require_float(graph, node, 1));
+    if (needs_sign && tsr_dtype_is_unsigned(dtype))
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is not defined for %s", tsr_dtype_name(dtype));
     return tsr_infer_same(graph, node);
 }
 
@@ -31,7 +35,7 @@ static tsr_status check_binary(const tsr_node *node, const tsr_value *a, const t
     if (strcmp(direction, "LEFT") != 0 && !tsr_shifts_right(node))
         return tsr_fail(TSR_ERROR_INVALID_MODEL,
                         "attribute \"direction\" is \"%s\", not \"LEFT\" or \"RIGHT\"", direction);
-    if (a->dtype != TSR_DTYPE_U8)
+    if (!tsr_dtype_is_unsigned(a->dtype))
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is defined for unsigned integers, not for %s",
                         tsr_dtype_name(a->dtype));
     return TSR_OK;

@@ -122,7 +122,7 @@ tsr_status tsr_infer_top_k(tsr_graph *graph, tsr_node *node) {
 tsr_status tsr_infer_cum_sum(tsr_graph *graph, tsr_node *node) {
     tsr_dtype dtype = tsr_node_in(graph, node, 0)->dtype;
     int axis;
-    if (dtype == TSR_DTYPE_BOOL || dtype == TSR_DTYPE_I8 || dtype == TSR_DTYPE_U8)
+    if (tsr_dtype_size(dtype) < 4 && !tsr_dtype_is_float(dtype))
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is not defined for %s", tsr_dtype_name(dtype));
     TSR_TRY(tsr_node_cum_sum_axis(graph, node, &axis));
     return tsr_infer_same(graph, node);

@@ -35,7 +35,7 @@ tsr_status tsr_infer_reduce(tsr_graph *graph, tsr_node *node) {
     tsr_dtype dtype = tsr_node_in(graph, node, 0)->dtype;
     bool reduced[TSR_MAX_RANK];
     bool takes_bool = tsr_op_has(node->op, TSR_TYPES_BOOL),
-         is_small = dtype == TSR_DTYPE_I8 || dtype == TSR_DTYPE_U8;
+         is_small = tsr_dtype_size(dtype) < 4 && !tsr_dtype_is_float(dtype);
     if ((dtype == TSR_DTYPE_BOOL || is_small) && !takes_bool)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is not defined for %s", tsr_dtype_name(dtype));
     TSR_TRY(tsr_node_reduced_axes(graph, node, reduced));

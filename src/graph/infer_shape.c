@@ -150,36 +150,14 @@ tsr_status tsr_infer_dropout(tsr_graph *graph, tsr_node *node) {
     return tsr_infer_same(graph, node);
 }
 
-/* ONNX's TensorProto.DataType. */
-static const struct {
-    int number;
-    tsr_dtype dtype;
-} onnx_types[] = {{1, TSR_DTYPE_F32},  {2, TSR_DTYPE_U8},  {3, TSR_DTYPE_I8},
-                  {6, TSR_DTYPE_I32},  {7, TSR_DTYPE_I64}, {9, TSR_DTYPE_BOOL},
-                  {10, TSR_DTYPE_F16}, {11, TSR_DTYPE_F64}};
-
-static tsr_status dtype_from_onnx(int64_t number, tsr_dtype *dtype) {
-    for (size_t i = 0; i < sizeof onnx_types / sizeof onnx_types[0]; i++)
-        if (onnx_types[i].number == number) {
-            *dtype = onnx_types[i].dtype;
-            return TSR_OK;
-        }
-    if (number <= 0)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute 'to' is missing or invalid");
-    return tsr_fail(TSR_ERROR_UNSUPPORTED, "ONNX's data type %" PRId64 " is not supported", number);
-}
-
-int tsr_dtype_to_onnx(tsr_dtype dtype) {
-    int number = 0;
-    for (size_t i = 0; i < sizeof onnx_types / sizeof onnx_types[0]; i++)
-        if (onnx_types[i].dtype == dtype)
-            number = onnx_types[i].number;
-    return number;
-}
-
 tsr_status tsr_infer_cast(tsr_graph *graph, tsr_node *node) {
     tsr_dtype dtype = TSR_DTYPE_F32;
-    TSR_TRY(dtype_from_onnx(tsr_attr_int(node, "to", 0), &dtype));
+    int64_t number = tsr_attr_int(node, "to", 0);
+    if (number <= 0)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute 'to' is missing or invalid");
+    if (!tsr_dtype_from_onnx(number, &dtype))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "ONNX's data type %" PRId64 " is not supported",
+                        number);
     return tsr_set_output(graph, node, 0, dtype, &tsr_node_in(graph, node, 0)->shape);
 }
 

@@ -34,6 +34,9 @@ tsr_status tsr_lower_dropout(tsr_plan *plan, const tsr_node *node) {
 tsr_status tsr_lower_cast(tsr_plan *plan, const tsr_node *node) {
     tsr_dtype from = tsr_node_in(plan->graph, node, 0)->dtype,
               to = tsr_node_out(plan->graph, node, 0)->dtype;
+    tsr_status status = tsr_check_cast(tsr_node_in(plan->graph, node, 0), to);
+    if (status != TSR_OK)
+        return tsr_plan_fail(plan, status);
     if (tsr_cast_is_view(from, to))
         return tsr_lower_view(plan, node);
     int input = tsr_plan_value(plan, node->inputs[0]);

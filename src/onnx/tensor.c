@@ -1,6 +1,6 @@
 #include "onnx/reader.h"
 
-#include "base/half.h"
+#include "base/dtype.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,31 +12,25 @@
 
 /* ---- element types and shapes ---- */
 
-enum { REFUSED = -1 };
-
-/* Indexed by ONNX's TensorProto.DataType. */
+/* Of ONNX's TensorProto.DataType, those that are not supported. */
 static const struct {
+    int32_t type;
     const char *name;
-    int dtype;
-} element_types[] = {
-    {"undefined", REFUSED},      {"float32", TSR_DTYPE_F32}, {"uint8", TSR_DTYPE_U8},
-    {"int8", TSR_DTYPE_I8},      {"uint16", REFUSED},        {"int16", REFUSED},
-    {"int32", TSR_DTYPE_I32},    {"int64", TSR_DTYPE_I64},   {"string", REFUSED},
-    {"bool", TSR_DTYPE_BOOL},    {"float16", TSR_DTYPE_F16}, {"float64", TSR_DTYPE_F64},
-    {"uint32", REFUSED},         {"uint64", REFUSED},        {"complex64", REFUSED},
-    {"complex128", REFUSED},     {"bfloat16", REFUSED},      {"float8e4m3fn", REFUSED},
-    {"float8e4m3fnuz", REFUSED}, {"float8e5m2", REFUSED},    {"float8e5m2fnuz", REFUSED},
-    {"uint4", REFUSED},          {"int4", REFUSED},          {"float4e2m1", REFUSED},
+} refused_types[] = {
+    {8, "string"},          {14, "complex64"},  {15, "complex128"},     {17, "float8e4m3fn"},
+    {18, "float8e4m3fnuz"}, {19, "float8e5m2"}, {20, "float8e5m2fnuz"}, {21, "uint4"},
+    {22, "int4"},           {23, "float4e2m1"}, {24, "float8e8m0"},     {25, "uint2"},
+    {26, "int2"},
 };
 
 tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype) {
-    if (type <= 0 || type >= (int32_t)(sizeof element_types / sizeof *element_types))
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "element type %" PRId32 " does not exist", type);
-    if (element_types[type].dtype == REFUSED)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "elements of type %s are not supported",
-                        element_types[type].name);
-    *dtype = (tsr_dtype)element_types[type].dtype;
-    return TSR_OK;
+    if (tsr_dtype_from_onnx(type, dtype))
+        return TSR_OK;
+    for (size_t i = 0; i < sizeof refused_types / sizeof *refused_types; i++)
+        if (refused_types[i].type == type)
+            return tsr_fail(TSR_ERROR_UNSUPPORTED, "elements of type %s are not supported",
+                            refused_types[i].name);
+    return tsr_fail(TSR_ERROR_INVALID_MODEL, "element type %" PRId32 " does not exist", type);
 }
 
 static tsr_status tensor_shape(const Tsr__TensorProto *tensor, tsr_shape *shape) {
@@ -65,14 +59,19 @@ static tsr_onnx_range raw_range(const Tsr__TensorProto *tensor) {
     return range;
 }
 
+static bool is_in_uint64_data(tsr_dtype dtype) {
+    return dtype == TSR_DTYPE_U64 || dtype == TSR_DTYPE_U32;
+}
+
 /* The number of elements in the field for the dtype; *others: of those in any other typed field. */
 static size_t typed_count(const Tsr__TensorProto *tensor, tsr_dtype dtype, size_t *others) {
-    size_t all =
-        tensor->n_float_data + tensor->n_double_data + tensor->n_int64_data + tensor->n_int32_data;
-    size_t matching = dtype == TSR_DTYPE_F32   ? tensor->n_float_data
-                      : dtype == TSR_DTYPE_F64 ? tensor->n_double_data
-                      : dtype == TSR_DTYPE_I64 ? tensor->n_int64_data
-                                               : tensor->n_int32_data;
+    size_t all = tensor->n_float_data + tensor->n_double_data + tensor->n_int64_data +
+                 tensor->n_int32_data + tensor->n_uint64_data;
+    size_t matching = dtype == TSR_DTYPE_F32     ? tensor->n_float_data
+                      : dtype == TSR_DTYPE_F64   ? tensor->n_double_data
+                      : dtype == TSR_DTYPE_I64   ? tensor->n_int64_data
+                      : is_in_uint64_data(dtype) ? tensor->n_uint64_data
+                                                 : tensor->n_int32_data;
     *others = all - matching;
     return matching;
 }
@@ -102,80 +101,63 @@ static tsr_status find_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, int
     return TSR_OK;
 }
 
-/* ---- conversion to float or int64_t ---- */
+/* ---- conversion to elements as they are held ---- */
 
-#define CONVERT(from, to, expression)                                                              \
-    for (size_t i = 0; i < count; i++) {                                                           \
-        from x;                                                                                    \
-        memcpy(&x, (const char *)bytes + i * sizeof x, sizeof x);                                  \
-        ((to *)data)[i] = (expression);                                                            \
-    }
-
-static void convert(tsr_dtype dtype, const void *bytes, size_t count, void *data) {
-    switch (dtype) {
-    case TSR_DTYPE_F32:
-        CONVERT(float, float, x) break;
-    case TSR_DTYPE_F16:
-        CONVERT(uint16_t, float, tsr_half_to_float(x)) break;
-    case TSR_DTYPE_F64:
-        CONVERT(double, float, (float)x) break;
-    case TSR_DTYPE_I64:
-        CONVERT(int64_t, int64_t, x) break;
-    case TSR_DTYPE_I32:
-        CONVERT(int32_t, int64_t, x) break;
-    case TSR_DTYPE_I8:
-        CONVERT(int8_t, int64_t, x) break;
-    case TSR_DTYPE_U8:
-        CONVERT(uint8_t, int64_t, x) break;
-    case TSR_DTYPE_BOOL:
-        CONVERT(uint8_t, int64_t, x != 0) break;
-    }
-}
-
-/* int32_data also holds smaller types: elements outside their range are refused. */
-static tsr_status convert_int32_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
-    int32_t low = dtype == TSR_DTYPE_I32 ? INT32_MIN : dtype == TSR_DTYPE_I8 ? INT8_MIN : 0;
-    int32_t high = dtype == TSR_DTYPE_I32    ? INT32_MAX
-                   : dtype == TSR_DTYPE_I8   ? INT8_MAX
-                   : dtype == TSR_DTYPE_U8   ? UINT8_MAX
-                   : dtype == TSR_DTYPE_BOOL ? 1
-                                             : UINT16_MAX;
+/* int32_data also holds smaller types, of floats their bits: elements outside their range are
+ * refused. */
+static tsr_status load_int32_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
+    bool is_float = tsr_dtype_is_float(dtype);
+    int64_t low = is_float ? 0 : tsr_dtype_low(dtype),
+            high = is_float ? UINT16_MAX : tsr_dtype_high(dtype);
     for (size_t i = 0; i < tensor->n_int32_data; i++) {
         int32_t x = tensor->int32_data[i];
+        uint16_t bits = (uint16_t)x;
         if (x < low || x > high)
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "element %zu, %" PRId32 ", is no %s", i, x,
                             tsr_dtype_name(dtype));
-        if (dtype == TSR_DTYPE_F16)
-            ((float *)data)[i] = tsr_half_to_float((uint16_t)x);
+        if (is_float)
+            tsr_dtype_load(dtype, &bits, 1, (float *)data + i);
         else
             ((int64_t *)data)[i] = x;
     }
     return TSR_OK;
 }
 
-static tsr_status convert_typed(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
+/* uint64_data also holds uint32. */
+static tsr_status load_uint64_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
+    for (size_t i = 0; dtype == TSR_DTYPE_U32 && i < tensor->n_uint64_data; i++)
+        if (tensor->uint64_data[i] > UINT32_MAX)
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "element %zu, %" PRIu64 ", is no uint32", i,
+                            tensor->uint64_data[i]);
+    tsr_dtype_load(TSR_DTYPE_U64, tensor->uint64_data, tensor->n_uint64_data, data);
+    return TSR_OK;
+}
+
+static tsr_status load_typed(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
     if (dtype == TSR_DTYPE_F32)
-        convert(dtype, tensor->float_data, tensor->n_float_data, data);
+        tsr_dtype_load(dtype, tensor->float_data, tensor->n_float_data, data);
     else if (dtype == TSR_DTYPE_F64)
-        convert(dtype, tensor->double_data, tensor->n_double_data, data);
+        tsr_dtype_load(dtype, tensor->double_data, tensor->n_double_data, data);
     else if (dtype == TSR_DTYPE_I64)
-        convert(dtype, tensor->int64_data, tensor->n_int64_data, data);
+        tsr_dtype_load(dtype, tensor->int64_data, tensor->n_int64_data, data);
+    else if (is_in_uint64_data(dtype))
+        return load_uint64_data(tensor, dtype, data);
     else
-        return convert_int32_data(tensor, dtype, data);
+        return load_int32_data(tensor, dtype, data);
     return TSR_OK;
 }
 
 /* What the caller's functions read is converted in pieces: a large file is not in memory twice. */
-static tsr_status convert_external(tsr_reader *reader, tsr_onnx_external *external, tsr_dtype dtype,
-                                   size_t count, void *data) {
+static tsr_status load_external(tsr_reader *reader, tsr_onnx_external *external, tsr_dtype dtype,
+                                size_t count, void *data) {
     unsigned char piece[64 * 1024];
     size_t size = tsr_dtype_size(dtype), stored_size = tsr_stored_size(dtype);
     if (external->bytes)
-        convert(dtype, external->bytes, count, data);
+        tsr_dtype_load(dtype, external->bytes, count, data);
     for (size_t done = 0; done < count && !external->bytes;) {
         size_t n = sizeof piece / size < count - done ? sizeof piece / size : count - done;
         TSR_TRY(tsr_onnx_external_read(reader, external, piece, size * n));
-        convert(dtype, piece, n, (char *)data + done * stored_size);
+        tsr_dtype_load(dtype, piece, n, (char *)data + done * stored_size);
         done += n;
     }
     return TSR_OK;
@@ -215,10 +197,10 @@ static tsr_status copy_elements(tsr_reader *reader, const Tsr__TensorProto *tens
     if (!elements)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for its %zu elements", count);
     if (source == EXTERNAL)
-        return convert_external(reader, external, dtype, count, elements);
+        return load_external(reader, external, dtype, count, elements);
     if (source == TYPED)
-        return convert_typed(tensor, dtype, elements);
-    convert(dtype, reader->bytes + raw_range(tensor).offset, count, elements);
+        return load_typed(tensor, dtype, elements);
+    tsr_dtype_load(dtype, reader->bytes + raw_range(tensor).offset, count, elements);
     return TSR_OK;
 }
 

@@ -256,6 +256,7 @@ void tsr_pass_wrap(tsr_pass *pass, tsr_dtype dtype);
 /* Converts where tsr_cast_is_view is false. */
 void tsr_pass_cast(tsr_pass *pass, tsr_dtype from, tsr_dtype to);
 bool tsr_cast_is_view(tsr_dtype from, tsr_dtype to);
+tsr_status tsr_check_cast(const tsr_value *from, tsr_dtype to);
 
 /* The tensor of a value with the usual channel axis, made on first use for graph inputs and
  * constants. May add a pass. */

@@ -40,8 +40,8 @@ int tsr_plan_exact_integers(const tsr_plan *plan) {
 }
 
 tsr_status tsr_plan_check_stored(const tsr_plan *plan, const tsr_value *value) {
-    bool large = value->dtype == TSR_DTYPE_I32 || value->dtype == TSR_DTYPE_I64;
-    if (!plan->limits.half_only || !large)
+    bool is_exact = tsr_dtype_is_float(value->dtype) || tsr_dtype_is_byte(value->dtype);
+    if (!plan->limits.half_only || is_exact)
         return TSR_OK;
     return tsr_fail(TSR_ERROR_UNSUPPORTED,
                     "tensor '%s' of shape %s is %s: this GPU renders to 16-bit floats only, which "
@@ -81,30 +81,40 @@ static void convert(tsr_pass *pass, const char *function, float low, float high)
     pass->posts[pass->post_count - 1].function = function;
 }
 
+/* A type whose numbers floats hold exactly, so that it wraps around. */
+static bool is_small(tsr_dtype dtype) {
+    return !tsr_dtype_is_float(dtype) && tsr_dtype_high(dtype) < TSR_EXACT_FLOATS;
+}
+
 void tsr_pass_wrap(tsr_pass *pass, tsr_dtype dtype) {
-    if (dtype == TSR_DTYPE_I8)
-        convert(pass, "wrap_byte", INT8_MIN, INT8_MAX);
-    else if (dtype == TSR_DTYPE_U8)
-        convert(pass, "wrap_byte", 0, UINT8_MAX);
+    if (is_small(dtype))
+        convert(pass, "wrap", (float)tsr_dtype_low(dtype), (float)tsr_dtype_high(dtype));
 }
 
 void tsr_pass_cast(tsr_pass *pass, tsr_dtype from, tsr_dtype to) {
     if (to == TSR_DTYPE_BOOL)
         convert(pass, "is_true", 0, 0);
-    else if (!tsr_dtype_is_float(from))
+    else if (tsr_dtype_is_float(from)) /* of large types the nearest floats */
+        convert(pass, "truncate", (float)tsr_dtype_low(to),
+                to == TSR_DTYPE_U64 ? 0x1p64f : (float)tsr_dtype_high(to));
+    else
         tsr_pass_wrap(pass, to);
-    else if (to == TSR_DTYPE_I8)
-        convert(pass, "truncate", INT8_MIN, INT8_MAX);
-    else if (to == TSR_DTYPE_U8)
-        convert(pass, "truncate", 0, UINT8_MAX);
-    else /* the nearest floats */
-        convert(pass, "truncate", to == TSR_DTYPE_I32 ? -0x1p31f : -0x1p63f,
-                to == TSR_DTYPE_I32 ? 0x1p31f : 0x1p63f);
+}
+
+tsr_status tsr_check_cast(const tsr_value *from, tsr_dtype to) {
+    bool wraps = tsr_dtype_is_unsigned(to) && !is_small(to) && !tsr_dtype_is_float(from->dtype) &&
+                 from->dtype != TSR_DTYPE_BOOL && !tsr_dtype_is_unsigned(from->dtype);
+    if (!wraps)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                    "tensor '%s' is %s: as %s its negative numbers would pass 2^24, which a GPU "
+                    "does not hold exactly",
+                    from->name, tsr_dtype_name(from->dtype), tsr_dtype_name(to));
 }
 
 bool tsr_cast_is_view(tsr_dtype from, tsr_dtype to) {
     if (tsr_dtype_is_float(to) || from == to)
         return true;
-    bool small = to == TSR_DTYPE_BOOL || to == TSR_DTYPE_I8 || to == TSR_DTYPE_U8;
-    return from == TSR_DTYPE_BOOL || (!tsr_dtype_is_float(from) && !small);
+    return from == TSR_DTYPE_BOOL ||
+           (!tsr_dtype_is_float(from) && to != TSR_DTYPE_BOOL && !is_small(to));
 }

@@ -248,14 +248,9 @@ static float next_element(const backend_case *c, random_source *random) {
 
 /* Of all values of the type, those at its edges often; of large types up to 2^24. */
 static float next_integer(tsr_dtype dtype, random_source *random) {
-    static const int most[] = {[TSR_DTYPE_I64] = 1 << 24,
-                               [TSR_DTYPE_I32] = 1 << 24,
-                               [TSR_DTYPE_I8] = INT8_MAX,
-                               [TSR_DTYPE_U8] = UINT8_MAX,
-                               [TSR_DTYPE_BOOL] = 1};
-    int high = most[dtype], low = dtype == TSR_DTYPE_I8 ? INT8_MIN : 0;
-    if (dtype == TSR_DTYPE_I32 || dtype == TSR_DTYPE_I64)
-        low = -high;
+    enum { MOST = 1 << 24 };
+    int64_t all_high = tsr_dtype_high(dtype), all_low = tsr_dtype_low(dtype);
+    int high = all_high > MOST ? MOST : (int)all_high, low = all_low < -MOST ? -MOST : (int)all_low;
     if (random_one_in(random, 4))
         return (float)(random_one_in(random, 2) ? low : high);
     return (float)random_int(random, low, high);

@@ -57,10 +57,10 @@ void fuzz_graph_add_input(fuzz_graph *graph, tsr_dtype dtype, tsr_shape shape, f
     value->elements = checked(malloc((count + 1) * sizeof(float)));
     for (size_t i = 0; i < count; i++) {
         float element = scale * graph_element(graph->seed, name, i);
-        value->elements[i] = dtype == TSR_DTYPE_F32    ? element
-                             : dtype == TSR_DTYPE_BOOL ? element > 0
-                             : dtype == TSR_DTYPE_U8   ? floorf(fabsf(element))
-                                                       : floorf(element);
+        value->elements[i] = dtype == TSR_DTYPE_F32         ? element
+                             : dtype == TSR_DTYPE_BOOL      ? element > 0
+                             : tsr_dtype_is_unsigned(dtype) ? floorf(fabsf(element))
+                                                            : floorf(element);
     }
     measure(value);
     if (graph->half && dtype == TSR_DTYPE_F32)

@@ -112,17 +112,18 @@ async function checkSet(load, backend, model, names, inputs, outputs, constants)
     }
 }
 
-// Weights, pads and the like have to be constants. Which ones an operator has is not known here: all inputs but the first,
-// or the only one, are made so where the library misses some.
+// Weights, pads and the like have to be constants. Which ones an operator has is not known here: where the library misses some,
+// all inputs but the first are made so, or all.
 async function checkSetEitherWay(load, backend, model, names, inputs, outputs) {
-    try {
-        return { why: await checkSet(load, backend, model, names, inputs, outputs, []) };
-    } catch (error) {
-        if (error.status !== 'UNSUPPORTED' || !/known only at run time|is not constant/.test(error.message))
-            throw error;
-        const constants = names.map((_, i) => i).slice(names.length > 1 ? 1 : 0);
-        return { why: await checkSet(load, backend, model, names, inputs, outputs, constants), constants: true };
-    }
+    const all = names.map((_, i) => i);
+    for (const constants of [[], all.slice(1), all])
+        try {
+            return { why: await checkSet(load, backend, model, names, inputs, outputs, constants), constants: constants.length > 0 };
+        } catch (error) {
+            const lacks = error.status === 'UNSUPPORTED' && /known only at run time|is not constant/.test(error.message);
+            if (!lacks || constants.length === all.length)
+                throw error;
+        }
 }
 
 /**

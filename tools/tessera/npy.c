@@ -2,7 +2,7 @@
  * and hosts are little-endian. */
 #include "tensor.h"
 #include "tool.h"
-#include "base/half.h"
+#include "base/dtype.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,8 @@ static const struct {
 } types[] = {
     {"<f4", TSR_DTYPE_F32}, {"<f2", TSR_DTYPE_F16},  {"<f8", TSR_DTYPE_F64}, {"<i8", TSR_DTYPE_I64},
     {"<i4", TSR_DTYPE_I32}, {"|i1", TSR_DTYPE_I8},   {"<i1", TSR_DTYPE_I8},  {"|u1", TSR_DTYPE_U8},
-    {"<u1", TSR_DTYPE_U8},  {"|b1", TSR_DTYPE_BOOL}, {"=f4", TSR_DTYPE_F32},
+    {"<u1", TSR_DTYPE_U8},  {"<i2", TSR_DTYPE_I16},  {"<u2", TSR_DTYPE_U16}, {"<u4", TSR_DTYPE_U32},
+    {"<u8", TSR_DTYPE_U64}, {"|b1", TSR_DTYPE_BOOL}, {"=f4", TSR_DTYPE_F32},
 };
 
 static void skip_space(cursor *text) {
@@ -142,46 +143,6 @@ static bool find_header(const unsigned char *bytes, size_t size, cursor *text, s
     return true;
 }
 
-static void decode(const unsigned char *from, tensor *t, size_t at) {
-    union {
-        float f;
-        double d;
-        uint16_t h;
-        int32_t i;
-        int64_t l;
-        int8_t b;
-    } element = {0};
-    size_t bytes = tsr_dtype_size(t->dtype);
-    memcpy(&element, from + at * bytes, bytes);
-    switch (t->dtype) {
-    case TSR_DTYPE_F32:
-        t->values[at] = element.f;
-        return;
-    case TSR_DTYPE_F16:
-        t->values[at] = tsr_half_to_float(element.h);
-        return;
-    case TSR_DTYPE_F64:
-        t->values[at] = (float)element.d;
-        return;
-    case TSR_DTYPE_I64:
-        t->integers[at] = element.l;
-        break;
-    case TSR_DTYPE_I32:
-        t->integers[at] = element.i;
-        break;
-    case TSR_DTYPE_I8:
-        t->integers[at] = element.b;
-        break;
-    case TSR_DTYPE_U8:
-        t->integers[at] = from[at];
-        break;
-    case TSR_DTYPE_BOOL:
-        t->integers[at] = from[at] != 0;
-        break;
-    }
-    t->values[at] = (float)t->integers[at];
-}
-
 tsr_status npy_parse(const unsigned char *bytes, size_t size, const char *path, tensor *made) {
     cursor text;
     size_t start;
@@ -192,7 +153,7 @@ tsr_status npy_parse(const unsigned char *bytes, size_t size, const char *path, 
     if (!parse_header(text, &h))
         return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "%s: its .npy header is malformed or names a type other than little-endian "
-                    "f2, f4, f8, i1, u1, i4, i8 or b1",
+                    "f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8 or b1",
                     path);
     if (h.fortran_order)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is in Fortran order; only C order is read",
@@ -204,8 +165,10 @@ tsr_status npy_parse(const unsigned char *bytes, size_t size, const char *path, 
                     "%s: holds %zu bytes of elements, which is not %s of shape %s", path,
                     size - start, tsr_dtype_name(h.dtype), shape_label(&h.shape).text);
     TRY(tensor_create(h.dtype, &h.shape, made));
-    for (size_t at = 0; at < made->count; at++)
-        decode(bytes + start, made, at);
+    tsr_dtype_load(h.dtype, bytes + start, made->count,
+                   made->integers ? (void *)made->integers : made->values);
+    for (size_t at = 0; made->integers && at < made->count; at++)
+        made->values[at] = (float)tsr_dtype_number(h.dtype, made->integers[at]);
     return TSR_OK;
 }
 

@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tensor.h"
 #include "tool.h"
-#include "base/half.h"
+#include "base/dtype.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 bool dtype_is_integer(tsr_dtype dtype) {
-    return dtype != TSR_DTYPE_F32 && dtype != TSR_DTYPE_F16 && dtype != TSR_DTYPE_F64;
+    return !tsr_dtype_is_float(dtype);
 }
 
 bool shape_equal(const tsr_shape *a, const tsr_shape *b) {
@@ -53,21 +53,6 @@ size_t tensor_find_non_finite(const tensor *t) {
     return at;
 }
 
-static bool integer_fits(int64_t value, tsr_dtype dtype) {
-    switch (dtype) {
-    case TSR_DTYPE_I32:
-        return value >= INT32_MIN && value <= INT32_MAX;
-    case TSR_DTYPE_I8:
-        return value >= INT8_MIN && value <= INT8_MAX;
-    case TSR_DTYPE_U8:
-        return value >= 0 && value <= UINT8_MAX;
-    case TSR_DTYPE_BOOL:
-        return value == 0 || value == 1;
-    default:
-        return true;
-    }
-}
-
 /* False if the element is not an integer that fits dtype. */
 static bool integer_at(const tensor *t, size_t at, tsr_dtype dtype, int64_t *value) {
     if (t->integers) {
@@ -78,37 +63,16 @@ static bool integer_at(const tensor *t, size_t at, tsr_dtype dtype, int64_t *val
             return false;
         *value = (int64_t)exact;
     }
-    return integer_fits(*value, dtype);
+    return *value >= tsr_dtype_low(dtype) && *value <= tsr_dtype_high(dtype);
 }
 
 static bool pack_element(const tensor *t, size_t at, tsr_dtype dtype, void *data) {
+    bool is_integer = dtype_is_integer(dtype);
     int64_t value = 0;
-    if (dtype_is_integer(dtype) && !integer_at(t, at, dtype, &value))
+    if (is_integer && !integer_at(t, at, dtype, &value))
         return false;
-    switch (dtype) {
-    case TSR_DTYPE_F32:
-        ((float *)data)[at] = t->values[at];
-        break;
-    case TSR_DTYPE_F16:
-        ((uint16_t *)data)[at] = tsr_float_to_half(t->values[at]);
-        break;
-    case TSR_DTYPE_F64:
-        ((double *)data)[at] = (double)t->values[at];
-        break;
-    case TSR_DTYPE_I64:
-        ((int64_t *)data)[at] = value;
-        break;
-    case TSR_DTYPE_I32:
-        ((int32_t *)data)[at] = (int32_t)value;
-        break;
-    case TSR_DTYPE_I8:
-        ((int8_t *)data)[at] = (int8_t)value;
-        break;
-    case TSR_DTYPE_U8:
-    case TSR_DTYPE_BOOL:
-        ((uint8_t *)data)[at] = (uint8_t)value;
-        break;
-    }
+    tsr_dtype_store(dtype, is_integer ? (const void *)&value : &t->values[at], 1,
+                    (char *)data + at * tsr_dtype_size(dtype));
     return true;
 }
 

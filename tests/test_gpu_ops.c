@@ -705,6 +705,21 @@ static void test_every_other(void **state) {
         CASE(13, "Size x[2,3] -> s; Cast s -> c to=1; Mul x c -> y"),
         CASE(18, "CenterCropPad x[5,4,9] s(3,7) -> y axes=0,2"),
         CASE(15, "CastLike x:int8[3,5] t(1) -> y"),
+        CASE(14, "LSTM x[2,2,5] w{1,12,5} r{1,12,3} -> y", .tolerance = 2e-3),
+        CASE(14, "GRU x[2,2,5] w{1,9,5} r{1,9,3} -> y", .tolerance = 2e-3),
+        CASE(14, "RNN x[2,2,5] w{1,3,5} r{1,3,3} -> y"),
+        CASE(12, "Einsum x[3,5] z[5,7] -> y equation=ij,jk->ki"),
+        CASE(10, "ReverseSequence x[4,3,5] l(4,2,1) -> y"),
+        CASE(22, "RandomNormal -> r shape=5,7 seed=3.0; Add r x[7] -> y"),
+        CASE(22, "RandomUniform -> r shape=5,7; Add r x[7] -> y"),
+        CASE(22, "RandomNormalLike x[2,5,7] -> r; Mul r x -> y"),
+        CASE(22, "RandomUniformLike x[2,5,7] -> r; Mul r x -> y"),
+        CASE(22, "Bernoulli x[2,5,7] -> b; Mul b x -> y", .mean = 9),
+        CASE(22, "Multinomial x[3,1] -> y sample_size=3"),
+        CASE(17, "HannWindow s(9) -> w; Mul w x[3,9] -> y"),
+        CASE(17, "HammingWindow s(9) -> w; Mul w x[3,9] -> y"),
+        CASE(17, "BlackmanWindow s(9) -> w; Mul w x[3,9] -> y"),
+        CASE(16, "Reshape f<0,0,3,3,1,2,5,6> s(2,4) -> r; RoiAlign x[2,5,9,7] r i(1,0) -> y"),
     };
     RUN_CASES(cases);
     expect_no_failed_case();
@@ -718,6 +733,8 @@ static const struct {
     {"ScatterElements", "ScatterElements x[5] i(1,2) u[2] -> y"},
     {"ScatterND", "ScatterND x[5,4] i(1) u[4] -> y"},
     {"TopK", "TopK x[5,4] k(2) -> y i"},
+    {"MaxUnpool",
+     "Reshape i(0,1,2,3) s(1,1,2,2) -> p; MaxUnpool x[1,1,2,2] p -> y kernel_shape=2,2"},
 };
 enum { OF_CPU_ONLY = sizeof of_cpu_only / sizeof *of_cpu_only };
 

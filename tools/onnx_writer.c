@@ -312,6 +312,22 @@ Tsr__AttributeProto *onnx_set_string(onnx_writer *writer, Tsr__NodeProto *node, 
     return attribute;
 }
 
+Tsr__AttributeProto *onnx_set_strings(onnx_writer *writer, Tsr__NodeProto *node, const char *name,
+                                      size_t count, const char *const *strings) {
+    Tsr__AttributeProto *attribute =
+        add_attribute(writer, node, name, TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
+    ProtobufCBinaryData *list = TSR_NEW(writer->arena, count, ProtobufCBinaryData);
+    if (!attribute || !list)
+        return attribute;
+    attribute->n_strings = count;
+    attribute->strings = list;
+    for (size_t i = 0; i < count; i++) {
+        list[i].data = (uint8_t *)onnx_copy(writer, strings[i]);
+        list[i].len = list[i].data ? strlen(strings[i]) : 0;
+    }
+    return attribute;
+}
+
 Tsr__AttributeProto *onnx_set_ints(onnx_writer *writer, Tsr__NodeProto *node, const char *name,
                                    size_t count, const int64_t *ints) {
     Tsr__AttributeProto *attribute =

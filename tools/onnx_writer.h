@@ -50,6 +50,8 @@ Tsr__AttributeProto *onnx_set_float(onnx_writer *writer, Tsr__NodeProto *node, c
                                     float f);
 Tsr__AttributeProto *onnx_set_string(onnx_writer *writer, Tsr__NodeProto *node, const char *name,
                                      const char *s);
+Tsr__AttributeProto *onnx_set_strings(onnx_writer *writer, Tsr__NodeProto *node, const char *name,
+                                      size_t count, const char *const *strings);
 Tsr__AttributeProto *onnx_set_ints(onnx_writer *writer, Tsr__NodeProto *node, const char *name,
                                    size_t count, const int64_t *ints);
 Tsr__AttributeProto *onnx_set_floats(onnx_writer *writer, Tsr__NodeProto *node, const char *name,

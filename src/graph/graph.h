@@ -21,6 +21,7 @@ typedef struct tsr_attr {
     int count;
     const int64_t *ints;
     const float *floats;
+    const char *const *strings;
 } tsr_attr;
 
 /* A float of a constant that is stored in the model's file, possibly unaligned. */

@@ -123,6 +123,9 @@ tsr_status tsr_require_float(const tsr_graph *graph, const tsr_node *node, int c
 }
 
 tsr_status tsr_require_rank(const tsr_value *value, int min, int max) {
+    if (value->shape.rank != min && min == max)
+        return tsr_fail(TSR_ERROR_SHAPE, "'%s' of shape %s has to have %d dimensions", value->name,
+                        tsr_shape_text(&value->shape), min);
     if (value->shape.rank < min || value->shape.rank > max)
         return tsr_fail(TSR_ERROR_SHAPE, "'%s' of shape %s has to have from %d to %d dimensions",
                         value->name, tsr_shape_text(&value->shape), min, max);

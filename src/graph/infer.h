@@ -46,6 +46,16 @@ tsr_status tsr_node_scatter_reduction(const tsr_node *node, tsr_scatter_reductio
 tsr_status tsr_node_cum_sum_axis(const tsr_graph *graph, const tsr_node *node, int *axis);
 tsr_status tsr_node_diagonal(const tsr_graph *graph, const tsr_node *node, int64_t *diagonal);
 
+/* RoiAlign: points along an axis of a bin, 0: one a pixel of the region, at most this many. */
+enum { TSR_MAX_ROI_SAMPLES = 256 };
+typedef struct tsr_roi_align {
+    int samples;
+    bool largest, half_pixel;
+    int64_t rows, columns; /* bins of a region */
+    float scale;
+} tsr_roi_align;
+tsr_status tsr_node_roi_align(const tsr_node *node, tsr_roi_align *roi);
+
 /* BitShift: does it shift to the right? */
 bool tsr_shifts_right(const tsr_node *node);
 

@@ -65,6 +65,7 @@ typedef enum tsr_attr_kind {
     TSR_ATTR_STRING,
     TSR_ATTR_INTS,
     TSR_ATTR_FLOATS,
+    TSR_ATTR_STRINGS,
 } tsr_attr_kind;
 
 typedef struct tsr_attr_info {

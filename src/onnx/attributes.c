@@ -8,7 +8,7 @@ static const char *kind_name(tsr_attr_kind kind) {
     static const char *const names[] = {
         [TSR_ATTR_INT] = "an integer",          [TSR_ATTR_FLOAT] = "a float",
         [TSR_ATTR_STRING] = "a string",         [TSR_ATTR_INTS] = "a list of integers",
-        [TSR_ATTR_FLOATS] = "a list of floats",
+        [TSR_ATTR_FLOATS] = "a list of floats", [TSR_ATTR_STRINGS] = "a list of strings",
     };
     return names[kind];
 }
@@ -96,13 +96,27 @@ static tsr_status copy_list(tsr_graph *graph, const void *source, size_t count, 
     return TSR_OK;
 }
 
-static tsr_status copy_string(tsr_graph *graph, const ProtobufCBinaryData *source, tsr_attr *attr) {
+static tsr_status copy_string(tsr_graph *graph, const ProtobufCBinaryData *source,
+                              const tsr_attr *attr, const char **copy) {
     if (source->len && memchr(source->data, 0, source->len))
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" holds a NUL character",
                         attr->name);
-    attr->s =
+    *copy =
         tsr_arena_strndup(graph->arena, source->len ? (const char *)source->data : "", source->len);
-    return attr->s ? TSR_OK : tsr_onnx_out_of_memory();
+    return *copy ? TSR_OK : tsr_onnx_out_of_memory();
+}
+
+static tsr_status copy_strings(tsr_graph *graph, const Tsr__AttributeProto *proto, tsr_attr *attr) {
+    if (proto->n_strings > INT32_MAX)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" has %zu elements", attr->name,
+                        proto->n_strings);
+    const char **strings = TSR_NEW(graph->arena, proto->n_strings, const char *);
+    if (!strings)
+        return tsr_onnx_out_of_memory();
+    attr->strings = strings;
+    for (; attr->count < (int)proto->n_strings; attr->count++)
+        TSR_TRY(copy_string(graph, &proto->strings[attr->count], attr, &strings[attr->count]));
+    return TSR_OK;
 }
 
 /* attr->name is set. Tensors are refused: only Constant has them, and it reads them itself. */
@@ -119,7 +133,7 @@ static tsr_status read_attr(tsr_graph *graph, const Tsr__AttributeProto *proto, 
         return TSR_OK;
     case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING:
         attr->kind = TSR_ATTR_STRING;
-        return copy_string(graph, &proto->s, attr);
+        return copy_string(graph, &proto->s, attr, &attr->s);
     case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS:
         attr->kind = TSR_ATTR_INTS;
         TSR_TRY(copy_list(graph, proto->ints, proto->n_ints, sizeof(int64_t), attr, &list));
@@ -130,6 +144,9 @@ static tsr_status read_attr(tsr_graph *graph, const Tsr__AttributeProto *proto, 
         TSR_TRY(copy_list(graph, proto->floats, proto->n_floats, sizeof(float), attr, &list));
         attr->floats = list;
         return TSR_OK;
+    case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
+        attr->kind = TSR_ATTR_STRINGS;
+        return copy_strings(graph, proto, attr);
     case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH:
         return tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"%s\" holds a graph", attr->name);
     case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED:

@@ -19,7 +19,7 @@ struct rewrite {
 
 static rewrite_fn align_operand, align_slope, drop_attr, attr_to_input, upsample_to_resize,
     drop_empty_inputs, count_split_outputs, inference_batch_norm, coerce_softmax, rename_mode,
-    choose_gelu;
+    choose_gelu, keep_whole_pixels;
 
 enum { EVERY = INT_MAX }; /* opset */
 
@@ -62,6 +62,7 @@ static const rewrite rules[] = {
     {"Resize", 11, upsample_to_resize, NULL, 0, 0},
     {"TopK", 10, attr_to_input, "k", TSR_ATTR_INT, 1},
     {"GridSample", 20, rename_mode, NULL, 0, 0},
+    {"RoiAlign", 16, keep_whole_pixels, NULL, 0, 0},
     {"Gelu", EVERY, choose_gelu, NULL, 0, 0},
     {"Resize", EVERY, drop_empty_inputs, NULL, 0, 0},
 };
@@ -283,6 +284,14 @@ static tsr_status rename_mode(tsr_graph *graph, tsr_node *node, const rewrite *r
         return TSR_OK;
     return set_attr(graph, node,
                     (tsr_attr){.name = "mode", .kind = TSR_ATTR_STRING, .s = mode + strlen("bi")});
+}
+
+static tsr_status keep_whole_pixels(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
+    (void)rule;
+    return set_attr(graph, node,
+                    (tsr_attr){.name = "coordinate_transformation_mode",
+                               .kind = TSR_ATTR_STRING,
+                               .s = "output_half_pixel"});
 }
 
 /* Gelu's form as a number, which functions of one element are given. */

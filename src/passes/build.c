@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "graph/infer.h"
 
+#include <math.h>
 #include <string.h>
 
 int tsr_build_fail(tsr_builder *b, tsr_status status) {
@@ -17,12 +18,46 @@ static const tsr_attr *copy_attrs(tsr_builder *b, int count, const tsr_attr *att
     return copy;
 }
 
+tsr_node *tsr_append_node(tsr_node_list *list) {
+    if (list->count == list->room) {
+        enum { FIRST_ROOM = 64 };
+        int room = list->room ? 2 * list->room : FIRST_ROOM;
+        tsr_node *nodes = TSR_NEW(list->graph->arena, room, tsr_node);
+        if (!nodes) {
+            tsr_out_of_memory(list->graph);
+            return NULL;
+        }
+        if (list->count)
+            memcpy(nodes, list->nodes, (size_t)list->count * sizeof *nodes);
+        list->nodes = nodes;
+        list->room = room;
+    }
+    return &list->nodes[list->count++];
+}
+
+/* NULL after a failure. */
+static tsr_node *new_node(tsr_builder *b) {
+    if (b->list->may_make == 0) {
+        tsr_build_fail(b, tsr_fail(TSR_ERROR_UNSUPPORTED,
+                                   "it and others that are computed by more than one node need "
+                                   "too many in all"));
+        return NULL;
+    }
+    tsr_node *node = tsr_append_node(b->list);
+    if (!node)
+        tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
+    b->list->may_make--;
+    return node;
+}
+
 int tsr_build_with(tsr_builder *b, tsr_op op, int input_count, const int *inputs, int attr_count,
                    const tsr_attr *attrs) {
     if (b->status != TSR_OK)
         return TSR_NONE;
     int output = tsr_add_value(b->graph, b->node->name, "part");
-    tsr_node *node = &b->made[b->count];
+    tsr_node *node = new_node(b);
+    if (!node)
+        return TSR_NONE;
     if (output == TSR_NONE)
         return tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
     tsr_status status =
@@ -33,7 +68,6 @@ int tsr_build_with(tsr_builder *b, tsr_op op, int input_count, const int *inputs
     node->attr_count = attr_count;
     if (!node->attrs)
         return tsr_build_fail(b, tsr_out_of_memory(b->graph));
-    b->count++;
     status = tsr_infer_node(b->graph, node);
     b->told = status != TSR_OK;
     return status == TSR_OK ? output : tsr_build_fail(b, status);
@@ -44,7 +78,7 @@ int tsr_build(tsr_builder *b, tsr_op op, int input_count, const int *inputs) {
 }
 
 static void write_output(tsr_builder *b, int i) {
-    tsr_node *last = &b->made[b->count - 1];
+    tsr_node *last = &b->list->nodes[b->list->count - 1];
     const tsr_value *from = tsr_node_out(b->graph, last, 0);
     tsr_value *to = tsr_node_out(b->graph, b->node, i);
     to->dtype = from->dtype;
@@ -65,13 +99,30 @@ void tsr_build_end(tsr_builder *b) {
         write_output(b, 0);
 }
 
+void *tsr_build_elements(tsr_builder *b, int64_t count, size_t size) {
+    if (b->status != TSR_OK)
+        return NULL;
+    if (!((double)count * (double)size <= *b->list->bytes)) {
+        tsr_build_fail(b, tsr_fail(TSR_ERROR_UNSUPPORTED,
+                                   "%lld elements of constants are more than what is left for "
+                                   "them, %llu bytes",
+                                   (long long)count, (unsigned long long)fmax(*b->list->bytes, 0)));
+        return NULL;
+    }
+    *b->list->bytes -= (double)count * (double)size;
+    void *elements = tsr_arena_alloc(b->graph->arena, (uint64_t)count + 1, size);
+    if (!elements)
+        tsr_build_fail(b, tsr_out_of_memory(b->graph));
+    return elements;
+}
+
 static int add_constant(tsr_builder *b, tsr_dtype dtype, const tsr_shape *shape, size_t size,
                         const void *elements) {
     if (b->status != TSR_OK)
         return TSR_NONE;
-    void *data = tsr_arena_alloc(b->graph->arena, (uint64_t)tsr_shape_count(shape) + 1, size);
+    void *data = tsr_build_elements(b, tsr_shape_count(shape), size);
     if (!data)
-        return tsr_build_fail(b, tsr_out_of_memory(b->graph));
+        return TSR_NONE;
     memcpy(data, elements, (size_t)tsr_shape_count(shape) * size);
     int value = tsr_add_constant(b->graph, b->node->name, "constant", dtype, shape, data);
     return value == TSR_NONE ? tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY) : value;
@@ -108,15 +159,9 @@ int tsr_build_reshape(tsr_builder *b, int value, const tsr_shape *shape) {
 }
 
 int tsr_build_indices(tsr_builder *b, tsr_dtype dtype, int64_t count, int axis, int rank) {
-    enum { MOST_INDICES = 1 << 22 };
-    if (b->status != TSR_OK)
-        return TSR_NONE;
-    if (count > MOST_INDICES)
-        return tsr_build_fail(
-            b, tsr_fail(TSR_ERROR_UNSUPPORTED, "a list of %lld numbers", (long long)count));
-    int64_t *ints = TSR_NEW(b->graph->arena, count + 1, int64_t);
+    int64_t *ints = tsr_build_elements(b, count, sizeof *ints);
     if (!ints)
-        return tsr_build_fail(b, tsr_out_of_memory(b->graph));
+        return TSR_NONE;
     tsr_shape shape = {.rank = rank};
     for (int i = 0; i < rank; i++)
         shape.dim[i] = i == axis ? count : 1;

@@ -4,13 +4,25 @@
 
 #include "passes/edit.h"
 
+/* The nodes of a graph that is rewritten, in its arena. */
+typedef struct tsr_node_list {
+    tsr_graph *graph;
+    tsr_node *nodes;
+    int count, room;
+    int may_make;  /* nodes that builders may still make of others */
+    double *bytes; /* left for their constants */
+} tsr_node_list;
+
+/* A zeroed node at the end, which moves all when there is no room; NULL with a message when out of
+ * memory. */
+tsr_node *tsr_append_node(tsr_node_list *list);
+
 /* Shapes and types of what is made are inferred at once. After a failure, which `status` tells,
  * nothing happens any more and values are TSR_NONE. */
 typedef struct tsr_builder {
     tsr_graph *graph;
     const tsr_node *node; /* that is replaced */
-    tsr_node *made;       /* room for the nodes */
-    int count;
+    tsr_node_list *list;  /* to which nodes are appended */
     tsr_status status;
     bool told; /* its message names the node already */
 } tsr_builder;
@@ -29,6 +41,10 @@ void tsr_build_end(tsr_builder *b);
 int tsr_build_number(tsr_builder *b, float number);
 int tsr_build_ints(tsr_builder *b, int count, const int64_t *ints);
 int tsr_build_floats(tsr_builder *b, const tsr_shape *shape, const float *floats);
+
+/* Zeroed elements of a constant to be made, counted against what is left for constants; NULL after
+ * a failure. */
+void *tsr_build_elements(tsr_builder *b, int64_t count, size_t size);
 
 /* [0, 1, ...] along an axis of a shape of that rank, of an integer type. */
 int tsr_build_indices(tsr_builder *b, tsr_dtype dtype, int64_t count, int axis, int rank);

@@ -6,6 +6,8 @@
 #include "base/error.h"
 
 #include <float.h>
+#include <limits.h>
+#include <math.h>
 
 static bool has_varying_bound(const tsr_graph *graph, const tsr_node *node) {
     for (int i = 1; i < node->input_count; i++)
@@ -14,22 +16,20 @@ static bool has_varying_bound(const tsr_graph *graph, const tsr_node *node) {
     return false;
 }
 
-/* How many nodes replace it at most; 0: it stays. */
-static int count_nodes(const tsr_graph *graph, const tsr_node *node) {
-    enum { LOG_SUM_EXP_NODES = 7 };
+static bool is_replaced(const tsr_graph *graph, const tsr_node *node) {
     switch (node->op) {
     case TSR_OP_Clip:
-        return has_varying_bound(graph, node) ? 2 : 0;
+        return has_varying_bound(graph, node);
     case TSR_OP_Max:
     case TSR_OP_Min:
     case TSR_OP_Sum:
-        return node->input_count > 2 ? node->input_count : 0;
+        return node->input_count > 2;
     case TSR_OP_Mean:
-        return node->input_count > 1 ? node->input_count : 0;
+        return node->input_count > 1;
     case TSR_OP_ReduceLogSumExp:
-        return LOG_SUM_EXP_NODES;
+        return true;
     default:
-        return 0;
+        return false;
     }
 }
 
@@ -85,25 +85,22 @@ static void decompose(tsr_builder *b) {
 }
 
 tsr_status tsr_pass_decompose(tsr_graph *graph) {
-    size_t room = 0;
-    for (int n = 0; n < graph->node_count; n++)
-        room += (size_t)count_nodes(graph, &graph->nodes[n]) + 1;
-    tsr_node *nodes = TSR_NEW(graph->arena, room, tsr_node);
-    if (!nodes)
-        return tsr_out_of_memory(graph);
-    int count = 0;
+    double bytes = INFINITY; /* as many nodes and constants as a file has */
+    tsr_node_list list = {.graph = graph, .may_make = INT_MAX, .bytes = &bytes};
     for (int n = 0; n < graph->node_count; n++) {
-        tsr_builder b = {.graph = graph, .node = &graph->nodes[n], .made = nodes + count};
-        if (count_nodes(graph, b.node)) {
+        tsr_builder b = {.graph = graph, .node = &graph->nodes[n], .list = &list};
+        if (is_replaced(graph, b.node)) {
             decompose(&b);
             TSR_TRY(b.status);
-        } else {
-            b.made[b.count++] = *b.node;
+            continue;
         }
-        count += b.count;
+        tsr_node *copy = tsr_append_node(&list);
+        if (!copy)
+            return TSR_ERROR_OUT_OF_MEMORY;
+        *copy = *b.node;
     }
-    graph->nodes = nodes;
-    graph->node_count = count;
+    graph->nodes = list.nodes;
+    graph->node_count = list.count;
     tsr_remove_dropped(graph);
     return TSR_OK;
 }

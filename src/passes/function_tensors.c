@@ -60,7 +60,6 @@ static tsr_status check_range(const tsr_builder *b) {
 }
 
 void tsr_build_range(tsr_builder *b) {
-    enum { MOST = 1 << 22 };
     tsr_status status = check_range(b);
     if (status != TSR_OK) {
         tsr_build_fail(b, status);
@@ -70,26 +69,22 @@ void tsr_build_range(tsr_builder *b) {
     double start = number(input(b, 0)), delta = number(input(b, 2)),
            count = ceil((number(input(b, 1)) - start) / delta);
     count = count > 0 ? count : 0;
-    if (!isfinite(start) || !isfinite(delta) || delta == 0 || !(count <= MOST)) {
-        tsr_build_fail(
-            b, tsr_fail(TSR_ERROR_UNSUPPORTED, "more than %d numbers, or none at all", MOST));
+    if (!isfinite(start) || !isfinite(delta) || delta == 0 || !(count <= TSR_MAX_DIM)) {
+        tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL, "too many numbers, or none at all"));
         return;
     }
     const tsr_shape shape = {1, {(int64_t)count}};
     bool is_float = tsr_dtype_is_float(dtype);
-    float *floats = TSR_NEW(b->graph->arena, shape.dim[0] + 1, float);
-    int64_t *ints = is_float ? NULL : TSR_NEW(b->graph->arena, shape.dim[0] + 1, int64_t);
-    if (!floats || (!is_float && !ints)) {
-        tsr_build_fail(b, tsr_out_of_memory(b->graph));
+    void *elements = tsr_build_elements(b, shape.dim[0], tsr_stored_size(dtype));
+    if (!elements)
         return;
-    }
-    for (int64_t i = 0; i < shape.dim[0]; i++) {
-        floats[i] = (float)(start + (double)i * delta);
-        if (ints)
-            ints[i] = *(const int64_t *)input(b, 0)->data + i * *(const int64_t *)input(b, 2)->data;
-    }
-    give(b, tsr_add_constant(b->graph, b->node->name, "range", dtype, &shape,
-                             is_float ? (const void *)floats : ints));
+    for (int64_t i = 0; i < shape.dim[0]; i++)
+        if (is_float)
+            ((float *)elements)[i] = (float)(start + (double)i * delta);
+        else
+            ((int64_t *)elements)[i] =
+                *(const int64_t *)input(b, 0)->data + i * *(const int64_t *)input(b, 2)->data;
+    give(b, tsr_add_constant(b->graph, b->node->name, "range", dtype, &shape, elements));
 }
 
 /* ---- Tile, EyeLike, OneHot ---- */
@@ -241,4 +236,90 @@ void tsr_build_global_lp_pool(tsr_builder *b) {
     int power = TSR_BUILD(b, TSR_OP_Pow, magnitude, tsr_build_number(b, (float)p));
     TSR_BUILD(b, TSR_OP_Pow, TSR_BUILD(b, TSR_OP_ReduceSum, power, over),
               tsr_build_number(b, 1.0f / (float)p));
+}
+
+/* ---- ReverseSequence, MaxUnpool ---- */
+
+/* The first elements along an axis, as many as a sequence is long, in reverse: by indices computed
+ * in floats, which a GPU holds exactly. */
+void tsr_build_reverse_sequence(tsr_builder *b) {
+    const tsr_shape shape = input(b, 0)->shape;
+    const int64_t time = tsr_attr_int(b->node, "time_axis", 0),
+                  batch = tsr_attr_int(b->node, "batch_axis", 1);
+    tsr_build_fail(b, tsr_require_rank(input(b, 0), 2, TSR_MAX_RANK));
+    if (b->status == TSR_OK && (time < 0 || time > 1 || batch != 1 - time))
+        tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL, "time_axis %lld and batch_axis %lld",
+                                   (long long)time, (long long)batch));
+    if (b->status == TSR_OK)
+        tsr_build_fail(b, tsr_require_vector(input(b, 1), shape.dim[batch]));
+    if (b->status != TSR_OK)
+        return;
+    const tsr_attr to_float = tsr_int_attr("to", tsr_dtype_to_onnx(TSR_DTYPE_F32)),
+                   to_int = tsr_int_attr("to", tsr_dtype_to_onnx(TSR_DTYPE_I64)),
+                   axis = tsr_int_attr("axis", time);
+    const tsr_shape of_batch = {3,
+                                {batch == 0 ? shape.dim[0] : 1, batch == 1 ? shape.dim[1] : 1, 1}},
+                    seen = {3,
+                            {shape.dim[0], shape.dim[1], tsr_dim_product(&shape, 2, shape.rank)}};
+    const int64_t one = 1;
+    int steps = tsr_build_indices(b, TSR_DTYPE_I64, shape.dim[time], (int)time, 3),
+        last = tsr_build_ints(b, 1, &one), lengths = b->node->inputs[1];
+    steps = tsr_build_with(b, TSR_OP_Cast, 1, &steps, 1, &to_float);
+    last = tsr_build_with(b, TSR_OP_Cast, 1, &last, 1, &to_float);
+    lengths = tsr_build_with(b, TSR_OP_Cast, 1, &lengths, 1, &to_float);
+    lengths = tsr_build_reshape(b, lengths, &of_batch);
+    int mirrored = TSR_BUILD(b, TSR_OP_Sub, TSR_BUILD(b, TSR_OP_Sub, lengths, last), steps);
+    int chosen =
+        TSR_BUILD(b, TSR_OP_Where, TSR_BUILD(b, TSR_OP_Less, steps, lengths), mirrored, steps);
+    int indices = tsr_build_with(b, TSR_OP_Cast, 1, &chosen, 1, &to_int);
+    const int inputs[] = {tsr_build_reshape(b, b->node->inputs[0], &seen),
+                          TSR_BUILD(b, TSR_OP_Expand, indices, tsr_build_ints(b, 3, seen.dim))};
+    int reversed = tsr_build_with(b, TSR_OP_GatherElements, 2, inputs, 1, &axis);
+    tsr_build_reshape(b, reversed, &shape);
+}
+
+/* Elements at their places in an image of zeros, of the size that a pool of this kind had; a larger
+ * output_shape adds rows and columns. */
+void tsr_build_max_unpool(tsr_builder *b) {
+    const tsr_shape shape = input(b, 0)->shape;
+    const int spatial = shape.rank - 2;
+    int count[3];
+    const int64_t *kernel = tsr_attr_ints(b->node, "kernel_shape", &count[0]),
+                  *strides = tsr_attr_ints(b->node, "strides", &count[1]),
+                  *pads = tsr_attr_ints(b->node, "pads", &count[2]), *given = NULL;
+    int64_t given_count = 0;
+    tsr_build_fail(b, tsr_require_rank(input(b, 0), 3, TSR_MAX_RANK));
+    if (b->status == TSR_OK && (count[0] != spatial || (strides && count[1] != spatial) ||
+                                (pads && count[2] != 2 * spatial)))
+        tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL,
+                                   "kernel_shape, strides or pads do not fit %s",
+                                   tsr_shape_text(&shape)));
+    if (b->status == TSR_OK && !tsr_shape_equal(&input(b, 1)->shape, &shape))
+        tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE, "indices of shape %s",
+                                   tsr_shape_text(&input(b, 1)->shape)));
+    if (b->status == TSR_OK && input(b, 2))
+        tsr_build_fail(b, tsr_node_const_ints(b->graph, b->node, 2, &given, &given_count));
+    tsr_shape whole = shape;
+    int64_t more[2 * TSR_MAX_RANK] = {0};
+    for (int i = 0; b->status == TSR_OK && i < spatial; i++) {
+        whole.dim[2 + i] = (shape.dim[2 + i] - 1) * (strides ? strides[i] : 1) + kernel[i] -
+                           (pads ? pads[i] + pads[spatial + i] : 0);
+        bool fits = !given || (given_count == shape.rank && given[2 + i] >= whole.dim[2 + i] &&
+                               given[2 + i] <= TSR_MAX_DIM);
+        if (!fits || whole.dim[2 + i] < 1 || whole.dim[2 + i] > TSR_MAX_DIM)
+            tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE,
+                                       "output_shape, or a size of %lld along axis %d",
+                                       (long long)whole.dim[2 + i], 2 + i));
+        more[shape.rank + 2 + i] = given ? given[2 + i] - whole.dim[2 + i] : 0;
+    }
+    if (b->status != TSR_OK)
+        return;
+    const int64_t all = tsr_shape_count(&whole);
+    const tsr_shape list = {1, {tsr_shape_count(&shape)}};
+    int zeros = TSR_BUILD(b, TSR_OP_Expand, tsr_build_number(b, 0), tsr_build_ints(b, 1, &all));
+    int placed =
+        TSR_BUILD(b, TSR_OP_ScatterElements, zeros, tsr_build_reshape(b, b->node->inputs[1], &list),
+                  tsr_build_reshape(b, b->node->inputs[0], &list));
+    int image = tsr_build_reshape(b, placed, &whole);
+    TSR_BUILD(b, TSR_OP_Pad, image, tsr_build_ints(b, 2 * shape.rank, more));
 }

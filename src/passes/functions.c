@@ -99,11 +99,9 @@ static void build_group_normalization(tsr_builder *b) {
                     parts = {4, {shape.dim[0], groups, channels / groups, inner}},
                     factors = {3, {by_group ? groups : channels, 1, 1}}, one = {1, {groups}},
                     flat = {3, {shape.dim[0], channels, inner}};
-    float *ones = TSR_NEW(b->graph->arena, 2 * groups, float); /* and zeros */
-    if (!ones) {
-        tsr_build_fail(b, tsr_out_of_memory(b->graph));
+    float *ones = tsr_build_elements(b, 2 * groups, sizeof *ones); /* and zeros */
+    if (!ones)
         return;
-    }
     for (int64_t i = 0; i < groups; i++)
         ones[i] = 1;
     const int inputs[] = {tsr_build_reshape(b, in[0], &grouped), tsr_build_floats(b, &one, ones),
@@ -202,11 +200,9 @@ static void build_losses(tsr_builder *b, int logs) {
                               tsr_build_indices(b, dtype, shape.dim[1], 1, shape.rank));
     int zero = tsr_build_number(b, 0), factors = tsr_build_number(b, 1);
     if (tsr_node_attr(node, "ignore_index")) {
-        int64_t *ignored = TSR_NEW(b->graph->arena, 1, int64_t);
-        if (!ignored) {
-            tsr_build_fail(b, tsr_out_of_memory(b->graph));
+        int64_t *ignored = tsr_build_elements(b, 1, sizeof *ignored);
+        if (!ignored)
             return;
-        }
         *ignored = tsr_attr_int(node, "ignore_index", 0);
         int number =
             tsr_add_constant(b->graph, node->name, "ignored", dtype, &(tsr_shape){0}, ignored);
@@ -313,12 +309,32 @@ static tsr_function *const functions[TSR_OP_COUNT] = {
     [TSR_OP_OneHot] = tsr_build_one_hot,
     [TSR_OP_CenterCropPad] = tsr_build_center_crop_pad,
     [TSR_OP_GlobalLpPool] = tsr_build_global_lp_pool,
+    [TSR_OP_LSTM] = tsr_build_lstm,
+    [TSR_OP_GRU] = tsr_build_gru,
+    [TSR_OP_RNN] = tsr_build_rnn,
+    [TSR_OP_Einsum] = tsr_build_einsum,
+    [TSR_OP_ReverseSequence] = tsr_build_reverse_sequence,
+    [TSR_OP_MaxUnpool] = tsr_build_max_unpool,
+    [TSR_OP_Dropout] = tsr_build_dropout,
+    [TSR_OP_RandomUniform] = tsr_build_random_uniform,
+    [TSR_OP_RandomNormal] = tsr_build_random_normal,
+    [TSR_OP_RandomUniformLike] = tsr_build_random_uniform_like,
+    [TSR_OP_RandomNormalLike] = tsr_build_random_normal_like,
+    [TSR_OP_Bernoulli] = tsr_build_bernoulli,
+    [TSR_OP_Multinomial] = tsr_build_multinomial,
+    [TSR_OP_HannWindow] = tsr_build_hann_window,
+    [TSR_OP_HammingWindow] = tsr_build_hamming_window,
+    [TSR_OP_BlackmanWindow] = tsr_build_blackman_window,
 };
 
-bool tsr_is_function(const tsr_node *node) {
-    bool is_inference =
-        node->op == TSR_OP_BatchNormalization && !tsr_attr_int(node, "training_mode", 0);
-    return functions[node->op] && !is_inference;
+/* Those of which only training is a function. */
+static bool is_inference(const tsr_graph *graph, const tsr_node *node) {
+    return (node->op == TSR_OP_BatchNormalization && !tsr_attr_int(node, "training_mode", 0)) ||
+           (node->op == TSR_OP_Dropout && !tsr_drops(graph, node));
+}
+
+bool tsr_is_function(const tsr_graph *graph, const tsr_node *node) {
+    return functions[node->op] && !is_inference(graph, node);
 }
 
 void tsr_build_function(tsr_builder *b) {

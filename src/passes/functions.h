@@ -4,16 +4,21 @@
 
 #include "passes/build.h"
 
-/* The most nodes that replace one. */
-enum { TSR_FUNCTION_NODES = 32 };
-
-bool tsr_is_function(const tsr_node *node);
+bool tsr_is_function(const tsr_graph *graph, const tsr_node *node);
 /* Makes the nodes of b->node, whose inputs have known shapes; b->status tells a failure. */
 void tsr_build_function(tsr_builder *b);
 
-/* Those of function_tensors.c. */
 typedef void tsr_function(tsr_builder *b);
+/* Those of the files function_*.c. */
 tsr_function tsr_build_size, tsr_build_constant_of_shape, tsr_build_range, tsr_build_tile,
-    tsr_build_eye_like, tsr_build_one_hot, tsr_build_center_crop_pad, tsr_build_global_lp_pool;
+    tsr_build_eye_like, tsr_build_one_hot, tsr_build_center_crop_pad, tsr_build_global_lp_pool,
+    tsr_build_lstm, tsr_build_gru, tsr_build_rnn, tsr_build_einsum, tsr_build_reverse_sequence,
+    tsr_build_max_unpool, tsr_build_dropout, tsr_build_random_uniform, tsr_build_random_normal,
+    tsr_build_random_uniform_like, tsr_build_random_normal_like, tsr_build_bernoulli,
+    tsr_build_multinomial, tsr_build_hann_window, tsr_build_hamming_window,
+    tsr_build_blackman_window;
+
+/* Does a Dropout drop elements? */
+bool tsr_drops(const tsr_graph *graph, const tsr_node *node);
 
 #endif

@@ -132,22 +132,36 @@ static tsr_status make_room(const tsr_graph *graph, folding *f) {
     return TSR_OK;
 }
 
-/* Function operators are replaced; shapes of inputs are known. */
-static tsr_status append(tsr_graph *graph, const tsr_node *node, tsr_node *made, int *count) {
-    tsr_builder b = {.graph = graph, .node = node, .made = made};
-    if (tsr_is_function(node))
-        tsr_build_function(&b);
-    else
-        made[b.count++] = *node;
-    *count = b.count;
-    for (int n = 0; n < b.count; n++)
-        for (int i = 0; i < made[n].output_count; i++)
-            if (made[n].outputs[i] != TSR_NONE)
-                graph->values[made[n].outputs[i]].producer = (int)(made - graph->nodes) + n;
+/* Nodes that functions make of a model in all: sequences are computed step by step. */
+enum { MAX_FUNCTION_NODES = 1 << 17 };
+
+static tsr_status append_function(tsr_node_list *list, const tsr_node *node) {
+    tsr_builder b = {.graph = list->graph, .node = node, .list = list};
+    tsr_build_function(&b);
     if (b.status == TSR_OK || b.told)
         return b.status;
-    return tsr_fail_context(b.status, "%s: node '%s' (%s)", graph->file, node->name,
+    return tsr_fail_context(b.status, "%s: node '%s' (%s)", list->graph->file, node->name,
                             tsr_node_op_name(node));
+}
+
+/* Function operators are replaced; shapes of inputs are known. */
+static tsr_status append(tsr_node_list *list, const tsr_node *node) {
+    int first = list->count;
+    if (tsr_is_function(list->graph, node)) {
+        TSR_TRY(append_function(list, node));
+    } else {
+        tsr_node *copy = tsr_append_node(list);
+        if (!copy)
+            return TSR_ERROR_OUT_OF_MEMORY;
+        *copy = *node;
+    }
+    list->graph->nodes = list->nodes;
+    list->graph->node_count = list->count;
+    for (int n = first; n < list->count; n++)
+        for (int i = 0; i < list->nodes[n].output_count; i++)
+            if (list->nodes[n].outputs[i] != TSR_NONE)
+                tsr_set_producer(list->graph, n, i, list->nodes[n].outputs[i]);
+    return TSR_OK;
 }
 
 static tsr_status prepare_node(tsr_graph *graph, tsr_node *node, folding *f) {
@@ -163,21 +177,15 @@ tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval) {
                  .work = (double)graph->max_work};
     const tsr_node *nodes = graph->nodes;
     int count = graph->node_count;
-    size_t room = 0;
-    for (int n = 0; n < count; n++)
-        room += tsr_is_function(&nodes[n]) ? TSR_FUNCTION_NODES : 1;
-    graph->nodes = TSR_NEW(graph->arena, room, tsr_node);
-    if (!graph->nodes)
-        return tsr_out_of_memory(graph);
-    graph->node_count = 0;
+    tsr_node_list list = {.graph = graph, .may_make = MAX_FUNCTION_NODES, .bytes = &f.bytes};
     for (int n = 0; n < count; n++) {
-        int first = graph->node_count, made;
-        TSR_TRY(append(graph, &nodes[n], graph->nodes + first, &made));
+        int first = list.count;
+        TSR_TRY(append(&list, &nodes[n]));
         TSR_TRY(make_room(graph, &f));
-        graph->node_count += made;
-        for (int i = first; i < graph->node_count; i++)
+        for (int i = first; i < list.count; i++)
             TSR_TRY(prepare_node(graph, &graph->nodes[i], &f));
     }
+    graph->node_count = list.count; /* of a graph without nodes, too */
     tsr_remove_dropped(graph);
     return tsr_pass_remove_dead(graph);
 }

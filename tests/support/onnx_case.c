@@ -134,7 +134,15 @@ static void add_attribute(onnx_writer *writer, Tsr__NodeProto *node, char *word)
     int64_t ints[MAX_LIST];
     float floats[MAX_LIST];
     bool number = strchr("-0123456789", *value), list = strchr(value, ',');
-    if (!number)
+    const char *strings[MAX_LIST];
+    size_t count = 0;
+    if (strchr(value, '|')) { /* ends each of a list of strings */
+        for (char *end; (end = strchr(value, '|')) && count < MAX_LIST; value = end + 1) {
+            strings[count++] = value;
+            *end = 0;
+        }
+        onnx_set_strings(writer, node, word, count, strings);
+    } else if (!number)
         onnx_set_string(writer, node, word, value);
     else if (strpbrk(value, ".e") && list)
         onnx_set_floats(writer, node, word, (size_t)read_floats(value, floats), floats);

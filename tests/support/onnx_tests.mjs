@@ -120,7 +120,7 @@ async function checkSetEitherWay(load, backend, model, names, inputs, outputs) {
         try {
             return { why: await checkSet(load, backend, model, names, inputs, outputs, constants), constants: constants.length > 0 };
         } catch (error) {
-            const lacks = error.status === 'UNSUPPORTED' && /known only at run time|is not constant/.test(error.message);
+            const lacks = error.status === 'UNSUPPORTED' && /known only at run time|is not constant|of integers a GPU computes/.test(error.message);
             if (!lacks || constants.length === all.length)
                 throw error;
         }

@@ -141,6 +141,16 @@ static const struct {
     {12, "Einsum x[2,3,5] z[5,5] -> y equation=...a,aa->...a"},
     {10, "ReverseSequence x[4,3,5] l(4,2,1) -> y time_axis=0 batch_axis=1"},
     {11, "MaxUnpool x[1,1,2,2] i:int64[1,1,2,2] s(1,1,5,5) -> y kernel_shape=2,2 strides=2,2"},
+    {24,
+     "Attention q[1,3,8] k[1,4,8] v[1,4,8] m[3,4] _ _ l(4) -> y a b s is_causal=1 q_num_heads=4 "
+     "kv_num_heads=2 qk_matmul_output_mode=2 scale=0.5 softcap=2.0 softmax_precision=1"},
+    {23, "Attention q[1,2,3,4] k[1,2,4,4] v[1,2,4,4] m:bool[3,4] p[1,2,2,4] u[1,2,2,4] -> y"},
+    {23, "RotaryEmbedding x[1,3,8] c{7,2} s{7,2} p(0,1,2) -> y num_heads=2 interleaved=1 "
+         "rotary_embedding_dim=4"},
+    {22, "LpPool x[1,4,7,7] -> y kernel_shape=3,2 strides=2,2 pads=1,0,1,1 dilations=1,2 p=3 "
+         "auto_pad=NOTSET ceil_mode=0"},
+    {18, "Col2Im x[1,5,5] i(5,5) k(1,5) -> y dilations=1,1 pads=0,0,0,0 strides=1,1"},
+    {20, "AffineGrid t[2,2,3] s(2,3,4,5) -> y align_corners=1"},
     {22, "RandomNormal -> r shape=2,5 seed=3.0 mean=1.0 scale=2.0; Add r x[5] -> y"},
     {22,
      "RandomUniform -> r shape=2,5 low=-1.0 high=2.0 dtype=10; Cast r -> f to=1; Add f x[5] -> y"},

@@ -281,24 +281,46 @@ static void bad_cells(void **state) {
     refuse("GRU x[0,3,4] w{1,6,4} r{1,6,2} -> y", "0 steps");
 }
 
-/* ---- random numbers ---- */
+/* ---- windows, random numbers ---- */
 
-static void expect_random(const char *text, const double *expected, int64_t count) {
+static void expect_result(const char *text, const double *expected, int64_t count) {
     onnx_writer *writer = onnx_case(22, text);
     tsr_graph *graph = prepare_graph(writer);
     expect_output(graph, "y", expected, count);
     tsr_graph_destroy(graph);
 }
 
+static void windows(void **state) {
+    (void)state;
+    expect_result("Reshape f<3,-4,0,1> s(1,1,4) -> x; LpPool x -> y kernel_shape=2, strides=2,",
+                  (double[]){5, 1}, 2);
+    expect_result("Reshape f<3,-4,0,1> s(1,1,4) -> x; LpPool x -> y kernel_shape=2, pads=1,0 p=1",
+                  (double[]){3, 7, 4, 1}, 4);
+    expect_result("Reshape f<1,6,2,7,3,8> s(1,3,2) -> x; Col2Im x i(2,3) k(1,3) -> y",
+                  (double[]){1, 2, 3, 6, 7, 8}, 6);
+    expect_result("Expand f<1> s(1,4,4) -> x; Col2Im x i(3,3) k(2,2) -> y",
+                  (double[]){1, 2, 1, 2, 4, 2, 1, 2, 1}, 9);
+    expect_result("Reshape f<1,0,0,0,1,0> s(1,2,3) -> t; AffineGrid t z(1,1,2,2) -> y",
+                  (double[]){-0.5, -0.5, 0.5, -0.5, -0.5, 0.5, 0.5, 0.5}, 8);
+    expect_result(
+        "Reshape f<2,0,1,0,1,0> s(1,2,3) -> t; AffineGrid t z(1,1,1,3) -> y align_corners=1",
+        (double[]){-1, -1, 1, -1, 3, -1}, 6);
+    refuse("LpPool x[1,1,4] -> y kernel_shape=2, ceil_mode=1", "ceil_mode");
+    refuse("LpPool x[1,1,4] -> y kernel_shape=2, p=0", "\"p\" is 0");
+    refuse("Col2Im x[1,4,5] i(3,3) k(2,2) -> y", "4 blocks of 4 elements");
+    refuse("Col2Im x[1,4,4] i(3,3) k(2) -> y", "differ in length");
+    refuse("AffineGrid t[2,2,3] s(1,1,2,2) -> y", "matrices [2, 2, 3]");
+}
+
 /* NumPy's of seeds 0 and 42. */
 static void random_numbers(void **state) {
     (void)state;
-    expect_random(
+    expect_result(
         "RandomNormal -> y shape=2,3 seed=0.0",
         (double[]){1.76405235, 0.40015721, 0.97873798, 2.2408932, 1.86755799, -0.97727788}, 6);
-    expect_random("RandomUniform -> y shape=3, seed=0.0",
+    expect_result("RandomUniform -> y shape=3, seed=0.0",
                   (double[]){0.5488135, 0.71518937, 0.60276338}, 3);
-    expect_random("RandomUniform -> y shape=2, seed=42.0 low=1.0 high=3.0",
+    expect_result("RandomUniform -> y shape=2, seed=42.0 low=1.0 high=3.0",
                   (double[]){1.74908024, 2.90142861}, 2);
     refuse("RandomNormal -> y shape=100000,100000", "10000000000 elements of constants");
     refuse("RandomNormal -> y shape=-1,2", "[?, 2]");
@@ -431,9 +453,9 @@ static void einsum_forms(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recurrent),      cmocka_unit_test(bad_cells),
-        cmocka_unit_test(random_numbers), cmocka_unit_test(einsum),
-        cmocka_unit_test(einsum_forms),
+        cmocka_unit_test(recurrent), cmocka_unit_test(bad_cells),
+        cmocka_unit_test(windows),   cmocka_unit_test(random_numbers),
+        cmocka_unit_test(einsum),    cmocka_unit_test(einsum_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,48 @@ static void test_einsum(void **state) {
     RUN_CASES(cases);
 }
 
+static void test_attention(void **state) {
+    (void)state;
+    need_gpu();
+    const op_case cases[] = {
+        CASE(23, "Attention q[2,3,5,8] k[2,3,7,8] v[2,3,7,6] -> y"),
+        CASE(23, "Attention q[2,4,5,8] k[2,2,7,8] v[2,2,7,6] m[5,7] -> y is_causal=1"),
+        CASE(23,
+             "Attention q[1,4,5,8] k[1,2,3,8] v[1,2,3,6] m[5,4] p[1,2,4,8] u[1,2,4,6] -> y a b s "
+             "qk_matmul_output_mode=3"),
+        CASE(23,
+             "Attention q[2,5,12] k[2,7,6] v[2,7,9] -> y q_num_heads=6 kv_num_heads=3 softcap=0.5"),
+        CASE(23,
+             "Greater m[2,1,5,7] t<-0.5 -> c; Attention q[2,3,5,8] k[2,3,7,8] v[2,3,7,8] c -> y",
+             .no_half = true),
+        CASE(24, "Cast f<5,7> -> l to=7; Attention q[2,3,5,8] k[2,3,7,8] v[2,3,7,8] _ _ _ l -> y "
+                 "is_causal=1"),
+        CASE(23, "RotaryEmbedding x[2,3,5,8] c[2,5,4] s[2,5,4] -> y"),
+        CASE(23, "RotaryEmbedding x[2,5,27] c[2,5,2] s[2,5,2] -> y num_heads=3 interleaved=1 "
+                 "rotary_embedding_dim=4"),
+        CASE(23, "Unsqueeze p(3,0,1) a(0) -> i; RotaryEmbedding x[1,2,3,6] c{5,3} s{5,3} i -> y"),
+    };
+    RUN_CASES(cases);
+}
+
+static void test_windows(void **state) {
+    (void)state;
+    need_gpu();
+    const op_case cases[] = {
+        CASE(22, "LpPool x[2,5,7,9] -> y kernel_shape=3,2 strides=2,1 pads=1,0,1,1"),
+        CASE(22, "LpPool x[2,5,7,9] -> y kernel_shape=2,2 p=1 dilations=2,2"),
+        CASE(22, "LpPool x[1,3,11] -> y kernel_shape=3, p=3 auto_pad=SAME_UPPER"),
+        CASE(18, "Col2Im x[2,12,20] i(5,6) k(2,2) -> y strides=1,1 pads=0,0,0,0"),
+        CASE(18, "Col2Im x[1,18,8] i(7,5) k(3,3) -> y strides=2,2 pads=1,0,1,1"),
+        CASE(18, "Col2Im x[1,6,5] i(9) k(3) -> y dilations=2,"),
+        CASE(20, "AffineGrid t[2,2,3] s(2,3,4,5) -> y"),
+        CASE(20, "AffineGrid t[1,3,4] s(1,3,4,5,3) -> y align_corners=1"),
+        CASE(20, "AffineGrid t[2,2,3] s(2,3,6,5) -> g; GridSample x[2,5,7,9] g -> y",
+             .no_half = true),
+    };
+    RUN_CASES(cases);
+}
+
 /* The same numbers on every backend. */
 static void test_random_numbers(void **state) {
     (void)state;
@@ -105,10 +147,9 @@ static void test_regions(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recurrent),
-        cmocka_unit_test(test_einsum),
-        cmocka_unit_test(test_random_numbers),
-        cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_recurrent),      cmocka_unit_test(test_einsum),
+        cmocka_unit_test(test_attention),      cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_random_numbers), cmocka_unit_test(test_regions),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

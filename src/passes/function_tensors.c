@@ -183,7 +183,7 @@ void tsr_build_one_hot(tsr_builder *b) {
     TSR_BUILD(b, TSR_OP_Where, TSR_BUILD(b, TSR_OP_Or, is_class, is_from_end), on, off);
 }
 
-/* ---- CenterCropPad, GlobalLpPool ---- */
+/* ---- CenterCropPad ---- */
 
 /* Negative pads crop. */
 void tsr_build_center_crop_pad(tsr_builder *b) {
@@ -213,32 +213,7 @@ void tsr_build_center_crop_pad(tsr_builder *b) {
     TSR_BUILD(b, TSR_OP_Pad, b->node->inputs[0], tsr_build_ints(b, 2 * shape->rank, pads));
 }
 
-/* (sum |x|^p)^(1/p) over an image. */
-void tsr_build_global_lp_pool(tsr_builder *b) {
-    const int64_t p = tsr_attr_int(b->node, "p", 2);
-    int64_t axes[TSR_MAX_RANK];
-    int rank = input(b, 0)->shape.rank, x = b->node->inputs[0];
-    tsr_status status = tsr_require_rank(input(b, 0), 3, TSR_MAX_RANK);
-    if (status == TSR_OK && p < 1)
-        status = tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"p\" is %lld", (long long)p);
-    if (status != TSR_OK) {
-        tsr_build_fail(b, status);
-        return;
-    }
-    for (int i = 2; i < rank; i++)
-        axes[i - 2] = i;
-    int over = tsr_build_ints(b, rank - 2, axes);
-    if (p <= 2) {
-        TSR_BUILD(b, p == 1 ? TSR_OP_ReduceL1 : TSR_OP_ReduceL2, x, over);
-        return;
-    }
-    int magnitude = TSR_BUILD(b, TSR_OP_Max, x, TSR_BUILD(b, TSR_OP_Neg, x));
-    int power = TSR_BUILD(b, TSR_OP_Pow, magnitude, tsr_build_number(b, (float)p));
-    TSR_BUILD(b, TSR_OP_Pow, TSR_BUILD(b, TSR_OP_ReduceSum, power, over),
-              tsr_build_number(b, 1.0f / (float)p));
-}
-
-/* ---- ReverseSequence, MaxUnpool ---- */
+/* ---- ReverseSequence ---- */
 
 /* The first elements along an axis, as many as a sequence is long, in reverse: by indices computed
  * in floats, which a GPU holds exactly. */
@@ -278,48 +253,54 @@ void tsr_build_reverse_sequence(tsr_builder *b) {
     tsr_build_reshape(b, reversed, &shape);
 }
 
-/* Elements at their places in an image of zeros, of the size that a pool of this kind had; a larger
- * output_shape adds rows and columns. */
-void tsr_build_max_unpool(tsr_builder *b) {
-    const tsr_shape shape = input(b, 0)->shape;
-    const int spatial = shape.rank - 2;
-    int count[3];
-    const int64_t *kernel = tsr_attr_ints(b->node, "kernel_shape", &count[0]),
-                  *strides = tsr_attr_ints(b->node, "strides", &count[1]),
-                  *pads = tsr_attr_ints(b->node, "pads", &count[2]), *given = NULL;
-    int64_t given_count = 0;
-    tsr_build_fail(b, tsr_require_rank(input(b, 0), 3, TSR_MAX_RANK));
-    if (b->status == TSR_OK && (count[0] != spatial || (strides && count[1] != spatial) ||
-                                (pads && count[2] != 2 * spatial)))
-        tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL,
-                                   "kernel_shape, strides or pads do not fit %s",
-                                   tsr_shape_text(&shape)));
-    if (b->status == TSR_OK && !tsr_shape_equal(&input(b, 1)->shape, &shape))
-        tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE, "indices of shape %s",
-                                   tsr_shape_text(&input(b, 1)->shape)));
-    if (b->status == TSR_OK && input(b, 2))
-        tsr_build_fail(b, tsr_node_const_ints(b->graph, b->node, 2, &given, &given_count));
-    tsr_shape whole = shape;
-    int64_t more[2 * TSR_MAX_RANK] = {0};
-    for (int i = 0; b->status == TSR_OK && i < spatial; i++) {
-        whole.dim[2 + i] = (shape.dim[2 + i] - 1) * (strides ? strides[i] : 1) + kernel[i] -
-                           (pads ? pads[i] + pads[spatial + i] : 0);
-        bool fits = !given || (given_count == shape.rank && given[2 + i] >= whole.dim[2 + i] &&
-                               given[2 + i] <= TSR_MAX_DIM);
-        if (!fits || whole.dim[2 + i] < 1 || whole.dim[2 + i] > TSR_MAX_DIM)
-            tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE,
-                                       "output_shape, or a size of %lld along axis %d",
-                                       (long long)whole.dim[2 + i], 2 + i));
-        more[shape.rank + 2 + i] = given ? given[2 + i] - whole.dim[2 + i] : 0;
-    }
+/* ---- AffineGrid ---- */
+
+/* Coordinates of pixels, -1 to 1 across the image or between the middles of its outermost pixels,
+ * times a matrix of each image. */
+void tsr_build_affine_grid(tsr_builder *b) {
+    const tsr_shape theta = input(b, 0)->shape;
+    const int64_t *size = NULL;
+    int64_t count = 0;
+    bool align = tsr_attr_int(b->node, "align_corners", 0) != 0;
+    tsr_build_fail(b, tsr_require_float(b->graph, b->node, 1));
+    tsr_build_fail(b, tsr_node_const_ints(b->graph, b->node, 1, &size, &count));
+    const int axes = (int)count - 2;
+    if (b->status == TSR_OK &&
+        ((axes != 2 && axes != 3) || theta.rank != 3 || theta.dim[0] != size[0] ||
+         theta.dim[1] != axes || theta.dim[2] != axes + 1))
+        tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE, "matrices %s for a size of %lld numbers",
+                                   tsr_shape_text(&theta), (long long)count));
     if (b->status != TSR_OK)
         return;
-    const int64_t all = tsr_shape_count(&whole);
-    const tsr_shape list = {1, {tsr_shape_count(&shape)}};
-    int zeros = TSR_BUILD(b, TSR_OP_Expand, tsr_build_number(b, 0), tsr_build_ints(b, 1, &all));
-    int placed =
-        TSR_BUILD(b, TSR_OP_ScatterElements, zeros, tsr_build_reshape(b, b->node->inputs[1], &list),
-                  tsr_build_reshape(b, b->node->inputs[0], &list));
-    int image = tsr_build_reshape(b, placed, &whole);
-    TSR_BUILD(b, TSR_OP_Pad, image, tsr_build_ints(b, 2 * shape.rank, more));
+    tsr_shape image = {.rank = axes}, grid = {.rank = axes + 2, .dim = {size[0]}};
+    for (int i = 0; i < axes; i++) {
+        if (size[2 + i] < 1 || size[2 + i] > TSR_MAX_DIM) {
+            tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE, "a size of %lld", (long long)size[2 + i]));
+            return;
+        }
+        image.dim[i] = grid.dim[1 + i] = size[2 + i];
+    }
+    grid.dim[1 + axes] = axes;
+    const int64_t pixels = tsr_shape_count(&image);
+    float *points = pixels < 0 ? NULL : tsr_build_elements(b, pixels * (axes + 1), sizeof *points);
+    if (!points) {
+        tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE, "too many pixels"));
+        return;
+    }
+    for (int64_t i = 0; i < pixels; i++) {
+        int64_t rest = i;
+        points[i * (axes + 1) + axes] = 1;
+        for (int k = axes - 1; k >= 0; k--) { /* x first */
+            double at = (double)(rest % image.dim[k]), n = (double)image.dim[k];
+            points[i * (axes + 1) + axes - 1 - k] =
+                (float)(align ? (n > 1 ? 2 * at / (n - 1) - 1 : -1) : (2 * at + 1) / n - 1);
+            rest /= image.dim[k];
+        }
+    }
+    static const int64_t order[] = {0, 2, 1};
+    const tsr_attr perm = tsr_build_ints_attr(b, "perm", 3, order);
+    int all = tsr_add_constant(b->graph, b->node->name, "points", input(b, 0)->dtype,
+                               &(tsr_shape){3, {1, pixels, axes + 1}}, points);
+    int matrices = tsr_build_with(b, TSR_OP_Transpose, 1, b->node->inputs, 1, &perm);
+    tsr_build_reshape(b, TSR_BUILD(b, TSR_OP_MatMul, all, matrices), &grid);
 }

@@ -16,7 +16,8 @@ tsr_function tsr_build_size, tsr_build_constant_of_shape, tsr_build_range, tsr_b
     tsr_build_max_unpool, tsr_build_dropout, tsr_build_random_uniform, tsr_build_random_normal,
     tsr_build_random_uniform_like, tsr_build_random_normal_like, tsr_build_bernoulli,
     tsr_build_multinomial, tsr_build_hann_window, tsr_build_hamming_window,
-    tsr_build_blackman_window;
+    tsr_build_blackman_window, tsr_build_attention, tsr_build_rotary_embedding, tsr_build_lp_pool,
+    tsr_build_col2im, tsr_build_affine_grid;
 
 /* Does a Dropout drop elements? */
 bool tsr_drops(const tsr_graph *graph, const tsr_node *node);

@@ -1,9 +1,10 @@
 #include "support/graph_maker.h"
+#include "support/graph_maker_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { TRIES = 16, MOST_ELEMENTS = 4096, MOST_FACTORS = 16 };
+enum { MOST_ELEMENTS = 4096, MOST_FACTORS = 16 };
 
 float graph_element(uint32_t seed, const char *name, size_t i) {
     uint32_t hash = 2166136261u ^ seed; /* FNV-1a */
@@ -25,126 +26,6 @@ tsr_shape draw_shape(random_source *random) {
                                                     : sizes[random_int(random, 0, 12)];
     while (tsr_shape_count(&shape) > MOST_ELEMENTS);
     return shape;
-}
-
-/* ---- choosing ---- */
-
-static int draw(node_maker *m, int low, int high) {
-    return random_int(m->random, low, high);
-}
-
-static bool one_in(node_maker *m, int odds) {
-    return random_one_in(m->random, odds);
-}
-
-#define DRAW_ONE_OF(m, list) ((list)[draw(m, 0, (int)(sizeof(list) / sizeof *(list)) - 1)])
-
-static const tsr_shape *shape_of(const node_maker *m, int value) {
-    return &m->values[value].shape;
-}
-
-typedef bool value_test(const graph_value *value);
-
-/* A value that passes the test, late ones more often; -1 if none is found. */
-static int pick(node_maker *m, value_test *test) {
-    for (int i = 0; i < TRIES; i++) {
-        int first = one_in(m, 2) && m->value_count > 4 ? m->value_count - 4 : 0;
-        int value = draw(m, first, m->value_count - 1);
-        if (test(&m->values[value]))
-            return value;
-    }
-    return -1;
-}
-
-static bool is_any(const graph_value *v) {
-    (void)v;
-    return true;
-}
-
-static bool is_float(const graph_value *v) {
-    return v->dtype == TSR_DTYPE_F32;
-}
-
-static bool is_number(const graph_value *v) {
-    return v->dtype != TSR_DTYPE_BOOL;
-}
-
-static bool is_integer(const graph_value *v) {
-    return !is_float(v) && is_number(v);
-}
-
-static bool is_byte(const graph_value *v) {
-    return v->dtype == TSR_DTYPE_U8;
-}
-
-static bool is_bool(const graph_value *v) {
-    return v->dtype == TSR_DTYPE_BOOL;
-}
-
-static bool has_axes(const graph_value *v) {
-    return v->shape.rank > 0;
-}
-
-static bool is_float_with_axes(const graph_value *v) {
-    return is_float(v) && has_axes(v);
-}
-
-static bool has_channels(const graph_value *v) {
-    return is_float(v) && v->shape.rank >= 2 && v->shape.rank <= 5;
-}
-
-static bool is_image(const graph_value *v) {
-    return is_float(v) && v->shape.rank >= 3 && v->shape.rank <= 5;
-}
-
-static bool is_flat_image(const graph_value *v) {
-    return is_float(v) && v->shape.rank == 4;
-}
-
-static bool has_blocks(const graph_value *v) {
-    return v->shape.rank == 4;
-}
-
-static bool is_matrix(const graph_value *v) {
-    return is_float(v) && v->shape.rank == 2;
-}
-
-/* ---- writing ---- */
-
-static const char *list_text(const int64_t *numbers, int count) {
-    int ints[TSR_MAX_RANK * 2];
-    for (int i = 0; i < count; i++)
-        ints[i] = (int)numbers[i];
-    return text_list(ints, count);
-}
-
-/* An initializer of floats, its range by the letter: see graph_element(). */
-static void add_weights(node_maker *m, char letter, int rank, const int64_t *dims) {
-    text_add(&m->text, " %c%d_%d{%s}", letter, m->node, m->weight_count++, list_text(dims, rank));
-}
-
-/* An initializer of integers, of one axis. */
-static void add_ints(node_maker *m, const int64_t *numbers, int count) {
-    text_add(&m->text, " i%d_%d(%s)", m->node, m->weight_count++, list_text(numbers, count));
-}
-
-static void add_scalar(node_maker *m, double number) {
-    text_add(&m->text, " k%d_%d<%g", m->node, m->weight_count++, number);
-}
-
-static void add_ints_attribute(node_maker *m, const char *name, const int64_t *numbers, int count) {
-    text_add(&m->text, " %s=%s%s", name, list_text(numbers, count), count == 1 ? "," : "");
-}
-
-static void add_outputs(node_maker *m, int count) {
-    text_add(&m->text, " ->");
-    for (int i = 0; i < count; i++)
-        text_add(&m->text, " $%d", m->value_count + i);
-}
-
-/* "Op $value" */
-static void begin(node_maker *m, const char *op, int value) {
-    text_add(&m->text, "%s $%d", op, value);
 }
 
 /* ---- element by element ---- */
@@ -1169,7 +1050,7 @@ static bool make_shape(node_maker *m, tsr_op op) {
 
 /* ---- the table ---- */
 
-static bool (*const makers[TSR_OP_COUNT])(node_maker *m, tsr_op op) = {
+static node_maker_fn *const makers[TSR_OP_COUNT] = {
 #define TSR_UNARY(Name, stem, types) [TSR_OP_##Name] = make_unary,
 #define TSR_BINARY(Name, stem, kind) [TSR_OP_##Name] = make_binary,
 #define TSR_NARY(Name, stem, types) [TSR_OP_##Name] = make_nary,
@@ -1231,6 +1112,27 @@ static bool (*const makers[TSR_OP_COUNT])(node_maker *m, tsr_op op) = {
     [TSR_OP_GlobalLpPool] = make_global_pool,
     [TSR_OP_Resize] = make_resize,
     [TSR_OP_GridSample] = make_grid_sample,
+    [TSR_OP_LSTM] = make_recurrent,
+    [TSR_OP_GRU] = make_recurrent,
+    [TSR_OP_RNN] = make_recurrent,
+    [TSR_OP_Einsum] = make_einsum,
+    [TSR_OP_ReverseSequence] = make_reverse_sequence,
+    [TSR_OP_MaxUnpool] = make_max_unpool,
+    [TSR_OP_RandomUniform] = make_random,
+    [TSR_OP_RandomNormal] = make_random,
+    [TSR_OP_RandomUniformLike] = make_random_like,
+    [TSR_OP_RandomNormalLike] = make_random_like,
+    [TSR_OP_Bernoulli] = make_bernoulli,
+    [TSR_OP_Multinomial] = make_multinomial,
+    [TSR_OP_HannWindow] = make_window,
+    [TSR_OP_HammingWindow] = make_window,
+    [TSR_OP_BlackmanWindow] = make_window,
+    [TSR_OP_RoiAlign] = make_roi_align,
+    [TSR_OP_LpPool] = make_lp_pool,
+    [TSR_OP_Col2Im] = make_col2im,
+    [TSR_OP_AffineGrid] = make_affine_grid,
+    [TSR_OP_Attention] = make_attention,
+    [TSR_OP_RotaryEmbedding] = make_rotary_embedding,
     [TSR_OP_Reshape] = make_reshape,
     [TSR_OP_Flatten] = make_flatten,
     [TSR_OP_Squeeze] = make_squeeze,

@@ -15,7 +15,6 @@
 /* ---- random constants ---- */
 
 typedef struct operand {
-    char name[8];
     int rank;
     int64_t dim[8];
     float *elements;
@@ -31,7 +30,6 @@ static int64_t count_of(const operand *o) {
 static operand draw(onnx_writer *writer, random_source *r, const char *name, int rank,
                     const int64_t *dims) {
     operand o = {.rank = rank};
-    snprintf(o.name, sizeof o.name, "%s", name);
     memcpy(o.dim, dims, (size_t)rank * sizeof *dims);
     o.elements = malloc((size_t)count_of(&o) * sizeof(float) + 1);
     assert_non_null(o.elements);
@@ -353,7 +351,7 @@ static contraction draw_contraction(onnx_writer *writer, random_source *r, char 
             e.labels[k][i] = (char)('a' + label);
             dims[i] = e.size[label];
         }
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "x%d", k);
         e.x[k] = draw(writer, r, name, rank, dims);
         sprintf(inputs + strlen(inputs), "%s%s", k ? "," : "", name);

@@ -230,10 +230,10 @@ bool make_max_unpool(node_maker *m, tsr_op op) {
         return false;
     for (int i = 0; i < count; i++)
         indices[i] = count - 1 - i;
-    text_add(&m->text, "Reshape");
+    text_add(&m->text, "Identity $%d -> c%d; Reshape", x, m->node);
     add_ints(m, indices, (int)count);
     add_ints(m, shape->dim, 4);
-    text_add(&m->text, " -> r%d; MaxUnpool $%d r%d", m->node, x, m->node);
+    text_add(&m->text, " -> r%d; MaxUnpool c%d r%d", m->node, m->node, m->node);
     add_outputs(m, 1);
     text_add(&m->text, " kernel_shape=1,1");
     return true;

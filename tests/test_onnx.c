@@ -113,7 +113,7 @@ static void model_header(void **state) {
     writer = onnx_case(13, "Relu x[1] -> y");
     onnx_writer_model(writer)->n_functions = 1;
     onnx_writer_model(writer)->functions = &(ProtobufCBinaryData){.len = 0};
-    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "functions");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "function 0: it is empty");
     writer = onnx_case(13, "Relu x[1] -> y");
     graph_of(writer)->n_sparse_initializer = 1;
     graph_of(writer)->sparse_initializer = &(ProtobufCBinaryData){.len = 0};
@@ -229,7 +229,7 @@ static void hostile_attributes(void **state) {
     alpha(&writer)->name = NULL;
     expect_refused(writer, TSR_ERROR_INVALID_MODEL, "Elu0|no name");
     alpha(&writer)->ref_attr_name = "outer";
-    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "Elu0|function");
+    expect_refused(writer, TSR_ERROR_INVALID_MODEL, "Elu0|function");
     Tsr__AttributeProto *untyped = alpha(&writer);
     untyped->has_type = false;
     tsr_graph *graph = read_graph(writer);

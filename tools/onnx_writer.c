@@ -359,6 +359,22 @@ Tsr__AttributeProto *onnx_set_tensor(onnx_writer *writer, Tsr__NodeProto *node, 
     return attribute;
 }
 
+Tsr__AttributeProto *onnx_set_graph(onnx_writer *writer, Tsr__NodeProto *node, const char *name,
+                                    const onnx_writer *graph) {
+    Tsr__AttributeProto *attribute =
+        add_attribute(writer, node, name, TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
+    const Tsr__GraphProto *source = graph ? graph->model->graph : NULL;
+    size_t size = source ? tsr__graph_proto__get_packed_size(source) : 0;
+    uint8_t *bytes = onnx_alloc(writer, size + 1, 1);
+    writer->failed |= !graph || graph->failed;
+    if (!attribute || !source || !bytes)
+        return NULL;
+    attribute->has_g = true;
+    attribute->g = (ProtobufCBinaryData){size, bytes};
+    tsr__graph_proto__pack(source, bytes);
+    return attribute;
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 uint8_t *onnx_write_memory(const onnx_writer *writer, size_t *size) {

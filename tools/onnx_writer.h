@@ -58,6 +58,9 @@ Tsr__AttributeProto *onnx_set_floats(onnx_writer *writer, Tsr__NodeProto *node, 
                                      size_t count, const float *floats);
 Tsr__AttributeProto *onnx_set_tensor(onnx_writer *writer, Tsr__NodeProto *node, const char *name,
                                      Tsr__TensorProto *tensor);
+/* The graph of another writer, which need not outlive this call. */
+Tsr__AttributeProto *onnx_set_graph(onnx_writer *writer, Tsr__NodeProto *node, const char *name,
+                                    const onnx_writer *graph);
 
 /* The serialized model, allocated with malloc; NULL when out of memory. */
 uint8_t *onnx_write_memory(const onnx_writer *writer, size_t *size);

@@ -230,10 +230,18 @@ int64_t tsr_model_parameter_count(const tsr_model *model) {
     return total;
 }
 
-static int count_nodes(const tsr_graph *graph, tsr_op op, const tsr_custom_op *custom) {
+/* Those of bodies, too; a call of a function counts as what it calls. */
+static int count_nodes(const tsr_node *nodes, int node_count, tsr_op op,
+                       const tsr_custom_op *custom) {
     int count = 0;
-    for (int n = 0; n < graph->node_count; n++)
-        count += graph->nodes[n].op == op && graph->nodes[n].custom == custom;
+    for (int n = 0; n < node_count; n++) {
+        const tsr_node *node = &nodes[n];
+        count += node->op == op && node->custom == custom && op != TSR_OP_FunctionCall;
+        for (int i = 0; i < node->attr_count; i++)
+            if (node->attrs[i].kind == TSR_ATTR_GRAPH)
+                count += count_nodes(node->attrs[i].body->nodes, node->attrs[i].body->node_count,
+                                     op, custom);
+    }
     return count;
 }
 
@@ -244,7 +252,7 @@ bool tsr_model_op(const tsr_model *model, int index, const char **op, int *count
         const tsr_custom_op *custom =
             k < TSR_OP_COUNT ? NULL : &model->graph->custom_ops[k - TSR_OP_COUNT];
         tsr_op kind = custom ? TSR_OP_Custom : (tsr_op)k;
-        int found = count_nodes(model->graph, kind, custom);
+        int found = count_nodes(model->graph->nodes, model->graph->node_count, kind, custom);
         if (found == 0 || index-- != 0)
             continue;
         if (op)

@@ -12,6 +12,8 @@
 
 enum { TSR_NONE = -1 };
 
+struct tsr_body;
+
 typedef struct tsr_attr {
     const char *name;
     tsr_attr_kind kind;
@@ -22,6 +24,7 @@ typedef struct tsr_attr {
     const int64_t *ints;
     const float *floats;
     const char *const *strings;
+    const struct tsr_body *body;
 } tsr_attr;
 
 /* A float of a constant that is stored in the model's file, possibly unaligned. */
@@ -69,6 +72,15 @@ typedef struct tsr_node {
     tsr_post *posts;
     const tsr_custom_op *custom; /* of TSR_OP_Custom: one of the graph's; else NULL */
 } tsr_node;
+
+/* A graph that an attribute holds: a branch, what a loop repeats. Its values are in the table of
+ * the graph around it; its nodes are copied before they are computed. What its nodes read of the
+ * values around it are further inputs of the node that has the attribute. */
+typedef struct tsr_body {
+    int input_count, output_count, node_count;
+    int *inputs, *outputs; /* value indices */
+    tsr_node *nodes;       /* topologically sorted */
+} tsr_body;
 
 typedef struct tsr_graph {
     tsr_arena *arena;

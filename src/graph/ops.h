@@ -66,6 +66,7 @@ typedef enum tsr_attr_kind {
     TSR_ATTR_INTS,
     TSR_ATTR_FLOATS,
     TSR_ATTR_STRINGS,
+    TSR_ATTR_GRAPH,
 } tsr_attr_kind;
 
 typedef struct tsr_attr_info {

@@ -9,6 +9,7 @@ static const char *kind_name(tsr_attr_kind kind) {
         [TSR_ATTR_INT] = "an integer",          [TSR_ATTR_FLOAT] = "a float",
         [TSR_ATTR_STRING] = "a string",         [TSR_ATTR_INTS] = "a list of integers",
         [TSR_ATTR_FLOATS] = "a list of floats", [TSR_ATTR_STRINGS] = "a list of strings",
+        [TSR_ATTR_GRAPH] = "a graph",
     };
     return names[kind];
 }
@@ -119,8 +120,19 @@ static tsr_status copy_strings(tsr_graph *graph, const Tsr__AttributeProto *prot
     return TSR_OK;
 }
 
+static bool takes_graph(tsr_op op, const char *name) {
+    int count;
+    const tsr_attr_info *known = tsr_op_attrs(op, &count);
+    for (int i = 0; i < count; i++)
+        if (known[i].kind == TSR_ATTR_GRAPH && strcmp(known[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* attr->name is set. Tensors are refused: only Constant has them, and it reads them itself. */
-static tsr_status read_attr(tsr_graph *graph, const Tsr__AttributeProto *proto, tsr_attr *attr) {
+static tsr_status read_attr(tsr_reader *reader, const Tsr__AttributeProto *proto,
+                            const tsr_node *node, tsr_attr *attr) {
+    tsr_graph *graph = reader->graph;
     const void *list = NULL;
     switch (attr_type(proto)) {
     case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT:
@@ -148,7 +160,11 @@ static tsr_status read_attr(tsr_graph *graph, const Tsr__AttributeProto *proto, 
         attr->kind = TSR_ATTR_STRINGS;
         return copy_strings(graph, proto, attr);
     case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH:
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"%s\" holds a graph", attr->name);
+        attr->kind = TSR_ATTR_GRAPH;
+        if (!takes_graph(node->op, attr->name))
+            return tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"%s\" holds a graph", attr->name);
+        return tsr_fail_context(tsr_onnx_read_body(reader, proto, node->name, &attr->body),
+                                "attribute \"%s\"", attr->name);
     case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED:
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" has no type", attr->name);
     default:
@@ -189,8 +205,15 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute %zu has no name", i);
         if (tsr_node_attr(node, name))
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is given twice", name);
-        if (source->ref_attr_name && *source->ref_attr_name)
-            return tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"%s\" refers to a function's", name);
+        if (source->ref_attr_name && *source->ref_attr_name &&
+            !(reader->scope && reader->scope->is_repeated))
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" refers to a function's",
+                            name);
+        source = tsr_onnx_attr_content(reader, source);
+        if (!source) /* the default of the operator, then */
+            continue;
+        if (source != proto->attribute[i])
+            TSR_TRY(tsr_onnx_count_repeated(reader, tsr__attribute_proto__get_packed_size(source)));
         if (node->op == TSR_OP_ConstantOfShape && strcmp(name, "value") == 0 && source->t) {
             TSR_TRY(read_fill(reader, source->t, node));
             continue;
@@ -199,7 +222,7 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
         attr->name = tsr_arena_strndup(arena, name, strlen(name));
         if (!attr->name)
             return tsr_onnx_out_of_memory();
-        TSR_TRY(read_attr(reader->graph, source, attr));
+        TSR_TRY(read_attr(reader, source, node, attr));
         node->attr_count++;
     }
     return TSR_OK;
@@ -237,10 +260,14 @@ tsr_status tsr_onnx_add_constant_node(tsr_reader *reader, const Tsr__NodeProto *
     if (proto->n_attribute != 1)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "%zu attributes instead of one",
                         proto->n_attribute);
-    Tsr__AttributeProto *source = proto->attribute[0];
-    if (source->name && strcmp(source->name, "value") == 0 && source->t)
-        return tsr_onnx_add_tensor(reader, source->t, name, value);
-    tsr_node node = {.attr_count = 0};
+    const Tsr__AttributeProto *source = proto->attribute[0],
+                              *content = tsr_onnx_attr_content(reader, source);
+    if (!content)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "a call has no attribute \"%s\"",
+                        source->ref_attr_name);
+    if (source->name && strcmp(source->name, "value") == 0 && content->t)
+        return tsr_onnx_add_tensor(reader, content->t, name, value);
+    tsr_node node = {.op = TSR_OP_Identity};
     TSR_TRY(tsr_onnx_read_attrs(reader, proto, &node));
     for (size_t i = 0; i < sizeof constant_forms / sizeof *constant_forms; i++)
         if (strcmp(node.attrs[0].name, constant_forms[i].name) == 0 &&

@@ -60,7 +60,8 @@ static tsr_op find_op(const tsr_graph *graph, const Tsr__NodeProto *proto,
                                       : tsr_onnx_find_op(proto->op_type, graph->opset);
 }
 
-static tsr_status check_operators(const tsr_graph *graph, const Tsr__GraphProto *proto) {
+static tsr_status check_operators(const tsr_reader *reader, const Tsr__GraphProto *proto) {
+    const tsr_graph *graph = reader->graph;
     unknown_list list = {.count = 0};
     for (size_t i = 0; i < proto->n_node; i++) {
         const Tsr__NodeProto *node = proto->node[i];
@@ -69,7 +70,8 @@ static tsr_status check_operators(const tsr_graph *graph, const Tsr__GraphProto 
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "node %zu has no operator", i);
         if (!graph->opset && !*tsr_domain(node->domain))
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "no opset of ONNX's operators is imported");
-        if (!is_constant(node) && find_op(graph, node, &custom) == TSR_OP_COUNT)
+        if (!is_constant(node) && find_op(graph, node, &custom) == TSR_OP_COUNT &&
+            !tsr_onnx_find_function(reader, node))
             add_unknown(&list, node);
     }
     return list.count ? fail_unknown(&list) : TSR_OK;
@@ -79,12 +81,15 @@ static tsr_status check_operators(const tsr_graph *graph, const Tsr__GraphProto 
 
 static tsr_status declare_output(tsr_reader *reader, const Tsr__NodeProto *proto,
                                  const char *name) {
-    if (tsr_graph_find_value(reader->graph, name) != TSR_NONE)
+    if (tsr_onnx_has_value(reader, name))
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "its output \"%s\" exists already", name);
     int value;
+    const char *local = tsr_onnx_local_name(reader, name);
+    if (!local)
+        return tsr_onnx_out_of_memory();
     if (is_constant(proto))
-        return tsr_onnx_add_constant_node(reader, proto, name, &value);
-    value = tsr_graph_add_value(reader->graph, name);
+        return tsr_onnx_add_constant_node(reader, proto, local, &value);
+    value = tsr_graph_add_value(reader->graph, local);
     return value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
 }
 
@@ -106,12 +111,15 @@ static const char *node_name(tsr_arena *arena, const Tsr__NodeProto *proto, size
     return tsr_arena_printf(arena, "%s_%zu", proto->op_type, index);
 }
 
-static tsr_status find_values(tsr_graph *graph, char **names, size_t count, int **values) {
-    *values = TSR_NEW(graph->arena, count, int);
+static tsr_status find_values(tsr_reader *reader, char **names, size_t count, int **values) {
+    bool out_of_memory = false;
+    *values = TSR_NEW(reader->graph->arena, count, int);
     if (!*values)
         return tsr_onnx_out_of_memory();
     for (size_t i = 0; i < count; i++) {
-        (*values)[i] = *names[i] ? tsr_graph_find_value(graph, names[i]) : TSR_NONE;
+        (*values)[i] = *names[i] ? tsr_onnx_find_value(reader, names[i], &out_of_memory) : TSR_NONE;
+        if (out_of_memory)
+            return tsr_onnx_out_of_memory();
         if (*names[i] && (*values)[i] == TSR_NONE)
             return tsr_fail(TSR_ERROR_INVALID_MODEL,
                             "\"%s\" is no input, no constant and no node's output", names[i]);
@@ -156,13 +164,21 @@ static tsr_status read_node(tsr_reader *reader, const Tsr__NodeProto *proto, tsr
     node->op = find_op(graph, proto, &node->custom);
     node->input_count = (int)proto->n_input;
     node->output_count = (int)proto->n_output;
-    TSR_TRY(find_values(graph, proto->input, proto->n_input, &node->inputs));
-    TSR_TRY(find_values(graph, proto->output, proto->n_output, &node->outputs));
+    TSR_TRY(find_values(reader, proto->input, proto->n_input, &node->inputs));
+    TSR_TRY(find_values(reader, proto->output, proto->n_output, &node->outputs));
+    if (node->op == TSR_OP_COUNT) {
+        node->op = TSR_OP_FunctionCall;
+        return tsr_onnx_read_call(reader, proto, node);
+    }
+    int captured = reader->captured.count, end_value = graph->value_count;
     TSR_TRY(tsr_onnx_read_attrs(reader, proto, node));
     if (!node->custom)
         TSR_TRY(tsr_onnx_upgrade(graph, node, proto->op_type));
     TSR_TRY(check_values(node));
-    return node->custom ? tsr_onnx_complete_attrs(graph, node) : tsr_onnx_check_attrs(node);
+    if (node->custom)
+        return tsr_onnx_complete_attrs(graph, node);
+    TSR_TRY(tsr_onnx_check_attrs(node));
+    return tsr_onnx_add_captured(reader, captured, end_value, node);
 }
 
 /* Nodes, inputs and outputs are counted with ints. */
@@ -175,12 +191,12 @@ static tsr_status check_sizes(const Tsr__GraphProto *proto) {
                : tsr_fail(TSR_ERROR_UNSUPPORTED, "%zu nodes and their names are too many", total);
 }
 
-tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto) {
+tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto, tsr_body *body) {
     tsr_graph *graph = reader->graph;
     TSR_TRY(check_sizes(proto));
-    TSR_TRY(check_operators(graph, proto));
-    graph->nodes = TSR_NEW(graph->arena, proto->n_node, tsr_node);
-    if (!graph->nodes)
+    TSR_TRY(check_operators(reader, proto));
+    body->nodes = TSR_NEW(graph->arena, proto->n_node, tsr_node);
+    if (!body->nodes)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for %zu nodes", proto->n_node);
     for (size_t i = 0; i < proto->n_node; i++)
         TSR_TRY(tsr_fail_context(declare_outputs(reader, proto->node[i]), "node %zu (%s)", i,
@@ -188,7 +204,7 @@ tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto)
     for (size_t i = 0; i < proto->n_node; i++) {
         if (is_constant(proto->node[i]))
             continue;
-        tsr_node *node = &graph->nodes[graph->node_count++];
+        tsr_node *node = &body->nodes[body->node_count++];
         node->name = node_name(graph->arena, proto->node[i], i);
         if (!node->name)
             return tsr_onnx_out_of_memory();

@@ -15,7 +15,8 @@ typedef struct tsr_onnx_heap {
     bool out_of_memory;
 } tsr_onnx_heap;
 
-/* Bytes of the file: what raw_data holds after tsr_onnx_strip_raw_data(). */
+/* Bytes of the file: what raw_data, graphs in attributes and functions are after
+ * tsr_onnx_strip_raw_data(). */
 typedef struct tsr_onnx_range {
     uint64_t offset, size;
 } tsr_onnx_range;
@@ -30,6 +31,25 @@ typedef struct tsr_onnx_file {
     struct tsr_onnx_file *next;
 } tsr_onnx_file;
 
+/* The names of a graph in an attribute, or of a call of a function: a prefix tells them from others
+ * in the graph's table. */
+typedef struct tsr_onnx_scope {
+    const struct tsr_onnx_scope *outer; /* NULL: the model's graph is around it */
+    const char *prefix;
+    const Tsr__NodeProto *call; /* of the function whose names these are; NULL: of none */
+    int first_value;            /* no value around it is this one or a later one */
+    int depth;
+    bool is_repeated; /* in a call */
+} tsr_onnx_scope;
+
+/* A list of values, allocated with tsr_malloc. */
+typedef struct tsr_onnx_values {
+    int *values;
+    int count, room;
+} tsr_onnx_values;
+
+typedef struct tsr_onnx_function tsr_onnx_function;
+
 typedef struct tsr_reader {
     tsr_graph *graph;
     const unsigned char *bytes; /* the file's */
@@ -41,27 +61,38 @@ typedef struct tsr_reader {
     uint64_t external_budget;   /* bytes of external data that the model may still have */
     uint64_t copying_budget;    /* bytes of it that may still be copied */
     tsr_progress_meter *progress;
+    tsr_onnx_function *functions;
+    size_t function_count;
+    uint64_t repeated; /* bytes that were read for calls, for each anew */
+    const tsr_onnx_scope *scope;           /* NULL: of the model's graph */
+    int scope_count;                       /* scopes so far */
+    tsr_onnx_values captured;              /* what nodes in a scope read of the values around it */
+    char *name;                            /* with its prefix */
+    size_t name_room;
 } tsr_reader;
 
 /* "not enough memory" */
 tsr_status tsr_onnx_out_of_memory(void);
 
-/* strip_raw_data.c: a copy of a serialized message in which raw data is replaced by its range in
- * the file. False if the bytes are damaged or more than `limit` would be allocated
- * (out_of_memory). The caller frees stripped->bytes in either case. */
+/* strip_raw_data.c: a copy of a serialized message, a range of the file, in which raw data, graphs
+ * in attributes and functions are replaced by their ranges in the file. False if the bytes are
+ * damaged or more than `limit` would be allocated (out_of_memory). The caller frees
+ * stripped->bytes in either case. */
 typedef struct tsr_onnx_stripped {
     uint8_t *bytes;
     size_t size;
     bool out_of_memory;
 } tsr_onnx_stripped;
-bool tsr_onnx_strip_raw_data(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
-                             size_t limit, tsr_onnx_stripped *stripped);
+bool tsr_onnx_strip_raw_data(const ProtobufCMessageDescriptor *type, const unsigned char *file,
+                             tsr_onnx_range range, size_t limit, tsr_onnx_stripped *stripped);
 
-/* unpack.c: raw data is a range of the file; *message is NULL on failure, else to be freed by
- * protobuf_c_message_free_unpacked with heap->allocator. */
+/* unpack.c: unpacks a range of the file, stripped; *message is NULL on failure, else to be freed
+ * by protobuf_c_message_free_unpacked with heap->allocator. */
 tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor *type,
-                           const void *bytes, size_t size, uint64_t max_bytes,
+                           const unsigned char *file, tsr_onnx_range range, uint64_t max_bytes,
                            ProtobufCMessage **message);
+/* The range that a field holds after that; empty if there is none. */
+tsr_onnx_range tsr_onnx_range_of(const ProtobufCBinaryData *field);
 
 /* tensor.c: the dtype of an element type of ONNX. */
 tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype);
@@ -95,11 +126,46 @@ tsr_status tsr_onnx_complete_attrs(tsr_graph *graph, tsr_node *node);
 tsr_status tsr_onnx_add_constant_node(tsr_reader *reader, const Tsr__NodeProto *proto,
                                       const char *name, int *value);
 
+/* body.c: reads the model's graph, and one in an attribute, whose node has the name. */
+tsr_status tsr_onnx_read_graph(tsr_reader *reader, const Tsr__GraphProto *proto);
+tsr_status tsr_onnx_read_body(tsr_reader *reader, const Tsr__AttributeProto *attr,
+                              const char *node_name, const tsr_body **body);
+tsr_status tsr_onnx_read_function(tsr_reader *reader, const Tsr__FunctionProto *function,
+                                  const Tsr__NodeProto *call, const char *node_name,
+                                  const tsr_body **body);
+
+/* function.c */
+tsr_status tsr_onnx_load_functions(tsr_reader *reader, const Tsr__ModelProto *model);
+void tsr_onnx_free_functions(tsr_reader *reader);
+/* Functions that call each other may be read far more often than the file is long: in a scope that
+ * is_repeated bytes are counted, and limited. */
+tsr_status tsr_onnx_count_repeated(tsr_reader *reader, uint64_t bytes);
+/* The function that a node calls; NULL if there is none. */
+const Tsr__FunctionProto *tsr_onnx_find_function(const tsr_reader *reader,
+                                                 const Tsr__NodeProto *call);
+/* Gives a node that calls a function, whose inputs and outputs are known, its body. */
+tsr_status tsr_onnx_read_call(tsr_reader *reader, const Tsr__NodeProto *proto, tsr_node *node);
+/* An attribute in a function may have the content of one of the call, or of the function's default;
+ * NULL if neither has it. */
+const Tsr__AttributeProto *tsr_onnx_attr_content(const tsr_reader *reader,
+                                                 const Tsr__AttributeProto *attr);
+
+/* scope.c: values by their names in the file, in the scopes around a node and in the model's
+ * graph: TSR_NONE if there is none. *out_of_memory is set, never cleared. */
+int tsr_onnx_find_value(tsr_reader *reader, const char *name, bool *out_of_memory);
+/* Does this scope itself have the name? */
+bool tsr_onnx_has_value(tsr_reader *reader, const char *name);
+/* The name in the graph's table, until the next call; NULL when out of memory. */
+const char *tsr_onnx_local_name(tsr_reader *reader, const char *name);
+/* Takes the captured values from `first` on: those before end_value, each once, are appended to
+ * the node's inputs; they are captured by the scope of the node, too. */
+tsr_status tsr_onnx_add_captured(tsr_reader *reader, int first, int end_value, tsr_node *node);
+
 /* nodes.c: reads all nodes in the file's order, checks and upgrades them. */
-tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto);
+tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto, tsr_body *body);
 
 /* sort.c: sorts nodes topologically, keeping the file's order if it is one, and sets producers. */
-tsr_status tsr_onnx_sort(tsr_graph *graph);
+tsr_status tsr_onnx_sort(tsr_graph *graph, tsr_body *body);
 
 /* upgrade.c: the operator in the newest opset; TSR_OP_COUNT if there is none. */
 tsr_op tsr_onnx_find_op(const char *type, int opset);

@@ -12,6 +12,7 @@ typedef struct frame {
  * Not recursive: a chain of nodes may be as long as the file. */
 typedef struct sorter {
     const tsr_graph *graph;
+    const tsr_body *body;
     mark *marks;
     frame *stack;
     int depth;
@@ -27,7 +28,7 @@ static void push(sorter *s, int node) {
 /* Pushes the next open dependency of the node on top of the stack, or pops that node. */
 static tsr_status step(sorter *s) {
     frame *top = &s->stack[s->depth - 1];
-    const tsr_node *node = &s->graph->nodes[top->node];
+    const tsr_node *node = &s->body->nodes[top->node];
     while (top->next_input < node->input_count) {
         const tsr_value *value = tsr_node_in(s->graph, node, top->next_input++);
         int producer = value ? value->producer : TSR_NONE;
@@ -47,7 +48,7 @@ static tsr_status step(sorter *s) {
 }
 
 static tsr_status visit_all(sorter *s) {
-    for (int i = 0; i < s->graph->node_count; i++) {
+    for (int i = 0; i < s->body->node_count; i++) {
         if (s->marks[i] == UNSEEN)
             push(s, i);
         while (s->depth)
@@ -56,19 +57,20 @@ static tsr_status visit_all(sorter *s) {
     return TSR_OK;
 }
 
-static void set_producers(tsr_graph *graph) {
-    for (int n = 0; n < graph->node_count; n++)
-        for (int i = 0; i < graph->nodes[n].output_count; i++) {
-            tsr_value *value = tsr_node_out(graph, &graph->nodes[n], i);
+static void set_producers(tsr_graph *graph, const tsr_body *body) {
+    for (int n = 0; n < body->node_count; n++)
+        for (int i = 0; i < body->nodes[n].output_count; i++) {
+            tsr_value *value = tsr_node_out(graph, &body->nodes[n], i);
             if (value)
                 value->producer = n;
         }
 }
 
-tsr_status tsr_onnx_sort(tsr_graph *graph) {
-    size_t count = (size_t)graph->node_count;
+tsr_status tsr_onnx_sort(tsr_graph *graph, tsr_body *body) {
+    size_t count = (size_t)body->node_count;
     tsr_node *nodes = TSR_NEW(graph->arena, count, tsr_node);
     sorter s = {.graph = graph,
+                .body = body,
                 .marks = tsr_calloc(count + 1, sizeof *s.marks),
                 .stack = tsr_calloc(count + 1, sizeof *s.stack),
                 .order = tsr_calloc(count + 1, sizeof *s.order)};
@@ -76,14 +78,14 @@ tsr_status tsr_onnx_sort(tsr_graph *graph) {
     if (!nodes || !s.marks || !s.stack || !s.order)
         status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to sort %zu nodes", count);
     if (status == TSR_OK) {
-        set_producers(graph);
+        set_producers(graph, body);
         status = visit_all(&s);
     }
     if (status == TSR_OK) {
         for (size_t i = 0; i < count; i++)
-            nodes[i] = graph->nodes[s.order[i]];
-        graph->nodes = nodes;
-        set_producers(graph);
+            nodes[i] = body->nodes[s.order[i]];
+        body->nodes = nodes;
+        set_producers(graph, body);
     }
     tsr_free(s.marks);
     tsr_free(s.stack);

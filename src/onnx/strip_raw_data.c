@@ -1,14 +1,16 @@
 /* protobuf-c copies what it unpacks, and most of a model is the raw data of its tensors. So it
- * is given a copy of the file without them: a tensor's raw data is replaced by its range in the
- * file (tsr_onnx_range), and fields that onnx.proto does not have are left out. A length is
- * written before the content it counts, so it always occupies five bytes. */
+ * is given a copy of the file without them: a tensor's raw data, a graph in an attribute and a
+ * function are replaced by their ranges in the file (tsr_onnx_range), and fields that onnx.proto
+ * does not have are left out. A length is written before the content it counts, so it always
+ * occupies five bytes. */
 #include "onnx/reader.h"
 
 #include "base/allocator.h"
 
 #include <string.h>
 
-enum { RAW_DATA = 9 }; /* field of TensorProto */
+/* Fields of TensorProto, AttributeProto and ModelProto. */
+enum { RAW_DATA = 9, GRAPH = 6, FUNCTIONS = 25 };
 enum { LENGTH_BYTES = 5, FIRST_CAPACITY = 4096 };
 enum { VARINT = 0, FIXED64 = 1, LENGTH_DELIMITED = 2, FIXED32 = 5 }; /* wire types */
 
@@ -110,6 +112,12 @@ static bool put_nested(writer *w, const ProtobufCMessageDescriptor *type, const 
     return true;
 }
 
+static bool is_range(const ProtobufCMessageDescriptor *type, uint32_t number) {
+    return (type == &tsr__tensor_proto__descriptor && number == RAW_DATA) ||
+           (type == &tsr__attribute_proto__descriptor && number == GRAPH) ||
+           (type == &tsr__model_proto__descriptor && number == FUNCTIONS);
+}
+
 /* No message type of onnx.proto contains itself: the recursion ends. */
 static bool put_message(writer *w, const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
                         size_t size) {
@@ -122,8 +130,7 @@ static bool put_message(writer *w, const ProtobufCMessageDescriptor *type, const
         bool done = true;
         if (known && f.wire == LENGTH_DELIMITED && known->type == PROTOBUF_C_TYPE_MESSAGE)
             done = put_nested(w, known->descriptor, bytes + at, &f);
-        else if (f.wire == LENGTH_DELIMITED && f.number == RAW_DATA &&
-                 type == &tsr__tensor_proto__descriptor)
+        else if (f.wire == LENGTH_DELIMITED && is_range(type, f.number))
             done = put_range(w, bytes + at, &f);
         else if (known)
             done = put(w, bytes + at, f.head + f.content);
@@ -133,10 +140,10 @@ static bool put_message(writer *w, const ProtobufCMessageDescriptor *type, const
     return true;
 }
 
-bool tsr_onnx_strip_raw_data(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size,
-                             size_t limit, tsr_onnx_stripped *stripped) {
-    writer w = {.file = bytes, .limit = limit};
-    bool whole = put_message(&w, type, bytes, size);
+bool tsr_onnx_strip_raw_data(const ProtobufCMessageDescriptor *type, const unsigned char *file,
+                             tsr_onnx_range range, size_t limit, tsr_onnx_stripped *stripped) {
+    writer w = {.file = file, .limit = limit};
+    bool whole = put_message(&w, type, file + range.offset, (size_t)range.size);
     *stripped = (tsr_onnx_stripped){w.bytes, w.size, w.out_of_memory};
     return whole;
 }

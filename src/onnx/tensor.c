@@ -51,14 +51,6 @@ static tsr_status tensor_shape(const Tsr__TensorProto *tensor, tsr_shape *shape)
 
 typedef enum data_source { RAW, TYPED, EXTERNAL } data_source;
 
-/* The range that raw_data holds; empty if there is none. */
-static tsr_onnx_range raw_range(const Tsr__TensorProto *tensor) {
-    tsr_onnx_range range = {0, 0};
-    if (tensor->raw_data.len == sizeof range)
-        memcpy(&range, tensor->raw_data.data, sizeof range);
-    return range;
-}
-
 static bool is_in_uint64_data(tsr_dtype dtype) {
     return dtype == TSR_DTYPE_U64 || dtype == TSR_DTYPE_U32;
 }
@@ -79,7 +71,8 @@ static size_t typed_count(const Tsr__TensorProto *tensor, tsr_dtype dtype, size_
 /* Finds the data and compares its size with the shape, before memory is allocated for it. */
 static tsr_status find_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, int64_t count,
                             data_source *source) {
-    size_t others, typed = typed_count(tensor, dtype, &others), raw = raw_range(tensor).size;
+    size_t others, typed = typed_count(tensor, dtype, &others),
+                   raw = tsr_onnx_range_of(&tensor->raw_data).size;
     bool external = tensor->has_data_location &&
                     tensor->data_location == TSR__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
     if (tensor->has_segment)
@@ -192,6 +185,7 @@ static tsr_status find_external(tsr_reader *reader, const Tsr__TensorProto *tens
 static tsr_status copy_elements(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_dtype dtype,
                                 data_source source, size_t count, tsr_onnx_external *external,
                                 const void **data) {
+    TSR_TRY(tsr_onnx_count_repeated(reader, (uint64_t)count * tsr_stored_size(dtype)));
     void *elements = tsr_arena_alloc(reader->graph->arena, count, tsr_stored_size(dtype));
     *data = elements;
     if (!elements)
@@ -200,7 +194,8 @@ static tsr_status copy_elements(tsr_reader *reader, const Tsr__TensorProto *tens
         return load_external(reader, external, dtype, count, elements);
     if (source == TYPED)
         return load_typed(tensor, dtype, elements);
-    tsr_dtype_load(dtype, reader->bytes + raw_range(tensor).offset, count, elements);
+    tsr_dtype_load(dtype, reader->bytes + tsr_onnx_range_of(&tensor->raw_data).offset, count,
+                   elements);
     return TSR_OK;
 }
 
@@ -211,7 +206,7 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
     int64_t count = tsr_shape_count(shape);
     data_source source = RAW;
     TSR_TRY(find_data(tensor, *dtype, count, &source));
-    tsr_onnx_range raw = raw_range(tensor);
+    tsr_onnx_range raw = tsr_onnx_range_of(&tensor->raw_data);
     const unsigned char *bytes = source == RAW ? reader->bytes + raw.offset : NULL;
     tsr_onnx_external external = {0};
     *data = NULL;

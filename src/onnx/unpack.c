@@ -2,6 +2,8 @@
 
 #include "base/allocator.h"
 
+#include <string.h>
+
 /* Every block is preceded by its size. Unpacked messages are larger than the file (a node of a
  * few bytes becomes a struct), so a hostile file could ask for much more memory than it has
  * bytes: the heap has a limit. */
@@ -35,9 +37,25 @@ static void heap_free(void *data, void *pointer) {
     tsr_free(block);
 }
 
+/* Descriptors have no names: see onnx.proto. */
+static const char *message_name(const ProtobufCMessageDescriptor *type) {
+    return type == &tsr__tensor_proto__descriptor     ? "TensorProto"
+           : type == &tsr__graph_proto__descriptor    ? "GraphProto"
+           : type == &tsr__function_proto__descriptor ? "FunctionProto"
+                                                      : "ModelProto";
+}
+
+tsr_onnx_range tsr_onnx_range_of(const ProtobufCBinaryData *field) {
+    tsr_onnx_range range = {0, 0};
+    if (field->len == sizeof range)
+        memcpy(&range, field->data, sizeof range);
+    return range;
+}
+
 tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor *type,
-                           const void *bytes, size_t size, uint64_t max_bytes,
+                           const unsigned char *file, tsr_onnx_range range, uint64_t max_bytes,
                            ProtobufCMessage **message) {
+    size_t size = (size_t)range.size;
     uint64_t limit =
         (uint64_t)size < UINT64_MAX / MAX_GROWTH ? (uint64_t)size * MAX_GROWTH : UINT64_MAX;
     limit = limit < max_bytes ? limit : max_bytes;
@@ -46,12 +64,12 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     heap->limit = limit < SIZE_MAX - SLACK ? (size_t)limit + SLACK : SIZE_MAX;
     *message = NULL;
     if (size == 0)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "the file is empty");
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is empty");
     if (size > max_bytes)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "the file has %zu bytes, max_bytes is %llu", size,
                         (unsigned long long)max_bytes);
     tsr_onnx_stripped stripped;
-    if (tsr_onnx_strip_raw_data(type, bytes, size, heap->limit, &stripped))
+    if (tsr_onnx_strip_raw_data(type, file, range, heap->limit, &stripped))
         *message = protobuf_c_message_unpack(type, &heap->allocator, stripped.size, stripped.bytes);
     tsr_free(stripped.bytes);
     if (*message)
@@ -62,5 +80,5 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
                         heap->limit);
     return tsr_fail(TSR_ERROR_INVALID_MODEL,
                     "not an ONNX file, or a damaged one: its %zu bytes do not parse as %s", size,
-                    type == &tsr__tensor_proto__descriptor ? "TensorProto" : "ModelProto");
+                    message_name(type));
 }

@@ -19,7 +19,7 @@ struct rewrite {
 
 static rewrite_fn align_operand, align_slope, drop_attr, attr_to_input, upsample_to_resize,
     drop_empty_inputs, count_split_outputs, inference_batch_norm, coerce_softmax, rename_mode,
-    choose_gelu, keep_whole_pixels;
+    choose_gelu, scale_groups, keep_whole_pixels, complete_loop, batch_scan, check_body;
 
 enum { EVERY = INT_MAX }; /* opset */
 
@@ -62,7 +62,14 @@ static const rewrite rules[] = {
     {"Resize", 11, upsample_to_resize, NULL, 0, 0},
     {"TopK", 10, attr_to_input, "k", TSR_ATTR_INT, 1},
     {"GridSample", 20, rename_mode, NULL, 0, 0},
+    {"GroupNormalization", 21, scale_groups, NULL, 0, 0},
     {"RoiAlign", 16, keep_whole_pixels, NULL, 0, 0},
+    {"Scan", 9, batch_scan, NULL, 0, 0},
+    {"Loop", EVERY, complete_loop, NULL, 0, 0},
+    {"Loop", EVERY, check_body, "body", 0, 0},
+    {"Scan", EVERY, check_body, "body", 0, 0},
+    {"If", EVERY, check_body, "then_branch", 0, 0},
+    {"If", EVERY, check_body, "else_branch", 0, 0},
     {"Gelu", EVERY, choose_gelu, NULL, 0, 0},
     {"Resize", EVERY, drop_empty_inputs, NULL, 0, 0},
 };
@@ -73,7 +80,7 @@ tsr_op tsr_onnx_find_op(const char *type, int opset) {
     if (opset < 10 && strcmp(type, "Upsample") == 0)
         return TSR_OP_Resize;
     tsr_op op = tsr_op_find(type);
-    return op == TSR_OP_Custom ? TSR_OP_COUNT : op;
+    return op == TSR_OP_Custom || op == TSR_OP_FunctionCall ? TSR_OP_COUNT : op;
 }
 
 tsr_status tsr_onnx_upgrade(tsr_graph *graph, tsr_node *node, const char *type) {
@@ -294,6 +301,12 @@ static tsr_status keep_whole_pixels(tsr_graph *graph, tsr_node *node, const rewr
                                .s = "output_half_pixel"});
 }
 
+/* Scale and bias had an element for each group; since then they have one for each channel. */
+static tsr_status scale_groups(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
+    (void)rule;
+    return set_attr(graph, node, (tsr_attr){.name = "by_group", .kind = TSR_ATTR_INT, .i = 1});
+}
+
 /* Gelu's form as a number, which functions of one element are given. */
 static tsr_status choose_gelu(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
     (void)rule;
@@ -304,4 +317,52 @@ static tsr_status choose_gelu(tsr_graph *graph, tsr_node *node, const rewrite *r
     remove_attr(node, "approximate");
     const tsr_attr by_tanh = {.name = "tanh", .kind = TSR_ATTR_FLOAT, .f = 1};
     return strcmp(form, "tanh") == 0 ? set_attr(graph, node, by_tanh) : TSR_OK;
+}
+
+/* ---- graphs in attributes ---- */
+
+/* A branch has no inputs, another body has as many as its node. */
+static tsr_status check_body(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
+    (void)graph;
+    const tsr_attr *attr = tsr_node_attr(node, rule->attr);
+    int count = node->op == TSR_OP_If ? 0 : node->input_count;
+    if (!attr || attr->kind != TSR_ATTR_GRAPH || attr->body->input_count == count)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\": the graph has %d inputs, not %d",
+                    rule->attr, attr->body->input_count, count);
+}
+
+/* Without a trip count or a condition nothing of that kind ends it. */
+static tsr_status complete_loop(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
+    static const int64_t usual[] = {INT64_MAX, 1};
+    static const char *const names[] = {"trip_count", "condition"};
+    (void)rule;
+    for (int i = 0; i < 2; i++) {
+        const tsr_dtype dtype = i == 0 ? TSR_DTYPE_I64 : TSR_DTYPE_BOOL;
+        int value;
+        if (tsr_node_in(graph, node, i))
+            continue;
+        TSR_TRY(add_constant(graph, node, names[i], dtype, &(tsr_shape){0}, &usual[i], &value));
+        TSR_TRY(set_input(graph, node, i, value));
+    }
+    return TSR_OK;
+}
+
+/* Its first input was a list of lengths, axis 0 of all others a batch. */
+static tsr_status batch_scan(tsr_graph *graph, tsr_node *node, const rewrite *rule) {
+    (void)rule;
+    const tsr_attr *directions = tsr_node_attr(node, "directions");
+    if (tsr_node_in(graph, node, 0))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "sequence_lens is not supported");
+    if (node->input_count > 0) {
+        node->inputs++;
+        node->input_count--;
+    }
+    if (directions) {
+        tsr_attr renamed = *directions;
+        renamed.name = "scan_input_directions";
+        remove_attr(node, "directions");
+        TSR_TRY(set_attr(graph, node, renamed));
+    }
+    return set_attr(graph, node, (tsr_attr){.name = "batched", .kind = TSR_ATTR_INT, .i = 1});
 }

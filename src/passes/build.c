@@ -140,6 +140,10 @@ int tsr_build_ints(tsr_builder *b, int count, const int64_t *ints) {
     return add_constant(b, TSR_DTYPE_I64, &(tsr_shape){1, {count}}, sizeof *ints, ints);
 }
 
+int tsr_build_index(tsr_builder *b, int64_t index) {
+    return add_constant(b, TSR_DTYPE_I64, &(tsr_shape){0}, sizeof index, &index);
+}
+
 tsr_attr tsr_int_attr(const char *name, int64_t i) {
     return (tsr_attr){.name = name, .kind = TSR_ATTR_INT, .i = i};
 }

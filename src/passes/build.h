@@ -9,8 +9,10 @@ typedef struct tsr_node_list {
     tsr_graph *graph;
     tsr_node *nodes;
     int count, room;
-    int may_make;  /* nodes that builders may still make of others */
-    double *bytes; /* left for their constants */
+    int may_make;                /* nodes that builders may still make of others */
+    double *bytes;               /* left for their constants */
+    struct tsr_folding *folding; /* of tsr_prepare() */
+    int *places;                 /* of tsr_prepare(): the values that stand for those of bodies */
 } tsr_node_list;
 
 /* A zeroed node at the end, which moves all when there is no room; NULL with a message when out of
@@ -40,6 +42,7 @@ void tsr_build_end(tsr_builder *b);
  * floats of a shape, of that type. */
 int tsr_build_number(tsr_builder *b, float number);
 int tsr_build_ints(tsr_builder *b, int count, const int64_t *ints);
+int tsr_build_index(tsr_builder *b, int64_t index); /* an int64 scalar */
 int tsr_build_floats(tsr_builder *b, const tsr_shape *shape, const float *floats);
 
 /* Zeroed elements of a constant to be made, counted against what is left for constants; NULL after

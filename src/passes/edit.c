@@ -65,9 +65,11 @@ void tsr_remove_dropped(tsr_graph *graph) {
 }
 
 int tsr_add_value(tsr_graph *graph, const char *base, const char *suffix) {
-    const char *name = tsr_arena_printf(graph->arena, "%s.%s", base, suffix);
+    enum { SHOWN = 64 }; /* a long name in a file is not stored many times */
+    const char *name = tsr_arena_printf(graph->arena, "%.*s.%s", SHOWN, base, suffix);
     while (name && tsr_graph_find_value(graph, name) != TSR_NONE)
-        name = tsr_arena_printf(graph->arena, "%s.%s%d", base, suffix, ++graph->made_count + 1);
+        name = tsr_arena_printf(graph->arena, "%.*s.%s%d", SHOWN, base, suffix,
+                                ++graph->made_count + 1);
     int value = name ? tsr_graph_add_value(graph, name) : TSR_NONE;
     if (value == TSR_NONE)
         tsr_out_of_memory(graph);

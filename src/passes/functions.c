@@ -77,8 +77,7 @@ static void build_mean_variance_normalization(tsr_builder *b) {
               TSR_BUILD(b, TSR_OP_Add, deviation, tsr_build_number(b, 1e-9f)));
 }
 
-/* Each group of channels as a channel of an InstanceNormalization. Before opset 21 scale and bias
- * had an element for each group, since then for each channel. */
+/* Each group of channels as a channel of an InstanceNormalization. */
 static void build_group_normalization(tsr_builder *b) {
     const tsr_shape shape = *input_shape(b);
     const int *in = b->node->inputs;
@@ -88,7 +87,7 @@ static void build_group_normalization(tsr_builder *b) {
                                    (long long)groups, tsr_shape_text(&shape)));
         return;
     }
-    bool by_group = b->graph->opset < 21;
+    bool by_group = tsr_attr_int(b->node, "by_group", 0) != 0;
     int64_t channels = shape.dim[1], inner = tsr_dim_product(&shape, 2, shape.rank);
     for (int i = 1; i < 3; i++)
         tsr_build_fail(b,
@@ -291,6 +290,10 @@ static void build_cast_like(tsr_builder *b) {
 }
 
 static tsr_function *const functions[TSR_OP_COUNT] = {
+    [TSR_OP_FunctionCall] = tsr_build_function_call,
+    [TSR_OP_If] = tsr_build_if,
+    [TSR_OP_Loop] = tsr_build_loop,
+    [TSR_OP_Scan] = tsr_build_scan,
     [TSR_OP_Hardmax] = build_hardmax,
     [TSR_OP_LpNormalization] = build_lp_normalization,
     [TSR_OP_MeanVarianceNormalization] = build_mean_variance_normalization,

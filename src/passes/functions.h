@@ -3,10 +3,15 @@
 #define TSR_PASSES_FUNCTIONS_H
 
 #include "passes/build.h"
+#include "passes/fold.h"
 
 bool tsr_is_function(const tsr_graph *graph, const tsr_node *node);
 /* Makes the nodes of b->node, whose inputs have known shapes; b->status tells a failure. */
 void tsr_build_function(tsr_builder *b);
+
+/* Appends a node, of which the shapes of inputs are known, or what replaces it; all that is
+ * appended is inferred, and evaluated if its inputs are constant. */
+tsr_status tsr_append_prepared(tsr_node_list *list, const tsr_node *node);
 
 typedef void tsr_function(tsr_builder *b);
 /* Those of the files function_*.c. */
@@ -17,7 +22,8 @@ tsr_function tsr_build_size, tsr_build_constant_of_shape, tsr_build_range, tsr_b
     tsr_build_random_uniform_like, tsr_build_random_normal_like, tsr_build_bernoulli,
     tsr_build_multinomial, tsr_build_hann_window, tsr_build_hamming_window,
     tsr_build_blackman_window, tsr_build_attention, tsr_build_rotary_embedding, tsr_build_lp_pool,
-    tsr_build_col2im, tsr_build_affine_grid;
+    tsr_build_col2im, tsr_build_affine_grid, tsr_build_if, tsr_build_loop, tsr_build_scan,
+    tsr_build_function_call;
 
 /* Does a Dropout drop elements? */
 bool tsr_drops(const tsr_graph *graph, const tsr_node *node);

@@ -82,28 +82,53 @@ static void add_value(const fuzz_graph *graph, int v, bool written, bool *known,
     known[v] = true;
 }
 
-static void add_node_text(const fuzz_graph *graph, const char *node, bool *known, case_text *text) {
+static const char graph_mark[] = " @ ";
+
+/* Copies text to its end, in which @1 becomes @(1 + graphs). */
+static void add_text(const fuzz_graph *graph, const char *from, const char *end, int graphs,
+                     bool *known, case_text *text) {
     bool written = false;
-    for (const char *at = node; *at; at++) {
+    for (const char *at = from; at < end; at++) {
+        char *next = NULL;
         written |= !strncmp(at, "->", 2);
-        if (*at != '$') {
+        if (*at == '$')
+            add_value(graph, (int)strtol(at + 1, &next, 10), written, known, text);
+        else if (*at == '@' && isdigit((unsigned char)at[1]))
+            text_add(text, "@%d", graphs + (int)strtol(at + 1, &next, 10));
+        else
             text_add(text, "%c", *at);
-            continue;
-        }
-        char *end;
-        add_value(graph, (int)strtol(at + 1, &end, 10), written, known, text);
-        at = end - 1;
+        at = next ? next - 1 : at;
     }
 }
 
+static int count_graphs(const char *node) {
+    int count = 0;
+    while ((node = strstr(node, graph_mark))) {
+        node += strlen(graph_mark);
+        count++;
+    }
+    return count;
+}
+
+static const char *end_of_nodes(const char *node) {
+    const char *end = strstr(node, graph_mark);
+    return end ? end : node + strlen(node);
+}
+
+/* All nodes, then all graphs in their attributes. */
 void fuzz_graph_text(const fuzz_graph *graph, const node_set *set, case_text *text) {
     bool known[GRAPH_MOST_VALUES] = {false};
     *text->text = 0;
-    for (int n = 0; n < graph->node_count; n++)
-        if (set->has[n]) {
-            if (*text->text)
+    for (int part = 0; part < 2; part++)
+        for (int n = 0, graphs = 0; n < graph->node_count; n++) {
+            const char *node = graph->nodes[n], *end = end_of_nodes(node);
+            if (!set->has[n])
+                continue;
+            if (part == 0 && *text->text)
                 text_add(text, "; ");
-            add_node_text(graph, graph->nodes[n], known, text);
+            add_text(graph, part == 0 ? node : end, part == 0 ? end : node + strlen(node), graphs,
+                     known, text);
+            graphs += count_graphs(node);
         }
 }
 

@@ -769,10 +769,12 @@ static bool make_gather_elements(node_maker *m, tsr_op op) {
         indices[i] = draw(m, -size, size - 1);
     for (int i = 0; i < shape->rank; i++)
         dims[i] = i == axis ? count : 1;
-    text_add(&m->text, "Reshape i%d(%s)", m->node, list_text(indices, count));
-    text_add(&m->text, " s%d(%s) -> r%d; ", m->node, list_text(dims, shape->rank), m->node);
-    begin(m, tsr_op_get_info(op)->name, x);
-    text_add(&m->text, " r%d", m->node);
+    if (size == 0)
+        return false;
+    text_add(&m->text, "Identity $%d -> c%d; Reshape i%d(%s)", x, m->node, m->node,
+             list_text(indices, count));
+    text_add(&m->text, " s%d(%s) -> r%d; %s c%d r%d", m->node, list_text(dims, shape->rank),
+             m->node, tsr_op_get_info(op)->name, m->node, m->node);
     add_outputs(m, 1);
     text_add(&m->text, " axis=%d", axis);
     return true;
@@ -1118,6 +1120,9 @@ static node_maker_fn *const makers[TSR_OP_COUNT] = {
     [TSR_OP_Einsum] = make_einsum,
     [TSR_OP_ReverseSequence] = make_reverse_sequence,
     [TSR_OP_MaxUnpool] = make_max_unpool,
+    [TSR_OP_If] = make_if,
+    [TSR_OP_Loop] = make_loop,
+    [TSR_OP_Scan] = make_scan,
     [TSR_OP_RandomUniform] = make_random,
     [TSR_OP_RandomNormal] = make_random,
     [TSR_OP_RandomUniformLike] = make_random_like,

@@ -14,6 +14,55 @@ static bool is_small_window(const graph_value *v) {
     return is_image(v) && tsr_dim_product(&v->shape, 2, v->shape.rank) > 0;
 }
 
+/* ---- graphs in attributes: they read the value c, which the text names first ---- */
+
+bool make_if(node_maker *m, tsr_op op) {
+    (void)op;
+    int x = pick(m, is_float_with_axes);
+    if (x < 0)
+        return false;
+    text_add(&m->text, "Identity $%d -> c%d; Cast k%d<%d -> b%d to=9; If b%d", x, m->node, m->node,
+             draw(m, 0, 1), m->node, m->node);
+    add_outputs(m, 2);
+    text_add(&m->text,
+             " then_branch=@1 else_branch=@2 @ Tanh c%d -> t!; Mul t c%d -> u "
+             "@ Relu c%d -> t!; Add c%d k<0.5 -> u",
+             m->node, m->node, m->node, m->node);
+    return true;
+}
+
+bool make_loop(node_maker *m, tsr_op op) {
+    (void)op;
+    int x = pick(m, is_float_with_axes);
+    if (x < 0)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    text_add(&m->text, "Identity $%d -> c%d; Loop n%d(%d) _ c%d", x, m->node, m->node,
+             draw(m, 1, 4), m->node);
+    add_outputs(m, 2);
+    text_add(&m->text,
+             " body=@1 @ Cast i:int64[] -> f to=1; Identity g:bool[] -> h!; Sub s[%s] c%d -> t!; "
+             "Mul f s -> u",
+             list_text(shape->dim, shape->rank), m->node);
+    return true;
+}
+
+bool make_scan(node_maker *m, tsr_op op) {
+    (void)op;
+    int x = pick(m, has_sequences);
+    if (x < 0 || !is_float(&m->values[x]) || shape_of(m, x)->dim[0] > 6)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    const char *rest = list_text(shape->dim + 1, shape->rank - 1);
+    text_add(&m->text, "Scan w%d{%s} $%d", m->node, rest, x);
+    add_outputs(m, 2);
+    text_add(&m->text,
+             " body=@1 num_scan_inputs=1 scan_input_directions=%d, scan_output_axes=%d, "
+             "@ Sub s[%s] p[%s] -> t!; Mul s p -> u",
+             draw(m, 0, 1), draw(m, 0, shape->rank - 1), rest, rest);
+    return true;
+}
+
 /* ---- sequences ---- */
 
 bool make_recurrent(node_maker *m, tsr_op op) {

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LIST = 64, MAX_TEXT = 1 << 14 };
+enum { MAX_LIST = 64, MAX_TEXT = 1 << 14, MAX_GRAPHS = 96 };
 
 typedef struct builder {
     onnx_writer *writer;
+    onnx_writer *graphs[MAX_GRAPHS]; /* of attributes */
     onnx_element_fn *element;
     void *user;
 } builder;
@@ -128,7 +129,8 @@ static void add_input(const builder *b, const char *word, char *inputs) {
 
 /* ---- attributes ---- */
 
-static void add_attribute(onnx_writer *writer, Tsr__NodeProto *node, char *word) {
+static void add_attribute(const builder *b, Tsr__NodeProto *node, char *word) {
+    onnx_writer *writer = b->writer;
     char *value = strchr(word, '=');
     *value++ = 0;
     int64_t ints[MAX_LIST];
@@ -136,7 +138,9 @@ static void add_attribute(onnx_writer *writer, Tsr__NodeProto *node, char *word)
     bool number = strchr("-0123456789", *value), list = strchr(value, ',');
     const char *strings[MAX_LIST];
     size_t count = 0;
-    if (strchr(value, '|')) { /* ends each of a list of strings */
+    if (*value == '@') {
+        onnx_set_graph(writer, node, word, b->graphs[atoi(value + 1) % MAX_GRAPHS]);
+    } else if (strchr(value, '|')) { /* ends each of a list of strings */
         for (char *end; (end = strchr(value, '|')) && count < MAX_LIST; value = end + 1) {
             strings[count++] = value;
             *end = 0;
@@ -163,31 +167,57 @@ static void add_node(const builder *b, char *text, int index, bool last) {
     char *op = strtok_r(text, " ", &save), *word;
     while ((word = strtok_r(NULL, " ", &save)) && strcmp(word, "->") != 0)
         add_input(b, word, inputs);
-    while ((word = strtok_r(NULL, " ", &save)) && !strchr(word, '='))
+    while ((word = strtok_r(NULL, " ", &save)) && !strchr(word, '=')) {
+        char *mark = strchr(word, '!');
+        if (mark)
+            *mark = 0;
         append_name(outputs, word);
+        if (mark && !last)
+            onnx_add_output(writer, word, TSR_DTYPE_F32, -1, NULL);
+    }
     snprintf(name, sizeof name, "%s%d", op, index);
     inputs[strlen(inputs) - (*inputs != 0)] = outputs[strlen(outputs) - (*outputs != 0)] = 0;
     Tsr__NodeProto *node = onnx_add_node(writer, op, name, inputs, outputs);
     for (; word; word = strtok_r(NULL, " ", &save))
-        add_attribute(writer, node, word);
+        add_attribute(b, node, word);
     for (size_t i = 0; last && node && i < node->n_output; i++)
         if (*node->output[i])
             onnx_add_output(writer, node->output[i], TSR_DTYPE_F32, -1, NULL);
 }
 
-onnx_writer *onnx_case_filled(int opset, const char *text, onnx_element_fn *element, void *user) {
-    char copy[MAX_TEXT];
-    const builder b = {onnx_writer_create(opset), element, user};
-    if (!b.writer || strlen(text) >= sizeof copy)
-        die(text);
-    char *node = strcpy(copy, text);
+static void add_nodes(const builder *b, char *node) {
     for (int i = 0; node; i++) {
         char *next = strstr(node, "; ");
         if (next)
             *next = 0;
-        add_node(&b, node, i, !next);
+        add_node(b, node, i, !next);
         node = next ? next + 2 : NULL;
     }
+}
+
+onnx_writer *onnx_case_filled(int opset, const char *text, onnx_element_fn *element, void *user) {
+    char copy[MAX_TEXT], *graphs[MAX_GRAPHS];
+    int count = 0;
+    builder b = {.element = element, .user = user};
+    if (strlen(text) >= sizeof copy)
+        die(text);
+    for (char *at = strcpy(copy, text); at; at = strstr(at, " @ ")) {
+        if (count == MAX_GRAPHS)
+            die(text);
+        if (count) {
+            *at = 0;
+            at += strlen(" @ ");
+        }
+        graphs[count++] = at;
+    }
+    for (int i = count - 1; i >= 0; i--) {
+        b.writer = b.graphs[i] = onnx_writer_create(opset);
+        if (!b.writer)
+            die(text);
+        add_nodes(&b, graphs[i]);
+    }
+    for (int i = 1; i < count; i++)
+        onnx_writer_destroy(b.graphs[i]);
     return b.writer;
 }
 

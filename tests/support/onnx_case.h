@@ -14,9 +14,11 @@
  *   k<0.5        a float32 scalar
  *   a            a name made elsewhere
  *   _            an absent input
- * An output is a name, or _; the last node's are the graph's. An attribute is name=3 (int),
- * name=3.0 (float), name=1,2 or name=1, (ints), name=1.0,2.0 (floats), name=text, or
- * name=text|text| (a list of strings). Node i is called "<Op><i>". Aborts on bad text. */
+ * An output is a name, or _; the graph's are those that end with ! and the last node's. An
+ * attribute is name=3 (int), name=3.0 (float), name=1,2 or name=1, (ints), name=1.0,2.0 (floats),
+ * name=text, name=text|text| (a list of strings), or name=@1: the first of the graphs that follow
+ * the nodes, each after " @ "; those refer to later ones only. Node i is called "<Op><i>". Aborts
+ * on bad text. */
 onnx_writer *onnx_case(int opset, const char *text);
 
 /* The same with other initializers: element i of those in braces. */

@@ -78,6 +78,7 @@ static void add_attr(tsr_text *text, const tsr_attr *a) {
         for (int i = 0; i < a->count; i++)
             tsr_text_add(text, "%a,", (double)a->floats[i]);
         break;
+    case TSR_ATTR_GRAPH: /* passes have replaced such nodes */
     case TSR_ATTR_STRINGS:
         for (int i = 0; i < a->count; i++)
             tsr_text_add(text, "%s,", a->strings[i]);

@@ -1,0 +1,20 @@
+/* Constant folding, with what it may still use. */
+#ifndef TSR_PASSES_FOLD_H
+#define TSR_PASSES_FOLD_H
+
+#include "passes/passes.h"
+
+typedef struct tsr_folding {
+    tsr_eval_fn eval;
+    void **elements; /* scratch: one pointer per value */
+    int room;        /* pointers */
+    double bytes;    /* left for results, and for constants of function operators */
+    double work;     /* left: tsr_node_work() */
+} tsr_folding;
+
+tsr_folding tsr_folding_begin(const tsr_graph *graph, tsr_eval_fn eval);
+/* Evaluates the node, whose shapes are known, and drops it, if its inputs are constant and enough
+ * is left. */
+tsr_status tsr_fold_node(tsr_graph *graph, tsr_node *node, tsr_folding *f);
+
+#endif

@@ -533,7 +533,11 @@ typedef struct tsr_session_desc {
      * weights of a filter in Winograd convolution, and the sums of a transposed convolution, before
      * bias and post-ops, where another pass assembles its phases. */
     tsr_precision precision;
-    bool allow_cpu_fallback; /* run nodes that the backend lacks on the CPU, between passes */
+    /* Run nodes that the backend lacks on the CPU, between passes; and, after each run, those whose
+     * shapes, or whose inputs that have to be constant, are known only then (as of NonZero,
+     * NonMaxSuppression, Reshape to a computed shape), with all that read their results. The CPU
+     * backend runs such nodes in any case. */
+    bool allow_cpu_fallback;
     bool texture_outputs;    /* gles only: lay outputs out for tsr_session_output_texture */
     bool keep_tensors;       /* keep every tensor that a pass writes readable through get_output */
     bool plan_only;          /* plan and report, allocate nothing on the device; cannot run */
@@ -594,6 +598,9 @@ TSR_API tsr_status tsr_session_recover(tsr_session *session, tsr_device *device)
  * are available. A failure is final: the session can only be destroyed. */
 TSR_API tsr_status tsr_session_prepare(tsr_session *session, double ms);
 
+/* An output whose shape is known only after a run (see allow_cpu_fallback) has the shape that the
+ * model declares before the first, with -1 for unknown sizes and rank -1 where nothing is declared,
+ * and the type that it declares; then those of the latest run. */
 TSR_API int tsr_session_input_count(const tsr_session *session);
 TSR_API int tsr_session_output_count(const tsr_session *session);
 TSR_API tsr_status tsr_session_input_sized(const tsr_session *session, int index,

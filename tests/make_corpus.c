@@ -59,6 +59,11 @@ static const struct {
     {11, "Scan s[2] x[4,2] -> t y body=@1 num_scan_inputs=1 scan_input_axes=0, "
          "scan_input_directions=1, scan_output_axes=-1, scan_output_directions=1, "
          "@ Add s[2] p[2] -> t!; Mul s p -> u"},
+    {13, "NonZero x[3,4] -> y"},
+    {11, "Compress x[3,4] c:bool[3] -> y axis=0"},
+    {11, "Compress x[3,4] c:bool[5] -> y"},
+    {11, "Unique x[3,4] -> y i j n axis=1 sorted=0"},
+    {11, "NonMaxSuppression x[1,6,4] s[1,2,6] k(3) t<0.5 u<0.25 -> y center_point_box=1"},
     {16, "Where c:bool[4] x[1,4] d[3,1] -> y"},
     {20, "IsInf x[1,4] -> y detect_negative=0"},
     {20, "IsNaN x[1,4] -> y"},

@@ -22,7 +22,7 @@ static void expect_same(int opset, const char *text, const char *plain) {
 
 static void refuse_to_prepare(int opset, const char *text, const char *words) {
     tsr_graph *graph = read_graph(onnx_case(opset, text));
-    assert_int_not_equal(tsr_prepare(graph, tsr_cpu_eval), TSR_OK);
+    assert_int_not_equal(tsr_prepare(graph, tsr_cpu_eval, NULL), TSR_OK);
     if (!strstr(tsr_last_error(), words))
         fail_msg("'%s' instead of '%s'", tsr_last_error(), words);
     tsr_graph_destroy(graph);

@@ -53,7 +53,7 @@ static void expect_ints(tsr_dtype dtype, int rank, const int64_t *dims, const in
 static void expect_failure(tsr_status status) {
     add_output(writer, "y", TSR_DTYPE_F32);
     tsr_graph *graph = read_graph(writer);
-    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval), status);
+    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval, NULL), status);
     assert_string_not_equal(tsr_last_error(), "");
     tsr_graph_destroy(graph);
 }

@@ -113,6 +113,19 @@ static void depth_to_space(void **state) {
                      1, written);
 }
 
+/* Shapes that are known only after a run: what follows is computed on the CPU. */
+static void after_the_run(void **state) {
+    (void)state;
+    need_gpu();
+    expect_agreement("Neg x[2,3,5] -> n!; Relu n -> r; NonZero r -> i; Transpose i -> t; "
+                     "GatherND r t -> y",
+                     3, 2);
+    /* A bound that is computed; an input that is read by those nodes alone. */
+    expect_agreement("Sigmoid x[12] -> s; ReduceSum s -> m; Floor m -> n; Cast n -> k to=7; "
+                     "Slice z[40] b(0) k -> y",
+                     1, 3);
+}
+
 static void more_than_four_axes(void **state) {
     (void)state;
     need_gpu();
@@ -161,9 +174,10 @@ static void refused_otherwise(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(between_passes),      cmocka_unit_test(more_than_four_axes),
-        cmocka_unit_test(computed_parameters), cmocka_unit_test(computed_integers),
-        cmocka_unit_test(refused_otherwise),   cmocka_unit_test(depth_to_space),
+        cmocka_unit_test(between_passes),      cmocka_unit_test(after_the_run),
+        cmocka_unit_test(more_than_four_axes), cmocka_unit_test(computed_parameters),
+        cmocka_unit_test(computed_integers),   cmocka_unit_test(refused_otherwise),
+        cmocka_unit_test(depth_to_space),
     };
     return cmocka_run_group_tests_name("fallback", tests, NULL, close_backends);
 }

@@ -165,7 +165,7 @@ static void refusals(void **state) {
     onnx_writer *writer = onnx_case(13, "local:F a[2] -> y");
     add_function(writer, 13, "F", "x,z", "y", "Add x z -> y", NULL);
     tsr_graph *graph = read_graph(writer);
-    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval), TSR_ERROR_INVALID_MODEL);
+    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval, NULL), TSR_ERROR_INVALID_MODEL);
     assert_non_null(strstr(tsr_last_error(), "input 1 of node 'Add0' (Add) is absent"));
     tsr_graph_destroy(graph);
 }

@@ -149,7 +149,7 @@ static void test_failures_name_the_node(void **state) {
     onnx_add_node(writer, "Conv", "broken", "x,w", "y");
     add_output(writer, "y", TSR_DTYPE_F32);
     tsr_graph *graph = read_graph(writer);
-    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval), TSR_ERROR_SHAPE);
+    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval, NULL), TSR_ERROR_SHAPE);
     assert_non_null(strstr(tsr_last_error(), "broken"));
     tsr_graph_destroy(graph);
 }

@@ -199,7 +199,7 @@ static void test_open_shapes(void **state) {
 
 static void test_fixed_inputs(void **state) {
     tsr_session_desc desc = {.shapes = &shape_x, .shape_count = 1};
-    assert_no_session(*state, &desc, TSR_ERROR_UNSUPPORTED, "tsr_session_desc.fixed");
+    tsr_session_destroy(make_session(*state, &desc)); /* the CPU reshapes after each run */
     desc.fixed_count = 1;
     desc.fixed = &(tsr_fixed_input){"s", TSR_DTYPE_I32, {1, {2}}, flat};
     assert_no_session(*state, &desc, TSR_ERROR_INVALID_ARGUMENT, "int64");

@@ -1,5 +1,6 @@
 #include "api/session.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
@@ -47,8 +48,38 @@ static void forget_model(tsr_graph *graph) {
         graph->values[v].model_constant = 0;
 }
 
-static tsr_status prepare_graph(tsr_graph *graph, const tsr_backend *backend,
-                                const tsr_session_desc *desc, tsr_progress_meter *progress) {
+/* The CPU backend needs no leave. */
+static tsr_status prepare_nodes(tsr_session *session, const tsr_session_desc *desc) {
+    tsr_graph *graph = session->graph;
+    tsr_late_nodes late;
+    bool allowed = desc->allow_cpu_fallback || !session->device->backend->optimizes;
+    tsr_status status = tsr_prepare(graph, tsr_cpu_eval, allowed ? &late : NULL);
+    if (status != TSR_OK && !allowed && tsr_failed_until_run()) {
+        char why[2048];
+        snprintf(why, sizeof why, "%s", tsr_last_error());
+        return tsr_fail(status,
+                        "%s; allow_cpu_fallback (--allow-cpu-fallback) computes it, and what reads "
+                        "it, on the CPU after each run",
+                        why);
+    }
+    TSR_TRY(status);
+    if (!allowed || late.node_count == 0)
+        return TSR_OK;
+    if (session->runs_in_flight > 1)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "several runs in flight: not with nodes whose shapes are known only at run "
+                        "time, as of '%s' (%s)",
+                        late.nodes[0].name, tsr_node_op_name(&late.nodes[0]));
+    tsr_log(TSR_LOG_INFO,
+            "%s: %d nodes, the first of which is '%s' (%s), follow each run on the CPU",
+            graph->file, late.node_count, late.nodes[0].name, tsr_node_op_name(&late.nodes[0]));
+    return tsr_late_create(graph, &late, &session->late);
+}
+
+static tsr_status prepare_graph(tsr_session *session, const tsr_session_desc *desc) {
+    tsr_graph *graph = session->graph;
+    const tsr_backend *backend = session->device->backend;
+    tsr_progress_meter *progress = &session->progress;
     TSR_TRY(tsr_bind(graph, desc));
     if (!backend->streams || desc->allow_cpu_fallback) {
         tsr_progress_stage(progress, backend->streams ? 0.1 : 1);
@@ -56,7 +87,7 @@ static tsr_status prepare_graph(tsr_graph *graph, const tsr_backend *backend,
     }
     if (desc->allow_cpu_fallback)
         forget_model(graph);
-    TSR_TRY(tsr_prepare(graph, tsr_cpu_eval));
+    TSR_TRY(prepare_nodes(session, desc));
     TSR_TRY(check_sizes(graph));
     return backend->optimizes ? tsr_optimize(graph) : TSR_OK;
 }
@@ -163,10 +194,9 @@ static tsr_status make_runner(tsr_session *session, const tsr_device *device) {
 }
 
 static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
-    const tsr_backend *backend = session->device->backend;
     session->progress.caller = desc->progress;
     TSR_TRY(check_runs(desc));
-    TSR_TRY(prepare_graph(session->graph, backend, desc, &session->progress));
+    TSR_TRY(prepare_graph(session, desc));
     session->options = (tsr_runner_options){
         .precision = stored_precision(session->device, session->graph, desc->precision),
         .allow_cpu_fallback = desc->allow_cpu_fallback,
@@ -261,6 +291,7 @@ void tsr_session_destroy(tsr_session *session) {
     if (!session)
         return;
     drop_runner(session);
+    tsr_late_destroy(session->late);
     tsr_graph_destroy(session->graph);
     tsr_model_free(session->model);
     tsr_device_destroy(session->device);

@@ -5,6 +5,7 @@
 #define TSR_API_SESSION_H
 
 #include "api/device.h"
+#include "api/late.h"
 #include "api/model.h"
 
 /* An output that the session stores: one that is also a graph input, which no pass writes; or any
@@ -21,6 +22,7 @@ struct tsr_session {
     tsr_model *model; /* owns the names and constants that the graph borrows */
     tsr_graph *graph;
     tsr_runner *runner;
+    tsr_late *late; /* NULL: nothing follows a run */
     bool plan_only, texture_outputs;
     tsr_status prepared;         /* TSR_NOT_READY in between; a failure is final */
     tsr_progress_meter progress; /* of making the session */
@@ -46,5 +48,9 @@ tsr_status tsr_session_check_can_run(const tsr_session *session);
 tsr_status tsr_session_check_submitted(const tsr_session *session);
 /* The elements of a kept output in the selected run. */
 float *tsr_session_kept_run(const tsr_session *session, const tsr_kept_output *kept);
+/* Computes what follows the run, which is done. */
+tsr_status tsr_session_compute_late(tsr_session *session);
+/* The model's outputs, as values of the graph: a backend may have others. */
+const int *tsr_session_outputs(const tsr_session *session, int *count);
 
 #endif

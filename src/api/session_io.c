@@ -15,8 +15,22 @@ int tsr_session_input_count(const tsr_session *session) {
     return session ? session->graph->input_count : 0;
 }
 
+const int *tsr_session_outputs(const tsr_session *session, int *count) {
+    const tsr_graph *graph = session->graph;
+    *count = session->late ? session->late->nodes.output_count : graph->output_count;
+    return session->late ? session->late->nodes.outputs : graph->outputs;
+}
+
 int tsr_session_output_count(const tsr_session *session) {
-    return session ? session->graph->output_count : 0;
+    int count = 0;
+    if (session)
+        tsr_session_outputs(session, &count);
+    return count;
+}
+
+static const tsr_value *value_of(const tsr_session *session, int value) {
+    return tsr_late_has(session->late, value) ? tsr_late_value(session->late, value)
+                                              : &session->graph->values[value];
 }
 
 /* The index-th of these values; kind: for the message. */
@@ -25,7 +39,7 @@ static tsr_status describe(const tsr_session *session, const char *kind, const i
     if (!info || index < 0 || index >= count)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_%s: there is no %s %d of %d", kind,
                         kind, index, count);
-    const tsr_tensor_info known = tsr_tensor_info_of(&session->graph->values[values[index]]);
+    const tsr_tensor_info known = tsr_tensor_info_of(value_of(session, values[index]));
     tsr_give_struct(&known, sizeof known, info, size);
     return TSR_OK;
 }
@@ -38,8 +52,9 @@ tsr_status tsr_session_input_sized(const tsr_session *session, int index, tsr_te
 
 tsr_status tsr_session_output_sized(const tsr_session *session, int index, tsr_tensor_info *info,
                                     size_t size) {
-    return describe(session, "output", session ? session->graph->outputs : NULL,
-                    tsr_session_output_count(session), index, info, size);
+    int count = 0;
+    const int *outputs = session ? tsr_session_outputs(session, &count) : NULL;
+    return describe(session, "output", outputs, count, index, info, size);
 }
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -203,27 +218,48 @@ tsr_status tsr_session_set_input_buffer_sized(tsr_session *session, const char *
 /* ---- results --------------------------------------------------------------------------------- */
 
 /* The output's value; TSR_NONE if no output has this name. */
-static int find_output(const tsr_graph *graph, const char *name) {
-    int i = tsr_names_find(graph, graph->outputs, graph->output_count, name);
-    return i == TSR_NONE ? TSR_NONE : graph->outputs[i];
+static int find_output(const tsr_session *session, const char *name) {
+    int count;
+    const int *outputs = tsr_session_outputs(session, &count);
+    int i = tsr_names_find(session->graph, outputs, count, name);
+    return i == TSR_NONE ? TSR_NONE : outputs[i];
 }
 
-static tsr_status fail_name(const tsr_graph *graph, const char *name, const char *problem) {
-    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: '%s' %s; the outputs are: %s", graph->file,
-                    name, problem, tsr_names_of(graph, graph->outputs, graph->output_count).text);
+static tsr_status fail_name(const tsr_session *session, const char *name, const char *problem) {
+    int count;
+    const int *outputs = tsr_session_outputs(session, &count);
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: '%s' %s; the outputs are: %s",
+                    session->graph->file, name, problem,
+                    tsr_names_of(session->graph, outputs, count).text);
+}
+
+/* An output that a pass writes, which can be drawn, and be had as a texture or a buffer. */
+static tsr_status find_written(const tsr_session *session, const char *name, int *value) {
+    *value = find_output(session, name);
+    if (*value == TSR_NONE)
+        return fail_name(session, name, "is not an output");
+    if (tsr_late_has(session->late, *value))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "%s: output '%s' is computed on the CPU, after the run",
+                        session->graph->file, name);
+    if (session->graph->values[*value].data || find_kept(session, *value))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "%s: output '%s' is a constant or an input: no pass writes it",
+                        session->graph->file, name);
+    return TSR_OK;
 }
 
 /* The tensor of this name, or an error that lists the outputs. */
 static tsr_status find_readable(const tsr_session *session, const char *name, int *value) {
     const tsr_graph *graph = session->graph;
-    *value = find_output(graph, name);
+    *value = find_output(session, name);
     if (*value != TSR_NONE)
         return TSR_OK;
     *value = tsr_graph_find_value(graph, name);
     if (*value == TSR_NONE)
-        return fail_name(graph, name, "is not a tensor of the model");
+        return fail_name(session, name, "is not a tensor of the model");
     if (!session->device->backend->can_read(session->runner, *value))
-        return fail_name(graph, name, "is neither an output nor a tensor that was kept");
+        return fail_name(session, name, "is neither an output nor a tensor that was kept");
     return TSR_OK;
 }
 
@@ -242,6 +278,28 @@ static tsr_status copy_constant(const tsr_value *value, const tsr_elements *to) 
     return TSR_OK;
 }
 
+/* Of the graph that runs. */
+static tsr_status get_value(tsr_session *session, int index, const tsr_elements *to) {
+    const tsr_value *value = &session->graph->values[index];
+    const tsr_kept_output *same = find_kept(session, index);
+    if (!same && !value->data)
+        return session->device->backend->get_output(session->runner, index, to);
+    if (!same)
+        return copy_constant(value, to);
+    tsr_elements_from_floats(tsr_session_kept_run(session, same), &value->shape, to);
+    return TSR_OK;
+}
+
+static tsr_status read_value(void *session, int index, float *floats, size_t count) {
+    const tsr_elements to = tsr_elements_of_floats(floats, count);
+    return get_value(session, index, &to);
+}
+
+tsr_status tsr_session_compute_late(tsr_session *session) {
+    return tsr_session_name_file(tsr_late_compute(session->late, read_value, session),
+                                 session->graph);
+}
+
 static tsr_status get_output(tsr_session *session, const char *name, tsr_elements *to) {
     if (!session || !name)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "reading an output: %s is NULL",
@@ -249,18 +307,14 @@ static tsr_status get_output(tsr_session *session, const char *name, tsr_element
     TSR_TRY(tsr_session_check_submitted(session));
     int index;
     TSR_TRY(find_readable(session, name, &index));
-    const tsr_value *value = &session->graph->values[index];
+    bool is_late = tsr_late_has(session->late, index);
+    if (is_late)
+        TSR_TRY(tsr_session_compute_late(session));
+    const tsr_value *value = value_of(session, index);
     TSR_TRY(tsr_check_elements(session->graph, value, to));
     if (tsr_shape_count(&value->shape) == 0)
         return TSR_OK;
-    const tsr_kept_output *same = find_kept(session, index);
-    if (same)
-        tsr_elements_from_floats(tsr_session_kept_run(session, same), &value->shape, to);
-    else if (value->data)
-        return copy_constant(value, to);
-    else
-        return session->device->backend->get_output(session->runner, index, to);
-    return TSR_OK;
+    return is_late ? copy_constant(value, to) : get_value(session, index, to);
 }
 
 tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
@@ -306,10 +360,6 @@ static tsr_status draw_output(tsr_session *session, int index, const tsr_draw_ta
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: output '%s' cannot be drawn at (%d, %d)",
                         session->graph->file, value->name, target->x, target->y);
     TSR_TRY(tsr_check_elements(session->graph, value, &to));
-    if (value->data || find_kept(session, index))
-        return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "%s: output '%s' is a constant or an input: no pass writes it",
-                        session->graph->file, value->name);
     return tsr_fail_context(
         session->device->backend->draw_output(session->runner, index, &to.pixels, target),
         "%s: output '%s'", session->graph->file, value->name);
@@ -325,9 +375,7 @@ tsr_status tsr_session_draw_output_sized(tsr_session *session, const char *name,
     if (!session->device->backend->draw_output)
         return fail_no_textures(session);
     TSR_TRY(tsr_session_check_submitted(session));
-    index = find_output(session->graph, name);
-    if (index == TSR_NONE)
-        return fail_name(session->graph, name, "is not an output");
+    TSR_TRY(find_written(session, name, &index));
     return draw_output(session, index, &known);
 }
 
@@ -343,12 +391,8 @@ tsr_status tsr_session_output_texture_sized(tsr_session *session, const char *na
     if (!session->texture_outputs || session->plan_only)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "%s: the session was not made with tsr_session_desc.texture_outputs", file);
-    int index = find_output(session->graph, name);
-    if (index == TSR_NONE)
-        return fail_name(session->graph, name, "is not an output");
-    if (session->graph->values[index].data || find_kept(session, index))
-        return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "%s: output '%s' is a constant or an input: no pass writes it", file, name);
+    int index;
+    TSR_TRY(find_written(session, name, &index));
     tsr_texture known = {0};
     TSR_TRY(tsr_session_check_can_run(session));
     TSR_TRY(backend->output_texture(session->runner, index, &known));
@@ -368,13 +412,8 @@ tsr_status tsr_session_get_output_buffer_sized(tsr_session *session, const char 
     if (!backend->get_output_buffer)
         return fail_no_buffers(session);
     TSR_TRY(tsr_session_check_submitted(session));
-    int index = find_output(graph, name);
-    if (index == TSR_NONE)
-        return fail_name(graph, name, "is not an output");
-    if (graph->values[index].data || find_kept(session, index))
-        return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "%s: output '%s' is a constant or an input: no pass writes it", graph->file,
-                        name);
+    int index;
+    TSR_TRY(find_written(session, name, &index));
     TSR_TRY(tsr_check_buffer(graph, &graph->values[index], true, &known));
     if (known.count == 0)
         return TSR_OK;

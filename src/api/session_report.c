@@ -9,13 +9,17 @@
 /* ---- runs and nodes
  * --------------------------------------------------------------------------------- */
 
+static int node_count(const tsr_session *session) {
+    return session->graph->node_count + (session->late ? session->late->nodes.node_count : 0);
+}
+
 tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *report, size_t size) {
     if (!session || !report)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_report: %s is NULL",
                         session ? "report" : "session");
     const tsr_graph *graph = session->graph;
     tsr_report known = {.backend = session->device->backend->name,
-                        .node_count = graph->node_count,
+                        .node_count = node_count(session),
                         .gpu_ms = -1,
                         .tuned_layers = session->tuning.measured,
                         .tune_ms = session->tuning.ms};
@@ -28,19 +32,19 @@ tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *repo
 
 tsr_status tsr_session_node_report_sized(const tsr_session *session, int index,
                                          tsr_node_report *report, size_t size) {
-    if (!session || !report || index < 0 || index >= session->graph->node_count)
+    if (!session || !report || index < 0 || index >= node_count(session))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "tsr_session_node_report: there is no node %d of %d", index,
-                        session ? session->graph->node_count : 0);
+                        session ? node_count(session) : 0);
     const tsr_graph *graph = session->graph;
-    const tsr_node *node = &graph->nodes[index];
+    bool is_late = index >= graph->node_count;
+    const tsr_node *node =
+        is_late ? &session->late->nodes.nodes[index - graph->node_count] : &graph->nodes[index];
     tsr_node_report known = {.name = node->name,
-                             .op = session->op_texts[index],
+                             .op = is_late ? tsr_node_op_name(node) : session->op_texts[index],
                              .output = "",
-                             .backend = session->device->backend->name,
+                             .backend = is_late ? "cpu" : session->device->backend->name,
                              .kernel = "",
-                             .macs = tsr_node_macs(graph, node),
-                             .bytes = (uint64_t)tsr_node_floats(graph, node) * sizeof(float),
                              .ms = -1};
     for (int i = node->output_count - 1; i >= 0; i--) {
         const tsr_value *output =
@@ -51,6 +55,12 @@ tsr_status tsr_session_node_report_sized(const tsr_session *session, int index,
             known.dtype = output->dtype;
         }
     }
+    if (is_late) {
+        tsr_give_struct(&known, sizeof known, report, size);
+        return TSR_OK;
+    }
+    known.macs = tsr_node_macs(graph, node);
+    known.bytes = (uint64_t)tsr_node_floats(graph, node) * sizeof(float);
     const tsr_backend *backend = session->device->backend;
     known.candidates = backend->candidates ? backend->candidates(session->runner, index).count : 0;
     backend->node_report(session->runner, index, &known);

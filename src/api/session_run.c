@@ -61,6 +61,7 @@ static tsr_status check_inputs(const tsr_session *session) {
 static tsr_status end_submit(tsr_session *session, tsr_status status) {
     if (status == TSR_OK)
         status = keep_outputs(session);
+    tsr_late_forget(session->late);
     session->submitted += session->submitted < session->runs_in_flight;
     if (status != TSR_OK)
         session->submitted = 0;
@@ -72,6 +73,7 @@ tsr_status tsr_session_submit(tsr_session *session) {
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_submit: session is NULL");
     TSR_TRY(check_inputs(session));
     session->stepping = false;
+    tsr_late_forget(session->late);
     session->latest = (session->latest + 1) % session->runs_in_flight;
     select_slot(session, session->latest);
     return end_submit(session, session->device->backend->submit(session->runner));
@@ -99,13 +101,16 @@ tsr_status tsr_session_step(tsr_session *session, double ms) {
         session->submitted = 0;
         tsr_status status = backend->step(session->runner, begin, ms);
         session->stepping = status == TSR_NOT_READY;
-        return session->stepping ? status : end_submit(session, status);
+        if (session->stepping)
+            return status;
+        TSR_TRY(end_submit(session, status));
+        return tsr_session_compute_late(session);
     }
     if (begin)
         TSR_TRY(tsr_session_submit(session));
     tsr_status status = backend->poll(session->runner);
     session->stepping = status == TSR_NOT_READY;
-    return status;
+    return status == TSR_OK ? tsr_session_compute_late(session) : status;
 }
 
 tsr_status tsr_session_check_submitted(const tsr_session *session) {
@@ -132,11 +137,14 @@ tsr_status tsr_session_poll(tsr_session *session) {
     if (!session)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_poll: session is NULL");
     TSR_TRY(tsr_session_check_submitted(session));
-    return session->device->backend->poll(session->runner);
+    TSR_TRY(session->device->backend->poll(session->runner));
+    return tsr_session_compute_late(session);
 }
 
 tsr_status tsr_session_run(tsr_session *session) {
     TSR_TRY(tsr_session_submit(session));
     const tsr_backend *backend = session->device->backend;
-    return backend->wait ? backend->wait(session->runner) : TSR_OK;
+    if (backend->wait)
+        TSR_TRY(backend->wait(session->runner));
+    return tsr_session_compute_late(session);
 }

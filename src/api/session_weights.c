@@ -26,6 +26,9 @@ static tsr_status set_weights(tsr_session *session, int value, const float *elem
     int reads = count_reads(session->graph, constant);
     bool kept = reads > 0 && reads == count_model_reads(session->model->graph, value);
     session->stepping = false;
+    if (session->late) /* which reads constants, too */
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "not with nodes whose shapes are known only at run time");
     tsr_status status =
         kept ? backend->set_weights(session->runner, constant, elements) : TSR_ERROR_UNSUPPORTED;
     return status != TSR_ERROR_UNSUPPORTED

@@ -7,6 +7,7 @@
 enum { MESSAGE_SIZE = 4096 };
 
 static _Thread_local char message[MESSAGE_SIZE];
+static _Thread_local bool until_run;
 static tsr_log_fn log_fn;
 static void *log_user;
 
@@ -52,7 +53,21 @@ tsr_status tsr_fail(tsr_status status, const char *format, ...) {
     va_start(args, format);
     format_escaped(message, format, args);
     va_end(args);
+    until_run = false;
     return status;
+}
+
+tsr_status tsr_fail_until_run(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    format_escaped(message, format, args);
+    va_end(args);
+    until_run = true;
+    return TSR_ERROR_UNSUPPORTED;
+}
+
+bool tsr_failed_until_run(void) {
+    return until_run;
 }
 
 /* What does not fit is left out. */

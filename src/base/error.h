@@ -9,6 +9,12 @@
 /* Prefixes this thread's message with "prefix: " and returns status; does nothing for TSR_OK. */
 tsr_status tsr_fail_context(tsr_status status, const char *format, ...) TSR_PRINTF(2, 3);
 
+/* As tsr_fail(), with TSR_ERROR_UNSUPPORTED, for want of elements that are known only at run time.
+ */
+tsr_status tsr_fail_until_run(const char *format, ...) TSR_PRINTF(1, 2);
+/* Was this thread's last failure such a one? */
+bool tsr_failed_until_run(void);
+
 void tsr_log(tsr_log_level level, const char *format, ...) TSR_PRINTF(2, 3);
 /* Each line is a message. */
 void tsr_log_lines(tsr_log_level level, const char *text);

@@ -206,10 +206,9 @@ tsr_status tsr_node_const_ints(const tsr_graph *graph, const tsr_node *node, int
         return tsr_fail(TSR_ERROR_SHAPE, "input %d ('%s') of shape %s has to be a list", input,
                         value->name, tsr_shape_text(&value->shape));
     if (!value->data)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "input %d ('%s') is known only at run time; if it comes from inputs, "
-                        "fix those in tsr_session_desc.fixed",
-                        input, value->name);
+        return tsr_fail_until_run("input %d ('%s') is known only at run time; if it comes from "
+                                  "inputs, fix those in tsr_session_desc.fixed",
+                                  input, value->name);
     *data = value->data;
     *count = tsr_shape_count(&value->shape);
     return TSR_OK;

@@ -46,6 +46,9 @@ tsr_status tsr_node_scatter_reduction(const tsr_node *node, tsr_scatter_reductio
 tsr_status tsr_node_cum_sum_axis(const tsr_graph *graph, const tsr_node *node, int *axis);
 tsr_status tsr_node_diagonal(const tsr_graph *graph, const tsr_node *node, int64_t *diagonal);
 
+/* The axis of Compress and Unique; TSR_NONE: they are of single elements. */
+tsr_status tsr_node_optional_axis(const tsr_graph *graph, const tsr_node *node, int *axis);
+
 /* RoiAlign: points along an axis of a bin, 0: one a pixel of the region, at most this many. */
 enum { TSR_MAX_ROI_SAMPLES = 256 };
 typedef struct tsr_roi_align {

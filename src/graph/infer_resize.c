@@ -50,7 +50,7 @@ static tsr_status read_floats(const tsr_value *value, int count, const float **d
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "'%s' of shape %s has to have %d elements",
                         value->name, tsr_shape_text(&value->shape), count);
     if (!value->data)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "'%s' is known only at run time", value->name);
+        return tsr_fail_until_run("'%s' is known only at run time", value->name);
     *data = value->data;
     for (int i = 0; i < count; i++)
         if (!isfinite((*data)[i]))

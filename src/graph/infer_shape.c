@@ -135,8 +135,7 @@ static tsr_status check_dropout_mode(const tsr_graph *graph, const tsr_node *nod
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "training_mode is of type %s",
                         tsr_dtype_name(mode->dtype));
     if (!mode->data)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "training_mode ('%s') is known only at run time",
-                        mode->name);
+        return tsr_fail_until_run("training_mode ('%s') is known only at run time", mode->name);
     bool keeps_all = ratio && ratio->data && *(const tsr_unaligned_float *)ratio->data == 0;
     if (*(const int64_t *)mode->data != 0 && !keeps_all)
         return tsr_fail(TSR_ERROR_UNSUPPORTED, "training mode is not supported");

@@ -128,11 +128,10 @@ static int select_value(tsr_builder *b, int condition, int yes, int no) {
     const tsr_value *x = value_of(b, yes), *y = value_of(b, no);
     if (x->dtype != y->dtype || !tsr_shape_equal(&x->shape, &y->shape))
         return tsr_build_fail(
-            b, tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "its condition is known only at run time, and its branches give %s of "
-                        "shape %s and %s of shape %s",
-                        tsr_dtype_name(x->dtype), tsr_shape_text(&x->shape),
-                        tsr_dtype_name(y->dtype), tsr_shape_text(&y->shape)));
+            b, tsr_fail_until_run("its condition is known only at run time, and its branches give "
+                                  "%s of shape %s and %s of shape %s",
+                                  tsr_dtype_name(x->dtype), tsr_shape_text(&x->shape),
+                                  tsr_dtype_name(y->dtype), tsr_shape_text(&y->shape)));
     return TSR_BUILD(b, TSR_OP_Where, condition, yes, no);
 }
 
@@ -256,10 +255,9 @@ typedef struct loop {
 static bool known_or_fail(tsr_builder *b, int value, const char *what, int64_t *number) {
     if (is_known(b, value, number))
         return true;
-    tsr_build_fail(b, tsr_fail(TSR_ERROR_UNSUPPORTED,
-                               "%s '%s' is known only at run time; if it comes from inputs, fix "
-                               "those in tsr_session_desc.fixed",
-                               what, value_of(b, value)->name));
+    tsr_build_fail(b, tsr_fail_until_run("%s '%s' is known only at run time; if it comes from "
+                                         "inputs, fix those in tsr_session_desc.fixed",
+                                         what, value_of(b, value)->name));
     return false;
 }
 

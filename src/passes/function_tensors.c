@@ -49,10 +49,9 @@ static tsr_status check_range(const tsr_builder *b) {
     for (int i = 0; i < 3; i++) {
         TSR_TRY(tsr_require_scalar(input(b, i)));
         if (!input(b, i)->data)
-            return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                            "input %d ('%s') is known only at run time; if it comes from inputs, "
-                            "fix those in tsr_session_desc.fixed",
-                            i, input(b, i)->name);
+            return tsr_fail_until_run("input %d ('%s') is known only at run time; if it comes from "
+                                      "inputs, fix those in tsr_session_desc.fixed",
+                                      i, input(b, i)->name);
     }
     if (input(b, 0)->dtype == TSR_DTYPE_BOOL)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is not defined for bool");
@@ -148,10 +147,9 @@ void tsr_build_one_hot(tsr_builder *b) {
     tsr_shape seen = indices->shape;
     int axis = 0;
     if (status == TSR_OK && !depth->data)
-        status = tsr_fail(TSR_ERROR_UNSUPPORTED,
-                          "depth ('%s') is known only at run time; if it comes from inputs, fix "
-                          "those in tsr_session_desc.fixed",
-                          depth->name);
+        status = tsr_fail_until_run("depth ('%s') is known only at run time; if it comes from "
+                                    "inputs, fix those in tsr_session_desc.fixed",
+                                    depth->name);
     if (status == TSR_OK)
         status = tsr_require_vector(values, 2);
     if (status == TSR_OK)

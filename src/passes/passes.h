@@ -8,10 +8,24 @@
 /* Evaluates a node whose inputs are all known; outputs are allocated. src/cpu's tsr_cpu_eval. */
 typedef tsr_status (*tsr_eval_fn)(const tsr_graph *graph, const tsr_node *node, void **data);
 
+/* Nodes of which shapes or what has to be constant are known only when elements are, and all nodes
+ * that read their results; in topological order, in the graph's arena. */
+typedef struct tsr_late_nodes {
+    int node_count, input_count, output_count;
+    tsr_node *nodes;
+    int *inputs;   /* values that they read, and others compute; not constant */
+    int *outputs;  /* of the graph, before it was prepared */
+    bool *is_late; /* by value, of those before the graph was prepared: computed by these nodes */
+} tsr_late_nodes;
+
 /* Replaces function operators (TSR_FUNCTION of ops.def), infers every shape in topological order,
  * evaluates nodes whose inputs are all constant, removes nodes that no output needs. All input
- * shapes must be known. */
-tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval);
+ * shapes must be known. late: NULL refuses late nodes; else they are taken out, and the graph's
+ * outputs are those it still computes, and late->inputs. */
+tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval, tsr_late_nodes *late);
+
+/* Computes a graph whose inputs are constants: all outputs are, then. */
+tsr_status tsr_evaluate(tsr_graph *graph, tsr_eval_fn eval);
 
 /* Rewrites operators that GPUs have no kernel for; splits Transposes of more than four axes;
  * removes nodes that do nothing; folds BatchNormalization into the convolution before it or

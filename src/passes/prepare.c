@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "graph/infer.h"
 
+#include <math.h>
+
 /* Nodes that functions make of a model in all: sequences are computed step by step. */
 enum { MAX_FUNCTION_NODES = 1 << 17 };
 
@@ -56,20 +58,142 @@ static int *make_places(const tsr_graph *graph) {
     return places;
 }
 
-tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval) {
-    tsr_folding folding = tsr_folding_begin(graph, eval);
+/* ---- late nodes ---- */
+
+static tsr_status begin_late(const tsr_graph *graph, tsr_late_nodes *late) {
+    *late = (tsr_late_nodes){.output_count = graph->output_count,
+                             .outputs = graph->outputs,
+                             .nodes = TSR_NEW(graph->arena, graph->node_count, tsr_node),
+                             .inputs = TSR_NEW(graph->arena, graph->value_count, int),
+                             .is_late = TSR_NEW(graph->arena, graph->value_count, bool)};
+    return late->nodes && late->inputs && late->is_late ? TSR_OK : tsr_out_of_memory(graph);
+}
+
+static bool reads_late(const tsr_late_nodes *late, const tsr_node *node) {
+    for (int i = 0; i < node->input_count; i++)
+        if (node->inputs[i] != TSR_NONE && late->is_late[node->inputs[i]])
+            return true;
+    return false;
+}
+
+static void add_late(tsr_graph *graph, const tsr_node *node, tsr_late_nodes *late) {
+    late->nodes[late->node_count++] = *node;
+    for (int i = 0; i < node->output_count; i++)
+        if (node->outputs[i] != TSR_NONE) {
+            late->is_late[node->outputs[i]] = true;
+            graph->values[node->outputs[i]].producer = TSR_NONE;
+        }
+}
+
+/* Those that an output needs. */
+static tsr_status keep_needed(const tsr_graph *graph, tsr_late_nodes *late) {
+    bool *needed = TSR_NEW(graph->arena, graph->value_count, bool);
+    if (!needed)
+        return tsr_out_of_memory(graph);
+    for (int i = 0; i < late->output_count; i++)
+        needed[late->outputs[i]] = true;
+    int first = late->node_count;
+    for (int n = late->node_count - 1; n >= 0; n--) {
+        const tsr_node *node = &late->nodes[n];
+        bool is_needed = false;
+        for (int i = 0; i < node->output_count; i++)
+            is_needed |= node->outputs[i] != TSR_NONE && needed[node->outputs[i]];
+        if (!is_needed)
+            continue;
+        for (int i = 0; i < node->input_count; i++)
+            if (node->inputs[i] != TSR_NONE)
+                needed[node->inputs[i]] = true;
+        late->nodes[--first] = *node;
+    }
+    late->node_count -= first;
+    late->nodes += first;
+    return TSR_OK;
+}
+
+/* The graph's outputs are what it computes of them, and what late nodes read. */
+static tsr_status end_late(tsr_graph *graph, tsr_late_nodes *late) {
+    if (late->node_count == 0)
+        return TSR_OK;
+    TSR_TRY(keep_needed(graph, late));
+    bool *listed = TSR_NEW(graph->arena, graph->value_count, bool),
+         *taken = TSR_NEW(graph->arena, graph->value_count, bool);
+    int *outputs = TSR_NEW(graph->arena, graph->value_count, int), count = 0;
+    if (!listed || !taken || !outputs)
+        return tsr_out_of_memory(graph);
+    for (int i = 0; i < late->output_count; i++)
+        if (!late->is_late[late->outputs[i]]) {
+            outputs[count++] = late->outputs[i];
+            listed[late->outputs[i]] = true;
+        }
+    for (int n = 0; n < late->node_count; n++)
+        for (int i = 0; i < late->nodes[n].input_count; i++) {
+            int v = late->nodes[n].inputs[i];
+            if (v == TSR_NONE || late->is_late[v] || graph->values[v].data || taken[v])
+                continue;
+            taken[v] = true;
+            late->inputs[late->input_count++] = v;
+            if (!listed[v])
+                outputs[count++] = v;
+        }
+    graph->outputs = outputs;
+    graph->output_count = count;
+    return TSR_OK;
+}
+
+/* What was appended before a failure is dropped. */
+static tsr_status prepare_node(tsr_node_list *list, const tsr_node *node, tsr_late_nodes *late) {
+    int first = list->count;
+    bool is_late = late && reads_late(late, node);
+    tsr_status status = is_late ? TSR_OK : tsr_append_prepared(list, node);
+    if (status != TSR_OK && late && status == TSR_ERROR_UNSUPPORTED && tsr_failed_until_run()) {
+        is_late = true;
+        list->count = list->graph->node_count = first;
+        status = TSR_OK;
+    }
+    if (is_late)
+        add_late(list->graph, node, late);
+    return status;
+}
+
+/* ---- */
+
+static tsr_status prepare(tsr_graph *graph, tsr_folding *folding, tsr_late_nodes *late) {
     const tsr_node *nodes = graph->nodes;
     int count = graph->node_count;
     tsr_node_list list = {.graph = graph,
                           .may_make = MAX_FUNCTION_NODES,
-                          .bytes = &folding.bytes,
-                          .folding = &folding,
+                          .bytes = &folding->bytes,
+                          .folding = folding,
                           .places = make_places(graph)};
     if (!list.places)
         return tsr_out_of_memory(graph);
+    if (late)
+        TSR_TRY(begin_late(graph, late));
     for (int n = 0; n < count; n++)
-        TSR_TRY(tsr_append_prepared(&list, &nodes[n]));
+        TSR_TRY(prepare_node(&list, &nodes[n], late));
     graph->node_count = list.count; /* of a graph without nodes, too */
+    if (late)
+        TSR_TRY(end_late(graph, late));
     tsr_remove_dropped(graph);
     return tsr_pass_remove_dead(graph);
+}
+
+tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval, tsr_late_nodes *late) {
+    tsr_folding folding = tsr_folding_begin(graph, eval);
+    return prepare(graph, &folding, late);
+}
+
+tsr_status tsr_evaluate(tsr_graph *graph, tsr_eval_fn eval) {
+    tsr_folding folding = {.eval = eval, .bytes = (double)graph->max_bytes, .work = INFINITY};
+    TSR_TRY(prepare(graph, &folding, NULL));
+    for (int i = 0; i < graph->output_count; i++) {
+        const tsr_value *value = &graph->values[graph->outputs[i]];
+        if (!value->data && tsr_shape_count(&value->shape) != 0)
+            return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
+                            "%s: tensor '%s' %s and what it is computed from need more than "
+                            "max_bytes, %llu",
+                            graph->file, value->name, tsr_shape_text(&value->shape),
+                            (unsigned long long)graph->max_bytes);
+    }
+    return TSR_OK;
 }

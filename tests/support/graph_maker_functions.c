@@ -63,6 +63,31 @@ bool make_scan(node_maker *m, tsr_op op) {
     return true;
 }
 
+/* ---- results whose shapes depend on elements: of constants ---- */
+
+bool make_selection(node_maker *m, tsr_op op) {
+    const int64_t rows = draw(m, 1, 5), columns = draw(m, 1, 5);
+    if (op == TSR_OP_NonMaxSuppression) {
+        text_add(&m->text, "NonMaxSuppression");
+        add_weights(m, 'w', 3, (int64_t[]){1, rows, 4});
+        add_weights(m, 'w', 3, (int64_t[]){1, 2, rows});
+        add_ints(m, &columns, 1);
+        add_scalar(m, 0.25);
+    } else {
+        text_add(&m->text, "Mul w%d_a{%d,%d} k%d<3 -> a%d; Round a%d -> c%d; ", m->node, (int)rows,
+                 (int)columns, m->node, m->node, m->node, m->node);
+        if (op == TSR_OP_Compress)
+            text_add(&m->text, "Cast w%d_b{%d} -> b%d to=9; ", m->node, (int)columns, m->node);
+        text_add(&m->text, "%s c%d", tsr_op_get_info(op)->name, m->node);
+        if (op == TSR_OP_Compress)
+            text_add(&m->text, " b%d", m->node);
+    }
+    add_outputs(m, 1);
+    if (op == TSR_OP_Compress)
+        text_add(&m->text, " axis=1");
+    return true;
+}
+
 /* ---- sequences ---- */
 
 bool make_recurrent(node_maker *m, tsr_op op) {

@@ -31,7 +31,7 @@ tsr_graph *read_graph(onnx_writer *writer) {
 
 tsr_graph *prepare_graph(onnx_writer *writer) {
     tsr_graph *graph = read_graph(writer);
-    expect_ok(tsr_prepare(graph, tsr_cpu_eval));
+    expect_ok(tsr_prepare(graph, tsr_cpu_eval, NULL));
     return graph;
 }
 

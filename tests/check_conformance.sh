@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # ONNX's own tests of the operators in ops.def: all of conformance.txt passes on cpu and on the GPU backends, with and
-# without NaN in everything that a GPU must not read.
+# without NaN in everything that a GPU must not read; conformance_fallback.txt where the CPU may help.
 source "$(dirname "$0")/support/common.sh"
 data=/usr/share/libonnx-testdata/data
-list=$source/tests/conformance.txt
-count=$(grep -cv '^#' "$list")
 
-conformance() { # conformance OPTIONS...
+conformance() { # conformance LIST OPTIONS...
+    local list=$source/tests/$1.txt count
+    count=$(grep -cv '^#' "$list")
+    shift
     "$tool" check --list "$list" --root "$data" "$@" >out 2>err
     if tail -n 1 out | grep -qx "$count passed, 0 failed, 0 skipped"; then
         report yes "$*"
@@ -21,10 +22,12 @@ if [ ! -d $data ]; then
     lacking "ONNX's tests ($data); on Debian: apt install libonnx-testdata" "${TSR_REQUIRE_DRIVER:-}"
     finish
 fi
-conformance --backend cpu
+conformance conformance --backend cpu
+conformance conformance_fallback --backend cpu
 find_gpus
 for backend in "${gpus[@]}"; do
-    conformance --backend "$backend"
-    conformance --backend "$backend" --poison
+    conformance conformance --backend "$backend"
+    conformance conformance --backend "$backend" --poison
+    conformance conformance_fallback --backend "$backend" --allow-cpu-fallback --poison
 done
 finish

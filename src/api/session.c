@@ -70,9 +70,11 @@ static tsr_status prepare_nodes(tsr_session *session, const tsr_session_desc *de
                         "several runs in flight: not with nodes whose shapes are known only at run "
                         "time, as of '%s' (%s)",
                         late.nodes[0].name, tsr_node_op_name(&late.nodes[0]));
-    tsr_log(TSR_LOG_INFO,
-            "%s: %d nodes, the first of which is '%s' (%s), follow each run on the CPU",
-            graph->file, late.node_count, late.nodes[0].name, tsr_node_op_name(&late.nodes[0]));
+    if (session->device->backend->optimizes)
+        tsr_log(TSR_LOG_WARN,
+                "%s: %d nodes follow each run on the CPU: those that depend on node '%s' (%s)",
+                graph->file, late.node_count, late.nodes[0].name,
+                tsr_node_op_name(&late.nodes[0]));
     return tsr_late_create(graph, &late, &session->late);
 }
 

@@ -38,8 +38,8 @@ tsr_status tsr_node_boxes(const tsr_graph *graph, const tsr_node *node, tsr_boxe
     double pairs = (double)boxes->batches * (double)boxes->classes * (double)boxes->count *
                    fmin((double)boxes->count, fmax((double)boxes->most, 0));
     if (pairs > (double)graph->max_work)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%.0f pairs of boxes to compare, max_work is %llu",
-                        pairs, (unsigned long long)graph->max_work);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%llu pairs of boxes to compare, max_work is %llu",
+                        (unsigned long long)fmin(pairs, 1e18), (unsigned long long)graph->max_work);
     return TSR_OK;
 }
 

@@ -76,6 +76,7 @@ class Network {
     #name;
     #log;
     #operators;
+    #outputs;
     #last; // run that is in progress or waits
 
     constructor(device, session, name, log, operators) {
@@ -86,8 +87,13 @@ class Network {
         this.#operators = operators;
         this.backend = device.backend;
         this.inputs = describe(device, session, 0);
-        this.outputs = describe(device, session, 1);
+        this.#outputs = describe(device, session, 1);
         Object.freeze(this);
+    }
+
+    /** Shapes that are known only after a run (on the CPU) are those of the latest one. */
+    get outputs() {
+        return this.#outputs;
     }
 
     // Calls fn(wasm, session); a device that fails so is given to no other network.
@@ -193,6 +199,7 @@ class Network {
         return this.#enqueue(async () => {
             this.#start(inputs, range, true);
             await this.#finish();
+            this.#outputs = this.#use((wasm, session) => describe({ wasm }, session, 1));
             return Object.fromEntries(this.outputs.map(output => [output.name, this.#read(output)]));
         });
     }

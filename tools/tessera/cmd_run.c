@@ -27,6 +27,16 @@ static tsr_status write_output(const job *j, tsr_session *session, int index, co
     return status;
 }
 
+static int nodes_elsewhere(const tsr_session *session, const tsr_report *report) {
+    int count = 0;
+    for (int i = 0; i < report->node_count; i++) {
+        tsr_node_report node;
+        if (tsr_session_node_report(session, i, &node) == TSR_OK)
+            count += strcmp(node.backend, report->backend) != 0;
+    }
+    return count;
+}
+
 static tsr_status run_session(const job *j, tsr_session *session, int count, const char **paths) {
     TRY(job_set_inputs(j, session));
     double start = now_ms();
@@ -36,9 +46,13 @@ static tsr_status run_session(const job *j, tsr_session *session, int count, con
     for (int i = 0; i < count; i++)
         if (paths[i])
             TRY(write_output(j, session, i, paths[i]));
-    printf("ran on %s: %d passes, %d programs%s, %.0f ms\n", report.backend, report.pass_count,
-           report.program_count,
-           report.precision == TSR_PRECISION_FP16 ? ", tensors of 16 bits" : "", now_ms() - start);
+    printf("ran on %s: %d passes, %d programs", report.backend, report.pass_count,
+           report.program_count);
+    int elsewhere = nodes_elsewhere(session, &report);
+    if (elsewhere)
+        printf(", %d of %d nodes on the CPU", elsewhere, report.node_count);
+    printf("%s, %.0f ms\n", report.precision == TSR_PRECISION_FP16 ? ", tensors of 16 bits" : "",
+           now_ms() - start);
     return TSR_OK;
 }
 

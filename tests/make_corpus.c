@@ -2,6 +2,7 @@
  * every form of a tensor, and damaged copies of all. Fails if an operator of ops.def has no model
  * here. */
 #include "graph/graph.h"
+#include "support/model_function.h"
 #include "support/onnx_case.h"
 
 #include <errno.h>
@@ -354,6 +355,14 @@ static bool every_operator_is_there(void) {
     return complete;
 }
 
+/* A model with functions, one of which calls the other. */
+static onnx_writer *make_functions(void) {
+    onnx_writer *writer = onnx_case(16, "local:Outer x[2,3] -> y alpha=0.5");
+    add_function(writer, 16, "Outer", "x", "y", "local:Leak x -> l alpha=call; Add l x -> y", NULL);
+    add_function(writer, 16, "Leak", "x,z", "y", "LeakyRelu x -> y alpha=call", NULL);
+    return writer;
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
         fputs("usage: make_corpus FOLDER\n", stderr);
@@ -361,6 +370,7 @@ int main(int argc, char **argv) {
     }
     for (int i = 0; i < CASE_COUNT; i++)
         write_seeds(argv[1], onnx_case(cases[i].opset, cases[i].text));
+    write_seeds(argv[1], make_functions());
     write_tensors(argv[1]);
     write_external(argv[1]);
     write_constant_tensor(argv[1]);

@@ -85,10 +85,11 @@ static int compare_ints(const void *a, const void *b) {
 
 tsr_status tsr_onnx_add_captured(tsr_reader *reader, int first, int end_value, tsr_node *node) {
     tsr_onnx_values *list = &reader->captured;
-    int *taken = list->values + first, count = list->count - first, kept = 0;
+    int count = list->count - first, kept = 0;
     list->count = first;
     if (count == 0)
         return TSR_OK;
+    int *taken = list->values + first;
     qsort(taken, (size_t)count, sizeof *taken, compare_ints);
     for (int i = 0; i < count && taken[i] < end_value; i++)
         if (kept == 0 || taken[i] != taken[kept - 1])

@@ -65,6 +65,9 @@ static const struct {
     {11, "Compress x[3,4] c:bool[5] -> y"},
     {11, "Unique x[3,4] -> y i j n axis=1 sorted=0"},
     {11, "NonMaxSuppression x[1,6,4] s[1,2,6] k(3) t<0.5 u<0.25 -> y center_point_box=1"},
+    {19, "DeformConv x[1,2,5,5] w{2,2,3,3} o[1,18,3,3] b{2} m[1,9,3,3] -> y"},
+    {22, "DeformConv x[1,4,5,5] w{2,2,2,2} o[1,16,4,4] -> y group=2 offset_group=2 "
+         "kernel_shape=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1"},
     {16, "Where c:bool[4] x[1,4] d[3,1] -> y"},
     {20, "IsInf x[1,4] -> y detect_negative=0"},
     {20, "IsNaN x[1,4] -> y"},

@@ -139,6 +139,40 @@ static void bad_loops(void **state) {
                    "operators that are not supported: Frobnicate (1)");
 }
 
+#define CHOICE "If c:bool[] -> y then_branch=@1 else_branch=@2"
+#define CHOSEN " @ Relu x -> t @ Neg x -> u"
+
+/* Names with the prefix of a body, which a file may have, too; absent inputs at the end. */
+static void hostile_names(void **state) {
+    (void)state;
+    refuse_to_read(13, "Relu If1.1/t[2] -> x; " CHOICE CHOSEN, "its output \"t\" exists already");
+    refuse_to_read(13, "Relu a[2] -> x; " CHOICE "; Relu If1.1/t -> z" CHOSEN,
+                   "\"If1.1/t\" is no input");
+    refuse_to_read(13,
+                   "Relu a[2] -> x; " CHOICE "; If c -> z then_branch=@3 else_branch=@3" CHOSEN
+                   " @ Relu If1.1/t -> v",
+                   "\"If1.1/t\" is no input");
+    refuse_to_read(13, "Relu a[2] -> x; Reshape n(1) e() -> m; Loop m _ _ -> y body=@1 " SUM,
+                   "the graph has 3 inputs, not 2");
+    refuse_to_read(13, "Scan s[2] _ -> y body=@1 num_scan_inputs=1 @ Add p[2] q[2] -> y",
+                   "the graph has 2 inputs, not 1");
+    size_t size;
+    uint8_t *bytes = onnx_case_bytes(13, "Relu a[2] -> x; " CHOICE CHOSEN, &size);
+    tsr_model *model;
+    tsr_device *device;
+    tsr_session *session;
+    assert_int_equal(tsr_model_load_memory(bytes, size, NULL, &model), TSR_OK);
+    assert_int_equal(tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &device), TSR_OK);
+    const tsr_session_desc desc = {.extra_outputs = (const char *const[]){"If1.1/t"},
+                                   .extra_output_count = 1};
+    assert_int_equal(tsr_session_create(device, model, &desc, &session),
+                     TSR_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(tsr_last_error(), "is a tensor of a node's body"));
+    tsr_model_free(model);
+    tsr_device_destroy(device);
+    free(bytes);
+}
+
 /* Sums along an axis, row by row: CumSum. */
 static void scans(void **state) {
     (void)state;
@@ -197,8 +231,9 @@ static void scan_forms(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(branches),  cmocka_unit_test(nests), cmocka_unit_test(loops),
-        cmocka_unit_test(bad_loops), cmocka_unit_test(scans), cmocka_unit_test(scan_forms),
+        cmocka_unit_test(branches),   cmocka_unit_test(nests),         cmocka_unit_test(loops),
+        cmocka_unit_test(bad_loops),  cmocka_unit_test(hostile_names), cmocka_unit_test(scans),
+        cmocka_unit_test(scan_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

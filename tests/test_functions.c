@@ -303,7 +303,12 @@ static void windows(void **state) {
     expect_result(
         "Reshape f<2,0,1,0,1,0> s(1,2,3) -> t; AffineGrid t z(1,1,1,3) -> y align_corners=1",
         (double[]){-1, -1, 1, -1, 3, -1}, 6);
-    refuse("LpPool x[1,1,4] -> y kernel_shape=2, ceil_mode=1", "ceil_mode");
+    expect_result("Reshape f<3,-4,0,1,2> s(1,1,5) -> x; LpPool x -> y kernel_shape=2, strides=2, "
+                  "p=1 ceil_mode=1",
+                  (double[]){7, 1, 2}, 3);
+    expect_result("Reshape f<3,-4,0,1,2> s(1,1,5) -> x; LpPool x -> y kernel_shape=3, strides=2, "
+                  "p=1 auto_pad=SAME_UPPER",
+                  (double[]){7, 5, 3}, 3);
     refuse("LpPool x[1,1,4] -> y kernel_shape=2, p=0", "\"p\" is 0");
     refuse("Col2Im x[1,4,5] i(3,3) k(2,2) -> y", "4 blocks of 4 elements");
     refuse("Col2Im x[1,4,4] i(3,3) k(2) -> y", "differ in length");

@@ -720,6 +720,14 @@ static void test_every_other(void **state) {
         CASE(23, "RotaryEmbedding x[1,2,3,4] c[1,3,2] s[1,3,2] -> y"),
         CASE(22, "LpPool x[2,5,7,9] -> y kernel_shape=3,2"),
         CASE(18, "Col2Im x[1,20,5] i(5,5) k(1,5) -> y"),
+        CASE(19, "DeformConv x[2,4,7,6] w{6,4,3,3} o[2,18,7,6] b{6} m[2,9,7,6] -> y pads=1,1,1,1",
+             .no_half = true),
+        CASE(22,
+             "DeformConv x[1,6,9,7] w{4,3,2,3} o[1,24,4,3] -> y group=2 offset_group=2 "
+             "strides=2,2 dilations=1,1 pads=0,1,0,0",
+             .no_half = true),
+        CASE(12, "MaxPool x:uint8[1,3,7,9] -> y kernel_shape=3,2 strides=2,1"),
+        CASE(12, "MaxPool x:int8[1,3,7,9] -> y kernel_shape=3,3 pads=1,1,1,1"),
         CASE(20, "AffineGrid t[2,2,3] s(2,3,4,5) -> y"),
         CASE(13, "Relu a[2,3] -> x; If c:bool[] -> r then_branch=@1 else_branch=@2; Add r x -> y "
                  "@ Add x k<2 -> t @ Mul x l<3 -> e"),

@@ -123,6 +123,29 @@ static void refusals(void **state) {
     tsr_graph_destroy(graph);
 }
 
+/* Formal inputs that bodies read, and that the call lacks. */
+static void absent_in_bodies(void **state) {
+    (void)state;
+    static const struct {
+        const char *model, *function;
+    } cases[] = {
+        {"Relu a[3,2] -> s; local:F s -> y",
+         "Scan x z -> s y body=@1 num_scan_inputs=1 @ Add p[2] q[2] -> t!; Relu t -> u"},
+        {"Relu a[2] -> s; local:F c:bool[] -> y",
+         "If x -> y then_branch=@1 else_branch=@2 @ Relu z -> t @ Constant -> v value_float=1.0; "
+         "Relu v -> u"},
+        {"Relu a[2] -> s; local:F s -> y", "Max x z -> y"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        onnx_writer *writer = onnx_case(13, cases[i].model);
+        add_function(writer, 13, "F", "x,z", "y", cases[i].function, NULL);
+        tsr_graph *graph = read_graph(writer);
+        assert_int_equal(tsr_prepare(graph, tsr_cpu_eval, NULL), TSR_ERROR_INVALID_MODEL);
+        assert_non_null(strstr(tsr_last_error(), "is absent"));
+        tsr_graph_destroy(graph);
+    }
+}
+
 /* 16 functions, each of which calls the next 16 times: 16^16 nodes. */
 static void explosion(void **state) {
     (void)state;
@@ -163,8 +186,12 @@ static void operators(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls),     cmocka_unit_test(attributes), cmocka_unit_test(refusals),
-        cmocka_unit_test(explosion), cmocka_unit_test(operators),
+        cmocka_unit_test(calls),
+        cmocka_unit_test(attributes),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(explosion),
+        cmocka_unit_test(absent_in_bodies),
+        cmocka_unit_test(operators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

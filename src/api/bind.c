@@ -156,6 +156,14 @@ static tsr_status check_input(const tsr_value *input) {
 
 /* ---- extra outputs --------------------------------------------------------------------------- */
 
+/* Tensors of bodies are computed under other names, perhaps often. */
+static bool is_computed(const tsr_graph *graph, int value) {
+    bool found = graph->values[value].data || graph->values[value].producer != TSR_NONE;
+    for (int i = 0; i < graph->input_count && !found; i++)
+        found = graph->inputs[i] == value;
+    return found;
+}
+
 static tsr_status add_outputs(tsr_graph *graph, const char *const *names, int count) {
     int *outputs = TSR_NEW(graph->arena, (size_t)graph->output_count + (size_t)count, int);
     if (!outputs)
@@ -170,6 +178,9 @@ static tsr_status add_outputs(tsr_graph *graph, const char *const *names, int co
                             "extra output '%s': there is no such tensor; similar names: %s",
                             names[i] ? names[i] : "(NULL)",
                             tsr_names_close_to(graph, names[i] ? names[i] : "").text);
+        if (!is_computed(graph, value))
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                            "extra output '%s' is a tensor of a node's body", names[i]);
         if (!tsr_graph_is_output(graph, value))
             outputs[graph->output_count++] = value;
     }

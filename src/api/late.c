@@ -54,6 +54,7 @@ const tsr_value *tsr_late_value(const tsr_late *late, int value) {
 
 /* Elements as graphs hold them. */
 static tsr_status add_elements(tsr_graph *graph, tsr_late_read_fn *read, void *user, int v) {
+    enum { MOST = 1 << 24 };
     tsr_value *value = &graph->values[v];
     size_t count = (size_t)tsr_shape_count(&value->shape);
     float *floats = TSR_NEW(graph->arena, count + 1, float);
@@ -67,8 +68,14 @@ static tsr_status add_elements(tsr_graph *graph, tsr_late_read_fn *read, void *u
     int64_t *ints = TSR_NEW(graph->arena, count + 1, int64_t);
     if (!ints)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for tensor '%s'", value->name);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (!(floats[i] > -MOST && floats[i] < MOST))
+            return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                            "tensor '%s' has an element beyond 2^24, which what follows a run "
+                            "does not read exactly",
+                            value->name);
         ints[i] = (int64_t)floats[i];
+    }
     value->data = ints;
     return TSR_OK;
 }

@@ -3,12 +3,22 @@
 
 #include "base/error.h"
 
-/* Reads of the value in the model. */
-static int count_model_reads(const tsr_graph *model, int value) {
-    int reads = tsr_graph_is_output(model, value);
-    for (int n = 0; n < model->node_count; n++)
-        reads += tsr_node_count_reads(&model->nodes[n], value);
+/* Reads of the value, those in bodies, too. */
+static int count_node_reads(const tsr_node *nodes, int count, int value) {
+    int reads = 0;
+    for (int n = 0; n < count; n++) {
+        reads += tsr_node_count_reads(&nodes[n], value);
+        for (int i = 0; i < nodes[n].attr_count; i++)
+            if (nodes[n].attrs[i].kind == TSR_ATTR_GRAPH)
+                reads += count_node_reads(nodes[n].attrs[i].body->nodes,
+                                          nodes[n].attrs[i].body->node_count, value);
+    }
     return reads;
+}
+
+static int count_model_reads(const tsr_graph *model, int value) {
+    return tsr_graph_is_output(model, value) +
+           count_node_reads(model->nodes, model->node_count, value);
 }
 
 /* Reads of the constant that are left in the session. */

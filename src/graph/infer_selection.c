@@ -73,6 +73,8 @@ tsr_status tsr_infer_unique(tsr_graph *graph, tsr_node *node) {
     int axis;
     TSR_TRY(tsr_node_optional_axis(graph, node, &axis));
     TSR_TRY(require_elements(graph, node));
+    if (axis != TSR_NONE && x->shape.dim[axis] > 0 && tsr_shape_count(&x->shape) == 0)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "slices without elements");
     TSR_TRY(tsr_find_unique(x->dtype, &x->shape, x->data, axis, true, &unique));
     tsr_free(unique.first);
     tsr_shape shape = axis == TSR_NONE ? (tsr_shape){.rank = 1} : x->shape,

@@ -212,6 +212,9 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
         source = tsr_onnx_attr_content(reader, source);
         if (!source) /* the default of the operator, then */
             continue;
+        if (source != proto->attribute[i] &&
+            attr_type(source) == TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH)
+            return tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"%s\" is a graph of the call", name);
         if (source != proto->attribute[i])
             TSR_TRY(tsr_onnx_count_repeated(reader, tsr__attribute_proto__get_packed_size(source)));
         if (node->op == TSR_OP_ConstantOfShape && strcmp(name, "value") == 0 && source->t) {

@@ -155,7 +155,7 @@ static void forget_producers(tsr_graph *graph, int first) {
 static tsr_status open_scope(tsr_reader *reader, const Tsr__NodeProto *call, const char *node_name,
                              tsr_onnx_scope *scope) {
     enum { MAX_DEPTH = 16, SHOWN = 24 };
-    const tsr_onnx_scope *outer = reader->scope;
+    tsr_onnx_scope *outer = reader->scope;
     *scope = (tsr_onnx_scope){.outer = outer,
                               .call = call,
                               .first_value = reader->graph->value_count,
@@ -221,11 +221,14 @@ static tsr_status read_result(tsr_reader *reader, const char *name, int *value) 
 static tsr_status read_function(tsr_reader *reader, const Tsr__FunctionProto *function,
                                 tsr_body *body) {
     Tsr__GraphProto nodes = TSR__GRAPH_PROTO__INIT;
-    enum { NODE_BYTES = 256 };
+    enum { BYTES = 256 }; /* of a node, of a value */
+    uint64_t parts = function->n_node + function->n_input + function->n_output;
     nodes.n_node = function->n_node;
     nodes.node = function->node;
+    for (size_t i = 0; i < function->n_node; i++)
+        parts += function->node[i]->n_input + function->node[i]->n_output;
     TSR_TRY(tsr_onnx_count_repeated(reader, tsr__function_proto__get_packed_size(function) +
-                                                function->n_node * NODE_BYTES));
+                                                parts * BYTES));
     body->inputs = TSR_NEW(reader->graph->arena, function->n_input, int);
     body->outputs = TSR_NEW(reader->graph->arena, function->n_output, int);
     if (!body->inputs || !body->outputs)

@@ -129,7 +129,12 @@ static int opset_of(const Tsr__FunctionProto *f) {
 }
 
 /* Absent inputs of the call are absent in the function. */
-static tsr_status check_call(const Tsr__FunctionProto *f, const tsr_node *node) {
+static tsr_status check_call(const Tsr__FunctionProto *f, const Tsr__NodeProto *call,
+                             const tsr_node *node) {
+    enum { MAX_ATTRS = 256 }; /* they are searched */
+    if (call->n_attribute > MAX_ATTRS || f->n_attribute_proto > MAX_ATTRS)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "a function with more than %d attributes",
+                        (int)MAX_ATTRS);
     if ((size_t)node->input_count > f->n_input || (size_t)node->output_count > f->n_output ||
         node->output_count == 0)
         return tsr_fail(TSR_ERROR_INVALID_MODEL,
@@ -154,7 +159,7 @@ tsr_status tsr_onnx_read_call(tsr_reader *reader, const Tsr__NodeProto *proto, t
     tsr_graph *graph = reader->graph;
     const Tsr__FunctionProto *f = tsr_onnx_find_function(reader, proto);
     int opset = graph->opset, own = opset_of(f);
-    TSR_TRY(check_call(f, node));
+    TSR_TRY(check_call(f, proto, node));
     TSR_TRY(complete_inputs(graph, f, node));
     node->attrs = TSR_NEW(graph->arena, 1, tsr_attr);
     if (!node->attrs)

@@ -166,6 +166,7 @@ static tsr_status read_node(tsr_reader *reader, const Tsr__NodeProto *proto, tsr
     node->output_count = (int)proto->n_output;
     TSR_TRY(find_values(reader, proto->input, proto->n_input, &node->inputs));
     TSR_TRY(find_values(reader, proto->output, proto->n_output, &node->outputs));
+    node->input_count = without_absent_tail(node->inputs, node->input_count);
     if (node->op == TSR_OP_COUNT) {
         node->op = TSR_OP_FunctionCall;
         return tsr_onnx_read_call(reader, proto, node);
@@ -201,6 +202,7 @@ tsr_status tsr_onnx_read_nodes(tsr_reader *reader, const Tsr__GraphProto *proto,
     for (size_t i = 0; i < proto->n_node; i++)
         TSR_TRY(tsr_fail_context(declare_outputs(reader, proto->node[i]), "node %zu (%s)", i,
                                  proto->node[i]->op_type));
+    *(reader->scope ? &reader->scope->end_value : &reader->end_value) = graph->value_count;
     for (size_t i = 0; i < proto->n_node; i++) {
         if (is_constant(proto->node[i]))
             continue;

@@ -34,10 +34,10 @@ typedef struct tsr_onnx_file {
 /* The names of a graph in an attribute, or of a call of a function: a prefix tells them from others
  * in the graph's table. */
 typedef struct tsr_onnx_scope {
-    const struct tsr_onnx_scope *outer; /* NULL: the model's graph is around it */
+    struct tsr_onnx_scope *outer; /* NULL: the model's graph is around it */
     const char *prefix;
     const Tsr__NodeProto *call; /* of the function whose names these are; NULL: of none */
-    int first_value;            /* no value around it is this one or a later one */
+    int first_value, end_value; /* of its names; the second is set once all are declared */
     int depth;
     bool is_repeated; /* in a call */
 } tsr_onnx_scope;
@@ -63,11 +63,12 @@ typedef struct tsr_reader {
     tsr_progress_meter *progress;
     tsr_onnx_function *functions;
     size_t function_count;
-    uint64_t repeated; /* bytes that were read for calls, for each anew */
-    const tsr_onnx_scope *scope;           /* NULL: of the model's graph */
-    int scope_count;                       /* scopes so far */
-    tsr_onnx_values captured;              /* what nodes in a scope read of the values around it */
-    char *name;                            /* with its prefix */
+    uint64_t repeated;        /* bytes that were read for calls, for each anew */
+    tsr_onnx_scope *scope;    /* NULL: of the model's graph */
+    int end_value;            /* of the names of the model\'s graph */
+    int scope_count;          /* scopes so far */
+    tsr_onnx_values captured; /* what nodes in a scope read of the values around it */
+    char *name;               /* with its prefix */
     size_t name_room;
 } tsr_reader;
 
@@ -153,7 +154,7 @@ const Tsr__AttributeProto *tsr_onnx_attr_content(const tsr_reader *reader,
 /* scope.c: values by their names in the file, in the scopes around a node and in the model's
  * graph: TSR_NONE if there is none. *out_of_memory is set, never cleared. */
 int tsr_onnx_find_value(tsr_reader *reader, const char *name, bool *out_of_memory);
-/* Does this scope itself have the name? */
+/* Is the name taken in this scope itself? */
 bool tsr_onnx_has_value(tsr_reader *reader, const char *name);
 /* The name in the graph's table, until the next call; NULL when out of memory. */
 const char *tsr_onnx_local_name(tsr_reader *reader, const char *name);

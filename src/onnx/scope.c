@@ -32,8 +32,8 @@ static int find_in(tsr_reader *reader, const tsr_onnx_scope *scope, const char *
     const char *local = join(reader, scope->prefix, name);
     *out_of_memory |= !local;
     int value = local ? tsr_graph_find_value(reader->graph, local) : TSR_NONE;
-    /* A file may use such names, too. */
-    return value >= scope->first_value ? value : TSR_NONE;
+    /* A file may use names with a prefix, too. */
+    return value >= scope->first_value && value < scope->end_value ? value : TSR_NONE;
 }
 
 static bool append(tsr_onnx_values *list, int value) {
@@ -64,18 +64,18 @@ int tsr_onnx_find_value(tsr_reader *reader, const char *name, bool *out_of_memor
         inside = !scope->call; /* functions see their own names only */
         scope = inside ? scope->outer : scope;
     }
-    if (value == TSR_NONE && !scope)
+    if (value == TSR_NONE && !scope) {
         value = tsr_graph_find_value(reader->graph, name);
+        value = value < reader->end_value ? value : TSR_NONE;
+    }
     if (is_captured(reader, value))
         *out_of_memory |= !append(&reader->captured, value);
     return value;
 }
 
 bool tsr_onnx_has_value(tsr_reader *reader, const char *name) {
-    bool out_of_memory = false;
-    int value = reader->scope ? find_in(reader, reader->scope, name, &out_of_memory)
-                              : tsr_graph_find_value(reader->graph, name);
-    return value != TSR_NONE;
+    const char *local = tsr_onnx_local_name(reader, name);
+    return local && tsr_graph_find_value(reader->graph, local) != TSR_NONE;
 }
 
 static int compare_ints(const void *a, const void *b) {

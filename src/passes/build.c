@@ -102,7 +102,7 @@ void tsr_build_end(tsr_builder *b) {
 void *tsr_build_elements(tsr_builder *b, int64_t count, size_t size) {
     if (b->status != TSR_OK)
         return NULL;
-    if (!((double)count * (double)size <= *b->list->bytes)) {
+    if (count < 0 || !((double)count * (double)size <= *b->list->bytes)) {
         tsr_build_fail(b, tsr_fail(TSR_ERROR_UNSUPPORTED,
                                    "%lld elements of constants are more than what is left for "
                                    "them, %llu bytes",

@@ -24,9 +24,14 @@ static int *new_values(tsr_builder *b, int count) {
 
 /* ---- copying a body -------------------------------------------------------------------------- */
 
-static bool count_node(tsr_builder *b) {
-    if (b->list->may_make-- > 0)
+/* A node counts as more than one where it has many inputs and outputs. */
+static bool count_node(tsr_builder *b, const tsr_node *node) {
+    enum { SLOTS = 8 };
+    int cost = 1 + (node ? (node->input_count + node->output_count) / SLOTS : 0);
+    if (b->list->may_make >= cost) {
+        b->list->may_make -= cost;
         return true;
+    }
     b->list->may_make = 0;
     tsr_build_fail(b, tsr_fail(TSR_ERROR_UNSUPPORTED, "its bodies have too many nodes in all"));
     return false;
@@ -53,15 +58,21 @@ static int *place_outputs(tsr_builder *b, const tsr_node *node) {
     return outputs;
 }
 
+static int needed_inputs(const tsr_node *node) {
+    const tsr_op_info *info = tsr_op_get_info(node->op);
+    bool all = node->custom || info->max_inputs == TSR_VARIADIC;
+    int least = node->custom ? node->custom->min_inputs : info->min_inputs;
+    return all && node->input_count > least ? node->input_count : least;
+}
+
 /* Inputs of a function may be absent. */
 static bool has_inputs(tsr_builder *b, tsr_node *node) {
-    const tsr_op_info *info = tsr_op_get_info(node->op);
+    bool trims = tsr_op_get_info(node->op)->max_inputs != TSR_VARIADIC;
     if (node->op == TSR_OP_FunctionCall)
         return true;
-    while (node->input_count && node->inputs[node->input_count - 1] == TSR_NONE)
+    while (trims && node->input_count && node->inputs[node->input_count - 1] == TSR_NONE)
         node->input_count--;
-    int needed = info->max_inputs == TSR_VARIADIC ? node->input_count : info->min_inputs;
-    for (int i = 0; i < needed; i++)
+    for (int i = 0; i < needed_inputs(node); i++)
         if (i >= node->input_count || node->inputs[i] == TSR_NONE) {
             tsr_build_fail(b,
                            tsr_fail(TSR_ERROR_INVALID_MODEL, "input %d of node '%s' (%s) is absent",
@@ -73,7 +84,7 @@ static bool has_inputs(tsr_builder *b, tsr_node *node) {
 
 static void copy_node(tsr_builder *b, const tsr_node *node) {
     tsr_node copy = *node;
-    if (b->status != TSR_OK || !count_node(b))
+    if (b->status != TSR_OK || !count_node(b, node))
         return;
     copy.inputs = place_inputs(b, node);
     copy.outputs = place_outputs(b, node);
@@ -265,7 +276,7 @@ static bool known_or_fail(tsr_builder *b, int value, const char *what, int64_t *
  * condition of the next iteration, what is carried, and rows. */
 static void iterate(tsr_builder *b, loop *l, int64_t number) {
     const tsr_body *body = l->body;
-    count_node(b);
+    count_node(b, NULL);
     l->inputs[0] = tsr_build_index(b, number);
     if (b->status == TSR_OK)
         copy_body(b, body, l->inputs, l->outputs);
@@ -276,8 +287,19 @@ static void iterate(tsr_builder *b, loop *l, int64_t number) {
         append_row(b, &l->stacks[i - 1 - l->carried], l->outputs[i]);
 }
 
+/* A function's node may lack inputs where the call does. */
+static bool has_body_inputs(tsr_builder *b, const tsr_body *body) {
+    if (b->node->input_count >= body->input_count)
+        return true;
+    tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL, "%d inputs; its body has %d",
+                               b->node->input_count, body->input_count));
+    return false;
+}
+
 static bool prepare_loop(tsr_builder *b, loop *l) {
     const tsr_body *body = body_of(b, "body");
+    if (!has_body_inputs(b, body))
+        return false;
     l->body = body;
     l->carried = body->input_count - 2;
     if (body->output_count < 1 + l->carried) {
@@ -412,7 +434,7 @@ void tsr_build_scan(tsr_builder *b) {
               .scanned = (int)scanned,
               .stacked = body->output_count - states};
     int *outputs = new_values(b, body->output_count);
-    if (!outputs || !has_outputs(b, body->output_count))
+    if (!outputs || !has_body_inputs(b, body) || !has_outputs(b, body->output_count))
         return;
     if (tsr_attr_int(b->node, "batched", 0))
         build_batches(b, &s, outputs);

@@ -45,24 +45,71 @@ void tsr_build_global_lp_pool(tsr_builder *b) {
         root(b, TSR_BUILD(b, TSR_OP_ReduceSum, power(b, p), over), p);
 }
 
+/* The attributes of a pool whose windows, placed by auto_pad and ceil_mode, pads place as well. */
+static int place_windows(tsr_builder *b, tsr_attr attrs[4], double *size) {
+    tsr_window window;
+    tsr_node pool = *b->node;
+    int64_t lists[3][TSR_WINDOW_AXES], pads[2 * TSR_WINDOW_AXES];
+    pool.op = TSR_OP_AveragePool;
+    *size = 1;
+    tsr_build_fail(b, tsr_node_window(b->graph, &pool, &window));
+    if (b->status != TSR_OK)
+        return 0;
+    int rank = window.spatial_rank;
+    static const int axes[][TSR_WINDOW_AXES] = {
+        {TSR_COLUMNS}, {TSR_ROWS, TSR_COLUMNS}, {TSR_DEPTH, TSR_ROWS, TSR_COLUMNS}};
+    for (int i = 0; i < rank; i++) {
+        int axis = axes[rank - 1][i];
+        int64_t extent = (window.kernel[axis] - 1) * window.dilation[axis] + 1,
+                last = (window.out[axis] - 1) * window.stride[axis] + extent,
+                behind = last - window.in[axis] - window.pad_begin[axis];
+        lists[0][i] = window.kernel[axis];
+        lists[1][i] = window.stride[axis];
+        lists[2][i] = window.dilation[axis];
+        pads[i] = window.pad_begin[axis];
+        pads[rank + i] = behind > 0 ? behind : 0;
+        *size *= (double)window.kernel[axis];
+    }
+    attrs[0] = tsr_build_ints_attr(b, "kernel_shape", rank, lists[0]);
+    attrs[1] = tsr_build_ints_attr(b, "strides", rank, lists[1]);
+    attrs[2] = tsr_build_ints_attr(b, "dilations", rank, lists[2]);
+    attrs[3] = tsr_build_ints_attr(b, "pads", 2 * rank, pads);
+    return 4;
+}
+
 /* The same over windows: means of them, in which padding counts, times their size. */
 void tsr_build_lp_pool(tsr_builder *b) {
-    static const char *const names[] = {"auto_pad", "dilations", "kernel_shape", "pads", "strides"};
     const int64_t p = read_p(b);
-    tsr_attr attrs[6] = {tsr_int_attr("count_include_pad", 1)};
-    int attr_count = 1, count;
-    const int64_t *kernel = tsr_attr_ints(b->node, "kernel_shape", &count);
+    tsr_attr attrs[5];
     double size = 1;
-    if (b->status == TSR_OK && tsr_attr_int(b->node, "ceil_mode", 0))
-        tsr_build_fail(b, tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"ceil_mode\" is 1"));
-    for (int i = 0; i < count; i++)
-        size *= (double)kernel[i];
-    for (int i = 0; i < 5; i++)
-        if (tsr_node_attr(b->node, names[i]))
-            attrs[attr_count++] = *tsr_node_attr(b->node, names[i]);
+    if (b->status != TSR_OK)
+        return;
+    int count = place_windows(b, attrs, &size);
+    attrs[count++] = tsr_int_attr("count_include_pad", 1);
     int powers = power(b, p);
-    int means = tsr_build_with(b, TSR_OP_AveragePool, 1, &powers, attr_count, attrs);
+    int means = tsr_build_with(b, TSR_OP_AveragePool, 1, &powers, count, attrs);
     root(b, TSR_BUILD(b, TSR_OP_Mul, means, tsr_build_number(b, (float)size)), p);
+}
+
+/* MaxPool of bytes, as floats: they hold them exactly. */
+void tsr_build_byte_max_pool(tsr_builder *b) {
+    const tsr_node *node = b->node;
+    const tsr_attr to_float = tsr_int_attr("to", tsr_dtype_to_onnx(TSR_DTYPE_F32));
+    int x = tsr_build_with(b, TSR_OP_Cast, 1, node->inputs, 1, &to_float);
+    int most = tsr_build_with(b, TSR_OP_MaxPool, 1, &x, node->attr_count, node->attrs);
+    tsr_node *made = b->status == TSR_OK ? &b->list->nodes[b->list->count - 1] : NULL;
+    if (made && tsr_node_out(b->graph, node, 1)) {
+        int *outputs = TSR_NEW(b->graph->arena, 2, int);
+        if (!outputs) {
+            tsr_build_fail(b, tsr_out_of_memory(b->graph));
+            return;
+        }
+        outputs[0] = most;
+        outputs[1] = node->outputs[1];
+        made->outputs = outputs;
+        made->output_count = 2;
+    }
+    tsr_build_cast_like(b, most, node->inputs[0]);
 }
 
 /* ---- MaxUnpool ---- */

@@ -329,20 +329,26 @@ static tsr_function *const functions[TSR_OP_COUNT] = {
     [TSR_OP_RotaryEmbedding] = tsr_build_rotary_embedding,
     [TSR_OP_LpPool] = tsr_build_lp_pool,
     [TSR_OP_Col2Im] = tsr_build_col2im,
+    [TSR_OP_DeformConv] = tsr_build_deform_conv,
+    [TSR_OP_MaxPool] = tsr_build_byte_max_pool,
     [TSR_OP_AffineGrid] = tsr_build_affine_grid,
     [TSR_OP_HannWindow] = tsr_build_hann_window,
     [TSR_OP_HammingWindow] = tsr_build_hamming_window,
     [TSR_OP_BlackmanWindow] = tsr_build_blackman_window,
 };
 
-/* Those of which only training is a function. */
-static bool is_inference(const tsr_graph *graph, const tsr_node *node) {
-    return (node->op == TSR_OP_BatchNormalization && !tsr_attr_int(node, "training_mode", 0)) ||
-           (node->op == TSR_OP_Dropout && !tsr_drops(graph, node));
-}
-
+/* Of some operators only training is a function, or only integers are. */
 bool tsr_is_function(const tsr_graph *graph, const tsr_node *node) {
-    return functions[node->op] && !is_inference(graph, node);
+    switch (node->op) {
+    case TSR_OP_BatchNormalization:
+        return tsr_attr_int(node, "training_mode", 0) != 0;
+    case TSR_OP_Dropout:
+        return tsr_drops(graph, node);
+    case TSR_OP_MaxPool:
+        return tsr_dtype_is_byte(tsr_node_in(graph, node, 0)->dtype);
+    default:
+        return functions[node->op] != NULL;
+    }
 }
 
 void tsr_build_function(tsr_builder *b) {

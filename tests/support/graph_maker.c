@@ -1139,6 +1139,7 @@ static node_maker_fn *const makers[TSR_OP_COUNT] = {
     [TSR_OP_RoiAlign] = make_roi_align,
     [TSR_OP_LpPool] = make_lp_pool,
     [TSR_OP_Col2Im] = make_col2im,
+    [TSR_OP_DeformConv] = make_deform_conv,
     [TSR_OP_AffineGrid] = make_affine_grid,
     [TSR_OP_Attention] = make_attention,
     [TSR_OP_RotaryEmbedding] = make_rotary_embedding,

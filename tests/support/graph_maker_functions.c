@@ -88,6 +88,27 @@ bool make_selection(node_maker *m, tsr_op op) {
     return true;
 }
 
+bool make_deform_conv(node_maker *m, tsr_op op) {
+    (void)op;
+    int x = pick(m, is_flat_image);
+    if (x < 0)
+        return false;
+    const int64_t *dim = shape_of(m, x)->dim, kernel = draw(m, 1, 3), pad = kernel / 2;
+    const int64_t rows = dim[2] + 2 * pad - kernel + 1, columns = dim[3] + 2 * pad - kernel + 1;
+    if (dim[1] < 1 || rows < 1 || columns < 1)
+        return false;
+    begin(m, "DeformConv", x);
+    add_weights(m, 'w', 4, (int64_t[]){draw(m, 1, 6), dim[1], kernel, kernel});
+    add_weights(m, 'w', 4, (int64_t[]){dim[0], 2 * kernel * kernel, rows, columns});
+    if (one_in(m, 2)) {
+        text_add(&m->text, " _");
+        add_weights(m, 'p', 4, (int64_t[]){dim[0], kernel * kernel, rows, columns});
+    }
+    add_outputs(m, 1);
+    text_add(&m->text, " pads=%d,%d,%d,%d", (int)pad, (int)pad, (int)pad, (int)pad);
+    return true;
+}
+
 /* ---- sequences ---- */
 
 bool make_recurrent(node_maker *m, tsr_op op) {

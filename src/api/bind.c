@@ -158,10 +158,8 @@ static tsr_status check_input(const tsr_value *input) {
 
 /* Tensors of bodies are computed under other names, perhaps often. */
 static bool is_computed(const tsr_graph *graph, int value) {
-    bool found = graph->values[value].data || graph->values[value].producer != TSR_NONE;
-    for (int i = 0; i < graph->input_count && !found; i++)
-        found = graph->inputs[i] == value;
-    return found;
+    return graph->values[value].data || graph->values[value].producer != TSR_NONE ||
+           tsr_graph_is_input(graph, value);
 }
 
 static tsr_status add_outputs(tsr_graph *graph, const char *const *names, int count) {

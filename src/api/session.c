@@ -73,8 +73,7 @@ static tsr_status prepare_nodes(tsr_session *session, const tsr_session_desc *de
     if (session->device->backend->optimizes)
         tsr_log(TSR_LOG_WARN,
                 "%s: %d nodes follow each run on the CPU: those that depend on node '%s' (%s)",
-                graph->file, late.node_count, late.nodes[0].name,
-                tsr_node_op_name(&late.nodes[0]));
+                graph->file, late.node_count, late.nodes[0].name, tsr_node_op_name(&late.nodes[0]));
     return tsr_late_create(graph, &late, &session->late);
 }
 
@@ -103,17 +102,10 @@ static const char *op_text(tsr_graph *graph, const tsr_node *node) {
     return text;
 }
 
-static bool is_input(const tsr_graph *graph, int value) {
-    for (int i = 0; i < graph->input_count; i++)
-        if (graph->inputs[i] == value)
-            return true;
-    return false;
-}
-
 static bool is_kept(const tsr_session *session, int value) {
     bool computed = !session->graph->values[value].data;
     bool latest_only = session->runs_in_flight > 1 && !session->device->backend->select_run;
-    return is_input(session->graph, value) || (computed && latest_only);
+    return tsr_graph_is_input(session->graph, value) || (computed && latest_only);
 }
 
 static tsr_status add_kept(tsr_session *session, int value) {
@@ -122,7 +114,7 @@ static tsr_status add_kept(tsr_session *session, int value) {
     tsr_kept_output *added = &session->kept_outputs[session->kept_count++];
     *added = (tsr_kept_output){.value = value, .count = count};
     added->runs = TSR_NEW(graph->arena, count * (size_t)session->runs_in_flight, float);
-    bool input = is_input(graph, value);
+    bool input = tsr_graph_is_input(graph, value);
     if (input)
         added->next = TSR_NEW(graph->arena, count, float);
     return added->runs && (!input || added->next) ? TSR_OK : TSR_ERROR_OUT_OF_MEMORY;

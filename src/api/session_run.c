@@ -73,7 +73,6 @@ tsr_status tsr_session_submit(tsr_session *session) {
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_submit: session is NULL");
     TSR_TRY(check_inputs(session));
     session->stepping = false;
-    tsr_late_forget(session->late);
     session->latest = (session->latest + 1) % session->runs_in_flight;
     select_slot(session, session->latest);
     return end_submit(session, session->device->backend->submit(session->runner));

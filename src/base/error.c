@@ -48,21 +48,24 @@ static void format_escaped(char *to, const char *format, va_list args) {
     tsr_escape(raw, to, MESSAGE_SIZE);
 }
 
+static void set_message(bool waits, const char *format, va_list args) {
+    format_escaped(message, format, args);
+    until_run = waits;
+}
+
 tsr_status tsr_fail(tsr_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    format_escaped(message, format, args);
+    set_message(false, format, args);
     va_end(args);
-    until_run = false;
     return status;
 }
 
 tsr_status tsr_fail_until_run(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    format_escaped(message, format, args);
+    set_message(true, format, args);
     va_end(args);
-    until_run = true;
     return TSR_ERROR_UNSUPPORTED;
 }
 

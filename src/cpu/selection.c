@@ -7,20 +7,14 @@
 
 #include <string.h>
 
-static bool is_nonzero(const tsr_cpu_call *call, int64_t i) {
-    const void *x = tsr_call_in(call, 0);
-    return tsr_dtype_is_float(tsr_node_in(call->graph, call->node, 0)->dtype)
-               ? ((const float *)x)[i] != 0
-               : ((const int64_t *)x)[i] != 0;
-}
-
 /* One row for each axis. */
 tsr_status tsr_cpu_non_zero(const tsr_cpu_call *call) {
     const tsr_shape *shape = tsr_call_in_shape(call, 0);
+    tsr_dtype dtype = tsr_node_in(call->graph, call->node, 0)->dtype;
     int64_t *out = tsr_call_out(call, 0), found = 0, count = tsr_call_out_shape(call, 0)->dim[1];
     for (int64_t i = 0; i < tsr_shape_count(shape); i++) {
         int64_t left = i;
-        if (!is_nonzero(call, i))
+        if (!tsr_is_nonzero(dtype, tsr_call_in(call, 0), i))
             continue;
         for (int axis = shape->rank - 1; axis >= 0; axis--) {
             out[axis * count + found] = left % shape->dim[axis];

@@ -8,6 +8,13 @@ enum { FIRST_CAPACITY = 64 };
 
 /* ---- dtypes and shapes ---- */
 
+bool tsr_graph_is_input(const tsr_graph *graph, int value) {
+    for (int i = 0; i < graph->input_count; i++)
+        if (graph->inputs[i] == value)
+            return true;
+    return false;
+}
+
 bool tsr_graph_is_output(const tsr_graph *graph, int value) {
     for (int i = 0; i < graph->output_count; i++)
         if (graph->outputs[i] == value)

@@ -119,6 +119,7 @@ int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
 /* Copies a constant that is unaligned in a file to the arena; false when out of memory. */
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
+bool tsr_graph_is_input(const tsr_graph *graph, int value);
 bool tsr_graph_is_output(const tsr_graph *graph, int value);
 
 /* "[1, 3, ?, 256]", for messages: in one of eight per-thread buffers, which are reused in turn. */

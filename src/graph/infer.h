@@ -80,6 +80,10 @@ typedef struct tsr_window {
     int64_t group;
     bool ceil_mode, count_include_pad;
 } tsr_window;
+/* The window's axis that spatial axis i of the model is. */
+int tsr_window_axis(const tsr_window *window, int i);
+/* Pixels from the first to the last tap along an axis. */
+int64_t tsr_window_extent(const tsr_window *window, int axis);
 
 /* For Conv, ConvTranspose (kernel from the weights' shape), MaxPool and AveragePool. Checks
  * everything. */

@@ -23,8 +23,7 @@ static tsr_status require_elements(tsr_graph *graph, const tsr_node *node) {
 }
 
 static bool is_nonzero(const tsr_value *x, int64_t i) {
-    return tsr_dtype_is_float(x->dtype) ? ((const float *)x->data)[i] != 0
-                                        : ((const int64_t *)x->data)[i] != 0;
+    return tsr_is_nonzero(x->dtype, x->data, i);
 }
 
 tsr_status tsr_infer_non_zero(tsr_graph *graph, tsr_node *node) {
@@ -36,18 +35,28 @@ tsr_status tsr_infer_non_zero(tsr_graph *graph, tsr_node *node) {
     return tsr_set_output(graph, node, 0, TSR_DTYPE_I64, &(tsr_shape){2, {x->shape.rank, count}});
 }
 
+tsr_status tsr_node_optional_axis(const tsr_graph *graph, const tsr_node *node, int *axis) {
+    *axis = TSR_NONE;
+    if (!tsr_node_attr(node, "axis"))
+        return TSR_OK;
+    return tsr_normalize_axis(tsr_attr_int(node, "axis", 0),
+                              tsr_node_in(graph, node, 0)->shape.rank, axis);
+}
+
 tsr_status tsr_infer_compress(tsr_graph *graph, tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, 0), *condition = tsr_node_in(graph, node, 1);
-    bool flat = !tsr_node_attr(node, "axis");
-    int axis = 0;
+    int axis;
     if (condition->dtype != TSR_DTYPE_BOOL)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "a condition of type %s",
                         tsr_dtype_name(condition->dtype));
     TSR_TRY(tsr_require_rank(condition, 1, 1));
-    if (!flat)
-        TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), x->shape.rank, &axis));
+    TSR_TRY(tsr_node_optional_axis(graph, node, &axis));
     TSR_TRY(require_elements(graph, node));
-    tsr_shape shape = flat ? (tsr_shape){1, {tsr_shape_count(&x->shape)}} : x->shape;
+    tsr_shape shape = x->shape;
+    if (axis == TSR_NONE) {
+        shape = (tsr_shape){1, {tsr_shape_count(&x->shape)}};
+        axis = 0;
+    }
     int64_t count = 0;
     for (int64_t i = 0; i < condition->shape.dim[0]; i++) {
         count += is_nonzero(condition, i);
@@ -57,14 +66,6 @@ tsr_status tsr_infer_compress(tsr_graph *graph, tsr_node *node) {
     }
     shape.dim[axis] = count;
     return tsr_set_output(graph, node, 0, x->dtype, &shape);
-}
-
-tsr_status tsr_node_optional_axis(const tsr_graph *graph, const tsr_node *node, int *axis) {
-    *axis = TSR_NONE;
-    if (!tsr_node_attr(node, "axis"))
-        return TSR_OK;
-    return tsr_normalize_axis(tsr_attr_int(node, "axis", 0),
-                              tsr_node_in(graph, node, 0)->shape.rank, axis);
 }
 
 tsr_status tsr_infer_unique(tsr_graph *graph, tsr_node *node) {

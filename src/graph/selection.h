@@ -5,6 +5,12 @@
 
 #include "graph/graph.h"
 
+/* Is element i not 0? elements: floats or int64_t. */
+static inline bool tsr_is_nonzero(tsr_dtype dtype, const void *elements, int64_t i) {
+    return tsr_dtype_is_float(dtype) ? ((const float *)elements)[i] != 0
+                                     : ((const int64_t *)elements)[i] != 0;
+}
+
 /* The different slices of a tensor, in the order of the result. All arrays are one block. */
 typedef struct tsr_unique {
     int64_t count;

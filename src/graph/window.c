@@ -33,8 +33,7 @@ static tsr_status read_ints(const tsr_node *node, const char *name, int count, i
     return TSR_OK;
 }
 
-/* The window's axis that spatial axis i of the model is. */
-static int window_axis(const tsr_window *window, int i) {
+int tsr_window_axis(const tsr_window *window, int i) {
     return window->spatial_rank == TSR_WINDOW_AXES ? (i + TSR_DEPTH) % TSR_WINDOW_AXES
                                                    : 2 - window->spatial_rank + i;
 }
@@ -45,7 +44,7 @@ static tsr_status read_axes(const tsr_node *node, const char *name, const tsr_wi
     int64_t given[TSR_WINDOW_AXES];
     TSR_TRY(read_ints(node, name, window->spatial_rank, min, given, found));
     for (int i = 0; i < window->spatial_rank && *found; i++)
-        result[window_axis(window, i)] = given[i];
+        result[tsr_window_axis(window, i)] = given[i];
     return TSR_OK;
 }
 
@@ -88,7 +87,7 @@ static tsr_status read_weights(const tsr_graph *graph, const tsr_node *node, tsr
         if (size < 1 || (found && declared[i] != size))
             return tsr_fail(TSR_ERROR_SHAPE, "weights of shape %s do not fit the kernel",
                             tsr_shape_text(&w->shape));
-        window->kernel[window_axis(window, i)] = size;
+        window->kernel[tsr_window_axis(window, i)] = size;
     }
     window->group = tsr_attr_int(node, "group", 1);
     if (window->group < 1 || window->group > TSR_MAX_DIM)
@@ -98,7 +97,7 @@ static tsr_status read_weights(const tsr_graph *graph, const tsr_node *node, tsr
 
 /* ---- placing the window ---- */
 
-static int64_t extent(const tsr_window *window, int axis) {
+int64_t tsr_window_extent(const tsr_window *window, int axis) {
     return (window->kernel[axis] - 1) * window->dilation[axis] + 1;
 }
 
@@ -121,11 +120,11 @@ static tsr_status read_pads(const tsr_node *node, tsr_window *window) {
     bool found;
     TSR_TRY(read_ints(node, "pads", 2 * rank, 0, pads, &found));
     for (int i = 0; i < rank && found; i++) {
-        int axis = window_axis(window, i);
+        int axis = tsr_window_axis(window, i);
         window->pad_begin[axis] = pads[i];
         window->pad_end[axis] = pads[rank + i];
-        if (is_pool(node) &&
-            (pads[i] >= extent(window, axis) || pads[rank + i] >= extent(window, axis)))
+        if (is_pool(node) && (pads[i] >= tsr_window_extent(window, axis) ||
+                              pads[rank + i] >= tsr_window_extent(window, axis)))
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "pads have to be smaller than the window");
     }
     return TSR_OK;
@@ -135,7 +134,7 @@ static tsr_status place_axis(tsr_window *window, int axis, int auto_pad) {
     int64_t in = window->in[axis], stride = window->stride[axis];
     if (auto_pad == SAME_UPPER || auto_pad == SAME_LOWER) {
         int64_t out = (in + stride - 1) / stride;
-        int64_t total = (out - 1) * stride + extent(window, axis) - in;
+        int64_t total = (out - 1) * stride + tsr_window_extent(window, axis) - in;
         share_padding(window, axis, total > 0 ? total : 0, auto_pad == SAME_UPPER);
         window->out[axis] = out;
         return check_length("a padded input", in + (total > 0 ? total : 0));
@@ -143,13 +142,13 @@ static tsr_status place_axis(tsr_window *window, int axis, int auto_pad) {
     bool ceil_mode = window->ceil_mode && auto_pad == NOTSET;
     int64_t before = in + window->pad_begin[axis];
     TSR_TRY(check_length("a padded input", before + window->pad_end[axis]));
-    int64_t room = before + window->pad_end[axis] - extent(window, axis);
+    int64_t room = before + window->pad_end[axis] - tsr_window_extent(window, axis);
     if (ceil_mode)
         room += stride - 1;
     if (room < 0)
         return tsr_fail(TSR_ERROR_SHAPE,
                         "a window of %" PRId64 " is larger than the padded input of %" PRId64,
-                        extent(window, axis), before + window->pad_end[axis]);
+                        tsr_window_extent(window, axis), before + window->pad_end[axis]);
     int64_t out = room / stride + 1;
     if (ceil_mode && (out - 1) * stride >= before) /* the last window would start after the input */
         out--;
@@ -161,7 +160,7 @@ static tsr_status place_window(const tsr_node *node, tsr_window *window, int aut
     if (auto_pad == NOTSET)
         TSR_TRY(read_pads(node, window));
     for (int i = 0; i < window->spatial_rank; i++)
-        TSR_TRY(place_axis(window, window_axis(window, i), auto_pad));
+        TSR_TRY(place_axis(window, tsr_window_axis(window, i), auto_pad));
     return TSR_OK;
 }
 
@@ -173,13 +172,14 @@ static tsr_status place_transposed(const tsr_node *node, tsr_window *window, int
     if (auto_pad == NOTSET && !sized)
         TSR_TRY(read_pads(node, window));
     for (int i = 0; i < window->spatial_rank; i++) {
-        int axis = window_axis(window, i);
+        int axis = tsr_window_axis(window, i);
         int64_t stride = window->stride[axis], in = window->in[axis];
         if (window->output_padding[axis] >= stride &&
             window->output_padding[axis] >= window->dilation[axis])
             return tsr_fail(TSR_ERROR_INVALID_MODEL,
                             "output_padding has to be smaller than stride or dilation");
-        int64_t full = stride * (in - 1) + window->output_padding[axis] + extent(window, axis);
+        int64_t full =
+            stride * (in - 1) + window->output_padding[axis] + tsr_window_extent(window, axis);
         TSR_TRY(check_length("a result before its crop", full));
         if (sized || auto_pad == SAME_UPPER || auto_pad == SAME_LOWER) {
             int64_t total = full - (sized ? window->out[axis] : stride * in);
@@ -212,7 +212,7 @@ tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_win
                            .dilation = {1, 1, 1},
                            .group = 1};
     for (int i = 0; i < rank; i++) {
-        window->in[window_axis(window, i)] = x->shape.dim[2 + i];
+        window->in[tsr_window_axis(window, i)] = x->shape.dim[2 + i];
         if (x->shape.dim[2 + i] == 0)
             return tsr_fail(TSR_ERROR_SHAPE, "the input has no pixels");
     }
@@ -221,7 +221,7 @@ tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_win
     TSR_TRY(read_axes(node, "strides", window, 1, window->stride, &found));
     TSR_TRY(read_axes(node, "dilations", window, 1, window->dilation, &found));
     for (int axis = 0; axis < TSR_WINDOW_AXES; axis++)
-        TSR_TRY(check_length("a window", extent(window, axis)));
+        TSR_TRY(check_length("a window", tsr_window_extent(window, axis)));
     window->ceil_mode = is_pool(node) && tsr_attr_int(node, "ceil_mode", 0) != 0;
     window->count_include_pad = tsr_attr_int(node, "count_include_pad", 0) != 0;
     int auto_pad;
@@ -233,6 +233,6 @@ tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_win
 tsr_shape tsr_window_result(const tsr_value *x, const tsr_window *window, int64_t channels) {
     tsr_shape shape = {.rank = x->shape.rank, .dim = {x->shape.dim[0], channels}};
     for (int i = 0; i < window->spatial_rank; i++)
-        shape.dim[2 + i] = window->out[window_axis(window, i)];
+        shape.dim[2 + i] = window->out[tsr_window_axis(window, i)];
     return shape;
 }

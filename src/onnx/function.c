@@ -1,5 +1,5 @@
 /* Functions that a model defines: a node that calls one has its nodes as a graph in an attribute.
- * They are read anew for each call, since attributes of the call may be theirs. */
+ * A function is read once for each call, because its nodes may use attributes of the call. */
 #include "onnx/reader.h"
 
 #include "base/allocator.h"

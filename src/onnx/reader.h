@@ -63,9 +63,9 @@ typedef struct tsr_reader {
     tsr_progress_meter *progress;
     tsr_onnx_function *functions;
     size_t function_count;
-    uint64_t repeated;        /* bytes that were read for calls, for each anew */
+    uint64_t repeated;        /* bytes read for calls of functions so far, counted at each call */
     tsr_onnx_scope *scope;    /* NULL: of the model's graph */
-    int end_value;            /* of the names of the model\'s graph */
+    int end_value;            /* of the names of the model's graph */
     int scope_count;          /* scopes so far */
     tsr_onnx_values captured; /* what nodes in a scope read of the values around it */
     char *name;               /* with its prefix */

@@ -56,12 +56,10 @@ static int place_windows(tsr_builder *b, tsr_attr attrs[4], double *size) {
     if (b->status != TSR_OK)
         return 0;
     int rank = window.spatial_rank;
-    static const int axes[][TSR_WINDOW_AXES] = {
-        {TSR_COLUMNS}, {TSR_ROWS, TSR_COLUMNS}, {TSR_DEPTH, TSR_ROWS, TSR_COLUMNS}};
     for (int i = 0; i < rank; i++) {
-        int axis = axes[rank - 1][i];
-        int64_t extent = (window.kernel[axis] - 1) * window.dilation[axis] + 1,
-                last = (window.out[axis] - 1) * window.stride[axis] + extent,
+        int axis = tsr_window_axis(&window, i);
+        int64_t last =
+                    (window.out[axis] - 1) * window.stride[axis] + tsr_window_extent(&window, axis),
                 behind = last - window.in[axis] - window.pad_begin[axis];
         lists[0][i] = window.kernel[axis];
         lists[1][i] = window.stride[axis];

@@ -16,9 +16,10 @@ has_device gles || { lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"; finish; 
 
 expect_of 'no display' 3 'no display' env -u DISPLAY -u WAYLAND_DISPLAY "$pix2pix"
 
-# Xvfb chooses a display that is free and says its number.
+# Xvfb chooses a display that is free and says its number. Without -noreset it restarts whenever its last window closes, and
+# refuses the next one meanwhile.
 mkfifo number
-Xvfb -displayfd 3 -screen 0 1400x900x24 3>number 2>/dev/null &
+Xvfb -noreset -displayfd 3 -screen 0 1400x900x24 3>number 2>/dev/null &
 server=$!
 trap 'kill $server; wait $server 2>/dev/null; rm -rf "$folder"' EXIT
 read -r number <number

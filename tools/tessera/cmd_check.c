@@ -115,7 +115,9 @@ static tsr_status data_set_load(const char *folder, data_set *data) {
 /* ---- one run --------------------------------------------------------------------------------- */
 
 static tsr_status make_session(const check_run *run, data_set *data, tsr_session **session) {
-    tsr_session_desc desc = {.allow_cpu_fallback = run->options->job.cpu_fallback,
+    tsr_session_desc desc = {.precision = run->options->job.precision ? TSR_PRECISION_FP16
+                                                                      : TSR_PRECISION_FP32,
+                             .allow_cpu_fallback = run->options->job.cpu_fallback,
                              .poison = run->options->job.poison,
                              .shapes = data->shapes,
                              .fixed = data->fixed};
@@ -307,6 +309,7 @@ int cmd_check(int argc, char **argv) {
                  "output_0.pb, ...\nA model that needs an unsupported feature is a SKIP.\n",
         .max_arguments = INT_MAX};
     job_add_backend_option(&set, &o.job);
+    job_add_precision_option(&set, &o.job);
     job_add_device_options(&set, &o.job);
     OPTIONS_ADD(&set, items);
     int arguments, code;

@@ -9,6 +9,7 @@ typedef struct job_options {
     char *backend; /* NULL: the library's default */
     char *adapter;
     int precision, gpu, seed, tune_ms, most_memory; /* MiB; 0: the machine's */
+    int texture_size, draw_buffers, block_bytes;    /* of gles, at most; 0: the driver's */
     double most_work;                               /* 0: the library's default */
     bool cpu_fallback, allow_nan, poison, no_tune;
     bool random; /* missing inputs are JOB_MISSING_RANDOM even where they are refused otherwise */
@@ -18,9 +19,11 @@ typedef struct job_options {
     image_options image;
 } job_options;
 
-/* Options of devices, of sessions (with those of devices, but for the backend), and of inputs. */
+/* Options of devices, of sessions (with those of devices, but for the backend, and the precision),
+ * and of inputs. */
 void job_add_backend_option(option_set *set, job_options *options);
 void job_add_device_options(option_set *set, job_options *options);
+void job_add_precision_option(option_set *set, job_options *options);
 void job_add_session_options(option_set *set, job_options *options);
 void job_add_input_options(option_set *set, job_options *options);
 void job_add_seed_option(option_set *set, job_options *options);

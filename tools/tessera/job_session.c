@@ -7,6 +7,9 @@
 tsr_status job_device(const job_options *options, const char *backend, tsr_device **device) {
     tsr_device_desc desc = {.backend = backend ? backend : options->backend,
                             .gpu = options->gpu,
+                            .gles.max_texture_size = options->texture_size,
+                            .gles.max_draw_buffers = options->draw_buffers,
+                            .gles.max_uniform_block_bytes = options->block_bytes,
                             .webgpu.adapter = options->adapter};
     TRY_LIBRARY(tsr_device_create(&desc, device));
     return TSR_OK;

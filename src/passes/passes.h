@@ -54,10 +54,15 @@ tsr_status tsr_optimizer_make(const char *list, tsr_optimizer *optimizer);
 tsr_status tsr_optimize(tsr_graph *graph, tsr_optimizer *optimizer);
 
 tsr_status tsr_pass_decompose(tsr_graph *graph);
+tsr_status tsr_pass_transposes(tsr_graph *graph);
 tsr_status tsr_pass_split_transpose(tsr_graph *graph);
 tsr_status tsr_pass_bypass(tsr_graph *graph);
+tsr_status tsr_pass_cse(tsr_graph *graph);
+tsr_status tsr_pass_pad_into_window(tsr_graph *graph);
 tsr_status tsr_pass_fold_batch_norm(tsr_graph *graph);
+tsr_status tsr_pass_fold_batch_norm_next(tsr_graph *graph);
 tsr_status tsr_pass_rewrite_batch_norm(tsr_graph *graph);
+tsr_status tsr_pass_before_views(tsr_graph *graph);
 tsr_status tsr_pass_fuse_posts(tsr_graph *graph);
 /* Removes nodes that no graph output depends on. */
 tsr_status tsr_pass_remove_dead(tsr_graph *graph);

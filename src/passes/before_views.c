@@ -23,8 +23,9 @@ static bool is_function_of_one(const tsr_graph *graph, const tsr_node *node, int
 }
 
 /* The view that makes the node's input 0, of the result of a node that can apply it as a post-op,
- * both read once; NULL if there is none. */
-static tsr_node *view_before(const tsr_graph *graph, const tsr_node *node, const int *readers) {
+ * both read once; NULL if there is none. Values that were added are read once, too. */
+static tsr_node *view_before(const tsr_graph *graph, const tsr_node *node, const int *readers,
+                             int counted) {
     int value = node->input_count ? node->inputs[0] : TSR_NONE;
     int producer = value == TSR_NONE ? TSR_NONE : graph->values[value].producer;
     if (producer == TSR_NONE || readers[value] != 1)
@@ -32,36 +33,41 @@ static tsr_node *view_before(const tsr_graph *graph, const tsr_node *node, const
     tsr_node *view = &graph->nodes[producer];
     const tsr_value *in = tsr_node_in(graph, view, 0);
     if (!tsr_op_has(view->op, TSR_IS_VIEW) || view->post_count || view->output_count != 1 ||
-        in->producer == TSR_NONE || readers[view->inputs[0]] != 1 ||
-        in->dtype != tsr_node_out(graph, view, 0)->dtype)
+        in->producer == TSR_NONE || in->dtype != tsr_node_out(graph, view, 0)->dtype ||
+        (view->inputs[0] < counted && readers[view->inputs[0]] != 1))
         return NULL;
     return tsr_can_host(&graph->nodes[in->producer]) ? view : NULL;
 }
 
-/* The value between them has the shape of what the view read, then. */
-static void swap(tsr_graph *graph, tsr_node *view, tsr_node *node) {
-    const int before = view->inputs[0], between = view->outputs[0], after = node->outputs[0];
+/* The value between them is another one then, of the shape of what the view read. */
+static tsr_status swap(tsr_graph *graph, tsr_node *view, tsr_node *node) {
+    int between = tsr_add_value(graph, node->name, "unshaped");
+    if (between == TSR_NONE)
+        return TSR_ERROR_OUT_OF_MEMORY;
+    const int before = view->inputs[0], after = node->outputs[0];
+    graph->values[between].dtype = graph->values[before].dtype;
+    graph->values[between].shape = graph->values[before].shape;
+    graph->values[view->outputs[0]].producer = TSR_NONE;
     tsr_node first = *node, second = *view;
     first.inputs[0] = before;
-    first.outputs[0] = between;
     second.inputs[0] = between;
-    second.outputs[0] = after;
-    graph->values[between].shape = graph->values[before].shape;
     *view = first;
     *node = second;
-    graph->values[between].producer = (int)(view - graph->nodes);
-    graph->values[after].producer = (int)(node - graph->nodes);
+    tsr_set_producer(graph, (int)(view - graph->nodes), 0, between);
+    tsr_set_producer(graph, (int)(node - graph->nodes), 0, after);
+    return TSR_OK;
 }
 
 tsr_status tsr_pass_before_views(tsr_graph *graph) {
+    const int counted = graph->value_count;
     int *readers = tsr_count_readers(graph);
     if (!readers)
         return TSR_ERROR_OUT_OF_MEMORY;
     for (int n = 0; n < graph->node_count; n++) {
         tsr_node *node = &graph->nodes[n];
-        tsr_node *view = view_before(graph, node, readers);
+        tsr_node *view = view_before(graph, node, readers, counted);
         if (view && is_function_of_one(graph, node, tsr_node_in(graph, view, 0)->shape.rank))
-            swap(graph, view, node);
+            TSR_TRY(swap(graph, view, node));
     }
     return TSR_OK;
 }

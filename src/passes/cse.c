@@ -194,14 +194,10 @@ static bool is_elementwise(const tsr_node *node) {
     return tsr_op_has(node->op, TSR_IS_POST_OP) || tsr_op_has(node->op, TSR_IS_ELEMENTWISE);
 }
 
-/* Not much more than a copy? */
-static bool is_cheap(const tsr_graph *graph, const tsr_node *node) {
-    enum { MOST_PER_ELEMENT = 4 }; /* reads and writes */
-    double elements = 0;
-    for (int i = 0; i < node->output_count; i++)
-        if (tsr_node_out(graph, node, i))
-            elements += (double)tsr_shape_count(&tsr_node_out(graph, node, i)->shape);
-    return tsr_node_work(graph, node) <= MOST_PER_ELEMENT * elements;
+/* Element by element, or does it only move elements, of whatever type? */
+static bool is_cheap(const tsr_node *node) {
+    bool moves = tsr_op_has(node->op, TSR_TYPES_NUMBERS) && tsr_op_has(node->op, TSR_TYPES_BOOL);
+    return moves || is_elementwise(node);
 }
 
 static bool writes_output(const cse *c, const tsr_node *node) {
@@ -234,7 +230,7 @@ static void decide(const cse *c, const int *next) {
         if (c->first[n] != n)
             continue;
         c->merges[n] =
-            c->readers[n] <= 1 || !c->feeds_elementwise[n] || !is_cheap(graph, &graph->nodes[n]);
+            c->readers[n] <= 1 || !c->feeds_elementwise[n] || !is_cheap(&graph->nodes[n]);
         for (int member = n; member != TSR_NONE; member = next[member]) {
             const tsr_node *node = &graph->nodes[member];
             for (int i = 0; i < node->input_count && !is_dropped(c, member); i++)

@@ -538,11 +538,11 @@ typedef struct tsr_session_desc {
      * NonMaxSuppression, Reshape to a computed shape), with all that read their results. The CPU
      * backend runs such nodes in any case. */
     bool allow_cpu_fallback;
-    bool texture_outputs;    /* gles only: lay outputs out for tsr_session_output_texture */
-    bool keep_tensors;       /* keep every tensor that a pass writes readable through get_output */
-    bool plan_only;          /* plan and report, allocate nothing on the device; cannot run */
-    bool time_passes; /* GPU timers around each node, where offered; see tsr_node_report.ms */
-    bool poison;      /* debugging: before each run, fills with NaN everything it must not read */
+    bool texture_outputs; /* gles only: lay outputs out for tsr_session_output_texture */
+    bool keep_tensors;    /* keep every tensor that a pass writes readable through get_output */
+    bool plan_only;       /* plan and report, allocate nothing on the device; cannot run */
+    bool time_passes;     /* GPU timers around each node, where offered; see tsr_node_report.ms */
+    bool poison; /* debugging: before each run, fills with NaN everything it must not read */
     /* Runs in flight: outputs of one can be read while the next ones execute. 0: 1; at most 16.
      * More than 1 cannot be combined with allow_cpu_fallback, texture_outputs, keep_tensors or
      * time_passes. */
@@ -567,7 +567,18 @@ typedef struct tsr_session_desc {
     tsr_progress progress;
     bool prepare_in_steps; /* tsr_session_create() only plans: tsr_session_prepare() does the rest,
                               and calls `progress`, too */
+    /* Which passes of the optimizer rewrite the graph before it is planned, by the names of
+     * tsr_optimizer_pass_name(): NULL or "all": every one; "none": only those that cannot be left
+     * out; "bypass,fuse_posts": these, too; "-bypass,-fuse_posts": all but these. Without a pass
+     * results are the same but for rounding. The cpu backend computes the model as it is: it runs
+     * none. TSR_ERROR_INVALID_ARGUMENT names a name that is unknown. */
+    const char *optimizer_passes;
 } tsr_session_desc;
+
+/* The passes of the optimizer in their order: their names, and what each does, in a line; NULL past
+ * the last. */
+TSR_API const char *tsr_optimizer_pass_name(int index);
+TSR_API const char *tsr_optimizer_pass_text(int index);
 
 /* Everything that can fail because of shapes, operators, limits or memory fails here, not in a run.
  * Holds references on the device and the model: both may be destroyed before the session. */
@@ -920,6 +931,34 @@ static inline tsr_status tsr_session_candidate_report(const tsr_session *session
                                                       tsr_candidate_report *report) {
     return tsr_session_candidate_report_sized(session, node, i, report, sizeof *report);
 }
+
+/* What a pass of the optimizer did when the session was made. */
+typedef struct tsr_optimizer_pass_report {
+    const char *name;
+    bool required; /* it cannot be left out */
+    bool on;       /* by tsr_session_desc.optimizer_passes; false on cpu */
+    /* Nodes of the graph before and after it; -1 if it does not run on the graph but as nodes are
+     * planned, or is not on. */
+    int nodes_before, nodes_after;
+} tsr_optimizer_pass_report;
+
+/* index: as of tsr_optimizer_pass_name(). TSR_ERROR_INVALID_ARGUMENT past the last. */
+TSR_API tsr_status tsr_session_optimizer_pass_sized(const tsr_session *session, int index,
+                                                    tsr_optimizer_pass_report *report, size_t size);
+static inline tsr_status tsr_session_optimizer_pass(const tsr_session *session, int index,
+                                                    tsr_optimizer_pass_report *report) {
+    return tsr_session_optimizer_pass_sized(session, index, report, sizeof *report);
+}
+
+/* Takes `length` characters of a text; false: they could not be stored. */
+typedef bool (*tsr_write_fn)(void *user, const char *text, size_t length);
+
+/* The session's graph, as the optimizer left it, in Graphviz' language DOT: nodes with their
+ * post-ops and the shapes of their constants, tensors' shapes at the edges, dashed what post-ops
+ * read, in dashed boxes nodes that follow each run on the CPU. `write` is called many times, on
+ * this thread; TSR_ERROR_IO if it returns false. Names are escaped. */
+TSR_API tsr_status tsr_session_write_dot(const tsr_session *session, tsr_write_fn write,
+                                         void *user);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,6 @@
 #include "api/bind.h"
 #include "api/sized.h"
 #include "cpu/cpu.h"
-#include "passes/passes.h"
 
 enum { MAX_RUNS_IN_FLIGHT = 16 };
 
@@ -90,7 +89,7 @@ static tsr_status prepare_graph(tsr_session *session, const tsr_session_desc *de
         forget_model(graph);
     TSR_TRY(prepare_nodes(session, desc));
     TSR_TRY(check_sizes(graph));
-    return backend->optimizes ? tsr_optimize(graph) : TSR_OK;
+    return backend->optimizes ? tsr_optimize(graph, &session->optimizer) : TSR_OK;
 }
 
 /* "Conv+Relu"; NULL when out of memory. */
@@ -190,6 +189,7 @@ static tsr_status make_runner(tsr_session *session, const tsr_device *device) {
 static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
     session->progress.caller = desc->progress;
     TSR_TRY(check_runs(desc));
+    TSR_TRY(tsr_optimizer_make(desc->optimizer_passes, &session->optimizer));
     TSR_TRY(prepare_graph(session, desc));
     session->options = (tsr_runner_options){
         .precision = stored_precision(session->device, session->graph, desc->precision),
@@ -201,6 +201,7 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
         .poison = desc->poison,
         .runs_in_flight = session->runs_in_flight,
         .prepare_in_steps = desc->prepare_in_steps,
+        .copies_concats = !session->optimizer.on[TSR_OPTIMIZER_concat_in_place],
         .progress = &session->progress};
     if (!session->device->fixed_kernels)
         TSR_TRY(autotune(session, desc->tune_ms));

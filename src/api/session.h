@@ -1,12 +1,13 @@
 /* A session: session.c makes it, session_io.c sets inputs and reads outputs, session_run.c runs
  * it, session_report.c tells what it does,
- * session_weights.c replaces weights. */
+ * session_dot.c draws its graph, session_weights.c replaces weights. */
 #ifndef TSR_API_SESSION_H
 #define TSR_API_SESSION_H
 
 #include "api/device.h"
 #include "api/late.h"
 #include "api/model.h"
+#include "passes/passes.h"
 
 /* An output that the session stores: one that is also a graph input, which no pass writes; or any
  * output of a backend that has only those of the latest run. */
@@ -36,6 +37,7 @@ struct tsr_session {
     tsr_kept_output *kept_outputs;
     const char **op_texts; /* by node: "Conv+Relu" */
     tsr_autotune_result tuning;
+    tsr_optimizer optimizer;
 };
 
 /* Prefixes the message with the file's name unless it has it already: lower layers add it where

@@ -109,3 +109,33 @@ tsr_status tsr_session_candidate_report_sized(const tsr_session *session, int no
     tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }
+
+/* ---- the optimizer's passes ------------------------------------------------------------------ */
+
+const char *tsr_optimizer_pass_name(int index) {
+    return index >= 0 && index < TSR_OPTIMIZER_COUNT ? tsr_optimizer_passes[index].name : NULL;
+}
+
+const char *tsr_optimizer_pass_text(int index) {
+    return index >= 0 && index < TSR_OPTIMIZER_COUNT ? tsr_optimizer_passes[index].text : NULL;
+}
+
+tsr_status tsr_session_optimizer_pass_sized(const tsr_session *session, int index,
+                                            tsr_optimizer_pass_report *report, size_t size) {
+    if (!session || !report || index < 0 || index >= TSR_OPTIMIZER_COUNT)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_session_optimizer_pass: there is no pass %d of %d", index,
+                        TSR_OPTIMIZER_COUNT);
+    const tsr_optimizer_pass_info *info = &tsr_optimizer_passes[index];
+    const tsr_optimizer *optimizer = &session->optimizer;
+    bool on = session->device->backend->optimizes && optimizer->on[index],
+         counted = on && info->run;
+    const tsr_optimizer_pass_report known = {
+        .name = info->name,
+        .required = info->required,
+        .on = on,
+        .nodes_before = counted ? optimizer->nodes_before[index] : -1,
+        .nodes_after = counted ? optimizer->nodes_after[index] : -1};
+    tsr_give_struct(&known, sizeof known, report, size);
+    return TSR_OK;
+}

@@ -27,16 +27,37 @@ tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval, tsr_late_nodes *late)
 /* Computes a graph whose inputs are constants: all outputs are, then. */
 tsr_status tsr_evaluate(tsr_graph *graph, tsr_eval_fn eval);
 
-/* Rewrites operators that GPUs have no kernel for; splits Transposes of more than four axes;
- * removes nodes that do nothing; folds BatchNormalization into the convolution before it or
- * rewrites it as Mul and Add; fuses post-ops. The values of graph->outputs are kept. */
-tsr_status tsr_optimize(tsr_graph *graph);
+/* The optimizer's passes: passes.def. */
+typedef enum tsr_optimizer_pass {
+#define TSR_OPTIMIZER_PASS(name, kind, text) TSR_OPTIMIZER_##name,
+#include "passes/passes.def"
+    TSR_OPTIMIZER_COUNT
+} tsr_optimizer_pass;
 
-/* The passes of tsr_optimize, in its order (for tests). */
+typedef struct tsr_optimizer_pass_info {
+    const char *name, *text;
+    bool required;
+    tsr_status (*run)(tsr_graph *graph); /* NULL: it is not run by tsr_optimize() */
+} tsr_optimizer_pass_info;
+extern const tsr_optimizer_pass_info tsr_optimizer_passes[TSR_OPTIMIZER_COUNT];
+
+/* Which passes run, and what they did. */
+typedef struct tsr_optimizer {
+    bool on[TSR_OPTIMIZER_COUNT];
+    int nodes_before[TSR_OPTIMIZER_COUNT], nodes_after[TSR_OPTIMIZER_COUNT];
+} tsr_optimizer;
+
+/* list: tsr_session_desc.optimizer_passes. TSR_ERROR_INVALID_ARGUMENT where a name is unknown. */
+tsr_status tsr_optimizer_make(const char *list, tsr_optimizer *optimizer);
+
+/* Runs the passes that are on. The values of graph->outputs are kept. */
+tsr_status tsr_optimize(tsr_graph *graph, tsr_optimizer *optimizer);
+
 tsr_status tsr_pass_decompose(tsr_graph *graph);
 tsr_status tsr_pass_split_transpose(tsr_graph *graph);
 tsr_status tsr_pass_bypass(tsr_graph *graph);
 tsr_status tsr_pass_fold_batch_norm(tsr_graph *graph);
+tsr_status tsr_pass_rewrite_batch_norm(tsr_graph *graph);
 tsr_status tsr_pass_fuse_posts(tsr_graph *graph);
 /* Removes nodes that no graph output depends on. */
 tsr_status tsr_pass_remove_dead(tsr_graph *graph);

@@ -145,6 +145,8 @@ static void add_operand(tsr_plan *plan, const tsr_node *node, const tsr_concat_o
 
 bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node,
                               const tsr_concat_operand *operands, int count) {
+    if (plan->copies_concats)
+        return false;
     for (int i = 0; i < count; i++) {
         int value = operands[i].value, tensor = tsr_plan_value(plan, value);
         if (plan->status != TSR_OK || tensor != plan->value_tensor[value])

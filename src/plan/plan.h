@@ -161,7 +161,7 @@ typedef struct tsr_plan {
     tsr_arena *arena;
     const tsr_graph *graph;
     tsr_layout_limits limits;
-    bool half, keep_all, fallback, low_memory, again;
+    bool half, keep_all, fallback, low_memory, again, copies_concats;
     bool unfused; /* nodes are lowered though their only reader could read their inputs instead */
     tsr_device_profile device;
     int max_loop_iterations, max_sources, block_texels;
@@ -195,6 +195,7 @@ typedef struct tsr_plan_options {
     bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool low_memory; /* algorithms prefer few intermediate bytes to full occupancy */
     bool again;      /* the graph was planned before: do not log messages again */
+    bool copies_concats;     /* write no operand of a concat in place */
     int max_loop_iterations; /* of all loops of a fragment together, 0: no limit */
     int block_texels;        /* of 16 bytes, per uniform block; a multiple of TSR_BLOCK_ALIGNED */
     int max_sources;         /* of a pass, 0: TSR_MAX_SOURCES */

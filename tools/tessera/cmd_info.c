@@ -1,4 +1,4 @@
-#include "job.h"
+#include "info.h"
 #include "text.h"
 #include "tool.h"
 
@@ -105,15 +105,20 @@ static bool sizes_known(const job *j) {
     return known;
 }
 
-/* Tables that are asked for. */
+/* Tables that are asked for, and a file. */
 typedef struct tables {
-    bool layers, kernels;
+    bool layers, kernels, passes;
+    char *dot;
 } tables;
 
 static tsr_status print_tables(const job *j, const char *backend, tables wanted) {
     if (wanted.layers)
         TRY(plan_on(j, backend, print_nodes));
-    return wanted.kernels ? plan_on(j, backend, print_candidates) : TSR_OK;
+    if (wanted.kernels)
+        TRY(plan_on(j, backend, print_candidates));
+    if (wanted.passes)
+        TRY(info_print_passes(j, backend));
+    return wanted.dot ? info_write_dot(j, backend, wanted.dot) : TSR_OK;
 }
 
 /* Without --backend every backend is shown, and a missing one is no failure; tables are those of
@@ -153,9 +158,14 @@ int cmd_info(int argc, char **argv) {
         {"layers", 'l', NULL, "print a table of nodes", OPTION_FLAG, &wanted.layers, 0, NULL},
         {"kernels", 'k', NULL, "print each layer's candidate algorithms; --tune measures them",
          OPTION_FLAG, &wanted.kernels, 0, NULL},
+        {"passes", 0, "[LIST]",
+         "print the optimizer's passes; LIST: only all, none, 'a,b' or '-a,-b'", OPTION_OPTIONAL,
+         &options.passes, 0, NULL},
+        {"dot", 0, "FILE", "write the optimized graph as Graphviz DOT", OPTION_TEXT, &wanted.dot, 0,
+         NULL},
     };
     option_set set = {.usage = "tessera info MODEL [--dim NAME=N]... [--backend NAME] [--layers] "
-                               "[--kernels]",
+                               "[--kernels] [--passes [LIST]] [--dot FILE]",
                       .notes =
                           "Images: pixels 0..255 map to p in --range (0:1); the model gets "
                           "(p - mean) * scale.\nOutput images map --out-range, or else --range, "
@@ -170,6 +180,9 @@ int cmd_info(int argc, char **argv) {
     int code;
     if (!job_start(&j, &set, argc, argv, &options, JOB_MISSING_OPEN, &code))
         return code;
+    wanted.passes = options.passes != NULL;
+    if (wanted.passes && !*options.passes)
+        options.passes = NULL;
     tsr_status status = print_info(&j, wanted);
     job_close(&j);
     return command_exit(status);

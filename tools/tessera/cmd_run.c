@@ -177,6 +177,7 @@ int cmd_run(int argc, char **argv) {
     job_add_seed_option(&set, &options);
     job_add_backend_option(&set, &options);
     job_add_session_options(&set, &options);
+    job_add_passes_option(&set, &options);
     job j;
     int code;
     int64_t skipped = 0;

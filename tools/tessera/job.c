@@ -62,6 +62,15 @@ void job_add_seed_option(option_set *set, job_options *o) {
     OPTIONS_ADD(set, items);
 }
 
+void job_add_passes_option(option_set *set, job_options *o) {
+    const option items[] = {
+        {"passes", 0, "LIST",
+         "optimizer passes: all, none, 'a,b' or '-a,-b' (all); 'info --passes' lists them",
+         OPTION_TEXT, &o->passes, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
 void job_add_input_options(option_set *set, job_options *o) {
     const option items[] = {
         {"input", 'i', "[NAME=]FILE", "input file: .npy, .pb, .png or .jpg; repeatable",

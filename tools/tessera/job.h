@@ -8,6 +8,7 @@
 typedef struct job_options {
     char *backend; /* NULL: the library's default */
     char *adapter;
+    char *passes;                                   /* tsr_session_desc.optimizer_passes */
     int precision, gpu, seed, tune_ms, most_memory; /* MiB; 0: the machine's */
     double most_work;                               /* 0: the library's default */
     bool cpu_fallback, allow_nan, poison, no_tune;
@@ -24,6 +25,7 @@ void job_add_device_options(option_set *set, job_options *options);
 void job_add_session_options(option_set *set, job_options *options);
 void job_add_input_options(option_set *set, job_options *options);
 void job_add_seed_option(option_set *set, job_options *options);
+void job_add_passes_option(option_set *set, job_options *options);
 
 /* How inputs without a file are handled. */
 typedef enum job_missing {
@@ -63,7 +65,8 @@ tsr_status job_load(const job *j, const job_input *input, const char *path, tens
 
 /* backend NULL: the one in the options. */
 tsr_status job_device(const job_options *options, const char *backend, tsr_device **device);
-/* extra: settings of the command in addition to the options (keep_tensors, extra_outputs, ...). */
+/* extra: settings of the command in addition to the options (keep_tensors, extra_outputs, ...); its
+ * optimizer_passes instead of theirs. */
 tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc *extra,
                        tsr_session **session);
 /* Sets every input of the session that has one tensor. */

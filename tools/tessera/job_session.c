@@ -21,6 +21,8 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
     desc.precision = j->options->precision ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
     desc.allow_cpu_fallback = j->options->cpu_fallback;
     desc.poison = j->options->poison;
+    if (!desc.optimizer_passes)
+        desc.optimizer_passes = j->options->passes;
     if (j->options->no_tune || j->options->tune_ms)
         desc.tune_ms = j->options->no_tune ? -1 : j->options->tune_ms;
     desc.dims = j->dims;

@@ -456,10 +456,12 @@ typedef struct tsr_model_desc {
     uint64_t max_work;
 } tsr_model_desc;
 
-/* Reads and checks an ONNX file (opset 7 to 27; later ones are tried). Nothing in it is trusted.
- * Large weights stay in the file, which is memory-mapped (unless tsr_model_desc.files are given):
- * while the model or a session of it exists the file may be deleted or replaced by another, but not
- * modified in place.
+/* Reads and checks an ONNX file (opset 7 to 27; later ones are tried). Nothing in it is trusted. Of
+ * what is not supported the message lists all at once: operators, attributes, forms of operators,
+ * element types, with the number of nodes or tensors and the first one's name
+ * (TSR_ERROR_UNSUPPORTED). Large weights stay in the file, which is memory-mapped (unless
+ * tsr_model_desc.files are given): while the model or a session of it exists the file may be
+ * deleted or replaced by another, but not modified in place.
  */
 TSR_API tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, size_t size,
                                         size_t custom_op_size, tsr_model **model);

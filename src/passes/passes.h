@@ -54,10 +54,14 @@ tsr_status tsr_optimizer_make(const char *list, tsr_optimizer *optimizer);
 tsr_status tsr_optimize(tsr_graph *graph, tsr_optimizer *optimizer);
 
 tsr_status tsr_pass_decompose(tsr_graph *graph);
+tsr_status tsr_pass_recognize_shuffle(tsr_graph *graph);
 tsr_status tsr_pass_transposes(tsr_graph *graph);
 tsr_status tsr_pass_split_transpose(tsr_graph *graph);
 tsr_status tsr_pass_bypass(tsr_graph *graph);
 tsr_status tsr_pass_cse(tsr_graph *graph);
+tsr_status tsr_pass_recognize_layer_norm(tsr_graph *graph);
+tsr_status tsr_pass_recognize_gelu(tsr_graph *graph);
+tsr_status tsr_pass_recognize_swish(tsr_graph *graph);
 tsr_status tsr_pass_pad_into_window(tsr_graph *graph);
 tsr_status tsr_pass_fold_batch_norm(tsr_graph *graph);
 tsr_status tsr_pass_fold_batch_norm_next(tsr_graph *graph);

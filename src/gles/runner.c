@@ -152,6 +152,12 @@ static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) 
     return tsr_gles_end(r->device, status);
 }
 
+static void bind(tsr_runner *r, int value, const tsr_runner *other, int other_value) {
+    int storage = tsr_gpu_storage(&r->base, value);
+    if (storage != TSR_NONE)
+        r->targets[storage] = other->targets[tsr_gpu_storage(&other->base, other_value)];
+}
+
 static tsr_status set_weights(tsr_runner *r, int constant, const float *elements) {
     if (!tsr_gpu_only_packs(&r->base, constant))
         return TSR_ERROR_UNSUPPORTED;
@@ -353,6 +359,7 @@ const tsr_backend tsr_gles_backend = {
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
     .prepare = prepare,
+    .bind = bind,
     .set_input = set_input,
     .set_input_texture = tsr_gles_set_input_texture,
     .set_weights = set_weights,

@@ -17,6 +17,8 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.half = r->options.precision == TSR_PRECISION_FP16;
     options.keep_all = r->options.keep_tensors;
     options.fallback = r->options.allow_cpu_fallback;
+    options.separate = r->options.separate_tensors;
+    options.fused_only = r->options.fused_only;
     options.plain_outputs = r->options.texture_outputs;
     options.copies_concats = r->options.copies_concats;
     options.max_bytes = r->graph->max_bytes;
@@ -78,6 +80,19 @@ void tsr_gpu_runner_destroy(tsr_gpu_runner *r) {
     tsr_free(r->staging);
     tsr_free(r->node_ms);
     tsr_plan_destroy(r->plan);
+}
+
+int tsr_gpu_storage(const tsr_gpu_runner *r, int value) {
+    int tensor = r->plan->value_tensor[value];
+    return tensor == TSR_NONE ? TSR_NONE : r->plan->tensors[tensor].storage;
+}
+
+bool tsr_gpu_is_bound(const tsr_gpu_runner *r, int storage) {
+    return r->options.bound_tensors && r->plan->storages[storage].separate;
+}
+
+uint64_t tsr_gpu_tensor_bytes(const tsr_gpu_runner *r) {
+    return r->plan->tensor_bytes - (r->options.bound_tensors ? r->plan->separate_bytes : 0);
 }
 
 static size_t staging_floats(const tsr_gpu_runner *r) {

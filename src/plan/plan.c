@@ -384,6 +384,8 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
     TSR_TRY(tsr_plan_lower(plan, options));
     if (plan->plain_outputs)
         TSR_TRY(tsr_plan_add_plain_outputs(plan));
+    if (plan->separate)
+        TSR_TRY(tsr_plan_separate(plan));
     return tsr_plan_assign_storages(plan, options->max_bytes);
 }
 
@@ -407,8 +409,10 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .choices = options->choices,
                        .fallback = options->fallback,
                        .low_memory = options->low_memory,
-                       .again = options->again,
-                       .copies_concats = options->copies_concats};
+                       .copies_concats = options->copies_concats,
+                       .fused_only = options->fused_only,
+                       .separate = options->separate,
+                       .again = options->again};
     tsr_status status = build(plan, options);
     if (status != TSR_OK) {
         tsr_plan_destroy(plan);

@@ -44,6 +44,7 @@ typedef struct tsr_pass_post {
     float param[2];
     int source; /* which of the pass's sources is the other operand; TSR_NONE for unary */
     bool swapped;
+    bool scaled;          /* the function has `param` as a third argument */
     const char *function; /* tsr_<function> of the shaders; NULL: that of the operator */
     int blocksize; /* the operand is DepthToSpace(blocksize) of the source; 0: the source itself */
     bool dcr;      /* mode of DepthToSpace */
@@ -97,6 +98,7 @@ typedef struct tsr_plan_tensor {
     const float *constant;     /* elements, uploaded once; NULL for tensors that are computed */
     bool keep;                 /* inputs, outputs, kept tensors: readable after a run */
     bool plain;                /* a 2D texture instead of a layer of an array */
+    bool separate;             /* in a storage of its own: see tsr_plan_options */
     int first_pass, last_pass; /* that write and read it; -1 for inputs, pass_count for what stays
                                   readable after a run */
     int storage;               /* TSR_NONE for constants */
@@ -111,7 +113,7 @@ typedef struct tsr_plan_tensor {
  * neither OpenGL ES nor WebGPU allows it, even for disjoint regions. */
 typedef struct tsr_storage {
     int texture_w, texture_h, planes;
-    bool half, plain;
+    bool half, plain, separate;
 } tsr_storage;
 
 /* What suits fragments of a GPU, which OpenGL ES does not tell. */
@@ -162,6 +164,7 @@ typedef struct tsr_plan {
     const tsr_graph *graph;
     tsr_layout_limits limits;
     bool half, keep_all, fallback, low_memory, again, copies_concats;
+    bool fused_only, separate;
     bool unfused; /* nodes are lowered though their only reader could read their inputs instead */
     tsr_device_profile device;
     int max_loop_iterations, max_sources, block_texels;
@@ -181,7 +184,8 @@ typedef struct tsr_plan {
     tsr_plan_tensor *tensors;
     tsr_storage *storages;
     uint64_t tensor_bytes, live_bytes_bound, constant_bytes, /* tables and constant tensors */
-        copied_blocks_bytes; /* of the buffer that source tensors are copied to as uniform blocks */
+        copied_blocks_bytes, /* of the buffer that source tensors are copied to as uniform blocks */
+        separate_bytes;      /* of tensor_bytes, those of separate storages */
 } tsr_plan;
 
 typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
@@ -195,7 +199,11 @@ typedef struct tsr_plan_options {
     bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool low_memory; /* algorithms prefer few intermediate bytes to full occupancy */
     bool again;      /* the graph was planned before: do not log messages again */
-    bool copies_concats;     /* write no operand of a concat in place */
+    bool copies_concats; /* write no operand of a concat in place */
+    bool fused_only;     /* fail where post-ops need a pass of their own */
+    /* Inputs and outputs of the graph have storages of their own, and the layout that their shape
+     * alone decides: the same in every plan for the device. */
+    bool separate;
     int max_loop_iterations; /* of all loops of a fragment together, 0: no limit */
     int block_texels;        /* of 16 bytes, per uniform block; a multiple of TSR_BLOCK_ALIGNED */
     int max_sources;         /* of a pass, 0: TSR_MAX_SOURCES */
@@ -210,10 +218,11 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                            tsr_plan **plan);
 void tsr_plan_destroy(tsr_plan *plan);
 
-/* The steps of tsr_plan_create: src/plan/lower.c, src/plan/storage.c, src/plan/inplace_concat.c and
- * src/plan/pack.c. */
+/* The steps of tsr_plan_create: src/plan/lower.c, src/plan/separate.c, src/plan/storage.c,
+ * src/plan/inplace_concat.c and src/plan/pack.c. */
 tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options);
 tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan);
+tsr_status tsr_plan_separate(tsr_plan *plan);
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes);
 /* First and last pass of every tensor; a slice has those of its root. */
 void tsr_plan_find_lifetimes(tsr_plan *plan);

@@ -29,7 +29,7 @@ tsr_status tsr_evaluate(tsr_graph *graph, tsr_eval_fn eval);
 
 /* Rewrites operators that GPUs have no kernel for; splits Transposes of more than four axes;
  * removes nodes that do nothing; folds BatchNormalization into the convolution before it or
- * rewrites it as Mul and Add; fuses post-ops. The values of graph->outputs are kept. */
+ * rewrites it as Mul and Add; fuses cheap operators into what reads them; fuses post-ops. The values of graph->outputs are kept. */
 tsr_status tsr_optimize(tsr_graph *graph);
 
 /* The passes of tsr_optimize, in its order (for tests). */
@@ -37,6 +37,7 @@ tsr_status tsr_pass_decompose(tsr_graph *graph);
 tsr_status tsr_pass_split_transpose(tsr_graph *graph);
 tsr_status tsr_pass_bypass(tsr_graph *graph);
 tsr_status tsr_pass_fold_batch_norm(tsr_graph *graph);
+tsr_status tsr_pass_fuse_before(tsr_graph *graph);
 tsr_status tsr_pass_fuse_posts(tsr_graph *graph);
 /* Removes nodes that no graph output depends on. */
 tsr_status tsr_pass_remove_dead(tsr_graph *graph);

@@ -146,6 +146,28 @@ int tsr_plan_value(tsr_plan *plan, int value) {
     return tsr_plan_value_with(plan, value, tsr_layout_channel_axis(rank));
 }
 
+int tsr_plan_before(tsr_plan *plan, const tsr_before *before, int input) {
+    int *tensor = &plan->value_tensor[before->value];
+    if (plan->status != TSR_OK || *tensor != TSR_NONE)
+        return plan->status == TSR_OK ? *tensor : 0;
+    int made =
+        tsr_plan_tensor_like(plan, &plan->graph->values[before->value].shape, before->value);
+    tsr_pass_post_unary(tsr_plan_copy(plan, input, made), before->op, before->param);
+    if (plan->status != TSR_OK)
+        return 0;
+    *tensor = made;
+    return made;
+}
+
+int tsr_plan_input(tsr_plan *plan, const tsr_node *node) {
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    if (node->before && plan->keep_all) /* kept tensors are computed */
+        return tsr_plan_before(plan, node->before, input);
+    plan->before = node->before;
+    plan->read_before = input;
+    return input;
+}
+
 void tsr_plan_narrow(tsr_plan *plan, int tensor, int planes) {
     tsr_layout *l = &plan->tensors[tensor].layout;
     const tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
@@ -244,6 +266,8 @@ tsr_pass *tsr_plan_pass(tsr_plan *plan, int output, const tsr_kernel *kernel, co
     for (int i = 0; i < kernel->field_count && plan->status == TSR_OK; i++)
         if (kernel->fields[i].class == TSR_FIELD_INPUT && copy[i].t.set)
             tsr_pass_source(plan, pass, (int)copy[i].t.tensor);
+    if (plan->before && pass->source_count && pass->sources[0] == plan->read_before)
+        pass->before = plan->before;
     return pass;
 }
 

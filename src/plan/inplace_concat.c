@@ -5,6 +5,7 @@
 #include "plan/plan.h"
 
 #include "base/divide.h"
+#include "graph/infer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,46 @@ enum { MOST_COLUMNS_LOG2 = 30 };
 /* Bounds the time of planning large graphs: tensors and passes examined before the remaining
  * operands are copied. */
 enum { MAX_LOOKED_AT = 1 << 26 };
+
+/* ---- before nodes are lowered ---------------------------------------------------------------- */
+
+/* The planes of a transposed convolution's result if the pixels of a fragment are a stride apart; 0
+ * of other results. */
+static int strided_planes(const tsr_plan *plan, const tsr_value *value) {
+    tsr_window window;
+    tsr_layout l;
+    const tsr_node *node =
+        value->producer == TSR_NONE ? NULL : &plan->graph->nodes[value->producer];
+    if (!node || node->op != TSR_OP_ConvTranspose || value->shape.rank != 4 ||
+        tsr_node_window(plan->graph, node, &window) != TSR_OK)
+        return 0;
+    const tsr_layout_hint hint = {.pixel_stride =
+                                      (int)tsr_min(window.stride[TSR_COLUMNS], INT16_MAX)};
+    return tsr_plan_make_layout(plan, &value->shape, hint, &l) == TSR_OK ? l.planes : 0;
+}
+
+/* Is the tensor so small that a draw that copies it costs more than it does to share weights among
+ * fewer pixels? */
+static bool is_small(const tsr_shape *shape) {
+    enum { MOST_TEXELS = 256 };
+    return shape->rank == 4 && shape->dim[0] == 1 &&
+           tsr_divide_up(shape->dim[1], 4) * shape->dim[2] * shape->dim[3] <= MOST_TEXELS;
+}
+
+void tsr_plan_expect_concats(tsr_plan *plan) {
+    const tsr_graph *graph = plan->graph;
+    for (int n = 0; n < graph->node_count; n++) {
+        const tsr_node *node = &graph->nodes[n];
+        int planes = 0;
+        if (node->op != TSR_OP_Concat || plan->device.planes || plan->limits.max_buffer_bytes)
+            continue;
+        for (int i = 0; i < node->input_count && !planes; i++)
+            planes = strided_planes(plan, tsr_node_in(graph, node, i));
+        for (int i = 0; i < node->input_count && planes; i++)
+            if (is_small(&tsr_node_in(graph, node, i)->shape))
+                plan->value_planes[node->inputs[i]] = planes;
+    }
+}
 
 /* ---- while nodes are lowered ----------------------------------------------------------------- */
 

@@ -175,6 +175,7 @@ typedef struct tsr_plan {
     int read_before;                /* tensor */
     int *value_tensor;              /* by value index; TSR_NONE if it has none */
     int *value_axis;                /* and the channel axis that it has */
+    int *value_planes;              /* the most that its tensor has; 0: as many as suit it */
     int *value_copy;                /* a copy with another channel axis; TSR_NONE if it has none */
     bool *value_on_cpu; /* by value index: it is in memory: a node that ran on the CPU wrote it, or
                            it is an input that the device does not hold exactly */
@@ -225,6 +226,8 @@ void tsr_plan_find_lifetimes(tsr_plan *plan);
 bool tsr_plan_clears(const tsr_plan *plan, int pass);
 /* The most bytes alive during one pass. change: of pass_count + 1, overwritten. */
 uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change);
+/* Before nodes are lowered: sets value_planes of what is to be joined with others. */
+void tsr_plan_expect_concats(tsr_plan *plan);
 /* In-place concat: operands become slices of the output where possible; others are copied. */
 tsr_status tsr_plan_place_concats(tsr_plan *plan);
 /* Planes of a storage of the tensor. */

@@ -2,7 +2,12 @@
 // which read column place$j of row `line`, the same in every tile.
 #for j PLANES
                 {
+#if X_FIRST
+                    ivec2 at$j = tile < u.X_first_tiles ? first_place$j : place$j;
+                    PRODUCT vec4 a = X_cell(tile, line, at$j.x, at$j.y);
+#else
                     PRODUCT vec4 a = X_cell(tile, line, place$j.x, place$j.y);
+#endif
 #include product_sum
                 }
 #endfor

@@ -4,6 +4,7 @@
 //     u.T_tile_width                columns of a tile in a plane
 //     u.T_columns_log2              log2 of the tiles in a row of the texture's grid
 //     u.T_begin                     its offset in the texture, which it may share with other tensors
+//     u.T_first_tiles               of an input with T_FIRST: its tiles that are stored as with this pixel stride
 //     u.T_inverse                   of an input: 1 / the texture's columns, 1 / its rows; O: 1 / columns of a tile, 1 / H
 precision highp float;
 precision highp sampler2D;

@@ -4,21 +4,27 @@
 int row_first;
 void row_begin(int first) { row_first = first; }
 #else
+// Columns relative to the tile's, planes.
+#if SAMPLE
+#define ROW_AT vec2 // texture coordinates
+ROW_AT row_scaled(ivec2 place) { return vec2(place) * vec2(u.X_inverse.x, 1.0); }
+#else
+#define ROW_AT ivec2
+ROW_AT row_scaled(ivec2 place) { return place; }
+#endif
 #for i ROW
 bool row_inside$i;
-#if SAMPLE
-vec2 row_at$i; // texture coordinate relative to the tile's, plane
-#else
-ivec2 row_at$i; // column relative to the tile's, plane
+ROW_AT row_at$i;
+#if X_FIRST
+ROW_AT row_first_at$i; // in the first tiles
 #endif
 #endfor
 void row_begin(int first) {
 #for i ROW
     row_inside$i = first + $i >= 0 && first + $i < u.X_W;
-#if SAMPLE
-    row_at$i = vec2(X_place(clamp(first + $i, 0, u.X_W - 1))) * vec2(u.X_inverse.x, 1.0);
-#else
-    row_at$i = X_place(clamp(first + $i, 0, u.X_W - 1));
+    row_at$i = row_scaled(X_place(clamp(first + $i, 0, u.X_W - 1)));
+#if X_FIRST
+    row_first_at$i = row_scaled(X_place_first(clamp(first + $i, 0, u.X_W - 1)));
 #endif
 #endfor
 }

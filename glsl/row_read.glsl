@@ -5,20 +5,30 @@
 #for i ROW
     vec4 row$i = X_pixel(tile, line, row_first + $i);
 #endfor
-#elif SAMPLE
+#else
+#if X_FIRST
+    bool row_is_first = tile < u.X_first_tiles;
+#endif
+#if SAMPLE
     float row_zero = 1.0 - 0.5 * u.X_inverse.y;
     vec2 row_origin = (vec2(X_origin(tile) + ivec2(0, line)) + 0.5) * u.X_inverse;
-    row_origin.y = line >= 0 && line < u.X_H ? row_origin.y : row_zero;
-#for i ROW
-    vec4 row$i = textureLod(
-        tsr_source0, vec3(row_origin.x + row_at$i.x, row_inside$i ? row_origin.y : row_zero, row_at$i.y), 0.0);
-#endfor
 #else
     int row_zero = textureSize(tsr_source0, 0).y - 1;
     ivec2 row_origin = X_origin(tile) + ivec2(0, line);
+#endif
     row_origin.y = line >= 0 && line < u.X_H ? row_origin.y : row_zero;
 #for i ROW
-    vec4 row$i = texelFetch(
-        tsr_source0, ivec3(row_origin.x + row_at$i.x, row_inside$i ? row_origin.y : row_zero, row_at$i.y), 0);
+#if X_FIRST
+    ROW_AT at$i = row_is_first ? row_first_at$i : row_at$i;
+#else
+    ROW_AT at$i = row_at$i;
+#endif
+#if SAMPLE
+    vec4 row$i = X_before(textureLod(
+        tsr_source0, vec3(row_origin.x + at$i.x, row_inside$i ? row_origin.y : row_zero, at$i.y), 0.0));
+#else
+    vec4 row$i = X_before(texelFetch(
+        tsr_source0, ivec3(row_origin.x + at$i.x, row_inside$i ? row_origin.y : row_zero, at$i.y), 0));
+#endif
 #endfor
 #endif

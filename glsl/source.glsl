@@ -1,31 +1,47 @@
 // Reads the inputs and the operands of post-ops, which are stored as src/plan/layout.h describes. For each input S:
 //     S_LINEAR             1: linear layout, which wraps
 //     S_PLANES, S_STRIDE   its planes, and columns between the pixels of neighbouring planes
+//     S_FIRST              columns between them in its first tiles; 0: as in the others
 //     S_LOW                planes in its first texture; the others are in a second texture
 //     S_SAME               1: stored as the output, texel by texel
+//     S_BEFORE             1: S_before() is applied to each texel that is read: an operator before the kernel, which keeps 0
 #for s SOURCES
 uniform highp sampler2DArray tsr_source$s;
 #if $S_LOW < $S_PLANES
 uniform highp sampler2DArray tsr_high;
 #endif
 
+#if $S_BEFORE == 0
+#define $S_before(v) (v)
+#endif
+
 // The texel at integer coordinates, in one of two ways: see glsl/prelude.glsl.
 vec4 $S_texel(int x, int y, int plane) {
 #if $S_LOW < $S_PLANES
     ivec2 at = u.$S_begin + ivec2(x, y);
-    return plane < $S_LOW ? texelFetch(tsr_source$s, ivec3(at, plane), 0) : texelFetch(tsr_high, ivec3(at, plane - $S_LOW), 0);
+    return $S_before(plane < $S_LOW ? texelFetch(tsr_source$s, ivec3(at, plane), 0)
+                                    : texelFetch(tsr_high, ivec3(at, plane - $S_LOW), 0));
 #elif SAMPLE
-    return textureLod(tsr_source$s, vec3((vec2(u.$S_begin + ivec2(x, y)) + 0.5) * u.$S_inverse, plane), 0.0);
+    return $S_before(textureLod(tsr_source$s, vec3((vec2(u.$S_begin + ivec2(x, y)) + 0.5) * u.$S_inverse, plane), 0.0));
 #else
-    return texelFetch(tsr_source$s, ivec3(u.$S_begin + ivec2(x, y), plane), 0);
+    return $S_before(texelFetch(tsr_source$s, ivec3(u.$S_begin + ivec2(x, y), plane), 0));
 #endif
 }
 
-// Column x of a tile: column in its plane, plane.
+// Column x of a tile: column in its plane, plane. Of tile k: $S_place_in.
 ivec2 $S_place(int x) {
     int group = x / $S_STRIDE;
     return ivec2((x - group * $S_STRIDE) * (u.$S_tile_width / $S_STRIDE) + group / $S_PLANES, group % $S_PLANES);
 }
+#if $S_FIRST
+ivec2 $S_place_first(int x) {
+    int group = x / $S_FIRST;
+    return ivec2((x - group * $S_FIRST) * (u.$S_tile_width / $S_FIRST) + group / $S_PLANES, group % $S_PLANES);
+}
+ivec2 $S_place_in(int k, int x) { return k < u.$S_first_tiles ? $S_place_first(x) : $S_place(x); }
+#else
+ivec2 $S_place_in(int k, int x) { return $S_place(x); }
+#endif
 
 // Tile k's first texel in the texture.
 ivec2 $S_origin(int k) {
@@ -45,7 +61,7 @@ vec4 $S_cell(int k, int y, int column, int plane) {
 
 // Channels 4t..4t+3 of pixel (x, y) of image n, k = n * u.S_tiles + t; all in range.
 vec4 $S_fetch(int k, int y, int x) {
-    ivec2 place = $S_place(x);
+    ivec2 place = $S_place_in(k, x);
     return $S_cell(k, y, place.x, place.y);
 }
 

@@ -9,7 +9,13 @@ vec4 tap_texel(int x) { return X_pixel(tap_at.x, tap_at.y, x); }
 #else
 ivec2 tap_origin;
 int tap_zero, tap_width; // the row of zeros; columns of the row, 0 outside the image
+#if X_FIRST
+bool tap_first; // is it one of the first tiles?
+#endif
 void tap_row_inside(int tile, int line) {
+#if X_FIRST
+    tap_first = tile < u.X_first_tiles;
+#endif
     tap_origin = X_origin(tile) + ivec2(0, line);
     tap_zero = textureSize(tsr_source0, 0).y - 1;
     tap_width = u.X_W;
@@ -23,11 +29,18 @@ vec4 tap_texel(int x) {
     uint column = uint(x), group = column / uint(X_STRIDE); // as X_place(): unsigned, constants become shifts
     uint within = (column - group * uint(X_STRIDE)) * uint(u.X_tile_width / X_STRIDE) + group / uint(X_PLANES);
     int plane = int(group % uint(X_PLANES));
+#if X_FIRST
+    if (tap_first) {
+        group = column / uint(X_FIRST);
+        within = (column - group * uint(X_FIRST)) * uint(u.X_tile_width / X_FIRST) + group / uint(X_PLANES);
+        plane = int(group % uint(X_PLANES));
+    }
+#endif
     ivec2 at = ivec2(inside ? tap_origin.x + int(within) : 0, inside ? tap_origin.y : tap_zero);
 #if SAMPLE
-    return textureLod(tsr_source0, vec3((vec2(at) + 0.5) * u.X_inverse, plane), 0.0);
+    return X_before(textureLod(tsr_source0, vec3((vec2(at) + 0.5) * u.X_inverse, plane), 0.0));
 #else
-    return texelFetch(tsr_source0, ivec3(at, plane), 0);
+    return X_before(texelFetch(tsr_source0, ivec3(at, plane), 0));
 #endif
 }
 #endif

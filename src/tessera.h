@@ -864,7 +864,9 @@ static inline tsr_status tsr_session_output_texture(tsr_session *session, const 
 }
 
 typedef struct tsr_node_report {
-    const char *name, *op; /* op: the node and its post-ops, e.g. "Conv+Relu" */
+    /* op: the node and its post-ops, "Conv+Relu"; what it applies to its first input as it reads
+     * that: "Conv(LeakyRelu)+Relu" */
+    const char *name, *op;
     const char *output;    /* name of the tensor that it writes */
     const char *backend;   /* where it ran: "gles", "webgpu", "cpu"; "view": needs no pass */
     const char *kernel;    /* stems of its passes' kernels: "moments+normalize"; "" on cpu */

@@ -1,14 +1,20 @@
-// Reading the inputs and the operands of post-ops.
+// Reading the inputs and the operands of post-ops. S_BEFORE 1: S_before() is applied to each texel that is read: an operator
+// before the kernel, which keeps 0.
 #for s SOURCES
 #if $S_HALF
 @group(0) @binding(3 + $s) var<storage, read> $S_data: array<vec2u>;
-fn $S_load(i: i32) -> vec4f {
+fn $S_stored(i: i32) -> vec4f {
     let bits = $S_data[i];
     return vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y));
 }
 #else
 @group(0) @binding(3 + $s) var<storage, read> $S_data: array<vec4f>;
-fn $S_load(i: i32) -> vec4f { return $S_data[i]; }
+fn $S_stored(i: i32) -> vec4f { return $S_data[i]; }
+#endif
+#if $S_BEFORE
+fn $S_load(i: i32) -> vec4f { return $S_before($S_stored(i)); }
+#else
+fn $S_load(i: i32) -> vec4f { return $S_stored(i); }
 #endif
 
 // Channels 4t .. 4t + 3 of pixel (x, y) of image n, k = n * u.$S_tiles + t; all in range.

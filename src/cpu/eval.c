@@ -1,5 +1,6 @@
 #include "cpu/call.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -75,10 +76,28 @@ static void apply_post(const tsr_cpu_call *call, const tsr_post *post) {
     }
 }
 
+/* Computes the node, without post-ops, of its input 0 after the operator before. */
+static tsr_status eval_after(const tsr_cpu_call *call, const tsr_before *before) {
+    int input = call->node->inputs[0];
+    void *read = call->data[input];
+    int64_t count = tsr_shape_count(&call->graph->values[input].shape);
+    float *applied = tsr_malloc((size_t)count * sizeof *applied + 1);
+    if (!applied)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the result of '%s'",
+                        before->node_name);
+    tsr_cpu_apply_unary(before->op, before->param, read, count, applied);
+    call->data[input] = applied;
+    tsr_status status = op_table[call->node->op](call);
+    call->data[input] = read;
+    tsr_free(applied);
+    return status;
+}
+
 static tsr_status eval(const tsr_cpu_call *call) {
+    const tsr_before *before = call->node->before;
     if (!has_work(call->graph, call->node))
         return TSR_OK;
-    TSR_TRY(op_table[call->node->op](call));
+    TSR_TRY(before ? eval_after(call, before) : op_table[call->node->op](call));
     for (int i = 0; i < call->node->post_count; i++)
         apply_post(call, &call->node->posts[i]);
     return TSR_OK;

@@ -14,6 +14,7 @@ static void name_source(tsr_constants *names, const tsr_plan *plan, const tsr_pa
     tsr_constants_add_source(names, i, name, "LINEAR", l->linear);
     tsr_constants_add_source(names, i, name, "SAME",
                              is_stored_as(l, tsr_plan_layout(plan, pass->output)));
+    tsr_constants_add_source(names, i, name, "BEFORE", i == 0 && pass->before);
 }
 
 /* Literals, planes and pixel strides are constants of the program. */
@@ -42,6 +43,7 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
         tsr_constants_add_source(names, i, sources[i], "PLANES", t->layout.planes);
         tsr_constants_add_source(names, i, sources[i], "STRIDE", t->layout.pixel_stride);
         tsr_constants_add_source(names, i, sources[i], "LOW", tsr_plan_storage_planes(t));
+        tsr_constants_add_source(names, i, sources[i], "FIRST", t->layout.first_stride);
     }
     int constants = names->count;
     for (int i = 0; i < pass->source_count; i++)

@@ -121,6 +121,8 @@ static void add_source(tsr_params *p, const tsr_plan *plan, const char *name, in
     int w = stored ? plan->storages[t->storage].texture_w : l->texture_w;
     int h = stored ? plan->storages[t->storage].texture_h : l->texture_h;
     add_texture(p, name, l, w, h + TSR_ZERO_ROWS);
+    if (l->first_tiles)
+        add_scalar(p, name, "_first_tiles", l->first_tiles);
 }
 
 static void add_output(tsr_params *p, const tsr_layout *l) {

@@ -70,6 +70,33 @@ static char *make_posts(const tsr_program_text *p) {
     return tsr_text_take(&posts);
 }
 
+static uint32_t bits_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* What source 0 is read through. Params are constants: a kernel applies it to each texel that it
+ * reads, and compilers would load a uniform as often. */
+static char *make_before(const tsr_program_text *p) {
+    const char *names[TSR_MAX_SOURCES];
+    const tsr_before *before = p->pass->before;
+    tsr_text text = {0};
+    tsr_source_names(p->pass, names);
+    if (!before)
+        tsr_text_add(&text, "%s", "");
+    else
+        tsr_text_add(&text,
+                     p->plan->device.language == TSR_GLSL
+                         ? "vec4 %s_before(vec4 v) { return tsr_%s(v, "
+                           "vec2(uintBitsToFloat(0x%xu), uintBitsToFloat(0x%xu))); }\n"
+                         : "fn %s_before(v: vec4f) -> vec4f { return tsr_%s(v, "
+                           "vec2f(bitcast<f32>(0x%xu), bitcast<f32>(0x%xu))); }\n",
+                     names[0], tsr_op_get_info(before->op)->stem, bits_of(before->param[0]),
+                     bits_of(before->param[1]));
+    return tsr_text_take(&text);
+}
+
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 static tsr_cache_key make_key(const tsr_program_text *p) {
@@ -77,6 +104,7 @@ static tsr_cache_key make_key(const tsr_program_text *p) {
     tsr_cache_key key = tsr_cache_key_add(tsr_cache_key_start(), p->pass->kernel->stem);
     key = tsr_cache_key_add_bytes(key, forms, sizeof forms);
     key = tsr_cache_key_add(key, p->head.chars);
+    key = tsr_cache_key_add(key, p->before);
     key = tsr_cache_key_add(key, p->posts);
     for (int i = 0; i < p->names.count; i++) {
         key = tsr_cache_key_add(key, p->names.list[i].name);
@@ -90,16 +118,18 @@ static tsr_cache_key make_key(const tsr_program_text *p) {
 }
 
 tsr_status tsr_program_text_start(tsr_program_text *p) {
+    p->before = make_before(p);
     p->posts = make_posts(p);
     if (p->names.failed)
         return tsr_fail(TSR_ERROR_LIMIT, "a program of more than %d constants", TSR_MAX_NAMES);
-    if (!p->posts || p->head.failed)
+    if (!p->before || !p->posts || p->head.failed)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
     p->key = make_key(p);
     return TSR_OK;
 }
 
 void tsr_program_text_free(tsr_program_text *p) {
+    tsr_free(p->before);
     tsr_free(p->posts);
     tsr_free(tsr_text_take(&p->head));
 }
@@ -134,6 +164,11 @@ static void add_body(const tsr_program_text *p, tsr_text *text) {
     tsr_text_add(text, "%s%s\n}\n", glsl ? "#line 1\n" : "", p->pass->body);
 }
 
+/* What is no file but made for the pass; else NULL. */
+static const char *made_text(const tsr_program_text *p, const char *stem) {
+    return !strcmp(stem, "before") ? p->before : !strcmp(stem, "post") ? p->posts : NULL;
+}
+
 static tsr_status add_files(const tsr_program_text *p, tsr_text *text) {
     const char *inputs[TSR_MAX_SOURCES];
     bool glsl = p->plan->device.language == TSR_GLSL;
@@ -146,8 +181,9 @@ static tsr_status add_files(const tsr_program_text *p, tsr_text *text) {
                             .find_file = glsl ? tsr_glsl_file : tsr_wgsl_file};
     tsr_source_names(p->pass, inputs);
     for (const char *const *stem = glsl ? tsr_glsl_every : tsr_wgsl_every; *stem; stem++) {
-        bool kernel = !strcmp(*stem, "kernel"), post = !strcmp(*stem, "post");
-        TSR_TRY(post ? tsr_template_expand(text, p->posts, &t)
+        bool kernel = !strcmp(*stem, "kernel");
+        const char *made = made_text(p, *stem);
+        TSR_TRY(made ? tsr_template_expand(text, made, &t)
                      : tsr_template_expand_file(text, kernel ? p->pass->kernel->stem : *stem, &t));
         if (kernel && p->pass->body)
             add_body(p, text);

@@ -29,12 +29,13 @@ typedef struct tsr_program_text {
     const tsr_params *params;
     tsr_constants names;
     tsr_text head;         /* begin of the text */
-    const char *post_head; /* begin of the post-op function, up to its statements */
-    char *posts;           /* that function, as a template */
+    char *before;              /* what source 0 is read through, as a template; "": nothing */
+    const char *post_head;     /* begin of the post-op function, up to its statements */
+    char *posts;               /* that function, as a template */
     tsr_cache_key key;     /* equal keys: equal texts */
 } tsr_program_text;
 
-/* Makes posts and key; enough to find a program that the device has. */
+/* Makes before, posts and key; enough to find a program that the device has. */
 tsr_status tsr_program_text_start(tsr_program_text *program);
 /* The whole text, to be given to tsr_free(). Several keys may have the same. */
 tsr_status tsr_program_text_finish(tsr_program_text *program, char **out);

@@ -64,6 +64,15 @@ typedef struct tsr_post {
 
 enum { TSR_MAX_POSTS = 32 };
 
+/* A unary operator that a node applies to its input 0 as it reads it. src/passes/fuse_before.c
+ * makes them. */
+typedef struct tsr_before {
+    tsr_op op;
+    float param[2]; /* as of tsr_post */
+    int value;      /* the operator's result: computed only where nothing reads through it */
+    const char *node_name;
+} tsr_before;
+
 typedef struct tsr_node {
     const char *name; /* never NULL; generated if the file has none */
     tsr_op op;
@@ -71,6 +80,7 @@ typedef struct tsr_node {
     int *inputs, *outputs; /* value indices, TSR_NONE where an optional one is absent */
     tsr_attr *attrs;
     tsr_post *posts;
+    const tsr_before *before;    /* NULL: input 0 is read as it is */
     const tsr_custom_op *custom; /* of TSR_OP_Custom: one of the graph's; else NULL */
 } tsr_node;
 

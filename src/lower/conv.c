@@ -32,7 +32,7 @@ static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool tra
     tsr_problem problem = {.kind = transposed ? TSR_CONV_TRANSPOSE : TSR_CONV,
                            .node = node,
                            .conv = describe(weights, &window, transposed),
-                           .input = tsr_plan_value(plan, node->inputs[0]),
+                           .input = tsr_plan_input(plan, node),
                            .output = TSR_NONE};
     if (volume && plan->status == TSR_OK) {
         int64_t depth = window.out[TSR_DEPTH], images = tsr_plan_layout(plan, problem.input)->n;

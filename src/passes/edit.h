@@ -33,6 +33,12 @@ int tsr_add_shape(tsr_graph *graph, const char *base, const tsr_shape *shape);
 /* Can the node apply post-ops? Not if it is a view, which computes nothing, or has several
  * outputs. */
 bool tsr_can_host(const tsr_node *node);
+/* The node that produces input i of the consumer, if it can apply the consumer as a post-op; else
+ * TSR_NONE. readers: of tsr_count_readers(). */
+int tsr_find_host(const tsr_graph *graph, const tsr_node *consumer, int i, const int *readers);
+/* The params of a unary operator or of Clip, as of tsr_post; false if Clip's bounds are known only
+ * at run time. */
+bool tsr_read_unary(const tsr_graph *graph, const tsr_node *node, float param[2]);
 
 tsr_status tsr_out_of_memory(const tsr_graph *graph);
 

@@ -19,9 +19,7 @@ bool tsr_can_host(const tsr_node *node) {
     return node->post_count < TSR_MAX_POSTS;
 }
 
-/* The node that produces input i of the consumer, if it can apply the consumer as a post-op;
- * else TSR_NONE. */
-static int find_host(const tsr_graph *graph, const tsr_node *consumer, int i, const int *readers) {
+int tsr_find_host(const tsr_graph *graph, const tsr_node *consumer, int i, const int *readers) {
     const tsr_value *in = tsr_node_in(graph, consumer, i);
     const tsr_value *out = tsr_node_out(graph, consumer, 0);
     if (in->producer == TSR_NONE || readers[consumer->inputs[i]] != 1)
@@ -54,6 +52,14 @@ static bool read_bound(const tsr_graph *graph, const tsr_node *node, int input, 
     return true;
 }
 
+bool tsr_read_unary(const tsr_graph *graph, const tsr_node *node, float param[2]) {
+    if (node->op == TSR_OP_Clip)
+        return read_bound(graph, node, 1, -FLT_MAX, &param[0]) &&
+               read_bound(graph, node, 2, FLT_MAX, &param[1]);
+    tsr_unary_params(node, param);
+    return true;
+}
+
 /* The node as a post-op, and its host; *host is TSR_NONE if it cannot be one. */
 static tsr_post make_post(const tsr_graph *graph, const tsr_node *node, const int *readers,
                           int *host) {
@@ -61,17 +67,14 @@ static tsr_post make_post(const tsr_graph *graph, const tsr_node *node, const in
     *host = TSR_NONE;
     if (node->post_count || !tsr_op_has(node->op, TSR_IS_POST_OP))
         return post;
-    *host = find_host(graph, node, 0, readers);
-    if (node->op == TSR_OP_Clip) {
-        if (!read_bound(graph, node, 1, -FLT_MAX, &post.param[0]) ||
-            !read_bound(graph, node, 2, FLT_MAX, &post.param[1]))
+    *host = tsr_find_host(graph, node, 0, readers);
+    if (node->op == TSR_OP_Clip || node->input_count == 1) {
+        if (!tsr_read_unary(graph, node, post.param))
             *host = TSR_NONE;
-    } else if (node->input_count == 1) {
-        tsr_unary_params(node, post.param);
     } else if (!tsr_dtype_is_float(tsr_node_in(graph, node, 1)->dtype)) {
         *host = TSR_NONE; /* an integer exponent */
     } else {
-        int other = find_host(graph, node, 1, readers);
+        int other = tsr_find_host(graph, node, 1, readers);
         post.swapped = is_better_host(graph, other, *host);
         if (post.swapped)
             *host = other;

@@ -67,6 +67,7 @@ tsr_status tsr_pass_fold_batch_norm(tsr_graph *graph);
 tsr_status tsr_pass_fold_batch_norm_next(tsr_graph *graph);
 tsr_status tsr_pass_rewrite_batch_norm(tsr_graph *graph);
 tsr_status tsr_pass_before_views(tsr_graph *graph);
+tsr_status tsr_pass_fuse_before(tsr_graph *graph);
 tsr_status tsr_pass_fuse_posts(tsr_graph *graph);
 /* Removes nodes that no graph output depends on. */
 tsr_status tsr_pass_remove_dead(tsr_graph *graph);

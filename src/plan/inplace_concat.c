@@ -5,6 +5,7 @@
 #include "plan/plan.h"
 
 #include "base/divide.h"
+#include "graph/infer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,46 @@ enum { MOST_COLUMNS_LOG2 = 30 };
 /* Bounds the time of planning large graphs: tensors and passes examined before the remaining
  * operands are copied. */
 enum { MAX_LOOKED_AT = 1 << 26 };
+
+/* ---- before nodes are lowered ---------------------------------------------------------------- */
+
+/* The planes of a transposed convolution's result if the pixels of a fragment are a stride apart; 0
+ * of other results. */
+static int strided_planes(const tsr_plan *plan, const tsr_value *value) {
+    tsr_window window;
+    tsr_layout l;
+    const tsr_node *node =
+        value->producer == TSR_NONE ? NULL : &plan->graph->nodes[value->producer];
+    if (!node || node->op != TSR_OP_ConvTranspose || value->shape.rank != 4 ||
+        tsr_node_window(plan->graph, node, &window) != TSR_OK)
+        return 0;
+    const tsr_layout_hint hint = {.pixel_stride =
+                                      (int)tsr_min(window.stride[TSR_COLUMNS], INT16_MAX)};
+    return tsr_plan_make_layout(plan, &value->shape, hint, &l) == TSR_OK ? l.planes : 0;
+}
+
+/* Is the tensor so small that a draw that copies it costs more than it does to share weights among
+ * fewer pixels? */
+static bool is_small(const tsr_shape *shape) {
+    enum { MOST_TEXELS = 256 };
+    return shape->rank == 4 && shape->dim[0] == 1 &&
+           tsr_divide_up(shape->dim[1], 4) * shape->dim[2] * shape->dim[3] <= MOST_TEXELS;
+}
+
+void tsr_plan_expect_concats(tsr_plan *plan) {
+    const tsr_graph *graph = plan->graph;
+    for (int n = 0; n < graph->node_count; n++) {
+        const tsr_node *node = &graph->nodes[n];
+        int planes = 0;
+        if (node->op != TSR_OP_Concat || plan->device.planes || plan->limits.max_buffer_bytes)
+            continue;
+        for (int i = 0; i < node->input_count && !planes; i++)
+            planes = strided_planes(plan, tsr_node_in(graph, node, i));
+        for (int i = 0; i < node->input_count && planes; i++)
+            if (is_small(&tsr_node_in(graph, node, i)->shape))
+                plan->value_planes[node->inputs[i]] = planes;
+    }
+}
 
 /* ---- while nodes are lowered ----------------------------------------------------------------- */
 
@@ -43,13 +84,18 @@ static bool can_hold(const tsr_plan *plan, const tsr_layout *l, const tsr_concat
     return l->linear == l->buffer && can_regrid(plan, l, columns_log2);
 }
 
-/* Could the tensor be a slice? Not a graph input: no pass writes it, and it is kept between runs.
- */
-static bool can_be_slice(const tsr_plan_tensor *t, const tsr_layout *whole) {
+/* Of the slice that begins at this tile. */
+static int stride_at(const tsr_layout *whole, int tile) {
+    return tile < whole->first_tiles ? whole->first_stride : whole->pixel_stride;
+}
+
+/* Could the tensor be the slice that begins at this tile? Not a graph input: no pass writes it, and
+ * it is kept between runs. Not what has tiles of two pixel strides itself. */
+static bool can_be_slice(const tsr_plan_tensor *t, const tsr_layout *whole, int tile) {
     const tsr_layout *l = &t->layout;
     return !t->constant && t->first_pass >= 0 && l->planes == whole->planes &&
-           l->pixel_stride == whole->pixel_stride && l->half == whole->half &&
-           l->linear == whole->linear;
+           l->pixel_stride == stride_at(whole, tile) && l->half == whole->half &&
+           l->linear == whole->linear && !l->first_tiles;
 }
 
 /* An operand that occurs twice has to be copied. */
@@ -103,7 +149,7 @@ static bool saves_copies(const tsr_plan *plan, const tsr_node *node, const tsr_l
             return false;
     for (int i = 0; i < count; i++) {
         int tensor = plan->value_tensor[operands[i].value];
-        if (can_be_slice(&plan->tensors[tensor], whole) &&
+        if (can_be_slice(&plan->tensors[tensor], whole, operands[i].tile) &&
             is_operand_once(operands, count, operands[i].value) &&
             (!node->post_count || find_host(plan, node, tensor)))
             return true;
@@ -143,6 +189,57 @@ static void add_operand(tsr_plan *plan, const tsr_node *node, const tsr_concat_o
         add_posts(pass, node);
 }
 
+/* Do only kernels read the value that tell tiles of two pixel strides apart: convolutions? */
+static bool is_read_by_windows(const tsr_graph *graph, int value) {
+    bool windows = !tsr_graph_is_output(graph, value);
+    for (int n = 0; n < graph->node_count && windows; n++) {
+        const tsr_node *node = &graph->nodes[n];
+        int reads = tsr_node_count_reads(node, value);
+        windows = reads == 0 || (reads == 1 && node->inputs[0] == value &&
+                                 tsr_op_has(node->op, TSR_APPLIES_BEFORE));
+    }
+    return windows;
+}
+
+static const tsr_layout *layout_of(const tsr_plan *plan, const tsr_concat_operand *operand) {
+    return tsr_plan_layout(plan, plan->value_tensor[operand->value]);
+}
+
+/* Where a convolution's result and a transposed one's are joined, as in U-Nets, their pixel strides
+ * differ: the first operands keep theirs, the whole has that of the others, if columns are as many.
+ * False if that is not so, or not needed. */
+static bool mix_strides(const tsr_plan *plan, const tsr_node *node,
+                        const tsr_concat_operand *operands, int count, tsr_layout *whole) {
+    const tsr_layout *last = layout_of(plan, &operands[count - 1]);
+    const tsr_value *out = &plan->graph->values[node->outputs[0]];
+    int first = 0, stride = layout_of(plan, &operands[0])->pixel_stride;
+    tsr_layout_hint hint = {last->planes, last->pixel_stride, tsr_plan_is_half(plan, out->dtype)};
+    if (stride == last->pixel_stride || !is_read_by_windows(plan->graph, node->outputs[0]) ||
+        tsr_layout_make(&out->shape, &plan->limits, hint, whole) != TSR_OK)
+        return false;
+    while (layout_of(plan, &operands[first])->pixel_stride == stride)
+        first++;
+    for (int i = 0; i < count; i++) {
+        const tsr_layout *l = layout_of(plan, &operands[i]);
+        if (l->planes != whole->planes || l->tile_w != whole->tile_w || l->linear ||
+            (i >= first && l->pixel_stride != whole->pixel_stride))
+            return false;
+    }
+    whole->first_tiles = operands[first].tile;
+    whole->first_stride = stride;
+    return !whole->linear;
+}
+
+/* The layout of the whole; false if there is none. */
+static bool lay_out(const tsr_plan *plan, const tsr_node *node, const tsr_concat_operand *operands,
+                    int count, tsr_layout *whole) {
+    const tsr_layout *model = tsr_plan_layout(plan, choose_model(plan, operands, count));
+    const tsr_value *out = &plan->graph->values[node->outputs[0]];
+    tsr_layout_hint hint = {model->planes, model->pixel_stride, tsr_plan_is_half(plan, out->dtype)};
+    return mix_strides(plan, node, operands, count, whole) ||
+           tsr_layout_make(&out->shape, &plan->limits, hint, whole) == TSR_OK;
+}
+
 bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node,
                               const tsr_concat_operand *operands, int count) {
     if (plan->copies_concats)
@@ -152,16 +249,14 @@ bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node,
         if (plan->status != TSR_OK || tensor != plan->value_tensor[value])
             return false; /* a slice would have another channel axis */
     }
-    const tsr_layout model = *tsr_plan_layout(plan, choose_model(plan, operands, count));
     tsr_layout whole;
-    const tsr_value *out = &plan->graph->values[node->outputs[0]];
-    tsr_layout_hint hint = {model.planes, model.pixel_stride, tsr_plan_is_half(plan, out->dtype)};
-    if (tsr_layout_make(&out->shape, &plan->limits, hint, &whole) != TSR_OK ||
-        !can_hold(plan, &whole, operands, count) ||
+    if (!lay_out(plan, node, operands, count, &whole) || !can_hold(plan, &whole, operands, count) ||
         !saves_copies(plan, node, &whole, operands, count))
         return false;
-    int output = tsr_plan_output_strided(plan, node, 0, model.pixel_stride);
-    tsr_plan_narrow(plan, output, model.planes);
+    int output = tsr_plan_output_strided(plan, node, 0, whole.pixel_stride);
+    tsr_plan_narrow(plan, output, whole.planes);
+    plan->tensors[output].layout.first_tiles = whole.first_tiles;
+    plan->tensors[output].layout.first_stride = whole.first_stride;
     for (int i = 0; i < count; i++)
         add_operand(plan, node, &operands[i], output);
     return true;
@@ -233,12 +328,13 @@ static void try_slice(const concats *c, const tsr_pass *concat) {
     int source = concat->sources[0], root = plan->tensors[concat->output].root;
     const tsr_layout *slice = tsr_plan_layout(plan, source), *whole = tsr_plan_layout(plan, root);
     bool one = count_tiles(slice) == 1; /* it fits any grid */
+    int tile = plan->tensors[concat->output].tile + concat->tile;
     int most =
         (int)tsr_min(c->columns_log2[root], one ? MOST_COLUMNS_LOG2 : c->columns_log2[source]);
     int columns_log2 = (int)tsr_min(most, whole->columns_log2);
     if (concat->post_count || c->parents[source].tensor != TSR_NONE ||
-        !can_be_slice(&plan->tensors[source], whole) || !can_regrid(plan, whole, columns_log2) ||
-        (!one && !can_regrid(plan, slice, columns_log2)))
+        !can_be_slice(&plan->tensors[source], whole, tile) ||
+        !can_regrid(plan, whole, columns_log2) || (!one && !can_regrid(plan, slice, columns_log2)))
         return;
     place(c, source, (parent){concat->output, concat->tile});
     if (has_feedback(c) || needs_much_more(c))
@@ -253,7 +349,7 @@ static void copy_operand(tsr_plan *plan, tsr_pass *pass) {
                      whole = *tsr_plan_layout(plan, pass->output);
     const tsr_shape shape = {4, {l.n, l.c, l.h, l.w}};
     int slice = tsr_plan_tensor_make(
-        plan, &shape, (tsr_layout_hint){whole.planes, whole.pixel_stride, whole.half});
+        plan, &shape, (tsr_layout_hint){whole.planes, stride_at(&whole, pass->tile), whole.half});
     const tsr_plan_tensor *output = &plan->tensors[pass->output];
     if (!slice)
         return;

@@ -230,6 +230,7 @@ bool tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *lim
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
     return a->n == b->n && a->c == b->c && a->h == b->h && a->w == b->w && a->planes == b->planes &&
            a->pixel_stride == b->pixel_stride && a->linear == b->linear &&
+           a->first_tiles == b->first_tiles && a->first_stride == b->first_stride &&
            a->columns_log2 == b->columns_log2 && a->half == b->half;
 }
 

@@ -46,6 +46,9 @@ typedef struct tsr_layout {
     int shaded;       /* see tsr_layout_limits */
     bool linear, half, buffer;
     bool bytes; /* a staging texture or buffer of four bytes a texel: src/gpu/transfer.h */
+    /* Tiles before this one, counted through all images, are stored as with this pixel stride and
+     * as many columns of a tile; 0: none. src/plan/inplace_concat.c makes such layouts. */
+    int first_tiles, first_stride;
     int columns_log2;
     int texture_w, texture_h;
     int texture_x, texture_y; /* offset in its storage: see tsr_storage */

@@ -198,6 +198,7 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
             find_operand(plan, &node->posts[i], &plan->graph->values[node->outputs[0]].shape);
     int passes = plan->pass_count;
     tsr_plan_fail(plan, lower(plan, node));
+    plan->before = NULL;
     bool in_place = plan->pass_count > passes && plan->passes[plan->pass_count - 1].kind ==
                                                      TSR_PASS_CONCAT; /* with its post-ops */
     if (plan->status != TSR_OK || !node->post_count || in_place)

@@ -146,6 +146,27 @@ int tsr_plan_value(tsr_plan *plan, int value) {
     return tsr_plan_value_with(plan, value, tsr_layout_channel_axis(rank));
 }
 
+int tsr_plan_before(tsr_plan *plan, const tsr_before *before, int input) {
+    int *tensor = &plan->value_tensor[before->value];
+    if (plan->status != TSR_OK || *tensor != TSR_NONE)
+        return plan->status == TSR_OK ? *tensor : 0;
+    int made = tsr_plan_tensor_like(plan, &plan->graph->values[before->value].shape, before->value);
+    tsr_pass_post_unary(tsr_plan_copy(plan, input, made), before->op, before->param);
+    if (plan->status != TSR_OK)
+        return 0;
+    *tensor = made;
+    return made;
+}
+
+int tsr_plan_input(tsr_plan *plan, const tsr_node *node) {
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    if (node->before && plan->keep_all) /* kept tensors are computed */
+        return tsr_plan_before(plan, node->before, input);
+    plan->before = node->before;
+    plan->read_before = input;
+    return input;
+}
+
 void tsr_plan_narrow(tsr_plan *plan, int tensor, int planes) {
     tsr_layout *l = &plan->tensors[tensor].layout;
     const tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
@@ -169,7 +190,9 @@ int tsr_plan_output(tsr_plan *plan, const tsr_node *node, int i) {
 int tsr_plan_output_strided(tsr_plan *plan, const tsr_node *node, int i, int pixel_stride) {
     int value = node->outputs[i];
     const tsr_value *v = &plan->graph->values[value];
-    tsr_layout_hint hint = {.pixel_stride = pixel_stride, .half = tsr_plan_is_half(plan, v->dtype)};
+    tsr_layout_hint hint = {.planes = plan->value_planes[value],
+                            .pixel_stride = pixel_stride,
+                            .half = tsr_plan_is_half(plan, v->dtype)};
     int axis = i ? tsr_layout_channel_axis(v->shape.rank) : plan->axis;
     if (tsr_plan_fail(plan, tsr_plan_check_stored(plan, v)) != TSR_OK)
         return 0;
@@ -244,6 +267,8 @@ tsr_pass *tsr_plan_pass(tsr_plan *plan, int output, const tsr_kernel *kernel, co
     for (int i = 0; i < kernel->field_count && plan->status == TSR_OK; i++)
         if (kernel->fields[i].class == TSR_FIELD_INPUT && copy[i].t.set)
             tsr_pass_source(plan, pass, (int)copy[i].t.tensor);
+    if (plan->before && pass->source_count && pass->sources[0] == plan->read_before)
+        pass->before = plan->before;
     return pass;
 }
 
@@ -366,11 +391,12 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
     const tsr_graph *graph = plan->graph;
     plan->value_tensor = TSR_NEW(plan->arena, graph->value_count, int);
     plan->value_axis = TSR_NEW(plan->arena, graph->value_count, int);
+    plan->value_planes = TSR_NEW(plan->arena, graph->value_count, int);
     plan->value_copy = TSR_NEW(plan->arena, graph->value_count, int);
     plan->value_on_cpu = TSR_NEW(plan->arena, graph->value_count, bool);
     plan->candidates = TSR_NEW(plan->arena, graph->node_count, tsr_candidates);
-    if (!plan->value_tensor || !plan->value_axis || !plan->value_copy || !plan->value_on_cpu ||
-        !plan->candidates)
+    if (!plan->value_tensor || !plan->value_axis || !plan->value_planes || !plan->value_copy ||
+        !plan->value_on_cpu || !plan->candidates)
         return tsr_plan_out_of_memory(plan);
     for (int i = 0; i < graph->value_count; i++)
         set_tensor(plan, i, TSR_NONE, tsr_layout_channel_axis(graph->values[i].shape.rank));
@@ -381,6 +407,7 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
     }
     tsr_plan_tensor_make(plan, &(tsr_shape){0}, (tsr_layout_hint){.planes = 1});
     TSR_TRY(plan->status);
+    tsr_plan_expect_concats(plan);
     TSR_TRY(tsr_plan_lower(plan, options));
     if (plan->plain_outputs)
         TSR_TRY(tsr_plan_add_plain_outputs(plan));

@@ -79,6 +79,7 @@ struct tsr_pass {
     int tile;                 /* of TSR_PASS_CONCAT */
     int source_count, post_count;
     int sources[TSR_MAX_SOURCES]; /* the kernel's inputs, then operands of post-ops */
+    const tsr_before *before;     /* source 0 is read through it; NULL: as it is */
     tsr_pass_post posts[TSR_MAX_PASS_POSTS];
     tsr_table table;
     tsr_draw *draws;         /* draw_count of them */
@@ -173,8 +174,11 @@ typedef struct tsr_plan {
     tsr_status status;              /* of the first failure: later calls do nothing */
     int node;                       /* being lowered */
     int axis;                       /* channel axis of output 0 of the node being lowered */
+    const tsr_before *before;       /* kernels read read_before through it; NULL: none */
+    int read_before;                /* tensor */
     int *value_tensor;              /* by value index; TSR_NONE if it has none */
     int *value_axis;                /* and the channel axis that it has */
+    int *value_planes;              /* the most that its tensor has; 0: as many as suit it */
     int *value_copy;                /* a copy with another channel axis; TSR_NONE if it has none */
     bool *value_on_cpu; /* by value index: it is in memory: a node that ran on the CPU wrote it, or
                            it is an input that the device does not hold exactly */
@@ -232,6 +236,8 @@ void tsr_plan_find_lifetimes(tsr_plan *plan);
 bool tsr_plan_clears(const tsr_plan *plan, int pass);
 /* The most bytes alive during one pass. change: of pass_count + 1, overwritten. */
 uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change);
+/* Before nodes are lowered: sets value_planes of what is to be joined with others. */
+void tsr_plan_expect_concats(tsr_plan *plan);
 /* In-place concat: operands become slices of the output where possible; others are copied. */
 tsr_status tsr_plan_place_concats(tsr_plan *plan);
 /* Planes of a storage of the tensor. */
@@ -274,6 +280,11 @@ int tsr_plan_value(tsr_plan *plan, int value);
 /* The same with another channel axis; with the one that it has. */
 int tsr_plan_value_with(tsr_plan *plan, int value, int channel_axis);
 int tsr_plan_value_as_is(tsr_plan *plan, int value);
+/* Input 0 of the node being lowered, for kernels that read it as their first input: they read it
+ * through the node's operator before, if it has one. */
+int tsr_plan_input(tsr_plan *plan, const tsr_node *node);
+/* The result of an operator before as a tensor, made on first use by a pass of its own. */
+int tsr_plan_before(tsr_plan *plan, const tsr_before *before, int input);
 /* Has the tensor, however it is folded, these axes N, C, H and W? */
 bool tsr_plan_is_seen_as(const tsr_plan *plan, int tensor, const tsr_shape *folded);
 /* The tensor of a value that is broadcast to a shape, seen with as many axes, ones in front. May

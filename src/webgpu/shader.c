@@ -15,9 +15,11 @@ static void list_names(const tsr_plan *plan, const tsr_pass *pass, tsr_constants
     tsr_source_names(pass, sources);
     for (int i = 0; i < pass->kernel->field_count; i++)
         inputs += pass->kernel->fields[i].class == TSR_FIELD_INPUT && pass->args[i].t.set;
-    for (int i = 0; i < pass->source_count; i++)
+    for (int i = 0; i < pass->source_count; i++) {
         tsr_constants_add_source(names, i, sources[i], "HALF",
                                  tsr_plan_layout(plan, pass->sources[i])->half);
+        tsr_constants_add_source(names, i, sources[i], "BEFORE", i == 0 && pass->before);
+    }
     tsr_constants_add(names, "INPUTS", inputs);
     tsr_constants_add(names, "SOURCES", pass->source_count);
     tsr_constants_add(names, "O_HALF", tsr_plan_layout(plan, pass->output)->half);

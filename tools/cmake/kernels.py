@@ -22,11 +22,13 @@ MAX_DRAW_ARGS = 4
 
 # What programs have by themselves, for a tensor T (the output O and each input) and for a table.
 TENSOR_PARAMS = {
-    "glsl": ["size", "N", "C", "H", "W", "tiles", "tile_width", "columns_log2", "begin", "inverse"],
+    "glsl": ["size", "N", "C", "H", "W", "tiles", "tile_width", "columns_log2", "begin", "inverse",
+             "first_tiles"],
     "wgsl": ["size", "N", "C", "H", "W", "tiles", "texels"]}
 TABLE_PARAMS = {"glsl": ["table_inverse"], "wgsl": ["table_width"]}
-TENSOR_FUNCTIONS = ["place", "origin", "cell", "texel", "fetch", "own", "pixel", "at", "broadcast", "depth_to_space", "load"]
-TENSOR_NAMES = ["LINEAR", "PLANES", "STRIDE", "SAME", "LOW", "HALF", "OWN"]
+TENSOR_FUNCTIONS = ["place", "origin", "cell", "texel", "fetch", "own", "pixel", "at", "broadcast", "depth_to_space", "load",
+                    "before", "place_in", "place_first"]
+TENSOR_NAMES = ["LINEAR", "PLANES", "STRIDE", "SAME", "LOW", "HALF", "OWN", "BEFORE", "FIRST"]
 NAMES = {"glsl": ["PLANES", "PIXEL_STRIDE", "O_LINEAR", "O_PADDED", "ONE_IMAGE", "SAMPLE", "HALF_ONLY", "INPUTS", "SOURCES",
                   "TABLE", "ROW_FORM", "DRAW"],
          "wgsl": ["INPUTS", "SOURCES", "O_HALF", "O_BYTES", "TABLE", "WORDS", "OWN_ENTRY"]}

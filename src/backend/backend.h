@@ -18,6 +18,7 @@ typedef struct tsr_runner_options {
     bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
     bool prepare_in_steps;          /* make a runner that is only planned, if there is prepare() */
     bool copies_concats;            /* the plan writes no input of a Concat in place */
+    bool copies_splits;             /* nor does it read parts of a tensor in place */
     bool any_bytes;                 /* use exactly these algorithms: no low-memory plan */
     int runs_in_flight;             /* at least 1 */
     const tsr_node_choice *choices; /* by node of the graph; NULL: none */

@@ -408,7 +408,8 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .fallback = options->fallback,
                        .low_memory = options->low_memory,
                        .again = options->again,
-                       .copies_concats = options->copies_concats};
+                       .copies_concats = options->copies_concats,
+                       .copies_splits = options->copies_splits};
     tsr_status status = build(plan, options);
     if (status != TSR_OK) {
         tsr_plan_destroy(plan);

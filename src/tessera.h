@@ -572,8 +572,8 @@ typedef struct tsr_session_desc {
     /* Which passes of the optimizer rewrite the graph before it is planned, by the names of
      * tsr_optimizer_pass_name(): NULL or "all": every one; "none": only those that cannot be left
      * out; "bypass,fuse_posts": these, too; "-bypass,-fuse_posts": all but these. Without a pass
-     * results are the same but for rounding. The cpu backend computes the model as it is: it runs
-     * none. TSR_ERROR_INVALID_ARGUMENT names a name that is unknown. */
+     * results are the same but for rounding. The cpu backend runs none but fold_constants.
+     * TSR_ERROR_INVALID_ARGUMENT names a name that is unknown. */
     const char *optimizer_passes;
 } tsr_session_desc;
 
@@ -940,7 +940,7 @@ static inline tsr_status tsr_session_candidate_report(const tsr_session *session
 typedef struct tsr_optimizer_pass_report {
     const char *name;
     bool required; /* it cannot be left out */
-    bool on;       /* by tsr_session_desc.optimizer_passes; false on cpu */
+    bool on;       /* by tsr_session_desc.optimizer_passes, and on this backend */
     /* Nodes of the graph before and after it; -1 if it does not run on the graph but as nodes are
      * planned, or is not on. */
     int nodes_before, nodes_after;

@@ -78,6 +78,87 @@ static void test_common_subexpressions(void **state) {
     RUN_CASES(cases);
 }
 
+/* ---- Split in place ---- */
+
+static void test_splits(void **state) {
+    (void)state;
+    need_gpu();
+    const op_case cases[] = {
+        CASE(13, "Conv x[1,3,8,16] w{12,3,1,1} -> c; Split c s(4,8) -> a b axis=1; Softmax a -> d; "
+                 "GlobalAveragePool b -> e; "
+                 "GlobalAveragePool d -> f; Concat f e -> y axis=1"),
+        CASE(13, "Exp x[1,14,8,16] -> c; Split c s(8,6) -> a b axis=1; Conv a w{5,8,3,3} -> d "
+                 "pads=1,1,1,1; Conv b z{5,6,3,3} -> e pads=1,1,1,1; Add d e -> y"),
+        CASE(13, "Exp x[3,5,4,8] -> c; Split c s(1,2) -> a b axis=0; Softmax a -> d; Softmax b -> "
+                 "e; Add d e -> y"),
+        /* parts of an input, of a part, of what is written into a Concat */
+        CASE(13, "Split x[1,16,4,4] s(8,8) -> a b axis=1; Split a t(4,4) -> c d axis=1; Sin c -> "
+                 "e; Cos d -> f; Softmax b -> g; Concat e f g -> y axis=1"),
+        CASE(13, "Relu x[1,8,8,8] -> a; Neg z[1,8,8,8] -> b; Concat a b -> c axis=1; Slice a "
+                 "s(4) e(8) k(1) -> d; Softmax d -> f; Softmax c -> g; GlobalMaxPool f -> h; "
+                 "GlobalMaxPool g -> i; Concat h i -> y axis=1"),
+        /* the parts are written back beside each other, as in a shuffle */
+        CASE(13, "Relu x[1,16,8,8] -> c; Split c s(8,8) -> a b axis=1; Conv b w{8,8,1,1} -> d; "
+                 "Concat a d -> y axis=1"),
+        CASE(13, "Relu x[1,16,8,8] -> c; Split c s(8,8) -> a b axis=1; Add a b -> d; Concat d a -> "
+                 "y axis=1"),
+        /* no whole tiles; several images */
+        CASE(13, "Relu x[1,16,8,8] -> c; Split c s(6,10) -> a b axis=1; Softmax a -> d; Softmax b "
+                 "-> e; Concat d e -> y axis=1"),
+        CASE(13, "Relu x[2,16,8,8] -> c; Split c s(8,8) -> a b axis=1; Sub a b -> y"),
+        CASE(13, "Relu x[1,16,8,8] -> c; Slice c s(8) e(16) k(1) t(2) -> a; Softmax a -> y"),
+        CASE(13, "Relu x[1,16,8,8] -> c; Slice c s(4) e(12) k(1) -> a; Exp a -> b; Softmax b -> y"),
+        CASE(13, "Relu x[1,4,3,5] -> c; Split c s(2,1) -> a b axis=2; Softmax a -> d; Softmax b -> "
+                 "e; Concat d e -> y axis=2"),
+        CASE(13, "Relu x[6,12] -> c; Split c s(2,4) -> a b axis=0; Softmax a -> d; Softmax b -> e; "
+                 "Concat d e -> y axis=0"),
+        CASE(13,
+             "Relu x[1,64,32,32] -> c; Split c s(16,16,32) -> a b d axis=1; Conv a "
+             "w{16,16,3,3} -> e pads=1,1,1,1; Conv b z{16,16,3,3} -> f pads=1,1,1,1; Conv d "
+             "v{16,32,3,3} -> g pads=1,1,1,1; Sum e f g -> y",
+             .big = true),
+    };
+    RUN_CASES(cases);
+}
+
+static int count_gpu_passes(const char *text, const char *passes) {
+    tsr_model *model = make_model(text);
+    tsr_session *session = make_session(gpu_device((backend_limits){0}), model,
+                                        &(tsr_session_desc){.optimizer_passes = passes});
+    tsr_report report;
+    EXPECT_OK(tsr_session_report(session, &report));
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    return report.pass_count;
+}
+
+static void test_splits_need_no_pass(void **state) {
+    (void)state;
+    static const char text[] =
+        "Exp x[1,16,8,16] -> c; Split c s(8,8) -> a b axis=1; Conv a w{5,8,1,1} -> d; Conv b "
+        "z{5,8,1,1} -> e; Slice c t(8) u(16) k(1) -> f; Conv f v{5,8,1,1} -> g; Sum d e g -> y";
+    need_gpu();
+    assert_int_equal(count_gpu_passes(text, "-split_in_place") - count_gpu_passes(text, NULL), 3);
+}
+
+/* Constants that nothing needs as such are computed in each run. */
+static void test_constants_can_stay(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_model *model = make_model("Exp w{1,5,7,3} -> a; Softmax a -> b; Mul k{6,5,1,1} l<2> -> m; "
+                                  "Add x[2,5,7,3] b -> c; Conv c m -> y");
+    tsr_session *session = make_session(gpu_device((backend_limits){0}), model,
+                                        &(tsr_session_desc){.optimizer_passes = "-fold_constants"});
+    tsr_report report;
+    EXPECT_OK(tsr_session_report(session, &report));
+    assert_int_equal(report.node_count, 4); /* Exp, Softmax, Add, Conv */
+    set_inputs(session, 1);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, model, "y", 1, 1e-4);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+}
+
 /* Each pass does something for it; y is its output. */
 #define EVERY_PASS_NET                                                                             \
     "Transpose x[1,9,14,3] -> a perm=0,3,1,2; Pad a p(0,0,1,1,0,0,1,1) -> b; "                     \
@@ -133,6 +214,9 @@ int run_program(void) {
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_movement),
         cmocka_unit_test(test_common_subexpressions),
+        cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_splits_need_no_pass),
+        cmocka_unit_test(test_constants_can_stay),
         cmocka_unit_test(test_each_pass_is_switched),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

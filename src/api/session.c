@@ -52,7 +52,8 @@ static tsr_status prepare_nodes(tsr_session *session, const tsr_session_desc *de
     tsr_graph *graph = session->graph;
     tsr_late_nodes late;
     bool allowed = desc->allow_cpu_fallback || !session->device->backend->optimizes;
-    tsr_status status = tsr_prepare(graph, tsr_cpu_eval, allowed ? &late : NULL);
+    tsr_status status =
+        tsr_prepare_for(graph, tsr_cpu_eval, &session->optimizer, allowed ? &late : NULL);
     if (status != TSR_OK && !allowed && tsr_failed_until_run()) {
         char why[2048];
         snprintf(why, sizeof why, "%s", tsr_last_error());
@@ -205,6 +206,7 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
         .runs_in_flight = session->runs_in_flight,
         .prepare_in_steps = desc->prepare_in_steps,
         .copies_concats = !session->optimizer.on[TSR_OPTIMIZER_concat_in_place],
+        .copies_splits = !session->optimizer.on[TSR_OPTIMIZER_split_in_place],
         .progress = &session->progress};
     if (!session->device->fixed_kernels)
         TSR_TRY(autotune(session, desc->tune_ms));

@@ -128,14 +128,14 @@ tsr_status tsr_session_optimizer_pass_sized(const tsr_session *session, int inde
                         TSR_OPTIMIZER_COUNT);
     const tsr_optimizer_pass_info *info = &tsr_optimizer_passes[index];
     const tsr_optimizer *optimizer = &session->optimizer;
-    bool on = session->device->backend->optimizes && optimizer->on[index],
-         counted = on && info->run;
+    bool here = session->device->backend->optimizes || index == TSR_OPTIMIZER_fold_constants,
+         on = here && optimizer->on[index];
     const tsr_optimizer_pass_report known = {
         .name = info->name,
         .required = info->required,
         .on = on,
-        .nodes_before = counted ? optimizer->nodes_before[index] : -1,
-        .nodes_after = counted ? optimizer->nodes_after[index] : -1};
+        .nodes_before = on ? optimizer->nodes_before[index] : -1,
+        .nodes_after = on ? optimizer->nodes_after[index] : -1};
     tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }

@@ -18,6 +18,7 @@ typedef struct tsr_runner_options {
     bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
     bool prepare_in_steps; /* make a runner that is only planned, if there is prepare() */
     bool copies_concats;   /* the plan writes no input of a Concat in place */
+    bool copies_splits;    /* nor does it read parts of a tensor in place */
     /* Inputs and outputs have storages of their own, in the layout that their shape alone decides;
      * their transfers are prepared when they are first used. */
     bool separate_tensors;

@@ -21,6 +21,7 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.fused_only = r->options.fused_only;
     options.plain_outputs = r->options.texture_outputs;
     options.copies_concats = r->options.copies_concats;
+    options.copies_splits = r->options.copies_splits;
     options.max_bytes = r->graph->max_bytes;
     options.lower = tsr_lowerings;
     options.choices = r->options.choices;

@@ -55,7 +55,8 @@ static tsr_status set_one(tsr_optimizer *optimizer, const char *name, size_t len
 }
 
 tsr_status tsr_optimizer_make(const char *list, tsr_optimizer *optimizer) {
-    *optimizer = (tsr_optimizer){.on = {false}};
+    for (int i = 0; i < TSR_OPTIMIZER_COUNT; i++)
+        optimizer->nodes_before[i] = optimizer->nodes_after[i] = -1;
     bool all = !list || strcmp(list, "all") == 0, leaves_out = list && list[0] == '-';
     set_all(optimizer, all || leaves_out);
     if (all || strcmp(list, "none") == 0)

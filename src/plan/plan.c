@@ -437,6 +437,7 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .fallback = options->fallback,
                        .low_memory = options->low_memory,
                        .copies_concats = options->copies_concats,
+                       .copies_splits = options->copies_splits,
                        .fused_only = options->fused_only,
                        .separate = options->separate,
                        .again = options->again};

@@ -55,7 +55,9 @@ typedef enum tsr_pass_kind {
     TSR_PASS_CPU,    /* the whole node on the CPU: sources are read back, outputs stay in memory */
     TSR_PASS_UPLOAD, /* `value`, from memory to `output` */
     TSR_PASS_CONCAT, /* its source becomes the tiles of `output` from `tile` on; exists only until
-                      tsr_plan_place_concats */
+                      tsr_plan_place_slices */
+    TSR_PASS_SPLIT,  /* a draw, unless its output becomes the tiles of its source from `tile` on;
+                      exists only until then, too */
 } tsr_pass_kind;
 
 /* A uniform block's size is a multiple of this many texels, and its offset a multiple of its size.
@@ -76,7 +78,7 @@ struct tsr_pass {
     const tsr_arg *args;      /* by field of the kernel */
     int output;               /* tensor; 0 for TSR_PASS_CPU */
     int value;                /* of TSR_PASS_UPLOAD */
-    int tile;                 /* of TSR_PASS_CONCAT */
+    int tile;                 /* of TSR_PASS_CONCAT and TSR_PASS_SPLIT */
     int source_count, post_count;
     int sources[TSR_MAX_SOURCES]; /* the kernel's inputs, then operands of post-ops */
     const tsr_before *before;     /* source 0 is read through it; NULL: as it is */
@@ -164,7 +166,7 @@ typedef struct tsr_plan {
     tsr_arena *arena;
     const tsr_graph *graph;
     tsr_layout_limits limits;
-    bool half, keep_all, fallback, low_memory, again, copies_concats;
+    bool half, keep_all, fallback, low_memory, again, copies_concats, copies_splits;
     bool fused_only, separate;
     bool unfused; /* nodes are lowered though their only reader could read their inputs instead */
     tsr_device_profile device;
@@ -204,6 +206,7 @@ typedef struct tsr_plan_options {
     bool low_memory; /* algorithms prefer few intermediate bytes to full occupancy */
     bool again;      /* the graph was planned before: do not log messages again */
     bool copies_concats; /* write no operand of a concat in place */
+    bool copies_splits;  /* read no part of a tensor in place */
     bool fused_only;     /* fail where post-ops need a pass of their own */
     /* Inputs and outputs of the graph have storages of their own, and the layout that their shape
      * alone decides: the same in every plan for the device. */
@@ -238,8 +241,9 @@ bool tsr_plan_clears(const tsr_plan *plan, int pass);
 uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change);
 /* Before nodes are lowered: sets value_planes of what is to be joined with others. */
 void tsr_plan_expect_concats(tsr_plan *plan);
-/* In-place concat: operands become slices of the output where possible; others are copied. */
-tsr_status tsr_plan_place_concats(tsr_plan *plan);
+/* In-place concat and split: operands become slices of the output, parts of the input, where
+ * possible; others are copied. */
+tsr_status tsr_plan_place_slices(tsr_plan *plan);
 /* Planes of a storage of the tensor. */
 int tsr_plan_storage_planes(const tsr_plan_tensor *tensor);
 /* Storages and positions for all tensors that are alive in some pass, in few bytes: near
@@ -329,6 +333,12 @@ typedef struct tsr_concat_operand {
  * or if every operand would be copied. */
 bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node,
                               const tsr_concat_operand *operands, int count);
+
+/* In-place split: a tensor for output i of the node, which is whole tiles of the tensor `whole`
+ * from `tile` on, so that it may become a slice of it; 0 if the layout does not allow it.
+ * tsr_plan_split_pass() says so of the pass that copies these tiles, the latest. */
+int tsr_plan_output_part(tsr_plan *plan, const tsr_node *node, int i, int whole, int tile);
+void tsr_plan_split_pass(tsr_plan *plan, int tile);
 
 /* A fragment of the pass being made runs nested loops, outermost first, with these iteration
  * counts, `times` times. Fails if the driver's max_loop_iterations would stop them. */

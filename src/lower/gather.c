@@ -3,11 +3,36 @@
 
 #include "base/divide.h"
 
+static bool is_along(const tsr_shape *indices, const tsr_shape *data, int axis) {
+    tsr_shape wanted = *data;
+    wanted.dim[axis] = indices->dim[axis];
+    return tsr_shape_equal(&wanted, indices);
+}
+
+/* Of more than four axes: along the channels between what is before and after the axis. */
+static tsr_status gather_of_many(tsr_plan *plan, const tsr_node *node, int axis) {
+    tsr_shape seen[2];
+    int tensors[2];
+    for (int i = 0; i < 2; i++) {
+        const tsr_shape around = tsr_around_axis(&tsr_node_in(plan->graph, node, i)->shape, axis);
+        seen[i] = (tsr_shape){4, {around.dim[0], around.dim[1], 1, around.dim[2]}};
+        tensors[i] = tsr_lower_seen(plan, node->inputs[i], &seen[i]);
+    }
+    int output = tsr_lower_output(plan, node, &seen[1]);
+    TSR_PASS(plan, output, gather_elements, .X = TSR_TENSOR(tensors[0]),
+             .I = TSR_TENSOR(tensors[1]), .AXIS = TSR_INT(TSR_AXIS_C), .SHARED = TSR_INT(0));
+    tsr_lower_finish(plan, node, output);
+    return plan->status;
+}
+
 tsr_status tsr_lower_gather_elements(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *data = tsr_node_in(plan->graph, node, 0);
     int axis;
-    TSR_TRY(tsr_require_four_axes(data));
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), data->shape.rank, &axis));
+    if (data->shape.rank > 4 &&
+        is_along(&tsr_node_in(plan->graph, node, 1)->shape, &data->shape, axis))
+        return gather_of_many(plan, node, axis);
+    TSR_TRY(tsr_require_four_axes(data));
     int source = tsr_plan_value(plan, node->inputs[0]),
         indices = tsr_lower_seen(plan, node->inputs[1], &tsr_node_in(plan->graph, node, 1)->shape);
     TSR_PASS(plan, tsr_plan_output(plan, node, 0), gather_elements, .X = TSR_TENSOR(source),

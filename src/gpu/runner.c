@@ -3,6 +3,7 @@
 #include "algorithm/low_memory.h"
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/half.h"
 #include "lower/lower.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@ static tsr_status out_of_memory(void) {
 static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     tsr_plan_options options = *limits;
     options.half = r->options.precision == TSR_PRECISION_FP16;
+    options.precise = r->options.precise;
     options.keep_all = r->options.keep_tensors;
     options.fallback = r->options.allow_cpu_fallback;
     options.plain_outputs = r->options.texture_outputs;
@@ -198,6 +200,8 @@ tsr_status tsr_gpu_pack_input(const tsr_gpu_runner *r, int value, const tsr_elem
     if (floats && *texels) {
         tsr_elements_to_floats(from, shape_of(r, value), floats);
         tsr_layout_pack(l, floats, r->options.poison ? NAN : 0, *texels);
+        for (size_t i = 0; l->half && i < tsr_layout_floats(l); i++) /* drivers may truncate */
+            (*texels)[i] = tsr_half_to_float(tsr_float_to_half((*texels)[i]));
     } else {
         status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to pack an input");
     }
@@ -261,7 +265,7 @@ void tsr_gpu_report(const tsr_runner *runner, tsr_report *out) {
     out->packed_bytes = r->packed_bytes;
     out->allocated_bytes = r->allocated_bytes;
     out->gpu_ms = r->gpu_ms;
-    out->precision = r->plan->half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
+    out->precision = r->plan->all_half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
 }
 
 /* A pass with uniform blocks is drawn tile by tile. */

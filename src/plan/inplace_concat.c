@@ -153,7 +153,8 @@ bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node,
     const tsr_layout model = *tsr_plan_layout(plan, choose_model(plan, operands, count));
     tsr_layout whole;
     const tsr_value *out = &plan->graph->values[node->outputs[0]];
-    tsr_layout_hint hint = {model.planes, model.pixel_stride, tsr_plan_is_half(plan, out->dtype)};
+    tsr_layout_hint hint = {model.planes, model.pixel_stride,
+                            tsr_plan_is_half(plan, node->outputs[0])};
     if (tsr_layout_make(&out->shape, &plan->limits, hint, &whole) != TSR_OK ||
         !can_hold(plan, &whole, operands, count) ||
         !saves_copies(plan, node, &whole, operands, count))

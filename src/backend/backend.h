@@ -17,8 +17,10 @@ typedef struct tsr_runner_options {
     tsr_precision precision;
     bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
     bool prepare_in_steps; /* make a runner that is only planned, if there is prepare() */
-    bool any_bytes;        /* use exactly these algorithms: no low-memory plan */
-    int runs_in_flight;    /* at least 1 */
+    bool again;           /* a runner of the graph was made before: messages are not logged again */
+    bool any_bytes;       /* use exactly these algorithms: no low-memory plan */
+    int runs_in_flight;   /* at least 1 */
+    bool precise_weights; /* weights and products of 32 bits with TSR_PRECISION_FP16 */
     const bool *precise; /* by value of the graph: of 32 bits with TSR_PRECISION_FP16; NULL: none */
     const tsr_node_choice *choices; /* by node of the graph; NULL: none */
     tsr_progress_meter *progress;   /* of making the runner; NULL: nobody is told */

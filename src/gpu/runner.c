@@ -17,6 +17,8 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     tsr_plan_options options = *limits;
     options.half = r->options.precision == TSR_PRECISION_FP16;
     options.precise = r->options.precise;
+    options.precise_weights = r->options.precise_weights;
+    options.again = limits->again || r->options.again;
     options.keep_all = r->options.keep_tensors;
     options.fallback = r->options.allow_cpu_fallback;
     options.plain_outputs = r->options.texture_outputs;
@@ -274,6 +276,13 @@ static int64_t count_draws(const tsr_plan *plan, const tsr_pass *pass) {
     return pass->kind != TSR_PASS_DRAW ? 0 : pass->draw_count ? (int64_t)l->n * l->tiles : 1;
 }
 
+/* Is what the node writes in 16 bits on the device? */
+static bool is_half(const tsr_gpu_runner *r, int node) {
+    int value = r->graph->nodes[node].outputs[0],
+        tensor = value == TSR_NONE ? TSR_NONE : r->plan->value_tensor[value];
+    return tensor != TSR_NONE && tsr_plan_layout(r->plan, tensor)->half;
+}
+
 void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *out) {
     const tsr_gpu_runner *r = base_of(runner);
     bool on_cpu = false;
@@ -289,9 +298,11 @@ void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *ou
     if (on_cpu || !out->passes) /* else the backend, which the session has set */
         out->backend = on_cpu ? "cpu" : "view";
     out->ms = r->node_ms[node];
+    bool half = is_half(r, node);
+    out->precision = half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
     if (!out->passes)
         out->bytes = 0;
-    else if (r->plan->half && !on_cpu)
+    else if (half && !on_cpu)
         out->bytes /= 2;
 }
 

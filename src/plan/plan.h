@@ -164,7 +164,8 @@ typedef struct tsr_plan {
     tsr_layout_limits limits;
     bool all_half, keep_all, fallback, low_memory, again;
     bool half;           /* of the node being lowered: see tsr_plan_node_is_half() */
-    const bool *precise; /* see tsr_plan_options */
+    const bool *precise; /* as precise_weights: see tsr_plan_options */
+    bool precise_weights;
     bool unfused; /* nodes are lowered though their only reader could read their inputs instead */
     tsr_device_profile device;
     int max_loop_iterations, max_sources, block_texels;
@@ -197,7 +198,8 @@ typedef struct tsr_plan_options {
     const bool *precise; /* by value: stored in 32 bits nevertheless, unless limits.half_only; NULL:
                             none. So are the inner tensors and weights of the node that writes it,
                             and its products have 32 bits. */
-    bool keep_all;       /* share no storage */
+    bool precise_weights; /* all nodes\' weights and products have 32 bits, too */
+    bool keep_all;        /* share no storage */
     bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool low_memory; /* algorithms prefer few intermediate bytes to full occupancy */
     bool again;      /* the graph was planned before: do not log messages again */
@@ -250,6 +252,8 @@ tsr_status tsr_plan_make_layout(const tsr_plan *plan, const tsr_shape *shape, ts
 bool tsr_plan_is_half(const tsr_plan *plan, int value);
 /* Has the node inner tensors and weights of 16 bits? Not if one of its outputs is precise. */
 bool tsr_plan_node_is_half(const tsr_plan *plan, const tsr_node *node);
+/* May packed weights, and products with them, of the node being lowered have 16 bits? */
+bool tsr_plan_has_half_weights(const tsr_plan *plan);
 /* Fails, with the reason, if the node does not compute this input's type exactly on a GPU. */
 tsr_status tsr_plan_check_type(const tsr_node *node, const tsr_value *value);
 /* Fails if the value's type, of which any element may be computed, is not exact as it would be

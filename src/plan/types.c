@@ -17,6 +17,10 @@ bool tsr_plan_node_is_half(const tsr_plan *plan, const tsr_node *node) {
     return plan->all_half;
 }
 
+bool tsr_plan_has_half_weights(const tsr_plan *plan) {
+    return plan->half && !plan->precise_weights;
+}
+
 /* The trait that an operator needs to compute the type exactly. */
 static unsigned needed_traits(tsr_dtype dtype) {
     switch (dtype) {

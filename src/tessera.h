@@ -507,7 +507,12 @@ TSR_API bool tsr_model_op(const tsr_model *model, int index, const char **op, in
 
 typedef struct tsr_session tsr_session;
 
-typedef enum tsr_precision { TSR_PRECISION_FP32, TSR_PRECISION_FP16 } tsr_precision;
+typedef enum tsr_precision {
+    TSR_PRECISION_FP32,
+    TSR_PRECISION_FP16,
+    /* 16 bits, but for the tensors and weights that need 32: see tsr_session_calibrate(). */
+    TSR_PRECISION_AUTO
+} tsr_precision;
 
 typedef struct tsr_dim_binding { /* a symbolic dimension's size, e.g. {"batch", 1} */
     const char *name;
@@ -610,6 +615,26 @@ TSR_API tsr_status tsr_session_recover(tsr_session *session, tsr_device *device)
  * run, and for any other session. Before that only descriptions of inputs and outputs and reports
  * are available. A failure is final: the session can only be destroyed. */
 TSR_API tsr_status tsr_session_prepare(tsr_session *session, double ms);
+
+/* Of a session with TSR_PRECISION_AUTO, which stores tensors in 32 bits until this is called: every
+ * input has been set, and the model is run with these inputs in 32 and in 16 bits. Where the
+ * outputs differ by more than 0.004 of their largest element, packed weights get 32 bits, if that
+ * helps, and then tensors, those first that lose most for their size, within 1.25 times the tensor
+ * memory of TSR_PRECISION_FP16. A warning says so if the outputs are off by more than 0.01 even
+ * then. Other inputs have other errors: calibrate with usual ones, as random numbers are not.
+ * - Afterwards the session has the inputs that were set, and no run; output textures are gone, and
+ *   weights have to be replaced later: TSR_ERROR_INVALID_ARGUMENT if they were replaced before.
+ * - The result is kept by the device and in the cache (see tsr_set_cache_folder()): a session made
+ *   later of the same model, shapes and device has it from the start, and this call does nothing.
+ *   The same inputs give the same result.
+ * - Takes as long as making and running some 5 to 15 sessions, on the calling thread, and in
+ *   between the memory of two sessions, one of them with keep_tensors. tsr_session_desc.progress is
+ *   not called.
+ * - After a failure the session continues in 32 bits.
+ * Does nothing on the backend cpu, and on a device that is half_only, where all tensors have 16
+ * bits. TSR_ERROR_INVALID_ARGUMENT for a session of another precision. Not in pages, where calls
+ * cannot wait for WebGPU. */
+TSR_API tsr_status tsr_session_calibrate(tsr_session *session);
 
 /* An output whose shape is known only after a run (see allow_cpu_fallback) has the shape that the
  * model declares before the first, with -1 for unknown sizes and rank -1 where nothing is declared,
@@ -879,6 +904,7 @@ typedef struct tsr_node_report {
     double ms;      /* latest measured GPU or CPU time; negative if not measured */
     /* Of output. A GPU holds integers and booleans in floats, exactly up to 2^24. */
     tsr_dtype dtype;
+    tsr_precision precision; /* in which output is stored: TSR_PRECISION_FP32 or _FP16 */
 } tsr_node_report;
 
 typedef struct tsr_report {
@@ -902,8 +928,13 @@ typedef struct tsr_report {
      * needs tsr_session_desc.time_passes. */
     double gpu_ms;
     /* Storage of tensors on the GPU: TSR_PRECISION_FP16 where that was asked for, or on a device
-     * that is half_only. */
+     * that is half_only, or by a calibration. */
     tsr_precision precision;
+    /* Of a session with TSR_PRECISION_AUTO, once it is calibrated. */
+    double calibrated_error; /* of outputs, relative to their largest element, as measured then;
+                                negative: not calibrated */
+    int precise_tensors;     /* that have 32 bits */
+    bool precise_weights;    /* weights and products have 32 bits */
 } tsr_report;
 
 TSR_API tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *report,

@@ -22,10 +22,14 @@ tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *repo
                         .node_count = node_count(session),
                         .gpu_ms = -1,
                         .tuned_layers = session->tuning.measured,
-                        .tune_ms = session->tuning.ms};
+                        .tune_ms = session->tuning.ms,
+                        .calibrated_error = session->chosen ? session->storage.error : -1,
+                        .precise_weights = session->chosen && session->storage.precise_weights};
     for (int n = 0; n < graph->node_count; n++)
         known.macs += tsr_node_macs(graph, &graph->nodes[n]);
     session->device->backend->report(session->runner, &known);
+    for (int v = 0; session->chosen && v < graph->value_count; v++)
+        known.precise_tensors += session->storage.precise[v];
     tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }

@@ -22,10 +22,13 @@ typedef struct tsr_runner_options {
     /* Inputs and outputs have storages of their own, in the layout that their shape alone decides;
      * their transfers are prepared when they are first used. */
     bool separate_tensors;
-    bool bound_tensors;             /* and these are other runners': see bind() */
-    bool fused_only;                /* fail where post-ops need a pass of their own */
-    bool any_bytes;                 /* use exactly these algorithms: no low-memory plan */
-    int runs_in_flight;             /* at least 1 */
+    bool bound_tensors;   /* and these are other runners': see bind() */
+    bool fused_only;      /* fail where post-ops need a pass of their own */
+    bool again;           /* a runner of the graph was made before: messages are not logged again */
+    bool any_bytes;       /* use exactly these algorithms: no low-memory plan */
+    int runs_in_flight;   /* at least 1 */
+    bool precise_weights; /* weights and products of 32 bits with TSR_PRECISION_FP16 */
+    const bool *precise; /* by value of the graph: of 32 bits with TSR_PRECISION_FP16; NULL: none */
     const tsr_node_choice *choices; /* by node of the graph; NULL: none */
     tsr_progress_meter *progress;   /* of making the runner; NULL: nobody is told */
 } tsr_runner_options;

@@ -216,7 +216,8 @@ static bool mix_strides(const tsr_plan *plan, const tsr_node *node,
     const tsr_layout *last = layout_of(plan, &operands[count - 1]);
     const tsr_value *out = &plan->graph->values[node->outputs[0]];
     int first = 0, stride = layout_of(plan, &operands[0])->pixel_stride;
-    tsr_layout_hint hint = {last->planes, last->pixel_stride, tsr_plan_is_half(plan, out->dtype)};
+    tsr_layout_hint hint = {last->planes, last->pixel_stride,
+                            tsr_plan_is_half(plan, node->outputs[0])};
     if (stride == last->pixel_stride || !is_read_by_windows(plan->graph, node->outputs[0]) ||
         tsr_layout_make(&out->shape, &plan->limits, hint, whole) != TSR_OK)
         return false;
@@ -238,7 +239,8 @@ static bool lay_out(const tsr_plan *plan, const tsr_node *node, const tsr_concat
                     int count, tsr_layout *whole) {
     const tsr_layout *model = tsr_plan_layout(plan, choose_model(plan, operands, count));
     const tsr_value *out = &plan->graph->values[node->outputs[0]];
-    tsr_layout_hint hint = {model->planes, model->pixel_stride, tsr_plan_is_half(plan, out->dtype)};
+    tsr_layout_hint hint = {model->planes, model->pixel_stride,
+                            tsr_plan_is_half(plan, node->outputs[0])};
     return mix_strides(plan, node, operands, count, whole) ||
            tsr_layout_make(&out->shape, &plan->limits, hint, whole) == TSR_OK;
 }

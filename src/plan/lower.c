@@ -283,6 +283,7 @@ static tsr_status lower_node(tsr_plan *plan, int n, tsr_lower_fn *const *lower) 
     const tsr_node_choice *choices = plan->choices;
     const tsr_node *node = &plan->graph->nodes[n];
     plan->node = n;
+    plan->half = tsr_plan_node_is_half(plan, node);
     tsr_status status = lower_on_gpu(plan, node, lower[node->op]);
     if ((status == TSR_ERROR_UNSUPPORTED || status == TSR_ERROR_LIMIT) &&
         is_optional(choices, plan->node)) {
@@ -357,8 +358,7 @@ tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
         int source = tsr_plan_value(plan, value);
         int tensor = tsr_plan_tensor_make(
             plan, &graph->values[value].shape,
-            (tsr_layout_hint){.planes = 1,
-                              .half = tsr_plan_is_half(plan, graph->values[value].dtype)});
+            (tsr_layout_hint){.planes = 1, .half = tsr_plan_is_half(plan, value)});
         if (plan->tensors[tensor].layout.linear)
             return tsr_fail(TSR_ERROR_LIMIT,
                             "output '%s' of shape %s fits no plain texture of at most %d x %d",

@@ -134,6 +134,7 @@ typedef struct tsr_device_profile {
     unsigned allowed;      /* algorithms, by the caller's choice: src/algorithm/algorithm.h */
     bool software;         /* a software rasteriser */
     bool specialize;       /* numbers classed as special are constants of programs */
+    bool truncates_halves; /* what passes store in 16 bits is not rounded to nearest */
     bool fixed;            /* the caller chose the kernels: no fallback candidates */
     int planes;            /* default of tensors without a layout hint; 0: see choose_planes() */
     int busy_fragments;    /* split-K until a pass has this many fragments; 0: never */
@@ -166,8 +167,11 @@ typedef struct tsr_plan {
     tsr_arena *arena;
     const tsr_graph *graph;
     tsr_layout_limits limits;
-    bool half, keep_all, fallback, low_memory, again, copies_concats, copies_splits;
+    bool all_half, keep_all, fallback, low_memory, again, copies_concats, copies_splits;
     bool fused_only, separate;
+    bool half;           /* of the node being lowered: see tsr_plan_node_is_half() */
+    const bool *precise; /* as precise_weights: see tsr_plan_options */
+    bool precise_weights;
     bool unfused; /* nodes are lowered though their only reader could read their inputs instead */
     tsr_device_profile device;
     int max_loop_iterations, max_sources, block_texels;
@@ -199,9 +203,13 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
     tsr_device_profile device;
-    bool half;       /* 16-bit storage for everything except partial sums and integers; for these,
-                        too, with limits.half_only */
-    bool keep_all;   /* share no storage */
+    bool half; /* 16-bit storage for everything except partial sums and integers; for these,
+                  too, with limits.half_only */
+    const bool *precise; /* by value: stored in 32 bits nevertheless, unless limits.half_only; NULL:
+                            none. So are the inner tensors and weights of the node that writes it,
+                            and its products have 32 bits. */
+    bool precise_weights; /* all nodes\' weights and products have 32 bits, too */
+    bool keep_all;        /* share no storage */
     bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool low_memory; /* algorithms prefer few intermediate bytes to full occupancy */
     bool again;      /* the graph was planned before: do not log messages again */
@@ -260,8 +268,12 @@ const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor);
  * device.planes, if that fits. */
 tsr_status tsr_plan_make_layout(const tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint,
                                 tsr_layout *layout);
-/* Element types: src/plan/types.c. Is a tensor of this type stored in 16 bits? */
-bool tsr_plan_is_half(const tsr_plan *plan, tsr_dtype dtype);
+/* Element types: src/plan/types.c. Is a tensor for this value stored in 16 bits? */
+bool tsr_plan_is_half(const tsr_plan *plan, int value);
+/* Has the node inner tensors and weights of 16 bits? Not if one of its outputs is precise. */
+bool tsr_plan_node_is_half(const tsr_plan *plan, const tsr_node *node);
+/* May packed weights, and products with them, of the node being lowered have 16 bits? */
+bool tsr_plan_has_half_weights(const tsr_plan *plan);
 /* Fails, with the reason, if the node does not compute this input's type exactly on a GPU. */
 tsr_status tsr_plan_check_type(const tsr_node *node, const tsr_value *value);
 /* Fails if the value's type, of which any element may be computed, is not exact as it would be

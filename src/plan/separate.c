@@ -2,11 +2,12 @@
  * alone decides. */
 #include "plan/plan.h"
 
-static bool is_usual(tsr_plan *plan, int tensor, const tsr_value *value) {
+static bool is_usual(tsr_plan *plan, int tensor, int value) {
     const tsr_plan_tensor *t = &plan->tensors[tensor];
-    const tsr_layout_hint hint = {.half = tsr_plan_is_half(plan, value->dtype)};
+    const tsr_layout_hint hint = {.half = tsr_plan_is_half(plan, value)};
+    const tsr_shape *shape = &plan->graph->values[value].shape;
     tsr_layout usual;
-    if (tsr_plan_fail(plan, tsr_plan_make_layout(plan, &value->shape, hint, &usual)) != TSR_OK)
+    if (tsr_plan_fail(plan, tsr_plan_make_layout(plan, shape, hint, &usual)) != TSR_OK)
         return false;
     return !t->constant && !t->separate && !t->in_two && t->root == tensor &&
            tsr_layout_same(&t->layout, &usual);
@@ -16,7 +17,7 @@ static bool is_usual(tsr_plan *plan, int tensor, const tsr_value *value) {
 static tsr_status separate_output(tsr_plan *plan, int value) {
     const tsr_value *v = &plan->graph->values[value];
     int source = tsr_plan_value(plan, value), tensor = source;
-    if (!is_usual(plan, source, v) && plan->status == TSR_OK) {
+    if (!is_usual(plan, source, value) && plan->status == TSR_OK) {
         tensor = tsr_plan_tensor_like(plan, &v->shape, value);
         tsr_plan_copy(plan, source, tensor);
     }

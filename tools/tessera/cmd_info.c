@@ -72,6 +72,34 @@ static tsr_status print_candidates(const tsr_session *session) {
     return TSR_OK;
 }
 
+static tsr_status print_storage_of(const tsr_session *session, int node) {
+    tsr_node_report report;
+    TRY_LIBRARY(tsr_session_node_report(session, node, &report));
+    bool is_float = report.dtype <= TSR_DTYPE_F64;
+    if (is_float && report.passes && report.precision == TSR_PRECISION_FP32)
+        printf("  %-30s %-18s %s\n", short_label(report.output, 30).text,
+               short_label(report.op, 18).text, shape_label(&report.shape).text);
+    return TSR_OK;
+}
+
+/* Of --precision auto: what an earlier command chose. */
+static tsr_status print_storage(const tsr_session *session) {
+    tsr_report report;
+    TRY_LIBRARY(tsr_session_report(session, &report));
+    if (report.calibrated_error < 0) {
+        printf("\n%s: not calibrated, so in 32 bits: run, bench, show and compare calibrate with "
+               "--precision auto\n",
+               report.backend);
+        return TSR_OK;
+    }
+    printf("\n%s: calibrated, outputs were off by %.2g of their largest element; weights of %d "
+           "bits, tensors of 16 bits but these:\n",
+           report.backend, report.calibrated_error, report.precise_weights ? 32 : 16);
+    for (int i = 0; i < report.node_count; i++)
+        TRY(print_storage_of(session, i));
+    return TSR_OK;
+}
+
 /* Calls print with a session that is planned only, unless layers are to be measured. */
 static tsr_status plan_on(const job *j, const char *backend,
                           tsr_status (*print)(const tsr_session *)) {
@@ -112,6 +140,8 @@ typedef struct tables {
 } tables;
 
 static tsr_status print_tables(const job *j, const char *backend, tables wanted) {
+    if (j->options->precision == TSR_PRECISION_AUTO)
+        TRY(plan_on(j, backend, print_storage));
     if (wanted.layers)
         TRY(plan_on(j, backend, print_nodes));
     if (wanted.kernels)

@@ -37,10 +37,11 @@ void job_add_device_options(option_set *set, job_options *o) {
 }
 
 void job_add_precision_option(option_set *set, job_options *o) {
-    static const char *const precisions[] = {"fp32", "fp16", NULL};
+    static const char *const precisions[] = {"fp32", "fp16", "auto", NULL};
     const option items[] = {
-        {"precision", 'p', "P", "tensor storage on a GPU: fp32 or fp16 (fp32)", OPTION_CHOICE,
-         &o->precision, 0, precisions},
+        {"precision", 'p', "P",
+         "tensor storage on a GPU: fp32, fp16 or auto, fp16 but for what needs fp32 (fp32)",
+         OPTION_CHOICE, &o->precision, 0, precisions},
     };
     OPTIONS_ADD(set, items);
 }

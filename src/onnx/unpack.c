@@ -52,6 +52,9 @@ tsr_onnx_range tsr_onnx_range_of(const ProtobufCBinaryData *field) {
     return range;
 }
 
+/* What a file begins with whose content Git LFS has not fetched. */
+static const char lfs_pointer[] = "version https://git-lfs";
+
 tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor *type,
                            const unsigned char *file, tsr_onnx_range range, uint64_t max_bytes,
                            ProtobufCMessage **message) {
@@ -65,6 +68,9 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     *message = NULL;
     if (size == 0)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is empty");
+    if (size >= strlen(lfs_pointer) && memcmp(file, lfs_pointer, strlen(lfs_pointer)) == 0)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                        "this is a pointer of Git LFS, not the file: fetch it with git lfs pull");
     if (size > max_bytes)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "the file has %zu bytes, max_bytes is %llu", size,
                         (unsigned long long)max_bytes);

@@ -30,6 +30,10 @@ tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype) {
         if (refused_types[i].type == type)
             return tsr_fail(TSR_ERROR_UNSUPPORTED, "elements of type %s are not supported",
                             refused_types[i].name);
+    const int32_t last = refused_types[sizeof refused_types / sizeof *refused_types - 1].type;
+    if (type > last)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "element type %" PRId32 " is newer than those that are known", type);
     return tsr_fail(TSR_ERROR_INVALID_MODEL, "element type %" PRId32 " does not exist", type);
 }
 

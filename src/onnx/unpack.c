@@ -52,8 +52,10 @@ tsr_onnx_range tsr_onnx_range_of(const ProtobufCBinaryData *field) {
     return range;
 }
 
-/* What a file begins with whose content Git LFS has not fetched. */
-static const char lfs_pointer[] = "version https://git-lfs";
+bool tsr_onnx_is_lfs_pointer(const unsigned char *bytes, uint64_t size) {
+    static const char begin[] = "version https://git-lfs";
+    return size >= strlen(begin) && memcmp(bytes, begin, strlen(begin)) == 0;
+}
 
 tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor *type,
                            const unsigned char *file, tsr_onnx_range range, uint64_t max_bytes,
@@ -68,7 +70,7 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     *message = NULL;
     if (size == 0)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is empty");
-    if (size >= strlen(lfs_pointer) && memcmp(file, lfs_pointer, strlen(lfs_pointer)) == 0)
+    if (tsr_onnx_is_lfs_pointer(file, range.size))
         return tsr_fail(TSR_ERROR_INVALID_MODEL,
                         "this is a pointer of Git LFS, not the file: fetch it with git lfs pull");
     if (size > max_bytes)

@@ -37,8 +37,11 @@ vec4 tsr_swish(vec4 v, vec2 p) {
     vec4 at = p.x * v;
     return v * mix(1.0 / (1.0 + exp(clamp(-at, -87.0, 87.0))), vec4(0.0), lessThan(at, vec4(-87.0)));
 }
-// log(), which yields numbers of negative ones on some drivers, where sqrt() yields NaN.
-vec4 tsr_log(vec4 v, vec2 p) { return tsr_keep_nan(v, mix(log(v), sqrt(v), lessThan(v, vec4(0.0)))); }
+// log(), which yields numbers of negative ones and of 0 on some drivers, where these quotients and roots do not.
+vec4 tsr_log(vec4 v, vec2 p) {
+    vec4 edge = mix(sqrt(v), -1.0 / abs(v), equal(v, vec4(0.0)));
+    return tsr_keep_nan(v, mix(log(v), edge, lessThanEqual(v, vec4(0.0))));
+}
 vec4 tsr_softplus(vec4 v, vec2 p) { return tsr_keep_nan(v, max(v, 0.0) + log(1.0 + exp(-min(abs(v), 87.0)))); }
 vec4 tsr_softsign(vec4 v, vec2 p) { return v / (1.0 + abs(v)); }
 vec4 tsr_thresholded_relu(vec4 v, vec2 p) { return mix(v, vec4(0.0), lessThanEqual(v, vec4(p.x))); }

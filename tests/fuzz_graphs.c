@@ -13,19 +13,33 @@
 static const char usage[] =
     "Usage: fuzz_graphs [--seconds N] [--graphs N] [--seed N] [--graph N] [--backend NAME] "
     "[--verbose]\n"
+    "       fuzz_graphs --op NAME|all [--cases N] [--seed N] [--graph N] [--backend NAME] "
+    "[--verbose]\n"
     "\n"
     "  --seconds N     stops after that time; 60 without this and --graphs\n"
     "  --graphs N      stops after that many graphs\n"
     "  --seed N        of all that is random; 1 without\n"
     "  --graph N       begins with graph N: failures name theirs\n"
     "  --backend NAME  on this backend only: cpu, gles or webgpu\n"
+    "  --op NAME       graphs of one node, of this operator or of each (all), inputs of rank 0 to "
+    "6;\n"
+    "                  one that runs on a GPU and is never compared there is a failure\n"
+    "  --cases N       graphs of each operator; 300 without\n"
     "  --verbose       a line for each graph before it runs, which a crash leaves behind\n";
 
-enum { MOST_FAILURES = 5, MOST_REFUSALS = 24, SHRINK_SECONDS = 60, TUNE_MS = 30, WARM_UP = 50 };
+enum {
+    MOST_FAILURES = 5,
+    MOST_REFUSALS = 24,
+    SHRINK_SECONDS = 60,
+    TUNE_MS = 30,
+    WARM_UP = 50,
+    USUAL_CASES = 300,
+    CASE_TRIES = 200
+};
 
 typedef struct options {
-    long seconds, graphs, seed, first;
-    const char *backend;
+    long seconds, graphs, seed, first, cases;
+    const char *backend, *op;
     bool verbose;
 } options;
 
@@ -100,7 +114,7 @@ static void print_run(const environment *e, const graph_run *run) {
 /* ---- what has been done ---- */
 
 static struct {
-    long graphs, nodes, compared[ENVIRONMENTS], refused, failures;
+    long graphs, nodes, compared[ENVIRONMENTS], on_cpu[ENVIRONMENTS], refused, failures;
     long made[TSR_OP_COUNT], unfit[TSR_OP_COUNT], refused_by_cpu[TSR_OP_COUNT];
     struct {
         char text[160];
@@ -155,7 +169,8 @@ static void print_summary(void) {
            done.graphs ? (double)done.nodes / (double)done.graphs : 0, done.failures, done.refused);
     for (int i = 0; i < ENVIRONMENTS; i++)
         if (environments[i].device) {
-            printf("  %5ld compared: ", done.compared[i]);
+            printf("  %5ld compared, %ld of them with nodes on the CPU: ",
+                   done.compared[i] + done.on_cpu[i], done.on_cpu[i]);
             print_run(&environments[i], &(graph_run){0});
             puts("");
         }
@@ -171,30 +186,31 @@ static void print_summary(void) {
 
 /* ---- graphs ---- */
 
+static const struct {
+    tsr_dtype dtype;
+    float scale;
+} types[] = {{TSR_DTYPE_I8, 100},    {TSR_DTYPE_U8, 200},    {TSR_DTYPE_I32, 1000},
+             {TSR_DTYPE_BOOL, 1},    {TSR_DTYPE_I64, 50},    {TSR_DTYPE_I16, 9000},
+             {TSR_DTYPE_U16, 60000}, {TSR_DTYPE_U32, 90000}, {TSR_DTYPE_U64, 50}};
+enum { TYPES = sizeof types / sizeof *types };
+
 static void add_inputs(fuzz_graph *graph, random_source *random) {
-    static const struct {
-        tsr_dtype dtype;
-        float scale;
-    } types[] = {{TSR_DTYPE_I8, 100},    {TSR_DTYPE_U8, 200},    {TSR_DTYPE_I32, 1000},
-                 {TSR_DTYPE_BOOL, 1},    {TSR_DTYPE_I64, 50},    {TSR_DTYPE_I16, 9000},
-                 {TSR_DTYPE_U16, 60000}, {TSR_DTYPE_U32, 90000}, {TSR_DTYPE_U64, 50}};
     static const float scales[] = {1, 1, 1, 4, 0.1f};
     tsr_shape shape = draw_shape(random);
-    fuzz_graph_add_input(graph, TSR_DTYPE_F32, shape, scales[random_int(random, 0, 4)]);
+    fuzz_graph_add_input(graph, TSR_DTYPE_F32, shape, scales[random_int(random, 0, 4)], 0);
     if (random_one_in(random, 3) && shape.rank == 4) /* for GridSample */
         fuzz_graph_add_input(graph, TSR_DTYPE_F32,
-                             (tsr_shape){4, {shape.dim[0], random_int(random, 1, 9), 5, 2}}, 1.5f);
+                             (tsr_shape){4, {shape.dim[0], random_int(random, 1, 9), 5, 2}}, 1.5f,
+                             0);
     while (random_one_in(random, 2) && graph->value_count < 5) {
-        enum { TYPES = sizeof types / sizeof *types };
         int type = random_int(random, 0, 2 * TYPES - 1);
         shape = random_one_in(random, 3) ? shape : draw_shape(random);
         fuzz_graph_add_input(graph, type < TYPES ? types[type].dtype : TSR_DTYPE_F32, shape,
-                             type < TYPES ? types[type].scale : 1);
+                             type < TYPES ? types[type].scale : 1, 0);
     }
 }
 
-static void add_node(fuzz_graph *graph, random_source *random) {
-    tsr_op op = (tsr_op)random_int(random, 0, TSR_OP_COUNT - 1);
+static void add_node(fuzz_graph *graph, tsr_op op, random_source *random) {
     node_maker maker = {.random = random,
                         .values = graph->values,
                         .value_count = graph->value_count,
@@ -222,7 +238,50 @@ static void make_graph(fuzz_graph *graph, random_source *random) {
     for (int i = 0;
          i < 8 * nodes && graph->node_count < nodes && graph->value_count + 4 <= GRAPH_MOST_VALUES;
          i++)
-        add_node(graph, random);
+        add_node(graph, (tsr_op)random_int(random, 0, TSR_OP_COUNT - 1), random);
+}
+
+/* ---- graphs of one node ---- */
+
+/* A shape that broadcasts with the other one. */
+static tsr_shape draw_operand(const tsr_shape *other, random_source *random) {
+    tsr_shape shape = {.rank = random_one_in(random, 2) ? other->rank
+                                                        : random_int(random, 0, other->rank)};
+    for (int i = 0; i < shape.rank; i++)
+        shape.dim[i] = random_one_in(random, 3) ? 1 : other->dim[other->rank - shape.rank + i];
+    return shape;
+}
+
+static void add_case_input(fuzz_graph *graph, tsr_shape shape, random_source *random) {
+    static const float centers[] = {0, 0, 0, 1.25f, 2.25f};
+    int type = random_int(random, 0, 2 * TYPES - 1);
+    const graph_value *first = graph->value_count ? graph->values : NULL;
+    if (first && random_one_in(random, 2)) /* the first one's */
+        for (type = 0; type < TYPES && types[type].dtype != first->dtype;)
+            type++;
+    if (type < TYPES)
+        fuzz_graph_add_input(graph, types[type].dtype, shape, types[type].scale, 0);
+    else
+        fuzz_graph_add_input(graph, TSR_DTYPE_F32, shape, 1, centers[random_int(random, 0, 4)]);
+}
+
+/* False if no inputs were found that fit the operator. */
+static bool make_case(fuzz_graph *graph, tsr_op op, random_source *random) {
+    const uint32_t seed = graph->seed;
+    for (int i = 0; i < CASE_TRIES && !graph->node_count; i++) {
+        fuzz_graph_free(graph);
+        graph->seed = seed;
+        const tsr_shape shape = draw_shape_of_any_rank(random);
+        add_case_input(graph, shape, random);
+        for (int others = random_int(random, 0, 3); others > 0; others--)
+            add_case_input(graph,
+                           random_one_in(random, 4) ? draw_shape_of_any_rank(random)
+                                                    : draw_operand(&shape, random),
+                           random);
+        for (int k = 0; k < 4 && !graph->node_count; k++)
+            add_node(graph, op, random);
+    }
+    return graph->node_count > 0;
 }
 
 /* ---- failures ---- */
@@ -269,8 +328,12 @@ static void report(const fuzz_graph *graph, const options *o, long number, const
     fflush(stdout);
     shrink(graph, set, run, why);
     fuzz_graph_text(graph, set, &text);
-    printf("  again: fuzz_graphs --seed %ld --graph %ld --graphs 1\n  of these nodes: %s\n  %s\n",
-           o->seed, number, text.text, why);
+    if (o->op)
+        printf("  again: fuzz_graphs --op %s --seed %ld --graph %ld --cases 1\n",
+               tsr_op_get_info(graph->ops[0])->name, o->seed, number);
+    else
+        printf("  again: fuzz_graphs --seed %ld --graph %ld --graphs 1\n", o->seed, number);
+    printf("  of these nodes: %s\n  %s\n", text.text, why);
     fflush(stdout);
 }
 
@@ -291,7 +354,9 @@ static void run_on(const fuzz_graph *graph, const options *o, long number, const
         run.allow_cpu_fallback = true;
         outcome = try_run(graph, &all, &run, why);
     }
-    if (outcome == SAME)
+    if (outcome == SAME && run.allow_cpu_fallback)
+        done.on_cpu[e - environments]++;
+    else if (outcome == SAME)
         done.compared[e - environments]++;
     else if (outcome == FAILED)
         report(graph, o, number, e, &run, &all, why);
@@ -323,6 +388,109 @@ static void run_graph(const options *o, long number) {
     fuzz_graph_free(&graph);
 }
 
+static void run_graphs(const options *o) {
+    time_t start = time(NULL);
+    for (long i = 0;
+         (!o->graphs || i < o->graphs) && (!o->seconds || time(NULL) - start < o->seconds) &&
+         done.failures < MOST_FAILURES;
+         i++)
+        run_graph(o, o->first + i);
+    print_summary();
+}
+
+/* ---- each operator ---- */
+
+/* The backends as they are. */
+enum { CPU_ENVIRONMENT = 0, GLES_ENVIRONMENT = 1, WEBGPU_ENVIRONMENT = 7 };
+static const int plain[] = {CPU_ENVIRONMENT, GLES_ENVIRONMENT, WEBGPU_ENVIRONMENT};
+
+typedef struct op_record {
+    tsr_op op;
+    long made, compared[ENVIRONMENTS], on_cpu[ENVIRONMENTS], failures;
+    bool has_attr[32]; /* in the order of tsr_op_attrs() */
+} op_record;
+
+static void note_attributes(op_record *record, const char *text) {
+    int count;
+    const tsr_attr_info *attrs = tsr_op_attrs(record->op, &count);
+    for (int i = 0; i < count && i < 32; i++) {
+        char word[64];
+        snprintf(word, sizeof word, " %s=", attrs[i].name);
+        record->has_attr[i] |= strstr(text, word) != NULL;
+    }
+}
+
+static void run_case(const options *o, op_record *record, long number) {
+    random_source random = random_from((uint32_t)(o->seed * 1000003 + number));
+    fuzz_graph graph = {.seed = (uint32_t)(o->seed * 31 + number)};
+    if (make_case(&graph, record->op, &random)) {
+        record->made++;
+        note_attributes(record, graph.nodes[0]);
+        if (o->verbose) {
+            printf("%s, case %ld: %s\n", tsr_op_get_info(record->op)->name, number, graph.nodes[0]);
+            fflush(stdout);
+        }
+        for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+            if (environments[plain[i]].device)
+                run_on(&graph, o, number, &environments[plain[i]], (graph_run){0});
+    }
+    fuzz_graph_free(&graph);
+}
+
+/* False, and says so, if no case was compared on a backend that computes it. */
+static bool print_record(const op_record *record) {
+    const tsr_op_info *info = tsr_op_get_info(record->op);
+    bool good = record->made > 0;
+    int attr_count;
+    const tsr_attr_info *attrs = tsr_op_attrs(record->op, &attr_count);
+    printf("%s: %ld made", info->name, record->made);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        const int e = plain[i];
+        const bool runs = e == CPU_ENVIRONMENT || !(info->traits & TSR_IS_CPU_ONLY);
+        if (!environments[e].device)
+            continue;
+        const long compared = record->compared[e], on_cpu = record->on_cpu[e];
+        printf("; %s %ld compared, %ld on the CPU, %ld refused or failed", environments[e].backend,
+               compared, on_cpu, record->made - compared - on_cpu);
+        good &= !runs || compared > 0;
+    }
+    for (int i = 0; i < attr_count && i < 32; i++)
+        if (!record->has_attr[i])
+            printf("; never given: %s", attrs[i].name);
+    printf("%s\n", good ? "" : "; FAILED: never compared where it runs");
+    fflush(stdout);
+    return good;
+}
+
+/* done.compared and done.on_cpu count the operator's cases: they begin at 0. */
+static void run_op(const options *o, tsr_op op) {
+    op_record record = {.op = op};
+    const long failures = done.failures;
+    memset(done.compared, 0, sizeof done.compared);
+    memset(done.on_cpu, 0, sizeof done.on_cpu);
+    for (long i = 0; i < o->cases && done.failures - failures < MOST_FAILURES; i++)
+        run_case(o, &record, o->first + i);
+    memcpy(record.compared, done.compared, sizeof done.compared);
+    memcpy(record.on_cpu, done.on_cpu, sizeof done.on_cpu);
+    done.failures += !print_record(&record);
+}
+
+static bool run_ops(const options *o) {
+    const bool all = !strcmp(o->op, "all");
+    const tsr_op op = all ? TSR_OP_COUNT : tsr_op_find(o->op);
+    if (!all && (op == TSR_OP_COUNT || !can_make_node(op))) {
+        fprintf(stderr, "fuzz_graphs: no operator '%s'\n", o->op);
+        return false;
+    }
+    for (int i = 0; i < TSR_OP_COUNT; i++)
+        if (can_make_node((tsr_op)i) && (all || (tsr_op)i == op))
+            run_op(o, (tsr_op)i);
+    for (int i = 0; i < MOST_REFUSALS && done.refusals[i].count; i++)
+        printf("  %5ld refused: %s\n", done.refusals[i].count, done.refusals[i].text);
+    printf("%ld failures\n", done.failures);
+    return true;
+}
+
 /* ---- options ---- */
 
 static bool read_number(const char *text, long *number) {
@@ -338,11 +506,14 @@ static bool read_options(int argc, char **argv, options *o) {
                        : !strcmp(argv[i], "--graphs") ? &o->graphs
                        : !strcmp(argv[i], "--seed")   ? &o->seed
                        : !strcmp(argv[i], "--graph")  ? &o->first
+                       : !strcmp(argv[i], "--cases")  ? &o->cases
                                                       : NULL;
         if (!strcmp(argv[i], "--verbose"))
             o->verbose = true;
         else if (!strcmp(argv[i], "--backend") && *value)
             o->backend = argv[++i];
+        else if (!strcmp(argv[i], "--op") && *value)
+            o->op = argv[++i];
         else if (number && read_number(value, number))
             i++;
         else
@@ -365,20 +536,18 @@ static bool is_complete(void) {
 }
 
 int main(int argc, char **argv) {
-    options o = {.seed = 1};
+    options o = {.seed = 1, .cases = USUAL_CASES};
     if (argc == 2 && !strcmp(argv[1], "--help"))
         return fputs(usage, stdout) == EOF;
     if (!read_options(argc, argv, &o))
         return fputs(usage, stderr), 2;
     if (!is_complete() || !open_devices(o.backend))
         return 1;
-    time_t start = time(NULL);
-    for (long i = 0;
-         (!o.graphs || i < o.graphs) && (!o.seconds || time(NULL) - start < o.seconds) &&
-         done.failures < MOST_FAILURES;
-         i++)
-        run_graph(&o, o.first + i);
-    print_summary();
+    bool good = true;
+    if (o.op)
+        good = run_ops(&o);
+    else
+        run_graphs(&o);
     close_devices();
-    return done.failures > 0;
+    return !good || done.failures > 0;
 }

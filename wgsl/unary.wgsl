@@ -42,8 +42,11 @@ fn tsr_swish(v: vec4f, p: vec2f) -> vec4f {
     let at = p.x * v;
     return v * select(1.0 / (1.0 + exp(clamp(-at, vec4f(-87.0), vec4f(87.0)))), vec4f(), at < vec4f(-87.0));
 }
-// log(), which yields numbers of negative ones on some drivers, where sqrt() yields NaN.
-fn tsr_log(v: vec4f, p: vec2f) -> vec4f { return tsr_keep_nan(v, select(log(v), sqrt(v), v < vec4f())); }
+// log(), which yields numbers of negative ones and of 0 on some drivers, where these quotients and roots do not.
+fn tsr_log(v: vec4f, p: vec2f) -> vec4f {
+    let edge = select(sqrt(v), -1.0 / abs(v), v == vec4f());
+    return tsr_keep_nan(v, select(log(v), edge, v <= vec4f()));
+}
 fn tsr_softplus(v: vec4f, p: vec2f) -> vec4f {
     return tsr_keep_nan(v, max(v, vec4f()) + log(1.0 + exp(-min(abs(v), vec4f(87.0)))));
 }

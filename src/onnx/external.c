@@ -105,9 +105,15 @@ static tsr_status find_file(tsr_reader *reader, const char *location, tsr_onnx_f
 
 /* ---- tensors ---- */
 
-static tsr_status check_range(const tsr_onnx_file *file, uint64_t offset, uint64_t size) {
+static tsr_status check_range(const tsr_reader *reader, const tsr_onnx_file *file, uint64_t offset,
+                              uint64_t size) {
     if (offset <= file->size && size <= file->size - offset)
         return TSR_OK;
+    if (file->map != TSR_NONE &&
+        tsr_onnx_is_lfs_pointer(reader->maps->list[file->map].bytes, file->size))
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                        "\"%s\" is a pointer of Git LFS, not the file: fetch it with git lfs pull",
+                        file->location);
     return tsr_fail(TSR_ERROR_INVALID_MODEL,
                     "%llu bytes at %llu are not in the %llu bytes of \"%s\"",
                     (unsigned long long)size, (unsigned long long)offset,
@@ -142,7 +148,7 @@ static tsr_status find_bytes(tsr_reader *reader, const Tsr__TensorProto *tensor,
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "length %llu instead of %llu",
                         (unsigned long long)length, (unsigned long long)size);
     TSR_TRY(find_file(reader, location, &file));
-    TSR_TRY(check_range(file, e->at, size));
+    TSR_TRY(check_range(reader, file, e->at, size));
     TSR_TRY(count_bytes(reader, file, size));
     e->file = file;
     if (file->map != TSR_NONE)

@@ -7,8 +7,8 @@
 #include "base/progress.h"
 #include "graph/graph.h"
 
-/* The newest opset that is known; later ones are read as if they had not changed anything. Of opsets
- * 1 to 6 only the forms of nodes that upgrade.c knows are read. */
+/* The newest opset that is known; later ones are read as if they had not changed anything. Of
+ * opsets 1 to 6 only the forms of nodes that upgrade.c knows are read. */
 enum { TSR_OPSET_MAX = 27 };
 
 /* desc: checked, defaults filled in. maps: files that outlive the graph, to which those of external
@@ -17,6 +17,10 @@ enum { TSR_OPSET_MAX = 27 };
  * told. */
 tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc, tsr_maps *maps,
                          tsr_progress_meter *progress, tsr_graph **graph);
+
+/* The opsets before which files have another form of the operator, which is rewritten: ascending,
+ * at most `room`; returns how many. */
+int tsr_onnx_changes(const char *op, int *opsets, int room);
 
 /* One serialized TensorProto (a .pb file of ONNX's tests) as a constant of a graph of its own. */
 tsr_status tsr_onnx_read_tensor(const void *bytes, size_t size, const char *name, tsr_graph **graph,

@@ -112,6 +112,8 @@ bool tsr_onnx_strip_raw_data(const ProtobufCMessageDescriptor *type, const unsig
 tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor *type,
                            const unsigned char *file, tsr_onnx_range range, uint64_t max_bytes,
                            ProtobufCMessage **message);
+/* Is this what stands for a file whose content Git LFS has not fetched? */
+bool tsr_onnx_is_lfs_pointer(const unsigned char *bytes, uint64_t size);
 /* The range that a field holds after that; empty if there is none. */
 tsr_onnx_range tsr_onnx_range_of(const ProtobufCBinaryData *field);
 

@@ -26,10 +26,11 @@ static const struct {
 
 /* NULL: it is none of these. */
 static const char *find_refused(int32_t type) {
-    for (size_t i = 0; i < sizeof refused_types / sizeof *refused_types; i++)
+    enum { COUNT = sizeof refused_types / sizeof *refused_types };
+    for (size_t i = 0; i < COUNT; i++)
         if (refused_types[i].type == type)
             return refused_types[i].name;
-    return NULL;
+    return type > refused_types[COUNT - 1].type ? "newer than those that are known" : NULL;
 }
 
 tsr_status tsr_onnx_dtype(tsr_reader *reader, int32_t type, const char *name, tsr_dtype *dtype) {

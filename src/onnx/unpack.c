@@ -52,6 +52,11 @@ tsr_onnx_range tsr_onnx_range_of(const ProtobufCBinaryData *field) {
     return range;
 }
 
+bool tsr_onnx_is_lfs_pointer(const unsigned char *bytes, uint64_t size) {
+    static const char begin[] = "version https://git-lfs";
+    return size >= strlen(begin) && memcmp(bytes, begin, strlen(begin)) == 0;
+}
+
 tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor *type,
                            const unsigned char *file, tsr_onnx_range range, uint64_t max_bytes,
                            ProtobufCMessage **message) {
@@ -65,6 +70,9 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
     *message = NULL;
     if (size == 0)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "it is empty");
+    if (tsr_onnx_is_lfs_pointer(file, range.size))
+        return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                        "this is a pointer of Git LFS, not the file: fetch it with git lfs pull");
     if (size > max_bytes)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "the file has %zu bytes, max_bytes is %llu", size,
                         (unsigned long long)max_bytes);

@@ -90,6 +90,17 @@ tsr_status tsr_onnx_upgrade(tsr_graph *graph, tsr_node *node, const char *type) 
     return TSR_OK;
 }
 
+int tsr_onnx_changes(const char *op, int *opsets, int room) {
+    int count = 0;
+    for (int opset = 2; opset <= TSR_OPSET_MAX && count < room; opset++)
+        for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+            if (rules[i].before == opset && strcmp(rules[i].type, op) == 0) {
+                opsets[count++] = opset;
+                break;
+            }
+    return count;
+}
+
 /* ---- editing nodes ---- */
 
 static tsr_status set_input(tsr_graph *graph, tsr_node *node, int input, int value) {

@@ -47,12 +47,18 @@ static void decompose_nary(tsr_builder *b) {
         TSR_BUILD(b, TSR_OP_Mul, value, tsr_build_number(b, 1.0f / (float)node->input_count));
 }
 
+/* An absent bound is the largest float. */
 static void decompose_clip(tsr_builder *b) {
     const int *inputs = b->node->inputs;
+    const bool has_low = inputs[1] != TSR_NONE,
+               has_high = b->node->input_count > 2 && inputs[2] != TSR_NONE;
     int value = inputs[0];
-    if (inputs[1] != TSR_NONE)
+    if (!(has_low && has_high) && tsr_dtype_is_float(b->graph->values[value].dtype))
+        value = TSR_BUILD(b, TSR_OP_Clip, value, tsr_build_number(b, -FLT_MAX),
+                          tsr_build_number(b, FLT_MAX));
+    if (has_low)
         value = TSR_BUILD(b, TSR_OP_Max, value, inputs[1]);
-    if (b->node->input_count > 2 && inputs[2] != TSR_NONE)
+    if (has_high)
         TSR_BUILD(b, TSR_OP_Min, value, inputs[2]);
 }
 

@@ -30,8 +30,9 @@ typedef struct graph_run {
 } graph_run;
 
 void fuzz_graph_free(fuzz_graph *graph);
-/* An input with elements of its own, up to `scale` large. */
-void fuzz_graph_add_input(fuzz_graph *graph, tsr_dtype dtype, tsr_shape shape, float scale);
+/* An input with elements of its own, from scale * (center - 1) to scale * (center + 1). */
+void fuzz_graph_add_input(fuzz_graph *graph, tsr_dtype dtype, tsr_shape shape, float scale,
+                          float center);
 
 typedef enum node_result {
     NODE_ADDED,

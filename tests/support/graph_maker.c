@@ -16,16 +16,25 @@ float graph_element(uint32_t seed, const char *name, size_t i) {
                           : random_float(&random, 0, 1);
 }
 
-tsr_shape draw_shape(random_source *random) {
-    static const int ranks[] = {4, 4, 4, 4, 4, 3, 3, 2, 2, 1, 5, 0},
-                     sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 17, 33, 35};
-    tsr_shape shape = {.rank = ranks[random_int(random, 0, 11)]};
+static tsr_shape draw_shape_of_rank(random_source *random, int rank) {
+    static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 17, 33, 35};
+    const int largest = rank > 4 ? 5 : 12; /* few of many axes */
+    tsr_shape shape = {.rank = rank};
     do
-        for (int i = 0; i < shape.rank; i++)
-            shape.dim[i] = i == 0 && shape.rank > 2 ? random_int(random, 1, 2)
-                                                    : sizes[random_int(random, 0, 12)];
+        for (int i = 0; i < rank; i++)
+            shape.dim[i] = i == 0 && rank > 2 ? random_int(random, 1, 2)
+                                              : sizes[random_int(random, 0, largest)];
     while (tsr_shape_count(&shape) > MOST_ELEMENTS);
     return shape;
+}
+
+tsr_shape draw_shape(random_source *random) {
+    static const int ranks[] = {4, 4, 4, 4, 4, 3, 3, 2, 2, 1, 5, 0};
+    return draw_shape_of_rank(random, ranks[random_int(random, 0, 11)]);
+}
+
+tsr_shape draw_shape_of_any_rank(random_source *random) {
+    return draw_shape_of_rank(random, random_int(random, 0, 6));
 }
 
 /* ---- element by element ---- */
@@ -68,7 +77,11 @@ static bool make_not(node_maker *m, tsr_op op) {
 }
 
 static bool make_float_test(node_maker *m, tsr_op op) {
-    return make_of_one(m, op, is_float);
+    if (!make_of_one(m, op, is_float))
+        return false;
+    if (op == TSR_OP_IsInf)
+        text_add(&m->text, " detect_negative=%d detect_positive=%d", draw(m, 0, 1), draw(m, 0, 1));
+    return true;
 }
 
 static bool broadcasts(const tsr_shape *a, const tsr_shape *b) {
@@ -322,6 +335,12 @@ static bool make_conv_transpose(node_maker *m, tsr_op op) {
     text_add(&m->text, " group=%d", group);
     if (!w.auto_pad && one_in(m, 2))
         add_ints_attribute(m, "output_padding", beyond, w.rank);
+    else if (!w.auto_pad && one_in(m, 3)) {
+        for (int i = 0; i < w.rank; i++) /* a little less than without pads */
+            beyond[i] += (shape->dim[i + 2] - 1) * w.stride[i] + extent_of(&w, i) -
+                         draw(m, 0, (int)w.kernel[i] - 1);
+        add_ints_attribute(m, "output_shape", beyond, w.rank);
+    }
     return true;
 }
 
@@ -331,12 +350,16 @@ static bool make_pool(node_maker *m, tsr_op op) {
         return false;
     const window w = draw_window(m, shape_of(m, x), 4);
     bool maximum = op == TSR_OP_MaxPool;
-    begin(m, maximum ? "MaxPool" : "AveragePool", x);
+    begin(m, tsr_op_get_info(op)->name, x);
     add_outputs(m, maximum && one_in(m, 4) ? 2 : 1);
     add_window(m, &w);
     if (!w.auto_pad)
         text_add(&m->text, " ceil_mode=%d", draw(m, 0, 1));
-    text_add(&m->text, " %s=%d", maximum ? "storage_order" : "count_include_pad", draw(m, 0, 1));
+    if (op == TSR_OP_LpPool)
+        text_add(&m->text, " p=%d", draw(m, 1, 3));
+    else
+        text_add(&m->text, " %s=%d", maximum ? "storage_order" : "count_include_pad",
+                 draw(m, 0, 1));
     return true;
 }
 
@@ -346,6 +369,8 @@ static bool make_global_pool(node_maker *m, tsr_op op) {
         return false;
     begin(m, tsr_op_get_info(op)->name, x);
     add_outputs(m, 1);
+    if (op == TSR_OP_GlobalLpPool)
+        text_add(&m->text, " p=%d", draw(m, 1, 3));
     return true;
 }
 
@@ -422,7 +447,9 @@ static bool make_batch_normalization(node_maker *m, tsr_op op) {
     begin(m, "BatchNormalization", x);
     for (int i = 0; i < 4; i++)
         add_weights(m, "wwwp"[i], 1, &shape_of(m, x) -> dim[1]);
-    add_outputs(m, 1);
+    bool training = one_in(m, 4);
+    add_outputs(m, training ? 3 : 1);
+    text_add(&m->text, " training_mode=%d momentum=0.%d", training, draw(m, 1, 9));
     if (one_in(m, 2))
         text_add(&m->text, " epsilon=0.0%d", draw(m, 1, 9));
     return true;
@@ -452,7 +479,7 @@ static bool make_layer_normalization(node_maker *m, tsr_op op) {
     for (int i = draw(m, 1, 2); i > 0; i--)
         add_weights(m, 'w', axes, shape->dim + shape->rank - axes);
     add_outputs(m, one_in(m, 5) ? 3 : 1);
-    text_add(&m->text, " axis=%d epsilon=0.0%d", -axes, draw(m, 1, 9));
+    text_add(&m->text, " axis=%d epsilon=0.0%d stash_type=1", -axes, draw(m, 1, 9));
     return true;
 }
 
@@ -465,6 +492,8 @@ static bool make_softmax(node_maker *m, tsr_op op) {
     begin(m, tsr_op_get_info(op)->name, x);
     add_outputs(m, 1);
     text_add(&m->text, " axis=%d", draw(m, -rank, rank - 1));
+    if (op == TSR_OP_LpNormalization)
+        text_add(&m->text, " p=%d", draw(m, 1, 2));
     return true;
 }
 
@@ -510,7 +539,7 @@ static bool make_reduce(node_maker *m, tsr_op op) {
     if (count)
         add_ints(m, axes, count);
     add_outputs(m, 1);
-    text_add(&m->text, " keepdims=%d", one_in(m, 2));
+    text_add(&m->text, " keepdims=%d noop_with_empty_axes=%d", one_in(m, 2), one_in(m, 2));
     return true;
 }
 
@@ -545,7 +574,7 @@ static bool make_group_normalization(node_maker *m, tsr_op op) {
     for (int i = 0; i < 2; i++)
         add_weights(m, 'w', 1, &channels);
     add_outputs(m, 1);
-    text_add(&m->text, " epsilon=0.0%d num_groups=%d", draw(m, 1, 9),
+    text_add(&m->text, " stash_type=1 epsilon=0.0%d num_groups=%d", draw(m, 1, 9),
              channels % 2 || one_in(m, 2) ? 1 : 2);
     return true;
 }
@@ -559,7 +588,7 @@ static bool make_rms_normalization(node_maker *m, tsr_op op) {
     begin(m, tsr_op_get_info(op)->name, x);
     add_weights(m, 'w', axes, shape->dim + shape->rank - axes);
     add_outputs(m, 1);
-    text_add(&m->text, " axis=%d epsilon=0.0%d", -axes, draw(m, 1, 9));
+    text_add(&m->text, " axis=%d epsilon=0.0%d stash_type=1", -axes, draw(m, 1, 9));
     return true;
 }
 
@@ -569,7 +598,8 @@ static bool make_lrn(node_maker *m, tsr_op op) {
         return false;
     begin(m, tsr_op_get_info(op)->name, x);
     add_outputs(m, 1);
-    text_add(&m->text, " size=%d alpha=0.%d", draw(m, 1, 5), draw(m, 1, 9));
+    text_add(&m->text, " size=%d alpha=0.%d beta=0.%d bias=1.%d", draw(m, 1, 5), draw(m, 1, 9),
+             draw(m, 1, 9), draw(m, 0, 9));
     return true;
 }
 
@@ -591,6 +621,8 @@ static bool make_loss(node_maker *m, tsr_op op) {
         add_weights(m, 'p', 1, &shape->dim[1]);
     add_outputs(m, 1);
     text_add(&m->text, " reduction=%s", DRAW_ONE_OF(m, reductions));
+    if (one_in(m, 3))
+        text_add(&m->text, " ignore_index=%d", draw(m, -1, (int)shape->dim[1] - 1));
     return true;
 }
 
@@ -598,6 +630,7 @@ static bool make_cast_like(node_maker *m, tsr_op op) {
     begin(m, tsr_op_get_info(op)->name, pick(m, is_any));
     text_add(&m->text, " $%d", pick(m, is_any));
     add_outputs(m, 1);
+    text_add(&m->text, " saturate=%d", draw(m, 0, 1));
     return true;
 }
 
@@ -840,6 +873,8 @@ static bool make_eye_like(node_maker *m, tsr_op op) {
         return false;
     begin(m, tsr_op_get_info(op)->name, x);
     add_outputs(m, 1);
+    if (one_in(m, 2))
+        text_add(&m->text, " dtype=%d", one_in(m, 2) ? 1 : 6);
     text_add(&m->text, " k=%d", draw(m, -2, 2));
     return true;
 }
@@ -887,6 +922,7 @@ static bool make_resize(node_maker *m, tsr_op op) {
     static const char *const modes[] = {"linear", "cubic", "nearest"};
     static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
                                             "ceil"};
+    static const char *const policies[] = {"stretch", "not_larger", "not_smaller"};
     int x = pick(m, is_image);
     if (x < 0)
         return false;
@@ -895,6 +931,7 @@ static bool make_resize(node_maker *m, tsr_op op) {
     int64_t sizes[5] = {shape->dim[0], shape->dim[1]};
     for (int i = 2; i < shape->rank; i++)
         sizes[i] = one_in(m, 3) ? shape->dim[i] * draw(m, 1, 2) : draw(m, 1, 20);
+    const bool by_axes = *transform != 't' && one_in(m, 4);
     if (one_in(m, 4))
         sizes[1] = draw(m, 1, 9);
     begin(m, "Resize", x);
@@ -907,7 +944,10 @@ static bool make_resize(node_maker *m, tsr_op op) {
     } else {
         text_add(&m->text, " _");
     }
-    if (one_in(m, 2)) {
+    if (by_axes) { /* the spatial ones */
+        text_add(&m->text, " _");
+        add_ints(m, sizes + 2, shape->rank - 2);
+    } else if (one_in(m, 2)) {
         text_add(&m->text, " f%d_scales<1,1", m->node);
         for (int i = 2; i < shape->rank; i++)
             text_add(&m->text, ",%g", draw(m, 2, 11) / 4.0);
@@ -918,6 +958,12 @@ static bool make_resize(node_maker *m, tsr_op op) {
     }
     add_outputs(m, 1);
     text_add(&m->text, " mode=%s coordinate_transformation_mode=%s", mode, transform);
+    if (*transform == 't')
+        text_add(&m->text, " extrapolation_value=0.%d", draw(m, 0, 9));
+    if (by_axes) {
+        add_ints_attribute(m, "axes", (int64_t[]){2, 3, 4}, shape->rank - 2);
+        text_add(&m->text, " keep_aspect_ratio_policy=%s", DRAW_ONE_OF(m, policies));
+    }
     if (*mode == 'n')
         text_add(&m->text, " nearest_mode=%s", DRAW_ONE_OF(m, roundings));
     if (*mode == 'c' && one_in(m, 2))
@@ -969,6 +1015,7 @@ static bool make_reshape(node_maker *m, tsr_op op) {
     begin(m, "Reshape", x);
     add_ints(m, dims, rank);
     add_outputs(m, 1);
+    text_add(&m->text, " allowzero=%d", draw(m, 0, 1));
     return true;
 }
 
@@ -997,7 +1044,7 @@ static bool make_squeeze(node_maker *m, tsr_op op) {
 static bool make_unsqueeze(node_maker *m, tsr_op op) {
     (void)op;
     int x = pick(m, is_any), rank = shape_of(m, x)->rank;
-    if (rank > 4)
+    if (rank > 5)
         return false;
     begin(m, "Unsqueeze", x);
     add_ints(m, (int64_t[]){draw(m, -rank - 1, rank)}, 1);
@@ -1019,6 +1066,7 @@ static bool make_dropout(node_maker *m, tsr_op op) {
         return false;
     begin(m, "Dropout", x);
     add_outputs(m, 1);
+    text_add(&m->text, " seed=%d", draw(m, 0, 9));
     return true;
 }
 
@@ -1027,7 +1075,7 @@ static bool make_cast(node_maker *m, tsr_op op) {
     static const int types[] = {1, 1, 1, 2, 3, 6, 7, 9}; /* ONNX's numbers */
     begin(m, "Cast", pick(m, is_any));
     add_outputs(m, 1);
-    text_add(&m->text, " to=%d", DRAW_ONE_OF(m, types));
+    text_add(&m->text, " to=%d saturate=%d", DRAW_ONE_OF(m, types), draw(m, 0, 1));
     return true;
 }
 
@@ -1037,6 +1085,8 @@ static bool make_shape(node_maker *m, tsr_op op) {
     add_outputs(m, 1);
     if (one_in(m, 2))
         text_add(&m->text, " start=%d", draw(m, -2, 1));
+    if (one_in(m, 2))
+        text_add(&m->text, " end=%d", draw(m, 1, 9));
     return true;
 }
 
@@ -1130,7 +1180,7 @@ static node_maker_fn *const makers[TSR_OP_COUNT] = {
     [TSR_OP_HammingWindow] = make_window,
     [TSR_OP_BlackmanWindow] = make_window,
     [TSR_OP_RoiAlign] = make_roi_align,
-    [TSR_OP_LpPool] = make_lp_pool,
+    [TSR_OP_LpPool] = make_pool,
     [TSR_OP_Col2Im] = make_col2im,
     [TSR_OP_DeformConv] = make_deform_conv,
     [TSR_OP_AffineGrid] = make_affine_grid,

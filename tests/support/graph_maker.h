@@ -37,6 +37,8 @@ bool make_node(node_maker *m, tsr_op op);
 
 /* A random shape of a graph's input, of few elements. */
 tsr_shape draw_shape(random_source *random);
+/* Of any rank from 0 to 6, each as often. */
+tsr_shape draw_shape_of_any_rank(random_source *random);
 
 /* Element i of an initializer (or input) with this name, the first letter of which says in which
  * range: w -1 .. 1; q -0.25 .. 0.25; p 0.5 .. 1.5. */

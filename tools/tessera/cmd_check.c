@@ -1,6 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "difference.h"
-#include "job.h"
+#include "check.h"
 #include "text.h"
 #include "tool.h"
 
@@ -10,62 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct check_options {
-    job_options job;
-    char *list, *root;
-    tolerance allowed;
-} check_options;
-
-typedef struct check_run {
-    const check_options *options;
-    tsr_device *device;
-    int passed, failed, skipped;
-} check_run;
-
-/* One test_data_set folder: input_0.pb.. and output_0.pb.. in the order of the model. */
-typedef struct data_set {
-    const tsr_model *model;
-    int input_count, output_count;
-    tensor *inputs, *outputs;
-    void **packed; /* of fixed inputs, NULL for the others */
-    tsr_tensor_info *infos;
-    tsr_input_shape *shapes;
-    tsr_fixed_input *fixed;
-} data_set;
-
-/* ---- data ------------------------------------------------------------------------------------ */
-
-static void data_set_free(data_set *data) {
-    for (int i = 0; data->inputs && i < data->input_count; i++)
-        tensor_free(&data->inputs[i]);
-    for (int i = 0; data->outputs && i < data->output_count; i++)
-        tensor_free(&data->outputs[i]);
-    for (int i = 0; data->packed && i < data->input_count; i++)
-        free(data->packed[i]);
-    free(data->inputs);
-    free(data->outputs);
-    free(data->packed);
-    free(data->infos);
-    free(data->shapes);
-    free(data->fixed);
-}
-
-static tsr_status data_set_create(const tsr_model *model, data_set *data) {
-    *data = (data_set){.model = model,
-                       .input_count = tsr_model_input_count(model),
-                       .output_count = tsr_model_output_count(model)};
-    size_t inputs = (size_t)data->input_count + 1;
-    data->inputs = calloc(inputs, sizeof *data->inputs);
-    data->outputs = calloc((size_t)data->output_count + 1, sizeof *data->outputs);
-    data->packed = calloc(inputs, sizeof *data->packed);
-    data->infos = calloc(inputs, sizeof *data->infos);
-    data->shapes = calloc(inputs, sizeof *data->shapes);
-    data->fixed = calloc(inputs, sizeof *data->fixed);
-    if (data->inputs && data->outputs && data->packed && data->infos && data->shapes && data->fixed)
-        return TSR_OK;
-    data_set_free(data);
-    return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
-}
+/* ---- folders of ONNX's tests: test_data_set_0/input_0.pb.. and output_0.pb.. ---------------- */
 
 static tsr_status join_path(char path[PATH_MAX], const char *folder, const char *name) {
     int length = snprintf(path, PATH_MAX, "%s/%s", folder, name);
@@ -97,13 +41,9 @@ static tsr_status check_type(const tsr_tensor_info *info, const tensor *data) {
 static tsr_status data_set_load(const char *folder, data_set *data) {
     TRY(load_numbered(folder, "input", data->input_count, data->inputs));
     TRY(load_numbered(folder, "output", data->output_count, data->outputs));
-    for (int i = 0; i < data->input_count; i++) {
-        tsr_tensor_info *info = &data->infos[i];
-        TRY_LIBRARY(tsr_model_input(data->model, i, info));
-        TRY(check_type(info, &data->inputs[i]));
-        if (tsr_model_input_is_parameter(data->model, i))
-            TRY(tensor_pack(&data->inputs[i], info->dtype, info->name, &data->packed[i]));
-    }
+    TRY(data_set_bind(data));
+    for (int i = 0; i < data->input_count; i++)
+        TRY(check_type(&data->infos[i], &data->inputs[i]));
     for (int i = 0; i < data->output_count; i++) {
         tsr_tensor_info info;
         TRY_LIBRARY(tsr_model_output(data->model, i, &info));
@@ -112,81 +52,21 @@ static tsr_status data_set_load(const char *folder, data_set *data) {
     return TSR_OK;
 }
 
-/* ---- one run --------------------------------------------------------------------------------- */
-
-static tsr_status make_session(const check_run *run, data_set *data, tsr_session **session) {
-    tsr_session_desc desc = {.precision = (tsr_precision)run->options->job.precision,
-                             .allow_cpu_fallback = run->options->job.cpu_fallback,
-                             .poison = run->options->job.poison,
-                             .shapes = data->shapes,
-                             .fixed = data->fixed};
-    for (int i = 0; i < data->input_count; i++) {
-        const tsr_tensor_info *info = &data->infos[i];
-        const tsr_shape *shape = &data->inputs[i].shape;
-        if (data->packed[i])
-            data->fixed[desc.fixed_count++] =
-                (tsr_fixed_input){info->name, info->dtype, *shape, data->packed[i]};
-        else
-            data->shapes[desc.shape_count++] = (tsr_input_shape){info->name, *shape};
-    }
-    TRY_LIBRARY(tsr_session_create(run->device, data->model, &desc, session));
-    return TSR_OK;
-}
-
-/* TSR_OK also for an unexpected result; *good is false then. */
-static tsr_status check_output(const check_run *run, tsr_session *session, int index,
-                               const tensor *expected, bool *good) {
-    tsr_tensor_info info;
-    tensor result;
-    TRY_LIBRARY(tsr_session_output(session, index, &info));
-    *good = shape_equal(&info.shape, &expected->shape);
-    if (!*good) {
-        fail(TSR_OK, "output '%s' is %s instead of %s", info.name, shape_label(&info.shape).text,
-             shape_label(&expected->shape).text);
-        return TSR_OK;
-    }
-    TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &result));
-    tsr_status status = tsr_session_get_output(session, info.name, result.values, result.count);
-    if (status != TSR_OK) {
-        fail_library(status);
-    } else {
-        const tolerance exactly = {0};
-        difference d = measure(result.values, expected->values, result.count,
-                               dtype_is_integer(info.dtype) ? exactly : run->options->allowed);
-        *good = d.failed == 0;
-        if (d.failed)
-            fail(TSR_OK, "output '%s': %zu of %zu elements differ, worst at %s: %g instead of %g",
-                 info.name, d.failed, d.count, position_label(&info.shape, d.worst).text,
-                 (double)result.values[d.worst], (double)expected->values[d.worst]);
-    }
-    tensor_free(&result);
-    return status;
-}
-
-static tsr_status run_session(const check_run *run, const data_set *data, tsr_session *session,
-                              bool *good) {
-    for (int i = 0; i < data->input_count; i++)
-        if (!data->packed[i])
-            TRY_LIBRARY(tsr_session_set_input(session, data->infos[i].name, data->inputs[i].values,
-                                              data->inputs[i].count));
-    if (run->options->job.precision == TSR_PRECISION_AUTO)
-        TRY_LIBRARY(tsr_session_calibrate(session));
-    TRY_LIBRARY(tsr_session_run(session));
-    for (int i = 0; *good && i < data->output_count; i++)
-        TRY(check_output(run, session, i, &data->outputs[i], good));
-    return TSR_OK;
-}
-
 static tsr_status check_set(const check_run *run, const tsr_model *model, const char *folder,
                             bool *good) {
+    const check_place place = {.device = run->device,
+                               .cpu_fallback = run->options->job.cpu_fallback,
+                               .poison = run->options->job.poison,
+                               .allowed = run->options->allowed,
+                               .types_differ = true};
     data_set data;
     tsr_session *session;
     TRY(data_set_create(model, &data));
     tsr_status status = data_set_load(folder, &data);
     if (status == TSR_OK)
-        status = make_session(run, &data, &session);
+        status = data_set_session(&place, &data, &session);
     if (status == TSR_OK) {
-        status = run_session(run, &data, session, good);
+        status = data_set_check(&place, &data, session, good);
         tsr_session_destroy(session);
     }
     data_set_free(&data);
@@ -235,10 +115,8 @@ static tsr_status check_model(const check_run *run, const char *folder, bool *go
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static void check_folder(check_run *run, const char *name, const char *folder) {
-    bool good = true;
-    progress("%s", name);
-    tsr_status status = check_model(run, folder, &good);
+void check_report(check_run *run, const char *name, tsr_status status, bool good,
+                  const char *note) {
     progress_clear();
     if (status == TSR_ERROR_UNSUPPORTED) {
         run->skipped++;
@@ -248,8 +126,20 @@ static void check_folder(check_run *run, const char *name, const char *folder) {
         printf("FAIL %s: %s\n", name_label(name).text, failure());
     } else {
         run->passed++;
-        printf("PASS %s\n", name_label(name).text);
+        printf("PASS %s%s%s\n", name_label(name).text, note ? ": " : "", note ? note : "");
     }
+}
+
+/* A folder, or a file of tests in JSON. */
+static void check_path(check_run *run, const char *name, const char *path) {
+    if (file_is(path, ".json")) {
+        check_json_file(run, path);
+        return;
+    }
+    bool good = true;
+    progress("%s", name);
+    tsr_status status = check_model(run, path, &good);
+    check_report(run, name, status, good, NULL);
 }
 
 /* One name per line, relative to root; '#' begins a comment. */
@@ -269,7 +159,7 @@ static tsr_status check_list(check_run *run, const char *list, const char *root)
             continue;
         status = join_path(path, root, name);
         if (status == TSR_OK)
-            check_folder(run, name, path);
+            check_path(run, name, path);
     }
     if (status == TSR_OK && ferror(file))
         status = fail(TSR_ERROR_IO, "%s: %s", list, strerror(errno));
@@ -280,15 +170,18 @@ static tsr_status check_list(check_run *run, const char *list, const char *root)
 }
 
 static int check(const check_options *o, int folder_count, char **folders) {
-    check_run run = {.options = o};
+    check_run run = {.options = o, .is_cpu = o->job.backend && !strcmp(o->job.backend, "cpu")};
     tsr_status status = job_device(&o->job, NULL, &run.device);
     if (status != TSR_OK)
         return command_exit(status);
     for (int i = 0; i < folder_count; i++)
-        check_folder(&run, folders[i], folders[i]);
+        check_path(&run, folders[i], folders[i]);
     if (o->list)
         status = check_list(&run, o->list, o->root);
     tsr_device_destroy(run.device);
+    tsr_device_destroy(run.cpu);
+    if (status == TSR_OK && run.passed + run.failed + run.skipped == 0)
+        status = fail(TSR_ERROR_INVALID_ARGUMENT, "no test has a name that holds '%s'", o->pattern);
     if (status != TSR_OK)
         return command_exit(status);
     printf("%d passed, %d failed, %d skipped\n", run.passed, run.failed, run.skipped);
@@ -301,13 +194,17 @@ int cmd_check(int argc, char **argv) {
         {"list", 0, "FILE", "file with names of test folders, one per line, # for comments",
          OPTION_TEXT, &o.list, 0, NULL},
         {"root", 0, "DIR", "parent of the folders in --list (.)", OPTION_TEXT, &o.root, 0, NULL},
+        {"case", 0, "TEXT", "of JSON files only the tests whose names hold TEXT", OPTION_TEXT,
+         &o.pattern, 0, NULL},
         {"rtol", 0, "R", "allowed relative error (1e-3)", OPTION_NUMBER, &o.allowed.rtol, 0, NULL},
         {"atol", 0, "A", "allowed absolute error (1e-5)", OPTION_NUMBER, &o.allowed.atol, 0, NULL},
     };
     option_set set = {
-        .usage = "tessera check DIR... [--list FILE --root DIR] [--backend NAME]",
-        .notes = "A folder contains model.onnx and test_data_set_0/input_0.pb, "
-                 "output_0.pb, ...\nA model that needs an unsupported feature is a SKIP.\n",
+        .usage = "tessera check DIR|FILE.json... [--case TEXT] [--list FILE --root DIR] "
+                 "[--backend NAME]",
+        .notes = "A folder contains model.onnx and test_data_set_0/input_0.pb, output_0.pb, ...\n"
+                 "A file contains tests of one operator: docs/op-tests.md has the format.\n"
+                 "A model that needs an unsupported feature is a SKIP.\n",
         .max_arguments = INT_MAX};
     job_add_backend_option(&set, &o.job);
     job_add_precision_option(&set, &o.job);
@@ -318,6 +215,6 @@ int cmd_check(int argc, char **argv) {
         return code;
     if (arguments == 0 && !o.list)
         return command_exit(
-            fail(TSR_ERROR_INVALID_ARGUMENT, "no folder to check; usage: %s", set.usage));
+            fail(TSR_ERROR_INVALID_ARGUMENT, "no folder or file to check; usage: %s", set.usage));
     return check(&o, arguments, argv + 1);
 }

@@ -1,5 +1,6 @@
 #include "job.h"
 #include "layers.h"
+#include "noise.h"
 #include "text.h"
 #include "tool.h"
 
@@ -21,6 +22,7 @@ typedef struct comparison {
     int output_count;
     tensor *expected; /* per output; without values if nothing is expected */
     double *floors;   /* per output */
+    double *errors;   /* per output: the largest that is out of tolerance; 0: none */
     int backend_count;
     const char *backends[MAX_BACKENDS];
     int compared, failed; /* pairs of tensors */
@@ -88,8 +90,9 @@ static void count_failure(comparison *c, const char *output, const char *backend
                  "output '%s' of %s against %s", output, backend, reference);
 }
 
-static void compare_pair(comparison *c, const char *output, double floor, const char *backend,
+static void compare_pair(comparison *c, int index, const char *output, const char *backend,
                          const tensor *ours, const char *reference_name, const tensor *reference) {
+    const double floor = c->floors[index];
     c->compared++;
     if (!shape_equal(&ours->shape, &reference->shape)) {
         printf("  %s against %s: shape %s instead of %s: FAIL\n", backend, reference_name,
@@ -112,8 +115,10 @@ static void compare_pair(comparison *c, const char *output, double floor, const 
         printf("; floor %.3g", floor);
     if (classes)
         printf("; top-1 %s", top ? "agrees" : "DIFFERS");
-    if (d.failed)
+    if (d.failed) {
         printf("; %zu of %zu elements out of tolerance", d.failed, d.count);
+        c->errors[index] = d.max_abs > c->errors[index] ? d.max_abs : c->errors[index];
+    }
     printf(": %s\n", good ? "ok" : "FAIL");
     if (!good)
         count_failure(c, output, backend, reference_name);
@@ -139,7 +144,7 @@ static tsr_status compare_output(comparison *c, int index, const runner *ours,
     }
     if (status == TSR_OK) {
         printf("output '%s' %s\n", name_label(info.name).text, shape_label(&info.shape).text);
-        compare_pair(c, info.name, c->floors[index], ours->backend, &result,
+        compare_pair(c, index, info.name, ours->backend, &result,
                      expected->values ? "the expected file" : reference->backend,
                      expected->values ? expected : &other);
     }
@@ -159,6 +164,48 @@ static tsr_status compare_all(comparison *c, const runner *runners) {
     return TSR_OK;
 }
 
+/* Rounding in every layer moves an output further than rounding of the inputs does. */
+enum { NOISE_FACTOR = 16 };
+
+static void print_noise(const char *output, const char *backend, double error, double noise) {
+    if (error <= NOISE_FACTOR * noise)
+        printf("output '%s': moving each input to the next float moves it by up to %.3g on %s, so "
+               "that the error, %.3g, may be rounding; --floor '%s=%.2g' allows that much\n",
+               name_label(output).text, noise, backend, error, name_label(output).text,
+               1.1 * error);
+}
+
+/* Of outputs that are out of tolerance, those by what rounding may explain. before: room for all.
+ */
+static tsr_status explain_failures(const comparison *c, const runner *reference, tensor *before) {
+    tsr_tensor_info info;
+    double noise;
+    for (int i = 0; i < c->output_count; i++)
+        if (c->errors[i] > 0) {
+            TRY_LIBRARY(tsr_session_output(reference->session, i, &info));
+            TRY(job_fetch(reference->session, info.name, &info.shape, &before[i]));
+        }
+    TRY(noise_run(c->j, reference->session));
+    for (int i = 0; i < c->output_count; i++)
+        if (c->errors[i] > 0) {
+            TRY_LIBRARY(tsr_session_output(reference->session, i, &info));
+            TRY(noise_of(reference->session, i, &before[i], &noise));
+            print_noise(info.name, reference->backend, c->errors[i], noise);
+        }
+    return TSR_OK;
+}
+
+static tsr_status explain(const comparison *c, const runner *reference) {
+    tensor *before = calloc((size_t)c->output_count + 1, sizeof *before);
+    if (!before)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
+    tsr_status status = explain_failures(c, reference, before);
+    for (int i = 0; i < c->output_count; i++)
+        tensor_free(&before[i]);
+    free(before);
+    return status;
+}
+
 static tsr_status compare_backends(comparison *c) {
     runner runners[MAX_BACKENDS];
     int running = 0;
@@ -169,6 +216,8 @@ static tsr_status compare_backends(comparison *c) {
     }
     if (status == TSR_OK)
         status = compare_all(c, runners);
+    if (status == TSR_OK && c->failed)
+        status = explain(c, &runners[0]);
     while (running > 0)
         runner_stop(&runners[--running]);
     return status;
@@ -245,8 +294,9 @@ static int compare(const job *j, const compare_options *o) {
     size_t room = (size_t)c.output_count + 1;
     c.expected = calloc(room, sizeof *c.expected);
     c.floors = calloc(room, sizeof *c.floors);
+    c.errors = calloc(room, sizeof *c.errors);
     const char **names = calloc(2 * room, sizeof *names);
-    tsr_status status = c.expected && c.floors && names
+    tsr_status status = c.expected && c.floors && c.errors && names
                             ? choose_backends(&c, o)
                             : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     if (status == TSR_OK)
@@ -258,6 +308,7 @@ static int compare(const job *j, const compare_options *o) {
         tensor_free(&c.expected[i]);
     free(c.expected);
     free(c.floors);
+    free(c.errors);
     return status == TSR_OK ? verdict(&c) : command_exit(status);
 }
 

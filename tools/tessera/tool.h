@@ -62,8 +62,9 @@ void signals_release(void);
     X(run, "run a model on files and write its outputs")                                           \
     X(bench, "measure cold and warm start, steady state, GFLOP/s and memory")                      \
     X(compare, "compare backends with each other or with stored outputs")                          \
-    X(check, "run ONNX test folders")                                                              \
+    X(check, "run ONNX test folders and tests of operators in JSON")                               \
     X(show, "draw the channels of a tensor as a mosaic")                                           \
+    X(ops, "list the operators: where they run, on which types, since when they are as they are")  \
     X(devices, "list the devices of each backend")
 
 #define COMMAND_DECLARE(name, text) int cmd_##name(int argc, char **argv);

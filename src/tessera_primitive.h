@@ -174,9 +174,9 @@ typedef enum tsr_primitive_kind {
     TSR_PRIMITIVE_POOL,           /* op: MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool */
     TSR_PRIMITIVE_ELTWISE,        /* op, alpha, beta: as tsr_post_ops_append_eltwise() has them */
     TSR_PRIMITIVE_BINARY,         /* op: as tsr_post_ops_append_binary() has it; source op other */
-    TSR_PRIMITIVE_REDUCTION,      /* op: ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceProd,
-                                     ReduceL1,      ReduceL2, ReduceSumSquare, ReduceLogSum, ReduceLogSumExp
-                                   */
+    /* op: ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceProd, ReduceL1, ReduceL2,
+     * ReduceSumSquare, ReduceLogSum, ReduceLogSumExp */
+    TSR_PRIMITIVE_REDUCTION,
 } tsr_primitive_kind;
 
 /* Constant elements, dense and row-major; copied. data NULL: none. */

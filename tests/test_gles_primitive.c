@@ -142,12 +142,41 @@ static void test_no_textures(void **state) {
     destroy_caller_context(context);
 }
 
+/* What is on a lost device says so, and can be destroyed. */
+static void test_lost(void **state) {
+    (void)state;
+    EGLContext context = open_context();
+    const tsr_shape shape = {2, {3, 5}};
+    float elements[15] = {0};
+    tsr_device *device = make_device(&watched_device);
+    tsr_device_tensor *tensor = make_tensor(device, &shape, TSR_DTYPE_F32, elements);
+    const tsr_primitive_desc desc = {.kind = TSR_PRIMITIVE_ELTWISE, .op = "Neg", .source = shape};
+    tsr_primitive *primitive, *other;
+    EXPECT_OK(tsr_primitive_create(device, &desc, &primitive));
+    const tsr_primitive_args args = {.source = tensor, .destination = tensor};
+    EXPECT_OK(tsr_primitive_execute(primitive, &args));
+    set_reset_status(GL_GUILTY_CONTEXT_RESET_KHR);
+    const tsr_status lost = TSR_ERROR_DEVICE_LOST;
+    expect_failure(tsr_primitive_execute(primitive, &args), lost, "");
+    expect_failure(tsr_device_tensor_read(tensor, elements, 15), lost, "");
+    expect_failure(tsr_device_tensor_write(tensor, elements, 15), lost, "");
+    expect_failure(tsr_primitive_create(device, &desc, &other), lost, "");
+    tsr_primitive_destroy(primitive);
+    tsr_device_tensor_destroy(tensor);
+    tsr_device_destroy(device);
+    assert_int_equal(objects_deleted_after_reset(), 0);
+    set_reset_status(GL_NO_ERROR);
+    forget_live_objects();
+    destroy_caller_context(context);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_state_kept),
         cmocka_unit_test(test_no_objects_left),
         cmocka_unit_test(test_nothing_read_back),
         cmocka_unit_test(test_no_textures),
+        cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

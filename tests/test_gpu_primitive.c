@@ -217,6 +217,35 @@ static void test_fused_only(void **state) {
     }
 }
 
+/* Measuring, too, has tensors of its own, as making has; what they are is counted. */
+static void test_reports(void **state) {
+    (void)state;
+    need_gpu();
+    const tsr_shape shape = {4, {1, 6, 9, 8}};
+    float weights[6 * 6] = {1};
+    tsr_post_ops *posts;
+    EXPECT_OK(tsr_post_ops_create(&posts));
+    tsr_primitive_desc desc = {.kind = TSR_PRIMITIVE_CONV,
+                               .source = shape,
+                               .weights = {{4, {6, 6, 1, 1}}, weights},
+                               .posts = posts,
+                               .tune_ms = 2000};
+    tsr_primitive_report plain, sum;
+    for (int i = 0; i < 2; i++) {
+        tsr_primitive *primitive;
+        EXPECT_OK(tsr_primitive_create(gpu(0), &desc, &primitive));
+        EXPECT_OK(tsr_primitive_get_report(primitive, i ? &sum : &plain));
+        tsr_primitive_destroy(primitive);
+        EXPECT_OK(tsr_post_ops_append_sum(posts, 1, 0));
+    }
+    tsr_post_ops_destroy(posts);
+    assert_int_equal(plain.macs, 6 * 6 * 9 * 8);
+    assert_true(tsr_shape_count(&plain.destination) == 6 * 9 * 8 && plain.passes >= 1);
+    assert_true(plain.weight_bytes > 0 && plain.allocated_bytes >= plain.weight_bytes);
+    /* of two tiles of four channels, in 16 or 32 bits */
+    assert_true(sum.allocated_bytes >= plain.allocated_bytes + 2 * 9 * 8 * 4 * 2);
+}
+
 /* ---- in a row -------------------------------------------------------------------------------- */
 
 enum { LAYERS = 3 };
@@ -396,6 +425,7 @@ int run_program(void) {
         cmocka_unit_test(test_one_tensor),
         cmocka_unit_test(test_many_operands),
         cmocka_unit_test(test_fused_only),
+        cmocka_unit_test(test_reports),
         cmocka_unit_test(test_in_a_row),
         cmocka_unit_test(test_session_chain),
         cmocka_unit_test(test_no_growth),

@@ -236,57 +236,58 @@ typedef struct refused {
 #define OF_KIND(which, ...)                                                                        \
     { .kind = TSR_PRIMITIVE_##which, .source = {4, {1, 3, 4, 5}}, __VA_ARGS__ }
 
+static const refused refused_list[] = {
+    {CONV(.op = "Conv"), TSR_ERROR_INVALID_ARGUMENT, "op: this kind of primitive has none"},
+    {CONV(.alpha = 1), TSR_ERROR_INVALID_ARGUMENT, "alpha, beta"},
+    {CONV(.bias = {{1, {5}}, weights}), TSR_ERROR_SHAPE, "node 'conv' (Conv of"},
+    {CONV(.window.group = 2), TSR_ERROR_SHAPE, "2 groups"},
+    {CONV(.window.group = -1), TSR_ERROR_INVALID_MODEL, "group is -1"},
+    {CONV(.window.strides = {-1, 1}), TSR_ERROR_INVALID_MODEL, "strides[0] is -1"},
+    {CONV(.window.pads_end = {0, -1}), TSR_ERROR_INVALID_MODEL, "pads[3] is -1"},
+    {CONV(.window.dilations = {2, 1}), TSR_ERROR_SHAPE, "node 'conv' (Conv of"},
+    {CONV(.dtype = TSR_DTYPE_I8), TSR_ERROR_UNSUPPORTED, "not int8"},
+    {OF_KIND(CONV, .op = NULL), TSR_ERROR_INVALID_ARGUMENT,
+     "weights: this kind of primitive needs"},
+    {{.kind = TSR_PRIMITIVE_CONV, .source = {2, {1, 3}}, .weights = {{2, {6, 3}}, weights}},
+     TSR_ERROR_SHAPE,
+     "has no window"},
+    {OF_KIND(CONV, .weights = {{4, {6, 3, 0, 3}}, weights}), TSR_ERROR_SHAPE, "weights: shape"},
+    {OF_KIND(POOL, .op = "LpPool"), TSR_ERROR_INVALID_ARGUMENT, "no operator 'LpPool'"},
+    {OF_KIND(POOL, .op = NULL), TSR_ERROR_INVALID_ARGUMENT, "no operator '(NULL)'"},
+    {OF_KIND(POOL, .op = "MaxPool"), TSR_ERROR_INVALID_MODEL, "kernel_shape[0] is 0"},
+    {OF_KIND(POOL, .op = "MaxPool", .weights = {{1, {1}}, weights}), TSR_ERROR_INVALID_ARGUMENT,
+     "weights: this kind of primitive has none"},
+    {OF_KIND(ELTWISE, .op = "Add"), TSR_ERROR_INVALID_ARGUMENT, "no operator of one tensor"},
+    {OF_KIND(ELTWISE, .op = "Relu", .beta = 1), TSR_ERROR_INVALID_ARGUMENT, "beta is 1"},
+    {OF_KIND(BINARY, .op = "Relu"), TSR_ERROR_INVALID_ARGUMENT, "no operator of two tensors"},
+    {OF_KIND(BINARY, .op = "Add", .other = {1, {4}}), TSR_ERROR_SHAPE, "node 'binary' (Add of"},
+    {OF_KIND(MATMUL, .other = {2, {4, 5}}), TSR_ERROR_SHAPE, "node 'matmul' (MatMul of"},
+    {OF_KIND(REDUCTION, .op = "ArgMax"), TSR_ERROR_INVALID_ARGUMENT, "no operator 'ArgMax'"},
+    {OF_KIND(REDUCTION, .op = "ReduceSum", .axis_count = 1, .axes = {4}), TSR_ERROR_INVALID_MODEL,
+     "node 'reduction' (ReduceSum of"},
+    {OF_KIND(REDUCTION, .op = "ReduceSum", .axis_count = 9), TSR_ERROR_INVALID_ARGUMENT,
+     "axis_count is 9"},
+    {{.kind = (tsr_primitive_kind)7}, TSR_ERROR_INVALID_ARGUMENT, "no kind 7"},
+    {{.kind = TSR_PRIMITIVE_ELTWISE, .op = "Relu", .source = {2, {3, 0}}},
+     TSR_ERROR_SHAPE,
+     "source: shape [3, 0]"},
+};
+
 static void test_bad_descriptions(void **state) {
     (void)state;
-    const refused list[] = {
-        {CONV(.op = "Conv"), TSR_ERROR_INVALID_ARGUMENT, "op: this kind of primitive has none"},
-        {CONV(.alpha = 1), TSR_ERROR_INVALID_ARGUMENT, "alpha, beta"},
-        {CONV(.bias = {{1, {5}}, weights}), TSR_ERROR_SHAPE, "node 'conv' (Conv of"},
-        {CONV(.window.group = 2), TSR_ERROR_SHAPE, "2 groups"},
-        {CONV(.window.group = -1), TSR_ERROR_INVALID_MODEL, "group is -1"},
-        {CONV(.window.strides = {-1, 1}), TSR_ERROR_INVALID_MODEL, "strides[0] is -1"},
-        {CONV(.window.pads_end = {0, -1}), TSR_ERROR_INVALID_MODEL, "pads[3] is -1"},
-        {CONV(.window.dilations = {2, 1}), TSR_ERROR_SHAPE, "node 'conv' (Conv of"},
-        {CONV(.dtype = TSR_DTYPE_I8), TSR_ERROR_UNSUPPORTED, "not int8"},
-        {OF_KIND(CONV, .op = NULL), TSR_ERROR_INVALID_ARGUMENT,
-         "weights: this kind of primitive needs"},
-        {{.kind = TSR_PRIMITIVE_CONV, .source = {2, {1, 3}}, .weights = {{2, {6, 3}}, weights}},
-         TSR_ERROR_SHAPE,
-         "has no window"},
-        {OF_KIND(CONV, .weights = {{4, {6, 3, 0, 3}}, weights}), TSR_ERROR_SHAPE, "weights: shape"},
-        {OF_KIND(POOL, .op = "LpPool"), TSR_ERROR_INVALID_ARGUMENT, "no operator 'LpPool'"},
-        {OF_KIND(POOL, .op = NULL), TSR_ERROR_INVALID_ARGUMENT, "no operator '(NULL)'"},
-        {OF_KIND(POOL, .op = "MaxPool"), TSR_ERROR_INVALID_MODEL, "kernel_shape[0] is 0"},
-        {OF_KIND(POOL, .op = "MaxPool", .weights = {{1, {1}}, weights}), TSR_ERROR_INVALID_ARGUMENT,
-         "weights: this kind of primitive has none"},
-        {OF_KIND(ELTWISE, .op = "Add"), TSR_ERROR_INVALID_ARGUMENT, "no operator of one tensor"},
-        {OF_KIND(ELTWISE, .op = "Relu", .beta = 1), TSR_ERROR_INVALID_ARGUMENT, "beta is 1"},
-        {OF_KIND(BINARY, .op = "Relu"), TSR_ERROR_INVALID_ARGUMENT, "no operator of two tensors"},
-        {OF_KIND(BINARY, .op = "Add", .other = {1, {4}}), TSR_ERROR_SHAPE, "node 'binary' (Add of"},
-        {OF_KIND(MATMUL, .other = {2, {4, 5}}), TSR_ERROR_SHAPE, "node 'matmul' (MatMul of"},
-        {OF_KIND(REDUCTION, .op = "ArgMax"), TSR_ERROR_INVALID_ARGUMENT, "no operator 'ArgMax'"},
-        {OF_KIND(REDUCTION, .op = "ReduceSum", .axis_count = 1, .axes = {4}),
-         TSR_ERROR_INVALID_MODEL, "node 'reduction' (ReduceSum of"},
-        {OF_KIND(REDUCTION, .op = "ReduceSum", .axis_count = 9), TSR_ERROR_INVALID_ARGUMENT,
-         "axis_count is 9"},
-        {{.kind = (tsr_primitive_kind)7}, TSR_ERROR_INVALID_ARGUMENT, "no kind 7"},
-        {{.kind = TSR_PRIMITIVE_ELTWISE, .op = "Relu", .source = {2, {3, 0}}},
-         TSR_ERROR_SHAPE,
-         "source: shape [3, 0]"},
-    };
     tsr_device *device = cpu();
     tsr_primitive *primitive;
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        expect_failure(tsr_primitive_create(device, &list[i].desc, &primitive), list[i].status,
-                       list[i].words);
+    for (size_t i = 0; i < sizeof refused_list / sizeof *refused_list; i++) {
+        expect_failure(tsr_primitive_create(device, &refused_list[i].desc, &primitive),
+                       refused_list[i].status, refused_list[i].words);
         assert_null(primitive);
     }
-    expect_failure(tsr_primitive_create(NULL, &list[0].desc, &primitive),
+    expect_failure(tsr_primitive_create(NULL, &refused_list[0].desc, &primitive),
                    TSR_ERROR_INVALID_ARGUMENT, "device is NULL");
     expect_failure(tsr_primitive_create(device, NULL, &primitive), TSR_ERROR_INVALID_ARGUMENT,
                    "desc is NULL");
-    expect_failure(tsr_primitive_create(device, &list[0].desc, NULL), TSR_ERROR_INVALID_ARGUMENT,
-                   "primitive is NULL");
+    expect_failure(tsr_primitive_create(device, &refused_list[0].desc, NULL),
+                   TSR_ERROR_INVALID_ARGUMENT, "primitive is NULL");
     tsr_primitive_destroy(NULL);
     tsr_device_destroy(device);
 }

@@ -118,9 +118,14 @@ static void count_copied_blocks(tsr_plan *plan) {
 }
 
 static void count_separate(tsr_plan *plan) {
-    for (int j = 1; j < plan->tensor_count; j++)
-        if (plan->tensors[j].separate)
-            plan->separate_bytes += tsr_layout_bytes(&plan->tensors[j].layout);
+    bool in_buffers = plan->limits.max_buffer_bytes != 0;
+    for (int i = 0; i < plan->storage_count; i++) {
+        const tsr_storage *s = &plan->storages[i];
+        uint64_t rows = in_buffers ? 1 : (uint64_t)s->texture_h + TSR_ZERO_ROWS;
+        if (s->separate)
+            plan->separate_bytes +=
+                (uint64_t)s->texture_w * rows * (uint64_t)s->planes * (s->half ? 8 : 16);
+    }
 }
 
 static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {

@@ -186,9 +186,11 @@ static void begin_pool(primitive_case *c) {
     if (which > 1)
         return;
     memcpy(c->desc.window.kernel, kernel, sizeof kernel);
+    c->desc.window.ceil_mode = draw(c, 0, 1);
     c->desc.window.count_include_pad = which == 1 && draw(c, 0, 1);
     set_window(c, node);
     onnx_set_ints(c->writer, node, "kernel_shape", (size_t)c->desc.source.rank - 2, kernel);
+    onnx_set_int(c->writer, node, "ceil_mode", c->desc.window.ceil_mode);
     if (which == 1)
         onnx_set_int(c->writer, node, "count_include_pad", c->desc.window.count_include_pad);
 }

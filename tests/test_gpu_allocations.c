@@ -208,6 +208,34 @@ static void test_forms(void **state) {
     tsr_model_free(model);
 }
 
+/* A session whose calibration failed goes on in 32 bits, and can be calibrated again. */
+static void test_calibration(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_model *model = make_model("Conv x[1,8,9,11] w{96,8,3,3} -> b pads=1,1,1,1; "
+                                  "Conv b v{6,96,3,3} -> s; Mul s k<20000 -> a; "
+                                  "MaxPool a -> m kernel_shape=2,2; Mul m f<0.0001 -> y");
+    bool failed = true;
+    for (long i = 0; failed; i += 1 + i / 3) {
+        tsr_device *device = make_device(&(tsr_device_desc){.backend = gpu_backend()});
+        tsr_session *session =
+            make_session(device, model, &(tsr_session_desc){.precision = TSR_PRECISION_AUTO});
+        set_inputs(session, 1);
+        fail_allocation(i);
+        tsr_status status = tsr_session_calibrate(session);
+        failed = has_allocation_failed();
+        fail_allocation(-1);
+        if (status != TSR_OK && status != TSR_ERROR_OUT_OF_MEMORY)
+            fail_msg("%s after allocation %ld: %s", tsr_status_name(status), i, tsr_last_error());
+        EXPECT_OK(tsr_session_run(session));
+        expect_output(session, model, "y", 1, status == TSR_OK ? 1e-2 : SUM_TOLERANCE);
+        EXPECT_OK(tsr_session_calibrate(session));
+        tsr_session_destroy(session);
+        tsr_device_destroy(device);
+    }
+    tsr_model_free(model);
+}
+
 static void test_no_growth(void **state) {
     (void)state;
     need_gpu();
@@ -226,9 +254,9 @@ static void test_no_growth(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),     cmocka_unit_test(test_sessions),
-        cmocka_unit_test(test_tuning),    cmocka_unit_test(test_device),
-        cmocka_unit_test(test_no_growth),
+        cmocka_unit_test(test_calibration), cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_sessions),    cmocka_unit_test(test_tuning),
+        cmocka_unit_test(test_device),      cmocka_unit_test(test_no_growth),
     };
     count_memory();
     int failed = cmocka_run_group_tests(tests, NULL, close_backends);

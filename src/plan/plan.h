@@ -208,7 +208,7 @@ typedef struct tsr_plan_options {
     const bool *precise; /* by value: stored in 32 bits nevertheless, unless limits.half_only; NULL:
                             none. So are the inner tensors and weights of the node that writes it,
                             and its products have 32 bits. */
-    bool precise_weights; /* all nodes\' weights and products have 32 bits, too */
+    bool precise_weights; /* all nodes' weights and products have 32 bits, too */
     bool keep_all;        /* share no storage */
     bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool low_memory; /* algorithms prefer few intermediate bytes to full occupancy */

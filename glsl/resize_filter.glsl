@@ -1,5 +1,5 @@
-// Antialiased resampling along AXIS (2 H, 3 W) from a table made on the CPU. Column i of the table is for index i of the output:
-// x of row 0 the first index of the input, then the weights of 4 * rows elements from it on.
+// Antialiased resampling along AXIS (2 H, 3 W) from a table made on the CPU. Column i of the table is for index i of the
+// output: x of row 0 the first index of the input, then the weights of 4 * rows elements from it on.
 //   OUTSIDE 1: where the first index is below 0, the output is `value`
 vec4 kernel(int n, int t, int y, int x) {
     int k = n * u.X_tiles + t, i = AXIS == 2 ? y : x, first = int(table_texel(table_at(i, 0), 0).x);

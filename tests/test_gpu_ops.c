@@ -702,8 +702,8 @@ static void test_every_other(void **state) {
         CASE(24, "TensorScatter x[2,5,4] u[2,3,4] i(1,2) -> y"),
         CASE(11, "TopK x[5,4] k(2) -> y i"),
         CASE(26, "BitCast x:uint8[5,4] -> y to=3"),
-        CASE(11, "Reshape i(0,3,9,11) s(1,1,2,2) -> p; MaxUnpool x[1,1,2,2] p -> y kernel_shape=2,2 "
-                 "strides=2,2"),
+        CASE(11, "Reshape i(0,3,9,11) s(1,1,2,2) -> p; MaxUnpool x[1,1,2,2] p -> y "
+                 "kernel_shape=2,2 strides=2,2"),
         CASE(13, "Expand x[3,1] s(3,4) -> y"),
         CASE(14, "Trilu x[5,4] -> y"),
         CASE(13, "Tile x[2,5] s(2,3) -> y"),

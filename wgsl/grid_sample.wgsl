@@ -63,9 +63,15 @@ fn sampled_image(k: i32, z: i32, first: vec3i, rows: vec4f, columns: vec4f) -> v
     return sampled_row(k, z, 0, first.x, columns);
 #else
     var sum = vec4f();
+#if AXES == 3
+    for (var j = 0; j < TAPS; j++) { // unrolled, 64 pixels take compilers long
+        sum += rows[j] * sampled_row(k, z, first.y + j, first.x, columns);
+    }
+#else
 #for j TAPS
     sum += rows[$j] * sampled_row(k, z, first.y + $j, first.x, columns);
 #endfor
+#endif
     return sum;
 #endif
 }

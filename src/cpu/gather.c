@@ -172,15 +172,11 @@ tsr_status tsr_cpu_scatter_nd(const tsr_cpu_call *call) {
 /* Where an update is written along the axis. */
 static tsr_status find_place(const tsr_tensor_scatter *scatter, int64_t start, int64_t i,
                              int64_t size, int64_t *place) {
-    int64_t at = scatter->circular ? start % size + i : i < size - start ? start + i : -1;
-    if (scatter->circular)
-        *place = (at + size) % size;
-    else if (start < 0 || at < 0)
+    if (!scatter->circular && (start < 0 || start > size - 1 - i))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "update %" PRId64 " from %" PRId64 " on is beyond %" PRId64, i, start,
-                        size);
-    else
-        *place = at;
+                        "update %" PRId64 " from index %" PRId64 " on is not within %" PRId64, i,
+                        start, size);
+    *place = (start % size + i + size) % size;
     return TSR_OK;
 }
 

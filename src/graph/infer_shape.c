@@ -168,11 +168,9 @@ tsr_status tsr_infer_bit_cast(tsr_graph *graph, tsr_node *node) {
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "the bits of %s as %s, which has not as many",
                         tsr_dtype_name(x->dtype), tsr_dtype_name(to));
     if (x->dtype != to && (x->dtype == TSR_DTYPE_F64 || to == TSR_DTYPE_F64))
-        return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "the bits of %s as %s: numbers of %s are held in 32 "
-                        "bits",
-                        tsr_dtype_name(x->dtype), tsr_dtype_name(to),
-                        tsr_dtype_name(TSR_DTYPE_F64));
+        return tsr_fail(
+            TSR_ERROR_UNSUPPORTED, "the bits of %s as %s: numbers of %s are held in 32 bits",
+            tsr_dtype_name(x->dtype), tsr_dtype_name(to), tsr_dtype_name(TSR_DTYPE_F64));
     return TSR_OK;
 }
 

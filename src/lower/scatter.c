@@ -190,9 +190,7 @@ tsr_status tsr_lower_scatter_elements(tsr_plan *plan, const tsr_node *node) {
         TSR_TRY(tsr_require_four_axes(data));
     if (data->shape.dim[axis] >= tsr_plan_exact_integers(plan))
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "indices of axis %d are not exact in this GPU's "
-                        "floats",
-                        axis);
+                        "indices of axis %d are not exact in this GPU's floats", axis);
     const tsr_shape around = tsr_around_axis(&data->shape, axis);
     scatter s = {.seen = {4, {around.dim[0], around.dim[1], 1, around.dim[2]}},
                  .count = wanted.dim[axis]};

@@ -109,4 +109,7 @@ attribute '{"tensor": {"shape": [2], "data": [1]}}' '"data" has 1 elements'
 case_of "$two, \"attributes\": {\"axis\": {\"graph\": {\"nodes\": [{\"operator\": \"Relu\", \"inputs\": [1],
     \"outputs\": []}], \"outputs\": []}}}, \"outputs\": [{\"shape\": [1], \"data\": [1]}]"
 refused "case 'sum': inputs: not a list of names"
+case_of "$two, \"attributes\": {\"axis\": {\"graph\": {\"nodes\": [{\"operator\": \"Relu\", \"inputs\": [],
+    \"outputs\": [], \"attributes\": [1]}, [1]], \"outputs\": []}}}, \"outputs\": [{\"shape\": [1], \"data\": [1]}]"
+refused "case 'sum': attributes: not an object"
 finish

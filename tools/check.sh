@@ -148,12 +148,16 @@ TSR_TEST_CASES=few run_tests tsan
 
 seconds=${FUZZ_SECONDS:-60}
 if [ "$seconds" -gt 0 ]; then
-    echo "== random graphs for $seconds s"
+    echo "== random graphs for $((seconds / 2)) s"
     only=()
     [ "$webgpu" = ON ] || only=(--backend gles)
-    TSR_CACHE=off GALLIVM_PERF=nopt build-dev/fuzz_graphs --seconds "$seconds" --verbose "${only[@]}" >build-dev/fuzz_graphs.log ||
+    TSR_CACHE=off GALLIVM_PERF=nopt build-dev/fuzz_graphs --seconds $((seconds / 2 + 1)) --verbose "${only[@]}" >build-dev/fuzz_graphs.log ||
         { tail -n 40 build-dev/fuzz_graphs.log; exit 1; }
     grep -A 1 ' resident, ' build-dev/fuzz_graphs.log
+    echo "== each operator on random inputs"
+    TSR_CACHE=off GALLIVM_PERF=nopt build-dev/fuzz_graphs --op all --cases $((seconds / 60 + 1)) "${only[@]}" >build-dev/fuzz_ops.log ||
+        { grep -A 3 FAILED build-dev/fuzz_ops.log; exit 1; }
+    tail -n 1 build-dev/fuzz_ops.log
     echo "== fuzzing the readers for $seconds s"
     webgpu=OFF build fuzz -DTSR_GLES=OFF
     make_data_seeds build-fuzz/seeds

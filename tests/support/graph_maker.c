@@ -914,6 +914,15 @@ static bool make_center_crop_pad(node_maker *m, tsr_op op) {
     return true;
 }
 
+/* " roi" of tf_crop_and_resize: a little inside or outside of the image. */
+static void add_roi(node_maker *m, int rank) {
+    text_add(&m->text, " f%d_roi<", m->node);
+    for (int i = 0; i < 2 * rank; i++)
+        text_add(&m->text, "%s%g", i ? "," : "",
+                 (i >= rank) + (i % rank > 1 ? draw(m, -2, 2) / 8.0 : 0));
+    text_add(&m->text, ">");
+}
+
 static bool make_resize(node_maker *m, tsr_op op) {
     (void)op;
     static const char *const transforms[] = {"half_pixel",         "half_pixel_symmetric",
@@ -935,15 +944,10 @@ static bool make_resize(node_maker *m, tsr_op op) {
     if (one_in(m, 4))
         sizes[1] = draw(m, 1, 9);
     begin(m, "Resize", x);
-    if (*transform == 't') {
-        text_add(&m->text, " f%d_roi<", m->node);
-        for (int i = 0; i < 2 * shape->rank; i++)
-            text_add(&m->text, "%s%g", i ? "," : "",
-                     (i >= shape->rank) + (i % shape->rank > 1 ? draw(m, -2, 2) / 8.0 : 0));
-        text_add(&m->text, ">");
-    } else {
+    if (*transform == 't')
+        add_roi(m, shape->rank);
+    else
         text_add(&m->text, " _");
-    }
     if (by_axes) { /* the spatial ones */
         text_add(&m->text, " _");
         add_ints(m, sizes + 2, shape->rank - 2);

@@ -131,17 +131,21 @@ static tsr_status set_attributes(const model_builder *b, Tsr__NodeProto *node, c
 static tsr_status join_names(const model_builder *b, const char *where, const cJSON *list,
                              char **joined) {
     const cJSON *name;
-    size_t length = 1;
+    size_t length = 1, used = 0;
+    if (!cJSON_IsArray(list))
+        return case_fail(b->c, where, "not a list of names");
     cJSON_ArrayForEach(name, list) {
         if (!cJSON_IsString(name) || (*name->valuestring && !case_is_name(name->valuestring)))
             return case_fail(b->c, where, "not a list of names");
         length += strlen(name->valuestring) + 1;
     }
-    char *at = *joined = onnx_alloc(b->writer, length, 1);
-    if (!at || !cJSON_IsArray(list))
-        return at ? case_fail(b->c, where, "not a list of names") : out_of_memory(b->c);
-    cJSON_ArrayForEach(name, list) at += snprintf(
-        at, length, "%s%s", name->prev && name != list->child ? "," : "", name->valuestring);
+    *joined = onnx_alloc(b->writer, length, 1);
+    if (!*joined)
+        return out_of_memory(b->c);
+    cJSON_ArrayForEach(name, list) {
+        const char *comma = name == list->child ? "" : ",";
+        used += (size_t)snprintf(*joined + used, length - used, "%s%s", comma, name->valuestring);
+    }
     return TSR_OK;
 }
 
@@ -228,6 +232,8 @@ static tsr_status set_object(const model_builder *b, Tsr__NodeProto *node, const
 static tsr_status set_attributes(const model_builder *b, Tsr__NodeProto *node, const char *op,
                                  const cJSON *attributes) {
     const cJSON *json;
+    if (attributes && !cJSON_IsObject(attributes))
+        return case_fail(b->c, "attributes", "not an object");
     cJSON_ArrayForEach(json, attributes) {
         if (cJSON_IsString(json))
             onnx_set_string(b->writer, node, json->string, json->valuestring);

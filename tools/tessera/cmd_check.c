@@ -126,7 +126,8 @@ void check_report(check_run *run, const char *name, tsr_status status, bool good
         printf("FAIL %s: %s\n", name_label(name).text, failure());
     } else {
         run->passed++;
-        printf("PASS %s%s%s\n", name_label(name).text, note ? ": " : "", note ? note : "");
+        printf("PASS %s%s%s\n", name_label(name).text, note ? ": " : "",
+               note ? name_label(note).text : "");
     }
 }
 

@@ -118,6 +118,7 @@ static void check_reports(tsr_session *session) {
     RESULT(tsr_report) report;
     RESULT(tsr_node_report) node;
     RESULT(tsr_candidate_report) candidate;
+    RESULT(tsr_optimizer_pass_report) pass;
     PREPARE(report);
     CHECK_OK(tsr_session_report(session, &report.is));
     CHECK(!strcmp(report.is.backend, "cpu") && report.is.node_count == 2 && report.is.gpu_ms < 0);
@@ -126,6 +127,10 @@ static void check_reports(tsr_session *session) {
     CHECK_OK(tsr_session_node_report(session, 1, &node.is));
     CHECK(!strcmp(node.is.op, "Thrice") && !strcmp(node.is.output, "y") && node.is.ms >= 0);
     CHECK_RESULT(node);
+    PREPARE(pass);
+    CHECK_OK(tsr_session_optimizer_pass(session, 0, &pass.is));
+    CHECK(!strcmp(pass.is.name, tsr_optimizer_pass_name(0)) && pass.is.nodes_after == 2);
+    CHECK_RESULT(pass);
     memset(&candidate, CANARY, sizeof candidate);
     CHECK(tsr_session_candidate_report(session, 0, 0, &candidate.is) != TSR_OK);
     CHECK(is_filled((unsigned char *)&candidate, sizeof candidate, CANARY));

@@ -265,6 +265,9 @@ static void test_pad_into_window_keeps(void **state) {
         {"Clip x[1,2,5,5] k<-1 l<6 -> r; Pad r p(0,0,1,1,0,0,1,1) -> a; MaxPool a -> y "
          "kernel_shape=3,3",
          "Clip Pad MaxPool"},
+        {"Clip x[1,2,5,5] k<0.5 l<-1 -> r; Pad r p(0,0,1,1,0,0,1,1) -> a; MaxPool a -> y "
+         "kernel_shape=3,3",
+         "Clip Pad MaxPool"},
         {"Relu x[1,2,5,5] -> r; Pad r p(0,0,1,1,0,0,1,1) k<1 -> a; MaxPool a -> y "
          "kernel_shape=3,3",
          "Relu Pad MaxPool"},
@@ -345,6 +348,54 @@ static void test_bypass(void **state) {
     CHECK(bypass, cases);
 }
 
+/* ---- which passes run ---- */
+
+static void expect_passes(const char *list, bool bypass, bool fuses) {
+    tsr_optimizer optimizer;
+    assert_int_equal(tsr_optimizer_make(list, &optimizer), TSR_OK);
+    assert_int_equal(optimizer.on[TSR_OPTIMIZER_bypass], bypass);
+    assert_int_equal(optimizer.on[TSR_OPTIMIZER_fuse_posts], fuses);
+    assert_true(optimizer.on[TSR_OPTIMIZER_decompose]);
+}
+
+static void expect_refused(const char *list, const char *message) {
+    tsr_optimizer optimizer;
+    assert_int_equal(tsr_optimizer_make(list, &optimizer), TSR_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(tsr_last_error(), message));
+}
+
+static void test_passes_are_chosen_by_name(void **state) {
+    (void)state;
+    expect_passes(NULL, true, true);
+    expect_passes("all", true, true);
+    expect_passes("none", false, false);
+    expect_passes("bypass", true, false);
+    expect_passes("decompose,fuse_posts,bypass", true, true);
+    expect_passes("-bypass", false, true);
+    expect_passes("-bypass,-fuse_posts", false, false);
+    expect_refused("bypas", "there is no optimizer pass 'bypas'");
+    expect_refused("", "bypass, ");
+    expect_refused("bypass,", "''");
+    expect_refused("-bypass,-", "''");
+    expect_refused("-", "''");
+    expect_refused("--bypass", "'-bypass'");
+    expect_refused("bypass,-fuse_posts", "either each name has a '-', or none");
+    expect_refused("-bypass,fuse_posts", "either each name has a '-', or none");
+    expect_refused("-decompose", "'decompose' cannot be left out");
+}
+
+static void test_passes_are_counted(void **state) {
+    (void)state;
+    tsr_graph *graph = prepare_graph(onnx_case(15, "Relu x[4] -> a; Identity a -> b; Neg b -> y"));
+    tsr_optimizer optimizer;
+    assert_int_equal(tsr_optimizer_make("-fuse_posts", &optimizer), TSR_OK);
+    assert_int_equal(tsr_optimize(graph, &optimizer), TSR_OK);
+    assert_int_equal(optimizer.nodes_before[TSR_OPTIMIZER_bypass], 3);
+    assert_int_equal(optimizer.nodes_after[TSR_OPTIMIZER_bypass], 2);
+    assert_int_equal(graph->node_count, 2);
+    tsr_graph_destroy(graph);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cse),
@@ -360,6 +411,8 @@ int run_program(void) {
         cmocka_unit_test(test_fold_batch_norm_next_keeps),
         cmocka_unit_test(test_fold_batch_norm_next_keeps_large_ones),
         cmocka_unit_test(test_bypass),
+        cmocka_unit_test(test_passes_are_chosen_by_name),
+        cmocka_unit_test(test_passes_are_counted),
     };
     return cmocka_run_group_tests_name("optimizer", tests, NULL, NULL);
 }

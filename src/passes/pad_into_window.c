@@ -37,11 +37,20 @@ static bool read_pad(const tsr_graph *graph, const tsr_node *node, padding *p) {
     return p->rank > 0;
 }
 
-/* Is no element of the node's result below zero? */
+/* A bound of Clip; NAN if it is known only at run time. */
+static float read_bound(const tsr_graph *graph, const tsr_node *node, int input, float absent) {
+    const tsr_value *bound = tsr_node_in(graph, node, input);
+    if (!bound)
+        return absent;
+    return bound->data ? *(const tsr_unaligned_float *)bound->data : NAN;
+}
+
+/* Is no element of the node's result below zero? Where Clip's bounds cross, it is the upper one. */
 static bool is_not_negative(const tsr_graph *graph, const tsr_node *node) {
-    const tsr_value *low = node->op == TSR_OP_Clip ? tsr_node_in(graph, node, 1) : NULL;
-    return node->op == TSR_OP_Relu || node->op == TSR_OP_Sigmoid ||
-           (low && low->data && *(const tsr_unaligned_float *)low->data >= 0);
+    if (node->op == TSR_OP_Clip)
+        return read_bound(graph, node, 1, -INFINITY) >= 0 &&
+               read_bound(graph, node, 2, INFINITY) >= 0;
+    return node->op == TSR_OP_Relu || node->op == TSR_OP_Sigmoid;
 }
 
 /* Is the padded number never larger than the elements of a window, each of which has one? */

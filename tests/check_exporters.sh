@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Networks written as exporters write them: GPUs against the cpu backend, fp32 and fp16. MobileViT and ViT run without a
-# node on the CPU; of the tagger it takes the words from the embedding's table.
+# Networks written as exporters write them: GPUs against the cpu backend, fp32 and fp16, without a node on the CPU.
 source "$(dirname "$0")/support/common.sh"
 find_gpus
 printf -v backends ',%s' cpu "${gpus[@]}"
@@ -32,7 +31,7 @@ words 1 1 >word.npy
 if [ ${#gpus[@]} -gt 0 ]; then
     within MobileViT mobilevit.onnx
     within 'ViT, 3 pictures' vit.onnx --dim batch=3
-    within 'tagger, 3 lines of 11 words' tagger.onnx -i words.npy --allow-cpu-fallback
-    within 'tagger, one word' tagger.onnx -i word.npy --allow-cpu-fallback
+    within 'tagger, 3 lines of 11 words' tagger.onnx -i words.npy
+    within 'tagger, one word' tagger.onnx -i word.npy
 fi
 finish

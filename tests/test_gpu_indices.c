@@ -81,11 +81,32 @@ static void test_expand(void **state) {
     RUN_CASES(cases);
 }
 
+/* Indices that are known only when the network runs, along each axis, and a table of words. */
+static void test_computed_indices(void **state) {
+    (void)state;
+    static const char *const shapes[] = {"7", "3,7", "3,5,6", "3,4,5,7", "3,4,3,3,4"};
+    static const char *const indices[] = {"", "1", "5", "3,4", "2,1,3"};
+    const op_case c = {.opset = 13, .range = 2.9f, .no_half = true};
+    need_gpu();
+    for (int rank = 1; rank <= 5; rank++)
+        for (int axis = 0; axis < rank; axis++)
+            for (int i = 0; i < 5; i++)
+                check(c, "Cast z[%s] -> i to=7; Gather x[%s] i -> y axis=%d", indices[i],
+                      shapes[rank - 1], axis - (i % 2 ? rank : 0));
+    check(c, "Cast z[3,9] -> i to=6; Gather table{5,13} i -> e; Transpose e -> t perm=1,0,2; "
+             "Relu t -> y");
+    check(c, "Cast z[4] -> i to=7; Gather x:int64[2,6] i -> y axis=1");
+    check(c, "Cast z[4] -> i to=7; Conv x[1,3,5,5] w{6,3,1,1} -> a; Gather a i -> b axis=1; "
+             "Add b b -> y");
+    expect_no_failed_case();
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_axes),
         cmocka_unit_test(test_triangles),
         cmocka_unit_test(test_expand),
+        cmocka_unit_test(test_computed_indices),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -72,6 +72,14 @@ static void constants_of_other_kinds(void **state) {
                         "attribute value_string of Constant (2 nodes, first 'a')");
 }
 
+static void types_of_results(void **state) {
+    (void)state;
+    expect_refused_case(19, "Cast x[2] -> a to=17; Cast x -> b to=8; Cast x -> y to=17",
+                        TSR_ERROR_UNSUPPORTED,
+                        "forms Cast (to is float8e4m3fn; 2 nodes, first 'Cast0'), Cast (to is "
+                        "string; 1 node, 'Cast1')");
+}
+
 static void the_list_is_bounded(void **state) {
     (void)state;
     onnx_writer *writer = onnx_writer_create(13);
@@ -104,6 +112,7 @@ int run_program(void) {
         cmocka_unit_test(forms_of_operators),
         cmocka_unit_test(errors_that_follow_do_not_hide_it),
         cmocka_unit_test(constants_of_other_kinds),
+        cmocka_unit_test(types_of_results),
         cmocka_unit_test(the_list_is_bounded),
         cmocka_unit_test(names_are_escaped_and_cut),
     };

@@ -155,8 +155,8 @@ tsr_status tsr_infer_cast(tsr_graph *graph, tsr_node *node) {
     if (number <= 0)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute 'to' is missing or invalid");
     if (!tsr_dtype_from_onnx(number, &dtype))
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "ONNX's data type %" PRId64 " is not supported",
-                        number);
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "attribute 'to' is %" PRId64 ", no data type that is supported", number);
     return tsr_set_output(graph, node, 0, dtype, &tsr_node_in(graph, node, 0)->shape);
 }
 

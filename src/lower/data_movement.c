@@ -122,26 +122,41 @@ static void lower_gather(tsr_plan *plan, int source, int axis, const gather_tabl
     tsr_pass_table(plan, pass, &lookup, table, sizeof *table);
 }
 
+/* By indices that are computed: all of them one list, the axis between those before and after it.
+ */
+static tsr_status gather_computed(tsr_plan *plan, const tsr_node *node, int axis) {
+    const tsr_shape from = tsr_around_axis(&tsr_node_in(plan->graph, node, 0)->shape, axis),
+                    list = {3, {1, tsr_shape_count(&tsr_node_in(plan->graph, node, 1)->shape), 1}},
+                    to = {3, {from.dim[0], list.dim[1], from.dim[2]}};
+    int source = tsr_lower_seen(plan, node->inputs[0], &from),
+        indices = tsr_lower_seen(plan, node->inputs[1], &list),
+        output = tsr_lower_output(plan, node, &to);
+    TSR_PASS(plan, output, gather_channels, .X = TSR_TENSOR(source), .I = TSR_TENSOR(indices));
+    tsr_lower_finish(plan, node, output);
+    return plan->status;
+}
+
 tsr_status tsr_lower_gather(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *data = tsr_node_in(plan->graph, node, 0),
                     *out = tsr_node_out(plan->graph, node, 0);
     gather_table table = {0};
     int axis;
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), data->shape.rank, &axis));
-    const tsr_value *indices =
-        tsr_node_in(plan->graph, node, 1); /* constant integers of any shape */
+    const tsr_value *indices = tsr_node_in(plan->graph, node, 1);
     table.indices = indices->data;
     table.count = tsr_shape_count(&indices->shape);
     table.size = data->shape.dim[axis];
-    for (int64_t i = 0; i < table.count; i++)
-        if (table.indices[i] < -table.size || table.indices[i] >= table.size)
-            return tsr_fail(TSR_ERROR_INVALID_MODEL, "index %lld is outside axis %d of %s",
-                            (long long)table.indices[i], axis, tsr_shape_text(&data->shape));
     if (table.size > TSR_EXACT_FLOATS)
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "indices along the %lld elements of axis %d of %s are not "
                         "exact in floats",
                         (long long)table.size, axis, tsr_shape_text(&data->shape));
+    if (!indices->data)
+        return gather_computed(plan, node, axis);
+    for (int64_t i = 0; i < table.count; i++)
+        if (table.indices[i] < -table.size || table.indices[i] >= table.size)
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "index %lld is outside axis %d of %s",
+                            (long long)table.indices[i], axis, tsr_shape_text(&data->shape));
     tsr_shape shape =
         data->shape; /* all indices along one axis; the output's shape is made of it */
     shape.dim[axis] = table.count;

@@ -1,5 +1,6 @@
 #include "onnx/reader.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_ATTRS = 32 };
@@ -20,13 +21,27 @@ static tsr_status note_attr(tsr_reader *reader, const tsr_node *node, const char
                               node->name);
 }
 
+/* A data type that the node yields: Cast's `to` and the like. */
+static tsr_status check_type(tsr_reader *reader, const tsr_node *node, const tsr_attr *attr) {
+    static const char *const names[] = {"to", "dtype", "output_datatype"};
+    const char *refused = tsr_onnx_refused_type(attr->i);
+    char text[64];
+    for (size_t i = 0; refused && i < sizeof names / sizeof *names; i++)
+        if (attr->kind == TSR_ATTR_INT && strcmp(attr->name, names[i]) == 0) {
+            snprintf(text, sizeof text, "%s is %s", attr->name, refused);
+            return tsr_onnx_note_lack(reader, TSR_LACKS_FORM, tsr_op_get_info(node->op)->name, text,
+                                      node->name);
+        }
+    return TSR_OK;
+}
+
 static tsr_status check_attr(tsr_reader *reader, const tsr_node *node, const tsr_attr_info *known,
                              int count, const tsr_attr *attr) {
     for (int i = 0; i < count; i++) {
         if (strcmp(known[i].name, attr->name) != 0)
             continue;
         if (known[i].kind == attr->kind)
-            return TSR_OK;
+            return check_type(reader, node, attr);
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is %s, not %s", attr->name,
                         kind_name(attr->kind), kind_name(known[i].kind));
     }

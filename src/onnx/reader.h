@@ -123,6 +123,8 @@ tsr_status tsr_onnx_dtype(tsr_reader *reader, int32_t type, const char *name, ts
 /* Appends the tensor to the graph as a constant; one that is not supported is noted, and empty. */
 tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,
                                int *value);
+/* The name of an element type that is not supported; NULL: it is, or does not exist. */
+const char *tsr_onnx_refused_type(int64_t type);
 /* Appends an empty constant in the place of what was noted. */
 tsr_status tsr_onnx_add_nothing(tsr_reader *reader, const char *name, int *value);
 

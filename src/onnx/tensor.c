@@ -24,8 +24,7 @@ static const struct {
     {26, "int2"},
 };
 
-/* NULL: it is none of these. */
-static const char *find_refused(int32_t type) {
+const char *tsr_onnx_refused_type(int64_t type) {
     enum { COUNT = sizeof refused_types / sizeof *refused_types };
     for (size_t i = 0; i < COUNT; i++)
         if (refused_types[i].type == type)
@@ -34,7 +33,7 @@ static const char *find_refused(int32_t type) {
 }
 
 tsr_status tsr_onnx_dtype(tsr_reader *reader, int32_t type, const char *name, tsr_dtype *dtype) {
-    const char *refused = find_refused(type);
+    const char *refused = tsr_onnx_refused_type(type);
     if (refused)
         return tsr_onnx_note_lack(reader, TSR_LACKS_TYPE, "", refused, name);
     return tsr_dtype_from_onnx(type, dtype)
@@ -227,7 +226,7 @@ static tsr_status note_lacks(tsr_reader *reader, const Tsr__TensorProto *tensor,
                              bool *any) {
     char rank[32];
     bool deep = tensor->n_dims > TSR_MAX_RANK;
-    const char *refused = find_refused(tensor->data_type);
+    const char *refused = tsr_onnx_refused_type(tensor->data_type);
     *any = refused || deep || tensor->has_segment;
     snprintf(rank, sizeof rank, "rank %zu", tensor->n_dims);
     if (refused)

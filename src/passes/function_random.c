@@ -109,7 +109,8 @@ static tsr_dtype read_dtype(tsr_builder *b, tsr_dtype default_value) {
     tsr_dtype dtype = default_value;
     int64_t number = tsr_attr_int(b->node, "dtype", tsr_dtype_to_onnx(default_value));
     if (!tsr_dtype_from_onnx(number, &dtype))
-        tsr_build_fail(b, tsr_fail(TSR_ERROR_UNSUPPORTED, "ONNX's data type %lld is not supported",
+        tsr_build_fail(b, tsr_fail(TSR_ERROR_UNSUPPORTED,
+                                   "attribute 'dtype' is %lld, no data type that is supported",
                                    (long long)number));
     return dtype;
 }

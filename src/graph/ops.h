@@ -38,7 +38,8 @@ typedef enum tsr_trait {
     /* Of operators of two inputs: it is not defined for floats; its result is bool. */
     TSR_TAKES_NO_FLOATS = 1 << 8,
     TSR_YIELDS_BOOL = 1 << 9,
-    /* A GPU can apply a cheap unary operator to input 0 as it reads it: src/passes/fuse_before.c. */
+    /* A GPU can apply a cheap unary operator to input 0 as it reads it: src/passes/fuse_before.c.
+     */
     TSR_APPLIES_BEFORE = 1 << 10,
     /* The kinds of operators of two inputs. */
     TSR_BINARY_ARITHMETIC = TSR_IS_POST_OP | TSR_TYPES_BYTES,

@@ -29,7 +29,8 @@ tsr_status tsr_evaluate(tsr_graph *graph, tsr_eval_fn eval);
 
 /* Rewrites operators that GPUs have no kernel for; splits Transposes of more than four axes;
  * removes nodes that do nothing; folds BatchNormalization into the convolution before it or
- * rewrites it as Mul and Add; fuses cheap operators into what reads them; fuses post-ops. The values of graph->outputs are kept. */
+ * rewrites it as Mul and Add; fuses cheap operators into what reads them; fuses post-ops. The
+ * values of graph->outputs are kept. */
 tsr_status tsr_optimize(tsr_graph *graph);
 
 /* The passes of tsr_optimize, in its order (for tests). */

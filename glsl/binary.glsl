@@ -1,5 +1,7 @@
 // Binary operators, one function each.
 vec4 tsr_add(vec4 a, vec4 b) { return a + b; }
+// b with a factor p.x and a zero point p.y: a sum onto a quantised tensor.
+vec4 tsr_add_scaled(vec4 a, vec4 b, vec2 p) { return a + p.x * (b - p.y); }
 vec4 tsr_sub(vec4 a, vec4 b) { return a - b; }
 vec4 tsr_mul(vec4 a, vec4 b) { return a * b; }
 vec4 tsr_div(vec4 a, vec4 b) { return a / b; }

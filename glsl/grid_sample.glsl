@@ -1,5 +1,7 @@
-// GridSample: pixels of X where `grid` says, which holds x and y of each pixel of the output, -1 to 1 across the image.
+// GridSample: pixels of X where `grid` says, which holds x, y and z of each pixel of the output, -1 to 1 across the image.
 // A coordinate that is NaN makes NaN.
+//   AXES            1: of rows: [n, pixel] is x; 2: of images: [n, row, column] is x, y; 3: of volumes, whose depths are stored
+//                   one below the other: [n, depth, row * columns + column] is x, y, z
 //   TAPS            pixels of an axis that one is made of, 1: nearest; 2: linear; 4: cubic
 //   PADDING         outside the image 0: zeros; 1: border; 2: reflection
 //   ALIGN_CORNERS   1: -1 and 1 are the middles of the outermost pixels; 0: their outer edges
@@ -27,11 +29,15 @@ int padded(int i, int size) {
 #endif
 }
 
-vec4 pixel(int k, int y, int x) {
+vec4 pixel(int k, int z, int y, int x) {
 #if PADDING == 0
-    return X_pixel(k, y, x);
+    bool inside = x >= 0 && x < u.X_W && y >= 0 && y < u.height && z >= 0 && z < u.depth;
+    vec4 v = X_fetch(k, inside ? z * u.height + y : 0, inside ? x : 0);
+    return inside ? v : vec4(0.0);
+#elif AXES == 3
+    return X_fetch(k, padded(z, u.depth) * u.height + padded(y, u.height), padded(x, u.X_W));
 #else
-    return X_fetch(k, padded(y, u.X_H), padded(x, u.X_W));
+    return X_fetch(k, padded(y, u.height), padded(x, u.X_W));
 #endif
 }
 
@@ -45,20 +51,49 @@ vec4 weights(float t) {
 #endif
 }
 
+vec4 sampled_row(int k, int z, int y, int first, vec4 columns) {
+    vec4 sum = vec4(0.0);
+    for (int i = 0; i < TAPS; i++)
+        sum += columns[i] * pixel(k, z, y, first + i);
+    return sum;
+}
+
+vec4 sampled_image(int k, int z, ivec2 first, vec4 rows, vec4 columns) {
+#if AXES == 1
+    return sampled_row(k, z, 0, first.x, columns);
+#else
+    vec4 sum = vec4(0.0);
+    for (int j = 0; j < TAPS; j++)
+        sum += rows[j] * sampled_row(k, z, first.y + j, first.x, columns);
+    return sum;
+#endif
+}
+
 vec4 kernel(int n, int t, int y, int x) {
     int k = n * u.X_tiles + t;
-    vec2 at = vec2(grid_at(n, y, x, 0), grid_at(n, y, x, 1));
-    vec2 position = vec2(locate(at.x, u.X_W), locate(at.y, u.X_H));
-#if TAPS == 1
-    ivec2 nearest = ivec2(roundEven(position));
-    vec4 sum = pixel(k, nearest.y, nearest.x);
+#if AXES == 1
+    vec3 at = vec3(grid_at(n, x, 0, 0), 0.0, 0.0);
+#elif AXES == 2
+    vec3 at = vec3(grid_at(n, y, x, 0), grid_at(n, y, x, 1), 0.0);
 #else
-    vec2 low = floor(position);
-    ivec2 first = ivec2(low) - ${TAPS / 2 - 1};
-    vec4 columns = weights(position.x - low.x), rows = weights(position.y - low.y), sum = vec4(0.0);
-    for (int j = 0; j < TAPS; j++)
-        for (int i = 0; i < TAPS; i++)
-            sum += rows[j] * columns[i] * pixel(k, first.y + j, first.x + i);
+    int depth = tsr_quotient(y, u.out_height), point = (y - depth * u.out_height) * u.O_W + x;
+    vec3 at = vec3(grid_at(n, depth, point, 0), grid_at(n, depth, point, 1), grid_at(n, depth, point, 2));
 #endif
-    return tsr_keep_nan(at.xxxx, tsr_keep_nan(at.yyyy, sum));
+    vec3 position = vec3(locate(at.x, u.X_W), locate(at.y, u.height), locate(at.z, u.depth));
+#if TAPS == 1
+    ivec3 nearest = ivec3(roundEven(position));
+    vec4 sum = pixel(k, nearest.z, nearest.y, nearest.x);
+#else
+    vec3 low = floor(position);
+    ivec3 first = ivec3(low) - ${TAPS / 2 - 1};
+    vec4 columns = weights(position.x - low.x), rows = weights(position.y - low.y);
+#if AXES == 3
+    vec4 depths = weights(position.z - low.z), sum = vec4(0.0);
+    for (int l = 0; l < TAPS; l++)
+        sum += depths[l] * sampled_image(k, first.z + l, first.xy, rows, columns);
+#else
+    vec4 sum = sampled_image(k, 0, first.xy, rows, columns);
+#endif
+#endif
+    return tsr_keep_nan(at.xxxx, tsr_keep_nan(at.yyyy, tsr_keep_nan(at.zzzz, sum)));
 }

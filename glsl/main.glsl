@@ -47,6 +47,11 @@ void main() {
     v$j = mix(vec4(0.0), v$j, holds);
 #endfor
 #endif
+#if ROUNDED
+#for j PLANES
+    v$j = tsr_round_half(v$j);
+#endfor
+#endif
 #for j PLANES
     o_plane$j = v$j;
 #endfor

@@ -22,6 +22,14 @@ vec4 tsr_keep_nan(vec4 v, vec4 result) { return mix(result, v, isnan(v)); }
 // Does v replace the largest element so far? NaN does, and is kept.
 bvec4 tsr_larger(vec4 v, vec4 best) { return bvec4(uvec4(greaterThan(v, best)) | uvec4(isnan(v))); }
 
+#if ROUNDED
+// The nearest 16-bit float, of two the even one. NaN stays; what is below 2^-14 keeps more bits than are stored.
+vec4 tsr_round_half(vec4 v) {
+    uvec4 bits = floatBitsToUint(v), even = bits >> 13 & 1u;
+    return tsr_keep_nan(v, uintBitsToFloat((bits + 0xfffu + even) & 0xffffe000u));
+}
+#endif
+
 #if HALF_ONLY
 // v as a GPU that renders to 16-bit floats only stores it: v - tsr_half(v) is what that loses.
 vec4 tsr_half(vec4 v) { return vec4(unpackHalf2x16(packHalf2x16(v.xy)), unpackHalf2x16(packHalf2x16(v.zw))); }

@@ -456,10 +456,12 @@ typedef struct tsr_model_desc {
     uint64_t max_work;
 } tsr_model_desc;
 
-/* Reads and checks an ONNX file (opset 7 to 27; later ones are tried). Nothing in it is trusted.
- * Large weights stay in the file, which is memory-mapped (unless tsr_model_desc.files are given):
- * while the model or a session of it exists the file may be deleted or replaced by another, but not
- * modified in place.
+/* Reads and checks an ONNX file (opset 7 to 27; later ones are tried). Nothing in it is trusted. Of
+ * what is not supported the message lists all at once: operators, attributes, forms of operators,
+ * element types, with the number of nodes or tensors and the first one's name
+ * (TSR_ERROR_UNSUPPORTED). Large weights stay in the file, which is memory-mapped (unless
+ * tsr_model_desc.files are given): while the model or a session of it exists the file may be
+ * deleted or replaced by another, but not modified in place.
  */
 TSR_API tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, size_t size,
                                         size_t custom_op_size, tsr_model **model);
@@ -505,7 +507,12 @@ TSR_API bool tsr_model_op(const tsr_model *model, int index, const char **op, in
 
 typedef struct tsr_session tsr_session;
 
-typedef enum tsr_precision { TSR_PRECISION_FP32, TSR_PRECISION_FP16 } tsr_precision;
+typedef enum tsr_precision {
+    TSR_PRECISION_FP32,
+    TSR_PRECISION_FP16,
+    /* 16 bits, but for the tensors and weights that need 32: see tsr_session_calibrate(). */
+    TSR_PRECISION_AUTO
+} tsr_precision;
 
 typedef struct tsr_dim_binding { /* a symbolic dimension's size, e.g. {"batch", 1} */
     const char *name;
@@ -538,11 +545,11 @@ typedef struct tsr_session_desc {
      * NonMaxSuppression, Reshape to a computed shape), with all that read their results. The CPU
      * backend runs such nodes in any case. */
     bool allow_cpu_fallback;
-    bool texture_outputs;    /* gles only: lay outputs out for tsr_session_output_texture */
-    bool keep_tensors;       /* keep every tensor that a pass writes readable through get_output */
-    bool plan_only;          /* plan and report, allocate nothing on the device; cannot run */
-    bool time_passes; /* GPU timers around each node, where offered; see tsr_node_report.ms */
-    bool poison;      /* debugging: before each run, fills with NaN everything it must not read */
+    bool texture_outputs; /* gles only: lay outputs out for tsr_session_output_texture */
+    bool keep_tensors;    /* keep every tensor that a pass writes readable through get_output */
+    bool plan_only;       /* plan and report, allocate nothing on the device; cannot run */
+    bool time_passes;     /* GPU timers around each node, where offered; see tsr_node_report.ms */
+    bool poison; /* debugging: before each run, fills with NaN everything it must not read */
     /* Runs in flight: outputs of one can be read while the next ones execute. 0: 1; at most 16.
      * More than 1 cannot be combined with allow_cpu_fallback, texture_outputs, keep_tensors or
      * time_passes. */
@@ -567,7 +574,18 @@ typedef struct tsr_session_desc {
     tsr_progress progress;
     bool prepare_in_steps; /* tsr_session_create() only plans: tsr_session_prepare() does the rest,
                               and calls `progress`, too */
+    /* Which passes of the optimizer rewrite the graph before it is planned, by the names of
+     * tsr_optimizer_pass_name(): NULL or "all": every one; "none": only those that cannot be left
+     * out; "bypass,fuse_posts": these, too; "-bypass,-fuse_posts": all but these. Without a pass
+     * results are the same but for rounding. The cpu backend runs none but fold_constants.
+     * TSR_ERROR_INVALID_ARGUMENT names a name that is unknown. */
+    const char *optimizer_passes;
 } tsr_session_desc;
+
+/* The passes of the optimizer in their order: their names, and what each does, in a line; NULL past
+ * the last. */
+TSR_API const char *tsr_optimizer_pass_name(int index);
+TSR_API const char *tsr_optimizer_pass_text(int index);
 
 /* Everything that can fail because of shapes, operators, limits or memory fails here, not in a run.
  * Holds references on the device and the model: both may be destroyed before the session. */
@@ -597,6 +615,26 @@ TSR_API tsr_status tsr_session_recover(tsr_session *session, tsr_device *device)
  * run, and for any other session. Before that only descriptions of inputs and outputs and reports
  * are available. A failure is final: the session can only be destroyed. */
 TSR_API tsr_status tsr_session_prepare(tsr_session *session, double ms);
+
+/* Of a session with TSR_PRECISION_AUTO, which stores tensors in 32 bits until this is called: every
+ * input has been set, and the model is run with these inputs in 32 and in 16 bits. Where the
+ * outputs differ by more than 0.004 of their largest element, packed weights get 32 bits, if that
+ * helps, and then tensors, those first that lose most for their size, within 1.25 times the tensor
+ * memory of TSR_PRECISION_FP16. A warning says so if the outputs are off by more than 0.01 even
+ * then. Other inputs have other errors: calibrate with usual ones, as random numbers are not.
+ * - Afterwards the session has the inputs that were set, and no run; output textures are gone, and
+ *   weights have to be replaced later: TSR_ERROR_INVALID_ARGUMENT if they were replaced before.
+ * - The result is kept by the device and in the cache (see tsr_set_cache_folder()): a session made
+ *   later of the same model, shapes and device has it from the start, and this call does nothing.
+ *   The same inputs give the same result.
+ * - Takes as long as making and running some 5 to 15 sessions, on the calling thread, and in
+ *   between the memory of two sessions, one of them with keep_tensors. tsr_session_desc.progress is
+ *   not called.
+ * - After a failure the session continues in 32 bits.
+ * Does nothing on the backend cpu, and on a device that is half_only, where all tensors have 16
+ * bits. TSR_ERROR_INVALID_ARGUMENT for a session of another precision. Not in pages, where calls
+ * cannot wait for WebGPU. */
+TSR_API tsr_status tsr_session_calibrate(tsr_session *session);
 
 /* An output whose shape is known only after a run (see allow_cpu_fallback) has the shape that the
  * model declares before the first, with -1 for unknown sizes and rank -1 where nothing is declared,
@@ -866,6 +904,7 @@ typedef struct tsr_node_report {
     double ms;      /* latest measured GPU or CPU time; negative if not measured */
     /* Of output. A GPU holds integers and booleans in floats, exactly up to 2^24. */
     tsr_dtype dtype;
+    tsr_precision precision; /* in which output is stored: TSR_PRECISION_FP32 or _FP16 */
 } tsr_node_report;
 
 typedef struct tsr_report {
@@ -889,8 +928,13 @@ typedef struct tsr_report {
      * needs tsr_session_desc.time_passes. */
     double gpu_ms;
     /* Storage of tensors on the GPU: TSR_PRECISION_FP16 where that was asked for, or on a device
-     * that is half_only. */
+     * that is half_only, or by a calibration. */
     tsr_precision precision;
+    /* Of a session with TSR_PRECISION_AUTO, once it is calibrated. */
+    double calibrated_error; /* of outputs, relative to their largest element, as measured then;
+                                negative: not calibrated */
+    int precise_tensors;     /* that have 32 bits */
+    bool precise_weights;    /* weights and products have 32 bits */
 } tsr_report;
 
 TSR_API tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *report,
@@ -922,6 +966,34 @@ static inline tsr_status tsr_session_candidate_report(const tsr_session *session
                                                       tsr_candidate_report *report) {
     return tsr_session_candidate_report_sized(session, node, i, report, sizeof *report);
 }
+
+/* What a pass of the optimizer did when the session was made. */
+typedef struct tsr_optimizer_pass_report {
+    const char *name;
+    bool required; /* it cannot be left out */
+    bool on;       /* by tsr_session_desc.optimizer_passes, and on this backend */
+    /* Nodes of the graph before and after it; -1 if it does not run on the graph but as nodes are
+     * planned, or is not on. */
+    int nodes_before, nodes_after;
+} tsr_optimizer_pass_report;
+
+/* index: as of tsr_optimizer_pass_name(). TSR_ERROR_INVALID_ARGUMENT past the last. */
+TSR_API tsr_status tsr_session_optimizer_pass_sized(const tsr_session *session, int index,
+                                                    tsr_optimizer_pass_report *report, size_t size);
+static inline tsr_status tsr_session_optimizer_pass(const tsr_session *session, int index,
+                                                    tsr_optimizer_pass_report *report) {
+    return tsr_session_optimizer_pass_sized(session, index, report, sizeof *report);
+}
+
+/* Takes `length` characters of a text; false: they could not be stored. */
+typedef bool (*tsr_write_fn)(void *user, const char *text, size_t length);
+
+/* The session's graph, as the optimizer left it, in Graphviz' language DOT: nodes with their
+ * post-ops and the shapes of their constants, tensors' shapes at the edges, dashed what post-ops
+ * read, in dashed boxes nodes that follow each run on the CPU. `write` is called many times, on
+ * this thread; TSR_ERROR_IO if it returns false. Names are escaped. */
+TSR_API tsr_status tsr_session_write_dot(const tsr_session *session, tsr_write_fn write,
+                                         void *user);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,8 @@
 /* abi_program MODEL: uses every struct that may grow, for check_abi.sh, which builds it with one
- * version of tessera.h and runs it with the library of another. With -DGROWN its header is the
+ * version of the headers and runs it with the library of another. With -DGROWN its header is the
  * newer one: each of these structs ends in uint64_t grown[3], which the library does not know. */
 #include <tessera.h>
+#include <tessera_primitive.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,43 @@ static void run(tsr_session *session) {
           TSR_ERROR_UNSUPPORTED);
 }
 
+static void check_primitive(tsr_device *device) {
+    const float x[2] = {-1, 2}, slope = 0.5f;
+    float y[2];
+    const tsr_shape shape = {1, {2}}, one = {1, {1}};
+    RESULT(tsr_post_op) post;
+    RESULT(tsr_primitive_report) report;
+    tsr_post_ops *posts;
+    tsr_primitive *primitive;
+    tsr_device_tensor *tensor, *operand;
+    CHECK_OK(tsr_post_ops_create(&posts));
+    CHECK_OK(tsr_post_ops_append_prelu(posts, 0));
+    PREPARE(post);
+    CHECK_OK(tsr_post_ops_get(posts, 0, &post.is));
+    CHECK(post.is.kind == TSR_POST_OP_PRELU && post.is.operand.rank == -1 && !post.is.node);
+    CHECK_RESULT(post);
+    const tsr_primitive_desc desc = {
+        .kind = TSR_PRIMITIVE_ELTWISE, .op = "Neg", .source = shape, .posts = posts};
+    CHECK_OK(tsr_primitive_create(device, &desc, &primitive));
+    PREPARE(report);
+    CHECK_OK(tsr_primitive_get_report(primitive, &report.is));
+    CHECK(report.is.destination.dim[0] == 2 && report.is.macs == 0 && !*report.is.kernel);
+    CHECK_RESULT(report);
+    CHECK_OK(tsr_device_tensor_create(device, &shape, TSR_DTYPE_F32, &tensor));
+    CHECK_OK(tsr_device_tensor_create(device, &one, TSR_DTYPE_F32, &operand));
+    CHECK_OK(tsr_device_tensor_write(tensor, x, 2));
+    CHECK_OK(tsr_device_tensor_write(operand, &slope, 1));
+    const tsr_primitive_args args = {
+        .source = tensor, .destination = tensor, .operands = {operand}};
+    CHECK_OK(tsr_primitive_execute(primitive, &args));
+    CHECK_OK(tsr_device_tensor_read(tensor, y, 2));
+    CHECK(y[0] == 1 && y[1] == -1);
+    tsr_device_tensor_destroy(tensor);
+    tsr_device_tensor_destroy(operand);
+    tsr_primitive_destroy(primitive);
+    tsr_post_ops_destroy(posts);
+}
+
 #ifdef GROWN
 #define REFUSED(call, type)                                                                        \
     CHECK((call) == TSR_ERROR_UNSUPPORTED && strstr(tsr_last_error(), type ": "))
@@ -169,6 +207,15 @@ static void check_refusals(const char *path, tsr_device *device, const tsr_model
     REFUSED(
         tsr_session_create(device, model, &(tsr_session_desc){.grown = {0, 0, 1}}, &other_session),
         "tsr_session_desc");
+    tsr_primitive *primitive;
+    const tsr_primitive_desc relu = {.kind = TSR_PRIMITIVE_ELTWISE, .op = "Relu"};
+    tsr_primitive_desc newer = relu;
+    newer.grown[0] = 1;
+    REFUSED(tsr_primitive_create(device, &newer, &primitive), "tsr_primitive_desc");
+    CHECK_OK(tsr_primitive_create(device, &relu, &primitive));
+    REFUSED(tsr_primitive_execute(primitive, &(tsr_primitive_args){.grown = {0, 1}}),
+            "tsr_primitive_args");
+    tsr_primitive_destroy(primitive);
     REFUSED(tsr_session_set_input_texture(session, "x", &(tsr_texture){.grown = {1}}, 1, 0),
             "tsr_texture");
 }
@@ -195,6 +242,7 @@ int main(int argc, char **argv) {
     check_tensors(model, session);
     run(session);
     check_reports(session);
+    check_primitive(device);
 #ifdef GROWN
     check_refusals(argv[1], device, model, session);
 #endif

@@ -5,6 +5,7 @@ source "$(dirname "$0")/support/common.sh"
 
 structs="device_desc device_info device_peaks model_desc custom_op session_desc tensor_info report node_report"
 structs+=" candidate_report texture"
+primitive_structs="post_op primitive_desc primitive_args primitive_report"
 compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 sanitizers=$(sed -n 's/^TSR_SANITIZE:STRING=\(..*\)/\1/p' "$build/CMakeCache.txt")
 
@@ -17,8 +18,11 @@ cp -r "$source"/{CMakeLists.txt,src,glsl,wgsl,tools} source_grown
 for name in $structs; do
     sed -i "s/^} tsr_$name;/    uint64_t grown[3];\n&/" source_grown/src/tessera.h
 done
+for name in $primitive_structs; do
+    sed -i "s/^} tsr_$name;/    uint64_t grown[3];\n&/" source_grown/src/tessera_primitive.h
+done
 check 'every struct has grown' \
-    [ "$(grep -c 'uint64_t grown' source_grown/src/tessera.h)" = "$(wc -w <<<"$structs")" ]
+    [ "$(cat source_grown/src/tessera*.h | grep -c 'uint64_t grown')" = "$(wc -w <<<"$structs $primitive_structs")" ]
 check 'a model' "$build/make_case" 13 'test:Twice x[N,3] -> a; test:Thrice a -> y' model.onnx
 
 # make_pair FOLDER SOURCES FLAGS...: a library, of the cpu backend alone, and the program of its header

@@ -57,6 +57,9 @@ for length in 1 10 1000 100000; do
 done
 cp "$sketch" picture.onnx
 expect 2 'picture.onnx' info picture.onnx
+"$build/make_case" 13 'Foo x[1,4] -> a; Relu a -> b slope=1.0; Bar b -> c; Foo c -> y' lacking.onnx
+expect 2 "lacking.onnx: not supported: operators Foo (2 nodes, first 'Foo0'), Bar (1 node, 'Bar2'); attribute slope of Relu (1 node, 'Relu1')" \
+    info lacking.onnx
 
 # ---- well-formed models that make no sense -----------------------------------------------------------
 

@@ -12,7 +12,7 @@ for backend in cpu "${gpus[@]}"; do
     awk '/largest difference/ { sub(/\.$/, ""); exit !($NF < 0.05) }' out && close=yes || close=no
     report $close "custom_op $backend is as on cpu"
 done
-expect_of 'the operator without the demo' 2 'not supported: demo.Swirl (1)' "$tool" info swirl.onnx
+expect_of 'the operator without the demo' 2 'not supported: operator demo.Swirl (1 node' "$tool" info swirl.onnx
 expect_of 'custom_op without arguments' 2 usage "$build/custom_op"
 expect_of 'custom_op without a model' 1 'no such file' "$build/custom_op" "no such file" cpu
 

@@ -99,6 +99,16 @@ for backend in cpu "${gpus[@]}"; do
 done
 [ -x "$embed/embed" ] || lacking 'embed: there was no C++ compiler that goes with the C compiler'
 
+# ---- primitive ----
+
+for backend in cpu "${gpus[@]}"; do
+    expect_of "primitive $backend" 0 'second: sum LeakyRelu' "$embed/primitive" "$backend" 5
+    cp out "primitive.$backend"
+    check "primitive $backend: as on cpu" close_text "primitive.$backend" primitive.cpu
+done
+expect_of 'primitive without arguments' 2 'usage: primitive' "$embed/primitive"
+expect_of 'primitive without a device' 1 abacus "$embed/primitive" abacus
+
 # ---- draw ----
 
 "$make_case" 13 'Identity x[1,3,32,32] -> y' square.onnx

@@ -303,8 +303,10 @@ static void run_graph(const options *o, long number) {
     random_source random = random_from((uint32_t)(o->seed * 1000003 + number));
     fuzz_graph graph = {.seed = (uint32_t)(o->seed * 31 + number)};
     graph.half = random_one_in(&random, 5);
-    graph_run run = {.precision = graph.half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32,
-                     .tune_ms = random_one_in(&random, 16) ? TUNE_MS : 0};
+    graph_run run = {
+        .precision = graph.half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32,
+        .mixed = graph.half && random_one_in(&random, 2) ? (uint32_t)(o->seed + number) | 1 : 0,
+        .tune_ms = random_one_in(&random, 16) ? TUNE_MS : 0};
     make_graph(&graph, &random);
     if (o->verbose) {
         printf("graph %ld: %d nodes\n", number, graph.node_count);

@@ -146,6 +146,9 @@ static const struct {
     {11, "TopK x[5,4] k(2) -> y i axis=0"},
     {9, "TopK x[5,4] -> y i k=2"},
     {14, "CumSum x[5,4] a(1) -> y reverse=1"},
+    {26, "CumProd x[5,4] a(1) -> y reverse=1 exclusive=1"},
+    {26, "BitCast x[5,4] -> y to=6"},
+    {24, "TensorScatter x[2,4,3] u[2,2,3] i(1,3) -> y mode=circular axis=-2"},
     {13, "Expand x[3,1] s(2,1,4) -> y"},
     {13, "Tile x[3,1] s(2,3) -> y"},
     {11, "OneHot i:int64[3] d(4) f<0,1> -> y axis=0"},
@@ -199,13 +202,14 @@ static const struct {
          "coordinate_transformation_mode=align_corners"},
     {13, "Resize x[1,1,4,4] r<0,0,0.2,0.2,1,1,0.8,0.8> _ s(1,1,3,3) -> y mode=linear "
          "coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=10.0"},
-    {19, "Resize x[1,1,4,4] _ _ s(3,3) -> y mode=cubic axes=2,3 antialias=0 cubic_coeff_a=-0.5 "
+    {19, "Resize x[1,1,4,4] _ _ s(3,3) -> y mode=cubic axes=2,3 antialias=1 cubic_coeff_a=-0.5 "
          "exclude_outside=1 keep_aspect_ratio_policy=not_larger"},
     {10, "Resize x[1,2,3,3] s<1,1,2,2> -> y mode=linear"},
     {9, "Upsample x[1,2,3,3] s<1,1,2,2> -> y mode=nearest"},
     {7, "Upsample x[1,2,3,3] -> y scales=1.0,1.0,2.0,3.0 mode=linear"},
     {16, "GridSample x[1,2,3,3] g[1,2,4,2] -> y mode=bicubic padding_mode=reflection "
          "align_corners=1"},
+    {20, "GridSample x[1,2,3,3,4] g[1,2,4,2,3] -> y mode=cubic padding_mode=border"},
     {13, "DepthToSpace x[1,8,2,3] -> y blocksize=2 mode=CRD"},
     {13, "SpaceToDepth x[1,2,4,6] -> y blocksize=2"},
     {13, "Gather x[4,3] i(2,-1) -> y axis=0"},

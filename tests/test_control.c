@@ -134,9 +134,10 @@ static void bad_loops(void **state) {
                    "\"body\" is an integer, not a graph");
     refuse_to_read(13, "Relu a[2] -> x; Loop _ _ x -> y body=@1 @ Identity lost -> y",
                    "\"lost\" is no input");
-    refuse_to_read(13, "Relu a[2] -> y body=@1 @ Identity x[2] -> y", "\"body\" holds a graph");
+    refuse_to_read(13, "Relu a[2] -> y body=@1 @ Identity x[2] -> y",
+                   "attribute body of Relu (1 node");
     refuse_to_read(13, "Relu a[2] -> x; Loop _ _ x -> y body=@1 @ Frobnicate x[2] -> y",
-                   "operators that are not supported: Frobnicate (1)");
+                   "not supported: operator Frobnicate (1 node");
 }
 
 #define CHOICE "If c:bool[] -> y then_branch=@1 else_branch=@2"

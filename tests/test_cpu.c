@@ -317,6 +317,74 @@ static void test_top_k(void **state) {
     expect_ints(TSR_DTYPE_I64, SHAPE(3), INTS(1, 2, 0));
 }
 
+/* Two batches of one row of three; ONNX's example of a cache that wraps around. */
+static void check_tensor_scatter(const char *mode, const int64_t *starts, const float *expected) {
+    begin(24);
+    floats("x", SHAPE(2, 1, 3, 1), FLOATS(1, 2, 3, 4, 5, 6));
+    floats("u", SHAPE(2, 1, 2, 1), FLOATS(10, 20, 30, 40));
+    if (starts)
+        ints("i", SHAPE(2), starts);
+    onnx_set_string(writer, op("TensorScatter", starts ? "x,u,i" : "x,u"), "mode", mode);
+    if (expected)
+        expect(SHAPE(2, 1, 3, 1), expected);
+    else
+        expect_failure(TSR_ERROR_INVALID_ARGUMENT);
+}
+
+static void test_tensor_scatter(void **state) {
+    (void)state;
+    check_tensor_scatter("linear", NULL, FLOATS(10, 20, 3, 30, 40, 6));
+    check_tensor_scatter("linear", INTS(1, 0), FLOATS(1, 10, 20, 30, 40, 6));
+    check_tensor_scatter("circular", INTS(2, 5), FLOATS(20, 2, 10, 40, 5, 30));
+    check_tensor_scatter("circular", INTS(-1, 0), FLOATS(20, 2, 10, 30, 40, 6));
+    check_tensor_scatter("linear", INTS(2, 0), NULL);
+    check_tensor_scatter("linear", INTS(-1, 0), NULL);
+    check_tensor_scatter("linear", INTS(INT64_MAX, 0), NULL);
+}
+
+static void check_products(int exclusive, int reverse, const float *expected) {
+    begin(26);
+    floats("x", SHAPE(3), FLOATS(2, 3, 4));
+    ints("a", SHAPE(1), INTS(-1));
+    Tsr__NodeProto *node = op("CumProd", "x,a");
+    onnx_set_int(writer, node, "exclusive", exclusive);
+    onnx_set_int(writer, node, "reverse", reverse);
+    expect(SHAPE(3), expected);
+}
+
+static void test_products(void **state) {
+    (void)state;
+    check_products(0, 0, FLOATS(2, 6, 24));
+    check_products(1, 0, FLOATS(1, 2, 6));
+    check_products(0, 1, FLOATS(24, 12, 4));
+    check_products(1, 1, FLOATS(12, 4, 1));
+    begin(26);
+    ints("x", SHAPE(2, 2), INTS(2, 3, -5, 7));
+    ints("a", SHAPE(1), INTS(0));
+    op("CumProd", "x,a");
+    expect_ints(TSR_DTYPE_I64, SHAPE(2, 2), INTS(2, 3, -10, 21));
+}
+
+static void test_bit_cast(void **state) {
+    (void)state;
+    begin(26);
+    floats("x", SHAPE(4), FLOATS(1, -2, 0, INFINITY));
+    onnx_set_int(writer, op("BitCast", "x"), "to", tsr_dtype_to_onnx(TSR_DTYPE_I32));
+    expect_ints(TSR_DTYPE_I32, SHAPE(4), INTS(0x3f800000, -0x40000000, 0, 0x7f800000));
+    begin(26);
+    floats("x", SHAPE(2), FLOATS(1, -2));
+    onnx_set_int(writer, onnx_add_node(writer, "BitCast", "to", "x", "b"), "to",
+                 tsr_dtype_to_onnx(TSR_DTYPE_U32));
+    onnx_set_int(writer, op("BitCast", "b"), "to", tsr_dtype_to_onnx(TSR_DTYPE_F32));
+    expect(SHAPE(2), FLOATS(1, -2));
+    begin(26);
+    floats("x", SHAPE(2), FLOATS(1, -2));
+    onnx_set_int(writer, onnx_add_node(writer, "Cast", "half", "x", "h"), "to",
+                 tsr_dtype_to_onnx(TSR_DTYPE_F16));
+    onnx_set_int(writer, op("BitCast", "h"), "to", tsr_dtype_to_onnx(TSR_DTYPE_U16));
+    expect_ints(TSR_DTYPE_U16, SHAPE(2), INTS(0x3c00, 0xc000));
+}
+
 static void test_sums_and_triangles(void **state) {
     (void)state;
     begin(14);
@@ -1024,6 +1092,26 @@ static void test_grid_sample(void **state) {
     check_grid_sample("cubic", "zeros", 0, FLOATS(0.40625f, 1, 2.5f, 3.96875f, 2.09375f, 0, NAN));
 }
 
+/* Of the volume 0 to 7: x, y and z name columns, rows and depths. */
+static void test_grid_sample_of_volumes(void **state) {
+    (void)state;
+    begin(20);
+    floats("x", SHAPE(1, 1, 2, 2, 2), ramp);
+    floats("grid", SHAPE(1, 1, 2, 2, 3), FLOATS(1, -1, -1, -1, 1, -1, -1, -1, 1, 0, 0, 0.5f));
+    onnx_set_int(writer, op("GridSample", "x,grid"), "align_corners", 1);
+    expect(SHAPE(1, 1, 1, 2, 2), FLOATS(1, 2, 4, 4.5f));
+    begin(20); /* a quarter of the first pixel; a quarter of it, half outside */
+    floats("x", SHAPE(1, 1, 1, 1, 2), FLOATS(8, 16));
+    floats("grid", SHAPE(1, 1, 1, 2, 3), FLOATS(-0.5f, 1, 1, -1, 1, 0));
+    op("GridSample", "x,grid");
+    expect(SHAPE(1, 1, 1, 1, 2), FLOATS(2, 2));
+    begin(20);
+    floats("x", SHAPE(1, 1, 4), ramp + 1);
+    floats("grid", SHAPE(1, 3, 1), FLOATS(-0.75f, 0, 1));
+    op("GridSample", "x,grid");
+    expect(SHAPE(1, 1, 3), FLOATS(1, 2.5f, 2));
+}
+
 /* ---- Resize ---- */
 
 /* Resizes [1, 2, 3, ...] of the given length to another length. */
@@ -1094,9 +1182,41 @@ static void test_resize_crop(void **state) {
     (void)state;
     check_crop("linear", FLOATS(1.5f, 2.5f, 10, 10)); /* at 0.5, 1.5, 2.5, 3.5 */
     check_crop("nearest", FLOATS(1, 2, 10, 10));
-    Tsr__NodeProto *node = resize(4, 2, "linear", "half_pixel");
+}
+
+/* The examples of ONNX's documentation: 1 to 16 in an image of 4 x 4. */
+static void check_antialiased(const char *mode, float scale, int64_t size, const float *expected) {
+    begin(22);
+    floats("x", SHAPE(1, 1, 4, 4), ramp + 1);
+    ints("sizes", SHAPE(4), INTS(1, 1, size, size));
+    floats("scales", SHAPE(4), FLOATS(1, 1, scale, scale));
+    Tsr__NodeProto *node = op("Resize", scale > 0 ? "x,,scales" : "x,,,sizes");
+    onnx_set_string(writer, node, "mode", mode);
     onnx_set_int(writer, node, "antialias", 1);
-    expect_failure(TSR_ERROR_UNSUPPORTED);
+    expect(SHAPE(1, 1, size, size), expected);
+}
+
+static void test_resize_antialiased(void **state) {
+    (void)state;
+    check_antialiased("linear", 0.6f, 2, FLOATS(2.875f, 4.5f, 9.375f, 11));
+    check_antialiased("cubic", 0.6f, 2, FLOATS(2.5180721f, 4.2858863f, 9.589329f, 11.357142f));
+    check_antialiased("linear", 0, 3,
+                      FLOATS(2.3636363f, 3.590909f, 4.818182f, 7.2727275f, 8.5f, 9.727273f,
+                             12.181818f, 13.409091f, 14.636364f));
+    check_antialiased("cubic", 0, 3,
+                      FLOATS(1.7750092f, 3.1200073f, 4.4650054f, 7.1550016f, 8.5f, 9.844998f,
+                             12.534994f, 13.8799925f, 15.224991f));
+    check_antialiased("linear", 1.5f, 6,
+                      FLOATS(1, 1.5f, 2.1666667f, 2.8333333f, 3.5f, 4, 3, 3.5f, 4.1666667f,
+                             4.8333335f, 5.5f, 6, 5.6666665f, 6.1666665f, 6.8333335f, 7.5f,
+                             8.166667f, 8.666667f, 8.333333f, 8.833333f, 9.5f, 10.166667f,
+                             10.833333f, 11.333333f, 11, 11.5f, 12.166667f, 12.833333f, 13.5f, 14,
+                             13, 13.5f, 14.166667f, 14.833333f, 15.5f, 16));
+    /* of [1, 2, 3, 4] at 1.5, without those beside: 1/4, 3/4, 3/4, 1/4 */
+    Tsr__NodeProto *node = resize(4, 1, "linear", "half_pixel");
+    onnx_set_int(writer, node, "antialias", 1);
+    onnx_set_int(writer, node, "exclude_outside", 1);
+    expect(SHAPE(1), FLOATS(2.5f));
 }
 
 /* ---- constants and types ---- */
@@ -1169,6 +1289,9 @@ int run_program(void) {
         cmocka_unit_test(test_binary_ints),
         cmocka_unit_test(test_indices),
         cmocka_unit_test(test_top_k),
+        cmocka_unit_test(test_tensor_scatter),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_bit_cast),
         cmocka_unit_test(test_sums_and_triangles),
         cmocka_unit_test(test_made_tensors),
         cmocka_unit_test(test_reductions),
@@ -1200,10 +1323,12 @@ int run_program(void) {
         cmocka_unit_test(test_depth_and_space),
         cmocka_unit_test(test_reshaping),
         cmocka_unit_test(test_grid_sample),
+        cmocka_unit_test(test_grid_sample_of_volumes),
         cmocka_unit_test(test_resize_nearest),
         cmocka_unit_test(test_resize_linear),
         cmocka_unit_test(test_resize_cubic),
         cmocka_unit_test(test_resize_crop),
+        cmocka_unit_test(test_resize_antialiased),
         cmocka_unit_test(test_cast),
         cmocka_unit_test(test_shape),
         cmocka_unit_test(test_dropout),

@@ -221,12 +221,12 @@ static void bad_descriptions(void **state) {
 
 static void bad_models(void **state) {
     (void)state;
-    expect_no_model("Custom x[1] -> y", TSR_ERROR_UNSUPPORTED, "not supported: Custom (1)");
+    expect_no_model("Custom x[1] -> y", TSR_ERROR_UNSUPPORTED, "not supported: operator Custom (1 node");
     expect_no_model("test:Unknown x[1] -> y", TSR_ERROR_UNSUPPORTED,
-                    "not supported: test.Unknown (1)");
-    expect_no_model("Scale x[1] -> y", TSR_ERROR_UNSUPPORTED, "not supported: Scale (1)");
+                    "not supported: operator test.Unknown (1 node");
+    expect_no_model("Scale x[1] -> y", TSR_ERROR_UNSUPPORTED, "not supported: operator Scale (1 node");
     expect_no_model("other:Scale x[1] -> y", TSR_ERROR_UNSUPPORTED,
-                    "not supported: other.Scale (1)");
+                    "not supported: operator other.Scale (1 node");
     expect_no_model("test:Scale x[1] z[1] -> y", TSR_ERROR_INVALID_MODEL, "2 inputs instead of 1");
     expect_no_model("test:Join x[1] -> y", TSR_ERROR_INVALID_MODEL,
                     "1 inputs; it needs at least 2");

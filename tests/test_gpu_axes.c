@@ -241,7 +241,9 @@ static void test_last_axis_is_kept(void **state) {
 static void test_refusals(void **state) {
     (void)state;
     need_gpu();
-    run_case(&(backend_case){.text = "Resize x[2,3,4,5,6] _ s<1,1,1,2,2> -> y mode=nearest",
+    run_case(&(backend_case){.opset = 13,
+                             .text = "Cast z[2,3,2,2,2] -> i to=7; GatherElements x[2,3,4,5,6] i "
+                                     "-> y axis=2",
                              .refusal = TSR_ERROR_UNSUPPORTED,
                              .reason = "more than 4 axes"});
     expect_no_failed_case();

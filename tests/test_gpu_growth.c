@@ -121,6 +121,43 @@ static onnx_writer *concat_of_identities(int count) {
     return concat_of(count, "Identity");
 }
 
+/* Sums of the same input and constants that differ late: hashes of their beginnings are the same.
+ */
+static onnx_writer *similar_sums(int count) {
+    enum { CHANNELS = 128 };
+    count /= 8;
+    onnx_writer *w = onnx_writer_create(18);
+    onnx_add_input(w, "x", TSR_DTYPE_F32, 1, (int64_t[]){CHANNELS});
+    onnx_add_output(w, "y", TSR_DTYPE_F32, 1, (int64_t[]){count * (int64_t)CHANNELS});
+    char *inputs = onnx_alloc(w, (size_t)count + 1, 8), *at = inputs;
+    for (int i = 0; i < count; i++) {
+        char both[64];
+        const char *constant = name_of(w, 'c', i);
+        float *elements = onnx_add_floats(w, constant, 1, (int64_t[]){CHANNELS}, NULL);
+        memset(elements, 0, CHANNELS * sizeof *elements);
+        elements[CHANNELS - 1] = (float)i;
+        snprintf(both, sizeof both, "x,%s", constant);
+        onnx_add_node(w, "Add", "node", both, name_of(w, 'v', i));
+        at += sprintf(at, "%sv%d", i ? "," : "", i);
+    }
+    onnx_set_int(w, onnx_add_node(w, "Concat", "node", inputs, "y"), "axis", 0);
+    return w;
+}
+
+/* Each is joined with the one before. */
+static onnx_writer *transposes(int count) {
+    count /= 4;
+    onnx_writer *w = begin("y", 4, (int64_t[]){-1, -1, -1, -1});
+    const char *last = "x";
+    for (int i = 0; i < count; i++) {
+        const char *output = i + 1 < count ? name_of(w, 'v', i) : "y";
+        onnx_set_ints(w, onnx_add_node(w, "Transpose", "node", last, output), "perm", 4,
+                      (int64_t[]){1, 2, 3, 0});
+        last = output;
+    }
+    return w;
+}
+
 /* The first results are read last. */
 static onnx_writer *long_lives(int count) {
     count /= 8;
@@ -242,6 +279,13 @@ static void test_graphs(void **state) {
     expect_growth("a concat of one tensor", concat_of_identities);
     expect_growth("long lives", long_lives);
     expect_growth("colliding names", colliding_names);
+}
+
+static void test_optimizer(void **state) {
+    (void)state;
+    need_gpu();
+    expect_growth("similar sums", similar_sums);
+    expect_growth("transposes", transposes);
 }
 
 /* ---- constants ------------------------------------------------------------------------------- */
@@ -374,6 +418,7 @@ static void test_external_data(void **state) {
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_optimizer),
         cmocka_unit_test(test_folding),
         cmocka_unit_test(test_max_work),
         cmocka_unit_test_setup_teardown(test_external_data, set_up_cache_folder,

@@ -23,6 +23,13 @@ static void test_axes(void **state) {
                 check(OPSET(14), "CumSum x[%s] a(%d) -> y exclusive=%d reverse=%d", shape.text,
                       axis, form % 2, form / 2);
         }
+    for (int axis = 0; axis < 5; axis++) {
+        int some[] = {2, 3, 2, 5, 6};
+        some[axis] = 3;
+        check((op_case){.opset = 18, .no_half = true, .big = true},
+              "Cast z[%s] -> i to=7; GatherElements x[2,3,2,5,6] i -> y axis=%d",
+              text_list(some, 5), axis);
+    }
     check(OPSET(14), "CumSum x[2,3,4,5,6] a(2) -> y");
     check((op_case){.opset = 14, .mean = 1, .range = 0.1f, .big = true},
           "CumSum x[1,3000] a(1) -> y");

@@ -558,8 +558,6 @@ static void expect_refusal(const char *text, const char *words) {
 static void test_refusals(void **state) {
     (void)state;
     need_gpu();
-    expect_refusal("Resize x[1,3,5,5] _ s<1,2,1,1> -> y", "axis 1");
-    expect_refusal("Resize x[1,3,5,5] _ s<1,1.2,1,1> -> y nearest_mode=floor", "axis 1");
     expect_refusal("MaxPool x[1,2,5,5] -> m i kernel_shape=2,2; Add i k(5) -> y", "'i' is int64");
     expect_refusal("Gemm x[2,0] w{0,3} z[3] -> y", "[2, 0]");
     expect_refusal("Gather x[1,1,16777217] s(0,16777216) -> y axis=2", "exact");
@@ -664,7 +662,9 @@ static void test_every_unary(void **state) {
     expect_no_failed_case();
 }
 
-/* One of each operator whose other cases are in test_gpu_indices, _nan, _reduce and _types. */
+/* One of each operator whose other cases are in test_gpu_indices, _nan, _reduce, _scatter and
+ * _types.
+ */
 static void test_every_other(void **state) {
     (void)state;
     static const op_case cases[] = {
@@ -695,6 +695,15 @@ static void test_every_other(void **state) {
         CASE(13, "ArgMin x:int8[2,5,7] -> y axis=2"),
         CASE(13, "GatherElements x[5] i(1,0,3) -> y"),
         CASE(14, "CumSum x[2,5] a(1) -> y"),
+        CASE(26, "CumProd x[2,5] a(1) -> y"),
+        CASE(13, "GatherND x[2,5] i(1,2) -> y"),
+        CASE(18, "ScatterElements x[5] i(1,2) u[2] -> y"),
+        CASE(18, "ScatterND x[5,4] i(1) u[4] -> y"),
+        CASE(24, "TensorScatter x[2,5,4] u[2,3,4] i(1,2) -> y"),
+        CASE(11, "TopK x[5,4] k(2) -> y i"),
+        CASE(26, "BitCast x:uint8[5,4] -> y to=3"),
+        CASE(11, "Reshape i(0,3,9,11) s(1,1,2,2) -> p; MaxUnpool x[1,1,2,2] p -> y kernel_shape=2,2 "
+                 "strides=2,2"),
         CASE(13, "Expand x[3,1] s(3,4) -> y"),
         CASE(14, "Trilu x[5,4] -> y"),
         CASE(13, "Tile x[2,5] s(2,3) -> y"),
@@ -748,16 +757,10 @@ static void test_every_other(void **state) {
 static const struct {
     const char *op, *text;
 } of_cpu_only[] = {
-    {"GatherND", "GatherND x[2,5] i(1,2) -> y"},
-    {"ScatterElements", "ScatterElements x[5] i(1,2) u[2] -> y"},
-    {"ScatterND", "ScatterND x[5,4] i(1) u[4] -> y"},
-    {"TopK", "TopK x[5,4] k(2) -> y i"},
     {"NonZero", "NonZero x[5,4] -> y"},
     {"Compress", "Compress x[5,4] c:bool[5] -> y axis=0"},
     {"Unique", "Unique x[5,4] -> y i"},
     {"NonMaxSuppression", "NonMaxSuppression x[1,6,4] s[1,2,6] k(3) -> y"},
-    {"MaxUnpool",
-     "Reshape i(0,1,2,3) s(1,1,2,2) -> p; MaxUnpool x[1,1,2,2] p -> y kernel_shape=2,2"},
 };
 enum { OF_CPU_ONLY = sizeof of_cpu_only / sizeof *of_cpu_only };
 

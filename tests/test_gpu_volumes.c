@@ -1,5 +1,5 @@
-/* Convolutions and pools with three spatial axes on a GPU backend, held against cpu: every kernel,
- * stride, pad, dilation and group. */
+/* Convolutions, pools and GridSample with three spatial axes on a GPU backend, held against cpu:
+ * every kernel, stride, pad, dilation and group. */
 #include "support/case_text.h"
 #include "support/main.h"
 #include "support/op_cases.h"
@@ -68,6 +68,77 @@ static void test_convolutions(void **state) {
     RUN_CASES(cases);
 }
 
+static void test_transposed(void **state) {
+    (void)state;
+    need_gpu();
+    for (int i = 0; i < some_cases(100); i++) {
+        random_source r = random_from((uint32_t)i);
+        window w = draw_window(&r);
+        int group = random_one_in(&r, 2) ? random_int(&r, 1, 5) : 1,
+            inputs = random_int(&r, 1, group > 1 ? 3 : 9), outputs = random_int(&r, 1, 5);
+        for (int k = 0; k < AXES; k++) /* smaller than the input */
+            w.in[k] = random_int(&r, 3, 6), w.pads[k] /= 3, w.pads[k + AXES] /= 3;
+        case_text text = {""};
+        text_add(&text, "ConvTranspose x[%d,%d,%s]", random_int(&r, 1, 2), group * inputs,
+                 text_list(w.in, AXES));
+        text_add(&text, " w{%d,%d,%s}%s -> %s group=%d", group * inputs, outputs,
+                 text_list(w.kernel, AXES), "", i % 2 ? "c" : "y", group);
+        add_window(&text, &w);
+        check((op_case){.opset = 22, .big = true}, "%s%s", text.text, i % 2 ? "; Relu c -> y" : "");
+    }
+    static const op_case cases[] = {
+        CASE(22,
+             "ConvTranspose x[1,3,4,5,6] w{3,5,3,3,3} b{5} -> c strides=2,2,2 "
+             "output_padding=1,0,1; Relu c -> y",
+             .big = true),
+        CASE(22, "ConvTranspose x[2,6,4,5,3] w{6,1,2,3,3} b{6} -> y group=6", .big = true),
+        CASE(22,
+             "ConvTranspose x[1,3,2,3,4] w{3,2,2,2,2} b{2} -> c strides=2,2,2; "
+             "BatchNormalization c s{2} b2{2} m{2} v<1,2> -> y",
+             .big = true),
+        CASE(22, "ConvTranspose x[1,1,1,1,1] w{1,1,1,1,1} -> y"),
+        CASE(22,
+             "ConvTranspose x[1,2,3,3,3] w{2,3,3,3,3} -> y strides=3,2,1 "
+             "output_shape=8,7,5",
+             .big = true),
+    };
+    RUN_CASES(cases);
+    expect_no_failed_case();
+}
+
+static void test_samples(void **state) {
+    (void)state;
+    static const char *const modes[] = {"linear", "nearest", "cubic"};
+    static const char *const paddings[] = {"zeros", "border", "reflection"};
+    need_gpu();
+    for (int i = 0; i < some_cases(110); i++) {
+        random_source r = random_from((uint32_t)i);
+        int axes = i % 5 ? 3 : 1, images = random_int(&r, 1, 3), in[AXES], points[AXES];
+        for (int k = 0; k < axes; k++)
+            in[k] = random_int(&r, 1, 7), points[k] = random_int(&r, 1, 5);
+        case_text text = {""};
+        text_add(&text, "GridSample x[%d,%d,%s]", images, random_int(&r, 1, 9),
+                 text_list(in, axes));
+        text_add(&text, " g[%d,%s,%d] -> y mode=%s padding_mode=%s align_corners=%d", images,
+                 text_list(points, axes), axes, modes[i % 3], paddings[i / 3 % 3], i / 9 % 2);
+        check((op_case){.opset = 20,
+                        .range = i % 2 ? 4 : 1.5f,
+                        .no_half = true,
+                        .big = true,
+                        .nans = i % 4 ? 0 : 9},
+              "%s", text.text);
+    }
+    static const op_case cases[] = {
+        CASE(20, "GridSample x[2,5,3,4,6] g[2,2,5,3,3] -> s; Add s b{5,1,1,1} -> y", .range = 1.5f,
+             .no_half = true, .big = true),
+        CASE(20, "GridSample x{1,3,3,4,6} g[1,2,5,3,3] -> y mode=cubic", .no_half = true,
+             .big = true),
+        CASE(20, "GridSample x[2,3,9] g[2,5,1] -> s; Relu s -> y", .range = 1.5f, .no_half = true),
+    };
+    RUN_CASES(cases);
+    expect_no_failed_case();
+}
+
 static void test_pools(void **state) {
     (void)state;
     need_gpu();
@@ -98,7 +169,6 @@ static void test_pools(void **state) {
 static void test_refusals(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "ConvTranspose x[1,2,3,3,3] w{2,2,2,2,2} -> y",
         "MaxPool x[1,2,3,3,3] -> y i kernel_shape=2,2,2",
     };
     need_gpu();
@@ -112,8 +182,8 @@ static void test_refusals(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_convolutions),
-        cmocka_unit_test(test_pools),
+        cmocka_unit_test(test_convolutions), cmocka_unit_test(test_transposed),
+        cmocka_unit_test(test_samples),      cmocka_unit_test(test_pools),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

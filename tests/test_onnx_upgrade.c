@@ -134,7 +134,7 @@ static void refused(void **state) {
     expect_refused_case(11, "Squeeze x[1] -> y axes=0", TSR_ERROR_INVALID_MODEL,
                         "Squeeze0|wrong kind");
     expect_refused_case(13, "Squeeze x[1] -> y axes=0,", TSR_ERROR_UNSUPPORTED,
-                        "Squeeze0|\"axes\"");
+                        "attribute axes of Squeeze (1 node, 'Squeeze0')");
     expect_refused_case(9, "Slice x[1] -> y starts=0,", TSR_ERROR_INVALID_MODEL,
                         "Slice0|at least 3");
     expect_refused_case(7, "BatchNormalization x[1,2] g{2} b{2} m{2} v{2} -> y spatial=0",
@@ -142,7 +142,8 @@ static void refused(void **state) {
     expect_refused_case(9, "BatchNormalization x[1,2] g{2} b{2} m{2} v{2} -> y m1 v1 m2 v2",
                         TSR_ERROR_UNSUPPORTED, "BatchNormalization0|training");
     expect_refused_case(9, "Upsample x[1] -> y", TSR_ERROR_INVALID_MODEL, "Upsample0|scales");
-    expect_refused_case(10, "Upsample x[1] s<1> -> y", TSR_ERROR_UNSUPPORTED, "Upsample (1)");
+    expect_refused_case(10, "Upsample x[1] s<1> -> y", TSR_ERROR_UNSUPPORTED,
+                        "operator Upsample (1 node");
     expect_refused_case(6, "Add x[1,3,4,4] b{3} -> y broadcast=1 axis=7", TSR_ERROR_INVALID_MODEL,
                         "Add0|axis 7");
     expect_refused_case(6, "Relu x[1,3,4,4] -> r; Add r b{3} -> y broadcast=1 axis=1",

@@ -43,6 +43,13 @@ static pair apply(tsr_status (*pass)(tsr_graph *graph), const char *output) {
     return p;
 }
 
+/* All passes. */
+static tsr_status optimize(tsr_graph *graph) {
+    tsr_optimizer optimizer;
+    assert_int_equal(tsr_optimizer_make(NULL, &optimizer), TSR_OK);
+    return tsr_optimize(graph, &optimizer);
+}
+
 /* The rewritten graph has that many nodes, each after what it reads, and gives the same
  * results. */
 static void finish(pair p, int node_count) {
@@ -189,7 +196,7 @@ static void transposed(int rank, const int64_t *dims, const int64_t *perm, int n
     onnx_set_ints(writer, node("Transpose", "a", "b"), "perm", (size_t)rank, perm);
     onnx_add_ints(writer, "list", SHAPE(1), INTS(-1));
     node("Reshape", "b,list", "y");
-    pair p = apply(tsr_optimize, "y");
+    pair p = apply(optimize, "y");
     expect_four_axes(p.after);
     finish(p, node_count);
 }
@@ -336,7 +343,7 @@ static void test_batch_norm_becomes_mul_and_add(void **state) {
     node("Conv", "x,w", "a");
     batch_norm("a", "b", 3);
     node("Add", "a,b", "y");
-    pair p = apply(tsr_pass_fold_batch_norm, "y");
+    pair p = apply(tsr_pass_rewrite_batch_norm, "y");
     const tsr_node *add = producer_of(p.after, "b");
     assert_int_equal(add->op, TSR_OP_Add);
     assert_int_equal(p.after->nodes[p.after->values[add->inputs[0]].producer].op, TSR_OP_Mul);
@@ -495,6 +502,59 @@ static void test_chains_are_bounded(void **state) {
     finish(p, 2);
 }
 
+/* ---- which passes run ---- */
+
+static void expect_passes(const char *list, bool bypass, bool fuses) {
+    tsr_optimizer optimizer;
+    assert_int_equal(tsr_optimizer_make(list, &optimizer), TSR_OK);
+    assert_int_equal(optimizer.on[TSR_OPTIMIZER_bypass], bypass);
+    assert_int_equal(optimizer.on[TSR_OPTIMIZER_fuse_posts], fuses);
+    assert_true(optimizer.on[TSR_OPTIMIZER_decompose]);
+}
+
+static void expect_refused(const char *list, const char *message) {
+    tsr_optimizer optimizer;
+    assert_int_equal(tsr_optimizer_make(list, &optimizer), TSR_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(tsr_last_error(), message));
+}
+
+static void test_passes_are_chosen_by_name(void **state) {
+    (void)state;
+    expect_passes(NULL, true, true);
+    expect_passes("all", true, true);
+    expect_passes("none", false, false);
+    expect_passes("bypass", true, false);
+    expect_passes("decompose,fuse_posts,bypass", true, true);
+    expect_passes("-bypass", false, true);
+    expect_passes("-bypass,-fuse_posts", false, false);
+    expect_refused("bypas", "there is no optimizer pass 'bypas'");
+    expect_refused("", "bypass, ");
+    expect_refused("bypass,", "''");
+    expect_refused("-bypass,-", "''");
+    expect_refused("-", "''");
+    expect_refused("--bypass", "'-bypass'");
+    expect_refused("bypass,-fuse_posts", "either each name has a '-', or none");
+    expect_refused("-bypass,fuse_posts", "either each name has a '-', or none");
+    expect_refused("-decompose", "'decompose' cannot be left out");
+}
+
+static void test_passes_are_counted(void **state) {
+    (void)state;
+    begin(SHAPE(4));
+    node("Relu", "x", "a");
+    node("Identity", "a", "b");
+    node("Neg", "b", "y");
+    add_output(writer, "y", TSR_DTYPE_F32);
+    tsr_graph *graph = prepare_graph(writer);
+    tsr_optimizer optimizer;
+    assert_int_equal(tsr_optimizer_make("-fuse_posts", &optimizer), TSR_OK);
+    assert_int_equal(tsr_optimize(graph, &optimizer), TSR_OK);
+    assert_int_equal(optimizer.nodes_before[TSR_OPTIMIZER_bypass], 3);
+    assert_int_equal(optimizer.nodes_after[TSR_OPTIMIZER_bypass], 2);
+    assert_int_equal(graph->node_count, 2);
+    tsr_graph_destroy(graph);
+}
+
 /* ---- all together ---- */
 
 static void test_optimize(void **state) {
@@ -509,7 +569,7 @@ static void test_optimize(void **state) {
     node("Conv", "d,v", "e");
     node("Add", "e,x", "f");
     node("Identity", "f", "y");
-    pair p = apply(tsr_optimize, "y");
+    pair p = apply(optimize, "y");
     expect_posts(p.after, "c", "Conv+Relu");
     expect_posts(p.after, "y", "Conv+Add");
     finish(p, 2);
@@ -544,6 +604,8 @@ int run_program(void) {
         cmocka_unit_test(test_split_and_used_indices_do_not_host),
         cmocka_unit_test(test_integers_do_not_fuse),
         cmocka_unit_test(test_chains_are_bounded),
+        cmocka_unit_test(test_passes_are_chosen_by_name),
+        cmocka_unit_test(test_passes_are_counted),
         cmocka_unit_test(test_optimize),
     };
     return cmocka_run_group_tests_name("passes", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* Writes models with random weights, so that benchmarks and tests need no download. */
-#include "onnx_writer.h"
+#include "make_models/exporter.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_BAD_USE = 2, OPSET = 13, MAX_NAME = 32 };
+enum { EXIT_BAD_USE = 2, OPSET = 13, EXPORTERS_OPSET = 17, MAX_NAME = 32 };
 
 static const char usage[] =
     "usage: make_models pix2pix --ngf N [--norm none|batch|instance] [--size S] [--seed K] -o "
     "FILE\n"
     "       make_models autoencoder|mobile [--size S] [--seed K] -o FILE\n"
+    "       make_models mobilevit|vit [--size S] [--seed K] -o FILE\n"
+    "       make_models tagger [--seed K] -o FILE\n"
     "       make_models swirl [--size S] -o FILE\n"
     "       make_models conv|conv_transpose --in C --out C --size S [--seed K] -o FILE\n"
     "\n"
@@ -22,6 +24,12 @@ static const char usage[] =
     "  autoencoder  3 convolutions down, one 3x3, 3 transposed up; [1, 3, 256, 256]\n"
     "  mobile       depthwise convolutions 3x3 and 5x5, one of 1x1 behind each; input\n"
     "               [1, 3, 256, 256], output [1, 8, 32, 32]\n"
+    "  mobilevit, vit, tagger\n"
+    "               small networks as torch.onnx writes them, with layer normalization, GELU and\n"
+    "               attention as their parts: convolutions, channel shuffles and attention over\n"
+    "               patches, input [1, 3, S, S]; patches of 8 x 8 with a class token and masks, a\n"
+    "               batch of any size; two bidirectional LSTMs over words, 0 to 199, as int64\n"
+    "               [batch, length]\n"
     "  swirl        one node of demos/custom_op.c's operator, demo:Swirl; [1, 1, S, S]\n"
     "  conv, conv_transpose\n"
     "               one layer, 4x4 stride 2, from --in to --out channels on an image of --size\n"
@@ -35,33 +43,6 @@ static const char usage[] =
     "  -o FILE      the file to write\n";
 
 typedef enum norm { NORM_NONE, NORM_BATCH, NORM_INSTANCE } norm;
-
-/* ---- random numbers: splitmix64 and Box and Muller's normal pairs ---------------------------- */
-
-typedef struct rng {
-    uint64_t state;
-} rng;
-
-static uint64_t next_u64(rng *r) {
-    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-/* In (0, 1]. */
-static double next_unit(rng *r) {
-    return (double)((next_u64(r) >> 11) + 1) * 0x1p-53;
-}
-
-static void fill_normal(rng *r, float *values, size_t count, double mean, double deviation) {
-    for (size_t i = 0; values && i < count; i += 2) {
-        double radius = sqrt(-2 * log(next_unit(r))), angle = 6.283185307179586 * next_unit(r);
-        values[i] = (float)(mean + deviation * radius * cos(angle));
-        if (i + 1 < count)
-            values[i + 1] = (float)(mean + deviation * radius * sin(angle));
-    }
-}
 
 /* ---- layers ---------------------------------------------------------------------------------- */
 
@@ -273,6 +254,21 @@ static void build_conv_transpose(model *m, const options *o) {
     build_layer(m, o, "ConvTranspose", o->size * 2);
 }
 
+/* As those of an exporter, whose numbers follow the model's seed. */
+static void build_exported(model *m, void (*build)(exporter *e, int64_t size), int64_t size) {
+    exporter e = {.writer = m->writer, .random = m->random};
+    build(&e, size);
+}
+static void build_mobilevit(model *m, const options *o) {
+    build_exported(m, export_mobilevit, o->size);
+}
+static void build_vit(model *m, const options *o) {
+    build_exported(m, export_vit, o->size);
+}
+static void build_tagger(model *m, const options *o) {
+    build_exported(m, export_tagger, o->size);
+}
+
 static void build_swirl(model *m, const options *o) {
     add_images(m->writer, 1, o->size, "y", 1, o->size);
     onnx_set_float(m->writer, onnx_add_node(m->writer, "demo:Swirl", "swirl", "x", "y"), "angle",
@@ -285,13 +281,17 @@ static const struct kind {
     const char *name;
     void (*build)(model *m, const options *o);
     const char *options; /* that it accepts besides --size, --seed and -o */
+    int opset;           /* 0: OPSET */
 } kinds[] = {
-    {"pix2pix", build_pix2pix, "--ngf --norm"},
-    {"autoencoder", build_autoencoder, ""},
-    {"mobile", build_mobile, ""},
-    {"swirl", build_swirl, ""},
-    {"conv", build_conv, "--in --out"},
-    {"conv_transpose", build_conv_transpose, "--in --out"},
+    {"pix2pix", build_pix2pix, "--ngf --norm", 0},
+    {"autoencoder", build_autoencoder, "", 0},
+    {"mobile", build_mobile, "", 0},
+    {"mobilevit", build_mobilevit, "", EXPORTERS_OPSET},
+    {"vit", build_vit, "", EXPORTERS_OPSET},
+    {"tagger", build_tagger, "", EXPORTERS_OPSET},
+    {"swirl", build_swirl, "", 0},
+    {"conv", build_conv, "--in --out", 0},
+    {"conv_transpose", build_conv_transpose, "--in --out", 0},
 };
 
 static bool bad_use(const char *text, const char *detail) {
@@ -361,7 +361,10 @@ static bool check(const options *o) {
         return bad_use("pix2pix needs --ngf", "");
     if (strstr(o->kind->options, "--in") && (!o->in || !o->out))
         return bad_use("--in and --out are needed for ", o->kind->name);
-    bool eighth = o->kind->build == build_autoencoder || o->kind->build == build_mobile;
+    bool exported = o->kind->build == build_mobilevit || o->kind->build == build_vit;
+    if (exported && o->size == 0)
+        return bad_use("--size 0 is not possible for ", o->kind->name);
+    bool eighth = exported || o->kind->build == build_autoencoder || o->kind->build == build_mobile;
     int64_t unit = o->kind->build == build_pix2pix ? 256 : eighth ? 8 : 2;
     return o->size % unit == 0 || bad_use("--size does not fit the strides of ", o->kind->name);
 }
@@ -388,7 +391,9 @@ int main(int argc, char **argv) {
             return fputs(usage, stdout) < 0;
     if (!parse(&o, argc, argv))
         return EXIT_BAD_USE;
-    model m = {.writer = onnx_writer_create(OPSET), .random = {o.seed}, .norm = o.norm};
+    model m = {.writer = onnx_writer_create(o.kind->opset ? o.kind->opset : OPSET),
+               .random = {o.seed},
+               .norm = o.norm};
     if (!m.writer) {
         fputs("make_models: not enough memory\n", stderr);
         return EXIT_BAD_USE;

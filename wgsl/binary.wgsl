@@ -1,5 +1,7 @@
 // Binary operators, one function each.
 fn tsr_add(a: vec4f, b: vec4f) -> vec4f { return a + b; }
+// b with a factor p.x and a zero point p.y: a sum onto a quantised tensor.
+fn tsr_add_scaled(a: vec4f, b: vec4f, p: vec2f) -> vec4f { return a + p.x * (b - p.y); }
 fn tsr_sub(a: vec4f, b: vec4f) -> vec4f { return a - b; }
 fn tsr_mul(a: vec4f, b: vec4f) -> vec4f { return a * b; }
 fn tsr_div(a: vec4f, b: vec4f) -> vec4f { return a / b; }

@@ -1,5 +1,7 @@
-// GridSample: pixels of X where `grid` says, which holds x and y of each pixel of the output, -1 to 1 across the image.
+// GridSample: pixels of X where `grid` says, which holds x, y and z of each pixel of the output, -1 to 1 across the image.
 // A coordinate that is NaN makes NaN.
+//   AXES            1: of rows: [n, pixel] is x; 2: of images: [n, row, column] is x, y; 3: of volumes, whose depths are stored
+//                   one below the other: [n, depth, row * columns + column] is x, y, z
 //   TAPS            pixels of an axis that one is made of, 1: nearest; 2: linear; 4: cubic
 //   PADDING         outside the image 0: zeros; 1: border; 2: reflection
 //   ALIGN_CORNERS   1: -1 and 1 are the middles of the outermost pixels; 0: their outer edges
@@ -27,11 +29,14 @@ fn padded(i: i32, size: i32) -> i32 {
 #endif
 }
 
-fn pixel(k: i32, y: i32, x: i32) -> vec4f {
+fn pixel(k: i32, z: i32, y: i32, x: i32) -> vec4f {
 #if PADDING == 0
-    return X_pixel(k, y, x);
+    let inside = x >= 0 && x < u.X_W && y >= 0 && y < u.height && z >= 0 && z < u.depth;
+    return select(vec4f(), X_fetch(k, select(0, z * u.height + y, inside), select(0, x, inside)), inside);
+#elif AXES == 3
+    return X_fetch(k, padded(z, u.depth) * u.height + padded(y, u.height), padded(x, u.X_W));
 #else
-    return X_fetch(k, padded(y, u.X_H), padded(x, u.X_W));
+    return X_fetch(k, padded(y, u.height), padded(x, u.X_W));
 #endif
 }
 
@@ -45,24 +50,55 @@ fn weights(t: f32) -> vec4f {
 #endif
 }
 
-fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-    let k = n * u.X_tiles + t;
-    let at = vec2f(grid_at(n, y, x, 0), grid_at(n, y, x, 1));
-    let position = vec2f(locate(at.x, u.X_W), locate(at.y, u.X_H));
-#if TAPS == 1
-    let nearest = vec2i(round(position)); // halves to even
-    let sum = pixel(k, nearest.y, nearest.x);
+fn sampled_row(k: i32, z: i32, y: i32, first: i32, columns: vec4f) -> vec4f {
+    var sum = vec4f();
+#for i TAPS
+    sum += columns[$i] * pixel(k, z, y, first + $i);
+#endfor
+    return sum;
+}
+
+fn sampled_image(k: i32, z: i32, first: vec3i, rows: vec4f, columns: vec4f) -> vec4f {
+#if AXES == 1
+    return sampled_row(k, z, 0, first.x, columns);
 #else
-    let low = floor(position);
-    let first = vec2i(low) - ${TAPS / 2 - 1};
-    let columns = weights(position.x - low.x);
-    let rows = weights(position.y - low.y);
     var sum = vec4f();
 #for j TAPS
-#for i TAPS
-    sum += rows[$j] * columns[$i] * pixel(k, first.y + $j, first.x + $i);
+    sum += rows[$j] * sampled_row(k, z, first.y + $j, first.x, columns);
 #endfor
-#endfor
+    return sum;
 #endif
-    return tsr_keep_nan(at.xxxx, tsr_keep_nan(at.yyyy, sum));
+}
+
+fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
+    let k = n * u.X_tiles + t;
+#if AXES == 1
+    let at = vec3f(grid_at(n, x, 0, 0), 0.0, 0.0);
+#elif AXES == 2
+    let at = vec3f(grid_at(n, y, x, 0), grid_at(n, y, x, 1), 0.0);
+#else
+    let depth = y / u.out_height;
+    let point = (y - depth * u.out_height) * u.O_W + x;
+    let at = vec3f(grid_at(n, depth, point, 0), grid_at(n, depth, point, 1), grid_at(n, depth, point, 2));
+#endif
+    let position = vec3f(locate(at.x, u.X_W), locate(at.y, u.height), locate(at.z, u.depth));
+#if TAPS == 1
+    let nearest = vec3i(round(position)); // halves to even
+    let sum = pixel(k, nearest.z, nearest.y, nearest.x);
+#else
+    let low = floor(position);
+    let first = vec3i(low) - ${TAPS / 2 - 1};
+    let columns = weights(position.x - low.x);
+    let rows = weights(position.y - low.y);
+#if AXES == 3
+    let depths = weights(position.z - low.z);
+    var sum = vec4f();
+    for (var l = 0; l < TAPS; l++) {
+        sum += depths[l] * sampled_image(k, first.z + l, first, rows, columns);
+    }
+#else
+    let sum = sampled_image(k, 0, first, rows, columns);
+#endif
+#endif
+    return tsr_keep_nan(at.xxxx, tsr_keep_nan(at.yyyy, tsr_keep_nan(at.zzzz, sum)));
 }

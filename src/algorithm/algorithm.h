@@ -109,8 +109,10 @@ struct tsr_problem {
     const tsr_node *node;
     int input, right; /* tensors; right: of TSR_MATMUL */
     /* Tensor; TSR_NONE: that of the node's output 0, which the algorithm makes with
-     * tsr_problem_output, since its layout may follow the stride. */
+     * tsr_problem_output, since its layout may follow the stride; or, if `made` is not NULL, a new
+     * tensor of that shape, of 32 bits. */
     int output;
+    const tsr_shape *made;
     tsr_convolution conv;                  /* of TSR_CONV and TSR_CONV_TRANSPOSE */
     int rank;                              /* of TSR_MATMUL: axes, leading ones broadcast */
     int64_t inner;                         /* and the length of its sums */

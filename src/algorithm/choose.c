@@ -122,6 +122,8 @@ tsr_device_profile tsr_device_profile_make(tsr_language language, const char *ke
 /* ---- problems -------------------------------------------------------------------------------- */
 
 static tsr_shape output_shape(const tsr_plan *plan, const tsr_problem *p) {
+    if (p->made)
+        return *p->made;
     if (p->output == TSR_NONE)
         return plan->graph->values[p->node->outputs[0]].shape;
     const tsr_layout *l = tsr_plan_layout(plan, p->output);
@@ -135,6 +137,8 @@ bool tsr_problem_layout(const tsr_plan *plan, const tsr_problem *p, tsr_layout_h
 }
 
 int tsr_problem_output(tsr_plan *plan, const tsr_problem *p, int pixel_stride) {
+    if (p->made)
+        return tsr_plan_tensor_make(plan, p->made, (tsr_layout_hint){.pixel_stride = pixel_stride});
     return p->output == TSR_NONE ? tsr_plan_output_strided(plan, p->node, 0, pixel_stride)
                                  : p->output;
 }

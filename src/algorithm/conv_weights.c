@@ -60,7 +60,7 @@ static double largest_weight(const tsr_convolution *c) {
 
 float tsr_half_products(const tsr_plan *plan, tsr_convolution *c) {
     enum { PRODUCTS = 4, MOST_LOG2 = 60 };
-    if (!plan->half || !plan->device.fragments.half_products)
+    if (!tsr_plan_has_half_weights(plan) || !plan->device.fragments.half_products)
         return 0;
     double sum = PRODUCTS * largest_weight(c) * fabs((double)c->factor);
     int log2 = 0;
@@ -214,12 +214,12 @@ static bool is_full(const tsr_conv_weights *w) {
 void tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *w) {
     const tsr_weight_layout layout = {.tag = w->depthwise ? "depthwise rows" : "rows of taps",
                                       .numbers = {w->tiles, w->taps, w->chunks}};
-    const tsr_table table = {.pack = w->depthwise ? pack_depthwise : pack_dense,
-                             .units =
-                                 is_by_input(w) && !w->depthwise ? w->tiles : count_output_tiles(w),
-                             .width = w->size.width,
-                             .height = w->size.height,
-                             .half = plan->half && !plan->limits.max_buffer_bytes,
-                             .dense = is_full(w)};
+    const tsr_table table = {
+        .pack = w->depthwise ? pack_depthwise : pack_dense,
+        .units = is_by_input(w) && !w->depthwise ? w->tiles : count_output_tiles(w),
+        .width = w->size.width,
+        .height = w->size.height,
+        .half = tsr_plan_has_half_weights(plan) && !plan->limits.max_buffer_bytes,
+        .dense = is_full(w)};
     tsr_pass_packed_weights(plan, pass, &w->conv, &layout, table, w, sizeof *w);
 }

@@ -5,7 +5,7 @@
 
 /* Is the axis unchanged? */
 bool tsr_resize_keeps_axis(const tsr_resize *r, int axis, int64_t in) {
-    bool kept = r->out[axis] == in;
+    bool kept = r->out[axis] == in && (in == 1 || !tsr_resize_is_filtered(r, axis));
     for (int64_t i = 0; i < in && kept; i++)
         kept = in == 1 ? !tsr_resize_is_outside(r, axis, in, i)
                        : tsr_resize_coordinate(r, axis, in, i) == (float)i;
@@ -25,7 +25,7 @@ static tsr_resize_taps taps_at(const tsr_resize_table *t, int line, int64_t i) {
     int axis = t->axis[line];
     if (t->taps[line] > 1)
         return tsr_resize_taps_at(r, axis, t->in[line], i);
-    int64_t index = axis == TSR_NONE ? 0 : tsr_resize_nearest_index(r, axis, t->in[line], i);
+    int64_t index = axis == TSR_NONE ? i : tsr_resize_nearest_index(r, axis, t->in[line], i);
     return (tsr_resize_taps){.count = 1, .index = {index}, .weight = {1}};
 }
 

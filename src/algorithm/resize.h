@@ -10,7 +10,7 @@ enum { TSR_RESIZE_LINES = 4 }; /* of a table */
 typedef struct tsr_resize_table {
     tsr_resize resize;
     int width;
-    int axis[2]; /* of columns, of rows; TSR_NONE: size 1 */
+    int axis[2]; /* of columns, of rows; TSR_NONE: it stays */
     int64_t in[2], out[2];
     int taps[2];     /* of each element of the output */
     int pixels, row; /* of a fragment: adjacent ones, columns that they read */

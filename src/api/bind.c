@@ -200,7 +200,8 @@ static tsr_status check_desc(const tsr_session_desc *desc) {
         if (lists[i].count < 0 || (lists[i].count > 0 && !lists[i].array))
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_desc.%s has a count of %d%s",
                             lists[i].name, lists[i].count, lists[i].array ? "" : " and is NULL");
-    if (desc->precision != TSR_PRECISION_FP32 && desc->precision != TSR_PRECISION_FP16)
+    if (desc->precision != TSR_PRECISION_FP32 && desc->precision != TSR_PRECISION_FP16 &&
+        desc->precision != TSR_PRECISION_AUTO)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no precision %d",
                         (int)desc->precision);
     return TSR_OK;

@@ -100,6 +100,7 @@ void tsr_device_destroy(tsr_device *device) {
         return;
     device->backend->device_destroy(device->impl);
     tsr_tuned_layers_free(&device->tuned);
+    tsr_storage_choices_clear(&device->storage);
     tsr_free(device);
 }
 

@@ -2,6 +2,7 @@
 #ifndef TSR_API_DEVICE_H
 #define TSR_API_DEVICE_H
 
+#include "api/storage_choice.h"
 #include "autotune/autotune.h"
 
 struct tsr_device {
@@ -10,6 +11,7 @@ struct tsr_device {
     tsr_backend_device *impl;
     bool fixed_kernels; /* the caller chose them: nothing is tuned */
     tsr_tuned_layers tuned;
+    tsr_storage_choices storage;
 };
 
 /* Adds a reference; tsr_device_destroy() drops one. */

@@ -8,7 +8,6 @@
 #include "api/bind.h"
 #include "api/sized.h"
 #include "cpu/cpu.h"
-#include "passes/passes.h"
 
 enum { MAX_RUNS_IN_FLIGHT = 16 };
 
@@ -53,7 +52,8 @@ static tsr_status prepare_nodes(tsr_session *session, const tsr_session_desc *de
     tsr_graph *graph = session->graph;
     tsr_late_nodes late;
     bool allowed = desc->allow_cpu_fallback || !session->device->backend->optimizes;
-    tsr_status status = tsr_prepare(graph, tsr_cpu_eval, allowed ? &late : NULL);
+    tsr_status status =
+        tsr_prepare_for(graph, tsr_cpu_eval, &session->optimizer, allowed ? &late : NULL);
     if (status != TSR_OK && !allowed && tsr_failed_until_run()) {
         char why[2048];
         snprintf(why, sizeof why, "%s", tsr_last_error());
@@ -90,7 +90,7 @@ static tsr_status prepare_graph(tsr_session *session, const tsr_session_desc *de
         forget_model(graph);
     TSR_TRY(prepare_nodes(session, desc));
     TSR_TRY(check_sizes(graph));
-    return backend->optimizes ? tsr_optimize(graph) : TSR_OK;
+    return backend->optimizes ? tsr_optimize(graph, &session->optimizer) : TSR_OK;
 }
 
 /* "Conv(LeakyRelu)+Relu"; NULL when out of memory. */
@@ -159,17 +159,25 @@ static tsr_status autotune(tsr_session *session, int budget_ms) {
     return TSR_OK;
 }
 
-/* What the device can store. */
+/* What the device can store: 16 bits for TSR_PRECISION_AUTO, of which a calibration makes
+ * exceptions. */
 static tsr_precision stored_precision(const tsr_device *device, const tsr_graph *graph,
                                       tsr_precision wanted) {
     tsr_device_info info = {.half_only = false};
     device->backend->device_info(device->impl, &info);
     if (!info.half_only || wanted == TSR_PRECISION_FP16)
-        return wanted;
+        return wanted == TSR_PRECISION_AUTO ? TSR_PRECISION_FP16 : wanted;
     tsr_log(TSR_LOG_WARN,
             "%s: tensors are stored in 16 bits, not 32: %s renders to no 32-bit floats",
             graph->file, info.name);
     return TSR_PRECISION_FP16;
+}
+
+/* Can tensors have 32 bits or 16, as a calibration finds? */
+static bool chooses_storage(const tsr_device *device, tsr_precision wanted) {
+    tsr_device_info info = {.half_only = false};
+    device->backend->device_info(device->impl, &info);
+    return wanted == TSR_PRECISION_AUTO && device->backend->optimizes && !info.half_only;
 }
 
 static void drop_runner(tsr_session *session) {
@@ -192,7 +200,9 @@ static tsr_status make_runner(tsr_session *session, const tsr_device *device) {
 
 static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
     session->progress.caller = desc->progress;
+    session->precision = desc->precision;
     TSR_TRY(check_runs(desc));
+    TSR_TRY(tsr_optimizer_make(desc->optimizer_passes, &session->optimizer));
     TSR_TRY(prepare_graph(session, desc));
     session->options = (tsr_runner_options){
         .precision = stored_precision(session->device, session->graph, desc->precision),
@@ -204,9 +214,14 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
         .poison = desc->poison,
         .runs_in_flight = session->runs_in_flight,
         .prepare_in_steps = desc->prepare_in_steps,
+        .copies_concats = !session->optimizer.on[TSR_OPTIMIZER_concat_in_place],
+        .copies_splits = !session->optimizer.on[TSR_OPTIMIZER_split_in_place],
         .progress = &session->progress};
     if (!session->device->fixed_kernels)
         TSR_TRY(autotune(session, desc->tune_ms));
+    session->is_auto = chooses_storage(session->device, desc->precision);
+    if (session->is_auto)
+        TSR_TRY(tsr_session_find_storage(session));
     TSR_TRY(make_runner(session, session->device));
     return allocate_tables(session);
 }
@@ -271,6 +286,7 @@ tsr_status tsr_session_recover(tsr_session *session, tsr_device *device) {
     TSR_TRY(check_recover(session, device));
     tsr_graph *graph = session->graph;
     session->options.precision = stored_precision(device, graph, session->options.precision);
+    session->is_auto = chooses_storage(device, session->precision);
     session->progress = (tsr_progress_meter){0}; /* what the caller gave may be gone */
     tsr_status status = make_runner(session, device);
     if (status != TSR_OK)

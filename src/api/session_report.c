@@ -22,10 +22,14 @@ tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *repo
                         .node_count = node_count(session),
                         .gpu_ms = -1,
                         .tuned_layers = session->tuning.measured,
-                        .tune_ms = session->tuning.ms};
+                        .tune_ms = session->tuning.ms,
+                        .calibrated_error = session->chosen ? session->storage.error : -1,
+                        .precise_weights = session->chosen && session->storage.precise_weights};
     for (int n = 0; n < graph->node_count; n++)
         known.macs += tsr_node_macs(graph, &graph->nodes[n]);
     session->device->backend->report(session->runner, &known);
+    for (int v = 0; session->chosen && v < graph->value_count; v++)
+        known.precise_tensors += session->storage.precise[v];
     tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }
@@ -106,6 +110,36 @@ tsr_status tsr_session_candidate_report_sized(const tsr_session *session, int no
                                         .live_texels = c->live_texels,
                                         .ms = measured_ms(session, node, c->algorithm),
                                         .chosen = c->chosen};
+    tsr_give_struct(&known, sizeof known, report, size);
+    return TSR_OK;
+}
+
+/* ---- the optimizer's passes ------------------------------------------------------------------ */
+
+const char *tsr_optimizer_pass_name(int index) {
+    return index >= 0 && index < TSR_OPTIMIZER_COUNT ? tsr_optimizer_passes[index].name : NULL;
+}
+
+const char *tsr_optimizer_pass_text(int index) {
+    return index >= 0 && index < TSR_OPTIMIZER_COUNT ? tsr_optimizer_passes[index].text : NULL;
+}
+
+tsr_status tsr_session_optimizer_pass_sized(const tsr_session *session, int index,
+                                            tsr_optimizer_pass_report *report, size_t size) {
+    if (!session || !report || index < 0 || index >= TSR_OPTIMIZER_COUNT)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_session_optimizer_pass: there is no pass %d of %d", index,
+                        TSR_OPTIMIZER_COUNT);
+    const tsr_optimizer_pass_info *info = &tsr_optimizer_passes[index];
+    const tsr_optimizer *optimizer = &session->optimizer;
+    bool here = session->device->backend->optimizes || index == TSR_OPTIMIZER_fold_constants,
+         on = here && optimizer->on[index];
+    const tsr_optimizer_pass_report known = {
+        .name = info->name,
+        .required = info->required,
+        .on = on,
+        .nodes_before = on ? optimizer->nodes_before[index] : -1,
+        .nodes_after = on ? optimizer->nodes_after[index] : -1};
     tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }

@@ -46,7 +46,7 @@ tsr_status tsr_session_check_can_run(const tsr_session *session) {
     return why ? tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: %s", session->graph->file, why) : TSR_OK;
 }
 
-static tsr_status check_inputs(const tsr_session *session) {
+tsr_status tsr_session_check_inputs(const tsr_session *session) {
     const tsr_graph *graph = session->graph;
     TSR_TRY(tsr_session_check_can_run(session));
     for (int i = 0; i < graph->input_count; i++)
@@ -71,7 +71,7 @@ static tsr_status end_submit(tsr_session *session, tsr_status status) {
 tsr_status tsr_session_submit(tsr_session *session) {
     if (!session)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_submit: session is NULL");
-    TSR_TRY(check_inputs(session));
+    TSR_TRY(tsr_session_check_inputs(session));
     session->stepping = false;
     session->latest = (session->latest + 1) % session->runs_in_flight;
     select_slot(session, session->latest);
@@ -82,6 +82,7 @@ tsr_status tsr_session_transfer_outputs(tsr_session *session, bool transfer) {
     if (!session)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "tsr_session_transfer_outputs: session is NULL");
+    session->keeps_outputs = !transfer;
     if (session->device->backend->transfer_outputs)
         session->device->backend->transfer_outputs(session->runner, transfer);
     return TSR_OK;
@@ -90,7 +91,7 @@ tsr_status tsr_session_transfer_outputs(tsr_session *session, bool transfer) {
 tsr_status tsr_session_step(tsr_session *session, double ms) {
     if (!session)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_step: session is NULL");
-    TSR_TRY(check_inputs(session));
+    TSR_TRY(tsr_session_check_inputs(session));
     const tsr_backend *backend = session->device->backend;
     if (session->runs_in_flight > 1)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: no steps with several runs in flight",

@@ -41,6 +41,7 @@ static tsr_status set_weights(tsr_session *session, int value, const float *elem
                         "not with nodes whose shapes are known only at run time");
     tsr_status status =
         kept ? backend->set_weights(session->runner, constant, elements) : TSR_ERROR_UNSUPPORTED;
+    session->weights_replaced |= status == TSR_OK;
     return status != TSR_ERROR_UNSUPPORTED
                ? status
                : tsr_fail(TSR_ERROR_UNSUPPORTED, "the session does not read it as weights alone");

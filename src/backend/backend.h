@@ -16,9 +16,19 @@ typedef struct tsr_backend_device tsr_backend_device;
 typedef struct tsr_runner_options {
     tsr_precision precision;
     bool allow_cpu_fallback, texture_outputs, keep_tensors, plan_only, time_passes, poison;
-    bool prepare_in_steps;          /* make a runner that is only planned, if there is prepare() */
-    bool any_bytes;                 /* use exactly these algorithms: no low-memory plan */
-    int runs_in_flight;             /* at least 1 */
+    bool prepare_in_steps; /* make a runner that is only planned, if there is prepare() */
+    bool copies_concats;   /* the plan writes no input of a Concat in place */
+    bool copies_splits;    /* nor does it read parts of a tensor in place */
+    /* Inputs and outputs have storages of their own, in the layout that their shape alone decides;
+     * their transfers are prepared when they are first used. */
+    bool separate_tensors;
+    bool bound_tensors;   /* and these are other runners': see bind() */
+    bool fused_only;      /* fail where post-ops need a pass of their own */
+    bool again;           /* a runner of the graph was made before: messages are not logged again */
+    bool any_bytes;       /* use exactly these algorithms: no low-memory plan */
+    int runs_in_flight;   /* at least 1 */
+    bool precise_weights; /* weights and products of 32 bits with TSR_PRECISION_FP16 */
+    const bool *precise; /* by value of the graph: of 32 bits with TSR_PRECISION_FP16; NULL: none */
     const tsr_node_choice *choices; /* by node of the graph; NULL: none */
     tsr_progress_meter *progress;   /* of making the runner; NULL: nobody is told */
 } tsr_runner_options;
@@ -47,6 +57,10 @@ struct tsr_backend {
      * driver; TSR_NOT_READY while work remains. Not called again after TSR_OK or a failure.
      * Optional: NULL where runner_create does it all. */
     tsr_status (*prepare)(tsr_runner *runner, double ms);
+    /* Of a runner with bound_tensors: the tensor of an input or output is that of an input of
+     * another runner of the device, which has the same shape and precision and separate_tensors.
+     * For the runs that are submitted until that runner is destroyed or the value bound again. */
+    void (*bind)(tsr_runner *runner, int value, const tsr_runner *other, int other_value);
     /* value: index of a graph input or output. The elements are copied. */
     tsr_status (*set_input)(tsr_runner *runner, int value, const tsr_elements *from);
     /* texture: its tiles are those of the value's shape. Optional: NULL where a backend has no

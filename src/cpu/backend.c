@@ -10,9 +10,10 @@
 struct tsr_runner {
     const tsr_graph *graph;
     bool keep_tensors;
-    void **data;   /* by value: constants belong to the graph, the rest to the runner */
-    int *last_use; /* by value: the last node that reads it; node_count: it stays */
-    double *ms;    /* by node */
+    bool bound_tensors; /* inputs and outputs are other runners' */
+    void **data;        /* by value: constants belong to the graph, the rest to the runner */
+    int *last_use;      /* by value: the last node that reads it; node_count: it stays */
+    double *ms;         /* by node */
     uint64_t peak_bytes, weight_bytes;
 };
 
@@ -94,9 +95,14 @@ static uint64_t count_weights(const tsr_runner *runner) {
 
 /* ---- runner ---------------------------------------------------------------------------------- */
 
+static bool is_bound(const tsr_runner *runner, int v) {
+    return runner->bound_tensors &&
+           (tsr_graph_is_input(runner->graph, v) || tsr_graph_is_output(runner->graph, v));
+}
+
 static void runner_destroy(tsr_runner *runner) {
     for (int v = 0; runner->data && v < runner->graph->value_count; v++)
-        if (!runner->graph->values[v].data)
+        if (!runner->graph->values[v].data && !is_bound(runner, v))
             tsr_free(runner->data[v]);
     tsr_free(runner->data);
     tsr_free(runner->last_use);
@@ -161,10 +167,12 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a runner");
     created->graph = graph;
     created->keep_tensors = options->keep_tensors;
+    created->bound_tensors = options->bound_tensors;
     tsr_status status = allocate_tables(created);
     if (status == TSR_OK)
         status = check_memory(created);
-    for (int i = 0; i < graph->input_count && status == TSR_OK && !options->plan_only; i++)
+    bool allocates = !options->plan_only && !options->bound_tensors;
+    for (int i = 0; i < graph->input_count && status == TSR_OK && allocates; i++)
         status = allocate(created, graph->inputs[i]);
     if (status == TSR_OK)
         *runner = created;
@@ -189,6 +197,10 @@ static tsr_status set_weights(tsr_runner *runner, int constant, const float *ele
         runner->data[v] = own;
     }
     return TSR_OK;
+}
+
+static void bind(tsr_runner *runner, int v, const tsr_runner *other, int other_v) {
+    runner->data[v] = other->data[other_v];
 }
 
 static tsr_status set_input(tsr_runner *runner, int v, const tsr_elements *from) {
@@ -260,7 +272,7 @@ static void report(const tsr_runner *runner, tsr_report *report) {
     report->tensor_bytes = report->live_bytes_bound = runner->peak_bytes;
     report->weight_bytes = runner->weight_bytes;
     for (int v = 0; v < runner->graph->value_count; v++)
-        if (runner->data[v] && !runner->graph->values[v].data)
+        if (runner->data[v] && !runner->graph->values[v].data && !is_bound(runner, v))
             report->allocated_bytes += tsr_cpu_bytes(&runner->graph->values[v]);
 }
 
@@ -277,6 +289,7 @@ const tsr_backend tsr_cpu_backend = {
     .list_devices = list_devices,
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
+    .bind = bind,
     .set_input = set_input,
     .set_weights = set_weights,
     .submit = submit,

@@ -161,24 +161,30 @@ tsr_status tsr_cpu_trilu(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
-/* The sum of i elements, or of one more. */
+/* Sums in double; products in float, which overflows where a GPU does. */
+static double accumulate(bool multiplies, double so_far, float x) {
+    return multiplies ? (float)so_far * x : so_far + x;
+}
+
+/* Of i elements, or of one more: the sum or the product. */
 static void add_up(const tsr_cpu_call *call, int64_t first, int64_t count, int64_t step) {
     bool is_float = tsr_dtype_is_float(tsr_node_in(call->graph, call->node, 0)->dtype),
          exclusive = tsr_attr_int(call->node, "exclusive", 0) != 0,
-         reverse = tsr_attr_int(call->node, "reverse", 0) != 0;
+         reverse = tsr_attr_int(call->node, "reverse", 0) != 0,
+         multiplies = call->node->op == TSR_OP_CumProd;
     tsr_dtype dtype = tsr_node_out(call->graph, call->node, 0)->dtype;
     const float *floats = tsr_call_in(call, 0);
     const int64_t *ints = tsr_call_in(call, 0);
-    double sum = 0;
-    uint64_t int_sum = 0;
+    double sum = multiplies;
+    uint64_t int_sum = multiplies;
     for (int64_t i = 0; i < count; i++) {
         int64_t at = first + (reverse ? count - 1 - i : i) * step;
         double before = sum;
         uint64_t int_before = int_sum;
         if (is_float)
-            sum += floats[at];
+            sum = accumulate(multiplies, sum, floats[at]);
         else
-            int_sum += (uint64_t)ints[at];
+            int_sum = multiplies ? int_sum * (uint64_t)ints[at] : int_sum + (uint64_t)ints[at];
         if (is_float)
             ((float *)tsr_call_out(call, 0))[at] = (float)(exclusive ? before : sum);
         else

@@ -53,11 +53,19 @@ static bool has_work(const tsr_graph *graph, const tsr_node *node) {
     return false;
 }
 
+/* other: of as many elements. */
+static void add_scaled(const tsr_post *post, const float *other, int64_t count, float *x) {
+    for (int64_t i = 0; i < count; i++)
+        x[i] += post->param[0] * (other[i] - post->param[1]);
+}
+
 static void apply_post(const tsr_cpu_call *call, const tsr_post *post) {
     float *x = tsr_call_out(call, 0);
     const tsr_shape *shape = tsr_call_out_shape(call, 0);
     if (post->operand == TSR_NONE) {
         tsr_cpu_apply_unary(post->op, post->param, x, tsr_shape_count(shape), x);
+    } else if (post->scaled) {
+        add_scaled(post, call->data[post->operand], tsr_shape_count(shape), x);
     } else {
         const float *other = call->data[post->operand];
         const tsr_shape *other_shape = &call->graph->values[post->operand].shape;

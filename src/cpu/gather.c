@@ -169,6 +169,43 @@ tsr_status tsr_cpu_scatter_nd(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
+/* Where an update is written along the axis. */
+static tsr_status find_place(const tsr_tensor_scatter *scatter, int64_t start, int64_t i,
+                             int64_t size, int64_t *place) {
+    int64_t at = scatter->circular ? start % size + i : i < size - start ? start + i : -1;
+    if (scatter->circular)
+        *place = (at + size) % size;
+    else if (start < 0 || at < 0)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "update %" PRId64 " from %" PRId64 " on is beyond %" PRId64, i, start,
+                        size);
+    else
+        *place = at;
+    return TSR_OK;
+}
+
+tsr_status tsr_cpu_tensor_scatter(const tsr_cpu_call *call) {
+    const tsr_shape *past = tsr_call_in_shape(call, 0), *update = tsr_call_in_shape(call, 1);
+    const int64_t *starts = tsr_call_in(call, 2);
+    tsr_tensor_scatter scatter;
+    TSR_TRY(tsr_node_tensor_scatter(call->graph, call->node, &scatter));
+    int axis = scatter.axis;
+    int64_t size = past->dim[axis], count = update->dim[axis],
+            outer = tsr_dim_product(past, 1, axis), place = 0;
+    size_t block =
+        (size_t)tsr_dim_product(past, axis + 1, past->rank) * tsr_call_element_size(call);
+    const char *from = tsr_call_in(call, 1);
+    memcpy(tsr_call_out(call, 0), tsr_call_in(call, 0),
+           tsr_cpu_bytes(tsr_node_out(call->graph, call->node, 0)));
+    for (int64_t line = 0; line < past->dim[0] * outer; line++)
+        for (int64_t i = 0; i < count; i++, from += block) {
+            TSR_TRY(find_place(&scatter, starts ? starts[line / outer] : 0, i, size, &place));
+            memcpy((char *)tsr_call_out(call, 0) + (size_t)(line * size + place) * block, from,
+                   block);
+        }
+    return TSR_OK;
+}
+
 /* ---- TopK ---- */
 
 typedef struct ranked {

@@ -59,34 +59,71 @@ static taps taps_of(const tsr_grid_sample *s, float at, int64_t size) {
     return t;
 }
 
-static float sample_plane(const float *x, int64_t width, const taps *rows, const taps *columns,
-                          int count) {
+/* Axes from the last one on: columns, rows, depths. Those that an image lacks are of one pixel. */
+typedef struct sampler {
+    tsr_grid_sample sample;
+    int64_t size[TSR_MAX_SAMPLE_AXES];
+    taps taps[TSR_MAX_SAMPLE_AXES];
+    int count[TSR_MAX_SAMPLE_AXES]; /* of taps */
+} sampler;
+
+static sampler make_sampler(const tsr_grid_sample *sample, const tsr_shape *in) {
+    sampler s = {.sample = *sample};
+    for (int a = 0; a < TSR_MAX_SAMPLE_AXES; a++) {
+        bool has = a < sample->axes;
+        s.size[a] = has ? in->dim[in->rank - 1 - a] : 1;
+        s.count[a] = has ? sample->taps : 1;
+        s.taps[a] = (taps){.index = {0}, .weight = {1}};
+    }
+    return s;
+}
+
+/* False if a coordinate is NaN. */
+static bool place_taps(sampler *s, const float *at) {
+    for (int a = 0; a < s->sample.axes; a++) {
+        if (isnan(at[a]))
+            return false;
+        s->taps[a] = taps_of(&s->sample, at[a], s->size[a]);
+    }
+    return true;
+}
+
+static double sample_row(const sampler *s, const float *row) {
+    const taps *t = &s->taps[0];
     double sum = 0;
-    for (int j = 0; j < count; j++)
-        for (int i = 0; i < count; i++)
-            if (rows->index[j] != TSR_NONE && columns->index[i] != TSR_NONE)
-                sum += rows->weight[j] * columns->weight[i] *
-                       x[rows->index[j] * width + columns->index[i]];
+    for (int i = 0; i < s->count[0]; i++)
+        if (t->index[i] != TSR_NONE)
+            sum += t->weight[i] * row[t->index[i]];
+    return sum;
+}
+
+static float sample_channel(const sampler *s, const float *x) {
+    const taps *rows = &s->taps[1], *depths = &s->taps[2];
+    double sum = 0;
+    for (int k = 0; k < s->count[2]; k++)
+        for (int j = 0; j < s->count[1]; j++)
+            if (depths->index[k] != TSR_NONE && rows->index[j] != TSR_NONE)
+                sum += depths->weight[k] * rows->weight[j] *
+                       sample_row(s, x + (depths->index[k] * s->size[1] + rows->index[j]) *
+                                             s->size[0]);
     return (float)sum;
 }
 
 tsr_status tsr_cpu_grid_sample(const tsr_cpu_call *call) {
     const tsr_shape *in = tsr_call_in_shape(call, 0), *out = tsr_call_out_shape(call, 0);
-    int64_t height = in->dim[2], width = in->dim[3], points = out->dim[2] * out->dim[3];
+    int64_t channels = in->dim[1], points = tsr_dim_product(out, 2, out->rank);
     tsr_grid_sample sample;
-    TSR_TRY(tsr_node_grid_sample(call->node, &sample));
+    TSR_TRY(tsr_node_grid_sample(call->graph, call->node, &sample));
+    sampler s = make_sampler(&sample, in);
+    int64_t pixels = s.size[0] * s.size[1] * s.size[2];
     for (int64_t n = 0; n < out->dim[0]; n++) {
-        const float *x = (const float *)tsr_call_in(call, 0) + n * in->dim[1] * height * width;
-        const float *grid = (const float *)tsr_call_in(call, 1) + n * points * 2;
-        float *y = (float *)tsr_call_out(call, 0) + n * in->dim[1] * points;
+        const float *x = (const float *)tsr_call_in(call, 0) + n * channels * pixels;
+        const float *grid = (const float *)tsr_call_in(call, 1) + n * points * sample.axes;
+        float *y = (float *)tsr_call_out(call, 0) + n * channels * points;
         for (int64_t i = 0; i < points; i++) {
-            const float *at = grid + 2 * i;
-            bool is_nan = isnan(at[0]) || isnan(at[1]);
-            taps rows = taps_of(&sample, at[1], height), columns = taps_of(&sample, at[0], width);
-            for (int64_t c = 0; c < in->dim[1]; c++)
-                y[c * points + i] = is_nan ? NAN
-                                           : sample_plane(x + c * height * width, width, &rows,
-                                                          &columns, sample.taps);
+            bool placed = place_taps(&s, grid + sample.axes * i);
+            for (int64_t c = 0; c < channels; c++)
+                y[c * points + i] = placed ? sample_channel(&s, x + c * pixels) : NAN;
         }
     }
     return TSR_OK;

@@ -27,25 +27,47 @@ static tsr_status resize_nearest(const tsr_cpu_call *call, const tsr_resize *res
 }
 
 /* x [outer, in, inner] -> y [outer, out, inner], y zeroed. */
-static void resize_axis(const tsr_resize *resize, int axis, int64_t outer, int64_t in,
-                        int64_t inner, const double *x, double *y) {
-    int64_t out = resize->out[axis];
-    for (int64_t i = 0; i < out; i++) {
-        tsr_resize_taps t = tsr_resize_taps_at(resize, axis, in, i);
-        for (int64_t o = 0; o < outer; o++) {
-            double *to = y + (o * out + i) * inner;
-            for (int k = 0; k < t.count; k++) {
-                const double *from = x + (o * in + t.index[k]) * inner;
-                for (int64_t j = 0; j < inner; j++)
-                    to[j] += t.weight[k] * from[j];
-            }
-        }
+typedef struct lines {
+    int64_t outer, in, out, inner;
+    const double *x;
+    double *y;
+} lines;
+
+/* Lines i of y += weight * lines `index` of x. */
+static void add_lines(const lines *l, int64_t i, double weight, int64_t index) {
+    for (int64_t o = 0; o < l->outer; o++) {
+        double *to = l->y + (o * l->out + i) * l->inner;
+        const double *from = l->x + (o * l->in + index) * l->inner;
+        for (int64_t j = 0; j < l->inner; j++)
+            to[j] += weight * from[j];
     }
+}
+
+static void interpolate_lines(const tsr_resize *resize, int axis, const lines *l, int64_t i) {
+    tsr_resize_taps t = tsr_resize_taps_at(resize, axis, l->in, i);
+    for (int k = 0; k < t.count; k++)
+        add_lines(l, i, t.weight[k], t.index[k]);
+}
+
+static void filter_lines(const tsr_resize *resize, int axis, const lines *l, int64_t i) {
+    tsr_resize_filter filter = tsr_resize_filter_at(resize, axis, l->in, i);
+    for (int64_t k = 0; k < filter.count; k++) {
+        int64_t index;
+        double weight = tsr_resize_filter_tap(resize, &filter, k, &index);
+        if (weight != 0) /* times infinity is NaN */
+            add_lines(l, i, weight, index);
+    }
+}
+
+static void resize_axis(const tsr_resize *resize, int axis, const lines *l) {
+    bool filtered = tsr_resize_is_filtered(resize, axis);
+    for (int64_t i = 0; i < l->out; i++)
+        (filtered ? filter_lines : interpolate_lines)(resize, axis, l, i);
 }
 
 /* Does the axis keep its elements? */
 static bool is_untouched(const tsr_resize *resize, int axis, int64_t in) {
-    bool same = in == resize->out[axis];
+    bool same = in == resize->out[axis] && !tsr_resize_is_filtered(resize, axis);
     for (int64_t i = 0; same && i < in; i++)
         same = tsr_resize_coordinate(resize, axis, in, i) == (float)i;
     return same;
@@ -88,8 +110,13 @@ static tsr_status resize_smoothly(const tsr_cpu_call *call, const tsr_resize *re
             return TSR_ERROR_OUT_OF_MEMORY;
         }
         memset(y, 0, (size_t)count * sizeof *y);
-        resize_axis(resize, axis, tsr_dim_product(&shape, 0, axis), in,
-                    tsr_dim_product(&shape, axis + 1, shape.rank), x, y);
+        const lines l = {.outer = tsr_dim_product(&shape, 0, axis),
+                         .in = in,
+                         .out = shape.dim[axis],
+                         .inner = tsr_dim_product(&shape, axis + 1, shape.rank),
+                         .x = x,
+                         .y = y};
+        resize_axis(resize, axis, &l);
         tsr_free(x);
         x = y;
     }
@@ -102,8 +129,6 @@ static tsr_status resize_smoothly(const tsr_cpu_call *call, const tsr_resize *re
 tsr_status tsr_cpu_resize(const tsr_cpu_call *call) {
     tsr_resize resize;
     TSR_TRY(tsr_node_resize(call->graph, call->node, &resize));
-    if (resize.antialias && resize.mode != TSR_NEAREST)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "antialias is not supported");
     const tsr_value *x = tsr_node_in(call->graph, call->node, 0);
     if (resize.mode == TSR_NEAREST)
         return resize_nearest(call, &resize);

@@ -52,6 +52,24 @@ tsr_status tsr_cpu_cast(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
+/* ---- BitCast ---- */
+
+/* An element's bits are those that it has in a file. */
+tsr_status tsr_cpu_bit_cast(const tsr_cpu_call *call) {
+    tsr_dtype from = tsr_node_in(call->graph, call->node, 0)->dtype;
+    tsr_dtype to = tsr_node_out(call->graph, call->node, 0)->dtype;
+    size_t from_size = tsr_stored_size(from), to_size = tsr_stored_size(to);
+    int64_t count = tsr_shape_count(tsr_call_out_shape(call, 0));
+    const char *x = tsr_call_in(call, 0);
+    char *y = tsr_call_out(call, 0);
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits = 0;
+        tsr_dtype_store(from, x + (size_t)i * from_size, 1, &bits);
+        tsr_dtype_load(to, &bits, 1, y + (size_t)i * to_size);
+    }
+    return TSR_OK;
+}
+
 /* ---- Shape ---- */
 
 tsr_status tsr_cpu_shape(const tsr_cpu_call *call) {

@@ -60,6 +60,8 @@ static void choose_clears(tsr_runner *r) {
 
 static tsr_status build_target(tsr_runner *r, int i) {
     const tsr_storage *s = &r->base.plan->storages[i];
+    if (tsr_gpu_is_bound(&r->base, i))
+        return TSR_OK;
     const tsr_layout whole = {
         .planes = s->planes, .texture_w = s->texture_w, .texture_h = s->texture_h};
     TSR_TRY(tsr_target_create(s, &r->targets[i]));
@@ -90,7 +92,8 @@ static void build_blocks(tsr_runner *r) {
 /* For arrays of floats: other forms are prepared when they are used. */
 static tsr_status build_input(tsr_runner *r, int i) {
     const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.graph->inputs[i]);
-    if (!tsr_transfer_converts(r->base.plan, r->base.graph->inputs[i], &floats))
+    if (r->base.options.separate_tensors ||
+        !tsr_transfer_converts(r->base.plan, r->base.graph->inputs[i], &floats))
         return TSR_OK;
     TSR_TRY(tsr_gles_transfer_in(r, r->base.graph->inputs[i], &floats));
     count_program(r, r->base.plan->pass_count + i, r->inputs[i].built.program);
@@ -99,7 +102,8 @@ static tsr_status build_input(tsr_runner *r, int i) {
 
 static tsr_status build_output(tsr_runner *r, int i) {
     const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.outputs[i].value);
-    if (r->base.options.texture_outputs || !tsr_gpu_transfers_output(&r->base, i, &floats))
+    if (r->base.options.texture_outputs || r->base.options.separate_tensors ||
+        !tsr_gpu_transfers_output(&r->base, i, &floats))
         return TSR_OK;
     TSR_TRY(tsr_gles_transfer_prepare_out(r, i, &floats));
     count_program(r, r->base.plan->pass_count + r->base.graph->input_count + i,
@@ -126,7 +130,7 @@ static tsr_status finish_output(tsr_runner *r, int i) {
 static tsr_status finish_packing(tsr_runner *r, int i) {
     (void)i;
     tsr_gles_end_packing(r);
-    r->base.allocated_bytes += r->base.plan->constant_bytes + r->base.plan->tensor_bytes;
+    r->base.allocated_bytes += r->base.plan->constant_bytes + tsr_gpu_tensor_bytes(&r->base);
     build_blocks(r);
     choose_clears(r);
     tsr_progress_stage(r->base.options.progress, 1);
@@ -211,7 +215,8 @@ void tsr_gles_unbuild(tsr_runner *r) {
     for (int i = 0; i < r->base.options.runs_in_flight; i++)
         destroy_run(r, &r->runs[i]);
     for (int i = 0; i < r->base.plan->storage_count; i++)
-        tsr_target_destroy(&r->targets[i]);
+        if (!tsr_gpu_is_bound(&r->base, i))
+            tsr_target_destroy(&r->targets[i]);
     for (int i = 0; i < r->base.plan->tensor_count; i++)
         glDeleteFramebuffers(1, &r->doubles[i].framebuffer);
     glDeleteTextures(r->base.plan->tensor_count, r->constants);

@@ -19,6 +19,7 @@ struct tsr_backend_device {
     int max_loop_iterations; /* of a fragment's loops; 0: no limit */
     int block_texels;        /* see tsr_plan_options */
     bool clears_tiles;       /* passes clear what they overwrite: src/gles/family.h */
+    bool knows_rounding;     /* profile.truncates_halves is measured */
     bool sample;             /* how texels are read: glsl/prelude.glsl */
     tsr_device_profile profile;
     tsr_device_info info;
@@ -51,6 +52,9 @@ tsr_status tsr_gles_check_done(tsr_backend_device *device, const char *what);
 const char *tsr_gles_string(GLenum name);
 /* Reads the context's limits; fails if it lacks what every session needs. */
 tsr_status tsr_gles_find_limits(tsr_backend_device *device, const tsr_device_desc *desc);
+
+/* Sets profile.truncates_halves, by a draw of one texel when it is called first. */
+tsr_status tsr_gles_find_rounding(tsr_backend_device *device);
 
 tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
 void tsr_gles_device_destroy(tsr_backend_device *device);

@@ -105,12 +105,15 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     if (!r)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
+    bool half = options->precision == TSR_PRECISION_FP16 || device->limits.half_only;
+    tsr_status status = half && !options->plan_only ? tsr_gles_find_rounding(device) : TSR_OK;
     r->building.packing[0].pass = r->building.packing[1].pass = TSR_NONE;
     const tsr_plan_options limits = {.limits = device->limits,
                                      .device = device->profile,
                                      .max_loop_iterations = device->max_loop_iterations,
                                      .block_texels = device->block_texels};
-    tsr_status status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
+    if (status == TSR_OK)
+        status = tsr_gpu_runner_create(&r->base, graph, options, &limits);
     if (status == TSR_OK)
         status = build(r);
     if (status != TSR_OK) {
@@ -150,6 +153,12 @@ static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) 
         status = give_input(r, value, &staged);
     tsr_free(floats);
     return tsr_gles_end(r->device, status);
+}
+
+static void bind(tsr_runner *r, int value, const tsr_runner *other, int other_value) {
+    int storage = tsr_gpu_storage(&r->base, value);
+    if (storage != TSR_NONE)
+        r->targets[storage] = other->targets[tsr_gpu_storage(&other->base, other_value)];
 }
 
 static tsr_status set_weights(tsr_runner *r, int constant, const float *elements) {
@@ -353,6 +362,7 @@ const tsr_backend tsr_gles_backend = {
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
     .prepare = prepare,
+    .bind = bind,
     .set_input = set_input,
     .set_input_texture = tsr_gles_set_input_texture,
     .set_weights = set_weights,

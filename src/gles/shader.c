@@ -49,6 +49,7 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     for (int i = 0; i < pass->source_count; i++)
         name_source(names, plan, pass, i, sources[i]);
     tsr_constants_add(names, "O_LINEAR", output->linear);
+    tsr_constants_add(names, "ROUNDED", output->half && plan->device.truncates_halves);
     tsr_constants_add(names, "ONE_IMAGE", output->n == 1);
     tsr_constants_add(names, "O_PADDED", output->c % 4 != 0);
     tsr_constants_add(names, "SAMPLE", sample);

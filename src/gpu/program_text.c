@@ -53,7 +53,9 @@ static void add_post(const tsr_program_text *p, tsr_text *text, int i) {
         return;
     }
     name_operand(p, post, operand, sizeof operand);
-    if (post->swapped)
+    if (post->scaled)
+        tsr_text_add(text, "    v = tsr_%s(v, %s, u.post_%d);\n", stem, operand, i);
+    else if (post->swapped)
         tsr_text_add(text, "    v = tsr_%s(%s, v);\n", stem, operand);
     else
         tsr_text_add(text, "    v = tsr_%s(v, %s);\n", stem, operand);

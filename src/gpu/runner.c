@@ -3,6 +3,7 @@
 #include "algorithm/low_memory.h"
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/half.h"
 #include "lower/lower.h"
 
 #include <math.h>
@@ -15,9 +16,16 @@ static tsr_status out_of_memory(void) {
 static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     tsr_plan_options options = *limits;
     options.half = r->options.precision == TSR_PRECISION_FP16;
+    options.precise = r->options.precise;
+    options.precise_weights = r->options.precise_weights;
+    options.again = limits->again || r->options.again;
     options.keep_all = r->options.keep_tensors;
     options.fallback = r->options.allow_cpu_fallback;
+    options.separate = r->options.separate_tensors;
+    options.fused_only = r->options.fused_only;
     options.plain_outputs = r->options.texture_outputs;
+    options.copies_concats = r->options.copies_concats;
+    options.copies_splits = r->options.copies_splits;
     options.max_bytes = r->graph->max_bytes;
     options.lower = tsr_lowerings;
     options.choices = r->options.choices;
@@ -77,6 +85,19 @@ void tsr_gpu_runner_destroy(tsr_gpu_runner *r) {
     tsr_free(r->staging);
     tsr_free(r->node_ms);
     tsr_plan_destroy(r->plan);
+}
+
+int tsr_gpu_storage(const tsr_gpu_runner *r, int value) {
+    int tensor = r->plan->value_tensor[value];
+    return tensor == TSR_NONE ? TSR_NONE : r->plan->tensors[tensor].storage;
+}
+
+bool tsr_gpu_is_bound(const tsr_gpu_runner *r, int storage) {
+    return r->options.bound_tensors && r->plan->storages[storage].separate;
+}
+
+uint64_t tsr_gpu_tensor_bytes(const tsr_gpu_runner *r) {
+    return r->plan->tensor_bytes - (r->options.bound_tensors ? r->plan->separate_bytes : 0);
 }
 
 static size_t staging_floats(const tsr_gpu_runner *r) {
@@ -198,6 +219,8 @@ tsr_status tsr_gpu_pack_input(const tsr_gpu_runner *r, int value, const tsr_elem
     if (floats && *texels) {
         tsr_elements_to_floats(from, shape_of(r, value), floats);
         tsr_layout_pack(l, floats, r->options.poison ? NAN : 0, *texels);
+        for (size_t i = 0; l->half && i < tsr_layout_floats(l); i++) /* drivers may truncate */
+            (*texels)[i] = tsr_half_to_float(tsr_float_to_half((*texels)[i]));
     } else {
         status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to pack an input");
     }
@@ -261,13 +284,20 @@ void tsr_gpu_report(const tsr_runner *runner, tsr_report *out) {
     out->packed_bytes = r->packed_bytes;
     out->allocated_bytes = r->allocated_bytes;
     out->gpu_ms = r->gpu_ms;
-    out->precision = r->plan->half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
+    out->precision = r->plan->all_half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
 }
 
 /* A pass with uniform blocks is drawn tile by tile. */
 static int64_t count_draws(const tsr_plan *plan, const tsr_pass *pass) {
     const tsr_layout *l = tsr_plan_layout(plan, pass->output);
     return pass->kind != TSR_PASS_DRAW ? 0 : pass->draw_count ? (int64_t)l->n * l->tiles : 1;
+}
+
+/* Is what the node writes in 16 bits on the device? */
+static bool is_half(const tsr_gpu_runner *r, int node) {
+    int value = r->graph->nodes[node].outputs[0],
+        tensor = value == TSR_NONE ? TSR_NONE : r->plan->value_tensor[value];
+    return tensor != TSR_NONE && tsr_plan_layout(r->plan, tensor)->half;
 }
 
 void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *out) {
@@ -285,9 +315,11 @@ void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *ou
     if (on_cpu || !out->passes) /* else the backend, which the session has set */
         out->backend = on_cpu ? "cpu" : "view";
     out->ms = r->node_ms[node];
+    bool half = is_half(r, node);
+    out->precision = half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
     if (!out->passes)
         out->bytes = 0;
-    else if (r->plan->half && !on_cpu)
+    else if (half && !on_cpu)
         out->bytes /= 2;
 }
 

@@ -37,6 +37,13 @@ void tsr_gpu_runner_destroy(tsr_gpu_runner *runner);
 /* Allocates staging memory and the tensors of nodes on the CPU. */
 tsr_status tsr_gpu_runner_allocate(tsr_gpu_runner *runner);
 
+/* The storage of a value's tensor; TSR_NONE if it has none. */
+int tsr_gpu_storage(const tsr_gpu_runner *runner, int value);
+/* Is it another runner's? */
+bool tsr_gpu_is_bound(const tsr_gpu_runner *runner, int storage);
+/* Of the storages that are the runner's own. */
+uint64_t tsr_gpu_tensor_bytes(const tsr_gpu_runner *runner);
+
 /* Of what is left of making a session: programs are started, weights packed, programs finished. */
 #define TSR_COMPILING_SHARE 0.3
 #define TSR_PACKING_SHARE 0.4

@@ -1,6 +1,7 @@
 #include "gpu/weights.h"
 
 #include "base/allocator.h"
+#include "base/half.h"
 
 #include <string.h>
 
@@ -79,14 +80,20 @@ static void pack(void *user, int64_t first, int64_t count) {
     p->table->pack(p->table->data, first, count, p->texels);
 }
 
-enum { ZEROED_FLOATS = 1 << 16 };
+enum { CHUNK_FLOATS = 1 << 16 };
 
 static void zero(void *user, int64_t first, int64_t count) {
     const tsr_packing *p = user;
-    size_t begin = (size_t)first * ZEROED_FLOATS, end = begin + (size_t)count * ZEROED_FLOATS,
+    size_t begin = (size_t)first * CHUNK_FLOATS, end = begin + (size_t)count * CHUNK_FLOATS,
            floats = tsr_table_floats(p->table);
     end = end < floats ? end : floats;
     memset(p->texels + begin, 0, (end - begin) * sizeof *p->texels);
+}
+
+static void start_chunks(tsr_packing *p, tsr_parallel_fn *fn) {
+    size_t floats = tsr_table_floats(p->table);
+    tsr_parallel_start(&p->work, (int64_t)((floats + CHUNK_FLOATS - 1) / CHUNK_FLOATS),
+                       floats * sizeof *p->texels, fn, p);
 }
 
 void tsr_packing_start(tsr_packing *p, const tsr_table *table, float *texels) {
@@ -94,8 +101,7 @@ void tsr_packing_start(tsr_packing *p, const tsr_table *table, float *texels) {
     p->table = table;
     p->texels = texels;
     if (!table->dense) {
-        tsr_parallel_start(&p->work, (int64_t)((floats + ZEROED_FLOATS - 1) / ZEROED_FLOATS), bytes,
-                           zero, p);
+        start_chunks(p, zero);
         tsr_parallel_finish(&p->work);
     }
     tsr_parallel_start(&p->work, table->units, bytes, pack, p);
@@ -105,7 +111,21 @@ bool tsr_packing_work(tsr_packing *p, double deadline) {
     return tsr_parallel_work(&p->work, deadline);
 }
 
+/* Drivers may truncate when they convert. */
+static void round_to_halves(void *user, int64_t first, int64_t count) {
+    const tsr_packing *p = user;
+    size_t begin = (size_t)first * CHUNK_FLOATS, end = begin + (size_t)count * CHUNK_FLOATS,
+           floats = tsr_table_floats(p->table);
+    end = end < floats ? end : floats;
+    for (size_t i = begin; i < end; i++)
+        p->texels[i] = tsr_half_to_float(tsr_float_to_half(p->texels[i]));
+}
+
 void tsr_packing_finish(tsr_packing *p) {
+    tsr_parallel_finish(&p->work);
+    if (!p->table->half)
+        return;
+    start_chunks(p, round_to_halves);
     tsr_parallel_finish(&p->work);
 }
 

@@ -58,6 +58,7 @@ typedef struct tsr_post {
     float param[2]; /* of a unary operator: see tsr_unary_params(); of Clip: low, high */
     int operand;    /* value index of the other input of two; TSR_NONE for an operator of one */
     bool swapped;   /* operand op result, instead of result op operand */
+    bool scaled;    /* of Add: result + param[0] * (operand - param[1]) */
     const char *node_name;
 } tsr_post;
 

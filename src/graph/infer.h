@@ -42,7 +42,16 @@ typedef enum tsr_scatter_reduction {
 } tsr_scatter_reduction;
 tsr_status tsr_node_scatter_reduction(const tsr_node *node, tsr_scatter_reduction *reduction);
 
-/* The axis of CumSum and the diagonal of Trilu, which have to be constant. */
+/* TensorScatter: updates are written along `axis` from an index on, beyond the end from the start
+ * on if `circular`. */
+typedef struct tsr_tensor_scatter {
+    int axis;
+    bool circular;
+} tsr_tensor_scatter;
+tsr_status tsr_node_tensor_scatter(const tsr_graph *graph, const tsr_node *node,
+                                   tsr_tensor_scatter *scatter);
+
+/* The axis of CumSum and CumProd and the diagonal of Trilu, which have to be constant. */
 tsr_status tsr_node_cum_sum_axis(const tsr_graph *graph, const tsr_node *node, int *axis);
 tsr_status tsr_node_diagonal(const tsr_graph *graph, const tsr_node *node, int64_t *diagonal);
 
@@ -134,17 +143,35 @@ typedef struct tsr_resize_taps {
     double weight[TSR_RESIZE_TAPS];
 } tsr_resize_taps;
 tsr_resize_taps tsr_resize_taps_at(const tsr_resize *resize, int axis, int64_t in, int64_t i);
+/* With antialias, an axis that shrinks is interpolated by a kernel as wide as the step from one
+ * output element to the next: of more elements. tsr_resize_taps_at() is not for such an axis. */
+bool tsr_resize_is_filtered(const tsr_resize *resize, int axis);
+/* The most elements of the input that one of the output is made of. */
+int64_t tsr_resize_filter_length(const tsr_resize *resize, int axis, int64_t in);
+/* The taps of output index i: `count` of them, some beyond the axis. */
+typedef struct tsr_resize_filter {
+    int64_t first, count, in; /* in: elements of the axis */
+    double at, factor;        /* distances from `at` are multiplied by factor */
+    double sum;               /* of the weights */
+} tsr_resize_filter;
+tsr_resize_filter tsr_resize_filter_at(const tsr_resize *resize, int axis, int64_t in, int64_t i);
+/* Tap k's weight, and its index, clamped to the axis. */
+double tsr_resize_filter_tap(const tsr_resize *resize, const tsr_resize_filter *filter, int64_t k,
+                             int64_t *index);
 /* The input index that `nearest` reads, clamped to the axis; -1 where tf_crop_and_resize
  * extrapolates. */
 int64_t tsr_resize_nearest_index(const tsr_resize *resize, int axis, int64_t in, int64_t i);
 
 /* GridSample. */
+enum { TSR_MAX_SAMPLE_AXES = 3 };
 typedef struct tsr_grid_sample {
+    int axes; /* of an image: 1 to TSR_MAX_SAMPLE_AXES */
     int taps; /* pixels of an axis that one is made of; 1: nearest, 2: linear, 4: cubic */
     enum { TSR_PAD_ZEROS, TSR_PAD_BORDER, TSR_PAD_REFLECTION } padding;
     bool align_corners;
 } tsr_grid_sample;
-tsr_status tsr_node_grid_sample(const tsr_node *node, tsr_grid_sample *sample);
+tsr_status tsr_node_grid_sample(const tsr_graph *graph, const tsr_node *node,
+                                tsr_grid_sample *sample);
 
 /* An axis in 0 to limit - 1 from an attribute, which counts from the end if negative;
  * TSR_ERROR_INVALID_MODEL if out of range. */

@@ -101,6 +101,41 @@ tsr_status tsr_infer_scatter_nd(tsr_graph *graph, tsr_node *node) {
     return tsr_infer_same(graph, node);
 }
 
+tsr_status tsr_node_tensor_scatter(const tsr_graph *graph, const tsr_node *node,
+                                   tsr_tensor_scatter *scatter) {
+    static const char *const modes[] = {"linear", "circular"};
+    int mode = 0;
+    TSR_TRY(tsr_read_choice(node, "mode", modes, 2, &mode));
+    scatter->circular = mode == 1;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", -2),
+                               tsr_node_in(graph, node, 0)->shape.rank, &scatter->axis));
+    return scatter->axis > 0 ? TSR_OK
+                             : tsr_fail(TSR_ERROR_INVALID_MODEL, "axis 0 is that of batches");
+}
+
+tsr_status tsr_infer_tensor_scatter(tsr_graph *graph, tsr_node *node) {
+    const tsr_value *past = tsr_node_in(graph, node, 0), *update = tsr_node_in(graph, node, 1),
+                    *starts = tsr_node_in(graph, node, 2);
+    tsr_tensor_scatter scatter;
+    TSR_TRY(tsr_node_tensor_scatter(graph, node, &scatter));
+    if (update->dtype != past->dtype)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "updates of type %s for a cache of type %s",
+                        tsr_dtype_name(update->dtype), tsr_dtype_name(past->dtype));
+    tsr_shape wanted = past->shape;
+    if (update->shape.rank == wanted.rank &&
+        update->shape.dim[scatter.axis] <= wanted.dim[scatter.axis])
+        wanted.dim[scatter.axis] = update->shape.dim[scatter.axis];
+    if (!tsr_shape_equal(&wanted, &update->shape))
+        return tsr_fail(TSR_ERROR_SHAPE, "updates of shape %s along axis %d of %s",
+                        tsr_shape_text(&update->shape), scatter.axis, tsr_shape_text(&past->shape));
+    if (starts && (starts->shape.rank != 1 || starts->shape.dim[0] != past->shape.dim[0] ||
+                   (starts->dtype != TSR_DTYPE_I64 && starts->dtype != TSR_DTYPE_I32)))
+        return tsr_fail(
+            TSR_ERROR_SHAPE, "write_indices of type %s and shape %s for %" PRId64 " batches",
+            tsr_dtype_name(starts->dtype), tsr_shape_text(&starts->shape), past->shape.dim[0]);
+    return tsr_infer_same(graph, node);
+}
+
 tsr_status tsr_infer_top_k(tsr_graph *graph, tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, 0);
     const int64_t *k;

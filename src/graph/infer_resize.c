@@ -178,11 +178,8 @@ tsr_status tsr_infer_resize(tsr_graph *graph, tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, 0);
     tsr_resize resize;
     TSR_TRY(tsr_node_resize(graph, node, &resize));
-    if (resize.mode != TSR_NEAREST) {
+    if (resize.mode != TSR_NEAREST)
         TSR_TRY(tsr_require_float(graph, node, 1));
-        if (resize.antialias)
-            return tsr_fail(TSR_ERROR_UNSUPPORTED, "antialias is not supported");
-    }
     tsr_shape shape = tsr_shape_make(x->shape.rank, resize.out);
     return tsr_set_output(graph, node, 0, x->dtype, &shape);
 }
@@ -276,4 +273,57 @@ tsr_resize_taps tsr_resize_taps_at(const tsr_resize *resize, int axis, int64_t i
     for (int k = 0; k < result.count && resize->exclude_outside; k++)
         result.weight[k] /= sum;
     return result;
+}
+
+/* ---- antialiased ---- */
+
+bool tsr_resize_is_filtered(const tsr_resize *resize, int axis) {
+    return resize->antialias && resize->mode != TSR_NEAREST && resize->scale[axis] < 1;
+}
+
+/* Of the kernel on either side of a position, in elements of the input. */
+static double filter_radius(const tsr_resize *resize, int axis) {
+    return (resize->mode == TSR_CUBIC ? 2 : 1) / (double)resize->scale[axis];
+}
+
+int64_t tsr_resize_filter_length(const tsr_resize *resize, int axis, int64_t in) {
+    double length = 2 * ceil(filter_radius(resize, axis));
+    return length < (double)in ? (int64_t)length : in;
+}
+
+static double filter_weight(const tsr_resize *resize, double distance) {
+    double d = fabs(distance), a = resize->cubic_coeff_a;
+    if (resize->mode == TSR_LINEAR)
+        return d < 1 ? 1 - d : 0;
+    if (d <= 1)
+        return ((a + 2) * d - (a + 3)) * d * d + 1;
+    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
+double tsr_resize_filter_tap(const tsr_resize *resize, const tsr_resize_filter *filter, int64_t k,
+                             int64_t *index) {
+    int64_t i = filter->first + k, in = filter->in;
+    *index = i < 0 ? 0 : i < in ? i : in - 1;
+    if (resize->exclude_outside && *index != i)
+        return 0;
+    return filter_weight(resize, ((double)i - filter->at) * filter->factor) / filter->sum;
+}
+
+/* Positions far beside the axis are as good as nearer ones: these have edges only around them. */
+tsr_resize_filter tsr_resize_filter_at(const tsr_resize *resize, int axis, int64_t in, int64_t i) {
+    double radius = filter_radius(resize, axis), beyond = radius + 1;
+    double at = tsr_resize_coordinate(resize, axis, in, i), sum = 0;
+    at = fmin(fmax(at, -beyond), (double)in + beyond);
+    tsr_resize_filter filter = {.first = (int64_t)floor(at - radius) + 1,
+                                .in = in,
+                                .at = at,
+                                .factor = resize->scale[axis],
+                                .sum = 1};
+    filter.count = (int64_t)ceil(at + radius) - filter.first;
+    for (int64_t k = 0; k < filter.count; k++) {
+        int64_t index;
+        sum += tsr_resize_filter_tap(resize, &filter, k, &index);
+    }
+    filter.sum = sum;
+    return filter;
 }

@@ -160,6 +160,22 @@ tsr_status tsr_infer_cast(tsr_graph *graph, tsr_node *node) {
     return tsr_set_output(graph, node, 0, dtype, &tsr_node_in(graph, node, 0)->shape);
 }
 
+tsr_status tsr_infer_bit_cast(tsr_graph *graph, tsr_node *node) {
+    const tsr_value *x = tsr_node_in(graph, node, 0);
+    TSR_TRY(tsr_infer_cast(graph, node));
+    tsr_dtype to = tsr_node_out(graph, node, 0)->dtype;
+    if (tsr_dtype_size(to) != tsr_dtype_size(x->dtype))
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "the bits of %s as %s, which has not as many",
+                        tsr_dtype_name(x->dtype), tsr_dtype_name(to));
+    if (x->dtype != to && (x->dtype == TSR_DTYPE_F64 || to == TSR_DTYPE_F64))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "the bits of %s as %s: numbers of %s are held in 32 "
+                        "bits",
+                        tsr_dtype_name(x->dtype), tsr_dtype_name(to),
+                        tsr_dtype_name(TSR_DTYPE_F64));
+    return TSR_OK;
+}
+
 /* ---- Shape ---- */
 
 static int64_t clamp_axis(int64_t axis, int rank) {

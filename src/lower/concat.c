@@ -87,6 +87,42 @@ tsr_status tsr_lower_concat(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
+/* The tile of input 0 at which output i begins; TSR_NONE if it is not whole tiles, one after the
+ * other. */
+static int first_tile(const tsr_plan *plan, const tsr_node *node, int i, const tsr_layout *l,
+                      const tsr_strided_copy *copy) {
+    const tsr_shape *in = &tsr_node_in(plan->graph, node, 0)->shape,
+                    *out = &tsr_node_out(plan->graph, node, i)->shape;
+    int axis = TSR_NONE;
+    for (int a = 0; a < in->rank; a++) {
+        if (in->dim[a] == out->dim[a] && copy->step[a] == 1)
+            continue;
+        if (axis != TSR_NONE || copy->step[a] != 1)
+            return TSR_NONE;
+        axis = a;
+    }
+    if (axis == TSR_NONE || in->rank > 4 || node->post_count)
+        return TSR_NONE;
+    int64_t begin = copy->start[axis], end = begin + out->dim[axis];
+    if (tsr_usual_axis(in->rank, axis) == TSR_AXIS_N)
+        return (int)begin * l->tiles;
+    bool whole = begin % 4 == 0 && (end % 4 == 0 || end == in->dim[axis]);
+    return tsr_usual_axis(in->rank, axis) == TSR_AXIS_C && l->n == 1 && whole ? (int)begin / 4
+                                                                              : TSR_NONE;
+}
+
+void tsr_lower_part(tsr_plan *plan, const tsr_node *node, int i, const tsr_strided_copy *copy) {
+    int input = tsr_plan_value(plan, node->inputs[0]);
+    int tile = first_tile(plan, node, i, tsr_plan_layout(plan, input), copy);
+    int part = tile == TSR_NONE ? 0 : tsr_plan_output_part(plan, node, i, input, tile);
+    if (!part) {
+        tsr_lower_axes_copy(plan, node, i, copy);
+        return;
+    }
+    tsr_lower_strided_copy(plan, input, part, copy);
+    tsr_plan_split_pass(plan, tile);
+}
+
 tsr_status tsr_lower_split(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
     int axis;
@@ -97,7 +133,7 @@ tsr_status tsr_lower_split(tsr_plan *plan, const tsr_node *node) {
         if (!out)
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "output %d of Split is missing", i);
         if (tsr_shape_count(&out->shape) > 0)
-            tsr_lower_axes_copy(plan, node, i, &copy);
+            tsr_lower_part(plan, node, i, &copy);
         copy.start[axis] += out->shape.dim[axis];
     }
     return plan->status;

@@ -21,14 +21,55 @@ static tsr_convolution describe(const tsr_value *weights, const tsr_window *w, b
                              .stride_input = transposed ? (size_t)columns * area : area};
 }
 
+/* The scale of each output channel for all of its taps. */
+static const double *repeat_scale(tsr_plan *plan, const double *scale, int64_t channels,
+                                  int64_t taps) {
+    double *repeated = scale ? TSR_NEW(plan->arena, channels * taps, double) : NULL;
+    if (scale && !repeated)
+        tsr_plan_out_of_memory(plan);
+    for (int64_t i = 0; repeated && i < channels * taps; i++)
+        repeated[i] = scale[i / taps];
+    return repeated;
+}
+
+/* A 2-D transposed convolution of each depth, whose output channels are channels and taps along the
+ * depth: they are neighbours in the weights, too. Then the sums of the taps that meet at a depth.
+ */
+static tsr_status lower_transposed_volume(tsr_plan *plan, const tsr_node *node,
+                                          const tsr_window *w) {
+    const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
+    int input = tsr_plan_input(plan, node);
+    int64_t taps = w->kernel[TSR_DEPTH], channels = w->group * weights->shape.dim[1];
+    tsr_problem problem = {.kind = TSR_CONV_TRANSPOSE,
+                           .node = node,
+                           .conv = describe(weights, w, true),
+                           .output = TSR_NONE};
+    problem.conv.scale = repeat_scale(plan, weights->scale, channels, taps);
+    if (plan->status != TSR_OK)
+        return plan->status;
+    const tsr_shape shape = {4,
+                             {tsr_plan_layout(plan, input)->n * w->in[TSR_DEPTH], channels * taps,
+                              w->out[TSR_ROWS], w->out[TSR_COLUMNS]}};
+    problem.input = tsr_lower_depth_images(plan, input, w);
+    problem.made = &shape;
+    int taps_of_depths = tsr_lower_problem(plan, &problem)->output,
+        output = tsr_plan_output(plan, node, 0);
+    tsr_pass *pass =
+        TSR_PASS(plan, output, depth_sum, .X = TSR_TENSOR(taps_of_depths),
+                 .window_z = tsr_window_args(w, TSR_DEPTH), .depth = TSR_INT(w->in[TSR_DEPTH]));
+    if (plan->status == TSR_OK)
+        tsr_plan_loops(plan, 4 * tsr_plan_layout(plan, output)->planes, 1, &taps);
+    tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);
+    return plan->status;
+}
+
 static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool transposed) {
     const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
     tsr_window window;
     TSR_TRY(tsr_node_window(plan->graph, node, &window));
     bool volume = window.spatial_rank == TSR_WINDOW_AXES;
     if (volume && transposed)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "a transposed convolution with 3 spatial axes, a GPU computes 1 or 2");
+        return lower_transposed_volume(plan, node, &window);
     tsr_problem problem = {.kind = transposed ? TSR_CONV_TRANSPOSE : TSR_CONV,
                            .node = node,
                            .conv = describe(weights, &window, transposed),

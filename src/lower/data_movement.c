@@ -65,7 +65,7 @@ tsr_status tsr_lower_slice(tsr_plan *plan, const tsr_node *node) {
     tsr_strided_copy copy = tsr_identity_copy(shape->rank);
     memcpy(copy.step, slice.step, sizeof copy.step);
     memcpy(copy.start, slice.start, sizeof copy.start);
-    tsr_lower_axes_copy(plan, node, 0, &copy);
+    tsr_lower_part(plan, node, 0, &copy);
     return plan->status;
 }
 

@@ -73,5 +73,7 @@ tsr_shape tsr_around_axis(const tsr_shape *shape, int axis);
 void tsr_lower_reshaped(tsr_plan *plan, const tsr_node *node, int i, int tensor);
 /* Output i is a copy of input 0, whose axes stay in their order; of any rank. */
 void tsr_lower_axes_copy(tsr_plan *plan, const tsr_node *node, int i, const tsr_strided_copy *copy);
+/* The same of a part of input 0, which may be read in place: src/lower/concat.c. */
+void tsr_lower_part(tsr_plan *plan, const tsr_node *node, int i, const tsr_strided_copy *copy);
 
 #endif

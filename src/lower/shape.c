@@ -31,6 +31,18 @@ tsr_status tsr_lower_dropout(tsr_plan *plan, const tsr_node *node) {
     return tsr_lower_view(plan, node);
 }
 
+/* Of integers: a GPU holds numbers, not bits. */
+tsr_status tsr_lower_bit_cast(tsr_plan *plan, const tsr_node *node) {
+    tsr_dtype from = tsr_node_in(plan->graph, node, 0)->dtype,
+              to = tsr_node_out(plan->graph, node, 0)->dtype;
+    if (from != to && (tsr_dtype_is_float(from) || tsr_dtype_is_float(to)))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "the bits of %s as %s are not computed on a GPU; allow_cpu_fallback "
+                        "(--allow-cpu-fallback) runs it on the CPU",
+                        tsr_dtype_name(from), tsr_dtype_name(to));
+    return tsr_lower_cast(plan, node);
+}
+
 tsr_status tsr_lower_cast(tsr_plan *plan, const tsr_node *node) {
     tsr_dtype from = tsr_node_in(plan->graph, node, 0)->dtype,
               to = tsr_node_out(plan->graph, node, 0)->dtype;

@@ -14,7 +14,14 @@ static const char *kind_name(tsr_attr_kind kind) {
     return names[kind];
 }
 
-static tsr_status check_attr(const tsr_attr_info *known, int count, const tsr_attr *attr) {
+/* The operator's name in the newest opset. */
+static tsr_status note_attr(tsr_reader *reader, const tsr_node *node, const char *name) {
+    return tsr_onnx_note_lack(reader, TSR_LACKS_ATTRIBUTE, tsr_op_get_info(node->op)->name, name,
+                              node->name);
+}
+
+static tsr_status check_attr(tsr_reader *reader, const tsr_node *node, const tsr_attr_info *known,
+                             int count, const tsr_attr *attr) {
     for (int i = 0; i < count; i++) {
         if (strcmp(known[i].name, attr->name) != 0)
             continue;
@@ -23,14 +30,14 @@ static tsr_status check_attr(const tsr_attr_info *known, int count, const tsr_at
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is %s, not %s", attr->name,
                         kind_name(attr->kind), kind_name(known[i].kind));
     }
-    return tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"%s\" is not known", attr->name);
+    return note_attr(reader, node, attr->name);
 }
 
-tsr_status tsr_onnx_check_attrs(const tsr_node *node) {
+tsr_status tsr_onnx_check_attrs(tsr_reader *reader, const tsr_node *node) {
     int count;
     const tsr_attr_info *known = tsr_op_attrs(node->op, &count);
     for (int i = 0; i < node->attr_count; i++)
-        TSR_TRY(check_attr(known, count, &node->attrs[i]));
+        TSR_TRY(check_attr(reader, node, known, count, &node->attrs[i]));
     for (int i = 0; i < count; i++)
         if (known[i].required && !tsr_node_attr(node, known[i].name))
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is missing", known[i].name);
@@ -129,7 +136,25 @@ static bool takes_graph(tsr_op op, const char *name) {
     return false;
 }
 
-/* attr->name is set. Tensors are refused: only Constant has them, and it reads them itself. */
+/* Can read_attr() read it? Not tensors: only Constant has them, and it reads them itself. */
+static bool is_supported(const Tsr__AttributeProto *proto, const tsr_node *node, const char *name) {
+    switch (attr_type(proto)) {
+    case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT:
+    case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT:
+    case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING:
+    case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS:
+    case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
+    case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
+    case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED: /* which is invalid */
+        return true;
+    case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH:
+        return takes_graph(node->op, name);
+    default:
+        return false;
+    }
+}
+
+/* attr->name is set. */
 static tsr_status read_attr(tsr_reader *reader, const Tsr__AttributeProto *proto,
                             const tsr_node *node, tsr_attr *attr) {
     tsr_graph *graph = reader->graph;
@@ -161,15 +186,10 @@ static tsr_status read_attr(tsr_reader *reader, const Tsr__AttributeProto *proto
         return copy_strings(graph, proto, attr);
     case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH:
         attr->kind = TSR_ATTR_GRAPH;
-        if (!takes_graph(node->op, attr->name))
-            return tsr_fail(TSR_ERROR_UNSUPPORTED, "attribute \"%s\" holds a graph", attr->name);
         return tsr_fail_context(tsr_onnx_read_body(reader, proto, node->name, &attr->body),
                                 "attribute \"%s\"", attr->name);
-    case TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED:
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" has no type", attr->name);
     default:
-        return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "attribute \"%s\" is of a kind that is not supported", attr->name);
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" has no type", attr->name);
     }
 }
 
@@ -221,6 +241,10 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
             TSR_TRY(read_fill(reader, source->t, node));
             continue;
         }
+        if (!is_supported(source, node, name)) {
+            TSR_TRY(note_attr(reader, node, name));
+            continue;
+        }
         tsr_attr *attr = &node->attrs[node->attr_count];
         attr->name = tsr_arena_strndup(arena, name, strlen(name));
         if (!attr->name)
@@ -234,15 +258,21 @@ tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, 
 /* ---- Constant nodes ---- */
 
 /* The attributes of Constant other than its tensor "value". */
-static const struct {
-    const char *name;
-    tsr_attr_kind kind;
-} constant_forms[] = {
-    {"value_int", TSR_ATTR_INT},
-    {"value_ints", TSR_ATTR_INTS},
-    {"value_float", TSR_ATTR_FLOAT},
-    {"value_floats", TSR_ATTR_FLOATS},
-};
+static bool is_constant_form(const char *name, int type) {
+    static const struct {
+        const char *name;
+        int type;
+    } forms[] = {
+        {"value_int", TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT},
+        {"value_ints", TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS},
+        {"value_float", TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT},
+        {"value_floats", TSR__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(name, forms[i].name) == 0 && type == forms[i].type)
+            return true;
+    return false;
+}
 
 static tsr_status add_attr_constant(tsr_graph *graph, const char *name, tsr_attr *attr,
                                     int *value) {
@@ -270,12 +300,11 @@ tsr_status tsr_onnx_add_constant_node(tsr_reader *reader, const Tsr__NodeProto *
                         source->ref_attr_name);
     if (source->name && strcmp(source->name, "value") == 0 && content->t)
         return tsr_onnx_add_tensor(reader, content->t, name, value);
+    if (source->name && *source->name && !is_constant_form(source->name, attr_type(content))) {
+        TSR_TRY(tsr_onnx_note_lack(reader, TSR_LACKS_ATTRIBUTE, "Constant", source->name, name));
+        return tsr_onnx_add_nothing(reader, name, value);
+    }
     tsr_node node = {.op = TSR_OP_Identity};
     TSR_TRY(tsr_onnx_read_attrs(reader, proto, &node));
-    for (size_t i = 0; i < sizeof constant_forms / sizeof *constant_forms; i++)
-        if (strcmp(node.attrs[0].name, constant_forms[i].name) == 0 &&
-            node.attrs[0].kind == constant_forms[i].kind)
-            return add_attr_constant(reader->graph, name, &node.attrs[0], value);
-    return tsr_fail(TSR_ERROR_UNSUPPORTED, "a constant in the form of \"%s\" is not supported",
-                    node.attrs[0].name);
+    return add_attr_constant(reader->graph, name, &node.attrs[0], value);
 }

@@ -2,6 +2,7 @@
 #include "onnx/reader.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static tsr_status read_dim(tsr_graph *graph, const Tsr__TensorShapeProto__Dimension *dim, int axis,
@@ -15,18 +16,25 @@ static tsr_status read_dim(tsr_graph *graph, const Tsr__TensorShapeProto__Dimens
     return value->dim_name[axis] ? TSR_OK : tsr_onnx_out_of_memory();
 }
 
-static tsr_status read_type(tsr_graph *graph, const Tsr__TypeProto *type, tsr_value *value) {
+static tsr_status note_other(tsr_reader *reader, const tsr_value *value, const char *what) {
+    return tsr_onnx_note_lack(reader, TSR_LACKS_OTHER, "", what, value->name);
+}
+
+static tsr_status read_type(tsr_reader *reader, const Tsr__TypeProto *type, tsr_value *value) {
     if (!type || !type->tensor_type)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "it is not declared as a tensor");
-    TSR_TRY(tsr_onnx_dtype(type->tensor_type->elem_type, &value->dtype));
+        return note_other(reader, value, "not declared as a tensor");
+    TSR_TRY(tsr_onnx_dtype(reader, type->tensor_type->elem_type, value->name, &value->dtype));
     const Tsr__TensorShapeProto *shape = type->tensor_type->shape;
     if (!shape)
         return TSR_OK;
-    if (shape->n_dim > TSR_MAX_RANK)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "rank %zu is above %d", shape->n_dim, TSR_MAX_RANK);
+    if (shape->n_dim > TSR_MAX_RANK) {
+        char rank[32];
+        snprintf(rank, sizeof rank, "rank %zu", shape->n_dim);
+        return note_other(reader, value, rank);
+    }
     value->shape.rank = (int)shape->n_dim;
     for (int i = 0; i < value->shape.rank; i++)
-        TSR_TRY(read_dim(graph, shape->dim[i], i, value));
+        TSR_TRY(read_dim(reader->graph, shape->dim[i], i, value));
     return TSR_OK;
 }
 
@@ -53,7 +61,7 @@ static tsr_status read_input(tsr_reader *reader, const Tsr__ValueInfoProto *info
         return tsr_onnx_out_of_memory();
     body->inputs[body->input_count++] = value;
     return reader->scope && !info->type ? TSR_OK
-                                        : read_type(graph, info->type, &graph->values[value]);
+                                        : read_type(reader, info->type, &graph->values[value]);
 }
 
 static tsr_status read_inputs(tsr_reader *reader, const Tsr__GraphProto *proto, tsr_body *body) {
@@ -103,7 +111,7 @@ static tsr_status read_output(tsr_reader *reader, const Tsr__ValueInfoProto *inf
     tsr_value *value = &reader->graph->values[index];
     if (value->producer == TSR_NONE || !info->type)
         return TSR_OK;
-    return read_type(reader->graph, info->type, value);
+    return read_type(reader, info->type, value);
 }
 
 enum { MAX_OUTPUTS = 4096 };
@@ -123,9 +131,8 @@ static tsr_status read_outputs(tsr_reader *reader, const Tsr__GraphProto *proto,
 /* ---- graphs ---- */
 
 static tsr_status read_parts(tsr_reader *reader, const Tsr__GraphProto *proto, tsr_body *body) {
-    if (proto->n_sparse_initializer)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "it has %zu sparse tensors, which are not supported",
-                        proto->n_sparse_initializer);
+    for (size_t i = 0; i < proto->n_sparse_initializer; i++) /* their names are not read */
+        TSR_TRY(tsr_onnx_note_lack(reader, TSR_LACKS_OTHER, "", "sparse", ""));
     TSR_TRY(read_initializers(reader, proto));
     TSR_TRY(read_inputs(reader, proto, body));
     TSR_TRY(tsr_onnx_read_nodes(reader, proto, body));

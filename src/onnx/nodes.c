@@ -11,46 +11,6 @@ static bool is_constant(const Tsr__NodeProto *proto) {
 
 /* ---- operators ---- */
 
-enum { MAX_LISTED = 64 };
-
-typedef struct unknown_op {
-    const char *domain, *type;
-    int count;
-} unknown_op;
-
-typedef struct unknown_list {
-    unknown_op ops[MAX_LISTED];
-    int count;
-    bool more; /* further operators did not fit */
-} unknown_list;
-
-static void add_unknown(unknown_list *list, const Tsr__NodeProto *proto) {
-    const char *domain = tsr_domain(proto->domain);
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->ops[i].type, proto->op_type) == 0 &&
-            strcmp(list->ops[i].domain, domain) == 0) {
-            list->ops[i].count++;
-            return;
-        }
-    if (list->count < MAX_LISTED)
-        list->ops[list->count++] = (unknown_op){domain, proto->op_type, 1};
-    else
-        list->more = true;
-}
-
-static tsr_status fail_unknown(const unknown_list *list) {
-    char text[2048];
-    size_t used = 0;
-    for (int i = 0; i < list->count && used < sizeof text; i++) {
-        const unknown_op *op = &list->ops[i];
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s (%d)", i ? ", " : "",
-                                 op->domain, *op->domain ? "." : "", op->type, op->count);
-    }
-    bool more = list->more || used >= sizeof text;
-    return tsr_fail(TSR_ERROR_UNSUPPORTED, "operators that are not supported: %s%s", text,
-                    more ? ", and others" : "");
-}
-
 static tsr_op find_op(const tsr_graph *graph, const Tsr__NodeProto *proto,
                       const tsr_custom_op **custom) {
     *custom = tsr_custom_find(graph, proto->domain, proto->op_type);
@@ -60,21 +20,31 @@ static tsr_op find_op(const tsr_graph *graph, const Tsr__NodeProto *proto,
                                       : tsr_onnx_find_op(proto->op_type, graph->opset);
 }
 
-static tsr_status check_operators(const tsr_reader *reader, const Tsr__GraphProto *proto) {
-    const tsr_graph *graph = reader->graph;
-    unknown_list list = {.count = 0};
+/* Neither an operator nor a function of the model. */
+static bool is_unknown(const tsr_reader *reader, const Tsr__NodeProto *proto) {
+    const tsr_custom_op *custom;
+    return !is_constant(proto) && find_op(reader->graph, proto, &custom) == TSR_OP_COUNT &&
+           !tsr_onnx_find_function(reader, proto);
+}
+
+static tsr_status note_unknown(tsr_reader *reader, const Tsr__NodeProto *proto, size_t index) {
+    char made[96];
+    snprintf(made, sizeof made, "%.64s_%zu", proto->op_type, index);
+    return tsr_onnx_note_lack(reader, TSR_LACKS_OPERATOR, tsr_domain(proto->domain), proto->op_type,
+                              proto->name && *proto->name ? proto->name : made);
+}
+
+static tsr_status check_operators(tsr_reader *reader, const Tsr__GraphProto *proto) {
     for (size_t i = 0; i < proto->n_node; i++) {
         const Tsr__NodeProto *node = proto->node[i];
-        const tsr_custom_op *custom;
         if (!node->op_type || !*node->op_type)
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "node %zu has no operator", i);
-        if (!graph->opset && !*tsr_domain(node->domain))
+        if (!reader->graph->opset && !*tsr_domain(node->domain))
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "no opset of ONNX's operators is imported");
-        if (!is_constant(node) && find_op(graph, node, &custom) == TSR_OP_COUNT &&
-            !tsr_onnx_find_function(reader, node))
-            add_unknown(&list, node);
+        if (is_unknown(reader, node))
+            TSR_TRY(note_unknown(reader, node, i));
     }
-    return list.count ? fail_unknown(&list) : TSR_OK;
+    return TSR_OK;
 }
 
 /* ---- values that nodes write ---- */
@@ -159,6 +129,15 @@ static tsr_status check_values(tsr_node *node) {
     return TSR_OK;
 }
 
+/* A form that is not supported is noted, and the node left as it is. */
+static tsr_status upgrade(tsr_reader *reader, tsr_node *node, const char *type, bool *done) {
+    tsr_status status = tsr_onnx_upgrade(reader->graph, node, type);
+    *done = status == TSR_OK;
+    return status == TSR_ERROR_UNSUPPORTED
+               ? tsr_onnx_note_lack(reader, TSR_LACKS_FORM, type, tsr_last_error(), node->name)
+               : status;
+}
+
 static tsr_status read_node(tsr_reader *reader, const Tsr__NodeProto *proto, tsr_node *node) {
     tsr_graph *graph = reader->graph;
     node->op = find_op(graph, proto, &node->custom);
@@ -169,16 +148,21 @@ static tsr_status read_node(tsr_reader *reader, const Tsr__NodeProto *proto, tsr
     node->input_count = without_absent_tail(node->inputs, node->input_count);
     if (node->op == TSR_OP_COUNT) {
         node->op = TSR_OP_FunctionCall;
+        if (!tsr_onnx_find_function(reader, proto)) /* it is noted */
+            return TSR_OK;
         return tsr_onnx_read_call(reader, proto, node);
     }
     int captured = reader->captured.count, end_value = graph->value_count;
     TSR_TRY(tsr_onnx_read_attrs(reader, proto, node));
+    bool is_newest = true;
     if (!node->custom)
-        TSR_TRY(tsr_onnx_upgrade(graph, node, proto->op_type));
+        TSR_TRY(upgrade(reader, node, proto->op_type, &is_newest));
+    if (!is_newest)
+        return TSR_OK;
     TSR_TRY(check_values(node));
     if (node->custom)
         return tsr_onnx_complete_attrs(graph, node);
-    TSR_TRY(tsr_onnx_check_attrs(node));
+    TSR_TRY(tsr_onnx_check_attrs(reader, node));
     return tsr_onnx_add_captured(reader, captured, end_value, node);
 }
 

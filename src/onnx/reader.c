@@ -79,6 +79,7 @@ static tsr_status finish(tsr_reader *reader, ProtobufCMessage *message, tsr_stat
     tsr_onnx_free_functions(reader);
     tsr_free(reader->captured.values);
     tsr_free(reader->name);
+    status = tsr_onnx_refuse_lacks(reader, status);
     tsr_fail_context(status, "%s", reader->graph->file);
     if (status == TSR_OK)
         *graph = reader->graph;

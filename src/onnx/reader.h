@@ -49,6 +49,7 @@ typedef struct tsr_onnx_values {
 } tsr_onnx_values;
 
 typedef struct tsr_onnx_function tsr_onnx_function;
+typedef struct tsr_onnx_lack tsr_onnx_lack;
 
 typedef struct tsr_reader {
     tsr_graph *graph;
@@ -63,17 +64,36 @@ typedef struct tsr_reader {
     tsr_progress_meter *progress;
     tsr_onnx_function *functions;
     size_t function_count;
-    uint64_t repeated;        /* bytes read for calls of functions so far, counted at each call */
-    tsr_onnx_scope *scope;    /* NULL: of the model's graph */
-    int end_value;            /* of the names of the model's graph */
-    int scope_count;          /* scopes so far */
-    tsr_onnx_values captured; /* what nodes in a scope read of the values around it */
-    char *name;               /* with its prefix */
+    uint64_t repeated;          /* bytes read for calls of functions so far, counted at each call */
+    tsr_onnx_scope *scope;      /* NULL: of the model's graph */
+    int end_value;              /* of the names of the model's graph */
+    int scope_count;            /* scopes so far */
+    tsr_onnx_values captured;   /* what nodes in a scope read of the values around it */
+    tsr_onnx_lack *lacks;       /* what is not supported, in the graph's arena */
+    int lack_count, more_lacks; /* listed, and found beyond what is listed */
+    char *name;                 /* with its prefix */
     size_t name_room;
 } tsr_reader;
 
 /* "not enough memory" */
 tsr_status tsr_onnx_out_of_memory(void);
+
+/* lacking.c: notes something that is not supported, by what it is and the name of its node or
+ * tensor; reading can go on, with something in its place, to find more. of, what: an operator's
+ * domain and type; its type and the attribute; its type and the reason; "" and the element type;
+ * "" and a description. */
+typedef enum tsr_onnx_lack_kind {
+    TSR_LACKS_OPERATOR,
+    TSR_LACKS_ATTRIBUTE,
+    TSR_LACKS_FORM, /* an operator's, for another reason */
+    TSR_LACKS_TYPE,
+    TSR_LACKS_OTHER, /* of a tensor */
+} tsr_onnx_lack_kind;
+tsr_status tsr_onnx_note_lack(tsr_reader *reader, tsr_onnx_lack_kind kind, const char *of,
+                              const char *what, const char *where);
+/* At the end: fails, with a list of all that was noted, if there is any. Errors of the model may
+ * follow from it, so that it is told instead of them. */
+tsr_status tsr_onnx_refuse_lacks(const tsr_reader *reader, tsr_status status);
 
 /* strip_raw_data.c: a copy of a serialized message, a range of the file, in which raw data, graphs
  * in attributes and functions are replaced by their ranges in the file. False if the bytes are
@@ -95,11 +115,14 @@ tsr_status tsr_onnx_unpack(tsr_onnx_heap *heap, const ProtobufCMessageDescriptor
 /* The range that a field holds after that; empty if there is none. */
 tsr_onnx_range tsr_onnx_range_of(const ProtobufCBinaryData *field);
 
-/* tensor.c: the dtype of an element type of ONNX. */
-tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype);
-/* Appends the tensor to the graph as a constant. */
+/* tensor.c: the dtype of an element type of ONNX. One that is not supported is noted for the tensor
+ * of the name. */
+tsr_status tsr_onnx_dtype(tsr_reader *reader, int32_t type, const char *name, tsr_dtype *dtype);
+/* Appends the tensor to the graph as a constant; one that is not supported is noted, and empty. */
 tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,
                                int *value);
+/* Appends an empty constant in the place of what was noted. */
+tsr_status tsr_onnx_add_nothing(tsr_reader *reader, const char *name, int *value);
 
 /* external.c: where a tensor's data is. */
 typedef struct tsr_onnx_external {
@@ -118,9 +141,9 @@ tsr_status tsr_onnx_external_read(const tsr_reader *reader, tsr_onnx_external *e
 
 /* attributes.c: reads the attributes of a node. */
 tsr_status tsr_onnx_read_attrs(tsr_reader *reader, const Tsr__NodeProto *proto, tsr_node *node);
-/* Checks that the operator has every attribute of an opset-22 node, that each is of the right
- * kind, and that no required one is absent. */
-tsr_status tsr_onnx_check_attrs(const tsr_node *node);
+/* Checks that the operator has every attribute of a node of the newest opset, that each is of the
+ * right kind, and that no required one is absent. Attributes that it does not have are noted. */
+tsr_status tsr_onnx_check_attrs(tsr_reader *reader, const tsr_node *node);
 /* Adds the default of every attribute of a custom operator that the file does not give. */
 tsr_status tsr_onnx_complete_attrs(tsr_graph *graph, tsr_node *node);
 /* Adds the value of a Constant node to the graph as a constant. */

@@ -3,6 +3,7 @@
 #include "base/dtype.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,20 +24,24 @@ static const struct {
     {26, "int2"},
 };
 
-tsr_status tsr_onnx_dtype(int32_t type, tsr_dtype *dtype) {
-    if (tsr_dtype_from_onnx(type, dtype))
-        return TSR_OK;
+/* NULL: it is none of these. */
+static const char *find_refused(int32_t type) {
     for (size_t i = 0; i < sizeof refused_types / sizeof *refused_types; i++)
         if (refused_types[i].type == type)
-            return tsr_fail(TSR_ERROR_UNSUPPORTED, "elements of type %s are not supported",
-                            refused_types[i].name);
-    return tsr_fail(TSR_ERROR_INVALID_MODEL, "element type %" PRId32 " does not exist", type);
+            return refused_types[i].name;
+    return NULL;
+}
+
+tsr_status tsr_onnx_dtype(tsr_reader *reader, int32_t type, const char *name, tsr_dtype *dtype) {
+    const char *refused = find_refused(type);
+    if (refused)
+        return tsr_onnx_note_lack(reader, TSR_LACKS_TYPE, "", refused, name);
+    return tsr_dtype_from_onnx(type, dtype)
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_INVALID_MODEL, "element type %" PRId32 " does not exist", type);
 }
 
 static tsr_status tensor_shape(const Tsr__TensorProto *tensor, tsr_shape *shape) {
-    if (tensor->n_dims > TSR_MAX_RANK)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "rank %zu is above %d", tensor->n_dims,
-                        TSR_MAX_RANK);
     *shape = tsr_shape_make((int)tensor->n_dims, tensor->dims);
     for (int i = 0; i < shape->rank; i++)
         if (shape->dim[i] < 0)
@@ -75,8 +80,6 @@ static tsr_status find_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, int
                    raw = tsr_onnx_range_of(&tensor->raw_data).size;
     bool external = tensor->has_data_location &&
                     tensor->data_location == TSR__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
-    if (tensor->has_segment)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "it is stored in segments");
     if (others)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "%zu elements are in a field of another type",
                         others);
@@ -199,9 +202,9 @@ static tsr_status copy_elements(tsr_reader *reader, const Tsr__TensorProto *tens
     return TSR_OK;
 }
 
-static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_dtype *dtype,
-                         tsr_shape *shape, const void **data) {
-    TSR_TRY(tsr_onnx_dtype(tensor->data_type, dtype));
+static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,
+                         tsr_dtype *dtype, tsr_shape *shape, const void **data) {
+    TSR_TRY(tsr_onnx_dtype(reader, tensor->data_type, name, dtype));
     TSR_TRY(tensor_shape(tensor, shape));
     int64_t count = tsr_shape_count(shape);
     data_source source = RAW;
@@ -218,12 +221,41 @@ static tsr_status decode(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr
                  : copy_elements(reader, tensor, *dtype, source, (size_t)count, &external, data);
 }
 
+/* Notes what is not supported of a tensor; *any: is there something? */
+static tsr_status note_lacks(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,
+                             bool *any) {
+    char rank[32];
+    bool deep = tensor->n_dims > TSR_MAX_RANK;
+    const char *refused = find_refused(tensor->data_type);
+    *any = refused || deep || tensor->has_segment;
+    snprintf(rank, sizeof rank, "rank %zu", tensor->n_dims);
+    if (refused)
+        TSR_TRY(tsr_onnx_note_lack(reader, TSR_LACKS_TYPE, "", refused, name));
+    if (deep)
+        TSR_TRY(tsr_onnx_note_lack(reader, TSR_LACKS_OTHER, "", rank, name));
+    return tensor->has_segment
+               ? tsr_onnx_note_lack(reader, TSR_LACKS_OTHER, "", "stored in segments", name)
+               : TSR_OK;
+}
+
+tsr_status tsr_onnx_add_nothing(tsr_reader *reader, const char *name, int *value) {
+    static const float none;
+    *value =
+        tsr_graph_add_constant(reader->graph, name, TSR_DTYPE_F32, &(tsr_shape){1, {0}}, &none);
+    return *value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
+}
+
 tsr_status tsr_onnx_add_tensor(tsr_reader *reader, const Tsr__TensorProto *tensor, const char *name,
                                int *value) {
     tsr_dtype dtype = TSR_DTYPE_F32;
     tsr_shape shape = {0};
     const void *data = NULL;
-    TSR_TRY(tsr_fail_context(decode(reader, tensor, &dtype, &shape, &data), "tensor \"%s\"", name));
+    bool lacks;
+    TSR_TRY(note_lacks(reader, tensor, name, &lacks));
+    if (lacks)
+        return tsr_onnx_add_nothing(reader, name, value);
+    TSR_TRY(tsr_fail_context(decode(reader, tensor, name, &dtype, &shape, &data), "tensor \"%s\"",
+                             name));
     *value = tsr_graph_add_constant(reader->graph, name, dtype, &shape, data);
     return *value == TSR_NONE ? tsr_onnx_out_of_memory() : TSR_OK;
 }

@@ -34,6 +34,12 @@ static bool keeps_order(const tsr_graph *graph, const tsr_node *node, const tsr_
     return true;
 }
 
+/* Shapes are equal already. */
+static bool keeps_elements(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
+    (void)graph, (void)node, (void)shape;
+    return true;
+}
+
 static bool slices_all(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
     tsr_slice slice;
     if (tsr_node_slice(graph, node, &slice) != TSR_OK)
@@ -88,7 +94,7 @@ static keeps_all_fn *const keeps_all[TSR_OP_COUNT] = {
     [TSR_OP_Slice] = slices_all,       [TSR_OP_Pad] = pads_nothing,
     [TSR_OP_Resize] = resizes_nothing, [TSR_OP_Max] = has_one_input,
     [TSR_OP_Min] = has_one_input,      [TSR_OP_Sum] = has_one_input,
-    [TSR_OP_Mean] = has_one_input,
+    [TSR_OP_Mean] = has_one_input,     [TSR_OP_Expand] = keeps_elements,
 };
 
 /* Is output 0 the same tensor as input 0? Shapes are known. */

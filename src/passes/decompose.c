@@ -1,6 +1,6 @@
 /* Rewrites operators that a GPU has no kernel for as others: Max, Min, Sum and Mean of many inputs
  * as a chain of operators of two, Clip whose bounds are known only at run time as Max and Min,
- * ReduceLogSumExp as what it is made of. */
+ * ReduceLogSumExp as what it is made of, Pow of a float and an integer as one of floats. */
 #include "passes/build.h"
 
 #include "base/error.h"
@@ -28,6 +28,10 @@ static bool is_replaced(const tsr_graph *graph, const tsr_node *node) {
         return node->input_count > 1;
     case TSR_OP_ReduceLogSumExp:
         return true;
+    case TSR_OP_Pow:
+        return tsr_dtype_is_float(tsr_node_in(graph, node, 0)->dtype) &&
+               !tsr_dtype_is_float(tsr_node_in(graph, node, 1)->dtype) &&
+               !tsr_node_in(graph, node, 1)->data;
     default:
         return false;
     }
@@ -74,9 +78,16 @@ static void decompose_log_sum_exp(tsr_builder *b) {
                   tsr_add_shape(b->graph, node->name, &tsr_node_out(b->graph, node, 0)->shape));
 }
 
+static void decompose_pow(tsr_builder *b) {
+    const int *inputs = b->node->inputs;
+    TSR_BUILD(b, TSR_OP_Pow, inputs[0], tsr_build_cast_like(b, inputs[1], inputs[0]));
+}
+
 static void decompose(tsr_builder *b) {
     if (b->node->op == TSR_OP_Clip)
         decompose_clip(b);
+    else if (b->node->op == TSR_OP_Pow)
+        decompose_pow(b);
     else if (b->node->op == TSR_OP_ReduceLogSumExp)
         decompose_log_sum_exp(b);
     else

@@ -30,6 +30,9 @@ tsr_status tsr_make_node(tsr_graph *graph, const char *name, tsr_op op, const in
 /* A shape as a constant list, input 1 of Reshape. */
 int tsr_add_shape(tsr_graph *graph, const char *base, const tsr_shape *shape);
 
+/* Can the node apply post-ops? Not if it is a view, which computes nothing, or has several
+ * outputs. */
+bool tsr_can_host(const tsr_node *node);
 /* The node that produces input i of the consumer, if it can apply the consumer as a post-op; else
  * TSR_NONE. readers: of tsr_count_readers(). */
 int tsr_find_host(const tsr_graph *graph, const tsr_node *consumer, int i, const int *readers);

@@ -47,10 +47,22 @@ static double output_bytes(const tsr_graph *graph, const tsr_node *node) {
     return bytes;
 }
 
+/* Does nothing need the node's results to be constant? Integers may be shapes, and too large for a
+ * GPU. */
+static bool is_optional(const tsr_graph *graph, const tsr_node *node, const tsr_folding *f) {
+    for (int i = 0; i < node->output_count && f->needed; i++) {
+        const tsr_value *out = tsr_node_out(graph, node, i);
+        if (out && (node->outputs[i] >= f->counted || f->needed[node->outputs[i]] ||
+                    !tsr_dtype_is_float(out->dtype)))
+            return false;
+    }
+    return f->needed != NULL;
+}
+
 static bool can_fold(const tsr_graph *graph, const tsr_node *node, const tsr_folding *f) {
     if (is_empty(graph, node) || tsr_op_has(node->op, TSR_READS_SHAPE_ONLY))
         return true;
-    if (!has_constant_inputs(graph, node))
+    if (!has_constant_inputs(graph, node) || is_optional(graph, node, f))
         return false;
     double work = tsr_node_work(graph, node), bytes = output_bytes(graph, node);
     if (work > f->work)

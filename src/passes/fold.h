@@ -6,10 +6,12 @@
 
 typedef struct tsr_folding {
     tsr_eval_fn eval;
-    void **elements; /* scratch: one pointer per value */
-    int room;        /* pointers */
-    double bytes;    /* left for results, and for constants of function operators */
-    double work;     /* left: tsr_node_work() */
+    void **elements;    /* scratch: one pointer per value */
+    int room;           /* pointers */
+    double bytes;       /* left for results, and for constants of function operators */
+    double work;        /* left: tsr_node_work() */
+    const bool *needed; /* by value of the first `counted`: has to be constant; NULL: fold all */
+    int counted;
 } tsr_folding;
 
 tsr_folding tsr_folding_begin(const tsr_graph *graph, tsr_eval_fn eval);

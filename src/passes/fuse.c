@@ -10,9 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Can the node apply post-ops? Not if it is a view, which computes nothing, or has several
- * outputs. */
-static bool can_host(const tsr_node *node) {
+bool tsr_can_host(const tsr_node *node) {
     if (tsr_op_has(node->op, TSR_IS_VIEW) || tsr_op_get_info(node->op)->max_outputs == TSR_VARIADIC)
         return false;
     for (int i = 1; i < node->output_count; i++)
@@ -28,7 +26,7 @@ int tsr_find_host(const tsr_graph *graph, const tsr_node *consumer, int i, const
         return TSR_NONE;
     if (!tsr_dtype_is_float(in->dtype) || !tsr_shape_equal(&in->shape, &out->shape))
         return TSR_NONE;
-    return can_host(&graph->nodes[in->producer]) ? in->producer : TSR_NONE;
+    return tsr_can_host(&graph->nodes[in->producer]) ? in->producer : TSR_NONE;
 }
 
 static bool sums_products(const tsr_graph *graph, int node) {

@@ -157,7 +157,8 @@ static tsr_status prepare_node(tsr_node_list *list, const tsr_node *node, tsr_la
 
 /* ---- */
 
-static tsr_status prepare(tsr_graph *graph, tsr_folding *folding, tsr_late_nodes *late) {
+/* made: nodes, before those of constants are taken out. */
+static tsr_status prepare(tsr_graph *graph, tsr_folding *folding, tsr_late_nodes *late, int *made) {
     const tsr_node *nodes = graph->nodes;
     int count = graph->node_count;
     tsr_node_list list = {.graph = graph,
@@ -175,17 +176,52 @@ static tsr_status prepare(tsr_graph *graph, tsr_folding *folding, tsr_late_nodes
     if (late)
         TSR_TRY(end_late(graph, late));
     tsr_remove_dropped(graph);
+    *made = list.count;
     return tsr_pass_remove_dead(graph);
 }
 
+/* By value: what a GPU, or a function operator, needs to be constant, and what that is computed
+ * from. NULL when out of memory. */
+static const bool *find_needed(const tsr_graph *graph) {
+    enum { PARAMETERS = 32 }; /* bits of tsr_op_info.parameters */
+    bool *needed = TSR_NEW(graph->arena, graph->value_count, bool);
+    for (int n = graph->node_count - 1; needed && n >= 0; n--) {
+        const tsr_node *node = &graph->nodes[n];
+        unsigned parameters = tsr_op_get_info(node->op)->parameters;
+        bool all = tsr_is_function(graph, node);
+        for (int i = 0; i < node->output_count; i++)
+            all |= node->outputs[i] != TSR_NONE && needed[node->outputs[i]];
+        for (int i = 0; i < node->input_count; i++)
+            if (node->inputs[i] != TSR_NONE && (all || (i < PARAMETERS && parameters >> i & 1)))
+                needed[node->inputs[i]] = true;
+    }
+    return needed;
+}
+
 tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval, tsr_late_nodes *late) {
+    int made;
     tsr_folding folding = tsr_folding_begin(graph, eval);
-    return prepare(graph, &folding, late);
+    return prepare(graph, &folding, late, &made);
+}
+
+tsr_status tsr_prepare_for(tsr_graph *graph, tsr_eval_fn eval, tsr_optimizer *optimizer,
+                           tsr_late_nodes *late) {
+    tsr_folding folding = tsr_folding_begin(graph, eval);
+    if (!optimizer->on[TSR_OPTIMIZER_fold_constants]) {
+        folding.counted = graph->value_count;
+        folding.needed = find_needed(graph);
+        if (!folding.needed)
+            return tsr_out_of_memory(graph);
+    }
+    TSR_TRY(prepare(graph, &folding, late, &optimizer->nodes_before[TSR_OPTIMIZER_fold_constants]));
+    optimizer->nodes_after[TSR_OPTIMIZER_fold_constants] = graph->node_count;
+    return TSR_OK;
 }
 
 tsr_status tsr_evaluate(tsr_graph *graph, tsr_eval_fn eval) {
     tsr_folding folding = {.eval = eval, .bytes = (double)graph->max_bytes, .work = INFINITY};
-    TSR_TRY(prepare(graph, &folding, NULL));
+    int made;
+    TSR_TRY(prepare(graph, &folding, NULL, &made));
     for (int i = 0; i < graph->output_count; i++) {
         const tsr_value *value = &graph->values[graph->outputs[i]];
         if (!value->data && tsr_shape_count(&value->shape) != 0)

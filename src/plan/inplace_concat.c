@@ -1,7 +1,10 @@
 /* In-place concat: an operand along N or C whose tiles are contiguous in the output becomes a slice
  * of the output, and its passes write there. Nothing else about these passes changes, but they must
  * not read any slice of the same output, since all are in one storage, and the output's memory is
- * allocated from the first pass that writes a slice. */
+ * allocated from the first pass that writes a slice.
+ *
+ * In-place split: a part along N or C whose tiles are contiguous in the input becomes a slice of
+ * the input, and those that read it read there. The input's memory is needed as long. */
 #include "plan/plan.h"
 
 #include "base/divide.h"
@@ -213,7 +216,8 @@ static bool mix_strides(const tsr_plan *plan, const tsr_node *node,
     const tsr_layout *last = layout_of(plan, &operands[count - 1]);
     const tsr_value *out = &plan->graph->values[node->outputs[0]];
     int first = 0, stride = layout_of(plan, &operands[0])->pixel_stride;
-    tsr_layout_hint hint = {last->planes, last->pixel_stride, tsr_plan_is_half(plan, out->dtype)};
+    tsr_layout_hint hint = {last->planes, last->pixel_stride,
+                            tsr_plan_is_half(plan, node->outputs[0])};
     if (stride == last->pixel_stride || !is_read_by_windows(plan->graph, node->outputs[0]) ||
         tsr_layout_make(&out->shape, &plan->limits, hint, whole) != TSR_OK)
         return false;
@@ -235,13 +239,16 @@ static bool lay_out(const tsr_plan *plan, const tsr_node *node, const tsr_concat
                     int count, tsr_layout *whole) {
     const tsr_layout *model = tsr_plan_layout(plan, choose_model(plan, operands, count));
     const tsr_value *out = &plan->graph->values[node->outputs[0]];
-    tsr_layout_hint hint = {model->planes, model->pixel_stride, tsr_plan_is_half(plan, out->dtype)};
+    tsr_layout_hint hint = {model->planes, model->pixel_stride,
+                            tsr_plan_is_half(plan, node->outputs[0])};
     return mix_strides(plan, node, operands, count, whole) ||
            tsr_layout_make(&out->shape, &plan->limits, hint, whole) == TSR_OK;
 }
 
 bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node,
                               const tsr_concat_operand *operands, int count) {
+    if (plan->copies_concats)
+        return false;
     for (int i = 0; i < count; i++) {
         int value = operands[i].value, tensor = tsr_plan_value(plan, value);
         if (plan->status != TSR_OK || tensor != plan->value_tensor[value])
@@ -260,6 +267,25 @@ bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node,
     return true;
 }
 
+int tsr_plan_output_part(tsr_plan *plan, const tsr_node *node, int i, int whole, int tile) {
+    const tsr_layout l = *tsr_plan_layout(plan, whole); /* a copy: tensors move */
+    int64_t texels = (int64_t)tile * l.h * l.w;
+    if (plan->copies_splits || plan->status != TSR_OK || l.linear != l.buffer ||
+        (l.buffer && texels * (l.half ? 8 : 16) % TSR_BINDING_ALIGNED))
+        return 0;
+    int part = tsr_plan_output_strided(plan, node, i, l.pixel_stride);
+    tsr_plan_narrow(plan, part, l.planes);
+    return part;
+}
+
+void tsr_plan_split_pass(tsr_plan *plan, int tile) {
+    if (plan->status != TSR_OK)
+        return;
+    tsr_pass *pass = &plan->passes[plan->pass_count - 1];
+    pass->kind = TSR_PASS_SPLIT;
+    pass->tile = tile;
+}
+
 /* ---- after all nodes are lowered ------------------------------------------------------------- */
 
 typedef struct operand {
@@ -267,7 +293,8 @@ typedef struct operand {
     int64_t texels;
 } operand;
 
-/* The tensor that another is a slice of: made later than the slice, and possibly a slice itself. */
+/* The tensor that another is a slice of, possibly a slice itself: of a concat's operand, made later
+ * than the slice; of a split's part, made earlier. */
 typedef struct parent {
     int tensor, tile; /* TSR_NONE: none */
 } parent;
@@ -281,19 +308,29 @@ typedef struct concats {
     uint64_t copying_bytes, *change; /* copying_bytes: alive at once if all operands are copied */
 } concats;
 
-static bool is_placed(const concats *c, const tsr_pass *concat) {
-    const parent *p = &c->parents[concat->sources[0]];
-    return p->tensor == concat->output && p->tile == concat->tile;
+static bool is_placed(const concats *c, const tsr_pass *pass) {
+    bool split = pass->kind == TSR_PASS_SPLIT;
+    if (!split && pass->kind != TSR_PASS_CONCAT)
+        return false;
+    const parent *p = &c->parents[split ? pass->output : pass->sources[0]];
+    return p->tensor == (split ? pass->sources[0] : pass->output) && p->tile == pass->tile;
 }
 
-/* Parents have higher indices than their slices. */
-static void find_roots(const concats *c) {
+static void find_root(const concats *c, int i) {
     tsr_plan_tensor *tensors = c->plan->tensors;
-    for (int i = c->plan->tensor_count - 1; i >= 0; i--) {
-        const parent *p = &c->parents[i];
-        tensors[i].root = p->tensor == TSR_NONE ? i : tensors[p->tensor].root;
-        tensors[i].tile = p->tensor == TSR_NONE ? 0 : tensors[p->tensor].tile + p->tile;
-    }
+    const parent *p = &c->parents[i];
+    tensors[i].root = p->tensor == TSR_NONE ? i : tensors[p->tensor].root;
+    tensors[i].tile = p->tensor == TSR_NONE ? 0 : tensors[p->tensor].tile + p->tile;
+}
+
+/* Outputs of concats are no parts of a split: those that are operands are found first. */
+static void find_roots(const concats *c) {
+    for (int i = c->plan->tensor_count - 1; i >= 0; i--)
+        if (c->parents[i].tensor == TSR_NONE || c->parents[i].tensor > i)
+            find_root(c, i);
+    for (int i = 0; i < c->plan->tensor_count; i++)
+        if (c->parents[i].tensor != TSR_NONE && c->parents[i].tensor < i)
+            find_root(c, i);
 }
 
 static void place(const concats *c, int tensor, parent p) {
@@ -306,7 +343,7 @@ static bool has_feedback(const concats *c) {
     const tsr_plan *plan = c->plan;
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        if (pass->kind == TSR_PASS_CONCAT && is_placed(c, pass))
+        if (is_placed(c, pass))
             continue;
         for (int s = 0; pass->kind != TSR_PASS_CPU && s < pass->source_count; s++)
             if (plan->tensors[pass->sources[s]].root == plan->tensors[pass->output].root)
@@ -315,10 +352,14 @@ static bool has_feedback(const concats *c) {
     return false;
 }
 
+static uint64_t count_live_bytes(const concats *c) {
+    tsr_plan_find_lifetimes(c->plan);
+    return tsr_plan_live_bytes(c->plan, c->change);
+}
+
 /* At most 1.5 times the memory in exchange for no copies. */
 static bool needs_much_more(const concats *c) {
-    tsr_plan_find_lifetimes(c->plan);
-    return tsr_plan_live_bytes(c->plan, c->change) > c->copying_bytes / 2 * 3;
+    return count_live_bytes(c) > c->copying_bytes / 2 * 3;
 }
 
 static void try_slice(const concats *c, const tsr_pass *concat) {
@@ -337,6 +378,42 @@ static void try_slice(const concats *c, const tsr_pass *concat) {
     place(c, source, (parent){concat->output, concat->tile});
     if (has_feedback(c) || needs_much_more(c))
         place(c, source, (parent){TSR_NONE, 0});
+    else
+        c->columns_log2[root] = most;
+}
+
+static bool has_same_form(const tsr_layout *part, const tsr_layout *whole) {
+    return part->planes == whole->planes && part->pixel_stride == whole->pixel_stride &&
+           part->half == whole->half && part->linear == whole->linear;
+}
+
+/* The most columns of the root's grid in which the part is a grid, too. */
+static int most_part_columns(const concats *c, const tsr_pass *split, int root) {
+    const tsr_plan *plan = c->plan;
+    int64_t count = count_tiles(tsr_plan_layout(plan, split->output));
+    int most = count == 1 ? MOST_COLUMNS_LOG2 : c->columns_log2[split->output];
+    return tsr_layout_slice_columns(plan->tensors[split->sources[0]].tile + split->tile, count,
+                                    count_tiles(tsr_plan_layout(plan, root)),
+                                    (int)tsr_min(c->columns_log2[root], most));
+}
+
+/* A part that is kept would keep the whole. */
+static void try_part(const concats *c, const tsr_pass *split) {
+    const tsr_plan *plan = c->plan;
+    int from = split->sources[0], part = split->output, root = plan->tensors[from].root;
+    const tsr_layout *l = tsr_plan_layout(plan, part), *whole = tsr_plan_layout(plan, root);
+    if (plan->tensors[part].keep || plan->tensors[root].constant || plan->tensors[root].in_two ||
+        c->parents[part].tensor != TSR_NONE || split->post_count || !has_same_form(l, whole))
+        return;
+    int most = most_part_columns(c, split, root);
+    int columns_log2 = (int)tsr_min(most, whole->columns_log2);
+    if (!can_regrid(plan, whole, columns_log2) ||
+        (count_tiles(l) > 1 && !can_regrid(plan, l, columns_log2)))
+        return;
+    uint64_t before = count_live_bytes(c);
+    place(c, part, (parent){from, split->tile});
+    if (has_feedback(c) || count_live_bytes(c) > before)
+        place(c, part, (parent){TSR_NONE, 0});
     else
         c->columns_log2[root] = most;
 }
@@ -367,10 +444,12 @@ static void settle(const concats *c) {
     }
     for (int i = 0; i < plan->pass_count; i++) {
         tsr_pass pass = plan->passes[i];
-        if (pass.kind == TSR_PASS_CONCAT && is_placed(c, &pass))
+        if (is_placed(c, &pass))
             continue;
         if (pass.kind == TSR_PASS_CONCAT)
             copy_operand(plan, &pass);
+        if (pass.kind == TSR_PASS_SPLIT)
+            pass.kind = TSR_PASS_DRAW;
         plan->passes[count++] = pass;
     }
     plan->pass_count = count;
@@ -406,7 +485,7 @@ static void list_operands(concats *c) {
     qsort(c->operands, (size_t)c->operand_count, sizeof *c->operands, compare_operands);
 }
 
-tsr_status tsr_plan_place_concats(tsr_plan *plan) {
+tsr_status tsr_plan_place_slices(tsr_plan *plan) {
     concats c = {.plan = plan};
     c.parents = TSR_NEW(plan->arena, plan->tensor_count, parent);
     c.columns_log2 = TSR_NEW(plan->arena, plan->tensor_count, int);
@@ -415,11 +494,15 @@ tsr_status tsr_plan_place_concats(tsr_plan *plan) {
     if (!c.parents || !c.columns_log2 || !c.operands || !c.change)
         return tsr_plan_out_of_memory(plan);
     list_operands(&c);
-    tsr_plan_find_lifetimes(plan);
-    c.copying_bytes = tsr_plan_live_bytes(plan, c.change);
+    c.copying_bytes = count_live_bytes(&c);
     int64_t looked_at = plan->tensor_count + plan->pass_count;
     for (int i = 0; i < c.operand_count && looked_at * i < MAX_LOOKED_AT; i++)
         try_slice(&c, &plan->passes[c.operands[i].pass]);
+    for (int i = 0, tried = 0; i < plan->pass_count && looked_at * tried < MAX_LOOKED_AT; i++)
+        if (plan->passes[i].kind == TSR_PASS_SPLIT) {
+            try_part(&c, &plan->passes[i]);
+            tried++;
+        }
     settle(&c);
     return plan->status;
 }

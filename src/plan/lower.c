@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "graph/infer.h"
 
+#include <string.h>
+
 /* The pass reads as many tensors as it can: the remaining post-ops get a copying pass after it. */
 static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
     const tsr_plan_tensor *output = &plan->tensors[pass->output];
@@ -85,6 +87,21 @@ static void add_binary(tsr_plan *plan, tsr_pass *pass, const tsr_post *post, ope
     added->dcr = tsr_depth_comes_first(other.fused);
 }
 
+/* result + param[0] * (operand - param[1]) */
+static void add_scaled(tsr_plan *plan, tsr_pass *pass, const tsr_post *post, operand other) {
+    tsr_pass_post_binary(plan, pass, TSR_OP_Add, other.tensor, false);
+    tsr_pass_post *added = &pass->posts[pass->post_count - 1];
+    added->scaled = true;
+    added->function = "add_scaled";
+    memcpy(added->param, post->param, sizeof added->param);
+}
+
+static tsr_status fail_unfused(const tsr_plan *plan, const tsr_post *post) {
+    return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                    "'%s' (%s) would be one tensor too many for its pass, which reads at most %d",
+                    post->node_name, tsr_op_get_info(post->op)->name, plan->max_sources);
+}
+
 static void add_posts(tsr_plan *plan, const tsr_node *node, const operand *operands) {
     for (int i = 0; i < node->post_count && plan->status == TSR_OK; i++) {
         tsr_pass *pass = &plan->passes[plan->pass_count - 1];
@@ -93,9 +110,17 @@ static void add_posts(tsr_plan *plan, const tsr_node *node, const operand *opera
             tsr_pass_post_unary(pass, post->op, post->param);
             continue;
         }
-        if (pass->source_count == plan->max_sources)
+        bool is_full = pass->source_count == plan->max_sources;
+        if (is_full && plan->fused_only)
+            tsr_plan_fail(plan, fail_unfused(plan, post));
+        else if (is_full)
             pass = continue_pass(plan, pass);
-        add_binary(plan, pass, post, operands[i]);
+        if (plan->status != TSR_OK)
+            return;
+        if (post->scaled)
+            add_scaled(plan, pass, post, operands[i]);
+        else
+            add_binary(plan, pass, post, operands[i]);
     }
 }
 
@@ -181,6 +206,9 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
     int value = node->outputs[0];
     bool fusible = plan->pass_count > passes && plan->value_axis[value] == axis &&
                    plan->passes[plan->pass_count - 1].output == plan->value_tensor[value];
+    if (!fusible && plan->fused_only)
+        return tsr_plan_fail(plan, tsr_fail(TSR_ERROR_UNSUPPORTED,
+                                            "the pass that writes its result takes no post-ops"));
     if (!fusible) { /* such as a view */
         plan->axis = axis;
         int source = tsr_plan_value_with(plan, value, axis);
@@ -255,6 +283,7 @@ static tsr_status lower_node(tsr_plan *plan, int n, tsr_lower_fn *const *lower) 
     const tsr_node_choice *choices = plan->choices;
     const tsr_node *node = &plan->graph->nodes[n];
     plan->node = n;
+    plan->half = tsr_plan_node_is_half(plan, node);
     tsr_status status = lower_on_gpu(plan, node, lower[node->op]);
     if ((status == TSR_ERROR_UNSUPPORTED || status == TSR_ERROR_LIMIT) &&
         is_optional(choices, plan->node)) {
@@ -329,8 +358,7 @@ tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
         int source = tsr_plan_value(plan, value);
         int tensor = tsr_plan_tensor_make(
             plan, &graph->values[value].shape,
-            (tsr_layout_hint){.planes = 1,
-                              .half = tsr_plan_is_half(plan, graph->values[value].dtype)});
+            (tsr_layout_hint){.planes = 1, .half = tsr_plan_is_half(plan, value)});
         if (plan->tensors[tensor].layout.linear)
             return tsr_fail(TSR_ERROR_LIMIT,
                             "output '%s' of shape %s fits no plain texture of at most %d x %d",

@@ -46,7 +46,7 @@ static bool fits_device(const packer *p, int64_t w, int64_t h) {
 static tsr_storage storage_for(const packer *p, int tensor, const grid *g) {
     const tsr_plan_tensor *t = &p->plan->tensors[tensor];
     bool half = !tsr_pack_in_buffer(p) && t->layout.half;
-    return (tsr_storage){g->w, g->h, tsr_plan_storage_planes(t), half, t->plain};
+    return (tsr_storage){g->w, g->h, tsr_plan_storage_planes(t), half, t->plain, t->separate};
 }
 
 void tsr_pack_list_grids(const packer *p, int tensor, grids *out) {
@@ -59,7 +59,8 @@ void tsr_pack_list_grids(const packer *p, int tensor, grids *out) {
         out->list[0].w = (int)units * (TSR_BINDING_ALIGNED / BUFFER_UNIT);
     }
     int64_t most = tsr_layout_max_shading_cost(&l);
-    for (int log2 = 0; !l.linear && !t->plain && log2 <= p->most_columns_log2[tensor]; log2++)
+    for (int log2 = 0;
+         !l.linear && !t->plain && !t->separate && log2 <= p->most_columns_log2[tensor]; log2++)
         if (log2 != t->layout.columns_log2 &&
             tsr_layout_regrid(&l, log2, p->plan->limits.max_texture_size) &&
             tsr_layout_shading_cost(&l) <= most)
@@ -162,7 +163,7 @@ static void try_corner(const packer *p, const int storages[2], grid size, const 
 static bool can_share(packer *p, int tensor, int storage) {
     const tsr_storage *s = &p->now.storages[storage];
     const tsr_storage needed = storage_for(p, tensor, &p->grids[tensor].list[0]);
-    return !s->plain && s->planes == needed.planes && s->half == needed.half &&
+    return !s->plain && !s->separate && s->planes == needed.planes && s->half == needed.half &&
            list_live(p, tensor, storage);
 }
 
@@ -246,7 +247,7 @@ static void list_choices(packer *p, int tensor, int width, choices *out) {
         (choice){{{0, 0, g->w, g->h}, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
                  bytes_of(p, &fresh, g->w, g->h) * (t->in_two ? 2 : 1)};
     mark_conflicts(p, tensor);
-    if (!t->plain && !p->plan->keep_all)
+    if (!t->plain && !t->separate && !p->plan->keep_all)
         try_all(p, tensor, t->in_two, low, out);
 }
 

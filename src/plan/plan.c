@@ -77,7 +77,8 @@ int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise) {
 int tsr_plan_tensor_like(tsr_plan *plan, const tsr_shape *shape, int value) {
     if (tsr_plan_fail(plan, tsr_plan_check_stored(plan, &plan->graph->values[value])) != TSR_OK)
         return 0;
-    return tsr_plan_tensor_new(plan, shape, !tsr_dtype_is_float(plan->graph->values[value].dtype));
+    return tsr_plan_tensor_make(plan, shape,
+                                (tsr_layout_hint){.half = tsr_plan_is_half(plan, value)});
 }
 
 static const float *align(tsr_plan *plan, const tsr_shape *shape, const void *elements) {
@@ -192,7 +193,7 @@ int tsr_plan_output_strided(tsr_plan *plan, const tsr_node *node, int i, int pix
     const tsr_value *v = &plan->graph->values[value];
     tsr_layout_hint hint = {.planes = plan->value_planes[value],
                             .pixel_stride = pixel_stride,
-                            .half = tsr_plan_is_half(plan, v->dtype)};
+                            .half = tsr_plan_is_half(plan, value)};
     int axis = i ? tsr_layout_channel_axis(v->shape.rank) : plan->axis;
     if (tsr_plan_fail(plan, tsr_plan_check_stored(plan, v)) != TSR_OK)
         return 0;
@@ -411,6 +412,8 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
     TSR_TRY(tsr_plan_lower(plan, options));
     if (plan->plain_outputs)
         TSR_TRY(tsr_plan_add_plain_outputs(plan));
+    if (plan->separate)
+        TSR_TRY(tsr_plan_separate(plan));
     return tsr_plan_assign_storages(plan, options->max_bytes);
 }
 
@@ -426,7 +429,10 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .graph = graph,
                        .limits = options->limits,
                        .device = options->device,
+                       .all_half = options->half || options->limits.half_only,
                        .half = options->half || options->limits.half_only,
+                       .precise = options->precise,
+                       .precise_weights = options->precise_weights,
                        .keep_all = options->keep_all,
                        .max_loop_iterations = options->max_loop_iterations,
                        .block_texels = options->block_texels,
@@ -434,13 +440,18 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .choices = options->choices,
                        .fallback = options->fallback,
                        .low_memory = options->low_memory,
+                       .copies_concats = options->copies_concats,
+                       .copies_splits = options->copies_splits,
+                       .fused_only = options->fused_only,
+                       .separate = options->separate,
                        .again = options->again};
     tsr_status status = build(plan, options);
     if (status != TSR_OK) {
         tsr_plan_destroy(plan);
         return status;
     }
-    plan->choices = NULL; /* the caller's */
+    plan->choices = NULL; /* the caller's, as precise */
+    plan->precise = NULL;
     *out = plan;
     return TSR_OK;
 }

@@ -44,6 +44,7 @@ typedef struct tsr_pass_post {
     float param[2];
     int source; /* which of the pass's sources is the other operand; TSR_NONE for unary */
     bool swapped;
+    bool scaled;          /* the function has `param` as a third argument */
     const char *function; /* tsr_<function> of the shaders; NULL: that of the operator */
     int blocksize; /* the operand is DepthToSpace(blocksize) of the source; 0: the source itself */
     bool dcr;      /* mode of DepthToSpace */
@@ -54,7 +55,9 @@ typedef enum tsr_pass_kind {
     TSR_PASS_CPU,    /* the whole node on the CPU: sources are read back, outputs stay in memory */
     TSR_PASS_UPLOAD, /* `value`, from memory to `output` */
     TSR_PASS_CONCAT, /* its source becomes the tiles of `output` from `tile` on; exists only until
-                      tsr_plan_place_concats */
+                      tsr_plan_place_slices */
+    TSR_PASS_SPLIT,  /* a draw, unless its output becomes the tiles of its source from `tile` on;
+                      exists only until then, too */
 } tsr_pass_kind;
 
 /* A uniform block's size is a multiple of this many texels, and its offset a multiple of its size.
@@ -75,7 +78,7 @@ struct tsr_pass {
     const tsr_arg *args;      /* by field of the kernel */
     int output;               /* tensor; 0 for TSR_PASS_CPU */
     int value;                /* of TSR_PASS_UPLOAD */
-    int tile;                 /* of TSR_PASS_CONCAT */
+    int tile;                 /* of TSR_PASS_CONCAT and TSR_PASS_SPLIT */
     int source_count, post_count;
     int sources[TSR_MAX_SOURCES]; /* the kernel's inputs, then operands of post-ops */
     const tsr_before *before;     /* source 0 is read through it; NULL: as it is */
@@ -98,6 +101,7 @@ typedef struct tsr_plan_tensor {
     const float *constant;     /* elements, uploaded once; NULL for tensors that are computed */
     bool keep;                 /* inputs, outputs, kept tensors: readable after a run */
     bool plain;                /* a 2D texture instead of a layer of an array */
+    bool separate;             /* in a storage of its own: see tsr_plan_options */
     int first_pass, last_pass; /* that write and read it; -1 for inputs, pass_count for what stays
                                   readable after a run */
     int storage;               /* TSR_NONE for constants */
@@ -112,7 +116,7 @@ typedef struct tsr_plan_tensor {
  * neither OpenGL ES nor WebGPU allows it, even for disjoint regions. */
 typedef struct tsr_storage {
     int texture_w, texture_h, planes;
-    bool half, plain;
+    bool half, plain, separate;
 } tsr_storage;
 
 /* What suits fragments of a GPU, which OpenGL ES does not tell. */
@@ -130,6 +134,7 @@ typedef struct tsr_device_profile {
     unsigned allowed;      /* algorithms, by the caller's choice: src/algorithm/algorithm.h */
     bool software;         /* a software rasteriser */
     bool specialize;       /* numbers classed as special are constants of programs */
+    bool truncates_halves; /* what passes store in 16 bits is not rounded to nearest */
     bool fixed;            /* the caller chose the kernels: no fallback candidates */
     int planes;            /* default of tensors without a layout hint; 0: see choose_planes() */
     int busy_fragments;    /* split-K until a pass has this many fragments; 0: never */
@@ -162,7 +167,11 @@ typedef struct tsr_plan {
     tsr_arena *arena;
     const tsr_graph *graph;
     tsr_layout_limits limits;
-    bool half, keep_all, fallback, low_memory, again;
+    bool all_half, keep_all, fallback, low_memory, again, copies_concats, copies_splits;
+    bool fused_only, separate;
+    bool half;           /* of the node being lowered: see tsr_plan_node_is_half() */
+    const bool *precise; /* as precise_weights: see tsr_plan_options */
+    bool precise_weights;
     bool unfused; /* nodes are lowered though their only reader could read their inputs instead */
     tsr_device_profile device;
     int max_loop_iterations, max_sources, block_texels;
@@ -185,7 +194,8 @@ typedef struct tsr_plan {
     tsr_plan_tensor *tensors;
     tsr_storage *storages;
     uint64_t tensor_bytes, live_bytes_bound, constant_bytes, /* tables and constant tensors */
-        copied_blocks_bytes; /* of the buffer that source tensors are copied to as uniform blocks */
+        copied_blocks_bytes, /* of the buffer that source tensors are copied to as uniform blocks */
+        separate_bytes;      /* of tensor_bytes, those of separate storages */
 } tsr_plan;
 
 typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
@@ -193,12 +203,22 @@ typedef tsr_status tsr_lower_fn(tsr_plan *plan, const tsr_node *node);
 typedef struct tsr_plan_options {
     tsr_layout_limits limits;
     tsr_device_profile device;
-    bool half;       /* 16-bit storage for everything except partial sums and integers; for these,
-                        too, with limits.half_only */
-    bool keep_all;   /* share no storage */
+    bool half; /* 16-bit storage for everything except partial sums and integers; for these,
+                  too, with limits.half_only */
+    const bool *precise; /* by value: stored in 32 bits nevertheless, unless limits.half_only; NULL:
+                            none. So are the inner tensors and weights of the node that writes it,
+                            and its products have 32 bits. */
+    bool precise_weights; /* all nodes\' weights and products have 32 bits, too */
+    bool keep_all;        /* share no storage */
     bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool low_memory; /* algorithms prefer few intermediate bytes to full occupancy */
     bool again;      /* the graph was planned before: do not log messages again */
+    bool copies_concats; /* write no operand of a concat in place */
+    bool copies_splits;  /* read no part of a tensor in place */
+    bool fused_only;     /* fail where post-ops need a pass of their own */
+    /* Inputs and outputs of the graph have storages of their own, and the layout that their shape
+     * alone decides: the same in every plan for the device. */
+    bool separate;
     int max_loop_iterations; /* of all loops of a fragment together, 0: no limit */
     int block_texels;        /* of 16 bytes, per uniform block; a multiple of TSR_BLOCK_ALIGNED */
     int max_sources;         /* of a pass, 0: TSR_MAX_SOURCES */
@@ -213,10 +233,11 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                            tsr_plan **plan);
 void tsr_plan_destroy(tsr_plan *plan);
 
-/* The steps of tsr_plan_create: src/plan/lower.c, src/plan/storage.c, src/plan/inplace_concat.c and
- * src/plan/pack.c. */
+/* The steps of tsr_plan_create: src/plan/lower.c, src/plan/separate.c, src/plan/storage.c,
+ * src/plan/inplace_concat.c and src/plan/pack.c. */
 tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options);
 tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan);
+tsr_status tsr_plan_separate(tsr_plan *plan);
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes);
 /* First and last pass of every tensor; a slice has those of its root. */
 void tsr_plan_find_lifetimes(tsr_plan *plan);
@@ -228,8 +249,9 @@ bool tsr_plan_clears(const tsr_plan *plan, int pass);
 uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change);
 /* Before nodes are lowered: sets value_planes of what is to be joined with others. */
 void tsr_plan_expect_concats(tsr_plan *plan);
-/* In-place concat: operands become slices of the output where possible; others are copied. */
-tsr_status tsr_plan_place_concats(tsr_plan *plan);
+/* In-place concat and split: operands become slices of the output, parts of the input, where
+ * possible; others are copied. */
+tsr_status tsr_plan_place_slices(tsr_plan *plan);
 /* Planes of a storage of the tensor. */
 int tsr_plan_storage_planes(const tsr_plan_tensor *tensor);
 /* Storages and positions for all tensors that are alive in some pass, in few bytes: near
@@ -246,8 +268,12 @@ const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor);
  * device.planes, if that fits. */
 tsr_status tsr_plan_make_layout(const tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint,
                                 tsr_layout *layout);
-/* Element types: src/plan/types.c. Is a tensor of this type stored in 16 bits? */
-bool tsr_plan_is_half(const tsr_plan *plan, tsr_dtype dtype);
+/* Element types: src/plan/types.c. Is a tensor for this value stored in 16 bits? */
+bool tsr_plan_is_half(const tsr_plan *plan, int value);
+/* Has the node inner tensors and weights of 16 bits? Not if one of its outputs is precise. */
+bool tsr_plan_node_is_half(const tsr_plan *plan, const tsr_node *node);
+/* May packed weights, and products with them, of the node being lowered have 16 bits? */
+bool tsr_plan_has_half_weights(const tsr_plan *plan);
 /* Fails, with the reason, if the node does not compute this input's type exactly on a GPU. */
 tsr_status tsr_plan_check_type(const tsr_node *node, const tsr_value *value);
 /* Fails if the value's type, of which any element may be computed, is not exact as it would be
@@ -319,6 +345,12 @@ typedef struct tsr_concat_operand {
  * or if every operand would be copied. */
 bool tsr_plan_concat_in_place(tsr_plan *plan, const tsr_node *node,
                               const tsr_concat_operand *operands, int count);
+
+/* In-place split: a tensor for output i of the node, which is whole tiles of the tensor `whole`
+ * from `tile` on, so that it may become a slice of it; 0 if the layout does not allow it.
+ * tsr_plan_split_pass() says so of the pass that copies these tiles, the latest. */
+int tsr_plan_output_part(tsr_plan *plan, const tsr_node *node, int i, int whole, int tile);
+void tsr_plan_split_pass(tsr_plan *plan, int tile);
 
 /* A fragment of the pass being made runs nested loops, outermost first, with these iteration
  * counts, `times` times. Fails if the driver's max_loop_iterations would stop them. */

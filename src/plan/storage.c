@@ -117,6 +117,12 @@ static void count_copied_blocks(tsr_plan *plan) {
     }
 }
 
+static void count_separate(tsr_plan *plan) {
+    for (int j = 1; j < plan->tensor_count; j++)
+        if (plan->tensors[j].separate)
+            plan->separate_bytes += tsr_layout_bytes(&plan->tensors[j].layout);
+}
+
 static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
     uint64_t needed = plan->tensor_bytes + plan->constant_bytes + plan->copied_blocks_bytes;
     if (max_bytes && needed > max_bytes)
@@ -129,7 +135,7 @@ static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
 
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     mark_kept(plan);
-    TSR_TRY(tsr_plan_place_concats(plan));
+    TSR_TRY(tsr_plan_place_slices(plan));
     tsr_plan_find_lifetimes(plan);
     uint64_t *change = TSR_NEW(plan->arena, plan->pass_count + 1, uint64_t);
     if (!change)
@@ -138,5 +144,6 @@ tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     TSR_TRY(tsr_plan_pack(plan));
     count_constants(plan);
     count_copied_blocks(plan);
+    count_separate(plan);
     return check_memory(plan, max_bytes);
 }

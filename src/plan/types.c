@@ -5,8 +5,20 @@
 
 #include "base/error.h"
 
-bool tsr_plan_is_half(const tsr_plan *plan, tsr_dtype dtype) {
-    return plan->half && tsr_dtype_is_float(dtype);
+bool tsr_plan_is_half(const tsr_plan *plan, int value) {
+    return plan->all_half && tsr_dtype_is_float(plan->graph->values[value].dtype) &&
+           !(plan->precise && plan->precise[value]);
+}
+
+bool tsr_plan_node_is_half(const tsr_plan *plan, const tsr_node *node) {
+    for (int i = 0; plan->precise && i < node->output_count; i++)
+        if (node->outputs[i] != TSR_NONE && plan->precise[node->outputs[i]])
+            return false;
+    return plan->all_half;
+}
+
+bool tsr_plan_has_half_weights(const tsr_plan *plan) {
+    return plan->half && !plan->precise_weights;
 }
 
 /* The trait that an operator needs to compute the type exactly. */

@@ -76,6 +76,8 @@ static uint64_t storage_bytes(const tsr_storage *s) {
 }
 
 static tsr_status build_storage(tsr_runner *r, int i) {
+    if (tsr_gpu_is_bound(&r->base, i))
+        return TSR_OK;
     uint64_t bytes = storage_bytes(&r->base.plan->storages[i]);
     r->storages[i] = tsr_buffer_storage(r->device, bytes);
     return r->base.options.poison && r->storages[i]
@@ -85,7 +87,7 @@ static tsr_status build_storage(tsr_runner *r, int i) {
 
 static tsr_status begin_packing(tsr_runner *r, int unit) {
     (void)unit;
-    r->base.allocated_bytes += r->base.plan->tensor_bytes;
+    r->base.allocated_bytes += tsr_gpu_tensor_bytes(&r->base);
     tsr_progress_stage(r->base.options.progress, TSR_PACKING_SHARE);
     return tsr_webgpu_acquire_tables(r);
 }
@@ -205,7 +207,8 @@ static tsr_status build_group(tsr_runner *r, int i) {
         return TSR_OK;
     p->params_at = r->building.params_at;
     write_params(&p->params, r->building.params + p->params_at);
-    tsr_webgpu_bind_pass(r, i);
+    if (!r->base.options.bound_tensors) /* else once they are bound */
+        tsr_webgpu_bind_pass(r, i);
     tsr_webgpu_set_groups(r->base.plan, pass, p->groups);
     r->building.params_at += params_stride(&p->params);
     return TSR_OK;
@@ -227,7 +230,7 @@ static void count_transfer(tsr_runner *r, int index, const tsr_webgpu_transfer *
 static tsr_status build_input(tsr_runner *r, int i) {
     int value = r->base.graph->inputs[i];
     const tsr_elements floats = tsr_gpu_floats_of(&r->base, value);
-    if (!tsr_transfer_converts(r->base.plan, value, &floats))
+    if (r->base.options.separate_tensors || !tsr_transfer_converts(r->base.plan, value, &floats))
         return TSR_OK;
     TSR_TRY(tsr_webgpu_transfer_in(r, value, &floats));
     count_transfer(r, i, &r->inputs[i]);
@@ -236,7 +239,7 @@ static tsr_status build_input(tsr_runner *r, int i) {
 
 static tsr_status build_output(tsr_runner *r, int i) {
     const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.outputs[i].value);
-    if (!tsr_gpu_transfers_output(&r->base, i, &floats))
+    if (r->base.options.separate_tensors || !tsr_gpu_transfers_output(&r->base, i, &floats))
         return TSR_OK;
     TSR_TRY(tsr_webgpu_transfer_prepare_out(r, i, &floats));
     count_transfer(r, r->base.graph->input_count + i, &r->outputs[i]);
@@ -367,7 +370,8 @@ void tsr_webgpu_unbuild(tsr_runner *r) {
             tsr_pipeline_release(r->device, r->passes[i].pipeline);
     }
     for (int i = 0; i < r->base.plan->storage_count; i++)
-        tsr_buffer_destroy(r->device, r->storages[i]);
+        if (!tsr_gpu_is_bound(&r->base, i))
+            tsr_buffer_destroy(r->device, r->storages[i]);
     for (int i = 0; i < r->base.plan->tensor_count; i++)
         tsr_buffer_destroy(r->device, r->constants[i]);
     tsr_buffer_destroy(r->device, r->params);

@@ -19,6 +19,7 @@ struct tsr_backend_device {
     tsr_device_profile profile;
     tsr_pipeline_cache pipelines;
     tsr_weight_store weights;
+    uint64_t runner_count;  /* that were made so far */
     bool adopted;           /* the caller's: it has the callbacks, and destroys the device */
     bool shared;            /* others use it, too: only errors in scopes are of this library */
     WGPUFuture lost_future; /* of an adopted device */

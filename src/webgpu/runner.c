@@ -28,6 +28,7 @@ int tsr_webgpu_readback_count(const tsr_runner *r) {
 static tsr_status allocate(tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
     r->storages = tsr_calloc((size_t)plan->storage_count + 1, sizeof *r->storages);
+    r->bound = tsr_calloc((size_t)plan->storage_count + 1, sizeof *r->bound);
     r->constants = tsr_calloc((size_t)plan->tensor_count, sizeof *r->constants);
     r->passes = tsr_calloc((size_t)plan->pass_count + 1, sizeof *r->passes);
     r->readbacks = tsr_calloc((size_t)tsr_webgpu_readback_count(r) + 1, sizeof *r->readbacks);
@@ -36,8 +37,8 @@ static tsr_status allocate(tsr_runner *r) {
     r->outputs = tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
     r->buffers_in = tsr_calloc((size_t)r->base.graph->input_count + 1, sizeof *r->buffers_in);
     r->buffers_out = tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->buffers_out);
-    if (!r->storages || !r->constants || !r->passes || !r->readbacks || !r->inputs || !r->outputs ||
-        !r->buffers_in || !r->buffers_out)
+    if (!r->storages || !r->bound || !r->constants || !r->passes || !r->readbacks || !r->inputs ||
+        !r->outputs || !r->buffers_in || !r->buffers_out)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
 }
@@ -62,6 +63,7 @@ static void runner_destroy(tsr_runner *r) {
     if (r->built)
         tsr_webgpu_unbuild(r);
     tsr_free(r->storages);
+    tsr_free(r->bound);
     tsr_free(r->constants);
     for (int i = 0; r->passes && i < r->base.plan->pass_count; i++)
         tsr_params_free(&r->passes[i].params);
@@ -84,6 +86,7 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     if (!r)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
+    r->serial = ++device->runner_count;
     const tsr_plan_options limits = {
         .limits = {.max_planes = 1, .max_buffer_bytes = device->info.max_buffer_bytes},
         .device = device->profile,
@@ -117,6 +120,23 @@ static tsr_status give_input(tsr_runner *r, int value, const tsr_elements *from)
                          tsr_plan_layout(r->base.plan, tensor), texels);
     tsr_free(texels);
     return status;
+}
+
+/* A buffer's handle may be that of one that is gone: runners are told apart by their serials. */
+static void bind(tsr_runner *r, int value, const tsr_runner *other, int other_value) {
+    int storage = tsr_gpu_storage(&r->base, value);
+    if (storage == TSR_NONE || r->bound[storage] == other->serial)
+        return;
+    r->storages[storage] = other->storages[tsr_gpu_storage(&other->base, other_value)];
+    r->bound[storage] = other->serial;
+    r->groups_outdated = true;
+}
+
+static void update_groups(tsr_runner *r) {
+    for (int i = 0; r->groups_outdated && i < r->base.plan->pass_count; i++)
+        if (r->base.plan->passes[i].kind == TSR_PASS_DRAW)
+            tsr_webgpu_bind_pass(r, i);
+    r->groups_outdated = false;
 }
 
 static tsr_status set_input(tsr_runner *r, int value, const tsr_elements *from) {
@@ -185,6 +205,7 @@ static tsr_status start(tsr_runner *r) {
         if (r->outputs[i].ready && !r->base.keeps_outputs)
             TSR_TRY(tsr_webgpu_readback_prepare(r, i, &r->run[i]));
     r->latest = r->run;
+    update_groups(r);
     tsr_mapping_reset(r->device, &r->times);
     if (r->base.options.poison)
         TSR_TRY(poison(r));
@@ -326,6 +347,7 @@ const tsr_backend tsr_webgpu_backend = {
     .runner_create = runner_create,
     .runner_destroy = runner_destroy,
     .prepare = tsr_webgpu_prepare,
+    .bind = bind,
     .set_input = set_input,
     .set_input_buffer = set_input_buffer,
     .get_output_buffer = get_output_buffer,

@@ -37,7 +37,10 @@ struct tsr_runner {
     tsr_backend_device *device;
     bool built; /* or begun to be */
     tsr_webgpu_build_state building;
+    uint64_t serial;       /* no other runner of the device has it, not even later */
     WGPUBuffer *storages;  /* by storage */
+    uint64_t *bound;       /* by storage: serial of the runner that has it; 0: not bound yet */
+    bool groups_outdated;  /* a storage was bound since bind groups were made */
     WGPUBuffer *constants; /* by tensor; NULL for those that are computed */
     WGPUBuffer params;     /* uniforms of all passes, each at a multiple of the alignment */
     tsr_webgpu_pass *passes;

@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* strdup */
+#include "api/calibrate.h"
 #include "support/fuzz_graph.h"
 
 #include "support/onnx_case.h"
@@ -187,6 +188,17 @@ static tsr_model *load(const fuzz_graph *graph, const node_set *set) {
     return status == TSR_OK ? model : NULL;
 }
 
+/* Some values, and perhaps all weights, in 32 bits. */
+static tsr_status store_mixed(tsr_session *session, uint32_t seed) {
+    random_source random = random_from(seed);
+    int count = session->graph->value_count;
+    tsr_storage_choice choice = {.precise = TSR_NEW(session->graph->arena, count, bool),
+                                 .precise_weights = random_one_in(&random, 2)};
+    for (int v = 0; checked(choice.precise) && v < count; v++)
+        choice.precise[v] = random_one_in(&random, 3);
+    return tsr_session_store_as(session, &choice, &(tsr_input_copies){0});
+}
+
 static tsr_status open_session(const fuzz_graph *graph, const node_set *set, const graph_run *run,
                                tsr_session **session) {
     *session = NULL;
@@ -201,6 +213,14 @@ static tsr_status open_session(const fuzz_graph *graph, const node_set *set, con
                                                .allow_cpu_fallback = run->allow_cpu_fallback},
                            session);
     tsr_model_free(model);
+    if (status != TSR_OK || !run->mixed || run->precision != TSR_PRECISION_FP16 ||
+        !run->device->backend->optimizes)
+        return status;
+    status = store_mixed(*session, run->mixed);
+    if (status != TSR_OK) {
+        tsr_session_destroy(*session);
+        *session = NULL;
+    }
     return status;
 }
 

@@ -24,6 +24,7 @@ typedef struct node_set {
 typedef struct graph_run {
     tsr_device *device;
     tsr_precision precision;
+    uint32_t mixed; /* in 16 bits: the seed of which values have 32 nevertheless; 0: none */
     bool allow_cpu_fallback;
     int tune_ms;
 } graph_run;

@@ -795,8 +795,11 @@ static bool make_cum_sum(node_maker *m, tsr_op op) {
     int x = pick(m, is_float_with_axes);
     if (x < 0)
         return false;
+    const int axis = draw(m, 0, shape_of(m, x)->rank - 1);
+    if (op == TSR_OP_CumProd && shape_of(m, x)->dim[axis] > 6) /* errors grow with each factor */
+        return false;
     begin(m, tsr_op_get_info(op)->name, x);
-    add_ints(m, (int64_t[]){draw(m, 0, shape_of(m, x)->rank - 1)}, 1);
+    add_ints(m, (int64_t[]){axis}, 1);
     add_outputs(m, 1);
     text_add(&m->text, " exclusive=%d reverse=%d", one_in(m, 2), one_in(m, 2));
     return true;
@@ -876,27 +879,6 @@ static bool make_center_crop_pad(node_maker *m, tsr_op op) {
     return true;
 }
 
-/* What a GPU refuses: tuples of one index, updates of one element, the largest of an axis. */
-static bool make_cpu_indexing(node_maker *m, tsr_op op) {
-    int x = pick(m, is_float_with_axes);
-    if (x < 0)
-        return false;
-    const tsr_shape *shape = shape_of(m, x);
-    bool scatters = op == TSR_OP_ScatterND || op == TSR_OP_ScatterElements;
-    if (op == TSR_OP_ScatterElements && shape->rank != 1)
-        return false;
-    begin(m, tsr_op_get_info(op)->name, x);
-    add_ints(m, (int64_t[]){op == TSR_OP_TopK ? 1 : draw(m, 0, (int)shape->dim[0] - 1)}, 1);
-    if (op == TSR_OP_ScatterND)
-        add_weights(m, 'w', shape->rank - 1, shape->dim + 1);
-    else if (scatters)
-        add_weights(m, 'w', 1, (int64_t[]){1});
-    add_outputs(m, op == TSR_OP_TopK ? 2 : 1);
-    if (scatters)
-        text_add(&m->text, " reduction=add");
-    return true;
-}
-
 static bool make_resize(node_maker *m, tsr_op op) {
     (void)op;
     static const char *const transforms[] = {"half_pixel",         "half_pixel_symmetric",
@@ -913,6 +895,8 @@ static bool make_resize(node_maker *m, tsr_op op) {
     int64_t sizes[5] = {shape->dim[0], shape->dim[1]};
     for (int i = 2; i < shape->rank; i++)
         sizes[i] = one_in(m, 3) ? shape->dim[i] * draw(m, 1, 2) : draw(m, 1, 20);
+    if (one_in(m, 4))
+        sizes[1] = draw(m, 1, 9);
     begin(m, "Resize", x);
     if (*transform == 't') {
         text_add(&m->text, " f%d_roi<", m->node);
@@ -938,6 +922,8 @@ static bool make_resize(node_maker *m, tsr_op op) {
         text_add(&m->text, " nearest_mode=%s", DRAW_ONE_OF(m, roundings));
     if (*mode == 'c' && one_in(m, 2))
         text_add(&m->text, " exclude_outside=1 cubic_coeff_a=-0.5");
+    if (one_in(m, 2))
+        text_add(&m->text, " antialias=1");
     return true;
 }
 
@@ -946,16 +932,20 @@ static bool make_grid_sample(node_maker *m, tsr_op op) {
     static const char *const modes[] = {"linear", "nearest", "cubic"}, *const paddings[] = {
                                                                            "zeros", "border",
                                                                            "reflection"};
-    int x = pick(m, is_flat_image), grid = pick(m, is_flat_image);
+    int x = pick(m, is_image), grid = pick(m, is_image);
     if (x < 0)
         return false;
+    int rank = shape_of(m, x)->rank;
+    int64_t points[TSR_MAX_RANK] = {shape_of(m, x)->dim[0]};
+    for (int i = 1; i < rank - 1; i++)
+        points[i] = draw(m, 1, rank == 5 ? 4 : 9);
+    points[rank - 1] = rank - 2;
     begin(m, "GridSample", x);
-    if (grid >= 0 && shape_of(m, grid)->dim[3] == 2 &&
-        shape_of(m, grid)->dim[0] == shape_of(m, x)->dim[0])
+    if (grid >= 0 && shape_of(m, grid)->rank == rank &&
+        shape_of(m, grid)->dim[rank - 1] == rank - 2 && shape_of(m, grid)->dim[0] == points[0])
         text_add(&m->text, " $%d", grid);
     else
-        add_weights(m, 'p', 4,
-                    (int64_t[]){shape_of(m, x)->dim[0], draw(m, 1, 9), draw(m, 1, 9), 2});
+        add_weights(m, 'p', rank, points);
     add_outputs(m, 1);
     text_add(&m->text, " mode=%s padding_mode=%s align_corners=%d", DRAW_ONE_OF(m, modes),
              DRAW_ONE_OF(m, paddings), draw(m, 0, 1));
@@ -1097,11 +1087,14 @@ static node_maker_fn *const makers[TSR_OP_COUNT] = {
     [TSR_OP_SpaceToDepth] = make_space_to_depth,
     [TSR_OP_Gather] = make_gather,
     [TSR_OP_GatherElements] = make_gather_elements,
-    [TSR_OP_GatherND] = make_cpu_indexing,
-    [TSR_OP_ScatterElements] = make_cpu_indexing,
-    [TSR_OP_ScatterND] = make_cpu_indexing,
-    [TSR_OP_TopK] = make_cpu_indexing,
+    [TSR_OP_GatherND] = make_tuples,
+    [TSR_OP_ScatterElements] = make_scatter_elements,
+    [TSR_OP_ScatterND] = make_tuples,
+    [TSR_OP_TensorScatter] = make_tensor_scatter,
+    [TSR_OP_TopK] = make_top_k,
     [TSR_OP_CumSum] = make_cum_sum,
+    [TSR_OP_CumProd] = make_cum_sum,
+    [TSR_OP_BitCast] = make_bit_cast,
     [TSR_OP_Expand] = make_expand,
     [TSR_OP_Trilu] = make_trilu,
     [TSR_OP_Tile] = make_expand,

@@ -4,12 +4,14 @@
 
 #include "support/graph_maker.h"
 
-/* The makers of function operators, in graph_maker_functions.c. */
+/* The makers of function operators, in graph_maker_functions.c, and of those by indices, in
+ * graph_maker_indices.c. */
 typedef bool node_maker_fn(node_maker *m, tsr_op op);
 node_maker_fn make_recurrent, make_einsum, make_reverse_sequence, make_max_unpool, make_random,
     make_random_like, make_bernoulli, make_multinomial, make_window, make_roi_align, make_lp_pool,
     make_col2im, make_affine_grid, make_attention, make_rotary_embedding, make_if, make_loop,
-    make_scan, make_selection, make_deform_conv;
+    make_scan, make_selection, make_deform_conv, make_tuples, make_scatter_elements,
+    make_tensor_scatter, make_top_k, make_bit_cast;
 
 enum { TRIES = 16 };
 

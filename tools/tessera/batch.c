@@ -63,6 +63,7 @@ static void show_progress(const batch *b) {
 static tsr_status start(batch *b, source_item *item) {
     TRY_LIBRARY(tsr_session_set_input(b->session, b->input->info.name, item->tensor.values,
                                       item->tensor.count));
+    TRY(job_calibrate(b->job, b->session)); /* with the first item */
     TRY_LIBRARY(tsr_session_submit(b->session));
     b->running[b->in_flight++] = item->name;
     item->name = NULL;

@@ -110,7 +110,10 @@ static cJSON *bench_json(const bench *b) {
     add_text(root, "model", b->j->path);
     add_text(root, "backend", b->info.backend);
     add_text(root, "device", b->info.name);
-    add_text(root, "precision", b->report.precision == TSR_PRECISION_FP16 ? "fp16" : "fp32");
+    add_text(root, "precision",
+             b->j->options->precision == TSR_PRECISION_AUTO ? "auto"
+             : b->report.precision == TSR_PRECISION_FP16    ? "fp16"
+                                                            : "fp32");
     cJSON_AddNumberToObject(root, "runs", b->o->runs);
     add_peaks(root, &b->peaks);
     add_starts(root, b);

@@ -107,6 +107,7 @@ int cmd_bench(int argc, char **argv) {
     job_add_seed_option(&set, &o.job);
     job_add_backend_option(&set, &o.job);
     job_add_session_options(&set, &o.job);
+    job_add_passes_option(&set, &o.job);
     job_add_input_options(&set, &o.job);
     int arguments, code;
     tsr_status status = copy_arguments(&o, argc, argv);

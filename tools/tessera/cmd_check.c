@@ -115,7 +115,8 @@ static tsr_status data_set_load(const char *folder, data_set *data) {
 /* ---- one run --------------------------------------------------------------------------------- */
 
 static tsr_status make_session(const check_run *run, data_set *data, tsr_session **session) {
-    tsr_session_desc desc = {.allow_cpu_fallback = run->options->job.cpu_fallback,
+    tsr_session_desc desc = {.precision = (tsr_precision)run->options->job.precision,
+                             .allow_cpu_fallback = run->options->job.cpu_fallback,
                              .poison = run->options->job.poison,
                              .shapes = data->shapes,
                              .fixed = data->fixed};
@@ -168,6 +169,8 @@ static tsr_status run_session(const check_run *run, const data_set *data, tsr_se
         if (!data->packed[i])
             TRY_LIBRARY(tsr_session_set_input(session, data->infos[i].name, data->inputs[i].values,
                                               data->inputs[i].count));
+    if (run->options->job.precision == TSR_PRECISION_AUTO)
+        TRY_LIBRARY(tsr_session_calibrate(session));
     TRY_LIBRARY(tsr_session_run(session));
     for (int i = 0; *good && i < data->output_count; i++)
         TRY(check_output(run, session, i, &data->outputs[i], good));
@@ -307,6 +310,7 @@ int cmd_check(int argc, char **argv) {
                  "output_0.pb, ...\nA model that needs an unsupported feature is a SKIP.\n",
         .max_arguments = INT_MAX};
     job_add_backend_option(&set, &o.job);
+    job_add_precision_option(&set, &o.job);
     job_add_device_options(&set, &o.job);
     OPTIONS_ADD(&set, items);
     int arguments, code;

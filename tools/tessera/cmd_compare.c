@@ -288,6 +288,7 @@ int cmd_compare(int argc, char **argv) {
     OPTIONS_ADD(&set, items);
     job_add_seed_option(&set, &o.job);
     job_add_session_options(&set, &o.job);
+    job_add_passes_option(&set, &o.job);
     job_add_input_options(&set, &o.job);
     job j;
     int code;

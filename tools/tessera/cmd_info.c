@@ -1,4 +1,4 @@
-#include "job.h"
+#include "info.h"
 #include "text.h"
 #include "tool.h"
 
@@ -72,6 +72,34 @@ static tsr_status print_candidates(const tsr_session *session) {
     return TSR_OK;
 }
 
+static tsr_status print_storage_of(const tsr_session *session, int node) {
+    tsr_node_report report;
+    TRY_LIBRARY(tsr_session_node_report(session, node, &report));
+    bool is_float = report.dtype <= TSR_DTYPE_F64;
+    if (is_float && report.passes && report.precision == TSR_PRECISION_FP32)
+        printf("  %-30s %-18s %s\n", short_label(report.output, 30).text,
+               short_label(report.op, 18).text, shape_label(&report.shape).text);
+    return TSR_OK;
+}
+
+/* Of --precision auto: what an earlier command chose. */
+static tsr_status print_storage(const tsr_session *session) {
+    tsr_report report;
+    TRY_LIBRARY(tsr_session_report(session, &report));
+    if (report.calibrated_error < 0) {
+        printf("\n%s: not calibrated, so in 32 bits: run, bench, show and compare calibrate with "
+               "--precision auto\n",
+               report.backend);
+        return TSR_OK;
+    }
+    printf("\n%s: calibrated, outputs were off by %.2g of their largest element; weights of %d "
+           "bits, tensors of 16 bits but these:\n",
+           report.backend, report.calibrated_error, report.precise_weights ? 32 : 16);
+    for (int i = 0; i < report.node_count; i++)
+        TRY(print_storage_of(session, i));
+    return TSR_OK;
+}
+
 /* Calls print with a session that is planned only, unless layers are to be measured. */
 static tsr_status plan_on(const job *j, const char *backend,
                           tsr_status (*print)(const tsr_session *)) {
@@ -105,15 +133,22 @@ static bool sizes_known(const job *j) {
     return known;
 }
 
-/* Tables that are asked for. */
+/* Tables that are asked for, and a file. */
 typedef struct tables {
-    bool layers, kernels;
+    bool layers, kernels, passes;
+    char *dot;
 } tables;
 
 static tsr_status print_tables(const job *j, const char *backend, tables wanted) {
+    if (j->options->precision == TSR_PRECISION_AUTO)
+        TRY(plan_on(j, backend, print_storage));
     if (wanted.layers)
         TRY(plan_on(j, backend, print_nodes));
-    return wanted.kernels ? plan_on(j, backend, print_candidates) : TSR_OK;
+    if (wanted.kernels)
+        TRY(plan_on(j, backend, print_candidates));
+    if (wanted.passes)
+        TRY(info_print_passes(j, backend));
+    return wanted.dot ? info_write_dot(j, backend, wanted.dot) : TSR_OK;
 }
 
 /* Without --backend every backend is shown, and a missing one is no failure; tables are those of
@@ -153,9 +188,14 @@ int cmd_info(int argc, char **argv) {
         {"layers", 'l', NULL, "print a table of nodes", OPTION_FLAG, &wanted.layers, 0, NULL},
         {"kernels", 'k', NULL, "print each layer's candidate algorithms; --tune measures them",
          OPTION_FLAG, &wanted.kernels, 0, NULL},
+        {"passes", 0, "[LIST]",
+         "print the optimizer's passes; LIST: only all, none, 'a,b' or '-a,-b'", OPTION_OPTIONAL,
+         &options.passes, 0, NULL},
+        {"dot", 0, "FILE", "write the optimized graph as Graphviz DOT", OPTION_TEXT, &wanted.dot, 0,
+         NULL},
     };
     option_set set = {.usage = "tessera info MODEL [--dim NAME=N]... [--backend NAME] [--layers] "
-                               "[--kernels]",
+                               "[--kernels] [--passes [LIST]] [--dot FILE]",
                       .notes =
                           "Images: pixels 0..255 map to p in --range (0:1); the model gets "
                           "(p - mean) * scale.\nOutput images map --out-range, or else --range, "
@@ -170,6 +210,9 @@ int cmd_info(int argc, char **argv) {
     int code;
     if (!job_start(&j, &set, argc, argv, &options, JOB_MISSING_OPEN, &code))
         return code;
+    wanted.passes = options.passes != NULL;
+    if (wanted.passes && !*options.passes)
+        options.passes = NULL;
     tsr_status status = print_info(&j, wanted);
     job_close(&j);
     return command_exit(status);

@@ -51,8 +51,10 @@ static tsr_status run_session(const job *j, tsr_session *session, int count, con
     int elsewhere = nodes_elsewhere(session, &report);
     if (elsewhere)
         printf(", %d of %d nodes on the CPU", elsewhere, report.node_count);
-    printf("%s, %.0f ms\n", report.precision == TSR_PRECISION_FP16 ? ", tensors of 16 bits" : "",
-           now_ms() - start);
+    printf("%s", report.precision == TSR_PRECISION_FP16 ? ", tensors of 16 bits" : "");
+    if (report.precise_tensors)
+        printf(", %d of 32", report.precise_tensors);
+    printf("%s, %.0f ms\n", report.precise_weights ? ", weights of 32" : "", now_ms() - start);
     return TSR_OK;
 }
 
@@ -177,6 +179,7 @@ int cmd_run(int argc, char **argv) {
     job_add_seed_option(&set, &options);
     job_add_backend_option(&set, &options);
     job_add_session_options(&set, &options);
+    job_add_passes_option(&set, &options);
     job j;
     int code;
     int64_t skipped = 0;

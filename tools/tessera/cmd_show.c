@@ -182,6 +182,7 @@ int cmd_show(int argc, char **argv) {
     OPTIONS_ADD(&set, items);
     job_add_backend_option(&set, &o.job);
     job_add_session_options(&set, &o.job);
+    job_add_passes_option(&set, &o.job);
     job_add_input_options(&set, &o.job);
     int arguments, code;
     if (!options_parse(&set, argc, argv, &arguments, &code))

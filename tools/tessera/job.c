@@ -26,15 +26,29 @@ void job_add_device_options(option_set *set, job_options *o) {
          OPTION_FLAG, &o->cpu_fallback, 0, NULL},
         {"poison", 0, NULL, "debugging: fill GPU memory that must not be read with NaN",
          OPTION_FLAG, &o->poison, 0, NULL},
+        {"max-texture-size", 0, "N", "debugging: gles with textures of at most N x N texels",
+         OPTION_INT, &o->texture_size, 1, NULL},
+        {"max-draw-buffers", 0, "N", "debugging: gles with at most N render targets", OPTION_INT,
+         &o->draw_buffers, 1, NULL},
+        {"max-block-bytes", 0, "N", "debugging: gles with uniform blocks of at most N bytes",
+         OPTION_INT, &o->block_bytes, 1, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+void job_add_precision_option(option_set *set, job_options *o) {
+    static const char *const precisions[] = {"fp32", "fp16", "auto", NULL};
+    const option items[] = {
+        {"precision", 'p', "P",
+         "tensor storage on a GPU: fp32, fp16 or auto, fp16 but for what needs fp32 (fp32)",
+         OPTION_CHOICE, &o->precision, 0, precisions},
     };
     OPTIONS_ADD(set, items);
 }
 
 void job_add_session_options(option_set *set, job_options *o) {
-    static const char *const precisions[] = {"fp32", "fp16", NULL};
+    job_add_precision_option(set, o);
     const option items[] = {
-        {"precision", 'p', "P", "tensor storage on a GPU: fp32 or fp16 (fp32)", OPTION_CHOICE,
-         &o->precision, 0, precisions},
         {"tune", 0, "MS", "time budget for autotuning, in ms (0; bench: 1000 on a GPU)", OPTION_INT,
          &o->tune_ms, 1, NULL},
         {"no-tune", 0, NULL, "use estimates, ignore earlier measurements", OPTION_FLAG, &o->no_tune,
@@ -58,6 +72,15 @@ void job_add_seed_option(option_set *set, job_options *o) {
     const option items[] = {
         {"seed", 0, "N", "seed of random inputs, used where no file is given (0)", OPTION_INT,
          &o->seed, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+void job_add_passes_option(option_set *set, job_options *o) {
+    const option items[] = {
+        {"passes", 0, "LIST",
+         "optimizer passes: all, none, 'a,b' or '-a,-b' (all); 'info --passes' lists them",
+         OPTION_TEXT, &o->passes, 0, NULL},
     };
     OPTIONS_ADD(set, items);
 }

@@ -8,8 +8,11 @@
 typedef struct job_options {
     char *backend; /* NULL: the library's default */
     char *adapter;
-    int precision, gpu, seed, tune_ms, most_memory; /* MiB; 0: the machine's */
-    double most_work;                               /* 0: the library's default */
+    char *passes;                                /* tsr_session_desc.optimizer_passes */
+    int precision;                               /* a tsr_precision */
+    int gpu, seed, tune_ms, most_memory;         /* MiB; 0: the machine's */
+    int texture_size, draw_buffers, block_bytes; /* of gles, at most; 0: the driver's */
+    double most_work;                            /* 0: the library's default */
     bool cpu_fallback, allow_nan, poison, no_tune;
     bool random; /* missing inputs are JOB_MISSING_RANDOM even where they are refused otherwise */
     bool many;   /* an input may be a folder, a pattern or a pipe: see source.h */
@@ -18,12 +21,15 @@ typedef struct job_options {
     image_options image;
 } job_options;
 
-/* Options of devices, of sessions (with those of devices, but for the backend), and of inputs. */
+/* Options of devices, of sessions (with those of devices, but for the backend, and the precision),
+ * and of inputs. */
 void job_add_backend_option(option_set *set, job_options *options);
 void job_add_device_options(option_set *set, job_options *options);
+void job_add_precision_option(option_set *set, job_options *options);
 void job_add_session_options(option_set *set, job_options *options);
 void job_add_input_options(option_set *set, job_options *options);
 void job_add_seed_option(option_set *set, job_options *options);
+void job_add_passes_option(option_set *set, job_options *options);
 
 /* How inputs without a file are handled. */
 typedef enum job_missing {
@@ -63,10 +69,13 @@ tsr_status job_load(const job *j, const job_input *input, const char *path, tens
 
 /* backend NULL: the one in the options. */
 tsr_status job_device(const job_options *options, const char *backend, tsr_device **device);
-/* extra: settings of the command in addition to the options (keep_tensors, extra_outputs, ...). */
+/* extra: settings of the command in addition to the options (keep_tensors, extra_outputs, ...); its
+ * optimizer_passes instead of theirs. */
 tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc *extra,
                        tsr_session **session);
-/* Sets every input of the session that has one tensor. */
+/* With --precision auto: chooses tensors' storage, once all inputs are set. */
+tsr_status job_calibrate(const job *j, tsr_session *session);
+/* Sets every input of the session that has one tensor; calibrates if there is no other. */
 tsr_status job_set_inputs(const job *j, tsr_session *session);
 
 /* An output, or any kept tensor, of the latest run. */

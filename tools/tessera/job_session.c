@@ -7,6 +7,9 @@
 tsr_status job_device(const job_options *options, const char *backend, tsr_device **device) {
     tsr_device_desc desc = {.backend = backend ? backend : options->backend,
                             .gpu = options->gpu,
+                            .gles.max_texture_size = options->texture_size,
+                            .gles.max_draw_buffers = options->draw_buffers,
+                            .gles.max_uniform_block_bytes = options->block_bytes,
                             .webgpu.adapter = options->adapter};
     TRY_LIBRARY(tsr_device_create(&desc, device));
     return TSR_OK;
@@ -18,9 +21,11 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
     tsr_input_shape *shapes = calloc(room, sizeof *shapes);
     tsr_fixed_input *fixed = calloc(room, sizeof *fixed);
     tsr_session_desc desc = *extra;
-    desc.precision = j->options->precision ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
+    desc.precision = (tsr_precision)j->options->precision;
     desc.allow_cpu_fallback = j->options->cpu_fallback;
     desc.poison = j->options->poison;
+    if (!desc.optimizer_passes)
+        desc.optimizer_passes = j->options->passes;
     if (j->options->no_tune || j->options->tune_ms)
         desc.tune_ms = j->options->no_tune ? -1 : j->options->tune_ms;
     desc.dims = j->dims;
@@ -48,14 +53,25 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
     return status;
 }
 
+tsr_status job_calibrate(const job *j, tsr_session *session) {
+    if (j->options->precision != TSR_PRECISION_AUTO)
+        return TSR_OK;
+    progress("choosing the tensors that need 32 bits");
+    tsr_status status = tsr_session_calibrate(session);
+    progress_clear();
+    return status == TSR_OK ? status : fail_library(status);
+}
+
 tsr_status job_set_inputs(const job *j, tsr_session *session) {
+    bool complete = true;
     for (int i = 0; i < j->input_count; i++) {
         const job_input *input = &j->inputs[i];
+        complete = complete && !input->many;
         if (!input->fixed && !input->many)
             TRY_LIBRARY(tsr_session_set_input(session, input->info.name, input->tensor.values,
                                               input->tensor.count));
     }
-    return TSR_OK;
+    return complete ? job_calibrate(j, session) : TSR_OK;
 }
 
 tsr_status job_fetch(tsr_session *session, const char *name, const tsr_shape *shape, tensor *made) {

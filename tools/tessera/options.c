@@ -99,6 +99,7 @@ static tsr_status set_value(const option *item, char *text) {
     case OPTION_NUMBER:
         return number_parse(item->name, text, item->target);
     case OPTION_TEXT:
+    case OPTION_OPTIONAL:
         *(char **)item->target = text;
         return TSR_OK;
     case OPTION_CHOICE:
@@ -122,7 +123,10 @@ static tsr_status apply(const option *item, char *attached, int argc, char **arg
         return set_value(item, NULL);
     }
     if (!attached) {
-        if (*at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0)
+        bool none = *at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0;
+        if (none && item->kind == OPTION_OPTIONAL)
+            return set_value(item, argv[*at] + strlen(argv[*at]));
+        if (none)
             return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s expects a value: %s", item->name,
                         item->value);
         attached = argv[++*at];

@@ -15,13 +15,14 @@ typedef struct text_list {
 } text_list;
 
 typedef enum option_kind {
-    OPTION_FLAG,   /* bool */
-    OPTION_COUNT,  /* int, incremented each time */
-    OPTION_INT,    /* int, at least min */
-    OPTION_NUMBER, /* double, not negative */
-    OPTION_TEXT,   /* char *, of argv */
-    OPTION_LIST,   /* text_list, repeatable */
-    OPTION_CHOICE, /* int, index into choices */
+    OPTION_FLAG,     /* bool */
+    OPTION_COUNT,    /* int, incremented each time */
+    OPTION_INT,      /* int, at least min */
+    OPTION_NUMBER,   /* double, not negative */
+    OPTION_TEXT,     /* char *, of argv */
+    OPTION_OPTIONAL, /* the same; "" where another option or nothing follows */
+    OPTION_LIST,     /* text_list, repeatable */
+    OPTION_CHOICE,   /* int, index into choices */
 } option_kind;
 
 typedef struct option {

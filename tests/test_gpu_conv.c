@@ -249,8 +249,8 @@ static convolution draw_once(random_source *r, bool transposed, const environmen
 /* Often one that is applied as the input is read. */
 static void draw_before(random_source *r, convolution *c) {
     static const char *const operators[][2] = {
-        {"Relu", ""},   {"LeakyRelu", " alpha=0.3"},  {"LeakyRelu", " alpha=-0.5"},
-        {"Neg", ""},    {"Clip", " lo<-0.5 hi<0.25"}, {"Clip", " lo<0.5 hi<0.75"},
+        {"Relu", ""},   {"LeakyRelu", " alpha=0.3"},       {"LeakyRelu", " alpha=-0.5"},
+        {"Neg", ""},    {"Clip", " least<-0.5 most<0.25"}, {"Clip", " least<0.5 most<0.75"},
         {"Sigmoid", ""}};
     if (!random_one_in(r, 2))
         return;

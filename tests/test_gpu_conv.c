@@ -19,6 +19,8 @@ typedef struct convolution {
     int batch, group, group_inputs, group_outputs;
     axis axes[2];
     const char *auto_pad, *activation;
+    const char *before; /* an operator on the input, with its constant inputs; NULL: none */
+    const char *before_attribute;
 } convolution;
 
 /* What a case runs on, and what it must have. */
@@ -244,11 +246,25 @@ static convolution draw_once(random_source *r, bool transposed, const environmen
     return c;
 }
 
+/* Often one that is applied as the input is read. */
+static void draw_before(random_source *r, convolution *c) {
+    static const char *const operators[][2] = {
+        {"Relu", ""},   {"LeakyRelu", " alpha=0.3"},       {"LeakyRelu", " alpha=-0.5"},
+        {"Neg", ""},    {"Clip", " least<-0.5 most<0.25"}, {"Clip", " least<0.5 most<0.75"},
+        {"Sigmoid", ""}};
+    if (!random_one_in(r, 2))
+        return;
+    const char *const *drawn = operators[random_int(r, 0, 6)];
+    c->before = drawn[0];
+    c->before_attribute = drawn[1];
+}
+
 /* Draws until one is small enough for a quick run. */
 static convolution draw(random_source *r, bool transposed, const environment *e) {
     convolution c = draw_once(r, transposed, e);
     while (macs(&c) > MAX_MACS || output_count(&c) > MAX_OUTPUT)
         c = draw_once(r, transposed, e);
+    draw_before(r, &c);
     return c;
 }
 
@@ -271,13 +287,25 @@ static void add_pads(case_text *text, const convolution *c) {
     text_add_ints(text, "pads", pads, 2 * c->rank);
 }
 
+/* Ends the operator before, begins the convolution. */
+static void add_before(case_text *text, const convolution *c, const char *name) {
+    bool clip = c->before && !strcmp(c->before, "Clip");
+    if (!c->before)
+        return;
+    text_add(text, clip ? "%s -> r; " : " -> r%s; ", c->before_attribute);
+    text_add(text, "%s r", name);
+}
+
 static case_text write(const convolution *c) {
+    const char *name = c->transposed ? "ConvTranspose" : "Conv";
     case_text text = {""};
     int inputs = c->group * c->group_inputs, outputs = c->group * c->group_outputs;
-    text_add(&text, "%s x[%d,%d", c->transposed ? "ConvTranspose" : "Conv", c->batch, inputs);
+    text_add(&text, "%s x[%d,%d", c->before ? c->before : name, c->batch, inputs);
     for (int i = 0; i < c->rank; i++)
         text_add(&text, ",%d", c->axes[i].in);
-    text_add(&text, "] w{%d,%d", c->transposed ? inputs : outputs,
+    text_add(&text, "]");
+    add_before(&text, c, name);
+    text_add(&text, " w{%d,%d", c->transposed ? inputs : outputs,
              c->transposed ? c->group_outputs : c->group_inputs);
     for (int i = 0; i < c->rank; i++)
         text_add(&text, ",%d", c->axes[i].kernel);

@@ -29,9 +29,9 @@ typedef struct tsr_program_text {
     const tsr_params *params;
     tsr_constants names;
     tsr_text head;         /* begin of the text */
-    char *before;              /* what source 0 is read through, as a template; "": nothing */
-    const char *post_head;     /* begin of the post-op function, up to its statements */
-    char *posts;               /* that function, as a template */
+    char *before;          /* what source 0 is read through, as a template; "": nothing */
+    const char *post_head; /* begin of the post-op function, up to its statements */
+    char *posts;           /* that function, as a template */
     tsr_cache_key key;     /* equal keys: equal texts */
 } tsr_program_text;
 

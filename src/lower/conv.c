@@ -38,7 +38,7 @@ static const double *repeat_scale(tsr_plan *plan, const double *scale, int64_t c
 static tsr_status lower_transposed_volume(tsr_plan *plan, const tsr_node *node,
                                           const tsr_window *w) {
     const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
-    int input = tsr_plan_value(plan, node->inputs[0]);
+    int input = tsr_plan_input(plan, node);
     int64_t taps = w->kernel[TSR_DEPTH], channels = w->group * weights->shape.dim[1];
     tsr_problem problem = {.kind = TSR_CONV_TRANSPOSE,
                            .node = node,

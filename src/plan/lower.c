@@ -184,6 +184,18 @@ static int choose_axis(const tsr_plan *plan, const tsr_node *node) {
                                        : tsr_layout_channel_axis(out->shape.rank);
 }
 
+/* Fails if neither a pass from `first` on applies the node's operator before nor one computed it.
+ */
+static tsr_status check_before(const tsr_plan *plan, const tsr_node *node, int first) {
+    bool applied = !node->before || plan->value_tensor[node->before->value] != TSR_NONE;
+    for (int i = first; i < plan->pass_count && !applied; i++)
+        applied = plan->passes[i].before == node->before;
+    return applied
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_UNSUPPORTED, "its passes do not apply '%s' (%s) to its input",
+                          node->before->node_name, tsr_op_get_info(node->before->op)->name);
+}
+
 static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_fn *lower) {
     TSR_TRY(check_node(plan->graph, node));
     if (!lower)
@@ -199,6 +211,8 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
     int passes = plan->pass_count;
     tsr_plan_fail(plan, lower(plan, node));
     plan->before = NULL;
+    if (plan->status == TSR_OK)
+        tsr_plan_fail(plan, check_before(plan, node, passes));
     bool in_place = plan->pass_count > passes && plan->passes[plan->pass_count - 1].kind ==
                                                      TSR_PASS_CONCAT; /* with its post-ops */
     if (plan->status != TSR_OK || !node->post_count || in_place)

@@ -90,6 +90,8 @@ static tsr_status make_key(const tuner *t, const tsr_node *node, bool any_size,
                            tsr_cache_key *key) {
     tsr_text text = {0};
     tsr_text_add(&text, "%s", tsr_node_op_name(node));
+    if (node->before)
+        tsr_text_add(&text, " of %s", tsr_op_get_info(node->before->op)->name);
     for (int i = 0; i < node->attr_count; i++)
         add_attr(&text, &node->attrs[i]);
     for (int i = 0; i < node->input_count; i++)

@@ -48,7 +48,7 @@ static void count_warnings(void *user, tsr_log_level level, const char *message)
 static void test_measured_layers(void **state) {
     (void)state;
     enum { LAYERS = 8 };
-    case_text text = {"Resize x[1,16,28,28] _ f<1,2,1,1> -> q mode=linear; Relu q -> x0"};
+    case_text text = {"Add x:int64[1,32,28,28] x -> q; Cast q -> x0 to=1"};
     const char *measured[2 + LAYERS] = {NULL};
     for (int i = 0; i < LAYERS; i++) {
         text_add(&text, "; Conv x%d w%d{32,32,3,3} -> x%d pads=1,1,1,1", i, i, i + 1);

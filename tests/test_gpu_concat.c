@@ -213,14 +213,12 @@ static void test_random_networks(void **state) {
     "ConvTranspose e wf{32,8,4,4} -> f strides=2,2 pads=1,1,1,1; Concat f a -> g axis=1; "         \
     "Conv g wh{3,16,1,1} -> y"
 
-/* Passes of their concatenations. Where the phases of transposed convolutions lie apart, as with
- * gles' kernels for a CPU, what skips them is copied to them. Where every tensor is kept, none
- * holds the activation of what is joined later. */
+/* Passes of their concatenations. Where every tensor is kept, none holds the activation of what is
+ * joined later. */
 static const struct known {
     const char *text;
-    int in_textures, more_if_kept; /* in buffers: 0 */
-} known[] = {
-    {FIRE_NET, 0, 0}, {ACTIVE_NET, 0, 1}, {DENSE_NET, 0, 0}, {SKIP_NET, 0, 0}, {U_NET, 2, 0}};
+    int more_if_kept;
+} known[] = {{FIRE_NET, 0}, {ACTIVE_NET, 1}, {DENSE_NET, 0}, {SKIP_NET, 0}, {U_NET, 0}};
 enum { KNOWN = sizeof known / sizeof *known };
 
 static void expect_passes(const char *text, const tsr_session_desc *desc, const char *kernels,
@@ -245,9 +243,7 @@ static void test_copies_are_gone(void **state) {
     for (int i = 0; i < 3 * KNOWN; i++) {
         const tsr_session_desc *desc = &descs[i / KNOWN];
         const struct known *net = &known[i % KNOWN];
-        int left = gpu_has_textures() ? net->in_textures : 0;
-        expect_passes(net->text, desc, "direct",
-                      left + (desc->keep_tensors ? net->more_if_kept : 0));
+        expect_passes(net->text, desc, "direct", desc->keep_tensors ? net->more_if_kept : 0);
     }
     expect_passes(U_NET, &descs[0], "blocks", 0);
 }

@@ -381,7 +381,7 @@ tsr_status tsr_choose_storage(const tsr_session *session, const tsr_input_copies
     if (status == TSR_OK && choice->error > PROMISED)
         tsr_log(TSR_LOG_WARN,
                 "%s: in 16 bits, with as many tensors in 32 bits as a quarter more memory holds, "
-                "outputs are off by %.2g of their largest element",
-                session->graph->file, choice->error);
+                "outputs are off by %d thousandths of their largest element",
+                session->graph->file, (int)fmin(1e6, choice->error * 1e3 + 0.5));
     return status;
 }

@@ -53,11 +53,8 @@ tsr_status tsr_find_eltwise(const char *name, const float given[2], tsr_op *op, 
     int count = list_params(*op, names, defaults);
     for (int i = 0; i < 2; i++) {
         if (i >= count && given[i] != 0 && !isnan(given[i]))
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s has no %s parameter: %s is %g", name,
-                            i       ? "second"
-                            : count ? "such"
-                                    : "",
-                            members[i], (double)given[i]);
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s has no %s: it is neither 0 nor NaN",
+                            name, members[i]);
         if (isinf(given[i]) && *op != TSR_OP_Clip)
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: %s (%s) is not finite", name,
                             members[i], names[i]);

@@ -7,6 +7,7 @@
 #include "support/main.h"
 #include "support/sessions.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -425,5 +426,9 @@ int run_program(void) {
                                         tear_down_cache_folder),
     };
     count_memory();
+    /* What was freed stays with the process: the system clears pages of large models once, not in
+     * each round, which would look like growth of ours. */
+    mallopt(M_MMAP_THRESHOLD, 1 << 25); /* the most that glibc takes */
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

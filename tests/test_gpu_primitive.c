@@ -363,6 +363,7 @@ static void test_session_chain(void **state) {
     assert_int_equal(get(posts, 2).mask, 1 << 1);
     assert_string_equal(get(posts, 2).tensor, "p");
     assert_true(get(posts, 3).alpha == -0.5f && get(posts, 3).beta == 0.75f);
+    tsr_post_ops_destroy(posts);
     expect_failure(tsr_session_post_ops(session, report.node_count, &posts),
                    TSR_ERROR_INVALID_ARGUMENT, "there is no node");
     assert_null(posts);

@@ -144,7 +144,7 @@ const tests = {
             await failure(load(model, { backend, customOps: [{ name: 'Wave' }] })),
             await failure(load(model, { backend, customOps: [wave], worker: true })),
         ];
-        const words = said.map(({ status, message }) => `${status} ${/body: .*(0:2|line 2)|supported: Wave|function compute|worker/.test(message)}`).join();
+        const words = said.map(({ status, message }) => `${status} ${/body: .*(0:2|line 2)|supported: operator Wave|function compute|worker/.test(message)}`).join();
         return words === 'UNSUPPORTED true,DEVICE true,INVALID_ARGUMENT true,INVALID_ARGUMENT true' &&
             thrown === 'INVALID_ARGUMENT must not,UNSUPPORTED must not,UNSUPPORTED null' ? '' : `${thrown} ${JSON.stringify(said)}`;
     },

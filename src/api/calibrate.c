@@ -152,33 +152,35 @@ static tsr_status compare_outputs(const calibration *c, tsr_runner *runner, doub
     return TSR_OK;
 }
 
-/* The outputs' error, and the bytes of tensors, of the choice as it is now. */
-static tsr_status try_choice(const calibration *c, double *error, uint64_t *bytes) {
-    const tsr_backend *backend = c->session->device->backend;
-    const tsr_runner_options options = options_of(c, TSR_PRECISION_FP16);
+/* A runner of the choice as it is now, and the bytes of its tensors. */
+static tsr_status make_runner(const calibration *c, bool plan_only, tsr_runner **runner,
+                              uint64_t *bytes) {
+    const tsr_device *device = c->session->device;
+    tsr_runner_options options = options_of(c, TSR_PRECISION_FP16);
     tsr_report report = {0};
-    tsr_runner *runner;
-    TSR_TRY(backend->runner_create(c->session->device->impl, c->session->graph, &options, &runner));
-    backend->report(runner, &report);
+    options.plan_only = plan_only;
+    TSR_TRY(device->backend->runner_create(device->impl, c->session->graph, &options, runner));
+    device->backend->report(*runner, &report);
     *bytes = report.tensor_bytes;
+    return TSR_OK;
+}
+
+/* Its outputs' error, too. */
+static tsr_status try_choice(const calibration *c, double *error, uint64_t *bytes) {
+    tsr_runner *runner;
+    TSR_TRY(make_runner(c, false, &runner, bytes));
     tsr_status status = run(c, runner);
     if (status == TSR_OK)
         status = compare_outputs(c, runner, error);
-    backend->runner_destroy(runner);
+    c->session->device->backend->runner_destroy(runner);
     return status;
 }
 
 static tsr_status plan_choice(calibration *c, uint64_t *bytes) {
-    const tsr_backend *backend = c->session->device->backend;
-    tsr_runner_options options = options_of(c, TSR_PRECISION_FP16);
-    tsr_report report = {0};
     tsr_runner *runner;
-    options.plan_only = true;
     c->plans++;
-    TSR_TRY(backend->runner_create(c->session->device->impl, c->session->graph, &options, &runner));
-    backend->report(runner, &report);
-    backend->runner_destroy(runner);
-    *bytes = report.tensor_bytes;
+    TSR_TRY(make_runner(c, true, &runner, bytes));
+    c->session->device->backend->runner_destroy(runner);
     return TSR_OK;
 }
 

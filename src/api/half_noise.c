@@ -16,7 +16,7 @@ static moments measure(const float *x, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         if (!isfinite(x[i]))
             continue;
-        double error = (double)tsr_half_to_float(tsr_float_to_half(x[i])) - x[i];
+        double error = (double)tsr_round_to_half(x[i]) - x[i];
         m.count++;
         m.sum += x[i];
         m.squares += (double)x[i] * x[i];

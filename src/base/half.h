@@ -24,6 +24,11 @@ static inline float tsr_half_to_float(uint16_t half) {
 
 uint16_t tsr_float_to_half(float value);
 
+/* The nearest 16-bit float. */
+static inline float tsr_round_to_half(float value) {
+    return tsr_half_to_float(tsr_float_to_half(value));
+}
+
 /* The upper half of a float: bfloat16. */
 static inline float tsr_bfloat16_to_float(uint16_t bits) {
     return tsr_float_of_bits((uint32_t)bits << 16);

@@ -22,7 +22,7 @@ tsr_status tsr_cpu_dropout(const tsr_cpu_call *call) {
 /* ---- Cast ---- */
 
 static float float_of(tsr_dtype dtype, float x) {
-    return dtype == TSR_DTYPE_F16    ? tsr_half_to_float(tsr_float_to_half(x))
+    return dtype == TSR_DTYPE_F16    ? tsr_round_to_half(x)
            : dtype == TSR_DTYPE_BF16 ? tsr_bfloat16_to_float(tsr_float_to_bfloat16(x))
                                      : x;
 }

@@ -220,7 +220,7 @@ tsr_status tsr_gpu_pack_input(const tsr_gpu_runner *r, int value, const tsr_elem
         tsr_elements_to_floats(from, shape_of(r, value), floats);
         tsr_layout_pack(l, floats, r->options.poison ? NAN : 0, *texels);
         for (size_t i = 0; l->half && i < tsr_layout_floats(l); i++) /* drivers may truncate */
-            (*texels)[i] = tsr_half_to_float(tsr_float_to_half((*texels)[i]));
+            (*texels)[i] = tsr_round_to_half((*texels)[i]);
     } else {
         status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to pack an input");
     }

@@ -82,11 +82,15 @@ static void pack(void *user, int64_t first, int64_t count) {
 
 enum { CHUNK_FLOATS = 1 << 16 };
 
+/* The number of the first float of a chunk, at most that of floats. */
+static size_t chunk_begin(const tsr_packing *p, int64_t chunk) {
+    size_t floats = tsr_table_floats(p->table), begin = (size_t)chunk * CHUNK_FLOATS;
+    return begin < floats ? begin : floats;
+}
+
 static void zero(void *user, int64_t first, int64_t count) {
     const tsr_packing *p = user;
-    size_t begin = (size_t)first * CHUNK_FLOATS, end = begin + (size_t)count * CHUNK_FLOATS,
-           floats = tsr_table_floats(p->table);
-    end = end < floats ? end : floats;
+    size_t begin = chunk_begin(p, first), end = chunk_begin(p, first + count);
     memset(p->texels + begin, 0, (end - begin) * sizeof *p->texels);
 }
 
@@ -114,11 +118,9 @@ bool tsr_packing_work(tsr_packing *p, double deadline) {
 /* Drivers may truncate when they convert. */
 static void round_to_halves(void *user, int64_t first, int64_t count) {
     const tsr_packing *p = user;
-    size_t begin = (size_t)first * CHUNK_FLOATS, end = begin + (size_t)count * CHUNK_FLOATS,
-           floats = tsr_table_floats(p->table);
-    end = end < floats ? end : floats;
-    for (size_t i = begin; i < end; i++)
-        p->texels[i] = tsr_half_to_float(tsr_float_to_half(p->texels[i]));
+    const size_t end = chunk_begin(p, first + count);
+    for (size_t i = chunk_begin(p, first); i < end; i++)
+        p->texels[i] = tsr_round_to_half(p->texels[i]);
 }
 
 void tsr_packing_finish(tsr_packing *p) {

@@ -16,6 +16,10 @@ bool tsr_op_has(tsr_op op, tsr_trait trait) {
     return (ops[op].traits & (unsigned)trait) != 0;
 }
 
+bool tsr_op_is_elementwise(tsr_op op) {
+    return tsr_op_has(op, TSR_IS_POST_OP) || tsr_op_has(op, TSR_IS_ELEMENTWISE);
+}
+
 tsr_op tsr_op_find(const char *name) {
     for (int op = 0; op < TSR_OP_COUNT; op++)
         if (strcmp(ops[op].name, name) == 0)

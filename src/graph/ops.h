@@ -41,7 +41,7 @@ typedef enum tsr_trait {
     /* A GPU can apply a cheap unary operator to input 0 as it reads it: src/passes/fuse_before.c.
      */
     TSR_APPLIES_BEFORE = 1 << 10,
-    /* A GPU never computes it: it cannot choose where it writes, or what shape a result has. */
+    /* A GPU never computes it: the shape of its result depends on elements. */
     TSR_IS_CPU_ONLY = 1 << 11,
     /* The kinds of operators of two inputs. */
     TSR_BINARY_ARITHMETIC = TSR_IS_POST_OP | TSR_TYPES_BYTES,
@@ -61,6 +61,8 @@ typedef struct tsr_op_info {
 
 const tsr_op_info *tsr_op_get_info(tsr_op op);
 bool tsr_op_has(tsr_op op, tsr_trait trait);
+/* Is it computed element by element, as a post-op or else? */
+bool tsr_op_is_elementwise(tsr_op op);
 /* TSR_OP_COUNT if there is no such operator. */
 tsr_op tsr_op_find(const char *name);
 

@@ -31,7 +31,7 @@ static tsr_status check_exact(const tsr_shape *shape) {
     return TSR_OK;
 }
 
-/* The device may hold a table of so many columns and rows. */
+/* Fails if a table of this width and height exceeds the device's limits. */
 static tsr_status check_table(const tsr_layout_limits *limits, int64_t width, int64_t height) {
     uint64_t texels = limits->max_buffer_bytes / 16;
     int64_t longest = limits->max_buffer_bytes

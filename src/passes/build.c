@@ -35,6 +35,23 @@ tsr_node *tsr_append_node(tsr_node_list *list) {
     return &list->nodes[list->count++];
 }
 
+tsr_status tsr_append_copy(tsr_node_list *list, const tsr_node *node) {
+    tsr_node *copy = tsr_append_node(list);
+    if (!copy)
+        return TSR_ERROR_OUT_OF_MEMORY;
+    *copy = *node;
+    return TSR_OK;
+}
+
+void tsr_use_node_list(const tsr_node_list *list, int first) {
+    list->graph->nodes = list->nodes;
+    list->graph->node_count = list->count;
+    for (int n = first; n < list->count; n++)
+        for (int i = 0; i < list->nodes[n].output_count; i++)
+            if (list->nodes[n].outputs[i] != TSR_NONE)
+                tsr_set_producer(list->graph, n, i, list->nodes[n].outputs[i]);
+}
+
 /* NULL after a failure. */
 static tsr_node *new_node(tsr_builder *b) {
     if (b->list->may_make == 0) {

@@ -18,6 +18,9 @@ typedef struct tsr_node_list {
 /* A zeroed node at the end, which moves all when there is no room; NULL with a message when out of
  * memory. */
 tsr_node *tsr_append_node(tsr_node_list *list);
+tsr_status tsr_append_copy(tsr_node_list *list, const tsr_node *node);
+/* Makes the list's nodes the graph's, those from `first` on the producers of their outputs. */
+void tsr_use_node_list(const tsr_node_list *list, int first);
 
 /* Shapes and types of what is made are inferred at once. After a failure, which `status` tells,
  * nothing happens any more and values are TSR_NONE. */

@@ -22,16 +22,9 @@ static bool is_reshaping(const tsr_graph *graph, const tsr_node *node) {
 /* Do the axes of more than one element keep their order? */
 static bool keeps_order(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape) {
     (void)graph;
-    int64_t perm[TSR_MAX_RANK], last = -1;
+    int64_t perm[TSR_MAX_RANK];
     tsr_node_perm(node, shape->rank, perm);
-    for (int i = 0; i < shape->rank; i++) {
-        if (shape->dim[perm[i]] == 1)
-            continue;
-        if (perm[i] < last)
-            return false;
-        last = perm[i];
-    }
-    return true;
+    return tsr_keeps_order(shape, perm);
 }
 
 /* Shapes are equal already. */

@@ -190,14 +190,10 @@ static void find_classes(const cse *c) {
 
 /* ---- which of them are merged ---------------------------------------------------------------- */
 
-static bool is_elementwise(const tsr_node *node) {
-    return tsr_op_has(node->op, TSR_IS_POST_OP) || tsr_op_has(node->op, TSR_IS_ELEMENTWISE);
-}
-
 /* Element by element, or does it only move elements, of whatever type? */
 static bool is_cheap(const tsr_node *node) {
     bool moves = tsr_op_has(node->op, TSR_TYPES_NUMBERS) && tsr_op_has(node->op, TSR_TYPES_BOOL);
-    return moves || is_elementwise(node);
+    return moves || tsr_op_is_elementwise(node->op);
 }
 
 static bool writes_output(const cse *c, const tsr_node *node) {
@@ -234,7 +230,7 @@ static void decide(const cse *c, const int *next) {
         for (int member = n; member != TSR_NONE; member = next[member]) {
             const tsr_node *node = &graph->nodes[member];
             for (int i = 0; i < node->input_count && !is_dropped(c, member); i++)
-                add_reader(c, node->inputs[i], is_elementwise(node));
+                add_reader(c, node->inputs[i], tsr_op_is_elementwise(node->op));
         }
     }
 }

@@ -111,10 +111,7 @@ tsr_status tsr_pass_decompose(tsr_graph *graph) {
             TSR_TRY(b.status);
             continue;
         }
-        tsr_node *copy = tsr_append_node(&list);
-        if (!copy)
-            return TSR_ERROR_OUT_OF_MEMORY;
-        *copy = *b.node;
+        TSR_TRY(tsr_append_copy(&list, b.node));
     }
     graph->nodes = list.nodes;
     graph->node_count = list.count;

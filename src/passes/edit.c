@@ -113,3 +113,15 @@ tsr_status tsr_make_node(tsr_graph *graph, const char *name, tsr_op op, const in
                        .outputs = slots + input_count};
     return TSR_OK;
 }
+
+bool tsr_keeps_order(const tsr_shape *shape, const int64_t *perm) {
+    int64_t last = -1;
+    for (int i = 0; i < shape->rank; i++) {
+        if (shape->dim[perm[i]] == 1)
+            continue;
+        if (perm[i] < last)
+            return false;
+        last = perm[i];
+    }
+    return true;
+}

@@ -30,6 +30,9 @@ tsr_status tsr_make_node(tsr_graph *graph, const char *name, tsr_op op, const in
 /* A shape as a constant list, input 1 of Reshape. */
 int tsr_add_shape(tsr_graph *graph, const char *base, const tsr_shape *shape);
 
+/* Do the axes of more than one element keep their order? perm: of a Transpose of the shape. */
+bool tsr_keeps_order(const tsr_shape *shape, const int64_t *perm);
+
 /* Can the node apply post-ops? Not if it is a view, which computes nothing, or has several
  * outputs. */
 bool tsr_can_host(const tsr_node *node);

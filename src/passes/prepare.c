@@ -20,20 +20,9 @@ static tsr_status append_function(tsr_node_list *list, const tsr_node *node) {
 /* Function operators are replaced; shapes of inputs are known. */
 static tsr_status append(tsr_node_list *list, const tsr_node *node) {
     int first = list->count;
-    if (tsr_is_function(list->graph, node)) {
-        TSR_TRY(append_function(list, node));
-    } else {
-        tsr_node *copy = tsr_append_node(list);
-        if (!copy)
-            return TSR_ERROR_OUT_OF_MEMORY;
-        *copy = *node;
-    }
-    list->graph->nodes = list->nodes;
-    list->graph->node_count = list->count;
-    for (int n = first; n < list->count; n++)
-        for (int i = 0; i < list->nodes[n].output_count; i++)
-            if (list->nodes[n].outputs[i] != TSR_NONE)
-                tsr_set_producer(list->graph, n, i, list->nodes[n].outputs[i]);
+    TSR_TRY(tsr_is_function(list->graph, node) ? append_function(list, node)
+                                               : tsr_append_copy(list, node));
+    tsr_use_node_list(list, first);
     return TSR_OK;
 }
 
@@ -157,8 +146,7 @@ static tsr_status prepare_node(tsr_node_list *list, const tsr_node *node, tsr_la
 
 /* ---- */
 
-/* made: nodes, before those of constants are taken out. */
-static tsr_status prepare(tsr_graph *graph, tsr_folding *folding, tsr_late_nodes *late, int *made) {
+static tsr_status prepare(tsr_graph *graph, tsr_folding *folding, tsr_late_nodes *late) {
     const tsr_node *nodes = graph->nodes;
     int count = graph->node_count;
     tsr_node_list list = {.graph = graph,
@@ -176,7 +164,7 @@ static tsr_status prepare(tsr_graph *graph, tsr_folding *folding, tsr_late_nodes
     if (late)
         TSR_TRY(end_late(graph, late));
     tsr_remove_dropped(graph);
-    *made = list.count;
+    folding->nodes_before = list.count;
     return tsr_pass_remove_dead(graph);
 }
 
@@ -199,9 +187,8 @@ static const bool *find_needed(const tsr_graph *graph) {
 }
 
 tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval, tsr_late_nodes *late) {
-    int made;
     tsr_folding folding = tsr_folding_begin(graph, eval);
-    return prepare(graph, &folding, late, &made);
+    return prepare(graph, &folding, late);
 }
 
 tsr_status tsr_prepare_for(tsr_graph *graph, tsr_eval_fn eval, tsr_optimizer *optimizer,
@@ -213,15 +200,15 @@ tsr_status tsr_prepare_for(tsr_graph *graph, tsr_eval_fn eval, tsr_optimizer *op
         if (!folding.needed)
             return tsr_out_of_memory(graph);
     }
-    TSR_TRY(prepare(graph, &folding, late, &optimizer->nodes_before[TSR_OPTIMIZER_fold_constants]));
+    TSR_TRY(prepare(graph, &folding, late));
+    optimizer->nodes_before[TSR_OPTIMIZER_fold_constants] = folding.nodes_before;
     optimizer->nodes_after[TSR_OPTIMIZER_fold_constants] = graph->node_count;
     return TSR_OK;
 }
 
 tsr_status tsr_evaluate(tsr_graph *graph, tsr_eval_fn eval) {
     tsr_folding folding = {.eval = eval, .bytes = (double)graph->max_bytes, .work = INFINITY};
-    int made;
-    TSR_TRY(prepare(graph, &folding, NULL, &made));
+    TSR_TRY(prepare(graph, &folding, NULL));
     for (int i = 0; i < graph->output_count; i++) {
         const tsr_value *value = &graph->values[graph->outputs[i]];
         if (!value->data && tsr_shape_count(&value->shape) != 0)

@@ -39,10 +39,8 @@ static bool varies_along_one(const tsr_shape *shape, int rank, int *axis) {
 /* Element by element, with inputs of the result's shape and constants that are a number or vary
  * along one axis? *moving: the number of inputs that are no constants. */
 static bool is_movable(const tsr_graph *graph, const tsr_node *node, int *moving) {
-    bool elementwise =
-        tsr_op_has(node->op, TSR_IS_POST_OP) || tsr_op_has(node->op, TSR_IS_ELEMENTWISE);
     *moving = 0;
-    if (!elementwise || node->post_count || node->output_count != 1)
+    if (!tsr_op_is_elementwise(node->op) || node->post_count || node->output_count != 1)
         return false;
     const tsr_shape *shape = &tsr_node_out(graph, node, 0)->shape;
     for (int i = 0; i < node->input_count; i++) {
@@ -89,28 +87,10 @@ static bool is_read_once(const transposes *t, int value) {
 }
 
 static tsr_status append(transposes *t, const tsr_node *node) {
-    tsr_node *copy = tsr_append_node(&t->list);
-    if (!copy)
-        return TSR_ERROR_OUT_OF_MEMORY;
-    *copy = *node;
-    t->graph->nodes = t->list.nodes;
-    t->graph->node_count = t->list.count;
-    for (int i = 0; i < node->output_count; i++)
-        if (node->outputs[i] != TSR_NONE)
-            tsr_set_producer(t->graph, t->list.count - 1, i, node->outputs[i]);
+    const int first = t->list.count;
+    TSR_TRY(tsr_append_copy(&t->list, node));
+    tsr_use_node_list(&t->list, first);
     return TSR_OK;
-}
-
-static bool is_in_order(const tsr_shape *shape, const int64_t *perm) {
-    int64_t last = -1;
-    for (int i = 0; i < shape->rank; i++) {
-        if (shape->dim[perm[i]] == 1)
-            continue;
-        if (perm[i] < last)
-            return false;
-        last = perm[i];
-    }
-    return true;
 }
 
 /* Makes the node another that has one input, the value, and its output. */
@@ -149,18 +129,18 @@ static tsr_status join(transposes *t, tsr_node *node) {
         tsr_node_perm(first, in->shape.rank, before);
         for (int i = 0; i < in->shape.rank; i++)
             both[i] = before[perm[i]];
-        if (is_in_order(&from->shape, both) || is_read_once(t, value)) {
+        if (tsr_keeps_order(&from->shape, both) || is_read_once(t, value)) {
             value = first->inputs[0];
             in = from;
         } else {
             memcpy(both, perm, sizeof both);
         }
     }
-    if (value != node->inputs[0] || is_in_order(&in->shape, both)) {
+    if (value != node->inputs[0] || tsr_keeps_order(&in->shape, both)) {
         bool same = tsr_shape_equal(&in->shape, &tsr_node_out(t->graph, node, 0)->shape);
-        tsr_op op = !is_in_order(&in->shape, both) ? TSR_OP_Transpose
-                    : same                         ? TSR_OP_Identity
-                                                   : TSR_OP_Reshape;
+        tsr_op op = !tsr_keeps_order(&in->shape, both) ? TSR_OP_Transpose
+                    : same                             ? TSR_OP_Identity
+                                                       : TSR_OP_Reshape;
         TSR_TRY(replace(t, node, op, value, both));
     }
     return append(t, node);

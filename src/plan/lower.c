@@ -176,7 +176,7 @@ static int choose_axis(const tsr_plan *plan, const tsr_node *node) {
         if (producer != TSR_NONE && plan->graph->nodes[producer].op == TSR_OP_DepthToSpace)
             return tsr_layout_channel_axis(out->shape.rank);
     }
-    if (tsr_op_has(node->op, TSR_IS_POST_OP) || tsr_op_has(node->op, TSR_IS_ELEMENTWISE))
+    if (tsr_op_is_elementwise(node->op))
         return axis_of_operand(plan, node, out);
     second = tsr_node_in(plan->graph, node, 1);
     bool last = tsr_op_has(node->op, TSR_PREFERS_LAST_AXIS) && second && second->data;

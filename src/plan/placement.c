@@ -31,11 +31,6 @@ bool tsr_pack_in_buffer(const packer *p) {
     return p->plan->limits.max_buffer_bytes != 0;
 }
 
-static uint64_t bytes_of(const packer *p, const tsr_storage *s, int64_t w, int64_t h) {
-    uint64_t rows = (uint64_t)h + (tsr_pack_in_buffer(p) || s->plain ? 0 : TSR_ZERO_ROWS);
-    return (uint64_t)w * rows * (uint64_t)s->planes * (s->half ? 8 : 16);
-}
-
 static bool fits_device(const packer *p, int64_t w, int64_t h) {
     const tsr_layout_limits *limits = &p->plan->limits;
     if (tsr_pack_in_buffer(p))
@@ -140,8 +135,8 @@ static bool find_growth(const packer *p, int64_t w, int64_t h, uint64_t *growth)
     *growth = 0;
     for (int i = 0; i < p->member_count; i++) {
         const tsr_storage *s = &p->now.storages[p->members[i]];
-        uint64_t bytes = bytes_of(p, s, w, h),
-                 more = bytes - bytes_of(p, s, s->texture_w, s->texture_h);
+        uint64_t bytes = tsr_storage_bytes(p->plan, s, w, h),
+                 more = bytes - tsr_storage_bytes(p->plan, s, s->texture_w, s->texture_h);
         if (more && bytes > MAX_SHARED_BYTES)
             return false;
         *growth += more;
@@ -245,7 +240,7 @@ static void list_choices(packer *p, int tensor, int width, choices *out) {
     out->count = 1;
     out->list[0] =
         (choice){{{0, 0, g->w, g->h}, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
-                 bytes_of(p, &fresh, g->w, g->h) * (t->in_two ? 2 : 1)};
+                 tsr_storage_bytes(p->plan, &fresh, g->w, g->h) * (t->in_two ? 2 : 1)};
     mark_conflicts(p, tensor);
     if (!t->plain && !t->separate && !p->plan->keep_all)
         try_all(p, tensor, t->in_two, low, out);

@@ -252,6 +252,8 @@ void tsr_plan_expect_concats(tsr_plan *plan);
 /* In-place concat and split: operands become slices of the output, parts of the input, where
  * possible; others are copied. */
 tsr_status tsr_plan_place_slices(tsr_plan *plan);
+/* Bytes of a storage if it had w x h texels, with the rows of zeros below them. */
+uint64_t tsr_storage_bytes(const tsr_plan *plan, const tsr_storage *storage, int64_t w, int64_t h);
 /* Planes of a storage of the tensor. */
 int tsr_plan_storage_planes(const tsr_plan_tensor *tensor);
 /* Storages and positions for all tensors that are alive in some pass, in few bytes: near

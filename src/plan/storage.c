@@ -72,6 +72,12 @@ bool tsr_plan_clears(const tsr_plan *plan, int pass) {
     return true;
 }
 
+uint64_t tsr_storage_bytes(const tsr_plan *plan, const tsr_storage *s, int64_t w, int64_t h) {
+    bool has_zero_rows = !plan->limits.max_buffer_bytes && !s->plain;
+    uint64_t rows = (uint64_t)h + (has_zero_rows ? TSR_ZERO_ROWS : 0);
+    return (uint64_t)w * rows * (uint64_t)s->planes * (s->half ? 8 : 16);
+}
+
 /* Of the tiles alone, without padding of the grid. */
 static uint64_t tile_bytes(const tsr_layout *l) {
     return (uint64_t)l->n * (uint64_t)l->tiles * (uint64_t)l->h * (uint64_t)l->tile_w *
@@ -118,13 +124,10 @@ static void count_copied_blocks(tsr_plan *plan) {
 }
 
 static void count_separate(tsr_plan *plan) {
-    bool in_buffers = plan->limits.max_buffer_bytes != 0;
     for (int i = 0; i < plan->storage_count; i++) {
         const tsr_storage *s = &plan->storages[i];
-        uint64_t rows = in_buffers ? 1 : (uint64_t)s->texture_h + TSR_ZERO_ROWS;
         if (s->separate)
-            plan->separate_bytes +=
-                (uint64_t)s->texture_w * rows * (uint64_t)s->planes * (s->half ? 8 : 16);
+            plan->separate_bytes += tsr_storage_bytes(plan, s, s->texture_w, s->texture_h);
     }
 }
 

@@ -1,52 +1,23 @@
 /* Cheap operators of one value become what their readers apply before they read: which do, which
  * stay, and that results stay the same. */
-#include "support/graphs.h"
 #include "support/main.h"
+#include "support/pass_graphs.h"
 
 #include "cpu/cpu.h"
 #include "passes/passes.h"
 
 #include <float.h>
 
-static onnx_writer *writer;
-
-static void begin(int rank, const int64_t *dims) {
-    writer = onnx_writer_create(22);
-    onnx_add_input(writer, "x", TSR_DTYPE_F32, rank, dims);
-}
-
-static Tsr__NodeProto *node(const char *op, const char *inputs, const char *outputs) {
-    return onnx_add_node(writer, op, outputs, inputs, outputs);
-}
-
-/* A constant whose elements are first, first + step, ... */
-static void constant(const char *name, int rank, const int64_t *dims, float first, float step) {
-    tsr_shape shape = tsr_shape_make(rank, dims);
-    float *elements = onnx_add_floats(writer, name, rank, dims, NULL);
-    for (int64_t i = 0; i < tsr_shape_count(&shape); i++)
-        elements[i] = first + step * (float)i;
-}
-
-/* A graph, and what the pass makes of a clone of it: results are the same. */
-typedef struct pair {
-    tsr_graph *before, *after;
-} pair;
-
 static pair fuse(void) {
-    add_output(writer, "y", TSR_DTYPE_F32);
-    pair p = {.before = prepare_graph(writer)};
-    p.after = tsr_graph_clone(p.before);
-    assert_non_null(p.after);
-    assert_int_equal(tsr_pass_fuse_before(p.after), TSR_OK);
+    pair p = apply(tsr_pass_fuse_before, "y");
     expect_same_results(p.before, p.after, 1e-6);
     return p;
 }
 
-/* So many nodes are gone. */
+/* gone: how many nodes the pass removed. */
 static void finish(pair p, int gone) {
     assert_int_equal(p.before->node_count - p.after->node_count, gone);
-    tsr_graph_destroy(p.after);
-    tsr_graph_destroy(p.before);
+    free_pair(p);
 }
 
 static void expect_before(const tsr_graph *graph, const char *value, tsr_op op, const char *input) {

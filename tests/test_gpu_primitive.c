@@ -332,12 +332,6 @@ static void test_in_a_row(void **state) {
 
 /* ---- of a session ---------------------------------------------------------------------------- */
 
-static tsr_post_op get(const tsr_post_ops *posts, int i) {
-    tsr_post_op post;
-    EXPECT_OK(tsr_post_ops_get(posts, i, &post));
-    return post;
-}
-
 /* What a session fused, a primitive takes. */
 static void test_session_chain(void **state) {
     (void)state;
@@ -353,16 +347,17 @@ static void test_session_chain(void **state) {
     EXPECT_OK(tsr_session_report(session, &report));
     EXPECT_OK(tsr_session_post_ops(session, report.node_count - 1, &posts));
     assert_int_equal(tsr_post_ops_length(posts), 4);
-    assert_int_equal(get(posts, 0).kind, TSR_POST_OP_ELTWISE);
-    assert_string_equal(get(posts, 0).op, "LeakyRelu");
-    assert_true(get(posts, 0).alpha == 0.25f && !get(posts, 0).tensor && *get(posts, 0).node);
-    assert_int_equal(get(posts, 1).kind, TSR_POST_OP_BINARY);
-    assert_true(get(posts, 1).swapped && get(posts, 1).operand.rank == 3);
-    assert_string_equal(get(posts, 1).tensor, "z");
-    assert_int_equal(get(posts, 2).kind, TSR_POST_OP_PRELU);
-    assert_int_equal(get(posts, 2).mask, 1 << 1);
-    assert_string_equal(get(posts, 2).tensor, "p");
-    assert_true(get(posts, 3).alpha == -0.5f && get(posts, 3).beta == 0.75f);
+    assert_int_equal(post_of(posts, 0).kind, TSR_POST_OP_ELTWISE);
+    assert_string_equal(post_of(posts, 0).op, "LeakyRelu");
+    assert_true(post_of(posts, 0).alpha == 0.25f && !post_of(posts, 0).tensor &&
+                *post_of(posts, 0).node);
+    assert_int_equal(post_of(posts, 1).kind, TSR_POST_OP_BINARY);
+    assert_true(post_of(posts, 1).swapped && post_of(posts, 1).operand.rank == 3);
+    assert_string_equal(post_of(posts, 1).tensor, "z");
+    assert_int_equal(post_of(posts, 2).kind, TSR_POST_OP_PRELU);
+    assert_int_equal(post_of(posts, 2).mask, 1 << 1);
+    assert_string_equal(post_of(posts, 2).tensor, "p");
+    assert_true(post_of(posts, 3).alpha == -0.5f && post_of(posts, 3).beta == 0.75f);
     tsr_post_ops_destroy(posts);
     expect_failure(tsr_session_post_ops(session, report.node_count, &posts),
                    TSR_ERROR_INVALID_ARGUMENT, "there is no node");
@@ -378,7 +373,7 @@ static void test_session_chain(void **state) {
                                    &primitive));
     EXPECT_OK(tsr_primitive_operand_shape(primitive, 2, &shape));
     assert_true(shape.rank == 4 && shape.dim[1] == 5 && shape.dim[2] == 1);
-    assert_null(get(tsr_primitive_post_ops(primitive), 2).tensor);
+    assert_null(post_of(tsr_primitive_post_ops(primitive), 2).tensor);
     tsr_primitive_destroy(primitive);
     tsr_post_ops_destroy(posts);
 }

@@ -6,26 +6,12 @@
 
 #include "passes/passes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct pass_case {
     const char *text;  /* of onnx_case() */
     const char *after; /* "Conv+Relu Neg" */
 } pass_case;
-
-static void write_nodes(const tsr_graph *graph, char *text, size_t size) {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int n = 0; n < graph->node_count; n++) {
-        const tsr_node *node = &graph->nodes[n];
-        used += (size_t)snprintf(text + used, size - used, "%s%s", n ? " " : "",
-                                 tsr_op_get_info(node->op)->name);
-        for (int i = 0; i < node->post_count; i++)
-            used += (size_t)snprintf(text + used, size - used, "+%s",
-                                     tsr_op_get_info(node->posts[i].op)->name);
-    }
-}
 
 /* Each node is after what it reads, and values know their producers. */
 static void expect_order(const tsr_graph *graph) {
@@ -47,7 +33,7 @@ static void check_pass(tsr_optimizer_pass pass, const pass_case *c) {
     assert_non_null(after);
     if (tsr_optimizer_passes[pass].run(after) != TSR_OK)
         fail_msg("%s: %s", c->text, tsr_last_error());
-    write_nodes(after, nodes, sizeof nodes);
+    list_nodes(after, nodes, sizeof nodes);
     if (strcmp(nodes, c->after) != 0)
         fail_msg("%s\nbecame %s\ninstead of %s", c->text, nodes, c->after);
     expect_order(after);

@@ -1,7 +1,7 @@
 /* Each pass on small graphs: what it changes, what it must leave alone, and that results stay the
  * same. */
-#include "support/graphs.h"
 #include "support/main.h"
+#include "support/pass_graphs.h"
 
 #include "cpu/cpu.h"
 #include "passes/passes.h"
@@ -9,39 +9,6 @@
 #include <float.h>
 #include <stdio.h>
 #include <string.h>
-
-static onnx_writer *writer;
-
-static void begin(int rank, const int64_t *dims) {
-    writer = onnx_writer_create(22);
-    onnx_add_input(writer, "x", TSR_DTYPE_F32, rank, dims);
-}
-
-static Tsr__NodeProto *node(const char *op, const char *inputs, const char *outputs) {
-    return onnx_add_node(writer, op, outputs, inputs, outputs);
-}
-
-/* A constant whose elements are first, first + step, ... */
-static void constant(const char *name, int rank, const int64_t *dims, float first, float step) {
-    tsr_shape shape = tsr_shape_make(rank, dims);
-    float *elements = onnx_add_floats(writer, name, rank, dims, NULL);
-    for (int64_t i = 0; i < tsr_shape_count(&shape); i++)
-        elements[i] = first + step * (float)i;
-}
-
-/* What a test works on: a prepared graph and a clone of it that a pass has rewritten. */
-typedef struct pair {
-    tsr_graph *before, *after;
-} pair;
-
-static pair apply(tsr_status (*pass)(tsr_graph *graph), const char *output) {
-    add_output(writer, output, TSR_DTYPE_F32);
-    pair p = {.before = prepare_graph(writer)};
-    p.after = tsr_graph_clone(p.before);
-    assert_non_null(p.after);
-    assert_int_equal(pass(p.after), TSR_OK);
-    return p;
-}
 
 /* All passes. */
 static tsr_status optimize(tsr_graph *graph) {
@@ -59,8 +26,7 @@ static void finish(pair p, int node_count) {
                              p.after->nodes,
                          n);
     expect_same_results(p.before, p.after, 1e-5);
-    tsr_graph_destroy(p.after);
-    tsr_graph_destroy(p.before);
+    free_pair(p);
 }
 
 static void expect_posts(const tsr_graph *graph, const char *value, const char *expected) {

@@ -21,12 +21,6 @@ static tsr_post_ops *make_chain(void) {
     return posts;
 }
 
-static tsr_post_op get(const tsr_post_ops *posts, int i) {
-    tsr_post_op post;
-    EXPECT_OK(tsr_post_ops_get(posts, i, &post));
-    return post;
-}
-
 /* ---- chains ---------------------------------------------------------------------------------- */
 
 static void test_inspected(void **state) {
@@ -39,25 +33,25 @@ static void test_inspected(void **state) {
     EXPECT_OK(tsr_post_ops_append_depthwise_conv(posts, 3, 2, 1));
     EXPECT_OK(tsr_post_ops_append_eltwise(posts, "Clip", NAN, INFINITY));
     assert_int_equal(tsr_post_ops_length(posts), 6);
-    tsr_post_op post = get(posts, 0);
+    tsr_post_op post = post_of(posts, 0);
     assert_int_equal(post.kind, TSR_POST_OP_ELTWISE);
     assert_string_equal(post.op, "HardSigmoid");
     assert_true(post.alpha == 0.2f && post.beta == 0.25f && post.operand.rank == -1);
     assert_true(!post.node && !post.tensor);
-    post = get(posts, 1);
+    post = post_of(posts, 1);
     assert_int_equal(post.kind, TSR_POST_OP_SUM);
     assert_true(post.scale == 0.5f && post.zero_point == -3);
-    post = get(posts, 2);
+    post = post_of(posts, 2);
     assert_int_equal(post.kind, TSR_POST_OP_BINARY);
     assert_string_equal(post.op, "Sub");
     assert_true(post.swapped && post.operand.rank == 3 && post.operand.dim[0] == 3);
-    post = get(posts, 3);
+    post = post_of(posts, 3);
     assert_int_equal(post.kind, TSR_POST_OP_PRELU);
     assert_int_equal(post.mask, 10);
-    post = get(posts, 4);
+    post = post_of(posts, 4);
     assert_int_equal(post.kind, TSR_POST_OP_DEPTHWISE_CONV);
     assert_true(post.kernel == 3 && post.stride == 2 && post.padding == 1);
-    post = get(posts, 5);
+    post = post_of(posts, 5);
     assert_true(post.alpha == -FLT_MAX && post.beta == FLT_MAX);
     expect_failure(tsr_post_ops_get(posts, 6, &post), TSR_ERROR_INVALID_ARGUMENT,
                    "no post-op 6 of 6");

@@ -5,6 +5,7 @@
 #include "passes/passes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void add_output(onnx_writer *writer, const char *name, tsr_dtype dtype) {
@@ -130,4 +131,17 @@ void expect_same_results(const tsr_graph *a, const tsr_graph *b, double toleranc
     }
     free_run(a, a_elements);
     free_run(b, b_elements);
+}
+
+void list_nodes(const tsr_graph *graph, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int n = 0; n < graph->node_count && used < size; n++) {
+        const tsr_node *node = &graph->nodes[n];
+        used += (size_t)snprintf(text + used, size - used, "%s%s", n ? " " : "",
+                                 tsr_node_op_name(node));
+        for (int i = 0; i < node->post_count && used < size; i++)
+            used += (size_t)snprintf(text + used, size - used, "+%s",
+                                     tsr_op_get_info(node->posts[i].op)->name);
+    }
 }

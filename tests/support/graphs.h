@@ -39,6 +39,10 @@ const tsr_value *value_named(const tsr_graph *graph, const char *name);
 /* The node that writes the value; fails if there is none. */
 const tsr_node *producer_of(const tsr_graph *graph, const char *value);
 
+/* The operators of its nodes, in their order, with their post-ops: "Conv+Relu Neg". At most size
+ * bytes, with the NUL. */
+void list_nodes(const tsr_graph *graph, char *text, size_t size);
+
 void expect_shape(const tsr_value *value, int rank, const int64_t *dims);
 void expect_floats(const float *actual, const float *expected, int64_t count, double tolerance);
 

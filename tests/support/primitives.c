@@ -534,3 +534,9 @@ void expect_primitive(primitive_case *c, tsr_device *gpu, tsr_device *cpu, tsr_d
     free(on_gpu.values);
     free_primitive(c);
 }
+
+tsr_post_op post_of(const tsr_post_ops *posts, int i) {
+    tsr_post_op post;
+    EXPECT_OK(tsr_post_ops_get(posts, i, &post));
+    return post;
+}

@@ -42,6 +42,9 @@ void add_sum(primitive_case *c, float scale, float zero_point);
 void add_binary(primitive_case *c, const char *op, const tsr_shape *operand, bool swapped,
                 float mean, float range);
 void add_prelu(primitive_case *c, unsigned mask);
+/* Post-op i of a chain. */
+tsr_post_op post_of(const tsr_post_ops *posts, int i);
+
 /* A random shape that broadcasts to the result: one element, one per channel, all, others. */
 tsr_shape random_operand(primitive_case *c);
 /* One that neither enlarges its result nor, by much, differences. */
@@ -50,7 +53,7 @@ void add_random_post(primitive_case *c);
 void close_primitive(primitive_case *c);
 void free_primitive(primitive_case *c);
 
-/* Runs it so many times, each on the destination of the one before, and returns the last result. */
+/* The result after `runs` runs, each of which writes over the destination of the one before. */
 elements run_primitive(const primitive_case *c, tsr_device *device, tsr_dtype dtype, int runs);
 elements run_reference(const primitive_case *c, tsr_device *cpu, int runs);
 /* On the GPU under test and on cpu, against the model. */

@@ -15,11 +15,8 @@ check "the shared object's name has the ABI's version" \
 
 mkdir -p source_grown today grown
 cp -r "$source"/{CMakeLists.txt,src,glsl,wgsl,tools} source_grown
-for name in $structs; do
-    sed -i "s/^} tsr_$name;/    uint64_t grown[3];\n&/" source_grown/src/tessera.h
-done
-for name in $primitive_structs; do
-    sed -i "s/^} tsr_$name;/    uint64_t grown[3];\n&/" source_grown/src/tessera_primitive.h
+for name in $structs $primitive_structs; do
+    sed -i "s/^} tsr_$name;/    uint64_t grown[3];\n&/" source_grown/src/tessera*.h
 done
 check 'every struct has grown' \
     [ "$(cat source_grown/src/tessera*.h | grep -c 'uint64_t grown')" = "$(wc -w <<<"$structs $primitive_structs")" ]

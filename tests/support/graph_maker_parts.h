@@ -4,9 +4,14 @@
 
 #include "support/graph_maker.h"
 
-/* The makers of function operators, in graph_maker_functions.c, and of those by indices, in
- * graph_maker_indices.c. */
+/* Makers by family, each in a file of its own. */
 typedef bool node_maker_fn(node_maker *m, tsr_op op);
+node_maker_fn make_unary, make_not, make_float_test, make_binary, make_nary, make_where, make_clip;
+node_maker_fn make_conv, make_conv_transpose, make_pool, make_global_pool;
+node_maker_fn make_concat, make_split, make_slice, make_transpose, make_pad, make_depth_to_space,
+    make_space_to_depth, make_gather, make_reshape, make_flatten, make_squeeze, make_unsqueeze,
+    make_identity, make_dropout, make_cast, make_shape;
+/* Function operators: graph_maker_functions.c; by indices: graph_maker_indices.c. */
 node_maker_fn make_recurrent, make_einsum, make_reverse_sequence, make_max_unpool, make_random,
     make_random_like, make_bernoulli, make_multinomial, make_window, make_roi_align, make_col2im,
     make_affine_grid, make_attention, make_rotary_embedding, make_if, make_loop, make_scan,

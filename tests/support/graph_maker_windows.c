@@ -1,0 +1,136 @@
+/* Makers of random nodes: convolutions and pools. */
+#include "support/graph_maker_parts.h"
+
+#include <string.h>
+
+/* Of a kernel over the spatial axes of an image. */
+typedef struct window {
+    int rank;
+    int64_t kernel[3], stride[3], dilation[3], pads[6];
+    const char *auto_pad;
+} window;
+
+static int64_t extent_of(const window *w, int axis) {
+    return (w->kernel[axis] - 1) * w->dilation[axis] + 1;
+}
+
+static window draw_window(node_maker *m, const tsr_shape *image, int most_kernel) {
+    static const char *const auto_pads[] = {"SAME_UPPER", "SAME_LOWER", "VALID"};
+    window w = {.rank = image->rank - 2};
+    if (one_in(m, 5))
+        w.auto_pad = DRAW_ONE_OF(m, auto_pads);
+    for (int i = 0; i < w.rank; i++) {
+        int64_t size = image->dim[i + 2];
+        w.kernel[i] = draw(m, 1, most_kernel);
+        w.stride[i] = one_in(m, 2) ? 1 : draw(m, 1, 3);
+        w.dilation[i] = one_in(m, 4) ? draw(m, 2, 3) : 1;
+        if (extent_of(&w, i) > size)
+            w.kernel[i] = draw(m, 1, (int)(size < most_kernel ? size : most_kernel));
+        if (extent_of(&w, i) > size)
+            w.dilation[i] = 1;
+        w.pads[i] = draw(m, 0, (int)w.kernel[i] - 1);
+        w.pads[i + w.rank] = draw(m, 0, (int)w.kernel[i] - 1);
+    }
+    return w;
+}
+
+static void add_window(node_maker *m, const window *w) {
+    add_ints_attribute(m, "kernel_shape", w->kernel, w->rank);
+    add_ints_attribute(m, "strides", w->stride, w->rank);
+    add_ints_attribute(m, "dilations", w->dilation, w->rank);
+    if (w->auto_pad)
+        text_add(&m->text, " auto_pad=%s", w->auto_pad);
+    else if (!one_in(m, 3))
+        add_ints_attribute(m, "pads", w->pads, 2 * w->rank);
+}
+
+static int draw_group(node_maker *m, int64_t channels) {
+    int group = one_in(m, 2) ? 1 : one_in(m, 2) ? (int)channels : draw(m, 1, (int)channels);
+    return channels % group ? 1 : group;
+}
+
+/* " x weights [bias] -> y" with the weights' first axes given. */
+static void add_filter(node_maker *m, int64_t first, int64_t second, const window *w,
+                       int64_t outputs) {
+    int64_t dims[5] = {first, second};
+    memcpy(dims + 2, w->kernel, sizeof w->kernel);
+    add_weights(m, first * second > 16 ? 'q' : 'w', w->rank + 2, dims);
+    if (one_in(m, 2))
+        add_weights(m, 'w', 1, &outputs);
+    add_outputs(m, 1);
+}
+
+bool make_conv(node_maker *m, tsr_op op) {
+    (void)op;
+    int x = pick(m, is_image);
+    if (x < 0)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    const window w = draw_window(m, shape, 5);
+    int group = draw_group(m, shape->dim[1]);
+    int64_t outputs = group * draw(m, 1, group == 1 ? 18 : group < 4 ? 5 : 2);
+    begin(m, "Conv", x);
+    add_filter(m, outputs, shape->dim[1] / group, &w, outputs);
+    add_window(m, &w);
+    text_add(&m->text, " group=%d", group);
+    return true;
+}
+
+bool make_conv_transpose(node_maker *m, tsr_op op) {
+    (void)op;
+    int x = pick(m, is_image);
+    if (x < 0)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    window w = draw_window(m, shape, 4);
+    int group = draw_group(m, shape->dim[1]);
+    int64_t each = draw(m, 1, group == 1 ? 9 : 3), beyond[3];
+    for (int i = 0; i < w.rank; i++) {
+        w.pads[i] /= 2;
+        w.pads[i + w.rank] /= 2;
+        beyond[i] = draw(m, 0, (int)w.stride[i] - 1);
+    }
+    begin(m, "ConvTranspose", x);
+    add_filter(m, shape->dim[1], each, &w, each * group);
+    add_window(m, &w);
+    text_add(&m->text, " group=%d", group);
+    if (!w.auto_pad && one_in(m, 2))
+        add_ints_attribute(m, "output_padding", beyond, w.rank);
+    else if (!w.auto_pad && one_in(m, 3)) {
+        for (int i = 0; i < w.rank; i++) /* a little less than without pads */
+            beyond[i] += (shape->dim[i + 2] - 1) * w.stride[i] + extent_of(&w, i) -
+                         draw(m, 0, (int)w.kernel[i] - 1);
+        add_ints_attribute(m, "output_shape", beyond, w.rank);
+    }
+    return true;
+}
+
+bool make_pool(node_maker *m, tsr_op op) {
+    int x = pick(m, is_image);
+    if (x < 0)
+        return false;
+    const window w = draw_window(m, shape_of(m, x), 4);
+    bool maximum = op == TSR_OP_MaxPool;
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_outputs(m, maximum && one_in(m, 4) ? 2 : 1);
+    add_window(m, &w);
+    if (!w.auto_pad)
+        text_add(&m->text, " ceil_mode=%d", draw(m, 0, 1));
+    if (op == TSR_OP_LpPool)
+        text_add(&m->text, " p=%d", draw(m, 1, 3));
+    else
+        text_add(&m->text, " %s=%d", maximum ? "storage_order" : "count_include_pad",
+                 draw(m, 0, 1));
+    return true;
+}
+
+bool make_global_pool(node_maker *m, tsr_op op) {
+    int x = pick(m, is_image);
+    if (x < 0)
+        return false;
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_outputs(m, 1);
+    if (op == TSR_OP_GlobalLpPool)
+        text_add(&m->text, " p=%d", draw(m, 1, 3));
+    return true;
+}

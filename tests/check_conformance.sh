@@ -26,6 +26,9 @@ conformance conformance --backend cpu
 conformance conformance_fallback --backend cpu
 find_gpus
 for backend in "${gpus[@]}"; do
+    few=(check "$data/node/test_sigmoid" --backend "$backend" --rtol 0 --atol 1e-6)
+    expect 0 '1 passed' "${few[@]}"
+    expect 1 '1 failed' "${few[@]}" --precision fp16 # as 16 bits are
     [ "${TSR_TEST_CASES:-}" != all ] || conformance conformance --backend "$backend"
     conformance conformance --backend "$backend" --poison
     conformance conformance_fallback --backend "$backend" --allow-cpu-fallback --poison

@@ -51,6 +51,15 @@ case_of "$two, \"outputs\": [{\"shape\": [4], \"data\": [11, 22, 13, 24]}]"
 expect 1 "output 'y0' is [2, 2] instead of [4]" check case.json --backend cpu
 case_of "$two, \"outputs\": [{\"shape\": [2, 2], \"type\": \"int32\", \"data\": [11, 22, 13, 24]}]"
 expect 1 "output 'y0' is of type float32 instead of int32" check case.json --backend cpu
+case_of "$two, \"outputs\": [{\"data\": \"cpu\"}]"
+for backend in "${gpus[@]}"; do
+    expect 0 'PASS case sum' check case.json --backend "$backend" --precision fp16
+done
+case_of "${two/1, 2,/1.001, 2,}, \"outputs\": [{\"data\": \"cpu\"}]"
+for backend in "${gpus[@]}"; do
+    expect 0 'PASS case sum' check case.json --backend "$backend" --rtol 0 --atol 1e-5
+    expect 1 'FAIL case sum' check case.json --backend "$backend" --rtol 0 --atol 1e-5 --precision fp16
+done
 case_of "$two, \"cpu_only\": \"no reason\", \"outputs\": [{\"data\": \"cpu\"}]"
 for backend in "${gpus[@]}"; do
     expect 1 "cpu_only: this backend computes it without the CPU" check case.json --backend "$backend"

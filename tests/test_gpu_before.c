@@ -91,7 +91,8 @@ static int count_passes(const before_case *c) {
     const tsr_session_desc desc = {
         .plan_only = true, .extra_outputs = extra, .extra_output_count = count};
     tsr_model *model = make_model(c->text);
-    tsr_session *session = make_session(gpu_device((backend_limits){0}), model, &desc);
+    tsr_session *session =
+        make_session(gpu_device((backend_limits){.kernels = "direct"}), model, &desc);
     tsr_report report;
     EXPECT_OK(tsr_session_report(session, &report));
     tsr_session_destroy(session);

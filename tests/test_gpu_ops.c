@@ -202,91 +202,6 @@ static void test_softmax_axes(void **state) {
     expect_no_failed_case();
 }
 
-/* ---- pools ---- */
-
-static case_text draw_pool(random_source *r, bool maximum) {
-    case_text text = {""};
-    static const char *const auto_pads[] = {"SAME_UPPER", "SAME_LOWER", "VALID"};
-    int rank = random_int(r, 1, 2), in[2], kernel[2], stride[2], dilation[2], pads[4];
-    const char *auto_pad = random_one_in(r, 4) ? auto_pads[random_int(r, 0, 2)] : NULL;
-    for (int i = 0; i < rank; i++) {
-        kernel[i] = random_int(r, 1, 5);
-        stride[i] = random_int(r, 1, 4);
-        dilation[i] = random_one_in(r, 3) ? random_int(r, 2, 3) : 1;
-        int extent = (kernel[i] - 1) * dilation[i] + 1;
-        in[i] = random_int(r, extent, 14);
-        pads[i] = random_int(r, 0, extent - 1);
-        pads[i + rank] = random_int(r, 0, extent - 1);
-    }
-    text_add(&text, "%s x[%d,%d,%s] -> y%s ceil_mode=%d", maximum ? "MaxPool" : "AveragePool",
-             random_int(r, 1, 2), random_int(r, 1, 9), text_list(in, rank),
-             maximum && random_one_in(r, 2) ? " i" : "", random_int(r, 0, 1));
-    text_add(&text, " %s=%d", maximum ? "storage_order" : "count_include_pad", random_int(r, 0, 1));
-    text_add_ints(&text, "kernel_shape", kernel, rank);
-    text_add_ints(&text, "strides", stride, rank);
-    text_add_ints(&text, "dilations", dilation, rank);
-    if (auto_pad)
-        text_add(&text, " auto_pad=%s", auto_pad);
-    else
-        text_add_ints(&text, "pads", pads, 2 * rank);
-    return text;
-}
-
-static void test_pools(void **state) {
-    (void)state;
-    need_gpu();
-    for (int i = 0; i < some_cases(160); i++) {
-        random_source r = random_from((uint32_t)i);
-        const case_text text = draw_pool(&r, i % 2);
-        /* Indices: elements that differ may be equal in 16 bits. */
-        check((op_case){.opset = 19, .no_half = strstr(text.text, "-> y i ")}, "%s", text.text);
-    }
-    static const op_case cases[] = {
-        CASE(13, "MaxPool x[2,5,17,11] -> y kernel_shape=2,2 strides=2,2", .mean = -3),
-        CASE(13, "AveragePool x[2,5,17,11] -> y kernel_shape=3,3 pads=1,1,1,1", .mean = -3),
-        CASE(13, "MaxPool x[1,3,9,9] -> p i kernel_shape=3,3; Relu p -> y"),
-        CASE(13, "MaxPool x[1,5,40,70] -> y kernel_shape=3,3 strides=2,2 pads=1,1,1,1", .mean = -3,
-             .big = true),
-        CASE(13, "AveragePool x[1,5,11,29] -> y kernel_shape=5,8 pads=2,3,2,4"),
-        CASE(13, "AveragePool x[1,5,11,29] -> y kernel_shape=5,9 pads=2,3,2,4"),
-        CASE(13, "MaxPool x[1,1,1,4] -> y kernel_shape=2,2 dilations=40,4 pads=20,2,20,2",
-             .no_half = true), /* holes larger than the image: of no element the lowest float */
-        CASE(13, "MaxPool x[1,5,4,4] -> y kernel_shape=999999999,999999999 "
-                 "strides=999999000,999999000 pads=999999998,999999998,999999998,999999998"),
-        CASE(13,
-             "AveragePool x[1,5,4,4] -> y kernel_shape=50000,50000 strides=49990,49990 "
-             "pads=49999,49999,49999,49999 count_include_pad=1",
-             .no_half = true),
-        CASE(13, "GlobalAveragePool x[2,5,1,1] -> y"),
-        CASE(13, "GlobalAveragePool x[2,5,3,4] -> y"),
-        CASE(13, "GlobalAveragePool x[2,6,17,11] -> g; Sigmoid g -> y"),
-        CASE(13, "AveragePool x[2,5,7,9] -> y kernel_shape=7,9"),
-        CASE(13, "AveragePool x[1,3,300,300] -> y kernel_shape=300,300", .big = true),
-        CASE(13, "GlobalAveragePool x[1,5,300,2] -> y", .big = true),
-        CASE(13, "GlobalAveragePool x[3,5,67] -> y"),
-        CASE(22, "GlobalMaxPool x[2,5,17,11] -> y", .mean = -3),
-    };
-    RUN_CASES(cases);
-}
-
-/* What a kernel computes with strides and pads has to fit its 32 bits. */
-static void test_long_strides(void **state) {
-    (void)state;
-    need_gpu();
-    static const op_case cases[] = {
-        CASE(13, "ConvTranspose x[1,2,3] w{2,1,3} -> y strides=50000, dilations=3, pads=49990,1",
-             .big = true),
-        CASE(13, "ConvTranspose x[1,1,3,2] w{1,1,3,3} -> y strides=1000000000,1 "
-                 "pads=1000000000,0,1000000000,0"),
-        CASE(13, "ConvTranspose x[1,1,2,2] w{1,1,3,3} -> y strides=1000000000,700000000 "
-                 "output_shape=3,4"),
-        CASE(13, "Conv x[1,2,3,4] w{5,2,3,3} -> y dilations=999999999,1 auto_pad=SAME_UPPER"),
-        CASE(13, "Conv x[1,2,3,4] w{5,2,1,1} -> y strides=999999999,9999999 "
-                 "pads=999999999,9999999,999999999,9999999"),
-    };
-    RUN_CASES(cases);
-}
-
 /* ---- cutting and joining ---- */
 
 /* Parts of different sizes along one axis; with wide ones all but the last are whole tiles. */
@@ -442,57 +357,6 @@ static void test_blocks_and_gather(void **state) {
     RUN_CASES(cases);
 }
 
-static void test_resize(void **state) {
-    (void)state;
-    static const char *const transforms[] = {
-        "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
-        "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
-    static const char *const modes[] = {"linear",
-                                        "cubic",
-                                        "cubic exclude_outside=1 cubic_coeff_a=-0.5",
-                                        "nearest nearest_mode=round_prefer_floor",
-                                        "nearest nearest_mode=round_prefer_ceil",
-                                        "nearest nearest_mode=floor",
-                                        "nearest nearest_mode=ceil"};
-    static const char *const sizes[] = {"s<1,1,2,1.5>", "s<1,1,0.5,0.7>", "_ s(1,5,9,4)"};
-    need_gpu();
-    for (size_t t = 0; t < sizeof transforms / sizeof *transforms; t++)
-        for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)
-            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-                check(t == 5 ? OPSET(11) : OPSET(19),
-                      "Resize x[1,5,6,9] r<0,0,0.2,-0.1,1,1,0.8,1.2> %s -> y mode=%s "
-                      "coordinate_transformation_mode=%s extrapolation_value=2.5",
-                      sizes[s], modes[m], transforms[t]);
-    static const op_case cases[] = {
-        CASE(13, "Resize x[1,5,13,9] _ s<1,1,2,2> -> y mode=linear"),
-        CASE(19, "Resize x[1,5,6,9] r<0,0,-0.3,0.1,1,1,1.2,0.9> s<1,1,2,1> -> y mode=linear "
-                 "coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=2.5"),
-        CASE(13, "Resize x[1,5,13,29] _ s<1,1,2,2> -> y mode=cubic", .big = true),
-        CASE(13, "Resize x[2,3,7,21] _ s<1,1,0.6,2.7> -> y mode=cubic", .big = true),
-        CASE(13, "Resize x[1,3,9,40] _ s<1,1,1.5,0.5> -> y mode=cubic"),
-        CASE(13, "Resize x[1,5,9,70] _ s<1,1,3,0.9> -> y mode=linear", .big = true),
-        /* Infinities stay in their own columns, rows and lines. */
-        CASE(13, "Mul x[2,3,15] g<3e38> -> e; Resize e _ s<1,1,2> -> y mode=linear", .range = 2,
-             .no_half = true),
-        CASE(13, "Mul x[1,3,9,8] g<3e38> -> e; Resize e _ s<1,1,2,1> -> y mode=linear", .range = 2,
-             .no_half = true),
-        CASE(13, "Mul x[1,3,9,8] g<3e38> -> e; Resize e _ s<1,1,1,2> -> y mode=linear", .range = 2,
-             .no_half = true),
-        CASE(13, "Resize x[2,4,1,1] _ s<1,1,7,5> -> y mode=linear"),
-        CASE(13, "Resize x[2,4,9,31] _ _ s(2,4,1,1) -> y mode=linear"),
-        CASE(13, "Resize x[2,5,9] _ s<1,1,2.3> -> y mode=linear"),
-        CASE(13, "Resize x[2,5,9] _ s<1,1,3> -> y mode=nearest"),
-        CASE(18, "Resize x[1,1,4,8] _ _ s(9,9) -> y mode=linear axes=2,3 "
-                 "keep_aspect_ratio_policy=not_larger"),
-        CASE(10, "Resize x[1,2,3,3] s<1,1,2,2> -> y mode=linear"),
-        CASE(9, "Upsample x[1,2,3,3] s<1,1,2,2> -> y mode=nearest"),
-        CASE(7, "Upsample x[1,2,3,3] -> y scales=1.0,1.0,2.0,3.0 mode=linear"),
-    };
-    RUN_CASES(cases);
-}
-
-/* Nothing of what is stored beside a tensor's elements may reach a result: not even what 1 / 0
- * leaves in padding channels. */
 static void test_padding_channels(void **state) {
     (void)state;
     static const op_case cases[] = {
@@ -602,42 +466,6 @@ static void test_empty_sums(void **state) {
     RUN_CASES(cases);
 }
 
-/* ---- sampling ---- */
-
-/* Coordinates in the image, beside it and far beside it. 16 bits would move them. */
-static void check_grid_sample(int turn, const char *mode, const char *padding, int align) {
-    static const char *const tensors[] = {"x[2,5,7,9] g[2,5,6,2]", "x[1,3,1,1] g[1,4,3,2]",
-                                          "x[3,6,1,13] g[3,2,11,2]", "x[2,1,17,2] g[2,13,1,2]",
-                                          "x[1,7,5,31] g[1,3,29,2]"};
-    case_text text = {""};
-    text_add(&text, "GridSample %s -> y mode=%s padding_mode=%s align_corners=%d",
-             tensors[turn % 5], mode, padding, align);
-    const op_case c = CASE(20, text.text, .range = turn % 2 ? 6 : 1.5f, .no_half = true);
-    run_op_cases(&c, 1);
-}
-
-static void test_grid_sample(void **state) {
-    (void)state;
-    static const char *const modes[] = {"linear", "nearest", "cubic"};
-    static const char *const paddings[] = {"zeros", "border", "reflection"};
-    for (int i = 0; i < 36; i++)
-        check_grid_sample(i, modes[i % 3], paddings[i / 3 % 3], i / 9 % 2);
-    static const op_case cases[] = {
-/* Exactly between two pixels. */
-#define HALVES "Reshape f<0,0,-0.5,0.5,-1,1,-0.75,0.25,1,-1,2,-2> s(1,2,3,2) -> g; "
-        CASE(22, HALVES "GridSample x[1,3,4,4] g -> y mode=nearest"),
-        CASE(22, HALVES "GridSample x[1,3,4,4] g -> y mode=nearest padding_mode=reflection"),
-        CASE(22, HALVES "GridSample x[1,5,5,3] g -> y mode=nearest align_corners=1"),
-        CASE(22, HALVES "GridSample x[1,5,6,3] g -> y mode=cubic padding_mode=border"),
-        CASE(16, HALVES "GridSample x[1,5,6,3] g -> y mode=bicubic"),
-        CASE(16, HALVES "GridSample x{1,5,3,7} g -> r; Relu r -> y"),
-        CASE(20, "GridSample x[1,5,40,70] g[1,65,3,2] -> y", .no_half = true, .big = true),
-        CASE(20, "Tanh h[2,5,6,2] -> g; GridSample x[2,5,7,9] g -> s; Add s b{5,1,1} -> y",
-             .no_half = true),
-    };
-    RUN_CASES(cases);
-}
-
 /* ---- every line of ops.def ---- */
 
 /* Every unary operator of ops.def, alone and as a post-op. Late, so that a new one leaves the
@@ -662,13 +490,18 @@ static void test_every_unary(void **state) {
     expect_no_failed_case();
 }
 
-/* One of each operator whose other cases are in test_gpu_indices, _nan, _reduce, _scatter and
- * _types.
- */
+/* One of each operator whose other cases are in test_gpu_indices, _nan, _pools, _reduce, _resize,
+ * _scatter and _types. */
 static void test_every_other(void **state) {
     (void)state;
     static const op_case cases[] = {
         CASE(18, "BitwiseNot x:uint8[2,5,7] -> y"),
+        CASE(13, "MaxPool x[2,5,17,11] -> y kernel_shape=2,2 strides=2,2"),
+        CASE(13, "AveragePool x[2,5,7,9] -> y kernel_shape=7,9"),
+        CASE(13, "GlobalAveragePool x[2,5,3,4] -> y"),
+        CASE(22, "GlobalMaxPool x[2,5,17,11] -> y"),
+        CASE(13, "Resize x[1,3,4,5] _ s<1,1,2,1.5> -> y mode=linear"),
+        CASE(20, "GridSample x[1,3,4,5] g[1,3,2,2] -> y", .no_half = true),
         CASE(20, "IsInf x[2,5,7] -> y", .infinities = 3),
         CASE(20, "IsNaN x[2,5,7] -> y", .nans = 3),
         CASE(13, "LogSoftmax x[2,5,7] -> y"),
@@ -877,19 +710,29 @@ static void test_several_inputs(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unary),         cmocka_unit_test(test_binary),
-        cmocka_unit_test(test_gemm),          cmocka_unit_test(test_matmul),
-        cmocka_unit_test(test_normalization), cmocka_unit_test(test_softmax_axes),
-        cmocka_unit_test(test_pools),         cmocka_unit_test(test_long_strides),
-        cmocka_unit_test(test_concat),        cmocka_unit_test(test_split),
-        cmocka_unit_test(test_slice),         cmocka_unit_test(test_pad),
-        cmocka_unit_test(test_transpose),     cmocka_unit_test(test_blocks_and_gather),
-        cmocka_unit_test(test_resize),        cmocka_unit_test(test_padding_channels),
-        cmocka_unit_test(test_shapes),        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_long_loops),    cmocka_unit_test(test_empty_sums),
-        cmocka_unit_test(test_grid_sample),   cmocka_unit_test(test_every_unary),
-        cmocka_unit_test(test_every_binary),  cmocka_unit_test(test_several_inputs),
-        cmocka_unit_test(test_every_other),   cmocka_unit_test(test_cpu_only),
+        cmocka_unit_test(test_unary),
+        cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_gemm),
+        cmocka_unit_test(test_matmul),
+        cmocka_unit_test(test_normalization),
+        cmocka_unit_test(test_softmax_axes),
+
+        cmocka_unit_test(test_concat),
+        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_slice),
+        cmocka_unit_test(test_pad),
+        cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_blocks_and_gather),
+        cmocka_unit_test(test_padding_channels),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_long_loops),
+        cmocka_unit_test(test_empty_sums),
+        cmocka_unit_test(test_every_unary),
+        cmocka_unit_test(test_every_binary),
+        cmocka_unit_test(test_several_inputs),
+        cmocka_unit_test(test_every_other),
+        cmocka_unit_test(test_cpu_only),
         cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

@@ -1,4 +1,5 @@
-/* Resize of any axes, antialiased or not, in every mode, held against cpu. */
+/* Resize of images and of any axes, antialiased or not, in every mode, and GridSample, held against
+ * cpu. */
 #include "support/case_text.h"
 #include "support/main.h"
 #include "support/op_cases.h"
@@ -119,10 +120,100 @@ static void test_any_axes(void **state) {
     expect_no_failed_case();
 }
 
+static void test_resize(void **state) {
+    (void)state;
+    static const char *const transforms[] = {
+        "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+        "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
+    static const char *const modes[] = {"linear",
+                                        "cubic",
+                                        "cubic exclude_outside=1 cubic_coeff_a=-0.5",
+                                        "nearest nearest_mode=round_prefer_floor",
+                                        "nearest nearest_mode=round_prefer_ceil",
+                                        "nearest nearest_mode=floor",
+                                        "nearest nearest_mode=ceil"};
+    static const char *const sizes[] = {"s<1,1,2,1.5>", "s<1,1,0.5,0.7>", "_ s(1,5,9,4)"};
+    need_gpu();
+    for (size_t t = 0; t < sizeof transforms / sizeof *transforms; t++)
+        for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+                check(t == 5 ? OPSET(11) : OPSET(19),
+                      "Resize x[1,5,6,9] r<0,0,0.2,-0.1,1,1,0.8,1.2> %s -> y mode=%s "
+                      "coordinate_transformation_mode=%s extrapolation_value=2.5",
+                      sizes[s], modes[m], transforms[t]);
+    static const op_case cases[] = {
+        CASE(13, "Resize x[1,5,13,9] _ s<1,1,2,2> -> y mode=linear"),
+        CASE(19, "Resize x[1,5,6,9] r<0,0,-0.3,0.1,1,1,1.2,0.9> s<1,1,2,1> -> y mode=linear "
+                 "coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=2.5"),
+        CASE(13, "Resize x[1,5,13,29] _ s<1,1,2,2> -> y mode=cubic", .big = true),
+        CASE(13, "Resize x[2,3,7,21] _ s<1,1,0.6,2.7> -> y mode=cubic", .big = true),
+        CASE(13, "Resize x[1,3,9,40] _ s<1,1,1.5,0.5> -> y mode=cubic"),
+        CASE(13, "Resize x[1,5,9,70] _ s<1,1,3,0.9> -> y mode=linear", .big = true),
+        /* Infinities stay in their own columns, rows and lines. */
+        CASE(13, "Mul x[2,3,15] g<3e38> -> e; Resize e _ s<1,1,2> -> y mode=linear", .range = 2,
+             .no_half = true),
+        CASE(13, "Mul x[1,3,9,8] g<3e38> -> e; Resize e _ s<1,1,2,1> -> y mode=linear", .range = 2,
+             .no_half = true),
+        CASE(13, "Mul x[1,3,9,8] g<3e38> -> e; Resize e _ s<1,1,1,2> -> y mode=linear", .range = 2,
+             .no_half = true),
+        CASE(13, "Resize x[2,4,1,1] _ s<1,1,7,5> -> y mode=linear"),
+        CASE(13, "Resize x[2,4,9,31] _ _ s(2,4,1,1) -> y mode=linear"),
+        CASE(13, "Resize x[2,5,9] _ s<1,1,2.3> -> y mode=linear"),
+        CASE(13, "Resize x[2,5,9] _ s<1,1,3> -> y mode=nearest"),
+        CASE(18, "Resize x[1,1,4,8] _ _ s(9,9) -> y mode=linear axes=2,3 "
+                 "keep_aspect_ratio_policy=not_larger"),
+        CASE(10, "Resize x[1,2,3,3] s<1,1,2,2> -> y mode=linear"),
+        CASE(9, "Upsample x[1,2,3,3] s<1,1,2,2> -> y mode=nearest"),
+        CASE(7, "Upsample x[1,2,3,3] -> y scales=1.0,1.0,2.0,3.0 mode=linear"),
+    };
+    RUN_CASES(cases);
+}
+
+/* Nothing of what is stored beside a tensor's elements may reach a result: not even what 1 / 0
+ * leaves in padding channels. */
+
+/* ---- GridSample ---- */
+
+/* Coordinates in the image, beside it and far beside it. 16 bits would move them. */
+static void check_grid_sample(int turn, const char *mode, const char *padding, int align) {
+    static const char *const tensors[] = {"x[2,5,7,9] g[2,5,6,2]", "x[1,3,1,1] g[1,4,3,2]",
+                                          "x[3,6,1,13] g[3,2,11,2]", "x[2,1,17,2] g[2,13,1,2]",
+                                          "x[1,7,5,31] g[1,3,29,2]"};
+    case_text text = {""};
+    text_add(&text, "GridSample %s -> y mode=%s padding_mode=%s align_corners=%d",
+             tensors[turn % 5], mode, padding, align);
+    const op_case c = CASE(20, text.text, .range = turn % 2 ? 6 : 1.5f, .no_half = true);
+    run_op_cases(&c, 1);
+}
+
+static void test_grid_sample(void **state) {
+    (void)state;
+    static const char *const modes[] = {"linear", "nearest", "cubic"};
+    static const char *const paddings[] = {"zeros", "border", "reflection"};
+    for (int i = 0; i < 36; i++)
+        check_grid_sample(i, modes[i % 3], paddings[i / 3 % 3], i / 9 % 2);
+    static const op_case cases[] = {
+/* Exactly between two pixels. */
+#define HALVES "Reshape f<0,0,-0.5,0.5,-1,1,-0.75,0.25,1,-1,2,-2> s(1,2,3,2) -> g; "
+        CASE(22, HALVES "GridSample x[1,3,4,4] g -> y mode=nearest"),
+        CASE(22, HALVES "GridSample x[1,3,4,4] g -> y mode=nearest padding_mode=reflection"),
+        CASE(22, HALVES "GridSample x[1,5,5,3] g -> y mode=nearest align_corners=1"),
+        CASE(22, HALVES "GridSample x[1,5,6,3] g -> y mode=cubic padding_mode=border"),
+        CASE(16, HALVES "GridSample x[1,5,6,3] g -> y mode=bicubic"),
+        CASE(16, HALVES "GridSample x{1,5,3,7} g -> r; Relu r -> y"),
+        CASE(20, "GridSample x[1,5,40,70] g[1,65,3,2] -> y", .no_half = true, .big = true),
+        CASE(20, "Tanh h[2,5,6,2] -> g; GridSample x[2,5,7,9] g -> s; Add s b{5,1,1} -> y",
+             .no_half = true),
+    };
+    RUN_CASES(cases);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_antialiased),
         cmocka_unit_test(test_any_axes),
+        cmocka_unit_test(test_resize),
+        cmocka_unit_test(test_grid_sample),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -52,6 +52,8 @@ typedef struct check_place {
     tolerance allowed; /* of outputs of floating types; others have to be equal */
     bool types_differ; /* an output may have another type than what is expected */
 } check_place;
+/* As the command's options say. */
+check_place check_place_of(const check_run *run);
 tsr_status data_set_session(const check_place *place, data_set *data, tsr_session **session);
 /* Runs and compares. TSR_OK also for an unexpected result; *good is false then, and failure() names
  * output and element. */

@@ -68,13 +68,10 @@ static tsr_status check_refusal(const op_case *c, const check_place *place, data
 }
 
 static tsr_status run_data(check_run *run, const op_case *c, data_set *data, bool *good) {
-    const check_options *o = run->options;
-    const check_place place = {.device = run->device,
-                               .cpu_fallback = o->job.cpu_fallback || c->cpu_only,
-                               .poison = o->job.poison,
-                               .precision = (tsr_precision)o->job.precision,
-                               .allowed = {.rtol = c->rtol >= 0 ? c->rtol : o->allowed.rtol,
-                                           .atol = c->atol >= 0 ? c->atol : o->allowed.atol}};
+    check_place place = check_place_of(run);
+    place.cpu_fallback |= c->cpu_only != NULL;
+    place.allowed.rtol = c->rtol >= 0 ? c->rtol : place.allowed.rtol;
+    place.allowed.atol = c->atol >= 0 ? c->atol : place.allowed.atol;
     if (is_from_cpu(c))
         TRY(compute_on_cpu(run, data));
     if (c->cpu_only && !run->is_cpu)

@@ -54,11 +54,8 @@ static tsr_status data_set_load(const char *folder, data_set *data) {
 
 static tsr_status check_set(const check_run *run, const tsr_model *model, const char *folder,
                             bool *good) {
-    const check_place place = {.device = run->device,
-                               .cpu_fallback = run->options->job.cpu_fallback,
-                               .poison = run->options->job.poison,
-                               .allowed = run->options->allowed,
-                               .types_differ = true};
+    check_place place = check_place_of(run);
+    place.types_differ = true;
     data_set data;
     tsr_session *session;
     TRY(data_set_create(model, &data));
@@ -111,6 +108,15 @@ static tsr_status check_model(const check_run *run, const char *folder, bool *go
         status = check_sets(run, model, folder, good);
     tsr_model_free(model);
     return status;
+}
+
+check_place check_place_of(const check_run *run) {
+    const check_options *o = run->options;
+    return (check_place){.device = run->device,
+                         .cpu_fallback = o->job.cpu_fallback,
+                         .poison = o->job.poison,
+                         .precision = (tsr_precision)o->job.precision,
+                         .allowed = o->allowed};
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

@@ -225,11 +225,12 @@ static void test_kept(void **state) {
 static void test_fallback(void **state) {
     (void)state;
     need_gpu();
-    tsr_model *model = make_model("Abs x[1,3,3,4,5] -> a; Neg a -> r; ConvTranspose r w{3,3,2,3,3} "
+    tsr_model *model = make_model("Abs x[1,3,3,4,5] -> a; Neg a -> r; ConvTranspose r w[3,3,2,3,3] "
                                   "-> t strides=2,2,2; GlobalMaxPool a -> m; Add t m -> n; "
                                   "GlobalMaxPool n -> o; Add m n -> y");
     const tsr_session_desc desc = {.allow_cpu_fallback = true, .poison = true};
     tsr_session *session = make_session(gpu_device((backend_limits){0}), model, &desc);
+    assert_int_equal(nodes_on(session, "cpu"), 1);
     set_inputs(session, 7);
     EXPECT_OK(tsr_session_run(session));
     elements expected = reference_output(model, "y", 7), y = get_output(session, "y");

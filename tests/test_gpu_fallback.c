@@ -46,18 +46,6 @@ static size_t run(tsr_session *session, float seed, int output, float *data) {
     return count;
 }
 
-static int nodes_on(const tsr_session *session, const char *backend) {
-    tsr_report report;
-    int nodes = 0;
-    assert_int_equal(tsr_session_report(session, &report), TSR_OK);
-    for (int i = 0; i < report.node_count; i++) {
-        tsr_node_report node;
-        assert_int_equal(tsr_session_node_report(session, i, &node), TSR_OK);
-        nodes += strcmp(node.backend, backend) == 0;
-    }
-    return nodes;
-}
-
 /* Two runs on the GPU with fallback against two on cpu. */
 static void expect_agreement(const char *text, int on_cpu, int on_gpu) {
     static float expected[MOST], actual[MOST];

@@ -254,8 +254,9 @@ static void test_with_fallback(void **state) {
     (void)state;
     need_devices();
     const tsr_session_desc desc = {.allow_cpu_fallback = true, .poison = true};
-    try_all("Resize x[1,2,5,5] _ f<1,2,2,2> -> a mode=nearest; MaxPool a -> y kernel_shape=2,2",
-            true, &desc, 1);
+    try_all(
+        "Neg x[1,2,5,5] -> k; Conv x k -> a auto_pad=SAME_UPPER; MaxPool a -> y kernel_shape=2,2",
+        true, &desc, 1);
 }
 
 /* ---- wrong use ------------------------------------------------------------------------------- */
@@ -351,8 +352,8 @@ static void test_unsupported(void **state) {
     expect_unsupported("Neg x[2,3,5] -> y", &input, NULL, "x", "a constant or an input");
     expect_unsupported("Add x[2,3,5] k{2,3,5} -> y", &constant, NULL, "k",
                        "a constant or an input");
-    expect_unsupported("Resize x[1,1,3,5] _ f<1,2,1,1> -> y mode=linear", &fallback, NULL, "y",
-                       "on the CPU");
+    expect_unsupported("Neg x[1,1,5,6] -> k; Conv x k -> y auto_pad=SAME_UPPER", &fallback, NULL,
+                       "y", "on the CPU");
 }
 
 /* What only the device knows to be wrong; its input and the caller's error callback get nothing. */

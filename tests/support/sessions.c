@@ -102,6 +102,18 @@ void expect_output(tsr_session *session, const tsr_model *model, const char *nam
     free(expected.values);
 }
 
+int nodes_on(tsr_session *session, const char *backend) {
+    tsr_report report;
+    int nodes = 0;
+    EXPECT_OK(tsr_session_report(session, &report));
+    for (int i = 0; i < report.node_count; i++) {
+        tsr_node_report node;
+        EXPECT_OK(tsr_session_node_report(session, i, &node));
+        nodes += strcmp(node.backend, backend) == 0;
+    }
+    return nodes;
+}
+
 int count_passes_of(tsr_session *session, const char *op) {
     tsr_report report;
     EXPECT_OK(tsr_session_report(session, &report));

@@ -51,6 +51,8 @@ void expect_close(elements actual, elements expected, double tolerance);
 /* get_output() against reference_output(). */
 void expect_output(tsr_session *session, const tsr_model *model, const char *name, unsigned seed,
                    double tolerance);
+/* Nodes that its report says ran there. */
+int nodes_on(tsr_session *session, const char *backend);
 /* Passes of the nodes whose operator, with what is fused after it, begins so. */
 int count_passes_of(tsr_session *session, const char *op);
 /* The report of a session on a GPU backend agrees with its nodes' and with the description. */

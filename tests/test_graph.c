@@ -200,10 +200,11 @@ static void test_op_attributes(void **state) {
     const tsr_attr_info *attrs = tsr_op_attrs(TSR_OP_HardSigmoid, &count);
     assert_int_equal(count, 2);
     assert_string_equal(attrs[1].name, "beta");
-    assert_true(attrs[1].is_param && attrs[1].default_value == 0.5f && !attrs[1].required);
+    assert_true(attrs[1].is_param && attrs[1].default_value == 0.5f &&
+                attrs[1].values == TSR_ATTR_VALUES_OPTIONAL);
     attrs = tsr_op_attrs(TSR_OP_Concat, &count);
     assert_int_equal(count, 1);
-    assert_true(attrs[0].required && attrs[0].kind == TSR_ATTR_INT);
+    assert_true(attrs[0].values == TSR_ATTR_VALUES_REQUIRED && attrs[0].kind == TSR_ATTR_INT);
     tsr_op_attrs(TSR_OP_Relu, &count);
     assert_int_equal(count, 0);
     for (int op = 0; op < TSR_OP_COUNT; op++) {

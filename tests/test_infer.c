@@ -229,7 +229,6 @@ static const infer_case pool_cases[] = {
     {"MaxPool", "f[1,3,8,8]", "kernel_shape=0,2", "INVALID_MODEL", 0},
     {"MaxPool", "f[1,3,8,8]", "kernel_shape=2,2 pads=2,0,0,0", "INVALID_MODEL", 0},
     {"MaxPool", "f[1,3,8,8]", "kernel_shape=2,2 pads=0,0,0,2", "INVALID_MODEL", 0},
-    {"MaxPool", "f[1,3,8,8]", "kernel_shape=2,2 storage_order=2", "INVALID_MODEL", 0},
     {"MaxPool", "f[1,3,8,8]", "kernel_shape=9,2", "SHAPE", 0},
     {"MaxPool", "f[1,3,8,0]", "kernel_shape=1,1", "SHAPE", 0},
     {"MaxPool", "f[1,3,7,8,9]", "kernel_shape=2,3,4", "f[1,3,6,6,6]", 0},

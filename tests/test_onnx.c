@@ -215,6 +215,16 @@ static void attributes(void **state) {
                         "Concat0|\"axis\" is missing");
     expect_refused_case(13, "Elu x[1] -> y alpha=1.0 alpha=2.0", TSR_ERROR_INVALID_MODEL,
                         "Elu0|twice");
+    expect_refused_case(13, "MaxPool x[1,3,8,8] -> y kernel_shape=2,2 ceil_mode=7",
+                        TSR_ERROR_INVALID_MODEL, "MaxPool0|ceil_mode is 7, neither 0 nor 1");
+    expect_refused_case(13, "ReduceSum x[8] -> y keepdims=-1", TSR_ERROR_INVALID_MODEL,
+                        "keepdims is -1");
+    expect_refused_case(17, "LayerNormalization x[3,8] s{8} -> y stash_type=7",
+                        TSR_ERROR_INVALID_MODEL, "stash_type is 7, no floating type");
+    expect_refused_case(17, "InstanceNormalization x[1,3,8] s{3} s -> y epsilon=-1.0",
+                        TSR_ERROR_INVALID_MODEL, "epsilon is negative or not finite");
+    tsr_graph_destroy(
+        read_graph(onnx_case(17, "LayerNormalization x[3,8] s{8} -> y stash_type=10 epsilon=0.0")));
 }
 
 static Tsr__AttributeProto *alpha(onnx_writer **writer) {

@@ -53,10 +53,13 @@ async function settled(page, selector) {
     }
 }
 
-// Does act change what the canvas shows, once it has settled?
+// Does act change what the canvas shows, once it has settled? On a busy machine that takes a while.
 async function changes(page, selector, what, act) {
     const before = await settled(page, selector);
     await act();
+    const end = Date.now() + 60000;
+    while (!differ(before, await pixels(page, selector)) && Date.now() < end)
+        await sleep(200);
     const after = await settled(page, selector);
     assert.ok(differ(before, after), `${what}: ${selector} stays as it is`);
     console.log(`ok: ${what}`);

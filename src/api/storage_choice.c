@@ -35,14 +35,49 @@ static tsr_cache_key add_sample(tsr_cache_key key, const tsr_value *value) {
     return key;
 }
 
+/* Of the graphs that an attribute holds, which run on the CPU, nothing. */
+static tsr_cache_key add_attr(tsr_cache_key key, const tsr_attr *attr) {
+    key = add_int(tsr_cache_key_add(key, attr->name), attr->kind);
+    switch (attr->kind) {
+    case TSR_ATTR_INT:
+        return add_int(key, attr->i);
+    case TSR_ATTR_FLOAT:
+        return tsr_cache_key_add_bytes(key, &attr->f, sizeof attr->f);
+    case TSR_ATTR_STRING:
+        return tsr_cache_key_add(key, attr->s);
+    case TSR_ATTR_INTS:
+        return tsr_cache_key_add_bytes(key, attr->ints, (size_t)attr->count * sizeof *attr->ints);
+    case TSR_ATTR_FLOATS:
+        return tsr_cache_key_add_bytes(key, attr->floats,
+                                       (size_t)attr->count * sizeof *attr->floats);
+    case TSR_ATTR_STRINGS:
+        for (int i = 0; i < attr->count; i++)
+            key = tsr_cache_key_add(key, attr->strings[i]);
+        return key;
+    case TSR_ATTR_GRAPH:
+        break;
+    }
+    return key;
+}
+
+static tsr_cache_key add_post(tsr_cache_key key, const tsr_post *post) {
+    key = add_int(add_int(add_int(key, post->op), post->operand), post->swapped);
+    return tsr_cache_key_add_bytes(add_int(key, post->scaled), post->param, sizeof post->param);
+}
+
 static tsr_cache_key add_node(tsr_cache_key key, const tsr_node *node) {
     key = tsr_cache_key_add(key, tsr_node_op_name(node));
     for (int i = 0; i < node->input_count; i++)
         key = add_int(key, node->inputs[i]);
     for (int i = 0; i < node->output_count; i++)
         key = add_int(key, node->outputs[i]);
+    for (int i = 0; i < node->attr_count; i++)
+        key = add_attr(key, &node->attrs[i]);
     for (int i = 0; i < node->post_count; i++)
-        key = add_int(add_int(key, node->posts[i].op), node->posts[i].operand);
+        key = add_post(key, &node->posts[i]);
+    if (node->before)
+        key = tsr_cache_key_add_bytes(add_int(key, node->before->op), node->before->param,
+                                      sizeof node->before->param);
     return key;
 }
 

@@ -3,8 +3,6 @@
 
 #include "base/error.h"
 
-#include <inttypes.h>
-
 static tsr_status infer_pool(tsr_graph *graph, const tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, 0);
     TSR_TRY(tsr_require_float(graph, node, 1));
@@ -16,9 +14,6 @@ static tsr_status infer_pool(tsr_graph *graph, const tsr_node *node) {
 }
 
 tsr_status tsr_infer_max_pool(tsr_graph *graph, tsr_node *node) {
-    int64_t order = tsr_attr_int(node, "storage_order", 0);
-    if (order != 0 && order != 1)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "storage_order is %" PRId64, order);
     return infer_pool(graph, node);
 }
 

@@ -29,13 +29,11 @@ tsr_op tsr_op_find(const char *name) {
 
 /* ---- attributes: in the order of the operators ---- */
 
-enum { OPTIONAL = 0, REQUIRED = 1 };
-
 static const tsr_attr_info attrs[] = {
-#define TSR_ATTR(Name, attribute, kind, presence)                                                  \
-    {TSR_OP_##Name, #attribute, TSR_ATTR_##kind, presence, false, 0},
+#define TSR_ATTR(Name, attribute, kind, values)                                                    \
+    {TSR_OP_##Name, #attribute, TSR_ATTR_##kind, TSR_ATTR_VALUES_##values, false, 0},
 #define TSR_PARAM(Name, attribute, value)                                                          \
-    {TSR_OP_##Name, #attribute, TSR_ATTR_FLOAT, OPTIONAL, true, value},
+    {TSR_OP_##Name, #attribute, TSR_ATTR_FLOAT, TSR_ATTR_VALUES_OPTIONAL, true, value},
 #include "graph/ops.def"
 };
 

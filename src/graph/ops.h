@@ -76,11 +76,20 @@ typedef enum tsr_attr_kind {
     TSR_ATTR_GRAPH,
 } tsr_attr_kind;
 
+/* What a node may give; all but the first are optional. */
+typedef enum tsr_attr_values {
+    TSR_ATTR_VALUES_REQUIRED,
+    TSR_ATTR_VALUES_OPTIONAL,
+    TSR_ATTR_VALUES_FLAG,         /* 0 or 1 */
+    TSR_ATTR_VALUES_FLOAT_TYPE,   /* ONNX's number of a floating type */
+    TSR_ATTR_VALUES_NOT_NEGATIVE, /* finite */
+} tsr_attr_values;
+
 typedef struct tsr_attr_info {
     tsr_op op;
     const char *name;
     tsr_attr_kind kind;
-    bool required;
+    tsr_attr_values values;
     bool is_param;       /* of a unary operator's function */
     float default_value; /* of a param */
 } tsr_attr_info;

@@ -1,5 +1,7 @@
 #include "onnx/reader.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,13 +37,31 @@ static tsr_status check_type(tsr_reader *reader, const tsr_node *node, const tsr
     return TSR_OK;
 }
 
+static bool is_float_type(int64_t number) {
+    tsr_dtype dtype;
+    return tsr_dtype_from_onnx(number, &dtype) && tsr_dtype_is_float(dtype);
+}
+
+static tsr_status check_value(tsr_reader *reader, const tsr_node *node, tsr_attr_values values,
+                              const tsr_attr *attr) {
+    if (values == TSR_ATTR_VALUES_FLAG && attr->i != 0 && attr->i != 1)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s is %" PRId64 ", neither 0 nor 1", attr->name,
+                        attr->i);
+    if (values == TSR_ATTR_VALUES_FLOAT_TYPE && !is_float_type(attr->i))
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s is %" PRId64 ", no floating type", attr->name,
+                        attr->i);
+    if (values == TSR_ATTR_VALUES_NOT_NEGATIVE && !(attr->f >= 0 && isfinite(attr->f)))
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s is negative or not finite", attr->name);
+    return check_type(reader, node, attr);
+}
+
 static tsr_status check_attr(tsr_reader *reader, const tsr_node *node, const tsr_attr_info *known,
                              int count, const tsr_attr *attr) {
     for (int i = 0; i < count; i++) {
         if (strcmp(known[i].name, attr->name) != 0)
             continue;
         if (known[i].kind == attr->kind)
-            return check_type(reader, node, attr);
+            return check_value(reader, node, known[i].values, attr);
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is %s, not %s", attr->name,
                         kind_name(attr->kind), kind_name(known[i].kind));
     }
@@ -54,7 +74,7 @@ tsr_status tsr_onnx_check_attrs(tsr_reader *reader, const tsr_node *node) {
     for (int i = 0; i < node->attr_count; i++)
         TSR_TRY(check_attr(reader, node, known, count, &node->attrs[i]));
     for (int i = 0; i < count; i++)
-        if (known[i].required && !tsr_node_attr(node, known[i].name))
+        if (known[i].values == TSR_ATTR_VALUES_REQUIRED && !tsr_node_attr(node, known[i].name))
             return tsr_fail(TSR_ERROR_INVALID_MODEL, "attribute \"%s\" is missing", known[i].name);
     return TSR_OK;
 }

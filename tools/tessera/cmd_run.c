@@ -27,12 +27,15 @@ static tsr_status write_output(const job *j, tsr_session *session, int index, co
     return status;
 }
 
-static int nodes_elsewhere(const tsr_session *session, const tsr_report *report) {
+/* 0 on the cpu backend. */
+static int fallback_nodes(const tsr_session *session, const tsr_report *report) {
     int count = 0;
+    if (strcmp(report->backend, "cpu") == 0)
+        return 0;
     for (int i = 0; i < report->node_count; i++) {
         tsr_node_report node;
         if (tsr_session_node_report(session, i, &node) == TSR_OK)
-            count += strcmp(node.backend, report->backend) != 0;
+            count += strcmp(node.backend, "cpu") == 0;
     }
     return count;
 }
@@ -48,9 +51,9 @@ static tsr_status run_session(const job *j, tsr_session *session, int count, con
             TRY(write_output(j, session, i, paths[i]));
     printf("ran on %s: %d passes, %d programs", report.backend, report.pass_count,
            report.program_count);
-    int elsewhere = nodes_elsewhere(session, &report);
-    if (elsewhere)
-        printf(", %d of %d nodes on the CPU", elsewhere, report.node_count);
+    int on_cpu = fallback_nodes(session, &report);
+    if (on_cpu)
+        printf(", %d of %d nodes on the CPU", on_cpu, report.node_count);
     printf("%s", report.precision == TSR_PRECISION_FP16 ? ", tensors of 16 bits" : "");
     if (report.precise_tensors)
         printf(", %d of 32", report.precise_tensors);

@@ -13,7 +13,7 @@ vec4 tsr_mod(vec4 a, vec4 b) {
     vec4 r = abs(a) - abs(b) * floor(abs(a) / abs(b));
     r = mix(r, r + abs(b), lessThan(r, vec4(0.0)));
     r = mix(r, r - abs(b), greaterThanEqual(r, abs(b)));
-    return mix(r, -r, lessThan(a, vec4(0.0)));
+    return mix(mix(r, -r, lessThan(a, vec4(0.0))), a, lessThan(abs(a), abs(b))); // of an infinite b, too
 }
 // Of integers of 8 bits: the remainder with the sign of a, and of b.
 vec4 tsr_fmod_bytes(vec4 a, vec4 b) { return a - b * tsr_div_bytes(a, b); }
@@ -21,14 +21,18 @@ vec4 tsr_mod_bytes(vec4 a, vec4 b) {
     vec4 r = tsr_fmod_bytes(a, b);
     return mix(r, r + b, lessThan(r * b, vec4(0.0)));
 }
-// pow() of negative numbers is undefined: of integer exponents their sign is that of the result, of others there is none,
-// for which sqrt() yields NaN. Squares are exact.
+// As C's pow(), which GLSL's is not for negative numbers: with integer exponents their sign may be that of the result, with
+// others finite ones have none, for which sqrt() yields NaN. log2(0) is not -infinity everywhere. Squares are exact.
 vec4 tsr_pow(vec4 a, vec4 b) {
-    vec4 power = exp2(b * log2(abs(a))), even = 2.0 * floor(0.5 * b), negative = vec4(lessThan(a, vec4(0.0)));
-    power = mix(power, mix(power, -power, notEqual(even, b)), notEqual(negative, vec4(0.0)));
-    power = mix(power, sqrt(a), notEqual(negative * (b - floor(b)), vec4(0.0)));
+    vec4 size = abs(a), power = exp2(b * log2(size));
+    uvec4 negative = uvec4(lessThan(a, vec4(0.0))), broken = uvec4(notEqual(floor(b), b));
+    uvec4 odd = uvec4(notEqual(2.0 * floor(0.5 * b), b)) & ~broken;
+    power = mix(power, mix(vec4(0.0), 1.0 / size, lessThan(b, vec4(0.0))), equal(size, vec4(0.0)));
+    power = mix(power, -power, bvec4(negative & odd));
+    power = mix(power, sqrt(a), bvec4(negative & broken & ~uvec4(isinf(a))));
     power = tsr_keep_nan(a, tsr_keep_nan(b, mix(power, a * a, equal(b, vec4(2.0)))));
-    return mix(mix(power, vec4(1.0), equal(b, vec4(0.0))), vec4(1.0), equal(a, vec4(1.0)));
+    uvec4 one = uvec4(equal(b, vec4(0.0))) | uvec4(equal(a, vec4(1.0))) | (uvec4(equal(size, vec4(1.0))) & uvec4(isinf(b)));
+    return mix(power, vec4(1.0), bvec4(one));
 }
 vec4 tsr_max(vec4 a, vec4 b) { return mix(b, a, tsr_larger(a, b)); }
 vec4 tsr_min(vec4 a, vec4 b) { return -tsr_max(-a, -b); }

@@ -16,13 +16,14 @@ vec4 kernel(int n, int t, int y, int x) {
     }
     sum += part;
     vec4 v = X_fetch(n * u.X_tiles + t, y, x);
-#if REVERSE
+#if EXCLUSIVE && REVERSE
+    vec4 own = vec4(v.y + (v.z + v.w), v.z + v.w, v.w, 0.0);
+#elif EXCLUSIVE
+    vec4 own = vec4(0.0, v.x, v.x + v.y, v.x + v.y + v.z);
+#elif REVERSE
     vec4 own = vec4(v.x + v.y + (v.z + v.w), v.y + (v.z + v.w), v.z + v.w, v.w);
 #else
     vec4 own = vec4(v.x, v.x + v.y, v.x + v.y + v.z, v.x + v.y + (v.z + v.w));
-#endif
-#if EXCLUSIVE
-    own -= v;
 #endif
     return own + (sum.x + sum.y + (sum.z + sum.w));
 }

@@ -15,10 +15,12 @@ vec4 kernel(int n, int t, int y, int x) {
     int od = tsr_quotient(y, u.X_H), row = y - od * u.X_H, start = od * u.window_z.stride - u.window_z.pad;
     ivec2 taps = taps_within(start, 0, u.depth);
     vec4 best = vec4(-3.402823466e38), sum = vec4(0.0);
+    bool any = false;
     for (int i = taps.x; i < taps.y; i++) {
         vec4 v = X_fetch((n * u.depth + start + i * u.window_z.dilation) * u.X_tiles + t, row, x);
         sum += v;
-        best = mix(best, v, tsr_larger(v, best));
+        best = mix(best, v, any ? tsr_larger(v, best) : bvec4(true));
+        any = true;
     }
 #if MODE == 0
     return best;

@@ -23,10 +23,12 @@ vec4 tsr_keep_nan(vec4 v, vec4 result) { return mix(result, v, isnan(v)); }
 bvec4 tsr_larger(vec4 v, vec4 best) { return bvec4(uvec4(greaterThan(v, best)) | uvec4(isnan(v))); }
 
 #if ROUNDED
-// The nearest 16-bit float, of two the even one. NaN stays; what is below 2^-14 keeps more bits than are stored.
+// The nearest 16-bit float, of two the even one, infinity from 65520 on. NaN stays; what is below 2^-14 keeps more bits than
+// are stored.
 vec4 tsr_round_half(vec4 v) {
     uvec4 bits = floatBitsToUint(v), even = bits >> 13 & 1u;
-    return tsr_keep_nan(v, uintBitsToFloat((bits + 0xfffu + even) & 0xffffe000u));
+    vec4 rounded = uintBitsToFloat((bits + 0xfffu + even) & 0xffffe000u);
+    return tsr_keep_nan(v, mix(rounded, uintBitsToFloat(bits & 0x80000000u | 0x7f800000u), greaterThan(abs(rounded), vec4(65504.0))));
 }
 #endif
 

@@ -471,7 +471,8 @@ TSR_API tsr_status tsr_session_prepare(tsr_session *session, double ms);
  * outputs differ by more than 0.004 of their largest element, packed weights get 32 bits, if that
  * helps, and then tensors, those first that lose most for their size, within 1.25 times the tensor
  * memory of TSR_PRECISION_FP16. A warning says so if the outputs are off by more than 0.01 even
- * then. Other inputs have other errors: calibrate with usual ones, as random numbers are not.
+ * then; if by more than 0.1, the session stays in 32 bits, with their memory. Other inputs have
+ * other errors: calibrate with usual ones, as random numbers are not.
  * - Afterwards the session has the inputs that were set, and no run; output textures are gone, and
  *   weights have to be replaced later: TSR_ERROR_INVALID_ARGUMENT if they were replaced before.
  * - The result is kept by the device and in the cache (see tsr_set_cache_folder()): a session made

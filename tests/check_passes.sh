@@ -34,6 +34,12 @@ check 'the shape of what it reads' grep -q ' -> n0 \[label="1x3x9x9"\]' net.dot
 "$tool" info net.onnx --backend gles --passes none --dot plain.dot >out
 check 'the plain graph has every node' test "$(grep -c '^  n[0-9]* \[label' plain.dot)" = 4
 check 'the optimized one has fewer' test "$(grep -c '^  n[0-9]* \[label' net.dot)" = 2
+"$build/make_case" 13 'Abs x[1,3,9,9] -> a; MaxPool a -> z! kernel_shape=2,2; LeakyRelu a -> r; Conv r w{8,3,3,3} -> y' before.onnx
+"$tool" info before.onnx --backend gles --dot before.dot >out
+check 'an operator that a node applies as it reads' grep -qF 'label="Conv(LeakyRelu)\nConv' before.dot
+expect 2 'no backend can plan it' info net.onnx --passes bogus
+"$build/make_case" 13 'Relu x[N,3] -> y' open.onnx
+expect 2 'its sizes are open' info open.onnx --dot open.dot
 "$build/make_case" 13 'Relu a"\b[2] -> y' odd.onnx
 "$tool" info odd.onnx --backend gles --dot odd.dot >out
 check 'names are escaped' grep -qF 'label="a\"\\b\n2"' odd.dot

@@ -48,13 +48,15 @@ static const before_case cases[] = {
      "-> "
      "y",
      NULL, 3, 3},
-    /* another reader, an output, zero not kept, values enlarged, not cheap */
+    /* another reader, an output, zero not kept, values enlarged, NaN lost, not cheap */
     {"Abs x[1,6,7,9] -> a" OTHER "Neg a -> r; MaxPool r -> t kernel_shape=2,2; "
      "Conv r w{5,6,3,3} -> y",
      "t,z", 5, 5},
     {"Relu x[1,5,9,7] -> r; Conv r w{6,5,3,3} -> y" PADDED, "r", 2, 2},
     {"Abs x[1,6,7,9] -> a" OTHER "Clip a lo<1 hi<2 -> r; Conv r w{5,6,3,3} -> y" PADDED, "z", 4, 4},
     {"Abs x[1,6,7,9] -> a" OTHER "LeakyRelu a -> r alpha=1.5; Conv r w{5,6,3,3} -> y" PADDED, "z",
+     4, 4},
+    {"Abs x[1,6,7,9] -> a" OTHER "LeakyRelu a -> r alpha=0.0; Conv r w{5,6,3,3} -> y" PADDED, "z",
      4, 4},
     {"Abs x[1,6,7,9] -> a" OTHER "Tanh a -> r; Conv r w{5,6,3,3} -> y" PADDED, "z", 4, 4},
 };

@@ -379,6 +379,26 @@ static void test_half_overflow(void **state) {
     close_fixture(&f);
 }
 
+/* Four channels share a texel, and in buffers two share a word. */
+static void test_half_neighbours(void **state) {
+    (void)state;
+    const float beyond[] = {NAN, INFINITY, -INFINITY, 1e30f};
+    fixture f = open_fixture("Neg x[1,4,1,1] -> y");
+    tsr_session *session =
+        make_session(f.device, f.model, &(tsr_session_desc){.precision = TSR_PRECISION_FP16});
+    for (int i = 0; i < 16; i++) {
+        float input[] = {1, 0, 1, 0}, output[4];
+        input[i % 4] = beyond[i / 4];
+        EXPECT_OK(tsr_session_set_input(session, "x", input, 4));
+        EXPECT_OK(tsr_session_run(session));
+        EXPECT_OK(tsr_session_get_output(session, "y", output, 4));
+        for (int k = 0; k < 4; k++)
+            assert_true(k == i % 4 || output[k] == -input[k]);
+    }
+    tsr_session_destroy(session);
+    close_fixture(&f);
+}
+
 /* ---- figures --------------------------------------------------------------------------------- */
 
 static void test_measure(void **state) {
@@ -435,6 +455,7 @@ int run_program(void) {
         cmocka_unit_test(test_reshaped_outputs),
         cmocka_unit_test(test_corners_of_fallback),
         cmocka_unit_test(test_half_overflow),
+        cmocka_unit_test(test_half_neighbours),
         cmocka_unit_test(test_measure),
         cmocka_unit_test(test_bytes),
     };

@@ -13,7 +13,7 @@ fn tsr_mod(a: vec4f, b: vec4f) -> vec4f {
     var r = abs(a) - abs(b) * floor(abs(a) / abs(b));
     r = select(r, r + abs(b), r < vec4f());
     r = select(r, r - abs(b), r >= abs(b));
-    return select(r, -r, a < vec4f());
+    return select(select(r, -r, a < vec4f()), a, abs(a) < abs(b)); // of an infinite b, too
 }
 // Of integers of 8 bits: the remainder with the sign of a, and of b.
 fn tsr_fmod_bytes(a: vec4f, b: vec4f) -> vec4f { return a - b * tsr_div_bytes(a, b); }
@@ -21,15 +21,20 @@ fn tsr_mod_bytes(a: vec4f, b: vec4f) -> vec4f {
     let r = tsr_fmod_bytes(a, b);
     return select(r, r + b, r * b < vec4f());
 }
-// pow() of negative numbers is undefined: of integer exponents their sign is that of the result, of others there is none,
-// for which sqrt() yields NaN. Squares are exact.
+// As C's pow(), which WGSL's is not for negative numbers: with integer exponents their sign may be that of the result, with
+// others finite ones have none, for which sqrt() yields NaN. log2(0) is not -infinity everywhere. Squares are exact.
 fn tsr_pow(a: vec4f, b: vec4f) -> vec4f {
-    var power = exp2(b * log2(abs(a)));
+    let size = abs(a);
     let negative = a < vec4f();
-    power = select(power, -power, negative & (floor(0.5 * b) * 2.0 != b));
-    power = select(power, sqrt(a), negative & (b != floor(b)));
+    let broken = b != floor(b);
+    let odd = floor(0.5 * b) * 2.0 != b;
+    let infinite = abs(b) > vec4f(3.402823466e38);
+    var power = exp2(b * log2(size));
+    power = select(power, select(vec4f(), 1.0 / size, b < vec4f()), size == vec4f());
+    power = select(power, -power, negative & odd & !broken);
+    power = select(power, sqrt(a), negative & broken & (size <= vec4f(3.402823466e38)));
     power = tsr_keep_nan(a, tsr_keep_nan(b, select(power, a * a, b == vec4f(2.0))));
-    return select(power, vec4f(1.0), (b == vec4f()) | (a == vec4f(1.0)));
+    return select(power, vec4f(1.0), (b == vec4f()) | (a == vec4f(1.0)) | ((size == vec4f(1.0)) & infinite));
 }
 fn tsr_max(a: vec4f, b: vec4f) -> vec4f { return select(b, a, tsr_larger(a, b)); }
 fn tsr_min(a: vec4f, b: vec4f) -> vec4f { return -tsr_max(-a, -b); }

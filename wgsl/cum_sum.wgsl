@@ -17,13 +17,14 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     }
     sum += part;
     let v = X_fetch(n * u.X_tiles + t, y, x);
-#if REVERSE
-    var own = vec4f(v.x + v.y + (v.z + v.w), v.y + (v.z + v.w), v.z + v.w, v.w);
+#if EXCLUSIVE && REVERSE
+    let own = vec4f(v.y + (v.z + v.w), v.z + v.w, v.w, 0.0);
+#elif EXCLUSIVE
+    let own = vec4f(0.0, v.x, v.x + v.y, v.x + v.y + v.z);
+#elif REVERSE
+    let own = vec4f(v.x + v.y + (v.z + v.w), v.y + (v.z + v.w), v.z + v.w, v.w);
 #else
-    var own = vec4f(v.x, v.x + v.y, v.x + v.y + v.z, v.x + v.y + (v.z + v.w));
-#endif
-#if EXCLUSIVE
-    own -= v;
+    let own = vec4f(v.x, v.x + v.y, v.x + v.y + v.z, v.x + v.y + (v.z + v.w));
 #endif
     return own + (sum.x + sum.y + (sum.z + sum.w));
 }

@@ -18,10 +18,12 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     let taps = taps_within(start, 0, u.depth);
     var best = vec4f(-3.402823466e38);
     var sum = vec4f();
+    var first = true;
     for (var i = taps.x; i < taps.y; i++) {
         let v = X_fetch((n * u.depth + start + i * u.window_z.dilation) * u.X_tiles + t, row, x);
         sum += v;
-        best = select(best, v, tsr_larger(v, best));
+        best = select(best, v, tsr_larger(v, best) | vec4<bool>(first));
+        first = false;
     }
 #if MODE == 0
     return best;

@@ -6,12 +6,14 @@
 //     u.T_tiles, u.T_texels   tiles of an image, texels in all
 @group(0) @binding(0) var<uniform> params: Params;
 
-// Infinity beyond the range of 16 bits, where pack2x16float may return anything, for its other operand, too.
+// Infinity or NaN beyond the range of 16 bits, where pack2x16float may return anything, for its other operand, too.
 fn tsr_pack_half(v: vec2f) -> u32 {
-    let beyond = abs(v) >= vec2f(65520);
+    let size = bitcast<vec2u>(v) & vec2u(0x7fffffff);
+    let beyond = size >= vec2u(0x477ff000); // 65520
     let bits = pack2x16float(select(v, vec2f(), beyond));
-    let infinity = ((bitcast<vec2u>(v) >> vec2u(16)) & vec2u(0x8000)) | vec2u(0x7c00);
-    let halves = select(vec2u(bits & 0xffff, bits >> 16), infinity, beyond);
+    let largest = select(vec2u(0x7c00), vec2u(0x7e00), size > vec2u(0x7f800000));
+    let signs = (bitcast<vec2u>(v) >> vec2u(16)) & vec2u(0x8000);
+    let halves = select(vec2u(bits & 0xffff, bits >> 16), signs | largest, beyond);
     return halves.x | (halves.y << 16);
 }
 #if O_BYTES

@@ -4,6 +4,7 @@
  * - tensors, those first that lose most for their bytes: see half_noise.h. In most networks every
  *   tensor loses about as much while their sizes differ a hundredfold, so that most of the error
  *   costs little memory. More memory than MOST_BYTES of that of pure 16 bits is never used.
+ * What is still off by more than MOST_ERROR stays in 32 bits altogether.
  * Errors are measured, not estimated: each step is a session that runs, on the same device. */
 #include "api/calibrate.h"
 
@@ -18,6 +19,7 @@
 /* Of each output's largest element. TARGET leaves room for other inputs than those at hand. */
 #define TARGET 4e-3
 #define PROMISED 1e-2
+#define MOST_ERROR 0.1
 #define MOST_BYTES(half) ((half) + (half) / 4)
 
 enum { MOST_PLANS = 96, MOST_PARTS = 16 };
@@ -362,6 +364,20 @@ static tsr_status try_tensors(calibration *c) {
     return c->choice->error <= TARGET ? drop_needless(c) : TSR_OK;
 }
 
+/* As in 32 bits, in whatever memory that takes: in 16 bits the results would be of no use. */
+static tsr_status keep_all(calibration *c) {
+    uint64_t bytes;
+    double error = c->choice->error;
+    for (int v = 0; v < c->session->graph->value_count; v++)
+        c->choice->precise[v] = true;
+    c->choice->precise_weights = true;
+    tsr_log(TSR_LOG_WARN,
+            "%s: stays in 32 bits: with a quarter more memory than 16 bits need, outputs would be "
+            "off by %d thousandths of their largest element",
+            c->session->graph->file, (int)fmin(1e6, error * 1e3 + 0.5));
+    return try_choice(c, &c->choice->error, &bytes);
+}
+
 static tsr_status search(calibration *c) {
     uint64_t bytes = 0;
     TSR_TRY(run_precisely(c));
@@ -369,7 +385,9 @@ static tsr_status search(calibration *c) {
     c->most_bytes = MOST_BYTES(bytes);
     if (c->choice->error > TARGET)
         TSR_TRY(try_weights(c));
-    return c->choice->error > TARGET ? try_tensors(c) : TSR_OK;
+    if (c->choice->error > TARGET)
+        TSR_TRY(try_tensors(c));
+    return c->choice->error <= MOST_ERROR ? TSR_OK : keep_all(c);
 }
 
 tsr_status tsr_choose_storage(const tsr_session *session, const tsr_input_copies *inputs,

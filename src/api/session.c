@@ -97,8 +97,8 @@ static tsr_status prepare_graph(tsr_session *session, const tsr_session_desc *de
 static const char *op_text(tsr_graph *graph, const tsr_node *node) {
     const char *text = tsr_node_op_name(node);
     if (node->before)
-        text = tsr_arena_printf(graph->arena, "%s(%s)", text,
-                                tsr_op_get_info(node->before->op)->name);
+        text =
+            tsr_arena_printf(graph->arena, "%s(%s)", text, tsr_op_get_info(node->before->op)->name);
     for (int p = 0; p < node->post_count && text; p++)
         text =
             tsr_arena_printf(graph->arena, "%s+%s", text, tsr_op_get_info(node->posts[p].op)->name);

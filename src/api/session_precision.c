@@ -64,8 +64,8 @@ static tsr_status calibrate(tsr_session *session, const tsr_input_copies *inputs
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to calibrate");
     TSR_TRY(tsr_choose_storage(session, inputs, &choice));
     const tsr_cache_key key = key_of(session);
-    TSR_TRY(tsr_session_store_as(session, &choice, inputs));
-    return tsr_storage_choice_keep(&session->device->storage, &key, session->graph, &choice);
+    TSR_TRY(tsr_storage_choice_keep(&session->device->storage, &key, session->graph, &choice));
+    return tsr_session_store_as(session, &choice, inputs);
 }
 
 tsr_status tsr_session_calibrate(tsr_session *session) {

@@ -19,9 +19,10 @@ static tsr_status resize_nearest(const tsr_cpu_call *call, const tsr_resize *res
             remap.offset[axis][i] = index < 0 ? -1 : index * stride[axis];
         }
     }
-    int64_t fill_int = tsr_dtype_int_of_float(TSR_DTYPE_I64, resize->extrapolation_value);
-    const void *fill = tsr_dtype_is_float(dtype) ? (const void *)&resize->extrapolation_value
-                                                 : (const void *)&fill_int;
+    bool is_float = tsr_dtype_is_float(dtype);
+    int64_t fill_int = is_float ? 0 : tsr_dtype_int_of_float(dtype, resize->extrapolation_value);
+    const void *fill =
+        is_float ? (const void *)&resize->extrapolation_value : (const void *)&fill_int;
     tsr_remap_run(&remap, call, fill);
     return TSR_OK;
 }

@@ -12,18 +12,33 @@ static void lower_images(tsr_plan *plan, const tsr_node *node, const tsr_window 
     tsr_lower_problem(plan, &problem);
 }
 
+/* Each depth as an image. */
+static int lower_depths(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
+                        tsr_pool_mode mode, int input) {
+    if (plan->status != TSR_OK)
+        return 0;
+    const tsr_layout *l = tsr_plan_layout(plan, input);
+    const tsr_shape shape = {
+        4, {l->n * w->in[TSR_DEPTH], l->c, w->out[TSR_ROWS], w->out[TSR_COLUMNS]}};
+    const tsr_window flat = tsr_flat_window(w);
+    bool full = mode == TSR_POOL_INDEX || !l->half;
+    int images = tsr_lower_depth_images(plan, input, w),
+        pooled = tsr_plan_tensor_new(plan, &shape, full);
+    lower_images(plan, node, &flat, mode, images, pooled);
+    return pooled;
+}
+
+static void count_depth_loops(tsr_plan *plan, const tsr_window *w, int output) {
+    if (plan->status == TSR_OK)
+        tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 1,
+                       (int64_t[]){tsr_min(w->kernel[TSR_DEPTH], w->in[TSR_DEPTH])});
+}
+
 /* Each depth as an image, then along the depth. */
 static void lower_volume(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
                          tsr_pool_mode mode, int input, int output) {
     int64_t depth = w->in[TSR_DEPTH], from = 0, to = depth;
-    if (plan->status != TSR_OK)
-        return;
-    const tsr_layout *l = tsr_plan_layout(plan, input);
-    const tsr_shape shape = {4, {l->n * depth, l->c, w->out[TSR_ROWS], w->out[TSR_COLUMNS]}};
-    const tsr_window flat = tsr_flat_window(w);
-    int images = tsr_lower_depth_images(plan, input, w),
-        pooled = tsr_plan_tensor_new(plan, &shape, false);
-    lower_images(plan, node, &flat, mode, images, pooled);
+    int pooled = lower_depths(plan, node, w, mode, input);
     if (w->count_include_pad) {
         from -= w->pad_begin[TSR_DEPTH];
         to += w->pad_end[TSR_DEPTH];
@@ -31,15 +46,30 @@ static void lower_volume(tsr_plan *plan, const tsr_node *node, const tsr_window 
     TSR_PASS(plan, output, pool_depth, .X = TSR_TENSOR(pooled), .MODE = TSR_INT(mode),
              .window_z = tsr_window_args(w, TSR_DEPTH), .depth = TSR_INT(depth),
              .count_from = TSR_INT(from), .count_to = TSR_INT(to));
-    tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 1,
-                   (int64_t[]){tsr_min(w->kernel[TSR_DEPTH], depth)});
+    count_depth_loops(plan, w, output);
+}
+
+/* Those of each depth's largest elements, then of the largest of these. */
+static void lower_volume_index(tsr_plan *plan, const tsr_node *node, const tsr_window *w, int input,
+                               int output) {
+    int largest = lower_depths(plan, node, w, TSR_POOL_MAXIMUM, input),
+        indices = lower_depths(plan, node, w, TSR_POOL_INDEX, input);
+    TSR_PASS(plan, output, pool_depth_index, .X = TSR_TENSOR(largest), .I = TSR_TENSOR(indices),
+             .window_z = tsr_window_args(w, TSR_DEPTH), .depth = TSR_INT(w->in[TSR_DEPTH]),
+             .pixels = TSR_INT(w->in[TSR_ROWS] * w->in[TSR_COLUMNS]),
+             .column_major = TSR_INT(tsr_attr_int(node, "storage_order", 0)));
+    count_depth_loops(plan, w, output);
 }
 
 static void lower_pool(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
                        tsr_pool_mode mode, int output) {
     int input = tsr_plan_value(plan, node->inputs[0]);
-    bool volume = w->spatial_rank == TSR_WINDOW_AXES;
-    (volume ? lower_volume : lower_images)(plan, node, w, mode, input, output);
+    if (w->spatial_rank < TSR_WINDOW_AXES)
+        lower_images(plan, node, w, mode, input, output);
+    else if (mode == TSR_POOL_INDEX)
+        lower_volume_index(plan, node, w, input, output);
+    else
+        lower_volume(plan, node, w, mode, input, output);
 }
 
 tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
@@ -70,9 +100,6 @@ tsr_status tsr_lower_max_pool(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *indices = tsr_node_out(plan->graph, node, 1);
     tsr_window w;
     TSR_TRY(tsr_node_window(plan->graph, node, &w));
-    if (indices && w.spatial_rank == TSR_WINDOW_AXES)
-        return tsr_fail(TSR_ERROR_UNSUPPORTED,
-                        "Indices with 3 spatial axes, a GPU computes them with 1 or 2");
     if (indices &&
         tsr_shape_count(&tsr_node_in(plan->graph, node, 0)->shape) > tsr_plan_exact_integers(plan))
         return tsr_fail(TSR_ERROR_UNSUPPORTED,

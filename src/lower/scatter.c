@@ -5,6 +5,11 @@
 #include "base/divide.h"
 #include "base/error.h"
 
+/* Without an update the result is the data. */
+static bool has_updates(const tsr_plan *plan, const tsr_node *node, int updates) {
+    return tsr_shape_count(&tsr_node_in(plan->graph, node, updates)->shape) != 0;
+}
+
 /* ---- tuples ---- */
 
 /* The axes that tuples of indices choose from. */
@@ -117,6 +122,8 @@ static tsr_status lower_scatter(tsr_plan *plan, const tsr_node *node, const scat
 
 tsr_status tsr_lower_scatter_nd(tsr_plan *plan, const tsr_node *node) {
     choice c;
+    if (!has_updates(plan, node, 2))
+        return tsr_lower_view(plan, node);
     TSR_TRY(read_choice(plan, node, 0, &c));
     const tsr_shape updates = {4, {1, c.tuples, 1, c.block}};
     scatter s = {.shared = true, .seen = {4, {1, c.elements, 1, c.block}}, .count = c.tuples};
@@ -131,6 +138,8 @@ tsr_status tsr_lower_tensor_scatter(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *past = &tsr_node_in(plan->graph, node, 0)->shape,
                     *update = &tsr_node_in(plan->graph, node, 1)->shape;
     tsr_tensor_scatter scatter;
+    if (!has_updates(plan, node, 1))
+        return tsr_lower_view(plan, node);
     TSR_TRY(tsr_node_tensor_scatter(plan->graph, node, &scatter));
     int64_t channels = tsr_dim_product(past, 1, scatter.axis),
             columns = tsr_dim_product(past, scatter.axis + 1, past->rank);
@@ -183,6 +192,8 @@ tsr_status tsr_lower_scatter_elements(tsr_plan *plan, const tsr_node *node) {
     const tsr_value *data = tsr_node_in(plan->graph, node, 0),
                     *indices = tsr_node_in(plan->graph, node, 1);
     int axis;
+    if (!has_updates(plan, node, 2))
+        return tsr_lower_view(plan, node);
     TSR_TRY(tsr_normalize_axis(tsr_attr_int(node, "axis", 0), data->shape.rank, &axis));
     tsr_shape wanted = data->shape;
     wanted.dim[axis] = indices->shape.dim[axis];

@@ -26,14 +26,15 @@ static bool shifts_nothing(const tsr_affine *a) {
     return true;
 }
 
-/* The BatchNormalization that the convolution alone reads; NULL if there is none. */
+/* The BatchNormalization that the convolution alone reads; NULL if there is none, or weights that
+ * others read, too: they would be copied. */
 static tsr_node *norm_before(const tsr_graph *graph, const tsr_node *conv, const int *readers) {
     if (conv->op != TSR_OP_Conv)
         return NULL;
     const tsr_value *in = tsr_node_in(graph, conv, 0), *weights = tsr_node_in(graph, conv, 1),
                     *bias = tsr_node_in(graph, conv, 2);
     if (in->producer == TSR_NONE || readers[conv->inputs[0]] != 1 || !weights->data ||
-        (bias && !bias->data))
+        readers[conv->inputs[1]] != 1 || (bias && !bias->data))
         return NULL;
     tsr_node *norm = &graph->nodes[in->producer];
     return tsr_is_affine(graph, norm) ? norm : NULL;

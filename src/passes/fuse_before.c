@@ -16,8 +16,8 @@ static bool is_cheap(const tsr_before *before) {
     case TSR_OP_Relu:
     case TSR_OP_Neg:
         return true;
-    case TSR_OP_LeakyRelu:
-        return fabsf(before->param[0]) <= 1;
+    case TSR_OP_LeakyRelu: /* compilers take 0 * x for 0, where x is NaN or infinite, too */
+        return fabsf(before->param[0]) <= 1 && before->param[0] != 0;
     case TSR_OP_Clip:
         return before->param[0] <= 0 && before->param[1] >= 0;
     default:

@@ -1,24 +1,22 @@
 /* LayerNormalization as exporters write it: c = x - mean(x); c / sqrt(mean(c^2) + epsilon), mostly
- * followed by a constant scale and bias. Means are over the last axes. */
+ * followed by a constant scale and bias. Means are over the last axis: over several ones the scale,
+ * which LayerNormalization has and the pattern may not, could be as large as the tensor. */
 #include "passes/match.h"
 
 #include "graph/infer.h"
 
-/* The number of last axes that a ReduceMean is over, which stay as axes of one element; 0 if it is
- * over others. */
-static int count_axes(const tsr_matcher *m, const tsr_node *mean) {
+/* Is a ReduceMean over the last axis, which stays as one of one element? */
+static bool is_over_last(const tsr_matcher *m, const tsr_node *mean) {
+    enum { MOST_ELEMENTS = 1 << 16 };
     const tsr_shape *shape = &tsr_node_in(m->graph, mean, 0)->shape;
     bool reduced[TSR_MAX_RANK];
     int count = 0;
     if (!tsr_attr_int(mean, "keepdims", 1) ||
         tsr_node_reduced_axes(m->graph, mean, reduced) != TSR_OK)
-        return 0;
+        return false;
     for (int i = 0; i < shape->rank; i++)
         count += reduced[i];
-    for (int i = 0; i < count; i++)
-        if (!reduced[shape->rank - 1 - i])
-            return 0;
-    return count;
+    return count == 1 && reduced[shape->rank - 1] && shape->dim[shape->rank - 1] <= MOST_ELEMENTS;
 }
 
 /* c / d or c * (1 / d) */
@@ -59,17 +57,15 @@ static int find_squared(const tsr_matcher *m, int square, int *reads) {
 
 /* x of x - mean(x), which is computed for the dividend and for what is squared once or twice, and
  * read by the pattern alone; TSR_NONE for something else. */
-static int find_centred(const tsr_matcher *m, int dividend, int squared, int reads, int *axes) {
+static int find_centred(const tsr_matcher *m, int dividend, int squared, int reads) {
     bool once = dividend == squared;
     const tsr_node *a = tsr_match_part(m, dividend, TSR_OP_Sub, once ? reads + 1 : 1),
                    *b = tsr_match_part(m, squared, TSR_OP_Sub, once ? reads + 1 : reads);
     if (!a || !b || a->inputs[0] != b->inputs[0] || a->inputs[1] != b->inputs[1])
         return TSR_NONE;
     const tsr_node *mean = tsr_match_part(m, a->inputs[1], TSR_OP_ReduceMean, once ? 1 : 2);
-    if (!mean || mean->inputs[0] != a->inputs[0])
-        return TSR_NONE;
-    *axes = count_axes(m, mean);
-    return a->inputs[0];
+    return mean && mean->inputs[0] == a->inputs[0] && is_over_last(m, mean) ? mean->inputs[0]
+                                                                            : TSR_NONE;
 }
 
 /* ---- scale and bias ---- */
@@ -115,10 +111,10 @@ static tsr_status absorb(const tsr_matcher *m, tsr_node *node) {
 
 /* ---- */
 
-static tsr_status make(const tsr_matcher *m, tsr_node *node, int x, int axes, float epsilon) {
+static tsr_status make(const tsr_matcher *m, tsr_node *node, int x, float epsilon) {
     const tsr_value *v = &m->graph->values[x];
-    const tsr_shape normalized = tsr_shape_make(axes, v->shape.dim + v->shape.rank - axes);
-    const tsr_attr attrs[] = {{.name = "axis", .kind = TSR_ATTR_INT, .i = -axes},
+    const tsr_shape normalized = tsr_shape_make(1, v->shape.dim + v->shape.rank - 1);
+    const tsr_attr attrs[] = {{.name = "axis", .kind = TSR_ATTR_INT, .i = -1},
                               {.name = "epsilon", .kind = TSR_ATTR_FLOAT, .f = epsilon}};
     int scale = add_ones(m, node, v->dtype, &normalized);
     if (scale == TSR_NONE)
@@ -129,15 +125,14 @@ static tsr_status make(const tsr_matcher *m, tsr_node *node, int x, int axes, fl
 static tsr_status rewrite(const tsr_matcher *m, tsr_node *node) {
     const quotient q = find_quotient(m, node);
     float epsilon;
-    int axes = 0, other_axes = 0, reads;
+    int reads;
     const tsr_node *variance = find_variance(m, q.divisor, &epsilon);
-    int squared = variance ? find_squared(m, variance->inputs[0], &reads) : TSR_NONE,
-        x = squared == TSR_NONE ? TSR_NONE
-                                : find_centred(m, q.dividend, squared, reads, &other_axes);
-    if (x != TSR_NONE)
-        axes = count_axes(m, variance);
-    if (axes && axes == other_axes && tsr_dtype_is_float(m->graph->values[x].dtype))
-        return make(m, node, x, axes, epsilon);
+    int squared = variance && is_over_last(m, variance)
+                      ? find_squared(m, variance->inputs[0], &reads)
+                      : TSR_NONE,
+        x = squared == TSR_NONE ? TSR_NONE : find_centred(m, q.dividend, squared, reads);
+    if (x != TSR_NONE && tsr_dtype_is_float(m->graph->values[x].dtype))
+        return make(m, node, x, epsilon);
     return node->op == TSR_OP_Mul || node->op == TSR_OP_Add ? absorb(m, node) : TSR_OK;
 }
 

@@ -73,9 +73,10 @@ static tsr_status make_blocks(const tsr_matcher *m, tsr_node *node, tsr_op op, c
 
 /* [n, c, ...] seen as [n, groups, c / groups, ...], the two swapped, and back to its shape. */
 static bool is_channel_shuffle(const moved *f, const tsr_shape *out) {
-    if (f->before.rank < 2 || f->seen.rank < 3 || !tsr_shape_equal(&f->before, out) ||
-        f->seen.dim[0] != f->before.dim[0] || f->seen.dim[1] * f->seen.dim[2] != f->before.dim[1] ||
-        tsr_shape_count(out) == 0)
+    enum { MOST_CHANNELS = 1 << 16 }; /* each is an index */
+    if (f->before.rank < 2 || f->before.dim[1] > MOST_CHANNELS || f->seen.rank < 3 ||
+        !tsr_shape_equal(&f->before, out) || f->seen.dim[0] != f->before.dim[0] ||
+        f->seen.dim[1] * f->seen.dim[2] != f->before.dim[1] || tsr_shape_count(out) == 0)
         return false;
     for (int i = 0; i < f->seen.rank; i++)
         if (f->perm[i] != (i == 1 ? 2 : i == 2 ? 1 : i))

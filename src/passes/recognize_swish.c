@@ -2,6 +2,8 @@
  * x * hard_sigmoid(x), with the factors in any order. */
 #include "passes/match.h"
 
+#include <math.h>
+
 static bool is_of_float(const tsr_matcher *m, const tsr_node *node, int x) {
     const tsr_value *in = &m->graph->values[x], *out = tsr_node_out(m->graph, node, 0);
     return tsr_dtype_is_float(in->dtype) && tsr_shape_equal(&in->shape, &out->shape);
@@ -39,7 +41,7 @@ static tsr_status rewrite(const tsr_matcher *m, tsr_node *node) {
         double alpha;
         if (!is_of_float(m, node, x))
             continue;
-        if (product.number == 1 && is_sigmoid(m, gate, x, &alpha))
+        if (product.number == 1 && is_sigmoid(m, gate, x, &alpha) && isfinite((float)alpha))
             return tsr_match_replace_unary(m, node, TSR_OP_Swish, x, "alpha", (float)alpha);
         if ((tsr_is_near(product.number, 1.0 / 6) && is_clipped(m, gate, x)) ||
             (product.number == 1 && is_hard_sigmoid(m, gate, x)))

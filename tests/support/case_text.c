@@ -20,7 +20,7 @@ void text_add_ints(case_text *text, const char *name, const int *numbers, int co
 }
 
 const char *text_list(const int *numbers, int count) {
-    enum { BUFFERS = 8, SIZE = 128 };
+    enum { BUFFERS = 8, SIZE = 512 };
     static char texts[BUFFERS][SIZE];
     static int turn;
     char *text = texts[turn++ % BUFFERS];

@@ -4,6 +4,8 @@
 
 #include "support/graph_maker.h"
 
+#include <stdlib.h>
+
 /* Makers by family, each in a file of its own. */
 typedef bool node_maker_fn(node_maker *m, tsr_op op);
 node_maker_fn make_unary, make_not, make_float_test, make_binary, make_nary, make_where, make_clip;
@@ -105,7 +107,10 @@ static inline bool is_matrix(const graph_value *v) {
 /* ---- writing ---- */
 
 static inline const char *list_text(const int64_t *numbers, int count) {
-    int ints[TSR_MAX_RANK * 2];
+    enum { MOST = 64 };
+    int ints[MOST];
+    if (count > MOST)
+        abort();
     for (int i = 0; i < count; i++)
         ints[i] = (int)numbers[i];
     return text_list(ints, count);

@@ -149,6 +149,10 @@ static void check_path(check_run *run, const char *name, const char *path) {
     check_report(run, name, status, good, NULL);
 }
 
+static tsr_status no_case_named(const char *pattern) {
+    return fail(TSR_ERROR_INVALID_ARGUMENT, "no test has a name that holds '%s'", pattern);
+}
+
 /* One name per line, relative to root; '#' begins a comment. */
 static tsr_status check_list(check_run *run, const char *list, const char *root) {
     FILE *file = fopen(list, "r");
@@ -171,7 +175,9 @@ static tsr_status check_list(check_run *run, const char *list, const char *root)
     if (status == TSR_OK && ferror(file))
         status = fail(TSR_ERROR_IO, "%s: %s", list, strerror(errno));
     if (status == TSR_OK && run->passed + run->failed + run->skipped == 0)
-        status = fail(TSR_ERROR_INVALID_ARGUMENT, "%s: names no folder to check", list);
+        status = run->options->pattern
+                     ? no_case_named(run->options->pattern)
+                     : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: names no folder to check", list);
     fclose(file);
     return status;
 }
@@ -188,7 +194,7 @@ static int check(const check_options *o, int folder_count, char **folders) {
     tsr_device_destroy(run.device);
     tsr_device_destroy(run.cpu);
     if (status == TSR_OK && run.passed + run.failed + run.skipped == 0)
-        status = fail(TSR_ERROR_INVALID_ARGUMENT, "no test has a name that holds '%s'", o->pattern);
+        status = no_case_named(o->pattern);
     if (status != TSR_OK)
         return command_exit(status);
     printf("%d passed, %d failed, %d skipped\n", run.passed, run.failed, run.skipped);
@@ -220,6 +226,9 @@ int cmd_check(int argc, char **argv) {
     int arguments, code;
     if (!options_parse(&set, argc, argv, &arguments, &code))
         return code;
+    for (int i = 1; i <= arguments; i++)
+        if (access(argv[i], R_OK) != 0)
+            return command_exit(fail(TSR_ERROR_IO, "%s: %s", argv[i], strerror(errno)));
     if (arguments == 0 && !o.list)
         return command_exit(
             fail(TSR_ERROR_INVALID_ARGUMENT, "no folder or file to check; usage: %s", set.usage));

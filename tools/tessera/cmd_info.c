@@ -155,8 +155,9 @@ static tsr_status print_tables(const job *j, const char *backend, tables wanted)
  * the first one that can plan. */
 static tsr_status print_plans(const job *j, tables wanted) {
     static const char *const all[] = {"gles", "webgpu", "cpu"};
+    const bool wants_tables = wanted.layers || wanted.kernels || wanted.passes || wanted.dot;
     if (!sizes_known(j))
-        return TSR_OK;
+        return wants_tables ? fail(TSR_ERROR_SHAPE, "%s: its sizes are open", j->path) : TSR_OK;
     printf("\n%-7s %7s %6s  %8s  %10s  %11s  %10s  %13s\n", "backend", "nodes", "passes",
            "programs", "tensors", "lower bound", "weights", "MACs");
     if (j->options->backend) {
@@ -170,6 +171,8 @@ static tsr_status print_plans(const job *j, tables wanted) {
         else if (!planned)
             planned = all[i];
     }
+    if (!planned && wants_tables)
+        return fail(TSR_ERROR_UNSUPPORTED, "%s: no backend can plan it", j->path);
     return planned ? print_tables(j, planned, wanted) : TSR_OK;
 }
 

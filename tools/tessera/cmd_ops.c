@@ -8,6 +8,7 @@
 #include "graph/ops.h"
 #include "onnx/onnx.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,7 +88,7 @@ static void print_changes(char cell[WIDTH], const char *name) {
         used += (size_t)snprintf(cell + used, WIDTH - used, "%s%d", i ? ", " : "", opsets[i]);
 }
 
-/* Cases in FOLDER/NAME.json; 0 without that file. */
+/* Cases in FOLDER/NAME.json; 0 without that file. FOLDER exists. */
 static tsr_status count_tests(const char *folder, const char *name, int *count) {
     char path[PATH_MAX];
     cJSON *root;
@@ -209,6 +210,8 @@ int cmd_ops(int argc, char **argv) {
     if (!options_parse(&set, argc, argv, &arguments, &code))
         return code;
     tsr_status status = check_backend(o.backend);
+    if (status == TSR_OK && o.tests && access(o.tests, R_OK) != 0)
+        status = fail(TSR_ERROR_IO, "%s: %s", o.tests, strerror(errno));
     if (status == TSR_OK)
         status = print_table(&o);
     return command_exit(status);

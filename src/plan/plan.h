@@ -125,6 +125,7 @@ typedef struct tsr_fragment_limits {
     bool half_products;   /* 16-bit arithmetic is faster than that of 32 bits */
     bool texture_weights; /* weights are read faster from textures than from uniform blocks */
     int unroll;           /* taps that a trip of a loop should read at most; 0: one */
+    bool dots;            /* products are faster as dot products of four input channels */
 } tsr_fragment_limits;
 
 /* Properties of a device that the choice of kernels depends on. */

@@ -111,6 +111,8 @@ SAMPLES = [
     ("mali-g52", BIFROST, 6, 3, 5, {"arithmetic": 1 + 2 * 10 / 3 + 10 / 3, "memory": 10 / 3}, 10 / 3),
     ("mali-g57", VALHALL, 5, 0, 0, {"convert": 11, "fma": 10, "texture": 10}, 10),
     ("mali-t860", MIDGARD, 5, 0, 1, {"arithmetic": 3.5, "memory": 2.5}, 2.5),
+    ("mali-t860", MIDGARD.replace("FMUL.f32 TMP0, R7.xxxx, R10", "FDOT4.f32 TMP0.x, R7, R10"), 5, 0, 1,
+     {"arithmetic": 3.5, "memory": 2.5}, 2.5),
     ("pi4", VIDEOCORE, 4, 1, 2, {"issue": 22, "tmu": 10}, 10),
     ("adreno-630", ADRENO, 7, 0, 0, {"arithmetic": 3.5 * 10 / 3, "texture": 10 / 3}, 10 / 3),
     ("intel-skl", INTEL, 5, 18, 20, {"arithmetic": 26, "texture": 10}, 10),

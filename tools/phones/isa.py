@@ -170,6 +170,9 @@ def _midgard_bundle(lines):
         found = re.match(r"(?:FMUL|FMA)\.(f16|f32)\S* [A-Z]+\d+(?:\.([xyzwabcdefgh]+))?,", line)
         if found:
             macs += len(found[2]) if found[2] else 4 if found[1] == "f32" else 8
+        dot = re.match(r"FDOT(\d)\.f", line)
+        if dot:
+            macs += int(dot[1])
     return _midgard_words(lines), {"arithmetic": 1}, macs, _number(r"(?:br|jmp)\S* ([-+]\d+)", "\n".join(lines))
 
 

@@ -14,20 +14,13 @@ typedef struct block_conv {
     int texels;   /* of a uniform block */
     bool by_taps; /* a fragment reads its input tap by tap, not a row of it at once */
     float scale;  /* of tsr_half_products() */
-    /* chosen when passes are made: see glsl/conv_uniform_block.glsl */
-    int64_t unroll, columns;
-    bool dots;
+    bool dots;    /* see tsr_fragment_limits; chosen when passes are made */
 } block_conv;
 
-/* Input columns from the first to the last that a fragment of this many pixels reads for `taps`
- * taps of a row. */
-static int64_t columns_of(const block_conv *b, int64_t pixels, int64_t taps) {
-    return (pixels - 1) * b->p.stride[1] + (taps - 1) * b->p.conv.window.dilation[1] + 1;
-}
-
-/* Those that it reads at once; 0: it reads tap by tap. */
+/* Input columns that a fragment of this many pixels reads at once; 0: it reads tap by tap. */
 static int64_t row_of(const block_conv *b, int64_t pixels) {
-    return b->by_taps ? 0 : columns_of(b, pixels, b->p.taps[1]);
+    const tsr_window *w = &b->p.conv.window;
+    return b->by_taps ? 0 : (pixels - 1) * b->p.stride[1] + (b->p.taps[1] - 1) * w->dilation[1] + 1;
 }
 
 static int64_t texels_of(const block_conv *b, int64_t tiles) {
@@ -170,28 +163,31 @@ static bool is_pointwise(const block_conv *b) {
     return b->by_taps && !b->p.transposed && tsr_is_pointwise(&b->p.conv.window);
 }
 
-/* What a trip of the loop over taps, or over input tiles, reads; whether by glsl/tap_places.glsl,
- * which keeps the places of few columns in registers. */
-static void choose_loop(const tsr_plan *plan, block_conv *b, int64_t pixels) {
-    enum { MOST_COLUMNS = 3 }; /* four spill in some compilations */
-    int64_t most = b->by_taps ? plan->device.fragments.unroll : 0, taps = b->p.taps[1];
-    if (is_pointwise(b)) {
-        while (most > 1 && (b->partial_tiles % most || b->p.tiles % most))
-            most--;
-        b->unroll = most > 1 ? most : 1;
-        return;
-    }
-    b->unroll = taps <= most ? taps : 1;
-    int64_t columns = columns_of(b, pixels, taps);
-    b->dots = plan->device.fragments.dots && b->unroll > 1 && columns <= MOST_COLUMNS;
-    b->columns = b->dots ? columns : 0;
+/* Of the loop over taps, or over input tiles. */
+static int64_t unroll_of(const tsr_plan *plan, const block_conv *b) {
+    int64_t most = b->by_taps ? plan->device.fragments.unroll : 0;
+    if (!is_pointwise(b))
+        return b->p.taps[1] <= most ? b->p.taps[1] : 1;
+    while (most > 1 && (b->partial_tiles % most || b->p.tiles % most))
+        most--;
+    return most > 1 ? most : 1;
+}
+
+/* Taps that a trip of the loops of glsl/tap_places.glsl reads, which keep the places of few pixels
+ * in registers and count rows in floats; 0: of other loops. */
+static int64_t trip_of(const tsr_plan *plan, const block_conv *b, int64_t pixels) {
+    enum { MOST_PLACES = 4, MOST_ROWS = 64 };
+    if (!b->by_taps || is_pointwise(b) || !plan->device.fragments.dots || b->p.taps[0] > MOST_ROWS)
+        return 0;
+    return b->p.taps[1] % 2 == 0 && 2 * pixels <= MOST_PLACES ? 2 : 1;
 }
 
 static tsr_pass *add_draws(tsr_plan *plan, block_conv *b, int input, int output) {
     const tsr_window *w = &b->p.conv.window;
     const tsr_layout *l = tsr_plan_layout(plan, output);
-    int64_t pixels = l->planes / b->tiles_of_draw, draws = l->tiles;
-    choose_loop(plan, b, pixels);
+    int64_t pixels = l->planes / b->tiles_of_draw, draws = l->tiles,
+            trip = trip_of(plan, b, pixels);
+    b->dots = trip > 0;
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_uniform_block, .X = TSR_TENSOR(input), .TAPS = TSR_INT(b->p.taps[1]),
         .ROW = TSR_INT(row_of(b, pixels)), .POINTWISE = TSR_INT(is_pointwise(b)),
@@ -200,7 +196,7 @@ static tsr_pass *add_draws(tsr_plan *plan, block_conv *b, int input, int output)
         .DILATION = TSR_INT(w->dilation[1]), .ROWS = TSR_INT(b->p.taps[0]),
         .ROW_STRIDE = TSR_INT(b->p.stride[0]), .ROW_DILATION = TSR_INT(w->dilation[0]),
         .TILES = TSR_INT(b->tiles_of_draw), .PIXELS = TSR_INT(pixels), .BLOCK = TSR_INT(b->texels),
-        .UNROLL = TSR_INT(b->unroll), .COLUMNS = TSR_INT(b->columns), .rows = TSR_INT(b->p.taps[0]),
+        .UNROLL = TSR_INT(unroll_of(plan, b)), .TRIP = TSR_INT(trip), .rows = TSR_INT(b->p.taps[0]),
         .taps = TSR_INT(b->p.taps[1]));
     tsr_plan_loops(plan, 1, b->by_taps ? 3 : 2,
                    (int64_t[]){b->partial_tiles, b->p.taps[0], b->p.taps[1]});

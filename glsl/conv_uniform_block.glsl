@@ -6,7 +6,9 @@
 //   STRIDE, DILATION, TAPS, ROW    as in glsl/conv_direct.glsl
 //                            With ROW 0 a fragment reads tap by tap; TILES is 1
 //   POINTWISE                with ROW 0: the kernel has one tap and never reads padding pixels
-//   UNROLL                   with ROW 0: what a trip of that loop reads: 1 tap or all TAPS; POINTWISE: some input tiles
+//   UNROLL                   with ROW 0: what a trip of that loop reads: taps or, POINTWISE, input tiles
+//   DOTS                     1: texels of weights are those of an output channel: glsl/product_sum.glsl
+//   TRIP                     with ROW 0: not 0: inputs stored so that it applies are read by glsl/tap_places.glsl
 //   rows, taps               ROWS, TAPS, for that loop
 //   ROWS, ROW_STRIDE, ROW_DILATION    of the kernel's rows
 //   TILES                    of a draw: column x of the output is pixel x / TILES of tile t * TILES + x % TILES
@@ -77,6 +79,8 @@ void kernel_row(int n, int t, int y, int x) {
         }
 #endfor
     }
+#elif TRIP && X_STRIDE == 1 && X_FIRST == 0 && X_PLANES <= 2 && X_LINEAR == 0 && X_LOW == X_PLANES
+#include tap_places
 #else
     int at = 0;
     for (int i = 0; i < u.tiles; i++) {

@@ -60,7 +60,8 @@ static void test_names(void **state) {
         if (f->fragments.registers != gpus[i].registers ||
             f->fragments.half_products != gpus[i].half ||
             f->fragments.texture_weights != gpus[i].texture || f->clears_tiles != gpus[i].clears ||
-            f->fragments.unroll != gpus[i].unroll)
+            f->fragments.unroll != gpus[i].unroll ||
+            f->fragments.dots != (gpus[i].registers == MIDGARD))
             fail_msg("%s is taken for '%s'", gpus[i].renderer, f->names[0]);
     }
 }
@@ -83,6 +84,7 @@ static void test_kernels(void **state) {
         assert_int_equal(chosen.half_products, of_gpu.half_products);
         assert_int_equal(chosen.texture_weights, of_gpu.texture_weights);
         assert_int_equal(chosen.unroll, of_gpu.unroll);
+        assert_int_equal(chosen.dots, of_gpu.dots);
     }
 }
 

@@ -51,6 +51,7 @@ typedef struct tsr_conv_weights {
     int tiles;        /* input tiles that an output tile reads */
     int taps, chunks; /* of a kernel row */
     tsr_table_size size;
+    bool dots; /* see tsr_fragment_limits */
 } tsr_conv_weights;
 
 tsr_conv_weights tsr_pack_conv_weights(tsr_plan *plan, const tsr_convolution *conv, int taps,

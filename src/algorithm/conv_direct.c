@@ -143,16 +143,17 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     bool shared = tsr_shares_texels(&conv);
     float scale = by == BY_TAPS && !shared ? tsr_half_products(plan, &conv) : 0;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, f.taps, f.chunks, false);
+    weights.dots = by == BY_TAPS && !shared && plan->device.fragments.dots;
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
         .ROW = TSR_INT(f.row), .POINTWISE = TSR_INT(!f.row && !shared && tsr_is_pointwise(w)),
         .GROUPED = TSR_INT(w->group > 1), .SHARED = TSR_INT(shared),
-        .HALF_PRODUCTS = TSR_INT(scale != 0), .scale = TSR_FLOAT(scale),
-        .STRIDE = TSR_INT(w->stride[1]), .DILATION = TSR_INT(w->dilation[1]),
-        .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
-        .pad_x = TSR_INT(w->pad_begin[1]), .channels = tsr_conv_channels(&weights),
-        .split = split_args(plan, &s, output));
+        .HALF_PRODUCTS = TSR_INT(scale != 0), .DOTS = TSR_INT(weights.dots),
+        .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(w->stride[1]),
+        .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
+        .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
+        .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
     tsr_pass_conv_weights(plan, pass, &weights);
     count_loops(plan, &f, s.tiles, w->kernel[0]);
     return tsr_split_sum(plan, pass, output, s.count);
@@ -177,14 +178,16 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, reading 
     bool shared = tsr_shares_texels(&conv);
     float scale = by == BY_TAPS && !shared ? tsr_half_products(plan, &conv) : 0;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, taps * (int)stride, 1, false);
+    weights.dots = by == BY_TAPS && !shared && plan->device.fragments.dots;
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(taps),
         .ROW = TSR_INT(by == BY_TAPS ? 0 : planes + taps - 1), .GROUPED = TSR_INT(w->group > 1),
-        .SHARED = TSR_INT(shared), .HALF_PRODUCTS = TSR_INT(scale != 0), .scale = TSR_FLOAT(scale),
-        .STRIDE = TSR_INT(stride), .window_y = tsr_window_args(w, 0),
-        .pad_x = TSR_INT(w->pad_begin[1]), .kernel_x = TSR_INT(w->kernel[1]),
-        .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
+        .SHARED = TSR_INT(shared), .HALF_PRODUCTS = TSR_INT(scale != 0),
+        .DOTS = TSR_INT(weights.dots), .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(stride),
+        .window_y = tsr_window_args(w, 0), .pad_x = TSR_INT(w->pad_begin[1]),
+        .kernel_x = TSR_INT(w->kernel[1]), .channels = tsr_conv_channels(&weights),
+        .split = split_args(plan, &s, output));
     tsr_pass_conv_weights(plan, pass, &weights);
     tsr_plan_loops(plan, 1, by == BY_TAPS ? 3 : 2,
                    (int64_t[]){s.tiles, w->kernel[0] / w->stride[0] + 1, taps});

@@ -14,6 +14,7 @@ typedef struct block_conv {
     int texels;   /* of a uniform block */
     bool by_taps; /* a fragment reads its input tap by tap, not a row of it at once */
     float scale;  /* of tsr_half_products() */
+    bool dots;    /* see tsr_fragment_limits; chosen when passes are made */
 } block_conv;
 
 /* Input columns that a fragment of this many pixels reads at once; 0: it reads tap by tap. */
@@ -126,13 +127,15 @@ static void pack(const void *data, int64_t begin, int64_t count, float *texels) 
         float *block = texels + draw * b->texels * 4 + output % b->tiles_of_draw * 16;
         for (int64_t i = 0; i < b->partial_tiles && first + i < b->p.tiles; i++)
             fill_tile(b, phase, first + i, output, block + texels_of(b, i) * 4);
+        for (int64_t i = 0; b->dots && i < texels_of(b, b->partial_tiles); i += 4)
+            tsr_weights_for_dots(block + i * 4, 1);
     }
 }
 
 static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int draws) {
-    const tsr_weight_layout layout = {
-        .tag = "uniform blocks",
-        .numbers = {b->p.transposed, b->partials, b->partial_tiles, b->tiles_of_draw, b->texels}};
+    const tsr_weight_layout layout = {.tag = "uniform blocks",
+                                      .numbers = {b->p.transposed, b->partials, b->partial_tiles,
+                                                  b->tiles_of_draw, b->texels, b->dots}};
     const tsr_table table = {.pack = pack,
                              .units = count_sums(b) * b->p.outputs,
                              .width = b->texels,
@@ -170,20 +173,31 @@ static int64_t unroll_of(const tsr_plan *plan, const block_conv *b) {
     return most > 1 ? most : 1;
 }
 
-static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int output) {
+/* Taps that a trip of the loops of glsl/tap_places.glsl reads, which keep the places of few pixels
+ * in registers and count rows in floats; 0: of other loops. */
+static int64_t trip_of(const tsr_plan *plan, const block_conv *b, int64_t pixels) {
+    enum { MOST_PLACES = 4, MOST_ROWS = 64 };
+    if (!b->by_taps || is_pointwise(b) || !plan->device.fragments.dots || b->p.taps[0] > MOST_ROWS)
+        return 0;
+    return b->p.taps[1] % 2 == 0 && 2 * pixels <= MOST_PLACES ? 2 : 1;
+}
+
+static tsr_pass *add_draws(tsr_plan *plan, block_conv *b, int input, int output) {
     const tsr_window *w = &b->p.conv.window;
     const tsr_layout *l = tsr_plan_layout(plan, output);
-    int64_t pixels = l->planes / b->tiles_of_draw, draws = l->tiles;
-    tsr_pass *pass =
-        TSR_PASS(plan, output, conv_uniform_block, .X = TSR_TENSOR(input),
-                 .TAPS = TSR_INT(b->p.taps[1]), .ROW = TSR_INT(row_of(b, pixels)),
-                 .POINTWISE = TSR_INT(is_pointwise(b)), .HALF_PRODUCTS = TSR_INT(b->scale != 0),
-                 .scale = TSR_FLOAT(b->scale), .STRIDE = TSR_INT(b->p.stride[1]),
-                 .DILATION = TSR_INT(w->dilation[1]), .ROWS = TSR_INT(b->p.taps[0]),
-                 .ROW_STRIDE = TSR_INT(b->p.stride[0]), .ROW_DILATION = TSR_INT(w->dilation[0]),
-                 .TILES = TSR_INT(b->tiles_of_draw), .PIXELS = TSR_INT(pixels),
-                 .BLOCK = TSR_INT(b->texels), .UNROLL = TSR_INT(unroll_of(plan, b)),
-                 .rows = TSR_INT(b->p.taps[0]), .taps = TSR_INT(b->p.taps[1]));
+    int64_t pixels = l->planes / b->tiles_of_draw, draws = l->tiles,
+            trip = trip_of(plan, b, pixels);
+    b->dots = trip > 0;
+    tsr_pass *pass = TSR_PASS(
+        plan, output, conv_uniform_block, .X = TSR_TENSOR(input), .TAPS = TSR_INT(b->p.taps[1]),
+        .ROW = TSR_INT(row_of(b, pixels)), .POINTWISE = TSR_INT(is_pointwise(b)),
+        .HALF_PRODUCTS = TSR_INT(b->scale != 0), .DOTS = TSR_INT(b->dots),
+        .scale = TSR_FLOAT(b->scale), .STRIDE = TSR_INT(b->p.stride[1]),
+        .DILATION = TSR_INT(w->dilation[1]), .ROWS = TSR_INT(b->p.taps[0]),
+        .ROW_STRIDE = TSR_INT(b->p.stride[0]), .ROW_DILATION = TSR_INT(w->dilation[0]),
+        .TILES = TSR_INT(b->tiles_of_draw), .PIXELS = TSR_INT(pixels), .BLOCK = TSR_INT(b->texels),
+        .UNROLL = TSR_INT(unroll_of(plan, b)), .TRIP = TSR_INT(trip), .rows = TSR_INT(b->p.taps[0]),
+        .taps = TSR_INT(b->p.taps[1]));
     tsr_plan_loops(plan, 1, b->by_taps ? 3 : 2,
                    (int64_t[]){b->partial_tiles, b->p.taps[0], b->p.taps[1]});
     set_draws(plan, pass, b, (int)draws);
@@ -192,7 +206,7 @@ static tsr_pass *add_draws(tsr_plan *plan, const block_conv *b, int input, int o
 }
 
 /* The pass that writes `output`. */
-static tsr_pass *add_passes(tsr_plan *plan, const block_conv *b, int input, int output) {
+static tsr_pass *add_passes(tsr_plan *plan, block_conv *b, int input, int output) {
     if (count_sums(b) == 1)
         return add_draws(plan, b, input, output);
     const tsr_shape shape = sums_shape(b);

@@ -147,9 +147,13 @@ static void fill_tiles(const tsr_conv_weights *t, int output_tile, int tile, flo
             size_t block = (pair * kernel_h + ky) * (size_t)t->chunks + begin / taps;
             size_t end = begin + taps < kernel_w ? begin + taps : kernel_w;
             float *texel = texels + 4 * texel_index(t, block, 0, taps * 4);
-            for (size_t tap = ky * kernel_w + begin; tap < ky * kernel_w + end; tap++, texel += 16)
+            for (size_t tap = ky * kernel_w + begin; tap < ky * kernel_w + end;
+                 tap++, texel += 16) {
                 for (int i = 0; i < 16; i += 4)
                     fill_texel(texel + i, kernels + i, scale, tap);
+                if (t->dots)
+                    tsr_weights_for_dots(texel, 1);
+            }
         }
 }
 
@@ -191,8 +195,8 @@ static void pack_depthwise(const void *data, int64_t first, int64_t count, float
 
 tsr_conv_weights tsr_pack_conv_weights(tsr_plan *plan, const tsr_convolution *conv, int taps,
                                        int chunks, bool depthwise) {
-    tsr_conv_weights w = {*conv, depthwise, depthwise ? 1 : tsr_tiles_per_output(conv),
-                          taps,  chunks,    {0}};
+    tsr_conv_weights w = {
+        *conv, depthwise, depthwise ? 1 : tsr_tiles_per_output(conv), taps, chunks, {0}, false};
     int64_t output_tiles = tsr_divide_up(conv->group_outputs * conv->window.group, 4);
     int64_t blocks = output_tiles * w.tiles * conv->window.kernel[0] * chunks;
     w.size = tsr_table_entries(plan, depthwise ? taps : taps * 4, blocks);
@@ -213,7 +217,7 @@ static bool is_full(const tsr_conv_weights *w) {
 
 void tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *w) {
     const tsr_weight_layout layout = {.tag = w->depthwise ? "depthwise rows" : "rows of taps",
-                                      .numbers = {w->tiles, w->taps, w->chunks}};
+                                      .numbers = {w->tiles, w->taps, w->chunks, w->dots}};
     const tsr_table table = {
         .pack = w->depthwise ? pack_depthwise : pack_dense,
         .units = is_by_input(w) && !w->depthwise ? w->tiles : count_output_tiles(w),

@@ -98,6 +98,7 @@ static bool fits(const tsr_plan *plan, const tsr_im2col_gemm *p) {
 
 bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
     enum { MOST_PIXELS = 16 }; /* one by one */
+    p->dots = reads_texture(plan) && plan->device.fragments.dots;
     return p->taps[1] <= TSR_MAX_TAPS && (pixels_of(p) > 1 || count_groups(p) <= MOST_PIXELS) &&
            split(plan, p) && lay_table(plan, p) && fits(plan, p);
 }
@@ -151,8 +152,11 @@ float *tsr_im2col_texel(const tsr_im2col_gemm *p, int64_t output, float *panels)
 static void fill_tile(const tsr_im2col_gemm *p, int64_t set, int64_t tile, float *panels) {
     int64_t tap[2], height = p->panel[0] * p->table[1] * 4;
     for (tap[0] = 0; tap[0] < p->taps[0]; tap[0]++)
-        for (tap[1] = 0; tap[1] < p->taps[1]; tap[1]++, panels += height)
+        for (tap[1] = 0; tap[1] < p->taps[1]; tap[1]++, panels += height) {
             p->fill(p, set, tile, tap, panels);
+            for (int64_t output = 0; p->dots && output < p->outputs; output++)
+                tsr_weights_for_dots(tsr_im2col_texel(p, output, panels), p->panel[1]);
+        }
 }
 
 /* Units are input tiles. All sets of a tile together: they read the same weights. */
@@ -172,7 +176,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p
     const tsr_weight_layout layout = {.tag = p->layout,
                                       .numbers = {p->sets, p->taps[0], p->taps[1], p->phases[0],
                                                   p->phases[1], p->partials, p->partial_tiles,
-                                                  p->tiles, p->panel[0], p->panel[1]}};
+                                                  p->tiles, p->panel[0], p->panel[1], p->dots}};
     const tsr_table table = {.pack = pack,
                              .units = p->tiles,
                              .width = (int)p->table[1],
@@ -223,21 +227,21 @@ static tsr_pass *add_blocks_pass(tsr_plan *plan, const tsr_im2col_gemm *p, const
 
 static tsr_pass *add_texture_pass(tsr_plan *plan, const tsr_im2col_gemm *p,
                                   const int64_t *phase_pad, int blocks, int output) {
-    tsr_pass *pass =
-        TSR_PASS(plan, output, conv_im2col_texture, .X = TSR_TENSOR(blocks),
-                 .HALF_PRODUCTS = TSR_INT(p->scale != 0), .scale = TSR_FLOAT(p->scale),
-                 .ROWS = TSR_INT(p->taps[0]), .TAPS = TSR_INT(p->taps[1] == 1),
-                 .STRIDE = TSR_INT(p->stride[1]), .DILATION = TSR_INT(p->dilation[1]),
-                 .ROW_STRIDE = TSR_INT(p->stride[0]), .ROW_DILATION = TSR_INT(p->dilation[0]),
-                 .GROUP = TSR_INT(p->group[1]), .WINDOW = TSR_INT(p->window[1]),
-                 .SHARED = TSR_INT(p->shared), .PHASES = TSR_INT(phase_pad != NULL),
-                 .window_texels = TSR_INT(p->window[0] * p->window[1]),
-                 .panel_rows = TSR_INT(p->panel[0]), .panel_columns = TSR_INT(p->panel[1]),
-                 .taps = TSR_INT(p->taps[1]), .sets = TSR_INT(p->sets),
-                 .partials = TSR_INT(p->partials), .partial_tiles = TSR_INT(p->partial_tiles),
-                 .input_tiles = TSR_INT(p->tiles), .phases_y = TSR_INT(p->phases[0]),
-                 .phases_x = TSR_INT(p->phases[1]), .pad_y = TSR_INT(phase_pad ? phase_pad[0] : 0),
-                 .pad_x = TSR_INT(phase_pad ? phase_pad[1] : 0));
+    tsr_pass *pass = TSR_PASS(
+        plan, output, conv_im2col_texture, .X = TSR_TENSOR(blocks),
+        .HALF_PRODUCTS = TSR_INT(p->scale != 0), .scale = TSR_FLOAT(p->scale),
+        .DOTS = TSR_INT(p->dots), .ROWS = TSR_INT(p->taps[0]), .TAPS = TSR_INT(p->taps[1] == 1),
+        .STRIDE = TSR_INT(p->stride[1]), .DILATION = TSR_INT(p->dilation[1]),
+        .ROW_STRIDE = TSR_INT(p->stride[0]), .ROW_DILATION = TSR_INT(p->dilation[0]),
+        .GROUP = TSR_INT(p->group[1]), .WINDOW = TSR_INT(p->window[1]),
+        .SHARED = TSR_INT(p->shared), .PHASES = TSR_INT(phase_pad != NULL),
+        .window_texels = TSR_INT(p->window[0] * p->window[1]), .panel_rows = TSR_INT(p->panel[0]),
+        .panel_columns = TSR_INT(p->panel[1]), .taps = TSR_INT(p->taps[1]),
+        .sets = TSR_INT(p->sets), .partials = TSR_INT(p->partials),
+        .partial_tiles = TSR_INT(p->partial_tiles), .input_tiles = TSR_INT(p->tiles),
+        .phases_y = TSR_INT(p->phases[0]), .phases_x = TSR_INT(p->phases[1]),
+        .pad_y = TSR_INT(phase_pad ? phase_pad[0] : 0),
+        .pad_x = TSR_INT(phase_pad ? phase_pad[1] : 0));
     tsr_plan_loops(plan, 1, 3, (int64_t[]){p->partial_tiles, p->taps[0], p->taps[1]});
     return pass;
 }

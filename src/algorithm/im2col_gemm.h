@@ -30,6 +30,7 @@ struct tsr_im2col_gemm {
     const char *layout; /* identifies fill's order: see tsr_weight_layout */
     float scale;        /* of tsr_half_products(); 0: products of 32 bits */
     /* chosen by tsr_im2col_gemm_make: */
+    bool dots;                       /* see tsr_fragment_limits */
     int64_t partials, partial_tiles; /* split-K: partial sums, input tiles of each */
     int64_t texels;                  /* of a uniform block: what a partial sum reads of a window */
     int64_t panel[2];                /* fragments of a draw, and of a texel of weights for each */

@@ -36,6 +36,15 @@ static tsr_cache_key make_key(const tsr_plan *plan, const tsr_convolution *c,
     return key;
 }
 
+void tsr_weights_for_dots(float *texels, int64_t stride) {
+    for (int64_t i = 0; i < 4; i++)
+        for (int64_t j = 0; j < i; j++) {
+            float weight = texels[i * stride * 4 + j];
+            texels[i * stride * 4 + j] = texels[j * stride * 4 + i];
+            texels[j * stride * 4 + i] = weight;
+        }
+}
+
 void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
                              const tsr_weight_layout *layout, tsr_table table, const void *data,
                              size_t size) {

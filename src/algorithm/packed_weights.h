@@ -12,6 +12,10 @@ typedef struct tsr_weight_layout {
     int64_t numbers[TSR_MAX_LAYOUT_NUMBERS];
 } tsr_weight_layout;
 
+/* Packs weights for kernels with dot products: of texels i * stride, from four of an input channel
+ * each they become four of an output channel each. */
+void tsr_weights_for_dots(float *texels, int64_t stride);
+
 /* Gives the pass a table of a convolution's packed weights; `size` bytes of data, of which conv is
  * a part, are copied. It is shared if the weights are a constant of the model. */
 void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,

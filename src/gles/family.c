@@ -10,17 +10,17 @@
  * little. */
 static const tsr_gpu_family families[] = {
     {{"llvmpipe", "softpipe", "SwiftShader", "NVIDIA", "GeForce", "AMD", "Radeon", "LLVM"},
-     {0, false, false, 0},
+     {0, false, false, 0, false},
      false},
-    {{"Mali-T", "Mali T"}, {7, false, false, 4}, true},                       /* Midgard */
+    {{"Mali-T", "Mali T"}, {7, false, false, 4, true}, true},                 /* Midgard */
     {{"Mali-G31", "Mali-G51", "Mali-G52", "Mali-G71", "Mali-G72", "Mali-G76", /* Bifrost */
       "Mali G31", "Mali G51", "Mali G52", "Mali G71", "Mali G72", "Mali G76"},
-     {10, true, false, 0},
+     {10, true, false, 0, false},
      true},
-    {{"Mali", "Immortalis"}, {10, false, true, 0}, true}, /* Valhall */
-    {{"V3D"}, {9, false, false, 0}, true},
-    {{"Adreno", "FD"}, {10, true, false, 0}, false},
-    {{""}, {10, false, false, 0}, false},
+    {{"Mali", "Immortalis"}, {10, false, true, 0, false}, true}, /* Valhall */
+    {{"V3D"}, {9, false, false, 0, false}, true},
+    {{"Adreno", "FD"}, {10, true, false, 0, false}, false},
+    {{""}, {10, false, false, 0, false}, false},
 };
 
 /* "Mali-G31" is not the name of a Mali-G310. */

@@ -161,7 +161,8 @@ int tsr_plan_before(tsr_plan *plan, const tsr_before *before, int input) {
 
 int tsr_plan_input(tsr_plan *plan, const tsr_node *node) {
     int input = tsr_plan_value(plan, node->inputs[0]);
-    if (node->before && plan->keep_all) /* kept tensors are computed */
+    bool apart = plan->keep_all || plan->device.fragments.dots; /* kept tensors are computed */
+    if (node->before && apart)
         return tsr_plan_before(plan, node->before, input);
     plan->before = node->before;
     plan->read_before = input;

@@ -125,6 +125,8 @@ typedef struct tsr_fragment_limits {
     bool half_products;   /* 16-bit arithmetic is faster than that of 32 bits */
     bool texture_weights; /* weights are read faster from textures than from uniform blocks */
     int unroll;           /* taps that a trip of a loop should read at most; 0: one */
+    bool dots; /* every instruction beside products costs: these are dot products of four input
+                * channels, operators before them (tsr_before) have passes of their own */
 } tsr_fragment_limits;
 
 /* Properties of a device that the choice of kernels depends on. */

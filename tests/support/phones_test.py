@@ -44,16 +44,24 @@ SHADER-DB: MESA_SHADER_FRAGMENT shader: 5 inst, 1 cycles, 2 threads, 1 loops, 0:
 
 MIDGARD = """name: GLSL{}
 }
-MOV.i32 R0, TMP0.x, #0
+vmul.MOV.i32 R0, TMP0.x, #0
 
 LD_UBO.128 R9.xyzw, AL0.y
 
-FMUL.f32 TMP0, R7.xxxx, R10
-FADD.f32 R8, R8, TMP0
+vmul.FMUL.f32 TMP0, R7.xxxx, R10
+vadd.FADD.f32 R8, R8, TMP0
 brx.reserved.cond.always -3 -> ldst
 
 writeout
 SHADER-DB: MESA_SHADER_FRAGMENT shader: 5 inst, 3 bundles, 4 quadwords, 9 registers, 1 threads, 1 loops, 0:1 spills:fills"""
+
+# The same loop, left by a jump that the one before it skips.
+MIDGARD_EXIT = MIDGARD.replace("LD_UBO", """smul.CMP.le.i32 R31.w, R5.z, R6.w
+brx.reserved.cond.false +1 -> ldst
+
+brx.reserved.cond.always +3 -> alu/4
+
+LD_UBO""").replace("always -3 -> ldst", "always -5 -> alu/4")
 
 VIDEOCORE = """MESA_SHADER_FRAGMENT prog 1/1 QPU:
 0x3c003186bb800000 nop                           ; nop
@@ -111,6 +119,9 @@ SAMPLES = [
     ("mali-g52", BIFROST, 6, 3, 5, {"arithmetic": 1 + 2 * 10 / 3 + 10 / 3, "memory": 10 / 3}, 10 / 3),
     ("mali-g57", VALHALL, 5, 0, 0, {"convert": 11, "fma": 10, "texture": 10}, 10),
     ("mali-t860", MIDGARD, 5, 0, 1, {"arithmetic": 3.5, "memory": 2.5}, 2.5),
+    ("mali-t860", MIDGARD.replace("FMUL.f32 TMP0, R7.xxxx, R10", "FDOT4.f32 TMP0.x, R7, R10"), 5, 0, 1,
+     {"arithmetic": 3.5, "memory": 2.5}, 2.5),
+    ("mali-t860", MIDGARD_EXIT, 5, 0, 1, {"arithmetic": 6, "memory": 2.5}, 2.5),
     ("pi4", VIDEOCORE, 4, 1, 2, {"issue": 22, "tmu": 10}, 10),
     ("adreno-630", ADRENO, 7, 0, 0, {"arithmetic": 3.5 * 10 / 3, "texture": 10 / 3}, 10 / 3),
     ("intel-skl", INTEL, 5, 18, 20, {"arithmetic": 26, "texture": 10}, 10),

@@ -27,7 +27,7 @@ Chip = namedtuple("Chip", "name cores mhz rates gbytes registers", defaults=(Non
 
 
 def _mali(number, read, variable, chip):
-    settings = {"PAN_GPU_ID": number, variable: "shaderdb,shaders"}
+    settings = {"PAN_GPU_ID": number, variable: "shaderdb,shaders,verbose" if read == isa.midgard else "shaderdb,shaders"}
     return Gpu("mali", "panfrost", "panfrost", settings, read, chip)
 
 

@@ -153,10 +153,13 @@ def valhall(lines, _stats):
 # ---- Mali, Midgard (T860) --------------------------------------------------------------------------------------------
 
 
+MIDGARD_BITS = {"vmul": 64, "sadd": 48, "vadd": 64, "smul": 48, "lut": 64, "brx": 48, "br": 16, "jmp": 16}
+
+
 def _midgard_words(lines):
-    """Of 16 bytes: 32 bits for the bundle, about 64 for each instruction, constants in a word of their own."""
-    constants = sum(line.startswith("uconstants") for line in lines)
-    return -(-(32 + 64 * (len(lines) - constants)) // 128) + constants
+    """Of 16 bytes: 32 bits for the bundle, those of its instructions, constants in a word of their own."""
+    bits = [MIDGARD_BITS.get(line.split(".")[0], 0) for line in lines if not line.startswith("uconstants")]
+    return -(-(32 + sum(bits)) // 128) + len(lines) - len(bits)
 
 
 def _midgard_bundle(lines):
@@ -167,21 +170,26 @@ def _midgard_bundle(lines):
         return 1, {"texture": 1}, 0, None
     macs = 0
     for line in lines:
-        found = re.match(r"(?:FMUL|FMA)\.(f16|f32)\S* [A-Z]+\d+(?:\.([xyzwabcdefgh]+))?,", line)
+        found = re.match(r"\w+\.(?:FMUL|FMA)\.(f16|f32)\S* [A-Z]+\d+(?:\.([xyzwabcdefgh]+))?,", line)
         if found:
             macs += len(found[2]) if found[2] else 4 if found[1] == "f32" else 8
+        dot = re.match(r"\w+\.FDOT(\d)\.f", line)
+        if dot:
+            macs += int(dot[1])
     return _midgard_words(lines), {"arithmetic": 1}, macs, _number(r"(?:br|jmp)\S* ([-+]\d+)", "\n".join(lines))
 
 
 def _midgard_rows(bundles):
-    """Jumps count words, which the listing does not show: they lead to the bundle nearest to where it should be."""
+    """Jumps count words. What jumps out of a loop is skipped in all trips but the last: it costs nothing."""
     ends = [0]
     for words, _, _, _ in bundles:
         ends.append(ends[-1] + words)
-    rows = []
+    rows, skipped = [], None
     for i, (_, cost, macs, jump) in enumerate(bundles):
         where = None if jump is None else ends[i + 1] + jump
-        rows.append(Instruction(cost, macs, where and min(range(len(ends)), key=lambda k: abs(ends[k] - where))))
+        is_exit = jump is not None and jump > 0 and skipped == i + 1  # the jump before skips this one
+        skipped = where and min(range(len(ends)), key=lambda k: abs(ends[k] - where))
+        rows.append(Instruction({} if is_exit else cost, macs, skipped))
     return rows
 
 

@@ -159,6 +159,9 @@ static void test_layer_norm(void **state) {
         {"ReduceMean z[2,3,5] n(-1) -> m; Sub x[2,3,5] m -> c; Pow c p<2 -> s; "
          "ReduceMean s n -> v; Add v e<1e-5 -> a; Sqrt a -> d; Div c d -> y",
          NULL},
+        {"ReduceMean x[2,3,5] n(1,2) -> m; Sub x m -> c; Pow c p<2 -> s; ReduceMean s n -> v; "
+         "Add v e<1e-5 -> a; Sqrt a -> d; Div c d -> q; Mul q g{5} -> y", /* of another shape */
+         NULL},
         {VARIANCE "Div x d -> y", NULL},
         {VARIANCE "Div c d -> q; Add q m -> y", NULL},
         {VARIANCE "Div c d -> q; Add q c -> y", NULL},

@@ -1,22 +1,26 @@
 /* LayerNormalization as exporters write it: c = x - mean(x); c / sqrt(mean(c^2) + epsilon), mostly
- * followed by a constant scale and bias. Means are over the last axis: over several ones the scale,
- * which LayerNormalization has and the pattern may not, could be as large as the tensor. */
+ * followed by a constant scale and bias. Means are over the last axis, or over several last ones
+ * where a scale follows: LayerNormalization always has one, and ones in place of it could be as
+ * large as the tensor. */
 #include "passes/match.h"
 
 #include "graph/infer.h"
 
-/* Is a ReduceMean over the last axis, which stays as one of one element? */
-static bool is_over_last(const tsr_matcher *m, const tsr_node *mean) {
-    enum { MOST_ELEMENTS = 1 << 16 };
+/* The number of last axes that a ReduceMean is over, which stay as axes of one element; 0 if it is
+ * over others. */
+static int count_axes(const tsr_matcher *m, const tsr_node *mean) {
     const tsr_shape *shape = &tsr_node_in(m->graph, mean, 0)->shape;
     bool reduced[TSR_MAX_RANK];
     int count = 0;
     if (!tsr_attr_int(mean, "keepdims", 1) ||
         tsr_node_reduced_axes(m->graph, mean, reduced) != TSR_OK)
-        return false;
+        return 0;
     for (int i = 0; i < shape->rank; i++)
         count += reduced[i];
-    return count == 1 && reduced[shape->rank - 1] && shape->dim[shape->rank - 1] <= MOST_ELEMENTS;
+    for (int i = 0; i < count; i++)
+        if (!reduced[shape->rank - 1 - i])
+            return 0;
+    return count;
 }
 
 /* c / d or c * (1 / d) */
@@ -57,15 +61,43 @@ static int find_squared(const tsr_matcher *m, int square, int *reads) {
 
 /* x of x - mean(x), which is computed for the dividend and for what is squared once or twice, and
  * read by the pattern alone; TSR_NONE for something else. */
-static int find_centred(const tsr_matcher *m, int dividend, int squared, int reads) {
+static int find_centred(const tsr_matcher *m, int dividend, int squared, int reads, int *axes) {
     bool once = dividend == squared;
     const tsr_node *a = tsr_match_part(m, dividend, TSR_OP_Sub, once ? reads + 1 : 1),
                    *b = tsr_match_part(m, squared, TSR_OP_Sub, once ? reads + 1 : reads);
     if (!a || !b || a->inputs[0] != b->inputs[0] || a->inputs[1] != b->inputs[1])
         return TSR_NONE;
     const tsr_node *mean = tsr_match_part(m, a->inputs[1], TSR_OP_ReduceMean, once ? 1 : 2);
-    return mean && mean->inputs[0] == a->inputs[0] && is_over_last(m, mean) ? mean->inputs[0]
-                                                                            : TSR_NONE;
+    if (!mean || mean->inputs[0] != a->inputs[0])
+        return TSR_NONE;
+    *axes = count_axes(m, mean);
+    return a->inputs[0];
+}
+
+/* What a quotient normalizes. */
+typedef struct normalized {
+    int x;
+    float epsilon;
+    tsr_shape shape; /* of the last axes that means are over */
+} normalized;
+
+static bool find_normalized(const tsr_matcher *m, const tsr_node *node, normalized *n) {
+    const quotient q = find_quotient(m, node);
+    int axes = 0, reads;
+    const tsr_node *variance = find_variance(m, q.divisor, &n->epsilon);
+    int squared = variance ? find_squared(m, variance->inputs[0], &reads) : TSR_NONE;
+    n->x = squared == TSR_NONE ? TSR_NONE : find_centred(m, q.dividend, squared, reads, &axes);
+    if (n->x == TSR_NONE || !axes || axes != count_axes(m, variance))
+        return false;
+    const tsr_value *x = &m->graph->values[n->x];
+    n->shape = tsr_shape_make(axes, x->shape.dim + x->shape.rank - axes);
+    return tsr_dtype_is_float(x->dtype);
+}
+
+static tsr_status make(const tsr_matcher *m, tsr_node *node, const normalized *n, int scale) {
+    const tsr_attr attrs[] = {{.name = "axis", .kind = TSR_ATTR_INT, .i = -n->shape.rank},
+                              {.name = "epsilon", .kind = TSR_ATTR_FLOAT, .f = n->epsilon}};
+    return tsr_match_replace(m, node, TSR_OP_LayerNormalization, 2, (int[]){n->x, scale}, 2, attrs);
 }
 
 /* ---- scale and bias ---- */
@@ -86,10 +118,10 @@ static bool is_all_ones(const tsr_value *value) {
     return elements;
 }
 
-/* Is the value a constant of the type and shape of the scale? */
-static bool is_parameter(const tsr_matcher *m, int value, const tsr_value *scale) {
+/* Is the value a constant of this type and shape? */
+static bool is_parameter(const tsr_matcher *m, int value, tsr_dtype dtype, const tsr_shape *shape) {
     const tsr_value *v = &m->graph->values[value];
-    return v->data && v->dtype == scale->dtype && tsr_shape_equal(&v->shape, &scale->shape);
+    return v->data && v->dtype == dtype && tsr_shape_equal(&v->shape, shape);
 }
 
 /* A scale or bias behind a LayerNormalization that has none. */
@@ -98,7 +130,8 @@ static tsr_status absorb(const tsr_matcher *m, tsr_node *node) {
         const tsr_node *norm = tsr_match_part(m, node->inputs[i], TSR_OP_LayerNormalization, 1);
         const tsr_value *scale = norm ? tsr_node_in(m->graph, norm, 1) : NULL;
         int other = node->inputs[1 - i];
-        if (!norm || norm->input_count > 2 || !is_parameter(m, other, scale) ||
+        if (!norm || norm->input_count > 2 ||
+            !is_parameter(m, other, scale->dtype, &scale->shape) ||
             (node->op == TSR_OP_Mul && !is_all_ones(scale)))
             continue;
         const int inputs[] = {norm->inputs[0], node->op == TSR_OP_Mul ? other : norm->inputs[1],
@@ -109,31 +142,33 @@ static tsr_status absorb(const tsr_matcher *m, tsr_node *node) {
     return TSR_OK;
 }
 
-/* ---- */
-
-static tsr_status make(const tsr_matcher *m, tsr_node *node, int x, float epsilon) {
-    const tsr_value *v = &m->graph->values[x];
-    const tsr_shape normalized = tsr_shape_make(1, v->shape.dim + v->shape.rank - 1);
-    const tsr_attr attrs[] = {{.name = "axis", .kind = TSR_ATTR_INT, .i = -1},
-                              {.name = "epsilon", .kind = TSR_ATTR_FLOAT, .f = epsilon}};
-    int scale = add_ones(m, node, v->dtype, &normalized);
-    if (scale == TSR_NONE)
-        return tsr_out_of_memory(m->graph);
-    return tsr_match_replace(m, node, TSR_OP_LayerNormalization, 2, (int[]){x, scale}, 2, attrs);
+/* A scale behind a quotient, which nothing else reads. *made: it was one. */
+static tsr_status make_scaled(const tsr_matcher *m, tsr_node *node, bool *made) {
+    *made = false;
+    for (int i = 0; node->op == TSR_OP_Mul && i < 2; i++) {
+        const tsr_node *div = tsr_match_part(m, node->inputs[i], TSR_OP_Div, 1),
+                       *mul = tsr_match_part(m, node->inputs[i], TSR_OP_Mul, 1);
+        int scale = node->inputs[1 - i];
+        normalized n;
+        if ((*made = (div || mul) && find_normalized(m, div ? div : mul, &n) &&
+                     is_parameter(m, scale, m->graph->values[n.x].dtype, &n.shape)))
+            return make(m, node, &n, scale);
+    }
+    return TSR_OK;
 }
 
+/* ---- */
+
 static tsr_status rewrite(const tsr_matcher *m, tsr_node *node) {
-    const quotient q = find_quotient(m, node);
-    float epsilon;
-    int reads;
-    const tsr_node *variance = find_variance(m, q.divisor, &epsilon);
-    int squared = variance && is_over_last(m, variance)
-                      ? find_squared(m, variance->inputs[0], &reads)
-                      : TSR_NONE,
-        x = squared == TSR_NONE ? TSR_NONE : find_centred(m, q.dividend, squared, reads);
-    if (x != TSR_NONE && tsr_dtype_is_float(m->graph->values[x].dtype))
-        return make(m, node, x, epsilon);
-    return node->op == TSR_OP_Mul || node->op == TSR_OP_Add ? absorb(m, node) : TSR_OK;
+    enum { MOST_ONES = 1 << 16 };
+    normalized n;
+    if (find_normalized(m, node, &n) && n.shape.rank == 1 && n.shape.dim[0] <= MOST_ONES) {
+        int scale = add_ones(m, node, m->graph->values[n.x].dtype, &n.shape);
+        return scale == TSR_NONE ? tsr_out_of_memory(m->graph) : make(m, node, &n, scale);
+    }
+    bool made;
+    TSR_TRY(make_scaled(m, node, &made));
+    return !made && (node->op == TSR_OP_Mul || node->op == TSR_OP_Add) ? absorb(m, node) : TSR_OK;
 }
 
 tsr_status tsr_pass_recognize_layer_norm(tsr_graph *graph) {

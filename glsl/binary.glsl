@@ -21,15 +21,15 @@ vec4 tsr_mod_bytes(vec4 a, vec4 b) {
     vec4 r = tsr_fmod_bytes(a, b);
     return mix(r, r + b, lessThan(r * b, vec4(0.0)));
 }
-// As C's pow(), which GLSL's is not for negative numbers: with integer exponents their sign may be that of the result, with
-// others finite ones have none, for which sqrt() yields NaN. log2(0) is not -infinity everywhere. Squares are exact.
+// As C's pow(); GLSL's is undefined for negative a. If a is negative, odd integers b give a negative result, and fractional b
+// give NaN (that of sqrt()) unless a is infinite. log2(0) is not -infinity on every driver. Squares are exact.
 vec4 tsr_pow(vec4 a, vec4 b) {
     vec4 size = abs(a), power = exp2(b * log2(size));
-    uvec4 negative = uvec4(lessThan(a, vec4(0.0))), broken = uvec4(notEqual(floor(b), b));
-    uvec4 odd = uvec4(notEqual(2.0 * floor(0.5 * b), b)) & ~broken;
+    uvec4 negative = uvec4(lessThan(a, vec4(0.0))), fractional = uvec4(notEqual(floor(b), b));
+    uvec4 odd = uvec4(notEqual(2.0 * floor(0.5 * b), b)) & ~fractional;
     power = mix(power, mix(vec4(0.0), 1.0 / size, lessThan(b, vec4(0.0))), equal(size, vec4(0.0)));
     power = mix(power, -power, bvec4(negative & odd));
-    power = mix(power, sqrt(a), bvec4(negative & broken & ~uvec4(isinf(a))));
+    power = mix(power, sqrt(a), bvec4(negative & fractional & ~uvec4(isinf(a))));
     power = tsr_keep_nan(a, tsr_keep_nan(b, mix(power, a * a, equal(b, vec4(2.0)))));
     uvec4 one = uvec4(equal(b, vec4(0.0))) | uvec4(equal(a, vec4(1.0))) | (uvec4(equal(size, vec4(1.0))) & uvec4(isinf(b)));
     return mix(power, vec4(1.0), bvec4(one));

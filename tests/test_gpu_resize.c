@@ -169,9 +169,6 @@ static void test_resize(void **state) {
     RUN_CASES(cases);
 }
 
-/* Nothing of what is stored beside a tensor's elements may reach a result: not even what 1 / 0
- * leaves in padding channels. */
-
 /* ---- GridSample ---- */
 
 /* Coordinates in the image, beside it and far beside it. 16 bits would move them. */

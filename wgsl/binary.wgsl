@@ -21,18 +21,18 @@ fn tsr_mod_bytes(a: vec4f, b: vec4f) -> vec4f {
     let r = tsr_fmod_bytes(a, b);
     return select(r, r + b, r * b < vec4f());
 }
-// As C's pow(), which WGSL's is not for negative numbers: with integer exponents their sign may be that of the result, with
-// others finite ones have none, for which sqrt() yields NaN. log2(0) is not -infinity everywhere. Squares are exact.
+// As C's pow(); WGSL's is undefined for negative a. If a is negative, odd integers b give a negative result, and fractional b
+// give NaN (that of sqrt()) unless a is infinite. log2(0) is not -infinity on every driver. Squares are exact.
 fn tsr_pow(a: vec4f, b: vec4f) -> vec4f {
     let size = abs(a);
     let negative = a < vec4f();
-    let broken = b != floor(b);
+    let fractional = b != floor(b);
     let odd = floor(0.5 * b) * 2.0 != b;
     let infinite = abs(b) > vec4f(3.402823466e38);
     var power = exp2(b * log2(size));
     power = select(power, select(vec4f(), 1.0 / size, b < vec4f()), size == vec4f());
-    power = select(power, -power, negative & odd & !broken);
-    power = select(power, sqrt(a), negative & broken & (size <= vec4f(3.402823466e38)));
+    power = select(power, -power, negative & odd & !fractional);
+    power = select(power, sqrt(a), negative & fractional & (size <= vec4f(3.402823466e38)));
     power = tsr_keep_nan(a, tsr_keep_nan(b, select(power, a * a, b == vec4f(2.0))));
     return select(power, vec4f(1.0), (b == vec4f()) | (a == vec4f(1.0)) | ((size == vec4f(1.0)) & infinite));
 }

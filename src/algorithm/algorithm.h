@@ -6,6 +6,15 @@
 #include "graph/infer.h"
 #include "plan/plan.h"
 
+/* What fragments of GPUs with few registers can keep: src/gles/family.c says which GPUs these are,
+ * and tsr_device_desc.kernels chooses them by name. */
+#define TSR_FRAGMENTS_SMALL                                                                        \
+    { .registers = 10, .half_products = true }
+#define TSR_FRAGMENTS_MIDGARD                                                                      \
+    { .registers = 7, .unroll = 4, .dots = true }
+#define TSR_FRAGMENTS_VALHALL                                                                      \
+    { .registers = 10, .texture_weights = true }
+
 /* A convolution with constant weights. Window and group as in tsr_window; weights of output channel
  * o, input channel i of group g begin at weights[g * stride_group + o * stride_output + i *
  * stride_input], their kernel row-major. */

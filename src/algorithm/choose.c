@@ -67,9 +67,9 @@ bool tsr_kernels_known(const char *kernels) {
 }
 
 static const tsr_fragment_limits fragments_of[KERNELS_COUNT] = {
-    [KERNELS_SMALL] = {10, true, false, 0, false},
-    [KERNELS_MIDGARD] = {7, false, false, 4, true},
-    [KERNELS_VALHALL] = {10, false, true, 0, false}};
+    [KERNELS_SMALL] = TSR_FRAGMENTS_SMALL,
+    [KERNELS_MIDGARD] = TSR_FRAGMENTS_MIDGARD,
+    [KERNELS_VALHALL] = TSR_FRAGMENTS_VALHALL};
 
 static tsr_device_profile glsl_profile(kernel_choice choice, bool is_software,
                                        tsr_fragment_limits fragments) {

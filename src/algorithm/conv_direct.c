@@ -141,9 +141,10 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     const split s = split_conv(plan, &p->conv, tsr_plan_layout(plan, output), by, busy);
     tsr_convolution conv = p->conv;
     bool shared = tsr_shares_texels(&conv);
-    float scale = by == BY_TAPS && !shared ? tsr_half_products(plan, &conv) : 0;
+    bool whole = by == BY_TAPS && !shared; /* all four channels of a texel are read at once */
+    float scale = whole ? tsr_half_products(plan, &conv) : 0;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, f.taps, f.chunks, false);
-    weights.dots = by == BY_TAPS && !shared && plan->device.fragments.dots;
+    weights.dots = whole && plan->device.fragments.dots;
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
@@ -176,9 +177,10 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, reading 
     const split s = split_transposed(plan, &p->conv, tsr_plan_layout(plan, output), by, busy);
     tsr_convolution conv = p->conv;
     bool shared = tsr_shares_texels(&conv);
-    float scale = by == BY_TAPS && !shared ? tsr_half_products(plan, &conv) : 0;
+    bool whole = by == BY_TAPS && !shared; /* all four channels of a texel are read at once */
+    float scale = whole ? tsr_half_products(plan, &conv) : 0;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, taps * (int)stride, 1, false);
-    weights.dots = by == BY_TAPS && !shared && plan->device.fragments.dots;
+    weights.dots = whole && plan->device.fragments.dots;
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(taps),

@@ -79,11 +79,7 @@ static void add_constant(dot *d, int value) {
 static tsr_status add_node(dot *d, const tsr_node *node, int index, const int *makers) {
     bool is_late = index >= d->session->graph->node_count;
     tsr_text_add(&d->text, "  n%d [label=\"", index);
-    add_name(d, tsr_node_op_name(node));
-    if (node->before)
-        tsr_text_add(&d->text, "(%s)", tsr_op_get_info(node->before->op)->name);
-    for (int i = 0; i < node->post_count; i++)
-        tsr_text_add(&d->text, "+%s", tsr_op_get_info(node->posts[i].op)->name);
+    add_name(d, is_late ? tsr_node_op_name(node) : d->session->op_texts[index]);
     tsr_text_add(&d->text, "\\n");
     add_name(d, node->name);
     for (int i = 0; i < node->input_count; i++)

@@ -37,27 +37,12 @@ static tsr_cache_key add_sample(tsr_cache_key key, const tsr_value *value) {
 
 /* Of the graphs that an attribute holds, which run on the CPU, nothing. */
 static tsr_cache_key add_attr(tsr_cache_key key, const tsr_attr *attr) {
+    size_t size;
+    const void *bytes = tsr_attr_bytes(attr, &size);
     key = add_int(tsr_cache_key_add(key, attr->name), attr->kind);
-    switch (attr->kind) {
-    case TSR_ATTR_INT:
-        return add_int(key, attr->i);
-    case TSR_ATTR_FLOAT:
-        return tsr_cache_key_add_bytes(key, &attr->f, sizeof attr->f);
-    case TSR_ATTR_STRING:
-        return tsr_cache_key_add(key, attr->s);
-    case TSR_ATTR_INTS:
-        return tsr_cache_key_add_bytes(key, attr->ints, (size_t)attr->count * sizeof *attr->ints);
-    case TSR_ATTR_FLOATS:
-        return tsr_cache_key_add_bytes(key, attr->floats,
-                                       (size_t)attr->count * sizeof *attr->floats);
-    case TSR_ATTR_STRINGS:
-        for (int i = 0; i < attr->count; i++)
-            key = tsr_cache_key_add(key, attr->strings[i]);
-        return key;
-    case TSR_ATTR_GRAPH:
-        break;
-    }
-    return key;
+    for (int i = 0; attr->kind == TSR_ATTR_STRINGS && i < attr->count; i++)
+        key = tsr_cache_key_add(key, attr->strings[i]);
+    return size ? tsr_cache_key_add_bytes(add_int(key, (int64_t)size), bytes, size) : key;
 }
 
 static tsr_cache_key add_post(tsr_cache_key key, const tsr_post *post) {

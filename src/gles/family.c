@@ -10,17 +10,17 @@
  * little. */
 static const tsr_gpu_family families[] = {
     {{"llvmpipe", "softpipe", "SwiftShader", "NVIDIA", "GeForce", "AMD", "Radeon", "LLVM"},
-     {0, false, false, 0, false},
+     {.registers = 0},
      false},
-    {{"Mali-T", "Mali T"}, {7, false, false, 4, true}, true},                 /* Midgard */
+    {{"Mali-T", "Mali T"}, TSR_FRAGMENTS_MIDGARD, true},
     {{"Mali-G31", "Mali-G51", "Mali-G52", "Mali-G71", "Mali-G72", "Mali-G76", /* Bifrost */
       "Mali G31", "Mali G51", "Mali G52", "Mali G71", "Mali G72", "Mali G76"},
-     {10, true, false, 0, false},
+     TSR_FRAGMENTS_SMALL,
      true},
-    {{"Mali", "Immortalis"}, {10, false, true, 0, false}, true}, /* Valhall */
-    {{"V3D"}, {9, false, false, 0, false}, true},
-    {{"Adreno", "FD"}, {10, true, false, 0, false}, false},
-    {{""}, {10, false, false, 0, false}, false},
+    {{"Mali", "Immortalis"}, TSR_FRAGMENTS_VALHALL, true},
+    {{"V3D"}, {.registers = 9}, true},
+    {{"Adreno", "FD"}, TSR_FRAGMENTS_SMALL, false},
+    {{""}, {.registers = 10}, false},
 };
 
 /* "Mali-G31" is not the name of a Mali-G310. */

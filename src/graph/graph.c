@@ -274,6 +274,31 @@ const tsr_attr *tsr_node_attr(const tsr_node *node, const char *name) {
     return NULL;
 }
 
+const void *tsr_attr_bytes(const tsr_attr *attr, size_t *size) {
+    *size = 0;
+    switch (attr->kind) {
+    case TSR_ATTR_INT:
+        *size = sizeof attr->i;
+        return &attr->i;
+    case TSR_ATTR_FLOAT:
+        *size = sizeof attr->f;
+        return &attr->f;
+    case TSR_ATTR_STRING:
+        *size = strlen(attr->s);
+        return attr->s;
+    case TSR_ATTR_INTS:
+        *size = (size_t)attr->count * sizeof *attr->ints;
+        return attr->ints;
+    case TSR_ATTR_FLOATS:
+        *size = (size_t)attr->count * sizeof *attr->floats;
+        return attr->floats;
+    case TSR_ATTR_STRINGS:
+    case TSR_ATTR_GRAPH:
+        break;
+    }
+    return NULL;
+}
+
 static const tsr_attr *attr_of_kind(const tsr_node *node, const char *name, tsr_attr_kind kind) {
     const tsr_attr *attr = tsr_node_attr(node, name);
     return attr && attr->kind == kind ? attr : NULL;

@@ -152,6 +152,9 @@ tsr_value *tsr_node_out(const tsr_graph *graph, const tsr_node *node, int i);
  * default; src/onnx checks kinds. */
 const tsr_attr *tsr_node_attr(const tsr_node *node, const char *name);
 
+/* What an attribute holds, as *size bytes: numbers, or a text. NULL of texts and of graphs. */
+const void *tsr_attr_bytes(const tsr_attr *attr, size_t *size);
+
 /* The params of a unary operator (TSR_PARAM of ops.def), from its attributes or by default; 0 for
  * those that it lacks. */
 void tsr_unary_params(const tsr_node *node, float param[2]);

@@ -12,18 +12,15 @@ static void lower_images(tsr_plan *plan, const tsr_node *node, const tsr_window 
     tsr_lower_problem(plan, &problem);
 }
 
-/* Each depth as an image. */
-static int lower_depths(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
-                        tsr_pool_mode mode, int input) {
+/* Of volumes whose depths are images of their own. */
+static int pool_images(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
+                       tsr_pool_mode mode, int images) {
     if (plan->status != TSR_OK)
         return 0;
-    const tsr_layout *l = tsr_plan_layout(plan, input);
-    const tsr_shape shape = {
-        4, {l->n * w->in[TSR_DEPTH], l->c, w->out[TSR_ROWS], w->out[TSR_COLUMNS]}};
+    const tsr_layout *l = tsr_plan_layout(plan, images);
+    const tsr_shape shape = {4, {l->n, l->c, w->out[TSR_ROWS], w->out[TSR_COLUMNS]}};
     const tsr_window flat = tsr_flat_window(w);
-    bool full = mode == TSR_POOL_INDEX || !l->half;
-    int images = tsr_lower_depth_images(plan, input, w),
-        pooled = tsr_plan_tensor_new(plan, &shape, full);
+    int pooled = tsr_plan_tensor_new(plan, &shape, mode == TSR_POOL_INDEX || !l->half);
     lower_images(plan, node, &flat, mode, images, pooled);
     return pooled;
 }
@@ -34,11 +31,10 @@ static void count_depth_loops(tsr_plan *plan, const tsr_window *w, int output) {
                        (int64_t[]){tsr_min(w->kernel[TSR_DEPTH], w->in[TSR_DEPTH])});
 }
 
-/* Each depth as an image, then along the depth. */
-static void lower_volume(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
-                         tsr_pool_mode mode, int input, int output) {
+/* Of what pool_images() computed. */
+static void pool_along_depth(tsr_plan *plan, const tsr_window *w, tsr_pool_mode mode, int pooled,
+                             int output) {
     int64_t depth = w->in[TSR_DEPTH], from = 0, to = depth;
-    int pooled = lower_depths(plan, node, w, mode, input);
     if (w->count_include_pad) {
         from -= w->pad_begin[TSR_DEPTH];
         to += w->pad_end[TSR_DEPTH];
@@ -49,11 +45,8 @@ static void lower_volume(tsr_plan *plan, const tsr_node *node, const tsr_window 
     count_depth_loops(plan, w, output);
 }
 
-/* Those of each depth's largest elements, then of the largest of these. */
-static void lower_volume_index(tsr_plan *plan, const tsr_node *node, const tsr_window *w, int input,
-                               int output) {
-    int largest = lower_depths(plan, node, w, TSR_POOL_MAXIMUM, input),
-        indices = lower_depths(plan, node, w, TSR_POOL_INDEX, input);
+static void index_along_depth(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
+                              int largest, int indices, int output) {
     TSR_PASS(plan, output, pool_depth_index, .X = TSR_TENSOR(largest), .I = TSR_TENSOR(indices),
              .window_z = tsr_window_args(w, TSR_DEPTH), .depth = TSR_INT(w->in[TSR_DEPTH]),
              .pixels = TSR_INT(w->in[TSR_ROWS] * w->in[TSR_COLUMNS]),
@@ -61,15 +54,22 @@ static void lower_volume_index(tsr_plan *plan, const tsr_node *node, const tsr_w
     count_depth_loops(plan, w, output);
 }
 
+/* indices: a tensor for MaxPool's second output; 0: none. */
 static void lower_pool(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
-                       tsr_pool_mode mode, int output) {
+                       tsr_pool_mode mode, int output, int indices) {
     int input = tsr_plan_value(plan, node->inputs[0]);
-    if (w->spatial_rank < TSR_WINDOW_AXES)
+    if (w->spatial_rank < TSR_WINDOW_AXES) {
         lower_images(plan, node, w, mode, input, output);
-    else if (mode == TSR_POOL_INDEX)
-        lower_volume_index(plan, node, w, input, output);
-    else
-        lower_volume(plan, node, w, mode, input, output);
+        if (indices)
+            lower_images(plan, node, w, TSR_POOL_INDEX, input, indices);
+        return;
+    }
+    int images = tsr_lower_depth_images(plan, input, w),
+        pooled = pool_images(plan, node, w, mode, images);
+    pool_along_depth(plan, w, mode, pooled, output);
+    if (indices)
+        index_along_depth(plan, node, w, pooled, pool_images(plan, node, w, TSR_POOL_INDEX, images),
+                          indices);
 }
 
 tsr_status tsr_lower_global_average_pool(tsr_plan *plan, const tsr_node *node) {
@@ -92,7 +92,7 @@ tsr_status tsr_lower_average_pool(tsr_plan *plan, const tsr_node *node) {
     TSR_TRY(tsr_node_window(plan->graph, node, &w));
     if (covers_image(&w))
         return tsr_lower_global_average_pool(plan, node);
-    lower_pool(plan, node, &w, TSR_POOL_AVERAGE, tsr_plan_output(plan, node, 0));
+    lower_pool(plan, node, &w, TSR_POOL_AVERAGE, tsr_plan_output(plan, node, 0), 0);
     return plan->status;
 }
 
@@ -105,14 +105,12 @@ tsr_status tsr_lower_max_pool(tsr_plan *plan, const tsr_node *node) {
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "Indices into more than %d elements are not exact in this GPU's floats",
                         tsr_plan_exact_integers(plan));
-    lower_pool(plan, node, &w, TSR_POOL_MAXIMUM, tsr_plan_output(plan, node, 0));
-    if (indices) {
-        int output =
-            tsr_plan_tensor_new(plan, &indices->shape, true); /* 16 bits would round them */
-        lower_pool(plan, node, &w, TSR_POOL_INDEX, output);
-        if (output)
-            plan->value_tensor[node->outputs[1]] = output;
-    }
+    int output = tsr_plan_output(plan, node, 0), index_output = 0;
+    if (indices) /* 16 bits would round them */
+        index_output = tsr_plan_tensor_new(plan, &indices->shape, true);
+    lower_pool(plan, node, &w, TSR_POOL_MAXIMUM, output, index_output);
+    if (index_output)
+        plan->value_tensor[node->outputs[1]] = index_output;
     return plan->status;
 }
 

@@ -5,7 +5,7 @@
 #include "base/divide.h"
 #include "base/error.h"
 
-/* Without an update the result is the data. */
+/* Is anything updated? If not, the result is the data. */
 static bool has_updates(const tsr_plan *plan, const tsr_node *node, int updates) {
     return tsr_shape_count(&tsr_node_in(plan->graph, node, updates)->shape) != 0;
 }

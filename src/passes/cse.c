@@ -43,11 +43,11 @@ static void mix_constant(const cse *c, uint64_t *hash, const tsr_value *value) {
 }
 
 static void mix_attr(const cse *c, uint64_t *hash, const tsr_attr *attr) {
+    size_t size;
+    const void *bytes = tsr_attr_bytes(attr, &size);
     mix(c, hash, attr->name, strlen(attr->name));
-    mix(c, hash, &attr->i, sizeof attr->i);
-    mix(c, hash, &attr->f, sizeof attr->f);
-    if (attr->kind == TSR_ATTR_INTS)
-        mix(c, hash, attr->ints, (size_t)attr->count * sizeof *attr->ints);
+    if (size)
+        mix(c, hash, bytes, size);
 }
 
 static uint64_t hash_node(const cse *c, const tsr_node *node) {
@@ -74,28 +74,13 @@ static bool same_strings(const tsr_attr *a, const tsr_attr *b) {
 }
 
 static bool same_attr(const tsr_attr *a, const tsr_attr *b) {
-    if (strcmp(a->name, b->name) != 0 || a->kind != b->kind)
+    size_t size, other_size;
+    const void *bytes = tsr_attr_bytes(a, &size), *other = tsr_attr_bytes(b, &other_size);
+    if (strcmp(a->name, b->name) != 0 || a->kind != b->kind || a->kind == TSR_ATTR_GRAPH)
         return false;
-    switch (a->kind) {
-    case TSR_ATTR_INT:
-        return a->i == b->i;
-    case TSR_ATTR_FLOAT:
-        return memcmp(&a->f, &b->f, sizeof a->f) == 0;
-    case TSR_ATTR_STRING:
-        return strcmp(a->s, b->s) == 0;
-    case TSR_ATTR_INTS:
-        return a->count == b->count &&
-               (!a->count || memcmp(a->ints, b->ints, (size_t)a->count * sizeof *a->ints) == 0);
-    case TSR_ATTR_FLOATS:
-        return a->count == b->count &&
-               (!a->count ||
-                memcmp(a->floats, b->floats, (size_t)a->count * sizeof *a->floats) == 0);
-    case TSR_ATTR_STRINGS:
+    if (a->kind == TSR_ATTR_STRINGS)
         return a->count == b->count && same_strings(a, b);
-    case TSR_ATTR_GRAPH:
-        break;
-    }
-    return false;
+    return size == other_size && (!size || memcmp(bytes, other, size) == 0);
 }
 
 static bool same_type(const tsr_value *a, const tsr_value *b) {

@@ -177,7 +177,8 @@ bool make_gather(node_maker *m, tsr_op op) {
 
 /* ---- shapes ---- */
 
-/* Prime factors of the sizes, dealt anew. */
+/* A random shape with as many elements: the prime factors of their number, distributed at random
+ * over the new axes. */
 bool make_reshape(node_maker *m, tsr_op op) {
     (void)op;
     int x = pick(m, is_any), rank = draw(m, 1, 5);

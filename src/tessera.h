@@ -38,8 +38,8 @@
  * NVIDIA's driver (seen with 580) may hang when a webgpu device is destroyed while other threads
  * render.
  * - Returned strings stay valid as long as the object that returned them.
- * - Compiled programs and autotuning results are cached on disk, at most 64 MiB: see
- *   tsr_set_cache_folder().
+ * - A device keeps compiled programs, up to 256 that no session uses, until it is destroyed. They
+ *   and autotuning results are cached on disk, too, at most 64 MiB: see tsr_set_cache_folder().
  */
 #ifndef TESSERA_H
 #define TESSERA_H

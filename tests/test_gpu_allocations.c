@@ -114,15 +114,36 @@ static void test_sessions(void **state) {
         {device, five, {.allow_cpu_fallback = true}},
     };
     for (size_t i = 0; i < sizeof lives / sizeof *lives; i++) {
-        tsr_session *other = NULL; /* its programs serve the life, too: compiling takes long */
-        if (i > 0)
-            EXPECT_OK(open_session(&lives[i], &other));
-        EXPECT_OK(live_once(&lives[i]));
+        EXPECT_OK(live_once(&lives[i])); /* its programs stay with the device */
         fail_each(&lives[i]);
-        tsr_session_destroy(other);
     }
     remove(net);
     remove(five);
+}
+
+/* A device keeps its programs: each time a new one, which compiles them again. */
+static void test_programs(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_model *model = make_model("Relu x[2,3,9,14] -> y");
+    long i = 0, before = live_blocks();
+    for (bool failed = true; failed; i++) {
+        tsr_device *device = make_device(&(tsr_device_desc){.backend = gpu_backend()});
+        tsr_session *session;
+        fail_allocation(i);
+        tsr_status status = tsr_session_create(device, model, NULL, &session);
+        if (status == TSR_OK)
+            status = run_session(session);
+        failed = has_allocation_failed();
+        fail_allocation(-1);
+        if (status != (failed ? TSR_ERROR_OUT_OF_MEMORY : TSR_OK))
+            fail_msg("%s after allocation %ld: %s", tsr_status_name(status), i, tsr_last_error());
+        tsr_session_destroy(session);
+        tsr_device_destroy(device);
+        assert_int_equal(live_blocks(), before);
+    }
+    assert_true(i > 40);
+    tsr_model_free(model);
 }
 
 /* Kernels that find no memory are not chosen, so that a session may be made all the same. A device
@@ -187,7 +208,8 @@ static void test_forms(void **state) {
     float floats[3 * 4 * 8];
     bool failed = true;
     for (long i = 0; failed; i++) {
-        tsr_session *session = make_session(gpu_device((backend_limits){0}), model, NULL);
+        tsr_device *device = make_device(&(tsr_device_desc){.backend = gpu_backend()});
+        tsr_session *session = make_session(device, model, NULL);
         set_inputs(session, 1);
         EXPECT_OK(tsr_session_run(session));
         fail_allocation(i);
@@ -203,6 +225,7 @@ static void test_forms(void **state) {
             EXPECT_OK(change_forms(session, bytes, floats));
         }
         tsr_session_destroy(session);
+        tsr_device_destroy(device);
     }
     tsr_model_free(model);
 }
@@ -240,11 +263,13 @@ static void test_no_growth(void **state) {
     need_gpu();
     tsr_model *model = make_model("Conv x[2,3,9,14] w{4,3,3,3} -> c; Softmax c -> y axis=1");
     tsr_device *device = make_device(&(tsr_device_desc){.backend = gpu_backend()});
-    long before = live_blocks();
+    long empty = live_blocks(), before = 0;
     for (int i = 0; i < 200; i++) {
         tsr_session *session = make_session(device, model, NULL);
         EXPECT_OK(run_session(session));
         tsr_session_destroy(session);
+        before = i == 0 ? live_blocks() : before;
+        assert_true(before > empty); /* programs stay */
         assert_int_equal(live_blocks(), before);
     }
     tsr_device_destroy(device);
@@ -255,7 +280,8 @@ int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calibration), cmocka_unit_test(test_forms),
         cmocka_unit_test(test_sessions),    cmocka_unit_test(test_tuning),
-        cmocka_unit_test(test_device),      cmocka_unit_test(test_no_growth),
+        cmocka_unit_test(test_programs),    cmocka_unit_test(test_device),
+        cmocka_unit_test(test_no_growth),
     };
     count_memory();
     int failed = cmocka_run_group_tests(tests, NULL, close_backends);

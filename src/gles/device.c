@@ -91,7 +91,7 @@ tsr_status tsr_gles_check_done(tsr_backend_device *d, const char *what) {
 
 static tsr_status set_up(tsr_backend_device *d, const tsr_device_desc *desc) {
     TSR_TRY(tsr_gles_find_limits(d, desc));
-    tsr_program_cache_open(&d->programs, &d->info);
+    tsr_programs_open(&d->programs, &d->info);
     glGenVertexArrays(1, &d->vertex_array);
     return tsr_gles_check_done(d, "setting up the context");
 }
@@ -129,7 +129,7 @@ tsr_status tsr_gles_device_create(const tsr_device_desc *desc, tsr_backend_devic
 
 void tsr_gles_device_destroy(tsr_backend_device *d) {
     bool usable = tsr_gles_begin(d) == TSR_OK;
-    tsr_program_cache_clear(&d->programs, usable);
+    tsr_programs_clear(&d->programs, usable);
     tsr_weights_clear(&d->weights);
     if (usable) {
         glBindVertexArray(0);

@@ -23,7 +23,7 @@ struct tsr_backend_device {
     bool sample;             /* how texels are read: glsl/prelude.glsl */
     tsr_device_profile profile;
     tsr_device_info info;
-    tsr_program_cache programs;
+    tsr_programs programs;
     tsr_weight_store weights;
     bool lost;
     unsigned errors;    /* GL errors that were found, of any session */

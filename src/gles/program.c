@@ -47,13 +47,13 @@ static bool has_useful_binaries(void) {
     return formats > 0 && !(vendor && strstr(vendor, "NVIDIA"));
 }
 
-void tsr_program_cache_open(tsr_program_cache *cache, const tsr_device_info *device) {
-    cache->on_disk = tsr_cache_is_on() && has_useful_binaries();
-    cache->device = tsr_cache_key_start();
+void tsr_programs_open(tsr_programs *programs, const tsr_device_info *device) {
+    programs->on_disk = tsr_cache_is_on() && has_useful_binaries();
+    programs->device = tsr_cache_key_start();
     const char *const texts[] = {"gles program", TSR_VERSION, device->name, device->version,
                                  vertex_text};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        cache->device = tsr_cache_key_add(cache->device, texts[i]);
+        programs->device = tsr_cache_key_add(programs->device, texts[i]);
 }
 
 /* 0 if there is none, or the driver rejects it. */
@@ -94,65 +94,42 @@ static void store_program(const tsr_program *p) {
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-static tsr_program *find_key(const tsr_program_cache *cache, const tsr_cache_key *key) {
-    tsr_program *p = cache->head;
-    while (p && !tsr_program_keys_have(&p->keys, key))
-        p = p->next;
-    return p;
-}
-
-static tsr_program *find_text(const tsr_program_cache *cache, const char *text) {
-    tsr_program *p = cache->head;
-    while (p && strcmp(p->text, text))
-        p = p->next;
-    return p;
-}
-
-/* Owns the text; NULL when out of memory. */
-static tsr_program *start(tsr_program_cache *cache, char *text) {
+/* Takes ownership of the text. */
+static tsr_status start(tsr_programs *programs, char *text, tsr_program **out) {
     tsr_program *p = tsr_calloc(1, sizeof *p);
     if (!p) {
         tsr_free(text);
-        return NULL;
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
     }
-    *p = (tsr_program){.next = cache->head, .text = text};
-    if (cache->on_disk) {
-        p->key = tsr_cache_key_add(cache->device, text);
+    if (programs->on_disk) {
+        p->key = tsr_cache_key_add(programs->device, text);
         p->id = load_program(&p->key);
         p->cached = p->id != 0;
         p->to_store = !p->cached;
     }
     if (!p->cached)
         p->id = start_program(text, p->to_store);
-    cache->head = p;
-    return p;
-}
-
-tsr_status tsr_program_acquire_text(tsr_program_cache *cache, char *text, tsr_program **out) {
-    tsr_program *p = find_text(cache, text);
-    if (p)
-        tsr_free(text);
-    else
-        p = start(cache, text);
-    if (!p)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
-    p->references++;
+    tsr_program_cache_add(&programs->cache, &p->entry, text);
     *out = p;
     return TSR_OK;
 }
 
-tsr_status tsr_program_acquire(tsr_program_cache *cache, tsr_program_text *text,
-                               tsr_program **out) {
-    tsr_program *p = find_key(cache, &text->key);
-    if (p) {
-        p->references++;
-        *out = p;
-        return TSR_OK;
-    }
+tsr_status tsr_program_acquire_text(tsr_programs *programs, char *text, tsr_program **out) {
+    *out = (tsr_program *)tsr_program_cache_find_text(&programs->cache, text);
+    if (!*out)
+        return start(programs, text, out);
+    tsr_free(text);
+    return TSR_OK;
+}
+
+tsr_status tsr_program_acquire(tsr_programs *programs, tsr_program_text *text, tsr_program **out) {
     char *chars;
+    *out = (tsr_program *)tsr_program_cache_find(&programs->cache, &text->key);
+    if (*out)
+        return TSR_OK;
     TSR_TRY(tsr_program_text_finish(text, &chars));
-    TSR_TRY(tsr_program_acquire_text(cache, chars, out));
-    tsr_program_keys_add(&(*out)->keys, &text->key);
+    TSR_TRY(tsr_program_acquire_text(programs, chars, out));
+    tsr_cached_program_add_key(&(*out)->entry, &text->key);
     return TSR_OK;
 }
 
@@ -169,7 +146,7 @@ static tsr_status report_failure(const tsr_program *p, const char *kernel, bool 
             glGetShaderInfoLog(shaders[i], sizeof log, NULL, log);
     }
     tsr_log_lines(TSR_LOG_DEBUG, log);
-    tsr_log_lines(TSR_LOG_DEBUG, p->text);
+    tsr_log_lines(TSR_LOG_DEBUG, p->entry.text);
     tsr_driver_log_error(log, error, sizeof error);
     if (!body)
         return tsr_fail(TSR_ERROR_DEVICE, "the driver refused kernel %s: %s", kernel, error);
@@ -190,19 +167,19 @@ static void bind_samplers(const tsr_program *p) {
 
 bool tsr_program_is_linked(const tsr_program *p) {
     GLint complete = GL_TRUE;
-    if (!p->checked && tsr_gl->KHR_parallel_shader_compile)
+    if (!p->entry.compiled && tsr_gl->KHR_parallel_shader_compile)
         glGetProgramiv(p->id, GL_COMPLETION_STATUS_KHR, &complete);
     return complete;
 }
 
 tsr_status tsr_program_finish(tsr_program *p, const char *kernel, bool body) {
     GLint linked = GL_FALSE;
-    if (p->checked)
+    if (p->entry.compiled)
         return TSR_OK;
     glGetProgramiv(p->id, GL_LINK_STATUS, &linked);
     if (!linked)
         return report_failure(p, kernel, body);
-    p->checked = true;
+    p->entry.compiled = true;
     if (p->to_store)
         store_program(p);
     p->ints = glGetUniformLocation(p->id, "tsr_i");
@@ -215,24 +192,18 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel, bool body) {
 static void destroy(tsr_program *p, bool usable) {
     if (usable)
         glDeleteProgram(p->id);
-    tsr_free(p->text);
+    tsr_free(p->entry.text);
     tsr_free(p);
 }
 
-void tsr_program_release(tsr_program_cache *cache, tsr_program *program) {
-    if (--program->references)
-        return;
-    tsr_program **link = &cache->head;
-    while (*link != program)
-        link = &(*link)->next;
-    *link = program->next;
-    destroy(program, true);
+void tsr_program_release(tsr_programs *programs, tsr_program *program) {
+    tsr_cached_program *unused = tsr_program_cache_release(&programs->cache, &program->entry);
+    if (unused)
+        destroy((tsr_program *)unused, true);
 }
 
-void tsr_program_cache_clear(tsr_program_cache *cache, bool usable) {
-    while (cache->head) {
-        tsr_program *next = cache->head->next;
-        destroy(cache->head, usable);
-        cache->head = next;
-    }
+void tsr_programs_clear(tsr_programs *programs, bool usable) {
+    tsr_cached_program *p;
+    while ((p = tsr_program_cache_pop(&programs->cache)))
+        destroy((tsr_program *)p, usable);
 }

@@ -134,20 +134,6 @@ void tsr_program_text_free(tsr_program_text *p) {
     tsr_free(tsr_text_take(&p->head));
 }
 
-enum { KEYS = sizeof((tsr_program_keys *)0)->list / sizeof(tsr_cache_key) };
-
-bool tsr_program_keys_have(const tsr_program_keys *keys, const tsr_cache_key *key) {
-    for (int i = 0; i < keys->count && i < KEYS; i++)
-        if (tsr_cache_key_equal(&keys->list[i], key))
-            return true;
-    return false;
-}
-
-void tsr_program_keys_add(tsr_program_keys *keys, const tsr_cache_key *key) {
-    keys->list[keys->count % KEYS] = *key;
-    keys->count = keys->count + 1 < 2 * KEYS ? keys->count + 1 : KEYS;
-}
-
 /* ---- programs -------------------------------------------------------------------------------- */
 
 /* The caller's body of a custom operator, after the kernel's file. ATTR_<name> are its attributes.

@@ -41,13 +41,4 @@ tsr_status tsr_program_text_start(tsr_program_text *program);
 tsr_status tsr_program_text_finish(tsr_program_text *program, char **out);
 void tsr_program_text_free(tsr_program_text *program);
 
-/* The latest keys that a program was requested with. */
-typedef struct tsr_program_keys {
-    tsr_cache_key list[8];
-    int count; /* of all that were ever added */
-} tsr_program_keys;
-
-bool tsr_program_keys_have(const tsr_program_keys *keys, const tsr_cache_key *key);
-void tsr_program_keys_add(tsr_program_keys *keys, const tsr_cache_key *key);
-
 #endif

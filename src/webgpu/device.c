@@ -293,6 +293,7 @@ tsr_status tsr_webgpu_device_create(const tsr_device_desc *desc, tsr_backend_dev
 }
 
 void tsr_webgpu_device_destroy(tsr_backend_device *d) {
+    tsr_pipelines_clear(d);
     if (d->device) {
         if (!d->adopted)
             d->api->DeviceDestroy(d->device);

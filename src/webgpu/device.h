@@ -17,7 +17,7 @@ struct tsr_backend_device {
     WGPULimits limits;    /* those that the adapter offers, or the caller requested */
     char name[256], version[256];
     tsr_device_profile profile;
-    tsr_pipeline_cache pipelines;
+    tsr_program_cache pipelines;
     tsr_weight_store weights;
     uint64_t runner_count;  /* that were made so far */
     bool adopted;           /* the caller's: it has the callbacks, and destroys the device */
@@ -47,7 +47,7 @@ tsr_status tsr_webgpu_wait(tsr_backend_device *device, WGPUFuture future, uint64
 /* Ends the encoder, submits what it has, and releases it. */
 void tsr_webgpu_submit(const tsr_backend_device *device, WGPUCommandEncoder encoder);
 
-/* Sessions, and with them programs, are destroyed before their device. */
+/* Sessions are destroyed before their device. */
 tsr_status tsr_webgpu_device_create(const tsr_device_desc *desc, tsr_backend_device **device);
 void tsr_webgpu_device_destroy(tsr_backend_device *device);
 bool tsr_webgpu_is_lost(tsr_backend_device *device);

@@ -91,8 +91,8 @@ static tsr_status fail_body(const tsr_pipeline *p, const char *body, const char 
     char error[512];
     long line = 0, column = 0, before = 0;
     tsr_driver_log_error(log, error, sizeof error);
-    const char *begin = strstr(p->text, body), *what = find_position(error, &line, &column);
-    for (const char *at = p->text; begin && at < begin; at++)
+    const char *begin = strstr(p->entry.text, body), *what = find_position(error, &line, &column);
+    for (const char *at = p->entry.text; begin && at < begin; at++)
         before += *at == '\n';
     if (begin && what && line > before)
         return tsr_fail(TSR_ERROR_DEVICE,
@@ -104,7 +104,7 @@ static tsr_status fail_body(const tsr_pipeline *p, const char *body, const char 
 static tsr_status report_failure(const tsr_pipeline *p, const char *failure, const tsr_pass *pass) {
     char what[512], error[512];
     tsr_log_lines(TSR_LOG_DEBUG, failure);
-    tsr_log_lines(TSR_LOG_DEBUG, p->text);
+    tsr_log_lines(TSR_LOG_DEBUG, p->entry.text);
     if (pass->body)
         return fail_body(p, pass->body, failure);
     tsr_driver_log_error(failure, error, sizeof error);
@@ -113,7 +113,7 @@ static tsr_status report_failure(const tsr_pipeline *p, const char *failure, con
 
 static void start(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass) {
     const WGPUShaderSourceWGSL source = {.chain = {.sType = WGPUSType_ShaderSourceWGSL},
-                                         .code = view(p->text)};
+                                         .code = view(p->entry.text)};
     const WGPUShaderModuleDescriptor desc = {.nextInChain = (WGPUChainedStruct *)&source.chain};
     tsr_webgpu_push_errors(d);
     WGPUShaderModule module = d->api->DeviceCreateShaderModule(d->device, &desc);
@@ -123,52 +123,36 @@ static void start(tsr_backend_device *d, tsr_pipeline *p, const tsr_pass *pass) 
     tsr_webgpu_start_pop(d, &p->errors);
 }
 
-static tsr_pipeline *find_key(const tsr_backend_device *d, const tsr_cache_key *key) {
-    tsr_pipeline *p = d->pipelines.head;
-    while (p && !tsr_program_keys_have(&p->keys, key))
-        p = p->next;
-    return p;
-}
-
-static tsr_pipeline *find_text(const tsr_backend_device *d, const char *text) {
-    tsr_pipeline *p = d->pipelines.head;
-    while (p && strcmp(p->text, text))
-        p = p->next;
-    return p;
-}
-
-tsr_status tsr_pipeline_acquire_text(tsr_backend_device *d, char *text, const tsr_pass *pass,
-                                     tsr_pipeline **out) {
-    tsr_pipeline *p = find_text(d, text);
-    if (p) {
-        tsr_free(text);
-        p->references++;
-        *out = p;
-        return TSR_OK;
-    }
-    p = tsr_calloc(1, sizeof *p);
+/* Takes ownership of the text. */
+static tsr_status add(tsr_backend_device *d, char *text, const tsr_pass *pass, tsr_pipeline **out) {
+    tsr_pipeline *p = tsr_calloc(1, sizeof *p);
     if (!p) {
         tsr_free(text);
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
     }
-    *p = (tsr_pipeline){.next = d->pipelines.head, .text = text, .references = 1};
-    d->pipelines.head = p;
-    *out = p;
+    tsr_program_cache_add(&d->pipelines, &p->entry, text);
     start(d, p, pass);
+    *out = p;
+    return TSR_OK;
+}
+
+tsr_status tsr_pipeline_acquire_text(tsr_backend_device *d, char *text, const tsr_pass *pass,
+                                     tsr_pipeline **out) {
+    *out = (tsr_pipeline *)tsr_program_cache_find_text(&d->pipelines, text);
+    if (!*out)
+        return add(d, text, pass, out);
+    tsr_free(text);
     return TSR_OK;
 }
 
 tsr_status tsr_pipeline_acquire(tsr_backend_device *d, tsr_program_text *text, tsr_pipeline **out) {
-    tsr_pipeline *p = find_key(d, &text->key);
-    if (p) {
-        p->references++;
-        *out = p;
-        return TSR_OK;
-    }
     char *chars;
+    *out = (tsr_pipeline *)tsr_program_cache_find(&d->pipelines, &text->key);
+    if (*out)
+        return TSR_OK;
     TSR_TRY(tsr_program_text_finish(text, &chars));
     TSR_TRY(tsr_pipeline_acquire_text(d, chars, text->pass, out));
-    tsr_program_keys_add(&(*out)->keys, &text->key);
+    tsr_cached_program_add_key(&(*out)->entry, &text->key);
     return TSR_OK;
 }
 
@@ -190,6 +174,7 @@ tsr_status tsr_pipeline_finish(tsr_backend_device *d, tsr_pipeline *p, const tsr
     TSR_TRY(finish_text(d, p, pass, timeout));
     if (p->pending)
         TSR_TRY(tsr_webgpu_wait(d, p->compiled, timeout, &p->pending));
+    p->entry.compiled = p->pipeline;
     return p->pipeline ? TSR_OK : report_failure(p, p->failure, pass);
 }
 
@@ -200,18 +185,24 @@ static void abandon(tsr_backend_device *d, tsr_pipeline *p) {
         tsr_wgpu_abandon(d->api, d->instance, p->compiled);
 }
 
-void tsr_pipeline_release(tsr_backend_device *d, tsr_pipeline *p) {
-    if (--p->references)
-        return;
-    tsr_pipeline **link = &d->pipelines.head;
-    while (*link != p)
-        link = &(*link)->next;
-    *link = p->next;
+static void destroy(tsr_backend_device *d, tsr_pipeline *p) {
     abandon(d, p);
     if (p->pipeline)
         d->api->ComputePipelineRelease(p->pipeline);
     if (p->layout)
         d->api->BindGroupLayoutRelease(p->layout);
-    tsr_free(p->text);
+    tsr_free(p->entry.text);
     tsr_free(p);
+}
+
+void tsr_pipeline_release(tsr_backend_device *d, tsr_pipeline *p) {
+    tsr_cached_program *unused = tsr_program_cache_release(&d->pipelines, &p->entry);
+    if (unused)
+        destroy(d, (tsr_pipeline *)unused);
+}
+
+void tsr_pipelines_clear(tsr_backend_device *d) {
+    tsr_cached_program *p;
+    while ((p = tsr_program_cache_pop(&d->pipelines)))
+        destroy(d, (tsr_pipeline *)p);
 }

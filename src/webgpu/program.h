@@ -3,6 +3,7 @@
 #ifndef TSR_WEBGPU_PROGRAM_H
 #define TSR_WEBGPU_PROGRAM_H
 
+#include "gpu/program_cache.h"
 #include "gpu/program_text.h"
 #include "webgpu/errors.h"
 
@@ -17,23 +18,15 @@ enum {
 /* Storage buffers of a pass: output, table and sources. */
 enum { TSR_WEBGPU_BUFFERS = 8, TSR_WEBGPU_SOURCES = TSR_WEBGPU_BUFFERS - 2 };
 
-typedef struct tsr_pipeline tsr_pipeline;
-struct tsr_pipeline {
-    tsr_pipeline *next;
-    tsr_program_keys keys; /* of texts */
-    char *text;            /* WGSL */
-    int references;
+typedef struct tsr_pipeline {
+    tsr_cached_program entry; /* text: WGSL */
     WGPUBindGroupLayout layout;
     tsr_popped_errors errors;     /* of the text */
     WGPUComputePipeline pipeline; /* NULL until it is compiled */
     WGPUFuture compiled;
     bool pending;
     char failure[1024]; /* "" unless it could not be compiled */
-};
-
-typedef struct tsr_pipeline_cache {
-    tsr_pipeline *head;
-} tsr_pipeline_cache;
+} tsr_pipeline;
 
 /* Finds a program or starts compiling it in the background: tsr_pipeline_finish says what the
  * compiler finds wrong with the text. */
@@ -46,5 +39,6 @@ tsr_status tsr_pipeline_acquire_text(tsr_backend_device *device, char *text, con
 tsr_status tsr_pipeline_finish(tsr_backend_device *device, tsr_pipeline *pipeline,
                                const tsr_pass *pass, uint64_t timeout);
 void tsr_pipeline_release(tsr_backend_device *device, tsr_pipeline *pipeline);
+void tsr_pipelines_clear(tsr_backend_device *device);
 
 #endif

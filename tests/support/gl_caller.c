@@ -465,7 +465,7 @@ void expect_remembered_state(const char *after) {
 
 /* ---- what Tessera gets ----------------------------------------------------------------------- */
 
-static int live, readbacks, queries, blocking, deleted_after_reset;
+static int live, live_programs, readbacks, queries, blocking, deleted_after_reset;
 static bool fences_held;
 static GLenum reset_status;
 static int float_bits = 32;
@@ -499,11 +499,13 @@ COUNTED(QueriesEXT)
 
 static GLuint GLAD_API_PTR create_program(void) {
     live++;
+    live_programs++;
     return gl.CreateProgram();
 }
 
 static void GLAD_API_PTR delete_program(GLuint program) {
     live -= program != 0;
+    live_programs -= program != 0;
     deleted_after_reset += reset_status != GL_NO_ERROR;
     gl.DeleteProgram(program);
 }
@@ -706,9 +708,14 @@ int live_objects(void) {
     return live;
 }
 
-void forget_live_objects(void) {
-    live = 0;
+int live_objects_of_sessions(void) {
+    return live - live_programs;
 }
+
+void forget_live_objects(void) {
+    live = live_programs = 0;
+}
+
 int readback_calls(void) {
     return readbacks;
 }

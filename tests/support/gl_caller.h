@@ -39,6 +39,8 @@ void expect_remembered_state(const char *after);
 void *watched_proc_address(const char *name);
 /* GL objects made and not deleted through it, of all kinds. */
 int live_objects(void);
+/* Without programs, which the device keeps. */
+int live_objects_of_sessions(void);
 /* Counts from 0 again: a lost context took the others along. */
 void forget_live_objects(void);
 /* glReadPixels and glMapBufferRange calls through it so far. */

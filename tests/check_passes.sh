@@ -22,6 +22,7 @@ expect 2 'fuse_posts' info net.onnx --passes fuse --backend gles
 expect 2 "'decompose' cannot be left out" run net.onnx --random --passes -decompose
 expect 2 "either each name has a '-', or none" run net.onnx --random --passes bypass,-cse
 expect 0 'fold_constants' info net.onnx --passes --backend cpu
+expect 0 'fold_constants' info --backend cpu --passes net.onnx
 
 expect 0 'within tolerance' compare net.onnx --passes none --backends cpu,gles
 expect 0 'ran on gles' run net.onnx --random --passes -fuse_posts,-bypass -o y.npy

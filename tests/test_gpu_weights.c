@@ -156,6 +156,19 @@ static void expect_replaced(const fixture *f, tsr_session *session, const tsr_se
 }
 
 /* Shared ones are replaced, then updated in place; other sessions keep the model's. */
+/* A table that several nodes read as it is. */
+static void test_table(void **state) {
+    (void)state;
+    fixture f = open_fixture();
+    tsr_model_free(f.model);
+    f.model = make_model("Cast x[4] -> n to=7; Gather e{65,32} n -> a; Tanh a -> b; "
+                         "Cast z[4] -> m to=7; Gather e m -> c; Add b c -> y");
+    tsr_session *session = make_session(f.device, f.model, NULL);
+    assert_true(report_of(session).weight_bytes < 2 * 65 * 32 * sizeof(float));
+    tsr_session_destroy(session);
+    close_fixture(&f);
+}
+
 static void test_replaced(void **state) {
     (void)state;
     fixture f = open_fixture();
@@ -209,9 +222,9 @@ static void test_refused(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shared),  cmocka_unit_test(test_not_shared),
-        cmocka_unit_test(test_tied),    cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_shared), cmocka_unit_test(test_not_shared),
+        cmocka_unit_test(test_tied),   cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_table),  cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

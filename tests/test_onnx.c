@@ -221,6 +221,8 @@ static void attributes(void **state) {
                         "keepdims is -1");
     expect_refused_case(17, "LayerNormalization x[3,8] s{8} -> y stash_type=7",
                         TSR_ERROR_INVALID_MODEL, "stash_type is 7, no floating type");
+    expect_refused_case(23, "Attention q[1,2,3,4] k[1,2,3,4] v[1,2,3,4] -> y softmax_precision=6",
+                        TSR_ERROR_INVALID_MODEL, "softmax_precision is 6, no floating type");
     expect_refused_case(17, "InstanceNormalization x[1,3,8] s{3} s -> y epsilon=-1.0",
                         TSR_ERROR_INVALID_MODEL, "epsilon is negative or not finite");
     tsr_graph_destroy(

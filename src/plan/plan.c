@@ -102,9 +102,22 @@ int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elemen
     return plan->status == TSR_OK ? tensor : 0;
 }
 
+/* Tensors made while a candidate was tried are no more. */
+static bool is_constant(const tsr_plan *plan, int tensor, const float *elements,
+                        const tsr_shape *shape) {
+    const tsr_shape folded = tsr_layout_fold(shape, tsr_layout_channel_axis(shape->rank));
+    return tensor < plan->tensor_count && plan->tensors[tensor].constant == elements &&
+           tsr_plan_is_seen_as(plan, tensor, &folded);
+}
+
 int tsr_plan_constant_value(tsr_plan *plan, const tsr_value *value, const tsr_shape *shape) {
+    int *latest = &plan->value_constant[value - plan->graph->values];
     const float *elements = tsr_plan_floats(plan, value);
-    return elements ? tsr_plan_constant(plan, shape, elements) : 0;
+    if (!elements)
+        return 0;
+    if (!is_constant(plan, *latest, elements, shape))
+        *latest = tsr_plan_constant(plan, shape, elements);
+    return *latest;
 }
 
 int tsr_plan_value_as_is(tsr_plan *plan, int value) {
@@ -395,10 +408,11 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
     plan->value_axis = TSR_NEW(plan->arena, graph->value_count, int);
     plan->value_planes = TSR_NEW(plan->arena, graph->value_count, int);
     plan->value_copy = TSR_NEW(plan->arena, graph->value_count, int);
+    plan->value_constant = TSR_NEW(plan->arena, graph->value_count, int);
     plan->value_on_cpu = TSR_NEW(plan->arena, graph->value_count, bool);
     plan->candidates = TSR_NEW(plan->arena, graph->node_count, tsr_candidates);
     if (!plan->value_tensor || !plan->value_axis || !plan->value_planes || !plan->value_copy ||
-        !plan->value_on_cpu || !plan->candidates)
+        !plan->value_constant || !plan->value_on_cpu || !plan->candidates)
         return tsr_plan_out_of_memory(plan);
     for (int i = 0; i < graph->value_count; i++)
         set_tensor(plan, i, TSR_NONE, tsr_layout_channel_axis(graph->values[i].shape.rank));

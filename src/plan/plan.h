@@ -188,6 +188,7 @@ typedef struct tsr_plan {
     int *value_axis;                /* and the channel axis that it has */
     int *value_planes;              /* the most that its tensor has; 0: as many as suit it */
     int *value_copy;                /* a copy with another channel axis; TSR_NONE if it has none */
+    int *value_constant;            /* the latest tensor of a constant's elements; 0: none yet */
     bool *value_on_cpu; /* by value index: it is in memory: a node that ran on the CPU wrote it, or
                            it is an input that the device does not hold exactly */
     int *plain_outputs; /* tensors of the graph outputs as plain textures; NULL: not requested */

@@ -124,7 +124,7 @@ static tsr_status apply(const option *item, char *attached, int argc, char **arg
     }
     if (!attached) {
         bool none = *at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0;
-        if (none && item->kind == OPTION_OPTIONAL)
+        if (item->kind == OPTION_OPTIONAL && (none || strpbrk(argv[*at + 1], "./")))
             return set_value(item, argv[*at] + strlen(argv[*at]));
         if (none)
             return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s expects a value: %s", item->name,

@@ -20,7 +20,8 @@ typedef enum option_kind {
     OPTION_INT,      /* int, at least min */
     OPTION_NUMBER,   /* double, not negative */
     OPTION_TEXT,     /* char *, of argv */
-    OPTION_OPTIONAL, /* the same; "" where another option or nothing follows */
+    OPTION_OPTIONAL, /* the same; "" where another option, a file (by its . or /) or nothing follows
+                      */
     OPTION_LIST,     /* text_list, repeatable */
     OPTION_CHOICE,   /* int, index into choices */
 } option_kind;

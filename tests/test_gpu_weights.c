@@ -123,6 +123,19 @@ static void test_tied(void **state) {
     close_fixture(&f);
 }
 
+/* A table that several nodes read as it is. */
+static void test_table(void **state) {
+    (void)state;
+    fixture f = open_fixture();
+    tsr_model_free(f.model);
+    f.model = make_model("Cast x[4] -> n to=7; Gather e{65,32} n -> a; Tanh a -> b; "
+                         "Cast z[4] -> m to=7; Gather e m -> c; Add b c -> y");
+    tsr_session *session = make_session(f.device, f.model, NULL);
+    assert_true(report_of(session).weight_bytes < 2 * 65 * 32 * sizeof(float));
+    tsr_session_destroy(session);
+    close_fixture(&f);
+}
+
 /* ---- other weights --------------------------------------------------------------------------- */
 
 static const struct {
@@ -156,19 +169,6 @@ static void expect_replaced(const fixture *f, tsr_session *session, const tsr_se
 }
 
 /* Shared ones are replaced, then updated in place; other sessions keep the model's. */
-/* A table that several nodes read as it is. */
-static void test_table(void **state) {
-    (void)state;
-    fixture f = open_fixture();
-    tsr_model_free(f.model);
-    f.model = make_model("Cast x[4] -> n to=7; Gather e{65,32} n -> a; Tanh a -> b; "
-                         "Cast z[4] -> m to=7; Gather e m -> c; Add b c -> y");
-    tsr_session *session = make_session(f.device, f.model, NULL);
-    assert_true(report_of(session).weight_bytes < 2 * 65 * 32 * sizeof(float));
-    tsr_session_destroy(session);
-    close_fixture(&f);
-}
-
 static void test_replaced(void **state) {
     (void)state;
     fixture f = open_fixture();

@@ -19,6 +19,10 @@ void tsr_wgpu_keep(const tsr_wgpu *api, WGPUInstance instance);
 /* Afterwards the future's callback, of the mode WaitAnyOnly, does not run. */
 void tsr_wgpu_abandon(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture future);
 
+/* Does waiting for a future block? In a page it cannot: what is not known by then is taken for a
+ * success, whose error comes later. */
+bool tsr_wgpu_blocks(const tsr_wgpu *api);
+
 /* Are devices that adapters give used by others, too? */
 bool tsr_wgpu_shares_device(const tsr_wgpu *api);
 

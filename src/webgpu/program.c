@@ -174,7 +174,7 @@ tsr_status tsr_pipeline_finish(tsr_backend_device *d, tsr_pipeline *p, const tsr
     TSR_TRY(finish_text(d, p, pass, timeout));
     if (p->pending)
         TSR_TRY(tsr_webgpu_wait(d, p->compiled, timeout, &p->pending));
-    p->entry.compiled = p->pipeline;
+    p->entry.compiled = p->pipeline && (timeout == 0 || tsr_wgpu_blocks(d->api));
     return p->pipeline ? TSR_OK : report_failure(p, p->failure, pass);
 }
 

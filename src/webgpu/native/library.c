@@ -118,6 +118,11 @@ void tsr_wgpu_abandon(const tsr_wgpu *api, WGPUInstance instance, WGPUFuture fut
     api->InstanceWaitAny(instance, 1, &(WGPUFutureWaitInfo){.future = future}, UINT64_MAX);
 }
 
+bool tsr_wgpu_blocks(const tsr_wgpu *api) {
+    (void)api;
+    return true;
+}
+
 bool tsr_wgpu_shares_device(const tsr_wgpu *api) {
     (void)api;
     return false;

@@ -581,6 +581,11 @@ void tsr_wgpu_keep(const tsr_wgpu *api, WGPUInstance instance) {
     (void)api, (void)instance;
 }
 
+bool tsr_wgpu_blocks(const tsr_wgpu *api) {
+    (void)api;
+    return false;
+}
+
 bool tsr_wgpu_shares_device(const tsr_wgpu *api) {
     (void)api;
     return web_is_shared();

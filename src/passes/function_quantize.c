@@ -1,0 +1,202 @@
+/* Function operators to 8- and 16-bit integers and back, in the arithmetic of floats:
+ *     quantized = saturate(round(x / scale) + zero point), x = (quantized - zero point) * scale
+ * with one scale and zero point, one for each index along an axis, or one for each block of
+ * `block_size` indices along it. */
+#include "passes/functions.h"
+
+#include "base/error.h"
+#include "graph/rules.h"
+
+#include <math.h>
+
+/* Inputs of both operators. */
+enum { X, SCALE, ZERO_POINT };
+
+static const tsr_value *input(const tsr_builder *b, int i) {
+    return tsr_node_in(b->graph, b->node, i);
+}
+
+static int cast(tsr_builder *b, int value, tsr_dtype dtype) {
+    const tsr_attr to = tsr_int_attr("to", tsr_dtype_to_onnx(dtype));
+    return tsr_build_with(b, TSR_OP_Cast, 1, &value, 1, &to);
+}
+
+/* ---- scales and zero points ------------------------------------------------------------------ */
+
+typedef struct granularity {
+    bool whole;         /* one for all */
+    int axis;           /* else */
+    int64_t block_size; /* 0: one for each index */
+} granularity;
+
+static tsr_status check_scales(const tsr_value *scale) {
+    const float *elements = scale->data;
+    int64_t count = elements ? tsr_shape_count(&scale->shape) : 0;
+    for (int64_t i = 0; i < count; i++)
+        if (!(elements[i] > 0 && isfinite(elements[i])))
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "scale %lld is not positive and finite",
+                            (long long)i);
+    return TSR_OK;
+}
+
+/* Blocks may be cut short at the end. */
+static tsr_status check_blocks(const tsr_shape *x, const tsr_shape *scale, const granularity *g) {
+    tsr_shape wanted = *x;
+    wanted.dim[g->axis] = (x->dim[g->axis] + g->block_size - 1) / g->block_size;
+    if (tsr_shape_equal(scale, &wanted))
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_SHAPE, "scales %s for blocks of %lld along axis %d of %s",
+                    tsr_shape_text(scale), (long long)g->block_size, g->axis, tsr_shape_text(x));
+}
+
+static tsr_status read_granularity(const tsr_builder *b, granularity *g) {
+    const tsr_shape *x = &input(b, X)->shape, *scale = &input(b, SCALE)->shape;
+    const tsr_value *zero_point = input(b, ZERO_POINT);
+    *g = (granularity){.block_size = tsr_attr_int(b->node, "block_size", 0)};
+    TSR_TRY(check_scales(input(b, SCALE)));
+    if (zero_point && !tsr_shape_equal(&zero_point->shape, scale))
+        return tsr_fail(TSR_ERROR_SHAPE, "zero points %s for scales %s",
+                        tsr_shape_text(&zero_point->shape), tsr_shape_text(scale));
+    if (g->block_size < 0)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "block_size is %lld", (long long)g->block_size);
+    g->whole = g->block_size == 0 && tsr_shape_count(scale) == 1 && scale->rank <= 1;
+    if (g->whole)
+        return TSR_OK;
+    TSR_TRY(tsr_normalize_axis(tsr_attr_int(b->node, "axis", 1), x->rank, &g->axis));
+    return g->block_size ? check_blocks(x, scale, g)
+                         : tsr_require_vector(input(b, SCALE), x->dim[g->axis]);
+}
+
+/* A scale or zero point as it broadcasts with input 0. */
+static int spread(tsr_builder *b, int value, const granularity *g) {
+    const tsr_shape *x = &input(b, X)->shape;
+    tsr_shape shape = {0};
+    if (g->whole)
+        return tsr_build_reshape(b, value, &shape);
+    int64_t size = x->dim[g->axis];
+    if (g->block_size) {
+        const tsr_attr axis = tsr_int_attr("axis", g->axis);
+        int64_t *blocks = tsr_build_elements(b, size, sizeof *blocks);
+        for (int64_t i = 0; blocks && i < size; i++)
+            blocks[i] = i / g->block_size;
+        if (!blocks)
+            return TSR_NONE;
+        const int inputs[] = {value, tsr_build_ints(b, (int)size, blocks)};
+        return tsr_build_with(b, TSR_OP_Gather, 2, inputs, 1, &axis);
+    }
+    shape.rank = x->rank;
+    for (int i = 0; i < x->rank; i++)
+        shape.dim[i] = i == g->axis ? size : 1;
+    return tsr_build_reshape(b, value, &shape);
+}
+
+/* ---- the operators --------------------------------------------------------------------------- */
+
+static tsr_status require_quantized(tsr_dtype dtype) {
+    if (dtype == TSR_DTYPE_U8 || dtype == TSR_DTYPE_I8 || dtype == TSR_DTYPE_U16 ||
+        dtype == TSR_DTYPE_I16)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_UNSUPPORTED, "quantized elements of type %s", tsr_dtype_name(dtype));
+}
+
+/* An attribute that names a type; *dtype stays if it is absent or 0. */
+static tsr_status read_type(const tsr_builder *b, tsr_dtype *dtype) {
+    int64_t number = tsr_attr_int(b->node, "output_dtype", 0);
+    if (number && !tsr_dtype_from_onnx(number, dtype))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "output_dtype is %lld", (long long)number);
+    return TSR_OK;
+}
+
+static tsr_status read_dequantize(const tsr_builder *b, tsr_dtype *to, granularity *g) {
+    const tsr_value *x = input(b, X), *scale = input(b, SCALE), *zero_point = input(b, ZERO_POINT);
+    *to = scale->dtype;
+    TSR_TRY(read_type(b, to));
+    if (!tsr_dtype_is_float(scale->dtype) || !tsr_dtype_is_float(*to))
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "scales of type %s for an output of %s",
+                        tsr_dtype_name(scale->dtype), tsr_dtype_name(*to));
+    if (x->dtype != TSR_DTYPE_I32)
+        TSR_TRY(require_quantized(x->dtype));
+    if (zero_point && zero_point->dtype != x->dtype)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "zero points of type %s for %s",
+                        tsr_dtype_name(zero_point->dtype), tsr_dtype_name(x->dtype));
+    return read_granularity(b, g);
+}
+
+void tsr_build_dequantize_linear(tsr_builder *b) {
+    tsr_dtype to;
+    granularity g;
+    tsr_build_fail(b, read_dequantize(b, &to, &g));
+    if (b->status != TSR_OK)
+        return;
+    const int *in = b->node->inputs;
+    int value = cast(b, in[X], to), factor = cast(b, spread(b, in[SCALE], &g), to);
+    if (input(b, ZERO_POINT))
+        value = TSR_BUILD(b, TSR_OP_Sub, value, cast(b, spread(b, in[ZERO_POINT], &g), to));
+    TSR_BUILD(b, TSR_OP_Mul, value, factor);
+}
+
+/* The integers that a type holds. */
+static void range_of(tsr_dtype dtype, float *low, float *high) {
+    const bool is_signed = dtype == TSR_DTYPE_I8 || dtype == TSR_DTYPE_I16;
+    const float values = dtype == TSR_DTYPE_I8 || dtype == TSR_DTYPE_U8 ? 256 : 65536;
+    *low = is_signed ? -values / 2 : 0;
+    *high = *low + values - 1;
+}
+
+/* To the nearest, ties to even. */
+static int saturate(tsr_builder *b, int value, tsr_dtype dtype) {
+    float low, high;
+    range_of(dtype, &low, &high);
+    value = TSR_BUILD(b, TSR_OP_Clip, value, tsr_build_number(b, low), tsr_build_number(b, high));
+    return cast(b, value, dtype);
+}
+
+static tsr_status read_quantize(const tsr_builder *b, tsr_dtype *to, granularity *g) {
+    const tsr_value *x = input(b, X), *scale = input(b, SCALE), *zero_point = input(b, ZERO_POINT);
+    *to = zero_point ? zero_point->dtype : TSR_DTYPE_U8;
+    if (!zero_point)
+        TSR_TRY(read_type(b, to));
+    TSR_TRY(require_quantized(*to));
+    if (x->dtype != scale->dtype || !tsr_dtype_is_float(x->dtype))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "elements of type %s and scales of %s",
+                        tsr_dtype_name(x->dtype), tsr_dtype_name(scale->dtype));
+    return read_granularity(b, g);
+}
+
+void tsr_build_quantize_linear(tsr_builder *b) {
+    tsr_dtype to;
+    granularity g;
+    tsr_build_fail(b, read_quantize(b, &to, &g));
+    if (b->status != TSR_OK)
+        return;
+    const int *in = b->node->inputs;
+    int value = TSR_BUILD(b, TSR_OP_Div, in[X], spread(b, in[SCALE], &g));
+    value = TSR_BUILD(b, TSR_OP_Round, value);
+    if (input(b, ZERO_POINT))
+        value = TSR_BUILD(b, TSR_OP_Add, value,
+                          tsr_build_cast_like(b, spread(b, in[ZERO_POINT], &g), in[X]));
+    saturate(b, value, to);
+}
+
+/* One scale and zero point, so that uint8 holds 0 and all elements; of zeros alone, as ONNX Runtime
+ * does, 1. */
+void tsr_build_dynamic_quantize_linear(tsr_builder *b) {
+    const int x = b->node->inputs[X];
+    const tsr_attr drop = tsr_int_attr("keepdims", 0);
+    tsr_build_fail(b, tsr_require_float(b->graph, b->node, 1));
+    if (b->status != TSR_OK)
+        return;
+    int zero = tsr_build_number(b, 0);
+    int low = TSR_BUILD(b, TSR_OP_Min, zero, tsr_build_with(b, TSR_OP_ReduceMin, 1, &x, 1, &drop)),
+        high = TSR_BUILD(b, TSR_OP_Max, zero, tsr_build_with(b, TSR_OP_ReduceMax, 1, &x, 1, &drop));
+    int span = TSR_BUILD(b, TSR_OP_Sub, high, low),
+        scale = TSR_BUILD(b, TSR_OP_Where, TSR_BUILD(b, TSR_OP_Equal, span, zero),
+                          tsr_build_number(b, 1),
+                          TSR_BUILD(b, TSR_OP_Div, span, tsr_build_number(b, 255)));
+    int shift =
+        TSR_BUILD(b, TSR_OP_Round, TSR_BUILD(b, TSR_OP_Div, TSR_BUILD(b, TSR_OP_Neg, low), scale));
+    tsr_build_output(b, 1, scale);
+    tsr_build_output(b, 2, saturate(b, shift, TSR_DTYPE_U8));
+    int value = TSR_BUILD(b, TSR_OP_Round, TSR_BUILD(b, TSR_OP_Div, x, scale));
+    saturate(b, TSR_BUILD(b, TSR_OP_Add, value, shift), TSR_DTYPE_U8);
+}

@@ -146,7 +146,9 @@ static int add_constant(tsr_builder *b, tsr_dtype dtype, const tsr_shape *shape,
 }
 
 int tsr_build_floats(tsr_builder *b, const tsr_shape *shape, const float *floats) {
-    return add_constant(b, tsr_node_in(b->graph, b->node, 0)->dtype, shape, sizeof *floats, floats);
+    tsr_dtype dtype = tsr_node_in(b->graph, b->node, 0)->dtype;
+    return add_constant(b, tsr_dtype_is_float(dtype) ? dtype : TSR_DTYPE_F32, shape, sizeof *floats,
+                        floats);
 }
 
 int tsr_build_number(tsr_builder *b, float number) {

@@ -41,8 +41,8 @@ void tsr_build_output(tsr_builder *b, int i, int value);
 /* Makes the last node write the replaced node's output 0. */
 void tsr_build_end(tsr_builder *b);
 
-/* Constants: a number of the floating type of the replaced node's input 0, a list of integers, and
- * floats of a shape, of that type. */
+/* Constants: a number of the type of the replaced node's input 0, or float32 if that is an integer;
+ * a list of integers; floats of a shape, of that type. */
 int tsr_build_number(tsr_builder *b, float number);
 int tsr_build_ints(tsr_builder *b, int count, const int64_t *ints);
 int tsr_build_index(tsr_builder *b, int64_t index); /* an int64 scalar */

@@ -200,3 +200,94 @@ void tsr_build_dynamic_quantize_linear(tsr_builder *b) {
     int value = TSR_BUILD(b, TSR_OP_Round, TSR_BUILD(b, TSR_OP_Div, x, scale));
     saturate(b, TSR_BUILD(b, TSR_OP_Add, value, shift), TSR_DTYPE_U8);
 }
+
+/* ---- sums of products ------------------------------------------------------------------------ */
+
+/* Inputs of QLinearConv and QLinearMatMul: each of two with its scale and zero point, then those of
+ * the output; QLinearConv's bias in units of both scales. */
+enum { LEFT = 0, RIGHT = 3, RESULT = 6, BIAS = 8 };
+
+/* An input's scale and zero point have the same shape: one element, or one for each of `count`
+ * where that is not 0. */
+static tsr_status check_parameters(const tsr_builder *b, int first, int64_t count) {
+    const tsr_value *scale = input(b, first), *zero_point = input(b, first + 1);
+    const int64_t given = tsr_shape_count(&scale->shape);
+    if (scale->dtype != TSR_DTYPE_F32)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "scales of type %s", tsr_dtype_name(scale->dtype));
+    if (scale->shape.rank > 1 || (given != 1 && (given != count || count == 0)) ||
+        tsr_shape_count(&zero_point->shape) != given)
+        return tsr_fail(TSR_ERROR_SHAPE, "scales %s and zero points %s",
+                        tsr_shape_text(&scale->shape), tsr_shape_text(&zero_point->shape));
+    TSR_TRY(require_quantized(zero_point->dtype));
+    return check_scales(scale);
+}
+
+/* count: of scales that the input may have instead of one. */
+static tsr_status check_factor(const tsr_builder *b, int i, int64_t count) {
+    TSR_TRY(require_quantized(input(b, i)->dtype));
+    TSR_TRY(check_parameters(b, i + 1, count));
+    if (input(b, i)->dtype == input(b, i + 2)->dtype)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_INVALID_MODEL, "zero points of type %s for %s",
+                    tsr_dtype_name(input(b, i + 2)->dtype), tsr_dtype_name(input(b, i)->dtype));
+}
+
+/* One element, or a list along the first axis of `rank`. */
+static int parameter(tsr_builder *b, int i, int rank) {
+    const int64_t count = tsr_shape_count(&input(b, i)->shape);
+    tsr_shape shape = {.rank = count == 1 ? 0 : rank, .dim = {count}};
+    for (int d = 1; d < shape.rank; d++)
+        shape.dim[d] = 1;
+    return cast(b, tsr_build_reshape(b, b->node->inputs[i], &shape), TSR_DTYPE_F32);
+}
+
+/* What a factor's integers stand for, without its scale. */
+static int shifted(tsr_builder *b, int i, int rank) {
+    int value = cast(b, b->node->inputs[i], TSR_DTYPE_F32);
+    return TSR_BUILD(b, TSR_OP_Sub, value, parameter(b, i + 2, rank));
+}
+
+/* Sums of products, which are exact up to 2^24, to the output's integers. */
+static void requantize(tsr_builder *b, int sums, int left_scale, int right_scale) {
+    int scale = TSR_BUILD(b, TSR_OP_Div, TSR_BUILD(b, TSR_OP_Mul, left_scale, right_scale),
+                          parameter(b, RESULT, 0)),
+        value = TSR_BUILD(b, TSR_OP_Round, TSR_BUILD(b, TSR_OP_Mul, sums, scale));
+    value = TSR_BUILD(b, TSR_OP_Add, value, parameter(b, RESULT + 1, 0));
+    saturate(b, value, input(b, RESULT + 1)->dtype);
+}
+
+static tsr_status check_conv(const tsr_builder *b) {
+    TSR_TRY(tsr_require_rank(input(b, RIGHT), 3, TSR_MAX_RANK));
+    TSR_TRY(check_factor(b, LEFT, 0));
+    TSR_TRY(check_factor(b, RIGHT, input(b, RIGHT)->shape.dim[0]));
+    return check_parameters(b, RESULT, 0);
+}
+
+void tsr_build_qlinear_conv(tsr_builder *b) {
+    const tsr_node *node = b->node;
+    tsr_build_fail(b, check_conv(b));
+    if (b->status != TSR_OK)
+        return;
+    const int rank = input(b, RIGHT)->shape.rank;
+    int inputs[] = {shifted(b, LEFT, 0), shifted(b, RIGHT, rank), TSR_NONE}, count = 2;
+    if (input(b, BIAS))
+        inputs[count++] = cast(b, node->inputs[BIAS], TSR_DTYPE_F32);
+    int sums = tsr_build_with(b, TSR_OP_Conv, count, inputs, node->attr_count, node->attrs);
+    requantize(b, sums, parameter(b, LEFT + 1, 0), parameter(b, RIGHT + 1, rank - 1));
+}
+
+static tsr_status check_matmul(const tsr_builder *b) {
+    const tsr_shape *left = &input(b, LEFT)->shape, *right = &input(b, RIGHT)->shape;
+    TSR_TRY(check_factor(b, LEFT, left->rank > 1 ? left->dim[left->rank - 2] : 0));
+    TSR_TRY(check_factor(b, RIGHT, right->rank > 1 ? right->dim[right->rank - 1] : 0));
+    return check_parameters(b, RESULT, 0);
+}
+
+/* One scale, or one for each row of the left and each column of the right matrix. */
+void tsr_build_qlinear_matmul(tsr_builder *b) {
+    tsr_build_fail(b, check_matmul(b));
+    if (b->status != TSR_OK)
+        return;
+    int sums = TSR_BUILD(b, TSR_OP_MatMul, shifted(b, LEFT, 2), shifted(b, RIGHT, 1));
+    requantize(b, sums, parameter(b, LEFT + 1, 2), parameter(b, RIGHT + 1, 1));
+}

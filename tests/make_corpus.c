@@ -112,6 +112,15 @@ static const struct {
     {13, "NegativeLogLikelihoodLoss x[2,4] t(1,3) w{4} -> y ignore_index=3"},
     {13, "SoftmaxCrossEntropyLoss x[2,4] t(1,3) -> y l reduction=none"},
     {15, "CastLike x[2,4] t(1,3) -> y"},
+    {25, "QuantizeLinear x[2,4] s{2} -> y axis=0 output_dtype=3"},
+    {25, "QuantizeLinear x[2,4] s{1,4} -> y axis=0 block_size=2 precision=1 saturate=1"},
+    {25, "DequantizeLinear x:uint8[2,4] s{2,2} -> y axis=1 block_size=2 output_dtype=1"},
+    {11, "DynamicQuantizeLinear x[2,4] -> y s z"},
+    {13, "Cast f<3> -> z to=2; QLinearConv x:uint8[1,2,5,5] a<0.5> z w:uint8[3,2,1,1] b<0.5> z "
+         "c<0.5> z -> y "
+         "auto_pad=NOTSET dilations=1,1 group=1 kernel_shape=1,1 pads=0,0,0,0 strides=1,1"},
+    {21, "Cast f<3> -> z to=2; QLinearMatMul x:uint8[2,4] a<0.5> z w:uint8[4,3] b<0.5> z c<0.5> z "
+         "-> y"},
     {18, "ReduceSum x[2,3,4] a(1,-1) -> y keepdims=0"},
     {11, "ReduceMean x[2,3,4] -> y axes=1,2"},
     {20, "ReduceMax x:bool[2,3,4] a(1) -> y"},

@@ -549,6 +549,21 @@ static void test_every_other(void **state) {
         CASE(13, "Size x[2,3] -> s; Cast s -> c to=1; Mul x c -> y"),
         CASE(18, "CenterCropPad x[5,4,9] s(3,7) -> y axes=0,2"),
         CASE(15, "CastLike x:int8[3,5] t(1) -> y"),
+        CASE(25, "QuantizeLinear x[3,5,7] s<0.0625> -> y", .range = 9, .no_half = true),
+        CASE(25, "Cast f<7> -> z to=3; QuantizeLinear x[3,5,7] s<0.0625> z -> y", .range = 9,
+             .no_half = true),
+        CASE(25, "QuantizeLinear x[2,5,7] s<0.125,0.5,0.25,1,2> -> y axis=1 output_dtype=3",
+             .range = 99, .no_half = true),
+        CASE(25, "DequantizeLinear x:uint8[2,5,7] s<0.125,0.5,0.25,1,2> -> y axis=1"),
+        CASE(25, "Reshape s<0.125,0.5,0.25,1,2,3> r(3,2) -> t; "
+                 "DequantizeLinear x:int8[3,7] t -> y axis=1 block_size=4"),
+        CASE(11, "DynamicQuantizeLinear x[2,5,7] -> q s z; Cast q -> f to=1; Mul f s -> y",
+             .tolerance = 1e-2),
+        CASE(13, "Cast f<3> -> z to=2; QuantizeLinear w{6,3,3,3} u<0.0625> z -> q; "
+                 "QLinearConv x:uint8[2,3,7,9] a<0.5> z q u z c<4> z b(1,-2,3,4,5,6) -> y "
+                 "pads=1,1,1,1"),
+        CASE(13, "Cast f<3> -> z to=2; "
+                 "QLinearMatMul x:uint8[5,9] a<0.5> z w:uint8[9,7] u<0.25> z c<64> z -> y"),
         CASE(14, "LSTM x[2,2,5] w{1,12,5} r{1,12,3} -> y", .tolerance = 2e-3),
         CASE(14, "GRU x[2,2,5] w{1,9,5} r{1,9,3} -> y", .tolerance = 2e-3),
         CASE(14, "RNN x[2,2,5] w{1,3,5} r{1,3,3} -> y"),

@@ -315,6 +315,22 @@ static void windows(void **state) {
     refuse("AffineGrid t[2,2,3] s(1,1,2,2) -> y", "matrices [2, 2, 3]");
 }
 
+static void bad_quantization(void **state) {
+    (void)state;
+    refuse("QuantizeLinear x[2,3] s<-1> -> y", "scale 0 is not positive and finite");
+    refuse("QuantizeLinear x[2,3] s<0.5,0> -> y axis=0", "scale 1 is not positive and finite");
+    refuse("QuantizeLinear x[2,3] s<0.5,1> -> y axis=1", "[2]");
+    refuse("QuantizeLinear x[2,3] s<0.5> z:int32[1] -> y", "quantized elements of type int32");
+    refuse("QuantizeLinear x[2,3] s<0.5> z:int8[2] -> y", "zero points [2] for scales [");
+    refuse("DequantizeLinear x[2,3] s<0.5> -> y", "quantized elements of type float32");
+    refuse("DequantizeLinear x:int8[2,3] s<0.5> z:uint8[1] -> y", "zero points of type uint8");
+    refuse("DequantizeLinear x:int8[4,3] s<1,2,3> -> y axis=0 block_size=2", "blocks of 2");
+    refuse("DequantizeLinear x:int8[4,3] s<1> -> y block_size=-1", "block_size is -1");
+    refuse("QLinearMatMul x:uint8[2,3] a<1,2,3> z:uint8[3] w:uint8[3,4] b<1> u:uint8[1] c<1> "
+           "v:uint8[1] -> y",
+           "scales [3]");
+}
+
 /* NumPy's of seeds 0 and 42. */
 static void random_numbers(void **state) {
     (void)state;
@@ -456,9 +472,10 @@ static void einsum_forms(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recurrent), cmocka_unit_test(bad_cells),
-        cmocka_unit_test(windows),   cmocka_unit_test(random_numbers),
-        cmocka_unit_test(einsum),    cmocka_unit_test(einsum_forms),
+        cmocka_unit_test(recurrent),      cmocka_unit_test(bad_quantization),
+        cmocka_unit_test(bad_cells),      cmocka_unit_test(windows),
+        cmocka_unit_test(random_numbers), cmocka_unit_test(einsum),
+        cmocka_unit_test(einsum_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

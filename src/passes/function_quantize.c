@@ -4,6 +4,7 @@
  * `block_size` indices along it. */
 #include "passes/functions.h"
 
+#include "base/divide.h"
 #include "base/error.h"
 #include "graph/rules.h"
 
@@ -42,7 +43,7 @@ static tsr_status check_scales(const tsr_value *scale) {
 /* Blocks may be cut short at the end. */
 static tsr_status check_blocks(const tsr_shape *x, const tsr_shape *scale, const granularity *g) {
     tsr_shape wanted = *x;
-    wanted.dim[g->axis] = (x->dim[g->axis] + g->block_size - 1) / g->block_size;
+    wanted.dim[g->axis] = tsr_divide_up(x->dim[g->axis], g->block_size);
     if (tsr_shape_equal(scale, &wanted))
         return TSR_OK;
     return tsr_fail(TSR_ERROR_SHAPE, "scales %s for blocks of %lld along axis %d of %s",
@@ -54,10 +55,11 @@ static tsr_status read_granularity(const tsr_builder *b, granularity *g) {
     const tsr_value *zero_point = input(b, ZERO_POINT);
     *g = (granularity){.block_size = tsr_attr_int(b->node, "block_size", 0)};
     TSR_TRY(check_scales(input(b, SCALE)));
-    if (zero_point && !tsr_shape_equal(&zero_point->shape, scale))
+    if (zero_point && !tsr_shape_equal(&zero_point->shape, scale) &&
+        !(tsr_shape_count(&zero_point->shape) == 1 && tsr_shape_count(scale) == 1))
         return tsr_fail(TSR_ERROR_SHAPE, "zero points %s for scales %s",
                         tsr_shape_text(&zero_point->shape), tsr_shape_text(scale));
-    if (g->block_size < 0)
+    if (g->block_size < 0 || g->block_size > TSR_MAX_DIM)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "block_size is %lld", (long long)g->block_size);
     g->whole = g->block_size == 0 && tsr_shape_count(scale) == 1 && scale->rank <= 1;
     if (g->whole)

@@ -559,11 +559,15 @@ static void test_every_other(void **state) {
                  "DequantizeLinear x:int8[3,7] t -> y axis=1 block_size=4"),
         CASE(11, "DynamicQuantizeLinear x[2,5,7] -> q s z; Cast q -> f to=1; Mul f s -> y",
              .tolerance = 1e-2),
-        CASE(13, "Cast f<3> -> z to=2; QuantizeLinear w{6,3,3,3} u<0.0625> z -> q; "
-                 "QLinearConv x:uint8[2,3,7,9] a<0.5> z q u z c<4> z b(1,-2,3,4,5,6) -> y "
-                 "pads=1,1,1,1"),
-        CASE(13, "Cast f<3> -> z to=2; "
-                 "QLinearMatMul x:uint8[5,9] a<0.5> z w:uint8[9,7] u<0.25> z c<64> z -> y"),
+        CASE(13,
+             "Cast f<3> -> z to=2; QuantizeLinear w{6,3,3,3} u<0.0625> z -> q; "
+             "QLinearConv x:uint8[2,3,7,9] a<0.5> z q u z c<4> z b(1,-2,3,4,5,6) -> y "
+             "pads=1,1,1,1",
+             .no_half = true),
+        CASE(13,
+             "Cast f<3> -> z to=2; "
+             "QLinearMatMul x:uint8[5,9] a<0.5> z w:uint8[9,7] u<0.25> z c<64> z -> y",
+             .no_half = true),
         CASE(14, "LSTM x[2,2,5] w{1,12,5} r{1,12,3} -> y", .tolerance = 2e-3),
         CASE(14, "GRU x[2,2,5] w{1,9,5} r{1,9,3} -> y", .tolerance = 2e-3),
         CASE(14, "RNN x[2,2,5] w{1,3,5} r{1,3,3} -> y"),

@@ -19,9 +19,9 @@ bool make_quantize(node_maker *m, tsr_op op) {
     const tsr_shape *shape = shape_of(m, x);
     const int axis = shape->rank && one_in(m, 2) ? draw(m, 0, shape->rank - 1) : -1;
     const bool shifted = axis < 0 && one_in(m, 2);
+    text_add(&m->text, "Mul $%d g%d<30 -> a%d; ", x, m->node, m->node);
     if (shifted)
         make_zero_point(m, "z", 0);
-    text_add(&m->text, "Mul $%d g%d<30 -> a%d; ", x, m->node, m->node);
     if (op == TSR_OP_DequantizeLinear)
         text_add(&m->text, "QuantizeLinear a%d s%d<0.5 -> b%d; DequantizeLinear b%d", m->node,
                  m->node, m->node, m->node);

@@ -194,9 +194,13 @@ int tsr_build_indices(tsr_builder *b, tsr_dtype dtype, int64_t count, int axis, 
     return value == TSR_NONE ? tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY) : value;
 }
 
+int tsr_build_cast(tsr_builder *b, int value, tsr_dtype to) {
+    const tsr_attr type = tsr_int_attr("to", tsr_dtype_to_onnx(to));
+    return tsr_build_with(b, TSR_OP_Cast, 1, &value, 1, &type);
+}
+
 int tsr_build_cast_like(tsr_builder *b, int value, int like) {
     if (value == TSR_NONE)
         return TSR_NONE;
-    const tsr_attr to = tsr_int_attr("to", tsr_dtype_to_onnx(b->graph->values[like].dtype));
-    return tsr_build_with(b, TSR_OP_Cast, 1, &value, 1, &to);
+    return tsr_build_cast(b, value, b->graph->values[like].dtype);
 }

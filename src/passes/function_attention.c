@@ -64,8 +64,7 @@ static int given_mask(tsr_builder *b, int64_t keys) {
 }
 
 static int to_float(tsr_builder *b, int value) {
-    const tsr_attr to = tsr_int_attr("to", tsr_dtype_to_onnx(TSR_DTYPE_F32));
-    return tsr_build_with(b, TSR_OP_Cast, 1, &value, 1, &to);
+    return tsr_build_cast(b, value, TSR_DTYPE_F32);
 }
 
 /* Keys that a sequence has, [batch, 1, 1, 1], in floats, which a GPU computes with. */

@@ -92,8 +92,7 @@ void tsr_build_lp_pool(tsr_builder *b) {
 /* MaxPool of bytes, as floats: they hold them exactly. */
 void tsr_build_byte_max_pool(tsr_builder *b) {
     const tsr_node *node = b->node;
-    const tsr_attr to_float = tsr_int_attr("to", tsr_dtype_to_onnx(TSR_DTYPE_F32));
-    int x = tsr_build_with(b, TSR_OP_Cast, 1, node->inputs, 1, &to_float);
+    int x = tsr_build_cast(b, node->inputs[0], TSR_DTYPE_F32);
     int most = tsr_build_with(b, TSR_OP_MaxPool, 1, &x, node->attr_count, node->attrs);
     tsr_node *made = b->status == TSR_OK ? &b->list->nodes[b->list->count - 1] : NULL;
     if (made && tsr_node_out(b->graph, node, 1)) {

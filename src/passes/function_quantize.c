@@ -17,11 +17,6 @@ static const tsr_value *input(const tsr_builder *b, int i) {
     return tsr_node_in(b->graph, b->node, i);
 }
 
-static int cast(tsr_builder *b, int value, tsr_dtype dtype) {
-    const tsr_attr to = tsr_int_attr("to", tsr_dtype_to_onnx(dtype));
-    return tsr_build_with(b, TSR_OP_Cast, 1, &value, 1, &to);
-}
-
 /* ---- scales and zero points ------------------------------------------------------------------ */
 
 typedef struct granularity {
@@ -131,9 +126,11 @@ void tsr_build_dequantize_linear(tsr_builder *b) {
     if (b->status != TSR_OK)
         return;
     const int *in = b->node->inputs;
-    int value = cast(b, in[X], to), factor = cast(b, spread(b, in[SCALE], &g), to);
+    int value = tsr_build_cast(b, in[X], to),
+        factor = tsr_build_cast(b, spread(b, in[SCALE], &g), to);
     if (input(b, ZERO_POINT))
-        value = TSR_BUILD(b, TSR_OP_Sub, value, cast(b, spread(b, in[ZERO_POINT], &g), to));
+        value =
+            TSR_BUILD(b, TSR_OP_Sub, value, tsr_build_cast(b, spread(b, in[ZERO_POINT], &g), to));
     TSR_BUILD(b, TSR_OP_Mul, value, factor);
 }
 
@@ -145,12 +142,12 @@ static void range_of(tsr_dtype dtype, float *low, float *high) {
     *high = *low + values - 1;
 }
 
-/* To the nearest, ties to even. */
+/* What lies outside gets the nearest integer that the type holds. */
 static int saturate(tsr_builder *b, int value, tsr_dtype dtype) {
     float low, high;
     range_of(dtype, &low, &high);
     value = TSR_BUILD(b, TSR_OP_Clip, value, tsr_build_number(b, low), tsr_build_number(b, high));
-    return cast(b, value, dtype);
+    return tsr_build_cast(b, value, dtype);
 }
 
 static tsr_status read_quantize(const tsr_builder *b, tsr_dtype *to, granularity *g) {
@@ -240,12 +237,12 @@ static int parameter(tsr_builder *b, int i, int rank) {
     tsr_shape shape = {.rank = count == 1 ? 0 : rank, .dim = {count}};
     for (int d = 1; d < shape.rank; d++)
         shape.dim[d] = 1;
-    return cast(b, tsr_build_reshape(b, b->node->inputs[i], &shape), TSR_DTYPE_F32);
+    return tsr_build_cast(b, tsr_build_reshape(b, b->node->inputs[i], &shape), TSR_DTYPE_F32);
 }
 
 /* What a factor's integers stand for, without its scale. */
 static int shifted(tsr_builder *b, int i, int rank) {
-    int value = cast(b, b->node->inputs[i], TSR_DTYPE_F32);
+    int value = tsr_build_cast(b, b->node->inputs[i], TSR_DTYPE_F32);
     return TSR_BUILD(b, TSR_OP_Sub, value, parameter(b, i + 2, rank));
 }
 
@@ -273,7 +270,7 @@ void tsr_build_qlinear_conv(tsr_builder *b) {
     const int rank = input(b, RIGHT)->shape.rank;
     int inputs[] = {shifted(b, LEFT, 0), shifted(b, RIGHT, rank), TSR_NONE}, count = 2;
     if (input(b, BIAS))
-        inputs[count++] = cast(b, node->inputs[BIAS], TSR_DTYPE_F32);
+        inputs[count++] = tsr_build_cast(b, node->inputs[BIAS], TSR_DTYPE_F32);
     int sums = tsr_build_with(b, TSR_OP_Conv, count, inputs, node->attr_count, node->attrs);
     requantize(b, sums, parameter(b, LEFT + 1, 0), parameter(b, RIGHT + 1, rank - 1));
 }

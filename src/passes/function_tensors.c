@@ -227,9 +227,7 @@ void tsr_build_reverse_sequence(tsr_builder *b) {
         tsr_build_fail(b, tsr_require_vector(input(b, 1), shape.dim[batch]));
     if (b->status != TSR_OK)
         return;
-    const tsr_attr to_float = tsr_int_attr("to", tsr_dtype_to_onnx(TSR_DTYPE_F32)),
-                   to_int = tsr_int_attr("to", tsr_dtype_to_onnx(TSR_DTYPE_I64)),
-                   axis = tsr_int_attr("axis", time);
+    const tsr_attr axis = tsr_int_attr("axis", time);
     const tsr_shape of_batch = {3,
                                 {batch == 0 ? shape.dim[0] : 1, batch == 1 ? shape.dim[1] : 1, 1}},
                     seen = {3,
@@ -237,14 +235,14 @@ void tsr_build_reverse_sequence(tsr_builder *b) {
     const int64_t one = 1;
     int steps = tsr_build_indices(b, TSR_DTYPE_I64, shape.dim[time], (int)time, 3),
         last = tsr_build_ints(b, 1, &one), lengths = b->node->inputs[1];
-    steps = tsr_build_with(b, TSR_OP_Cast, 1, &steps, 1, &to_float);
-    last = tsr_build_with(b, TSR_OP_Cast, 1, &last, 1, &to_float);
-    lengths = tsr_build_with(b, TSR_OP_Cast, 1, &lengths, 1, &to_float);
+    steps = tsr_build_cast(b, steps, TSR_DTYPE_F32);
+    last = tsr_build_cast(b, last, TSR_DTYPE_F32);
+    lengths = tsr_build_cast(b, lengths, TSR_DTYPE_F32);
     lengths = tsr_build_reshape(b, lengths, &of_batch);
     int mirrored = TSR_BUILD(b, TSR_OP_Sub, TSR_BUILD(b, TSR_OP_Sub, lengths, last), steps);
     int chosen =
         TSR_BUILD(b, TSR_OP_Where, TSR_BUILD(b, TSR_OP_Less, steps, lengths), mirrored, steps);
-    int indices = tsr_build_with(b, TSR_OP_Cast, 1, &chosen, 1, &to_int);
+    int indices = tsr_build_cast(b, chosen, TSR_DTYPE_I64);
     const int inputs[] = {tsr_build_reshape(b, b->node->inputs[0], &seen),
                           TSR_BUILD(b, TSR_OP_Expand, indices, tsr_build_ints(b, 3, seen.dim))};
     int reversed = tsr_build_with(b, TSR_OP_GatherElements, 2, inputs, 1, &axis);

@@ -52,7 +52,11 @@ ivec2 tsr_quotient(ivec2 a, ivec2 b) { return ivec2(tsr_quotient(a.x, b.x), tsr_
 
 #if TABLE
 // A pass's lookup table or packed weights.
+#if TABLE_INTEGERS
+uniform highp isampler2D table;
+#else
 uniform sampler2D table;
+#endif
 
 // Texels are read at integer coordinates: by texelFetch, or, with SAMPLE, from the texture without filtering at the
 // texel's centre, which is 1.5 times as fast on llvmpipe (where texelFetch is a function call), 1.15 times slower on a GPU,
@@ -62,10 +66,10 @@ uniform sampler2D table;
 #if SAMPLE
 #define TABLE_AT vec2
 vec2 table_at(int x, int y) { return (vec2(x, y) + 0.5) * u.table_inverse; }
-vec4 table_texel(vec2 at, int i) { return textureLod(table, vec2(at.x + float(i) * u.table_inverse.x, at.y), 0.0); }
+vec4 table_texel(vec2 at, int i) { return vec4(textureLod(table, vec2(at.x + float(i) * u.table_inverse.x, at.y), 0.0)); }
 #else
 #define TABLE_AT ivec2
 ivec2 table_at(int x, int y) { return ivec2(x, y); }
-vec4 table_texel(ivec2 at, int i) { return texelFetch(table, ivec2(at.x + i, at.y), 0); }
+vec4 table_texel(ivec2 at, int i) { return vec4(texelFetch(table, ivec2(at.x + i, at.y), 0)); }
 #endif
 #endif

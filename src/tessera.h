@@ -364,6 +364,20 @@ typedef enum tsr_precision {
     TSR_PRECISION_AUTO
 } tsr_precision;
 
+/* How packed weights of convolutions and matrix products are stored on a GPU; arithmetic is the
+ * same. The cpu backend computes with the model's own. */
+typedef enum tsr_weight_type {
+    /* As tsr_session_desc.precision says; but in 8 bits what the model has in 8: weights that it
+     * makes with DequantizeLinear, of at most 8 bits about a zero point of 0. */
+    TSR_WEIGHTS_AUTO,
+    TSR_WEIGHTS_FP32,
+    TSR_WEIGHTS_FP16,
+    /* Integers of 8 bits, with a scale for each output channel: the largest of its weights / 127, or
+     * the model's own scale. Layers of fewer than 1024 weights are as with TSR_WEIGHTS_AUTO, and so
+     * are those with infinite weights and, on a device that is half_only, all. */
+    TSR_WEIGHTS_INT8
+} tsr_weight_type;
+
 typedef struct tsr_dim_binding { /* a symbolic dimension's size, e.g. {"batch", 1} */
     const char *name;
     int64_t size;
@@ -430,6 +444,7 @@ typedef struct tsr_session_desc {
      * results are the same but for rounding. The cpu backend runs none but fold_constants.
      * TSR_ERROR_INVALID_ARGUMENT names a name that is unknown. */
     const char *optimizer_passes;
+    tsr_weight_type weights;
 } tsr_session_desc;
 
 /* The passes of the optimizer in their order: their names, and what each does, in a line; NULL past

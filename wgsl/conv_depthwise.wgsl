@@ -9,7 +9,7 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     var weight = t * size.y * size.x;
     for (var ky = 0; ky < size.y; ky++) {
         for (var kx = 0; kx < size.x; kx++) {
-            sum += X_pixel(k, start.y + ky * dilation.y, start.x + kx * dilation.x) * table[weight];
+            sum += X_pixel(k, start.y + ky * dilation.y, start.x + kx * dilation.x) * table_texel(weight);
             weight++;
         }
     }

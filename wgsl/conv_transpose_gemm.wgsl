@@ -50,7 +50,7 @@ fn left(pixel: Pixel, at: vec3i) -> vec4f {
 }
 
 fn right(batch: i32, row: i32, tile: i32) -> vec4f {
-    return table[(batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile];
+    return table_texel((batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile);
 }
 
 fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {

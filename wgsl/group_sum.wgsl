@@ -1,8 +1,8 @@
 // As glsl/group_sum.glsl, with the table's texels from w on.
 #if SHARED
 #for c 4
-                sum += select(vec4f(), v[$c] * table[w + $c], own$c);
+                sum += select(vec4f(), v[$c] * table_texel(w + $c), own$c);
 #endfor
 #else
-                sum += v.x * table[w] + v.y * table[w + 1] + v.z * table[w + 2] + v.w * table[w + 3];
+                sum += v.x * table_texel(w) + v.y * table_texel(w + 1) + v.z * table_texel(w + 2) + v.w * table_texel(w + 3);
 #endif

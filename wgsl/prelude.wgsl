@@ -47,5 +47,14 @@ fn O_position(i: i32) -> vec4i {
 @group(0) @binding(2) var<storage, read> table: array<u32>;
 #elif TABLE
 // A pass's lookup table or packed weights, row by row, u.table_width texels each.
+#if TABLE_INTEGERS
+@group(0) @binding(2) var<storage, read> table: array<i32>;
+fn table_texel(i: i32) -> vec4f { return vec4f((vec4i(table[i]) << vec4u(24, 16, 8, 0)) >> vec4u(24)); }
+#elif TABLE_HALVES
+@group(0) @binding(2) var<storage, read> table: array<vec2u>;
+fn table_texel(i: i32) -> vec4f { return vec4f(unpack2x16float(table[i].x), unpack2x16float(table[i].y)); }
+#else
 @group(0) @binding(2) var<storage, read> table: array<vec4f>;
+fn table_texel(i: i32) -> vec4f { return table[i]; }
+#endif
 #endif

@@ -24,6 +24,7 @@ typedef struct tsr_convolution {
     int constant;        /* of the model, that the weights are: see tsr_value; 0: none */
     float factor;        /* of all weights */
     const double *scale; /* of those of each output channel; NULL: 1 */
+    bool integers;       /* weights so scaled are integers: src/algorithm/integer_weights.h */
     int group_outputs, group_inputs;
     size_t stride_group, stride_output, stride_input;
 } tsr_convolution;
@@ -49,7 +50,10 @@ typedef struct tsr_table_size {
     int width, height; /* texels */
     int entries_log2;
 } tsr_table_size;
-tsr_table_size tsr_table_entries(tsr_plan *plan, int block, int64_t count);
+tsr_table_size tsr_table_entries(tsr_plan *plan, tsr_table_format format, int block, int64_t count);
+
+/* How a texture or buffer stores the packed weights; uniform blocks have 32 bits. */
+tsr_table_format tsr_weight_format(const tsr_plan *plan, const tsr_convolution *conv);
 
 /* Packed weights as a table of blocks ((t * tiles + i) * kernel height + ky) * chunks + chunk for
  * output tile t and its i-th input tile; a block holds the 4x4 channels of `taps` taps of a kernel

@@ -1,5 +1,6 @@
 /* Which algorithm computes a node: the one place that decides. */
 #include "algorithm/algorithm.h"
+#include "algorithm/integer_weights.h"
 
 #include "base/divide.h"
 #include "base/error.h"
@@ -229,7 +230,7 @@ static void note(tsr_plan *plan, const tsr_candidate *list, int count) {
     plan->candidates[plan->node] = (tsr_candidates){count, copy};
 }
 
-tsr_pass *tsr_lower_problem(tsr_plan *plan, const tsr_problem *p) {
+static tsr_pass *lower_chosen(tsr_plan *plan, const tsr_problem *p) {
     int index[TSR_ALGORITHMS];
     tsr_candidate list[TSR_ALGORITHMS];
     int count = plan->status == TSR_OK ? list_candidates(plan, p, index, list) : 0;
@@ -239,4 +240,14 @@ tsr_pass *tsr_lower_problem(tsr_plan *plan, const tsr_problem *p) {
     list[chosen].chosen = true;
     note(plan, list, count);
     return algorithms[index[chosen]]->lower(plan, p);
+}
+
+tsr_pass *tsr_lower_problem(tsr_plan *plan, const tsr_problem *given) {
+    tsr_problem p = *given;
+    bool has_weights = p.kind == TSR_CONV || p.kind == TSR_CONV_TRANSPOSE;
+    const float *scale = has_weights ? tsr_make_integers(plan, &p.conv) : NULL;
+    tsr_pass *pass = lower_chosen(plan, &p);
+    if (scale && plan->status == TSR_OK)
+        tsr_scale_sums(plan, pass, scale, p.conv.window.group * p.conv.group_outputs);
+    return pass;
 }

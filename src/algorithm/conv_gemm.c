@@ -164,8 +164,9 @@ static bool is_full(const gemm_weights *t) {
 }
 
 static void set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *table) {
+    const tsr_table_format format = tsr_weight_format(plan, &table->conv);
     tsr_table_size size =
-        tsr_table_entries(plan, (int)table->tiles, table->batches * table->steps * 4);
+        tsr_table_entries(plan, format, (int)table->tiles, table->batches * table->steps * 4);
     const tsr_weight_layout layout = {.tag = "steps of a gemm_size",
                                       .numbers = {table->transposed, table->steps, table->tiles,
                                                   table->batches, table->input_tiles,
@@ -174,6 +175,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *tabl
                               .units = table->batches * table->steps,
                               .width = size.width,
                               .height = size.height,
+                              .format = format,
                               .dense = is_full(table)};
     tsr_pass_packed_weights(plan, pass, &table->conv, &layout, packed, table, sizeof *table);
 }

@@ -1,5 +1,6 @@
 /* Direct convolutions whose weights are in uniform blocks. */
 #include "algorithm/im2col_gemm.h"
+#include "algorithm/integer_weights.h"
 #include "algorithm/packed_weights.h"
 #include "algorithm/phases.h"
 
@@ -40,10 +41,17 @@ static tsr_shape sums_shape(const block_conv *b) {
     return shape;
 }
 
-/* Complete sums are stored as the output is. */
+/* Complete sums are stored as the output is; those of integers are too large before they are
+ * scaled. */
 static tsr_layout_hint sums_hint(const tsr_plan *plan, const block_conv *b) {
     return (tsr_layout_hint){.planes = (int)(b->pixels * b->tiles_of_draw),
-                             .half = plan->half && b->partials == 1};
+                             .half = plan->half && b->partials == 1 && !b->p.conv.integers};
+}
+
+/* Blocks hold floats: many weights that are to have 8 bits are not for them. */
+static bool are_many_integers(const tsr_convolution *c) {
+    enum { MANY = 1 << 16 };
+    return c->integers && tsr_count_weights(c) >= MANY;
 }
 
 /* Does it apply, and are images large enough for a draw for each uniform block? Binding the next
@@ -51,8 +59,9 @@ static tsr_layout_hint sums_hint(const tsr_plan *plan, const block_conv *b) {
  * rows of a matrix product are images of one pixel. */
 static bool suits(const tsr_plan *plan, const block_conv *b) {
     enum { ENOUGH_PIXELS = 64 };
-    return b->p.taps[1] <= TSR_MAX_TAPS && row_of(b, TSR_MAX_PLANES) <= TSR_MAX_ROW &&
-           texels_of(b, 1) <= plan->block_texels && b->p.size[0] * b->p.size[1] >= ENOUGH_PIXELS;
+    return !are_many_integers(&b->p.conv) && b->p.taps[1] <= TSR_MAX_TAPS &&
+           row_of(b, TSR_MAX_PLANES) <= TSR_MAX_ROW && texels_of(b, 1) <= plan->block_texels &&
+           b->p.size[0] * b->p.size[1] >= ENOUGH_PIXELS;
 }
 
 /* As few partial sums as the size of uniform blocks allows, which is always within

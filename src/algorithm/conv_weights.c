@@ -60,7 +60,7 @@ static double largest_weight(const tsr_convolution *c) {
 
 float tsr_half_products(const tsr_plan *plan, tsr_convolution *c) {
     enum { PRODUCTS = 4, MOST_LOG2 = 60 };
-    if (!tsr_plan_has_half_weights(plan) || !plan->device.fragments.half_products)
+    if (c->integers || !tsr_plan_has_half_products(plan) || !plan->device.fragments.half_products)
         return 0;
     double sum = PRODUCTS * largest_weight(c) * fabs((double)c->factor);
     int log2 = 0;
@@ -81,23 +81,31 @@ bool tsr_shares_texels(const tsr_convolution *c) {
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* Rows follow each other in memory, so kernels that read a buffer need not know about them. */
-static tsr_table_size buffer_entries(tsr_plan *plan, int block, int64_t count) {
-    uint64_t most = plan->limits.max_buffer_bytes;
-    if (count > INT_MAX / block || (uint64_t)count * (uint64_t)block * 16 > most) {
-        tsr_plan_fail(plan, tsr_fail(TSR_ERROR_LIMIT,
-                                     "weights of %lld texels need a buffer of %lld bytes, the "
-                                     "device binds at most %llu",
-                                     (long long)count * block, (long long)count * block * 16,
-                                     (unsigned long long)most));
+static tsr_table_size buffer_entries(tsr_plan *plan, tsr_table_format format, int block,
+                                     int64_t count) {
+    uint64_t most = plan->limits.max_buffer_bytes,
+             bytes = (uint64_t)count * (uint64_t)block * tsr_table_texel_bytes(format);
+    if (count > INT_MAX / block || bytes > most) {
+        tsr_plan_fail(plan,
+                      tsr_fail(TSR_ERROR_LIMIT,
+                               "weights of %lld texels need a buffer of %llu bytes, the device "
+                               "binds at most %llu",
+                               (long long)count * block, (unsigned long long)bytes,
+                               (unsigned long long)most));
         return (tsr_table_size){0};
     }
     return (tsr_table_size){block * (int)count, 1, 30};
 }
 
-tsr_table_size tsr_table_entries(tsr_plan *plan, int block, int64_t count) {
+tsr_table_format tsr_weight_format(const tsr_plan *plan, const tsr_convolution *c) {
+    return c->integers ? TSR_TABLE_I8 : tsr_plan_weight_format(plan);
+}
+
+tsr_table_size tsr_table_entries(tsr_plan *plan, tsr_table_format format, int block,
+                                 int64_t count) {
     int limit = plan->limits.max_texture_size, log2 = 0;
     if (plan->limits.max_buffer_bytes)
-        return buffer_entries(plan, block, count);
+        return buffer_entries(plan, format, block, count);
     while (((int64_t)block << (log2 + 1)) <= limit &&
            ((int64_t)1 << log2) * ((int64_t)block << log2) < count)
         log2++;
@@ -199,7 +207,8 @@ tsr_conv_weights tsr_pack_conv_weights(tsr_plan *plan, const tsr_convolution *co
         *conv, depthwise, depthwise ? 1 : tsr_tiles_per_output(conv), taps, chunks, {0}, false};
     int64_t output_tiles = tsr_divide_up(conv->group_outputs * conv->window.group, 4);
     int64_t blocks = output_tiles * w.tiles * conv->window.kernel[0] * chunks;
-    w.size = tsr_table_entries(plan, depthwise ? taps : taps * 4, blocks);
+    w.size =
+        tsr_table_entries(plan, tsr_weight_format(plan, conv), depthwise ? taps : taps * 4, blocks);
     return w;
 }
 
@@ -218,12 +227,12 @@ static bool is_full(const tsr_conv_weights *w) {
 void tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *w) {
     const tsr_weight_layout layout = {.tag = w->depthwise ? "depthwise rows" : "rows of taps",
                                       .numbers = {w->tiles, w->taps, w->chunks, w->dots}};
-    const tsr_table table = {
-        .pack = w->depthwise ? pack_depthwise : pack_dense,
-        .units = is_by_input(w) && !w->depthwise ? w->tiles : count_output_tiles(w),
-        .width = w->size.width,
-        .height = w->size.height,
-        .half = tsr_plan_has_half_weights(plan) && !plan->limits.max_buffer_bytes,
-        .dense = is_full(w)};
+    const tsr_table table = {.pack = w->depthwise ? pack_depthwise : pack_dense,
+                             .units =
+                                 is_by_input(w) && !w->depthwise ? w->tiles : count_output_tiles(w),
+                             .width = w->size.width,
+                             .height = w->size.height,
+                             .format = tsr_weight_format(plan, &w->conv),
+                             .dense = is_full(w)};
     tsr_pass_packed_weights(plan, pass, &w->conv, &layout, table, w, sizeof *w);
 }

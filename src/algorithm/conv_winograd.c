@@ -76,12 +76,13 @@ static bool is_filter(const tsr_phases *p, int64_t *taps) {
            dilation[0] == 1 && dilation[1] == 1;
 }
 
+/* Transformed weights are no integers. */
 static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
     tsr_layout l;
     *w = (conv){.taps = 0};
     const tsr_phases *p = &w->p;
-    if (!tsr_phases_make(plan, problem, &l, &w->p) || !is_filter(p, &w->taps) ||
-        !form_groups(plan, w))
+    if (problem->conv.integers || !tsr_phases_make(plan, problem, &l, &w->p) ||
+        !is_filter(p, &w->taps) || !form_groups(plan, w))
         return false;
     tsr_im2col_gemm *g = &w->gemm;
     g->sets = p->count[0] * p->count[1] * positions(w) * positions(w);

@@ -181,7 +181,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p
                              .units = p->tiles,
                              .width = (int)p->table[1],
                              .height = (int)p->table[0],
-                             .half = tsr_plan_has_half_weights(plan)};
+                             .format = tsr_weight_format(plan, conv)};
     tsr_pass_packed_weights(plan, pass, conv, &layout, table, p, size);
 }
 

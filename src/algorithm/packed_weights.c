@@ -24,7 +24,7 @@ static tsr_cache_key make_key(const tsr_plan *plan, const tsr_convolution *c,
                                t->units,
                                t->width,
                                t->height,
-                               t->half,
+                               (int64_t)t->format,
                                c->scale != NULL};
     tsr_cache_key key = tsr_cache_key_add(tsr_cache_key_start(), layout->tag);
     key = tsr_cache_key_add_bytes(key, numbers, sizeof numbers);

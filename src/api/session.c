@@ -212,6 +212,7 @@ static tsr_status build(tsr_session *session, const tsr_session_desc *desc) {
         .plan_only = desc->plan_only,
         .time_passes = desc->time_passes,
         .poison = desc->poison,
+        .weights = desc->weights,
         .runs_in_flight = session->runs_in_flight,
         .prepare_in_steps = desc->prepare_in_steps,
         .copies_concats = !session->optimizer.on[TSR_OPTIMIZER_concat_in_place],

@@ -27,6 +27,7 @@ typedef struct tsr_runner_options {
     bool again;           /* a runner of the graph was made before: messages are not logged again */
     bool any_bytes;       /* use exactly these algorithms: no low-memory plan */
     int runs_in_flight;   /* at least 1 */
+    tsr_weight_type weights;
     bool precise_weights; /* weights and products of 32 bits with TSR_PRECISION_FP16 */
     const bool *precise; /* by value of the graph: of 32 bits with TSR_PRECISION_FP16; NULL: none */
     const tsr_node_choice *choices; /* by node of the graph; NULL: none */

@@ -30,9 +30,9 @@ GLuint tsr_texture_constant(const tsr_layout *layout, const float *texels);
 GLuint tsr_texture_plain(GLenum format, int width, int height);
 /* Adds a framebuffer that renders to the target's 2D texture. */
 tsr_status tsr_framebuffer_plain(tsr_target *target);
-/* A 2D texture of width * height RGBA texels, of 32 or 16 bits. */
-GLuint tsr_texture_table(int width, int height, bool half);
-void tsr_table_upload(GLuint table, int width, int height, const float *texels);
+/* A 2D texture of width * height RGBA texels; and fills it from the bound pixel-unpack buffer. */
+GLuint tsr_texture_table(int width, int height, tsr_table_format format);
+void tsr_table_upload(GLuint texture, const tsr_table *table);
 /* A buffer for uniform blocks, and filling it from the bound pixel-unpack buffer. */
 GLuint tsr_buffer_blocks(size_t bytes, GLenum usage);
 void tsr_blocks_copy(GLuint buffer, size_t bytes);

@@ -12,14 +12,10 @@ static bool is_in_blocks(const tsr_pass *pass) {
     return pass->draw_count && !pass->blocks_from_source;
 }
 
-static size_t packed_bytes(const tsr_table *table) {
-    return tsr_table_floats(table) * sizeof(float);
-}
-
 static GLuint new_table(const tsr_pass *pass) {
     const tsr_table *t = &pass->table;
-    return is_in_blocks(pass) ? tsr_buffer_blocks(packed_bytes(t), GL_STATIC_DRAW)
-                              : tsr_texture_table(t->width, t->height, t->half);
+    return is_in_blocks(pass) ? tsr_buffer_blocks(tsr_packing_bytes(t), GL_STATIC_DRAW)
+                              : tsr_texture_table(t->width, t->height, t->format);
 }
 
 /* From what was packed into the upload buffer. */
@@ -27,9 +23,9 @@ static tsr_status fill_table(const tsr_pass *pass, const tsr_gles_upload *from, 
     const tsr_table *t = &pass->table;
     TSR_TRY(tsr_gles_upload_unmap(from));
     if (is_in_blocks(pass))
-        tsr_blocks_copy(name, packed_bytes(t));
+        tsr_blocks_copy(name, tsr_packing_bytes(t));
     else
-        tsr_table_upload(name, t->width, t->height, NULL);
+        tsr_table_upload(name, t);
     tsr_gles_upload_unbind();
     return TSR_OK;
 }
@@ -37,7 +33,7 @@ static tsr_status fill_table(const tsr_pass *pass, const tsr_gles_upload *from, 
 static tsr_status start_table(const tsr_runner *r, int pass, tsr_gles_packing *p) {
     const tsr_table *table = &r->base.plan->passes[pass].table;
     void *texels;
-    TSR_TRY(tsr_gles_upload_map(&p->upload, packed_bytes(table), true, &texels));
+    TSR_TRY(tsr_gles_upload_map(&p->upload, tsr_packing_bytes(table), true, &texels));
     p->pass = pass;
     tsr_packing_start(&p->packing, table, texels);
     return TSR_OK;
@@ -162,7 +158,7 @@ static tsr_status replace_table(tsr_runner *r, int i, const float *elements,
     const tsr_pass *pass = &r->base.plan->passes[i];
     tsr_gles_pass *p = &r->passes[i];
     void *texels;
-    TSR_TRY(tsr_gles_upload_map(upload, packed_bytes(&pass->table), true, &texels));
+    TSR_TRY(tsr_gles_upload_map(upload, tsr_packing_bytes(&pass->table), true, &texels));
     tsr_packing_replace(&pass->table, elements, texels);
     TSR_TRY(separate_table(r, i));
     return fill_table(pass, upload, is_in_blocks(pass) ? p->blocks : p->table);
@@ -171,7 +167,7 @@ static tsr_status replace_table(tsr_runner *r, int i, const float *elements,
 tsr_status tsr_gles_replace_weights(tsr_runner *r, int constant, const float *elements) {
     const tsr_plan *plan = r->base.plan;
     tsr_gles_upload upload = {0};
-    tsr_status status = TSR_OK;
+    tsr_status status = tsr_plan_has_integers(plan, constant) ? TSR_ERROR_UNSUPPORTED : TSR_OK;
     for (int i = 0; i < plan->pass_count && status == TSR_OK; i++)
         if (plan->passes[i].table.constant == constant)
             status = replace_table(r, i, elements, &upload);

@@ -18,6 +18,7 @@ static tsr_status make_plan(tsr_gpu_runner *r, const tsr_plan_options *limits) {
     options.half = r->options.precision == TSR_PRECISION_FP16;
     options.precise = r->options.precise;
     options.precise_weights = r->options.precise_weights;
+    options.weights = r->options.weights;
     options.again = limits->again || r->options.again;
     options.keep_all = r->options.keep_tensors;
     options.fallback = r->options.allow_cpu_fallback;

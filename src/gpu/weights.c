@@ -3,6 +3,7 @@
 #include "base/allocator.h"
 #include "base/half.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- the store ------------------------------------------------------------------------------- */
@@ -67,12 +68,20 @@ void tsr_weights_clear(tsr_weight_store *store) {
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-size_t tsr_table_floats(const tsr_table *table) {
-    return table->pack ? (size_t)table->width * (size_t)table->height * 4 : 0;
+static size_t count_texels(const tsr_table *table) {
+    return table->pack ? (size_t)table->width * (size_t)table->height : 0;
 }
 
-uint64_t tsr_table_bytes(const tsr_table *table) {
-    return (uint64_t)tsr_table_floats(table) * (table->half ? 2 : 4);
+static size_t count_floats(const tsr_table *table) {
+    return count_texels(table) * 4;
+}
+
+size_t tsr_packing_bytes(const tsr_table *table) {
+    return count_floats(table) * sizeof(float);
+}
+
+size_t tsr_table_bytes(const tsr_table *table) {
+    return count_texels(table) * tsr_table_texel_bytes(table->format);
 }
 
 static void pack(void *user, int64_t first, int64_t count) {
@@ -84,7 +93,7 @@ enum { CHUNK_FLOATS = 1 << 16 };
 
 /* The number of the first float of a chunk, at most that of floats. */
 static size_t chunk_begin(const tsr_packing *p, int64_t chunk) {
-    size_t floats = tsr_table_floats(p->table), begin = (size_t)chunk * CHUNK_FLOATS;
+    size_t floats = count_floats(p->table), begin = (size_t)chunk * CHUNK_FLOATS;
     return begin < floats ? begin : floats;
 }
 
@@ -95,13 +104,13 @@ static void zero(void *user, int64_t first, int64_t count) {
 }
 
 static void start_chunks(tsr_packing *p, tsr_parallel_fn *fn) {
-    size_t floats = tsr_table_floats(p->table);
+    size_t floats = count_floats(p->table);
     tsr_parallel_start(&p->work, (int64_t)((floats + CHUNK_FLOATS - 1) / CHUNK_FLOATS),
                        floats * sizeof *p->texels, fn, p);
 }
 
 void tsr_packing_start(tsr_packing *p, const tsr_table *table, float *texels) {
-    size_t floats = tsr_table_floats(table), bytes = floats * sizeof *texels;
+    size_t bytes = tsr_packing_bytes(table);
     p->table = table;
     p->texels = texels;
     if (!table->dense) {
@@ -115,20 +124,51 @@ bool tsr_packing_work(tsr_packing *p, double deadline) {
     return tsr_parallel_work(&p->work, deadline);
 }
 
-/* Drivers may truncate when they convert. */
-static void round_to_halves(void *user, int64_t first, int64_t count) {
+/* Each starts where the floats did: it is written no later than they are read. Drivers may truncate
+ * where they convert. */
+static void to_halves(float *floats, size_t count) {
+    unsigned char *bytes = (unsigned char *)floats;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half = tsr_float_to_half(floats[i]);
+        memcpy(bytes + i * sizeof half, &half, sizeof half);
+    }
+}
+
+static void to_integers(float *floats, size_t count) {
+    int8_t *integers = (int8_t *)floats;
+    for (size_t i = 0; i < count; i++)
+        integers[i] = (int8_t)lrintf(floats[i]);
+}
+
+static void narrow(void *user, int64_t first, int64_t count) {
     const tsr_packing *p = user;
-    const size_t end = chunk_begin(p, first + count);
-    for (size_t i = chunk_begin(p, first); i < end; i++)
-        p->texels[i] = tsr_round_to_half(p->texels[i]);
+    for (int64_t chunk = first; chunk < first + count; chunk++) {
+        size_t begin = chunk_begin(p, chunk), floats = chunk_begin(p, chunk + 1) - begin;
+        if (p->table->format == TSR_TABLE_F16)
+            to_halves(p->texels + begin, floats);
+        else
+            to_integers(p->texels + begin, floats);
+    }
+}
+
+/* Chunks of narrow elements are moved together. */
+static void join_chunks(const tsr_packing *p) {
+    size_t element = tsr_table_texel_bytes(p->table->format) / 4, begin = 0;
+    unsigned char *bytes = (unsigned char *)p->texels;
+    for (int64_t chunk = 0; begin < count_floats(p->table); chunk++) {
+        size_t end = chunk_begin(p, chunk + 1);
+        memmove(bytes + begin * element, p->texels + begin, (end - begin) * element);
+        begin = end;
+    }
 }
 
 void tsr_packing_finish(tsr_packing *p) {
     tsr_parallel_finish(&p->work);
-    if (!p->table->half)
+    if (p->table->format == TSR_TABLE_F32)
         return;
-    start_chunks(p, round_to_halves);
+    start_chunks(p, narrow);
     tsr_parallel_finish(&p->work);
+    join_chunks(p);
 }
 
 void tsr_packing_replace(const tsr_table *table, const float *weights, float *texels) {
@@ -140,4 +180,13 @@ void tsr_packing_replace(const tsr_table *table, const float *weights, float *te
     tsr_packing_start(&packing, table, texels);
     tsr_packing_finish(&packing);
     *pointer = models;
+}
+
+bool tsr_plan_has_integers(const tsr_plan *plan, int constant) {
+    bool has = false;
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_table *t = &plan->passes[i].table;
+        has |= t->constant == constant && t->format == TSR_TABLE_I8;
+    }
+    return has;
 }

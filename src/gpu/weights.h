@@ -36,22 +36,24 @@ bool tsr_weights_release(tsr_weight_store *store, tsr_weights *weights, tsr_weig
 /* Removes all, of a device that is destroyed or lost. */
 void tsr_weights_clear(tsr_weight_store *store);
 
-/* Zeroes and fills a table's texels on several threads; finish returns when all are filled. */
+/* Zeroes and fills a table's texels, as floats, on several threads; finish returns when all are
+ * filled, and stored in the table's format from the first byte on. */
 typedef struct tsr_packing {
     const tsr_table *table;
     float *texels;
     tsr_parallel work;
 } tsr_packing;
 
-/* Of its texels in 32 bits. */
-size_t tsr_table_floats(const tsr_table *table);
-/* On the device. */
-uint64_t tsr_table_bytes(const tsr_table *table);
+/* Bytes of memory that it is packed in, as floats; and of its format. */
+size_t tsr_packing_bytes(const tsr_table *table);
+size_t tsr_table_bytes(const tsr_table *table);
 void tsr_packing_start(tsr_packing *packing, const tsr_table *table, float *texels);
 /* See tsr_parallel_work(). */
 bool tsr_packing_work(tsr_packing *packing, double deadline);
 void tsr_packing_finish(tsr_packing *packing);
 /* Packs a table from other weights than the model's. */
 void tsr_packing_replace(const tsr_table *table, const float *weights, float *texels);
+/* Has the plan the constant as integers, whose scale is part of it? */
+bool tsr_plan_has_integers(const tsr_plan *plan, int constant);
 
 #endif

@@ -114,7 +114,7 @@ static void fill_gather(const void *data, int64_t first, int64_t count, float *t
 
 static void lower_gather(tsr_plan *plan, int source, int axis, const gather_table *table,
                          int output) {
-    tsr_table_size size = tsr_table_entries(plan, 1, table->count);
+    tsr_table_size size = tsr_table_entries(plan, TSR_TABLE_F32, 1, table->count);
     tsr_pass *pass = TSR_PASS(plan, output, gather, .X = TSR_TENSOR(source), .AXIS = TSR_INT(axis),
                               .width_log2 = TSR_INT(size.entries_log2));
     const tsr_table lookup = {

@@ -448,6 +448,7 @@ tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *optio
                        .half = options->half || options->limits.half_only,
                        .precise = options->precise,
                        .precise_weights = options->precise_weights,
+                       .weights = options->weights,
                        .keep_all = options->keep_all,
                        .max_loop_iterations = options->max_loop_iterations,
                        .block_texels = options->block_texels,

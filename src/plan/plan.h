@@ -23,14 +23,24 @@ typedef struct tsr_pass tsr_pass;
  * call it for different units, so no two units may share a texel. */
 typedef void tsr_pack_fn(const void *data, int64_t first, int64_t count, float *texels);
 
+/* How a table's texels are stored. */
+typedef enum tsr_table_format {
+    TSR_TABLE_F32,
+    TSR_TABLE_F16,
+    TSR_TABLE_I8 /* integers, of packed weights: src/algorithm/integer_weights.h */
+} tsr_table_format;
+
+/* Bytes of a texel. */
+size_t tsr_table_texel_bytes(tsr_table_format format);
+
 /* Constants in the order in which a kernel reads them: packed weights, or a lookup table. */
 typedef struct tsr_table {
     tsr_pack_fn *pack; /* NULL: no table, or a texture of the caller's */
     void *data;        /* argument of pack; stored in the plan's arena */
     int64_t units;     /* number of units that pack fills */
     int width, height; /* RGBA texels */
-    bool half;         /* may be stored in 16 bits */
-    bool dense;        /* pack writes every texel: none needs to be zeroed */
+    tsr_table_format format;
+    bool dense; /* pack writes every texel: none needs to be zeroed */
     /* Plans on one device whose tables have equal keys share one: src/algorithm/packed_weights.h.
      */
     bool shared;
@@ -174,6 +184,7 @@ typedef struct tsr_plan {
     bool half;           /* of the node being lowered: see tsr_plan_node_is_half() */
     const bool *precise; /* as precise_weights: see tsr_plan_options */
     bool precise_weights;
+    tsr_weight_type weights; /* of the caller's choice */
     bool unfused; /* nodes are lowered though their only reader could read their inputs instead */
     tsr_device_profile device;
     int max_loop_iterations, max_sources, block_texels;
@@ -212,7 +223,8 @@ typedef struct tsr_plan_options {
                             none. So are the inner tensors and weights of the node that writes it,
                             and its products have 32 bits. */
     bool precise_weights; /* all nodes' weights and products have 32 bits, too */
-    bool keep_all;        /* share no storage */
+    tsr_weight_type weights;
+    bool keep_all;   /* share no storage */
     bool fallback;   /* nodes that cannot be lowered run on the CPU, instead of failing the plan */
     bool low_memory; /* algorithms prefer few intermediate bytes to full occupancy */
     bool again;      /* the graph was planned before: do not log messages again */
@@ -277,8 +289,10 @@ tsr_status tsr_plan_make_layout(const tsr_plan *plan, const tsr_shape *shape, ts
 bool tsr_plan_is_half(const tsr_plan *plan, int value);
 /* Has the node inner tensors and weights of 16 bits? Not if one of its outputs is precise. */
 bool tsr_plan_node_is_half(const tsr_plan *plan, const tsr_node *node);
-/* May packed weights, and products with them, of the node being lowered have 16 bits? */
-bool tsr_plan_has_half_weights(const tsr_plan *plan);
+/* May products of the node being lowered have 16 bits? */
+bool tsr_plan_has_half_products(const tsr_plan *plan);
+/* How packed weights of the node being lowered are stored that are no integers. */
+tsr_table_format tsr_plan_weight_format(const tsr_plan *plan);
 /* Fails, with the reason, if the node does not compute this input's type exactly on a GPU. */
 tsr_status tsr_plan_check_type(const tsr_node *node, const tsr_value *value);
 /* Fails if the value's type, of which any element may be computed, is not exact as it would be

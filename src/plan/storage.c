@@ -108,7 +108,8 @@ static void count_constants(tsr_plan *plan) {
             plan->constant_bytes += tsr_layout_bytes(&plan->tensors[j].layout);
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_table *t = &plan->passes[i].table;
-        plan->constant_bytes += (uint64_t)t->width * (uint64_t)t->height * (t->half ? 8 : 16);
+        plan->constant_bytes +=
+            (uint64_t)t->width * (uint64_t)t->height * tsr_table_texel_bytes(t->format);
     }
 }
 

@@ -17,8 +17,19 @@ bool tsr_plan_node_is_half(const tsr_plan *plan, const tsr_node *node) {
     return plan->all_half;
 }
 
-bool tsr_plan_has_half_weights(const tsr_plan *plan) {
+bool tsr_plan_has_half_products(const tsr_plan *plan) {
     return plan->half && !plan->precise_weights;
+}
+
+tsr_table_format tsr_plan_weight_format(const tsr_plan *plan) {
+    bool half = plan->weights == TSR_WEIGHTS_FP16 ||
+                (plan->weights != TSR_WEIGHTS_FP32 && tsr_plan_has_half_products(plan));
+    return half ? TSR_TABLE_F16 : TSR_TABLE_F32;
+}
+
+size_t tsr_table_texel_bytes(tsr_table_format format) {
+    static const size_t bytes[] = {[TSR_TABLE_F32] = 16, [TSR_TABLE_F16] = 8, [TSR_TABLE_I8] = 4};
+    return bytes[format];
 }
 
 /* The trait that an operator needs to compute the type exactly. */

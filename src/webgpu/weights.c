@@ -9,10 +9,6 @@ static tsr_status out_of_memory(uint64_t bytes) {
                     (unsigned long long)bytes);
 }
 
-static uint64_t packed_bytes(const tsr_table *table) {
-    return tsr_table_floats(table) * sizeof(float);
-}
-
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
 /* All that is to be packed, or much of it and at least the largest table: in steps less, since the
@@ -22,7 +18,8 @@ static uint64_t chunk_bytes(const tsr_runner *r) {
     uint64_t all = 0, largest = 0;
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         const tsr_weights *w = r->passes[i].weights;
-        uint64_t bytes = w && !w->handle.object ? packed_bytes(&r->base.plan->passes[i].table) : 0;
+        const tsr_table *table = &r->base.plan->passes[i].table;
+        uint64_t bytes = w && !w->handle.object ? tsr_packing_bytes(table) : 0;
         all += bytes;
         largest = bytes > largest ? bytes : largest;
     }
@@ -64,8 +61,8 @@ static tsr_status reserve(tsr_runner *r, uint64_t bytes) {
 static tsr_status start_table(tsr_runner *r, int i) {
     const tsr_table *table = &r->base.plan->passes[i].table;
     tsr_packing_chunks *c = &r->building.packing;
-    uint64_t bytes = packed_bytes(table);
-    TSR_TRY(reserve(r, bytes));
+    uint64_t bytes = tsr_table_bytes(table);
+    TSR_TRY(reserve(r, tsr_packing_bytes(table)));
     WGPUBuffer to = tsr_buffer_storage(r->device, bytes);
     if (!to)
         return out_of_memory(bytes);
@@ -74,7 +71,7 @@ static tsr_status start_table(tsr_runner *r, int i) {
     c->works = true;
     r->device->api->CommandEncoderCopyBufferToBuffer(c->encoder, c->chunks[c->at].buffer, c->used,
                                                      to, 0, bytes);
-    c->used += bytes;
+    c->used += tsr_packing_bytes(table);
     return TSR_OK;
 }
 
@@ -153,7 +150,7 @@ void tsr_webgpu_release_weights(tsr_runner *r, int pass) {
 /* Weights of this pass alone: what others share is replaced, else updated in place. */
 static tsr_status separate_table(tsr_runner *r, int i) {
     tsr_webgpu_pass *p = &r->passes[i];
-    uint64_t bytes = packed_bytes(&r->base.plan->passes[i].table);
+    uint64_t bytes = tsr_table_bytes(&r->base.plan->passes[i].table);
     tsr_weights *own = tsr_weights_separate(&r->device->weights, p->weights);
     if (!own)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for weights");
@@ -170,20 +167,22 @@ static tsr_status separate_table(tsr_runner *r, int i) {
 
 static tsr_status replace_table(tsr_runner *r, int i, const float *elements) {
     const tsr_table *table = &r->base.plan->passes[i].table;
-    uint64_t bytes = packed_bytes(table);
+    size_t bytes = tsr_packing_bytes(table);
     TSR_TRY(separate_table(r, i));
-    float *texels = tsr_malloc((size_t)bytes);
+    float *texels = tsr_malloc(bytes);
     if (!texels)
         return out_of_memory(bytes);
     tsr_packing_replace(table, elements, texels);
     r->device->api->QueueWriteBuffer(r->device->queue, r->passes[i].weights->handle.object, 0,
-                                     texels, (size_t)bytes);
+                                     texels, tsr_table_bytes(table));
     tsr_free(texels);
     return TSR_OK;
 }
 
 tsr_status tsr_webgpu_replace_weights(tsr_runner *r, int constant, const float *elements) {
     tsr_status status = TSR_OK;
+    if (tsr_plan_has_integers(r->base.plan, constant))
+        return TSR_ERROR_UNSUPPORTED;
     tsr_webgpu_push_errors(r->device);
     for (int i = 0; i < r->base.plan->pass_count && status == TSR_OK; i++)
         if (r->base.plan->passes[i].table.constant == constant)

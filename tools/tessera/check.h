@@ -49,6 +49,7 @@ typedef struct check_place {
     tsr_device *device;
     bool cpu_fallback, poison;
     tsr_precision precision;
+    tsr_weight_type weights;
     tolerance allowed; /* of outputs of floating types; others have to be equal */
     bool types_differ; /* an output may have another type than what is expected */
 } check_place;

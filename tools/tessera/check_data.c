@@ -49,6 +49,7 @@ tsr_status data_set_bind(data_set *data) {
 
 tsr_status data_set_session(const check_place *place, data_set *data, tsr_session **session) {
     tsr_session_desc desc = {.precision = place->precision,
+                             .weights = place->weights,
                              .allow_cpu_fallback = place->cpu_fallback,
                              .poison = place->poison,
                              .shapes = data->shapes,

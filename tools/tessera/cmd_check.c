@@ -116,6 +116,7 @@ check_place check_place_of(const check_run *run) {
                          .cpu_fallback = o->job.cpu_fallback,
                          .poison = o->job.poison,
                          .precision = (tsr_precision)o->job.precision,
+                         .weights = (tsr_weight_type)o->job.weights,
                          .allowed = o->allowed};
 }
 
@@ -220,7 +221,7 @@ int cmd_check(int argc, char **argv) {
                  "A model that needs an unsupported feature is a SKIP.\n",
         .max_arguments = INT_MAX};
     job_add_backend_option(&set, &o.job);
-    job_add_precision_option(&set, &o.job);
+    job_add_storage_options(&set, &o.job);
     job_add_device_options(&set, &o.job);
     OPTIONS_ADD(&set, items);
     int arguments, code;

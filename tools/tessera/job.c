@@ -36,18 +36,23 @@ void job_add_device_options(option_set *set, job_options *o) {
     OPTIONS_ADD(set, items);
 }
 
-void job_add_precision_option(option_set *set, job_options *o) {
+void job_add_storage_options(option_set *set, job_options *o) {
     static const char *const precisions[] = {"fp32", "fp16", "auto", NULL};
+    static const char *const weights[] = {"auto", "fp32", "fp16", "int8", NULL};
     const option items[] = {
         {"precision", 'p', "P",
          "tensor storage on a GPU: fp32, fp16 or auto, fp16 but for what needs fp32 (fp32)",
          OPTION_CHOICE, &o->precision, 0, precisions},
+        {"weights", 0, "TYPE",
+         "storage of weights on a GPU: fp32, fp16, int8 or auto, as --precision says and in int8 "
+         "what the model has so (auto)",
+         OPTION_CHOICE, &o->weights, 0, weights},
     };
     OPTIONS_ADD(set, items);
 }
 
 void job_add_session_options(option_set *set, job_options *o) {
-    job_add_precision_option(set, o);
+    job_add_storage_options(set, o);
     const option items[] = {
         {"tune", 0, "MS", "time budget for autotuning, in ms (0; bench: 1000 on a GPU)", OPTION_INT,
          &o->tune_ms, 1, NULL},

@@ -9,7 +9,7 @@ typedef struct job_options {
     char *backend; /* NULL: the library's default */
     char *adapter;
     char *passes;                                /* tsr_session_desc.optimizer_passes */
-    int precision;                               /* a tsr_precision */
+    int precision, weights;                      /* a tsr_precision, a tsr_weight_type */
     int gpu, seed, tune_ms, most_memory;         /* MiB; 0: the machine's */
     int texture_size, draw_buffers, block_bytes; /* of gles, at most; 0: the driver's */
     double most_work;                            /* 0: the library's default */
@@ -21,11 +21,11 @@ typedef struct job_options {
     image_options image;
 } job_options;
 
-/* Options of devices, of sessions (with those of devices, but for the backend, and the precision),
+/* Options of devices, of sessions (with those of devices, but for the backend, and those of storage),
  * and of inputs. */
 void job_add_backend_option(option_set *set, job_options *options);
 void job_add_device_options(option_set *set, job_options *options);
-void job_add_precision_option(option_set *set, job_options *options);
+void job_add_storage_options(option_set *set, job_options *options);
 void job_add_session_options(option_set *set, job_options *options);
 void job_add_input_options(option_set *set, job_options *options);
 void job_add_seed_option(option_set *set, job_options *options);

@@ -22,6 +22,7 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
     tsr_fixed_input *fixed = calloc(room, sizeof *fixed);
     tsr_session_desc desc = *extra;
     desc.precision = (tsr_precision)j->options->precision;
+    desc.weights = (tsr_weight_type)j->options->weights;
     desc.allow_cpu_fallback = j->options->cpu_fallback;
     desc.poison = j->options->poison;
     if (!desc.optimizer_passes)

@@ -36,11 +36,11 @@ static tsr_status device_key(tuner *t) {
     tsr_device_info info = {.backend = t->target->backend->name};
     tsr_text text = {0};
     t->target->backend->device_info(t->target->device, &info);
-    tsr_text_add(&text, "algorithms %s %s %s | %s | %s | %d %d %d %llu | %d %d", TSR_VERSION,
+    tsr_text_add(&text, "algorithms %s %s %s | %s | %s | %d %d %d %llu | %d %d %d", TSR_VERSION,
                  t->target->backend->kernel_version, info.backend, info.name, info.version,
                  info.max_texture_size, info.max_draw_buffers, info.max_uniform_block_bytes,
                  (unsigned long long)info.max_buffer_bytes, (int)t->options->precision,
-                 info.half_only);
+                 (int)t->options->weights, info.half_only);
     return add_key(&text, tsr_cache_key_start(), &t->key);
 }
 

@@ -1,0 +1,220 @@
+/* Packed weights in 16 and 8 bits: tsr_session_desc.weights. */
+#include "support/backends.h"
+#include "support/main.h"
+#include "support/onnx_case.h"
+#include "support/sessions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Layers of at least 1024 weights, w, of which each kind of kernel reads some: what comes before
+ * its use, then after. */
+static const struct {
+    const char *weights, *use;
+    int axis; /* of output channels */
+} layers[] = {
+    {"w{19,13,3,3}", "Conv x[2,13,9,14] %s b{19} -> c pads=1,1,1,1; Relu c -> y", 0},
+    {"w{36,30,1,1}", "Conv x[1,30,7,5] %s b{36} -> y", 0},
+    {"w{40,17,4,4}", "Conv x[1,17,32,32] %s -> y strides=2,2 pads=1,1,1,1", 0},
+    {"w{24,16,3,3}", "Conv x[3,32,6,5] %s b{24} -> y group=2 dilations=2,1 pads=2,1,2,1", 0},
+    {"w{22,11,3,3}", "Conv x[1,22,6,5] %s b{22} -> y group=2 pads=1,1,1,1", 0},
+    {"w{130,1,3,3}", "Conv x[1,130,8,9] %s b{130} -> y group=130 pads=1,1,1,1", 0},
+    {"w{11,15,7}",
+     "Conv x[2,15,33] %s -> c pads=3,3; Conv x2[2,15,33] %s -> d pads=3,3; "
+     "Add c d -> y",
+     0},
+    {"w{10,9,3,3,3}", "Conv x[1,9,4,5,6] %s b{10} -> y pads=1,1,1,1,1,1", 0},
+    {"w{13,14,4,4}", "ConvTranspose x[2,13,5,7] %s b{14} -> y strides=2,2 pads=1,1,1,1", 1},
+    {"w{24,14,3,3}", "ConvTranspose x[1,24,4,3] %s b{14} -> y strides=3,2 pads=1,0,1,0", 1},
+    {"w{70,33}", "MatMul x[3,5,70] %s -> y", 1},
+    {"w{37,66}", "Gemm x[5,66] %s b{37} -> y transB=1 alpha=0.5", 0},
+};
+enum { LAYERS = sizeof layers / sizeof *layers };
+
+/* The same element for the same place, whatever the text; channels differ in size, one is zero. */
+static float element(void *user, const char *name, size_t i) {
+    (void)user;
+    uint32_t bits = (uint32_t)i * 2654435761U + (uint32_t)name[0];
+    bits = (bits ^ bits >> 15) * 2246822519U;
+    return (float)(bits >> 8) * 0x1p-23f - 1;
+}
+
+static tsr_model *model_of(const char *text) {
+    return load_written(onnx_case_filled(21, text, element, NULL));
+}
+
+static const char *with_use(char *text, size_t size, const char *before, int layer,
+                            const char *weights) {
+    size_t length = (size_t)snprintf(text, size, "%s", before);
+    snprintf(text + length, size - length, layers[layer].use, weights, weights);
+    return text;
+}
+
+/* A constant's name first, so that it is one of the model. */
+static tsr_model *plain_model(int layer) {
+    char text[1024], first[256];
+    snprintf(first, sizeof first, "Identity %s -> unused; ", layers[layer].weights);
+    return model_of(with_use(text, sizeof text, first, layer, "w"));
+}
+
+/* Its weights, from DequantizeLinear: each channel's largest is 127 steps. */
+static tsr_model *quantized_model(int layer) {
+    char text[1024], before[512], axes[64];
+    const int rank = (int)strlen(layers[layer].weights);
+    int dims = 1;
+    for (int i = 0; i < rank; i++)
+        dims += layers[layer].weights[i] == ',';
+    size_t length = 0;
+    for (int i = 0; i < dims; i++)
+        if (i != layers[layer].axis)
+            length +=
+                (size_t)snprintf(axes + length, sizeof axes - length, "%s%d", length ? "," : "", i);
+    snprintf(before, sizeof before,
+             "Abs %s -> a; ReduceMax a n(%s) -> m keepdims=0; Div m k<127 -> f; "
+             "QuantizeLinear w f -> q axis=%d output_dtype=3; DequantizeLinear q f -> v axis=%d; ",
+             layers[layer].weights, axes, layers[layer].axis, layers[layer].axis);
+    return model_of(with_use(text, sizeof text, before, layer, "v"));
+}
+
+static elements run(tsr_session *session) {
+    set_inputs(session, 3);
+    EXPECT_OK(tsr_session_run(session));
+    return get_output(session, "y");
+}
+
+/* What the GPU computes from the model is what the CPU does from `expected`; returns the bytes of
+ * its packed weights. */
+static uint64_t expect_same(const char *kernels, const tsr_model *model, const tsr_model *expected,
+                            tsr_session_desc desc, double tolerance) {
+    tsr_device *device = gpu_device((backend_limits){.kernels = kernels});
+    desc.poison = true;
+    desc.tune_ms = -1;
+    tsr_session *session = make_session(device, model, &desc);
+    elements actual = run(session), wanted = reference_output(expected, "y", 3);
+    expect_close(actual, wanted, tolerance);
+    free(actual.values);
+    free(wanted.values);
+    tsr_report report;
+    EXPECT_OK(tsr_session_report(session, &report));
+    tsr_session_destroy(session);
+    return report.packed_bytes;
+}
+
+static const char *const kernels[] = {NULL, "plain", "shared", "blocks", "small", "midgard"};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+/* Weights that a model has in 8 bits stay so, exactly, in every kernel; sums keep 32 bits where
+ * tensors have 16. */
+static void test_quantized(void **state) {
+    (void)state;
+    need_gpu();
+    const bool half = gpu_is_half_only();
+    for (int i = 0; i < LAYERS; i++) {
+        tsr_model *model = quantized_model(i);
+        for (int k = 0; k < KERNELS; k++) {
+            uint64_t narrow = expect_same(kernels[k], model, model, (tsr_session_desc){0},
+                                          half ? HALF_TOLERANCE : SUM_TOLERANCE),
+                     wide = expect_same(kernels[k], model, model,
+                                        (tsr_session_desc){.weights = TSR_WEIGHTS_FP32},
+                                        half ? HALF_TOLERANCE : SUM_TOLERANCE);
+            bool blocks = k >= 3 || (k == 0 && gpu_has_textures()); /* these are of floats */
+            if (!half && !blocks)
+                assert_int_equal(4 * narrow, wide);
+            expect_same(kernels[k], model, model,
+                        (tsr_session_desc){.precision = TSR_PRECISION_FP16},
+                        HALF_PRODUCTS_TOLERANCE);
+        }
+        tsr_model_free(model);
+    }
+}
+
+/* Those of a model in 32 bits are rounded to 127 steps of each channel's largest, or to 16 bits. */
+static void test_rounded(void **state) {
+    (void)state;
+    need_gpu();
+    if (gpu_is_half_only())
+        lacking("a GPU that renders to 32-bit floats");
+    for (int i = 0; i < LAYERS; i++) {
+        tsr_model *plain = plain_model(i), *quantized = quantized_model(i);
+        for (int k = 0; k < KERNELS; k++) {
+            /* Uniform blocks of few weights hold them as they are. */
+            bool blocks = k >= 3 || (k == 0 && gpu_has_textures());
+            expect_same(kernels[k], plain, quantized,
+                        (tsr_session_desc){.weights = TSR_WEIGHTS_INT8},
+                        blocks ? 1e-2 : SUM_TOLERANCE);
+            uint64_t halves = expect_same(kernels[k], plain, plain,
+                                          (tsr_session_desc){.weights = TSR_WEIGHTS_FP16}, 1e-3),
+                     floats = expect_same(kernels[k], plain, plain,
+                                          (tsr_session_desc){.weights = TSR_WEIGHTS_FP32},
+                                          SUM_TOLERANCE);
+            if (!blocks)
+                assert_int_equal(2 * halves, floats);
+        }
+        tsr_model_free(plain);
+        tsr_model_free(quantized);
+    }
+}
+
+/* Integers that are weights, as of ConvInteger, give integers. */
+static void test_exact(void **state) {
+    (void)state;
+    need_gpu();
+    if (gpu_is_half_only())
+        lacking("a GPU that renders to 32-bit floats");
+    tsr_model *model = model_of("Mul w{20,16,2,2} k<150 -> m; Clip m l<-128 h<127 -> n; "
+                                "Round n -> v; Round x[1,16,5,6] -> r; Conv r v -> y");
+    for (int k = 0; k < KERNELS; k++)
+        expect_same(kernels[k], model, model, (tsr_session_desc){0}, 1e-30);
+    tsr_model_free(model);
+}
+
+/* Weights that 8 bits cannot be: they stay floats. */
+static void test_kept(void **state) {
+    (void)state;
+    need_gpu();
+    static const char *const texts[] = {
+        "Reciprocal k<0 -> i; Mul w{20,16,2,2} k2<1 -> m; ReduceMax m -> t keepdims=0; "
+        "Less m t -> l; Where l m i -> v; Conv x[1,16,5,6] v -> y", /* one is infinite */
+        "Conv x[1,4,5,6] w{4,4,3,3} -> y",                          /* few */
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        tsr_model *model = model_of(texts[i]);
+        tsr_device *device = gpu_device((backend_limits){.kernels = "plain"});
+        tsr_session *session =
+            make_session(device, model, &(tsr_session_desc){.weights = TSR_WEIGHTS_INT8});
+        tsr_report report;
+        EXPECT_OK(tsr_session_report(session, &report));
+        assert_true(report.weight_bytes >=
+                    4 * 4 * 9 * sizeof(float) / (gpu_is_half_only() ? 2 : 1));
+        tsr_session_destroy(session);
+        tsr_model_free(model);
+    }
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    need_gpu();
+    tsr_device *device = gpu_device((backend_limits){0});
+    tsr_model *model = plain_model(0);
+    tsr_session *session;
+    expect_failure(tsr_session_create(device, model,
+                                      &(tsr_session_desc){.weights = (tsr_weight_type)4}, &session),
+                   TSR_ERROR_INVALID_ARGUMENT, "there is no type of weights 4");
+    if (!gpu_is_half_only()) {
+        const float values[19 * 13 * 9] = {0};
+        session = make_session(device, model, &(tsr_session_desc){.weights = TSR_WEIGHTS_INT8});
+        expect_failure(tsr_session_set_weights(session, "w", values, 19 * 13 * 9),
+                       TSR_ERROR_UNSUPPORTED, "8 bits");
+        tsr_session_destroy(session);
+    }
+    tsr_model_free(model);
+}
+
+int run_program(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_quantized), cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_exact),     cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_backends);
+}

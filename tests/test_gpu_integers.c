@@ -20,8 +20,8 @@ typedef struct integer_case {
     bool conv, is_signed[2];
     zero_points zeros[2];
     uint32_t seed;
-    bool large; /* elements are the largest ones of uint8 */
-    int axes;   /* of the window; MatMul: of the batch */
+    int large; /* not 0: elements of x are up to 255, of w up to this, and little smaller */
+    int axes;  /* of the window; MatMul: of the batch */
     int n, c, m, group, in[AXES], kernel[AXES], stride[AXES], dilation[AXES], pad[2 * AXES];
     int batch[AXES], rows, inner, columns;
 } integer_case;
@@ -33,7 +33,7 @@ static float element(void *user, const char *name, size_t i) {
     const integer_case *k = user;
     const bool is_right = *name == 'w' || *name == 'b';
     if (k->large)
-        return *name == 'x' || *name == 'w' ? 255.0f - (float)(i % 3) : 0.0f;
+        return (float)((is_right ? k->large : 255) - (int)((uint32_t)i * 2654435761u >> 30));
     random_source r = random_from(k->seed * 4099u + (uint32_t)*name * 7919u + (uint32_t)i);
     random_int(&r, 0, 1);
     return (float)random_int(&r, k->is_signed[is_right] ? -128 : 0,
@@ -202,12 +202,12 @@ static integer_case draw_case(uint32_t seed) {
 
 /* Sums beyond 2^24. */
 static integer_case large_product(void) {
-    return (integer_case){.large = true, .rows = 3, .inner = 303, .columns = 6};
+    return (integer_case){.large = 255, .rows = 3, .inner = 303, .columns = 6};
 }
 
 static integer_case large_conv(int group) {
     return (integer_case){.conv = true,
-                          .large = true,
+                          .large = 255,
                           .axes = 2,
                           .n = 1,
                           .c = 40 * group,
@@ -307,7 +307,7 @@ static void test_exact(void **state) {
     }
 }
 
-/* By every set of kernels: transforms of Winograd's would round. */
+/* By every set of kernels. */
 static void test_kernels(void **state) {
     (void)state;
     need_gpu();
@@ -326,6 +326,22 @@ static void test_kernels(void **state) {
         }
 }
 
+/* Of floats Winograd's algorithm would be the fastest, whose transforms round. */
+static void test_transforms(void **state) {
+    (void)state;
+    need_gpu();
+    if (!gpu_has_textures())
+        skip();
+    integer_case k = large_conv(1);
+    k.large = 27;
+    k.n = 2;
+    k.c = k.m = 260;
+    k.in[1] = 7;
+    k.in[2] = 8;
+    const tsr_session_desc desc = {.allow_cpu_fallback = gpu_is_half_only()};
+    run_sums(&k, (backend_limits){.kernels = "blocks"}, &desc, "", "y", 1, 0);
+}
+
 /* Beyond 2^24 as floats: each of two parts is exact, so that only the last sum is rounded. */
 static void test_split(void **state) {
     (void)state;
@@ -333,8 +349,12 @@ static void test_split(void **state) {
     const integer_case cases[] = {large_product(), large_conv(1), large_conv(2)};
     const tsr_session_desc full = {.precision = TSR_PRECISION_FP32},
                            half = {.precision = TSR_PRECISION_FP16};
-    for (int i = 0; i < 3 && !gpu_is_half_only(); i++) {
+    if (gpu_is_half_only())
+        skip();
+    for (int i = 0; i < 3; i++) {
         run_sums(&cases[i], (backend_limits){.max_texture_size = 0}, &full, "; Cast y -> f to=1",
+                 "f", 1, 0x1p-23);
+        run_sums(&cases[i], (backend_limits){.max_texture_size = 0}, &half, "; Cast y -> f to=1",
                  "f", 1, 0x1p-23);
         run_sums(&cases[i], (backend_limits){.max_texture_size = 0}, &half,
                  "; Cast y -> f to=1; Mul f k<0.00001 -> z", "z", 1e-5f, 0x1p-10);
@@ -375,6 +395,18 @@ static void test_split_computed(void **state) {
     tsr_model_free(model);
 }
 
+/* 255 times the largest sum of a column of the right matrix. */
+static int64_t bound_of(const integer_case *k) {
+    int64_t largest = 0;
+    for (int j = 0; j < k->columns; j++) {
+        int64_t sum = 0;
+        for (int i = 0; i < k->inner; i++)
+            sum += difference(k, 1, i * k->columns + j, j);
+        largest = sum > largest ? sum : largest;
+    }
+    return 255 * largest;
+}
+
 /* Beyond 2^24 as integers: on the CPU, or not at all. */
 static void test_refused(void **state) {
     (void)state;
@@ -383,13 +415,18 @@ static void test_refused(void **state) {
         skip();
     static const char *const afters[] = {"!", "!; Cast y -> f to=1", "; Cast y -> f to=7"};
     const integer_case k = large_product();
+    case_text why = {""};
+    text_add(
+        &why,
+        "node 'MatMulInteger1' (MatMul): as MatMulInteger its sums may reach %lld, a GPU holds "
+        "integers exactly up to 16777216",
+        (long long)bound_of(&k));
     tsr_device *device = gpu_device((backend_limits){.max_texture_size = 0});
     for (int i = 0; i < 3; i++) {
         tsr_model *model = model_of(&k, afters[i]);
         tsr_session *session = NULL;
         expect_failure(tsr_session_create(device, model, NULL, &session), TSR_ERROR_UNSUPPORTED,
-                       "node 'MatMulInteger1' (MatMul): as MatMulInteger its sums may reach "
-                       "19702575, a GPU holds integers exactly up to 16777216");
+                       why.text);
         const tsr_session_desc desc = {.allow_cpu_fallback = true};
         session = make_session(device, model, &desc);
         assert_true(nodes_on(session, "cpu") > 0);
@@ -418,10 +455,10 @@ static void test_unsplittable(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constants),      cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_kernels),        cmocka_unit_test(test_split),
-        cmocka_unit_test(test_split_computed), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_unsplittable),
+        cmocka_unit_test(test_constants), cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_transforms),
+        cmocka_unit_test(test_split),     cmocka_unit_test(test_split_computed),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_unsplittable),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -118,6 +118,7 @@ tsr_status tsr_pass_decompose(tsr_graph *graph) {
             TSR_TRY(b.status);
             continue;
         }
+        tsr_keep_precise(graph, b.node);
         TSR_TRY(tsr_append_copy(&list, b.node));
     }
     graph->nodes = list.nodes;

@@ -142,3 +142,8 @@ void tsr_split_sums(tsr_builder *b) {
     if (b->status == TSR_OK)
         tsr_node_out(b->graph, b->node, 0)->precise = true;
 }
+
+void tsr_keep_precise(const tsr_graph *graph, const tsr_node *node) {
+    if (yields_floats(graph, node))
+        tsr_node_out(graph, node, 0)->precise |= tsr_node_in(graph, node, 0)->precise;
+}

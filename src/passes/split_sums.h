@@ -12,5 +12,7 @@ bool *tsr_find_exact_reads(const tsr_graph *graph);
 bool tsr_must_split_sums(const tsr_graph *graph, const tsr_node *node, const bool *exact_reads);
 /* Its result is a float then. */
 void tsr_split_sums(tsr_builder *b);
+/* What a Cast reads may be such a result: it is as large as that. */
+void tsr_keep_precise(const tsr_graph *graph, const tsr_node *node);
 
 #endif

@@ -121,6 +121,9 @@ static const struct {
          "auto_pad=NOTSET dilations=1,1 group=1 kernel_shape=1,1 pads=0,0,0,0 strides=1,1"},
     {21, "Cast f<3> -> z to=2; QLinearMatMul x:uint8[2,4] a<0.5> z w:uint8[4,3] b<0.5> z c<0.5> z "
          "-> y"},
+    {10, "Cast f<3> -> z to=2; ConvInteger x:uint8[1,2,5,5] w:int8[3,2,1,1] z -> y "
+         "auto_pad=NOTSET dilations=1,1 group=1 kernel_shape=1,1 pads=0,0,0,0 strides=1,1"},
+    {10, "Cast f<3> -> z to=3; MatMulInteger x:uint8[2,4] w:int8[4,3] _ z -> y"},
     {18, "ReduceSum x[2,3,4] a(1,-1) -> y keepdims=0"},
     {11, "ReduceMean x[2,3,4] -> y axes=1,2"},
     {20, "ReduceMax x:bool[2,3,4] a(1) -> y"},

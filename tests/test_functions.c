@@ -331,6 +331,33 @@ static void bad_quantization(void **state) {
            "scales [3]");
 }
 
+static void bad_integers(void **state) {
+    (void)state;
+    refuse("MatMulInteger x[2,3] w:uint8[3,4] -> y",
+           "node 'MatMulInteger0' (MatMulInteger): input 0 is of type float32, not int8 or uint8");
+    refuse("MatMulInteger x:uint8[2,3] w:uint16[3,4] -> y", "input 1 is of type uint16");
+    refuse("MatMulInteger x:uint8[2,3] w:int8[3,4] a:int8[1] -> y",
+           "zero points of type int8 for uint8");
+    refuse("MatMulInteger x:uint8[2,3] w:int8[3,4] a:uint8[3] -> y",
+           "zero points [3] for input 0 of shape [2, 3]");
+    refuse("MatMulInteger x:uint8[2,3] w:int8[3,4] _ b:int8[2,2] -> y",
+           "zero points [2, 2] for input 1 of shape [3, 4]");
+    refuse("MatMulInteger x:uint8[3] w:int8[3,4] a:uint8[3] -> y", "zero points [3] for input 0");
+    refuse("MatMulInteger x:uint8[2,3] w:int8[4,4] -> y", "3 columns do not match 4 rows");
+    refuse("MatMulInteger x:uint8[] w:int8[4,4] -> y", "(MatMul");
+    refuse("ConvInteger x:uint8[1,2,5,5] w:int8[3,2,1,1] a:uint8[2] -> y",
+           "zero points [2] for input 0");
+    refuse("ConvInteger x:uint8[1,2,5,5] w:int8[3,2,1,1] _ b:int8[2] -> y",
+           "zero points [2] for input 1 of shape [3, 2, 1, 1]");
+    refuse("ConvInteger x:uint8[1,2,5,5] w:int8[3,2,1,1] _ b:int8[3,2] -> y",
+           "zero points [3, 2] for input 1");
+    refuse("ConvInteger x:uint8[1,2,5,5] w:int8[3,2,1,1] _ b:uint8[3] -> y",
+           "zero points of type uint8 for int8");
+    refuse("ConvInteger x:bool[1,2,5,5] w:int8[3,2,1,1] -> y", "input 0 is of type bool");
+    refuse("ConvInteger x:uint8[1,2,5,5] w:int8[3] -> y", "(ConvInteger)");
+    refuse("ConvInteger x:uint8[1,3,5,5] w:int8[3,2,1,1] -> y", "do not fit 3 channels");
+}
+
 /* NumPy's of seeds 0 and 42. */
 static void random_numbers(void **state) {
     (void)state;
@@ -472,10 +499,10 @@ static void einsum_forms(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recurrent),      cmocka_unit_test(bad_quantization),
-        cmocka_unit_test(bad_cells),      cmocka_unit_test(windows),
-        cmocka_unit_test(random_numbers), cmocka_unit_test(einsum),
-        cmocka_unit_test(einsum_forms),
+        cmocka_unit_test(recurrent),    cmocka_unit_test(bad_quantization),
+        cmocka_unit_test(bad_integers), cmocka_unit_test(bad_cells),
+        cmocka_unit_test(windows),      cmocka_unit_test(random_numbers),
+        cmocka_unit_test(einsum),       cmocka_unit_test(einsum_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

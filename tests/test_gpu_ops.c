@@ -568,6 +568,9 @@ static void test_every_other(void **state) {
              "Cast f<3> -> z to=2; "
              "QLinearMatMul x:uint8[5,9] a<0.5> z w:uint8[9,7] u<0.25> z c<64> z -> y",
              .no_half = true),
+        CASE(10, "Cast f<3> -> z to=2; QuantizeLinear w{6,3,3,3} u<0.0625> z -> q; "
+                 "ConvInteger x:uint8[2,3,7,9] q z z -> y pads=1,1,1,1"),
+        CASE(10, "Cast f<3> -> z to=2; MatMulInteger x:uint8[5,9] w:uint8[9,7] z -> y"),
         CASE(14, "LSTM x[2,2,5] w{1,12,5} r{1,12,3} -> y", .tolerance = 2e-3),
         CASE(14, "GRU x[2,2,5] w{1,9,5} r{1,9,3} -> y", .tolerance = 2e-3),
         CASE(14, "RNN x[2,2,5] w{1,3,5} r{1,3,3} -> y"),

@@ -186,6 +186,8 @@ static void input_and_output_counts(void **state) {
     (void)state;
     expect_refused_case(13, "Relu x[1] z[1] -> y", TSR_ERROR_INVALID_MODEL,
                         "Relu0|2 inputs instead of 1");
+    expect_refused_case(13, "MatMul x[2,3] w[3,4] -> y integers=1,1", TSR_ERROR_UNSUPPORTED,
+                        "attribute integers of MatMul");
     expect_refused_case(13, "Relu -> y", TSR_ERROR_INVALID_MODEL, "Relu0|0 inputs");
     expect_refused_case(13, "Relu x[1] ->", TSR_ERROR_INVALID_MODEL, "Relu0|0 outputs");
     expect_refused_case(13, "Relu x[1] -> y z", TSR_ERROR_INVALID_MODEL, "Relu0|2 outputs");

@@ -49,6 +49,29 @@ static void check_passes(tsr_optimizer_pass pass, const pass_case *cases, size_t
 #define CHECK(name, cases)                                                                         \
     check_passes(TSR_OPTIMIZER_##name, cases, sizeof(cases) / sizeof *(cases))
 
+/* ---- decompositions ---- */
+
+/* Sums of integers that may pass 2^24, and become floats. */
+static void test_split_sums(void **state) {
+    (void)state;
+    static const pass_case cases[] = {
+        {"MatMulInteger x:uint8[2,258] w:uint8[258,3] -> y; Cast y -> f to=1",
+         "Cast Cast MatMul Cast"},
+        {"MatMulInteger x:uint8[2,259] w:uint8[259,3] -> y; Cast y -> g! to=10; "
+         "Cast y -> f to=1",
+         "Cast Cast Slice Slice MatMul Cast Slice Slice MatMul Cast Add Cast Cast"},
+        {"MatMulInteger x:uint8[2,259] w:int8[259,3] -> y; Cast y -> f to=1",
+         "Cast Cast MatMul Cast"},
+        /* integers are read, too */
+        {"MatMulInteger x:uint8[2,259] w:uint8[259,3] -> y!; Cast y -> f to=1",
+         "Cast Cast MatMul Cast"},
+        {"MatMulInteger x:uint8[2,259] w:uint8[259,3] -> y; Cast y -> f to=1; Cast y -> i to=7; "
+         "Cast i -> h to=1; Sub f h -> z",
+         "Cast Cast MatMul Cast Cast Cast Sub"},
+    };
+    CHECK(decompose, cases);
+}
+
 /* ---- common subexpressions ---- */
 
 static void test_cse(void **state) {
@@ -384,6 +407,7 @@ static void test_passes_are_counted(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_split_sums),
         cmocka_unit_test(test_cse),
         cmocka_unit_test(test_cse_keeps),
         cmocka_unit_test(test_cse_keeps_replaceable_weights),

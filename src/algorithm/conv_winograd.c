@@ -138,7 +138,7 @@ static tsr_pass *add_passes(tsr_plan *plan, const conv *w, int input, int output
 
 static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
     conv w;
-    if (!make(plan, p, &w))
+    if (tsr_sums_integers(p->node) || !make(plan, p, &w)) /* transforms round */
         return false;
     *e = tsr_im2col_gemm_estimate(plan, &w.gemm);
     return true;

@@ -9,6 +9,9 @@
 enum { TSR_DTYPE_COUNT = 0 TSR_DTYPE_MAP(TSR_DTYPE_ONE) };
 #undef TSR_DTYPE_ONE
 
+/* Every integer up to here is a float, or a half float. */
+enum { TSR_EXACT_FLOATS = 1 << 24, TSR_EXACT_HALVES = 1 << 11 };
+
 bool tsr_dtype_is_float(tsr_dtype dtype);
 /* Has an integer type no negative numbers? */
 bool tsr_dtype_is_unsigned(tsr_dtype dtype);

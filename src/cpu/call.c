@@ -39,6 +39,20 @@ void *tsr_cpu_scratch(int64_t count, size_t size) {
     return memory;
 }
 
+void tsr_call_store_sums(const tsr_cpu_call *call, int64_t first, int64_t count,
+                         const double *sums) {
+    const tsr_dtype dtype = tsr_node_out(call->graph, call->node, 0)->dtype;
+    if (tsr_dtype_is_float(dtype)) {
+        float *out = (float *)tsr_call_out(call, 0) + first;
+        for (int64_t i = 0; i < count; i++)
+            out[i] = (float)sums[i];
+        return;
+    }
+    int64_t *out = (int64_t *)tsr_call_out(call, 0) + first;
+    for (int64_t i = 0; i < count; i++)
+        out[i] = tsr_dtype_wrap(dtype, (int64_t)sums[i]);
+}
+
 void tsr_cpu_strides(const tsr_shape *shape, int64_t stride[TSR_MAX_RANK]) {
     int64_t step = 1;
     for (int i = shape->rank - 1; i >= 0; i--) {

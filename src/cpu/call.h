@@ -16,6 +16,11 @@ size_t tsr_call_element_size(const tsr_cpu_call *call);
 /* count * size bytes from tsr_malloc(), at least one; NULL with a message when out of memory. */
 void *tsr_cpu_scratch(int64_t count, size_t size);
 
+/* Stores sums of products as elements from `first` on of output 0: as floats, or as integers where
+ * it has them. */
+void tsr_call_store_sums(const tsr_cpu_call *call, int64_t first, int64_t count,
+                         const double *sums);
+
 /* For post-ops: a unary operator or Clip (param: low, high) and an operator of two inputs. out
  * may be an input of the same shape. */
 void tsr_cpu_apply_unary(tsr_op op, const float param[2], const float *x, int64_t count,

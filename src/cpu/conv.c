@@ -27,7 +27,7 @@ typedef struct conv {
     int64_t in_image, out_image, in_plane, out_plane, taps; /* planes of all depths of images */
     bool transposed;
     const float *x, *w, *bias;
-    float *y;
+    const tsr_cpu_call *call; /* has the output */
 } conv;
 
 static tsr_status conv_begin(conv *c, const tsr_cpu_call *call) {
@@ -44,7 +44,7 @@ static tsr_status conv_begin(conv *c, const tsr_cpu_call *call) {
     c->x = tsr_call_in(call, 0);
     c->w = tsr_call_in(call, 1);
     c->bias = tsr_call_in(call, 2);
-    c->y = tsr_call_out(call, 0);
+    c->call = call;
     return TSR_OK;
 }
 
@@ -115,13 +115,12 @@ static tsr_status conv_run(const conv *c, add_image_fn *add_image, int64_t w_in,
             int64_t group = m / group_out;
             const float *x = c->x + (n * c->in_channels + group * group_in) * c->in_plane;
             const float *w = c->w + group * w_group + m % group_out * w_out;
-            float *y = c->y + (n * c->out_channels + m) * c->out_plane;
             for (int64_t i = 0; i < c->out_plane; i++)
                 sums[i] = c->bias ? c->bias[m] : 0;
             for (int64_t k = 0; k < group_in; k++)
                 add_channel(c, add_image, x + k * c->in_plane, w + k * w_in, sums);
-            for (int64_t i = 0; i < c->out_plane; i++)
-                y[i] = (float)sums[i];
+            tsr_call_store_sums(c->call, (n * c->out_channels + m) * c->out_plane, c->out_plane,
+                                sums);
         }
     }
     tsr_free(sums);

@@ -74,16 +74,15 @@ tsr_status tsr_cpu_matmul(const tsr_cpu_call *call) {
     if (!sums)
         return TSR_ERROR_OUT_OF_MEMORY;
     const float *a_data = tsr_call_in(call, 0), *b_data = tsr_call_in(call, 1);
-    float *out = tsr_call_out(call, 0);
+    int64_t row = 0;
     tsr_broadcast_iterator it;
     tsr_broadcast_begin(&it, &batch, &a_batch, &b_batch);
     do {
         matrix a = {a_data + it.offset[0] * height * depth, depth, 1};
         matrix b = {b_data + it.offset[1] * depth * width, width, 1};
-        for (int64_t i = 0; i < height; i++) {
+        for (int64_t i = 0; i < height; i++, row++) {
             multiply_row(a, i, b, depth, width, sums);
-            for (int64_t j = 0; j < width; j++)
-                *out++ = (float)sums[j];
+            tsr_call_store_sums(call, row * width, width, sums);
         }
     } while (tsr_broadcast_next(&it));
     tsr_free(sums);

@@ -48,6 +48,7 @@ typedef struct tsr_value {
     /* By output channel: a factor of the weights of a convolution that are a constant of the model;
      * NULL: 1. */
     const double *scale;
+    bool precise; /* floats that 16 bits may not hold: stored in 32 */
     int producer; /* node index; TSR_NONE for inputs and constants */
 } tsr_value;
 

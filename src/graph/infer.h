@@ -98,6 +98,30 @@ int64_t tsr_window_extent(const tsr_window *window, int axis);
  * everything. */
 tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_window *window);
 
+/* Is it a Conv or MatMul whose inputs, although floats, hold integers? Then the result is int32.
+ * Its attribute "integers" has the largest magnitude of each: src/graph/integer_sums.c. */
+bool tsr_sums_integers(const tsr_node *node);
+/* The type of what such a node, or another one that sums products of floats, yields. */
+tsr_dtype tsr_sum_type(const tsr_node *node, tsr_dtype products);
+
+/* What the elements of such a node are sums over: input channels of a group, with the taps of the
+ * window at each, or MatMul's inner axis. */
+typedef struct tsr_integer_sum {
+    int64_t length, taps;
+    double largest[2]; /* magnitudes in the inputs */
+} tsr_integer_sum;
+tsr_integer_sum tsr_node_integer_sum(const tsr_graph *graph, const tsr_node *node);
+
+/* Elements of an input of such a node: [outer, length * taps, inner]. */
+typedef struct tsr_summands {
+    int64_t outer, inner;
+} tsr_summands;
+tsr_summands tsr_node_summands(const tsr_graph *graph, const tsr_node *node, int input);
+
+/* The largest magnitude that partial sums over first to last - 1 of the length may have: by the
+ * elements of an input that is constant. */
+double tsr_largest_sum(const tsr_graph *graph, const tsr_node *node, int64_t first, int64_t last);
+
 /* Slice, for each axis of the input; starts, ends, axes and steps have to be constant. */
 typedef struct tsr_slice {
     int64_t start[TSR_MAX_RANK], step[TSR_MAX_RANK], count[TSR_MAX_RANK];

@@ -10,7 +10,7 @@ static tsr_status infer_convolution(tsr_graph *graph, const tsr_node *node) {
     TSR_TRY(tsr_node_window(graph, node, &window));
     int64_t channels = node->op == TSR_OP_Conv ? w->shape.dim[0] : w->shape.dim[1] * window.group;
     tsr_shape shape = tsr_window_result(x, &window, channels);
-    return tsr_set_output(graph, node, 0, x->dtype, &shape);
+    return tsr_set_output(graph, node, 0, tsr_sum_type(node, x->dtype), &shape);
 }
 
 tsr_status tsr_infer_conv(tsr_graph *graph, tsr_node *node) {

@@ -51,7 +51,7 @@ tsr_status tsr_infer_matmul(tsr_graph *graph, tsr_node *node) {
         shape.dim[shape.rank++] = a->dim[a->rank - 2];
     if (b->rank > 1)
         shape.dim[shape.rank++] = b->dim[b->rank - 1];
-    return tsr_set_output(graph, node, 0, left->dtype, &shape);
+    return tsr_set_output(graph, node, 0, tsr_sum_type(node, left->dtype), &shape);
 }
 
 /* ---- multiply-adds: each element of the result sums over the columns of the left matrix ---- */

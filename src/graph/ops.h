@@ -83,6 +83,7 @@ typedef enum tsr_attr_values {
     TSR_ATTR_VALUES_FLAG,         /* 0 or 1 */
     TSR_ATTR_VALUES_FLOAT_TYPE,   /* ONNX's number of a floating type */
     TSR_ATTR_VALUES_NOT_NEGATIVE, /* finite */
+    TSR_ATTR_VALUES_INTERNAL,     /* not of ONNX: src/passes sets it, a file cannot name it */
 } tsr_attr_values;
 
 typedef struct tsr_attr_info {

@@ -58,7 +58,7 @@ static tsr_status check_value(tsr_reader *reader, const tsr_node *node, tsr_attr
 static tsr_status check_attr(tsr_reader *reader, const tsr_node *node, const tsr_attr_info *known,
                              int count, const tsr_attr *attr) {
     for (int i = 0; i < count; i++) {
-        if (strcmp(known[i].name, attr->name) != 0)
+        if (strcmp(known[i].name, attr->name) != 0 || known[i].values == TSR_ATTR_VALUES_INTERNAL)
             continue;
         if (known[i].kind == attr->kind)
             return check_value(reader, node, known[i].values, attr);

@@ -181,6 +181,11 @@ int tsr_build_reshape(tsr_builder *b, int value, const tsr_shape *shape) {
     return tsr_build_with(b, TSR_OP_Reshape, 2, inputs, 1, &zeros);
 }
 
+int tsr_build_slice(tsr_builder *b, int value, int64_t axis, int64_t first, int64_t last) {
+    return TSR_BUILD(b, TSR_OP_Slice, value, tsr_build_ints(b, 1, &first),
+                     tsr_build_ints(b, 1, &last), tsr_build_ints(b, 1, &axis));
+}
+
 int tsr_build_indices(tsr_builder *b, tsr_dtype dtype, int64_t count, int axis, int rank) {
     int64_t *ints = tsr_build_elements(b, count, sizeof *ints);
     if (!ints)

@@ -56,6 +56,8 @@ void *tsr_build_elements(tsr_builder *b, int64_t count, size_t size);
 int tsr_build_indices(tsr_builder *b, tsr_dtype dtype, int64_t count, int axis, int rank);
 
 int tsr_build_reshape(tsr_builder *b, int value, const tsr_shape *shape);
+/* Elements first to last - 1 along an axis. */
+int tsr_build_slice(tsr_builder *b, int value, int64_t axis, int64_t first, int64_t last);
 int tsr_build_cast(tsr_builder *b, int value, tsr_dtype to);
 /* To the type of another value; an absent value stays absent. */
 int tsr_build_cast_like(tsr_builder *b, int value, int like);

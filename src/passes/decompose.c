@@ -1,9 +1,11 @@
 /* Rewrites operators that a GPU has no kernel for as others: Max, Min, Sum and Mean of many inputs
  * as a chain of operators of two, Clip whose bounds are known only at run time as Max and Min,
- * ReduceLogSumExp as what it is made of, Pow of a float and an integer as one of floats. */
-#include "passes/build.h"
+ * ReduceLogSumExp as what it is made of, Pow of a float and an integer as one of floats, sums of
+ * integers that become floats as sums of parts. */
+#include "passes/split_sums.h"
 
 #include "base/error.h"
+#include "graph/infer.h"
 
 #include <float.h>
 #include <limits.h>
@@ -16,7 +18,7 @@ static bool has_varying_bound(const tsr_graph *graph, const tsr_node *node) {
     return false;
 }
 
-static bool is_replaced(const tsr_graph *graph, const tsr_node *node) {
+static bool is_replaced(const tsr_graph *graph, const tsr_node *node, const bool *exact_reads) {
     switch (node->op) {
     case TSR_OP_Clip:
         return has_varying_bound(graph, node);
@@ -33,7 +35,7 @@ static bool is_replaced(const tsr_graph *graph, const tsr_node *node) {
                !tsr_dtype_is_float(tsr_node_in(graph, node, 1)->dtype) &&
                !tsr_node_in(graph, node, 1)->data;
     default:
-        return false;
+        return tsr_must_split_sums(graph, node, exact_reads);
     }
 }
 
@@ -96,21 +98,27 @@ static void decompose(tsr_builder *b) {
         decompose_pow(b);
     else if (b->node->op == TSR_OP_ReduceLogSumExp)
         decompose_log_sum_exp(b);
+    else if (tsr_sums_integers(b->node))
+        tsr_split_sums(b);
     else
         decompose_nary(b);
     tsr_build_end(b);
 }
 
 tsr_status tsr_pass_decompose(tsr_graph *graph) {
+    const bool *exact_reads = tsr_find_exact_reads(graph);
+    if (!exact_reads)
+        return TSR_ERROR_OUT_OF_MEMORY;
     double bytes = INFINITY; /* as many nodes and constants as a file has */
     tsr_node_list list = {.graph = graph, .may_make = INT_MAX, .bytes = &bytes};
     for (int n = 0; n < graph->node_count; n++) {
         tsr_builder b = {.graph = graph, .node = &graph->nodes[n], .list = &list};
-        if (is_replaced(graph, b.node)) {
+        if (is_replaced(graph, b.node, exact_reads)) {
             decompose(&b);
             TSR_TRY(b.status);
             continue;
         }
+        tsr_keep_precise(graph, b.node);
         TSR_TRY(tsr_append_copy(&list, b.node));
     }
     graph->nodes = list.nodes;

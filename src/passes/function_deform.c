@@ -55,11 +55,9 @@ static tsr_status read_deform(const tsr_builder *b, deform *d) {
 
 /* Channels of a group of a value; all of them where there is one group. */
 static int slice_group(tsr_builder *b, const deform *d, int value, int64_t group, int64_t count) {
-    const int64_t first = group * count, end = first + count, axis = 1;
     if (d->groups == 1)
         return value;
-    return TSR_BUILD(b, TSR_OP_Slice, value, tsr_build_ints(b, 1, &first),
-                     tsr_build_ints(b, 1, &end), tsr_build_ints(b, 1, &axis));
+    return tsr_build_slice(b, value, 1, group * count, (group + 1) * count);
 }
 
 /* [batch, taps * each, rows, columns] as [batch, rows of taps, columns of taps, each]. */

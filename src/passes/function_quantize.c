@@ -96,6 +96,13 @@ static tsr_status require_quantized(tsr_dtype dtype) {
     return tsr_fail(TSR_ERROR_UNSUPPORTED, "quantized elements of type %s", tsr_dtype_name(dtype));
 }
 
+static tsr_status require_type_of(const tsr_value *zero_point, const tsr_value *x) {
+    if (!zero_point || zero_point->dtype == x->dtype)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_INVALID_MODEL, "zero points of type %s for %s",
+                    tsr_dtype_name(zero_point->dtype), tsr_dtype_name(x->dtype));
+}
+
 /* An attribute that names a type; *dtype stays if it is absent or 0. */
 static tsr_status read_type(const tsr_builder *b, tsr_dtype *dtype) {
     int64_t number = tsr_attr_int(b->node, "output_dtype", 0);
@@ -113,9 +120,7 @@ static tsr_status read_dequantize(const tsr_builder *b, tsr_dtype *to, granulari
                         tsr_dtype_name(scale->dtype), tsr_dtype_name(*to));
     if (x->dtype != TSR_DTYPE_I32)
         TSR_TRY(require_quantized(x->dtype));
-    if (zero_point && zero_point->dtype != x->dtype)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "zero points of type %s for %s",
-                        tsr_dtype_name(zero_point->dtype), tsr_dtype_name(x->dtype));
+    TSR_TRY(require_type_of(zero_point, x));
     return read_granularity(b, g);
 }
 
@@ -225,10 +230,7 @@ static tsr_status check_parameters(const tsr_builder *b, int first, int64_t coun
 static tsr_status check_factor(const tsr_builder *b, int i, int64_t count) {
     TSR_TRY(require_quantized(input(b, i)->dtype));
     TSR_TRY(check_parameters(b, i + 1, count));
-    if (input(b, i)->dtype == input(b, i + 2)->dtype)
-        return TSR_OK;
-    return tsr_fail(TSR_ERROR_INVALID_MODEL, "zero points of type %s for %s",
-                    tsr_dtype_name(input(b, i + 2)->dtype), tsr_dtype_name(input(b, i)->dtype));
+    return require_type_of(input(b, i + 2), input(b, i));
 }
 
 /* One element, or a list along the first axis of `rank`. */
@@ -240,10 +242,16 @@ static int parameter(tsr_builder *b, int i, int rank) {
     return tsr_build_cast(b, tsr_build_reshape(b, b->node->inputs[i], &shape), TSR_DTYPE_F32);
 }
 
-/* What a factor's integers stand for, without its scale. */
+/* What a factor's integers stand for, without its scale. rank: of the list of zero points; AS_IS:
+ * they broadcast already. */
+enum { AS_IS = -1 };
 static int shifted(tsr_builder *b, int i, int rank) {
     int value = tsr_build_cast(b, b->node->inputs[i], TSR_DTYPE_F32);
-    return TSR_BUILD(b, TSR_OP_Sub, value, parameter(b, i + 2, rank));
+    if (!input(b, i + 2))
+        return value;
+    int zero_point = rank == AS_IS ? tsr_build_cast(b, b->node->inputs[i + 2], TSR_DTYPE_F32)
+                                   : parameter(b, i + 2, rank);
+    return TSR_BUILD(b, TSR_OP_Sub, value, zero_point);
 }
 
 /* Sums of products, which are exact up to 2^24, to the output's integers. */
@@ -289,4 +297,99 @@ void tsr_build_qlinear_matmul(tsr_builder *b) {
         return;
     int sums = TSR_BUILD(b, TSR_OP_MatMul, shifted(b, LEFT, 2), shifted(b, RIGHT, 1));
     requantize(b, sums, parameter(b, LEFT + 1, 2), parameter(b, RIGHT + 1, 1));
+}
+
+/* ---- sums of products as integers ------------------------------------------------------------ */
+
+/* Inputs of ConvInteger and MatMulInteger: two, and the zero points of both. */
+enum { FIRST, SECOND, FACTORS };
+
+/* Zero points: none, one, one for each of `count` if that is not 0, or such a tensor. */
+static tsr_status check_integers(const tsr_builder *b, int i, int64_t count,
+                                 const tsr_shape *spread) {
+    const tsr_value *value = input(b, i), *zero_point = input(b, FACTORS + i);
+    if (value->dtype != TSR_DTYPE_U8 && value->dtype != TSR_DTYPE_I8)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "input %d is of type %s, not int8 or uint8", i,
+                        tsr_dtype_name(value->dtype));
+    TSR_TRY(require_type_of(zero_point, value));
+    if (!zero_point)
+        return TSR_OK;
+    const tsr_shape *shape = &zero_point->shape;
+    const int64_t given = tsr_shape_count(shape);
+    if (shape->rank <= 1 ? given == 1 || (given == count && count != 0)
+                         : spread && tsr_shape_equal(shape, spread))
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_SHAPE, "zero points %s for input %d of shape %s",
+                    tsr_shape_text(shape), i, tsr_shape_text(&value->shape));
+}
+
+/* The largest magnitude of the input's elements less their zero points. */
+static int64_t find_largest(const tsr_builder *b, int i) {
+    const tsr_value *zero_point = input(b, FACTORS + i);
+    const int64_t low = tsr_dtype_low(input(b, i)->dtype),
+                  high = tsr_dtype_high(input(b, i)->dtype);
+    if (!zero_point)
+        return tsr_max(high, -low);
+    if (!zero_point->data)
+        return high - low;
+    int64_t largest = 0;
+    for (int64_t k = 0; k < tsr_shape_count(&zero_point->shape); k++) {
+        int64_t z = ((const int64_t *)zero_point->data)[k];
+        largest = tsr_max(largest, tsr_max(high - z, z - low));
+    }
+    return largest;
+}
+
+/* The input less its zero points, of which a list has this rank. */
+static int difference(tsr_builder *b, int i, int rank) {
+    const tsr_value *zero_point = input(b, FACTORS + i);
+    return shifted(b, i, zero_point && zero_point->shape.rank > 1 ? AS_IS : rank);
+}
+
+/* op: Conv or MatMul; ranks: of lists of zero points. */
+static void sum_integers(tsr_builder *b, tsr_op op, const int ranks[FACTORS]) {
+    const tsr_node *node = b->node;
+    const int64_t largest[] = {find_largest(b, FIRST), find_largest(b, SECOND)};
+    tsr_attr *attrs = TSR_NEW(b->graph->arena, node->attr_count + 1, tsr_attr);
+    if (!attrs) {
+        tsr_build_fail(b, tsr_out_of_memory(b->graph));
+        return;
+    }
+    attrs[0] = tsr_build_ints_attr(b, "integers", FACTORS, largest);
+    for (int i = 0; i < node->attr_count; i++)
+        attrs[i + 1] = node->attrs[i];
+    const int inputs[] = {difference(b, FIRST, ranks[FIRST]), difference(b, SECOND, ranks[SECOND])};
+    tsr_build_with(b, op, FACTORS, inputs, node->attr_count + 1, attrs);
+}
+
+static tsr_status check_conv_integer(const tsr_builder *b) {
+    TSR_TRY(tsr_require_rank(input(b, SECOND), 3, TSR_MAX_RANK));
+    TSR_TRY(check_integers(b, FIRST, 0, NULL));
+    return check_integers(b, SECOND, input(b, SECOND)->shape.dim[0], NULL);
+}
+
+void tsr_build_conv_integer(tsr_builder *b) {
+    tsr_build_fail(b, check_conv_integer(b));
+    if (b->status == TSR_OK)
+        sum_integers(b, TSR_OP_Conv, (int[]){0, input(b, SECOND)->shape.rank});
+}
+
+/* Zero points for each row of the left and each column of the right matrices; of all batches, or as
+ * a tensor with an axis of 1. */
+static tsr_status check_matmul_integer(const tsr_builder *b) {
+    for (int i = 0; i < FACTORS; i++) {
+        tsr_shape spread = input(b, i)->shape;
+        const int rank = spread.rank, axis = rank - (i == FIRST ? 2 : 1);
+        const int64_t count = rank > 1 ? spread.dim[axis] : 0;
+        if (rank > 1)
+            spread.dim[i == FIRST ? rank - 1 : rank - 2] = 1;
+        TSR_TRY(check_integers(b, i, count, &spread));
+    }
+    return TSR_OK;
+}
+
+void tsr_build_matmul_integer(tsr_builder *b) {
+    tsr_build_fail(b, check_matmul_integer(b));
+    if (b->status == TSR_OK)
+        sum_integers(b, TSR_OP_MatMul, (int[]){2, 1});
 }

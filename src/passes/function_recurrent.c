@@ -42,19 +42,13 @@ static int input_of(const recurrent *r, int i) {
 
 /* ---- parts ---- */
 
-/* Elements first to last - 1 along an axis. */
-static int slice(tsr_builder *b, int value, int64_t axis, int64_t first, int64_t last) {
-    return TSR_BUILD(b, TSR_OP_Slice, value, tsr_build_ints(b, 1, &first),
-                     tsr_build_ints(b, 1, &last), tsr_build_ints(b, 1, &axis));
-}
-
 /* A part of a weights tensor [directions, ...]: rows of direction d, without that axis. */
 static int part(const recurrent *r, int value, int d, int64_t first, int64_t last) {
     if (value == TSR_NONE || r->b->status != TSR_OK)
         return TSR_NONE;
     tsr_shape shape = r->b->graph->values[value].shape;
-    int of_direction = slice(r->b, value, 0, d, d + 1),
-        rows = slice(r->b, of_direction, 1, first, last);
+    int of_direction = tsr_build_slice(r->b, value, 0, d, d + 1),
+        rows = tsr_build_slice(r->b, of_direction, 1, first, last);
     shape.rank--;
     memmove(shape.dim, shape.dim + 1, (size_t)shape.rank * sizeof *shape.dim);
     shape.dim[0] = last - first;
@@ -95,9 +89,10 @@ static int complement(tsr_builder *b, int x) {
 
 /* The inputs of step t: those of one gate, or of all. */
 static int input_at(const recurrent *r, const direction *d, int64_t t, int first, int last) {
-    int rows = slice(r->b, d->inputs, 0, t * r->batch, (t + 1) * r->batch);
-    return last - first == r->gates ? rows
-                                    : slice(r->b, rows, 1, first * r->hidden, last * r->hidden);
+    int rows = tsr_build_slice(r->b, d->inputs, 0, t * r->batch, (t + 1) * r->batch);
+    return last - first == r->gates
+               ? rows
+               : tsr_build_slice(r->b, rows, 1, first * r->hidden, last * r->hidden);
 }
 
 /* ---- steps ---- */
@@ -140,7 +135,7 @@ static void step_lstm(const recurrent *r, direction *d, int64_t t) {
                         input_at(r, d, t, 0, r->gates)),
         sum[MAX_GATES];
     for (int g = 0; g < r->gates; g++)
-        sum[g] = slice(b, all, 1, g * r->hidden, (g + 1) * r->hidden);
+        sum[g] = tsr_build_slice(b, all, 1, g * r->hidden, (g + 1) * r->hidden);
     int input = activate(r, &d->f[0], peep(r, d, INPUT, sum[INPUT], d->c)),
         forget = r->couples ? complement(b, input)
                             : activate(r, &d->f[0], peep(r, d, FORGET, sum[FORGET], d->c)),
@@ -161,7 +156,7 @@ static int first_state(const recurrent *r, int input, int d) {
     const tsr_shape shape = {2, {r->batch, r->hidden}};
     int value = input_of(r, input);
     if (value != TSR_NONE)
-        return tsr_build_reshape(b, slice(b, value, r->batch_first, d, d + 1), &shape);
+        return tsr_build_reshape(b, tsr_build_slice(b, value, r->batch_first, d, d + 1), &shape);
     return TSR_BUILD(b, TSR_OP_Expand, tsr_build_number(b, 0), tsr_build_ints(b, 2, shape.dim));
 }
 

@@ -25,7 +25,8 @@ tsr_function tsr_build_size, tsr_build_constant_of_shape, tsr_build_range, tsr_b
     tsr_build_col2im, tsr_build_affine_grid, tsr_build_if, tsr_build_loop, tsr_build_scan,
     tsr_build_function_call, tsr_build_deform_conv, tsr_build_byte_max_pool,
     tsr_build_quantize_linear, tsr_build_dequantize_linear, tsr_build_dynamic_quantize_linear,
-    tsr_build_qlinear_conv, tsr_build_qlinear_matmul;
+    tsr_build_qlinear_conv, tsr_build_qlinear_matmul, tsr_build_conv_integer,
+    tsr_build_matmul_integer;
 
 /* Does a Dropout drop elements? */
 bool tsr_drops(const tsr_graph *graph, const tsr_node *node);

@@ -137,7 +137,8 @@ static bool is_exact(const tsr_graph *graph, const tsr_node *node, const tsr_val
     return value->data && out && tsr_dtype_is_float(out->dtype);
 }
 
-/* What lowerings rely on: parameters are constant, the node computes its inputs' types. */
+/* What lowerings rely on: parameters are constant, the node computes its inputs' types and its sums
+ * exactly where they are integers. */
 static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
     for (int i = 0; i < node->input_count; i++) {
         const tsr_value *value = tsr_node_in(graph, node, i);
@@ -151,7 +152,7 @@ static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
                             "comes from inputs, fix those in tsr_session_desc.fixed",
                             value->name, tsr_shape_text(&value->shape), i);
     }
-    return TSR_OK;
+    return tsr_plan_check_sums(graph, node);
 }
 
 /* ---- channel axes ---------------------------------------------------------------------------- */

@@ -14,9 +14,6 @@ enum { TSR_STAGING_TENSOR = 0 };
 
 enum { TSR_MAX_SOURCES = 14, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };
 
-/* Every integer up to here is a float, or a half float. */
-enum { TSR_EXACT_FLOATS = 1 << 24, TSR_EXACT_HALVES = 1 << 11 };
-
 typedef struct tsr_pass tsr_pass;
 
 /* Fills units first to first + count - 1 of a table's zeroed texels, row by row. Several threads
@@ -295,6 +292,8 @@ bool tsr_plan_has_half_products(const tsr_plan *plan);
 tsr_table_format tsr_plan_weight_format(const tsr_plan *plan);
 /* Fails, with the reason, if the node does not compute this input's type exactly on a GPU. */
 tsr_status tsr_plan_check_type(const tsr_node *node, const tsr_value *value);
+/* Fails, with the reason, if the node sums integers and a sum may be larger than floats hold. */
+tsr_status tsr_plan_check_sums(const tsr_graph *graph, const tsr_node *node);
 /* Fails if the value's type, of which any element may be computed, is not exact as it would be
  * stored. */
 tsr_status tsr_plan_check_stored(const tsr_plan *plan, const tsr_value *value);

@@ -4,13 +4,17 @@
 #include "plan/plan.h"
 
 #include "base/error.h"
+#include "graph/infer.h"
 
 bool tsr_plan_is_half(const tsr_plan *plan, int value) {
-    return plan->all_half && tsr_dtype_is_float(plan->graph->values[value].dtype) &&
+    const tsr_value *v = &plan->graph->values[value];
+    return plan->all_half && tsr_dtype_is_float(v->dtype) && !v->precise &&
            !(plan->precise && plan->precise[value]);
 }
 
 bool tsr_plan_node_is_half(const tsr_plan *plan, const tsr_node *node) {
+    if (tsr_sums_integers(node))
+        return false;
     for (int i = 0; plan->precise && i < node->output_count; i++)
         if (node->outputs[i] != TSR_NONE && plan->precise[node->outputs[i]])
             return false;
@@ -58,12 +62,26 @@ tsr_status tsr_plan_check_type(const tsr_node *node, const tsr_value *value) {
                     value->name, tsr_dtype_name(value->dtype));
 }
 
+tsr_status tsr_plan_check_sums(const tsr_graph *graph, const tsr_node *node) {
+    if (!tsr_sums_integers(node))
+        return TSR_OK;
+    double largest = tsr_largest_sum(graph, node, 0, tsr_node_integer_sum(graph, node).length);
+    if (largest <= TSR_EXACT_FLOATS)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                    "as %sInteger its sums may reach %lld, a GPU holds integers exactly up to %d; "
+                    "where only Cast to floats reads them they are split, if they can be; "
+                    "allow_cpu_fallback (--allow-cpu-fallback) runs it on the CPU",
+                    tsr_node_op_name(node), (long long)largest, TSR_EXACT_FLOATS);
+}
+
 int tsr_plan_exact_integers(const tsr_plan *plan) {
     return plan->limits.half_only ? TSR_EXACT_HALVES : TSR_EXACT_FLOATS;
 }
 
 tsr_status tsr_plan_check_stored(const tsr_plan *plan, const tsr_value *value) {
-    bool is_exact = tsr_dtype_is_float(value->dtype) || tsr_dtype_is_byte(value->dtype);
+    bool is_exact =
+        tsr_dtype_is_float(value->dtype) ? !value->precise : tsr_dtype_is_byte(value->dtype);
     if (!plan->limits.half_only || is_exact)
         return TSR_OK;
     return tsr_fail(TSR_ERROR_UNSUPPORTED,

@@ -45,18 +45,8 @@ bool make_dynamic_quantize(node_maker *m, tsr_op op) {
     return true;
 }
 
-/* Both factors as uint8, "a" and "b" with the node's number. */
-static void make_factors(node_maker *m, int x, int rank, const int64_t *dims) {
-    text_add(&m->text, "QuantizeLinear $%d t%d<0.05 -> a%d; QuantizeLinear", x, m->node, m->node);
-    add_weights(m, 'p', rank, dims);
-    text_add(&m->text, " u%d<0.03 -> b%d; ", m->node, m->node);
-    make_zero_point(m, "y", 0);
-    make_zero_point(m, "z", 0);
-    make_zero_point(m, "o", 1);
-}
-
-bool make_qlinear(node_maker *m, tsr_op op) {
-    const bool conv = op == TSR_OP_QLinearConv;
+/* Both factors as uint8, "a" and "b" with the node's number, and their zero points "y" and "z". */
+static bool make_factors(node_maker *m, bool conv) {
     int x = pick(m, conv ? is_image : is_matrix);
     if (x < 0)
         return false;
@@ -64,10 +54,30 @@ bool make_qlinear(node_maker *m, tsr_op op) {
     const int64_t count = draw(m, 1, 9),
                   dims[TSR_MAX_RANK] = {conv ? count : shape->dim[1], conv ? shape->dim[1] : count,
                                         1, 1, 1};
-    make_factors(m, x, conv ? shape->rank : 2, dims);
+    text_add(&m->text, "QuantizeLinear $%d t%d<0.05 -> a%d; QuantizeLinear", x, m->node, m->node);
+    add_weights(m, 'p', conv ? shape->rank : 2, dims);
+    text_add(&m->text, " u%d<0.03 -> b%d; ", m->node, m->node);
+    make_zero_point(m, "y", 0);
+    make_zero_point(m, "z", 0);
+    return true;
+}
+
+bool make_qlinear(node_maker *m, tsr_op op) {
+    if (!make_factors(m, op == TSR_OP_QLinearConv))
+        return false;
+    make_zero_point(m, "o", 1);
     text_add(&m->text, "%s a%d h%d<0.05 y%d b%d j%d<0.03 z%d l%d<0.2 o%d",
              tsr_op_get_info(op)->name, m->node, m->node, m->node, m->node, m->node, m->node,
              m->node, m->node);
+    add_outputs(m, 1);
+    return true;
+}
+
+bool make_integer_sums(node_maker *m, tsr_op op) {
+    if (!make_factors(m, op == TSR_OP_ConvInteger))
+        return false;
+    text_add(&m->text, "%s a%d b%d", tsr_op_get_info(op)->name, m->node, m->node);
+    text_add(&m->text, one_in(m, 2) ? " y%d z%d" : " _ z%d", m->node, m->node);
     add_outputs(m, 1);
     return true;
 }

@@ -209,18 +209,78 @@ static void test_last_axis(void **state) {
     expect_no_failed_case();
 }
 
-/* Of the blocks of a transformer, only the first copies: what comes after it reads texels of the
- * last axis and writes such. */
-static void test_last_axis_is_kept(void **state) {
+/* Random factors of a number. */
+static int draw_factors(random_source *r, int number, int most, int *factors) {
+    int count = 0;
+    while (count < most - 1 && number > 1) {
+        int factor = random_int(r, 1, number);
+        if (number % factor != 0)
+            continue;
+        factors[count++] = factor;
+        number /= factor;
+    }
+    factors[count++] = number;
+    return count;
+}
+
+static void draw_perm(random_source *r, int rank, int *perm) {
+    for (int i = 0; i < rank; i++)
+        perm[i] = i;
+    for (int i = rank - 1; i > 0; i--) {
+        int other = random_int(r, 0, i), moved = perm[i];
+        perm[i] = perm[other];
+        perm[other] = moved;
+    }
+}
+
+/* A Transpose reads a view as the tensor lies, where axes of this are products of the view's: with
+ * the last axis in the texel or the usual one; others are copied before. */
+static void test_transposed_views(void **state) {
     (void)state;
     need_gpu();
+    for (int i = 0; i < some_cases(60); i++) {
+        random_source r = random_from((uint32_t)i);
+        const int n = random_int(&r, 1, 3), length = random_int(&r, 1, 6),
+                  last = (int[]){1, 6, 8, 12, 20}[i % 5];
+        int seen[MOST_AXES], perm[MOST_AXES], rank = 0;
+        if (i % 3 == 0) { /* of all axes together */
+            rank = draw_factors(&r, n * length * last, 4, seen);
+        } else {
+            seen[rank++] = n;
+            seen[rank++] = length;
+            rank += draw_factors(&r, last, 2, seen + rank);
+        }
+        draw_perm(&r, rank, perm);
+        case_text text = {""};
+        if (i % 2)
+            text_add(&text, "MatMul x[%d,%d,3] w{3,%d} -> h; ", n, length, last);
+        else
+            text_add(&text, "Relu x[%d,%d,%d] -> h; ", n, length, last);
+        text_add(&text, "Reshape h s(%s) -> v; Transpose v -> %s", text_list(seen, rank),
+                 i % 4 < 2 ? "y" : "t");
+        text_add_ints(&text, "perm", perm, rank);
+        text_add(&text, "%s", i % 4 < 2 ? "" : "; Mul t k<2 -> y");
+        check((op_case){.opset = 13, .nans = 7, .infinities = 5}, "%s", text.text);
+    }
+    static const op_case cases[] = {
+        CASE(13, "MatMul x[2,5,3] w{3,8} -> h; Transpose h -> y perm=0,2,1"), /* whole texels */
+        CASE(13, "MatMul x[2,5,3] w{3,8} -> h; Reshape h s(2,5,2,4) -> v!; Transpose v -> y"),
+        CASE(13, "MatMul x[2,5,3] w{3,8} -> h; Reshape h s(2,5,2,4) -> v; Transpose v -> t; "
+                 "Softmax v -> y; Exp t -> z!"),
+        CASE(13, "Reshape x[2,5,8] s(2,5,2,4) -> v; Transpose v -> y perm=0,2,1,3"),
+        CASE(13, "Transpose x[2,3,5,4] -> t perm=0,2,1,3; Reshape t s(2,5,12) -> v; "
+                 "MatMul v w{12,7} -> y"),
+        CASE(17, "Transpose x[2,3,5,4] -> t perm=0,2,1,3; Reshape t s(2,5,12) -> v; "
+                 "LayerNormalization v g{12} -> y"),
+    };
+    RUN_CASES(cases);
+}
+
+/* Nodes of the model whose passes have such a kernel. */
+static int count_kernels(const char *text, const char *kernel) {
     size_t size;
-    uint8_t *bytes = onnx_case_bytes(
-        17,
-        "MatMul x[2,7,12] w{12,20} -> a; Add a b{20} -> c; LayerNormalization c s{20} t{20} -> n; "
-        "MatMul n u{20,40} -> d; Sigmoid d -> e; Mul d e -> f; MatMul f v{40,20} -> g; "
-        "Add g c -> y",
-        &size);
+    int count = 0;
+    uint8_t *bytes = onnx_case_bytes(17, text, &size);
     tsr_model *model;
     tsr_session *session;
     tsr_report report;
@@ -231,11 +291,32 @@ static void test_last_axis_is_kept(void **state) {
     for (int i = 0; i < report.node_count; i++) {
         tsr_node_report node;
         assert_int_equal(tsr_session_node_report(session, i, &node), TSR_OK);
-        assert_int_equal(strstr(node.kernel, "reshape") != NULL, i == 0);
+        count += strstr(node.kernel, kernel) != NULL;
     }
     tsr_session_destroy(session);
     tsr_model_free(model);
     free(bytes);
+    return count;
+}
+
+/* Of the blocks of a transformer, only the first copies: what comes after it reads texels of the
+ * last axis and writes such. Heads are moved to and fro by a pass each, and one that gives the last
+ * product the last axis. */
+static void test_last_axis_is_kept(void **state) {
+    (void)state;
+    need_gpu();
+    assert_int_equal(
+        count_kernels("MatMul x[2,7,12] w{12,20} -> a; Add a b{20} -> c; LayerNormalization c "
+                      "s{20} t{20} -> n; MatMul n u{20,40} -> d; Sigmoid d -> e; Mul d e -> f; "
+                      "MatMul f v{40,20} -> g; Add g c -> y",
+                      "reshape"),
+        1);
+    static const char heads[] = "MatMul x[7,12] w{12,20} -> a; Reshape a s(1,7,5,4) -> h; "
+                                "Transpose h -> t perm=0,2,1,3; Softmax t -> u; "
+                                "Transpose u -> v perm=0,2,1,3; Reshape v r(1,7,20) -> j; "
+                                "MatMul j m{20,3} -> y";
+    assert_int_equal(count_kernels(heads, "transpose_view"), 1);
+    assert_int_equal(count_kernels(heads, "reshape"), 1);
 }
 
 static void test_refusals(void **state) {
@@ -251,10 +332,15 @@ static void test_refusals(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_broadcasts),          cmocka_unit_test(test_permutations),
-        cmocka_unit_test(test_each_axis),           cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_layer_normalization), cmocka_unit_test(test_last_axis),
-        cmocka_unit_test(test_last_axis_is_kept),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_broadcasts),
+        cmocka_unit_test(test_permutations),
+        cmocka_unit_test(test_each_axis),
+        cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_layer_normalization),
+        cmocka_unit_test(test_last_axis),
+        cmocka_unit_test(test_transposed_views),
+        cmocka_unit_test(test_last_axis_is_kept),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

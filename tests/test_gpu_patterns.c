@@ -83,11 +83,71 @@ static void test_shuffles(void **state) {
     expect_no_failed_case();
 }
 
+/* Queries, keys and values of one linear layer, selected or split. */
+static void add_parts(case_text *text, const char *batch_length, int heads, int size, bool split) {
+    if (!split) {
+        text_add(text,
+                 "Cast k0<0 -> i0 to=7; Cast k1<1 -> i1 to=7; Cast k2<2 -> i2 to=7; "
+                 "Reshape all r(%s,3,%d,%d) -> five; Transpose five -> t perm=2,0,3,1,4; "
+                 "Gather t i0 -> q; Gather t i1 -> k; Gather t i2 -> v; "
+                 "Transpose k -> kt perm=0,1,3,2; ",
+                 batch_length, heads, size);
+        return;
+    }
+    text_add(text,
+             "Split all -> a1 a2 a3 axis=2; Reshape a1 r(%s,%d,%d) -> ar; Reshape a2 r -> br; "
+             "Reshape a3 r -> cr; Transpose ar -> q perm=0,2,1,3; Transpose br -> kt perm=0,2,3,1; "
+             "Transpose cr -> v perm=0,2,1,3; ",
+             batch_length, heads, size);
+}
+
+/* A mask that is broadcast: a number of each score, or a condition with a number in place of it. */
+static void add_mask(case_text *text, random_source *r, int batch, int heads, int length) {
+    const int whole[] = {batch, heads, length, length};
+    int shape[4], lead = random_int(r, 0, 3);
+    for (int i = lead; i < 4; i++)
+        shape[i - lead] = random_one_in(r, 2) ? 1 : whole[i];
+    const char *dims = text_list(shape, 4 - lead);
+    if (random_one_in(r, 3))
+        text_add(text, "Add scores mask[%s] -> m; ", dims);
+    else if (random_one_in(r, 2)) /* a row of nothing but -infinity is NaN */
+        text_add(text, "Where mask:bool[%s] f<%s> scores -> m; ", dims,
+                 random_one_in(r, 2) ? "-inf" : "-6e4");
+    else
+        text_add(text, "Where mask:bool[%s] scores f<-inf -> m; ", dims);
+}
+
+static void test_attention(void **state) {
+    (void)state;
+    need_gpu();
+    random_source r = random_from((uint32_t)next_case());
+    for (int i = 0; i < some_cases(2 * CASES); i++) {
+        int batch = i % 3 ? 1 : random_int(&r, 2, 3), length = random_int(&r, 1, 7),
+            heads = random_int(&r, 1, 9), size = random_int(&r, 1, 5), width = random_int(&r, 1, 9);
+        bool masked = random_one_in(&r, 2);
+        case_text text = {""};
+        text_add(&text, "MatMul x[%d,%d,%d] w{%d,%d} -> p; Add p b{%d} -> all; ", batch, length,
+                 width, width, 3 * heads * size, 3 * heads * size);
+        add_parts(&text, text_list((int[]){batch, length}, 2), heads, size, i % 2);
+        text_add(&text, "%sMatMul %s kt -> scores; ", i % 4 < 2 ? "Mul q n<0.4 -> qs; " : "",
+                 i % 4 < 2 ? "qs" : "q");
+        if (masked)
+            add_mask(&text, &r, batch, heads, length);
+        text_add(&text,
+                 "Softmax %s -> s; MatMul s v -> o; Transpose o -> ot perm=0,2,1,3; "
+                 "Reshape ot j(%d,%d,%d) -> y",
+                 masked ? "m" : "scores", batch, length, heads * size);
+        check((op_case){.opset = 18, .nans = i % 5 ? 0 : 11}, "%s", text.text);
+    }
+    expect_no_failed_case();
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_activations),
         cmocka_unit_test(test_layer_norms),
         cmocka_unit_test(test_shuffles),
+        cmocka_unit_test(test_attention),
     };
     return cmocka_run_group_tests_name("patterns", tests, NULL, close_backends);
 }

@@ -271,6 +271,84 @@ static void test_every_nth_channel(void **state) {
     CHECK_ALL(tsr_pass_recognize_shuffle, patterns);
 }
 
+/* ---- attention ---- */
+
+/* Queries, keys and values of a linear layer: one of each of [2,5,3,2,4], moved. */
+#define SELECTED                                                                                   \
+    "Cast k0<0 -> i0 to=7; Cast k1<1 -> i1 to=7; Cast k2<-1 -> i2 to=7; "                          \
+    "Reshape x[2,5,24] s(2,5,3,2,4) -> r; Transpose r -> t perm=2,0,3,1,4; "
+#define PARTS "Gather t i0 -> q; Gather t i1 -> k; Gather t i2 -> v; "
+#define SCORES "Transpose k -> kt perm=0,1,3,2; MatMul q kt -> w; "
+#define MIXED "Softmax w -> p; MatMul p v -> y"
+#define MOVED "Reshape Transpose Slice Slice Slice "
+/* The same by Split. */
+#define SPLIT                                                                                      \
+    "Split x[2,5,24] -> a b c axis=-1; Reshape a s(2,5,2,4) -> ar; Reshape b s -> br; "            \
+    "Reshape c s -> cr; "
+
+static void test_attention(void **state) {
+    (void)state;
+    static const pattern patterns[] = {
+        {SELECTED PARTS SCORES MIXED, MOVED "Transpose MatMul Softmax MatMul"},
+        {SELECTED "Gather t i2 -> a; Gather t i0 -> b; Gather t i1 -> c; Sum a b c -> y",
+         MOVED "Sum"},
+        {"Cast k0<0 -> i0 to=7; Cast k1<1 -> i1 to=7; Reshape x[5,24] s(1,5,2,3,4) -> r; "
+         "Transpose r -> t perm=0,3,2,1,4; Gather t i1 -> a axis=2; Gather t i0 -> b axis=-3; "
+         "Sub a b -> y",
+         "Reshape Transpose Slice Slice Sub"},
+        {SPLIT "Transpose ar -> q perm=0,2,1,3; Transpose br -> kt perm=0,2,3,1; "
+               "Transpose cr -> v perm=0,2,1,3; MatMul q kt -> w; " MIXED,
+         "Reshape Transpose Slice Slice Transpose Slice MatMul Softmax MatMul"},
+        /* a scale of queries becomes one of scores; one that is no number does not */
+        {SELECTED PARTS
+         "Mul q n<0.5 -> qs; Transpose k -> kt perm=0,1,3,2; MatMul qs kt -> w; " MIXED,
+         MOVED "Transpose MatMul Mul Softmax MatMul"},
+        {SELECTED PARTS
+         "Div q n<2> -> qs; Transpose k -> kt perm=0,1,3,2; MatMul qs kt -> w; " MIXED,
+         MOVED "Transpose MatMul Div Softmax MatMul"},
+        {SELECTED PARTS
+         "Mul q n[1] -> qs; Transpose k -> kt perm=0,1,3,2; MatMul qs kt -> w; " MIXED,
+         MOVED "Mul Transpose MatMul Softmax MatMul"},
+        {SELECTED PARTS
+         "Mul q n<0.5 -> qs!; Transpose k -> kt perm=0,1,3,2; MatMul qs kt -> w; " MIXED,
+         MOVED "Mul Transpose MatMul Softmax MatMul"},
+        {SELECTED PARTS "Mul q n<0.5 -> qs; Transpose k -> kt perm=0,1,3,2; MatMul qs kt -> w; "
+                        "Neg q -> z!; " MIXED,
+         MOVED "Mul Transpose MatMul Neg Softmax MatMul"},
+        /* something else is read, too; parts are missing, are lists, or are of other sizes */
+        {SELECTED PARTS "Neg t -> z!; " SCORES MIXED, NULL},
+        {SELECTED "Gather t i0 -> a; Gather t i1 -> b; Neg r -> z!; Add a b -> y", NULL},
+        {SELECTED "Gather t i0 -> a; Gather t j(1) -> b; Add a b -> y", NULL},
+        {SELECTED "Gather t i0 -> a; Gather t i1 -> b axis=1; Add a a -> c; Neg b -> z!; "
+                  "Neg c -> y",
+         NULL},
+        {SELECTED "Gather t i1 -> y", NULL}, /* one alone gains nothing */
+        {"Cast k0<0 -> i0 to=7; Cast k1<1 -> i1 to=7; Reshape x[2,5,24] s(2,5,3,2,4) -> r; "
+         "Transpose r -> t perm=2,0,1,3,4; Gather t i0 -> a; Gather t i1 -> b; Sub a b -> y",
+         NULL},
+        {SPLIT "Transpose ar -> q perm=0,2,1,3; Transpose br -> k perm=0,2,1,3; "
+               "Transpose cr -> v perm=0,1,2,3; Add q k -> w; Neg v -> z!; Neg w -> y",
+         NULL},
+        {SPLIT "Transpose ar -> q perm=0,2,1,3; Transpose br -> k perm=0,2,1,3; "
+               "Transpose cr -> v perm=0,2,1,3; Neg cr -> z!; Sum q k v -> y",
+         NULL},
+        {"Split x[2,5,24] z(8,16) -> a b axis=2; Reshape a s(2,5,2,4) -> ar; "
+         "Reshape b u(2,5,4,4) -> br; Transpose ar -> q perm=0,2,1,3; "
+         "Transpose br -> k perm=0,2,1,3; Neg q -> w!; Neg k -> y",
+         NULL},
+        {"Split x[2,5,24] -> a b axis=2; Reshape a s(2,5,3,4) -> ar; Reshape b u(2,5,2,6) -> br; "
+         "Transpose ar -> q perm=0,2,1,3; Transpose br -> k perm=0,2,1,3; Neg q -> w!; Neg k -> y",
+         NULL}, /* other heads */
+        {"Split x[4,5,8] -> a b axis=0; Reshape a s(2,5,2,4) -> ar; Reshape b s -> br; "
+         "Transpose ar -> q perm=0,2,1,3; Transpose br -> k perm=0,2,1,3; Sub q k -> y",
+         NULL},
+        {"Split x[2,5,8] -> a b axis=2; Reshape a s(5,2,2,2) -> ar; Reshape b t(1,5,8,1) -> br; "
+         "Transpose ar -> q perm=0,2,1,3; Transpose br -> k perm=0,2,1,3; Neg q -> z!; Neg k -> y",
+         NULL},
+    };
+    CHECK_ALL(tsr_pass_recognize_attention, patterns);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_swish),
@@ -280,6 +358,7 @@ int run_program(void) {
         cmocka_unit_test(test_pixel_shuffle),
         cmocka_unit_test(test_channel_shuffle),
         cmocka_unit_test(test_every_nth_channel),
+        cmocka_unit_test(test_attention),
     };
     return cmocka_run_group_tests_name("patterns", tests, NULL, NULL);
 }

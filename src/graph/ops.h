@@ -43,6 +43,9 @@ typedef enum tsr_trait {
     TSR_APPLIES_BEFORE = 1 << 10,
     /* A GPU never computes it: the shape of its result depends on elements. */
     TSR_IS_CPU_ONLY = 1 << 11,
+    /* Input 0 is read, or copied, in an order of texels that the lowering chooses: a view of it
+     * needs none of its own. */
+    TSR_READS_AS_IS = 1 << 12,
     /* The kinds of operators of two inputs. */
     TSR_BINARY_ARITHMETIC = TSR_IS_POST_OP | TSR_TYPES_BYTES,
     TSR_BINARY_POWER = TSR_IS_POST_OP,

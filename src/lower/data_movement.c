@@ -1,5 +1,4 @@
-/* Transpose, Slice, Pad, DepthToSpace, SpaceToDepth and Gather: elements move, nothing is computed.
- */
+/* Slice, Pad, DepthToSpace, SpaceToDepth and Gather: elements move, nothing is computed. */
 #include "lower/lower.h"
 
 #include "base/error.h"
@@ -44,18 +43,6 @@ tsr_strided_copy tsr_identity_copy(int rank) {
         copy.step[i] = 1;
     }
     return copy;
-}
-
-tsr_status tsr_lower_transpose(tsr_plan *plan, const tsr_node *node) {
-    int rank = tsr_node_in(plan->graph, node, 0)->shape.rank, count;
-    const int64_t *perm = tsr_attr_ints(node, "perm", &count);
-    TSR_TRY(tsr_require_four_axes(tsr_node_in(plan->graph, node, 0)));
-    tsr_strided_copy copy = tsr_identity_copy(rank);
-    for (int i = 0; i < rank; i++)
-        copy.source_axis[perm ? perm[i] : rank - 1 - i] = i;
-    tsr_lower_strided_copy(plan, tsr_plan_value(plan, node->inputs[0]),
-                           tsr_plan_output(plan, node, 0), &copy);
-    return plan->status;
 }
 
 tsr_status tsr_lower_slice(tsr_plan *plan, const tsr_node *node) {

@@ -3,27 +3,37 @@
 
 #include "base/error.h"
 
-static bool is_read_by_node(const tsr_graph *graph, int value) {
-    for (int i = 0; i < graph->node_count; i++)
-        if (tsr_node_count_reads(&graph->nodes[i], value))
-            return true;
-    return false;
+/* How often nodes read the value; *reader: the last one. */
+static int count_reads(const tsr_graph *graph, int value, const tsr_node **reader) {
+    int count = 0;
+    for (int i = 0; i < graph->node_count; i++) {
+        int reads = tsr_node_count_reads(&graph->nodes[i], value);
+        if (reads)
+            *reader = &graph->nodes[i];
+        count += reads;
+    }
+    return count;
 }
 
-/* Will the tensor's elements be read in their order alone, however the texels lie? */
-static bool is_only_read_back(const tsr_plan *plan, int value, int tensor) {
+/* Will the tensor's elements be read in their order alone, however the texels lie, or by one node
+ * that chooses how they lie? */
+static bool is_read_as_is(const tsr_plan *plan, int value, int tensor) {
     const tsr_plan_tensor *t = &plan->tensors[tensor];
-    bool computed = !t->constant && t->first_pass >= 0;
-    return computed && !plan->plain_outputs && tsr_graph_is_output(plan->graph, value) &&
-           !is_read_by_node(plan->graph, value);
+    const tsr_node *reader = NULL;
+    int reads = count_reads(plan->graph, value, &reader);
+    if (tsr_graph_is_output(plan->graph, value))
+        return !t->constant && t->first_pass >= 0 && !plan->plain_outputs && reads == 0;
+    return reads == 1 && tsr_op_has(reader->op, TSR_READS_AS_IS) && reader->inputs[0] == value;
 }
 
 /* The input's elements in the output's shape. */
 tsr_status tsr_lower_view(tsr_plan *plan, const tsr_node *node) {
     int tensor = tsr_plan_value_as_is(plan, node->inputs[0]);
-    if (!is_only_read_back(plan, node->outputs[0], tensor))
-        tensor = tsr_plan_reshape(plan, tensor, &tsr_node_out(plan->graph, node, 0)->shape);
-    tsr_plan_alias(plan, node, 0, tensor);
+    const tsr_shape *shape = &tsr_node_out(plan->graph, node, 0)->shape;
+    if (plan->status == TSR_OK && is_read_as_is(plan, node->outputs[0], tensor))
+        tsr_plan_alias_as_is(plan, node, 0, tensor);
+    else
+        tsr_plan_alias(plan, node, 0, tsr_plan_reshape(plan, tensor, shape));
     return plan->status;
 }
 

@@ -60,6 +60,7 @@ tsr_status tsr_optimize(tsr_graph *graph, tsr_optimizer *optimizer);
 
 tsr_status tsr_pass_decompose(tsr_graph *graph);
 tsr_status tsr_pass_recognize_shuffle(tsr_graph *graph);
+tsr_status tsr_pass_recognize_attention(tsr_graph *graph);
 tsr_status tsr_pass_transposes(tsr_graph *graph);
 tsr_status tsr_pass_split_transpose(tsr_graph *graph);
 tsr_status tsr_pass_bypass(tsr_graph *graph);

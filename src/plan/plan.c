@@ -402,6 +402,11 @@ void tsr_plan_alias(tsr_plan *plan, const tsr_node *node, int i, int tensor) {
     tsr_plan_copy(plan, tensor, tsr_plan_output(plan, node, i));
 }
 
+void tsr_plan_alias_as_is(tsr_plan *plan, const tsr_node *node, int i, int tensor) {
+    if (plan->status == TSR_OK)
+        set_tensor(plan, node->outputs[i], tensor, TSR_NONE);
+}
+
 static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
     const tsr_graph *graph = plan->graph;
     plan->value_tensor = TSR_NEW(plan->arena, graph->value_count, int);

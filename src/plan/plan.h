@@ -193,7 +193,7 @@ typedef struct tsr_plan {
     const tsr_before *before;       /* kernels read read_before through it; NULL: none */
     int read_before;                /* tensor */
     int *value_tensor;              /* by value index; TSR_NONE if it has none */
-    int *value_axis;                /* and the channel axis that it has */
+    int *value_axis;                /* and the channel axis that it has; TSR_NONE: other axes */
     int *value_planes;              /* the most that its tensor has; 0: as many as suit it */
     int *value_copy;                /* a copy with another channel axis; TSR_NONE if it has none */
     int *value_constant;            /* the latest tensor of a constant's elements; 0: none yet */
@@ -353,6 +353,8 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape);
 /* Output i of the node is this tensor (a view), or a copy where a graph output would be an input or
  * a constant. */
 void tsr_plan_alias(tsr_plan *plan, const tsr_node *node, int i, int tensor);
+/* Output i has the tensor's elements in their order, with other axes: who reads it chooses some. */
+void tsr_plan_alias_as_is(tsr_plan *plan, const tsr_node *node, int i, int tensor);
 
 typedef struct tsr_concat_operand {
     int value, tile;

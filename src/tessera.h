@@ -744,4 +744,5 @@ static inline tsr_status tsr_session_output_texture(tsr_session *session, const 
 #endif
 
 #include "tessera_report.h"
+#include "tessera_write.h"
 #endif

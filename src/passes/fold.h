@@ -12,6 +12,7 @@ typedef struct tsr_folding {
     double work;        /* left: tsr_node_work() */
     const bool *needed; /* by value of the first `counted`: has to be constant; NULL: fold all */
     int counted;
+    bool exports;       /* for a file: functions stay, and nothing is folded that makes it large */
     int nodes_before; /* set at the end: of the graph, before those of constants were taken out */
 } tsr_folding;
 

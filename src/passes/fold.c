@@ -67,11 +67,15 @@ static double file_bytes(const tsr_value *value) {
 /* Would its results need more room in a file than what they are computed from? Shapes, indices and
  * masks, which are made of few numbers, may; what is stored compactly, as weights in fewer bits,
  * stays so. */
-static bool makes_file_large(const tsr_graph *graph, const tsr_node *node) {
+static bool makes_file_large(const tsr_graph *graph, const tsr_node *node, const tsr_folding *f) {
     enum { FEW_BYTES = 256, MASK_BYTES = 1 << 16 };
     double read = 0, written = 0;
-    for (int i = 0; i < node->input_count; i++)
-        read += tsr_node_in(graph, node, i) ? file_bytes(tsr_node_in(graph, node, i)) : 0;
+    for (int i = 0; i < node->input_count; i++) {
+        const tsr_value *in = tsr_node_in(graph, node, i);
+        bool stays =
+            in && f->readers && node->inputs[i] < f->counted && f->readers[node->inputs[i]] > 1;
+        read += in && !stays ? file_bytes(in) : 0;
+    }
     for (int i = 0; i < node->output_count; i++)
         written += tsr_node_out(graph, node, i) ? file_bytes(tsr_node_out(graph, node, i)) : 0;
     return written > read && (read > FEW_BYTES || written > MASK_BYTES);
@@ -82,7 +86,7 @@ static bool can_fold(const tsr_graph *graph, const tsr_node *node, const tsr_fol
         return true;
     if (!has_constant_inputs(graph, node) || is_optional(graph, node, f))
         return false;
-    if (f->exports && (tsr_is_random(graph, node) || makes_file_large(graph, node)))
+    if (f->exports && (tsr_is_random(graph, node) || makes_file_large(graph, node, f)))
         return false;
     double work = tsr_node_work(graph, node), bytes = output_bytes(graph, node);
     if (work > f->work)

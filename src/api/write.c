@@ -102,7 +102,8 @@ static tsr_status check_desc(const tsr_write_desc *desc) {
 }
 
 static tsr_status choose_opset(const tsr_graph *graph, const tsr_write_desc *desc, int *opset) {
-    int least = tsr_weights_first_opset(graph, desc);
+    int least;
+    TSR_TRY(tsr_weights_first_opset(graph, desc, &least));
     *opset = desc->opset;
     if (!desc->opset)
         *opset = (int)tsr_min(tsr_max(tsr_max(graph->opset, tsr_onnx_first_opset(graph)), least),

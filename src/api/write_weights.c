@@ -59,13 +59,16 @@ static tsr_status keep_named(const tsr_graph *graph, const tsr_graph *loaded,
     return TSR_OK;
 }
 
-int tsr_weights_first_opset(const tsr_graph *graph, const tsr_write_desc *desc) {
-    if (desc->weights == TSR_WEIGHTS_INT4)
-        return 21;
-    for (int v = 0; v < graph->value_count && desc->weights == TSR_WEIGHTS_INT8; v++)
-        if (graph->values[v].data && graph->values[v].dtype == TSR_DTYPE_F16)
-            return 19; /* that of scales of float16 */
-    return 0;
+tsr_status tsr_weights_first_opset(const tsr_graph *graph, const tsr_write_desc *desc, int *opset) {
+    tsr_weight_layers layers;
+    *opset = desc->weights == TSR_WEIGHTS_INT4 ? 21 : 0;
+    if (desc->weights != TSR_WEIGHTS_INT8)
+        return TSR_OK;
+    TSR_TRY(tsr_find_weight_layers(graph, &layers));
+    for (int i = 0; i < layers.count; i++)
+        if (graph->values[layers.layers[i].value].dtype == TSR_DTYPE_F16)
+            *opset = 19; /* that of scales of float16 */
+    return TSR_OK;
 }
 
 /* ---- packing --------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include "graph/graph.h"
 
 /* The first opset that can express the graph's weights in the description's format. */
-int tsr_weights_first_opset(const tsr_graph *graph, const tsr_write_desc *desc);
+tsr_status tsr_weights_first_opset(const tsr_graph *graph, const tsr_write_desc *desc, int *opset);
 
 /* Packs the weights of a graph that is ready to be written, as the description says. loaded: the
  * model's graph as it was read. */

@@ -4,6 +4,7 @@
 #include "onnx/writer.h"
 
 #include "base/divide.h"
+#include "base/dtype.h"
 #include "base/error.h"
 #include "graph/infer.h"
 
@@ -389,6 +390,15 @@ static tsr_status write_pad(tsr_writer *w, tsr_onnx_nodes *list, const tsr_node 
     return write_as_it_is(w, list, node);
 }
 
+/* Of integers opset 13 had those of 32 and 64 bits alone; Relu had none. */
+static tsr_status write_arithmetic(tsr_writer *w, tsr_onnx_nodes *list, const tsr_node *node) {
+    tsr_dtype dtype = w->graph->values[node->inputs[0]].dtype;
+    bool is_new = node->op == TSR_OP_Relu || tsr_dtype_size(dtype) < 4;
+    return w->opset < 14 && !tsr_dtype_is_float(dtype) && is_new
+               ? fail_opset(w, tsr_dtype_name(dtype), 14)
+               : write_as_it_is(w, list, node);
+}
+
 static tsr_status write_roi_align(tsr_writer *w, tsr_onnx_nodes *list, const tsr_node *node) {
     return w->opset < 16 && !tsr_node_attr(node, "coordinate_transformation_mode")
                ? fail_opset(w, "the mode half_pixel", 16)
@@ -443,6 +453,11 @@ static write_fn *const writers[TSR_OP_COUNT] = {
     [TSR_OP_Split] = write_split,
     [TSR_OP_GridSample] = write_grid_sample,
     [TSR_OP_Pad] = write_pad,
+    [TSR_OP_Add] = write_arithmetic,
+    [TSR_OP_Sub] = write_arithmetic,
+    [TSR_OP_Mul] = write_arithmetic,
+    [TSR_OP_Div] = write_arithmetic,
+    [TSR_OP_Relu] = write_arithmetic,
     [TSR_OP_RoiAlign] = write_roi_align,
     [TSR_OP_Reshape] = write_reshape,
     [TSR_OP_Scan] = write_scan,

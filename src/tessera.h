@@ -21,7 +21,7 @@
  *   the header fails with TSR_ERROR_UNSUPPORTED where a description uses what it does not know, and
  *   sets members of results that it does not know to zero. Exceptions, which never grow:
  *   tsr_shape, tsr_dim_binding, tsr_input_shape, tsr_fixed_input, tsr_custom_attr, tsr_progress,
- *   tsr_allocator, tsr_files, tsr_custom_call.
+ *   tsr_allocator, tsr_files, tsr_custom_call, tsr_written_layer.
  * - Functions return a tsr_status. On failure tsr_last_error() has the message: file, node,
  *   operator, shape.
  * - Tensors cross this API as dense row-major float32 arrays in the model's own axis order, unless
@@ -759,4 +759,5 @@ static inline tsr_status tsr_session_output_texture(tsr_session *session, const 
 #endif
 
 #include "tessera_report.h"
+#include "tessera_write.h"
 #endif

@@ -106,9 +106,6 @@ static inline tsr_status tsr_session_optimizer_pass(const tsr_session *session, 
     return tsr_session_optimizer_pass_sized(session, index, report, sizeof *report);
 }
 
-/* Takes `length` characters of a text; false: they could not be stored. */
-typedef bool (*tsr_write_fn)(void *user, const char *text, size_t length);
-
 /* The session's graph, as the optimizer left it, in Graphviz' language DOT: nodes with their
  * post-ops and the shapes of their constants, tensors' shapes at the edges, dashed what post-ops
  * read, in dashed boxes nodes that follow each run on the CPU. `write` is called many times, on

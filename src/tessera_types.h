@@ -62,6 +62,9 @@ TSR_API char *tsr_escape(const char *text, char *to, size_t size);
  * why they fail. */
 TSR_API tsr_status tsr_fail(tsr_status status, const char *format, ...) TSR_PRINTF(2, 3);
 
+/* Takes `length` bytes of what a call writes; false: they could not be stored. */
+typedef bool (*tsr_write_fn)(void *user, const char *bytes, size_t length);
+
 typedef enum tsr_log_level {
     TSR_LOG_ERROR,
     TSR_LOG_WARN,
@@ -136,7 +139,9 @@ typedef struct tsr_shape {
     X(U32, "uint32", 4)                                                                            \
     X(U16, "uint16", 2)                                                                            \
     X(U8, "uint8", 1)                                                                              \
-    X(BOOL, "bool", 1)
+    X(BOOL, "bool", 1)                                                                             \
+    X(I4, "int4", 1) /* in memory an element has a byte; in files two share one */                 \
+    X(U4, "uint4", 1)
 
 typedef enum tsr_dtype {
 #define TSR_DTYPE_ENUM(name, text, bytes) TSR_DTYPE_##name,

@@ -18,7 +18,7 @@ upward_includes() {
             file = substr($0, 3, index($0, ":") - 3)
             if (included == "tessera_primitive.h" && file ~ /^api\//)
                 next
-            if (included ~ /^tessera(_types|_report)?\.h$/ || included == "onnx.pb-c.h" || included == "kernel_list.h" ||
+            if (included ~ /^tessera(_types|_report|_write)?\.h$/ || included == "onnx.pb-c.h" || included == "kernel_list.h" ||
                 included == "gl_calls.h")
                 next
             from = layer(file); to = layer(included)

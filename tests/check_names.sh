@@ -37,6 +37,7 @@ shows 0 "output 'é\\x1b]0;'" compare names.onnx -i x.npy --backends cpu,cpu --l
 shows 1 'é\x1b]0;' compare names.onnx -i x.npy --backends cpu -e small.npy
 shows 2 "'\\u202e\\xff\\x08\\x01'" show names.onnx -i x.npy --backend cpu --layer "$(printf '\xe2\x80\xae\xff\x08')" -o y.png
 shows 0 '\u202e\xff\x08\x01' show names.onnx -i x.npy --backend cpu --layer "$(printf '\xe2\x80\xae\xff\x08\x01')" -o y.png
+shows 0 'opset 17' convert names.onnx -o converted.onnx
 shows 0 'speed' bench names.onnx -i x.npy --backend cpu --runs 2 --json bench.json --svg bench.svg --trace trace.json
 for file in bench.json bench.svg trace.json; do
     tr -d '\t' <"$file" | shown "$file"

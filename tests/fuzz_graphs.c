@@ -108,8 +108,9 @@ static void print_run(const environment *e, const graph_run *run) {
         printf(", max_texture_size %d", e->max_texture_size);
     if (e->max_draw_buffers)
         printf(", max_draw_buffers %d", e->max_draw_buffers);
-    printf("%s%s%s", run->precision == TSR_PRECISION_FP16 ? ", fp16" : "",
-           run->tune_ms ? ", tuned" : "", run->allow_cpu_fallback ? ", allow_cpu_fallback" : "");
+    printf("%s%s%s%s", run->converted ? ", converted" : "",
+           run->precision == TSR_PRECISION_FP16 ? ", fp16" : "", run->tune_ms ? ", tuned" : "",
+           run->allow_cpu_fallback ? ", allow_cpu_fallback" : "");
 }
 
 /* ---- what has been done ---- */
@@ -379,7 +380,7 @@ static void run_graph(const options *o, long number) {
         fflush(stdout);
     }
     if (graph.node_count) {
-        run_on(&graph, o, number, &environments[0], (graph_run){0});
+        run_on(&graph, o, number, &environments[0], (graph_run){.converted = number % 2});
         run_on(&graph, o, number, draw_environment("gles", &random), run);
         run_on(&graph, o, number, draw_environment("webgpu", &random), run);
     }
@@ -433,7 +434,8 @@ static void run_case(const options *o, op_record *record, long number) {
         }
         for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
             if (environments[plain[i]].device)
-                run_on(&graph, o, number, &environments[plain[i]], (graph_run){0});
+                run_on(&graph, o, number, &environments[plain[i]],
+                       (graph_run){.converted = plain[i] == CPU_ENVIRONMENT && number % 2});
     }
     fuzz_graph_free(&graph);
 }

@@ -53,8 +53,8 @@ static void forms_of_operators(void **state) {
 static void errors_that_follow_do_not_hide_it(void **state) {
     (void)state;
     onnx_writer *writer = onnx_case(13, "Reshape x[1,4] s(2,2) -> a; Gather a s -> y axis=0");
-    graph_of(writer)->initializer[0]->data_type = 22;
-    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "element type int4 (1 tensor, 's')");
+    graph_of(writer)->initializer[0]->data_type = 26;
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "element type int2 (1 tensor, 's')");
     writer = onnx_case(13, "Foo x[1] -> a; Relu nowhere -> y");
     expect_refused(writer, TSR_ERROR_UNSUPPORTED, "operator Foo (1 node, 'Foo0')");
     expect_refused_case(13, "Foo b -> a; Foo a -> b", TSR_ERROR_UNSUPPORTED,

@@ -180,7 +180,7 @@ static void types(void **state) {
         const char *text;
     } refused[] = {
         {0, TSR_ERROR_INVALID_MODEL, "type 0"},      {8, TSR_ERROR_UNSUPPORTED, "string"},
-        {17, TSR_ERROR_UNSUPPORTED, "float8e4m3fn"}, {22, TSR_ERROR_UNSUPPORTED, "int4"},
+        {17, TSR_ERROR_UNSUPPORTED, "float8e4m3fn"}, {23, TSR_ERROR_UNSUPPORTED, "float4e2m1"},
         {24, TSR_ERROR_UNSUPPORTED, "float8e8m0"},   {26, TSR_ERROR_UNSUPPORTED, "int2"},
         {1000, TSR_ERROR_UNSUPPORTED, "newer"},      {-1, TSR_ERROR_INVALID_MODEL, "type -1"},
     };

@@ -183,9 +183,10 @@ Tsr__TensorProto *onnx_new_tensor(onnx_writer *writer, const char *name, tsr_dty
     Tsr__TensorProto *tensor = new_TensorProto(writer);
     if (!tensor)
         return NULL;
-    size_t bytes = tsr_dtype_size(dtype);
+    uint64_t count = 1;
     for (int i = 0; i < rank; i++)
-        bytes *= (size_t)dims[i];
+        count *= (uint64_t)dims[i];
+    size_t bytes = (size_t)tsr_dtype_file_bytes(dtype, count);
     tensor->name = onnx_copy(writer, name);
     tensor->has_data_type = true;
     tensor->data_type = tsr_dtype_to_onnx(dtype);

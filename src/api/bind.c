@@ -210,12 +210,18 @@ static tsr_status check_desc(const tsr_session_desc *desc) {
     return TSR_OK;
 }
 
+tsr_status tsr_bind_sizes(tsr_graph *graph, const tsr_dim_binding *dims, int dim_count,
+                          const tsr_input_shape *shapes, int shape_count) {
+    for (int i = 0; i < dim_count; i++)
+        TSR_TRY(bind_dim(graph, &dims[i]));
+    for (int i = 0; i < shape_count; i++)
+        TSR_TRY(bind_shape(graph, &shapes[i]));
+    return TSR_OK;
+}
+
 tsr_status tsr_bind(tsr_graph *graph, const tsr_session_desc *desc) {
     TSR_TRY(check_desc(desc));
-    for (int i = 0; i < desc->dim_count; i++)
-        TSR_TRY(bind_dim(graph, &desc->dims[i]));
-    for (int i = 0; i < desc->shape_count; i++)
-        TSR_TRY(bind_shape(graph, &desc->shapes[i]));
+    TSR_TRY(tsr_bind_sizes(graph, desc->dims, desc->dim_count, desc->shapes, desc->shape_count));
     for (int i = 0; i < desc->fixed_count; i++)
         TSR_TRY(fix_input(graph, &desc->fixed[i]));
     for (int i = 0; i < graph->input_count; i++)

@@ -88,6 +88,21 @@ static tsr_status load(const void *bytes, size_t size, const tsr_model_desc *des
     return status;
 }
 
+tsr_status tsr_model_of_graph(tsr_graph *graph, tsr_model **model) {
+    tsr_model *made = tsr_calloc(1, sizeof *made);
+    *model = NULL;
+    if (!made)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for the model", graph->file);
+    atomic_init(&made->references, 1);
+    made->graph = graph;
+    tsr_status status = complete(made);
+    if (status == TSR_OK)
+        *model = made;
+    else
+        tsr_free(made);
+    return status;
+}
+
 static tsr_status load_memory(const void *bytes, size_t count, const tsr_model_desc *desc,
                               tsr_model **model) {
     if (!bytes || count == 0)

@@ -13,6 +13,9 @@ struct tsr_model {
     bool *is_parameter; /* by value */
 };
 
+/* A model of a graph, which it takes over, but for a failure. */
+tsr_status tsr_model_of_graph(tsr_graph *graph, tsr_model **model);
+
 /* Adds a reference; tsr_model_free() drops one. */
 tsr_model *tsr_model_retain(const tsr_model *model);
 

@@ -24,6 +24,8 @@ static const struct {
     [TSR_DTYPE_U16] = {4, false, 0, UINT16_MAX},
     [TSR_DTYPE_U8] = {2, false, 0, UINT8_MAX},
     [TSR_DTYPE_BOOL] = {9, false, 0, 1},
+    [TSR_DTYPE_I4] = {22, false, -8, 7},
+    [TSR_DTYPE_U4] = {21, false, 0, 15},
 };
 
 const char *tsr_dtype_name(tsr_dtype dtype) {
@@ -109,6 +111,7 @@ void tsr_dtype_load(tsr_dtype dtype, const void *bytes, size_t count, void *stor
     case TSR_DTYPE_I16:
         LOAD(int16_t, int64_t, x) break;
     case TSR_DTYPE_I8:
+    case TSR_DTYPE_I4:
         LOAD(int8_t, int64_t, x) break;
     case TSR_DTYPE_U64:
         LOAD(uint64_t, int64_t, (int64_t)x) break;
@@ -117,6 +120,7 @@ void tsr_dtype_load(tsr_dtype dtype, const void *bytes, size_t count, void *stor
     case TSR_DTYPE_U16:
         LOAD(uint16_t, int64_t, x) break;
     case TSR_DTYPE_U8:
+    case TSR_DTYPE_U4:
         LOAD(uint8_t, int64_t, x) break;
     case TSR_DTYPE_BOOL:
         LOAD(uint8_t, int64_t, x != 0) break;
@@ -154,6 +158,38 @@ void tsr_dtype_store(tsr_dtype dtype, const void *stored, size_t count, void *by
     }
 }
 
+bool tsr_dtype_is_packed(tsr_dtype dtype) {
+    return dtype == TSR_DTYPE_I4 || dtype == TSR_DTYPE_U4;
+}
+
+uint64_t tsr_dtype_file_bytes(tsr_dtype dtype, uint64_t count) {
+    if (tsr_dtype_is_packed(dtype))
+        return count / 2 + count % 2;
+    return count > UINT64_MAX / 8 ? UINT64_MAX : count * tsr_dtype_size(dtype);
+}
+
+void tsr_dtype_load_file(tsr_dtype dtype, const void *bytes, size_t count, void *stored) {
+    if (!tsr_dtype_is_packed(dtype)) {
+        tsr_dtype_load(dtype, bytes, count, stored);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        ((int64_t *)stored)[i] =
+            tsr_dtype_wrap(dtype, ((const uint8_t *)bytes)[i / 2] >> (i % 2 ? 4 : 0));
+}
+
+void tsr_dtype_store_file(tsr_dtype dtype, const void *stored, size_t count, void *bytes) {
+    if (!tsr_dtype_is_packed(dtype)) {
+        tsr_dtype_store(dtype, stored, count, bytes);
+        return;
+    }
+    const int64_t *from = stored;
+    for (size_t i = 0; i < count; i += 2) {
+        int64_t low = from[i] & 15, high = i + 1 < count ? from[i + 1] & 15 : 0;
+        ((uint8_t *)bytes)[i / 2] = (uint8_t)(low | high << 4);
+    }
+}
+
 int64_t tsr_dtype_wrap(tsr_dtype dtype, int64_t value) {
     switch (dtype) {
     case TSR_DTYPE_I32:
@@ -170,6 +206,10 @@ int64_t tsr_dtype_wrap(tsr_dtype dtype, int64_t value) {
         return (uint8_t)value;
     case TSR_DTYPE_BOOL:
         return value != 0;
+    case TSR_DTYPE_I4:
+        return ((value & 15) ^ 8) - 8;
+    case TSR_DTYPE_U4:
+        return value & 15;
     default:
         return value;
     }

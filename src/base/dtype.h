@@ -35,6 +35,13 @@ void tsr_dtype_load(tsr_dtype dtype, const void *bytes, size_t count, void *stor
 /* The reverse of it; integers are in the range of their type. */
 void tsr_dtype_store(tsr_dtype dtype, const void *stored, size_t count, void *bytes);
 
+/* Elements in a file, where two of 4 bits share a byte, the first in its low bits: how many bytes
+ * they have (UINT64_MAX: too many), and to and from elements as they are held. */
+bool tsr_dtype_is_packed(tsr_dtype dtype);
+uint64_t tsr_dtype_file_bytes(tsr_dtype dtype, uint64_t count);
+void tsr_dtype_load_file(tsr_dtype dtype, const void *bytes, size_t count, void *stored);
+void tsr_dtype_store_file(tsr_dtype dtype, const void *stored, size_t count, void *bytes);
+
 /* A computed integer in the range of its type: it wraps around; of bool whether it is not 0. */
 int64_t tsr_dtype_wrap(tsr_dtype dtype, int64_t value);
 /* To an integer type, toward zero, limited to its range; NaN becomes 0. */

@@ -100,6 +100,7 @@ typedef struct tsr_graph {
     const tsr_maps *maps; /* files in which constants may be stored; NULL: none */
     uint64_t max_bytes;   /* of tsr_model_desc */
     uint64_t max_work;    /* of tsr_model_desc */
+    bool is_exported;     /* a file is written of it, where float16 and float32 are not the same */
     uint64_t model_id;    /* of the model that it was cloned from: no other has it; 0: of none */
     int opset;
     int value_count, value_capacity;

@@ -18,6 +18,18 @@ enum { TSR_OPSET_MAX = 27 };
 tsr_status tsr_onnx_read(const void *bytes, size_t size, const tsr_model_desc *desc, tsr_maps *maps,
                          tsr_progress_meter *progress, tsr_graph **graph);
 
+/* Files are written in these opsets. */
+enum { TSR_OPSET_WRITTEN_MIN = 13 };
+
+/* The first opset that has every operator of the graph. */
+int tsr_onnx_first_opset(const tsr_graph *graph);
+
+/* Writes the graph, which may be what tsr_export() made of one that was read, as a file of an
+ * opset. `write` is called many times. Fails with TSR_ERROR_UNSUPPORTED, and names the node, where
+ * ONNX, or that opset of it, lacks an operator or a form, and where the file would be larger than
+ * 2 GiB, with TSR_ERROR_IO where `write` returns false. */
+tsr_status tsr_onnx_write(const tsr_graph *graph, int opset, tsr_write_fn write, void *user);
+
 /* The opsets before which files have another form of the operator, which is rewritten: ascending,
  * at most `room`; returns how many. */
 int tsr_onnx_changes(const char *op, int *opsets, int room);

@@ -19,9 +19,8 @@ static const struct {
     const char *name;
 } refused_types[] = {
     {8, "string"},          {14, "complex64"},  {15, "complex128"},     {17, "float8e4m3fn"},
-    {18, "float8e4m3fnuz"}, {19, "float8e5m2"}, {20, "float8e5m2fnuz"}, {21, "uint4"},
-    {22, "int4"},           {23, "float4e2m1"}, {24, "float8e8m0"},     {25, "uint2"},
-    {26, "int2"},
+    {18, "float8e4m3fnuz"}, {19, "float8e5m2"}, {20, "float8e5m2fnuz"}, {23, "float4e2m1"},
+    {24, "float8e8m0"},     {25, "uint2"},      {26, "int2"},
 };
 
 const char *tsr_onnx_refused_type(int64_t type) {
@@ -86,12 +85,13 @@ static tsr_status find_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, int
     if ((external && (raw || typed)) || (raw && typed))
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "its data is given twice");
     *source = external ? EXTERNAL : raw ? RAW : TYPED;
-    size_t size = tsr_dtype_size(dtype);
-    if (*source == RAW && (raw % size || raw / size != (uint64_t)count))
+    if (*source == RAW && raw != tsr_dtype_file_bytes(dtype, (uint64_t)count))
         return tsr_fail(TSR_ERROR_INVALID_MODEL,
                         "%zu bytes of data do not make %" PRId64 " elements of type %s", raw, count,
                         tsr_dtype_name(dtype));
-    if (*source == TYPED && typed != (uint64_t)count)
+    uint64_t entries =
+        tsr_dtype_is_packed(dtype) ? tsr_dtype_file_bytes(dtype, (uint64_t)count) : (uint64_t)count;
+    if (*source == TYPED && typed != entries)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "it has %zu elements of data instead of %" PRId64,
                         typed, count);
     return TSR_OK;
@@ -119,6 +119,19 @@ static tsr_status load_int32_data(const Tsr__TensorProto *tensor, tsr_dtype dtyp
     return TSR_OK;
 }
 
+/* int32_data holds elements of 4 bits as bytes of two. */
+static tsr_status load_packed_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, size_t count,
+                                   int64_t *data) {
+    for (size_t i = 0; i < tensor->n_int32_data; i++) {
+        int32_t x = tensor->int32_data[i];
+        uint8_t byte = (uint8_t)x;
+        if (x < INT8_MIN || x > UINT8_MAX)
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "entry %zu, %" PRId32 ", is no byte", i, x);
+        tsr_dtype_load_file(dtype, &byte, count - 2 * i < 2 ? 1 : 2, data + 2 * i);
+    }
+    return TSR_OK;
+}
+
 /* uint64_data also holds uint32. */
 static tsr_status load_uint64_data(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
     for (size_t i = 0; dtype == TSR_DTYPE_U32 && i < tensor->n_uint64_data; i++)
@@ -129,13 +142,16 @@ static tsr_status load_uint64_data(const Tsr__TensorProto *tensor, tsr_dtype dty
     return TSR_OK;
 }
 
-static tsr_status load_typed(const Tsr__TensorProto *tensor, tsr_dtype dtype, void *data) {
+static tsr_status load_typed(const Tsr__TensorProto *tensor, tsr_dtype dtype, size_t count,
+                             void *data) {
     if (dtype == TSR_DTYPE_F32)
         tsr_dtype_load(dtype, tensor->float_data, tensor->n_float_data, data);
     else if (dtype == TSR_DTYPE_F64)
         tsr_dtype_load(dtype, tensor->double_data, tensor->n_double_data, data);
     else if (dtype == TSR_DTYPE_I64)
         tsr_dtype_load(dtype, tensor->int64_data, tensor->n_int64_data, data);
+    else if (tsr_dtype_is_packed(dtype))
+        return load_packed_data(tensor, dtype, count, data);
     else if (is_in_uint64_data(dtype))
         return load_uint64_data(tensor, dtype, data);
     else
@@ -149,11 +165,12 @@ static tsr_status load_external(tsr_reader *reader, tsr_onnx_external *external,
     unsigned char piece[64 * 1024];
     size_t size = tsr_dtype_size(dtype), stored_size = tsr_stored_size(dtype);
     if (external->bytes)
-        tsr_dtype_load(dtype, external->bytes, count, data);
+        tsr_dtype_load_file(dtype, external->bytes, count, data);
     for (size_t done = 0; done < count && !external->bytes;) {
         size_t n = sizeof piece / size < count - done ? sizeof piece / size : count - done;
-        TSR_TRY(tsr_onnx_external_read(reader, external, piece, size * n));
-        tsr_dtype_load(dtype, piece, n, (char *)data + done * stored_size);
+        TSR_TRY(tsr_onnx_external_read(reader, external, piece,
+                                       (size_t)tsr_dtype_file_bytes(dtype, n)));
+        tsr_dtype_load_file(dtype, piece, n, (char *)data + done * stored_size);
         done += n;
     }
     return TSR_OK;
@@ -174,7 +191,7 @@ static bool can_stay(const tsr_reader *reader, tsr_dtype dtype, const tsr_shape 
 static tsr_status find_external(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_dtype dtype,
                                 const tsr_shape *shape, tsr_onnx_external *external,
                                 const void **data) {
-    uint64_t count = (uint64_t)tsr_shape_count(shape), size = count * tsr_dtype_size(dtype);
+    uint64_t count = (uint64_t)tsr_shape_count(shape), size = tsr_dtype_file_bytes(dtype, count);
     if (count > SIZE_MAX / 8)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%" PRIu64 " elements do not fit", count);
     TSR_TRY(tsr_onnx_external_find(reader, tensor, size, external));
@@ -196,9 +213,9 @@ static tsr_status copy_elements(tsr_reader *reader, const Tsr__TensorProto *tens
     if (source == EXTERNAL)
         return load_external(reader, external, dtype, count, elements);
     if (source == TYPED)
-        return load_typed(tensor, dtype, elements);
-    tsr_dtype_load(dtype, reader->bytes + tsr_onnx_range_of(&tensor->raw_data).offset, count,
-                   elements);
+        return load_typed(tensor, dtype, count, elements);
+    tsr_dtype_load_file(dtype, reader->bytes + tsr_onnx_range_of(&tensor->raw_data).offset, count,
+                        elements);
     return TSR_OK;
 }
 

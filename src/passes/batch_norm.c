@@ -8,6 +8,8 @@
 bool tsr_is_affine(const tsr_graph *graph, const tsr_node *node) {
     if (node->op != TSR_OP_BatchNormalization || tsr_is_dropped(node) || node->post_count)
         return false;
+    if (tsr_attr_int(node, "training_mode", 0)) /* a function, which a file keeps */
+        return false;
     for (int i = 1; i < 5; i++)
         if (!tsr_node_in(graph, node, i)->data)
             return false;

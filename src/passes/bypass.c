@@ -1,7 +1,7 @@
 /* Removes nodes that return their input unchanged, and merges two consecutive reshaping nodes
  * into one Reshape. A node that writes an output of the graph is removed too if the node before
  * it can write that output. */
-#include "passes/edit.h"
+#include "passes/functions.h"
 
 #include "base/error.h"
 #include "graph/infer.h"
@@ -76,7 +76,8 @@ static bool has_one_input(const tsr_graph *graph, const tsr_node *node, const ts
 
 static bool keeps_type(const tsr_graph *graph, const tsr_node *node) {
     tsr_dtype in = tsr_node_in(graph, node, 0)->dtype, out = tsr_node_out(graph, node, 0)->dtype;
-    return in == out || (tsr_dtype_is_float(in) && tsr_dtype_is_float(out));
+    bool may_differ = !graph->is_exported && tsr_dtype_is_float(in) && tsr_dtype_is_float(out);
+    return in == out || may_differ;
 }
 
 /* Does a data movement node keep all elements of input 0, which has this shape, where they are? */
@@ -96,7 +97,7 @@ static bool is_no_op(const tsr_graph *graph, const tsr_node *node) {
     if (node->post_count || !in || !out || !tsr_shape_equal(&in->shape, &out->shape))
         return false;
     if (tsr_op_has(node->op, TSR_IS_VIEW))
-        return keeps_type(graph, node);
+        return keeps_type(graph, node) && !tsr_is_random(graph, node);
     return keeps_all[node->op] && keeps_all[node->op](graph, node, &in->shape);
 }
 

@@ -2,7 +2,7 @@
  * the readers of the others read its results. Constants are the same if their elements are. A cheap
  * node (element by element, or movement) stays double where its readers would otherwise be fused
  * into each of the two: a shared result has no post-ops. */
-#include "passes/edit.h"
+#include "passes/functions.h"
 
 #include "base/error.h"
 
@@ -137,8 +137,8 @@ static bool same_node(const cse *c, const tsr_node *a, const tsr_node *b) {
 /* ---- classes of nodes that are the same ------------------------------------------------------ */
 
 /* A custom operator's function may do more than to compute. */
-static bool can_be_same(const tsr_node *node) {
-    return node->op != TSR_OP_Custom && !node->post_count;
+static bool can_be_same(const tsr_graph *graph, const tsr_node *node) {
+    return node->op != TSR_OP_Custom && !node->post_count && !tsr_is_random(graph, node);
 }
 
 /* The first node that is the same; n if there is none, which then is a first one. */
@@ -162,7 +162,7 @@ static void find_classes(const cse *c) {
     for (int n = 0; n < c->graph->node_count; n++) {
         const tsr_node *node = &c->graph->nodes[n];
         c->first[n] = n;
-        if (!can_be_same(node))
+        if (!can_be_same(c->graph, node))
             continue;
         c->hash[n] = hash_node(c, node);
         c->first[n] = find_first(c, n);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "passes/edit.h"
+#include "passes/functions.h"
 
 #include <math.h>
 
@@ -59,10 +60,33 @@ static bool is_optional(const tsr_graph *graph, const tsr_node *node, const tsr_
     return f->needed != NULL;
 }
 
+static double file_bytes(const tsr_value *value) {
+    return (double)tsr_dtype_file_bytes(value->dtype, (uint64_t)tsr_shape_count(&value->shape));
+}
+
+/* Would its results need more room in a file than what they are computed from? Shapes, indices and
+ * masks, which are made of few numbers, may; what is stored compactly, as weights in fewer bits,
+ * stays so. */
+static bool makes_file_large(const tsr_graph *graph, const tsr_node *node, const tsr_folding *f) {
+    enum { FEW_BYTES = 256, MASK_BYTES = 1 << 16 };
+    double read = 0, written = 0;
+    for (int i = 0; i < node->input_count; i++) {
+        const tsr_value *in = tsr_node_in(graph, node, i);
+        bool stays =
+            in && f->readers && node->inputs[i] < f->counted && f->readers[node->inputs[i]] > 1;
+        read += in && !stays ? file_bytes(in) : 0;
+    }
+    for (int i = 0; i < node->output_count; i++)
+        written += tsr_node_out(graph, node, i) ? file_bytes(tsr_node_out(graph, node, i)) : 0;
+    return written > read && (read > FEW_BYTES || written > MASK_BYTES);
+}
+
 static bool can_fold(const tsr_graph *graph, const tsr_node *node, const tsr_folding *f) {
     if (is_empty(graph, node) || tsr_op_has(node->op, TSR_READS_SHAPE_ONLY))
         return true;
     if (!has_constant_inputs(graph, node) || is_optional(graph, node, f))
+        return false;
+    if (f->exports && (tsr_is_random(graph, node) || makes_file_large(graph, node, f)))
         return false;
     double work = tsr_node_work(graph, node), bytes = output_bytes(graph, node);
     if (work > f->work)

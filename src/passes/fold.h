@@ -12,7 +12,9 @@ typedef struct tsr_folding {
     double work;        /* left: tsr_node_work() */
     const bool *needed; /* by value of the first `counted`: has to be constant; NULL: fold all */
     int counted;
-    int nodes_before; /* set at the end: of the graph, before those of constants were taken out */
+    bool exports;       /* for a file: functions stay, and nothing is folded that makes it large */
+    const int *readers; /* of the first `counted` values, for a file; NULL: not counted */
+    int nodes_before;   /* set at the end: of the graph, before those of constants were taken out */
 } tsr_folding;
 
 tsr_folding tsr_folding_begin(const tsr_graph *graph, tsr_eval_fn eval);

@@ -1,4 +1,4 @@
-/* Function operators to 8- and 16-bit integers and back, in the arithmetic of floats:
+/* Function operators to integers of 4, 8 and 16 bits and back, in the arithmetic of floats:
  *     quantized = saturate(round(x / scale) + zero point), x = (quantized - zero point) * scale
  * with one scale and zero point, one for each index along an axis, or one for each block of
  * `block_size` indices along it. */
@@ -91,7 +91,7 @@ static int spread(tsr_builder *b, int value, const granularity *g) {
 
 static tsr_status require_quantized(tsr_dtype dtype) {
     if (dtype == TSR_DTYPE_U8 || dtype == TSR_DTYPE_I8 || dtype == TSR_DTYPE_U16 ||
-        dtype == TSR_DTYPE_I16)
+        dtype == TSR_DTYPE_I16 || tsr_dtype_is_packed(dtype))
         return TSR_OK;
     return tsr_fail(TSR_ERROR_UNSUPPORTED, "quantized elements of type %s", tsr_dtype_name(dtype));
 }
@@ -139,18 +139,9 @@ void tsr_build_dequantize_linear(tsr_builder *b) {
     TSR_BUILD(b, TSR_OP_Mul, value, factor);
 }
 
-/* The integers that a type holds. */
-static void range_of(tsr_dtype dtype, float *low, float *high) {
-    const bool is_signed = dtype == TSR_DTYPE_I8 || dtype == TSR_DTYPE_I16;
-    const float values = dtype == TSR_DTYPE_I8 || dtype == TSR_DTYPE_U8 ? 256 : 65536;
-    *low = is_signed ? -values / 2 : 0;
-    *high = *low + values - 1;
-}
-
 /* What lies outside gets the nearest integer that the type holds. */
 static int saturate(tsr_builder *b, int value, tsr_dtype dtype) {
-    float low, high;
-    range_of(dtype, &low, &high);
+    float low = (float)tsr_dtype_low(dtype), high = (float)tsr_dtype_high(dtype);
     value = TSR_BUILD(b, TSR_OP_Clip, value, tsr_build_number(b, low), tsr_build_number(b, high));
     return tsr_build_cast(b, value, dtype);
 }

@@ -358,6 +358,20 @@ bool tsr_is_function(const tsr_graph *graph, const tsr_node *node) {
     }
 }
 
+bool tsr_is_random(const tsr_graph *graph, const tsr_node *node) {
+    switch (node->op) {
+    case TSR_OP_RandomUniform:
+    case TSR_OP_RandomNormal:
+    case TSR_OP_RandomUniformLike:
+    case TSR_OP_RandomNormalLike:
+    case TSR_OP_Bernoulli:
+    case TSR_OP_Multinomial:
+        return true;
+    default:
+        return node->op == TSR_OP_Dropout && tsr_drops(graph, node);
+    }
+}
+
 void tsr_build_function(tsr_builder *b) {
     functions[b->node->op](b);
     tsr_build_end(b);

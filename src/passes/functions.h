@@ -30,5 +30,7 @@ tsr_function tsr_build_size, tsr_build_constant_of_shape, tsr_build_range, tsr_b
 
 /* Does a Dropout drop elements? */
 bool tsr_drops(const tsr_graph *graph, const tsr_node *node);
+/* Are its results random numbers? */
+bool tsr_is_random(const tsr_graph *graph, const tsr_node *node);
 
 #endif

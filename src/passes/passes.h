@@ -49,6 +49,16 @@ tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval, tsr_late_nodes *late)
 tsr_status tsr_prepare_for(tsr_graph *graph, tsr_eval_fn eval, tsr_optimizer *optimizer,
                            tsr_late_nodes *late);
 
+/* The same for a graph that is written to a file: function operators stay as they are, but for
+ * calls of the model's functions, and nodes of constants whose results would make the file large,
+ * as weights in fewer bits that become floats. */
+tsr_status tsr_prepare_to_export(tsr_graph *graph, tsr_eval_fn eval, tsr_late_nodes *late);
+
+/* What makes a graph small whose nodes remain operators of ONNX of that opset: nodes of constants
+ * are folded and, if all shapes of inputs are known, shapes inferred and passes of the optimizer
+ * run. */
+tsr_status tsr_export(tsr_graph *graph, tsr_eval_fn eval, int opset);
+
 /* Computes a graph whose inputs are constants: all outputs are, then. */
 tsr_status tsr_evaluate(tsr_graph *graph, tsr_eval_fn eval);
 

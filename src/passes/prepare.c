@@ -26,7 +26,7 @@ static tsr_status append(tsr_node_list *list, const tsr_node *node) {
     return TSR_OK;
 }
 
-tsr_status tsr_append_prepared(tsr_node_list *list, const tsr_node *node) {
+static tsr_status append_computed(tsr_node_list *list, const tsr_node *node) {
     int first = list->count;
     TSR_TRY(append(list, node));
     for (int n = first; n < list->count; n++) {
@@ -37,6 +37,49 @@ tsr_status tsr_append_prepared(tsr_node_list *list, const tsr_node *node) {
         TSR_TRY(tsr_fold_node(list->graph, made, list->folding));
     }
     return TSR_OK;
+}
+
+/* ---- function operators that stay as they are ---- */
+
+/* Calls of the model's functions are replaced, and an If whose condition is known. */
+static bool stays(const tsr_graph *graph, const tsr_node *node) {
+    bool decided = node->op == TSR_OP_If && tsr_node_in(graph, node, 0)->data;
+    return tsr_is_function(graph, node) && node->op != TSR_OP_FunctionCall && !decided;
+}
+
+static bool has_constant_outputs(const tsr_graph *graph, const tsr_node *node) {
+    for (int i = 0; i < node->output_count; i++)
+        if (tsr_node_out(graph, node, i) && !tsr_node_out(graph, node, i)->data)
+            return false;
+    return true;
+}
+
+/* What it is replaced by tells the types and shapes of its outputs, and whether they are
+ * constant. */
+static tsr_status append_function_itself(tsr_node_list *list, const tsr_node *node) {
+    tsr_graph *graph = list->graph;
+    int first = list->count, may_make = list->may_make;
+    double bytes = list->folding->bytes, work = list->folding->work;
+    TSR_TRY(append_computed(list, node));
+    if (has_constant_outputs(graph, node) && !tsr_is_random(graph, node))
+        return TSR_OK;
+    for (int n = first; n < list->count; n++)
+        tsr_drop_node(graph, &list->nodes[n]);
+    for (int i = 0; i < node->output_count; i++)
+        if (tsr_node_out(graph, node, i))
+            tsr_node_out(graph, node, i)->data = NULL;
+    list->count = first;
+    list->may_make = may_make;
+    list->folding->bytes = bytes;
+    list->folding->work = work;
+    TSR_TRY(tsr_append_copy(list, node));
+    tsr_use_node_list(list, first);
+    return TSR_OK;
+}
+
+tsr_status tsr_append_prepared(tsr_node_list *list, const tsr_node *node) {
+    return list->folding->exports && stays(list->graph, node) ? append_function_itself(list, node)
+                                                              : append_computed(list, node);
 }
 
 /* Where bodies' values are while they are copied: each has its own place until then. */
@@ -184,6 +227,16 @@ static const bool *find_needed(const tsr_graph *graph) {
                 needed[node->inputs[i]] = true;
     }
     return needed;
+}
+
+tsr_status tsr_prepare_to_export(tsr_graph *graph, tsr_eval_fn eval, tsr_late_nodes *late) {
+    tsr_folding folding = tsr_folding_begin(graph, eval);
+    folding.exports = true;
+    folding.counted = graph->value_count;
+    folding.readers = tsr_count_readers(graph);
+    if (!folding.readers)
+        return TSR_ERROR_OUT_OF_MEMORY;
+    return prepare(graph, &folding, late);
 }
 
 tsr_status tsr_prepare(tsr_graph *graph, tsr_eval_fn eval, tsr_late_nodes *late) {

@@ -19,7 +19,9 @@ static bool is_needed(const tsr_node *node, const bool *needed) {
 
 static void trim_outputs(tsr_graph *graph, tsr_node *node, const bool *needed) {
     const tsr_op_info *info = tsr_op_get_info(node->op);
-    if (info->max_outputs == TSR_VARIADIC) /* Split: the number of outputs is the number of parts */
+    /* Split: the number of outputs is the number of parts; a file may not lack those that ONNX does
+     * not say are optional. */
+    if (info->max_outputs == TSR_VARIADIC || graph->is_exported)
         return;
     for (int i = info->min_outputs; i < node->output_count; i++) {
         tsr_value *out = tsr_node_out(graph, node, i);

@@ -168,6 +168,30 @@ static bool is_last(const fuzz_graph *graph, const node_set *set, int node) {
     return true;
 }
 
+typedef struct written {
+    uint8_t *bytes;
+    size_t size;
+} written;
+
+static bool append(void *user, const char *bytes, size_t length) {
+    written *w = user;
+    w->bytes = checked(realloc(w->bytes, w->size + length + 1));
+    memcpy(w->bytes + w->size, bytes, length);
+    w->size += length;
+    return true;
+}
+
+/* Written and read again; the model is freed. NULL on failure. */
+static tsr_model *convert(tsr_model *model) {
+    written w = {0};
+    tsr_model *made = NULL;
+    if (tsr_model_write(model, NULL, append, &w) == TSR_OK)
+        tsr_model_load_memory(w.bytes, w.size, &(tsr_model_desc){.name = "converted"}, &made);
+    tsr_model_free(model);
+    free(w.bytes);
+    return made;
+}
+
 /* NULL on failure. */
 static tsr_model *load(const fuzz_graph *graph, const node_set *set) {
     case_text text;
@@ -204,6 +228,8 @@ static tsr_status open_session(const fuzz_graph *graph, const node_set *set, con
                                tsr_session **session) {
     *session = NULL;
     tsr_model *model = load(graph, set);
+    if (model && run->converted)
+        model = convert(model);
     if (!model)
         return TSR_ERROR_INVALID_MODEL;
     tsr_status status =

@@ -26,6 +26,7 @@ typedef struct graph_run {
     tsr_precision precision;
     uint32_t mixed; /* in 16 bits: the seed of which values have 32 nevertheless; 0: none */
     bool allow_cpu_fallback;
+    bool converted; /* what tsr_model_write() makes of it runs */
     int tune_ms;
 } graph_run;
 

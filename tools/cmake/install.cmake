@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 set(PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
 
-install(FILES src/tessera.h src/tessera_types.h src/tessera_report.h src/tessera_primitive.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES src/tessera.h src/tessera_types.h src/tessera_report.h src/tessera_write.h src/tessera_primitive.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS tessera tessera_shared EXPORT tesseraTargets)
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${PACKAGE_DIR})
 if(TSR_BUILD_TOOLS)

@@ -34,7 +34,10 @@ static tsr_status fill(const model_builder *b, Tsr__TensorProto *proto, const te
     if (!proto)
         return out_of_memory(b->c);
     TRY(tensor_pack(data, data->dtype, name, &packed));
-    memcpy(proto->raw_data.data, packed, proto->raw_data.len);
+    if (data->integers)
+        tsr_dtype_store_file(data->dtype, data->integers, data->count, proto->raw_data.data);
+    else
+        memcpy(proto->raw_data.data, packed, proto->raw_data.len);
     free(packed);
     return TSR_OK;
 }

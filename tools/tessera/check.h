@@ -11,6 +11,7 @@ typedef struct check_options {
     char *list, *root;
     char *pattern; /* only tests of JSON files whose names hold it; NULL: all */
     tolerance allowed;
+    bool converted; /* models are written as ONNX and read again before they run */
 } check_options;
 
 typedef struct check_run {

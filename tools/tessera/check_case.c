@@ -1,5 +1,6 @@
 #include "case.h"
 #include "check.h"
+#include "converted.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -67,19 +68,32 @@ static tsr_status check_refusal(const op_case *c, const check_place *place, data
     return case_fail(c, "cpu_only", "this backend computes it without the CPU");
 }
 
-static tsr_status run_data(check_run *run, const op_case *c, data_set *data, bool *good) {
+static tsr_status run_model(check_run *run, const op_case *c, data_set *data, bool *good) {
     check_place place = check_place_of(run);
     place.cpu_fallback |= c->cpu_only != NULL;
     place.allowed.rtol = c->rtol >= 0 ? c->rtol : place.allowed.rtol;
     place.allowed.atol = c->atol >= 0 ? c->atol : place.allowed.atol;
-    if (is_from_cpu(c))
-        TRY(compute_on_cpu(run, data));
     if (c->cpu_only && !run->is_cpu)
         TRY(check_refusal(c, &place, data));
     tsr_session *session;
     TRY(data_set_session(&place, data, &session));
     tsr_status status = data_set_check(&place, data, session, good);
     tsr_session_destroy(session);
+    return status;
+}
+
+static tsr_status run_data(check_run *run, const op_case *c, data_set *data, bool *good) {
+    const tsr_model *loaded = data->model;
+    tsr_model *made;
+    if (is_from_cpu(c))
+        TRY(compute_on_cpu(run, data));
+    if (!run->options->converted)
+        return run_model(run, c, data, good);
+    TRY(converted_model(loaded, NULL, c->path, &made));
+    data->model = made;
+    tsr_status status = run_model(run, c, data, good);
+    data->model = loaded;
+    tsr_model_free(made);
     return status;
 }
 
@@ -109,7 +123,7 @@ static void check_case(check_run *run, const char *path, const cJSON *root, int 
         check_report(run, label, TSR_ERROR_INVALID_ARGUMENT, false, NULL);
         return;
     }
-    if (is_from_cpu(&c) && run->is_cpu) {
+    if (is_from_cpu(&c) && run->is_cpu && !run->options->converted) {
         fail(TSR_OK, "what it expects is what cpu computes");
         check_report(run, label, TSR_ERROR_UNSUPPORTED, true, NULL);
     } else {

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
+#include "converted.h"
 #include "text.h"
 #include "tool.h"
 
@@ -104,8 +105,12 @@ static tsr_status check_model(const check_run *run, const char *folder, bool *go
     TRY(join_path(path, folder, "model.onnx"));
     TRY_LIBRARY(tsr_model_load(path, NULL, &model));
     tsr_status status = refuse_random(model);
+    tsr_model *made = NULL;
+    if (status == TSR_OK && run->options->converted)
+        status = converted_model(model, NULL, path, &made);
     if (status == TSR_OK)
-        status = check_sets(run, model, folder, good);
+        status = check_sets(run, made ? made : model, folder, good);
+    tsr_model_free(made);
     tsr_model_free(model);
     return status;
 }
@@ -212,6 +217,8 @@ int cmd_check(int argc, char **argv) {
          &o.pattern, 0, NULL},
         {"rtol", 0, "R", "allowed relative error (1e-3)", OPTION_NUMBER, &o.allowed.rtol, 0, NULL},
         {"atol", 0, "A", "allowed absolute error (1e-5)", OPTION_NUMBER, &o.allowed.atol, 0, NULL},
+        {"converted", 0, NULL, "run each model as 'tessera convert' writes it", OPTION_FLAG,
+         &o.converted, 0, NULL},
     };
     option_set set = {
         .usage = "tessera check DIR|FILE.json... [--case TEXT] [--list FILE --root DIR] "

@@ -65,13 +65,6 @@ static tsr_status runner_run(const comparison *c, const char *backend, runner *m
 
 /* ---- one pair of tensors --------------------------------------------------------------------- */
 
-/* Classes per row of scores, [N, C] or [N, C, 1, 1]; 0 for other tensors. */
-static size_t class_count(const tsr_shape *shape) {
-    bool scores =
-        shape->rank == 2 || (shape->rank == 4 && shape->dim[2] == 1 && shape->dim[3] == 1);
-    return scores && shape->dim[1] > 1 ? (size_t)shape->dim[1] : 0;
-}
-
 /* Classes with exactly the same score as the top class count as top, too. */
 static bool same_top(const tensor *ours, const tensor *reference, size_t classes) {
     for (size_t row = 0; row + classes <= ours->count; row += classes) {

@@ -221,22 +221,38 @@ static tsr_status parse_dims(job *j, const text_list *dims) {
     return TSR_OK;
 }
 
+static const char *shape_option(const job *j) {
+    return j->options->shape_option ? j->options->shape_option : "shape";
+}
+
 static tsr_status parse_shape(job *j, char *text, int count, const char *const *names) {
     char *sizes = split_name(text);
+    const char *option = shape_option(j);
     if (!sizes)
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "--shape expects NAME=N,N.., not '%s'", text);
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s expects NAME=N,N.., not '%s'", option, text);
     int index;
     TRY(job_find("input", text, strlen(text), count, names, &index));
     text_list list;
     tsr_shape shape = {0};
     if (!text_split(sizes, &list) || list.count > TSR_MAX_RANK)
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "--shape %s: more than %d dimensions", text,
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s %s: more than %d dimensions", option, text,
                     TSR_MAX_RANK);
     for (shape.rank = 0; shape.rank < list.count; shape.rank++)
-        TRY(parse_size("shape", list.items[shape.rank], &shape.dim[shape.rank]));
-    j->inputs[index].info.shape = shape;
-    j->inputs[index].shaped = true;
+        TRY(parse_size(option, list.items[shape.rank], &shape.dim[shape.rank]));
+    j->inputs[index].info.shape = j->inputs[index].size = shape;
+    j->inputs[index].shaped = j->inputs[index].sized = true;
     return TSR_OK;
+}
+
+/* An input is shaped by it if nothing else is open. */
+static void apply_batch(job *j, int64_t batch) {
+    for (int i = 0; i < j->input_count; i++) {
+        tsr_shape *shape = &j->inputs[i].info.shape;
+        if (shape->rank < 1 || shape->dim[0] >= 0)
+            continue;
+        shape->dim[0] = batch;
+        j->inputs[i].shaped |= tsr_shape_count(shape) >= 0;
+    }
 }
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -315,9 +331,9 @@ static tsr_status make_random(const job *j, job_input *input, int index) {
         open |= info->shape.dim[i] < 0;
     if (open || info->shape.rank < 0)
         return fail(TSR_ERROR_SHAPE,
-                    "input '%s' is %s: give its sizes with --dim NAME=N or --shape "
+                    "input '%s' is %s: give its sizes with --dim NAME=N or --%s "
                     "%s=N,N.., or a file with -i",
-                    info->name, info_label(info).text, info->name);
+                    info->name, info_label(info).text, shape_option(j), info->name);
     TRY(tensor_create(TSR_DTYPE_F32, &info->shape, &input->tensor));
     uint64_t state = (uint64_t)j->options->seed * 1000003u + (uint64_t)index;
     for (size_t at = 0; at < input->tensor.count; at++)
@@ -352,6 +368,8 @@ static tsr_status load_inputs(job *j, job_options *o, const char **names, const 
     TRY(parse_dims(j, &o->dims));
     for (int i = 0; i < o->shapes.count; i++)
         TRY(parse_shape(j, o->shapes.items[i], j->input_count, names));
+    if (o->batch)
+        apply_batch(j, o->batch);
     TRY(job_assign("input", &o->inputs, j->input_count, names, paths));
     int lone = lone_input(j, &o->inputs);
     if (lone >= 0) {

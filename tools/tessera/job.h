@@ -17,6 +17,8 @@ typedef struct job_options {
     bool random; /* missing inputs are JOB_MISSING_RANDOM even where they are refused otherwise */
     bool many;   /* an input may be a folder, a pattern or a pipe: see source.h */
     bool reread; /* other processes read the inputs again, so they must be files */
+    int batch;   /* the first size of inputs that leave it open; 0: it stays */
+    const char *shape_option; /* its name in messages; NULL: "shape" */
     text_list inputs, dims, shapes;
     image_options image;
 } job_options;
@@ -42,8 +44,10 @@ typedef struct job_input {
     tsr_tensor_info info; /* shape with --dim and --shape applied */
     bool fixed;           /* becomes a constant of the session */
     bool shaped;          /* by --shape or by its tensor */
-    bool given;           /* tensor holds its elements */
-    const char *many;     /* a sequence of tensors, read by the command; NULL: a single tensor */
+    bool sized;           /* by --shape, which says `size` */
+    tsr_shape size;
+    bool given;       /* tensor holds its elements */
+    const char *many; /* a sequence of tensors, read by the command; NULL: a single tensor */
     tensor tensor;
     void *packed; /* a fixed input's elements in the model's own type */
 } job_input;

@@ -14,6 +14,12 @@ bool dtype_is_integer(tsr_dtype dtype) {
     return !tsr_dtype_is_float(dtype);
 }
 
+size_t class_count(const tsr_shape *shape) {
+    bool scores =
+        shape->rank == 2 || (shape->rank == 4 && shape->dim[2] == 1 && shape->dim[3] == 1);
+    return scores && shape->dim[1] > 1 ? (size_t)shape->dim[1] : 0;
+}
+
 bool shape_equal(const tsr_shape *a, const tsr_shape *b) {
     if (a->rank != b->rank)
         return false;

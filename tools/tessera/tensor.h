@@ -25,6 +25,8 @@ tsr_status tensor_pack(const tensor *t, tsr_dtype dtype, const char *name, void 
 size_t tensor_find_non_finite(const tensor *t);
 
 bool dtype_is_integer(tsr_dtype dtype);
+/* Classes per row of scores, [N, C] or [N, C, 1, 1]; 0 for other tensors. */
+size_t class_count(const tsr_shape *shape);
 bool shape_equal(const tsr_shape *a, const tsr_shape *b);
 
 typedef struct label {

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# tessera convert: what it writes computes the same, is smaller, and has the inputs' and outputs' names; bad input is refused by
+# name, with nothing half-written.
+source "$(dirname "$0")/support/common.sh"
+data=/usr/share/libonnx-testdata/data
+model() { "$build/make_case" "$@"; } # model OPSET TEXT FILE
+
+# ---- every operator: written, read again, run ------------------------------------------------------
+
+passes() { # passes NAME OPTIONS...: all that `tessera check` runs but opset 8's Scan, which has another form
+    "$tool" check "${@:2}" --backend cpu --converted >out 2>err
+    sed -i '/^PASS /d; /^SKIP node\/test_scan_sum: .*of opset 8/d; s/, 1 skipped$/, 0 skipped/' out
+    if grep -qx '[0-9]* passed, 0 failed, 0 skipped' out && [ "$(wc -l <out)" = 1 ]; then report yes "$1"; else report no "$1"; fi
+}
+passes 'each test of an operator passes with the converted model' "$source"/tests/ops/*.json
+if [ -d $data ]; then
+    passes "ONNX's tests pass with the converted models" --list "$source/tests/conformance.txt" --root $data
+else
+    lacking "ONNX's tests ($data); on Debian: apt install libonnx-testdata" "${TSR_REQUIRE_DRIVER:-}"
+fi
+
+# ---- what the file has -------------------------------------------------------------------------------
+
+operators() { "$tool" info "$1" --backend cpu 2>err | sed -n 's/^operators *//p'; }
+
+model 12 'Conv x[1,3,8,8] w{8,3,3,3} -> c pads=1,1,1,1; BatchNormalization c s{8} b{8} m{8} v<1,2,1,2,1,2,1,2> -> n; Relu n -> y' norm.onnx
+expect 0 'opset 13, 2 nodes (3 before)' convert norm.onnx -o folded.onnx
+expect 0 '' run folded.onnx --random --seed 3 -o y.npy --backend cpu
+expect 0 '' compare norm.onnx --backends cpu --seed 3 --expect y=y.npy
+expect 0 'opset 20' convert norm.onnx -o folded.onnx --opset 20
+expect 0 'x: float32 [1, 3, 8, 8]' info folded.onnx --backend cpu
+expect 0 'y: float32 [1, 8, 8, 8]' info folded.onnx --backend cpu
+
+model 13 'Shape x[N,4] -> s; Gather s i(0) -> n axis=0; Concat n k(4) -> l axis=0; Reshape x l -> r; Neg r -> y' open.onnx
+expect 0 '5 nodes (5 before)' convert open.onnx -o open_too.onnx
+expect 0 '1 nodes (5 before)' convert open.onnx -o fixed.onnx --batch 2
+expect 0 '1 nodes (5 before)' convert open.onnx -o fixed.onnx --dim N=3
+expect 0 '1 nodes (5 before)' convert open.onnx -o fixed.onnx --fix-shape x=7,4
+expect 0 'x: float32 [7, 4]' info fixed.onnx --backend cpu
+
+# ---- weights in fewer bits -----------------------------------------------------------------------------
+
+# of_json FILE EXPRESSION: prints what Python makes of the report r
+of_json() { python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$@"; }
+# below FORMAT MOST MODEL OPTIONS...: the outputs are off by that at most, measured with what was written
+below() {
+    expect 0 'before)' convert "$3" -o packed.onnx --weights "$1" --json report.json "${@:4}"
+    check "$3 as $1 ${*:4}: every layer is packed" \
+        [ "$(of_json report.json 'len(r["layers"]) > 0 and all(l["format"] != "as it is" for l in r["layers"])')" = True ]
+    check "$3 as $1 ${*:4}: error below $2" \
+        [ "$(of_json report.json "max(o['error'] for o in r['outputs']) < $2 and max(l['output_error'] for l in r['layers']) < $2")" = True ]
+}
+model 17 'Conv x[1,3,8,8] w{16,3,3,3} b{16} -> c pads=1,1,1,1; Relu c -> r; ConvTranspose r v{16,9,3,3} -> y group=2' conv.onnx
+model 17 'MatMul x[3,40] w{40,24} -> a; Gemm a v{30,24} -> y transB=1' matmul.onnx
+model 17 'Gather t{130,24} i:int64[5] -> a axis=0; Conv x[5,24,1] v{12,24,1} -> b; Flatten b -> c; MatMul c u{12,24} -> d; Add a d -> y' table.onnx
+for name in conv matmul table; do
+    below fp16 0.001 $name.onnx
+    below int8 0.02 $name.onnx
+    below int8 0.02 $name.onnx --zero-points
+    for block in 32 64 128; do below int4 0.3 $name.onnx --block $block; done
+    below int4 0.3 $name.onnx --zero-points --opset 23
+done
+expect 0 'as asked' convert conv.onnx -o kept.onnx --weights int8 --keep Conv0
+check 'a layer that is kept has its weights as they were' sh -c "'$tool' info kept.onnx --backend cpu | grep -q 'DequantizeLinear 1'"
+expect 0 'its error is above the tolerance' convert conv.onnx -o kept.onnx --weights int8 --tolerance 0.0001
+check 'none is packed then' sh -c "! '$tool' info kept.onnx --backend cpu | grep -q DequantizeLinear"
+expect 0 '        -' convert conv.onnx -o packed.onnx --weights int8 --no-measure
+expect 0 '' convert open.onnx -o open_too.onnx --weights int8 --batch 3
+
+# ---- real networks -------------------------------------------------------------------------------------
+
+models=${TSR_MODELS:-$source/../shared/models}
+[ -d "$models" ] || models=$source/../../shared/models
+if [ -e "$models/index.json" ]; then
+    networks=(anime4k_upscale_cnn_x2_m mnist_cntk mobilenet_v1_025_imagenet resnet20_cifar10 ppocr_cls_mbv3 yunet_n_320)
+    [ "${TSR_TEST_CASES:-}" != all ] || networks=($(cd "$models" && ls -d */ | tr -d /))
+    for name in "${networks[@]}"; do
+        from=$models/$name inputs=() outputs=() expected=()
+        for i in $(seq 0 $(($(ls "$from"/input_*.npy | wc -l) - 1))); do inputs+=(-i "$from/input_$i.npy"); done
+        for i in $(seq 0 $(($(ls "$from"/output_*.npy | wc -l) - 1))); do
+            outputs+=(-o "output_$i.npy")
+            expected+=(--expect "output_$i.npy")
+        done
+        check "$name runs" "$tool" run "$from/model.onnx" "${inputs[@]}" "${outputs[@]}" --backend cpu
+        check "$name is converted" "$tool" convert "$from/model.onnx" -o network.onnx
+        check "$name: the converted one computes the same" \
+            "$tool" compare network.onnx "${inputs[@]}" "${expected[@]}" --backends cpu --atol 1e-5 --rtol 0
+        check "$name as int8" "$tool" convert "$from/model.onnx" -o network.onnx --weights int8 "${inputs[@]}" --json report.json
+        echo "$name as int8: $(of_json report.json '"error %.3g, %d of %d bytes" % (max(o["error"] for o in r["outputs"]), r["bytes"], r["bytes_before"])')"
+    done
+    from=$models/mobilenet_v1_025_imagenet
+    expect 0 'the same best class for 1 of 1' convert "$from/model.onnx" -o network.onnx --weights int8 -i "$from/input_0.npy"
+    expect 0 '' convert "$from/model.onnx" -o network.onnx --weights int4 --tolerance 0.1 -i "$from/input_0.npy" --json report.json
+    check 'some layers stay, the others are within the tolerance' [ "$(of_json report.json \
+        'len({l["format"] for l in r["layers"]}) == 2 and all((l["output_error"] <= 0.1) == (l["format"] == "int4") for l in r["layers"])')" = True ]
+else
+    lacking "the networks ($models)"
+fi
+
+# ---- bad input ---------------------------------------------------------------------------------------
+
+refused() { # refused TEXT OPTIONS...: exit code 2, and no file
+    expect 2 "$1" convert "${@:2}"
+    check "nothing is left of it: $1" [ -z "$(ls | grep '^never\|\.tmp$')" ]
+}
+refused 'give -o' norm.onnx
+refused 'is the model itself' norm.onnx -o ./norm.onnx
+refused 'No such file' norm.onnx -o nowhere/never.onnx
+refused 'is a folder' norm.onnx -o .
+refused 'opset 12: files are written in opsets 13 to 27' norm.onnx -o never.onnx --opset 12
+refused 'opset 28' norm.onnx -o never.onnx --opset 28
+refused 'no input leaves its first size open' norm.onnx -o never.onnx --batch 2
+refused "no input has a dimension named 'M'" open.onnx -o never.onnx --dim M=2
+refused 'does not fit' open.onnx -o never.onnx --fix-shape x=2,5
+refused "no input 'z'" open.onnx -o never.onnx --fix-shape z=2,5
+model 20 'Gelu x[1,4] -> y' gelu.onnx
+refused "'int5' is not one of" conv.onnx -o never.onnx --weights int5
+refused 'blocks of 16 weights' conv.onnx -o never.onnx --weights int4 --block 16
+refused 'only int4 weights are in blocks' conv.onnx -o never.onnx --weights int8 --block 32
+refused 'opset 20 cannot have such weights' conv.onnx -o never.onnx --weights int4 --opset 20
+refused "no node is named 'Conf0' whose weights could stay; similar names: 'Conv0'" conv.onnx -o never.onnx --weights int8 --keep Conf0
+refused 'nothing to keep' conv.onnx -o never.onnx --keep Conv0
+refused "--tolerance" conv.onnx -o never.onnx --weights int8 --tolerance much
+refused 'a tolerance needs inputs' conv.onnx -o never.onnx --weights int8 --tolerance 0.1 --no-measure
+refused 'the model is quantized already: node' packed.onnx -o never.onnx --weights fp16
+refused '--fix-shape x=N,N..' open.onnx -o never.onnx --weights int8
+refused 'No such file' conv.onnx -o never.onnx --weights int8 -i nothing.npy
+refused 'No such file' conv.onnx -o never.onnx --json nowhere/report.json
+refused 'opset 17 lacks the operator; opset 20 has it' gelu.onnx -o never.onnx --opset 17
+printf 'no model' >text.onnx
+refused 'text.onnx' text.onnx -o never.onnx
+finish

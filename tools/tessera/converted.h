@@ -1,0 +1,19 @@
+/* Models as tsr_model_write() writes them. */
+#ifndef TESSERA_CONVERTED_H
+#define TESSERA_CONVERTED_H
+
+#include "tessera.h"
+
+typedef struct converted_file {
+    char *bytes; /* malloc */
+    size_t size, room;
+} converted_file;
+
+/* To be freed with free(file->bytes), after a failure, too. */
+tsr_status converted_write(const tsr_model *model, const tsr_write_desc *desc,
+                           converted_file *file);
+/* Written and read again. */
+tsr_status converted_model(const tsr_model *model, const tsr_write_desc *desc, const char *name,
+                           tsr_model **made);
+
+#endif

@@ -10,20 +10,20 @@ extern "C" {
 
 /* How the weights of Conv, ConvTranspose, MatMul, Gemm and tables of Gather are stored, if they are
  * constants of 256 elements or more. Biases and all else stay as they are. */
-typedef enum tsr_weight_format {
-    TSR_WEIGHTS_AS_THEY_ARE,
-    TSR_WEIGHTS_FP16, /* and Cast to float32 */
-    TSR_WEIGHTS_INT8, /* -127 to 127 with a scale for each output channel, and DequantizeLinear */
+typedef enum tsr_written_format {
+    TSR_WRITTEN_AS_THEY_ARE,
+    TSR_WRITTEN_FP16, /* and Cast to float32 */
+    TSR_WRITTEN_INT8, /* -127 to 127 with a scale for each output channel, and DequantizeLinear */
     /* -8 to 7 with a scale for each block of what an output sums up, and DequantizeLinear of opset
      * 21; of convolutions as a matrix, and Reshape. The last block may be shorter. */
-    TSR_WEIGHTS_INT4,
-} tsr_weight_format;
+    TSR_WRITTEN_INT4,
+} tsr_written_format;
 
 /* What became of the weights of a layer. Valid during the call only. */
 typedef struct tsr_written_layer {
     const char *node, *op, *weights; /* names */
     tsr_shape shape;                 /* of weights */
-    tsr_weight_format format;        /* TSR_WEIGHTS_AS_THEY_ARE: they stay */
+    tsr_written_format format;       /* TSR_WRITTEN_AS_THEY_ARE: they stay */
     const char *reason;              /* why they do; NULL */
     /* Of weights, scales and zero points in the file, as floats and as they are written; 0 of
      * layers that read the same weights as one before. */
@@ -44,8 +44,8 @@ typedef struct tsr_write_desc {
     const tsr_input_shape *shapes;
     int shape_count;
     int64_t batch; /* the first size of each input that leaves it open; 0: it stays */
-    tsr_weight_format weights;
-    int block;               /* of TSR_WEIGHTS_INT4: 32, 64 or 128 weights; 0: 32 */
+    tsr_written_format weights;
+    int block;               /* of TSR_WRITTEN_INT4: 32, 64 or 128 weights; 0: 32 */
     bool zero_points;        /* uint8 or uint4 with a zero point beside each scale */
     const char *const *keep; /* names of nodes whose weights stay as they are */
     int keep_count;

@@ -164,8 +164,8 @@ static void expect_packed(const tsr_graph *graph, const tsr_write_desc *desc, in
                     *zero = tsr_node_in(graph, node, 2);
     const int64_t *elements = x->data, *zeros = zero ? zero->data : NULL;
     const float *scales = scale->data;
-    bool bytes = desc->weights == TSR_WEIGHTS_INT8;
-    int block = desc->weights == TSR_WEIGHTS_INT4 ? desc->block ? desc->block : 32 : 0;
+    bool bytes = desc->weights == TSR_WRITTEN_INT8;
+    int block = desc->weights == TSR_WRITTEN_INT4 ? desc->block ? desc->block : 32 : 0;
     int64_t low = zeros ? 0 : bytes ? -127 : -8, high = zeros ? bytes ? 255 : 15 : bytes ? 127 : 7;
     assert_int_equal(!zeros, !desc->zero_points);
     assert_int_equal(tsr_attr_int(node, "axis", 1), axis);
@@ -198,15 +198,15 @@ static void packed_weights(void **state) {
         {"Gather w{40,33} i:int64[3] -> y axis=0", 40, 33, {0, 1}},
     };
     const tsr_write_desc descs[] = {
-        {.weights = TSR_WEIGHTS_INT8},
-        {.weights = TSR_WEIGHTS_INT8, .zero_points = true},
-        {.weights = TSR_WEIGHTS_INT4},
-        {.weights = TSR_WEIGHTS_INT4, .block = 64},
-        {.weights = TSR_WEIGHTS_INT4, .block = 128, .zero_points = true},
+        {.weights = TSR_WRITTEN_INT8},
+        {.weights = TSR_WRITTEN_INT8, .zero_points = true},
+        {.weights = TSR_WRITTEN_INT4},
+        {.weights = TSR_WRITTEN_INT4, .block = 64},
+        {.weights = TSR_WRITTEN_INT4, .block = 128, .zero_points = true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t k = 0; k < sizeof descs / sizeof *descs; k++) {
-            bool blocks = descs[k].weights == TSR_WEIGHTS_INT4;
+            bool blocks = descs[k].weights == TSR_WRITTEN_INT4;
             tsr_graph *graph = write_model(cases[i].model, &descs[k]);
             assert_int_equal(graph->opset, blocks ? 21 : 17);
             expect_packed(graph, &descs[k], cases[i].rows, cases[i].columns, cases[i].axis[blocks]);
@@ -218,11 +218,11 @@ static void packed_weights(void **state) {
 static void packed_transposed(void **state) {
     (void)state;
     const char *text = "ConvTranspose x[1,40,3,3] w{40,5,2,2} -> y";
-    tsr_graph *graph = write_model(text, &(tsr_write_desc){.weights = TSR_WEIGHTS_INT8});
+    tsr_graph *graph = write_model(text, &(tsr_write_desc){.weights = TSR_WRITTEN_INT8});
     const tsr_node *node = find(graph, TSR_OP_DequantizeLinear, 0);
     expect_shape(tsr_node_in(graph, node, 1), SHAPE(5));
     tsr_graph_destroy(graph);
-    const tsr_write_desc desc = {.weights = TSR_WEIGHTS_INT4};
+    const tsr_write_desc desc = {.weights = TSR_WRITTEN_INT4};
     graph = write_model(text, &desc);
     expect_packed(graph, &desc, 40, 20, 0);
     expect_shape(tsr_node_in(graph, find(graph, TSR_OP_DequantizeLinear, 0), 1), SHAPE(2, 20));
@@ -232,7 +232,7 @@ static void packed_transposed(void **state) {
 static void halves(void **state) {
     (void)state;
     tsr_graph *graph = write_model("Conv x[1,3,6,6] w{16,3,3,3} b{16} -> y",
-                                   &(tsr_write_desc){.weights = TSR_WEIGHTS_FP16});
+                                   &(tsr_write_desc){.weights = TSR_WRITTEN_FP16});
     const tsr_value *weights = tsr_node_in(graph, find(graph, TSR_OP_Cast, 0), 0);
     assert_int_equal(weights->dtype, TSR_DTYPE_F16);
     expect_shape(weights, SHAPE(16, 3, 3, 3));
@@ -243,7 +243,7 @@ static void halves(void **state) {
 /* Scales have the weights' type, which they may since opset 19; float16 that is cast is no such. */
 static void packed_halves(void **state) {
     (void)state;
-    const tsr_write_desc int8 = {.weights = TSR_WEIGHTS_INT8}, half = {.weights = TSR_WEIGHTS_FP16};
+    const tsr_write_desc int8 = {.weights = TSR_WRITTEN_INT8}, half = {.weights = TSR_WRITTEN_FP16};
     for (int cast = 0; cast < 2; cast++) {
         file f = {0}, packed = {0};
         onnx_writer *writer =
@@ -278,12 +278,12 @@ static void shared_weights(void **state) {
     char text[256];
     tsr_graph *graph =
         write_model("MatMul x[20,20] w{20,20} -> a; MatMul a w -> b; MatMul b v{20,4} -> y",
-                    &(tsr_write_desc){.weights = TSR_WEIGHTS_INT8});
+                    &(tsr_write_desc){.weights = TSR_WRITTEN_INT8});
     list_nodes(graph, text, sizeof text);
     assert_string_equal(text, "DequantizeLinear MatMul MatMul MatMul");
     tsr_graph_destroy(graph);
     graph = write_model("MatMul x[20,20] w{20,20} -> a; Add a w -> y",
-                        &(tsr_write_desc){.weights = TSR_WEIGHTS_INT8});
+                        &(tsr_write_desc){.weights = TSR_WRITTEN_INT8});
     list_nodes(graph, text, sizeof text);
     assert_string_equal(text, "MatMul Add");
     tsr_graph_destroy(graph);
@@ -296,12 +296,12 @@ static void written_twice(void **state) {
     tsr_model *model = load_written(
                   onnx_case_filled(17, "Conv x[1,3,6,6] w{16,3,3,3} -> y", weight, NULL)),
               *packed;
-    EXPECT_OK(tsr_model_write(model, &(tsr_write_desc){.weights = TSR_WEIGHTS_INT4}, append, &f));
+    EXPECT_OK(tsr_model_write(model, &(tsr_write_desc){.weights = TSR_WRITTEN_INT4}, append, &f));
     EXPECT_OK(tsr_model_load_memory(f.bytes, f.size, NULL, &packed));
     EXPECT_OK(tsr_model_write(packed, NULL, append, &again));
     assert_in_range(again.size, f.size - 64, f.size + 64);
     expect_failure(
-        tsr_model_write(packed, &(tsr_write_desc){.weights = TSR_WEIGHTS_INT8}, append, &again),
+        tsr_model_write(packed, &(tsr_write_desc){.weights = TSR_WRITTEN_INT8}, append, &again),
         TSR_ERROR_INVALID_ARGUMENT, "is quantized already");
     tsr_model_free(packed);
     tsr_model_free(model);
@@ -321,7 +321,7 @@ static void see(void *user, const tsr_written_layer *layer) {
     assert_true(s->count < 4);
     s->output_error[s->count++] = layer->output_error;
     s->kept += layer->reason != NULL;
-    assert_int_equal(layer->format == TSR_WEIGHTS_AS_THEY_ARE, layer->reason != NULL);
+    assert_int_equal(layer->format == TSR_WRITTEN_AS_THEY_ARE, layer->reason != NULL);
     assert_true(layer->reason ? layer->bytes_after == layer->bytes_before
                               : layer->bytes_after < layer->bytes_before);
 }
@@ -338,7 +338,7 @@ static void tolerance(void **state) {
         17, "MatMul x[20,20] w{20,20} -> a; MatMul a v{20,20} -> y", weight, NULL));
     file f = {0};
     seen s[3] = {{0}};
-    tsr_write_desc desc = {.weights = TSR_WEIGHTS_INT4,
+    tsr_write_desc desc = {.weights = TSR_WRITTEN_INT4,
                            .inputs = &input,
                            .input_count = 1,
                            .layer = see,
@@ -379,16 +379,16 @@ static void bad_arguments(void **state) {
         {{.batch = 2}, "no input leaves its first size open"},
         {{.dim_count = 1}, "tsr_write_desc.dims has a count of 1 and is NULL"},
         {{.keep_count = -1}, "tsr_write_desc.keep has a count of -1"},
-        {{.weights = (tsr_weight_format)9}, "there is no format 9 of weights"},
+        {{.weights = (tsr_written_format)9}, "there is no format 9 of weights"},
         {{.block = 32}, "only int4 weights are in blocks"},
-        {{.weights = TSR_WEIGHTS_INT4, .block = 48}, "blocks of 48 weights"},
-        {{.weights = TSR_WEIGHTS_INT4, .opset = 20}, "opset 20 cannot have such weights; opset 21"},
-        {{.weights = TSR_WEIGHTS_FP16, .zero_points = true}, "have zero points"},
+        {{.weights = TSR_WRITTEN_INT4, .block = 48}, "blocks of 48 weights"},
+        {{.weights = TSR_WRITTEN_INT4, .opset = 20}, "opset 20 cannot have such weights; opset 21"},
+        {{.weights = TSR_WRITTEN_FP16, .zero_points = true}, "have zero points"},
         {{.keep = names, .keep_count = 1}, "nothing to keep"},
         {{.tolerance = 0.1}, "nothing to tolerate"},
-        {{.weights = TSR_WEIGHTS_INT8, .tolerance = 0.1}, "a tolerance needs inputs"},
-        {{.weights = TSR_WEIGHTS_INT8, .tolerance = -1}, "negative"},
-        {{.weights = TSR_WEIGHTS_INT8, .keep = names, .keep_count = 1},
+        {{.weights = TSR_WRITTEN_INT8, .tolerance = 0.1}, "a tolerance needs inputs"},
+        {{.weights = TSR_WRITTEN_INT8, .tolerance = -1}, "negative"},
+        {{.weights = TSR_WRITTEN_INT8, .keep = names, .keep_count = 1},
          "no node is named 'Conv1' whose weights could stay; similar names: 'Conv0'"},
     };
     file f = {0};

@@ -58,11 +58,11 @@ static tsr_status bind_sizes(tsr_graph *graph, const tsr_write_desc *desc) {
 /* ---- all together ---------------------------------------------------------------------------- */
 
 static tsr_status check_weights(const tsr_write_desc *desc) {
-    if ((unsigned)desc->weights > TSR_WEIGHTS_INT4)
+    if ((unsigned)desc->weights > TSR_WRITTEN_INT4)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no format %d of weights",
                         (int)desc->weights);
-    bool blocks = desc->weights == TSR_WEIGHTS_INT4,
-         integers = blocks || desc->weights == TSR_WEIGHTS_INT8;
+    bool blocks = desc->weights == TSR_WRITTEN_INT4,
+         integers = blocks || desc->weights == TSR_WRITTEN_INT8;
     if (desc->block && !blocks)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "only int4 weights are in blocks");
     if (desc->block && desc->block != 32 && desc->block != 64 && desc->block != 128)
@@ -70,7 +70,7 @@ static tsr_status check_weights(const tsr_write_desc *desc) {
                         desc->block);
     if (desc->zero_points && !integers)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "only int8 and int4 weights have zero points");
-    if ((desc->keep_count || desc->tolerance != 0) && desc->weights == TSR_WEIGHTS_AS_THEY_ARE)
+    if ((desc->keep_count || desc->tolerance != 0) && desc->weights == TSR_WRITTEN_AS_THEY_ARE)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "all weights stay as they are: there is nothing to %s",
                         desc->keep_count ? "keep" : "tolerate");
@@ -120,7 +120,7 @@ static tsr_status write_graph(tsr_graph *graph, const tsr_graph *loaded, const t
     TSR_TRY(choose_opset(graph, desc, &opset));
     TSR_TRY(bind_sizes(graph, desc));
     TSR_TRY(tsr_export(graph, tsr_cpu_eval, opset));
-    if (desc->weights != TSR_WEIGHTS_AS_THEY_ARE)
+    if (desc->weights != TSR_WRITTEN_AS_THEY_ARE)
         TSR_TRY(tsr_write_weights(graph, loaded, desc));
     return tsr_onnx_write(graph, opset, write, user);
 }

@@ -61,8 +61,8 @@ static tsr_status keep_named(const tsr_graph *graph, const tsr_graph *loaded,
 
 tsr_status tsr_weights_first_opset(const tsr_graph *graph, const tsr_write_desc *desc, int *opset) {
     tsr_weight_layers layers;
-    *opset = desc->weights == TSR_WEIGHTS_INT4 ? 21 : 0;
-    if (desc->weights != TSR_WEIGHTS_INT8)
+    *opset = desc->weights == TSR_WRITTEN_INT4 ? 21 : 0;
+    if (desc->weights != TSR_WRITTEN_INT8)
         return TSR_OK;
     TSR_TRY(tsr_find_weight_layers(graph, &layers));
     for (int i = 0; i < layers.count; i++)
@@ -200,7 +200,7 @@ static void report(const tsr_graph *graph, const tsr_weight_layers *layers, int 
                               .op = tsr_node_op_name(node),
                               .weights = weights->name,
                               .shape = weights->shape,
-                              .format = layer->reason ? TSR_WEIGHTS_AS_THEY_ARE : desc->weights,
+                              .format = layer->reason ? TSR_WRITTEN_AS_THEY_ARE : desc->weights,
                               .reason = layer->reason,
                               .weight_error = layer->packed.error,
                               .output_error = layer->output_error};

@@ -17,7 +17,7 @@
 static tsr_scale_grid choose_grid(const tsr_shape *shape, const tsr_weight_layer *layer,
                                   const tsr_weight_options *o, tsr_op op) {
     tsr_scale_grid g = {.view = *shape, .axis = layer->output_axis};
-    if (o->format != TSR_WEIGHTS_INT4)
+    if (o->format != TSR_WRITTEN_INT4)
         return g;
     g.block = o->block;
     g.axis = layer->sum_axis;
@@ -53,7 +53,7 @@ typedef struct number_range {
 } number_range;
 
 static number_range range_of(const tsr_weight_options *o) {
-    bool bytes = o->format == TSR_WEIGHTS_INT8;
+    bool bytes = o->format == TSR_WRITTEN_INT8;
     if (o->zero_points)
         return bytes ? (number_range){TSR_DTYPE_U8, 0, 255} : (number_range){TSR_DTYPE_U4, 0, 15};
     return bytes ? (number_range){TSR_DTYPE_I8, -127, 127} : (number_range){TSR_DTYPE_I4, -8, 7};
@@ -171,7 +171,7 @@ static tsr_status pack_halves(tsr_graph *graph, const packer *p, const char *nam
 
 static const char *why_not(const packer *p, const tsr_weight_options *o) {
     const double most_half = 65504;
-    bool halves = o->format == TSR_WEIGHTS_FP16;
+    bool halves = o->format == TSR_WRITTEN_FP16;
     if (halves && p->dtype == TSR_DTYPE_F16)
         return "it is float16 already";
     for (int64_t i = 0; i < p->count; i++) {
@@ -199,7 +199,7 @@ tsr_status tsr_pack_weights(tsr_graph *graph, const tsr_weight_layer *layer,
     *reason = why_not(&p, options);
     if (*reason)
         return TSR_OK;
-    return options->format == TSR_WEIGHTS_FP16 ? pack_halves(graph, &p, weights.name, packed)
+    return options->format == TSR_WRITTEN_FP16 ? pack_halves(graph, &p, weights.name, packed)
                                                : pack_integers(graph, &p, weights.name, packed);
 }
 

@@ -5,7 +5,7 @@
 #include "passes/build.h"
 
 typedef struct tsr_weight_options {
-    tsr_weight_format format;
+    tsr_written_format format;
     int block; /* of int4 */
     bool zero_points;
 } tsr_weight_options;

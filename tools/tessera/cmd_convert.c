@@ -38,7 +38,7 @@ static tsr_status save(const char *path, const converted_file *file) {
 
 /* Without weights that change there is nothing to measure. */
 static bool measures(const convert_options *o) {
-    return o->weights != TSR_WEIGHTS_AS_THEY_ARE && !o->no_measure;
+    return o->weights != TSR_WRITTEN_AS_THEY_ARE && !o->no_measure;
 }
 
 /* Arrays with room for each input. */
@@ -49,7 +49,7 @@ static tsr_write_desc describe(const convert_options *o, const job *j, tsr_input
                            .dim_count = j->dim_count,
                            .shapes = shapes,
                            .batch = o->job.batch,
-                           .weights = (tsr_weight_format)o->weights,
+                           .weights = (tsr_written_format)o->weights,
                            .block = o->block,
                            .zero_points = o->zero_points,
                            .keep = (const char *const *)o->keep.items,

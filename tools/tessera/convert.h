@@ -8,7 +8,7 @@
 typedef struct convert_options {
     job_options job;
     char *output, *json;
-    int opset, block, weights; /* weights: a tsr_weight_format */
+    int opset, block, weights; /* weights: a tsr_written_format */
     bool zero_points, no_measure;
     double tolerance;
     text_list keep;

@@ -276,13 +276,15 @@ static int verdict(const comparison *c) {
 }
 
 static int compare(const job *j, const compare_options *o) {
-    double standard = o->job.precision ? 1e-2 : 1e-4;
+    bool narrow = o->job.precision || o->job.weights == TSR_WEIGHTS_FP16,
+         integers = o->job.weights == TSR_WEIGHTS_INT8;
+    double standard = integers ? 5e-2 : narrow ? 1e-2 : 1e-4;
     comparison c = {.j = j,
                     .layers = o->layers,
                     .allowed = {.share = o->share >= 0 ? o->share : standard,
-                                .rtol = o->rtol >= 0       ? o->rtol
-                                        : o->job.precision ? 1e-2
-                                                           : 1e-3},
+                                .rtol = o->rtol >= 0         ? o->rtol
+                                        : narrow || integers ? 1e-2
+                                                             : 1e-3},
                     .output_count = tsr_model_output_count(j->model)};
     size_t room = (size_t)c.output_count + 1;
     c.expected = calloc(room, sizeof *c.expected);
@@ -314,9 +316,10 @@ int cmd_compare(int argc, char **argv) {
          NULL},
         {"layers", 'l', NULL, "print a table of layers: times and errors", OPTION_FLAG, &o.layers,
          0, NULL},
-        {"rtol", 0, "R", "allowed error relative to the element (1e-3; fp16 1e-2)", OPTION_NUMBER,
-         &o.rtol, 0, NULL},
-        {"atol", 0, "A", "allowed error relative to the largest element (1e-4; fp16 1e-2)",
+        {"rtol", 0, "R", "allowed error relative to the element (1e-3; 16 bits, int8 1e-2)",
+         OPTION_NUMBER, &o.rtol, 0, NULL},
+        {"atol", 0, "A",
+         "allowed error relative to the largest element (1e-4; 16 bits 1e-2, int8 5e-2)",
          OPTION_NUMBER, &o.share, 0, NULL},
         {"floor", 0, "[NAME=]F",
          "additional allowed error of an output, for its noise (0); repeatable", OPTION_LIST,

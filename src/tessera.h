@@ -372,8 +372,8 @@ typedef enum tsr_weight_type {
     TSR_WEIGHTS_AUTO,
     TSR_WEIGHTS_FP32,
     TSR_WEIGHTS_FP16,
-    /* Integers of 8 bits, with a scale for each output channel: the largest of its weights / 127, or
-     * the model's own scale. Layers of fewer than 1024 weights are as with TSR_WEIGHTS_AUTO, and so
+    /* Integers of 8 bits, with a scale for each output channel: its largest weight / 127, or the
+     * model's own scale. Layers of fewer than 1024 weights are as with TSR_WEIGHTS_AUTO, and so
      * are those with infinite weights and, on a device that is half_only, all. */
     TSR_WEIGHTS_INT8
 } tsr_weight_type;

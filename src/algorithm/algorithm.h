@@ -31,6 +31,9 @@ typedef struct tsr_convolution {
 
 /* What the weights of an output channel, counted through all groups, are to be multiplied by. */
 double tsr_weight_scale(const tsr_convolution *conv, int output);
+/* The largest magnitude of an output channel's weights, without factor and scale; infinite if one
+ * is infinite or NaN. */
+double tsr_largest_weight(const tsr_convolution *conv, int64_t output);
 /* The most input tiles that the channels of one output tile read, over all output tiles. */
 int tsr_tiles_per_output(const tsr_convolution *conv);
 /* One channel in and out of each of several groups? */

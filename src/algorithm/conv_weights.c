@@ -41,19 +41,28 @@ bool tsr_is_pointwise(const tsr_window *w) {
     return is;
 }
 
-/* Without the factor; infinite if one is. */
-static double largest_weight(const tsr_convolution *c) {
+double tsr_largest_weight(const tsr_convolution *c, int64_t output) {
     int64_t taps = c->window.kernel[0] * c->window.kernel[1];
+    const tsr_unaligned_float *w = c->weights +
+                                   (size_t)(output / c->group_outputs) * c->stride_group +
+                                   (size_t)(output % c->group_outputs) * c->stride_output;
+    double largest = 0;
+    for (int i = 0; i < c->group_inputs; i++, w += c->stride_input)
+        for (int64_t k = 0; k < taps; k++) {
+            double size = fabs((double)w[k]);
+            if (!isfinite(size))
+                return INFINITY;
+            largest = size > largest ? size : largest;
+        }
+    return largest;
+}
+
+/* Of all weights, without the factor; infinite if one is. */
+static double largest_weight(const tsr_convolution *c) {
     double largest = 0;
     for (int64_t o = 0; o < c->window.group * c->group_outputs; o++) {
-        double scale = c->scale ? fabs(c->scale[o]) : 1, most = 0;
-        const tsr_unaligned_float *w = c->weights +
-                                       (size_t)(o / c->group_outputs) * c->stride_group +
-                                       (size_t)(o % c->group_outputs) * c->stride_output;
-        for (int i = 0; i < c->group_inputs; i++, w += c->stride_input)
-            for (int64_t k = 0; k < taps; k++)
-                most = fabs((double)w[k]) <= most ? most : fabs((double)w[k]);
-        largest = most * scale <= largest ? largest : most * scale;
+        double most = tsr_largest_weight(c, o) * (c->scale ? fabs(c->scale[o]) : 1);
+        largest = most <= largest ? largest : most;
     }
     return largest;
 }

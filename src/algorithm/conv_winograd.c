@@ -76,12 +76,16 @@ static bool is_filter(const tsr_phases *p, int64_t *taps) {
            dilation[0] == 1 && dilation[1] == 1;
 }
 
-/* Transformed weights are no integers. */
+/* Transformed weights are no integers, and transforms round. */
+static bool has_integers(const tsr_problem *p) {
+    return p->conv.integers || tsr_sums_integers(p->node);
+}
+
 static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
     tsr_layout l;
     *w = (conv){.taps = 0};
     const tsr_phases *p = &w->p;
-    if (problem->conv.integers || !tsr_phases_make(plan, problem, &l, &w->p) ||
+    if (has_integers(problem) || !tsr_phases_make(plan, problem, &l, &w->p) ||
         !is_filter(p, &w->taps) || !form_groups(plan, w))
         return false;
     tsr_im2col_gemm *g = &w->gemm;
@@ -138,7 +142,7 @@ static tsr_pass *add_passes(tsr_plan *plan, const conv *w, int input, int output
 
 static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
     conv w;
-    if (tsr_sums_integers(p->node) || !make(plan, p, &w)) /* transforms round */
+    if (!make(plan, p, &w))
         return false;
     *e = tsr_im2col_gemm_estimate(plan, &w.gemm);
     return true;

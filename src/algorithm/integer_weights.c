@@ -20,19 +20,6 @@ static channel channel_of(const tsr_convolution *c, int64_t output) {
                      c->group_inputs, c->window.kernel[0] * c->window.kernel[1], c->stride_input};
 }
 
-/* Infinite if one is, or is NaN. */
-static float largest_weight(const channel *c) {
-    float largest = 0;
-    for (int i = 0; i < c->inputs; i++)
-        for (int64_t tap = 0; tap < c->taps; tap++) {
-            float size = fabsf(c->weights[(size_t)i * c->stride + (size_t)tap]);
-            if (!isfinite(size))
-                return INFINITY;
-            largest = size > largest ? size : largest;
-        }
-    return largest;
-}
-
 /* Are all weights multiples of the step that 8 bits hold, but for the rounding of a product? */
 static bool are_multiples(const channel *c, double step) {
     const double rounding = 0x1p-22;
@@ -56,13 +43,14 @@ static double find_step(const channel *c, double largest) {
 }
 
 /* One step for all weights of an output channel; 0 if none suits. */
-static double choose_step(const channel *c, bool exact) {
-    double largest = (double)largest_weight(c);
+static double choose_step(const tsr_convolution *conv, int64_t output, bool exact) {
+    const channel c = channel_of(conv, output);
+    double largest = tsr_largest_weight(conv, output);
     if (largest == 0)
         return 1;
     if (!isfinite(largest) || largest / MOST_EXACT < (double)FLT_MIN)
         return 0;
-    double step = find_step(c, largest);
+    double step = find_step(&c, largest);
     return step > 0 || exact ? step : largest / MOST_ROUNDED;
 }
 
@@ -90,8 +78,7 @@ const float *tsr_make_integers(tsr_plan *plan, tsr_convolution *conv) {
         return NULL;
     }
     for (int64_t i = 0; i < outputs; i++) {
-        const channel c = channel_of(conv, i);
-        double step = choose_step(&c, plan->weights == TSR_WEIGHTS_AUTO);
+        double step = choose_step(conv, i, plan->weights == TSR_WEIGHTS_AUTO);
         if (step == 0)
             return NULL;
         scale[i] = (float)(step * tsr_weight_scale(conv, (int)i));

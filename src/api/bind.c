@@ -187,19 +187,21 @@ static tsr_status add_outputs(tsr_graph *graph, const char *const *names, int co
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-static tsr_status check_desc(const tsr_session_desc *desc) {
-    const struct {
-        const char *name;
-        int count;
-        const void *array;
-    } lists[] = {{"dims", desc->dim_count, desc->dims},
-                 {"shapes", desc->shape_count, desc->shapes},
-                 {"fixed", desc->fixed_count, desc->fixed},
-                 {"extra_outputs", desc->extra_output_count, desc->extra_outputs}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+tsr_status tsr_check_lists(const char *desc, const tsr_desc_list *lists, size_t count) {
+    for (size_t i = 0; i < count; i++)
         if (lists[i].count < 0 || (lists[i].count > 0 && !lists[i].array))
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_desc.%s has a count of %d%s",
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s.%s has a count of %d%s", desc,
                             lists[i].name, lists[i].count, lists[i].array ? "" : " and is NULL");
+    return TSR_OK;
+}
+
+static tsr_status check_desc(const tsr_session_desc *desc) {
+    const tsr_desc_list lists[] = {
+        {"dims", desc->dim_count, desc->dims},
+        {"shapes", desc->shape_count, desc->shapes},
+        {"fixed", desc->fixed_count, desc->fixed},
+        {"extra_outputs", desc->extra_output_count, desc->extra_outputs}};
+    TSR_TRY(tsr_check_lists("tsr_session_desc", lists, sizeof lists / sizeof *lists));
     if (desc->precision != TSR_PRECISION_FP32 && desc->precision != TSR_PRECISION_FP16 &&
         desc->precision != TSR_PRECISION_AUTO)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no precision %d",

@@ -82,18 +82,11 @@ static tsr_status check_weights(const tsr_write_desc *desc) {
 }
 
 static tsr_status check_desc(const tsr_write_desc *desc) {
-    const struct {
-        const char *name;
-        int count;
-        const void *array;
-    } lists[] = {{"dims", desc->dim_count, desc->dims},
-                 {"shapes", desc->shape_count, desc->shapes},
-                 {"keep", desc->keep_count, desc->keep},
-                 {"inputs", desc->input_count, desc->inputs}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (lists[i].count < 0 || (lists[i].count > 0 && !lists[i].array))
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_write_desc.%s has a count of %d%s",
-                            lists[i].name, lists[i].count, lists[i].array ? "" : " and is NULL");
+    const tsr_desc_list lists[] = {{"dims", desc->dim_count, desc->dims},
+                                   {"shapes", desc->shape_count, desc->shapes},
+                                   {"keep", desc->keep_count, desc->keep},
+                                   {"inputs", desc->input_count, desc->inputs}};
+    TSR_TRY(tsr_check_lists("tsr_write_desc", lists, sizeof lists / sizeof *lists));
     if (desc->opset && (desc->opset < TSR_OPSET_WRITTEN_MIN || desc->opset > TSR_OPSET_MAX))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "opset %d: files are written in opsets %d to %d", desc->opset,

@@ -46,12 +46,8 @@ static bool has_constants_only(const tsr_graph *graph, const tsr_node *node) {
 
 /* Shapes are not inferred: only nodes of constants are computed. */
 static tsr_status fold_constants(tsr_graph *graph, tsr_eval_fn eval) {
-    tsr_folding folding = tsr_folding_begin(graph, eval);
-    folding.exports = true;
-    folding.counted = graph->value_count;
-    folding.readers = tsr_count_readers(graph);
-    if (!folding.readers)
-        return TSR_ERROR_OUT_OF_MEMORY;
+    tsr_folding folding;
+    TSR_TRY(tsr_folding_begin_export(graph, eval, &folding));
     tsr_node_list list = {
         .graph = graph, .may_make = 1 << 16, .bytes = &folding.bytes, .folding = &folding};
     const tsr_node *nodes = graph->nodes;

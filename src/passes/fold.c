@@ -167,6 +167,15 @@ tsr_folding tsr_folding_begin(const tsr_graph *graph, tsr_eval_fn eval) {
                          .work = (double)graph->max_work};
 }
 
+tsr_status tsr_folding_begin_export(const tsr_graph *graph, tsr_eval_fn eval,
+                                    tsr_folding *folding) {
+    *folding = tsr_folding_begin(graph, eval);
+    folding->exports = true;
+    folding->counted = graph->value_count;
+    folding->readers = tsr_count_readers(graph);
+    return folding->readers ? TSR_OK : TSR_ERROR_OUT_OF_MEMORY;
+}
+
 tsr_status tsr_fold_node(tsr_graph *graph, tsr_node *node, tsr_folding *f) {
     TSR_TRY(make_room(graph, f));
     if (can_fold(graph, node, f))

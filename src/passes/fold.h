@@ -18,6 +18,8 @@ typedef struct tsr_folding {
 } tsr_folding;
 
 tsr_folding tsr_folding_begin(const tsr_graph *graph, tsr_eval_fn eval);
+/* The same for a graph that is written to a file. */
+tsr_status tsr_folding_begin_export(const tsr_graph *graph, tsr_eval_fn eval, tsr_folding *folding);
 /* Evaluates the node, whose shapes are known, and drops it, if its inputs are constant and enough
  * is left. */
 tsr_status tsr_fold_node(tsr_graph *graph, tsr_node *node, tsr_folding *f);

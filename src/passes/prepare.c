@@ -230,12 +230,8 @@ static const bool *find_needed(const tsr_graph *graph) {
 }
 
 tsr_status tsr_prepare_to_export(tsr_graph *graph, tsr_eval_fn eval, tsr_late_nodes *late) {
-    tsr_folding folding = tsr_folding_begin(graph, eval);
-    folding.exports = true;
-    folding.counted = graph->value_count;
-    folding.readers = tsr_count_readers(graph);
-    if (!folding.readers)
-        return TSR_ERROR_OUT_OF_MEMORY;
+    tsr_folding folding;
+    TSR_TRY(tsr_folding_begin_export(graph, eval, &folding));
     return prepare(graph, &folding, late);
 }
 

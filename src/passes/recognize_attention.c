@@ -33,7 +33,8 @@ static bool has_perm(const tsr_node *transpose, int rank, const int64_t *wanted)
     return memcmp(perm, wanted, (size_t)rank * sizeof *perm) == 0;
 }
 
-/* The Reshape that alone makes what the Transpose reads, to so many axes; NULL if it is not so. */
+/* The Reshape that makes the Transpose's input, if only the Transpose reads it and it has this
+ * rank; else NULL. */
 static const tsr_node *find_heads(const tsr_matcher *m, const tsr_node *transpose, int rank) {
     const tsr_node *reshape =
         transpose ? tsr_match_part(m, transpose->inputs[0], TSR_OP_Reshape, 1) : NULL;

@@ -10,8 +10,8 @@ typedef struct tsr_weight_options {
     bool zero_points;
 } tsr_weight_options;
 
-/* How elements share scales: one for each index along the axis of a view of the weights, or one for
- * each block of so many indices. */
+/* How elements share scales: the weights are seen with the shape `view`; along its axis each index
+ * has a scale or, with blocks, each `block` consecutive indices have one. */
 typedef struct tsr_scale_grid {
     tsr_shape view;
     int axis, block; /* block 0: none */

@@ -1,15 +1,8 @@
 #include "bench.h"
-#include "output.h"
+#include "json.h"
 #include "tool.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
-
-/* cJSON would write bytes that are not valid text unchanged. */
-static void add_text(cJSON *object, const char *key, const char *text) {
-    char shown[4096];
-    cJSON_AddStringToObject(object, key, tsr_escape(text, shown, sizeof shown));
-}
 
 /* Milliseconds to the nanosecond; null where not measured. */
 static void add_ms(cJSON *object, const char *key, double ms) {
@@ -76,7 +69,7 @@ static void add_starts(cJSON *root, const bench *b) {
 
 static void add_baseline(cJSON *root, const bench_baseline *r) {
     cJSON *baseline = cJSON_AddObjectToObject(root, "against");
-    add_text(baseline, "device", r->name.text);
+    json_add_text(baseline, "device", r->name.text);
     add_summary(cJSON_AddObjectToObject(baseline, "here"), &r->ours);
     add_summary(cJSON_AddObjectToObject(baseline, "there"), &r->theirs);
     cJSON_AddNumberToObject(baseline, "ratio", r->ratio.median);
@@ -87,11 +80,11 @@ static void add_baseline(cJSON *root, const bench_baseline *r) {
 static cJSON *layer_json(const bench_layer *l) {
     const tsr_node_report *node = &l->node;
     cJSON *layer = cJSON_CreateObject();
-    add_text(layer, "name", node->name);
-    add_text(layer, "op", node->op);
-    add_text(layer, "output", node->output);
-    add_text(layer, "backend", node->backend);
-    add_text(layer, "kernel", node->kernel);
+    json_add_text(layer, "name", node->name);
+    json_add_text(layer, "op", node->op);
+    json_add_text(layer, "output", node->output);
+    json_add_text(layer, "backend", node->backend);
+    json_add_text(layer, "kernel", node->kernel);
     cJSON *shape = cJSON_AddArrayToObject(layer, "shape");
     for (int i = 0; i < node->shape.rank; i++)
         cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)node->shape.dim[i]));
@@ -101,19 +94,19 @@ static cJSON *layer_json(const bench_layer *l) {
     cJSON_AddNumberToObject(layer, "draws", (double)node->draws);
     add_ms(layer, "ms", l->ms);
     add_ms(layer, "bound_ms", l->bound.ms);
-    add_text(layer, "bound_by", l->bound.by_bytes ? "bytes" : "operations");
+    json_add_text(layer, "bound_by", l->bound.by_bytes ? "bytes" : "operations");
     return layer;
 }
 
 static cJSON *bench_json(const bench *b) {
     cJSON *root = cJSON_CreateObject();
-    add_text(root, "model", b->j->path);
-    add_text(root, "backend", b->info.backend);
-    add_text(root, "device", b->info.name);
-    add_text(root, "precision",
-             b->j->options->precision == TSR_PRECISION_AUTO ? "auto"
-             : b->report.precision == TSR_PRECISION_FP16    ? "fp16"
-                                                            : "fp32");
+    json_add_text(root, "model", b->j->path);
+    json_add_text(root, "backend", b->info.backend);
+    json_add_text(root, "device", b->info.name);
+    json_add_text(root, "precision",
+                  b->j->options->precision == TSR_PRECISION_AUTO ? "auto"
+                  : b->report.precision == TSR_PRECISION_FP16    ? "fp16"
+                                                                 : "fp32");
     cJSON_AddNumberToObject(root, "runs", b->o->runs);
     add_peaks(root, &b->peaks);
     add_starts(root, b);
@@ -129,23 +122,8 @@ static cJSON *bench_json(const bench *b) {
     return root;
 }
 
-static tsr_status write_object(cJSON *root, const char *path) {
-    char *text = cJSON_Print(root);
-    cJSON_Delete(root);
-    if (!text)
-        return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
-    output_file out;
-    tsr_status status = output_begin(path, &out);
-    if (status == TSR_OK) {
-        fprintf(out.file, "%s\n", text);
-        status = output_end(&out, TSR_OK);
-    }
-    cJSON_free(text);
-    return status;
-}
-
 tsr_status bench_write_json(const bench *b, const char *path) {
-    return write_object(bench_json(b), path);
+    return json_write(bench_json(b), path);
 }
 
 /* ---- trace ----------------------------------------------------------------------------------- */
@@ -155,19 +133,19 @@ enum { HOST = 1, DEVICE = 2 }; /* threads of the trace */
 static void add_thread(cJSON *events, int thread, const char *name) {
     cJSON *event = cJSON_CreateObject();
     cJSON_AddItemToArray(events, event);
-    add_text(event, "name", "thread_name");
-    add_text(event, "ph", "M");
+    json_add_text(event, "name", "thread_name");
+    json_add_text(event, "ph", "M");
     cJSON_AddNumberToObject(event, "pid", 1);
     cJSON_AddNumberToObject(event, "tid", thread);
-    add_text(cJSON_AddObjectToObject(event, "args"), "name", name);
+    json_add_text(cJSON_AddObjectToObject(event, "args"), "name", name);
 }
 
 /* Adds a span that starts at *ms and advances *ms to its end; returns its "args" object. */
 static cJSON *add_span(cJSON *events, int thread, const char *name, double *ms, double duration) {
     cJSON *event = cJSON_CreateObject();
     cJSON_AddItemToArray(events, event);
-    add_text(event, "name", name);
-    add_text(event, "ph", "X");
+    json_add_text(event, "name", name);
+    json_add_text(event, "ph", "X");
     cJSON_AddNumberToObject(event, "pid", 1);
     cJSON_AddNumberToObject(event, "tid", thread);
     cJSON_AddNumberToObject(event, "ts", *ms * 1e3);
@@ -180,9 +158,9 @@ static void add_layer_span(cJSON *events, const tsr_node_report *node, double *m
     if (node->ms < 0)
         return;
     cJSON *args = add_span(events, DEVICE, node->name, ms, node->ms);
-    add_text(args, "op", node->op);
-    add_text(args, "shape", shape_label(&node->shape).text);
-    add_text(args, "kernel", node->kernel);
+    json_add_text(args, "op", node->op);
+    json_add_text(args, "shape", shape_label(&node->shape).text);
+    json_add_text(args, "kernel", node->kernel);
     cJSON_AddNumberToObject(args, "macs", (double)node->macs);
     cJSON_AddNumberToObject(args, "bytes", (double)node->bytes);
     cJSON_AddNumberToObject(args, "draws", (double)node->draws);
@@ -201,6 +179,6 @@ tsr_status bench_write_trace(const bench *b, const char *path) {
     add_span(events, HOST, "readback", &ms, b->latest.readback_ms);
     for (int i = 0; i < b->layer_count; i++)
         add_layer_span(events, &b->layers[i].node, &began);
-    add_text(root, "displayTimeUnit", "ms");
-    return write_object(root, path);
+    json_add_text(root, "displayTimeUnit", "ms");
+    return json_write(root, path);
 }

@@ -1,10 +1,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "convert.h"
-#include "output.h"
+#include "json.h"
 #include "text.h"
 #include "tool.h"
 
-#include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,12 +83,6 @@ void convert_print(const convert_report *r) {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* cJSON would write bytes that are not valid text unchanged. */
-static void add_text(cJSON *object, const char *key, const char *text) {
-    char shown[4096];
-    cJSON_AddStringToObject(object, key, tsr_escape(text, shown, sizeof shown));
-}
-
 static void add_error(cJSON *object, const char *key, double error) {
     if (error < 0)
         cJSON_AddNullToObject(object, key);
@@ -99,15 +92,15 @@ static void add_error(cJSON *object, const char *key, double error) {
 
 static cJSON *layer_json(const convert_layer *l) {
     cJSON *layer = cJSON_CreateObject();
-    add_text(layer, "name", l->node);
-    add_text(layer, "op", l->op);
-    add_text(layer, "weights", l->weights);
+    json_add_text(layer, "name", l->node);
+    json_add_text(layer, "op", l->op);
+    json_add_text(layer, "weights", l->weights);
     cJSON *shape = cJSON_AddArrayToObject(layer, "shape");
     for (int i = 0; i < l->told.shape.rank; i++)
         cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)l->told.shape.dim[i]));
-    add_text(layer, "format", formats[l->told.format]);
+    json_add_text(layer, "format", formats[l->told.format]);
     if (l->reason)
-        add_text(layer, "reason", l->reason);
+        json_add_text(layer, "reason", l->reason);
     cJSON_AddNumberToObject(layer, "bytes_before", (double)l->told.bytes_before);
     cJSON_AddNumberToObject(layer, "bytes", (double)l->told.bytes_after);
     add_error(layer, "weight_error", l->told.weight_error);
@@ -117,7 +110,7 @@ static cJSON *layer_json(const convert_layer *l) {
 
 static cJSON *output_json(const convert_output *o) {
     cJSON *output = cJSON_CreateObject();
-    add_text(output, "name", o->name);
+    json_add_text(output, "name", o->name);
     add_error(output, "error", o->error);
     add_error(output, "largest_error", o->largest);
     if (o->rows)
@@ -127,8 +120,8 @@ static cJSON *output_json(const convert_output *o) {
 
 static cJSON *report_json(const convert_report *r) {
     cJSON *root = cJSON_CreateObject();
-    add_text(root, "model", r->from);
-    add_text(root, "output", r->to);
+    json_add_text(root, "model", r->from);
+    json_add_text(root, "output", r->to);
     cJSON_AddNumberToObject(root, "opset", r->opset);
     cJSON_AddNumberToObject(root, "nodes_before", r->nodes_before);
     cJSON_AddNumberToObject(root, "nodes", r->nodes);
@@ -144,17 +137,5 @@ static cJSON *report_json(const convert_report *r) {
 }
 
 tsr_status convert_write_json(const convert_report *r, const char *path) {
-    cJSON *root = report_json(r);
-    char *text = cJSON_Print(root);
-    cJSON_Delete(root);
-    if (!text)
-        return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
-    output_file out;
-    tsr_status status = output_begin(path, &out);
-    if (status == TSR_OK) {
-        fprintf(out.file, "%s\n", text);
-        status = output_end(&out, TSR_OK);
-    }
-    cJSON_free(text);
-    return status;
+    return json_write(report_json(r), path);
 }

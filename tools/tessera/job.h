@@ -23,8 +23,8 @@ typedef struct job_options {
     image_options image;
 } job_options;
 
-/* Options of devices, of sessions (with those of devices, but for the backend, and those of storage),
- * and of inputs. */
+/* Options of devices; of sessions, with those of storage and, but for the backend, of devices; of
+ * inputs. */
 void job_add_backend_option(option_set *set, job_options *options);
 void job_add_device_options(option_set *set, job_options *options);
 void job_add_storage_options(option_set *set, job_options *options);

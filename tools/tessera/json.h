@@ -1,0 +1,14 @@
+/* What the JSON files of several commands have in common. */
+#ifndef TESSERA_JSON_H
+#define TESSERA_JSON_H
+
+#include "tessera.h"
+
+#include <cjson/cJSON.h>
+
+/* Escaped: cJSON would write bytes that are not valid text unchanged. */
+void json_add_text(cJSON *object, const char *key, const char *text);
+/* Writes the file and deletes the root. */
+tsr_status json_write(cJSON *root, const char *path);
+
+#endif

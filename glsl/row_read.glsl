@@ -24,10 +24,10 @@
     ROW_AT at$i = row_at$i;
 #endif
 #if SAMPLE
-    vec4 row$i = X_before(textureLod(
+    vec4 row$i = X_read(textureLod(
         tsr_source0, vec3(row_origin.x + at$i.x, row_inside$i ? row_origin.y : row_zero, at$i.y), 0.0));
 #else
-    vec4 row$i = X_before(texelFetch(
+    vec4 row$i = X_read(texelFetch(
         tsr_source0, ivec3(row_origin.x + at$i.x, row_inside$i ? row_origin.y : row_zero, at$i.y), 0));
 #endif
 #endfor

@@ -6,25 +6,41 @@
 //     S_SAME               1: stored as the output, texel by texel
 //     S_BEFORE             1: S_before() is applied to each texel that is read: an operator before the kernel, which keeps 0
 #for s SOURCES
-uniform highp sampler2DArray tsr_source$s;
+#if $S_TEXEL == 0
+#define $S_SAMPLER sampler2DArray
+#define $S_stored(v) (v)
+#elif $S_TEXEL == 1
+#define $S_SAMPLER usampler2DArray
+#define $S_stored(v) uintBitsToFloat(v)
+#elif $S_TEXEL == 2
+#define $S_SAMPLER usampler2DArray
+#define $S_stored(v) vec4(v)
+#else
+#define $S_SAMPLER isampler2DArray
+#define $S_stored(v) vec4(v)
+#endif
+uniform highp $S_SAMPLER tsr_source$s;
 #if $S_LOW < $S_PLANES
-uniform highp sampler2DArray tsr_high;
+uniform highp $S_SAMPLER tsr_high;
 #endif
 
-#if $S_BEFORE == 0
-#define $S_before(v) (v)
+// The element of what a texture holds.
+#if $S_BEFORE
+#define $S_read(v) $S_before($S_stored(v))
+#else
+#define $S_read(v) $S_stored(v)
 #endif
 
 // The texel at integer coordinates, in one of two ways: see glsl/prelude.glsl.
 vec4 $S_texel(int x, int y, int plane) {
 #if $S_LOW < $S_PLANES
     ivec2 at = u.$S_begin + ivec2(x, y);
-    return $S_before(plane < $S_LOW ? texelFetch(tsr_source$s, ivec3(at, plane), 0)
+    return $S_read(plane < $S_LOW ? texelFetch(tsr_source$s, ivec3(at, plane), 0)
                                     : texelFetch(tsr_high, ivec3(at, plane - $S_LOW), 0));
 #elif SAMPLE
-    return $S_before(textureLod(tsr_source$s, vec3((vec2(u.$S_begin + ivec2(x, y)) + 0.5) * u.$S_inverse, plane), 0.0));
+    return $S_read(textureLod(tsr_source$s, vec3((vec2(u.$S_begin + ivec2(x, y)) + 0.5) * u.$S_inverse, plane), 0.0));
 #else
-    return $S_before(texelFetch(tsr_source$s, ivec3(u.$S_begin + ivec2(x, y), plane), 0));
+    return $S_read(texelFetch(tsr_source$s, ivec3(u.$S_begin + ivec2(x, y), plane), 0));
 #endif
 }
 

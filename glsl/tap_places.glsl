@@ -60,7 +60,7 @@
 #if j + k > 0
                         vec2 at$j$k = from + place$j$k;
 #endif
-                        vec4 a = X_before(textureLod(
+                        vec4 a = X_read(textureLod(
                             tsr_source0, vec3(at$j$k, plane${(j * STRIDE + k * DILATION) % X_PLANES}), 0.0));
 #include product_sum
                     }

@@ -96,6 +96,7 @@ typedef struct tsr_gles_desc {
      * - all pixel-store parameters: alignments 4, the others 0
      * No transform feedback may be active and not paused. */
     bool caller_restores_state;
+    bool no_float_targets; /* as if the driver rendered to none: see tsr_device_info.bits_only */
 } tsr_gles_desc;
 
 /* Of backend "webgpu". */
@@ -160,6 +161,10 @@ typedef struct tsr_device_info {
      * without GL_EXT_color_buffer_float). Sessions store tensors in 16 bits, whatever precision
      * they ask for, and int32 and int64 tensors on the CPU, if allow_cpu_fallback is set. */
     bool half_only;
+    /* gles: it renders to no floats, as OpenGL ES 3.0 and WebGL2 without extensions. Sessions store
+     * their bits in integer textures, in 32 bits whatever precision they ask for, with equal
+     * results; outputs cannot be textures. */
+    bool bits_only;
 } tsr_device_info;
 
 TSR_API tsr_status tsr_device_get_info_sized(const tsr_device *device, tsr_device_info *info,

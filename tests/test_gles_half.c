@@ -98,6 +98,40 @@ static void test_memory(void **state) {
     leave(device);
 }
 
+/* Floats as their bits in textures of integers: the same results to the last bit, in 32 bits
+ * whatever is asked for; textures of floats are not to be had. */
+static void test_no_floats(void **state) {
+    (void)state;
+    tsr_device *device = need_half();
+    tsr_device_destroy(device);
+    tsr_model *model = make_model(MIXED_NET);
+    elements y[2];
+    for (int floats = 0; floats < 2; floats++) {
+        device = adopt(floats ? 32 : 0);
+        const tsr_precision asked = floats ? TSR_PRECISION_FP32 : TSR_PRECISION_FP16;
+        tsr_session *session =
+            make_session(device, model, &(tsr_session_desc){.poison = true, .precision = asked});
+        assert_int_equal(report_of(session).precision, TSR_PRECISION_FP32);
+        set_inputs(session, 1);
+        EXPECT_OK(tsr_session_run(session));
+        y[floats] = get_output(session, "y");
+        tsr_session_destroy(session);
+        if (!floats)
+            expect_failure(tsr_session_create(device, model,
+                                              &(tsr_session_desc){.texture_outputs = true},
+                                              &session),
+                           TSR_ERROR_UNSUPPORTED, "of floats, which this GPU does not render to");
+        tsr_device_destroy(device);
+    }
+    assert_int_equal(y[0].count, y[1].count);
+    assert_memory_equal(y[0].values, y[1].values, y[0].count * sizeof *y[0].values);
+    free(y[0].values);
+    free(y[1].values);
+    tsr_model_free(model);
+    limit_float_targets(32);
+    destroy_caller_context(context);
+}
+
 static elements filled(size_t count, float value) {
     elements e = {count, malloc(count * sizeof(float))};
     assert_non_null(e.values);
@@ -228,9 +262,9 @@ static void test_options(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_precision),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_large_sums), cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_precision), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_no_floats), cmocka_unit_test(test_large_sums),
+        cmocka_unit_test(test_integers),  cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

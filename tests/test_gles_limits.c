@@ -161,9 +161,9 @@ static void test_networks(void **state) {
     need_backend("gles");
     const char *folder = getenv("TSR_MODELS");
     folder = folder ? folder : TSR_SOURCE_DIR "/../shared/models";
-    open_networks(folder, (backend_limits){4096, 4, 16 << 10, "small"},
+    open_networks(folder, (backend_limits){4096, 4, 16 << 10, .kernels = "small"},
                   &(tsr_session_desc){.tune_ms = -1});
-    open_networks(folder, (backend_limits){2048, 4, 16 << 10, NULL},
+    open_networks(folder, (backend_limits){2048, 4, 16 << 10, .kernels = NULL},
                   &(tsr_session_desc){.tune_ms = -1, .plan_only = true});
 }
 

@@ -45,6 +45,8 @@ static environments environments_here(void) {
         {.high = 0},
         {.limits.kernels = "shared", .channels = 70},
         {.limits.kernels = "blocks", .channels = 70},
+        {.limits.no_float_targets = true, .channels = 70},
+        {.limits.no_float_targets = true, .limits.kernels = "small"},
         {.axis = 1, .low = 17, .high = 90},
         {.limits.kernels = "blocks"},
         {.limits.kernels = "blocks",
@@ -97,7 +99,7 @@ static environments environments_here(void) {
         {.limits.kernels = "plain"},
         {.limits.kernels = "shared", .axis = 0, .low = 129, .high = 150},
     };
-    return gpu_has_textures() ? (environments){22, textures} : (environments){10, buffers};
+    return gpu_has_textures() ? (environments){24, textures} : (environments){10, buffers};
 }
 
 /* ---- making up ---- */

@@ -175,7 +175,7 @@ static void test_layouts_have_limits(void **state) {
     assert_int_equal(
         tsr_layout_make(&(tsr_shape){4, {1, 4, 8, 8}}, &small, (tsr_layout_hint){0}, &l), TSR_OK);
     assert_int_equal(tsr_layout_make(&(tsr_shape){4, {1, 4, 8, 8}}, &small,
-                                     (tsr_layout_hint){.half = true}, &half),
+                                     (tsr_layout_hint){.format = TSR_TEXEL_F16}, &half),
                      TSR_OK);
     assert_true(tsr_layout_same(&l, &l));
     assert_false(tsr_layout_same(&l, &half));

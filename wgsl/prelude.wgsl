@@ -4,6 +4,7 @@
 // A tensor T (the output O, each input by its name) has the parameters
 //     u.T_size                N, C, H, W; also u.T_N, u.T_C, u.T_H, u.T_W
 //     u.T_tiles, u.T_texels   tiles of an image, texels in all
+// T_TEXEL says how its texels are stored: 0 floats, 1 of 16 bits, 2 integers of 8 bits, 3 with signs.
 @group(0) @binding(0) var<uniform> params: Params;
 
 // Infinity or NaN beyond the range of 16 bits, where pack2x16float may return anything, for its other operand, too.
@@ -19,9 +20,15 @@ fn tsr_pack_half(v: vec2f) -> u32 {
 #if O_BYTES
 @group(0) @binding(1) var<storage, read_write> O_data: array<u32>;
 fn O_store(i: i32, v: vec4f) { O_data[i] = pack4x8unorm(v); }
-#elif O_HALF
+#elif O_TEXEL == 1
 @group(0) @binding(1) var<storage, read_write> O_data: array<vec2u>;
 fn O_store(i: i32, v: vec4f) { O_data[i] = vec2u(tsr_pack_half(v.xy), tsr_pack_half(v.zw)); }
+#elif O_TEXEL > 1
+@group(0) @binding(1) var<storage, read_write> O_data: array<u32>;
+fn O_store(i: i32, v: vec4f) {
+    let bytes = (vec4u(vec4i(v)) & vec4u(255)) << vec4u(0, 8, 16, 24);
+    O_data[i] = bytes.x | bytes.y | bytes.z | bytes.w;
+}
 #else
 @group(0) @binding(1) var<storage, read_write> O_data: array<vec4f>;
 fn O_store(i: i32, v: vec4f) { O_data[i] = v; }

@@ -1,12 +1,18 @@
 // Reading the inputs and the operands of post-ops. S_BEFORE 1: S_before() is applied to each texel that is read: an operator
 // before the kernel, which keeps 0.
 #for s SOURCES
-#if $S_HALF
+#if $S_TEXEL == 1
 @group(0) @binding(3 + $s) var<storage, read> $S_data: array<vec2u>;
 fn $S_stored(i: i32) -> vec4f {
     let bits = $S_data[i];
     return vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y));
 }
+#elif $S_TEXEL == 2
+@group(0) @binding(3 + $s) var<storage, read> $S_data: array<u32>;
+fn $S_stored(i: i32) -> vec4f { return vec4f((vec4u($S_data[i]) >> vec4u(0, 8, 16, 24)) & vec4u(255)); }
+#elif $S_TEXEL == 3
+@group(0) @binding(3 + $s) var<storage, read> $S_data: array<i32>;
+fn $S_stored(i: i32) -> vec4f { return vec4f((vec4i($S_data[i]) << vec4u(24, 16, 8, 0)) >> vec4u(24)); }
 #else
 @group(0) @binding(3 + $s) var<storage, read> $S_data: array<vec4f>;
 fn $S_stored(i: i32) -> vec4f { return $S_data[i]; }

@@ -204,7 +204,7 @@ static bool find_row(const tsr_plan *plan, const tsr_problem *p, reading by, tsr
     const tsr_window *w = &p->conv.window;
     bool transposed = p->kind == TSR_CONV_TRANSPOSE;
     const tsr_layout_hint hint = {.pixel_stride = transposed ? (int)w->stride[1] : 1,
-                                  .half = plan->half};
+                                  .format = plan->half ? TSR_TEXEL_F16 : TSR_TEXEL_F32};
     if (tsr_is_depthwise(&p->conv) && !transposed)
         return false;
     if ((transposed && !by_phases(w)) || !tsr_problem_layout(plan, p, hint, l))

@@ -44,8 +44,9 @@ static tsr_shape sums_shape(const block_conv *b) {
 /* Complete sums are stored as the output is; those of integers are too large before they are
  * scaled. */
 static tsr_layout_hint sums_hint(const tsr_plan *plan, const block_conv *b) {
+    bool half = plan->half && b->partials == 1 && !b->p.conv.integers;
     return (tsr_layout_hint){.planes = (int)(b->pixels * b->tiles_of_draw),
-                             .half = plan->half && b->partials == 1 && !b->p.conv.integers};
+                             .format = half ? TSR_TEXEL_F16 : TSR_TEXEL_F32};
 }
 
 /* Blocks hold floats: many weights that are to have 8 bits are not for them. */

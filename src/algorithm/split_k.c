@@ -4,9 +4,10 @@
 int tsr_split_output(tsr_plan *plan, int output, int64_t count) {
     const tsr_layout l = *tsr_plan_layout(plan, output);
     const tsr_shape shape = {4, {count * l.n, l.c, l.h, l.w}};
-    return count == 1 ? output
-                      : tsr_plan_tensor_make(plan, &shape,
-                                             (tsr_layout_hint){l.planes, l.pixel_stride, false});
+    return count == 1
+               ? output
+               : tsr_plan_tensor_make(plan, &shape,
+                                      (tsr_layout_hint){l.planes, l.pixel_stride, TSR_TEXEL_F32});
 }
 
 tsr_pass *tsr_split_sum(tsr_plan *plan, tsr_pass *pass, int output, int64_t count) {
@@ -17,7 +18,7 @@ tsr_pass *tsr_split_sum(tsr_plan *plan, tsr_pass *pass, int output, int64_t coun
 
 uint64_t tsr_split_bytes(const tsr_plan *plan, const tsr_layout *output, int64_t count) {
     tsr_layout whole = *output;
-    whole.half = plan->limits.half_only;
+    whole.format = plan->limits.half_only ? TSR_TEXEL_F16 : TSR_TEXEL_F32;
     return count > 1 ? (uint64_t)count * tsr_layout_bytes(&whole) : 0;
 }
 

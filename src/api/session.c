@@ -160,11 +160,13 @@ static tsr_status autotune(tsr_session *session, int budget_ms) {
 }
 
 /* What the device can store: 16 bits for TSR_PRECISION_AUTO, of which a calibration makes
- * exceptions. */
+ * exceptions; always 32 where floats are stored as their bits. */
 static tsr_precision stored_precision(const tsr_device *device, const tsr_graph *graph,
                                       tsr_precision wanted) {
     tsr_device_info info = {.half_only = false};
     device->backend->device_info(device->impl, &info);
+    if (info.bits_only)
+        return TSR_PRECISION_FP32;
     if (!info.half_only || wanted == TSR_PRECISION_FP16)
         return wanted == TSR_PRECISION_AUTO ? TSR_PRECISION_FP16 : wanted;
     tsr_log(TSR_LOG_WARN,
@@ -177,7 +179,8 @@ static tsr_precision stored_precision(const tsr_device *device, const tsr_graph 
 static bool chooses_storage(const tsr_device *device, tsr_precision wanted) {
     tsr_device_info info = {.half_only = false};
     device->backend->device_info(device->impl, &info);
-    return wanted == TSR_PRECISION_AUTO && device->backend->optimizes && !info.half_only;
+    return wanted == TSR_PRECISION_AUTO && device->backend->optimizes && !info.half_only &&
+           !info.bits_only;
 }
 
 static void drop_runner(tsr_session *session) {

@@ -62,8 +62,10 @@ static tsr_status build_target(tsr_runner *r, int i) {
     const tsr_storage *s = &r->base.plan->storages[i];
     if (tsr_gpu_is_bound(&r->base, i))
         return TSR_OK;
-    const tsr_layout whole = {
-        .planes = s->planes, .texture_w = s->texture_w, .texture_h = s->texture_h};
+    const tsr_layout whole = {.planes = s->planes,
+                              .format = s->format,
+                              .texture_w = s->texture_w,
+                              .texture_h = s->texture_h};
     TSR_TRY(tsr_target_create(s, &r->targets[i]));
     if (r->base.options.poison)
         tsr_target_poison(&r->targets[i], &whole);

@@ -86,25 +86,24 @@ static bool renders_to(GLenum format) {
     return complete;
 }
 
-static tsr_status find_targets(tsr_backend_device *d) {
+static void find_targets(tsr_backend_device *d, const tsr_device_desc *desc) {
     int major = get_integer(GL_MAJOR_VERSION), minor = get_integer(GL_MINOR_VERSION);
-    bool floats = tsr_gl->EXT_color_buffer_float || major > 3 || (major == 3 && minor >= 2);
+    bool allowed = !desc->gles.no_float_targets,
+         halves = allowed && tsr_gl->EXT_color_buffer_half_float,
+         floats =
+             allowed && (tsr_gl->EXT_color_buffer_float || major > 3 || (major == 3 && minor >= 2));
     if (floats && renders_to(GL_RGBA32F))
-        return TSR_OK;
-    if (!(floats || tsr_gl->EXT_color_buffer_half_float) || !renders_to(GL_RGBA16F))
-        return tsr_fail(TSR_ERROR_NO_DEVICE,
-                        "%s renders to no floats (it has neither GL_EXT_color_buffer_float nor "
-                        "GL_EXT_color_buffer_half_float): what would run there is quantised "
-                        "storage of 8 bits, which is not built yet",
-                        d->info.name);
-    d->info.half_only = d->limits.half_only = true;
+        return;
     d->info.has_float_blend = false;
-    return TSR_OK;
+    if ((floats || halves) && renders_to(GL_RGBA16F))
+        d->info.half_only = d->limits.half_only = true;
+    else /* without an extension OpenGL ES 3.0 renders to integers */
+        d->info.bits_only = d->limits.bits_only = true;
 }
 
 tsr_status tsr_gles_find_limits(tsr_backend_device *d, const tsr_device_desc *desc) {
     read_info(d, desc);
-    TSR_TRY(find_targets(d));
+    find_targets(d, desc);
     if (get_integer(GL_MAX_TEXTURE_IMAGE_UNITS) < TSR_GL_UNITS)
         return tsr_fail(TSR_ERROR_NO_DEVICE, "%s offers %d texture units, %d are needed",
                         d->info.name, get_integer(GL_MAX_TEXTURE_IMAGE_UNITS), TSR_GL_UNITS);

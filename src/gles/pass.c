@@ -61,17 +61,10 @@ static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
     return (uniform_blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
 }
 
-/* With the zeros of the rows that have to be zero. */
-static void clear(int planes) {
-    static const float zeros[4];
-    for (int i = 0; i < planes; i++)
-        glClearBufferfv(GL_COLOR, i, zeros);
-}
-
 static int channel_bits(const tsr_layout *l) {
     if (l->bytes)
         return 8;
-    return l->half ? 16 : 32;
+    return 8 * tsr_texel_bytes(l->format) / 4;
 }
 
 static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_program *program) {
@@ -98,8 +91,10 @@ static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_progra
 static void poison(const tsr_runner *r, int tensor, int planes) {
     const tsr_plan *plan = r->base.plan;
     const tsr_storage *s = &plan->storages[plan->tensors[tensor].storage];
-    const tsr_layout whole = {
-        .planes = planes, .texture_w = s->texture_w, .texture_h = s->texture_h};
+    const tsr_layout whole = {.planes = planes,
+                              .format = s->format,
+                              .texture_w = s->texture_w,
+                              .texture_h = s->texture_h};
     tsr_target_poison(tsr_gles_target(r, tensor), &whole);
 }
 
@@ -118,7 +113,7 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     glUniform4fv(p->program->floats, p->params.float_count / 4, p->params.floats);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, tsr_gles_target(r, pass->output)->framebuffer);
     if (p->clears)
-        clear(l->planes);
+        tsr_planes_clear(l->planes, l->format, false); /* as the rows of zeros have to be */
     if (p->clears && r->base.options.poison)
         poison(r, pass->output, l->planes);
     if (pass->draw_count) {

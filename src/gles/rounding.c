@@ -19,7 +19,8 @@ static const char text[] = "#version 300 es\n"
                            "    color = vec4(x, x, x, x);\n"
                            "}\n";
 
-static const tsr_storage storage = {.texture_w = 1, .texture_h = 1, .planes = 1, .half = true};
+static const tsr_storage storage = {
+    .texture_w = 1, .texture_h = 1, .planes = 1, .format = TSR_TEXEL_F16};
 static const tsr_layout layout = {.planes = 1, .texture_w = 1, .texture_h = 1};
 
 static tsr_status is_truncated(void *user, const void *texel) {

@@ -5,6 +5,7 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "gles/wait.h"
+#include "gpu/texels.h"
 
 #include <math.h>
 
@@ -105,7 +106,8 @@ static tsr_status runner_create(tsr_backend_device *device, const tsr_graph *gra
     if (!r)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     r->device = device;
-    bool half = options->precision == TSR_PRECISION_FP16 || device->limits.half_only;
+    bool half = device->limits.half_only ||
+                (options->precision == TSR_PRECISION_FP16 && !device->limits.bits_only);
     tsr_status status = half && !options->plan_only ? tsr_gles_find_rounding(device) : TSR_OK;
     r->building.packing[0].pass = r->building.packing[1].pass = TSR_NONE;
     const tsr_plan_options limits = {.limits = device->limits,
@@ -277,8 +279,7 @@ typedef struct reading {
 
 static tsr_status unpack(void *user, const void *texels) {
     const reading *to = user;
-    tsr_layout_unpack(to->layout, texels, to->data);
-    return TSR_OK;
+    return tsr_texels_unpack(to->layout, texels, true, to->data);
 }
 
 tsr_status tsr_gles_read_now(void *runner, int tensor, float *data) {
@@ -337,7 +338,7 @@ static tsr_status output_texture(tsr_runner *r, int value, tsr_texture *texture)
     TSR_TRY(tsr_context_check_current(r->device->context));
     *texture = (tsr_texture){
         .id = tsr_gles_target(r, tensor)->texture,
-        .internal_format = l->half ? GL_RGBA16F : GL_RGBA32F,
+        .internal_format = tsr_texel_internal_format(l->format),
         .width = l->w,
         .height = l->h,
         .columns = 1 << l->columns_log2,

@@ -3,14 +3,25 @@
 /* Same texel positions; the precision and the channels of the last tile may differ. */
 static bool is_stored_as(const tsr_layout *a, const tsr_layout *b) {
     tsr_layout other = *b;
-    other.half = a->half;
+    other.format = a->format;
     other.c = a->c;
     return a->tiles == b->tiles && tsr_layout_same(a, &other);
+}
+
+/* TEXEL of glsl/prelude.glsl. */
+static int texel_of(const tsr_layout *l) {
+    static const int texels[] = {[TSR_TEXEL_F32] = 0,
+                                 [TSR_TEXEL_F16] = 0,
+                                 [TSR_TEXEL_BITS] = 1,
+                                 [TSR_TEXEL_U8] = 2,
+                                 [TSR_TEXEL_I8] = 3};
+    return texels[l->format];
 }
 
 static void name_source(tsr_constants *names, const tsr_plan *plan, const tsr_pass *pass, int i,
                         const char *name) {
     const tsr_layout *l = tsr_plan_layout(plan, pass->sources[i]);
+    tsr_constants_add_source(names, i, name, "TEXEL", texel_of(l));
     tsr_constants_add_source(names, i, name, "LINEAR", l->linear);
     tsr_constants_add_source(names, i, name, "SAME",
                              is_stored_as(l, tsr_plan_layout(plan, pass->output)));
@@ -48,8 +59,10 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     int constants = names->count;
     for (int i = 0; i < pass->source_count; i++)
         name_source(names, plan, pass, i, sources[i]);
+    tsr_constants_add(names, "O_TEXEL", texel_of(output));
     tsr_constants_add(names, "O_LINEAR", output->linear);
-    tsr_constants_add(names, "ROUNDED", output->half && plan->device.truncates_halves);
+    tsr_constants_add(names, "ROUNDED",
+                      output->format == TSR_TEXEL_F16 && plan->device.truncates_halves);
     tsr_constants_add(names, "ONE_IMAGE", output->n == 1);
     tsr_constants_add(names, "O_PADDED", output->c % 4 != 0);
     tsr_constants_add(names, "SAMPLE", sample);

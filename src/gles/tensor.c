@@ -2,8 +2,28 @@
 
 #include "base/error.h"
 #include "gles/context.h"
+#include "gpu/texels.h"
 
 #include <math.h>
+
+/* How texels are stored, and in what form they are uploaded and read back: floats as floats, 8-bit
+ * integers in 8 bits and in 32. */
+typedef struct texel_form {
+    const char *name;
+    GLenum internal, format, upload, read;
+} texel_form;
+
+static const texel_form forms[] = {
+    [TSR_TEXEL_F32] = {"RGBA32F", GL_RGBA32F, GL_RGBA, GL_FLOAT, GL_FLOAT},
+    [TSR_TEXEL_F16] = {"RGBA16F", GL_RGBA16F, GL_RGBA, GL_FLOAT, GL_FLOAT},
+    [TSR_TEXEL_U8] = {"RGBA8UI", GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, GL_UNSIGNED_INT},
+    [TSR_TEXEL_I8] = {"RGBA8I", GL_RGBA8I, GL_RGBA_INTEGER, GL_BYTE, GL_INT},
+    [TSR_TEXEL_BITS] = {"RGBA32UI", GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT,
+                        GL_UNSIGNED_INT}};
+
+GLenum tsr_texel_internal_format(tsr_texel_format format) {
+    return forms[format].internal;
+}
 
 static GLuint create_texture(GLenum kind) {
     GLuint texture = 0;
@@ -36,7 +56,7 @@ static GLuint create_framebuffer(void) {
     return framebuffer;
 }
 
-static tsr_status check_framebuffer(int planes, bool half) {
+static tsr_status check_framebuffer(int planes, tsr_texel_format format) {
     GLenum buffers[TSR_MAX_PLANES];
     for (int i = 0; i < planes; i++)
         buffers[i] = GL_COLOR_ATTACHMENT0 + (GLenum)i;
@@ -45,23 +65,37 @@ static tsr_status check_framebuffer(int planes, bool half) {
     if (status != GL_FRAMEBUFFER_COMPLETE)
         return tsr_fail(TSR_ERROR_DEVICE,
                         "the driver does not render to %d planes of %s (framebuffer status 0x%04x)",
-                        planes, half ? "RGBA16F" : "RGBA32F", (unsigned)status);
+                        planes, forms[format].name, (unsigned)status);
     return TSR_OK;
 }
 
-/* Sets a rectangle of every plane. */
-static void fill(const tsr_target *target, int planes, int x, int y, int w, int h, float value) {
-    const float color[4] = {value, value, value, value};
+void tsr_planes_clear(int planes, tsr_texel_format format, bool poison) {
+    const GLuint nan = 0x7fc00000, byte = 0x5a,
+                 unsigned_value = format == TSR_TEXEL_BITS ? nan : byte;
+    const GLuint u = poison ? unsigned_value : 0, unsigned_color[4] = {u, u, u, u};
+    const GLint i = poison ? (GLint)byte : 0, signed_color[4] = {i, i, i, i};
+    const float f = poison ? NAN : 0, color[4] = {f, f, f, f};
+    for (int plane = 0; plane < planes; plane++)
+        if (format == TSR_TEXEL_I8)
+            glClearBufferiv(GL_COLOR, plane, signed_color);
+        else if (format == TSR_TEXEL_U8 || format == TSR_TEXEL_BITS)
+            glClearBufferuiv(GL_COLOR, plane, unsigned_color);
+        else
+            glClearBufferfv(GL_COLOR, plane, color);
+}
+
+/* Sets a rectangle of every plane to zero or to poison. */
+static void fill(const tsr_target *target, int planes, tsr_texel_format format, int x, int y, int w,
+                 int h, bool poison) {
     glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
     glEnable(GL_SCISSOR_TEST);
     glScissor(x, y, w, h);
-    for (int i = 0; i < planes; i++)
-        glClearBufferfv(GL_COLOR, i, color);
+    tsr_planes_clear(planes, format, poison);
     glDisable(GL_SCISSOR_TEST);
 }
 
 tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
-    GLenum format = s->half ? GL_RGBA16F : GL_RGBA32F;
+    GLenum format = forms[s->format].internal;
     target->texture = create_texture(s->plain ? GL_TEXTURE_2D : GL_TEXTURE_2D_ARRAY);
     if (s->plain)
         glTexStorage2D(GL_TEXTURE_2D, 1, format, s->texture_w, s->texture_h);
@@ -75,8 +109,8 @@ tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
                         s->texture_w, s->texture_h, s->planes, (unsigned)error);
     target->framebuffer = create_framebuffer();
     attach(s, target->texture, 0);
-    TSR_TRY(check_framebuffer(s->planes, s->half));
-    fill(target, s->planes, 0, 0, s->texture_w, s->texture_h + TSR_ZERO_ROWS, 0);
+    TSR_TRY(check_framebuffer(s->planes, s->format));
+    fill(target, s->planes, s->format, 0, 0, s->texture_w, s->texture_h + TSR_ZERO_ROWS, false);
     return TSR_OK;
 }
 
@@ -86,7 +120,7 @@ tsr_status tsr_framebuffer_of_two(const tsr_storage *low, GLuint low_texture,
     *framebuffer = create_framebuffer();
     attach(low, low_texture, 0);
     attach(high, high_texture, low->planes);
-    return check_framebuffer(low->planes + high->planes, low->half);
+    return check_framebuffer(low->planes + high->planes, low->format);
 }
 
 void tsr_target_destroy(tsr_target *target) {
@@ -96,7 +130,8 @@ void tsr_target_destroy(tsr_target *target) {
 }
 
 void tsr_target_poison(const tsr_target *target, const tsr_layout *l) {
-    fill(target, l->planes, l->texture_x, l->texture_y, l->texture_w, l->texture_h, NAN);
+    fill(target, l->planes, l->format, l->texture_x, l->texture_y, l->texture_w, l->texture_h,
+         true);
 }
 
 GLuint tsr_texture_constant(const tsr_layout *l, const float *texels) {
@@ -157,11 +192,14 @@ void tsr_blocks_copy(GLuint buffer, size_t bytes) {
     glCopyBufferSubData(GL_PIXEL_UNPACK_BUFFER, GL_UNIFORM_BUFFER, 0, 0, (GLsizeiptr)bytes);
 }
 
-void tsr_target_upload(const tsr_target *target, const tsr_layout *l, const float *texels) {
+void tsr_target_upload(const tsr_target *target, const tsr_layout *l, float *texels) {
+    const texel_form *form = &forms[l->format];
+    if (tsr_texel_holds_integers(l->format))
+        tsr_texels_narrow(l->format, texels, tsr_layout_floats(l));
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D_ARRAY, target->texture);
     glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, l->texture_x, l->texture_y, 0, l->texture_w,
-                    l->texture_h, l->planes, GL_RGBA, GL_FLOAT, texels);
+                    l->texture_h, l->planes, form->format, form->upload, texels);
 }
 
 GLuint tsr_buffer_create(const tsr_layout *l) {
@@ -179,8 +217,8 @@ void tsr_target_read(const tsr_target *target, const tsr_layout *l, GLuint buffe
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     for (int i = 0; i < l->planes; i++) {
         glReadBuffer(GL_COLOR_ATTACHMENT0 + (GLenum)i);
-        glReadPixels(l->texture_x, l->texture_y, l->texture_w, l->texture_h, GL_RGBA, GL_FLOAT,
-                     (void *)(i * plane_bytes));
+        glReadPixels(l->texture_x, l->texture_y, l->texture_w, l->texture_h,
+                     forms[l->format].format, forms[l->format].read, (void *)(i * plane_bytes));
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }

@@ -20,7 +20,11 @@ void tsr_target_destroy(tsr_target *target);
 tsr_status tsr_framebuffer_of_two(const tsr_storage *low, GLuint low_texture,
                                   const tsr_storage *high, GLuint high_texture,
                                   GLuint *framebuffer);
-/* Fills every texel of a tensor with NaN. */
+/* The internal format of textures that store it. */
+GLenum tsr_texel_internal_format(tsr_texel_format format);
+/* Clears the bound framebuffer's planes: to zero, or to NaN or what else stands out. */
+void tsr_planes_clear(int planes, tsr_texel_format format, bool poison);
+/* Fills every texel of a tensor with that. */
 void tsr_target_poison(const tsr_target *target, const tsr_layout *layout);
 
 /* A 2D-array texture of a constant tensor in 32 bits, its texels as tsr_layout_pack() makes them.
@@ -36,11 +40,11 @@ void tsr_table_upload(GLuint texture, const tsr_table *table);
 /* A buffer for uniform blocks, and filling it from the bound pixel-unpack buffer. */
 GLuint tsr_buffer_blocks(size_t bytes, GLenum usage);
 void tsr_blocks_copy(GLuint buffer, size_t bytes);
-/* Writes all planes of a tensor. */
-void tsr_target_upload(const tsr_target *target, const tsr_layout *layout, const float *texels);
+/* Writes all planes of a tensor; may overwrite the texels, if it has integers. */
+void tsr_target_upload(const tsr_target *target, const tsr_layout *layout, float *texels);
 /* A pixel-pack buffer for all planes, left bound. */
 GLuint tsr_buffer_create(const tsr_layout *layout);
-/* Starts copying all planes to a pixel-pack buffer, as floats. */
+/* Starts copying all planes to a pixel-pack buffer, as floats or as integers of 32 bits. */
 void tsr_target_read(const tsr_target *target, const tsr_layout *layout, GLuint buffer);
 
 #endif

@@ -53,7 +53,7 @@ tsr_status tsr_gles_transfer_draw(tsr_runner *r, tsr_gles_transfer *t) {
 static GLenum format_of(const tsr_gles_transfer *t) {
     if (t->type == TSR_STAGING_BYTES)
         return GL_RGBA8;
-    return t->half ? GL_RGBA16F : GL_RGBA32F;
+    return tsr_texel_internal_format(t->format);
 }
 
 static GLenum type_of(tsr_staging_type type) {
@@ -62,12 +62,16 @@ static GLenum type_of(tsr_staging_type type) {
                                         : GL_UNSIGNED_BYTE;
 }
 
+static GLenum read_type(const tsr_gles_transfer *t) {
+    return t->format == TSR_TEXEL_BITS ? GL_UNSIGNED_INT : type_of(t->type);
+}
+
 static size_t texel_bytes(tsr_staging_type type) {
     return type == TSR_STAGING_FLOATS ? 16 : type == TSR_STAGING_HALVES ? 8 : 4;
 }
 
 static bool fits(const tsr_gles_transfer *t, const tsr_transfer *wanted) {
-    return t->target.texture && t->type == wanted->type && t->half == wanted->staging.half &&
+    return t->target.texture && t->type == wanted->type && t->format == wanted->staging.format &&
            t->width == wanted->staging.texture_w && t->height == wanted->staging.texture_h &&
            t->planes == wanted->staging.planes;
 }
@@ -86,13 +90,14 @@ static size_t readback_bytes(const tsr_gles_transfer *t) {
 }
 
 static size_t texture_bytes(const tsr_gles_transfer *t) {
-    return texels(t) * texel_bytes(t->half ? TSR_STAGING_HALVES : t->type) * (size_t)t->planes;
+    return texels(t) * texel_bytes(t->format == TSR_TEXEL_F16 ? TSR_STAGING_HALVES : t->type) *
+           (size_t)t->planes;
 }
 
 /* Of several planes for outputs only; those of one get a framebuffer when they are first needed. */
 static tsr_status make_texture(tsr_gles_transfer *t) {
     const tsr_storage storage = {
-        .texture_w = t->width, .texture_h = t->height, .planes = t->planes, .half = t->half};
+        .texture_w = t->width, .texture_h = t->height, .planes = t->planes, .format = t->format};
     if (t->planes > 1)
         return tsr_target_create(&storage, &t->target);
     t->target.texture = tsr_texture_plain(format_of(t), t->width, t->height);
@@ -112,7 +117,7 @@ static tsr_status make_staging(tsr_runner *r, tsr_gles_transfer *t, const tsr_tr
     drop_staging(r, t);
     t->ready = false;
     t->type = wanted->type;
-    t->half = wanted->staging.half;
+    t->format = wanted->staging.format;
     t->width = wanted->staging.texture_w;
     t->height = wanted->staging.texture_h;
     t->planes = wanted->staging.planes;
@@ -210,7 +215,8 @@ tsr_status tsr_gles_transfer_out(tsr_runner *r, int output, tsr_gles_readback *t
     glBindFramebuffer(GL_READ_FRAMEBUFFER, t->target.framebuffer);
     for (int i = 0; i < t->planes; i++) {
         glReadBuffer(GL_COLOR_ATTACHMENT0 + (GLenum)i);
-        glReadPixels(0, 0, t->width, t->height, GL_RGBA, type_of(t->type),
+        glReadPixels(0, 0, t->width, t->height,
+                     t->format == TSR_TEXEL_BITS ? GL_RGBA_INTEGER : GL_RGBA, read_type(t),
                      (void *)((size_t)i * plane_bytes(t)));
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);

@@ -34,7 +34,7 @@ typedef struct tsr_gles_transfer {
     int next_form;
     tsr_target target; /* the staging texture; its framebuffer for outputs */
     tsr_staging_type type;
-    bool half; /* the texture's floats are of 16 bits */
+    tsr_texel_format format; /* of the texture's floats */
     int width, height, planes;
     tsr_gles_upload uploads[2]; /* of inputs, in turns: one is filled while the device reads the
                                    other */

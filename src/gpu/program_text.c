@@ -16,7 +16,7 @@ void tsr_constants_add(tsr_constants *names, const char *name, int value) {
 
 void tsr_constants_add_source(tsr_constants *names, int source, const char *source_name,
                               const char *suffix, int value) {
-    char *name = names->chars[source][names->made[source]++ % 8];
+    char *name = names->chars[source][names->made[source]++ % TSR_MAX_SOURCE_NAMES];
     snprintf(name, sizeof names->chars[0][0], "%s_%s", source_name, suffix);
     tsr_constants_add(names, name, value);
 }

@@ -7,12 +7,14 @@
 #include "base/text.h"
 #include "gpu/params.h"
 
-enum { TSR_MAX_NAMES = 160 };
+enum { TSR_MAX_NAMES = 192 };
+
+enum { TSR_MAX_SOURCE_NAMES = 10 };
 
 /* Names of the template language; some are constants of the program, too. */
 typedef struct tsr_constants {
     tsr_template_name list[TSR_MAX_NAMES];
-    char chars[TSR_MAX_SOURCES][8][24]; /* names of sources' constants */
+    char chars[TSR_MAX_SOURCES][TSR_MAX_SOURCE_NAMES][24]; /* names of sources' constants */
     int count, made[TSR_MAX_SOURCES];
     bool failed; /* there are more */
 } tsr_constants;

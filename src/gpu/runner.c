@@ -220,7 +220,8 @@ tsr_status tsr_gpu_pack_input(const tsr_gpu_runner *r, int value, const tsr_elem
     if (floats && *texels) {
         tsr_elements_to_floats(from, shape_of(r, value), floats);
         tsr_layout_pack(l, floats, r->options.poison ? NAN : 0, *texels);
-        for (size_t i = 0; l->half && i < tsr_layout_floats(l); i++) /* drivers may truncate */
+        for (size_t i = 0; l->format == TSR_TEXEL_F16 && i < tsr_layout_floats(l);
+             i++) /* drivers may truncate */
             (*texels)[i] = tsr_round_to_half((*texels)[i]);
     } else {
         status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to pack an input");
@@ -298,7 +299,7 @@ static int64_t count_draws(const tsr_plan *plan, const tsr_pass *pass) {
 static bool is_half(const tsr_gpu_runner *r, int node) {
     int value = r->graph->nodes[node].outputs[0],
         tensor = value == TSR_NONE ? TSR_NONE : r->plan->value_tensor[value];
-    return tensor != TSR_NONE && tsr_plan_layout(r->plan, tensor)->half;
+    return tensor != TSR_NONE && tsr_plan_layout(r->plan, tensor)->format == TSR_TEXEL_F16;
 }
 
 void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *out) {

@@ -218,7 +218,8 @@ tsr_status tsr_transfer_out(const tsr_plan *plan, int value, const tsr_elements 
         return TSR_OK;
     }
     TSR_TRY(make_staging(plan, t, bytes / unit + (bytes % unit != 0)));
-    t->staging.half = floats && plan->limits.half_only; /* it is read back as floats all the same */
+    if (floats) /* it is read back as floats all the same */
+        t->staging.format = tsr_layout_format(TSR_TEXEL_F32, &plan->limits);
     if (to->is_pixels) {
         const tsr_picture_shape s = picture_of(plan, value, &to->pixels);
         pass_to_pixels(l, &s, tensor, NULL, t);

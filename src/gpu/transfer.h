@@ -8,7 +8,7 @@
 #include "plan/plan.h"
 
 /* Of a staging texture's texels, as memory has them. Outputs have no halves: two are written as
- * four bytes. Floats of outputs are halves in the texture where tsr_transfer.staging.half says so.
+ * four bytes. Floats of outputs are stored as tsr_transfer.staging.format says.
  */
 typedef enum tsr_staging_type {
     TSR_STAGING_FLOATS,

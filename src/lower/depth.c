@@ -16,7 +16,7 @@ static int gather_taps(tsr_plan *plan, int volume, const tsr_window *w, int64_t 
     const tsr_layout *l = tsr_plan_layout(plan, volume);
     const tsr_shape shape = {4,
                              {l->n * out_depth, l->c * taps, w->in[TSR_ROWS], w->in[TSR_COLUMNS]}};
-    int images = tsr_plan_tensor_new(plan, &shape, !l->half);
+    int images = tsr_plan_tensor_computed(plan, &shape, volume);
     TSR_PASS(plan, images, depth_taps, .X = TSR_TENSOR(volume), .WHOLE = TSR_INT(taps == 1),
              .window_z = *window_z, .depth = TSR_INT(w->in[TSR_DEPTH]),
              .out_depth = TSR_INT(out_depth));

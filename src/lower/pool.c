@@ -20,7 +20,8 @@ static int pool_images(tsr_plan *plan, const tsr_node *node, const tsr_window *w
     const tsr_layout *l = tsr_plan_layout(plan, images);
     const tsr_shape shape = {4, {l->n, l->c, w->out[TSR_ROWS], w->out[TSR_COLUMNS]}};
     const tsr_window flat = tsr_flat_window(w);
-    int pooled = tsr_plan_tensor_new(plan, &shape, mode == TSR_POOL_INDEX || !l->half);
+    int pooled = mode == TSR_POOL_INDEX ? tsr_plan_tensor_new(plan, &shape, true)
+                                        : tsr_plan_tensor_computed(plan, &shape, images);
     lower_images(plan, node, &flat, mode, images, pooled);
     return pooled;
 }

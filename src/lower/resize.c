@@ -97,7 +97,7 @@ static void filter_line(tsr_plan *plan, const tsr_resize *r, float fill, view *v
     tsr_plan_fail(plan, check_table(&plan->limits, table.out, 1 + rows));
     if (plan->status != TSR_OK)
         return;
-    v->tensor = tsr_plan_tensor_new(plan, &v->shape, !tsr_plan_layout(plan, source)->half);
+    v->tensor = tsr_plan_tensor_computed(plan, &v->shape, source);
     tsr_pass *pass = TSR_PASS(plan, v->tensor, resize_filter, .X = TSR_TENSOR(source),
                               .AXIS = TSR_INT(line == ROWS ? TSR_AXIS_H : TSR_AXIS_W),
                               .OUTSIDE = TSR_INT(is_outside_somewhere(&table)),
@@ -130,7 +130,7 @@ static void resample(tsr_plan *plan, const tsr_node *node, const tsr_resize *r, 
     if (plan->status != TSR_OK)
         return;
     if (!output)
-        output = tsr_plan_tensor_new(plan, &v->shape, !tsr_plan_layout(plan, v->tensor)->half);
+        output = tsr_plan_tensor_computed(plan, &v->shape, v->tensor);
     const tsr_problem problem = {
         .kind = TSR_RESIZE, .node = node, .input = v->tensor, .output = output, .resize = &table};
     if (plan->status == TSR_OK)

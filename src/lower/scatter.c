@@ -171,7 +171,7 @@ static int fill_up(tsr_plan *plan, int value, const tsr_shape *shape, float fill
     tsr_strided_copy copy = tsr_identity_copy(shape->rank);
     copy.pad = 1;
     copy.value = filling;
-    int filled = tsr_plan_tensor_new(plan, shape, !tsr_plan_layout(plan, source)->half);
+    int filled = tsr_plan_tensor_computed(plan, shape, source);
     tsr_lower_strided_copy(plan, source, filled, &copy);
     return filled;
 }

@@ -78,7 +78,7 @@ static bool can_hold(const tsr_plan *plan, const tsr_layout *l, const tsr_concat
     int columns_log2 = l->columns_log2;
     for (int i = 0; i < count; i++) {
         int64_t texels = (int64_t)operands[i].tile * l->h * l->w;
-        if (l->buffer && texels * (l->half ? 8 : 16) % TSR_BINDING_ALIGNED)
+        if (l->buffer && texels * tsr_texel_bytes(l->format) % TSR_BINDING_ALIGNED)
             return false;
         const tsr_layout *slice = tsr_plan_layout(plan, plan->value_tensor[operands[i].value]);
         columns_log2 = tsr_layout_slice_columns(operands[i].tile, count_tiles(slice),
@@ -97,7 +97,7 @@ static int stride_at(const tsr_layout *whole, int tile) {
 static bool can_be_slice(const tsr_plan_tensor *t, const tsr_layout *whole, int tile) {
     const tsr_layout *l = &t->layout;
     return !t->constant && t->first_pass >= 0 && l->planes == whole->planes &&
-           l->pixel_stride == stride_at(whole, tile) && l->half == whole->half &&
+           l->pixel_stride == stride_at(whole, tile) && l->format == whole->format &&
            l->linear == whole->linear && !l->first_tiles;
 }
 
@@ -217,7 +217,7 @@ static bool mix_strides(const tsr_plan *plan, const tsr_node *node,
     const tsr_value *out = &plan->graph->values[node->outputs[0]];
     int first = 0, stride = layout_of(plan, &operands[0])->pixel_stride;
     tsr_layout_hint hint = {last->planes, last->pixel_stride,
-                            tsr_plan_is_half(plan, node->outputs[0])};
+                            tsr_plan_format(plan, node->outputs[0])};
     if (stride == last->pixel_stride || !is_read_by_windows(plan->graph, node->outputs[0]) ||
         tsr_layout_make(&out->shape, &plan->limits, hint, whole) != TSR_OK)
         return false;
@@ -240,7 +240,7 @@ static bool lay_out(const tsr_plan *plan, const tsr_node *node, const tsr_concat
     const tsr_layout *model = tsr_plan_layout(plan, choose_model(plan, operands, count));
     const tsr_value *out = &plan->graph->values[node->outputs[0]];
     tsr_layout_hint hint = {model->planes, model->pixel_stride,
-                            tsr_plan_is_half(plan, node->outputs[0])};
+                            tsr_plan_format(plan, node->outputs[0])};
     return mix_strides(plan, node, operands, count, whole) ||
            tsr_layout_make(&out->shape, &plan->limits, hint, whole) == TSR_OK;
 }
@@ -271,7 +271,7 @@ int tsr_plan_output_part(tsr_plan *plan, const tsr_node *node, int i, int whole,
     const tsr_layout l = *tsr_plan_layout(plan, whole); /* a copy: tensors move */
     int64_t texels = (int64_t)tile * l.h * l.w;
     if (plan->copies_splits || plan->status != TSR_OK || l.linear != l.buffer ||
-        (l.buffer && texels * (l.half ? 8 : 16) % TSR_BINDING_ALIGNED))
+        (l.buffer && texels * tsr_texel_bytes(l.format) % TSR_BINDING_ALIGNED))
         return 0;
     int part = tsr_plan_output_strided(plan, node, i, l.pixel_stride);
     tsr_plan_narrow(plan, part, l.planes);
@@ -384,7 +384,7 @@ static void try_slice(const concats *c, const tsr_pass *concat) {
 
 static bool has_same_form(const tsr_layout *part, const tsr_layout *whole) {
     return part->planes == whole->planes && part->pixel_stride == whole->pixel_stride &&
-           part->half == whole->half && part->linear == whole->linear;
+           part->format == whole->format && part->linear == whole->linear;
 }
 
 /* The most columns of the root's grid in which the part is a grid, too. */
@@ -424,7 +424,7 @@ static void copy_operand(tsr_plan *plan, tsr_pass *pass) {
                      whole = *tsr_plan_layout(plan, pass->output);
     const tsr_shape shape = {4, {l.n, l.c, l.h, l.w}};
     int slice = tsr_plan_tensor_make(
-        plan, &shape, (tsr_layout_hint){whole.planes, stride_at(&whole, pass->tile), whole.half});
+        plan, &shape, (tsr_layout_hint){whole.planes, stride_at(&whole, pass->tile), whole.format});
     const tsr_plan_tensor *output = &plan->tensors[pass->output];
     if (!slice)
         return;

@@ -129,7 +129,7 @@ static tsr_status fill_buffer(tsr_layout *l, int64_t tile_count, const tsr_shape
         return tsr_fail(TSR_ERROR_LIMIT,
                         "a tensor of shape %s needs a buffer of %lld bytes, the device binds at "
                         "most %llu",
-                        tsr_shape_text(shape), (long long)texels * (l->half ? 8 : 16),
+                        tsr_shape_text(shape), (long long)texels * tsr_texel_bytes(l->format),
                         (unsigned long long)max_bytes);
     return TSR_OK;
 }
@@ -145,6 +145,25 @@ static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shap
         max_size - TSR_ZERO_ROWS);
 }
 
+int tsr_texel_bytes(tsr_texel_format format) {
+    static const int bytes[] = {[TSR_TEXEL_F32] = 16,
+                                [TSR_TEXEL_F16] = 8,
+                                [TSR_TEXEL_U8] = 4,
+                                [TSR_TEXEL_I8] = 4,
+                                [TSR_TEXEL_BITS] = 16};
+    return bytes[format];
+}
+
+bool tsr_texel_holds_integers(tsr_texel_format format) {
+    return format == TSR_TEXEL_U8 || format == TSR_TEXEL_I8;
+}
+
+tsr_texel_format tsr_layout_format(tsr_texel_format wanted, const tsr_layout_limits *limits) {
+    if (tsr_texel_holds_integers(wanted))
+        return wanted;
+    return limits->bits_only ? TSR_TEXEL_BITS : limits->half_only ? TSR_TEXEL_F16 : wanted;
+}
+
 tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limits,
                            tsr_layout_hint hint, tsr_layout *layout) {
     int64_t count = tsr_shape_count(shape);
@@ -157,8 +176,12 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
                         tsr_shape_text(shape), (long long)count, INT_MAX / 4);
     const tsr_shape folded = tsr_layout_fold(shape, tsr_layout_channel_axis(shape->rank));
     const int64_t *size = folded.dim;
-    tsr_layout l = {(int)size[0], (int)size[1],      (int)size[2],
-                    (int)size[3], .pixel_stride = 1, .half = hint.half || limits->half_only};
+    tsr_layout l = {.n = (int)size[0],
+                    .c = (int)size[1],
+                    .h = (int)size[2],
+                    .w = (int)size[3],
+                    .pixel_stride = 1,
+                    .format = tsr_layout_format(hint.format, limits)};
     l.tiles = (int)tsr_divide_up(l.c, 4);
     l.shaded = limits->shaded;
     int most = hint.planes && hint.planes < limits->max_planes ? hint.planes : limits->max_planes;
@@ -197,7 +220,7 @@ tsr_status tsr_layout_make_staging(int64_t texels, int texel_bytes, const tsr_la
                       .planes = 1,
                       .pixel_stride = 1,
                       .tile_w = (int)texels,
-                      .half = texel_bytes == 8,
+                      .format = texel_bytes == 8 ? TSR_TEXEL_F16 : TSR_TEXEL_F32,
                       .bytes = texel_bytes == 4};
     if (!tsr_layout_staging_fits((uint64_t)texels, texel_bytes, limits))
         return tsr_fail(TSR_ERROR_LIMIT,
@@ -223,7 +246,7 @@ bool tsr_layout_make_rows(const tsr_layout *tensor, const tsr_layout_limits *lim
                       .planes = 4,
                       .pixel_stride = 1,
                       .tile_w = tensor->w / 4,
-                      .half = limits->half_only};
+                      .format = tsr_layout_format(TSR_TEXEL_F32, limits)};
     return choose_wrap(l, (int64_t)l->n * l->tiles, limits->max_texture_size) && is_addressable(l);
 }
 
@@ -231,12 +254,13 @@ bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
     return a->n == b->n && a->c == b->c && a->h == b->h && a->w == b->w && a->planes == b->planes &&
            a->pixel_stride == b->pixel_stride && a->linear == b->linear &&
            a->first_tiles == b->first_tiles && a->first_stride == b->first_stride &&
-           a->columns_log2 == b->columns_log2 && a->half == b->half;
+           a->columns_log2 == b->columns_log2 && a->format == b->format;
 }
 
 uint64_t tsr_layout_bytes(const tsr_layout *l) {
     uint64_t rows = (uint64_t)l->texture_h + (l->buffer ? 0 : TSR_ZERO_ROWS);
-    return (uint64_t)l->texture_w * rows * (uint64_t)l->planes * (l->bytes ? 4 : l->half ? 8 : 16);
+    uint64_t texel_bytes = l->bytes ? 4 : (uint64_t)tsr_texel_bytes(l->format);
+    return (uint64_t)l->texture_w * rows * (uint64_t)l->planes * texel_bytes;
 }
 
 size_t tsr_layout_floats(const tsr_layout *l) {

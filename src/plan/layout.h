@@ -26,6 +26,19 @@ enum { TSR_MAX_PLANES = 8 };
  * are read there. texture_h of a layout does not count it. Buffers have none. */
 enum { TSR_ZERO_ROWS = 1 };
 
+/* How a texel's four elements are stored. Kernels read and write floats. */
+typedef enum tsr_texel_format {
+    TSR_TEXEL_F32,
+    TSR_TEXEL_F16,
+    TSR_TEXEL_U8, /* integers of 8 bits */
+    TSR_TEXEL_I8,
+    TSR_TEXEL_BITS /* of 32-bit floats, as unsigned integers */
+} tsr_texel_format;
+
+/* Of a texel. */
+int tsr_texel_bytes(tsr_texel_format format);
+bool tsr_texel_holds_integers(tsr_texel_format format); /* of 8 bits */
+
 enum { TSR_BINDING_ALIGNED = 256 }; /* bytes: alignment of tensors in a shared buffer */
 
 typedef struct tsr_layout_limits {
@@ -35,6 +48,7 @@ typedef struct tsr_layout_limits {
                                   as a whole; 0: 4 */
     uint64_t max_buffer_bytes; /* of one tensor or table; 0: they are stored in textures */
     bool half_only;            /* passes write 16 bits: nothing renders to 32-bit floats */
+    bool bits_only;            /* nothing renders to floats: passes write their bits */
 } tsr_layout_limits;
 
 typedef struct tsr_layout {
@@ -44,7 +58,8 @@ typedef struct tsr_layout {
     int pixel_stride; /* columns between the pixels of a fragment */
     int tile_w;       /* columns of a tile in one plane */
     int shaded;       /* see tsr_layout_limits */
-    bool linear, half, buffer;
+    tsr_texel_format format;
+    bool linear, buffer;
     bool bytes; /* a staging texture or buffer of four bytes a texel: src/gpu/transfer.h */
     /* Tiles before this one, counted through all images, are stored as with this pixel stride and
      * as many columns of a tile; 0: none. src/plan/inplace_concat.c makes such layouts. */
@@ -68,8 +83,11 @@ tsr_shape tsr_layout_fold(const tsr_shape *shape, int channel_axis);
 typedef struct tsr_layout_hint {
     int planes;       /* at most this many; 0: see choose_planes() */
     int pixel_stride; /* 0: 1 */
-    bool half;
+    tsr_texel_format format;
 } tsr_layout_hint;
+
+/* How the device stores what passes write; wanted: where it renders to all. */
+tsr_texel_format tsr_layout_format(tsr_texel_format wanted, const tsr_layout_limits *limits);
 
 /* With the usual channel axis; for another one, fold the shape first. TSR_ERROR_LIMIT with the
  * numbers if no arrangement fits, TSR_ERROR_UNSUPPORTED for empty tensors. */

@@ -13,8 +13,9 @@ static tsr_pass *continue_pass(tsr_plan *plan, tsr_pass *pass) {
     const tsr_layout *l = &output->layout;
     tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
     int final = pass->output;
+    tsr_texel_format floats = tsr_texel_holds_integers(l->format) ? TSR_TEXEL_F32 : l->format;
     int middle =
-        tsr_plan_tensor_make(plan, &shape, (tsr_layout_hint){l->planes, l->pixel_stride, l->half});
+        tsr_plan_tensor_make(plan, &shape, (tsr_layout_hint){l->planes, l->pixel_stride, floats});
     if (!middle)
         return pass;
     pass->output = middle;
@@ -365,15 +366,20 @@ tsr_status tsr_plan_lower(tsr_plan *plan, const tsr_plan_options *options) {
 /* Copies graph outputs to plain textures, which a caller can sample. */
 tsr_status tsr_plan_add_plain_outputs(tsr_plan *plan) {
     const tsr_graph *graph = plan->graph;
+    if (plan->limits.bits_only)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "%s: outputs as textures are of floats, which this GPU does not render to",
+                        graph->file);
     for (int i = 0; i < graph->output_count; i++) {
         int value = graph->outputs[i];
         if (graph->values[value].producer ==
             TSR_NONE) /* an input or a constant: the session has it */
             continue;
         int source = tsr_plan_value(plan, value);
+        bool half = tsr_plan_format(plan, value) == TSR_TEXEL_F16;
         int tensor = tsr_plan_tensor_make(
             plan, &graph->values[value].shape,
-            (tsr_layout_hint){.planes = 1, .half = tsr_plan_is_half(plan, value)});
+            (tsr_layout_hint){.planes = 1, .format = half ? TSR_TEXEL_F16 : TSR_TEXEL_F32});
         if (plan->tensors[tensor].layout.linear)
             return tsr_fail(TSR_ERROR_LIMIT,
                             "output '%s' of shape %s fits no plain texture of at most %d x %d",

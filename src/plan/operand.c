@@ -23,7 +23,7 @@ int tsr_plan_expand(tsr_plan *plan, int tensor, const tsr_shape *shape, const ts
         const tsr_shape from = {3, {before, 1, after}},
                         to = {3, {before, tsr_dim_product(result, i, end), after}};
         int narrow = tsr_plan_reshape(plan, tensor, &from);
-        tensor = tsr_plan_tensor_new(plan, &to, !tsr_plan_layout(plan, narrow)->half);
+        tensor = tsr_plan_tensor_moved(plan, &to, narrow);
         tsr_plan_copy(plan, narrow, tensor);
         for (int k = i; k < end; k++)
             have.dim[k] = result->dim[k];

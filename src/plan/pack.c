@@ -123,7 +123,8 @@ static void place_tensor(const packer *p, tsr_plan_tensor *t, const place *at) {
     t->storage_high = at->storages[1];
     if (!t->layout.linear) /* one of list_grids: it fits */
         tsr_layout_regrid(&t->layout, at->columns_log2, p->plan->limits.max_texture_size);
-    t->layout.texture_x = (int)at->at.x * (tsr_pack_in_buffer(p) && t->layout.half ? 2 : 1);
+    int per_unit = tsr_pack_in_buffer(p) ? TSR_BUFFER_UNIT / tsr_texel_bytes(t->layout.format) : 1;
+    t->layout.texture_x = (int)at->at.x * per_unit;
     t->layout.texture_y = (int)at->at.y;
 }
 

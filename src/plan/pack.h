@@ -5,6 +5,8 @@
 
 #include "plan/plan.h"
 
+enum { TSR_BUFFER_UNIT = 16 }; /* bytes: unit of a buffer's texture_w in a storage */
+
 enum { TSR_MAX_GRIDS = 16 }; /* of a tensor */
 
 /* Bound the time of planning large graphs: tensors alive at the same time in one storage, storages

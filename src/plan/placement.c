@@ -7,8 +7,6 @@
 #include <limits.h>
 #include <string.h>
 
-enum { BUFFER_UNIT = 16 }; /* bytes: unit of a buffer's texture_w in a storage */
-
 /* Of a storage with several tensors. Drivers do not report their largest texture in bytes
  * (llvmpipe's is 2 GiB); this many work. */
 enum { MAX_SHARED_BYTES = 1 << 30 };
@@ -34,14 +32,14 @@ bool tsr_pack_in_buffer(const packer *p) {
 static bool fits_device(const packer *p, int64_t w, int64_t h) {
     const tsr_layout_limits *limits = &p->plan->limits;
     if (tsr_pack_in_buffer(p))
-        return (uint64_t)w * BUFFER_UNIT <= limits->max_buffer_bytes && w <= INT_MAX;
+        return (uint64_t)w * TSR_BUFFER_UNIT <= limits->max_buffer_bytes && w <= INT_MAX;
     return w <= limits->max_texture_size && h + TSR_ZERO_ROWS <= limits->max_texture_size;
 }
 
 static tsr_storage storage_for(const packer *p, int tensor, const grid *g) {
     const tsr_plan_tensor *t = &p->plan->tensors[tensor];
-    bool half = !tsr_pack_in_buffer(p) && t->layout.half;
-    return (tsr_storage){g->w, g->h, tsr_plan_storage_planes(t), half, t->plain, t->separate};
+    tsr_texel_format format = tsr_pack_in_buffer(p) ? TSR_TEXEL_F32 : t->layout.format;
+    return (tsr_storage){g->w, g->h, tsr_plan_storage_planes(t), format, t->plain, t->separate};
 }
 
 void tsr_pack_list_grids(const packer *p, int tensor, grids *out) {
@@ -51,7 +49,7 @@ void tsr_pack_list_grids(const packer *p, int tensor, grids *out) {
     out->list[0] = (grid){l.texture_w, l.texture_h, l.columns_log2};
     if (l.buffer) {
         int64_t units = tsr_divide_up((int64_t)tsr_layout_bytes(&l), TSR_BINDING_ALIGNED);
-        out->list[0].w = (int)units * (TSR_BINDING_ALIGNED / BUFFER_UNIT);
+        out->list[0].w = (int)units * (TSR_BINDING_ALIGNED / TSR_BUFFER_UNIT);
     }
     int64_t most = tsr_layout_max_shading_cost(&l);
     for (int log2 = 0;
@@ -158,7 +156,7 @@ static void try_corner(const packer *p, const int storages[2], grid size, const 
 static bool can_share(packer *p, int tensor, int storage) {
     const tsr_storage *s = &p->now.storages[storage];
     const tsr_storage needed = storage_for(p, tensor, &p->grids[tensor].list[0]);
-    return !s->plain && !s->separate && s->planes == needed.planes && s->half == needed.half &&
+    return !s->plain && !s->separate && s->planes == needed.planes && s->format == needed.format &&
            list_live(p, tensor, storage);
 }
 

@@ -71,14 +71,25 @@ int tsr_plan_tensor_inner(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hin
 }
 
 int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise) {
-    return tsr_plan_tensor_make(plan, shape, (tsr_layout_hint){.half = plan->half && !precise});
+    const tsr_layout_hint hint = {.format = plan->half && !precise ? TSR_TEXEL_F16 : TSR_TEXEL_F32};
+    return tsr_plan_tensor_make(plan, shape, hint);
+}
+
+int tsr_plan_tensor_moved(tsr_plan *plan, const tsr_shape *shape, int from) {
+    return tsr_plan_tensor_make(plan, shape,
+                                (tsr_layout_hint){.format = tsr_plan_layout(plan, from)->format});
+}
+
+int tsr_plan_tensor_computed(tsr_plan *plan, const tsr_shape *shape, int from) {
+    bool half = tsr_plan_layout(plan, from)->format == TSR_TEXEL_F16;
+    return tsr_plan_tensor_new(plan, shape, !half);
 }
 
 int tsr_plan_tensor_like(tsr_plan *plan, const tsr_shape *shape, int value) {
     if (tsr_plan_fail(plan, tsr_plan_check_stored(plan, &plan->graph->values[value])) != TSR_OK)
         return 0;
     return tsr_plan_tensor_make(plan, shape,
-                                (tsr_layout_hint){.half = tsr_plan_is_half(plan, value)});
+                                (tsr_layout_hint){.format = tsr_plan_format(plan, value)});
 }
 
 static const float *align(tsr_plan *plan, const tsr_shape *shape, const void *elements) {
@@ -96,7 +107,7 @@ int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elemen
     if (!tensor)
         return 0;
     plan->tensors[tensor].constant = align(plan, shape, elements);
-    plan->tensors[tensor].layout.half = false; /* nothing renders to it */
+    plan->tensors[tensor].layout.format = TSR_TEXEL_F32; /* nothing renders to it */
     if (!plan->tensors[tensor].constant)
         tsr_plan_out_of_memory(plan);
     return plan->status == TSR_OK ? tensor : 0;
@@ -186,7 +197,7 @@ void tsr_plan_narrow(tsr_plan *plan, int tensor, int planes) {
     tsr_layout *l = &plan->tensors[tensor].layout;
     const tsr_shape shape = {4, {l->n, l->c, l->h, l->w}};
     const tsr_layout_hint hint = {
-        .planes = planes, .pixel_stride = l->pixel_stride, .half = l->half};
+        .planes = planes, .pixel_stride = l->pixel_stride, .format = l->format};
     tsr_layout narrow;
     if (tsr_layout_make(&shape, &plan->limits, hint, &narrow) == TSR_OK)
         *l = narrow;
@@ -207,7 +218,7 @@ int tsr_plan_output_strided(tsr_plan *plan, const tsr_node *node, int i, int pix
     const tsr_value *v = &plan->graph->values[value];
     tsr_layout_hint hint = {.planes = plan->value_planes[value],
                             .pixel_stride = pixel_stride,
-                            .half = tsr_plan_is_half(plan, value)};
+                            .format = tsr_plan_format(plan, value)};
     int axis = i ? tsr_layout_channel_axis(v->shape.rank) : plan->axis;
     if (tsr_plan_fail(plan, tsr_plan_check_stored(plan, v)) != TSR_OK)
         return 0;
@@ -375,13 +386,13 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape) {
     if (plan->status != TSR_OK ||
         tsr_plan_fail(
             plan, tsr_layout_make(shape, &plan->limits,
-                                  (tsr_layout_hint){have->planes, have->pixel_stride, have->half},
+                                  (tsr_layout_hint){have->planes, have->pixel_stride, have->format},
                                   &wanted)) != TSR_OK)
         return 0;
-    wanted.half = have->half; /* where texels agree nothing is written */
+    wanted.format = have->format; /* where texels agree nothing is written */
     if (tsr_layout_same(have, &wanted))
         return tensor;
-    int output = tsr_plan_tensor_new(plan, shape, !have->half);
+    int output = tsr_plan_tensor_moved(plan, shape, tensor);
     TSR_PASS(plan, output, reshape, .X = TSR_TENSOR(tensor));
     return output;
 }

@@ -123,7 +123,8 @@ typedef struct tsr_plan_tensor {
  * neither OpenGL ES nor WebGPU allows it, even for disjoint regions. */
 typedef struct tsr_storage {
     int texture_w, texture_h, planes;
-    bool half, plain, separate;
+    tsr_texel_format format; /* of textures */
+    bool plain, separate;
 } tsr_storage;
 
 /* What suits fragments of a GPU, which OpenGL ES does not tell. */
@@ -282,8 +283,8 @@ const tsr_layout *tsr_plan_layout(const tsr_plan *plan, int tensor);
  * device.planes, if that fits. */
 tsr_status tsr_plan_make_layout(const tsr_plan *plan, const tsr_shape *shape, tsr_layout_hint hint,
                                 tsr_layout *layout);
-/* Element types: src/plan/types.c. Is a tensor for this value stored in 16 bits? */
-bool tsr_plan_is_half(const tsr_plan *plan, int value);
+/* Element types: src/plan/types.c. How a tensor for this value is stored. */
+tsr_texel_format tsr_plan_format(const tsr_plan *plan, int value);
 /* Has the node inner tensors and weights of 16 bits? Not if one of its outputs is precise. */
 bool tsr_plan_node_is_half(const tsr_plan *plan, const tsr_node *node);
 /* May products of the node being lowered have 16 bits? */
@@ -336,6 +337,10 @@ int tsr_plan_tensor_inner(tsr_plan *plan, const tsr_shape *shape, tsr_layout_hin
 int tsr_plan_tensor_like(tsr_plan *plan, const tsr_shape *shape, int value);
 /* A new tensor; precise: 32 bits even in a half plan (inner sums). */
 int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise);
+/* A new tensor for elements of another one; for what is computed from them, floats of as many bits.
+ */
+int tsr_plan_tensor_moved(tsr_plan *plan, const tsr_shape *shape, int from);
+int tsr_plan_tensor_computed(tsr_plan *plan, const tsr_shape *shape, int from);
 /* A constant tensor; elements must outlive the plan (or come from plan->arena); misaligned ones are
  * copied there. */
 int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elements);

@@ -4,7 +4,7 @@
 
 static bool is_usual(tsr_plan *plan, int tensor, int value) {
     const tsr_plan_tensor *t = &plan->tensors[tensor];
-    const tsr_layout_hint hint = {.half = tsr_plan_is_half(plan, value)};
+    const tsr_layout_hint hint = {.format = tsr_plan_format(plan, value)};
     const tsr_shape *shape = &plan->graph->values[value].shape;
     tsr_layout usual;
     if (tsr_plan_fail(plan, tsr_plan_make_layout(plan, shape, hint, &usual)) != TSR_OK)

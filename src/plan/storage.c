@@ -75,13 +75,13 @@ bool tsr_plan_clears(const tsr_plan *plan, int pass) {
 uint64_t tsr_storage_bytes(const tsr_plan *plan, const tsr_storage *s, int64_t w, int64_t h) {
     bool has_zero_rows = !plan->limits.max_buffer_bytes && !s->plain;
     uint64_t rows = (uint64_t)h + (has_zero_rows ? TSR_ZERO_ROWS : 0);
-    return (uint64_t)w * rows * (uint64_t)s->planes * (s->half ? 8 : 16);
+    return (uint64_t)w * rows * (uint64_t)s->planes * (uint64_t)tsr_texel_bytes(s->format);
 }
 
 /* Of the tiles alone, without padding of the grid. */
 static uint64_t tile_bytes(const tsr_layout *l) {
     return (uint64_t)l->n * (uint64_t)l->tiles * (uint64_t)l->h * (uint64_t)l->tile_w *
-           (uint64_t)l->planes * (l->half ? 8 : 16);
+           (uint64_t)l->planes * (uint64_t)tsr_texel_bytes(l->format);
 }
 
 uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change) {

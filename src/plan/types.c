@@ -6,10 +6,15 @@
 #include "base/error.h"
 #include "graph/infer.h"
 
-bool tsr_plan_is_half(const tsr_plan *plan, int value) {
+tsr_texel_format tsr_plan_format(const tsr_plan *plan, int value) {
     const tsr_value *v = &plan->graph->values[value];
-    return plan->all_half && tsr_dtype_is_float(v->dtype) && !v->precise &&
-           !(plan->precise && plan->precise[value]);
+    if (v->dtype == TSR_DTYPE_I8)
+        return TSR_TEXEL_I8;
+    if (tsr_dtype_is_byte(v->dtype))
+        return TSR_TEXEL_U8;
+    bool half = plan->all_half && tsr_dtype_is_float(v->dtype) && !v->precise &&
+                !(plan->precise && plan->precise[value]);
+    return half ? TSR_TEXEL_F16 : TSR_TEXEL_F32;
 }
 
 bool tsr_plan_node_is_half(const tsr_plan *plan, const tsr_node *node) {

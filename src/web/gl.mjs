@@ -158,6 +158,8 @@ export function makeGl({ memory, text, write, keep }) {
         CheckFramebufferStatus: target => gl.checkFramebufferStatus(target),
         DrawBuffers: (count, at) => gl.drawBuffers([...u32(at, count)]),
         ClearBufferfv: (kind, index, at) => gl.clearBufferfv(kind, index, f32(at, 4)),
+        ClearBufferiv: (kind, index, at) => gl.clearBufferiv(kind, index, i32(at, 4)),
+        ClearBufferuiv: (kind, index, at) => gl.clearBufferuiv(kind, index, u32(at, 4)),
         ReadBuffer: source => gl.readBuffer(source),
         ReadPixels: (...values) => gl.readPixels(...values), // to the bound buffer
         Viewport: (...values) => gl.viewport(...values),

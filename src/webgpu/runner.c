@@ -4,6 +4,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "gpu/texels.h"
 
 /* ---- futures --------------------------------------------------------------------------------- */
 
@@ -264,7 +265,7 @@ static tsr_status read_mapped(const tsr_runner *r, const tsr_mapping *b, int ten
     const void *bytes = r->device->api->BufferGetConstMappedRange(b->buffer, 0, (size_t)b->bytes);
     if (!bytes)
         return tsr_fail(TSR_ERROR_DEVICE, "a result's buffer has no mapped range");
-    return tsr_tensor_unpack(tsr_plan_layout(r->base.plan, tensor), bytes, data);
+    return tsr_texels_unpack(tsr_plan_layout(r->base.plan, tensor), bytes, false, data);
 }
 
 static void copy_now(tsr_runner *r, int tensor, const tsr_mapping *to) {

@@ -9,6 +9,13 @@ static void list_literals(const tsr_pass *pass, tsr_constants *names) {
     }
 }
 
+/* TEXEL of wgsl/prelude.wgsl. */
+static int texel_of(const tsr_layout *l) {
+    static const int texels[] = {
+        [TSR_TEXEL_F32] = 0, [TSR_TEXEL_F16] = 1, [TSR_TEXEL_U8] = 2, [TSR_TEXEL_I8] = 3};
+    return texels[l->format];
+}
+
 static void list_names(const tsr_plan *plan, const tsr_pass *pass, tsr_constants *names) {
     const char *sources[TSR_MAX_SOURCES];
     int inputs = 0;
@@ -16,13 +23,13 @@ static void list_names(const tsr_plan *plan, const tsr_pass *pass, tsr_constants
     for (int i = 0; i < pass->kernel->field_count; i++)
         inputs += pass->kernel->fields[i].class == TSR_FIELD_INPUT && pass->args[i].t.set;
     for (int i = 0; i < pass->source_count; i++) {
-        tsr_constants_add_source(names, i, sources[i], "HALF",
-                                 tsr_plan_layout(plan, pass->sources[i])->half);
+        const tsr_layout *l = tsr_plan_layout(plan, pass->sources[i]);
+        tsr_constants_add_source(names, i, sources[i], "TEXEL", texel_of(l));
         tsr_constants_add_source(names, i, sources[i], "BEFORE", i == 0 && pass->before);
     }
     tsr_constants_add(names, "INPUTS", inputs);
     tsr_constants_add(names, "SOURCES", pass->source_count);
-    tsr_constants_add(names, "O_HALF", tsr_plan_layout(plan, pass->output)->half);
+    tsr_constants_add(names, "O_TEXEL", texel_of(tsr_plan_layout(plan, pass->output)));
     tsr_constants_add(names, "O_BYTES", tsr_plan_layout(plan, pass->output)->bytes);
     tsr_constants_add(names, "TABLE", pass->kernel->table);
     tsr_constants_add(names, "TABLE_HALVES", pass->table.format == TSR_TABLE_F16);

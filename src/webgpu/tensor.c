@@ -2,7 +2,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
-#include "base/half.h"
+#include "gpu/texels.h"
 
 #include <string.h>
 
@@ -56,33 +56,12 @@ tsr_status tsr_buffer_poison(const tsr_backend_device *d, WGPUBuffer buffer, uin
 }
 
 uint64_t tsr_tensor_offset(const tsr_layout *l) {
-    return (uint64_t)l->texture_x * (l->half ? 8 : 16);
+    return (uint64_t)l->texture_x * (uint64_t)tsr_texel_bytes(l->format);
 }
 
 void tsr_tensor_write(const tsr_backend_device *d, WGPUBuffer buffer, const tsr_layout *l,
                       float *texels) {
-    size_t count = tsr_layout_floats(l);
-    unsigned char *bytes = (unsigned char *)texels;
-    for (size_t i = 0; l->half && i < count; i++) { /* in place: a half goes where it was read */
-        uint16_t half = tsr_float_to_half(texels[i]);
-        memcpy(bytes + i * sizeof half, &half, sizeof half);
-    }
+    tsr_texels_narrow(l->format, texels, tsr_layout_floats(l));
     d->api->QueueWriteBuffer(d->queue, buffer, tsr_tensor_offset(l), texels,
                              (size_t)tsr_layout_bytes(l));
-}
-
-tsr_status tsr_tensor_unpack(const tsr_layout *l, const void *bytes, float *elements) {
-    if (!l->half) {
-        tsr_layout_unpack(l, bytes, elements);
-        return TSR_OK;
-    }
-    size_t count = tsr_layout_floats(l);
-    float *texels = tsr_malloc(count * sizeof *texels);
-    if (!texels)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read a result");
-    for (size_t i = 0; i < count; i++)
-        texels[i] = tsr_half_to_float(((const uint16_t *)bytes)[i]);
-    tsr_layout_unpack(l, texels, elements);
-    tsr_free(texels);
-    return TSR_OK;
 }

@@ -21,10 +21,8 @@ tsr_status tsr_buffer_poison(const tsr_backend_device *device, WGPUBuffer buffer
 
 /* Where a tensor begins in its storage, in bytes. */
 uint64_t tsr_tensor_offset(const tsr_layout *layout);
-/* Writes a whole tensor from tsr_layout_pack's texels, which 16-bit storage overwrites. */
+/* Writes a whole tensor from tsr_layout_pack's texels, which storage in fewer bits overwrites. */
 void tsr_tensor_write(const tsr_backend_device *device, WGPUBuffer buffer, const tsr_layout *layout,
                       float *texels);
-/* Contents of a tensor's buffer to row-major elements. */
-tsr_status tsr_tensor_unpack(const tsr_layout *layout, const void *bytes, float *elements);
 
 #endif

@@ -25,6 +25,7 @@ static bool same_limits(const backend_limits *a, const backend_limits *b) {
     return a->max_texture_size == b->max_texture_size &&
            a->max_draw_buffers == b->max_draw_buffers &&
            a->max_uniform_block_bytes == b->max_uniform_block_bytes &&
+           a->no_float_targets == b->no_float_targets &&
            !strcmp(a->kernels ? a->kernels : "", b->kernels ? b->kernels : "");
 }
 
@@ -40,6 +41,7 @@ static tsr_device *device_of(const char *backend, backend_limits limits) {
                                .gles.max_texture_size = limits.max_texture_size,
                                .gles.max_draw_buffers = limits.max_draw_buffers,
                                .gles.max_uniform_block_bytes = limits.max_uniform_block_bytes,
+                               .gles.no_float_targets = limits.no_float_targets,
                                .kernels = limits.kernels},
             &device) != TSR_OK)
         return NULL;
@@ -135,9 +137,10 @@ static void print_failure(const backend_case *c, int number, const char *why) {
                 c->precision == TSR_PRECISION_FP16 ? "fp16" : "fp32",
                 c->keep_tensors ? ", kept" : "");
     if (gpu_has_textures())
-        print_error(", max_texture_size %d, max_draw_buffers %d, max_uniform_block_bytes %d",
+        print_error(", max_texture_size %d, max_draw_buffers %d, max_uniform_block_bytes %d%s",
                     c->limits.max_texture_size, c->limits.max_draw_buffers,
-                    c->limits.max_uniform_block_bytes);
+                    c->limits.max_uniform_block_bytes,
+                    c->limits.no_float_targets ? ", no float targets" : "");
     print_error(", kernels %s: %s", c->limits.kernels ? c->limits.kernels : "of the device",
                 c->text);
     if (c->outputs)

@@ -15,6 +15,7 @@
 typedef struct backend_limits {
     /* 0: the driver's; of backends with textures */
     int max_texture_size, max_draw_buffers, max_uniform_block_bytes;
+    bool no_float_targets; /* likewise */
     const char *kernels;
 } backend_limits;
 

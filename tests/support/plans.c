@@ -108,8 +108,8 @@ static bool alive_in(const tsr_plan *plan, int tensor, int i) {
 }
 
 static bool overlap(const tsr_plan *plan, const tsr_layout *a, const tsr_layout *b) {
-    int64_t a_unit = plan->limits.max_buffer_bytes && a->half ? 8 : 16,
-            b_unit = plan->limits.max_buffer_bytes && b->half ? 8 : 16;
+    int64_t a_unit = plan->limits.max_buffer_bytes ? tsr_texel_bytes(a->format) : 16,
+            b_unit = plan->limits.max_buffer_bytes ? tsr_texel_bytes(b->format) : 16;
     return a->texture_x * a_unit < (b->texture_x + b->texture_w) * b_unit &&
            b->texture_x * b_unit < (a->texture_x + a->texture_w) * a_unit &&
            a->texture_y < b->texture_y + b->texture_h && b->texture_y < a->texture_y + a->texture_h;
@@ -163,12 +163,12 @@ void check_no_feedback(const tsr_plan *plan) {
 
 static void check_inside_storage(const tsr_plan *plan, const tsr_layout *l, const tsr_storage *s) {
     if (l->buffer) {
-        int64_t unit = l->half ? 8 : 16;
+        int64_t unit = tsr_texel_bytes(l->format);
         assert_int_equal(l->texture_x * unit % 256, 0);
         assert_true((l->texture_x + l->texture_w) * unit <= (int64_t)s->texture_w * 16);
         return;
     }
-    assert_int_equal(s->half, l->half);
+    assert_int_equal(s->format, l->format);
     assert_true(l->texture_x + l->texture_w <= s->texture_w);
     assert_true(l->texture_y + l->texture_h <= s->texture_h);
     assert_true(s->texture_w <= plan->limits.max_texture_size);
@@ -260,7 +260,8 @@ static void check_bytes(const tsr_plan *plan) {
     for (int i = 0; i < plan->storage_count; i++) {
         const tsr_storage *s = &plan->storages[i];
         int rows = s->texture_h + (plan->limits.max_buffer_bytes ? 0 : TSR_ZERO_ROWS);
-        bytes += (uint64_t)s->texture_w * (uint64_t)rows * (uint64_t)s->planes * (s->half ? 8 : 16);
+        bytes += (uint64_t)s->texture_w * (uint64_t)rows * (uint64_t)s->planes *
+                 (uint64_t)tsr_texel_bytes(s->format);
     }
     for (int i = 0; i < plan->pass_count; i++) {
         uint64_t live = 0;
@@ -268,7 +269,7 @@ static void check_bytes(const tsr_plan *plan) {
             const tsr_layout *l = &plan->tensors[t].layout;
             if (root_of(plan, t) == t && alive_in(plan, t, i))
                 live += (uint64_t)(l->n * l->tiles) * (uint64_t)(l->h * l->tile_w * l->planes) *
-                        (l->half ? 8 : 16);
+                        (uint64_t)tsr_texel_bytes(l->format);
         }
         bound = live > bound ? live : bound;
     }

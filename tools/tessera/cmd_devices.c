@@ -28,6 +28,8 @@ static void print_device(void *user, const tsr_device_desc *desc, const tsr_devi
                info->has_robust_reset ? "yes" : "no");
     if (info->half_only)
         printf("        renders to no 32-bit floats: tensors are stored in 16 bits\n");
+    if (info->bits_only)
+        printf("        renders to no floats: tensors are stored as their bits, in integers\n");
     if (info->max_buffer_bytes > 0)
         printf("        buffers up to %" PRIu64
                " MiB, %d per pass; workgroups of %d invocations and "

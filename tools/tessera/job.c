@@ -32,6 +32,8 @@ void job_add_device_options(option_set *set, job_options *o) {
          &o->draw_buffers, 1, NULL},
         {"max-block-bytes", 0, "N", "debugging: gles with uniform blocks of at most N bytes",
          OPTION_INT, &o->block_bytes, 1, NULL},
+        {"no-float-targets", 0, NULL, "debugging: gles as if nothing rendered to floats",
+         OPTION_FLAG, &o->no_float_targets, 0, NULL},
     };
     OPTIONS_ADD(set, items);
 }

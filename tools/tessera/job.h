@@ -12,7 +12,8 @@ typedef struct job_options {
     int precision, weights;                      /* a tsr_precision, a tsr_weight_type */
     int gpu, seed, tune_ms, most_memory;         /* MiB; 0: the machine's */
     int texture_size, draw_buffers, block_bytes; /* of gles, at most; 0: the driver's */
-    double most_work;                            /* 0: the library's default */
+    bool no_float_targets;
+    double most_work; /* 0: the library's default */
     bool cpu_fallback, allow_nan, poison, no_tune;
     bool random; /* missing inputs are JOB_MISSING_RANDOM even where they are refused otherwise */
     bool many;   /* an input may be a folder, a pattern or a pipe: see source.h */

@@ -10,6 +10,7 @@ tsr_status job_device(const job_options *options, const char *backend, tsr_devic
                             .gles.max_texture_size = options->texture_size,
                             .gles.max_draw_buffers = options->draw_buffers,
                             .gles.max_uniform_block_bytes = options->block_bytes,
+                            .gles.no_float_targets = options->no_float_targets,
                             .webgpu.adapter = options->adapter};
     TRY_LIBRARY(tsr_device_create(&desc, device));
     return TSR_OK;

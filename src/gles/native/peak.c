@@ -108,8 +108,11 @@ static tsr_status create(bench *b) {
     const tsr_shape shape = {4, {1, 4, SIDE, SIDE}};
     const tsr_layout_limits limits = {.max_texture_size = SIDE + TSR_ZERO_ROWS, .max_planes = 1};
     TSR_TRY(tsr_layout_make(&shape, &limits, (tsr_layout_hint){0}, &b->layout));
-    const tsr_storage storage = {
-        .texture_w = SIDE, .texture_h = SIDE, .planes = 1, .half = b->device->limits.half_only};
+    const tsr_storage storage = {.texture_w = SIDE,
+                                 .texture_h = SIDE,
+                                 .planes = 1,
+                                 .format =
+                                     b->device->limits.half_only ? TSR_TEXEL_F16 : TSR_TEXEL_F32};
     size_t floats = tsr_layout_floats(&b->layout);
     b->texels = tsr_malloc(floats * sizeof *b->texels);
     if (!b->texels)

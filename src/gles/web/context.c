@@ -22,6 +22,8 @@
     X(BUFFERSUBDATA, BufferSubData) \
     X(CHECKFRAMEBUFFERSTATUS, CheckFramebufferStatus) \
     X(CLEARBUFFERFV, ClearBufferfv) \
+    X(CLEARBUFFERIV, ClearBufferiv) \
+    X(CLEARBUFFERUIV, ClearBufferuiv) \
     X(COLORMASK, ColorMask) \
     X(COMPILESHADER, CompileShader) \
     X(COPYBUFFERSUBDATA, CopyBufferSubData) \

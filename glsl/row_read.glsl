@@ -16,7 +16,8 @@
     int row_zero = textureSize(tsr_source0, 0).y - 1;
     ivec2 row_origin = X_origin(tile) + ivec2(0, line);
 #endif
-    row_origin.y = line >= 0 && line < u.X_H ? row_origin.y : row_zero;
+    bool line_inside = line >= 0 && line < u.X_H;
+    row_origin.y = line_inside ? row_origin.y : row_zero;
 #for i ROW
 #if X_FIRST
     ROW_AT at$i = row_is_first ? row_first_at$i : row_at$i;
@@ -24,11 +25,11 @@
     ROW_AT at$i = row_at$i;
 #endif
 #if SAMPLE
-    vec4 row$i = X_read(textureLod(
-        tsr_source0, vec3(row_origin.x + at$i.x, row_inside$i ? row_origin.y : row_zero, at$i.y), 0.0));
+    vec4 row$i = X_read_inside(textureLod(
+        tsr_source0, vec3(row_origin.x + at$i.x, row_inside$i ? row_origin.y : row_zero, at$i.y), 0.0), row_inside$i && line_inside);
 #else
-    vec4 row$i = X_read(texelFetch(
-        tsr_source0, ivec3(row_origin.x + at$i.x, row_inside$i ? row_origin.y : row_zero, at$i.y), 0));
+    vec4 row$i = X_read_inside(texelFetch(
+        tsr_source0, ivec3(row_origin.x + at$i.x, row_inside$i ? row_origin.y : row_zero, at$i.y), 0), row_inside$i && line_inside);
 #endif
 #endfor
 #endif

@@ -38,9 +38,9 @@ vec4 tap_texel(int x) {
 #endif
     ivec2 at = ivec2(inside ? tap_origin.x + int(within) : 0, inside ? tap_origin.y : tap_zero);
 #if SAMPLE
-    return X_read(textureLod(tsr_source0, vec3((vec2(at) + 0.5) * u.X_inverse, plane), 0.0));
+    return X_read_inside(textureLod(tsr_source0, vec3((vec2(at) + 0.5) * u.X_inverse, plane), 0.0), inside);
 #else
-    return X_read(texelFetch(tsr_source0, ivec3(at, plane), 0));
+    return X_read_inside(texelFetch(tsr_source0, ivec3(at, plane), 0), inside);
 #endif
 }
 #endif

@@ -60,8 +60,8 @@
 #if j + k > 0
                         vec2 at$j$k = from + place$j$k;
 #endif
-                        vec4 a = X_read(textureLod(
-                            tsr_source0, vec3(at$j$k, plane${(j * STRIDE + k * DILATION) % X_PLANES}), 0.0));
+                        vec4 a = X_read_inside(textureLod(
+                            tsr_source0, vec3(at$j$k, plane${(j * STRIDE + k * DILATION) % X_PLANES}), 0.0), at$j$k.y < 1.0);
 #include product_sum
                     }
 #endfor

@@ -56,6 +56,11 @@ vec4 tsr_sqrt(vec4 v, vec2 p) { return tsr_keep_nan(v, sqrt(v)); }
 vec4 tsr_ceil(vec4 v, vec2 p) { return ceil(v); }
 vec4 tsr_floor(vec4 v, vec2 p) { return floor(v); }
 vec4 tsr_round(vec4 v, vec2 p) { return roundEven(v); }
+// Binary operators whose other operand is a constant number.
+vec4 tsr_add_number(vec4 v, vec2 p) { return v + p.x; }
+vec4 tsr_sub_number(vec4 v, vec2 p) { return v - p.x; }
+vec4 tsr_mul_number(vec4 v, vec2 p) { return v * p.x; }
+vec4 tsr_div_number(vec4 v, vec2 p) { return v / p.x; }
 
 // On many GPUs sin() and the like have few bits: 2^-11 is allowed. The polynomials and the limits between them are those of
 // Stephen Moshier's Cephes library (sinf, asinf, atanf, asinhf, acoshf, atanhf, erff): errors below 2^-22.

@@ -63,6 +63,11 @@ fn tsr_sqrt(v: vec4f, p: vec2f) -> vec4f { return tsr_keep_nan(v, sqrt(v)); }
 fn tsr_ceil(v: vec4f, p: vec2f) -> vec4f { return ceil(v); }
 fn tsr_floor(v: vec4f, p: vec2f) -> vec4f { return floor(v); }
 fn tsr_round(v: vec4f, p: vec2f) -> vec4f { return round(v); }
+// Binary operators whose other operand is a constant number.
+fn tsr_add_number(v: vec4f, p: vec2f) -> vec4f { return v + p.x; }
+fn tsr_sub_number(v: vec4f, p: vec2f) -> vec4f { return v - p.x; }
+fn tsr_mul_number(v: vec4f, p: vec2f) -> vec4f { return v * p.x; }
+fn tsr_div_number(v: vec4f, p: vec2f) -> vec4f { return v / p.x; }
 
 // On many GPUs sin() and the like have few bits: 2^-11 is allowed. The polynomials and the limits between them are those of
 // Stephen Moshier's Cephes library (sinf, asinf, atanf, asinhf, acoshf, atanhf, erff): errors below 2^-22.

@@ -1,9 +1,11 @@
 #include "gles/shader.h"
 
-/* Same texel positions; the precision and the channels of the last tile may differ. */
+/* Same texel positions; what texels hold and the channels of the last tile may differ. */
 static bool is_stored_as(const tsr_layout *a, const tsr_layout *b) {
     tsr_layout other = *b;
     other.format = a->format;
+    other.zero_point = a->zero_point;
+    other.scale = a->scale;
     other.c = a->c;
     return a->tiles == b->tiles && tsr_layout_same(a, &other);
 }
@@ -22,6 +24,8 @@ static void name_source(tsr_constants *names, const tsr_plan *plan, const tsr_pa
                         const char *name) {
     const tsr_layout *l = tsr_plan_layout(plan, pass->sources[i]);
     tsr_constants_add_source(names, i, name, "TEXEL", texel_of(l));
+    tsr_constants_add_source(names, i, name, "SCALED", l->scale != 0);
+    tsr_constants_add_source(names, i, name, "SHIFTED", l->scale && l->zero_point);
     tsr_constants_add_source(names, i, name, "LINEAR", l->linear);
     tsr_constants_add_source(names, i, name, "SAME",
                              is_stored_as(l, tsr_plan_layout(plan, pass->output)));

@@ -113,6 +113,9 @@ static void add_source(tsr_params *p, const tsr_plan *plan, const char *name, in
     const tsr_layout *l = &t->layout;
     add_sizes(p, name, l);
     add_scalar(p, name, "_tiles", l->tiles);
+    if (l->scale)
+        name_components(p, name, "_step", 'f',
+                        add_floats(p, (float[]){l->zero_point, l->scale}, 2, 2), 2);
     if (p->language == TSR_WGSL) {
         add_scalar(p, name, "_texels", l->n * l->tiles * l->h * l->w);
         return;

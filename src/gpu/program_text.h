@@ -7,9 +7,9 @@
 #include "base/text.h"
 #include "gpu/params.h"
 
-enum { TSR_MAX_NAMES = 192 };
+enum { TSR_MAX_NAMES = 224 };
 
-enum { TSR_MAX_SOURCE_NAMES = 10 };
+enum { TSR_MAX_SOURCE_NAMES = 12 };
 
 /* Names of the template language; some are constants of the program, too. */
 typedef struct tsr_constants {

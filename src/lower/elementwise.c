@@ -63,10 +63,16 @@ tsr_status tsr_lower_binary(tsr_plan *plan, const tsr_node *node) {
         tsr_plan_copy(plan, a, tsr_plan_output(plan, node, 0));
         return plan->status;
     }
-    int b = tsr_plan_operand(plan, node->inputs[1], &out->shape);
+    float number[2] = {0};
+    const char *function = tsr_plan_number_function(plan, node->op, node->inputs[1], number);
+    int b = function ? 0 : tsr_plan_operand(plan, node->inputs[1], &out->shape);
     tsr_pass *pass = tsr_plan_copy(plan, a, tsr_plan_output(plan, node, 0));
-    tsr_pass_post_binary(plan, pass, node->op, b, false);
-    pass->posts[pass->post_count - 1].function = function_of(node, out->dtype);
+    if (function)
+        tsr_pass_post_unary(pass, node->op, number);
+    else
+        tsr_pass_post_binary(plan, pass, node->op, b, false);
+    pass->posts[pass->post_count - 1].function =
+        function ? function : function_of(node, out->dtype);
     tsr_pass_wrap(pass, out->dtype);
     return plan->status;
 }

@@ -61,6 +61,8 @@ tsr_status tsr_lower_cast(tsr_plan *plan, const tsr_node *node) {
         return tsr_plan_fail(plan, status);
     if (tsr_cast_is_view(from, to))
         return tsr_lower_view(plan, node);
+    if (tsr_dtype_is_float(from) && tsr_plan_converts_in_place(plan, node))
+        return plan->status;
     int input = tsr_plan_value(plan, node->inputs[0]);
     tsr_pass_cast(tsr_plan_copy(plan, input, tsr_plan_output(plan, node, 0)), from, to);
     return plan->status;

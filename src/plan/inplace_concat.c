@@ -128,9 +128,7 @@ static bool is_read_once(const tsr_plan *plan, int tensor) {
     return count == 1 && !plan->keep_all;
 }
 
-/* The pass that the node's post-ops can be fused into, since only the node reads its output; NULL
- * if there is none. */
-static tsr_pass *find_host(const tsr_plan *plan, const tsr_node *node, int tensor) {
+tsr_pass *tsr_plan_find_host(const tsr_plan *plan, int post_count, int tensor) {
     tsr_pass *host = NULL;
     int writers = 0;
     for (int i = 0; i < plan->pass_count; i++)
@@ -139,8 +137,7 @@ static tsr_pass *find_host(const tsr_plan *plan, const tsr_node *node, int tenso
             writers++;
         }
     return writers == 1 && host->kind == TSR_PASS_DRAW &&
-                   host->post_count + node->post_count <= TSR_MAX_PASS_POSTS &&
-                   is_read_once(plan, tensor)
+                   host->post_count + post_count <= TSR_MAX_PASS_POSTS && is_read_once(plan, tensor)
                ? host
                : NULL;
 }
@@ -154,7 +151,7 @@ static bool saves_copies(const tsr_plan *plan, const tsr_node *node, const tsr_l
         int tensor = plan->value_tensor[operands[i].value];
         if (can_be_slice(&plan->tensors[tensor], whole, operands[i].tile) &&
             is_operand_once(operands, count, operands[i].value) &&
-            (!node->post_count || find_host(plan, node, tensor)))
+            (!node->post_count || tsr_plan_find_host(plan, node->post_count, tensor)))
             return true;
     }
     return false;
@@ -181,7 +178,7 @@ static void add_posts(tsr_pass *pass, const tsr_node *node) {
 static void add_operand(tsr_plan *plan, const tsr_node *node, const tsr_concat_operand *operand,
                         int output) {
     int source = plan->value_tensor[operand->value];
-    tsr_pass *host = node->post_count ? find_host(plan, node, source) : NULL;
+    tsr_pass *host = node->post_count ? tsr_plan_find_host(plan, node->post_count, source) : NULL;
     if (host)
         add_posts(host, node);
     tsr_pass *pass =
@@ -467,7 +464,8 @@ static int compare_operands(const void *a, const void *b) {
 static void list_operands(concats *c) {
     const tsr_plan *plan = c->plan;
     for (int i = 0; i < plan->tensor_count; i++) {
-        c->parents[i].tensor = TSR_NONE;
+        int view_of = plan->tensors[i].view_of;
+        c->parents[i].tensor = view_of ? view_of : TSR_NONE;
         c->columns_log2[i] = MOST_COLUMNS_LOG2;
     }
     for (int i = 0; i < plan->pass_count; i++) {

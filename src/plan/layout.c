@@ -254,7 +254,8 @@ bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
     return a->n == b->n && a->c == b->c && a->h == b->h && a->w == b->w && a->planes == b->planes &&
            a->pixel_stride == b->pixel_stride && a->linear == b->linear &&
            a->first_tiles == b->first_tiles && a->first_stride == b->first_stride &&
-           a->columns_log2 == b->columns_log2 && a->format == b->format;
+           a->columns_log2 == b->columns_log2 && a->format == b->format && a->scale == b->scale &&
+           a->zero_point == b->zero_point;
 }
 
 uint64_t tsr_layout_bytes(const tsr_layout *l) {

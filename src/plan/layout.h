@@ -67,6 +67,8 @@ typedef struct tsr_layout {
     int columns_log2;
     int texture_w, texture_h;
     int texture_x, texture_y; /* offset in its storage: see tsr_storage */
+    /* Where scale is not 0 an element is (stored - zero_point) * scale: src/plan/quantized.c. */
+    float zero_point, scale;
 } tsr_layout;
 
 enum { TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W };

@@ -68,9 +68,17 @@ typedef struct operand {
     const tsr_node *fused; /* DepthToSpace; NULL: none */
 } operand;
 
+/* The post-op as one of a single constant number; NULL if it is none. */
+static const char *function_of_number(const tsr_plan *plan, const tsr_post *post, float *number) {
+    return post->operand != TSR_NONE && !post->scaled && !post->swapped
+               ? tsr_plan_number_function(plan, post->op, post->operand, number)
+               : NULL;
+}
+
 static operand find_operand(tsr_plan *plan, const tsr_post *post, const tsr_shape *result) {
     const tsr_graph *graph = plan->graph;
-    if (post->operand == TSR_NONE)
+    float number;
+    if (post->operand == TSR_NONE || function_of_number(plan, post, &number))
         return (operand){0};
     int producer = graph->values[post->operand].producer;
     if (producer == TSR_NONE || !is_fused_into_reader(plan, &graph->nodes[producer]))
@@ -107,8 +115,11 @@ static void add_posts(tsr_plan *plan, const tsr_node *node, const operand *opera
     for (int i = 0; i < node->post_count && plan->status == TSR_OK; i++) {
         tsr_pass *pass = &plan->passes[plan->pass_count - 1];
         const tsr_post *post = &node->posts[i];
-        if (post->operand == TSR_NONE) {
-            tsr_pass_post_unary(pass, post->op, post->param);
+        float number[2] = {0};
+        const char *function = function_of_number(plan, post, number);
+        if (post->operand == TSR_NONE || function) {
+            tsr_pass_post_unary(pass, post->op, function ? number : post->param);
+            pass->posts[pass->post_count - 1].function = function;
             continue;
         }
         bool is_full = pass->source_count == plan->max_sources;
@@ -204,6 +215,8 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
         return tsr_fail(TSR_ERROR_UNSUPPORTED, "no such operator on this backend");
     if (is_fused_into_reader(plan, node))
         return TSR_OK;
+    if (tsr_plan_dequantizes(plan, node))
+        return plan->status;
     int axis = plan->axis = choose_axis(plan, node);
     /* Before the node's passes: reshaping an operand may add one. */
     operand operands[TSR_MAX_POSTS];

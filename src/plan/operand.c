@@ -1,5 +1,7 @@
-/* Operands that are broadcast: seen with the axes of the result. */
+/* Operands that are broadcast: seen with the axes of the result; single numbers are parameters. */
 #include "plan/plan.h"
+
+#include <string.h>
 
 /* Where several axes fold into one, broadcasting takes all of them or none. */
 static bool folds_alike(const tsr_shape *operand, const tsr_shape *result, int axis) {
@@ -53,4 +55,31 @@ int tsr_plan_operand(tsr_plan *plan, int value, const tsr_shape *result) {
     if (plan->status == TSR_OK && !alike)
         tensor = tsr_plan_expand(plan, tensor, &shape, result);
     return plan->status == TSR_OK ? tsr_plan_reshape(plan, tensor, &folded) : 0;
+}
+
+/* ---- constant numbers ------------------------------------------------------------------------ */
+
+bool tsr_plan_number(const tsr_plan *plan, int value, float *number) {
+    const tsr_value *v = &plan->graph->values[value];
+    if (!v->data || !tsr_dtype_is_float(v->dtype) || tsr_shape_count(&v->shape) != 1)
+        return false;
+    memcpy(number, v->data, sizeof *number);
+    return true;
+}
+
+const char *tsr_plan_number_function(const tsr_plan *plan, tsr_op op, int operand, float *number) {
+    if (!tsr_plan_number(plan, operand, number))
+        return NULL;
+    switch (op) {
+    case TSR_OP_Add:
+        return "add_number";
+    case TSR_OP_Sub:
+        return "sub_number";
+    case TSR_OP_Mul:
+        return "mul_number";
+    case TSR_OP_Div:
+        return "div_number";
+    default:
+        return NULL;
+    }
 }

@@ -76,8 +76,10 @@ int tsr_plan_tensor_new(tsr_plan *plan, const tsr_shape *shape, bool precise) {
 }
 
 int tsr_plan_tensor_moved(tsr_plan *plan, const tsr_shape *shape, int from) {
-    return tsr_plan_tensor_make(plan, shape,
-                                (tsr_layout_hint){.format = tsr_plan_layout(plan, from)->format});
+    const tsr_layout *l = tsr_plan_layout(plan, from);
+    if (l->scale)
+        return tsr_plan_tensor_new(plan, shape, false);
+    return tsr_plan_tensor_make(plan, shape, (tsr_layout_hint){.format = l->format});
 }
 
 int tsr_plan_tensor_computed(tsr_plan *plan, const tsr_shape *shape, int from) {
@@ -390,6 +392,8 @@ int tsr_plan_reshape(tsr_plan *plan, int tensor, const tsr_shape *shape) {
                                   &wanted)) != TSR_OK)
         return 0;
     wanted.format = have->format; /* where texels agree nothing is written */
+    wanted.zero_point = have->zero_point;
+    wanted.scale = have->scale;
     if (tsr_layout_same(have, &wanted))
         return tensor;
     int output = tsr_plan_tensor_moved(plan, shape, tensor);

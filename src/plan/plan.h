@@ -114,6 +114,7 @@ typedef struct tsr_plan_tensor {
     int storage;               /* TSR_NONE for constants */
     bool in_two;               /* half of its planes in each of two storages */
     int storage_high;          /* the second storage; TSR_NONE without in_two */
+    int view_of;    /* tensor whose integers it stands for, see tsr_layout.scale; 0: none */
     int root, tile; /* a slice of tensor `root` that begins at its tile `tile`; itself and 0 for
                        tensors that are no slice */
 } tsr_plan_tensor;
@@ -364,6 +365,21 @@ void tsr_plan_alias_as_is(tsr_plan *plan, const tsr_node *node, int i, int tenso
 typedef struct tsr_concat_operand {
     int value, tile;
 } tsr_concat_operand;
+
+/* Is the value a single constant float? */
+bool tsr_plan_number(const tsr_plan *plan, int value, float *number);
+/* The function of glsl/unary.glsl and its sibling that computes the binary operator with such a
+ * second operand, as its parameter; NULL if there is none, or if the value is no number. */
+const char *tsr_plan_number_function(const tsr_plan *plan, tsr_op op, int operand, float *number);
+/* If the node dequantizes a tensor of 8-bit integers, with its post-op, its output is that tensor
+ * read as floats. */
+bool tsr_plan_dequantizes(tsr_plan *plan, const tsr_node *node);
+/* Cast of floats to 8 bits: true if the pass that computes them for this node alone writes its
+ * output instead. */
+bool tsr_plan_converts_in_place(tsr_plan *plan, const tsr_node *node);
+/* The pass that this many more post-ops can be fused into, since only one node reads the tensor
+ * that it writes; NULL if there is none. */
+tsr_pass *tsr_plan_find_host(const tsr_plan *plan, int post_count, int tensor);
 
 /* In-place concat: output 0 of the node, whose operands become slices that begin at `tile`, in
  * ascending order; post-ops are applied. False, without any effect, if the layout does not allow it

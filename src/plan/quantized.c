@@ -1,0 +1,79 @@
+/* Floats that are stored as integers of 8 bits: what quantizes is written so by the pass before it,
+ * and what dequantizes is read so, neither with a pass of its own. */
+#include "plan/plan.h"
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* x - zero point, x * scale, or the latter of the former. */
+static bool read_steps(const tsr_plan *plan, const tsr_node *node, float *zero_point,
+                       float *scale) {
+    *zero_point = 0;
+    *scale = 1;
+    if (node->op == TSR_OP_Mul)
+        return !node->post_count && tsr_plan_number(plan, node->inputs[1], scale);
+    if (node->op != TSR_OP_Sub || !tsr_plan_number(plan, node->inputs[1], zero_point))
+        return false;
+    const tsr_post *post = node->posts;
+    return !node->post_count ||
+           (node->post_count == 1 && post->op == TSR_OP_Mul && !post->scaled &&
+            post->operand != TSR_NONE && tsr_plan_number(plan, post->operand, scale));
+}
+
+/* Padding channels are stored as 0: where that is no zero, their texels cannot be shared. */
+static bool can_be_read(const tsr_plan *plan, const tsr_node *node, int tensor, float zero_point) {
+    const tsr_plan_tensor *t = &plan->tensors[tensor];
+    bool is_input = t->first_pass < 0 && tsr_graph_is_output(plan->graph, node->outputs[0]);
+    return tsr_texel_holds_integers(t->layout.format) && !t->layout.scale && !t->in_two &&
+           !t->constant && !is_input && (zero_point == 0 || t->layout.c % 4 == 0);
+}
+
+bool tsr_plan_dequantizes(tsr_plan *plan, const tsr_node *node) {
+    float zero_point, scale;
+    const tsr_shape *shape = &tsr_node_out(plan->graph, node, 0)->shape;
+    if ((node->op != TSR_OP_Sub && node->op != TSR_OP_Mul) || plan->status != TSR_OK)
+        return false;
+    int in = node->inputs[0], out = node->outputs[0], tensor = plan->value_tensor[in];
+    if (tensor == TSR_NONE || !read_steps(plan, node, &zero_point, &scale) || scale == 0 ||
+        !tsr_shape_equal(&plan->graph->values[in].shape, shape) ||
+        !can_be_read(plan, node, tensor, zero_point))
+        return false;
+    const tsr_plan_tensor stored = plan->tensors[tensor];
+    int view = tsr_plan_tensor_make(plan, shape, (tsr_layout_hint){0});
+    if (!view)
+        return true; /* failed */
+    plan->tensors[view] = stored;
+    plan->tensors[view].keep = false;
+    plan->tensors[view].view_of = plan->tensors[view].root = tensor;
+    plan->tensors[view].layout.zero_point = zero_point;
+    plan->tensors[view].layout.scale = scale;
+    plan->value_tensor[out] = view;
+    plan->value_axis[out] = plan->value_axis[in];
+    return true;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* How often passes read the tensor. */
+static int count_reads(const tsr_plan *plan, int tensor) {
+    int count = 0;
+    for (int i = 0; i < plan->pass_count; i++)
+        for (int s = 0; s < plan->passes[i].source_count; s++)
+            count += plan->passes[i].sources[s] == tensor;
+    return count;
+}
+
+bool tsr_plan_converts_in_place(tsr_plan *plan, const tsr_node *node) {
+    int in = node->inputs[0], out = node->outputs[0];
+    tsr_dtype to = plan->graph->values[out].dtype;
+    if (plan->status != TSR_OK || !tsr_dtype_is_byte(to))
+        return false;
+    int tensor = plan->value_tensor[in];
+    tsr_pass *host = tensor == TSR_NONE ? NULL : tsr_plan_find_host(plan, 1, tensor);
+    if (!host || count_reads(plan, tensor))
+        return false;
+    tsr_pass_cast(host, plan->graph->values[in].dtype, to);
+    plan->tensors[tensor].layout.format = tsr_plan_format(plan, out);
+    plan->value_tensor[out] = tensor;
+    plan->value_axis[out] = plan->value_axis[in];
+    return true;
+}

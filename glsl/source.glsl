@@ -5,7 +5,7 @@
 //     S_LOW                planes in its first texture; the others are in a second texture
 //     S_SAME               1: stored as the output, texel by texel
 //     S_TEXEL              how its texels are stored: see glsl/prelude.glsl
-//     S_SCALED             1: integers stand for (stored - u.S_step.x) * u.S_step.y; S_SHIFTED 1: u.S_step.x is not 0
+//     S_SHIFTED, S_SCALED  1: integers stand for (stored - u.S_step.x) * u.S_step.y, with the former, the latter
 //     S_BEFORE             1: S_before() is applied to each texel that is read: an operator before the kernel, which keeps 0
 #for s SOURCES
 #if $S_TEXEL == 0
@@ -28,10 +28,15 @@ uniform highp $S_SAMPLER tsr_high;
 
 // The element of what a texture holds. S_read_inside() for texels that may be outside the image, whose texels are of the row of
 // zeros: where 0 is no zero, they are told apart.
-#if $S_SCALED
-#define $S_element(v) (($S_stored(v) - u.$S_step.x) * u.$S_step.y)
+#if $S_SHIFTED
+#define $S_shifted(v) ($S_stored(v) - u.$S_step.x)
 #else
-#define $S_element(v) $S_stored(v)
+#define $S_shifted(v) $S_stored(v)
+#endif
+#if $S_SCALED
+#define $S_element(v) ($S_shifted(v) * u.$S_step.y)
+#else
+#define $S_element(v) $S_shifted(v)
 #endif
 #if $S_BEFORE
 #define $S_read(v) $S_before($S_element(v))

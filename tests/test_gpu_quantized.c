@@ -40,12 +40,13 @@ static void add_pair(chain *c, const char *x) {
     c->latest = i;
 }
 
-/* Weights that are multiples of 1/16: the name without the number. */
+/* Weights of 8 bits: v<count>. */
 static void add_weights(chain *c, const char *shape) {
     const int i = c->count;
     text_add(&c->text,
-             "Mul w%d{%s} e%d<64 -> f%d; Round f%d -> g%d; Mul g%d h%d<0.0625 -> v%d; ", i, shape,
-             i, i, i, i, i, i, i);
+             "Mul w%d{%s} e%d<64 -> f%d; Round f%d -> g%d; Cast g%d -> h%d to=3; "
+             "DequantizeLinear h%d n%d<0.0625 -> v%d; ",
+             i, shape, i, i, i, i, i, i, i, i, i);
 }
 
 static int window_out(int in, int kernel, int stride, int dilation, int pads) {
@@ -56,7 +57,7 @@ static void add_conv(chain *c) {
     char shape[64];
     const bool depthwise = draw(c, 0, 2) == 0;
     const int group = depthwise ? c->channels : 1,
-              outputs = depthwise ? c->channels : draw(c, 1, 18), kernel = draw(c, 1, 3),
+              outputs = depthwise ? c->channels : draw(c, 1, 30), kernel = draw(c, 1, 3),
               stride = draw(c, 1, 2), dilation = draw(c, 1, 2),
               pads[] = {draw(c, 0, 2), draw(c, 0, 2), draw(c, 0, 2), draw(c, 0, 2)};
     const int reach = (kernel - 1) * dilation + 1;

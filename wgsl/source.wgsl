@@ -1,5 +1,6 @@
 // Reading the inputs and the operands of post-ops. S_BEFORE 1: S_before() is applied to each texel that is read: an operator
-// before the kernel, which keeps 0. S_SCALED 1: integers stand for (stored - u.S_step.x) * u.S_step.y.
+// before the kernel, which keeps 0. Integers stand for (stored - u.S_step.x) * u.S_step.y: S_SHIFTED 1 with the former, S_SCALED 1
+// with the latter.
 #for s SOURCES
 #if $S_TEXEL == 1
 @group(0) @binding(3 + $s) var<storage, read> $S_data: array<vec2u>;
@@ -17,10 +18,15 @@ fn $S_stored(i: i32) -> vec4f { return vec4f((vec4i($S_data[i]) << vec4u(24, 16,
 @group(0) @binding(3 + $s) var<storage, read> $S_data: array<vec4f>;
 fn $S_stored(i: i32) -> vec4f { return $S_data[i]; }
 #endif
-#if $S_SCALED
-fn $S_element(i: i32) -> vec4f { return ($S_stored(i) - u.$S_step.x) * u.$S_step.y; }
+#if $S_SHIFTED
+fn $S_shifted(i: i32) -> vec4f { return $S_stored(i) - u.$S_step.x; }
 #else
-fn $S_element(i: i32) -> vec4f { return $S_stored(i); }
+fn $S_shifted(i: i32) -> vec4f { return $S_stored(i); }
+#endif
+#if $S_SCALED
+fn $S_element(i: i32) -> vec4f { return $S_shifted(i) * u.$S_step.y; }
+#else
+fn $S_element(i: i32) -> vec4f { return $S_shifted(i); }
 #endif
 #if $S_BEFORE
 fn $S_load(i: i32) -> vec4f { return $S_before($S_element(i)); }

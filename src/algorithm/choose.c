@@ -246,8 +246,12 @@ tsr_pass *tsr_lower_problem(tsr_plan *plan, const tsr_problem *given) {
     tsr_problem p = *given;
     bool has_weights = p.kind == TSR_CONV || p.kind == TSR_CONV_TRANSPOSE;
     const float *scale = has_weights ? tsr_make_integers(plan, &p.conv) : NULL;
+    float input_scale = 1;
+    if (scale && !plan->before) /* integers by integers, whose sums are exact */
+        p.input = tsr_plan_unscaled(plan, p.input, &input_scale);
     tsr_pass *pass = lower_chosen(plan, &p);
     if (scale && plan->status == TSR_OK)
-        tsr_scale_sums(plan, pass, scale, p.conv.window.group * p.conv.group_outputs);
+        tsr_scale_sums(plan, pass, scale, input_scale,
+                       p.conv.window.group * p.conv.group_outputs);
     return pass;
 }

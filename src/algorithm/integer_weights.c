@@ -90,7 +90,15 @@ const float *tsr_make_integers(tsr_plan *plan, tsr_convolution *conv) {
     return scale;
 }
 
-void tsr_scale_sums(tsr_plan *plan, tsr_pass *pass, const float *scale, int64_t channels) {
+void tsr_scale_sums(tsr_plan *plan, tsr_pass *pass, const float *scale, float factor,
+                    int64_t channels) {
     const tsr_shape shape = {4, {1, channels, 1, 1}};
-    tsr_pass_post_binary(plan, pass, TSR_OP_Mul, tsr_plan_constant(plan, &shape, scale), false);
+    float *factors = TSR_NEW(plan->arena, channels, float);
+    if (!factors) {
+        tsr_plan_out_of_memory(plan);
+        return;
+    }
+    for (int64_t i = 0; i < channels; i++)
+        factors[i] = scale[i] * factor;
+    tsr_pass_post_binary(plan, pass, TSR_OP_Mul, tsr_plan_constant(plan, &shape, factors), false);
 }

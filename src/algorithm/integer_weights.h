@@ -8,8 +8,9 @@
 /* If the plan's weights are to be integers, and these can be: makes them so, and returns what each
  * output channel's sums are to be multiplied by. Else NULL, and the convolution stays. */
 const float *tsr_make_integers(tsr_plan *plan, tsr_convolution *conv);
-/* Multiplies the result of the pass, of this many channels. */
-void tsr_scale_sums(tsr_plan *plan, tsr_pass *pass, const float *scale, int64_t channels);
+/* Multiplies the result of the pass, of this many channels, by the scales times a common factor. */
+void tsr_scale_sums(tsr_plan *plan, tsr_pass *pass, const float *scale, float factor,
+                    int64_t channels);
 /* Weights of the convolution. */
 int64_t tsr_count_weights(const tsr_convolution *conv);
 

@@ -24,7 +24,7 @@ static void name_source(tsr_constants *names, const tsr_plan *plan, const tsr_pa
                         const char *name) {
     const tsr_layout *l = tsr_plan_layout(plan, pass->sources[i]);
     tsr_constants_add_source(names, i, name, "TEXEL", texel_of(l));
-    tsr_constants_add_source(names, i, name, "SCALED", l->scale != 0);
+    tsr_constants_add_source(names, i, name, "SCALED", l->scale && l->scale != 1);
     tsr_constants_add_source(names, i, name, "SHIFTED", l->scale && l->zero_point);
     tsr_constants_add_source(names, i, name, "LINEAR", l->linear);
     tsr_constants_add_source(names, i, name, "SAME",

@@ -374,6 +374,8 @@ const char *tsr_plan_number_function(const tsr_plan *plan, tsr_op op, int operan
 /* If the node dequantizes a tensor of 8-bit integers, with its post-op, its output is that tensor
  * read as floats. */
 bool tsr_plan_dequantizes(tsr_plan *plan, const tsr_node *node);
+/* The same tensor without its scale, which is 1 for others. */
+int tsr_plan_unscaled(tsr_plan *plan, int tensor, float *scale);
 /* Cast of floats to 8 bits: true if the pass that computes them for this node alone writes its
  * output instead. */
 bool tsr_plan_converts_in_place(tsr_plan *plan, const tsr_node *node);

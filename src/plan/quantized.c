@@ -27,28 +27,43 @@ static bool can_be_read(const tsr_plan *plan, const tsr_node *node, int tensor, 
            !t->constant && !is_input && (zero_point == 0 || t->layout.c % 4 == 0);
 }
 
-bool tsr_plan_dequantizes(tsr_plan *plan, const tsr_node *node) {
-    float zero_point, scale;
-    const tsr_shape *shape = &tsr_node_out(plan->graph, node, 0)->shape;
-    if ((node->op != TSR_OP_Sub && node->op != TSR_OP_Mul) || plan->status != TSR_OK)
-        return false;
-    int in = node->inputs[0], out = node->outputs[0], tensor = plan->value_tensor[in];
-    if (tensor == TSR_NONE || !read_steps(plan, node, &zero_point, &scale) || scale == 0 ||
-        !tsr_shape_equal(&plan->graph->values[in].shape, shape) ||
-        !can_be_read(plan, node, tensor, zero_point))
-        return false;
+/* 0 after a failure. */
+static int make_view(tsr_plan *plan, int tensor, float zero_point, float scale) {
     const tsr_plan_tensor stored = plan->tensors[tensor];
-    int view = tsr_plan_tensor_make(plan, shape, (tsr_layout_hint){0});
+    const tsr_layout *l = &stored.layout;
+    int view = tsr_plan_tensor_make(plan, &(tsr_shape){4, {l->n, l->c, l->h, l->w}},
+                                    (tsr_layout_hint){.planes = l->planes});
     if (!view)
-        return true; /* failed */
+        return 0;
     plan->tensors[view] = stored;
     plan->tensors[view].keep = false;
     plan->tensors[view].view_of = plan->tensors[view].root = tensor;
     plan->tensors[view].layout.zero_point = zero_point;
     plan->tensors[view].layout.scale = scale;
-    plan->value_tensor[out] = view;
+    return view;
+}
+
+bool tsr_plan_dequantizes(tsr_plan *plan, const tsr_node *node) {
+    float zero_point, scale;
+    if ((node->op != TSR_OP_Sub && node->op != TSR_OP_Mul) || plan->status != TSR_OK)
+        return false;
+    int in = node->inputs[0], out = node->outputs[0], tensor = plan->value_tensor[in];
+    if (tensor == TSR_NONE || !read_steps(plan, node, &zero_point, &scale) || scale == 0 ||
+        !tsr_shape_equal(&plan->graph->values[in].shape, &plan->graph->values[out].shape) ||
+        !can_be_read(plan, node, tensor, zero_point))
+        return false;
+    plan->value_tensor[out] = make_view(plan, tensor, zero_point, scale);
     plan->value_axis[out] = plan->value_axis[in];
     return true;
+}
+
+int tsr_plan_unscaled(tsr_plan *plan, int tensor, float *scale) {
+    const tsr_plan_tensor *t = &plan->tensors[tensor];
+    *scale = 1;
+    if (!t->view_of || t->layout.scale == 1 || plan->status != TSR_OK)
+        return tensor;
+    *scale = t->layout.scale;
+    return make_view(plan, t->view_of, t->layout.zero_point, 1);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

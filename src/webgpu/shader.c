@@ -25,7 +25,8 @@ static void list_names(const tsr_plan *plan, const tsr_pass *pass, tsr_constants
     for (int i = 0; i < pass->source_count; i++) {
         const tsr_layout *l = tsr_plan_layout(plan, pass->sources[i]);
         tsr_constants_add_source(names, i, sources[i], "TEXEL", texel_of(l));
-        tsr_constants_add_source(names, i, sources[i], "SCALED", l->scale != 0);
+        tsr_constants_add_source(names, i, sources[i], "SCALED", l->scale && l->scale != 1);
+        tsr_constants_add_source(names, i, sources[i], "SHIFTED", l->scale && l->zero_point);
         tsr_constants_add_source(names, i, sources[i], "BEFORE", i == 0 && pass->before);
     }
     tsr_constants_add(names, "INPUTS", inputs);

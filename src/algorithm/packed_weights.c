@@ -1,4 +1,13 @@
 #include "algorithm/packed_weights.h"
+#include "algorithm/block_weights.h"
+
+static tsr_cache_key add_blocks(tsr_cache_key key, const tsr_convolution *c) {
+    const tsr_weight_blocks *b = c->blocks;
+    const int64_t numbers[] = {b->by_input, b->by_tap, b->log2};
+    size_t steps = (size_t)(b->count * c->group_outputs * c->window.group);
+    return tsr_cache_key_add_bytes(tsr_cache_key_add_bytes(key, numbers, sizeof numbers), b->steps,
+                                   steps * sizeof *b->steps);
+}
 
 /* Pads and strides are those of phases: a transposed convolution's taps follow from them. Image
  * sizes are not part of the key, so that sessions of different sizes can share weights. */
@@ -30,6 +39,8 @@ static tsr_cache_key make_key(const tsr_plan *plan, const tsr_convolution *c,
     key = tsr_cache_key_add_bytes(key, numbers, sizeof numbers);
     key = tsr_cache_key_add_bytes(key, layout->numbers, sizeof layout->numbers);
     key = tsr_cache_key_add_bytes(key, &c->factor, sizeof c->factor);
+    if (c->blocks)
+        key = add_blocks(key, c);
     if (c->scale)
         key = tsr_cache_key_add_bytes(key, c->scale,
                                       (size_t)(c->group_outputs * w->group) * sizeof *c->scale);

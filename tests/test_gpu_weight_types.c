@@ -380,6 +380,33 @@ static void test_rounded_to_blocks(void **state) {
     }
 }
 
+/* Reports count weights as they are stored, without padding. */
+static void test_reported(void **state) {
+    (void)state;
+    need_gpu();
+    if (gpu_is_half_only())
+        lacking("a GPU that renders to 32-bit floats");
+    enum { OTHERS = (5 * 264 + 5 * 36) * 4, WEIGHTS = 264 * 36 };
+    static const struct {
+        tsr_weight_type type;
+        uint64_t bytes;
+    } wanted[] = {{TSR_WEIGHTS_FP32, WEIGHTS * 4},
+                  {TSR_WEIGHTS_FP16, WEIGHTS * 2},
+                  {TSR_WEIGHTS_INT8, WEIGHTS},
+                  {TSR_WEIGHTS_INT4, WEIGHTS / 2 + 3 * 36 * 4}};
+    tsr_model *model = model_of("Identity w{264,36} -> unused; MatMul x[5,264] w -> y");
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        tsr_device *device = gpu_device((backend_limits){.kernels = "plain"});
+        tsr_session *session =
+            make_session(device, model, &(tsr_session_desc){.weights = wanted[i].type});
+        tsr_node_report report;
+        EXPECT_OK(tsr_session_node_report(session, 0, &report));
+        assert_int_equal(report.bytes, OTHERS + wanted[i].bytes);
+        tsr_session_destroy(session);
+    }
+    tsr_model_free(model);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quantized),
@@ -389,6 +416,7 @@ int run_program(void) {
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_rounded_to_blocks),
+        cmocka_unit_test(test_reported),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -1,5 +1,6 @@
 #include "algorithm/packed_weights.h"
 #include "algorithm/block_weights.h"
+#include "algorithm/integer_weights.h"
 
 static tsr_cache_key add_blocks(tsr_cache_key key, const tsr_convolution *c) {
     const tsr_weight_blocks *b = c->blocks;
@@ -61,6 +62,8 @@ void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convoluti
                              size_t size) {
     table.constant = conv->constant;
     table.weights_at = (size_t)((const char *)&conv->weights - (const char *)data);
+    table.weights = tsr_count_weights(conv);
+    table.scales = conv->blocks ? conv->scales : 0;
     table.shared = conv->constant != 0;
     if (table.shared)
         table.key = make_key(plan, conv, layout, &table);

@@ -48,6 +48,8 @@ typedef struct tsr_table {
     tsr_cache_key key;
     int constant;      /* of the model, whose elements are packed: see tsr_value; 0: none */
     size_t weights_at; /* in data: the pointer to them */
+    int64_t weights;   /* packed ones, without padding; 0: it has none */
+    int scales;        /* constant tensor of theirs; 0: none */
 } tsr_table;
 
 typedef struct tsr_pass_post {

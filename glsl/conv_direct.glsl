@@ -10,6 +10,7 @@
 //   SHARED                   1: whose channels share texels (glsl/group_own.glsl)
 //   split                    split-K: each partial sum is stored in separate images, see glsl/split_k_sum.glsl
 #include product_precision
+#include weight_scale
 #if ROW
 #include row
 #elif POINTWISE == 0
@@ -27,6 +28,7 @@ void kernel_row(int n, int t, int y, int x) {
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
         for (int i = begin; i < end; i++) {
 #include group_own
+#include tile_scale
             int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
             for (int ky = 0; ky < u.window_y.kernel; ky++) {
                 int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
@@ -35,12 +37,14 @@ void kernel_row(int n, int t, int y, int x) {
 #include row_read
                 int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks + chunk;
                 int log2 = u.channels.entries_log2;
-                TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * ${4 * TAPS}, entry >> log2);
+                TABLE_AT at = weights_begin((entry & ((1 << log2) - 1)) * TAPS, entry >> log2);
 #for k TAPS
                 {
 #for c 4
-                    vec4 w$c = table_texel(at, ${4 * k + c});
+                    vec4 w$c = channel_weights(at, $k, $c);
 #endfor
+                    int kx = chunk * TAPS + $k;
+#include scaled_weights
 #for j PLANES
 #for c 4
 #if SHARED
@@ -60,25 +64,30 @@ void kernel_row(int n, int t, int y, int x) {
 #include point_places
     for (int i = begin; i < end; i++) {
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1), entry = t * u.channels.tiles + i;
-        TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * 4, entry >> log2);
+        TABLE_AT at = weights_begin(entry & ((1 << log2) - 1), entry >> log2);
 #for c 4
-        PRODUCT vec4 w$c = table_texel(at, $c);
+        PRODUCT vec4 w$c = channel_weights(at, 0, $c);
 #endfor
+#include tile_scale
+        const int ky = 0, kx = 0;
+#include scaled_weights
 #include point_products
     }
 #else
     for (int i = begin; i < end; i++) {
 #include group_own
+#include tile_scale
         for (int ky = 0; ky < u.window_y.kernel; ky++) {
             int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks;
             int column = x * STRIDE - u.pad_x, log2 = u.channels.entries_log2;
             tap_row(image * u.X_tiles + min(first + i, u.X_tiles - 1),
                     y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad);
             for (int kx = 0; kx < u.chunks; kx++, entry++, column += DILATION) {
-                TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * 4, entry >> log2);
+                TABLE_AT at = weights_begin(entry & ((1 << log2) - 1), entry >> log2);
 #for c 4
-                PRODUCT vec4 w$c = table_texel(at, $c);
+                PRODUCT vec4 w$c = channel_weights(at, 0, $c);
 #endfor
+#include scaled_weights
 #if SHARED
 #include group_products
 #else

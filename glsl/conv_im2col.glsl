@@ -8,9 +8,10 @@
 //   BLOCK                    texels of a uniform block
 //   table                    panels of panel_rows by panel_columns texels, one texel for each fragment: side by side for the
 //                            four input channels of a tap, one below the other for the taps of all input tiles of a
-//                            partial sum
-//   first_column, first_texel, tiles    of a draw: first column in the table, first texel of its phase in a window, input
-//                            tiles
+//                            partial sum. Of weights of 4 bits the four channels of a fragment are a group
+//   first_column, first_texel, first_tile, tiles    of a draw: first column (or group) in the table, first texel of its phase
+//                            in a window, input tiles
+#include weight_scale
 layout(std140) uniform im2col { vec4 block[BLOCK]; };
 
 void kernel_row(int n, int t, int y, int x) {
@@ -18,15 +19,26 @@ void kernel_row(int n, int t, int y, int x) {
     v$j = vec4(0.0);
 #endfor
     int column = u.first_column + x / PLANES, row = y;
-    for (int i = 0; i < u.tiles; i++) {
-        int at = u.first_texel + i * u.window_texels;
+    t = y * u.panel_columns + x / PLANES;
+    for (int tile = 0; tile < u.tiles; tile++) {
+        int at = u.first_texel + tile * u.window_texels, i = u.first_tile + tile;
+#include tile_scale
         for (int ky = 0; ky < ROWS; ky++, at += ${ROW_DILATION * WINDOW}) {
 #for k TAPS
             {
+#if TABLE_NIBBLES
+                TABLE_AT texel = weights_begin(column, row);
+#for c 4
+                vec4 w$c = channel_weights(texel, 0, $c);
+#endfor
+                const int kx = $k;
+#include scaled_weights
+#else
                 TABLE_AT texel = table_at(column, row);
 #for c 4
                 vec4 w$c = table_texel(texel, $c * u.panel_columns);
 #endfor
+#endif
 #for j PLANES
                 {
                     vec4 a = block[at + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE + k * DILATION}];

@@ -11,10 +11,18 @@
 //   table                    as there: panels of panel_rows by panel_columns texels
 //   sets, partials, partial_tiles, input_tiles    see src/algorithm/im2col_gemm.h
 #include product_precision
+#include weight_scale
 #if TAPS
 #define TAPS_END 1
 #else
 #define TAPS_END u.taps
+#endif
+
+// Columns of the table for each of panel_columns; of weights of 4 bits they are groups.
+#if TABLE_NIBBLES
+#define COLUMNS 1
+#else
+#define COLUMNS 4
 #endif
 
 void kernel_row(int n, int t, int y, int x) {
@@ -24,7 +32,8 @@ void kernel_row(int n, int t, int y, int x) {
     int index = tsr_quotient(n, u.sets), set = n - index * u.sets;
     int partial = index - tsr_quotient(index, u.partials) * u.partials;
     int tiles = min(u.partial_tiles, u.input_tiles - partial * u.partial_tiles);
-    int column = (set * u.partials + partial) * 4 * u.panel_columns + x / PLANES, row = y, at = 0;
+    int column = (set * u.partials + partial) * COLUMNS * u.panel_columns + x / PLANES, row = y, at = 0;
+    t = y * u.panel_columns + x / PLANES;
 #if SHARED
     int block = index;
 #else
@@ -34,13 +43,23 @@ void kernel_row(int n, int t, int y, int x) {
     int phase_y = tsr_quotient(set, u.phases_x), phase_x = set - phase_y * u.phases_x;
     at = tsr_quotient(phase_y + u.pad_y, u.phases_y) * WINDOW + tsr_quotient(phase_x + u.pad_x, u.phases_x);
 #endif
-    for (int end = at + tiles * u.window_texels; at < end; at += u.window_texels) {
+    int i = partial * u.partial_tiles;
+    for (int end = at + tiles * u.window_texels; at < end; at += u.window_texels, i++) {
+#include tile_scale
         for (int ky = 0, line = at; ky < ROWS; ky++, line += ${ROW_DILATION * WINDOW}) {
             for (int kx = 0, from = line; kx < TAPS_END; kx++, from += DILATION, row += u.panel_rows) {
+#if TABLE_NIBBLES
+                TABLE_AT texel = weights_begin(column, row);
+#for c 4
+                PRODUCT vec4 w$c = channel_weights(texel, 0, $c);
+#endfor
+#include scaled_weights
+#else
                 TABLE_AT texel = table_at(column, row);
 #for c 4
                 PRODUCT vec4 w$c = table_texel(texel, $c * u.panel_columns);
 #endfor
+#endif
 #for j PLANES
                 {
                     PRODUCT vec4 a = X_fetch(block, 0, from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE});

@@ -2,6 +2,7 @@
 // phase and steps from tap to tap, so that no tap is multiplied by an inserted zero.
 //   step_y, step_x   taps between two of the same phase: of rows, of columns
 //   table            entry ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels
+#include weight_scale
 
 // The first tap k with (position - k * dilation) divisible by stride; the kernel's size if there is none.
 int first_tap(int position, int size, int stride, int dilation, int step) {
@@ -19,6 +20,7 @@ vec4 kernel(int n, int t, int y, int x) {
     vec4 sum = vec4(0.0);
     for (int i = 0; i < u.channels.tiles; i++) {
 #include group_own
+#include tile_scale
         int k = n * u.X_tiles + min(first + i, u.X_tiles - 1);
         for (int ky = start_y; ky < u.window_y.kernel && ky * u.window_y.dilation <= p.y; ky += u.step_y) {
             int iy = (p.y - ky * u.window_y.dilation) / u.window_y.stride;
@@ -30,7 +32,7 @@ vec4 kernel(int n, int t, int y, int x) {
                     continue;
                 int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.window_x.kernel + kx;
                 int log2 = u.channels.entries_log2;
-                TABLE_AT at = table_at((entry & ((1 << log2) - 1)) * 4, entry >> log2);
+                TABLE_AT at = weights_begin(entry & ((1 << log2) - 1), entry >> log2);
                 vec4 v = X_fetch(k, iy, ix);
 #include group_sum
             }

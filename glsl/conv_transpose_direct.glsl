@@ -8,6 +8,7 @@
 //   kernel_x                 kernel width
 //   channels, GROUPED, SHARED, split as in glsl/conv_direct.glsl
 #include product_precision
+#include weight_scale
 #if ROW
 #include row
 #else
@@ -28,6 +29,7 @@ void kernel_row(int n, int t, int y, int x) {
 #endif
     for (int i = begin; i < end; i++) {
 #include group_own
+#include tile_scale
 #if ROW
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
 #endif
@@ -39,14 +41,16 @@ void kernel_row(int n, int t, int y, int x) {
 #include row_read
 #endif
             int entry = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.entries_log2;
-            int weights = (entry & ((1 << log2) - 1)) * ${4 * TAPS * STRIDE} + 4 * phase.x;
+            int weights = (entry & ((1 << log2) - 1)) * ${TAPS * STRIDE} + phase.x;
 #if ROW
-            TABLE_AT at = table_at(weights, entry >> log2);
+            TABLE_AT at = weights_begin(weights, entry >> log2);
 #for m TAPS
             {
 #for c 4
-                vec4 w$c = table_texel(at, ${4 * STRIDE * m + c});
+                vec4 w$c = channel_weights(at, ${STRIDE * m}, $c);
 #endfor
+                int kx = phase.x + ${STRIDE * m};
+#include scaled_weights
 #for j PLANES
 #for c 4
 #if SHARED
@@ -61,11 +65,12 @@ void kernel_row(int n, int t, int y, int x) {
 #else
             tap_row_inside(image * u.X_tiles + min(first + i, u.X_tiles - 1), line);
             for (int kx = phase.x, column = input_at.x; kx < u.kernel_x; kx += STRIDE, column--) {
-                TABLE_AT at = table_at(weights, entry >> log2);
-                weights += ${4 * STRIDE};
+                TABLE_AT at = weights_begin(weights, entry >> log2);
+                weights += STRIDE;
 #for c 4
-                PRODUCT vec4 w$c = table_texel(at, $c);
+                PRODUCT vec4 w$c = channel_weights(at, 0, $c);
 #endfor
+#include scaled_weights
 #if SHARED
 #include group_products
 #else

@@ -1,9 +1,12 @@
 // Adds to `sum` the products of input texel v with the table's weights: of glsl/conv_any.glsl and its transposed kind.
+#for c 4
+                vec4 w$c = channel_weights(at, 0, $c);
+#endfor
+#include scaled_weights
 #if SHARED
 #for c 4
-                sum += mix(vec4(0.0), v[$c] * table_texel(at, $c), own$c);
+                sum += mix(vec4(0.0), v[$c] * w$c, own$c);
 #endfor
 #else
-                sum += v.x * table_texel(at, 0) + v.y * table_texel(at, 1) +
-                       v.z * table_texel(at, 2) + v.w * table_texel(at, 3);
+                sum += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
 #endif

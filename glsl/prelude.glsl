@@ -53,7 +53,9 @@ ivec2 tsr_quotient(ivec2 a, ivec2 b) { return ivec2(tsr_quotient(a.x, b.x), tsr_
 
 #if TABLE
 // A pass's lookup table or packed weights.
-#if TABLE_INTEGERS
+#if TABLE_NIBBLES
+uniform highp usampler2D table; // its texels are four of the table's, of four integers of 4 bits each
+#elif TABLE_INTEGERS
 uniform highp isampler2D table;
 #else
 uniform sampler2D table;
@@ -63,14 +65,24 @@ uniform sampler2D table;
 // texel's centre, which is 1.5 times as fast on llvmpipe (where texelFetch is a function call), 1.15 times slower on a GPU,
 // and as exact: the error of a coordinate is below 0.01 texels. With an explicit level of detail, which is valid in any
 // control flow.
-// The address of a texel of the table, and the texel i columns after an address.
+// The address of a texel of the table, and the texel i columns after an address. The address of group x of a row, four
+// texels each, and texel c of the group i after it: kernels so read weights of four input channels.
 #if SAMPLE
 #define TABLE_AT vec2
 vec2 table_at(int x, int y) { return (vec2(x, y) + 0.5) * u.table_inverse; }
-vec4 table_texel(vec2 at, int i) { return vec4(textureLod(table, vec2(at.x + float(i) * u.table_inverse.x, at.y), 0.0)); }
+#define TABLE_READ(at, i) textureLod(table, vec2((at).x + float(i) * u.table_inverse.x, (at).y), 0.0)
 #else
 #define TABLE_AT ivec2
 ivec2 table_at(int x, int y) { return ivec2(x, y); }
-vec4 table_texel(ivec2 at, int i) { return vec4(texelFetch(table, ivec2(at.x + i, at.y), 0)); }
+#define TABLE_READ(at, i) texelFetch(table, ivec2((at).x + (i), (at).y), 0)
+#endif
+#if TABLE_NIBBLES
+vec4 table_nibbles(uint bits) { return vec4(ivec4(uvec4(bits) << uvec4(28, 24, 20, 16)) >> 28); }
+TABLE_AT weights_begin(int x, int y) { return table_at(x, y); }
+vec4 channel_weights(TABLE_AT at, int i, int c) { return table_nibbles(TABLE_READ(at, i)[c]); }
+#else
+vec4 table_texel(TABLE_AT at, int i) { return vec4(TABLE_READ(at, i)); }
+TABLE_AT weights_begin(int x, int y) { return table_at(4 * x, y); }
+vec4 channel_weights(TABLE_AT at, int i, int c) { return table_texel(at, 4 * i + c); }
 #endif
 #endif

@@ -372,15 +372,20 @@ typedef enum tsr_precision {
 /* How packed weights of convolutions and matrix products are stored on a GPU; arithmetic is the
  * same. The cpu backend computes with the model's own. */
 typedef enum tsr_weight_type {
-    /* As tsr_session_desc.precision says; but in 8 bits what the model has in 8: weights that it
-     * makes with DequantizeLinear, of at most 8 bits about a zero point of 0. */
+    /* As tsr_session_desc.precision says; but in 8 or 4 bits what the model has so: weights
+     * that it makes with DequantizeLinear, about a zero point of 0. In 4 bits: with a scale for
+     * each output channel or, by block_size, for 32, 64 or 128 weights. */
     TSR_WEIGHTS_AUTO,
     TSR_WEIGHTS_FP32,
     TSR_WEIGHTS_FP16,
     /* Integers of 8 bits, with a scale for each output channel: its largest weight / 127, or the
      * model's own scale. Layers of fewer than 1024 weights are as with TSR_WEIGHTS_AUTO, and so
      * are those with infinite weights and, on a device that is half_only, all. */
-    TSR_WEIGHTS_INT8
+    TSR_WEIGHTS_INT8,
+    /* Integers of 4 bits, with a scale of 32 bits for each block of about 128 weights of an output
+     * channel: all taps of 2^n input channels; or in the model's own blocks. Depthwise layers and
+     * those whose groups are no multiples of 4 channels are as with TSR_WEIGHTS_INT8. */
+    TSR_WEIGHTS_INT4
 } tsr_weight_type;
 
 typedef struct tsr_dim_binding { /* a symbolic dimension's size, e.g. {"batch", 1} */

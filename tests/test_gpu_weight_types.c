@@ -1,10 +1,12 @@
-/* Packed weights in 16 and 8 bits: tsr_session_desc.weights. */
+/* Packed weights in 16, 8 and 4 bits: tsr_session_desc.weights. */
 #include "support/backends.h"
 #include "support/main.h"
 #include "support/onnx_case.h"
 #include "support/sessions.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Layers of at least 1024 weights, w, of which each kind of kernel reads some: what comes before
@@ -100,8 +102,12 @@ static uint64_t expect_same(const char *kernels, const tsr_model *model, const t
     return report.packed_bytes;
 }
 
+/* The last three are for fragments. */
 static const char *const kernels[] = {NULL, "plain", "shared", "blocks", "small", "midgard"};
-enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+static int kernel_count(void) {
+    return gpu_has_textures() ? (int)(sizeof kernels / sizeof *kernels) : 3;
+}
 
 /* Weights that a model has in 8 bits stay so, exactly, in every kernel; sums keep 32 bits where
  * tensors have 16. */
@@ -111,7 +117,7 @@ static void test_quantized(void **state) {
     const bool half = gpu_is_half_only();
     for (int i = 0; i < LAYERS; i++) {
         tsr_model *model = quantized_model(i);
-        for (int k = 0; k < KERNELS; k++) {
+        for (int k = 0; k < kernel_count(); k++) {
             uint64_t narrow = expect_same(kernels[k], model, model, (tsr_session_desc){0},
                                           half ? HALF_TOLERANCE : SUM_TOLERANCE),
                      wide = expect_same(kernels[k], model, model,
@@ -136,7 +142,7 @@ static void test_rounded(void **state) {
         lacking("a GPU that renders to 32-bit floats");
     for (int i = 0; i < LAYERS; i++) {
         tsr_model *plain = plain_model(i), *quantized = quantized_model(i);
-        for (int k = 0; k < KERNELS; k++) {
+        for (int k = 0; k < kernel_count(); k++) {
             /* Uniform blocks of few weights hold them as they are. */
             bool blocks = k >= 3 || (k == 0 && gpu_has_textures());
             expect_same(kernels[k], plain, quantized,
@@ -163,7 +169,7 @@ static void test_exact(void **state) {
         lacking("a GPU that renders to 32-bit floats");
     tsr_model *model = model_of("Mul w{20,16,2,2} k<150 -> m; Clip m l<-128 h<127 -> n; "
                                 "Round n -> v; Round x[1,16,5,6] -> r; Conv r v -> y");
-    for (int k = 0; k < KERNELS; k++)
+    for (int k = 0; k < kernel_count(); k++)
         expect_same(kernels[k], model, model, (tsr_session_desc){0}, 1e-30);
     tsr_model_free(model);
 }
@@ -198,13 +204,204 @@ static void test_refused(void **state) {
     tsr_model *model = plain_model(0);
     tsr_session *session;
     expect_failure(tsr_session_create(device, model,
-                                      &(tsr_session_desc){.weights = (tsr_weight_type)4}, &session),
-                   TSR_ERROR_INVALID_ARGUMENT, "there is no type of weights 4");
+                                      &(tsr_session_desc){.weights = (tsr_weight_type)5}, &session),
+                   TSR_ERROR_INVALID_ARGUMENT, "there is no type of weights 5");
     if (!gpu_is_half_only()) {
         const float values[19 * 13 * 9] = {0};
-        session = make_session(device, model, &(tsr_session_desc){.weights = TSR_WEIGHTS_INT8});
-        expect_failure(tsr_session_set_weights(session, "w", values, 19 * 13 * 9),
-                       TSR_ERROR_UNSUPPORTED, "8 bits");
+        for (tsr_weight_type type = TSR_WEIGHTS_INT8; type <= TSR_WEIGHTS_INT4; type++) {
+            session = make_session(device, model, &(tsr_session_desc){.weights = type});
+            expect_failure(tsr_session_set_weights(session, "w", values, 19 * 13 * 9),
+                           TSR_ERROR_UNSUPPORTED, "8 bits or 4");
+            tsr_session_destroy(session);
+        }
+    }
+    tsr_model_free(model);
+}
+
+/* ---- blocks of 4 bits ------------------------------------------------------------------------ */
+
+/* Weights that DequantizeLinear makes, in blocks along an axis of a matrix or of what they are. */
+static const struct {
+    const char *weights, *shape, *use;
+    int axis; /* of blocks */
+} blocked[] = {
+    {"19,117", "19,13,3,3", "Conv x[2,13,9,14] v b{19} -> c pads=1,1,1,1; Relu c -> y", 1},
+    {"36,70", "36,70,1,1", "Conv x[1,70,7,5] v b{36} -> y", 1},
+    {"40,272", "40,17,4,4", "Conv x[1,17,32,32] v -> y strides=2,2 pads=1,1,1,1", 1},
+    {"24,144", "24,16,3,3", "Conv x[3,32,6,5] v -> y group=2 dilations=2,1 pads=2,1,2,1", 1},
+    {"14,130,3,3", "14,130,3,3", "Conv x[1,130,6,5] v -> y pads=1,1,1,1", 1},
+    {"11,105", "11,15,7", "Conv x[2,15,33] v -> y pads=3,3", 1},
+    {"10,243", "10,9,3,3,3", "Conv x[1,9,4,5,6] v b{10} -> y pads=1,1,1,1,1,1", 1},
+    {"130,224", "130,14,4,4", "ConvTranspose x[2,130,5,7] v -> y strides=2,2 pads=1,1,1,1", 0},
+    {"140,126", "140,14,3,3", "ConvTranspose x[1,140,4,3] v -> y strides=3,2 pads=1,0,1,0", 0},
+    {"70,33", "70,33", "MatMul x[3,5,70] v -> y", 0},
+    {"37,266", "37,266", "Gemm x[5,266] v b{37} -> y transB=1 alpha=0.5", 1},
+};
+enum { BLOCKED = sizeof blocked / sizeof *blocked };
+
+/* Scales are positive. */
+static float blocked_element(void *user, const char *name, size_t i) {
+    float x = element(user, name, i);
+    return *name == 's' ? 0.15F + 0.1F * x : x;
+}
+
+/* block 0: a scale for each output channel. */
+static tsr_model *blocked_model(int layer, int block) {
+    char text[1024], scales[64], attributes[64];
+    int64_t dims[5];
+    int rank = 0, axis = blocked[layer].axis, length = 0;
+    for (const char *at = blocked[layer].weights; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        dims[rank++] = strtol(at, NULL, 10);
+    }
+    for (int i = 0; i < rank && block; i++)
+        length += snprintf(scales + length, sizeof scales - (size_t)length, "%s%d", i ? "," : "",
+                           (int)(i == axis ? (dims[i] + block - 1) / block : dims[i]));
+    snprintf(attributes, sizeof attributes, "axis=%d block_size=%d", axis, block);
+    if (!block) {
+        snprintf(scales, sizeof scales, "%d", (int)dims[1 - axis]);
+        snprintf(attributes, sizeof attributes, "axis=%d", 1 - axis);
+    }
+    snprintf(text, sizeof text,
+             "QuantizeLinear w{%s} s{%s} -> q %s output_dtype=22; DequantizeLinear q s -> d %s; "
+             "Reshape d n(%s) -> v; %s",
+             blocked[layer].weights, scales, attributes, attributes, blocked[layer].shape,
+             blocked[layer].use);
+    return load_written(onnx_case_filled(21, text, blocked_element, NULL));
+}
+
+/* They stay in 4 bits, exactly, in every kernel. */
+static void test_blocks(void **state) {
+    (void)state;
+    need_gpu();
+    if (gpu_is_half_only())
+        lacking("a GPU that renders to 32-bit floats");
+    for (int i = 0; i < BLOCKED; i++)
+        for (int block = 16; block <= 128; block *= 2) {
+            bool whole = block == 16, transposed = blocked[i].use[4] == 'T';
+            tsr_model *model = blocked_model(i, whole ? 0 : block);
+            for (int k = 0; k < kernel_count(); k++) {
+                uint64_t narrow = expect_same(kernels[k], model, model, (tsr_session_desc){0},
+                                              SUM_TOLERANCE),
+                         wide = expect_same(kernels[k], model, model,
+                                            (tsr_session_desc){.weights = TSR_WEIGHTS_FP32},
+                                            SUM_TOLERANCE);
+                /* Where each tap has scales, kernels that pad other rows. */
+                if (k < 3 && (gpu_has_textures() ? k > 0 : !transposed))
+                    assert_int_equal(8 * narrow, wide);
+                assert_true(7 * narrow <= wide);
+            }
+            tsr_model_free(model);
+        }
+}
+
+/* The layer's weights: strides of output channels, of input channels, and taps. */
+typedef struct sizes {
+    int outputs, inputs, taps, output_stride, input_stride;
+} sizes;
+
+static sizes sizes_of(int layer) {
+    int dims[5] = {1, 1, 1, 1, 1}, rank = 0;
+    for (const char *at = strchr(layers[layer].weights, '{'); at; at = strchr(at, ',')) {
+        at++;
+        dims[rank++] = (int)strtol(at, NULL, 10);
+    }
+    if (rank == 5) { /* a tap along the depth is an input channel */
+        dims[1] *= dims[2];
+        dims[2] = 1;
+    }
+    int taps = dims[2] * dims[3] * dims[4];
+    return layers[layer].axis == 0 ? (sizes){dims[0], dims[1], taps, dims[1] * taps, taps}
+                                   : (sizes){dims[1], dims[0], taps, taps, dims[1] * taps};
+}
+
+/* To -8 to 7 steps, in blocks of all taps of 2^n input channels, at most 144 weights of them. */
+static float *rounded_weights(int layer) {
+    const sizes s = sizes_of(layer);
+    int channels = 4;
+    while (channels < 128 && 2 * channels * s.taps <= 144)
+        channels *= 2;
+    float *rounded = calloc((size_t)(s.outputs * s.inputs * s.taps), sizeof *rounded);
+    assert_non_null(rounded);
+    for (int o = 0; o < s.outputs; o++)
+        for (int begin = 0; begin < s.inputs; begin += channels) {
+            int end = begin + channels < s.inputs ? begin + channels : s.inputs;
+            float step = 0;
+            for (int pass = 0; pass < 2; pass++)
+                for (int k = begin * s.taps; k < end * s.taps; k++) {
+                    int at = o * s.output_stride + k / s.taps * s.input_stride + k % s.taps;
+                    float w = element(NULL, "w", (size_t)at);
+                    if (pass)
+                        rounded[at] = fminf(rintf(w / step), 7) * step;
+                    else
+                        step = fmaxf(step, w < 0 ? w / -8 : w / 7);
+                }
+        }
+    return rounded;
+}
+
+static float rounded_element(void *user, const char *name, size_t i) {
+    return *name == 'w' ? ((const float *)user)[i] : element(NULL, name, i);
+}
+
+static void test_rounded_to_blocks(void **state) {
+    (void)state;
+    need_gpu();
+    if (gpu_is_half_only())
+        lacking("a GPU that renders to 32-bit floats");
+    for (int i = 0; i < LAYERS; i++) {
+        char text[1024], first[256];
+        snprintf(first, sizeof first, "Identity %s -> unused; ", layers[i].weights);
+        float *weights = rounded_weights(i);
+        bool shares = i == 4 || i == 5; /* groups share texels: they have 8 bits */
+        tsr_model *plain = plain_model(i),
+                  *rounded = shares ? quantized_model(i)
+                                    : load_written(onnx_case_filled(
+                                          21, with_use(text, sizeof text, first, i, "w"),
+                                          rounded_element, weights));
+        for (int k = 0; k < kernel_count(); k++) {
+            bool blocks = k >= 3 || (k == 0 && gpu_has_textures());
+            uint64_t narrow = expect_same(kernels[k], plain, rounded,
+                                          (tsr_session_desc){.weights = TSR_WEIGHTS_INT4},
+                                          shares && blocks ? 1e-2 : SUM_TOLERANCE),
+                     wide = expect_same(kernels[k], plain, plain,
+                                        (tsr_session_desc){.weights = TSR_WEIGHTS_FP32},
+                                        SUM_TOLERANCE);
+            if (!blocks)
+                assert_int_equal((shares ? 4 : 8) * narrow, wide);
+            expect_same(
+                kernels[k], plain, rounded,
+                (tsr_session_desc){.weights = TSR_WEIGHTS_INT4, .precision = TSR_PRECISION_FP16},
+                HALF_PRODUCTS_TOLERANCE);
+        }
+        tsr_model_free(plain);
+        tsr_model_free(rounded);
+        free(weights);
+    }
+}
+
+/* Reports count weights as they are stored, without padding. */
+static void test_reported(void **state) {
+    (void)state;
+    need_gpu();
+    if (gpu_is_half_only())
+        lacking("a GPU that renders to 32-bit floats");
+    enum { OTHERS = (5 * 264 + 5 * 36) * 4, WEIGHTS = 264 * 36 };
+    static const struct {
+        tsr_weight_type type;
+        uint64_t bytes;
+    } wanted[] = {{TSR_WEIGHTS_FP32, WEIGHTS * 4},
+                  {TSR_WEIGHTS_FP16, WEIGHTS * 2},
+                  {TSR_WEIGHTS_INT8, WEIGHTS},
+                  {TSR_WEIGHTS_INT4, WEIGHTS / 2 + 3 * 36 * 4}};
+    tsr_model *model = model_of("Identity w{264,36} -> unused; MatMul x[5,264] w -> y");
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        tsr_device *device = gpu_device((backend_limits){.kernels = "plain"});
+        tsr_session *session =
+            make_session(device, model, &(tsr_session_desc){.weights = wanted[i].type});
+        tsr_node_report report;
+        EXPECT_OK(tsr_session_node_report(session, 0, &report));
+        assert_int_equal(report.bytes, OTHERS + wanted[i].bytes);
         tsr_session_destroy(session);
     }
     tsr_model_free(model);
@@ -212,9 +409,14 @@ static void test_refused(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantized), cmocka_unit_test(test_rounded),
-        cmocka_unit_test(test_exact),     cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_quantized),
+        cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_kept),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_rounded_to_blocks),
+        cmocka_unit_test(test_reported),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -1,5 +1,6 @@
 // Convolution of any stride and dilation, one texel at a time.
 //   table    entry ((t * tiles + i) * kernel height + ky) * kernel width + kx: 4 texels, by input channel
+#include weight_scale
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
 #include group_begin
     let start = vec2i(x * u.window_x.stride - u.window_x.pad, y * u.window_y.stride - u.window_y.pad);

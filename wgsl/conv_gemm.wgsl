@@ -3,6 +3,7 @@
 //   input_tiles, output_tiles    of a group
 //   table                        row (batch * steps + step) * 4 + channel: a texel for each output tile of the group
 #include gemm
+#include weight_scale
 
 struct Pixel {
     origin: i32, // the group's first texel
@@ -34,7 +35,16 @@ fn left(pixel: Pixel, at: vec3i) -> vec4f {
 }
 
 fn right(batch: i32, row: i32, tile: i32) -> vec4f {
-    return table_texel((batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile);
+    let w = table_texel((batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile);
+#if SCALES
+    let step = row >> 2;
+    let tap = step / u.input_tiles;
+    let ky = tap / u.window_x.kernel;
+    let channel = 4 * (step - tap * u.input_tiles) + (row & 3);
+    return w * weight_scale(batch * u.output_tiles + tile, channel, ky, tap - ky * u.window_x.kernel);
+#else
+    return w;
+#endif
 }
 
 fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {

@@ -2,6 +2,7 @@
 // phase and steps from tap to tap, so that no tap is multiplied by an inserted zero.
 //   step_y, step_x    taps between two of the same phase: of rows, of columns
 //   table             as in wgsl/conv_any.wgsl
+#include weight_scale
 
 // The first tap k with (position - k * dilation) divisible by stride; the kernel's size if there is none.
 fn first_tap(position: i32, size: i32, stride: i32, dilation: i32, step: i32) -> i32 {

@@ -7,6 +7,7 @@
 //   table             row (batch * steps + step) * 4 + channel: a texel for each output tile; zero where the phase has no
 //                     such tap
 #include gemm
+#include weight_scale
 
 struct Pixel {
     origin: i32, // the image's first texel
@@ -50,7 +51,12 @@ fn left(pixel: Pixel, at: vec3i) -> vec4f {
 }
 
 fn right(batch: i32, row: i32, tile: i32) -> vec4f {
-    return table_texel((batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile);
+    let w = table_texel((batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile);
+#if SCALES
+    return w * weight_scale(tile, row % (4 * u.input_tiles), 0, 0); // all taps share it
+#else
+    return w;
+#endif
 }
 
 fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {

@@ -54,7 +54,13 @@ fn O_position(i: i32) -> vec4i {
 @group(0) @binding(2) var<storage, read> table: array<u32>;
 #elif TABLE
 // A pass's lookup table or packed weights, row by row, u.table_width texels each.
-#if TABLE_INTEGERS
+#if TABLE_NIBBLES
+@group(0) @binding(2) var<storage, read> table: array<u32>;
+fn table_texel(i: i32) -> vec4f {
+    let bits = vec4u(table[i >> 1] >> u32(16 * (i & 1)));
+    return vec4f(vec4i(bits << vec4u(28, 24, 20, 16)) >> vec4u(28));
+}
+#elif TABLE_INTEGERS
 @group(0) @binding(2) var<storage, read> table: array<i32>;
 fn table_texel(i: i32) -> vec4f { return vec4f((vec4i(table[i]) << vec4u(24, 16, 8, 0)) >> vec4u(24)); }
 #elif TABLE_HALVES

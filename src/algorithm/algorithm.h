@@ -15,6 +15,9 @@
 #define TSR_FRAGMENTS_VALHALL                                                                      \
     { .registers = 10, .texture_weights = true }
 
+/* Weights of 4 bits: src/algorithm/block_weights.h. */
+typedef struct tsr_weight_blocks tsr_weight_blocks;
+
 /* A convolution with constant weights. Window and group as in tsr_window; weights of output channel
  * o, input channel i of group g begin at weights[g * stride_group + o * stride_output + i *
  * stride_input], their kernel row-major. */
@@ -25,6 +28,8 @@ typedef struct tsr_convolution {
     float factor;        /* of all weights */
     const double *scale; /* of those of each output channel; NULL: 1 */
     bool integers;       /* weights so scaled are integers: src/algorithm/integer_weights.h */
+    const tsr_weight_blocks *blocks; /* of integers of 4 bits; NULL: none */
+    int scales;                      /* of these: a tensor */
     int group_outputs, group_inputs;
     size_t stride_group, stride_output, stride_input;
 } tsr_convolution;

@@ -1,5 +1,5 @@
 /* One texel at a time: for every stride, dilation and group, if nothing faster applies. */
-#include "algorithm/algorithm.h"
+#include "algorithm/block_weights.h"
 
 /* Each output texel fetches its weights and inputs separately. */
 static double product_cost(const tsr_plan *plan) {
@@ -27,7 +27,7 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, int output) {
     const tsr_window *w = &p->conv.window;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, 1, (int)w->kernel[1], false);
     tsr_pass *pass =
-        TSR_PASS(plan, output, conv_any, .X = TSR_TENSOR(p->input),
+        TSR_PASS(plan, output, conv_any, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&p->conv),
                  .SHARED = TSR_INT(tsr_shares_texels(&p->conv)), .window_y = tsr_window_args(w, 0),
                  .window_x = tsr_window_args(w, 1), .channels = tsr_conv_channels(&weights));
     tsr_pass_conv_weights(plan, pass, &weights);
@@ -41,11 +41,11 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, int outp
     int64_t step[2];
     tsr_phase_steps(w, step);
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, 1, (int)w->kernel[1], false);
-    tsr_pass *pass =
-        TSR_PASS(plan, output, conv_transpose_any, .X = TSR_TENSOR(p->input),
-                 .SHARED = TSR_INT(tsr_shares_texels(&p->conv)), .window_y = tsr_window_args(w, 0),
-                 .window_x = tsr_window_args(w, 1), .step_y = TSR_INT(step[0]),
-                 .step_x = TSR_INT(step[1]), .channels = tsr_conv_channels(&weights));
+    tsr_pass *pass = TSR_PASS(
+        plan, output, conv_transpose_any, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&p->conv),
+        .SHARED = TSR_INT(tsr_shares_texels(&p->conv)), .window_y = tsr_window_args(w, 0),
+        .window_x = tsr_window_args(w, 1), .step_y = TSR_INT(step[0]), .step_x = TSR_INT(step[1]),
+        .channels = tsr_conv_channels(&weights));
     tsr_pass_conv_weights(plan, pass, &weights);
     tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 3,
                    (int64_t[]){weights.tiles, (w->kernel[0] - 1) / step[0] + 1,

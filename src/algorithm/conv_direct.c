@@ -1,6 +1,6 @@
 /* Direct convolutions in fragments: the pixels of a fragment share a row of input and each texel of
  * weights. */
-#include "algorithm/algorithm.h"
+#include "algorithm/block_weights.h"
 
 #include "base/divide.h"
 
@@ -144,17 +144,18 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     bool whole = by == BY_TAPS && !shared; /* all four channels of a texel are read at once */
     float scale = whole ? tsr_half_products(plan, &conv) : 0;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, f.taps, f.chunks, false);
-    weights.dots = whole && plan->device.fragments.dots;
+    weights.dots = whole && !conv.blocks && plan->device.fragments.dots;
     int partial = tsr_split_output(plan, output, s.count);
-    tsr_pass *pass = TSR_PASS(
-        plan, partial, conv_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
-        .ROW = TSR_INT(f.row), .POINTWISE = TSR_INT(!f.row && !shared && tsr_is_pointwise(w)),
-        .GROUPED = TSR_INT(w->group > 1), .SHARED = TSR_INT(shared),
-        .HALF_PRODUCTS = TSR_INT(scale != 0), .DOTS = TSR_INT(weights.dots),
-        .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(w->stride[1]),
-        .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
-        .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
-        .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
+    tsr_pass *pass =
+        TSR_PASS(plan, partial, conv_direct, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&conv),
+                 .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row),
+                 .POINTWISE = TSR_INT(!f.row && !shared && tsr_is_pointwise(w)),
+                 .GROUPED = TSR_INT(w->group > 1), .SHARED = TSR_INT(shared),
+                 .HALF_PRODUCTS = TSR_INT(scale != 0), .DOTS = TSR_INT(weights.dots),
+                 .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(w->stride[1]),
+                 .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
+                 .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
+                 .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
     tsr_pass_conv_weights(plan, pass, &weights);
     count_loops(plan, &f, s.tiles, w->kernel[0]);
     return tsr_split_sum(plan, pass, output, s.count);
@@ -180,16 +181,16 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, reading 
     bool whole = by == BY_TAPS && !shared; /* all four channels of a texel are read at once */
     float scale = whole ? tsr_half_products(plan, &conv) : 0;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, taps * (int)stride, 1, false);
-    weights.dots = whole && plan->device.fragments.dots;
+    weights.dots = whole && !conv.blocks && plan->device.fragments.dots;
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass = TSR_PASS(
-        plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(taps),
-        .ROW = TSR_INT(by == BY_TAPS ? 0 : planes + taps - 1), .GROUPED = TSR_INT(w->group > 1),
-        .SHARED = TSR_INT(shared), .HALF_PRODUCTS = TSR_INT(scale != 0),
-        .DOTS = TSR_INT(weights.dots), .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(stride),
-        .window_y = tsr_window_args(w, 0), .pad_x = TSR_INT(w->pad_begin[1]),
-        .kernel_x = TSR_INT(w->kernel[1]), .channels = tsr_conv_channels(&weights),
-        .split = split_args(plan, &s, output));
+        plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&conv),
+        .TAPS = TSR_INT(taps), .ROW = TSR_INT(by == BY_TAPS ? 0 : planes + taps - 1),
+        .GROUPED = TSR_INT(w->group > 1), .SHARED = TSR_INT(shared),
+        .HALF_PRODUCTS = TSR_INT(scale != 0), .DOTS = TSR_INT(weights.dots),
+        .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(stride), .window_y = tsr_window_args(w, 0),
+        .pad_x = TSR_INT(w->pad_begin[1]), .kernel_x = TSR_INT(w->kernel[1]),
+        .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
     tsr_pass_conv_weights(plan, pass, &weights);
     tsr_plan_loops(plan, 1, by == BY_TAPS ? 3 : 2,
                    (int64_t[]){s.tiles, w->kernel[0] / w->stride[0] + 1, taps});

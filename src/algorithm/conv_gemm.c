@@ -1,5 +1,6 @@
 /* Convolutions and matrix products in compute shaders: implicit GEMM (wgsl/gemm.wgsl) where
  * channels fill whole texels, else one texel at a time. */
+#include "algorithm/block_weights.h"
 #include "algorithm/packed_weights.h"
 
 #include "base/divide.h"
@@ -142,7 +143,9 @@ static void fill_step(const gemm_weights *t, int64_t batch, int64_t step, float 
         const tsr_unaligned_float *weights =
             c->weights + group * c->stride_group + (size_t)(first + i) * c->stride_input + element;
         float *row = rows + (size_t)i * (size_t)t->tiles * 4;
-        for (int o = 0; o < c->group_outputs; o++)
+        for (int o = 0; c->blocks && o < c->group_outputs; o++)
+            row[o] = tsr_block_integer(c, (int)group * c->group_outputs + o, first + i, element);
+        for (int o = 0; !c->blocks && o < c->group_outputs; o++)
             row[o] = (float)(weights[(size_t)o * c->stride_output] *
                              tsr_weight_scale(c, (int)group * c->group_outputs + o));
     }
@@ -226,10 +229,10 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, bool sha
     const regions b = choose_regions(plan, &p, tsr_plan_layout(plan, output), shared);
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
-    tsr_pass *pass =
-        TSR_PASS(plan, partial, conv_gemm, .X = TSR_TENSOR(problem->input), GEMM_FIELDS(b, gemm),
-                 .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
-                 .input_tiles = TSR_INT(table.input_tiles), .output_tiles = TSR_INT(table.tiles));
+    tsr_pass *pass = TSR_PASS(
+        plan, partial, conv_gemm, .X = TSR_TENSOR(problem->input), TSR_SCALE_FIELDS(conv),
+        GEMM_FIELDS(b, gemm), .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
+        .input_tiles = TSR_INT(table.input_tiles), .output_tiles = TSR_INT(table.tiles));
     set_weights(plan, pass, &table);
     return finish(plan, pass, &b, output);
 }
@@ -261,11 +264,11 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, bo
     const regions b = choose_regions(plan, &p, tsr_plan_layout(plan, output), shared);
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
-    tsr_pass *pass = TSR_PASS(plan, partial, conv_transpose_gemm, .X = TSR_TENSOR(problem->input),
-                              GEMM_FIELDS(b, gemm), .window_y = tsr_window_args(w, 0),
-                              .window_x = tsr_window_args(w, 1), .rows = TSR_INT(rows),
-                              .columns = TSR_INT(columns), .taps_x = TSR_INT(table.taps[1]),
-                              .input_tiles = TSR_INT(table.input_tiles));
+    tsr_pass *pass = TSR_PASS(
+        plan, partial, conv_transpose_gemm, .X = TSR_TENSOR(problem->input), TSR_SCALE_FIELDS(conv),
+        GEMM_FIELDS(b, gemm), .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
+        .rows = TSR_INT(rows), .columns = TSR_INT(columns), .taps_x = TSR_INT(table.taps[1]),
+        .input_tiles = TSR_INT(table.input_tiles));
     set_weights(plan, pass, &table);
     return finish(plan, pass, &b, output);
 }
@@ -291,7 +294,7 @@ static bool applies(const tsr_problem *p) {
     case TSR_CONV:
         return !tsr_shares_texels(&p->conv);
     case TSR_CONV_TRANSPOSE:
-        return has_phases(&p->conv);
+        return has_phases(&p->conv) && tsr_blocks_hold_taps(&p->conv);
     case TSR_MATMUL:
         return p->rank < 4; /* at rank 4 channels are a batch axis, not summed over */
     default:

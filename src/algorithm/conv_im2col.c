@@ -1,5 +1,6 @@
 /* Convolutions of small images by im2col and a GEMM (src/algorithm/im2col_gemm.h) over groups of
  * output pixels. */
+#include "algorithm/block_weights.h"
 #include "algorithm/im2col_gemm.h"
 #include "algorithm/phases.h"
 
@@ -17,7 +18,7 @@ static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const i
     const tsr_phases *p = &((const conv *)(const void *)gemm)->p;
     const int64_t phase[2] = {set / p->count[1], set % p->count[1]};
     for (int64_t output = 0; output < p->outputs; output++)
-        tsr_phases_add(p, phase, tap, tile, output, gemm->panel[1], 1,
+        tsr_phases_add(p, phase, tap, tile, output, gemm->step[1], 1,
                        tsr_im2col_texel(gemm, output, panels));
 }
 
@@ -44,13 +45,15 @@ static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
     tsr_layout l;
     *w = (conv){.pad = {0}};
     const tsr_phases *p = &w->p;
-    if (!tsr_phases_make(plan, problem, &l, &w->p))
+    if (!tsr_phases_make(plan, problem, &l, &w->p) ||
+        (p->transposed && !tsr_blocks_hold_taps(&p->conv)))
         return false;
     w->gemm = (tsr_im2col_gemm){.sets = p->count[0] * p->count[1],
                                 .shared = true,
                                 .images = p->images,
                                 .tiles = p->tiles,
                                 .outputs = p->outputs,
+                                .blocks = p->conv.blocks != NULL,
                                 .fill = fill,
                                 .layout = p->transposed ? "im2col, transposed" : "im2col"};
     form_groups(plan, w);

@@ -52,7 +52,7 @@ static tsr_layout_hint sums_hint(const tsr_plan *plan, const block_conv *b) {
 /* Blocks hold floats: many weights that are to have 8 bits are not for them. */
 static bool are_many_integers(const tsr_convolution *c) {
     enum { MANY = 1 << 16 };
-    return c->integers && tsr_count_weights(c) >= MANY;
+    return c->blocks || (c->integers && tsr_count_weights(c) >= MANY);
 }
 
 /* Does it apply, and are images large enough for a draw for each uniform block? Binding the next

@@ -1,4 +1,5 @@
 /* A convolution's packed weights: a table in the order that kernels read. */
+#include "algorithm/block_weights.h"
 #include "algorithm/packed_weights.h"
 
 #include "base/divide.h"
@@ -69,7 +70,8 @@ static double largest_weight(const tsr_convolution *c) {
 
 float tsr_half_products(const tsr_plan *plan, tsr_convolution *c) {
     enum { PRODUCTS = 4, MOST_LOG2 = 60 };
-    if (c->integers || !tsr_plan_has_half_products(plan) || !plan->device.fragments.half_products)
+    if (c->integers || c->blocks || !tsr_plan_has_half_products(plan) ||
+        !plan->device.fragments.half_products)
         return 0;
     double sum = PRODUCTS * largest_weight(c) * fabs((double)c->factor);
     int log2 = 0;
@@ -107,6 +109,8 @@ static tsr_table_size buffer_entries(tsr_plan *plan, tsr_table_format format, in
 }
 
 tsr_table_format tsr_weight_format(const tsr_plan *plan, const tsr_convolution *c) {
+    if (c->blocks)
+        return TSR_TABLE_I4;
     return c->integers ? TSR_TABLE_I8 : tsr_plan_weight_format(plan);
 }
 
@@ -145,6 +149,13 @@ static void fill_texel(float *texel, const tsr_unaligned_float *const kernels[4]
     texel[3] = kernels[3] ? (float)(kernels[3][tap] * scale[3]) : 0;
 }
 
+/* The same of four inputs as integers in blocks. */
+static void fill_blocks(const tsr_convolution *c, const tsr_unaligned_float *const kernels[16],
+                        int output, int input, size_t tap, float *texel) {
+    for (int i = 0; i < 16; i++)
+        texel[i] = kernels[i] ? tsr_block_integer(c, output + i % 4, input + i / 4, tap) : 0;
+}
+
 /* The 4x4 channels of one output and one input tile, tap by tap. */
 static void fill_tiles(const tsr_conv_weights *t, int output_tile, int tile, float *texels) {
     const tsr_convolution *c = &t->conv;
@@ -166,6 +177,10 @@ static void fill_tiles(const tsr_conv_weights *t, int output_tile, int tile, flo
             float *texel = texels + 4 * texel_index(t, block, 0, taps * 4);
             for (size_t tap = ky * kernel_w + begin; tap < ky * kernel_w + end;
                  tap++, texel += 16) {
+                if (c->blocks) {
+                    fill_blocks(c, kernels, output_tile * 4, tile * 4, tap, texel);
+                    continue;
+                }
                 for (int i = 0; i < 16; i += 4)
                     fill_texel(texel + i, kernels + i, scale, tap);
                 if (t->dots)

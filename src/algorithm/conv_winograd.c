@@ -30,7 +30,7 @@ static double filter_factor(int64_t taps, int64_t k, int64_t tap) {
 static void add_tap(const conv *w, const int64_t phase[2], int64_t tile, const int64_t tap[2],
                     double factor, float *panels) {
     for (int64_t output = 0; output < w->p.outputs; output++)
-        tsr_phases_add(&w->p, phase, tap, tile, output, w->gemm.panel[1], factor,
+        tsr_phases_add(&w->p, phase, tap, tile, output, w->gemm.step[1], factor,
                        tsr_im2col_texel(&w->gemm, output, panels));
 }
 
@@ -78,7 +78,7 @@ static bool is_filter(const tsr_phases *p, int64_t *taps) {
 
 /* Transformed weights are no integers, and transforms round. */
 static bool has_integers(const tsr_problem *p) {
-    return p->conv.integers || tsr_sums_integers(p->node);
+    return p->conv.integers || p->conv.blocks || tsr_sums_integers(p->node);
 }
 
 static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {

@@ -1,5 +1,6 @@
 #include "algorithm/im2col_gemm.h"
 
+#include "algorithm/block_weights.h"
 #include "algorithm/packed_weights.h"
 
 #include "base/divide.h"
@@ -62,6 +63,8 @@ static bool lay_table(const tsr_plan *plan, tsr_im2col_gemm *p) {
     p->panel[1] = tsr_divide_up(p->outputs, p->panel[0]);
     p->table[0] = p->partial_tiles * taps_of(p) * p->panel[0];
     p->table[1] = p->sets * p->partials * 4 * p->panel[1];
+    p->step[0] = p->blocks ? 4 : 1;
+    p->step[1] = p->blocks ? 1 : p->panel[1];
     return p->table[0] <= plan->limits.max_texture_size &&
            p->table[1] <= plan->limits.max_texture_size;
 }
@@ -98,7 +101,7 @@ static bool fits(const tsr_plan *plan, const tsr_im2col_gemm *p) {
 
 bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
     enum { MOST_PIXELS = 16 }; /* one by one */
-    p->dots = reads_texture(plan) && plan->device.fragments.dots;
+    p->dots = reads_texture(plan) && plan->device.fragments.dots && !p->blocks;
     return p->taps[1] <= TSR_MAX_TAPS && (pixels_of(p) > 1 || count_groups(p) <= MOST_PIXELS) &&
            split(plan, p) && lay_table(plan, p) && fits(plan, p);
 }
@@ -145,7 +148,7 @@ int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *p) {
 /* ---- weights --------------------------------------------------------------------------------- */
 
 float *tsr_im2col_texel(const tsr_im2col_gemm *p, int64_t output, float *panels) {
-    int64_t row = output / p->panel[1], column = output % p->panel[1];
+    int64_t row = output / p->panel[1], column = output % p->panel[1] * p->step[0];
     return panels + (row * p->table[1] + column) * 4;
 }
 
@@ -155,7 +158,7 @@ static void fill_tile(const tsr_im2col_gemm *p, int64_t set, int64_t tile, float
         for (tap[1] = 0; tap[1] < p->taps[1]; tap[1]++, panels += height) {
             p->fill(p, set, tile, tap, panels);
             for (int64_t output = 0; p->dots && output < p->outputs; output++)
-                tsr_weights_for_dots(tsr_im2col_texel(p, output, panels), p->panel[1]);
+                tsr_weights_for_dots(tsr_im2col_texel(p, output, panels), p->step[1]);
         }
 }
 
@@ -173,10 +176,10 @@ static void pack(const void *data, int64_t first, int64_t count, float *texels) 
 
 static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p,
                         const tsr_convolution *conv, size_t size) {
-    const tsr_weight_layout layout = {.tag = p->layout,
-                                      .numbers = {p->sets, p->taps[0], p->taps[1], p->phases[0],
-                                                  p->phases[1], p->partials, p->partial_tiles,
-                                                  p->tiles, p->panel[0], p->panel[1], p->dots}};
+    const tsr_weight_layout layout = {
+        .tag = p->layout,
+        .numbers = {p->sets, p->taps[0], p->taps[1], p->phases[0], p->phases[1], p->partials,
+                    p->partial_tiles, p->tiles, p->panel[0], p->panel[1], p->dots, p->blocks}};
     const tsr_table table = {.pack = pack,
                              .units = p->tiles,
                              .width = (int)p->table[1],
@@ -198,26 +201,29 @@ static int first_texel(const tsr_im2col_gemm *p, const int64_t *phase_pad, int64
 
 static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p,
                       const int64_t *phase_pad) {
-    int64_t count = count_sums(p);
+    int64_t count = count_sums(p), columns = (p->blocks ? 1 : 4) * p->panel[1];
     tsr_draw *draws = tsr_plan_draws(plan, pass, (int)count);
     for (int64_t i = 0; draws && i < count; i++) {
         int64_t set = i % p->sets, partial = i / p->sets % p->partials;
-        int64_t tiles = tsr_min(p->partial_tiles, p->tiles - partial * p->partial_tiles);
+        int64_t first = partial * p->partial_tiles,
+                tiles = tsr_min(p->partial_tiles, p->tiles - first);
         TSR_DRAW(plan, pass, (int)i, (int)(p->shared ? i / p->sets : i), conv_im2col,
-                 .first_column = TSR_INT((set * p->partials + partial) * 4 * p->panel[1]),
-                 .first_texel = TSR_INT(first_texel(p, phase_pad, set)), .tiles = TSR_INT(tiles));
+                 .first_column = TSR_INT((set * p->partials + partial) * columns),
+                 .first_texel = TSR_INT(first_texel(p, phase_pad, set)),
+                 .first_tile = TSR_INT(first), .tiles = TSR_INT(tiles));
     }
 }
 
-static tsr_pass *add_blocks_pass(tsr_plan *plan, const tsr_im2col_gemm *p, const int64_t *phase_pad,
-                                 int blocks, int output) {
+static tsr_pass *add_blocks_pass(tsr_plan *plan, const tsr_im2col_gemm *p,
+                                 const tsr_convolution *conv, const int64_t *phase_pad, int blocks,
+                                 int output) {
     tsr_pass *pass =
-        TSR_PASS(plan, output, conv_im2col, .X = TSR_TENSOR(blocks), .TAPS = TSR_INT(p->taps[1]),
-                 .ROWS = TSR_INT(p->taps[0]), .STRIDE = TSR_INT(p->stride[1]),
-                 .DILATION = TSR_INT(p->dilation[1]), .ROW_STRIDE = TSR_INT(p->stride[0]),
-                 .ROW_DILATION = TSR_INT(p->dilation[0]), .GROUP = TSR_INT(p->group[1]),
-                 .WINDOW = TSR_INT(p->window[1]), .BLOCK = TSR_INT(p->texels),
-                 .window_texels = TSR_INT(p->window[0] * p->window[1]),
+        TSR_PASS(plan, output, conv_im2col, .X = TSR_TENSOR(blocks), TSR_SCALE_FIELDS(conv),
+                 .TAPS = TSR_INT(p->taps[1]), .ROWS = TSR_INT(p->taps[0]),
+                 .STRIDE = TSR_INT(p->stride[1]), .DILATION = TSR_INT(p->dilation[1]),
+                 .ROW_STRIDE = TSR_INT(p->stride[0]), .ROW_DILATION = TSR_INT(p->dilation[0]),
+                 .GROUP = TSR_INT(p->group[1]), .WINDOW = TSR_INT(p->window[1]),
+                 .BLOCK = TSR_INT(p->texels), .window_texels = TSR_INT(p->window[0] * p->window[1]),
                  .panel_rows = TSR_INT(p->panel[0]), .panel_columns = TSR_INT(p->panel[1]));
     tsr_plan_loops(plan, 1, 2, (int64_t[]){p->partial_tiles, p->taps[0]});
     set_draws(plan, pass, p, phase_pad);
@@ -226,9 +232,10 @@ static tsr_pass *add_blocks_pass(tsr_plan *plan, const tsr_im2col_gemm *p, const
 }
 
 static tsr_pass *add_texture_pass(tsr_plan *plan, const tsr_im2col_gemm *p,
-                                  const int64_t *phase_pad, int blocks, int output) {
+                                  const tsr_convolution *conv, const int64_t *phase_pad, int blocks,
+                                  int output) {
     tsr_pass *pass = TSR_PASS(
-        plan, output, conv_im2col_texture, .X = TSR_TENSOR(blocks),
+        plan, output, conv_im2col_texture, .X = TSR_TENSOR(blocks), TSR_SCALE_FIELDS(conv),
         .HALF_PRODUCTS = TSR_INT(p->scale != 0), .scale = TSR_FLOAT(p->scale),
         .DOTS = TSR_INT(p->dots), .ROWS = TSR_INT(p->taps[0]), .TAPS = TSR_INT(p->taps[1] == 1),
         .STRIDE = TSR_INT(p->stride[1]), .DILATION = TSR_INT(p->dilation[1]),
@@ -250,8 +257,9 @@ int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *p, const tsr_co
                           const int64_t *phase_pad, size_t size, int blocks) {
     const tsr_shape shape = sums_shape(p);
     int output = tsr_plan_tensor_inner(plan, &shape, sums_hint(p));
-    tsr_pass *pass = reads_texture(plan) ? add_texture_pass(plan, p, phase_pad, blocks, output)
-                                         : add_blocks_pass(plan, p, phase_pad, blocks, output);
+    tsr_pass *pass = reads_texture(plan)
+                         ? add_texture_pass(plan, p, conv, phase_pad, blocks, output)
+                         : add_blocks_pass(plan, p, conv, phase_pad, blocks, output);
     set_weights(plan, pass, p, conv, size);
     return output;
 }

@@ -29,12 +29,14 @@ struct tsr_im2col_gemm {
     tsr_im2col_fill *fill;
     const char *layout; /* identifies fill's order: see tsr_weight_layout */
     float scale;        /* of tsr_half_products(); 0: products of 32 bits */
+    bool blocks;        /* weights have 4 bits: the channels of a tile are side by side */
     /* chosen by tsr_im2col_gemm_make: */
     bool dots;                       /* see tsr_fragment_limits */
     int64_t partials, partial_tiles; /* split-K: partial sums, input tiles of each */
     int64_t texels;                  /* of a uniform block: what a partial sum reads of a window */
     int64_t panel[2];                /* fragments of a draw, and of a texel of weights for each */
     int64_t table[2];                /* texels */
+    int64_t step[2];                 /* texels between fragments, between channels of a tile */
 };
 
 /* False if windows exceed a uniform block, weights a table or partial sums a texture, or if too
@@ -59,7 +61,7 @@ int tsr_im2col_gemm_draws(tsr_plan *plan, const tsr_im2col_gemm *gemm, const tsr
                           const int64_t *phase_pad, size_t size, int blocks);
 
 /* For a tsr_im2col_fill: the texel of an output tile for the first channel of an input tile; those
- * for the other channels follow panel[1] texels apart. */
+ * for the other channels follow step[1] texels apart. */
 float *tsr_im2col_texel(const tsr_im2col_gemm *gemm, int64_t output, float *panels);
 
 /* Largest power of two of pixels, at most `count`, that the planes of a draw allow. */

@@ -1,7 +1,9 @@
 #include "algorithm/integer_weights.h"
+#include "algorithm/block_weights.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 /* Largest integers: for weights that are rounded, and for those that are integers already. */
 enum { MOST_ROUNDED = 127, MOST_EXACT = 128 };
@@ -59,18 +61,84 @@ int64_t tsr_count_weights(const tsr_convolution *c) {
            c->window.kernel[1];
 }
 
+/* ---- what was found -------------------------------------------------------------------------- */
+
+/* Searching takes long, and a session makes several plans: its graph keeps what was found. */
+typedef struct tsr_weight_steps tsr_weight_steps;
+struct tsr_weight_steps {
+    tsr_weight_steps *next;
+    const tsr_unaligned_float *weights;
+    int64_t key[9]; /* how they are read */
+    tsr_weight_blocks blocks;
+    bool has_blocks;
+    const double *steps; /* by output channel; NULL: none suit */
+};
+
 /* Weights that are no constants of the model are made from some, as by DequantizeLinear. */
-static bool are_wanted(const tsr_plan *plan, const tsr_convolution *c) {
-    enum { FEW = 1024 };
-    bool made = c->constant == 0 && plan->weights == TSR_WEIGHTS_AUTO;
-    return (made || plan->weights == TSR_WEIGHTS_INT8) && tsr_count_weights(c) >= FEW &&
-           !plan->limits.half_only;
+static bool are_made(const tsr_convolution *c) {
+    return c->constant == 0;
 }
 
-const float *tsr_make_integers(tsr_plan *plan, tsr_convolution *conv) {
+static bool are_wanted(const tsr_plan *plan, const tsr_convolution *c) {
+    enum { FEW = 1024 };
+    bool wanted =
+        plan->weights >= TSR_WEIGHTS_INT8 || (plan->weights == TSR_WEIGHTS_AUTO && are_made(c));
+    return wanted && tsr_count_weights(c) >= FEW && !plan->limits.half_only;
+}
+
+static const double *find_steps(tsr_arena *arena, const tsr_convolution *conv, bool exact) {
     int64_t outputs = conv->window.group * conv->group_outputs;
-    if (!are_wanted(plan, conv))
+    double *steps = TSR_NEW(arena, outputs, double);
+    for (int64_t i = 0; steps && i < outputs; i++) {
+        steps[i] = choose_step(conv, i, exact);
+        if (steps[i] == 0)
+            return NULL;
+    }
+    return steps;
+}
+
+/* In the fewest bits that the choice allows. */
+static void search(const tsr_plan *plan, const tsr_convolution *c, tsr_weight_steps *s) {
+    tsr_arena *arena = plan->graph->arena;
+    if (tsr_may_have_blocks(c) && plan->weights != TSR_WEIGHTS_INT8)
+        s->has_blocks =
+            (are_made(c) && tsr_find_blocks(arena, c, &s->blocks)) ||
+            (plan->weights == TSR_WEIGHTS_INT4 && tsr_choose_blocks(arena, c, &s->blocks));
+    if (!s->has_blocks)
+        s->steps = find_steps(arena, c, plan->weights == TSR_WEIGHTS_AUTO);
+}
+
+static const tsr_weight_steps *steps_of(tsr_plan *plan, const tsr_convolution *c) {
+    const int64_t key[] = {plan->weights,
+                           c->window.group,
+                           c->window.kernel[0],
+                           c->window.kernel[1],
+                           c->group_outputs,
+                           c->group_inputs,
+                           (int64_t)c->stride_group,
+                           (int64_t)c->stride_output,
+                           (int64_t)c->stride_input};
+    tsr_weight_steps **found = plan->graph->weight_steps, *s;
+    for (s = *found; s; s = s->next)
+        if (s->weights == c->weights && !memcmp(s->key, key, sizeof key))
+            return s;
+    s = TSR_NEW(plan->graph->arena, 1, tsr_weight_steps);
+    if (!s) {
+        tsr_plan_out_of_memory(plan);
         return NULL;
+    }
+    s->weights = c->weights;
+    memcpy(s->key, key, sizeof key);
+    search(plan, c, s);
+    s->next = *found;
+    *found = s;
+    return s;
+}
+
+/* ---- integers -------------------------------------------------------------------------------- */
+
+static const float *use_steps(tsr_plan *plan, tsr_convolution *conv, const double *steps) {
+    int64_t outputs = conv->window.group * conv->group_outputs;
     double *inverse = TSR_NEW(plan->arena, outputs, double);
     float *scale = TSR_NEW(plan->arena, outputs, float);
     if (!inverse || !scale) {
@@ -78,16 +146,20 @@ const float *tsr_make_integers(tsr_plan *plan, tsr_convolution *conv) {
         return NULL;
     }
     for (int64_t i = 0; i < outputs; i++) {
-        double step = choose_step(conv, i, plan->weights == TSR_WEIGHTS_AUTO);
-        if (step == 0)
-            return NULL;
-        scale[i] = (float)(step * tsr_weight_scale(conv, (int)i));
-        inverse[i] = 1 / step;
+        scale[i] = (float)(steps[i] * tsr_weight_scale(conv, (int)i));
+        inverse[i] = 1 / steps[i];
     }
     conv->scale = inverse;
     conv->factor = 1;
     conv->integers = true;
     return scale;
+}
+
+const float *tsr_make_integers(tsr_plan *plan, tsr_convolution *conv) {
+    const tsr_weight_steps *s = are_wanted(plan, conv) ? steps_of(plan, conv) : NULL;
+    if (s && s->has_blocks)
+        tsr_use_blocks(plan, conv, &s->blocks);
+    return s && s->steps ? use_steps(plan, conv, s->steps) : NULL;
 }
 
 void tsr_scale_sums(tsr_plan *plan, tsr_pass *pass, const float *scale, float factor,

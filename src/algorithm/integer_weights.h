@@ -1,12 +1,14 @@
 /* Weights as integers of 8 bits with a scale for each output channel, which is applied after the
- * sum: what a convolution computes does not change but for the rounding of its weights. */
+ * sum, or of 4 bits in blocks (src/algorithm/block_weights.h): what a convolution computes does not
+ * change but for the rounding of its weights. */
 #ifndef TSR_ALGORITHM_INTEGER_WEIGHTS_H
 #define TSR_ALGORITHM_INTEGER_WEIGHTS_H
 
 #include "algorithm/algorithm.h"
 
 /* If the plan's weights are to be integers, and these can be: makes them so, and returns what each
- * output channel's sums are to be multiplied by. Else NULL, and the convolution stays. */
+ * output channel's sums are to be multiplied by, NULL if blocks have the scales. Else NULL, and the
+ * convolution stays. */
 const float *tsr_make_integers(tsr_plan *plan, tsr_convolution *conv);
 /* Multiplies the result of the pass, of this many channels, by the scales times a common factor. */
 void tsr_scale_sums(tsr_plan *plan, tsr_pass *pass, const float *scale, float factor,

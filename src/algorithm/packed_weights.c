@@ -1,4 +1,14 @@
 #include "algorithm/packed_weights.h"
+#include "algorithm/block_weights.h"
+#include "algorithm/integer_weights.h"
+
+static tsr_cache_key add_blocks(tsr_cache_key key, const tsr_convolution *c) {
+    const tsr_weight_blocks *b = c->blocks;
+    const int64_t numbers[] = {b->by_input, b->by_tap, b->log2};
+    size_t steps = (size_t)(b->count * c->group_outputs * c->window.group);
+    return tsr_cache_key_add_bytes(tsr_cache_key_add_bytes(key, numbers, sizeof numbers), b->steps,
+                                   steps * sizeof *b->steps);
+}
 
 /* Pads and strides are those of phases: a transposed convolution's taps follow from them. Image
  * sizes are not part of the key, so that sessions of different sizes can share weights. */
@@ -30,6 +40,8 @@ static tsr_cache_key make_key(const tsr_plan *plan, const tsr_convolution *c,
     key = tsr_cache_key_add_bytes(key, numbers, sizeof numbers);
     key = tsr_cache_key_add_bytes(key, layout->numbers, sizeof layout->numbers);
     key = tsr_cache_key_add_bytes(key, &c->factor, sizeof c->factor);
+    if (c->blocks)
+        key = add_blocks(key, c);
     if (c->scale)
         key = tsr_cache_key_add_bytes(key, c->scale,
                                       (size_t)(c->group_outputs * w->group) * sizeof *c->scale);
@@ -50,6 +62,8 @@ void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convoluti
                              size_t size) {
     table.constant = conv->constant;
     table.weights_at = (size_t)((const char *)&conv->weights - (const char *)data);
+    table.weights = tsr_count_weights(conv);
+    table.scales = conv->blocks ? conv->scales : 0;
     table.shared = conv->constant != 0;
     if (table.shared)
         table.key = make_key(plan, conv, layout, &table);

@@ -1,4 +1,5 @@
 #include "algorithm/phases.h"
+#include "algorithm/block_weights.h"
 
 #include "base/divide.h"
 
@@ -90,6 +91,14 @@ static void add_channels(const tsr_convolution *c, const tsr_unaligned_float *we
     }
 }
 
+/* The same as integers in blocks. */
+static void add_blocks(const tsr_convolution *c, int64_t input, int64_t output, size_t tap,
+                       int64_t stride, float *texels) {
+    for (int64_t i = 0; i < 4 && input + i < c->group_inputs; i++)
+        for (int64_t o = 0; o < 4 && output + o < c->group_outputs; o++)
+            texels[i * stride * 4 + o] += tsr_block_integer(c, output + o, input + i, tap);
+}
+
 void tsr_phases_add(const tsr_phases *p, const int64_t phase[2], const int64_t tap[2], int64_t tile,
                     int64_t output, int64_t stride, double factor, float *texels) {
     const tsr_convolution *c = &p->conv;
@@ -99,6 +108,10 @@ void tsr_phases_add(const tsr_phases *p, const int64_t phase[2], const int64_t t
         return;
     for (int o = 0; o < 4; o++)
         scale[o] = tsr_weight_scale(c, (int)output * 4 + o) * factor;
+    if (c->blocks) {
+        add_blocks(c, tile * 4, output * 4, element, stride, texels);
+        return;
+    }
     add_channels(c,
                  c->weights + (size_t)output * 4 * c->stride_output +
                      (size_t)tile * 4 * c->stride_input + element,

@@ -206,7 +206,7 @@ static tsr_status check_desc(const tsr_session_desc *desc) {
         desc->precision != TSR_PRECISION_AUTO)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no precision %d",
                         (int)desc->precision);
-    if (desc->weights < TSR_WEIGHTS_AUTO || desc->weights > TSR_WEIGHTS_INT8)
+    if (desc->weights < TSR_WEIGHTS_AUTO || desc->weights > TSR_WEIGHTS_INT4)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no type of weights %d",
                         (int)desc->weights);
     return TSR_OK;

@@ -44,8 +44,9 @@ static tsr_status set_weights(tsr_session *session, int value, const float *elem
     session->weights_replaced |= status == TSR_OK;
     return status != TSR_ERROR_UNSUPPORTED
                ? status
-               : tsr_fail(TSR_ERROR_UNSUPPORTED,
-                          "the session does not read it as weights alone, or has it in 8 bits");
+               : tsr_fail(
+                     TSR_ERROR_UNSUPPORTED,
+                     "the session does not read it as weights alone, or has it in 8 bits or 4");
 }
 
 tsr_status tsr_session_set_weights(tsr_session *session, const char *name, const float *elements,

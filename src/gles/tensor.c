@@ -166,17 +166,20 @@ static const struct {
     GLenum internal, format, type;
 } table_formats[] = {[TSR_TABLE_F32] = {GL_RGBA32F, GL_RGBA, GL_FLOAT},
                      [TSR_TABLE_F16] = {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT},
-                     [TSR_TABLE_I8] = {GL_RGBA8I, GL_RGBA_INTEGER, GL_BYTE}};
+                     [TSR_TABLE_I8] = {GL_RGBA8I, GL_RGBA_INTEGER, GL_BYTE},
+                     [TSR_TABLE_I4] = {GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT}};
 
 GLuint tsr_texture_table(int width, int height, tsr_table_format format) {
-    return tsr_texture_plain(table_formats[format].internal, width, height);
+    return tsr_texture_plain(table_formats[format].internal, tsr_table_columns(width, format),
+                             height);
 }
 
 void tsr_table_upload(GLuint texture, const tsr_table *table) {
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D, texture);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, table->width, table->height,
-                    table_formats[table->format].format, table_formats[table->format].type, NULL);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, tsr_table_columns(table->width, table->format),
+                    table->height, table_formats[table->format].format,
+                    table_formats[table->format].type, NULL);
 }
 
 GLuint tsr_buffer_blocks(size_t bytes, GLenum usage) {

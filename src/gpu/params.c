@@ -138,7 +138,9 @@ static void add_output(tsr_params *p, const tsr_layout *l) {
 }
 
 static void add_table(tsr_params *p, const tsr_pass *pass) {
-    const float inverse[2] = {1.0f / (float)pass->table.width, 1.0f / (float)pass->table.height};
+    const tsr_table *t = &pass->table;
+    const float inverse[2] = {1.0f / (float)tsr_table_columns(t->width, t->format),
+                              1.0f / (float)t->height};
     if (p->language == TSR_GLSL)
         name_components(p, "table", "_inverse", 'f', add_floats(p, inverse, 2, 2), 2);
     else

@@ -302,9 +302,19 @@ static bool is_half(const tsr_gpu_runner *r, int node) {
     return tensor != TSR_NONE && tsr_plan_layout(r->plan, tensor)->format == TSR_TEXEL_F16;
 }
 
+/* What packed weights and their scales have beside or without what they have as floats in the other
+ * tensors' precision. */
+static int64_t narrowed_bytes(const tsr_plan *plan, const tsr_table *t, bool half) {
+    const tsr_layout *scales = tsr_plan_layout(plan, t->scales);
+    int64_t stored = t->weights * (int64_t)tsr_table_texel_bytes(t->format) / 4,
+            of_scales = t->scales ? (int64_t)scales->c * scales->w * (int64_t)sizeof(float) : 0;
+    return stored + of_scales - t->weights * (half ? 2 : 4);
+}
+
 void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *out) {
     const tsr_gpu_runner *r = base_of(runner);
-    bool on_cpu = false;
+    bool on_cpu = false, half = is_half(r, node);
+    int64_t narrowed = 0;
     out->kernel = r->kernels[node] ? r->kernels[node] : "";
     out->passes = 0;
     out->draws = 0;
@@ -312,17 +322,18 @@ void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *ou
         if (r->plan->passes[i].node == node) {
             out->passes++;
             out->draws += count_draws(r->plan, &r->plan->passes[i]);
+            narrowed += narrowed_bytes(r->plan, &r->plan->passes[i].table, half);
             on_cpu = on_cpu || r->plan->passes[i].kind == TSR_PASS_CPU;
         }
     if (on_cpu || !out->passes) /* else the backend, which the session has set */
         out->backend = on_cpu ? "cpu" : "view";
     out->ms = r->node_ms[node];
-    bool half = is_half(r, node);
     out->precision = half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
     if (!out->passes)
         out->bytes = 0;
     else if (half && !on_cpu)
         out->bytes /= 2;
+    out->bytes += (uint64_t)narrowed;
 }
 
 tsr_candidates tsr_gpu_candidates(const tsr_runner *runner, int node) {

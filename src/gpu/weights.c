@@ -140,24 +140,34 @@ static void to_integers(float *floats, size_t count) {
         integers[i] = (int8_t)lrintf(floats[i]);
 }
 
+static void to_nibbles(float *floats, size_t count) {
+    unsigned char *bytes = (unsigned char *)floats;
+    for (size_t i = 0; i < count; i += 2) {
+        unsigned low = (unsigned)(int)floats[i], high = (unsigned)(int)floats[i + 1];
+        bytes[i / 2] = (unsigned char)((low & 15) | (high & 15) << 4);
+    }
+}
+
 static void narrow(void *user, int64_t first, int64_t count) {
     const tsr_packing *p = user;
     for (int64_t chunk = first; chunk < first + count; chunk++) {
         size_t begin = chunk_begin(p, chunk), floats = chunk_begin(p, chunk + 1) - begin;
         if (p->table->format == TSR_TABLE_F16)
             to_halves(p->texels + begin, floats);
-        else
+        else if (p->table->format == TSR_TABLE_I8)
             to_integers(p->texels + begin, floats);
+        else
+            to_nibbles(p->texels + begin, floats);
     }
 }
 
-/* Chunks of narrow elements are moved together. */
+/* Chunks of narrow texels are moved together. */
 static void join_chunks(const tsr_packing *p) {
-    size_t element = tsr_table_texel_bytes(p->table->format) / 4, begin = 0;
+    size_t texel = tsr_table_texel_bytes(p->table->format), begin = 0;
     unsigned char *bytes = (unsigned char *)p->texels;
     for (int64_t chunk = 0; begin < count_floats(p->table); chunk++) {
         size_t end = chunk_begin(p, chunk + 1);
-        memmove(bytes + begin * element, p->texels + begin, (end - begin) * element);
+        memmove(bytes + begin / 4 * texel, p->texels + begin, (end - begin) / 4 * texel);
         begin = end;
     }
 }
@@ -186,7 +196,7 @@ bool tsr_plan_has_integers(const tsr_plan *plan, int constant) {
     bool has = false;
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_table *t = &plan->passes[i].table;
-        has |= t->constant == constant && t->format == TSR_TABLE_I8;
+        has |= t->constant == constant && t->format >= TSR_TABLE_I8;
     }
     return has;
 }

@@ -92,12 +92,14 @@ tsr_graph *tsr_graph_create(const char *file) {
         return NULL;
     tsr_graph *graph = TSR_NEW(arena, 1, tsr_graph);
     char *name = tsr_arena_strndup(arena, file ? file : "", file ? strlen(file) : 0);
-    if (!graph || !name) {
+    struct tsr_weight_steps **weight_steps = TSR_NEW(arena, 1, struct tsr_weight_steps *);
+    if (!graph || !name || !weight_steps) {
         tsr_arena_destroy(arena);
         return NULL;
     }
     graph->arena = arena;
     graph->file = name;
+    graph->weight_steps = weight_steps;
     graph->name_key = tsr_hash_key_make();
     return graph;
 }
@@ -131,10 +133,12 @@ tsr_graph *tsr_graph_clone(const tsr_graph *source) {
         return NULL;
     tsr_arena *arena = clone->arena;
     const char *file = clone->file;
+    struct tsr_weight_steps **weight_steps = clone->weight_steps;
     bool failed = false;
     *clone = *source;
     clone->arena = arena;
     clone->file = file;
+    clone->weight_steps = weight_steps;
     clone->value_capacity = source->value_count;
     clone->values =
         copy_array(arena, source->values, source->value_count, sizeof(tsr_value), &failed);

@@ -114,6 +114,7 @@ typedef struct tsr_graph {
     int made_count;                   /* names that passes have numbered */
     const tsr_custom_op *custom_ops;  /* by src/graph/custom.c: defaults filled in */
     int custom_op_count;
+    struct tsr_weight_steps **weight_steps; /* a list: src/algorithm/integer_weights.c */
 } tsr_graph;
 
 tsr_graph *tsr_graph_create(const char *file); /* NULL when out of memory */

@@ -24,11 +24,15 @@ typedef void tsr_pack_fn(const void *data, int64_t first, int64_t count, float *
 typedef enum tsr_table_format {
     TSR_TABLE_F32,
     TSR_TABLE_F16,
-    TSR_TABLE_I8 /* integers, of packed weights: src/algorithm/integer_weights.h */
+    TSR_TABLE_I8, /* integers, of packed weights: src/algorithm/integer_weights.h */
+    TSR_TABLE_I4  /* four integers of 4 bits: src/algorithm/block_weights.h; widths are multiples of
+                     four texels */
 } tsr_table_format;
 
 /* Bytes of a texel. */
 size_t tsr_table_texel_bytes(tsr_table_format format);
+/* Texels of a texture for a row of the table's: one holds four of 4 bits. */
+int tsr_table_columns(int width, tsr_table_format format);
 
 /* Constants in the order in which a kernel reads them: packed weights, or a lookup table. */
 typedef struct tsr_table {
@@ -44,6 +48,8 @@ typedef struct tsr_table {
     tsr_cache_key key;
     int constant;      /* of the model, whose elements are packed: see tsr_value; 0: none */
     size_t weights_at; /* in data: the pointer to them */
+    int64_t weights;   /* packed ones, without padding; 0: it has none */
+    int scales;        /* constant tensor of theirs; 0: none */
 } tsr_table;
 
 typedef struct tsr_pass_post {

@@ -37,8 +37,13 @@ tsr_table_format tsr_plan_weight_format(const tsr_plan *plan) {
 }
 
 size_t tsr_table_texel_bytes(tsr_table_format format) {
-    static const size_t bytes[] = {[TSR_TABLE_F32] = 16, [TSR_TABLE_F16] = 8, [TSR_TABLE_I8] = 4};
+    static const size_t bytes[] = {
+        [TSR_TABLE_F32] = 16, [TSR_TABLE_F16] = 8, [TSR_TABLE_I8] = 4, [TSR_TABLE_I4] = 2};
     return bytes[format];
+}
+
+int tsr_table_columns(int width, tsr_table_format format) {
+    return format == TSR_TABLE_I4 ? width / 4 : width;
 }
 
 /* The trait that an operator needs to compute the type exactly. */

@@ -36,6 +36,7 @@ static void list_names(const tsr_plan *plan, const tsr_pass *pass, tsr_constants
     tsr_constants_add(names, "TABLE", pass->kernel->table);
     tsr_constants_add(names, "TABLE_HALVES", pass->table.format == TSR_TABLE_F16);
     tsr_constants_add(names, "TABLE_INTEGERS", pass->table.format == TSR_TABLE_I8);
+    tsr_constants_add(names, "TABLE_NIBBLES", pass->table.format == TSR_TABLE_I4);
     tsr_constants_add(names, "WORDS", pass->kernel->words);
     tsr_constants_add(names, "OWN_ENTRY", pass->kernel->wgsl == TSR_FORM_ENTRY);
 }

@@ -40,14 +40,14 @@ void job_add_device_options(option_set *set, job_options *o) {
 
 void job_add_storage_options(option_set *set, job_options *o) {
     static const char *const precisions[] = {"fp32", "fp16", "auto", NULL};
-    static const char *const weights[] = {"auto", "fp32", "fp16", "int8", NULL};
+    static const char *const weights[] = {"auto", "fp32", "fp16", "int8", "int4", NULL};
     const option items[] = {
         {"precision", 'p', "P",
          "tensor storage on a GPU: fp32, fp16 or auto, fp16 but for what needs fp32 (fp32)",
          OPTION_CHOICE, &o->precision, 0, precisions},
         {"weights", 0, "TYPE",
-         "storage of weights on a GPU: fp32, fp16, int8 or auto, as --precision says and in int8 "
-         "what the model has so (auto)",
+         "storage of weights on a GPU: fp32, fp16, int8, int4 or auto, as --precision says and in "
+         "int8 or int4 what the model has so (auto)",
          OPTION_CHOICE, &o->weights, 0, weights},
     };
     OPTIONS_ADD(set, items);

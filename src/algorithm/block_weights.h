@@ -1,0 +1,40 @@
+/* Weights as integers of 4 bits with a scale for each block of those that an output channel sums
+ * up. Kernels multiply by the scales as they read weights. */
+#ifndef TSR_ALGORITHM_BLOCK_WEIGHTS_H
+#define TSR_ALGORITHM_BLOCK_WEIGHTS_H
+
+#include "algorithm/algorithm.h"
+
+/* The weight between output channel o and its group's input channel i at a tap, counted row by row,
+ * is an integer from -8 to 7 times steps[o * count + ((i * by_input + tap * by_tap) >> log2)]. */
+struct tsr_weight_blocks {
+    int64_t by_input, by_tap;
+    int log2;
+    int64_t count; /* of an output channel */
+    float *steps;
+};
+
+/* Can weights have blocks: do kernels read four input channels of one group at a time? */
+bool tsr_may_have_blocks(const tsr_convolution *conv);
+/* Blocks in which the weights are such integers already: those of ONNX's block_size 32, 64 and 128
+ * among them. */
+bool tsr_find_blocks(tsr_arena *arena, const tsr_convolution *conv, tsr_weight_blocks *blocks);
+/* Blocks of about 128 weights, to which they are rounded; false if some are infinite. */
+bool tsr_choose_blocks(tsr_arena *arena, const tsr_convolution *conv, tsr_weight_blocks *blocks);
+/* Gives the convolution these, and a tensor of their scales. */
+void tsr_use_blocks(tsr_plan *plan, tsr_convolution *conv, const tsr_weight_blocks *blocks);
+
+/* The integer of a weight; output: counted through all groups, input: of its group. */
+float tsr_block_integer(const tsr_convolution *conv, int64_t output, int64_t input, size_t tap);
+/* Do all taps of a channel share a scale? Then kernels need not know the tap. */
+bool tsr_blocks_hold_taps(const tsr_convolution *conv);
+
+/* What kernels with packed weights read scales with: glsl/weight_scale.glsl. */
+tsr_tensor_arg tsr_scales_arg(const tsr_convolution *conv);
+int tsr_scales_of_texels(const tsr_convolution *conv);
+tsr_args_blocks tsr_blocks_args(const tsr_convolution *conv);
+#define TSR_SCALE_FIELDS(conv)                                                                     \
+    .S = tsr_scales_arg(conv), .SCALES = TSR_INT(tsr_scales_of_texels(conv)),                      \
+    .blocks = tsr_blocks_args(conv)
+
+#endif

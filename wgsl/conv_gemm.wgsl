@@ -1,6 +1,7 @@
 // Convolution as an implicit GEMM: the im2col matrix, output pixels by input channels of every tap, is never stored. An
 // entry of the batch is a group of channels; step (ky * kernel width + kx) * tiles + i is tile i of the group at that tap.
 //   input_tiles, output_tiles    of a group
+//   outside                      with BYTES: four integers that stand for 0, outside the image
 //   table                        row (batch * steps + step) * 4 + channel: a texel for each output tile of the group
 #include gemm
 #include weight_scale
@@ -26,9 +27,29 @@ fn place(step: i32) -> vec3i {
                  (step - tap * u.input_tiles) * u.X_H * u.X_W);
 }
 
+fn is_outside(p: vec2i) -> bool { return any(p < vec2i()) || any(p >= u.X_size.wz); }
+
+#if BYTES
+// Integers without a sign become those with one, less 128.
+fn left(pixel: Pixel, at: vec3i) -> u32 {
+    let p = pixel.start + at.xy;
+    if (is_outside(p)) {
+        return bitcast<u32>(u.outside);
+    }
+#if X_TEXEL == 2
+    return X_data[pixel.origin + at.z + p.y * u.X_W + p.x] ^ 0x80808080;
+#else
+    return bitcast<u32>(X_data[pixel.origin + at.z + p.y * u.X_W + p.x]);
+#endif
+}
+
+fn right(batch: i32, row: i32, tile: i32) -> u32 {
+    return bitcast<u32>(table[(batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile]);
+}
+#else
 fn left(pixel: Pixel, at: vec3i) -> vec4f {
     let p = pixel.start + at.xy;
-    if (any(p < vec2i()) || any(p >= u.X_size.wz)) {
+    if (is_outside(p)) {
         return vec4f();
     }
     return X_load(pixel.origin + at.z + p.y * u.X_W + p.x);
@@ -46,6 +67,7 @@ fn right(batch: i32, row: i32, tile: i32) -> vec4f {
     return w;
 #endif
 }
+#endif
 
 fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {
     let line = pixel / u.O_W;

@@ -5,7 +5,18 @@
 //     fn place(step: i32) -> vec3i                        a step's coordinates
 //     fn left(pixel: Pixel, at: vec3i) -> vec4f           the pixel's four channels there, zero outside the image
 //     fn right(batch: i32, row: i32, tile: i32) -> vec4f  four output channels for input channel row % 4 of step row / 4
+// With BYTES 1 texels are words of four integers of 8 bits: left() gives the pixel's four channels, right() those of the input
+// step for output channel row % 4, and sums are integers. Else
 //     fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f)     stores a result
+#if BYTES
+alias Left = u32;
+alias Right = u32;
+alias Sum = vec4i;
+#else
+alias Left = vec4f;
+alias Right = vec4f;
+alias Sum = vec4f;
+#endif
 #if SHARED
 #include gemm_workgroup
 #else

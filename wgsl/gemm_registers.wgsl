@@ -21,12 +21,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     }
 #for p PIXELS
 #for t TILES
-    var sum$p_$t = vec4f();
+    var sum$p_$t = Sum();
 #endfor
 #endfor
     for (var step = partial * u.gemm.partial_steps; step < end; step++) {
         let at = place(step);
-        var texels: array<vec4f, PIXELS>;
+        var texels: array<Left, PIXELS>;
         for (var p = 0; p < PIXELS; p++) {
             texels[p] = left(pixels[p], at);
         }
@@ -37,12 +37,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
 #for c 4
         let w$t_$c = right(batch, 4 * step + $c, min(first_tile + $t, u.gemm.tiles - 1));
 #for p PIXELS
-        sum$p_$t += a$p[$c] * w$t_$c;
+#include gemm_product
 #endfor
 #endfor
 #endfor
     }
-    var sums: array<vec4f, PIXELS * TILES>; // for a loop, so that keep() is compiled once
+    var sums: array<Sum, PIXELS * TILES>; // for a loop, so that keep() is compiled once
 #for p PIXELS
 #for t TILES
     sums[$p * TILES + $t] = sum$p_$t;
@@ -52,7 +52,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         let pixel = first_pixel + i / TILES;
         let tile = first_tile + i % TILES;
         if (pixel < u.gemm.pixels && tile < u.gemm.tiles) {
-            keep(batch, partial, pixel, tile, sums[i]);
+            keep(batch, partial, pixel, tile, vec4f(sums[i]));
         }
     }
 }

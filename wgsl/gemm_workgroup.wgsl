@@ -8,8 +8,8 @@ const INVOCATIONS = COLUMNS * ROWS;
 const REGION_PIXELS = ROWS * PIXELS;
 const REGION_TILES = COLUMNS * TILES;
 const LANE_STRIDE = INVOCATIONS / REGION_PIXELS; // each invocation reads one pixel: COLUMNS is a multiple of PIXELS
-var<workgroup> left_shared: array<vec4f, STEPS * REGION_PIXELS>;
-var<workgroup> right_shared: array<vec4f, STEPS * 4 * REGION_TILES>;
+var<workgroup> left_shared: array<Left, STEPS * REGION_PIXELS>;
+var<workgroup> right_shared: array<Right, STEPS * 4 * REGION_TILES>;
 
 @compute @workgroup_size(INVOCATIONS)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
@@ -36,12 +36,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     let row = lane / COLUMNS;
 #for p PIXELS
 #for t TILES
-    var sum$p_$t = vec4f();
+    var sum$p_$t = Sum();
 #endfor
 #endfor
     for (var step = partial * u.gemm.partial_steps; step < end; step += STEPS) {
         for (var i = 0; i < STEPS; i += LANE_STRIDE) {
-            var v = vec4f();
+            var v = Left();
             if (readable && step + read_step + i < end) {
                 v = left(pixel, place(step + read_step + i));
             }
@@ -50,7 +50,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         for (var i = lane; i < STEPS * 4 * REGION_TILES; i += INVOCATIONS) {
             let r = i / REGION_TILES;
             let tile = first_tile + i % REGION_TILES;
-            var v = vec4f();
+            var v = Right();
             if (tile < u.gemm.tiles && step + r / 4 < end) {
                 v = right(batch, 4 * step + r, tile);
             }
@@ -65,14 +65,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
 #for c 4
             let w$t_$c = right_shared[(4 * s + $c) * REGION_TILES + column + $t * COLUMNS];
 #for p PIXELS
-            sum$p_$t += a$p[$c] * w$t_$c;
+#include gemm_product
 #endfor
 #endfor
 #endfor
         }
         workgroupBarrier();
     }
-    var sums: array<vec4f, PIXELS * TILES>; // for a loop, so that keep() is compiled once
+    var sums: array<Sum, PIXELS * TILES>; // for a loop, so that keep() is compiled once
 #for p PIXELS
 #for t TILES
     sums[$p * TILES + $t] = sum$p_$t;
@@ -82,7 +82,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         let pixel = first_pixel + row + i / TILES * ROWS;
         let tile = first_tile + column + i % TILES * COLUMNS;
         if (pixel < u.gemm.pixels && tile < u.gemm.tiles) {
-            keep(batch, partial, pixel, tile, sums[i]);
+            keep(batch, partial, pixel, tile, vec4f(sums[i]));
         }
     }
 }

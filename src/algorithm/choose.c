@@ -251,7 +251,6 @@ tsr_pass *tsr_lower_problem(tsr_plan *plan, const tsr_problem *given) {
         p.input = tsr_plan_unscaled(plan, p.input, &input_scale);
     tsr_pass *pass = lower_chosen(plan, &p);
     if (scale && plan->status == TSR_OK)
-        tsr_scale_sums(plan, pass, scale, input_scale,
-                       p.conv.window.group * p.conv.group_outputs);
+        tsr_scale_sums(plan, pass, scale, input_scale, p.conv.window.group * p.conv.group_outputs);
     return pass;
 }

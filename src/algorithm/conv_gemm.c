@@ -1,12 +1,14 @@
 /* Convolutions and matrix products in compute shaders: implicit GEMM (wgsl/gemm.wgsl) where
  * channels fill whole texels, else one texel at a time. */
 #include "algorithm/block_weights.h"
+#include "algorithm/integer_weights.h"
 #include "algorithm/packed_weights.h"
 
 #include "base/divide.h"
 #include "base/error.h"
 
 #include <limits.h>
+#include <math.h>
 
 /* ---- implicit GEMM --------------------------------------------------------------------------- */
 
@@ -19,6 +21,7 @@ typedef struct gemm_size {
 /* How a GEMM is divided into regions: see wgsl/gemm_workgroup.wgsl. */
 typedef struct regions {
     bool shared;                     /* through workgroup memory */
+    bool bytes;                      /* products of four integers of 8 bits at once */
     int region_pixels, region_tiles; /* of an invocation */
     int columns, rows, steps;        /* invocations; steps at a time */
     int64_t tiles, pixels;           /* regions along each */
@@ -96,9 +99,10 @@ static tsr_args_gemm gemm_args(tsr_plan *plan, const gemm_size *p, const regions
 
 /* The fields of a kernel that includes wgsl/gemm.wgsl. */
 #define GEMM_FIELDS(b, args)                                                                       \
-    .SHARED = TSR_INT((b).shared), .PIXELS = TSR_INT((b).region_pixels),                           \
-    .TILES = TSR_INT((b).region_tiles), .COLUMNS = TSR_INT((b).columns),                           \
-    .ROWS = TSR_INT((b).rows), .STEPS = TSR_INT((b).steps), .gemm = (args)
+    .SHARED = TSR_INT((b).shared), .BYTES = TSR_INT((b).bytes),                                    \
+    .PIXELS = TSR_INT((b).region_pixels), .TILES = TSR_INT((b).region_tiles),                      \
+    .COLUMNS = TSR_INT((b).columns), .ROWS = TSR_INT((b).rows), .STEPS = TSR_INT((b).steps),       \
+    .gemm = (args)
 
 /* The kernel's output: `output`, or partial sums, which another pass adds up. */
 static tsr_pass *finish(tsr_plan *plan, tsr_pass *pass, const regions *b, int output) {
@@ -113,6 +117,7 @@ static tsr_pass *finish(tsr_plan *plan, tsr_pass *pass, const regions *b, int ou
 typedef struct gemm_weights {
     tsr_convolution conv;
     bool transposed;
+    bool bytes; /* texels are of four input channels */
     int64_t steps, tiles, batches, input_tiles;
     int64_t taps[2]; /* of a phase, transposed */
 } gemm_weights;
@@ -149,6 +154,8 @@ static void fill_step(const gemm_weights *t, int64_t batch, int64_t step, float 
             row[o] = (float)(weights[(size_t)o * c->stride_output] *
                              tsr_weight_scale(c, (int)group * c->group_outputs + o));
     }
+    for (int64_t tile = 0; t->bytes && tile < t->tiles; tile++)
+        tsr_weights_for_dots(rows + tile * 4, t->tiles);
 }
 
 /* Units are steps of the whole batch. */
@@ -171,8 +178,8 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *tabl
     tsr_table_size size =
         tsr_table_entries(plan, format, (int)table->tiles, table->batches * table->steps * 4);
     const tsr_weight_layout layout = {.tag = "steps of a gemm_size",
-                                      .numbers = {table->transposed, table->steps, table->tiles,
-                                                  table->batches, table->input_tiles,
+                                      .numbers = {table->transposed, table->bytes, table->steps,
+                                                  table->tiles, table->batches, table->input_tiles,
                                                   table->taps[0], table->taps[1]}};
     const tsr_table packed = {.pack = pack,
                               .units = table->batches * table->steps,
@@ -216,6 +223,31 @@ static gemm_size gemm_size_of(const tsr_problem *p, const tsr_layout *l) {
 
 /* ---- convolutions ---------------------------------------------------------------------------- */
 
+/* Can products be those of four integers of 8 bits at once? Sums have 32 bits. */
+static bool multiplies_bytes(const tsr_plan *plan, const tsr_problem *p) {
+    enum { MOST_PRODUCTS = 1 << 16 };
+    const tsr_convolution *c = &p->conv;
+    const tsr_layout *l = tsr_plan_layout(plan, p->input);
+    return plan->device.features & TSR_NEEDS_PACKED_DOT && p->kind == TSR_CONV && c->integers &&
+           tsr_texel_holds_integers(l->format) && (l->scale == 0 || l->scale == 1) &&
+           !plan->before && rintf(l->zero_point) == l->zero_point &&
+           c->group_inputs * c->window.kernel[0] * c->window.kernel[1] <= MOST_PRODUCTS;
+}
+
+/* What is stored for 0, of integers with a sign. */
+static int stored_zero(const tsr_layout *input) {
+    return (int)input->zero_point - (input->format == TSR_TEXEL_U8 ? 128 : 0);
+}
+
+/* Each product has that too much, times the weight. */
+static void correct_bytes(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *c, int zero) {
+    const int64_t channels = c->window.group * c->group_outputs;
+    const tsr_shape shape = {4, {1, channels, 1, 1}};
+    const float *sums = tsr_sum_integers(plan, c, -zero);
+    if (sums && zero)
+        tsr_pass_post_binary(plan, pass, TSR_OP_Add, tsr_plan_constant(plan, &shape, sums), false);
+}
+
 static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, bool shared) {
     const tsr_convolution *conv = &problem->conv;
     const tsr_window *w = &conv->window;
@@ -225,16 +257,23 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, bool sha
                                 .steps = p.steps,
                                 .tiles = p.tiles,
                                 .batches = p.batches,
-                                .input_tiles = input_tiles(conv)};
-    const regions b = choose_regions(plan, &p, tsr_plan_layout(plan, output), shared);
+                                .input_tiles = input_tiles(conv),
+                                .bytes = multiplies_bytes(plan, problem)};
+    regions b = choose_regions(plan, &p, tsr_plan_layout(plan, output), shared);
+    b.bytes = table.bytes;
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
-    int partial = tsr_split_output(plan, output, b.partials);
+    int partial = tsr_split_output(plan, output, b.partials),
+        zero = stored_zero(tsr_plan_layout(plan, problem->input));
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_gemm, .X = TSR_TENSOR(problem->input), TSR_SCALE_FIELDS(conv),
         GEMM_FIELDS(b, gemm), .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
-        .input_tiles = TSR_INT(table.input_tiles), .output_tiles = TSR_INT(table.tiles));
+        .input_tiles = TSR_INT(table.input_tiles), .output_tiles = TSR_INT(table.tiles),
+        .outside = TSR_INT((int32_t)((uint32_t)(zero & 255) * 0x01010101u)));
     set_weights(plan, pass, &table);
-    return finish(plan, pass, &b, output);
+    pass = finish(plan, pass, &b, output);
+    if (table.bytes)
+        correct_bytes(plan, pass, conv, zero);
+    return pass;
 }
 
 /* Taps are a stride apart, and every phase has at least one. */

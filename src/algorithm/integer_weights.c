@@ -162,6 +162,23 @@ const float *tsr_make_integers(tsr_plan *plan, tsr_convolution *conv) {
     return s && s->steps ? use_steps(plan, conv, s->steps) : NULL;
 }
 
+const float *tsr_sum_integers(tsr_plan *plan, const tsr_convolution *conv, int factor) {
+    int64_t outputs = conv->window.group * conv->group_outputs;
+    float *sums = TSR_NEW(plan->arena, outputs, float);
+    if (!sums)
+        tsr_plan_out_of_memory(plan);
+    for (int64_t o = 0; sums && o < outputs; o++) {
+        const channel c = channel_of(conv, o);
+        const double scale = tsr_weight_scale(conv, (int)o);
+        double sum = 0;
+        for (int i = 0; i < c.inputs; i++)
+            for (int64_t tap = 0; tap < c.taps; tap++)
+                sum += rint(c.weights[(size_t)i * c.stride + (size_t)tap] * scale);
+        sums[o] = (float)(factor * sum);
+    }
+    return sums;
+}
+
 void tsr_scale_sums(tsr_plan *plan, tsr_pass *pass, const float *scale, float factor,
                     int64_t channels) {
     const tsr_shape shape = {4, {1, channels, 1, 1}};

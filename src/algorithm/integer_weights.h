@@ -10,6 +10,8 @@
  * output channel's sums are to be multiplied by, NULL if blocks have the scales. Else NULL, and the
  * convolution stays. */
 const float *tsr_make_integers(tsr_plan *plan, tsr_convolution *conv);
+/* By output channel: the sum of its integers, times a factor. NULL when out of memory. */
+const float *tsr_sum_integers(tsr_plan *plan, const tsr_convolution *conv, int factor);
 /* Multiplies the result of the pass, of this many channels, by the scales times a common factor. */
 void tsr_scale_sums(tsr_plan *plan, tsr_pass *pass, const float *scale, float factor,
                     int64_t channels);

@@ -79,6 +79,7 @@ export function makeGpu({ memory, text, write }, gpu) {
             return Number(Boolean(isFallbackAdapter) || /swiftshader|llvmpipe/i.test(`${architecture} ${description}`));
         },
         getLimit: name => device.limits[text(name)],
+        hasPackedDot: () => Number(Boolean(globalThis.navigator?.gpu?.wgslLanguageFeatures?.has('packed_4x8_integer_dot_product'))),
         destroyDevice() {
             device.removeEventListener('uncapturederror', onError);
             if (gpu.own)

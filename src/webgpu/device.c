@@ -113,6 +113,9 @@ static void fill_info(tsr_backend_device *d, const tsr_adapter *adapter,
     bool is_cpu = adapter->type == WGPUAdapterType_CPU;
     d->profile = tsr_device_profile_make(TSR_WGSL, desc->kernels, is_cpu, (tsr_fragment_limits){0});
     d->profile.features = TSR_NEEDS_WORKGROUP_MEMORY;
+    if (d->api->InstanceHasWGSLLanguageFeature(
+            d->instance, WGPUWGSLLanguageFeatureName_Packed4x8IntegerDotProduct))
+        d->profile.features |= TSR_NEEDS_PACKED_DOT;
     uint64_t bytes = smaller(d->limits.maxStorageBufferBindingSize, d->limits.maxBufferSize);
     d->info = (tsr_device_info){
         .backend = "webgpu",

@@ -12,6 +12,7 @@
     X(CreateInstance)                                                                              \
     X(InstanceAddRef)                                                                              \
     X(InstanceRelease)                                                                             \
+    X(InstanceHasWGSLLanguageFeature)                                                              \
     X(InstanceRequestAdapter)                                                                      \
     X(InstanceProcessEvents)                                                                       \
     X(InstanceWaitAny)                                                                             \

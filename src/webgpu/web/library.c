@@ -20,6 +20,7 @@ IMPORT(isShared) int web_is_shared(void);
 /* Texts about the adapter, with a NUL; is it software? */
 IMPORT(getInfo) int web_get_info(char *name, size_t name_size, char *text, size_t text_size);
 IMPORT(getLimit) double web_get_limit(const char *name);
+IMPORT(hasPackedDot) int web_has_packed_dot(void);
 IMPORT(destroyDevice) void web_destroy_device(void);
 /* What happened on the device: nothing (0), it was lost (1), or an error (a WGPUErrorType). */
 IMPORT(takeEvent) int web_take_event(char *message, size_t size);
@@ -226,6 +227,13 @@ static WGPUStatus get_limits(WGPUAdapter adapter, WGPULimits *limits) {
         LIMIT(maxComputeWorkgroupsPerDimension, uint32_t),
     };
     return WGPUStatus_Success;
+}
+
+/* Of those that the page may have only this one is used. */
+static WGPUBool has_language_feature(WGPUInstance instance, WGPUWGSLLanguageFeatureName feature) {
+    (void)instance;
+    return feature == WGPUWGSLLanguageFeatureName_Packed4x8IntegerDotProduct &&
+           web_has_packed_dot();
 }
 
 /* Timestamps among them: nothing in a page measures nodes. */
@@ -515,6 +523,7 @@ RELEASE(WGPUComputePassEncoder, pass_release)
 static const tsr_wgpu functions = {
     .InstanceAddRef = instance_add_ref,
     .InstanceRelease = instance_release,
+    .InstanceHasWGSLLanguageFeature = has_language_feature,
     .InstanceRequestAdapter = request_adapter,
     .InstanceProcessEvents = process_events,
     .InstanceWaitAny = wait_any,

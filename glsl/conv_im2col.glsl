@@ -8,7 +8,7 @@
 //   BLOCK                    texels of a uniform block
 //   table                    panels of panel_rows by panel_columns texels, one texel for each fragment: side by side for the
 //                            four input channels of a tap, one below the other for the taps of all input tiles of a
-//                            partial sum. Of weights of 4 bits the four channels of a fragment are a group
+//                            partial sum. With TABLE_OF_4 the four channels of a fragment are a group
 //   first_column, first_texel, first_tile, tiles    of a draw: first column (or group) in the table, first texel of its phase
 //                            in a window, input tiles
 #include weight_scale
@@ -26,7 +26,7 @@ void kernel_row(int n, int t, int y, int x) {
         for (int ky = 0; ky < ROWS; ky++, at += ${ROW_DILATION * WINDOW}) {
 #for k TAPS
             {
-#if TABLE_NIBBLES
+#if TABLE_OF_4
                 TABLE_AT texel = weights_begin(column, row);
 #for c 4
                 vec4 w$c = channel_weights(texel, 0, $c);

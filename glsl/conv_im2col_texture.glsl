@@ -18,8 +18,8 @@
 #define TAPS_END u.taps
 #endif
 
-// Columns of the table for each of panel_columns; of weights of 4 bits they are groups.
-#if TABLE_NIBBLES
+// Columns of the table, or groups of four, for each of panel_columns.
+#if TABLE_OF_4
 #define COLUMNS 1
 #else
 #define COLUMNS 4
@@ -48,7 +48,7 @@ void kernel_row(int n, int t, int y, int x) {
 #include tile_scale
         for (int ky = 0, line = at; ky < ROWS; ky++, line += ${ROW_DILATION * WINDOW}) {
             for (int kx = 0, from = line; kx < TAPS_END; kx++, from += DILATION, row += u.panel_rows) {
-#if TABLE_NIBBLES
+#if TABLE_OF_4
                 TABLE_AT texel = weights_begin(column, row);
 #for c 4
                 PRODUCT vec4 w$c = channel_weights(texel, 0, $c);

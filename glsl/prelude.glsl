@@ -53,8 +53,8 @@ ivec2 tsr_quotient(ivec2 a, ivec2 b) { return ivec2(tsr_quotient(a.x, b.x), tsr_
 
 #if TABLE
 // A pass's lookup table or packed weights.
-#if TABLE_NIBBLES
-uniform highp usampler2D table; // its texels are four of the table's, of four integers of 4 bits each
+#if TABLE_OF_4
+uniform highp usampler2D table; // each component is a texel of the table: four integers of 8 or, TABLE_NIBBLES, 4 bits
 #elif TABLE_INTEGERS
 uniform highp isampler2D table;
 #else
@@ -76,10 +76,14 @@ vec2 table_at(int x, int y) { return (vec2(x, y) + 0.5) * u.table_inverse; }
 ivec2 table_at(int x, int y) { return ivec2(x, y); }
 #define TABLE_READ(at, i) texelFetch(table, ivec2((at).x + (i), (at).y), 0)
 #endif
+#if TABLE_OF_4
 #if TABLE_NIBBLES
-vec4 table_nibbles(uint bits) { return vec4(ivec4(uvec4(bits) << uvec4(28, 24, 20, 16)) >> 28); }
+vec4 table_integers(uint bits) { return vec4(ivec4(uvec4(bits) << uvec4(28, 24, 20, 16)) >> 28); }
+#else
+vec4 table_integers(uint bits) { return vec4(ivec4(uvec4(bits) << uvec4(24, 16, 8, 0)) >> 24); }
+#endif
 TABLE_AT weights_begin(int x, int y) { return table_at(x, y); }
-vec4 channel_weights(TABLE_AT at, int i, int c) { return table_nibbles(TABLE_READ(at, i)[c]); }
+vec4 channel_weights(TABLE_AT at, int i, int c) { return table_integers(TABLE_READ(at, i)[c]); }
 #else
 vec4 table_texel(TABLE_AT at, int i) { return vec4(TABLE_READ(at, i)); }
 TABLE_AT weights_begin(int x, int y) { return table_at(4 * x, y); }

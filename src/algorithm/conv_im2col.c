@@ -53,7 +53,8 @@ static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
                                 .images = p->images,
                                 .tiles = p->tiles,
                                 .outputs = p->outputs,
-                                .blocks = p->conv.blocks != NULL,
+                                .of_4 = tsr_table_is_of_4(tsr_weight_format(plan, &p->conv)),
+                                .scaled = p->conv.blocks != NULL,
                                 .fill = fill,
                                 .layout = p->transposed ? "im2col, transposed" : "im2col"};
     form_groups(plan, w);

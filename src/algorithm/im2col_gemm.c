@@ -63,8 +63,8 @@ static bool lay_table(const tsr_plan *plan, tsr_im2col_gemm *p) {
     p->panel[1] = tsr_divide_up(p->outputs, p->panel[0]);
     p->table[0] = p->partial_tiles * taps_of(p) * p->panel[0];
     p->table[1] = p->sets * p->partials * 4 * p->panel[1];
-    p->step[0] = p->blocks ? 4 : 1;
-    p->step[1] = p->blocks ? 1 : p->panel[1];
+    p->step[0] = p->of_4 ? 4 : 1;
+    p->step[1] = p->of_4 ? 1 : p->panel[1];
     return p->table[0] <= plan->limits.max_texture_size &&
            p->table[1] <= plan->limits.max_texture_size;
 }
@@ -101,7 +101,7 @@ static bool fits(const tsr_plan *plan, const tsr_im2col_gemm *p) {
 
 bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
     enum { MOST_PIXELS = 16 }; /* one by one */
-    p->dots = reads_texture(plan) && plan->device.fragments.dots && !p->blocks;
+    p->dots = reads_texture(plan) && plan->device.fragments.dots && !p->scaled;
     return p->taps[1] <= TSR_MAX_TAPS && (pixels_of(p) > 1 || count_groups(p) <= MOST_PIXELS) &&
            split(plan, p) && lay_table(plan, p) && fits(plan, p);
 }
@@ -179,7 +179,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p
     const tsr_weight_layout layout = {
         .tag = p->layout,
         .numbers = {p->sets, p->taps[0], p->taps[1], p->phases[0], p->phases[1], p->partials,
-                    p->partial_tiles, p->tiles, p->panel[0], p->panel[1], p->dots, p->blocks}};
+                    p->partial_tiles, p->tiles, p->panel[0], p->panel[1], p->dots, p->of_4}};
     const tsr_table table = {.pack = pack,
                              .units = p->tiles,
                              .width = (int)p->table[1],
@@ -201,7 +201,7 @@ static int first_texel(const tsr_im2col_gemm *p, const int64_t *phase_pad, int64
 
 static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p,
                       const int64_t *phase_pad) {
-    int64_t count = count_sums(p), columns = (p->blocks ? 1 : 4) * p->panel[1];
+    int64_t count = count_sums(p), columns = (p->of_4 ? 1 : 4) * p->panel[1];
     tsr_draw *draws = tsr_plan_draws(plan, pass, (int)count);
     for (int64_t i = 0; draws && i < count; i++) {
         int64_t set = i % p->sets, partial = i / p->sets % p->partials;

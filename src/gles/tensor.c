@@ -167,7 +167,8 @@ static const struct {
 } table_formats[] = {[TSR_TABLE_F32] = {GL_RGBA32F, GL_RGBA, GL_FLOAT},
                      [TSR_TABLE_F16] = {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT},
                      [TSR_TABLE_I8] = {GL_RGBA8I, GL_RGBA_INTEGER, GL_BYTE},
-                     [TSR_TABLE_I4] = {GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT}};
+                     [TSR_TABLE_I8_OF_4] = {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT},
+                     [TSR_TABLE_I4_OF_4] = {GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT}};
 
 GLuint tsr_texture_table(int width, int height, tsr_table_format format) {
     return tsr_texture_plain(table_formats[format].internal, tsr_table_columns(width, format),

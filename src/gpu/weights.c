@@ -154,7 +154,7 @@ static void narrow(void *user, int64_t first, int64_t count) {
         size_t begin = chunk_begin(p, chunk), floats = chunk_begin(p, chunk + 1) - begin;
         if (p->table->format == TSR_TABLE_F16)
             to_halves(p->texels + begin, floats);
-        else if (p->table->format == TSR_TABLE_I8)
+        else if (p->table->format != TSR_TABLE_I4_OF_4)
             to_integers(p->texels + begin, floats);
         else
             to_nibbles(p->texels + begin, floats);

@@ -24,14 +24,16 @@ typedef void tsr_pack_fn(const void *data, int64_t first, int64_t count, float *
 typedef enum tsr_table_format {
     TSR_TABLE_F32,
     TSR_TABLE_F16,
-    TSR_TABLE_I8, /* integers, of packed weights: src/algorithm/integer_weights.h */
-    TSR_TABLE_I4  /* four integers of 4 bits: src/algorithm/block_weights.h; widths are multiples of
-                     four texels */
+    TSR_TABLE_I8,      /* integers, of packed weights: src/algorithm/integer_weights.h */
+    TSR_TABLE_I8_OF_4, /* the same, four texels in one of a texture, read at once */
+    TSR_TABLE_I4_OF_4  /* integers of 4 bits: src/algorithm/block_weights.h */
 } tsr_table_format;
 
 /* Bytes of a texel. */
 size_t tsr_table_texel_bytes(tsr_table_format format);
-/* Texels of a texture for a row of the table's: one holds four of 4 bits. */
+/* Texels of a texture for a row of the table's, whose width is a multiple of four if one holds four
+ * of these. */
+bool tsr_table_is_of_4(tsr_table_format format);
 int tsr_table_columns(int width, tsr_table_format format);
 
 /* Constants in the order in which a kernel reads them: packed weights, or a lookup table. */

@@ -35,8 +35,10 @@ static void list_names(const tsr_plan *plan, const tsr_pass *pass, tsr_constants
     tsr_constants_add(names, "O_BYTES", tsr_plan_layout(plan, pass->output)->bytes);
     tsr_constants_add(names, "TABLE", pass->kernel->table);
     tsr_constants_add(names, "TABLE_HALVES", pass->table.format == TSR_TABLE_F16);
-    tsr_constants_add(names, "TABLE_INTEGERS", pass->table.format == TSR_TABLE_I8);
-    tsr_constants_add(names, "TABLE_NIBBLES", pass->table.format == TSR_TABLE_I4);
+    tsr_constants_add(names, "TABLE_INTEGERS",
+                      pass->table.format == TSR_TABLE_I8 ||
+                          pass->table.format == TSR_TABLE_I8_OF_4);
+    tsr_constants_add(names, "TABLE_NIBBLES", pass->table.format == TSR_TABLE_I4_OF_4);
     tsr_constants_add(names, "WORDS", pass->kernel->words);
     tsr_constants_add(names, "OWN_ENTRY", pass->kernel->wgsl == TSR_FORM_ENTRY);
 }

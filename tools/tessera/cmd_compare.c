@@ -277,8 +277,9 @@ static int verdict(const comparison *c) {
 
 static int compare(const job *j, const compare_options *o) {
     bool narrow = o->job.precision || o->job.weights == TSR_WEIGHTS_FP16,
-         integers = o->job.weights == TSR_WEIGHTS_INT8;
-    double standard = integers ? 5e-2 : narrow ? 1e-2 : 1e-4;
+         nibbles = o->job.weights == TSR_WEIGHTS_INT4,
+         integers = nibbles || o->job.weights == TSR_WEIGHTS_INT8;
+    double standard = nibbles ? 3e-1 : integers ? 5e-2 : narrow ? 1e-2 : 1e-4;
     comparison c = {.j = j,
                     .layers = o->layers,
                     .allowed = {.share = o->share >= 0 ? o->share : standard,

@@ -32,9 +32,9 @@ static tsr_status choose_folder(const job *j, const job_input *input, const char
                     "%s: no such folder: each of the %d inputs that have no -i needs one", path,
                     count_open(j));
     snprintf(path, PATH_MAX, "%s", folder);
-    if (stat(path, &place) == 0 && !S_ISDIR(place.st_mode))
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is not a folder", path);
-    return TSR_OK;
+    return stat(path, &place) == 0 && S_ISDIR(place.st_mode)
+               ? TSR_OK
+               : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is no folder", path);
 }
 
 static tsr_status open_files(calibration *c, int input, const char *folder) {

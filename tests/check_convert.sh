@@ -67,6 +67,57 @@ check 'none is packed then' sh -c "! '$tool' info kept.onnx --backend cpu | grep
 expect 0 '        -' convert conv.onnx -o packed.onnx --weights int8 --no-measure
 expect 0 '' convert open.onnx -o open_too.onnx --weights int8 --batch 3
 
+# ---- activations of 8 bits -----------------------------------------------------------------------------
+
+# numbers FOLDER SHAPE COUNT: files of random numbers, each of another seed
+numbers() {
+    mkdir -p "$1"
+    model 17 "Neg x[$2] -> y" numbers.onnx
+    for ((seed = 1; seed <= $3; seed++)); do "$tool" run numbers.onnx --random --seed $seed -o "$1/$seed.npy" --backend cpu >out; done
+}
+quantize() { expect 0 "$1" convert "$2" -o quantized.onnx --quantize static --json report.json "${@:3}"; } # quantize TEXT MODEL OPTIONS...
+numbers pictures 1,3,8,8 3
+numbers vectors 3,40 3
+model 17 'Conv x[1,3,8,8] w{4,3,3,3} b{4} -> c pads=1,1,1,1; Relu c -> r; MaxPool r -> p kernel_shape=2,2; ConvTranspose p v{4,9,3,3} d{9} -> t; Conv t u{5,9,1,1} -> y' chain.onnx
+for method in minmax percentile entropy; do
+    for name in chain:pictures conv:pictures matmul:vectors; do
+        quantize "calibrated with 3 of ${name#*:}: $method" ${name%:*}.onnx --calibrate ${name#*:} --calibration $method
+        check "${name%:*} with $method: every layer has 8 bits, and errors are small" [ "$(of_json report.json \
+            'all(l["format"] == "int8 QDQ" and l["output_error"] < 0.04 for l in r["layers"]) and r["outputs"][0]["error"] < 0.06')" = True ]
+        check "${name%:*} with $method: the report tells how" [ "$(of_json report.json 'list(r["calibration"].values())')" = \
+            "['$method', '${name#*:}', 3]" ]
+    done
+done
+quantize '' chain.onnx --calibrate pictures
+check 'one pair for each tensor that a layer reads or makes for the next' [ "$(operators quantized.onnx)" = \
+    'Relu 1, Conv 2, ConvTranspose 1, MaxPool 1, QuantizeLinear 4, DequantizeLinear 9' ]
+quantize 'as asked' chain.onnx --calibrate pictures --keep Conv0
+check 'a layer that is kept reads floats' [ "$(operators quantized.onnx)" = \
+    'Relu 1, Conv 2, ConvTranspose 1, MaxPool 1, QuantizeLinear 3, DequantizeLinear 6' ]
+quantize 'its error is above the tolerance' chain.onnx --calibrate pictures --tolerance 0.0001
+check 'no layer has 8 bits then' [ "$(operators quantized.onnx)" = "$(operators chain.onnx)" ]
+quantize '        -' chain.onnx --calibrate pictures --no-measure
+quantize '' chain.onnx --calibrate pictures --calibration percentile --percentile 90
+check 'numbers outside the range cost' [ "$(of_json report.json 'r["outputs"][0]["error"] > 0.06')" = True ]
+model 17 'MatMul a[3,40] w{40,6} -> c; MatMul b[3,40] v{40,6} -> d; Mul c d -> m; MatMul m u{6,9} -> y' two.onnx
+mkdir -p both
+cp -r vectors both/a
+cp -r vectors both/b
+quantize 'calibrated with 3 of both' two.onnx --calibrate both
+quantize 'calibrated with 3 of vectors' two.onnx --calibrate vectors -i a=vectors/1.npy
+model 17 'Conv x[N,3,H,H] w{4,3,3,3} -> y' sizes.onnx
+quantize '' sizes.onnx --calibrate pictures
+check 'open sizes stay open' sh -c "'$tool' info quantized.onnx --backend cpu | grep -qF 'x: float32 [N, 3, H, H]'"
+model 17 'MatMul x[3,40] y[40,3] -> z' product.onnx
+mkdir -p factors
+cp -r vectors factors/x
+numbers factors/y 40,3 3
+quantize 'int8 QDQ' product.onnx --calibrate factors
+if [ -n "${TSR_REQUIRE_DRIVER:-}" ] && "$tool" devices 2>err | grep -q gles; then
+    quantize '' chain.onnx --calibrate pictures
+    expect 0 '' compare quantized.onnx -i pictures/1.npy --backends cpu,gles
+fi
+
 # ---- real networks -------------------------------------------------------------------------------------
 
 models=${TSR_MODELS:-$source/../shared/models}
@@ -86,6 +137,13 @@ if [ -e "$models/index.json" ]; then
         check "$name: the converted one computes the same" \
             "$tool" compare network.onnx "${inputs[@]}" "${expected[@]}" --backends cpu --atol 1e-5 --rtol 0
         check "$name as int8" "$tool" convert "$from/model.onnx" -o network.onnx --weights int8 "${inputs[@]}" --json report.json
+        [ "$(ls "$from"/input_*.npy | wc -l)" != 1 ] || {
+            rm -rf usual && mkdir usual && cp "$from/input_0.npy" usual
+            check "$name in 8 bits" "$tool" convert "$from/model.onnx" -o network.onnx --quantize static --calibrate usual --json quantized.json
+            check "$name in 8 bits: every layer, and no layer is far off" [ "$(of_json quantized.json \
+                'all(l["format"] == "int8 QDQ" and l["output_error"] < 0.2 for l in r["layers"])')" = True ]
+            echo "$name in 8 bits: $(of_json quantized.json '"error %.3g" % max(o["error"] for o in r["outputs"])')"
+        }
         echo "$name as int8: $(of_json report.json '"error %.3g, %d of %d bytes" % (max(o["error"] for o in r["outputs"]), r["bytes"], r["bytes_before"])')"
     done
     from=$models/mobilenet_v1_025_imagenet
@@ -127,6 +185,41 @@ refused '--fix-shape x=N,N..' open.onnx -o never.onnx --weights int8
 refused 'No such file' conv.onnx -o never.onnx --weights int8 -i nothing.npy
 refused 'No such file' conv.onnx -o never.onnx --json nowhere/report.json
 refused 'opset 17 lacks the operator; opset 20 has it' gelu.onnx -o never.onnx --opset 17
+quantized() { refused "$1" "${2:-chain.onnx}" -o never.onnx --quantize static "${@:3}"; } # quantized TEXT MODEL OPTIONS...
+quantized 'needs files of usual inputs: --calibrate FOLDER'
+quantized 'nowhere: is no folder' chain.onnx --calibrate nowhere
+quantized 'chain.onnx: is no folder' chain.onnx --calibrate chain.onnx
+mkdir -p empty wrong mixed endless broken
+quantized 'empty: holds no .png, .jpg, .npy or .pb file' chain.onnx --calibrate empty
+quantized 'vectors/1.npy: is [3, 40], but input' chain.onnx --calibrate vectors
+cp pictures/1.npy mixed/a.npy
+cp vectors/1.npy mixed/b.npy
+quantized 'mixed/b.npy: is [3, 40]' chain.onnx --calibrate mixed
+cp pictures/1.npy broken/a.npy
+printf 'no numbers' >broken/b.npy
+quantized 'broken/b.npy' chain.onnx --calibrate broken
+model 17 'Log x[1,3,8,8] -> y' log.onnx
+"$tool" run log.onnx -i pictures/1.npy -o endless/a.npy --backend cpu --allow-nan >out 2>err
+quantized "endless/a.npy: input 'x' holds NaN" chain.onnx --calibrate endless
+quantized "endless/a.npy: input 'x' has NaN" chain.onnx --calibrate endless --allow-nan
+model 17 'Conv x[1,3,8,8] w{4,3,1,1} -> c; Log c -> l; Conv l v{2,4,1,1} -> y' nan.onnx
+quantized "pictures/1.npy: node 'Log1' (Log): its output 'l' has NaN" nan.onnx --calibrate pictures
+quantized "both/x: no such folder: each of the 2 inputs" product.onnx --calibrate both
+mkdir -p uneven/a uneven/b
+cp vectors/1.npy uneven/a
+cp vectors/[12].npy uneven/b
+quantized "input 'b' has 2 files, but input 'a' has 1" two.onnx --calibrate uneven
+quantized '-i gives all inputs' chain.onnx --calibrate pictures -i pictures/1.npy
+quantized "'mean' is not one of" chain.onnx --calibrate pictures --calibration mean
+quantized 'only that calibration has a percentile' chain.onnx --calibrate pictures --percentile 99
+quantized 'not one of 50 to 100' chain.onnx --calibrate pictures --calibration percentile --percentile 101
+quantized 'has weights of int8' chain.onnx --calibrate pictures --weights int4
+quantized 'have zero points' chain.onnx --calibrate pictures --zero-points
+quantized 'a tolerance needs to be measured' chain.onnx --calibrate pictures --no-measure --tolerance 0.1
+quantized 'the model is quantized already' quantized.onnx --calibrate pictures
+quantized "no node is named 'Conf0'" chain.onnx --calibrate pictures --keep Conf0
+refused '--calibrate is for --quantize static' chain.onnx -o never.onnx --calibrate pictures
+refused '--calibration is for --quantize static' chain.onnx -o never.onnx --calibration entropy
 printf 'no model' >text.onnx
 refused 'text.onnx' text.onnx -o never.onnx
 finish

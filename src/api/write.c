@@ -57,8 +57,33 @@ static tsr_status bind_sizes(tsr_graph *graph, const tsr_write_desc *desc) {
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
+static tsr_status check_samples(const tsr_write_desc *desc) {
+    const double least = 50, most = 100;
+    bool quantizes = desc->weights == TSR_WRITTEN_QDQ,
+         by_percentile = desc->calibration == TSR_CALIBRATION_PERCENTILE;
+    if ((unsigned)desc->calibration > TSR_CALIBRATION_ENTROPY)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no calibration %d",
+                        (int)desc->calibration);
+    if (desc->percentile != 0 && !by_percentile)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "only that calibration has a percentile");
+    if (desc->percentile != 0 && !(desc->percentile >= least && desc->percentile <= most))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "the percentile is not one of 50 to 100");
+    if (desc->sample_count < 0 || (desc->sample_count && !desc->sample))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_write_desc.sample_count is %d%s",
+                        desc->sample_count, desc->sample ? "" : " and sample is NULL");
+    if (!quantizes && (desc->sample_count || desc->calibration || desc->no_measure))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "only TSR_WRITTEN_QDQ has samples and a calibration");
+    if (quantizes && (!desc->sample_count || desc->input_count))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "TSR_WRITTEN_QDQ needs samples%s",
+                        desc->sample_count ? ", not inputs" : "");
+    return !desc->no_measure || desc->tolerance == 0
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "a tolerance needs to be measured");
+}
+
 static tsr_status check_weights(const tsr_write_desc *desc) {
-    if ((unsigned)desc->weights > TSR_WRITTEN_INT4)
+    if ((unsigned)desc->weights > TSR_WRITTEN_QDQ)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no format %d of weights",
                         (int)desc->weights);
     bool blocks = desc->weights == TSR_WRITTEN_INT4,
@@ -76,7 +101,8 @@ static tsr_status check_weights(const tsr_write_desc *desc) {
                         desc->keep_count ? "keep" : "tolerate");
     if (!(desc->tolerance >= 0))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "the tolerance is negative");
-    return desc->tolerance == 0 || desc->input_count
+    TSR_TRY(check_samples(desc));
+    return desc->tolerance == 0 || desc->input_count || desc->sample_count
                ? TSR_OK
                : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "a tolerance needs inputs to measure with");
 }

@@ -43,6 +43,25 @@ tsr_status tsr_append_copy(tsr_node_list *list, const tsr_node *node) {
     return TSR_OK;
 }
 
+tsr_status tsr_append_new(tsr_node_list *list, const char *name, tsr_op op, int input_count,
+                          const int *inputs, int attr_count, const tsr_attr *attrs, int *value) {
+    tsr_graph *graph = list->graph;
+    int output = tsr_add_value(graph, name, tsr_op_get_info(op)->name);
+    tsr_node *node = output == TSR_NONE ? NULL : tsr_append_node(list);
+    if (!node)
+        return TSR_ERROR_OUT_OF_MEMORY;
+    TSR_TRY(
+        tsr_make_node(graph, graph->values[output].name, op, inputs, input_count, output, node));
+    node->attrs = TSR_NEW(graph->arena, attr_count, tsr_attr);
+    if (!node->attrs)
+        return tsr_out_of_memory(graph);
+    if (attr_count)
+        memcpy(node->attrs, attrs, (size_t)attr_count * sizeof *attrs);
+    node->attr_count = attr_count;
+    *value = output;
+    return TSR_OK;
+}
+
 void tsr_use_node_list(const tsr_node_list *list, int first) {
     list->graph->nodes = list->nodes;
     list->graph->node_count = list->count;

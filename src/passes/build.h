@@ -19,6 +19,10 @@ typedef struct tsr_node_list {
  * memory. */
 tsr_node *tsr_append_node(tsr_node_list *list);
 tsr_status tsr_append_copy(tsr_node_list *list, const tsr_node *node);
+/* Appends a node, whose output, named after `name`, becomes *value; it may be one of the inputs.
+ * Nothing is inferred. */
+tsr_status tsr_append_new(tsr_node_list *list, const char *name, tsr_op op, int input_count,
+                          const int *inputs, int attr_count, const tsr_attr *attrs, int *value);
 /* Makes the list's nodes the graph's, those from `first` on the producers of their outputs. */
 void tsr_use_node_list(const tsr_node_list *list, int first);
 

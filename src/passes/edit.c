@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+bool tsr_has_body(const tsr_node *node) {
+    for (int i = 0; i < node->attr_count; i++)
+        if (node->attrs[i].kind == TSR_ATTR_GRAPH)
+            return true;
+    return false;
+}
+
 tsr_status tsr_out_of_memory(const tsr_graph *graph) {
     return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: out of memory", graph->file);
 }

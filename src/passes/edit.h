@@ -33,6 +33,9 @@ int tsr_add_shape(tsr_graph *graph, const char *base, const tsr_shape *shape);
 /* Do the axes of more than one element keep their order? perm: of a Transpose of the shape. */
 bool tsr_keeps_order(const tsr_shape *shape, const int64_t *perm);
 
+/* Has it a graph as an attribute? */
+bool tsr_has_body(const tsr_node *node);
+
 /* Can the node apply post-ops? Not if it is a view, which computes nothing, or has several
  * outputs. */
 bool tsr_can_host(const tsr_node *node);

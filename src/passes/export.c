@@ -21,13 +21,6 @@ static const struct {
               {tsr_pass_fold_batch_norm, 0},
               {tsr_pass_fold_batch_norm_next, 0}};
 
-static bool has_body(const tsr_node *node) {
-    for (int i = 0; i < node->attr_count; i++)
-        if (node->attrs[i].kind == TSR_ATTR_GRAPH)
-            return true;
-    return false;
-}
-
 /* ---- graphs whose inputs have open sizes ----------------------------------------------------- */
 
 static bool has_open_inputs(const tsr_graph *graph) {
@@ -41,7 +34,7 @@ static bool has_constants_only(const tsr_graph *graph, const tsr_node *node) {
     for (int i = 0; i < node->input_count; i++)
         if (node->inputs[i] != TSR_NONE && !graph->values[node->inputs[i]].data)
             return false;
-    return node->input_count > 0 && !has_body(node);
+    return node->input_count > 0 && !tsr_has_body(node);
 }
 
 /* Shapes are not inferred: only nodes of constants are computed. */
@@ -73,14 +66,14 @@ static tsr_status fold_constants(tsr_graph *graph, tsr_eval_fn eval) {
 static tsr_status keep_captured(tsr_graph *graph) {
     int count = graph->output_count, room = count;
     for (int n = 0; n < graph->node_count; n++)
-        room += has_body(&graph->nodes[n]) ? graph->nodes[n].input_count : 0;
+        room += tsr_has_body(&graph->nodes[n]) ? graph->nodes[n].input_count : 0;
     int *outputs = TSR_NEW(graph->arena, room, int);
     if (!outputs)
         return tsr_out_of_memory(graph);
     if (count)
         memcpy(outputs, graph->outputs, (size_t)count * sizeof *outputs);
     for (int n = 0; n < graph->node_count; n++)
-        for (int i = 0; has_body(&graph->nodes[n]) && i < graph->nodes[n].input_count; i++)
+        for (int i = 0; tsr_has_body(&graph->nodes[n]) && i < graph->nodes[n].input_count; i++)
             if (graph->nodes[n].inputs[i] != TSR_NONE)
                 outputs[count++] = graph->nodes[n].inputs[i];
     graph->outputs = outputs;

@@ -1,5 +1,5 @@
 /* Layers whose weights may have fewer bits, and the nodes that make floats of those. */
-#include "passes/weight_layers.h"
+#include "passes/activations.h"
 
 #include "base/dtype.h"
 #include "base/error.h"
@@ -11,7 +11,7 @@
 /* Smaller ones save nothing. */
 enum { MIN_ELEMENTS = 256 };
 
-/* The constant that a value is, or is cast from float16; TSR_NONE if there is none of that size. */
+/* The constant that a value is, or is cast from float16; TSR_NONE if there is none. */
 static int constant_of(const tsr_graph *graph, int value) {
     const tsr_value *v = &graph->values[value];
     const tsr_node *maker = v->producer == TSR_NONE ? NULL : &graph->nodes[v->producer];
@@ -20,9 +20,7 @@ static int constant_of(const tsr_graph *graph, int value) {
         value = maker->inputs[0];
     v = &graph->values[value];
     bool is_float = v->dtype == TSR_DTYPE_F32 || v->dtype == TSR_DTYPE_F16;
-    return v->data && is_float && tsr_shape_count(&v->shape) >= MIN_ELEMENTS && v->shape.rank >= 2
-               ? value
-               : TSR_NONE;
+    return v->data && is_float && v->shape.rank >= 2 ? value : TSR_NONE;
 }
 
 /* The axes of input `input`, counted from the end if negative; false if that is no constant. */
@@ -60,9 +58,28 @@ static bool find_weights(const tsr_graph *graph, const tsr_node *node, tsr_weigh
     }
 }
 
-static int first_reader(const tsr_weight_layers *layers, int value) {
-    int i = 0;
-    while (layers->layers[i].value != value)
+/* Of two activations, both float32. */
+static bool multiplies_activations(const tsr_graph *graph, const tsr_node *node) {
+    bool both = node->op == TSR_OP_MatMul;
+    for (int i = 0; i < 2 && both; i++) {
+        const tsr_value *v = tsr_node_in(graph, node, i);
+        both = v && v->dtype == TSR_DTYPE_F32 && !v->data;
+    }
+    return both;
+}
+
+static bool find_layer(const tsr_graph *graph, const tsr_node *node, bool all,
+                       tsr_weight_layer *layer) {
+    if (!find_weights(graph, node, layer))
+        return all && multiplies_activations(graph, node);
+    bool small = tsr_shape_count(&graph->values[layer->weights].shape) < MIN_ELEMENTS;
+    return !small || (all && node->op != TSR_OP_Gather);
+}
+
+/* The first layer that reads the last one's weights. */
+static int first_reader(const tsr_weight_layers *layers) {
+    int i = 0, last = layers->count - 1, value = layers->layers[last].value;
+    while (i < last && (value == TSR_NONE || layers->layers[i].value != value))
         i++;
     return i;
 }
@@ -74,20 +91,25 @@ static int count_readers(const tsr_weight_layers *layers, int first) {
     return count;
 }
 
-tsr_status tsr_find_weight_layers(const tsr_graph *graph, tsr_weight_layers *found) {
+tsr_status tsr_find_weight_layers(const tsr_graph *graph, bool all, tsr_weight_layers *found) {
     int *readers = tsr_count_readers(graph);
     *found = (tsr_weight_layers){TSR_NEW(graph->arena, graph->node_count, tsr_weight_layer), 0};
     if (!readers || !found->layers)
         return tsr_out_of_memory(graph);
     for (int n = 0; n < graph->node_count; n++) {
-        tsr_weight_layer layer = {.node = n, .output_error = -1};
-        if (!find_weights(graph, &graph->nodes[n], &layer))
+        tsr_weight_layer layer = {.node = n,
+                                  .input = TSR_NONE,
+                                  .value = TSR_NONE,
+                                  .weights = TSR_NONE,
+                                  .bias = TSR_NONE,
+                                  .output_error = -1};
+        if (!find_layer(graph, &graph->nodes[n], all, &layer))
             continue;
         found->layers[found->count++] = layer;
-        found->layers[found->count - 1].first = first_reader(found, layer.value);
+        found->layers[found->count - 1].first = first_reader(found);
     }
     for (int i = 0; i < found->count; i++)
-        if (found->layers[i].first == i &&
+        if (found->layers[i].first == i && found->layers[i].value != TSR_NONE &&
             count_readers(found, i) != readers[found->layers[i].value])
             tsr_keep_layer(found, i, "other nodes read its weights, too");
     return TSR_OK;
@@ -103,32 +125,13 @@ void tsr_keep_layer(tsr_weight_layers *layers, int index, const char *reason) {
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* Appends a node; *value becomes its output, a new one. */
-static tsr_status append(tsr_node_list *list, const char *name, tsr_op op, int input_count,
-                         const int *inputs, int attr_count, const tsr_attr *attrs, int *value) {
-    tsr_graph *graph = list->graph;
-    *value = tsr_add_value(graph, name, tsr_op_get_info(op)->stem);
-    tsr_node *node = *value == TSR_NONE ? NULL : tsr_append_node(list);
-    if (!node)
-        return TSR_ERROR_OUT_OF_MEMORY;
-    TSR_TRY(
-        tsr_make_node(graph, graph->values[*value].name, op, inputs, input_count, *value, node));
-    node->attrs = TSR_NEW(graph->arena, attr_count, tsr_attr);
-    if (!node->attrs)
-        return tsr_out_of_memory(graph);
-    if (attr_count)
-        memcpy(node->attrs, attrs, (size_t)attr_count * sizeof *attrs);
-    node->attr_count = attr_count;
-    return TSR_OK;
-}
-
 static tsr_status append_dequantize(tsr_node_list *list, const char *name, const tsr_packed *p,
                                     int *value) {
     const tsr_attr attrs[] = {tsr_int_attr("axis", p->grid.axis),
                               tsr_int_attr("block_size", p->grid.block)};
     const int inputs[] = {p->elements, p->scales, p->zero_points};
-    return append(list, name, TSR_OP_DequantizeLinear, p->zero_points == TSR_NONE ? 2 : 3, inputs,
-                  p->grid.block ? 2 : 1, attrs, value);
+    return tsr_append_new(list, name, TSR_OP_DequantizeLinear, p->zero_points == TSR_NONE ? 2 : 3,
+                          inputs, p->grid.block ? 2 : 1, attrs, value);
 }
 
 /* Packed weights as floats of the layer's shape. */
@@ -138,26 +141,40 @@ static tsr_status append_floats(tsr_node_list *list, const tsr_weight_layer *lay
     const tsr_value weights = graph->values[layer->weights];
     const tsr_attr to = tsr_int_attr("to", tsr_dtype_to_onnx(graph->values[layer->value].dtype));
     if (p->scales == TSR_NONE)
-        return append(list, weights.name, TSR_OP_Cast, 1, &p->elements, 1, &to, value);
+        return tsr_append_new(list, weights.name, TSR_OP_Cast, 1, &p->elements, 1, &to, value);
     TSR_TRY(append_dequantize(list, weights.name, p, value));
     if (tsr_shape_equal(&p->grid.view, &weights.shape))
         return TSR_OK;
     const int inputs[] = {*value, tsr_add_shape(graph, weights.name, &weights.shape)};
     return inputs[1] == TSR_NONE
                ? TSR_ERROR_OUT_OF_MEMORY
-               : append(list, weights.name, TSR_OP_Reshape, 2, inputs, 0, NULL, value);
+               : tsr_append_new(list, weights.name, TSR_OP_Reshape, 2, inputs, 0, NULL, value);
 }
 
-/* A copy of the node that reads other weights. */
-static tsr_status copy_node(tsr_graph *graph, const tsr_weight_layer *layer, const tsr_node *node,
-                            int weights, tsr_node *copy) {
+/* A copy of the node that reads the packed weights; *floats: what is appended for the first layer
+ * that reads them. */
+static tsr_status copy_node(tsr_node_list *list, const tsr_weight_layer *layer, bool is_first,
+                            const tsr_node *node, int *floats, tsr_node *copy) {
+    tsr_graph *graph = list->graph;
     *copy = *node;
     copy->inputs = TSR_NEW(graph->arena, node->input_count, int);
     if (!copy->inputs)
         return tsr_out_of_memory(graph);
     memcpy(copy->inputs, node->inputs, (size_t)node->input_count * sizeof *copy->inputs);
-    copy->inputs[layer->input] = weights;
+    if (layer->value == TSR_NONE)
+        return TSR_OK;
+    if (is_first)
+        TSR_TRY(append_floats(list, layer, floats));
+    copy->inputs[layer->input] = *floats;
     return TSR_OK;
+}
+
+/* Of int32, with the scales of its layer's sums. */
+static tsr_status append_bias(tsr_node_list *list, const tsr_weight_layer *layer, int *value) {
+    const tsr_attr axis = tsr_int_attr("axis", 0);
+    const int inputs[] = {layer->bias, layer->bias_scales};
+    return tsr_append_new(list, list->graph->values[*value].name, TSR_OP_DequantizeLinear, 2,
+                          inputs, 1, &axis, value);
 }
 
 /* ---- packed weights instead of floats -------------------------------------------------------- */
@@ -173,10 +190,10 @@ tsr_status tsr_use_packed_weights(tsr_graph *graph, const tsr_weight_layers *lay
         const tsr_weight_layer *layer = &layers->layers[next];
         tsr_node node = nodes[n];
         if (next < layers->count && layer->node == n && !layer->reason) {
-            int *value = &floats[layer->first];
-            if (layer->first == next)
-                TSR_TRY(append_floats(&list, layer, value));
-            TSR_TRY(copy_node(graph, layer, &nodes[n], *value, &node));
+            TSR_TRY(copy_node(&list, layer, layer->first == next, &nodes[n], &floats[layer->first],
+                              &node));
+            if (layer->bias != TSR_NONE)
+                TSR_TRY(append_bias(&list, layer, &node.inputs[2]));
         }
         next += next < layers->count && layer->node == n;
         TSR_TRY(tsr_append_copy(&list, &node));
@@ -193,30 +210,30 @@ static tsr_status append_squares(tsr_node_list *list, const char *name, int valu
     const tsr_attr drop = tsr_int_attr("keepdims", 0),
                    to = tsr_int_attr("to", tsr_dtype_to_onnx(TSR_DTYPE_F32));
     if (dtype != TSR_DTYPE_F32)
-        TSR_TRY(append(list, name, TSR_OP_Cast, 1, &value, 1, &to, &value));
-    return append(list, name, TSR_OP_ReduceSumSquare, 1, &value, 1, &drop, sum);
+        TSR_TRY(tsr_append_new(list, name, TSR_OP_Cast, 1, &value, 1, &to, &value));
+    return tsr_append_new(list, name, TSR_OP_ReduceSumSquare, 1, &value, 1, &drop, sum);
 }
 
+/* packed: the copy that reads what is packed. */
 static tsr_status append_comparison(tsr_node_list *list, const tsr_weight_layer *layer,
-                                    const tsr_node *node, int floats, int sums[2]) {
+                                    const tsr_node *node, tsr_node *packed, int sums[2]) {
     tsr_graph *graph = list->graph;
     int output = tsr_add_value(graph, node->name, "packed"), lost;
     int *outputs = TSR_NEW(graph->arena, 1, int);
-    tsr_node copy;
     if (output == TSR_NONE || !outputs)
         return tsr_out_of_memory(graph);
     *outputs = output;
-    TSR_TRY(copy_node(graph, layer, node, floats, &copy));
-    copy.outputs = outputs;
-    TSR_TRY(tsr_append_copy(list, &copy));
+    packed->outputs = outputs;
+    TSR_TRY(tsr_append_copy(list, packed));
     const int both[] = {output, node->outputs[0]};
-    tsr_dtype dtype = graph->values[layer->value].dtype;
-    TSR_TRY(append(list, node->name, TSR_OP_Sub, 2, both, 0, NULL, &lost));
+    tsr_dtype dtype = layer->value == TSR_NONE ? TSR_DTYPE_F32 : graph->values[layer->value].dtype;
+    TSR_TRY(tsr_append_new(list, node->name, TSR_OP_Sub, 2, both, 0, NULL, &lost));
     TSR_TRY(append_squares(list, node->name, node->outputs[0], dtype, &sums[0]));
     return append_squares(list, node->name, lost, dtype, &sums[1]);
 }
 
-tsr_status tsr_compare_packed_weights(tsr_graph *graph, const tsr_weight_layers *layers) {
+tsr_status tsr_compare_packed_weights(tsr_graph *graph, const tsr_weight_layers *layers,
+                                      const tsr_activations *activations) {
     tsr_node_list list = {.graph = graph};
     int *floats = TSR_NEW(graph->arena, layers->count, int), next = 0;
     int *outputs = TSR_NEW(graph->arena, 2 * (size_t)layers->count, int);
@@ -232,11 +249,13 @@ tsr_status tsr_compare_packed_weights(tsr_graph *graph, const tsr_weight_layers 
         if (next == layers->count || layer->node != n)
             continue;
         if (!layer->reason) {
-            int *value = &floats[layer->first];
-            if (layer->first == next)
-                TSR_TRY(append_floats(&list, layer, value));
+            tsr_node packed;
+            TSR_TRY(copy_node(&list, layer, layer->first == next, &nodes[n], &floats[layer->first],
+                              &packed));
+            if (activations)
+                TSR_TRY(tsr_quantize_inputs(&list, activations, &packed));
             TSR_TRY(
-                append_comparison(&list, layer, &nodes[n], *value, &outputs[graph->output_count]));
+                append_comparison(&list, layer, &nodes[n], &packed, &outputs[graph->output_count]));
             graph->output_count += 2;
         }
         next++;

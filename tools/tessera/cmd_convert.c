@@ -11,19 +11,6 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static tsr_status check_paths(const convert_options *o, const char *model) {
-    struct stat from, to;
-    if (!o->output)
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "no file to write: give -o FILE");
-    if (stat(model, &from) == 0 && stat(o->output, &to) == 0 && from.st_dev == to.st_dev &&
-        from.st_ino == to.st_ino)
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is the model itself; name another file",
-                    o->output);
-    if (o->json)
-        TRY(output_check(o->json));
-    return output_check(o->output);
-}
-
 static tsr_status save(const char *path, const converted_file *file) {
     output_file out;
     TRY(output_begin(path, &out));
@@ -38,18 +25,20 @@ static tsr_status save(const char *path, const converted_file *file) {
 
 /* Without weights that change there is nothing to measure. */
 static bool measures(const convert_options *o) {
-    return o->weights != TSR_WRITTEN_AS_THEY_ARE && !o->no_measure;
+    return (o->weights != TSR_WRITTEN_AS_THEY_ARE || o->quantize) && !o->no_measure;
 }
 
 /* Arrays with room for each input. */
 static tsr_write_desc describe(const convert_options *o, const job *j, tsr_input_shape *shapes,
-                               tsr_fixed_input *inputs, convert_report *report) {
+                               tsr_fixed_input *inputs, calibration *samples,
+                               convert_report *report) {
     tsr_write_desc desc = {.opset = o->opset,
                            .dims = j->dims,
                            .dim_count = j->dim_count,
                            .shapes = shapes,
                            .batch = o->job.batch,
-                           .weights = (tsr_written_format)o->weights,
+                           .weights =
+                               o->quantize ? TSR_WRITTEN_QDQ : (tsr_written_format)o->weights,
                            .block = o->block,
                            .zero_points = o->zero_points,
                            .keep = (const char *const *)o->keep.items,
@@ -61,15 +50,19 @@ static tsr_write_desc describe(const convert_options *o, const job *j, tsr_input
                            .progress = {progress_of_call, (void *)j->path}};
     for (int i = 0; i < j->input_count; i++) {
         const job_input *input = &j->inputs[i];
-        const tsr_tensor_info *info = &input->info;
         if (input->sized)
-            shapes[desc.shape_count++] = (tsr_input_shape){info->name, input->size};
-        if (!measures(o))
-            continue;
-        inputs[desc.input_count++] =
-            input->packed
-                ? (tsr_fixed_input){info->name, info->dtype, info->shape, input->packed}
-                : (tsr_fixed_input){info->name, TSR_DTYPE_F32, info->shape, input->tensor.values};
+            shapes[desc.shape_count++] = (tsr_input_shape){input->info.name, input->size};
+        if (measures(o) && !o->quantize)
+            job_describe_input(input, &inputs[desc.input_count++]);
+    }
+    if (o->quantize) {
+        desc.sample = calibration_sample;
+        desc.sample_user = samples;
+        desc.sample_count = samples->count;
+        desc.sample_names = (const char *const *)samples->names;
+        desc.calibration = (tsr_calibration)o->method;
+        desc.percentile = o->percentile;
+        desc.no_measure = o->no_measure;
     }
     return desc;
 }
@@ -84,7 +77,7 @@ static int count_nodes(const tsr_model *model) {
 }
 
 static tsr_status finish(const convert_options *o, const job *j, const tsr_model *made,
-                         const converted_file *file, convert_report *report) {
+                         const converted_file *file, calibration *samples, convert_report *report) {
     struct stat place;
     report->opset = tsr_model_opset(made);
     report->nodes = count_nodes(made);
@@ -92,7 +85,7 @@ static tsr_status finish(const convert_options *o, const job *j, const tsr_model
     report->bytes = file->size;
     report->bytes_before = stat(j->path, &place) == 0 ? (uint64_t)place.st_size : 0;
     if (measures(o))
-        TRY(convert_measure(j, made, report));
+        TRY(convert_measure(j, made, samples, report));
     TRY(save(o->output, file));
     convert_print(report);
     return o->json ? convert_write_json(report, o->json) : TSR_OK;
@@ -100,29 +93,34 @@ static tsr_status finish(const convert_options *o, const job *j, const tsr_model
 
 /* The file is read again before it gets its name. */
 static tsr_status convert_to(const convert_options *o, const job *j, const tsr_write_desc *desc,
-                             converted_file *file, convert_report *report) {
+                             converted_file *file, calibration *samples, convert_report *report) {
     tsr_model *made;
-    TRY(converted_write(j->model, desc, file));
+    tsr_status written = converted_write(j->model, desc, file);
+    if (samples && samples->message)
+        return fail(samples->status, "%s", samples->message);
+    TRY(written);
     progress_clear();
     if (report->out_of_memory)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     TRY_LIBRARY(tsr_model_load_memory(file->bytes, file->size, &(tsr_model_desc){.name = o->output},
                                       &made));
-    tsr_status status = finish(o, j, made, file, report);
+    tsr_status status = finish(o, j, made, file, samples, report);
     tsr_model_free(made);
     return status;
 }
 
-static tsr_status convert(const convert_options *o, const job *j) {
+/* samples: NULL, or those to calibrate with. */
+static tsr_status convert(const convert_options *o, const job *j, calibration *samples) {
     size_t room = (size_t)j->input_count + 1;
     converted_file file = {0};
-    convert_report report = {.from = j->path, .to = o->output};
+    convert_report report = {
+        .from = j->path, .to = o->output, .options = o, .samples = samples ? samples->count : 0};
     tsr_input_shape *shapes = calloc(room, sizeof *shapes);
     tsr_fixed_input *inputs = calloc(room, sizeof *inputs);
     tsr_status status = TSR_OK;
     if (shapes && inputs) {
-        const tsr_write_desc desc = describe(o, j, shapes, inputs, &report);
-        status = convert_to(o, j, &desc, &file, &report);
+        const tsr_write_desc desc = describe(o, j, shapes, inputs, samples, &report);
+        status = convert_to(o, j, &desc, &file, samples, &report);
     } else {
         status = fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     }
@@ -134,62 +132,44 @@ static tsr_status convert(const convert_options *o, const job *j) {
     return status;
 }
 
-static void add_options(option_set *set, convert_options *o) {
-    static const char *const formats[] = {"keep", "fp16", "int8", "int4", NULL};
-    const option items[] = {
-        {"output", 'o', "FILE", "the ONNX file to write", OPTION_TEXT, &o->output, 0, NULL},
-        {"opset", 0, "N", "ONNX's opset: 13 to 27 (the model's, or the first that will do)",
-         OPTION_INT, &o->opset, 1, NULL},
-        {"batch", 0, "N", "first size of inputs that leave it open", OPTION_INT, &o->job.batch, 1,
-         NULL},
-        {"dim", 0, "NAME=N", "size of a symbolic dimension; repeatable", OPTION_LIST, &o->job.dims,
-         0, NULL},
-        {"fix-shape", 0, "NAME=N,N..",
-         "shape of an input, where the model has open sizes; repeatable", OPTION_LIST,
-         &o->job.shapes, 0, NULL},
-        {"weights", 'w', "FORMAT", "weights of layers: keep, fp16, int8 or int4 (keep)",
-         OPTION_CHOICE, &o->weights, 0, formats},
-        {"block", 0, "N", "int4: weights that share a scale: 32, 64 or 128 (32)", OPTION_INT,
-         &o->block, 1, NULL},
-        {"zero-points", 0, NULL, "int8 and int4 with a zero point beside each scale", OPTION_FLAG,
-         &o->zero_points, 0, NULL},
-        {"keep", 0, "NODE", "a layer whose weights stay as they are; repeatable", OPTION_LIST,
-         &o->keep, 0, NULL},
-        {"tolerance", 0, "E", "layers whose outputs have a larger relative error stay as they are",
-         OPTION_NUMBER, &o->tolerance, 0, NULL},
-        {"no-measure", 0, NULL, "do not run the model to measure errors", OPTION_FLAG,
-         &o->no_measure, 0, NULL},
-        {"json", 0, "FILE", "write the report as JSON", OPTION_TEXT, &o->json, 0, NULL},
-    };
-    OPTIONS_ADD(set, items);
-    job_add_input_options(set, &o->job);
-    job_add_seed_option(set, &o->job);
+static tsr_status convert_calibrated(const convert_options *o, job *j) {
+    calibration samples;
+    if (!o->quantize)
+        return convert(o, j, NULL);
+    TRY(calibration_open(&samples, j, o->folder));
+    tsr_status status = convert(o, j, &samples);
+    calibration_close(&samples);
+    return status;
 }
 
 int cmd_convert(int argc, char **argv) {
     convert_options o = {.job.shape_option = "fix-shape"};
     option_set set = {
         .usage = "tessera convert MODEL -o FILE [--weights FORMAT] [--opset N] [--batch N]",
-        .notes = "Nodes of constants are folded, dead ones removed; where all sizes of inputs are "
-                 "known, what is\ncomputed from shapes, too, and passes of the optimizer run that "
-                 "leave operators of ONNX.\n\n"
-                 "With --weights the model runs on the CPU, with -i or random numbers, and each "
-                 "layer's error is\nmeasured: that of its output where only its own weights are "
-                 "packed, as a root of squares,\nrelative to the output.\n",
+        .notes =
+            "Nodes of constants are folded, dead ones removed; where all sizes of inputs are "
+            "known, what is\ncomputed from shapes, too, and passes of the optimizer run that "
+            "leave operators of ONNX.\n\n"
+            "With --weights the model runs on the CPU, with -i or random numbers, and each "
+            "layer's error is\nmeasured: that of its output where only its own weights are "
+            "packed, as a root of squares,\nrelative to the output.\n\n"
+            "With --quantize static activations have 8 bits, too (QDQ). The model runs with the "
+            "files of\nFOLDER, .png, .jpg, .npy or .pb, all of one size: for the ranges, for "
+            "the layers' errors, and\nfor those of the outputs.\n",
         .min_arguments = 1,
         .max_arguments = 1};
-    add_options(&set, &o);
+    convert_add_options(&set, &o);
     int arguments, code;
     if (!options_parse(&set, argc, argv, &arguments, &code))
         return code;
-    tsr_status status = check_paths(&o, argv[1]);
+    tsr_status status = convert_check_options(&o, argv[1]);
     job j;
     if (status == TSR_OK)
-        status =
-            job_open(&j, &o.job, argv[1], measures(&o) ? JOB_MISSING_RANDOM : JOB_MISSING_OPEN);
+        status = job_open(&j, &o.job, argv[1],
+                          measures(&o) && !o.quantize ? JOB_MISSING_RANDOM : JOB_MISSING_OPEN);
     if (status != TSR_OK)
         return command_exit(status);
-    status = convert(&o, &j);
+    status = convert_calibrated(&o, &j);
     job_close(&j);
     return command_exit(status);
 }

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const formats[] = {"as it is", "fp16", "int8", "int4"};
+static const char *const formats[] = {"as it is", "fp16", "int8", "int4", "int8 QDQ"};
+static const char *const methods[] = {"minmax", "percentile", "entropy"};
 
 void convert_add_layer(void *user, const tsr_written_layer *layer) {
     convert_report *r = user;
@@ -77,6 +78,9 @@ void convert_print(const convert_report *r) {
             printf(", the same best class for %zu of %zu", o->same_top, o->rows);
         printf("\n");
     }
+    if (r->samples)
+        printf("calibrated with %d of %s: %s\n", r->samples, r->options->folder,
+               methods[r->options->method]);
     printf("%s: opset %d, %d nodes (%d before), %s (%s before)\n", r->to, r->opset, r->nodes,
            r->nodes_before, bytes_label(r->bytes).text, bytes_label(r->bytes_before).text);
 }
@@ -118,6 +122,14 @@ static cJSON *output_json(const convert_output *o) {
     return output;
 }
 
+static cJSON *calibration_json(const convert_report *r) {
+    cJSON *calibration = cJSON_CreateObject();
+    json_add_text(calibration, "method", methods[r->options->method]);
+    json_add_text(calibration, "folder", r->options->folder);
+    cJSON_AddNumberToObject(calibration, "samples", r->samples);
+    return calibration;
+}
+
 static cJSON *report_json(const convert_report *r) {
     cJSON *root = cJSON_CreateObject();
     json_add_text(root, "model", r->from);
@@ -127,6 +139,8 @@ static cJSON *report_json(const convert_report *r) {
     cJSON_AddNumberToObject(root, "nodes", r->nodes);
     cJSON_AddNumberToObject(root, "bytes_before", (double)r->bytes_before);
     cJSON_AddNumberToObject(root, "bytes", (double)r->bytes);
+    if (r->samples)
+        cJSON_AddItemToObject(root, "calibration", calibration_json(r));
     cJSON *layers = cJSON_AddArrayToObject(root, "layers");
     for (int i = 0; i < r->layer_count; i++)
         cJSON_AddItemToArray(layers, layer_json(&r->layers[i]));

@@ -72,6 +72,9 @@ void job_close(job *j);
 /* Reads a tensor for the input from a file. */
 tsr_status job_load(const job *j, const job_input *input, const char *path, tensor *made);
 
+/* An input of one tensor, for the library: elements in its own type if it is fixed, else floats. */
+void job_describe_input(const job_input *input, tsr_fixed_input *made);
+
 /* backend NULL: the one in the options. */
 tsr_status job_device(const job_options *options, const char *backend, tsr_device **device);
 /* extra: settings of the command in addition to the options (keep_tensors, extra_outputs, ...); its

@@ -16,6 +16,13 @@ tsr_status job_device(const job_options *options, const char *backend, tsr_devic
     return TSR_OK;
 }
 
+void job_describe_input(const job_input *input, tsr_fixed_input *made) {
+    const tsr_tensor_info *info = &input->info;
+    *made = input->packed
+                ? (tsr_fixed_input){info->name, info->dtype, info->shape, input->packed}
+                : (tsr_fixed_input){info->name, TSR_DTYPE_F32, info->shape, input->tensor.values};
+}
+
 tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc *extra,
                        tsr_session **session) {
     size_t room = j->input_count ? (size_t)j->input_count : 1;

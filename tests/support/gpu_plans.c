@@ -16,6 +16,7 @@ tsr_plan *plan_on_gpu(const tsr_graph *graph, const char *const *algorithms, boo
         .device = tsr_device_profile_make(TSR_GLSL, NULL, false, (tsr_fragment_limits){0}),
         .block_texels = 4096,
         .fallback = true,
+        .weights = TSR_WEIGHTS_FP32, /* those of a graph without a model seem to be made */
         .lower = tsr_lowerings};
     options.device.features = TSR_NEEDS_UNIFORM_BLOCK;
     tsr_node_choice *choices = calloc((size_t)graph->node_count, sizeof *choices);

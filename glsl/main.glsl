@@ -55,9 +55,13 @@ void main() {
     v$j = tsr_post(v$j, n, t, y, min(x + ${j * PIXEL_STRIDE}, u.O_W - 1));
 #endfor
 #if O_PADDED
-    bvec4 holds = lessThan(ivec4(4 * t) + ivec4(0, 1, 2, 3), ivec4(u.O_C)); // padding channels stay zero
+    bvec4 holds = lessThan(ivec4(4 * t) + ivec4(0, 1, 2, 3), ivec4(u.O_C)); // padding channels stay zero, or what stands for it
 #for j PLANES
+#if O_PADDING
+    v$j = mix(vec4(u.O_padding), v$j, holds);
+#else
     v$j = mix(vec4(0.0), v$j, holds);
+#endif
 #endfor
 #endif
 #if ROUNDED

@@ -64,6 +64,7 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     for (int i = 0; i < pass->source_count; i++)
         name_source(names, plan, pass, i, sources[i]);
     tsr_constants_add(names, "O_TEXEL", texel_of(output));
+    tsr_constants_add(names, "O_PADDING", output->padding != 0);
     tsr_constants_add(names, "O_LINEAR", output->linear);
     tsr_constants_add(names, "ROUNDED",
                       output->format == TSR_TEXEL_F16 && plan->device.truncates_halves);

@@ -131,6 +131,8 @@ static void add_source(tsr_params *p, const tsr_plan *plan, const char *name, in
 static void add_output(tsr_params *p, const tsr_layout *l) {
     add_sizes(p, "O", l);
     add_scalar(p, "O", "_tiles", l->tiles);
+    if (l->padding)
+        name_components(p, "O", "_padding", 'f', add_floats(p, &l->padding, 1, 1), 1);
     if (p->language == TSR_WGSL)
         add_scalar(p, "O", "_texels", l->n * l->tiles * l->h * l->w);
     else

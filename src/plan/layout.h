@@ -69,6 +69,7 @@ typedef struct tsr_layout {
     int texture_x, texture_y; /* offset in its storage: see tsr_storage */
     /* Where scale is not 0 an element is (stored - zero_point) * scale: src/plan/quantized.c. */
     float zero_point, scale;
+    float padding; /* what padding channels are stored as */
 } tsr_layout;
 
 enum { TSR_AXIS_N, TSR_AXIS_C, TSR_AXIS_H, TSR_AXIS_W };

@@ -19,12 +19,44 @@ static bool read_steps(const tsr_plan *plan, const tsr_node *node, float *zero_p
             post->operand != TSR_NONE && tsr_plan_number(plan, post->operand, scale));
 }
 
-/* Padding channels are stored as 0: where that is no zero, their texels cannot be shared. */
+/* How often passes read the tensor. */
+static int count_reads(const tsr_plan *plan, int tensor) {
+    int count = 0;
+    for (int i = 0; i < plan->pass_count; i++)
+        for (int s = 0; s < plan->passes[i].source_count; s++)
+            count += plan->passes[i].sources[s] == tensor;
+    return count;
+}
+
+/* Do nodes after the one being lowered read it, as itself? */
+static bool is_read_later(const tsr_plan *plan, int tensor) {
+    const tsr_graph *graph = plan->graph;
+    for (int v = 0; v < graph->value_count; v++) {
+        if (plan->value_tensor[v] != tensor)
+            continue;
+        if (tsr_graph_is_output(graph, v))
+            return true;
+        for (int n = plan->node + 1; n < graph->node_count; n++)
+            if (tsr_node_count_reads(&graph->nodes[n], v))
+                return true;
+    }
+    return false;
+}
+
+/* Padding channels are zeros for kernels: they can be stored so if nothing else reads them. */
+static bool can_be_padded(const tsr_plan *plan, int tensor) {
+    const tsr_plan_tensor *t = &plan->tensors[tensor];
+    return t->first_pass >= 0 && !plan->keep_all && !count_reads(plan, tensor) &&
+           !is_read_later(plan, tensor);
+}
+
+/* Where padding channels, which are stored as 0, are no zeros, the texels cannot be shared. */
 static bool can_be_read(const tsr_plan *plan, const tsr_node *node, int tensor, float zero_point) {
     const tsr_plan_tensor *t = &plan->tensors[tensor];
     bool is_input = t->first_pass < 0 && tsr_graph_is_output(plan->graph, node->outputs[0]);
     return tsr_texel_holds_integers(t->layout.format) && !t->layout.scale && !t->in_two &&
-           !t->constant && !is_input && (zero_point == 0 || t->layout.c % 4 == 0);
+           !t->constant && !is_input &&
+           (zero_point == 0 || t->layout.c % 4 == 0 || can_be_padded(plan, tensor));
 }
 
 /* 0 after a failure. */
@@ -52,6 +84,8 @@ bool tsr_plan_dequantizes(tsr_plan *plan, const tsr_node *node) {
         !tsr_shape_equal(&plan->graph->values[in].shape, &plan->graph->values[out].shape) ||
         !can_be_read(plan, node, tensor, zero_point))
         return false;
+    if (plan->tensors[tensor].layout.c % 4)
+        plan->tensors[tensor].layout.padding = zero_point;
     plan->value_tensor[out] = make_view(plan, tensor, zero_point, scale);
     plan->value_axis[out] = plan->value_axis[in];
     return true;
@@ -67,15 +101,6 @@ int tsr_plan_unscaled(tsr_plan *plan, int tensor, float *scale) {
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
-
-/* How often passes read the tensor. */
-static int count_reads(const tsr_plan *plan, int tensor) {
-    int count = 0;
-    for (int i = 0; i < plan->pass_count; i++)
-        for (int s = 0; s < plan->passes[i].source_count; s++)
-            count += plan->passes[i].sources[s] == tensor;
-    return count;
-}
 
 bool tsr_plan_converts_in_place(tsr_plan *plan, const tsr_node *node) {
     int in = node->inputs[0], out = node->outputs[0];

@@ -32,6 +32,7 @@ static void list_names(const tsr_plan *plan, const tsr_pass *pass, tsr_constants
     tsr_constants_add(names, "INPUTS", inputs);
     tsr_constants_add(names, "SOURCES", pass->source_count);
     tsr_constants_add(names, "O_TEXEL", texel_of(tsr_plan_layout(plan, pass->output)));
+    tsr_constants_add(names, "O_PADDING", tsr_plan_layout(plan, pass->output)->padding != 0);
     tsr_constants_add(names, "O_BYTES", tsr_plan_layout(plan, pass->output)->bytes);
     tsr_constants_add(names, "TABLE", pass->kernel->table);
     tsr_constants_add(names, "TABLE_HALVES", pass->table.format == TSR_TABLE_F16);

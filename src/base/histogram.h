@@ -9,8 +9,8 @@ enum { TSR_HISTOGRAM_BINS = 4096 };
 /* Zeroed: empty. Bins of one width, half of them below zero; the width doubles when a number lies
  * outside all. */
 typedef struct tsr_histogram {
-    float low, high; /* the least and the largest number */
-    double width;    /* 0: all numbers are 0 */
+    float low, high;                                /* the least and the largest number */
+    double width;                                   /* 0: all numbers are 0 */
     int64_t count, zeros, bins[TSR_HISTOGRAM_BINS]; /* bins: of what is not zero */
 } tsr_histogram;
 

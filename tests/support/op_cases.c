@@ -11,8 +11,7 @@ static case_environments environments_here(void) {
         {.limits.kernels = "blocks"},
         {.limits.kernels = "small"},
         {.limits.kernels = "midgard"},
-        {.limits.max_draw_buffers = 2},
-        {.limits.no_float_targets = true},
+        {.limits.max_draw_buffers = 2, .limits.no_float_targets = true},
         {.limits.max_texture_size = 32, .limits.max_draw_buffers = 1},
         {.precision = TSR_PRECISION_FP16},
     };

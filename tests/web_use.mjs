@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { root, withPage } from './support/browsers.mjs';
+import { dirname, join } from 'node:path';
+import { root, tool, withPage } from './support/browsers.mjs';
 
 const [driver = 'llvmpipe', backend = 'webgl'] = process.argv.slice(2);
 
@@ -411,7 +411,8 @@ const tests = {
 
 const parts = mkdtempSync(join(tmpdir(), 'tessera-'));
 process.on('exit', () => rmSync(parts, { recursive: true }));
-execFileSync(`${root}/tools/split-model.mjs`, [`${root}/demos/models/edges2emoji.onnx`, parts]);
+execFileSync(tool, ['convert', `${root}/demos/models/edges2emoji.onnx`, '-o', parts, '--chunk', '4M']);
+execFileSync(join(dirname(tool), 'make_models'), ['conv', '--in', '64', '--out', '128', '--size', '16', '-o', join(parts, 'conv.onnx')]);
 const folders = { '/web/': `${root}/build-web`, '/demo/': `${root}/demos/models`, '/parts/': parts };
 await withPage(driver, folders, async page => {
     const complaints = [];

@@ -170,7 +170,7 @@ export interface Network {
 
 /**
  * Makes a network from an ONNX file: its URL or its bytes, which may be changed afterwards. The URL may be that of an index, .json,
- * which tools/split-model.mjs made: chunks are fetched at once, checked by their hashes, and kept by the Cache API.
+ * which `tessera convert --chunk` made: chunks are fetched at once, checked by their hashes, and kept by the Cache API.
  */
 export function load(model: string | URL | ArrayBuffer | ArrayBufferView, options?: LoadOptions): Promise<Network>;
 

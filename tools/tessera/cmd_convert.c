@@ -1,5 +1,6 @@
 /* tessera convert: a model as ONNX, smaller. */
 #define _POSIX_C_SOURCE 200809L
+#include "chunks.h"
 #include "convert.h"
 #include "output.h"
 #include "tool.h"
@@ -7,16 +8,26 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static tsr_status check_paths(const convert_options *o, const char *model) {
-    struct stat from, to;
+static tsr_status find_index(convert_options *o, const char *model) {
+    if (!o->chunk && chunks_are(o->output))
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "%s: .json is an index of chunks: give their size with --chunk", o->output);
+    if (!o->chunk)
+        return TSR_OK;
+    TRY(chunks_parse_size(o->chunk, &o->step));
+    TRY(chunks_index_of(o->output, model, &o->index));
+    o->output = o->index;
+    return TSR_OK;
+}
+
+static tsr_status check_paths(convert_options *o, const char *model) {
     if (!o->output)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "no file to write: give -o FILE");
-    if (stat(model, &from) == 0 && stat(o->output, &to) == 0 && from.st_dev == to.st_dev &&
-        from.st_ino == to.st_ino)
+    TRY(find_index(o, model));
+    if (output_is_same(model, o->output))
         return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is the model itself; name another file",
                     o->output);
     if (o->json)
@@ -24,8 +35,11 @@ static tsr_status check_paths(const convert_options *o, const char *model) {
     return output_check(o->output);
 }
 
-static tsr_status save(const char *path, const converted_file *file) {
+static tsr_status save(const convert_options *o, const char *model, const converted_file *file) {
+    const char *path = o->output;
     output_file out;
+    if (o->step)
+        return chunks_write(path, model, file->bytes, file->size, o->step);
     TRY(output_begin(path, &out));
     tsr_status status =
         fwrite(file->bytes, 1, file->size, out.file) == file->size
@@ -85,15 +99,15 @@ static int count_nodes(const tsr_model *model) {
 
 static tsr_status finish(const convert_options *o, const job *j, const tsr_model *made,
                          const converted_file *file, convert_report *report) {
-    struct stat place;
     report->opset = tsr_model_opset(made);
     report->nodes = count_nodes(made);
     report->nodes_before = count_nodes(j->model);
     report->bytes = file->size;
-    report->bytes_before = stat(j->path, &place) == 0 ? (uint64_t)place.st_size : 0;
+    report->bytes_before = j->bytes;
+    report->chunks = o->step ? (file->size + o->step - 1) / o->step : 0;
     if (measures(o))
         TRY(convert_measure(j, made, report));
-    TRY(save(o->output, file));
+    TRY(save(o, j->path, file));
     convert_print(report);
     return o->json ? convert_write_json(report, o->json) : TSR_OK;
 }
@@ -138,6 +152,8 @@ static void add_options(option_set *set, convert_options *o) {
     static const char *const formats[] = {"keep", "fp16", "int8", "int4", NULL};
     const option items[] = {
         {"output", 'o', "FILE", "the ONNX file to write", OPTION_TEXT, &o->output, 0, NULL},
+        {"chunk", 0, "SIZE", "write chunks of 4M, 512K .., and an index: -o FOLDER or INDEX.json",
+         OPTION_TEXT, &o->chunk, 0, NULL},
         {"opset", 0, "N", "ONNX's opset: 13 to 27 (the model's, or the first that will do)",
          OPTION_INT, &o->opset, 1, NULL},
         {"batch", 0, "N", "first size of inputs that leave it open", OPTION_INT, &o->job.batch, 1,
@@ -187,9 +203,10 @@ int cmd_convert(int argc, char **argv) {
     if (status == TSR_OK)
         status =
             job_open(&j, &o.job, argv[1], measures(&o) ? JOB_MISSING_RANDOM : JOB_MISSING_OPEN);
-    if (status != TSR_OK)
-        return command_exit(status);
-    status = convert(&o, &j);
-    job_close(&j);
+    if (status == TSR_OK) {
+        status = convert(&o, &j);
+        job_close(&j);
+    }
+    free(o.index);
     return command_exit(status);
 }

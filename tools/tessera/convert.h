@@ -8,6 +8,8 @@
 typedef struct convert_options {
     job_options job;
     char *output, *json;
+    char *chunk, *index;       /* index: malloc, what --chunk makes of the output */
+    size_t step;               /* bytes of a chunk; 0: one file */
     int opset, block, weights; /* weights: a tsr_written_format */
     bool zero_points, no_measure;
     double tolerance;
@@ -32,6 +34,7 @@ typedef struct convert_report {
     const char *from, *to;
     int opset, nodes, nodes_before;
     uint64_t bytes, bytes_before;
+    size_t chunks; /* 0: one file */
     convert_layer *layers;
     int layer_count, layer_room;
     bool out_of_memory; /* some layers are lacking */

@@ -77,8 +77,11 @@ void convert_print(const convert_report *r) {
             printf(", the same best class for %zu of %zu", o->same_top, o->rows);
         printf("\n");
     }
-    printf("%s: opset %d, %d nodes (%d before), %s (%s before)\n", r->to, r->opset, r->nodes,
+    printf("%s: opset %d, %d nodes (%d before), %s (%s before)", r->to, r->opset, r->nodes,
            r->nodes_before, bytes_label(r->bytes).text, bytes_label(r->bytes_before).text);
+    if (r->chunks)
+        printf(", %zu chunk%s", r->chunks, r->chunks == 1 ? "" : "s");
+    printf("\n");
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -127,6 +130,8 @@ static cJSON *report_json(const convert_report *r) {
     cJSON_AddNumberToObject(root, "nodes", r->nodes);
     cJSON_AddNumberToObject(root, "bytes_before", (double)r->bytes_before);
     cJSON_AddNumberToObject(root, "bytes", (double)r->bytes);
+    if (r->chunks)
+        cJSON_AddNumberToObject(root, "chunks", (double)r->chunks);
     cJSON *layers = cJSON_AddArrayToObject(root, "layers");
     for (int i = 0; i < r->layer_count; i++)
         cJSON_AddItemToArray(layers, layer_json(&r->layers[i]));

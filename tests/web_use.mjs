@@ -231,6 +231,27 @@ const tests = {
         return said.status === 'DEVICE' && own.length === 1 && !lost ? '' : JSON.stringify([said, own, lost]);
     },
 
+    'storage of weights': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const model = '/parts/conv.onnx', x = random(64 * 16 * 16), bytes = {}, results = {};
+        for (const weights of ['auto', 'fp32', 'fp16', 'int8']) {
+            const network = await load(model, { backend, weights });
+            bytes[weights] = (await network.report()).weightBytes;
+            results[weights] = (await network.run({ x }))[network.outputs[0].name];
+            network.dispose();
+        }
+        const there = await load(model, { backend, weights: 'int8', worker: true });
+        bytes.worker = (await there.report()).weightBytes;
+        there.dispose();
+        const sum = values => values.reduce((all, y) => all + Math.abs(y), 0);
+        const off = sum(results.fp32.map((y, i) => y - results.int8[i])) / sum(results.fp32);
+        const times = [bytes.fp32 / bytes.int8, bytes.fp32 / bytes.fp16, bytes.auto / bytes.fp32, bytes.worker / bytes.int8];
+        const wrong = [await failure(load(model, { backend, weights: 'int5' })), await failure(load(model, { backend, weights: 2 }))];
+        return Math.abs(times[0] - 4) < 0.1 && Math.abs(times[1] - 2) < 0.05 && times[2] === 1 && times[3] === 1 && off > 0 && off < 0.02 &&
+            wrong.every(({ status, message }) => status === 'INVALID_ARGUMENT' && message.includes('none of auto, fp32, fp16, int8')) ? ''
+            : JSON.stringify([bytes, off, wrong]);
+    },
+
     'models from servers': async ({ backend }) => {
         const { load } = await import('/web/tessera.mjs');
         const steps = [], onProgress = ({ stage, fraction }) => steps.push([stage, fraction]);

@@ -43,6 +43,8 @@ export interface LoadOptions {
     backend?: Backend;
     /** Storage of tensors on a GPU: 'fp32' by default. */
     precision?: 'fp32' | 'fp16';
+    /** Storage of weights on a GPU: 'auto', as precision says and in int8 what the model has so, by default. */
+    weights?: 'auto' | 'fp32' | 'fp16' | 'int8';
     /** Sizes of symbolic dimensions: { batch: 1 }. */
     dims?: Record<string, number>;
     /** Shapes of inputs that the model leaves open. */

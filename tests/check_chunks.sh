@@ -106,6 +106,8 @@ refused() { # refused TEXT OPTIONS...: exit code 2, and all files stay as they w
     check "files stay as they are: $1" [ "$before" = "$(all_files)" ]
 }
 for chunk in 0 1023 2G 4X 4MB -1 '' M 99999999999999999999; do refused "--chunk expects" net.onnx -o parts "--chunk=$chunk"; done
+"$build/make_models" conv --in 512 --out 600 -o wide.onnx # 11 MB
+refused 'more than 10000: give a larger --chunk' wide.onnx -o parts --chunk 1K
 refused 'give their size with --chunk' net.onnx -o never.json
 refused 'into a folder that exists' net.onnx -o never --chunk 4M
 refused 'into a folder that exists' net.onnx -o never.onnx --chunk 4M

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { LEAST_STEP = 1024, EXTENSION = 5 /* the length of .json */ };
+enum { LEAST_STEP = 1024, MOST_CHUNKS = 10000, EXTENSION = 5 /* the length of .json */ };
 
 tsr_status chunks_parse_size(const char *text, size_t *size) {
     char *end;
@@ -129,6 +129,10 @@ static tsr_status write_all(chunk_writer *w, const char *bytes, size_t size, siz
 tsr_status chunks_write(const char *index, const char *model, const char *bytes, size_t size,
                         size_t step) {
     size_t count = (size + step - 1) / step;
+    if (count > MOST_CHUNKS)
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "%s: %zu chunks of %zu bytes, more than %d: give a larger --chunk", index,
+                    count, step, MOST_CHUNKS);
     chunk_writer w = {.index = index,
                       .model = model,
                       .paths = calloc(count + 1, sizeof *w.paths),

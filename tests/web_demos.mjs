@@ -1,13 +1,15 @@
-// The pages of demos/web in a browser: drawing with mouse, touch, pen and keys, pictures against the network's own run, every page at
+// The pages of demos/web in a browser: drawing with mouse, touch, pen and keys, pictures against tessera run, every page at
 // three widths, offline; no page may have errors in its console or ask other servers.
 // Usage: node web_demos.mjs [llvmpipe|swiftshader|firefox] [FOLDER], after tools/web.sh build and pages; screenshots go to the
 // folder. See support/browsers.mjs.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launch, root } from './support/browsers.mjs';
+import { launch, root, tool } from './support/browsers.mjs';
+import { readNpy, writeNpy } from './support/npy.mjs';
 
 const [driver = 'llvmpipe', into = mkdtempSync(join(tmpdir(), 'tessera-pages-'))] = process.argv.slice(2), folder = resolve(into);
 mkdirSync(folder, { recursive: true });
@@ -120,16 +122,21 @@ async function moveByKeys(page) {
         await page.keyboard.press(key);
 }
 
-// In the page: what the network makes of an example, from an array.
-async function runExample() {
-    const { Drawing } = await import('./drawing.mjs'), { load } = await import('./tessera/tessera.mjs');
+// In the page: an example as the network's input.
+async function drawExample() {
+    const { Drawing } = await import('./drawing.mjs'), count = 256 * 256;
     const canvas = Object.assign(document.createElement('canvas'), { width: 256, height: 256 });
     new Drawing([canvas]).play(await (await fetch('sketches/hand_cat.txt')).text());
-    const { data } = canvas.getContext('2d').getImageData(0, 0, 256, 256), count = 256 * 256;
-    const sketch = Float32Array.from({ length: 3 * count }, (_, i) => data[4 * (i % count) + Math.floor(i / count)] / 127.5 - 1);
-    const network = await load('models/edges2emoji.onnx', { backend: 'webgl' });
-    const { picture } = await network.run({ sketch });
-    network.dispose();
+    const { data } = canvas.getContext('2d').getImageData(0, 0, 256, 256);
+    return Array.from({ length: 3 * count }, (_, i) => data[4 * (i % count) + Math.floor(i / count)] / 127.5 - 1);
+}
+
+// Pixels of the picture that `tessera run` makes of it, of the page's own model.
+function runNatively(sketch) {
+    const from = `${folder}/sketch.npy`, to = `${folder}/picture.npy`, count = 256 * 256;
+    writeFileSync(from, writeNpy([1, 3, 256, 256], Float32Array.from(sketch)));
+    execFileSync(tool, ['run', `${root}/build-web/site/models/edges2emoji-int8.onnx`, '--backend', 'cpu', '-i', from, '-o', to]);
+    const picture = readNpy(readFileSync(to));
     return Array.from({ length: 4 * count }, (_, i) =>
         (i % 4 === 3 ? 255 : Math.round(Math.min(Math.max((picture[i % 4 * count + (i >> 2)] + 1) * 127.5, 0), 255))));
 }
@@ -147,9 +154,9 @@ async function testDrawing() {
         await testPen(page);
     await changes(page, '#pad', 'a line by keys', () => moveByKeys(page));
     await changes(page, '#picture', 'an example', () => page.click('[aria-label="Draw the cat"]'));
-    const shown = await settled(page, '#picture'), expected = await page.evaluate(runExample);
+    const shown = await settled(page, '#picture'), expected = runNatively(await page.evaluate(drawExample));
     const largest = shown.reduce((most, x, i) => Math.max(most, Math.abs(x - expected[i])), 0);
-    console.log(`${largest <= 2 ? 'ok' : 'FAIL'}: the picture is within ${largest} of 255 of the network's run`);
+    console.log(`${largest <= 2 ? 'ok' : 'FAIL'}: the picture is within ${largest} of 255 of what tessera run makes`);
     assert.ok(largest <= 2);
     await testDownload(page);
     await testOffline(page);

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { root, withPage } from './support/browsers.mjs';
+import { dirname, join } from 'node:path';
+import { root, tool, withPage } from './support/browsers.mjs';
 
 const [driver = 'llvmpipe', backend = 'webgl'] = process.argv.slice(2);
 
@@ -231,6 +231,27 @@ const tests = {
         return said.status === 'DEVICE' && own.length === 1 && !lost ? '' : JSON.stringify([said, own, lost]);
     },
 
+    'storage of weights': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const model = '/parts/conv.onnx', x = random(64 * 16 * 16), bytes = {}, results = {};
+        for (const weights of ['auto', 'fp32', 'fp16', 'int8']) {
+            const network = await load(model, { backend, weights });
+            bytes[weights] = (await network.report()).weightBytes;
+            results[weights] = (await network.run({ x }))[network.outputs[0].name];
+            network.dispose();
+        }
+        const there = await load(model, { backend, weights: 'int8', worker: true });
+        bytes.worker = (await there.report()).weightBytes;
+        there.dispose();
+        const sum = values => values.reduce((all, y) => all + Math.abs(y), 0);
+        const off = sum(results.fp32.map((y, i) => y - results.int8[i])) / sum(results.fp32);
+        const times = [bytes.fp32 / bytes.int8, bytes.fp32 / bytes.fp16, bytes.auto / bytes.fp32, bytes.worker / bytes.int8];
+        const wrong = [await failure(load(model, { backend, weights: 'int5' })), await failure(load(model, { backend, weights: 2 }))];
+        return Math.abs(times[0] - 4) < 0.1 && Math.abs(times[1] - 2) < 0.05 && times[2] === 1 && times[3] === 1 && off > 0 && off < 0.02 &&
+            wrong.every(({ status, message }) => status === 'INVALID_ARGUMENT' && message.includes('none of auto, fp32, fp16, int8')) ? ''
+            : JSON.stringify([bytes, off, wrong]);
+    },
+
     'models from servers': async ({ backend }) => {
         const { load } = await import('/web/tessera.mjs');
         const steps = [], onProgress = ({ stage, fraction }) => steps.push([stage, fraction]);
@@ -411,7 +432,8 @@ const tests = {
 
 const parts = mkdtempSync(join(tmpdir(), 'tessera-'));
 process.on('exit', () => rmSync(parts, { recursive: true }));
-execFileSync(`${root}/tools/split-model.mjs`, [`${root}/demos/models/edges2emoji.onnx`, parts]);
+execFileSync(tool, ['convert', `${root}/demos/models/edges2emoji.onnx`, '-o', parts, '--chunk', '4M']);
+execFileSync(join(dirname(tool), 'make_models'), ['conv', '--in', '64', '--out', '128', '--size', '16', '-o', join(parts, 'conv.onnx')]);
 const folders = { '/web/': `${root}/build-web`, '/demo/': `${root}/demos/models`, '/parts/': parts };
 await withPage(driver, folders, async page => {
     const complaints = [];

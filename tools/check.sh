@@ -117,7 +117,7 @@ test_pages() {
         run_web $test swiftshader webgpu
     done
     [ -z "$all" ] || run_web official swiftshader webgl
-    tools/web.sh pages
+    TESSERA=$PWD/build-dev/tessera tools/web.sh pages
     run_web demos llvmpipe build-web/pages
     run_web package
 }

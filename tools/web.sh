@@ -3,7 +3,8 @@
 # Usage: web.sh build             build-web/tessera.wasm and, beside it, the modules that load it (src/web)
 #        web.sh fetch             what has to be downloaded: build then needs no network
 #        web.sh pages [MODEL...]  build-web/site: demos/web with what build made, the demos' models and these ONNX files; with
-#                                 PEERS=FOLDER, the libraries that npm installed there (see demos/web/README.md), too
+#                                 PEERS=FOLDER, the libraries that npm installed there (see demos/web/README.md), too;
+#                                 TESSERA=FILE names the tool, which is built otherwise
 #        web.sh serve [PORT]      build-web/site at http://localhost:8080
 #        web.sh pack              the npm package, in build-web/package, after build
 #        web.sh sizes             what a page loads, in bytes, as it is and compressed by brotli; fails above the limits
@@ -156,23 +157,36 @@ copy_peers() {
         "$from"/@tensorflow/tfjs-backend-wasm/dist/*.wasm "$to" # not tf.min.js: it evaluates strings, which the pages forbid
 }
 
+# The tool, for the CPU alone.
+build_tool() {
+    [ -z "${TESSERA:-}" ] || return 0
+    TESSERA=$build/tool/tessera
+    { cmake -S "$root" -B "$build/tool" -DCMAKE_BUILD_TYPE=Release -DTSR_GLES=OFF -DTSR_WEBGPU=OFF -DTSR_BUILD_TESTS=OFF \
+        -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/tool" --target tessera_tool --parallel "$(nproc)"; } >"$build/tool.log" 2>&1 ||
+        { tail "$build/tool.log" >&2; fail "the tool, which makes the pages' network, cannot be built: $build/tool.log"; }
+}
+
 # What a static server cannot list: files that are kept for use offline, models and other libraries.
 write_index() {
     node -e 'const fs = require("fs"), site = process.argv[1];
         const list = at => fs.existsSync(`${site}/${at}`) ? fs.readdirSync(`${site}/${at}`).sort() : [];
         const files = fs.readdirSync(site, { recursive: true }).filter(f => fs.statSync(`${site}/${f}`).isFile()).sort();
-        const kept = files.filter(f => !/^peers.|^models.(?!edges2emoji)/.test(f)).concat("site.json");
+        const kept = files.filter(f => !/^peers.|^models.(?!edges2emoji-int8)/.test(f)).concat("site.json");
         const index = { files: kept, models: list("models"), peers: list("peers") };
         fs.writeFileSync(`${site}/site.json`, JSON.stringify(index));' "$build/site"
 }
 
 pages() {
     [ -e "$build/tessera.wasm" ] || fail "$build/tessera.wasm is missing: web.sh build makes it"
+    build_tool
     rm -rf "$build/site"
     mkdir -p "$build"/site/{tessera,models}
     cp -r "$root"/demos/web/. "$root/demos/sketches" "$build/site"
     cp "$build"/*.mjs "$build"/*.wasm "$build/site/tessera"
     cp "$root"/demos/models/*.onnx "$@" "$build/site/models"
+    # Of all layers down1 loses most by it: pictures are off by a quarter of what they are with it.
+    "$TESSERA" convert "$root/demos/models/edges2emoji.onnx" --weights int8 --keep down1 --no-measure \
+        -o "$build/site/models/edges2emoji-int8.onnx" >"$build/int8.log" || fail "the network in 8 bits cannot be made"
     [ -z "${PEERS:-}" ] || copy_peers "$PEERS"
     write_index
     echo "$build/site: $(du -sh "$build/site" | cut -f 1)"
@@ -234,6 +248,6 @@ pack)
 sizes)
     sizes
     ;;
--h | --help) sed -n '2,11s/^# //p' "${BASH_SOURCE[0]}" ;;
+-h | --help) sed -n '2,12s/^# //p' "${BASH_SOURCE[0]}" ;;
 *) fail "usage: web.sh build | fetch | pages [MODEL...] | serve [PORT] | pack | sizes" ;;
 esac

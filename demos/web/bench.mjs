@@ -1,7 +1,7 @@
 // The bench page: libraries in frames of their own, measured in turns on the same network and input.
 import { barChart } from './chart.mjs';
 import { readOnnx } from './onnx.mjs';
-import { $, acceptFiles, calm, complain, fetchSite, make, makeModelChoice, ms, say, shapeText } from './shared.mjs';
+import { $, acceptFiles, calm, complain, fetchSite, HALVES, make, makeModelChoice, ms, say, shapeText } from './shared.mjs';
 
 const ENGINES = [
     ['tessera', 'webgpu'], ['tessera', 'webgl'], ['tessera', 'cpu'],
@@ -232,7 +232,7 @@ async function use({ name, source }) {
 
 async function start() {
     await listEngines((await fetchSite()).peers);
-    await choice.start();
+    await choice.start(HALVES); // not every library knows weights of 8 bits
 }
 
 const choice = makeModelChoice(use);

@@ -1,7 +1,7 @@
 // The picture page: any network with a picture as its input, on pictures and the camera.
 import { bestBoxes, boxDecoder, drawBoxes, guessView, largest, pictureSizes, toImage, toOverlay } from './results.mjs';
-import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fill, Holder, linkFileButton, make, makeClock, makeLive,
-    makeModelChoice, ms, saveCanvas, say, shapeText, SHIPPED } from './shared.mjs';
+import { $, acceptFiles, BACKENDS, calm, complain, describeDevice, fill, HALVES, Holder, linkFileButton, make, makeClock,
+    makeLive, makeModelChoice, ms, saveCanvas, say, shapeText, SHIPPED } from './shared.mjs';
 
 const EXAMPLE = 'sketches/coloured_fish.png';
 const RANGES = [['0 1', '0 to 1'], ['-1 1', '−1 to 1'], ['0 255', '0 to 255'], 
@@ -182,7 +182,7 @@ async function open() {
 
 function use(chosen) {
     model = chosen;
-    if (model.name === SHIPPED)
+    if ([SHIPPED, HALVES].includes(model.name))
         $('input-range').value = '-1 1';
     showFields();
     return open();

@@ -55,7 +55,7 @@ export const shapeText = shape => shape.join(' × ');
 
 // ---- networks ------------------------------------------------------------------------------------
 
-export const SHIPPED = 'edges2emoji.onnx';
+export const SHIPPED = 'edges2emoji-int8.onnx', HALVES = 'edges2emoji.onnx'; // tools/web.sh makes the one of the other
 export const BACKENDS = [['auto', 'The best that works here'], ['webgpu', 'WebGPU'], ['webgl', 'WebGL 2'], ['cpu', 'CPU (slow)']];
 export const backendName = name => BACKENDS.find(([key]) => key === name)?.[1].replace(' (slow)', '') ?? name;
 
@@ -188,7 +188,7 @@ export function linkFileButton(button, input, take) {
 
 /**
  * A select of the served networks and of files that were chosen: #model, #model-button, #model-file. Calls use({ name, source }),
- * where source is a URL or bytes, at each choice. Gives a function that takes a file, and start(), which makes the first choice.
+ * where source is a URL or bytes, at each choice. Gives a function that takes a file, and start(name), which makes the first choice.
  */
 export function makeModelChoice(use) {
     const sources = new Map(); // by name
@@ -207,12 +207,12 @@ export function makeModelChoice(use) {
     linkFileButton($('model-button'), $('model-file'), ([file]) => take(file));
     return {
         take,
-        async start() {
+        async start(first = SHIPPED) {
             try {
                 const { models } = await fetchSite();
                 for (const name of models.filter(file => file.endsWith('.onnx')))
                     sources.set(name, new URL(`models/${name}`, location.href));
-                list(SHIPPED);
+                list(first);
                 await choose();
             } catch (error) {
                 complain('The list of networks cannot be read', error);

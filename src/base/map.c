@@ -2,6 +2,21 @@
 
 #include "base/allocator.h"
 
+#include <string.h>
+
+bool tsr_path_is_inside(const char *path) {
+    if (!*path || *path == '/')
+        return false;
+    for (const char *part = path; part;) {
+        const char *slash = strchr(part, '/');
+        size_t length = slash ? (size_t)(slash - part) : strlen(part);
+        if (length == 2 && memcmp(part, "..", 2) == 0)
+            return false;
+        part = slash ? slash + 1 : NULL;
+    }
+    return true;
+}
+
 tsr_status tsr_map_check_size(uint64_t bytes, uint64_t max_bytes) {
     if (bytes == 0)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "the file is empty");

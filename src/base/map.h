@@ -19,6 +19,8 @@ tsr_status tsr_map_open(const char *path, uint64_t max_bytes, tsr_map *map);
 /* The same of the file `location` in a folder ("": the current one), which it must not lead out of,
  * even if symbolic links are followed. */
 tsr_status tsr_map_open_inside(const char *folder, const char *location, tsr_map *map);
+/* Is this a relative path none of whose components is ".."? */
+bool tsr_path_is_inside(const char *path);
 /* Reads a file of the caller's with the same limits. Progress: a stage of its own. */
 tsr_status tsr_map_read(const tsr_files *files, const char *path, uint64_t max_bytes,
                         const tsr_progress_meter *progress, tsr_map *map);

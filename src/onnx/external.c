@@ -27,20 +27,6 @@ static tsr_status number_entry(const Tsr__TensorProto *tensor, const char *key,
     return good ? TSR_OK : tsr_fail(TSR_ERROR_INVALID_MODEL, "\"%s\" is no %s", text, key);
 }
 
-/* A relative path none of whose components is "..". */
-static bool stays_inside(const char *path) {
-    if (!*path || *path == '/')
-        return false;
-    for (const char *part = path; part;) {
-        const char *slash = strchr(part, '/');
-        size_t length = slash ? (size_t)(slash - part) : strlen(part);
-        if (length == 2 && memcmp(part, "..", 2) == 0)
-            return false;
-        part = slash ? slash + 1 : NULL;
-    }
-    return true;
-}
-
 /* ---- files ---- */
 
 /* What is copied out of files may be as many bytes as these have, and this: no file is read again
@@ -96,7 +82,7 @@ static tsr_status find_file(tsr_reader *reader, const char *location, tsr_onnx_f
     for (*file = reader->files_read; *file; *file = (*file)->next)
         if (!strcmp((*file)->location, location))
             return TSR_OK;
-    if (!stays_inside(location))
+    if (!tsr_path_is_inside(location))
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "\"%s\" is no path inside the model's folder",
                         location);
     return reader->files && reader->files->read ? open_of_caller(reader, location, file)

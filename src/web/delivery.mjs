@@ -1,4 +1,4 @@
-// Models from servers: a file, or an index of chunks that tools/split-model.mjs made.
+// Models from servers: a file, or an index of chunks that `tessera convert --chunk` made.
 import { fail, request } from './module.mjs';
 
 const MIB = 2 ** 20, AT_ONCE = 6, CACHE = 'tessera-models';
@@ -60,7 +60,8 @@ async function fetchChunk(chunk, base, cache, signal) {
             return bytes;
         await cache.delete(key);
     }
-    const url = new URL(chunk.file, base), bytes = new Uint8Array(await whole((await request(url, signal)).arrayBuffer(), url));
+    const url = new URL(chunk.file.split('/').map(encodeURIComponent).join('/'), base);
+    const bytes = new Uint8Array(await whole((await request(url, signal)).arrayBuffer(), url));
     if (!await isRight(bytes, chunk))
         fail('INVALID_MODEL', `${url}: this is not the chunk that the index names, of ${chunk.bytes} bytes: it is cut or altered`);
     await cache?.put(key, new Response(bytes)).catch(() => {});

@@ -147,9 +147,11 @@ enum { HALF = 1, TEXTURE_OUTPUTS = 2 };
 
 /* A session that tsr_web_prepare() prepares. names: counts[0] symbolic dimensions, counts[1] inputs
  * whose shapes are given, counts[2] inner tensors that become outputs. numbers: the size of each of
- * the dimensions, then the rank (at most 8) and the dimensions of each of the shapes. */
+ * the dimensions, then the rank (at most 8) and the dimensions of each of the shapes. weights: a
+ * tsr_weight_type. */
 tsr_session *EXPORT(tsr_web_session)(tsr_device *device, const tsr_model *model, int flags,
-                                     const char *names, const int *numbers, const int counts[3]) {
+                                     int weights, const char *names, const int *numbers,
+                                     const int counts[3]) {
     tsr_session *session = NULL;
     web_desc room = {tsr_calloc((size_t)counts[0] + 1, sizeof *room.dims),
                      tsr_calloc((size_t)counts[1] + 1, sizeof *room.shapes),
@@ -158,6 +160,7 @@ tsr_session *EXPORT(tsr_web_session)(tsr_device *device, const tsr_model *model,
         read_desc(&room, names, numbers, counts);
         const tsr_session_desc desc = {.precision =
                                            flags & HALF ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32,
+                                       .weights = (tsr_weight_type)weights,
                                        .texture_outputs = (flags & TEXTURE_OUTPUTS) != 0,
                                        .prepare_in_steps = true,
                                        .progress = {on_progress, NULL},

@@ -7,6 +7,7 @@ import { isPicture, makeCanvas, normalization, pictureShape, readPicture, toImag
 const STEP_MS = 4; // of preparing, between which the page does other things
 const MAX_RANK = 8;
 const HALF = 1, TEXTURE_OUTPUTS = 2; // flags of tsr_web_session()
+const WEIGHTS = ['auto', 'fp32', 'fp16', 'int8', 'int4']; // in the order of tsr_weight_type
 
 let channel, hopping = []; // hops under way
 
@@ -36,10 +37,13 @@ function checkSizes(what, sizes) {
 }
 
 /** See tsr_web_session(). */
-function makeSession(device, model, { dims = {}, shapes = {}, extraOutputs = [], precision = 'fp32', textureOutputs = false }) {
-    const { wasm, handle } = device;
+function makeSession(device, model, { dims = {}, shapes = {}, extraOutputs = [], precision = 'fp32', weights = 'auto',
+                                      textureOutputs = false }) {
+    const { wasm, handle } = device, weightType = WEIGHTS.indexOf(weights);
     if (precision !== 'fp32' && precision !== 'fp16')
         fail('INVALID_ARGUMENT', `precision is '${precision}': 'fp32' or 'fp16'`);
+    if (weightType < 0)
+        fail('INVALID_ARGUMENT', `weights is '${weights}', which is none of ${WEIGHTS.join(', ')}`);
     for (const [name, size] of Object.entries(dims))
         checkSizes(`the size of dimension '${name}'`, [size]);
     for (const [name, shape] of Object.entries(shapes))
@@ -49,7 +53,7 @@ function makeSession(device, model, { dims = {}, shapes = {}, extraOutputs = [],
     const counts = Int32Array.of(Object.keys(dims).length, Object.keys(shapes).length, extraOutputs.length);
     const flags = (precision === 'fp16' ? HALF : 0) + (textureOutputs ? TEXTURE_OUTPUTS : 0);
     return wasm.made(wasm.spell(names, n => wasm.lend(numbers, m => wasm.lend(counts, c =>
-        wasm.call('tsr_web_session', handle, model, flags, n, m, c)))));
+        wasm.call('tsr_web_session', handle, model, flags, weightType, n, m, c)))));
 }
 
 function describe({ wasm }, session, output) {

@@ -43,6 +43,8 @@ export interface LoadOptions {
     backend?: Backend;
     /** Storage of tensors on a GPU: 'fp32' by default. */
     precision?: 'fp32' | 'fp16';
+    /** Storage of weights on a GPU: 'auto', as precision says and in 8 or 4 bits what the model has so, by default. */
+    weights?: 'auto' | 'fp32' | 'fp16' | 'int8' | 'int4';
     /** Sizes of symbolic dimensions: { batch: 1 }. */
     dims?: Record<string, number>;
     /** Shapes of inputs that the model leaves open. */
@@ -170,7 +172,7 @@ export interface Network {
 
 /**
  * Makes a network from an ONNX file: its URL or its bytes, which may be changed afterwards. The URL may be that of an index, .json,
- * which tools/split-model.mjs made: chunks are fetched at once, checked by their hashes, and kept by the Cache API.
+ * which `tessera convert --chunk` made: chunks are fetched at once, checked by their hashes, and kept by the Cache API.
  */
 export function load(model: string | URL | ArrayBuffer | ArrayBufferView, options?: LoadOptions): Promise<Network>;
 

@@ -7,6 +7,7 @@ import { serve } from '../../tools/serve.mjs';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const models = process.env.TSR_MODELS ?? resolve(root, '../shared/models');
+export const tool = `${process.env.TSR_BUILD_DIR ?? `${root}/build-dev`}/tessera`;
 
 // A camera, where a page asks for one, is a made-up one.
 const chromium = (...flags) => ({

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { writeNpy } from './npy.mjs';
 
 const [build, folder] = process.argv.slice(2).map(path => resolve(path));
 const networks = {
@@ -25,17 +26,11 @@ function random(count) {
     });
 }
 
-function npy(shape, elements) {
-    const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(', ')}), }`.padEnd(117) + '\n';
-    const length = Buffer.from([1, 0, header.length, 0]);
-    return Buffer.concat([Buffer.from('\x93NUMPY', 'latin1'), length, Buffer.from(header), Buffer.from(elements.buffer)]);
-}
-
 for (const [name, { options, shape }] of Object.entries(networks)) {
     const file = what => `${folder}/${name}/${what}`;
     mkdirSync(file(''), { recursive: true });
     execFileSync(`${build}/make_models`, [...options, '-o', file('model.onnx')]);
-    writeFileSync(file('input_0.npy'), npy(shape, random(shape.reduce((a, b) => a * b))));
+    writeFileSync(file('input_0.npy'), writeNpy(shape, random(shape.reduce((a, b) => a * b))));
     execFileSync(`${build}/tessera`,
         ['run', file('model.onnx'), '--backend', 'cpu', '-i', file('input_0.npy'), '-o', file('output_0.npy')]);
 }

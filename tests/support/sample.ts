@@ -6,7 +6,7 @@ import {
 
 const backends: readonly Backend[] = ['auto', 'webgpu', 'webgl', 'cpu'];
 const options: LoadOptions = {
-    backend: backends[0], precision: 'fp16', dims: { batch: 1 }, shapes: { x: [1, 3, 224, 224] }, worker: true,
+    backend: backends[0], precision: 'fp16', weights: 'int8', dims: { batch: 1 }, shapes: { x: [1, 3, 224, 224] }, worker: true,
     signal: new AbortController().signal, name: 'net', wasm: new URL('https://example.org/tessera.wasm'),
     onProgress: ({ stage, fraction }) => console.log(stage.toUpperCase(), fraction.toFixed(2)),
     log: (level, message) => console.log(level, message),

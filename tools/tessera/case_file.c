@@ -1,4 +1,5 @@
 #include "case.h"
+#include "json.h"
 #include "tool.h"
 
 #include "base/dtype.h"
@@ -6,30 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEWEST_OPSET = 1000, USUAL_OPSET = 22, MOST_BYTES = 1 << 24 };
+enum { NEWEST_OPSET = 1000, USUAL_OPSET = 22 };
 
 /* ---- files ----------------------------------------------------------------------------------- */
-
-static int line_of(const char *text, const char *at) {
-    int line = 1;
-    for (; text < at; text++)
-        line += *text == '\n';
-    return line;
-}
-
-static tsr_status parse(const char *path, const char *text, size_t size, cJSON **root) {
-    const char *end = text;
-    *root = size > MOST_BYTES ? NULL : cJSON_ParseWithLengthOpts(text, size, &end, false);
-    if (size > MOST_BYTES)
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: more than %d bytes", path, MOST_BYTES);
-    const size_t read = (size_t)(end - text);
-    if (*root && read + strspn(end, " \t\r\n") < size) {
-        cJSON_Delete(*root);
-        *root = NULL;
-    }
-    return *root ? TSR_OK
-                 : fail(TSR_ERROR_INVALID_ARGUMENT, "%s:%d: not JSON", path, line_of(text, end));
-}
 
 static const cJSON *member(const cJSON *object, const char *name) {
     return cJSON_GetObjectItemCaseSensitive(object, name);
@@ -57,20 +37,7 @@ static tsr_status check_names(const char *path, const cJSON *cases) {
 tsr_status case_file_read(const char *path, cJSON **root) {
     static const char *const keys[] = {"operator", "opset", "rtol", "atol",
                                        "cpu_only", "cases", NULL};
-    unsigned char *bytes;
-    size_t size;
-    *root = NULL;
-    TRY(file_check_regular(path));
-    TRY(file_read(path, &bytes, &size));
-    char *text = malloc(size + 1); /* ended by 0 */
-    tsr_status status = fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
-    if (text) {
-        memcpy(text, bytes, size);
-        text[size] = 0;
-        status = parse(path, text, size, root);
-    }
-    free(text);
-    free(bytes);
+    tsr_status status = json_read(path, root);
     if (status == TSR_OK && (!cJSON_IsObject(*root) || !cJSON_IsArray(member(*root, "cases"))))
         status = fail(TSR_ERROR_INVALID_ARGUMENT,
                       "%s: not tests of an operator: an object with a list \"cases\"", path);

@@ -1,5 +1,6 @@
 /* tessera convert: a model as ONNX, smaller. */
 #define _POSIX_C_SOURCE 200809L
+#include "chunks.h"
 #include "convert.h"
 #include "output.h"
 #include "tool.h"
@@ -7,12 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static tsr_status save(const char *path, const converted_file *file) {
+static tsr_status save(const convert_options *o, const char *model, const converted_file *file) {
+    const char *path = o->output;
     output_file out;
+    if (o->step)
+        return chunks_write(path, model, file->bytes, file->size, o->step);
     TRY(output_begin(path, &out));
     tsr_status status =
         fwrite(file->bytes, 1, file->size, out.file) == file->size
@@ -78,15 +81,15 @@ static int count_nodes(const tsr_model *model) {
 
 static tsr_status finish(const convert_options *o, const job *j, const tsr_model *made,
                          const converted_file *file, calibration *samples, convert_report *report) {
-    struct stat place;
     report->opset = tsr_model_opset(made);
     report->nodes = count_nodes(made);
     report->nodes_before = count_nodes(j->model);
     report->bytes = file->size;
-    report->bytes_before = stat(j->path, &place) == 0 ? (uint64_t)place.st_size : 0;
+    report->bytes_before = j->bytes;
+    report->chunks = o->step ? (file->size + o->step - 1) / o->step : 0;
     if (measures(o))
         TRY(convert_measure(j, made, samples, report));
-    TRY(save(o->output, file));
+    TRY(save(o, j->path, file));
     convert_print(report);
     return o->json ? convert_write_json(report, o->json) : TSR_OK;
 }
@@ -167,9 +170,10 @@ int cmd_convert(int argc, char **argv) {
     if (status == TSR_OK)
         status = job_open(&j, &o.job, argv[1],
                           measures(&o) && !o.quantize ? JOB_MISSING_RANDOM : JOB_MISSING_OPEN);
-    if (status != TSR_OK)
-        return command_exit(status);
-    status = convert_calibrated(&o, &j);
-    job_close(&j);
+    if (status == TSR_OK) {
+        status = convert_calibrated(&o, &j);
+        job_close(&j);
+    }
+    free(o.index);
     return command_exit(status);
 }

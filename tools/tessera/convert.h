@@ -10,6 +10,8 @@ typedef enum convert_quantize { CONVERT_QUANTIZE_NONE, CONVERT_QUANTIZE_STATIC }
 typedef struct convert_options {
     job_options job;
     char *output, *json, *folder; /* folder: of files to calibrate with */
+    char *chunk, *index;          /* index: malloc, what --chunk makes of the output */
+    size_t step;                  /* bytes of a chunk; 0: one file */
     int opset, block, weights;    /* weights: a tsr_written_format */
     int quantize, method;         /* a convert_quantize, a tsr_calibration */
     bool zero_points, no_measure;
@@ -38,6 +40,7 @@ typedef struct convert_report {
     int samples; /* files that it was calibrated with */
     int opset, nodes, nodes_before;
     uint64_t bytes, bytes_before;
+    size_t chunks; /* 0: one file */
     convert_layer *layers;
     int layer_count, layer_room;
     bool out_of_memory; /* some layers are lacking */
@@ -58,6 +61,6 @@ tsr_status convert_measure(const job *j, const tsr_model *made, calibration *sam
 
 /* convert_options.c */
 void convert_add_options(option_set *set, convert_options *o);
-tsr_status convert_check_options(const convert_options *o, const char *model);
+tsr_status convert_check_options(convert_options *o, const char *model);
 
 #endif

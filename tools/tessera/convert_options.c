@@ -1,10 +1,8 @@
 /* What the command line of `tessera convert` says. */
-#define _POSIX_C_SOURCE 200809L
+#include "chunks.h"
 #include "convert.h"
 #include "output.h"
 #include "tool.h"
-
-#include <sys/stat.h>
 
 static tsr_status check_quantize(const convert_options *o) {
     bool quantizes = o->quantize == CONVERT_QUANTIZE_STATIC;
@@ -21,12 +19,23 @@ static tsr_status check_quantize(const convert_options *o) {
     return TSR_OK;
 }
 
-tsr_status convert_check_options(const convert_options *o, const char *model) {
-    struct stat from, to;
+static tsr_status find_index(convert_options *o, const char *model) {
+    if (!o->chunk && chunks_are(o->output))
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "%s: .json is an index of chunks: give their size with --chunk", o->output);
+    if (!o->chunk)
+        return TSR_OK;
+    TRY(chunks_parse_size(o->chunk, &o->step));
+    TRY(chunks_index_of(o->output, model, &o->index));
+    o->output = o->index;
+    return TSR_OK;
+}
+
+tsr_status convert_check_options(convert_options *o, const char *model) {
     if (!o->output)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "no file to write: give -o FILE");
-    if (stat(model, &from) == 0 && stat(o->output, &to) == 0 && from.st_dev == to.st_dev &&
-        from.st_ino == to.st_ino)
+    TRY(find_index(o, model));
+    if (output_is_same(model, o->output))
         return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is the model itself; name another file",
                     o->output);
     TRY(check_quantize(o));
@@ -41,6 +50,8 @@ void convert_add_options(option_set *set, convert_options *o) {
     static const char *const methods[] = {"minmax", "percentile", "entropy", NULL};
     const option items[] = {
         {"output", 'o', "FILE", "the ONNX file to write", OPTION_TEXT, &o->output, 0, NULL},
+        {"chunk", 0, "SIZE", "write chunks of 4M, 512K .., and an index: -o FOLDER or INDEX.json",
+         OPTION_TEXT, &o->chunk, 0, NULL},
         {"opset", 0, "N", "ONNX's opset: 13 to 27 (the model's, or the first that will do)",
          OPTION_INT, &o->opset, 1, NULL},
         {"batch", 0, "N", "first size of inputs that leave it open", OPTION_INT, &o->job.batch, 1,

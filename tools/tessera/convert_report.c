@@ -81,8 +81,11 @@ void convert_print(const convert_report *r) {
     if (r->samples)
         printf("calibrated with %d of %s: %s\n", r->samples, r->options->folder,
                methods[r->options->method]);
-    printf("%s: opset %d, %d nodes (%d before), %s (%s before)\n", r->to, r->opset, r->nodes,
+    printf("%s: opset %d, %d nodes (%d before), %s (%s before)", r->to, r->opset, r->nodes,
            r->nodes_before, bytes_label(r->bytes).text, bytes_label(r->bytes_before).text);
+    if (r->chunks)
+        printf(", %zu chunk%s", r->chunks, r->chunks == 1 ? "" : "s");
+    printf("\n");
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -141,6 +144,8 @@ static cJSON *report_json(const convert_report *r) {
     cJSON_AddNumberToObject(root, "bytes", (double)r->bytes);
     if (r->samples)
         cJSON_AddItemToObject(root, "calibration", calibration_json(r));
+    if (r->chunks)
+        cJSON_AddNumberToObject(root, "chunks", (double)r->chunks);
     cJSON *layers = cJSON_AddArrayToObject(root, "layers");
     for (int i = 0; i < r->layer_count; i++)
         cJSON_AddItemToArray(layers, layer_json(&r->layers[i]));

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "job.h"
+#include "chunks.h"
 #include "source.h"
 #include "tool.h"
 
@@ -7,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void job_add_backend_option(option_set *set, job_options *o) {
@@ -387,15 +389,23 @@ static tsr_status load_inputs(job *j, job_options *o, const char **names, const 
     return TSR_OK;
 }
 
+static tsr_status load_model(job *j, const tsr_model_desc *desc) {
+    struct stat place;
+    if (chunks_are(j->path))
+        return chunks_load(j->path, desc, &j->model, &j->bytes);
+    TRY_LIBRARY(tsr_model_load(j->path, desc, &j->model));
+    j->bytes = stat(j->path, &place) == 0 ? (uint64_t)place.st_size : 0;
+    return TSR_OK;
+}
+
 static tsr_status open_model(job *j, job_options *o, job_missing missing) {
     TRY(image_options_parse(&o->image));
     const tsr_model_desc desc = {.progress = {progress_of_call, (void *)j->path},
                                  .max_bytes = (uint64_t)o->most_memory << 20,
                                  .max_work = (uint64_t)fmin(o->most_work, 1e18)};
-    tsr_status status = tsr_model_load(j->path, &desc, &j->model);
+    tsr_status status = load_model(j, &desc);
     progress_clear();
-    if (status != TSR_OK)
-        return fail_library(status);
+    TRY(status);
     j->input_count = tsr_model_input_count(j->model);
     size_t room = j->input_count ? (size_t)j->input_count : 1;
     j->inputs = calloc(room, sizeof *j->inputs);

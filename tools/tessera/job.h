@@ -57,6 +57,7 @@ typedef struct job {
     const job_options *options;
     const char *path;
     tsr_model *model;
+    uint64_t bytes; /* of the model's file or, together, of its chunks */
     int input_count, dim_count;
     job_input *inputs;
     tsr_dim_binding dims[TEXT_LIST_MAX];

@@ -47,30 +47,53 @@ static char *temporary_of(const char *path) {
     return made;
 }
 
-static const char *volatile unfinished; /* the temporary file that is being written */
+static output_file *volatile unfinished; /* those whose temporary files are there */
 
 static void remove_unfinished(int number) {
-    if (unfinished)
-        unlink(unfinished);
+    for (const output_file *out = unfinished; out; out = out->next)
+        unlink(out->temporary);
     signal(number, SIG_DFL);
     raise(number);
 }
 
 /* A file of that name was left by a killed process with the same id, perhaps in another
  * container. */
-static int create_temporary(const char *path) {
-    unlink(path);
-    unfinished = path;
-    signals_catch(remove_unfinished);
-    return open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+static int create_temporary(output_file *out) {
+    unlink(out->temporary);
+    if (!unfinished)
+        signals_catch(remove_unfinished);
+    out->next = unfinished;
+    unfinished = out;
+    return open(out->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+}
+
+static void leave_unfinished(const output_file *out) {
+    if (unfinished == out) {
+        unfinished = out->next;
+    } else {
+        output_file *before = unfinished;
+        while (before->next != out)
+            before = before->next;
+        before->next = out->next;
+    }
+    if (!unfinished)
+        signals_release();
 }
 
 static void free_temporary(output_file *out) {
-    if (out->temporary) {
-        signals_release();
-        unfinished = NULL;
-    }
+    if (out->temporary)
+        leave_unfinished(out);
     free(out->temporary);
+}
+
+static tsr_status fail_to_write(const output_file *out) {
+    return fail(TSR_ERROR_IO, "%s: cannot be written: %s", out->path, strerror(errno));
+}
+
+bool output_is_same(const char *path, const char *other) {
+    struct stat one, two;
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
 }
 
 tsr_status output_begin(const char *path, output_file *out) {
@@ -79,11 +102,11 @@ tsr_status output_begin(const char *path, output_file *out) {
     bool special = is_special(path);
     if (!special && !(out->temporary = temporary_of(path)))
         return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
-    int descriptor = special ? open(path, O_WRONLY) : create_temporary(out->temporary);
+    int descriptor = special ? open(path, O_WRONLY) : create_temporary(out);
     out->file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (out->file)
         return TSR_OK;
-    fail(TSR_ERROR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    fail_to_write(out);
     if (descriptor >= 0) {
         close(descriptor);
         if (!special)
@@ -93,13 +116,18 @@ tsr_status output_begin(const char *path, output_file *out) {
     return TSR_ERROR_IO;
 }
 
-tsr_status output_end(output_file *out, tsr_status status) {
+tsr_status output_close(output_file *out, tsr_status status) {
     bool written = !ferror(out->file);
     written = fclose(out->file) == 0 && written;
-    if (written && status == TSR_OK && out->temporary)
-        written = rename(out->temporary, out->path) == 0;
-    if (status == TSR_OK && !written)
-        status = fail(TSR_ERROR_IO, "%s: cannot be written: %s", out->path, strerror(errno));
+    out->file = NULL;
+    return status == TSR_OK && !written ? fail_to_write(out) : status;
+}
+
+tsr_status output_end(output_file *out, tsr_status status) {
+    if (out->file)
+        status = output_close(out, status);
+    if (status == TSR_OK && out->temporary && rename(out->temporary, out->path) != 0)
+        status = fail_to_write(out);
     if (status != TSR_OK && out->temporary)
         unlink(out->temporary);
     free_temporary(out);

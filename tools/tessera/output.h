@@ -7,13 +7,20 @@
 typedef struct output_file {
     const char *path; /* borrowed */
     char *temporary;  /* NULL: a pipe or a device, written to directly */
-    FILE *file;
+    FILE *file;       /* NULL once it is closed */
+    struct output_file *next;
 } output_file;
 
 /* Checks that the folder is writable, before long work. / */
 tsr_status output_check(const char *path);
 
+/* Whether both are the same file, which exists. */
+bool output_is_same(const char *path, const char *other);
+
+/* Several may be written at a time; each stays where it is in memory. */
 tsr_status output_begin(const char *path, output_file *out);
+/* Closes the file, which stays under its temporary name until output_end(). */
+tsr_status output_close(output_file *out, tsr_status status);
 /* Renames the file to its final name if status is TSR_OK, otherwise removes it; returns the final
  * status. */
 tsr_status output_end(output_file *out, tsr_status status);

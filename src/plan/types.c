@@ -8,10 +8,8 @@
 
 tsr_texel_format tsr_plan_format(const tsr_plan *plan, int value) {
     const tsr_value *v = &plan->graph->values[value];
-    if (v->dtype == TSR_DTYPE_I8)
-        return TSR_TEXEL_I8;
     if (tsr_dtype_is_byte(v->dtype))
-        return TSR_TEXEL_U8;
+        return tsr_dtype_low(v->dtype) < 0 ? TSR_TEXEL_I8 : TSR_TEXEL_U8;
     bool half = plan->all_half && tsr_dtype_is_float(v->dtype) && !v->precise &&
                 !(plan->precise && plan->precise[value]);
     return half ? TSR_TEXEL_F16 : TSR_TEXEL_F32;

@@ -183,7 +183,7 @@ typedef struct tsr_device_peaks {
     double readback_gbs;
 } tsr_device_peaks;
 
-/* Needs about a second. TSR_ERROR_UNSUPPORTED on cpu. */
+/* Needs about a second. TSR_ERROR_UNSUPPORTED on cpu, and on a device that is bits_only. */
 TSR_API tsr_status tsr_device_measure_sized(tsr_device *device, tsr_device_peaks *peaks,
                                             size_t size);
 static inline tsr_status tsr_device_measure(tsr_device *device, tsr_device_peaks *peaks) {

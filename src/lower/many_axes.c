@@ -24,7 +24,8 @@ static int copy_axis(tsr_plan *plan, int tensor, tsr_shape *shape, int axis, int
     shape->dim[axis] = size;
     const tsr_shape to = tsr_around_axis(shape, axis);
     int source = tsr_plan_reshape(plan, tensor, &from),
-        output = tsr_plan_tensor_moved(plan, &to, source);
+        output = one.pad ? tsr_plan_tensor_computed(plan, &to, source)
+                         : tsr_plan_tensor_moved(plan, &to, source);
     tsr_lower_strided_copy(plan, source, output, &one);
     return output;
 }

@@ -141,6 +141,9 @@ static tsr_status measure(bench *b, tsr_device_peaks *peaks) {
 
 tsr_status tsr_gles_measure(tsr_backend_device *device, tsr_device_peaks *peaks) {
     bench b = {.device = device};
+    if (device->limits.bits_only)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%s renders to no floats, which is what is measured",
+                        device->info.name);
     TSR_TRY(tsr_gles_begin(device));
     tsr_status status = measure(&b, peaks);
     tsr_target_destroy(&b.from);

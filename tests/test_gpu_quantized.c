@@ -16,8 +16,8 @@ enum { CASES = 66, MOST_LAYERS = 5 };
 typedef struct chain {
     random_source random;
     case_text text;
-    int count;                /* of the names made so far */
-    int latest;               /* "d<latest>" is the latest tensor */
+    int count;  /* of the names made so far */
+    int latest; /* "d<latest>" is the latest tensor */
     int channels, rows, columns;
 } chain;
 
@@ -188,6 +188,38 @@ static void test_chains(void **state) {
     expect_no_failed_case();
 }
 
+/* Tensors that are read in several ways, moved, joined, and that need a pass after all. */
+static void test_readers(void **state) {
+    (void)state;
+    need_gpu();
+#define QUANTIZED(c)                                                                               \
+    "Cast k<9 -> z to=2; QuantizeLinear x[2," c ",5,6] s<0.25 z -> q; "                            \
+    "DequantizeLinear q a<0.25 z -> d; "
+    static const char *const texts[] = {
+        QUANTIZED("3") "DequantizeLinear q b<0.5 z -> e; Add d e -> y",
+        QUANTIZED("3") "Cast q -> r to=1; Conv d w{5,3,3,3} -> c! pads=1,1,1,1; "
+                       "ReduceSum r i(1) -> t!; ReduceMean d i2(1) -> y",
+        QUANTIZED("3") "Softmax d -> e axis=1; Conv e w{5,3,3,3} -> y",
+        QUANTIZED("8") "Split q -> g h axis=1 num_outputs=2; DequantizeLinear h b<0.5 z -> e; "
+                       "Conv e w{6,4,3,3} -> c! pads=1,1,1,1; Relu d -> y",
+        QUANTIZED("4") "Transpose q -> p perm=0,2,3,1; DequantizeLinear p b<0.25 z -> e; "
+                       "MatMul e w{4,7} -> y",
+        QUANTIZED("4") "QuantizeLinear v[2,8,5,6] t<0.25 z -> u; Concat u q -> j axis=1; "
+                       "DequantizeLinear j b<0.25 z -> e; Conv e w{6,12,3,3} -> c!; Neg d -> y",
+        "DequantizeLinear x:uint8[2,6,5,7] s<0.5 -> y",
+        "Cast k<9 -> z to=3; DequantizeLinear x:int8[2,6,5,7] s<0.5 z -> d; "
+        "Conv d w{6,6,3,3} -> y pads=1,1,1,1",
+        "QuantizeLinear x[2,3,2,3,4,5] s<0.25 -> q; Cast q -> f to=1; "
+        "Pad f p(0,1,0,1,0,1,1,0,1,0,1,0) k<0.5 -> y",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (int bits = 0; bits < 2; bits++)
+            run_case(&(backend_case){.opset = 21,
+                                     .text = texts[i],
+                                     .limits.no_float_targets = bits && gpu_has_textures()});
+    expect_no_failed_case();
+}
+
 static tsr_report report_of(const tsr_model *model) {
     tsr_session *session = make_session(gpu_device((backend_limits){0}), model, NULL);
     tsr_report report;
@@ -205,12 +237,12 @@ static void test_passes(void **state) {
     tsr_model *floats = make_model("Relu x[1,8,32,32] -> a; "
                                    "Conv a w{16,8,3,3} -> b pads=1,1,1,1; Relu b -> c; "
                                    "Conv c v{8,16,3,3} -> y pads=1,1,1,1");
-    tsr_model *quantized = make_model(
-        "Cast k<3 -> z to=2; Relu x[1,8,32,32] -> a; "
-        "QuantizeLinear a s<0.01 -> aq; DequantizeLinear aq t<0.01 -> ad; "
-        "Conv ad w{16,8,3,3} -> b pads=1,1,1,1; Relu b -> c; "
-        "QuantizeLinear c p<0.01 z -> cq; DequantizeLinear cq q<0.01 z -> cd; "
-        "Conv cd v{8,16,3,3} -> y pads=1,1,1,1");
+    tsr_model *quantized =
+        make_model("Cast k<3 -> z to=2; Relu x[1,8,32,32] -> a; "
+                   "QuantizeLinear a s<0.01 -> aq; DequantizeLinear aq t<0.01 -> ad; "
+                   "Conv ad w{16,8,3,3} -> b pads=1,1,1,1; Relu b -> c; "
+                   "QuantizeLinear c p<0.01 z -> cq; DequantizeLinear cq q<0.01 z -> cd; "
+                   "Conv cd v{8,16,3,3} -> y pads=1,1,1,1");
     const tsr_report a = report_of(floats), b = report_of(quantized);
     assert_int_equal(a.pass_count, 2);
     assert_int_equal(b.pass_count, 3); /* x is quantized by one */
@@ -221,6 +253,7 @@ static void test_passes(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_chains),
+                                       cmocka_unit_test(test_readers),
                                        cmocka_unit_test(test_passes)};
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -219,8 +219,10 @@ if "$tool" devices 2>/dev/null | grep -q '^gles .*llvmpipe'; then
     without gles 'EGL offers neither' LIBGL_DRIVERS_PATH=/nonexistent
     expect_of 'devices without a driver' 0 'not available' env LIBGL_DRIVERS_PATH=/nonexistent "$tool" devices
     without gles 'OpenGL ES 3.0' MESA_GLES_VERSION_OVERRIDE=2.0
-    without gles 'quantised storage of 8 bits' MESA_GLES_VERSION_OVERRIDE=3.0 \
-        MESA_EXTENSION_OVERRIDE='-GL_EXT_color_buffer_float -GL_EXT_color_buffer_half_float'
+    bits=(MESA_GLES_VERSION_OVERRIDE=3.0 MESA_EXTENSION_OVERRIDE='-GL_EXT_color_buffer_float -GL_EXT_color_buffer_half_float')
+    expect_of 'a GPU of no floats' 0 'renders to no floats' env "${bits[@]}" "$tool" devices
+    expect_of 'compared with the cpu there' 0 'within tolerance' env "${bits[@]}" "$tool" compare small.onnx -i "$sketch" \
+        --backends cpu,gles --poison
     half=MESA_EXTENSION_OVERRIDE=-GL_EXT_color_buffer_float
     expect_of 'a GPU of 16 bits' 0 'renders to no 32-bit floats' env $half "$tool" devices
     expect_of 'run there' 0 'tensors are stored in 16 bits, not 32' env $half "$tool" run small.onnx -i "$sketch" \

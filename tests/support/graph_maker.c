@@ -173,9 +173,9 @@ static bool make_reduce(node_maker *m, tsr_op op) {
     for (int i = 0; i < shape->rank; i++)
         if (one_in(m, 2))
             axes[count++] = one_in(m, 2) ? i : i - shape->rank;
-    if (logs) /* of what has a logarithm */
-        text_add(&m->text, "Exp $%d -> e%d; %s e%d", x, m->node, tsr_op_get_info(op)->name,
-                 m->node);
+    if (logs) /* of what has a logarithm, and fits 16 bits */
+        text_add(&m->text, "Tanh $%d -> t%d; Exp t%d -> e%d; %s e%d", x, m->node, m->node, m->node,
+                 tsr_op_get_info(op)->name, m->node);
     else
         begin(m, tsr_op_get_info(op)->name, x);
     if (count)

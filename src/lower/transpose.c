@@ -43,7 +43,7 @@ static bool keeps_channels(int steps[4][4]) {
 /* False if the input's tensor does not lie so that one pass can read it. */
 static bool read_as_is(tsr_plan *plan, const tsr_node *node, int input, const int *out_axis) {
     const tsr_shape *shape = &tsr_node_in(plan->graph, node, 0)->shape;
-    view_axes axes;
+    view_axes axes = {0}; /* GCC 12 takes it for unset in a release build */
     int steps[4][4] = {{0}};
     if (!find_axes(tsr_plan_layout(plan, input), shape, &axes))
         return false;

@@ -11,6 +11,12 @@ void kernel_row(int n, int t, int y, int x) {
     v$j = vec4(0.0);
 #endfor
     int tile = n * u.X_tiles + t;
+#if ZEROS
+    vec4 zero = S_fetch(t, 0, 0);
+#define WEIGHT(at, i) (table_texel(at, i) - zero)
+#else
+#define WEIGHT(at, i) table_texel(at, i)
+#endif
 #if ROW
     for (int chunk = 0; chunk < u.chunks; chunk++) {
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
@@ -23,7 +29,7 @@ void kernel_row(int n, int t, int y, int x) {
             TABLE_AT at = table_at((entry & ((1 << u.entries_log2) - 1)) * TAPS, entry >> u.entries_log2);
 #for k TAPS
             {
-                vec4 w = table_texel(at, $k);
+                vec4 w = WEIGHT(at, $k);
 #for j PLANES
                 v$j += row${j * STRIDE + k * DILATION} * w;
 #endfor
@@ -42,14 +48,14 @@ void kernel_row(int n, int t, int y, int x) {
             vec4 a$j = tap_texel(column + $j);
 #endfor
 #for k TAPS
-            vec4 w$k = table_texel(at, $k), a${k + PLANES - 1} = tap_texel(column + ${k + PLANES - 1});
+            vec4 w$k = WEIGHT(at, $k), a${k + PLANES - 1} = tap_texel(column + ${k + PLANES - 1});
 #for j PLANES
             v$j += a${j + k} * w$k;
 #endfor
 #endfor
 #else
 #for k TAPS
-            vec4 w$k = table_texel(at, $k);
+            vec4 w$k = WEIGHT(at, $k);
 #for j PLANES
             v$j += tap_texel(column + ${j * STRIDE + k * DILATION}) * w$k;
 #endfor

@@ -56,16 +56,17 @@ fn left(pixel: Pixel, at: vec3i) -> vec4f {
 }
 
 fn right(batch: i32, row: i32, tile: i32) -> vec4f {
-    let w = table_texel((batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile);
-#if SCALES
+    var w = table_texel((batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile);
+#if SCALES || ZEROS
     let step = row >> 2;
     let tap = step / u.input_tiles;
     let ky = tap / u.window_x.kernel;
     let channel = 4 * (step - tap * u.input_tiles) + (row & 3);
-    return w * weight_scale(batch * u.output_tiles + tile, channel, ky, tap - ky * u.window_x.kernel);
-#else
-    return w;
+    let block = weight_block(channel, ky, tap - ky * u.window_x.kernel);
+    let t = batch * u.output_tiles + tile;
 #endif
+#include scaled_weight
+    return w;
 }
 #endif
 

@@ -51,12 +51,13 @@ fn left(pixel: Pixel, at: vec3i) -> vec4f {
 }
 
 fn right(batch: i32, row: i32, tile: i32) -> vec4f {
-    let w = table_texel((batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile);
-#if SCALES
-    return w * weight_scale(tile, row % (4 * u.input_tiles), 0, 0); // all taps share it
-#else
-    return w;
+    var w = table_texel((batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile);
+#if SCALES || ZEROS
+    let block = weight_block(row % (4 * u.input_tiles), 0, 0); // all taps share it
+    let t = tile;
 #endif
+#include scaled_weight
+    return w;
 }
 
 fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {

@@ -29,7 +29,9 @@ typedef struct tsr_convolution {
     const double *scale; /* of those of each output channel; NULL: 1 */
     bool integers;       /* weights so scaled are integers: src/algorithm/integer_weights.h */
     const tsr_weight_blocks *blocks; /* of integers of 4 bits; NULL: none */
-    int scales;                      /* of these: a tensor */
+    /* What tables of integers have for 0, by output channel and block; NULL: 0. */
+    const float *zero_points;
+    int scales; /* a tensor of the blocks' scales and the zero points: glsl/weight_scale.glsl */
     int group_outputs, group_inputs;
     size_t stride_group, stride_output, stride_input;
 } tsr_convolution;

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { LEAST = -8, MOST = 7 };
+enum { LEAST = -8, MOST = 7, RANGE = MOST - LEAST };
 
 static int64_t count_taps(const tsr_convolution *c) {
     return c->window.kernel[0] * c->window.kernel[1];
@@ -29,10 +29,16 @@ bool tsr_may_have_blocks(const tsr_convolution *c) {
     return !tsr_shares_texels(c);
 }
 
+int tsr_zero_point(int least, int most, int low, int high) {
+    return most > high ? high - most : least < low ? low - least : 0;
+}
+
 float tsr_block_integer(const tsr_convolution *c, int64_t output, int64_t input, size_t tap) {
     const tsr_weight_blocks *b = c->blocks;
     double weight = weights_of(c, output)[(size_t)input * c->stride_input + tap],
            nearest = rint(weight / b->steps[output * b->count + block_of(b, input, (int64_t)tap)]);
+    if (b->zero_points) /* it is exact */
+        return (float)nearest;
     return (float)(nearest < LEAST ? LEAST : nearest > MOST ? MOST : nearest);
 }
 
@@ -46,6 +52,11 @@ static bool make_steps(tsr_arena *arena, const tsr_convolution *c, tsr_weight_bl
     b->count = count_blocks(c, b);
     b->steps = TSR_NEW(arena, count_outputs(c) * b->count, float);
     return b->steps != NULL;
+}
+
+static bool make_zero_points(tsr_arena *arena, const tsr_convolution *c, tsr_weight_blocks *b) {
+    b->zero_points = TSR_NEW(arena, count_outputs(c) * b->count, float);
+    return b->zero_points != NULL;
 }
 
 /* Of each block of an output channel: the least step that holds its largest weights of both signs;
@@ -84,6 +95,8 @@ bool tsr_choose_blocks(tsr_arena *arena, const tsr_convolution *c, tsr_weight_bl
 typedef struct search {
     float *largest; /* by block of an output channel */
     int *divisors;
+    int *least, *most; /* integers, 0 among them */
+    bool has_zero_points;
 } search;
 
 static void find_largest(const tsr_convolution *c, const tsr_weight_blocks *b, int64_t output,
@@ -92,6 +105,7 @@ static void find_largest(const tsr_convolution *c, const tsr_weight_blocks *b, i
     for (int64_t i = 0; i < b->count; i++) {
         s->largest[i] = 0;
         s->divisors[i] = 1;
+        s->least[i] = s->most[i] = 0;
     }
     for (int64_t i = 0; i < c->group_inputs; i++)
         for (int64_t tap = 0; tap < count_taps(c); tap++) {
@@ -105,8 +119,7 @@ static void find_largest(const tsr_convolution *c, const tsr_weight_blocks *b, i
 static bool is_multiple(double weight, double step) {
     const double rounding = 0x1p-22;
     double quotient = weight / step, nearest = rint(quotient);
-    return fabs(quotient - nearest) <= fabs(nearest) * rounding && nearest >= LEAST &&
-           nearest <= MOST;
+    return fabs(quotient - nearest) <= fabs(nearest) * rounding;
 }
 
 /* Tries the next quotient where a weight is no multiple of its block's. *changed: it did so. */
@@ -120,13 +133,34 @@ static bool refine(const tsr_convolution *c, const tsr_weight_blocks *b, int64_t
             double weight = weights[(size_t)i * c->stride_input + (size_t)tap];
             if (weight == 0)
                 continue;
-            if (!isfinite(s->largest[at]) || s->largest[at] < -LEAST * FLT_MIN)
+            if (!isfinite(s->largest[at]) || s->largest[at] < RANGE * FLT_MIN)
                 return false;
             while (!is_multiple(weight, (double)s->largest[at] / s->divisors[at])) {
                 *changed = true;
-                if (++s->divisors[at] > -LEAST)
+                if (++s->divisors[at] > RANGE)
                     return false;
             }
+        }
+    return true;
+}
+
+static float step_of(const search *s, int64_t block) {
+    return s->largest[block] > 0 ? s->largest[block] / (float)s->divisors[block] : 1;
+}
+
+/* Do the integers of each block fit 4 bits, once moved? */
+static bool find_ranges(const tsr_convolution *c, const tsr_weight_blocks *b, int64_t output,
+                        const search *s) {
+    const tsr_unaligned_float *weights = weights_of(c, output);
+    for (int64_t i = 0; i < c->group_inputs; i++)
+        for (int64_t tap = 0; tap < count_taps(c); tap++) {
+            int64_t at = block_of(b, i, tap);
+            float weight = weights[(size_t)i * c->stride_input + (size_t)tap];
+            int integer = (int)rintf(weight / step_of(s, at));
+            s->least[at] = integer < s->least[at] ? integer : s->least[at];
+            s->most[at] = integer > s->most[at] ? integer : s->most[at];
+            if (s->most[at] - s->least[at] > RANGE)
+                return false;
         }
     return true;
 }
@@ -138,25 +172,31 @@ static bool find_channel(const tsr_convolution *c, const tsr_weight_blocks *b, i
     while (changed)
         if (!refine(c, b, output, s, &changed))
             return false;
-    return true;
+    return find_ranges(c, b, output, s);
 }
 
-static void keep_channel(const tsr_weight_blocks *b, int64_t output, const search *s) {
-    for (int64_t i = 0; i < b->count; i++)
-        b->steps[output * b->count + i] =
-            s->largest[i] > 0 ? s->largest[i] / (float)s->divisors[i] : 1;
+static void keep_channel(const tsr_weight_blocks *b, int64_t output, search *s) {
+    for (int64_t i = 0; i < b->count; i++) {
+        int zero = tsr_zero_point(s->least[i], s->most[i], LEAST, MOST);
+        b->steps[output * b->count + i] = step_of(s, i);
+        b->zero_points[output * b->count + i] = (float)zero;
+        s->has_zero_points |= zero != 0;
+    }
 }
 
 /* Most weights fail in the first channel, before there are steps. */
 static bool find_in(tsr_arena *arena, const tsr_convolution *c, tsr_weight_blocks *b) {
     b->count = count_blocks(c, b);
-    const search s = {TSR_NEW(arena, b->count, float), TSR_NEW(arena, b->count, int)};
-    bool found = s.largest && s.divisors && find_channel(c, b, 0, &s) && make_steps(arena, c, b);
+    search s = {TSR_NEW(arena, b->count, float), TSR_NEW(arena, b->count, int),
+                TSR_NEW(arena, b->count, int), TSR_NEW(arena, b->count, int), false};
+    bool found = s.largest && s.divisors && s.least && s.most && find_channel(c, b, 0, &s) &&
+                 make_steps(arena, c, b) && make_zero_points(arena, c, b);
     for (int64_t o = 0; found && o < count_outputs(c); o++) {
         found = find_channel(c, b, o, &s);
         if (found)
             keep_channel(b, o, &s);
     }
+    b->zero_points = s.has_zero_points ? b->zero_points : NULL;
     return found;
 }
 
@@ -187,20 +227,62 @@ bool tsr_find_blocks(tsr_arena *arena, const tsr_convolution *c, tsr_weight_bloc
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* Which channels and taps share a block: see glsl/weight_scale.glsl. */
+enum { NONE, OF_TILE, OF_TAP, OF_CHANNEL };
+
+void tsr_set_scales(tsr_plan *plan, tsr_convolution *c, const float *numbers, int64_t columns) {
+    const tsr_shape shape = {4, {1, count_outputs(c), 1, columns}};
+    c->scales = tsr_plan_constant(plan, &shape, numbers);
+    tsr_plan_narrow(plan, c->scales, 1);
+}
+
+/* Of an output channel: the scale of each block, then the zero points of four at a time. */
+static void fill_scales(const tsr_convolution *c, const tsr_weight_blocks *b, int64_t output,
+                        float *numbers) {
+    const int64_t first = output * b->count;
+    for (int64_t i = 0; i < b->count; i++) {
+        numbers[i] = (float)(b->steps[first + i] * tsr_weight_scale(c, (int)output));
+        if (b->zero_points)
+            numbers[b->count + i / 4] +=
+                (b->zero_points[first + i] - LEAST) * (float)(1 << 4 * (i % 4));
+    }
+}
+
 void tsr_use_blocks(tsr_plan *plan, tsr_convolution *c, const tsr_weight_blocks *b) {
-    int64_t outputs = count_outputs(c);
-    float *scales = TSR_NEW(plan->arena, outputs * b->count, float);
-    if (!scales) {
+    const int64_t columns = b->count + (b->zero_points ? tsr_divide_up(b->count, 4) : 0);
+    float *numbers = TSR_NEW(plan->arena, count_outputs(c) * columns, float);
+    if (!numbers) {
         tsr_plan_out_of_memory(plan);
         return;
     }
-    for (int64_t i = 0; i < outputs * b->count; i++)
-        scales[i] = (float)(b->steps[i] * tsr_weight_scale(c, (int)(i / b->count)));
+    for (int64_t o = 0; o < count_outputs(c); o++)
+        fill_scales(c, b, o, numbers + o * columns);
+    tsr_set_scales(plan, c, numbers, columns);
     c->blocks = b;
-    c->scales = tsr_plan_constant(plan, &(tsr_shape){4, {1, outputs, 1, b->count}}, scales);
-    tsr_plan_narrow(plan, c->scales, 1);
+    c->zero_points = b->zero_points;
     c->scale = NULL;
     c->factor = 1;
+}
+
+/* The block that kernels take for what they read of a tap, whether the weight exists or not. */
+static int64_t block_read(const tsr_convolution *c, int64_t input, int64_t tap) {
+    const tsr_weight_blocks *b = c->blocks;
+    if (!b)
+        return 0;
+    int scales = tsr_scales_of_texels(c);
+    int64_t block =
+        block_of(b, scales == OF_CHANNEL ? input : input / 4 * 4, scales == OF_TILE ? 0 : tap);
+    return block < b->count ? block : b->count - 1;
+}
+
+void tsr_add_zero_points(const tsr_convolution *c, int64_t output, int64_t input, int64_t tap,
+                         int64_t stride, float *texels) {
+    const int64_t count = c->blocks ? c->blocks->count : 1;
+    for (int64_t i = 0; i < 4; i++) {
+        int64_t block = block_read(c, input + i, tap);
+        for (int64_t o = 0; o < 4 && output + o < count_outputs(c); o++)
+            texels[i * stride * 4 + o] += c->zero_points[(output + o) * count + block];
+    }
 }
 
 bool tsr_blocks_hold_taps(const tsr_convolution *c) {
@@ -208,12 +290,11 @@ bool tsr_blocks_hold_taps(const tsr_convolution *c) {
 }
 
 tsr_tensor_arg tsr_scales_arg(const tsr_convolution *c) {
-    return (tsr_tensor_arg){c->blocks != NULL, c->scales};
+    return (tsr_tensor_arg){c->blocks || c->zero_points, c->scales};
 }
 
 /* Blocks that are no multiples of all taps of four channels, nor of one tap, split these. */
 int tsr_scales_of_texels(const tsr_convolution *c) {
-    enum { NONE, OF_TILE, OF_TAP, OF_CHANNEL };
     const tsr_weight_blocks *b = c->blocks;
     if (!b)
         return NONE;
@@ -221,6 +302,10 @@ int tsr_scales_of_texels(const tsr_convolution *c) {
     if (tsr_blocks_hold_taps(c) || (b->by_input > 1 && size % (4 * b->by_input) == 0))
         return OF_TILE;
     return b->by_input == 1 ? OF_TAP : OF_CHANNEL;
+}
+
+int tsr_zeros_of_texels(const tsr_convolution *c) {
+    return !c->zero_points ? NONE : c->blocks ? tsr_scales_of_texels(c) : OF_TILE;
 }
 
 tsr_args_blocks tsr_blocks_args(const tsr_convolution *c) {

@@ -17,8 +17,10 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e
 static tsr_pass *lower_depthwise(tsr_plan *plan, const tsr_problem *p, int output) {
     const tsr_window *w = &p->conv.window;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, 1, (int)w->kernel[1], true);
-    tsr_pass *pass = TSR_PASS(plan, output, conv_depthwise, .X = TSR_TENSOR(p->input),
-                              .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1));
+    tsr_pass *pass =
+        TSR_PASS(plan, output, conv_depthwise, .X = TSR_TENSOR(p->input),
+                 .S = tsr_scales_arg(&p->conv), .ZEROS = TSR_INT(tsr_zeros_of_texels(&p->conv)),
+                 .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1));
     tsr_pass_conv_weights(plan, pass, &weights);
     return pass;
 }

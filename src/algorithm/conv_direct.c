@@ -122,11 +122,13 @@ static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, readin
     if (by == BY_TAPS)
         join_taps(plan, w, tsr_plan_layout(plan, output)->planes, &f);
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, true);
-    tsr_pass *pass = TSR_PASS(
-        plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input), .TAPS = TSR_INT(f.taps),
-        .ROW = TSR_INT(f.row), .STRIDE = TSR_INT(w->stride[1]), .DILATION = TSR_INT(w->dilation[1]),
-        .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
-        .pad_x = TSR_INT(w->pad_begin[1]), .entries_log2 = TSR_INT(weights.size.entries_log2));
+    tsr_pass *pass =
+        TSR_PASS(plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input),
+                 .S = tsr_scales_arg(&p->conv), .ZEROS = TSR_INT(tsr_zeros_of_texels(&p->conv)),
+                 .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row), .STRIDE = TSR_INT(w->stride[1]),
+                 .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
+                 .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
+                 .entries_log2 = TSR_INT(weights.size.entries_log2));
     tsr_pass_conv_weights(plan, pass, &weights);
     count_loops(plan, &f, 1, w->kernel[0]);
     return pass;
@@ -144,7 +146,7 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     bool whole = by == BY_TAPS && !shared; /* all four channels of a texel are read at once */
     float scale = whole ? tsr_half_products(plan, &conv) : 0;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, f.taps, f.chunks, false);
-    weights.dots = whole && !conv.blocks && plan->device.fragments.dots;
+    weights.dots = whole && !tsr_scales_arg(&conv).set && plan->device.fragments.dots;
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass =
         TSR_PASS(plan, partial, conv_direct, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&conv),
@@ -181,7 +183,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, reading 
     bool whole = by == BY_TAPS && !shared; /* all four channels of a texel are read at once */
     float scale = whole ? tsr_half_products(plan, &conv) : 0;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, taps * (int)stride, 1, false);
-    weights.dots = whole && !conv.blocks && plan->device.fragments.dots;
+    weights.dots = whole && !tsr_scales_arg(&conv).set && plan->device.fragments.dots;
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&conv),

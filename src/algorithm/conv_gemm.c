@@ -154,6 +154,9 @@ static void fill_step(const gemm_weights *t, int64_t batch, int64_t step, float 
             row[o] = (float)(weights[(size_t)o * c->stride_output] *
                              tsr_weight_scale(c, (int)group * c->group_outputs + o));
     }
+    for (int64_t tile = 0; c->zero_points && tile < t->tiles; tile++)
+        tsr_add_zero_points(c, (int64_t)group * c->group_outputs + tile * 4, first,
+                            (int64_t)element, t->tiles, rows + tile * 4);
     for (int64_t tile = 0; t->bytes && tile < t->tiles; tile++)
         tsr_weights_for_dots(rows + tile * 4, t->tiles);
 }
@@ -229,8 +232,9 @@ static bool multiplies_bytes(const tsr_plan *plan, const tsr_problem *p) {
     const tsr_convolution *c = &p->conv;
     const tsr_layout *l = tsr_plan_layout(plan, p->input);
     return plan->device.features & TSR_NEEDS_PACKED_DOT && p->kind == TSR_CONV && c->integers &&
-           tsr_texel_holds_integers(l->format) && (l->scale == 0 || l->scale == 1) &&
-           !plan->before && rintf(l->zero_point) == l->zero_point &&
+           !c->zero_points && tsr_texel_holds_integers(l->format) &&
+           (l->scale == 0 || l->scale == 1) && !plan->before &&
+           rintf(l->zero_point) == l->zero_point &&
            c->group_inputs * c->window.kernel[0] * c->window.kernel[1] <= MOST_PRODUCTS;
 }
 

@@ -17,9 +17,13 @@ static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const i
                  float *panels) {
     const tsr_phases *p = &((const conv *)(const void *)gemm)->p;
     const int64_t phase[2] = {set / p->count[1], set % p->count[1]};
-    for (int64_t output = 0; output < p->outputs; output++)
-        tsr_phases_add(p, phase, tap, tile, output, gemm->step[1], 1,
-                       tsr_im2col_texel(gemm, output, panels));
+    const int64_t element = tap[0] * p->conv.window.kernel[1] + tap[1]; /* where taps differ */
+    for (int64_t output = 0; output < p->outputs; output++) {
+        float *texels = tsr_im2col_texel(gemm, output, panels);
+        tsr_phases_add(p, phase, tap, tile, output, gemm->step[1], 1, texels);
+        if (p->conv.zero_points)
+            tsr_add_zero_points(&p->conv, output * 4, tile * 4, element, gemm->step[1], texels);
+    }
 }
 
 /* As many pixels of a row as there are planes, then rows in the remaining planes. */
@@ -54,7 +58,7 @@ static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
                                 .tiles = p->tiles,
                                 .outputs = p->outputs,
                                 .of_4 = tsr_table_is_of_4(tsr_weight_format(plan, &p->conv)),
-                                .scaled = p->conv.blocks != NULL,
+                                .scaled = p->conv.blocks || p->conv.zero_points,
                                 .fill = fill,
                                 .layout = p->transposed ? "im2col, transposed" : "im2col"};
     form_groups(plan, w);

@@ -233,7 +233,10 @@ static tsr_pass *add_passes(tsr_plan *plan, block_conv *b, int input, int output
 static bool make(const tsr_plan *plan, const tsr_problem *p, bool by_taps, block_conv *b) {
     tsr_layout l;
     *b = (block_conv){.tiles_of_draw = 1, .by_taps = by_taps};
-    return tsr_phases_make(plan, p, &l, &b->p) && suits(plan, b) && arrange(plan, b, &l);
+    bool phases = tsr_phases_make(plan, p, &l, &b->p);
+    b->p.conv.zero_points = NULL; /* of floats */
+    b->p.conv.scales = 0;
+    return phases && suits(plan, b) && arrange(plan, b, &l);
 }
 
 static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, bool by_taps, tsr_estimate *e) {

@@ -188,6 +188,10 @@ static void fill_tiles(const tsr_conv_weights *t, int output_tile, int tile, flo
                 if (t->dots)
                     tsr_weights_for_dots(texel, 1);
             }
+            texel = texels + 4 * texel_index(t, block, 0, taps * 4);
+            for (size_t tap = begin; c->zero_points && tap < begin + taps; tap++, texel += 16)
+                tsr_add_zero_points(c, output_tile * 4, tile * 4, (int64_t)(ky * kernel_w + tap), 1,
+                                    texel);
         }
 }
 
@@ -219,11 +223,14 @@ static void pack_depthwise(const void *data, int64_t first, int64_t count, float
     size_t end = (size_t)(first + count) * 4, channels = (size_t)c->window.group;
     for (size_t channel = (size_t)first * 4; channel < end && channel < channels; channel++)
         for (size_t ky = 0; ky < kernel_h; ky++)
-            for (size_t kx = 0; kx < kernel_w; kx++) {
+            for (size_t kx = 0; kx < taps * (size_t)t->chunks; kx++) {
                 size_t block = (channel / 4 * kernel_h + ky) * (size_t)t->chunks + kx / taps;
                 texels[texel_index(t, block, kx % taps, taps) * 4 + channel % 4] =
-                    (float)(c->weights[channel * c->stride_group + ky * kernel_w + kx] *
-                            tsr_weight_scale(c, (int)channel));
+                    (c->zero_points ? c->zero_points[channel] : 0) +
+                    (kx < kernel_w
+                         ? (float)(c->weights[channel * c->stride_group + ky * kernel_w + kx] *
+                                   tsr_weight_scale(c, (int)channel))
+                         : 0);
             }
 }
 

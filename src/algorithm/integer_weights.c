@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest integers: for weights that are rounded, and for those that are integers already. */
-enum { MOST_ROUNDED = 127, MOST_EXACT = 128 };
+enum { LEAST = -128, MOST = 127, RANGE = MOST - LEAST };
 
 /* The weights of an output channel: `inputs` kernels of `taps`. */
 typedef struct channel {
@@ -22,38 +21,44 @@ static channel channel_of(const tsr_convolution *c, int64_t output) {
                      c->group_inputs, c->window.kernel[0] * c->window.kernel[1], c->stride_input};
 }
 
-/* Are all weights multiples of the step that 8 bits hold, but for the rounding of a product? */
-static bool are_multiples(const channel *c, double step) {
+/* Are all weights multiples of the step that 8 bits hold, but for the rounding of a product? Then
+ * the zero point with which these do. */
+static bool are_multiples(const channel *c, double step, float *zero_point) {
     const double rounding = 0x1p-22;
+    int least = 0, most = 0;
     for (int i = 0; i < c->inputs; i++)
         for (int64_t tap = 0; tap < c->taps; tap++) {
             double quotient = c->weights[(size_t)i * c->stride + (size_t)tap] / step,
                    nearest = rint(quotient);
-            if (fabs(quotient - nearest) > fabs(nearest) * rounding || nearest >= MOST_EXACT)
+            least = nearest < least ? (int)nearest : least;
+            most = nearest > most ? (int)nearest : most;
+            if (fabs(quotient - nearest) > fabs(nearest) * rounding || most - least > RANGE)
                 return false;
         }
+    *zero_point = (float)tsr_zero_point(least, most, LEAST, MOST);
     return true;
 }
 
 /* The largest step of which all weights are multiples; 0: there is none. That of a quantized model
  * is among the quotients of its largest weight. */
-static double find_step(const channel *c, double largest) {
-    for (int i = 1; i <= MOST_EXACT; i++)
-        if (are_multiples(c, largest / i))
+static double find_step(const channel *c, double largest, float *zero_point) {
+    for (int i = 1; i <= RANGE; i++)
+        if (are_multiples(c, largest / i, zero_point))
             return largest / i;
     return 0;
 }
 
 /* One step for all weights of an output channel; 0 if none suits. */
-static double choose_step(const tsr_convolution *conv, int64_t output, bool exact) {
+static double choose_step(const tsr_convolution *conv, int64_t output, bool exact,
+                          float *zero_point) {
     const channel c = channel_of(conv, output);
     double largest = tsr_largest_weight(conv, output);
     if (largest == 0)
         return 1;
-    if (!isfinite(largest) || largest / MOST_EXACT < (double)FLT_MIN)
+    if (!isfinite(largest) || largest / RANGE < (double)FLT_MIN)
         return 0;
-    double step = find_step(&c, largest);
-    return step > 0 || exact ? step : largest / MOST_ROUNDED;
+    double step = find_step(&c, largest, zero_point);
+    return step > 0 || exact ? step : largest / MOST;
 }
 
 int64_t tsr_count_weights(const tsr_convolution *c) {
@@ -71,7 +76,8 @@ struct tsr_weight_steps {
     int64_t key[9]; /* how they are read */
     tsr_weight_blocks blocks;
     bool has_blocks;
-    const double *steps; /* by output channel; NULL: none suit */
+    const double *steps;      /* by output channel; NULL: none suit */
+    const float *zero_points; /* NULL: 0 */
 };
 
 /* Weights that are no constants of the model are made from some, as by DequantizeLinear. */
@@ -86,15 +92,19 @@ static bool are_wanted(const tsr_plan *plan, const tsr_convolution *c) {
     return wanted && tsr_count_weights(c) >= FEW && !plan->limits.half_only;
 }
 
-static const double *find_steps(tsr_arena *arena, const tsr_convolution *conv, bool exact) {
+static void find_steps(tsr_arena *arena, const tsr_convolution *conv, bool exact,
+                       tsr_weight_steps *s) {
     int64_t outputs = conv->window.group * conv->group_outputs;
     double *steps = TSR_NEW(arena, outputs, double);
-    for (int64_t i = 0; steps && i < outputs; i++) {
-        steps[i] = choose_step(conv, i, exact);
-        if (steps[i] == 0)
-            return NULL;
+    float *zero_points = TSR_NEW(arena, outputs, float);
+    bool found = steps && zero_points, moved = false;
+    for (int64_t i = 0; found && i < outputs; i++) {
+        steps[i] = choose_step(conv, i, exact, &zero_points[i]);
+        found = steps[i] != 0;
+        moved |= zero_points[i] != 0;
     }
-    return steps;
+    s->steps = found ? steps : NULL;
+    s->zero_points = moved ? zero_points : NULL;
 }
 
 /* In the fewest bits that the choice allows. */
@@ -105,7 +115,7 @@ static void search(const tsr_plan *plan, const tsr_convolution *c, tsr_weight_st
             (are_made(c) && tsr_find_blocks(arena, c, &s->blocks)) ||
             (plan->weights == TSR_WEIGHTS_INT4 && tsr_choose_blocks(arena, c, &s->blocks));
     if (!s->has_blocks)
-        s->steps = find_steps(arena, c, plan->weights == TSR_WEIGHTS_AUTO);
+        find_steps(arena, c, plan->weights == TSR_WEIGHTS_AUTO, s);
 }
 
 static const tsr_weight_steps *steps_of(tsr_plan *plan, const tsr_convolution *c) {
@@ -137,7 +147,7 @@ static const tsr_weight_steps *steps_of(tsr_plan *plan, const tsr_convolution *c
 
 /* ---- integers -------------------------------------------------------------------------------- */
 
-static const float *use_steps(tsr_plan *plan, tsr_convolution *conv, const double *steps) {
+static const float *use_steps(tsr_plan *plan, tsr_convolution *conv, const tsr_weight_steps *s) {
     int64_t outputs = conv->window.group * conv->group_outputs;
     double *inverse = TSR_NEW(plan->arena, outputs, double);
     float *scale = TSR_NEW(plan->arena, outputs, float);
@@ -146,12 +156,15 @@ static const float *use_steps(tsr_plan *plan, tsr_convolution *conv, const doubl
         return NULL;
     }
     for (int64_t i = 0; i < outputs; i++) {
-        scale[i] = (float)(steps[i] * tsr_weight_scale(conv, (int)i));
-        inverse[i] = 1 / steps[i];
+        scale[i] = (float)(s->steps[i] * tsr_weight_scale(conv, (int)i));
+        inverse[i] = 1 / s->steps[i];
     }
     conv->scale = inverse;
     conv->factor = 1;
     conv->integers = true;
+    conv->zero_points = s->zero_points;
+    if (conv->zero_points)
+        tsr_set_scales(plan, conv, s->zero_points, 1);
     return scale;
 }
 
@@ -159,7 +172,7 @@ const float *tsr_make_integers(tsr_plan *plan, tsr_convolution *conv) {
     const tsr_weight_steps *s = are_wanted(plan, conv) ? steps_of(plan, conv) : NULL;
     if (s && s->has_blocks)
         tsr_use_blocks(plan, conv, &s->blocks);
-    return s && s->steps ? use_steps(plan, conv, s->steps) : NULL;
+    return s && s->steps ? use_steps(plan, conv, s) : NULL;
 }
 
 const float *tsr_sum_integers(tsr_plan *plan, const tsr_convolution *conv, int factor) {

@@ -63,7 +63,7 @@ void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convoluti
     table.constant = conv->constant;
     table.weights_at = (size_t)((const char *)&conv->weights - (const char *)data);
     table.weights = tsr_count_weights(conv);
-    table.scales = conv->blocks ? conv->scales : 0;
+    table.scales = conv->scales;
     table.shared = conv->constant != 0;
     if (table.shared)
         table.key = make_key(plan, conv, layout, &table);

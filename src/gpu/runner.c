@@ -302,8 +302,8 @@ static bool is_half(const tsr_gpu_runner *r, int node) {
     return tensor != TSR_NONE && tsr_plan_layout(r->plan, tensor)->format == TSR_TEXEL_F16;
 }
 
-/* What packed weights and their scales have beside or without what they have as floats in the other
- * tensors' precision. */
+/* What packed weights, their scales and zero points have beside or without what they have as floats
+ * in the other tensors' precision. */
 static int64_t narrowed_bytes(const tsr_plan *plan, const tsr_table *t, bool half) {
     const tsr_layout *scales = tsr_plan_layout(plan, t->scales);
     int64_t stored = t->weights * (int64_t)tsr_table_texel_bytes(t->format) / 4,

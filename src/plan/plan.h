@@ -51,7 +51,7 @@ typedef struct tsr_table {
     int constant;      /* of the model, whose elements are packed: see tsr_value; 0: none */
     size_t weights_at; /* in data: the pointer to them */
     int64_t weights;   /* packed ones, without padding; 0: it has none */
-    int scales;        /* constant tensor of theirs; 0: none */
+    int scales;        /* constant tensor of these and zero points; 0: none */
 } tsr_table;
 
 typedef struct tsr_pass_post {

@@ -40,13 +40,17 @@ static void add_pair(chain *c, const char *x) {
     c->latest = i;
 }
 
-/* Weights of 8 bits: v<count>. */
+/* Weights of 8 bits: v<count>; of either type, with zero points that int8 needs as well, or not. */
 static void add_weights(chain *c, const char *shape) {
-    const int i = c->count;
+    static const struct {
+        int type, factor, zero_point;
+    } kinds[] = {{3, 64, 0}, {2, 64, 128}, {2, 150, 100}};
+    const int kind = draw(c, 0, 2), i = c->count;
     text_add(&c->text,
-             "Mul w%d{%s} e%d<64 -> f%d; Round f%d -> g%d; Cast g%d -> h%d to=3; "
-             "DequantizeLinear h%d n%d<0.0625 -> v%d; ",
-             i, shape, i, i, i, i, i, i, i, i, i);
+             "Mul w%d{%s} e%d<%d -> f%d; Cast y%d<%d -> o%d to=%d; "
+             "QuantizeLinear f%d u%d<1 o%d -> h%d; DequantizeLinear h%d n%d<0.0625 o%d -> v%d; ",
+             i, shape, i, kinds[kind].factor, i, i, kinds[kind].zero_point, i, kinds[kind].type, i,
+             i, i, i, i, i, i, i);
 }
 
 static int window_out(int in, int kernel, int stride, int dilation, int pads) {

@@ -30,6 +30,9 @@ static const struct {
     {"w{24,14,3,3}", "ConvTranspose x[1,24,4,3] %s b{14} -> y strides=3,2 pads=1,0,1,0", 1},
     {"w{70,33}", "MatMul x[3,5,70] %s -> y", 1},
     {"w{37,66}", "Gemm x[5,66] %s b{37} -> y transB=1 alpha=0.5", 0},
+    /* Kernels read the last of 10 taps, which is none of theirs. */
+    {"w{12,13,1,9}", "Conv x[1,13,5,20] %s -> y pads=0,4,0,4", 0},
+    {"w{130,1,1,9}", "Conv x[1,130,3,20] %s -> y group=130 pads=0,4,0,4", 0},
 };
 enum { LAYERS = sizeof layers / sizeof *layers };
 
@@ -59,22 +62,48 @@ static tsr_model *plain_model(int layer) {
     return model_of(with_use(text, sizeof text, first, layer, "w"));
 }
 
-/* Its weights, from DequantizeLinear: each channel's largest is 127 steps. */
-static tsr_model *quantized_model(int layer) {
-    char text[1024], before[512], axes[64];
-    const int rank = (int)strlen(layers[layer].weights);
-    int dims = 1;
-    for (int i = 0; i < rank; i++)
-        dims += layers[layer].weights[i] == ',';
+/* How weights are quantized: int8 without zero points, or uint8 with one for each channel, one for
+ * all, or one that int8 needs none for. */
+typedef enum zero_points { NONE, OF_CHANNELS, OF_ALL, OF_THE_MIDDLE } zero_points;
+
+/* The axes of weights, without that of output channels; *channels: the number of these. */
+static void list_axes(const char *weights, int axis, char *axes, size_t size, int *channels) {
     size_t length = 0;
-    for (int i = 0; i < dims; i++)
-        if (i != layers[layer].axis)
-            length +=
-                (size_t)snprintf(axes + length, sizeof axes - length, "%s%d", length ? "," : "", i);
-    snprintf(before, sizeof before,
-             "Abs %s -> a; ReduceMax a n(%s) -> m keepdims=0; Div m k<127 -> f; "
-             "QuantizeLinear w f -> q axis=%d output_dtype=3; DequantizeLinear q f -> v axis=%d; ",
-             layers[layer].weights, axes, layers[layer].axis, layers[layer].axis);
+    int i = 0;
+    for (const char *at = strchr(weights, '{'); at; at = strchr(at + 1, ','), i++)
+        if (i == axis)
+            *channels = (int)strtol(at + 1, NULL, 10);
+        else
+            length += (size_t)snprintf(axes + length, size - length, "%s%d", length ? "," : "", i);
+}
+
+/* Weights v from DequantizeLinear: each channel's largest is 127 or, with zero points, 150 steps,
+ * of which some are beyond the range. */
+static const char *quantized_weights(char *text, size_t size, const char *weights, int axis,
+                                     zero_points zeros) {
+    char axes[64], zero[128] = "", along[16] = "";
+    int channels = 0;
+    list_axes(weights, axis, axes, sizeof axes, &channels);
+    if (zeros == OF_CHANNELS)
+        snprintf(zero, sizeof zero,
+                 "Abs z{%d} -> za; Mul za k255<255 -> zb; Round zb -> zc; Cast zc -> zp to=2; ",
+                 channels);
+    else if (zeros)
+        snprintf(zero, sizeof zero, "Cast kz<%d -> zp to=2; ", zeros == OF_ALL ? 100 : 128);
+    if (zeros < OF_ALL)
+        snprintf(along, sizeof along, " axis=%d", axis);
+    snprintf(text, size,
+             "Abs %s -> a; ReduceMax a%s%s%s -> m keepdims=0; Div m k<%d -> f; %s"
+             "QuantizeLinear w f %s -> q%s%s; DequantizeLinear q f %s -> v%s; ",
+             weights, *along ? " n(" : "", *along ? axes : "", *along ? ")" : "", zeros ? 150 : 127,
+             zero, zeros ? "zp" : "_", along, zeros ? "" : " output_dtype=3", zeros ? "zp" : "_",
+             along);
+    return text;
+}
+
+static tsr_model *quantized_model(int layer, zero_points zeros) {
+    char text[1024], before[512];
+    quantized_weights(before, sizeof before, layers[layer].weights, layers[layer].axis, zeros);
     return model_of(with_use(text, sizeof text, before, layer, "v"));
 }
 
@@ -116,7 +145,7 @@ static void test_quantized(void **state) {
     need_gpu();
     const bool half = gpu_is_half_only();
     for (int i = 0; i < LAYERS; i++) {
-        tsr_model *model = quantized_model(i);
+        tsr_model *model = quantized_model(i, NONE);
         for (int k = 0; k < kernel_count(); k++) {
             uint64_t narrow = expect_same(kernels[k], model, model, (tsr_session_desc){0},
                                           half ? HALF_TOLERANCE : SUM_TOLERANCE),
@@ -134,6 +163,31 @@ static void test_quantized(void **state) {
     }
 }
 
+/* The same with zero points. */
+static void test_zero_points(void **state) {
+    (void)state;
+    need_gpu();
+    const bool half = gpu_is_half_only();
+    const double tolerance = half ? HALF_TOLERANCE : SUM_TOLERANCE;
+    for (int i = 0; i < LAYERS; i++)
+        for (zero_points zeros = OF_CHANNELS; zeros <= OF_THE_MIDDLE; zeros++) {
+            tsr_model *model = quantized_model(i, zeros);
+            for (int k = 0; k < kernel_count(); k++) {
+                if (zeros > OF_CHANNELS && !all_cases() && k != i % kernel_count())
+                    continue;
+                tsr_session_desc desc = {0}, floats = {.weights = TSR_WEIGHTS_FP32},
+                                 halves = {.precision = TSR_PRECISION_FP16};
+                uint64_t narrow = expect_same(kernels[k], model, model, desc, tolerance),
+                         wide = expect_same(kernels[k], model, model, floats, tolerance);
+                bool blocks = k >= 3 || (k == 0 && gpu_has_textures()); /* these are of floats */
+                if (!half && !blocks)
+                    assert_int_equal(4 * narrow, wide);
+                expect_same(kernels[k], model, model, halves, HALF_PRODUCTS_TOLERANCE);
+            }
+            tsr_model_free(model);
+        }
+}
+
 /* Those of a model in 32 bits are rounded to 127 steps of each channel's largest, or to 16 bits. */
 static void test_rounded(void **state) {
     (void)state;
@@ -141,7 +195,7 @@ static void test_rounded(void **state) {
     if (gpu_is_half_only())
         lacking("a GPU that renders to 32-bit floats");
     for (int i = 0; i < LAYERS; i++) {
-        tsr_model *plain = plain_model(i), *quantized = quantized_model(i);
+        tsr_model *plain = plain_model(i), *quantized = quantized_model(i, NONE);
         for (int k = 0; k < kernel_count(); k++) {
             /* Uniform blocks of few weights hold them as they are. */
             bool blocks = k >= 3 || (k == 0 && gpu_has_textures());
@@ -167,8 +221,35 @@ static void test_exact(void **state) {
     need_gpu();
     if (gpu_is_half_only())
         lacking("a GPU that renders to 32-bit floats");
-    tsr_model *model = model_of("Mul w{20,16,2,2} k<150 -> m; Clip m l<-128 h<127 -> n; "
-                                "Round n -> v; Round x[1,16,5,6] -> r; Conv r v -> y");
+    /* Without and with zero points; of 4 bits with one. */
+    static const struct {
+        int factor, least, most;
+    } ranges[] = {{150, -128, 127}, {250, -30, 225}, {250, -225, 30}, {12, -3, 12}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "Mul w{20,16,2,2} k<%d -> m; Clip m l<%d h<%d -> n; Round n -> v; "
+                 "Round x[1,16,5,6] -> r; Conv r v -> y",
+                 ranges[i].factor, ranges[i].least, ranges[i].most);
+        tsr_model *model = model_of(text);
+        for (int k = 0; k < kernel_count(); k++)
+            expect_same(kernels[k], model, model, (tsr_session_desc){0}, 1e-30);
+        tsr_model_free(model);
+    }
+}
+
+/* Integers by integers with zero points of both: sums of products are exact. */
+static void test_exact_bytes(void **state) {
+    (void)state;
+    need_gpu();
+    if (gpu_is_half_only())
+        lacking("a GPU that renders to 32-bit floats");
+    tsr_model *model = model_of("Abs w{24,17,3,3} -> a; Mul a k1<255 -> m; Cast m -> q to=2; "
+                                "Abs z{24} -> b; Mul b k2<255 -> c; Cast c -> wz to=2; "
+                                "Cast k3<77 -> xz to=2; "
+                                "Abs x[2,17,5,6] -> p; Mul p k4<250 -> r; Cast r -> u to=2; "
+                                "ConvInteger u q xz wz -> i pads=1,1,1,1; "
+                                "Cast i -> y to=1");
     for (int k = 0; k < kernel_count(); k++)
         expect_same(kernels[k], model, model, (tsr_session_desc){0}, 1e-30);
     tsr_model_free(model);
@@ -236,6 +317,8 @@ static const struct {
     {"140,126", "140,14,3,3", "ConvTranspose x[1,140,4,3] v -> y strides=3,2 pads=1,0,1,0", 0},
     {"70,33", "70,33", "MatMul x[3,5,70] v -> y", 0},
     {"37,266", "37,266", "Gemm x[5,266] v b{37} -> y transB=1 alpha=0.5", 1},
+    {"13,130,1,9", "13,130,1,9", "Conv x[1,130,5,20] v -> y pads=0,4,0,4", 1},
+    {"13,360", "13,40,1,9", "Conv x[1,40,5,20] v -> y pads=0,4,0,4", 1},
 };
 enum { BLOCKED = sizeof blocked / sizeof *blocked };
 
@@ -245,9 +328,9 @@ static float blocked_element(void *user, const char *name, size_t i) {
     return *name == 's' ? 0.15F + 0.1F * x : x;
 }
 
-/* block 0: a scale for each output channel. */
-static tsr_model *blocked_model(int layer, int block) {
-    char text[1024], scales[64], attributes[64];
+/* block 0: a scale for each output channel; zeros: uint4 with a zero point beside each. */
+static tsr_model *blocked_model(int layer, int block, bool zeros) {
+    char text[1024], scales[64], attributes[64], zero[192] = "";
     int64_t dims[5];
     int rank = 0, axis = blocked[layer].axis, length = 0;
     for (const char *at = blocked[layer].weights; at; at = strchr(at, ',')) {
@@ -262,15 +345,21 @@ static tsr_model *blocked_model(int layer, int block) {
         snprintf(scales, sizeof scales, "%d", (int)dims[1 - axis]);
         snprintf(attributes, sizeof attributes, "axis=%d", 1 - axis);
     }
+    if (zeros)
+        snprintf(zero, sizeof zero,
+                 "Abs z{%s} -> za; Mul za k<15 -> zb; Round zb -> zc; Cast zc -> zp to=21; ",
+                 scales);
+    const char *name = zeros ? "zp" : "_";
     snprintf(text, sizeof text,
-             "QuantizeLinear w{%s} s{%s} -> q %s output_dtype=22; DequantizeLinear q s -> d %s; "
+             "%sQuantizeLinear w{%s} s{%s} %s -> q %s%s; DequantizeLinear q s %s -> d %s; "
              "Reshape d n(%s) -> v; %s",
-             blocked[layer].weights, scales, attributes, attributes, blocked[layer].shape,
+             zero, blocked[layer].weights, scales, name, attributes,
+             zeros ? "" : " output_dtype=22", name, attributes, blocked[layer].shape,
              blocked[layer].use);
     return load_written(onnx_case_filled(21, text, blocked_element, NULL));
 }
 
-/* They stay in 4 bits, exactly, in every kernel. */
+/* They stay in 4 bits, exactly, in every kernel, without zero points and with. */
 static void test_blocks(void **state) {
     (void)state;
     need_gpu();
@@ -279,7 +368,8 @@ static void test_blocks(void **state) {
     for (int i = 0; i < BLOCKED; i++)
         for (int block = 16; block <= 128; block *= 2) {
             bool whole = block == 16, transposed = blocked[i].use[4] == 'T';
-            tsr_model *model = blocked_model(i, whole ? 0 : block);
+            tsr_model *model = blocked_model(i, whole ? 0 : block, false),
+                      *moved = blocked_model(i, whole ? 0 : block, true);
             for (int k = 0; k < kernel_count(); k++) {
                 uint64_t narrow = expect_same(kernels[k], model, model, (tsr_session_desc){0},
                                               SUM_TOLERANCE),
@@ -290,8 +380,13 @@ static void test_blocks(void **state) {
                 if (k < 3 && (gpu_has_textures() ? k > 0 : !transposed))
                     assert_int_equal(8 * narrow, wide);
                 assert_true(7 * narrow <= wide);
+                if (all_cases() || whole || (i + k + block / 32) % 2)
+                    assert_int_equal(
+                        expect_same(kernels[k], moved, moved, (tsr_session_desc){0}, SUM_TOLERANCE),
+                        narrow);
             }
             tsr_model_free(model);
+            tsr_model_free(moved);
         }
 }
 
@@ -353,9 +448,9 @@ static void test_rounded_to_blocks(void **state) {
         char text[1024], first[256];
         snprintf(first, sizeof first, "Identity %s -> unused; ", layers[i].weights);
         float *weights = rounded_weights(i);
-        bool shares = i == 4 || i == 5; /* groups share texels: they have 8 bits */
+        bool shares = i == 4 || i == 5 || i == LAYERS - 1; /* groups share texels: 8 bits */
         tsr_model *plain = plain_model(i),
-                  *rounded = shares ? quantized_model(i)
+                  *rounded = shares ? quantized_model(i, NONE)
                                     : load_written(onnx_case_filled(
                                           21, with_use(text, sizeof text, first, i, "w"),
                                           rounded_element, weights));
@@ -407,16 +502,48 @@ static void test_reported(void **state) {
     tsr_model_free(model);
 }
 
+/* The same of those of a model: zero points are 32 bits a channel or, of 4 bits, 4 a block. */
+static void test_reported_zero_points(void **state) {
+    (void)state;
+    need_gpu();
+    if (gpu_is_half_only())
+        lacking("a GPU that renders to 32-bit floats");
+    enum { OTHERS = (5 * 264 + 5 * 36) * 4, WEIGHTS = 264 * 36, BLOCKS = 264 / 32 + 1 };
+    static const uint64_t bytes[] = {WEIGHTS, WEIGHTS + 36 * 4, WEIGHTS + 36 * 4, WEIGHTS,
+                                     WEIGHTS / 2 + 36 * (BLOCKS * 4 + (BLOCKS + 3) / 4 * 4)};
+    for (int i = 0; i < 5; i++) {
+        char text[1024];
+        quantized_weights(text, sizeof text, "w{264,36}", 1, (zero_points)i);
+        if (i == 4)
+            snprintf(text, sizeof text,
+                     "Abs z{9,36} -> za; Mul za k<15 -> zb; Cast zb -> zp to=21; "
+                     "QuantizeLinear w{264,36} s{9,36} zp -> q axis=0 block_size=32; "
+                     "DequantizeLinear q s zp -> v axis=0 block_size=32; ");
+        strcat(text, "MatMul x[5,264] v -> y");
+        tsr_model *model = load_written(onnx_case_filled(21, text, blocked_element, NULL));
+        tsr_device *device = gpu_device((backend_limits){.kernels = "plain"});
+        tsr_session *session = make_session(device, model, &(tsr_session_desc){0});
+        tsr_node_report report;
+        EXPECT_OK(tsr_session_node_report(session, 0, &report));
+        assert_int_equal(report.bytes, OTHERS + bytes[i]);
+        tsr_session_destroy(session);
+        tsr_model_free(model);
+    }
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quantized),
+        cmocka_unit_test(test_zero_points),
         cmocka_unit_test(test_rounded),
         cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_exact_bytes),
         cmocka_unit_test(test_kept),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_rounded_to_blocks),
         cmocka_unit_test(test_reported),
+        cmocka_unit_test(test_reported_zero_points),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

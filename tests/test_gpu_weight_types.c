@@ -319,6 +319,8 @@ static const struct {
     {"37,266", "37,266", "Gemm x[5,266] v b{37} -> y transB=1 alpha=0.5", 1},
     {"13,130,1,9", "13,130,1,9", "Conv x[1,130,5,20] v -> y pads=0,4,0,4", 1},
     {"13,360", "13,40,1,9", "Conv x[1,40,5,20] v -> y pads=0,4,0,4", 1},
+    {"14,2080", "14,130,4,4",
+     "Transpose v -> t perm=1,0,2,3; ConvTranspose x[1,130,3,4] t -> y strides=3,3", 1},
 };
 enum { BLOCKED = sizeof blocked / sizeof *blocked };
 
@@ -367,7 +369,7 @@ static void test_blocks(void **state) {
         lacking("a GPU that renders to 32-bit floats");
     for (int i = 0; i < BLOCKED; i++)
         for (int block = 16; block <= 128; block *= 2) {
-            bool whole = block == 16, transposed = blocked[i].use[4] == 'T';
+            bool whole = block == 16, transposed = strstr(blocked[i].use, "ConvT") != NULL;
             tsr_model *model = blocked_model(i, whole ? 0 : block, false),
                       *moved = blocked_model(i, whole ? 0 : block, true);
             for (int k = 0; k < kernel_count(); k++) {

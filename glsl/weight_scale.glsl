@@ -1,11 +1,11 @@
-// Scales of weights of 4 bits, for each block of an output tile's weights, and zero points (src/algorithm/block_weights.h).
+// Scales of weights in blocks, for each block of an output tile's weights, and zero points (src/algorithm/block_weights.h).
 //   SCALES, ZEROS    0: weights have none; 1: all taps of an input tile share one; 2: its four channels at a tap do; 3: each
 //                    channel has its own
-//   S                a row of scales, then of zero points of 4 bits, those of four blocks in a number; without SCALES one zero point
+//   S                a row of scales, then of zero points, those of two blocks in a number; without SCALES one zero point
 #if SCALES
 int weight_blocks() {
 #if ZEROS
-    return u.S_W * 4 / 5;
+    return u.S_W * 2 / 3;
 #else
     return u.S_W;
 #endif
@@ -18,8 +18,8 @@ vec4 weight_scale(int t, int block) { return S_fetch(t, 0, block); }
 #endif
 #if SCALES && ZEROS
 vec4 weight_zero(int t, int block) {
-    ivec4 four = ivec4(S_fetch(t, 0, weight_blocks() + (block >> 2)));
-    return vec4(((four >> (4 * (block & 3))) & 15) - 8);
+    ivec4 two = ivec4(S_fetch(t, 0, weight_blocks() + (block >> 1)));
+    return vec4(((two >> (8 * (block & 1))) & 255) - 128);
 }
 #elif ZEROS
 int weight_block(int channel, int ky, int kx) { return 0; }

@@ -134,8 +134,10 @@ static uint64_t expect_same(const char *kernels, const tsr_model *model, const t
 /* The last three are for fragments. */
 static const char *const kernels[] = {NULL, "plain", "shared", "blocks", "small", "midgard"};
 
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
 static int kernel_count(void) {
-    return gpu_has_textures() ? (int)(sizeof kernels / sizeof *kernels) : 3;
+    return gpu_has_textures() ? KERNELS : 3;
 }
 
 /* Weights that a model has in 8 bits stay so, exactly, in every kernel; sums keep 32 bits where
@@ -175,14 +177,18 @@ static void test_zero_points(void **state) {
             for (int k = 0; k < kernel_count(); k++) {
                 if (zeros > OF_CHANNELS && !all_cases() && k != i % kernel_count())
                     continue;
-                tsr_session_desc desc = {0}, floats = {.weights = TSR_WEIGHTS_FP32},
-                                 halves = {.precision = TSR_PRECISION_FP16};
-                uint64_t narrow = expect_same(kernels[k], model, model, desc, tolerance),
-                         wide = expect_same(kernels[k], model, model, floats, tolerance);
+                uint64_t narrow =
+                    expect_same(kernels[k], model, model, (tsr_session_desc){0}, tolerance);
                 bool blocks = k >= 3 || (k == 0 && gpu_has_textures()); /* these are of floats */
                 if (!half && !blocks)
-                    assert_int_equal(4 * narrow, wide);
-                expect_same(kernels[k], model, model, halves, HALF_PRODUCTS_TOLERANCE);
+                    assert_int_equal(4 * narrow,
+                                     expect_same(kernels[k], model, model,
+                                                 (tsr_session_desc){.weights = TSR_WEIGHTS_FP32},
+                                                 tolerance));
+                if (zeros == OF_CHANNELS)
+                    expect_same(kernels[k], model, model,
+                                (tsr_session_desc){.precision = TSR_PRECISION_FP16},
+                                HALF_PRODUCTS_TOLERANCE);
             }
             tsr_model_free(model);
         }
@@ -330,9 +336,15 @@ static float blocked_element(void *user, const char *name, size_t i) {
     return *name == 's' ? 0.15F + 0.1F * x : x;
 }
 
-/* block 0: a scale for each output channel; zeros: uint4 with a zero point beside each. */
-static tsr_model *blocked_model(int layer, int block, bool zeros) {
-    char text[1024], scales[64], attributes[64], zero[192] = "";
+/* ONNX's types: those without a sign have a zero point beside each scale. */
+static const struct {
+    int type, bits, most_zero;
+} block_types[] = {{22, 4, 0}, {21, 4, 15}, {3, 8, 0}, {2, 8, 255}};
+enum { BLOCK_TYPES = sizeof block_types / sizeof *block_types };
+
+/* block 0: a scale for each output channel. */
+static tsr_model *blocked_model(int layer, int block, int type) {
+    char text[1024], scales[64], attributes[64];
     int64_t dims[5];
     int rank = 0, axis = blocked[layer].axis, length = 0;
     for (const char *at = blocked[layer].weights; at; at = strchr(at, ',')) {
@@ -347,21 +359,35 @@ static tsr_model *blocked_model(int layer, int block, bool zeros) {
         snprintf(scales, sizeof scales, "%d", (int)dims[1 - axis]);
         snprintf(attributes, sizeof attributes, "axis=%d", 1 - axis);
     }
-    if (zeros)
-        snprintf(zero, sizeof zero,
-                 "Abs z{%s} -> za; Mul za k<15 -> zb; Round zb -> zc; Cast zc -> zp to=21; ",
-                 scales);
-    const char *name = zeros ? "zp" : "_";
     snprintf(text, sizeof text,
-             "%sQuantizeLinear w{%s} s{%s} %s -> q %s%s; DequantizeLinear q s %s -> d %s; "
-             "Reshape d n(%s) -> v; %s",
-             zero, blocked[layer].weights, scales, name, attributes,
-             zeros ? "" : " output_dtype=22", name, attributes, blocked[layer].shape,
-             blocked[layer].use);
+             "Abs z{%s} -> za; Mul za kz<%d -> zb; Round zb -> zc; Cast zc -> zp to=%d; "
+             "Mul w{%s} kw<%d -> u; QuantizeLinear u s{%s} zp -> q %s; "
+             "DequantizeLinear q s zp -> d %s; Reshape d n(%s) -> v; %s",
+             scales, block_types[type].most_zero, block_types[type].type, blocked[layer].weights,
+             block_types[type].bits == 4 ? 1 : 16, scales, attributes, attributes,
+             blocked[layer].shape, blocked[layer].use);
     return load_written(onnx_case_filled(21, text, blocked_element, NULL));
 }
 
-/* They stay in 4 bits, exactly, in every kernel, without zero points and with. */
+/* They stay as they are, exactly, in every kernel. wide: the bytes of those in floats, by kernel.
+ */
+static void check_blocks(int layer, int block, int type, const uint64_t *wide) {
+    const int bits = block_types[type].bits;
+    bool transposed = strstr(blocked[layer].use, "ConvT") != NULL;
+    tsr_model *model = blocked_model(layer, block, type);
+    for (int k = 0; k < kernel_count(); k++) {
+        if (type > 0 && !all_cases() && (layer + k + block / 32 + type) % (bits == 4 ? 2 : 6))
+            continue;
+        uint64_t narrow =
+            expect_same(kernels[k], model, model, (tsr_session_desc){0}, SUM_TOLERANCE);
+        /* Where each tap has scales, kernels that pad other rows. */
+        if (k < 3 && (gpu_has_textures() ? k > 0 : !transposed))
+            assert_int_equal((uint64_t)(32 / bits) * narrow, wide[k]);
+        assert_true(bits == 8 || 7 * narrow <= wide[k]); /* uniform blocks are of floats */
+    }
+    tsr_model_free(model);
+}
+
 static void test_blocks(void **state) {
     (void)state;
     need_gpu();
@@ -369,26 +395,16 @@ static void test_blocks(void **state) {
         lacking("a GPU that renders to 32-bit floats");
     for (int i = 0; i < BLOCKED; i++)
         for (int block = 16; block <= 128; block *= 2) {
-            bool whole = block == 16, transposed = strstr(blocked[i].use, "ConvT") != NULL;
-            tsr_model *model = blocked_model(i, whole ? 0 : block, false),
-                      *moved = blocked_model(i, whole ? 0 : block, true);
-            for (int k = 0; k < kernel_count(); k++) {
-                uint64_t narrow = expect_same(kernels[k], model, model, (tsr_session_desc){0},
-                                              SUM_TOLERANCE),
-                         wide = expect_same(kernels[k], model, model,
-                                            (tsr_session_desc){.weights = TSR_WEIGHTS_FP32},
-                                            SUM_TOLERANCE);
-                /* Where each tap has scales, kernels that pad other rows. */
-                if (k < 3 && (gpu_has_textures() ? k > 0 : !transposed))
-                    assert_int_equal(8 * narrow, wide);
-                assert_true(7 * narrow <= wide);
-                if (all_cases() || whole || (i + k + block / 32) % 2)
-                    assert_int_equal(
-                        expect_same(kernels[k], moved, moved, (tsr_session_desc){0}, SUM_TOLERANCE),
-                        narrow);
-            }
+            const int size = block == 16 ? 0 : block;
+            uint64_t wide[KERNELS];
+            tsr_model *model = blocked_model(i, size, 0);
+            for (int k = 0; k < kernel_count(); k++)
+                wide[k] =
+                    expect_same(kernels[k], model, model,
+                                (tsr_session_desc){.weights = TSR_WEIGHTS_FP32}, SUM_TOLERANCE);
             tsr_model_free(model);
-            tsr_model_free(moved);
+            for (int type = 0; type < BLOCK_TYPES; type++)
+                check_blocks(i, size, type, wide);
         }
 }
 
@@ -504,7 +520,7 @@ static void test_reported(void **state) {
     tsr_model_free(model);
 }
 
-/* The same of those of a model: zero points are 32 bits a channel or, of 4 bits, 4 a block. */
+/* The same of those of a model: zero points are of 32 bits a channel, or 16 a block. */
 static void test_reported_zero_points(void **state) {
     (void)state;
     need_gpu();
@@ -512,7 +528,7 @@ static void test_reported_zero_points(void **state) {
         lacking("a GPU that renders to 32-bit floats");
     enum { OTHERS = (5 * 264 + 5 * 36) * 4, WEIGHTS = 264 * 36, BLOCKS = 264 / 32 + 1 };
     static const uint64_t bytes[] = {WEIGHTS, WEIGHTS + 36 * 4, WEIGHTS + 36 * 4, WEIGHTS,
-                                     WEIGHTS / 2 + 36 * (BLOCKS * 4 + (BLOCKS + 3) / 4 * 4)};
+                                     WEIGHTS / 2 + 36 * (BLOCKS * 4 + (BLOCKS + 1) / 2 * 4)};
     for (int i = 0; i < 5; i++) {
         char text[1024];
         quantized_weights(text, sizeof text, "w{264,36}", 1, (zero_points)i);

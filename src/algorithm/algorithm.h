@@ -15,7 +15,7 @@
 #define TSR_FRAGMENTS_VALHALL                                                                      \
     { .registers = 10, .texture_weights = true }
 
-/* Weights of 4 bits: src/algorithm/block_weights.h. */
+/* Weights in blocks: src/algorithm/block_weights.h. */
 typedef struct tsr_weight_blocks tsr_weight_blocks;
 
 /* A convolution with constant weights. Window and group as in tsr_window; weights of output channel
@@ -28,7 +28,7 @@ typedef struct tsr_convolution {
     float factor;        /* of all weights */
     const double *scale; /* of those of each output channel; NULL: 1 */
     bool integers;       /* weights so scaled are integers: src/algorithm/integer_weights.h */
-    const tsr_weight_blocks *blocks; /* of integers of 4 bits; NULL: none */
+    const tsr_weight_blocks *blocks; /* of integers; NULL: none */
     /* What tables of integers have for 0, by output channel and block; NULL: 0. */
     const float *zero_points;
     int scales; /* a tensor of the blocks' scales and the zero points: glsl/weight_scale.glsl */

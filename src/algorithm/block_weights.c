@@ -5,7 +5,13 @@
 #include <float.h>
 #include <math.h>
 
-enum { LEAST = -8, MOST = 7, RANGE = MOST - LEAST };
+static int least_of(int bits) {
+    return -(1 << (bits - 1));
+}
+
+static int most_of(int bits) {
+    return (1 << (bits - 1)) - 1;
+}
 
 static int64_t count_taps(const tsr_convolution *c) {
     return c->window.kernel[0] * c->window.kernel[1];
@@ -29,8 +35,10 @@ bool tsr_may_have_blocks(const tsr_convolution *c) {
     return !tsr_shares_texels(c);
 }
 
-int tsr_zero_point(int least, int most, int low, int high) {
-    return most > high ? high - most : least < low ? low - least : 0;
+int tsr_zero_point(int least, int most, int bits) {
+    if (most > most_of(bits))
+        return most_of(bits) - most;
+    return least < least_of(bits) ? least_of(bits) - least : 0;
 }
 
 float tsr_block_integer(const tsr_convolution *c, int64_t output, int64_t input, size_t tap) {
@@ -39,7 +47,7 @@ float tsr_block_integer(const tsr_convolution *c, int64_t output, int64_t input,
            nearest = rint(weight / b->steps[output * b->count + block_of(b, input, (int64_t)tap)]);
     if (b->zero_points) /* it is exact */
         return (float)nearest;
-    return (float)(nearest < LEAST ? LEAST : nearest > MOST ? MOST : nearest);
+    return (float)fmin(fmax(nearest, least_of(b->bits)), most_of(b->bits));
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -67,7 +75,7 @@ static bool round_channel(const tsr_convolution *c, const tsr_weight_blocks *b, 
     for (int64_t i = 0; i < c->group_inputs; i++)
         for (int64_t tap = 0; tap < count_taps(c); tap++) {
             double weight = weights[(size_t)i * c->stride_input + (size_t)tap],
-                   step = weight / (weight < 0 ? LEAST : MOST);
+                   step = weight / (weight < 0 ? least_of(b->bits) : most_of(b->bits));
             float *least = &steps[block_of(b, i, tap)];
             if (!(step <= FLT_MAX))
                 return false;
@@ -80,7 +88,7 @@ static bool round_channel(const tsr_convolution *c, const tsr_weight_blocks *b, 
 
 bool tsr_choose_blocks(tsr_arena *arena, const tsr_convolution *c, tsr_weight_blocks *b) {
     enum { MOST_WEIGHTS = 144, LEAST_LOG2 = 2, MOST_LOG2 = 7 };
-    *b = (tsr_weight_blocks){.by_input = 1, .log2 = LEAST_LOG2};
+    *b = (tsr_weight_blocks){.bits = 4, .by_input = 1, .log2 = LEAST_LOG2};
     while (b->log2 < MOST_LOG2 && count_taps(c) << (b->log2 + 1) <= MOST_WEIGHTS)
         b->log2++;
     bool rounded = make_steps(arena, c, b);
@@ -126,6 +134,7 @@ static bool is_multiple(double weight, double step) {
 static bool refine(const tsr_convolution *c, const tsr_weight_blocks *b, int64_t output,
                    const search *s, bool *changed) {
     const tsr_unaligned_float *weights = weights_of(c, output);
+    const int range = most_of(b->bits) - least_of(b->bits);
     *changed = false;
     for (int64_t i = 0; i < c->group_inputs; i++)
         for (int64_t tap = 0; tap < count_taps(c); tap++) {
@@ -133,11 +142,11 @@ static bool refine(const tsr_convolution *c, const tsr_weight_blocks *b, int64_t
             double weight = weights[(size_t)i * c->stride_input + (size_t)tap];
             if (weight == 0)
                 continue;
-            if (!isfinite(s->largest[at]) || s->largest[at] < RANGE * FLT_MIN)
+            if (!isfinite(s->largest[at]) || s->largest[at] < (float)range * FLT_MIN)
                 return false;
             while (!is_multiple(weight, (double)s->largest[at] / s->divisors[at])) {
                 *changed = true;
-                if (++s->divisors[at] > RANGE)
+                if (++s->divisors[at] > range)
                     return false;
             }
         }
@@ -148,7 +157,7 @@ static float step_of(const search *s, int64_t block) {
     return s->largest[block] > 0 ? s->largest[block] / (float)s->divisors[block] : 1;
 }
 
-/* Do the integers of each block fit 4 bits, once moved? */
+/* Do the integers of each block fit their bits, once moved? */
 static bool find_ranges(const tsr_convolution *c, const tsr_weight_blocks *b, int64_t output,
                         const search *s) {
     const tsr_unaligned_float *weights = weights_of(c, output);
@@ -159,7 +168,7 @@ static bool find_ranges(const tsr_convolution *c, const tsr_weight_blocks *b, in
             int integer = (int)rintf(weight / step_of(s, at));
             s->least[at] = integer < s->least[at] ? integer : s->least[at];
             s->most[at] = integer > s->most[at] ? integer : s->most[at];
-            if (s->most[at] - s->least[at] > RANGE)
+            if (s->most[at] - s->least[at] > most_of(b->bits) - least_of(b->bits))
                 return false;
         }
     return true;
@@ -177,7 +186,7 @@ static bool find_channel(const tsr_convolution *c, const tsr_weight_blocks *b, i
 
 static void keep_channel(const tsr_weight_blocks *b, int64_t output, search *s) {
     for (int64_t i = 0; i < b->count; i++) {
-        int zero = tsr_zero_point(s->least[i], s->most[i], LEAST, MOST);
+        int zero = tsr_zero_point(s->least[i], s->most[i], b->bits);
         b->steps[output * b->count + i] = step_of(s, i);
         b->zero_points[output * b->count + i] = (float)zero;
         s->has_zero_points |= zero != 0;
@@ -203,22 +212,24 @@ static bool find_in(tsr_arena *arena, const tsr_convolution *c, tsr_weight_block
 static bool find_of_taps(tsr_arena *arena, const tsr_convolution *c, int log2,
                          tsr_weight_blocks *b) {
     int64_t size = (int64_t)1 << log2;
-    *b = (tsr_weight_blocks){
-        .by_input = 1, .by_tap = tsr_divide_up(c->group_inputs, size) * size, .log2 = log2};
+    *b = (tsr_weight_blocks){.bits = b->bits,
+                             .by_input = 1,
+                             .by_tap = tsr_divide_up(c->group_inputs, size) * size,
+                             .log2 = log2};
     return c->group_inputs >= size && find_in(arena, c, b);
 }
 
 static bool find_in_order(tsr_arena *arena, const tsr_convolution *c, int log2,
                           tsr_weight_blocks *b) {
-    *b = (tsr_weight_blocks){.by_input = count_taps(c), .by_tap = 1, .log2 = log2};
+    *b = (tsr_weight_blocks){.bits = b->bits, .by_input = count_taps(c), .by_tap = 1, .log2 = log2};
     return count_taps(c) > 1 && find_in(arena, c, b);
 }
 
 /* All of an output channel; blocks of input channels, of each tap its own; of the weights in
  * ONNX's order. */
-bool tsr_find_blocks(tsr_arena *arena, const tsr_convolution *c, tsr_weight_blocks *b) {
+bool tsr_find_blocks(tsr_arena *arena, const tsr_convolution *c, int bits, tsr_weight_blocks *b) {
     enum { WHOLE_LOG2 = 40, LEAST_LOG2 = 5, MOST_LOG2 = 7 };
-    *b = (tsr_weight_blocks){.by_input = 1, .log2 = WHOLE_LOG2};
+    *b = (tsr_weight_blocks){.bits = bits, .by_input = 1, .log2 = WHOLE_LOG2};
     bool found = find_in(arena, c, b);
     for (int log2 = MOST_LOG2; !found && log2 >= LEAST_LOG2; log2--)
         found = find_of_taps(arena, c, log2, b) || find_in_order(arena, c, log2, b);
@@ -236,20 +247,19 @@ void tsr_set_scales(tsr_plan *plan, tsr_convolution *c, const float *numbers, in
     tsr_plan_narrow(plan, c->scales, 1);
 }
 
-/* Of an output channel: the scale of each block, then the zero points of four at a time. */
+/* Of an output channel: the scale of each block, then the zero points of two at a time. */
 static void fill_scales(const tsr_convolution *c, const tsr_weight_blocks *b, int64_t output,
                         float *numbers) {
     const int64_t first = output * b->count;
     for (int64_t i = 0; i < b->count; i++) {
         numbers[i] = (float)(b->steps[first + i] * tsr_weight_scale(c, (int)output));
         if (b->zero_points)
-            numbers[b->count + i / 4] +=
-                (b->zero_points[first + i] - LEAST) * (float)(1 << 4 * (i % 4));
+            numbers[b->count + i / 2] += (b->zero_points[first + i] + 128) * (i % 2 ? 256 : 1);
     }
 }
 
 void tsr_use_blocks(tsr_plan *plan, tsr_convolution *c, const tsr_weight_blocks *b) {
-    const int64_t columns = b->count + (b->zero_points ? tsr_divide_up(b->count, 4) : 0);
+    const int64_t columns = b->count + (b->zero_points ? tsr_divide_up(b->count, 2) : 0);
     float *numbers = TSR_NEW(plan->arena, count_outputs(c) * columns, float);
     if (!numbers) {
         tsr_plan_out_of_memory(plan);

@@ -1,6 +1,6 @@
-/* Weights as integers of 4 bits with a scale for each block of those that an output channel sums
- * up, and the zero points of integers of 8 or 4 bits. Kernels subtract zero points and multiply by
- * the scales as they read weights. */
+/* Weights as integers of 4 or 8 bits with a scale for each block of those that an output channel
+ * sums up, and the zero points of integers of 8 or 4 bits. Kernels subtract zero points and
+ * multiply by the scales as they read weights. */
 #ifndef TSR_ALGORITHM_BLOCK_WEIGHTS_H
 #define TSR_ALGORITHM_BLOCK_WEIGHTS_H
 
@@ -8,8 +8,9 @@
 
 /* The weight between output channel o and its group's input channel i at a tap, counted row by row,
  * is an integer times steps[o * count + ((i * by_input + tap * by_tap) >> log2)]. With its
- * zero_points[] added the integer is from -8 to 7. */
+ * zero_points[] added the integer has that many bits and a sign. */
 struct tsr_weight_blocks {
+    int bits;
     int64_t by_input, by_tap;
     int log2;
     int64_t count;              /* of an output channel */
@@ -18,16 +19,17 @@ struct tsr_weight_blocks {
 
 /* Can weights have blocks: do kernels read four input channels of one group at a time? */
 bool tsr_may_have_blocks(const tsr_convolution *conv);
-/* Blocks in which the weights are such integers already: those of ONNX's block_size 32, 64 and 128
- * among them. */
-bool tsr_find_blocks(tsr_arena *arena, const tsr_convolution *conv, tsr_weight_blocks *blocks);
-/* Blocks of about 128 weights, to which they are rounded; false if some are infinite. */
+/* Blocks in which the weights are such integers of so many bits already: those of ONNX's block_size
+ * 32, 64 and 128 among them. */
+bool tsr_find_blocks(tsr_arena *arena, const tsr_convolution *conv, int bits,
+                     tsr_weight_blocks *blocks);
+/* Blocks of about 128 weights, to which they are rounded, of 4 bits; false if some are infinite. */
 bool tsr_choose_blocks(tsr_arena *arena, const tsr_convolution *conv, tsr_weight_blocks *blocks);
 /* Gives the convolution these, and a tensor of their scales. */
 void tsr_use_blocks(tsr_plan *plan, tsr_convolution *conv, const tsr_weight_blocks *blocks);
 
-/* What integers from least to most, 0 among them, need added to be from low to high. */
-int tsr_zero_point(int least, int most, int low, int high);
+/* What integers from least to most, 0 among them, need added to have so many bits and a sign. */
+int tsr_zero_point(int least, int most, int bits);
 /* The integer of a weight, without zero point; output: counted through all groups, input: of its
  * group. */
 float tsr_block_integer(const tsr_convolution *conv, int64_t output, int64_t input, size_t tap);

@@ -109,9 +109,9 @@ static tsr_table_size buffer_entries(tsr_plan *plan, tsr_table_format format, in
 }
 
 tsr_table_format tsr_weight_format(const tsr_plan *plan, const tsr_convolution *c) {
-    if (c->blocks)
+    if (c->blocks && c->blocks->bits == 4)
         return TSR_TABLE_I4_OF_4;
-    if (c->integers)
+    if (c->blocks || c->integers)
         return tsr_is_depthwise(c) ? TSR_TABLE_I8 : TSR_TABLE_I8_OF_4;
     return tsr_plan_weight_format(plan);
 }

@@ -30,7 +30,7 @@ struct tsr_im2col_gemm {
     const char *layout; /* identifies fill's order: see tsr_weight_layout */
     float scale;        /* of tsr_half_products(); 0: products of 32 bits */
     bool of_4;          /* weights are read four texels at once: those of a tile's channels */
-    bool scaled;        /* weights have blocks of 4 bits */
+    bool scaled;        /* weights have scales or zero points that kernels read */
     /* chosen by tsr_im2col_gemm_make: */
     bool dots;                       /* see tsr_fragment_limits */
     int64_t partials, partial_tiles; /* split-K: partial sums, input tiles of each */

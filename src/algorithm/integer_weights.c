@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAST = -128, MOST = 127, RANGE = MOST - LEAST };
+enum { BITS = 8, MOST = 127, RANGE = 255 };
 
 /* The weights of an output channel: `inputs` kernels of `taps`. */
 typedef struct channel {
@@ -35,7 +35,7 @@ static bool are_multiples(const channel *c, double step, float *zero_point) {
             if (fabs(quotient - nearest) > fabs(nearest) * rounding || most - least > RANGE)
                 return false;
         }
-    *zero_point = (float)tsr_zero_point(least, most, LEAST, MOST);
+    *zero_point = (float)tsr_zero_point(least, most, BITS);
     return true;
 }
 
@@ -110,12 +110,17 @@ static void find_steps(tsr_arena *arena, const tsr_convolution *conv, bool exact
 /* In the fewest bits that the choice allows. */
 static void search(const tsr_plan *plan, const tsr_convolution *c, tsr_weight_steps *s) {
     tsr_arena *arena = plan->graph->arena;
-    if (tsr_may_have_blocks(c) && plan->weights != TSR_WEIGHTS_INT8)
+    const bool may = tsr_may_have_blocks(c), made = may && are_made(c);
+    if (plan->weights != TSR_WEIGHTS_INT8)
         s->has_blocks =
-            (are_made(c) && tsr_find_blocks(arena, c, &s->blocks)) ||
-            (plan->weights == TSR_WEIGHTS_INT4 && tsr_choose_blocks(arena, c, &s->blocks));
+            (made && tsr_find_blocks(arena, c, 4, &s->blocks)) ||
+            (may && plan->weights == TSR_WEIGHTS_INT4 && tsr_choose_blocks(arena, c, &s->blocks));
     if (!s->has_blocks)
-        find_steps(arena, c, plan->weights == TSR_WEIGHTS_AUTO, s);
+        find_steps(arena, c, true, s);
+    if (!s->has_blocks && !s->steps && made)
+        s->has_blocks = tsr_find_blocks(arena, c, BITS, &s->blocks);
+    if (!s->has_blocks && !s->steps && plan->weights != TSR_WEIGHTS_AUTO)
+        find_steps(arena, c, false, s);
 }
 
 static const tsr_weight_steps *steps_of(tsr_plan *plan, const tsr_convolution *c) {

@@ -1,6 +1,6 @@
 /* Weights as integers of 8 bits with a scale for each output channel, which is applied after the
- * sum, or of 4 bits in blocks (src/algorithm/block_weights.h): what a convolution computes does not
- * change but for the rounding of its weights. */
+ * sum, or of 4 or 8 bits in blocks (src/algorithm/block_weights.h): what a convolution computes
+ * does not change but for the rounding of its weights. */
 #ifndef TSR_ALGORITHM_INTEGER_WEIGHTS_H
 #define TSR_ALGORITHM_INTEGER_WEIGHTS_H
 

@@ -165,33 +165,29 @@ static void test_quantized(void **state) {
     }
 }
 
-/* The same with zero points. */
+/* The same with zero points: weights take as many bytes as without. */
 static void test_zero_points(void **state) {
     (void)state;
     need_gpu();
-    const bool half = gpu_is_half_only();
-    const double tolerance = half ? HALF_TOLERANCE : SUM_TOLERANCE;
-    for (int i = 0; i < LAYERS; i++)
-        for (zero_points zeros = OF_CHANNELS; zeros <= OF_THE_MIDDLE; zeros++) {
-            tsr_model *model = quantized_model(i, zeros);
-            for (int k = 0; k < kernel_count(); k++) {
-                if (zeros > OF_CHANNELS && !all_cases() && k != i % kernel_count())
-                    continue;
-                uint64_t narrow =
-                    expect_same(kernels[k], model, model, (tsr_session_desc){0}, tolerance);
-                bool blocks = k >= 3 || (k == 0 && gpu_has_textures()); /* these are of floats */
-                if (!half && !blocks)
-                    assert_int_equal(4 * narrow,
-                                     expect_same(kernels[k], model, model,
-                                                 (tsr_session_desc){.weights = TSR_WEIGHTS_FP32},
-                                                 tolerance));
-                if (zeros == OF_CHANNELS)
-                    expect_same(kernels[k], model, model,
-                                (tsr_session_desc){.precision = TSR_PRECISION_FP16},
-                                HALF_PRODUCTS_TOLERANCE);
-            }
+    const double tolerance = gpu_is_half_only() ? HALF_TOLERANCE : SUM_TOLERANCE;
+    for (int i = 0; i < LAYERS; i++) {
+        uint64_t narrow[KERNELS];
+        tsr_model *model = quantized_model(i, OF_CHANNELS);
+        for (int k = 0; k < kernel_count(); k++) {
+            narrow[k] = expect_same(kernels[k], model, model, (tsr_session_desc){0}, tolerance);
+            expect_same(kernels[k], model, model,
+                        (tsr_session_desc){.precision = TSR_PRECISION_FP16},
+                        HALF_PRODUCTS_TOLERANCE);
+        }
+        tsr_model_free(model);
+        for (zero_points zeros = NONE; zeros <= OF_THE_MIDDLE; zeros++) {
+            const int k = i % kernel_count();
+            model = quantized_model(i, zeros);
+            assert_int_equal(
+                narrow[k], expect_same(kernels[k], model, model, (tsr_session_desc){0}, tolerance));
             tsr_model_free(model);
         }
+    }
 }
 
 /* Those of a model in 32 bits are rounded to 127 steps of each channel's largest, or to 16 bits. */

@@ -373,8 +373,8 @@ typedef enum tsr_precision {
  * same. The cpu backend computes with the model's own. */
 typedef enum tsr_weight_type {
     /* As tsr_session_desc.precision says; but in 8 or 4 bits what the model has so: weights
-     * that it makes with DequantizeLinear, about a zero point of 0. In 4 bits: with a scale for
-     * each output channel or, by block_size, for 32, 64 or 128 weights. */
+     * that it makes with DequantizeLinear, with a scale and a zero point for each output channel
+     * or, by block_size, for 32, 64 or 128 weights. */
     TSR_WEIGHTS_AUTO,
     TSR_WEIGHTS_FP32,
     TSR_WEIGHTS_FP16,

@@ -19,8 +19,8 @@ typedef struct tsr_node_report {
     int candidates;      /* algorithms that can compute it: see tsr_session_candidate_report */
     tsr_shape shape;     /* of output */
     int64_t macs;        /* multiply-adds, counted from shapes; none on inserted zeros */
-    uint64_t bytes; /* of inputs and outputs in the session's precision, of weights and their scales
-                       as they are stored, each counted once */
+    uint64_t bytes; /* of inputs and outputs in the session's precision, of weights, their scales
+                       and zero points as they are stored, each counted once */
     int passes;     /* without copies to output textures */
     int64_t draws;  /* or dispatches, per run: a pass with uniform blocks has many */
     double ms;      /* latest measured GPU or CPU time; negative if not measured */

@@ -267,6 +267,10 @@ expect 2 'cannot be written' bench relu.onnx -i x.npy --backend cpu --runs 1 --j
 zeros 64 | npy 1 "$(header '<f4' '1, 4, 2, 2')" >four.npy
 expect 2 'y.npy: named for two outputs' run split.onnx -i four.npy --backend cpu -o y.npy -o y.npy
 expect 0 'b.npy: b [1, 2, 2, 2]' run split.onnx -i four.npy --backend cpu -o b=b.npy -o a.npy
+zeros 8 | npy 1 "$(header '<f4' '1, 2')" >two.npy
+"$build/make_case" 13 "Concat$(printf ' a%d[1,2]' {1..256}) -> y axis=1" many.onnx
+expect 0 'many.npy: y [1, 512]' run many.onnx $(printf -- '-i a%d=two.npy ' {1..256}) -o many.npy --backend cpu
+expect 2 'given more than 256 times' run many.onnx $(printf -- '-i a%d=two.npy ' {1..257}) -o many.npy --backend cpu
 zeros 384 | npy 1 "$(header '<f4' '2, 3, 4, 4')" >batch.npy
 expect 2 'not a picture' "${run[@]}" -i batch.npy -o batch.png
 check 'a failed picture leaves no file' test ! -e batch.png

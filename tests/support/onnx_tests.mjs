@@ -1,28 +1,8 @@
 // ONNX's own tests of operators, as `tessera check` runs them, in node and in pages: model.onnx, and beside it
 // test_data_set_0/input_0.pb.., output_0.pb..
-import { withConstants } from './onnx_model.mjs';
+import { fieldsOf, withConstants } from './onnx_model.mjs';
 
 const RTOL = 1e-3, ATOL = 1e-5; // as `tessera check` has them; integers have to be equal
-
-// The fields of a message in protobuf's format, as [number, value]: a BigInt, or the bytes of anything longer.
-function* fieldsOf(bytes) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    let at = 0;
-    const varint = () => {
-        let value = 0n;
-        for (let shift = 0n; ; shift += 7n) {
-            const byte = bytes[at++];
-            value |= BigInt(byte & 127) << shift;
-            if (byte < 128)
-                return value;
-        }
-    };
-    const take = size => bytes.subarray(at, at += size);
-    while (at < view.byteLength) {
-        const key = Number(varint()), kind = key & 7;
-        yield [key >>> 3, kind === 0 ? varint() : take(kind === 1 ? 8 : kind === 5 ? 4 : Number(varint()))];
-    }
-}
 
 function* varintsOf(bytes) {
     for (let at = 0; at < bytes.length;) {

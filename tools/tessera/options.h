@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { OPTION_MAX = 64, TEXT_LIST_MAX = 64 };
+enum { OPTION_MAX = 64, TEXT_LIST_MAX = 256 };
 
 typedef struct text_list {
     char *items[TEXT_LIST_MAX]; /* point into argv */

@@ -317,8 +317,10 @@ static void windows(void **state) {
 
 static void bad_quantization(void **state) {
     (void)state;
-    refuse("QuantizeLinear x[2,3] s<-1> -> y", "scale 0 is not positive and finite");
-    refuse("QuantizeLinear x[2,3] s<0.5,0> -> y axis=0", "scale 1 is not positive and finite");
+    refuse("QuantizeLinear x[2,3] s<-1> -> y",
+           "element 0 of the scales is not positive and finite");
+    refuse("QuantizeLinear x[2,3] s<0.5,0> -> y axis=0",
+           "element 1 of the scales is not positive and finite");
     refuse("QuantizeLinear x[2,3] s<0.5,1> -> y axis=1", "[2]");
     refuse("QuantizeLinear x[2,3] s<0.5> z:int32[1] -> y", "quantized elements of type int32");
     refuse("QuantizeLinear x[2,3] s<0.5> z:int8[2] -> y", "zero points [2] for scales [");

@@ -100,6 +100,15 @@ static void depth_to_space(void **state) {
                      1, written + 1);
 }
 
+/* What 8 bits are read as is what the CPU reads. */
+static void dequantized(void **state) {
+    (void)state;
+    need_gpu();
+    expect_agreement("Cast k<128 -> z to=2; QuantizeLinear x[1,4,5,6] s<0.25 z -> q; "
+                     "DequantizeLinear q t<0.25 z -> d; Neg v[3,4,1,1] -> e; Conv d e -> y",
+                     1, 2);
+}
+
 /* Shapes that are known only after a run: what follows is computed on the CPU. */
 static void after_the_run(void **state) {
     (void)state;
@@ -164,7 +173,7 @@ int run_program(void) {
         cmocka_unit_test(between_passes),      cmocka_unit_test(after_the_run),
         cmocka_unit_test(more_than_four_axes), cmocka_unit_test(computed_parameters),
         cmocka_unit_test(computed_integers),   cmocka_unit_test(refused_otherwise),
-        cmocka_unit_test(depth_to_space),
+        cmocka_unit_test(depth_to_space),      cmocka_unit_test(dequantized),
     };
     return cmocka_run_group_tests_name("fallback", tests, NULL, close_backends);
 }

@@ -215,12 +215,29 @@ static void test_readers(void **state) {
         "Conv d w{6,6,3,3} -> y pads=1,1,1,1",
         "QuantizeLinear x[2,3,2,3,4,5] s<0.25 -> q; Cast q -> f to=1; "
         "Pad f p(0,1,0,1,0,1,1,0,1,0,1,0) k<0.5 -> y",
+        /* padding channels that are not stored as the zero point */
+        "Cast k<128 -> z to=2; Relu x[1,8] -> a; Relu u[1,7] -> b; QuantizeLinear a s<0.25 z -> g; "
+        "QuantizeLinear b t<0.25 z -> h; Concat g h -> j axis=1; DequantizeLinear j r<0.25 z -> d; "
+        "LayerNormalization d l{15} -> y",
+        "Cast k<128 -> z to=2; Relu x[1,15] -> r; QuantizeLinear r s<0.25 z -> q; "
+        "Split q sp(8,7) -> a b axis=1; DequantizeLinear b t<0.25 z -> d; "
+        "LayerNormalization d l{7} -> y!; DequantizeLinear a u<0.25 z -> e; "
+        "LayerNormalization e m{8} -> v",
+        "QuantizeLinear x[5,7] s<0.25 -> q; DequantizeLinear q t<0.25 -> d; "
+        "LayerNormalization d l{7} -> y!; Cast k<9 -> z to=2; DequantizeLinear q u<0.25 z -> e; "
+        "Neg e -> v",
+        "QuantizeLinear x[5,7] s<0.25 -> q; Cast q -> f to=1; Sub f k<-1 -> g; "
+        "LayerNormalization g l{7} -> y",
+        /* and, outside the image, one that 8 bits do not hold */
+        "Cast k<3 -> h to=3; Expand h s(6,8,3,3) -> g; DequantizeLinear g n<0.25 -> v; "
+        "Cast x:uint8[1,8,9,9] -> f to=1; Sub f t<300 -> d; Conv d v -> y pads=1,1,1,1",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        for (int bits = 0; bits < 2; bits++)
+        for (int way = 0; way < 3; way++)
             run_case(&(backend_case){.opset = 21,
                                      .text = texts[i],
-                                     .limits.no_float_targets = bits && gpu_has_textures()});
+                                     .limits.no_float_targets = way == 1 && gpu_has_textures(),
+                                     .keep_tensors = way == 2});
     expect_no_failed_case();
 }
 

@@ -226,21 +226,22 @@ static gemm_size gemm_size_of(const tsr_problem *p, const tsr_layout *l) {
 
 /* ---- convolutions ---------------------------------------------------------------------------- */
 
+/* What is stored for 0, of integers with a sign. */
+static float stored_zero(const tsr_layout *input) {
+    return input->zero_point - (input->format == TSR_TEXEL_U8 ? 128 : 0);
+}
+
 /* Can products be those of four integers of 8 bits at once? Sums have 32 bits. */
 static bool multiplies_bytes(const tsr_plan *plan, const tsr_problem *p) {
     enum { MOST_PRODUCTS = 1 << 16 };
     const tsr_convolution *c = &p->conv;
     const tsr_layout *l = tsr_plan_layout(plan, p->input);
+    const float zero = stored_zero(l);
     return plan->device.features & TSR_NEEDS_PACKED_DOT && p->kind == TSR_CONV && c->integers &&
            !c->zero_points && tsr_texel_holds_integers(l->format) &&
-           (l->scale == 0 || l->scale == 1) && !plan->before &&
-           rintf(l->zero_point) == l->zero_point &&
+           (l->scale == 0 || l->scale == 1) && !plan->before && rintf(zero) == zero &&
+           zero >= -128 && zero <= 127 &&
            c->group_inputs * c->window.kernel[0] * c->window.kernel[1] <= MOST_PRODUCTS;
-}
-
-/* What is stored for 0, of integers with a sign. */
-static int stored_zero(const tsr_layout *input) {
-    return (int)input->zero_point - (input->format == TSR_TEXEL_U8 ? 128 : 0);
 }
 
 /* Each product has that too much, times the weight. */
@@ -267,7 +268,7 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, bool sha
     b.bytes = table.bytes;
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials),
-        zero = stored_zero(tsr_plan_layout(plan, problem->input));
+        zero = table.bytes ? (int)stored_zero(tsr_plan_layout(plan, problem->input)) : 0;
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_gemm, .X = TSR_TENSOR(problem->input), TSR_SCALE_FIELDS(conv),
         GEMM_FIELDS(b, gemm), .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),

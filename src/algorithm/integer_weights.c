@@ -191,7 +191,7 @@ const float *tsr_sum_integers(tsr_plan *plan, const tsr_convolution *conv, int f
         double sum = 0;
         for (int i = 0; i < c.inputs; i++)
             for (int64_t tap = 0; tap < c.taps; tap++)
-                sum += rint(c.weights[(size_t)i * c.stride + (size_t)tap] * scale);
+                sum += rintf((float)(c.weights[(size_t)i * c.stride + (size_t)tap] * scale));
         sums[o] = (float)(factor * sum);
     }
     return sums;

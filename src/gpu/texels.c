@@ -54,6 +54,8 @@ tsr_status tsr_texels_unpack(const tsr_layout *l, const void *texels, bool wide,
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read a tensor");
     for (size_t i = 0; i < count; i++)
         floats[i] = widen(l->format, texels, wide, i);
+    for (size_t i = 0; l->scale != 0 && i < count; i++)
+        floats[i] = (floats[i] - l->zero_point) * l->scale;
     tsr_layout_unpack(l, floats, elements);
     tsr_free(floats);
     return TSR_OK;

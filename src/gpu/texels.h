@@ -9,7 +9,7 @@
 void tsr_texels_narrow(tsr_texel_format format, float *texels, size_t count);
 
 /* Row-major elements from texels as they are stored; wide: 8-bit integers are there as 32-bit ones,
- * halves as floats. */
+ * halves as floats. Those of a view (tsr_plan_tensor.view_of) are what it dequantizes. */
 tsr_status tsr_texels_unpack(const tsr_layout *layout, const void *texels, bool wide,
                              float *elements);
 

@@ -30,8 +30,8 @@ static tsr_status check_scales(const tsr_value *scale) {
     int64_t count = elements ? tsr_shape_count(&scale->shape) : 0;
     for (int64_t i = 0; i < count; i++)
         if (!(elements[i] > 0 && isfinite(elements[i])))
-            return tsr_fail(TSR_ERROR_INVALID_MODEL, "scale %lld is not positive and finite",
-                            (long long)i);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                            "element %lld of the scales is not positive and finite", (long long)i);
     return TSR_OK;
 }
 

@@ -2,6 +2,8 @@
  * and what dequantizes is read so, neither with a pass of its own. */
 #include "plan/plan.h"
 
+#include <math.h>
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* x - zero point, x * scale, or the latter of the former. */
@@ -19,13 +21,27 @@ static bool read_steps(const tsr_plan *plan, const tsr_node *node, float *zero_p
             post->operand != TSR_NONE && tsr_plan_number(plan, post->operand, scale));
 }
 
-/* How often passes read the tensor. */
+/* How often passes read the tensor, as itself or as a view. */
 static int count_reads(const tsr_plan *plan, int tensor) {
     int count = 0;
     for (int i = 0; i < plan->pass_count; i++)
-        for (int s = 0; s < plan->passes[i].source_count; s++)
-            count += plan->passes[i].sources[s] == tensor;
+        for (int s = 0; s < plan->passes[i].source_count; s++) {
+            int source = plan->passes[i].sources[s];
+            count += source == tensor || (source > 0 && plan->tensors[source].view_of == tensor);
+        }
     return count;
+}
+
+/* Does a pass of its own write it, rather than passes that write parts, or a whole of which it is
+ * one? */
+static bool is_drawn(const tsr_plan *plan, int tensor) {
+    const tsr_plan_tensor *t = &plan->tensors[tensor];
+    return t->first_pass >= 0 && plan->passes[t->first_pass].kind == TSR_PASS_DRAW;
+}
+
+static bool is_stored_exactly(tsr_texel_format format, float zero_point) {
+    return rintf(zero_point) == zero_point && zero_point >= (format == TSR_TEXEL_U8 ? 0 : -128) &&
+           zero_point <= (format == TSR_TEXEL_U8 ? 255 : 127);
 }
 
 /* Do nodes after the one being lowered read it, as itself? */
@@ -44,9 +60,9 @@ static bool is_read_later(const tsr_plan *plan, int tensor) {
 }
 
 /* Padding channels are zeros for kernels: they can be stored so if nothing else reads them. */
-static bool can_be_padded(const tsr_plan *plan, int tensor) {
-    const tsr_plan_tensor *t = &plan->tensors[tensor];
-    return t->first_pass >= 0 && !plan->keep_all && !count_reads(plan, tensor) &&
+static bool can_be_padded(const tsr_plan *plan, int tensor, float zero_point) {
+    return is_stored_exactly(plan->tensors[tensor].layout.format, zero_point) &&
+           is_drawn(plan, tensor) && !plan->keep_all && !count_reads(plan, tensor) &&
            !is_read_later(plan, tensor);
 }
 
@@ -56,7 +72,7 @@ static bool can_be_read(const tsr_plan *plan, const tsr_node *node, int tensor, 
     bool is_input = t->first_pass < 0 && tsr_graph_is_output(plan->graph, node->outputs[0]);
     return tsr_texel_holds_integers(t->layout.format) && !t->layout.scale && !t->in_two &&
            !t->constant && !is_input &&
-           (zero_point == 0 || t->layout.c % 4 == 0 || can_be_padded(plan, tensor));
+           (zero_point == 0 || t->layout.c % 4 == 0 || can_be_padded(plan, tensor, zero_point));
 }
 
 /* 0 after a failure. */
@@ -81,6 +97,7 @@ bool tsr_plan_dequantizes(tsr_plan *plan, const tsr_node *node) {
         return false;
     int in = node->inputs[0], out = node->outputs[0], tensor = plan->value_tensor[in];
     if (tensor == TSR_NONE || !read_steps(plan, node, &zero_point, &scale) || scale == 0 ||
+        !isfinite(scale) || !isfinite(zero_point) ||
         !tsr_shape_equal(&plan->graph->values[in].shape, &plan->graph->values[out].shape) ||
         !can_be_read(plan, node, tensor, zero_point))
         return false;

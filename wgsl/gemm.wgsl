@@ -1,5 +1,5 @@
 // A batched implicit GEMM of pixels by output channels, summed over steps of four input channels (for a convolution, of one
-// tap), in one of two forms. The including kernel defines
+// tap), in one of three forms. The including kernel defines
 //     struct Pixel                                        what left() needs to know of a pixel
 //     fn prepare(batch: i32, pixel: i32) -> Pixel         of any index; those after the last are not read
 //     fn place(step: i32) -> vec3i                        a step's coordinates
@@ -17,8 +17,10 @@ alias Left = vec4f;
 alias Right = vec4f;
 alias Sum = vec4f;
 #endif
-#if SHARED
+#if FORM == 0
+#include gemm_registers
+#elif FORM == 1
 #include gemm_workgroup
 #else
-#include gemm_registers
+#include gemm_sliced_k
 #endif

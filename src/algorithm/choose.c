@@ -20,6 +20,7 @@ static const tsr_algorithm *const algorithms[] = {
     &tsr_conv_winograd,
     &tsr_gemm_registers,
     &tsr_gemm_workgroup,
+    &tsr_gemm_sliced_k,
     &tsr_conv_any,
     &tsr_matmul_any,
     &tsr_pool_row,

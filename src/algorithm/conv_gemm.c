@@ -1,6 +1,7 @@
 /* Convolutions and matrix products in compute shaders: implicit GEMM (wgsl/gemm.wgsl) where
  * channels fill whole texels, else one texel at a time. */
 #include "algorithm/block_weights.h"
+#include "algorithm/gemm_regions.h"
 #include "algorithm/integer_weights.h"
 #include "algorithm/packed_weights.h"
 
@@ -12,80 +13,12 @@
 
 /* ---- implicit GEMM --------------------------------------------------------------------------- */
 
-/* Sizes of a batched GEMM: see group gemm in src/kernel/kernels.txt.
- */
-typedef struct gemm_size {
-    int64_t pixels, steps, tiles, batches;
-} gemm_size;
-
-/* How a GEMM is divided into regions: see wgsl/gemm_workgroup.wgsl. */
-typedef struct regions {
-    bool shared;                     /* through workgroup memory */
-    bool bytes;                      /* products of four integers of 8 bits at once */
-    int region_pixels, region_tiles; /* of an invocation */
-    int columns, rows, steps;        /* invocations; steps at a time */
-    int64_t tiles, pixels;           /* regions along each */
-    int64_t partials, partial_steps;
-    int64_t groups; /* workgroups */
-} regions;
-
-/* The least power of two from low to high that is at least `wanted`. */
-static int power_of_two(int64_t wanted, int low, int high) {
-    int power = low;
-    while (power < wanted && power < high)
-        power *= 2;
-    return power;
-}
-
-/* For a GPU: enough workgroups to keep a large one busy, or half busy if partial sums needed too
- * much memory. */
-static regions workgroup_regions(const tsr_plan *plan, const gemm_size *p, int64_t most_partials) {
-    enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024 };
-    enum { ENOUGH = 1024, FEW = 256 };
-    regions b = {.shared = true, .region_pixels = PIXELS, .region_tiles = TILES, .steps = 4};
-    b.columns = power_of_two(tsr_divide_up(p->tiles, TILES), PIXELS, 16);
-    b.rows = power_of_two(tsr_divide_up(p->pixels, PIXELS), 1, INVOCATIONS / b.columns);
-    while (b.steps * (b.rows * PIXELS + 4 * b.columns * TILES) > WORKGROUP_TEXELS)
-        b.steps /= 2;
-    b.tiles = tsr_divide_up(p->tiles, b.columns * TILES);
-    b.pixels = tsr_divide_up(p->pixels, b.rows * PIXELS);
-    int64_t iterations = tsr_divide_up(p->steps, b.steps), groups = b.tiles * b.pixels * p->batches;
-    int64_t partials = (plan->low_memory ? FEW : ENOUGH) / groups;
-    partials = partials > iterations / 4 ? iterations / 4 : partials;
-    partials = partials > most_partials ? most_partials : partials;
-    b.partial_steps = tsr_divide_up(iterations, partials > 1 ? partials : 1) * b.steps;
-    b.partials = tsr_divide_up(p->steps, b.partial_steps);
-    b.groups = groups * b.partials;
-    return b;
-}
-
-/* For a software rasteriser. */
-static regions register_regions(const gemm_size *p) {
-    enum { PIXELS = 8, TILES = 2, GROUP = 64 };
-    regions b = {.region_pixels = power_of_two(p->pixels, 1, PIXELS),
-                 .region_tiles = power_of_two(p->tiles, 1, TILES),
-                 .partials = 1,
-                 .partial_steps = p->steps};
-    b.tiles = tsr_divide_up(p->tiles, b.region_tiles);
-    b.pixels = tsr_divide_up(p->pixels, b.region_pixels);
-    b.groups = tsr_divide_up(b.tiles * b.pixels * p->batches, GROUP);
-    return b;
-}
-
-/* Partial sums of an output that a buffer can hold. */
-static int64_t most_partials(const tsr_plan *plan, const tsr_layout *output) {
-    return (int64_t)(plan->limits.max_buffer_bytes / tsr_split_bytes(plan, output, 2)) * 2;
-}
-
-static regions choose_regions(const tsr_plan *plan, const gemm_size *p, const tsr_layout *output,
-                              bool shared) {
-    return shared ? workgroup_regions(plan, p, most_partials(plan, output)) : register_regions(p);
-}
-
-static tsr_args_gemm gemm_args(tsr_plan *plan, const gemm_size *p, const regions *b, int output) {
+static tsr_args_gemm gemm_args(tsr_plan *plan, const tsr_gemm_size *p, const tsr_gemm_regions *b,
+                               int output) {
     if (p->pixels > INT_MAX || p->steps > INT_MAX / 4 || b->groups > INT_MAX / 64)
-        tsr_plan_fail(plan, tsr_fail(TSR_ERROR_LIMIT, "a gemm_size of %lld pixels by %lld channels",
-                                     (long long)p->pixels, (long long)p->tiles * 4));
+        tsr_plan_fail(plan,
+                      tsr_fail(TSR_ERROR_LIMIT, "a matrix product of %lld pixels by %lld channels",
+                               (long long)p->pixels, (long long)p->tiles * 4));
     return (tsr_args_gemm){.pixels = TSR_INT(p->pixels),
                            .steps = TSR_INT(p->steps),
                            .tiles = TSR_INT(p->tiles),
@@ -99,13 +32,12 @@ static tsr_args_gemm gemm_args(tsr_plan *plan, const gemm_size *p, const regions
 
 /* The fields of a kernel that includes wgsl/gemm.wgsl. */
 #define GEMM_FIELDS(b, args)                                                                       \
-    .SHARED = TSR_INT((b).shared), .BYTES = TSR_INT((b).bytes),                                    \
-    .PIXELS = TSR_INT((b).region_pixels), .TILES = TSR_INT((b).region_tiles),                      \
-    .COLUMNS = TSR_INT((b).columns), .ROWS = TSR_INT((b).rows), .STEPS = TSR_INT((b).steps),       \
-    .gemm = (args)
+    .FORM = TSR_INT((b).form), .BYTES = TSR_INT((b).bytes), .PIXELS = TSR_INT((b).region_pixels),  \
+    .TILES = TSR_INT((b).region_tiles), .COLUMNS = TSR_INT((b).columns),                           \
+    .ROWS = TSR_INT((b).rows), .STEPS = TSR_INT((b).steps), .gemm = (args)
 
 /* The kernel's output: `output`, or partial sums, which another pass adds up. */
-static tsr_pass *finish(tsr_plan *plan, tsr_pass *pass, const regions *b, int output) {
+static tsr_pass *finish(tsr_plan *plan, tsr_pass *pass, const tsr_gemm_regions *b, int output) {
     tsr_pass_groups(pass, b->groups);
     return tsr_split_sum(plan, pass, output, b->partials);
 }
@@ -180,7 +112,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *tabl
     const tsr_table_format format = tsr_weight_format(plan, &table->conv);
     tsr_table_size size =
         tsr_table_entries(plan, format, (int)table->tiles, table->batches * table->steps * 4);
-    const tsr_weight_layout layout = {.tag = "steps of a gemm_size",
+    const tsr_weight_layout layout = {.tag = "steps of a GEMM",
                                       .numbers = {table->transposed, table->bytes, table->steps,
                                                   table->tiles, table->batches, table->input_tiles,
                                                   table->taps[0], table->taps[1]}};
@@ -205,23 +137,24 @@ static int64_t phase_taps(const tsr_window *w, int axis) {
 }
 
 /* Of the GEMM that writes such an output. */
-static gemm_size gemm_size_of(const tsr_problem *p, const tsr_layout *l) {
+static tsr_gemm_size size_of(const tsr_problem *p, const tsr_layout *l) {
     const tsr_window *w = &p->conv.window;
     int64_t tiles = tsr_divide_up(p->conv.group_outputs, 4);
     switch (p->kind) {
     case TSR_CONV:
-        return (gemm_size){(int64_t)l->n * l->h * l->w,
-                           w->kernel[0] * w->kernel[1] * input_tiles(&p->conv), tiles, w->group};
+        return (tsr_gemm_size){(int64_t)l->n * l->h * l->w,
+                               w->kernel[0] * w->kernel[1] * input_tiles(&p->conv), tiles,
+                               w->group};
     case TSR_CONV_TRANSPOSE:
-        return (gemm_size){l->n * tsr_divide_up(l->h, w->stride[0]) *
-                               tsr_divide_up(l->w, w->stride[1]),
-                           phase_taps(w, 0) * phase_taps(w, 1) * input_tiles(&p->conv), tiles,
-                           w->stride[0] * w->stride[1]};
+        return (tsr_gemm_size){l->n * tsr_divide_up(l->h, w->stride[0]) *
+                                   tsr_divide_up(l->w, w->stride[1]),
+                               phase_taps(w, 0) * phase_taps(w, 1) * input_tiles(&p->conv), tiles,
+                               w->stride[0] * w->stride[1]};
     default:
         break;
     }
-    return (gemm_size){p->rank == 2 ? l->n : l->w, tsr_divide_up(p->inner, 4), l->tiles,
-                       p->rank == 2 ? 1 : l->n};
+    return (tsr_gemm_size){p->rank == 2 ? l->n : l->w, tsr_divide_up(p->inner, 4), l->tiles,
+                           p->rank == 2 ? 1 : l->n};
 }
 
 /* ---- convolutions ---------------------------------------------------------------------------- */
@@ -253,18 +186,18 @@ static void correct_bytes(tsr_plan *plan, tsr_pass *pass, const tsr_convolution 
         tsr_pass_post_binary(plan, pass, TSR_OP_Add, tsr_plan_constant(plan, &shape, sums), false);
 }
 
-static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, bool shared) {
+static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, tsr_gemm_form form) {
     const tsr_convolution *conv = &problem->conv;
     const tsr_window *w = &conv->window;
     int output = tsr_problem_output(plan, problem, 1);
-    const gemm_size p = gemm_size_of(problem, tsr_plan_layout(plan, output));
+    const tsr_gemm_size p = size_of(problem, tsr_plan_layout(plan, output));
     const gemm_weights table = {.conv = *conv,
                                 .steps = p.steps,
                                 .tiles = p.tiles,
                                 .batches = p.batches,
                                 .input_tiles = input_tiles(conv),
                                 .bytes = multiplies_bytes(plan, problem)};
-    regions b = choose_regions(plan, &p, tsr_plan_layout(plan, output), shared);
+    tsr_gemm_regions b = tsr_gemm_divide(plan, form, &p, tsr_plan_layout(plan, output));
     b.bytes = table.bytes;
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials),
@@ -290,14 +223,14 @@ static bool has_phases(const tsr_convolution *c) {
     return phases;
 }
 
-static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, bool shared) {
+static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, tsr_gemm_form form) {
     const tsr_convolution *conv = &problem->conv;
     const tsr_window *w = &conv->window;
     int output = tsr_problem_output(plan, problem, 1);
     const tsr_layout *l = tsr_plan_layout(plan, output);
     const int64_t rows = tsr_divide_up(l->h, w->stride[0]),
                   columns = tsr_divide_up(l->w, w->stride[1]);
-    const gemm_size p = gemm_size_of(problem, l);
+    const tsr_gemm_size p = size_of(problem, l);
     const gemm_weights table = {.conv = *conv,
                                 .transposed = true,
                                 .steps = p.steps,
@@ -305,7 +238,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, bo
                                 .batches = p.batches,
                                 .input_tiles = input_tiles(conv),
                                 .taps = {phase_taps(w, 0), phase_taps(w, 1)}};
-    const regions b = choose_regions(plan, &p, tsr_plan_layout(plan, output), shared);
+    const tsr_gemm_regions b = tsr_gemm_divide(plan, form, &p, tsr_plan_layout(plan, output));
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
     tsr_pass *pass = TSR_PASS(
@@ -319,10 +252,10 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, bo
 
 /* ---- matrix products ------------------------------------------------------------------------- */
 
-static tsr_pass *lower_matmul(tsr_plan *plan, const tsr_problem *problem, bool shared) {
+static tsr_pass *lower_matmul(tsr_plan *plan, const tsr_problem *problem, tsr_gemm_form form) {
     int rank = problem->rank, output = tsr_problem_output(plan, problem, 1);
-    const gemm_size p = gemm_size_of(problem, tsr_plan_layout(plan, output));
-    const regions b = choose_regions(plan, &p, tsr_plan_layout(plan, output), shared);
+    const tsr_gemm_size p = size_of(problem, tsr_plan_layout(plan, output));
+    const tsr_gemm_regions b = tsr_gemm_divide(plan, form, &p, tsr_plan_layout(plan, output));
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
     tsr_pass *pass = TSR_PASS(plan, partial, matmul_gemm, .A = TSR_TENSOR(problem->input),
@@ -346,17 +279,25 @@ static bool applies(const tsr_problem *p) {
     }
 }
 
-/* On software rasterisers a barrier costs more than it saves. */
-static bool estimate(const tsr_plan *plan, const tsr_problem *p, bool shared, tsr_estimate *e) {
-    enum { SOFTWARE_BARRIERS = 4, GPU_LOADS = 3, WEIGHTS = 4 };
+/* On software rasterisers a barrier costs more than it saves. On a GPU a pass that adds partial
+ * sums up costs more than weights that several workgroups load. */
+static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_gemm_form form,
+                     tsr_estimate *e) {
+    enum { SOFTWARE_BARRIERS = 4, GPU_LOADS = 3, GPU_SLICES = 2, GPU_PARTIALS = 3, WEIGHTS = 4 };
     tsr_layout l;
     if (!applies(p) || !tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
         return false;
-    const gemm_size gemm_size = gemm_size_of(p, &l);
-    const regions b = choose_regions(plan, &gemm_size, &l, shared);
+    const tsr_gemm_size size = size_of(p, &l);
+    if (form == TSR_GEMM_SLICED_K && !tsr_gemm_has_few_pixels(&size))
+        return false;
+    const tsr_gemm_regions b = tsr_gemm_divide(plan, form, &size, &l);
     double slower = 1;
-    if (shared == plan->device.software)
-        slower = shared ? SOFTWARE_BARRIERS : GPU_LOADS;
+    if (plan->device.software)
+        slower = form == TSR_GEMM_REGISTERS ? 1 : SOFTWARE_BARRIERS;
+    else if (form != TSR_GEMM_WORKGROUP)
+        slower = form == TSR_GEMM_REGISTERS ? GPU_LOADS : GPU_SLICES;
+    else if (b.partials > 1)
+        slower = GPU_PARTIALS;
     *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * TSR_PRODUCT * slower,
                         .bytes = tsr_split_bytes(plan, &l, b.partials),
                         .live_texels = b.region_pixels * b.region_tiles + b.region_pixels +
@@ -364,27 +305,24 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, bool shared, ts
     return true;
 }
 
-static bool estimate_registers(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
-    return estimate(plan, p, false, e);
+static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p, tsr_gemm_form form) {
+    return p->kind == TSR_CONV             ? lower_conv(plan, p, form)
+           : p->kind == TSR_CONV_TRANSPOSE ? lower_transposed(plan, p, form)
+                                           : lower_matmul(plan, p, form);
 }
 
-static bool estimate_workgroup(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
-    return estimate(plan, p, true, e);
-}
+/* The functions of an algorithm that has such a form. */
+#define GEMM_ALGORITHM(stem, form)                                                                 \
+    static bool estimate_##stem(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {     \
+        return estimate(plan, p, form, e);                                                         \
+    }                                                                                              \
+    static tsr_pass *lower_##stem(tsr_plan *plan, const tsr_problem *p) {                          \
+        return lower(plan, p, form);                                                               \
+    }
 
-static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p, bool shared) {
-    return p->kind == TSR_CONV             ? lower_conv(plan, p, shared)
-           : p->kind == TSR_CONV_TRANSPOSE ? lower_transposed(plan, p, shared)
-                                           : lower_matmul(plan, p, shared);
-}
-
-static tsr_pass *lower_registers(tsr_plan *plan, const tsr_problem *p) {
-    return lower(plan, p, false);
-}
-
-static tsr_pass *lower_workgroup(tsr_plan *plan, const tsr_problem *p) {
-    return lower(plan, p, true);
-}
+GEMM_ALGORITHM(registers, TSR_GEMM_REGISTERS)
+GEMM_ALGORITHM(workgroup, TSR_GEMM_WORKGROUP)
+GEMM_ALGORITHM(sliced_k, TSR_GEMM_SLICED_K)
 
 const tsr_algorithm tsr_gemm_registers = {
     .name = "gemm_registers",
@@ -403,4 +341,14 @@ const tsr_algorithm tsr_gemm_workgroup = {
     .allowed_by = TSR_ALLOW_WORKGROUPS,
     .estimate = estimate_workgroup,
     .lower = lower_workgroup,
+};
+
+const tsr_algorithm tsr_gemm_sliced_k = {
+    .name = "gemm_sliced_k",
+    .languages = TSR_WGSL,
+    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE | TSR_MATMUL,
+    .needs = TSR_NEEDS_WORKGROUP_MEMORY,
+    .allowed_by = TSR_ALLOW_WORKGROUPS,
+    .estimate = estimate_sliced_k,
+    .lower = lower_sliced_k,
 };

@@ -1,0 +1,85 @@
+#include "algorithm/gemm_regions.h"
+
+#include "base/divide.h"
+
+/* The least power of two from low to high that is at least `wanted`. */
+static int power_of_two(int64_t wanted, int low, int high) {
+    int power = low;
+    while (power < wanted && power < high)
+        power *= 2;
+    return power;
+}
+
+/* Partial sums of an output that a buffer can hold. */
+static int64_t most_partials(const tsr_plan *plan, const tsr_layout *output) {
+    return (int64_t)(plan->limits.max_buffer_bytes / tsr_split_bytes(plan, output, 2)) * 2;
+}
+
+/* Enough workgroups to keep a large GPU busy, or half busy if partial sums needed too much
+ * memory. */
+static tsr_gemm_regions workgroup_regions(const tsr_plan *plan, const tsr_gemm_size *p,
+                                          const tsr_layout *output) {
+    enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024 };
+    enum { ENOUGH = 1024, FEW = 256 };
+    tsr_gemm_regions b = {.region_pixels = PIXELS, .region_tiles = TILES, .steps = 4};
+    b.columns = power_of_two(tsr_divide_up(p->tiles, TILES), PIXELS, 16);
+    b.rows = power_of_two(tsr_divide_up(p->pixels, PIXELS), 1, INVOCATIONS / b.columns);
+    while (b.steps * (b.rows * PIXELS + 4 * b.columns * TILES) > WORKGROUP_TEXELS)
+        b.steps /= 2;
+    b.tiles = tsr_divide_up(p->tiles, b.columns * TILES);
+    b.pixels = tsr_divide_up(p->pixels, b.rows * PIXELS);
+    int64_t iterations = tsr_divide_up(p->steps, b.steps), groups = b.tiles * b.pixels * p->batches;
+    int64_t most = most_partials(plan, output);
+    int64_t partials = (plan->low_memory ? FEW : ENOUGH) / groups;
+    partials = partials > iterations / 4 ? iterations / 4 : partials;
+    partials = partials > most ? most : partials;
+    b.partial_steps = tsr_divide_up(iterations, partials > 1 ? partials : 1) * b.steps;
+    b.partials = tsr_divide_up(p->steps, b.partial_steps);
+    b.groups = groups * b.partials;
+    return b;
+}
+
+/* As many columns as leave enough workgroups: their weights lie beside each other. */
+static tsr_gemm_regions sliced_regions(const tsr_gemm_size *p) {
+    enum { PIXELS = 4, INVOCATIONS = 256, MOST_COLUMNS = 16, LEAST_COLUMNS = 2, ENOUGH = 128 };
+    tsr_gemm_regions b = {.region_pixels = power_of_two(p->pixels, 1, PIXELS),
+                          .region_tiles = 1,
+                          .columns = power_of_two(p->tiles, LEAST_COLUMNS, MOST_COLUMNS),
+                          .rows = 1,
+                          .partials = 1,
+                          .partial_steps = p->steps};
+    b.pixels = tsr_divide_up(p->pixels, b.region_pixels);
+    const int64_t rows = b.pixels * p->batches;
+    while (b.columns > LEAST_COLUMNS && tsr_divide_up(p->tiles, b.columns) * rows < ENOUGH)
+        b.columns /= 2;
+    b.steps = power_of_two(p->steps, 1, INVOCATIONS / b.columns);
+    b.tiles = tsr_divide_up(p->tiles, b.columns);
+    b.groups = b.tiles * rows;
+    return b;
+}
+
+static tsr_gemm_regions register_regions(const tsr_gemm_size *p) {
+    enum { PIXELS = 8, TILES = 2, GROUP = 64 };
+    tsr_gemm_regions b = {.region_pixels = power_of_two(p->pixels, 1, PIXELS),
+                          .region_tiles = power_of_two(p->tiles, 1, TILES),
+                          .partials = 1,
+                          .partial_steps = p->steps};
+    b.tiles = tsr_divide_up(p->tiles, b.region_tiles);
+    b.pixels = tsr_divide_up(p->pixels, b.region_pixels);
+    b.groups = tsr_divide_up(b.tiles * b.pixels * p->batches, GROUP);
+    return b;
+}
+
+tsr_gemm_regions tsr_gemm_divide(const tsr_plan *plan, tsr_gemm_form form,
+                                 const tsr_gemm_size *size, const tsr_layout *output) {
+    tsr_gemm_regions b = form == TSR_GEMM_REGISTERS   ? register_regions(size)
+                         : form == TSR_GEMM_WORKGROUP ? workgroup_regions(plan, size, output)
+                                                      : sliced_regions(size);
+    b.form = form;
+    return b;
+}
+
+bool tsr_gemm_has_few_pixels(const tsr_gemm_size *size) {
+    enum { FEW = 16 };
+    return size->pixels <= FEW;
+}

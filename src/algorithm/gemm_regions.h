@@ -1,0 +1,36 @@
+/* How an implicit GEMM (wgsl/gemm.wgsl) is divided among workgroups and invocations. */
+#ifndef TSR_ALGORITHM_GEMM_REGIONS_H
+#define TSR_ALGORITHM_GEMM_REGIONS_H
+
+#include "algorithm/algorithm.h"
+
+/* The kernel's FORM. */
+typedef enum tsr_gemm_form {
+    TSR_GEMM_REGISTERS, /* for software rasterisers: wgsl/gemm_registers.wgsl */
+    TSR_GEMM_WORKGROUP, /* for GPUs: wgsl/gemm_workgroup.wgsl */
+    TSR_GEMM_SLICED_K,  /* for GPUs, of few pixels: wgsl/gemm_sliced_k.wgsl */
+} tsr_gemm_form;
+
+/* Of a batched GEMM: see group gemm in src/kernel/kernels.txt. */
+typedef struct tsr_gemm_size {
+    int64_t pixels, steps, tiles, batches;
+} tsr_gemm_size;
+
+typedef struct tsr_gemm_regions {
+    tsr_gemm_form form;
+    bool bytes;                      /* products of four integers of 8 bits at once */
+    int region_pixels, region_tiles; /* of an invocation */
+    int columns, rows;               /* invocations along tiles and pixels, */
+    int steps;                       /* and steps at a time; or, sliced, invocations along steps */
+    int64_t tiles, pixels;           /* regions along each */
+    int64_t partials, partial_steps;
+    int64_t groups; /* workgroups */
+} tsr_gemm_regions;
+
+tsr_gemm_regions tsr_gemm_divide(const tsr_plan *plan, tsr_gemm_form form,
+                                 const tsr_gemm_size *size, const tsr_layout *output);
+
+/* Are there so few pixels that the sliced form may pay? */
+bool tsr_gemm_has_few_pixels(const tsr_gemm_size *size);
+
+#endif

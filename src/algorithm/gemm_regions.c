@@ -52,7 +52,8 @@ static tsr_gemm_regions sliced_regions(const tsr_gemm_size *p) {
     const int64_t rows = b.pixels * p->batches;
     while (b.columns > LEAST_COLUMNS && tsr_divide_up(p->tiles, b.columns) * rows < ENOUGH)
         b.columns /= 2;
-    b.steps = power_of_two(p->steps, 1, INVOCATIONS / b.columns);
+    /* an invocation for each of the region's results */
+    b.steps = power_of_two(p->steps, b.region_pixels, INVOCATIONS / b.columns);
     b.tiles = tsr_divide_up(p->tiles, b.columns);
     b.groups = b.tiles * rows;
     return b;

@@ -4,8 +4,8 @@
 // inserted zero.
 //   rows, columns     of a phase's grid
 //   taps_x            of a phase's row
-//   table             row (batch * steps + step) * 4 + channel: a texel for each output tile; zero where the phase has no
-//                     such tap
+//   table             row step * 4 + channel of an entry of the batch, see gemm: a texel for each output tile; zero where the
+//                     phase has no such tap
 #include gemm
 #include weight_scale
 
@@ -19,9 +19,9 @@ fn strides() -> vec2i { return vec2i(u.window_x.stride, u.window_y.stride); }
 
 // Output pixel x, y of a phase, and its image.
 fn output_pixel(batch: i32, pixel: i32) -> vec3i {
-    let line = pixel / u.columns;
-    let n = line / u.rows;
-    let phase_y = batch / u.window_x.stride;
+    let line = tsr_quotient(pixel, u.columns);
+    let n = tsr_quotient(line, u.rows);
+    let phase_y = tsr_quotient(batch, u.window_x.stride);
     let phase = vec2i(batch - phase_y * u.window_x.stride, phase_y);
     return vec3i(vec2i(pixel - line * u.columns, line - n * u.rows) * strides() + phase, n);
 }
@@ -37,8 +37,8 @@ fn prepare(batch: i32, pixel: i32) -> Pixel {
 
 // Column and row among the phase's taps, and the tile's first texel from the image's.
 fn place(step: i32) -> vec3i {
-    let tap = step / u.input_tiles;
-    let j = tap / u.taps_x;
+    let tap = tsr_quotient(step, u.input_tiles);
+    let j = tsr_quotient(tap, u.taps_x);
     return vec3i(tap - j * u.taps_x, j, (step - tap * u.input_tiles) * u.X_H * u.X_W);
 }
 
@@ -50,8 +50,12 @@ fn left(pixel: Pixel, at: vec3i) -> vec4f {
     return X_load(pixel.origin + at.z + p.y * u.X_W + p.x);
 }
 
-fn right(batch: i32, row: i32, tile: i32) -> vec4f {
-    var w = table_texel((batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile);
+alias Packed = TableTexel;
+
+fn right(batch: i32, row: i32, tile: i32) -> Packed { return table_packed(weight_at(batch, row, tile)); }
+
+fn unpack(packed: Packed, batch: i32, row: i32, tile: i32) -> vec4f {
+    var w = table_unpack(packed);
 #if SCALES || ZEROS
     let block = weight_block(row % (4 * u.input_tiles), 0, 0); // all taps share it
     let t = tile;

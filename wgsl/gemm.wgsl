@@ -4,19 +4,33 @@
 //     fn prepare(batch: i32, pixel: i32) -> Pixel         of any index; those after the last are not read
 //     fn place(step: i32) -> vec3i                        a step's coordinates
 //     fn left(pixel: Pixel, at: vec3i) -> vec4f           the pixel's four channels there, zero outside the image
-//     fn right(batch: i32, row: i32, tile: i32) -> vec4f  four output channels for input channel row % 4 of step row / 4
-// With BYTES 1 texels are words of four integers of 8 bits: left() gives the pixel's four channels, right() those of the input
-// step for output channel row % 4, and sums are integers. Else
+//     alias Packed                                        four weights as they are stored, for
+//     fn right(batch: i32, row: i32, tile: i32) -> Packed     input channel row % 4 of step row / 4: four output channels
+//     fn unpack(packed: Packed, batch: i32, row: i32, tile: i32) -> vec4f
 //     fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f)     stores a result
+// With BYTES 1 texels are words of four integers of 8 bits: left() gives the pixel's four channels, right() and unpack() those
+// of the input step for output channel row % 4, and sums are integers.
 #if BYTES
 alias Left = u32;
-alias Right = u32;
+alias Weights = u32;
 alias Sum = vec4i;
 #else
 alias Left = vec4f;
-alias Right = vec4f;
+alias Weights = vec4f;
 alias Sum = vec4f;
 #endif
+
+// The texel of packed weights for a row, as of right(), and a tile. In the sliced form what a workgroup reads lies together.
+fn weight_at(batch: i32, row: i32, tile: i32) -> i32 {
+#if FORM == 2
+    return ((batch * u.gemm.tile_regions + tile / COLUMNS) * u.gemm.steps * 4 + row) * COLUMNS + tile % COLUMNS;
+#else
+    return (batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile;
+#endif
+}
+
+fn weights(batch: i32, row: i32, tile: i32) -> Weights { return unpack(right(batch, row, tile), batch, row, tile); }
+
 #if FORM == 0
 #include gemm_registers
 #elif FORM == 1

@@ -35,7 +35,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
 #endfor
 #for t TILES
 #for c 4
-        let w$t_$c = right(batch, 4 * step + $c, min(first_tile + $t, u.gemm.tiles - 1));
+        let w$t_$c = weights(batch, 4 * step + $c, min(first_tile + $t, u.gemm.tiles - 1));
 #for p PIXELS
 #include gemm_product
 #endfor

@@ -1,7 +1,8 @@
 // A GEMM of few pixels, for GPUs: sliced-K. The invocations of a workgroup compute one region of PIXELS pixels by COLUMNS tiles;
 // each sums up every STEPS-th step of PIXELS pixels by one tile, in registers, then they add their sums in workgroup memory.
 // There is no second pass for partial sums. Each weight serves few products, so it is not worth a place in workgroup memory;
-// four steps are loaded together, for their latency. The other parameters are those of wgsl/gemm_workgroup.wgsl.
+// those of four steps are loaded at once, for their latency, and each of the four has sums of its own. The other parameters
+// are those of wgsl/gemm_workgroup.wgsl.
 const INVOCATIONS = COLUMNS * STEPS;
 var<workgroup> sums: array<Sum, PIXELS * INVOCATIONS>;
 
@@ -20,23 +21,35 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     let tile = min(first_tile + lane % COLUMNS, u.gemm.tiles - 1);
 #for p PIXELS
     let pixel$p = prepare(batch, min(first_pixel + $p, u.gemm.pixels - 1));
-    var sum$p_0 = Sum();
+#for t 4
+    var sum$p_$t = Sum();
+#endfor
 #endfor
     var step = lane / COLUMNS;
     for (; step + 3 * STEPS < u.gemm.steps; step += 4 * STEPS) {
-#for j 4
+#for t 4
+#for c 4
+        let w$t_$c = weights(batch, 4 * (step + $t * STEPS) + $c, tile);
+#endfor
+#endfor
+#for t 4
         {
-            let here = step + $j * STEPS;
+            let at = place(step + $t * STEPS);
 #include gemm_sliced_step
         }
 #endfor
     }
     for (; step < u.gemm.steps; step += STEPS) {
-        let here = step;
+        let at = place(step);
+#for t 1
+#for c 4
+        let w$t_$c = weights(batch, 4 * step + $c, tile);
+#endfor
 #include gemm_sliced_step
+#endfor
     }
 #for p PIXELS
-    sums[$p * INVOCATIONS + lane] = sum$p_0;
+    sums[$p * INVOCATIONS + lane] = sum$p_0 + sum$p_1 + sum$p_2 + sum$p_3;
 #endfor
     for (var half = INVOCATIONS / 2; half >= COLUMNS; half /= 2) {
         workgroupBarrier();

@@ -1,13 +1,9 @@
-// A step of wgsl/gemm_sliced_k.wgsl: number `here`.
-            let at = place(here);
+// One of the steps of wgsl/gemm_sliced_k.wgsl: number t, whose weights are loaded, at place `at`.
 #for p PIXELS
             let a$p = left(pixel$p, at);
 #endfor
-#for t 1
 #for c 4
-            let w$t_$c = right(batch, 4 * here + $c, tile);
 #for p PIXELS
 #include gemm_product
-#endfor
 #endfor
 #endfor

@@ -8,8 +8,11 @@ const INVOCATIONS = COLUMNS * ROWS;
 const REGION_PIXELS = ROWS * PIXELS;
 const REGION_TILES = COLUMNS * TILES;
 const LANE_STRIDE = INVOCATIONS / REGION_PIXELS; // each invocation reads one pixel: COLUMNS is a multiple of PIXELS
+const LEFTS = STEPS / LANE_STRIDE; // of an invocation
+const ROW_STRIDE = INVOCATIONS / REGION_TILES; // and one tile
+const RIGHTS = (STEPS * 4 + ROW_STRIDE - 1) / ROW_STRIDE;
 var<workgroup> left_shared: array<Left, STEPS * REGION_PIXELS>;
-var<workgroup> right_shared: array<Right, STEPS * 4 * REGION_TILES>;
+var<workgroup> right_shared: array<Weights, STEPS * 4 * REGION_TILES>;
 
 @compute @workgroup_size(INVOCATIONS)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
@@ -31,6 +34,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     let read_step = lane / REGION_PIXELS;
     let readable = first_pixel + read_pixel < u.gemm.pixels;
     let pixel = prepare(batch, first_pixel + read_pixel);
+    let read_tile = min(first_tile + lane % REGION_TILES, u.gemm.tiles - 1);
+    let read_row = lane / REGION_TILES;
 
     let column = lane % COLUMNS;
     let row = lane / COLUMNS;
@@ -39,36 +44,54 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     var sum$p_$t = Sum();
 #endfor
 #endfor
-    for (var step = partial * u.gemm.partial_steps; step < end; step += STEPS) {
-        for (var i = 0; i < STEPS; i += LANE_STRIDE) {
-            var v = Left();
-            if (readable && step + read_step + i < end) {
-                v = left(pixel, place(step + read_step + i));
+    // Steps are read, for their latency, while those before them are multiplied; unpacked later, which waits for them.
+    var next_left: array<Left, LEFTS>;
+    var next_right: array<Packed, RIGHTS>;
+    let begin = partial * u.gemm.partial_steps;
+    for (var step = begin;; step += STEPS) {
+        if (step < end) {
+            for (var i = 0; i < LEFTS; i++) {
+                next_left[i] = Left();
+                let s = step + read_step + i * LANE_STRIDE;
+                if (readable && s < end) {
+                    next_left[i] = left(pixel, place(s));
+                }
             }
-            left_shared[(read_step + i) * REGION_PIXELS + read_pixel] = v;
-        }
-        for (var i = lane; i < STEPS * 4 * REGION_TILES; i += INVOCATIONS) {
-            let r = i / REGION_TILES;
-            let tile = first_tile + i % REGION_TILES;
-            var v = Right();
-            if (tile < u.gemm.tiles && step + r / 4 < end) {
-                v = right(batch, 4 * step + r, tile);
+            for (var i = 0; i < RIGHTS; i++) {
+                next_right[i] = Packed();
+                let r = read_row + i * ROW_STRIDE;
+                if (step + r / 4 < end) {
+                    next_right[i] = right(batch, 4 * step + r, read_tile);
+                }
             }
-            right_shared[i] = v;
         }
-        workgroupBarrier();
-        for (var s = 0; s < STEPS; s++) {
+        if (step > begin) {
+            for (var s = 0; s < STEPS; s++) {
 #for p PIXELS
-            let a$p = left_shared[s * REGION_PIXELS + row + $p * ROWS];
+                let a$p = left_shared[s * REGION_PIXELS + row + $p * ROWS];
 #endfor
 #for t TILES
 #for c 4
-            let w$t_$c = right_shared[(4 * s + $c) * REGION_TILES + column + $t * COLUMNS];
+                let w$t_$c = right_shared[(4 * s + $c) * REGION_TILES + column + $t * COLUMNS];
 #for p PIXELS
 #include gemm_product
 #endfor
 #endfor
 #endfor
+            }
+        }
+        if (step >= end) {
+            break;
+        }
+        workgroupBarrier();
+        for (var i = 0; i < LEFTS; i++) {
+            left_shared[(read_step + i * LANE_STRIDE) * REGION_PIXELS + read_pixel] = next_left[i];
+        }
+        for (var i = 0; i < RIGHTS; i++) {
+            let r = read_row + i * ROW_STRIDE;
+            if (r < STEPS * 4) {
+                right_shared[lane + i * INVOCATIONS] = unpack(next_right[i], batch, 4 * step + r, read_tile);
+            }
         }
         workgroupBarrier();
     }

@@ -26,7 +26,9 @@ fn left(pixel: Pixel, at: vec3i) -> vec4f {
 #endif
 }
 
-fn right(batch: i32, row: i32, tile: i32) -> vec4f {
+alias Packed = vec4f;
+
+fn right(batch: i32, row: i32, tile: i32) -> Packed {
     if (row >= u.inner) {
         return vec4f();
     }
@@ -36,6 +38,8 @@ fn right(batch: i32, row: i32, tile: i32) -> vec4f {
     return A_load((min(batch, u.A_N - 1) * u.A_tiles + tile) * u.A_W + row);
 #endif
 }
+
+fn unpack(packed: Packed, batch: i32, row: i32, tile: i32) -> vec4f { return packed; }
 
 fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f) {
 #if RANK == 2

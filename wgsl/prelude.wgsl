@@ -34,6 +34,9 @@ fn O_store(i: i32, v: vec4f) {
 fn O_store(i: i32, v: vec4f) { O_data[i] = v; }
 #endif
 
+// Of numbers that are not negative: less work than for those with a sign.
+fn tsr_quotient(a: i32, b: i32) -> i32 { return i32(u32(a) / u32(b)); }
+
 // Keeps NaN, on drivers that support it: max(), exp() and similar functions may lose it. WGSL has no isnan, and compilers
 // may assume v == v.
 fn tsr_nan_mask(v: vec4f) -> vec4<bool> { return (bitcast<vec4u>(v) & vec4u(0x7fffffff)) > vec4u(0x7f800000); }
@@ -56,18 +59,24 @@ fn O_position(i: i32) -> vec4i {
 // A pass's lookup table or packed weights, row by row, u.table_width texels each.
 #if TABLE_NIBBLES
 @group(0) @binding(2) var<storage, read> table: array<u32>;
-fn table_texel(i: i32) -> vec4f {
-    let bits = vec4u(table[i >> 1] >> u32(16 * (i & 1)));
-    return vec4f(vec4i(bits << vec4u(28, 24, 20, 16)) >> vec4u(28));
-}
+alias TableTexel = u32;
+fn table_packed(i: i32) -> u32 { return table[i >> 1] >> u32(16 * (i & 1)); }
+fn table_unpack(t: u32) -> vec4f { return vec4f(vec4i(vec4u(t) << vec4u(28, 24, 20, 16)) >> vec4u(28)); }
 #elif TABLE_INTEGERS
 @group(0) @binding(2) var<storage, read> table: array<i32>;
-fn table_texel(i: i32) -> vec4f { return vec4f((vec4i(table[i]) << vec4u(24, 16, 8, 0)) >> vec4u(24)); }
+alias TableTexel = i32;
+fn table_packed(i: i32) -> i32 { return table[i]; }
+fn table_unpack(t: i32) -> vec4f { return vec4f((vec4i(t) << vec4u(24, 16, 8, 0)) >> vec4u(24)); }
 #elif TABLE_HALVES
 @group(0) @binding(2) var<storage, read> table: array<vec2u>;
-fn table_texel(i: i32) -> vec4f { return vec4f(unpack2x16float(table[i].x), unpack2x16float(table[i].y)); }
+alias TableTexel = vec2u;
+fn table_packed(i: i32) -> vec2u { return table[i]; }
+fn table_unpack(t: vec2u) -> vec4f { return vec4f(unpack2x16float(t.x), unpack2x16float(t.y)); }
 #else
 @group(0) @binding(2) var<storage, read> table: array<vec4f>;
-fn table_texel(i: i32) -> vec4f { return table[i]; }
+alias TableTexel = vec4f;
+fn table_packed(i: i32) -> vec4f { return table[i]; }
+fn table_unpack(t: vec4f) -> vec4f { return t; }
 #endif
+fn table_texel(i: i32) -> vec4f { return table_unpack(table_packed(i)); }
 #endif

@@ -44,15 +44,20 @@ static tsr_pass *finish(tsr_plan *plan, tsr_pass *pass, const tsr_gemm_regions *
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* Row (batch * steps + step) * 4 + channel holds a texel for each output tile; batches is the batch
- * size. */
+/* Row ((batch * tile groups + group) * steps + step) * 4 + channel holds a texel for each output
+ * tile of the group: `columns` of them, the last ones of the last group unused; batches is the
+ * batch size. */
 typedef struct gemm_weights {
     tsr_convolution conv;
     bool transposed;
     bool bytes; /* texels are of four input channels */
-    int64_t steps, tiles, batches, input_tiles;
+    int64_t steps, tiles, columns, batches, input_tiles;
     int64_t taps[2]; /* of a phase, transposed */
 } gemm_weights;
+
+static int64_t count_groups(const gemm_weights *t) {
+    return tsr_divide_up(t->tiles, t->columns);
+}
 
 /* The tap of the kernel for a step; false if the phase has no such tap. `batch`: index in the
  * batch.
@@ -68,36 +73,42 @@ static bool find_tap(const gemm_weights *t, int64_t batch, int64_t tap, size_t *
     return tsr_phase_tap(w, phase, index, element);
 }
 
-/* One step: its input tile's four channels by all output channels. */
-static void fill_step(const gemm_weights *t, int64_t batch, int64_t step, float *rows) {
+/* One step: its input tile's four channels by the output channels of a group of tiles. */
+static void fill_step(const gemm_weights *t, int64_t batch, int64_t tile_group, int64_t step,
+                      float *rows) {
     const tsr_convolution *c = &t->conv;
     size_t element;
     if (!find_tap(t, batch, step / t->input_tiles, &element))
         return;
+    const int64_t first_tile = tile_group * t->columns,
+                  tiles = tsr_min(t->columns, t->tiles - first_tile);
+    const int begin = (int)first_tile * 4, end = (int)tsr_min(begin + tiles * 4, c->group_outputs);
     size_t group = t->transposed ? 0 : (size_t)batch;
     int first = (int)(step % t->input_tiles) * 4;
     for (int i = 0; i < 4 && first + i < c->group_inputs; i++) {
         const tsr_unaligned_float *weights =
             c->weights + group * c->stride_group + (size_t)(first + i) * c->stride_input + element;
-        float *row = rows + (size_t)i * (size_t)t->tiles * 4;
-        for (int o = 0; c->blocks && o < c->group_outputs; o++)
+        float *row = rows + (size_t)i * (size_t)t->columns * 4 - begin;
+        for (int o = begin; c->blocks && o < end; o++)
             row[o] = tsr_block_integer(c, (int)group * c->group_outputs + o, first + i, element);
-        for (int o = 0; !c->blocks && o < c->group_outputs; o++)
+        for (int o = begin; !c->blocks && o < end; o++)
             row[o] = (float)(weights[(size_t)o * c->stride_output] *
                              tsr_weight_scale(c, (int)group * c->group_outputs + o));
     }
-    for (int64_t tile = 0; c->zero_points && tile < t->tiles; tile++)
-        tsr_add_zero_points(c, (int64_t)group * c->group_outputs + tile * 4, first,
-                            (int64_t)element, t->tiles, rows + tile * 4);
-    for (int64_t tile = 0; t->bytes && tile < t->tiles; tile++)
-        tsr_weights_for_dots(rows + tile * 4, t->tiles);
+    for (int64_t tile = 0; c->zero_points && tile < tiles; tile++)
+        tsr_add_zero_points(c, (int64_t)group * c->group_outputs + (first_tile + tile) * 4, first,
+                            (int64_t)element, t->columns, rows + tile * 4);
+    for (int64_t tile = 0; t->bytes && tile < tiles; tile++)
+        tsr_weights_for_dots(rows + tile * 4, t->columns);
 }
 
-/* Units are steps of the whole batch. */
+/* Units are steps, of all groups of tiles, of the whole batch. */
 static void pack(const void *data, int64_t first, int64_t count, float *texels) {
     const gemm_weights *t = data;
+    const int64_t groups = count_groups(t);
     for (int64_t i = first; i < first + count; i++)
-        fill_step(t, i / t->steps, i % t->steps, texels + i * 4 * t->tiles * 4);
+        fill_step(t, i / t->steps / groups, i / t->steps % groups, i % t->steps,
+                  texels + i * 4 * t->columns * 4);
 }
 
 /* Have all phases all taps, all tiles four channels? */
@@ -105,19 +116,20 @@ static bool is_full(const gemm_weights *t) {
     const tsr_window *w = &t->conv.window;
     bool taps =
         !t->transposed || (w->kernel[0] % w->stride[0] == 0 && w->kernel[1] % w->stride[1] == 0);
-    return taps && t->conv.group_inputs % 4 == 0 && t->conv.group_outputs == t->tiles * 4;
+    return taps && t->conv.group_inputs % 4 == 0 && t->conv.group_outputs == t->tiles * 4 &&
+           t->tiles % t->columns == 0;
 }
 
 static void set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *table) {
     const tsr_table_format format = tsr_weight_format(plan, &table->conv);
-    tsr_table_size size =
-        tsr_table_entries(plan, format, (int)table->tiles, table->batches * table->steps * 4);
-    const tsr_weight_layout layout = {.tag = "steps of a GEMM",
-                                      .numbers = {table->transposed, table->bytes, table->steps,
-                                                  table->tiles, table->batches, table->input_tiles,
-                                                  table->taps[0], table->taps[1]}};
+    const int64_t units = table->batches * count_groups(table) * table->steps;
+    tsr_table_size size = tsr_table_entries(plan, format, (int)table->columns, units * 4);
+    const tsr_weight_layout layout = {
+        .tag = "steps of a GEMM",
+        .numbers = {table->transposed, table->bytes, table->steps, table->tiles, table->columns,
+                    table->batches, table->input_tiles, table->taps[0], table->taps[1]}};
     const tsr_table packed = {.pack = pack,
-                              .units = table->batches * table->steps,
+                              .units = units,
                               .width = size.width,
                               .height = size.height,
                               .format = format,
@@ -191,14 +203,15 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, tsr_gemm
     const tsr_window *w = &conv->window;
     int output = tsr_problem_output(plan, problem, 1);
     const tsr_gemm_size p = size_of(problem, tsr_plan_layout(plan, output));
+    tsr_gemm_regions b = tsr_gemm_divide(plan, form, &p, tsr_plan_layout(plan, output));
+    b.bytes = multiplies_bytes(plan, problem);
     const gemm_weights table = {.conv = *conv,
                                 .steps = p.steps,
                                 .tiles = p.tiles,
+                                .columns = b.table_columns,
                                 .batches = p.batches,
                                 .input_tiles = input_tiles(conv),
-                                .bytes = multiplies_bytes(plan, problem)};
-    tsr_gemm_regions b = tsr_gemm_divide(plan, form, &p, tsr_plan_layout(plan, output));
-    b.bytes = table.bytes;
+                                .bytes = b.bytes};
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials),
         zero = table.bytes ? (int)stored_zero(tsr_plan_layout(plan, problem->input)) : 0;
@@ -231,14 +244,15 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, ts
     const int64_t rows = tsr_divide_up(l->h, w->stride[0]),
                   columns = tsr_divide_up(l->w, w->stride[1]);
     const tsr_gemm_size p = size_of(problem, l);
+    const tsr_gemm_regions b = tsr_gemm_divide(plan, form, &p, tsr_plan_layout(plan, output));
     const gemm_weights table = {.conv = *conv,
                                 .transposed = true,
                                 .steps = p.steps,
                                 .tiles = p.tiles,
+                                .columns = b.table_columns,
                                 .batches = p.batches,
                                 .input_tiles = input_tiles(conv),
                                 .taps = {phase_taps(w, 0), phase_taps(w, 1)}};
-    const tsr_gemm_regions b = tsr_gemm_divide(plan, form, &p, tsr_plan_layout(plan, output));
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials);
     tsr_pass *pass = TSR_PASS(
@@ -279,11 +293,12 @@ static bool applies(const tsr_problem *p) {
     }
 }
 
-/* On software rasterisers a barrier costs more than it saves. On a GPU a pass that adds partial
- * sums up costs more than weights that several workgroups load. */
+/* On software rasterisers a barrier costs more than it saves. On a GPU (an H100) loads that nothing
+ * shares take 20 to 30 times as long, and of few pixels a pass that adds partial sums up takes
+ * longer than weights that several workgroups load. */
 static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_gemm_form form,
                      tsr_estimate *e) {
-    enum { SOFTWARE_BARRIERS = 4, GPU_LOADS = 3, GPU_SLICES = 2, GPU_PARTIALS = 3, WEIGHTS = 4 };
+    enum { SOFTWARE_BARRIERS = 4, GPU_LOADS = 20, GPU_SLICES = 2, GPU_PARTIALS = 3, WEIGHTS = 4 };
     tsr_layout l;
     if (!applies(p) || !tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
         return false;

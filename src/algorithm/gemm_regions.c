@@ -20,7 +20,7 @@ static int64_t most_partials(const tsr_plan *plan, const tsr_layout *output) {
 static tsr_gemm_regions workgroup_regions(const tsr_plan *plan, const tsr_gemm_size *p,
                                           const tsr_layout *output) {
     enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024 };
-    enum { ENOUGH = 1024, FEW = 256 };
+    enum { ENOUGH = 512, FEW = 256 };
     tsr_gemm_regions b = {.region_pixels = PIXELS, .region_tiles = TILES, .steps = 4};
     b.columns = power_of_two(tsr_divide_up(p->tiles, TILES), PIXELS, 16);
     b.rows = power_of_two(tsr_divide_up(p->pixels, PIXELS), 1, INVOCATIONS / b.columns);
@@ -39,18 +39,18 @@ static tsr_gemm_regions workgroup_regions(const tsr_plan *plan, const tsr_gemm_s
     return b;
 }
 
-/* As many columns as leave enough workgroups: their weights lie beside each other. */
+/* As many columns as leave enough workgroups: more of them read fewer texels of the left matrix. */
 static tsr_gemm_regions sliced_regions(const tsr_gemm_size *p) {
-    enum { PIXELS = 4, INVOCATIONS = 256, MOST_COLUMNS = 16, LEAST_COLUMNS = 2, ENOUGH = 128 };
+    enum { PIXELS = 4, INVOCATIONS = 256, MOST_COLUMNS = 16, ENOUGH = 256 };
     tsr_gemm_regions b = {.region_pixels = power_of_two(p->pixels, 1, PIXELS),
                           .region_tiles = 1,
-                          .columns = power_of_two(p->tiles, LEAST_COLUMNS, MOST_COLUMNS),
+                          .columns = power_of_two(p->tiles, 1, MOST_COLUMNS),
                           .rows = 1,
                           .partials = 1,
                           .partial_steps = p->steps};
     b.pixels = tsr_divide_up(p->pixels, b.region_pixels);
     const int64_t rows = b.pixels * p->batches;
-    while (b.columns > LEAST_COLUMNS && tsr_divide_up(p->tiles, b.columns) * rows < ENOUGH)
+    while (b.columns > 1 && tsr_divide_up(p->tiles, b.columns) * rows < ENOUGH)
         b.columns /= 2;
     /* an invocation for each of the region's results */
     b.steps = power_of_two(p->steps, b.region_pixels, INVOCATIONS / b.columns);
@@ -77,10 +77,11 @@ tsr_gemm_regions tsr_gemm_divide(const tsr_plan *plan, tsr_gemm_form form,
                          : form == TSR_GEMM_WORKGROUP ? workgroup_regions(plan, size, output)
                                                       : sliced_regions(size);
     b.form = form;
+    b.table_columns = form == TSR_GEMM_SLICED_K ? b.columns : size->tiles;
     return b;
 }
 
 bool tsr_gemm_has_few_pixels(const tsr_gemm_size *size) {
-    enum { FEW = 16 };
+    enum { FEW = 8 };
     return size->pixels <= FEW;
 }

@@ -222,7 +222,7 @@ def check_kernel(declarations, kernel, shaders):
     for draw in kernel.draws:
         if not re.search(rf"\bu\.{draw}\b", whole):
             fail(path, kernel.line, f"{shaders.path(kernel.stem)} does not use {draw}")
-    if kernel.table != bool(re.search(r"\b(table(_at|_texel)?|weights_begin)[\[(,]", whole)):
+    if kernel.table != bool(re.search(r"\b(table(_at|_texel|_packed)?|weights_begin)[\[(,]", whole)):
         fail(path, kernel.line, f"{shaders.path(kernel.stem)} {'reads no' if kernel.table else 'reads a'} table")
 
 

@@ -1,8 +1,8 @@
 // A GEMM of few pixels, for GPUs: sliced-K. The invocations of a workgroup compute one region of PIXELS pixels by COLUMNS tiles;
 // each sums up every STEPS-th step of PIXELS pixels by one tile, in registers, then they add their sums in workgroup memory.
 // There is no second pass for partial sums. Each weight serves few products, so it is not worth a place in workgroup memory;
-// those of four steps are loaded at once, for their latency, and each of the four has sums of its own. The other parameters
-// are those of wgsl/gemm_workgroup.wgsl.
+// those of the next step are read, for their latency, while a step is multiplied. Loops are not unrolled: such layers run but
+// once, and instructions have to be fetched, too. The other parameters are those of wgsl/gemm_workgroup.wgsl.
 const INVOCATIONS = COLUMNS * STEPS;
 var<workgroup> sums: array<Sum, PIXELS * INVOCATIONS>;
 
@@ -21,35 +21,32 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     let tile = min(first_tile + lane % COLUMNS, u.gemm.tiles - 1);
 #for p PIXELS
     let pixel$p = prepare(batch, min(first_pixel + $p, u.gemm.pixels - 1));
-#for t 4
-    var sum$p_$t = Sum();
+    var sum$p_0 = Sum();
 #endfor
-#endfor
+    let last = u.gemm.steps - 1;
     var step = lane / COLUMNS;
-    for (; step + 3 * STEPS < u.gemm.steps; step += 4 * STEPS) {
-#for t 4
-#for c 4
-        let w$t_$c = weights(batch, 4 * (step + $t * STEPS) + $c, tile);
-#endfor
-#endfor
-#for t 4
-        {
-            let at = place(step + $t * STEPS);
-#include gemm_sliced_step
-        }
-#endfor
-    }
-    for (; step < u.gemm.steps; step += STEPS) {
-        let at = place(step);
 #for t 1
 #for c 4
-        let w$t_$c = weights(batch, 4 * step + $c, tile);
+    var next$c = right(batch, 4 * min(step, last) + $c, tile);
 #endfor
-#include gemm_sliced_step
+    for (; step <= last; step += STEPS) {
+        let at = place(step);
+#for c 4
+        let w$t_$c = unpack(next$c, batch, 4 * step + $c, tile);
+        next$c = right(batch, 4 * min(step + STEPS, last) + $c, tile);
+#endfor
+#for p PIXELS
+        let a$p = left(pixel$p, at);
+#endfor
+#for c 4
+#for p PIXELS
+#include gemm_product
+#endfor
 #endfor
     }
+#endfor
 #for p PIXELS
-    sums[$p * INVOCATIONS + lane] = sum$p_0 + sum$p_1 + sum$p_2 + sum$p_3;
+    sums[$p * INVOCATIONS + lane] = sum$p_0;
 #endfor
     for (var half = INVOCATIONS / 2; half >= COLUMNS; half /= 2) {
         workgroupBarrier();

@@ -82,6 +82,6 @@ tsr_gemm_regions tsr_gemm_divide(const tsr_plan *plan, tsr_gemm_form form,
 }
 
 bool tsr_gemm_has_few_pixels(const tsr_gemm_size *size) {
-    enum { FEW = 8 };
-    return size->pixels <= FEW;
+    enum { FEW = 16 };
+    return size->pixels * size->batches <= FEW;
 }

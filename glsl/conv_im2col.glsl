@@ -18,12 +18,12 @@ void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
-    int column = u.first_column + x / PLANES, row = y;
-    t = y * u.panel_columns + x / PLANES;
-    for (int tile = 0; tile < u.tiles; tile++) {
-        int at = u.first_texel + tile * u.window_texels, i = u.first_tile + tile;
+#include im2col_place
+    at += (window & ${BLOCK_ROWS - 1}) * ${BLOCK / BLOCK_ROWS};
+    int i = partial * u.partial_tiles;
+    for (int end = at + tiles * u.window_texels; at < end; at += u.window_texels, i++) {
 #include tile_scale
-        for (int ky = 0; ky < ROWS; ky++, at += ${ROW_DILATION * WINDOW}) {
+        for (int ky = 0, from = at; ky < ROWS; ky++, from += ${ROW_DILATION * WINDOW}) {
 #for k TAPS
             {
 #if TABLE_OF_4
@@ -41,7 +41,7 @@ void kernel_row(int n, int t, int y, int x) {
 #endif
 #for j PLANES
                 {
-                    vec4 a = block[at + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE + k * DILATION}];
+                    vec4 a = block[from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE + k * DILATION}];
 #for c 4
                     v$j += a[$c] * w$c;
 #endfor

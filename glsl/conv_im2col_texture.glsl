@@ -18,31 +18,11 @@
 #define TAPS_END u.taps
 #endif
 
-// Columns of the table, or groups of four, for each of panel_columns.
-#if TABLE_OF_4
-#define COLUMNS 1
-#else
-#define COLUMNS 4
-#endif
-
 void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
-    int index = tsr_quotient(n, u.sets), set = n - index * u.sets;
-    int partial = index - tsr_quotient(index, u.partials) * u.partials;
-    int tiles = min(u.partial_tiles, u.input_tiles - partial * u.partial_tiles);
-    int column = (set * u.partials + partial) * COLUMNS * u.panel_columns + x / PLANES, row = y, at = 0;
-    t = y * u.panel_columns + x / PLANES;
-#if SHARED
-    int block = index;
-#else
-    int block = n;
-#endif
-#if PHASES
-    int phase_y = tsr_quotient(set, u.phases_x), phase_x = set - phase_y * u.phases_x;
-    at = tsr_quotient(phase_y + u.pad_y, u.phases_y) * WINDOW + tsr_quotient(phase_x + u.pad_x, u.phases_x);
-#endif
+#include im2col_place
     int i = partial * u.partial_tiles;
     for (int end = at + tiles * u.window_texels; at < end; at += u.window_texels, i++) {
 #include tile_scale
@@ -62,7 +42,7 @@ void kernel_row(int n, int t, int y, int x) {
 #endif
 #for j PLANES
                 {
-                    PRODUCT vec4 a = X_fetch(block, 0, from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE});
+                    PRODUCT vec4 a = X_fetch(window, 0, from + ${j / GROUP * ROW_STRIDE * WINDOW + j % GROUP * STRIDE});
 #include product_sum
                 }
 #endfor

@@ -13,8 +13,8 @@
 //   ROWS, ROW_STRIDE, ROW_DILATION    of the kernel's rows
 //   TILES                    of a draw: column x of the output is pixel x / TILES of tile t * TILES + x % TILES
 //   PIXELS                   of a fragment: PLANES / TILES
-//   BLOCK                    texels of a uniform block: ((input tile * kernel height + ky) * TAPS + kx) * TILES + tile, by
-//                            input channel
+//   BLOCK, BLOCK_ROWS       texels of a uniform block, and tiles of the output whose weights it holds: for each
+//                            ((input tile * kernel height + ky) * TAPS + kx) * TILES + tile, by input channel
 //   first_tile, tiles, pad_y, pad_x    of a draw: first input tile, input tiles, pads
 layout(std140) uniform weights { vec4 block[BLOCK]; };
 
@@ -37,6 +37,11 @@ void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
+#if BLOCK_ROWS > 1
+    int begin = (t & ${BLOCK_ROWS - 1}) * ${BLOCK / BLOCK_ROWS};
+#else
+    const int begin = 0;
+#endif
 #if ONE_IMAGE
     int first = u.first_tile;
 #else
@@ -47,7 +52,7 @@ void kernel_row(int n, int t, int y, int x) {
     for (int i = 0; i < u.tiles; i++) {
         int tile = first + i;
         for (int ky = 0; ky < ROWS; ky++) {
-            int line = y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y, at = (i * ROWS + ky) * ${4 * TAPS * TILES};
+            int line = y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y, at = begin + (i * ROWS + ky) * ${4 * TAPS * TILES};
 #include row_read
 #for k TAPS
 #for m TILES
@@ -73,7 +78,7 @@ void kernel_row(int n, int t, int y, int x) {
         {
             int tile = first + i + $k;
 #for c 4
-            PRODUCT vec4 w$c = block[4 * i + ${4 * k + c}];
+            PRODUCT vec4 w$c = block[begin + 4 * i + ${4 * k + c}];
 #endfor
 #include point_products
         }
@@ -82,7 +87,7 @@ void kernel_row(int n, int t, int y, int x) {
 #elif TRIP && X_STRIDE == 1 && X_FIRST == 0 && X_PLANES <= 2 && X_LINEAR == 0 && X_LOW == X_PLANES
 #include tap_places
 #else
-    int at = 0;
+    int at = begin;
     for (int i = 0; i < u.tiles; i++) {
         for (int ky = 0; ky < ROWS_END; ky++) {
             tap_row(first + i, y * ROW_STRIDE + ky * ROW_DILATION - u.pad_y);

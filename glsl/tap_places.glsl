@@ -24,7 +24,7 @@
 #if TRIP == 1
         int line = y * ROW_STRIDE - u.pad_y, ky = (max(-line, 0) + ${ROW_DILATION - 1}) / ROW_DILATION;
         int rows = min(u.rows, (u.X_H - line + ${ROW_DILATION - 1}) / ROW_DILATION) * ${4 * TAPS};
-        int skipped = ky * ${4 * TAPS}, tile_at = 4 * kx;
+        int skipped = ky * ${4 * TAPS}, tile_at = begin + 4 * kx;
         vec2 next = (vec2(X_origin(first) + ivec2(0, line + ky * ROW_DILATION)) + 0.5) * u.X_inverse;
         float left = (float(u.X_begin.x) + 0.5) * u.X_inverse.x, across = float(u.X_tile_width) * u.X_inverse.x;
         float right = left + (float(1 << u.X_columns_log2) - 0.5) * across, down = float(u.X_H) * u.X_inverse.y;
@@ -39,7 +39,7 @@
             tile_at += u.rows * ${4 * TAPS};
 #else
             int line = y * ROW_STRIDE - u.pad_y, ky = (max(-line, 0) + ${ROW_DILATION - 1}) / ROW_DILATION;
-            int tile_at = 4 * kx + i * u.rows * ${4 * TAPS}, at = tile_at + ky * ${4 * TAPS};
+            int tile_at = begin + 4 * kx + i * u.rows * ${4 * TAPS}, at = tile_at + ky * ${4 * TAPS};
             int end = tile_at + min(u.rows, (u.X_H - line + ${ROW_DILATION - 1}) / ROW_DILATION) * ${4 * TAPS};
             vec2 from = (vec2(X_origin(first + i)) + vec2(0.5, float(line + ky * ROW_DILATION) + 0.5)) * u.X_inverse;
 #endif

@@ -213,6 +213,31 @@ static void test_draws(void **state) {
     expect_no_failed_case();
 }
 
+/* Rows of several tiles or windows in a uniform block: of all tiles, of some in images of a batch,
+ * which begin anywhere in a row of the texture, of phases, and of windows, the last of which are
+ * fewer. */
+static void test_joined_draws(void **state) {
+    (void)state;
+    need_backend("gles");
+    const char *pointwise = "Conv x[3,16,12,13] w{52,16,1,1} -> y", *block = "conv_uniform_block";
+    expect_kernels(pointwise, 0, block);
+    assert_int_equal(planned_draws, 1);
+    expect_kernels(pointwise, 1024, block);
+    assert_int_equal(planned_draws, 3 * 4);
+    expect_kernels(pointwise, 256, block);
+    assert_int_equal(planned_draws, 3 * 13);
+    expect_kernels("ConvTranspose x[2,24,12,13] w{24,20,4,4} -> y strides=2,2", 0,
+                   "conv_uniform_block+conv_assemble");
+    assert_int_equal(planned_draws, 4 + 1);
+    for (int groups = 3; groups < 8; groups++) {
+        case_text text = {""};
+        text_add(&text, "Conv x[%d,40,4,5] w{70,40,3,3} -> y pads=1,1,1,1 dilations=1,2", groups);
+        expect_kernels(text.text, 0, "im2col+conv_im2col+im2col_assemble");
+        assert_true(planned_draws < 2 + 2 * groups);
+    }
+    expect_no_failed_case();
+}
+
 /* Products of 240000, which 16 bits do not hold: each pixel's four channels are to sum up to 1200,
  * times a weight of 8. */
 static void expect_finite(const char *text, const char *kernels, double expected) {
@@ -260,10 +285,11 @@ static void test_large_products(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block_sizes), cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_no_copies),   cmocka_unit_test(test_texture_weights),
-        cmocka_unit_test(test_more_planes), cmocka_unit_test(test_nans),
-        cmocka_unit_test(test_draws),       cmocka_unit_test(test_large_products),
+        cmocka_unit_test(test_block_sizes),    cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_no_copies),      cmocka_unit_test(test_texture_weights),
+        cmocka_unit_test(test_more_planes),    cmocka_unit_test(test_nans),
+        cmocka_unit_test(test_draws),          cmocka_unit_test(test_joined_draws),
+        cmocka_unit_test(test_large_products),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -220,6 +220,10 @@ double tsr_problem_products(const tsr_plan *plan, const tsr_problem *problem);
  * device busy, none of them short; may be 0. */
 int64_t tsr_busy_partials(const tsr_plan *plan, int64_t fragments, int64_t tiles);
 
+/* Rows of `texels` texels that a uniform block has, a power of two: fragments of `count` tiles or
+ * images, of `products` multiply-adds each, read a row of their own. */
+int tsr_block_rows(const tsr_plan *plan, int64_t count, int64_t texels, double products);
+
 /* What a product of 4 inputs by 4 outputs costs, on a GPU and on a software rasteriser: weights
  * fetched from a texture by each fragment, or read from uniform blocks or workgroup memory.
  * Measured on an H200 and on llvmpipe, as are those of the algorithms. */

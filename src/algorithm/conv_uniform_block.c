@@ -12,7 +12,8 @@ typedef struct block_conv {
     int64_t pixels;        /* of a fragment */
     int64_t tiles_of_draw; /* of output channels: 1 or 2 */
     int64_t partials, partial_tiles;
-    int texels;   /* of a uniform block */
+    int texels;   /* of a tile's weights in a uniform block */
+    int rows;     /* tiles in a uniform block */
     bool by_taps; /* a fragment reads its input tap by tap, not a row of it at once */
     float scale;  /* of tsr_half_products() */
     bool dots;    /* see tsr_fragment_limits; chosen when passes are made */
@@ -74,6 +75,34 @@ static void cut(const tsr_plan *plan, block_conv *b) {
         b->texels *= 2;
 }
 
+/* Of output channels, as drawn. */
+static int64_t count_tiles(const block_conv *b) {
+    return tsr_divide_up(b->p.outputs, b->tiles_of_draw);
+}
+
+/* Of the table, in whole blocks. */
+static int rows_of_sum(const block_conv *b) {
+    return (int)tsr_divide_up(count_tiles(b), b->rows) * b->rows;
+}
+
+/* A draw of fewer multiply-adds is not worth its own: on an H100 it takes 0.7 microseconds more, in
+ * a page several. Fragments that read different rows are as fast there; on a software rasteriser
+ * they are slow, on GPUs of few registers not measured, as large draws are not on others. */
+int tsr_block_rows(const tsr_plan *plan, int64_t count, int64_t texels, double products) {
+    enum { ENOUGH = 1 << 22 };
+    int rows = 1;
+    if (plan->device.software || plan->device.fragments.registers)
+        return rows;
+    while (rows < count && rows * products < ENOUGH && 2 * rows * texels <= plan->block_texels)
+        rows *= 2;
+    return rows;
+}
+
+static void join_tiles(const tsr_plan *plan, block_conv *b) {
+    double products = (double)(b->p.size[0] * b->p.size[1] * texels_of(b, b->partial_tiles) * 4);
+    b->rows = tsr_block_rows(plan, count_tiles(b), b->texels, products);
+}
+
 /* Of a fragment: 4 pixels, or fewer if a draw then had too few fragments for a GPU's warp, of two
  * tiles, so that each texel of input is read once for both. */
 static void share_planes(const tsr_plan *plan, block_conv *b) {
@@ -128,7 +157,7 @@ static void fill_tile(const block_conv *b, const int64_t phase[2], int64_t tile,
 /* Units are tiles of output channels of all partial sums of all phases. */
 static void pack(const void *data, int64_t begin, int64_t count, float *texels) {
     const block_conv *b = data;
-    int64_t draws = tsr_divide_up(b->p.outputs, b->tiles_of_draw);
+    int64_t draws = rows_of_sum(b);
     for (int64_t unit = begin; unit < begin + count; unit++) {
         int64_t sum = unit / b->p.outputs, output = unit % b->p.outputs;
         int64_t first = sum % b->partials * b->partial_tiles, at = sum / b->partials;
@@ -145,7 +174,7 @@ static void pack(const void *data, int64_t begin, int64_t count, float *texels) 
 static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int draws) {
     const tsr_weight_layout layout = {.tag = "uniform blocks",
                                       .numbers = {b->p.transposed, b->partials, b->partial_tiles,
-                                                  b->tiles_of_draw, b->texels, b->dots}};
+                                                  b->tiles_of_draw, b->texels, b->rows, b->dots}};
     const tsr_table table = {.pack = pack,
                              .units = count_sums(b) * b->p.outputs,
                              .width = b->texels,
@@ -195,8 +224,7 @@ static int64_t trip_of(const tsr_plan *plan, const block_conv *b, int64_t pixels
 static tsr_pass *add_draws(tsr_plan *plan, block_conv *b, int input, int output) {
     const tsr_window *w = &b->p.conv.window;
     const tsr_layout *l = tsr_plan_layout(plan, output);
-    int64_t pixels = l->planes / b->tiles_of_draw, draws = l->tiles,
-            trip = trip_of(plan, b, pixels);
+    int64_t pixels = l->planes / b->tiles_of_draw, trip = trip_of(plan, b, pixels);
     b->dots = trip > 0;
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_uniform_block, .X = TSR_TENSOR(input), .TAPS = TSR_INT(b->p.taps[1]),
@@ -205,13 +233,16 @@ static tsr_pass *add_draws(tsr_plan *plan, block_conv *b, int input, int output)
         .scale = TSR_FLOAT(b->scale), .STRIDE = TSR_INT(b->p.stride[1]),
         .DILATION = TSR_INT(w->dilation[1]), .ROWS = TSR_INT(b->p.taps[0]),
         .ROW_STRIDE = TSR_INT(b->p.stride[0]), .ROW_DILATION = TSR_INT(w->dilation[0]),
-        .TILES = TSR_INT(b->tiles_of_draw), .PIXELS = TSR_INT(pixels), .BLOCK = TSR_INT(b->texels),
+        .TILES = TSR_INT(b->tiles_of_draw), .PIXELS = TSR_INT(pixels),
+        .BLOCK = TSR_INT(b->rows * b->texels), .BLOCK_ROWS = TSR_INT(b->rows),
         .UNROLL = TSR_INT(unroll_of(plan, b)), .TRIP = TSR_INT(trip), .rows = TSR_INT(b->p.taps[0]),
         .taps = TSR_INT(b->p.taps[1]));
     tsr_plan_loops(plan, 1, b->by_taps ? 3 : 2,
                    (int64_t[]){b->partial_tiles, b->p.taps[0], b->p.taps[1]});
-    set_draws(plan, pass, b, (int)draws);
-    set_weights(plan, pass, b, (int)draws);
+    set_draws(plan, pass, b, rows_of_sum(b));
+    set_weights(plan, pass, b, rows_of_sum(b));
+    pass->draw_images = (int)b->p.images;
+    pass->block_rows = b->rows;
     return pass;
 }
 
@@ -263,6 +294,7 @@ static tsr_pass *lower_by(tsr_plan *plan, const tsr_problem *p, bool by_taps) {
     block_conv b;
     int output = tsr_phases_output(plan, p);
     if (plan->status == TSR_OK && make(plan, p, by_taps, &b)) {
+        join_tiles(plan, &b);
         b.scale = by_taps ? tsr_half_products(plan, &b.p.conv) : 0;
         return add_passes(plan, &b, p->input, output);
     }

@@ -99,11 +99,24 @@ static bool fits(const tsr_plan *plan, const tsr_im2col_gemm *p) {
            l.planes == sums_hint(p).planes;
 }
 
+/* Of the sets that read one row. */
+static double products_of_row(const tsr_im2col_gemm *p) {
+    int64_t fragments = (p->shared ? p->sets : 1) * p->outputs;
+    return (double)(fragments * p->partial_tiles * taps_of(p) * pixels_of(p)) * 16;
+}
+
+static int count_draws(const tsr_plan *plan, const tsr_im2col_gemm *p) {
+    return reads_texture(plan) ? 1 : (int)tsr_divide_up(count_blocks(p), p->rows);
+}
+
 bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
     enum { MOST_PIXELS = 16 }; /* one by one */
     p->dots = reads_texture(plan) && plan->device.fragments.dots && !p->scaled;
-    return p->taps[1] <= TSR_MAX_TAPS && (pixels_of(p) > 1 || count_groups(p) <= MOST_PIXELS) &&
-           split(plan, p) && lay_table(plan, p) && fits(plan, p);
+    bool made = p->taps[1] <= TSR_MAX_TAPS &&
+                (pixels_of(p) > 1 || count_groups(p) <= MOST_PIXELS) && split(plan, p);
+    if (made)
+        p->rows = tsr_block_rows(plan, count_blocks(p), p->texels, products_of_row(p));
+    return made && lay_table(plan, p) && fits(plan, p);
 }
 
 /* Fetching a texel of weights costs as much as its multiply-adds with five pixels; a texel of a
@@ -115,8 +128,7 @@ static double cost_of(const tsr_plan *plan, const tsr_im2col_gemm *p) {
     double cost =
         sums / (double)p->partials * (double)(p->tiles * taps_of(p) * TSR_PRODUCT * pixels) +
         (double)count_blocks(p) * (double)p->texels * WINDOW +
-        sums * (double)pixels_of(p) * TSR_SUM_COST +
-        (reads_texture(plan) ? 1 : (double)count_sums(p)) * DRAW;
+        sums * (double)pixels_of(p) * TSR_SUM_COST + (double)count_draws(plan, p) * DRAW;
     return plan->device.software ? cost * TSR_SOFTWARE_BLOCK_PRODUCT / TSR_PRODUCT : cost;
 }
 
@@ -190,44 +202,38 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p
 
 /* ---- draws ----------------------------------------------------------------------------------- */
 
-/* First texel of a set in a window. */
-static int first_texel(const tsr_im2col_gemm *p, const int64_t *phase_pad, int64_t set) {
-    if (!phase_pad)
-        return 0;
-    int64_t row = (set / p->phases[1] + phase_pad[0]) / p->phases[0],
-            column = (set % p->phases[1] + phase_pad[1]) / p->phases[1];
-    return (int)(row * p->window[1] + column);
+static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p) {
+    int count = count_draws(plan, p);
+    tsr_draw *draws = tsr_plan_draws(plan, pass, count);
+    for (int i = 0; draws && i < count; i++)
+        draws[i].block = i * p->rows;
+    pass->draw_images = p->rows * (p->shared ? (int)p->sets : 1);
+    pass->block_rows = p->rows;
+    pass->blocks_from_source = true;
 }
 
-static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p,
-                      const int64_t *phase_pad) {
-    int64_t count = count_sums(p), columns = (p->of_4 ? 1 : 4) * p->panel[1];
-    tsr_draw *draws = tsr_plan_draws(plan, pass, (int)count);
-    for (int64_t i = 0; draws && i < count; i++) {
-        int64_t set = i % p->sets, partial = i / p->sets % p->partials;
-        int64_t first = partial * p->partial_tiles,
-                tiles = tsr_min(p->partial_tiles, p->tiles - first);
-        TSR_DRAW(plan, pass, (int)i, (int)(p->shared ? i / p->sets : i), conv_im2col,
-                 .first_column = TSR_INT((set * p->partials + partial) * columns),
-                 .first_texel = TSR_INT(first_texel(p, phase_pad, set)),
-                 .first_tile = TSR_INT(first), .tiles = TSR_INT(tiles));
-    }
-}
+#define TSR_IM2COL_FIELDS(p, phase_pad)                                                            \
+    .window_texels = TSR_INT((p)->window[0] * (p)->window[1]),                                     \
+    .panel_rows = TSR_INT((p)->panel[0]), .panel_columns = TSR_INT((p)->panel[1]),                 \
+    .sets = TSR_INT((p)->sets), .partials = TSR_INT((p)->partials),                                \
+    .partial_tiles = TSR_INT((p)->partial_tiles), .input_tiles = TSR_INT((p)->tiles),              \
+    .phases_y = TSR_INT((p)->phases[0]), .phases_x = TSR_INT((p)->phases[1]),                      \
+    .pad_y = TSR_INT((phase_pad) ? (phase_pad)[0] : 0),                                            \
+    .pad_x = TSR_INT((phase_pad) ? (phase_pad)[1] : 0)
 
 static tsr_pass *add_blocks_pass(tsr_plan *plan, const tsr_im2col_gemm *p,
                                  const tsr_convolution *conv, const int64_t *phase_pad, int blocks,
                                  int output) {
-    tsr_pass *pass =
-        TSR_PASS(plan, output, conv_im2col, .X = TSR_TENSOR(blocks), TSR_SCALE_FIELDS(conv),
-                 .TAPS = TSR_INT(p->taps[1]), .ROWS = TSR_INT(p->taps[0]),
-                 .STRIDE = TSR_INT(p->stride[1]), .DILATION = TSR_INT(p->dilation[1]),
-                 .ROW_STRIDE = TSR_INT(p->stride[0]), .ROW_DILATION = TSR_INT(p->dilation[0]),
-                 .GROUP = TSR_INT(p->group[1]), .WINDOW = TSR_INT(p->window[1]),
-                 .BLOCK = TSR_INT(p->texels), .window_texels = TSR_INT(p->window[0] * p->window[1]),
-                 .panel_rows = TSR_INT(p->panel[0]), .panel_columns = TSR_INT(p->panel[1]));
+    tsr_pass *pass = TSR_PASS(
+        plan, output, conv_im2col, .X = TSR_TENSOR(blocks), TSR_SCALE_FIELDS(conv),
+        .TAPS = TSR_INT(p->taps[1]), .ROWS = TSR_INT(p->taps[0]), .STRIDE = TSR_INT(p->stride[1]),
+        .DILATION = TSR_INT(p->dilation[1]), .ROW_STRIDE = TSR_INT(p->stride[0]),
+        .ROW_DILATION = TSR_INT(p->dilation[0]), .GROUP = TSR_INT(p->group[1]),
+        .WINDOW = TSR_INT(p->window[1]), .SHARED = TSR_INT(p->shared),
+        .PHASES = TSR_INT(phase_pad != NULL), .BLOCK = TSR_INT(p->rows * p->texels),
+        .BLOCK_ROWS = TSR_INT(p->rows), TSR_IM2COL_FIELDS(p, phase_pad));
     tsr_plan_loops(plan, 1, 2, (int64_t[]){p->partial_tiles, p->taps[0]});
-    set_draws(plan, pass, p, phase_pad);
-    pass->blocks_from_source = true;
+    set_draws(plan, pass, p);
     return pass;
 }
 
@@ -242,13 +248,7 @@ static tsr_pass *add_texture_pass(tsr_plan *plan, const tsr_im2col_gemm *p,
         .ROW_STRIDE = TSR_INT(p->stride[0]), .ROW_DILATION = TSR_INT(p->dilation[0]),
         .GROUP = TSR_INT(p->group[1]), .WINDOW = TSR_INT(p->window[1]),
         .SHARED = TSR_INT(p->shared), .PHASES = TSR_INT(phase_pad != NULL),
-        .window_texels = TSR_INT(p->window[0] * p->window[1]), .panel_rows = TSR_INT(p->panel[0]),
-        .panel_columns = TSR_INT(p->panel[1]), .taps = TSR_INT(p->taps[1]),
-        .sets = TSR_INT(p->sets), .partials = TSR_INT(p->partials),
-        .partial_tiles = TSR_INT(p->partial_tiles), .input_tiles = TSR_INT(p->tiles),
-        .phases_y = TSR_INT(p->phases[0]), .phases_x = TSR_INT(p->phases[1]),
-        .pad_y = TSR_INT(phase_pad ? phase_pad[0] : 0),
-        .pad_x = TSR_INT(phase_pad ? phase_pad[1] : 0));
+        .taps = TSR_INT(p->taps[1]), TSR_IM2COL_FIELDS(p, phase_pad));
     tsr_plan_loops(plan, 1, 3, (int64_t[]){p->partial_tiles, p->taps[0], p->taps[1]});
     return pass;
 }

@@ -1,9 +1,10 @@
 /* im2col and GEMM, for small images. A fragment computes a tile of output channels of a group of
  * pixels. An im2col pass writes the group's window of the input to a texture, which the device
- * copies to a buffer. All fragments of a draw read the window as a uniform block, the same texels
- * at the same time; each fragment reads its weights from a table once for all pixels of the group.
- * GPUs of few registers read the window from the texture itself (glsl/conv_im2col_texture.glsl).
- * glsl/conv_im2col.glsl computes partial sums, from which another pass assembles the output. */
+ * copies to a buffer. All fragments of a group read the window from a uniform block, the same
+ * texels at the same time; each fragment reads its weights from a table once for all pixels of the
+ * group. GPUs of few registers read the window from the texture itself
+ * (glsl/conv_im2col_texture.glsl). glsl/conv_im2col.glsl computes partial sums, from which another
+ * pass assembles the output. */
 #ifndef TSR_ALGORITHM_IM2COL_GEMM_H
 #define TSR_ALGORITHM_IM2COL_GEMM_H
 
@@ -34,7 +35,8 @@ struct tsr_im2col_gemm {
     /* chosen by tsr_im2col_gemm_make: */
     bool dots;                       /* see tsr_fragment_limits */
     int64_t partials, partial_tiles; /* split-K: partial sums, input tiles of each */
-    int64_t texels;                  /* of a uniform block: what a partial sum reads of a window */
+    int64_t texels;                  /* what a partial sum reads of a window */
+    int rows;                        /* of so many texels, in a uniform block */
     int64_t panel[2];                /* fragments of a draw, and of a texel of weights for each */
     int64_t table[2];                /* texels */
     int64_t step[2];                 /* texels between fragments, between channels of a tile */
@@ -49,7 +51,8 @@ enum { TSR_SUM_COST = 250 };
 tsr_estimate tsr_im2col_gemm_estimate(const tsr_plan *plan, const tsr_im2col_gemm *gemm);
 
 /* The tensor that an im2col pass writes. Row group * partials + partial (if not shared: times sets
- * plus set) is a uniform block; its texel (tile * rows + row) * columns + column is the window's.
+ * plus set) is of a uniform block; its texel (tile * rows + row) * columns + column is the
+ * window's.
  */
 int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *gemm);
 

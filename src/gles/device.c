@@ -55,6 +55,7 @@ tsr_status tsr_gles_begin(tsr_backend_device *d) {
     if (tsr_context_is_adopted(d->context))
         enter_adopted(d);
     glBindVertexArray(d->vertex_array);
+    tsr_bindings_forget(&d->bindings);
     return TSR_OK;
 }
 

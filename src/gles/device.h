@@ -3,6 +3,7 @@
 #define TSR_GLES_DEVICE_H
 
 #include "backend/backend.h"
+#include "gles/bindings.h"
 #include "gles/context.h"
 #include "gles/gl.h"
 #include "gles/program.h"
@@ -27,7 +28,8 @@ struct tsr_backend_device {
     tsr_weight_store weights;
     bool lost;
     unsigned errors;    /* GL errors that were found, of any session */
-    tsr_gl_state saved; /* between begin and end */
+    tsr_gl_state saved; /* between begin and end, as these: */
+    tsr_bindings bindings;
 };
 
 /* Scope of GL calls: makes the device's context current, or saves the caller's state, if the

@@ -11,43 +11,40 @@
 
 static void bind_source(const tsr_runner *r, int index, int tensor) {
     const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
-    if (t->storage_high != TSR_NONE) {
-        glActiveTexture(GL_TEXTURE0 + TSR_HIGH_UNIT);
-        glBindTexture(GL_TEXTURE_2D_ARRAY, r->targets[t->storage_high].texture);
-    }
-    glActiveTexture(GL_TEXTURE0 + (GLenum)index);
-    glBindTexture(GL_TEXTURE_2D_ARRAY,
-                  t->constant ? r->constants[tensor] : r->targets[t->storage].texture);
+    tsr_bindings *b = &r->device->bindings;
+    if (t->storage_high != TSR_NONE)
+        tsr_bind_texture(b, TSR_HIGH_UNIT, r->targets[t->storage_high].texture);
+    tsr_bind_texture(b, index, t->constant ? r->constants[tensor] : r->targets[t->storage].texture);
 }
 
-/* Tile k of a tensor that is not linear. */
-static void draw_tile(const tsr_layout *l, int k) {
-    int column = k & ((1 << l->columns_log2) - 1), row = k >> l->columns_log2;
-    glViewport(l->texture_x + column * l->tile_w, l->texture_y + row * l->h, l->tile_w, l->h);
-    glDrawArrays(GL_TRIANGLES, 0, 3);
+/* First to the unit that is active: one call less. */
+static void bind_textures(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
+    tsr_bindings *b = &r->device->bindings;
+    if (p->table && b->unit == TSR_TABLE_UNIT)
+        tsr_bind_texture(b, TSR_TABLE_UNIT, p->table);
+    for (int i = 0; i < pass->source_count; i++)
+        bind_source(r, i, pass->sources[i]);
+    if (p->table)
+        tsr_bind_texture(b, TSR_TABLE_UNIT, p->table);
+}
+
+/* Tiles k to k + count - 1 of a tensor that is not linear, by rectangles of the texture. */
+static void draw_tiles(tsr_bindings *b, const tsr_layout *l, int k, int count) {
+    const int columns = 1 << l->columns_log2;
+    for (int end = k + count, w, h; k < end; k += w * h) {
+        int column = k % columns, row = k / columns, left = end - k;
+        w = left < columns - column ? left : columns - column;
+        h = w == columns ? left / columns : 1;
+        tsr_bind_viewport(b, l->texture_x + column * l->tile_w, l->texture_y + row * l->h,
+                          w * l->tile_w, h * l->h);
+        glDrawArrays(GL_TRIANGLES, 0, 3);
+    }
 }
 
 typedef struct uniform_blocks {
     GLuint buffer;
-    GLsizeiptr bytes; /* of one */
+    GLsizeiptr bytes; /* of a row */
 } uniform_blocks;
-
-/* Ordered by uniform block, so that few are bound. */
-static void draw_blocks(const tsr_pass *pass, const tsr_gles_pass *p, uniform_blocks b,
-                        const tsr_layout *l) {
-    int images = l->n / pass->draw_count, bound = TSR_NONE;
-    for (int i = 0; i < pass->draw_count; i++) {
-        glUniform4iv(p->program->draw, 1, pass->draws[i].args);
-        for (int t = 0; t < l->tiles; t++) {
-            int block = pass->draws[i].block + t;
-            if (block != bound)
-                glBindBufferRange(GL_UNIFORM_BUFFER, 0, b.buffer, block * b.bytes, b.bytes);
-            bound = block;
-            for (int n = i * images; n < (i + 1) * images; n++)
-                draw_tile(l, n * l->tiles + t);
-        }
-    }
-}
 
 /* Those of a source texture are copied to a buffer on the GPU. */
 static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
@@ -59,6 +56,27 @@ static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
         return (uniform_blocks){p->blocks, (GLsizeiptr)pass->table.width * TEXEL_BYTES};
     tsr_target_read(tsr_gles_target(r, source), l, r->blocks);
     return (uniform_blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
+}
+
+/* Ordered by uniform block, so that few are bound. */
+static void draw_blocks(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p,
+                        const tsr_layout *l) {
+    const uniform_blocks b = find_blocks(r, pass, p);
+    int images = pass->draw_images, rows = pass->block_rows, bound = TSR_NONE;
+    bool whole = rows >= l->tiles; /* images, side by side */
+    for (int i = 0; i < pass->draw_count; i++) {
+        int first = i * images, count = images < l->n - first ? images : l->n - first;
+        tsr_bind_draw_args(p->program, pass->draws[i].args);
+        for (int t = 0; t < l->tiles; t += rows) {
+            int block = pass->draws[i].block + t, tiles = rows < l->tiles - t ? rows : l->tiles - t;
+            if (block != bound)
+                glBindBufferRange(GL_UNIFORM_BUFFER, 0, b.buffer, block * b.bytes, rows * b.bytes);
+            bound = block;
+            for (int n = first; n < first + count; n += whole ? count : 1)
+                draw_tiles(&r->device->bindings, l, n * l->tiles + t,
+                           whole ? count * tiles : tiles);
+        }
+    }
 }
 
 static int channel_bits(const tsr_layout *l) {
@@ -78,12 +96,12 @@ static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_progra
         read += tsr_layout_bytes(tsr_plan_layout(plan, pass->sources[i]));
     int channels = pass->source_count ? tsr_plan_layout(plan, pass->sources[0])->c : 0;
     tsr_log(TSR_LOG_DEBUG,
-            "pass: program %u, kernel %s, %" PRId64 " fragments, %d targets of %d bits, %d draws, "
-            "%d to %d channels, %" PRIu64 " bytes read, %" PRIu64
+            "pass: program %u, kernel %s, %" PRId64 " fragments, %d targets of %d bits, %" PRId64
+            " draws, %d to %d channels, %" PRIu64 " bytes read, %" PRIu64
             " bytes written, node %d, %" PRId64 " multiply-adds, '%s' (%s)",
             (unsigned)program->id, pass->kernel->stem, fragments, l->planes, channel_bits(l),
-            pass->draw_count ? l->n * l->tiles : 1, channels, l->c, read, tsr_layout_bytes(l),
-            pass->node, node ? tsr_node_macs(plan->graph, node) : 0, node ? node->name : "",
+            tsr_pass_count_draws(plan, pass), channels, l->c, read, tsr_layout_bytes(l), pass->node,
+            node ? tsr_node_macs(plan->graph, node) : 0, node ? node->name : "",
             node ? tsr_node_op_name(node) : "");
 }
 
@@ -102,25 +120,19 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     if (!r->latest)
         log_pass(r, pass, p->program);
     const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
-    glUseProgram(p->program->id);
-    for (int i = 0; i < pass->source_count; i++)
-        bind_source(r, i, pass->sources[i]);
-    if (p->table) {
-        glActiveTexture(GL_TEXTURE0 + TSR_TABLE_UNIT);
-        glBindTexture(GL_TEXTURE_2D, p->table);
-    }
-    glUniform4iv(p->program->ints, p->params.int_count / 4, p->params.ints);
-    glUniform4fv(p->program->floats, p->params.float_count / 4, p->params.floats);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, tsr_gles_target(r, pass->output)->framebuffer);
+    tsr_bindings *b = &r->device->bindings;
+    tsr_bind_program(b, p->program, &p->params);
+    bind_textures(r, pass, p);
+    tsr_bind_framebuffer(b, tsr_gles_target(r, pass->output)->framebuffer);
     if (p->clears)
         tsr_planes_clear(l->planes, l->format, false); /* as the rows of zeros have to be */
     if (p->clears && r->base.options.poison)
         poison(r, pass->output, l->planes);
     if (pass->draw_count) {
-        draw_blocks(pass, p, find_blocks(r, pass, p), l);
+        draw_blocks(r, pass, p, l);
         return;
     }
-    glViewport(l->texture_x, l->texture_y, l->texture_w, l->texture_h);
+    tsr_bind_viewport(b, l->texture_x, l->texture_y, l->texture_w, l->texture_h);
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
@@ -128,6 +140,7 @@ static void upload(const tsr_runner *r, const tsr_pass *pass) {
     const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
     tsr_layout_pack(l, tsr_fallback_floats(&r->base.fallback, pass->value), 0, r->base.staging);
     tsr_target_upload(tsr_gles_target(r, pass->output), l, r->base.staging);
+    tsr_bindings_forget(&r->device->bindings);
 }
 
 static tsr_status run_passes(tsr_runner *r, int begin, int end) {
@@ -180,6 +193,7 @@ static tsr_status draw_group(tsr_runner *r, int *pass) {
 }
 
 tsr_status tsr_gles_draw(tsr_runner *r) {
+    tsr_bindings_forget(&r->device->bindings);
     for (int begin = 0; begin < r->base.plan->pass_count;)
         TSR_TRY(draw_group(r, &begin));
     return TSR_OK;
@@ -216,6 +230,7 @@ static tsr_status draw_groups(tsr_runner *r, double ms) {
 tsr_status tsr_gles_draw_for(tsr_runner *r, double ms) {
     int count = r->base.plan->pass_count;
     double end = tsr_clock_ms() + ms;
+    tsr_bindings_forget(&r->device->bindings);
     for (bool fits = r->next_pass < count; fits;) {
         TSR_TRY(draw_groups(r, end - tsr_clock_ms()));
         int next = r->next_pass;

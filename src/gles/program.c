@@ -182,8 +182,7 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel, bool body) {
     p->entry.compiled = true;
     if (p->to_store)
         store_program(p);
-    p->ints = glGetUniformLocation(p->id, "tsr_i");
-    p->floats = glGetUniformLocation(p->id, "tsr_f");
+    p->params = glGetUniformLocation(p->id, "tsr_i");
     p->draw = glGetUniformLocation(p->id, "tsr_draw");
     bind_samplers(p);
     return TSR_OK;
@@ -192,6 +191,7 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel, bool body) {
 static void destroy(tsr_program *p, bool usable) {
     if (usable)
         glDeleteProgram(p->id);
+    tsr_free(p->params_set);
     tsr_free(p->entry.text);
     tsr_free(p);
 }

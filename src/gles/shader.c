@@ -91,9 +91,8 @@ tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const ts
     int constants = list_names(plan, pass, sample, &p->names);
     /* Before the constants: some drivers' default int has 16 bits. */
     tsr_text_add(&p->head,
-                 "#version 300 es\nprecision highp int;\nuniform highp ivec4 tsr_i[%d];\n"
-                 "uniform highp vec4 tsr_f[%d];\n",
-                 params->int_count / 4, params->float_count / 4);
+                 "#version 300 es\nprecision highp int;\nuniform highp ivec4 tsr_i[%d];\n",
+                 params->int_count / 4);
     if (pass->kernel->draw_arg_count)
         tsr_text_add(&p->head, "uniform highp ivec4 tsr_draw;\n");
     add_constants(&p->head, &p->names, constants);

@@ -44,6 +44,7 @@ tsr_status tsr_gles_transfer_prepare(tsr_runner *r, tsr_gles_transfer *t, tsr_tr
 
 tsr_status tsr_gles_transfer_draw(tsr_runner *r, tsr_gles_transfer *t) {
     TSR_TRY(tsr_program_finish(t->built.program, t->what.pass.kernel->stem, false));
+    tsr_bindings_forget(&r->device->bindings);
     tsr_gles_draw_pass(r, &t->what.pass, &t->built);
     return TSR_OK;
 }

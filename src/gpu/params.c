@@ -48,14 +48,17 @@ static void add_name(tsr_params *p, const char *prefix, const char *name, const 
 static void name_components(tsr_params *p, const char *prefix, const char *name, char array,
                             int first, int count) {
     char text[sizeof p->names->text];
-    const char *format = p->language == TSR_GLSL ? "tsr_%c[%d]%s%.*s" : "params.%c[%d]%s%.*s";
-    snprintf(text, sizeof text, format, array, first / 4, count < 4 ? "." : "",
-             count < 4 ? count : 0, &"xyzw"[first % 4]);
+    const char *head = p->language == TSR_WGSL ? (array == 'i' ? "params.i" : "params.f")
+                       : array == 'i'          ? "tsr_i"
+                                               : "intBitsToFloat(tsr_i",
+               *tail = p->language == TSR_GLSL && array == 'f' ? ")" : "";
+    snprintf(text, sizeof text, "%s[%d]%s%.*s%s", head, first / 4, count < 4 ? "." : "",
+             count < 4 ? count : 0, &"xyzw"[first % 4], tail);
     add_name(p, prefix, name, text);
 }
 
 /* Appends `count` components, aligned so that they are in one vector; returns the first's index. */
-static int add_ints(tsr_params *p, const int32_t *values, int count, int alignment) {
+static int add_ints(tsr_params *p, const void *values, int count, int alignment) {
     void *ints = p->ints;
     int first = (p->int_count + alignment - 1) / alignment * alignment;
     if (!grow(p, &ints, first + count, &p->int_capacity, sizeof *p->ints))
@@ -63,13 +66,16 @@ static int add_ints(tsr_params *p, const int32_t *values, int count, int alignme
     p->ints = ints;
     for (int i = p->int_count; i < first; i++)
         p->ints[i] = 0;
-    for (int i = 0; i < count; i++)
-        p->ints[first + i] = values ? values[i] : 0;
+    if (count)
+        memcpy(p->ints + first, values, (size_t)count * sizeof *p->ints);
     p->int_count = first + count;
     return first;
 }
 
+/* In GLSL as bits of integers. */
 static int add_floats(tsr_params *p, const float *values, int count, int alignment) {
+    if (p->language == TSR_GLSL)
+        return add_ints(p, values, count, alignment);
     void *floats = p->floats;
     int first = (p->float_count + alignment - 1) / alignment * alignment;
     if (!grow(p, &floats, first + count, &p->float_capacity, sizeof *p->floats))
@@ -218,9 +224,10 @@ tsr_status tsr_params_make(const tsr_plan *plan, const tsr_pass *pass, tsr_param
     add_attrs(p, pass);
     add_posts(p, pass);
     add_ints(p, NULL, 0, 4); /* whole vectors */
-    if (p->float_count == 0)
-        add_floats(p, NULL, 1, 1);
-    add_floats(p, NULL, 0, 4);
+    if (p->language == TSR_WGSL) {
+        add_floats(p, NULL, p->float_count == 0, 1);
+        add_floats(p, NULL, 0, 4);
+    }
     return p->failed ? tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the parameters of a pass")
                      : TSR_OK;
 }

@@ -1,6 +1,6 @@
 /* The parameters of a pass: their names in the program and their values. All integers are
- * components of one array of vectors and all floats of another, so that a backend sets them in one
- * call. */
+ * components of one array of vectors and in WGSL all floats of another; in GLSL these are integers
+ * with their bits, so that one call sets all. */
 #ifndef TSR_GPU_PARAMS_H
 #define TSR_GPU_PARAMS_H
 

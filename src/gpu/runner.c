@@ -289,12 +289,6 @@ void tsr_gpu_report(const tsr_runner *runner, tsr_report *out) {
     out->precision = r->plan->all_half ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
 }
 
-/* A pass with uniform blocks is drawn tile by tile. */
-static int64_t count_draws(const tsr_plan *plan, const tsr_pass *pass) {
-    const tsr_layout *l = tsr_plan_layout(plan, pass->output);
-    return pass->kind != TSR_PASS_DRAW ? 0 : pass->draw_count ? (int64_t)l->n * l->tiles : 1;
-}
-
 /* Is what the node writes in 16 bits on the device? */
 static bool is_half(const tsr_gpu_runner *r, int node) {
     int value = r->graph->nodes[node].outputs[0],
@@ -321,7 +315,7 @@ void tsr_gpu_node_report(const tsr_runner *runner, int node, tsr_node_report *ou
     for (int i = 0; i < r->plan->pass_count; i++)
         if (r->plan->passes[i].node == node) {
             out->passes++;
-            out->draws += count_draws(r->plan, &r->plan->passes[i]);
+            out->draws += tsr_pass_count_draws(r->plan, &r->plan->passes[i]);
             narrowed += narrowed_bytes(r->plan, &r->plan->passes[i].table, half);
             on_cpu = on_cpu || r->plan->passes[i].kind == TSR_PASS_CPU;
         }

@@ -23,7 +23,7 @@ typedef struct tsr_template_name {
 
 /* What replaces u.<name>. */
 typedef struct tsr_template_param {
-    char name[80], text[24];
+    char name[80], text[40];
 } tsr_template_param;
 
 typedef struct tsr_template {

@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include "base/divide.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -340,6 +341,15 @@ void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, cons
     memcpy(copy, data, size);
     pass->table = *table;
     pass->table.data = copy;
+}
+
+int64_t tsr_pass_count_draws(const tsr_plan *plan, const tsr_pass *pass) {
+    const tsr_layout *l = tsr_plan_layout(plan, pass->output);
+    if (pass->kind != TSR_PASS_DRAW || !pass->draw_count)
+        return pass->kind == TSR_PASS_DRAW;
+    if (pass->block_rows >= l->tiles)
+        return pass->draw_count;
+    return (int64_t)l->n * tsr_divide_up(l->tiles, pass->block_rows);
 }
 
 tsr_draw *tsr_plan_draws(tsr_plan *plan, tsr_pass *pass, int count) {

@@ -79,11 +79,11 @@ typedef enum tsr_pass_kind {
  */
 enum { TSR_BLOCK_ALIGNED = 16 };
 
-/* A draw of a pass that reads uniform blocks. All draws of a pass write equally many images of the
- * output; each is repeated for every tile, with the next uniform block. */
+/* A draw of a pass that reads uniform blocks. It is repeated for every tile of its images, with the
+ * next row, or for as many tiles as a block has rows. */
 typedef struct tsr_draw {
     int args[TSR_MAX_DRAW_ARGS]; /* in the order of tsr_kernel.draw_args */
-    int block;                   /* index of tile 0's uniform block */
+    int block;                   /* row of the table, or of source 0, where tile 0's begins */
 } tsr_draw;
 
 struct tsr_pass {
@@ -101,6 +101,8 @@ struct tsr_pass {
     tsr_table table;
     tsr_draw *draws;         /* draw_count of them */
     int draw_count;          /* 0: a single draw without uniform blocks */
+    int draw_images;         /* of the output, written by one of them; the last one may have less */
+    int block_rows;          /* in a uniform block, of the table or of source 0 */
     bool blocks_from_source; /* uniform blocks are rows of source 0, and the table is a texture;
                                 else they are rows of the table */
     /* A custom operator's body in the backend's shading language, and its attributes; else NULL. */
@@ -424,6 +426,9 @@ tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output);
 /* Gives the pass a table; the `size` bytes of data are copied to the plan's arena. */
 void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, const void *data,
                     size_t size);
+/* How often the pass is drawn; 0 for what is not. Rectangles of a texture that a draw's tiles are
+ * not in one of count once. */
+int64_t tsr_pass_count_draws(const tsr_plan *plan, const tsr_pass *pass);
 /* Gives the pass `count` draws, which the caller sets with TSR_DRAW; NULL when out of memory. */
 tsr_draw *tsr_plan_draws(tsr_plan *plan, tsr_pass *pass, int count);
 /* Sets draw i of kernel `stem`: its first uniform block, and its arguments by name. */

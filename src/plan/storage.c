@@ -118,7 +118,11 @@ static void count_copied_blocks(tsr_plan *plan) {
         const tsr_pass *pass = &plan->passes[i];
         if (!pass->blocks_from_source)
             continue;
-        uint64_t bytes = tsr_layout_floats(tsr_plan_layout(plan, pass->sources[0])) * sizeof(float);
+        const tsr_layout *l = tsr_plan_layout(plan, pass->sources[0]);
+        /* whole blocks of rows */
+        uint64_t bytes =
+            (tsr_layout_floats(l) + (size_t)(pass->block_rows - 1) * (size_t)l->w * 4) *
+            sizeof(float);
         if (bytes > plan->copied_blocks_bytes)
             plan->copied_blocks_bytes = bytes;
     }

@@ -210,7 +210,6 @@ export function makeGl({ memory, text, write, keep }) {
         },
         Uniform1i: (location, x) => gl.uniform1i(locations[location] ?? null, x),
         Uniform2f: (location, x, y) => gl.uniform2f(locations[location] ?? null, x, y),
-        Uniform4fv: (location, count, at) => gl.uniform4fv(locations[location] ?? null, f32(at, 4 * count)),
         Uniform4iv: (location, count, at) => gl.uniform4iv(locations[location] ?? null, i32(at, 4 * count)),
 
         // ---- questions

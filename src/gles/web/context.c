@@ -75,7 +75,6 @@
     X(TEXSUBIMAGE3D, TexSubImage3D) \
     X(UNIFORM1I, Uniform1i) \
     X(UNIFORM2F, Uniform2f) \
-    X(UNIFORM4FV, Uniform4fv) \
     X(UNIFORM4IV, Uniform4iv) \
     X(USEPROGRAM, UseProgram) \
     X(VIEWPORT, Viewport)

@@ -18,8 +18,8 @@ stack=$((1 << 20)) # of these
 webgpu=${WEBGPU:-ON}
 layers=(api autotune/web base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu gles gles/web web)
 [ "$webgpu" = OFF ] || layers+=(webgpu webgpu/web)
-most_wasm='540000 236000' # bytes, as they are and compressed by brotli
-most_modules='77000 23600'
+most_wasm='503000 217500' # bytes, as they are and compressed by brotli
+most_modules='69000 22700'
 # As in Debian 12's source package protobuf-c, whose .dsc is signed and has this sum.
 protobuf=protobuf-c_1.4.1.orig.tar.gz
 protobuf_sum=4cc4facd508172f3e0a4d3a8736225d472418aee35b4ad053384b137b220339f
@@ -87,9 +87,10 @@ sources() {
     printf '%s\n' "$build"/native/generated/*.c "$build/protobuf-c/protobuf-c/protobuf-c.c"
 }
 
-# The C library's printf() without floats is smaller, but traps where it has to print one.
+# src/base/web/print.c knows these conversions alone.
 check_formats() {
-    ! sources | grep -v "^$build" | xargs -d '\n' grep -nE '%[-+#0-9.*]*l?[aefgAEFG]' >&2 || fail "a page cannot print floats"
+    ! sources | grep -v "^$build" | xargs -d '\n' grep -nP '"(?:[^"\\\\]|\\\\.)*?%(?!%|[cp "]|0?[0-9]*(l|ll|z)?[dux]|(\.(\*|[0-9]+))?s|")' >&2 ||
+        fail "a page cannot print this: see src/base/web/print.c"
 }
 
 # Only the C library's own headers: those of the machine must not be found. What clang inlines and the pointers that it keeps for
@@ -117,8 +118,8 @@ compile() {
 # Without -O, for which clang runs whatever wasm-opt the machine has, not with what the module needs.
 link() {
     "$clang" --target=wasm32-wasi -mexec-model=reactor -Wl,-O2,--gc-sections,--strip-all,--stack-first \
-        -Wl,-z,stack-size=$stack,--max-memory=$memory,--export=malloc,--export=free "$build"/objects/*.o \
-        -lc-printscan-no-floating-point -o "$build/linked.wasm" || fail "the objects cannot be linked"
+        -Wl,-z,stack-size=$stack,--max-memory=$memory,--export=malloc,--export=calloc,--export=realloc,--export=free "$build"/objects/*.o \
+        -o "$build/linked.wasm" || fail "the objects cannot be linked"
     wasm-opt -tnh --low-memory-unused --flatten --rereloop -Oz -Oz --converge --strip-producers --enable-bulk-memory \
         --enable-nontrapping-float-to-int --enable-sign-ext "$build/linked.wasm" -o "$build/tessera.wasm" ||
         fail "the module cannot be made smaller"
@@ -131,6 +132,15 @@ check_imports() {
         for (const i of WebAssembly.Module.imports(module)) console.log(i.module, i.name);' "$build/tessera.wasm" |
         LC_ALL=C sort | diff <(sed "$([ "$webgpu" = ON ] || echo '/^gpu /d')" "$root/src/web/imports.txt") - >&2 ||
         fail "the module's imports (>) are not those of src/web/imports.txt (<)"
+}
+
+# The modules without comments on lines of their own and without indentation; lines keep their numbers.
+copy_modules() {
+    node -e 'const { readFileSync, writeFileSync } = require("fs"), [, to, ...files] = process.argv;
+        const bare = text => text.replace(/^ *\/\*\*[^]*?\*\/$/gm, comment => comment.replace(/.+/g, ""))
+            .replace(/^ *\/\/.*/gm, "").replace(/^ +/gm, "");
+        for (const file of files) writeFileSync(`${to}/${file.split("/").at(-1)}`, bare(readFileSync(file, "utf8")));' \
+        "$build" "$root"/src/web/*.mjs
 }
 
 # size NAME MOST MOST_BROTLI FILE...: of the files together
@@ -232,7 +242,7 @@ build)
     compile
     link
     check_imports
-    cp "$root"/src/web/*.mjs "$build"
+    copy_modules
     echo "export const version = '$(version)';" >"$build/version.mjs"
     echo "$build/tessera.wasm: $(stat -c %s "$build/tessera.wasm") bytes"
     ;;

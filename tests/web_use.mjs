@@ -414,6 +414,31 @@ const tests = {
             : `${rising} ${kept.length} ${again} ${JSON.stringify(said)}`;
     },
 
+    'the device opens while the model downloads': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const real = globalThis.fetch, prototype = backend === 'webgpu' ? GPUAdapter.prototype : OffscreenCanvas.prototype;
+        const method = backend === 'webgpu' ? 'requestDevice' : 'getContext', open = prototype[method], model = chain([3], ['Neg']);
+        let opened = 0, early;
+        prototype[method] = function (...values) {
+            opened++;
+            return open.apply(this, values);
+        };
+        const body = () => new ReadableStream({ async pull(controller) {
+            for (let i = 0; i < 1000 && !opened; i++)
+                await new Promise(resolve => { setTimeout(resolve, 10); });
+            early = opened;
+            controller.enqueue(model);
+            controller.close();
+        } });
+        globalThis.fetch = async (url, options) => (String(url).endsWith('slow.onnx') ? new Response(body()) : real(url, options));
+        const network = await load('/slow.onnx', { backend }), { y } = await network.run({ x: Float32Array.of(1, 2, 3) });
+        network.dispose();
+        globalThis.fetch = real;
+        prototype[method] = open;
+        near('its output', y, Float32Array.of(-1, -2, -3), 0);
+        return early === 1 && opened === 1 ? '' : `opened ${early} times before the model was there, ${opened} in all`;
+    },
+
     'a worker': async ({ backend }) => {
         const { load } = await import('/web/tessera.mjs');
         const shape = [1, 3, 16, 16], model = chain(shape, ['Neg', 'Sigmoid']), x = random(768), steps = [];
@@ -542,20 +567,22 @@ const tests = {
     // By a clock that moves on with each look at it, all takes long: the page has its turn after every small part of the work.
     'preparing in slices': async ({ backend }) => {
         const { load } = await import('/web/tessera.mjs');
-        const { port1, port2 } = new MessageChannel(), steps = [];
+        const { port1, port2 } = new MessageChannel(), steps = [], reads = [];
         let time = performance.now(), turns = 0;
         port1.onmessage = () => port2.postMessage(turns++);
         port2.postMessage(0);
         performance.now = () => (time += 5);
         const network = await load('/demo/edges2emoji.onnx', {
-            backend, onProgress: ({ stage, fraction }) => stage === 'prepare' && steps.push({ fraction, turns }),
+            backend, onProgress: ({ stage, fraction }) => ({ prepare: steps, read: reads })[stage]?.push({ fraction, turns }),
         });
         delete performance.now;
         port1.close();
         network.dispose();
         const largest = Math.max(...steps.slice(1).map(({ fraction }, i) => fraction - steps[i].fraction));
         const taken = steps.at(-1).turns - steps[0].turns;
-        return largest < 0.05 && taken > steps.length / 2 ? '' : `${steps.length} steps, the largest of ${largest}; ${taken} turns`;
+        const copied = reads.at(-1).turns - reads[0].turns; // 15 MB
+        return largest < 0.05 && taken > steps.length / 2 && copied > 10 ? ''
+            : `${steps.length} steps, the largest of ${largest}; ${taken} turns, ${copied} while it was read`;
     },
 };
 

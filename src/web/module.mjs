@@ -3,7 +3,8 @@ import { makeGl } from './gl.mjs';
 import { makeGpu } from './gpu.mjs';
 
 const LEVELS = ['error', 'warn', 'info', 'debug'];
-const NOT_SUPPORTED = 52; // WASI's errno
+const BAD_FILE = 8; // WASI's errno: there are no files
+const NOT_SUPPORTED = 52; // WASI's errno, too
 const SLICE = 2 ** 20; // bytes that are copied at once
 const NOT_READY = 1; // TSR_NOT_READY
 const INNER = /^(tsr_web_call_|tsr_web_error$|tsr_web_status_name$|malloc$|free$)/; // what such functions may call
@@ -166,6 +167,9 @@ export async function instantiate(module, { log, callOperator, gpu }) {
             view().setBigUint64(at >>> 0, BigInt(Math.round(performance.now() * 1e6)), true);
             return 0;
         },
+        fd_close: () => BAD_FILE,
+        fd_seek: () => BAD_FILE,
+        fd_write: () => BAD_FILE,
         random_get(at, size) {
             if (!globalThis.crypto) // in node 18
                 return NOT_SUPPORTED;

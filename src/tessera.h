@@ -708,9 +708,9 @@ static inline tsr_status tsr_session_get_output_pixels(tsr_session *session, con
     return tsr_session_get_output_pixels_sized(session, name, pixels, sizeof *pixels);
 }
 
-/* Where an output is drawn in the device's GL context, scaled to a rectangle. Colors and alpha are
- * those of tsr_pixels divided by 255, neither rounded nor limited but by the target's format:
- * elements of 0 to 1 are drawn as they are by default. */
+/* Where an output is drawn in the device's GL context, or on its WebGPU device, scaled to a
+ * rectangle. Colors and alpha are those of tsr_pixels divided by 255, neither rounded nor limited
+ * but by the target's format: elements of 0 to 1 are drawn as they are by default. */
 typedef struct tsr_draw_target {
     /* A GL_TEXTURE_2D with a color-renderable format of floats or normalized integers, level 0; 0:
      * the framebuffer below. Not one that the session reads or writes. */
@@ -725,11 +725,17 @@ typedef struct tsr_draw_target {
     bool bgr;                /* the tensor's channels are blue, green, red */
     int image;               /* of the batch: 0 to N - 1 */
     float mean[4], scale[4]; /* as in tsr_pixels */
+    /* webgpu, in place of texture, framebuffer and flip: a WGPUTexture of the device that the
+     * session's tsr_device adopted, with usage CopyDst and four bytes a texel, which become those
+     * of `format`, RGBA8 or BGRA8, whatever the texture calls them. Its upper row is 0. */
+    void *wgpu_texture;
+    tsr_pixel_format format;
 } tsr_draw_target;
 
 /* Draws one image of an output of the latest run into a target of the caller's, without waiting for
- * it and without a copy through memory: later GL commands of the context see it. Replaces what is
- * there, without blending. gles only. */
+ * it and without a copy through memory: later commands of the context or queue see it. Replaces
+ * what is there, without blending. TSR_ERROR_DEVICE, with the device's message, for textures that
+ * WebGPU refuses: without usage CopyDst, smaller, destroyed, of another device. gles and webgpu. */
 TSR_API tsr_status tsr_session_draw_output_sized(tsr_session *session, const char *name,
                                                  const tsr_draw_target *target, size_t size);
 static inline tsr_status tsr_session_draw_output(tsr_session *session, const char *name,

@@ -168,6 +168,10 @@ static void test_refused(void **state) {
     bad = good;
     bad.image = 1;
     refuse(&f, bad, "no image 1");
+    bad = good;
+    bad.wgpu_texture = &bad;
+    expect_failure(tsr_session_draw_output(f.session, "y", &bad), TSR_ERROR_UNSUPPORTED,
+                   "'gles' has no WebGPU textures");
     EXPECT_OK(tsr_session_draw_output(f.session, "y", &good));
     expect_failure(tsr_session_draw_output(f.session, "x", &good), TSR_ERROR_INVALID_ARGUMENT,
                    "not an output");

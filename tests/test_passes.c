@@ -99,6 +99,23 @@ static void test_dropout_mask_folds(void **state) {
     tsr_graph_destroy(graph);
 }
 
+/* Weights of 16 bits become floats without a copy; floats of 16 bits are rounded. */
+static void test_widening_shares_elements(void **state) {
+    (void)state;
+    begin(SHAPE(2));
+    onnx_add_floats(writer, "w", SHAPE(2), FLOATS(1, 0.1f));
+    onnx_set_int(writer, node("Cast", "w", "half"), "to", tsr_dtype_to_onnx(TSR_DTYPE_F16));
+    onnx_set_int(writer, node("Cast", "half", "wide"), "to", tsr_dtype_to_onnx(TSR_DTYPE_F32));
+    node("Mul", "x,wide", "y");
+    add_output(writer, "y", TSR_DTYPE_F32);
+    tsr_graph *graph = prepare_graph(writer);
+    assert_int_equal(graph->node_count, 1);
+    assert_ptr_equal(value_named(graph, "wide")->data, value_named(graph, "half")->data);
+    expect_floats(value_named(graph, "wide")->data, FLOATS(1, 0.0999755859375f), 2, 0);
+    assert_ptr_not_equal(value_named(graph, "half")->data, value_named(graph, "w")->data);
+    tsr_graph_destroy(graph);
+}
+
 /* 1 x 20,000 times 20,000 x 1 would be 400 million elements made from 40 thousand. */
 static void test_folding_is_bounded(void **state) {
     (void)state;
@@ -494,6 +511,7 @@ int run_program(void) {
         cmocka_unit_test(test_output_can_fold),
         cmocka_unit_test(test_empty_tensors_fold),
         cmocka_unit_test(test_dropout_mask_folds),
+        cmocka_unit_test(test_widening_shares_elements),
         cmocka_unit_test(test_folding_is_bounded),
         cmocka_unit_test(test_failures_name_the_node),
         cmocka_unit_test(test_dead_nodes_go),

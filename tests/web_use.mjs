@@ -231,6 +231,135 @@ const tests = {
         return said.status === 'DEVICE' && own.length === 1 && !lost ? '' : JSON.stringify([said, own, lost]);
     },
 
+    "buffers and textures of the page's own device": async ({ backend }) => {
+        if (backend !== 'webgpu')
+            return '';
+        const { load } = await import('/web/tessera.mjs');
+        const adapter = await navigator.gpu.requestAdapter(), gpuDevice = await adapter.requestDevice();
+        const { STORAGE, COPY_SRC, COPY_DST, MAP_READ, UNIFORM } = GPUBufferUsage, uncaptured = [];
+        gpuDevice.addEventListener('uncapturederror', ({ error }) => uncaptured.push(error.message));
+        const bufferOf = (elements, before = 0, usage = STORAGE, device = gpuDevice) => {
+            const bytes = new Uint8Array(Math.ceil(elements.byteLength / 16) * 16);
+            bytes.set(new Uint8Array(elements.buffer));
+            const buffer = device.createBuffer({ size: before + bytes.length, usage: usage | COPY_DST | COPY_SRC });
+            device.queue.writeBuffer(buffer, before, bytes);
+            return buffer;
+        };
+        const bytesOf = async (buffer, device = gpuDevice) => {
+            const copy = device.createBuffer({ size: buffer.size, usage: MAP_READ | COPY_DST }), encoder = device.createCommandEncoder();
+            encoder.copyBufferToBuffer(buffer, 0, copy, 0, buffer.size);
+            device.queue.submit([encoder.finish()]);
+            await copy.mapAsync(GPUMapMode.READ);
+            return copy.getMappedRange().slice();
+        };
+        const width = 13, height = 9, pixels = width * height, shape = [1, 3, height, width], x = random(3 * pixels);
+        const network = await load(chain(shape, ['Neg', 'Sigmoid']), { backend, gpuDevice });
+        const expected = (await network.run({ x })).y, zeros = new Float32Array(3 * pixels);
+
+        // In and out, without a copy through memory: mapAsync, which reading back needs, is the page's own.
+        const { mapAsync } = GPUBuffer.prototype;
+        let mapped = 0;
+        GPUBuffer.prototype.mapAsync = function (...values) {
+            mapped++;
+            return mapAsync.apply(this, values);
+        };
+        const given = bufferOf(x, 512), result = await network.run({ x: { buffer: given, offset: 512 } }, { read: false });
+        const { buffer, dtype, layout } = await network.outputBuffer('y');
+        if (Object.keys(result).length || mapped || dtype !== 'float32' || layout !== 'nchw')
+            return `${JSON.stringify(result)} ${mapped} ${dtype} ${layout}`;
+        near('an output buffer', new Float32Array(await bytesOf(buffer), 0, 3 * pixels), expected, 1e-6);
+        near('and memory', (await network.run()).y, expected, 0);
+
+        // Submitted before the calls return: what the page submits then comes after it.
+        const run = network.run({ x: { buffer: given, offset: 512 } }, { read: false });
+        const mine = bufferOf(new Uint16Array(3 * pixels + 600), 0), out = network.outputBuffer('y', { buffer: mine, offset: 1024, dtype: 'float16', layout: 'nhwc' });
+        gpuDevice.queue.writeBuffer(given, 512, zeros);
+        const halves = new Uint16Array(await bytesOf(mine), 1024, 3 * pixels);
+        if (await out.then(to => to.buffer) !== mine || (await run, (await network.outputBuffer('y')).buffer) !== buffer)
+            return 'buffers are not kept';
+        near('in halves, channels last', Float32Array.from(expected, (_, i) => {
+            const h = halves[i % pixels * 3 + Math.floor(i / pixels)];
+            return h >> 10 ? 2 ** ((h >> 10) - 15) * (1 + (h & 1023) / 1024) : h / 2 ** 24;
+        }), expected, 2 ** -11);
+        const bytes = Uint8Array.from(x, value => 100 * value + 100);
+        near('from bytes', (await network.run({ x: { buffer: bufferOf(bytes), dtype: 'uint8', layout: 'nhwc' } })).y,
+            Float32Array.from(expected, (_, i) => 1 / (1 + Math.exp(bytes[i % pixels * 3 + Math.floor(i / pixels)]))), 1e-5);
+
+        // A texture.
+        const textureOf = (format, more) => gpuDevice.createTexture({ format, size: [width + 20, height + 3], usage: GPUTextureUsage.COPY_SRC | GPUTextureUsage.COPY_DST, ...more });
+        const rgba = textureOf('rgba8unorm'), bgra = textureOf('bgra8unorm-srgb'), texels = [];
+        await network.run({ x });
+        mapped = 0;
+        for (const texture of [rgba, bgra])
+            await network.render({}, texture, { scale: 1 / 200, mean: 20 });
+        const read = mapped;
+        for (const texture of [rgba, bgra]) {
+            const copy = gpuDevice.createBuffer({ size: 256 * texture.height, usage: COPY_DST | COPY_SRC }), encoder = gpuDevice.createCommandEncoder();
+            encoder.copyTextureToBuffer({ texture }, { buffer: copy, bytesPerRow: 256 }, [texture.width, texture.height]);
+            gpuDevice.queue.submit([encoder.finish()]);
+            texels.push(new Uint8Array(await bytesOf(copy)));
+        }
+        const canvas = Object.assign(document.createElement('canvas'), { width: rgba.width, height: rgba.height });
+        mapped = 0;
+        await network.render({}, canvas, { scale: 1 / 200, mean: 20 });
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+        copy.drawImage(canvas, 0, 0);
+        const shown = copy.getImageData(0, 0, canvas.width, canvas.height).data;
+        const row = (list, y) => list.subarray(256 * y, 256 * y + 4 * rgba.width);
+        for (let y = 0; y < rgba.height; y++) {
+            near('a texture', row(texels[0], y), shown.subarray(4 * rgba.width * y, 4 * rgba.width * (y + 1)), 0);
+            near('of other bytes', row(texels[1], y), row(texels[0], y).map((_, i, all) => all[i % 4 === 3 ? i : i - i % 4 + 2 - i % 4]), 0);
+        }
+        if (read || mapped)
+            return `drawing has read back: ${read} ${mapped}`;
+        GPUBuffer.prototype.mapAsync = mapAsync;
+
+        // What is wrong.
+        const other = await (await navigator.gpu.requestAdapter()).requestDevice(), gone = bufferOf(zeros), raw = { buffer: zeros.buffer };
+        gone.destroy();
+        const own = await load(chain(shape, ['Neg']), { backend }), fresh = await load(chain(shape, ['Neg']), { backend, gpuDevice });
+        const opened = gpuDevice.createBuffer({ size: 4096, usage: STORAGE, mappedAtCreation: true });
+        const wrong = [];
+        const tell = async (promise, status, words) => {
+            const said = await failure(promise);
+            if (said.status !== status || !words.test(said.message))
+                wrong.push(`${status} ${words}: ${said.status} ${said.message}`);
+        };
+        const both = async (value, status, words) => {
+            await tell(network.run({ x: value }), status, words);
+            await tell(network.run({ x: value }, { read: false }), status, words);
+            await network.run({ x });
+            await tell(network.outputBuffer('y', value), status, words);
+            near('after a failure', (await network.run({ x })).y, expected, 0);
+        };
+        await both({ buffer: bufferOf(zeros, 0, UNIFORM) }, 'INVALID_ARGUMENT', /STORAGE/);
+        await both({ buffer: bufferOf(new Float32Array(99)) }, 'INVALID_ARGUMENT', /needs 14\d\d bytes.*not 400/);
+        await both({ buffer: bufferOf(zeros, 512), offset: 768 }, 'INVALID_ARGUMENT', /needs 14\d\d bytes/);
+        await both({ buffer: bufferOf(zeros, 512), offset: 8 }, 'INVALID_ARGUMENT', /multiple of 256/);
+        await both({ buffer: bufferOf(zeros, 512), offset: 1e9 }, 'INVALID_ARGUMENT', /no offset/);
+        await both({ buffer: bufferOf(zeros), dtype: 'int64' }, 'INVALID_ARGUMENT', /not int64/);
+        await both({ buffer: opened }, 'INVALID_ARGUMENT', /is mapped/);
+        await both({ buffer: gone }, 'DEVICE', /estroyed/);
+        await both({ buffer: bufferOf(new Float32Array(999), 0, STORAGE, other) }, 'DEVICE', /evice/);
+        await both(raw, 'INVALID_ARGUMENT', /no GPUBuffer/);
+        await tell(network.run({ z: { buffer: given } }), 'INVALID_ARGUMENT', /no input 'z'/);
+        await tell(network.outputBuffer('z'), 'INVALID_ARGUMENT', /no output 'z'/);
+        await tell(fresh.outputBuffer('y'), 'INVALID_ARGUMENT', /has not run/);
+        await tell(own.run({ x: { buffer: given } }), 'INVALID_ARGUMENT', /gpuDevice/);
+        await own.run({ x });
+        await tell(own.outputBuffer('y'), 'INVALID_ARGUMENT', /gpuDevice/);
+        await tell(own.render({}, rgba), 'INVALID_ARGUMENT', /gpuDevice/);
+        await tell(network.render({}, textureOf('rgba16float')), 'INVALID_ARGUMENT', /rgba16float/);
+        await tell(network.render({}, textureOf('rgba8unorm', { usage: 1 })), 'INVALID_ARGUMENT', /COPY_DST/);
+        rgba.destroy();
+        await tell(network.render({}, rgba), 'DEVICE', /estroyed/);
+        near('after all', (await network.run({ x })).y, expected, 0);
+        await network.outputBuffer('y');
+        [network, own, fresh].forEach(one => one.dispose());
+        await tell(network.outputBuffer('y'), 'INVALID_ARGUMENT', /disposed/);
+        return wrong.concat(uncaptured).join('\n');
+    },
+
     'storage of weights': async ({ backend }) => {
         const { load } = await import('/web/tessera.mjs');
         const model = '/parts/conv.onnx', x = random(64 * 16 * 16), bytes = {}, results = {};
@@ -283,6 +412,31 @@ const tests = {
         return rising && kept.length === 4 && again.length === 2 &&
             statuses === 'INVALID_MODEL,INVALID_MODEL,IO,INVALID_MODEL,IO,IO,INVALID_MODEL,INVALID_MODEL,CANCELLED' ? ''
             : `${rising} ${kept.length} ${again} ${JSON.stringify(said)}`;
+    },
+
+    'the device opens while the model downloads': async ({ backend }) => {
+        const { load } = await import('/web/tessera.mjs');
+        const real = globalThis.fetch, prototype = backend === 'webgpu' ? GPUAdapter.prototype : OffscreenCanvas.prototype;
+        const method = backend === 'webgpu' ? 'requestDevice' : 'getContext', open = prototype[method], model = chain([3], ['Neg']);
+        let opened = 0, early;
+        prototype[method] = function (...values) {
+            opened++;
+            return open.apply(this, values);
+        };
+        const body = () => new ReadableStream({ async pull(controller) {
+            for (let i = 0; i < 1000 && !opened; i++)
+                await new Promise(resolve => { setTimeout(resolve, 10); });
+            early = opened;
+            controller.enqueue(model);
+            controller.close();
+        } });
+        globalThis.fetch = async (url, options) => (String(url).endsWith('slow.onnx') ? new Response(body()) : real(url, options));
+        const network = await load('/slow.onnx', { backend }), { y } = await network.run({ x: Float32Array.of(1, 2, 3) });
+        network.dispose();
+        globalThis.fetch = real;
+        prototype[method] = open;
+        near('its output', y, Float32Array.of(-1, -2, -3), 0);
+        return early === 1 && opened === 1 ? '' : `opened ${early} times before the model was there, ${opened} in all`;
     },
 
     'a worker': async ({ backend }) => {
@@ -413,20 +567,22 @@ const tests = {
     // By a clock that moves on with each look at it, all takes long: the page has its turn after every small part of the work.
     'preparing in slices': async ({ backend }) => {
         const { load } = await import('/web/tessera.mjs');
-        const { port1, port2 } = new MessageChannel(), steps = [];
+        const { port1, port2 } = new MessageChannel(), steps = [], reads = [];
         let time = performance.now(), turns = 0;
         port1.onmessage = () => port2.postMessage(turns++);
         port2.postMessage(0);
         performance.now = () => (time += 5);
         const network = await load('/demo/edges2emoji.onnx', {
-            backend, onProgress: ({ stage, fraction }) => stage === 'prepare' && steps.push({ fraction, turns }),
+            backend, onProgress: ({ stage, fraction }) => ({ prepare: steps, read: reads })[stage]?.push({ fraction, turns }),
         });
         delete performance.now;
         port1.close();
         network.dispose();
         const largest = Math.max(...steps.slice(1).map(({ fraction }, i) => fraction - steps[i].fraction));
         const taken = steps.at(-1).turns - steps[0].turns;
-        return largest < 0.05 && taken > steps.length / 2 ? '' : `${steps.length} steps, the largest of ${largest}; ${taken} turns`;
+        const copied = reads.at(-1).turns - reads[0].turns; // 15 MB
+        return largest < 0.05 && taken > steps.length / 2 && copied > 10 ? ''
+            : `${steps.length} steps, the largest of ${largest}; ${taken} turns, ${copied} while it was read`;
     },
 };
 

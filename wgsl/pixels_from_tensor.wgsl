@@ -1,5 +1,5 @@
 // A picture from one image of a tensor: resampled, its normalization undone. A texel of the output holds four bytes, row by
-// row, without gaps. The constants are those of tensor_from_pixels.
+// row, without gaps, or, DRAWN, in rows of their own. The constants are those of tensor_from_pixels.
 #include resample
 #include normalization
 fn element(channel: i32, row: i32, column: i32) -> f32 {
@@ -27,10 +27,8 @@ fn channels(row: i32, column: i32) -> vec4f {
     return vec4f(element(0, row, column), element(1, row, column), element(2, row, column), element(3, row, column));
 #endif
 }
-// Red, green, blue, alpha of pixel i of the picture, 0 to 255.
-fn color(i: i32) -> vec4f {
-    let y = i / u.pixels.width;
-    let x = i - y * u.pixels.width;
+// Red, green, blue, alpha of a pixel of the picture, 0 to 255.
+fn color(y: i32, x: i32) -> vec4f {
     let ys = taps(y, u.tensor.height, u.pixels.height);
     let xs = taps(x, u.tensor.width, u.pixels.width);
     var sum = vec4f();
@@ -54,19 +52,25 @@ fn color(i: i32) -> vec4f {
     return sum;
 #endif
 }
+fn nth_color(i: i32) -> vec4f {
+    let y = i / u.pixels.width;
+    return color(y, i - y * u.pixels.width);
+}
 #if PIXEL_BYTES < 4
 // Byte i of the picture.
 fn byte(i: i32) -> f32 {
 #if PIXEL_BYTES == 1
-    return luma(color(i));
+    return luma(nth_color(i));
 #else
-    return color(i / 3)[i % 3];
+    return nth_color(i / 3)[i % 3];
 #endif
 }
 #endif
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-#if PIXEL_BYTES == 4
-    let v = color(x);
+#if DRAWN
+    let v = color(y, x);
+#elif PIXEL_BYTES == 4
+    let v = nth_color(x);
 #else
     let last = u.pixels.width * u.pixels.height * PIXEL_BYTES - 1;
     let v = vec4f(byte(4 * x), byte(min(4 * x + 1, last)), byte(min(4 * x + 2, last)), byte(min(4 * x + 3, last)));

@@ -350,12 +350,17 @@ static tsr_status draw_output(tsr_session *session, int index, const tsr_draw_ta
                                   .bytes = SIZE_MAX,
                                   .width = target->width,
                                   .height = target->height,
+                                  .format = target->format,
                                   .filter = target->filter,
                                   .channels_last = target->channels_last,
                                   .bgr = target->bgr,
                                   .image = target->image}};
     memcpy(to.pixels.mean, target->mean, sizeof target->mean);
     memcpy(to.pixels.scale, target->scale, sizeof target->scale);
+    if (target->format != TSR_PIXELS_RGBA8 && target->format != TSR_PIXELS_BGRA8)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "%s: output '%s' is drawn as RGBA8 or BGRA8, not in format %d",
+                        session->graph->file, value->name, (int)target->format);
     if (target->x < 0 || target->y < 0)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: output '%s' cannot be drawn at (%d, %d)",
                         session->graph->file, value->name, target->x, target->y);
@@ -372,8 +377,12 @@ tsr_status tsr_session_draw_output_sized(tsr_session *session, const char *name,
     if (!session || !name || !target)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_draw_output: an argument is NULL");
     TSR_TRY(tsr_take_struct("tsr_draw_target", target, size, &known, sizeof known));
-    if (!session->device->backend->draw_output)
+    const tsr_backend *backend = session->device->backend;
+    if (!backend->draw_output)
         return fail_no_textures(session);
+    if (known.wgpu_texture && !backend->set_input_buffer)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "%s: the backend '%s' has no WebGPU textures",
+                        session->graph->file, backend->name);
     TSR_TRY(tsr_session_check_submitted(session));
     TSR_TRY(find_written(session, name, &index));
     return draw_output(session, index, &known);

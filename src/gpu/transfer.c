@@ -251,6 +251,22 @@ void tsr_transfer_draw(const tsr_plan *plan, int value, const tsr_pixels *pixels
     read_from(t, tensor);
 }
 
+tsr_status tsr_transfer_draw_staged(const tsr_plan *plan, int value, const tsr_pixels *pixels,
+                                    tsr_transfer *t) {
+    const int unit = TSR_DRAWN_ROW_BYTES / 4, row = (pixels->width + unit - 1) / unit * unit;
+    const tsr_drawing drawn = {.flip = false};
+    int tensor = plan->value_tensor[value];
+    *t = (tsr_transfer){.elements = {.is_pixels = true, .pixels = *pixels},
+                        .type = TSR_STAGING_BYTES};
+    TSR_TRY(make_staging(plan, t, (size_t)row * (size_t)pixels->height));
+    t->staging.h = pixels->height;
+    t->staging.w = t->staging.tile_w = row;
+    const tsr_picture_shape s = picture_of(plan, value, pixels);
+    pass_to_pixels(tsr_plan_layout(plan, tensor), &s, tensor, &drawn, t);
+    read_from(t, tensor);
+    return TSR_OK;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Row-major elements from the planes of rows_from_tensor. */

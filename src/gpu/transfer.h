@@ -48,6 +48,11 @@ typedef struct tsr_drawing {
 /* The tensor of a value to pixels of four bytes, drawn. */
 void tsr_transfer_draw(const tsr_plan *plan, int value, const tsr_pixels *pixels,
                        const tsr_drawing *drawn, tsr_transfer *transfer);
+/* The same in a staging buffer, of which a texture is copied: with rows of TSR_DRAWN_ROW_BYTES or a
+ * multiple of that. */
+enum { TSR_DRAWN_ROW_BYTES = 256 };
+tsr_status tsr_transfer_draw_staged(const tsr_plan *plan, int value, const tsr_pixels *pixels,
+                                    tsr_transfer *transfer);
 /* Do both have the same program? */
 bool tsr_transfer_same_program(const tsr_transfer *a, const tsr_transfer *b);
 

@@ -5,6 +5,7 @@
 #include "web/custom.h"
 
 #include "base/allocator.h"
+#include "base/web/map.h"
 #include "kernel/kernel.h"
 
 #include <limits.h>
@@ -83,28 +84,15 @@ void EXPORT(tsr_web_device_free)(tsr_device *device) {
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-/* Copies bytes of the model that is being read to memory. */
-IMPORT(readModel) void tsr_web_read_model(double offset, void *buffer, size_t size);
-
-static tsr_status size_of_model(void *user, const char *path, uint64_t *bytes) {
-    (void)path;
-    *bytes = *(const size_t *)user;
-    return TSR_OK;
-}
-
-static tsr_status read_model(void *user, const char *path, uint64_t offset, void *buffer,
-                             size_t size) {
-    (void)user, (void)path;
-    tsr_web_read_model((double)offset, buffer, size);
-    return TSR_OK;
-}
-
-/* The model that the page has, an ONNX file of `size` bytes; its name is for messages. */
-tsr_model *EXPORT(tsr_web_model)(size_t size, const char *name) {
+/* The model in an ONNX file of `size` bytes, which the call takes over; its name is for messages.
+ */
+tsr_model *EXPORT(tsr_web_model)(void *bytes, size_t size, const char *name) {
     tsr_model *model = NULL;
-    tsr_model_desc desc = {.files = {&size, size_of_model, read_model}};
+    tsr_model_desc desc = {0};
     desc.custom_ops = tsr_web_operators(&desc.custom_op_count);
+    tsr_map_give(bytes, size);
     end(tsr_model_load(name, &desc, &model));
+    tsr_map_give(NULL, 0);
     return model;
 }
 
@@ -281,6 +269,29 @@ tsr_status EXPORT(tsr_web_output_texture)(tsr_session *session, const char *name
     return status;
 }
 
+static tsr_buffer buffer_of(void *buffer, const double numbers[5]) {
+    return (tsr_buffer){.buffer = buffer,
+                        .offset = (uint64_t)numbers[0],
+                        .bytes = (uint64_t)numbers[1],
+                        .count = (size_t)numbers[2],
+                        .dtype = (tsr_dtype)numbers[3],
+                        .channels_last = numbers[4] != 0};
+}
+
+/* Sets an input from a buffer. buffer: of tsr_web_page_buffer(). numbers: see tsr_buffer. */
+tsr_status EXPORT(tsr_web_set_buffer)(tsr_session *session, const char *name, void *buffer,
+                                      const double numbers[5]) {
+    const tsr_buffer from = buffer_of(buffer, numbers);
+    return end(tsr_session_set_input_buffer(session, name, &from));
+}
+
+/* Writes an output to one. */
+tsr_status EXPORT(tsr_web_get_buffer)(tsr_session *session, const char *name, void *buffer,
+                                      const double numbers[5]) {
+    const tsr_buffer to = buffer_of(buffer, numbers);
+    return end(tsr_session_get_output_buffer(session, name, &to));
+}
+
 /* Starts a run; reads: its outputs will be read. */
 tsr_status EXPORT(tsr_web_submit)(tsr_session *session, int reads) {
     tsr_session_transfer_outputs(session, reads != 0);
@@ -298,16 +309,19 @@ tsr_status EXPORT(tsr_web_get_output)(tsr_session *session, const char *name, fl
     return end(tsr_session_get_output(session, name, data, count));
 }
 
-/* Draws an image of an output into all of the context's canvas; gles only. */
+/* Draws an image of an output into all of the GL context's canvas, or of a texture, the page's
+ * object of this number; bgra: so are its bytes. */
 tsr_status EXPORT(tsr_web_draw)(tsr_session *session, const char *name, int width, int height,
-                                int image, int channels_last, int bgr,
-                                const float normalization[8]) {
+                                int image, int channels_last, int bgr, const float normalization[8],
+                                void *texture, int bgra) {
     tsr_draw_target target = {.width = width,
                               .height = height,
-                              .flip = true,
+                              .flip = !texture,
                               .channels_last = channels_last != 0,
                               .bgr = bgr != 0,
-                              .image = image};
+                              .image = image,
+                              .wgpu_texture = texture,
+                              .format = bgra ? TSR_PIXELS_BGRA8 : TSR_PIXELS_RGBA8};
     memcpy(target.mean, normalization, sizeof target.mean);
     memcpy(target.scale, normalization + 4, sizeof target.scale);
     return end(tsr_session_draw_output(session, name, &target));

@@ -40,7 +40,7 @@ export async function openGpu({ gpuDevice, hardware, powerPreference = 'high-per
 // The device is destroyed with the library's, unless it is the page's own.
 export function makeGpu({ memory, text, write }, gpu) {
     const device = gpu?.device, objects = new Map(), futures = new Map(), events = [];
-    let last = 0; // the latest number
+    let last = 0, popping; // the latest number, and the latest error scope that was popped
 
     const add = object => {
         objects.set(++last, object);
@@ -68,7 +68,7 @@ export function makeGpu({ memory, text, write }, gpu) {
     if (gpu?.own) // else the page's own errors come so, too
         device.addEventListener('uncapturederror', onError);
 
-    return {
+    const imports = {
         // ---- the device
         isOpen: () => Number(Boolean(device)),
         isShared: () => Number(!gpu.own),
@@ -93,7 +93,7 @@ export function makeGpu({ memory, text, write }, gpu) {
         },
         pushErrorScope: filter => device.pushErrorScope(FILTERS[filter]),
         popErrorScope() {
-            const popped = device.popErrorScope().then(describe, () => ({ status: NO_ERROR }));
+            const popped = popping = device.popErrorScope().then(describe, () => ({ status: NO_ERROR }));
             return begin(popped, () => {
                 popped.then(result => result.status !== NO_ERROR && events.push(result));
                 return { status: NO_ERROR };
@@ -155,6 +155,9 @@ export function makeGpu({ memory, text, write }, gpu) {
         createEncoder: () => add(device.createCommandEncoder()),
         copyBuffer: (encoder, from, fromOffset, to, toOffset, size) =>
             get(encoder).copyBufferToBuffer(get(from), fromOffset, get(to), toOffset, size),
+        copyToTexture: (encoder, buffer, bytesPerRow, texture, x, y, width, height) =>
+            get(encoder).copyBufferToTexture({ buffer: get(buffer), bytesPerRow },
+                { texture: get(texture), origin: [x, y] }, [width, height]),
         submit: encoder => device.queue.submit([get(encoder).finish()]),
         beginPass: encoder => add(get(encoder).beginComputePass()),
         setPipeline: (pass, pipeline) => get(pass).setPipeline(get(pipeline)),
@@ -162,5 +165,19 @@ export function makeGpu({ memory, text, write }, gpu) {
         dispatch: (pass, x, y, z) => get(pass).dispatchWorkgroups(x, y, z),
         endPass: pass => get(pass).end(),
         release: number => { objects.delete(number); },
+    };
+    return {
+        imports,
+        // Calls fn with the number of an object of the page's.
+        lend(object, fn) {
+            const number = add(object);
+            try {
+                return fn(number);
+            } finally {
+                objects.delete(number);
+            }
+        },
+        // Errors of all calls so far are known then.
+        settled: () => popping,
     };
 }

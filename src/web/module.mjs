@@ -5,6 +5,7 @@ import { makeGpu } from './gpu.mjs';
 const LEVELS = ['error', 'warn', 'info', 'debug'];
 const BAD_FILE = 8; // WASI's errno: there are no files
 const NOT_SUPPORTED = 52; // WASI's errno, too
+const SLICE = 2 ** 20; // bytes that are copied at once
 const NOT_READY = 1; // TSR_NOT_READY
 const INNER = /^(tsr_web_call_|tsr_web_error$|tsr_web_status_name$|malloc$|free$)/; // what such functions may call
 
@@ -77,7 +78,7 @@ function inflateKernels(module) {
  */
 export async function instantiate(module, { log, callOperator, gpu }) {
     const decoder = new TextDecoder(), encoder = new TextEncoder();
-    let exports, broken, depth = 0, fraction = 0, model; // depth: of calls, inside which functions of the page's are called
+    let exports, broken, depth = 0, fraction = 0; // depth: of calls, inside which functions of the page's are called
     const bytes = () => new Uint8Array(exports.memory.buffer); // anew each time: memory may have grown
     const view = () => new DataView(exports.memory.buffer);
     // Up to its NUL, or of `length` bytes.
@@ -145,15 +146,22 @@ export async function instantiate(module, { log, callOperator, gpu }) {
     });
     // Calls fn with the address of a string.
     const spell = (string, fn) => lend(encoder.encode(`${string}\0`), fn);
-    // A model's handle.
-    const readModel = (file, name) => {
-        model = file;
+    // The address of a copy of a file; the page rests between parts of that.
+    const copyFile = async (file, rest) => {
+        const at = call('malloc', file.length) >>> 0 || fail('OUT_OF_MEMORY', `no memory for ${file.length} bytes`);
         try {
-            return made(spell(name, n => call('tsr_web_model', file.length, n)));
-        } finally {
-            model = undefined;
+            for (let from = 0; from < file.length; from += SLICE) {
+                bytes().set(file.subarray(from, from + SLICE), at + from);
+                await rest();
+            }
+            return at;
+        } catch (error) {
+            call('free', at);
+            throw error;
         }
     };
+    // A model's handle; the copy of its file is gone with it.
+    const readModel = (at, size, name) => made(spell(name, n => call('tsr_web_model', at, size, n)));
     const wasi = {
         clock_time_get(id, precision, at) {
             view().setBigUint64(at >>> 0, BigInt(Math.round(performance.now() * 1e6)), true);
@@ -173,13 +181,12 @@ export async function instantiate(module, { log, callOperator, gpu }) {
         callOperator,
         log: (level, message) => log(LEVELS[level], text(message)),
         progress: value => { fraction = value; },
-        readModel: (from, at, size) => bytes().set(model.subarray(from, from + (size >>> 0)), at >>> 0),
     };
-    const gl = makeGl({ memory: bytes, text, write, keep });
+    const gl = makeGl({ memory: bytes, text, write, keep }), webgpu = makeGpu({ memory: bytes, text, write }, gpu);
     ({ exports } = await WebAssembly.instantiate(module, {
-        tessera: host, wasi_snapshot_preview1: wasi, gl: gl.imports, gpu: makeGpu({ memory: bytes, text, write }, gpu),
+        Math, tessera: host, wasi_snapshot_preview1: wasi, gl: gl.imports, gpu: webgpu.imports,
     }));
     exports._initialize();
     call('tsr_web_kernels', keep(await inflateKernels(module)) || fail('OUT_OF_MEMORY', "no memory for the kernels' texts"));
-    return { bytes, view, text, call, made, done, borrow, lend, spell, readModel, gl, progress: () => fraction, isBroken: () => broken !== undefined, isBusy: () => depth > 0 };
+    return { bytes, view, text, call, made, done, borrow, lend, spell, copyFile, readModel, gl, gpu: webgpu, progress: () => fraction, isBroken: () => broken !== undefined, isBusy: () => depth > 0 };
 }

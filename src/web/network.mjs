@@ -1,4 +1,5 @@
 // A network on a device of this thread.
+import { bufferNumbers, checkBuffer, isBgra, openCanvas, outputBuffer } from './buffers.mjs';
 import { release as releaseOperators, withOperators } from './custom.mjs';
 import { acquire, release, retire } from './device.mjs';
 import { fail } from './module.mjs';
@@ -82,6 +83,8 @@ class Network {
     #operators;
     #outputs;
     #last; // run that is in progress or waits
+    #buffers = new Map(); // of outputs, by name
+    #canvas; // webgpu: the context of the one that is drawn to
 
     constructor(device, session, name, log, operators) {
         this.#device = device;
@@ -130,6 +133,20 @@ class Network {
             wasm.call('tsr_web_set_texture', session, n, id, at, factor, summand))))));
     }
 
+    // Calls fn(wasm, session, name's, buffer's and numbers' addresses).
+    #useBuffer(name, value, shape, fn) {
+        if (!this.#device.gpuDevice)
+            fail('INVALID_ARGUMENT', `'${name}': a buffer needs the option gpuDevice, the device that it belongs to`);
+        checkBuffer(name, value);
+        return this.#use((wasm, session) => wasm.gpu.lend(value.buffer, id => wasm.done(wasm.spell(name, n =>
+            wasm.lend(bufferNumbers(value, shape), at => fn(wasm, session, n, wasm.call('tsr_web_page_buffer', id), at))))));
+    }
+
+    #setBuffer(name, value) {
+        const shape = this.inputs.find(input => input.name === name)?.shape ?? [];
+        this.#useBuffer(name, value, shape, (wasm, session, n, buffer, at) => wasm.call('tsr_web_set_buffer', session, n, buffer, at));
+    }
+
     #setInput(name, value, range) {
         if (isPicture(value))
             this.#setPicture(name, { picture: value }, range);
@@ -137,6 +154,8 @@ class Network {
             this.#setPicture(name, value, range);
         else if (value?.texture)
             this.#setTexture(name, value);
+        else if (value?.buffer && !ArrayBuffer.isView(value))
+            this.#setBuffer(name, value);
         else
             this.#use((wasm, session) => {
                 const floats = floatsOf(name, value);
@@ -189,7 +208,7 @@ class Network {
         this.#use((wasm, session) => wasm.done(wasm.call('tsr_web_submit', session, Number(reads))));
     }
 
-    async #finish() {
+    async #finish(reads) {
         const finished = () => {
             if (!this.#session)
                 fail('CANCELLED', `${this.#name}: the network was disposed of during the run`);
@@ -197,12 +216,19 @@ class Network {
         };
         while (!finished())
             await sleep();
+        if (!reads && this.#device.gpu) { // whose end, and whose errors, no result tells
+            await this.#device.gpu.device.queue.onSubmittedWorkDone().catch(error => fail('DEVICE', error.message, error));
+            await this.#device.wasm.gpu.settled();
+            finished();
+        }
     }
 
-    async run(inputs = {}, { range } = {}) {
+    async run(inputs = {}, { range, read = true } = {}) {
         return this.#enqueue(async () => {
-            this.#start(inputs, range, true);
-            await this.#finish();
+            this.#start(inputs, range, read);
+            await this.#finish(read);
+            if (!read)
+                return {};
             this.#outputs = this.#use((wasm, session) => describe({ wasm }, session, 1));
             return Object.fromEntries(this.outputs.map(output => [output.name, this.#read(output)]));
         });
@@ -213,11 +239,32 @@ class Network {
             fail('INVALID_ARGUMENT', `${this.#name}: there is no output '${name}'`);
     }
 
-    #drawBitmap({ name }, width, height, { image = 0, layout, order, range, ...options }) {
-        const canvas = this.#device.wasm.gl.canvas();
-        Object.assign(canvas, { width, height });
+    // Into the GL context's canvas, or the texture of this number.
+    #draw({ name }, width, height, { image = 0, layout, order, range, ...options }, texture = 0, bgra = false) {
         this.#use((wasm, session) => wasm.done(wasm.spell(name, n => wasm.lend(normalization(options, range), normal =>
-            wasm.call('tsr_web_draw', session, n, width, height, image, Number(layout === 'nhwc'), Number(order === 'bgr'), normal)))));
+            wasm.call('tsr_web_draw', session, n, width, height, image, Number(layout === 'nhwc'), Number(order === 'bgr'), normal,
+                texture, Number(bgra))))));
+    }
+
+    #drawTexture(output, texture, options) {
+        const bgra = isBgra(texture);
+        this.#device.wasm.gpu.lend(texture, id => this.#draw(output, texture.width, texture.height, options, id, bgra));
+    }
+
+    // The canvas that is drawn to, if no elements have to be read.
+    #findCanvas() {
+        const { backend } = this, { gl, gpu, wasm } = this.#device;
+        if (backend === 'webgpu')
+            return (this.#canvas ??= openCanvas(gpu.device))?.canvas;
+        return backend === 'webgl' && !gl && globalThis.OffscreenCanvas ? wasm.gl.canvas() : undefined;
+    }
+
+    #drawBitmap(output, canvas, width, height, options) {
+        Object.assign(canvas, { width, height });
+        if (this.#canvas)
+            this.#drawTexture(output, this.#canvas.getCurrentTexture(), options);
+        else
+            this.#draw(output, width, height, options);
         return canvas.transferToImageBitmap();
     }
 
@@ -226,14 +273,43 @@ class Network {
         return this.#enqueue(async () => {
             const output = this.#outputNamed(name);
             pictureShape(output, options.layout);
-            const draws = this.backend === 'webgl' && !this.#device.gl && globalThis.OffscreenCanvas;
-            this.#start(inputs, options.range, !draws);
-            const bitmap = draws && this.#drawBitmap(output, width, height, options);
-            await this.#finish();
+            const canvas = this.#findCanvas();
+            this.#start(inputs, options.range, !canvas);
+            const bitmap = canvas && this.#drawBitmap(output, canvas, width, height, options);
+            await this.#finish(!canvas);
             if (bitmap)
                 return bitmap;
             const pixels = toImageData(this.#read(output), output, options, options.range);
             return createImageBitmap(pixels, { resizeWidth: width, resizeHeight: height, resizeQuality: 'medium' });
+        });
+    }
+
+    /** Runs, and draws an output into a GPUTexture of the page's device. */
+    async drawInto(inputs, texture, { output: name, ...options } = {}) {
+        return this.#enqueue(async () => {
+            const output = this.#outputNamed(name);
+            if (!this.#device.gpuDevice)
+                fail('INVALID_ARGUMENT', 'render: a texture needs the option gpuDevice, the device that it belongs to');
+            pictureShape(output, options.layout);
+            this.#start(inputs, options.range, false);
+            this.#drawTexture(output, texture, options);
+            await this.#finish(false);
+        });
+    }
+
+    // The work is submitted before it returns; what is awaited are errors.
+    async outputBuffer(name, { buffer, offset = 0, dtype = 'float32', layout = 'nchw' } = {}) {
+        const output = this.#outputNamed(name), { gpuDevice } = this.#device;
+        const own = buffer || !gpuDevice ? undefined : outputBuffer(gpuDevice, this.#buffers.get(output.name), output, dtype);
+        if (own)
+            this.#buffers.set(output.name, own);
+        const to = { buffer: buffer ?? own, offset, dtype, layout };
+        return this.#attempt(async () => {
+            this.#useBuffer(output.name, to, output.shape, (wasm, session, n, at, numbers) =>
+                wasm.call('tsr_web_get_buffer', session, n, at, numbers));
+            await this.#device.wasm.gpu.settled();
+            this.#use((wasm, session) => wasm.done(wasm.call('tsr_web_poll', session)));
+            return to;
         });
     }
 
@@ -273,6 +349,7 @@ class Network {
             return;
         if (!this.#device.wasm.isBroken())
             this.#device.wasm.call('tsr_web_session_free', session);
+        this.#buffers.forEach(buffer => buffer.destroy());
         releaseOperators(this.#operators);
         release(this.#device, this.#log);
     }
@@ -295,12 +372,20 @@ async function prepare({ wasm }, session, signal, tell) {
 async function openOn(backend, bytes, name, options) {
     const { signal, log, onProgress } = options, tell = (stage, fraction) => onProgress?.({ stage, fraction });
     const device = await acquire(backend, options), { wasm } = device;
-    let model, session, operators = [];
-    try {
-        tell('read', 0);
-        ({ model, numbers: operators } = withOperators(wasm, options.customOps ?? [], () => wasm.readModel(bytes, name)));
+    let model, session, operators = [], file; // file: where it is, until it is read
+    const rest = async () => {
         await hop();
         signal?.throwIfAborted();
+    };
+    try {
+        tell('read', 0);
+        file = await wasm.copyFile(bytes, rest);
+        ({ model, numbers: operators } = withOperators(wasm, options.customOps ?? [], () => {
+            const at = file;
+            file = undefined;
+            return wasm.readModel(at, bytes.length, name);
+        }));
+        await rest();
         session = makeSession(device, model, options);
         wasm.gl.forgetErrors();
         wasm.call('tsr_web_model_free', model); // the session has what it needs
@@ -312,6 +397,8 @@ async function openOn(backend, bytes, name, options) {
     } catch (error) {
         if (error.status === 'DEVICE_LOST')
             retire(device);
+        if (file && !wasm.isBroken())
+            wasm.call('free', file);
         if (model && !wasm.isBroken())
             wasm.call('tsr_web_model_free', model);
         if (session && !wasm.isBroken())
@@ -332,16 +419,39 @@ function candidates({ gl, gpuDevice }) {
 
 const MAY_RUN_ELSEWHERE = ['NO_DEVICE', 'UNSUPPORTED', 'LIMIT', 'DEVICE', 'OUT_OF_MEMORY'];
 
-/** Of the bytes of a file. 'auto': on the first backend that takes it. */
-export async function open(bytes, name, { backend = 'auto', ...options }) {
-    const auto = backend === 'auto', backends = auto ? candidates(options) : [backend], reasons = [];
-    for (const one of backends)
+async function openOnFirst(backends, bytes, name, options) {
+    const reasons = [];
+    for (const backend of backends)
         try {
-            return await openOn(one, bytes, name, { ...options, hardware: auto });
+            return await openOn(backend, bytes, name, options);
         } catch (error) {
             if (!MAY_RUN_ELSEWHERE.includes(error.status) || backends.length === 1)
                 throw error;
-            reasons.push(`${one}: ${error.message}`);
+            reasons.push(`${backend}: ${error.message}`);
         }
     return fail('UNSUPPORTED', reasons.join('; '));
+}
+
+// The first device that opens, while the model is on its way. What fails fails again.
+async function acquireFirst(backends, options) {
+    for (const backend of backends) {
+        const device = await acquire(backend, options).catch(() => {});
+        if (device)
+            return device;
+    }
+    return undefined;
+}
+
+/** Of the promise of a file's bytes; the device opens meanwhile. 'auto': on the first backend that takes it. */
+export async function open(model, name, { backend = 'auto', ...given }) {
+    const auto = backend === 'auto', options = { ...given, hardware: auto }, backends = auto ? candidates(options) : [backend];
+    const early = acquireFirst(backends, options);
+    let ended = options.log; // no network has it
+    try {
+        const network = await openOnFirst(backends, await model, name, options);
+        ended = undefined;
+        return network;
+    } finally {
+        early.then(device => device && release(device, ended));
+    }
 }

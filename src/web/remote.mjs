@@ -19,7 +19,8 @@ async function carryAll(inputs) {
 const absolute = source => (typeof source === 'string' || source instanceof URL
     ? new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href).href : source);
 
-export async function openInWorker(bytes, name, { worker, signal, onProgress, log, ...options }) {
+export async function openInWorker(model, name, { worker, signal, onProgress, log, ...options }) {
+    model.catch(() => {}); // if it is not awaited
     if (!globalThis.Worker)
         fail('UNSUPPORTED', 'there are no workers here');
     if (options.gl || options.gpuDevice)
@@ -72,8 +73,11 @@ export async function openInWorker(bytes, name, { worker, signal, onProgress, lo
     };
     const abort = () => end(new TesseraError('CANCELLED', `${name}: the loading was aborted`));
     signal?.addEventListener('abort', abort);
-    const opened = await ask('open', [bytes, name, { ...options, wasm: absolute(options.wasm) }])
-        .catch(error => { end(error); throw error; });
+    const opened = await (async () => {
+        const settings = { ...options, wasm: absolute(options.wasm) }, begun = ask('begin', [name, settings]);
+        begun.catch(() => {}); // so does what follows
+        return ask('open', [await model]);
+    })().catch(error => { end(error); throw error; });
     signal?.removeEventListener('abort', abort);
     return {
         ...opened,

@@ -125,11 +125,30 @@ export interface TextureInput extends TensorTexture {
     summand?: number;
 }
 
-export type Input = Float32Array | Picture | PictureInput | TextureInput;
+/** A tensor's elements in a GPUBuffer of LoadOptions.gpuDevice: dense and row-major, in the order of the tensor's axes. */
+export interface TensorBuffer {
+    /**
+     * A GPUBuffer with usage STORAGE. An input needs the bytes of its elements, rounded up to 4; an output in float32 16, which are
+     * written.
+     */
+    buffer: unknown;
+    /** Bytes before the first element, a multiple of 256: 0. */
+    offset?: number;
+    /** 'float32' by default. */
+    dtype?: 'float32' | 'float16' | 'uint8' | 'bool';
+    /** 'nhwc': the channels, which are the tensor's second axis, are the last one in the buffer. 'nchw' by default. */
+    layout?: 'nchw' | 'nhwc';
+}
+
+export type Input = Float32Array | Picture | PictureInput | TextureInput | TensorBuffer;
 
 export interface RunOptions {
     /** Of elements of inputs that are given as pictures alone: [0, 1] by default; [-1, 1] for many generators. */
     range?: readonly [number, number];
+}
+export interface ReadOptions {
+    /** false: outputs stay on the GPU, for outputBuffer() and outputTexture(); the result is {}. */
+    read?: boolean;
 }
 
 export interface RenderOptions extends RunOptions, PixelOptions {
@@ -159,9 +178,18 @@ export interface Network {
     readonly inputs: readonly TensorInfo[];
     readonly outputs: readonly TensorInfo[];
     /** Inputs are read when the run begins, which is at once if none is in progress; those that are not given keep their elements. Runs of a network follow one another in the order of the calls. */
-    run(inputs?: Record<string, Input>, options?: RunOptions): Promise<Record<string, Float32Array>>;
-    /** Runs, and draws an output of 1, 3 or 4 channels into the whole canvas (whose size stays): on webgl without reading it back. */
-    render(inputs: Record<string, Input>, canvas: HTMLCanvasElement | OffscreenCanvas, options?: RenderOptions): Promise<void>;
+    run(inputs?: Record<string, Input>, options?: RunOptions & ReadOptions): Promise<Record<string, Float32Array>>;
+    /**
+     * Runs, and draws an output of 1, 3 or 4 channels into the whole of a canvas (whose size stays), opaque, or of a GPUTexture of
+     * gpuDevice: 2d, rgba8unorm or bgra8unorm, srgb or not, with usage COPY_DST. On a GPU nothing is read back.
+     */
+    render(inputs: Record<string, Input>, target: HTMLCanvasElement | OffscreenCanvas | object, options?: RenderOptions): Promise<void>;
+    /**
+     * Writes an output of the latest run that began into a buffer: `to.buffer`, or one with usages STORAGE and COPY_SRC that is the
+     * network's, rewritten by the next call for that output and gone with the network. Needs gpuDevice. The commands are submitted
+     * before the call returns, and come before all that the page submits afterwards; the promise tells of errors.
+     */
+    outputBuffer(name: string, to?: Partial<TensorBuffer>): Promise<TensorBuffer>;
     /** Of the latest run; rewritten by each run, gone with the network. Needs textureOutputs. */
     outputTexture(name: string): TensorTexture;
     report(): Promise<Report>;

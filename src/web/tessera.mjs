@@ -4,6 +4,7 @@
 //     const network = await load('net.onnx');
 //     const { y } = await network.run({ x: new Float32Array(3 * 224 * 224) });
 //     network.dispose();
+import { isTexture } from './buffers.mjs';
 import { download } from './delivery.mjs';
 import { TesseraError, fail, isFile, readFile } from './module.mjs';
 import { open } from './network.mjs';
@@ -44,10 +45,15 @@ function face(network) {
         backend, inputs, outputs, dispose,
         run: (values, options) => network.run(values, options),
         async render(values, canvas, options) {
-            show(await network.draw(values, canvas.width, canvas.height, options), canvas);
+            if (isTexture(canvas) && network.drawInto)
+                await network.drawInto(values, canvas, options);
+            else
+                show(await network.draw(values, canvas.width, canvas.height, options), canvas);
         },
         outputTexture: output => network.outputTexture?.(output) ??
             fail('INVALID_ARGUMENT', 'a worker has no textures of the page'),
+        outputBuffer: async (output, to) => network.outputBuffer?.(output, to) ??
+            fail('INVALID_ARGUMENT', 'a worker has no buffers of the page'),
         report: () => network.report(),
         ...Symbol.dispose && { [Symbol.dispose]: dispose },
     });
@@ -59,10 +65,13 @@ export async function load(model, options = {}) {
     try {
         signal?.throwIfAborted();
         const tell = (stage, fraction) => onProgress?.({ stage, fraction });
-        const bytes = isUrl ? await fetchModel(model, signal, tell) : bytesOf(model);
-        signal?.throwIfAborted();
-        checkModel(bytes, name);
-        return face(await (worker ? openInWorker : open)(bytes, name, options));
+        const getModel = async () => {
+            const bytes = isUrl ? await fetchModel(model, signal, tell) : bytesOf(model);
+            signal?.throwIfAborted();
+            checkModel(bytes, name);
+            return bytes;
+        };
+        return face(await (worker ? openInWorker : open)(getModel(), name, options));
     } catch (error) {
         if (signal?.aborted)
             fail('CANCELLED', `${name}: the loading was aborted`, error);

@@ -1,15 +1,20 @@
 // The thread of a network that was loaded with the option worker: what remote.mjs asks of it.
 import { open } from './network.mjs';
 
-let network;
+let network, opening, giveModel; // the promise of a network, and what resolves that of its model
 
 const methods = {
-    async open(bytes, name, options) {
-        network = await open(bytes, name, {
+    begin(name, options) {
+        opening = open(new Promise(resolve => { giveModel = resolve; }), name, {
             ...options,
             onProgress: progress => postMessage({ progress }),
             log: (...line) => postMessage({ line }),
         });
+        return {};
+    },
+    async open(bytes) {
+        giveModel(bytes);
+        network = await opening;
         const { backend, inputs, outputs } = network;
         return { backend, inputs, outputs };
     },

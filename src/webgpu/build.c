@@ -355,6 +355,7 @@ void tsr_webgpu_unbuild(tsr_runner *r) {
     for (int i = 0; i < r->base.output_count; i++) {
         tsr_webgpu_transfer_destroy(r, &r->outputs[i]);
         tsr_webgpu_transfer_destroy(r, &r->buffers_out[i]);
+        tsr_webgpu_transfer_destroy(r, &r->drawn[i]);
     }
     tsr_mapping_destroy(r->device, &r->times);
     tsr_buffer_destroy(r->device, r->resolved);

@@ -38,8 +38,9 @@ static tsr_status allocate(tsr_runner *r) {
     r->outputs = tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->outputs);
     r->buffers_in = tsr_calloc((size_t)r->base.graph->input_count + 1, sizeof *r->buffers_in);
     r->buffers_out = tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->buffers_out);
+    r->drawn = tsr_calloc((size_t)r->base.output_count + 1, sizeof *r->drawn);
     if (!r->storages || !r->bound || !r->constants || !r->passes || !r->readbacks || !r->inputs ||
-        !r->outputs || !r->buffers_in || !r->buffers_out)
+        !r->outputs || !r->buffers_in || !r->buffers_out || !r->drawn)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     return TSR_OK;
 }
@@ -72,6 +73,7 @@ static void runner_destroy(tsr_runner *r) {
     free_transfers(r->buffers_in, r->base.graph->input_count);
     free_transfers(r->outputs, r->base.output_count);
     free_transfers(r->buffers_out, r->base.output_count);
+    free_transfers(r->drawn, r->base.output_count);
     tsr_free(r->passes);
     tsr_free(r->readbacks);
     tsr_gpu_runner_destroy(&r->base);
@@ -179,6 +181,23 @@ static tsr_status get_output_buffer(tsr_runner *r, int value, const tsr_buffer *
     tsr_webgpu_push_errors(r->device);
     tsr_status status = tsr_webgpu_transfer_buffer_out(r, tsr_gpu_find_output(&r->base, value), to);
     tsr_status errors = tsr_webgpu_pop_errors(r->device, "writing the buffer");
+    return errors != TSR_OK ? errors : status;
+}
+
+static tsr_status draw_output(tsr_runner *r, int value, const tsr_pixels *pixels,
+                              const tsr_draw_target *to) {
+    int output = tsr_gpu_find_output(&r->base, value);
+    TSR_TRY(tsr_webgpu_check_lost(r->device));
+    if (output == TSR_NONE || r->base.outputs[output].tensor == TSR_NONE)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "no pass writes it");
+    if (!to->wgpu_texture || to->texture || to->framebuffer || to->flip)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "on webgpu a target is a wgpu_texture, neither GL's nor flipped");
+    if (r->run != r->latest)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "only the latest run's outputs can be drawn");
+    tsr_webgpu_push_errors(r->device);
+    tsr_status status = tsr_webgpu_transfer_draw(r, output, pixels, to);
+    tsr_status errors = tsr_webgpu_pop_errors(r->device, "drawing an output");
     return errors != TSR_OK ? errors : status;
 }
 
@@ -351,6 +370,7 @@ const tsr_backend tsr_webgpu_backend = {
     .bind = bind,
     .set_input = set_input,
     .set_input_buffer = set_input_buffer,
+    .draw_output = draw_output,
     .get_output_buffer = get_output_buffer,
     .select_run = select_run,
     .transfer_outputs = tsr_gpu_transfer_outputs,

@@ -46,6 +46,7 @@ struct tsr_runner {
     tsr_webgpu_pass *passes;
     tsr_webgpu_transfer *inputs, *outputs;         /* by graph input and output */
     tsr_webgpu_transfer *buffers_in, *buffers_out; /* the same for the caller's buffers */
+    tsr_webgpu_transfer *drawn;     /* by graph output: into a texture of the caller's */
     tsr_webgpu_range staging;       /* what the transfer that is prepared reads or writes */
     tsr_webgpu_readback *readbacks; /* runs_in_flight times outputs */
     tsr_webgpu_readback *run;       /* of the selected run, by graph output */

@@ -251,3 +251,33 @@ tsr_status tsr_webgpu_transfer_buffer_out(tsr_runner *r, int output, const tsr_b
     TSR_TRY(tsr_transfer_out(r->base.plan, r->base.outputs[output].value, &form, &wanted));
     return use_buffer(r, &r->buffers_out[output], &wanted, to);
 }
+
+/* ---- textures of the caller's ---------------------------------------------------------------- */
+
+static void copy_to_texture(const tsr_runner *r, const tsr_webgpu_transfer *t,
+                            WGPUCommandEncoder encoder, const tsr_draw_target *target) {
+    const WGPUTexelCopyBufferInfo from = {.buffer = t->staging,
+                                          .layout = {.bytesPerRow = (uint32_t)t->what.staging.w * 4,
+                                                     .rowsPerImage = (uint32_t)target->height}};
+    const WGPUTexelCopyTextureInfo to = {
+        .texture = target->wgpu_texture,
+        .origin = {.x = (uint32_t)target->x, .y = (uint32_t)target->y},
+        .aspect = WGPUTextureAspect_All};
+    const WGPUExtent3D size = {(uint32_t)target->width, (uint32_t)target->height, 1};
+    r->device->api->CommandEncoderCopyBufferToTexture(encoder, &from, &to, &size);
+}
+
+tsr_status tsr_webgpu_transfer_draw(tsr_runner *r, int output, const tsr_pixels *pixels,
+                                    const tsr_draw_target *target) {
+    tsr_transfer wanted;
+    tsr_webgpu_transfer *t = &r->drawn[output];
+    TSR_TRY(tsr_transfer_draw_staged(r->base.plan, r->base.outputs[output].value, pixels, &wanted));
+    TSR_TRY(prepare(r, t, &wanted));
+    TSR_TRY(tsr_pipeline_finish(r->device, t->built.pipeline, &t->what.pass, UINT64_MAX));
+    WGPUCommandEncoder encoder =
+        r->device->api->DeviceCreateCommandEncoder(r->device->device, NULL);
+    dispatch(r, t, encoder);
+    copy_to_texture(r, t, encoder, target);
+    tsr_webgpu_submit(r->device, encoder);
+    return TSR_OK;
+}

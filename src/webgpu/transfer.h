@@ -65,6 +65,9 @@ tsr_status tsr_webgpu_readback_copy(const tsr_runner *runner, int value,
 /* Submits the pass between the value's tensor and a buffer of the caller's. */
 tsr_status tsr_webgpu_transfer_buffer_in(tsr_runner *runner, int value, const tsr_buffer *from);
 tsr_status tsr_webgpu_transfer_buffer_out(tsr_runner *runner, int output, const tsr_buffer *to);
+/* Submits the pass that makes pixels of an output, and the copy of them to the target's texture. */
+tsr_status tsr_webgpu_transfer_draw(tsr_runner *runner, int output, const tsr_pixels *pixels,
+                                    const tsr_draw_target *target);
 void tsr_webgpu_transfer_destroy(tsr_runner *runner, tsr_webgpu_transfer *transfer);
 
 #endif

@@ -58,6 +58,7 @@
     X(BindGroupRelease)                                                                            \
     X(CommandEncoderBeginComputePass)                                                              \
     X(CommandEncoderCopyBufferToBuffer)                                                            \
+    X(CommandEncoderCopyBufferToTexture)                                                           \
     X(CommandEncoderResolveQuerySet)                                                               \
     X(CommandEncoderFinish)                                                                        \
     X(CommandEncoderRelease)                                                                       \

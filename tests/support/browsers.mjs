@@ -17,8 +17,9 @@ const chromium = (...flags) => ({
 });
 const drivers = {
     llvmpipe: chromium('--use-angle=gl-egl'),
+    // Without Vulkan the browser's GPU process ends where a canvas gets the context webgpu.
     swiftshader: chromium('--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--enable-unsafe-webgpu',
-        '--use-webgpu-adapter=swiftshader'),
+        '--use-webgpu-adapter=swiftshader', '--use-vulkan=swiftshader', '--enable-features=Vulkan'),
     firefox: {
         browser: 'firefox', executablePath: '/usr/bin/firefox-esr', headless: false,
         extraPrefsFirefox: { 'media.navigator.streams.fake': true, 'media.navigator.permission.disabled': true },

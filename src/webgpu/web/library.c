@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#define EXPORT(name) __attribute__((export_name(#name))) name
 #define IMPORT(name) __attribute__((import_module("gpu"), import_name(#name)))
 
 /* Objects are numbers, 0 is none. */
@@ -57,6 +58,10 @@ IMPORT(createEncoder) web_object web_create_encoder(void);
 IMPORT(copyBuffer)
 void web_copy_buffer(web_object encoder, web_object from, double from_offset, web_object to,
                      double to_offset, double size);
+IMPORT(copyToTexture)
+void web_copy_to_texture(web_object encoder, web_object buffer, uint32_t bytes_per_row,
+                         web_object texture, uint32_t x, uint32_t y, uint32_t width,
+                         uint32_t height);
 IMPORT(submit) void web_submit(web_object encoder);
 IMPORT(beginPass) web_object web_begin_pass(web_object encoder);
 IMPORT(setPipeline) void web_set_pipeline(web_object pass, web_object pipeline);
@@ -85,6 +90,13 @@ struct WGPUBufferImpl {
 
 #define HANDLE(type, object) ((type)(uintptr_t)(object))
 #define OBJECT(handle) ((web_object)(uintptr_t)(handle))
+
+/* A buffer of the page's, until the next call. Its textures' handles are their numbers. */
+WGPUBuffer EXPORT(tsr_web_page_buffer)(web_object object) {
+    static struct WGPUBufferImpl buffer;
+    buffer.object = object;
+    return &buffer;
+}
 
 static WGPUStringView view(const char *text) {
     return (WGPUStringView){text, strlen(text)};
@@ -464,6 +476,12 @@ static WGPUCommandBuffer finish_encoder(WGPUCommandEncoder encoder,
     return (WGPUCommandBuffer)encoder;
 }
 
+static void copy_to_texture(WGPUCommandEncoder encoder, const WGPUTexelCopyBufferInfo *from,
+                            const WGPUTexelCopyTextureInfo *to, const WGPUExtent3D *size) {
+    web_copy_to_texture(OBJECT(encoder), from->buffer->object, from->layout.bytesPerRow,
+                        OBJECT(to->texture), to->origin.x, to->origin.y, size->width, size->height);
+}
+
 static void submit(WGPUQueue queue, size_t count, const WGPUCommandBuffer *commands) {
     (void)queue;
     for (size_t i = 0; i < count; i++)
@@ -562,6 +580,7 @@ static const tsr_wgpu functions = {
     .BindGroupRelease = bind_group_release,
     .CommandEncoderBeginComputePass = begin_pass,
     .CommandEncoderCopyBufferToBuffer = copy_buffer,
+    .CommandEncoderCopyBufferToTexture = copy_to_texture,
     .CommandEncoderFinish = finish_encoder,
     .CommandEncoderRelease = encoder_release,
     .CommandBufferRelease = command_buffer_release,

@@ -30,6 +30,9 @@ static const struct {
     {"w{24,14,3,3}", "ConvTranspose x[1,24,4,3] %s b{14} -> y strides=3,2 pads=1,0,1,0", 1},
     {"w{70,33}", "MatMul x[3,5,70] %s -> y", 1},
     {"w{37,66}", "Gemm x[5,66] %s b{37} -> y transB=1 alpha=0.5", 0},
+    /* Of few pixels: of one; of many output channels, two tiles of which lie side by side. */
+    {"w{30,14,3,3}", "ConvTranspose x[1,30,1,1] %s b{14} -> y strides=3,2", 1},
+    {"w{2048,20,1,1}", "Conv x[3,20,1,2] %s b{2048} -> y", 0},
     /* Kernels read the last of 10 taps, which is none of theirs. */
     {"w{12,13,1,9}", "Conv x[1,13,5,20] %s -> y pads=0,4,0,4", 0},
     {"w{130,1,1,9}", "Conv x[1,130,3,20] %s -> y group=130 pads=0,4,0,4", 0},

@@ -29,8 +29,6 @@ fn weight_at(batch: i32, row: i32, tile: i32) -> i32 {
 #endif
 }
 
-fn weights(batch: i32, row: i32, tile: i32) -> Weights { return unpack(right(batch, row, tile), batch, row, tile); }
-
 #if FORM == 0
 #include gemm_registers
 #elif FORM == 1

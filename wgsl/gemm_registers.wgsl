@@ -1,6 +1,8 @@
 // A GEMM without workgroup memory, for software rasterisers, where a barrier costs more than it saves. An invocation
 // computes a region of PIXELS pixels by TILES tiles in registers, so that each texel is loaded once for several sums. The
 // parameters are those of wgsl/gemm_workgroup.wgsl.
+fn weights(batch: i32, row: i32, tile: i32) -> Weights { return unpack(right(batch, row, tile), batch, row, tile); }
+
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) invocation: u32) {

@@ -60,7 +60,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
             for (var i = 0; i < RIGHTS; i++) {
                 next_right[i] = Packed();
                 let r = read_row + i * ROW_STRIDE;
-                if (step + r / 4 < end) {
+                if (r < STEPS * 4 && step + r / 4 < end) {
                     next_right[i] = right(batch, 4 * step + r, read_tile);
                 }
             }

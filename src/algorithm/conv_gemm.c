@@ -45,8 +45,7 @@ static tsr_pass *finish(tsr_plan *plan, tsr_pass *pass, const tsr_gemm_regions *
 /* ---- weights --------------------------------------------------------------------------------- */
 
 /* Row ((batch * tile groups + group) * steps + step) * 4 + channel holds a texel for each output
- * tile of the group: `columns` of them, the last ones of the last group unused; batches is the
- * batch size. */
+ * tile of the group, `columns` of them, which divide the tiles; batches is the batch size. */
 typedef struct gemm_weights {
     tsr_convolution conv;
     bool transposed;
@@ -56,7 +55,7 @@ typedef struct gemm_weights {
 } gemm_weights;
 
 static int64_t count_groups(const gemm_weights *t) {
-    return tsr_divide_up(t->tiles, t->columns);
+    return t->tiles / t->columns;
 }
 
 /* The tap of the kernel for a step; false if the phase has no such tap. `batch`: index in the
@@ -80,9 +79,9 @@ static void fill_step(const gemm_weights *t, int64_t batch, int64_t tile_group, 
     size_t element;
     if (!find_tap(t, batch, step / t->input_tiles, &element))
         return;
-    const int64_t first_tile = tile_group * t->columns,
-                  tiles = tsr_min(t->columns, t->tiles - first_tile);
-    const int begin = (int)first_tile * 4, end = (int)tsr_min(begin + tiles * 4, c->group_outputs);
+    const int64_t first_tile = tile_group * t->columns;
+    const int begin = (int)first_tile * 4,
+              end = (int)tsr_min(begin + t->columns * 4, c->group_outputs);
     size_t group = t->transposed ? 0 : (size_t)batch;
     int first = (int)(step % t->input_tiles) * 4;
     for (int i = 0; i < 4 && first + i < c->group_inputs; i++) {
@@ -95,10 +94,10 @@ static void fill_step(const gemm_weights *t, int64_t batch, int64_t tile_group, 
             row[o] = (float)(weights[(size_t)o * c->stride_output] *
                              tsr_weight_scale(c, (int)group * c->group_outputs + o));
     }
-    for (int64_t tile = 0; c->zero_points && tile < tiles; tile++)
+    for (int64_t tile = 0; c->zero_points && tile < t->columns; tile++)
         tsr_add_zero_points(c, (int64_t)group * c->group_outputs + (first_tile + tile) * 4, first,
                             (int64_t)element, t->columns, rows + tile * 4);
-    for (int64_t tile = 0; t->bytes && tile < tiles; tile++)
+    for (int64_t tile = 0; t->bytes && tile < t->columns; tile++)
         tsr_weights_for_dots(rows + tile * 4, t->columns);
 }
 
@@ -116,8 +115,7 @@ static bool is_full(const gemm_weights *t) {
     const tsr_window *w = &t->conv.window;
     bool taps =
         !t->transposed || (w->kernel[0] % w->stride[0] == 0 && w->kernel[1] % w->stride[1] == 0);
-    return taps && t->conv.group_inputs % 4 == 0 && t->conv.group_outputs == t->tiles * 4 &&
-           t->tiles % t->columns == 0;
+    return taps && t->conv.group_inputs % 4 == 0 && t->conv.group_outputs == t->tiles * 4;
 }
 
 static void set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *table) {
@@ -294,11 +292,11 @@ static bool applies(const tsr_problem *p) {
 }
 
 /* On software rasterisers a barrier costs more than it saves. On a GPU (an H100) loads that nothing
- * shares take 20 to 30 times as long, and of few pixels a pass that adds partial sums up takes
- * longer than weights that several workgroups load. */
+ * shares take 20 to 30 times as long, and layers of few pixels half as long in the sliced form. */
 static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_gemm_form form,
                      tsr_estimate *e) {
-    enum { SOFTWARE_BARRIERS = 4, GPU_LOADS = 20, GPU_SLICES = 2, GPU_PARTIALS = 3, WEIGHTS = 4 };
+    enum { SOFTWARE_BARRIERS = 4, GPU_LOADS = 20, WEIGHTS = 4 };
+    const double SLICED = 0.5;
     tsr_layout l;
     if (!applies(p) || !tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
         return false;
@@ -306,13 +304,9 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_gemm_form f
     if (form == TSR_GEMM_SLICED_K && !tsr_gemm_has_few_pixels(&size))
         return false;
     const tsr_gemm_regions b = tsr_gemm_divide(plan, form, &size, &l);
-    double slower = 1;
-    if (plan->device.software)
-        slower = form == TSR_GEMM_REGISTERS ? 1 : SOFTWARE_BARRIERS;
-    else if (form != TSR_GEMM_WORKGROUP)
-        slower = form == TSR_GEMM_REGISTERS ? GPU_LOADS : GPU_SLICES;
-    else if (b.partials > 1)
-        slower = GPU_PARTIALS;
+    double slower = form == TSR_GEMM_SLICED_K ? SLICED : 1;
+    if ((form == TSR_GEMM_REGISTERS) != plan->device.software)
+        slower *= plan->device.software ? SOFTWARE_BARRIERS : GPU_LOADS;
     *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * TSR_PRODUCT * slower,
                         .bytes = tsr_split_bytes(plan, &l, b.partials),
                         .live_texels = b.region_pixels * b.region_tiles + b.region_pixels +

@@ -11,7 +11,8 @@ static tsr_cache_key add_blocks(tsr_cache_key key, const tsr_convolution *c) {
 }
 
 /* Pads and strides are those of phases: a transposed convolution's taps follow from them. Image
- * sizes are not part of the key, so that sessions of different sizes can share weights. */
+ * sizes are not part of the key, so that sessions of different sizes can share weights, as far as
+ * they choose the same algorithm. */
 static tsr_cache_key make_key(const tsr_plan *plan, const tsr_convolution *c,
                               const tsr_weight_layout *layout, const tsr_table *t) {
     const tsr_window *w = &c->window;

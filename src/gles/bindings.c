@@ -1,31 +1,19 @@
 #include "gles/bindings.h"
 
-#include "base/allocator.h"
-
 #include <string.h>
 
 void tsr_bindings_forget(tsr_bindings *b) {
     *b = (tsr_bindings){.unit = TSR_NONE, .framebuffer = TSR_NONE};
 }
 
-/* Has the program other parameters? Remembers these. */
-static bool change_params(tsr_program *p, const tsr_params *params) {
-    size_t bytes = (size_t)params->int_count * sizeof *params->ints;
-    if (p->params_set && !memcmp(p->params_set, params->ints, bytes))
-        return false;
-    if (!p->params_set)
-        p->params_set = tsr_malloc(bytes);
-    if (p->params_set)
-        memcpy(p->params_set, params->ints, bytes);
-    return true;
-}
-
 void tsr_bind_program(tsr_bindings *b, tsr_program *p, const tsr_params *params) {
     if (b->program != p->id)
         glUseProgram(p->id);
     b->program = p->id;
-    if (change_params(p, params))
+    const size_t bytes = (size_t)params->int_count * sizeof *params->ints;
+    if (memcmp(p->params_set, params->ints, bytes))
         glUniform4iv(p->params, params->int_count / 4, params->ints);
+    memcpy(p->params_set, params->ints, bytes);
 }
 
 void tsr_bind_draw_args(tsr_program *p, const int args[TSR_MAX_DRAW_ARGS]) {

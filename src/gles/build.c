@@ -7,6 +7,14 @@
 #include "gles/shader.h"
 #include "gles/wait.h"
 
+static tsr_status make_params_set(tsr_program *program, const tsr_params *params) {
+    if (!program->params_set)
+        program->params_set = tsr_calloc((size_t)params->int_count, sizeof *program->params_set);
+    return program->params_set
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the parameters of a program");
+}
+
 tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_pass *p) {
     tsr_program_text text;
     tsr_params_free(&p->params);
@@ -15,6 +23,12 @@ tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_
     if (status == TSR_OK)
         status = tsr_program_acquire(&r->device->programs, &text, &p->program);
     tsr_program_text_free(&text);
+    TSR_TRY(status);
+    status = make_params_set(p->program, &p->params);
+    if (status != TSR_OK) {
+        tsr_program_release(&r->device->programs, p->program);
+        p->program = NULL;
+    }
     return status;
 }
 

@@ -12,7 +12,7 @@ typedef struct tsr_program {
     tsr_cache_key key;     /* in the cache on disk */
     bool cached, to_store; /* loaded from the cache on disk; to be stored there once linked */
     GLint params, draw;    /* locations, -1 where the driver removed a uniform */
-    int32_t *params_set;   /* their values, which a program keeps; NULL: none yet */
+    int32_t *params_set;   /* their values, which a program keeps; at first they are 0 */
     int32_t draw_set[TSR_MAX_DRAW_ARGS];
 } tsr_program;
 

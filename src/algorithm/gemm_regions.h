@@ -23,7 +23,7 @@ typedef struct tsr_gemm_regions {
     int columns, rows;               /* invocations along tiles and pixels, */
     int steps;                       /* and steps at a time; or, sliced, invocations along steps */
     int64_t tiles, pixels;           /* regions along each */
-    int64_t table_columns;           /* tiles that lie beside each other in the weights' table */
+    int64_t table_columns;           /* output tiles in each row of the packed weights */
     int64_t partials, partial_steps;
     int64_t groups; /* workgroups */
 } tsr_gemm_regions;

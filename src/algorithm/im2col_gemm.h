@@ -36,7 +36,7 @@ struct tsr_im2col_gemm {
     bool dots;                       /* see tsr_fragment_limits */
     int64_t partials, partial_tiles; /* split-K: partial sums, input tiles of each */
     int64_t texels;                  /* what a partial sum reads of a window */
-    int rows;                        /* of so many texels, in a uniform block */
+    int rows;                        /* windows in a uniform block, `texels` texels of each */
     int64_t panel[2];                /* fragments of a draw, and of a texel of weights for each */
     int64_t table[2];                /* texels */
     int64_t step[2];                 /* texels between fragments, between channels of a tile */

@@ -9,7 +9,6 @@
 #include "base/error.h"
 
 #include <limits.h>
-#include <math.h>
 
 /* ---- implicit GEMM --------------------------------------------------------------------------- */
 
@@ -170,8 +169,8 @@ static tsr_gemm_size size_of(const tsr_problem *p, const tsr_layout *l) {
 /* ---- convolutions ---------------------------------------------------------------------------- */
 
 /* What is stored for 0, of integers with a sign. */
-static float stored_zero(const tsr_layout *input) {
-    return input->zero_point - (input->format == TSR_TEXEL_U8 ? 128 : 0);
+static int stored_zero(const tsr_layout *input) {
+    return (int)input->zero_point - (input->format == TSR_TEXEL_U8 ? 128 : 0);
 }
 
 /* Can products be those of four integers of 8 bits at once? Sums have 32 bits. */
@@ -179,11 +178,10 @@ static bool multiplies_bytes(const tsr_plan *plan, const tsr_problem *p) {
     enum { MOST_PRODUCTS = 1 << 16 };
     const tsr_convolution *c = &p->conv;
     const tsr_layout *l = tsr_plan_layout(plan, p->input);
-    const float zero = stored_zero(l);
     return plan->device.features & TSR_NEEDS_PACKED_DOT && p->kind == TSR_CONV && c->integers &&
            !c->zero_points && tsr_texel_holds_integers(l->format) &&
-           (l->scale == 0 || l->scale == 1) && !plan->before && rintf(zero) == zero &&
-           zero >= -128 && zero <= 127 &&
+           (l->scale == 0 || l->scale == 1) && !plan->before &&
+           tsr_texel_holds_number(l->format, l->zero_point) &&
            c->group_inputs * c->window.kernel[0] * c->window.kernel[1] <= MOST_PRODUCTS;
 }
 
@@ -212,7 +210,7 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, tsr_gemm
                                 .bytes = b.bytes};
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials),
-        zero = table.bytes ? (int)stored_zero(tsr_plan_layout(plan, problem->input)) : 0;
+        zero = table.bytes ? stored_zero(tsr_plan_layout(plan, problem->input)) : 0;
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_gemm, .X = TSR_TENSOR(problem->input), TSR_SCALE_FIELDS(conv),
         GEMM_FIELDS(b, gemm), .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
@@ -320,44 +318,24 @@ static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p, tsr_gemm_form form)
                                            : lower_matmul(plan, p, form);
 }
 
-/* The functions of an algorithm that has such a form. */
-#define GEMM_ALGORITHM(stem, form)                                                                 \
+/* The algorithm of a form. */
+#define GEMM_ALGORITHM(stem, form, needed, choice)                                                 \
     static bool estimate_##stem(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {     \
         return estimate(plan, p, form, e);                                                         \
     }                                                                                              \
     static tsr_pass *lower_##stem(tsr_plan *plan, const tsr_problem *p) {                          \
         return lower(plan, p, form);                                                               \
-    }
+    }                                                                                              \
+    const tsr_algorithm tsr_gemm_##stem = {                                                        \
+        .name = "gemm_" #stem,                                                                     \
+        .languages = TSR_WGSL,                                                                     \
+        .kinds = TSR_CONV | TSR_CONV_TRANSPOSE | TSR_MATMUL,                                       \
+        .needs = needed,                                                                           \
+        .allowed_by = choice,                                                                      \
+        .estimate = estimate_##stem,                                                               \
+        .lower = lower_##stem,                                                                     \
+    };
 
-GEMM_ALGORITHM(registers, TSR_GEMM_REGISTERS)
-GEMM_ALGORITHM(workgroup, TSR_GEMM_WORKGROUP)
-GEMM_ALGORITHM(sliced_k, TSR_GEMM_SLICED_K)
-
-const tsr_algorithm tsr_gemm_registers = {
-    .name = "gemm_registers",
-    .languages = TSR_WGSL,
-    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE | TSR_MATMUL,
-    .allowed_by = TSR_ALLOW_DIRECT,
-    .estimate = estimate_registers,
-    .lower = lower_registers,
-};
-
-const tsr_algorithm tsr_gemm_workgroup = {
-    .name = "gemm_workgroup",
-    .languages = TSR_WGSL,
-    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE | TSR_MATMUL,
-    .needs = TSR_NEEDS_WORKGROUP_MEMORY,
-    .allowed_by = TSR_ALLOW_WORKGROUPS,
-    .estimate = estimate_workgroup,
-    .lower = lower_workgroup,
-};
-
-const tsr_algorithm tsr_gemm_sliced_k = {
-    .name = "gemm_sliced_k",
-    .languages = TSR_WGSL,
-    .kinds = TSR_CONV | TSR_CONV_TRANSPOSE | TSR_MATMUL,
-    .needs = TSR_NEEDS_WORKGROUP_MEMORY,
-    .allowed_by = TSR_ALLOW_WORKGROUPS,
-    .estimate = estimate_sliced_k,
-    .lower = lower_sliced_k,
-};
+GEMM_ALGORITHM(registers, TSR_GEMM_REGISTERS, 0, TSR_ALLOW_DIRECT)
+GEMM_ALGORITHM(workgroup, TSR_GEMM_WORKGROUP, TSR_NEEDS_WORKGROUP_MEMORY, TSR_ALLOW_WORKGROUPS)
+GEMM_ALGORITHM(sliced_k, TSR_GEMM_SLICED_K, TSR_NEEDS_WORKGROUP_MEMORY, TSR_ALLOW_WORKGROUPS)

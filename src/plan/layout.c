@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 int tsr_layout_axis(int rank, int channel_axis, int axis) {
@@ -156,6 +157,11 @@ int tsr_texel_bytes(tsr_texel_format format) {
 
 bool tsr_texel_holds_integers(tsr_texel_format format) {
     return format == TSR_TEXEL_U8 || format == TSR_TEXEL_I8;
+}
+
+bool tsr_texel_holds_number(tsr_texel_format format, float number) {
+    const int least = format == TSR_TEXEL_U8 ? 0 : -128;
+    return rintf(number) == number && number >= least && number <= least + 255;
 }
 
 tsr_texel_format tsr_layout_format(tsr_texel_format wanted, const tsr_layout_limits *limits) {

@@ -38,6 +38,8 @@ typedef enum tsr_texel_format {
 /* Of a texel. */
 int tsr_texel_bytes(tsr_texel_format format);
 bool tsr_texel_holds_integers(tsr_texel_format format); /* of 8 bits */
+/* Is the number an integer that a texel of such a format, of 8 bits, holds? */
+bool tsr_texel_holds_number(tsr_texel_format format, float number);
 
 enum { TSR_BINDING_ALIGNED = 256 }; /* bytes: alignment of tensors in a shared buffer */
 

@@ -39,11 +39,6 @@ static bool is_drawn(const tsr_plan *plan, int tensor) {
     return t->first_pass >= 0 && plan->passes[t->first_pass].kind == TSR_PASS_DRAW;
 }
 
-static bool is_stored_exactly(tsr_texel_format format, float zero_point) {
-    return rintf(zero_point) == zero_point && zero_point >= (format == TSR_TEXEL_U8 ? 0 : -128) &&
-           zero_point <= (format == TSR_TEXEL_U8 ? 255 : 127);
-}
-
 /* Do nodes after the one being lowered read it, as itself? */
 static bool is_read_later(const tsr_plan *plan, int tensor) {
     const tsr_graph *graph = plan->graph;
@@ -61,7 +56,7 @@ static bool is_read_later(const tsr_plan *plan, int tensor) {
 
 /* Padding channels are zeros for kernels: they can be stored so if nothing else reads them. */
 static bool can_be_padded(const tsr_plan *plan, int tensor, float zero_point) {
-    return is_stored_exactly(plan->tensors[tensor].layout.format, zero_point) &&
+    return tsr_texel_holds_number(plan->tensors[tensor].layout.format, zero_point) &&
            is_drawn(plan, tensor) && !plan->keep_all && !count_reads(plan, tensor) &&
            !is_read_later(plan, tensor);
 }

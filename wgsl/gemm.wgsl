@@ -20,10 +20,10 @@ alias Weights = vec4f;
 alias Sum = vec4f;
 #endif
 
-// The texel of packed weights for a row, as of right(), and a tile. In the sliced form what a workgroup reads lies together.
+// The texel of packed weights for a row, as of right(), and a tile. In the sliced form those of a tile lie together.
 fn weight_at(batch: i32, row: i32, tile: i32) -> i32 {
 #if FORM == 2
-    return ((batch * u.gemm.tile_regions + tile / COLUMNS) * u.gemm.steps * 4 + row) * COLUMNS + tile % COLUMNS;
+    return (batch * u.gemm.tiles + tile) * u.gemm.steps * 4 + row;
 #else
     return (batch * u.gemm.steps * 4 + row) * u.gemm.tiles + tile;
 #endif

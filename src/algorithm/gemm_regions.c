@@ -39,8 +39,7 @@ static tsr_gemm_regions workgroup_regions(const tsr_plan *plan, const tsr_gemm_s
     return b;
 }
 
-/* As many columns as leave enough workgroups, of any number of pixels, so that sessions of other
- * sizes can share weights. More columns read fewer texels of the left matrix. */
+/* As many columns as leave enough workgroups: more read fewer texels of the left matrix. */
 static tsr_gemm_regions sliced_regions(const tsr_gemm_size *p) {
     enum { PIXELS = 4, INVOCATIONS = 256, MOST_COLUMNS = 16, ENOUGH = 256 };
     tsr_gemm_regions b = {.region_pixels = power_of_two(p->pixels, 1, PIXELS),
@@ -50,11 +49,12 @@ static tsr_gemm_regions sliced_regions(const tsr_gemm_size *p) {
                           .partials = 1,
                           .partial_steps = p->steps};
     b.pixels = tsr_divide_up(p->pixels, b.region_pixels);
-    while (b.columns > 1 && (p->tiles % b.columns || p->tiles / b.columns * p->batches < ENOUGH))
+    while (b.columns > 1 &&
+           tsr_divide_up(p->tiles, b.columns) * b.pixels * p->batches < ENOUGH)
         b.columns /= 2;
     /* an invocation for each of the region's results */
     b.steps = power_of_two(p->steps, b.region_pixels, INVOCATIONS / b.columns);
-    b.tiles = p->tiles / b.columns;
+    b.tiles = tsr_divide_up(p->tiles, b.columns);
     b.groups = b.tiles * b.pixels * p->batches;
     return b;
 }
@@ -77,7 +77,7 @@ tsr_gemm_regions tsr_gemm_divide(const tsr_plan *plan, tsr_gemm_form form,
                          : form == TSR_GEMM_WORKGROUP ? workgroup_regions(plan, size, output)
                                                       : sliced_regions(size);
     b.form = form;
-    b.table_columns = form == TSR_GEMM_SLICED_K ? b.columns : size->tiles;
+    b.table_columns = form == TSR_GEMM_SLICED_K ? 1 : size->tiles;
     return b;
 }
 

@@ -26,7 +26,8 @@ static tsr_args_gemm gemm_args(tsr_plan *plan, const tsr_gemm_size *p, const tsr
                            .pixel_regions = TSR_INT(b->pixels),
                            .partials = TSR_INT(b->partials),
                            .images = TSR_INT(tsr_plan_layout(plan, output)->n),
-                           .batches = TSR_INT(p->batches)};
+                           .batches = TSR_INT(p->batches),
+                           .region_tiles = TSR_INT(b->group_tiles)};
 }
 
 /* The fields of a kernel that includes wgsl/gemm.wgsl. */

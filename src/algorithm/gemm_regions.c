@@ -39,22 +39,25 @@ static tsr_gemm_regions workgroup_regions(const tsr_plan *plan, const tsr_gemm_s
     return b;
 }
 
-/* As many columns as leave enough workgroups: more read fewer texels of the left matrix. */
+/* As many tiles as leave enough workgroups: more of them read fewer texels of the left matrix.
+ * Their number is a parameter: layers that share a program need not wait for its instructions
+ * again. */
 static tsr_gemm_regions sliced_regions(const tsr_gemm_size *p) {
-    enum { PIXELS = 4, INVOCATIONS = 256, MOST_COLUMNS = 16, ENOUGH = 256 };
+    enum { PIXELS = 4, INVOCATIONS = 256, MOST_TILES = 16, ENOUGH = 256 };
     tsr_gemm_regions b = {.region_pixels = power_of_two(p->pixels, 1, PIXELS),
                           .region_tiles = 1,
-                          .columns = power_of_two(p->tiles, 1, MOST_COLUMNS),
+                          .group_tiles = power_of_two(p->tiles, 1, MOST_TILES),
+                          .columns = 1,
                           .rows = 1,
                           .partials = 1,
                           .partial_steps = p->steps};
     b.pixels = tsr_divide_up(p->pixels, b.region_pixels);
-    while (b.columns > 1 &&
-           tsr_divide_up(p->tiles, b.columns) * b.pixels * p->batches < ENOUGH)
-        b.columns /= 2;
+    while (b.group_tiles > 1 &&
+           tsr_divide_up(p->tiles, b.group_tiles) * b.pixels * p->batches < ENOUGH)
+        b.group_tiles /= 2;
     /* an invocation for each of the region's results */
-    b.steps = power_of_two(p->steps, b.region_pixels, INVOCATIONS / b.columns);
-    b.tiles = tsr_divide_up(p->tiles, b.columns);
+    b.steps = power_of_two(p->steps * b.group_tiles, b.region_pixels * b.group_tiles, INVOCATIONS);
+    b.tiles = tsr_divide_up(p->tiles, b.group_tiles);
     b.groups = b.tiles * b.pixels * p->batches;
     return b;
 }

@@ -21,9 +21,10 @@ typedef struct tsr_gemm_regions {
     bool bytes;                      /* products of four integers of 8 bits at once */
     int region_pixels, region_tiles; /* of an invocation */
     int columns, rows;               /* invocations along tiles and pixels, */
-    int steps;                       /* and steps at a time; or, sliced, invocations along steps */
-    int64_t tiles, pixels;           /* regions along each */
-    int64_t table_columns;           /* output tiles in each row of the packed weights */
+    int steps;                       /* and steps at a time; or, sliced, all invocations */
+    int group_tiles; /* sliced: of a workgroup, as many invocations; the rest are along steps */
+    int64_t tiles, pixels; /* regions along each */
+    int64_t table_columns; /* output tiles in each row of the packed weights */
     int64_t partials, partial_steps;
     int64_t groups; /* workgroups */
 } tsr_gemm_regions;

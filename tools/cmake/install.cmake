@@ -1,4 +1,4 @@
-# cmake --install: headers, libraries, tool, pkg-config file, CMake package.
+# cmake --install: headers, libraries, tool with its manual, pkg-config file, CMake package.
 
 include(CMakePackageConfigHelpers)
 set(PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
@@ -8,6 +8,9 @@ install(TARGETS tessera tessera_shared EXPORT tesseraTargets)
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${PACKAGE_DIR})
 if(TSR_BUILD_TOOLS)
     install(TARGETS tessera_tool)
+    if(NOT CMAKE_CROSSCOMPILING)
+        include(tools/cmake/manual.cmake)
+    endif()
 endif()
 
 configure_package_config_file(tools/cmake/tesseraConfig.cmake.in ${CMAKE_BINARY_DIR}/tesseraConfig.cmake

@@ -1,5 +1,6 @@
 /* tessera: the command line tool. Each command lives in its cmd_<name>.c. */
 #define _POSIX_C_SOURCE 200809L
+#include "manual.h"
 #include "tool.h"
 
 #include <fcntl.h>
@@ -7,33 +8,34 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct command {
-    const char *name, *summary;
-    int (*run)(int argc, char **argv);
-} commands[] = {
+const command commands[] = {
 #define COMMAND_ENTRY(name, text) {#name, text, cmd_##name},
     COMMANDS(COMMAND_ENTRY)
 #undef COMMAND_ENTRY
-};
-
-enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+        {NULL, NULL, NULL}};
 
 static void print_help(FILE *out) {
     fprintf(out,
             "tessera " TSR_VERSION ": neural networks as GPU passes: OpenGL ES 3.0 fragments or "
             "WebGPU compute\n\nusage: tessera COMMAND ...\n\ncommands:\n");
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    for (const command *c = commands; c->name; c++)
+        fprintf(out, "  %-10s %s\n", c->name, c->summary);
     fprintf(out, "\n'tessera COMMAND --help' lists the options of a command.\n"
-                 "Exit codes: 0 success, 1 out of tolerance, test failed or input skipped, "
-                 "2 bad usage or bad input, 3 device error.\n");
+                 "Exit codes: " EXIT_CODES "\n");
 }
 
-static const struct command *find_command(const char *name) {
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
+const command *command_find(const char *name) {
+    for (const command *c = commands; c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
     return NULL;
+}
+
+void command_describe(const command *c, option_printer print) {
+    char *name = (char *)c->name, help[] = "--help", *arguments[] = {name, help, NULL};
+    options_print_with(print);
+    c->run(2, arguments);
+    options_print_with(NULL);
 }
 
 static int dispatch(int argc, char **argv) {
@@ -49,12 +51,12 @@ static int dispatch(int argc, char **argv) {
         puts("tessera " TSR_VERSION);
         return EXIT_DONE;
     }
-    const struct command *command = find_command(argv[1]);
-    if (!command)
+    const command *found = command_find(argv[1]);
+    if (!found)
         return command_exit(fail(TSR_ERROR_INVALID_ARGUMENT,
                                  "no command '%s'; 'tessera --help' lists them", argv[1]));
     avoid_full_disk();
-    return command->run(argc - 1, argv + 1);
+    return found->run(argc - 1, argv + 1);
 }
 
 /* If the caller closed a standard stream, the next opened file would get its descriptor, and

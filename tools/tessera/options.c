@@ -16,6 +16,12 @@ void options_add(option_set *set, const option *items, int count) {
         set->items[set->count++] = items[i];
 }
 
+static option_printer printer;
+
+void options_print_with(option_printer print) {
+    printer = print;
+}
+
 static void print_help(const option_set *set) {
     printf("usage: %s\n\noptions:\n", set->usage);
     for (int i = 0; i < set->count; i++) {
@@ -31,7 +37,7 @@ static void print_help(const option_set *set) {
         printf("\n%s", set->notes);
 }
 
-static bool takes_value(const option *item) {
+bool option_takes_value(const option *item) {
     return item->kind != OPTION_FLAG && item->kind != OPTION_COUNT;
 }
 
@@ -117,7 +123,7 @@ static tsr_status set_value(const option *item, char *text) {
 
 /* attached: the value in the same argument, or NULL. */
 static tsr_status apply(const option *item, char *attached, int argc, char **argv, int *at) {
-    if (!takes_value(item)) {
+    if (!option_takes_value(item)) {
         if (attached)
             return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s accepts no value", item->name);
         return set_value(item, NULL);
@@ -149,7 +155,7 @@ static tsr_status parse_short(const option_set *set, int argc, char **argv, int 
         const option *item = find_letter(set, *letter);
         if (!item)
             return fail(TSR_ERROR_INVALID_ARGUMENT, "unknown option '-%c'", *letter);
-        if (takes_value(item))
+        if (option_takes_value(item))
             return apply(item, letter[1] ? letter + 1 : NULL, argc, argv, at);
         TRY(set_value(item, NULL));
     }
@@ -192,7 +198,7 @@ bool options_parse(option_set *set, int argc, char **argv, int *arguments, int *
     if (status != TSR_OK)
         return false;
     if (set->help)
-        print_help(set);
+        (printer ? printer : print_help)(set);
     return !set->help;
 }
 

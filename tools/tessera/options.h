@@ -49,10 +49,17 @@ typedef struct option_set {
 void options_add(option_set *set, const option *items, int count);
 #define OPTIONS_ADD(set, array) options_add(set, array, (int)(sizeof(array) / sizeof(array)[0]))
 
+/* What --help calls: its own printer, or another one's until that is NULL again. */
+typedef void (*option_printer)(const option_set *set);
+void options_print_with(option_printer print);
+
 /* Reorders argv: arguments that are not options move to argv[1..*arguments]. Returns false if the
  * command ends here, with the exit code: bad usage, or --help was shown. Every command has --help
  * and --verbose. */
 bool options_parse(option_set *set, int argc, char **argv, int *arguments, int *exit_code);
+
+/* Is there a value after the option's name? */
+bool option_takes_value(const option *item);
 
 /* Parses a finite, non-negative number; option_name is for the message. */
 tsr_status number_parse(const char *option_name, const char *text, double *number);

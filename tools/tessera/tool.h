@@ -5,6 +5,9 @@
 #include "tessera.h"
 
 enum { EXIT_DONE = 0, EXIT_MISMATCH = 1, EXIT_BAD_INPUT = 2, EXIT_DEVICE = 3 };
+#define EXIT_CODES                                                                                 \
+    "0 success, 1 out of tolerance, test failed or input skipped, 2 bad usage or bad input, "      \
+    "3 device error."
 
 #if defined(__GNUC__)
 #define TOOL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -66,7 +69,9 @@ void signals_release(void);
     X(convert, "write a model as smaller ONNX that other runtimes read as well")                   \
     X(show, "draw the channels of a tensor as a mosaic")                                           \
     X(ops, "list the operators: where they run, on which types, since when they are as they are")  \
-    X(devices, "list the devices of each backend")
+    X(devices, "list the devices of each backend")                                                 \
+    X(man, "print the manual page of a command, or the one that lists all")                       \
+    X(completion, "print a script for bash that completes commands and options")
 
 #define COMMAND_DECLARE(name, text) int cmd_##name(int argc, char **argv);
 COMMANDS(COMMAND_DECLARE)

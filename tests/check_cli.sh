@@ -253,8 +253,8 @@ expect 2 'names no folder' check --list /dev/null --backend cpu
 
 # ---- outputs that cannot be written ------------------------------------------------------------------
 
-expect 2 'an output file is .npy, .png or .jpg' "${run[@]}" -i x.npy -o y.gif
-expect 2 'cannot be written' "${run[@]}" -i x.npy -o no/such/folder/y.npy
+expect 2 'an output file is .npy, .txt' "${run[@]}" -i x.npy -o y.gif
+expect 2 'cannot be written' "${run[@]}" -i x.npy -o x.npy/folder/y.npy
 mkdir -p folder.npy locked
 expect 2 'is a folder' "${run[@]}" -i x.npy -o folder.npy
 locked=locked

@@ -140,9 +140,9 @@ static tsr_status run(batch *b) {
     progress_clear();
     TRY(status);
     double seconds = (now_ms() - b->start_ms) * 1e-3;
-    fprintf(stderr, "ran on %s: %lld %s in %.2f s, %.2f a second", report.backend,
-            (long long)b->done, b->source.paths ? "files" : "frames", seconds,
-            seconds > 0 ? (double)b->done / seconds : 0);
+    fprintf(stderr, "ran on %s: %lld %s%s in %.2f s, %.2f a second", report.backend,
+            (long long)b->done, b->source.paths ? "file" : "frame", b->done == 1 ? "" : "s",
+            seconds, seconds > 0 ? (double)b->done / seconds : 0);
     if (b->source.skipped)
         fprintf(stderr, "; %lld skipped", (long long)b->source.skipped);
     fputc('\n', stderr);

@@ -26,20 +26,18 @@ static char *path_of(const sink *s, const char *name) {
 static tsr_status folder_pattern(const char *folder, char **pattern) {
     struct stat place;
     bool there = stat(folder, &place) == 0;
-    bool file = there ? !S_ISDIR(place.st_mode) : file_is(folder, ".npy") || image_is_file(folder);
+    bool file = there ? !S_ISDIR(place.st_mode) : output_is_tensor(folder);
     if (file)
         return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "%s: is one file for many outputs; give a folder, or a name with a * for the "
                     "inputs' names",
                     folder);
-    if (!there && mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return fail(TSR_ERROR_IO, "%s: cannot be made: %s", folder, strerror(errno));
     size_t room = strlen(folder) + sizeof "/*.png";
     *pattern = malloc(room);
     if (!*pattern)
         return fail_memory();
     snprintf(*pattern, room, "%s/*.png", folder);
-    return TSR_OK;
+    return output_make_folder(*pattern);
 }
 
 /* Checked with a name in place of the '*': only the folder matters. */
@@ -58,11 +56,13 @@ tsr_status sink_open(sink *s, const char *path) {
     *s = (sink){0};
     if (strcmp(path, "-") == 0)
         return TSR_OK;
+    tsr_status status = TSR_OK;
     if (!strchr(path, '*'))
-        TRY(folder_pattern(path, &s->pattern));
+        status = folder_pattern(path, &s->pattern);
     else if (!(s->pattern = strdup(path)))
         return fail_memory();
-    tsr_status status = check_pattern(s);
+    if (status == TSR_OK)
+        status = check_pattern(s);
     if (status != TSR_OK)
         sink_close(s);
     return status;

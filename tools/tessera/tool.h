@@ -35,6 +35,9 @@ int command_exit(tsr_status status);
             return fail_library(try_status_);                                                      \
     } while (0)
 
+/* A line on stderr about what is not an error. */
+void note(const char *format, ...) TOOL_PRINTF(1, 2);
+
 /* The library's messages go to stderr: warnings always, more with each level of verbosity. */
 void log_to_stderr(int verbosity);
 

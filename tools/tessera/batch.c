@@ -10,6 +10,7 @@ enum { MOST_IN_FLIGHT = 2 }; /* so that the device is busy while a result is rea
 typedef struct delivery { /* of one output */
     sink sink;
     tsr_tensor_info info;
+    image_options image;
     tensor result;
 } delivery;
 
@@ -89,7 +90,7 @@ static tsr_status deliver(batch *b) {
         return TSR_OK;
     for (int i = 0; i < b->delivery_count; i++)
         TRY(sink_write(&b->deliveries[i].sink, b->finished, &b->deliveries[i].result,
-                       &b->job->options->image));
+                       &b->deliveries[i].image));
     free(b->finished);
     b->finished = NULL;
     b->done++;
@@ -175,6 +176,7 @@ static tsr_status open_sinks(batch *b, int count, const char **paths) {
         if (!paths[i])
             continue;
         delivery *d = &b->deliveries[b->delivery_count];
+        d->image = job_output_image(b->job, i);
         TRY(sink_open(&d->sink, paths[i]));
         b->delivery_count++;
         TRY(check_sink(b, d, paths[i]));

@@ -178,6 +178,10 @@ static tsr_status print_plans(const job *j, tables wanted) {
 
 static tsr_status print_info(const job *j, tables wanted) {
     printf("model        %s, opset %d\n", j->path, tsr_model_opset(j->model));
+    const description *d = &j->description;
+    if (d->from)
+        printf("described by %s: task %s, %d labels\n", name_label(d->from).text,
+               task_names[d->task], d->labels.count);
     TRY(print_tensors(j));
     printf("parameters   %s\n", count_label((double)tsr_model_parameter_count(j->model)).text);
     print_operators(j->model);

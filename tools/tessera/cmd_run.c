@@ -112,10 +112,13 @@ static tsr_status run_once(job *j, run_options *o, int count, const char **paths
     if (o->shard || o->frame)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s: no input is a folder, a pattern or a pipe",
                     o->shard ? "shard" : "frame");
+    o->single.result.labels = &j->description.labels;
     if (o->labels) {
         TRY(labels_read(o->labels, &read));
         o->single.result.labels = &read;
     }
+    model_task task = j->description.task;
+    o->single.result.classes = task == TASK_UNKNOWN || task == TASK_CLASSIFICATION;
     o->single.format = formats[o->format ? o->format : 1];
     tsr_status status = single_run(j, &o->single, count, paths);
     labels_free(&read);
@@ -183,7 +186,7 @@ static const char notes[] =
 
 int cmd_run(int argc, char **argv) {
     job_options options = {.many = true};
-    run_options o = {.single.result = {.top = 5, .classes = true}};
+    run_options o = {.single.result = {.top = 5}};
     const option items[] = {
         {"output", 'o', "[NAME=]FILE",
          "output file: .npy, .txt, .csv, .json, .png or .jpg; FOLDER/ for all; repeatable",

@@ -98,11 +98,15 @@ void job_add_input_options(option_set *set, job_options *o) {
     const option items[] = {
         {"input", 'i', "[NAME=]FILE", "input file: .npy, .pb, .png or .jpg; repeatable",
          OPTION_LIST, &o->inputs, 0, NULL},
+        {"description", 0, "FILE",
+         "what the model wants and means, as JSON, or none (MODEL.json beside it, its metadata)",
+         OPTION_TEXT, &o->description, 0, NULL},
         {"allow-nan", 0, NULL, "accept inputs with NaN or infinity", OPTION_FLAG, &o->allow_nan, 0,
          NULL},
     };
     OPTIONS_ADD(set, items);
     image_add_options(set, &o->image);
+    o->image.channel_order = o->image.layout = o->image.fit = -1; /* not given */
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -259,6 +263,18 @@ static void apply_batch(job *j, int64_t batch) {
     }
 }
 
+/* The size of pictures that the description tells, where it is still open. */
+static void apply_described_size(job_input *input, const described_tensor *d) {
+    tsr_shape *shape = &input->info.shape;
+    image_view view;
+    if (!d->size[0] || !image_view_of(shape, &input->image, &view))
+        return;
+    int64_t *height = &shape->dim[shape->rank - 2 - view.channels_last], *width = height + 1;
+    *height = *height < 0 ? d->size[1] : *height;
+    *width = *width < 0 ? d->size[0] : *width;
+    input->shaped |= tsr_shape_count(shape) >= 0;
+}
+
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
 static bool shape_agrees(const tsr_shape *declared, const tsr_shape *shape) {
@@ -291,7 +307,7 @@ static tsr_status check_suits(const job *j, const tsr_tensor_info *info, const c
 
 tsr_status job_load(const job *j, const job_input *input, const char *path, tensor *made) {
     if (image_is_file(path))
-        TRY(image_load(path, &input->info, &j->options->image, made));
+        TRY(image_load(path, &input->info, &input->image, made));
     else
         TRY(tensor_load(path, made));
     tsr_status status = check_suits(j, &input->info, path, made);
@@ -366,6 +382,8 @@ static tsr_status load_inputs(job *j, job_options *o, const char **names, const 
     for (int i = 0; i < j->input_count; i++) {
         job_input *input = &j->inputs[i];
         TRY_LIBRARY(tsr_model_input(j->model, i, &input->info));
+        input->image = o->image;
+        description_fill(&j->description.inputs[i], false, &input->image);
         input->fixed = tsr_model_input_is_parameter(j->model, i);
         names[i] = input->info.name;
     }
@@ -374,6 +392,8 @@ static tsr_status load_inputs(job *j, job_options *o, const char **names, const 
         TRY(parse_shape(j, o->shapes.items[i], j->input_count, names));
     if (o->batch)
         apply_batch(j, o->batch);
+    for (int i = 0; i < j->input_count; i++)
+        apply_described_size(&j->inputs[i], &j->description.inputs[i]);
     TRY(job_assign("input", &o->inputs, j->input_count, names, paths));
     int lone = lone_input(j, &o->inputs);
     if (lone >= 0) {
@@ -406,6 +426,7 @@ static tsr_status open_model(job *j, job_options *o, job_missing missing) {
     tsr_status status = load_model(j, &desc);
     progress_clear();
     TRY(status);
+    TRY(description_open(j->path, o->description, j->model, &j->description));
     j->input_count = tsr_model_input_count(j->model);
     size_t room = j->input_count ? (size_t)j->input_count : 1;
     j->inputs = calloc(room, sizeof *j->inputs);
@@ -414,6 +435,12 @@ static tsr_status open_model(job *j, job_options *o, job_missing missing) {
                                 : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     free(names);
     return status == TSR_OK ? fill_missing(j, missing) : status;
+}
+
+image_options job_output_image(const job *j, int index) {
+    image_options image = j->options->image;
+    description_fill(&j->description.outputs[index], true, &image);
+    return image;
 }
 
 tsr_status job_open(job *made, job_options *options, const char *model_path, job_missing missing) {
@@ -430,6 +457,7 @@ void job_close(job *j) {
         free(j->inputs[i].packed);
     }
     free(j->inputs);
+    description_free(&j->description);
     tsr_model_free(j->model);
     *j = (job){0};
 }

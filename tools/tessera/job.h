@@ -3,7 +3,7 @@
 #ifndef TESSERA_JOB_H
 #define TESSERA_JOB_H
 
-#include "image.h"
+#include "description.h"
 
 typedef struct job_options {
     char *backend; /* NULL: the library's default */
@@ -21,6 +21,7 @@ typedef struct job_options {
     int batch;   /* the first size of inputs that leave it open; 0: it stays */
     const char *shape_option; /* its name in messages; NULL: "shape" */
     text_list inputs, dims, shapes;
+    char *description; /* a file, "none", or NULL: the one beside the model */
     image_options image;
 } job_options;
 
@@ -50,13 +51,15 @@ typedef struct job_input {
     bool given;       /* tensor holds its elements */
     const char *many; /* a sequence of tensors, read by the command; NULL: a single tensor */
     tensor tensor;
-    void *packed; /* a fixed input's elements in the model's own type */
+    image_options image; /* the command line's and, where that leaves it open, the description's */
+    void *packed;        /* a fixed input's elements in the model's own type */
 } job_input;
 
 typedef struct job {
     const job_options *options;
     const char *path;
     tsr_model *model;
+    description description;
     uint64_t bytes; /* of the model's file or, together, of its chunks */
     int input_count, dim_count;
     job_input *inputs;
@@ -69,6 +72,9 @@ tsr_status job_open(job *made, job_options *options, const char *model_path, job
 bool job_start(job *made, option_set *set, int argc, char **argv, job_options *options,
                job_missing missing, int *exit_code);
 void job_close(job *j);
+
+/* How an output is written as a picture. */
+image_options job_output_image(const job *j, int index);
 
 /* Reads a tensor for the input from a file. */
 tsr_status job_load(const job *j, const job_input *input, const char *path, tensor *made);

@@ -10,7 +10,7 @@
 void json_add_text(cJSON *object, const char *key, const char *text);
 /* Reads a regular file of at most 16 MiB that is nothing but JSON; the root is NULL otherwise. */
 tsr_status json_read(const char *path, cJSON **root);
-/* Writes the file and deletes the root. */
+/* Writes the file, "-": the standard output, and deletes the root. */
 tsr_status json_write(cJSON *root, const char *path);
 
 #endif

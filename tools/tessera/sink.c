@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sink.h"
 #include "output.h"
+#include "result.h"
 #include "source.h"
 #include "tool.h"
 
@@ -200,11 +201,12 @@ static tsr_status write_frame(const char *name, const tensor *t, const image_opt
                           strerror(errno));
 }
 
-tsr_status sink_write(const sink *s, const char *name, const tensor *t,
-                      const image_options *options) {
+tsr_status sink_write(sink *s, const char *name, const tensor *t, const image_options *options) {
+    char *path = s->pattern ? path_of(s, name) : NULL;
+    if (!s->told && (!path || image_is_file(path)))
+        s->told = result_note_range(path ? path : name, t, options);
     if (!s->pattern)
         return write_frame(name, t, options);
-    char *path = path_of(s, name);
     tsr_status status = path ? output_tensor(path, t, options) : fail_memory();
     free(path);
     return status;

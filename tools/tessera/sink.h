@@ -6,6 +6,7 @@
 #include "image.h"
 
 typedef struct sink {
+    bool told;     /* that values leave the written range */
     char *pattern; /* "folder/" and a name in which '*' stands for the input's (malloc); NULL:
                       frames */
 } sink;
@@ -22,7 +23,6 @@ bool sink_is_same(const sink *a, const sink *b);
 bool sink_goes_to(const sink *s, const char *folder);
 
 /* name: the input's, without folder and extension. */
-tsr_status sink_write(const sink *s, const char *name, const tensor *t,
-                      const image_options *options);
+tsr_status sink_write(sink *s, const char *name, const tensor *t, const image_options *options);
 
 #endif

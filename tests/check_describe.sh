@@ -42,7 +42,7 @@ reads '0.000 0.502 1.000' --description none
 describe '{"tessera": 1, "outputs": {"y": {"range": [-1, 1]}}}'
 expect 0 '' run net.onnx --backend cpu -i dot.png -o out.png
 cp out.png dot.png
-reads '0.502 0.749 1.000' --description none
+reads '0.502 0.753 1.000' --description none
 expect 0 '' run net.onnx --backend cpu -i dot.npy -o dot.png --description none
 describe '{"tessera": 1, "inputs": {"x": {"size": [2, 1]}}}'
 expect 0 'y [1, 3, 1, 2]' run net.onnx --backend cpu -i dot.png -o y.npy

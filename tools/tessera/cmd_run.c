@@ -57,6 +57,25 @@ static const char *folder_for_all(const text_list *outputs) {
     return path && output_is_folder(path) && !output_is_tensor(path) ? path : NULL;
 }
 
+/* With --draw the output without a name is the drawing, none of the model's outputs. */
+static tsr_status take_drawing(run_options *o) {
+    text_list *list = &o->outputs;
+    int found = -1;
+    for (int i = 0; i < list->count && o->single.draw.kind; i++)
+        if (!strchr(list->items[i], '='))
+            found = found < 0 ? i : list->count;
+    if (!o->single.draw.kind)
+        return TSR_OK;
+    if (found < 0 || found == list->count)
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "--draw: one -o without an output's name is the drawing, -o FILE.png");
+    o->single.draw.path = list->items[found];
+    list->count--;
+    for (int i = found; i < list->count; i++)
+        list->items[i] = list->items[i + 1];
+    return TSR_OK;
+}
+
 /* One run: a file for each output. */
 static tsr_status fill_folder(const char *folder, const char *format, int count,
                               const char *const *names, const char **paths, char **made) {
@@ -117,6 +136,7 @@ static tsr_status run_once(job *j, run_options *o, int count, const char **paths
         TRY(labels_read(o->labels, &read));
         o->single.result.labels = &read;
     }
+    o->single.draw.labels = o->single.result.labels;
     model_task task = j->description.task;
     o->single.result.classes = task == TASK_UNKNOWN || task == TASK_CLASSIFICATION;
     o->single.format = formats[o->format ? o->format : 1];
@@ -129,6 +149,9 @@ static tsr_status run_paths(job *j, run_options *o, int count, const char *const
                             const char **paths, char **made, int64_t *skipped) {
     job_input *input;
     TRY(batch_input(j, &input));
+    if (input && o->single.draw.kind)
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: --draw draws on one picture", input->many);
+    TRY(take_drawing(o));
     const char *folder = folder_for_all(&o->outputs), *format = formats[o->format ? o->format : 1];
     if (!input && folder)
         TRY(fill_folder(folder, format, count, names, paths, made));
@@ -186,7 +209,7 @@ static const char notes[] =
 
 int cmd_run(int argc, char **argv) {
     job_options options = {.many = true};
-    run_options o = {.single.result = {.top = 5}};
+    run_options o = {.single.result = {.top = 5}, .single.draw.score = -1};
     const option items[] = {
         {"output", 'o', "[NAME=]FILE",
          "output file: .npy, .txt, .csv, .json, .png or .jpg; FOLDER/ for all; repeatable",
@@ -197,6 +220,11 @@ int cmd_run(int argc, char **argv) {
         {"labels", 0, "FILE", "names of the classes, one a line", OPTION_TEXT, &o.labels, 0, NULL},
         {"top", 0, "K", "how many of the best classes are told (5)", OPTION_INT,
          &o.single.result.top, 0, NULL},
+        {"draw", 0, "WHAT",
+         "draw on the input: boxes, mask, keypoints or classes; -o is the drawing then",
+         OPTION_CHOICE, &o.single.draw.kind, 0, draw_kinds},
+        {"score", 0, "S", "the least score of what is drawn (the description's)", OPTION_NUMBER,
+         &o.single.draw.score, 0, NULL},
         {"frame", 0, "WxH", "frame size of raw input (-i -)", OPTION_TEXT, &o.frame, 0, NULL},
         {"shard", 0, "I/N", "process part I of N of many inputs, I from 0 to N-1", OPTION_TEXT,
          &o.shard, 0, NULL},

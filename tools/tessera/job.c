@@ -322,6 +322,7 @@ static tsr_status load_input(const job *j, job_input *input, const char *path) {
         TRY(file_check_regular(path));
     TRY(job_load(j, input, path, &input->tensor));
     input->given = true;
+    input->path = path;
     info->shape = input->tensor.shape;
     input->shaped = true;
     if (input->fixed)

@@ -49,6 +49,7 @@ typedef struct job_input {
     bool sized;           /* by --shape, which says `size` */
     tsr_shape size;
     bool given;       /* tensor holds its elements */
+    const char *path; /* of its file; NULL: none */
     const char *many; /* a sequence of tensors, read by the command; NULL: a single tensor */
     tensor tensor;
     image_options image; /* the command line's and, where that leaves it open, the description's */

@@ -128,15 +128,18 @@ static tsr_status run_session(single *s, tsr_session *session) {
     s->run_ms = now_ms() - start;
     for (int i = 0; i < s->count; i++)
         TRY(deliver(s, session, i));
+    if (s->o->draw.kind)
+        TRY(draw_run(s->j, session, &s->o->draw, s->told));
     return print_report(s, session);
 }
 
-tsr_status single_run(const job *j, const single_options *options, int count,
-                      const char *const *paths) {
+tsr_status single_run(const job *j, single_options *options, int count, const char *const *paths) {
     single s = {.j = j, .o = options, .count = count, .paths = paths, .told = stdout};
     tsr_device *device;
     tsr_session *session;
     TRY(check_all(&s));
+    if (options->draw.kind)
+        TRY(draw_prepare(j, &options->draw));
     TRY(job_device(j->options, NULL, &device));
     progress("preparing %s", j->path);
     double start = now_ms();

@@ -5,7 +5,6 @@
 #include "tool.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
@@ -131,7 +130,7 @@ int cmd_describe(int argc, char **argv) {
     int code;
     if (!job_start(&j, &set, argc, argv, &options, JOB_MISSING_OPEN, &code))
         return code;
-    tsr_status status = path && strcmp(path, "-") != 0 ? output_check(path) : TSR_OK;
+    tsr_status status = path && !json_is_stdout(path) ? output_check(path) : TSR_OK;
     if (status == TSR_OK)
         status = describe(&j, path);
     job_close(&j);

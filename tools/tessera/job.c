@@ -3,6 +3,7 @@
 #include "chunks.h"
 #include "source.h"
 #include "tool.h"
+#include "base/similar.h"
 
 #include <errno.h>
 #include <math.h>
@@ -120,13 +121,17 @@ static int find_name(int count, const char *const *names, const char *name, size
 
 static tsr_status fail_name(const char *what, const char *name, size_t length, int count,
                             const char *const *names) {
-    char all[1024] = "";
-    for (int i = 0; i < count; i++) {
+    char wanted[256], all[1024] = "";
+    tsr_similar similar = {0};
+    snprintf(wanted, sizeof wanted, "%.*s", (int)length, name);
+    for (int i = 0; i < count; i++)
+        tsr_similar_add(&similar, wanted, names[i]);
+    for (int i = 0; i < similar.count; i++) {
         size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", names[i]);
+        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", similar.names[i]);
     }
-    return fail(TSR_ERROR_INVALID_ARGUMENT, "the model has no %s '%.*s'; it has: %s", what,
-                (int)length, name, all);
+    return fail(TSR_ERROR_INVALID_ARGUMENT, "the model has no %s '%.*s'; %s: %s", what, (int)length,
+                name, count > similar.count ? "the most similar" : "it has", all);
 }
 
 tsr_status job_find(const char *what, const char *name, size_t length, int count,

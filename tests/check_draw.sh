@@ -131,6 +131,8 @@ if [ -f "$models/index.json" ]; then
     network yunet_n_320 'points 132,59 154,59 139,72 134,81 153,81' keypoints --range 0:255 --channels bgr
     network mediapipe_face_detection_short 'x 50 to 71, y 18 to 39' boxes --range -1:1
     network mediapipe_selfie_landscape 'class 0     47.3 % of the picture' mask
+    sed -n '/^```json$/,/^```$/p' "$source/docs/description.md" | sed '/^```/d' >documented.json
+    network ultraface_rfb320 'x 120 to 173, y -1 to 58  face' boxes --description documented.json
     # A photo is drawn on in its own size: here twice as large.
     "$build/make_case" 17 'Resize x[1,3,240,320] _ s<1,1,2,2> -> y mode=nearest' twice.onnx
     "$tool" run twice.onnx --backend cpu -i "$models/ultraface_rfb320/input_0.npy" -o photo.png --out-range -1:1 >said 2>&1

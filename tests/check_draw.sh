@@ -108,11 +108,17 @@ case_of 1,4,4 1,3,2
 made b.npy 1,4,4
 made s.npy 1,3,2
 decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[8]]'
-fails 'has no 4 rows of stride number 1' --draw boxes -o out.png
+fails 'has not the 4 rows of stride number 1' --draw boxes -o out.png
 decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16'
-fails 'has no 4 rows' --draw boxes -o out.png
+fails 'has not the 4 rows' --draw boxes -o out.png
 decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "sizes": [[8]]'
 fails 'heads.json: decode.sizes: is not a list for each of the strides' --draw boxes -o out.png
+decode '"type": "ssd", "boxes": "boxes", "scores": "scores"'
+fails 'has other rows than 3 cells' --draw boxes -o out.png
+decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[]]'
+fails 'heads.json: decode.sizes: is not lists' --draw boxes -o out.png
+decode '"type": "yunet", "boxes": "boxes", "scores": "scores", "objectness": "scores", "strides": [8, 16], "per_cell": 2'
+fails 'heads.json: decode.per_cell: is not a number for each' --draw boxes -o out.png
 "$build/make_case" 17 'Relu v[1,4] -> w' vector.onnx
 made v.npy 1,4
 printf '{"tessera": 1, "decode": {"type": "mask"}}' >vector.json

@@ -78,6 +78,8 @@ for model in 'scores s' 'square q'; do
 done
 expect 0 'p.png: values from 0 to 255 leave the range 0:1 and were cut; --range 0:255' \
     run picture.onnx --backend cpu -i p.npy -o p.png
+mkdir vectors && cp q.npy vectors/one.npy
+expect 2 'is a vector, not a picture' run square.onnx --backend cpu -i vectors -o pictures
 run picture p -o p.png --range 0:255
 cp err told
 check 'nothing is said of a range that holds' test ! -s told

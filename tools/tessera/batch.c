@@ -195,6 +195,7 @@ static tsr_status make_results(batch *b) {
         for (int k = 0; k < count && (!info.name || strcmp(info.name, d->info.name) != 0); k++)
             TRY_LIBRARY(tsr_session_output(b->session, k, &info));
         d->info = info; /* the session knows the shape */
+        TRY(sink_check_shape(&d->sink, &info.shape));
         TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &d->result));
     }
     return TSR_OK;

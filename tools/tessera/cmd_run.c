@@ -151,6 +151,8 @@ static tsr_status run_paths(job *j, run_options *o, int count, const char *const
     TRY(batch_input(j, &input));
     if (input && o->single.draw.kind)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: --draw draws on one picture", input->many);
+    if (input && o->labels)
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: --labels is for one input", input->many);
     TRY(take_drawing(o));
     const char *folder = folder_for_all(&o->outputs), *format = formats[o->format ? o->format : 1];
     if (!input && folder)

@@ -121,7 +121,7 @@ static int guess_axis(const tsr_shape *shape) {
         return 1;
     bool first = dim[1] == 1 || dim[1] == 3 || dim[1] == 4,
          last = dim[3] == 1 || dim[3] == 3 || dim[3] == 4;
-    return (last && !first) || (dim[1] == dim[2] && dim[2] != dim[3]) ? 3 : 1;
+    return (last && !first) || (dim[1] > 1 && dim[1] == dim[2] && dim[2] != dim[3]) ? 3 : 1;
 }
 
 /* Moves an axis to the place of the channels, in place. */

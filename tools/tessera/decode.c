@@ -47,6 +47,8 @@ static tsr_status read_sizes(const char *file, const cJSON *sizes, decoding *d) 
                 return fields_fail(file, "decode", "sizes", "is not lists of 1 to 8 pixels");
             d->sizes[d->size_count][count++] = size->valuedouble;
         }
+        if (!count)
+            return fields_fail(file, "decode", "sizes", "is not lists of 1 to 8 pixels");
         d->size_counts[d->size_count++] = count;
     }
     return d->size_count && d->size_count == d->stride_count
@@ -77,7 +79,7 @@ static tsr_status check(const char *file, const decoding *d) {
         return fields_fail(file, "decode", "strides", "is missing");
     if (d->type == DECODE_YUNET && !d->objectness_count)
         return fields_fail(file, "decode", "objectness", "is missing");
-    if (d->type == DECODE_BLAZEFACE && d->per_cell_count != d->stride_count)
+    if ((d->per_cell_count || d->type == DECODE_BLAZEFACE) && d->per_cell_count != d->stride_count)
         return fields_fail(file, "decode", "per_cell", "is not a number for each of the strides");
     const int counts[] = {d->score_count, d->box_count, d->objectness_count, d->landmark_count};
     for (int i = 0; i < 4 && (ssd || heads); i++)

@@ -180,8 +180,8 @@ static void (*const decoders[])(const head *h, size_t row, detection *found) = {
     [DECODE_NANODET] = decode_nanodet,
 };
 
-/* Rows of one stride: of the output of its own, or from row `first` on of the only one. count 0:
- * all of them. */
+/* Rows of one stride: all of the output of its own, or some of the only one from row `first` on.
+ * count 0: as many as there are. */
 static tsr_status take_rows(const tensor *outputs, const int *list, int list_count, int index,
                             size_t first, size_t count, rows *made) {
     if (!list_count)
@@ -190,8 +190,10 @@ static tsr_status take_rows(const tensor *outputs, const int *list, int list_cou
     int rank = t->shape.rank;
     int64_t columns = rank > 1 ? t->shape.dim[rank - 1] : 0;
     size_t all = columns > 0 ? t->count / (size_t)columns : 0, start = list_count == 1 ? first : 0;
-    if (columns < 1 || columns > 1 << 20 || start > all || all - start < count)
-        return fail(TSR_ERROR_SHAPE, "decode: an output %s has no %zu rows of stride number %d",
+    bool good = columns > 0 && columns < 1 << 20 && all >= start && all - start >= count;
+    if (!good || (list_count > 1 && all != count))
+        return fail(TSR_ERROR_SHAPE,
+                    "decode: an output %s has not the %zu rows of stride number %d",
                     shape_label(&t->shape).text, count, index + 1);
     *made = (rows){t->values + start * (size_t)columns, count ? count : all, (int)columns};
     return TSR_OK;
@@ -203,9 +205,9 @@ static tsr_status take_head(const decoding *d, const tensor *outputs, int index,
     if (d->stride_count) {
         h->stride = d->strides[index];
         h->columns = (int)ceil(h->width / h->stride);
-        h->per_cell = d->per_cell_count ? d->per_cell[index]
-                      : d->size_count   ? d->size_counts[index]
-                                        : 1;
+        h->per_cell = d->size_count       ? d->size_counts[index]
+                      : d->per_cell_count ? d->per_cell[index]
+                                          : 1;
         h->sizes = d->size_count ? d->sizes[index] : NULL;
         count = (size_t)h->columns * (size_t)ceil(h->height / h->stride) * (size_t)h->per_cell;
     }
@@ -290,14 +292,20 @@ static void suppress(detections *found, double nms) {
     found->count = kept;
 }
 
-/* An output that all strides share has no more rows than they have cells. */
-static tsr_status check_all_read(const decoding *d, const tensor *outputs, size_t rows) {
-    const tensor *t = &outputs[d->scores[0]];
-    size_t all = t->count / (size_t)t->shape.dim[t->shape.rank - 1];
-    return !d->stride_count || d->score_count > 1 || all == rows
-               ? TSR_OK
-               : fail(TSR_ERROR_SHAPE, "decode: output %s: the strides have %zu cells",
-                      shape_label(&t->shape).text, rows);
+/* An output that all strides share has as many rows as they have cells. */
+static tsr_status check_all_read(const tensor *outputs, const int *list, int count, size_t rows) {
+    const tensor *t = &outputs[list[0]];
+    size_t all = count == 1 ? t->count / (size_t)t->shape.dim[t->shape.rank - 1] : rows;
+    return all == rows ? TSR_OK
+                       : fail(TSR_ERROR_SHAPE, "decode: an output %s has other rows than %zu cells",
+                              shape_label(&t->shape).text, rows);
+}
+
+static tsr_status check_rows(const decoding *d, const tensor *outputs, size_t rows) {
+    TRY(check_all_read(outputs, d->scores, d->score_count, rows));
+    TRY(check_all_read(outputs, d->boxes, d->box_count, rows));
+    TRY(check_all_read(outputs, d->objectness, d->objectness_count, rows));
+    return check_all_read(outputs, d->landmarks, d->landmark_count, rows);
 }
 
 tsr_status decode_detections(const decoding *d, const tensor *outputs, int width, int height,
@@ -314,7 +322,7 @@ tsr_status decode_detections(const decoding *d, const tensor *outputs, int width
         first += h.scores.count;
     }
     if (status == TSR_OK)
-        status = check_all_read(d, outputs, first);
+        status = check_rows(d, outputs, first);
     if (status == TSR_OK)
         suppress(made, d->nms);
     else

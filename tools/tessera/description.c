@@ -227,21 +227,19 @@ static tsr_status read_decode(description *d, const cJSON *object, const tsr_mod
     return status;
 }
 
-/* Labels are as many as the classes of a detector's scores. */
-static tsr_status check_decode_labels(const description *d, const tsr_model *model) {
-    const decoding *c = &d->decode;
+tsr_status description_check_labels(const labels *l, const decoding *c, const tsr_model *model) {
     tsr_tensor_info info;
-    if (!d->labels.count || !c->score_count || c->type == DECODE_NONE || c->type > DECODE_NANODET)
+    if (!l->count || !c->score_count || c->type == DECODE_NONE || c->type > DECODE_NANODET)
         return TSR_OK;
     TRY(model_output(model, c->scores[0], &info));
     int rank = info.shape.rank;
     int64_t classes = rank > 1 ? info.shape.dim[rank - 1] : -1;
     if (classes >= 0 && c->type == DECODE_NANODET && !c->box_count)
         classes -= 4 * (int64_t)c->bins;
-    return classes < 0 || classes == d->labels.count
+    return classes < 0 || classes == l->count
                ? TSR_OK
-               : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: labels: are %d, but output '%s' is %s",
-                      d->from, d->labels.count, info.name, info_label(&info).text);
+               : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: has %d labels, but output '%s' is %s",
+                      l->from, l->count, info.name, info_label(&info).text);
 }
 
 static tsr_status read_root(description *d, const tsr_model *model) {
@@ -267,7 +265,7 @@ static tsr_status read_root(description *d, const tsr_model *model) {
         TRY(read_labels(d, labels, model));
     if (decode)
         TRY(read_decode(d, decode, model));
-    return check_decode_labels(d, model);
+    return description_check_labels(&d->labels, &d->decode, model);
 }
 
 /* MODEL.json of MODEL.onnx, NULL where there is none (malloc). */

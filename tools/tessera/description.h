@@ -43,6 +43,10 @@ tsr_status description_open(const char *model_path, const char *file, const tsr_
                             description *made);
 void description_free(description *d);
 
+/* Refuses labels that are not as many as the classes of a detector's scores. */
+tsr_status description_check_labels(const labels *l, const decoding *decode,
+                                    const tsr_model *model);
+
 /* Fills what the command line left open. d: NULL: nothing is described. */
 void description_fill(const described_tensor *d, bool is_output, image_options *options);
 

@@ -46,7 +46,7 @@ tsr_status draw_prepare(const job *j, draw_options *o) {
     }
     if (o->score >= 0)
         o->decode.threshold = o->score;
-    return TSR_OK;
+    return description_check_labels(o->labels, &o->decode, j->model);
 }
 
 /* ---- boxes and points ------------------------------------------------------------------------ */
@@ -54,7 +54,7 @@ tsr_status draw_prepare(const job *j, draw_options *o) {
 static void tell(const drawing *d, int index, const detection *found) {
     const canvas *c = &d->canvas;
     double sx = (double)c->width / c->input_width, sy = (double)c->height / c->input_height;
-    const char *name = d->o->labels ? labels_name(d->o->labels, (size_t)found->class) : NULL;
+    const char *name = labels_name(d->o->labels, (size_t)found->class);
     fprintf(d->told, "box %-3d %.3f  x %.0f to %.0f, y %.0f to %.0f", index, found->score,
             found->x0 * sx, found->x1 * sx, found->y0 * sy, found->y1 * sy);
     if (name)
@@ -143,7 +143,7 @@ static int class_at(const map *m, const decoding *decode, size_t y, size_t x) {
 
 static void tell_classes(const drawing *d, const map *m, const size_t *pixels) {
     for (size_t class = 0; class < m->channels; class ++) {
-        const char *name = d->o->labels ? labels_name(d->o->labels, class) : NULL;
+        const char *name = labels_name(d->o->labels, class);
         if (!pixels[class])
             continue;
         fprintf(d->told, "class %-4zu %5.1f %% of the picture%s%s\n", class,
@@ -156,6 +156,9 @@ static tsr_status draw_map(drawing *d) {
     canvas *c = &d->canvas;
     map m;
     TRY(find_map(d, &m));
+    if (d->o->labels->count && (size_t)d->o->labels->count != m.channels)
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: has %d labels, but the map has %zu channels",
+                    d->o->labels->from, d->o->labels->count, m.channels);
     size_t *pixels = calloc(m.channels, sizeof *pixels);
     if (!pixels)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for %zu classes", m.channels);

@@ -12,7 +12,7 @@ typedef struct draw_options {
     int kind;             /* a draw_kind */
     const char *path;     /* of the picture */
     double score;         /* the least of boxes, points and masks; negative: the description's */
-    const labels *labels; /* or NULL */
+    const labels *labels; /* perhaps none */
     decoding decode;      /* by draw_prepare() */
 } draw_options;
 

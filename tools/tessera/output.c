@@ -193,7 +193,7 @@ tsr_status output_check_tensor(const char *path) {
     return output_check(path);
 }
 
-tsr_status output_check_shape(const char *path, const char *name, const tsr_shape *shape) {
+tsr_status output_check_shape(const char *path, const tsr_shape *shape) {
     int longer = 0;
     for (int i = 0; i < shape->rank; i++)
         longer += shape->dim[i] != 1;
@@ -203,12 +203,13 @@ tsr_status output_check_shape(const char *path, const char *name, const tsr_shap
     if (!vector || !image_is_file(path))
         return TSR_OK;
     return fail(TSR_ERROR_SHAPE,
-                "%s: output '%s' %s is a vector, not a picture; write .npy, .txt, .csv or .json",
-                path, name, shape_label(shape).text);
+                "%s: a tensor %s is a vector, not a picture; write .npy, .txt, .csv or .json", path,
+                shape_label(shape).text);
 }
 
 static tsr_status write_tensor(FILE *file, const char *path, const tensor *t,
                                const image_options *options) {
+    TRY(output_check_shape(path, &t->shape));
     if (image_is_file(path))
         return image_write(file, path, t, options);
     bool written = text_is_file(path) ? text_write(file, path, t) : npy_write(file, t);

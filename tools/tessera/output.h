@@ -33,7 +33,7 @@ tsr_status output_end(output_file *out, tsr_status status);
 bool output_is_tensor(const char *path);
 tsr_status output_check_tensor(const char *path);
 /* Refuses a vector as a picture; the shape may have open sizes. */
-tsr_status output_check_shape(const char *path, const char *name, const tsr_shape *shape);
+tsr_status output_check_shape(const char *path, const tsr_shape *shape);
 tsr_status output_tensor(const char *path, const tensor *t, const image_options *options);
 /* extension: without its dot. */
 tsr_status output_to_stdout(const char *extension, const tensor *t, const image_options *options);

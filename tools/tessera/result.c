@@ -50,7 +50,7 @@ static void print_classes(FILE *file, const tensor *t, const result_options *o) 
             if ((last == t->count || is_better(t, last, at)) &&
                 (best == t->count || is_better(t, at, best)))
                 best = at;
-        const char *name = o->labels ? labels_name(o->labels, best) : NULL;
+        const char *name = labels_name(o->labels, best);
         double score = isnan(t->values[best]) ? (double)NAN : (double)t->values[best]; /* no sign */
         fprintf(file, name ? "%8zu  %-10.5g" : "%8zu  %.5g", best, score);
         fprintf(file, "%s%s\n", name ? "  " : "", name ? name_label(name).text : "");

@@ -6,7 +6,7 @@
 #include "labels.h"
 
 typedef struct result_options {
-    const labels *labels; /* or NULL */
+    const labels *labels; /* perhaps none */
     int top;              /* classes told */
     bool classes;         /* vectors are scores of classes */
 } result_options;

@@ -13,6 +13,7 @@ typedef struct single {
     const char *const *paths;
     FILE *told; /* where outputs are told */
     double prepare_ms, run_ms;
+    double compile_ms; /* of prepare_ms */
 } single;
 
 static bool is_stdout(const char *path) {
@@ -45,15 +46,14 @@ static tsr_status check_shape(const single *s, const tsr_session *session, int i
         snprintf(shown, sizeof shown, "-o -.%s", s->o->format);
         path = shown;
     }
-    return info.shape.rank < 0 ? TSR_OK : output_check_shape(path, info.name, &info.shape);
+    return info.shape.rank < 0 ? TSR_OK : output_check_shape(path, &info.shape);
 }
 
 static tsr_status check_shapes(const single *s, const tsr_session *session) {
     for (int i = 0; i < s->count; i++)
         if (s->paths[i])
             TRY(check_shape(s, session, i));
-    const labels *l = s->o->result.labels;
-    return l ? labels_check(l, s->j->model, session) : TSR_OK;
+    return labels_check(s->o->result.labels, s->j->model, session);
 }
 
 static tsr_status check_all(single *s) {
@@ -101,6 +101,12 @@ static int fallback_nodes(const tsr_session *session, const tsr_report *report) 
     return count;
 }
 
+static void print_time(FILE *file, const char *what, double ms, double compile_ms) {
+    fprintf(file, "; %s %.0f ms", what, ms);
+    if (compile_ms >= 0.5)
+        fprintf(file, ", %.0f of them compiling", compile_ms);
+}
+
 static tsr_status print_report(const single *s, const tsr_session *session) {
     tsr_report report;
     TRY_LIBRARY(tsr_session_report(session, &report));
@@ -112,16 +118,18 @@ static tsr_status print_report(const single *s, const tsr_session *session) {
     fprintf(s->told, "%s", report.precision == TSR_PRECISION_FP16 ? ", tensors of 16 bits" : "");
     if (report.precise_tensors)
         fprintf(s->told, ", %d of 32", report.precise_tensors);
-    fprintf(s->told, "%s; prepared in %.0f ms", report.precise_weights ? ", weights of 32" : "",
-            s->prepare_ms);
-    if (report.program_count)
-        fprintf(s->told, ", %.0f of them compiling", report.compile_ms);
-    fprintf(s->told, "; first run %.0f ms\n", s->run_ms);
+    fprintf(s->told, "%s", report.precise_weights ? ", weights of 32" : "");
+    print_time(s->told, "prepared in", s->prepare_ms, s->compile_ms);
+    print_time(s->told, "first run", s->run_ms, report.compile_ms - s->compile_ms);
+    fputc('\n', s->told);
     return TSR_OK;
 }
 
 static tsr_status run_session(single *s, tsr_session *session) {
+    tsr_report report;
     TRY(check_shapes(s, session));
+    TRY_LIBRARY(tsr_session_report(session, &report));
+    s->compile_ms = report.compile_ms;
     double start = now_ms();
     TRY(job_set_inputs(s->j, session));
     TRY_LIBRARY(tsr_session_run(session));

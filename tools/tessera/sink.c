@@ -187,6 +187,10 @@ tsr_status sink_check(const sink *s, char *const *inputs, int64_t count) {
     return status;
 }
 
+tsr_status sink_check_shape(const sink *s, const tsr_shape *shape) {
+    return output_check_shape(s->pattern ? s->pattern : "raw frames.png", shape);
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Flushed at once: the reader of the pipe may be waiting for this frame. */

@@ -18,6 +18,9 @@ void sink_close(sink *s);
 /* Fails if files would overwrite each other or one of these inputs. */
 tsr_status sink_check(const sink *s, char *const *inputs, int64_t count);
 
+/* Refuses vectors where pictures would be written. */
+tsr_status sink_check_shape(const sink *s, const tsr_shape *shape);
+
 /* Whether both write the same files, even by different paths. */
 bool sink_is_same(const sink *a, const sink *b);
 bool sink_goes_to(const sink *s, const char *folder);

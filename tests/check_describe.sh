@@ -36,6 +36,7 @@ expect 0 '' run net.onnx --backend cpu -i dot.npy -o dot.png
 reads '0.000 0.502 1.000'
 describe '{"tessera": 1, "inputs": {"x": {"range": [0, 255], "mean": [0, 128, 0], "std": 2, "channels": "bgr"}}}'
 reads '127.500 0.000 0.000'
+expect 0 'here as bgr, range 0:255, mean 0,128,0, scale 0.5' info net.onnx --backend cpu
 reads '0.500 -63.749 0.000' --range 0:1
 reads '0.000 0.000 127.500' --channels rgb
 reads '0.000 0.502 1.000' --description none
@@ -66,7 +67,10 @@ cp scores.onnx net.onnx
 with_metadata labels $'cat\ndog\nowl' lines.onnx
 with_metadata classes 'cat, dog, owl' commas.onnx
 with_metadata tessera '{"tessera": 1, "labels": ["cat", "dog", "owl"]}' whole.onnx
-for model in lines commas whole; do expect 0 '2           dog' run $model.onnx --backend cpu -i s.npy; done
+with_metadata names "{0: 'cat', 1: 'dog', 2: \"owl: barn\"}" dictionary.onnx
+with_metadata names '{0: 1}' wrong-names.onnx
+expect 2 'names: is not a dictionary' info wrong-names.onnx
+for model in lines commas whole dictionary; do expect 0 '2           dog' run $model.onnx --backend cpu -i s.npy; done
 expect 0 '' convert whole.onnx -o converted.onnx
 expect 0 '2           dog' run converted.onnx --backend cpu -i s.npy
 with_metadata tessera '{"tessera": 1, "task": "x"}' wrong.onnx

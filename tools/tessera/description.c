@@ -283,15 +283,30 @@ static char *file_beside(const char *model_path) {
     return NULL;
 }
 
-/* Names as one text: a JSON list, lines or a list with commas. */
+/* As Ultralytics writes its exports' "names": {0: 'person', 1: "driver's seat"}, by class. */
+static tsr_status split_dictionary(description *d, const char *text) {
+    while ((text = strchr(text, ':'))) {
+        text += 1 + strspn(text + 1, " ");
+        const char *end = *text == '\'' || *text == '"' ? strchr(text + 1, *text) : NULL;
+        if (!end)
+            return fields_fail(d->from, "", "names", "is not a dictionary of texts");
+        TRY(labels_add(&d->labels, text + 1, (size_t)(end - text) - 1));
+        text = end;
+    }
+    return TSR_OK;
+}
+
+/* Names as one text: a JSON list, a dictionary, lines or a list with commas. */
 static tsr_status split_labels(description *d, const char *text) {
     cJSON *list = cJSON_Parse(text);
     tsr_status status = TSR_OK;
+    d->labels.from = d->from;
     if (cJSON_IsArray(list)) {
         status = add_labels(d, list);
+    } else if (*text == '{') {
+        status = split_dictionary(d, text);
     } else {
         const char *separator = strchr(text, '\n') ? "\n" : ",";
-        d->labels.from = d->from;
         while (*text && status == TSR_OK) {
             text += strspn(text, " \r");
             size_t length = strcspn(text, separator);
@@ -312,13 +327,14 @@ static tsr_status copy_from(description *d, const char *model_path) {
     return TSR_OK;
 }
 
-/* The key "tessera" holds a description, else "labels" or "classes" the names of classes. */
+/* The key "tessera" holds a description, else "labels", "classes" or "names" those of classes. */
 static tsr_status read_metadata(description *d, const char *model_path, const tsr_model *model) {
     const char *key, *value, *text = NULL, *names = NULL;
     for (int i = 0; tsr_model_metadata(model, i, &key, &value); i++) {
         if (strcmp(key, "tessera") == 0)
             text = value;
-        else if (strcmp(key, "labels") == 0 || strcmp(key, "classes") == 0)
+        else if (strcmp(key, "labels") == 0 || strcmp(key, "classes") == 0 ||
+                 strcmp(key, "names") == 0)
             names = value;
     }
     if (!text && !names)

@@ -10,7 +10,7 @@ enum { MOST_IN_FLIGHT = 2 }; /* so that the device is busy while a result is rea
 typedef struct delivery { /* of one output */
     sink sink;
     tsr_tensor_info info;
-    image_options image;
+    const image_options *image;
     tensor result;
 } delivery;
 
@@ -90,7 +90,7 @@ static tsr_status deliver(batch *b) {
         return TSR_OK;
     for (int i = 0; i < b->delivery_count; i++)
         TRY(sink_write(&b->deliveries[i].sink, b->finished, &b->deliveries[i].result,
-                       &b->deliveries[i].image));
+                       b->deliveries[i].image));
     free(b->finished);
     b->finished = NULL;
     b->done++;
@@ -176,7 +176,7 @@ static tsr_status open_sinks(batch *b, int count, const char **paths) {
         if (!paths[i])
             continue;
         delivery *d = &b->deliveries[b->delivery_count];
-        d->image = job_output_image(b->job, i);
+        d->image = &b->job->output_images[i];
         TRY(sink_open(&d->sink, paths[i]));
         b->delivery_count++;
         TRY(check_sink(b, d, paths[i]));

@@ -71,7 +71,7 @@ tsr_status canvas_open(const job *j, canvas *made) {
     made->input_width = (int)view.width;
     made->input_height = (int)view.height;
     made->channels_last = view.channels_last;
-    bool scaled = input->path && image_is_file(input->path) && input->image.fit == 0;
+    bool scaled = input->path && image_is_file(input->path) && image_is_scaled(&input->image);
     TRY(scaled ? load_original(input, made) : copy_input(input, &view, made));
     made->height = (int)made->picture.shape.dim[2];
     made->width = (int)made->picture.shape.dim[3];

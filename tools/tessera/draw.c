@@ -104,11 +104,11 @@ static float map_at(const map *m, size_t channel, size_t y, size_t x) {
  */
 static bool is_channels_last(const drawing *d, int index, const int64_t *dim) {
     const canvas *c = &d->canvas;
-    const image_options image = job_output_image(d->j, index);
+    int layout = d->j->output_images[index].layout;
     bool first = dim[2] * c->input_width == dim[3] * c->input_height;
     bool last = dim[1] * c->input_width == dim[2] * c->input_height;
-    if (image.layout)
-        return image.layout == 2;
+    if (layout)
+        return layout == 2;
     return first == last ? c->channels_last : last;
 }
 

@@ -384,12 +384,29 @@ static tsr_status fill_missing(const job *j, job_missing missing) {
     return TSR_OK;
 }
 
+/* What the command line leaves open is the description's; the rest have defaults. */
+static tsr_status choose_images(job *j, job_options *o) {
+    const description *d = &j->description;
+    j->output_images = calloc((size_t)d->output_count + 1, sizeof *j->output_images);
+    if (!j->output_images)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
+    for (int i = 0; i < j->input_count; i++) {
+        j->inputs[i].image = o->image;
+        description_fill(&d->inputs[i], false, &j->inputs[i].image);
+    }
+    for (int i = 0; i < d->output_count; i++) {
+        j->output_images[i] = o->image;
+        description_fill(&d->outputs[i], true, &j->output_images[i]);
+    }
+    description_fill(NULL, true, &o->image);
+    return TSR_OK;
+}
+
 static tsr_status load_inputs(job *j, job_options *o, const char **names, const char **paths) {
+    TRY(choose_images(j, o));
     for (int i = 0; i < j->input_count; i++) {
         job_input *input = &j->inputs[i];
         TRY_LIBRARY(tsr_model_input(j->model, i, &input->info));
-        input->image = o->image;
-        description_fill(&j->description.inputs[i], false, &input->image);
         input->fixed = tsr_model_input_is_parameter(j->model, i);
         names[i] = input->info.name;
     }
@@ -443,12 +460,6 @@ static tsr_status open_model(job *j, job_options *o, job_missing missing) {
     return status == TSR_OK ? fill_missing(j, missing) : status;
 }
 
-image_options job_output_image(const job *j, int index) {
-    image_options image = j->options->image;
-    description_fill(&j->description.outputs[index], true, &image);
-    return image;
-}
-
 tsr_status job_open(job *made, job_options *options, const char *model_path, job_missing missing) {
     *made = (job){.options = options, .path = model_path};
     tsr_status status = open_model(made, options, missing);
@@ -463,6 +474,7 @@ void job_close(job *j) {
         free(j->inputs[i].packed);
     }
     free(j->inputs);
+    free(j->output_images);
     description_free(&j->description);
     tsr_model_free(j->model);
     *j = (job){0};

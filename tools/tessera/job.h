@@ -64,6 +64,7 @@ typedef struct job {
     uint64_t bytes; /* of the model's file or, together, of its chunks */
     int input_count, dim_count;
     job_input *inputs;
+    image_options *output_images; /* how outputs are written as pictures */
     tsr_dim_binding dims[TEXT_LIST_MAX];
 } job;
 
@@ -73,9 +74,6 @@ tsr_status job_open(job *made, job_options *options, const char *model_path, job
 bool job_start(job *made, option_set *set, int argc, char **argv, job_options *options,
                job_missing missing, int *exit_code);
 void job_close(job *j);
-
-/* How an output is written as a picture. */
-image_options job_output_image(const job *j, int index);
 
 /* Reads a tensor for the input from a file. */
 tsr_status job_load(const job *j, const job_input *input, const char *path, tensor *made);

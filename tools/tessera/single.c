@@ -70,7 +70,7 @@ static tsr_status check_all(single *s) {
 /* ---- the run --------------------------------------------------------------------------------- */
 
 static tsr_status deliver(const single *s, tsr_session *session, int index) {
-    const image_options image = job_output_image(s->j, index);
+    const image_options *image = &s->j->output_images[index];
     const char *path = s->paths[index];
     tsr_tensor_info info;
     tensor result;
@@ -78,12 +78,12 @@ static tsr_status deliver(const single *s, tsr_session *session, int index) {
     TRY_LIBRARY(tsr_session_output(session, index, &info));
     TRY(job_fetch(session, info.name, &info.shape, &result));
     if (path)
-        status = is_stdout(path) ? output_to_stdout(s->o->format, &result, &image)
-                                 : output_tensor(path, &result, &image);
+        status = is_stdout(path) ? output_to_stdout(s->o->format, &result, image)
+                                 : output_tensor(path, &result, image);
     if (status == TSR_OK)
         result_print(s->told, is_stdout(path) ? NULL : path, info.name, &result, &s->o->result);
     if (status == TSR_OK && path && image_is_file(path))
-        result_note_range(path, &result, &image);
+        result_note_range(path, &result, image);
     tensor_free(&result);
     return status;
 }

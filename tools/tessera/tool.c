@@ -55,16 +55,6 @@ static void print_log(void *user, tsr_log_level level, const char *text) {
     fprintf(stderr, "tessera: %s%s\n", prefix[level], text);
 }
 
-void note(const char *format, ...) {
-    char raw[1024], line[4096];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(raw, sizeof raw, format, args);
-    va_end(args);
-    progress_clear();
-    fprintf(stderr, "tessera: note: %s\n", tsr_escape(raw, line, sizeof line));
-}
-
 void log_to_stderr(int verbosity) {
     int level = TSR_LOG_WARN + verbosity;
     log_threshold = (tsr_log_level)(level > TSR_LOG_DEBUG ? TSR_LOG_DEBUG : level);
@@ -86,6 +76,16 @@ void progress(const char *format, ...) {
 void progress_clear(void) {
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
+}
+
+void note(const char *format, ...) {
+    char raw[1024], line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(raw, sizeof raw, format, args);
+    va_end(args);
+    progress_clear();
+    fprintf(stderr, "tessera: %s\n", tsr_escape(raw, line, sizeof line));
 }
 
 bool progress_of_call(void *path, const char *what, double fraction) {

@@ -35,15 +35,14 @@ int command_exit(tsr_status status);
             return fail_library(try_status_);                                                      \
     } while (0)
 
-/* A line on stderr about what is not an error. */
-void note(const char *format, ...) TOOL_PRINTF(1, 2);
-
 /* The library's messages go to stderr: warnings always, more with each level of verbosity. */
 void log_to_stderr(int verbosity);
 
 /* A progress line on stderr, replaced by the next one; only on a terminal. */
 void progress(const char *format, ...) TOOL_PRINTF(1, 2);
 void progress_clear(void);
+/* "tessera: text" on stderr, for what a user should know of a command that goes on. */
+void note(const char *format, ...) TOOL_PRINTF(1, 2);
 
 /* For tsr_progress of a call that works on the model with this path. */
 bool progress_of_call(void *path, const char *what, double fraction);

@@ -5,8 +5,20 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- what is known --------------------------------------------------------------------------- */
+
+/* A text that JSON and terminals show as it is. */
+static bool is_plain(const char *text) {
+    char shown[4096];
+    return strcmp(tsr_escape(text, shown, sizeof shown), text) == 0;
+}
+
+static cJSON *text_json(const char *text) {
+    char shown[4096];
+    return cJSON_CreateString(tsr_escape(text, shown, sizeof shown));
+}
 
 static void add_shape(cJSON *object, const tsr_tensor_info *info) {
     if (info->shape.rank < 0)
@@ -15,7 +27,7 @@ static void add_shape(cJSON *object, const tsr_tensor_info *info) {
     for (int i = 0; i < info->shape.rank; i++)
         cJSON_AddItemToArray(shape, info->shape.dim[i] >= 0
                                         ? cJSON_CreateNumber((double)info->shape.dim[i])
-                                    : info->dim_name[i] ? cJSON_CreateString(info->dim_name[i])
+                                    : info->dim_name[i] ? text_json(info->dim_name[i])
                                                         : cJSON_CreateNull());
 }
 
@@ -48,18 +60,22 @@ static void add_image(cJSON *object, const tsr_tensor_info *info, const describe
         cJSON_AddItemToObject(object, "size", cJSON_CreateIntArray(d->size, 2));
 }
 
-static cJSON *tensor_json(const tsr_tensor_info *info, const described_tensor *d) {
-    cJSON *object = cJSON_CreateObject();
+/* Left out where its name cannot be a key that finds it again. */
+static void add_tensor(cJSON *tensors, const tsr_tensor_info *info, const described_tensor *d) {
+    if (!is_plain(info->name)) {
+        note("'%s' is left out: JSON cannot hold its name", info->name);
+        return;
+    }
+    cJSON *object = cJSON_AddObjectToObject(tensors, info->name);
     cJSON_AddStringToObject(object, "type", tsr_dtype_name(info->dtype));
     add_shape(object, info);
     add_image(object, info, d);
-    return object;
 }
 
 static void add_labels(cJSON *root, const labels *l) {
     cJSON *list = l->count ? cJSON_AddArrayToObject(root, "labels") : NULL;
     for (int i = 0; i < l->count; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateString(l->names[i]));
+        cJSON_AddItemToArray(list, text_json(l->names[i]));
 }
 
 static tsr_status fill(cJSON *root, const job *j, const char **names) {
@@ -67,6 +83,7 @@ static tsr_status fill(cJSON *root, const job *j, const char **names) {
     tsr_tensor_info info;
     decoding decode = d->decode, guessed;
     model_task task = d->task, guess;
+    bool plain = true;
     description_guess(j->model, &guess, &guessed);
     if (task == TASK_UNKNOWN && guess != TASK_UNKNOWN) {
         note("task: %s, guessed from names and shapes", task_names[guess]);
@@ -81,16 +98,17 @@ static tsr_status fill(cJSON *root, const job *j, const char **names) {
     cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
     for (int i = 0; i < d->input_count; i++) {
         TRY_LIBRARY(tsr_model_input(j->model, i, &info));
-        cJSON_AddItemToObject(inputs, info.name, tensor_json(&info, &d->inputs[i]));
+        add_tensor(inputs, &info, &d->inputs[i]);
     }
     cJSON *outputs = cJSON_AddObjectToObject(root, "outputs");
     for (int i = 0; i < d->output_count; i++) {
         TRY_LIBRARY(tsr_model_output(j->model, i, &info));
         names[i] = info.name;
-        cJSON_AddItemToObject(outputs, info.name, tensor_json(&info, &d->outputs[i]));
+        plain = plain && is_plain(info.name);
+        add_tensor(outputs, &info, &d->outputs[i]);
     }
     add_labels(root, &d->labels);
-    if (decode.type)
+    if (decode.type && plain)
         cJSON_AddItemToObject(root, "decode", decode_json(&decode, names));
     return TSR_OK;
 }

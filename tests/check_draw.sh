@@ -55,7 +55,8 @@ printf '{"tessera": 1, "labels": ["none", "face"], "decode": {"type": "ssd", "bo
 draws '0.711  x 18 to 34, y 0 to 16  face' boxes
 
 # YuNet: cell (1, 1) of stride 16, the square root of both scores, a point.
-"$build/make_case" 17 'Identity p[1,3,32,32] -> q; Identity b[1,4,4] -> boxes!; Identity s[1,4,1] -> scores!; Identity o[1,4,1] -> obj!; Identity k[1,4,2] -> points' heads.onnx
+yunet='Identity p[1,3,32,32] -> q; Identity b[1,4,4] -> boxes!; Identity s[1,4,1] -> scores!; Identity o[1,4,1] -> obj!; '
+"$build/make_case" 17 "${yunet}Identity k[1,4,2] -> points" heads.onnx
 decode '"type": "yunet", "boxes": "boxes", "scores": "scores", "objectness": "obj", "landmarks": "points", "strides": 16'
 made b.npy 1,4,4 12=0.5 13=0.5
 made s.npy 1,4,1 3=0.81

@@ -46,6 +46,16 @@ expect 2 'missing.txt' run square.onnx --backend cpu -i q.npy --labels missing.t
 expect 2 'is not a text' run square.onnx --backend cpu -i q.npy --labels q.npy
 expect 0 '; prepared in ' run square.onnx --backend cpu -i q.npy
 
+network=${TSR_MODELS:-$source/../shared/models}/mobilenet_v1_025_imagenet
+if [ -f "$network/model.onnx" ]; then
+    seq -f 'name %g' 0 999 >imagenet.txt
+    "$tool" run "$network/model.onnx" --backend cpu -i "$network/input_0.npy" --labels imagenet.txt >out 2>err
+    sed -n '2,6s/.*  //p' out | tr '\n' ' ' >told
+    check 'five names of a network, its pelican first' grep -Eq '^name 144 (name [0-9]+ ){4}$' told
+else
+    lacking "the networks ($network); TSR_MODELS names their folder"
+fi
+
 # ---- files -------------------------------------------------------------------------------------------
 
 run rows r -o r.txt && holds '.txt' r.txt '0 1 2

@@ -10,6 +10,7 @@ enum { MOST_IN_FLIGHT = 2 }; /* so that the device is busy while a result is rea
 typedef struct delivery { /* of one output */
     sink sink;
     tsr_tensor_info info;
+    const image_options *image;
     tensor result;
 } delivery;
 
@@ -89,7 +90,7 @@ static tsr_status deliver(batch *b) {
         return TSR_OK;
     for (int i = 0; i < b->delivery_count; i++)
         TRY(sink_write(&b->deliveries[i].sink, b->finished, &b->deliveries[i].result,
-                       &b->job->options->image));
+                       b->deliveries[i].image));
     free(b->finished);
     b->finished = NULL;
     b->done++;
@@ -140,9 +141,9 @@ static tsr_status run(batch *b) {
     progress_clear();
     TRY(status);
     double seconds = (now_ms() - b->start_ms) * 1e-3;
-    fprintf(stderr, "ran on %s: %lld %s in %.2f s, %.2f a second", report.backend,
-            (long long)b->done, b->source.paths ? "files" : "frames", seconds,
-            seconds > 0 ? (double)b->done / seconds : 0);
+    fprintf(stderr, "ran on %s: %lld %s%s in %.2f s, %.2f a second", report.backend,
+            (long long)b->done, b->source.paths ? "file" : "frame", b->done == 1 ? "" : "s",
+            seconds, seconds > 0 ? (double)b->done / seconds : 0);
     if (b->source.skipped)
         fprintf(stderr, "; %lld skipped", (long long)b->source.skipped);
     fputc('\n', stderr);
@@ -175,6 +176,7 @@ static tsr_status open_sinks(batch *b, int count, const char **paths) {
         if (!paths[i])
             continue;
         delivery *d = &b->deliveries[b->delivery_count];
+        d->image = &b->job->output_images[i];
         TRY(sink_open(&d->sink, paths[i]));
         b->delivery_count++;
         TRY(check_sink(b, d, paths[i]));
@@ -193,6 +195,7 @@ static tsr_status make_results(batch *b) {
         for (int k = 0; k < count && (!info.name || strcmp(info.name, d->info.name) != 0); k++)
             TRY_LIBRARY(tsr_session_output(b->session, k, &info));
         d->info = info; /* the session knows the shape */
+        TRY(sink_check_shape(&d->sink, &info.shape));
         TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &d->result));
     }
     return TSR_OK;

@@ -105,6 +105,14 @@ tsr_status image_options_parse(image_options *o) {
     return TSR_OK;
 }
 
+const char *const *image_choices(image_choice which) {
+    return which == IMAGE_ORDERS ? orders : which == IMAGE_LAYOUTS ? layouts : fits;
+}
+
+bool image_is_scaled(const image_options *options) {
+    return options->fit == FIT_SCALE;
+}
+
 bool image_is_file(const char *path) {
     return file_is(path, ".png") || file_is(path, ".jpg") || file_is(path, ".jpeg");
 }

@@ -3,7 +3,7 @@
 #ifndef TESSERA_JOB_H
 #define TESSERA_JOB_H
 
-#include "image.h"
+#include "description.h"
 
 typedef struct job_options {
     char *backend; /* NULL: the library's default */
@@ -21,6 +21,7 @@ typedef struct job_options {
     int batch;   /* the first size of inputs that leave it open; 0: it stays */
     const char *shape_option; /* its name in messages; NULL: "shape" */
     text_list inputs, dims, shapes;
+    char *description; /* a file, "none", or NULL: the one beside the model */
     image_options image;
 } job_options;
 
@@ -48,18 +49,22 @@ typedef struct job_input {
     bool sized;           /* by --shape, which says `size` */
     tsr_shape size;
     bool given;       /* tensor holds its elements */
+    const char *path; /* of its file; NULL: none */
     const char *many; /* a sequence of tensors, read by the command; NULL: a single tensor */
     tensor tensor;
-    void *packed; /* a fixed input's elements in the model's own type */
+    image_options image; /* the command line's and, where that leaves it open, the description's */
+    void *packed;        /* a fixed input's elements in the model's own type */
 } job_input;
 
 typedef struct job {
     const job_options *options;
     const char *path;
     tsr_model *model;
+    description description;
     uint64_t bytes; /* of the model's file or, together, of its chunks */
     int input_count, dim_count;
     job_input *inputs;
+    image_options *output_images; /* how outputs are written as pictures */
     tsr_dim_binding dims[TEXT_LIST_MAX];
 } job;
 

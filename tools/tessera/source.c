@@ -202,7 +202,7 @@ static tsr_status read_frame(source *s, size_t *got) {
 
 static tsr_status make_frame(const source *s, const char *name, tensor *made) {
     return image_from_rgb(s->pixels, s->frame.width, s->frame.height, name, &s->input->info,
-                          &s->job->options->image, made);
+                          &s->input->image, made);
 }
 
 static tsr_status fail_name(void) {

@@ -44,6 +44,8 @@ void log_to_stderr(int verbosity);
 /* A progress line on stderr, replaced by the next one; only on a terminal. */
 void progress(const char *format, ...) TOOL_PRINTF(1, 2);
 void progress_clear(void);
+/* "tessera: text" on stderr, for what a user should know of a command that goes on. */
+void note(const char *format, ...) TOOL_PRINTF(1, 2);
 
 /* For tsr_progress of a call that works on the model with this path. */
 bool progress_of_call(void *path, const char *what, double fraction);
@@ -66,6 +68,7 @@ void signals_release(void);
     X(bench, "measure cold and warm start, steady state, GFLOP/s and memory")                      \
     X(compare, "compare backends with each other or with stored outputs")                          \
     X(check, "run ONNX test folders and tests of operators in JSON")                               \
+    X(describe, "print as JSON what is known of a model, for a file beside it")                    \
     X(convert, "write a model as smaller ONNX that other runtimes read as well")                   \
     X(show, "draw the channels of a tensor as a mosaic")                                           \
     X(ops, "list the operators: where they run, on which types, since when they are as they are")  \

@@ -69,6 +69,9 @@ void job_add_session_options(option_set *set, job_options *o) {
         {"max-work", 0, "N",
          "operations on constants before the first run; the rest run later (2^28)", OPTION_NUMBER,
          &o->most_work, 0, NULL},
+        {"custom-ops", 0, "FILE",
+         "operators that the model uses: a shared object, or a text file of shader bodies",
+         OPTION_TEXT, &o->custom_ops, 0, NULL},
         {"dim", 0, "NAME=N", "size of a symbolic dimension; repeatable", OPTION_LIST, &o->dims, 0,
          NULL},
         {"shape", 0, "NAME=N,N..", "shape of an input, where the model has open sizes; repeatable",
@@ -443,7 +446,11 @@ static tsr_status load_model(job *j, const tsr_model_desc *desc) {
 
 static tsr_status open_model(job *j, job_options *o, job_missing missing) {
     TRY(image_options_parse(&o->image));
+    if (o->custom_ops)
+        TRY(custom_ops_open(o->custom_ops, &j->custom));
     const tsr_model_desc desc = {.progress = {progress_of_call, (void *)j->path},
+                                 .custom_ops = j->custom.ops,
+                                 .custom_op_count = j->custom.count,
                                  .max_bytes = (uint64_t)o->most_memory << 20,
                                  .max_work = (uint64_t)fmin(o->most_work, 1e18)};
     tsr_status status = load_model(j, &desc);
@@ -477,6 +484,7 @@ void job_close(job *j) {
     free(j->output_images);
     description_free(&j->description);
     tsr_model_free(j->model);
+    custom_ops_close(&j->custom);
     *j = (job){0};
 }
 

@@ -3,11 +3,13 @@
 #ifndef TESSERA_JOB_H
 #define TESSERA_JOB_H
 
+#include "custom_ops.h"
 #include "description.h"
 
 typedef struct job_options {
     char *backend; /* NULL: the library's default */
     char *adapter;
+    char *custom_ops;                            /* a file: custom_ops.h */
     char *passes;                                /* tsr_session_desc.optimizer_passes */
     int precision, weights;                      /* a tsr_precision, a tsr_weight_type */
     int gpu, seed, tune_ms, most_memory;         /* MiB; 0: the machine's */
@@ -59,6 +61,7 @@ typedef struct job_input {
 typedef struct job {
     const job_options *options;
     const char *path;
+    custom_ops custom; /* the model's */
     tsr_model *model;
     description description;
     uint64_t bytes; /* of the model's file or, together, of its chunks */

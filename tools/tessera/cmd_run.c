@@ -19,10 +19,10 @@ static tsr_status write_output(const job *j, tsr_session *session, int index, co
     tsr_tensor_info info;
     tensor result;
     TRY_LIBRARY(tsr_session_output(session, index, &info));
-    TRY(job_fetch(session, info.name, &info.shape, &result));
+    TRY(job_result(j, session, index, &result));
     tsr_status status = output_tensor(path, &result, &j->options->image);
     if (status == TSR_OK)
-        printf("%s: %s %s\n", path, name_label(info.name).text, shape_label(&info.shape).text);
+        printf("%s: %s %s\n", path, name_label(info.name).text, shape_label(&result.shape).text);
     tensor_free(&result);
     return status;
 }
@@ -43,7 +43,7 @@ static int fallback_nodes(const tsr_session *session, const tsr_report *report) 
 static tsr_status run_session(const job *j, tsr_session *session, int count, const char **paths) {
     TRY(job_set_inputs(j, session));
     double start = now_ms();
-    TRY_LIBRARY(tsr_session_run(session));
+    TRY(job_run(j, session));
     tsr_report report;
     TRY_LIBRARY(tsr_session_report(session, &report));
     for (int i = 0; i < count; i++)
@@ -161,7 +161,7 @@ static const char notes[] =
     "    command: [sh, -c, 'tessera run MODEL -i in -o out --shard $JOB_COMPLETION_INDEX/8']\n";
 
 int cmd_run(int argc, char **argv) {
-    job_options options = {.many = true};
+    job_options options = {.many = true, .own_sizes = true, .tiles = true};
     text_list outputs = {0};
     many_options many = {0};
     const option items[] = {
@@ -170,6 +170,10 @@ int cmd_run(int argc, char **argv) {
         {"frame", 0, "WxH", "frame size of raw input (-i -)", OPTION_TEXT, &many.frame, 0, NULL},
         {"shard", 0, "I/N", "process part I of N of many inputs, I from 0 to N-1", OPTION_TEXT,
          &many.shard, 0, NULL},
+        {"tile", 0, "N",
+         "run pictures in tiles of N x N pixels (where their tensors need more than 1 GiB or "
+         "half of --max-memory)",
+         OPTION_INT, &options.tile, 1, NULL},
         {"random", 0, NULL, "inputs without a file: random numbers", OPTION_FLAG, &options.random,
          0, NULL},
     };

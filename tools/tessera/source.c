@@ -64,7 +64,7 @@ tsr_status source_parse_frame(const char *text, source_frame *frame) {
 /* ---- lists ----------------------------------------------------------------------------------- */
 
 static bool is_tensor_file(const char *name) {
-    return image_is_file(name) || file_is(name, ".npy") || file_is(name, ".pb");
+    return picture_is_file(name) || file_is(name, ".npy") || file_is(name, ".pb");
 }
 
 /* "folder/name" (malloc). */
@@ -97,6 +97,16 @@ static tsr_status append(source *s, int64_t *room, char *path) {
     return TSR_OK;
 }
 
+/* Folders in it are not looked into. */
+static tsr_status tell_left_out(const char *folder, const char *name) {
+    char *path = join(folder, name);
+    if (!path)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the list of inputs");
+    note("left out: %s is %s", path, is_folder(path) ? "a folder" : "no picture, .npy or .pb file");
+    free(path);
+    return TSR_OK;
+}
+
 static tsr_status list_folder(source *s, const char *folder) {
     DIR *directory = opendir(folder);
     if (!directory)
@@ -105,13 +115,15 @@ static tsr_status list_folder(source *s, const char *folder) {
     int64_t room = 0;
     const struct dirent *entry;
     while (status == TSR_OK && (errno = 0, entry = readdir(directory)))
-        if (entry->d_name[0] != '.' && is_tensor_file(entry->d_name))
+        if (is_tensor_file(entry->d_name) && entry->d_name[0] != '.')
             status = append(s, &room, join(folder, entry->d_name));
+        else if (entry->d_name[0] != '.')
+            status = tell_left_out(folder, entry->d_name);
     if (status == TSR_OK && errno)
         status = fail(TSR_ERROR_IO, "%s: %s", folder, strerror(errno));
     closedir(directory);
     if (status == TSR_OK && s->path_count == 0)
-        return fail(TSR_ERROR_IO, "%s: holds no .png, .jpg, .npy or .pb file", folder);
+        return fail(TSR_ERROR_IO, "%s: holds no picture, .npy or .pb file", folder);
     return status;
 }
 
@@ -200,9 +212,11 @@ static tsr_status read_frame(source *s, size_t *got) {
     return TSR_OK;
 }
 
-static tsr_status make_frame(const source *s, const char *name, tensor *made) {
+static tsr_status make_frame(const source *s, const char *name, source_item *made) {
+    image_options options = s->job->options->image;
+    options.silent = s->at > 1; /* frames are of one size: told of the first */
     return image_from_rgb(s->pixels, s->frame.width, s->frame.height, name, &s->input->info,
-                          &s->job->options->image, made);
+                          &options, &made->tensor, &made->side);
 }
 
 static tsr_status fail_name(void) {
@@ -224,15 +238,15 @@ static tsr_status next_frame(source *s, source_item *item) {
     }
     char name[32];
     snprintf(name, sizeof name, "%06lld", (long long)s->at - 1);
-    TRY(make_frame(s, name, &item->tensor));
+    TRY(make_frame(s, name, item));
     item->name = strdup(name);
     return item->name ? TSR_OK : fail_name();
 }
 
 /* A pipe in a folder would block. */
-static tsr_status load_file(const source *s, int64_t at, tensor *made) {
+static tsr_status load_file(const source *s, int64_t at, source_item *made) {
     TRY(file_check_regular(s->paths[at]));
-    return job_load(s->job, s->input, s->paths[at], made);
+    return job_load(s->job, s->input, s->paths[at], &made->tensor, &made->side);
 }
 
 static tsr_status next_file(source *s, source_item *item) {
@@ -240,7 +254,7 @@ static tsr_status next_file(source *s, source_item *item) {
         if (s->at % s->shard.count != s->shard.index)
             continue;
         const char *path = s->paths[s->at];
-        tsr_status status = load_file(s, s->at, &item->tensor);
+        tsr_status status = load_file(s, s->at, item);
         if (status == TSR_ERROR_OUT_OF_MEMORY)
             return status;
         if (status == TSR_OK) {
@@ -265,12 +279,13 @@ tsr_status source_next(source *s, source_item *item) {
 
 void source_item_free(source_item *item) {
     tensor_free(&item->tensor);
+    image_side_free(&item->side);
     free(item->name);
     *item = (source_item){0};
 }
 
 tsr_status source_shape(source *s, tsr_shape *shape) {
-    tensor first = {0};
+    source_item first = {0};
     tsr_status status = TSR_ERROR_INVALID_ARGUMENT;
     if (s->paths)
         for (int64_t i = 0; i < s->path_count && status != TSR_OK; i++) {
@@ -282,8 +297,20 @@ tsr_status source_shape(source *s, tsr_shape *shape) {
         status = make_frame(s, "a frame", &first);
     if (status != TSR_OK)
         return status;
-    *shape = first.shape;
-    tensor_free(&first);
+    *shape = first.tensor.shape;
+    source_item_free(&first);
+    return TSR_OK;
+}
+
+tsr_status source_size(source *s, int *width, int *height) {
+    *width = s->frame.width;
+    *height = s->frame.height;
+    for (int64_t i = 0; i < s->path_count; i++) {
+        const char *path = s->paths[i];
+        if (picture_is_file(path) && file_check_regular(path) == TSR_OK &&
+            picture_size(path, s->job->options->image.most_megapixels, width, height) == TSR_OK)
+            return TSR_OK;
+    }
     return TSR_OK;
 }
 

@@ -17,6 +17,7 @@ typedef struct source_frame { /* rgb24; width 0: none given */
 typedef struct source_item {
     char *name; /* the file's, without folder and extension, or "000012" of a frame (malloc) */
     tensor tensor;
+    image_side side;
 } source_item;
 
 typedef struct source {
@@ -46,6 +47,8 @@ void source_close(source *s);
 
 /* The shape of the frames, or of the first file that can be read: the same for every shard. */
 tsr_status source_shape(source *s, tsr_shape *shape);
+/* The size of the same pictures; 0 x 0: it is none. */
+tsr_status source_size(source *s, int *width, int *height);
 
 /* The next item of the shard; its name is NULL when there is none left. Unsuitable files are
  * reported on stderr and skipped. */

@@ -78,6 +78,16 @@ void progress_clear(void) {
         fputs("\r\033[K", stderr);
 }
 
+void note(const char *format, ...) {
+    char raw[1024], line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(raw, sizeof raw, format, args);
+    va_end(args);
+    progress_clear();
+    fprintf(stderr, "tessera: %s\n", tsr_escape(raw, line, sizeof line));
+}
+
 bool progress_of_call(void *path, const char *what, double fraction) {
     progress("%s: %s, %.0f%%", (const char *)path, what, 100 * fraction);
     return true;

@@ -41,6 +41,8 @@ void log_to_stderr(int verbosity);
 /* A progress line on stderr, replaced by the next one; only on a terminal. */
 void progress(const char *format, ...) TOOL_PRINTF(1, 2);
 void progress_clear(void);
+/* "tessera: text" on stderr, for what a user should know of a command that goes on. */
+void note(const char *format, ...) TOOL_PRINTF(1, 2);
 
 /* For tsr_progress of a call that works on the model with this path. */
 bool progress_of_call(void *path, const char *what, double fraction);

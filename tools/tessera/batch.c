@@ -218,8 +218,16 @@ static tsr_status check_sink(const batch *b, const delivery *d, const char *path
     return sink_check(&d->sink, b->source.paths, b->source.path_count);
 }
 
+/* As the input's, unless the options say otherwise. */
+static film_format film_format_of(const batch *b, int video, const char *path) {
+    film_format format = b->source.film.format;
+    if (video != VIDEO_AUTO || file_is(path, ".y4m"))
+        format.is_y4m = video == VIDEO_Y4M || file_is(path, ".y4m");
+    return format;
+}
+
 /* Checked before the model is prepared, which may be slow. */
-static tsr_status open_sinks(batch *b, int count, const char **paths) {
+static tsr_status open_sinks(batch *b, int video, int count, const char **paths) {
     b->deliveries = calloc((size_t)count + 1, sizeof *b->deliveries);
     if (!b->deliveries)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
@@ -228,7 +236,8 @@ static tsr_status open_sinks(batch *b, int count, const char **paths) {
             continue;
         delivery *d = &b->deliveries[b->delivery_count];
         d->index = i;
-        TRY(sink_open(&d->sink, paths[i]));
+        const film_format format = film_format_of(b, video, paths[i]);
+        TRY(sink_open(&d->sink, paths[i], &format));
         b->delivery_count++;
         TRY(check_sink(b, d, paths[i]));
         TRY_LIBRARY(tsr_model_output(b->job->model, i, &d->info));
@@ -306,11 +315,15 @@ tsr_status batch_run(job *j, job_input *input, const batch_options *options, int
                      const char **paths, int64_t *skipped) {
     batch b = {.job = j, .input = input};
     TRY(source_open(&b.source, j, input, options->shard, options->frame));
-    tsr_status status = open_sinks(&b, count, paths);
+    tsr_status status = open_sinks(&b, options->video, count, paths);
     if (status == TSR_OK)
         status = take_size(&b, j, input);
     if (status == TSR_OK)
         status = run_device(&b);
+    for (int i = 0; i < b.delivery_count; i++) {
+        tsr_status ended = sink_end(&b.deliveries[i].sink);
+        status = status == TSR_OK ? ended : status;
+    }
     *skipped = b.source.skipped;
     close_batch(&b);
     return status;

@@ -96,11 +96,12 @@ static tsr_status run_once(const job *j, int count, const char **paths) {
 
 typedef struct many_options {
     char *shard, *frame;
+    int video;
 } many_options;
 
 static tsr_status run_many(job *j, job_input *input, const many_options *many, int count,
                            const char **paths, int64_t *skipped) {
-    batch_options options = {.shard = {0, 1}};
+    batch_options options = {.shard = {0, 1}, .video = many->video};
     if (many->shard)
         TRY(source_parse_shard(many->shard, &options.shard));
     if (many->frame)
@@ -139,16 +140,19 @@ static tsr_status run(job *j, const text_list *files, const many_options *many, 
 static const char notes[] =
     "Only outputs named with -o are written.\n"
     "\n"
-    "Many inputs: one input may be a folder (its .png, .jpg, .npy and .pb files), a quoted\n"
-    "pattern ('photos/*.jpg'), or - for raw frames (rgb24, --frame WxH) from standard input. Then\n"
-    "-o is a folder, which gets NAME.png for each NAME.jpg; a pattern where * stands for NAME\n"
-    "('out/*.npy'); or - for raw frames to standard output. Files are sorted by name (bytewise);\n"
-    "frames are named 000000, 000001, ... Open sizes of the model are set from the first file.\n"
-    "Files that cannot be read are reported and skipped; the exit code is 1 then.\n"
+    "Pictures of another size than the model's keep it where the network is fully convolutional:\n"
+    "they are run whole, or in overlapping tiles if a layer needs the model's size or memory is\n"
+    "short (--tile). Other networks get them scaled (--fit).\n"
     "\n"
-    "  ffmpeg -i in.mp4 -f rawvideo -pix_fmt rgb24 - |\n"
-    "    tessera run MODEL -i - --frame 640x480 -o - |\n"
-    "    ffmpeg -f rawvideo -pix_fmt rgb24 -s 640x480 -i - out.mp4\n"
+    "Many inputs: one input may be a folder (its pictures, .npy and .pb files), a quoted pattern\n"
+    "('photos/*.jpg'), or a film: NAME.y4m, or - for standard input, y4m or, with --frame WxH, "
+    "raw\n"
+    "rgb24. Then -o is a folder, which gets NAME.png for each NAME.jpg; a pattern where * stands\n"
+    "for NAME ('out/*.npy'); or a film: NAME.y4m, or - for standard output. Files are sorted by\n"
+    "name (bytewise); frames are named 000000, 000001, ... Open sizes of the model are set from\n"
+    "the first file. Files that cannot be read are reported and skipped; the exit code is 1 then.\n"
+    "\n"
+    "  ffmpeg -i in.mp4 -f yuv4mpegpipe - | tessera run MODEL -i - -o - | ffmpeg -i - out.mp4\n"
     "\n"
     "Many machines: --shard I/N processes inputs I, I+N, I+2N, ..., counted from 0; all N shards\n"
     "together write the same files as one run. Files are written atomically, so a shard can be\n"
@@ -161,6 +165,7 @@ static const char notes[] =
     "    command: [sh, -c, 'tessera run MODEL -i in -o out --shard $JOB_COMPLETION_INDEX/8']\n";
 
 int cmd_run(int argc, char **argv) {
+    static const char *const videos[] = {"auto", "y4m", "rgb24", NULL}; /* as batch_video */
     job_options options = {.many = true, .own_sizes = true, .tiles = true};
     text_list outputs = {0};
     many_options many = {0};
@@ -168,6 +173,8 @@ int cmd_run(int argc, char **argv) {
         {"output", 'o', "[NAME=]FILE", "output file: .npy, .png or .jpg; repeatable", OPTION_LIST,
          &outputs, 0, NULL},
         {"frame", 0, "WxH", "frame size of raw input (-i -)", OPTION_TEXT, &many.frame, 0, NULL},
+        {"video", 0, "FORMAT", "format of a film to -o -: y4m, rgb24 or auto, as the input (auto)",
+         OPTION_CHOICE, &many.video, 0, videos},
         {"shard", 0, "I/N", "process part I of N of many inputs, I from 0 to N-1", OPTION_TEXT,
          &many.shard, 0, NULL},
         {"tile", 0, "N",

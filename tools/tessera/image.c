@@ -506,20 +506,18 @@ tsr_status image_write(FILE *file, const char *path, const tensor *t,
 }
 
 tsr_status image_to_rgb(const tensor *t, const char *name, const image_options *options,
-                        unsigned char **rgb, size_t *size) {
-    image_view view;
+                        unsigned char **rgb, image_view *view) {
     unsigned char *pixels;
-    TRY(make_pixels(t, name, options, &view, &pixels));
-    size_t count = (size_t)view.width * (size_t)view.height;
-    *size = count * 3;
-    *rgb = view.channels == 3 ? pixels : view.channels == 1 ? malloc(*size) : NULL;
-    for (size_t i = 0; i < *size && view.channels == 1 && *rgb; i++)
+    TRY(make_pixels(t, name, options, view, &pixels));
+    size_t bytes = (size_t)view->width * (size_t)view->height * 3;
+    *rgb = view->channels == 3 ? pixels : view->channels == 1 ? malloc(bytes) : NULL;
+    for (size_t i = 0; i < bytes && view->channels == 1 && *rgb; i++)
         (*rgb)[i] = pixels[i / 3];
     if (*rgb != pixels)
         free(pixels);
-    if (view.channels == 4)
-        return fail(TSR_ERROR_SHAPE, "%s: rgb24 frames have no alpha, which a tensor %s has", name,
-                    shape_label(&t->shape).text);
+    if (view->channels == 4)
+        return fail(TSR_ERROR_SHAPE, "%s: frames of films have no alpha, which a tensor %s has",
+                    name, shape_label(&t->shape).text);
     return *rgb ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the picture");
 }
 

@@ -59,9 +59,9 @@ tsr_status image_from_rgb(const unsigned char *rgb, int width, int height, const
                           image_side *side);
 /* Of a result that is a picture: removes the bars of a letterbox, adds colours to luma. */
 tsr_status image_finish(const image_side *side, const image_options *options, tensor *t);
-/* 3 bytes per pixel (malloc). */
+/* 3 bytes per pixel (malloc); view: of the tensor. */
 tsr_status image_to_rgb(const tensor *t, const char *name, const image_options *options,
-                        unsigned char **rgb, size_t *size);
+                        unsigned char **rgb, image_view *view);
 /* Encodes into file, in the format of the path's extension. */
 tsr_status image_write(FILE *file, const char *path, const tensor *t, const image_options *options);
 /* rgb: 3 bytes per pixel. */

@@ -54,10 +54,16 @@ static tsr_status check_pattern(const sink *s) {
     return status;
 }
 
-tsr_status sink_open(sink *s, const char *path) {
+static bool is_film(const char *path) {
+    return strcmp(path, "-") == 0 || (file_is(path, ".y4m") && !strchr(path, '*'));
+}
+
+tsr_status sink_open(sink *s, const char *path, const film_format *format) {
     *s = (sink){0};
-    if (strcmp(path, "-") == 0)
-        return TSR_OK;
+    if (is_film(path)) {
+        s->film = (film_writer){.path = path, .format = *format};
+        return strcmp(path, "-") == 0 ? TSR_OK : output_check(path);
+    }
     if (!strchr(path, '*'))
         TRY(folder_pattern(path, &s->pattern));
     else if (!(s->pattern = strdup(path)))
@@ -66,6 +72,10 @@ tsr_status sink_open(sink *s, const char *path) {
     if (status != TSR_OK)
         sink_close(s);
     return status;
+}
+
+tsr_status sink_end(sink *s) {
+    return s->pattern ? TSR_OK : film_end(&s->film);
 }
 
 void sink_close(sink *s) {
@@ -160,7 +170,7 @@ static const char *name_of(const sink *s) {
 
 bool sink_is_same(const sink *a, const sink *b) {
     if (!a->pattern || !b->pattern)
-        return a->pattern == b->pattern;
+        return a->pattern == b->pattern && strcmp(a->film.path, b->film.path) == 0;
     return strcmp(name_of(a), name_of(b)) == 0 &&
            is_same_file(identify_folder(a), identify_folder(b));
 }
@@ -188,22 +198,20 @@ tsr_status sink_check(const sink *s, char *const *inputs, int64_t count) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Flushed at once: the reader of the pipe may be waiting for this frame. */
-static tsr_status write_frame(const char *name, const tensor *t, const image_options *options) {
+static tsr_status write_frame(film_writer *film, const char *name, const tensor *t,
+                              const image_options *options) {
     unsigned char *rgb;
-    size_t size;
-    TRY(image_to_rgb(t, name, options, &rgb, &size));
-    bool written = fwrite(rgb, 1, size, stdout) == size && fflush(stdout) == 0;
+    image_view view;
+    TRY(image_to_rgb(t, name, options, &rgb, &view));
+    tsr_status status =
+        film_write(film, rgb, (int)view.width, (int)view.height, view.channels == 1);
     free(rgb);
-    return written ? TSR_OK
-                   : fail(TSR_ERROR_IO, "the standard output cannot be written to: %s",
-                          strerror(errno));
+    return status;
 }
 
-tsr_status sink_write(const sink *s, const char *name, const tensor *t,
-                      const image_options *options) {
+tsr_status sink_write(sink *s, const char *name, const tensor *t, const image_options *options) {
     if (!s->pattern)
-        return write_frame(name, t, options);
+        return write_frame(&s->film, name, t, options);
     char *path = path_of(s, name);
     tsr_status status = path ? output_tensor(path, t, options) : fail_memory();
     free(path);

@@ -1,17 +1,21 @@
-/* The destination of an output of many runs: one file per run, or raw frames on the standard
- * output. */
+/* The destination of an output of many runs: one file per run, or a film. */
 #ifndef TESSERA_SINK_H
 #define TESSERA_SINK_H
 
+#include "film.h"
 #include "image.h"
 
 typedef struct sink {
-    char *pattern; /* "folder/" and a name in which '*' stands for the input's (malloc); NULL:
-                      frames */
+    char *pattern;    /* "folder/" and a name in which '*' stands for the input's (malloc); NULL:
+                         frames */
+    film_writer film; /* without a pattern */
 } sink;
 
-/* path: a folder, created if necessary, for .png files; a pattern as above; or "-". */
-tsr_status sink_open(sink *s, const char *path);
+/* path: a folder, created if necessary, for .png files; a pattern as above; or a film: NAME.y4m or
+ * "-", of that format. The path stays the caller's. */
+tsr_status sink_open(sink *s, const char *path, const film_format *format);
+/* Once all is written. */
+tsr_status sink_end(sink *s);
 void sink_close(sink *s);
 
 /* Fails if files would overwrite each other or one of these inputs. */
@@ -22,7 +26,6 @@ bool sink_is_same(const sink *a, const sink *b);
 bool sink_goes_to(const sink *s, const char *folder);
 
 /* name: the input's, without folder and extension. */
-tsr_status sink_write(const sink *s, const char *name, const tensor *t,
-                      const image_options *options);
+tsr_status sink_write(sink *s, const char *name, const tensor *t, const image_options *options);
 
 #endif

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,8 +22,12 @@ static bool is_pipe(const char *path) {
     return strcmp(path, "-") == 0;
 }
 
+static bool is_film(const char *path) {
+    return is_pipe(path) || (file_is(path, ".y4m") && !is_folder(path));
+}
+
 bool source_is_many(const char *path) {
-    return is_pipe(path) || is_folder(path) || (strpbrk(path, "*?[") && access(path, F_OK) != 0);
+    return is_film(path) || is_folder(path) || (strpbrk(path, "*?[") && access(path, F_OK) != 0);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -149,23 +152,15 @@ static int compare_paths(const void *a, const void *b) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static tsr_status open_frames(source *s) {
-    if (!s->frame.width)
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "-i -: give the size of the frames: --frame WxH");
-    s->pixel_bytes = (size_t)s->frame.width * (size_t)s->frame.height * 3;
-    s->pixels = calloc(1, s->pixel_bytes);
-    return s->pixels ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for a frame");
-}
-
 tsr_status source_open(source *s, const job *j, const job_input *input, source_shard shard,
                        source_frame frame) {
-    *s = (source){.job = j, .input = input, .shard = shard, .frame = frame};
+    *s = (source){.job = j, .input = input, .shard = shard, .film.descriptor = -1};
     const char *path = input->many;
     tsr_status status;
-    if (is_pipe(path))
-        status = open_frames(s);
-    else if (frame.width)
+    if (frame.width && !is_pipe(path))
         status = fail(TSR_ERROR_INVALID_ARGUMENT, "--frame is for raw frames: -i -");
+    else if (is_film(path))
+        status = film_open(&s->film, path, frame.width, frame.height);
     else
         status = is_folder(path) ? list_folder(s, path) : list_pattern(s, path);
     if (status != TSR_OK)
@@ -179,8 +174,8 @@ void source_close(source *s) {
     for (int64_t i = 0; i < s->path_count; i++)
         free(s->paths[i]);
     free(s->paths);
-    free(s->pixels);
-    *s = (source){0};
+    film_close(&s->film);
+    *s = (source){.film.descriptor = -1};
 }
 
 int64_t source_count(const source *s) {
@@ -198,25 +193,11 @@ char *source_name(const char *path) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* *got is less than a frame only at the end of the stream. */
-static tsr_status read_frame(source *s, size_t *got) {
-    *got = 0;
-    while (*got < s->pixel_bytes) {
-        ssize_t more = read(STDIN_FILENO, s->pixels + *got, s->pixel_bytes - *got);
-        if (more < 0 && errno != EINTR)
-            return fail(TSR_ERROR_IO, "the standard input cannot be read: %s", strerror(errno));
-        if (more == 0)
-            return TSR_OK;
-        *got += more > 0 ? (size_t)more : 0;
-    }
-    return TSR_OK;
-}
-
 static tsr_status make_frame(const source *s, const char *name, source_item *made) {
     image_options options = s->job->options->image;
-    options.silent = s->at > 1; /* frames are of one size: told of the first */
-    return image_from_rgb(s->pixels, s->frame.width, s->frame.height, name, &s->input->info,
-                          &options, &made->tensor, &made->side);
+    options.silent = s->at > 0; /* frames are of one size: source_shape() has told */
+    return image_from_rgb(s->film.rgb, s->film.format.width, s->film.format.height, name,
+                          &s->input->info, &options, &made->tensor, &made->side);
 }
 
 static tsr_status fail_name(void) {
@@ -226,13 +207,10 @@ static tsr_status fail_name(void) {
 /* Frames of other shards are skipped. */
 static tsr_status next_frame(source *s, source_item *item) {
     for (;;) {
-        size_t got;
-        TRY(read_frame(s, &got));
-        if (got == 0)
+        bool there;
+        TRY(film_read(&s->film, &there));
+        if (!there)
             return TSR_OK;
-        if (got < s->pixel_bytes)
-            return fail(TSR_ERROR_IO, "the standard input ends within frame %lld: %zu bytes of %zu",
-                        (long long)s->at, got, s->pixel_bytes);
         if (s->at++ % s->shard.count == s->shard.index)
             break;
     }
@@ -243,10 +221,14 @@ static tsr_status next_frame(source *s, source_item *item) {
     return item->name ? TSR_OK : fail_name();
 }
 
-/* A pipe in a folder would block. */
-static tsr_status load_file(const source *s, int64_t at, source_item *made) {
+/* A pipe in a folder would block. silent: without notes. */
+static tsr_status load_file(const source *s, int64_t at, bool silent, source_item *made) {
+    job_options options = *s->job->options;
+    job quiet = *s->job;
+    options.image.silent = silent;
+    quiet.options = &options;
     TRY(file_check_regular(s->paths[at]));
-    return job_load(s->job, s->input, s->paths[at], &made->tensor, &made->side);
+    return job_load(&quiet, s->input, s->paths[at], &made->tensor, &made->side);
 }
 
 static tsr_status next_file(source *s, source_item *item) {
@@ -254,7 +236,7 @@ static tsr_status next_file(source *s, source_item *item) {
         if (s->at % s->shard.count != s->shard.index)
             continue;
         const char *path = s->paths[s->at];
-        tsr_status status = load_file(s, s->at, item);
+        tsr_status status = load_file(s, s->at, false, item);
         if (status == TSR_ERROR_OUT_OF_MEMORY)
             return status;
         if (status == TSR_OK) {
@@ -289,7 +271,7 @@ tsr_status source_shape(source *s, tsr_shape *shape) {
     tsr_status status = TSR_ERROR_INVALID_ARGUMENT;
     if (s->paths)
         for (int64_t i = 0; i < s->path_count && status != TSR_OK; i++) {
-            status = load_file(s, i, &first);
+            status = load_file(s, i, true, &first);
             if (status == TSR_ERROR_OUT_OF_MEMORY)
                 return status;
         }
@@ -303,8 +285,8 @@ tsr_status source_shape(source *s, tsr_shape *shape) {
 }
 
 tsr_status source_size(source *s, int *width, int *height) {
-    *width = s->frame.width;
-    *height = s->frame.height;
+    *width = s->film.format.width;
+    *height = s->film.format.height;
     for (int64_t i = 0; i < s->path_count; i++) {
         const char *path = s->paths[i];
         if (picture_is_file(path) && file_check_regular(path) == TSR_OK &&
@@ -315,6 +297,5 @@ tsr_status source_size(source *s, int *width, int *height) {
 }
 
 bool source_waits(const source *s) {
-    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    return !s->paths && poll(&in, 1, 0) == 0;
+    return !s->paths && film_waits(&s->film);
 }

@@ -1,8 +1,9 @@
 /* A sequence of tensors for one input: the files of a folder or of a pattern, sorted by name, or
- * raw frames from the standard input. */
+ * the frames of a film. */
 #ifndef TESSERA_SOURCE_H
 #define TESSERA_SOURCE_H
 
+#include "film.h"
 #include "job.h"
 
 /* Items index, index + count, index + 2 * count, ..., counted from 0. */
@@ -10,7 +11,7 @@ typedef struct source_shard {
     int64_t index, count;
 } source_shard;
 
-typedef struct source_frame { /* rgb24; width 0: none given */
+typedef struct source_frame { /* of rgb24; width 0: none given */
     int width, height;
 } source_frame;
 
@@ -24,16 +25,14 @@ typedef struct source {
     const job *job;
     const job_input *input;
     source_shard shard;
-    source_frame frame;
     char **paths; /* of all shards; NULL: frames */
     int64_t path_count;
-    int64_t at;            /* the next item, counted over all shards */
-    int64_t skipped;       /* of this shard */
-    unsigned char *pixels; /* of a frame */
-    size_t pixel_bytes;
+    film_reader film;
+    int64_t at;      /* the next item, counted over all shards */
+    int64_t skipped; /* of this shard */
 } source;
 
-/* Whether this is a folder, a pattern that is not a file, or "-". */
+/* Whether this is a folder, a pattern that is not a file, a film, or "-". */
 bool source_is_many(const char *path);
 
 /* "I/N" with I from 0 to N - 1; "WxH". */

@@ -179,8 +179,7 @@ label image_describe(const tsr_tensor_info *input) {
     static const char *const colours[] = {"", "grey", "", "RGB", "RGBA"};
     char size[64] = "the image's own size";
     if (view.width > 0 && view.height > 0)
-        snprintf(size, sizeof size, "scaled to %lld x %lld", (long long)view.width,
-                 (long long)view.height);
+        snprintf(size, sizeof size, "%lld x %lld", (long long)view.width, (long long)view.height);
     snprintf(made.text, sizeof made.text, "%s, %s, %s, 0..255 becomes %s", colours[view.channels],
              view.channels_last ? "channels last" : "channels first", size,
              dtype_is_integer(input->dtype) ? "0..255" : "0..1");

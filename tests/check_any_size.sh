@@ -42,6 +42,8 @@ make 'Resize x[1,1,16,20] _ s<1,1,2,2> -> y mode=linear' luma
 make 'Conv x[1,3,H,W] w{3,3,3,3} -> y pads=1,1,1,1' open
 make 'Identity x[1,3,16,20] -> y' same
 make 'AveragePool x[1,3,16,20] -> y kernel_shape=2,2 strides=2,2' half
+make 'Conv x[1,3,16,20] w{3,3,3,3} -> a pads=1,1,1,1; Slice a s(0,3) e(-2,-1) q(2,3) -> y' crop
+make 'Relu x[5] -> y' vector
 find_gpus
 
 # ---- whole, in tiles ---------------------------------------------------------------------------------
@@ -54,6 +56,8 @@ expect 0 'y [1, 3, 86, 122]' run net.onnx -i photo.ppm -o y.npy --backend cpu
 expect 0 '61 x 43 is extended to 62 x 44' run net.onnx -i photo.ppm -o y.npy --backend cpu # both are odd
 tiled last photo.ppm 20 cpu
 tiled open photo.ppm 20 cpu
+tiled half photo.ppm 20 cpu
+tiled crop photo.ppm 20 cpu
 expect 0 'y [1, 43, 61, 3]' run last.onnx -i photo.ppm -o y.png --backend cpu
 # Tiles of the size that a layer needs.
 expect 0 '4 x 4 tiles of 20 x 16' run stiff.onnx -i photo.ppm -o tiles.npy --backend cpu
@@ -68,6 +72,7 @@ expect 2 "(InstanceNormalization) normalizes over all pixels" run normal.onnx -i
 expect 0 'photo.ppm: 61 x 43 is scaled to 20 x 16, its aspect changes' run classes.onnx -i photo.ppm -o y.npy --backend cpu
 expect 2 "(GlobalAveragePool) reads the whole picture" run classes.onnx -i photo.ppm -o y.npy --backend cpu --tile 16
 expect 0 'y [1, 5, 1, 1]' run classes.onnx -i photo.ppm -o y.npy --backend cpu --shape x=1,3,43,61
+expect 2 "--tile: input 'x' [5] is no picture" run vector.onnx --random -o y.npy --backend cpu --tile 16
 
 # ---- sizes as they are asked for ---------------------------------------------------------------------
 
@@ -105,8 +110,10 @@ expect 2 '--luma is for models of one channel' run same.onnx -i photo.ppm -o y.p
 anime4k=${TSR_MODELS:-$source/../shared/models}/anime4k_upscale_cnn_x2_m/model.onnx
 if [ -e "$anime4k" ]; then
     photo 640 427 >large.ppm
-    expect 0 '[1, 3, 854, 1280]' run "$anime4k" -i large.ppm -o whole.npy --backend cpu
-    expect 0 'tiles of 160 x 160' run "$anime4k" -i large.ppm -o tiles.npy --backend cpu --tile 160
+    expect 0 '[1, 3, 854, 1280]' run "$anime4k" -i large.ppm -o y.png --backend cpu
+    photo 160 107 >small.ppm
+    expect 0 '[1, 3, 214, 320]' run "$anime4k" -i small.ppm -o whole.npy --backend cpu
+    expect 0 'tiles of 64 x 64' run "$anime4k" -i small.ppm -o tiles.npy --backend cpu --tile 64
     close_to 'anime4k in tiles' whole.npy tiles.npy
     # A budget that the whole picture exceeds.
     expect 0 'tiles of' run "$anime4k" -i large.ppm -o y.png --backend cpu --max-memory 16

@@ -97,13 +97,15 @@ static tsr_status fetch(batch *b) {
 static tsr_status write_result(batch *b, delivery *d) {
     const image_options *options = &b->job->options->image;
     const tensor *result = b->job->tiling ? &d->whole : &d->result;
-    tensor finished;
-    TRY(tensor_create(TSR_DTYPE_F32, &result->shape, &finished));
-    memcpy(finished.values, result->values, result->count * sizeof *result->values);
-    tsr_status status = image_finish(&b->finished.side, options, &finished);
+    tensor changed;
+    if (!image_changes_result(&b->finished.side))
+        return sink_write(&d->sink, b->finished.name, result, options);
+    TRY(tensor_create(TSR_DTYPE_F32, &result->shape, &changed));
+    memcpy(changed.values, result->values, result->count * sizeof *result->values);
+    tsr_status status = image_finish(&b->finished.side, options, &changed);
     if (status == TSR_OK)
-        status = sink_write(&d->sink, b->finished.name, &finished, options);
-    tensor_free(&finished);
+        status = sink_write(&d->sink, b->finished.name, &changed, options);
+    tensor_free(&changed);
     return status;
 }
 

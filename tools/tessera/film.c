@@ -79,6 +79,8 @@ static tsr_status parse_field(const film_reader *film, const char *field, film_f
         good = parse_rate(value, format->rate);
     else if (field[0] == 'A')
         snprintf(format->aspect, sizeof format->aspect, "%s", value);
+    else if (field[0] == 'I' && (value[0] == 't' || value[0] == 'b' || value[0] == 'm'))
+        note("%s is interlaced, which is ignored: frames are run as they are", film->name);
     else if (strcmp(field, "XCOLORRANGE=FULL") == 0)
         format->yuv.full_range = true;
     else if (field[0] == 'C' && !yuv_find(value, &format->yuv.chroma))

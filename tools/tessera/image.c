@@ -431,13 +431,20 @@ static tsr_status add_chroma(const image_side *side, const image_options *o, con
     return TSR_OK;
 }
 
+static bool is_boxed(const image_side *side) {
+    return side->width != side->in_width || side->height != side->in_height;
+}
+
+bool image_changes_result(const image_side *side) {
+    return is_boxed(side) || side->chroma.pixels;
+}
+
 tsr_status image_finish(const image_side *side, const image_options *options, tensor *t) {
     image_view view;
-    if (!side->width || !image_view_of(&t->shape, options, &view))
+    if (!image_changes_result(side) || !image_view_of(&t->shape, options, &view))
         return TSR_OK;
-    bool boxed = side->width != side->in_width || side->height != side->in_height,
-         scaled_alike = view.width * side->in_height == view.height * side->in_width;
-    if (boxed && scaled_alike)
+    bool scaled_alike = view.width * side->in_height == view.height * side->in_width;
+    if (is_boxed(side) && scaled_alike)
         TRY(cut_bars(side, &view, t));
     image_view_of(&t->shape, options, &view);
     return side->chroma.pixels && view.channels == 1 ? add_chroma(side, options, &view, t) : TSR_OK;

@@ -57,6 +57,7 @@ tsr_status image_load(const char *path, const tsr_tensor_info *input, const imag
 tsr_status image_from_rgb(const unsigned char *rgb, int width, int height, const char *name,
                           const tsr_tensor_info *input, const image_options *options, tensor *made,
                           image_side *side);
+bool image_changes_result(const image_side *side); /* Does image_finish() do anything? */
 /* Of a result that is a picture: removes the bars of a letterbox, adds colours to luma. */
 tsr_status image_finish(const image_side *side, const image_options *options, tensor *t);
 /* 3 bytes per pixel (malloc); view: of the tensor. */

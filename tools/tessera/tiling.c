@@ -101,6 +101,13 @@ static bool find_declared(const study *s, int64_t size[AXES]) {
     return fixed;
 }
 
+static bool has_declared_size(const study *s) {
+    int64_t declared[AXES];
+    const int64_t *dim = s->input->info.shape.dim;
+    return find_declared(s, declared) && declared[0] == dim[s->axes[0]] &&
+           declared[1] == dim[s->axes[1]];
+}
+
 /* *possible: the model takes a picture of this size, and then *report is to be ended. */
 static tsr_status try_size(const study *s, const int64_t size[AXES], tsr_picture_report *report,
                            bool *possible) {
@@ -118,18 +125,22 @@ tsr_status tiling_open_size(job *j, job_input *input, int width, int height) {
         !begin_study(&s, j, input) || !find_declared(&s, declared) ||
         (declared[0] == wanted[0] && declared[1] == wanted[1]))
         return TSR_OK;
-    bool open, whole = false;
+    bool open, normalizes = false;
     TRY(try_size(&s, declared, &report, &open));
     if (open) {
         open = makes_pictures(&s, &report);
-        whole = report.normalizes || !j->options->tiles;
+        normalizes = report.normalizes;
         end_look(&report);
     }
-    if (open && whole) {
+    if (open && (normalizes || !j->options->tiles)) {
         TRY(try_size(&s, wanted, &report, &open));
         if (open)
             end_look(&report);
     }
+    if (open && normalizes)
+        note("a picture of %d x %d keeps its size, though the model declares %lld x %lld (--fit "
+             "scale does not)",
+             width, height, (long long)declared[1], (long long)declared[0]);
     for (int a = 0; a < AXES && open; a++)
         input->info.shape.dim[s.axes[a]] = -1;
     j->resized = j->resized || open;
@@ -146,6 +157,11 @@ static int64_t floor_divide(int64_t a, int64_t b) {
     return a / b - (a % b < 0);
 }
 
+/* Elements of the result of more pixels, given that of some. */
+static int64_t grow(int64_t length, int64_t pixels, const tsr_field *field) {
+    return length + floor_divide(pixels * field->unit, field->step);
+}
+
 /* The elements of a tile's result that are as in the whole picture's: first to last. */
 static void clean_part(const tile_axis *axis, const tsr_field *field, int64_t k, int64_t length,
                        int64_t *first, int64_t *last) {
@@ -157,31 +173,35 @@ static void clean_part(const tile_axis *axis, const tsr_field *field, int64_t k,
     *last = *last >= length ? length - 1 : *last;
 }
 
-/* How far tiles can be apart, in pixels: what is clean between two others. Negative: not at all. */
-static int64_t clean_pixels(const tsr_picture_report *report, int a, int64_t tile) {
+/* How far tiles can be apart, in pixels: what is clean between two others. Negative: not at all.
+ * size: that of the report. */
+static int64_t clean_pixels(const tsr_picture_report *report, int a, int64_t size, int64_t tile) {
     int64_t least = tile;
     for (int i = 0; i < report->output_count; i++) {
         const tsr_field *f = &report->outputs[i].map.axis[a];
-        int64_t first = floor_divide(-f->low + f->step - 1, f->step),
-                last = floor_divide((tile - 1) * f->unit - f->high, f->step);
-        int64_t clean = (last - (first > 0 ? first : 0) + 1) * f->step / f->unit;
+        const tile_axis middle = {.tile = tile, .count = 3};
+        int64_t length = grow(report->outputs[i].shape.dim[f->axis], tile - size, f), first, last;
+        clean_part(&middle, f, 1, length, &first, &last);
+        int64_t clean = floor_divide((last - first + 1) * f->step, f->unit);
         least = clean < least ? clean : least;
     }
     return least;
 }
 
-/* The size closest to the wanted one that has the padded picture's grids and a clean part. */
-static void place_tiles(const tsr_picture_report *report, int a, int64_t wanted, tile_axis *axis) {
+/* The size closest to the wanted one that has the padded picture's grids and a clean part. size:
+ * that of the report. */
+static void place_tiles(const tsr_picture_report *report, int a, int64_t size, int64_t wanted,
+                        tile_axis *axis) {
     int64_t alignment = report->alignment[a], rest = (wanted - axis->padded) % alignment;
     axis->tile = wanted - (rest < 0 ? rest + alignment : rest);
-    while (axis->tile < axis->padded && clean_pixels(report, a, axis->tile) < alignment)
+    while (axis->tile < axis->padded && clean_pixels(report, a, size, axis->tile) < alignment)
         axis->tile += alignment;
     if (axis->tile >= axis->padded) {
         axis->tile = axis->padded;
         axis->count = 1;
         return;
     }
-    int64_t clean = clean_pixels(report, a, axis->tile), most = clean / alignment * alignment,
+    int64_t clean = clean_pixels(report, a, size, axis->tile), most = clean / alignment * alignment,
             blended = (clean - BLENDED) / alignment * alignment;
     axis->advance = blended >= alignment && blended >= most / 2 ? blended : most;
     axis->count = (axis->padded - axis->tile + axis->advance - 1) / axis->advance + 1;
@@ -218,7 +238,7 @@ static bool use_declared_size(const study *s, tiling *t, tsr_picture_report *rep
         tile_axis *axis = &t->axis[a];
         int64_t more = axis->picture > size[a] ? axis->picture - size[a] : 0;
         axis->padded = size[a] + round_up(more, report->alignment[a]);
-        place_tiles(report, a, size[a], axis);
+        place_tiles(report, a, size[a], size[a], axis);
         good = axis->tile == size[a];
     }
     if (!good)
@@ -270,7 +290,7 @@ static tsr_status divide(const study *s, tiling *t, tsr_picture_report *report) 
         return o->tile ? refuse(s, why) : TSR_OK;
     int64_t side = o->tile ? o->tile : affordable_side(t, report->live_bytes, budget), size[AXES];
     for (int a = 0; a < AXES; a++) {
-        place_tiles(report, a, side, &t->axis[a]);
+        place_tiles(report, a, t->axis[a].padded, side, &t->axis[a]);
         size[a] = t->axis[a].tile;
     }
     tsr_picture_report tile;
@@ -279,11 +299,6 @@ static tsr_status divide(const study *s, tiling *t, tsr_picture_report *report) 
     end_look(report);
     *report = tile;
     return same ? TSR_OK : refuse(s, "its layers depend on the picture's size");
-}
-
-/* Elements of the result of more pixels, given that of some. */
-static int64_t grow(int64_t length, int64_t pixels, const tsr_field *field) {
-    return length + floor_divide(pixels * field->unit, field->step);
 }
 
 static void weigh_tile(const tile_axis *axis, const tsr_field *field, int64_t k, int64_t length,
@@ -298,16 +313,10 @@ static void weigh_tile(const tile_axis *axis, const tsr_field *field, int64_t k,
     }
 }
 
-/* Weights of all tiles at an element sum up to 1. */
-static tsr_status weigh(const tile_axis *axis, const tsr_field *field, int64_t length,
-                        float **made) {
+/* Weights of all tiles at an element sum up to 1; false where an element is in no tile. */
+static bool normalize(const tile_axis *axis, const tsr_field *field, int64_t length, float *weights,
+                      float *sum) {
     int64_t all = grow(length, axis->padded - axis->tile, field);
-    float *weights = *made = calloc((size_t)(axis->count * length) + 1, sizeof *weights),
-          *sum = calloc((size_t)all + 1, sizeof *sum);
-    if (!weights || !sum) {
-        free(sum);
-        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the weights of tiles");
-    }
     for (int64_t k = 0; k < axis->count; k++) {
         int64_t start = grow(0, tile_start(axis, k), field);
         weigh_tile(axis, field, k, length, weights + k * length);
@@ -318,8 +327,25 @@ static tsr_status weigh(const tile_axis *axis, const tsr_field *field, int64_t l
         for (int64_t i = 0; i < length; i++)
             if (weights[k * length + i] > 0)
                 weights[k * length + i] /= sum[grow(0, tile_start(axis, k), field) + i];
+    for (int64_t i = 0; i < all; i++)
+        if (!(sum[i] > 0))
+            return false;
+    return true;
+}
+
+static tsr_status weigh(const tile_axis *axis, const tsr_field *field, int64_t length,
+                        float **made) {
+    int64_t all = grow(length, axis->padded - axis->tile, field);
+    float *weights = *made = calloc((size_t)(axis->count * length) + 1, sizeof *weights),
+          *sum = calloc((size_t)all + 1, sizeof *sum);
+    if (!weights || !sum) {
+        free(sum);
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the weights of tiles");
+    }
+    bool complete = normalize(axis, field, length, weights, sum);
     free(sum);
-    return TSR_OK;
+    return complete ? TSR_OK
+                    : fail(TSR_ERROR_UNSUPPORTED, "tiles do not cover the result of a picture");
 }
 
 static tsr_status make_output(const tiling *t, const tsr_picture_output *from, tile_output *made) {
@@ -329,7 +355,8 @@ static tsr_status make_output(const tiling *t, const tsr_picture_output *from, t
         const tsr_field *field = &from->map.axis[a];
         int64_t length = from->shape.dim[field->axis];
         made->field[a] = *field;
-        made->result.dim[field->axis] = grow(length, axis->picture - axis->tile, field);
+        made->result.dim[field->axis] = grow(length, axis->padded - axis->tile, field) -
+                                        grow(0, axis->padded - axis->picture, field);
         if (made->result.dim[field->axis] < 1)
             return fail(TSR_ERROR_SHAPE, "a picture of %lld pixels is too small for the model",
                         (long long)axis->picture);
@@ -386,7 +413,14 @@ tsr_status tiling_choose(job *j, job_input *input, const char *name) {
     study s;
     tsr_picture_report report = {0};
     bool possible;
-    if (!j->options->tiles || j->tiling || !begin_study(&s, j, input))
+    if (!j->options->tiles || j->tiling)
+        return TSR_OK;
+    if (!begin_study(&s, j, input))
+        return j->options->tile && j->input_count == 1
+                   ? fail(TSR_ERROR_INVALID_ARGUMENT, "--tile: input '%s' %s is no picture",
+                          input->info.name, info_label(&input->info).text)
+                   : TSR_OK;
+    if (has_declared_size(&s) && !j->options->tile)
         return TSR_OK;
     tiling *t = calloc(1, sizeof *t);
     if (!t)

@@ -357,6 +357,9 @@ TSR_API int tsr_model_opset(const tsr_model *model);
 TSR_API int64_t tsr_model_parameter_count(const tsr_model *model);
 /* Distinct operators and how often each occurs; false past the last. */
 TSR_API bool tsr_model_op(const tsr_model *model, int index, const char **op, int *count);
+/* The file's metadata_props, which live as long as the model; false past the last. */
+TSR_API bool tsr_model_metadata(const tsr_model *model, int index, const char **key,
+                                const char **value);
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 

@@ -111,7 +111,7 @@ refused 'more than 10000: give a larger --chunk' wide.onnx -o parts --chunk 1K
 refused 'give their size with --chunk' net.onnx -o never.json
 refused 'into a folder that exists' net.onnx -o never --chunk 4M
 refused 'into a folder that exists' net.onnx -o never.onnx --chunk 4M
-refused 'No such file' net.onnx -o nowhere/never.json --chunk 4M
+refused 'Not a directory' net.onnx -o net.onnx/never.json --chunk 4M
 refused 'is the model itself' $index -o parts --chunk 4M
 cp whole.onnx self.1
 refused 'self.1: is the model itself' self.1 -o self.json --chunk 64K

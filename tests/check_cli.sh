@@ -51,7 +51,12 @@ expect 0 'cpu' devices
 
 # ---- models ------------------------------------------------------------------------------------------
 
-expect 2 'missing.onnx' run missing.onnx
+for command in info run bench 'compare --backends cpu,cpu' check describe 'convert -o o.onnx' 'show --layer y -o o.png'; do
+    read -ra words <<<"$command"
+    expect 2 'missing.onnx: No such file' "${words[0]}" missing.onnx "${words[@]:1}"
+done
+mkdir hollow
+expect 2 'hollow/model.onnx: No such file' check hollow
 : >empty.onnx
 expect 2 'empty.onnx' info empty.onnx
 head -c 60 relu.onnx >cut.onnx
@@ -120,6 +125,8 @@ zeros 64 | npy 1 "$(header '<f4' '1, 4, 2, 2')" | bad_npy # another number of ch
 expect 2 'no file for input' "${run[@]}"
 expect 0 'ran on cpu' "${run[@]}" --random --shape x=1,3,2,2
 expect 2 "no input 'q'" "${run[@]}" -i q=x.npy
+"$build/make_case" 13 "Concat$(printf ' part%d[1,2]' {1..9}) -> y axis=1" parts.onnx
+expect 2 "no input 'parts3'; the most similar: 'part3', 'part1'" run parts.onnx --backend cpu -i parts3=x.npy
 expect 2 'only 1 input' "${run[@]}" -i x.npy -i x.npy
 expect 2 'given twice' "${run[@]}" -i x=x.npy -i x=x.npy
 expect 2 'missing.npy' "${run[@]}" -i missing.npy
@@ -148,6 +155,15 @@ expect 0 '3 channels of 2 x 2' show relu.onnx -i x.npy --backend cpu --layer y -
 expect 0 'x [1, 3, 2, 2], from -0.5 to 1' show relu.onnx -i x.npy --backend cpu --layer x -o mosaic.png
 check 'the mosaic is there' test -s mosaic.png
 expect 2 "named 'z'" show relu.onnx -i x.npy --backend cpu --layer z -o z.png
+# Channels last: what is drawn is what the same tensor with channels first gives.
+"$build/make_case" 17 'Transpose x[1,3,4,4] -> t perm=0,2,3,1; Identity t -> y' last.onnx
+perl -e 'print pack("f<*", map { $_ * 37 % 48 - 20 } 1 .. 48)' | npy 1 "$(header '<f4' '1, 3, 4, 4')" >noise.npy
+expect 0 '3 channels of 4 x 4' show last.onnx -i noise.npy --backend cpu --layer x -o first.png
+expect 0 'channels axis 3 of [1, 4, 4, 3], guessed' show last.onnx -i noise.npy --backend cpu --layer y -o last.png
+check 'the axis of channels is guessed' cmp first.png last.png
+expect 0 '4 channels of 3 x 4' show last.onnx -i noise.npy --backend cpu --layer y -o last.png --axis 1
+expect 0 'channels axis 2' show last.onnx -i noise.npy --backend cpu --layer y -o last.png --axis 2
+expect 2 '--axis 4: the tensor is [1, 4, 4, 3]' show last.onnx -i noise.npy --backend cpu --layer y -o last.png --axis 4
 expect 2 'is written as .png' show relu.onnx -i x.npy --backend cpu --layer y -o z.jpg
 
 # ---- bench and check ---------------------------------------------------------------------------------
@@ -203,6 +219,10 @@ for key in cold_ms warm_ms median_ms gflops share_of_peak peak_tensor_bytes \
     check "bench.json has $key" grep -q "\"$key\":" bench.json
 done
 
+check 'bench prints nothing but JSON' sh -c "'$tool' bench relu.onnx --shape x=1,3,8,8 --backend cpu --runs 3 --json - >piped.json"
+check 'what was measured, when and by what' json_holds piped.json "len(d['samples_ms']) == 3" "figure(*d['samples_ms'])" \
+    "d['version'].startswith('0.')" "d['date'].endswith('Z')" "d['backend'] == 'cpu'" "'device_version' in d"
+
 "$build/make_case" 13 'Conv x[1,3,8,8] w{4,3,3,3} -> c pads=1,1,1,1; MaxPool c -> y kernel_shape=1,1' chain.onnx
 check_bench cpu "d['peaks'] is None" "d['share_of_peak'] is None" "d['layers'][0]['bytes'] == 4 * (192 + 108 + 256)"
 # Names that no XML and no JSON may hold, and no table can.
@@ -253,8 +273,8 @@ expect 2 'names no folder' check --list /dev/null --backend cpu
 
 # ---- outputs that cannot be written ------------------------------------------------------------------
 
-expect 2 'an output file is .npy, .png or .jpg' "${run[@]}" -i x.npy -o y.gif
-expect 2 'cannot be written' "${run[@]}" -i x.npy -o no/such/folder/y.npy
+expect 2 'an output file is .npy, .txt' "${run[@]}" -i x.npy -o y.gif
+expect 2 'cannot be written' "${run[@]}" -i x.npy -o x.npy/folder/y.npy
 mkdir -p folder.npy locked
 expect 2 'is a folder' "${run[@]}" -i x.npy -o folder.npy
 locked=locked

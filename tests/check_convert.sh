@@ -163,7 +163,7 @@ refused() { # refused TEXT OPTIONS...: exit code 2, and no file
 }
 refused 'give -o' norm.onnx
 refused 'is the model itself' norm.onnx -o ./norm.onnx
-refused 'No such file' norm.onnx -o nowhere/never.onnx
+refused 'Not a directory' norm.onnx -o norm.onnx/never.onnx
 refused 'is a folder' norm.onnx -o .
 refused 'opset 12: files are written in opsets 13 to 27' norm.onnx -o never.onnx --opset 12
 refused 'opset 28' norm.onnx -o never.onnx --opset 28
@@ -183,7 +183,7 @@ refused 'a tolerance needs inputs' conv.onnx -o never.onnx --weights int8 --tole
 refused 'the model is quantized already: node' packed.onnx -o never.onnx --weights fp16
 refused '--fix-shape x=N,N..' open.onnx -o never.onnx --weights int8
 refused 'No such file' conv.onnx -o never.onnx --weights int8 -i nothing.npy
-refused 'No such file' conv.onnx -o never.onnx --json nowhere/report.json
+refused 'Not a directory' conv.onnx -o never.onnx --json norm.onnx/report.json
 refused 'opset 17 lacks the operator; opset 20 has it' gelu.onnx -o never.onnx --opset 17
 quantized() { refused "$1" "${2:-chain.onnx}" -o never.onnx --quantize static "${@:3}"; } # quantized TEXT MODEL OPTIONS...
 quantized 'needs files of usual inputs: --calibrate FOLDER'

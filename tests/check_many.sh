@@ -154,8 +154,8 @@ expect 2 'one file for many' "${many[@]}" -i in -o o.png
 expect 2 'one file for many' "${many[@]}" -i in -o frames
 expect 2 'an output file is' "${many[@]}" -i in -o 'o/*.gif'
 expect 2 'stands for' "${many[@]}" -i in -o 'o*/y.png'
-expect 2 'cannot be made' "${many[@]}" -i in -o no/such/folder
-expect 2 'cannot be written' "${many[@]}" -i in -o 'nowhere/*.png'
+expect 2 'cannot be made' "${many[@]}" -i in -o frames/such/folder
+expect 2 'cannot be written' "${many[@]}" -i in -o 'frames/*.png'
 expect 2 'matches no file' "${many[@]}" -i 'in/*.jpg' -o o
 expect 2 'holds no' "${many[@]}" -i none -o o
 expect 2 'only one input' run add.onnx --backend cpu -i in -i - -o o

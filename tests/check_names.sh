@@ -7,6 +7,7 @@ source "$(dirname "$0")/support/common.sh"
 # of the writing's direction, no UTF-8 and a backspace; a letter and a title's beginning. In that of five: a clear screen.
 LC_ALL=C sed 's/x_name/\x1b[31m\n/g; s/n_name/\xc2\x9b2J\r\x7f/g; s/c_name/\xe2\x80\xae\xff\x08\x01/g; s/y_name/\xc3\xa9\x1b]0;/g
     s/Conv0/C\x1b[2J/g' plain.onnx >names.onnx
+printf '{"tessera": 1, "task": "\x1b[2J\xff"}' >odd.json
 zeros 768 | npy 1 "$(header '<f4' '1, 3, 8, 8')" >x.npy
 zeros 4 | npy 1 "$(header '<f4' '1,')" >small.npy
 
@@ -37,6 +38,9 @@ shows 0 "output 'é\\x1b]0;'" compare names.onnx -i x.npy --backends cpu,cpu --l
 shows 1 'é\x1b]0;' compare names.onnx -i x.npy --backends cpu -e small.npy
 shows 2 "'\\u202e\\xff\\x08\\x01'" show names.onnx -i x.npy --backend cpu --layer "$(printf '\xe2\x80\xae\xff\x08')" -o y.png
 shows 0 '\u202e\xff\x08\x01' show names.onnx -i x.npy --backend cpu --layer "$(printf '\xe2\x80\xae\xff\x08\x01')" -o y.png
+expect 0 'is left out: JSON cannot hold its name' describe names.onnx
+cat out err | tr -d '\t' | shown 'tessera describe'
+shows 2 'there is no' run names.onnx -i x.npy --backend cpu --draw boxes -o out.png --description odd.json
 shows 0 'opset 17' convert names.onnx -o converted.onnx
 shows 0 'speed' bench names.onnx -i x.npy --backend cpu --runs 2 --json bench.json --svg bench.svg --trace trace.json
 for file in bench.json bench.svg trace.json; do

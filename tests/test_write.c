@@ -423,6 +423,41 @@ static void custom_operators(void **state) {
     free(bytes);
 }
 
+static void expect_metadata(const tsr_model *model) {
+    const char *key, *value;
+    assert_true(tsr_model_metadata(model, 0, &key, &value));
+    assert_string_equal(key, "k");
+    assert_string_equal(value, "abc");
+    assert_true(tsr_model_metadata(model, 1, &key, &value)); /* one without either */
+    assert_string_equal(key, "");
+    assert_string_equal(value, "");
+    assert_false(tsr_model_metadata(model, 2, NULL, NULL));
+    assert_false(tsr_model_metadata(model, -1, NULL, NULL));
+    assert_false(tsr_model_metadata(NULL, 0, NULL, NULL));
+}
+
+static void metadata(void **state) {
+    (void)state;
+    static const char entries[] = "\x72\x08\x0a\x01k\x12\x03"
+                                  "abc\x72\x00";
+    file f = {0}, written = {0};
+    size_t size;
+    uint8_t *bytes = onnx_case_bytes(13, "Relu x[2] -> y", &size);
+    append(&f, (const char *)bytes, size);
+    append(&f, entries, sizeof entries - 1);
+    tsr_model *model;
+    EXPECT_OK(tsr_model_load_memory(f.bytes, f.size, NULL, &model));
+    expect_metadata(model);
+    EXPECT_OK(tsr_model_write(model, NULL, append, &written));
+    tsr_model_free(model);
+    EXPECT_OK(tsr_model_load_memory(written.bytes, written.size, NULL, &model));
+    expect_metadata(model);
+    tsr_model_free(model);
+    free(written.bytes);
+    free(f.bytes);
+    free(bytes);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(written_forms),    cmocka_unit_test(lacking_forms),
@@ -430,7 +465,7 @@ int run_program(void) {
         cmocka_unit_test(halves),           cmocka_unit_test(packed_halves),
         cmocka_unit_test(shared_weights),   cmocka_unit_test(written_twice),
         cmocka_unit_test(tolerance),        cmocka_unit_test(bad_arguments),
-        cmocka_unit_test(custom_operators),
+        cmocka_unit_test(custom_operators), cmocka_unit_test(metadata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,6 +245,16 @@ int64_t tsr_model_parameter_count(const tsr_model *model) {
     return total;
 }
 
+bool tsr_model_metadata(const tsr_model *model, int index, const char **key, const char **value) {
+    if (!model || index < 0 || index >= model->graph->metadata_count)
+        return false;
+    if (key)
+        *key = model->graph->metadata[index].key;
+    if (value)
+        *value = model->graph->metadata[index].value;
+    return true;
+}
+
 /* Those of bodies, too; a call of a function counts as what it calls. */
 static int count_nodes(const tsr_node *nodes, int node_count, tsr_op op,
                        const tsr_custom_op *custom) {

@@ -94,6 +94,11 @@ typedef struct tsr_body {
     tsr_node *nodes;       /* topologically sorted */
 } tsr_body;
 
+/* What a file says of its model that no operator reads. */
+typedef struct tsr_metadata {
+    const char *key, *value;
+} tsr_metadata;
+
 typedef struct tsr_graph {
     tsr_arena *arena;
     const char *file;     /* for messages */
@@ -114,6 +119,8 @@ typedef struct tsr_graph {
     int made_count;                   /* names that passes have numbered */
     const tsr_custom_op *custom_ops;  /* by src/graph/custom.c: defaults filled in */
     int custom_op_count;
+    int metadata_count;
+    const tsr_metadata *metadata;
     struct tsr_weight_steps **weight_steps; /* a list: src/algorithm/integer_weights.c */
 } tsr_graph;
 

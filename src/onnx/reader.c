@@ -58,10 +58,28 @@ static tsr_status check_model(const Tsr__ModelProto *model) {
 
 /* ---- files ---- */
 
+static tsr_status read_metadata(tsr_graph *graph, const Tsr__ModelProto *model) {
+    tsr_metadata *entries = TSR_NEW(graph->arena, model->n_metadata_props, tsr_metadata);
+    if (!entries || model->n_metadata_props > INT_MAX)
+        return tsr_onnx_out_of_memory();
+    for (size_t i = 0; i < model->n_metadata_props; i++) {
+        const Tsr__StringStringEntryProto *entry = model->metadata_props[i];
+        const char *key = entry->key ? entry->key : "", *value = entry->value ? entry->value : "";
+        entries[i] = (tsr_metadata){tsr_arena_strndup(graph->arena, key, strlen(key)),
+                                    tsr_arena_strndup(graph->arena, value, strlen(value))};
+        if (!entries[i].key || !entries[i].value)
+            return tsr_onnx_out_of_memory();
+    }
+    graph->metadata_count = (int)model->n_metadata_props;
+    graph->metadata = entries;
+    return TSR_OK;
+}
+
 static tsr_status read_model(tsr_reader *reader, const Tsr__ModelProto *model) {
     tsr_graph *graph = reader->graph;
     TSR_TRY(check_model(model));
     TSR_TRY(read_opset(model, &graph->opset));
+    TSR_TRY(read_metadata(graph, model));
     TSR_TRY(tsr_onnx_load_functions(reader, model));
     return tsr_onnx_read_graph(reader, model->graph);
 }

@@ -300,6 +300,22 @@ static tsr_status write_graph(tsr_writer *w, Tsr__GraphProto *proto) {
     return TSR_OK;
 }
 
+static tsr_status write_metadata(tsr_writer *w, Tsr__ModelProto *model) {
+    size_t count = (size_t)w->graph->metadata_count;
+    Tsr__StringStringEntryProto *entries = TSR_NEW(w->arena, count, Tsr__StringStringEntryProto);
+    model->metadata_props = TSR_NEW(w->arena, count, Tsr__StringStringEntryProto *);
+    if (!entries || !model->metadata_props)
+        return tsr_write_out_of_memory(w);
+    for (size_t i = 0; i < count; i++) {
+        tsr__string_string_entry_proto__init(&entries[i]);
+        entries[i].key = (char *)w->graph->metadata[i].key;
+        entries[i].value = (char *)w->graph->metadata[i].value;
+        model->metadata_props[i] = &entries[i];
+    }
+    model->n_metadata_props = count;
+    return TSR_OK;
+}
+
 static tsr_status write_model(tsr_writer *w, tsr_write_fn write, void *user) {
     Tsr__ModelProto model = TSR__MODEL_PROTO__INIT;
     Tsr__GraphProto graph = TSR__GRAPH_PROTO__INIT;
@@ -315,6 +331,7 @@ static tsr_status write_model(tsr_writer *w, tsr_write_fn write, void *user) {
     model.n_opset_import = 1;
     model.opset_import = opsets;
     model.graph = &graph;
+    TSR_TRY(write_metadata(w, &model));
     TSR_TRY(write_graph(w, &graph));
     return send(w, &model, write, user);
 }

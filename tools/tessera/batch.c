@@ -11,6 +11,7 @@ enum { MOST_IN_FLIGHT = 2 }; /* so that the device is busy while a result is rea
 typedef struct delivery { /* of one output */
     sink sink;
     tsr_tensor_info info;
+    const image_options *image;
     int index;     /* of the model's output */
     tensor result; /* of a run */
     tensor whole;  /* of a picture, if runs are of tiles */
@@ -95,7 +96,7 @@ static tsr_status fetch(batch *b) {
 }
 
 static tsr_status write_result(batch *b, delivery *d) {
-    const image_options *options = &b->job->options->image;
+    const image_options *options = d->image;
     const tensor *result = b->job->tiling ? &d->whole : &d->result;
     tensor changed;
     if (!image_changes_result(&b->finished.side))
@@ -194,9 +195,9 @@ static tsr_status run(batch *b) {
     progress_clear();
     TRY(status);
     double seconds = (now_ms() - b->start_ms) * 1e-3;
-    fprintf(stderr, "ran on %s: %lld %s in %.2f s, %.2f a second", report.backend,
-            (long long)b->done, b->source.paths ? "files" : "frames", seconds,
-            seconds > 0 ? (double)b->done / seconds : 0);
+    fprintf(stderr, "ran on %s: %lld %s%s in %.2f s, %.2f a second", report.backend,
+            (long long)b->done, b->source.paths ? "file" : "frame", b->done == 1 ? "" : "s",
+            seconds, seconds > 0 ? (double)b->done / seconds : 0);
     if (b->source.skipped)
         fprintf(stderr, "; %lld skipped", (long long)b->source.skipped);
     fputc('\n', stderr);
@@ -237,6 +238,7 @@ static tsr_status open_sinks(batch *b, int video, int count, const char **paths)
         if (!paths[i])
             continue;
         delivery *d = &b->deliveries[b->delivery_count];
+        d->image = &b->job->output_images[i];
         d->index = i;
         const film_format format = film_format_of(b, video, paths[i]);
         TRY(sink_open(&d->sink, paths[i], &format));
@@ -257,6 +259,7 @@ static tsr_status make_results(batch *b) {
         for (int k = 0; k < count && (!info.name || strcmp(info.name, d->info.name) != 0); k++)
             TRY_LIBRARY(tsr_session_output(b->session, k, &info));
         d->info = info; /* the session knows the shape */
+        TRY(sink_check_shape(&d->sink, &info.shape));
         TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &d->result));
         if (!b->job->tiling)
             continue;

@@ -61,6 +61,7 @@ typedef struct bench {
     tsr_device_peaks peaks;
     start_figures cold, warm;
     summary steady;
+    double *samples;   /* milliseconds of its runs, in their order */
     tsr_report report; /* of the steady session */
     uint64_t bytes, upload_bytes, readback_bytes;
     int64_t draws;

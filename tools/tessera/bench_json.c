@@ -3,11 +3,16 @@
 #include "tool.h"
 
 #include <math.h>
+#include <time.h>
 
-/* Milliseconds to the nanosecond; null where not measured. */
+static double rounded_ms(double ms) { /* to the nanosecond */
+    return floor(ms * 1e6 + 0.5) / 1e6;
+}
+
+/* Milliseconds; null where not measured. */
 static void add_ms(cJSON *object, const char *key, double ms) {
     if (ms >= 0)
-        cJSON_AddNumberToObject(object, key, floor(ms * 1e6 + 0.5) / 1e6);
+        cJSON_AddNumberToObject(object, key, rounded_ms(ms));
     else
         cJSON_AddNullToObject(object, key);
 }
@@ -98,11 +103,30 @@ static cJSON *layer_json(const bench_layer *l) {
     return layer;
 }
 
-static cJSON *bench_json(const bench *b) {
-    cJSON *root = cJSON_CreateObject();
+/* Of what, by what and when this was measured. */
+static void add_origin(cJSON *root, const bench *b) {
+    char date[32] = "";
+    time_t now = time(NULL);
+    const struct tm *utc = gmtime(&now);
+    if (utc)
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", utc);
     json_add_text(root, "model", b->j->path);
+    json_add_text(root, "version", TSR_VERSION);
+    json_add_text(root, "date", date);
     json_add_text(root, "backend", b->info.backend);
     json_add_text(root, "device", b->info.name);
+    json_add_text(root, "device_version", b->info.version ? b->info.version : "");
+}
+
+static void add_samples(cJSON *root, const bench *b) {
+    cJSON *samples = cJSON_AddArrayToObject(root, "samples_ms");
+    for (int i = 0; i < b->o->runs; i++)
+        cJSON_AddItemToArray(samples, cJSON_CreateNumber(rounded_ms(b->samples[i])));
+}
+
+static cJSON *bench_json(const bench *b) {
+    cJSON *root = cJSON_CreateObject();
+    add_origin(root, b);
     json_add_text(root, "precision",
                   b->j->options->precision == TSR_PRECISION_AUTO ? "auto"
                   : b->report.precision == TSR_PRECISION_FP16    ? "fp16"
@@ -111,6 +135,7 @@ static cJSON *bench_json(const bench *b) {
     add_peaks(root, &b->peaks);
     add_starts(root, b);
     add_summary(root, &b->steady);
+    add_samples(root, b);
     add_ms(root, "gpu_ms", b->gpu_ms);
     add_rates(root, b);
     add_report(root, &b->report);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
@@ -88,15 +89,20 @@ static tsr_status warm_up(bench *b, tsr_session *session) {
 }
 
 static tsr_status steady_runs(bench *b, tsr_session *session) {
-    double *ms = calloc((size_t)b->o->runs, sizeof *ms);
-    if (!ms)
+    size_t runs = (size_t)b->o->runs;
+    double *ms = calloc(runs, sizeof *ms);
+    b->samples = calloc(runs, sizeof *b->samples);
+    if (!ms || !b->samples) {
+        free(ms);
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
+    }
     tsr_status status = warm_up(b, session);
     for (int i = 0; status == TSR_OK && i < b->o->runs; i++) {
         progress("run %d of %d", i + 1, b->o->runs);
         status = bench_run(b, session, &ms[i]);
     }
     progress_clear();
+    memcpy(b->samples, ms, runs * sizeof *ms);
     b->steady = summarize(ms, b->o->runs);
     free(ms);
     return status;
@@ -233,6 +239,7 @@ void bench_free(bench *b) {
     for (int i = 0; b->outputs && i < b->output_count; i++)
         free(b->outputs[i]);
     free(b->outputs);
+    free(b->samples);
     free(b->layers);
     tsr_session_destroy(b->timed);
     tsr_device_destroy(b->device);

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
+#include "json.h"
 #include "output.h"
 #include "tool.h"
 
@@ -7,7 +8,8 @@
 #include <string.h>
 
 static tsr_status write_files(const bench *b) {
-    bench_print(b);
+    if (!json_is_stdout(b->o->json))
+        bench_print(b);
     if (b->o->json)
         TRY(bench_write_json(b, b->o->json));
     if (b->o->trace)
@@ -20,7 +22,8 @@ static tsr_status check_files(const bench_options *o) {
     for (int i = 0; i < 3; i++) {
         if (!paths[i])
             continue;
-        TRY(output_check(paths[i]));
+        if (i > 0 || !json_is_stdout(o->json))
+            TRY(output_check(paths[i]));
         for (int k = 0; k < i; k++)
             if (paths[k] && strcmp(paths[k], paths[i]) == 0)
                 return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: named for two files", paths[i]);
@@ -81,7 +84,9 @@ int cmd_bench(int argc, char **argv) {
          0, NULL},
         {"layers", 'l', NULL, "print a table of layers: time, roofline bound and its limit",
          OPTION_FLAG, &o.layers, 0, NULL},
-        {"json", 0, "FILE", "write the results as JSON, too", OPTION_TEXT, &o.json, 0, NULL},
+        {"json", 0, "FILE",
+         "write the results as JSON, too; - for nothing but that on standard output", OPTION_TEXT,
+         &o.json, 0, NULL},
         {"trace", 0, "FILE", "write a trace of one run for chrome://tracing or Perfetto",
          OPTION_TEXT, &o.trace, 0, NULL},
         {"svg", 0, "FILE", "write a bar chart of layer times and bounds", OPTION_TEXT, &o.svg, 0,

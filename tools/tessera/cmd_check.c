@@ -2,6 +2,7 @@
 #include "check.h"
 #include "converted.h"
 #include "text.h"
+#include "output.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -207,6 +208,17 @@ static int check(const check_options *o, int folder_count, char **folders) {
     return run.failed ? EXIT_MISMATCH : EXIT_DONE;
 }
 
+/* A file, or a folder with a model. */
+static tsr_status check_exists(const char *path) {
+    char model[PATH_MAX];
+    if (access(path, R_OK) != 0)
+        return fail(TSR_ERROR_IO, "%s: %s", path, strerror(errno));
+    if (!output_is_folder(path))
+        return TSR_OK;
+    TRY(join_path(model, path, "model.onnx"));
+    return access(model, R_OK) == 0 ? TSR_OK : fail(TSR_ERROR_IO, "%s: %s", model, strerror(errno));
+}
+
 int cmd_check(int argc, char **argv) {
     check_options o = {.root = ".", .allowed = {.rtol = 1e-3, .atol = 1e-5}};
     const option items[] = {
@@ -234,9 +246,11 @@ int cmd_check(int argc, char **argv) {
     int arguments, code;
     if (!options_parse(&set, argc, argv, &arguments, &code))
         return code;
-    for (int i = 1; i <= arguments; i++)
-        if (access(argv[i], R_OK) != 0)
-            return command_exit(fail(TSR_ERROR_IO, "%s: %s", argv[i], strerror(errno)));
+    for (int i = 1; i <= arguments; i++) {
+        tsr_status status = check_exists(argv[i]);
+        if (status != TSR_OK)
+            return command_exit(status);
+    }
     if (arguments == 0 && !o.list)
         return command_exit(
             fail(TSR_ERROR_INVALID_ARGUMENT, "no folder or file to check; usage: %s", set.usage));

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "chunks.h"
 #include "convert.h"
+#include "json.h"
 #include "output.h"
 #include "tool.h"
 
@@ -90,7 +91,8 @@ static tsr_status finish(const convert_options *o, const job *j, const tsr_model
     if (measures(o))
         TRY(convert_measure(j, made, samples, report));
     TRY(save(o, j->path, file));
-    convert_print(report);
+    if (!json_is_stdout(o->json))
+        convert_print(report);
     return o->json ? convert_write_json(report, o->json) : TSR_OK;
 }
 

@@ -4,14 +4,33 @@
 
 #include <inttypes.h>
 
+static void print_numbers(const char *what, const double *numbers, int count) {
+    for (int i = 0; i < count; i++)
+        printf("%s%s%.5g", i ? "," : what, i ? "" : " ", numbers[i]);
+}
+
+/* What the description or options say of pictures for this input. */
+static void print_image(const job_input *input) {
+    const image_options *o = &input->image;
+    if (!o->range_text && !o->mean_count && !o->scale_count && !o->channel_order)
+        return;
+    printf("             here as %s, range %.5g:%.5g",
+           image_choices(IMAGE_ORDERS)[o->channel_order], o->range[0], o->range[1]);
+    print_numbers(", mean", o->mean, o->mean_count);
+    print_numbers(", scale", o->scale, o->scale_count);
+    printf("\n");
+}
+
 static tsr_status print_tensors(const job *j) {
     for (int i = 0; i < j->input_count; i++) {
         const job_input *input = &j->inputs[i];
         printf("input        %s: %s %s%s\n", name_label(input->info.name).text,
                tsr_dtype_name(input->info.dtype), info_label(&input->info).text,
                input->fixed ? ", fixed when a session is made" : "");
-        if (!input->fixed)
-            printf("  from image %s\n", image_describe(&input->info).text);
+        if (input->fixed)
+            continue;
+        printf("  from image %s\n", image_describe(&input->info).text);
+        print_image(input);
     }
     int count = tsr_model_output_count(j->model);
     for (int i = 0; i < count; i++) {
@@ -178,6 +197,10 @@ static tsr_status print_plans(const job *j, tables wanted) {
 
 static tsr_status print_info(const job *j, tables wanted) {
     printf("model        %s, opset %d\n", j->path, tsr_model_opset(j->model));
+    const description *d = &j->description;
+    if (d->from)
+        printf("described by %s: task %s, %d labels\n", name_label(d->from).text,
+               task_names[d->task], d->labels.count);
     TRY(print_tensors(j));
     printf("parameters   %s\n", count_label((double)tsr_model_parameter_count(j->model)).text);
     print_operators(j->model);

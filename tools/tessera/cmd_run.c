@@ -1,8 +1,10 @@
 #include "batch.h"
 #include "output.h"
-#include "text.h"
+#include "single.h"
 #include "tool.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,68 +17,6 @@ static tsr_status output_names(const tsr_model *model, int count, const char **n
     return TSR_OK;
 }
 
-static tsr_status write_output(const job *j, tsr_session *session, int index, const char *path) {
-    tsr_tensor_info info;
-    tensor result;
-    TRY_LIBRARY(tsr_session_output(session, index, &info));
-    TRY(job_result(j, session, index, &result));
-    tsr_status status = output_tensor(path, &result, &j->options->image);
-    if (status == TSR_OK)
-        printf("%s: %s %s\n", path, name_label(info.name).text, shape_label(&result.shape).text);
-    tensor_free(&result);
-    return status;
-}
-
-/* 0 on the cpu backend. */
-static int fallback_nodes(const tsr_session *session, const tsr_report *report) {
-    int count = 0;
-    if (strcmp(report->backend, "cpu") == 0)
-        return 0;
-    for (int i = 0; i < report->node_count; i++) {
-        tsr_node_report node;
-        if (tsr_session_node_report(session, i, &node) == TSR_OK)
-            count += strcmp(node.backend, "cpu") == 0;
-    }
-    return count;
-}
-
-static tsr_status run_session(const job *j, tsr_session *session, int count, const char **paths) {
-    TRY(job_set_inputs(j, session));
-    double start = now_ms();
-    TRY(job_run(j, session));
-    tsr_report report;
-    TRY_LIBRARY(tsr_session_report(session, &report));
-    for (int i = 0; i < count; i++)
-        if (paths[i])
-            TRY(write_output(j, session, i, paths[i]));
-    printf("ran on %s: %d passes, %d programs", report.backend, report.pass_count,
-           report.program_count);
-    int on_cpu = fallback_nodes(session, &report);
-    if (on_cpu)
-        printf(", %d of %d nodes on the CPU", on_cpu, report.node_count);
-    printf("%s", report.precision == TSR_PRECISION_FP16 ? ", tensors of 16 bits" : "");
-    if (report.precise_tensors)
-        printf(", %d of 32", report.precise_tensors);
-    printf("%s, %.0f ms\n", report.precise_weights ? ", weights of 32" : "", now_ms() - start);
-    return TSR_OK;
-}
-
-static tsr_status run_job(const job *j, int count, const char **paths) {
-    tsr_device *device;
-    tsr_session *session;
-    TRY(job_device(j->options, NULL, &device));
-    progress("preparing %s", j->path);
-    tsr_status status = job_session(j, device, &(tsr_session_desc){0}, &session);
-    if (status == TSR_OK) {
-        progress("running %s", j->path);
-        status = run_session(j, session, count, paths);
-        tsr_session_destroy(session);
-    }
-    progress_clear();
-    tsr_device_destroy(device);
-    return status;
-}
-
 /* Each file is used for one output only. */
 static tsr_status check_distinct(int count, const char **paths) {
     for (int i = 0; i < count; i++)
@@ -86,59 +26,168 @@ static tsr_status check_distinct(int count, const char **paths) {
     return TSR_OK;
 }
 
-/* Files are checked before the run, which may be long. */
-static tsr_status run_once(const job *j, int count, const char **paths) {
-    for (int i = 0; i < count; i++)
-        if (paths[i])
-            TRY(output_check_tensor(paths[i]));
-    return run_job(j, count, paths);
+typedef struct run_options {
+    single_options single;
+    text_list outputs;
+    char *shard, *frame, *labels;
+    int format; /* of formats; 0: none was given */
+    int video;
+} run_options;
+
+static const char *const formats[] = {"auto", "npy", "txt", "csv", "json", "png", "jpg", NULL};
+
+/* ---- folders --------------------------------------------------------------------------------- */
+
+/* A file in the folder, or any name of one where name is "*" (malloc). */
+static char *path_in(const char *folder, const char *name, const char *format) {
+    size_t length = strlen(folder), room = length + strlen(name) + strlen(format) + 3;
+    char *path = malloc(room);
+    if (!path)
+        return NULL;
+    bool slash = length && folder[length - 1] == '/';
+    snprintf(path, room, "%s%s%s.%s", folder, slash ? "" : "/", name, format);
+    for (char *c = path + length + !slash; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("-_.*", *c))
+            *c = '_';
+    return path;
 }
 
-typedef struct many_options {
-    char *shard, *frame;
-    int video;
-} many_options;
+/* The folder that is to get every output, or NULL. */
+static const char *folder_for_all(const text_list *outputs) {
+    const char *path = outputs->count == 1 ? outputs->items[0] : NULL;
+    return path && output_is_folder(path) && !output_is_tensor(path) ? path : NULL;
+}
 
-static tsr_status run_many(job *j, job_input *input, const many_options *many, int count,
+/* With --draw the output without a name is the drawing, none of the model's outputs. */
+static tsr_status take_drawing(run_options *o) {
+    text_list *list = &o->outputs;
+    int found = -1;
+    for (int i = 0; i < list->count && o->single.draw.kind; i++)
+        if (!strchr(list->items[i], '='))
+            found = found < 0 ? i : list->count;
+    if (!o->single.draw.kind)
+        return TSR_OK;
+    if (found < 0 || found == list->count)
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "--draw: one -o without an output's name is the drawing, -o FILE.png");
+    o->single.draw.path = list->items[found];
+    list->count--;
+    for (int i = found; i < list->count; i++)
+        list->items[i] = list->items[i + 1];
+    return TSR_OK;
+}
+
+/* One run: a file for each output. */
+static tsr_status fill_folder(const char *folder, const char *format, int count,
+                              const char *const *names, const char **paths, char **made) {
+    for (int i = 0; i < count; i++) {
+        paths[i] = made[i] = path_in(folder, names[i], format);
+        if (!made[i])
+            return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
+    }
+    return TSR_OK;
+}
+
+/* Many runs: folders get files of the format that was asked for. */
+static tsr_status set_formats(const char *format, int count, const char **paths, char **made) {
+    for (int i = 0; i < count; i++) {
+        if (!paths[i] || strcmp(paths[i], "-") == 0 || strchr(paths[i], '*') ||
+            file_is(paths[i], ".y4m") || output_is_tensor(paths[i]))
+            continue;
+        paths[i] = made[i] = path_in(paths[i], "*", format);
+        if (!made[i])
+            return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
+    }
+    return TSR_OK;
+}
+
+/* Tells which outputs are not written although others are. */
+static void note_unwritten(int count, const char *const *names, const char *const *paths) {
+    char all[512] = "";
+    int written = 0, left = 0;
+    for (int i = 0; i < count; i++) {
+        size_t used = strlen(all);
+        written += paths[i] != NULL;
+        if (!paths[i])
+            snprintf(all + used, sizeof all - used, "%s'%s'", left++ ? ", " : "", names[i]);
+    }
+    if (written && left)
+        note("not written: output%s %s; -o FOLDER/ writes all", left == 1 ? "" : "s", all);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static tsr_status run_many(job *j, job_input *input, const run_options *o, int count,
                            const char **paths, int64_t *skipped) {
-    batch_options options = {.shard = {0, 1}, .video = many->video};
-    if (many->shard)
-        TRY(source_parse_shard(many->shard, &options.shard));
-    if (many->frame)
-        TRY(source_parse_frame(many->frame, &options.frame));
+    batch_options options = {.shard = {0, 1}, .video = o->video};
+    if (o->shard)
+        TRY(source_parse_shard(o->shard, &options.shard));
+    if (o->frame)
+        TRY(source_parse_frame(o->frame, &options.frame));
     return batch_run(j, input, &options, count, paths, skipped);
 }
 
-static tsr_status run_paths(job *j, const many_options *many, int count, const char **paths,
-                            int64_t *skipped) {
-    job_input *input;
-    TRY(check_distinct(count, paths));
-    TRY(batch_input(j, &input));
-    if (input)
-        return run_many(j, input, many, count, paths, skipped);
-    if (many->shard || many->frame)
+static tsr_status run_once(job *j, run_options *o, int count, const char **paths) {
+    labels read = {0};
+    if (o->shard || o->frame)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s: no input is a folder, a pattern or a pipe",
-                    many->shard ? "shard" : "frame");
-    return run_once(j, count, paths);
+                    o->shard ? "shard" : "frame");
+    o->single.result.labels = &j->description.labels;
+    if (o->labels) {
+        TRY(labels_read(o->labels, &read));
+        o->single.result.labels = &read;
+    }
+    o->single.draw.labels = o->single.result.labels;
+    model_task task = j->description.task;
+    o->single.result.classes = task == TASK_UNKNOWN || task == TASK_CLASSIFICATION;
+    o->single.format = formats[o->format ? o->format : 1];
+    tsr_status status = single_run(j, &o->single, count, paths);
+    labels_free(&read);
+    return status;
 }
 
-static tsr_status run(job *j, const text_list *files, const many_options *many, int64_t *skipped) {
+static tsr_status run_paths(job *j, run_options *o, int count, const char *const *names,
+                            const char **paths, char **made, int64_t *skipped) {
+    job_input *input;
+    TRY(batch_input(j, &input));
+    if (input && o->single.draw.kind)
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: --draw draws on one picture", input->many);
+    if (input && o->labels)
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: --labels is for one input", input->many);
+    TRY(take_drawing(o));
+    const char *folder = folder_for_all(&o->outputs), *format = formats[o->format ? o->format : 1];
+    if (!input && folder)
+        TRY(fill_folder(folder, format, count, names, paths, made));
+    else
+        TRY(job_assign("output", &o->outputs, count, names, paths));
+    if (input && o->format)
+        TRY(set_formats(format, count, paths, made));
+    TRY(check_distinct(count, paths));
+    note_unwritten(count, names, paths);
+    return input ? run_many(j, input, o, count, paths, skipped) : run_once(j, o, count, paths);
+}
+
+static tsr_status run(job *j, run_options *o, int64_t *skipped) {
     int count = tsr_model_output_count(j->model);
     const char **names = calloc((size_t)count * 2 + 1, sizeof *names);
-    if (!names)
-        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
-    const char **paths = names + count;
-    tsr_status status = output_names(j->model, count, names);
+    char **made = calloc((size_t)count + 1, sizeof *made);
+    tsr_status status = names && made ? output_names(j->model, count, names)
+                                      : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     if (status == TSR_OK)
-        status = job_assign("output", files, count, names, paths);
-    if (status == TSR_OK)
-        status = run_paths(j, many, count, paths, skipped);
+        status = run_paths(j, o, count, names, names + count, made, skipped);
+    for (int i = 0; made && i < count; i++)
+        free(made[i]);
+    free(made);
     free(names);
     return status;
 }
 
 static const char notes[] =
-    "Only outputs named with -o are written.\n"
+    "Outputs are told: shape, least, mean and largest element; of a vector of class scores the\n"
+    "best classes, with their names if there are --labels. Those named with -o are written, too:\n"
+    "  -o FILE      .npy, .txt, .csv (a line for each row), .json (shape, data), .png or .jpg\n"
+    "  -o FOLDER/   all outputs, as FOLDER/NAME.npy, or in the format of --format\n"
+    "  -o -         to standard output, as .npy or in that format; what is told goes to stderr\n"
     "\n"
     "Pictures of another size than the model's keep it where the network is fully convolutional:\n"
     "they are run whole, or in overlapping tiles if a layer needs the model's size or memory is\n"
@@ -167,16 +216,27 @@ static const char notes[] =
 int cmd_run(int argc, char **argv) {
     static const char *const videos[] = {"auto", "y4m", "rgb24", NULL}; /* as batch_video */
     job_options options = {.many = true, .own_sizes = true, .tiles = true};
-    text_list outputs = {0};
-    many_options many = {0};
+    run_options o = {.single.result = {.top = 5}, .single.draw.score = -1};
     const option items[] = {
-        {"output", 'o', "[NAME=]FILE", "output file: .npy, .png or .jpg; repeatable", OPTION_LIST,
-         &outputs, 0, NULL},
-        {"frame", 0, "WxH", "frame size of raw input (-i -)", OPTION_TEXT, &many.frame, 0, NULL},
+        {"output", 'o', "[NAME=]FILE",
+         "output file: .npy, .txt, .csv, .json, .png or .jpg; FOLDER/ for all; repeatable",
+         OPTION_LIST, &o.outputs, 0, NULL},
+        {"format", 0, "FORMAT",
+         "of -o - and of files in folders: npy, txt, csv, json, png or jpg (npy; many: png)",
+         OPTION_CHOICE, &o.format, 0, formats},
+        {"labels", 0, "FILE", "names of the classes, one a line", OPTION_TEXT, &o.labels, 0, NULL},
+        {"top", 0, "K", "how many of the best classes are told (5)", OPTION_INT,
+         &o.single.result.top, 0, NULL},
+        {"draw", 0, "WHAT",
+         "draw on the input: boxes, mask, keypoints or classes; -o is the drawing then",
+         OPTION_CHOICE, &o.single.draw.kind, 0, draw_kinds},
+        {"score", 0, "S", "the least score of what is drawn (the description's)", OPTION_NUMBER,
+         &o.single.draw.score, 0, NULL},
+        {"frame", 0, "WxH", "frame size of raw input (-i -)", OPTION_TEXT, &o.frame, 0, NULL},
         {"video", 0, "FORMAT", "format of a film to -o -: y4m, rgb24 or auto, as the input (auto)",
-         OPTION_CHOICE, &many.video, 0, videos},
+         OPTION_CHOICE, &o.video, 0, videos},
         {"shard", 0, "I/N", "process part I of N of many inputs, I from 0 to N-1", OPTION_TEXT,
-         &many.shard, 0, NULL},
+         &o.shard, 0, NULL},
         {"tile", 0, "N",
          "run pictures in tiles of N x N pixels (where their tensors need more than 1 GiB or "
          "half of --max-memory)",
@@ -199,7 +259,7 @@ int cmd_run(int argc, char **argv) {
     int64_t skipped = 0;
     if (!job_start(&j, &set, argc, argv, &options, JOB_MISSING_REFUSED, &code))
         return code;
-    tsr_status status = run(&j, &outputs, &many, &skipped);
+    tsr_status status = run(&j, &o, &skipped);
     job_close(&j);
     return status == TSR_OK && skipped ? EXIT_MISMATCH : command_exit(status);
 }

@@ -11,6 +11,7 @@
 typedef struct show_options {
     job_options job;
     char *layer, *output;
+    int axis;      /* of channels; 0: guessed */
     int normalize; /* 0: the whole tensor, 1: each channel */
 } show_options;
 
@@ -112,6 +113,50 @@ static tsr_status compute(const job *j, const char *name, tensor *result) {
     return status;
 }
 
+/* Channels are last where a map is square before them, or where only the last axis has as many
+ * channels as a picture. */
+static int guess_axis(const tsr_shape *shape) {
+    const int64_t *dim = shape->dim;
+    if (shape->rank != 4)
+        return 1;
+    bool first = dim[1] == 1 || dim[1] == 3 || dim[1] == 4,
+         last = dim[3] == 1 || dim[3] == 3 || dim[3] == 4;
+    return (last && !first) || (dim[1] > 1 && dim[1] == dim[2] && dim[2] != dim[3]) ? 3 : 1;
+}
+
+/* Moves an axis to the place of the channels, in place. */
+static tsr_status move_channels(tensor *t, int axis) {
+    int64_t *dim = t->shape.dim, channels = dim[axis], images = dim[0], before = 1, after = 1;
+    tensor moved;
+    for (int i = 1; i < t->shape.rank; i++)
+        *(i < axis ? &before : &after) *= i == axis ? 1 : dim[i];
+    for (int i = axis; i > 1; i--)
+        dim[i] = dim[i - 1];
+    dim[1] = channels;
+    TRY(tensor_create(t->dtype, &t->shape, &moved));
+    const float *from = t->values;
+    for (int64_t n = 0; n < images; n++)
+        for (int64_t b = 0; b < before; b++)
+            for (int64_t c = 0; c < channels; c++, from += after)
+                memcpy(moved.values + ((n * channels + c) * before + b) * after, from,
+                       (size_t)after * sizeof *from);
+    tensor_free(t);
+    *t = moved;
+    return TSR_OK;
+}
+
+static tsr_status put_channels_first(const show_options *o, tensor *t) {
+    int axis = o->axis ? o->axis : guess_axis(&t->shape);
+    if (o->axis >= t->shape.rank)
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--axis %d: the tensor is %s", o->axis,
+                    shape_label(&t->shape).text);
+    if (axis == 1)
+        return TSR_OK;
+    printf("channels axis %d of %s%s\n", axis, shape_label(&t->shape).text,
+           o->axis ? "" : ", guessed; --axis 1 shows it otherwise");
+    return move_channels(t, axis);
+}
+
 static void describe(const show_options *o, const char *name, const tensor *t, const mosaic *m) {
     printf("tensor   %s %s, ", name_label(name).text, shape_label(&t->shape).text);
     if (m->low <= m->high)
@@ -151,7 +196,9 @@ static tsr_status show(const job *j, const show_options *o) {
     TRY(resolve_name(j, o->layer, &name));
     tsr_status status = compute(j, name, &result);
     if (status == TSR_OK) {
-        status = draw(o, name, &result);
+        status = put_channels_first(o, &result);
+        if (status == TSR_OK)
+            status = draw(o, name, &result);
         tensor_free(&result);
     }
     free(name);
@@ -173,6 +220,8 @@ int cmd_show(int argc, char **argv) {
         {"layer", 'l', "NAME", "name of the tensor, or of the node that computes it", OPTION_TEXT,
          &o.layer, 0, NULL},
         {"output", 'o', "PNG", "output picture, .png", OPTION_TEXT, &o.output, 0, NULL},
+        {"axis", 0, "N", "axis of the channels: 1 for NCHW, 3 for NHWC (guessed from the shape)",
+         OPTION_INT, &o.axis, 1, NULL},
         {"normalize", 0, "HOW", "scale colours per tensor or per channel (tensor)", OPTION_CHOICE,
          &o.normalize, 0, normalizations},
     };

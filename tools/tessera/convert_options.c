@@ -1,6 +1,7 @@
 /* What the command line of `tessera convert` says. */
 #include "chunks.h"
 #include "convert.h"
+#include "json.h"
 #include "output.h"
 #include "tool.h"
 
@@ -39,7 +40,7 @@ tsr_status convert_check_options(convert_options *o, const char *model) {
         return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is the model itself; name another file",
                     o->output);
     TRY(check_quantize(o));
-    if (o->json)
+    if (o->json && !json_is_stdout(o->json))
         TRY(output_check(o->json));
     return output_check(o->output);
 }

@@ -109,6 +109,14 @@ void image_side_free(image_side *side) {
     *side = (image_side){0};
 }
 
+const char *const *image_choices(image_choice which) {
+    return which == IMAGE_ORDERS ? orders : which == IMAGE_LAYOUTS ? layouts : fits;
+}
+
+bool image_is_scaled(const image_options *options) {
+    return options->fit == FIT_AUTO || options->fit == FIT_SCALE;
+}
+
 bool image_is_file(const char *path) {
     return file_is(path, ".png") || file_is(path, ".jpg") || file_is(path, ".jpeg");
 }

@@ -27,6 +27,11 @@ typedef struct image_options {
 void image_add_options(option_set *set, image_options *options);
 tsr_status image_options_parse(image_options *options);
 
+/* The values of --channels, --layout and --fit, ended by NULL. */
+typedef enum image_choice { IMAGE_ORDERS, IMAGE_LAYOUTS, IMAGE_FITS } image_choice;
+const char *const *image_choices(image_choice which);
+bool image_is_scaled(const image_options *options); /* by --fit, if of another size */
+
 /* Is --fit auto? */
 bool image_keeps_size(const image_options *options);
 

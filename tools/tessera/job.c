@@ -4,6 +4,7 @@
 #include "source.h"
 #include "tiling.h"
 #include "tool.h"
+#include "base/similar.h"
 
 #include <errno.h>
 #include <math.h>
@@ -103,11 +104,15 @@ void job_add_input_options(option_set *set, job_options *o) {
          "input file: .npy, .pb or a picture: .png, .jpg, .gif, .bmp, .ppm, .pgm, .tga, .webp; "
          "repeatable",
          OPTION_LIST, &o->inputs, 0, NULL},
+        {"description", 0, "FILE",
+         "what the model wants and means, as JSON, or none (MODEL.json beside it, its metadata)",
+         OPTION_TEXT, &o->description, 0, NULL},
         {"allow-nan", 0, NULL, "accept inputs with NaN or infinity", OPTION_FLAG, &o->allow_nan, 0,
          NULL},
     };
     OPTIONS_ADD(set, items);
     image_add_options(set, &o->image);
+    o->image.channel_order = o->image.layout = o->image.fit = -1; /* not given */
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -121,13 +126,17 @@ static int find_name(int count, const char *const *names, const char *name, size
 
 static tsr_status fail_name(const char *what, const char *name, size_t length, int count,
                             const char *const *names) {
-    char all[1024] = "";
-    for (int i = 0; i < count; i++) {
+    char wanted[256], all[1024] = "";
+    tsr_similar similar = {0};
+    snprintf(wanted, sizeof wanted, "%.*s", (int)length, name);
+    for (int i = 0; i < count; i++)
+        tsr_similar_add(&similar, wanted, names[i]);
+    for (int i = 0; i < similar.count; i++) {
         size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", names[i]);
+        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", similar.names[i]);
     }
-    return fail(TSR_ERROR_INVALID_ARGUMENT, "the model has no %s '%.*s'; it has: %s", what,
-                (int)length, name, all);
+    return fail(TSR_ERROR_INVALID_ARGUMENT, "the model has no %s '%.*s'; %s: %s", what, (int)length,
+                name, count > similar.count ? "the most similar" : "it has", all);
 }
 
 tsr_status job_find(const char *what, const char *name, size_t length, int count,
@@ -277,6 +286,18 @@ static void apply_batch(job *j, int64_t batch) {
     }
 }
 
+/* The size of pictures that the description tells, where it is still open. */
+static void apply_described_size(job_input *input, const described_tensor *d) {
+    tsr_shape *shape = &input->info.shape;
+    image_view view;
+    if (!d->size[0] || !image_view_of(shape, &input->image, &view))
+        return;
+    int64_t *height = &shape->dim[shape->rank - 2 - view.channels_last], *width = height + 1;
+    *height = *height < 0 ? d->size[1] : *height;
+    *width = *width < 0 ? d->size[0] : *width;
+    input->shaped |= tsr_shape_count(shape) >= 0;
+}
+
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
 static tsr_status check_finite(const tensor *t, const char *name, const char *path) {
@@ -300,7 +321,7 @@ tsr_status job_load(const job *j, const job_input *input, const char *path, tens
                     image_side *side) {
     *side = (image_side){0};
     if (picture_is_file(path))
-        TRY(image_load(path, &input->info, &j->options->image, made, side));
+        TRY(image_load(path, &input->info, &input->image, made, side));
     else
         TRY(tensor_load(path, made));
     tsr_status status = check_suits(j, &input->info, path, made);
@@ -317,11 +338,12 @@ static tsr_status load_input(job *j, job_input *input, const char *path) {
         TRY(file_check_regular(path));
     if (picture_is_file(path) && j->options->own_sizes) {
         int width, height;
-        TRY(picture_size(path, j->options->image.most_megapixels, &width, &height));
+        TRY(picture_size(path, input->image.most_megapixels, &width, &height));
         TRY(tiling_open_size(j, input, width, height));
     }
     TRY(job_load(j, input, path, &input->tensor, &input->side));
     input->given = true;
+    input->path = path;
     info->shape = input->tensor.shape;
     input->shaped = true;
     if (input->fixed)
@@ -378,7 +400,26 @@ static tsr_status fill_missing(const job *j, job_missing missing) {
     return TSR_OK;
 }
 
+/* What the command line leaves open is the description's; the rest have defaults. */
+static tsr_status choose_images(job *j, job_options *o) {
+    const description *d = &j->description;
+    j->output_images = calloc((size_t)d->output_count + 1, sizeof *j->output_images);
+    if (!j->output_images)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
+    for (int i = 0; i < j->input_count; i++) {
+        j->inputs[i].image = o->image;
+        description_fill(&d->inputs[i], false, &j->inputs[i].image);
+    }
+    for (int i = 0; i < d->output_count; i++) {
+        j->output_images[i] = o->image;
+        description_fill(&d->outputs[i], true, &j->output_images[i]);
+    }
+    description_fill(NULL, true, &o->image);
+    return TSR_OK;
+}
+
 static tsr_status load_inputs(job *j, job_options *o, const char **names, const char **paths) {
+    TRY(choose_images(j, o));
     for (int i = 0; i < j->input_count; i++) {
         job_input *input = &j->inputs[i];
         TRY_LIBRARY(tsr_model_input(j->model, i, &input->info));
@@ -390,6 +431,8 @@ static tsr_status load_inputs(job *j, job_options *o, const char **names, const 
         TRY(parse_shape(j, o->shapes.items[i], j->input_count, names));
     if (o->batch)
         apply_batch(j, o->batch);
+    for (int i = 0; i < j->input_count; i++)
+        apply_described_size(&j->inputs[i], &j->description.inputs[i]);
     TRY(job_assign("input", &o->inputs, j->input_count, names, paths));
     int lone = lone_input(j, &o->inputs);
     if (lone >= 0) {
@@ -434,6 +477,7 @@ static tsr_status open_model(job *j, job_options *o, job_missing missing) {
     tsr_status status = load_model(j, &desc);
     progress_clear();
     TRY(status);
+    TRY(description_open(j->path, o->description, j->model, &j->description));
     j->input_count = tsr_model_input_count(j->model);
     size_t room = j->input_count ? (size_t)j->input_count : 1;
     j->inputs = calloc(room, sizeof *j->inputs);
@@ -462,6 +506,8 @@ void job_close(job *j) {
     }
     free(j->inputs);
     tiling_free(j->tiling);
+    free(j->output_images);
+    description_free(&j->description);
     tsr_model_free(j->model);
     *j = (job){0};
 }

@@ -3,7 +3,7 @@
 #ifndef TESSERA_JOB_H
 #define TESSERA_JOB_H
 
-#include "image.h"
+#include "description.h"
 
 typedef struct job_options {
     char *backend; /* NULL: the library's default */
@@ -24,6 +24,7 @@ typedef struct job_options {
     int batch;                /* the first size of inputs that leave it open; 0: it stays */
     const char *shape_option; /* its name in messages; NULL: "shape" */
     text_list inputs, dims, shapes;
+    char *description; /* a file, "none", or NULL: the one beside the model */
     image_options image;
 } job_options;
 
@@ -52,19 +53,23 @@ typedef struct job_input {
     tsr_shape size;
     bool tiled;       /* the session has tiles of it */
     bool given;       /* tensor holds its elements */
+    const char *path; /* of its file; NULL: none */
     const char *many; /* a sequence of tensors, read by the command; NULL: a single tensor */
     tensor tensor;
     image_side side;
-    void *packed; /* a fixed input's elements in the model's own type */
+    image_options image; /* the command line's and, where that leaves it open, the description's */
+    void *packed;        /* a fixed input's elements in the model's own type */
 } job_input;
 
 typedef struct job {
     const job_options *options;
     const char *path;
     tsr_model *model;
+    description description;
     uint64_t bytes; /* of the model's file or, together, of its chunks */
     int input_count, dim_count;
     job_input *inputs;
+    image_options *output_images; /* how outputs are written as pictures */
     tsr_dim_binding dims[TEXT_LIST_MAX];
     bool resized;          /* inputs have other sizes than the model fixes */
     struct tiling *tiling; /* of the input that is tiled; NULL: none is */
@@ -103,7 +108,9 @@ tsr_status job_set_inputs(const job *j, tsr_session *session);
 tsr_status job_set_tile(const job *j, tsr_session *session, int k, const float *picture);
 /* Runs the session once its inputs are set: by tiles, if one is tiled. */
 tsr_status job_run(const job *j, tsr_session *session);
-/* Output `index` of job_run(); of the whole picture, as image_finish() leaves it. */
+/* Output `index` of job_run(), of the whole picture. */
+tsr_status job_output(const job *j, tsr_session *session, int index, tensor *made);
+/* The same as image_finish() leaves it. */
 tsr_status job_result(const job *j, tsr_session *session, int index, tensor *made);
 
 /* An output, or any kept tensor, of the latest run. */

@@ -4,6 +4,7 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 tsr_status job_device(const job_options *options, const char *backend, tsr_device **device) {
     tsr_device_desc desc = {.backend = backend ? backend : options->backend,
@@ -144,19 +145,23 @@ tsr_status job_run(const job *j, tsr_session *session) {
     return TSR_OK;
 }
 
-tsr_status job_result(const job *j, tsr_session *session, int index, tensor *made) {
+tsr_status job_output(const job *j, tsr_session *session, int index, tensor *made) {
     tsr_tensor_info info;
     TRY_LIBRARY(tsr_session_output(session, index, &info));
-    if (j->tiling) {
-        *made = *tiling_result(j->tiling, index);
-        *tiling_result(j->tiling, index) = (tensor){0};
-    } else {
-        TRY(job_fetch(session, info.name, &info.shape, made));
-    }
+    if (!j->tiling)
+        return job_fetch(session, info.name, &info.shape, made);
+    const tensor *whole = tiling_result(j->tiling, index);
+    TRY(tensor_create(TSR_DTYPE_F32, &whole->shape, made));
+    memcpy(made->values, whole->values, whole->count * sizeof *whole->values);
+    return TSR_OK;
+}
+
+tsr_status job_result(const job *j, tsr_session *session, int index, tensor *made) {
+    TRY(job_output(j, session, index, made));
     for (int i = 0; i < j->input_count; i++) {
         if (!j->inputs[i].side.in_width)
             continue;
-        tsr_status status = image_finish(&j->inputs[i].side, &j->options->image, made);
+        tsr_status status = image_finish(&j->inputs[i].side, &j->output_images[index], made);
         if (status != TSR_OK)
             tensor_free(made);
         return status;

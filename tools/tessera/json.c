@@ -52,14 +52,21 @@ tsr_status json_read(const char *path, cJSON **root) {
     return status;
 }
 
+bool json_is_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
 tsr_status json_write(cJSON *root, const char *path) {
     char *text = cJSON_Print(root);
     cJSON_Delete(root);
     if (!text)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
     output_file out;
-    tsr_status status = output_begin(path, &out);
-    if (status == TSR_OK) {
+    bool piped = json_is_stdout(path);
+    if (piped)
+        puts(text); /* main() sees whether it was written */
+    tsr_status status = piped ? TSR_OK : output_begin(path, &out);
+    if (!piped && status == TSR_OK) {
         fprintf(out.file, "%s\n", text);
         status = output_end(&out, TSR_OK);
     }

@@ -22,18 +22,62 @@ static bool is_special(const char *path) {
     return stat(path, &place) == 0 && !S_ISREG(place.st_mode);
 }
 
-tsr_status output_check(const char *path) {
+bool output_is_folder(const char *path) {
     struct stat place;
-    if (!path[0] || path[strlen(path) - 1] == '/' ||
-        (stat(path, &place) == 0 && S_ISDIR(place.st_mode)))
+    return (path[0] && path[strlen(path) - 1] == '/') ||
+           (stat(path, &place) == 0 && S_ISDIR(place.st_mode));
+}
+
+/* Cuts the last part of the path off; false where there is none. */
+static bool cut_last(char *path) {
+    char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return false;
+    *slash = 0;
+    return true;
+}
+
+/* A folder that is not there will be made: what counts is the nearest that is. Changes the path. */
+static bool is_writable_folder(char *folder) {
+    while (access(folder, F_OK) != 0 && errno == ENOENT)
+        if (!cut_last(folder))
+            return access(folder[0] == '/' ? "/" : ".", W_OK) == 0;
+    return access(folder, W_OK) == 0;
+}
+
+tsr_status output_check(const char *path) {
+    if (!path[0] || output_is_folder(path))
         return fail(TSR_ERROR_IO, "'%s' is a folder, not a file to write", path);
     char *folder = folder_of(path);
     if (!folder)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
-    const char *written = is_special(path) ? path : folder[0] ? folder : ".";
-    bool good = access(written, W_OK) == 0;
+    bool good = is_special(path) ? access(path, W_OK) == 0
+                : folder[0]      ? is_writable_folder(folder)
+                                 : access(".", W_OK) == 0;
     free(folder);
     return good ? TSR_OK : fail(TSR_ERROR_IO, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+/* Those of the path up to its last '/'. Changes the path in between. */
+static bool make_folders(char *path) {
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!made)
+            return false;
+    }
+    return true;
+}
+
+tsr_status output_make_folder(const char *path) {
+    char *folder = folder_of(path);
+    if (!folder)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
+    bool made = !folder[0] || make_folders(folder);
+    free(folder);
+    return made ? TSR_OK
+                : fail(TSR_ERROR_IO, "%s: its folder cannot be made: %s", path, strerror(errno));
 }
 
 /* A temporary name in the same folder (malloc). */
@@ -100,6 +144,8 @@ tsr_status output_begin(const char *path, output_file *out) {
     TRY(output_check(path));
     *out = (output_file){.path = path};
     bool special = is_special(path);
+    if (!special)
+        TRY(output_make_folder(path));
     if (!special && !(out->temporary = temporary_of(path)))
         return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
     int descriptor = special ? open(path, O_WRONLY) : create_temporary(out);
@@ -134,19 +180,54 @@ tsr_status output_end(output_file *out, tsr_status status) {
     return status;
 }
 
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+bool output_is_tensor(const char *path) {
+    return image_is_file(path) || file_is(path, ".npy") || text_is_file(path);
+}
+
 tsr_status output_check_tensor(const char *path) {
-    if (!file_is(path, ".npy") && !image_is_file(path))
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: an output file is .npy, .png or .jpg", path);
+    if (!output_is_tensor(path))
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "%s: an output file is .npy, .txt, .csv, .json, .png or .jpg", path);
     return output_check(path);
+}
+
+tsr_status output_check_shape(const char *path, const tsr_shape *shape) {
+    int longer = 0;
+    for (int i = 0; i < shape->rank; i++)
+        longer += shape->dim[i] != 1;
+    bool vector =
+        shape->rank < 2 || (shape->rank < 4 && longer < 2) ||
+        (shape->rank == 4 && shape->dim[1] > 4 && shape->dim[2] == 1 && shape->dim[3] == 1);
+    if (!vector || !image_is_file(path))
+        return TSR_OK;
+    return fail(TSR_ERROR_SHAPE,
+                "%s: a tensor %s is a vector, not a picture; write .npy, .txt, .csv or .json", path,
+                shape_label(shape).text);
+}
+
+static tsr_status write_tensor(FILE *file, const char *path, const tensor *t,
+                               const image_options *options) {
+    TRY(output_check_shape(path, &t->shape));
+    if (image_is_file(path))
+        return image_write(file, path, t, options);
+    bool written = text_is_file(path) ? text_write(file, path, t) : npy_write(file, t);
+    return written ? TSR_OK
+                   : fail(TSR_ERROR_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 tsr_status output_tensor(const char *path, const tensor *t, const image_options *options) {
     output_file out;
     TRY(output_begin(path, &out));
-    tsr_status status = TSR_OK;
-    if (image_is_file(path))
-        status = image_write(out.file, path, t, options);
-    else if (!npy_write(out.file, t))
-        status = fail(TSR_ERROR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    return output_end(&out, status);
+    return output_end(&out, write_tensor(out.file, path, t, options));
+}
+
+tsr_status output_to_stdout(const char *extension, const tensor *t, const image_options *options) {
+    char path[32];
+    snprintf(path, sizeof path, "standard output.%s", extension);
+    TRY(write_tensor(stdout, path, t, options));
+    return fflush(stdout) == 0 ? TSR_OK
+                               : fail(TSR_ERROR_IO, "the standard output cannot be written to: %s",
+                                      strerror(errno));
 }

@@ -11,8 +11,12 @@ typedef struct output_file {
     struct output_file *next;
 } output_file;
 
-/* Checks that the folder is writable, before long work. / */
+/* Whether the path ends with '/' or is a folder. */
+bool output_is_folder(const char *path);
+/* Checks that the folder is writable, or can be made, before long work. */
 tsr_status output_check(const char *path);
+/* Makes the folders of the path, at any depth, up to its last '/'. */
+tsr_status output_make_folder(const char *path);
 
 /* Whether both are the same file, which exists. */
 bool output_is_same(const char *path, const char *other);
@@ -25,8 +29,13 @@ tsr_status output_close(output_file *out, tsr_status status);
  * status. */
 tsr_status output_end(output_file *out, tsr_status status);
 
-/* In the format of the extension: .npy, .png or .jpg. */
+/* Whether the extension is one of .npy, .txt, .csv, .json, .png and .jpg; files have its format. */
+bool output_is_tensor(const char *path);
 tsr_status output_check_tensor(const char *path);
+/* Refuses a vector as a picture; the shape may have open sizes. */
+tsr_status output_check_shape(const char *path, const tsr_shape *shape);
 tsr_status output_tensor(const char *path, const tensor *t, const image_options *options);
+/* extension: without its dot. */
+tsr_status output_to_stdout(const char *extension, const tensor *t, const image_options *options);
 
 #endif

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sink.h"
 #include "output.h"
+#include "result.h"
 #include "source.h"
 #include "tool.h"
 
@@ -26,20 +27,18 @@ static char *path_of(const sink *s, const char *name) {
 static tsr_status folder_pattern(const char *folder, char **pattern) {
     struct stat place;
     bool there = stat(folder, &place) == 0;
-    bool file = there ? !S_ISDIR(place.st_mode) : file_is(folder, ".npy") || image_is_file(folder);
+    bool file = there ? !S_ISDIR(place.st_mode) : output_is_tensor(folder);
     if (file)
         return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "%s: is one file for many outputs; give a folder, or a name with a * for the "
                     "inputs' names",
                     folder);
-    if (!there && mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return fail(TSR_ERROR_IO, "%s: cannot be made: %s", folder, strerror(errno));
     size_t room = strlen(folder) + sizeof "/*.png";
     *pattern = malloc(room);
     if (!*pattern)
         return fail_memory();
     snprintf(*pattern, room, "%s/*.png", folder);
-    return TSR_OK;
+    return output_make_folder(*pattern);
 }
 
 /* Checked with a name in place of the '*': only the folder matters. */
@@ -64,11 +63,13 @@ tsr_status sink_open(sink *s, const char *path, const film_format *format) {
         s->film = (film_writer){.path = path, .format = *format};
         return strcmp(path, "-") == 0 ? TSR_OK : output_check(path);
     }
+    tsr_status status = TSR_OK;
     if (!strchr(path, '*'))
-        TRY(folder_pattern(path, &s->pattern));
+        status = folder_pattern(path, &s->pattern);
     else if (!(s->pattern = strdup(path)))
         return fail_memory();
-    tsr_status status = check_pattern(s);
+    if (status == TSR_OK)
+        status = check_pattern(s);
     if (status != TSR_OK)
         sink_close(s);
     return status;
@@ -196,6 +197,10 @@ tsr_status sink_check(const sink *s, char *const *inputs, int64_t count) {
     return status;
 }
 
+tsr_status sink_check_shape(const sink *s, const tsr_shape *shape) {
+    return output_check_shape(s->pattern ? s->pattern : "raw frames.png", shape);
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static tsr_status write_frame(film_writer *film, const char *name, const tensor *t,
@@ -210,9 +215,11 @@ static tsr_status write_frame(film_writer *film, const char *name, const tensor 
 }
 
 tsr_status sink_write(sink *s, const char *name, const tensor *t, const image_options *options) {
+    char *path = s->pattern ? path_of(s, name) : NULL;
+    if (!s->told && (!path || image_is_file(path)))
+        s->told = result_note_range(path ? path : name, t, options);
     if (!s->pattern)
         return write_frame(&s->film, name, t, options);
-    char *path = path_of(s, name);
     tsr_status status = path ? output_tensor(path, t, options) : fail_memory();
     free(path);
     return status;

@@ -6,6 +6,7 @@
 #include "image.h"
 
 typedef struct sink {
+    bool told;        /* that values leave the written range */
     char *pattern;    /* "folder/" and a name in which '*' stands for the input's (malloc); NULL:
                          frames */
     film_writer film; /* without a pattern */
@@ -20,6 +21,9 @@ void sink_close(sink *s);
 
 /* Fails if files would overwrite each other or one of these inputs. */
 tsr_status sink_check(const sink *s, char *const *inputs, int64_t count);
+
+/* Refuses vectors where pictures would be written. */
+tsr_status sink_check_shape(const sink *s, const tsr_shape *shape);
 
 /* Whether both write the same files, even by different paths. */
 bool sink_is_same(const sink *a, const sink *b);

@@ -194,7 +194,7 @@ char *source_name(const char *path) {
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static tsr_status make_frame(const source *s, const char *name, source_item *made) {
-    image_options options = s->job->options->image;
+    image_options options = s->input->image;
     options.silent = s->at > 0; /* frames are of one size: source_shape() has told */
     return image_from_rgb(s->film.rgb, s->film.format.width, s->film.format.height, name,
                           &s->input->info, &options, &made->tensor, &made->side);
@@ -223,12 +223,10 @@ static tsr_status next_frame(source *s, source_item *item) {
 
 /* A pipe in a folder would block. silent: without notes. */
 static tsr_status load_file(const source *s, int64_t at, bool silent, source_item *made) {
-    job_options options = *s->job->options;
-    job quiet = *s->job;
-    options.image.silent = silent;
-    quiet.options = &options;
+    job_input quiet = *s->input;
+    quiet.image.silent = silent;
     TRY(file_check_regular(s->paths[at]));
-    return job_load(&quiet, s->input, s->paths[at], &made->tensor, &made->side);
+    return job_load(s->job, &quiet, s->paths[at], &made->tensor, &made->side);
 }
 
 static tsr_status next_file(source *s, source_item *item) {
@@ -290,7 +288,7 @@ tsr_status source_size(source *s, int *width, int *height) {
     for (int64_t i = 0; i < s->path_count; i++) {
         const char *path = s->paths[i];
         if (picture_is_file(path) && file_check_regular(path) == TSR_OK &&
-            picture_size(path, s->job->options->image.most_megapixels, width, height) == TSR_OK)
+            picture_size(path, s->input->image.most_megapixels, width, height) == TSR_OK)
             return TSR_OK;
     }
     return TSR_OK;

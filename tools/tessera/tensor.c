@@ -20,6 +20,12 @@ size_t class_count(const tsr_shape *shape) {
     return scores && shape->dim[1] > 1 ? (size_t)shape->dim[1] : 0;
 }
 
+size_t vector_class_count(const tsr_shape *shape) {
+    if (shape->rank == 1)
+        return shape->dim[0] > 1 ? (size_t)shape->dim[0] : 0;
+    return shape->rank > 1 && shape->dim[0] == 1 ? class_count(shape) : 0;
+}
+
 bool shape_equal(const tsr_shape *a, const tsr_shape *b) {
     if (a->rank != b->rank)
         return false;

@@ -25,6 +25,8 @@ tsr_status tensor_pack(const tensor *t, tsr_dtype dtype, const char *name, void 
 size_t tensor_find_non_finite(const tensor *t);
 
 bool dtype_is_integer(tsr_dtype dtype);
+/* Classes of a single row of scores, [C], [1, C] or [1, C, 1, 1], C > 1; 0 for other tensors. */
+size_t vector_class_count(const tsr_shape *shape);
 /* Classes per row of scores, [N, C] or [N, C, 1, 1]; 0 for other tensors. */
 size_t class_count(const tsr_shape *shape);
 bool shape_equal(const tsr_shape *a, const tsr_shape *b);
@@ -47,6 +49,11 @@ bool file_is(const char *path, const char *extension);
 /* npy.c: format versions 1 to 3, little-endian f2 f4 f8 i1 u1 i4 i8 b1, C order. */
 tsr_status npy_parse(const unsigned char *bytes, size_t size, const char *path, tensor *made);
 bool npy_write(FILE *file, const tensor *t);
+
+/* tensor_text.c: .txt and .csv have a line for each row of the last axis, .json is
+ * {"shape": [..], "data": [..]} with all elements in row-major order. */
+bool text_is_file(const char *path);
+bool text_write(FILE *file, const char *path, const tensor *t);
 
 /* .npy or .pb (an ONNX TensorProto). */
 tsr_status tensor_load(const char *path, tensor *made);

@@ -46,7 +46,7 @@ typedef struct study {
 static bool begin_study(study *s, job *j, job_input *input) {
     image_view view;
     const tsr_shape *shape = &input->info.shape;
-    if (input->fixed || !image_view_of(shape, &j->options->image, &view))
+    if (input->fixed || !image_view_of(shape, &input->image, &view))
         return false;
     int last = shape->rank - 1 - (shape->rank > 2 && view.channels_last);
     *s = (study){j, input, view, {last - 1, last}};
@@ -87,7 +87,7 @@ static bool makes_pictures(const study *s, const tsr_picture_report *report) {
         const tsr_picture_output *output = &report->outputs[i];
         const tsr_field *field = output->map.axis;
         all = output->map.depends && field[1].axis == field[0].axis + 1 &&
-              image_view_of(&output->shape, &s->job->options->image, &view);
+              image_view_of(&output->shape, &s->input->image, &view);
     }
     return all;
 }
@@ -121,7 +121,7 @@ tsr_status tiling_open_size(job *j, job_input *input, int width, int height) {
     tsr_picture_report report;
     int64_t declared[AXES];
     const int64_t wanted[] = {height, width};
-    if (!j->options->own_sizes || !image_keeps_size(&j->options->image) || input->sized ||
+    if (!j->options->own_sizes || !image_keeps_size(&input->image) || input->sized ||
         !begin_study(&s, j, input) || !find_declared(&s, declared) ||
         (declared[0] == wanted[0] && declared[1] == wanted[1]))
         return TSR_OK;

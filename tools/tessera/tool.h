@@ -65,6 +65,7 @@ void signals_release(void);
     X(bench, "measure cold and warm start, steady state, GFLOP/s and memory")                      \
     X(compare, "compare backends with each other or with stored outputs")                          \
     X(check, "run ONNX test folders and tests of operators in JSON")                               \
+    X(describe, "print as JSON what is known of a model, for a file beside it")                    \
     X(convert, "write a model as smaller ONNX that other runtimes read as well")                   \
     X(show, "draw the channels of a tensor as a mosaic")                                           \
     X(ops, "list the operators: where they run, on which types, since when they are as they are")  \

@@ -1,0 +1,98 @@
+#include "result.h"
+#include "text.h"
+#include "tool.h"
+
+#include <math.h>
+
+typedef struct range {
+    double low, high, mean; /* of finite elements */
+    size_t finite;
+} range;
+
+static range find_range(const tensor *t) {
+    range r = {.low = INFINITY, .high = -INFINITY};
+    double sum = 0;
+    for (size_t at = 0; at < t->count; at++) {
+        double value = t->values[at];
+        if (!isfinite(value))
+            continue;
+        r.low = fmin(r.low, value);
+        r.high = fmax(r.high, value);
+        sum += value;
+        r.finite++;
+    }
+    r.mean = r.finite ? sum / (double)r.finite : 0;
+    return r;
+}
+
+static void print_range(FILE *file, const tensor *t) {
+    const range r = find_range(t);
+    if (r.finite)
+        fprintf(file, ", min %.6g, mean %.6g, max %.6g", r.low, r.mean, r.high);
+    if (r.finite < t->count)
+        fprintf(file, ", %zu NaN or infinite", t->count - r.finite);
+    if (!t->count)
+        fprintf(file, ", no elements");
+}
+
+/* Scores from the best on, equal ones by their class; NaN is worse than all. */
+static bool is_better(const tensor *t, size_t a, size_t b) {
+    double x = isnan(t->values[a]) ? -INFINITY : t->values[a],
+           y = isnan(t->values[b]) ? -INFINITY : t->values[b];
+    return x > y || (x == y && a < b);
+}
+
+static void print_classes(FILE *file, const tensor *t, const result_options *o) {
+    size_t last = t->count;
+    for (size_t n = 0; n < (size_t)o->top && n < t->count; n++) {
+        size_t best = t->count;
+        for (size_t at = 0; at < t->count; at++)
+            if ((last == t->count || is_better(t, last, at)) &&
+                (best == t->count || is_better(t, at, best)))
+                best = at;
+        const char *name = labels_name(o->labels, best);
+        double score = isnan(t->values[best]) ? (double)NAN : (double)t->values[best]; /* no sign */
+        fprintf(file, name ? "%8zu  %-10.5g" : "%8zu  %.5g", best, score);
+        fprintf(file, "%s%s\n", name ? "  " : "", name ? name_label(name).text : "");
+        last = best;
+    }
+}
+
+void result_print(FILE *file, const char *path, const char *name, const tensor *t,
+                  const result_options *options) {
+    size_t classes = options->classes ? vector_class_count(&t->shape) : 0;
+    if (path)
+        fprintf(file, "%s: ", path);
+    fprintf(file, "%s%s %s", name_label(name).text, path ? "" : ":", shape_label(&t->shape).text);
+    print_range(file, t);
+    fputc('\n', file);
+    if (classes)
+        print_classes(file, t, options);
+}
+
+/* ---- the range of pictures ------------------------------------------------------------------- */
+
+static bool holds(double low, double high, const range *r) {
+    double margin = 0.1 * (high - low);
+    return r->low >= low - margin && r->high <= high + margin;
+}
+
+bool result_note_range(const char *path, const tensor *t, const image_options *options) {
+    static const double usual[][2] = {{0, 1}, {-1, 1}, {0, 255}, {-128, 128}};
+    enum { USUAL = sizeof usual / sizeof *usual };
+    const double *written = options->out_range;
+    const range r = find_range(t);
+    if (!r.finite || holds(fmin(written[0], written[1]), fmax(written[0], written[1]), &r))
+        return false;
+    double low = floor(r.low), high = ceil(r.high);
+    for (int i = USUAL - 1; i >= 0; i--)
+        if (holds(usual[i][0], usual[i][1], &r) &&
+            r.high - r.low > 0.25 * (usual[i][1] - usual[i][0])) {
+            low = usual[i][0];
+            high = usual[i][1];
+        }
+    note("%s: values from %.4g to %.4g leave the range %.4g:%.4g and were cut; --range %.4g:%.4g "
+         "holds them (--out-range where inputs have another)",
+         path, r.low, r.high, written[0], written[1], low, high);
+    return true;
+}

@@ -1,0 +1,164 @@
+#define _POSIX_C_SOURCE 200809L
+#include "single.h"
+#include "output.h"
+#include "tool.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct single {
+    const job *j;
+    const single_options *o;
+    int count;
+    const char *const *paths;
+    FILE *told; /* where outputs are told */
+    double prepare_ms, run_ms;
+    double compile_ms; /* of prepare_ms */
+} single;
+
+static bool is_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static tsr_status check_stdout(const char *format) {
+    bool text =
+        strcmp(format, "txt") == 0 || strcmp(format, "csv") == 0 || strcmp(format, "json") == 0;
+    return text || !isatty(STDOUT_FILENO)
+               ? TSR_OK
+               : fail(TSR_ERROR_INVALID_ARGUMENT,
+                      "-o -: the standard output is a terminal; --format txt writes text");
+}
+
+static tsr_status check_path(const single *s, const char *path) {
+    return is_stdout(path) ? check_stdout(s->o->format) : output_check_tensor(path);
+}
+
+/* session: NULL where there is none yet. */
+static tsr_status check_shape(const single *s, const tsr_session *session, int index) {
+    const char *path = s->paths[index];
+    tsr_tensor_info info;
+    char shown[32];
+    TRY_LIBRARY(session ? tsr_session_output(session, index, &info)
+                        : tsr_model_output(s->j->model, index, &info));
+    if (is_stdout(path)) {
+        snprintf(shown, sizeof shown, "-o -.%s", s->o->format);
+        path = shown;
+    }
+    return info.shape.rank < 0 ? TSR_OK : output_check_shape(path, &info.shape);
+}
+
+static tsr_status check_shapes(const single *s, const tsr_session *session) {
+    for (int i = 0; i < s->count; i++)
+        if (s->paths[i])
+            TRY(check_shape(s, session, i));
+    return labels_check(s->o->result.labels, s->j->model, session);
+}
+
+static tsr_status check_all(single *s) {
+    for (int i = 0; i < s->count; i++) {
+        if (!s->paths[i])
+            continue;
+        TRY(check_path(s, s->paths[i]));
+        if (is_stdout(s->paths[i]))
+            s->told = stderr;
+    }
+    return check_shapes(s, NULL);
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static tsr_status deliver(const single *s, tsr_session *session, int index) {
+    const image_options *image = &s->j->output_images[index];
+    const char *path = s->paths[index];
+    tsr_tensor_info info;
+    tensor result;
+    tsr_status status = TSR_OK;
+    TRY_LIBRARY(tsr_session_output(session, index, &info));
+    TRY(job_result(s->j, session, index, &result));
+    if (path)
+        status = is_stdout(path) ? output_to_stdout(s->o->format, &result, image)
+                                 : output_tensor(path, &result, image);
+    if (status == TSR_OK)
+        result_print(s->told, is_stdout(path) ? NULL : path, info.name, &result, &s->o->result);
+    if (status == TSR_OK && path && image_is_file(path))
+        result_note_range(path, &result, image);
+    tensor_free(&result);
+    return status;
+}
+
+/* 0 on the cpu backend. */
+static int fallback_nodes(const tsr_session *session, const tsr_report *report) {
+    int count = 0;
+    if (strcmp(report->backend, "cpu") == 0)
+        return 0;
+    for (int i = 0; i < report->node_count; i++) {
+        tsr_node_report node;
+        if (tsr_session_node_report(session, i, &node) == TSR_OK)
+            count += strcmp(node.backend, "cpu") == 0;
+    }
+    return count;
+}
+
+static void print_time(FILE *file, const char *what, double ms, double compile_ms) {
+    fprintf(file, "; %s %.0f ms", what, ms);
+    if (compile_ms >= 0.5)
+        fprintf(file, ", %.0f of them compiling", compile_ms);
+}
+
+static tsr_status print_report(const single *s, const tsr_session *session) {
+    tsr_report report;
+    TRY_LIBRARY(tsr_session_report(session, &report));
+    fprintf(s->told, "ran on %s: %d passes, %d programs", report.backend, report.pass_count,
+            report.program_count);
+    int on_cpu = fallback_nodes(session, &report);
+    if (on_cpu)
+        fprintf(s->told, ", %d of %d nodes on the CPU", on_cpu, report.node_count);
+    fprintf(s->told, "%s", report.precision == TSR_PRECISION_FP16 ? ", tensors of 16 bits" : "");
+    if (report.precise_tensors)
+        fprintf(s->told, ", %d of 32", report.precise_tensors);
+    fprintf(s->told, "%s", report.precise_weights ? ", weights of 32" : "");
+    print_time(s->told, "prepared in", s->prepare_ms, s->compile_ms);
+    print_time(s->told, "first run", s->run_ms, report.compile_ms - s->compile_ms);
+    fputc('\n', s->told);
+    return TSR_OK;
+}
+
+static tsr_status run_session(single *s, tsr_session *session) {
+    tsr_report report;
+    TRY(check_shapes(s, session));
+    TRY_LIBRARY(tsr_session_report(session, &report));
+    s->compile_ms = report.compile_ms;
+    double start = now_ms();
+    TRY(job_set_inputs(s->j, session));
+    TRY(job_run(s->j, session));
+    s->run_ms = now_ms() - start;
+    for (int i = 0; i < s->count; i++)
+        TRY(deliver(s, session, i));
+    if (s->o->draw.kind)
+        TRY(draw_run(s->j, session, &s->o->draw, s->told));
+    return print_report(s, session);
+}
+
+tsr_status single_run(const job *j, single_options *options, int count, const char *const *paths) {
+    single s = {.j = j, .o = options, .count = count, .paths = paths, .told = stdout};
+    tsr_device *device;
+    tsr_session *session;
+    TRY(check_all(&s));
+    if (options->draw.kind)
+        TRY(draw_prepare(j, &options->draw));
+    TRY(job_device(j->options, NULL, &device));
+    progress("preparing %s", j->path);
+    double start = now_ms();
+    tsr_status status = job_session(j, device, &(tsr_session_desc){0}, &session);
+    s.prepare_ms = now_ms() - start;
+    if (status == TSR_OK) {
+        progress("running %s", j->path);
+        status = run_session(&s, session);
+        tsr_session_destroy(session);
+    }
+    progress_clear();
+    tsr_device_destroy(device);
+    return status;
+}

@@ -69,7 +69,7 @@ check 'raw frames as y4m' sh -c 'head -1 out.y4m | grep -q "^YUV4MPEG2 W31 H18 F
 film 420jpeg 31 18 3 >in.y4m
 expect 0 'ran on cpu: 3 frames in ' run same.onnx -i in.y4m -o out.y4m --backend cpu
 check 'the rate stays' sh -c 'head -1 out.y4m | grep -q "F30000:1001 Ip A1:1 C420jpeg"'
-expect 0 '1 frames' run same.onnx -i in.y4m -o out.y4m --backend cpu --shard 1/3
+expect 0 '1 frame' run same.onnx -i in.y4m -o out.y4m --backend cpu --shard 1/3
 mkdir folder
 expect 0 '3 frames' run same.onnx -i in.y4m -o folder --backend cpu
 check 'frames as files' [ -s folder/000002.png ]

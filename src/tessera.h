@@ -396,7 +396,8 @@ typedef struct tsr_dim_binding { /* a symbolic dimension's size, e.g. {"batch", 
     int64_t size;
 } tsr_dim_binding;
 
-typedef struct tsr_input_shape { /* a whole input's shape, where the model leaves it open */
+typedef struct tsr_input_shape { /* a whole input's shape, where the model leaves it open; but see
+                                    tsr_session_desc.override_shapes */
     const char *input;
     tsr_shape shape;
 } tsr_input_shape;
@@ -458,6 +459,9 @@ typedef struct tsr_session_desc {
      * TSR_ERROR_INVALID_ARGUMENT names a name that is unknown. */
     const char *optimizer_passes;
     tsr_weight_type weights;
+    /* `shapes` may also differ from sizes that the model fixes. Shapes are inferred anew: a node
+     * that needs the fixed size, as a Reshape to a constant shape, fails by its name. */
+    bool override_shapes;
 } tsr_session_desc;
 
 /* The passes of the optimizer in their order: their names, and what each does, in a line; NULL past

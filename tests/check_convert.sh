@@ -190,7 +190,7 @@ quantized 'needs files of usual inputs: --calibrate FOLDER'
 quantized 'nowhere: is no folder' chain.onnx --calibrate nowhere
 quantized 'chain.onnx: is no folder' chain.onnx --calibrate chain.onnx
 mkdir -p empty wrong mixed endless broken
-quantized 'empty: holds no .png, .jpg, .npy or .pb file' chain.onnx --calibrate empty
+quantized 'empty: holds no picture, .npy or .pb file' chain.onnx --calibrate empty
 quantized 'vectors/1.npy: is [3, 40], but input' chain.onnx --calibrate vectors
 cp pictures/1.npy mixed/a.npy
 cp vectors/1.npy mixed/b.npy

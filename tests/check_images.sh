@@ -64,6 +64,74 @@ through grey line.npy line.png
 reads '0.000 0.200 0.400 0.600' grey line.png
 reads '0.200 0.400' grey line.png --dim H=1 --dim W=2 --fit crop
 
+# ---- photos, other formats --------------------------------------------------------------------------
+
+# exif ORIENTATION ENDIAN FILE: a photo with the tag; FILE's start is replaced
+exif() {
+    perl -e 'my ($o, $big, $file) = @ARGV; local $/; open my $f, "<:raw", $file; my $jpeg = <$f>;
+        my ($s, $l) = $big eq "big" ? ("n", "N") : ("v", "V");
+        my $tiff = ($big eq "big" ? "MM" : "II") . pack("$s$l", 42, 8) .
+            pack("$s ${s}${s}${l}${s}x2 ${s}${s}${l}${s}x2 $l", 2, 0x100, 3, 1, 99, 0x112, 3, 1, $o, 0);
+        my $body = "Exif\0\0$tiff";
+        print "\xff\xd8\xff\xe1" . pack("n", 2 + length $body) . $body . substr($jpeg, 2)' "$@"
+}
+# A picture of 16 x 8: white above left, gray above right, black below.
+perl -e 'print pack "f<*", map { my $y = int(($_ % 128) / 16); my $x = $_ % 16; $y > 3 ? 0 : $x < 8 ? 1 : 0.5 } 0 .. 383' |
+    npy 1 "$(header '<f4' '1, 3, 8, 16')" >photo.npy
+through rgb photo.npy photo.jpg
+corners() { # corners FILE: of the gray picture, as digits: 0, 1 (gray) or 2, above left, right, below left, right
+    perl -e 'local $/; binmode STDIN; $_ = <STDIN>; /\((?:1, 1, )?(\d+), (\d+)\)/ or die; my ($h, $w) = ($1, $2);
+        s/^.*?\n//s; my @e = unpack "f<*", $_;
+        print "$w $h ", map { int($e[$_] * 2 + 0.5) } $w + 1, 2 * $w - 2, ($h - 2) * $w + 1, ($h - 1) * $w - 2' <"$1"
+}
+n=0
+for wanted in '16 8 2100' '16 8 1200' '16 8 0012' '16 8 0021' '8 16 2010' '8 16 0201' '8 16 0102' '8 16 1020'; do
+    n=$((n + 1))
+    for endian in big little; do
+        exif $n $endian photo.jpg >turned.jpg
+        through grey turned.jpg y.npy
+        got=$(corners y.npy)
+        [ "$got" = "$wanted" ] && report yes "orientation $n" || report no "orientation $n, $endian" "'$got', not '$wanted'"
+    done
+done
+for bad in 0 9 65535; do
+    exif $bad big photo.jpg >turned.jpg
+    through grey turned.jpg y.npy
+    [ "$(corners y.npy)" = '16 8 2100' ] && report yes bad || report no "orientation $bad is ignored"
+done
+exif 6 big photo.jpg >turned.jpg
+for size in 4 5 6 11 12 20 30 40 48 52; do # headers that end early
+    { head -c $size turned.jpg; tail -c +3 photo.jpg; } >cut.jpg
+    "$tool" run grey.onnx -i cut.jpg -o y.npy --backend cpu >out 2>err
+    [ $? -le 2 ] && report yes cut || report no "a header cut after $size bytes"
+done
+
+printf 'P6\n# of\n2 1\n255\n\0\200\377abc' >two.ppm
+reads '0.000 0.380 0.502 0.384 1.000 0.388' rgb two.ppm
+printf 'P5 2 1 255\n\0\377' >two.pgm
+reads '0.000 1.000' grey two.pgm
+printf '\0\0\2\0\0\0\0\0\0\0\0\0\1\0\1\0\030\040\377\200\0' >one.tga
+reads '0.000 0.502 1.000' rgb one.tga
+printf 'BM:\0\0\0\0\0\0\0\066\0\0\0\050\0\0\0\1\0\0\0\1\0\0\0'\
+'\1\0\030\0\0\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\377\200\0\0' >one.bmp
+reads '0.000 0.502 1.000' rgb one.bmp
+printf 'GIF89a\1\0\1\0\200\0\0\0\200\377\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;' >one.gif
+reads '0.000 0.502 1.000' rgb one.gif
+# A lossless WebP of one red pixel.
+printf 'RIFF\032\0\0\0WEBPVP8L\015\0\0\0\057\0\0\0\020\007\020\021\021\210\210\376\007\0' >one.webp
+if "$tool" run rgb.onnx --backend cpu -i one.webp -o y.npy >out 2>err; then
+    elements y.npy >out && grep -Eq '^[01].000 [01].000 [01].000$' out && report yes webp || report no webp
+    head -c 24 one.webp >cut.webp
+    expect 2 'cut.webp: cannot be read as an image' run rgb.onnx --backend cpu -i cut.webp -o y.npy
+else
+    expect 2 'install libwebp-dev' run rgb.onnx --backend cpu -i one.webp -o y.npy
+fi
+mkdir folder folder/inner
+cp two.ppm one.bmp folder
+touch folder/notes.txt
+expect 0 'left out: folder/notes.txt' run rgb.onnx --backend cpu -i folder -o folder_out --dim H=1 --dim W=2
+expect 0 'left out: folder/inner is a folder' run rgb.onnx --backend cpu -i folder -o folder_out --dim H=1 --dim W=2
+
 # Above zero a mosaic is warm, below it is cool; full colour is near white.
 for sign in '' -; do
     made some.npy '1, 1, 1, 4' ${sign}0.2 ${sign}0.2 ${sign}1 ${sign}1

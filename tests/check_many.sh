@@ -57,8 +57,8 @@ for backend in cpu "${gpus[@]}"; do
     check "$backend: frames in order" cmp "one-$backend.rgb" out.rgb
     "$tool" "${many[@]}" -i - --frame 7x9 -o - <frames >out.rgb 2>said
     check "$backend: frames from a pipe" cmp "one-$backend.rgb" out.rgb
-    check "$backend: nothing but the rate is said" \
-        sh -c '[ $(wc -l <said) = 1 ] && grep -q "6 frames in .* a second" said'
+    check "$backend: nothing but size and rate is said" \
+        sh -c '[ $(wc -l <said) = 2 ] && grep -q "a film of 7 x 9, rgb24" said && grep -q "6 frames in .* a second" said'
 done
 many=(run blur.onnx --backend cpu)
 
@@ -146,7 +146,7 @@ expect 0 '0 frames' "${many[@]}" -i - --frame 7x9 -o none </dev/null
 
 for shard in 3/3 -1/3 1 1/ /3 1/0 1/3/5 x/3; do expect 2 '--shard expects' "${many[@]}" -i in -o o --shard=$shard; done
 for frame in 7 7x 0x9 7x-9 7x9x2 99999x1; do expect 2 '--frame expects' "${many[@]}" -i - -o o --frame=$frame; done
-expect 2 'give the size' "${many[@]}" -i - -o o
+expect 2 'raw frames need their size' "${many[@]}" -i - -o o <frames
 expect 2 '--frame is for raw frames' "${many[@]}" -i in -o o --frame 7x9
 expect 2 '--shard: no input is' "${many[@]}" -i in/a.png -o o.png --shard 0/2
 expect 2 'want an output' "${many[@]}" -i in

@@ -1,8 +1,9 @@
 /* Fuzz target: what is read besides models. The first byte says as what: a .npy file, a .pb file, a
- * kernel's text, a text for the terminal. */
+ * kernel's text, a text for the terminal, a photo's header. */
 #include "base/allocator.h"
 #include "kernel/template.h"
 #include "onnx/onnx.h"
+#include "tessera/exif.h"
 #include "tessera/tensor.h"
 
 #include <stdlib.h>
@@ -45,6 +46,12 @@ static void fuzz_template(const char *text) {
     tsr_free(tsr_text_take(&out));
 }
 
+static void fuzz_exif(const uint8_t *bytes, size_t size) {
+    int orientation = exif_orientation(bytes, size);
+    if (orientation < 1 || orientation > 8)
+        abort();
+}
+
 /* What is shown is shown unchanged the next time, and as much of it as fits. */
 static void fuzz_escape(const char *text, size_t length) {
     size_t room = 6 * length + 1;
@@ -69,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         abort();
     memcpy(text, bytes + 1, size - 1);
     text[size - 1] = '\0';
-    switch (bytes[0] % 4) {
+    switch (bytes[0] % 5) {
     case 0:
         fuzz_npy(bytes + 1, size - 1);
         break;
@@ -78,6 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         break;
     case 2:
         fuzz_template(text);
+        break;
+    case 3:
+        fuzz_exif(bytes + 1, size - 1);
         break;
     default:
         fuzz_escape(text, strlen(text));

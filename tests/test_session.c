@@ -197,6 +197,18 @@ static void test_open_shapes(void **state) {
     assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "not a possible one");
 }
 
+/* The model fixes two channels, which its Conv needs. */
+static void test_overridden_shapes(void **state) {
+    static const tsr_input_shape shape = {"x", {4, {1, 1, 2, 2}}};
+    tsr_session_desc desc = complete();
+    desc.shapes = &shape;
+    assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "does not fit");
+    desc.override_shapes = true;
+    assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "node 'mix' (Conv");
+    desc.shapes = &(tsr_input_shape){"x", {3, {1, 2, 2}}};
+    assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "does not fit");
+}
+
 static void test_fixed_inputs(void **state) {
     tsr_session_desc desc = {.shapes = &shape_x, .shape_count = 1};
     tsr_session_destroy(make_session(*state, &desc)); /* the CPU reshapes after each run */
@@ -464,6 +476,7 @@ int run_program(void) {
         cmocka_unit_test_setup_teardown(test_model_questions, setup, teardown),
         cmocka_unit_test(test_model_files),
         cmocka_unit_test_setup_teardown(test_open_shapes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_overridden_shapes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fixed_inputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_extra_outputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_integer_inputs, setup, teardown),

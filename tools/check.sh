@@ -68,7 +68,9 @@ make_data_seeds() {
     seed 0 "$1/y.npy" "$1"
     for file in glsl/*.glsl wgsl/*.wgsl; do seed 2 "$file" "$1"; done
     find /usr/share/libonnx-testdata -name '*.pb' -size -4k | sort | sed -n 1,50p | while read -r file; do seed 1 "$file" "$1"; done
-    rm "$1/relu.onnx" "$1/y.npy"
+    printf '\xff\xd8\xff\xe1\0\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0' >"$1/photo"
+    seed 3 "$1/photo" "$1"
+    rm "$1/relu.onnx" "$1/y.npy" "$1/photo"
 }
 
 echo "== build and test"

@@ -20,7 +20,7 @@ need_packages() {
 }
 
 build_packages=(gcc libc6-dev make cmake pkg-config libprotobuf-c-dev protobuf-c-compiler
-    libcjson-dev nettle-dev libstb-dev python3 python3-glad)
+    libcjson-dev nettle-dev libstb-dev libwebp-dev python3 python3-glad)
 # For demos/pix2pix, which is not built without them.
 window_packages=(libglfw3-dev fonts-dejavu-core)
 # Mesa's software rasteriser with EGL: needs neither a GPU nor a display.

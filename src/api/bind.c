@@ -58,8 +58,8 @@ static tsr_status bind_dim(tsr_graph *graph, const tsr_dim_binding *binding) {
 
 /* ---- whole shapes ---------------------------------------------------------------------------- */
 
-/* Gives an input a shape that agrees with what the model declares. */
-static tsr_status set_shape(tsr_value *input, const tsr_shape *shape) {
+/* Gives an input a shape that agrees with what the model declares; override: only in its rank. */
+static tsr_status set_shape(tsr_value *input, const tsr_shape *shape, bool override) {
     if (shape->rank < 0 || shape->rank > TSR_MAX_RANK)
         return tsr_fail(TSR_ERROR_SHAPE, "input '%s': a shape cannot have the rank %d", input->name,
                         shape->rank);
@@ -68,7 +68,7 @@ static tsr_status set_shape(tsr_value *input, const tsr_shape *shape) {
                         input->name, tsr_shape_text(shape));
     bool fits = input->shape.rank < 0 || input->shape.rank == shape->rank;
     for (int d = 0; fits && d < input->shape.rank; d++)
-        fits = input->shape.dim[d] < 0 || input->shape.dim[d] == shape->dim[d];
+        fits = override || input->shape.dim[d] < 0 || input->shape.dim[d] == shape->dim[d];
     if (!fits)
         return tsr_fail(TSR_ERROR_SHAPE,
                         "input '%s' has the shape %s in the model, which %s does not fit",
@@ -77,10 +77,10 @@ static tsr_status set_shape(tsr_value *input, const tsr_shape *shape) {
     return TSR_OK;
 }
 
-static tsr_status bind_shape(tsr_graph *graph, const tsr_input_shape *binding) {
+static tsr_status bind_shape(tsr_graph *graph, const tsr_input_shape *binding, bool override) {
     int value = TSR_NONE;
     TSR_TRY(find_input(graph, "shape of", binding->input, &value));
-    return set_shape(&graph->values[value], &binding->shape);
+    return set_shape(&graph->values[value], &binding->shape, override);
 }
 
 /* ---- fixed inputs ---------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static tsr_status fix_input(tsr_graph *graph, const tsr_fixed_input *fixed) {
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "fixed input '%s' is of type %s in the model, not of %s", input->name,
                         tsr_dtype_name(input->dtype), tsr_dtype_name(fixed->dtype));
-    TSR_TRY(set_shape(input, &fixed->shape));
+    TSR_TRY(set_shape(input, &fixed->shape, false));
     uint64_t count = (uint64_t)tsr_shape_count(&fixed->shape);
     if (!fixed->data && count > 0)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "fixed input '%s' has no data", input->name);
@@ -213,17 +213,18 @@ static tsr_status check_desc(const tsr_session_desc *desc) {
 }
 
 tsr_status tsr_bind_sizes(tsr_graph *graph, const tsr_dim_binding *dims, int dim_count,
-                          const tsr_input_shape *shapes, int shape_count) {
+                          const tsr_input_shape *shapes, int shape_count, bool override) {
     for (int i = 0; i < dim_count; i++)
         TSR_TRY(bind_dim(graph, &dims[i]));
     for (int i = 0; i < shape_count; i++)
-        TSR_TRY(bind_shape(graph, &shapes[i]));
+        TSR_TRY(bind_shape(graph, &shapes[i], override));
     return TSR_OK;
 }
 
 tsr_status tsr_bind(tsr_graph *graph, const tsr_session_desc *desc) {
     TSR_TRY(check_desc(desc));
-    TSR_TRY(tsr_bind_sizes(graph, desc->dims, desc->dim_count, desc->shapes, desc->shape_count));
+    TSR_TRY(tsr_bind_sizes(graph, desc->dims, desc->dim_count, desc->shapes, desc->shape_count,
+                           desc->override_shapes));
     for (int i = 0; i < desc->fixed_count; i++)
         TSR_TRY(fix_input(graph, &desc->fixed[i]));
     for (int i = 0; i < graph->input_count; i++)

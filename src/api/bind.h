@@ -14,9 +14,10 @@ typedef struct tsr_desc_list {
 /* Fails if a count is negative, or an array of several is NULL. desc: the description's type. */
 tsr_status tsr_check_lists(const char *desc, const tsr_desc_list *lists, size_t count);
 
-/* Sizes that the model leaves open; others may stay open. */
+/* Sizes that the model leaves open; others may stay open. override: shapes replace its fixed sizes,
+ * too. */
 tsr_status tsr_bind_sizes(tsr_graph *graph, const tsr_dim_binding *dims, int dim_count,
-                          const tsr_input_shape *shapes, int shape_count);
+                          const tsr_input_shape *shapes, int shape_count, bool override);
 
 /* Checks desc and applies it to a clone of a model's graph. Afterwards every remaining input has a
  * known shape and a floating type. Messages do not name the file. */

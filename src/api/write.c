@@ -45,7 +45,8 @@ static void name_output_sizes(tsr_graph *graph, const tsr_value *input, int axis
 
 static tsr_status bind_sizes(tsr_graph *graph, const tsr_write_desc *desc) {
     TSR_TRY(bind_batch(graph, desc->batch));
-    TSR_TRY(tsr_bind_sizes(graph, desc->dims, desc->dim_count, desc->shapes, desc->shape_count));
+    TSR_TRY(
+        tsr_bind_sizes(graph, desc->dims, desc->dim_count, desc->shapes, desc->shape_count, false));
     for (int i = 0; i < graph->input_count; i++) {
         const tsr_value *input = &graph->values[graph->inputs[i]];
         for (int d = 0; d < input->shape.rank; d++)

@@ -1,5 +1,6 @@
 #include "batch.h"
 #include "sink.h"
+#include "tiling.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -11,8 +12,16 @@ typedef struct delivery { /* of one output */
     sink sink;
     tsr_tensor_info info;
     const image_options *image;
-    tensor result;
+    int index;     /* of the model's output */
+    tensor result; /* of a run */
+    tensor whole;  /* of a picture, if runs are of tiles */
 } delivery;
+
+typedef struct run_in_flight {
+    char *name; /* of the item; NULL: further tiles of it follow */
+    int tile;
+    image_side side; /* of the item, with its name */
+} run_in_flight;
 
 typedef struct batch {
     const job *job;
@@ -22,8 +31,8 @@ typedef struct batch {
     delivery *deliveries;
     tsr_session *session;
     int most_in_flight, in_flight;
-    char *running[MOST_IN_FLIGHT]; /* names of the items that the session works on */
-    char *finished;                /* name of the item whose results are not written yet, or NULL */
+    run_in_flight running[MOST_IN_FLIGHT];
+    run_in_flight finished; /* of the item whose results are not written yet; name NULL: none */
     int64_t done;
     double start_ms;
 } batch;
@@ -61,40 +70,85 @@ static void show_progress(const batch *b) {
                  (long long)count, rate);
 }
 
-static tsr_status start(batch *b, source_item *item) {
-    TRY_LIBRARY(tsr_session_set_input(b->session, b->input->info.name, item->tensor.values,
-                                      item->tensor.count));
-    TRY(job_calibrate(b->job, b->session)); /* with the first item */
-    TRY_LIBRARY(tsr_session_submit(b->session));
-    b->running[b->in_flight++] = item->name;
-    item->name = NULL;
-    source_item_free(item);
-    return TSR_OK;
+static void free_run(run_in_flight *run) {
+    free(run->name);
+    image_side_free(&run->side);
+    *run = (run_in_flight){0};
 }
 
-/* Writes the results of the oldest item in flight. */
+/* Reads back the oldest run in flight. */
 static tsr_status fetch(batch *b) {
+    run_in_flight *oldest = &b->running[0];
     TRY_LIBRARY(tsr_session_select_run(b->session, b->in_flight - 1));
     for (int i = 0; i < b->delivery_count; i++) {
         delivery *d = &b->deliveries[i];
         TRY_LIBRARY(
             tsr_session_get_output(b->session, d->info.name, d->result.values, d->result.count));
+        if (!b->job->tiling)
+            continue;
+        if (oldest->tile == 0)
+            memset(d->whole.values, 0, d->whole.count * sizeof *d->whole.values);
+        tiling_paste(b->job->tiling, d->index, oldest->tile, d->result.values, d->whole.values);
     }
-    b->finished = b->running[0];
+    b->finished = *oldest;
     memmove(b->running, b->running + 1, (size_t)--b->in_flight * sizeof *b->running);
     return TSR_OK;
 }
 
+static tsr_status write_result(batch *b, delivery *d) {
+    const image_options *options = d->image;
+    const tensor *result = b->job->tiling ? &d->whole : &d->result;
+    tensor changed;
+    if (!image_changes_result(&b->finished.side))
+        return sink_write(&d->sink, b->finished.name, result, options);
+    TRY(tensor_create(TSR_DTYPE_F32, &result->shape, &changed));
+    memcpy(changed.values, result->values, result->count * sizeof *result->values);
+    tsr_status status = image_finish(&b->finished.side, options, &changed);
+    if (status == TSR_OK)
+        status = sink_write(&d->sink, b->finished.name, &changed, options);
+    tensor_free(&changed);
+    return status;
+}
+
 static tsr_status deliver(batch *b) {
-    if (!b->finished)
+    if (!b->finished.name)
         return TSR_OK;
     for (int i = 0; i < b->delivery_count; i++)
-        TRY(sink_write(&b->deliveries[i].sink, b->finished, &b->deliveries[i].result,
-                       b->deliveries[i].image));
-    free(b->finished);
-    b->finished = NULL;
+        TRY(write_result(b, &b->deliveries[i]));
+    free_run(&b->finished);
     b->done++;
     show_progress(b);
+    return TSR_OK;
+}
+
+/* Of an item without tiles, or one of its tiles. */
+static tsr_status submit(batch *b, const source_item *item, int tile) {
+    if (b->job->tiling)
+        TRY(job_set_tile(b->job, b->session, tile, item->tensor.values));
+    else
+        TRY_LIBRARY(tsr_session_set_input(b->session, b->input->info.name, item->tensor.values,
+                                          item->tensor.count));
+    TRY(job_calibrate(b->job, b->session)); /* with the first item */
+    TRY_LIBRARY(tsr_session_submit(b->session));
+    b->running[b->in_flight++] = (run_in_flight){.tile = tile};
+    return TSR_OK;
+}
+
+static tsr_status start(batch *b, source_item *item) {
+    int count = b->job->tiling ? tiling_count(b->job->tiling) : 1;
+    for (int tile = 0; tile < count; tile++) {
+        if (b->in_flight == b->most_in_flight) {
+            TRY(deliver(b));
+            TRY(fetch(b));
+        }
+        TRY(submit(b, item, tile));
+    }
+    run_in_flight *last = &b->running[b->in_flight - 1];
+    last->name = item->name;
+    last->side = item->side;
+    item->name = NULL;
+    item->side = (image_side){0};
+    source_item_free(item);
     return TSR_OK;
 }
 
@@ -167,8 +221,16 @@ static tsr_status check_sink(const batch *b, const delivery *d, const char *path
     return sink_check(&d->sink, b->source.paths, b->source.path_count);
 }
 
+/* As the input's, unless the options say otherwise. */
+static film_format film_format_of(const batch *b, int video, const char *path) {
+    film_format format = b->source.film.format;
+    if (video != VIDEO_AUTO || file_is(path, ".y4m"))
+        format.is_y4m = video == VIDEO_Y4M || file_is(path, ".y4m");
+    return format;
+}
+
 /* Checked before the model is prepared, which may be slow. */
-static tsr_status open_sinks(batch *b, int count, const char **paths) {
+static tsr_status open_sinks(batch *b, int video, int count, const char **paths) {
     b->deliveries = calloc((size_t)count + 1, sizeof *b->deliveries);
     if (!b->deliveries)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
@@ -177,7 +239,9 @@ static tsr_status open_sinks(batch *b, int count, const char **paths) {
             continue;
         delivery *d = &b->deliveries[b->delivery_count];
         d->image = &b->job->output_images[i];
-        TRY(sink_open(&d->sink, paths[i]));
+        d->index = i;
+        const film_format format = film_format_of(b, video, paths[i]);
+        TRY(sink_open(&d->sink, paths[i], &format));
         b->delivery_count++;
         TRY(check_sink(b, d, paths[i]));
         TRY_LIBRARY(tsr_model_output(b->job->model, i, &d->info));
@@ -197,6 +261,10 @@ static tsr_status make_results(batch *b) {
         d->info = info; /* the session knows the shape */
         TRY(sink_check_shape(&d->sink, &info.shape));
         TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &d->result));
+        if (!b->job->tiling)
+            continue;
+        const tsr_shape whole = tiling_result_shape(b->job->tiling, d->index);
+        TRY(tensor_create(TSR_DTYPE_F32, &whole, &d->whole));
     }
     return TSR_OK;
 }
@@ -228,24 +296,38 @@ static void close_batch(batch *b) {
     for (int i = 0; i < b->delivery_count; i++) {
         sink_close(&b->deliveries[i].sink);
         tensor_free(&b->deliveries[i].result);
+        tensor_free(&b->deliveries[i].whole);
     }
     free(b->deliveries);
     for (int i = 0; i < b->in_flight; i++)
-        free(b->running[i]);
-    free(b->finished);
+        free_run(&b->running[i]);
+    free_run(&b->finished);
     source_close(&b->source);
+}
+
+/* Of the first item that can be read; all are run with it. */
+static tsr_status take_size(batch *b, job *j, job_input *input) {
+    int width, height;
+    TRY(source_size(&b->source, &width, &height));
+    if (width)
+        TRY(tiling_open_size(j, input, width, height));
+    TRY(source_shape(&b->source, &input->info.shape));
+    input->shaped = true;
+    return tiling_choose(j, input, input->many);
 }
 
 tsr_status batch_run(job *j, job_input *input, const batch_options *options, int count,
                      const char **paths, int64_t *skipped) {
     batch b = {.job = j, .input = input};
     TRY(source_open(&b.source, j, input, options->shard, options->frame));
-    tsr_status status = open_sinks(&b, count, paths);
+    tsr_status status = open_sinks(&b, options->video, count, paths);
     if (status == TSR_OK)
-        status = source_shape(&b.source, &input->info.shape);
-    if (status == TSR_OK) {
-        input->shaped = true;
+        status = take_size(&b, j, input);
+    if (status == TSR_OK)
         status = run_device(&b);
+    for (int i = 0; i < b.delivery_count; i++) {
+        tsr_status ended = sink_end(&b.deliveries[i].sink);
+        status = status == TSR_OK ? ended : status;
     }
     *skipped = b.source.skipped;
     close_batch(&b);

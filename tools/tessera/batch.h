@@ -7,7 +7,10 @@
 typedef struct batch_options {
     source_shard shard;
     source_frame frame;
+    int video; /* of a film on the standard output: a batch_video */
 } batch_options;
+
+typedef enum batch_video { VIDEO_AUTO, VIDEO_Y4M, VIDEO_RGB24 } batch_video;
 
 /* The input that has many tensors; NULL if there is none. */
 tsr_status batch_input(job *j, job_input **input);

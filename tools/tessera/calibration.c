@@ -87,7 +87,8 @@ tsr_status calibration_load(calibration *c, int sample) {
         tensor_free(&input->tensor);
         input->given = false;
         TRY(file_check_regular(path));
-        TRY(job_load(c->job, input, path, &input->tensor));
+        image_side_free(&input->side);
+        TRY(job_load(c->job, input, path, &input->tensor, &input->side));
         input->info.shape = input->tensor.shape;
         input->given = input->shaped = true;
     }

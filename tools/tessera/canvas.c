@@ -59,7 +59,10 @@ static tsr_status load_original(const job_input *input, canvas *c) {
     const tsr_tensor_info open = {
         .name = input->info.name, .dtype = TSR_DTYPE_F32, .shape = {4, {1, 3, -1, -1}}};
     const image_options plain = {.range = {0, 1}, .most_megapixels = input->image.most_megapixels};
-    return image_load(input->path, &open, &plain, &c->picture);
+    image_side side;
+    tsr_status status = image_load(input->path, &open, &plain, &c->picture, &side);
+    image_side_free(&side);
+    return status;
 }
 
 tsr_status canvas_open(const job *j, canvas *made) {
@@ -71,7 +74,7 @@ tsr_status canvas_open(const job *j, canvas *made) {
     made->input_width = (int)view.width;
     made->input_height = (int)view.height;
     made->channels_last = view.channels_last;
-    bool scaled = input->path && image_is_file(input->path) && image_is_scaled(&input->image);
+    bool scaled = input->path && picture_is_file(input->path) && image_is_scaled(&input->image);
     TRY(scaled ? load_original(input, made) : copy_input(input, &view, made));
     made->height = (int)made->picture.shape.dim[2];
     made->width = (int)made->picture.shape.dim[3];

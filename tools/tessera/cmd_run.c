@@ -31,6 +31,7 @@ typedef struct run_options {
     text_list outputs;
     char *shard, *frame, *labels;
     int format; /* of formats; 0: none was given */
+    int video;
 } run_options;
 
 static const char *const formats[] = {"auto", "npy", "txt", "csv", "json", "png", "jpg", NULL};
@@ -91,7 +92,7 @@ static tsr_status fill_folder(const char *folder, const char *format, int count,
 static tsr_status set_formats(const char *format, int count, const char **paths, char **made) {
     for (int i = 0; i < count; i++) {
         if (!paths[i] || strcmp(paths[i], "-") == 0 || strchr(paths[i], '*') ||
-            output_is_tensor(paths[i]))
+            file_is(paths[i], ".y4m") || output_is_tensor(paths[i]))
             continue;
         paths[i] = made[i] = path_in(paths[i], "*", format);
         if (!made[i])
@@ -118,7 +119,7 @@ static void note_unwritten(int count, const char *const *names, const char *cons
 
 static tsr_status run_many(job *j, job_input *input, const run_options *o, int count,
                            const char **paths, int64_t *skipped) {
-    batch_options options = {.shard = {0, 1}};
+    batch_options options = {.shard = {0, 1}, .video = o->video};
     if (o->shard)
         TRY(source_parse_shard(o->shard, &options.shard));
     if (o->frame)
@@ -188,16 +189,19 @@ static const char notes[] =
     "  -o FOLDER/   all outputs, as FOLDER/NAME.npy, or in the format of --format\n"
     "  -o -         to standard output, as .npy or in that format; what is told goes to stderr\n"
     "\n"
-    "Many inputs: one input may be a folder (its .png, .jpg, .npy and .pb files), a quoted\n"
-    "pattern ('photos/*.jpg'), or - for raw frames (rgb24, --frame WxH) from standard input. Then\n"
-    "-o is a folder, which gets NAME.png for each NAME.jpg; a pattern where * stands for NAME\n"
-    "('out/*.npy'); or - for raw frames to standard output. Files are sorted by name (bytewise);\n"
-    "frames are named 000000, 000001, ... Open sizes of the model are set from the first file.\n"
-    "Files that cannot be read are reported and skipped; the exit code is 1 then.\n"
+    "Pictures of another size than the model's keep it where the network is fully convolutional:\n"
+    "they are run whole, or in overlapping tiles if a layer needs the model's size or memory is\n"
+    "short (--tile). Other networks get them scaled (--fit).\n"
     "\n"
-    "  ffmpeg -i in.mp4 -f rawvideo -pix_fmt rgb24 - |\n"
-    "    tessera run MODEL -i - --frame 640x480 -o - |\n"
-    "    ffmpeg -f rawvideo -pix_fmt rgb24 -s 640x480 -i - out.mp4\n"
+    "Many inputs: one input may be a folder (its pictures, .npy and .pb files), a quoted pattern\n"
+    "('photos/*.jpg'), or a film: NAME.y4m, or - for standard input, y4m or, with --frame WxH, "
+    "raw\n"
+    "rgb24. Then -o is a folder, which gets NAME.png for each NAME.jpg; a pattern where * stands\n"
+    "for NAME ('out/*.npy'); or a film: NAME.y4m, or - for standard output. Files are sorted by\n"
+    "name (bytewise); frames are named 000000, 000001, ... Open sizes of the model are set from\n"
+    "the first file. Files that cannot be read are reported and skipped; the exit code is 1 then.\n"
+    "\n"
+    "  ffmpeg -i in.mp4 -f yuv4mpegpipe - | tessera run MODEL -i - -o - | ffmpeg -i - out.mp4\n"
     "\n"
     "Many machines: --shard I/N processes inputs I, I+N, I+2N, ..., counted from 0; all N shards\n"
     "together write the same files as one run. Files are written atomically, so a shard can be\n"
@@ -210,7 +214,8 @@ static const char notes[] =
     "    command: [sh, -c, 'tessera run MODEL -i in -o out --shard $JOB_COMPLETION_INDEX/8']\n";
 
 int cmd_run(int argc, char **argv) {
-    job_options options = {.many = true};
+    static const char *const videos[] = {"auto", "y4m", "rgb24", NULL}; /* as batch_video */
+    job_options options = {.many = true, .own_sizes = true, .tiles = true};
     run_options o = {.single.result = {.top = 5}, .single.draw.score = -1};
     const option items[] = {
         {"output", 'o', "[NAME=]FILE",
@@ -228,8 +233,14 @@ int cmd_run(int argc, char **argv) {
         {"score", 0, "S", "the least score of what is drawn (the description's)", OPTION_NUMBER,
          &o.single.draw.score, 0, NULL},
         {"frame", 0, "WxH", "frame size of raw input (-i -)", OPTION_TEXT, &o.frame, 0, NULL},
+        {"video", 0, "FORMAT", "format of a film to -o -: y4m, rgb24 or auto, as the input (auto)",
+         OPTION_CHOICE, &o.video, 0, videos},
         {"shard", 0, "I/N", "process part I of N of many inputs, I from 0 to N-1", OPTION_TEXT,
          &o.shard, 0, NULL},
+        {"tile", 0, "N",
+         "run pictures in tiles of N x N pixels (where their tensors need more than 1 GiB or "
+         "half of --max-memory)",
+         OPTION_INT, &options.tile, 1, NULL},
         {"random", 0, NULL, "inputs without a file: random numbers", OPTION_FLAG, &options.random,
          0, NULL},
     };

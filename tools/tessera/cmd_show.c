@@ -215,7 +215,7 @@ static tsr_status check_use(const show_options *o) {
 
 int cmd_show(int argc, char **argv) {
     static const char *const normalizations[] = {"tensor", "channel", NULL};
-    show_options o = {0};
+    show_options o = {.job.own_sizes = true};
     const option items[] = {
         {"layer", 'l', "NAME", "name of the tensor, or of the node that computes it", OPTION_TEXT,
          &o.layer, 0, NULL},

@@ -220,12 +220,8 @@ tsr_status draw_run(const job *j, tsr_session *session, const draw_options *o, F
     int count = tsr_session_output_count(session);
     d.outputs = calloc((size_t)count + 1, sizeof *d.outputs);
     tsr_status status = d.outputs ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
-    for (; d.count < count && status == TSR_OK; d.count++) {
-        tsr_tensor_info info;
-        status = tsr_session_output(session, d.count, &info);
-        status = status == TSR_OK ? job_fetch(session, info.name, &info.shape, &d.outputs[d.count])
-                                  : fail_library(status);
-    }
+    for (; d.count < count && status == TSR_OK; d.count++)
+        status = job_output(j, session, d.count, &d.outputs[d.count]);
     if (status == TSR_OK)
         status = draw_all(&d);
     for (int i = 0; i < d.count; i++)

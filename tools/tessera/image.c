@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "image.h"
+#include "luma.h"
 #include "tool.h"
 
 #include <limits.h>
@@ -7,28 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STBI_ONLY_PNG
-#define STBI_ONLY_JPEG
-#define STBI_NO_STDIO
-#include <stb/stb_image.h>
-#include <stb/stb_image_resize.h>
 #define STBI_WRITE_NO_STDIO
 #include <stb/stb_image_write.h>
 
 enum { ORDER_RGB, ORDER_BGR, ORDER_GRAY };
 enum { LAYOUT_AUTO, LAYOUT_NCHW, LAYOUT_NHWC };
-enum { FIT_SCALE, FIT_CROP, FIT_REFUSE };
+enum { FIT_AUTO, FIT_SCALE, FIT_CROP, FIT_PAD, FIT_REFUSE };
 enum { JPEG_QUALITY = 95 };
 
 static const char *const orders[] = {"rgb", "bgr", "gray", NULL};
 static const char *const layouts[] = {"auto", "nchw", "nhwc", NULL};
-static const char *const fits[] = {"scale", "crop", "refuse", NULL};
-
-/* 16-bit pixels, top row first. */
-typedef struct picture {
-    uint16_t *pixels;
-    int width, height, channels;
-} picture;
+static const char *const fits[] = {"auto", "scale", "crop", "pad", "refuse", NULL};
 
 void image_add_options(option_set *set, image_options *o) {
     const option items[] = {
@@ -49,8 +39,13 @@ void image_add_options(option_set *set, image_options *o) {
          OPTION_CHOICE, &o->layout, 0, layouts},
         {"max-megapixels", 0, "N", "images: refuse those of more millions of pixels (32)",
          OPTION_INT, &o->most_megapixels, 1, NULL},
-        {"fit", 0, "HOW", "images of another size: scale, crop (centre) or refuse (scale)",
+        {"fit", 0, "HOW",
+         "images of another size: scale, crop (centre), pad (letterbox), refuse, or auto: as they "
+         "are where the network allows it, else scale (auto)",
          OPTION_CHOICE, &o->fit, 0, fits},
+        {"luma", 0, NULL,
+         "images: the model has Y alone; Cb and Cr are scaled beside it, the output is RGB",
+         OPTION_FLAG, &o->luma, 0, NULL},
     };
     OPTIONS_ADD(set, items);
 }
@@ -105,12 +100,21 @@ tsr_status image_options_parse(image_options *o) {
     return TSR_OK;
 }
 
+bool image_keeps_size(const image_options *options) {
+    return options->fit == FIT_AUTO;
+}
+
+void image_side_free(image_side *side) {
+    picture_free(&side->chroma);
+    *side = (image_side){0};
+}
+
 const char *const *image_choices(image_choice which) {
     return which == IMAGE_ORDERS ? orders : which == IMAGE_LAYOUTS ? layouts : fits;
 }
 
 bool image_is_scaled(const image_options *options) {
-    return options->fit == FIT_SCALE;
+    return options->fit == FIT_AUTO || options->fit == FIT_SCALE;
 }
 
 bool image_is_file(const char *path) {
@@ -183,8 +187,7 @@ label image_describe(const tsr_tensor_info *input) {
     static const char *const colours[] = {"", "grey", "", "RGB", "RGBA"};
     char size[64] = "the image's own size";
     if (view.width > 0 && view.height > 0)
-        snprintf(size, sizeof size, "scaled to %lld x %lld", (long long)view.width,
-                 (long long)view.height);
+        snprintf(size, sizeof size, "%lld x %lld", (long long)view.width, (long long)view.height);
     snprintf(made.text, sizeof made.text, "%s, %s, %s, 0..255 becomes %s", colours[view.channels],
              view.channels_last ? "channels last" : "channels first", size,
              dtype_is_integer(input->dtype) ? "0..255" : "0..1");
@@ -192,54 +195,6 @@ label image_describe(const tsr_tensor_info *input) {
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
-
-/* Composites colours with alpha over white, in place. */
-static void blend_over_white(uint16_t *pixels, size_t count, int channels) {
-    const uint16_t *from = pixels;
-    for (size_t i = 0; i < count; i++, from++) {
-        uint64_t alpha = from[channels];
-        for (int c = 0; c < channels; c++)
-            *pixels++ = (uint16_t)((*from++ * alpha + 65535 * (65535 - alpha) + 32767) / 65535);
-    }
-}
-
-/* Of few bytes there may be very many pixels. */
-static tsr_status check_pixels(const char *path, const unsigned char *bytes, size_t size,
-                               int most) {
-    int width, height, stored;
-    most = most ? most : 32;
-    if (size > INT_MAX || !stbi_info_from_memory(bytes, (int)size, &width, &height, &stored))
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: cannot be read as an image: %s", path,
-                    size <= INT_MAX ? stbi_failure_reason() : "too large");
-    if ((int64_t)width * height > (int64_t)most * 1000000)
-        return fail(
-            TSR_ERROR_INVALID_ARGUMENT,
-            "%s: %d x %d pixels are more than %d million (--max-megapixels lifts the limit)", path,
-            width, height, most);
-    return TSR_OK;
-}
-
-static tsr_status decode(const char *path, int channels, const image_options *options,
-                         picture *made) {
-    unsigned char *bytes;
-    size_t size;
-    TRY(file_read(path, &bytes, &size));
-    int stored;
-    bool alpha_wanted = channels == 4;
-    *made = (picture){.channels = channels};
-    tsr_status status = check_pixels(path, bytes, size, options->most_megapixels);
-    if (status == TSR_OK)
-        made->pixels = stbi_load_16_from_memory(bytes, (int)size, &made->width, &made->height,
-                                                &stored, alpha_wanted ? 4 : channels + 1);
-    free(bytes);
-    TRY(status);
-    if (!made->pixels)
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: cannot be read as an image: %s", path,
-                    stbi_failure_reason());
-    if (!alpha_wanted)
-        blend_over_white(made->pixels, (size_t)made->width * (size_t)made->height, channels);
-    return TSR_OK;
-}
 
 /* The largest centred crop with the aspect ratio of width x height. */
 static void crop(const picture *from, int width, int height, int *x, int *y, int *w, int *h) {
@@ -255,43 +210,57 @@ static void crop(const picture *from, int width, int height, int *x, int *y, int
     *y = (from->height - *h) / 2;
 }
 
-/* row: row stride in elements. The filter blurs even if the size stays the same. */
-static bool resample(const uint16_t *from, size_t row, int w, int h, uint16_t *to, int width,
-                     int height, int channels) {
-    if (w == width && h == height) {
-        size_t line = (size_t)width * (size_t)channels;
-        for (size_t y = 0; y < (size_t)h; y++)
-            memcpy(to + y * line, from + y * row, line * sizeof *to);
-        return true;
-    }
-    return stbir_resize_uint16_generic(from, w, h, (int)(row * sizeof *from), to, width, height, 0,
-                                       channels, STBIR_ALPHA_CHANNEL_NONE, 0, STBIR_EDGE_CLAMP,
-                                       STBIR_FILTER_DEFAULT, STBIR_COLORSPACE_LINEAR, NULL);
+/* The largest rectangle with the picture's aspect ratio in width x height, centred. */
+static void letterbox(const picture *from, int width, int height, image_side *side) {
+    const picture frame = {NULL, width, height, 0};
+    crop(&frame, from->width, from->height, &side->x, &side->y, &side->width, &side->height);
 }
 
-static tsr_status resize(picture *image, const char *path, int width, int height, int fit) {
+/* Says so on stderr, since results differ. */
+static void note_change(const char *path, const picture *from, int width, int height, int fit) {
+    bool keeps = (int64_t)from->width * height == (int64_t)from->height * width;
+    const char *how = fit == FIT_CROP  ? "cropped and scaled"
+                      : fit == FIT_PAD ? "letterboxed"
+                                       : "scaled";
+    note("%s: %d x %d is %s to %d x %d%s", path, from->width, from->height, how, width, height,
+         keeps || fit == FIT_PAD ? ""
+         : fit == FIT_CROP       ? ", parts of it are cut off"
+                                 : ", its aspect changes (--fit pad or crop keeps it)");
+}
+
+/* As the options fit it; side: where it is then. */
+static tsr_status resize(picture *image, const char *path, int width, int height,
+                         const image_options *o, image_side *side) {
+    *side = (image_side){.width = width, .height = height, .in_width = width, .in_height = height};
     if (image->width == width && image->height == height)
         return TSR_OK;
-    if (fit == FIT_REFUSE)
+    if (o->fit == FIT_REFUSE)
         return fail(TSR_ERROR_SHAPE,
                     "%s: is %d x %d, but the model needs %d x %d (--fit scale resizes)", path,
                     image->width, image->height, width, height);
+    if (!o->silent)
+        note_change(path, image, width, height, o->fit);
     int x = 0, y = 0, w = image->width, h = image->height;
-    if (fit == FIT_CROP)
+    if (o->fit == FIT_CROP)
         crop(image, width, height, &x, &y, &w, &h);
-    size_t row = (size_t)image->width * (size_t)image->channels;
-    const uint16_t *corner = image->pixels + (size_t)y * row + (size_t)x * (size_t)image->channels;
-    size_t count = (size_t)width * (size_t)height * (size_t)image->channels;
-    uint16_t *pixels = malloc(count * sizeof *pixels);
-    if (!pixels || !resample(corner, row, w, h, pixels, width, height, image->channels)) {
-        free(pixels);
-        return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory to scale it", path);
+    if (o->fit == FIT_PAD)
+        letterbox(image, width, height, side);
+    picture part, made;
+    TRY(picture_create(path, side->width, side->height, image->channels, &part));
+    tsr_status status = picture_scale(image, x, y, w, h, &part)
+                            ? picture_create(path, width, height, image->channels, &made)
+                            : fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", path);
+    if (status == TSR_OK) {
+        size_t line = (size_t)part.width * (size_t)part.channels;
+        for (int row = 0; row < part.height; row++)
+            memcpy(made.pixels + ((size_t)(side->y + row) * (size_t)width + (size_t)side->x) *
+                                     (size_t)part.channels,
+                   part.pixels + (size_t)row * line, line * sizeof *part.pixels);
+        picture_free(image);
+        *image = made;
     }
-    stbi_image_free(image->pixels);
-    image->pixels = pixels;
-    image->width = width;
-    image->height = height;
-    return TSR_OK;
+    picture_free(&part);
+    return status;
 }
 
 /* Channel of the picture that goes to channel c of the tensor. */
@@ -339,6 +308,13 @@ static tsr_status check_channels(const char *path, const image_view *view, const
     return TSR_OK;
 }
 
+static tsr_status check_luma(const char *path, const image_view *view, const image_options *o) {
+    if (!o->luma || view->channels == 1)
+        return TSR_OK;
+    return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: --luma is for models of one channel, not of %lld",
+                path, (long long)view->channels);
+}
+
 /* The picture geometry of this input. */
 static tsr_status view_input(const char *path, const tsr_tensor_info *input, const image_options *o,
                              image_view *view) {
@@ -348,17 +324,24 @@ static tsr_status view_input(const char *path, const tsr_tensor_info *input, con
             "%s: input '%s' %s is not a picture of 1, 3 or 4 channels; give a .npy file, or "
             "--layout or --shape",
             path, input->name, info_label(input).text);
+    TRY(check_luma(path, view, o));
     return check_channels(path, view, o);
 }
 
 static int picture_channels(const image_view *view, const image_options *o) {
-    return o->channel_order == ORDER_GRAY ? 1 : (int)view->channels;
+    return o->luma ? 3 : o->channel_order == ORDER_GRAY ? 1 : (int)view->channels;
+}
+
+static tsr_status place(picture *image, const char *path, const image_view *view,
+                        const image_options *options, image_side *side) {
+    TRY(resize(image, path, (int)view->width, (int)view->height, options, side));
+    return options->luma ? luma_split(image, path, &side->chroma) : TSR_OK;
 }
 
 /* Frees the picture's pixels. */
 static tsr_status make_tensor(picture *image, const char *path, image_view view,
                               const tsr_tensor_info *input, const image_options *options,
-                              tensor *made) {
+                              tensor *made, image_side *side) {
     view.width = view.width < 0 ? image->width : view.width;
     view.height = view.height < 0 ? image->height : view.height;
     tsr_shape shape = input->shape;
@@ -371,53 +354,109 @@ static tsr_status make_tensor(picture *image, const char *path, image_view view,
         status = tensor_create(dtype_is_integer(input->dtype) ? input->dtype : TSR_DTYPE_F32,
                                &shape, made);
     if (status == TSR_OK)
-        status = resize(image, path, (int)view.width, (int)view.height, options->fit);
+        status = place(image, path, &view, options, side);
     if (status == TSR_OK)
         fill(image, &view, options, made);
     else
         tensor_free(made);
-    stbi_image_free(image->pixels);
+    picture_free(image);
     return status;
 }
 
 tsr_status image_load(const char *path, const tsr_tensor_info *input, const image_options *options,
-                      tensor *made) {
+                      tensor *made, image_side *side) {
     image_view view;
     picture image;
     *made = (tensor){0};
+    *side = (image_side){0};
     TRY(view_input(path, input, options, &view));
-    TRY(decode(path, picture_channels(&view, options), options, &image));
-    return make_tensor(&image, path, view, input, options, made);
-}
-
-/* Grey with the weights of stb_image. */
-static void spread_pixel(const unsigned char *rgb, int channels, uint16_t *pixel) {
-    if (channels == 1)
-        pixel[0] = (uint16_t)(((rgb[0] * 77 + rgb[1] * 150 + rgb[2] * 29) >> 8) * 257);
-    for (int c = 0; c < 3 && channels > 1; c++)
-        pixel[c] = (uint16_t)(rgb[c] * 257);
-    if (channels == 4)
-        pixel[3] = UINT16_MAX;
+    TRY(picture_read(path, picture_channels(&view, options), options->most_megapixels, &image));
+    return make_tensor(&image, path, view, input, options, made, side);
 }
 
 tsr_status image_from_rgb(const unsigned char *rgb, int width, int height, const char *name,
-                          const tsr_tensor_info *input, const image_options *options,
-                          tensor *made) {
+                          const tsr_tensor_info *input, const image_options *options, tensor *made,
+                          image_side *side) {
     image_view view;
+    picture image;
     *made = (tensor){0};
+    *side = (image_side){0};
     TRY(view_input(name, input, options, &view));
-    picture image = {NULL, width, height, picture_channels(&view, options)};
-    size_t count = (size_t)width * (size_t)height, channels = (size_t)image.channels;
-    if (count <= SIZE_MAX / sizeof *image.pixels / channels)
-        image.pixels = malloc(count * channels * sizeof *image.pixels);
-    if (!image.pixels)
-        return fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory", name);
-    for (size_t i = 0; i < count; i++)
-        spread_pixel(rgb + 3 * i, image.channels, image.pixels + i * channels);
-    return make_tensor(&image, name, view, input, options, made);
+    TRY(picture_from_rgb(rgb, width, height, picture_channels(&view, options), name, &image));
+    return make_tensor(&image, name, view, input, options, made, side);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
+
+/* The part of a picture that corresponds to a part of the input, as a share of its size. */
+static int64_t corresponding(int64_t at, int64_t in, int64_t out) {
+    return (at * out + in / 2) / in;
+}
+
+/* Removes the bars of a letterbox. */
+static tsr_status cut_bars(const image_side *side, const image_view *view, tensor *t) {
+    image_view cut = *view;
+    int64_t left = corresponding(side->x, side->in_width, view->width),
+            top = corresponding(side->y, side->in_height, view->height);
+    cut.width = corresponding(side->x + side->width, side->in_width, view->width) - left;
+    cut.height = corresponding(side->y + side->height, side->in_height, view->height) - top;
+    tsr_shape shape = t->shape;
+    tensor made;
+    shape_of_view(&cut, &shape);
+    TRY(tensor_create(TSR_DTYPE_F32, &shape, &made));
+    steps from = steps_of_view(view), to = steps_of_view(&cut);
+    for (size_t c = 0; c < (size_t)view->channels; c++)
+        for (size_t y = 0; y < (size_t)cut.height; y++)
+            for (size_t x = 0; x < (size_t)cut.width; x++)
+                made.values[c * to.channel + y * to.y + x * to.x] =
+                    t->values[c * from.channel + (y + (size_t)top) * from.y +
+                              (x + (size_t)left) * from.x];
+    tensor_free(t);
+    *t = made;
+    return TSR_OK;
+}
+
+static tsr_status add_chroma(const image_side *side, const image_options *o, const image_view *view,
+                             tensor *t) {
+    image_view colours = {view->channels_last, 3, view->height, view->width};
+    tsr_shape shape = t->shape;
+    tensor made;
+    if (shape.rank == 2)
+        shape.rank = 3;
+    shape_of_view(&colours, &shape);
+    TRY(tensor_create(TSR_DTYPE_F32, &shape, &made));
+    steps step = steps_of_view(&colours);
+    const luma_target target = {made.values, (int)view->width, (int)view->height, step.x,
+                                step.y,      step.channel,     o->out_range[0],   o->out_range[1]};
+    tsr_status status =
+        luma_join(t->values, &side->chroma, side->x, side->y, side->width, side->height, &target);
+    if (status != TSR_OK) {
+        tensor_free(&made);
+        return status;
+    }
+    tensor_free(t);
+    *t = made;
+    return TSR_OK;
+}
+
+static bool is_boxed(const image_side *side) {
+    return side->width != side->in_width || side->height != side->in_height;
+}
+
+bool image_changes_result(const image_side *side) {
+    return is_boxed(side) || side->chroma.pixels;
+}
+
+tsr_status image_finish(const image_side *side, const image_options *options, tensor *t) {
+    image_view view;
+    if (!image_changes_result(side) || !image_view_of(&t->shape, options, &view))
+        return TSR_OK;
+    bool scaled_alike = view.width * side->in_height == view.height * side->in_width;
+    if (is_boxed(side) && scaled_alike)
+        TRY(cut_bars(side, &view, t));
+    image_view_of(&t->shape, options, &view);
+    return side->chroma.pixels && view.channels == 1 ? add_chroma(side, options, &view, t) : TSR_OK;
+}
 
 typedef struct sink {
     FILE *file;
@@ -481,20 +520,18 @@ tsr_status image_write(FILE *file, const char *path, const tensor *t,
 }
 
 tsr_status image_to_rgb(const tensor *t, const char *name, const image_options *options,
-                        unsigned char **rgb, size_t *size) {
-    image_view view;
+                        unsigned char **rgb, image_view *view) {
     unsigned char *pixels;
-    TRY(make_pixels(t, name, options, &view, &pixels));
-    size_t count = (size_t)view.width * (size_t)view.height;
-    *size = count * 3;
-    *rgb = view.channels == 3 ? pixels : view.channels == 1 ? malloc(*size) : NULL;
-    for (size_t i = 0; i < *size && view.channels == 1 && *rgb; i++)
+    TRY(make_pixels(t, name, options, view, &pixels));
+    size_t bytes = (size_t)view->width * (size_t)view->height * 3;
+    *rgb = view->channels == 3 ? pixels : view->channels == 1 ? malloc(bytes) : NULL;
+    for (size_t i = 0; i < bytes && view->channels == 1 && *rgb; i++)
         (*rgb)[i] = pixels[i / 3];
     if (*rgb != pixels)
         free(pixels);
-    if (view.channels == 4)
-        return fail(TSR_ERROR_SHAPE, "%s: rgb24 frames have no alpha, which a tensor %s has", name,
-                    shape_label(&t->shape).text);
+    if (view->channels == 4)
+        return fail(TSR_ERROR_SHAPE, "%s: frames of films have no alpha, which a tensor %s has",
+                    name, shape_label(&t->shape).text);
     return *rgb ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the picture");
 }
 

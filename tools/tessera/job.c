@@ -2,6 +2,7 @@
 #include "job.h"
 #include "chunks.h"
 #include "source.h"
+#include "tiling.h"
 #include "tool.h"
 #include "base/similar.h"
 
@@ -74,7 +75,9 @@ void job_add_session_options(option_set *set, job_options *o) {
          OPTION_TEXT, &o->custom_ops, 0, NULL},
         {"dim", 0, "NAME=N", "size of a symbolic dimension; repeatable", OPTION_LIST, &o->dims, 0,
          NULL},
-        {"shape", 0, "NAME=N,N..", "shape of an input, where the model has open sizes; repeatable",
+        {"shape", 0, "NAME=N,N..",
+         "shape of an input, also where the model fixes another one that its layers do not need; "
+         "repeatable",
          OPTION_LIST, &o->shapes, 0, NULL},
     };
     OPTIONS_ADD(set, items);
@@ -100,7 +103,9 @@ void job_add_passes_option(option_set *set, job_options *o) {
 
 void job_add_input_options(option_set *set, job_options *o) {
     const option items[] = {
-        {"input", 'i', "[NAME=]FILE", "input file: .npy, .pb, .png or .jpg; repeatable",
+        {"input", 'i', "[NAME=]FILE",
+         "input file: .npy, .pb or a picture: .png, .jpg, .gif, .bmp, .ppm, .pgm, .tga, .webp; "
+         "repeatable",
          OPTION_LIST, &o->inputs, 0, NULL},
         {"description", 0, "FILE",
          "what the model wants and means, as JSON, or none (MODEL.json beside it, its metadata)",
@@ -237,6 +242,17 @@ static tsr_status parse_dims(job *j, const text_list *dims) {
     return TSR_OK;
 }
 
+static bool shape_agrees(const tsr_shape *declared, const tsr_shape *shape) {
+    if (declared->rank < 0)
+        return true;
+    if (declared->rank != shape->rank)
+        return false;
+    for (int i = 0; i < shape->rank; i++)
+        if (declared->dim[i] >= 0 && declared->dim[i] != shape->dim[i])
+            return false;
+    return true;
+}
+
 static const char *shape_option(const job *j) {
     return j->options->shape_option ? j->options->shape_option : "shape";
 }
@@ -255,6 +271,8 @@ static tsr_status parse_shape(job *j, char *text, int count, const char *const *
                     TSR_MAX_RANK);
     for (shape.rank = 0; shape.rank < list.count; shape.rank++)
         TRY(parse_size(option, list.items[shape.rank], &shape.dim[shape.rank]));
+    const tsr_shape *declared = &j->inputs[index].info.shape;
+    j->resized = j->resized || !shape_agrees(declared, &shape);
     j->inputs[index].info.shape = j->inputs[index].size = shape;
     j->inputs[index].shaped = j->inputs[index].sized = true;
     return TSR_OK;
@@ -285,17 +303,6 @@ static void apply_described_size(job_input *input, const described_tensor *d) {
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-static bool shape_agrees(const tsr_shape *declared, const tsr_shape *shape) {
-    if (declared->rank < 0)
-        return true;
-    if (declared->rank != shape->rank)
-        return false;
-    for (int i = 0; i < shape->rank; i++)
-        if (declared->dim[i] >= 0 && declared->dim[i] != shape->dim[i])
-            return false;
-    return true;
-}
-
 static tsr_status check_finite(const tensor *t, const char *name, const char *path) {
     size_t at = tensor_find_non_finite(t);
     if (at == t->count)
@@ -313,28 +320,37 @@ static tsr_status check_suits(const job *j, const tsr_tensor_info *info, const c
     return j->options->allow_nan ? TSR_OK : check_finite(t, info->name, path);
 }
 
-tsr_status job_load(const job *j, const job_input *input, const char *path, tensor *made) {
-    if (image_is_file(path))
-        TRY(image_load(path, &input->info, &input->image, made));
+tsr_status job_load(const job *j, const job_input *input, const char *path, tensor *made,
+                    image_side *side) {
+    *side = (image_side){0};
+    if (picture_is_file(path))
+        TRY(image_load(path, &input->info, &input->image, made, side));
     else
         TRY(tensor_load(path, made));
     tsr_status status = check_suits(j, &input->info, path, made);
-    if (status != TSR_OK)
+    if (status != TSR_OK) {
         tensor_free(made);
+        image_side_free(side);
+    }
     return status;
 }
 
-static tsr_status load_input(const job *j, job_input *input, const char *path) {
+static tsr_status load_input(job *j, job_input *input, const char *path) {
     tsr_tensor_info *info = &input->info;
     if (j->options->reread)
         TRY(file_check_regular(path));
-    TRY(job_load(j, input, path, &input->tensor));
+    if (picture_is_file(path) && j->options->own_sizes) {
+        int width, height;
+        TRY(picture_size(path, input->image.most_megapixels, &width, &height));
+        TRY(tiling_open_size(j, input, width, height));
+    }
+    TRY(job_load(j, input, path, &input->tensor, &input->side));
     input->given = true;
     input->path = path;
     info->shape = input->tensor.shape;
     input->shaped = true;
     if (input->fixed)
-        TRY(tensor_pack(&input->tensor, info->dtype, info->name, &input->packed));
+        return tensor_pack(&input->tensor, info->dtype, info->name, &input->packed);
     return TSR_OK;
 }
 
@@ -426,12 +442,24 @@ static tsr_status load_inputs(job *j, job_options *o, const char **names, const 
         paths[0] = NULL;
         paths[lone] = o->inputs.items[0];
     }
-    for (int i = 0; i < j->input_count; i++) {
-        if (paths[i] && o->many && source_is_many(paths[i]))
-            j->inputs[i].many = paths[i];
-        else if (paths[i])
-            TRY(load_input(j, &j->inputs[i], paths[i]));
+    /* Pictures last: what sizes the model takes may depend on the others. */
+    for (int i = 0; i < 2 * j->input_count; i++) {
+        const char *path = paths[i % j->input_count];
+        job_input *input = &j->inputs[i % j->input_count];
+        bool now = path && picture_is_file(path) == (i >= j->input_count);
+        if (now && o->many && source_is_many(path))
+            input->many = path;
+        else if (now)
+            TRY(load_input(j, input, path));
     }
+    return TSR_OK;
+}
+
+/* Once all inputs are there. */
+static tsr_status choose_tiles(job *j) {
+    for (int i = 0; i < j->input_count; i++)
+        if (j->inputs[i].given)
+            TRY(tiling_choose(j, &j->inputs[i], j->inputs[i].info.name));
     return TSR_OK;
 }
 
@@ -464,7 +492,9 @@ static tsr_status open_model(job *j, job_options *o, job_missing missing) {
     status = j->inputs && names ? load_inputs(j, o, names, names + room)
                                 : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     free(names);
-    return status == TSR_OK ? fill_missing(j, missing) : status;
+    if (status == TSR_OK)
+        status = fill_missing(j, missing);
+    return status == TSR_OK ? choose_tiles(j) : status;
 }
 
 tsr_status job_open(job *made, job_options *options, const char *model_path, job_missing missing) {
@@ -478,9 +508,11 @@ tsr_status job_open(job *made, job_options *options, const char *model_path, job
 void job_close(job *j) {
     for (int i = 0; j->inputs && i < j->input_count; i++) {
         tensor_free(&j->inputs[i].tensor);
+        image_side_free(&j->inputs[i].side);
         free(j->inputs[i].packed);
     }
     free(j->inputs);
+    tiling_free(j->tiling);
     free(j->output_images);
     description_free(&j->description);
     tsr_model_free(j->model);

@@ -19,8 +19,11 @@ typedef struct job_options {
     bool cpu_fallback, allow_nan, poison, no_tune;
     bool random; /* missing inputs are JOB_MISSING_RANDOM even where they are refused otherwise */
     bool many;   /* an input may be a folder, a pattern or a pipe: see source.h */
-    bool reread; /* other processes read the inputs again, so they must be files */
-    int batch;   /* the first size of inputs that leave it open; 0: it stays */
+    bool own_sizes; /* pictures keep their size where the model allows it: see tiling.h */
+    bool tiles;     /* and may be run in parts, of `tile` pixels; 0: where memory needs it */
+    int tile;
+    bool reread;              /* other processes read the inputs again, so they must be files */
+    int batch;                /* the first size of inputs that leave it open; 0: it stays */
     const char *shape_option; /* its name in messages; NULL: "shape" */
     text_list inputs, dims, shapes;
     char *description; /* a file, "none", or NULL: the one beside the model */
@@ -50,10 +53,12 @@ typedef struct job_input {
     bool shaped;          /* by --shape or by its tensor */
     bool sized;           /* by --shape, which says `size` */
     tsr_shape size;
+    bool tiled;       /* the session has tiles of it */
     bool given;       /* tensor holds its elements */
     const char *path; /* of its file; NULL: none */
     const char *many; /* a sequence of tensors, read by the command; NULL: a single tensor */
     tensor tensor;
+    image_side side;
     image_options image; /* the command line's and, where that leaves it open, the description's */
     void *packed;        /* a fixed input's elements in the model's own type */
 } job_input;
@@ -69,6 +74,8 @@ typedef struct job {
     job_input *inputs;
     image_options *output_images; /* how outputs are written as pictures */
     tsr_dim_binding dims[TEXT_LIST_MAX];
+    bool resized;          /* inputs have other sizes than the model fixes */
+    struct tiling *tiling; /* of the input that is tiled; NULL: none is */
 } job;
 
 /* On failure there is nothing to close. Option texts are split in place. */
@@ -79,7 +86,12 @@ bool job_start(job *made, option_set *set, int argc, char **argv, job_options *o
 void job_close(job *j);
 
 /* Reads a tensor for the input from a file. */
-tsr_status job_load(const job *j, const job_input *input, const char *path, tensor *made);
+tsr_status job_load(const job *j, const job_input *input, const char *path, tensor *made,
+                    image_side *side);
+
+/* Dimensions, shapes and fixed inputs of a session, which job_free_shapes() frees. */
+tsr_status job_describe_shapes(const job *j, tsr_session_desc *desc);
+void job_free_shapes(tsr_session_desc *desc);
 
 /* An input of one tensor, for the library: elements in its own type if it is fixed, else floats. */
 void job_describe_input(const job_input *input, tsr_fixed_input *made);
@@ -94,6 +106,15 @@ tsr_status job_session(const job *j, tsr_device *device, const tsr_session_desc 
 tsr_status job_calibrate(const job *j, tsr_session *session);
 /* Sets every input of the session that has one tensor; calibrates if there is no other. */
 tsr_status job_set_inputs(const job *j, tsr_session *session);
+
+/* Sets tile k of the picture as the tiled input. */
+tsr_status job_set_tile(const job *j, tsr_session *session, int k, const float *picture);
+/* Runs the session once its inputs are set: by tiles, if one is tiled. */
+tsr_status job_run(const job *j, tsr_session *session);
+/* Output `index` of job_run(), of the whole picture. */
+tsr_status job_output(const job *j, tsr_session *session, int index, tensor *made);
+/* The same as image_finish() leaves it. */
+tsr_status job_result(const job *j, tsr_session *session, int index, tensor *made);
 
 /* An output, or any kept tensor, of the latest run. */
 tsr_status job_fetch(tsr_session *session, const char *name, const tsr_shape *shape, tensor *made);

@@ -76,7 +76,7 @@ static tsr_status deliver(const single *s, tsr_session *session, int index) {
     tensor result;
     tsr_status status = TSR_OK;
     TRY_LIBRARY(tsr_session_output(session, index, &info));
-    TRY(job_fetch(session, info.name, &info.shape, &result));
+    TRY(job_result(s->j, session, index, &result));
     if (path)
         status = is_stdout(path) ? output_to_stdout(s->o->format, &result, image)
                                  : output_tensor(path, &result, image);
@@ -132,7 +132,7 @@ static tsr_status run_session(single *s, tsr_session *session) {
     s->compile_ms = report.compile_ms;
     double start = now_ms();
     TRY(job_set_inputs(s->j, session));
-    TRY_LIBRARY(tsr_session_run(session));
+    TRY(job_run(s->j, session));
     s->run_ms = now_ms() - start;
     for (int i = 0; i < s->count; i++)
         TRY(deliver(s, session, i));

@@ -53,10 +53,16 @@ static tsr_status check_pattern(const sink *s) {
     return status;
 }
 
-tsr_status sink_open(sink *s, const char *path) {
+static bool is_film(const char *path) {
+    return strcmp(path, "-") == 0 || (file_is(path, ".y4m") && !strchr(path, '*'));
+}
+
+tsr_status sink_open(sink *s, const char *path, const film_format *format) {
     *s = (sink){0};
-    if (strcmp(path, "-") == 0)
-        return TSR_OK;
+    if (is_film(path)) {
+        s->film = (film_writer){.path = path, .format = *format};
+        return strcmp(path, "-") == 0 ? TSR_OK : output_check(path);
+    }
     tsr_status status = TSR_OK;
     if (!strchr(path, '*'))
         status = folder_pattern(path, &s->pattern);
@@ -67,6 +73,10 @@ tsr_status sink_open(sink *s, const char *path) {
     if (status != TSR_OK)
         sink_close(s);
     return status;
+}
+
+tsr_status sink_end(sink *s) {
+    return s->pattern ? TSR_OK : film_end(&s->film);
 }
 
 void sink_close(sink *s) {
@@ -161,7 +171,7 @@ static const char *name_of(const sink *s) {
 
 bool sink_is_same(const sink *a, const sink *b) {
     if (!a->pattern || !b->pattern)
-        return a->pattern == b->pattern;
+        return a->pattern == b->pattern && strcmp(a->film.path, b->film.path) == 0;
     return strcmp(name_of(a), name_of(b)) == 0 &&
            is_same_file(identify_folder(a), identify_folder(b));
 }
@@ -193,16 +203,15 @@ tsr_status sink_check_shape(const sink *s, const tsr_shape *shape) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Flushed at once: the reader of the pipe may be waiting for this frame. */
-static tsr_status write_frame(const char *name, const tensor *t, const image_options *options) {
+static tsr_status write_frame(film_writer *film, const char *name, const tensor *t,
+                              const image_options *options) {
     unsigned char *rgb;
-    size_t size;
-    TRY(image_to_rgb(t, name, options, &rgb, &size));
-    bool written = fwrite(rgb, 1, size, stdout) == size && fflush(stdout) == 0;
+    image_view view;
+    TRY(image_to_rgb(t, name, options, &rgb, &view));
+    tsr_status status =
+        film_write(film, rgb, (int)view.width, (int)view.height, view.channels == 1);
     free(rgb);
-    return written ? TSR_OK
-                   : fail(TSR_ERROR_IO, "the standard output cannot be written to: %s",
-                          strerror(errno));
+    return status;
 }
 
 tsr_status sink_write(sink *s, const char *name, const tensor *t, const image_options *options) {
@@ -210,7 +219,7 @@ tsr_status sink_write(sink *s, const char *name, const tensor *t, const image_op
     if (!s->told && (!path || image_is_file(path)))
         s->told = result_note_range(path ? path : name, t, options);
     if (!s->pattern)
-        return write_frame(name, t, options);
+        return write_frame(&s->film, name, t, options);
     tsr_status status = path ? output_tensor(path, t, options) : fail_memory();
     free(path);
     return status;

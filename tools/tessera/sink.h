@@ -1,18 +1,22 @@
-/* The destination of an output of many runs: one file per run, or raw frames on the standard
- * output. */
+/* The destination of an output of many runs: one file per run, or a film. */
 #ifndef TESSERA_SINK_H
 #define TESSERA_SINK_H
 
+#include "film.h"
 #include "image.h"
 
 typedef struct sink {
-    bool told;     /* that values leave the written range */
-    char *pattern; /* "folder/" and a name in which '*' stands for the input's (malloc); NULL:
-                      frames */
+    bool told;        /* that values leave the written range */
+    char *pattern;    /* "folder/" and a name in which '*' stands for the input's (malloc); NULL:
+                         frames */
+    film_writer film; /* without a pattern */
 } sink;
 
-/* path: a folder, created if necessary, for .png files; a pattern as above; or "-". */
-tsr_status sink_open(sink *s, const char *path);
+/* path: a folder, created if necessary, for .png files; a pattern as above; or a film: NAME.y4m or
+ * "-", of that format. The path stays the caller's. */
+tsr_status sink_open(sink *s, const char *path, const film_format *format);
+/* Once all is written. */
+tsr_status sink_end(sink *s);
 void sink_close(sink *s);
 
 /* Fails if files would overwrite each other or one of these inputs. */

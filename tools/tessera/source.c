@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,8 +22,12 @@ static bool is_pipe(const char *path) {
     return strcmp(path, "-") == 0;
 }
 
+static bool is_film(const char *path) {
+    return is_pipe(path) || (file_is(path, ".y4m") && !is_folder(path));
+}
+
 bool source_is_many(const char *path) {
-    return is_pipe(path) || is_folder(path) || (strpbrk(path, "*?[") && access(path, F_OK) != 0);
+    return is_film(path) || is_folder(path) || (strpbrk(path, "*?[") && access(path, F_OK) != 0);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -64,7 +67,7 @@ tsr_status source_parse_frame(const char *text, source_frame *frame) {
 /* ---- lists ----------------------------------------------------------------------------------- */
 
 static bool is_tensor_file(const char *name) {
-    return image_is_file(name) || file_is(name, ".npy") || file_is(name, ".pb");
+    return picture_is_file(name) || file_is(name, ".npy") || file_is(name, ".pb");
 }
 
 /* "folder/name" (malloc). */
@@ -97,6 +100,16 @@ static tsr_status append(source *s, int64_t *room, char *path) {
     return TSR_OK;
 }
 
+/* Folders in it are not looked into. */
+static tsr_status tell_left_out(const char *folder, const char *name) {
+    char *path = join(folder, name);
+    if (!path)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the list of inputs");
+    note("left out: %s is %s", path, is_folder(path) ? "a folder" : "no picture, .npy or .pb file");
+    free(path);
+    return TSR_OK;
+}
+
 static tsr_status list_folder(source *s, const char *folder) {
     DIR *directory = opendir(folder);
     if (!directory)
@@ -105,13 +118,15 @@ static tsr_status list_folder(source *s, const char *folder) {
     int64_t room = 0;
     const struct dirent *entry;
     while (status == TSR_OK && (errno = 0, entry = readdir(directory)))
-        if (entry->d_name[0] != '.' && is_tensor_file(entry->d_name))
+        if (is_tensor_file(entry->d_name) && entry->d_name[0] != '.')
             status = append(s, &room, join(folder, entry->d_name));
+        else if (entry->d_name[0] != '.')
+            status = tell_left_out(folder, entry->d_name);
     if (status == TSR_OK && errno)
         status = fail(TSR_ERROR_IO, "%s: %s", folder, strerror(errno));
     closedir(directory);
     if (status == TSR_OK && s->path_count == 0)
-        return fail(TSR_ERROR_IO, "%s: holds no .png, .jpg, .npy or .pb file", folder);
+        return fail(TSR_ERROR_IO, "%s: holds no picture, .npy or .pb file", folder);
     return status;
 }
 
@@ -137,23 +152,15 @@ static int compare_paths(const void *a, const void *b) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static tsr_status open_frames(source *s) {
-    if (!s->frame.width)
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "-i -: give the size of the frames: --frame WxH");
-    s->pixel_bytes = (size_t)s->frame.width * (size_t)s->frame.height * 3;
-    s->pixels = calloc(1, s->pixel_bytes);
-    return s->pixels ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for a frame");
-}
-
 tsr_status source_open(source *s, const job *j, const job_input *input, source_shard shard,
                        source_frame frame) {
-    *s = (source){.job = j, .input = input, .shard = shard, .frame = frame};
+    *s = (source){.job = j, .input = input, .shard = shard, .film.descriptor = -1};
     const char *path = input->many;
     tsr_status status;
-    if (is_pipe(path))
-        status = open_frames(s);
-    else if (frame.width)
+    if (frame.width && !is_pipe(path))
         status = fail(TSR_ERROR_INVALID_ARGUMENT, "--frame is for raw frames: -i -");
+    else if (is_film(path))
+        status = film_open(&s->film, path, frame.width, frame.height);
     else
         status = is_folder(path) ? list_folder(s, path) : list_pattern(s, path);
     if (status != TSR_OK)
@@ -167,8 +174,8 @@ void source_close(source *s) {
     for (int64_t i = 0; i < s->path_count; i++)
         free(s->paths[i]);
     free(s->paths);
-    free(s->pixels);
-    *s = (source){0};
+    film_close(&s->film);
+    *s = (source){.film.descriptor = -1};
 }
 
 int64_t source_count(const source *s) {
@@ -186,23 +193,11 @@ char *source_name(const char *path) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* *got is less than a frame only at the end of the stream. */
-static tsr_status read_frame(source *s, size_t *got) {
-    *got = 0;
-    while (*got < s->pixel_bytes) {
-        ssize_t more = read(STDIN_FILENO, s->pixels + *got, s->pixel_bytes - *got);
-        if (more < 0 && errno != EINTR)
-            return fail(TSR_ERROR_IO, "the standard input cannot be read: %s", strerror(errno));
-        if (more == 0)
-            return TSR_OK;
-        *got += more > 0 ? (size_t)more : 0;
-    }
-    return TSR_OK;
-}
-
-static tsr_status make_frame(const source *s, const char *name, tensor *made) {
-    return image_from_rgb(s->pixels, s->frame.width, s->frame.height, name, &s->input->info,
-                          &s->input->image, made);
+static tsr_status make_frame(const source *s, const char *name, source_item *made) {
+    image_options options = s->input->image;
+    options.silent = s->at > 0; /* frames are of one size: source_shape() has told */
+    return image_from_rgb(s->film.rgb, s->film.format.width, s->film.format.height, name,
+                          &s->input->info, &options, &made->tensor, &made->side);
 }
 
 static tsr_status fail_name(void) {
@@ -212,27 +207,26 @@ static tsr_status fail_name(void) {
 /* Frames of other shards are skipped. */
 static tsr_status next_frame(source *s, source_item *item) {
     for (;;) {
-        size_t got;
-        TRY(read_frame(s, &got));
-        if (got == 0)
+        bool there;
+        TRY(film_read(&s->film, &there));
+        if (!there)
             return TSR_OK;
-        if (got < s->pixel_bytes)
-            return fail(TSR_ERROR_IO, "the standard input ends within frame %lld: %zu bytes of %zu",
-                        (long long)s->at, got, s->pixel_bytes);
         if (s->at++ % s->shard.count == s->shard.index)
             break;
     }
     char name[32];
     snprintf(name, sizeof name, "%06lld", (long long)s->at - 1);
-    TRY(make_frame(s, name, &item->tensor));
+    TRY(make_frame(s, name, item));
     item->name = strdup(name);
     return item->name ? TSR_OK : fail_name();
 }
 
-/* A pipe in a folder would block. */
-static tsr_status load_file(const source *s, int64_t at, tensor *made) {
+/* A pipe in a folder would block. silent: without notes. */
+static tsr_status load_file(const source *s, int64_t at, bool silent, source_item *made) {
+    job_input quiet = *s->input;
+    quiet.image.silent = silent;
     TRY(file_check_regular(s->paths[at]));
-    return job_load(s->job, s->input, s->paths[at], made);
+    return job_load(s->job, &quiet, s->paths[at], &made->tensor, &made->side);
 }
 
 static tsr_status next_file(source *s, source_item *item) {
@@ -240,7 +234,7 @@ static tsr_status next_file(source *s, source_item *item) {
         if (s->at % s->shard.count != s->shard.index)
             continue;
         const char *path = s->paths[s->at];
-        tsr_status status = load_file(s, s->at, &item->tensor);
+        tsr_status status = load_file(s, s->at, false, item);
         if (status == TSR_ERROR_OUT_OF_MEMORY)
             return status;
         if (status == TSR_OK) {
@@ -265,16 +259,17 @@ tsr_status source_next(source *s, source_item *item) {
 
 void source_item_free(source_item *item) {
     tensor_free(&item->tensor);
+    image_side_free(&item->side);
     free(item->name);
     *item = (source_item){0};
 }
 
 tsr_status source_shape(source *s, tsr_shape *shape) {
-    tensor first = {0};
+    source_item first = {0};
     tsr_status status = TSR_ERROR_INVALID_ARGUMENT;
     if (s->paths)
         for (int64_t i = 0; i < s->path_count && status != TSR_OK; i++) {
-            status = load_file(s, i, &first);
+            status = load_file(s, i, true, &first);
             if (status == TSR_ERROR_OUT_OF_MEMORY)
                 return status;
         }
@@ -282,12 +277,23 @@ tsr_status source_shape(source *s, tsr_shape *shape) {
         status = make_frame(s, "a frame", &first);
     if (status != TSR_OK)
         return status;
-    *shape = first.shape;
-    tensor_free(&first);
+    *shape = first.tensor.shape;
+    source_item_free(&first);
+    return TSR_OK;
+}
+
+tsr_status source_size(source *s, int *width, int *height) {
+    *width = s->film.format.width;
+    *height = s->film.format.height;
+    for (int64_t i = 0; i < s->path_count; i++) {
+        const char *path = s->paths[i];
+        if (picture_is_file(path) && file_check_regular(path) == TSR_OK &&
+            picture_size(path, s->input->image.most_megapixels, width, height) == TSR_OK)
+            return TSR_OK;
+    }
     return TSR_OK;
 }
 
 bool source_waits(const source *s) {
-    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    return !s->paths && poll(&in, 1, 0) == 0;
+    return !s->paths && film_waits(&s->film);
 }

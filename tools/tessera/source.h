@@ -1,8 +1,9 @@
 /* A sequence of tensors for one input: the files of a folder or of a pattern, sorted by name, or
- * raw frames from the standard input. */
+ * the frames of a film. */
 #ifndef TESSERA_SOURCE_H
 #define TESSERA_SOURCE_H
 
+#include "film.h"
 #include "job.h"
 
 /* Items index, index + count, index + 2 * count, ..., counted from 0. */
@@ -10,29 +11,28 @@ typedef struct source_shard {
     int64_t index, count;
 } source_shard;
 
-typedef struct source_frame { /* rgb24; width 0: none given */
+typedef struct source_frame { /* of rgb24; width 0: none given */
     int width, height;
 } source_frame;
 
 typedef struct source_item {
     char *name; /* the file's, without folder and extension, or "000012" of a frame (malloc) */
     tensor tensor;
+    image_side side;
 } source_item;
 
 typedef struct source {
     const job *job;
     const job_input *input;
     source_shard shard;
-    source_frame frame;
     char **paths; /* of all shards; NULL: frames */
     int64_t path_count;
-    int64_t at;            /* the next item, counted over all shards */
-    int64_t skipped;       /* of this shard */
-    unsigned char *pixels; /* of a frame */
-    size_t pixel_bytes;
+    film_reader film;
+    int64_t at;      /* the next item, counted over all shards */
+    int64_t skipped; /* of this shard */
 } source;
 
-/* Whether this is a folder, a pattern that is not a file, or "-". */
+/* Whether this is a folder, a pattern that is not a file, a film, or "-". */
 bool source_is_many(const char *path);
 
 /* "I/N" with I from 0 to N - 1; "WxH". */
@@ -46,6 +46,8 @@ void source_close(source *s);
 
 /* The shape of the frames, or of the first file that can be read: the same for every shard. */
 tsr_status source_shape(source *s, tsr_shape *shape);
+/* The size of the same pictures; 0 x 0: it is none. */
+tsr_status source_size(source *s, int *width, int *height);
 
 /* The next item of the shard; its name is NULL when there is none left. Unsuitable files are
  * reported on stderr and skipped. */

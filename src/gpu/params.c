@@ -213,7 +213,6 @@ tsr_status tsr_params_make(const tsr_plan *plan, const tsr_pass *pass, tsr_param
     const char *names[TSR_MAX_SOURCES];
     *p = (tsr_params){.language = plan->device.language};
     tsr_source_names(pass, names);
-    add_output(p, tsr_plan_layout(plan, pass->output));
     for (int i = 0; i < pass->source_count; i++)
         add_source(p, plan, names[i], pass->sources[i]);
     if (pass->kernel->table)
@@ -223,6 +222,7 @@ tsr_status tsr_params_make(const tsr_plan *plan, const tsr_pass *pass, tsr_param
     add_draws(p, pass->kernel);
     add_attrs(p, pass);
     add_posts(p, pass);
+    add_output(p, tsr_plan_layout(plan, pass->output));
     add_ints(p, NULL, 0, 4); /* whole vectors */
     if (p->language == TSR_WGSL) {
         add_floats(p, NULL, p->float_count == 0, 1);

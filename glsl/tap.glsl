@@ -26,14 +26,15 @@ void tap_row(int tile, int line) {
 }
 vec4 tap_texel(int x) {
     bool inside = uint(x) < uint(tap_width);
-    uint column = uint(x), group = column / uint(X_STRIDE); // as X_place(): unsigned, constants become shifts
-    uint within = (column - group * uint(X_STRIDE)) * uint(u.X_tile_width / X_STRIDE) + group / uint(X_PLANES);
-    int plane = int(group % uint(X_PLANES));
+    uint column = uint(x), width = uint(u.X_tile_width); // as X_place(): unsigned, constants become shifts
+#define TAP_WITHIN(stride) column % uint(stride) * (width / uint(stride)) + column / uint(stride * X_PLANES)
+#define TAP_PLANE(stride) int(column / uint(stride) % uint(X_PLANES))
+    uint within = TAP_WITHIN(X_STRIDE);
+    int plane = TAP_PLANE(X_STRIDE);
 #if X_FIRST
     if (tap_first) {
-        group = column / uint(X_FIRST);
-        within = (column - group * uint(X_FIRST)) * uint(u.X_tile_width / X_FIRST) + group / uint(X_PLANES);
-        plane = int(group % uint(X_PLANES));
+        within = TAP_WITHIN(X_FIRST);
+        plane = TAP_PLANE(X_FIRST);
     }
 #endif
     ivec2 at = ivec2(inside ? tap_origin.x + int(within) : 0, inside ? tap_origin.y : tap_zero);

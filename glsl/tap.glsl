@@ -10,11 +10,13 @@ vec4 tap_texel(int x) { return X_pixel(tap_at.x, tap_at.y, x); }
 ivec2 tap_origin;
 int tap_zero, tap_width; // the row of zeros; columns of the row, 0 outside the image
 #if X_FIRST
-bool tap_first; // is it one of the first tiles?
+uint tap_log2, tap_part; // of the tile's pixel stride, a power of two; columns from one pixel of a stride to the next
+#define TAP_LOG2(stride) uint(stride == 8 ? 3 : stride == 4 ? 2 : stride - 1)
 #endif
 void tap_row_inside(int tile, int line) {
 #if X_FIRST
-    tap_first = tile < u.X_first_tiles;
+    tap_log2 = tile < u.X_first_tiles ? TAP_LOG2(X_FIRST) : TAP_LOG2(X_STRIDE);
+    tap_part = uint(u.X_tile_width) >> tap_log2;
 #endif
     tap_origin = X_origin(tile) + ivec2(0, line);
     tap_zero = textureSize(tsr_source0, 0).y - 1;
@@ -26,17 +28,14 @@ void tap_row(int tile, int line) {
 }
 vec4 tap_texel(int x) {
     bool inside = uint(x) < uint(tap_width);
-    uint column = uint(x), width = uint(u.X_tile_width); // as X_place(): unsigned, constants become shifts
-#define TAP_WITHIN(stride) column % uint(stride) * (width / uint(stride)) + column / uint(stride * X_PLANES)
-#define TAP_PLANE(stride) int(column / uint(stride) % uint(X_PLANES))
-    uint within = TAP_WITHIN(X_STRIDE);
-    int plane = TAP_PLANE(X_STRIDE);
+    uint column = uint(x); // as X_place(): unsigned, constants become shifts
 #if X_FIRST
-    if (tap_first) {
-        within = TAP_WITHIN(X_FIRST);
-        plane = TAP_PLANE(X_FIRST);
-    }
+    uint group = column >> tap_log2, within = (column - (group << tap_log2)) * tap_part + group / uint(X_PLANES);
+#else
+    uint group = column / uint(X_STRIDE);
+    uint within = column % uint(X_STRIDE) * (uint(u.X_tile_width) / uint(X_STRIDE)) + column / ${X_STRIDE * X_PLANES}u;
 #endif
+    int plane = int(group % uint(X_PLANES));
     ivec2 at = ivec2(inside ? tap_origin.x + int(within) : 0, inside ? tap_origin.y : tap_zero);
 #if SAMPLE
     return X_read_inside(textureLod(tsr_source0, vec3((vec2(at) + 0.5) * u.X_inverse, plane), 0.0), inside);

@@ -8,7 +8,7 @@ void tap_row(int tile, int line) { tap_row_inside(tile, line); }
 vec4 tap_texel(int x) { return X_pixel(tap_at.x, tap_at.y, x); }
 #else
 ivec2 tap_origin;
-int tap_zero, tap_width; // the row of zeros; columns of the row, 0 outside the image
+int tap_width; // columns of the row, 0 outside the image
 #if X_FIRST
 uint tap_log2, tap_part; // of the tile's pixel stride, a power of two; columns from one pixel of a stride to the next
 #define TAP_LOG2(stride) uint(stride == 8 ? 3 : stride == 4 ? 2 : stride - 1)
@@ -19,7 +19,6 @@ void tap_row_inside(int tile, int line) {
     tap_part = uint(u.X_tile_width) >> tap_log2;
 #endif
     tap_origin = X_origin(tile) + ivec2(0, line);
-    tap_zero = textureSize(tsr_source0, 0).y - 1;
     tap_width = u.X_W;
 }
 void tap_row(int tile, int line) {
@@ -36,7 +35,7 @@ vec4 tap_texel(int x) {
     uint within = column % uint(X_STRIDE) * (uint(u.X_tile_width) / uint(X_STRIDE)) + column / ${X_STRIDE * X_PLANES}u;
 #endif
     int plane = int(group % uint(X_PLANES));
-    ivec2 at = ivec2(inside ? tap_origin.x + int(within) : 0, inside ? tap_origin.y : tap_zero);
+    ivec2 at = ivec2(inside ? tap_origin.x + int(within) : 0, inside ? tap_origin.y : u.X_zero_row);
 #if SAMPLE
     return X_read_inside(textureLod(tsr_source0, vec3((vec2(at) + 0.5) * u.X_inverse, plane), 0.0), inside);
 #else

@@ -102,12 +102,23 @@ static bool estimate_depthwise_by(const tsr_plan *plan, const tsr_problem *p, re
     return f.row <= TSR_MAX_ROW;
 }
 
+/* Do registers hold the texels of input and weights as halves, or is there room for integers, which
+ * become 32 bits? */
+static bool keeps_halves(const tsr_plan *plan, const tsr_problem *p) {
+    enum { ENOUGH = 10 };
+    bool integers =
+        p->conv.integers || tsr_texel_holds_integers(tsr_plan_layout(plan, p->input)->format);
+    bool room = plan->device.fragments.registers >= ENOUGH && !p->conv.zero_points;
+    return plan->half && (!integers || room);
+}
+
 /* Weights of depthwise taps are few: a fragment reads several at once, if the columns of input that
  * they need are few, too. Texels of 32 bits take twice the registers. No chunk has taps beyond the
  * kernel's. */
-static void join_taps(const tsr_plan *plan, const tsr_window *w, int pixels, row_form *f) {
+static void join_taps(const tsr_plan *plan, const tsr_problem *p, int pixels, row_form *f) {
     enum { MOST = 3, MOST_OF_HALVES = 5 };
-    int64_t columns = 2 * pixels + 1, most = plan->half ? MOST_OF_HALVES : MOST;
+    const tsr_window *w = &p->conv.window;
+    int64_t columns = 2 * pixels + 1, most = keeps_halves(plan, p) ? MOST_OF_HALVES : MOST;
     for (int64_t taps = w->kernel[1] < most ? w->kernel[1] : most; taps > f->taps; taps--)
         if (w->kernel[1] % taps == 0 &&
             (pixels - 1) * w->stride[1] + (taps - 1) * w->dilation[1] < columns)
@@ -120,7 +131,7 @@ static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, readin
     int output = tsr_problem_output(plan, p, 1);
     row_form f = choose_row(w, tsr_plan_layout(plan, output), by);
     if (by == BY_TAPS)
-        join_taps(plan, w, tsr_plan_layout(plan, output)->planes, &f);
+        join_taps(plan, p, tsr_plan_layout(plan, output)->planes, &f);
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, true);
     tsr_pass *pass =
         TSR_PASS(plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input),

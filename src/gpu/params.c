@@ -117,8 +117,13 @@ static void add_texture(tsr_params *p, const char *tensor, const tsr_layout *l, 
 static void add_source(tsr_params *p, const tsr_plan *plan, const char *name, int tensor) {
     const tsr_plan_tensor *t = &plan->tensors[tensor];
     const tsr_layout *l = &t->layout;
+    bool stored = t->storage != TSR_NONE;
+    int w = stored ? plan->storages[t->storage].texture_w : l->texture_w;
+    int h = stored ? plan->storages[t->storage].texture_h : l->texture_h;
     add_sizes(p, name, l);
     add_scalar(p, name, "_tiles", l->tiles);
+    if (p->language == TSR_GLSL)
+        add_scalar(p, name, "_zero_row", h);
     if (l->scale)
         name_components(p, name, "_step", 'f',
                         add_floats(p, (float[]){l->zero_point, l->scale}, 2, 2), 2);
@@ -126,9 +131,6 @@ static void add_source(tsr_params *p, const tsr_plan *plan, const char *name, in
         add_scalar(p, name, "_texels", l->n * l->tiles * l->h * l->w);
         return;
     }
-    bool stored = t->storage != TSR_NONE;
-    int w = stored ? plan->storages[t->storage].texture_w : l->texture_w;
-    int h = stored ? plan->storages[t->storage].texture_h : l->texture_h;
     add_texture(p, name, l, w, h + TSR_ZERO_ROWS);
     if (l->first_tiles)
         add_scalar(p, name, "_first_tiles", l->first_tiles);

@@ -23,8 +23,6 @@ void kernel_row(int n, int t, int y, int x) {
 #include split_tiles
     // The input pixel of the phase's first tap.
 #define INPUT_X ((x + u.pad_x) / STRIDE)
-    int input_y = tsr_quotient(y + u.window_y.pad, u.window_y.stride);
-    int phase_y = y + u.window_y.pad - input_y * u.window_y.stride;
 #if ROW
     row_begin(INPUT_X - ${TAPS - 1});
 #endif
@@ -34,8 +32,8 @@ void kernel_row(int n, int t, int y, int x) {
 #if ROW
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
 #endif
-        int line = input_y;
-        for (int ky = phase_y; ky < u.window_y.kernel; ky += u.window_y.stride, line--) {
+        int line = tsr_quotient(y + u.window_y.pad, u.window_y.stride);
+        for (int ky = y + u.window_y.pad - line * u.window_y.stride; ky < u.window_y.kernel; ky += u.window_y.stride, line--) {
             if (line < 0 || line >= u.X_H)
                 continue;
 #if ROW

@@ -2,8 +2,8 @@
 // reads input column `column`, the next ones TAP_STEP columns further each.
 // The branch keeps compilers from holding the inputs of four pixels at once. It is taken where that pixel is in the image.
 #for j PLANES
-#if j == 2
-                if (x + ${2 * PIXEL_STRIDE} < u.O_W)
+#if PLANES > 2 && (j == 2 || (j == 0 && TABLE_OF_4))
+                if (x + ${j * PIXEL_STRIDE} < u.O_W)
 #endif
                 {
                     PRODUCT vec4 a = tap_texel(column + $j * TAP_STEP);

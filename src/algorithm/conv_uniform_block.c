@@ -214,17 +214,20 @@ static int64_t unroll_of(const tsr_plan *plan, const block_conv *b) {
 
 /* Taps that a trip of the loops of glsl/tap_places.glsl reads, which keep the places of few pixels
  * in registers and count rows in floats; 0: of other loops. */
-static int64_t trip_of(const tsr_plan *plan, const block_conv *b, int64_t pixels) {
+static int64_t trip_of(const tsr_plan *plan, const block_conv *b, const tsr_layout *input,
+                       int64_t pixels) {
     enum { MOST_PLACES = 4, MOST_ROWS = 64 };
     if (!b->by_taps || is_pointwise(b) || !plan->device.fragments.dots || b->p.taps[0] > MOST_ROWS)
         return 0;
-    return b->p.taps[1] % 2 == 0 && 2 * pixels <= MOST_PLACES ? 2 : 1;
+    bool integers = tsr_texel_holds_integers(input->format); /* that become floats in registers */
+    return b->p.taps[1] % 2 == 0 && 2 * pixels <= MOST_PLACES && !integers ? 2 : 1;
 }
 
 static tsr_pass *add_draws(tsr_plan *plan, block_conv *b, int input, int output) {
     const tsr_window *w = &b->p.conv.window;
     const tsr_layout *l = tsr_plan_layout(plan, output);
-    int64_t pixels = l->planes / b->tiles_of_draw, trip = trip_of(plan, b, pixels);
+    int64_t pixels = l->planes / b->tiles_of_draw,
+            trip = trip_of(plan, b, tsr_plan_layout(plan, input), pixels);
     b->dots = trip > 0;
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_uniform_block, .X = TSR_TENSOR(input), .TAPS = TSR_INT(b->p.taps[1]),

@@ -43,3 +43,7 @@ vec4 tap_texel(int x) {
 #endif
 }
 #endif
+// Of the loops of glsl/tap_places.glsl: what a column adds to the coordinates of column 0.
+vec2 tap_place(int x) {
+    return vec2(float(x >> ${X_PLANES - 1}) * u.X_inverse.x, uint(x) < uint(u.X_W) ? 0.0 : 2.0);
+}

@@ -11,8 +11,7 @@
         int column = x * STRIDE - u.pad_x + kx * DILATION;
 #for k TRIP
 #for j PIXELS
-        int column$j$k = column + ${j * STRIDE + k * DILATION};
-        vec2 place$j$k = vec2(float(column$j$k >> ${X_PLANES - 1}) * u.X_inverse.x, uint(column$j$k) < uint(u.X_W) ? 0.0 : 2.0);
+        vec2 place$j$k = tap_place(column + ${j * STRIDE + k * DILATION});
 #endfor
 #endfor
 #if X_PLANES == 1

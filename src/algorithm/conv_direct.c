@@ -102,23 +102,22 @@ static bool estimate_depthwise_by(const tsr_plan *plan, const tsr_problem *p, re
     return f.row <= TSR_MAX_ROW;
 }
 
-/* Do registers hold the texels of input and weights as halves, or is there room for integers, which
- * become 32 bits? */
-static bool keeps_halves(const tsr_plan *plan, const tsr_problem *p) {
-    enum { ENOUGH = 10 };
-    bool integers =
-        p->conv.integers || tsr_texel_holds_integers(tsr_plan_layout(plan, p->input)->format);
-    bool room = plan->device.fragments.registers >= ENOUGH && !p->conv.zero_points;
-    return plan->half && (!integers || room);
+/* Texels that become 32 bits where they are multiplied. */
+static bool reads_integers(const tsr_plan *plan, const tsr_problem *p) {
+    return p->conv.integers || tsr_texel_holds_integers(tsr_plan_layout(plan, p->input)->format);
 }
 
 /* Weights of depthwise taps are few: a fragment reads several at once, if the columns of input that
- * they need are few, too. Texels of 32 bits take twice the registers. No chunk has taps beyond the
- * kernel's. */
+ * they need are few, too. Texels of 32 bits take twice the registers; those of integers may, too.
+ * Where columns' places are kept (PLACES) they are halves of registers. No chunk has taps beyond
+ * the kernel's. */
 static void join_taps(const tsr_plan *plan, const tsr_problem *p, int pixels, row_form *f) {
-    enum { MOST = 3, MOST_OF_HALVES = 5 };
+    enum { MOST = 3, MOST_OF_HALVES = 5, ENOUGH = 10 };
     const tsr_window *w = &p->conv.window;
-    int64_t columns = 2 * pixels + 1, most = keeps_halves(plan, p) ? MOST_OF_HALVES : MOST;
+    bool integers = reads_integers(plan, p), places = plan->device.fragments.dots,
+         room = plan->device.fragments.registers >= ENOUGH && !p->conv.zero_points;
+    int64_t columns = 2 * pixels + 1 + (places && !integers) - (places && integers),
+            most = plan->half && (room || !integers) ? MOST_OF_HALVES : MOST;
     for (int64_t taps = w->kernel[1] < most ? w->kernel[1] : most; taps > f->taps; taps--)
         if (w->kernel[1] % taps == 0 &&
             (pixels - 1) * w->stride[1] + (taps - 1) * w->dilation[1] < columns)
@@ -136,7 +135,8 @@ static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, readin
     tsr_pass *pass =
         TSR_PASS(plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input),
                  .S = tsr_scales_arg(&p->conv), .ZEROS = TSR_INT(tsr_zeros_of_texels(&p->conv)),
-                 .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row), .STRIDE = TSR_INT(w->stride[1]),
+                 .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row),
+                 .PLACES = TSR_INT(plan->device.fragments.dots), .STRIDE = TSR_INT(w->stride[1]),
                  .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
                  .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
                  .entries_log2 = TSR_INT(weights.size.entries_log2));

@@ -67,6 +67,9 @@ void kernel_row(int n, int t, int y, int x) {
             for (int kx = phase_x; kx < u.kernel_x; kx += STRIDE, column--) {
                 TABLE_AT at = weights_begin(weights, entry >> log2);
                 weights += STRIDE;
+#if DOTS
+#include tap_dots
+#else
 #for c 4
                 PRODUCT vec4 w$c = channel_weights(at, 0, $c);
 #endfor
@@ -75,6 +78,7 @@ void kernel_row(int n, int t, int y, int x) {
 #include group_products
 #else
 #include tap_products
+#endif
 #endif
             }
 #endif

@@ -7,12 +7,15 @@
 // Requires X_STRIDE 1, X_PLANES 1 or 2, X_FIRST 0.
 // What is kept across which loop, and what is computed again in it, decides whether Mesa's compiler for Midgard spills: after a
 // change run tools/phones.sh --check. The first fetch's place is computed before the loop's end is tested, as that is free.
+#if TRIP == TAPS
+    const int kx = 0;
+    {
+#else
     for (int kx = 0; kx < u.taps; kx += TRIP) {
+#endif
         int column = x * STRIDE - u.pad_x + kx * DILATION;
-#for k TRIP
-#for j PIXELS
-        vec2 place$j$k = tap_place(column + ${j * STRIDE + k * DILATION});
-#endfor
+#for m (PIXELS - 1) * STRIDE + (TRIP - 1) * DILATION + 1
+        vec2 place$m = tap_place(column + $m);
 #endfor
 #if X_PLANES == 1
         const float plane0 = 0.0;
@@ -25,12 +28,15 @@
             int end = tile_at + min(u.rows, (u.X_H - line + ${ROW_DILATION - 1}) / ROW_DILATION) * ${4 * TAPS};
             vec2 from = (vec2(X_origin(first + i)) + vec2(0.5, float(line + ky * ROW_DILATION) + 0.5)) * u.X_inverse;
             for (;; at += ${4 * TAPS}, from.y += ${ROW_DILATION}.0 * u.X_inverse.y) {
-                vec2 at00 = from + place00;
+                vec2 at0 = from + place0;
                 if (at >= end)
                     break;
 #if X_PLANES == 2 && TRIP > 1
                 float plane0 = float(column & 1), plane1 = 1.0 - plane0;
 #endif
+#for m (PIXELS - 1) * STRIDE + (TRIP - 1) * DILATION
+                vec2 at${m + 1} = from + place${m + 1};
+#endfor
 #for k TRIP
                 {
 #for c 4
@@ -38,11 +44,10 @@
 #endfor
 #for j PIXELS
                     {
-#if j + k > 0
-                        vec2 at$j$k = from + place$j$k;
-#endif
+                        // Compilers read a column once.
                         vec4 a = X_read_inside(textureLod(
-                            tsr_source0, vec3(at$j$k, plane${(j * STRIDE + k * DILATION) % X_PLANES}), 0.0), place$j$k.y < 1.0);
+                            tsr_source0, vec3(at${j * STRIDE + k * DILATION}, plane${(j * STRIDE + k * DILATION) % X_PLANES}), 0.0),
+                            place${j * STRIDE + k * DILATION}.y < 1.0);
 #include product_sum
                     }
 #endfor

@@ -212,15 +212,20 @@ static int64_t unroll_of(const tsr_plan *plan, const block_conv *b) {
     return most > 1 ? most : 1;
 }
 
-/* Taps that a trip of the loops of glsl/tap_places.glsl reads, which keep the places of few pixels
+/* Taps that a trip of the loops of glsl/tap_places.glsl reads, which keep the places of few columns
  * in registers and count rows in floats; 0: of other loops. */
 static int64_t trip_of(const tsr_plan *plan, const block_conv *b, const tsr_layout *input,
                        int64_t pixels) {
     enum { MOST_PLACES = 4, MOST_ROWS = 64 };
     if (!b->by_taps || is_pointwise(b) || !plan->device.fragments.dots || b->p.taps[0] > MOST_ROWS)
         return 0;
-    bool integers = tsr_texel_holds_integers(input->format); /* that become floats in registers */
-    return b->p.taps[1] % 2 == 0 && 2 * pixels <= MOST_PLACES && !integers ? 2 : 1;
+    int64_t dilation = b->p.conv.window.dilation[1], trip = MOST_PLACES;
+    if (tsr_texel_holds_integers(input->format)) /* that become floats in registers */
+        return 1;
+    while (trip > 1 && (b->p.taps[1] % trip ||
+                        (pixels - 1) * b->p.stride[1] + (trip - 1) * dilation >= MOST_PLACES))
+        trip--;
+    return trip;
 }
 
 static tsr_pass *add_draws(tsr_plan *plan, block_conv *b, int input, int output) {

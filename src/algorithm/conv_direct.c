@@ -132,14 +132,14 @@ static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, readin
     if (by == BY_TAPS)
         join_taps(plan, p, tsr_plan_layout(plan, output)->planes, &f);
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, true);
-    tsr_pass *pass =
-        TSR_PASS(plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input),
-                 .S = tsr_scales_arg(&p->conv), .ZEROS = TSR_INT(tsr_zeros_of_texels(&p->conv)),
-                 .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row),
-                 .PLACES = TSR_INT(plan->device.fragments.dots), .STRIDE = TSR_INT(w->stride[1]),
-                 .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
-                 .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
-                 .entries_log2 = TSR_INT(weights.size.entries_log2));
+    tsr_pass *pass = TSR_PASS(
+        plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input),
+        .S = tsr_scales_arg(&p->conv), .ZEROS = TSR_INT(tsr_zeros_of_texels(&p->conv)),
+        .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row),
+        .PLACES = TSR_INT(plan->device.fragments.dots && w->kernel[0] <= TSR_MAX_FLOAT_ROWS),
+        .STRIDE = TSR_INT(w->stride[1]), .DILATION = TSR_INT(w->dilation[1]),
+        .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
+        .pad_x = TSR_INT(w->pad_begin[1]), .entries_log2 = TSR_INT(weights.size.entries_log2));
     tsr_pass_conv_weights(plan, pass, &weights);
     count_loops(plan, &f, 1, w->kernel[0]);
     return pass;

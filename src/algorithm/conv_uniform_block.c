@@ -216,8 +216,9 @@ static int64_t unroll_of(const tsr_plan *plan, const block_conv *b) {
  * in registers and count rows in floats; 0: of other loops. */
 static int64_t trip_of(const tsr_plan *plan, const block_conv *b, const tsr_layout *input,
                        int64_t pixels) {
-    enum { MOST_PLACES = 4, MOST_ROWS = 64 };
-    if (!b->by_taps || is_pointwise(b) || !plan->device.fragments.dots || b->p.taps[0] > MOST_ROWS)
+    enum { MOST_PLACES = 4 };
+    if (!b->by_taps || is_pointwise(b) || !plan->device.fragments.dots ||
+        b->p.taps[0] > TSR_MAX_FLOAT_ROWS)
         return 0;
     int64_t dilation = b->p.conv.window.dilation[1], trip = MOST_PLACES;
     if (tsr_texel_holds_integers(input->format)) /* that become floats in registers */

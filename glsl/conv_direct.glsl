@@ -84,6 +84,9 @@ void kernel_row(int n, int t, int y, int x) {
                     y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad);
             for (int kx = 0; kx < u.chunks; kx++, entry++, column += DILATION) {
                 TABLE_AT at = weights_begin(entry & ((1 << log2) - 1), entry >> log2);
+#if DOTS
+#include tap_dots
+#else
 #for c 4
                 PRODUCT vec4 w$c = channel_weights(at, 0, $c);
 #endfor
@@ -92,6 +95,7 @@ void kernel_row(int n, int t, int y, int x) {
 #include group_products
 #else
 #include tap_products
+#endif
 #endif
             }
         }

@@ -21,11 +21,10 @@ void kernel_row(int n, int t, int y, int x) {
     v$j = vec4(0.0);
 #endfor
 #include split_tiles
-    ivec2 p = ivec2(x + u.pad_x, y + u.window_y.pad), stride = ivec2(STRIDE, u.window_y.stride);
-    ivec2 input_at = ivec2(p.x / STRIDE, tsr_quotient(p.y, stride.y)); // the input pixel of the phase's first tap
-    ivec2 phase = p - input_at * stride;
+    // The input pixel of the phase's first tap.
+#define INPUT_X ((x + u.pad_x) / STRIDE)
 #if ROW
-    row_begin(input_at.x - ${TAPS - 1});
+    row_begin(INPUT_X - ${TAPS - 1});
 #endif
     for (int i = begin; i < end; i++) {
 #include group_own
@@ -33,15 +32,16 @@ void kernel_row(int n, int t, int y, int x) {
 #if ROW
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
 #endif
-        int line = input_at.y;
-        for (int ky = phase.y; ky < u.window_y.kernel; ky += u.window_y.stride, line--) {
+        int line = tsr_quotient(y + u.window_y.pad, u.window_y.stride);
+        for (int ky = y + u.window_y.pad - line * u.window_y.stride; ky < u.window_y.kernel; ky += u.window_y.stride, line--) {
             if (line < 0 || line >= u.X_H)
                 continue;
 #if ROW
 #include row_read
 #endif
             int entry = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.entries_log2;
-            int weights = (entry & ((1 << log2) - 1)) * ${TAPS * STRIDE} + phase.x;
+            int column = INPUT_X, phase_x = x + u.pad_x - column * STRIDE; // computed here, they need no registers before
+            int weights = (entry & ((1 << log2) - 1)) * ${TAPS * STRIDE} + phase_x;
 #if ROW
             TABLE_AT at = weights_begin(weights, entry >> log2);
 #for m TAPS
@@ -49,7 +49,7 @@ void kernel_row(int n, int t, int y, int x) {
 #for c 4
                 vec4 w$c = channel_weights(at, ${STRIDE * m}, $c);
 #endfor
-                int kx = phase.x + ${STRIDE * m};
+                int kx = phase_x + ${STRIDE * m};
 #include scaled_weights
 #for j PLANES
 #for c 4
@@ -64,9 +64,12 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
 #else
             tap_row_inside(image * u.X_tiles + min(first + i, u.X_tiles - 1), line);
-            for (int kx = phase.x, column = input_at.x; kx < u.kernel_x; kx += STRIDE, column--) {
+            for (int kx = phase_x; kx < u.kernel_x; kx += STRIDE, column--) {
                 TABLE_AT at = weights_begin(weights, entry >> log2);
                 weights += STRIDE;
+#if DOTS
+#include tap_dots
+#else
 #for c 4
                 PRODUCT vec4 w$c = channel_weights(at, 0, $c);
 #endfor
@@ -75,6 +78,7 @@ void kernel_row(int n, int t, int y, int x) {
 #include group_products
 #else
 #include tap_products
+#endif
 #endif
             }
 #endif

@@ -5,6 +5,7 @@
 //     u.T_columns_log2              log2 of the tiles in a row of the texture's grid
 //     u.T_begin                     its offset in the texture, which it may share with other tensors
 //     u.T_first_tiles               of an input with T_FIRST: its tiles that are stored as with this pixel stride
+//     u.T_zero_row                  of an input: the texture's last row, which is zero
 //     u.T_inverse                   of an input: 1 / the texture's columns, 1 / its rows; O: 1 / columns of a tile, 1 / H
 // T_TEXEL says how its texels are stored: 0 floats, 1 the bits of floats, 2 integers of 8 bits, 3 with signs.
 precision highp float;

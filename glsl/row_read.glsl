@@ -13,7 +13,7 @@
     float row_zero = 1.0 - 0.5 * u.X_inverse.y;
     vec2 row_origin = (vec2(X_origin(tile) + ivec2(0, line)) + 0.5) * u.X_inverse;
 #else
-    int row_zero = textureSize(tsr_source0, 0).y - 1;
+    int row_zero = u.X_zero_row;
     ivec2 row_origin = X_origin(tile) + ivec2(0, line);
 #endif
     bool line_inside = line >= 0 && line < u.X_H;

@@ -43,7 +43,9 @@ uniform highp $S_SAMPLER tsr_high;
 #else
 #define $S_read(v) $S_element(v)
 #endif
-#if $S_SHIFTED
+#if $S_SHIFTED && $S_SCALED == 0 && $S_BEFORE == 0
+#define $S_read_inside(v, inside) ($S_read(v) * float(inside)) // finite
+#elif $S_SHIFTED
 #define $S_read_inside(v, inside) ((inside) ? $S_read(v) : vec4(0.0))
 #else
 #define $S_read_inside(v, inside) $S_read(v)

@@ -8,16 +8,17 @@ void tap_row(int tile, int line) { tap_row_inside(tile, line); }
 vec4 tap_texel(int x) { return X_pixel(tap_at.x, tap_at.y, x); }
 #else
 ivec2 tap_origin;
-int tap_zero, tap_width; // the row of zeros; columns of the row, 0 outside the image
+int tap_width; // columns of the row, 0 outside the image
 #if X_FIRST
-bool tap_first; // is it one of the first tiles?
+uint tap_log2, tap_part; // of the tile's pixel stride, a power of two; columns from one pixel of a stride to the next
+#define TAP_LOG2(stride) uint(stride == 8 ? 3 : stride == 4 ? 2 : stride - 1)
 #endif
 void tap_row_inside(int tile, int line) {
 #if X_FIRST
-    tap_first = tile < u.X_first_tiles;
+    tap_log2 = tile < u.X_first_tiles ? TAP_LOG2(X_FIRST) : TAP_LOG2(X_STRIDE);
+    tap_part = uint(u.X_tile_width) >> tap_log2;
 #endif
     tap_origin = X_origin(tile) + ivec2(0, line);
-    tap_zero = textureSize(tsr_source0, 0).y - 1;
     tap_width = u.X_W;
 }
 void tap_row(int tile, int line) {
@@ -26,17 +27,15 @@ void tap_row(int tile, int line) {
 }
 vec4 tap_texel(int x) {
     bool inside = uint(x) < uint(tap_width);
-    uint column = uint(x), group = column / uint(X_STRIDE); // as X_place(): unsigned, constants become shifts
-    uint within = (column - group * uint(X_STRIDE)) * uint(u.X_tile_width / X_STRIDE) + group / uint(X_PLANES);
-    int plane = int(group % uint(X_PLANES));
+    uint column = uint(x); // as X_place(): unsigned, constants become shifts
 #if X_FIRST
-    if (tap_first) {
-        group = column / uint(X_FIRST);
-        within = (column - group * uint(X_FIRST)) * uint(u.X_tile_width / X_FIRST) + group / uint(X_PLANES);
-        plane = int(group % uint(X_PLANES));
-    }
+    uint group = column >> tap_log2, within = (column - (group << tap_log2)) * tap_part + group / uint(X_PLANES);
+#else
+    uint group = column / uint(X_STRIDE);
+    uint within = column % uint(X_STRIDE) * (uint(u.X_tile_width) / uint(X_STRIDE)) + column / ${X_STRIDE * X_PLANES}u;
 #endif
-    ivec2 at = ivec2(inside ? tap_origin.x + int(within) : 0, inside ? tap_origin.y : tap_zero);
+    int plane = int(group % uint(X_PLANES));
+    ivec2 at = ivec2(inside ? tap_origin.x + int(within) : 0, inside ? tap_origin.y : u.X_zero_row);
 #if SAMPLE
     return X_read_inside(textureLod(tsr_source0, vec3((vec2(at) + 0.5) * u.X_inverse, plane), 0.0), inside);
 #else
@@ -44,3 +43,7 @@ vec4 tap_texel(int x) {
 #endif
 }
 #endif
+// Of the loops of glsl/tap_places.glsl: what a column adds to the coordinates of column 0.
+vec2 tap_place(int x) {
+    return vec2(float(x >> ${X_PLANES - 1}) * u.X_inverse.x, uint(x) < uint(u.X_W) ? 0.0 : 2.0);
+}

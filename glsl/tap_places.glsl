@@ -7,49 +7,36 @@
 // Requires X_STRIDE 1, X_PLANES 1 or 2, X_FIRST 0.
 // What is kept across which loop, and what is computed again in it, decides whether Mesa's compiler for Midgard spills: after a
 // change run tools/phones.sh --check. The first fetch's place is computed before the loop's end is tested, as that is free.
-// With TRIP 1 registers are left to keep the rows, and to go from a tile's origin to the next one's by an addition.
+#if TRIP == TAPS
+    const int kx = 0;
+    {
+#else
     for (int kx = 0; kx < u.taps; kx += TRIP) {
+#endif
         int column = x * STRIDE - u.pad_x + kx * DILATION;
-#for k TRIP
-#for j PIXELS
-        int column$j$k = column + ${j * STRIDE + k * DILATION};
-        vec2 place$j$k = vec2(float(column$j$k >> ${X_PLANES - 1}) * u.X_inverse.x, uint(column$j$k) < uint(u.X_W) ? 0.0 : 2.0);
-#endfor
+#for m (PIXELS - 1) * STRIDE + (TRIP - 1) * DILATION + 1
+        vec2 place$m = tap_place(column + $m);
 #endfor
 #if X_PLANES == 1
         const float plane0 = 0.0;
 #elif TRIP == 1
         float plane0 = float(column & 1), plane1 = 1.0 - plane0;
 #endif
-#if TRIP == 1
-        int line = y * ROW_STRIDE - u.pad_y, ky = (max(-line, 0) + ${ROW_DILATION - 1}) / ROW_DILATION;
-        int rows = min(u.rows, (u.X_H - line + ${ROW_DILATION - 1}) / ROW_DILATION) * ${4 * TAPS};
-        int skipped = ky * ${4 * TAPS}, tile_at = begin + 4 * kx;
-        vec2 next = (vec2(X_origin(first) + ivec2(0, line + ky * ROW_DILATION)) + 0.5) * u.X_inverse;
-        float left = (float(u.X_begin.x) + 0.5) * u.X_inverse.x, across = float(u.X_tile_width) * u.X_inverse.x;
-        float right = left + (float(1 << u.X_columns_log2) - 0.5) * across, down = float(u.X_H) * u.X_inverse.y;
-#endif
         for (int i = 0; i < u.tiles; i++) {
-#if TRIP == 1
-            vec2 from = next;
-            next.x += across;
-            if (next.x > right)
-                next = vec2(left, next.y + down);
-            int at = tile_at + skipped, end = tile_at + rows;
-            tile_at += u.rows * ${4 * TAPS};
-#else
             int line = y * ROW_STRIDE - u.pad_y, ky = (max(-line, 0) + ${ROW_DILATION - 1}) / ROW_DILATION;
             int tile_at = begin + 4 * kx + i * u.rows * ${4 * TAPS}, at = tile_at + ky * ${4 * TAPS};
             int end = tile_at + min(u.rows, (u.X_H - line + ${ROW_DILATION - 1}) / ROW_DILATION) * ${4 * TAPS};
             vec2 from = (vec2(X_origin(first + i)) + vec2(0.5, float(line + ky * ROW_DILATION) + 0.5)) * u.X_inverse;
-#endif
             for (;; at += ${4 * TAPS}, from.y += ${ROW_DILATION}.0 * u.X_inverse.y) {
-                vec2 at00 = from + place00;
+                vec2 at0 = from + place0;
                 if (at >= end)
                     break;
 #if X_PLANES == 2 && TRIP > 1
                 float plane0 = float(column & 1), plane1 = 1.0 - plane0;
 #endif
+#for m (PIXELS - 1) * STRIDE + (TRIP - 1) * DILATION
+                vec2 at${m + 1} = from + place${m + 1};
+#endfor
 #for k TRIP
                 {
 #for c 4
@@ -57,11 +44,10 @@
 #endfor
 #for j PIXELS
                     {
-#if j + k > 0
-                        vec2 at$j$k = from + place$j$k;
-#endif
+                        // Compilers read a column once.
                         vec4 a = X_read_inside(textureLod(
-                            tsr_source0, vec3(at$j$k, plane${(j * STRIDE + k * DILATION) % X_PLANES}), 0.0), at$j$k.y < 1.0);
+                            tsr_source0, vec3(at${j * STRIDE + k * DILATION}, plane${(j * STRIDE + k * DILATION) % X_PLANES}), 0.0),
+                            place${j * STRIDE + k * DILATION}.y < 1.0);
 #include product_sum
                     }
 #endfor

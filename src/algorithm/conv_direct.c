@@ -102,12 +102,22 @@ static bool estimate_depthwise_by(const tsr_plan *plan, const tsr_problem *p, re
     return f.row <= TSR_MAX_ROW;
 }
 
+/* Texels that become 32 bits where they are multiplied. */
+static bool reads_integers(const tsr_plan *plan, const tsr_problem *p) {
+    return p->conv.integers || tsr_texel_holds_integers(tsr_plan_layout(plan, p->input)->format);
+}
+
 /* Weights of depthwise taps are few: a fragment reads several at once, if the columns of input that
- * they need are few, too. Texels of 32 bits take twice the registers. No chunk has taps beyond the
- * kernel's. */
-static void join_taps(const tsr_plan *plan, const tsr_window *w, int pixels, row_form *f) {
-    enum { MOST = 3, MOST_OF_HALVES = 5 };
-    int64_t columns = 2 * pixels + 1, most = plan->half ? MOST_OF_HALVES : MOST;
+ * they need are few, too. Texels of 32 bits take twice the registers; those of integers may, too.
+ * Where columns' places are kept (PLACES) they are halves of registers. No chunk has taps beyond
+ * the kernel's. */
+static void join_taps(const tsr_plan *plan, const tsr_problem *p, int pixels, row_form *f) {
+    enum { MOST = 3, MOST_OF_HALVES = 5, ENOUGH = 10 };
+    const tsr_window *w = &p->conv.window;
+    bool integers = reads_integers(plan, p), places = plan->device.fragments.dots,
+         room = plan->device.fragments.registers >= ENOUGH && !p->conv.zero_points;
+    int64_t columns = 2 * pixels + 1 + (places && !integers) - (places && integers),
+            most = plan->half && (room || !integers) ? MOST_OF_HALVES : MOST;
     for (int64_t taps = w->kernel[1] < most ? w->kernel[1] : most; taps > f->taps; taps--)
         if (w->kernel[1] % taps == 0 &&
             (pixels - 1) * w->stride[1] + (taps - 1) * w->dilation[1] < columns)
@@ -120,15 +130,16 @@ static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, readin
     int output = tsr_problem_output(plan, p, 1);
     row_form f = choose_row(w, tsr_plan_layout(plan, output), by);
     if (by == BY_TAPS)
-        join_taps(plan, w, tsr_plan_layout(plan, output)->planes, &f);
+        join_taps(plan, p, tsr_plan_layout(plan, output)->planes, &f);
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, true);
-    tsr_pass *pass =
-        TSR_PASS(plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input),
-                 .S = tsr_scales_arg(&p->conv), .ZEROS = TSR_INT(tsr_zeros_of_texels(&p->conv)),
-                 .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row), .STRIDE = TSR_INT(w->stride[1]),
-                 .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
-                 .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
-                 .entries_log2 = TSR_INT(weights.size.entries_log2));
+    tsr_pass *pass = TSR_PASS(
+        plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input),
+        .S = tsr_scales_arg(&p->conv), .ZEROS = TSR_INT(tsr_zeros_of_texels(&p->conv)),
+        .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row),
+        .PLACES = TSR_INT(plan->device.fragments.dots && w->kernel[0] <= TSR_MAX_FLOAT_ROWS),
+        .STRIDE = TSR_INT(w->stride[1]), .DILATION = TSR_INT(w->dilation[1]),
+        .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
+        .pad_x = TSR_INT(w->pad_begin[1]), .entries_log2 = TSR_INT(weights.size.entries_log2));
     tsr_pass_conv_weights(plan, pass, &weights);
     count_loops(plan, &f, 1, w->kernel[0]);
     return pass;

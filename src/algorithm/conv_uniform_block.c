@@ -212,19 +212,28 @@ static int64_t unroll_of(const tsr_plan *plan, const block_conv *b) {
     return most > 1 ? most : 1;
 }
 
-/* Taps that a trip of the loops of glsl/tap_places.glsl reads, which keep the places of few pixels
+/* Taps that a trip of the loops of glsl/tap_places.glsl reads, which keep the places of few columns
  * in registers and count rows in floats; 0: of other loops. */
-static int64_t trip_of(const tsr_plan *plan, const block_conv *b, int64_t pixels) {
-    enum { MOST_PLACES = 4, MOST_ROWS = 64 };
-    if (!b->by_taps || is_pointwise(b) || !plan->device.fragments.dots || b->p.taps[0] > MOST_ROWS)
+static int64_t trip_of(const tsr_plan *plan, const block_conv *b, const tsr_layout *input,
+                       int64_t pixels) {
+    enum { MOST_PLACES = 4 };
+    if (!b->by_taps || is_pointwise(b) || !plan->device.fragments.dots ||
+        b->p.taps[0] > TSR_MAX_FLOAT_ROWS)
         return 0;
-    return b->p.taps[1] % 2 == 0 && 2 * pixels <= MOST_PLACES ? 2 : 1;
+    int64_t dilation = b->p.conv.window.dilation[1], trip = MOST_PLACES;
+    if (tsr_texel_holds_integers(input->format)) /* that become floats in registers */
+        return 1;
+    while (trip > 1 && (b->p.taps[1] % trip ||
+                        (pixels - 1) * b->p.stride[1] + (trip - 1) * dilation >= MOST_PLACES))
+        trip--;
+    return trip;
 }
 
 static tsr_pass *add_draws(tsr_plan *plan, block_conv *b, int input, int output) {
     const tsr_window *w = &b->p.conv.window;
     const tsr_layout *l = tsr_plan_layout(plan, output);
-    int64_t pixels = l->planes / b->tiles_of_draw, trip = trip_of(plan, b, pixels);
+    int64_t pixels = l->planes / b->tiles_of_draw,
+            trip = trip_of(plan, b, tsr_plan_layout(plan, input), pixels);
     b->dots = trip > 0;
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_uniform_block, .X = TSR_TENSOR(input), .TAPS = TSR_INT(b->p.taps[1]),

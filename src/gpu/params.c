@@ -117,8 +117,13 @@ static void add_texture(tsr_params *p, const char *tensor, const tsr_layout *l, 
 static void add_source(tsr_params *p, const tsr_plan *plan, const char *name, int tensor) {
     const tsr_plan_tensor *t = &plan->tensors[tensor];
     const tsr_layout *l = &t->layout;
+    bool stored = t->storage != TSR_NONE;
+    int w = stored ? plan->storages[t->storage].texture_w : l->texture_w;
+    int h = stored ? plan->storages[t->storage].texture_h : l->texture_h;
     add_sizes(p, name, l);
     add_scalar(p, name, "_tiles", l->tiles);
+    if (p->language == TSR_GLSL)
+        add_scalar(p, name, "_zero_row", h);
     if (l->scale)
         name_components(p, name, "_step", 'f',
                         add_floats(p, (float[]){l->zero_point, l->scale}, 2, 2), 2);
@@ -126,9 +131,6 @@ static void add_source(tsr_params *p, const tsr_plan *plan, const char *name, in
         add_scalar(p, name, "_texels", l->n * l->tiles * l->h * l->w);
         return;
     }
-    bool stored = t->storage != TSR_NONE;
-    int w = stored ? plan->storages[t->storage].texture_w : l->texture_w;
-    int h = stored ? plan->storages[t->storage].texture_h : l->texture_h;
     add_texture(p, name, l, w, h + TSR_ZERO_ROWS);
     if (l->first_tiles)
         add_scalar(p, name, "_first_tiles", l->first_tiles);
@@ -213,7 +215,6 @@ tsr_status tsr_params_make(const tsr_plan *plan, const tsr_pass *pass, tsr_param
     const char *names[TSR_MAX_SOURCES];
     *p = (tsr_params){.language = plan->device.language};
     tsr_source_names(pass, names);
-    add_output(p, tsr_plan_layout(plan, pass->output));
     for (int i = 0; i < pass->source_count; i++)
         add_source(p, plan, names[i], pass->sources[i]);
     if (pass->kernel->table)
@@ -223,6 +224,7 @@ tsr_status tsr_params_make(const tsr_plan *plan, const tsr_pass *pass, tsr_param
     add_draws(p, pass->kernel);
     add_attrs(p, pass);
     add_posts(p, pass);
+    add_output(p, tsr_plan_layout(plan, pass->output));
     add_ints(p, NULL, 0, 4); /* whole vectors */
     if (p->language == TSR_WGSL) {
         add_floats(p, NULL, p->float_count == 0, 1);

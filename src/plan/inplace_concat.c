@@ -201,6 +201,12 @@ static bool is_read_by_windows(const tsr_graph *graph, int value) {
     return windows;
 }
 
+/* Kernels for few registers divide by them with shifts: glsl/tap.glsl. */
+static bool may_mix(const tsr_plan *plan, int first, int second) {
+    return !plan->device.fragments.registers ||
+           ((first & (first - 1)) == 0 && (second & (second - 1)) == 0);
+}
+
 static const tsr_layout *layout_of(const tsr_plan *plan, const tsr_concat_operand *operand) {
     return tsr_plan_layout(plan, plan->value_tensor[operand->value]);
 }
@@ -215,7 +221,8 @@ static bool mix_strides(const tsr_plan *plan, const tsr_node *node,
     int first = 0, stride = layout_of(plan, &operands[0])->pixel_stride;
     tsr_layout_hint hint = {last->planes, last->pixel_stride,
                             tsr_plan_format(plan, node->outputs[0])};
-    if (stride == last->pixel_stride || !is_read_by_windows(plan->graph, node->outputs[0]) ||
+    if (stride == last->pixel_stride || !may_mix(plan, stride, last->pixel_stride) ||
+        !is_read_by_windows(plan->graph, node->outputs[0]) ||
         tsr_layout_make(&out->shape, &plan->limits, hint, whole) != TSR_OK)
         return false;
     while (layout_of(plan, &operands[first])->pixel_stride == stride)

@@ -22,7 +22,7 @@ MAX_DRAW_ARGS = 4
 
 # What programs have by themselves, for a tensor T (the output O and each input) and for a table.
 TENSOR_PARAMS = {
-    "glsl": ["size", "N", "C", "H", "W", "tiles", "tile_width", "columns_log2", "begin", "inverse",
+    "glsl": ["size", "N", "C", "H", "W", "tiles", "tile_width", "columns_log2", "begin", "zero_row", "inverse",
              "first_tiles"],
     "wgsl": ["size", "N", "C", "H", "W", "tiles", "texels"]}
 TABLE_PARAMS = {"glsl": ["table_inverse"], "wgsl": ["table_width"]}

@@ -31,7 +31,7 @@ static void test_broadcasts(void **state) {
     (void)state;
     static const char *const ops[] = {"Add", "Sub", "Mul"};
     need_gpu();
-    for (int i = 0; i < some_cases(100); i++) {
+    for (int i = 0; i < some_cases(50); i++) {
         random_source r = random_from((uint32_t)i);
         int dims[MOST_AXES], rank = draw_dims(&r, 5, dims);
         const char *op = ops[i % 3], *a = draw_operand(&r, dims, rank),
@@ -46,7 +46,7 @@ static void test_broadcasts(void **state) {
 static void test_permutations(void **state) {
     (void)state;
     need_gpu();
-    for (int i = 0; i < some_cases(100); i++) {
+    for (int i = 0; i < some_cases(50); i++) {
         random_source r = random_from((uint32_t)i);
         int dims[MOST_AXES], perm[MOST_AXES], rank = draw_dims(&r, 5, dims);
         for (int k = 0; k < rank; k++)
@@ -135,7 +135,7 @@ static void test_layer_normalization(void **state) {
 static void test_batches(void **state) {
     (void)state;
     need_gpu();
-    for (int i = 0; i < some_cases(60); i++) {
+    for (int i = 0; i < some_cases(40); i++) {
         random_source r = random_from((uint32_t)i);
         int dims[MOST_AXES], rank = random_int(&r, 1, MOST_AXES - 2), m = random_int(&r, 1, 6),
                              k = random_int(&r, 1, 9), n = random_int(&r, 1, 6);
@@ -238,7 +238,7 @@ static void draw_perm(random_source *r, int rank, int *perm) {
 static void test_transposed_views(void **state) {
     (void)state;
     need_gpu();
-    for (int i = 0; i < some_cases(60); i++) {
+    for (int i = 0; i < some_cases(40); i++) {
         random_source r = random_from((uint32_t)i);
         const int n = random_int(&r, 1, 3), length = random_int(&r, 1, 6),
                   last = (int[]){1, 6, 8, 12, 20}[i % 5];

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { CASES = 500, MAX_MACS = 1500000, MAX_OUTPUT = 40000 };
+enum { CASES = 250, MAX_MACS = 1500000, MAX_OUTPUT = 40000 };
 
 /* One spatial axis. */
 typedef struct axis {

@@ -51,6 +51,7 @@ bad "bad.ops:2: no body follows 'glsl:'" '[demo:Vignette]\nglsl:\nwgsl:\n return
 bad "bad.ops:4: a second body 'glsl:'" '[demo:Vignette]\nglsl:\n return 1.0;\nglsl:\n return 2.0;\n'
 bad "bad.ops:2: not attr NAME NUMBER: 'attr strength much'" '[demo:Vignette]\nattr strength much\nglsl:\n return 1.0;\n'
 bad "bad.ops:2: not inputs LEAST MOST: 'inputs two'" '[demo:Vignette]\ninputs two\nglsl:\n return 1.0;\n'
+bad "bad.ops:2: not inputs LEAST MOST: 'inputs 12'" '[demo:Vignette]\ninputs 12\nglsl:\n return 1.0;\n'
 bad "bad.ops:2: unknown: 'output 3'" '[demo:Vignette]\noutput 3\nglsl:\n return 1.0;\n'
 bad 'attribute' '[demo:Vignette]\nattr a__b 1\nglsl:\n return 1.0;\n'
 finish

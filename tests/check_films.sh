@@ -118,6 +118,10 @@ refused 'frame 4 is 22 x 16, those before are 20 x 16' 4
 refused 'frame 4 is 444, those before are 420jpeg' 4
 { cat in.y4m; echo hello; } >bad.y4m
 refused 'frame 4 has no header' 4
+{ cat in.y4m; echo; } >bad.y4m
+refused 'frame 4 has no header' 4
+{ cat in.y4m; film 420jpeg 20 16 1 XCOLORRANGE=FULL; } >bad.y4m
+refused 'frame 4 is of another XCOLORRANGE' 4
 cat in.y4m in.y4m >twofold.y4m
 expect 0 '8 frames' run same.onnx -i twofold.y4m -o out.y4m --backend cpu
 film 420p10 20 16 1 >bad.y4m

@@ -73,7 +73,8 @@ exif() {
         my $tiff = ($big eq "big" ? "MM" : "II") . pack("$s$l", 42, 8) .
             pack("$s ${s}${s}${l}${s}x2 ${s}${s}${l}${s}x2 $l", 2, 0x100, 3, 1, 99, 0x112, 3, 1, $o, 0);
         my $body = "Exif\0\0$tiff";
-        print "\xff\xd8\xff\xe1" . pack("n", 2 + length $body) . $body . substr($jpeg, 2)' "$@"
+        my $fill = $big eq "big" ? "" : "\xff\xff"; # JPEG allows such bytes before a marker
+        print "\xff\xd8$fill\xff\xe1" . pack("n", 2 + length $body) . $body . substr($jpeg, 2)' "$@"
 }
 # A picture of 16 x 8: white above left, gray above right, black below.
 perl -e 'print pack "f<*", map { my $y = int(($_ % 128) / 16); my $x = $_ % 16; $y > 3 ? 0 : $x < 8 ? 1 : 0.5 } 0 .. 383' |

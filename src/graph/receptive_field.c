@@ -49,13 +49,16 @@ static tsr_status set(const walk *w, int i, const tsr_field_map *map) {
     int v = i < w->node->output_count ? w->node->outputs[i] : TSR_NONE;
     if (v == TSR_NONE)
         return TSR_OK;
+    static const char too_large[] = "depends on too large a part of the picture";
     for (int a = 0; a < TSR_PICTURE_AXES; a++) {
         const tsr_field *f = &map->axis[a];
+        if (f->unit > MAX_NUMBER || f->step > MAX_NUMBER || llabs(f->low) > MAX_NUMBER ||
+            llabs(f->high) > MAX_NUMBER)
+            return refuse(w, too_large);
         int64_t cycle = f->step / common_divisor(f->step, f->unit), *all = &w->fields->alignment[a];
         int64_t joined = *all / common_divisor(*all, cycle) * cycle;
-        if (f->unit > MAX_NUMBER || f->step > MAX_NUMBER || llabs(f->low) > MAX_NUMBER ||
-            llabs(f->high) > MAX_NUMBER || joined > MAX_NUMBER)
-            return refuse(w, "depends on too large a part of the picture");
+        if (joined > MAX_NUMBER)
+            return refuse(w, too_large);
         *all = joined;
     }
     w->fields->values[v] = *map;
@@ -405,7 +408,8 @@ static tsr_status walk_node(const walk *w) {
         w->fields->whole = w->fields->whole ? w->fields->whole : node;
         return set(w, 0, map_of(w, 0));
     case TSR_OP_BatchNormalization:
-        return set(w, 0, map_of(w, 0));
+        return is_picture_axis(map_of(w, 0), 1) ? refuse(w, "has a constant for each row or column")
+                                                : set(w, 0, map_of(w, 0));
     case TSR_OP_GlobalAveragePool:
     case TSR_OP_GlobalMaxPool:
         return refuse(w, "reads the whole picture");

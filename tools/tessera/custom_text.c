@@ -99,7 +99,8 @@ static tsr_status begin_operator(custom_text *t, char *line) {
 
 static tsr_status take_inputs(custom_text *t, const char *line, tsr_custom_op *op) {
     int used = 0;
-    int found = sscanf(line, "inputs %1d%n %1d%n", &op->min_inputs, &used, &op->max_inputs, &used);
+    int found =
+        sscanf(line, "inputs %1d%n%*1[ ]%1d%n", &op->min_inputs, &used, &op->max_inputs, &used);
     return found >= 1 && !line[used] ? TSR_OK : refuse(t, "not inputs LEAST MOST:", line);
 }
 

@@ -45,6 +45,8 @@ int exif_orientation(const unsigned char *data, size_t size) {
     if (read_number(&b, 0, 2) != 0xFFD8)
         return 1;
     for (size_t at = 2; read_number(&b, at, 1) == 0xFF;) {
+        while (read_number(&b, at + 1, 1) == 0xFF) /* any number of them may fill up */
+            at++;
         uint32_t marker = read_number(&b, at + 1, 1);
         size_t length = read_number(&b, at + 2, 2);
         if (marker == MARKER_SCAN || length < 2 || length > size - at - 2)

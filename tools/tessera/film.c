@@ -35,8 +35,8 @@ static tsr_status fail_kind(const film_reader *film) {
                 "%s is no y4m film; raw frames need their size: --frame WxH", film->name);
 }
 
-/* Without its end; "" at the end of the file. Byte by byte: what follows is the frame. */
-static tsr_status read_line(const film_reader *film, char line[MAX_LINE]) {
+/* Without its end; *there: not at the end of the file. Byte by byte: what follows is the frame. */
+static tsr_status read_line(const film_reader *film, char line[MAX_LINE], bool *there) {
     size_t used = 0, got;
     for (;;) {
         unsigned char byte;
@@ -48,6 +48,7 @@ static tsr_status read_line(const film_reader *film, char line[MAX_LINE]) {
         line[used++] = (char)byte;
     }
     line[used] = '\0';
+    *there = got || used;
     return got || !used ? TSR_OK
                         : fail(TSR_ERROR_IO, "%s ends within the header of frame %lld", film->name,
                                (long long)film->frames);
@@ -119,9 +120,10 @@ static tsr_status make_room(film_reader *film) {
 
 static tsr_status begin(film_reader *film, int width, int height) {
     char line[MAX_LINE];
+    bool there;
     film->format = (film_format){.width = width, .height = height};
     if (!width) {
-        TRY(read_line(film, line));
+        TRY(read_line(film, line, &there));
         TRY(parse_header(film, line, &film->format));
     }
     return make_room(film);
@@ -157,6 +159,10 @@ static tsr_status check_next_header(const film_reader *film, char *line) {
         return fail(TSR_ERROR_SHAPE, "%s: frame %lld is %d x %d, those before are %d x %d",
                     film->name, (long long)film->frames, next.width, next.height, f->width,
                     f->height);
+    if (next.yuv.full_range != f->yuv.full_range)
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "%s: frame %lld is of another XCOLORRANGE than those before", film->name,
+                    (long long)film->frames);
     return next.yuv.chroma == f->yuv.chroma
                ? TSR_OK
                : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: frame %lld is %s, those before are %s",
@@ -166,15 +172,15 @@ static tsr_status check_next_header(const film_reader *film, char *line) {
 
 static tsr_status read_frame_header(const film_reader *film, bool *there) {
     char line[MAX_LINE];
-    TRY(read_line(film, line));
+    TRY(read_line(film, line, there));
     if (strncmp(line, magic, strlen(magic)) == 0) {
         TRY(check_next_header(film, line));
-        TRY(read_line(film, line));
+        TRY(read_line(film, line, there));
     }
-    *there = strcmp(line, "FRAME") == 0 || strncmp(line, "FRAME ", 6) == 0;
-    return *there || !line[0] ? TSR_OK
-                              : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: frame %lld has no header",
-                                     film->name, (long long)film->frames);
+    bool good = !*there || strcmp(line, "FRAME") == 0 || strncmp(line, "FRAME ", 6) == 0;
+    return good ? TSR_OK
+                : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: frame %lld has no header", film->name,
+                       (long long)film->frames);
 }
 
 tsr_status film_read(film_reader *film, bool *there) {

@@ -75,6 +75,8 @@ expect 2 "(InstanceNormalization) normalizes over all pixels" run normal.onnx -i
 expect 0 'photo.ppm: 61 x 43 is scaled to 20 x 16, its aspect changes' run classes.onnx -i photo.ppm -o y.npy --backend cpu
 expect 2 "(GlobalAveragePool) reads the whole picture" run classes.onnx -i photo.ppm -o y.npy --backend cpu --tile 16
 expect 0 'y [1, 5, 1, 1]' run classes.onnx -i photo.ppm -o y.npy --backend cpu --shape x=1,3,43,61
+make 'Shape x[1,3,H,W] -> s; Cast s -> f to=1; ReduceMax f -> m keepdims=0; Div x m -> y' relative
+expect 2 "its layers depend on the picture's size" run relative.onnx -i photo.ppm -o y.npy --backend cpu --tile 32
 expect 2 "--tile: input 'x' [5] is no picture" run vector.onnx --random -o y.npy --backend cpu --tile 16
 
 # ---- sizes as they are asked for ---------------------------------------------------------------------

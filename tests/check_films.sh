@@ -127,10 +127,12 @@ expect 0 '8 frames' run same.onnx -i twofold.y4m -o out.y4m --backend cpu
 film 420p10 20 16 1 >bad.y4m
 refused "the colour space '420p10' is not read" 0
 for header in 'YUV4MPEG2 W20' 'YUV4MPEG2 W0 H3' 'YUV4MPEG2 W99999 H3' 'YUV4MPEG2 W2x H3' 'YUV4MPEG2 W2 H3 F1' \
-    'YUV4MPEG3 W2 H2' ''; do
+    'YUV4MPEG2 W2 H3 F99999999999:1' 'YUV4MPEG2 W32768 H32768' 'YUV4MPEG3 W2 H2' ''; do
     echo "$header" >bad.y4m
     refused 'bad.y4m' 0
 done
+echo 'YUV4MPEG2 W20 H16' >bad.y4m
+refused 'bad.y4m has no frame' 0
 head -c 3000 /dev/zero >bad.y4m
 refused 'is no y4m film' 0
 expect 2 'nothing.y4m: No such file' run same.onnx -i nothing.y4m -o out.y4m --backend cpu

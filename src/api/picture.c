@@ -77,6 +77,7 @@ static tsr_status report_fields(tsr_graph *graph, int input, const int axes[TSR_
     if (fields.whole)
         snprintf(report->why, sizeof report->why, "node '%s' (%s) normalizes over all pixels",
                  fields.whole->name, tsr_node_op_name(fields.whole));
+    report->numbers = fields.numbers;
     memcpy(report->alignment, fields.alignment, sizeof fields.alignment);
     for (int i = 0; i < report->output_count; i++)
         report->outputs[i].map = fields.values[graph->outputs[i]];

@@ -13,7 +13,8 @@ typedef struct tsr_picture_report {
     int output_count;            /* the model's */
     tsr_picture_output *outputs; /* tsr_free(); maps are set if is_local */
     int64_t alignment[TSR_PICTURE_AXES];
-    uint64_t live_bytes; /* the most that is alive at one time, in 32 bits */
+    tsr_cache_key numbers; /* tsr_receptive_fields' */
+    uint64_t live_bytes;   /* the most that is alive at one time, in 32 bits */
     /* Elements of the outputs depend on a neighbourhood of a pixel, but for normalizations over all
      * pixels if `normalizes`; if not, `why` names the first node that reads more. */
     bool is_local, normalizes;

@@ -429,10 +429,34 @@ static bool reads_picture(const walk *w) {
     return false;
 }
 
+/* Is input i a number to compute with, no size or index, that constants were folded into? */
+static bool is_folded_number(const walk *w, int i) {
+    const tsr_node *node = w->node;
+    if (node->inputs[i] == TSR_NONE)
+        return false;
+    const tsr_value *v = &w->graph->values[node->inputs[i]];
+    bool computes = tsr_op_is_elementwise(node->op) ||
+                    (tsr_dtype_is_float(v->dtype) && node->op != TSR_OP_Resize);
+    return v->data && !v->model_constant && computes;
+}
+
+static void add_numbers(const walk *w) {
+    tsr_cache_key *key = &w->fields->numbers;
+    for (int i = 0; i < w->node->input_count; i++) {
+        if (!is_folded_number(w, i))
+            continue;
+        const tsr_value *v = &w->graph->values[w->node->inputs[i]];
+        *key = tsr_cache_key_add_bytes(
+            *key, v->data, (size_t)tsr_shape_count(&v->shape) * tsr_stored_size(v->dtype));
+    }
+}
+
 tsr_status tsr_receptive_fields_of(tsr_graph *graph, int input, const int axes[TSR_PICTURE_AXES],
                                    tsr_receptive_fields *fields) {
-    *fields = (tsr_receptive_fields){
-        .values = TSR_NEW(graph->arena, graph->value_count, tsr_field_map), .alignment = {1, 1}};
+    *fields =
+        (tsr_receptive_fields){.values = TSR_NEW(graph->arena, graph->value_count, tsr_field_map),
+                               .alignment = {1, 1},
+                               .numbers = tsr_cache_key_start()};
     if (!fields->values)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the receptive fields");
     fields->values[input].depends = true;
@@ -440,8 +464,10 @@ tsr_status tsr_receptive_fields_of(tsr_graph *graph, int input, const int axes[T
         fields->values[input].axis[a] = (tsr_field){.axis = axes[a], .unit = 1, .step = 1};
     for (int n = 0; n < graph->node_count; n++) {
         const walk w = {graph, fields, &graph->nodes[n]};
-        if (reads_picture(&w))
-            TSR_TRY(walk_node(&w));
+        if (!reads_picture(&w))
+            continue;
+        TSR_TRY(walk_node(&w));
+        add_numbers(&w);
     }
     return TSR_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef TSR_GRAPH_RECEPTIVE_FIELD_H
 #define TSR_GRAPH_RECEPTIVE_FIELD_H
 
+#include "base/cache.h"
 #include "graph/graph.h"
 
 enum { TSR_PICTURE_ROWS, TSR_PICTURE_COLUMNS, TSR_PICTURE_AXES };
@@ -22,6 +23,9 @@ typedef struct tsr_receptive_fields {
     tsr_field_map *values; /* by value, in the graph's arena */
     /* Parts of a picture that begin at multiples of it have the same grids in all tensors. */
     int64_t alignment[TSR_PICTURE_AXES];
+    /* Of the numbers that nodes compute with and that follow from shapes: x divided by its width,
+     * say. They are equal for pictures of two sizes if the keys are. */
+    tsr_cache_key numbers;
     /* The first node that normalizes by all pixels of the picture; NULL: none. Tensors after it
      * have the fields that they would have without. */
     const tsr_node *whole;

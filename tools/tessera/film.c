@@ -1,9 +1,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "film.h"
+#include "picture.h"
 #include "tool.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +70,8 @@ static bool parse_rate(const char *text, int64_t rate[2]) {
         return false;
     text = end + 1;
     rate[1] = strtoll(text, &end, 10);
-    return end != text && !*end && rate[0] >= 0 && rate[1] >= 0;
+    return end != text && !*end && rate[0] >= 0 && rate[1] >= 0 && rate[0] <= INT_MAX &&
+           rate[1] <= INT_MAX;
 }
 
 static tsr_status parse_field(const film_reader *film, const char *field, film_format *format) {
@@ -79,7 +82,8 @@ static tsr_status parse_field(const film_reader *film, const char *field, film_f
     else if (field[0] == 'F')
         good = parse_rate(value, format->rate);
     else if (field[0] == 'A')
-        snprintf(format->aspect, sizeof format->aspect, "%s", value);
+        good = snprintf(format->aspect, sizeof format->aspect, "%s", value) <
+               (int)sizeof format->aspect;
     else if (field[0] == 'I' && (value[0] == 't' || value[0] == 'b' || value[0] == 'm'))
         note("%s is interlaced, which is ignored: frames are run as they are", film->name);
     else if (strcmp(field, "XCOLORRANGE=FULL") == 0)
@@ -118,7 +122,7 @@ static tsr_status make_room(film_reader *film) {
                : fail(TSR_ERROR_OUT_OF_MEMORY, "%s: not enough memory for a frame", film->name);
 }
 
-static tsr_status begin(film_reader *film, int width, int height) {
+static tsr_status begin(film_reader *film, int width, int height, int most_megapixels) {
     char line[MAX_LINE];
     bool there;
     film->format = (film_format){.width = width, .height = height};
@@ -126,16 +130,18 @@ static tsr_status begin(film_reader *film, int width, int height) {
         TRY(read_line(film, line, &there));
         TRY(parse_header(film, line, &film->format));
     }
+    TRY(picture_check(film->name, film->format.width, film->format.height, most_megapixels));
     return make_room(film);
 }
 
-tsr_status film_open(film_reader *film, const char *path, int width, int height) {
+tsr_status film_open(film_reader *film, const char *path, int width, int height,
+                     int most_megapixels) {
     bool pipe = strcmp(path, "-") == 0;
     *film = (film_reader){.name = pipe ? "the standard input" : path,
                           .descriptor = pipe ? STDIN_FILENO : open(path, O_RDONLY)};
     if (film->descriptor < 0)
         return fail(TSR_ERROR_IO, "%s: %s", path, strerror(errno));
-    tsr_status status = begin(film, width, height);
+    tsr_status status = begin(film, width, height, most_megapixels);
     if (status != TSR_OK)
         film_close(film);
     return status;
@@ -190,7 +196,8 @@ tsr_status film_read(film_reader *film, bool *there) {
     if (f->is_y4m)
         TRY(read_frame_header(film, there));
     if (!*there)
-        return TSR_OK;
+        return film->frames ? TSR_OK
+                            : fail(TSR_ERROR_INVALID_ARGUMENT, "%s has no frame", film->name);
     TRY(read_bytes(film, film->stored, film->bytes, &got));
     if (got == 0 && !f->is_y4m) {
         *there = false;

@@ -25,8 +25,10 @@ typedef struct film_reader {
     int64_t frames;        /* read */
 } film_reader;
 
-/* path: a file or "-". width 0: y4m, else rgb24 of that size. Zeroed frame. */
-tsr_status film_open(film_reader *film, const char *path, int width, int height);
+/* path: a file or "-". width 0: y4m, else rgb24 of that size. Refuses frames of more than
+ * most_megapixels, as picture_read() does. Zeroed frame. */
+tsr_status film_open(film_reader *film, const char *path, int width, int height,
+                     int most_megapixels);
 void film_close(film_reader *film);
 /* Reads the next frame; *there is false at the end. */
 tsr_status film_read(film_reader *film, bool *there);

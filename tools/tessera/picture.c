@@ -73,7 +73,7 @@ static tsr_status fail_format(const char *path, const char *why) {
 }
 
 /* Of few bytes there may be very many pixels. */
-static tsr_status check_pixels(const char *path, int width, int height, int most) {
+tsr_status picture_check(const char *path, int width, int height, int most) {
     most = most ? most : DEFAULT_MEGAPIXELS;
     if (width < 1 || height < 1 || width > MAX_SIDE || height > MAX_SIDE)
         return fail_format(path, "its size is not 1 x 1 to 32768 x 32768");
@@ -200,7 +200,7 @@ static tsr_status measure(const char *path, const unsigned char *bytes, size_t s
                           picture *made) {
     TRY(is_webp(bytes, size) ? measure_webp(path, bytes, size, made)
                              : measure_stb(path, bytes, size, made));
-    return check_pixels(path, made->width, made->height, most);
+    return picture_check(path, made->width, made->height, most);
 }
 
 tsr_status picture_size(const char *path, int most_megapixels, int *width, int *height) {

@@ -21,6 +21,8 @@ bool picture_is_file(const char *path);
 tsr_status picture_read(const char *path, int channels, int most_megapixels, picture *made);
 /* Of the upright picture, from its file's header. */
 tsr_status picture_size(const char *path, int most_megapixels, int *width, int *height);
+/* Whether a file, or a frame of it, may have that size. */
+tsr_status picture_check(const char *path, int width, int height, int most_megapixels);
 /* Of 3 bytes per pixel; name is for messages. */
 tsr_status picture_from_rgb(const unsigned char *rgb, int width, int height, int channels,
                             const char *name, picture *made);

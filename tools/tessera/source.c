@@ -160,7 +160,7 @@ tsr_status source_open(source *s, const job *j, const job_input *input, source_s
     if (frame.width && !is_pipe(path))
         status = fail(TSR_ERROR_INVALID_ARGUMENT, "--frame is for raw frames: -i -");
     else if (is_film(path))
-        status = film_open(&s->film, path, frame.width, frame.height);
+        status = film_open(&s->film, path, frame.width, frame.height, input->image.most_megapixels);
     else
         status = is_folder(path) ? list_folder(s, path) : list_pattern(s, path);
     if (status != TSR_OK)

@@ -250,7 +250,7 @@ static bool use_declared_size(const study *s, tiling *t, tsr_picture_report *rep
 
 static bool same_fields(const tsr_picture_report *tile, const tsr_picture_report *whole,
                         const tiling *t) {
-    bool same = true;
+    bool same = tsr_cache_key_equal(&tile->numbers, &whole->numbers);
     for (int i = 0; i < whole->output_count; i++)
         for (int a = 0; a < AXES; a++) {
             const tsr_field *f = &whole->outputs[i].map.axis[a];

@@ -241,8 +241,9 @@ enum { TSR_TAP_TEXELS = 5 };
 /* Of programs in plain text, to keep them short: taps of a kernel row, columns of a fragment. */
 enum { TSR_MAX_TAPS = 8, TSR_MAX_ROW = 64 };
 
-/* Rows of kernels whose loops count them in floats: glsl/tap_places.glsl. */
-enum { TSR_MAX_FLOAT_ROWS = 64 };
+/* Rows of kernels whose loops count them in floats, and columns whose places a fragment keeps:
+ * glsl/tap_places.glsl. */
+enum { TSR_MAX_FLOAT_ROWS = 64, TSR_MAX_PLACES = 16 };
 
 /* Of outputs of kernels that read uniform blocks: what is read from a block costs nothing however
  * few pixels it serves. All have as many, so that they may be concatenated in place. */

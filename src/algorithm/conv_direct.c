@@ -125,21 +125,29 @@ static void join_taps(const tsr_plan *plan, const tsr_problem *p, int pixels, ro
     f->chunks = (int)w->kernel[1] / f->taps;
 }
 
+/* Does a fragment keep the places of its columns (PLACES), which count rows in floats? */
+static bool keeps_places(const tsr_plan *plan, const tsr_window *w, int planes, int taps) {
+    int64_t columns = (planes - 1) * w->stride[1] + (taps - 1) * w->dilation[1] + 1;
+    return plan->device.fragments.dots && w->kernel[0] <= TSR_MAX_FLOAT_ROWS &&
+           columns <= TSR_MAX_PLACES;
+}
+
 static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, reading by) {
     const tsr_window *w = &p->conv.window;
     int output = tsr_problem_output(plan, p, 1);
+    const int planes = tsr_plan_layout(plan, output)->planes;
     row_form f = choose_row(w, tsr_plan_layout(plan, output), by);
     if (by == BY_TAPS)
-        join_taps(plan, p, tsr_plan_layout(plan, output)->planes, &f);
+        join_taps(plan, p, planes, &f);
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &p->conv, f.taps, f.chunks, true);
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input),
         .S = tsr_scales_arg(&p->conv), .ZEROS = TSR_INT(tsr_zeros_of_texels(&p->conv)),
         .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row),
-        .PLACES = TSR_INT(plan->device.fragments.dots && w->kernel[0] <= TSR_MAX_FLOAT_ROWS),
-        .STRIDE = TSR_INT(w->stride[1]), .DILATION = TSR_INT(w->dilation[1]),
-        .window_y = tsr_window_args(w, 0), .chunks = TSR_INT(f.chunks),
-        .pad_x = TSR_INT(w->pad_begin[1]), .entries_log2 = TSR_INT(weights.size.entries_log2));
+        .PLACES = TSR_INT(keeps_places(plan, w, planes, f.taps)), .STRIDE = TSR_INT(w->stride[1]),
+        .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
+        .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
+        .entries_log2 = TSR_INT(weights.size.entries_log2));
     tsr_pass_conv_weights(plan, pass, &weights);
     count_loops(plan, &f, 1, w->kernel[0]);
     return pass;

@@ -221,6 +221,8 @@ static int64_t trip_of(const tsr_plan *plan, const block_conv *b, const tsr_layo
         b->p.taps[0] > TSR_MAX_FLOAT_ROWS)
         return 0;
     int64_t dilation = b->p.conv.window.dilation[1], trip = MOST_PLACES;
+    if ((pixels - 1) * b->p.stride[1] >= TSR_MAX_PLACES)
+        return 0;
     if (tsr_texel_holds_integers(input->format)) /* that become floats in registers */
         return 1;
     while (trip > 1 && (b->p.taps[1] % trip ||

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHAINS = 160, MAX_LENGTH = 32 };
+enum { CHAINS = 80, MAX_LENGTH = 32 };
 
 /* Thirty-two operators, each exact to a few units in the last place, none of which enlarges
  * differences by much. */

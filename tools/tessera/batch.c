@@ -55,7 +55,7 @@ tsr_status batch_input(job *j, job_input **input) {
     return TSR_OK;
 }
 
-/* ---- runs ---------------------------------------------------------------------------------- / */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static void show_progress(const batch *b) {
     enum { WIDTH = 30 };
@@ -204,8 +204,7 @@ static tsr_status run(batch *b) {
     return TSR_OK;
 }
 
-/* ---- preparation -----------------------------------------------------------------------------
- * / */
+/* ---- preparation ---------------------------------------------------------------------------- */
 
 /* Checks an output against the inputs and the outputs before it. */
 static tsr_status check_sink(const batch *b, const delivery *d, const char *path) {

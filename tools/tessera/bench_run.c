@@ -148,7 +148,7 @@ static tsr_status count_bounds(bench *b, const tsr_session *session) {
 /* ---- layers ---------------------------------------------------------------------------------- */
 
 /* Stores the times of run number `run`. Row i of ms, with a column per run, is of node i, the last
- * row of the whole run. / */
+ * row of the whole run. */
 static tsr_status record_times(const bench *b, int run, double *ms) {
     size_t runs = (size_t)b->o->runs;
     tsr_report report;
@@ -202,8 +202,7 @@ static tsr_status time_layers(bench *b) {
     return status;
 }
 
-/* ---- the whole benchmark
- * --------------------------------------------------------------------------------- / */
+/* ---- the whole benchmark --------------------------------------------------------------------- */
 
 static tsr_status measure_session(bench *b, tsr_session *session) {
     TRY_LIBRARY(tsr_session_report(session, &b->report));

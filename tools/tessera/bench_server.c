@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- server ------------------------------------------------------------------------------- / */
+/* ---- server --------------------------------------------------------------------------------- */
 
 bool serve_awaits_begin(void) {
     char line[64];
@@ -55,8 +55,7 @@ tsr_status bench_serve(bench *b) {
     return status;
 }
 
-/* ---- starting a server
- * ------------------------------------------------------------------------------ / */
+/* ---- starting a server ----------------------------------------------------------------------- */
 
 static void close_both(const int ends[2]) {
     close(ends[0]);
@@ -145,8 +144,7 @@ void server_stop(server *s, tsr_status status) {
     *s = (server){0};
 }
 
-/* ---- requests
- * --------------------------------------------------------------------------------- / */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static tsr_status ask(server *s, const char *what, char *answer, int size) {
     fprintf(s->to, "%s\n", what);

@@ -33,8 +33,7 @@ typedef struct tiling {
     float *pixels; /* of one tile */
 } tiling;
 
-/* ---- what the model makes of a size ----------------------------------------------------------
- * / */
+/* ---- what the model makes of a size --------------------------------------------------------- */
 
 typedef struct study {
     job *job;

@@ -73,7 +73,7 @@ void signals_release(void);
     X(show, "draw the channels of a tensor as a mosaic")                                           \
     X(ops, "list the operators: where they run, on which types, since when they are as they are")  \
     X(devices, "list the devices of each backend")                                                 \
-    X(man, "print the manual page of a command, or the one that lists all")                       \
+    X(man, "print the manual page of a command, or the one that lists all")                        \
     X(completion, "print a script for bash that completes commands and options")
 
 #define COMMAND_DECLARE(name, text) int cmd_##name(int argc, char **argv);

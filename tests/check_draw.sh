@@ -44,6 +44,13 @@ decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "format": "center",
 made b.npy 1,4,4 0=16 1=8 2=4 3=2
 draws 'x 14 to 18, y 7 to 9  class 1' boxes
 
+# Boxes far outside, and a score that is NaN: the class is another.
+made b.npy 1,4,4 0=1e30 1=1e30 2=1e25 3=1e25 4=-1e30 5=16 6=1e28 7=4
+made s.npy 1,4,3 1=0.9 3=nan 5=0.8
+decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "format": "center", "units": "pixels"'
+draws '2 boxes of a score' boxes --allow-nan
+draws 'y 14 to 18  class 2' boxes --allow-nan
+
 # Priors of two sizes: cell (1, 0), the larger one, moved by a tenth of its size.
 case_of 1,8,4 1,8,2
 made b.npy 1,8,4 12=1
@@ -124,6 +131,13 @@ fails 'heads.json: decode.per_cell: is not a number for each' --draw boxes -o ou
 made v.npy 1,4
 printf '{"tessera": 1, "decode": {"type": "mask"}}' >vector.json
 expect 2 'no input is a picture' run vector.onnx --backend cpu -i v.npy --draw mask -o out.png
+
+made p.npy 1,3,4,0
+"$build/make_case" 17 'Identity p[1,3,H,W] -> q; Identity b[1,1,4,4] -> boxes!; Identity s[1,5,4,4] -> scores' heads.onnx
+made b.npy 1,1,4,4
+made s.npy 1,5,4,4
+decode '"type": "mask", "scores": "scores"'
+fails 'is an empty picture' --draw mask -o out.png
 
 # ---- networks ----------------------------------------------------------------------------------------
 

@@ -71,6 +71,9 @@ tsr_status canvas_open(const job *j, canvas *made) {
     *made = (canvas){0};
     if (!input)
         return fail(TSR_ERROR_SHAPE, "%s: --draw: no input is a picture", j->path);
+    if (view.width < 1 || view.height < 1)
+        return fail(TSR_ERROR_SHAPE, "%s: --draw: input %s is an empty picture", j->path,
+                    info_label(&input->info).text);
     made->input_width = (int)view.width;
     made->input_height = (int)view.height;
     made->channels_last = view.channels_last;
@@ -107,10 +110,14 @@ void canvas_tint(canvas *c, int x, int y, colour with) {
     blend(c, x, y, with, 0.5f);
 }
 
-/* In pixels of the canvas; those beyond its rim are left out. */
+static int pixel_within(double at, int size) {
+    return (int)fmin(fmax(at, 0), size);
+}
+
+/* In pixels of the canvas; those beyond its rim, however far, are left out. */
 static void fill(canvas *c, double x0, double y0, double x1, double y1, colour with) {
-    int left = (int)fmax(x0, 0), top = (int)fmax(y0, 0);
-    int right = (int)fmin(x1, c->width), bottom = (int)fmin(y1, c->height);
+    int left = pixel_within(x0, c->width), top = pixel_within(y0, c->height);
+    int right = pixel_within(x1, c->width), bottom = pixel_within(y1, c->height);
     for (int y = top; y < bottom; y++)
         for (int x = left; x < right; x++)
             blend(c, x, y, with, 1);

@@ -54,6 +54,9 @@ typedef struct detection {
     double points[MOST_POINTS][2];
 } detection;
 
+/* NaN is the worst score of all. */
+bool decode_is_better(float score, float than);
+
 typedef struct detections {
     int count, room;
     detection *items; /* malloc; the best first */

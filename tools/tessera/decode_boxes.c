@@ -42,11 +42,15 @@ static double softmax_of(const float *row, int columns, int class) {
     return exp(row[class] - most) / sum;
 }
 
+bool decode_is_better(float score, float than) {
+    return score > than || (isnan(than) && !isnan(score));
+}
+
 /* The best class of the first `columns` that is not the background. */
 static void find_class(const decoding *d, const float *row, int columns, detection *found) {
     int best = -1;
     for (int c = 0; c < columns; c++)
-        if (c != d->background && (best < 0 || row[c] > row[best]))
+        if (c != d->background && (best < 0 || decode_is_better(row[c], row[best])))
             best = c;
     found->class = best;
     found->score = best < 0             ? 0
@@ -257,7 +261,7 @@ static tsr_status decode_head(const head *h, detections *found) {
         decoders[h->d->type](h, row, &one);
         bool is_box = isfinite(one.x0) && isfinite(one.y0) && isfinite(one.x1) &&
                       isfinite(one.y1) && one.x1 > one.x0 && one.y1 > one.y0;
-        if (one.score > h->d->threshold && is_box)
+        if (one.class >= 0 && one.score > h->d->threshold && is_box)
             TRY(add(found, &one));
     }
     return TSR_OK;

@@ -136,7 +136,7 @@ static int class_at(const map *m, const decoding *decode, size_t y, size_t x) {
         return value > decode->threshold ? 0 : -1;
     }
     for (size_t c = 1; c < m->channels; c++)
-        if (map_at(m, c, y, x) > map_at(m, (size_t)best, y, x))
+        if (decode_is_better(map_at(m, c, y, x), map_at(m, (size_t)best, y, x)))
             best = (int)c;
     return best == decode->background ? -1 : best;
 }
@@ -184,8 +184,8 @@ static tsr_status draw_heatmaps(drawing *d) {
     for (size_t k = 0; k < m.channels; k++) {
         size_t best = 0, count = m.width * m.height;
         for (size_t at = 1; at < count; at++)
-            if (map_at(&m, k, at / m.width, at % m.width) >
-                map_at(&m, k, best / m.width, best % m.width))
+            if (decode_is_better(map_at(&m, k, at / m.width, at % m.width),
+                                 map_at(&m, k, best / m.width, best % m.width)))
                 best = at;
         double score = map_at(&m, k, best / m.width, best % m.width);
         double x = ((double)(best % m.width) + 0.5) * c->input_width / (double)m.width;

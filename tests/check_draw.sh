@@ -104,6 +104,8 @@ decode '"type": "mask", "scores": "boxes"'
 draws 'class 0      6.2 % of the picture' mask
 decode '"type": "heatmaps", "scores": "scores"'
 draws 'point 2   1.000  12,12' keypoints
+decode '"type": "heatmaps", "scores": "scores", "activation": "sigmoid", "threshold": 0.6'
+draws 'point 2   0.731  12,12' keypoints
 
 # ---- what does not fit -------------------------------------------------------------------------------
 
@@ -112,9 +114,16 @@ fails 'no description tells how its outputs are decoded' --draw boxes -o out.png
 fails 'one -o without an output' --draw keypoints
 fails 'a drawing is .png or .jpg' --draw keypoints -o out.npy
 fails 'is not one of: none, boxes' --draw faces -o out.png
+fails 'out.png: named for an output and for the drawing' --draw keypoints -o out.png -o boxes=out.png
+decode '"type": "heatmaps", "scores": "scores", "activation": "softmax"'
+fails 'heads.json: decode.activation: of heatmaps is none or sigmoid' --draw keypoints -o out.png
 case_of 1,4,4 1,3,2
 made b.npy 1,4,4
 made s.npy 1,3,2
+decode '"type": "ssd", "boxes": "boxes", "scores": "scores"'
+fails '--draw keypoints: no description tells' --draw keypoints -o out.png
+decode '"type": "blazeface", "boxes": "boxes", "scores": "scores", "strides": 8, "per_cell": 1, "activation": "none"'
+expect 0 '"activation":' describe heads.onnx
 decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[8]]'
 fails 'has not the 4 rows of stride number 1' --draw boxes -o out.png
 decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16'

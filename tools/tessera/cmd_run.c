@@ -17,8 +17,12 @@ static tsr_status output_names(const tsr_model *model, int count, const char **n
     return TSR_OK;
 }
 
-/* Each file is used for one output only. */
-static tsr_status check_distinct(int count, const char **paths) {
+/* Each file is used for one output, or for the drawing, only. drawing: NULL: there is none. */
+static tsr_status check_distinct(int count, const char **paths, const char *drawing) {
+    for (int i = 0; i < count; i++)
+        if (paths[i] && drawing && strcmp(paths[i], drawing) == 0)
+            return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: named for an output and for the drawing",
+                        drawing);
     for (int i = 0; i < count; i++)
         for (int k = 0; k < i; k++)
             if (paths[i] && paths[k] && strcmp(paths[k], paths[i]) == 0)
@@ -162,7 +166,7 @@ static tsr_status run_paths(job *j, run_options *o, int count, const char *const
         TRY(job_assign("output", &o->outputs, count, names, paths));
     if (input && o->format)
         TRY(set_formats(format, count, paths, made));
-    TRY(check_distinct(count, paths));
+    TRY(check_distinct(count, paths, o->single.draw.path));
     note_unwritten(count, names, paths);
     return input ? run_many(j, input, o, count, paths, skipped) : run_once(j, o, count, paths);
 }

@@ -147,7 +147,7 @@ static tsr_status move_channels(tensor *t, int axis) {
 
 static tsr_status put_channels_first(const show_options *o, tensor *t) {
     int axis = o->axis ? o->axis : guess_axis(&t->shape);
-    if (o->axis >= t->shape.rank)
+    if (o->axis && o->axis >= t->shape.rank)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--axis %d: the tensor is %s", o->axis,
                     shape_label(&t->shape).text);
     if (axis == 1)

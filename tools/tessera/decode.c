@@ -2,6 +2,7 @@
 #include "decode.h"
 #include "tool.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *const decode_names[] = {"none",    "ssd",      "yunet", "blazeface",
@@ -43,7 +44,8 @@ static tsr_status read_sizes(const char *file, const cJSON *sizes, decoding *d) 
             return fields_fail(file, "decode", "sizes", "has more than 8 lists");
         int count = 0;
         for (const cJSON *size = list->child; size; size = size->next) {
-            if (count == MOST_SIZES || !cJSON_IsNumber(size) || !(size->valuedouble > 0))
+            if (count == MOST_SIZES || !cJSON_IsNumber(size) || !(size->valuedouble > 0) ||
+                !isfinite(size->valuedouble))
                 return fields_fail(file, "decode", "sizes", "is not lists of 1 to 8 pixels");
             d->sizes[d->size_count][count++] = size->valuedouble;
         }
@@ -81,16 +83,16 @@ static tsr_status check(const char *file, const decoding *d) {
         return fields_fail(file, "decode", "objectness", "is missing");
     if ((d->per_cell_count || d->type == DECODE_BLAZEFACE) && d->per_cell_count != d->stride_count)
         return fields_fail(file, "decode", "per_cell", "is not a number for each of the strides");
+    static const char *const keys[] = {"scores", "boxes", "objectness", "landmarks"};
     const int counts[] = {d->score_count, d->box_count, d->objectness_count, d->landmark_count};
     for (int i = 0; i < 4 && (ssd || heads); i++)
         if (counts[i] && !is_one_or(counts[i], heads ? d->stride_count : 1))
-            return fields_fail(file, "decode",
-                               i == 0   ? "scores"
-                               : i == 1 ? "boxes"
-                                        : "outputs",
+            return fields_fail(file, "decode", keys[i],
                                "are neither one output nor one for each of the strides");
     if (d->type >= DECODE_HEATMAPS && d->score_count > 1)
         return fields_fail(file, "decode", "scores", "is not one output");
+    if (d->type == DECODE_HEATMAPS && d->activation == 2)
+        return fields_fail(file, "decode", "activation", "of heatmaps is none or sigmoid");
     return TSR_OK;
 }
 
@@ -177,7 +179,7 @@ cJSON *decode_json(const decoding *d, const char *const *outputs) {
         cJSON_AddNumberToObject(object, "offset", d->offset);
     if (d->background >= 0)
         cJSON_AddNumberToObject(object, "background", d->background);
-    if (d->activation)
+    if (d->activation != defaults.activation)
         cJSON_AddStringToObject(object, "activation", activations[d->activation]);
     if (d->center)
         cJSON_AddStringToObject(object, "format", formats[1]);

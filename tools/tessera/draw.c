@@ -20,12 +20,13 @@ typedef struct drawing {
 
 /* ---- preparation ----------------------------------------------------------------------------- */
 
-static bool suits(int kind, int type) {
+static bool suits(int kind, const decoding *d) {
     if (kind == DRAW_MASK || kind == DRAW_CLASSES)
-        return type == DECODE_MASK;
-    if (kind == DRAW_KEYPOINTS && type == DECODE_HEATMAPS)
-        return true;
-    return type >= DECODE_SSD && type <= DECODE_NANODET;
+        return d->type == DECODE_MASK;
+    if (kind == DRAW_KEYPOINTS)
+        return d->type == DECODE_HEATMAPS || d->type == DECODE_BLAZEFACE ||
+               (d->type == DECODE_YUNET && d->landmark_count);
+    return d->type >= DECODE_SSD && d->type <= DECODE_NANODET;
 }
 
 tsr_status draw_prepare(const job *j, draw_options *o) {
@@ -34,9 +35,9 @@ tsr_status draw_prepare(const job *j, draw_options *o) {
     if (!image_is_file(o->path))
         return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: a drawing is .png or .jpg", o->path);
     o->decode = j->description.decode;
-    if (!suits(o->kind, o->decode.type)) {
+    if (!suits(o->kind, &o->decode)) {
         description_guess(j->model, &task, &o->decode);
-        if (!suits(o->kind, o->decode.type))
+        if (!suits(o->kind, &o->decode))
             return fail(TSR_ERROR_INVALID_ARGUMENT,
                         "%s: --draw %s: no description tells how its outputs are decoded so "
                         "(docs/description.md)",
@@ -126,15 +127,16 @@ static tsr_status find_map(const drawing *d, map *m) {
     return TSR_OK;
 }
 
+static double activated(const decoding *d, double score) {
+    return d->activation == 1 ? 1 / (1 + exp(-score)) : score;
+}
+
 /* The class of a pixel: the largest channel's, or of one channel 0 above the threshold; -1: none.
  */
 static int class_at(const map *m, const decoding *decode, size_t y, size_t x) {
     int best = 0;
-    float score = map_at(m, 0, y, x);
-    if (m->channels == 1) {
-        double value = decode->activation == 1 ? 1 / (1 + exp(-(double)score)) : (double)score;
-        return value > decode->threshold ? 0 : -1;
-    }
+    if (m->channels == 1)
+        return activated(decode, map_at(m, 0, y, x)) > decode->threshold ? 0 : -1;
     for (size_t c = 1; c < m->channels; c++)
         if (decode_is_better(map_at(m, c, y, x), map_at(m, (size_t)best, y, x)))
             best = (int)c;
@@ -187,7 +189,7 @@ static tsr_status draw_heatmaps(drawing *d) {
             if (decode_is_better(map_at(&m, k, at / m.width, at % m.width),
                                  map_at(&m, k, best / m.width, best % m.width)))
                 best = at;
-        double score = map_at(&m, k, best / m.width, best % m.width);
+        double score = activated(&d->o->decode, map_at(&m, k, best / m.width, best % m.width));
         double x = ((double)(best % m.width) + 0.5) * c->input_width / (double)m.width;
         double y = ((double)(best / m.width) + 0.5) * c->input_height / (double)m.height;
         if (!(score > d->o->decode.threshold))

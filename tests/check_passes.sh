@@ -44,5 +44,5 @@ expect 2 'its sizes are open' info open.onnx --dot open.dot
 "$build/make_case" 13 'Relu a"\b[2] -> y' odd.onnx
 "$tool" info odd.onnx --backend gles --dot odd.dot >out
 check 'names are escaped' grep -qF 'label="a\"\\b\n2"' odd.dot
-expect 2 'nowhere' info net.onnx --backend gles --dot nowhere/net.dot
+expect 2 'net.onnx/net.dot' info net.onnx --backend gles --dot net.onnx/net.dot # a file is no folder
 finish

@@ -64,13 +64,20 @@ printf '{"tessera": 1, "task": "other"}' >scores.json
 "$tool" run scores.onnx --backend cpu -i s.npy >told
 check 'no classes of another task' sh -c '! grep -q "^ *1  2" told'
 cp scores.onnx net.onnx
-with_metadata labels $'cat\ndog\nowl' lines.onnx
-with_metadata classes 'cat, dog, owl' commas.onnx
-with_metadata tessera '{"tessera": 1, "labels": ["cat", "dog", "owl"]}' whole.onnx
-with_metadata names "{0: 'cat', 1: 'dog', 2: \"owl: barn\"}" dictionary.onnx
-with_metadata names '{0: 1}' wrong-names.onnx
-expect 2 'names: is not a dictionary' info wrong-names.onnx
-for model in lines commas whole dictionary; do expect 0 '2           dog' run $model.onnx --backend cpu -i s.npy; done
+with_metadata labels $'\xef\xbb\xbfcat\r\ndog\r\nowl:barn\r\n\r\n' lines.onnx
+with_metadata classes 'cat, dog, owl:barn' commas.onnx
+with_metadata tessera '{"tessera": 1, "labels": ["cat", "dog", "owl:barn"]}' whole.onnx
+with_metadata names "{0: 'cat', 1: 'dog', 2: \"owl:barn\"}" dictionary.onnx
+for names in '{0: 1}' "{1: 'dog', 0: 'cat', 2: 'owl:barn'}" "{'cat': 0}" "{'cat': 'a'}"; do
+    with_metadata names "$names" wrong-names.onnx
+    expect 2 'names: is not a dictionary' info wrong-names.onnx
+done
+printf 'dog\ncat\nowl:barn\n' >wanted-names
+for model in lines commas whole dictionary; do
+    "$tool" run $model.onnx --backend cpu -i s.npy >told
+    sed -n 's/^ .* //p' told >names
+    check "labels of $model.onnx" diff names wanted-names
+done
 expect 0 '' convert whole.onnx -o converted.onnx
 expect 0 '2           dog' run converted.onnx --backend cpu -i s.npy
 with_metadata tessera '{"tessera": 1, "task": "x"}' wrong.onnx
@@ -104,6 +111,7 @@ refused 'net.json: tessera: is not 1' '{"tessera": 2}'
 refused "net.json: decode.boxes: there is no 'b'; the nearest: 'y'" '{"tessera": 1, "decode": {"type": "ssd", "boxes": "b"}}'
 refused 'net.json: decode.scores: is missing' '{"tessera": 1, "decode": {"type": "ssd", "boxes": "y"}}'
 refused 'net.json: labels: is neither' '{"tessera": 1, "labels": 1}'
+refused 'net.json: labels: is neither' '{"tessera": 1, "labels": ""}'
 refused 'none.txt' '{"tessera": 1, "labels": "none.txt"}'
 refused 'net.json:1: not JSON' '{"tessera": 1'
 describe '{"name": "of something else"}'

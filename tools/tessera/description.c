@@ -204,7 +204,7 @@ static tsr_status read_label_file(description *d, const char *name) {
 static tsr_status read_labels(description *d, const cJSON *value, const tsr_model *model) {
     if (cJSON_IsArray(value))
         TRY(add_labels(d, value));
-    else if (cJSON_IsString(value))
+    else if (cJSON_IsString(value) && value->valuestring[0])
         TRY(read_label_file(d, value->valuestring));
     else
         return fields_fail(d->from, "", "labels", "is neither a list of names nor a file's name");
@@ -285,13 +285,19 @@ static char *file_beside(const char *model_path) {
 
 /* As Ultralytics writes its exports' "names": {0: 'person', 1: "driver's seat"}, by class. */
 static tsr_status split_dictionary(description *d, const char *text) {
-    while ((text = strchr(text, ':'))) {
-        text += 1 + strspn(text + 1, " ");
-        const char *end = *text == '\'' || *text == '"' ? strchr(text + 1, *text) : NULL;
+    while ((text = strpbrk(text, "0123456789:"))) {
+        char *at;
+        long class = strtol(text, &at, 10);
+        bool next = at > text && class == d->labels.count;
+        at += strspn(at, "\"' ");
+        next = next && *at == ':';
+        at += next ? 1 + strspn(at + 1, " ") : 0;
+        const char *end = next && (*at == '\'' || *at == '"') ? strchr(at + 1, *at) : NULL;
         if (!end)
-            return fields_fail(d->from, "", "names", "is not a dictionary of texts");
-        TRY(labels_add(&d->labels, text + 1, (size_t)(end - text) - 1));
-        text = end;
+            return fields_fail(d->from, "", "names",
+                               "is not a dictionary of texts by number, from 0 on");
+        TRY(labels_add(&d->labels, at + 1, (size_t)(end - at) - 1));
+        text = end + 1;
     }
     return TSR_OK;
 }
@@ -305,11 +311,12 @@ static tsr_status split_labels(description *d, const char *text) {
         status = add_labels(d, list);
     } else if (*text == '{') {
         status = split_dictionary(d, text);
+    } else if (strchr(text, '\n')) {
+        status = labels_add_lines(&d->labels, text, strlen(text));
     } else {
-        const char *separator = strchr(text, '\n') ? "\n" : ",";
         while (*text && status == TSR_OK) {
-            text += strspn(text, " \r");
-            size_t length = strcspn(text, separator);
+            text += strspn(text, " ");
+            size_t length = strcspn(text, ",");
             status = labels_add(&d->labels, text, length);
             text += length + (text[length] != 0);
         }

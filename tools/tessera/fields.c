@@ -26,6 +26,8 @@ static tsr_status fail_unknown(const char *file, const char *where, const char *
     tsr_similar similar = {0};
     for (int i = 0; i < count; i++)
         tsr_similar_add(&similar, key, fields[i].key);
+    if (!similar.count) /* inputs of a model without any */
+        return fields_fail(file, where, key, "unknown key; there are none");
     return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: %s%s%s: unknown key; the nearest is '%s'", file,
                 where, where[0] ? "." : "", key, similar.names[0]);
 }

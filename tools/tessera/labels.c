@@ -31,7 +31,12 @@ static bool is_end_of_line(char c) {
     return c == '\n' || c == '\r';
 }
 
-static tsr_status split(labels *l, const char *text, size_t size) {
+tsr_status labels_add_lines(labels *l, const char *text, size_t size) {
+    static const char mark[] = "\xEF\xBB\xBF"; /* of UTF-8, by some editors */
+    if (size >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0) {
+        text += strlen(mark);
+        size -= strlen(mark);
+    }
     while (size && is_end_of_line(text[size - 1]))
         size--;
     for (const char *end = text + size; text < end;) {
@@ -52,7 +57,7 @@ tsr_status labels_read(const char *path, labels *made) {
     TRY(file_read(path, &bytes, &size));
     tsr_status status = memchr(bytes, 0, size)
                             ? fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is not a text", path)
-                            : split(made, (const char *)bytes, size);
+                            : labels_add_lines(made, (const char *)bytes, size);
     free(bytes);
     if (status != TSR_OK)
         labels_free(made);

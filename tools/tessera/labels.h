@@ -12,6 +12,8 @@ typedef struct labels {
 
 /* A text file with one name a line; empty lines at its end do not count. */
 tsr_status labels_read(const char *path, labels *made);
+/* The same from a text. */
+tsr_status labels_add_lines(labels *l, const char *text, size_t size);
 tsr_status labels_add(labels *l, const char *name, size_t length);
 void labels_free(labels *l);
 

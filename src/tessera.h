@@ -459,8 +459,9 @@ typedef struct tsr_session_desc {
      * TSR_ERROR_INVALID_ARGUMENT names a name that is unknown. */
     const char *optimizer_passes;
     tsr_weight_type weights;
-    /* `shapes` may also differ from sizes that the model fixes. Shapes are inferred anew: a node
-     * that needs the fixed size, as a Reshape to a constant shape, fails by its name. */
+    /* Allows `shapes` to replace sizes that the model fixes. Shape inference runs with the new
+     * sizes; the error names the first node that does not allow them, such as a Reshape to a
+     * constant shape. */
     bool override_shapes;
 } tsr_session_desc;
 

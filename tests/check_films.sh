@@ -103,7 +103,7 @@ expect 0 'a film of 14 x 10' run fixed.onnx -i in.y4m -o out.y4m --backend cpu -
 # ---- bad films ---------------------------------------------------------------------------------------
 
 film 420jpeg 20 16 4 >in.y4m
-refused() { # refused TEXT FRAMES: bad.y4m, of which so many frames are written
+refused() { # refused TEXT FRAMES: running bad.y4m fails with TEXT, and the output has FRAMES frames
     rm -f out.y4m
     expect 2 "$1" run same.onnx -i bad.y4m -o out.y4m --backend cpu
     local got=0

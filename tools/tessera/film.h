@@ -10,7 +10,7 @@
 typedef struct film_format {
     bool is_y4m; /* else rgb24, of which width and height alone are known */
     int width, height;
-    int64_t rate[2]; /* frames in so many seconds */
+    int64_t rate[2]; /* frames per second: numerator, denominator */
     char aspect[32]; /* of a pixel, as y4m's A has it: "1:1"; "": unknown */
     yuv_format yuv;
 } film_format;

@@ -11,8 +11,8 @@
 #include "passes/passes.h"
 
 /* Four channels to a texel, in 32 bits. */
-static uint64_t texel_bytes(const tsr_graph *graph, int value) {
-    const tsr_shape *shape = &graph->values[value].shape;
+static uint64_t texel_bytes(const tsr_value *value) {
+    const tsr_shape *shape = &value->shape;
     uint64_t count = (uint64_t)tsr_shape_count(shape);
     if (shape->rank < 2 || shape->dim[1] < 1)
         return count * sizeof(float);
@@ -20,45 +20,15 @@ static uint64_t texel_bytes(const tsr_graph *graph, int value) {
            sizeof(float);
 }
 
-/* Index of the last node that reads each value. */
-static int *find_last_readers(const tsr_graph *graph) {
-    int *last = TSR_NEW(graph->arena, graph->value_count, int);
-    for (int n = 0; last && n < graph->node_count; n++)
-        for (int i = 0; i < graph->nodes[n].input_count; i++)
-            if (graph->nodes[n].inputs[i] != TSR_NONE)
-                last[graph->nodes[n].inputs[i]] = n;
-    for (int i = 0; last && i < graph->output_count; i++)
-        last[graph->outputs[i]] = graph->node_count;
-    return last;
-}
-
-static bool ends_at(const tsr_graph *graph, const int *last, int n, int i) {
-    const tsr_node *node = &graph->nodes[n];
-    int v = node->inputs[i];
-    if (v == TSR_NONE || graph->values[v].data || last[v] != n)
-        return false;
-    for (int k = 0; k < i; k++)
-        if (node->inputs[k] == v)
-            return false;
-    return true;
-}
-
 static tsr_status count_live_bytes(const tsr_graph *graph, uint64_t *most) {
-    const int *last = find_last_readers(graph);
-    uint64_t live = 0;
-    if (!last)
+    int *last_use = TSR_NEW(graph->arena, graph->value_count, int);
+    uint64_t *change = TSR_NEW(graph->arena, graph->node_count + 1, uint64_t);
+    if (!last_use || !change)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the sizes of tensors");
-    for (int i = 0; i < graph->input_count; i++)
-        live += texel_bytes(graph, graph->inputs[i]);
-    *most = live;
-    for (int n = 0; n < graph->node_count; n++) {
-        const tsr_node *node = &graph->nodes[n];
-        for (int i = 0; i < node->output_count; i++)
-            live += node->outputs[i] == TSR_NONE ? 0 : texel_bytes(graph, node->outputs[i]);
-        *most = live > *most ? live : *most;
-        for (int i = 0; i < node->input_count; i++)
-            live -= ends_at(graph, last, n, i) ? texel_bytes(graph, node->inputs[i]) : 0;
-    }
+    for (int v = 0; v < graph->value_count; v++)
+        last_use[v] = TSR_NONE;
+    tsr_graph_last_uses(graph, last_use);
+    *most = tsr_graph_peak_bytes(graph, last_use, texel_bytes, change);
     return TSR_OK;
 }
 

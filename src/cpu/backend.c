@@ -48,40 +48,16 @@ static void list_devices(tsr_device_fn fn, void *user) {
  * last node that reads them, or at once if none does. */
 static void find_last_uses(tsr_runner *runner) {
     const tsr_graph *graph = runner->graph;
-    for (int n = 0; n < graph->node_count; n++) {
-        const tsr_node *node = &graph->nodes[n];
-        int use = runner->keep_tensors ? graph->node_count : n;
-        for (int i = 0; i < node->output_count; i++)
-            if (node->outputs[i] != TSR_NONE)
-                runner->last_use[node->outputs[i]] = use;
-        for (int i = 0; i < node->input_count; i++)
-            if (node->inputs[i] != TSR_NONE)
-                runner->last_use[node->inputs[i]] = use;
-    }
+    tsr_graph_last_uses(graph, runner->last_use);
+    for (int v = 0; v < graph->value_count; v++)
+        if (runner->keep_tensors && runner->last_use[v] >= 0)
+            runner->last_use[v] = graph->node_count;
     for (int i = 0; i < graph->input_count; i++)
         runner->last_use[graph->inputs[i]] = graph->node_count;
-    for (int i = 0; i < graph->output_count; i++)
-        runner->last_use[graph->outputs[i]] = graph->node_count;
 }
 
-/* The largest number of bytes allocated at one time. change: node_count + 1 zeros. */
-static uint64_t find_peak(const tsr_runner *runner, uint64_t *change) {
-    const tsr_graph *graph = runner->graph;
-    for (int v = 0; v < graph->value_count; v++) {
-        const tsr_value *value = &graph->values[v];
-        if (value->data || runner->last_use[v] < 0)
-            continue;
-        change[value->producer == TSR_NONE ? 0 : value->producer] += tsr_cpu_bytes(value);
-        if (runner->last_use[v] < graph->node_count)
-            change[runner->last_use[v] + 1] -=
-                tsr_cpu_bytes(value); /* wraps modulo 2^64: the sum is right */
-    }
-    uint64_t live = 0, peak = 0;
-    for (int n = 0; n <= graph->node_count; n++) {
-        live += change[n];
-        peak = live > peak ? live : peak;
-    }
-    return peak;
+static uint64_t bytes_of(const tsr_value *value) {
+    return tsr_cpu_bytes(value);
 }
 
 /* Bytes of the constants that nodes read, each counted once. */
@@ -140,7 +116,7 @@ static tsr_status allocate_tables(tsr_runner *runner) {
         for (size_t n = 0; n < nodes; n++)
             runner->ms[n] = -1;
         find_last_uses(runner);
-        runner->peak_bytes = find_peak(runner, change);
+        runner->peak_bytes = tsr_graph_peak_bytes(graph, runner->last_use, bytes_of, change);
         runner->weight_bytes = count_weights(runner);
     }
     tsr_free(change);

@@ -345,3 +345,37 @@ void tsr_unary_params(const tsr_node *node, float param[2]) {
         if (attrs[i].is_param)
             param[next++] = tsr_attr_float(node, attrs[i].name, attrs[i].default_value);
 }
+
+/* ---- lifetimes ------------------------------------------------------------------------------- */
+
+void tsr_graph_last_uses(const tsr_graph *graph, int *last_use) {
+    for (int n = 0; n < graph->node_count; n++) {
+        const tsr_node *node = &graph->nodes[n];
+        for (int i = 0; i < node->output_count; i++)
+            if (node->outputs[i] != TSR_NONE)
+                last_use[node->outputs[i]] = n;
+        for (int i = 0; i < node->input_count; i++)
+            if (node->inputs[i] != TSR_NONE)
+                last_use[node->inputs[i]] = n;
+    }
+    for (int i = 0; i < graph->output_count; i++)
+        last_use[graph->outputs[i]] = graph->node_count;
+}
+
+uint64_t tsr_graph_peak_bytes(const tsr_graph *graph, const int *last_use,
+                              uint64_t (*bytes)(const tsr_value *value), uint64_t *change) {
+    for (int v = 0; v < graph->value_count; v++) {
+        const tsr_value *value = &graph->values[v];
+        if (value->data || last_use[v] < 0)
+            continue;
+        change[value->producer == TSR_NONE ? 0 : value->producer] += bytes(value);
+        if (last_use[v] < graph->node_count)
+            change[last_use[v] + 1] -= bytes(value); /* wraps modulo 2^64: the sum is right */
+    }
+    uint64_t live = 0, peak = 0;
+    for (int n = 0; n <= graph->node_count; n++) {
+        live += change[n];
+        peak = live > peak ? live : peak;
+    }
+    return peak;
+}

@@ -130,6 +130,16 @@ void tsr_graph_destroy(tsr_graph *graph);
  * source, which must outlive it. NULL when out of memory. */
 tsr_graph *tsr_graph_clone(const tsr_graph *source);
 
+/* By value: the last node that makes or reads it; node_count for outputs of the graph. Values that
+ * no node has stay as they are. */
+void tsr_graph_last_uses(const tsr_graph *graph, int *last_use);
+
+/* The most bytes of values that exist at one time: from their node, or the beginning, to their last
+ * use, TSR_NONE for those that are not used. Constants do not count. change: node_count + 1
+ * zeros. */
+uint64_t tsr_graph_peak_bytes(const tsr_graph *graph, const int *last_use,
+                              uint64_t (*bytes)(const tsr_value *value), uint64_t *change);
+
 /* Appends a value (rank -1, no data; the name is copied) and returns its index, or TSR_NONE when
  * out of memory. Pointers to values become invalid. The name must not be changed: values are
  * found by it. */

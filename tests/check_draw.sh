@@ -110,6 +110,10 @@ draws 'point 2   0.731  12,12' keypoints
 # ---- what does not fit -------------------------------------------------------------------------------
 
 fails() { expect 2 "$1" run heads.onnx --backend cpu -i p=p.npy -i b=b.npy -i s=s.npy "${@:2}"; }
+misfit() { # misfit TEXT DECODE: a decoding that the outputs do not fit
+    decode "$2"
+    fails "$1" --draw boxes -o out.png
+}
 fails 'no description tells how its outputs are decoded' --draw boxes -o out.png --description none
 fails 'one -o without an output' --draw keypoints
 fails 'a drawing is .png or .jpg' --draw keypoints -o out.npy
@@ -124,18 +128,16 @@ decode '"type": "ssd", "boxes": "boxes", "scores": "scores"'
 fails '--draw keypoints: no description tells' --draw keypoints -o out.png
 decode '"type": "blazeface", "boxes": "boxes", "scores": "scores", "strides": 8, "per_cell": 1, "activation": "none"'
 expect 0 '"activation":' describe heads.onnx
-decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[8]]'
-fails 'has not the 4 rows of stride number 1' --draw boxes -o out.png
-decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16'
-fails 'has not the 4 rows' --draw boxes -o out.png
-decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "sizes": [[8]]'
-fails 'heads.json: decode.sizes: is not a list for each of the strides' --draw boxes -o out.png
-decode '"type": "ssd", "boxes": "boxes", "scores": "scores"'
-fails 'has other rows than 3 cells' --draw boxes -o out.png
-decode '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[]]'
-fails 'heads.json: decode.sizes: is not lists' --draw boxes -o out.png
-decode '"type": "yunet", "boxes": "boxes", "scores": "scores", "objectness": "scores", "strides": [8, 16], "per_cell": 2'
-fails 'heads.json: decode.per_cell: is not a number for each' --draw boxes -o out.png
+misfit 'has not the 4 rows of stride number 1' \
+    '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[8]]'
+misfit 'has not the 4 rows' '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16'
+misfit 'heads.json: decode.sizes: is not a list for each of the strides' \
+    '"type": "ssd", "boxes": "boxes", "scores": "scores", "sizes": [[8]]'
+misfit 'has other rows than 3 cells' '"type": "ssd", "boxes": "boxes", "scores": "scores"'
+misfit 'heads.json: decode.sizes: is not lists' \
+    '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[]]'
+misfit 'heads.json: decode.per_cell: is not a number for each' \
+    '"type": "yunet", "boxes": "boxes", "scores": "scores", "objectness": "scores", "strides": [8, 16], "per_cell": 2'
 "$build/make_case" 17 'Relu v[1,4] -> w' vector.onnx
 made v.npy 1,4
 printf '{"tessera": 1, "decode": {"type": "mask"}}' >vector.json

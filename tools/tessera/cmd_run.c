@@ -1,6 +1,7 @@
 #include "batch.h"
 #include "output.h"
 #include "single.h"
+#include "text.h"
 #include "tool.h"
 
 #include <ctype.h>
@@ -110,10 +111,10 @@ static void note_unwritten(int count, const char *const *names, const char *cons
     char all[512] = "";
     int written = 0, left = 0;
     for (int i = 0; i < count; i++) {
-        size_t used = strlen(all);
         written += paths[i] != NULL;
+        left += paths[i] == NULL;
         if (!paths[i])
-            snprintf(all + used, sizeof all - used, "%s'%s'", left++ ? ", " : "", names[i]);
+            name_list_add(all, sizeof all, names[i]);
     }
     if (written && left)
         note("not written: output%s %s; -o FOLDER/ writes all", left == 1 ? "" : "s", all);

@@ -26,10 +26,8 @@ static tsr_status fail_unknown(const tsr_session *session, int node_count, const
         tsr_similar_add(&similar, wanted, node.output);
     }
     char all[1024] = "";
-    for (int i = 0; i < similar.count; i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", similar.names[i]);
-    }
+    for (int i = 0; i < similar.count; i++)
+        name_list_add(all, sizeof all, similar.names[i]);
     return fail(
         TSR_ERROR_INVALID_ARGUMENT,
         "there is no computed tensor and no node named '%s'; similar names: %s ('tessera info "

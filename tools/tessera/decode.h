@@ -54,6 +54,8 @@ typedef struct detection {
     double points[MOST_POINTS][2];
 } detection;
 
+/* A score after the activation, if that is none or sigmoid. */
+double decode_activated(const decoding *d, double score);
 /* NaN is the worst score of all. */
 bool decode_is_better(float score, float than);
 

@@ -27,10 +27,6 @@ static const float *row_of(const rows *r, size_t row) {
     return r->at + row * (size_t)r->columns;
 }
 
-static double sigmoid(double x) {
-    return 1 / (1 + exp(-x));
-}
-
 /* ---- scores ---------------------------------------------------------------------------------- */
 
 static double softmax_of(const float *row, int columns, int class) {
@@ -40,6 +36,10 @@ static double softmax_of(const float *row, int columns, int class) {
     for (int c = 0; c < columns; c++)
         sum += exp(row[c] - most);
     return exp(row[class] - most) / sum;
+}
+
+double decode_activated(const decoding *d, double score) {
+    return d->activation == 1 ? 1 / (1 + exp(-score)) : score;
 }
 
 bool decode_is_better(float score, float than) {
@@ -54,9 +54,8 @@ static void find_class(const decoding *d, const float *row, int columns, detecti
             best = c;
     found->class = best;
     found->score = best < 0             ? 0
-                   : d->activation == 1 ? sigmoid(row[best])
                    : d->activation == 2 ? softmax_of(row, columns, best)
-                                        : row[best];
+                                        : decode_activated(d, row[best]);
 }
 
 /* ---- decoders of a row ----------------------------------------------------------------------- */

@@ -236,10 +236,7 @@ tsr_status description_check_labels(const labels *l, const decoding *c, const ts
     int64_t classes = rank > 1 ? info.shape.dim[rank - 1] : -1;
     if (classes >= 0 && c->type == DECODE_NANODET && !c->box_count)
         classes -= 4 * (int64_t)c->bins;
-    return classes < 0 || classes == l->count
-               ? TSR_OK
-               : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: has %d labels, but output '%s' is %s",
-                      l->from, l->count, info.name, info_label(&info).text);
+    return classes < 0 || classes == l->count ? TSR_OK : labels_fail(l, &info);
 }
 
 static tsr_status read_root(description *d, const tsr_model *model) {

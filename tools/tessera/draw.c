@@ -127,16 +127,12 @@ static tsr_status find_map(const drawing *d, map *m) {
     return TSR_OK;
 }
 
-static double activated(const decoding *d, double score) {
-    return d->activation == 1 ? 1 / (1 + exp(-score)) : score;
-}
-
 /* The class of a pixel: the largest channel's, or of one channel 0 above the threshold; -1: none.
  */
 static int class_at(const map *m, const decoding *decode, size_t y, size_t x) {
     int best = 0;
     if (m->channels == 1)
-        return activated(decode, map_at(m, 0, y, x)) > decode->threshold ? 0 : -1;
+        return decode_activated(decode, map_at(m, 0, y, x)) > decode->threshold ? 0 : -1;
     for (size_t c = 1; c < m->channels; c++)
         if (decode_is_better(map_at(m, c, y, x), map_at(m, (size_t)best, y, x)))
             best = (int)c;
@@ -189,7 +185,8 @@ static tsr_status draw_heatmaps(drawing *d) {
             if (decode_is_better(map_at(&m, k, at / m.width, at % m.width),
                                  map_at(&m, k, best / m.width, best % m.width)))
                 best = at;
-        double score = activated(&d->o->decode, map_at(&m, k, best / m.width, best % m.width));
+        double score =
+            decode_activated(&d->o->decode, map_at(&m, k, best / m.width, best % m.width));
         double x = ((double)(best % m.width) + 0.5) * c->input_width / (double)m.width;
         double y = ((double)(best / m.width) + 0.5) * c->input_height / (double)m.height;
         if (!(score > d->o->decode.threshold))

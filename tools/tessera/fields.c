@@ -1,4 +1,5 @@
 #include "fields.h"
+#include "text.h"
 #include "tool.h"
 #include "base/similar.h"
 
@@ -38,10 +39,8 @@ static tsr_status fail_name(const place *p, const char *name) {
     for (int i = 0; f->name_count ? i < f->name_count : f->names[i] != NULL; i++)
         tsr_similar_add(&similar, name, f->names[i]);
     char text[512] = "";
-    for (int i = 0; i < similar.count; i++) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s'%s'", i ? ", " : "", similar.names[i]);
-    }
+    for (int i = 0; i < similar.count; i++)
+        name_list_add(text, sizeof text, similar.names[i]);
     return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: %s%s%s: there is no '%s'; the nearest: %s",
                 p->file, p->where, p->where[0] ? "." : "", f->key, name, text);
 }

@@ -3,6 +3,7 @@
 #include "chunks.h"
 #include "source.h"
 #include "tiling.h"
+#include "text.h"
 #include "tool.h"
 #include "base/similar.h"
 
@@ -134,10 +135,8 @@ static tsr_status fail_name(const char *what, const char *name, size_t length, i
     snprintf(wanted, sizeof wanted, "%.*s", (int)length, name);
     for (int i = 0; i < count; i++)
         tsr_similar_add(&similar, wanted, names[i]);
-    for (int i = 0; i < similar.count; i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s'%s'", i ? ", " : "", similar.names[i]);
-    }
+    for (int i = 0; i < similar.count; i++)
+        name_list_add(all, sizeof all, similar.names[i]);
     return fail(TSR_ERROR_INVALID_ARGUMENT, "the model has no %s '%.*s'; %s: %s", what, (int)length,
                 name, count > similar.count ? "the most similar" : "it has", all);
 }

@@ -75,6 +75,11 @@ const char *labels_name(const labels *l, size_t index) {
     return index < (size_t)l->count ? l->names[index] : NULL;
 }
 
+tsr_status labels_fail(const labels *l, const tsr_tensor_info *output) {
+    return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: has %d labels, but output '%s' is %s", l->from,
+                l->count, output->name, info_label(output).text);
+}
+
 tsr_status labels_check(const labels *l, const tsr_model *model, const tsr_session *session) {
     tsr_tensor_info info, other = {0};
     for (int i = 0; l->count && i < tsr_model_output_count(model); i++) {
@@ -87,7 +92,5 @@ tsr_status labels_check(const labels *l, const tsr_model *model, const tsr_sessi
         if (classes)
             other = info;
     }
-    return other.name ? fail(TSR_ERROR_INVALID_ARGUMENT, "%s: has %d labels, but output '%s' is %s",
-                             l->from, l->count, other.name, info_label(&other).text)
-                      : TSR_OK;
+    return other.name ? labels_fail(l, &other) : TSR_OK;
 }

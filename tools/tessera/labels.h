@@ -19,6 +19,8 @@ void labels_free(labels *l);
 
 /* A class's name, NULL where there are no labels. */
 const char *labels_name(const labels *l, size_t index);
+/* The failure of labels that are not as many as the classes of an output. */
+tsr_status labels_fail(const labels *l, const tsr_tensor_info *output);
 /* Refuses labels where the model's outputs have vectors of scores, none of this many classes.
  * session: knows shapes that the model leaves open; NULL: there is none yet. */
 tsr_status labels_check(const labels *l, const tsr_model *model, const tsr_session *session);

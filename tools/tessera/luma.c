@@ -1,5 +1,6 @@
 #include "luma.h"
 #include "tool.h"
+#include "yuv.h"
 
 static double clamp_unit(double value) {
     return !(value > 0) ? 0 : value > 1 ? 1 : value;
@@ -20,10 +21,10 @@ tsr_status luma_split(picture *image, const char *name, picture *chroma) {
     }
     for (size_t i = 0; i < count; i++) {
         const uint16_t *rgb = image->pixels + 3 * i;
-        double y = (0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]) / 65535;
-        luma.pixels[i] = to_pixel(y);
-        chroma->pixels[2 * i] = to_pixel(0.5 + (rgb[2] / 65535.0 - y) / 1.772);
-        chroma->pixels[2 * i + 1] = to_pixel(0.5 + (rgb[0] / 65535.0 - y) / 1.402);
+        const yuv_components c = yuv_of(rgb[0], rgb[1], rgb[2]);
+        luma.pixels[i] = to_pixel(c.y / 65535);
+        chroma->pixels[2 * i] = to_pixel(0.5 + c.cb / 65535);
+        chroma->pixels[2 * i + 1] = to_pixel(0.5 + c.cr / 65535);
     }
     picture_free(image);
     *image = luma;
@@ -31,8 +32,8 @@ tsr_status luma_split(picture *image, const char *name, picture *chroma) {
 }
 
 static void join_pixel(double y, const uint16_t *chroma, float *rgb, const luma_target *target) {
-    double cb = chroma[0] / 65535.0 - 0.5, cr = chroma[1] / 65535.0 - 0.5,
-           share[] = {y + 1.402 * cr, y - 0.344136 * cb - 0.714136 * cr, y + 1.772 * cb};
+    double share[3];
+    yuv_mix((yuv_components){y, chroma[0] / 65535.0 - 0.5, chroma[1] / 65535.0 - 0.5}, share);
     for (size_t c = 0; c < 3; c++)
         rgb[c * target->channel] =
             (float)(target->low + clamp_unit(share[c]) * (target->high - target->low));

@@ -11,6 +11,7 @@ typedef struct single {
     const single_options *o;
     int count;
     const char *const *paths;
+    char stdout_name[32];
     FILE *told; /* where outputs are told */
     double prepare_ms, run_ms;
     double compile_ms; /* of prepare_ms */
@@ -22,31 +23,29 @@ static bool is_stdout(const char *path) {
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static tsr_status check_stdout(const char *format) {
-    bool text =
-        strcmp(format, "txt") == 0 || strcmp(format, "csv") == 0 || strcmp(format, "json") == 0;
-    return text || !isatty(STDOUT_FILENO)
+/* The path, or what stands for the standard output: "-" and its format's extension. */
+static const char *named(const single *s, const char *path) {
+    return is_stdout(path) ? s->stdout_name : path;
+}
+
+static tsr_status check_stdout(const single *s) {
+    return text_is_file(s->stdout_name) || !isatty(STDOUT_FILENO)
                ? TSR_OK
                : fail(TSR_ERROR_INVALID_ARGUMENT,
                       "-o -: the standard output is a terminal; --format txt writes text");
 }
 
 static tsr_status check_path(const single *s, const char *path) {
-    return is_stdout(path) ? check_stdout(s->o->format) : output_check_tensor(path);
+    return is_stdout(path) ? check_stdout(s) : output_check_tensor(path);
 }
 
 /* session: NULL where there is none yet. */
 static tsr_status check_shape(const single *s, const tsr_session *session, int index) {
-    const char *path = s->paths[index];
     tsr_tensor_info info;
-    char shown[32];
     TRY_LIBRARY(session ? tsr_session_output(session, index, &info)
                         : tsr_model_output(s->j->model, index, &info));
-    if (is_stdout(path)) {
-        snprintf(shown, sizeof shown, "-o -.%s", s->o->format);
-        path = shown;
-    }
-    return info.shape.rank < 0 ? TSR_OK : output_check_shape(path, &info.shape);
+    return info.shape.rank < 0 ? TSR_OK
+                               : output_check_shape(named(s, s->paths[index]), &info.shape);
 }
 
 static tsr_status check_shapes(const single *s, const tsr_session *session) {
@@ -145,6 +144,7 @@ tsr_status single_run(const job *j, single_options *options, int count, const ch
     single s = {.j = j, .o = options, .count = count, .paths = paths, .told = stdout};
     tsr_device *device;
     tsr_session *session;
+    snprintf(s.stdout_name, sizeof s.stdout_name, "-o -.%s", options->format);
     TRY(check_all(&s));
     if (options->draw.kind)
         TRY(draw_prepare(j, &options->draw));

@@ -44,6 +44,11 @@ static bool inside_character(char byte) { /* of UTF-8 */
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
+void name_list_add(char *list, size_t room, const char *name) {
+    size_t used = strlen(list);
+    snprintf(list + used, room - used, "%s'%s'", used ? ", " : "", name);
+}
+
 label short_label(const char *name, int width) {
     label made;
     char shown[4096];

@@ -13,6 +13,9 @@ label name_label(const char *name);
  * end with ".." between them. */
 label short_label(const char *name, int width);
 
+/* Appends a name to a list "'a', 'b'"; what is beyond its room is cut. */
+void name_list_add(char *list, size_t room, const char *name);
+
 /* One line per node of the session. */
 tsr_status print_nodes(const tsr_session *session);
 

@@ -91,6 +91,11 @@ static bool makes_pictures(const study *s, const tsr_picture_report *report) {
     return all;
 }
 
+/* Can its pictures be computed in parts? */
+static bool can_divide(const study *s, const tsr_picture_report *report) {
+    return makes_pictures(s, report) && !report->normalizes;
+}
+
 /* The size that the model fixes; false if it leaves it open. */
 static bool find_declared(const study *s, int64_t size[AXES]) {
     tsr_tensor_info info;
@@ -220,7 +225,7 @@ static bool find_size(const study *s, tiling *t, tsr_picture_report *report) {
             size[a] = t->axis[a].padded = round_up(t->axis[a].picture, multiple);
         if (look(s, size, report) != TSR_OK)
             continue;
-        if (multiple == 1 || (makes_pictures(s, report) && !report->normalizes))
+        if (multiple == 1 || can_divide(s, report))
             return true;
         end_look(report);
     }
@@ -232,7 +237,7 @@ static bool use_declared_size(const study *s, tiling *t, tsr_picture_report *rep
     int64_t size[AXES];
     if (!find_declared(s, size) || look(s, size, report) != TSR_OK)
         return false;
-    bool good = makes_pictures(s, report) && !report->normalizes;
+    bool good = can_divide(s, report);
     for (int a = 0; a < AXES && good; a++) {
         tile_axis *axis = &t->axis[a];
         int64_t more = axis->picture > size[a] ? axis->picture - size[a] : 0;
@@ -266,9 +271,9 @@ static tsr_status refuse(const study *s, const char *why) {
 }
 
 static const char *why_whole(const study *s, const tsr_picture_report *report) {
-    return makes_pictures(s, report) && !report->normalizes ? NULL
-           : report->why[0]                                 ? report->why
-                                                            : "its outputs are no pictures";
+    return can_divide(s, report) ? NULL
+           : report->why[0]      ? report->why
+                                 : "its outputs are no pictures";
 }
 
 /* Side of tiles that need the budget, by the bytes of the whole picture. */

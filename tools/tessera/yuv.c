@@ -42,6 +42,17 @@ size_t yuv_bytes(yuv_format format, int width, int height) {
                : luma + 2 * shifted(width, c->shift_x) * shifted(height, c->shift_y);
 }
 
+yuv_components yuv_of(double r, double g, double b) {
+    double y = 0.299 * r + 0.587 * g + 0.114 * b;
+    return (yuv_components){y, (b - y) / 1.772, (r - y) / 1.402};
+}
+
+void yuv_mix(yuv_components c, double rgb[3]) {
+    rgb[0] = c.y + 1.402 * c.cr;
+    rgb[1] = c.y - 0.344136 * c.cb - 0.714136 * c.cr;
+    rgb[2] = c.y + 1.772 * c.cb;
+}
+
 static unsigned char to_byte(double value) {
     return !(value > 0) ? 0 : value >= 255 ? 255 : (unsigned char)(value + 0.5);
 }
@@ -76,11 +87,10 @@ static double sample(const unsigned char *plane, size_t width, between y, betwee
 static void make_pixel(yuv_format format, double y, double cb, double cr, unsigned char *rgb) {
     double luma = format.full_range ? y : (y - 16) * 255 / 219,
            scale = format.full_range ? 1 : 255.0 / 224;
-    cb = (cb - 128) * scale;
-    cr = (cr - 128) * scale;
-    rgb[0] = to_byte(luma + 1.402 * cr);
-    rgb[1] = to_byte(luma - 0.344136 * cb - 0.714136 * cr);
-    rgb[2] = to_byte(luma + 1.772 * cb);
+    double mixed[3];
+    yuv_mix((yuv_components){luma, (cb - 128) * scale, (cr - 128) * scale}, mixed);
+    for (int i = 0; i < 3; i++)
+        rgb[i] = to_byte(mixed[i]);
 }
 
 void yuv_to_rgb(yuv_format format, int width, int height, const unsigned char *planes,
@@ -104,13 +114,8 @@ void yuv_to_rgb(yuv_format format, int width, int height, const unsigned char *p
 
 /* ---- from RGB -------------------------------------------------------------------------------- */
 
-typedef struct components {
-    double y, cb, cr; /* 0 to 255, -127.5 to 127.5 */
-} components;
-
-static components components_of(const unsigned char *rgb) {
-    double y = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2];
-    return (components){y, (rgb[2] - y) / 1.772, (rgb[0] - y) / 1.402};
+static yuv_components components_of(const unsigned char *rgb) {
+    return yuv_of(rgb[0], rgb[1], rgb[2]);
 }
 
 /* Pixels that chroma sample `at` is the mean of, with their weights; those beyond the edge are the
@@ -142,7 +147,7 @@ static void make_chroma(yuv_format format, int width, int height, const unsigned
         int ny = cover(i / columns, c->shift_y, c->centred_y, (size_t)height, ys, wy),
             nx = cover(i % columns, c->shift_x, c->centred_x, (size_t)width, xs, wx);
         for (int k = 0; k < ny * nx; k++) {
-            components one = components_of(rgb + 3 * (ys[k / nx] * (size_t)width + xs[k % nx]));
+            yuv_components one = components_of(rgb + 3 * (ys[k / nx] * (size_t)width + xs[k % nx]));
             sum_cb += wy[k / nx] * wx[k % nx] * one.cb;
             sum_cr += wy[k / nx] * wx[k % nx] * one.cr;
         }

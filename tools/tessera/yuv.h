@@ -22,6 +22,14 @@ typedef struct yuv_format {
     bool full_range;
 } yuv_format;
 
+/* BT.601 of numbers in any one unit; cb and cr are around 0. */
+typedef struct yuv_components {
+    double y, cb, cr;
+} yuv_components;
+
+yuv_components yuv_of(double r, double g, double b);
+void yuv_mix(yuv_components c, double rgb[3]);
+
 /* "420jpeg" and others, as y4m's C has them; false if there is no such one. */
 bool yuv_find(const char *name, yuv_chroma *chroma);
 const char *yuv_name(yuv_chroma chroma);

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # A kernel that does not fit its declaration fails the build, with file and line: tools/cmake/kernels.py on copies of
-# kernels.txt and the shaders that have one mistake each.
+# kernels.txt, ops.def and the shaders that have one mistake each.
 source "$(dirname "$0")/support/common.sh"
 
 copy() {
-    rm -rf glsl wgsl kernels.txt
-    cp -r "$source"/{glsl,wgsl,src/kernel/kernels.txt} .
+    rm -rf glsl wgsl kernels.txt ops.def
+    cp -r "$source"/{glsl,wgsl,src/kernel/kernels.txt,src/graph/ops.def} .
     mkdir -p written
 }
-fit() { python3 "$source/tools/cmake/kernels.py" kernels.txt glsl wgsl written glsl wgsl; }
+fit() { python3 "$source/tools/cmake/kernels.py" kernels.txt ops.def glsl wgsl written glsl wgsl; }
 
 # refused AT MESSAGE: the first complaint is of the line AT, file:line
 refused() {
@@ -73,6 +73,19 @@ mistake kernels.txt 'float epsilon' 'float epsilom' 'u.epsilon is not declared' 
 mistake kernels.txt 'literal DCR' 'int DCR' 'glsl/depth_to_space.glsl does not use DCR'
 mistake kernels.txt 'int partials' 'literal partials' 'u.partials is not declared' \
     glsl/split_k_sum.glsl:"$(line_of glsl/split_k_sum.glsl u.partials)"
+
+# ---- operators ---------------------------------------------------------------------------------------
+
+# lacking_function FILE STEM: without the function of the operator, whose line the complaint names
+lacking_function() {
+    copy
+    sed -i "s/ tsr_$2(/ tsr_other_$2(/" "$1"
+    refused ops.def:"$(grep -n -m 1 "[A-Za-z], $2," ops.def | cut -d: -f1)" "$1 has no tsr_$2()"
+}
+lacking_function glsl/unary.glsl abs
+lacking_function wgsl/unary.wgsl atanh
+lacking_function glsl/binary.glsl bitwise_or
+lacking_function wgsl/binary.wgsl max
 
 # ---- files -------------------------------------------------------------------------------------------
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""kernels.py DECLARATIONS GLSL_DIR WGSL_DIR OUT_DIR [packed] [LANGUAGE...]
+"""kernels.py DECLARATIONS OPERATORS GLSL_DIR WGSL_DIR OUT_DIR [packed] [LANGUAGE...]
 
 Writes OUT_DIR/kernel_list.h and kernel_list.c: the declared interface of every kernel (src/kernel/kernels.txt explains
 the format) and the texts of the shaders of the given languages, glsl and wgsl; packed: the texts, without comments and
 most spaces, are in OUT_DIR/kernels.zlib instead, and tsr_kernel_texts is for the program to set.
-Fails, with file and line, where a shader and its declaration do not fit."""
+Fails, with file and line, where a shader and its declaration do not fit, and where an element by element operator of
+OPERATORS (src/graph/ops.def) has no function in a language."""
 import hashlib
 import os
 import re
@@ -245,6 +246,20 @@ def check_files(declarations, shaders):
             fail(shaders.path(stem), 1, f"no kernel of {declarations.path} has this stem, and nothing includes it")
 
 
+def check_operators(path, shaders):
+    """Every element by element operator has its function."""
+    defined = {stem: set(re.findall(r"^(?:vec4|fn) (tsr_\w+)\(", "\n".join(shaders.lines[stem]), re.M))
+               for stem in ("unary", "binary")}
+    with open(path) as file:
+        for number, line in enumerate(file, 1):
+            operator = re.match(r"TSR_(UNARY|BINARY|NARY)\(\w+, (\w+),", line)
+            if not operator:
+                continue
+            stem = "unary" if operator[1] == "UNARY" else "binary"
+            if f"tsr_{operator[2]}" not in defined[stem]:
+                fail(path, number, f"{shaders.path(stem)} has no tsr_{operator[2]}()")
+
+
 def expand_fields(declarations, kernel):
     """(name in C, declared name, class, field, first of a vector)."""
     for field in kernel.fields:
@@ -336,20 +351,22 @@ def write_files(declarations, language, texts, starts, out):
 
 
 def main():
-    path, folders, out_dir = sys.argv[1], dict(glsl=sys.argv[2], wgsl=sys.argv[3]), sys.argv[4]
+    path, operators, glsl, wgsl, out_dir, *options = sys.argv[1:]
+    folders = dict(glsl=glsl, wgsl=wgsl)
     declarations = Declarations(path)
     shaders = {language: Shaders(folders[language], language) for language in folders}
     if not errors:
         for language in folders:
             check_files(declarations, shaders[language])
+            check_operators(operators, shaders[language])
     if errors:
         sys.exit("\n".join(errors))
     header, source = [], ['/* Written by tools/cmake/kernels.py. */\n#include "kernel_list.h"\n\n#include <string.h>\n']
     write_header(declarations, header)
     for kernel in declarations.kernels.values():
         write_kernel(declarations, kernel, source)
-    packed = "packed" in sys.argv[5:]
-    texts = {language: {stem: compact(of.text(stem)) if packed else of.text(stem) for stem in of.lines if language in sys.argv[5:]}
+    packed = "packed" in options
+    texts = {language: {stem: compact(of.text(stem)) if packed else of.text(stem) for stem in of.lines if language in options}
              for language, of in shaders.items()}
     whole, starts = place(texts)
     if packed:

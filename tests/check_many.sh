@@ -110,6 +110,44 @@ check 'shards of frames' sh -c '[ "$(ls numbers)" = "000001.png
 000004.png" ]'
 check 'keep their numbers' cmp numbers/000004.png one-cpu/c.png
 
+# From the environment of Slurm (an array of jobs, tasks of a job) and of Kubernetes. in_shard INDEX COUNT VARIABLE=VALUE... SHARD
+in_shard() {
+    rm -rf part
+    expect_of "in shard $*" 0 'ran on cpu' env "${@:3:$#-3}" "$tool" "${many[@]}" -i in -o part --shard "${*: -1}"
+    expect 0 'ran on cpu' "${many[@]}" -i in -o wanted --shard "$1/$2"
+    check "the same part: $*" same_folder wanted part
+    rm -rf wanted
+}
+array=(SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=2)
+in_shard 1 3 "${array[@]}" auto
+in_shard 1 4 "${array[@]}" auto/4
+in_shard 3 6 "${array[@]}" SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 auto
+in_shard 2 4 SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=2 auto
+in_shard 0 3 "${array[@]}" SLURM_PROCID=0 SLURM_ARRAY_TASK_ID=0 auto # a script of a job is no task
+in_shard 1 2 JOB_COMPLETION_INDEX=1 auto/2
+not_a_shard() { # not_a_shard TEXT VARIABLE=VALUE... SHARD
+    expect_of "no shard: $*" 2 "$1" env "${@:2:$#-2}" "$tool" "${many[@]}" -i in -o part --shard "${*: -1}"
+}
+not_a_shard 'no Slurm array' auto
+not_a_shard 'give auto/N' JOB_COMPLETION_INDEX=1 auto
+not_a_shard 'give auto/N' "${array[@]}" SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=3 auto
+not_a_shard "index is 1, but parts are 0 to 0" "${array[@]}" auto/1
+not_a_shard "SLURM_ARRAY_TASK_ID is 'x'" SLURM_ARRAY_TASK_ID=x auto/2
+not_a_shard "--shard expects" "${array[@]}" auto/0
+
+# A run that was killed goes on: what is there is not made again.
+rm -rf part && mkdir part
+echo done >part/a.png
+expect 0 'left out: 1 of 3 inputs' "${many[@]}" -i in -o part --resume --shard 1/2
+expect 0 '3 files' "${many[@]}" -i in -o part --resume --shard 0/2
+check 'what was there is as it was' grep -q done part/a.png
+expect 0 'left out: 6 of 6 inputs' "${many[@]}" -i in -o part --resume
+rm b_p.npy # one of two outputs
+expect 0 'left out: 1 of 2 inputs' run split.onnx --backend cpu --allow-nan -i six -o 'a_*.npy' -o 'b_*.npy' --resume
+expect 2 'not for films' "${many[@]}" -i - --frame 7x9 -o part --resume <frames
+expect 2 'not for films' "${many[@]}" -i in -o - --resume
+expect 2 '--resume: no input is' "${many[@]}" -i in/a.png -o o.png --resume
+
 # Sizes that the model leaves open are the first file's in every shard, even if it cannot be read there.
 mkdir sizes
 head -c 50 in/a.png >sizes/0.png

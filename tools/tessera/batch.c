@@ -315,15 +315,46 @@ static tsr_status take_size(batch *b, job *j, job_input *input) {
     return tiling_choose(j, input, input->many);
 }
 
+static bool is_done(const void *user, const char *name) {
+    const batch *b = user;
+    bool done = true;
+    for (int i = 0; i < b->delivery_count; i++)
+        done = done && sink_has(&b->deliveries[i].sink, name);
+    return done;
+}
+
+static tsr_status check_resume(const batch *b) {
+    bool files = b->source.paths != NULL;
+    for (int i = 0; i < b->delivery_count; i++)
+        files = files && b->deliveries[i].sink.pattern;
+    return files
+               ? TSR_OK
+               : fail(TSR_ERROR_INVALID_ARGUMENT,
+                      "%s: --resume is for files that become files, not for films", b->input->many);
+}
+
+/* Without those that an earlier run has written. */
+static tsr_status run_rest(batch *b, bool resume) {
+    if (resume)
+        source_leave_out(&b->source, is_done, b);
+    if (b->source.left_out)
+        note("left out: %lld of %lld inputs, whose outputs are there",
+             (long long)b->source.left_out,
+             (long long)(b->source.left_out + source_count(&b->source)));
+    return resume && source_count(&b->source) == 0 ? TSR_OK : run_device(b);
+}
+
 tsr_status batch_run(job *j, job_input *input, const batch_options *options, int count,
                      const char **paths, int64_t *skipped) {
     batch b = {.job = j, .input = input};
     TRY(source_open(&b.source, j, input, options->shard, options->frame));
     tsr_status status = open_sinks(&b, options->video, count, paths);
+    if (status == TSR_OK && options->resume)
+        status = check_resume(&b);
     if (status == TSR_OK)
         status = take_size(&b, j, input);
     if (status == TSR_OK)
-        status = run_device(&b);
+        status = run_rest(&b, options->resume);
     for (int i = 0; i < b.delivery_count; i++) {
         tsr_status ended = sink_end(&b.deliveries[i].sink);
         status = status == TSR_OK ? ended : status;

@@ -5,9 +5,10 @@
 #include "source.h"
 
 typedef struct batch_options {
-    source_shard shard;
+    shard shard;
     source_frame frame;
-    int video; /* of a film on the standard output: a batch_video */
+    bool resume; /* inputs whose outputs are there are left out */
+    int video;   /* of a film on the standard output: a batch_video */
 } batch_options;
 
 typedef enum batch_video { VIDEO_AUTO, VIDEO_Y4M, VIDEO_RGB24 } batch_video;

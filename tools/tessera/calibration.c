@@ -47,7 +47,7 @@ static tsr_status open_files(calibration *c, int input, const char *folder) {
     TRY(choose_folder(c->job, of, folder, path));
     of->many = path;
     tsr_status status =
-        source_open(&c->files[input], c->job, of, (source_shard){0, 1}, (source_frame){0, 0});
+        source_open(&c->files[input], c->job, of, (shard){0, 1}, (source_frame){0, 0});
     of->many = NULL;
     return status;
 }

@@ -37,6 +37,7 @@ typedef struct run_options {
     char *shard, *frame, *labels;
     int format; /* of formats; 0: none was given */
     int video;
+    bool resume;
 } run_options;
 
 static const char *const formats[] = {"auto", "npy", "txt", "csv", "json", "png", "jpg", NULL};
@@ -124,9 +125,9 @@ static void note_unwritten(int count, const char *const *names, const char *cons
 
 static tsr_status run_many(job *j, job_input *input, const run_options *o, int count,
                            const char **paths, int64_t *skipped) {
-    batch_options options = {.shard = {0, 1}, .video = o->video};
+    batch_options options = {.shard = {0, 1}, .video = o->video, .resume = o->resume};
     if (o->shard)
-        TRY(source_parse_shard(o->shard, &options.shard));
+        TRY(shard_parse(o->shard, &options.shard));
     if (o->frame)
         TRY(source_parse_frame(o->frame, &options.frame));
     return batch_run(j, input, &options, count, paths, skipped);
@@ -134,9 +135,11 @@ static tsr_status run_many(job *j, job_input *input, const run_options *o, int c
 
 static tsr_status run_once(job *j, run_options *o, int count, const char **paths) {
     labels read = {0};
-    if (o->shard || o->frame)
+    if (o->shard || o->frame || o->resume)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s: no input is a folder, a pattern or a pipe",
-                    o->shard ? "shard" : "frame");
+                    o->shard   ? "shard"
+                    : o->frame ? "frame"
+                               : "resume");
     o->single.result.labels = &j->description.labels;
     if (o->labels) {
         TRY(labels_read(o->labels, &read));
@@ -208,15 +211,10 @@ static const char notes[] =
     "\n"
     "  ffmpeg -i in.mp4 -f yuv4mpegpipe - | tessera run MODEL -i - -o - | ffmpeg -i - out.mp4\n"
     "\n"
-    "Many machines: --shard I/N processes inputs I, I+N, I+2N, ..., counted from 0; all N shards\n"
-    "together write the same files as one run. Files are written atomically, so a shard can be\n"
-    "restarted.\n"
-    "\n"
-    "  GNU parallel    seq 0 7 | parallel tessera run MODEL -i in -o out --shard {}/8\n"
-    "  Slurm           sbatch --array=0-7 --gpus=1 --wrap 'tessera run MODEL -i in -o out \\\n"
-    "                    --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT'\n"
-    "  Kubernetes      a Job with completionMode: Indexed, completions: 8, parallelism: 8 and\n"
-    "    command: [sh, -c, 'tessera run MODEL -i in -o out --shard $JOB_COMPLETION_INDEX/8']\n";
+    "Many processes or machines: --shard I/N processes inputs I, I+N, I+2N, ..., counted from 0;\n"
+    "all N shards together write the same files as one run. Files are written atomically: with\n"
+    "--resume a shard that was killed goes on where it was. docs/shards.md has recipes for GNU\n"
+    "parallel, Slurm and Kubernetes.\n";
 
 int cmd_run(int argc, char **argv) {
     static const char *const videos[] = {"auto", "y4m", "rgb24", NULL}; /* as batch_video */
@@ -240,8 +238,12 @@ int cmd_run(int argc, char **argv) {
         {"frame", 0, "WxH", "frame size of raw input (-i -)", OPTION_TEXT, &o.frame, 0, NULL},
         {"video", 0, "FORMAT", "format of a film to -o -: y4m, rgb24 or auto, as the input (auto)",
          OPTION_CHOICE, &o.video, 0, videos},
-        {"shard", 0, "I/N", "process part I of N of many inputs, I from 0 to N-1", OPTION_TEXT,
-         &o.shard, 0, NULL},
+        {"shard", 0, "I/N",
+         "process part I of N of many inputs, I from 0 to N-1; auto or auto/N: from the "
+         "environment of Slurm or Kubernetes",
+         OPTION_TEXT, &o.shard, 0, NULL},
+        {"resume", 0, NULL, "leave out inputs whose output files are there", OPTION_FLAG, &o.resume,
+         0, NULL},
         {"tile", 0, "N",
          "run pictures in tiles of N x N pixels (where their tensors need more than 1 GiB or "
          "half of --max-memory)",

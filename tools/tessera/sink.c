@@ -197,6 +197,13 @@ tsr_status sink_check(const sink *s, char *const *inputs, int64_t count) {
     return status;
 }
 
+bool sink_has(const sink *s, const char *name) {
+    char *path = path_of(s, name);
+    bool there = path && identify(path).number;
+    free(path);
+    return there;
+}
+
 tsr_status sink_check_shape(const sink *s, const tsr_shape *shape) {
     return output_check_shape(s->pattern ? s->pattern : "raw frames.png", shape);
 }

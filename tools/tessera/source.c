@@ -44,15 +44,6 @@ static bool parse_pair(const char *text, char between, int64_t pair[2]) {
     return end != second && !*end && !errno;
 }
 
-tsr_status source_parse_shard(const char *text, source_shard *shard) {
-    int64_t pair[2];
-    if (!parse_pair(text, '/', pair) || pair[0] < 0 || pair[0] >= pair[1])
-        return fail(TSR_ERROR_INVALID_ARGUMENT,
-                    "--shard expects I/N with I from 0 to N - 1, as in 0/4, not '%s'", text);
-    *shard = (source_shard){pair[0], pair[1]};
-    return TSR_OK;
-}
-
 tsr_status source_parse_frame(const char *text, source_frame *frame) {
     int64_t pair[2];
     if (!parse_pair(text, 'x', pair) || pair[0] < 1 || pair[1] < 1 || pair[0] > MAX_FRAME_SIDE ||
@@ -152,7 +143,7 @@ static int compare_paths(const void *a, const void *b) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-tsr_status source_open(source *s, const job *j, const job_input *input, source_shard shard,
+tsr_status source_open(source *s, const job *j, const job_input *input, shard shard,
                        source_frame frame) {
     *s = (source){.job = j, .input = input, .shard = shard, .film.descriptor = -1};
     const char *path = input->many;
@@ -179,16 +170,26 @@ void source_close(source *s) {
 }
 
 int64_t source_count(const source *s) {
-    int64_t remaining = s->path_count - s->shard.index;
-    if (!s->paths)
-        return -1;
-    return remaining > 0 ? (remaining - 1) / s->shard.count + 1 : 0;
+    return s->paths ? shard_size(s->shard, s->path_count) - s->left_out : -1;
 }
 
 char *source_name(const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *dot = strrchr(name, '.');
     return strndup(name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+}
+
+void source_leave_out(source *s, bool (*done)(const void *user, const char *name),
+                      const void *user) {
+    for (int64_t i = s->shard.index; i < s->path_count; i += s->shard.count) {
+        char *name = source_name(s->paths[i]);
+        if (name && done(user, name)) {
+            free(s->paths[i]);
+            s->paths[i] = NULL;
+            s->left_out++;
+        }
+        free(name);
+    }
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -211,7 +212,7 @@ static tsr_status next_frame(source *s, source_item *item) {
         TRY(film_read(&s->film, &there));
         if (!there)
             return TSR_OK;
-        if (s->at++ % s->shard.count == s->shard.index)
+        if (shard_has(s->shard, s->at++))
             break;
     }
     char name[32];
@@ -231,9 +232,9 @@ static tsr_status load_file(const source *s, int64_t at, bool silent, source_ite
 
 static tsr_status next_file(source *s, source_item *item) {
     for (; s->at < s->path_count; s->at++) {
-        if (s->at % s->shard.count != s->shard.index)
-            continue;
         const char *path = s->paths[s->at];
+        if (!path || !shard_has(s->shard, s->at))
+            continue;
         tsr_status status = load_file(s, s->at, false, item);
         if (status == TSR_ERROR_OUT_OF_MEMORY)
             return status;

@@ -5,11 +5,7 @@
 
 #include "film.h"
 #include "job.h"
-
-/* Items index, index + count, index + 2 * count, ..., counted from 0. */
-typedef struct source_shard {
-    int64_t index, count;
-} source_shard;
+#include "shard.h"
 
 typedef struct source_frame { /* of rgb24; width 0: none given */
     int width, height;
@@ -24,23 +20,22 @@ typedef struct source_item {
 typedef struct source {
     const job *job;
     const job_input *input;
-    source_shard shard;
-    char **paths; /* of all shards; NULL: frames */
+    shard shard;
+    char **paths; /* of all shards; NULL: frames. Those left out are NULL */
     int64_t path_count;
     film_reader film;
-    int64_t at;      /* the next item, counted over all shards */
-    int64_t skipped; /* of this shard */
+    int64_t at;                /* the next item, counted over all shards */
+    int64_t skipped, left_out; /* of this shard */
 } source;
 
 /* Whether this is a folder, a pattern that is not a file, a film, or "-". */
 bool source_is_many(const char *path);
 
-/* "I/N" with I from 0 to N - 1; "WxH". */
-tsr_status source_parse_shard(const char *text, source_shard *shard);
+/* "WxH" */
 tsr_status source_parse_frame(const char *text, source_frame *frame);
 
 /* Lists the files of j's input, or prepares for frames. */
-tsr_status source_open(source *s, const job *j, const job_input *input, source_shard shard,
+tsr_status source_open(source *s, const job *j, const job_input *input, shard shard,
                        source_frame frame);
 void source_close(source *s);
 
@@ -57,7 +52,12 @@ void source_item_free(source_item *item);
 /* Whether source_next() would block. */
 bool source_waits(const source *s);
 
-/* Number of items of this shard; -1: unknown. */
+/* Files of this shard for which done(user, name) is true are not read. After source_shape(), which
+ * is the same for every run. */
+void source_leave_out(source *s, bool (*done)(const void *user, const char *name),
+                      const void *user);
+
+/* Number of items of this shard that are left; -1: unknown. */
 int64_t source_count(const source *s);
 
 /* A file's name without folder and extension (malloc). */

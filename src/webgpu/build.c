@@ -189,15 +189,16 @@ static tsr_status begin_groups(tsr_runner *r, int unit) {
     (void)unit;
     const tsr_plan *plan = r->base.plan;
     uint64_t bytes = PARAMS_ALIGNMENT;
-    void *params;
     for (int i = 0; i < plan->pass_count; i++)
         if (plan->passes[i].kind == TSR_PASS_DRAW)
             bytes += params_stride(&r->passes[i].params);
-    r->params = tsr_buffer_mapped(r->device, WGPUBufferUsage_Uniform, bytes, &params);
-    r->building.params = params;
-    return params ? TSR_OK
-                  : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for parameters",
-                             (unsigned long long)bytes);
+    r->params =
+        tsr_buffer_make(r->device, WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst, bytes);
+    r->building.params = tsr_calloc((size_t)bytes, 1);
+    return r->params && r->building.params
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no buffer of %llu bytes for parameters",
+                          (unsigned long long)bytes);
 }
 
 static tsr_status build_group(tsr_runner *r, int i) {
@@ -214,9 +215,16 @@ static tsr_status build_group(tsr_runner *r, int i) {
     return TSR_OK;
 }
 
+static void free_params(tsr_runner *r) {
+    tsr_free(r->building.params);
+    r->building.params = NULL;
+}
+
 static tsr_status end_groups(tsr_runner *r, int unit) {
     (void)unit;
-    r->device->api->BufferUnmap(r->params);
+    r->device->api->QueueWriteBuffer(r->device->queue, r->params, 0, r->building.params,
+                                     (size_t)r->building.params_at);
+    free_params(r);
     return TSR_OK;
 }
 
@@ -346,6 +354,7 @@ void tsr_webgpu_unbuild(tsr_runner *r) {
     const tsr_wgpu *api = r->device->api;
     tsr_webgpu_abandon_pop(r->device, &r->building.errors);
     tsr_webgpu_stop_packing(r);
+    free_params(r);
     for (int i = 0; i < tsr_webgpu_readback_count(r); i++)
         tsr_mapping_destroy(r->device, &r->readbacks[i].mapping);
     for (int i = 0; i < r->base.graph->input_count; i++) {

@@ -27,10 +27,9 @@ tsr_status tsr_mapping_finish(tsr_backend_device *d, tsr_mapping *m, uint64_t ti
                      : tsr_fail(TSR_ERROR_DEVICE, "a transfer's buffer could not be mapped");
 }
 
-tsr_status tsr_mapping_write(tsr_backend_device *d, tsr_mapping *m, uint64_t bytes,
-                             uint64_t timeout, void **data) {
+tsr_status tsr_mapping_write(tsr_backend_device *d, tsr_mapping *m, uint64_t bytes, void **data) {
     if (m->buffer && m->bytes >= bytes) {
-        TSR_TRY(tsr_mapping_finish(d, m, timeout));
+        TSR_TRY(tsr_mapping_finish(d, m, UINT64_MAX));
         *data = d->api->BufferGetMappedRange(m->buffer, 0, (size_t)m->bytes);
     } else {
         tsr_mapping_destroy(d, m);

@@ -17,9 +17,9 @@ void tsr_mapping_start(const tsr_backend_device *device, tsr_mapping *mapping, W
 /* Waits at most `timeout` nanoseconds: TSR_NOT_READY. */
 tsr_status tsr_mapping_finish(tsr_backend_device *device, tsr_mapping *mapping, uint64_t timeout);
 /* A buffer of at least `bytes` to upload from, mapped: the mapping's own once the device has done
- * with it, which is waited for as by tsr_mapping_finish, or a larger one in its place. */
+ * with it, which is waited for, or a larger one in its place. */
 tsr_status tsr_mapping_write(tsr_backend_device *device, tsr_mapping *mapping, uint64_t bytes,
-                             uint64_t timeout, void **data);
+                             void **data);
 /* Unmaps the buffer, so that the device can use it. */
 void tsr_mapping_reset(tsr_backend_device *device, tsr_mapping *mapping);
 void tsr_mapping_destroy(tsr_backend_device *device, tsr_mapping *mapping);

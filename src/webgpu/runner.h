@@ -8,18 +8,15 @@
 #include "webgpu/tensor.h"
 #include "webgpu/transfer.h"
 
-/* Memory that tables are packed into, two chunks in turns: one is filled while the device copies
- * from the other. */
-typedef struct tsr_packing_chunks {
-    tsr_mapping chunks[2];
-    int at;                     /* the one that is being filled */
-    uint64_t bytes;             /* of a chunk */
-    uint64_t used;              /* of this one */
-    char *data;                 /* NULL: not mapped yet */
-    WGPUCommandEncoder encoder; /* copies from it */
-    tsr_packing work;           /* the table that is being packed */
-    bool works;
-} tsr_packing_chunks;
+/* Tables are packed one after the other. */
+typedef struct tsr_webgpu_packing {
+    float *texels; /* of one table (tsr_malloc) */
+    int table;     /* the pass whose table it is; TSR_NONE: none is begun */
+    bool packs;    /* threads work on it: */
+    tsr_packing work;
+    uint64_t written;     /* bytes of it that the device was given */
+    uint64_t unsubmitted; /* bytes that it was given since the latest submission */
+} tsr_webgpu_packing;
 
 /* How far a runner is built: src/webgpu/build.c. */
 typedef struct tsr_webgpu_build_state {
@@ -27,8 +24,8 @@ typedef struct tsr_webgpu_build_state {
     bool complete;            /* but for the errors: */
     tsr_popped_errors errors; /* of the latest step */
     double compiling_since;   /* when programs were begun, or waited for */
-    tsr_packing_chunks packing;
-    char *params; /* mapped */
+    tsr_webgpu_packing packing;
+    char *params; /* to be written to the runner's buffer (tsr_malloc) */
     uint64_t params_at;
 } tsr_webgpu_build_state;
 
@@ -70,8 +67,7 @@ void tsr_webgpu_unbuild(tsr_runner *runner); /* of one that is partly built, too
 
 /* Finds tables of equal keys that other sessions packed, or adds empty ones. */
 tsr_status tsr_webgpu_acquire_tables(tsr_runner *runner);
-/* Makes a pass's table, unless the device has it; TSR_NOT_READY while no memory is mapped, and at
- * the step's deadline. */
+/* Makes a pass's table, unless the device has it; TSR_NOT_READY at the step's deadline. */
 tsr_status tsr_webgpu_pack_table(tsr_runner *runner, int pass);
 /* After the last table: submits what remains, and lets other runners share the tables. */
 void tsr_webgpu_end_packing(tsr_runner *runner);

@@ -145,7 +145,7 @@ static tsr_status upload(tsr_runner *r, tsr_webgpu_transfer *t, const void *data
     void *mapped;
     t->next_upload = 1 - t->next_upload;
     r->base.allocated_bytes -= m->bytes;
-    tsr_status status = tsr_mapping_write(r->device, m, t->staging_bytes, UINT64_MAX, &mapped);
+    tsr_status status = tsr_mapping_write(r->device, m, t->staging_bytes, &mapped);
     r->base.allocated_bytes += m->bytes;
     TSR_TRY(status);
     memcpy(mapped, data, bytes);

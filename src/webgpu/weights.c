@@ -1,7 +1,9 @@
-/* Packed weights and constants. Threads pack tables into chunks of mapped memory. */
+/* Packed weights and constants. Threads pack tables into memory of ours, not into mapped buffers:
+ * those go away with a lost device while threads write. */
 #include "webgpu/runner.h"
 
 #include "base/allocator.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 static tsr_status out_of_memory(uint64_t bytes) {
@@ -9,89 +11,82 @@ static tsr_status out_of_memory(uint64_t bytes) {
                     (unsigned long long)bytes);
 }
 
-/* ---- chunks ---------------------------------------------------------------------------------- */
-
-/* All that is to be packed, or much of it and at least the largest table: in steps less, since the
- * device may take a chunk by copying it. */
-static uint64_t chunk_bytes(const tsr_runner *r) {
-    const uint64_t most = r->base.options.prepare_in_steps ? 1 << 20 : 16 << 20;
-    uint64_t all = 0, largest = 0;
-    for (int i = 0; i < r->base.plan->pass_count; i++) {
-        const tsr_weights *w = r->passes[i].weights;
-        const tsr_table *table = &r->base.plan->passes[i].table;
-        uint64_t bytes = w && !w->handle.object ? tsr_packing_bytes(table) : 0;
-        all += bytes;
-        largest = bytes > largest ? bytes : largest;
-    }
-    return all < most ? all : largest > most ? largest : most;
-}
-
-static tsr_status open_chunk(tsr_runner *r, tsr_packing_chunks *c) {
-    void *data;
-    TSR_TRY(tsr_mapping_write(r->device, &c->chunks[c->at], c->bytes, tsr_webgpu_build_timeout(r),
-                              &data));
-    c->data = data;
-    c->used = 0;
-    c->encoder = r->device->api->DeviceCreateCommandEncoder(r->device->device, NULL);
-    return TSR_OK;
-}
-
-/* Submits the copies from the chunk. */
-static void flush_chunk(tsr_runner *r, tsr_packing_chunks *c) {
-    tsr_mapping *m = &c->chunks[c->at];
-    if (!c->data)
-        return;
-    tsr_mapping_reset(r->device, m);
-    tsr_webgpu_submit(r->device, c->encoder);
-    tsr_mapping_start(r->device, m, WGPUMapMode_Write);
-    c->data = NULL;
-    c->at = 1 - c->at;
-}
-
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/* Memory for a table. */
-static tsr_status reserve(tsr_runner *r, uint64_t bytes) {
-    tsr_packing_chunks *c = &r->building.packing;
-    if (c->data && c->used + bytes > c->bytes)
-        flush_chunk(r, c);
-    return c->data ? TSR_OK : open_chunk(r, c);
+/* Memory for the largest table that is to be packed. */
+static tsr_status allocate_texels(tsr_runner *r) {
+    size_t largest = 0;
+    for (int i = 0; i < r->base.plan->pass_count; i++) {
+        const tsr_weights *w = r->passes[i].weights;
+        size_t bytes = tsr_packing_bytes(&r->base.plan->passes[i].table);
+        if (w && !w->handle.object && bytes > largest)
+            largest = bytes;
+    }
+    if (largest)
+        r->building.packing.texels = tsr_malloc(largest);
+    return !largest || r->building.packing.texels ? TSR_OK : out_of_memory(largest);
 }
 
 static tsr_status start_table(tsr_runner *r, int i) {
     const tsr_table *table = &r->base.plan->passes[i].table;
-    tsr_packing_chunks *c = &r->building.packing;
+    tsr_webgpu_packing *p = &r->building.packing;
     uint64_t bytes = tsr_table_bytes(table);
-    TSR_TRY(reserve(r, tsr_packing_bytes(table)));
     WGPUBuffer to = tsr_buffer_storage(r->device, bytes);
     if (!to)
         return out_of_memory(bytes);
     r->passes[i].weights->handle.object = to;
-    tsr_packing_start(&c->work, table, (float *)(void *)(c->data + c->used));
-    c->works = true;
-    r->device->api->CommandEncoderCopyBufferToBuffer(c->encoder, c->chunks[c->at].buffer, c->used,
-                                                     to, 0, bytes);
-    c->used += tsr_packing_bytes(table);
+    tsr_packing_start(&p->work, table, p->texels);
+    p->packs = true;
+    p->written = 0;
     return TSR_OK;
 }
 
-static void finish_table(tsr_packing_chunks *c) {
-    if (c->works)
-        tsr_packing_finish(&c->work);
-    c->works = false;
+/* The device copies what is written, and keeps it until the next submission. */
+static void submit_writes(tsr_runner *r) {
+    r->device->api->QueueSubmit(r->device->queue, 0, NULL);
+    r->building.packing.unsubmitted = 0;
+}
+
+/* Gives a packed table to the device, piece by piece until the deadline; whether all of it. */
+static bool write_table(tsr_runner *r, WGPUBuffer to, uint64_t bytes) {
+    enum { PIECE = 1 << 20, MOST_UNSUBMITTED = 16 << 20 };
+    tsr_webgpu_packing *p = &r->building.packing;
+    while (p->written < bytes) {
+        uint64_t piece = bytes - p->written < PIECE ? bytes - p->written : PIECE;
+        r->device->api->QueueWriteBuffer(r->device->queue, to, p->written,
+                                         (const char *)p->texels + p->written, (size_t)piece);
+        p->written += piece;
+        p->unsubmitted += piece;
+        if (p->unsubmitted >= MOST_UNSUBMITTED)
+            submit_writes(r);
+        if (p->written < bytes && tsr_clock_ms() >= r->building.steps.deadline)
+            return false;
+    }
+    return true;
+}
+
+static void finish_packing(tsr_webgpu_packing *p) {
+    if (p->packs)
+        tsr_packing_finish(&p->work);
+    p->packs = false;
 }
 
 tsr_status tsr_webgpu_pack_table(tsr_runner *r, int i) {
     const tsr_weights *w = r->passes[i].weights;
-    tsr_packing_chunks *c = &r->building.packing;
-    if (!w || (w->handle.object && !c->works))
+    tsr_webgpu_packing *p = &r->building.packing;
+    uint64_t bytes = tsr_table_bytes(&r->base.plan->passes[i].table);
+    if (!w || (w->handle.object && p->table != i))
         return TSR_OK;
-    if (!c->works)
+    if (p->table != i)
         TSR_TRY(start_table(r, i));
-    if (!tsr_packing_work(&c->work, r->building.steps.deadline))
+    p->table = i;
+    if (p->packs && !tsr_packing_work(&p->work, r->building.steps.deadline))
         return TSR_NOT_READY;
-    finish_table(c);
-    r->base.packed_bytes += tsr_table_bytes(&r->base.plan->passes[i].table);
+    finish_packing(p);
+    if (!write_table(r, w->handle.object, bytes))
+        return TSR_NOT_READY;
+    p->table = TSR_NONE;
+    r->base.packed_bytes += bytes;
     tsr_maps_release(r->base.graph->maps);
     return TSR_OK;
 }
@@ -105,20 +100,19 @@ tsr_status tsr_webgpu_acquire_tables(tsr_runner *r) {
         if (table->pack && !r->passes[i].weights)
             return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
     }
-    r->building.packing.bytes = chunk_bytes(r);
-    return TSR_OK;
+    r->building.packing.table = TSR_NONE;
+    return allocate_texels(r);
 }
 
 void tsr_webgpu_stop_packing(tsr_runner *r) {
-    tsr_packing_chunks *c = &r->building.packing;
-    finish_table(c);
-    flush_chunk(r, c);
-    for (int i = 0; i < 2; i++)
-        tsr_mapping_destroy(r->device, &c->chunks[i]);
+    finish_packing(&r->building.packing);
+    tsr_free(r->building.packing.texels);
+    r->building.packing.texels = NULL;
 }
 
 void tsr_webgpu_end_packing(tsr_runner *r) {
     tsr_webgpu_stop_packing(r);
+    submit_writes(r);
     for (int i = 0; i < r->base.plan->pass_count; i++)
         if (r->passes[i].weights && r->passes[i].weights->packer == r)
             tsr_weights_share(r->passes[i].weights);

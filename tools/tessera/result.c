@@ -77,6 +77,19 @@ static bool holds(double low, double high, const range *r) {
     return r->low >= low - margin && r->high <= high + margin;
 }
 
+/* Two numbers around the range, of few digits: whole multiples of a power of ten. */
+static void round_outward(const range *r, double *low, double *high) {
+    *low = r->low;
+    *high = r->high;
+    if (r->low == r->high) {
+        *low = fmin(r->low, 0);
+        *high = fmax(r->high, 1);
+    }
+    double step = pow(10, fmax(0, floor(log10(*high - *low)) - 2));
+    *low = floor(*low / step) * step;
+    *high = ceil(*high / step) * step;
+}
+
 bool result_note_range(const char *path, const tensor *t, const image_options *options) {
     static const double usual[][2] = {{0, 1}, {-1, 1}, {0, 255}, {-128, 128}};
     enum { USUAL = sizeof usual / sizeof *usual };
@@ -84,14 +97,15 @@ bool result_note_range(const char *path, const tensor *t, const image_options *o
     const range r = find_range(t);
     if (!r.finite || holds(fmin(written[0], written[1]), fmax(written[0], written[1]), &r))
         return false;
-    double low = floor(r.low), high = ceil(r.high);
+    double low, high;
+    round_outward(&r, &low, &high);
     for (int i = USUAL - 1; i >= 0; i--)
         if (holds(usual[i][0], usual[i][1], &r) &&
             r.high - r.low > 0.25 * (usual[i][1] - usual[i][0])) {
             low = usual[i][0];
             high = usual[i][1];
         }
-    note("%s: values from %.4g to %.4g leave the range %.4g:%.4g and were cut; --range %.4g:%.4g "
+    note("%s: values from %.6g to %.6g leave the range %.6g:%.6g and were cut; --range %.15g:%.15g "
          "holds them (--out-range where inputs have another)",
          path, r.low, r.high, written[0], written[1], low, high);
     return true;

@@ -92,6 +92,24 @@ check 'describe prints what it writes' cmp again.json there/lines.json
 expect 0 '' describe lines.onnx --description again.json -o third.json
 check 'a description describes itself' cmp again.json third.json
 
+# ---- kept --------------------------------------------------------------------------------------------
+
+"$build/make_case" 17 'Identity x[1,3,H,W] -> net' net.onnx
+describe '{"tessera": 1}'
+kept() { # kept COMMAND ARGUMENTS...
+    expect 2 'net.json: is the description of the model net.onnx' "$1" net.onnx --backend cpu "${@:2}"
+    [ "$(cat net.json)" = '{"tessera": 1}' ] && report yes kept || report no "kept by $*"
+}
+kept run -i dot.png -o net.json
+kept run -i dot.png -o ./net.json --description none
+kept run -i dot.png -o ./ --format json
+mkdir nets && cp dot.png nets/net.png
+kept run -i nets -o './*.json'
+kept bench --runs 1 --json net.json
+expect 2 'net.json: is the description of' convert net.onnx -o smaller.onnx --json net.json
+printf '{"shape": [1]}' >net.json
+expect 0 '' run net.onnx --backend cpu -i dot.png -o net.json
+
 # ---- what does not fit -------------------------------------------------------------------------------
 
 "$build/make_case" 17 'Identity x[1,3,H,W] -> y' net.onnx

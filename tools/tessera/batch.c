@@ -217,7 +217,7 @@ static tsr_status check_sink(const batch *b, const delivery *d, const char *path
         if (sink_is_same(&other->sink, &d->sink))
             return fail(TSR_ERROR_INVALID_ARGUMENT,
                         "%s: two outputs would be written to the same files", path);
-    return sink_check(&d->sink, b->source.paths, b->source.path_count);
+    return sink_check(&d->sink, b->job, b->source.paths, b->source.path_count);
 }
 
 /* As the input's, unless the options say otherwise. */

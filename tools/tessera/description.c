@@ -2,6 +2,7 @@
 #include "description.h"
 #include "chunks.h"
 #include "fields.h"
+#include "output.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -364,6 +365,27 @@ static tsr_status read_file(description *d, char *path, bool asked, const tsr_mo
     }
     d->from = strdup(path);
     return d->from ? read_root(d, model) : fail_memory();
+}
+
+/* One that cannot be read may be one that is being edited. */
+static bool may_be_description(const char *path) {
+    cJSON *root;
+    bool other =
+        json_read(path, &root) == TSR_OK && !cJSON_GetObjectItemCaseSensitive(root, "tessera");
+    cJSON_Delete(root);
+    return !other;
+}
+
+tsr_status description_check_output(const char *model_path, const char *file, const char *path) {
+    char *beside = file_beside(model_path);
+    bool is_one = (file && output_is_same(path, file)) ||
+                  (beside && output_is_same(path, beside) && may_be_description(beside));
+    free(beside);
+    return is_one ? fail(TSR_ERROR_INVALID_ARGUMENT,
+                         "%s: is the description of the model %s, which would be written over; "
+                         "name another file",
+                         path, model_path)
+                  : TSR_OK;
 }
 
 static tsr_status open_any(const char *model_path, const char *file, const tsr_model *model,

@@ -36,7 +36,10 @@ static tsr_status check_stdout(const single *s) {
 }
 
 static tsr_status check_path(const single *s, const char *path) {
-    return is_stdout(path) ? check_stdout(s) : output_check_tensor(path);
+    if (is_stdout(path))
+        return check_stdout(s);
+    TRY(description_check_output(s->j->path, s->j->options->description, path));
+    return output_check_tensor(path);
 }
 
 /* session: NULL where there is none yet. */

@@ -128,20 +128,23 @@ decode '"type": "ssd", "boxes": "boxes", "scores": "scores"'
 fails '--draw keypoints: no description tells' --draw keypoints -o out.png
 decode '"type": "blazeface", "boxes": "boxes", "scores": "scores", "strides": 8, "per_cell": 1, "activation": "none"'
 expect 0 '"activation":' describe heads.onnx
-misfit 'has not the 4 rows of stride number 1' \
+misfit "p.npy: decode: output 'scores' [1, 3, 2] has not the 4 rows of stride number 1" \
     '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[8]]'
 misfit 'has not the 4 rows' '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16'
 misfit 'heads.json: decode.sizes: is not a list for each of the strides' \
     '"type": "ssd", "boxes": "boxes", "scores": "scores", "sizes": [[8]]'
-misfit 'has other rows than 3 cells' '"type": "ssd", "boxes": "boxes", "scores": "scores"'
+misfit "output 'boxes' [1, 4, 4] has other rows than 3 cells" '"type": "ssd", "boxes": "boxes", "scores": "scores"'
 misfit 'heads.json: decode.sizes: is not lists' \
     '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[]]'
 misfit 'heads.json: decode.per_cell: is not a number for each' \
     '"type": "yunet", "boxes": "boxes", "scores": "scores", "objectness": "scores", "strides": [8, 16], "per_cell": 2'
+misfit "scores (scores) 2, landmarks (none) 0" '"type": "nanodet", "scores": "scores", "strides": 32, "bins": 8'
+decode '"type": "mask", "scores": "scores"'
+fails "p.npy: --draw mask: output 'scores' [1, 3, 2] is no map" --draw mask -o out.png
 "$build/make_case" 17 'Relu v[1,4] -> w' vector.onnx
 made v.npy 1,4
 printf '{"tessera": 1, "decode": {"type": "mask"}}' >vector.json
-expect 2 'no input is a picture' run vector.onnx --backend cpu -i v.npy --draw mask -o out.png
+expect 2 'no input is a single picture' run vector.onnx --backend cpu -i v.npy --draw mask -o out.png
 
 made p.npy 1,3,4,0
 "$build/make_case" 17 'Identity p[1,3,H,W] -> q; Identity b[1,1,4,4] -> boxes!; Identity s[1,5,4,4] -> scores' heads.onnx

@@ -96,16 +96,12 @@ static tsr_status fetch(batch *b) {
 }
 
 static tsr_status write_result(batch *b, delivery *d) {
-    const image_options *options = d->image;
-    const tensor *result = b->job->tiling ? &d->whole : &d->result;
+    const tensor *finished;
     tensor changed;
-    if (!image_changes_result(&b->finished.side))
-        return sink_write(&d->sink, b->finished.name, result, options);
-    TRY(tensor_create(TSR_DTYPE_F32, &result->shape, &changed));
-    memcpy(changed.values, result->values, result->count * sizeof *result->values);
-    tsr_status status = image_finish(&b->finished.side, options, &changed);
+    tsr_status status = image_finish(&b->finished.side, d->image,
+                                     b->job->tiling ? &d->whole : &d->result, &changed, &finished);
     if (status == TSR_OK)
-        status = sink_write(&d->sink, b->finished.name, &changed, options);
+        status = sink_write(&d->sink, b->finished.name, finished, d->image);
     tensor_free(&changed);
     return status;
 }

@@ -141,6 +141,15 @@ misfit 'heads.json: decode.per_cell: is not a number for each' \
 misfit "scores (scores) 2, landmarks (none) 0" '"type": "nanodet", "scores": "scores", "strides": 32, "bins": 8'
 decode '"type": "mask", "scores": "scores"'
 fails "p.npy: --draw mask: output 'scores' [1, 3, 2] is no map" --draw mask -o out.png
+case_of 2,4,4 2,4,2
+made b.npy 2,4,4
+made s.npy 2,4,2
+misfit "output 'scores' [2, 4, 2] is of 2 pictures" '"type": "ssd", "boxes": "boxes", "scores": "scores"'
+misfit "output 'scores' [2, 4, 2] has other rows than 4 cells" \
+    '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[8]]'
+"$build/make_case" 17 'Identity p[2,3,8,8] -> q; Relu q -> scores' batch.onnx
+printf '{"tessera": 1, "decode": {"type": "mask", "scores": "scores"}}' >batch.json
+expect 2 'no input is a single picture' run batch.onnx --backend cpu --random --draw mask -o out.png
 "$build/make_case" 17 'Relu v[1,4] -> w' vector.onnx
 made v.npy 1,4
 printf '{"tessera": 1, "decode": {"type": "mask"}}' >vector.json

@@ -205,10 +205,24 @@ static tsr_status take_rows(const named_tensor *outputs, const int *list, int li
     return TSR_OK;
 }
 
+/* Boxes that are final have no cells which would tell how many rows are of one picture. */
+static tsr_status check_single(const named_tensor *output) {
+    const tensor *t = &output->tensor;
+    int64_t pictures = t->shape.rank > 2 ? t->shape.dim[0] : 1;
+    bool several = pictures > 1 && t->count > (size_t)(pictures * t->shape.dim[t->shape.rank - 1]);
+    return several ? fail(TSR_ERROR_SHAPE,
+                          "decode: output '%s' %s is of %lld pictures; only those of one are drawn",
+                          output->name, shape_label(&t->shape).text, (long long)pictures)
+                   : TSR_OK;
+}
+
 static tsr_status take_head(const decoding *d, const named_tensor *outputs, int index, size_t first,
                             head *h) {
     size_t count = 0;
-    if (d->stride_count) {
+    if (!d->stride_count) {
+        TRY(check_single(&outputs[d->scores[0]]));
+        TRY(check_single(&outputs[d->boxes[0]]));
+    } else {
         h->stride = d->strides[index];
         h->columns = (int)ceil(h->width / h->stride);
         h->per_cell = d->size_count       ? d->size_counts[index]

@@ -332,6 +332,29 @@ static tsr_status copy_from(description *d, const char *model_path) {
     return TSR_OK;
 }
 
+static tsr_status read_metadata_root(description *d, const char *text, const tsr_model *model) {
+    d->root = cJSON_Parse(text);
+    tsr_status status = d->root
+                            ? read_root(d, model)
+                            : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: tessera: is not JSON", d->from);
+    return status == TSR_OK ? TSR_OK
+                            : fail(status, "%s; --description none reads no metadata", failure());
+}
+
+/* What other tools mean by these keys may be anything: it is left out where it does not fit. */
+static tsr_status read_metadata_labels(description *d, const char *text, const tsr_model *model) {
+    tsr_status status = split_labels(d, text);
+    if (status == TSR_OK)
+        status = labels_check(&d->labels, model, NULL);
+    if (status == TSR_OK || status == TSR_ERROR_OUT_OF_MEMORY)
+        return status;
+    note("%s: not read as names of classes", failure());
+    labels_free(&d->labels);
+    free(d->from);
+    d->from = NULL;
+    return TSR_OK;
+}
+
 /* The key "tessera" holds a description, else "labels", "classes" or "names" those of classes. */
 static tsr_status read_metadata(description *d, const char *model_path, const tsr_model *model) {
     const char *key, *value, *text = NULL, *names = NULL;
@@ -345,13 +368,9 @@ static tsr_status read_metadata(description *d, const char *model_path, const ts
     if (!text && !names)
         return TSR_OK;
     TRY(copy_from(d, model_path));
-    if (text) {
-        d->root = cJSON_Parse(text);
-        return d->root ? read_root(d, model)
-                       : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: tessera: is not JSON", d->from);
-    }
-    TRY(split_labels(d, names));
-    return labels_check(&d->labels, model, NULL);
+    TRY(text ? read_metadata_root(d, text, model) : read_metadata_labels(d, names, model));
+    d->labels.of_metadata = true; /* later failures say what to do then */
+    return TSR_OK;
 }
 
 /* A file beside a model may be another one's by chance: it has to say that it is a description. */

@@ -91,7 +91,7 @@ static tsr_status draw_detections(drawing *d) {
 /* ---- maps ------------------------------------------------------------------------------------ */
 
 typedef struct map {
-    const char *name; /* of the output */
+    tsr_tensor_info output;
     const float *values;
     size_t width, height, channels;
     bool channels_last;
@@ -123,9 +123,12 @@ static tsr_status find_map(const drawing *d, map *m) {
         return fail(TSR_ERROR_SHAPE, "--draw %s: output '%s' %s is no map of one picture",
                     draw_kinds[d->o->kind], d->outputs[index].name, shape_label(&t->shape).text);
     bool last = is_channels_last(d, index, dim);
-    *m = (map){d->outputs[index].name,    t->values,
-               (size_t)dim[last ? 2 : 3], (size_t)dim[last ? 1 : 2],
-               (size_t)dim[last ? 3 : 1], last};
+    *m = (map){{.name = d->outputs[index].name, .shape = t->shape},
+               t->values,
+               (size_t)dim[last ? 2 : 3],
+               (size_t)dim[last ? 1 : 2],
+               (size_t)dim[last ? 3 : 1],
+               last};
     return TSR_OK;
 }
 
@@ -157,9 +160,7 @@ static tsr_status draw_map(drawing *d) {
     map m;
     TRY(find_map(d, &m));
     if (d->o->labels->count && (size_t)d->o->labels->count != m.channels)
-        return fail(TSR_ERROR_INVALID_ARGUMENT,
-                    "%s: has %d labels, but output '%s' has %zu channels", d->o->labels->from,
-                    d->o->labels->count, m.name, m.channels);
+        return labels_fail(d->o->labels, &m.output);
     size_t *pixels = calloc(m.channels, sizeof *pixels);
     if (!pixels)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for %zu classes", m.channels);

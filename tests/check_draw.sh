@@ -107,6 +107,39 @@ draws 'point 2   1.000  12,12' keypoints
 decode '"type": "heatmaps", "scores": "scores", "activation": "sigmoid", "threshold": 0.6'
 draws 'point 2   0.731  12,12' keypoints
 
+# ---- many pictures -----------------------------------------------------------------------------------
+
+case_of 1,1,4,4 1,5,4,4
+made b.npy 1,1,4,4
+made s.npy 1,5,4,4 37=1
+decode '"type": "mask", "scores": "scores", "background": 0'
+"$build/make_case" 17 'Identity x[1,3,32,32] -> y' same.onnx
+mkdir photos
+made light.npy 1,3,32,32 0=1
+"$tool" run same.onnx --backend cpu -i light.npy -o photos/light.png >said
+"$tool" run same.onnx --backend cpu -i p.npy -o photos/dark.png >said
+printf 'a text' >photos/text.png
+many() { expect "$1" "$2" run heads.onnx --backend cpu -i p="$3" -i b=b.npy -i s=s.npy --draw classes "${@:4}"; }
+many 1 'class 2      6.2 % of the picture' photos -o drawn
+cp out told
+check 'each by its name' sh -c 'grep photos/ told | tr "\n" " " | grep -qx "photos/dark.png photos/light.png "'
+check 'each drawing is told of' [ "$(grep -c 'class 2  ' told)" = 2 ]
+for name in dark light; do
+    many 0 'class 2' photos/$name.png -o out.png
+    check "$name as it is alone" cmp out.png drawn/$name.png
+done
+many 1 'photos/light.png' photos -o film.y4m
+many 0 '000001' film.y4m -o 'frames_*.jpg'
+check 'a film of two drawings' test -s frames_000001.jpg
+many 2 'a drawing is .png or .jpg' photos -o 'drawn/*.npy'
+many 2 'drawn: named for an output and for the drawing' photos -o drawn -o boxes=drawn
+many 2 'two outputs would be written to the same files' photos -o drawn -o boxes=drawn/
+made b.npy 1,1,4,3
+case_of 1,1,4,3 1,5,4,4
+decode '"type": "blazeface", "boxes": "boxes", "scores": "scores", "strides": 8, "per_cell": 1'
+expect 2 "photos/dark.png: decode: output 'boxes'" run heads.onnx --backend cpu -i p=photos -i b=b.npy -i s=s.npy \
+    --draw boxes -o drawn
+
 # ---- what does not fit -------------------------------------------------------------------------------
 
 fails() { expect 2 "$1" run heads.onnx --backend cpu -i p=p.npy -i b=b.npy -i s=s.npy "${@:2}"; }

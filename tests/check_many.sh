@@ -149,7 +149,8 @@ for frame in 7 7x 0x9 7x-9 7x9x2 99999x1; do expect 2 '--frame expects' "${many[
 expect 2 'raw frames need their size' "${many[@]}" -i - -o o <frames
 expect 2 '--frame is for raw frames' "${many[@]}" -i in -o o --frame 7x9
 expect 2 '--shard: no input is' "${many[@]}" -i in/a.png -o o.png --shard 0/2
-expect 2 'want an output' "${many[@]}" -i in
+expect 0 'in/B10.png: y [1, 3, 9, 7], min 0.2' "${many[@]}" -i in # told without -o
+expect 0 '000005: y [1, 3, 9, 7], min 0.1' "${many[@]}" -i - --frame 7x9 <frames
 expect 2 'one file for many' "${many[@]}" -i in -o o.png
 expect 2 'one file for many' "${many[@]}" -i in -o frames
 expect 2 'an output file is' "${many[@]}" -i in -o 'o/*.gif'

@@ -77,6 +77,15 @@ check 'the rest is told on stderr' grep -q '^y: \[2, 3\], min 0' told
 mkdir in && cp r.npy in/one.npy && cp r.npy in/two.npy
 expect 0 '2 files' run rows.onnx --backend cpu -i in -o many/of --format csv
 check 'many in a format' cmp many/of/one.csv r.csv
+cp s.npy in/two.npy
+expect 0 'in/two.npy: y [1, 4], min -1' run scores.onnx --backend cpu --allow-nan -i 'in/two*' -o many/of/scores_*.csv \
+    --labels names.txt --top 1
+holds 'the best class of each of many' out 'in/two.npy: y [1, 4], min -1, mean 0.75, max 3, 1 NaN or infinite
+       2  3           '
+check 'which are written as well' test -s many/of/scores_two.csv
+expect 2 'few.txt: has 2 labels' run scores.onnx --backend cpu --allow-nan -i 'in/two*' --labels few.txt
+"$tool" run scores.onnx --backend cpu --allow-nan -i 'in/two*' -o 'many/of/told_*.csv' >out 2>err
+check 'nothing is told of what is written' test ! -s out
 rm in/two.npy
 expect 0 'ran on cpu: 1 file in' run rows.onnx --backend cpu -i in -o many --format csv
 

@@ -1,5 +1,6 @@
 #include "batch.h"
 #include "sink.h"
+#include "text.h"
 #include "tiling.h"
 #include "tool.h"
 
@@ -8,31 +9,32 @@
 
 enum { MOST_IN_FLIGHT = 2 }; /* so that the device is busy while a result is read back */
 
-typedef struct delivery { /* of one output */
-    sink sink;
-    tsr_tensor_info info;
+typedef struct delivery { /* of an output or, behind those, of drawings */
+    const char *path;     /* NULL: it is not written */
+    sink sink;            /* where it has a path */
     const image_options *image;
-    int index;     /* of the model's output */
-    tensor result; /* of a run */
-    tensor whole;  /* of a picture, if runs are of tiles */
+    bool fetched; /* from the session */
+    tensor tile;  /* a run's result, if runs are of tiles */
 } delivery;
 
 typedef struct run_in_flight {
-    char *name; /* of the item; NULL: further tiles of it follow */
+    source_item item; /* name NULL: further tiles of it follow */
     int tile;
-    image_side side; /* of the item, with its name */
 } run_in_flight;
 
 typedef struct batch {
     const job *job;
     const job_input *input;
+    const batch_options *o;
     source source;
-    int delivery_count;
+    int count; /* of the model's outputs */
     delivery *deliveries;
+    named_tensor *results; /* outputs that are fetched, of the whole picture */
+    FILE *told;            /* NULL: nothing is told */
     tsr_session *session;
     int most_in_flight, in_flight;
     run_in_flight running[MOST_IN_FLIGHT];
-    run_in_flight finished; /* of the item whose results are not written yet; name NULL: none */
+    source_item finished; /* whose results are not delivered yet; name NULL: none */
     int64_t done;
     double start_ms;
 } batch;
@@ -70,48 +72,76 @@ static void show_progress(const batch *b) {
                  (long long)count, rate);
 }
 
-static void free_run(run_in_flight *run) {
-    free(run->name);
-    image_side_free(&run->side);
-    *run = (run_in_flight){0};
-}
-
 /* Reads back the oldest run in flight. */
 static tsr_status fetch(batch *b) {
-    run_in_flight *oldest = &b->running[0];
+    const struct tiling *tiling = b->job->tiling;
+    const run_in_flight oldest = b->running[0];
     TRY_LIBRARY(tsr_session_select_run(b->session, b->in_flight - 1));
-    for (int i = 0; i < b->delivery_count; i++) {
+    for (int i = 0; i < b->count; i++) {
         delivery *d = &b->deliveries[i];
-        TRY_LIBRARY(
-            tsr_session_get_output(b->session, d->info.name, d->result.values, d->result.count));
-        if (!b->job->tiling)
+        tensor *whole = &b->results[i].tensor, *got = tiling ? &d->tile : whole;
+        if (!d->fetched)
             continue;
-        if (oldest->tile == 0)
-            memset(d->whole.values, 0, d->whole.count * sizeof *d->whole.values);
-        tiling_paste(b->job->tiling, d->index, oldest->tile, d->result.values, d->whole.values);
+        TRY_LIBRARY(
+            tsr_session_get_output(b->session, b->results[i].name, got->values, got->count));
+        if (tiling && oldest.tile == 0)
+            memset(whole->values, 0, whole->count * sizeof *whole->values);
+        if (tiling)
+            tiling_paste(tiling, i, oldest.tile, got->values, whole->values);
     }
-    b->finished = *oldest;
+    b->finished = oldest.item;
     memmove(b->running, b->running + 1, (size_t)--b->in_flight * sizeof *b->running);
     return TSR_OK;
 }
 
-static tsr_status write_result(batch *b, delivery *d) {
+static const char *shown_name(const batch *b) {
+    return b->finished.path ? b->finished.path : b->finished.name;
+}
+
+static tsr_status deliver_output(batch *b, int index) {
+    delivery *d = &b->deliveries[index];
+    const named_tensor *result = &b->results[index];
     const tensor *finished;
     tensor changed;
-    tsr_status status = image_finish(&b->finished.side, d->image,
-                                     b->job->tiling ? &d->whole : &d->result, &changed, &finished);
-    if (status == TSR_OK)
+    tsr_status status =
+        image_finish(&b->finished.side, d->image, &result->tensor, &changed, &finished);
+    if (status == TSR_OK && d->path)
         status = sink_write(&d->sink, b->finished.name, finished, d->image);
+    if (status == TSR_OK && b->told && !b->o->single->draw.kind)
+        result_print(b->told, shown_name(b), result->name, finished, &b->o->single->result);
     tensor_free(&changed);
+    return status;
+}
+
+static tsr_status deliver_drawing(batch *b) {
+    delivery *d = &b->deliveries[b->count];
+    job_input input = *b->input;
+    canvas made;
+    input.path = b->finished.path;
+    input.tensor = b->finished.tensor;
+    input.info.shape = input.tensor.shape;
+    fprintf(b->told, "%s\n", name_label(shown_name(b)).text);
+    tsr_status status =
+        draw_picture(b->job, &b->o->single->draw, &input, b->results, b->told, &made);
+    if (status == TSR_OK)
+        status = sink_write(&d->sink, b->finished.name, &made.picture, d->image);
+    canvas_close(&made);
     return status;
 }
 
 static tsr_status deliver(batch *b) {
     if (!b->finished.name)
         return TSR_OK;
-    for (int i = 0; i < b->delivery_count; i++)
-        TRY(write_result(b, &b->deliveries[i]));
-    free_run(&b->finished);
+    if (b->told)
+        progress_clear();
+    for (int i = 0; i < b->count; i++)
+        if (b->deliveries[i].fetched)
+            TRY(deliver_output(b, i));
+    if (b->o->single->draw.kind)
+        TRY(deliver_drawing(b));
+    if (b->told)
+        fflush(b->told); /* main() sees whether it was written */
+    source_item_free(&b->finished);
     b->done++;
     show_progress(b);
     return TSR_OK;
@@ -139,12 +169,10 @@ static tsr_status start(batch *b, source_item *item) {
         }
         TRY(submit(b, item, tile));
     }
-    run_in_flight *last = &b->running[b->in_flight - 1];
-    last->name = item->name;
-    last->side = item->side;
-    item->name = NULL;
-    item->side = (image_side){0};
-    source_item_free(item);
+    if (!b->o->single->draw.kind)
+        tensor_free(&item->tensor);
+    b->running[b->in_flight - 1].item = *item;
+    *item = (source_item){0};
     return TSR_OK;
 }
 
@@ -210,7 +238,7 @@ static tsr_status check_sink(const batch *b, const delivery *d, const char *path
                     "the outputs as inputs",
                     path);
     for (const delivery *other = b->deliveries; other < d; other++)
-        if (sink_is_same(&other->sink, &d->sink))
+        if (other->path && sink_is_same(&other->sink, &d->sink))
             return fail(TSR_ERROR_INVALID_ARGUMENT,
                         "%s: two outputs would be written to the same files", path);
     return sink_check(&d->sink, b->job, b->source.paths, b->source.path_count);
@@ -224,44 +252,54 @@ static film_format film_format_of(const batch *b, int video, const char *path) {
     return format;
 }
 
+static tsr_status open_sink(batch *b, delivery *d) {
+    const film_format format = film_format_of(b, b->o->video, d->path);
+    TRY(sink_open(&d->sink, d->path, &format));
+    if (strcmp(d->path, "-") == 0 && b->told)
+        b->told = stderr;
+    return check_sink(b, d, d->path);
+}
+
 /* Checked before the model is prepared, which may be slow. */
-static tsr_status open_sinks(batch *b, int video, int count, const char **paths) {
-    b->deliveries = calloc((size_t)count + 1, sizeof *b->deliveries);
-    if (!b->deliveries)
+static tsr_status open_sinks(batch *b, const char **paths) {
+    const draw_options *draw = &b->o->single->draw;
+    bool written = draw->kind;
+    b->deliveries = calloc((size_t)b->count + 1, sizeof *b->deliveries);
+    b->results = calloc((size_t)b->count + 1, sizeof *b->results);
+    if (!b->deliveries || !b->results)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
-    for (int i = 0; i < count; i++) {
-        if (!paths[i])
-            continue;
-        delivery *d = &b->deliveries[b->delivery_count];
-        d->image = &b->job->output_images[i];
-        d->index = i;
-        const film_format format = film_format_of(b, video, paths[i]);
-        TRY(sink_open(&d->sink, paths[i], &format));
-        b->delivery_count++;
-        TRY(check_sink(b, d, paths[i]));
-        TRY_LIBRARY(tsr_model_output(b->job->model, i, &d->info));
+    for (int i = 0; i < b->count; i++)
+        written = written || paths[i];
+    if (b->o->told || draw->kind || !written)
+        b->told = stdout;
+    for (int i = 0; i <= b->count; i++) {
+        delivery *d = &b->deliveries[i];
+        d->image = i < b->count ? &b->job->output_images[i] : &canvas_image;
+        d->path = i < b->count ? paths[i] : draw->path;
+        d->fetched = i < b->count && (d->path || b->told);
+        if (d->path)
+            TRY(open_sink(b, d));
     }
-    return b->delivery_count ? TSR_OK
-                             : fail(TSR_ERROR_INVALID_ARGUMENT,
-                                    "%s: many inputs want an output: -o FOLDER", b->input->many);
+    return draw->kind ? draw_check_path(b->deliveries[b->count].sink.pattern) : TSR_OK;
 }
 
 static tsr_status make_results(batch *b) {
-    int count = tsr_session_output_count(b->session);
-    for (int i = 0; i < b->delivery_count; i++) {
+    for (int i = 0; i < b->count; i++) {
         delivery *d = &b->deliveries[i];
-        tsr_tensor_info info = {0};
-        for (int k = 0; k < count && (!info.name || strcmp(info.name, d->info.name) != 0); k++)
-            TRY_LIBRARY(tsr_session_output(b->session, k, &info));
-        d->info = info; /* the session knows the shape */
-        TRY(sink_check_shape(&d->sink, &info.shape));
-        TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &d->result));
-        if (!b->job->tiling)
+        tsr_tensor_info info;
+        if (!d->fetched)
             continue;
-        const tsr_shape whole = tiling_result_shape(b->job->tiling, d->index);
-        TRY(tensor_create(TSR_DTYPE_F32, &whole, &d->whole));
+        TRY_LIBRARY(tsr_session_output(b->session, i, &info));
+        b->results[i].name = info.name;
+        if (d->path)
+            TRY(sink_check_shape(&d->sink, &info.shape));
+        if (b->job->tiling) {
+            TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &d->tile));
+            info.shape = tiling_result_shape(b->job->tiling, i);
+        }
+        TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &b->results[i].tensor));
     }
-    return TSR_OK;
+    return labels_check(b->o->single->result.labels, b->job->model, b->session);
 }
 
 static tsr_status run_session(batch *b, tsr_device *device) {
@@ -288,15 +326,17 @@ static tsr_status run_device(batch *b) {
 }
 
 static void close_batch(batch *b) {
-    for (int i = 0; i < b->delivery_count; i++) {
+    for (int i = 0; i <= b->count && b->deliveries; i++) {
         sink_close(&b->deliveries[i].sink);
-        tensor_free(&b->deliveries[i].result);
-        tensor_free(&b->deliveries[i].whole);
+        tensor_free(&b->deliveries[i].tile);
     }
+    for (int i = 0; i < b->count && b->results; i++)
+        tensor_free(&b->results[i].tensor);
     free(b->deliveries);
+    free(b->results);
     for (int i = 0; i < b->in_flight; i++)
-        free_run(&b->running[i]);
-    free_run(&b->finished);
+        source_item_free(&b->running[i].item);
+    source_item_free(&b->finished);
     source_close(&b->source);
 }
 
@@ -313,15 +353,20 @@ static tsr_status take_size(batch *b, job *j, job_input *input) {
 
 tsr_status batch_run(job *j, job_input *input, const batch_options *options, int count,
                      const char **paths, int64_t *skipped) {
-    batch b = {.job = j, .input = input};
+    batch b = {.job = j, .input = input, .o = options, .count = count};
+    draw_options *draw = &options->single->draw;
     TRY(source_open(&b.source, j, input, options->shard, options->frame));
-    tsr_status status = open_sinks(&b, options->video, count, paths);
+    tsr_status status = open_sinks(&b, paths);
+    if (status == TSR_OK)
+        status = labels_check(options->single->result.labels, j->model, NULL);
     if (status == TSR_OK)
         status = take_size(&b, j, input);
+    if (status == TSR_OK && draw->kind)
+        status = draw_prepare(j, canvas_shows(input) ? input : NULL, draw);
     if (status == TSR_OK)
         status = run_device(&b);
-    for (int i = 0; i < b.delivery_count; i++) {
-        tsr_status ended = sink_end(&b.deliveries[i].sink);
+    for (int i = 0; i <= count && b.deliveries; i++) {
+        tsr_status ended = b.deliveries[i].path ? sink_end(&b.deliveries[i].sink) : TSR_OK;
         status = status == TSR_OK ? ended : status;
     }
     *skipped = b.source.skipped;

@@ -23,10 +23,14 @@ static bool find_view(const job_input *input, image_view *view) {
            image_view_of(&input->info.shape, &input->image, view);
 }
 
-const job_input *canvas_find(const job *j) {
+bool canvas_shows(const job_input *input) {
     image_view view;
+    return find_view(input, &view);
+}
+
+const job_input *canvas_find(const job *j) {
     for (int i = 0; i < j->input_count; i++)
-        if (j->inputs[i].given && find_view(&j->inputs[i], &view))
+        if (j->inputs[i].given && canvas_shows(&j->inputs[i]))
             return &j->inputs[i];
     return NULL;
 }

@@ -18,7 +18,9 @@ typedef struct colour {
 /* Colours that differ, from index 0 on. */
 colour canvas_colour(int index);
 
-/* The model's first input that is a picture, or NULL. */
+/* Whether the input is a picture. */
+bool canvas_shows(const job_input *input);
+/* The model's first input that is one, or NULL. */
 const job_input *canvas_find(const job *j);
 /* Its picture: the file in its own size where it was scaled to the input's, else the input itself,
  * with --mean, --scale and --range undone. */

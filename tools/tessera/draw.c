@@ -27,13 +27,16 @@ static bool suits(int kind, const decoding *d) {
     return d->type >= DECODE_SSD && d->type <= DECODE_NANODET;
 }
 
+tsr_status draw_check_path(const char *path) {
+    return !path || image_is_file(path)
+               ? TSR_OK
+               : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: a drawing is .png or .jpg", path);
+}
+
 tsr_status draw_prepare(const job *j, const job_input *input, draw_options *o) {
     model_task task;
     if (!input)
         return fail(TSR_ERROR_SHAPE, "%s: --draw: no input is a single picture", j->path);
-    TRY(output_check_tensor(o->path));
-    if (!image_is_file(o->path))
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: a drawing is .png or .jpg", o->path);
     o->decode = j->description.decode;
     if (!suits(o->kind, &o->decode)) {
         description_guess(j->model, &task, &o->decode);

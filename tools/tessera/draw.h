@@ -16,6 +16,8 @@ typedef struct draw_options {
     decoding decode;      /* by draw_prepare() */
 } draw_options;
 
+/* Refuses files that are no pictures. path: a pattern, too; NULL: a film. */
+tsr_status draw_check_path(const char *path);
 /* Finds how outputs are decoded, before the run, which may be long. input: as canvas_find() has it.
  */
 tsr_status draw_prepare(const job *j, const job_input *input, draw_options *o);

@@ -62,7 +62,7 @@ void result_print(FILE *file, const char *path, const char *name, const tensor *
                   const result_options *options) {
     size_t classes = options->classes ? vector_class_count(&t->shape) : 0;
     if (path)
-        fprintf(file, "%s: ", path);
+        fprintf(file, "%s: ", name_label(path).text);
     fprintf(file, "%s%s %s", name_label(name).text, path ? "" : ":", shape_label(&t->shape).text);
     print_range(file, t);
     fputc('\n', file);

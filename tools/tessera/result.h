@@ -12,7 +12,7 @@ typedef struct result_options {
 } result_options;
 
 /* A line: shape, smallest, mean and largest element; then the best classes. path: the file that it
- * was written to, or NULL. */
+ * was written to, or of many inputs the one that it is of; or NULL. */
 void result_print(FILE *file, const char *path, const char *name, const tensor *t,
                   const result_options *options);
 

@@ -68,6 +68,10 @@ static tsr_status check_all(single *s) {
         if (is_stdout(s->paths[i]))
             s->told = stderr;
     }
+    if (s->o->draw.kind) {
+        TRY(draw_check_path(s->o->draw.path));
+        TRY(output_check_tensor(s->o->draw.path));
+    }
     return check_shapes(s, NULL);
 }
 

@@ -239,6 +239,7 @@ static tsr_status next_file(source *s, source_item *item) {
             return status;
         if (status == TSR_OK) {
             s->at++;
+            item->path = path;
             item->name = source_name(path);
             return item->name ? TSR_OK : fail_name();
         }

@@ -17,6 +17,7 @@ typedef struct source_frame { /* of rgb24; width 0: none given */
 
 typedef struct source_item {
     char *name; /* the file's, without folder and extension, or "000012" of a frame (malloc) */
+    const char *path; /* the source's; NULL: a frame */
     tensor tensor;
     image_side side;
 } source_item;

@@ -23,15 +23,17 @@ typedef struct run_in_flight {
 } run_in_flight;
 
 typedef struct batch {
-    const job *job;
-    const job_input *input;
+    job *job;
+    job_input *input;
     const batch_options *o;
     source source;
     int count; /* of the model's outputs */
     delivery *deliveries;
     named_tensor *results; /* outputs that are fetched, of the whole picture */
     FILE *told;            /* NULL: nothing is told */
-    tsr_session *session;
+    tsr_device *device;
+    tsr_session *session; /* for items of this shape; NULL: none could be made */
+    tsr_shape shape;
     int most_in_flight, in_flight;
     run_in_flight running[MOST_IN_FLIGHT];
     source_item finished; /* whose results are not delivered yet; name NULL: none */
@@ -185,12 +187,81 @@ static tsr_status finish_all(batch *b) {
     return TSR_OK;
 }
 
-/* After an incomplete frame the items in flight are still finished. */
+static void end_session(batch *b) {
+    tsr_session_destroy(b->session);
+    tiling_free(b->job->tiling);
+    b->session = NULL;
+    b->job->tiling = NULL;
+}
+
+/* name: of what has the shape, for messages. */
+static tsr_status set_shape(batch *b, const tsr_shape *shape, const char *name) {
+    b->shape = *shape;
+    source_set_shape(&b->source, shape);
+    return tiling_choose(b->job, b->input, name);
+}
+
+static tsr_status make_results(batch *b) {
+    for (int i = 0; i < b->count; i++) {
+        delivery *d = &b->deliveries[i];
+        tsr_tensor_info info;
+        if (!d->fetched)
+            continue;
+        TRY_LIBRARY(tsr_session_output(b->session, i, &info));
+        b->results[i].name = info.name;
+        if (d->path)
+            TRY(sink_check_shape(&d->sink, &info.shape));
+        tensor_free(&d->tile);
+        tensor_free(&b->results[i].tensor);
+        if (b->job->tiling) {
+            TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &d->tile));
+            info.shape = tiling_result_shape(b->job->tiling, i);
+        }
+        TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &b->results[i].tensor));
+    }
+    return labels_check(b->o->single->result.labels, b->job->model, b->session);
+}
+
+static tsr_status start_session(batch *b) {
+    progress("preparing %s", b->job->path);
+    const tsr_session_desc desc = {.runs_in_flight = b->most_in_flight};
+    TRY(job_session(b->job, b->device, &desc, &b->session));
+    TRY(make_results(b));
+    return job_set_inputs(b->job, b->session);
+}
+
+/* A session for an item of another shape. Its programs are for the most part those of the one
+ * before, which the device keeps. */
+static tsr_status change_session(batch *b, const source_item *item) {
+    end_session(b);
+    tsr_status status = set_shape(b, &item->tensor.shape, item->path);
+    return status == TSR_OK ? start_session(b) : status;
+}
+
+static bool concerns_all(tsr_status status) {
+    return status == TSR_ERROR_OUT_OF_MEMORY || status == TSR_ERROR_DEVICE ||
+           status == TSR_ERROR_DEVICE_LOST;
+}
+
+/* After an incomplete frame the items in flight are still finished. An item of a size that the
+ * network does not take is skipped, as one that cannot be read. */
 static tsr_status read_next(batch *b, source_item *item) {
-    tsr_status status = source_next(&b->source, item);
-    if (status != TSR_OK)
+    for (;;) {
+        tsr_status status = source_next(&b->source, item);
+        if (status != TSR_OK)
+            TRY(finish_all(b));
+        if (status != TSR_OK || !item->name ||
+            (b->session && shape_equal(&item->tensor.shape, &b->shape)))
+            return status;
         TRY(finish_all(b));
-    return status;
+        status = change_session(b, item);
+        if (status == TSR_OK || concerns_all(status))
+            return status;
+        end_session(b);
+        fail(status, "%s: %s", item->path, failure());
+        source_item_free(item);
+        source_skip(&b->source);
+    }
 }
 
 /* While the device executes runs, results of earlier items are written and the next item is read.
@@ -252,6 +323,14 @@ static film_format film_format_of(const batch *b, int video, const char *path) {
     return format;
 }
 
+/* Frames are of one size. */
+static bool writes_film(const batch *b) {
+    bool film = false;
+    for (int i = 0; i <= b->count; i++)
+        film = film || (b->deliveries[i].path && !b->deliveries[i].sink.pattern);
+    return film;
+}
+
 static tsr_status open_sink(batch *b, delivery *d) {
     const film_format format = film_format_of(b, b->o->video, d->path);
     TRY(sink_open(&d->sink, d->path, &format));
@@ -280,48 +359,19 @@ static tsr_status open_sinks(batch *b, const char **paths) {
         if (d->path)
             TRY(open_sink(b, d));
     }
+    b->source.own_sizes = b->source.paths && !writes_film(b);
     return draw->kind ? draw_check_path(b->deliveries[b->count].sink.pattern) : TSR_OK;
 }
 
-static tsr_status make_results(batch *b) {
-    for (int i = 0; i < b->count; i++) {
-        delivery *d = &b->deliveries[i];
-        tsr_tensor_info info;
-        if (!d->fetched)
-            continue;
-        TRY_LIBRARY(tsr_session_output(b->session, i, &info));
-        b->results[i].name = info.name;
-        if (d->path)
-            TRY(sink_check_shape(&d->sink, &info.shape));
-        if (b->job->tiling) {
-            TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &d->tile));
-            info.shape = tiling_result_shape(b->job->tiling, i);
-        }
-        TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &b->results[i].tensor));
-    }
-    return labels_check(b->o->single->result.labels, b->job->model, b->session);
-}
-
-static tsr_status run_session(batch *b, tsr_device *device) {
-    progress("preparing %s", b->job->path);
+static tsr_status run_device(batch *b) {
     b->most_in_flight = b->job->options->cpu_fallback ? 1 : MOST_IN_FLIGHT;
-    const tsr_session_desc desc = {.runs_in_flight = b->most_in_flight};
-    TRY(job_session(b->job, device, &desc, &b->session));
-    tsr_status status = make_results(b);
-    if (status == TSR_OK)
-        status = job_set_inputs(b->job, b->session);
+    TRY(job_device(b->job->options, NULL, &b->device));
+    tsr_status status = start_session(b);
     if (status == TSR_OK)
         status = run(b);
-    tsr_session_destroy(b->session);
-    return status;
-}
-
-static tsr_status run_device(batch *b) {
-    tsr_device *device;
-    TRY(job_device(b->job->options, NULL, &device));
-    tsr_status status = run_session(b, device);
     progress_clear();
-    tsr_device_destroy(device);
+    end_session(b);
+    tsr_device_destroy(b->device);
     return status;
 }
 
@@ -340,15 +390,12 @@ static void close_batch(batch *b) {
     source_close(&b->source);
 }
 
-/* Of the first item that can be read; all are run with it. */
-static tsr_status take_size(batch *b, job *j, job_input *input) {
-    int width, height;
-    TRY(source_size(&b->source, &width, &height));
-    if (width)
-        TRY(tiling_open_size(j, input, width, height));
-    TRY(source_shape(&b->source, &input->info.shape));
-    input->shaped = true;
-    return tiling_choose(j, input, input->many);
+/* Of the first item that can be read. */
+static tsr_status take_shape(batch *b) {
+    tsr_shape shape;
+    const char *name;
+    TRY(source_shape(&b->source, &shape, &name));
+    return set_shape(b, &shape, name);
 }
 
 tsr_status batch_run(job *j, job_input *input, const batch_options *options, int count,
@@ -360,7 +407,7 @@ tsr_status batch_run(job *j, job_input *input, const batch_options *options, int
     if (status == TSR_OK)
         status = labels_check(options->single->result.labels, j->model, NULL);
     if (status == TSR_OK)
-        status = take_size(&b, j, input);
+        status = take_shape(&b);
     if (status == TSR_OK && draw->kind)
         status = draw_prepare(j, canvas_shows(input) ? input : NULL, draw);
     if (status == TSR_OK)

@@ -37,6 +37,10 @@ head -n -1 out >told
 holds 'the best two' told 'y: [1, 5, 1, 1], min -1, mean 0.57, max 3
        2  3
        1  0.5'
+"$build/make_case" 17 'Identity x[1,400000] -> y' large.onnx
+perl -e 'print pack "f<*", map { $_ % 1009 } 0 .. 399999' | npy 1 "$(header '<f4' '1, 400000')" >large.npy
+timeout 20 "$tool" run large.onnx --backend cpu -i large.npy --top 400000 >told 2>err
+check 'all of many classes' sh -c 'sed -n "2p;400001p" told | tr -s " " | tr "\n" , | grep -qx " 1008 1008, 399564 0,"'
 run rows r
 head -n -1 out >told
 holds 'no classes of two rows' told 'y: [2, 3], min 0, mean 2.58333, max 5.5'

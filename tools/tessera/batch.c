@@ -110,7 +110,8 @@ static tsr_status deliver_output(batch *b, int index) {
     if (status == TSR_OK && d->path)
         status = sink_write(&d->sink, b->finished.name, finished, d->image);
     if (status == TSR_OK && b->told && !b->o->single->draw.kind)
-        result_print(b->told, shown_name(b), result->name, finished, &b->o->single->result);
+        status =
+            result_print(b->told, shown_name(b), result->name, finished, &b->o->single->result);
     tensor_free(&changed);
     return status;
 }

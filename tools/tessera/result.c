@@ -3,6 +3,7 @@
 #include "tool.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct range {
     double low, high, mean; /* of finite elements */
@@ -35,39 +36,44 @@ static void print_range(FILE *file, const tensor *t) {
         fprintf(file, ", no elements");
 }
 
+typedef struct scored {
+    float score;
+    size_t class;
+} scored;
+
 /* Scores from the best on, equal ones by their class; NaN is worse than all. */
-static bool is_better(const tensor *t, size_t a, size_t b) {
-    double x = isnan(t->values[a]) ? -INFINITY : t->values[a],
-           y = isnan(t->values[b]) ? -INFINITY : t->values[b];
-    return x > y || (x == y && a < b);
+static int compare(const void *a, const void *b) {
+    const scored *x = a, *y = b;
+    float p = isnan(x->score) ? -INFINITY : x->score, q = isnan(y->score) ? -INFINITY : y->score;
+    return p != q ? (p < q ? 1 : -1) : (x->class > y->class) - (x->class < y->class);
 }
 
-static void print_classes(FILE *file, const tensor *t, const result_options *o) {
-    size_t last = t->count;
+static tsr_status print_classes(FILE *file, const tensor *t, const result_options *o) {
+    scored *order = calloc(t->count, sizeof *order);
+    if (!order)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory to sort %zu classes", t->count);
+    for (size_t i = 0; i < t->count; i++)
+        order[i] = (scored){t->values[i], i};
+    qsort(order, t->count, sizeof *order, compare);
     for (size_t n = 0; n < (size_t)o->top && n < t->count; n++) {
-        size_t best = t->count;
-        for (size_t at = 0; at < t->count; at++)
-            if ((last == t->count || is_better(t, last, at)) &&
-                (best == t->count || is_better(t, at, best)))
-                best = at;
-        const char *name = labels_name(o->labels, best);
-        double score = isnan(t->values[best]) ? (double)NAN : (double)t->values[best]; /* no sign */
-        fprintf(file, name ? "%8zu  %-10.5g" : "%8zu  %.5g", best, score);
+        const char *name = labels_name(o->labels, order[n].class);
+        double score = isnan(order[n].score) ? (double)NAN : (double)order[n].score; /* no sign */
+        fprintf(file, name ? "%8zu  %-10.5g" : "%8zu  %.5g", order[n].class, score);
         fprintf(file, "%s%s\n", name ? "  " : "", name ? name_label(name).text : "");
-        last = best;
     }
+    free(order);
+    return TSR_OK;
 }
 
-void result_print(FILE *file, const char *path, const char *name, const tensor *t,
-                  const result_options *options) {
+tsr_status result_print(FILE *file, const char *path, const char *name, const tensor *t,
+                        const result_options *options) {
     size_t classes = options->classes ? vector_class_count(&t->shape) : 0;
     if (path)
         fprintf(file, "%s: ", name_label(path).text);
     fprintf(file, "%s%s %s", name_label(name).text, path ? "" : ":", shape_label(&t->shape).text);
     print_range(file, t);
     fputc('\n', file);
-    if (classes)
-        print_classes(file, t, options);
+    return classes ? print_classes(file, t, options) : TSR_OK;
 }
 
 /* ---- the range of pictures ------------------------------------------------------------------- */

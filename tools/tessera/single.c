@@ -83,7 +83,7 @@ static tsr_status write_result(const single *s, int index, const char *name, con
     if (path)
         TRY(is_stdout(path) ? output_to_stdout(s->o->format, result, image)
                             : output_tensor(path, result, image));
-    result_print(s->told, is_stdout(path) ? NULL : path, name, result, &s->o->result);
+    TRY(result_print(s->told, is_stdout(path) ? NULL : path, name, result, &s->o->result));
     if (path && image_is_file(path))
         result_note_range(path, result, image);
     return TSR_OK;

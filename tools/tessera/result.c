@@ -17,8 +17,8 @@ static range find_range(const tensor *t) {
         double value = t->values[at];
         if (!isfinite(value))
             continue;
-        r.low = fmin(r.low, value);
-        r.high = fmax(r.high, value);
+        r.low = value < r.low ? value : r.low; /* fmin() is a call, here for every pixel */
+        r.high = value > r.high ? value : r.high;
         sum += value;
         r.finite++;
     }

@@ -56,7 +56,7 @@ for backend in cpu "${gpus[@]:0:1}"; do
     tiled valid photo.ppm 33 $backend
 done
 expect 0 'y [1, 3, 86, 122]' run net.onnx -i photo.ppm -o y.npy --backend cpu
-expect 0 '61 x 43 is extended to 62 x 44' run net.onnx -i photo.ppm -o y.npy --backend cpu # both are odd
+expect 0 'photo.ppm: 61 x 43 is extended to 62 x 44' run net.onnx -i photo.ppm -o y.npy --backend cpu # both are odd
 tiled last photo.ppm 20 cpu
 tiled open photo.ppm 20 cpu
 tiled half photo.ppm 20 cpu
@@ -136,7 +136,10 @@ expect 0 'sizes/b.ppm: 61 x 43 is scaled to 20 x 16' run same.onnx -i sizes -o s
 make 'Conv x[1,3,H,W] w{3,3,5,5} -> y' small
 photo 3 2 >sizes/b2.ppm
 expect 1 "skipped: sizes/b2.ppm: a picture of 2 pixels is too small" run small.onnx -i sizes -o small --backend cpu
+expect 2 'sizes/b2.ppm: a picture of 2 pixels is too small' run small.onnx -i sizes/b2.ppm --backend cpu
 expect 1 '4 files' run small.onnx -i sizes -o small --backend cpu
+mv sizes/b2.ppm sizes/1.ppm
+expect 1 '4 files' run small.onnx -i sizes -o small --backend cpu # neither does the first one end it
 
 # ---- a network that people use -----------------------------------------------------------------------
 

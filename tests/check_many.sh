@@ -157,6 +157,7 @@ expect 2 'an output file is' "${many[@]}" -i in -o 'o/*.gif'
 expect 2 'stands for' "${many[@]}" -i in -o 'o*/y.png'
 expect 2 'cannot be made' "${many[@]}" -i in -o frames/such/folder
 expect 2 'cannot be written' "${many[@]}" -i in -o 'frames/*.png'
+expect 2 'nowhere: No such file' "${many[@]}" -i nowhere -o o
 expect 2 'matches no file' "${many[@]}" -i 'in/*.jpg' -o o
 expect 2 'holds no' "${many[@]}" -i none -o o
 expect 2 'only one input' run add.onnx --backend cpu -i in -i - -o o

@@ -104,11 +104,13 @@ expect 0 'p.png: values from 0 to 255 leave the range 0:1 and were cut; --range 
 "$build/make_case" 17 'Identity x[1,1,1,2] -> y' pair.onnx
 suggests() { # suggests RANGE ELEMENT ELEMENT
     made pair.npy '1, 1, 1, 2' "${@:2}"
-    expect 0 "--range $1 holds them" run pair.onnx --backend cpu -i pair.npy -o pair.png
+    expect 0 "--range $1 suits them" run pair.onnx --backend cpu -i pair.npy -o pair.png
 }
 suggests 0:300 300 300
 suggests -300:1 -300 -300
 suggests -200:12400 -123.4 12345.6
+suggests -1:2 -0.2 1.3
+suggests 0:255 -12 270
 suggests 1000000:1001240 1000000 1001234
 mkdir vectors && cp q.npy vectors/one.npy
 expect 2 'is a vector, not a picture' run square.onnx --backend cpu -i vectors -o pictures

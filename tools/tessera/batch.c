@@ -223,45 +223,52 @@ static tsr_status make_results(batch *b) {
     return labels_check(b->o->single->result.labels, b->job->model, b->session);
 }
 
-static tsr_status start_session(batch *b) {
+static tsr_status make_session(batch *b) {
     progress("preparing %s", b->job->path);
     const tsr_session_desc desc = {.runs_in_flight = b->most_in_flight};
-    TRY(job_session(b->job, b->device, &desc, &b->session));
+    return job_session(b->job, b->device, &desc, &b->session);
+}
+
+static tsr_status prepare_session(batch *b) {
     TRY(make_results(b));
     return job_set_inputs(b->job, b->session);
 }
 
 /* A session for an item of another shape. Its programs are for the most part those of the one
- * before, which the device keeps. */
-static tsr_status change_session(batch *b, const source_item *item) {
+ * before, which the device keeps. An item of a size that the network or the device does not take is
+ * skipped, as one that cannot be read: then there is no session. */
+static tsr_status change_session(batch *b, source_item *item) {
+    double start = now_ms();
     end_session(b);
     tsr_status status = set_shape(b, &item->tensor.shape, item->path);
-    return status == TSR_OK ? start_session(b) : status;
+    if (status == TSR_OK)
+        status = make_session(b);
+    if (status == TSR_ERROR_SHAPE || status == TSR_ERROR_LIMIT) {
+        end_session(b);
+        fail(status, "%s: %s", item->path, failure());
+        source_item_free(item);
+        source_skip(&b->source);
+        return TSR_OK;
+    }
+    if (status == TSR_OK)
+        status = prepare_session(b);
+    b->start_ms += now_ms() - start; /* the rate is that of runs */
+    return status;
 }
 
-static bool concerns_all(tsr_status status) {
-    return status == TSR_ERROR_OUT_OF_MEMORY || status == TSR_ERROR_DEVICE ||
-           status == TSR_ERROR_DEVICE_LOST;
-}
-
-/* After an incomplete frame the items in flight are still finished. An item of a size that the
- * network does not take is skipped, as one that cannot be read. */
+/* After an incomplete frame the items in flight are still finished. */
 static tsr_status read_next(batch *b, source_item *item) {
     for (;;) {
         tsr_status status = source_next(&b->source, item);
         if (status != TSR_OK)
             TRY(finish_all(b));
-        if (status != TSR_OK || !item->name ||
-            (b->session && shape_equal(&item->tensor.shape, &b->shape)))
-            return status;
+        TRY(status);
+        if (!item->name || (b->session && shape_equal(&item->tensor.shape, &b->shape)))
+            return TSR_OK;
         TRY(finish_all(b));
-        status = change_session(b, item);
-        if (status == TSR_OK || concerns_all(status))
-            return status;
-        end_session(b);
-        fail(status, "%s: %s", item->path, failure());
-        source_item_free(item);
-        source_skip(&b->source);
+        TRY(change_session(b, item));
+        if (b->session)
+            return TSR_OK;
     }
 }
 
@@ -282,8 +289,8 @@ static tsr_status run_items(batch *b, source_item *item) {
 }
 
 static tsr_status run(batch *b) {
-    tsr_report report;
-    TRY_LIBRARY(tsr_session_report(b->session, &report));
+    tsr_device_info device;
+    TRY_LIBRARY(tsr_device_get_info(b->device, &device));
     b->start_ms = now_ms();
     source_item item = {0};
     tsr_status status = run_items(b, &item);
@@ -291,7 +298,7 @@ static tsr_status run(batch *b) {
     progress_clear();
     TRY(status);
     double seconds = (now_ms() - b->start_ms) * 1e-3;
-    fprintf(stderr, "ran on %s: %lld %s%s in %.2f s, %.2f a second", report.backend,
+    fprintf(stderr, "ran on %s: %lld %s%s in %.2f s, %.2f a second", device.backend,
             (long long)b->done, b->source.paths ? "file" : "frame", b->done == 1 ? "" : "s",
             seconds, seconds > 0 ? (double)b->done / seconds : 0);
     if (b->source.skipped)
@@ -367,7 +374,9 @@ static tsr_status open_sinks(batch *b, const char **paths) {
 static tsr_status run_device(batch *b) {
     b->most_in_flight = b->job->options->cpu_fallback ? 1 : MOST_IN_FLIGHT;
     TRY(job_device(b->job->options, NULL, &b->device));
-    tsr_status status = start_session(b);
+    tsr_status status = b->source.own_sizes ? TSR_OK : make_session(b);
+    if (status == TSR_OK && b->session)
+        status = prepare_session(b);
     if (status == TSR_OK)
         status = run(b);
     progress_clear();
@@ -391,12 +400,13 @@ static void close_batch(batch *b) {
     source_close(&b->source);
 }
 
-/* Of the first item that can be read. */
+/* Of the first item that can be read, where others do not have their own. */
 static tsr_status take_shape(batch *b) {
     tsr_shape shape;
     const char *name;
     TRY(source_shape(&b->source, &shape, &name));
-    return set_shape(b, &shape, name);
+    tsr_status status = b->source.own_sizes ? TSR_OK : set_shape(b, &shape, name);
+    return status == TSR_OK ? TSR_OK : fail(status, "%s: %s", name, failure());
 }
 
 tsr_status batch_run(job *j, job_input *input, const batch_options *options, int count,

@@ -96,6 +96,12 @@ static void round_outward(const range *r, double *low, double *high) {
     *high = ceil(*high / step) * step;
 }
 
+/* Values that leave a usual range were meant for it if they are most of it. */
+static double least_span(const double usual[2], const range *r) {
+    bool inside = r->low >= usual[0] && r->high <= usual[1];
+    return (inside ? 0.25 : 0.75) * (usual[1] - usual[0]);
+}
+
 bool result_note_range(const char *path, const tensor *t, const image_options *options) {
     static const double usual[][2] = {{0, 1}, {-1, 1}, {0, 255}, {-128, 128}};
     enum { USUAL = sizeof usual / sizeof *usual };
@@ -106,13 +112,12 @@ bool result_note_range(const char *path, const tensor *t, const image_options *o
     double low, high;
     round_outward(&r, &low, &high);
     for (int i = USUAL - 1; i >= 0; i--)
-        if (holds(usual[i][0], usual[i][1], &r) &&
-            r.high - r.low > 0.25 * (usual[i][1] - usual[i][0])) {
+        if (holds(usual[i][0], usual[i][1], &r) && r.high - r.low > least_span(usual[i], &r)) {
             low = usual[i][0];
             high = usual[i][1];
         }
     note("%s: values from %.6g to %.6g leave the range %.6g:%.6g and were cut; --range %.15g:%.15g "
-         "holds them (--out-range where inputs have another)",
+         "suits them (--out-range where inputs have another)",
          path, r.low, r.high, written[0], written[1], low, high);
     return true;
 }

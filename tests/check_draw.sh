@@ -150,6 +150,7 @@ misfit() { # misfit TEXT DECODE: a decoding that the outputs do not fit
 fails 'no description tells how its outputs are decoded' --draw boxes -o out.png --description none
 fails 'one -o without an output' --draw keypoints
 fails 'a drawing is .png or .jpg' --draw keypoints -o out.npy
+fails '--score is for --draw' --score 0.5
 fails 'is not one of: none, boxes' --draw faces -o out.png
 fails 'out.png: named for an output and for the drawing' --draw keypoints -o out.png -o boxes=out.png
 decode '"type": "heatmaps", "scores": "scores", "activation": "softmax"'

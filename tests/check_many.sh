@@ -87,6 +87,8 @@ mkdir six
 for name in p q; do raw 4 2 7 | cat - <(raw 4 10 8) | npy 1 "$(header '<f4' '1, 6, 3, 2')" >six/$name.npy; done
 expect 0 '2 files' run split.onnx --backend cpu --allow-nan -i six -o 'a_*.npy' -o 'b_*.npy'
 "$tool" run split.onnx --backend cpu --allow-nan -i six/p.npy -o b=b.npy >out
+expect 0 "not written: output 'b'; -o NAME=FOLDER writes another one" run split.onnx --backend cpu --allow-nan -i six \
+    -o 'a_*.npy'
 check 'the second output of two' cmp b.npy b_p.npy
 expect 2 'two outputs would be written to the same files' run split.onnx --backend cpu -i six -o 'a_*.npy' -o './a_*.npy'
 expect 2 'is the folder of the inputs' run blur.onnx --backend cpu -i in -o ./in/

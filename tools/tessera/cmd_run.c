@@ -72,7 +72,8 @@ static tsr_status take_drawing(run_options *o) {
         if (!strchr(list->items[i], '='))
             found = found < 0 ? i : list->count;
     if (!o->single.draw.kind)
-        return TSR_OK;
+        return o->single.draw.score < 0 ? TSR_OK
+                                        : fail(TSR_ERROR_INVALID_ARGUMENT, "--score is for --draw");
     if (found < 0 || found == list->count)
         return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "--draw: one -o without an output's name is the drawing, -o FILE.png");
@@ -108,7 +109,8 @@ static tsr_status set_formats(const char *format, int count, const char **paths,
 }
 
 /* Tells which outputs are not written although others are. */
-static void note_unwritten(int count, const char *const *names, const char *const *paths) {
+static void note_unwritten(int count, const char *const *names, const char *const *paths,
+                           bool many) {
     char all[512] = "";
     int written = 0, left = 0;
     for (int i = 0; i < count; i++) {
@@ -118,7 +120,8 @@ static void note_unwritten(int count, const char *const *names, const char *cons
             name_list_add(all, sizeof all, names[i]);
     }
     if (written && left)
-        note("not written: output%s %s; -o FOLDER/ writes all", left == 1 ? "" : "s", all);
+        note("not written: output%s %s; %s", left == 1 ? "" : "s", all,
+             many ? "-o NAME=FOLDER writes another one" : "-o FOLDER/ writes all");
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -172,7 +175,7 @@ static tsr_status run_paths(job *j, run_options *o, int count, const char *const
     if (input && o->format)
         TRY(set_formats(format, count, paths, made));
     TRY(check_distinct(count, paths, o->single.draw.path));
-    note_unwritten(count, names, paths);
+    note_unwritten(count, names, paths, input);
     labels read;
     tsr_status status = choose_labels(j, o, &read);
     if (status == TSR_OK)

@@ -195,13 +195,6 @@ static void end_session(batch *b) {
     b->job->tiling = NULL;
 }
 
-/* name: of what has the shape, for messages. */
-static tsr_status set_shape(batch *b, const tsr_shape *shape, const char *name) {
-    b->shape = *shape;
-    source_set_shape(&b->source, shape);
-    return tiling_choose(b->job, b->input, name);
-}
-
 static tsr_status make_results(batch *b) {
     for (int i = 0; i < b->count; i++) {
         delivery *d = &b->deliveries[i];
@@ -240,7 +233,9 @@ static tsr_status prepare_session(batch *b) {
 static tsr_status change_session(batch *b, source_item *item) {
     double start = now_ms();
     end_session(b);
-    tsr_status status = set_shape(b, &item->tensor.shape, item->path);
+    b->shape = item->tensor.shape;
+    source_set_shape(&b->source, &b->shape);
+    tsr_status status = tiling_choose(b->job, b->input, item->path);
     if (status == TSR_OK)
         status = make_session(b);
     if (status == TSR_ERROR_SHAPE || status == TSR_ERROR_LIMIT) {
@@ -400,12 +395,12 @@ static void close_batch(batch *b) {
     source_close(&b->source);
 }
 
-/* Of the first item that can be read, where others do not have their own. */
+/* Of the first item that can be read; later ones may have their own. */
 static tsr_status take_shape(batch *b) {
-    tsr_shape shape;
     const char *name;
-    TRY(source_shape(&b->source, &shape, &name));
-    tsr_status status = b->source.own_sizes ? TSR_OK : set_shape(b, &shape, name);
+    TRY(source_shape(&b->source, &b->shape, &name));
+    source_set_shape(&b->source, &b->shape);
+    tsr_status status = b->source.own_sizes ? TSR_OK : tiling_choose(b->job, b->input, name);
     return status == TSR_OK ? TSR_OK : fail(status, "%s: %s", name, failure());
 }
 

@@ -56,7 +56,7 @@ for backend in cpu "${gpus[@]:0:1}"; do
     tiled valid photo.ppm 33 $backend
 done
 expect 0 'y [1, 3, 86, 122]' run net.onnx -i photo.ppm -o y.npy --backend cpu
-expect 0 '61 x 43 is extended to 62 x 44' run net.onnx -i photo.ppm -o y.npy --backend cpu # both are odd
+expect 0 'photo.ppm: 61 x 43 is extended to 62 x 44' run net.onnx -i photo.ppm -o y.npy --backend cpu # both are odd
 tiled last photo.ppm 20 cpu
 tiled open photo.ppm 20 cpu
 tiled half photo.ppm 20 cpu
@@ -109,6 +109,37 @@ expect 0 '' run same.onnx -i photo.ppm -o wanted.npy --backend cpu
 close_to 'luma and chroma are the picture' colours.npy wanted.npy
 expect 0 '' run luma.onnx -i photo.ppm -o colours.png --luma --backend cpu --tile 20
 expect 2 '--luma is for models of one channel' run same.onnx -i photo.ppm -o y.png --luma --backend cpu
+
+# ---- folders -----------------------------------------------------------------------------------------
+
+# alike FOLDER MODEL ARGUMENTS...: each picture of a folder is run as it is alone
+alike() {
+    local name
+    expect 0 'a second' run "$2.onnx" -i "$1" -o 'many_*.npy' "${@:3}"
+    for name in "$1"/*; do
+        name=$(basename "$name" .ppm)
+        expect 0 '' run "$2.onnx" -i "$1/$name.ppm" -o one.npy "${@:3}"
+        check "$2: $name of $1" cmp one.npy "many_$name.npy"
+    done
+}
+mkdir sizes
+cp photo.ppm sizes/b.ppm
+cp declared.ppm sizes/a.ppm
+cp even.ppm sizes/c.ppm
+cp photo.ppm sizes/d.ppm
+for backend in cpu "${gpus[@]:0:1}"; do alike sizes net --backend $backend; done
+alike sizes stiff --backend cpu
+alike sizes classes --backend cpu
+alike sizes open --backend cpu --tile 20
+expect 0 'sizes/b.ppm: 61 x 43 is extended to 62 x 44' run net.onnx -i sizes -o net --backend cpu
+expect 0 'sizes/b.ppm: 61 x 43 is scaled to 20 x 16' run same.onnx -i sizes -o same.y4m --backend cpu # frames: of one size
+make 'Conv x[1,3,H,W] w{3,3,5,5} -> y' small
+photo 3 2 >sizes/b2.ppm
+expect 1 "skipped: sizes/b2.ppm: a picture of 2 pixels is too small" run small.onnx -i sizes -o small --backend cpu
+expect 2 'sizes/b2.ppm: a picture of 2 pixels is too small' run small.onnx -i sizes/b2.ppm --backend cpu
+expect 1 '4 files' run small.onnx -i sizes -o small --backend cpu
+mv sizes/b2.ppm sizes/1.ppm
+expect 1 '4 files' run small.onnx -i sizes -o small --backend cpu # neither does the first one end it
 
 # ---- a network that people use -----------------------------------------------------------------------
 

@@ -70,7 +70,8 @@ with_metadata tessera '{"tessera": 1, "labels": ["cat", "dog", "owl:barn"]}' who
 with_metadata names "{0: 'cat', 1: 'dog', 2: \"owl:barn\"}" dictionary.onnx
 for names in '{0: 1}' "{1: 'dog', 0: 'cat', 2: 'owl:barn'}" "{'cat': 0}" "{'cat': 'a'}"; do
     with_metadata names "$names" wrong-names.onnx
-    expect 2 'names: is not a dictionary' info wrong-names.onnx
+    expect 0 'is not a dictionary of texts by number, from 0 on: not read as names of classes' \
+        run wrong-names.onnx --backend cpu -i s.npy
 done
 printf 'dog\ncat\nowl:barn\n' >wanted-names
 for model in lines commas whole dictionary; do
@@ -82,6 +83,11 @@ expect 0 '' convert whole.onnx -o converted.onnx
 expect 0 '2           dog' run converted.onnx --backend cpu -i s.npy
 with_metadata tessera '{"tessera": 1, "task": "x"}' wrong.onnx
 expect 2 "wrong.onnx: metadata: task: there is no 'x'" info wrong.onnx
+expect 2 "'keypoints'; --description none reads no metadata" info wrong.onnx
+expect 0 '' info wrong.onnx --description none
+with_metadata classes 1000 wrong.onnx
+expect 2 "has 1 labels, but output 't' is [1, 3]; --description none reads no metadata" \
+    run wrong.onnx --backend cpu -i s.npy
 
 # ---- written, and read again -------------------------------------------------------------------------
 
@@ -91,6 +97,24 @@ expect 0 '2           dog' run net.onnx --description there/lines.json --backend
 check 'describe prints what it writes' cmp again.json there/lines.json
 expect 0 '' describe lines.onnx --description again.json -o third.json
 check 'a description describes itself' cmp again.json third.json
+
+# ---- kept --------------------------------------------------------------------------------------------
+
+"$build/make_case" 17 'Identity x[1,3,H,W] -> net' net.onnx
+describe '{"tessera": 1}'
+kept() { # kept COMMAND ARGUMENTS...
+    expect 2 'net.json: is the description of the model net.onnx' "$1" net.onnx --backend cpu "${@:2}"
+    [ "$(cat net.json)" = '{"tessera": 1}' ] && report yes kept || report no "kept by $*"
+}
+kept run -i dot.png -o net.json
+kept run -i dot.png -o ./net.json --description none
+kept run -i dot.png -o ./ --format json
+mkdir nets && cp dot.png nets/net.png
+kept run -i nets -o './*.json'
+kept bench --runs 1 --json net.json
+expect 2 'net.json: is the description of' convert net.onnx -o smaller.onnx --json net.json
+printf '{"shape": [1]}' >net.json
+expect 0 '' run net.onnx --backend cpu -i dot.png -o net.json
 
 # ---- what does not fit -------------------------------------------------------------------------------
 

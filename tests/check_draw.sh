@@ -107,6 +107,39 @@ draws 'point 2   1.000  12,12' keypoints
 decode '"type": "heatmaps", "scores": "scores", "activation": "sigmoid", "threshold": 0.6'
 draws 'point 2   0.731  12,12' keypoints
 
+# ---- many pictures -----------------------------------------------------------------------------------
+
+case_of 1,1,4,4 1,5,4,4
+made b.npy 1,1,4,4
+made s.npy 1,5,4,4 37=1
+decode '"type": "mask", "scores": "scores", "background": 0'
+"$build/make_case" 17 'Identity x[1,3,32,32] -> y' same.onnx
+mkdir photos
+made light.npy 1,3,32,32 0=1
+"$tool" run same.onnx --backend cpu -i light.npy -o photos/light.png >said
+"$tool" run same.onnx --backend cpu -i p.npy -o photos/dark.png >said
+printf 'a text' >photos/text.png
+many() { expect "$1" "$2" run heads.onnx --backend cpu -i p="$3" -i b=b.npy -i s=s.npy --draw classes "${@:4}"; }
+many 1 'class 2      6.2 % of the picture' photos -o drawn
+cp out told
+check 'each by its name' sh -c 'grep photos/ told | tr "\n" " " | grep -qx "photos/dark.png photos/light.png "'
+check 'each drawing is told of' [ "$(grep -c 'class 2  ' told)" = 2 ]
+for name in dark light; do
+    many 0 'class 2' photos/$name.png -o out.png
+    check "$name as it is alone" cmp out.png drawn/$name.png
+done
+many 1 'photos/light.png' photos -o film.y4m
+many 0 '000001' film.y4m -o 'frames_*.jpg'
+check 'a film of two drawings' test -s frames_000001.jpg
+many 2 'a drawing is .png or .jpg' photos -o 'drawn/*.npy'
+many 2 'drawn: named for an output and for the drawing' photos -o drawn -o boxes=drawn
+many 2 'two outputs would be written to the same files' photos -o drawn -o boxes=drawn/
+made b.npy 1,1,4,3
+case_of 1,1,4,3 1,5,4,4
+decode '"type": "blazeface", "boxes": "boxes", "scores": "scores", "strides": 8, "per_cell": 1'
+expect 2 "photos/dark.png: decode: output 'boxes'" run heads.onnx --backend cpu -i p=photos -i b=b.npy -i s=s.npy \
+    --draw boxes -o drawn
+
 # ---- what does not fit -------------------------------------------------------------------------------
 
 fails() { expect 2 "$1" run heads.onnx --backend cpu -i p=p.npy -i b=b.npy -i s=s.npy "${@:2}"; }
@@ -117,6 +150,7 @@ misfit() { # misfit TEXT DECODE: a decoding that the outputs do not fit
 fails 'no description tells how its outputs are decoded' --draw boxes -o out.png --description none
 fails 'one -o without an output' --draw keypoints
 fails 'a drawing is .png or .jpg' --draw keypoints -o out.npy
+fails '--score is for --draw' --score 0.5
 fails 'is not one of: none, boxes' --draw faces -o out.png
 fails 'out.png: named for an output and for the drawing' --draw keypoints -o out.png -o boxes=out.png
 decode '"type": "heatmaps", "scores": "scores", "activation": "softmax"'
@@ -128,20 +162,32 @@ decode '"type": "ssd", "boxes": "boxes", "scores": "scores"'
 fails '--draw keypoints: no description tells' --draw keypoints -o out.png
 decode '"type": "blazeface", "boxes": "boxes", "scores": "scores", "strides": 8, "per_cell": 1, "activation": "none"'
 expect 0 '"activation":' describe heads.onnx
-misfit 'has not the 4 rows of stride number 1' \
+misfit "p.npy: decode: output 'scores' [1, 3, 2] has not the 4 rows of stride number 1" \
     '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[8]]'
 misfit 'has not the 4 rows' '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16'
 misfit 'heads.json: decode.sizes: is not a list for each of the strides' \
     '"type": "ssd", "boxes": "boxes", "scores": "scores", "sizes": [[8]]'
-misfit 'has other rows than 3 cells' '"type": "ssd", "boxes": "boxes", "scores": "scores"'
+misfit "output 'boxes' [1, 4, 4] has other rows than 3 cells" '"type": "ssd", "boxes": "boxes", "scores": "scores"'
 misfit 'heads.json: decode.sizes: is not lists' \
     '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[]]'
 misfit 'heads.json: decode.per_cell: is not a number for each' \
     '"type": "yunet", "boxes": "boxes", "scores": "scores", "objectness": "scores", "strides": [8, 16], "per_cell": 2'
+misfit "scores (scores) 2, landmarks (none) 0" '"type": "nanodet", "scores": "scores", "strides": 32, "bins": 8'
+decode '"type": "mask", "scores": "scores"'
+fails "p.npy: --draw mask: output 'scores' [1, 3, 2] is no map" --draw mask -o out.png
+case_of 2,4,4 2,4,2
+made b.npy 2,4,4
+made s.npy 2,4,2
+misfit "output 'scores' [2, 4, 2] is of 2 pictures" '"type": "ssd", "boxes": "boxes", "scores": "scores"'
+misfit "output 'scores' [2, 4, 2] has other rows than 4 cells" \
+    '"type": "ssd", "boxes": "boxes", "scores": "scores", "strides": 16, "sizes": [[8]]'
+"$build/make_case" 17 'Identity p[2,3,8,8] -> q; Relu q -> scores' batch.onnx
+printf '{"tessera": 1, "decode": {"type": "mask", "scores": "scores"}}' >batch.json
+expect 2 'no input is a single picture' run batch.onnx --backend cpu --random --draw mask -o out.png
 "$build/make_case" 17 'Relu v[1,4] -> w' vector.onnx
 made v.npy 1,4
 printf '{"tessera": 1, "decode": {"type": "mask"}}' >vector.json
-expect 2 'no input is a picture' run vector.onnx --backend cpu -i v.npy --draw mask -o out.png
+expect 2 'no input is a single picture' run vector.onnx --backend cpu -i v.npy --draw mask -o out.png
 
 made p.npy 1,3,4,0
 "$build/make_case" 17 'Identity p[1,3,H,W] -> q; Identity b[1,1,4,4] -> boxes!; Identity s[1,5,4,4] -> scores' heads.onnx

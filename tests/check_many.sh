@@ -87,6 +87,8 @@ mkdir six
 for name in p q; do raw 4 2 7 | cat - <(raw 4 10 8) | npy 1 "$(header '<f4' '1, 6, 3, 2')" >six/$name.npy; done
 expect 0 '2 files' run split.onnx --backend cpu --allow-nan -i six -o 'a_*.npy' -o 'b_*.npy'
 "$tool" run split.onnx --backend cpu --allow-nan -i six/p.npy -o b=b.npy >out
+expect 0 "not written: output 'b'; -o NAME=FOLDER writes another one" run split.onnx --backend cpu --allow-nan -i six \
+    -o 'a_*.npy'
 check 'the second output of two' cmp b.npy b_p.npy
 expect 2 'two outputs would be written to the same files' run split.onnx --backend cpu -i six -o 'a_*.npy' -o './a_*.npy'
 expect 2 'is the folder of the inputs' run blur.onnx --backend cpu -i in -o ./in/
@@ -148,7 +150,7 @@ expect 2 'not for films' "${many[@]}" -i - --frame 7x9 -o part --resume <frames
 expect 2 'not for films' "${many[@]}" -i in -o - --resume
 expect 2 '--resume: no input is' "${many[@]}" -i in/a.png -o o.png --resume
 
-# Sizes that the model leaves open are the first file's in every shard, even if it cannot be read there.
+# Sizes that the model leaves open are those of each file, in every shard.
 mkdir sizes
 head -c 50 in/a.png >sizes/0.png
 picture sizes/1.png 5 4 1
@@ -160,7 +162,7 @@ for i in 0 1 2; do
     expect $code 'ran on cpu' run same.onnx --backend cpu -i sizes -o sharded --shard $i/3
 done
 check 'shards agree on an open size' same_folder whole sharded
-expect 0 'y [1, 3, 4, 5]' run same.onnx --backend cpu -i sharded/3.png -o y.npy
+expect 0 'y [1, 3, 3, 6]' run same.onnx --backend cpu -i sharded/3.png -o y.npy
 
 # ---- inputs that cannot be read ----------------------------------------------------------------------
 
@@ -187,13 +189,15 @@ for frame in 7 7x 0x9 7x-9 7x9x2 99999x1; do expect 2 '--frame expects' "${many[
 expect 2 'raw frames need their size' "${many[@]}" -i - -o o <frames
 expect 2 '--frame is for raw frames' "${many[@]}" -i in -o o --frame 7x9
 expect 2 '--shard: no input is' "${many[@]}" -i in/a.png -o o.png --shard 0/2
-expect 2 'want an output' "${many[@]}" -i in
+expect 0 'in/B10.png: y [1, 3, 9, 7], min 0.2' "${many[@]}" -i in # told without -o
+expect 0 '000005: y [1, 3, 9, 7], min 0.1' "${many[@]}" -i - --frame 7x9 <frames
 expect 2 'one file for many' "${many[@]}" -i in -o o.png
 expect 2 'one file for many' "${many[@]}" -i in -o frames
 expect 2 'an output file is' "${many[@]}" -i in -o 'o/*.gif'
 expect 2 'stands for' "${many[@]}" -i in -o 'o*/y.png'
 expect 2 'cannot be made' "${many[@]}" -i in -o frames/such/folder
 expect 2 'cannot be written' "${many[@]}" -i in -o 'frames/*.png'
+expect 2 'nowhere: No such file' "${many[@]}" -i nowhere -o o
 expect 2 'matches no file' "${many[@]}" -i 'in/*.jpg' -o o
 expect 2 'holds no' "${many[@]}" -i none -o o
 expect 2 'only one input' run add.onnx --backend cpu -i in -i - -o o

@@ -37,6 +37,10 @@ head -n -1 out >told
 holds 'the best two' told 'y: [1, 5, 1, 1], min -1, mean 0.57, max 3
        2  3
        1  0.5'
+"$build/make_case" 17 'Identity x[1,400000] -> y' large.onnx
+perl -e 'print pack "f<*", map { $_ % 1009 } 0 .. 399999' | npy 1 "$(header '<f4' '1, 400000')" >large.npy
+timeout 20 "$tool" run large.onnx --backend cpu -i large.npy --top 400000 >told 2>err
+check 'all of many classes' sh -c 'sed -n "2p;400001p" told | tr -s " " | tr "\n" , | grep -qx " 1008 1008, 399564 0,"'
 run rows r
 head -n -1 out >told
 holds 'no classes of two rows' told 'y: [2, 3], min 0, mean 2.58333, max 5.5'
@@ -77,6 +81,15 @@ check 'the rest is told on stderr' grep -q '^y: \[2, 3\], min 0' told
 mkdir in && cp r.npy in/one.npy && cp r.npy in/two.npy
 expect 0 '2 files' run rows.onnx --backend cpu -i in -o many/of --format csv
 check 'many in a format' cmp many/of/one.csv r.csv
+cp s.npy in/two.npy
+expect 0 'in/two.npy: y [1, 4], min -1' run scores.onnx --backend cpu --allow-nan -i 'in/two*' -o many/of/scores_*.csv \
+    --labels names.txt --top 1
+holds 'the best class of each of many' out 'in/two.npy: y [1, 4], min -1, mean 0.75, max 3, 1 NaN or infinite
+       2  3           '
+check 'which are written as well' test -s many/of/scores_two.csv
+expect 2 'few.txt: has 2 labels' run scores.onnx --backend cpu --allow-nan -i 'in/two*' --labels few.txt
+"$tool" run scores.onnx --backend cpu --allow-nan -i 'in/two*' -o 'many/of/told_*.csv' >out 2>err
+check 'nothing is told of what is written' test ! -s out
 rm in/two.npy
 expect 0 'ran on cpu: 1 file in' run rows.onnx --backend cpu -i in -o many --format csv
 
@@ -88,6 +101,17 @@ for model in 'scores s' 'square q'; do
 done
 expect 0 'p.png: values from 0 to 255 leave the range 0:1 and were cut; --range 0:255' \
     run picture.onnx --backend cpu -i p.npy -o p.png
+"$build/make_case" 17 'Identity x[1,1,1,2] -> y' pair.onnx
+suggests() { # suggests RANGE ELEMENT ELEMENT
+    made pair.npy '1, 1, 1, 2' "${@:2}"
+    expect 0 "--range $1 suits them" run pair.onnx --backend cpu -i pair.npy -o pair.png
+}
+suggests 0:300 300 300
+suggests -300:1 -300 -300
+suggests -200:12400 -123.4 12345.6
+suggests -1:2 -0.2 1.3
+suggests 0:255 -12 270
+suggests 1000000:1001240 1000000 1001234
 mkdir vectors && cp q.npy vectors/one.npy
 expect 2 'is a vector, not a picture' run square.onnx --backend cpu -i vectors -o pictures
 run picture p -o p.png --range 0:255

@@ -1,5 +1,6 @@
 #include "batch.h"
 #include "sink.h"
+#include "text.h"
 #include "tiling.h"
 #include "tool.h"
 
@@ -8,31 +9,34 @@
 
 enum { MOST_IN_FLIGHT = 2 }; /* so that the device is busy while a result is read back */
 
-typedef struct delivery { /* of one output */
-    sink sink;
-    tsr_tensor_info info;
+typedef struct delivery { /* of an output or, behind those, of drawings */
+    const char *path;     /* NULL: it is not written */
+    sink sink;            /* where it has a path */
     const image_options *image;
-    int index;     /* of the model's output */
-    tensor result; /* of a run */
-    tensor whole;  /* of a picture, if runs are of tiles */
+    bool fetched; /* from the session */
+    tensor tile;  /* a run's result, if runs are of tiles */
 } delivery;
 
 typedef struct run_in_flight {
-    char *name; /* of the item; NULL: further tiles of it follow */
+    source_item item; /* name NULL: further tiles of it follow */
     int tile;
-    image_side side; /* of the item, with its name */
 } run_in_flight;
 
 typedef struct batch {
-    const job *job;
-    const job_input *input;
+    job *job;
+    job_input *input;
+    const batch_options *o;
     source source;
-    int delivery_count;
+    int count; /* of the model's outputs */
     delivery *deliveries;
-    tsr_session *session;
+    named_tensor *results; /* outputs that are fetched, of the whole picture */
+    FILE *told;            /* NULL: nothing is told */
+    tsr_device *device;
+    tsr_session *session; /* for items of this shape; NULL: none could be made */
+    tsr_shape shape;
     int most_in_flight, in_flight;
     run_in_flight running[MOST_IN_FLIGHT];
-    run_in_flight finished; /* of the item whose results are not written yet; name NULL: none */
+    source_item finished; /* whose results are not delivered yet; name NULL: none */
     int64_t done;
     double start_ms;
 } batch;
@@ -70,52 +74,77 @@ static void show_progress(const batch *b) {
                  (long long)count, rate);
 }
 
-static void free_run(run_in_flight *run) {
-    free(run->name);
-    image_side_free(&run->side);
-    *run = (run_in_flight){0};
-}
-
 /* Reads back the oldest run in flight. */
 static tsr_status fetch(batch *b) {
-    run_in_flight *oldest = &b->running[0];
+    const struct tiling *tiling = b->job->tiling;
+    const run_in_flight oldest = b->running[0];
     TRY_LIBRARY(tsr_session_select_run(b->session, b->in_flight - 1));
-    for (int i = 0; i < b->delivery_count; i++) {
+    for (int i = 0; i < b->count; i++) {
         delivery *d = &b->deliveries[i];
-        TRY_LIBRARY(
-            tsr_session_get_output(b->session, d->info.name, d->result.values, d->result.count));
-        if (!b->job->tiling)
+        tensor *whole = &b->results[i].tensor, *got = tiling ? &d->tile : whole;
+        if (!d->fetched)
             continue;
-        if (oldest->tile == 0)
-            memset(d->whole.values, 0, d->whole.count * sizeof *d->whole.values);
-        tiling_paste(b->job->tiling, d->index, oldest->tile, d->result.values, d->whole.values);
+        TRY_LIBRARY(
+            tsr_session_get_output(b->session, b->results[i].name, got->values, got->count));
+        if (tiling && oldest.tile == 0)
+            memset(whole->values, 0, whole->count * sizeof *whole->values);
+        if (tiling)
+            tiling_paste(tiling, i, oldest.tile, got->values, whole->values);
     }
-    b->finished = *oldest;
+    b->finished = oldest.item;
     memmove(b->running, b->running + 1, (size_t)--b->in_flight * sizeof *b->running);
     return TSR_OK;
 }
 
-static tsr_status write_result(batch *b, delivery *d) {
-    const image_options *options = d->image;
-    const tensor *result = b->job->tiling ? &d->whole : &d->result;
+static const char *shown_name(const batch *b) {
+    return b->finished.path ? b->finished.path : b->finished.name;
+}
+
+static tsr_status deliver_output(batch *b, int index) {
+    delivery *d = &b->deliveries[index];
+    const named_tensor *result = &b->results[index];
+    const tensor *finished;
     tensor changed;
-    if (!image_changes_result(&b->finished.side))
-        return sink_write(&d->sink, b->finished.name, result, options);
-    TRY(tensor_create(TSR_DTYPE_F32, &result->shape, &changed));
-    memcpy(changed.values, result->values, result->count * sizeof *result->values);
-    tsr_status status = image_finish(&b->finished.side, options, &changed);
-    if (status == TSR_OK)
-        status = sink_write(&d->sink, b->finished.name, &changed, options);
+    tsr_status status =
+        image_finish(&b->finished.side, d->image, &result->tensor, &changed, &finished);
+    if (status == TSR_OK && d->path)
+        status = sink_write(&d->sink, b->finished.name, finished, d->image);
+    if (status == TSR_OK && b->told && !b->o->single->draw.kind)
+        status =
+            result_print(b->told, shown_name(b), result->name, finished, &b->o->single->result);
     tensor_free(&changed);
+    return status;
+}
+
+static tsr_status deliver_drawing(batch *b) {
+    delivery *d = &b->deliveries[b->count];
+    job_input input = *b->input;
+    canvas made;
+    input.path = b->finished.path;
+    input.tensor = b->finished.tensor;
+    input.info.shape = input.tensor.shape;
+    fprintf(b->told, "%s\n", name_label(shown_name(b)).text);
+    tsr_status status =
+        draw_picture(b->job, &b->o->single->draw, &input, b->results, b->told, &made);
+    if (status == TSR_OK)
+        status = sink_write(&d->sink, b->finished.name, &made.picture, d->image);
+    canvas_close(&made);
     return status;
 }
 
 static tsr_status deliver(batch *b) {
     if (!b->finished.name)
         return TSR_OK;
-    for (int i = 0; i < b->delivery_count; i++)
-        TRY(write_result(b, &b->deliveries[i]));
-    free_run(&b->finished);
+    if (b->told)
+        progress_clear();
+    for (int i = 0; i < b->count; i++)
+        if (b->deliveries[i].fetched)
+            TRY(deliver_output(b, i));
+    if (b->o->single->draw.kind)
+        TRY(deliver_drawing(b));
+    if (b->told)
+        fflush(b->told); /* main() sees whether it was written */
+    source_item_free(&b->finished);
     b->done++;
     show_progress(b);
     return TSR_OK;
@@ -143,12 +172,10 @@ static tsr_status start(batch *b, source_item *item) {
         }
         TRY(submit(b, item, tile));
     }
-    run_in_flight *last = &b->running[b->in_flight - 1];
-    last->name = item->name;
-    last->side = item->side;
-    item->name = NULL;
-    item->side = (image_side){0};
-    source_item_free(item);
+    if (!b->o->single->draw.kind)
+        tensor_free(&item->tensor);
+    b->running[b->in_flight - 1].item = *item;
+    *item = (source_item){0};
     return TSR_OK;
 }
 
@@ -161,12 +188,83 @@ static tsr_status finish_all(batch *b) {
     return TSR_OK;
 }
 
+static void end_session(batch *b) {
+    tsr_session_destroy(b->session);
+    tiling_free(b->job->tiling);
+    b->session = NULL;
+    b->job->tiling = NULL;
+}
+
+static tsr_status make_results(batch *b) {
+    for (int i = 0; i < b->count; i++) {
+        delivery *d = &b->deliveries[i];
+        tsr_tensor_info info;
+        if (!d->fetched)
+            continue;
+        TRY_LIBRARY(tsr_session_output(b->session, i, &info));
+        b->results[i].name = info.name;
+        if (d->path)
+            TRY(sink_check_shape(&d->sink, &info.shape));
+        tensor_free(&d->tile);
+        tensor_free(&b->results[i].tensor);
+        if (b->job->tiling) {
+            TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &d->tile));
+            info.shape = tiling_result_shape(b->job->tiling, i);
+        }
+        TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &b->results[i].tensor));
+    }
+    return labels_check(b->o->single->result.labels, b->job->model, b->session);
+}
+
+static tsr_status make_session(batch *b) {
+    progress("preparing %s", b->job->path);
+    const tsr_session_desc desc = {.runs_in_flight = b->most_in_flight};
+    return job_session(b->job, b->device, &desc, &b->session);
+}
+
+static tsr_status prepare_session(batch *b) {
+    TRY(make_results(b));
+    return job_set_inputs(b->job, b->session);
+}
+
+/* A session for an item of another shape. Its programs are for the most part those of the one
+ * before, which the device keeps. An item of a size that the network or the device does not take is
+ * skipped, as one that cannot be read: then there is no session. */
+static tsr_status change_session(batch *b, source_item *item) {
+    double start = now_ms();
+    end_session(b);
+    b->shape = item->tensor.shape;
+    source_set_shape(&b->source, &b->shape);
+    tsr_status status = tiling_choose(b->job, b->input, item->path);
+    if (status == TSR_OK)
+        status = make_session(b);
+    if (status == TSR_ERROR_SHAPE || status == TSR_ERROR_LIMIT) {
+        end_session(b);
+        fail(status, "%s: %s", item->path, failure());
+        source_item_free(item);
+        source_skip(&b->source);
+        return TSR_OK;
+    }
+    if (status == TSR_OK)
+        status = prepare_session(b);
+    b->start_ms += now_ms() - start; /* the rate is that of runs */
+    return status;
+}
+
 /* After an incomplete frame the items in flight are still finished. */
 static tsr_status read_next(batch *b, source_item *item) {
-    tsr_status status = source_next(&b->source, item);
-    if (status != TSR_OK)
+    for (;;) {
+        tsr_status status = source_next(&b->source, item);
+        if (status != TSR_OK)
+            TRY(finish_all(b));
+        TRY(status);
+        if (!item->name || (b->session && shape_equal(&item->tensor.shape, &b->shape)))
+            return TSR_OK;
         TRY(finish_all(b));
-    return status;
+        TRY(change_session(b, item));
+        if (b->session)
+            return TSR_OK;
+    }
 }
 
 /* While the device executes runs, results of earlier items are written and the next item is read.
@@ -186,8 +284,8 @@ static tsr_status run_items(batch *b, source_item *item) {
 }
 
 static tsr_status run(batch *b) {
-    tsr_report report;
-    TRY_LIBRARY(tsr_session_report(b->session, &report));
+    tsr_device_info device;
+    TRY_LIBRARY(tsr_device_get_info(b->device, &device));
     b->start_ms = now_ms();
     source_item item = {0};
     tsr_status status = run_items(b, &item);
@@ -195,7 +293,7 @@ static tsr_status run(batch *b) {
     progress_clear();
     TRY(status);
     double seconds = (now_ms() - b->start_ms) * 1e-3;
-    fprintf(stderr, "ran on %s: %lld %s%s in %.2f s, %.2f a second", report.backend,
+    fprintf(stderr, "ran on %s: %lld %s%s in %.2f s, %.2f a second", device.backend,
             (long long)b->done, b->source.paths ? "file" : "frame", b->done == 1 ? "" : "s",
             seconds, seconds > 0 ? (double)b->done / seconds : 0);
     if (b->source.skipped)
@@ -214,10 +312,10 @@ static tsr_status check_sink(const batch *b, const delivery *d, const char *path
                     "the outputs as inputs",
                     path);
     for (const delivery *other = b->deliveries; other < d; other++)
-        if (sink_is_same(&other->sink, &d->sink))
+        if (other->path && sink_is_same(&other->sink, &d->sink))
             return fail(TSR_ERROR_INVALID_ARGUMENT,
                         "%s: two outputs would be written to the same files", path);
-    return sink_check(&d->sink, b->source.paths, b->source.path_count);
+    return sink_check(&d->sink, b->job, b->source.paths, b->source.path_count);
 }
 
 /* As the input's, unless the options say otherwise. */
@@ -228,135 +326,134 @@ static film_format film_format_of(const batch *b, int video, const char *path) {
     return format;
 }
 
+/* Frames are of one size. */
+static bool writes_film(const batch *b) {
+    bool film = false;
+    for (int i = 0; i <= b->count; i++)
+        film = film || (b->deliveries[i].path && !b->deliveries[i].sink.pattern);
+    return film;
+}
+
+static tsr_status open_sink(batch *b, delivery *d) {
+    const film_format format = film_format_of(b, b->o->video, d->path);
+    TRY(sink_open(&d->sink, d->path, &format));
+    if (strcmp(d->path, "-") == 0 && b->told)
+        b->told = stderr;
+    return check_sink(b, d, d->path);
+}
+
 /* Checked before the model is prepared, which may be slow. */
-static tsr_status open_sinks(batch *b, int video, int count, const char **paths) {
-    b->deliveries = calloc((size_t)count + 1, sizeof *b->deliveries);
-    if (!b->deliveries)
+static tsr_status open_sinks(batch *b, const char **paths) {
+    const draw_options *draw = &b->o->single->draw;
+    bool written = draw->kind;
+    b->deliveries = calloc((size_t)b->count + 1, sizeof *b->deliveries);
+    b->results = calloc((size_t)b->count + 1, sizeof *b->results);
+    if (!b->deliveries || !b->results)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
-    for (int i = 0; i < count; i++) {
-        if (!paths[i])
-            continue;
-        delivery *d = &b->deliveries[b->delivery_count];
-        d->image = &b->job->output_images[i];
-        d->index = i;
-        const film_format format = film_format_of(b, video, paths[i]);
-        TRY(sink_open(&d->sink, paths[i], &format));
-        b->delivery_count++;
-        TRY(check_sink(b, d, paths[i]));
-        TRY_LIBRARY(tsr_model_output(b->job->model, i, &d->info));
-    }
-    return b->delivery_count ? TSR_OK
-                             : fail(TSR_ERROR_INVALID_ARGUMENT,
-                                    "%s: many inputs want an output: -o FOLDER", b->input->many);
-}
-
-static tsr_status make_results(batch *b) {
-    int count = tsr_session_output_count(b->session);
-    for (int i = 0; i < b->delivery_count; i++) {
+    for (int i = 0; i < b->count; i++)
+        written = written || paths[i];
+    if (b->o->told || draw->kind || !written)
+        b->told = stdout;
+    for (int i = 0; i <= b->count; i++) {
         delivery *d = &b->deliveries[i];
-        tsr_tensor_info info = {0};
-        for (int k = 0; k < count && (!info.name || strcmp(info.name, d->info.name) != 0); k++)
-            TRY_LIBRARY(tsr_session_output(b->session, k, &info));
-        d->info = info; /* the session knows the shape */
-        TRY(sink_check_shape(&d->sink, &info.shape));
-        TRY(tensor_create(TSR_DTYPE_F32, &info.shape, &d->result));
-        if (!b->job->tiling)
-            continue;
-        const tsr_shape whole = tiling_result_shape(b->job->tiling, d->index);
-        TRY(tensor_create(TSR_DTYPE_F32, &whole, &d->whole));
+        d->image = i < b->count ? &b->job->output_images[i] : &canvas_image;
+        d->path = i < b->count ? paths[i] : draw->path;
+        d->fetched = i < b->count && (d->path || b->told);
+        if (d->path)
+            TRY(open_sink(b, d));
     }
-    return TSR_OK;
-}
-
-static tsr_status run_session(batch *b, tsr_device *device) {
-    progress("preparing %s", b->job->path);
-    b->most_in_flight = b->job->options->cpu_fallback ? 1 : MOST_IN_FLIGHT;
-    const tsr_session_desc desc = {.runs_in_flight = b->most_in_flight};
-    TRY(job_session(b->job, device, &desc, &b->session));
-    tsr_status status = make_results(b);
-    if (status == TSR_OK)
-        status = job_set_inputs(b->job, b->session);
-    if (status == TSR_OK)
-        status = run(b);
-    tsr_session_destroy(b->session);
-    return status;
+    b->source.own_sizes = b->source.paths && !writes_film(b);
+    return draw->kind ? draw_check_path(b->deliveries[b->count].sink.pattern) : TSR_OK;
 }
 
 static tsr_status run_device(batch *b) {
-    tsr_device *device;
-    TRY(job_device(b->job->options, NULL, &device));
-    tsr_status status = run_session(b, device);
+    b->most_in_flight = b->job->options->cpu_fallback ? 1 : MOST_IN_FLIGHT;
+    TRY(job_device(b->job->options, NULL, &b->device));
+    tsr_status status = b->source.own_sizes ? TSR_OK : make_session(b);
+    if (status == TSR_OK && b->session)
+        status = prepare_session(b);
+    if (status == TSR_OK)
+        status = run(b);
     progress_clear();
-    tsr_device_destroy(device);
+    end_session(b);
+    tsr_device_destroy(b->device);
     return status;
 }
 
 static void close_batch(batch *b) {
-    for (int i = 0; i < b->delivery_count; i++) {
+    for (int i = 0; i <= b->count && b->deliveries; i++) {
         sink_close(&b->deliveries[i].sink);
-        tensor_free(&b->deliveries[i].result);
-        tensor_free(&b->deliveries[i].whole);
+        tensor_free(&b->deliveries[i].tile);
     }
+    for (int i = 0; i < b->count && b->results; i++)
+        tensor_free(&b->results[i].tensor);
     free(b->deliveries);
+    free(b->results);
     for (int i = 0; i < b->in_flight; i++)
-        free_run(&b->running[i]);
-    free_run(&b->finished);
+        source_item_free(&b->running[i].item);
+    source_item_free(&b->finished);
     source_close(&b->source);
 }
 
-/* Of the first item that can be read; all are run with it. */
-static tsr_status take_size(batch *b, job *j, job_input *input) {
-    int width, height;
-    TRY(source_size(&b->source, &width, &height));
-    if (width)
-        TRY(tiling_open_size(j, input, width, height));
-    TRY(source_shape(&b->source, &input->info.shape));
-    input->shaped = true;
-    return tiling_choose(j, input, input->many);
+/* Of the first item that can be read; later ones may have their own. */
+static tsr_status take_shape(batch *b) {
+    const char *name;
+    TRY(source_shape(&b->source, &b->shape, &name));
+    source_set_shape(&b->source, &b->shape);
+    tsr_status status = b->source.own_sizes ? TSR_OK : tiling_choose(b->job, b->input, name);
+    return status == TSR_OK ? TSR_OK : fail(status, "%s: %s", name, failure());
 }
 
 static bool is_done(const void *user, const char *name) {
     const batch *b = user;
-    bool done = true;
-    for (int i = 0; i < b->delivery_count; i++)
-        done = done && sink_has(&b->deliveries[i].sink, name);
-    return done;
+    for (int i = 0; i <= b->count; i++)
+        if (b->deliveries[i].path && !sink_has(&b->deliveries[i].sink, name))
+            return false;
+    return true;
 }
 
 static tsr_status check_resume(const batch *b) {
+    int written = 0;
     bool files = b->source.paths != NULL;
-    for (int i = 0; i < b->delivery_count; i++)
-        files = files && b->deliveries[i].sink.pattern;
-    return files
+    for (int i = 0; i <= b->count; i++) {
+        written += b->deliveries[i].path != NULL;
+        files = files && (!b->deliveries[i].path || b->deliveries[i].sink.pattern);
+    }
+    return files && written
                ? TSR_OK
                : fail(TSR_ERROR_INVALID_ARGUMENT,
                       "%s: --resume is for files that become files, not for films", b->input->many);
 }
 
 /* Without those that an earlier run has written. */
-static tsr_status run_rest(batch *b, bool resume) {
-    if (resume)
+static tsr_status run_rest(batch *b) {
+    if (b->o->resume)
         source_leave_out(&b->source, is_done, b);
     if (b->source.left_out)
         note("left out: %lld of %lld inputs, whose outputs are there",
              (long long)b->source.left_out,
              (long long)(b->source.left_out + source_count(&b->source)));
-    return resume && source_count(&b->source) == 0 ? TSR_OK : run_device(b);
+    return b->o->resume && source_count(&b->source) == 0 ? TSR_OK : run_device(b);
 }
 
 tsr_status batch_run(job *j, job_input *input, const batch_options *options, int count,
                      const char **paths, int64_t *skipped) {
-    batch b = {.job = j, .input = input};
+    batch b = {.job = j, .input = input, .o = options, .count = count};
+    draw_options *draw = &options->single->draw;
     TRY(source_open(&b.source, j, input, options->shard, options->frame));
-    tsr_status status = open_sinks(&b, options->video, count, paths);
+    tsr_status status = open_sinks(&b, paths);
     if (status == TSR_OK && options->resume)
         status = check_resume(&b);
     if (status == TSR_OK)
-        status = take_size(&b, j, input);
+        status = labels_check(options->single->result.labels, j->model, NULL);
     if (status == TSR_OK)
-        status = run_rest(&b, options->resume);
-    for (int i = 0; i < b.delivery_count; i++) {
-        tsr_status ended = sink_end(&b.deliveries[i].sink);
+        status = take_shape(&b);
+    if (status == TSR_OK && draw->kind)
+        status = draw_prepare(j, canvas_shows(input) ? input : NULL, draw);
+    if (status == TSR_OK)
+        status = run_rest(&b);
+    for (int i = 0; i <= count && b.deliveries; i++) {
+        tsr_status ended = b.deliveries[i].path ? sink_end(&b.deliveries[i].sink) : TSR_OK;
         status = status == TSR_OK ? ended : status;
     }
     *skipped = b.source.skipped;

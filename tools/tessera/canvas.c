@@ -1,8 +1,9 @@
 #include "canvas.h"
-#include "output.h"
 #include "tool.h"
 
 #include <math.h>
+
+const image_options canvas_image = {.range = {0, 1}, .out_range = {0, 1}};
 
 colour canvas_colour(int index) {
     /* hues a golden angle apart, as evenly spread as any number of them can be */
@@ -17,13 +18,20 @@ colour canvas_colour(int index) {
 
 /* ---- the picture ----------------------------------------------------------------------------- */
 
-static const job_input *find_picture(const job *j, image_view *view) {
-    for (int i = 0; i < j->input_count; i++) {
-        const job_input *input = &j->inputs[i];
-        if (input->given && !input->fixed && input->info.shape.rank > 2 &&
-            image_view_of(&input->info.shape, &input->image, view))
-            return input;
-    }
+static bool find_view(const job_input *input, image_view *view) {
+    return !input->fixed && input->info.shape.rank > 2 &&
+           image_view_of(&input->info.shape, &input->image, view);
+}
+
+bool canvas_shows(const job_input *input) {
+    image_view view;
+    return find_view(input, &view);
+}
+
+const job_input *canvas_find(const job *j) {
+    for (int i = 0; i < j->input_count; i++)
+        if (j->inputs[i].given && canvas_shows(&j->inputs[i]))
+            return &j->inputs[i];
     return NULL;
 }
 
@@ -65,15 +73,12 @@ static tsr_status load_original(const job_input *input, canvas *c) {
     return status;
 }
 
-tsr_status canvas_open(const job *j, canvas *made) {
+tsr_status canvas_open(const job_input *input, canvas *made) {
     image_view view;
-    const job_input *input = find_picture(j, &view);
     *made = (canvas){0};
-    if (!input)
-        return fail(TSR_ERROR_SHAPE, "%s: --draw: no input is a picture", j->path);
-    if (view.width < 1 || view.height < 1)
-        return fail(TSR_ERROR_SHAPE, "%s: --draw: input %s is an empty picture", j->path,
-                    info_label(&input->info).text);
+    if (!find_view(input, &view) || view.width < 1 || view.height < 1)
+        return fail(TSR_ERROR_SHAPE, "--draw: input '%s' %s is an empty picture, or none",
+                    input->info.name, info_label(&input->info).text);
     made->input_width = (int)view.width;
     made->input_height = (int)view.height;
     made->channels_last = view.channels_last;
@@ -86,11 +91,6 @@ tsr_status canvas_open(const job *j, canvas *made) {
 
 void canvas_close(canvas *c) {
     tensor_free(&c->picture);
-}
-
-tsr_status canvas_write(const canvas *c, const char *path) {
-    const image_options plain = {.range = {0, 1}, .out_range = {0, 1}};
-    return output_tensor(path, &c->picture, &plain);
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */

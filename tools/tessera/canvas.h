@@ -18,9 +18,13 @@ typedef struct colour {
 /* Colours that differ, from index 0 on. */
 colour canvas_colour(int index);
 
-/* The picture of the model's first input that is one: the file in its own size where it was scaled
- * to the input's, else the input itself, with --mean, --scale and --range undone. */
-tsr_status canvas_open(const job *j, canvas *made);
+/* Whether the input is a picture. */
+bool canvas_shows(const job_input *input);
+/* The model's first input that is one, or NULL. */
+const job_input *canvas_find(const job *j);
+/* Its picture: the file in its own size where it was scaled to the input's, else the input itself,
+ * with --mean, --scale and --range undone. */
+tsr_status canvas_open(const job_input *input, canvas *made);
 void canvas_close(canvas *c);
 
 /* In pixels of the network's input. */
@@ -29,6 +33,7 @@ void canvas_point(canvas *c, double x, double y, colour with);
 /* Half of a pixel of the canvas becomes the colour. */
 void canvas_tint(canvas *c, int x, int y, colour with);
 
-tsr_status canvas_write(const canvas *c, const char *path);
+/* How the drawing is written. */
+extern const image_options canvas_image;
 
 #endif

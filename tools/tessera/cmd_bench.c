@@ -17,13 +17,14 @@ static tsr_status write_files(const bench *b) {
     return b->o->svg ? bench_write_svg(b, b->o->svg) : TSR_OK;
 }
 
-static tsr_status check_files(const bench_options *o) {
+static tsr_status check_files(const bench_options *o, const char *model) {
     const char *const paths[] = {o->json, o->trace, o->svg};
     for (int i = 0; i < 3; i++) {
         if (!paths[i])
             continue;
         if (i > 0 || !json_is_stdout(o->json))
             TRY(output_check(paths[i]));
+        TRY(description_check_output(model, o->job.description, paths[i]));
         for (int k = 0; k < i; k++)
             if (paths[k] && strcmp(paths[k], paths[i]) == 0)
                 return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: named for two files", paths[i]);
@@ -52,7 +53,7 @@ static tsr_status bench_file(bench_options *o, const char *path) {
         if (!serve_awaits_begin())
             return TSR_OK;
     } else {
-        TRY(check_files(o));
+        TRY(check_files(o, path));
     }
     TRY(job_open(&j, &o->job, path, JOB_MISSING_RANDOM));
     tsr_status status = bench_model(&j, o);

@@ -36,6 +36,7 @@ typedef struct run_options {
     text_list outputs;
     char *shard, *frame, *labels;
     int format; /* of formats; 0: none was given */
+    bool asked; /* what is told was asked for, by --labels or --top */
     int video;
     bool resume;
 } run_options;
@@ -72,7 +73,8 @@ static tsr_status take_drawing(run_options *o) {
         if (!strchr(list->items[i], '='))
             found = found < 0 ? i : list->count;
     if (!o->single.draw.kind)
-        return TSR_OK;
+        return o->single.draw.score < 0 ? TSR_OK
+                                        : fail(TSR_ERROR_INVALID_ARGUMENT, "--score is for --draw");
     if (found < 0 || found == list->count)
         return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "--draw: one -o without an output's name is the drawing, -o FILE.png");
@@ -108,7 +110,8 @@ static tsr_status set_formats(const char *format, int count, const char **paths,
 }
 
 /* Tells which outputs are not written although others are. */
-static void note_unwritten(int count, const char *const *names, const char *const *paths) {
+static void note_unwritten(int count, const char *const *names, const char *const *paths,
+                           bool many) {
     char all[512] = "";
     int written = 0, left = 0;
     for (int i = 0; i < count; i++) {
@@ -118,14 +121,19 @@ static void note_unwritten(int count, const char *const *names, const char *cons
             name_list_add(all, sizeof all, names[i]);
     }
     if (written && left)
-        note("not written: output%s %s; -o FOLDER/ writes all", left == 1 ? "" : "s", all);
+        note("not written: output%s %s; %s", left == 1 ? "" : "s", all,
+             many ? "-o NAME=FOLDER writes another one" : "-o FOLDER/ writes all");
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-static tsr_status run_many(job *j, job_input *input, const run_options *o, int count,
-                           const char **paths, int64_t *skipped) {
-    batch_options options = {.shard = {0, 1}, .video = o->video, .resume = o->resume};
+static tsr_status run_many(job *j, job_input *input, run_options *o, int count, const char **paths,
+                           int64_t *skipped) {
+    batch_options options = {.shard = {0, 1},
+                             .video = o->video,
+                             .resume = o->resume,
+                             .told = o->asked,
+                             .single = &o->single};
     if (o->shard)
         TRY(shard_parse(o->shard, &options.shard));
     if (o->frame)
@@ -134,34 +142,36 @@ static tsr_status run_many(job *j, job_input *input, const run_options *o, int c
 }
 
 static tsr_status run_once(job *j, run_options *o, int count, const char **paths) {
-    labels read = {0};
     if (o->shard || o->frame || o->resume)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s: no input is a folder, a pattern or a pipe",
                     o->shard   ? "shard"
                     : o->frame ? "frame"
                                : "resume");
-    o->single.result.labels = &j->description.labels;
+    return single_run(j, &o->single, count, paths);
+}
+
+/* What is told of classes. read: the file's labels, to be freed. */
+static tsr_status choose_labels(const job *j, run_options *o, labels *read) {
+    single_options *single = &o->single;
+    const model_task task = j->description.task;
+    *read = (labels){0};
+    single->result.labels = &j->description.labels;
     if (o->labels) {
-        TRY(labels_read(o->labels, &read));
-        o->single.result.labels = &read;
+        TRY(labels_read(o->labels, read));
+        single->result.labels = read;
     }
-    o->single.draw.labels = o->single.result.labels;
-    model_task task = j->description.task;
-    o->single.result.classes = task == TASK_UNKNOWN || task == TASK_CLASSIFICATION;
-    o->single.format = formats[o->format ? o->format : 1];
-    tsr_status status = single_run(j, &o->single, count, paths);
-    labels_free(&read);
-    return status;
+    single->draw.labels = single->result.labels;
+    single->result.classes = task == TASK_UNKNOWN || task == TASK_CLASSIFICATION;
+    single->format = formats[o->format ? o->format : 1];
+    o->asked = o->labels || single->result.top >= 0;
+    single->result.top = single->result.top < 0 ? 5 : single->result.top;
+    return TSR_OK;
 }
 
 static tsr_status run_paths(job *j, run_options *o, int count, const char *const *names,
                             const char **paths, char **made, int64_t *skipped) {
     job_input *input;
     TRY(batch_input(j, &input));
-    if (input && o->single.draw.kind)
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: --draw draws on one picture", input->many);
-    if (input && o->labels)
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: --labels is for one input", input->many);
     TRY(take_drawing(o));
     const char *folder = folder_for_all(&o->outputs), *format = formats[o->format ? o->format : 1];
     if (!input && folder)
@@ -171,8 +181,14 @@ static tsr_status run_paths(job *j, run_options *o, int count, const char *const
     if (input && o->format)
         TRY(set_formats(format, count, paths, made));
     TRY(check_distinct(count, paths, o->single.draw.path));
-    note_unwritten(count, names, paths);
-    return input ? run_many(j, input, o, count, paths, skipped) : run_once(j, o, count, paths);
+    note_unwritten(count, names, paths, input);
+    labels read;
+    tsr_status status = choose_labels(j, o, &read);
+    if (status == TSR_OK)
+        status =
+            input ? run_many(j, input, o, count, paths, skipped) : run_once(j, o, count, paths);
+    labels_free(&read);
+    return status;
 }
 
 static tsr_status run(job *j, run_options *o, int64_t *skipped) {
@@ -205,9 +221,11 @@ static const char notes[] =
     "('photos/*.jpg'), or a film: NAME.y4m, or - for standard input, y4m or, with --frame WxH, "
     "raw\n"
     "rgb24. Then -o is a folder, which gets NAME.png for each NAME.jpg; a pattern where * stands\n"
-    "for NAME ('out/*.npy'); or a film: NAME.y4m, or - for standard output. Files are sorted by\n"
-    "name (bytewise); frames are named 000000, 000001, ... Open sizes of the model are set from\n"
-    "the first file. Files that cannot be read are reported and skipped; the exit code is 1 then.\n"
+    "for NAME ('out/*.npy'); or a film: NAME.y4m, or - for standard output; so it is with --draw.\n"
+    "Without -o, with --labels or with --top outputs are told of each input. Files are sorted by\n"
+    "name (bytewise); frames are named 000000, 000001, ... Each file is run in the size that it\n"
+    "would have alone; if a film is written, all are in that of the first. Files that cannot be\n"
+    "read or run are reported and skipped; the exit code is 1 then.\n"
     "\n"
     "  ffmpeg -i in.mp4 -f yuv4mpegpipe - | tessera run MODEL -i - -o - | ffmpeg -i - out.mp4\n"
     "\n"
@@ -219,7 +237,7 @@ static const char notes[] =
 int cmd_run(int argc, char **argv) {
     static const char *const videos[] = {"auto", "y4m", "rgb24", NULL}; /* as batch_video */
     job_options options = {.many = true, .own_sizes = true, .tiles = true};
-    run_options o = {.single.result = {.top = 5}, .single.draw.score = -1};
+    run_options o = {.single.result.top = -1, .single.draw.score = -1};
     const option items[] = {
         {"output", 'o', "[NAME=]FILE",
          "output file: .npy, .txt, .csv, .json, .png or .jpg; FOLDER/ for all; repeatable",

@@ -40,8 +40,11 @@ tsr_status convert_check_options(convert_options *o, const char *model) {
         return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is the model itself; name another file",
                     o->output);
     TRY(check_quantize(o));
-    if (o->json && !json_is_stdout(o->json))
+    TRY(description_check_output(model, o->job.description, o->output));
+    if (o->json && !json_is_stdout(o->json)) {
+        TRY(description_check_output(model, o->job.description, o->json));
         TRY(output_check(o->json));
+    }
     return output_check(o->output);
 }
 

@@ -10,7 +10,8 @@
 enum { MOST_FOUND = 1000 }; /* the best before overlapping ones are left out */
 
 typedef struct rows {
-    const float *at; /* NULL: there is no such output */
+    const float *at;  /* NULL: there is no such output */
+    const char *name; /* of the output */
     size_t count;
     int columns;
 } rows;
@@ -185,27 +186,43 @@ static void (*const decoders[])(const head *h, size_t row, detection *found) = {
 
 /* Rows of one stride: all of the output of its own, or some of the only one from row `first` on.
  * count 0: as many as there are. */
-static tsr_status take_rows(const tensor *outputs, const int *list, int list_count, int index,
+static tsr_status take_rows(const named_tensor *outputs, const int *list, int list_count, int index,
                             size_t first, size_t count, rows *made) {
     if (!list_count)
         return TSR_OK;
-    const tensor *t = &outputs[list[list_count == 1 ? 0 : index]];
+    const named_tensor *output = &outputs[list[list_count == 1 ? 0 : index]];
+    const tensor *t = &output->tensor;
     int rank = t->shape.rank;
     int64_t columns = rank > 1 ? t->shape.dim[rank - 1] : 0;
     size_t all = columns > 0 ? t->count / (size_t)columns : 0, start = list_count == 1 ? first : 0;
     bool good = columns > 0 && columns < 1 << 20 && all >= start && all - start >= count;
     if (!good || (list_count > 1 && all != count))
         return fail(TSR_ERROR_SHAPE,
-                    "decode: an output %s has not the %zu rows of stride number %d",
+                    "decode: output '%s' %s has not the %zu rows of stride number %d", output->name,
                     shape_label(&t->shape).text, count, index + 1);
-    *made = (rows){t->values + start * (size_t)columns, count ? count : all, (int)columns};
+    *made = (rows){t->values + start * (size_t)columns, output->name, count ? count : all,
+                   (int)columns};
     return TSR_OK;
 }
 
-static tsr_status take_head(const decoding *d, const tensor *outputs, int index, size_t first,
+/* Boxes that are final have no cells which would tell how many rows are of one picture. */
+static tsr_status check_single(const named_tensor *output) {
+    const tensor *t = &output->tensor;
+    int64_t pictures = t->shape.rank > 2 ? t->shape.dim[0] : 1;
+    bool several = pictures > 1 && t->count > (size_t)(pictures * t->shape.dim[t->shape.rank - 1]);
+    return several ? fail(TSR_ERROR_SHAPE,
+                          "decode: output '%s' %s is of %lld pictures; only those of one are drawn",
+                          output->name, shape_label(&t->shape).text, (long long)pictures)
+                   : TSR_OK;
+}
+
+static tsr_status take_head(const decoding *d, const named_tensor *outputs, int index, size_t first,
                             head *h) {
     size_t count = 0;
-    if (d->stride_count) {
+    if (!d->stride_count) {
+        TRY(check_single(&outputs[d->scores[0]]));
+        TRY(check_single(&outputs[d->boxes[0]]));
+    } else {
         h->stride = d->strides[index];
         h->columns = (int)ceil(h->width / h->stride);
         h->per_cell = d->size_count       ? d->size_counts[index]
@@ -222,6 +239,10 @@ static tsr_status take_head(const decoding *d, const tensor *outputs, int index,
     return take_rows(outputs, d->landmarks, d->landmark_count, index, first, count, &h->landmarks);
 }
 
+static const char *name_of(const rows *r) {
+    return r->name ? r->name : "none";
+}
+
 /* Columns that the decoder of the type reads. */
 static tsr_status check_columns(const head *h) {
     const decoding *d = h->d;
@@ -234,9 +255,10 @@ static tsr_status check_columns(const head *h) {
     good = good && h->landmarks.columns <= 2 * MOST_POINTS;
     return good ? TSR_OK
                 : fail(TSR_ERROR_SHAPE,
-                       "decode: type '%s' cannot be: boxes have %d columns, scores %d, landmarks "
-                       "%d",
-                       decode_names[d->type], h->boxes.columns, h->scores.columns,
+                       "decode: type '%s' cannot be: boxes (%s) have %d columns, scores (%s) %d, "
+                       "landmarks (%s) %d",
+                       decode_names[d->type], name_of(&h->boxes), h->boxes.columns,
+                       name_of(&h->scores), h->scores.columns, name_of(&h->landmarks),
                        h->landmarks.columns);
 }
 
@@ -296,22 +318,24 @@ static void suppress(detections *found, double nms) {
 }
 
 /* An output that all strides share has as many rows as they have cells. */
-static tsr_status check_all_read(const tensor *outputs, const int *list, int count, size_t rows) {
-    const tensor *t = &outputs[list[0]];
+static tsr_status check_all_read(const named_tensor *outputs, const int *list, int count,
+                                 size_t rows) {
+    const tensor *t = &outputs[list[0]].tensor;
     size_t all = count == 1 ? t->count / (size_t)t->shape.dim[t->shape.rank - 1] : rows;
-    return all == rows ? TSR_OK
-                       : fail(TSR_ERROR_SHAPE, "decode: an output %s has other rows than %zu cells",
-                              shape_label(&t->shape).text, rows);
+    return all == rows
+               ? TSR_OK
+               : fail(TSR_ERROR_SHAPE, "decode: output '%s' %s has other rows than %zu cells",
+                      outputs[list[0]].name, shape_label(&t->shape).text, rows);
 }
 
-static tsr_status check_rows(const decoding *d, const tensor *outputs, size_t rows) {
+static tsr_status check_rows(const decoding *d, const named_tensor *outputs, size_t rows) {
     TRY(check_all_read(outputs, d->scores, d->score_count, rows));
     TRY(check_all_read(outputs, d->boxes, d->box_count, rows));
     TRY(check_all_read(outputs, d->objectness, d->objectness_count, rows));
     return check_all_read(outputs, d->landmarks, d->landmark_count, rows);
 }
 
-tsr_status decode_detections(const decoding *d, const tensor *outputs, int width, int height,
+tsr_status decode_detections(const decoding *d, const named_tensor *outputs, int width, int height,
                              detections *made) {
     int heads = d->stride_count ? d->stride_count : 1;
     size_t first = 0;

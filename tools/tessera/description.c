@@ -2,6 +2,7 @@
 #include "description.h"
 #include "chunks.h"
 #include "fields.h"
+#include "output.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -331,6 +332,29 @@ static tsr_status copy_from(description *d, const char *model_path) {
     return TSR_OK;
 }
 
+static tsr_status read_metadata_root(description *d, const char *text, const tsr_model *model) {
+    d->root = cJSON_Parse(text);
+    tsr_status status = d->root
+                            ? read_root(d, model)
+                            : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: tessera: is not JSON", d->from);
+    return status == TSR_OK ? TSR_OK
+                            : fail(status, "%s; --description none reads no metadata", failure());
+}
+
+/* What other tools mean by these keys may be anything: it is left out where it does not fit. */
+static tsr_status read_metadata_labels(description *d, const char *text, const tsr_model *model) {
+    tsr_status status = split_labels(d, text);
+    if (status == TSR_OK)
+        status = labels_check(&d->labels, model, NULL);
+    if (status == TSR_OK || status == TSR_ERROR_OUT_OF_MEMORY)
+        return status;
+    note("%s: not read as names of classes", failure());
+    labels_free(&d->labels);
+    free(d->from);
+    d->from = NULL;
+    return TSR_OK;
+}
+
 /* The key "tessera" holds a description, else "labels", "classes" or "names" those of classes. */
 static tsr_status read_metadata(description *d, const char *model_path, const tsr_model *model) {
     const char *key, *value, *text = NULL, *names = NULL;
@@ -344,13 +368,9 @@ static tsr_status read_metadata(description *d, const char *model_path, const ts
     if (!text && !names)
         return TSR_OK;
     TRY(copy_from(d, model_path));
-    if (text) {
-        d->root = cJSON_Parse(text);
-        return d->root ? read_root(d, model)
-                       : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: tessera: is not JSON", d->from);
-    }
-    TRY(split_labels(d, names));
-    return labels_check(&d->labels, model, NULL);
+    TRY(text ? read_metadata_root(d, text, model) : read_metadata_labels(d, names, model));
+    d->labels.of_metadata = true; /* later failures say what to do then */
+    return TSR_OK;
 }
 
 /* A file beside a model may be another one's by chance: it has to say that it is a description. */
@@ -364,6 +384,27 @@ static tsr_status read_file(description *d, char *path, bool asked, const tsr_mo
     }
     d->from = strdup(path);
     return d->from ? read_root(d, model) : fail_memory();
+}
+
+/* One that cannot be read may be one that is being edited. */
+static bool may_be_description(const char *path) {
+    cJSON *root;
+    bool other =
+        json_read(path, &root) == TSR_OK && !cJSON_GetObjectItemCaseSensitive(root, "tessera");
+    cJSON_Delete(root);
+    return !other;
+}
+
+tsr_status description_check_output(const char *model_path, const char *file, const char *path) {
+    char *beside = file_beside(model_path);
+    bool is_one = (file && output_is_same(path, file)) ||
+                  (beside && output_is_same(path, beside) && may_be_description(beside));
+    free(beside);
+    return is_one ? fail(TSR_ERROR_INVALID_ARGUMENT,
+                         "%s: is the description of the model %s, which would be written over; "
+                         "name another file",
+                         path, model_path)
+                  : TSR_OK;
 }
 
 static tsr_status open_any(const char *model_path, const char *file, const tsr_model *model,

@@ -43,6 +43,9 @@ tsr_status description_open(const char *model_path, const char *file, const tsr_
                             description *made);
 void description_free(description *d);
 
+/* Refuses to write over the model's description. file: of --description, or NULL. */
+tsr_status description_check_output(const char *model_path, const char *file, const char *path);
+
 /* Refuses labels that are not as many as the classes of a detector's scores. */
 tsr_status description_check_labels(const labels *l, const decoding *decode,
                                     const tsr_model *model);

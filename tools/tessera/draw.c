@@ -1,5 +1,4 @@
 #include "draw.h"
-#include "canvas.h"
 #include "output.h"
 #include "text.h"
 #include "tool.h"
@@ -13,8 +12,7 @@ typedef struct drawing {
     const job *j;
     const draw_options *o;
     canvas canvas;
-    int count;
-    tensor *outputs; /* all of the model's */
+    const named_tensor *outputs; /* all of the model's */
     FILE *told;
 } drawing;
 
@@ -29,11 +27,16 @@ static bool suits(int kind, const decoding *d) {
     return d->type >= DECODE_SSD && d->type <= DECODE_NANODET;
 }
 
-tsr_status draw_prepare(const job *j, draw_options *o) {
+tsr_status draw_check_path(const char *path) {
+    return !path || image_is_file(path)
+               ? TSR_OK
+               : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: a drawing is .png or .jpg", path);
+}
+
+tsr_status draw_prepare(const job *j, const job_input *input, draw_options *o) {
     model_task task;
-    TRY(output_check_tensor(o->path));
-    if (!image_is_file(o->path))
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: a drawing is .png or .jpg", o->path);
+    if (!input)
+        return fail(TSR_ERROR_SHAPE, "%s: --draw: no input is a single picture", j->path);
     o->decode = j->description.decode;
     if (!suits(o->kind, &o->decode)) {
         description_guess(j->model, &task, &o->decode);
@@ -91,6 +94,7 @@ static tsr_status draw_detections(drawing *d) {
 /* ---- maps ------------------------------------------------------------------------------------ */
 
 typedef struct map {
+    tsr_tensor_info output;
     const float *values;
     size_t width, height, channels;
     bool channels_last;
@@ -116,14 +120,18 @@ static bool is_channels_last(const drawing *d, int index, const int64_t *dim) {
 static tsr_status find_map(const drawing *d, map *m) {
     const decoding *decode = &d->o->decode;
     int index = decode->score_count ? decode->scores[0] : 0;
-    const tensor *t = &d->outputs[index];
+    const tensor *t = &d->outputs[index].tensor;
     const int64_t *dim = t->shape.dim;
     if (t->shape.rank != 4 || dim[0] != 1 || !t->count)
-        return fail(TSR_ERROR_SHAPE, "--draw %s: an output %s is no map of one picture",
-                    draw_kinds[d->o->kind], shape_label(&t->shape).text);
+        return fail(TSR_ERROR_SHAPE, "--draw %s: output '%s' %s is no map of one picture",
+                    draw_kinds[d->o->kind], d->outputs[index].name, shape_label(&t->shape).text);
     bool last = is_channels_last(d, index, dim);
-    *m = (map){t->values, (size_t)dim[last ? 2 : 3], (size_t)dim[last ? 1 : 2],
-               (size_t)dim[last ? 3 : 1], last};
+    *m = (map){{.name = d->outputs[index].name, .shape = t->shape},
+               t->values,
+               (size_t)dim[last ? 2 : 3],
+               (size_t)dim[last ? 1 : 2],
+               (size_t)dim[last ? 3 : 1],
+               last};
     return TSR_OK;
 }
 
@@ -155,8 +163,7 @@ static tsr_status draw_map(drawing *d) {
     map m;
     TRY(find_map(d, &m));
     if (d->o->labels->count && (size_t)d->o->labels->count != m.channels)
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: has %d labels, but the map has %zu channels",
-                    d->o->labels->from, d->o->labels->count, m.channels);
+        return labels_fail(d->o->labels, &m.output);
     size_t *pixels = calloc(m.channels, sizeof *pixels);
     if (!pixels)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for %zu classes", m.channels);
@@ -200,31 +207,20 @@ static tsr_status draw_heatmaps(drawing *d) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static tsr_status draw_all(drawing *d) {
-    TRY(canvas_open(d->j, &d->canvas));
-    tsr_status status = d->o->decode.type == DECODE_MASK       ? draw_map(d)
-                        : d->o->decode.type == DECODE_HEATMAPS ? draw_heatmaps(d)
-                                                               : draw_detections(d);
-    if (status == TSR_OK)
-        status = canvas_write(&d->canvas, d->o->path);
-    if (status == TSR_OK)
-        fprintf(d->told, "%s: %d x %d\n", name_label(d->o->path).text, d->canvas.width,
-                d->canvas.height);
-    canvas_close(&d->canvas);
-    return status;
+static tsr_status draw(drawing *d) {
+    return d->o->decode.type == DECODE_MASK       ? draw_map(d)
+           : d->o->decode.type == DECODE_HEATMAPS ? draw_heatmaps(d)
+                                                  : draw_detections(d);
 }
 
-tsr_status draw_run(const job *j, tsr_session *session, const draw_options *o, FILE *told) {
-    drawing d = {.j = j, .o = o, .told = told};
-    int count = tsr_session_output_count(session);
-    d.outputs = calloc((size_t)count + 1, sizeof *d.outputs);
-    tsr_status status = d.outputs ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
-    for (; d.count < count && status == TSR_OK; d.count++)
-        status = job_output(j, session, d.count, &d.outputs[d.count]);
+tsr_status draw_picture(const job *j, const draw_options *o, const job_input *input,
+                        const named_tensor *outputs, FILE *told, canvas *made) {
+    drawing d = {.j = j, .o = o, .outputs = outputs, .told = told};
+    tsr_status status = canvas_open(input, &d.canvas);
     if (status == TSR_OK)
-        status = draw_all(&d);
-    for (int i = 0; i < d.count; i++)
-        tensor_free(&d.outputs[i]);
-    free(d.outputs);
-    return status;
+        status = draw(&d);
+    *made = d.canvas;
+    return status == TSR_OK
+               ? TSR_OK
+               : fail(status, "%s: %s", input->path ? input->path : j->path, failure());
 }

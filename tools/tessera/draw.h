@@ -2,7 +2,7 @@
 #ifndef TESSERA_DRAW_H
 #define TESSERA_DRAW_H
 
-#include "job.h"
+#include "canvas.h"
 
 typedef enum draw_kind { DRAW_NONE, DRAW_BOXES, DRAW_MASK, DRAW_KEYPOINTS, DRAW_CLASSES } draw_kind;
 
@@ -10,16 +10,21 @@ extern const char *const draw_kinds[]; /* by draw_kind, then NULL */
 
 typedef struct draw_options {
     int kind;             /* a draw_kind */
-    const char *path;     /* of the picture */
+    const char *path;     /* of the drawing */
     double score;         /* the least of boxes, points and masks; negative: the description's */
     const labels *labels; /* perhaps none */
     decoding decode;      /* by draw_prepare() */
 } draw_options;
 
-/* Finds how outputs are decoded, before the run, which may be long. */
-tsr_status draw_prepare(const job *j, draw_options *o);
+/* Refuses files that are no pictures. path: a pattern, too; NULL: a film. */
+tsr_status draw_check_path(const char *path);
+/* Finds how outputs are decoded, before the run, which may be long. input: as canvas_find() has it.
+ */
+tsr_status draw_prepare(const job *j, const job_input *input, draw_options *o);
 
-/* After a run of the session; told: where it is printed what was found. */
-tsr_status draw_run(const job *j, tsr_session *session, const draw_options *o, FILE *told);
+/* outputs: all of a run on this input; told: where it is printed what was found. made: the drawing,
+ * which is to be closed. */
+tsr_status draw_picture(const job *j, const draw_options *o, const job_input *input,
+                        const named_tensor *outputs, FILE *told, canvas *made);
 
 #endif

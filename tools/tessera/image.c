@@ -443,19 +443,27 @@ static bool is_boxed(const image_side *side) {
     return side->width != side->in_width || side->height != side->in_height;
 }
 
-bool image_changes_result(const image_side *side) {
-    return is_boxed(side) || side->chroma.pixels;
-}
-
-tsr_status image_finish(const image_side *side, const image_options *options, tensor *t) {
+static tsr_status change(const image_side *side, const image_options *options, tensor *t) {
     image_view view;
-    if (!image_changes_result(side) || !image_view_of(&t->shape, options, &view))
-        return TSR_OK;
+    image_view_of(&t->shape, options, &view);
     bool scaled_alike = view.width * side->in_height == view.height * side->in_width;
     if (is_boxed(side) && scaled_alike)
         TRY(cut_bars(side, &view, t));
     image_view_of(&t->shape, options, &view);
     return side->chroma.pixels && view.channels == 1 ? add_chroma(side, options, &view, t) : TSR_OK;
+}
+
+tsr_status image_finish(const image_side *side, const image_options *options, const tensor *result,
+                        tensor *changed, const tensor **finished) {
+    image_view view;
+    *finished = result;
+    *changed = (tensor){0};
+    if ((!is_boxed(side) && !side->chroma.pixels) || !image_view_of(&result->shape, options, &view))
+        return TSR_OK;
+    *finished = changed;
+    TRY(tensor_create(TSR_DTYPE_F32, &result->shape, changed));
+    memcpy(changed->values, result->values, result->count * sizeof *result->values);
+    return change(side, options, changed);
 }
 
 typedef struct sink {

@@ -62,9 +62,10 @@ tsr_status image_load(const char *path, const tsr_tensor_info *input, const imag
 tsr_status image_from_rgb(const unsigned char *rgb, int width, int height, const char *name,
                           const tsr_tensor_info *input, const image_options *options, tensor *made,
                           image_side *side);
-bool image_changes_result(const image_side *side); /* Does image_finish() do anything? */
-/* Of a result that is a picture: removes the bars of a letterbox, adds colours to luma. */
-tsr_status image_finish(const image_side *side, const image_options *options, tensor *t);
+/* Of a result that is a picture: removes the bars of a letterbox, adds colours to luma. *finished:
+ * the result itself or, where that changes it, *changed, which is to be freed in any case. */
+tsr_status image_finish(const image_side *side, const image_options *options, const tensor *result,
+                        tensor *changed, const tensor **finished);
 /* 3 bytes per pixel (malloc); view: of the tensor. */
 tsr_status image_to_rgb(const tensor *t, const char *name, const image_options *options,
                         unsigned char **rgb, image_view *view);

@@ -456,9 +456,14 @@ static tsr_status load_inputs(job *j, job_options *o, const char **names, const 
 
 /* Once all inputs are there. */
 static tsr_status choose_tiles(job *j) {
-    for (int i = 0; i < j->input_count; i++)
-        if (j->inputs[i].given)
-            TRY(tiling_choose(j, &j->inputs[i], j->inputs[i].info.name));
+    for (int i = 0; i < j->input_count; i++) {
+        job_input *input = &j->inputs[i];
+        tsr_status status = TSR_OK;
+        if (input->given)
+            status = tiling_choose(j, input, input->path ? input->path : input->info.name);
+        if (status != TSR_OK)
+            return input->path ? fail(status, "%s: %s", input->path, failure()) : status;
+    }
     return TSR_OK;
 }
 

@@ -112,9 +112,9 @@ tsr_status job_set_tile(const job *j, tsr_session *session, int k, const float *
 /* Runs the session once its inputs are set: by tiles, if one is tiled. */
 tsr_status job_run(const job *j, tsr_session *session);
 /* Output `index` of job_run(), of the whole picture. */
-tsr_status job_output(const job *j, tsr_session *session, int index, tensor *made);
-/* The same as image_finish() leaves it. */
-tsr_status job_result(const job *j, tsr_session *session, int index, tensor *made);
+tsr_status job_output(const job *j, tsr_session *session, int index, named_tensor *made);
+/* Of the first input that was a picture; empty where none was. */
+image_side job_side(const job *j);
 
 /* An output, or any kept tensor, of the latest run. */
 tsr_status job_fetch(tsr_session *session, const char *name, const tsr_shape *shape, tensor *made);

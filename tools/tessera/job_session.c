@@ -145,28 +145,23 @@ tsr_status job_run(const job *j, tsr_session *session) {
     return TSR_OK;
 }
 
-tsr_status job_output(const job *j, tsr_session *session, int index, tensor *made) {
+tsr_status job_output(const job *j, tsr_session *session, int index, named_tensor *made) {
     tsr_tensor_info info;
     TRY_LIBRARY(tsr_session_output(session, index, &info));
+    made->name = info.name;
     if (!j->tiling)
-        return job_fetch(session, info.name, &info.shape, made);
+        return job_fetch(session, info.name, &info.shape, &made->tensor);
     const tensor *whole = tiling_result(j->tiling, index);
-    TRY(tensor_create(TSR_DTYPE_F32, &whole->shape, made));
-    memcpy(made->values, whole->values, whole->count * sizeof *whole->values);
+    TRY(tensor_create(TSR_DTYPE_F32, &whole->shape, &made->tensor));
+    memcpy(made->tensor.values, whole->values, whole->count * sizeof *whole->values);
     return TSR_OK;
 }
 
-tsr_status job_result(const job *j, tsr_session *session, int index, tensor *made) {
-    TRY(job_output(j, session, index, made));
-    for (int i = 0; i < j->input_count; i++) {
-        if (!j->inputs[i].side.in_width)
-            continue;
-        tsr_status status = image_finish(&j->inputs[i].side, &j->output_images[index], made);
-        if (status != TSR_OK)
-            tensor_free(made);
-        return status;
-    }
-    return TSR_OK;
+image_side job_side(const job *j) {
+    for (int i = 0; i < j->input_count; i++)
+        if (j->inputs[i].side.in_width)
+            return j->inputs[i].side;
+    return (image_side){0};
 }
 
 tsr_status job_fetch(tsr_session *session, const char *name, const tsr_shape *shape, tensor *made) {

@@ -76,8 +76,9 @@ const char *labels_name(const labels *l, size_t index) {
 }
 
 tsr_status labels_fail(const labels *l, const tsr_tensor_info *output) {
-    return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: has %d labels, but output '%s' is %s", l->from,
-                l->count, output->name, info_label(output).text);
+    return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: has %d labels, but output '%s' is %s%s", l->from,
+                l->count, output->name, info_label(output).text,
+                l->of_metadata ? "; --description none reads no metadata" : "");
 }
 
 tsr_status labels_check(const labels *l, const tsr_model *model, const tsr_session *session) {

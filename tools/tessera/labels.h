@@ -6,6 +6,7 @@
 
 typedef struct labels {
     const char *from; /* where they stand, for messages: borrowed */
+    bool of_metadata; /* the model's, perhaps another tool's */
     int count;
     char **names; /* malloc, each of them, too */
 } labels;

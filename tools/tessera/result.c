@@ -3,6 +3,7 @@
 #include "tool.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct range {
     double low, high, mean; /* of finite elements */
@@ -16,8 +17,8 @@ static range find_range(const tensor *t) {
         double value = t->values[at];
         if (!isfinite(value))
             continue;
-        r.low = fmin(r.low, value);
-        r.high = fmax(r.high, value);
+        r.low = value < r.low ? value : r.low; /* fmin() is a call, here for every pixel */
+        r.high = value > r.high ? value : r.high;
         sum += value;
         r.finite++;
     }
@@ -35,39 +36,44 @@ static void print_range(FILE *file, const tensor *t) {
         fprintf(file, ", no elements");
 }
 
+typedef struct scored {
+    float score;
+    size_t class;
+} scored;
+
 /* Scores from the best on, equal ones by their class; NaN is worse than all. */
-static bool is_better(const tensor *t, size_t a, size_t b) {
-    double x = isnan(t->values[a]) ? -INFINITY : t->values[a],
-           y = isnan(t->values[b]) ? -INFINITY : t->values[b];
-    return x > y || (x == y && a < b);
+static int compare(const void *a, const void *b) {
+    const scored *x = a, *y = b;
+    float p = isnan(x->score) ? -INFINITY : x->score, q = isnan(y->score) ? -INFINITY : y->score;
+    return p != q ? (p < q ? 1 : -1) : (x->class > y->class) - (x->class < y->class);
 }
 
-static void print_classes(FILE *file, const tensor *t, const result_options *o) {
-    size_t last = t->count;
+static tsr_status print_classes(FILE *file, const tensor *t, const result_options *o) {
+    scored *order = calloc(t->count, sizeof *order);
+    if (!order)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory to sort %zu classes", t->count);
+    for (size_t i = 0; i < t->count; i++)
+        order[i] = (scored){t->values[i], i};
+    qsort(order, t->count, sizeof *order, compare);
     for (size_t n = 0; n < (size_t)o->top && n < t->count; n++) {
-        size_t best = t->count;
-        for (size_t at = 0; at < t->count; at++)
-            if ((last == t->count || is_better(t, last, at)) &&
-                (best == t->count || is_better(t, at, best)))
-                best = at;
-        const char *name = labels_name(o->labels, best);
-        double score = isnan(t->values[best]) ? (double)NAN : (double)t->values[best]; /* no sign */
-        fprintf(file, name ? "%8zu  %-10.5g" : "%8zu  %.5g", best, score);
+        const char *name = labels_name(o->labels, order[n].class);
+        double score = isnan(order[n].score) ? (double)NAN : (double)order[n].score; /* no sign */
+        fprintf(file, name ? "%8zu  %-10.5g" : "%8zu  %.5g", order[n].class, score);
         fprintf(file, "%s%s\n", name ? "  " : "", name ? name_label(name).text : "");
-        last = best;
     }
+    free(order);
+    return TSR_OK;
 }
 
-void result_print(FILE *file, const char *path, const char *name, const tensor *t,
-                  const result_options *options) {
+tsr_status result_print(FILE *file, const char *path, const char *name, const tensor *t,
+                        const result_options *options) {
     size_t classes = options->classes ? vector_class_count(&t->shape) : 0;
     if (path)
-        fprintf(file, "%s: ", path);
+        fprintf(file, "%s: ", name_label(path).text);
     fprintf(file, "%s%s %s", name_label(name).text, path ? "" : ":", shape_label(&t->shape).text);
     print_range(file, t);
     fputc('\n', file);
-    if (classes)
-        print_classes(file, t, options);
+    return classes ? print_classes(file, t, options) : TSR_OK;
 }
 
 /* ---- the range of pictures ------------------------------------------------------------------- */
@@ -77,6 +83,25 @@ static bool holds(double low, double high, const range *r) {
     return r->low >= low - margin && r->high <= high + margin;
 }
 
+/* Two numbers around the range, of few digits: whole multiples of a power of ten. */
+static void round_outward(const range *r, double *low, double *high) {
+    *low = r->low;
+    *high = r->high;
+    if (r->low == r->high) {
+        *low = fmin(r->low, 0);
+        *high = fmax(r->high, 1);
+    }
+    double step = pow(10, fmax(0, floor(log10(*high - *low)) - 2));
+    *low = floor(*low / step) * step;
+    *high = ceil(*high / step) * step;
+}
+
+/* Values that leave a usual range were meant for it if they are most of it. */
+static double least_span(const double usual[2], const range *r) {
+    bool inside = r->low >= usual[0] && r->high <= usual[1];
+    return (inside ? 0.25 : 0.75) * (usual[1] - usual[0]);
+}
+
 bool result_note_range(const char *path, const tensor *t, const image_options *options) {
     static const double usual[][2] = {{0, 1}, {-1, 1}, {0, 255}, {-128, 128}};
     enum { USUAL = sizeof usual / sizeof *usual };
@@ -84,15 +109,15 @@ bool result_note_range(const char *path, const tensor *t, const image_options *o
     const range r = find_range(t);
     if (!r.finite || holds(fmin(written[0], written[1]), fmax(written[0], written[1]), &r))
         return false;
-    double low = floor(r.low), high = ceil(r.high);
+    double low, high;
+    round_outward(&r, &low, &high);
     for (int i = USUAL - 1; i >= 0; i--)
-        if (holds(usual[i][0], usual[i][1], &r) &&
-            r.high - r.low > 0.25 * (usual[i][1] - usual[i][0])) {
+        if (holds(usual[i][0], usual[i][1], &r) && r.high - r.low > least_span(usual[i], &r)) {
             low = usual[i][0];
             high = usual[i][1];
         }
-    note("%s: values from %.4g to %.4g leave the range %.4g:%.4g and were cut; --range %.4g:%.4g "
-         "holds them (--out-range where inputs have another)",
+    note("%s: values from %.6g to %.6g leave the range %.6g:%.6g and were cut; --range %.15g:%.15g "
+         "suits them (--out-range where inputs have another)",
          path, r.low, r.high, written[0], written[1], low, high);
     return true;
 }

@@ -12,9 +12,9 @@ typedef struct result_options {
 } result_options;
 
 /* A line: shape, smallest, mean and largest element; then the best classes. path: the file that it
- * was written to, or NULL. */
-void result_print(FILE *file, const char *path, const char *name, const tensor *t,
-                  const result_options *options);
+ * was written to, or of many inputs the one that it is of; or NULL. */
+tsr_status result_print(FILE *file, const char *path, const char *name, const tensor *t,
+                        const result_options *options);
 
 /* A note on stderr, and a range to write, where values leave the range that becomes 0..255 by more
  * than a tenth of it. Returns whether there was one. */

@@ -1,8 +1,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "single.h"
 #include "output.h"
+#include "text.h"
 #include "tool.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,7 +38,10 @@ static tsr_status check_stdout(const single *s) {
 }
 
 static tsr_status check_path(const single *s, const char *path) {
-    return is_stdout(path) ? check_stdout(s) : output_check_tensor(path);
+    if (is_stdout(path))
+        return check_stdout(s);
+    TRY(description_check_output(s->j->path, s->j->options->description, path));
+    return output_check_tensor(path);
 }
 
 /* session: NULL where there is none yet. */
@@ -63,27 +68,63 @@ static tsr_status check_all(single *s) {
         if (is_stdout(s->paths[i]))
             s->told = stderr;
     }
+    if (s->o->draw.kind) {
+        TRY(draw_check_path(s->o->draw.path));
+        TRY(output_check_tensor(s->o->draw.path));
+    }
     return check_shapes(s, NULL);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static tsr_status deliver(const single *s, tsr_session *session, int index) {
+static tsr_status write_result(const single *s, int index, const char *name, const tensor *result) {
     const image_options *image = &s->j->output_images[index];
     const char *path = s->paths[index];
-    tsr_tensor_info info;
-    tensor result;
-    tsr_status status = TSR_OK;
-    TRY_LIBRARY(tsr_session_output(session, index, &info));
-    TRY(job_result(s->j, session, index, &result));
     if (path)
-        status = is_stdout(path) ? output_to_stdout(s->o->format, &result, image)
-                                 : output_tensor(path, &result, image);
+        TRY(is_stdout(path) ? output_to_stdout(s->o->format, result, image)
+                            : output_tensor(path, result, image));
+    TRY(result_print(s->told, is_stdout(path) ? NULL : path, name, result, &s->o->result));
+    if (path && image_is_file(path))
+        result_note_range(path, result, image);
+    return TSR_OK;
+}
+
+static tsr_status deliver(const single *s, int index, const named_tensor *output) {
+    const image_side side = job_side(s->j);
+    const tensor *finished;
+    tensor changed;
+    tsr_status status =
+        image_finish(&side, &s->j->output_images[index], &output->tensor, &changed, &finished);
     if (status == TSR_OK)
-        result_print(s->told, is_stdout(path) ? NULL : path, info.name, &result, &s->o->result);
-    if (status == TSR_OK && path && image_is_file(path))
-        result_note_range(path, &result, image);
-    tensor_free(&result);
+        status = write_result(s, index, output->name, finished);
+    tensor_free(&changed);
+    return status;
+}
+
+static tsr_status draw(const single *s, const named_tensor *outputs) {
+    const draw_options *o = &s->o->draw;
+    canvas made;
+    tsr_status status = draw_picture(s->j, o, canvas_find(s->j), outputs, s->told, &made);
+    if (status == TSR_OK)
+        status = output_tensor(o->path, &made.picture, &canvas_image);
+    if (status == TSR_OK)
+        fprintf(s->told, "%s: %d x %d\n", name_label(o->path).text, made.width, made.height);
+    canvas_close(&made);
+    return status;
+}
+
+static tsr_status deliver_all(const single *s, tsr_session *session) {
+    named_tensor *outputs = calloc((size_t)s->count + 1, sizeof *outputs);
+    tsr_status status = outputs ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
+    for (int i = 0; i < s->count && status == TSR_OK; i++)
+        status = job_output(s->j, session, i, &outputs[i]);
+    for (int i = 0; i < s->count && status == TSR_OK; i++)
+        status = deliver(s, i, &outputs[i]);
+    if (status == TSR_OK && s->o->draw.kind)
+        status = draw(s, outputs);
+    for (int i = 0; i < s->count && outputs; i++)
+        tensor_free(&outputs[i].tensor);
+    free(outputs);
     return status;
 }
 
@@ -133,10 +174,7 @@ static tsr_status run_session(single *s, tsr_session *session) {
     TRY(job_set_inputs(s->j, session));
     TRY(job_run(s->j, session));
     s->run_ms = now_ms() - start;
-    for (int i = 0; i < s->count; i++)
-        TRY(deliver(s, session, i));
-    if (s->o->draw.kind)
-        TRY(draw_run(s->j, session, &s->o->draw, s->told));
+    TRY(deliver_all(s, session));
     return print_report(s, session);
 }
 
@@ -147,7 +185,7 @@ tsr_status single_run(const job *j, single_options *options, int count, const ch
     snprintf(s.stdout_name, sizeof s.stdout_name, "-o -.%s", options->format);
     TRY(check_all(&s));
     if (options->draw.kind)
-        TRY(draw_prepare(j, &options->draw));
+        TRY(draw_prepare(j, canvas_find(j), &options->draw));
     TRY(job_device(j->options, NULL, &device));
     progress("preparing %s", j->path);
     double start = now_ms();

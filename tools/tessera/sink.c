@@ -180,7 +180,7 @@ bool sink_goes_to(const sink *s, const char *folder) {
     return s->pattern && is_same_file(identify_folder(s), identify(folder));
 }
 
-tsr_status sink_check(const sink *s, char *const *inputs, int64_t count) {
+tsr_status sink_check(const sink *s, const job *j, char *const *inputs, int64_t count) {
     if (!s->pattern)
         return TSR_OK;
     pairing *pairs = calloc((size_t)count + 1, sizeof *pairs);
@@ -191,6 +191,8 @@ tsr_status sink_check(const sink *s, char *const *inputs, int64_t count) {
         status = check_pairs(pairs, count);
     if (status == TSR_OK)
         status = check_inputs(pairs, count);
+    for (int64_t i = 0; i < count && status == TSR_OK; i++)
+        status = description_check_output(j->path, j->options->description, pairs[i].output);
     for (int64_t i = 0; pairs && i < count; i++)
         free(pairs[i].output);
     free(pairs);

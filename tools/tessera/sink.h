@@ -3,7 +3,7 @@
 #define TESSERA_SINK_H
 
 #include "film.h"
-#include "image.h"
+#include "job.h"
 
 typedef struct sink {
     bool told;        /* that values leave the written range */
@@ -19,8 +19,8 @@ tsr_status sink_open(sink *s, const char *path, const film_format *format);
 tsr_status sink_end(sink *s);
 void sink_close(sink *s);
 
-/* Fails if files would overwrite each other or one of these inputs. */
-tsr_status sink_check(const sink *s, char *const *inputs, int64_t count);
+/* Fails if files would overwrite each other, one of these inputs or j's description. */
+tsr_status sink_check(const sink *s, const job *j, char *const *inputs, int64_t count);
 
 /* Refuses vectors where pictures would be written. */
 tsr_status sink_check_shape(const sink *s, const tsr_shape *shape);

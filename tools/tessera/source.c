@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "source.h"
+#include "tiling.h"
 #include "tool.h"
 
 #include <dirent.h>
@@ -143,9 +144,13 @@ static int compare_paths(const void *a, const void *b) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-tsr_status source_open(source *s, const job *j, const job_input *input, shard shard,
-                       source_frame frame) {
-    *s = (source){.job = j, .input = input, .shard = shard, .film.descriptor = -1};
+tsr_status source_open(source *s, job *j, job_input *input, shard shard, source_frame frame) {
+    *s = (source){.job = j,
+                  .input = input,
+                  .open = *input,
+                  .was_resized = j->resized,
+                  .shard = shard,
+                  .film.descriptor = -1};
     const char *path = input->many;
     tsr_status status;
     if (frame.width && !is_pipe(path))
@@ -194,11 +199,38 @@ void source_leave_out(source *s, bool (*done)(const void *user, const char *name
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* The shape for a picture of this size, 0 x 0: for another tensor. */
+static tsr_status choose_shape(source *s, int width, int height) {
+    if (width && width == s->width && height == s->height)
+        return TSR_OK;
+    const job_input now = *s->input;
+    const bool resized = s->job->resized;
+    *s->input = s->open;
+    s->job->resized = s->was_resized;
+    tsr_status status = width ? tiling_open_size(s->job, s->input, width, height) : TSR_OK;
+    s->shape = s->input->info.shape;
+    s->resized = s->job->resized;
+    s->width = status == TSR_OK ? width : 0;
+    s->height = height;
+    *s->input = now;
+    s->job->resized = resized;
+    return status;
+}
+
+void source_set_shape(const source *s, const tsr_shape *shape) {
+    *s->input = s->open;
+    s->input->info.shape = *shape;
+    s->input->shaped = true;
+    s->job->resized = s->resized;
+}
+
 static tsr_status make_frame(const source *s, const char *name, source_item *made) {
     image_options options = s->input->image;
+    tsr_tensor_info info = s->input->info;
+    info.shape = s->shape;
     options.silent = s->at > 0; /* frames are of one size: source_shape() has told */
-    return image_from_rgb(s->film.rgb, s->film.format.width, s->film.format.height, name,
-                          &s->input->info, &options, &made->tensor, &made->side);
+    return image_from_rgb(s->film.rgb, s->film.format.width, s->film.format.height, name, &info,
+                          &options, &made->tensor, &made->side);
 }
 
 static tsr_status fail_name(void) {
@@ -223,11 +255,24 @@ static tsr_status next_frame(source *s, source_item *item) {
 }
 
 /* A pipe in a folder would block. silent: without notes. */
-static tsr_status load_file(const source *s, int64_t at, bool silent, source_item *made) {
-    job_input quiet = *s->input;
+static tsr_status load_file(source *s, int64_t at, bool silent, source_item *made) {
+    const char *path = s->paths[at];
+    job_input quiet = s->open;
+    int width = 0, height = 0;
+    TRY(file_check_regular(path));
+    if (picture_is_file(path) && (s->own_sizes || !s->shaped))
+        TRY(picture_size(path, quiet.image.most_megapixels, &width, &height));
+    if (s->own_sizes || !s->shaped)
+        TRY(choose_shape(s, width, height));
+    quiet.info.shape = s->shape;
     quiet.image.silent = silent;
-    TRY(file_check_regular(s->paths[at]));
-    return job_load(s->job, &quiet, s->paths[at], &made->tensor, &made->side);
+    return job_load(s->job, &quiet, path, &made->tensor, &made->side);
+}
+
+void source_skip(source *s) {
+    s->skipped++;
+    progress_clear();
+    fprintf(stderr, "tessera: skipped: %s\n", failure());
 }
 
 static tsr_status next_file(source *s, source_item *item) {
@@ -240,12 +285,11 @@ static tsr_status next_file(source *s, source_item *item) {
             return status;
         if (status == TSR_OK) {
             s->at++;
+            item->path = path;
             item->name = source_name(path);
             return item->name ? TSR_OK : fail_name();
         }
-        s->skipped++;
-        progress_clear();
-        fprintf(stderr, "tessera: skipped: %s\n", failure());
+        source_skip(s);
     }
     return TSR_OK;
 }
@@ -265,33 +309,24 @@ void source_item_free(source_item *item) {
     *item = (source_item){0};
 }
 
-tsr_status source_shape(source *s, tsr_shape *shape) {
+tsr_status source_shape(source *s, tsr_shape *shape, const char **name) {
     source_item first = {0};
+    *name = s->input->many;
     tsr_status status = TSR_ERROR_INVALID_ARGUMENT;
     if (s->paths)
         for (int64_t i = 0; i < s->path_count && status != TSR_OK; i++) {
+            *name = s->paths[i];
             status = load_file(s, i, true, &first);
             if (status == TSR_ERROR_OUT_OF_MEMORY)
                 return status;
         }
-    else
+    else if ((status = choose_shape(s, s->film.format.width, s->film.format.height)) == TSR_OK)
         status = make_frame(s, "a frame", &first);
     if (status != TSR_OK)
         return status;
-    *shape = first.tensor.shape;
+    *shape = s->shape = first.tensor.shape;
+    s->shaped = true;
     source_item_free(&first);
-    return TSR_OK;
-}
-
-tsr_status source_size(source *s, int *width, int *height) {
-    *width = s->film.format.width;
-    *height = s->film.format.height;
-    for (int64_t i = 0; i < s->path_count; i++) {
-        const char *path = s->paths[i];
-        if (picture_is_file(path) && file_check_regular(path) == TSR_OK &&
-            picture_size(path, s->input->image.most_megapixels, width, height) == TSR_OK)
-            return TSR_OK;
-    }
     return TSR_OK;
 }
 

@@ -13,15 +13,22 @@ typedef struct source_frame { /* of rgb24; width 0: none given */
 
 typedef struct source_item {
     char *name; /* the file's, without folder and extension, or "000012" of a frame (malloc) */
+    const char *path; /* the source's; NULL: a frame */
     tensor tensor;
     image_side side;
 } source_item;
 
 typedef struct source {
-    const job *job;
-    const job_input *input;
+    job *job;
+    job_input *input;
+    job_input open; /* the input as it was at first, whatever sizes it has now */
     shard shard;
-    char **paths; /* of all shards; NULL: frames. Those left out are NULL */
+    bool own_sizes;  /* items have the shapes that single runs give them, else that of the first */
+    tsr_shape shape; /* that the next item gets, with open sizes */
+    bool shaped, resized; /* shape is known; it is not as the model declares it */
+    bool was_resized;     /* the job, at first */
+    int width, height;    /* of the picture that shape is for; 0: it is for none */
+    char **paths;         /* of all shards; NULL: frames. Those left out are NULL */
     int64_t path_count;
     film_reader film;
     int64_t at;                /* the next item, counted over all shards */
@@ -35,19 +42,22 @@ bool source_is_many(const char *path);
 tsr_status source_parse_frame(const char *text, source_frame *frame);
 
 /* Lists the files of j's input, or prepares for frames. */
-tsr_status source_open(source *s, const job *j, const job_input *input, shard shard,
-                       source_frame frame);
+tsr_status source_open(source *s, job *j, job_input *input, shard shard, source_frame frame);
 void source_close(source *s);
 
-/* The shape of the frames, or of the first file that can be read: the same for every shard. */
-tsr_status source_shape(source *s, tsr_shape *shape);
-/* The size of the same pictures; 0 x 0: it is none. */
-tsr_status source_size(source *s, int *width, int *height);
+/* The shape and the name of the film, or of the first file that can be read: the same for every
+ * shard. */
+tsr_status source_shape(source *s, tsr_shape *shape, const char **name);
+/* Gives the input this shape, of the item that was read last. */
+void source_set_shape(const source *s, const tsr_shape *shape);
 
 /* The next item of the shard; its name is NULL when there is none left. Unsuitable files are
  * reported on stderr and skipped. */
 tsr_status source_next(source *s, source_item *item);
 void source_item_free(source_item *item);
+
+/* Reports the latest failure as that of an item which is left out. */
+void source_skip(source *s);
 
 /* Whether source_next() would block. */
 bool source_waits(const source *s);

@@ -14,6 +14,11 @@ typedef struct tensor {
     int64_t *integers; /* exact elements of integer and bool tensors; NULL for floating types */
 } tensor;
 
+typedef struct named_tensor {
+    const char *name; /* borrowed */
+    tensor tensor;
+} named_tensor;
+
 /* Zeroed elements. */
 tsr_status tensor_create(tsr_dtype dtype, const tsr_shape *shape, tensor *made);
 void tensor_free(tensor *t);

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "tensor.h"
 #include "tool.h"
 #include "graph/graph.h"
@@ -5,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Graphs store floating types as float and all others as int64_t. */
 static tsr_status copy_value(const tsr_value *value, tensor *made) {
@@ -35,7 +37,8 @@ static tsr_status proto_parse(const unsigned char *bytes, size_t size, const cha
 tsr_status tensor_load(const char *path, tensor *made) {
     *made = (tensor){0};
     bool npy = file_is(path, ".npy");
-    if (!npy && !file_is(path, ".pb"))
+    bool other = !npy && !file_is(path, ".pb");
+    if (other && access(path, F_OK) == 0)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: a tensor file is .npy or .pb", path);
     unsigned char *bytes;
     size_t size;

@@ -614,7 +614,7 @@ static inline tsr_status tsr_session_set_input_pixels(tsr_session *session, cons
 
 /* A tensor as a GL texture (GL_TEXTURE_2D). Channels 4t..4t+3 of pixel (x, y) of image n are stored
  * in the texel ((k % columns) * width + x, (k / columns) * height + y), k = n * tiles + t; row 0 is
- * the top. */
+ * the top. Components beyond the last channel hold anything: of 3 channels, alpha is no opacity. */
 typedef struct tsr_texture {
     uint32_t id;
     uint32_t internal_format; /* of outputs: RGBA32F or RGBA16F */

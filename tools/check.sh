@@ -21,7 +21,7 @@ done
 cd "$(dirname "$0")/.."
 source tools/packages.sh
 need_packages "${build_packages[@]}" "${window_packages[@]}" "${driver_packages[@]}" g++ clang libclang-rt-dev \
-    libegl-dev libgles-dev libcmocka-dev libonnx-testdata glslang-tools patch xvfb xdotool
+    libegl-dev libgles-dev libcmocka-dev libonnx-testdata glslang-tools patch xvfb xdotool dpkg-dev file lintian
 jobs=$(nproc)
 left_out=()
 
@@ -74,7 +74,7 @@ make_data_seeds() {
 }
 
 echo "== build and test"
-build dev
+build dev -DCMAKE_INSTALL_PREFIX=/usr # with the folders of Debian's packages, for check_debian
 [ -z "$all" ] || export TSR_TEST_CASES=all
 run_tests dev
 

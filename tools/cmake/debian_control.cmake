@@ -1,6 +1,10 @@
 # Run by cpack after packing: packs again with what it cannot say (Multi-Arch), and without what Debian does by a trigger
 # (scripts that call ldconfig).
 
+if(NOT CPACK_GENERATOR STREQUAL "DEB")
+    return()
+endif()
+
 foreach(package ${CPACK_PACKAGE_FILES})
     set(root ${CPACK_TEMPORARY_DIRECTORY}/again)
     file(REMOVE_RECURSE ${root})

@@ -1,15 +1,18 @@
 # Run by cpack between installing and packing: what Debian's policy wants of the files of each package.
 
+if(NOT CPACK_GENERATOR STREQUAL "DEB")
+    return()
+endif()
+
 function(run)
     execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
 string(TIMESTAMP DATE "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, if that is set
 file(READ ${CMAKE_CURRENT_LIST_DIR}/../../LICENSE LICENSE)
-string(REGEX REPLACE "^[^\n]*\n\nCopyright \\(c\\) ([^\n]*)\n\n" "" TEXT "${LICENSE}")
-string(REGEX MATCH "Copyright \\(c\\) ([^\n]*)" COPYRIGHT "${LICENSE}")
-string(REGEX REPLACE "^Copyright \\(c\\) " "" COPYRIGHT "${COPYRIGHT}")
-string(STRIP "${TEXT}" TEXT)
+string(REGEX MATCH "Copyright \\(c\\) ([^\n]*)\n\n(.*)" match "${LICENSE}")
+set(COPYRIGHT "${CMAKE_MATCH_1}")
+string(STRIP "${CMAKE_MATCH_2}" TEXT)
 string(REPLACE "\n\n" "\n.\n" TEXT "${TEXT}")
 string(REPLACE "\n" "\n " TEXT "${TEXT}")
 
@@ -25,7 +28,9 @@ foreach(component ${CPACK_COMPONENTS_ALL})
     endif()
     file(WRITE ${doc}/${package}/copyright
          "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
-         "Upstream-Name: Tessera\n\nFiles: *\nCopyright: ${COPYRIGHT}\nLicense: Expat\n ${TEXT}\n")
+         "Upstream-Name: Tessera\n"
+         "Comment: Binaries have the loaders that glad writes, in the public domain but for Khronos' headers (Apache-2.0);\n"
+         " tessera has stb_image, in the public domain.\n\nFiles: *\nCopyright: ${COPYRIGHT}\nLicense: Expat\n ${TEXT}\n")
     file(WRITE ${doc}/${package}/changelog
          "tessera (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n  * Built from the sources of this version.\n\n"
          " -- ${CPACK_PACKAGE_CONTACT}  ${DATE}\n")

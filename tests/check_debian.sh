@@ -6,6 +6,7 @@ compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 for program in dpkg dpkg-shlibdeps file; do
     command -v $program >/dev/null || { lacking "$program, for packages"; finish; }
 done
+grep -qx 'CMAKE_INSTALL_PREFIX:[A-Z]*=/usr' "$build/CMakeCache.txt" || { lacking 'packages: the prefix is not /usr'; finish; }
 ! grep -q '^TSR_SANITIZE:STRING=.' "$build/CMakeCache.txt" || { lacking 'packages: they have no sanitizers'; finish; }
 as_root=()
 if [ "$(id -u)" != 0 ]; then

@@ -57,6 +57,7 @@ configure() { cmake -S project -B "$1" -DTESSERA="$source" -DCMAKE_C_COMPILER="$
 check 'FetchContent' configure fetched -DFETCH=ON
 check 'FetchContent: nothing downloaded' test ! -e fetched/_deps/tessera-src
 check 'add_subdirectory' configure built -DTSR_WEBGPU=OFF
+[ $failed = 0 ] || finish
 check 'it builds' cmake --build built -j "$(nproc)"
 for program in with_static with_shared; do
     expect_of "$program runs" 0 "$(sed -n 's/^#define TSR_VERSION "\(.*\)"/\1/p' "$source/src/tessera.h")" built/$program

@@ -74,7 +74,7 @@ make_data_seeds() {
 }
 
 echo "== build and test"
-build dev -DCMAKE_INSTALL_PREFIX=/usr # with the folders of Debian's packages, for check_debian
+build dev
 [ -z "$all" ] || export TSR_TEST_CASES=all
 run_tests dev
 

@@ -244,8 +244,9 @@ if has_device webgpu; then
     mkdir -p data/tessera/webgpu/lib
     cp native.so data/tessera/webgpu/lib/libwebgpu_wrapper.so
     cp native.so libwebgpu.so
-    without webgpu "$PWD/data/tessera/webgpu/lib/libwebgpu_wrapper.so is wgpu-native" -u TSR_WEBGPU_LIBRARY XDG_DATA_HOME="$PWD/data"
-    if ! ldconfig -p | grep -qE 'libwebgpu|libwgpu'; then
+    without webgpu "$PWD/data/tessera/webgpu/lib/libwebgpu_wrapper.so is wgpu-native" -u TSR_WEBGPU_LIBRARY \
+        XDG_DATA_HOME="$PWD/data"
+    if ! PATH=$PATH:/sbin ldconfig -p | grep -qE 'libwebgpu|libwgpu'; then
         without webgpu 'no WebGPU library was found' -u TSR_WEBGPU_LIBRARY XDG_DATA_HOME=data HOME=data
     fi
     without webgpu 'WebGPU finds' VK_ICD_FILENAMES=/nonexistent $no_egl

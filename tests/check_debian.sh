@@ -35,6 +35,7 @@ for deb in "${debs[@]}"; do dpkg-deb -f "$deb" Depends; done | tr ',' '\n' | sed
 check 'the library needs protobuf-c' grep -qx 'libprotobuf-c1' library_needs
 check 'development needs protobuf-c' grep -qx 'libprotobuf-c-dev' needed
 xargs dpkg-query -s <needed >"$root/var/lib/dpkg/status" 2>err || lacking "$(tr '\n' ' ' <err)"
+PATH+=:/usr/sbin:/sbin # which dpkg wants
 install_packages() { "${as_root[@]}" dpkg --root="$root" --log=/dev/null "$@"; }
 list_files() { (cd "$root" && find . -path ./var/lib/dpkg -prune -o -print | sort); }
 list_files >before
@@ -57,7 +58,8 @@ done
 
 export PKG_CONFIG_PATH=$libraries/pkgconfig
 read -ra options < <(pkg-config --cflags --libs tessera)
-check 'a program, by pkg-config' "$compiler" "$root/usr/share/doc/libtessera-dev/examples/custom_op.c" -o program "${options[@]}" -lm
+example=$root/usr/share/doc/libtessera-dev/examples/custom_op.c
+check 'a program, by pkg-config' "$compiler" "$example" -o program "${options[@]}" -lm
 check 'it uses the shared library' sh -c "readelf -d program | grep -q 'NEEDED.*libtessera.so.$abi'"
 "$build/make_models" swirl --size 48 -o swirl.onnx
 expect_of 'it runs' 0 'On cpu' ./program swirl.onnx cpu
@@ -67,7 +69,7 @@ cmake_minimum_required(VERSION 3.21)
 project(consumer C)
 find_package(tessera REQUIRED)
 foreach(kind tessera shared)
-    add_executable(with_\${kind} $root/usr/share/doc/libtessera-dev/examples/custom_op.c)
+    add_executable(with_\${kind} $example)
     target_link_libraries(with_\${kind} PRIVATE tessera::\${kind} m)
 endforeach()
 C

@@ -24,7 +24,6 @@ project(foreign C)
 foreach(name manual generated tests tools)
     add_custom_target(${name})
 endforeach()
-get_cmake_property(variables VARIABLES)
 get_cmake_property(cached CACHE_VARIABLES)
 if(FETCH)
     include(FetchContent)
@@ -44,7 +43,10 @@ get_property(targets DIRECTORY ${TESSERA} PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER targets EXCLUDE REGEX "^tessera")
 get_cmake_property(new CACHE_VARIABLES)
 list(REMOVE_ITEM new ${cached})
-list(FILTER new EXCLUDE REGEX "^_*(TSR|tessera|pkg_?c|PKG_CONFIG|FETCHCONTENT|FIND_PACKAGE_MESSAGE|GNUInstallDirs|CMAKE_INSTALL|CMAKE_PROJECT|CMAKE_HAVE)|^prefix_result$")
+list(FILTER new EXCLUDE REGEX "^(TSR|tessera)_")
+# CMake's own modules leave these.
+list(FILTER new EXCLUDE REGEX "^_*(pkg_config|pkgcfg|PKG_CONFIG|FETCHCONTENT|FIND_PACKAGE_MESSAGE|GNUInstallDirs|prefix_result)")
+list(FILTER new EXCLUDE REGEX "^CMAKE_(INSTALL|PROJECT|HAVE)_")
 get_property(options DIRECTORY PROPERTY COMPILE_OPTIONS)
 foreach(left targets new options CMAKE_BUILD_TYPE CMAKE_C_STANDARD CMAKE_RUNTIME_OUTPUT_DIRECTORY)
     if(NOT "${${left}}" STREQUAL "")
@@ -53,7 +55,9 @@ foreach(left targets new options CMAKE_BUILD_TYPE CMAKE_C_STANDARD CMAKE_RUNTIME
 endforeach()
 C
 
-configure() { cmake -S project -B "$1" -DTESSERA="$source" -DCMAKE_C_COMPILER="$compiler" "${@:2}"; } # configure FOLDER OPTIONS...
+configure() { # configure FOLDER OPTIONS...
+    cmake -S project -B "$1" -DTESSERA="$source" -DCMAKE_C_COMPILER="$compiler" "${@:2}"
+}
 check 'FetchContent' configure fetched -DFETCH=ON
 check 'FetchContent: nothing downloaded' test ! -e fetched/_deps/tessera-src
 check 'add_subdirectory' configure built -DTSR_WEBGPU=OFF
@@ -76,8 +80,9 @@ for module in libprotobuf-c libcjson nettle; do
     cp "$(pkg-config --variable=pcfiledir $module)/$module.pc" some
 done
 export PKG_CONFIG_LIBDIR=$folder/none
-expect_of 'what everything lacks' 1 "apt-get install libprotobuf-c-dev protobuf-c-compiler python3 python3-glad libcjson-dev nettle-dev \
-libstb-dev" bare lacking -DTSR_GLES=ON -DTSR_PROTOC_C=OFF -DTSR_PYTHON3=OFF -DTSR_GLAD=OFF -DTSR_STB=OFF
+packages='libprotobuf-c-dev protobuf-c-compiler python3 python3-glad libcjson-dev nettle-dev libstb-dev'
+expect_of 'what everything lacks' 1 "apt-get install $packages" bare lacking -DTSR_GLES=ON -DTSR_PROTOC_C=OFF \
+    -DTSR_PYTHON3=OFF -DTSR_GLAD=OFF -DTSR_STB=OFF
 export PKG_CONFIG_LIBDIR=$folder/some
 expect_of 'tests without cmocka' 0 'No tests: they need libcmocka-dev' bare some
 expect_of 'tests that are wanted, without cmocka' 1 'apt-get install libcmocka-dev' bare some -DTSR_BUILD_TESTS=ON

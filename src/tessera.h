@@ -107,7 +107,8 @@ typedef struct tsr_webgpu_desc {
     /* A WGPUInstance and a WGPUDevice of it that the caller made, both or neither: sessions run on
      * that device, which is retained until the tsr_device is gone, and never destroyed. They come
      * from the library that Tessera loads: the file that the environment variable
-     * TSR_WEBGPU_LIBRARY names, else libwebgpu_dawn.so, libwebgpu.so or libwebgpu_wrapper.so.
+     * TSR_WEBGPU_LIBRARY names, else libwebgpu_dawn.so, libwebgpu.so or libwebgpu_wrapper.so, else
+     * ${XDG_DATA_HOME:-~/.local/share}/tessera/webgpu/lib/libwebgpu_wrapper.so (get-webgpu.sh).
      * - The instance was made with the feature TimedWaitAny, with which calls wait.
      * - The device has WebGPU's default limits at least: TSR_ERROR_NO_DEVICE tells what is missing.
      *   Tensors can be as large as the maxBufferSize and maxStorageBufferBindingSize that were
@@ -613,7 +614,7 @@ static inline tsr_status tsr_session_set_input_pixels(tsr_session *session, cons
 
 /* A tensor as a GL texture (GL_TEXTURE_2D). Channels 4t..4t+3 of pixel (x, y) of image n are stored
  * in the texel ((k % columns) * width + x, (k / columns) * height + y), k = n * tiles + t; row 0 is
- * the top. */
+ * the top. Components beyond the last channel hold anything: of 3 channels, alpha is no opacity. */
 typedef struct tsr_texture {
     uint32_t id;
     uint32_t internal_format; /* of outputs: RGBA32F or RGBA16F */

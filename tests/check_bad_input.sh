@@ -240,6 +240,15 @@ if has_device webgpu; then
     sed -n 's/^    X(\([A-Za-z]*\)).*/void wgpu\1(void) {}/p' "$source/src/webgpu/wgpu.h" |
         cc -shared -fPIC -x c - -o "$PWD/old.so"
     without webgpu 'none of those known' TSR_WEBGPU_LIBRARY="$PWD/old.so"
+    # What get-webgpu.sh fetched is found, and nothing in the current folder.
+    mkdir -p data/tessera/webgpu/lib
+    cp native.so data/tessera/webgpu/lib/libwebgpu_wrapper.so
+    cp native.so libwebgpu.so
+    without webgpu "$PWD/data/tessera/webgpu/lib/libwebgpu_wrapper.so is wgpu-native" -u TSR_WEBGPU_LIBRARY \
+        XDG_DATA_HOME="$PWD/data"
+    if ! PATH=$PATH:/sbin ldconfig -p | grep -qE 'libwebgpu|libwgpu'; then
+        without webgpu 'no WebGPU library was found' -u TSR_WEBGPU_LIBRARY XDG_DATA_HOME=data HOME=data
+    fi
     without webgpu 'WebGPU finds' VK_ICD_FILENAMES=/nonexistent $no_egl
     expect_of 'devices without an adapter' 0 'not available' env VK_ICD_FILENAMES=/nonexistent $no_egl "$tool" devices
 fi

@@ -129,6 +129,16 @@ if [ -x "$embed/draw" ] && has_device gles; then
         pam read.pam >output
         check "draw $model: what is drawn is what is read" close_pixels middle output
     done
+    # The same frame by a shader that reads the output's texture; the fourth component of 3 channels is not 1 here.
+    "$make_case" 13 'Add x[1,3,32,32] b{1,3,1,1} -> c; Sigmoid c -> y' three.onnx
+    for model in square alpha three; do
+        check "draw $model: by the session" "$embed/draw" $model.onnx drawn.pam read.pam
+        check "draw $model --texture" "$embed/draw" $model.onnx texture.pam read.pam --texture
+        pam texture.pam >by_shader
+        pam drawn.pam >by_session
+        check "draw $model --texture: the same frame" close_pixels by_shader by_session
+    done
+    expect_of 'draw --texture: no picture' 1 'neither 3 nor 4' "$embed/draw" net.onnx drawn.pam read.pam --texture
     expect_of 'draw: no picture' 1 'net.onnx' "$embed/draw" net.onnx drawn.pam read.pam
     expect_of 'draw: no folder' 1 'none/drawn.pam' "$embed/draw" square.onnx none/drawn.pam read.pam
 else

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the build into a fresh folder and uses it from there as a stranger would: with find_package (static and
-# shared library) and with pkg-config, in C and in C++.
+# shared library) and with pkg-config (shared and static, too), in C and in C++.
 set -euo pipefail
 
 folder=$(mktemp -d)
@@ -11,7 +11,8 @@ run() { "$@" >"$log" 2>&1 || { echo "failed: $*"; cat "$log"; exit 1; }; }
 
 run cmake --install "$TSR_BUILD_DIR" --prefix "$prefix"
 for file in include/tessera.h include/tessera_types.h include/tessera_report.h include/tessera_write.h include/tessera_primitive.h bin/tessera \
-    share/man/man1/tessera.1 share/man/man1/tessera-run.1 share/bash-completion/completions/tessera; do
+    share/man/man1/tessera.1 share/man/man1/tessera-run.1 share/bash-completion/completions/tessera share/tessera/get-webgpu.sh \
+    share/doc/tessera/LICENSE share/doc/tessera/examples/custom_op.c share/doc/tessera/examples/draw.c; do
     [ -e "$prefix/$file" ] || { echo "$file is not installed"; exit 1; }
 done
 
@@ -72,6 +73,7 @@ run cmake --build "$folder/build"
 for program in with_static with_shared with_cxx; do
     run "$folder/build/$program"
 done
+! readelf -d "$folder/build/with_static" | grep -q 'NEEDED.*libtessera' || { echo 'with_static is not static'; exit 1; }
 
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tessera.pc)")
 export PKG_CONFIG_PATH
@@ -101,6 +103,17 @@ for demo in "$TSR_SOURCE_DIR"/demos/*.c "$TSR_SOURCE_DIR"/demos/embed/*.c; do
     run "$compiler" -std=c11 $warnings "$demo" -o "$folder/demo" "${options[@]}" "${libraries[@]}"
 done
 run "$compiler_cxx" -std=c++17 $warnings "$TSR_SOURCE_DIR/demos/embed/embed.cpp" -o "$folder/demo" "${options[@]}"
+# A static library in a program, as the README has it, and programs without any shared library, which no driver can be loaded into.
+if [ -z "$flags" ]; then
+    read -ra static < <(sed -n 's/^cc program.c \(.*libtessera\.a.*\) -o program$/\1/p' "$TSR_SOURCE_DIR/README.md")
+    run bash -c '"$1" "$2" -o "$3" '"${static[*]}" - "$compiler" "$folder/readme.c" "$folder/readme_static"
+    ! readelf -d "$folder/readme_static" | grep -qE 'NEEDED.*(tessera|protobuf)' || { echo 'readme_static is not static'; exit 1; }
+    (cd "$TSR_SOURCE_DIR" && "$folder/readme_static") >"$log" 2>&1 || [ -z "${TSR_REQUIRE_DRIVER:-}" ] ||
+        { echo 'readme_static does not run'; cat "$log"; exit 1; }
+    read -ra static <<<"$(pkg-config --static --cflags --libs tessera)"
+    run "$compiler" -static "$folder/consumer/main.c" -o "$folder/all_static" "${static[@]}"
+    run "$folder/all_static"
+fi
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir tessera)
 export LD_LIBRARY_PATH
 run "$folder/with_pkg_config"

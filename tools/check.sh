@@ -21,7 +21,7 @@ done
 cd "$(dirname "$0")/.."
 source tools/packages.sh
 need_packages "${build_packages[@]}" "${window_packages[@]}" "${driver_packages[@]}" g++ clang libclang-rt-dev \
-    libegl-dev libgles-dev libcmocka-dev libonnx-testdata glslang-tools parallel patch xvfb xdotool
+    libegl-dev libgles-dev libcmocka-dev libonnx-testdata glslang-tools parallel patch xvfb xdotool dpkg-dev file lintian
 # Their packages start daemons: only where nobody works.
 [ -z "${CI:-}" ] || need_packages slurmctld slurmd munge
 jobs=$(nproc)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fetches two pinned npm packages for the webgpu backend and checks their hashes: Dawn as a shared library, and the
-# webgpu.h to compile with. Usage: tools/get-webgpu.sh [FOLDER], by default .webgpu/ in the repository, where the build
-# looks for it. Nothing is downloaded if FOLDER already has it; the last line shows how to use it.
+# webgpu.h to compile with. Usage: get-webgpu.sh [FOLDER], by default the repository's .webgpu where it is there already, else
+# ${XDG_DATA_HOME:-~/.local/share}/tessera/webgpu, in which Tessera looks for the library and its build for the header.
+# Nothing is downloaded if FOLDER already has it; the last line shows how to use it from any folder.
 set -euo pipefail
 
 library=bun-webgpu-linux-x64@0.1.7
@@ -14,7 +15,11 @@ fail() {
     exit 1
 }
 
-folder=$(realpath -m "${1:-$(dirname "$0")/../.webgpu}")
+folder=${1:-$(dirname "$0")/../.webgpu}
+data=~/.local/share
+[[ ${XDG_DATA_HOME:-} != /* ]] || data=$XDG_DATA_HOME # a relative path is ignored, as in the XDG specification
+[ $# -gt 0 ] || [ -e "$folder" ] || folder=$data/tessera/webgpu
+folder=$(realpath -m "$folder")
 contents="$library $library_sha256
 $header $header_sha256"
 
@@ -22,8 +27,12 @@ print_use() {
     printf 'export TSR_WEBGPU_LIBRARY=%q\n' "$folder/lib/libwebgpu_wrapper.so"
 }
 
-if [ "$(cat "$folder/packages" 2>/dev/null)" = "$contents" ] && [ -e "$folder/lib/libwebgpu_wrapper.so" ] &&
-    [ -e "$folder/include/webgpu/webgpu.h" ]; then
+is_there() {
+    [ "$(cat "$folder/packages" 2>/dev/null)" = "$contents" ] && [ -e "$folder/lib/libwebgpu_wrapper.so" ] &&
+        [ -e "$folder/include/webgpu/webgpu.h" ]
+}
+
+if is_there; then
     print_use
     exit 0
 fi
@@ -59,6 +68,7 @@ fetch "$library" "$library_sha256" libwebgpu_wrapper.so lib LICENSE lib
 fetch "$header" "$header_sha256" cpp/webgpu/webgpu.h include/webgpu
 echo "$contents" >"$work/webgpu/packages"
 
+# Another process may have been faster.
 rm -rf "$folder"
-mv -T "$work/webgpu" "$folder"
+mv -T "$work/webgpu" "$folder" 2>/dev/null || is_there || fail "$folder cannot be written"
 print_use

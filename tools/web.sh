@@ -71,7 +71,7 @@ fetch() {
     [ -e "$root/.webgpu/include/webgpu/webgpu.h" ] || "$root/tools/get-webgpu.sh" >&2
 }
 
-# The ONNX schema and the kernels' declarations and texts, as for other builds; webgpu.h is in $root/.webgpu.
+# The ONNX schema and the kernels' declarations and texts, as for other builds, which find webgpu.h, too.
 generate() {
     { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU="$webgpu" -DTSR_PACK_KERNELS=ON -DTSR_BUILD_TOOLS=OFF \
         -DTSR_BUILD_TESTS=OFF -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/native" --target tessera_generated; } \
@@ -95,7 +95,8 @@ check_formats() {
 # Only the C library's own headers: those of the machine must not be found. What clang inlines and the pointers that it keeps for
 # loops (LSR) are larger than what they replace; the loops of the CPU backend may be.
 compile() {
-    local generated=$build/native/generated file object flags small=(-mllvm -inline-threshold=-50 -mllvm -disable-lsr)
+    local generated=$build/native/generated webgpu_include file object flags small=(-mllvm -inline-threshold=-50 -mllvm -disable-lsr)
+    webgpu_include=$(sed -n 's/^TSR_WEBGPU_INCLUDE:PATH=//p' "$build/native/CMakeCache.txt")
     rm -rf "$build/objects"
     mkdir "$build/objects"
     while read -r file; do
@@ -106,7 +107,7 @@ compile() {
         [ "$webgpu" = OFF ] || flags+=(-DTSR_WEBGPU)
         printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG -DTSR_GLES \
             "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -isystem "$generated" \
-            -isystem "$generated/glad/include" -isystem "$root/.webgpu/include" -isystem "$build/protobuf-c" \
+            -isystem "$generated/glad/include" ${webgpu_include:+-isystem "$webgpu_include"} -isystem "$build/protobuf-c" \
             -mnontrapping-fptoint -msign-ext -fvisibility=hidden -ffunction-sections -fdata-sections \
             -c "$file" -o "$build/objects/${object//\//_}.o"
         echo

@@ -1,11 +1,12 @@
 /* A model's output in a program's own OpenGL ES 3 frame, without a copy through memory.
  *
- *     draw MODEL DRAWN.pam READ.pam
+ *     draw MODEL DRAWN.pam READ.pam [--texture]
  *
  * The program makes a context and a framebuffer, as a game or a viewer has them, and lends the
  * context to Tessera. Each frame draws a background, runs the model on a picture and draws the
  * output over the background. The model has one input of 3 channels, [1, 3, height, width], and an
- * output that is a picture; the elements of both are 0 to 1.
+ * output that is a picture; the elements of both are 0 to 1. Tessera draws the output, or, with
+ * --texture, a shader of the program's, which can do more than draw.
  * DRAWN.pam is the last frame, by glReadPixels(), READ.pam the same output read as pixels: the
  * frame has it in its middle, upper row first. */
 #include <EGL/egl.h>
@@ -89,6 +90,56 @@ static void set_input(tsr_session *session, const char *name, int frame) {
     check(tsr_session_set_input_pixels(session, name, &picture));
 }
 
+static GLuint compile(GLenum kind, const char *text) {
+    GLint good;
+    GLuint shader = glCreateShader(kind);
+    glShaderSource(shader, 1, &text, NULL);
+    glCompileShader(shader);
+    glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
+    if (!good)
+        exit(fail("a shader does not compile"));
+    return shader;
+}
+
+/* Draws an output's texture, of which row 0 is the picture's upper one, into a window, where y goes
+ * upwards. Its elements are as the model wrote them. What an output of 3 channels has in the fourth
+ * component is no alpha, but anything: the shader says 1. */
+static GLuint make_program(void) {
+    static const char *const vertex = "#version 300 es\n"
+                                      "void main() { gl_Position = vec4(vec2(gl_VertexID % 2, "
+                                      "gl_VertexID / 2) * 4.0 - 1.0, 0, 1); "
+                                      "}\n";
+    static const char *const fragment =
+        "#version 300 es\n"
+        "precision highp float;\n"
+        "uniform highp sampler2D picture;\n"
+        "uniform ivec4 place; // x, y, rows, channels\n"
+        "out vec4 color;\n"
+        "void main() {\n"
+        "    ivec2 at = ivec2(gl_FragCoord.xy) - place.xy;\n"
+        "    color = texelFetch(picture, ivec2(at.x, place.z - 1 - at.y), 0);\n"
+        "    if (place.w == 3) color.a = 1.0;\n"
+        "}\n";
+    GLuint program = glCreateProgram();
+    glAttachShader(program, compile(GL_VERTEX_SHADER, vertex));
+    glAttachShader(program, compile(GL_FRAGMENT_SHADER, fragment));
+    glLinkProgram(program);
+    return program;
+}
+
+static void draw_texture(GLuint program, const tsr_texture *texture, int channels,
+                         const tsr_draw_target *target) {
+    glBindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
+    glViewport(target->x, target->y, target->width, target->height);
+    glUseProgram(program);
+    glUniform4i(glGetUniformLocation(program, "place"), target->x, target->y, target->height,
+                channels);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D, texture->id);
+    glBindSampler(0, 0);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+}
+
 /* Rows of RGBA, the upper one first; upwards: they are stored from the lower one on. */
 static void write_pam(const char *path, const unsigned char *rgba, int width, int height,
                       bool upwards) {
@@ -110,8 +161,10 @@ int main(int argc, char **argv) {
     tsr_model *model;
     tsr_session *session;
     tsr_tensor_info input, output;
-    if (argc != 4) {
-        fputs("usage: draw MODEL DRAWN.pam READ.pam\n", stderr);
+    tsr_texture texture;
+    bool own_shader = argc == 5 && !strcmp(argv[4], "--texture");
+    if (argc != 4 && !own_shader) {
+        fputs("usage: draw MODEL DRAWN.pam READ.pam [--texture]\n", stderr);
         return 2;
     }
     EGLDisplay display = open_display();
@@ -126,12 +179,16 @@ int main(int argc, char **argv) {
         .gles = {.platform = TSR_PLATFORM_CURRENT, .caller_restores_state = true}};
     check(tsr_device_create(&desc, &device));
     check(tsr_model_load(argv[1], NULL, &model));
-    check(tsr_session_create(device, model, NULL, &session));
+    check(tsr_session_create(device, model, &(tsr_session_desc){.texture_outputs = own_shader},
+                             &session));
     check(tsr_session_input(session, 0, &input));
     check(tsr_session_output(session, 0, &output));
     int rank = output.shape.rank;
     if (rank < 2)
         return fail("the output is no picture");
+    int channels = rank > 2 ? (int)output.shape.dim[rank - 3] : 1;
+    if (own_shader && channels != 3 && channels != 4)
+        return fail("the output has neither 3 nor 4 channels");
     int width = (int)output.shape.dim[rank - 1], height = (int)output.shape.dim[rank - 2];
     int frame_width = width + 2 * MARGIN, frame_height = height + 2 * MARGIN;
     GLuint framebuffer = make_framebuffer(frame_width, frame_height);
@@ -143,11 +200,17 @@ int main(int argc, char **argv) {
                                     .width = width,
                                     .height = height,
                                     .flip = true};
+    GLuint program = own_shader ? make_program() : 0;
+    if (own_shader) /* the same one for each run */
+        check(tsr_session_output_texture(session, output.name, &texture));
     for (int i = 0; i < FRAMES; i++) {
         draw_background(framebuffer, frame_width, frame_height);
         set_input(session, input.name, i);
         check(tsr_session_submit(session)); /* the GPU orders run and drawing: nobody waits */
-        check(tsr_session_draw_output(session, output.name, &target));
+        if (own_shader)
+            draw_texture(program, &texture, channels, &target);
+        else
+            check(tsr_session_draw_output(session, output.name, &target));
         /* eglSwapBuffers() would be here. */
     }
 

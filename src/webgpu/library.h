@@ -7,7 +7,8 @@
 #include "webgpu/wgpu.h"
 
 /* The process's one library, loaded by the first call and never closed: the file that the
- * environment variable TSR_WEBGPU_LIBRARY names, else the first of the usual names. Any thread. */
+ * environment variable TSR_WEBGPU_LIBRARY names, else the first of the usual names, else what
+ * tools/get-webgpu.sh fetched. Any thread. */
 tsr_status tsr_wgpu_load(const tsr_wgpu **api);
 
 /* An instance whose futures can be waited for; NULL on failure. */

@@ -1,18 +1,14 @@
 # Code that the build writes: the ONNX schema, the GL and EGL loaders, the embedded kernels.
 # Gives TSR_GENERATED_SOURCES, TSR_GENERATED_INCLUDES and the target tessera_generated.
 
-set(GENERATED ${CMAKE_BINARY_DIR}/generated)
+set(GENERATED ${PROJECT_BINARY_DIR}/generated)
 file(MAKE_DIRECTORY ${GENERATED})
 
 # ---- onnx.pb-c.{c,h} from src/onnx/onnx.proto ----------------------------------------------------
 
-find_program(PROTOC_C protoc-c)
-if(NOT PROTOC_C)
-    message(FATAL_ERROR "protoc-c is missing: install protobuf-c-compiler")
-endif()
 add_custom_command(
     OUTPUT ${GENERATED}/onnx.pb-c.c ${GENERATED}/onnx.pb-c.h
-    COMMAND ${PROTOC_C} --c_out=${GENERATED} --proto_path=${PROJECT_SOURCE_DIR}/src/onnx onnx.proto
+    COMMAND ${TSR_PROTOC_C} --c_out=${GENERATED} --proto_path=${PROJECT_SOURCE_DIR}/src/onnx onnx.proto
     DEPENDS ${PROJECT_SOURCE_DIR}/src/onnx/onnx.proto
     COMMENT "Generating onnx.pb-c.c" VERBATIM)
 set(TSR_GENERATED_SOURCES ${GENERATED}/onnx.pb-c.c ${GENERATED}/onnx.pb-c.h)
@@ -20,10 +16,6 @@ set(TSR_GENERATED_INCLUDES ${GENERATED})
 
 if(TSR_GLES)
     # ---- glad: GLES 3.0 and EGL 1.5 entry points, found at run time ------------------------------
-    find_program(GLAD glad)
-    if(NOT GLAD)
-        message(FATAL_ERROR "glad is missing: install python3-glad, or set TSR_GLES=OFF")
-    endif()
     set(GLAD_EXTENSIONS
         EGL_EXT_client_extensions EGL_EXT_platform_base EGL_EXT_platform_device EGL_EXT_device_base
         EGL_EXT_device_enumeration EGL_EXT_device_query EGL_EXT_device_query_name
@@ -36,7 +28,7 @@ if(TSR_GLES)
     set(GLAD_FILES ${GENERATED}/glad/src/egl.c ${GENERATED}/glad/src/gles2.c
         ${GENERATED}/glad/include/glad/egl.h ${GENERATED}/glad/include/glad/gles2.h)
     # Without --reproducible glad downloads the specifications.
-    set(GLAD_COMMAND "'${GLAD}' --reproducible --quiet --api gles2=3.0,egl=1.5 --extensions")
+    set(GLAD_COMMAND "'${TSR_GLAD}' --reproducible --quiet --api gles2=3.0,egl=1.5 --extensions")
     string(APPEND GLAD_COMMAND " ${GLAD_EXTENSION_LIST} --out-path glad c --loader --mx")
     add_custom_command(
         OUTPUT ${GLAD_FILES}
@@ -56,10 +48,6 @@ endif()
 
 # ---- kernel_list.{c,h} from src/kernel/kernels.txt, glsl/ and wgsl/ ------------------------------
 
-find_program(PYTHON3 python3)
-if(NOT PYTHON3)
-    message(FATAL_ERROR "python3 is missing, which puts the kernels together")
-endif()
 file(GLOB KERNEL_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/glsl/*.glsl ${PROJECT_SOURCE_DIR}/wgsl/*.wgsl)
 set(KERNEL_SCRIPT ${PROJECT_SOURCE_DIR}/tools/cmake/kernels.py)
 set(KERNEL_DECLARATIONS ${PROJECT_SOURCE_DIR}/src/kernel/kernels.txt)
@@ -67,7 +55,7 @@ set(OPERATOR_TABLE ${PROJECT_SOURCE_DIR}/src/graph/ops.def)
 set(KERNEL_LANGUAGES $<$<BOOL:${TSR_GLES}>:glsl> $<$<BOOL:${TSR_WEBGPU}>:wgsl>)
 add_custom_command(
     OUTPUT ${GENERATED}/kernel_list.c ${GENERATED}/kernel_list.h
-    COMMAND ${PYTHON3} ${KERNEL_SCRIPT} ${KERNEL_DECLARATIONS} ${OPERATOR_TABLE} ${PROJECT_SOURCE_DIR}/glsl
+    COMMAND ${TSR_PYTHON3} ${KERNEL_SCRIPT} ${KERNEL_DECLARATIONS} ${OPERATOR_TABLE} ${PROJECT_SOURCE_DIR}/glsl
             ${PROJECT_SOURCE_DIR}/wgsl ${GENERATED} $<$<BOOL:${TSR_PACK_KERNELS}>:packed> ${KERNEL_LANGUAGES}
     DEPENDS ${KERNEL_FILES} ${KERNEL_SCRIPT} ${KERNEL_DECLARATIONS} ${OPERATOR_TABLE}
     COMMENT "Fitting kernels to their declarations" VERBATIM COMMAND_EXPAND_LISTS)

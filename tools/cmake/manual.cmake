@@ -1,6 +1,6 @@
 # Manual pages and bash's completion, which the tool prints, for cmake --install.
 
-set(MANUAL ${CMAKE_BINARY_DIR}/manual)
+set(MANUAL ${PROJECT_BINARY_DIR}/manual)
 file(MAKE_DIRECTORY ${MANUAL})
 
 function(print_to file)
@@ -16,7 +16,8 @@ foreach(command ${commands})
     string(SUBSTRING ${command} 6 -1 command)
     print_to(tessera-${command}.1 man ${command})
 endforeach()
-install(FILES ${PRINTED} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PRINTED} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
 print_to(completion.bash completion)
-install(FILES ${MANUAL}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tessera)
-add_custom_target(manual ALL DEPENDS ${PRINTED})
+install(FILES ${MANUAL}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tessera
+        COMPONENT tools)
+add_custom_target(tessera_manual ALL DEPENDS ${PRINTED})

@@ -2,8 +2,13 @@
 # Gives TSR_WEBGPU_INCLUDE and makes TSR_WEBGPU plainly ON or OFF.
 
 if(TSR_WEBGPU)
-    find_path(TSR_WEBGPU_INCLUDE webgpu/webgpu.h HINTS ${PROJECT_SOURCE_DIR}/.webgpu/include
-              DOC "Folder of webgpu/webgpu.h")
+    # Where tools/get-webgpu.sh puts it.
+    set(data "$ENV{XDG_DATA_HOME}")
+    if(NOT data MATCHES "^/")
+        set(data "$ENV{HOME}/.local/share")
+    endif()
+    find_path(TSR_WEBGPU_INCLUDE webgpu/webgpu.h DOC "Folder of webgpu/webgpu.h"
+              HINTS ${PROJECT_SOURCE_DIR}/.webgpu/include ${data}/tessera/webgpu/include)
     set(WEBGPU_LINES "")
     if(EXISTS ${TSR_WEBGPU_INCLUDE}/webgpu/webgpu.h)
         # Other versions of the header number features otherwise, or lack what the backend calls.

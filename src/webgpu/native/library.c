@@ -1,7 +1,11 @@
+#define _POSIX_C_SOURCE 200809L
+
 #include "webgpu/library.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define HOW_TO_GET "tools/get-webgpu.sh fetches one, TSR_WEBGPU_LIBRARY names it"
@@ -66,9 +70,24 @@ static void *open_library(const char *path, tsr_wgpu *api, tsr_status *status) {
     return handle;
 }
 
+/* Where tools/get-webgpu.sh puts the library; "" if the environment names no folder. As in the XDG
+ * specification, a relative path is ignored: nothing is loaded from the current folder. */
+static void find_fetched(char *path, size_t size) {
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    const char *file = "tessera/webgpu/lib/libwebgpu_wrapper.so";
+    int length = -1;
+    if (data && *data == '/')
+        length = snprintf(path, size, "%s/%s", data, file);
+    else if (home && *home == '/')
+        length = snprintf(path, size, "%s/.local/share/%s", home, file);
+    if (length < 0 || (size_t)length >= size)
+        *path = '\0';
+}
+
 static tsr_status load(tsr_wgpu *api) {
-    static const char *const usual[] = {"libwebgpu_dawn.so", "libwebgpu.so", "libwebgpu_wrapper.so",
-                                        "libwgpu_native.so"};
+    char fetched[PATH_MAX];
+    const char *const usual[] = {"libwebgpu_dawn.so", "libwebgpu.so", "libwebgpu_wrapper.so",
+                                 "libwgpu_native.so", fetched};
     const char *named = getenv("TSR_WEBGPU_LIBRARY");
     tsr_status status = TSR_OK;
     if (named && *named) {
@@ -77,9 +96,10 @@ static tsr_status load(tsr_wgpu *api) {
                             named, dlerror());
         return status;
     }
+    find_fetched(fetched, sizeof fetched);
     bool found = false;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        found |= open_library(usual[i], api, &status) != NULL;
+        found |= *usual[i] && open_library(usual[i], api, &status) != NULL;
         if (found && status == TSR_OK)
             return TSR_OK;
     }

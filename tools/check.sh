@@ -21,7 +21,8 @@ done
 cd "$(dirname "$0")/.."
 source tools/packages.sh
 need_packages "${build_packages[@]}" "${window_packages[@]}" "${driver_packages[@]}" g++ clang libclang-rt-dev \
-    libegl-dev libgles-dev libcmocka-dev libonnx-testdata glslang-tools patch xvfb xdotool
+    libegl-dev libgles-dev libcmocka-dev libonnx-testdata glslang-tools patch xvfb xdotool python3-numpy python3-onnx \
+    python3-venv
 jobs=$(nproc)
 left_out=()
 

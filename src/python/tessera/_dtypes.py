@@ -4,6 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._library import Error, lib
+from ._structs import MAX_RANK
 
 
 class Dtype(NamedTuple):
@@ -40,6 +41,8 @@ def dense(name: str, array: np.ndarray, dtype: Dtype) -> np.ndarray:
 
     name: the input's. Error UNSUPPORTED where elements would become others without a word.
     """
+    if array.ndim > MAX_RANK:
+        raise Error("SHAPE", f"input '{name}': an array of {array.ndim} axes, more than {MAX_RANK}")
     if array.dtype == np.float64 and dtype.numpy.kind == "f":
         return _rounded(name, array)
     if array.dtype == np.uint16 and dtype.name == "bfloat16":

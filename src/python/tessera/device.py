@@ -24,8 +24,8 @@ class ListedDevice(NamedTuple):
 class _Handle:
     """A tsr_device, and what is needed to destroy it and its sessions on any thread.
 
-    The lock is held during every call that takes the device or a session on it. Sessions that the
-    garbage collector finds are destroyed at once, or, since it must not wait, by the next call.
+    The lock is held during every call that takes the device or a session on it. What the garbage
+    collector finds is destroyed at once, or, since it must not wait, by the next call.
     """
 
     def __init__(self, address: int):
@@ -42,11 +42,13 @@ class _Handle:
 
     def destroy_unused(self) -> None:
         while self.unused:
-            lib.tsr_session_destroy(self.unused.popleft())
+            destroy, address = self.unused.popleft()
+            destroy(address)
 
-    def drop(self, sessions) -> None:
-        """Does not wait for other threads."""
-        self.unused.extend(sessions)
+    def drop(self, sessions: list[int], model: int) -> None:
+        """Destroys them, but does not wait for other threads."""
+        self.unused.extend((lib.tsr_session_destroy, session) for session in sessions)
+        self.unused.append((lib.tsr_model_free, model))
         if self.lock.acquire(blocking=False):
             try:
                 self.destroy_unused()

@@ -54,19 +54,18 @@ def get_available_providers() -> list[str]:
 def choose_device(providers, provider_options) -> tuple[Device, bool]:
     """The first provider's device that can be made; whether "cpu" follows it.
 
-    A provider is a name, or a pair of one and options of Device. What cannot be had is warned of.
+    A provider, of one or more, is a name, or a pair of one and options of Device. Those that are
+    left out are warned of.
     """
     given = [(entry, {}) if isinstance(entry, str) else entry for entry in providers]
     if provider_options:
         given = [(name, options) for (name, _), options in zip(given, provider_options)]
     given = [(_PROVIDERS.get(name, name), options) for name, options in given]
-    reason = "no provider is given"
-    for i, (name, options) in enumerate(given):
+    while True:
+        (name, options), *given = given
         try:
-            return Device(name, **options), any(later == "cpu" for later, _ in given[i + 1:])
+            return Device(name, **options), "cpu" in [later for later, _ in given]
         except Error as error:
-            if error.status != "NO_DEVICE":
+            if error.status != "NO_DEVICE" or not given:
                 raise
-            reason = str(error)
-            warnings.warn(f"{name} is left out: {reason}", stacklevel=4)
-    raise Error("NO_DEVICE", reason)
+            warnings.warn(f"{name} is left out: {error}", stacklevel=3)

@@ -3,6 +3,7 @@ import ctypes
 import os
 import weakref
 from collections import OrderedDict
+from dataclasses import replace
 from typing import Mapping, NamedTuple, Sequence
 
 import numpy as np
@@ -20,8 +21,9 @@ Texture = record("Texture", _structs.tsr_texture)
 
 
 class NodeArg(NamedTuple):
-    """An input or output: type as "tensor(float)"; shape as the model declares it, a list of sizes,
-    names of symbolic dimensions and None for others; None where not even the rank is declared."""
+    """An input or output: type as "tensor(float)"; shape as the model declares it (of outputs, as
+    it is computed, if those of all inputs are known): a list of sizes, names of symbolic dimensions
+    and None for others; None where not even the rank is known."""
 
     name: str
     type: str
@@ -52,9 +54,8 @@ def _describe(info: _structs.tsr_tensor_info) -> NodeArg:
 
 
 def _release(handle, plans, model) -> None:
-    handle.drop([plan.address for plan in plans.values()])
+    handle.drop([plan.address for plan in plans.values()], model)
     plans.clear()
-    lib.tsr_model_free(model)
 
 
 class InferenceSession:
@@ -76,7 +77,7 @@ class InferenceSession:
                  *, backend: str | None = None, device: Device | None = None):
         if (providers is not None) + (backend is not None) + (device is not None) > 1:
             raise Error("INVALID_ARGUMENT", "give one of providers, backend and device")
-        self._options = sess_options or SessionOptions()
+        self._options = replace(sess_options) if sess_options else SessionOptions()
         self._fallback = self._options.allow_cpu_fallback
         self._own_device = device is None
         model = _load_model(path_or_bytes)
@@ -99,11 +100,13 @@ class InferenceSession:
                   for i in range(lib.tsr_model_input_count(model))]
         self._inputs = [_describe(info) for info in inputs]
         self._input_dtypes = [DTYPES[info.dtype] for info in inputs]
-        self._outputs = [_describe(filled(_structs.tsr_tensor_info, lib.tsr_model_output_sized,
-                                          model, i))
-                         for i in range(lib.tsr_model_output_count(model))]
+        self._outputs = self._describe_outputs(lib.tsr_model_output_sized, model)
         self._parameters = [i for i in range(len(inputs))
                             if lib.tsr_model_input_is_parameter(model, i)]
+
+    def _describe_outputs(self, function, address: int) -> list[NodeArg]:
+        return [_describe(filled(_structs.tsr_tensor_info, function, address, i))
+                for i in range(lib.tsr_model_output_count(self._model))]
 
     def _prepare_known(self) -> None:
         shapes = [None if arg.shape is None else
@@ -113,7 +116,8 @@ class InferenceSession:
                     for shape in shapes)
         if known and not self._parameters and not self._options.override_shapes:
             with self._handle:
-                self._plan(tuple(shapes), ())
+                plan = self._plan(tuple(shapes), ())
+                self._outputs = self._describe_outputs(lib.tsr_session_output_sized, plan.address)
 
     def __enter__(self):
         return self

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The Python package: its wheel, installed into a virtual environment, passes tests/python, runs README's and docs/python.md's
+# examples, and ONNX's own backend tests, all on cpu, some on gles.
+source "$(dirname "$0")/support/common.sh"
+
+if grep -q '^TSR_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
+    lacking 'a python3 with sanitizers'
+    finish
+fi
+for PYTHON in python3 /usr/bin/python3; do
+    ! $PYTHON -c 'import numpy, onnx, ensurepip' 2>/dev/null || break
+done
+if ! $PYTHON -c 'import numpy, onnx, ensurepip' >out 2>err; then
+    lacking "numpy, onnx, venv; on Debian: apt install python3-numpy python3-onnx python3-venv" "${TSR_REQUIRE_DRIVER:-}"
+    finish
+fi
+export PYTHON PYTHON_OUT=$folder/wheel PYTHONDONTWRITEBYTECODE=1 GALLIVM_PERF=nopt
+CC=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+export CC
+
+check 'the wheel is made' "$source/tools/python.sh" wheel
+check 'the wheel is installed, tests/python pass' "$source/tools/python.sh" test
+python=$PYTHON_OUT/venv/bin/python
+
+# Comments of the examples say what they print.
+run_example() {
+    sed -n '/^```python$/,/^```$/{//!p}' "$source/$1" >example.py
+    sed -n 's/.*print(.*) *# //p' example.py >expected
+    (cd "$source" && "$python" "$folder/example.py") >out 2>err
+    if [ -s expected ] && cmp -s expected out; then report yes "$1"; else report no "$1"; fi
+}
+
+conformance() { # conformance OPTIONS...
+    "$python" "$source/tests/onnx_backend.py" "$@" >out 2>err
+    if [ $? = 0 ]; then report yes "$*"; else report no "$*"; fi
+    sed '/^FAIL/,$d' out
+}
+conformance --backend cpu
+every=8
+[ "${TSR_TEST_CASES:-}" != all ] || every=1
+if has_device gles; then
+    conformance --backend gles --every $every
+    run_example README.md
+    run_example docs/python.md
+else
+    lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"
+fi
+finish

@@ -7,11 +7,13 @@ if grep -q '^TSR_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
     lacking 'a python3 with sanitizers'
     finish
 fi
-for PYTHON in python3 /usr/bin/python3; do
-    ! $PYTHON -c 'import numpy, onnx, ensurepip' 2>/dev/null || break
+# The first in PATH may not be Debian's.
+for PYTHON in python3 /usr/bin/python3 none; do
+    ! $PYTHON -c 'import ensurepip, onnx.backend.test.loader as data; data.load_model_tests(kind="node")' 2>/dev/null || break
 done
-if ! $PYTHON -c 'import numpy, onnx, ensurepip' >out 2>err; then
-    lacking "numpy, onnx, venv; on Debian: apt install python3-numpy python3-onnx python3-venv" "${TSR_REQUIRE_DRIVER:-}"
+if [ $PYTHON = none ]; then
+    lacking 'numpy, onnx with its tests, venv; on Debian: apt install python3-numpy python3-onnx libonnx-testdata python3-venv' \
+        "${TSR_REQUIRE_DRIVER:-}"
     finish
 fi
 export PYTHON PYTHON_OUT=$folder/wheel PYTHONDONTWRITEBYTECODE=1 GALLIVM_PERF=nopt

@@ -27,6 +27,7 @@ build_library() {
 make_wheel() {
     build=${TSR_BUILD_DIR:-}
     mkdir -p "$out"
+    rm -f "$out"/tessera-*.whl
     [ -n "$build" ] || build_library
     TSR_LIBRARY=$build/libtessera.so.$abi "$python" src/python/wheel_backend.py "$out"
 }

@@ -80,17 +80,13 @@ class InferenceSession:
         self._options = replace(sess_options) if sess_options else SessionOptions()
         self._fallback = self._options.allow_cpu_fallback
         self._own_device = device is None
-        model = _load_model(path_or_bytes)
+        if device is None:
+            device, on_cpu = choose_device(providers or [backend or "gles"], provider_options)
+            self._fallback = self._fallback or on_cpu
+        self._device, self._handle = device, device._handle
         self._plans: OrderedDict[tuple, Plan] = OrderedDict()
-        try:
-            if device is None:
-                device, on_cpu = choose_device(providers or [backend or "gles"], provider_options)
-                self._fallback = self._fallback or on_cpu
-        except BaseException:
-            lib.tsr_model_free(model)
-            raise
-        self._device, self._model, self._handle = device, model, device._handle
-        self._finalizer = weakref.finalize(self, _release, self._handle, self._plans, model)
+        self._model = _load_model(path_or_bytes)
+        self._finalizer = weakref.finalize(self, _release, self._handle, self._plans, self._model)
         self._read_model()
         self._prepare_known()
 

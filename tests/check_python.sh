@@ -38,6 +38,8 @@ conformance() { # conformance OPTIONS...
     sed '/^FAIL/,$d' out
 }
 conformance --backend cpu
+count=$(grep -o '[0-9]* passed' out)
+check "README.md says that $count" grep -q "it passes ${count% passed} on \`cpu\`" "$source/README.md"
 every=8
 [ "${TSR_TEST_CASES:-}" != all ] || every=1
 if has_device gles; then

@@ -8,10 +8,12 @@ usage="Usage: tools/python.sh wheel | test [--help]
 
 In the environment: TSR_BUILD_DIR=FOLDER, a build that has the library (and, for the test, make_case); PYTHON=COMMAND, by default
 python3; PYTHON_OUT=FOLDER in place of build-python"
+build=${TSR_BUILD_DIR:+$(realpath "$TSR_BUILD_DIR")}
+out=${PYTHON_OUT:+$(realpath -m "$PYTHON_OUT")}
 cd "$(dirname "$0")/.."
 root=$PWD
 python=${PYTHON:-python3}
-out=${PYTHON_OUT:-$root/build-python}
+out=${out:-$root/build-python}
 abi=$(sed -n 's/^#define TSR_ABI_VERSION //p' src/tessera.h)
 
 build_library() {
@@ -25,7 +27,6 @@ build_library() {
 }
 
 make_wheel() {
-    build=${TSR_BUILD_DIR:-}
     mkdir -p "$out"
     rm -f "$out"/tessera-*.whl
     [ -n "$build" ] || build_library
@@ -34,12 +35,13 @@ make_wheel() {
 
 # The environment sees Debian's packages: numpy and onnx.
 test_wheel() {
+    [ -n "$build" ] || { echo "TSR_BUILD_DIR has to name a build with make_case" >&2; exit 2; }
     local wheels=("$out"/*.whl)
     [ -e "${wheels[0]}" ] || { echo "There is no wheel in $out: tools/python.sh wheel makes it" >&2; exit 2; }
     "$python" -m venv --clear --system-site-packages "$out/venv"
     "$out/venv/bin/pip" --quiet --disable-pip-version-check install --no-index "${wheels[0]}"
     unset TSR_LIBRARY PYTHONPATH
-    TSR_SOURCE_DIR=$root "$out/venv/bin/python" -m unittest discover --start-directory tests/python
+    TSR_SOURCE_DIR=$root TSR_BUILD_DIR=$build "$out/venv/bin/python" -m unittest discover --start-directory tests/python
 }
 
 case ${1:-} in

@@ -266,7 +266,9 @@ static tsr_status find_readable(const tsr_session *session, const char *name, in
 /* A constant's floats may be unaligned. */
 static tsr_status copy_constant(const tsr_value *value, const tsr_elements *to) {
     if (!tsr_dtype_is_float(value->dtype))
-        return tsr_elements_from_integers(value->dtype, value->data, &value->shape, to);
+        return tsr_fail_context(
+            tsr_elements_from_integers(value->dtype, value->data, &value->shape, to), "tensor '%s'",
+            value->name);
     size_t count = (size_t)tsr_shape_count(&value->shape);
     float *floats = tsr_malloc(count * sizeof *floats);
     if (!floats)

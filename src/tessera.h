@@ -701,7 +701,8 @@ TSR_API tsr_status tsr_session_poll(tsr_session *session);
  * latest four forms of an input or output are kept. */
 TSR_API tsr_status tsr_session_get_output(tsr_session *session, const char *name, float *data,
                                           size_t count);
-/* The same for other types and orders: fills array->data. */
+/* The same for other types and orders: fills array->data. Integers that the cpu backend computed,
+ * and constants, are exact beyond 2^24, too, where the array has their type. */
 TSR_API tsr_status tsr_session_get_output_array_sized(tsr_session *session, const char *name,
                                                       const tsr_array *array, size_t size);
 static inline tsr_status tsr_session_get_output_array(tsr_session *session, const char *name,

@@ -191,6 +191,25 @@ static void test_arrays(void **state) {
     close_fixture(&f);
 }
 
+/* In an array of their type integers need not be floats. */
+static void test_large_integers(void **state) {
+    (void)state;
+    fixture f = open_fixture("Mul x:int64[2] k(16777217) -> y!; Sub k j(0) -> z");
+    const int64_t x[2] = {1, 1 << 23};
+    int64_t y[2];
+    const tsr_array in = {.data = (void *)x, .count = 2, .dtype = TSR_DTYPE_I64};
+    tsr_array out = {.data = y, .count = 2, .dtype = TSR_DTYPE_I64};
+    EXPECT_OK(tsr_session_set_input_array(f.session, "x", &in));
+    EXPECT_OK(tsr_session_run(f.session));
+    EXPECT_OK(tsr_session_get_output_array(f.session, "y", &out));
+    assert_int_equal(y[0], 16777217);
+    assert_int_equal(y[1], ((int64_t)1 << 47) + (1 << 23));
+    out.count = 1; /* a constant */
+    EXPECT_OK(tsr_session_get_output_array(f.session, "z", &out));
+    assert_int_equal(y[0], 16777217);
+    close_fixture(&f);
+}
+
 static void test_alignment(void **state) {
     (void)state;
     fixture f = open_fixture("Identity x[2,3] -> y");
@@ -295,6 +314,7 @@ int run_program(void) {
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_tensors_that_are_no_pictures),
         cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_large_integers),
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_no_channels_to_be_last),
         cmocka_unit_test(test_integers),

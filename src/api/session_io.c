@@ -263,16 +263,17 @@ static tsr_status find_readable(const tsr_session *session, const char *name, in
     return TSR_OK;
 }
 
-/* A constant's elements may be unaligned, or integers. */
+/* A constant's floats may be unaligned. */
 static tsr_status copy_constant(const tsr_value *value, const tsr_elements *to) {
+    if (!tsr_dtype_is_float(value->dtype))
+        return tsr_fail_context(
+            tsr_elements_from_integers(value->dtype, value->data, &value->shape, to), "tensor '%s'",
+            value->name);
     size_t count = (size_t)tsr_shape_count(&value->shape);
     float *floats = tsr_malloc(count * sizeof *floats);
     if (!floats)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read '%s'", value->name);
-    if (tsr_dtype_is_float(value->dtype))
-        memcpy(floats, value->data, count * sizeof *floats);
-    for (size_t i = 0; i < count && !tsr_dtype_is_float(value->dtype); i++)
-        floats[i] = (float)((const int64_t *)value->data)[i];
+    memcpy(floats, value->data, count * sizeof *floats);
     tsr_elements_from_floats(floats, &value->shape, to);
     tsr_free(floats);
     return TSR_OK;

@@ -1,6 +1,8 @@
 #include "base/elements.h"
 
+#include "base/allocator.h"
 #include "base/dtype.h"
+#include "base/error.h"
 
 #include <math.h>
 #include <string.h>
@@ -107,4 +109,21 @@ void tsr_elements_from_floats(const float *floats, const tsr_shape *shape, const
         each_element(&to->array, shape, (float *)floats, false);
     else if (to->array.count)
         memcpy(to->array.data, floats, to->array.count * sizeof *floats);
+}
+
+tsr_status tsr_elements_from_integers(tsr_dtype dtype, const int64_t *ints, const tsr_shape *shape,
+                                      const tsr_elements *to) {
+    size_t count = (size_t)tsr_shape_count(shape);
+    if (!to->is_pixels && to->array.dtype == dtype && !to->array.channels_last) {
+        tsr_dtype_store(dtype, ints, count, to->array.data);
+        return TSR_OK;
+    }
+    float *floats = tsr_malloc(count * sizeof *floats + 1);
+    if (!floats)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read %zu integers", count);
+    for (size_t i = 0; i < count; i++)
+        floats[i] = (float)tsr_dtype_number(dtype, ints[i]);
+    tsr_elements_from_floats(floats, shape, to);
+    tsr_free(floats);
+    return TSR_OK;
 }

@@ -29,7 +29,11 @@ bool tsr_elements_same_form(const tsr_elements *a, const tsr_elements *b);
 /* Row-major floats of the shape; of pixels only their image is written. */
 void tsr_elements_to_floats(const tsr_elements *from, const tsr_shape *shape, float *floats);
 void tsr_elements_from_floats(const float *floats, const tsr_shape *shape, const tsr_elements *to);
-/* The same for dense elements of the same form, rows without gaps. */
+/* From integers of this type, as a graph holds them: as they are where the array has their type and
+ * order, else by floats. */
+tsr_status tsr_elements_from_integers(tsr_dtype dtype, const int64_t *ints, const tsr_shape *shape,
+                                      const tsr_elements *to);
+/* As tsr_elements_from_floats for dense elements of the same form, rows without gaps. */
 void tsr_elements_copy_dense(const void *dense, const tsr_elements *to);
 /* Bytes of that. */
 size_t tsr_elements_dense_bytes(const tsr_elements *elements);

@@ -228,17 +228,11 @@ static bool can_read(const tsr_runner *runner, int value) {
 
 static tsr_status get_output(tsr_runner *runner, int v, const tsr_elements *to) {
     const tsr_value *value = &runner->graph->values[v];
-    if (tsr_dtype_is_float(value->dtype)) {
-        tsr_elements_from_floats(runner->data[v], &value->shape, to);
-        return TSR_OK;
-    }
-    int64_t count = tsr_shape_count(&value->shape);
-    float *floats = tsr_malloc((size_t)count * sizeof *floats + 1);
-    if (!floats)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to read '%s'", value->name);
-    tsr_cpu_load(value, runner->data[v], floats);
-    tsr_elements_from_floats(floats, &value->shape, to);
-    tsr_free(floats);
+    if (!tsr_dtype_is_float(value->dtype))
+        return tsr_fail_context(
+            tsr_elements_from_integers(value->dtype, runner->data[v], &value->shape, to),
+            "tensor '%s'", value->name);
+    tsr_elements_from_floats(runner->data[v], &value->shape, to);
     return TSR_OK;
 }
 

@@ -64,9 +64,9 @@ typedef struct detections {
     detection *items; /* malloc; the best first */
 } detections;
 
-/* outputs: all of the model's. width and height: of the
- * network's input. Boxes that overlap a better one of the same class by more than nms are left
- * out. */
+/* outputs: all of the model's, of which those that the decoding names have elements. width and
+ * height: of the network's input. Boxes that overlap a better one of the same class by more than
+ * nms are left out. */
 tsr_status decode_detections(const decoding *d, const named_tensor *outputs, int width, int height,
                              detections *made);
 void detections_free(detections *found);

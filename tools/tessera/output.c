@@ -98,6 +98,7 @@ static void remove_unfinished(int number) {
         unlink(out->temporary);
     signal(number, SIG_DFL);
     raise(number);
+    _exit(128 + number); /* the first process of a container is not ended by a signal */
 }
 
 /* A file of that name was left by a killed process with the same id, perhaps in another

@@ -12,12 +12,12 @@ int64_t shard_size(shard s, int64_t items) {
     return items > s.index ? (items - s.index - 1) / s.count + 1 : 0;
 }
 
-/* A whole number that is all of the text; -1: none, or negative. */
+/* A whole number that is all of the text; -1: none, negative, or beyond any list of files. */
 static int64_t number_of(const char *text) {
     char *end;
     errno = 0;
     int64_t value = strtoll(text, &end, 10);
-    return end == text || *end || errno || value < 0 ? -1 : value;
+    return end == text || *end || errno || value < 0 || value > INT32_MAX ? -1 : value;
 }
 
 /* *value stays as it is where the variable is not set. */
@@ -59,9 +59,6 @@ static tsr_status take_environment(shard *found) {
         TRY(take_variable("JOB_COMPLETION_INDEX", &array.index));
         array.count = 0; /* is not told */
     }
-    if (array.index > INT32_MAX || array.count > INT32_MAX || tasks.count > INT32_MAX)
-        return fail(TSR_ERROR_INVALID_ARGUMENT,
-                    "--shard auto: the environment has no such numbers");
     *found = (shard){array.index * tasks.count + tasks.index, array.count * tasks.count};
     return TSR_OK;
 }

@@ -59,6 +59,8 @@ static bool is_film(const char *path) {
 
 tsr_status sink_open(sink *s, const char *path, const film_format *format) {
     *s = (sink){0};
+    if (!*path)
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "-o: the name of the folder or film is empty");
     if (is_film(path)) {
         s->film = (film_writer){.path = path, .format = *format};
         return strcmp(path, "-") == 0 ? TSR_OK : output_check(path);
@@ -200,8 +202,9 @@ tsr_status sink_check(const sink *s, const job *j, char *const *inputs, int64_t 
 }
 
 bool sink_has(const sink *s, const char *name) {
+    struct stat place;
     char *path = path_of(s, name);
-    bool there = path && identify(path).number;
+    bool there = path && stat(path, &place) == 0 && S_ISREG(place.st_mode) && place.st_size > 0;
     free(path);
     return there;
 }

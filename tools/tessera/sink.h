@@ -29,7 +29,8 @@ tsr_status sink_check_shape(const sink *s, const tsr_shape *shape);
 bool sink_is_same(const sink *a, const sink *b);
 bool sink_goes_to(const sink *s, const char *folder);
 
-/* Whether the file for this input is there. Files are written atomically: it is complete then. */
+/* Whether the file for this input is there, and not empty, as a machine's crash may leave it. Files
+ * are written atomically: it is complete then. */
 bool sink_has(const sink *s, const char *name);
 
 /* name: the input's, without folder and extension. */

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ._structs import ABI_VERSION, SCALARS, STRUCTS
 
-# As the headers declare them, from which tests/python/header.py takes care that they do not differ.
+# As the headers declare them, from which tests/python/test_header.py takes care that they do not differ.
 DECLARATIONS = """
 const char *tsr_version(void);
 const char *tsr_status_name(tsr_status status);

@@ -1,6 +1,6 @@
 """The structs of tessera.h that this package uses, under their names in C.
 
-tests/python/header.py compares them with the header: sizes, offsets, enumerators.
+tests/python/test_header.py compares them with the header: sizes, offsets, enumerators.
 """
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char_p, c_double, c_float, c_int,
                     c_int64, c_size_t, c_uint32, c_uint64, c_void_p)

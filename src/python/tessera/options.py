@@ -58,6 +58,9 @@ def choose_device(providers, provider_options) -> tuple[Device, bool]:
     left out are warned of.
     """
     given = [(entry, {}) if isinstance(entry, str) else entry for entry in providers]
+    if provider_options and len(provider_options) != len(given):
+        raise Error("INVALID_ARGUMENT", f"there are {len(given)} providers, but "
+                                        f"{len(provider_options)} provider_options")
     if provider_options:
         given = [(name, options) for (name, _), options in zip(given, provider_options)]
     given = [(_PROVIDERS.get(name, name), options) for name, options in given]

@@ -52,15 +52,22 @@ class Plan:
         self.address = address.value
         self.inputs = inputs
         self.calibrated = options.precision != "auto"
-        if options.texture_outputs:
+        try:
+            self._read_outputs(model, options.texture_outputs)
+        except Error:
+            lib.tsr_session_destroy(self.address)
+            raise
+        # Filled by every call, since a struct costs more than the call.
+        self._array, self._info = _structs.tsr_array(), _structs.tsr_tensor_info()
+        self._array_at, self._info_at = ctypes.byref(self._array), ctypes.byref(self._info)
+
+    def _read_outputs(self, model: int, as_textures: bool) -> None:
+        if as_textures:
             check(lib.tsr_session_transfer_outputs(self.address, False))
         names = [filled(_structs.tsr_tensor_info, lib.tsr_session_output_sized, self.address,
                         i).name for i in range(lib.tsr_session_output_count(self.address))]
         self.outputs = {text(name): (i, name) for i, name in enumerate(names)}
         self.model_outputs = [text(name) for name in names[:lib.tsr_model_output_count(model)]]
-        # Filled by every call, since a struct costs more than the call.
-        self._array, self._info = _structs.tsr_array(), _structs.tsr_tensor_info()
-        self._array_at, self._info_at = ctypes.byref(self._array), ctypes.byref(self._info)
 
     def _point(self, array: np.ndarray, code: int) -> None:
         self._array.data = array.ctypes.data

@@ -51,4 +51,4 @@ def write_dot(session: int) -> str:
         return True
 
     check(lib.tsr_session_write_dot(session, write, None))
-    return b"".join(parts).decode()
+    return b"".join(parts).decode(errors="surrogateescape")

@@ -1,5 +1,6 @@
 """Networks, by the interface of onnxruntime's InferenceSession."""
 import ctypes
+import itertools
 import os
 import weakref
 from collections import OrderedDict
@@ -149,12 +150,14 @@ class InferenceSession:
         return self._options
 
     def get_modelmeta(self) -> ModelMetadata:
-        self._check_open()
         entries, key, value = {}, ctypes.c_char_p(), ctypes.c_char_p()
-        while lib.tsr_model_metadata(self._model, len(entries), ctypes.byref(key),
-                                     ctypes.byref(value)):
-            entries[text(key.value)] = text(value.value)
-        return ModelMetadata(entries)
+        with self._handle:
+            self._check_open()
+            for i in itertools.count():
+                if not lib.tsr_model_metadata(self._model, i, ctypes.byref(key),
+                                              ctypes.byref(value)):
+                    return ModelMetadata(entries)
+                entries[text(key.value)] = text(value.value)
 
     def report(self) -> SessionReport:
         """Of the latest run, or of what was prepared for it: tsr_report and all below it."""

@@ -84,7 +84,7 @@ class Tested(TesseraBackend):
 
 
 def select_tests(every):
-    """Every so many of the tests that are here; how many must be downloaded."""
+    """A suite of every N-th test, and the number of tests whose models must be downloaded."""
     suite, downloaded, number = unittest.TestSuite(), 0, 0
     for name, case in sorted(BackendTest(Tested, __name__).test_cases.items()):
         names = [test for test in unittest.defaultTestLoader.getTestCaseNames(case)

@@ -2,28 +2,28 @@
 
 set(TSR_MISSING "")
 
+macro(tsr_note_missing found package)
+    if(NOT ${found})
+        list(APPEND TSR_MISSING ${package})
+    endif()
+endmacro()
+
 # tsr_need_library(PREFIX MODULE PACKAGE): a library that pkg-config knows, then the target PkgConfig::PREFIX.
 macro(tsr_need_library prefix module package)
     pkg_check_modules(${prefix} QUIET IMPORTED_TARGET ${module})
-    if(NOT ${prefix}_FOUND)
-        list(APPEND TSR_MISSING ${package})
-    endif()
+    tsr_note_missing(${prefix}_FOUND ${package})
 endmacro()
 
 # tsr_need_program(VARIABLE PROGRAM PACKAGE)
 macro(tsr_need_program variable program package)
     find_program(${variable} ${program})
-    if(NOT ${variable})
-        list(APPEND TSR_MISSING ${package})
-    endif()
+    tsr_note_missing(${variable} ${package})
 endmacro()
 
 # tsr_need_header(VARIABLE HEADER PACKAGE): VARIABLE becomes its folder
 macro(tsr_need_header variable header package)
     find_path(${variable} ${header})
-    if(NOT ${variable})
-        list(APPEND TSR_MISSING ${package})
-    endif()
+    tsr_note_missing(${variable} ${package})
 endmacro()
 
 find_package(PkgConfig QUIET)

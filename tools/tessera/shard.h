@@ -14,7 +14,7 @@ typedef struct shard {
 tsr_status shard_parse(const char *text, shard *made);
 
 bool shard_has(shard s, int64_t item);
-/* How many of so many items. */
+/* The number of items in this shard, of `items` in all. */
 int64_t shard_size(shard s, int64_t items);
 
 #endif

@@ -179,8 +179,8 @@ class InferenceSession:
         converted; integers that the type, or a float32, cannot hold exactly are refused, float64 is
         rounded to float32. Numpy has no bfloat16, which is float32 here, nor int4 and uint4, which
         are int8 and uint8. Arrays that are not contiguous are copied. Inputs that operators use as
-        parameters, a Reshape's shape say, are constants of what is prepared: other elements are
-        prepared for anew, as are other shapes. run_options is ignored.
+        parameters, a Reshape's shape say, are compiled in as constants: other values, like other
+        shapes, compile again. run_options is ignored.
         """
         with self._handle:
             plan = self._start(input_feed, lib.tsr_session_run)

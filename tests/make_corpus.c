@@ -88,6 +88,9 @@ static const struct {
          "output_padding=1,0 dilations=1,1 group=1 kernel_shape=4,4"},
     {11, "ConvTranspose x[1,4,3,3] w{4,6,3,3} -> y strides=3,2 output_shape=10,8"},
     {11, "ConvTranspose x[1,4,7] w{4,3,3} -> y auto_pad=SAME_UPPER strides=2, group=2"},
+    {13, "ConvWeightGrad x[2,4,9,9] g[2,8,5,7] -> w kernel_shape=3,3 strides=2,1 pads=1,0,2,1 "
+         "dilations=1,2 group=2"},
+    {13, "ConvWeightGrad x[1,4,5,4,3] g[1,6,4,4,2] -> w kernel_shape=3,2,2 pads=1,0,0,0,1,0"},
     {13, "Gemm a[3,4] b{5,4} c{5} -> y alpha=0.5 beta=2.0 transB=1"},
     {13, "Gemm a[4,3] b{4,5} -> y transA=1"},
     {6, "Gemm a[3,4] b{4,5} c{5} -> y broadcast=1"},
@@ -140,6 +143,8 @@ static const struct {
     {12, "MaxPool x[1,4,7,7] -> y i kernel_shape=3,2 strides=2,2 pads=1,0,1,1 dilations=1,2 "
          "ceil_mode=1 storage_order=0"},
     {12, "MaxPool x[1,4,7] -> y kernel_shape=3, auto_pad=SAME_LOWER"},
+    {13, "MaxPoolGrad x[1,4,7,7] g[1,4,4,3] -> y kernel_shape=3,2 strides=2,2 pads=1,0,1,1 "
+         "dilations=1,2 ceil_mode=1"},
     {22, "AveragePool x[1,4,7,7] -> y kernel_shape=3,3 strides=2,1 pads=1,1,0,0 ceil_mode=1 "
          "count_include_pad=1 dilations=1,1"},
     {11, "AveragePool x[1,4,7,7] -> y kernel_shape=2,2 auto_pad=VALID"},

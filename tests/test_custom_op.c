@@ -186,10 +186,11 @@ static void bad_descriptions(void **state) {
         {{.compute = fn}, "custom operator 0 has no name"},
         {{.name = "", .compute = fn}, "custom operator 0 has no name"},
         {{.name = "A"}, "'A': it has no function for the CPU"},
-        {{.name = "Relu", .compute = fn}, "'Relu': Tessera has ONNX's"},
-        {{.name = "Conv", .domain = "ai.onnx", .compute = fn}, "'Conv': Tessera has ONNX's"},
+        {{.name = "Relu", .compute = fn}, "'Relu': Tessera has an operator"},
+        {{.name = "Conv", .domain = "ai.onnx", .compute = fn}, "'Conv': Tessera has an operator"},
         {{.name = "Custom", .compute = fn}, "'Custom'"},
-        {{.name = "Constant", .compute = fn}, "'Constant': Tessera has ONNX's"},
+        {{.name = "MaxPoolGrad", .domain = "ai.tessera", .compute = fn}, "has an operator"},
+        {{.name = "Constant", .compute = fn}, "'Constant': Tessera has an operator"},
         {{.name = "A", .compute = fn, .min_inputs = 5}, "5 to 5 inputs"},
         {{.name = "A", .compute = fn, .min_inputs = -1}, "-1 to -1 inputs"},
         {{.name = "A", .compute = fn, .min_inputs = 2, .max_inputs = 1}, "2 to 1 inputs"},
@@ -221,10 +222,12 @@ static void bad_descriptions(void **state) {
 
 static void bad_models(void **state) {
     (void)state;
-    expect_no_model("Custom x[1] -> y", TSR_ERROR_UNSUPPORTED, "not supported: operator Custom (1 node");
+    expect_no_model("Custom x[1] -> y", TSR_ERROR_UNSUPPORTED,
+                    "not supported: operator Custom (1 node");
     expect_no_model("test:Unknown x[1] -> y", TSR_ERROR_UNSUPPORTED,
                     "not supported: operator test.Unknown (1 node");
-    expect_no_model("Scale x[1] -> y", TSR_ERROR_UNSUPPORTED, "not supported: operator Scale (1 node");
+    expect_no_model("Scale x[1] -> y", TSR_ERROR_UNSUPPORTED,
+                    "not supported: operator Scale (1 node");
     expect_no_model("other:Scale x[1] -> y", TSR_ERROR_UNSUPPORTED,
                     "not supported: operator other.Scale (1 node");
     expect_no_model("test:Scale x[1] z[1] -> y", TSR_ERROR_INVALID_MODEL, "2 inputs instead of 1");

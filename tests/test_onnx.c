@@ -163,6 +163,26 @@ static void unknown_operators_are_all_listed(void **state) {
                    "com.microsoft.Relu (1 node, 'Relu4'), Upsample (1 node");
 }
 
+static void own_operators(void **state) {
+    (void)state;
+    static const char text[] = "MaxPoolGrad x[1,1,4] g[1,1,2] -> y kernel_shape=2, strides=2,";
+    tsr_graph *graph = read_graph(onnx_case(13, text));
+    assert_int_equal(graph->nodes[0].op, TSR_OP_MaxPoolGrad);
+    tsr_graph_destroy(graph);
+    onnx_writer *writer = onnx_case(13, text);
+    graph_of(writer)->node[0]->domain = "";
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "operator MaxPoolGrad (1 node");
+    writer = onnx_case(13, text);
+    graph_of(writer)->node[0]->domain = "com.microsoft";
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "operator com.microsoft.MaxPoolGrad (1 node");
+    writer = onnx_case(13, "Relu x[1] -> y");
+    graph_of(writer)->node[0]->domain = "ai.tessera";
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "operator ai.tessera.Relu (1 node");
+    writer = onnx_case(13, "Relu x[1] -> y");
+    add_import(writer, "ai.tessera", 2);
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "version 2 of ai.tessera");
+}
+
 static void very_many_unknown_operators(void **state) {
     (void)state;
     onnx_writer *writer = onnx_writer_create(13);
@@ -439,6 +459,7 @@ int run_program(void) {
         cmocka_unit_test(model_header),
         cmocka_unit_test(opsets),
         cmocka_unit_test(unknown_operators_are_all_listed),
+        cmocka_unit_test(own_operators),
         cmocka_unit_test(very_many_unknown_operators),
         cmocka_unit_test(node_without_operator),
         cmocka_unit_test(input_and_output_counts),

@@ -56,10 +56,13 @@ static const form_case forms[] = {
     {18, 21, "GroupNormalization x[1,4,2,2] s{2} b{2} -> y num_groups=2",
      "GroupNormalization 3 num_groups"},
     {13, 13, "ConstantOfShape n(2) -> y", "ConstantOfShape 1"},
+    {13, 14, "MaxPoolGrad x[1,1,4] g[1,1,2] -> y kernel_shape=2, strides=2,",
+     "ai.tessera:MaxPoolGrad 2 kernel_shape strides"},
 };
 
 static void proto_text(const Tsr__NodeProto *node, char *text, size_t size) {
-    snprintf(text, size, "%s %zu", node->op_type, node->n_input);
+    const char *domain = node->domain ? node->domain : "";
+    snprintf(text, size, "%s%s%s %zu", domain, *domain ? ":" : "", node->op_type, node->n_input);
     for (size_t i = 0; i < node->n_attribute; i++) {
         const Tsr__AttributeProto *attr = node->attribute[i];
         size_t used = strlen(text);
@@ -83,6 +86,7 @@ static void written_forms(void **state) {
         EXPECT_OK(tsr_onnx_write(graph, forms[i].to, append, &f));
         Tsr__ModelProto *model = unpack(&f);
         assert_int_equal(model->opset_import[0]->version, forms[i].to);
+        assert_int_equal(model->n_opset_import, strchr(forms[i].node, ':') ? 2 : 1);
         proto_text(model->graph->node[0], text, sizeof text);
         if (strcmp(text, forms[i].node) != 0)
             fail_msg("%s as opset %d: \"%s\" instead of \"%s\"", forms[i].model, forms[i].to, text,

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/dtype.h"
+#include "graph/ops.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -257,8 +258,11 @@ Tsr__NodeProto *onnx_add_node(onnx_writer *writer, const char *op, const char *n
         return NULL;
     const char *colon = strchr(op, ':');
     node->op_type = onnx_copy(writer, colon ? colon + 1 : op);
+    tsr_op known = tsr_op_find(op);
     if (colon)
         set_domain(writer, node, op, (size_t)(colon - op));
+    else if (known != TSR_OP_COUNT && tsr_op_has(known, TSR_IS_OURS))
+        set_domain(writer, node, TSR_OWN_DOMAIN, strlen(TSR_OWN_DOMAIN));
     node->name = onnx_copy(writer, name);
     split_names(writer, inputs, &node->input, &node->n_input);
     split_names(writer, outputs, &node->output, &node->n_output);

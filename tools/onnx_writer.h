@@ -40,8 +40,8 @@ float *onnx_add_floats(onnx_writer *writer, const char *name, int rank, const in
 int64_t *onnx_add_ints(onnx_writer *writer, const char *name, int rank, const int64_t *dims,
                        const int64_t *elements);
 
-/* op: an ONNX operator, or DOMAIN:NAME; the domain is imported then. inputs, outputs: names
- * separated by commas ("x,,scales": the second is absent). */
+/* op: an operator of ONNX or of Tessera's own, or DOMAIN:NAME; its domain is imported. inputs,
+ * outputs: names separated by commas ("x,,scales": the second is absent). */
 Tsr__NodeProto *onnx_add_node(onnx_writer *writer, const char *op, const char *name,
                               const char *inputs, const char *outputs);
 Tsr__AttributeProto *onnx_set_int(onnx_writer *writer, Tsr__NodeProto *node, const char *name,

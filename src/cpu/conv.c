@@ -1,10 +1,12 @@
-/* Conv and ConvTranspose, 1-D to 3-D. Both relate a dense grid (Conv: the output,
+/* Conv, ConvTranspose and ConvWeightGrad, 1-D to 3-D. They relate a dense grid (Conv: the output,
  * ConvTranspose: the input) to a strided one (the other): for each kernel tap, element i of the
  * dense grid belongs to element i * stride + tap * dilation - pad of the strided one. */
 #include "cpu/call.h"
 
 #include "base/allocator.h"
 #include "base/error.h"
+
+#include <string.h>
 
 typedef struct axis_range {
     int64_t first, end; /* dense indices whose strided element is inside the tensor */
@@ -142,4 +144,57 @@ tsr_status tsr_cpu_conv_transpose(const tsr_cpu_call *call) {
     int64_t filter = c.out_channels / c.window.group * c.taps;
     return conv_run(&c, conv_transpose_add_image, filter, c.taps,
                     c.in_channels / c.window.group * filter);
+}
+
+/* ---- the gradient of the weights ---- */
+
+/* The sum of an image's products of a tap. */
+static double sum_image(const tsr_window *window, const float *x, const float *dy, int64_t ky,
+                        int64_t kx) {
+    axis_range ys = tap_range(window, 0, ky, window->out[0], window->in[0]);
+    axis_range xs = tap_range(window, 1, kx, window->out[1], window->in[1]);
+    double sum = 0;
+    for (int64_t oy = ys.first; oy < ys.end; oy++) {
+        const float *in = x + (oy * window->stride[0] + ys.offset) * window->in[1];
+        const float *out = dy + oy * window->out[1];
+        for (int64_t ox = xs.first; ox < xs.end; ox++)
+            sum += (double)out[ox] * in[ox * window->stride[1] + xs.offset];
+    }
+    return sum;
+}
+
+/* Adds a channel of the gradient times one of the input to the sums of all taps. */
+static void add_taps(const conv *c, const float *x, const float *dy, double *sums) {
+    const tsr_window *w = &c->window;
+    for (int64_t kd = 0; kd < w->kernel[TSR_DEPTH]; kd++) {
+        axis_range depths = tap_range(w, TSR_DEPTH, kd, w->out[TSR_DEPTH], w->in[TSR_DEPTH]);
+        for (int64_t ky = 0; ky < w->kernel[TSR_ROWS]; ky++)
+            for (int64_t kx = 0; kx < w->kernel[TSR_COLUMNS]; kx++, sums++)
+                for (int64_t od = depths.first; od < depths.end; od++)
+                    *sums +=
+                        sum_image(w, x + (od * w->stride[TSR_DEPTH] + depths.offset) * c->in_image,
+                                  dy + od * c->out_image, ky, kx);
+    }
+}
+
+/* Input 1, where others have the weights, is the gradient of the result. */
+tsr_status tsr_cpu_conv_weight_grad(const tsr_cpu_call *call) {
+    conv c;
+    TSR_TRY(conv_begin(&c, call));
+    c.out_channels = tsr_call_in_shape(call, 1)->dim[1];
+    int64_t group_in = c.in_channels / c.window.group;
+    int64_t group_out = c.out_channels / c.window.group;
+    double *sums = tsr_cpu_scratch(c.taps, sizeof *sums);
+    if (!sums)
+        return TSR_ERROR_OUT_OF_MEMORY;
+    for (int64_t i = 0; i < c.out_channels * group_in; i++) {
+        int64_t m = i / group_in, k = m / group_out * group_in + i % group_in;
+        memset(sums, 0, (size_t)c.taps * sizeof *sums);
+        for (int64_t n = 0; n < c.batch; n++)
+            add_taps(&c, c.x + (n * c.in_channels + k) * c.in_plane,
+                     c.w + (n * c.out_channels + m) * c.out_plane, sums);
+        tsr_call_store_sums(call, i * c.taps, c.taps, sums);
+    }
+    tsr_free(sums);
+    return TSR_OK;
 }

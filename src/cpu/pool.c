@@ -1,5 +1,6 @@
 #include "cpu/call.h"
 
+#include "base/allocator.h"
 #include "base/error.h"
 
 #include <float.h>
@@ -153,6 +154,37 @@ tsr_status tsr_cpu_max_pool(const tsr_cpu_call *call) {
                 *indices++ = i * in_plane + index_of(&w, at, by_columns);
         }
     }
+    return TSR_OK;
+}
+
+/* What a window has no maximum for, since it has no elements, goes nowhere. */
+static void add_gradients(plane *p, const float *dy, double *sums) {
+    int64_t at[TSR_WINDOW_AXES];
+    for (int64_t o = 0; o < volume(p->window->out); o++) {
+        place(p, o);
+        if (!begin_walk(&(walk){0}, p))
+            continue;
+        max_under(p, at);
+        sums[index_of(p->window, at, false)] += dy[o];
+    }
+}
+
+tsr_status tsr_cpu_max_pool_grad(const tsr_cpu_call *call) {
+    tsr_window w;
+    TSR_TRY(tsr_node_window(call->graph, call->node, &w));
+    const tsr_shape *shape = tsr_call_in_shape(call, 0);
+    const float *x = tsr_call_in(call, 0), *dy = tsr_call_in(call, 1);
+    int64_t in_plane = volume(w.in), out_plane = volume(w.out);
+    double *sums = tsr_cpu_scratch(in_plane, sizeof *sums);
+    if (!sums)
+        return TSR_ERROR_OUT_OF_MEMORY;
+    for (int64_t i = 0; i < shape->dim[0] * shape->dim[1]; i++) {
+        plane p = {.window = &w, .x = x + i * in_plane};
+        memset(sums, 0, (size_t)in_plane * sizeof *sums);
+        add_gradients(&p, dy + i * out_plane, sums);
+        tsr_call_store_sums(call, i * in_plane, in_plane, sums);
+    }
+    tsr_free(sums);
     return TSR_OK;
 }
 

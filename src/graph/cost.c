@@ -30,10 +30,12 @@ static double element_count(const tsr_value *value) {
 /* Elements that the windows of a pool cover. */
 static double covered_count(const tsr_graph *graph, const tsr_node *node) {
     tsr_window window;
-    if ((node->op != TSR_OP_MaxPool && node->op != TSR_OP_AveragePool) ||
+    bool backward = node->op == TSR_OP_MaxPoolGrad;
+    if ((node->op != TSR_OP_MaxPool && node->op != TSR_OP_AveragePool && !backward) ||
         tsr_node_window(graph, node, &window) != TSR_OK)
         return 0;
-    double count = element_count(tsr_node_out(graph, node, 0));
+    double count =
+        element_count(backward ? tsr_node_in(graph, node, 1) : tsr_node_out(graph, node, 0));
     for (int axis = 0; axis < TSR_WINDOW_AXES; axis++)
         count *= (double)window.kernel[axis];
     return count;

@@ -57,9 +57,11 @@ static tsr_status check_op(const tsr_custom_op *given) {
                         op.min_inputs, op.max_inputs, TSR_MAX_CUSTOM_INPUTS);
     if ((op.glsl && !*op.glsl) || (op.wgsl && !*op.wgsl))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "its body is empty");
-    bool is_known = tsr_op_find(op.name) != TSR_OP_COUNT || strcmp(op.name, "Constant") == 0;
-    if (!*op.domain && is_known)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "Tessera has ONNX's operator of this name");
+    tsr_op known = tsr_op_find(op.name);
+    bool is_known = known == TSR_OP_COUNT ? !*op.domain && strcmp(op.name, "Constant") == 0
+                                          : strcmp(op.domain, tsr_op_domain(known)) == 0;
+    if (is_known)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "Tessera has an operator of this name");
     return check_attrs(&op);
 }
 

@@ -94,8 +94,8 @@ int tsr_window_axis(const tsr_window *window, int i);
 /* Pixels from the first to the last tap along an axis. */
 int64_t tsr_window_extent(const tsr_window *window, int axis);
 
-/* For Conv, ConvTranspose (kernel from the weights' shape), MaxPool and AveragePool. Checks
- * everything. */
+/* For Conv, ConvTranspose (kernel from the weights' shape), the pools, and the gradients: the
+ * window of what they are the gradient of. Checks everything but a gradient's shape. */
 tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_window *window);
 
 /* Is it a Conv or MatMul whose inputs, although floats, hold integers? Then the result is int32.

@@ -21,6 +21,15 @@ tsr_status tsr_infer_average_pool(tsr_graph *graph, tsr_node *node) {
     return infer_pool(graph, node);
 }
 
+tsr_status tsr_infer_max_pool_grad(tsr_graph *graph, tsr_node *node) {
+    TSR_TRY(tsr_require_float(graph, node, 2));
+    tsr_window window;
+    TSR_TRY(tsr_node_window(graph, node, &window));
+    int64_t channels = tsr_node_in(graph, node, 0)->shape.dim[1];
+    TSR_TRY(tsr_require_gradient(graph, node, &window, channels));
+    return tsr_infer_same(graph, node);
+}
+
 static tsr_status infer_global_pool(tsr_graph *graph, const tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, 0);
     TSR_TRY(tsr_require_float(graph, node, 1));

@@ -16,6 +16,10 @@ bool tsr_op_has(tsr_op op, tsr_trait trait) {
     return (ops[op].traits & (unsigned)trait) != 0;
 }
 
+const char *tsr_op_domain(tsr_op op) {
+    return tsr_op_has(op, TSR_IS_OURS) ? TSR_OWN_DOMAIN : "";
+}
+
 bool tsr_op_is_elementwise(tsr_op op) {
     return tsr_op_has(op, TSR_IS_POST_OP) || tsr_op_has(op, TSR_IS_ELEMENTWISE);
 }

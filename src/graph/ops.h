@@ -6,6 +6,10 @@
 
 enum { TSR_VARIADIC = 1 << 20 };
 
+/* The domain of operators that ONNX does not have, and the version that is read and written. */
+#define TSR_OWN_DOMAIN "ai.tessera"
+enum { TSR_OWN_OPSET = 1 };
+
 /* A set of inputs, as bits. */
 #define TSR_INPUTS(first, last) ((2u << (last)) - (1u << (first)))
 
@@ -46,6 +50,8 @@ typedef enum tsr_trait {
     /* Input 0 is read, or copied, in an order of texels that the lowering chooses: a view of it
      * needs none of its own. */
     TSR_READS_AS_IS = 1 << 12,
+    /* Not of ONNX: in files it has the domain TSR_OWN_DOMAIN. */
+    TSR_IS_OURS = 1 << 13,
     /* The kinds of operators of two inputs. */
     TSR_BINARY_ARITHMETIC = TSR_IS_POST_OP | TSR_TYPES_BYTES,
     TSR_BINARY_POWER = TSR_IS_POST_OP,
@@ -64,6 +70,8 @@ typedef struct tsr_op_info {
 
 const tsr_op_info *tsr_op_get_info(tsr_op op);
 bool tsr_op_has(tsr_op op, tsr_trait trait);
+/* "" if it is ONNX's. */
+const char *tsr_op_domain(tsr_op op);
 /* Is it computed element by element, as a post-op or else? */
 bool tsr_op_is_elementwise(tsr_op op);
 /* TSR_OP_COUNT if there is no such operator. */

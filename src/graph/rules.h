@@ -41,6 +41,9 @@ tsr_status tsr_read_choice(const tsr_node *node, const char *attr, const char *c
 /* count distinct axes of a tensor of the given rank, made non-negative. */
 tsr_status tsr_read_axes(const int64_t *axes, int64_t count, int rank, int result[TSR_MAX_RANK]);
 
+/* Input 1, a gradient, has the shape of a window's result with `channels` channels. */
+tsr_status tsr_require_gradient(const tsr_graph *graph, const tsr_node *node,
+                                const tsr_window *window, int64_t channels);
 /* The shape of x with `channels` channels and the output size of the window. */
 tsr_shape tsr_window_result(const tsr_value *x, const tsr_window *window, int64_t channels);
 

@@ -10,7 +10,8 @@ enum { NOTSET, VALID, SAME_UPPER, SAME_LOWER };
 static const char *const auto_pad_names[] = {"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"};
 
 static bool is_pool(const tsr_node *node) {
-    return node->op == TSR_OP_MaxPool || node->op == TSR_OP_AveragePool;
+    return node->op == TSR_OP_MaxPool || node->op == TSR_OP_AveragePool ||
+           node->op == TSR_OP_MaxPoolGrad;
 }
 
 /* Reads `count` integers, each from min to TSR_MAX_DIM; if the attribute is absent, *found is
@@ -50,7 +51,7 @@ static tsr_status read_axes(const tsr_node *node, const char *name, const tsr_wi
 
 /* ---- kernel, channels ---- */
 
-static tsr_status read_pool_kernel(const tsr_node *node, tsr_window *window) {
+static tsr_status read_kernel_shape(const tsr_node *node, tsr_window *window) {
     bool found;
     TSR_TRY(read_axes(node, "kernel_shape", window, 1, window->kernel, &found));
     return found ? TSR_OK : tsr_fail(TSR_ERROR_INVALID_MODEL, "it has no kernel_shape");
@@ -75,6 +76,13 @@ static tsr_status check_channels(const tsr_graph *graph, const tsr_node *node,
     return tsr_require_vector(tsr_node_in(graph, node, 2), out_channels);
 }
 
+static tsr_status read_group(const tsr_node *node, tsr_window *window) {
+    window->group = tsr_attr_int(node, "group", 1);
+    if (window->group < 1 || window->group > TSR_MAX_DIM)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "group is %" PRId64, window->group);
+    return TSR_OK;
+}
+
 static tsr_status read_weights(const tsr_graph *graph, const tsr_node *node, tsr_window *window) {
     const tsr_value *w = tsr_node_in(graph, node, 1);
     int rank = window->spatial_rank;
@@ -89,10 +97,17 @@ static tsr_status read_weights(const tsr_graph *graph, const tsr_node *node, tsr
                             tsr_shape_text(&w->shape));
         window->kernel[tsr_window_axis(window, i)] = size;
     }
-    window->group = tsr_attr_int(node, "group", 1);
-    if (window->group < 1 || window->group > TSR_MAX_DIM)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "group is %" PRId64, window->group);
+    TSR_TRY(read_group(node, window));
     return check_channels(graph, node, window);
+}
+
+static tsr_status read_kernel(const tsr_graph *graph, const tsr_node *node, tsr_window *window) {
+    if (is_pool(node))
+        return read_kernel_shape(node, window);
+    if (node->op != TSR_OP_ConvWeightGrad)
+        return read_weights(graph, node, window);
+    TSR_TRY(read_kernel_shape(node, window));
+    return read_group(node, window);
 }
 
 /* ---- placing the window ---- */
@@ -216,7 +231,7 @@ tsr_status tsr_node_window(const tsr_graph *graph, const tsr_node *node, tsr_win
         if (x->shape.dim[2 + i] == 0)
             return tsr_fail(TSR_ERROR_SHAPE, "the input has no pixels");
     }
-    TSR_TRY(is_pool(node) ? read_pool_kernel(node, window) : read_weights(graph, node, window));
+    TSR_TRY(read_kernel(graph, node, window));
     bool found;
     TSR_TRY(read_axes(node, "strides", window, 1, window->stride, &found));
     TSR_TRY(read_axes(node, "dilations", window, 1, window->dilation, &found));
@@ -235,4 +250,14 @@ tsr_shape tsr_window_result(const tsr_value *x, const tsr_window *window, int64_
     for (int i = 0; i < window->spatial_rank; i++)
         shape.dim[2 + i] = window->out[tsr_window_axis(window, i)];
     return shape;
+}
+
+tsr_status tsr_require_gradient(const tsr_graph *graph, const tsr_node *node,
+                                const tsr_window *window, int64_t channels) {
+    const tsr_shape *given = &tsr_node_in(graph, node, 1)->shape,
+                    result = tsr_window_result(tsr_node_in(graph, node, 0), window, channels);
+    return tsr_shape_equal(given, &result)
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_SHAPE, "the gradient's shape is %s; the result has %s",
+                          tsr_shape_text(given), tsr_shape_text(&result));
 }

@@ -120,3 +120,9 @@ tsr_status tsr_lower_global_max_pool(tsr_plan *plan, const tsr_node *node) {
     tsr_lower_reduced_image(plan, node, tsr_plan_value(plan, node->inputs[0]), &largest);
     return plan->status;
 }
+
+tsr_status tsr_lower_max_pool_grad(tsr_plan *plan, const tsr_node *node) {
+    (void)plan;
+    (void)node;
+    return tsr_fail(TSR_ERROR_UNSUPPORTED, "it has no kernel yet");
+}

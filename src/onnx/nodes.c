@@ -16,8 +16,10 @@ static tsr_op find_op(const tsr_graph *graph, const Tsr__NodeProto *proto,
     *custom = tsr_custom_find(graph, proto->domain, proto->op_type);
     if (*custom)
         return TSR_OP_Custom;
-    return *tsr_domain(proto->domain) ? TSR_OP_COUNT
-                                      : tsr_onnx_find_op(proto->op_type, graph->opset);
+    tsr_op op = tsr_onnx_find_op(proto->op_type, graph->opset);
+    return op != TSR_OP_COUNT && strcmp(tsr_domain(proto->domain), tsr_op_domain(op)) == 0
+               ? op
+               : TSR_OP_COUNT;
 }
 
 /* Neither an operator nor a function of the model. */

@@ -22,7 +22,11 @@ static tsr_status read_opset(const Tsr__ModelProto *model, int *opset) {
     int64_t version = 0;
     for (size_t i = 0; i < model->n_opset_import; i++) {
         const Tsr__OperatorSetIdProto *import = model->opset_import[i];
-        if (import->domain && *import->domain && strcmp(import->domain, "ai.onnx") != 0)
+        const char *domain = tsr_domain(import->domain);
+        if (strcmp(domain, TSR_OWN_DOMAIN) == 0 && import->version != TSR_OWN_OPSET)
+            return tsr_fail(TSR_ERROR_UNSUPPORTED, "version %" PRId64 " of %s is not supported",
+                            import->version, domain);
+        if (*domain)
             continue;
         if (version && version != import->version)
             return tsr_fail(TSR_ERROR_INVALID_MODEL,

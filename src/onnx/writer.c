@@ -319,20 +319,23 @@ static tsr_status write_metadata(tsr_writer *w, Tsr__ModelProto *model) {
 static tsr_status write_model(tsr_writer *w, tsr_write_fn write, void *user) {
     Tsr__ModelProto model = TSR__MODEL_PROTO__INIT;
     Tsr__GraphProto graph = TSR__GRAPH_PROTO__INIT;
-    Tsr__OperatorSetIdProto opset = TSR__OPERATOR_SET_ID_PROTO__INIT, *opsets[] = {&opset};
+    Tsr__OperatorSetIdProto opset = TSR__OPERATOR_SET_ID_PROTO__INIT, ours = opset,
+                            *opsets[] = {&opset, &ours};
     w->is_written = TSR_NEW(w->arena, w->graph->value_count, bool);
     if (!w->is_written)
         return tsr_write_out_of_memory(w);
     opset.domain = "";
-    opset.has_version = model.has_ir_version = true;
+    ours.domain = TSR_OWN_DOMAIN;
+    opset.has_version = ours.has_version = model.has_ir_version = true;
     opset.version = w->opset;
+    ours.version = TSR_OWN_OPSET;
     model.ir_version = ir_version(w->opset);
     model.producer_name = "tessera";
-    model.n_opset_import = 1;
     model.opset_import = opsets;
     model.graph = &graph;
     TSR_TRY(write_metadata(w, &model));
     TSR_TRY(write_graph(w, &graph));
+    model.n_opset_import = w->has_ours ? 2 : 1;
     return send(w, &model, write, user);
 }
 

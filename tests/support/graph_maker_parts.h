@@ -9,7 +9,7 @@
 /* Makers by family, each in a file of its own. */
 typedef bool node_maker_fn(node_maker *m, tsr_op op);
 node_maker_fn make_unary, make_not, make_float_test, make_binary, make_nary, make_where, make_clip;
-node_maker_fn make_conv, make_conv_transpose, make_pool, make_global_pool;
+node_maker_fn make_conv, make_conv_transpose, make_pool, make_global_pool, make_window_gradient;
 node_maker_fn make_concat, make_split, make_slice, make_transpose, make_pad, make_depth_to_space,
     make_space_to_depth, make_gather, make_reshape, make_flatten, make_squeeze, make_unsqueeze,
     make_identity, make_dropout, make_cast, make_shape;

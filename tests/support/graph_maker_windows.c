@@ -34,10 +34,14 @@ static window draw_window(node_maker *m, const tsr_shape *image, int most_kernel
     return w;
 }
 
-static void add_window(node_maker *m, const window *w) {
+static void add_kernel(node_maker *m, const window *w) {
     add_ints_attribute(m, "kernel_shape", w->kernel, w->rank);
     add_ints_attribute(m, "strides", w->stride, w->rank);
     add_ints_attribute(m, "dilations", w->dilation, w->rank);
+}
+
+static void add_window(node_maker *m, const window *w) {
+    add_kernel(m, w);
     if (w->auto_pad)
         text_add(&m->text, " auto_pad=%s", w->auto_pad);
     else if (!one_in(m, 3))
@@ -132,5 +136,35 @@ bool make_global_pool(node_maker *m, tsr_op op) {
     add_outputs(m, 1);
     if (op == TSR_OP_GlobalLpPool)
         text_add(&m->text, " p=%d", draw(m, 1, 3));
+    return true;
+}
+
+/* Pixels of a result along an axis of `size` pixels. */
+static int64_t count_windows(const window *w, int axis, int64_t size, bool ceil_mode) {
+    int64_t before = size + w->pads[axis], stride = w->stride[axis];
+    int64_t room = before + w->pads[axis + w->rank] - extent_of(w, axis);
+    int64_t count = (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+    return ceil_mode && (count - 1) * stride >= before ? count - 1 : count;
+}
+
+/* With a constant gradient of the result's shape. */
+bool make_window_gradient(node_maker *m, tsr_op op) {
+    int x = pick(m, is_image);
+    if (x < 0)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    bool of_pool = op == TSR_OP_MaxPoolGrad, ceil_mode = of_pool && one_in(m, 2);
+    window w = draw_window(m, shape, 4);
+    int group = draw_group(m, shape->dim[1]);
+    int64_t dims[5] = {shape->dim[0], of_pool ? shape->dim[1] : group * draw(m, 1, 6)};
+    w.auto_pad = NULL;
+    for (int i = 0; i < w.rank; i++)
+        dims[i + 2] = count_windows(&w, i, shape->dim[i + 2], ceil_mode);
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_weights(m, 'q', shape->rank, dims);
+    add_outputs(m, 1);
+    add_kernel(m, &w);
+    add_ints_attribute(m, "pads", w.pads, 2 * w.rank);
+    text_add(&m->text, " %s=%d", of_pool ? "ceil_mode" : "group", of_pool ? ceil_mode : group);
     return true;
 }

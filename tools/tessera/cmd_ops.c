@@ -160,7 +160,7 @@ static bool is_wanted(const ops_options *o, tsr_op op) {
 }
 
 static tsr_status print_table(const ops_options *o) {
-    int shown = 0, on_cpu = 0;
+    int shown = 0, on_cpu = 0, ours = 0;
     ops_row row;
     print_heads(o);
     for (tsr_op op = next_op(""); op != TSR_OP_COUNT; op = next_op(tsr_op_get_info(op)->name)) {
@@ -170,10 +170,13 @@ static tsr_status print_table(const ops_options *o) {
         print_row(o, &row);
         shown++;
         on_cpu += place_of(op) == ON_CPU;
+        ours += tsr_op_has(op, TSR_IS_OURS);
     }
-    printf("%s%d operators of opsets 1 to %d", o->markdown ? "\n" : "", shown, TSR_OPSET_MAX);
+    printf("%s%d operators of opsets 1 to %d", o->markdown ? "\n" : "", shown - ours,
+           TSR_OPSET_MAX);
     if (on_cpu)
         printf(", %d of them on the CPU only", on_cpu);
+    printf(", %d of %s", ours, TSR_OWN_DOMAIN);
     puts("");
     return TSR_OK;
 }

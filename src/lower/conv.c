@@ -98,9 +98,3 @@ tsr_status tsr_lower_conv(tsr_plan *plan, const tsr_node *node) {
 tsr_status tsr_lower_conv_transpose(tsr_plan *plan, const tsr_node *node) {
     return lower_conv_node(plan, node, true);
 }
-
-tsr_status tsr_lower_conv_weight_grad(tsr_plan *plan, const tsr_node *node) {
-    (void)plan;
-    (void)node;
-    return tsr_fail(TSR_ERROR_UNSUPPORTED, "it has no kernel yet");
-}

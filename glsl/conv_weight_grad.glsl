@@ -4,6 +4,28 @@
 //             anywhere in a texel. 0: depthwise: four channels, each of which has an input of its own; the one block.
 //   GROUPED   1: several groups of channels
 //   segments, columns   of a row of G, and their columns; `units` segments are a partial sum, whose blocks follow each other
+//   STRIDE    of columns
+//   UNROLL    columns of G that a trip of the innermost loop reads; 1: one by one
+#if SAMPLE
+#define SUM_AT vec2 // texture coordinates
+#define SUM_NUMBER float
+vec2 sum_row(ivec2 texel, vec2 inverse) { return (vec2(texel) + 0.5) * inverse; }
+vec2 sum_place(ivec2 place, vec2 inverse) { return vec2(place) * vec2(inverse.x, 1.0); }
+float sum_columns(int columns, vec2 inverse) { return float(columns) * inverse.x; }
+float sum_zero(int row, vec2 inverse) { return (float(row) + 0.5) * inverse.y; }
+#define SUM_READ(source, row, column, place, inside, zero) \
+    textureLod(source, vec3(row.x + column + place.x, inside ? row.y : zero, place.y), 0.0)
+#else
+#define SUM_AT ivec2
+#define SUM_NUMBER int
+ivec2 sum_row(ivec2 texel, vec2 inverse) { return texel; }
+ivec2 sum_place(ivec2 place, vec2 inverse) { return place; }
+int sum_columns(int columns, vec2 inverse) { return columns; }
+int sum_zero(int row, vec2 inverse) { return row; }
+#define SUM_READ(source, row, column, place, inside, zero) \
+    texelFetch(source, inside ? ivec3(row.x + column + place.x, row.y, place.y) : ivec3(0, zero, 0), 0)
+#endif
+
 // Pixels from x to y - 1 of `size`, a stride apart, of which the tap's are inside an image of `inside` pixels.
 ivec2 within(int offset, int stride, int size, int inside) {
     int first = offset >= 0 ? 0 : (-offset - 1) / stride + 1;
@@ -39,16 +61,10 @@ void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
-    int row_units = u.G_H * u.segments, end = min((partial + 1) * u.units, u.G_N * row_units);
-    for (int unit = partial * u.units; unit < end; unit++) {
-        int image = tsr_quotient(unit, row_units), rest = unit - image * row_units;
-        int oy = tsr_quotient(rest, u.segments), begin = (rest - oy * u.segments) * u.columns;
-        if (oy < rows.x || oy >= rows.y)
-            continue;
-        int iy = oy * u.window_y.stride + offset.y, last = min(begin + u.columns, columns.y);
-#for j PLANES
-        vec4 row$j = vec4(0.0);
-#endfor
+#if UNROLL > 1 && X_LINEAR + G_LINEAR + X_FIRST + G_FIRST == 0 && X_LOW == X_PLANES && G_LOW == G_PLANES && STRIDE * UNROLL % (X_PLANES * X_STRIDE) == 0 && UNROLL % (G_PLANES * G_STRIDE) == 0
+#include conv_weight_grad_unrolled
+#else
+#include conv_weight_grad_segment
         for (int ox = max(begin, columns.x); ox < last; ox++) {
             int ix = ox * u.window_x.stride + offset.x;
 #if BLOCK == 1
@@ -59,19 +75,12 @@ void kernel_row(int n, int t, int y, int x) {
 #for i (PLANES + 3) / 4
             vec4 g$i = G_fetch(image * u.G_tiles + min(tile + $i, u.G_tiles - 1), oy, ox);
 #endfor
-#for j PLANES
-#if BLOCK == 0
-            row$j += a * g0;
-#elif PLANES < 4
-            row$j += a * g0[(lane & 3) + $j];
-#else
-            row$j += a * g${j / 4}[${j % 4}];
-#endif
-#endfor
+#include conv_weight_grad_products
 #endif
         }
 #for j PLANES
         v$j += row$j;
 #endfor
     }
+#endif
 }

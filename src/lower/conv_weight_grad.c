@@ -55,6 +55,16 @@ static void split(const tsr_plan *plan, weight_sums *s) {
     s->partials = tsr_divide_up(all, s->units);
 }
 
+/* Columns of a trip of the innermost loop: as many as keep the planes that the fragment reads. */
+static int choose_unroll(const tsr_plan *plan, const weight_sums *s) {
+    const tsr_layout *g = tsr_plan_layout(plan, s->gradient), *x = tsr_plan_layout(plan, s->input);
+    for (int columns = 4; columns <= 8 && s->block != 1; columns *= 2)
+        if (columns % (g->planes * g->pixel_stride) == 0 &&
+            columns * s->window.stride[1] % ((int64_t)x->planes * x->pixel_stride) == 0)
+            return columns;
+    return 1;
+}
+
 static int sum_products(tsr_plan *plan, const weight_sums *s) {
     const int channels = s->block ? s->group_inputs : tsr_plan_layout(plan, s->input)->c,
               texels = s->block ? s->block : 1;
@@ -64,6 +74,7 @@ static int sum_products(tsr_plan *plan, const weight_sums *s) {
     tsr_pass *pass = TSR_PASS(
         plan, sums, conv_weight_grad, .X = TSR_TENSOR(s->input), .G = TSR_TENSOR(s->gradient),
         .BLOCK = TSR_INT(s->block), .GROUPED = TSR_INT(w->group > 1 && s->block),
+        .STRIDE = TSR_INT(w->stride[1]), .UNROLL = TSR_INT(choose_unroll(plan, s)),
         .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
         .blocks = TSR_INT(s->blocks), .group_inputs = TSR_INT(s->group_inputs),
         .group_outputs = TSR_INT(s->group_outputs), .segments = TSR_INT(s->segments),

@@ -1,4 +1,5 @@
-// Sliding windows without weights. MODE 0: maximum; 1: average; 2: index of the maximum, as MaxPool's Indices.
+// Sliding windows without weights. MODE 0: maximum; 1: average; 2: index of the maximum, as MaxPool's Indices; 3: of its tap in
+// the window, -1 without one.
 // DILATED 0: dilations are 1. For windows of few columns see glsl/pool_row.glsl.
 //   counted         average: positions from (-top, -left) to (rows, columns) are counted
 //   column_major    of indices
@@ -25,7 +26,7 @@ vec4 kernel(int n, int t, int y, int x) {
     int k = n * u.X_tiles + t;
     ivec2 start = ivec2(x * u.window_x.stride - u.window_x.pad, y * u.window_y.stride - u.window_y.pad);
     ivec2 rows = rows_within(start.y, 0, u.X_H), columns = columns_within(start.x, 0, u.X_W);
-    vec4 best = vec4(-3.402823466e38), index = vec4(0.0), sum = vec4(0.0);
+    vec4 best = vec4(-3.402823466e38), index = vec4(MODE == 3 ? -1 : 0), sum = vec4(0.0);
     bool any = false;
     for (int ky = rows.x; ky < rows.y; ky++) {
         int iy = start.y + ky * u.window_y.dilation;
@@ -40,6 +41,8 @@ vec4 kernel(int n, int t, int y, int x) {
             int at = u.column_major == 1 ? ix * u.X_H + iy : iy * u.X_W + ix;
             ivec4 plane = (n * u.X_C + 4 * t + ivec4(0, 1, 2, 3)) * (u.X_H * u.X_W);
             index = mix(index, vec4(plane + at), better);
+#elif MODE == 3
+            index = mix(index, vec4(ky * u.window_x.kernel + kx), better);
 #endif
         }
     }

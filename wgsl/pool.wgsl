@@ -1,5 +1,6 @@
 // Sliding windows without weights.
-//   MODE                     0: maximum; 1: average; 2: index of the maximum, as MaxPool's Indices
+//   MODE                     0: maximum; 1: average; 2: index of the maximum, as MaxPool's Indices; 3: of its tap in the
+//                            window, -1 without one
 //   DILATED                  0: dilations are 1
 //   counted                  average: positions from (-top, -left) to (rows, columns) are counted
 //   column_major             of indices
@@ -30,7 +31,7 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
     let rows = rows_within(start.y, 0, u.X_H);
     let columns = columns_within(start.x, 0, u.X_W);
     var best = vec4f(-3.402823466e38);
-    var index = vec4f();
+    var index = vec4f(select(0.0, -1.0, MODE == 3));
     var sum = vec4f();
     var first = true;
     for (var ky = rows.x; ky < rows.y; ky++) {
@@ -46,6 +47,8 @@ fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
             let at = select(iy * u.X_W + ix, ix * u.X_H + iy, u.column_major == 1);
             let plane = (n * u.X_C + 4 * t + vec4i(0, 1, 2, 3)) * (u.X_H * u.X_W);
             index = select(index, vec4f(plane + at), better);
+#elif MODE == 3
+            index = select(index, vec4f(f32(ky * u.window_x.kernel + kx)), better);
 #endif
         }
     }

@@ -114,7 +114,16 @@ typedef enum tsr_problem_kind {
     TSR_REDUCTION = 32,
 } tsr_problem_kind;
 
-typedef enum tsr_pool_mode { TSR_POOL_MAXIMUM, TSR_POOL_AVERAGE, TSR_POOL_INDEX } tsr_pool_mode;
+typedef enum tsr_pool_mode {
+    TSR_POOL_MAXIMUM,
+    TSR_POOL_AVERAGE,
+    TSR_POOL_INDEX, /* of the maximum in the input */
+    TSR_POOL_TAP    /* of its tap in the window, row-major; -1: the window has no elements */
+} tsr_pool_mode;
+/* Are results numbers of elements, not elements? */
+static inline bool tsr_pool_counts(tsr_pool_mode mode) {
+    return mode >= TSR_POOL_INDEX;
+}
 
 typedef struct tsr_pool {
     tsr_window window;

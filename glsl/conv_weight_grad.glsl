@@ -65,7 +65,7 @@ void kernel_row(int n, int t, int y, int x) {
 #include conv_weight_grad_unrolled
 #else
 #include conv_weight_grad_segment
-        for (int ox = max(begin, columns.x); ox < last; ox++) {
+        for (int ox = from; ox < to; ox++) {
             int ix = ox * u.window_x.stride + offset.x;
 #if BLOCK == 1
             row0 += G_at(image, first, oy, ox) * vec4(X_at(image, c.x, iy, ix), X_at(image, c.y, iy, ix), X_at(image, c.z, iy, ix),

@@ -10,16 +10,15 @@
     SUM_NUMBER g_step = sum_columns(${UNROLL / (G_PLANES * G_STRIDE)}, u.G_inverse);
     SUM_NUMBER x_zero = sum_zero(u.X_zero_row, u.X_inverse), g_zero = sum_zero(u.G_zero_row, u.G_inverse);
 #include conv_weight_grad_segment
-        int first_column = max(begin, columns.x);
         SUM_AT x_row = sum_row(X_origin(image * u.X_tiles + input_tile) + ivec2(0, iy), u.X_inverse);
 #for i (PLANES + 3) / 4
         SUM_AT g_row$i = sum_row(G_origin(image * u.G_tiles + min(tile + $i, u.G_tiles - 1)) + ivec2(0, oy), u.G_inverse);
 #endfor
-        for (int ox = first_column - first_column % UNROLL; ox < last; ox += UNROLL) {
+        for (int ox = from - from % UNROLL; ox < to; ox += UNROLL) {
             SUM_NUMBER x_column = SUM_NUMBER(ox / UNROLL) * x_step, g_column = SUM_NUMBER(ox / UNROLL) * g_step;
 #for k UNROLL
             {
-                bool inside = uint(ox + $k - first_column) < uint(last - first_column);
+                bool inside = uint(ox + $k - from) < uint(to - from);
                 vec4 a = X_read_inside(SUM_READ(tsr_source0, x_row, x_column, x_place$k, inside, x_zero), inside);
 #for i (PLANES + 3) / 4
                 vec4 g$i = G_read_inside(SUM_READ(tsr_source1, g_row$i, g_column, g_place$k, inside, g_zero), inside);

@@ -1,0 +1,147 @@
+/* Gradients of convolutions' weights and of max pools on a GPU backend, held against cpu: every
+ * kernel, stride, pad, dilation and group, of one to three spatial axes. */
+#include "support/case_text.h"
+#include "support/main.h"
+#include "support/op_cases.h"
+#include "support/random.h"
+
+enum { MOST_AXES = 3 };
+
+typedef struct window {
+    int rank, in[MOST_AXES], out[MOST_AXES], kernel[MOST_AXES], stride[MOST_AXES],
+        dilation[MOST_AXES], pads[2 * MOST_AXES];
+    bool ceil_mode;
+} window;
+
+static window draw_window(random_source *r, bool ceil_mode) {
+    window w = {.rank = random_one_in(r, 4) ? 3 : random_int(r, 1, 2), .ceil_mode = ceil_mode};
+    for (int i = 0; i < w.rank; i++) {
+        int stride = w.stride[i] = random_int(r, 1, 4);
+        w.kernel[i] = random_int(r, 1, w.rank == 3 ? 3 : 5);
+        w.dilation[i] = random_one_in(r, 3) ? random_int(r, 2, 3) : 1;
+        int extent = (w.kernel[i] - 1) * w.dilation[i] + 1;
+        w.pads[i] = random_int(r, 0, extent - 1);
+        w.pads[i + w.rank] = random_int(r, 0, extent - 1);
+        int pads = w.pads[i] + w.pads[i + w.rank], least = extent > pads ? extent - pads : 1;
+        w.in[i] = random_int(r, least, w.rank == 3 ? 8 : 23);
+        int room = w.in[i] + pads - extent + (ceil_mode ? stride - 1 : 0);
+        w.out[i] = room / stride + 1;
+        if (ceil_mode && (w.out[i] - 1) * stride >= w.in[i] + w.pads[i])
+            w.out[i]--;
+    }
+    return w;
+}
+
+static void add_window(case_text *text, const window *w) {
+    text_add_ints(text, "kernel_shape", w->kernel, w->rank);
+    text_add_ints(text, "strides", w->stride, w->rank);
+    text_add_ints(text, "dilations", w->dilation, w->rank);
+    text_add_ints(text, "pads", w->pads, 2 * w->rank);
+}
+
+static void test_weights(void **state) {
+    (void)state;
+    need_gpu();
+    for (int i = 0; i < some_cases(24); i++) {
+        random_source r = random_from((uint32_t)i);
+        const window w = draw_window(&r, false);
+        int group = random_one_in(&r, 2) ? random_int(&r, 1, 9) : 1, batch = random_int(&r, 1, 3);
+        int wide = group == 1 ? 18 : random_one_in(&r, 3) ? 1 : 9;
+        int inputs = random_int(&r, 1, wide), outputs = random_int(&r, 1, wide);
+        if (random_one_in(&r, 3)) /* whole texels */
+            inputs *= 4, outputs *= 4;
+        case_text text = {""};
+        text_add(&text, "ConvWeightGrad x[%d,%d,%s] g[%d,%d,%s] -> %s group=%d", batch,
+                 group * inputs, text_list(w.in, w.rank), batch, group * outputs,
+                 text_list(w.out, w.rank), i % 2 ? "w" : "y", group);
+        add_window(&text, &w);
+        check((op_case){.opset = 13, .big = true}, "%s%s", text.text, i % 2 ? "; Relu w -> y" : "");
+    }
+    static const op_case cases[] = {
+        CASE(13, "ConvWeightGrad x[1,1,1,1] g[1,1,1,1] -> y kernel_shape=1,1"),
+        CASE(13, "ConvWeightGrad x[2,5,1,1] g[2,9,1,1] -> y kernel_shape=3,3 pads=1,1,1,1"),
+        CASE(13, "ConvWeightGrad x[1,3,20,20] g[1,13,10,10] -> y kernel_shape=4,4 strides=2,2 "
+                 "pads=1,1,1,1"),
+        CASE(13, "ConvWeightGrad x[1,8,4,600] g[1,3,4,600] -> y kernel_shape=1,3 pads=0,1,0,1",
+             .big = true), /* a row in parts */
+        CASE(13, "ConvWeightGrad x[1,2,70000] g[1,2,70000] -> y kernel_shape=1,", .big = true,
+             .no_half = true, .range = 0.1f), /* more than a loop's iterations */
+        /* Of tensors with other layouts, each as the input and as the gradient. */
+        CASE(13,
+             "ConvTranspose x[1,6,8,8] u{6,8,2,2} -> a strides=2,2; "
+             "ConvWeightGrad a g[1,5,16,16] -> y kernel_shape=3,3 pads=1,1,1,1",
+             .big = true),
+        CASE(13,
+             "ConvTranspose x[1,6,8,8] u{6,8,3,3} -> a strides=3,3; "
+             "ConvWeightGrad z[1,5,24,24] a -> y kernel_shape=3,3 pads=1,1,1,1",
+             .big = true),
+        CASE(13,
+             "Relu x[1,4,9,9] -> a; Relu z[1,8,9,9] -> b; Concat a b -> c axis=1; "
+             "ConvWeightGrad c g[1,12,9,9] -> d kernel_shape=3,3 pads=1,1,1,1; "
+             "ConvWeightGrad h[1,3,9,9] c -> e kernel_shape=3,3 pads=1,1,1,1; "
+             "ConvWeightGrad x g -> f kernel_shape=3,3 pads=1,1,1,1; Relu d -> y; Relu e -> y1; "
+             "Relu f -> y2",
+             .big = true),
+        CASE(13,
+             "Conv x[1,3,12,12] w{5,3,3,3} -> c pads=1,1,1,1; Relu c -> r; "
+             "ConvWeightGrad x r -> y kernel_shape=3,3 pads=1,1,1,1",
+             .big = true),
+        /* Padding has no products, of infinite factors either. */
+        CASE(13, "ConvWeightGrad x[1,5,9,9] g[1,6,9,9] -> y kernel_shape=3,3 pads=1,1,1,1",
+             .infinities = 2, .no_half = true),
+        CASE(13, "ConvWeightGrad x[1,5,9,9] g[1,6,9,9] -> y kernel_shape=3,3 pads=1,1,1,1",
+             .nans = 2, .no_half = true),
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check(cases[i], "%s", cases[i].text);
+    expect_no_failed_case();
+}
+
+/* Numbers that 16 bits hold, many of them equal. */
+static void check_integers(const char *shape, const char *gradient, const case_text *attributes) {
+    check((op_case){.opset = 13, .big = true},
+          "Cast x:int8[%s] -> f to=1; MaxPoolGrad f g[%s] -> y%s", shape, gradient,
+          attributes->text);
+}
+
+static void test_max_pools(void **state) {
+    (void)state;
+    need_gpu();
+    for (int i = 0; i < some_cases(16); i++) {
+        random_source r = random_from((uint32_t)i);
+        const window w = draw_window(&r, i % 2);
+        int batch = random_int(&r, 1, 2), channels = random_int(&r, 1, 9);
+        case_text attributes = {""}, shape = {""}, gradient = {""};
+        text_add(&shape, "%d,%d,%s", batch, channels, text_list(w.in, w.rank));
+        text_add(&gradient, "%d,%d,%s", batch, channels, text_list(w.out, w.rank));
+        text_add(&attributes, " ceil_mode=%d", w.ceil_mode);
+        add_window(&attributes, &w);
+        check_integers(shape.text, gradient.text, &attributes);
+        check((op_case){.opset = 13, .big = true, .no_half = true, .nans = i % 3},
+              "MaxPoolGrad x[%s] g[%s] -> y%s", shape.text, gradient.text, attributes.text);
+    }
+    static const op_case cases[] = {
+        CASE(13,
+             "Relu x[2,5,8,8] -> r; MaxPoolGrad r g[2,5,4,4] -> p kernel_shape=2,2 strides=2,2; "
+             "Mul p r -> y",
+             .no_half = true),
+        CASE(13, "MaxPoolGrad x[1,1,1,1] g[1,1,1,1] -> y kernel_shape=1,1"),
+        CASE(13, "MaxPoolGrad x[1,1,1,4] g[1,1,1,4] -> y kernel_shape=2,2 dilations=40,4 "
+                 "pads=20,2,20,2"), /* holes larger than the image */
+        CASE(13,
+             "MaxPoolGrad x[1,2,4,1] g[1,2,2,1] -> y kernel_shape=4001,1 strides=3999,1 "
+             "pads=4000,0,3996,0",
+             .no_half = true),
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check(cases[i], "%s", cases[i].text);
+    expect_no_failed_case();
+}
+
+int run_program(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_max_pools),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_backends);
+}

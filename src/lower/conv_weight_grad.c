@@ -38,6 +38,13 @@ static void choose_block(const tsr_plan *plan, weight_sums *s) {
     s->blocks = s->block ? tsr_divide_up((int64_t)group * outputs, s->block) : 1;
 }
 
+/* The texels of a weights' tensor are few, and llvmpipe's threads rasterise 64x64 of them each. */
+static int64_t busy_partials(const tsr_plan *plan, int64_t fragments, int64_t segments) {
+    enum { THREADS_FRAGMENTS = 2048, LEAST_SEGMENTS = 4 };
+    return plan->device.software ? tsr_min(THREADS_FRAGMENTS / fragments, segments / LEAST_SEGMENTS)
+                                 : tsr_busy_partials(plan, fragments, segments);
+}
+
 /* Partial sums: as many as keep the device busy, each within max_loop_iterations. Rows are summed
  * before they are added, so that the error grows with their length and number only. */
 static void split(const tsr_plan *plan, weight_sums *s) {
@@ -48,7 +55,7 @@ static void split(const tsr_plan *plan, weight_sums *s) {
     s->segments = tsr_divide_up(g->w, MOST_COLUMNS);
     s->columns = tsr_divide_up(g->w, s->segments);
     int64_t all = (int64_t)g->n * g->h * s->segments, most = all;
-    int64_t count = plan->low_memory ? 1 : tsr_max(tsr_busy_partials(plan, fragments, all), 1);
+    int64_t count = plan->low_memory ? 1 : tsr_max(busy_partials(plan, fragments, all), 1);
     if (plan->max_loop_iterations)
         most = tsr_max((plan->max_loop_iterations - 2) / (s->columns + 2), 1);
     s->units = tsr_min(tsr_divide_up(all, count), most);

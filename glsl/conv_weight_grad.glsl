@@ -61,26 +61,11 @@ void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
-#if UNROLL > 1 && X_LINEAR + G_LINEAR + X_FIRST + G_FIRST == 0 && X_LOW == X_PLANES && G_LOW == G_PLANES && STRIDE * UNROLL % (X_PLANES * X_STRIDE) == 0 && UNROLL % (G_PLANES * G_STRIDE) == 0
+#if UNROLL == 1 || X_LINEAR || G_LINEAR || X_FIRST || G_FIRST || X_LOW < X_PLANES || G_LOW < G_PLANES
+#include conv_weight_grad_each
+#elif STRIDE * UNROLL % (X_PLANES * X_STRIDE) || UNROLL % (G_PLANES * G_STRIDE)
+#include conv_weight_grad_each
+#else
 #include conv_weight_grad_unrolled
-#else
-#include conv_weight_grad_segment
-        for (int ox = from; ox < to; ox++) {
-            int ix = ox * u.window_x.stride + offset.x;
-#if BLOCK == 1
-            row0 += G_at(image, first, oy, ox) * vec4(X_at(image, c.x, iy, ix), X_at(image, c.y, iy, ix), X_at(image, c.z, iy, ix),
-                                                      X_at(image, c.w, iy, ix));
-#else
-            vec4 a = X_fetch(image * u.X_tiles + input_tile, iy, ix);
-#for i (PLANES + 3) / 4
-            vec4 g$i = G_fetch(image * u.G_tiles + min(tile + $i, u.G_tiles - 1), oy, ox);
-#endfor
-#include conv_weight_grad_products
-#endif
-        }
-#for j PLANES
-        v$j += row$j;
-#endfor
-    }
 #endif
 }

@@ -1,5 +1,5 @@
-// The gradient of a convolution's weights from the partial sums of glsl/conv_weight_grad.glsl: output channels become images, taps
-// pixels.
+// The gradient of a convolution's weights from the partial sums of glsl/conv_weight_grad.glsl: output channels become images,
+// taps pixels.
 vec4 kernel(int n, int t, int y, int x) {
     int tap = y * u.O_W + x;
     vec4 sum = vec4(0.0);

@@ -1,6 +1,6 @@
-// The loops of glsl/conv_weight_grad.glsl where neither X nor G wraps: UNROLL columns of G begin at a multiple of UNROLL, so that their
-// planes, and those of the columns of X, are the same in every trip. What is outside the segment is read from the textures' rows of
-// zeros, in both: the other factor may be infinite.
+// The loops of glsl/conv_weight_grad.glsl where neither X nor G wraps: UNROLL columns of G begin at a multiple of UNROLL, so that
+// their planes, and those of the columns of X, are the same in every trip. What is outside the segment is read from the
+// textures' rows of zeros, in both: the other factor may be infinite.
     int whole = u.window_x.pad / ${X_PLANES * X_STRIDE} + 1, begin_column = offset.x + whole * ${X_PLANES * X_STRIDE};
 #for k UNROLL
     SUM_AT x_place$k = sum_place(X_place(begin_column + ${k * STRIDE}) - ivec2(whole, 0), u.X_inverse);

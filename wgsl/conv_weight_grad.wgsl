@@ -8,7 +8,8 @@ fn within(offset: i32, stride: i32, size: i32, inside: i32) -> vec2i {
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) invocation: u32) {
-    let at = i32((group.y * groups.x + group.x) * 64 + invocation) * ${BLOCK + (BLOCK == 0)}; // groups are folded in two dimensions
+    // Groups are folded in two dimensions.
+    let at = i32((group.y * groups.x + group.x) * 64 + invocation) * ${BLOCK + (BLOCK == 0)};
     if (at >= u.O_texels) {
         return;
     }

@@ -1,5 +1,5 @@
-// The gradient of MaxPool's input: a pixel sums the gradients G of the results of those windows whose maximum it is: I has its tap in
-// each. Depths are one below the other.
+// The gradient of MaxPool's input: a pixel sums the gradients G of the results of those windows whose maximum it is. I has the
+// maximum's tap in each window. Depths are one below the other.
 //   height, out_height, out_depth   rows of a depth of the output and of G, depths of G
 
 // The first window of an axis that a tap at `at`, counted from the padding, is in, and the end of these windows.

@@ -46,6 +46,8 @@ typedef enum tsr_trait {
     /* Input 0 is read, or copied, in an order of texels that the lowering chooses: a view of it
      * needs none of its own. */
     TSR_READS_AS_IS = 1 << 12,
+    /* A GPU computes with parameters that are no constants, too, if more slowly. */
+    TSR_PARAMETERS_MAY_VARY = 1 << 13,
     /* The kinds of operators of two inputs. */
     TSR_BINARY_ARITHMETIC = TSR_IS_POST_OP | TSR_TYPES_BYTES,
     TSR_BINARY_POWER = TSR_IS_POST_OP,
@@ -58,7 +60,7 @@ typedef enum tsr_trait {
 typedef struct tsr_op_info {
     const char *name, *stem;
     int min_inputs, max_inputs, min_outputs, max_outputs;
-    unsigned parameters; /* bit i: input i has to be constant on a GPU */
+    unsigned parameters; /* bit i: input i has to be constant on a GPU, or may: see tsr_trait */
     unsigned traits;     /* of tsr_trait */
 } tsr_op_info;
 

@@ -50,6 +50,10 @@ static void test_sources(void **state) {
         CASE(13, "Transpose x[3,4,9,8] -> t perm=1,0,2,3; Transpose d[3,5,7,6] -> e "
                  "perm=1,0,2,3; Conv t e -> g; Transpose g -> y perm=1,0,2,3"),
         CASE(13, "DequantizeLinear w:int8[6,5,3,3] k<0.05 -> v; Conv x[1,5,8,8] v -> y"),
+        CASE(13, "ConvInteger x:uint8[1,300,3,4] w:uint8[4,300,3,3] -> c; Cast c -> y to=1",
+             .big = true, .no_half = true),
+        CASE(13, "ConvInteger x:uint8[1,600,3,4] w:int8[4,300,2,3] -> c group=2; Cast c -> y to=1",
+             .big = true, .no_half = true),
         CASE(13, "Conv x[1,40,1,1] w[30,40,1,1] b[30] -> y"),
         CASE(13, "Conv x[1,3,1,1] w[1,3,1,1] b[1] -> y"),
         CASE(13, "InstanceNormalization x[2,5,7,9] s[5] b[5] -> y"),

@@ -58,24 +58,22 @@ void tsr_weights_for_dots(float *texels, int64_t stride) {
         }
 }
 
-/* Where each component of the packed weights comes from: what packing numbers instead of weights
- * gives, in rows that a texture holds. Equal for all convolutions of this kind. */
+/* Where each component of the packed weights comes from: what packing the numbers of elements, not
+ * the elements, gives; in rows that a texture holds. Equal for all convolutions of this kind. */
 static void set_places(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
-                       const tsr_weight_layout *layout, const tsr_table *packed, const void *data,
-                       size_t size) {
+                       const tsr_weight_layout *layout, const tsr_table *packed,
+                       tsr_table_size size, const void *data, size_t data_size) {
     const float *numbers = tsr_plan_element_numbers(plan, packed->weights);
-    const tsr_table_size rows =
-        tsr_table_entries(plan, TSR_TABLE_F32, 1, (int64_t)packed->width * packed->height);
+    const int64_t texels = (int64_t)packed->width * packed->height;
     tsr_table places = *packed;
-    places.width = rows.width;
-    places.height = rows.height;
+    places.width = size.width;
+    places.height = size.height;
     places.format = TSR_TABLE_F32;
-    places.dense = packed->dense &&
-                   (int64_t)rows.width * rows.height == (int64_t)packed->width * packed->height;
+    places.dense = packed->dense && (int64_t)size.width * size.height == texels;
     places.weights = 0;
     places.shared = true;
     places.key = tsr_cache_key_add(make_key(plan, conv, layout, packed), "places");
-    tsr_pass_table(plan, pass, &places, data, size);
+    tsr_pass_table(plan, pass, &places, data, data_size);
     if (plan->status == TSR_OK)
         *(const tsr_unaligned_float **)(void *)((char *)pass->table.data + places.weights_at) =
             numbers;
@@ -84,12 +82,12 @@ static void set_places(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *co
 static tsr_pass *pack_computed(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
                                const tsr_weight_layout *layout, const tsr_table *table,
                                const void *data, size_t size) {
-    const tsr_table_size rows =
+    const tsr_table_size places =
         tsr_table_entries(plan, TSR_TABLE_F32, 1, (int64_t)table->width * table->height);
     int texels = tsr_pass_computed_table(plan, pass, table);
     tsr_pass *packing = TSR_PASS(plan, texels, pack_weights, .X = TSR_TENSOR(conv->tensor),
-                                 .width_log2 = TSR_INT(rows.entries_log2));
-    set_places(plan, packing, conv, layout, table, data, size);
+                                 .width_log2 = TSR_INT(places.entries_log2));
+    set_places(plan, packing, conv, layout, table, places, data, size);
     return plan->status == TSR_OK ? tsr_plan_move_back(plan) : pass;
 }
 

@@ -58,6 +58,8 @@ ivec2 tsr_quotient(ivec2 a, ivec2 b) { return ivec2(tsr_quotient(a.x, b.x), tsr_
 uniform highp usampler2D table; // each component is a texel of the table: four integers of 8 or, TABLE_NIBBLES, 4 bits
 #elif TABLE_INTEGERS
 uniform highp isampler2D table;
+#elif TABLE_BITS
+uniform highp usampler2D table; // of floats, which a GPU that does not render to them computed
 #else
 uniform sampler2D table;
 #endif
@@ -86,7 +88,11 @@ vec4 table_integers(uint bits) { return vec4(ivec4(uvec4(bits) << uvec4(24, 16, 
 TABLE_AT weights_begin(int x, int y) { return table_at(x, y); }
 vec4 channel_weights(TABLE_AT at, int i, int c) { return table_integers(TABLE_READ(at, i)[c]); }
 #else
+#if TABLE_BITS
+vec4 table_texel(TABLE_AT at, int i) { return uintBitsToFloat(TABLE_READ(at, i)); }
+#else
 vec4 table_texel(TABLE_AT at, int i) { return vec4(TABLE_READ(at, i)); }
+#endif
 TABLE_AT weights_begin(int x, int y) { return table_at(4 * x, y); }
 vec4 channel_weights(TABLE_AT at, int i, int c) { return table_texel(at, 4 * i + c); }
 #endif

@@ -351,8 +351,9 @@ static inline tsr_status tsr_model_output(const tsr_model *model, int index,
                                           tsr_tensor_info *info) {
     return tsr_model_output_sized(model, index, info, sizeof *info);
 }
-/* An input that an operator uses as a parameter (a convolution's weights, a Reshape's shape, ...)
- * has to be fixed when a session is made: see tsr_session_desc.fixed. */
+/* An input that an operator uses as a parameter (a Reshape's shape, a Pad's widths, ...) has to be
+ * fixed when a session is made: see tsr_session_desc.fixed. A convolution's weights need not be:
+ * fixed ones are packed once, others in each run. */
 TSR_API bool tsr_model_input_is_parameter(const tsr_model *model, int index);
 TSR_API int tsr_model_opset(const tsr_model *model);
 TSR_API int64_t tsr_model_parameter_count(const tsr_model *model);

@@ -331,14 +331,15 @@ static void test_reshaped_outputs(void **state) {
     tsr_device_destroy(cpu);
 }
 
-/* A Conv whose kernel is no constant is on the CPU: beside the rest, before it, of five axes. */
+/* A Pad whose value is no constant is on the CPU: beside the rest, before it, of five axes. */
 static void test_corners_of_fallback(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "Conv q[1,1,1,5] k[1,1,1,2] -> r!; Relu x[1,3,4,4] -> y",
-        "Conv q[1,2,2,3,2] k[2,2,1,1,1] -> r; Softmax r -> s! axis=2; MaxPool x[1,3,4,4] -> y "
+        "Pad q[1,1,1,5] p(0,0,0,1,0,0,0,0) k[] -> r!; Relu x[1,3,4,4] -> y",
+        "Pad q[1,2,2,3,2] p(0,0,0,1,0,0,0,0,0,0) k[] -> r; Softmax r -> s! axis=2; MaxPool "
+        "x[1,3,4,4] -> y "
         "kernel_shape=2,2",
-        "Conv x[1,2,2,3,2] k[3,2,1,2,1] -> y",
+        "Pad x[1,2,2,3,2] p(0,1,0,0,0,0,0,0,0,0) k[] -> y",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         fixture f = open_fixture(texts[i]);

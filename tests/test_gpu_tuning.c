@@ -303,7 +303,7 @@ static void test_no_candidate(void **state) {
     need_gpu();
     tsr_device *device = open_device(NULL);
     tsr_model *model =
-        make_model("Conv x[1,2,5,5] w[2,2,3,3] -> y"); /* weights that are not constant */
+        make_model("Pad x[1,2,5,5] p(0,1,0,0,0,0,0,0) k[] -> y"); /* a value that is not constant */
     const tsr_session_desc desc = {.tune_ms = LONG, .allow_cpu_fallback = true};
     tsr_session *session = make_session(device, model, &desc);
     set_inputs(session, 1);

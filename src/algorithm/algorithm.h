@@ -18,12 +18,13 @@
 /* Weights in blocks: src/algorithm/block_weights.h. */
 typedef struct tsr_weight_blocks tsr_weight_blocks;
 
-/* A convolution with constant weights. Window and group as in tsr_window; weights of output channel
+/* A convolution. Window and group as in tsr_window; weights of output channel
  * o, input channel i of group g begin at weights[g * stride_group + o * stride_output + i *
  * stride_input], their kernel row-major. */
 typedef struct tsr_convolution {
     tsr_window window;
-    const tsr_unaligned_float *weights;
+    const tsr_unaligned_float *weights; /* NULL: they are computed */
+    int tensor;          /* of computed weights, in the same order; 0: they are constant */
     int constant;        /* of the model, that the weights are: see tsr_value; 0: none */
     float factor;        /* of all weights */
     const double *scale; /* of those of each output channel; NULL: 1 */
@@ -80,7 +81,8 @@ typedef struct tsr_conv_weights {
 tsr_conv_weights tsr_pack_conv_weights(tsr_plan *plan, const tsr_convolution *conv, int taps,
                                        int chunks, bool depthwise);
 tsr_args_channels tsr_conv_channels(const tsr_conv_weights *weights);
-void tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *weights);
+/* Of the latest pass, which it returns: it may have moved. */
+tsr_pass *tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *weights);
 
 /* Split-K: a long sum is cut into partial sums, so that more of the device works on it. Where a
  * pass with `count` of them writes to: to `output`, or to a tensor of count times the images. */

@@ -21,8 +21,7 @@ static tsr_pass *lower_depthwise(tsr_plan *plan, const tsr_problem *p, int outpu
         TSR_PASS(plan, output, conv_depthwise, .X = TSR_TENSOR(p->input),
                  .S = tsr_scales_arg(&p->conv), .ZEROS = TSR_INT(tsr_zeros_of_texels(&p->conv)),
                  .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1));
-    tsr_pass_conv_weights(plan, pass, &weights);
-    return pass;
+    return tsr_pass_conv_weights(plan, pass, &weights);
 }
 
 static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, int output) {
@@ -32,7 +31,7 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, int output) {
         TSR_PASS(plan, output, conv_any, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&p->conv),
                  .SHARED = TSR_INT(tsr_shares_texels(&p->conv)), .window_y = tsr_window_args(w, 0),
                  .window_x = tsr_window_args(w, 1), .channels = tsr_conv_channels(&weights));
-    tsr_pass_conv_weights(plan, pass, &weights);
+    pass = tsr_pass_conv_weights(plan, pass, &weights);
     tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 3,
                    (int64_t[]){weights.tiles, w->kernel[0], w->kernel[1]});
     return pass;
@@ -48,7 +47,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, int outp
         .SHARED = TSR_INT(tsr_shares_texels(&p->conv)), .window_y = tsr_window_args(w, 0),
         .window_x = tsr_window_args(w, 1), .step_y = TSR_INT(step[0]), .step_x = TSR_INT(step[1]),
         .channels = tsr_conv_channels(&weights));
-    tsr_pass_conv_weights(plan, pass, &weights);
+    pass = tsr_pass_conv_weights(plan, pass, &weights);
     tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 3,
                    (int64_t[]){weights.tiles, (w->kernel[0] - 1) / step[0] + 1,
                                (w->kernel[1] - 1) / step[1] + 1});

@@ -148,7 +148,7 @@ static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, readin
         .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
         .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
         .entries_log2 = TSR_INT(weights.size.entries_log2));
-    tsr_pass_conv_weights(plan, pass, &weights);
+    pass = tsr_pass_conv_weights(plan, pass, &weights);
     count_loops(plan, &f, 1, w->kernel[0]);
     return pass;
 }
@@ -177,7 +177,7 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
                  .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
                  .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
                  .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
-    tsr_pass_conv_weights(plan, pass, &weights);
+    pass = tsr_pass_conv_weights(plan, pass, &weights);
     count_loops(plan, &f, s.tiles, w->kernel[0]);
     return tsr_split_sum(plan, pass, output, s.count);
 }
@@ -212,7 +212,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, reading 
         .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(stride), .window_y = tsr_window_args(w, 0),
         .pad_x = TSR_INT(w->pad_begin[1]), .kernel_x = TSR_INT(w->kernel[1]),
         .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
-    tsr_pass_conv_weights(plan, pass, &weights);
+    pass = tsr_pass_conv_weights(plan, pass, &weights);
     tsr_plan_loops(plan, 1, by == BY_TAPS ? 3 : 2,
                    (int64_t[]){s.tiles, w->kernel[0] / w->stride[0] + 1, taps});
     return tsr_split_sum(plan, pass, output, s.count);

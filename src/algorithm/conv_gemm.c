@@ -118,7 +118,7 @@ static bool is_full(const gemm_weights *t) {
     return taps && t->conv.group_inputs % 4 == 0 && t->conv.group_outputs == t->tiles * 4;
 }
 
-static void set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *table) {
+static tsr_pass *set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *table) {
     const tsr_table_format format = tsr_weight_format(plan, &table->conv);
     const int64_t units = table->batches * count_groups(table) * table->steps;
     tsr_table_size size = tsr_table_entries(plan, format, (int)table->columns, units * 4);
@@ -132,7 +132,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const gemm_weights *tabl
                               .height = size.height,
                               .format = format,
                               .dense = is_full(table)};
-    tsr_pass_packed_weights(plan, pass, &table->conv, &layout, packed, table, sizeof *table);
+    return tsr_pass_packed_weights(plan, pass, &table->conv, &layout, packed, table, sizeof *table);
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -217,8 +217,7 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, tsr_gemm
         GEMM_FIELDS(b, gemm), .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
         .input_tiles = TSR_INT(table.input_tiles), .output_tiles = TSR_INT(table.tiles),
         .outside = TSR_INT((int32_t)((uint32_t)(zero & 255) * 0x01010101u)));
-    set_weights(plan, pass, &table);
-    pass = finish(plan, pass, &b, output);
+    pass = finish(plan, set_weights(plan, pass, &table), &b, output);
     if (table.bytes)
         correct_bytes(plan, pass, conv, zero);
     return pass;
@@ -257,8 +256,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *problem, ts
         GEMM_FIELDS(b, gemm), .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
         .rows = TSR_INT(rows), .columns = TSR_INT(columns), .taps_x = TSR_INT(table.taps[1]),
         .input_tiles = TSR_INT(table.input_tiles));
-    set_weights(plan, pass, &table);
-    return finish(plan, pass, &b, output);
+    return finish(plan, set_weights(plan, pass, &table), &b, output);
 }
 
 /* ---- matrix products ------------------------------------------------------------------------- */

@@ -171,7 +171,7 @@ static void pack(const void *data, int64_t begin, int64_t count, float *texels) 
     }
 }
 
-static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int draws) {
+static tsr_pass *set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int draws) {
     const tsr_weight_layout layout = {.tag = "uniform blocks",
                                       .numbers = {b->p.transposed, b->partials, b->partial_tiles,
                                                   b->tiles_of_draw, b->texels, b->rows, b->dots}};
@@ -179,7 +179,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const block_conv *b, int
                              .units = count_sums(b) * b->p.outputs,
                              .width = b->texels,
                              .height = pass->draw_count * draws};
-    tsr_pass_packed_weights(plan, pass, &b->p.conv, &layout, table, b, sizeof *b);
+    return tsr_pass_packed_weights(plan, pass, &b->p.conv, &layout, table, b, sizeof *b);
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */
@@ -251,10 +251,9 @@ static tsr_pass *add_draws(tsr_plan *plan, block_conv *b, int input, int output)
     tsr_plan_loops(plan, 1, b->by_taps ? 3 : 2,
                    (int64_t[]){b->partial_tiles, b->p.taps[0], b->p.taps[1]});
     set_draws(plan, pass, b, rows_of_sum(b));
-    set_weights(plan, pass, b, rows_of_sum(b));
     pass->draw_images = (int)b->p.images;
     pass->block_rows = b->rows;
-    return pass;
+    return set_weights(plan, pass, b, rows_of_sum(b));
 }
 
 /* The pass that writes `output`. */

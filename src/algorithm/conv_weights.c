@@ -70,7 +70,7 @@ static double largest_weight(const tsr_convolution *c) {
 
 float tsr_half_products(const tsr_plan *plan, tsr_convolution *c) {
     enum { PRODUCTS = 4, MOST_LOG2 = 60 };
-    if (c->integers || c->blocks || !tsr_plan_has_half_products(plan) ||
+    if (c->tensor || c->integers || c->blocks || !tsr_plan_has_half_products(plan) ||
         !plan->device.fragments.half_products)
         return 0;
     double sum = PRODUCTS * largest_weight(c) * fabs((double)c->factor);
@@ -257,7 +257,7 @@ static bool is_full(const tsr_conv_weights *w) {
     return !w->depthwise && texels == (int64_t)w->size.width * w->size.height;
 }
 
-void tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *w) {
+tsr_pass *tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *w) {
     const tsr_weight_layout layout = {.tag = w->depthwise ? "depthwise rows" : "rows of taps",
                                       .numbers = {w->tiles, w->taps, w->chunks, w->dots}};
     const tsr_table table = {.pack = w->depthwise ? pack_depthwise : pack_dense,
@@ -267,5 +267,5 @@ void tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weight
                              .height = w->size.height,
                              .format = tsr_weight_format(plan, &w->conv),
                              .dense = is_full(w)};
-    tsr_pass_packed_weights(plan, pass, &w->conv, &layout, table, w, sizeof *w);
+    return tsr_pass_packed_weights(plan, pass, &w->conv, &layout, table, w, sizeof *w);
 }

@@ -76,16 +76,17 @@ static bool is_filter(const tsr_phases *p, int64_t *taps) {
            dilation[0] == 1 && dilation[1] == 1;
 }
 
-/* Transformed weights are no integers, and transforms round. */
-static bool has_integers(const tsr_problem *p) {
-    return p->conv.integers || p->conv.blocks || tsr_sums_integers(p->node);
+/* Weights are transformed as they are packed, constants only. Transformed they are no integers, and
+ * transforms round. */
+static bool has_other_weights(const tsr_problem *p) {
+    return p->conv.tensor || p->conv.integers || p->conv.blocks || tsr_sums_integers(p->node);
 }
 
 static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
     tsr_layout l;
     *w = (conv){.taps = 0};
     const tsr_phases *p = &w->p;
-    if (has_integers(problem) || !tsr_phases_make(plan, problem, &l, &w->p) ||
+    if (has_other_weights(problem) || !tsr_phases_make(plan, problem, &l, &w->p) ||
         !is_filter(p, &w->taps) || !form_groups(plan, w))
         return false;
     tsr_im2col_gemm *g = &w->gemm;

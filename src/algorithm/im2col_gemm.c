@@ -197,7 +197,7 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p
                              .width = (int)p->table[1],
                              .height = (int)p->table[0],
                              .format = tsr_weight_format(plan, conv)};
-    tsr_pass_packed_weights(plan, pass, conv, &layout, table, p, size);
+    tsr_pass_packed_weights(plan, pass, conv, &layout, table, p, size); /* the pass is complete */
 }
 
 /* ---- draws ----------------------------------------------------------------------------------- */

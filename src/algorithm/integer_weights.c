@@ -89,7 +89,7 @@ static bool are_wanted(const tsr_plan *plan, const tsr_convolution *c) {
     enum { FEW = 1024 };
     bool wanted =
         plan->weights >= TSR_WEIGHTS_INT8 || (plan->weights == TSR_WEIGHTS_AUTO && are_made(c));
-    return wanted && tsr_count_weights(c) >= FEW && !plan->limits.half_only;
+    return wanted && !c->tensor && tsr_count_weights(c) >= FEW && !plan->limits.half_only;
 }
 
 static void find_steps(tsr_arena *arena, const tsr_convolution *conv, bool exact,

@@ -58,15 +58,51 @@ void tsr_weights_for_dots(float *texels, int64_t stride) {
         }
 }
 
-void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
-                             const tsr_weight_layout *layout, tsr_table table, const void *data,
-                             size_t size) {
+/* Where each component of the packed weights comes from: what packing the numbers of elements, not
+ * the elements, gives; in rows that a texture holds. Equal for all convolutions of this kind. */
+static void set_places(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
+                       const tsr_weight_layout *layout, const tsr_table *packed,
+                       tsr_table_size size, const void *data, size_t data_size) {
+    const float *numbers = tsr_plan_element_numbers(plan, packed->weights);
+    const int64_t texels = (int64_t)packed->width * packed->height;
+    tsr_table places = *packed;
+    places.width = size.width;
+    places.height = size.height;
+    places.format = TSR_TABLE_F32;
+    places.dense = packed->dense && (int64_t)size.width * size.height == texels;
+    places.weights = 0;
+    places.shared = true;
+    places.key = tsr_cache_key_add(make_key(plan, conv, layout, packed), "places");
+    tsr_pass_table(plan, pass, &places, data, data_size);
+    if (plan->status == TSR_OK)
+        *(const tsr_unaligned_float **)(void *)((char *)pass->table.data + places.weights_at) =
+            numbers;
+}
+
+static tsr_pass *pack_computed(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
+                               const tsr_weight_layout *layout, const tsr_table *table,
+                               const void *data, size_t size) {
+    const tsr_table_size places =
+        tsr_table_entries(plan, TSR_TABLE_F32, 1, (int64_t)table->width * table->height);
+    int texels = tsr_pass_computed_table(plan, pass, table);
+    tsr_pass *packing = TSR_PASS(plan, texels, pack_weights, .X = TSR_TENSOR(conv->tensor),
+                                 .width_log2 = TSR_INT(places.entries_log2));
+    set_places(plan, packing, conv, layout, table, places, data, size);
+    return plan->status == TSR_OK ? tsr_plan_move_back(plan) : pass;
+}
+
+tsr_pass *tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
+                                  const tsr_weight_layout *layout, tsr_table table,
+                                  const void *data, size_t size) {
     table.constant = conv->constant;
     table.weights_at = (size_t)((const char *)&conv->weights - (const char *)data);
     table.weights = tsr_count_weights(conv);
     table.scales = conv->scales;
+    if (conv->tensor)
+        return pack_computed(plan, pass, conv, layout, &table, data, size);
     table.shared = conv->constant != 0;
     if (table.shared)
         table.key = make_key(plan, conv, layout, &table);
     tsr_pass_table(plan, pass, &table, data, size);
+    return pass;
 }

@@ -16,10 +16,11 @@ typedef struct tsr_weight_layout {
  * each they become four of an output channel each. */
 void tsr_weights_for_dots(float *texels, int64_t stride);
 
-/* Gives the pass a table of a convolution's packed weights; `size` bytes of data, of which conv is
- * a part, are copied. It is shared if the weights are a constant of the model. */
-void tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
-                             const tsr_weight_layout *layout, tsr_table table, const void *data,
-                             size_t size);
+/* Gives the latest pass a table of a convolution's packed weights; `size` bytes of data, of which
+ * conv is a part, are copied. It is shared if the weights are a constant of the model. Weights that
+ * are computed are packed by a pass before it. Returns the latest pass, which may have moved. */
+tsr_pass *tsr_pass_packed_weights(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *conv,
+                                  const tsr_weight_layout *layout, tsr_table table,
+                                  const void *data, size_t size);
 
 #endif

@@ -17,7 +17,9 @@
 static void mark_parameters(const tsr_graph *graph, bool *is_parameter) {
     for (int n = graph->node_count - 1; n >= 0; n--) {
         const tsr_node *node = &graph->nodes[n];
-        unsigned mask = tsr_op_get_info(node->op)->parameters;
+        unsigned mask = tsr_op_has(node->op, TSR_PARAMETERS_MAY_VARY)
+                            ? 0
+                            : tsr_op_get_info(node->op)->parameters;
         bool all = false, shape_only = tsr_op_has(node->op, TSR_READS_SHAPE_ONLY);
         for (int i = 0; i < node->output_count && !shape_only; i++)
             all |= node->outputs[i] != TSR_NONE && is_parameter[node->outputs[i]];

@@ -17,15 +17,23 @@ static void bind_source(const tsr_runner *r, int index, int tensor) {
     tsr_bind_texture(b, index, t->constant ? r->constants[tensor] : r->targets[t->storage].texture);
 }
 
+/* The table's texture; 0: there is none. */
+static GLuint table_of(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
+    return pass->table.tensor && !tsr_pass_has_table_blocks(pass)
+               ? tsr_gles_target(r, pass->table.tensor)->texture
+               : p->table;
+}
+
 /* First to the unit that is active: one call less. */
 static void bind_textures(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
     tsr_bindings *b = &r->device->bindings;
-    if (p->table && b->unit == TSR_TABLE_UNIT)
-        tsr_bind_texture(b, TSR_TABLE_UNIT, p->table);
+    const GLuint table = table_of(r, pass, p);
+    if (table && b->unit == TSR_TABLE_UNIT)
+        tsr_bind_texture(b, TSR_TABLE_UNIT, table);
     for (int i = 0; i < pass->source_count; i++)
         bind_source(r, i, pass->sources[i]);
-    if (p->table)
-        tsr_bind_texture(b, TSR_TABLE_UNIT, p->table);
+    if (table)
+        tsr_bind_texture(b, TSR_TABLE_UNIT, table);
 }
 
 /* Tiles k to k + count - 1 of a tensor that is not linear, by rectangles of the texture. */
@@ -46,15 +54,15 @@ typedef struct uniform_blocks {
     GLsizeiptr bytes; /* of a row */
 } uniform_blocks;
 
-/* Those of a source texture are copied to a buffer on the GPU. */
+/* Those of a tensor are copied to a buffer on the GPU. */
 static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
                                   const tsr_gles_pass *p) {
     enum { TEXEL_BYTES = 16 };
-    int source = pass->sources[0];
-    const tsr_layout *l = tsr_plan_layout(r->base.plan, source);
-    if (!pass->blocks_from_source)
+    const int tensor = tsr_pass_blocks_tensor(pass);
+    const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
+    if (!tensor)
         return (uniform_blocks){p->blocks, (GLsizeiptr)pass->table.width * TEXEL_BYTES};
-    tsr_target_read(tsr_gles_target(r, source), l, r->blocks);
+    tsr_target_read(tsr_gles_target(r, tensor), l, r->blocks);
     return (uniform_blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
 }
 
@@ -92,8 +100,8 @@ static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_progra
     int64_t fragments = pass->draw_count ? (int64_t)l->n * l->tiles * l->tile_w * l->h
                                          : (int64_t)l->texture_w * l->texture_h;
     uint64_t read = tsr_table_bytes(&pass->table);
-    for (int i = 0; i < pass->source_count; i++)
-        read += tsr_layout_bytes(tsr_plan_layout(plan, pass->sources[i]));
+    for (int i = 0; i < tsr_pass_count_reads(pass); i++)
+        read += tsr_layout_bytes(tsr_plan_layout(plan, tsr_pass_read(pass, i)));
     int channels = pass->source_count ? tsr_plan_layout(plan, pass->sources[0])->c : 0;
     tsr_log(TSR_LOG_DEBUG,
             "pass: program %u, kernel %s, %" PRId64 " fragments, %d targets of %d bits, %" PRId64

@@ -75,6 +75,9 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     tsr_constants_add(names, "INPUTS", inputs);
     tsr_constants_add(names, "SOURCES", pass->source_count);
     tsr_constants_add(names, "TABLE", pass->table.width && pass->kernel->table);
+    tsr_constants_add(names, "TABLE_BITS",
+                      pass->table.tensor &&
+                          tsr_plan_layout(plan, pass->table.tensor)->format == TSR_TEXEL_BITS);
     tsr_constants_add(names, "TABLE_INTEGERS", pass->table.format == TSR_TABLE_I8);
     tsr_constants_add(names, "TABLE_OF_4", tsr_table_is_of_4(pass->table.format));
     tsr_constants_add(names, "TABLE_NIBBLES", pass->table.format == TSR_TABLE_I4_OF_4);

@@ -7,22 +7,17 @@ static tsr_status out_of_memory(void) {
     return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
 }
 
-/* Is the pass's table in uniform blocks, not in a texture? */
-static bool is_in_blocks(const tsr_pass *pass) {
-    return pass->draw_count && !pass->blocks_from_source;
-}
-
 static GLuint new_table(const tsr_pass *pass) {
     const tsr_table *t = &pass->table;
-    return is_in_blocks(pass) ? tsr_buffer_blocks(tsr_packing_bytes(t), GL_STATIC_DRAW)
-                              : tsr_texture_table(t->width, t->height, t->format);
+    return tsr_pass_has_table_blocks(pass) ? tsr_buffer_blocks(tsr_packing_bytes(t), GL_STATIC_DRAW)
+                                           : tsr_texture_table(t->width, t->height, t->format);
 }
 
 /* From what was packed into the upload buffer. */
 static tsr_status fill_table(const tsr_pass *pass, const tsr_gles_upload *from, GLuint name) {
     const tsr_table *t = &pass->table;
     TSR_TRY(tsr_gles_upload_unmap(from));
-    if (is_in_blocks(pass))
+    if (tsr_pass_has_table_blocks(pass))
         tsr_blocks_copy(name, tsr_packing_bytes(t));
     else
         tsr_table_upload(name, t);
@@ -88,7 +83,7 @@ tsr_status tsr_gles_finish_tables(tsr_runner *r) {
         TSR_TRY(finish_table(r, &r->building.packing[i]));
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         tsr_gles_pass *p = &r->passes[i];
-        GLuint *name = is_in_blocks(&r->base.plan->passes[i]) ? &p->blocks : &p->table;
+        GLuint *name = tsr_pass_has_table_blocks(&r->base.plan->passes[i]) ? &p->blocks : &p->table;
         if (p->weights)
             *name = p->weights->handle.name;
     }
@@ -131,7 +126,7 @@ void tsr_gles_release_weights(tsr_runner *r, int i) {
     if (!r->passes[i].weights ||
         !tsr_weights_release(&r->device->weights, r->passes[i].weights, &last))
         return;
-    if (is_in_blocks(&r->base.plan->passes[i]))
+    if (tsr_pass_has_table_blocks(&r->base.plan->passes[i]))
         glDeleteBuffers(1, &last.handle.name);
     else
         glDeleteTextures(1, &last.handle.name);
@@ -149,7 +144,7 @@ static tsr_status separate_table(tsr_runner *r, int i) {
     tsr_gles_release_weights(r, i);
     p->weights = own;
     own->handle.name = new_table(pass);
-    *(is_in_blocks(pass) ? &p->blocks : &p->table) = own->handle.name;
+    *(tsr_pass_has_table_blocks(pass) ? &p->blocks : &p->table) = own->handle.name;
     return TSR_OK;
 }
 
@@ -161,7 +156,7 @@ static tsr_status replace_table(tsr_runner *r, int i, const float *elements,
     TSR_TRY(tsr_gles_upload_map(upload, tsr_packing_bytes(&pass->table), true, &texels));
     tsr_packing_replace(&pass->table, elements, texels);
     TSR_TRY(separate_table(r, i));
-    return fill_table(pass, upload, is_in_blocks(pass) ? p->blocks : p->table);
+    return fill_table(pass, upload, tsr_pass_has_table_blocks(pass) ? p->blocks : p->table);
 }
 
 tsr_status tsr_gles_replace_weights(tsr_runner *r, int constant, const float *elements) {

@@ -52,6 +52,8 @@ typedef enum tsr_trait {
     TSR_READS_AS_IS = 1 << 12,
     /* Not of ONNX: in files it has the domain TSR_OWN_DOMAIN. */
     TSR_IS_OURS = 1 << 13,
+    /* A GPU computes with parameters that are no constants, too, if more slowly. */
+    TSR_PARAMETERS_MAY_VARY = 1 << 14,
     /* The kinds of operators of two inputs. */
     TSR_BINARY_ARITHMETIC = TSR_IS_POST_OP | TSR_TYPES_BYTES,
     TSR_BINARY_POWER = TSR_IS_POST_OP,
@@ -64,7 +66,7 @@ typedef enum tsr_trait {
 typedef struct tsr_op_info {
     const char *name, *stem;
     int min_inputs, max_inputs, min_outputs, max_outputs;
-    unsigned parameters; /* bit i: input i has to be constant on a GPU */
+    unsigned parameters; /* bit i: input i has to be constant on a GPU, or may: see tsr_trait */
     unsigned traits;     /* of tsr_trait */
 } tsr_op_info;
 

@@ -5,12 +5,16 @@
 
 /* Weights in ONNX's order. Where a convolution is 3-D, the taps along the depth are input channels
  * of a 2-D one: channel and tap are neighbours in the weights, too. */
-static tsr_convolution describe(const tsr_value *weights, const tsr_window *w, bool transposed) {
+static tsr_convolution describe(tsr_plan *plan, const tsr_node *node, const tsr_window *w,
+                                bool transposed) {
+    const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
     size_t area = (size_t)(w->kernel[TSR_ROWS] * w->kernel[TSR_COLUMNS]);
     int group = (int)w->group, rows = (int)weights->shape.dim[0],
         columns = (int)(weights->shape.dim[1] * w->kernel[TSR_DEPTH]);
     return (tsr_convolution){.window = tsr_flat_window(w),
                              .weights = weights->data,
+                             .tensor =
+                                 weights->data ? 0 : tsr_plan_value_as_is(plan, node->inputs[1]),
                              .constant = weights->model_constant,
                              .factor = 1,
                              .scale = weights->scale,
@@ -38,12 +42,13 @@ static const double *repeat_scale(tsr_plan *plan, const double *scale, int64_t c
 static tsr_status lower_transposed_volume(tsr_plan *plan, const tsr_node *node,
                                           const tsr_window *w) {
     const tsr_value *weights = tsr_node_in(plan->graph, node, 1);
-    int input = tsr_plan_input(plan, node);
+    int bias = tsr_lower_channels(plan, node, 2);
     int64_t taps = w->kernel[TSR_DEPTH], channels = w->group * weights->shape.dim[1];
     tsr_problem problem = {.kind = TSR_CONV_TRANSPOSE,
                            .node = node,
-                           .conv = describe(weights, w, true),
+                           .conv = describe(plan, node, w, true),
                            .output = TSR_NONE};
+    int input = tsr_plan_input(plan, node);
     problem.conv.scale = repeat_scale(plan, weights->scale, channels, taps);
     if (plan->status != TSR_OK)
         return plan->status;
@@ -59,7 +64,7 @@ static tsr_status lower_transposed_volume(tsr_plan *plan, const tsr_node *node,
                  .window_z = tsr_window_args(w, TSR_DEPTH), .depth = TSR_INT(w->in[TSR_DEPTH]));
     if (plan->status == TSR_OK)
         tsr_plan_loops(plan, 4 * tsr_plan_layout(plan, output)->planes, 1, &taps);
-    tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);
+    tsr_lower_per_channel(plan, pass, TSR_OP_Add, bias);
     return plan->status;
 }
 
@@ -70,9 +75,10 @@ static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool tra
     bool volume = window.spatial_rank == TSR_WINDOW_AXES;
     if (volume && transposed)
         return lower_transposed_volume(plan, node, &window);
+    int bias = tsr_lower_channels(plan, node, 2);
     tsr_problem problem = {.kind = transposed ? TSR_CONV_TRANSPOSE : TSR_CONV,
                            .node = node,
-                           .conv = describe(weights, &window, transposed),
+                           .conv = describe(plan, node, &window, transposed),
                            .input = tsr_plan_input(plan, node),
                            .output = TSR_NONE};
     if (volume && plan->status == TSR_OK) {
@@ -84,7 +90,7 @@ static tsr_status lower_conv_node(tsr_plan *plan, const tsr_node *node, bool tra
         problem.output = tsr_plan_tensor_new(plan, &shape, false);
     }
     tsr_pass *pass = tsr_lower_problem(plan, &problem);
-    tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);
+    tsr_lower_per_channel(plan, pass, TSR_OP_Add, bias);
     if (volume)
         TSR_PASS(plan, tsr_plan_output(plan, node, 0), depth_rows, .X = TSR_TENSOR(problem.output),
                  .depth = TSR_INT(window.out[TSR_DEPTH]));

@@ -58,11 +58,16 @@ tsr_status tsr_require_four_axes(const tsr_value *value) {
                     value->name, tsr_shape_text(&value->shape));
 }
 
-void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,
-                           int input) {
+int tsr_lower_channels(tsr_plan *plan, const tsr_node *node, int input) {
     const tsr_value *v = tsr_node_in(plan->graph, node, input);
     if (!v)
-        return;
+        return 0;
     tsr_shape shape = {4, {1, v->shape.dim[0], 1, 1}};
-    tsr_pass_post_binary(plan, pass, op, tsr_plan_constant(plan, &shape, v->data), false);
+    return v->data ? tsr_plan_constant(plan, &shape, v->data)
+                   : tsr_plan_value(plan, node->inputs[input]);
+}
+
+void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, int channels) {
+    if (channels)
+        tsr_pass_post_binary(plan, pass, op, channels, false);
 }

@@ -27,10 +27,11 @@ float tsr_const_number(const tsr_graph *graph, const tsr_node *node, int input,
 /* Which of N, C, H, W an axis is in the usual layout. */
 int tsr_usual_axis(int rank, int axis);
 
-/* A post-op with a constant input [C], seen as [1, C, 1, 1]: a bias or a scale. Nothing if it is
- * absent. */
-void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, const tsr_node *node,
-                           int input);
+/* The tensor of an input [C], seen as [1, C, 1, 1]: a bias or a scale; 0 if it is absent. May add a
+ * pass. */
+int tsr_lower_channels(tsr_plan *plan, const tsr_node *node, int input);
+/* A post-op with it; nothing for 0. */
+void tsr_lower_per_channel(tsr_plan *plan, tsr_pass *pass, tsr_op op, int channels);
 
 /* A pass that copies elements: input[a] = output[source_axis[a]] * step[a] + start[a] for each axis
  * a of the input. Axes are those of the tensors' shapes. */

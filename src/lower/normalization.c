@@ -56,14 +56,15 @@ static tsr_pass *reduce_moments(tsr_plan *plan, const tsr_problem *p, bool workg
 /* y = scale * (x - mean) / sqrt(variance + epsilon) + bias, mean and variance over one channel of
  * one image. */
 tsr_status tsr_lower_instance_normalization(tsr_plan *plan, const tsr_node *node) {
-    int input = tsr_plan_value(plan, node->inputs[0]);
+    int input = tsr_plan_value(plan, node->inputs[0]), scale = tsr_lower_channels(plan, node, 1),
+        bias = tsr_lower_channels(plan, node, 2);
     int moments = tsr_lower_reduction(plan, node, input, reduce_moments)->output,
         output = tsr_plan_output(plan, node, 0);
     tsr_pass *pass =
         TSR_PASS(plan, output, normalize, .X = TSR_TENSOR(input), .moments = TSR_TENSOR(moments),
                  .epsilon = TSR_FLOAT(tsr_attr_float(node, "epsilon", 1e-5f)));
-    tsr_lower_per_channel(plan, pass, TSR_OP_Mul, node, 1);
-    tsr_lower_per_channel(plan, pass, TSR_OP_Add, node, 2);
+    tsr_lower_per_channel(plan, pass, TSR_OP_Mul, scale);
+    tsr_lower_per_channel(plan, pass, TSR_OP_Add, bias);
     return plan->status;
 }
 

@@ -55,8 +55,6 @@ static int64_t find_size(const tsr_graph *graph, const tsr_node *node) {
 bool tsr_must_split_sums(const tsr_graph *graph, const tsr_node *node, const bool *exact_reads) {
     if (!tsr_sums_integers(node) || exact_reads[node->outputs[0]])
         return false;
-    if (node->op == TSR_OP_Conv && !tsr_node_in(graph, node, 1)->data) /* a GPU does not run it */
-        return false;
     const int64_t length = tsr_node_integer_sum(graph, node).length;
     return tsr_largest_sum(graph, node, 0, length) > TSR_EXACT_FLOATS &&
            find_size(graph, node) != 0;
@@ -111,7 +109,7 @@ static int cut(tsr_builder *b, int input, part p) {
     const int64_t groups = tsr_attr_int(b->node, "group", 1);
     if (tsr_node_in(b->graph, b->node, input)->data)
         return cut_constant(b, input, p);
-    if (groups > 1)
+    if (groups > 1 && input == 0)
         return cut_groups(b, groups, p);
     return tsr_build_slice(b, b->node->inputs[input], summed_axis(b, input), p.first, p.last);
 }

@@ -156,13 +156,15 @@ static tsr_status check_node(const tsr_graph *graph, const tsr_node *node) {
         const tsr_value *value = tsr_node_in(graph, node, i);
         if (!value)
             continue;
-        if (!is_parameter(node, i) && !is_exact(graph, node, value))
-            TSR_TRY(tsr_plan_check_type(node, value));
-        else if (is_parameter(node, i) && !value->data)
+        if (is_parameter(node, i) && value->data)
+            continue;
+        if (is_parameter(node, i) && !tsr_op_has(node->op, TSR_PARAMETERS_MAY_VARY))
             return tsr_fail(TSR_ERROR_UNSUPPORTED,
                             "its parameter '%s' of shape %s (input %d) is not constant; if it "
                             "comes from inputs, fix those in tsr_session_desc.fixed",
                             value->name, tsr_shape_text(&value->shape), i);
+        if (!is_exact(graph, node, value))
+            TSR_TRY(tsr_plan_check_type(node, value));
     }
     return tsr_plan_check_sums(graph, node);
 }
@@ -346,9 +348,10 @@ static tsr_status lower_input(tsr_plan *plan, int value) {
 static tsr_status check_tables(const tsr_plan *plan) {
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        if (pass->kernel && pass->kernel->table != (pass->table.pack != NULL))
+        const bool set = pass->table.pack || pass->table.tensor;
+        if (pass->kernel && pass->kernel->table != set)
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "kernel %s: its table is %s",
-                            pass->kernel->stem, pass->table.pack ? "not declared" : "not set");
+                            pass->kernel->stem, set ? "not declared" : "not set");
         /* Weights are packed in memory: where sizes have 32 bits they may not fit. */
         uint64_t texels = (uint64_t)pass->table.width * (uint64_t)pass->table.height;
         if (pass->table.pack && texels > PTRDIFF_MAX / (4 * sizeof(float)))

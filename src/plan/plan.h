@@ -38,9 +38,10 @@ int tsr_table_columns(int width, tsr_table_format format);
 
 /* Constants in the order in which a kernel reads them: packed weights, or a lookup table. */
 typedef struct tsr_table {
-    tsr_pack_fn *pack; /* NULL: no table, or a texture of the caller's */
-    void *data;        /* argument of pack; stored in the plan's arena */
-    int64_t units;     /* number of units that pack fills */
+    tsr_pack_fn *pack; /* NULL: no table, one that is computed, or a texture of the caller's */
+    int tensor;    /* whose texels are the table, computed: src/plan/computed_table.c; 0: none */
+    void *data;    /* argument of pack; stored in the plan's arena */
+    int64_t units; /* number of units that pack fills */
     int width, height; /* RGBA texels */
     tsr_table_format format;
     bool dense; /* pack writes every texel: none needs to be zeroed */
@@ -104,7 +105,7 @@ struct tsr_pass {
     int draw_images;         /* of the output, written by one of them; the last one may have less */
     int block_rows;          /* in a uniform block, of the table or of source 0 */
     bool blocks_from_source; /* uniform blocks are rows of source 0, and the table is a texture;
-                                else they are rows of the table */
+                                else they are rows of the table, of its tensor if it has one */
     /* A custom operator's body in the backend's shading language, and its attributes; else NULL. */
     const char *body;
     const tsr_custom_op *custom;
@@ -204,20 +205,22 @@ typedef struct tsr_plan {
     int axis;                       /* channel axis of output 0 of the node being lowered */
     const tsr_before *before;       /* kernels read read_before through it; NULL: none */
     int read_before;                /* tensor */
-    int *value_tensor;              /* by value index; TSR_NONE if it has none */
-    int *value_axis;                /* and the channel axis that it has; TSR_NONE: other axes */
-    int *value_planes;              /* the most that its tensor has; 0: as many as suit it */
-    int *value_copy;                /* a copy with another channel axis; TSR_NONE if it has none */
-    int *value_constant;            /* the latest tensor of a constant's elements; 0: none yet */
-    bool *value_on_cpu; /* by value index: it is in memory: a node that ran on the CPU wrote it, or
-                           it is an input that the device does not hold exactly */
-    int *plain_outputs; /* tensors of the graph outputs as plain textures; NULL: not requested */
+    const float *element_numbers;   /* see tsr_plan_element_numbers(): element_count of them */
+    int64_t element_count;
+    int *value_tensor;   /* by value index; TSR_NONE if it has none */
+    int *value_axis;     /* and the channel axis that it has; TSR_NONE: other axes */
+    int *value_planes;   /* the most that its tensor has; 0: as many as suit it */
+    int *value_copy;     /* a copy with another channel axis; TSR_NONE if it has none */
+    int *value_constant; /* the latest tensor of a constant's elements; 0: none yet */
+    bool *value_on_cpu;  /* by value index: it is in memory: a node that ran on the CPU wrote it, or
+                            it is an input that the device does not hold exactly */
+    int *plain_outputs;  /* tensors of the graph outputs as plain textures; NULL: not requested */
     int pass_count, pass_capacity, tensor_count, tensor_capacity, storage_count;
     tsr_pass *passes;
     tsr_plan_tensor *tensors;
     tsr_storage *storages;
     uint64_t tensor_bytes, live_bytes_bound, constant_bytes, /* tables and constant tensors */
-        copied_blocks_bytes, /* of the buffer that source tensors are copied to as uniform blocks */
+        copied_blocks_bytes, /* of the buffer that tensors are copied to as uniform blocks */
         separate_bytes;      /* of tensor_bytes, those of separate storages */
 } tsr_plan;
 
@@ -426,6 +429,22 @@ tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output);
 /* Gives the pass a table; the `size` bytes of data are copied to the plan's arena. */
 void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, const void *data,
                     size_t size);
+/* Gives the latest pass a table that is computed: the size and format of `table`, texels of a new
+ * tensor, which is a texture of its own or the pass's uniform blocks. Returns the tensor. */
+int tsr_pass_computed_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table);
+/* The latest pass becomes the one before the last. Returns the latest then. */
+tsr_pass *tsr_plan_move_back(tsr_plan *plan);
+/* For elements 0 to count - 1 of a tensor in row-major order, floats that tell their number as
+ * their bits: TSR_ELEMENT_BITS plus it. They are neither 0 nor denormal. */
+enum { TSR_ELEMENT_BITS = 0x00800000 };
+const float *tsr_plan_element_numbers(tsr_plan *plan, int64_t count);
+/* Does the pass read its table as uniform blocks? */
+bool tsr_pass_has_table_blocks(const tsr_pass *pass);
+/* The tensor whose rows the pass reads as uniform blocks; 0: none. */
+int tsr_pass_blocks_tensor(const tsr_pass *pass);
+/* The tensors that a pass reads: its sources, and a table that is computed. */
+int tsr_pass_count_reads(const tsr_pass *pass);
+int tsr_pass_read(const tsr_pass *pass, int i);
 /* How often the pass is drawn; 0 for what is not. Rectangles of a texture that a draw's tiles are
  * not in one of count once. */
 int64_t tsr_pass_count_draws(const tsr_plan *plan, const tsr_pass *pass);

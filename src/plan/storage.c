@@ -27,8 +27,8 @@ void tsr_plan_find_lifetimes(tsr_plan *plan) {
         if (pass->kind != TSR_PASS_CPU && output->first_pass < 0)
             output->first_pass = i;
         output->last_pass = i;
-        for (int j = 0; j < pass->source_count; j++)
-            tensors[tensors[pass->sources[j]].root].last_pass = i;
+        for (int j = 0; j < tsr_pass_count_reads(pass); j++)
+            tensors[tensors[tsr_pass_read(pass, j)].root].last_pass = i;
     }
     for (int i = 0; i < plan->tensor_count; i++)
         if (tensors[i].keep)
@@ -108,17 +108,19 @@ static void count_constants(tsr_plan *plan) {
             plan->constant_bytes += tsr_layout_bytes(&plan->tensors[j].layout);
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_table *t = &plan->passes[i].table;
-        plan->constant_bytes +=
-            (uint64_t)t->width * (uint64_t)t->height * tsr_table_texel_bytes(t->format);
+        if (!t->tensor)
+            plan->constant_bytes +=
+                (uint64_t)t->width * (uint64_t)t->height * tsr_table_texel_bytes(t->format);
     }
 }
 
 static void count_copied_blocks(tsr_plan *plan) {
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        if (!pass->blocks_from_source)
+        const int tensor = tsr_pass_blocks_tensor(pass);
+        if (!tensor)
             continue;
-        const tsr_layout *l = tsr_plan_layout(plan, pass->sources[0]);
+        const tsr_layout *l = tsr_plan_layout(plan, tensor);
         /* whole blocks of rows */
         uint64_t bytes =
             (tsr_layout_floats(l) + (size_t)(pass->block_rows - 1) * (size_t)l->w * 4) *

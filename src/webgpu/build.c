@@ -131,14 +131,20 @@ static void bind_range(tsr_webgpu_range range, WGPUBindGroupEntry *e) {
     e->size = range.bytes;
 }
 
-static void bind_tensor(const tsr_runner *r, int tensor, WGPUBindGroupEntry *e) {
+static tsr_webgpu_range range_of(const tsr_runner *r, int tensor) {
     const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
-    if (tensor == TSR_STAGING_TENSOR)
-        bind_range(r->staging, e);
-    else
-        bind_range((tsr_webgpu_range){tsr_webgpu_buffer(r, tensor), tsr_tensor_offset(l),
-                                      tsr_layout_bytes(l)},
-                   e);
+    return tensor == TSR_STAGING_TENSOR
+               ? r->staging
+               : (tsr_webgpu_range){tsr_webgpu_buffer(r, tensor), tsr_tensor_offset(l),
+                                    tsr_layout_bytes(l)};
+}
+
+static tsr_webgpu_range table_of(const tsr_runner *r, const tsr_pass *pass,
+                                 const tsr_webgpu_pass *p) {
+    if (pass->table.tensor)
+        return range_of(r, pass->table.tensor);
+    return (tsr_webgpu_range){.buffer = p->weights ? p->weights->handle.object : NULL,
+                              .bytes = WGPU_WHOLE_SIZE};
 }
 
 WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *r, const tsr_pass *pass,
@@ -158,9 +164,9 @@ WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *r, const tsr_pass *pass,
         else if (binding == TSR_BIND_TABLE)
             bind_range(table, e);
         else if (binding == TSR_BIND_OUTPUT)
-            bind_tensor(r, pass->output, e);
+            bind_range(range_of(r, pass->output), e);
         else
-            bind_tensor(r, pass->sources[binding - TSR_BIND_SOURCES], e);
+            bind_range(range_of(r, pass->sources[binding - TSR_BIND_SOURCES]), e);
     }
     const WGPUBindGroupDescriptor desc = {
         .layout = built->pipeline->layout, .entryCount = count, .entries = entries};
@@ -169,8 +175,7 @@ WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *r, const tsr_pass *pass,
 
 void tsr_webgpu_bind_pass(tsr_runner *r, int i) {
     tsr_webgpu_pass *p = &r->passes[i];
-    const tsr_webgpu_range table = {.buffer = p->weights ? p->weights->handle.object : NULL,
-                                    .bytes = WGPU_WHOLE_SIZE};
+    const tsr_webgpu_range table = table_of(r, &r->base.plan->passes[i], p);
     if (p->group)
         r->device->api->BindGroupRelease(p->group);
     p->group = tsr_webgpu_make_group(r, &r->base.plan->passes[i], p, r->params, table);

@@ -94,8 +94,10 @@ static tsr_status make_key(const tuner *t, const tsr_node *node, bool any_size,
         tsr_text_add(&text, " of %s", tsr_op_get_info(node->before->op)->name);
     for (int i = 0; i < node->attr_count; i++)
         add_attr(&text, &node->attrs[i]);
+    const unsigned parameters = tsr_op_get_info(node->op)->parameters; /* are of no image's size */
     for (int i = 0; i < node->input_count; i++)
-        add_value(&text, tsr_node_in(t->graph, node, i), any_size);
+        add_value(&text, tsr_node_in(t->graph, node, i),
+                  any_size && !(i < 32 && parameters >> i & 1));
     add_value(&text, tsr_node_out(t->graph, node, 0), any_size);
     return add_key(&text, t->key, key);
 }

@@ -1,0 +1,26 @@
+/* Reverse-mode differentiation: nodes that compute gradients, appended to a graph. */
+#ifndef TSR_PASSES_GRADIENT_H
+#define TSR_PASSES_GRADIENT_H
+
+#include "passes/passes.h"
+
+/* Appends the nodes that compute the gradients of a float of one element with respect to others,
+ * which are no constants, to a prepared graph (tsr_prepare()) that is not optimized. gradients[i]
+ * is a value of type and shape of wrt[i]: computed, or a constant; the graph's outputs stay as they
+ * are.
+ *
+ * Fails where the loss does not depend on wrt[i] by floats, and where it does by a node that cannot
+ * be differentiated; then the graph's nodes are as before. At kinks, slopes are PyTorch's: 0 of
+ * Relu and Abs at 0; what has several largest elements shares among them. */
+tsr_status tsr_add_gradients(tsr_graph *graph, tsr_eval_fn eval, int loss, int count,
+                             const int *wrt, int *gradients);
+
+typedef enum tsr_gradient_kind {
+    TSR_GRADIENT_UNDECIDED, /* no line of gradients.def: it is not in prepared graphs */
+    TSR_GRADIENT_RULE,
+    TSR_GRADIENT_NO_SLOPE, /* its results do not change with its inputs, almost everywhere */
+    TSR_GRADIENT_REFUSED,
+} tsr_gradient_kind;
+tsr_gradient_kind tsr_gradient_kind_of(tsr_op op);
+
+#endif

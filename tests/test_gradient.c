@@ -1,0 +1,361 @@
+/* The gradient pass: each rule against differences, for random nodes; kinks and ties; what is
+ * refused. */
+#include "support/counted_memory.h"
+#include "support/draw_gradients.h"
+#include "support/graph_maker.h"
+#include "support/main.h"
+#include "support/onnx_case.h"
+
+#include "cpu/cpu.h"
+#include "passes/gradient.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPSET = 22 };
+
+/* ---- the table ---- */
+
+static void test_table(void **state) {
+    (void)state;
+    for (int op = 0; op < TSR_OP_COUNT; op++) {
+        bool is_function = strcmp(tsr_op_get_info((tsr_op)op)->stem, "function") == 0;
+        if ((tsr_gradient_kind_of((tsr_op)op) == TSR_GRADIENT_UNDECIDED) != is_function)
+            fail_msg("%s: %s", tsr_op_get_info((tsr_op)op)->name,
+                     is_function ? "it is replaced before gradients are made"
+                                 : "src/passes/gradients.def has no line for it");
+    }
+}
+
+/* ---- random nodes ---- */
+
+typedef struct op_result {
+    int drawn, refused;
+    gradient_check check;
+    char message[1024];
+} op_result;
+
+static void check_draw(tsr_op op, uint32_t seed, op_result *result) {
+    case_text text;
+    gradient_graph g = {0};
+    if (!draw_gradients(&g, op, true, seed, &text)) {
+        if (g.prepared) {
+            result->refused++;
+            if (!strstr(tsr_last_error(), "cannot be differentiated"))
+                fail_msg("%s: %s", text.text, tsr_last_error());
+            snprintf(result->message, sizeof result->message, "%.400s: %.500s", text.text,
+                     tsr_last_error());
+        }
+        if (g.graph)
+            free_gradients(&g);
+        return;
+    }
+    check_gradient_graph(&g);
+    if (g.count > 0) {
+        result->drawn++;
+        fill_gradient_inputs(&g, gradient_range_of(op), seed);
+        check_gradients(&g, all_cases() ? 40 : 5, seed, &result->check);
+    }
+    if (*result->check.failure)
+        fail_msg("%s: %s", text.text, result->check.failure);
+    free_gradients(&g);
+}
+
+static void check_op(tsr_op op, int count) {
+    const char *name = tsr_op_get_info(op)->name;
+    /* the root of a variance of one element has no slope */
+    op_result result = {.check.has_poles = op == TSR_OP_MeanVarianceNormalization};
+    for (int i = 0; i < 10 * count && result.drawn < count; i++)
+        check_draw(op, (uint32_t)(i * TSR_OP_COUNT + (int)op), &result);
+    if (tsr_gradient_kind_of(op) == TSR_GRADIENT_REFUSED && result.drawn)
+        fail_msg("%s is refused, but not here", name);
+    if (tsr_gradient_kind_of(op) == TSR_GRADIENT_RULE &&
+        result.check.checked <= result.check.skipped)
+        fail_msg("%s: %d differences were compared, %d left out; refused %d times: %s", name,
+                 result.check.checked, result.check.skipped, result.refused, result.message);
+}
+
+static void test_random_nodes(void **state) {
+    (void)state;
+    for (int op = 0; op < TSR_OP_COUNT; op++)
+        if (can_make_node((tsr_op)op))
+            check_op((tsr_op)op, some_cases(16));
+}
+
+/* ---- nodes and networks ---- */
+
+static void check_case(int opset, const char *text, uint32_t seed) {
+    gradient_graph g;
+    gradient_check check = {0};
+    if (read_gradients(&g, opset, text, seed) != TSR_OK)
+        fail_msg("%s: %s", text, tsr_last_error());
+    if (g.count == 0)
+        fail_msg("%s: no gradient", text);
+    check_gradient_graph(&g);
+    fill_gradient_inputs(&g, (gradient_range){-1, 1}, seed);
+    check_gradients(&g, few_cases() ? 20 : 100, seed, &check);
+    if (*check.failure)
+        fail_msg("%s: %s", text, check.failure);
+    if (check.checked <= 2 * check.skipped)
+        fail_msg("%s: %d compared, %d left out", text, check.checked, check.skipped);
+    free_gradients(&g);
+}
+
+static const char *const cases[] = {
+    /* pixels at the end that no window covers; pads that auto_pad gives */
+    "Conv x[1,2,10] w[3,2,1] wb[3] -> y strides=4,",
+    "Conv x[2,4,9,7] w[6,2,3,2] wb[6] -> y group=2 strides=2,3 pads=1,0,2,1 dilations=2,1",
+    "Conv x[1,3,8,7] w[3,1,3,3] -> y group=3 auto_pad=SAME_UPPER strides=2,3",
+    "Conv x[1,3,8,7] w[4,3,4,2] -> y auto_pad=SAME_LOWER strides=3,2",
+    "Conv x[1,2,10,4] w[4,2,2,1] -> y auto_pad=VALID strides=3,5",
+    "Conv x[1,2,3,4,5] w[4,1,2,3,2] -> y group=2 pads=1,0,1,0,2,1 strides=2,1,3",
+    /* longer by less than a stride, by more than the padding, by what is cut there */
+    "ConvTranspose x[1,4,3,5] w[4,2,3,3] wb[4] -> y group=2 strides=2,3 pads=1,1,0,2 "
+    "output_padding=1,2",
+    "ConvTranspose x[1,2,4] w[2,3,2] -> y output_shape=9,",
+    "ConvTranspose x[1,2,4] w[2,3,2] -> y output_shape=6,",
+    "ConvTranspose x[1,2,4] w[2,3,3] -> y strides=2, dilations=3, output_padding=2, pads=0,1",
+    "ConvTranspose x[1,2,4] w[2,3,3] -> y strides=2, dilations=3, output_padding=2, pads=0,3",
+    "ConvTranspose x[1,2,3,4] w[2,3,3,2] -> y strides=3,2 auto_pad=SAME_UPPER",
+    "ConvTranspose x[1,2,3,4] w[2,3,3,2] -> y strides=3,2 output_shape=8,7",
+    "AveragePool x[1,2,7,6] -> y kernel_shape=3,2 strides=2,3 pads=1,1,1,0",
+    "AveragePool x[1,2,7,6] -> y kernel_shape=3,2 strides=2,3 pads=1,1,1,0 count_include_pad=1",
+    "AveragePool x[1,2,8] -> y kernel_shape=3, strides=4, ceil_mode=1 pads=1,1",
+    "AveragePool x[1,2,8] -> y kernel_shape=3, strides=4, ceil_mode=1 pads=1,1 "
+    "count_include_pad=1",
+    "AveragePool x[1,2,5,4,3] -> y kernel_shape=2,3,2 dilations=2,1,2 auto_pad=SAME_LOWER",
+    "AveragePool x[1,2,1] -> y kernel_shape=2, dilations=3, pads=2,2", /* of no pixels */
+    "MaxPool x[1,2,8,7] -> y kernel_shape=3,2 strides=2,3 auto_pad=SAME_UPPER",
+    "MaxPool x[1,2,8] -> y kernel_shape=3, strides=4, ceil_mode=1 dilations=2, pads=1,1",
+    "MatMul x[4] w[4] -> y",
+    "MatMul x[4] w[2,4,3] -> y",
+    "MatMul x[2,3,4] w[4] -> y",
+    "MatMul x[2,1,3,4] w[5,4,2] -> y",
+    "MatMul x[3,4] w[2,4,3] -> y",
+    "Gemm x[4,3] w[5,4] wc[3,1] -> y transA=1 transB=1 alpha=0.5 beta=-2.0",
+    "Slice x[7,6] a(-1,0) b(-100,5) c(0,1) d(-3,2) -> y",
+    "Slice x[7,6] a(5,1) b(0,5) c(0,1) d(-2000000000,2000000000) -> y",
+    "Pad x[5,6] p(2,-1,-1,3) -> y mode=reflect",
+    "Pad x[5,6] p(2,-1,-1,3) -> y mode=edge",
+    "Pad x[5,6] p(2,-1,-1,3) k<2 -> y",
+    "Split x[7,2] -> a b c num_outputs=3; Sin b -> y",
+    "Split x[7,2] s(3,2,2) -> a b c; Sin b -> y",
+    "Resize x[1,2,5,4] _ s<1,1,1.7,0.6> -> y mode=cubic",
+    "Resize x[1,2,9,8] _ s<1,1,0.4,0.6> -> y mode=linear antialias=1",
+    "Resize x[1,1,5,4] r<0,0,0.2,-0.1,1,1,0.9,1.3> s<1,1,1.7,2> -> y mode=linear "
+    "coordinate_transformation_mode=tf_crop_and_resize",
+    "BatchNormalization x[2,3,4] w[3] wb[3] wm[3] pv[3] -> y",
+    "BatchNormalization x[2,3,4] w[3] wb[3] wm[3] pv[3] -> y wr ws training_mode=1",
+    "Softmax x[2,3,4] -> y axis=0",
+    "Gelu x[2,5] -> y approximate=tanh",
+    "Cast x:float16[3,4] -> c to=1; Sin c -> y",
+    /* several uses of a value, several ways */
+    "Mul x[2,3] x -> a; Sin x -> b; Add a b -> c; Mul c x -> y",
+    "Exp x[2,3] -> a; ReduceSum a n(1) -> s; Div a s -> b; Concat a b a -> y axis=0",
+    "Add x[1,3] z[2,1] -> a; Mul a x -> b; Sum b a z -> y",
+    /* integers that end ways */
+    "Gather x[5,3] i:int64[2,2] -> a axis=0; ArgMax a -> m axis=1; Cast m -> f to=1; "
+    "ReduceMean f -> s keepdims=0; Sin a -> b; Add b s -> y",
+    "Conv x[2,1,6,6] w[2,1,3,3] wb[2] -> c; BatchNormalization c wg[2] wd[2] m{2} p{2} -> n; "
+    "Relu n -> r; MaxPool r -> o kernel_shape=2,2 strides=2,2; Flatten o -> f; "
+    "Gemm f w2[8,3] wc[3] -> g; SoftmaxCrossEntropyLoss g t:int64[2] -> y",
+};
+
+static void test_cases(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_case(OPSET, cases[i], (uint32_t)i);
+    check_case(11, "Softmax x[2,3,4] -> y axis=1", 1);
+    check_case(11, "LogSoftmax x[2,3,4] -> y axis=0", 2);
+}
+
+/* ---- kinks, ties, zeros ---- */
+
+/* Of the text's result, a float of one element, with respect to its input x. */
+static void expect_gradient(const char *text, const float *x, const float *expected, int count) {
+    tsr_graph *graph = prepare_graph(onnx_case(18, text));
+    int input = tsr_graph_find_value(graph, "x"), gradient;
+    if (tsr_add_gradients(graph, tsr_cpu_eval, graph->outputs[0], 1, &input, &gradient) != TSR_OK)
+        fail_msg("%s: %s", text, tsr_last_error());
+    assert_int_equal(tsr_shape_count(&graph->values[input].shape), count);
+    void **elements = calloc((size_t)graph->value_count, sizeof *elements);
+    assert_non_null(elements);
+    for (int v = 0; v < graph->value_count; v++) {
+        const tsr_value *value = &graph->values[v];
+        elements[v] = value->data ? (void *)value->data : calloc(1, tsr_cpu_bytes(value) + 1);
+        assert_non_null(elements[v]);
+    }
+    memcpy(elements[input], x, (size_t)count * sizeof *x);
+    for (int n = 0; n < graph->node_count; n++)
+        assert_int_equal(tsr_cpu_eval(graph, &graph->nodes[n], elements), TSR_OK);
+    for (int i = 0; i < count; i++)
+        if (!(fabsf(((float *)elements[gradient])[i] - expected[i]) <= 1e-6f))
+            fail_msg("%s: element %d is %.9g instead of %.9g", text, i,
+                     ((float *)elements[gradient])[i], expected[i]);
+    free_run(graph, elements);
+    tsr_graph_destroy(graph);
+}
+#define EXPECT(text, x, ...)                                                                       \
+    expect_gradient(text "; ReduceSum y -> loss keepdims=0", x, FLOATS(__VA_ARGS__),               \
+                    sizeof(FLOATS(__VA_ARGS__)) / sizeof(float))
+
+static void test_kinks(void **state) {
+    (void)state;
+    EXPECT("Relu x[3] -> y", FLOATS(-1, 0, 2), 0, 0, 1);
+    EXPECT("LeakyRelu x[3] -> y alpha=0.25", FLOATS(-1, 0, 2), 0.25f, 0.25f, 1);
+    EXPECT("LeakyRelu x[3] -> y alpha=-0.25", FLOATS(-1, 0, 2), -0.25f, -0.25f, 1);
+    EXPECT("PRelu x[3] s<0.25 -> y", FLOATS(-1, 0, 2), 0.25f, 0.25f, 1);
+    EXPECT("Elu x[2] -> y alpha=2.0", FLOATS(0, 1), 2, 1);
+    EXPECT("Abs x[3] -> y", FLOATS(-2, 0, 2), -1, 0, 1);
+    EXPECT("Clip x[4] l<-1 h<1 -> y", FLOATS(-2, -1, 1, 2), 0, 1, 1, 0);
+    EXPECT("Clip x[2] _ h<1 -> y", FLOATS(-2, 2), 1, 0);
+    EXPECT("Clip x[2] -> y", FLOATS(-2, 2), 1, 1);
+    EXPECT("HardSigmoid x[3] -> y alpha=0.25", FLOATS(-2, 0, 2), 0, 0.25f, 0);
+    EXPECT("HardSwish x[3] -> y", FLOATS(-3, 0, 3), 0, 0.5f, 1);
+    EXPECT("ThresholdedRelu x[2] -> y", FLOATS(1, 2), 0, 1);
+    EXPECT("Shrink x[3] -> y", FLOATS(-0.5f, 0.5f, 0.6f), 0, 0, 1);
+    EXPECT("Max x[3] k<1,1,1> -> y", FLOATS(0, 1, 2), 0, 0.5f, 1);
+    EXPECT("Min x[3] k<1 m<1 -> y", FLOATS(0, 1, 2), 1, 1 / 3.0f, 0);
+    EXPECT("ReduceMax x[2,2] -> y", FLOATS(2, 1, 2, 0), 0.5f, 0, 0.5f, 0);
+    EXPECT("GlobalMaxPool x[1,1,4] -> y", FLOATS(2, 1, 2, 0), 0.5f, 0, 0.5f, 0);
+    EXPECT("MaxPool x[1,1,4] -> y kernel_shape=2, strides=2,", FLOATS(3, 3, 1, 2), 1, 0, 0, 1);
+    EXPECT("Floor x[2] -> f; Sub x f -> y", FLOATS(1, 1.5f), 1, 1);
+    EXPECT("Cast x[2] -> c to=10; Mul c c -> m; Cast m -> y to=1", FLOATS(1, 2), 2, 4);
+}
+
+static void test_zeros(void **state) {
+    (void)state;
+    EXPECT("ReduceSum x[3] -> y", FLOATS(1, 2, 3), 1, 1, 1);
+    EXPECT("ReduceL2 x[2] -> y", FLOATS(0, 0), 0, 0);
+    EXPECT("ReduceProd x[3] -> y", FLOATS(2, 0, 3), 0, 6, 0);
+    EXPECT("ReduceProd x[2,2,2] n(0,2) -> y", FLOATS(2, 0, 1, 2, 3, 5, 1, 0), 0, 30, 0, 0, 0, 0, 0,
+           2);
+    EXPECT("Pow x[2] k<1 -> y", FLOATS(0, 2), 1, 1);
+    EXPECT("Pow x[2] k<3 -> y", FLOATS(0, -2), 0, 12);
+    EXPECT("Pow x[2] k<2 -> y", FLOATS(0, -2), 0, -4);
+    EXPECT("Pow x[2] k<0,2> -> y", FLOATS(0, 3), 0, 6);
+    EXPECT("Pow x[2] k<0 -> y", FLOATS(0, 3), 0, 0);
+    EXPECT("Pow k<0,0,2> x[3] -> y", FLOATS(2, 0, 1), 0, 0, 1.38629436f);
+    EXPECT("Pow x[2] k(3) -> y", FLOATS(1, -2), 3, 12);
+    EXPECT("Mul x[2] k<0 -> y", FLOATS(1, 2), 0, 0);
+}
+
+/* ---- what is made ---- */
+
+typedef struct made {
+    const char *text, *wrt;
+    const char *nodes; /* operators afterwards */
+    const char *name;  /* of the gradient */
+} made;
+
+/* Constants are folded, and only what is on a way from wrt to the loss has a gradient. */
+static void test_nodes(void **state) {
+    (void)state;
+    static const made cases[] = {
+        {"ReduceSum x[3] -> l keepdims=0", "x", "ReduceSum", "x.gradient"},
+        {"Relu x[3] -> r; ReduceSum r -> l keepdims=0", "x", "Relu ReduceSum Greater Where",
+         "x.gradient"},
+        {"Relu x[3] -> r; ReduceSum r -> l keepdims=0", "r", "Relu ReduceSum", "r.gradient"},
+        {"Identity x[] -> l", "l", "Identity", "l.gradient"},
+        {"Sin x[3] -> s; Mul s w[3] -> m; Exp z[3] -> e; Mul m e -> n; ReduceSum n -> l keepdims=0",
+         "w", "Sin Mul Exp Mul ReduceSum Mul Mul", "w.gradient"},
+        {"Conv x[1,2,5,5] w[3,2,3,3] b[3] -> c; Mul c c -> d; ReduceSum d -> l keepdims=0", "w",
+         "Conv Mul ReduceSum Mul Mul Add ConvWeightGrad", "w.gradient"},
+        {"Mul x[3] x -> y; ReduceSum y -> l keepdims=0", "x", "Mul ReduceSum Mul Mul Add",
+         "x.gradient"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tsr_graph *graph = prepare_graph(onnx_case(18, cases[i].text));
+        int value = tsr_graph_find_value(graph, cases[i].wrt), gradient;
+        char nodes[256];
+        assert_int_equal(
+            tsr_add_gradients(graph, tsr_cpu_eval, graph->outputs[0], 1, &value, &gradient),
+            TSR_OK);
+        list_nodes(graph, nodes, sizeof nodes);
+        assert_string_equal(nodes, cases[i].nodes);
+        assert_string_equal(graph->values[gradient].name, cases[i].name);
+        tsr_graph_destroy(graph);
+    }
+}
+
+/* ---- refusals ---- */
+
+/* Of the value l with respect to another; the graph stays as it is. */
+static void expect_no_gradient(const char *text, const char *wrt, tsr_status status,
+                               const char *message) {
+    tsr_graph *graph = prepare_graph(onnx_case(18, text));
+    const tsr_node *nodes = graph->nodes;
+    int value = tsr_graph_find_value(graph, wrt), loss = tsr_graph_find_value(graph, "l"),
+        count = graph->node_count, gradient;
+    assert_true(value != TSR_NONE && loss != TSR_NONE);
+    assert_int_equal(tsr_add_gradients(graph, tsr_cpu_eval, loss, 1, &value, &gradient), status);
+    assert_string_equal(tsr_last_error(), message);
+    assert_true(graph->nodes == nodes && graph->node_count == count);
+    tsr_graph_destroy(graph);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    const tsr_status bad = TSR_ERROR_INVALID_ARGUMENT, unsupported = TSR_ERROR_UNSUPPORTED;
+    expect_no_gradient("Relu x[1,1,2,2] -> r; GridSample r g[1,1,1,2] -> s; Neg s -> n; "
+                       "ReduceSum n -> l keepdims=0",
+                       "x", unsupported,
+                       "test: node 'GridSample1' (GridSample), by which 'l' depends on 'x' (by "
+                       "'GridSample1', 'Neg2', 'ReduceSum3'): it cannot be differentiated");
+    expect_no_gradient("Clip x[2] w[] -> c; ReduceSum c -> l keepdims=0", "w", unsupported,
+                       "test: node 'Clip0' (Clip), by which 'l' depends on 'w' (by 'Clip0', "
+                       "'ReduceSum1'): by its bounds, it cannot be differentiated");
+    expect_no_gradient("Pad x[2] p(1,0) w[] -> c; ReduceSum c -> l keepdims=0", "w", unsupported,
+                       "test: node 'Pad0' (Pad), by which 'l' depends on 'w' (by 'Pad0', "
+                       "'ReduceSum1'): by the value that it fills with, it cannot be "
+                       "differentiated");
+    expect_no_gradient("Neg z[1] -> l!; Relu x[1] -> r", "x", bad,
+                       "test: no differentiable path leads from 'x' to the loss 'l'");
+    expect_no_gradient("Ceil x[1] -> c; Cast x -> i to=7; Cast i -> f to=1; Add c f -> l", "x", bad,
+                       "test: no differentiable path leads from 'x' to the loss 'l'");
+    expect_no_gradient("Neg x[2,3] -> l", "x", bad,
+                       "test: the loss 'l', float32 of shape [2, 3], is no float of one element");
+    expect_no_gradient("Cast x[1] -> l to=7", "x", bad,
+                       "test: the loss 'l', int64 of shape [1], is no float of one element");
+    expect_no_gradient("Cast x:int32[1] -> c to=1; Neg c -> l", "x", bad,
+                       "test: there is no gradient with respect to 'x', int32");
+    expect_no_gradient("Mul x[1] k<2 -> l", "k", bad,
+                       "test: there is no gradient with respect to 'k', a constant");
+}
+
+/* ---- memory ---- */
+
+/* Whichever allocation fails, the pass says so. */
+static void test_out_of_memory(void **state) {
+    (void)state;
+    const char *text = "Conv x[2,3,100,100] w[4,3,3,3] b[4] -> c; AveragePool c -> p "
+                       "kernel_shape=3,3 pads=1,1,1,1; Split p -> q r axis=1 num_outputs=2; "
+                       "Mul q r -> m; ReduceMean m -> l keepdims=0";
+    bool failed = true;
+    long after = 0;
+    for (; failed; after++) {
+        tsr_graph *graph = prepare_graph(onnx_case(18, text));
+        int x = tsr_graph_find_value(graph, "x"), gradient;
+        fail_allocation(after);
+        tsr_status status =
+            tsr_add_gradients(graph, tsr_cpu_eval, graph->outputs[0], 1, &x, &gradient);
+        failed = has_allocation_failed();
+        fail_allocation(-1);
+        assert_int_equal(status, failed ? TSR_ERROR_OUT_OF_MEMORY : TSR_OK);
+        tsr_graph_destroy(graph);
+    }
+    assert_true(after > 2);
+}
+
+int run_program(void) {
+    count_memory();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),    cmocka_unit_test(test_random_nodes),
+        cmocka_unit_test(test_cases),    cmocka_unit_test(test_kinks),
+        cmocka_unit_test(test_zeros),    cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -16,6 +16,10 @@ struct tsr_model {
 /* A model of a graph, which it takes over, but for a failure. */
 tsr_status tsr_model_of_graph(tsr_graph *graph, tsr_model **model);
 
+/* A model of its own of a graph whose names and constants may be borrowed. Fails, naming the node,
+ * where ONNX lacks what the graph has. */
+tsr_status tsr_model_copy_of(const tsr_graph *graph, tsr_model **model);
+
 /* Adds a reference; tsr_model_free() drops one. */
 tsr_model *tsr_model_retain(const tsr_model *model);
 

@@ -1,77 +1,16 @@
 /* Random operators, and Dropout in training. Numbers are constants of the session: the same on
- * every backend and in every run, since a seed fixes them. They are those of NumPy's RandomState,
- * which ONNX's reference uses: MT19937 (Matsumoto, Nishimura 1998), doubles of 53 bits, normal
- * numbers by Marsaglia's polar method. */
+ * every backend and in every run, since a seed fixes them. */
 #include "passes/functions.h"
 
 #include "base/error.h"
+#include "base/random.h"
 #include "graph/rules.h"
 
-#include <math.h>
 #include <string.h>
-
-/* ---- the generator --------------------------------------------------------------------------- */
-
-enum { WORDS = 624, MIDDLE = 397 };
-
-typedef struct generator {
-    uint32_t words[WORDS];
-    int next;
-    double spare; /* the second of two normal numbers */
-    bool has_spare;
-} generator;
-
-static void seed_generator(generator *g, uint32_t seed) {
-    for (uint32_t i = 0; i < WORDS; i++) {
-        g->words[i] = seed;
-        seed = 1812433253u * (seed ^ (seed >> 30)) + i + 1;
-    }
-    g->next = WORDS;
-    g->has_spare = false;
-}
-
-static void twist(generator *g) {
-    for (int i = 0; i < WORDS; i++) {
-        uint32_t y = (g->words[i] & 0x80000000u) | (g->words[(i + 1) % WORDS] & 0x7fffffffu);
-        g->words[i] = g->words[(i + MIDDLE) % WORDS] ^ (y >> 1) ^ (y & 1 ? 0x9908b0dfu : 0);
-    }
-    g->next = 0;
-}
-
-static uint32_t next_word(generator *g) {
-    if (g->next == WORDS)
-        twist(g);
-    uint32_t y = g->words[g->next++];
-    y ^= y >> 11;
-    y ^= (y << 7) & 0x9d2c5680u;
-    y ^= (y << 15) & 0xefc60000u;
-    return y ^ (y >> 18);
-}
-
-/* From 0 to below 1. */
-static double next_uniform(generator *g) {
-    double high = next_word(g) >> 5, low = next_word(g) >> 6;
-    return (high * 0x1p26 + low) / 0x1p53;
-}
-
-static double next_normal(generator *g) {
-    double x, y, square;
-    g->has_spare = !g->has_spare;
-    if (!g->has_spare)
-        return g->spare;
-    do {
-        x = 2 * next_uniform(g) - 1;
-        y = 2 * next_uniform(g) - 1;
-        square = x * x + y * y;
-    } while (square >= 1 || square == 0);
-    double factor = sqrt(-2 * log(square) / square);
-    g->spare = factor * x;
-    return factor * y;
-}
 
 /* By the attribute `seed`, an integer or a float; without it by the node's name, so that nodes
  * differ. */
-static generator generator_of(const tsr_node *node) {
+static tsr_random random_of(const tsr_node *node) {
     const tsr_attr *given = tsr_node_attr(node, "seed");
     uint32_t seed = 2166136261u; /* FNV-1a */
     for (const char *at = node->name; *at; at++)
@@ -80,9 +19,9 @@ static generator generator_of(const tsr_node *node) {
         seed = (uint32_t)given->i;
     else if (given)
         seed = (uint32_t)tsr_dtype_int_of_float(TSR_DTYPE_I64, given->f);
-    generator g;
-    seed_generator(&g, seed);
-    return g;
+    tsr_random r;
+    tsr_random_seed(&r, seed);
+    return r;
 }
 
 /* ---- tensors --------------------------------------------------------------------------------- */
@@ -96,12 +35,12 @@ static int random_tensor(tsr_builder *b, tsr_dtype dtype, const tsr_shape *shape
     float *numbers = tsr_build_elements(b, count, sizeof *numbers);
     if (!numbers)
         return TSR_NONE;
-    generator g = generator_of(b->node);
+    tsr_random r = random_of(b->node);
     double first = tsr_attr_float(b->node, normal ? "mean" : "low", 0),
            second = tsr_attr_float(b->node, normal ? "scale" : "high", 1);
     for (int64_t i = 0; i < count; i++)
-        numbers[i] = (float)(normal ? first + second * next_normal(&g)
-                                    : first + (second - first) * next_uniform(&g));
+        numbers[i] = (float)(normal ? first + second * tsr_random_normal(&r)
+                                    : first + (second - first) * tsr_random_uniform(&r));
     return tsr_add_constant(b->graph, b->node->name, "random", dtype, shape, numbers);
 }
 
@@ -225,9 +164,9 @@ void tsr_build_dropout(tsr_builder *b) {
         return;
     }
     int64_t count = tsr_shape_count(&x.shape), *kept = tsr_build_elements(b, count, sizeof *kept);
-    generator g = generator_of(b->node);
+    tsr_random r = random_of(b->node);
     for (int64_t i = 0; kept && i < count; i++)
-        kept[i] = next_uniform(&g) >= ratio;
+        kept[i] = tsr_random_uniform(&r) >= ratio;
     if (!kept)
         return;
     int mask = tsr_add_constant(b->graph, b->node->name, "mask", TSR_DTYPE_BOOL, &x.shape, kept);

@@ -2,7 +2,9 @@
  * version of the headers and runs it with the library of another. With -DGROWN its header is the
  * newer one: each of these structs ends in uint64_t grown[3], which the library does not know. */
 #include <tessera.h>
+#include <tessera_build.h>
 #include <tessera_primitive.h>
+#include <tessera_train.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +155,26 @@ static void run(tsr_session *session) {
           TSR_ERROR_UNSUPPORTED);
 }
 
+static void check_net(tsr_device *device) {
+    RESULT(tsr_tensor_info) info;
+    tsr_trainer *trainer;
+    PREPARE(info);
+    const tsr_layer_desc layer = {.outputs = 2, .window = {.kernel = {3}}};
+    tsr_net *net;
+    tsr_model *model;
+    CHECK_OK(tsr_net_create(&(tsr_net_desc){.seed = 3}, &net));
+    tsr_net_output(net, "y",
+                   tsr_net_conv(net, tsr_net_input(net, "x", &(tsr_shape){3, {1, 1, 9}}), &layer));
+    CHECK_OK(tsr_net_parameter(net, 0, &info.is));
+    CHECK(info.is.shape.dim[2] == 3);
+    CHECK_RESULT(info);
+    CHECK_OK(tsr_net_finish(net, &model));
+    CHECK_OK(tsr_trainer_create(device, model, &(tsr_trainer_desc){.seed = 1}, &trainer));
+    tsr_trainer_destroy(trainer);
+    tsr_model_free(model);
+    tsr_net_destroy(net);
+}
+
 static void check_primitive(tsr_device *device) {
     const float x[2] = {-1, 2}, slope = 0.5f;
     float y[2];
@@ -221,6 +243,11 @@ static void check_refusals(const char *path, tsr_device *device, const tsr_model
     REFUSED(tsr_primitive_execute(primitive, &(tsr_primitive_args){.grown = {0, 1}}),
             "tsr_primitive_args");
     tsr_primitive_destroy(primitive);
+    tsr_net *net;
+    tsr_trainer *trainer;
+    REFUSED(tsr_net_create(&(tsr_net_desc){.grown = {1}}, &net), "tsr_net_desc");
+    REFUSED(tsr_trainer_create(device, model, &(tsr_trainer_desc){.grown = {1}}, &trainer),
+            "tsr_trainer_desc");
     REFUSED(tsr_session_set_input_texture(session, "x", &(tsr_texture){.grown = {1}}, 1, 0),
             "tsr_texture");
 }
@@ -248,6 +275,7 @@ int main(int argc, char **argv) {
     run(session);
     check_reports(session);
     check_primitive(device);
+    check_net(device);
 #ifdef GROWN
     check_refusals(argv[1], device, model, session);
 #endif

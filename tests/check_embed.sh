@@ -109,6 +109,20 @@ done
 expect_of 'primitive without arguments' 2 'usage: primitive' "$embed/primitive"
 expect_of 'primitive without a device' 1 abacus "$embed/primitive" abacus
 
+# ---- train ----
+
+for backend in cpu "${gpus[@]}"; do
+    expect_of "train $backend" 0 'step 100: loss 0.0' "$embed/train" "$backend" 100 "trained.$backend.onnx"
+    cp out "train.$backend"
+    check "train $backend: at least 98 % are right" \
+        awk '/are right/ { good = $1 >= 0.98 * $3 } END { exit !good }' "train.$backend"
+    check "train $backend: the losses of cpu" awk '/^step/ { split($2, n, ":"); s[n[1]] = s[n[1]] " " $4 }
+        END { for (i in s) { split(s[i], l, " "); d = l[1] - l[2]; if (d * d > 1e-6) exit 1 } }' train.cpu "train.$backend"
+    expect 0 'Softmax' info "trained.$backend.onnx"
+done
+expect_of 'train without arguments' 2 'usage: train' "$embed/train"
+expect_of 'train without a device' 1 abacus "$embed/train" abacus
+
 # ---- draw ----
 
 "$make_case" 13 'Identity x[1,3,32,32] -> y' square.onnx

@@ -10,7 +10,8 @@ log=$folder/log
 run() { "$@" >"$log" 2>&1 || { echo "failed: $*"; cat "$log"; exit 1; }; }
 
 run cmake --install "$TSR_BUILD_DIR" --prefix "$prefix"
-for file in include/tessera.h include/tessera_types.h include/tessera_report.h include/tessera_write.h include/tessera_primitive.h bin/tessera \
+for file in include/tessera.h include/tessera_types.h include/tessera_report.h include/tessera_write.h include/tessera_primitive.h \
+    include/tessera_build.h include/tessera_train.h bin/tessera \
     share/man/man1/tessera.1 share/man/man1/tessera-run.1 share/bash-completion/completions/tessera share/tessera/get-webgpu.sh \
     share/doc/tessera/LICENSE share/doc/tessera/examples/custom_op.c share/doc/tessera/examples/draw.c; do
     [ -e "$prefix/$file" ] || { echo "$file is not installed"; exit 1; }

@@ -62,6 +62,9 @@ tsr_status tsr_session_check_submitted(const tsr_session *session);
 float *tsr_session_kept_run(const tsr_session *session, const tsr_kept_output *kept);
 /* Computes what follows the run, which is done. */
 tsr_status tsr_session_compute_late(tsr_session *session);
+/* What a runner tells of node `index` of its graph; op: its text. */
+tsr_node_report tsr_report_node(const tsr_device *device, const tsr_runner *runner,
+                                const tsr_graph *graph, int index, const char *op);
 /* The model's outputs, as values of the graph: a backend may have others. */
 const int *tsr_session_outputs(const tsr_session *session, int *count);
 

@@ -34,6 +34,34 @@ tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *repo
     return TSR_OK;
 }
 
+/* Names and the tensor that it writes. */
+static tsr_node_report describe_node(const tsr_graph *graph, const tsr_node *node, const char *op,
+                                     const char *backend) {
+    tsr_node_report known = {
+        .name = node->name, .op = op, .output = "", .backend = backend, .kernel = "", .ms = -1};
+    for (int i = node->output_count - 1; i >= 0; i--) {
+        const tsr_value *output = tsr_node_out(graph, node, i);
+        if (output) {
+            known.output = output->name;
+            known.shape = output->shape;
+            known.dtype = output->dtype;
+        }
+    }
+    return known;
+}
+
+tsr_node_report tsr_report_node(const tsr_device *device, const tsr_runner *runner,
+                                const tsr_graph *graph, int index, const char *op) {
+    const tsr_node *node = &graph->nodes[index];
+    const tsr_backend *backend = device->backend;
+    tsr_node_report known = describe_node(graph, node, op, backend->name);
+    known.macs = tsr_node_macs(graph, node);
+    known.bytes = (uint64_t)tsr_node_floats(graph, node) * sizeof(float);
+    known.candidates = backend->candidates ? backend->candidates(runner, index).count : 0;
+    backend->node_report(runner, index, &known);
+    return known;
+}
+
 tsr_status tsr_session_node_report_sized(const tsr_session *session, int index,
                                          tsr_node_report *report, size_t size) {
     if (!session || !report || index < 0 || index >= node_count(session))
@@ -41,33 +69,14 @@ tsr_status tsr_session_node_report_sized(const tsr_session *session, int index,
                         "tsr_session_node_report: there is no node %d of %d", index,
                         session ? node_count(session) : 0);
     const tsr_graph *graph = session->graph;
-    bool is_late = index >= graph->node_count;
-    const tsr_node *node =
-        is_late ? &session->late->nodes.nodes[index - graph->node_count] : &graph->nodes[index];
-    tsr_node_report known = {.name = node->name,
-                             .op = is_late ? tsr_node_op_name(node) : session->op_texts[index],
-                             .output = "",
-                             .backend = is_late ? "cpu" : session->device->backend->name,
-                             .kernel = "",
-                             .ms = -1};
-    for (int i = node->output_count - 1; i >= 0; i--) {
-        const tsr_value *output =
-            node->outputs[i] == TSR_NONE ? NULL : &graph->values[node->outputs[i]];
-        if (output) {
-            known.output = output->name;
-            known.shape = output->shape;
-            known.dtype = output->dtype;
-        }
+    tsr_node_report known;
+    if (index >= graph->node_count) {
+        const tsr_node *late = &session->late->nodes.nodes[index - graph->node_count];
+        known = describe_node(graph, late, tsr_node_op_name(late), "cpu");
+    } else {
+        known = tsr_report_node(session->device, session->runner, graph, index,
+                                session->op_texts[index]);
     }
-    if (is_late) {
-        tsr_give_struct(&known, sizeof known, report, size);
-        return TSR_OK;
-    }
-    known.macs = tsr_node_macs(graph, node);
-    known.bytes = (uint64_t)tsr_node_floats(graph, node) * sizeof(float);
-    const tsr_backend *backend = session->device->backend;
-    known.candidates = backend->candidates ? backend->candidates(session->runner, index).count : 0;
-    backend->node_report(session->runner, index, &known);
     tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }

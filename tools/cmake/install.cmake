@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 
-install(FILES src/tessera.h src/tessera_types.h src/tessera_report.h src/tessera_write.h src/tessera_primitive.h
+install(FILES src/tessera.h src/tessera_types.h src/tessera_report.h src/tessera_write.h src/tessera_primitive.h src/tessera_build.h src/tessera_train.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS tessera tessera_shared EXPORT tesseraTargets
         LIBRARY COMPONENT library NAMELINK_COMPONENT development)

@@ -1,0 +1,87 @@
+/* A trainer: trainer.c runs steps, trainer_state.c saves and loads what they change,
+ * trainer_graph.c makes their graph from a model's, trainer_parameters.c finds what is trained,
+ * trainer_loss.c and trainer_update.c append losses and updates. */
+#ifndef TSR_API_TRAINER_H
+#define TSR_API_TRAINER_H
+
+#include "api/device_tensor.h"
+#include "passes/build.h"
+#include "tessera_train.h"
+
+/* A tensor that steps change: parameters, statistics of BatchNormalization, the optimizer's. */
+typedef struct tsr_training_state {
+    int before, after;    /* values of the step's graph: an input, and what it becomes */
+    int constant;         /* the value of the model's graph that it was; TSR_NONE: it begins as 0 */
+    const float *initial; /* its elements; NULL: zeros */
+} tsr_training_state;
+
+/* Numbers that change from step to step, as inputs of one element. */
+typedef enum tsr_training_number {
+    TSR_STEP_SIZE,
+    TSR_VARIANCE_FACTOR, /* Adam: 1 / sqrt(1 - beta2^t) */
+    TSR_WEIGHT_FACTOR,   /* AdamW: 1 - learning rate * decay */
+    TSR_TRAINING_NUMBERS,
+} tsr_training_number;
+
+/* Of a Dropout: an input of zeros and 1 / (1 - ratio). */
+typedef struct tsr_training_mask {
+    int value;
+    float ratio;
+} tsr_training_mask;
+
+/* The graph of a step. Its inputs: the model's, the target, states, numbers, masks; its outputs:
+ * the loss, and states afterwards. */
+typedef struct tsr_training {
+    const tsr_trainer_desc *desc; /* defaults are filled in; not after it was made */
+    tsr_graph *graph;
+    int input_count; /* of the model, which are the first of the graph's */
+    int output;      /* that the loss is of */
+    int target, loss;
+    int parameter_count; /* of states, the first ones */
+    int state_count, state_room;
+    tsr_training_state *states;
+    int numbers[TSR_TRAINING_NUMBERS]; /* TSR_NONE: the update has none */
+    int mask_count;
+    tsr_training_mask *masks;
+} tsr_training;
+
+struct tsr_trainer {
+    tsr_device *device; /* retained */
+    tsr_model *model;   /* retained: the graph borrows names and constants */
+    tsr_graph *graph;
+    tsr_trainer_desc desc; /* its pointers are of the caller: not after it was made */
+    tsr_training training;
+    tsr_autotune_result tuning;
+    tsr_runner *runner;
+    /* By input of the graph; by state, what it becomes: both are exchanged after a step. */
+    tsr_tensor_storage *inputs, *next, loss;
+    int *state_input; /* by state: which input of the graph it is */
+    float *mask;      /* elements of the largest of all masks */
+    int64_t steps;
+};
+
+/* Elements of a tensor of the trainer's. Getting them waits for the steps before. */
+tsr_status tsr_trainer_set(const tsr_trainer *t, const tsr_tensor_storage *tensor,
+                           const float *elements);
+tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tensor, float *elements);
+
+/* graph: a clone of a model's, which becomes a step's. */
+tsr_status tsr_training_make(tsr_graph *graph, const tsr_trainer_desc *desc,
+                             tsr_training *training);
+
+/* Inputs of the graph. TSR_NONE with a message. */
+int tsr_training_add_input(tsr_training *training, const char *base, const char *suffix,
+                           const tsr_shape *shape);
+/* NULL with a message. The pointer is valid until the next one is added. */
+tsr_training_state *tsr_training_add_state(tsr_training *training);
+
+/* Makes the constants that are to be trained inputs, and BatchNormalization what it is in training.
+ */
+tsr_status tsr_training_find_parameters(tsr_training *training);
+
+/* Appends the loss of training->output. */
+void tsr_training_build_loss(tsr_training *training, tsr_builder *b);
+/* Appends the update of each parameter by its gradient. */
+void tsr_training_build_updates(tsr_training *training, tsr_builder *b, const int *gradients);
+
+#endif

@@ -1,0 +1,80 @@
+/* Losses: the mean over all elements of a function of output and target. */
+#include "api/trainer.h"
+
+#include "base/error.h"
+
+/* The node that computes a value, behind Identities; NULL of an input. */
+static const tsr_node *find_producer(const tsr_graph *graph, int value) {
+    const tsr_node *node = NULL;
+    do {
+        int producer = graph->values[value].producer;
+        node = producer == TSR_NONE ? NULL : &graph->nodes[producer];
+        value = node ? node->inputs[0] : value;
+    } while (node && node->op == TSR_OP_Identity);
+    return node;
+}
+
+/* Where a Softmax or Sigmoid computes the output, what it reads. */
+static int find_logits(const tsr_training *t, tsr_op function) {
+    const tsr_node *node = find_producer(t->graph, t->output);
+    if (!node || node->op != function)
+        return t->output;
+    int rank = t->graph->values[t->output].shape.rank;
+    int64_t axis = tsr_attr_int(node, "axis", -1);
+    bool along_channels = function == TSR_OP_Sigmoid || axis == 1 || axis == 1 - rank;
+    bool coerces = tsr_attr_int(node, "coerce_2d", 0) != 0 && rank != 2;
+    return along_channels && !coerces ? node->inputs[0] : t->output;
+}
+
+static int build_mean(tsr_builder *b, int value, int64_t count) {
+    const tsr_attr drop = tsr_int_attr("keepdims", 0);
+    int sum = tsr_build_with(b, TSR_OP_ReduceSum, 1, &value, 1, &drop);
+    return TSR_BUILD(b, TSR_OP_Mul, sum, tsr_build_number(b, (float)(1.0 / (double)count)));
+}
+
+static int build_smooth_l1(tsr_builder *b, int difference) {
+    int distance = TSR_BUILD(b, TSR_OP_Abs, difference),
+        clipped = TSR_BUILD(b, TSR_OP_Min, distance, tsr_build_number(b, 1)),
+        half = TSR_BUILD(b, TSR_OP_Mul, clipped, tsr_build_number(b, 0.5f));
+    return TSR_BUILD(b, TSR_OP_Mul, clipped, TSR_BUILD(b, TSR_OP_Sub, distance, half));
+}
+
+static int build_cross_entropy(tsr_training *t, tsr_builder *b) {
+    const tsr_attr axis = tsr_int_attr("axis", 1);
+    int logits = find_logits(t, TSR_OP_Softmax),
+        logarithms = tsr_build_with(b, TSR_OP_LogSoftmax, 1, &logits, 1, &axis);
+    return TSR_BUILD(b, TSR_OP_Neg, TSR_BUILD(b, TSR_OP_Mul, logarithms, t->target));
+}
+
+/* max(y, 0) - y * t + log(1 + exp(-|y|)), which is softplus(y) - y * t. */
+static int build_binary_cross_entropy(tsr_training *t, tsr_builder *b) {
+    int logits = find_logits(t, TSR_OP_Sigmoid);
+    return TSR_BUILD(b, TSR_OP_Sub, TSR_BUILD(b, TSR_OP_Softplus, logits),
+                     TSR_BUILD(b, TSR_OP_Mul, logits, t->target));
+}
+
+void tsr_training_build_loss(tsr_training *t, tsr_builder *b) {
+    const tsr_shape shape = t->graph->values[t->output].shape;
+    int64_t count = tsr_shape_count(&shape);
+    int difference = TSR_NONE, elements;
+    if (t->desc->loss <= TSR_LOSS_SMOOTH_L1)
+        difference = TSR_BUILD(b, TSR_OP_Sub, t->output, t->target);
+    switch (t->desc->loss) {
+    case TSR_LOSS_MSE:
+        elements = TSR_BUILD(b, TSR_OP_Mul, difference, difference);
+        break;
+    case TSR_LOSS_L1:
+        elements = TSR_BUILD(b, TSR_OP_Abs, difference);
+        break;
+    case TSR_LOSS_SMOOTH_L1:
+        elements = build_smooth_l1(b, difference);
+        break;
+    case TSR_LOSS_CROSS_ENTROPY:
+        elements = build_cross_entropy(t, b);
+        count /= shape.dim[1];
+        break;
+    default:
+        elements = build_binary_cross_entropy(t, b);
+    }
+    t->loss = build_mean(b, elements, count);
+}

@@ -1,0 +1,149 @@
+/* What steps have changed: as a model, and as a file with which another trainer goes on. */
+#include "api/trainer.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "api/model.h"
+#include "api/session.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "onnx/onnx.h"
+
+/* ---- models --------------------------------------------------------------------------------- */
+
+/* Replaces the constants of a copy of the model's graph by what they have become. */
+static tsr_status take_weights(const tsr_trainer *t, tsr_graph *copy) {
+    for (int i = 0; i < t->training.state_count; i++) {
+        const tsr_training_state *state = &t->training.states[i];
+        if (state->constant == TSR_NONE)
+            continue;
+        tsr_value *value = &copy->values[state->constant];
+        float *elements = TSR_NEW(copy->arena, tsr_shape_count(&value->shape), float);
+        if (!elements)
+            return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the weights");
+        TSR_TRY(tsr_trainer_get(t, &t->inputs[t->state_input[i]], elements));
+        value->data = elements;
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_trainer_model(tsr_trainer *trainer, tsr_model **model) {
+    if (!trainer || !model)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_model: %s is NULL",
+                        trainer ? "model" : "trainer");
+    *model = NULL;
+    const tsr_graph *graph = trainer->model->graph;
+    tsr_graph *copy = tsr_graph_clone(graph);
+    if (!copy)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for a model", graph->file);
+    tsr_status status = take_weights(trainer, copy);
+    if (status == TSR_OK)
+        status = tsr_model_copy_of(copy, model);
+    tsr_graph_destroy(copy);
+    return status == TSR_OK ? TSR_OK : tsr_session_name_file(status, graph);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* The file is an ONNX model of constants, each the input of an Identity: states by their names in
+ * the graph, and the number of steps. */
+static const char steps_name[] = "training.steps";
+
+static tsr_status add_constant(tsr_node_list *list, const char *name, tsr_dtype dtype,
+                               const tsr_shape *shape, const void *data) {
+    tsr_graph *graph = list->graph;
+    int value = tsr_graph_add_constant(graph, name, dtype, shape, data), output;
+    if (value == TSR_NONE)
+        return tsr_out_of_memory(graph);
+    TSR_TRY(tsr_append_new(list, name, TSR_OP_Identity, 1, &value, 0, NULL, &output));
+    graph->values[output].dtype = dtype;
+    graph->values[output].shape = *shape;
+    graph->outputs[graph->output_count++] = output;
+    return TSR_OK;
+}
+
+static tsr_status add_state(const tsr_trainer *t, int i, tsr_node_list *list) {
+    const tsr_value *value = &t->graph->values[t->training.states[i].before];
+    float *elements = TSR_NEW(list->graph->arena, tsr_shape_count(&value->shape), float);
+    if (!elements)
+        return tsr_out_of_memory(list->graph);
+    TSR_TRY(tsr_trainer_get(t, &t->inputs[t->state_input[i]], elements));
+    return add_constant(list, value->name, TSR_DTYPE_F32, &value->shape, elements);
+}
+
+static tsr_status fill_state_graph(const tsr_trainer *t, tsr_graph *graph) {
+    tsr_node_list list = {.graph = graph};
+    graph->outputs = TSR_NEW(graph->arena, t->training.state_count + 1, int);
+    if (!graph->outputs)
+        return tsr_out_of_memory(graph);
+    TSR_TRY(add_constant(&list, steps_name, TSR_DTYPE_I64, &(tsr_shape){0}, &t->steps));
+    for (int i = 0; i < t->training.state_count; i++)
+        TSR_TRY(add_state(t, i, &list));
+    tsr_use_node_list(&list, 0);
+    return TSR_OK;
+}
+
+tsr_status tsr_trainer_save(tsr_trainer *trainer, tsr_write_fn write, void *user) {
+    if (!trainer || !write)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_save: %s is NULL",
+                        trainer ? "write" : "trainer");
+    tsr_graph *graph = tsr_graph_create("training state");
+    if (!graph)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a training state");
+    tsr_status status = fill_state_graph(trainer, graph);
+    if (status == TSR_OK)
+        status = tsr_onnx_write(graph, TSR_OPSET_WRITTEN_MIN, write, user);
+    tsr_graph_destroy(graph);
+    return status;
+}
+
+static tsr_status find_constant(const tsr_graph *graph, const char *name, tsr_dtype dtype,
+                                const tsr_shape *shape, const void **data) {
+    int found = tsr_graph_find_value(graph, name);
+    const tsr_value *value = found == TSR_NONE ? NULL : &graph->values[found];
+    if (!value || !value->data)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: it has no '%s'", graph->file, name);
+    if (value->dtype != dtype || !tsr_shape_equal(&value->shape, shape))
+        return tsr_fail(TSR_ERROR_SHAPE, "%s: '%s' is %s of shape %s, the trainer's is %s of %s",
+                        graph->file, name, tsr_dtype_name(value->dtype),
+                        tsr_shape_text(&value->shape), tsr_dtype_name(dtype),
+                        tsr_shape_text(shape));
+    *data = value->data;
+    return TSR_OK;
+}
+
+/* All is checked before anything is set. */
+static tsr_status take_states(tsr_trainer *t, tsr_graph *graph) {
+    const void *steps, **data = TSR_NEW(graph->arena, t->training.state_count, const void *);
+    if (!data)
+        return tsr_out_of_memory(graph);
+    TSR_TRY(find_constant(graph, steps_name, TSR_DTYPE_I64, &(tsr_shape){0}, &steps));
+    int64_t count = *(const int64_t *)steps;
+    if (count < 0)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: it has %lld steps", graph->file,
+                        (long long)count);
+    for (int i = 0; i < t->training.state_count; i++) {
+        const tsr_value *value = &t->graph->values[t->training.states[i].before];
+        TSR_TRY(find_constant(graph, value->name, TSR_DTYPE_F32, &value->shape, &data[i]));
+    }
+    for (int i = 0; i < t->training.state_count; i++)
+        TSR_TRY(tsr_trainer_set(t, &t->inputs[t->state_input[i]], data[i]));
+    t->steps = count;
+    return TSR_OK;
+}
+
+tsr_status tsr_trainer_load(tsr_trainer *trainer, const void *bytes, size_t count) {
+    tsr_graph *graph = NULL;
+    tsr_maps maps = {0};
+    if (!trainer || !bytes || count == 0)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_load: %s",
+                        trainer ? "there are no bytes" : "trainer is NULL");
+    const tsr_model_desc desc = {
+        .name = "training state", .max_bytes = tsr_memory_bytes(), .max_work = 1};
+    TSR_TRY(tsr_onnx_read(bytes, count, &desc, &maps, NULL, &graph));
+    tsr_status status = take_states(trainer, graph);
+    tsr_graph_destroy(graph);
+    tsr_maps_close(&maps);
+    return status;
+}

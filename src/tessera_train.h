@@ -1,0 +1,152 @@
+/* Training: a model's weights are changed so that a loss becomes smaller. A step runs the network,
+ * its gradients and the update of every weight as passes of one graph; weights and the optimizer's
+ * state stay on the device, and only the loss is read back, if it is asked for.
+ *
+ *     tsr_trainer *trainer; float loss;
+ *     tsr_trainer_create(device, model, &(tsr_trainer_desc){.loss = TSR_LOSS_CROSS_ENTROPY,
+ *         .dims = &batch, .dim_count = 1}, &trainer);
+ *     for (int i = 0; i < 100; i++)
+ *         tsr_trainer_step(trainer, (const float *[]){signals}, classes, &loss);
+ *     tsr_trainer_model(trainer, &trained);
+ *
+ * Trained are the float32 constants that Conv, ConvTranspose, Gemm, MatMul, PRelu and the
+ * normalizations read as weights, and vectors that are added to a MatMul's result.
+ * BatchNormalization is in training mode: it normalizes by the batch, and its running mean and
+ * variance follow with its momentum. Dropout drops, by random numbers of the seed.
+ *
+ * Everything is float32. The same steps with the same seed on the same device give the same
+ * weights; devices differ by rounding. The rules of tessera.h hold here, too: zeroed descriptions
+ * ask for defaults, structs may grow at their ends, a device and all that was made on it belong to
+ * one thread at a time. */
+#ifndef TESSERA_TRAIN_H
+#define TESSERA_TRAIN_H
+
+#include "tessera.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tsr_trainer tsr_trainer;
+
+/* Of the output y and the target t, which has its shape: the mean over all elements. */
+typedef enum tsr_loss {
+    TSR_LOSS_MSE, /* (y - t)^2 */
+    TSR_LOSS_L1,  /* |y - t| */
+    /* (y - t)^2 / 2 where |y - t| < 1, else |y - t| - 1/2 (Girshick 2015, "Fast R-CNN") */
+    TSR_LOSS_SMOOTH_L1,
+    /* -sum(t * log(softmax(y))) along axis 1, the mean over all others: y are logits, t
+     * probabilities, such as 1 for the class and 0 for others. Of an output that a Softmax over
+     * axis 1 computes, its input is taken. */
+    TSR_LOSS_CROSS_ENTROPY,
+    /* -t * log(sigmoid(y)) - (1 - t) * log(1 - sigmoid(y)): y are logits. Of an output that a
+     * Sigmoid computes, its input is taken. */
+    TSR_LOSS_BINARY_CROSS_ENTROPY,
+} tsr_loss;
+
+/* With g: the gradient, l: the learning rate, t: the step, from 1. */
+typedef enum tsr_update {
+    /* Kingma, Ba 2015, "Adam": m = beta1 * m + (1 - beta1) * g, v = beta2 * v + (1 - beta2) * g^2,
+     * w -= l * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon) */
+    TSR_UPDATE_ADAM,
+    /* Loshchilov, Hutter 2019: the same, and w -= l * weight_decay * w, which is no part of g */
+    TSR_UPDATE_ADAMW,
+    /* m = momentum * m + g, w -= l * m; with nesterov w -= l * (g + momentum * m) */
+    TSR_UPDATE_SGD,
+} tsr_update;
+
+/* The learning rate of step t of `steps`, from 0. */
+typedef enum tsr_schedule {
+    TSR_SCHEDULE_CONSTANT,
+    TSR_SCHEDULE_LINEAR, /* falls to 0 */
+    TSR_SCHEDULE_COSINE, /* falls to 0 along half a wave */
+} tsr_schedule;
+
+typedef struct tsr_trainer_desc {
+    const char *output; /* that the loss is of; NULL: the model's first */
+    tsr_loss loss;
+    tsr_update update;
+    float learning_rate;   /* 0: 0.001 */
+    float beta1, beta2;    /* of Adam; 0: 0.9, 0.999 */
+    float epsilon;         /* of Adam; 0: 1e-8 */
+    float momentum;        /* of SGD */
+    bool nesterov;         /* of SGD, with a momentum */
+    float weight_decay;    /* of weights of two axes or more: times w is added to g */
+    float clip_norm;       /* the root of all gradients' sum of squares is at most this; 0: any */
+    tsr_schedule schedule; /* with `steps` */
+    int64_t steps;         /* after which the schedule has ended */
+    int64_t warmup_steps;  /* the rate rises from 0 before; of `steps` */
+    const char *const *freeze; /* names of weights that stay, with * and ? */
+    int freeze_count;
+    uint32_t seed; /* of Dropout */
+    /* Sizes that the model leaves open, as in tsr_session_desc: a batch of one size. */
+    const tsr_dim_binding *dims;
+    int dim_count;
+    const tsr_input_shape *shapes;
+    int shape_count;
+    int tune_ms; /* as in tsr_session_desc, as is */
+    bool time_passes;
+    tsr_progress progress;
+} tsr_trainer_desc;
+
+/* Holds references on device and model. Fails as tsr_session_create() does, and where nothing is to
+ * be trained, a weight does not change the loss, or a node on the way from a weight to the loss has
+ * no gradient: the message names it. */
+TSR_API tsr_status tsr_trainer_create_sized(tsr_device *device, const tsr_model *model,
+                                            const tsr_trainer_desc *desc, size_t size,
+                                            tsr_trainer **trainer);
+/* desc: NULL is fine. */
+static inline tsr_status tsr_trainer_create(tsr_device *device, const tsr_model *model,
+                                            const tsr_trainer_desc *desc, tsr_trainer **trainer) {
+    return tsr_trainer_create_sized(device, model, desc, sizeof *desc, trainer);
+}
+/* NULL is fine. */
+TSR_API void tsr_trainer_destroy(tsr_trainer *trainer);
+
+/* inputs: by input of the model, target: of the output's shape; float32, row-major, copied before
+ * the call returns. loss: before this step; NULL: nothing is read, and the call does not wait.
+ *
+ * A loss that is infinite or NaN fails with TSR_ERROR_INVALID_ARGUMENT, which names the step; the
+ * weights are those from before it. In steps whose loss is not read such a loss changes no weight
+ * by its gradient. */
+TSR_API tsr_status tsr_trainer_step(tsr_trainer *trainer, const float *const *inputs,
+                                    const float *target, float *loss);
+
+/* A new model with the weights of now; waits for them. */
+TSR_API tsr_status tsr_trainer_model(tsr_trainer *trainer, tsr_model **model);
+
+/* Weights, statistics, the optimizer's state and the number of steps, as bytes: with them another
+ * trainer of the same model and description goes on as this one would. `write` is called many
+ * times. */
+TSR_API tsr_status tsr_trainer_save(tsr_trainer *trainer, tsr_write_fn write, void *user);
+/* Nothing is changed if the bytes do not fit the trainer, which the message tells. */
+TSR_API tsr_status tsr_trainer_load(tsr_trainer *trainer, const void *bytes, size_t count);
+
+/* Weights that are trained: names and shapes. */
+TSR_API int tsr_trainer_parameter_count(const tsr_trainer *trainer);
+TSR_API tsr_status tsr_trainer_parameter_sized(const tsr_trainer *trainer, int index,
+                                               tsr_tensor_info *info, size_t size);
+static inline tsr_status tsr_trainer_parameter(const tsr_trainer *trainer, int index,
+                                               tsr_tensor_info *info) {
+    return tsr_trainer_parameter_sized(trainer, index, info, sizeof *info);
+}
+/* What a step is made of, as of a session: its nodes are those of the network, of gradients and of
+ * updates. */
+TSR_API tsr_status tsr_trainer_report_sized(const tsr_trainer *trainer, tsr_report *report,
+                                            size_t size);
+static inline tsr_status tsr_trainer_report(const tsr_trainer *trainer, tsr_report *report) {
+    return tsr_trainer_report_sized(trainer, report, sizeof *report);
+}
+TSR_API tsr_status tsr_trainer_node_report_sized(const tsr_trainer *trainer, int index,
+                                                 tsr_node_report *report, size_t size);
+static inline tsr_status tsr_trainer_node_report(const tsr_trainer *trainer, int index,
+                                                 tsr_node_report *report) {
+    return tsr_trainer_node_report_sized(trainer, index, report, sizeof *report);
+}
+/* Steps so far. */
+TSR_API int64_t tsr_trainer_steps(const tsr_trainer *trainer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+/* Small networks and data to train them with. */
+#ifndef TESTS_SUPPORT_TRAINING_H
+#define TESTS_SUPPORT_TRAINING_H
+
+#include "support/random.h"
+#include "support/sessions.h"
+
+#include "tessera_build.h"
+#include "tessera_train.h"
+
+enum { SIGNAL_LENGTH = 64, SIGNAL_CLASSES = 5 };
+
+/* Conv1D 1 -> 8 k5, ReLU, MaxPool 2, Conv1D 8 -> 16 k3, ReLU, MaxPool 2, Flatten, Dense 32, ReLU,
+ * Dense classes, Softmax; the batch is open. */
+tsr_model *make_signal_classifier(uint32_t seed);
+/* Noisy signals of five classes, and 1 for the class of each: a sine, a square wave, a saw tooth, a
+ * burst, a step; phase, height and place are random. */
+void make_signals(random_source *random, int count, float *signals, float *classes);
+
+/* Encoder and decoder with every kind of layer that image-to-image networks have, of images
+ * [2, 3, 16, 12]. */
+tsr_model *make_small_unet(uint32_t seed, float dropout);
+enum { UNET_IMAGE = 2 * 3 * 16 * 12 };
+
+#endif

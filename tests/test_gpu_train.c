@@ -1,0 +1,90 @@
+/* Training on a GPU backend beside the cpu backend: the losses of the first steps. */
+#include "support/backends.h"
+#include "support/main.h"
+#include "support/training.h"
+
+#include <math.h>
+
+typedef struct lesson {
+    tsr_model *model;
+    tsr_trainer_desc desc;
+    int steps;
+    double tolerance; /* of losses: rounding grows from step to step */
+} lesson;
+
+typedef void fill_fn(random_source *random, float *input, float *target);
+
+static void run_lesson(const char *backend, const lesson *l, fill_fn *fill, float *losses) {
+    static float input[1 << 12], target[1 << 12];
+    tsr_device *device = make_device(&(tsr_device_desc){.backend = backend});
+    tsr_trainer *trainer;
+    random_source random = random_from(11);
+    EXPECT_OK(tsr_trainer_create(device, l->model, &l->desc, &trainer));
+    for (int i = 0; i < l->steps; i++) {
+        fill(&random, input, target);
+        EXPECT_OK(tsr_trainer_step(trainer, (const float *[]){input}, target, &losses[i]));
+    }
+    tsr_trainer_destroy(trainer);
+    tsr_device_destroy(device);
+}
+
+static void check_lesson(const lesson *l, fill_fn *fill) {
+    float expected[64], losses[64];
+    run_lesson("cpu", l, fill, expected);
+    run_lesson(gpu_backend(), l, fill, losses);
+    for (int i = 0; i < l->steps; i++)
+        if (fabsf(losses[i] - expected[i]) > l->tolerance)
+            fail_msg("step %d: loss %.9g instead of %.9g", i, losses[i], expected[i]);
+    tsr_model_free(l->model);
+}
+
+enum { BATCH = 8 };
+
+static void fill_signals(random_source *random, float *input, float *target) {
+    make_signals(random, BATCH, input, target);
+}
+
+static void test_classifier(void **state) {
+    (void)state;
+    static const tsr_dim_binding batch = {"batch", BATCH};
+    need_gpu();
+    check_lesson(&(lesson){.model = make_signal_classifier(1),
+                           .desc = {.loss = TSR_LOSS_CROSS_ENTROPY,
+                                    .learning_rate = 0.005f,
+                                    .dims = &batch,
+                                    .dim_count = 1},
+                           .steps = few_cases() ? 5 : 50,
+                           .tolerance = 1e-3},
+                 fill_signals);
+}
+
+static void fill_images(random_source *random, float *input, float *target) {
+    for (int i = 0; i < UNET_IMAGE; i++) {
+        input[i] = random_float(random, 0, 1);
+        target[i] = random_float(random, 0, 0.8f);
+    }
+}
+
+static void test_unet(void **state) {
+    (void)state;
+    static const tsr_trainer_desc descs[] = {
+        {.loss = TSR_LOSS_MSE, .update = TSR_UPDATE_SGD, .learning_rate = 0.05f, .momentum = 0.5f},
+        {.loss = TSR_LOSS_L1, .clip_norm = 0.5f, .weight_decay = 0.01f},
+        {.loss = TSR_LOSS_SMOOTH_L1, .update = TSR_UPDATE_ADAMW, .weight_decay = 0.01f},
+    };
+    need_gpu();
+    for (size_t i = 0; i < sizeof descs / sizeof *descs; i++)
+        check_lesson(&(lesson){.model = make_small_unet(3, 0.1f),
+                               .desc = descs[i],
+                               .steps = few_cases() ? 2 : 8,
+                               .tolerance = 1e-3},
+                     fill_images);
+}
+
+int run_program(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_classifier),
+        cmocka_unit_test(test_unet),
+    };
+    return cmocka_run_group_tests_name("training", tests, NULL, NULL);
+}

@@ -122,6 +122,10 @@ TSR_API tsr_status tsr_trainer_save(tsr_trainer *trainer, tsr_write_fn write, vo
 /* Nothing is changed if the bytes do not fit the trainer, which the message tells. */
 TSR_API tsr_status tsr_trainer_load(tsr_trainer *trainer, const void *bytes, size_t count);
 
+/* The name of the tensor that the loss is computed of: the output, or the logits that its Softmax or
+ * Sigmoid reads. With it, as one of a session's extra_outputs, a held-out loss can be computed. */
+TSR_API const char *tsr_trainer_scored(const tsr_trainer *trainer);
+
 /* Weights that are trained: names and shapes. */
 TSR_API int tsr_trainer_parameter_count(const tsr_trainer *trainer);
 TSR_API tsr_status tsr_trainer_parameter_sized(const tsr_trainer *trainer, int index,

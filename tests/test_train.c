@@ -3,6 +3,7 @@
 #include "support/training.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static tsr_device *cpu(void) {
@@ -131,12 +132,15 @@ static void test_schedules(void **state) {
 /* ---- losses ---------------------------------------------------------------------------------- */
 
 /* Of Identity of a PRelu, so that there is something to train. */
+static char scored[8]; /* the tensor that the latest first_loss() was computed of */
+
 static float first_loss(tsr_loss kind, const char *text, const float *x, const float *target) {
     tsr_model *model = make_model(text);
     tsr_device *device = cpu();
     tsr_trainer *trainer = make_trainer(device, model, &(tsr_trainer_desc){.loss = kind});
     float loss;
     EXPECT_OK(tsr_trainer_step(trainer, (const float *[]){x}, target, &loss));
+    snprintf(scored, sizeof scored, "%s", tsr_trainer_scored(trainer));
     tsr_trainer_destroy(trainer);
     tsr_device_destroy(device);
     tsr_model_free(model);
@@ -167,6 +171,9 @@ static void test_losses(void **state) {
     assert_true(fabs(first_loss(TSR_LOSS_CROSS_ENTROPY, softmax, x, t) - entropy) < 1e-6);
     assert_true(fabs(first_loss(TSR_LOSS_BINARY_CROSS_ENTROPY, plain, x, t) - binary) < 1e-6);
     assert_true(fabs(first_loss(TSR_LOSS_BINARY_CROSS_ENTROPY, sigmoid, x, t) - binary) < 1e-6);
+    assert_string_equal(scored, "p");
+    first_loss(TSR_LOSS_MSE, sigmoid, x, t);
+    assert_string_equal(scored, "y");
 }
 
 /* ---- networks -------------------------------------------------------------------------------- */

@@ -299,6 +299,10 @@ tsr_status tsr_trainer_step(tsr_trainer *trainer, const float *const *inputs, co
     return TSR_OK;
 }
 
+const char *tsr_trainer_scored(const tsr_trainer *trainer) {
+    return trainer ? trainer->graph->values[trainer->training.scored].name : NULL;
+}
+
 int64_t tsr_trainer_steps(const tsr_trainer *trainer) {
     return trainer ? trainer->steps : 0;
 }

@@ -37,6 +37,7 @@ typedef struct tsr_training {
     int input_count; /* of the model, which are the first of the graph's */
     int output;      /* that the loss is of */
     int target, loss;
+    int scored; /* what the loss is computed of: the output, or its logits */
     int parameter_count; /* of states, the first ones */
     int state_count, state_room;
     tsr_training_state *states;

@@ -41,22 +41,23 @@ static int build_smooth_l1(tsr_builder *b, int difference) {
 
 static int build_cross_entropy(tsr_training *t, tsr_builder *b) {
     const tsr_attr axis = tsr_int_attr("axis", 1);
-    int logits = find_logits(t, TSR_OP_Softmax),
-        logarithms = tsr_build_with(b, TSR_OP_LogSoftmax, 1, &logits, 1, &axis);
+    t->scored = find_logits(t, TSR_OP_Softmax);
+    int logarithms = tsr_build_with(b, TSR_OP_LogSoftmax, 1, &t->scored, 1, &axis);
     return TSR_BUILD(b, TSR_OP_Neg, TSR_BUILD(b, TSR_OP_Mul, logarithms, t->target));
 }
 
 /* max(y, 0) - y * t + log(1 + exp(-|y|)), which is softplus(y) - y * t. */
 static int build_binary_cross_entropy(tsr_training *t, tsr_builder *b) {
-    int logits = find_logits(t, TSR_OP_Sigmoid);
-    return TSR_BUILD(b, TSR_OP_Sub, TSR_BUILD(b, TSR_OP_Softplus, logits),
-                     TSR_BUILD(b, TSR_OP_Mul, logits, t->target));
+    t->scored = find_logits(t, TSR_OP_Sigmoid);
+    return TSR_BUILD(b, TSR_OP_Sub, TSR_BUILD(b, TSR_OP_Softplus, t->scored),
+                     TSR_BUILD(b, TSR_OP_Mul, t->scored, t->target));
 }
 
 void tsr_training_build_loss(tsr_training *t, tsr_builder *b) {
     const tsr_shape shape = t->graph->values[t->output].shape;
     int64_t count = tsr_shape_count(&shape);
     int difference = TSR_NONE, elements;
+    t->scored = t->output;
     if (t->desc->loss <= TSR_LOSS_SMOOTH_L1)
         difference = TSR_BUILD(b, TSR_OP_Sub, t->output, t->target);
     switch (t->desc->loss) {

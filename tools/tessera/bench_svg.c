@@ -1,6 +1,7 @@
 /* A bar chart of the layers' times as an SVG file, readable without the table. */
 #include "bench.h"
 #include "output.h"
+#include "svg.h"
 #include "text.h"
 #include "tool.h"
 
@@ -24,41 +25,16 @@ typedef struct chart {
     int height;
 } chart;
 
-/* ---- text ------------------------------------------------------------------------------------ */
-
-/* Names come from the model. */
-static void put_escaped(const chart *c, const char *text) {
-    char shown[1024];
-    for (const char *at = tsr_escape(text, shown, sizeof shown); *at; at++) {
-        const char *escape = *at == '&'   ? "&amp;"
-                             : *at == '<' ? "&lt;"
-                             : *at == '>' ? "&gt;" /* "]]>" is not allowed in a text */
-                                          : NULL;
-        if (escape)
-            fputs(escape, c->file);
-        else
-            fputc(*at, c->file);
-    }
-}
-
-/* style: more attributes, or "". */
-static void put_text(const chart *c, double x, double y, const char *style, const char *text) {
-    fprintf(c->file, "<text x=\"%.1f\" y=\"%.1f\"%s>", x, y, style);
-    put_escaped(c, text);
-    fputs("</text>\n", c->file);
-}
-
 /* ---- scale ----------------------------------------------------------------------------------- */
 
-/* 1, 2 or 5 times a power of ten: at most 8 ticks, and room for the longest bar. */
+/* With room for the longest bar. */
 static void set_scale(chart *c) {
     double longest = 0;
     for (int i = 0; i < c->b->layer_count; i++)
         longest = fmax(longest, fmax(c->b->layers[i].ms, c->b->layers[i].bound.ms));
     if (longest <= 0)
         longest = 1;
-    double power = pow(10, floor(log10(longest / 8))), ratio = longest / 8 / power;
-    c->step = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+    c->step = svg_step(longest);
     c->scale = SPAN / (ceil(longest / c->step) * c->step);
 }
 
@@ -69,9 +45,9 @@ static void put_axis(const chart *c) {
         snprintf(value, sizeof value, "%g", i * c->step);
         fprintf(c->file, "<path class=\"grid\" d=\"M%.1f %d V%d\"/>\n", x, HEAD - 4,
                 c->height - FOOT);
-        put_text(c, x, HEAD - 8, " text-anchor=\"middle\"", value);
+        svg_text(c->file, x, HEAD - 8, " text-anchor=\"middle\"", value);
     }
-    put_text(c, WIDTH - 10, HEAD - 8, " text-anchor=\"end\"",
+    svg_text(c->file, WIDTH - 10, HEAD - 8, " text-anchor=\"end\"",
              c->b->peaks.gflops > 0 ? "time in ms, bound / time" : "time in ms");
 }
 
@@ -89,16 +65,16 @@ static void put_figures(const chart *c, const bench_layer *layer, double y) {
     if (layer->bound.ms > 0 && layer->ms > 0)
         snprintf(figures + used, sizeof figures - (size_t)used, ", %.0f %%",
                  100 * layer->bound.ms / layer->ms);
-    put_text(c, WIDTH - 10, y, " text-anchor=\"end\"", figures);
+    svg_text(c->file, WIDTH - 10, y, " text-anchor=\"end\"", figures);
 }
 
 static void put_row(const chart *c, int index) {
     const bench_layer *layer = &c->b->layers[index];
     const tsr_node_report *node = &layer->node;
     double top = HEAD + index * ROW, line = top + BAR - 2, x = LEFT + layer->bound.ms * c->scale;
-    put_text(c, 10, line, "", short_label(node->name, 24).text);
-    put_text(c, 170, line, "", short_label(node->op, 20).text);
-    put_text(c, LEFT - 8, line, " text-anchor=\"end\"", shape_label(&node->shape).text);
+    svg_text(c->file, 10, line, "", short_label(node->name, 24).text);
+    svg_text(c->file, 170, line, "", short_label(node->op, 20).text);
+    svg_text(c->file, LEFT - 8, line, " text-anchor=\"end\"", shape_label(&node->shape).text);
     fprintf(c->file, "<rect class=\"bar %s\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>\n",
             bar_class(layer), LEFT, top, fmax(layer->ms, 0) * c->scale, BAR);
     if (layer->bound.ms > 0)
@@ -115,29 +91,25 @@ static void put_legend(const chart *c) {
     for (int i = 0; i < 2; i++) {
         fprintf(c->file, "<rect class=\"%s\" x=\"%d\" y=\"50\" width=\"12\" height=\"12\"/>\n",
                 entries[i].class, 10 + i * 160);
-        put_text(c, 28 + i * 160, 60, "", entries[i].text);
+        svg_text(c->file, 28 + i * 160, 60, "", entries[i].text);
     }
     fputs("<path class=\"bound\" d=\"M336 48 v16\"/>\n", c->file);
-    put_text(c, 344, 60, "", "bound: minimum time at the device's measured peaks");
+    svg_text(c->file, 344, 60, "", "bound: minimum time at the device's measured peaks");
 }
 
 static void put_head(const chart *c) {
     const bench *b = c->b;
     char line[1024];
-    fprintf(c->file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-            "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"11\">\n"
-            "<style>.page{fill:#fff}.ops{fill:#4c78a8}.mem{fill:#e3953b}.plain{fill:#8a8a8a}"
-            ".grid{stroke:#ddd}.bound{stroke:#111;stroke-width:2}</style>\n"
-            "<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n",
-            WIDTH, c->height, WIDTH, c->height, WIDTH, c->height);
+    svg_begin(c->file, WIDTH, c->height,
+              ".ops{fill:#4c78a8}.mem{fill:#e3953b}.plain{fill:#8a8a8a}"
+              ".bound{stroke:#111;stroke-width:2}");
     snprintf(line, sizeof line, "%s on %s: %s", b->j->path, b->info.backend, b->info.name);
-    put_text(c, 10, 20, " font-size=\"15\"", line);
+    svg_text(c->file, 10, 20, " font-size=\"15\"", line);
     snprintf(line, sizeof line,
              "steady %.2f ms, quartiles %.2f to %.2f; layers by %s, medians of %d runs",
              b->steady.median, b->steady.q1, b->steady.q3,
              b->info.has_timer ? "GPU timers" : "wall clock", b->o->runs);
-    put_text(c, 10, 38, "", line);
+    svg_text(c->file, 10, 38, "", line);
     if (b->peaks.gflops > 0)
         put_legend(c);
 }
@@ -151,6 +123,6 @@ tsr_status bench_write_svg(const bench *b, const char *path) {
     put_axis(&c);
     for (int i = 0; i < b->layer_count; i++)
         put_row(&c, i);
-    fputs("</svg>\n", c.file);
+    svg_end(c.file);
     return output_end(&out, TSR_OK);
 }

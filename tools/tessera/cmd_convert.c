@@ -3,26 +3,15 @@
 #include "chunks.h"
 #include "convert.h"
 #include "json.h"
-#include "output.h"
 #include "tool.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static tsr_status save(const convert_options *o, const char *model, const converted_file *file) {
-    const char *path = o->output;
-    output_file out;
-    if (o->step)
-        return chunks_write(path, model, file->bytes, file->size, o->step);
-    TRY(output_begin(path, &out));
-    tsr_status status =
-        fwrite(file->bytes, 1, file->size, out.file) == file->size
-            ? TSR_OK
-            : fail(TSR_ERROR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    return output_end(&out, status);
+    return o->step ? chunks_write(o->output, model, file->bytes, file->size, o->step)
+                   : converted_save(file, o->output);
 }
 
 /* ---- what is asked of the library ------------------------------------------------------------ */

@@ -1,6 +1,8 @@
 #include "converted.h"
+#include "output.h"
 #include "tool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,4 +43,14 @@ tsr_status converted_model(const tsr_model *model, const tsr_write_desc *desc, c
     }
     free(file.bytes);
     return status;
+}
+
+tsr_status converted_save(const converted_file *file, const char *path) {
+    output_file out;
+    TRY(output_begin(path, &out));
+    tsr_status status =
+        fwrite(file->bytes, 1, file->size, out.file) == file->size
+            ? TSR_OK
+            : fail(TSR_ERROR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    return output_end(&out, status);
 }

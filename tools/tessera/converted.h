@@ -16,4 +16,7 @@ tsr_status converted_write(const tsr_model *model, const tsr_write_desc *desc,
 tsr_status converted_model(const tsr_model *model, const tsr_write_desc *desc, const char *name,
                            tsr_model **made);
 
+/* Under its name once it is complete. */
+tsr_status converted_save(const converted_file *file, const char *path);
+
 #endif

@@ -363,15 +363,44 @@ static tsr_status make_tensor(picture *image, const char *path, image_view view,
     return status;
 }
 
-tsr_status image_load(const char *path, const tsr_tensor_info *input, const image_options *options,
-                      tensor *made, image_side *side) {
+typedef enum picture_part { WHOLE, LEFT_HALF, RIGHT_HALF } picture_part;
+
+static tsr_status cut_half(const char *path, picture_part part, picture *image) {
+    picture half;
+    int width = image->width / 2;
+    if (image->width % 2)
+        return fail(TSR_ERROR_SHAPE, "%s: is %d pixels wide, which has no halves", path,
+                    image->width);
+    TRY(picture_create(path, width, image->height, image->channels, &half));
+    picture_scale(image, part == RIGHT_HALF ? width : 0, 0, width, image->height, &half);
+    picture_free(image);
+    *image = half;
+    return TSR_OK;
+}
+
+static tsr_status load_part(const char *path, picture_part part, const tsr_tensor_info *input,
+                            const image_options *options, tensor *made, image_side *side) {
     image_view view;
     picture image;
     *made = (tensor){0};
     *side = (image_side){0};
     TRY(view_input(path, input, options, &view));
     TRY(picture_read(path, picture_channels(&view, options), options->most_megapixels, &image));
-    return make_tensor(&image, path, view, input, options, made, side);
+    tsr_status status = part == WHOLE ? TSR_OK : cut_half(path, part, &image);
+    if (status == TSR_OK)
+        return make_tensor(&image, path, view, input, options, made, side);
+    picture_free(&image);
+    return status;
+}
+
+tsr_status image_load(const char *path, const tsr_tensor_info *input, const image_options *options,
+                      tensor *made, image_side *side) {
+    return load_part(path, WHOLE, input, options, made, side);
+}
+
+tsr_status image_load_half(const char *path, bool right, const tsr_tensor_info *input,
+                           const image_options *options, tensor *made, image_side *side) {
+    return load_part(path, right ? RIGHT_HALF : LEFT_HALF, input, options, made, side);
 }
 
 tsr_status image_from_rgb(const unsigned char *rgb, int width, int height, const char *name,

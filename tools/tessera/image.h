@@ -58,6 +58,9 @@ bool image_view_of(const tsr_shape *shape, const image_options *options, image_v
 /* Reads an image as the tensor that the model's input needs; open sizes are the image's. */
 tsr_status image_load(const char *path, const tsr_tensor_info *input, const image_options *options,
                       tensor *made, image_side *side);
+/* The same from the left or right half of a picture. */
+tsr_status image_load_half(const char *path, bool right, const tsr_tensor_info *input,
+                           const image_options *options, tensor *made, image_side *side);
 /* The same from 3 bytes per pixel; name is for messages. */
 tsr_status image_from_rgb(const unsigned char *rgb, int width, int height, const char *name,
                           const tsr_tensor_info *input, const image_options *options, tensor *made,

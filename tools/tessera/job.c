@@ -22,11 +22,18 @@ void job_add_backend_option(option_set *set, job_options *o) {
     OPTIONS_ADD(set, items);
 }
 
-void job_add_device_options(option_set *set, job_options *o) {
+void job_add_gpu_options(option_set *set, job_options *o) {
     const option items[] = {
         {"gpu", 0, "N", "use the N-th GPU of 'tessera devices'", OPTION_INT, &o->gpu, 1, NULL},
         {"adapter", 0, "NAME", "use the WebGPU adapter whose name contains NAME", OPTION_TEXT,
          &o->adapter, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+void job_add_device_options(option_set *set, job_options *o) {
+    job_add_gpu_options(set, o);
+    const option items[] = {
         {"allow-cpu-fallback", 0, NULL, "run operators that the backend lacks on the CPU",
          OPTION_FLAG, &o->cpu_fallback, 0, NULL},
         {"poison", 0, NULL, "debugging: fill GPU memory that must not be read with NaN",
@@ -102,12 +109,8 @@ void job_add_passes_option(option_set *set, job_options *o) {
     OPTIONS_ADD(set, items);
 }
 
-void job_add_input_options(option_set *set, job_options *o) {
+void job_add_file_options(option_set *set, job_options *o) {
     const option items[] = {
-        {"input", 'i', "[NAME=]FILE",
-         "input file: .npy, .pb or a picture: .png, .jpg, .gif, .bmp, .ppm, .pgm, .tga, .webp; "
-         "repeatable",
-         OPTION_LIST, &o->inputs, 0, NULL},
         {"description", 0, "FILE",
          "what the model wants and means, as JSON, or none (MODEL.json beside it, its metadata)",
          OPTION_TEXT, &o->description, 0, NULL},
@@ -117,6 +120,17 @@ void job_add_input_options(option_set *set, job_options *o) {
     OPTIONS_ADD(set, items);
     image_add_options(set, &o->image);
     o->image.channel_order = o->image.layout = o->image.fit = -1; /* not given */
+}
+
+void job_add_input_options(option_set *set, job_options *o) {
+    const option items[] = {
+        {"input", 'i', "[NAME=]FILE",
+         "input file: .npy, .pb or a picture: .png, .jpg, .gif, .bmp, .ppm, .pgm, .tga, .webp; "
+         "repeatable",
+         OPTION_LIST, &o->inputs, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+    job_add_file_options(set, o);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -31,12 +31,14 @@ typedef struct job_options {
 } job_options;
 
 /* Options of devices; of sessions, with those of storage and, but for the backend, of devices; of
- * inputs. */
+ * inputs, with those of how files are read. */
 void job_add_backend_option(option_set *set, job_options *options);
+void job_add_gpu_options(option_set *set, job_options *options);
 void job_add_device_options(option_set *set, job_options *options);
 void job_add_storage_options(option_set *set, job_options *options);
 void job_add_session_options(option_set *set, job_options *options);
 void job_add_input_options(option_set *set, job_options *options);
+void job_add_file_options(option_set *set, job_options *options);
 void job_add_seed_option(option_set *set, job_options *options);
 void job_add_passes_option(option_set *set, job_options *options);
 

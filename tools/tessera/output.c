@@ -93,7 +93,7 @@ static char *temporary_of(const char *path) {
 
 static output_file *volatile unfinished; /* those whose temporary files are there */
 
-static void remove_unfinished(int number) {
+void output_abandon(int number) {
     for (const output_file *out = unfinished; out; out = out->next)
         unlink(out->temporary);
     signal(number, SIG_DFL);
@@ -106,7 +106,7 @@ static void remove_unfinished(int number) {
 static int create_temporary(output_file *out) {
     unlink(out->temporary);
     if (!unfinished)
-        signals_catch(remove_unfinished);
+        signals_catch(output_abandon);
     out->next = unfinished;
     unfinished = out;
     return open(out->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);

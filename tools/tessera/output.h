@@ -21,6 +21,9 @@ tsr_status output_make_folder(const char *path);
 /* Whether both are the same file, which exists. */
 bool output_is_same(const char *path, const char *other);
 
+/* For a signal's handler: removes what is not complete, and ends the process. */
+void output_abandon(int number);
+
 /* Several may be written at a time; each stays where it is in memory. */
 tsr_status output_begin(const char *path, output_file *out);
 /* Closes the file, which stays under its temporary name until output_end(). */

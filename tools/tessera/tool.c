@@ -102,10 +102,13 @@ double now_ms(void) {
 static const int end_signals[] = {SIGHUP, SIGINT, SIGTERM};
 enum { END_SIGNALS = sizeof end_signals / sizeof *end_signals };
 static struct sigaction actions_before[END_SIGNALS];
+static int catches; /* without their releases */
 
 /* Without SA_RESTART: waiting for another process is interrupted. */
 void signals_catch(void (*handler)(int number)) {
     struct sigaction action = {.sa_handler = handler};
+    if (catches++)
+        return;
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < END_SIGNALS; i++) {
         sigaction(end_signals[i], NULL, &actions_before[i]);
@@ -115,6 +118,8 @@ void signals_catch(void (*handler)(int number)) {
 }
 
 void signals_release(void) {
+    if (--catches)
+        return;
     for (int i = 0; i < END_SIGNALS; i++)
         sigaction(end_signals[i], &actions_before[i], NULL);
 }

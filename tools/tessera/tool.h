@@ -57,7 +57,7 @@ void avoid_full_disk(void);
 double now_ms(void); /* monotonic */
 
 /* Installs a handler for SIGHUP, SIGINT and SIGTERM, unless they are ignored, until
- * signals_release(). Does not nest. */
+ * signals_release(). Between these others change nothing: the first handler stays. */
 void signals_catch(void (*handler)(int number));
 void signals_release(void);
 
@@ -70,6 +70,7 @@ void signals_release(void);
     X(check, "run ONNX test folders and tests of operators in JSON")                               \
     X(describe, "print as JSON what is known of a model, for a file beside it")                    \
     X(convert, "write a model as smaller ONNX that other runtimes read as well")                   \
+    X(train, "change a model's weights by samples: pictures, classes, pairs")                      \
     X(show, "draw the channels of a tensor as a mosaic")                                           \
     X(ops, "list the operators: where they run, on which types, since when they are as they are")  \
     X(devices, "list the devices of each backend")                                                 \

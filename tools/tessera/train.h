@@ -1,0 +1,114 @@
+/* The parts of `tessera train`. */
+#ifndef TESSERA_TRAIN_TOOL_H
+#define TESSERA_TRAIN_TOOL_H
+
+#include "job.h"
+#include "base/random.h"
+#include "tessera_train.h"
+
+/* Where inputs and targets are. */
+typedef enum train_form {
+    TRAIN_FOLDERS, /* two folders, files of the same name */
+    TRAIN_HALVES,  /* pictures: left half and right half */
+    TRAIN_CLASSES, /* a folder of each class */
+} train_form;
+
+typedef struct train_options {
+    job_options job; /* its seed, too */
+    char *data, *targets, *output, *log, *svg;
+    bool side_by_side, nesterov, flip;
+    int steps, warmup, batch, every, checkpoint, crop; /* but for steps: 0: not given */
+    int loss;                                          /* a tsr_loss; negative: by the targets */
+    int update, schedule;                              /* a tsr_update, a tsr_schedule */
+    double rate, momentum, weight_decay, clip, validation;
+    text_list freeze;
+} train_options;
+
+/* train_options.c */
+void train_add_options(option_set *set, train_options *o);
+tsr_status train_check_options(const train_options *o, const char *model);
+train_form train_form_of(const train_options *o);
+
+/* ---- train_files.c --------------------------------------------------------------------------- */
+
+typedef struct train_sample {
+    char *input, *target; /* paths (malloc); target NULL: the input's other half, or a class */
+    int class;
+    float *elements; /* input's, then target's (malloc); NULL: read when they are needed */
+} train_sample;
+
+typedef struct train_files {
+    train_sample *samples; /* by input's path; of classes, class by class */
+    int count, room, folders;
+} train_files;
+
+/* Folders of classes have the names of labels or, without labels, any. */
+tsr_status train_find_files(const train_options *o, job *j, train_files *made);
+void train_free_files(train_files *files);
+
+/* ---- train_set.c ----------------------------------------------------------------------------- */
+
+/* Input or target of a sample. Axis 0 of its shape, the batch, is 1. */
+typedef struct train_side {
+    tsr_tensor_info info;
+    image_options image;
+    size_t count;         /* of elements */
+    size_t planes, inner; /* a picture as [planes, height, width, inner]; planes 0: it is none */
+    size_t height, width;
+} train_side;
+
+typedef struct train_set {
+    const train_options *o;
+    train_form form;
+    train_files files;
+    train_side input, target;
+    int batch;
+    int *order; /* samples as they are drawn; the last `held` are held out */
+    int held, next;
+    float *scratch; /* input and target of a sample */
+    int scale;      /* pixels of the target for one of the input; 0: they do not correspond */
+    tsr_random random;
+} train_set;
+
+/* Finds all files and reads them; gives the job's input its shape, with the batch. */
+tsr_status train_set_open(train_set *made, const train_options *o, job *j);
+void train_set_close(train_set *s);
+
+/* Samples that are not held out. */
+int train_set_count(const train_set *s);
+/* The next batch, in an order that changes after each round, with --flip and --crop. */
+tsr_status train_set_draw(train_set *s, float *inputs, float *targets);
+/* Those held out from the at-th on, as they are; what lacks is filled with the last one. */
+tsr_status train_set_held(const train_set *s, int at, float *inputs, float *targets);
+
+/* ---- train_measure.c ------------------------------------------------------------------------- */
+
+typedef struct train_score {
+    double loss, top1; /* top1: share of samples; negative: they have no classes */
+} train_score;
+
+/* Held-out samples, by a session of the model. scored: the tensor that the loss is computed of.
+ * inputs, targets: room for a batch. */
+tsr_status train_measure(const train_set *s, const job *j, tsr_device *device,
+                         const tsr_model *model, const char *scored, tsr_loss loss, float *inputs,
+                         float *targets, train_score *score);
+
+/* ---- train_history.c ------------------------------------------------------------------------- */
+
+typedef struct train_held {
+    int step;
+    train_score score;
+} train_held;
+
+typedef struct train_history {
+    float *losses; /* by step */
+    int count, held_count;
+    train_held *held;
+} train_history;
+
+tsr_status train_history_create(train_history *made, const train_options *o);
+void train_history_free(train_history *h);
+tsr_status train_write_log(const train_history *h, const char *path);
+tsr_status train_write_svg(const train_history *h, const char *title, const char *path);
+
+#endif

@@ -1,0 +1,383 @@
+/* The samples of `tessera train`. */
+#include "tool.h"
+#include "train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t most_kept = 1u << 30; /* bytes of samples that are kept in memory */
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* part: 0: the whole file; 1, 2: the left and the right half of a picture. */
+static tsr_status load(const train_side *side, const char *path, int part, tensor *made) {
+    image_side place;
+    TRY(file_check_regular(path));
+    if (!picture_is_file(path))
+        return part ? fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is no picture, which has halves", path)
+                    : tensor_load(path, made);
+    if (side->info.shape.rank != 4)
+        return fail(TSR_ERROR_SHAPE, "%s: '%s' %s is no batch of pictures; give .npy files", path,
+                    side->info.name, info_label(&side->info).text);
+    TRY(part ? image_load_half(path, part == 2, &side->info, &side->image, made, &place)
+             : image_load(path, &side->info, &side->image, made, &place));
+    image_side_free(&place);
+    return TSR_OK;
+}
+
+/* A file may leave out axis 0, the batch. */
+static bool is_sample(const tsr_shape *wanted, const tsr_shape *given) {
+    tsr_shape shorter = {.rank = wanted->rank - 1};
+    memcpy(shorter.dim, wanted->dim + 1, (size_t)shorter.rank * sizeof *shorter.dim);
+    return shape_equal(wanted, given) || shape_equal(&shorter, given);
+}
+
+static tsr_status check_sample(const train_set *s, const train_side *side, const char *path,
+                               const tensor *t) {
+    const char *what = side == &s->input ? "a sample of input" : "a target of output";
+    if (!is_sample(&side->info.shape, &t->shape))
+        return fail(TSR_ERROR_SHAPE, "%s: is %s, but %s '%s' is %s", path,
+                    shape_label(&t->shape).text, what, side->info.name,
+                    shape_label(&side->info.shape).text);
+    size_t at = s->o->job.allow_nan ? t->count : tensor_find_non_finite(t);
+    return at == t->count
+               ? TSR_OK
+               : fail(TSR_ERROR_INVALID_ARGUMENT, "%s: holds %s at %s; --allow-nan accepts it",
+                      path, isnan(t->values[at]) ? "NaN" : "infinity",
+                      position_label(&t->shape, at).text);
+}
+
+static tsr_status read_side(const train_set *s, const train_side *side, const char *path, int part,
+                            float *elements) {
+    tensor t;
+    TRY(load(side, path, part, &t));
+    tsr_status status = check_sample(s, side, path, &t);
+    if (status == TSR_OK)
+        memcpy(elements, t.values, t.count * sizeof *elements);
+    tensor_free(&t);
+    return status;
+}
+
+static tsr_status read_sample(const train_set *s, const train_sample *sample, float *elements) {
+    bool halves = s->form == TRAIN_HALVES;
+    float *target = elements + s->input.count;
+    TRY(read_side(s, &s->input, sample->input, halves ? 1 : 0, elements));
+    if (s->form != TRAIN_CLASSES)
+        return read_side(s, &s->target, halves ? sample->input : sample->target, halves ? 2 : 0,
+                         target);
+    for (size_t i = 0; i < s->target.count; i++)
+        target[i] = i == (size_t)sample->class;
+    return TSR_OK;
+}
+
+/* Those of a sample, until the next call. */
+static tsr_status find_elements(const train_set *s, const train_sample *sample,
+                                const float **elements) {
+    *elements = sample->elements ? sample->elements : s->scratch;
+    return sample->elements ? TSR_OK : read_sample(s, sample, s->scratch);
+}
+
+/* Each file is read before training begins, so that a bad one is told now. */
+static tsr_status read_all(train_set *s) {
+    size_t bytes = (s->input.count + s->target.count) * sizeof *s->scratch;
+    uint64_t kept = 0;
+    s->scratch = malloc(bytes);
+    if (!s->scratch)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for a sample");
+    for (int i = 0; i < s->files.count; i++) {
+        train_sample *sample = &s->files.samples[i];
+        progress("reading %d of %d: %s", i + 1, s->files.count, sample->input);
+        TRY(read_sample(s, sample, s->scratch));
+        s->input.image.silent = s->target.image.silent = true; /* one note is enough */
+        kept += bytes;
+        sample->elements = kept <= most_kept ? malloc(bytes) : NULL;
+        if (sample->elements)
+            memcpy(sample->elements, s->scratch, bytes);
+    }
+    progress_clear();
+    return TSR_OK;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+static tsr_status check_input(const job *j) {
+    if (j->input_count != 1)
+        return fail(TSR_ERROR_UNSUPPORTED,
+                    "%s: has %d inputs: training is of networks that have one", j->path,
+                    j->input_count);
+    const tsr_tensor_info *info = &j->inputs[0].info;
+    return info->shape.rank >= 2
+               ? TSR_OK
+               : fail(TSR_ERROR_UNSUPPORTED,
+                      "input '%s' is %s: training needs a batch, and more axes after it",
+                      info->name, info_label(info).text);
+}
+
+static tsr_status choose_batch(train_set *s, const job *j) {
+    enum { USUAL_BATCH = 16 };
+    int64_t fixed = j->inputs[0].info.shape.dim[0];
+    int count = train_set_count(s), asked = s->o->batch;
+    if (fixed >= 0 && asked && asked != fixed)
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--batch %d: input '%s' is %s: its batch is fixed",
+                    asked, j->inputs[0].info.name, info_label(&j->inputs[0].info).text);
+    int64_t batch = fixed >= 0 ? fixed : asked ? asked : count < USUAL_BATCH ? count : USUAL_BATCH;
+    if (batch < 1 || batch > count)
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "a batch of %lld, but there are %d samples to train with", (long long)batch,
+                    count);
+    s->batch = (int)batch;
+    return TSR_OK;
+}
+
+static bool is_open(const tsr_shape *shape) {
+    return tsr_shape_count(shape) < 0;
+}
+
+/* Sizes that are still open are those of the first file. */
+static tsr_status shape_input(train_set *s, job *j) {
+    tsr_shape *shape = &s->input.info.shape;
+    tensor first;
+    s->input.info = j->inputs[0].info;
+    s->input.image = j->inputs[0].image;
+    shape->dim[0] = 1;
+    if (is_open(shape)) {
+        TRY(load(&s->input, s->files.samples[0].input, s->form == TRAIN_HALVES, &first));
+        int without = shape->rank - first.shape.rank; /* axes */
+        for (int i = 1; i < shape->rank && (without == 0 || without == 1); i++)
+            shape->dim[i] = shape->dim[i] < 0 ? first.shape.dim[i - without] : shape->dim[i];
+        tensor_free(&first);
+    }
+    if (is_open(shape) || tsr_shape_count(shape) == 0)
+        return fail(TSR_ERROR_SHAPE, "%s: input '%s' is %s, of which it has not all sizes",
+                    s->files.samples[0].input, s->input.info.name,
+                    info_label(&j->inputs[0].info).text);
+    j->inputs[0].info.shape = *shape;
+    j->inputs[0].info.shape.dim[0] = s->batch;
+    j->inputs[0].shaped = true;
+    return TSR_OK;
+}
+
+/* As the cpu backend plans it, before anything is made on the device that trains. */
+static tsr_status find_output_shape(const job *j, tsr_shape *shape) {
+    tsr_device *device;
+    tsr_session *session;
+    tsr_tensor_info info;
+    TRY(job_device(&j->options[0], "cpu", &device));
+    tsr_status status = job_session(j, device, &(tsr_session_desc){0}, &session);
+    if (status == TSR_OK) {
+        status = tsr_session_output(session, 0, &info);
+        if (status == TSR_OK)
+            *shape = info.shape;
+        else
+            fail_library(status);
+        tsr_session_destroy(session);
+    }
+    tsr_device_destroy(device);
+    return status;
+}
+
+static tsr_status check_classes(const train_set *s, const job *j) {
+    const tsr_tensor_info *info = &s->target.info;
+    size_t classes = class_count(&info->shape), folders = (size_t)s->files.folders;
+    if (!classes)
+        return fail(TSR_ERROR_SHAPE,
+                    "folders of classes, but output '%s' is %s, no vector of classes; "
+                    "--side-by-side and --targets are for others",
+                    info->name, shape_label(&info->shape).text);
+    if (j->description.labels.count ? (size_t)j->description.labels.count == classes
+                                    : folders == classes)
+        return TSR_OK;
+    return fail(
+        TSR_ERROR_SHAPE, "%s: has %zu folders of classes, but output '%s' has %zu classes%s",
+        s->o->data, folders, info->name, classes,
+        folders < classes ? "; labels in the model's description name those that lack one" : "");
+}
+
+static tsr_status shape_target(train_set *s, const job *j) {
+    train_side *target = &s->target;
+    tsr_shape shape;
+    TRY(find_output_shape(j, &shape));
+    TRY_LIBRARY(tsr_model_output(j->model, 0, &target->info));
+    target->info.shape = shape;
+    if (shape.rank < 2 || shape.dim[0] != s->batch || tsr_shape_count(&shape) < 1)
+        return fail(TSR_ERROR_UNSUPPORTED,
+                    "output '%s' is %s: training needs the batch, %d, and more axes after it",
+                    target->info.name, shape_label(&shape).text, s->batch);
+    target->info.shape.dim[0] = 1;
+    target->image = j->output_images[0];
+    memcpy(target->image.range, target->image.out_range, sizeof target->image.range);
+    target->image.mean_count = target->image.scale_count = 0;
+    target->image.threshold_text = NULL;
+    target->image.fit = s->input.image.fit;
+    return s->form == TRAIN_CLASSES ? check_classes(s, j) : TSR_OK;
+}
+
+/* ---- pictures that are moved ----------------------------------------------------------------- */
+
+static void find_picture(train_side *side) {
+    const tsr_shape *shape = &side->info.shape;
+    image_view view;
+    side->count = (size_t)tsr_shape_count(shape);
+    if (shape->rank != 4)
+        return;
+    bool last = image_view_of(shape, &side->image, &view) && view.channels_last;
+    const int64_t *dim = shape->dim;
+    side->planes = last ? 1 : (size_t)dim[1];
+    side->height = (size_t)dim[last ? 1 : 2];
+    side->width = (size_t)dim[last ? 2 : 3];
+    side->inner = last ? (size_t)dim[3] : 1;
+}
+
+static tsr_status check_pictures(train_set *s) {
+    const train_options *o = s->o;
+    const train_side *in = &s->input, *out = &s->target;
+    bool pair = s->form != TRAIN_CLASSES;
+    find_picture(&s->input);
+    find_picture(&s->target);
+    if ((o->flip || o->crop) && (!in->planes || (pair && !out->planes)))
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s is for pictures, which '%s' %s is not",
+                    o->flip ? "flip" : "crop", in->planes ? out->info.name : in->info.name,
+                    shape_label(in->planes ? &out->info.shape : &in->info.shape).text);
+    if (!o->crop || !pair)
+        return TSR_OK;
+    s->scale = (int)(out->width / in->width);
+    return s->scale && out->width % in->width == 0 && out->height == in->height * (size_t)s->scale
+               ? TSR_OK
+               : fail(TSR_ERROR_INVALID_ARGUMENT,
+                      "--crop: targets of %zu x %zu pixels are no multiple of inputs of %zu x %zu",
+                      out->width, out->height, in->width, in->height);
+}
+
+typedef struct shift {
+    int x, y;
+    bool flip;
+} shift;
+
+/* From 0 to below count. */
+static int draw(tsr_random *random, int count) {
+    return (int)(tsr_random_uniform(random) * count);
+}
+
+static shift draw_shift(train_set *s) {
+    shift made = {0};
+    int crop = s->o->crop;
+    if (crop) {
+        made.x = draw(&s->random, 2 * crop + 1) - crop;
+        made.y = draw(&s->random, 2 * crop + 1) - crop;
+    }
+    made.flip = s->o->flip && draw(&s->random, 2);
+    return made;
+}
+
+static size_t moved(size_t at, int by, size_t size) {
+    int64_t to = (int64_t)at + by;
+    return to < 0 ? 0 : to < (int64_t)size ? (size_t)to : size - 1;
+}
+
+/* What is outside is as the nearest pixel inside. */
+static void copy_moved(const train_side *side, shift by, const float *from, float *to) {
+    for (size_t plane = 0; plane < side->planes; plane++)
+        for (size_t y = 0; y < side->height; y++) {
+            const float *row = from + (plane * side->height + moved(y, by.y, side->height)) *
+                                          side->width * side->inner;
+            for (size_t x = 0; x < side->width; x++, to += side->inner) {
+                size_t seen = by.flip ? side->width - 1 - x : x;
+                memcpy(to, row + moved(seen, by.x, side->width) * side->inner,
+                       side->inner * sizeof *to);
+            }
+        }
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+int train_set_count(const train_set *s) {
+    return s->files.count - s->held;
+}
+
+static void shuffle(train_set *s, int count) {
+    for (int i = count - 1; i > 0; i--) {
+        int other = draw(&s->random, i + 1), index = s->order[i];
+        s->order[i] = s->order[other];
+        s->order[other] = index;
+    }
+    s->next = 0;
+}
+
+tsr_status train_set_draw(train_set *s, float *inputs, float *targets) {
+    for (int i = 0; i < s->batch; i++, inputs += s->input.count, targets += s->target.count) {
+        const float *elements;
+        if (s->next == train_set_count(s))
+            shuffle(s, train_set_count(s));
+        TRY(find_elements(s, &s->files.samples[s->order[s->next++]], &elements));
+        const float *target = elements + s->input.count;
+        bool moves = s->o->flip || s->o->crop, both = moves && s->form != TRAIN_CLASSES;
+        shift by = draw_shift(s), scaled = {by.x * s->scale, by.y * s->scale, by.flip};
+        if (moves)
+            copy_moved(&s->input, by, elements, inputs);
+        else
+            memcpy(inputs, elements, s->input.count * sizeof *inputs);
+        if (both)
+            copy_moved(&s->target, scaled, target, targets);
+        else
+            memcpy(targets, target, s->target.count * sizeof *targets);
+    }
+    return TSR_OK;
+}
+
+tsr_status train_set_held(const train_set *s, int at, float *inputs, float *targets) {
+    for (int i = 0; i < s->batch; i++, inputs += s->input.count, targets += s->target.count) {
+        int index = at + i < s->held ? at + i : s->held - 1;
+        const float *elements;
+        TRY(find_elements(s, &s->files.samples[s->order[train_set_count(s) + index]], &elements));
+        memcpy(inputs, elements, s->input.count * sizeof *inputs);
+        memcpy(targets, elements + s->input.count, s->target.count * sizeof *targets);
+    }
+    return TSR_OK;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static tsr_status hold_out(train_set *s) {
+    double share = s->o->validation;
+    s->order = malloc((size_t)s->files.count * sizeof *s->order);
+    if (!s->order)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
+    for (int i = 0; i < s->files.count; i++)
+        s->order[i] = i;
+    shuffle(s, s->files.count);
+    int held = (int)(share * s->files.count + 0.5);
+    s->held = share > 0 && held < 1 ? 1 : held;
+    return s->held < s->files.count
+               ? TSR_OK
+               : fail(TSR_ERROR_INVALID_ARGUMENT,
+                      "--validation: that leaves none of %d samples to train with", s->files.count);
+}
+
+static tsr_status open_set(train_set *s, job *j) {
+    TRY(check_input(j));
+    TRY(train_find_files(s->o, j, &s->files));
+    TRY(hold_out(s));
+    TRY(choose_batch(s, j));
+    TRY(shape_input(s, j));
+    TRY(shape_target(s, j));
+    TRY(check_pictures(s));
+    return read_all(s);
+}
+
+tsr_status train_set_open(train_set *made, const train_options *o, job *j) {
+    *made = (train_set){.o = o, .form = train_form_of(o)};
+    tsr_random_seed(&made->random, (uint32_t)o->job.seed);
+    tsr_status status = open_set(made, j);
+    progress_clear();
+    if (status != TSR_OK)
+        train_set_close(made);
+    return status;
+}
+
+void train_set_close(train_set *s) {
+    train_free_files(&s->files);
+    free(s->order);
+    free(s->scratch);
+    *s = (train_set){0};
+}

@@ -83,6 +83,9 @@ typedef struct tsr_write_desc {
     tsr_calibration calibration;
     double percentile; /* 50 to 100; 0: 99.99 */
     bool no_measure;   /* samples give ranges only */
+    /* Constants are folded and dead nodes removed, no more: a BatchNormalization stays one, so that
+     * the model can be trained again. */
+    bool keep_nodes;
 } tsr_write_desc;
 
 /* Writes a model as standard ONNX, for this library and others. Nodes of constants are folded, dead

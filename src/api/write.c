@@ -139,7 +139,7 @@ static tsr_status write_graph(tsr_graph *graph, const tsr_graph *loaded, const t
     int opset;
     TSR_TRY(choose_opset(graph, desc, &opset));
     TSR_TRY(bind_sizes(graph, desc));
-    TSR_TRY(tsr_export(graph, tsr_cpu_eval, opset));
+    TSR_TRY(tsr_export(graph, tsr_cpu_eval, opset, desc->keep_nodes));
     if (desc->weights != TSR_WRITTEN_AS_THEY_ARE)
         TSR_TRY(tsr_write_weights(graph, loaded, desc));
     return tsr_onnx_write(graph, opset, write, user);

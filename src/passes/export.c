@@ -116,9 +116,10 @@ static tsr_status optimize(tsr_graph *graph, tsr_eval_fn eval, int opset) {
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-tsr_status tsr_export(tsr_graph *graph, tsr_eval_fn eval, int opset) {
+tsr_status tsr_export(tsr_graph *graph, tsr_eval_fn eval, int opset, bool keep_nodes) {
     graph->is_exported = true;
     for (int v = 0; v < graph->value_count; v++)
         graph->values[v].model_constant = 0; /* passes may change weights */
-    return has_open_inputs(graph) ? fold_constants(graph, eval) : optimize(graph, eval, opset);
+    return keep_nodes || has_open_inputs(graph) ? fold_constants(graph, eval)
+                                                : optimize(graph, eval, opset);
 }

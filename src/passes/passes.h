@@ -56,8 +56,8 @@ tsr_status tsr_prepare_to_export(tsr_graph *graph, tsr_eval_fn eval, tsr_late_no
 
 /* What makes a graph small whose nodes remain operators of ONNX of that opset: nodes of constants
  * are folded and, if all shapes of inputs are known, shapes inferred and passes of the optimizer
- * run. */
-tsr_status tsr_export(tsr_graph *graph, tsr_eval_fn eval, int opset);
+ * run. keep_nodes: they are not. */
+tsr_status tsr_export(tsr_graph *graph, tsr_eval_fn eval, int opset, bool keep_nodes);
 
 /* Computes a graph whose inputs are constants: all outputs are, then. */
 tsr_status tsr_evaluate(tsr_graph *graph, tsr_eval_fn eval);

@@ -41,7 +41,8 @@ static void stop(int number) {
 
 static tsr_status write_model(const training *t, const tsr_model *model) {
     converted_file file;
-    tsr_status status = converted_write(model, NULL, &file);
+    const tsr_write_desc desc = {.keep_nodes = true};
+    tsr_status status = converted_write(model, &desc, &file);
     if (status == TSR_OK)
         status = converted_save(&file, t->o->output);
     free(file.bytes);
@@ -256,12 +257,13 @@ int cmd_train(int argc, char **argv) {
             "  --data FOLDER --side-by-side      pictures with the input left, the target right\n"
             "  --data INPUTS --targets TARGETS   two folders, files of the same name\n"
             "Classes are numbered as their names are sorted, or as the labels of the model's "
-            "description\nare. Pictures are scaled and numbered as 'tessera run' does, targets as "
-            "it writes outputs.\n\n"
+            "description\nare. Pictures become numbers as 'tessera run' makes them, targets as it "
+            "would write them:\n--range, --fit and so on, or the description. docs/training.md has "
+            "an example.\n\n"
             "The same command writes the same file on the same device. At the first SIGINT or "
             "SIGTERM the\nmodel is written as it is, and the exit code is 130 or 143. A loss that "
-            "is not finite ends\ntraining: the weights from before it are written, and the exit "
-            "code is 1. docs/training.md\n",
+            "is not finite ends\ntraining: the latest weights that are known to give a finite one "
+            "are written, and the exit\ncode is 1.\n",
         .min_arguments = 1,
         .max_arguments = 1};
     train_add_options(&set, &o);

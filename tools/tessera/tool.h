@@ -6,8 +6,8 @@
 
 enum { EXIT_DONE = 0, EXIT_MISMATCH = 1, EXIT_BAD_INPUT = 2, EXIT_DEVICE = 3 };
 #define EXIT_CODES                                                                                 \
-    "0 success, 1 out of tolerance, test failed or input skipped, 2 bad usage or bad input, "      \
-    "3 device error."
+    "0 success, 1 out of tolerance, test failed, input skipped or loss not finite, "               \
+    "2 bad usage or bad input, 3 device error."
 
 #if defined(__GNUC__)
 #define TOOL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))

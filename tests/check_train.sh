@@ -120,6 +120,11 @@ check 'a frozen weight stays' has_slope f.onnx
 train frozen.onnx --data in_npy --targets moved_npy --steps 20 -o f.onnx --freeze 'w*'
 [ -s f.onnx ] && ! has_slope f.onnx && good=yes || good=no
 report $good 'others do not'
+model 'Conv x[N,1,8,8] w{32,1,3,3} -> c pads=1,1,1,1; Conv c v{1,32,3,3} -> y pads=1,1,1,1' two.onnx
+check 'weights of 16 bits' "$tool" convert two.onnx -o half.onnx --weights fp16
+train half.onnx --data in --targets moved --steps 60 --rate 0.01 -o f.onnx
+check 'are trained' awk '$5 * 0.2 > $7 { good = 1 } END { exit !good }' told
+check 'and become weights of 32 bits' sh -c "'$tool' info half.onnx --backend cpu | grep -q 'Cast 2' && '$tool' info f.onnx --backend cpu | grep -q 'Conv 2$'"
 model 'Conv x[2,1,8,8] w{4,1,3,3} -> c; BatchNormalization c s{4} b{4} m{4} v<1,2,1,2> -> n; Conv n u{1,4,3,3} -> y pads=2,2,2,2' norm.onnx
 train norm.onnx --data in --targets moved --steps 5 -o n.onnx
 check 'BatchNormalization stays, and can be trained again' train n.onnx --data in --targets moved --steps 5 -o m.onnx

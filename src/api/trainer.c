@@ -171,6 +171,7 @@ tsr_status tsr_trainer_create_sized(tsr_device *device, const tsr_model *model,
     made->device = tsr_device_retain(device);
     made->model = tsr_model_retain(model);
     made->graph = graph;
+    tsr_training_widen(graph);
     made->desc = known;
     tsr_status status = build(made);
     if (status != TSR_OK) {

@@ -76,6 +76,10 @@ int tsr_training_add_input(tsr_training *training, const char *base, const char 
 /* NULL with a message. The pointer is valid until the next one is added. */
 tsr_training_state *tsr_training_add_state(tsr_training *training);
 
+/* Constants of 16 bits that a Cast makes float32, as files have weights, become float32 ones, which
+ * can be trained. Values keep their numbers. */
+void tsr_training_widen(tsr_graph *graph);
+
 /* Makes the constants that are to be trained inputs, and BatchNormalization what it is in training.
  */
 tsr_status tsr_training_find_parameters(tsr_training *training);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "passes/edit.h"
 
 /* Inputs of an operator that are weights, as a mask. */
 static unsigned weight_inputs(tsr_op op) {
@@ -85,6 +86,32 @@ static tsr_status check_patterns(const tsr_training *t) {
                             t->desc->freeze[i]);
     }
     return TSR_OK;
+}
+
+/* ---- weights of 16 bits -----------------------------------------------------------------------
+ */
+
+/* Their elements are floats in memory, too. */
+static bool widens(const tsr_graph *graph, const tsr_node *node) {
+    const tsr_value *in = node->op == TSR_OP_Cast ? tsr_node_in(graph, node, 0) : NULL;
+    return in && in->data && (in->dtype == TSR_DTYPE_F16 || in->dtype == TSR_DTYPE_BF16) &&
+           tsr_attr_int(node, "to", 0) == tsr_dtype_to_onnx(TSR_DTYPE_F32) &&
+           !tsr_graph_is_output(graph, node->outputs[0]);
+}
+
+void tsr_training_widen(tsr_graph *graph) {
+    for (int n = 0; n < graph->node_count; n++) {
+        tsr_node *node = &graph->nodes[n];
+        if (!widens(graph, node))
+            continue;
+        const tsr_value *in = tsr_node_in(graph, node, 0);
+        tsr_value *out = tsr_node_out(graph, node, 0);
+        out->data = in->data;
+        out->shape = in->shape;
+        out->dtype = TSR_DTYPE_F32;
+        tsr_drop_node(graph, node);
+    }
+    tsr_remove_dropped(graph);
 }
 
 /* ---- states ---------------------------------------------------------------------------------- */

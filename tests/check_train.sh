@@ -121,7 +121,7 @@ train frozen.onnx --data in_npy --targets moved_npy --steps 20 -o f.onnx --freez
 [ -s f.onnx ] && ! has_slope f.onnx && good=yes || good=no
 report $good 'others do not'
 model 'Conv x[N,1,8,8] w{32,1,3,3} -> c pads=1,1,1,1; Conv c v{1,32,3,3} -> y pads=1,1,1,1' two.onnx
-check 'weights of 16 bits' "$tool" convert two.onnx -o half.onnx --weights fp16
+check 'weights of 16 bits' "$tool" convert two.onnx -o half.onnx --weights fp16 --no-measure
 train half.onnx --data in --targets moved --steps 60 --rate 0.01 -o f.onnx
 check 'are trained' awk '$5 * 0.2 > $7 { good = 1 } END { exit !good }' told
 check 'and become weights of 32 bits' sh -c "'$tool' info half.onnx --backend cpu | grep -q 'Cast 2' && '$tool' info f.onnx --backend cpu | grep -q 'Conv 2$'"

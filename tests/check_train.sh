@@ -76,6 +76,8 @@ train "${filter[@]}" --data in --targets moved -o pairs.onnx
 check 'a picture that is moved: learned from two folders' learned pairs.onnx
 train "${filter[@]}" --data both --side-by-side -o halves.onnx
 check 'halves of pictures are the same pairs' cmp pairs.onnx halves.onnx
+train "${filter[@]}" --data in --targets moved -o pairs.onnx --validation 0.25 --steps 450 --log held.csv
+check 'held-out losses every 100 steps, and at the end' [ "$(grep -vE ',,$|step' held.csv | cut -d, -f1 | xargs)" = '100 200 300 400 450' ]
 train "${filter[@]}" --data in_npy --targets moved_npy -o npy.onnx
 check 'learned from .npy files' awk '$5 * 0.2 > $7 { good = 1 } END { exit !good }' told
 echo '{"tessera": 1, "inputs": {"x": {"range": [-1, 1]}}, "outputs": {"y": {"range": [-1, 1]}}}' >signed.json

@@ -126,7 +126,7 @@ static void keep_loss(training *t, float loss) {
 /* The step after the last one is for its loss alone. */
 static tsr_status run_steps(training *t, bool *lost) {
     const train_options *o = t->o;
-    int every = o->every ? o->every : 100, takes = o->checkpoint ? o->checkpoint : 100;
+    int every = train_every(o), takes = o->checkpoint ? o->checkpoint : 100;
     float loss;
     t->start_ms = now_ms();
     TRY(take(t));

@@ -28,6 +28,7 @@ typedef struct train_options {
 void train_add_options(option_set *set, train_options *o);
 tsr_status train_check_options(const train_options *o, const char *model);
 train_form train_form_of(const train_options *o);
+int train_every(const train_options *o); /* steps between losses of what is held out */
 
 /* ---- train_files.c --------------------------------------------------------------------------- */
 

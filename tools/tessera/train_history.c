@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 tsr_status train_history_create(train_history *made, const train_options *o) {
-    size_t steps = (size_t)o->steps, every = o->every ? (size_t)o->every : steps;
+    size_t steps = (size_t)o->steps, every = (size_t)train_every(o);
     *made = (train_history){.losses = calloc(steps, sizeof *made->losses),
-                            .held = calloc(steps / every + 2, sizeof *made->held)};
+                            .held = calloc(steps / every + 1, sizeof *made->held)};
     if (made->losses && made->held)
         return TSR_OK;
     train_history_free(made);

@@ -9,6 +9,10 @@ train_form train_form_of(const train_options *o) {
     return o->targets ? TRAIN_FOLDERS : o->side_by_side ? TRAIN_HALVES : TRAIN_CLASSES;
 }
 
+int train_every(const train_options *o) {
+    return o->every ? o->every : 100;
+}
+
 static tsr_status check_data(const train_options *o) {
     if (!o->data)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "no files to train with: give --data FOLDER");

@@ -163,7 +163,7 @@ static tsr_status find_output_shape(const job *j, tsr_shape *shape) {
     tsr_device *device;
     tsr_session *session;
     tsr_tensor_info info;
-    TRY(job_device(&j->options[0], "cpu", &device));
+    TRY(job_device(&(job_options){0}, "cpu", &device));
     tsr_status status = job_session(j, device, &(tsr_session_desc){0}, &session);
     if (status == TSR_OK) {
         status = tsr_session_output(session, 0, &info);

@@ -22,8 +22,9 @@ typedef struct training {
     /* Weights are known to be good once they have given a finite loss, which is that of the step
      * after them: `taken` ones wait for it. Only good ones are written. */
     tsr_model *taken, *good;
-    int taken_at, good_at;   /* after which step */
-    double start_ms, smooth; /* smooth: the loss, averaged over about 20 steps */
+    int taken_at, good_at; /* after which step */
+    double start_ms, told_ms;
+    double smooth; /* the loss, averaged over about 20 steps */
 } training;
 
 /* ---- signals --------------------------------------------------------------------------------- */
@@ -63,14 +64,18 @@ static const train_held *last_held(const training *t) {
     return h->held_count ? &h->held[h->held_count - 1] : NULL;
 }
 
-static void tell(const training *t) {
+/* At most 20 times a second. */
+static void tell(training *t) {
+    if (now_ms() - t->told_ms < 50)
+        return;
+    t->told_ms = now_ms();
     const train_held *held = last_held(t);
     int done = t->history.count, left = t->o->steps - done;
     double rate = done * 1e3 / fmax(now_ms() - t->start_ms, 1e-3), seconds = fmin(left / rate, 1e9);
     char known[64] = "";
     if (held)
         snprintf(known, sizeof known, ", held out %.4g", held->score.loss);
-    progress("step %d of %d: loss %.4g%s, %.3g steps/s, %d:%02d left", done, t->o->steps, t->smooth,
+    progress("step %d of %d: loss %.4g%s, %.1f steps/s, %d:%02d left", done, t->o->steps, t->smooth,
              known, rate, (int)(seconds / 60), (int)fmod(seconds, 60));
 }
 

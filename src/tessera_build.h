@@ -69,10 +69,10 @@ TSR_API void tsr_net_output(tsr_net *net, const char *name, int x);
 
 typedef enum tsr_initializer_kind {
     TSR_INITIALIZER_DEFAULT, /* weights: HE_NORMAL; biases: 0; scales: 1 */
-    /* Normal, of variance 2 / fan_in, by Box-Muller (He et al. 2015, "Delving Deep into
-     * Rectifiers"). fan_in: products in the sum of an output's element: channels of a group times
-     * the kernel's elements; of a transposed convolution divided by its strides, of which each
-     * output meets one. fan_out the same the other way round. */
+    /* Normal, of variance 2 / fan_in, by the polar form of Box-Muller (He et al. 2015, "Delving
+     * Deep into Rectifiers"). fan_in: products in the sum of an output's element: channels of a
+     * group times the kernel's elements; of a transposed convolution divided by its strides, of
+     * which each output meets one. fan_out the same the other way round. */
     TSR_INITIALIZER_HE_NORMAL,
     /* Uniform between -a and a, a = sqrt(6 / (fan_in + fan_out)) (Glorot, Bengio 2010). */
     TSR_INITIALIZER_GLOROT_UNIFORM,
@@ -192,7 +192,7 @@ static inline int tsr_net_relu(tsr_net *net, int x) {
     return tsr_net_activation(net, x, "Relu", NAN, NAN);
 }
 
-/* op: Add, Sub, Mul, Div, Pow, Max, Min; broadcast as ONNX does. */
+/* op: Add, Sub, Mul, Div, Pow, Max, Min; of as many axes; sizes of 1 are broadcast. */
 TSR_API int tsr_net_binary(tsr_net *net, const char *op, int a, int b);
 static inline int tsr_net_add(tsr_net *net, int a, int b) {
     return tsr_net_binary(net, "Add", a, b);

@@ -107,9 +107,9 @@ TSR_API void tsr_trainer_destroy(tsr_trainer *trainer);
 /* inputs: by input of the model, target: of the output's shape; float32, row-major, copied before
  * the call returns. loss: before this step; NULL: nothing is read, and the call does not wait.
  *
- * A loss that is infinite or NaN fails with TSR_ERROR_INVALID_ARGUMENT, which names the step; the
- * weights are those from before it. In steps whose loss is not read such a loss changes no weight
- * by its gradient. */
+ * A loss, or a gradient, that is infinite or NaN fails with TSR_ERROR_INVALID_ARGUMENT, which names
+ * the step; weights and statistics are those from before it. In steps whose loss is not read such
+ * gradients count as 0. */
 TSR_API tsr_status tsr_trainer_step(tsr_trainer *trainer, const float *const *inputs,
                                     const float *target, float *loss);
 
@@ -123,9 +123,23 @@ TSR_API tsr_status tsr_trainer_save(tsr_trainer *trainer, tsr_write_fn write, vo
 /* Nothing is changed if the bytes do not fit the trainer, which the message tells. */
 TSR_API tsr_status tsr_trainer_load(tsr_trainer *trainer, const void *bytes, size_t count);
 
-/* The name of the tensor that the loss is computed of: the output, or the logits that its Softmax or
- * Sigmoid reads. With it, as one of a session's extra_outputs, a held-out loss can be computed. */
+/* The name of the tensor that the loss is computed of: the output, or the logits that its Softmax
+ * or Sigmoid reads. With it, as one of a session's extra_outputs, a held-out loss can be computed.
+ */
 TSR_API const char *tsr_trainer_scored(const tsr_trainer *trainer);
+
+/* Shapes of what a step takes. */
+TSR_API tsr_status tsr_trainer_input_sized(const tsr_trainer *trainer, int index,
+                                           tsr_tensor_info *info, size_t size);
+static inline tsr_status tsr_trainer_input(const tsr_trainer *trainer, int index,
+                                           tsr_tensor_info *info) {
+    return tsr_trainer_input_sized(trainer, index, info, sizeof *info);
+}
+TSR_API tsr_status tsr_trainer_target_sized(const tsr_trainer *trainer, tsr_tensor_info *info,
+                                            size_t size);
+static inline tsr_status tsr_trainer_target(const tsr_trainer *trainer, tsr_tensor_info *info) {
+    return tsr_trainer_target_sized(trainer, info, sizeof *info);
+}
 
 /* Weights that are trained: names and shapes. */
 TSR_API int tsr_trainer_parameter_count(const tsr_trainer *trainer);

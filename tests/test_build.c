@@ -214,6 +214,17 @@ static void test_saved(void **state) {
     tsr_model_free(model);
 }
 
+/* An attribute that only later opsets have. */
+static void test_later_opset(void **state) {
+    (void)state;
+    tsr_net *net = make_net(1);
+    int x = tsr_net_input(net, "x", &(tsr_shape){4, {1, 2, 9, 9}});
+    const tsr_layer_desc desc = {.window = {.kernel = {2, 2}, .dilations = {3, 2}}};
+    tsr_net_output(net, "y", tsr_net_pool(net, x, "AveragePool", &desc));
+    tsr_model_free(finish(net));
+    tsr_net_destroy(net);
+}
+
 /* ---- weights --------------------------------------------------------------------------------- */
 
 static double variance(const float *elements, int count) {
@@ -319,11 +330,14 @@ static void test_refused(void **state) {
     net = net_of_image();
     tsr_net_add(net, 0, 77);
     expect_refused(net, TSR_ERROR_INVALID_ARGUMENT,
-                   "layer 'Add1' (Add): its input 1 is 77, which is no tensor of the net");
+                   "layer 'add1' (Add): its input 1 is 77, which is no tensor of the net");
     net = net_of_image();
     tsr_net_conv(net, 0,
                  &(tsr_layer_desc){.outputs = 1, .window = {.kernel = {1, 1}}, .name = "x"});
     expect_refused(net, TSR_ERROR_INVALID_ARGUMENT, "the name 'x' of a layer (conv) is there");
+    net = net_of_image();
+    tsr_net_add(net, 0, tsr_net_flatten(net, 0));
+    expect_refused(net, TSR_ERROR_SHAPE, "both need as many axes");
     net = net_of_image();
     tsr_net_dropout(net, 0, 1);
     expect_refused(net, TSR_ERROR_INVALID_ARGUMENT, "layer 'dropout1': its ratio");
@@ -337,6 +351,7 @@ static void test_refused(void **state) {
                                    .weights = {TSR_INITIALIZER_CONSTANT, INFINITY}});
     expect_refused(net, TSR_ERROR_INVALID_ARGUMENT, "the initializer's value is not finite");
     assert_int_equal(tsr_net_relu(NULL, 0), TSR_NET_NONE);
+    assert_int_equal(tsr_net_concat(NULL, 1, 2, NULL), TSR_NET_NONE);
     tsr_net_destroy(NULL);
 }
 
@@ -344,8 +359,9 @@ int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classifier), cmocka_unit_test(test_window),
         cmocka_unit_test(test_layers),     cmocka_unit_test(test_extended),
-        cmocka_unit_test(test_saved),      cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_variance),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_saved),      cmocka_unit_test(test_later_opset),
+        cmocka_unit_test(test_seed),       cmocka_unit_test(test_variance),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests_name("build", tests, NULL, NULL);
 }

@@ -37,8 +37,13 @@ static tsr_status read_copy(const tsr_graph *graph, const bytes *file, tsr_model
 tsr_status tsr_model_copy_of(const tsr_graph *graph, tsr_model **model) {
     bytes file = {0};
     int least = tsr_onnx_first_opset(graph);
+    least = least < graph->opset ? graph->opset : least;
     tsr_status status = tsr_onnx_write(
         graph, least < TSR_OPSET_WRITTEN_MIN ? TSR_OPSET_WRITTEN_MIN : least, append_bytes, &file);
+    if (status == TSR_ERROR_UNSUPPORTED) { /* an attribute of later opsets */
+        file.size = 0;
+        status = tsr_onnx_write(graph, TSR_OPSET_MAX, append_bytes, &file);
+    }
     if (status == TSR_ERROR_IO)
         status = tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for a copy", graph->file);
     if (status == TSR_OK)

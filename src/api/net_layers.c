@@ -236,7 +236,9 @@ int tsr_net_activation(tsr_net *net, int x, const char *op, float alpha, float b
     if (!net || net->status != TSR_OK)
         return TSR_NET_NONE;
     tsr_net_fail(net, tsr_find_eltwise(op, (float[]){alpha, beta}, &found, param));
-    if (!tsr_layer_begin(&layer, net, found, op, NULL, x))
+    if (net->status != TSR_OK)
+        return TSR_NET_NONE;
+    if (!tsr_layer_begin(&layer, net, found, tsr_op_get_info(found)->stem, NULL, x))
         return TSR_NET_NONE;
     const tsr_attr_info *attrs = tsr_op_attrs(found, &count);
     for (int i = 0; i < count && next < 2; i++)
@@ -261,9 +263,16 @@ int tsr_net_binary(tsr_net *net, const char *op, int a, int b) {
         return tsr_net_fail(net, tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                                           "'%s' is no operator of two tensors of a net",
                                           op ? op : "(NULL)"));
-    if (!tsr_layer_begin(&layer, net, found, op, NULL, a))
+    if (!tsr_layer_begin(&layer, net, found, tsr_op_get_info(found)->stem, NULL, a))
         return TSR_NET_NONE;
     tsr_layer_add_input(&layer, b);
+    if (net->status == TSR_OK &&
+        tsr_layer_in(&layer, 0)->shape.rank != tsr_layer_in(&layer, 1)->shape.rank)
+        return tsr_net_fail(
+            net, tsr_fail(TSR_ERROR_SHAPE,
+                          "layer '%s': %s and %s: both need as many axes, the batch first",
+                          layer.name, tsr_shape_text(&tsr_layer_in(&layer, 0)->shape),
+                          tsr_shape_text(&tsr_layer_in(&layer, 1)->shape)));
     return tsr_layer_end(&layer);
 }
 
@@ -278,7 +287,7 @@ static bool check_axis(const tsr_layer *layer, int axis) {
 
 int tsr_net_concat(tsr_net *net, int axis, int count, const int *tensors) {
     tsr_layer layer;
-    if (net && (count < 1 || count > TSR_LAYER_INPUTS || !tensors))
+    if (!net || count < 1 || count > TSR_LAYER_INPUTS || !tensors)
         return tsr_net_fail(net, tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                                           "a concat of %d tensors: it takes 1 to %d", count,
                                           TSR_LAYER_INPUTS));

@@ -139,6 +139,7 @@ static tsr_status make_tensors(tsr_trainer *t) {
     for (int i = 0; i < t->graph->input_count; i++)
         TSR_TRY(make_tensor(t, t->graph->inputs[i], &t->inputs[i]));
     TSR_TRY(make_tensor(t, t->training.loss, &t->loss));
+    TSR_TRY(make_tensor(t, t->training.checked, &t->checked));
     return make_states(t);
 }
 
@@ -192,6 +193,7 @@ void tsr_trainer_destroy(tsr_trainer *t) {
     for (int i = 0; t->next && i < t->training.state_count; i++)
         tsr_tensor_storage_destroy(t->device, &t->next[i]);
     tsr_tensor_storage_destroy(t->device, &t->loss);
+    tsr_tensor_storage_destroy(t->device, &t->checked);
     tsr_graph_destroy(t->graph);
     tsr_model_free(t->model);
     tsr_device_destroy(t->device);
@@ -255,6 +257,7 @@ static void bind_all(const tsr_trainer *t) {
     for (int i = 0; i < t->training.state_count; i++)
         bind(t, t->training.states[i].after, &t->next[i]);
     bind(t, t->training.loss, &t->loss);
+    bind(t, t->training.checked, &t->checked);
 }
 
 static void exchange(tsr_trainer *t) {
@@ -276,12 +279,17 @@ static tsr_status run_step(tsr_trainer *t, const float *const *inputs, const flo
     TSR_TRY(t->device->backend->submit(t->runner));
     if (!loss)
         return TSR_OK;
+    float checked;
     TSR_TRY(tsr_trainer_get(t, &t->loss, loss));
-    if (isfinite(*loss))
+    TSR_TRY(tsr_trainer_get(t, &t->checked, &checked));
+    if (isfinite(checked))
         return TSR_OK;
     return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                     "step %lld: the loss is %s; the weights are those from before it",
-                    (long long)t->steps + 1, isnan(*loss) ? "NaN" : "infinite");
+                    (long long)t->steps + 1,
+                    isnan(*loss)       ? "NaN"
+                    : !isfinite(*loss) ? "infinite"
+                                       : "finite, but a gradient is NaN, infinite or very large");
 }
 
 tsr_status tsr_trainer_step(tsr_trainer *trainer, const float *const *inputs, const float *target,
@@ -311,6 +319,28 @@ int64_t tsr_trainer_steps(const tsr_trainer *trainer) {
 /* ---- parameters -------------------------------------------------------------------------------
  */
 
+static tsr_status describe(const tsr_trainer *t, int value, tsr_tensor_info *info, size_t size) {
+    const tsr_tensor_info known = tsr_tensor_info_of(&t->graph->values[value]);
+    tsr_give_struct(&known, sizeof known, info, size);
+    return TSR_OK;
+}
+
+tsr_status tsr_trainer_input_sized(const tsr_trainer *trainer, int index, tsr_tensor_info *info,
+                                   size_t size) {
+    if (!trainer || !info || index < 0 || index >= trainer->training.input_count)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_input: there is no input %d of %d",
+                        index, trainer ? trainer->training.input_count : 0);
+    return describe(trainer, trainer->graph->inputs[index], info, size);
+}
+
+tsr_status tsr_trainer_target_sized(const tsr_trainer *trainer, tsr_tensor_info *info,
+                                    size_t size) {
+    if (!trainer || !info)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_target: %s is NULL",
+                        trainer ? "info" : "trainer");
+    return describe(trainer, trainer->training.target, info, size);
+}
+
 int tsr_trainer_parameter_count(const tsr_trainer *trainer) {
     return trainer ? trainer->training.parameter_count : 0;
 }
@@ -321,10 +351,7 @@ tsr_status tsr_trainer_parameter_sized(const tsr_trainer *trainer, int index, ts
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "tsr_trainer_parameter: there is no parameter %d of %d", index,
                         tsr_trainer_parameter_count(trainer));
-    const tsr_tensor_info known =
-        tsr_tensor_info_of(&trainer->graph->values[trainer->training.states[index].before]);
-    tsr_give_struct(&known, sizeof known, info, size);
-    return TSR_OK;
+    return describe(trainer, trainer->training.states[index].before, info, size);
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */

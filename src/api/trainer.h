@@ -37,7 +37,10 @@ typedef struct tsr_training {
     int input_count; /* of the model, which are the first of the graph's */
     int output;      /* that the loss is of */
     int target, loss;
-    int scored; /* what the loss is computed of: the output, or its logits */
+    int checked; /* the loss's magnitude and the gradients' sum of squares: finite if all of them
+                  * are
+                  */
+    int scored;  /* what the loss is computed of: the output, or its logits */
     int parameter_count; /* of states, the first ones */
     int state_count, state_room;
     tsr_training_state *states;
@@ -55,7 +58,7 @@ struct tsr_trainer {
     tsr_autotune_result tuning;
     tsr_runner *runner;
     /* By input of the graph; by state, what it becomes: both are exchanged after a step. */
-    tsr_tensor_storage *inputs, *next, loss;
+    tsr_tensor_storage *inputs, *next, loss, checked;
     int *state_input; /* by state: which input of the graph it is */
     float *mask;      /* elements of the largest of all masks */
     int64_t steps;

@@ -47,11 +47,13 @@ tsr_training_state *tsr_training_add_state(tsr_training *t) {
 /* A value, and what states become, as far as it is known. */
 static tsr_status list_outputs(tsr_training *t, int first) {
     tsr_graph *graph = t->graph;
-    graph->outputs = TSR_NEW(graph->arena, t->state_count + 1, int);
+    graph->outputs = TSR_NEW(graph->arena, t->state_count + 2, int);
     if (!graph->outputs)
         return tsr_out_of_memory(graph);
     graph->outputs[0] = first;
     graph->output_count = 1;
+    if (t->checked != TSR_NONE)
+        graph->outputs[graph->output_count++] = t->checked;
     for (int i = 0; i < t->state_count; i++)
         if (t->states[i].after != TSR_NONE)
             graph->outputs[graph->output_count++] = t->states[i].after;
@@ -59,6 +61,17 @@ static tsr_status list_outputs(tsr_training *t, int first) {
 }
 
 /* ---- the model's part ------------------------------------------------------------------------ */
+
+static tsr_status check_inputs(const tsr_graph *graph) {
+    for (int i = 0; i < graph->input_count; i++) {
+        const tsr_value *input = &graph->values[graph->inputs[i]];
+        if (input->dtype != TSR_DTYPE_F32)
+            return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                            "input '%s' is %s: those of a trainer are float32", input->name,
+                            tsr_dtype_name(input->dtype));
+    }
+    return TSR_OK;
+}
 
 static tsr_status find_output(tsr_training *t) {
     tsr_graph *graph = t->graph;
@@ -196,13 +209,15 @@ tsr_status tsr_training_make(tsr_graph *graph, const tsr_trainer_desc *desc, tsr
                         .graph = graph,
                         .input_count = graph->input_count,
                         .target = TSR_NONE,
-                        .loss = TSR_NONE};
+                        .loss = TSR_NONE,
+                        .checked = TSR_NONE};
     for (int i = 0; i < TSR_TRAINING_NUMBERS; i++)
         t->numbers[i] = TSR_NONE;
     TSR_TRY(tsr_bind(graph, &(tsr_session_desc){.dims = desc->dims,
                                                 .dim_count = desc->dim_count,
                                                 .shapes = desc->shapes,
                                                 .shape_count = desc->shape_count}));
+    TSR_TRY(check_inputs(graph));
     TSR_TRY(find_output(t));
     TSR_TRY(tsr_training_find_parameters(t));
     TSR_TRY(list_outputs(t, t->output));

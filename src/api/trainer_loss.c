@@ -3,27 +3,35 @@
 
 #include "base/error.h"
 
-/* The node that computes a value, behind Identities; NULL of an input. */
+/* The node that computes a value, behind views; NULL of an input. */
 static const tsr_node *find_producer(const tsr_graph *graph, int value) {
     const tsr_node *node = NULL;
     do {
         int producer = graph->values[value].producer;
         node = producer == TSR_NONE ? NULL : &graph->nodes[producer];
         value = node ? node->inputs[0] : value;
-    } while (node && node->op == TSR_OP_Identity);
+    } while (node && tsr_op_has(node->op, TSR_IS_VIEW));
     return node;
 }
 
-/* Where a Softmax or Sigmoid computes the output, what it reads. */
-static int find_logits(const tsr_training *t, tsr_op function) {
+/* Where a Softmax or Sigmoid computes the output, what it reads; the output itself where there is
+ * neither. */
+static int find_logits(const tsr_training *t, tsr_builder *b, tsr_op function) {
     const tsr_node *node = find_producer(t->graph, t->output);
     if (!node || node->op != function)
         return t->output;
-    int rank = t->graph->values[t->output].shape.rank;
+    const tsr_shape *shape = &tsr_node_in(t->graph, node, 0)->shape;
     int64_t axis = tsr_attr_int(node, "axis", -1);
-    bool along_channels = function == TSR_OP_Sigmoid || axis == 1 || axis == 1 - rank;
-    bool coerces = tsr_attr_int(node, "coerce_2d", 0) != 0 && rank != 2;
-    return along_channels && !coerces ? node->inputs[0] : t->output;
+    bool along_channels = function == TSR_OP_Sigmoid || axis == 1 || axis == 1 - shape->rank;
+    bool coerces = tsr_attr_int(node, "coerce_2d", 0) != 0 && shape->rank != 2;
+    if (along_channels && !coerces && tsr_shape_equal(shape, &t->graph->values[t->output].shape))
+        return node->inputs[0];
+    return tsr_build_fail(
+        b, tsr_fail(TSR_ERROR_UNSUPPORTED,
+                    "the loss is of logits along axis 1, but output '%s' is made "
+                    "by node '%s' (%s) along others: let the tensor that it reads "
+                    "be the output",
+                    t->graph->values[t->output].name, node->name, tsr_node_op_name(node)));
 }
 
 static int build_mean(tsr_builder *b, int value, int64_t count) {
@@ -41,14 +49,14 @@ static int build_smooth_l1(tsr_builder *b, int difference) {
 
 static int build_cross_entropy(tsr_training *t, tsr_builder *b) {
     const tsr_attr axis = tsr_int_attr("axis", 1);
-    t->scored = find_logits(t, TSR_OP_Softmax);
+    t->scored = find_logits(t, b, TSR_OP_Softmax);
     int logarithms = tsr_build_with(b, TSR_OP_LogSoftmax, 1, &t->scored, 1, &axis);
     return TSR_BUILD(b, TSR_OP_Neg, TSR_BUILD(b, TSR_OP_Mul, logarithms, t->target));
 }
 
 /* max(y, 0) - y * t + log(1 + exp(-|y|)), which is softplus(y) - y * t. */
 static int build_binary_cross_entropy(tsr_training *t, tsr_builder *b) {
-    t->scored = find_logits(t, TSR_OP_Sigmoid);
+    t->scored = find_logits(t, b, TSR_OP_Sigmoid);
     return TSR_BUILD(b, TSR_OP_Sub, TSR_BUILD(b, TSR_OP_Softplus, t->scored),
                      TSR_BUILD(b, TSR_OP_Mul, t->scored, t->target));
 }

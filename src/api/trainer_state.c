@@ -49,7 +49,7 @@ tsr_status tsr_trainer_model(tsr_trainer *trainer, tsr_model **model) {
 
 /* The file is an ONNX model of constants, each the input of an Identity: states by their names in
  * the graph, and the number of steps. */
-static const char steps_name[] = "training.steps";
+static const char steps_name[] = "tessera.training.steps";
 
 static tsr_status add_constant(tsr_node_list *list, const char *name, tsr_dtype dtype,
                                const tsr_shape *shape, const void *data) {
@@ -116,12 +116,16 @@ static tsr_status find_constant(const tsr_graph *graph, const char *name, tsr_dt
 
 /* All is checked before anything is set. */
 static tsr_status take_states(tsr_trainer *t, tsr_graph *graph) {
+    const int64_t most_steps = (int64_t)1 << 52;
+    if (graph->output_count != t->training.state_count + 1)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: it has %d tensors, the trainer %d",
+                        graph->file, graph->output_count - 1, t->training.state_count);
     const void *steps, **data = TSR_NEW(graph->arena, t->training.state_count, const void *);
     if (!data)
         return tsr_out_of_memory(graph);
     TSR_TRY(find_constant(graph, steps_name, TSR_DTYPE_I64, &(tsr_shape){0}, &steps));
     int64_t count = *(const int64_t *)steps;
-    if (count < 0)
+    if (count < 0 || count > most_steps)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: it has %lld steps", graph->file,
                         (long long)count);
     for (int i = 0; i < t->training.state_count; i++) {

@@ -88,25 +88,38 @@ static void build_update(tsr_training *t, tsr_builder *b, int i, int gradient) {
     t->states[i].after = TSR_BUILD(b, TSR_OP_Sub, kept, change);
 }
 
-/* What gradients are multiplied by, so that the root of their sum of squares is at most clip_norm.
- */
-static int build_clip_factor(tsr_training *t, tsr_builder *b, const int *gradients) {
+static int build_sum_of_squares(tsr_training *t, tsr_builder *b, const int *gradients) {
     const tsr_attr drop = tsr_int_attr("keepdims", 0);
     int sum = TSR_NONE;
     for (int i = 0; i < t->parameter_count; i++) {
         int squares = tsr_build_with(b, TSR_OP_ReduceSumSquare, 1, &gradients[i], 1, &drop);
         sum = sum == TSR_NONE ? squares : TSR_BUILD(b, TSR_OP_Add, sum, squares);
     }
+    return sum;
+}
+
+/* What gradients are multiplied by, so that the root of their sum of squares is at most clip_norm.
+ */
+static int build_clip_factor(tsr_training *t, tsr_builder *b, int squares) {
     int limit = tsr_build_number(b, t->desc->clip_norm);
-    int norm = TSR_BUILD(b, TSR_OP_Max, TSR_BUILD(b, TSR_OP_Sqrt, sum), limit);
+    int norm = TSR_BUILD(b, TSR_OP_Max, TSR_BUILD(b, TSR_OP_Sqrt, squares), limit);
     return TSR_BUILD(b, TSR_OP_Div, limit, norm);
 }
 
-/* A loss that is infinite or NaN has gradients that would spoil all weights: they count as 0. */
+/* Statistics of the batch stay as they were where `finite` is not so. */
+static void guard_statistics(tsr_training *t, tsr_builder *b, int finite) {
+    for (int i = t->parameter_count; i < t->state_count; i++)
+        t->states[i].after =
+            TSR_BUILD(b, TSR_OP_Where, finite, t->states[i].after, t->states[i].before);
+}
+
+/* A loss or gradients that are infinite or NaN would spoil all weights: gradients count as 0. */
 void tsr_training_build_updates(tsr_training *t, tsr_builder *b, const int *gradients) {
-    int finite =
-        TSR_BUILD(b, TSR_OP_Less, TSR_BUILD(b, TSR_OP_Abs, t->loss), tsr_build_number(b, FLT_MAX));
-    int factor = t->desc->clip_norm > 0 ? build_clip_factor(t, b, gradients) : TSR_NONE;
+    int squares = build_sum_of_squares(t, b, gradients);
+    t->checked = TSR_BUILD(b, TSR_OP_Add, squares, TSR_BUILD(b, TSR_OP_Abs, t->loss));
+    int finite = TSR_BUILD(b, TSR_OP_Less, t->checked, tsr_build_number(b, FLT_MAX));
+    int factor = t->desc->clip_norm > 0 ? build_clip_factor(t, b, squares) : TSR_NONE;
+    guard_statistics(t, b, finite);
     for (int i = 0; i < t->parameter_count; i++) {
         int gradient = gradients[i];
         if (factor != TSR_NONE)

@@ -32,8 +32,8 @@ static const char *const models[] = {
     "Add %s[1,16,40,40] w{1,16,40,40} -> a; Mul p{16,40,40} p -> s; Mul a s -> y",
 };
 
-/* A Conv of a kernel that is no constant runs on the CPU. */
-static const char on_cpu[] = "Conv k{1,16,40,40} %s[8,16,3,3] -> y";
+/* A Pad of a value that is no constant runs on the CPU. */
+static const char on_cpu[] = "Pad k{1,16,40,40} p(0,0,1,0,0,0,1,2) %s[] -> y";
 
 static const char *const names[] = {"x", "xx", "xxx", "xxxx"};
 

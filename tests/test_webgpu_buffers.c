@@ -352,7 +352,7 @@ static void test_unsupported(void **state) {
     expect_unsupported("Neg x[2,3,5] -> y", &input, NULL, "x", "a constant or an input");
     expect_unsupported("Add x[2,3,5] k{2,3,5} -> y", &constant, NULL, "k",
                        "a constant or an input");
-    expect_unsupported("Neg x[1,1,5,6] -> k; Conv x k -> y auto_pad=SAME_UPPER", &fallback, NULL,
+    expect_unsupported("Neg x[] -> k; Pad d{1,1,4,5} p(0,0,1,0,0,0,0,1) k -> y", &fallback, NULL,
                        "y", "on the CPU");
 }
 

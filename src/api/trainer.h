@@ -87,6 +87,8 @@ void tsr_training_widen(tsr_graph *graph);
  */
 tsr_status tsr_training_find_parameters(tsr_training *training);
 
+/* |value| */
+int tsr_training_magnitude(tsr_builder *b, int value);
 /* Appends the loss of training->output. */
 void tsr_training_build_loss(tsr_training *training, tsr_builder *b);
 /* Appends the update of each parameter by its gradient. */

@@ -116,7 +116,7 @@ static void guard_statistics(tsr_training *t, tsr_builder *b, int finite) {
 /* A loss or gradients that are infinite or NaN would spoil all weights: gradients count as 0. */
 void tsr_training_build_updates(tsr_training *t, tsr_builder *b, const int *gradients) {
     int squares = build_sum_of_squares(t, b, gradients);
-    t->checked = TSR_BUILD(b, TSR_OP_Add, squares, TSR_BUILD(b, TSR_OP_Abs, t->loss));
+    t->checked = TSR_BUILD(b, TSR_OP_Add, squares, tsr_training_magnitude(b, t->loss));
     int finite = TSR_BUILD(b, TSR_OP_Less, t->checked, tsr_build_number(b, FLT_MAX));
     int factor = t->desc->clip_norm > 0 ? build_clip_factor(t, b, squares) : TSR_NONE;
     guard_statistics(t, b, finite);

@@ -184,27 +184,13 @@ static void test_extended(void **state) {
     tsr_net_destroy(net);
 }
 
-typedef struct file {
-    char bytes[1 << 18];
-    size_t size;
-} file;
-
-static bool append(void *user, const char *bytes, size_t size) {
-    file *f = user;
-    if (size > sizeof f->bytes - f->size)
-        return false;
-    memcpy(f->bytes + f->size, bytes, size);
-    f->size += size;
-    return true;
-}
-
 static void test_saved(void **state) {
     (void)state;
-    static file saved;
+    static written saved;
     tsr_net *net = make_classifier(9, -1);
     tsr_model *model = finish(net), *loaded;
     tsr_net_destroy(net);
-    EXPECT_OK(tsr_model_write(model, NULL, append, &saved));
+    EXPECT_OK(tsr_model_write(model, NULL, append_written, &saved));
     EXPECT_OK(tsr_model_load_memory(saved.bytes, saved.size, NULL, &loaded));
     float signal[2 * 64] = {1, 2, 3}, classes[2][10];
     run_signal(model, 2, signal, classes[0]);

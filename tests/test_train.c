@@ -317,24 +317,10 @@ static void test_gradient_not_finite(void **state) {
     tsr_model_free(model);
 }
 
-typedef struct file {
-    char bytes[1 << 17];
-    size_t size;
-} file;
-
-static bool append(void *user, const char *bytes, size_t size) {
-    file *f = user;
-    if (size > sizeof f->bytes - f->size)
-        return false;
-    memcpy(f->bytes + f->size, bytes, size);
-    f->size += size;
-    return true;
-}
-
 /* A trainer goes on from another's state, to the last bit. */
 static void test_resumed(void **state) {
     (void)state;
-    static file saved;
+    static written saved;
     float image[UNET_IMAGE], target[UNET_IMAGE], losses[2];
     random_source random = random_from(2);
     tsr_device *device = cpu();
@@ -346,7 +332,7 @@ static void test_resumed(void **state) {
         trainers[i] = make_trainer(device, model, &(tsr_trainer_desc){.seed = 7});
     for (int i = 0; i < 3; i++)
         EXPECT_OK(tsr_trainer_step(trainers[0], (const float *[]){image}, target, NULL));
-    EXPECT_OK(tsr_trainer_save(trainers[0], append, &saved));
+    EXPECT_OK(tsr_trainer_save(trainers[0], append_written, &saved));
     expect_failure(tsr_trainer_load(trainers[1], saved.bytes, saved.size / 2),
                    TSR_ERROR_INVALID_MODEL, "training state");
     EXPECT_OK(tsr_trainer_load(trainers[1], saved.bytes, saved.size));

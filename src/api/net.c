@@ -198,18 +198,6 @@ static tsr_status check_input(const tsr_net *net, const char *name, const tsr_sh
     return TSR_OK;
 }
 
-/* Appends to a list of values in the graph's arena. */
-static bool append_value(tsr_graph *graph, int **list, int *count, int value) {
-    int *longer = TSR_NEW(graph->arena, *count + 1, int);
-    if (!longer)
-        return false;
-    if (*count)
-        memcpy(longer, *list, (size_t)*count * sizeof **list);
-    longer[(*count)++] = value;
-    *list = longer;
-    return true;
-}
-
 int tsr_net_input(tsr_net *net, const char *name, const tsr_shape *shape) {
     tsr_shape seen = {0};
     if (!net || net->status != TSR_OK)
@@ -219,7 +207,7 @@ int tsr_net_input(tsr_net *net, const char *name, const tsr_shape *shape) {
         return TSR_NET_NONE;
     tsr_graph *graph = net->graph;
     int value = tsr_graph_add_value(graph, name);
-    if (value == TSR_NONE || !append_value(graph, &graph->inputs, &graph->input_count, value))
+    if (value == TSR_NONE || !tsr_graph_append(graph, &graph->inputs, &graph->input_count, value))
         return tsr_net_fail(net, out_of_memory());
     graph->values[value].dtype = TSR_DTYPE_F32;
     graph->values[value].shape = seen;
@@ -233,7 +221,8 @@ void tsr_net_output(tsr_net *net, const char *name, int x) {
         return;
     int value = tsr_layer_end(&layer);
     tsr_graph *graph = net->graph;
-    if (value != TSR_NET_NONE && !append_value(graph, &graph->outputs, &graph->output_count, value))
+    if (value != TSR_NET_NONE &&
+        !tsr_graph_append(graph, &graph->outputs, &graph->output_count, value))
         tsr_net_fail(net, out_of_memory());
 }
 

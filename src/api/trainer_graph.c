@@ -12,16 +12,11 @@
 int tsr_training_add_input(tsr_training *t, const char *base, const char *suffix,
                            const tsr_shape *shape) {
     tsr_graph *graph = t->graph;
-    int *inputs = TSR_NEW(graph->arena, graph->input_count + 1, int);
-    int value = inputs ? tsr_add_value(graph, base, suffix) : TSR_NONE;
-    if (value == TSR_NONE) {
+    int value = tsr_add_value(graph, base, suffix);
+    if (value == TSR_NONE || !tsr_graph_append(graph, &graph->inputs, &graph->input_count, value)) {
         tsr_out_of_memory(graph);
         return TSR_NONE;
     }
-    if (graph->input_count)
-        memcpy(inputs, graph->inputs, (size_t)graph->input_count * sizeof *inputs);
-    inputs[graph->input_count++] = value;
-    graph->inputs = inputs;
     graph->values[value].dtype = TSR_DTYPE_F32;
     graph->values[value].shape = *shape;
     return value;

@@ -120,15 +120,9 @@ void tsr_training_widen(tsr_graph *graph) {
 static tsr_status make_input(tsr_training *t, int value) {
     tsr_graph *graph = t->graph;
     tsr_training_state *state = tsr_training_add_state(t);
-    if (!state || !tsr_graph_copy_to_arena(graph, value))
+    if (!state || !tsr_graph_copy_to_arena(graph, value) ||
+        !tsr_graph_append(graph, &graph->inputs, &graph->input_count, value))
         return tsr_out_of_memory(graph);
-    int *inputs = TSR_NEW(graph->arena, graph->input_count + 1, int);
-    if (!inputs)
-        return tsr_out_of_memory(graph);
-    if (graph->input_count)
-        memcpy(inputs, graph->inputs, (size_t)graph->input_count * sizeof *inputs);
-    inputs[graph->input_count++] = value;
-    graph->inputs = inputs;
     *state = (tsr_training_state){.before = value,
                                   .after = TSR_NONE,
                                   .constant = value,

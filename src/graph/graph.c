@@ -8,6 +8,17 @@ enum { FIRST_CAPACITY = 64 };
 
 /* ---- dtypes and shapes ---- */
 
+bool tsr_graph_append(tsr_graph *graph, int **list, int *count, int value) {
+    int *longer = TSR_NEW(graph->arena, *count + 1, int);
+    if (!longer)
+        return false;
+    if (*count)
+        memcpy(longer, *list, (size_t)*count * sizeof **list);
+    longer[(*count)++] = value;
+    *list = longer;
+    return true;
+}
+
 bool tsr_graph_is_input(const tsr_graph *graph, int value) {
     for (int i = 0; i < graph->input_count; i++)
         if (graph->inputs[i] == value)

@@ -150,6 +150,10 @@ int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
 /* Copies a constant that is unaligned in a file to the arena; false when out of memory. */
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
+/* Appends to a list of values in the graph's arena, its inputs or outputs; false when out of
+ * memory.
+ */
+bool tsr_graph_append(tsr_graph *graph, int **list, int *count, int value);
 bool tsr_graph_is_input(const tsr_graph *graph, int value);
 bool tsr_graph_is_output(const tsr_graph *graph, int value);
 

@@ -94,7 +94,7 @@ static int scatter(tsr_gradient_call *g, int data, int updates) {
 static int build_numbers(tsr_gradient_call *g, const tsr_shape *shape) {
     const int64_t exact = 1 << 24, count = tsr_shape_count(shape);
     if (count > exact)
-        tsr_grad_refuse(g, "with so many updates, it");
+        tsr_grad_refuse(g, "a scatter of more than 2^24 updates");
     float *numbers = tsr_build_elements(&g->b, count, sizeof *numbers);
     if (!numbers)
         return TSR_NONE;

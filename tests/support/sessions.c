@@ -12,6 +12,15 @@ void expect_failure(tsr_status status, tsr_status expected, const char *words) {
                  tsr_status_name(expected), words);
 }
 
+bool append_written(void *user, const char *bytes, size_t size) {
+    written *w = user;
+    if (size > sizeof w->bytes - w->size)
+        return false;
+    memcpy(w->bytes + w->size, bytes, size);
+    w->size += size;
+    return true;
+}
+
 tsr_model *load_written(onnx_writer *writer) {
     size_t size;
     uint8_t *bytes = onnx_write_memory(writer, &size);

@@ -28,6 +28,13 @@ void expect_failure(tsr_status status, tsr_status expected, const char *words);
     "ConvTranspose r v{8,5,4,4} -> t strides=2,2 pads=1,1,1,1; "                                   \
     "GlobalAveragePool t -> m; Mul t m -> y"
 
+/* Bytes that a tsr_write_fn, append_written(), was given; it fails for more. */
+typedef struct written {
+    char bytes[1 << 18];
+    size_t size;
+} written;
+bool append_written(void *user, const char *bytes, size_t size);
+
 /* Of what was written; frees the writer. */
 tsr_model *load_written(onnx_writer *writer);
 /* Of onnx_case() text, opset 13. */

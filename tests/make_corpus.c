@@ -114,6 +114,13 @@ static const struct {
     {13, "LRN x[2,4,4,5] -> y size=3"},
     {13, "NegativeLogLikelihoodLoss x[2,4] t(1,3) w{4} -> y ignore_index=3"},
     {13, "SoftmaxCrossEntropyLoss x[2,4] t(1,3) -> y l reduction=none"},
+    {13,
+     "Adam k<0.1> t(3) x[2,4] y[3] g{2,4} h{3} v{2,4} q{3} s{2,4} r{3} -> a b c d e f alpha=0.5 "
+     "beta=0.5 epsilon=0.1 norm_coefficient=0.1 norm_coefficient_post=0.1"},
+    {13, "Adagrad k<0.1> t(3) x[2,4] g{2,4} h{2,4} -> y s decay_factor=0.5 epsilon=0.1 "
+         "norm_coefficient=0.1"},
+    {13, "Momentum k<0.1> t(3) x[2,4] g{2,4} v{2,4} -> y s alpha=0.5 beta=0.5 mode=nesterov "
+         "norm_coefficient=0.1"},
     {15, "CastLike x[2,4] t(1,3) -> y"},
     {25, "QuantizeLinear x[2,4] s{2} -> y axis=0 output_dtype=3"},
     {25, "QuantizeLinear x[2,4] s{1,4} -> y axis=0 block_size=2 precision=1 saturate=1"},

@@ -31,6 +31,7 @@ REFUSALS = [
     (r"of integers a GPU computes|GPU does not compute",
      "types that a GPU lacks, without the CPU's help"),
 ]
+WRONG = {"test_adam_multiple"}  # its results have an epsilon of 0.01, its model has none
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
           "RandomUniformLike"}
 DOWNLOADED = "OnnxBackendRealModelTest"
@@ -73,6 +74,8 @@ class Tested(TesseraBackend):
 
     @classmethod
     def prepare(cls, model, device="CPU", **_):
+        if model.graph.name in WRONG:
+            raise Skip("a test whose results are of another model")
         if RANDOM & {node.op_type for node in model.graph.node}:
             raise Skip("random numbers, which the tests expect to be ONNX's own")
         prepared = refuse(super().prepare, model, cls.device, sess_options=cls.options)

@@ -517,6 +517,10 @@ static void test_every_other(void **state) {
         CASE(13, "LRN x[2,5,7,9] -> y size=3"),
         CASE(13, "NegativeLogLikelihoodLoss x[3,5] t(1,4,0) -> y"),
         CASE(13, "SoftmaxCrossEntropyLoss x[3,5] t(1,4,0) -> y"),
+        CASE(13, "Adam k<0.1 t(3) x[2,5,7] g[2,5,7] v[2,5,7] h{2,5,7} -> y", .weights_mean = 2),
+        CASE(13, "Adagrad k<0.1 t(3) x[2,5,7] g[2,5,7] h{2,5,7} -> y", .weights_mean = 2),
+        CASE(13, "Momentum k<0.1 t(3) x[2,5,7] g[2,5,7] v[2,5,7] -> y alpha=0.5 beta=0.25 "
+                 "mode=standard norm_coefficient=0.125"),
         CASE(22, "GlobalLpPool x[2,5,7,9] -> y"),
         CASE(18, "ReduceSum x[2,5,7] a(1) -> y"),
         CASE(18, "ReduceMean x[2,5,7] a(2) -> y"),

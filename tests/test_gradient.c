@@ -174,7 +174,7 @@ static void test_cases(void **state) {
 /* ---- kinks, ties, zeros ---- */
 
 /* Of the text's result, a float of one element, with respect to its input x. */
-static void expect_gradient(const char *text, const float *x, const float *expected, int count) {
+static void compute_gradient(const char *text, const float *x, float *result, int count) {
     tsr_graph *graph = prepare_graph(onnx_case(18, text));
     int input = tsr_graph_find_value(graph, "x"), gradient;
     if (tsr_add_gradients(graph, tsr_cpu_eval, graph->outputs[0], 1, &input, &gradient) != TSR_OK)
@@ -190,12 +190,20 @@ static void expect_gradient(const char *text, const float *x, const float *expec
     memcpy(elements[input], x, (size_t)count * sizeof *x);
     for (int n = 0; n < graph->node_count; n++)
         assert_int_equal(tsr_cpu_eval(graph, &graph->nodes[n], elements), TSR_OK);
-    for (int i = 0; i < count; i++)
-        if (!(fabsf(((float *)elements[gradient])[i] - expected[i]) <= 1e-6f))
-            fail_msg("%s: element %d is %.9g instead of %.9g", text, i,
-                     ((float *)elements[gradient])[i], expected[i]);
+    memcpy(result, elements[gradient], (size_t)count * sizeof *result);
     free_run(graph, elements);
     tsr_graph_destroy(graph);
+}
+
+static void expect_gradient(const char *text, const float *x, const float *expected, int count) {
+    enum { MOST = 16 };
+    float result[MOST];
+    assert_true(count <= MOST);
+    compute_gradient(text, x, result, count);
+    for (int i = 0; i < count; i++)
+        if (!(fabsf(result[i] - expected[i]) <= 1e-6f))
+            fail_msg("%s: element %d is %.9g instead of %.9g", text, i, (double)result[i],
+                     (double)expected[i]);
 }
 #define EXPECT(text, x, ...)                                                                       \
     expect_gradient(text "; ReduceSum y -> loss keepdims=0", x, FLOATS(__VA_ARGS__),               \
@@ -240,6 +248,33 @@ static void test_zeros(void **state) {
     EXPECT("Pow k<0,0,2> x[3] -> y", FLOATS(2, 0, 1), 0, 0, 1.38629436f);
     EXPECT("Pow x[2] k(3) -> y", FLOATS(1, -2), 3, 12);
     EXPECT("Mul x[2] k<0 -> y", FLOATS(1, 2), 0, 0);
+}
+
+/* Losses are what replaces them: the gradient is that of the sum which they stand for. The weights
+ * that count are 4 in all. */
+static void test_losses(void **state) {
+    (void)state;
+#define TARGETS "Reshape i(1,0,2,1) s(2,2) -> t; "
+#define LOGS "LogSoftmax x[2,3,2] -> a axis=1; "
+#define PICKED "OneHot t d(3) o<0,-0.25> -> h axis=1; "
+    static const char
+        sum[] = TARGETS LOGS PICKED "Mul a h -> m; ReduceSum m -> y keepdims=0",
+        weighted[] = TARGETS LOGS PICKED
+        "Reshape f<1,0,3> k(3,1) -> w; Mul h w -> v; Mul a v -> m; ReduceSum m -> y keepdims=0";
+    static const char *const cases[][2] = {
+        {TARGETS "SoftmaxCrossEntropyLoss x[2,3,2] t -> y", sum},
+        {TARGETS LOGS "NegativeLogLikelihoodLoss a t -> y", sum},
+        {TARGETS "SoftmaxCrossEntropyLoss x[2,3,2] t f<1,2,3> -> y ignore_index=1", weighted},
+        {TARGETS LOGS "NegativeLogLikelihoodLoss a t f<1,2,3> -> y ignore_index=1", weighted},
+    };
+    static const float x[] = {1, -1, 0.5f, 2, -0.25f, 0, 3, 1.5f, -2, 0.75f, 0.125f, 1};
+    enum { COUNT = sizeof x / sizeof *x };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float expected[COUNT];
+        compute_gradient(cases[i][1], x, expected, COUNT);
+        assert_true(fabsf(expected[1]) > 0.01f);
+        expect_gradient(cases[i][0], x, expected, COUNT);
+    }
 }
 
 /* ---- what is made ---- */
@@ -352,10 +387,11 @@ static void test_out_of_memory(void **state) {
 int run_program(void) {
     count_memory();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_random_nodes),
-        cmocka_unit_test(test_cases),    cmocka_unit_test(test_kinks),
-        cmocka_unit_test(test_zeros),    cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_table),         cmocka_unit_test(test_random_nodes),
+        cmocka_unit_test(test_cases),         cmocka_unit_test(test_kinks),
+        cmocka_unit_test(test_zeros),         cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_nodes),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

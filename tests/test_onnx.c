@@ -183,6 +183,26 @@ static void own_operators(void **state) {
     expect_refused(writer, TSR_ERROR_UNSUPPORTED, "version 2 of ai.tessera");
 }
 
+static void training_operators(void **state) {
+    (void)state;
+    static const char text[] = "Adagrad r[] t:int64[] x[1] g[1] h[1] -> y z";
+    onnx_writer *writer = onnx_case(13, text);
+    onnx_writer_model(writer)->n_opset_import = 0; /* as ONNX's tests */
+    add_import(writer, "ai.onnx.preview.training", 1);
+    tsr_graph *graph = read_graph(writer);
+    assert_int_equal(graph->nodes[0].op, TSR_OP_Adagrad);
+    tsr_graph_destroy(graph);
+    writer = onnx_case(13, text);
+    graph_of(writer)->node[0]->domain = "";
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "operator Adagrad (1 node");
+    writer = onnx_case(13, "Relu x[1] -> y");
+    graph_of(writer)->node[0]->domain = "ai.onnx.preview.training";
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "operator ai.onnx.preview.training.Relu (1 node");
+    writer = onnx_case(13, "Relu x[1] -> y");
+    add_import(writer, "ai.onnx.preview.training", 2);
+    expect_refused(writer, TSR_ERROR_UNSUPPORTED, "version 2 of ai.onnx.preview.training");
+}
+
 static void very_many_unknown_operators(void **state) {
     (void)state;
     onnx_writer *writer = onnx_writer_create(13);
@@ -460,6 +480,7 @@ int run_program(void) {
         cmocka_unit_test(opsets),
         cmocka_unit_test(unknown_operators_are_all_listed),
         cmocka_unit_test(own_operators),
+        cmocka_unit_test(training_operators),
         cmocka_unit_test(very_many_unknown_operators),
         cmocka_unit_test(node_without_operator),
         cmocka_unit_test(input_and_output_counts),

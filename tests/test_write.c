@@ -58,6 +58,8 @@ static const form_case forms[] = {
     {13, 13, "ConstantOfShape n(2) -> y", "ConstantOfShape 1"},
     {13, 14, "MaxPoolGrad x[1,1,4] g[1,1,2] -> y kernel_shape=2, strides=2,",
      "ai.tessera:MaxPoolGrad 2 kernel_shape strides"},
+    {13, 14, "Adagrad r[] t:int64[] x[1] g[1] h[1] -> y z epsilon=0.5",
+     "ai.onnx.preview.training:Adagrad 5 epsilon"},
 };
 
 static void proto_text(const Tsr__NodeProto *node, char *text, size_t size) {

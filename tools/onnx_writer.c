@@ -261,8 +261,10 @@ Tsr__NodeProto *onnx_add_node(onnx_writer *writer, const char *op, const char *n
     tsr_op known = tsr_op_find(op);
     if (colon)
         set_domain(writer, node, op, (size_t)(colon - op));
-    else if (known != TSR_OP_COUNT && tsr_op_has(known, TSR_IS_OURS))
-        set_domain(writer, node, TSR_OWN_DOMAIN, strlen(TSR_OWN_DOMAIN));
+    else if (known != TSR_OP_COUNT && tsr_op_domain(known) != TSR_DOMAIN_ONNX) {
+        const char *domain = tsr_domain_name(tsr_op_domain(known));
+        set_domain(writer, node, domain, strlen(domain));
+    }
     node->name = onnx_copy(writer, name);
     split_names(writer, inputs, &node->input, &node->n_input);
     split_names(writer, outputs, &node->output, &node->n_output);

@@ -58,8 +58,9 @@ static tsr_status check_op(const tsr_custom_op *given) {
     if ((op.glsl && !*op.glsl) || (op.wgsl && !*op.wgsl))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "its body is empty");
     tsr_op known = tsr_op_find(op.name);
-    bool is_known = known == TSR_OP_COUNT ? !*op.domain && strcmp(op.name, "Constant") == 0
-                                          : strcmp(op.domain, tsr_op_domain(known)) == 0;
+    bool is_known = known == TSR_OP_COUNT
+                        ? !*op.domain && strcmp(op.name, "Constant") == 0
+                        : strcmp(op.domain, tsr_domain_name(tsr_op_domain(known))) == 0;
     if (is_known)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "Tessera has an operator of this name");
     return check_attrs(&op);

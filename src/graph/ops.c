@@ -16,8 +16,18 @@ bool tsr_op_has(tsr_op op, tsr_trait trait) {
     return (ops[op].traits & (unsigned)trait) != 0;
 }
 
-const char *tsr_op_domain(tsr_op op) {
-    return tsr_op_has(op, TSR_IS_OURS) ? TSR_OWN_DOMAIN : "";
+tsr_domain_id tsr_op_domain(tsr_op op) {
+    static const unsigned char domains[TSR_OP_COUNT] = {
+#define TSR_OF_DOMAIN(Name, domain) [TSR_OP_##Name] = TSR_DOMAIN_##domain,
+#include "graph/ops.def"
+    };
+    return (tsr_domain_id)domains[op];
+}
+
+const char *tsr_domain_name(tsr_domain_id domain) {
+    static const char *const names[TSR_DOMAIN_COUNT] = {"", "ai.onnx.preview.training",
+                                                        "ai.tessera"};
+    return names[domain];
 }
 
 bool tsr_op_is_elementwise(tsr_op op) {

@@ -6,9 +6,15 @@
 
 enum { TSR_VARIADIC = 1 << 20 };
 
-/* The domain of operators that ONNX does not have, and the version that is read and written. */
-#define TSR_OWN_DOMAIN "ai.tessera"
-enum { TSR_OWN_OPSET = 1 };
+/* Domains of operators: ai.onnx, ONNX's preview of training, and that of operators that ONNX does
+ * not have. The latter two are read and written in version 1. */
+typedef enum tsr_domain_id {
+    TSR_DOMAIN_ONNX,
+    TSR_DOMAIN_TRAINING,
+    TSR_DOMAIN_TESSERA,
+    TSR_DOMAIN_COUNT
+} tsr_domain_id;
+enum { TSR_DOMAIN_VERSION = 1 };
 
 /* A set of inputs, as bits. */
 #define TSR_INPUTS(first, last) ((2u << (last)) - (1u << (first)))
@@ -50,10 +56,8 @@ typedef enum tsr_trait {
     /* Input 0 is read, or copied, in an order of texels that the lowering chooses: a view of it
      * needs none of its own. */
     TSR_READS_AS_IS = 1 << 12,
-    /* Not of ONNX: in files it has the domain TSR_OWN_DOMAIN. */
-    TSR_IS_OURS = 1 << 13,
     /* A GPU computes with parameters that are no constants, too, if more slowly. */
-    TSR_PARAMETERS_MAY_VARY = 1 << 14,
+    TSR_PARAMETERS_MAY_VARY = 1 << 13,
     /* The kinds of operators of two inputs. */
     TSR_BINARY_ARITHMETIC = TSR_IS_POST_OP | TSR_TYPES_BYTES,
     TSR_BINARY_POWER = TSR_IS_POST_OP,
@@ -72,8 +76,9 @@ typedef struct tsr_op_info {
 
 const tsr_op_info *tsr_op_get_info(tsr_op op);
 bool tsr_op_has(tsr_op op, tsr_trait trait);
-/* "" if it is ONNX's. */
-const char *tsr_op_domain(tsr_op op);
+tsr_domain_id tsr_op_domain(tsr_op op);
+/* As files have it; "" of ONNX's. */
+const char *tsr_domain_name(tsr_domain_id domain);
 /* Is it computed element by element, as a post-op or else? */
 bool tsr_op_is_elementwise(tsr_op op);
 /* TSR_OP_COUNT if there is no such operator. */

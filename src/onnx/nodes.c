@@ -17,9 +17,10 @@ static tsr_op find_op(const tsr_graph *graph, const Tsr__NodeProto *proto,
     if (*custom)
         return TSR_OP_Custom;
     tsr_op op = tsr_onnx_find_op(proto->op_type, graph->opset);
-    return op != TSR_OP_COUNT && strcmp(tsr_domain(proto->domain), tsr_op_domain(op)) == 0
-               ? op
-               : TSR_OP_COUNT;
+    if (op == TSR_OP_COUNT)
+        return op;
+    const char *domain = tsr_domain_name(tsr_op_domain(op));
+    return strcmp(tsr_domain(proto->domain), domain) == 0 ? op : TSR_OP_COUNT;
 }
 
 /* Neither an operator nor a function of the model. */

@@ -17,15 +17,23 @@ tsr_status tsr_onnx_out_of_memory(void) {
 
 /* ---- model ---- */
 
+/* Of a domain that is known here, but for ONNX's. */
+static tsr_status check_version(const char *domain, int64_t version) {
+    for (int i = 0; i < TSR_DOMAIN_COUNT; i++)
+        if (i != TSR_DOMAIN_ONNX && version != TSR_DOMAIN_VERSION &&
+            strcmp(domain, tsr_domain_name((tsr_domain_id)i)) == 0)
+            return tsr_fail(TSR_ERROR_UNSUPPORTED, "version %" PRId64 " of %s is not supported",
+                            version, domain);
+    return TSR_OK;
+}
+
 /* 0 if only operators of other domains are imported. */
 static tsr_status read_opset(const Tsr__ModelProto *model, int *opset) {
     int64_t version = 0;
     for (size_t i = 0; i < model->n_opset_import; i++) {
         const Tsr__OperatorSetIdProto *import = model->opset_import[i];
         const char *domain = tsr_domain(import->domain);
-        if (strcmp(domain, TSR_OWN_DOMAIN) == 0 && import->version != TSR_OWN_OPSET)
-            return tsr_fail(TSR_ERROR_UNSUPPORTED, "version %" PRId64 " of %s is not supported",
-                            import->version, domain);
+        TSR_TRY(check_version(domain, import->version));
         if (*domain)
             continue;
         if (version && version != import->version)

@@ -192,10 +192,10 @@ static tsr_status write_as_it_is(tsr_writer *w, tsr_onnx_nodes *list, const tsr_
                                               written_inputs(node), node->output_count);
     if (!made)
         return TSR_ERROR_OUT_OF_MEMORY;
-    if (tsr_op_has(node->op, TSR_IS_OURS)) {
-        made->domain = TSR_OWN_DOMAIN;
-        w->has_ours = true;
-    }
+    const tsr_domain_id domain = tsr_op_domain(node->op);
+    if (domain != TSR_DOMAIN_ONNX)
+        made->domain = (char *)tsr_domain_name(domain);
+    w->writes_domain[domain] = true;
     TSR_TRY(write_values(w, node->inputs, made->n_input, made->input));
     TSR_TRY(write_values(w, node->outputs, made->n_output, made->output));
     return write_attrs(w, node, made);

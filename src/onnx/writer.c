@@ -316,26 +316,37 @@ static tsr_status write_metadata(tsr_writer *w, Tsr__ModelProto *model) {
     return TSR_OK;
 }
 
+/* The opset of ONNX, and those of other domains whose operators were written. */
+static tsr_status write_opsets(tsr_writer *w, Tsr__ModelProto *model) {
+    Tsr__OperatorSetIdProto *opsets = TSR_NEW(w->arena, TSR_DOMAIN_COUNT, Tsr__OperatorSetIdProto);
+    model->opset_import = TSR_NEW(w->arena, TSR_DOMAIN_COUNT, Tsr__OperatorSetIdProto *);
+    if (!opsets || !model->opset_import)
+        return tsr_write_out_of_memory(w);
+    for (int i = 0; i < TSR_DOMAIN_COUNT; i++) {
+        if (i != TSR_DOMAIN_ONNX && !w->writes_domain[i])
+            continue;
+        tsr__operator_set_id_proto__init(&opsets[i]);
+        opsets[i].domain = (char *)tsr_domain_name((tsr_domain_id)i);
+        opsets[i].has_version = true;
+        opsets[i].version = i == TSR_DOMAIN_ONNX ? w->opset : TSR_DOMAIN_VERSION;
+        model->opset_import[model->n_opset_import++] = &opsets[i];
+    }
+    return TSR_OK;
+}
+
 static tsr_status write_model(tsr_writer *w, tsr_write_fn write, void *user) {
     Tsr__ModelProto model = TSR__MODEL_PROTO__INIT;
     Tsr__GraphProto graph = TSR__GRAPH_PROTO__INIT;
-    Tsr__OperatorSetIdProto opset = TSR__OPERATOR_SET_ID_PROTO__INIT, ours = opset,
-                            *opsets[] = {&opset, &ours};
     w->is_written = TSR_NEW(w->arena, w->graph->value_count, bool);
     if (!w->is_written)
         return tsr_write_out_of_memory(w);
-    opset.domain = "";
-    ours.domain = TSR_OWN_DOMAIN;
-    opset.has_version = ours.has_version = model.has_ir_version = true;
-    opset.version = w->opset;
-    ours.version = TSR_OWN_OPSET;
+    model.has_ir_version = true;
     model.ir_version = ir_version(w->opset);
     model.producer_name = "tessera";
-    model.opset_import = opsets;
     model.graph = &graph;
     TSR_TRY(write_metadata(w, &model));
     TSR_TRY(write_graph(w, &graph));
-    model.n_opset_import = w->has_ours ? 2 : 1;
+    TSR_TRY(write_opsets(w, &model));
     return send(w, &model, write, user);
 }
 

@@ -21,10 +21,10 @@ typedef struct tsr_writer {
     const tsr_graph *graph;
     tsr_arena *arena; /* of the messages */
     int opset;
-    bool *is_written;           /* by value: a constant that is among `constants` */
-    tsr_onnx_tensors constants; /* of the model's graph, bodies' among them */
-    int made_count;             /* names that were made */
-    bool has_ours;              /* operators of TSR_OWN_DOMAIN were written */
+    bool *is_written;                     /* by value: a constant that is among `constants` */
+    tsr_onnx_tensors constants;           /* of the model's graph, bodies' among them */
+    int made_count;                       /* names that were made */
+    bool writes_domain[TSR_DOMAIN_COUNT]; /* of operators that were written */
 } tsr_writer;
 
 tsr_status tsr_write_out_of_memory(const tsr_writer *w);

@@ -245,29 +245,6 @@ static bool make_lrn(node_maker *m, tsr_op op) {
     return true;
 }
 
-/* Of classes chosen at random. */
-static bool make_loss(node_maker *m, tsr_op op) {
-    static const char *const reductions[] = {"mean", "sum", "none"};
-    int x = pick(m, is_matrix);
-    if (x < 0)
-        return false;
-    const tsr_shape *shape = shape_of(m, x);
-    int64_t targets[TSR_MAX_RANK];
-    if (shape->dim[0] > TSR_MAX_RANK)
-        return false;
-    for (int i = 0; i < shape->dim[0]; i++)
-        targets[i] = draw(m, 0, (int)shape->dim[1] - 1);
-    begin(m, tsr_op_get_info(op)->name, x);
-    add_ints(m, targets, (int)shape->dim[0]);
-    if (one_in(m, 2))
-        add_weights(m, 'p', 1, &shape->dim[1]);
-    add_outputs(m, 1);
-    text_add(&m->text, " reduction=%s", DRAW_ONE_OF(m, reductions));
-    if (one_in(m, 3))
-        text_add(&m->text, " ignore_index=%d", draw(m, -1, (int)shape->dim[1] - 1));
-    return true;
-}
-
 static bool make_cast_like(node_maker *m, tsr_op op) {
     begin(m, tsr_op_get_info(op)->name, pick(m, is_any));
     text_add(&m->text, " $%d", pick(m, is_any));
@@ -522,6 +499,9 @@ static node_maker_fn *const makers[TSR_OP_COUNT] = {
     [TSR_OP_LRN] = make_lrn,
     [TSR_OP_NegativeLogLikelihoodLoss] = make_loss,
     [TSR_OP_SoftmaxCrossEntropyLoss] = make_loss,
+    [TSR_OP_Adam] = make_update,
+    [TSR_OP_Adagrad] = make_update,
+    [TSR_OP_Momentum] = make_update,
     [TSR_OP_CastLike] = make_cast_like,
     [TSR_OP_QuantizeLinear] = make_quantize,
     [TSR_OP_DequantizeLinear] = make_quantize,

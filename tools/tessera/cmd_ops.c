@@ -160,7 +160,7 @@ static bool is_wanted(const ops_options *o, tsr_op op) {
 }
 
 static tsr_status print_table(const ops_options *o) {
-    int shown = 0, on_cpu = 0, ours = 0;
+    int shown[TSR_DOMAIN_COUNT] = {0}, on_cpu = 0;
     ops_row row;
     print_heads(o);
     for (tsr_op op = next_op(""); op != TSR_OP_COUNT; op = next_op(tsr_op_get_info(op)->name)) {
@@ -168,15 +168,15 @@ static tsr_status print_table(const ops_options *o) {
             continue;
         TRY(fill_row(o, op, &row));
         print_row(o, &row);
-        shown++;
+        shown[tsr_op_domain(op)]++;
         on_cpu += place_of(op) == ON_CPU;
-        ours += tsr_op_has(op, TSR_IS_OURS);
     }
-    printf("%s%d operators of opsets 1 to %d", o->markdown ? "\n" : "", shown - ours,
+    printf("%s%d operators of opsets 1 to %d", o->markdown ? "\n" : "", shown[TSR_DOMAIN_ONNX],
            TSR_OPSET_MAX);
     if (on_cpu)
         printf(", %d of them on the CPU only", on_cpu);
-    printf(", %d of %s", ours, TSR_OWN_DOMAIN);
+    for (int i = TSR_DOMAIN_ONNX + 1; i < TSR_DOMAIN_COUNT; i++)
+        printf(", %d of %s", shown[i], tsr_domain_name((tsr_domain_id)i));
     puts("");
     return TSR_OK;
 }

@@ -150,6 +150,10 @@ static void test_functions(void **state) {
         CASE(13, "SoftmaxCrossEntropyLoss x[3,5] t(1,4,0) -> y l ignore_index=-1"),
         CASE(13,
              "Unsqueeze t(1,4,0) a(1) -> u; SoftmaxCrossEntropyLoss x[3,5,1] u -> y reduction=sum"),
+        CASE(13, "Cast c[] -> t to=7; Adam r<0.1 t x[3,5] g[3,5] v[3,5] h{3,5} -> y", .mean = 3,
+             .weights_mean = 2),
+        CASE(13, "Cast c[] -> t to=7; Adagrad r<0.1 t x[3,5] g[3,5] h{3,5} -> y decay_factor=0.5",
+             .mean = 3, .weights_mean = 2),
         CASE(15, "CastLike x[3,5] t(1) -> y", .range = 9, .no_half = true),
     };
     RUN_CASES(cases);

@@ -192,7 +192,9 @@ static tsr_status make_trainer(training *t) {
     const train_options *o = t->o;
     tsr_session_desc shapes = {0};
     tsr_status status = job_describe_shapes(t->j, &shapes);
+    bool has_range = t->loss == TSR_LOSS_SSIM;
     tsr_trainer_desc desc = {.loss = t->loss,
+                             .range = has_range ? (float)train_set_range(&t->set) : 0,
                              .update = (tsr_update)o->update,
                              .learning_rate = (float)o->rate,
                              .momentum = (float)o->momentum,

@@ -94,7 +94,7 @@ static void add_files(option_set *set, train_options *o) {
 static void add_update(option_set *set, train_options *o) {
     /* As tsr_loss, tsr_update, tsr_schedule. */
     static const char *const losses[] = {
-        "mse", "l1", "smooth-l1", "cross-entropy", "binary-cross-entropy", NULL};
+        "mse", "l1", "smooth-l1", "cross-entropy", "binary-cross-entropy", "ssim", NULL};
     static const char *const updates[] = {"adam", "adamw", "sgd", NULL};
     static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
     const option items[] = {
@@ -102,8 +102,8 @@ static void add_update(option_set *set, train_options *o) {
         {"batch", 0, "N", "samples of a step, if the model leaves that open (16, or all)",
          OPTION_INT, &o->batch, 1, NULL},
         {"loss", 0, "LOSS",
-         "mse, l1, smooth-l1, cross-entropy or binary-cross-entropy (classes: cross-entropy; else "
-         "l1)",
+         "mse, l1, smooth-l1, cross-entropy, binary-cross-entropy or ssim (classes: cross-entropy; "
+         "else l1)",
          OPTION_CHOICE, &o->loss, 0, losses},
         {"optimizer", 0, "NAME", "adam, adamw or sgd (adam)", OPTION_CHOICE, &o->update, 0,
          updates},

@@ -35,12 +35,14 @@ for i in range(12): # pictures, and the same moved by a pixel
     npy(f"moved_npy/{i:02}.npy", [1, 1, 8, 8], [signed(left(x, y)) for y in range(8) for x in range(8)])
 ppm("same/0.pgm", 15, 8, lambda x, y: x)
 for i in range(8): # all samples are the same
+    ppm(f"alike/{i}.pgm", 14, 12, lambda x, y: (x * 37 + y * 91 + x * y * 5) % 256)
     npy(f"same_in/{i}.npy", [1, 4, 3, 3], [k * 7 % 11 / 10 - 0.5 for k in range(36)])
     npy(f"same_out/{i}.npy", [1, 3, 2, 2], [0.1, 0.5, 0.3, 0, 0.2, 0.5, 0.3, 0.25, 0.7, 0, 0.4, 0.75])
 END
 check 'samples are made' python3 samples.py
 model 'Conv x[N,1,8,8] w{8,1,3,3} b{8} -> c; MaxPool c -> m kernel_shape=6,6; Flatten m -> f; Gemm f v{8,3} d{3} -> g; Softmax g -> y' classes.onnx
 model 'Conv x[N,1,8,8] w{1,1,3,3} -> y pads=1,1,1,1' filter.onnx
+model 'Conv x[N,1,12,14] w{1,1,3,3} -> y pads=1,1,1,1' larger.onnx
 
 # ---- classes -----------------------------------------------------------------------------------------
 
@@ -108,6 +110,13 @@ for loss in mse l1 smooth-l1 cross-entropy binary-cross-entropy; do
     check "the held-out $loss is that of training" of_python 'rows = [l.split(",") for l in open("l.csv")][1:]
 assert len(rows) == 12 and float(rows[11][1]) < float(rows[0][1])
 for now, then in zip(rows, rows[1:]): assert abs(float(now[2]) - float(then[1])) < 1e-5 * max(1, float(now[2])), (now, then)'
+done
+for range in 0:1 -1:1; do
+    check "training with ssim, $range" train larger.onnx --data alike --targets alike --range $range --loss ssim --steps 12 \
+        --batch 2 --validation 0.25 --every 1 --rate 0.01 -o l.onnx --log l.csv
+    check "the held-out ssim is that of training, $range" of_python 'rows = [l.split(",") for l in open("l.csv")][1:]
+assert len(rows) == 12 and float(rows[11][1]) < float(rows[0][1])
+for now, then in zip(rows, rows[1:]): assert abs(float(now[2]) - float(then[1])) < 1e-5, (now, then)'
 done
 for update in 'sgd' 'sgd --momentum 0.9' 'sgd --momentum 0.9 --nesterov --clip 0.5' 'adamw --weight-decay 0.01' \
     'adam --schedule cosine --warmup 5' 'adam --schedule linear --weight-decay 0.01'; do
@@ -217,6 +226,8 @@ refused "--flip is for pictures, which 'x' [1, 4] is not" vector.onnx --data in_
 model 'Add x[N,3] z[N,3] -> a; MatMul a w{3,3} -> y' two.onnx
 refused 'has 2 inputs' two.onnx --data in_npy --targets moved_npy "${never[@]}"
 model 'Conv x[N,1,8,8] w{1,1,3,3} -> c; ReduceSum c -> y keepdims=0' sum.onnx
+refused 'MiB, max_bytes is 4 MiB' slow.onnx --data in --targets moved --fit scale "${never[@]}" --max-memory 4
+refused "is smaller than SSIM's windows of 11 x 11 pixels" filter.onnx --data in --targets moved "${never[@]}" --loss ssim
 refused "output 'y' is []" sum.onnx --data in --targets moved "${never[@]}"
 model 'Conv x[N,1,8,8] w{1,1,3,3} -> c pads=1,1,1,1; Round c -> y' round.onnx
 refused "no differentiable path leads from 'w'" round.onnx --data in --targets moved "${never[@]}"

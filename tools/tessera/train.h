@@ -75,6 +75,8 @@ typedef struct train_set {
 tsr_status train_set_open(train_set *made, const train_options *o, job *j);
 void train_set_close(train_set *s);
 
+/* The largest value of a target's pixels minus the smallest. */
+double train_set_range(const train_set *s);
 /* Samples that are not held out. */
 int train_set_count(const train_set *s);
 /* The next batch, in an order that changes after each round, with --flip and --crop. */
@@ -93,6 +95,12 @@ typedef struct train_score {
 tsr_status train_measure(const train_set *s, const job *j, tsr_device *device,
                          const tsr_model *model, const char *scored, tsr_loss loss, float *inputs,
                          float *targets, train_score *score);
+
+/* ---- train_ssim.c ---------------------------------------------------------------------------- */
+
+/* 1 - SSIM of two samples [1, C, H, W], as TSR_LOSS_SSIM. False: there is not enough memory. */
+bool train_ssim_loss(const tsr_shape *shape, const float *y, const float *t, double range,
+                     double *loss);
 
 /* ---- train_history.c ------------------------------------------------------------------------- */
 

@@ -35,19 +35,22 @@ static double cross_entropy(const float *y, const float *t, size_t classes, size
     return loss;
 }
 
-/* Of one sample of this shape. */
-static double sample_loss(tsr_loss loss, const tsr_shape *shape, const float *y, const float *t) {
+static tsr_status sample_loss(const train_set *s, tsr_loss loss, const float *y, const float *t,
+                              double *mean) {
+    const tsr_shape *shape = &s->target.info.shape;
     size_t count = (size_t)tsr_shape_count(shape), classes = (size_t)shape->dim[1],
            places = count / classes;
     double sum = 0;
-    if (loss == TSR_LOSS_CROSS_ENTROPY) {
-        for (size_t i = 0; i < places; i++)
-            sum += cross_entropy(y + i, t + i, classes, places);
-        return sum / (double)places;
-    }
-    for (size_t i = 0; i < count; i++)
-        sum += element_loss(loss, y[i], t[i]);
-    return sum / (double)count;
+    if (loss == TSR_LOSS_SSIM)
+        return train_ssim_loss(shape, y, t, train_set_range(s), mean)
+                   ? TSR_OK
+                   : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for SSIM");
+    bool by_place = loss == TSR_LOSS_CROSS_ENTROPY;
+    for (size_t i = 0; i < (by_place ? places : count); i++)
+        sum += by_place ? cross_entropy(y + i, t + i, classes, places)
+                        : element_loss(loss, y[i], t[i]);
+    *mean = sum / (double)(by_place ? places : count);
+    return TSR_OK;
 }
 
 static size_t best_class(const float *scores, size_t count) {
@@ -71,7 +74,9 @@ static tsr_status run_all(const train_set *s, tsr_session *session, const char *
         TRY_LIBRARY(tsr_session_get_output(session, scored, scores, batch * count));
         for (int i = 0; i < s->batch && at + i < s->held; i++) {
             const float *y = scores + (size_t)i * count, *t = targets + (size_t)i * count;
-            sum->loss += sample_loss(loss, &s->target.info.shape, y, t);
+            double mean;
+            TRY(sample_loss(s, loss, y, t, &mean));
+            sum->loss += mean;
             sum->top1 += best_class(y, count) == best_class(t, count);
         }
     }

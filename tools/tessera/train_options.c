@@ -94,7 +94,7 @@ static void add_files(option_set *set, train_options *o) {
 static void add_update(option_set *set, train_options *o) {
     /* As tsr_loss, tsr_update, tsr_schedule. */
     static const char *const losses[] = {
-        "mse", "l1", "smooth-l1", "cross-entropy", "binary-cross-entropy", NULL};
+        "mse", "l1", "smooth-l1", "cross-entropy", "binary-cross-entropy", "ssim", NULL};
     static const char *const updates[] = {"adam", "adamw", "sgd", NULL};
     static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
     const option items[] = {
@@ -102,8 +102,8 @@ static void add_update(option_set *set, train_options *o) {
         {"batch", 0, "N", "samples of a step, if the model leaves that open (16, or all)",
          OPTION_INT, &o->batch, 1, NULL},
         {"loss", 0, "LOSS",
-         "mse, l1, smooth-l1, cross-entropy or binary-cross-entropy (classes: cross-entropy; else "
-         "l1)",
+         "mse, l1, smooth-l1, cross-entropy, binary-cross-entropy or ssim (classes: cross-entropy; "
+         "else l1)",
          OPTION_CHOICE, &o->loss, 0, losses},
         {"optimizer", 0, "NAME", "adam, adamw or sgd (adam)", OPTION_CHOICE, &o->update, 0,
          updates},
@@ -128,6 +128,8 @@ static void add_update(option_set *set, train_options *o) {
          0, NULL},
         {"shape", 0, "NAME=N,N..", "shape of the input, where the model has open sizes",
          OPTION_LIST, &o->job.shapes, 0, NULL},
+        {"max-memory", 0, "MIB", "refuse models and steps that need more (the machine's memory)",
+         OPTION_INT, &o->job.most_memory, 1, NULL},
         {"tune", 0, "MS", "time budget for autotuning, in ms (0)", OPTION_INT, &o->job.tune_ms, 1,
          NULL},
     };

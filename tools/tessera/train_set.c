@@ -291,6 +291,10 @@ static void copy_moved(const train_side *side, shift by, const float *from, floa
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
+double train_set_range(const train_set *s) {
+    return fabs(s->target.image.range[1] - s->target.image.range[0]);
+}
+
 int train_set_count(const train_set *s) {
     return s->files.count - s->held;
 }

@@ -6,7 +6,7 @@
  *     tsr_trainer_create(device, model, &(tsr_trainer_desc){.loss = TSR_LOSS_CROSS_ENTROPY,
  *         .dims = &batch, .dim_count = 1}, &trainer);
  *     for (int i = 0; i < 100; i++)
- *         tsr_trainer_step(trainer, (const float *[]){signals}, classes, &loss);
+ *         tsr_trainer_step(trainer, &signals, 1, &classes, 1, &loss); // tsr_array
  *     tsr_trainer_model(trainer, &trained);
  *
  * Trained are the float32 constants that Conv, ConvTranspose, Gemm, MatMul, PRelu and the
@@ -30,7 +30,7 @@ extern "C" {
 
 typedef struct tsr_trainer tsr_trainer;
 
-/* Of the output y and the target t, which has its shape: the mean over all elements. */
+/* Of an output y and its target t, which has its shape: the mean over all elements. */
 typedef enum tsr_loss {
     TSR_LOSS_MSE, /* (y - t)^2 */
     TSR_LOSS_L1,  /* |y - t| */
@@ -43,6 +43,11 @@ typedef enum tsr_loss {
     /* -t * log(sigmoid(y)) - (1 - t) * log(1 - sigmoid(y)): y are logits. Of an output that a
      * Sigmoid computes, its input is taken. */
     TSR_LOSS_BINARY_CROSS_ENTROPY,
+    /* 1 - SSIM (Wang et al. 2004, "Image quality assessment: from error visibility to structural
+     * similarity"), of outputs [N, C, H, W] of at least 11 x 11 pixels: the mean over images,
+     * channels and all windows of 11 x 11 that lie inside, weighted by a Gaussian of sigma 1.5,
+     * with K1 = 0.01, K2 = 0.03 and L = range. */
+    TSR_LOSS_SSIM,
 } tsr_loss;
 
 /* With g: the gradient, l: the learning rate, t: the step, from 1. */
@@ -63,9 +68,19 @@ typedef enum tsr_schedule {
     TSR_SCHEDULE_COSINE, /* falls to 0 along half a wave */
 } tsr_schedule;
 
-typedef struct tsr_trainer_desc {
-    const char *output; /* that the loss is of; NULL: the model's first */
+/* The loss is the sum of weight * loss of all terms. Several may be of one output. */
+typedef struct tsr_loss_term {
+    const char *output; /* NULL: the model's first */
     tsr_loss loss;
+    float weight; /* above 0; 0: 1 */
+    float range;  /* of SSIM: the largest value of a pixel minus the smallest; 0: 1 */
+} tsr_loss_term;
+
+typedef struct tsr_trainer_desc {
+    /* A loss of one term: as in tsr_loss_term. */
+    const char *output;
+    tsr_loss loss;
+    float range;
     tsr_update update;
     float learning_rate;   /* 0: 0.001 */
     float beta1, beta2;    /* of Adam; 0: 0.9, 0.999 */
@@ -79,7 +94,9 @@ typedef struct tsr_trainer_desc {
     int64_t warmup_steps;  /* the rate rises from 0 before; of `steps` */
     const char *const *freeze; /* names of weights that stay, with * and ? */
     int freeze_count;
-    uint32_t seed; /* of Dropout */
+    uint32_t seed;               /* of Dropout */
+    const tsr_loss_term *losses; /* instead of output, loss and range */
+    int loss_count;
     /* Sizes that the model leaves open, as in tsr_session_desc: a batch of one size. */
     const tsr_dim_binding *dims;
     int dim_count;
@@ -90,28 +107,37 @@ typedef struct tsr_trainer_desc {
     tsr_progress progress;
 } tsr_trainer_desc;
 
-/* Holds references on device and model. Fails as tsr_session_create() does, and where nothing is to
- * be trained, a weight does not change the loss, or a node on the way from a weight to the loss has
- * no gradient: the message names it. */
+/* Holds references on device and model; what desc points to is copied. Fails as
+ * tsr_session_create() does, and where nothing is to be trained, a weight does not change the loss,
+ * or a node on the way from a weight to the loss has no gradient: the message names it. */
 TSR_API tsr_status tsr_trainer_create_sized(tsr_device *device, const tsr_model *model,
                                             const tsr_trainer_desc *desc, size_t size,
-                                            tsr_trainer **trainer);
+                                            size_t loss_size, tsr_trainer **trainer);
 /* desc: NULL is fine. */
 static inline tsr_status tsr_trainer_create(tsr_device *device, const tsr_model *model,
                                             const tsr_trainer_desc *desc, tsr_trainer **trainer) {
-    return tsr_trainer_create_sized(device, model, desc, sizeof *desc, trainer);
+    return tsr_trainer_create_sized(device, model, desc, sizeof *desc, sizeof *desc->losses,
+                                    trainer);
 }
 /* NULL is fine. */
 TSR_API void tsr_trainer_destroy(tsr_trainer *trainer);
 
-/* inputs: by input of the model, target: of the output's shape; float32, row-major, copied before
- * the call returns. loss: before this step; NULL: nothing is read, and the call does not wait.
+/* inputs: by input of the model; targets: by term of the loss; both copied before the call returns.
+ * Counts and types are checked before anything is done. loss: before this step; NULL: nothing is
+ * read, and the call does not wait.
  *
  * A loss, or a gradient, that is infinite or NaN fails with TSR_ERROR_INVALID_ARGUMENT, which names
  * the step; weights and statistics are those from before it. In steps whose loss is not read such
  * gradients count as 0. */
-TSR_API tsr_status tsr_trainer_step(tsr_trainer *trainer, const float *const *inputs,
-                                    const float *target, float *loss);
+TSR_API tsr_status tsr_trainer_step_sized(tsr_trainer *trainer, const tsr_array *inputs,
+                                          int input_count, const tsr_array *targets,
+                                          int target_count, size_t size, float *loss);
+static inline tsr_status tsr_trainer_step(tsr_trainer *trainer, const tsr_array *inputs,
+                                          int input_count, const tsr_array *targets,
+                                          int target_count, float *loss) {
+    return tsr_trainer_step_sized(trainer, inputs, input_count, targets, target_count,
+                                  sizeof *inputs, loss);
+}
 
 /* A new model with the weights of now; waits for them. */
 TSR_API tsr_status tsr_trainer_model(tsr_trainer *trainer, tsr_model **model);
@@ -123,10 +149,12 @@ TSR_API tsr_status tsr_trainer_save(tsr_trainer *trainer, tsr_write_fn write, vo
 /* Nothing is changed if the bytes do not fit the trainer, which the message tells. */
 TSR_API tsr_status tsr_trainer_load(tsr_trainer *trainer, const void *bytes, size_t count);
 
-/* The name of the tensor that the loss is computed of: the output, or the logits that its Softmax
- * or Sigmoid reads. With it, as one of a session's extra_outputs, a held-out loss can be computed.
- */
-TSR_API const char *tsr_trainer_scored(const tsr_trainer *trainer);
+/* Terms of the loss, each of which has a target. */
+TSR_API int tsr_trainer_target_count(const tsr_trainer *trainer);
+/* The name of the tensor that a term is computed of: its output, or the logits that its Softmax or
+ * Sigmoid reads; NULL if there is no such term. With it, as one of a session's extra_outputs, a
+ * held-out loss can be computed. */
+TSR_API const char *tsr_trainer_scored(const tsr_trainer *trainer, int index);
 
 /* Shapes of what a step takes. */
 TSR_API tsr_status tsr_trainer_input_sized(const tsr_trainer *trainer, int index,
@@ -135,10 +163,11 @@ static inline tsr_status tsr_trainer_input(const tsr_trainer *trainer, int index
                                            tsr_tensor_info *info) {
     return tsr_trainer_input_sized(trainer, index, info, sizeof *info);
 }
-TSR_API tsr_status tsr_trainer_target_sized(const tsr_trainer *trainer, tsr_tensor_info *info,
-                                            size_t size);
-static inline tsr_status tsr_trainer_target(const tsr_trainer *trainer, tsr_tensor_info *info) {
-    return tsr_trainer_target_sized(trainer, info, sizeof *info);
+TSR_API tsr_status tsr_trainer_target_sized(const tsr_trainer *trainer, int index,
+                                            tsr_tensor_info *info, size_t size);
+static inline tsr_status tsr_trainer_target(const tsr_trainer *trainer, int index,
+                                            tsr_tensor_info *info) {
+    return tsr_trainer_target_sized(trainer, index, info, sizeof *info);
 }
 
 /* Weights that are trained: names and shapes. */

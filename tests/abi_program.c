@@ -157,6 +157,10 @@ static void run(tsr_session *session) {
 
 static void check_net(tsr_device *device) {
     RESULT(tsr_tensor_info) info;
+    float loss, x[9] = {1}, y[14] = {0};
+    const tsr_loss_term terms[2] = {{.weight = 0.5f}, {.loss = TSR_LOSS_L1}};
+    const tsr_array input = {.data = x, .count = 9},
+                    targets[2] = {{.data = y, .count = 14}, {.data = y, .count = 14}};
     tsr_trainer *trainer;
     PREPARE(info);
     const tsr_layer_desc layer = {.outputs = 2, .window = {.kernel = {3}}};
@@ -169,7 +173,10 @@ static void check_net(tsr_device *device) {
     CHECK(info.is.shape.dim[2] == 3);
     CHECK_RESULT(info);
     CHECK_OK(tsr_net_finish(net, &model));
-    CHECK_OK(tsr_trainer_create(device, model, &(tsr_trainer_desc){.seed = 1}, &trainer));
+    CHECK_OK(tsr_trainer_create(device, model,
+                                &(tsr_trainer_desc){.losses = terms, .loss_count = 2}, &trainer));
+    CHECK_OK(tsr_trainer_step(trainer, &input, 1, targets, 2, &loss));
+    CHECK(loss > 0);
     tsr_trainer_destroy(trainer);
     tsr_model_free(model);
     tsr_net_destroy(net);
@@ -248,6 +255,10 @@ static void check_refusals(const char *path, tsr_device *device, const tsr_model
     REFUSED(tsr_net_create(&(tsr_net_desc){.grown = {1}}, &net), "tsr_net_desc");
     REFUSED(tsr_trainer_create(device, model, &(tsr_trainer_desc){.grown = {1}}, &trainer),
             "tsr_trainer_desc");
+    tsr_loss_term new_terms[2] = {{.weight = 1}, {.weight = 1, .grown = {1}}};
+    REFUSED(tsr_trainer_create(device, model,
+                               &(tsr_trainer_desc){.losses = new_terms, .loss_count = 2}, &trainer),
+            "tsr_loss_term");
     REFUSED(tsr_session_set_input_texture(session, "x", &(tsr_texture){.grown = {1}}, 1, 0),
             "tsr_texture");
 }

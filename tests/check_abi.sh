@@ -5,7 +5,7 @@ source "$(dirname "$0")/support/common.sh"
 
 structs="device_desc device_info device_peaks model_desc custom_op session_desc tensor_info report node_report"
 structs+=" candidate_report texture optimizer_pass_report write_desc"
-primitive_structs="post_op primitive_desc primitive_args primitive_report net_desc layer_desc trainer_desc"
+primitive_structs="post_op primitive_desc primitive_args primitive_report net_desc layer_desc trainer_desc loss_term"
 compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 sanitizers=$(sed -n 's/^TSR_SANITIZE:STRING=\(..*\)/\1/p' "$build/CMakeCache.txt")
 

@@ -22,7 +22,7 @@ static void run_lesson(const char *backend, const lesson *l, fill_fn *fill, floa
     EXPECT_OK(tsr_trainer_create(device, l->model, &l->desc, &trainer));
     for (int i = 0; i < l->steps; i++) {
         fill(&random, input, target);
-        EXPECT_OK(tsr_trainer_step(trainer, (const float *[]){input}, target, &losses[i]));
+        EXPECT_OK(step_trainer(trainer, input, target, &losses[i]));
     }
     tsr_trainer_destroy(trainer);
     tsr_device_destroy(device);
@@ -71,6 +71,7 @@ static void test_unet(void **state) {
         {.loss = TSR_LOSS_MSE, .update = TSR_UPDATE_SGD, .learning_rate = 0.05f, .momentum = 0.5f},
         {.loss = TSR_LOSS_L1, .clip_norm = 0.5f, .weight_decay = 0.01f},
         {.loss = TSR_LOSS_SMOOTH_L1, .update = TSR_UPDATE_ADAMW, .weight_decay = 0.01f},
+        {.loss = TSR_LOSS_SSIM, .range = 2, .learning_rate = 0.003f},
     };
     need_gpu();
     for (size_t i = 0; i < sizeof descs / sizeof *descs; i++)

@@ -1,10 +1,7 @@
 /* Training beside another library's: one step of a small U-Net with batch normalization and ten
  * steps of Adam. The figures are those of tests/make_training_figures.mjs. */
 #include "support/main.h"
-#include "support/sessions.h"
-
-#include "tessera_build.h"
-#include "tessera_train.h"
+#include "support/training.h"
 
 #include <math.h>
 
@@ -99,7 +96,7 @@ static void check(const tsr_trainer_desc *desc, int steps) {
     fill(target, IMAGE, 1, 0.8f, 0);
     for (int step = 0; step < steps; step++) {
         float loss;
-        EXPECT_OK(tsr_trainer_step(trainer, (const float *[]){image}, target, &loss));
+        EXPECT_OK(step_trainer(trainer, image, target, &loss));
         expect_near("loss", loss, losses[step]);
     }
     EXPECT_OK(tsr_trainer_model(trainer, &trained));

@@ -81,6 +81,8 @@ static tsr_model *train(tsr_device *device, const tsr_model *model, int steps) {
     const tsr_dim_binding batch = {"batch", BATCH};
     const tsr_trainer_desc desc = {
         .loss = TSR_LOSS_CROSS_ENTROPY, .learning_rate = 0.005f, .dims = &batch, .dim_count = 1};
+    const tsr_array input = {.data = signals, .count = BATCH * LENGTH},
+                    target = {.data = classes, .count = BATCH * CLASSES};
     tsr_trainer *trainer;
     tsr_model *trained;
     float loss;
@@ -88,8 +90,7 @@ static tsr_model *train(tsr_device *device, const tsr_model *model, int steps) {
     for (int i = 0; i < steps; i++) {
         bool tells = i % 50 == 0 || i == steps - 1;
         make_batch();
-        require(
-            tsr_trainer_step(trainer, (const float *[]){signals}, classes, tells ? &loss : NULL));
+        require(tsr_trainer_step(trainer, &input, 1, &target, 1, tells ? &loss : NULL));
         if (tells)
             printf("step %3d: loss %.4f\n", i + 1, loss);
     }

@@ -1,6 +1,7 @@
-/* A trainer: trainer.c runs steps, trainer_state.c saves and loads what they change,
- * trainer_graph.c makes their graph from a model's, trainer_parameters.c finds what is trained,
- * trainer_loss.c and trainer_update.c append losses and updates. */
+/* A trainer: trainer_desc.c checks what is asked for, trainer.c makes it, trainer_step.c runs
+ * steps, trainer_state.c saves and loads what they change, trainer_graph.c makes their graph from a
+ * model's, trainer_parameters.c finds what is trained, trainer_loss.c, trainer_ssim.c and
+ * trainer_update.c append losses and updates. */
 #ifndef TSR_API_TRAINER_H
 #define TSR_API_TRAINER_H
 
@@ -29,18 +30,26 @@ typedef struct tsr_training_mask {
     float ratio;
 } tsr_training_mask;
 
-/* The graph of a step. Its inputs: the model's, the target, states, numbers, masks; its outputs:
+/* A term of the loss. */
+typedef struct tsr_training_term {
+    tsr_loss loss;
+    float weight, range;
+    int output, target;
+    int scored; /* what it is computed of: the output, or its logits */
+} tsr_training_term;
+
+/* The graph of a step. Its inputs: the model's, targets, states, numbers, masks; its outputs:
  * the loss, and states afterwards. */
 typedef struct tsr_training {
     const tsr_trainer_desc *desc; /* defaults are filled in; not after it was made */
     tsr_graph *graph;
     int input_count; /* of the model, which are the first of the graph's */
-    int output;      /* that the loss is of */
-    int target, loss;
+    int term_count;
+    tsr_training_term *terms;
+    int loss;    /* their sum */
     int checked; /* the loss's magnitude and the gradients' sum of squares: finite if all of them
                   * are
                   */
-    int scored;  /* what the loss is computed of: the output, or its logits */
     int parameter_count; /* of states, the first ones */
     int state_count, state_room;
     tsr_training_state *states;
@@ -64,6 +73,14 @@ struct tsr_trainer {
     int64_t steps;
 };
 
+/* The description with defaults filled in, its losses as a list of copies that is to be freed. */
+tsr_status tsr_trainer_take_desc(const tsr_trainer_desc *desc, size_t size, size_t loss_size,
+                                 tsr_trainer_desc *taken);
+/* Of one that was taken. */
+tsr_status tsr_trainer_check_desc(const tsr_trainer_desc *desc);
+
+/* Which input of the graph a value is. */
+int tsr_trainer_find_input(const tsr_trainer *t, int value);
 /* Elements of a tensor of the trainer's. Getting them waits for the steps before. */
 tsr_status tsr_trainer_set(const tsr_trainer *t, const tsr_tensor_storage *tensor,
                            const float *elements);
@@ -89,7 +106,10 @@ tsr_status tsr_training_find_parameters(tsr_training *training);
 
 /* |value| */
 int tsr_training_magnitude(tsr_builder *b, int value);
-/* Appends the loss of training->output. */
+enum { TSR_SSIM_WINDOW = 11 };
+/* 1 - SSIM, by image, channel and window. */
+int tsr_training_build_ssim(tsr_builder *b, const tsr_training_term *term);
+/* Appends the loss. */
 void tsr_training_build_loss(tsr_training *training, tsr_builder *b);
 /* Appends the update of each parameter by its gradient. */
 void tsr_training_build_updates(tsr_training *training, tsr_builder *b, const int *gradients);

@@ -39,19 +39,26 @@ tsr_training_state *tsr_training_add_state(tsr_training *t) {
     return &t->states[t->state_count++];
 }
 
-/* A value, and what states become, as far as it is known. */
-static tsr_status list_outputs(tsr_training *t, int first) {
+/* There is room for it. */
+static void add_output(tsr_graph *graph, int value) {
+    if (value != TSR_NONE && !tsr_graph_is_output(graph, value))
+        graph->outputs[graph->output_count++] = value;
+}
+
+/* What has been made so far: the loss, or the outputs that it is to be of, and what states
+ * become. */
+static tsr_status list_outputs(tsr_training *t) {
     tsr_graph *graph = t->graph;
-    graph->outputs = TSR_NEW(graph->arena, t->state_count + 2, int);
+    graph->outputs = TSR_NEW(graph->arena, t->term_count + t->state_count + 2, int);
     if (!graph->outputs)
         return tsr_out_of_memory(graph);
-    graph->outputs[0] = first;
-    graph->output_count = 1;
-    if (t->checked != TSR_NONE)
-        graph->outputs[graph->output_count++] = t->checked;
+    graph->output_count = 0;
+    add_output(graph, t->loss);
+    for (int i = 0; i < t->term_count && t->loss == TSR_NONE; i++)
+        add_output(graph, t->terms[i].output);
+    add_output(graph, t->checked);
     for (int i = 0; i < t->state_count; i++)
-        if (t->states[i].after != TSR_NONE)
-            graph->outputs[graph->output_count++] = t->states[i].after;
+        add_output(graph, t->states[i].after);
     return TSR_OK;
 }
 
@@ -68,20 +75,32 @@ static tsr_status check_inputs(const tsr_graph *graph) {
     return TSR_OK;
 }
 
-static tsr_status find_output(tsr_training *t) {
-    tsr_graph *graph = t->graph;
-    const char *name = t->desc->output;
-    t->output = graph->output_count ? graph->outputs[0] : TSR_NONE;
-    for (int i = 0; i < graph->output_count && name; i++)
-        if (!strcmp(graph->values[graph->outputs[i]].name, name)) {
-            t->output = graph->outputs[i];
-            name = NULL;
+static tsr_status find_output(const tsr_graph *graph, const char *name, int *output) {
+    for (int i = 0; i < graph->output_count; i++)
+        if (!name || !strcmp(graph->values[graph->outputs[i]].name, name)) {
+            *output = graph->outputs[i];
+            return TSR_OK;
         }
-    if (name || t->output == TSR_NONE)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "the model has no output '%s'",
-                        name ? name : "");
-    TSR_TRY(list_outputs(t, t->output));
-    return tsr_pass_remove_dead(graph);
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "the model has no output '%s'", name ? name : "");
+}
+
+static tsr_status make_terms(tsr_training *t) {
+    const tsr_trainer_desc *d = t->desc;
+    t->terms = TSR_NEW(t->graph->arena, d->loss_count, tsr_training_term);
+    if (!t->terms)
+        return tsr_out_of_memory(t->graph);
+    t->term_count = d->loss_count;
+    for (int i = 0; i < d->loss_count; i++) {
+        tsr_training_term *term = &t->terms[i];
+        *term = (tsr_training_term){.loss = d->losses[i].loss,
+                                    .weight = d->losses[i].weight,
+                                    .range = d->losses[i].range,
+                                    .target = TSR_NONE,
+                                    .scored = TSR_NONE};
+        TSR_TRY(find_output(t->graph, d->losses[i].output, &term->output));
+    }
+    TSR_TRY(list_outputs(t));
+    return tsr_pass_remove_dead(t->graph);
 }
 
 static tsr_status add_mask(tsr_training *t, const tsr_node *node, float ratio, int *mask) {
@@ -145,7 +164,7 @@ static tsr_status rewrite(tsr_training *t, double *bytes) {
 /* Nodes after those of the graph; the builder's constants are float32. */
 static tsr_status build(tsr_training *t, double *bytes, const int *gradients) {
     tsr_graph *graph = t->graph;
-    int like = t->loss == TSR_NONE ? t->output : t->loss;
+    int like = t->loss == TSR_NONE ? t->terms[0].output : t->loss;
     const tsr_node made = {.name = t->loss == TSR_NONE ? "loss" : "update",
                            .op = TSR_OP_Identity,
                            .input_count = 1,
@@ -166,22 +185,37 @@ static tsr_status build(tsr_training *t, double *bytes, const int *gradients) {
     return b.status;
 }
 
-static tsr_status check_output(const tsr_training *t) {
-    const tsr_value *output = &t->graph->values[t->output];
-    int64_t count = tsr_shape_count(&output->shape);
-    bool has_classes = t->desc->loss != TSR_LOSS_CROSS_ENTROPY || output->shape.rank >= 2;
-    if (output->dtype == TSR_DTYPE_F32 && count > 0 && has_classes)
-        return TSR_OK;
-    return tsr_fail(TSR_ERROR_UNSUPPORTED, "output '%s' of shape %s and type %s has no such loss",
-                    output->name, tsr_shape_text(&output->shape), tsr_dtype_name(output->dtype));
+static bool has_loss(const tsr_value *output, tsr_loss loss) {
+    if (output->dtype != TSR_DTYPE_F32 || tsr_shape_count(&output->shape) == 0)
+        return false;
+    return (loss != TSR_LOSS_CROSS_ENTROPY || output->shape.rank >= 2) &&
+           (loss != TSR_LOSS_SSIM || output->shape.rank == 4);
+}
+
+static tsr_status check_output(const tsr_training *t, const tsr_training_term *term) {
+    const tsr_value *output = &t->graph->values[term->output];
+    const int64_t *dim = output->shape.dim;
+    if (!has_loss(output, term->loss))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "output '%s' of shape %s and type %s has no such loss", output->name,
+                        tsr_shape_text(&output->shape), tsr_dtype_name(output->dtype));
+    if (term->loss == TSR_LOSS_SSIM && (dim[2] < TSR_SSIM_WINDOW || dim[3] < TSR_SSIM_WINDOW))
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "output '%s' of shape %s is smaller than SSIM's windows of %d x %d pixels",
+                        output->name, tsr_shape_text(&output->shape), TSR_SSIM_WINDOW,
+                        TSR_SSIM_WINDOW);
+    return TSR_OK;
 }
 
 static tsr_status add_loss(tsr_training *t, double *bytes) {
-    const tsr_value output = t->graph->values[t->output];
-    TSR_TRY(check_output(t));
-    t->target = tsr_training_add_input(t, output.name, "target", &output.shape);
-    if (t->target == TSR_NONE)
-        return TSR_ERROR_OUT_OF_MEMORY;
+    for (int i = 0; i < t->term_count; i++) {
+        tsr_training_term *term = &t->terms[i];
+        TSR_TRY(check_output(t, term));
+        const tsr_value output = t->graph->values[term->output];
+        term->target = tsr_training_add_input(t, output.name, "target", &output.shape);
+        if (term->target == TSR_NONE)
+            return TSR_ERROR_OUT_OF_MEMORY;
+    }
     return build(t, bytes, NULL);
 }
 
@@ -203,7 +237,6 @@ tsr_status tsr_training_make(tsr_graph *graph, const tsr_trainer_desc *desc, tsr
     *t = (tsr_training){.desc = desc,
                         .graph = graph,
                         .input_count = graph->input_count,
-                        .target = TSR_NONE,
                         .loss = TSR_NONE,
                         .checked = TSR_NONE};
     for (int i = 0; i < TSR_TRAINING_NUMBERS; i++)
@@ -213,13 +246,13 @@ tsr_status tsr_training_make(tsr_graph *graph, const tsr_trainer_desc *desc, tsr
                                                 .shapes = desc->shapes,
                                                 .shape_count = desc->shape_count}));
     TSR_TRY(check_inputs(graph));
-    TSR_TRY(find_output(t));
+    TSR_TRY(make_terms(t));
     TSR_TRY(tsr_training_find_parameters(t));
-    TSR_TRY(list_outputs(t, t->output));
+    TSR_TRY(list_outputs(t));
     TSR_TRY(tsr_prepare(graph, tsr_cpu_eval, NULL));
     TSR_TRY(rewrite(t, &bytes));
     TSR_TRY(add_loss(t, &bytes));
     TSR_TRY(add_updates(t, &bytes));
-    TSR_TRY(list_outputs(t, t->loss));
+    TSR_TRY(list_outputs(t));
     return tsr_pass_remove_dead(graph);
 }

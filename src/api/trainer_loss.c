@@ -1,4 +1,4 @@
-/* Losses: the mean over all elements of a function of output and target. */
+/* Losses: the mean over all elements of a function of output and target; a weighted sum of them. */
 #include "api/trainer.h"
 
 #include "base/error.h"
@@ -16,22 +16,23 @@ static const tsr_node *find_producer(const tsr_graph *graph, int value) {
 
 /* Where a Softmax or Sigmoid computes the output, what it reads; the output itself where there is
  * neither. */
-static int find_logits(const tsr_training *t, tsr_builder *b, tsr_op function) {
-    const tsr_node *node = find_producer(t->graph, t->output);
+static int find_logits(tsr_builder *b, int output, tsr_op function) {
+    const tsr_graph *graph = b->graph;
+    const tsr_node *node = find_producer(graph, output);
     if (!node || node->op != function)
-        return t->output;
-    const tsr_shape *shape = &tsr_node_in(t->graph, node, 0)->shape;
+        return output;
+    const tsr_shape *shape = &tsr_node_in(graph, node, 0)->shape;
     int64_t axis = tsr_attr_int(node, "axis", -1);
     bool along_channels = function == TSR_OP_Sigmoid || axis == 1 || axis == 1 - shape->rank;
     bool coerces = tsr_attr_int(node, "coerce_2d", 0) != 0 && shape->rank != 2;
-    if (along_channels && !coerces && tsr_shape_equal(shape, &t->graph->values[t->output].shape))
+    if (along_channels && !coerces && tsr_shape_equal(shape, &graph->values[output].shape))
         return node->inputs[0];
-    return tsr_build_fail(
-        b, tsr_fail(TSR_ERROR_UNSUPPORTED,
-                    "the loss is of logits along axis 1, but output '%s' is made "
-                    "by node '%s' (%s) along others: let the tensor that it reads "
-                    "be the output",
-                    t->graph->values[t->output].name, node->name, tsr_node_op_name(node)));
+    return tsr_build_fail(b,
+                          tsr_fail(TSR_ERROR_UNSUPPORTED,
+                                   "the loss is of logits along axis 1, but output '%s' is made "
+                                   "by node '%s' (%s) along others: let the tensor that it reads "
+                                   "be the output",
+                                   graph->values[output].name, node->name, tsr_node_op_name(node)));
 }
 
 /* Not by Abs, which CONTRIBUTING.md adds as an example. The slope at 0 is 0: both share it. */
@@ -39,10 +40,10 @@ int tsr_training_magnitude(tsr_builder *b, int value) {
     return TSR_BUILD(b, TSR_OP_Max, value, TSR_BUILD(b, TSR_OP_Neg, value));
 }
 
-static int build_mean(tsr_builder *b, int value, int64_t count) {
+static int build_sum(tsr_builder *b, int value, float factor) {
     const tsr_attr drop = tsr_int_attr("keepdims", 0);
     int sum = tsr_build_with(b, TSR_OP_ReduceSum, 1, &value, 1, &drop);
-    return TSR_BUILD(b, TSR_OP_Mul, sum, tsr_build_number(b, (float)(1.0 / (double)count)));
+    return TSR_BUILD(b, TSR_OP_Mul, sum, tsr_build_number(b, factor));
 }
 
 static int build_smooth_l1(tsr_builder *b, int difference) {
@@ -52,28 +53,33 @@ static int build_smooth_l1(tsr_builder *b, int difference) {
     return TSR_BUILD(b, TSR_OP_Mul, clipped, TSR_BUILD(b, TSR_OP_Sub, distance, half));
 }
 
-static int build_cross_entropy(tsr_training *t, tsr_builder *b) {
+static int build_cross_entropy(tsr_builder *b, tsr_training_term *term) {
     const tsr_attr axis = tsr_int_attr("axis", 1);
-    t->scored = find_logits(t, b, TSR_OP_Softmax);
-    int logarithms = tsr_build_with(b, TSR_OP_LogSoftmax, 1, &t->scored, 1, &axis);
-    return TSR_BUILD(b, TSR_OP_Neg, TSR_BUILD(b, TSR_OP_Mul, logarithms, t->target));
+    term->scored = find_logits(b, term->output, TSR_OP_Softmax);
+    int logarithms = tsr_build_with(b, TSR_OP_LogSoftmax, 1, &term->scored, 1, &axis);
+    return TSR_BUILD(b, TSR_OP_Neg, TSR_BUILD(b, TSR_OP_Mul, logarithms, term->target));
 }
 
 /* max(y, 0) - y * t + log(1 + exp(-|y|)), which is softplus(y) - y * t. */
-static int build_binary_cross_entropy(tsr_training *t, tsr_builder *b) {
-    t->scored = find_logits(t, b, TSR_OP_Sigmoid);
-    return TSR_BUILD(b, TSR_OP_Sub, TSR_BUILD(b, TSR_OP_Softplus, t->scored),
-                     TSR_BUILD(b, TSR_OP_Mul, t->scored, t->target));
+static int build_binary_cross_entropy(tsr_builder *b, tsr_training_term *term) {
+    term->scored = find_logits(b, term->output, TSR_OP_Sigmoid);
+    return TSR_BUILD(b, TSR_OP_Sub, TSR_BUILD(b, TSR_OP_Softplus, term->scored),
+                     TSR_BUILD(b, TSR_OP_Mul, term->scored, term->target));
 }
 
-void tsr_training_build_loss(tsr_training *t, tsr_builder *b) {
-    const tsr_shape shape = t->graph->values[t->output].shape;
-    int64_t count = tsr_shape_count(&shape);
+/* The part of all pixels of a row or column at which a window of SSIM begins. */
+static double windows(int64_t pixels) {
+    return (double)(pixels - TSR_SSIM_WINDOW + 1) / (double)pixels;
+}
+
+static int build_term(tsr_builder *b, tsr_training_term *term) {
+    const tsr_shape shape = b->graph->values[term->output].shape;
+    double count = (double)tsr_shape_count(&shape);
     int difference = TSR_NONE, elements;
-    t->scored = t->output;
-    if (t->desc->loss <= TSR_LOSS_SMOOTH_L1)
-        difference = TSR_BUILD(b, TSR_OP_Sub, t->output, t->target);
-    switch (t->desc->loss) {
+    term->scored = term->output;
+    if (term->loss <= TSR_LOSS_SMOOTH_L1)
+        difference = TSR_BUILD(b, TSR_OP_Sub, term->output, term->target);
+    switch (term->loss) {
     case TSR_LOSS_MSE:
         elements = TSR_BUILD(b, TSR_OP_Mul, difference, difference);
         break;
@@ -84,11 +90,22 @@ void tsr_training_build_loss(tsr_training *t, tsr_builder *b) {
         elements = build_smooth_l1(b, difference);
         break;
     case TSR_LOSS_CROSS_ENTROPY:
-        elements = build_cross_entropy(t, b);
-        count /= shape.dim[1];
+        elements = build_cross_entropy(b, term);
+        count /= (double)shape.dim[1];
+        break;
+    case TSR_LOSS_BINARY_CROSS_ENTROPY:
+        elements = build_binary_cross_entropy(b, term);
         break;
     default:
-        elements = build_binary_cross_entropy(t, b);
+        elements = tsr_training_build_ssim(b, term);
+        count *= windows(shape.dim[2]) * windows(shape.dim[3]);
     }
-    t->loss = build_mean(b, elements, count);
+    return build_sum(b, elements, (float)((double)term->weight / count));
+}
+
+void tsr_training_build_loss(tsr_training *t, tsr_builder *b) {
+    int sum = build_term(b, &t->terms[0]);
+    for (int i = 1; i < t->term_count; i++)
+        sum = TSR_BUILD(b, TSR_OP_Add, sum, build_term(b, &t->terms[i]));
+    t->loss = sum;
 }

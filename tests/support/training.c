@@ -3,6 +3,26 @@
 #include <math.h>
 #include <string.h>
 
+tsr_trainer *make_trainer(tsr_device *device, const tsr_model *model,
+                          const tsr_trainer_desc *desc) {
+    tsr_trainer *trainer;
+    EXPECT_OK(tsr_trainer_create(device, model, desc, &trainer));
+    return trainer;
+}
+
+static tsr_array whole(const tsr_tensor_info *info, const float *data) {
+    return (tsr_array){.data = (void *)data, .count = (size_t)tsr_shape_count(&info->shape)};
+}
+
+tsr_status step_trainer(tsr_trainer *trainer, const float *input, const float *target,
+                        float *loss) {
+    tsr_tensor_info x, t;
+    EXPECT_OK(tsr_trainer_input(trainer, 0, &x));
+    EXPECT_OK(tsr_trainer_target(trainer, 0, &t));
+    const tsr_array inputs = whole(&x, input), targets = whole(&t, target);
+    return tsr_trainer_step(trainer, &inputs, 1, &targets, 1, loss);
+}
+
 static tsr_model *finish(tsr_net *net) {
     tsr_model *model;
     EXPECT_OK(tsr_net_finish(net, &model));

@@ -85,7 +85,7 @@ static tsr_status measure(training *t) {
     TRY_LIBRARY(tsr_trainer_model(t->trainer, &model));
     held->step = t->history.count;
     tsr_status status =
-        train_measure(&t->set, t->j, t->device, model, tsr_trainer_scored(t->trainer), t->loss,
+        train_measure(&t->set, t->j, t->device, model, tsr_trainer_scored(t->trainer, 0), t->loss,
                       t->inputs, t->targets, &held->score);
     tsr_model_free(model);
     t->history.held_count += status == TSR_OK;
@@ -111,10 +111,13 @@ static void accept(training *t) {
 
 /* lost: the loss was not finite. */
 static tsr_status step(training *t, float *loss, bool *lost) {
-    const float *inputs[] = {t->inputs};
+    const train_set *set = &t->set;
+    size_t batch = (size_t)set->batch;
+    const tsr_array inputs = {.data = t->inputs, .count = batch * set->input.count},
+                    targets = {.data = t->targets, .count = batch * set->target.count};
     *loss = 0;
     TRY(train_set_draw(&t->set, t->inputs, t->targets));
-    tsr_status status = tsr_trainer_step(t->trainer, inputs, t->targets, loss);
+    tsr_status status = tsr_trainer_step(t->trainer, &inputs, 1, &targets, 1, loss);
     *lost = !isfinite(*loss);
     TRY_LIBRARY(status);
     accept(t);

@@ -1,0 +1,83 @@
+/* Descriptions of trainers: what they may say. */
+#include "api/trainer.h"
+
+#include <math.h>
+
+#include "api/bind.h"
+#include "api/sized.h"
+#include "base/error.h"
+
+static tsr_status check_number(float number, bool good, const char *name) {
+    return isfinite(number) && good
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s is no number that it can be", name);
+}
+
+static tsr_status check_term(const tsr_loss_term *term) {
+    if ((unsigned)term->loss > TSR_LOSS_SSIM)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no loss %d", (int)term->loss);
+    if (term->loss != TSR_LOSS_SSIM && term->range != 0)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "range is for TSR_LOSS_SSIM");
+    TSR_TRY(check_number(term->range, term->range >= 0, "range of a loss"));
+    return check_number(term->weight, term->weight > 0, "weight of a loss");
+}
+
+tsr_status tsr_trainer_check_desc(const tsr_trainer_desc *d) {
+    TSR_TRY(check_number(d->learning_rate, d->learning_rate > 0, "learning_rate"));
+    TSR_TRY(check_number(d->beta1, d->beta1 >= 0 && d->beta1 < 1, "beta1"));
+    TSR_TRY(check_number(d->beta2, d->beta2 >= 0 && d->beta2 < 1, "beta2"));
+    TSR_TRY(check_number(d->epsilon, d->epsilon > 0, "epsilon"));
+    TSR_TRY(check_number(d->momentum, d->momentum >= 0 && d->momentum < 1, "momentum"));
+    TSR_TRY(check_number(d->weight_decay, d->weight_decay >= 0, "weight_decay"));
+    TSR_TRY(check_number(d->clip_norm, d->clip_norm >= 0, "clip_norm"));
+    for (int i = 0; i < d->loss_count; i++)
+        TSR_TRY(check_term(&d->losses[i]));
+    if ((unsigned)d->update > TSR_UPDATE_SGD || (unsigned)d->schedule > TSR_SCHEDULE_COSINE)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no update %d or schedule %d",
+                        (int)d->update, (int)d->schedule);
+    if (d->steps < 0 || d->warmup_steps < 0 || (d->schedule && d->steps <= d->warmup_steps))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "%lld steps, %lld of them to warm up: a schedule needs more of them",
+                        (long long)d->steps, (long long)d->warmup_steps);
+    const tsr_desc_list lists[] = {{"freeze", d->freeze_count, d->freeze},
+                                   {"dims", d->dim_count, d->dims},
+                                   {"shapes", d->shape_count, d->shapes}};
+    return tsr_check_lists("tsr_trainer_desc", lists, sizeof lists / sizeof *lists);
+}
+
+static void fill_defaults(tsr_trainer_desc *d) {
+    d->learning_rate = d->learning_rate != 0 ? d->learning_rate : 1e-3f;
+    d->beta1 = d->beta1 != 0 ? d->beta1 : 0.9f;
+    d->beta2 = d->beta2 != 0 ? d->beta2 : 0.999f;
+    d->epsilon = d->epsilon != 0 ? d->epsilon : 1e-8f;
+}
+
+/* A loss of one term becomes a list, too. */
+static tsr_status take_losses(tsr_trainer_desc *d, size_t loss_size) {
+    const tsr_loss_term one = {.output = d->output, .loss = d->loss, .range = d->range};
+    const tsr_desc_list list = {"losses", d->loss_count, d->losses};
+    bool listed = d->loss_count != 0;
+    void *taken;
+    TSR_TRY(tsr_check_lists("tsr_trainer_desc", &list, 1));
+    if (listed && (d->output || d->loss || d->range != 0))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "output, loss and range are for a loss of one term, without losses");
+    d->loss_count = listed ? d->loss_count : 1;
+    TSR_TRY(tsr_take_structs("tsr_loss_term", listed ? d->losses : &one,
+                             listed ? loss_size : sizeof one, d->loss_count, sizeof one, &taken));
+    tsr_loss_term *terms = taken;
+    for (int i = 0; i < d->loss_count; i++) {
+        terms[i].weight = terms[i].weight != 0 ? terms[i].weight : 1;
+        if (terms[i].loss == TSR_LOSS_SSIM && terms[i].range == 0)
+            terms[i].range = 1;
+    }
+    d->losses = terms;
+    return TSR_OK;
+}
+
+tsr_status tsr_trainer_take_desc(const tsr_trainer_desc *desc, size_t size, size_t loss_size,
+                                 tsr_trainer_desc *taken) {
+    TSR_TRY(tsr_take_struct("tsr_trainer_desc", desc, size, taken, sizeof *taken));
+    fill_defaults(taken);
+    return take_losses(taken, loss_size);
+}

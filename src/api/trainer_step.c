@@ -1,0 +1,172 @@
+/* Steps. */
+#include "api/trainer.h"
+
+#include <math.h>
+
+#include "api/check_elements.h"
+#include "api/session.h"
+#include "api/sized.h"
+#include "base/error.h"
+#include "base/random.h"
+
+int tsr_trainer_find_input(const tsr_trainer *t, int value) {
+    int i = 0;
+    while (t->graph->inputs[i] != value)
+        i++;
+    return i;
+}
+
+/* ---- numbers and masks ----------------------------------------------------------------------- */
+
+/* That of the step after `steps` ones. */
+static double learning_rate(const tsr_trainer *t) {
+    static const double pi = 3.14159265358979323846;
+    const tsr_trainer_desc *d = &t->desc;
+    double done = (double)t->steps, warmup = (double)d->warmup_steps;
+    if (done < warmup)
+        return d->learning_rate * (done + 1) / (warmup + 1);
+    double part = d->schedule ? (done - warmup) / ((double)d->steps - warmup) : 0;
+    part = part < 1 ? part : 1;
+    return d->learning_rate *
+           (d->schedule == TSR_SCHEDULE_COSINE ? (1 + cos(pi * part)) / 2 : 1 - part);
+}
+
+static tsr_status write_number(const tsr_trainer *t, tsr_training_number which, double number) {
+    int value = t->training.numbers[which];
+    const float element = (float)number;
+    return value == TSR_NONE
+               ? TSR_OK
+               : tsr_trainer_set(t, &t->inputs[tsr_trainer_find_input(t, value)], &element);
+}
+
+static tsr_status write_numbers(const tsr_trainer *t) {
+    const tsr_trainer_desc *d = &t->desc;
+    double rate = learning_rate(t), step = (double)t->steps + 1,
+           size = d->update == TSR_UPDATE_SGD ? rate : rate / (1 - pow(d->beta1, step));
+    TSR_TRY(write_number(t, TSR_STEP_SIZE, size));
+    TSR_TRY(write_number(t, TSR_VARIANCE_FACTOR, 1 / sqrt(1 - pow(d->beta2, step))));
+    return write_number(t, TSR_WEIGHT_FACTOR, 1 - rate * d->weight_decay);
+}
+
+/* Numbers depend on seed and step alone, so that a trainer that goes on has the same. */
+static tsr_status write_masks(tsr_trainer *t) {
+    tsr_random random;
+    tsr_random_seed(&random, t->desc.seed ^ (uint32_t)t->steps * 2654435761u);
+    for (int i = 0; i < t->training.mask_count; i++) {
+        const tsr_training_mask *mask = &t->training.masks[i];
+        int64_t count = tsr_shape_count(&t->graph->values[mask->value].shape);
+        float kept = 1 / (1 - mask->ratio);
+        for (int64_t e = 0; e < count; e++)
+            t->mask[e] = tsr_random_uniform(&random) < mask->ratio ? 0 : kept;
+        TSR_TRY(tsr_trainer_set(t, &t->inputs[tsr_trainer_find_input(t, mask->value)], t->mask));
+    }
+    return TSR_OK;
+}
+
+/* ---- what the caller gives ------------------------------------------------------------------- */
+
+typedef struct step_arrays {
+    const tsr_array *inputs, *targets;
+    int input_count, target_count;
+    size_t size; /* of a tsr_array, as the caller knows it */
+} step_arrays;
+
+/* Array i, of inputs and then targets, and the input of the graph that it is for. */
+static tsr_status take_array(const tsr_trainer *t, const step_arrays *a, int i, tsr_elements *taken,
+                             int *value) {
+    bool is_input = i < a->input_count;
+    int at = is_input ? i : i - a->input_count;
+    const char *array = (const char *)(is_input ? a->inputs : a->targets) + (size_t)at * a->size;
+    *value = is_input ? t->graph->inputs[at] : t->training.terms[at].target;
+    *taken = (tsr_elements){.is_pixels = false};
+    TSR_TRY(tsr_take_struct("tsr_array", array, a->size, &taken->array, sizeof taken->array));
+    return tsr_check_elements(t->graph, &t->graph->values[*value], taken);
+}
+
+static tsr_status check_arrays(const tsr_trainer *t, const step_arrays *a) {
+    tsr_elements unused;
+    int value;
+    if (a->input_count != t->training.input_count || a->target_count != t->training.term_count)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_trainer_step: %d inputs and %d targets are given, a step takes %d "
+                        "and %d",
+                        a->input_count, a->target_count, t->training.input_count,
+                        t->training.term_count);
+    if ((!a->inputs && a->input_count) || !a->targets)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_step: %s is NULL",
+                        a->targets ? "inputs" : "targets");
+    for (int i = 0; i < a->input_count + a->target_count; i++)
+        TSR_TRY(take_array(t, a, i, &unused, &value));
+    return TSR_OK;
+}
+
+static tsr_status set_arrays(const tsr_trainer *t, const step_arrays *a) {
+    tsr_elements elements;
+    int value;
+    for (int i = 0; i < a->input_count + a->target_count; i++) {
+        TSR_TRY(take_array(t, a, i, &elements, &value));
+        const tsr_tensor_storage *to = &t->inputs[tsr_trainer_find_input(t, value)];
+        TSR_TRY(t->device->backend->set_input(to->runner, to->graph->inputs[0], &elements));
+    }
+    return TSR_OK;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static void bind(const tsr_trainer *t, int value, const tsr_tensor_storage *tensor) {
+    t->device->backend->bind(t->runner, value, tensor->runner, tensor->graph->inputs[0]);
+}
+
+static void bind_all(const tsr_trainer *t) {
+    for (int i = 0; i < t->graph->input_count; i++)
+        bind(t, t->graph->inputs[i], &t->inputs[i]);
+    for (int i = 0; i < t->training.state_count; i++)
+        bind(t, t->training.states[i].after, &t->next[i]);
+    bind(t, t->training.loss, &t->loss);
+    bind(t, t->training.checked, &t->checked);
+}
+
+static void exchange(tsr_trainer *t) {
+    for (int i = 0; i < t->training.state_count; i++) {
+        tsr_tensor_storage *before = &t->inputs[t->state_input[i]], old = *before;
+        *before = t->next[i];
+        t->next[i] = old;
+    }
+}
+
+static tsr_status run_step(tsr_trainer *t, const step_arrays *arrays, float *loss) {
+    TSR_TRY(set_arrays(t, arrays));
+    TSR_TRY(write_numbers(t));
+    TSR_TRY(write_masks(t));
+    bind_all(t);
+    TSR_TRY(t->device->backend->submit(t->runner));
+    if (!loss)
+        return TSR_OK;
+    float checked;
+    TSR_TRY(tsr_trainer_get(t, &t->loss, loss));
+    TSR_TRY(tsr_trainer_get(t, &t->checked, &checked));
+    if (isfinite(checked))
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "step %lld: the loss is %s; the weights are those from before it",
+                    (long long)t->steps + 1,
+                    isnan(*loss)       ? "NaN"
+                    : !isfinite(*loss) ? "infinite"
+                                       : "finite, but a gradient is NaN, infinite or very large");
+}
+
+tsr_status tsr_trainer_step_sized(tsr_trainer *trainer, const tsr_array *inputs, int input_count,
+                                  const tsr_array *targets, int target_count, size_t size,
+                                  float *loss) {
+    const step_arrays arrays = {inputs, targets, input_count, target_count, size};
+    if (!trainer)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_step: trainer is NULL");
+    tsr_status status = check_arrays(trainer, &arrays);
+    if (status == TSR_OK)
+        status = run_step(trainer, &arrays, loss);
+    if (status != TSR_OK)
+        return tsr_session_name_file(status, trainer->graph);
+    exchange(trainer);
+    trainer->steps++;
+    return TSR_OK;
+}

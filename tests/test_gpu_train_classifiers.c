@@ -8,6 +8,8 @@ enum { HELD_OUT = 640 };
 
 static void check_share(const classifier *c, double share) {
     need_gpu();
+    if (few_cases())
+        skip();
     int right = train_and_count_right(gpu_backend(), c, HELD_OUT);
     print_message("%d of %d are right\n", right, HELD_OUT);
     if (right < share * HELD_OUT)

@@ -1,22 +1,10 @@
 #include "support/digits.h"
 
 #include <math.h>
+#include <stb/stb_truetype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wunused-function"
-#endif
-#define STB_TRUETYPE_IMPLEMENTATION
-#define STBTT_STATIC
-#include <stb/stb_truetype.h>
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
 
 /* Digits are drawn once, large, and sampled from there. */
 enum { GLYPH = 80, TYPEFACES = 6 };
@@ -43,7 +31,7 @@ static unsigned char *read_font(const char *name) {
 
 /* In the middle of its square. */
 static void draw_glyph(const stbtt_fontinfo *font, int digit, unsigned char glyph[GLYPH][GLYPH]) {
-    int width, height;
+    int width = 0, height = 0;
     unsigned char *bitmap = stbtt_GetCodepointBitmap(
         font, 0, stbtt_ScaleForPixelHeight(font, GLYPH), '0' + digit, &width, &height, NULL, NULL);
     for (int y = 0; y < height; y++)
@@ -75,7 +63,7 @@ bool open_digits(void) {
 }
 
 /* Bilinear; nothing around. */
-static float sample(const unsigned char glyph[GLYPH][GLYPH], float x, float y) {
+static float sample(unsigned char glyph[GLYPH][GLYPH], float x, float y) {
     int left = (int)floorf(x), top = (int)floorf(y);
     if (left < 0 || top < 0 || left >= GLYPH - 1 || top >= GLYPH - 1)
         return 0;
@@ -85,7 +73,7 @@ static float sample(const unsigned char glyph[GLYPH][GLYPH], float x, float y) {
     return (upper + (lower - upper) * below) / 255;
 }
 
-static void draw(const unsigned char glyph[GLYPH][GLYPH], random_source *random, float *picture) {
+static void draw(unsigned char glyph[GLYPH][GLYPH], random_source *random, float *picture) {
     float angle = random_float(random, 0, 0.26f), slant = random_float(random, 0, 0.25f),
           wide = random_float(random, 2.9f, 0.6f), high = random_float(random, 2.9f, 0.4f),
           dx = random_float(random, 0, 2.5f), dy = random_float(random, 0, 2.5f),

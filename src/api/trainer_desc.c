@@ -79,5 +79,6 @@ tsr_status tsr_trainer_take_desc(const tsr_trainer_desc *desc, size_t size, size
                                  tsr_trainer_desc *taken) {
     TSR_TRY(tsr_take_struct("tsr_trainer_desc", desc, size, taken, sizeof *taken));
     fill_defaults(taken);
+    TSR_TRY(tsr_trainer_take_augmentation(&taken->augmentation));
     return take_losses(taken, loss_size);
 }

@@ -69,9 +69,18 @@ static void test_unet(void **state) {
     (void)state;
     static const tsr_trainer_desc descs[] = {
         {.loss = TSR_LOSS_MSE, .update = TSR_UPDATE_SGD, .learning_rate = 0.05f, .momentum = 0.5f},
-        {.loss = TSR_LOSS_L1, .clip_norm = 0.5f, .weight_decay = 0.01f},
+        {.loss = TSR_LOSS_L1, .clip_norm = 0.5f, .weight_decay = 0.01f, .flip = true, .crop = 3},
         {.loss = TSR_LOSS_SMOOTH_L1, .update = TSR_UPDATE_ADAMW, .weight_decay = 0.01f},
-        {.loss = TSR_LOSS_SSIM, .range = 2, .learning_rate = 0.003f},
+        {.loss = TSR_LOSS_SSIM,
+         .range = 2,
+         .learning_rate = 0.003f,
+         .flip = true,
+         .brightness = 0.3f,
+         .contrast = 0.2f,
+         .saturation = 0.4f,
+         .recolor_targets = true,
+         .input_colors = {{-1, -1, -1}, {1, 1, 1}},
+         .target_colors = {{-1, -1, -0.8f}, {1, 1, 1}}},
     };
     need_gpu();
     for (size_t i = 0; i < sizeof descs / sizeof *descs; i++)
@@ -82,10 +91,55 @@ static void test_unet(void **state) {
                      fill_images);
 }
 
+static void expect_lost(const char *text, const float *input, const char *words) {
+    const float target[6] = {0};
+    float loss;
+    tsr_model *model = make_model(text);
+    tsr_device *device = make_device(&(tsr_device_desc){.backend = gpu_backend()});
+    tsr_trainer *trainer = make_trainer(device, model, NULL);
+    expect_failure(step_trainer(trainer, input, target, &loss), TSR_ERROR_INVALID_ARGUMENT, words);
+    tsr_trainer_destroy(trainer);
+    tsr_device_destroy(device);
+    tsr_model_free(model);
+}
+
+/* The node is named also where it became part of another. Not every driver computes NaN and
+ * infinities: these are beyond all floats. */
+static void test_lost(void **state) {
+    (void)state;
+    const float x[6] = {1e30f, -1e30f, 1e30f, 1e30f, -1e30f, 1e30f};
+    need_gpu();
+    expect_lost("Conv x[1,2,3,1] w{2,2,1,1} -> c; Relu c -> r; Mul r k<1e25 -> m; Neg m -> y", x,
+                "node 'Mul2' (Mul of 'r') is the first that computes infinity");
+    expect_lost("MatMul x[2,3] w{3,3} -> y", x,
+                "node 'loss' (Mul of 'loss.part') is the first that computes infinity");
+}
+
+/* What a step needs is known before anything is allocated. */
+static void test_memory(void **state) {
+    (void)state;
+    tsr_report report;
+    tsr_trainer *trainer;
+    need_gpu();
+    tsr_model *model = make_small_unet(3, 0);
+    tsr_device *device = make_device(&(tsr_device_desc){.backend = gpu_backend()});
+    EXPECT_OK(tsr_trainer_create(device, model, NULL, &trainer));
+    EXPECT_OK(tsr_trainer_report(trainer, &report));
+    tsr_trainer_destroy(trainer);
+    const tsr_trainer_desc desc = {.max_bytes = report.tensor_bytes / 2};
+    expect_failure(tsr_trainer_create(device, model, &desc, &trainer), TSR_ERROR_OUT_OF_MEMORY,
+                   "MiB, max_bytes is");
+    assert_null(trainer);
+    tsr_device_destroy(device);
+    tsr_model_free(model);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classifier),
         cmocka_unit_test(test_unet),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests_name("training", tests, NULL, NULL);
 }

@@ -16,11 +16,12 @@ typedef struct taught {
     tsr_trainer *trainer;
 } taught;
 
-static taught teach(const char *text, const tsr_augmentation *augmentation) {
+static taught teach(const char *text, const tsr_trainer_desc *augmentation) {
     taught made = {make_model(text), make_device(&(tsr_device_desc){.backend = "cpu"}), NULL};
-    made.trainer = make_trainer(
-        made.device, made.model,
-        &(tsr_trainer_desc){.learning_rate = no_rate, .seed = 5, .augmentation = *augmentation});
+    tsr_trainer_desc desc = *augmentation;
+    desc.learning_rate = no_rate;
+    desc.seed = 5;
+    made.trainer = make_trainer(made.device, made.model, &desc);
     return made;
 }
 
@@ -80,8 +81,8 @@ static void check_moves(const char *text, bool last) {
     const float zero = 0;
     float x[PIXELS], moved[PIXELS], known[MOVES], loss;
     int seen[2 + 2 * (2 * CROP + 1)] = {0};
-    taught t = teach(text, &(tsr_augmentation){.flip = true, .crop = CROP, .channels_last = last}),
-           plain = teach(text, &(tsr_augmentation){.flip = false});
+    taught t = teach(text, &(tsr_trainer_desc){.flip = true, .crop = CROP, .channels_last = last}),
+           plain = teach(text, &(tsr_trainer_desc){.flip = false});
     fill(x, PIXELS);
     for (int i = 0; i < MOVES; i++) {
         move_pixels(x, move_of(i), last, moved);
@@ -126,7 +127,7 @@ static void test_targets_move_alike(void **state) {
         float x[3 * 80], y[3 * 80];
         taught t =
             teach(cases[i].text,
-                  &(tsr_augmentation){.flip = true, .crop = 1, .channels_last = cases[i].last});
+                  &(tsr_trainer_desc){.flip = true, .crop = 1, .channels_last = cases[i].last});
         fill(x, 3 * 80);
         memcpy(y, x, sizeof y);
         for (int p = 0; p < 3 * 80 && cases[i].times == 2; p++)
@@ -147,17 +148,19 @@ typedef struct range {
 
 /* Of w0 * red + w1 * green + w2 * blue of a picture of one colour, over some steps. Without a sign:
  * the loss is its square. */
-static range range_of(const char *weights, const tsr_augmentation *augmentation,
+static range range_of(const char *weights, const tsr_trainer_desc *augmentation,
                       const float color[3]) {
     char text[128];
     float x[2 * 2 * 3];
     const float zero = 0;
-    tsr_augmentation a = *augmentation;
+    tsr_trainer_desc a = *augmentation;
     range found = {INFINITY, 0};
     for (int i = 0; i < 12; i++)
         x[i] = color[i % 3];
-    snprintf(text, sizeof text,
-             "Mul x[1,2,2,3] k<%s> -> m; ReduceMean m -> r keepdims=0; PRelu r w<1> -> y", weights);
+    snprintf(
+        text, sizeof text,
+        "Mul x[1,2,2,3] k<%s> -> m; ReduceMean m -> r axes=1,2,3 keepdims=0; PRelu r w<1> -> y",
+        weights);
     a.channels_last = true;
     taught t = teach(text, &a);
     for (int s = 0; s < 40; s++) {
@@ -181,7 +184,7 @@ static const char *const red = "1,0,0", *const red_green = "1,-1,0",
 
 static void test_brightness(void **state) {
     (void)state;
-    const tsr_augmentation a = {.brightness = 0.5f},
+    const tsr_trainer_desc a = {.brightness = 0.5f},
                            wide = {.brightness = 0.5f, .input_colors = {{-1, -1, -1}, {1, 1, 1}}};
     expect_range(range_of(red, &a, (float[]){0.4f, 0.2f, 0}), 0.2, 0.6);
     expect_range(range_of(red, &a, (float[]){1, 1, 1}), 0.5, 1); /* limited */
@@ -191,14 +194,14 @@ static void test_brightness(void **state) {
 
 static void test_contrast(void **state) {
     (void)state;
-    const tsr_augmentation a = {.contrast = 0.25f};
+    const tsr_trainer_desc a = {.contrast = 0.25f};
     expect_range(range_of(red, &a, (float[]){0.5f, 0.5f, 0.5f}), 0.5, 0.5);
     expect_range(range_of(red, &a, (float[]){0.9f, 0.5f, 0.5f}), 0.8, 1);
 }
 
 static void test_saturation(void **state) {
     (void)state;
-    const tsr_augmentation a = {.saturation = 0.5f};
+    const tsr_trainer_desc a = {.saturation = 0.5f};
     const float color[] = {0.6f, 0.4f, 0.5f};
     expect_range(range_of(red_green, &a, color), 0.1, 0.3);
     expect_range(range_of(luma, &a, color), 0.4712, 0.4712);
@@ -208,7 +211,7 @@ static void test_saturation(void **state) {
 /* With white and black of their own, channels change as if they were 0 to 1. */
 static void test_color_range(void **state) {
     (void)state;
-    tsr_augmentation a = {.brightness = 0.2f, .contrast = 0.2f, .saturation = 0.2f};
+    tsr_trainer_desc a = {.brightness = 0.2f, .contrast = 0.2f, .saturation = 0.2f};
     const float color[] = {0.2f, 0.7f, 0.4f}, black[] = {-2, 1, 0}, white[] = {2, -1, 10};
     float mapped[3];
     range plain = range_of("4,0,0", &a, color), other;
@@ -226,7 +229,7 @@ static void test_color_range(void **state) {
 static void test_target_colors(void **state) {
     (void)state;
     static const char *const text = "PRelu x[2,3,2,2] w<1> -> y";
-    tsr_augmentation a = {.brightness = 0.3f, .contrast = 0.3f, .saturation = 0.3f};
+    tsr_trainer_desc a = {.brightness = 0.3f, .contrast = 0.3f, .saturation = 0.3f};
     float x[24];
     fill(x, 24);
     for (int i = 0; i < 24; i++)
@@ -234,7 +237,7 @@ static void test_target_colors(void **state) {
     taught without = teach(text, &a);
     assert_true(step(&without, x, x) > 1e-4f);
     end(&without);
-    a.recolors_targets = true;
+    a.recolor_targets = true;
     taught with = teach(text, &a);
     for (int s = 0; s < 5; s++)
         assert_true(step(&with, x, x) == 0);
@@ -243,12 +246,11 @@ static void test_target_colors(void **state) {
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
-static void expect_refused(const char *text, const tsr_augmentation *a, const char *words) {
+static void expect_refused(const char *text, const tsr_trainer_desc *a, const char *words) {
     tsr_model *model = make_model(text);
     tsr_device *device = make_device(&(tsr_device_desc){.backend = "cpu"});
     tsr_trainer *trainer = NULL;
-    tsr_status status =
-        tsr_trainer_create(device, model, &(tsr_trainer_desc){.augmentation = *a}, &trainer);
+    tsr_status status = tsr_trainer_create(device, model, a, &trainer);
     assert_null(trainer);
     assert_int_not_equal(status, TSR_OK);
     if (!strstr(tsr_last_error(), words))
@@ -264,16 +266,16 @@ static void test_refused(void **state) {
                              *const smaller = "MaxPool x[1,3,4,4] -> p kernel_shape=2,2 "
                                               "strides=2,2; PRelu p w<1> -> y",
                              *const vector = "PRelu x[1,3] w<1> -> y";
-    expect_refused(vector, &(tsr_augmentation){.flip = true}, "no input is a picture");
-    expect_refused(two, &(tsr_augmentation){.contrast = 0.1f}, "1 or 3 channels, not of 'x'");
-    expect_refused(smaller, &(tsr_augmentation){.crop = 1}, "no multiple of the pixels of 'x'");
-    expect_refused(picture, &(tsr_augmentation){.crop = -1}, "crop is negative");
-    expect_refused(picture, &(tsr_augmentation){.brightness = 1.5f}, "brightness is not in 0..1");
-    expect_refused(picture, &(tsr_augmentation){.saturation = NAN}, "saturation is not in 0..1");
-    expect_refused(picture, &(tsr_augmentation){.flip = true, .recolors_targets = true},
-                   "recolors_targets needs");
+    expect_refused(vector, &(tsr_trainer_desc){.flip = true}, "no input is a picture");
+    expect_refused(two, &(tsr_trainer_desc){.contrast = 0.1f}, "1 or 3 channels, not of 'x'");
+    expect_refused(smaller, &(tsr_trainer_desc){.crop = 1}, "no multiple of the pixels of 'x'");
+    expect_refused(picture, &(tsr_trainer_desc){.crop = -1}, "crop is negative");
+    expect_refused(picture, &(tsr_trainer_desc){.brightness = 1.5f}, "brightness is not in 0..1");
+    expect_refused(picture, &(tsr_trainer_desc){.saturation = NAN}, "saturation is not in 0..1");
+    expect_refused(picture, &(tsr_trainer_desc){.flip = true, .recolor_targets = true},
+                   "recolor_targets needs");
     expect_refused(picture,
-                   &(tsr_augmentation){.contrast = 0.1f, .input_colors = {{0, 1, 2}, {1, 1, 3}}},
+                   &(tsr_trainer_desc){.contrast = 0.1f, .input_colors = {{0, 1, 2}, {1, 1, 3}}},
                    "black and white of channel 1 are the same");
 }
 

@@ -9,12 +9,12 @@
 /* Weights of red, green and blue in grey: ITU-R BT.601. */
 static const float luma[] = {0.299f, 0.587f, 0.114f};
 
-static bool moves(const tsr_augmentation *a) {
-    return a->flip || a->crop;
+static bool moves(const tsr_trainer_desc *d) {
+    return d->flip || d->crop;
 }
 
-static bool recolors(const tsr_augmentation *a) {
-    return a->brightness != 0 || a->contrast != 0 || a->saturation != 0;
+static bool recolors(const tsr_trainer_desc *d) {
+    return d->brightness != 0 || d->contrast != 0 || d->saturation != 0;
 }
 
 /* ---- what is a picture ----------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ static bool is_picture(const tsr_training *t, int value) {
 static tsr_shape picture_shape(const tsr_training *t, int value) {
     const tsr_shape *shape = &t->graph->values[value].shape;
     const int64_t *dim = shape->dim;
-    if (!t->desc->augmentation.channels_last)
+    if (!t->desc->channels_last)
         return *shape;
     return (tsr_shape){4, {dim[0], dim[3], dim[1], dim[2]}};
 }
@@ -45,7 +45,7 @@ static tsr_status check_size(const tsr_training *t, int value) {
     int first = first_picture(t);
     const tsr_shape of_first = picture_shape(t, first), of = picture_shape(t, value);
     int64_t times = of.dim[2] / of_first.dim[2];
-    if (!t->desc->augmentation.crop ||
+    if (!t->desc->crop ||
         (times > 0 && of.dim[2] == times * of_first.dim[2] && of.dim[3] == times * of_first.dim[3]))
         return TSR_OK;
     return tsr_fail(TSR_ERROR_SHAPE,
@@ -139,23 +139,23 @@ static int build_transposed(tsr_builder *b, int value, const int64_t *perm) {
 static int build_augmented(tsr_training *t, tsr_builder *b, int value,
                            const tsr_color_range *range) {
     static const int64_t first[] = {0, 3, 1, 2}, last[] = {0, 2, 3, 1};
-    const tsr_augmentation *a = &t->desc->augmentation;
+    const tsr_trainer_desc *d = t->desc;
     const tsr_shape shape = picture_shape(t, value);
-    bool recolored = range && recolors(a);
-    if (!is_picture(t, value) || (!moves(a) && !recolored))
+    bool recolored = range && recolors(d);
+    if (!is_picture(t, value) || (!moves(d) && !recolored))
         return value;
     tsr_build_fail(b, check_size(t, value));
     if (recolored)
         tsr_build_fail(b, check_channels(t, value));
     if (b->status != TSR_OK)
         return TSR_NONE;
-    if (a->channels_last)
+    if (d->channels_last)
         value = build_transposed(b, value, first);
-    if (moves(a))
+    if (moves(d))
         value = build_moved(t, b, value, &shape);
     if (recolored)
         value = build_recolored(t, b, value, range, &shape);
-    return a->channels_last ? build_transposed(b, value, last) : value;
+    return d->channels_last ? build_transposed(b, value, last) : value;
 }
 
 /* Nodes of the model read the changed pictures. */
@@ -179,7 +179,7 @@ tsr_status tsr_training_augment_inputs(tsr_training *t, double *bytes) {
         .name = "augmentation", .op = TSR_OP_Identity, .input_count = 1, .inputs = &first};
     tsr_node_list list = {.graph = graph, .may_make = INT_MAX, .bytes = bytes};
     tsr_builder b = {.graph = graph, .node = &made, .list = &list};
-    if (!moves(&t->desc->augmentation) && !recolors(&t->desc->augmentation))
+    if (!moves(t->desc) && !recolors(t->desc))
         return TSR_OK;
     if (!augmented)
         return tsr_out_of_memory(graph);
@@ -187,8 +187,7 @@ tsr_status tsr_training_augment_inputs(tsr_training *t, double *bytes) {
         return tsr_fail(TSR_ERROR_SHAPE, "no input is a picture, [N, C, H, W]: augmentation needs "
                                          "one");
     for (int i = 0; i < t->input_count; i++)
-        augmented[i] =
-            build_augmented(t, &b, graph->inputs[i], &t->desc->augmentation.input_colors);
+        augmented[i] = build_augmented(t, &b, graph->inputs[i], &t->desc->input_colors);
     TSR_TRY(b.status);
     TSR_TRY(append_model(t, &list, augmented));
     tsr_use_node_list(&list, 0);
@@ -196,8 +195,8 @@ tsr_status tsr_training_augment_inputs(tsr_training *t, double *bytes) {
 }
 
 int tsr_training_build_augmented_target(tsr_training *t, tsr_builder *b, int target) {
-    const tsr_augmentation *a = &t->desc->augmentation;
-    return build_augmented(t, b, target, a->recolors_targets ? &a->target_colors : NULL);
+    const tsr_trainer_desc *d = t->desc;
+    return build_augmented(t, b, target, d->recolor_targets ? &d->target_colors : NULL);
 }
 
 /* ---- numbers of a step ----------------------------------------------------------------------- */
@@ -219,16 +218,16 @@ typedef struct sample_numbers {
 
 /* Contrast is about the grey of 0.5. All numbers are drawn, so that one member changes nothing of
  * another. */
-static sample_numbers draw(tsr_random *random, const tsr_augmentation *a, const tsr_shape *shape) {
+static sample_numbers draw(tsr_random *random, const tsr_trainer_desc *d, const tsr_shape *shape) {
     double brightness, contrast, saturation;
     sample_numbers s = {.factor = {1, 1}};
     bool mirrored = tsr_random_uniform(random) < 0.5;
-    s.factor[0] = a->flip && mirrored ? -1 : 1;
-    s.offset[0] = offset(random, a->crop, shape->dim[3]);
-    s.offset[1] = offset(random, a->crop, shape->dim[2]);
-    brightness = near_one(random, a->brightness);
-    contrast = near_one(random, a->contrast) * brightness;
-    saturation = near_one(random, a->saturation);
+    s.factor[0] = d->flip && mirrored ? -1 : 1;
+    s.offset[0] = offset(random, d->crop, shape->dim[3]);
+    s.offset[1] = offset(random, d->crop, shape->dim[2]);
+    brightness = near_one(random, d->brightness);
+    contrast = near_one(random, d->contrast) * brightness;
+    saturation = near_one(random, d->saturation);
     s.own = (float)(contrast * saturation);
     s.grey = (float)(contrast * (1 - saturation));
     s.lift = (float)((brightness - contrast) / 2);
@@ -256,7 +255,7 @@ tsr_status tsr_trainer_write_augmentation(const tsr_trainer *t, tsr_random *rand
     for (int n = 0; n < TSR_AUGMENTATION_NUMBERS; n++)
         numbers[n] = t->sample_numbers + 2 * samples * n;
     for (int64_t i = 0; i < samples; i++) {
-        const sample_numbers of_sample = draw(random, &t->desc.augmentation, &shape);
+        const sample_numbers of_sample = draw(random, &t->desc, &shape);
         put(numbers, i, &of_sample);
     }
     for (int n = 0; n < TSR_AUGMENTATION_NUMBERS; n++) {
@@ -268,8 +267,8 @@ tsr_status tsr_trainer_write_augmentation(const tsr_trainer *t, tsr_random *rand
 }
 
 tsr_status tsr_trainer_make_sample_numbers(tsr_trainer *t) {
-    const tsr_augmentation *a = &t->desc.augmentation;
-    if (!moves(a) && !recolors(a))
+    const tsr_trainer_desc *d = &t->desc;
+    if (!moves(d) && !recolors(d))
         return TSR_OK;
     int64_t samples = picture_shape(&t->training, first_picture(&t->training)).dim[0];
     t->sample_numbers = TSR_NEW(t->graph->arena, 2 * samples * TSR_AUGMENTATION_NUMBERS, float);
@@ -282,7 +281,7 @@ tsr_status tsr_trainer_make_sample_numbers(tsr_trainer *t) {
 static tsr_status check_amount(float amount, const char *name) {
     return amount >= 0 && amount <= 1
                ? TSR_OK
-               : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "augmentation: %s is not in 0..1", name);
+               : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s is not in 0..1", name);
 }
 
 static tsr_status take_range(tsr_color_range *range) {
@@ -295,22 +294,22 @@ static tsr_status take_range(tsr_color_range *range) {
         span = range->white[c] - range->black[c];
         if (!isfinite(span) || span == 0)
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                            "augmentation: black and white of channel %d are the same, or no "
+                            "black and white of channel %d are the same, or no "
                             "finite numbers",
                             c);
     }
     return TSR_OK;
 }
 
-tsr_status tsr_trainer_take_augmentation(tsr_augmentation *a) {
-    TSR_TRY(check_amount(a->brightness, "brightness"));
-    TSR_TRY(check_amount(a->contrast, "contrast"));
-    TSR_TRY(check_amount(a->saturation, "saturation"));
-    if (a->crop < 0)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "augmentation: crop is negative");
-    if (a->recolors_targets && !recolors(a))
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "augmentation: recolors_targets needs "
+tsr_status tsr_trainer_take_augmentation(tsr_trainer_desc *d) {
+    TSR_TRY(check_amount(d->brightness, "brightness"));
+    TSR_TRY(check_amount(d->contrast, "contrast"));
+    TSR_TRY(check_amount(d->saturation, "saturation"));
+    if (d->crop < 0)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "crop is negative");
+    if (d->recolor_targets && !recolors(d))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "recolor_targets needs "
                                                     "brightness, contrast or saturation");
-    TSR_TRY(take_range(&a->input_colors));
-    return take_range(&a->target_colors);
+    TSR_TRY(take_range(&d->input_colors));
+    return take_range(&d->target_colors);
 }

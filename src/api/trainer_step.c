@@ -139,6 +139,18 @@ static void exchange(tsr_trainer *t) {
     }
 }
 
+static tsr_status refuse_loss(const tsr_trainer *t, float loss) {
+    char where[1024];
+    tsr_trainer_diagnose(t, where, sizeof where);
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "step %lld: the loss is %s%s; the weights are those from before it",
+                    (long long)t->steps + 1,
+                    isnan(loss)       ? "NaN"
+                    : !isfinite(loss) ? "infinite"
+                                      : "finite, but a gradient is NaN, infinite or very large",
+                    where);
+}
+
 static tsr_status run_step(tsr_trainer *t, const step_arrays *arrays, float *loss) {
     TSR_TRY(set_arrays(t, arrays));
     TSR_TRY(write_numbers(t));
@@ -150,14 +162,7 @@ static tsr_status run_step(tsr_trainer *t, const step_arrays *arrays, float *los
     float checked;
     TSR_TRY(tsr_trainer_get(t, &t->loss, loss));
     TSR_TRY(tsr_trainer_get(t, &t->checked, &checked));
-    if (isfinite(checked))
-        return TSR_OK;
-    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                    "step %lld: the loss is %s; the weights are those from before it",
-                    (long long)t->steps + 1,
-                    isnan(*loss)       ? "NaN"
-                    : !isfinite(*loss) ? "infinite"
-                                       : "finite, but a gradient is NaN, infinite or very large");
+    return isfinite(checked) ? TSR_OK : refuse_loss(t, *loss);
 }
 
 tsr_status tsr_trainer_step_sized(tsr_trainer *trainer, const tsr_array *inputs, int input_count,

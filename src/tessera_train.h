@@ -76,6 +76,11 @@ typedef struct tsr_loss_term {
     float range;  /* of SSIM: the largest value of a pixel minus the smallest; 0: 1 */
 } tsr_loss_term;
 
+/* Values of black and white by channel; all 0: 0 and 1. */
+typedef struct tsr_color_range {
+    float black[3], white[3];
+} tsr_color_range;
+
 /* What the chosen update, schedule or loss does not use has to be 0. */
 typedef struct tsr_trainer_desc {
     /* A loss of one term: as in tsr_loss_term. */
@@ -95,7 +100,20 @@ typedef struct tsr_trainer_desc {
     int64_t warmup_steps;      /* the rate rises from 0 before; of `steps`, if there are any */
     const char *const *freeze; /* names of weights that stay, with * and ? */
     int freeze_count;
-    uint32_t seed;               /* of Dropout */
+    uint32_t seed; /* of Dropout and of augmentation */
+    /* Augmentation: pictures, which are the inputs and targets [N, C, H, W] of more than one pixel,
+     * are changed at random on the device, each sample of each step in another way, all its
+     * pictures alike. */
+    bool channels_last; /* pictures are [N, H, W, C] */
+    bool flip;          /* half of all samples are mirrored, left to right */
+    int64_t crop;       /* moved by up to so many pixels of the first picture, by axis; what comes
+                         * in is as the border. Others have as many pixels, or a multiple. */
+    /* Parts by which brightness, contrast (about the middle) and saturation (about the luma of
+     * ITU-R BT.601) change at most, 0 to 1: by a factor from 1 - part to 1 + part. What leaves the
+     * range is limited to it. Of 1 or 3 channels. */
+    float brightness, contrast, saturation;
+    bool recolor_targets; /* colours of targets change, too */
+    tsr_color_range input_colors, target_colors;
     const tsr_loss_term *losses; /* instead of output, loss and range */
     int loss_count;
     /* Sizes that the model leaves open, as in tsr_session_desc: a batch of one size. */

@@ -32,6 +32,7 @@ for i in range(12): # pictures, and the same moved by a pixel
     ppm(f"twice/{i:02}.pgm", 16, 16, lambda x, y: p[y // 2][x // 2])
     signed = lambda v: v * 257 / 65535 * 2 - 1
     npy(f"in_npy/{i:02}.npy", [1, 8, 8], [signed(p[y][x]) for y in range(8) for x in range(8)]) # no batch axis
+    npy(f"vectors/{i:02}.npy", [1, 3], [i, 1, 0])
     npy(f"moved_npy/{i:02}.npy", [1, 1, 8, 8], [signed(left(x, y)) for y in range(8) for x in range(8)])
 ppm("same/0.pgm", 15, 8, lambda x, y: x)
 for i in range(8): # all samples are the same
@@ -91,6 +92,10 @@ train "${filter[@]}" --data in --targets in --flip --crop 2 -o moves.onnx
 check '--flip and --crop move input and target alike' learned moves.onnx
 train "${filter[@]}" --data in --targets moved --flip -o moves.onnx
 check 'and --flip does mirror' sh -c '! awk "\$7 + 0 < 1e-3 { good = 1 } END { exit !good }" told'
+train "${filter[@]}" --data in --targets in --color 0.3 --color-targets -o colors.onnx
+check '--color and --color-targets change input and target alike' learned colors.onnx
+train "${filter[@]}" --data in --targets in --color 0.3 -o colors.onnx
+check 'and --color does change' sh -c '! awk "\$7 + 0 < 1e-3 { good = 1 } END { exit !good }" told'
 model 'ConvTranspose x[N,1,8,8] w{1,1,2,2} -> y strides=2,2' twice.onnx
 train twice.onnx --data in --targets twice --steps 300 --rate 0.05 --batch 4 --loss mse --flip --crop 2 -o moves.onnx
 check 'also of targets that are twice as large' learned moves.onnx
@@ -220,10 +225,12 @@ refused '--momentum is for --optimizer sgd' filter.onnx --data in --targets move
 refused '--nesterov needs --momentum' filter.onnx --data in --targets moved "${never[@]}" --optimizer sgd --nesterov
 refused '--rate has to be above 0' filter.onnx --data in --targets moved "${never[@]}" --rate 0
 refused '--warmup 9: there are only 9 steps' filter.onnx --data in --targets moved "${never[@]}" --warmup 9 --steps 9
-refused 'no multiple of inputs' losses.onnx --data same_in --targets same_out "${never[@]}" --crop 1
-model 'MatMul x[N,4] w{4,3} -> y' vector.onnx
-refused "--flip is for pictures, which 'x' [1, 4] is not" vector.onnx --data in_npy --targets moved_npy "${never[@]}" --flip
+refused 'no multiple of the pixels' losses.onnx --data same_in --targets same_out "${never[@]}" --crop 1
+model 'Flatten x[N,8,8] -> f; MatMul f w{64,3} -> y' vector.onnx
+refused 'no input is a picture' vector.onnx --data in_npy --targets vectors "${never[@]}" --flip
 model 'Add x[N,3] z[N,3] -> a; MatMul a w{3,3} -> y' two.onnx
+refused '--color is a part, 0 to 1' filter.onnx --data in --targets in "${never[@]}" --color 1.5
+refused '--color-targets needs --color' filter.onnx --data in --targets in "${never[@]}" --color-targets
 refused 'has 2 inputs' two.onnx --data in_npy --targets moved_npy "${never[@]}"
 model 'Conv x[N,1,8,8] w{1,1,3,3} -> c; ReduceSum c -> y keepdims=0' sum.onnx
 refused 'MiB, max_bytes is 4 MiB' slow.onnx --data in --targets moved --fit scale "${never[@]}" --max-memory 4

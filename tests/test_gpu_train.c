@@ -69,9 +69,18 @@ static void test_unet(void **state) {
     (void)state;
     static const tsr_trainer_desc descs[] = {
         {.loss = TSR_LOSS_MSE, .update = TSR_UPDATE_SGD, .learning_rate = 0.05f, .momentum = 0.5f},
-        {.loss = TSR_LOSS_L1, .clip_norm = 0.5f, .weight_decay = 0.01f},
+        {.loss = TSR_LOSS_L1, .clip_norm = 0.5f, .weight_decay = 0.01f, .flip = true, .crop = 3},
         {.loss = TSR_LOSS_SMOOTH_L1, .update = TSR_UPDATE_ADAMW, .weight_decay = 0.01f},
-        {.loss = TSR_LOSS_SSIM, .range = 2, .learning_rate = 0.003f},
+        {.loss = TSR_LOSS_SSIM,
+         .range = 2,
+         .learning_rate = 0.003f,
+         .flip = true,
+         .brightness = 0.3f,
+         .contrast = 0.2f,
+         .saturation = 0.4f,
+         .recolor_targets = true,
+         .input_colors = {{-1, -1, -1}, {1, 1, 1}},
+         .target_colors = {{-1, -1, -0.8f}, {1, 1, 1}}},
     };
     need_gpu();
     for (size_t i = 0; i < sizeof descs / sizeof *descs; i++)

@@ -101,6 +101,7 @@ static tsr_status make_tensors(tsr_trainer *t) {
         TSR_TRY(make_tensor(t, t->graph->inputs[i], &t->inputs[i]));
     TSR_TRY(make_tensor(t, t->training.loss, &t->loss));
     TSR_TRY(make_tensor(t, t->training.checked, &t->checked));
+    TSR_TRY(tsr_trainer_make_sample_numbers(t));
     return make_states(t);
 }
 
@@ -202,7 +203,7 @@ tsr_status tsr_trainer_target_sized(const tsr_trainer *trainer, int index, tsr_t
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "tsr_trainer_target: there is no target %d of %d", index,
                         tsr_trainer_target_count(trainer));
-    return describe(trainer, term->target, info, size);
+    return describe(trainer, term->given, info, size);
 }
 
 const char *tsr_trainer_scored(const tsr_trainer *trainer, int index) {

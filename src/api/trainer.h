@@ -1,12 +1,13 @@
 /* A trainer: trainer_desc.c checks what is asked for, trainer.c makes it, trainer_step.c runs
  * steps, trainer_diagnose.c tells where they fail, trainer_state.c saves and loads what they
- * change, trainer_graph.c makes their graph from a model's, trainer_parameters.c finds what is
- * trained, trainer_widen.c makes float32 of it, trainer_loss.c, trainer_ssim.c and trainer_update.c
- * append losses and updates. */
+ * change, trainer_graph.c makes their graph from a model's, trainer_augment.c changes pictures,
+ * trainer_parameters.c finds what is trained, trainer_widen.c makes float32 of it, trainer_loss.c,
+ * trainer_ssim.c and trainer_update.c append losses and updates. */
 #ifndef TSR_API_TRAINER_H
 #define TSR_API_TRAINER_H
 
 #include "api/device_tensor.h"
+#include "base/random.h"
 #include "passes/build.h"
 #include "tessera_train.h"
 
@@ -31,12 +32,23 @@ typedef struct tsr_training_mask {
     float ratio;
 } tsr_training_mask;
 
+/* Inputs of the step that change pictures: for each sample x and y, or one number. */
+typedef enum tsr_augmentation_number {
+    TSR_AUGMENT_FACTOR, /* of x and y, where a pixel is taken from */
+    TSR_AUGMENT_OFFSET,
+    TSR_AUGMENT_OWN,  /* what a channel adds to itself, */
+    TSR_AUGMENT_GREY, /* luma to each channel, */
+    TSR_AUGMENT_LIFT, /* and a constant */
+    TSR_AUGMENTATION_NUMBERS,
+} tsr_augmentation_number;
+
 /* A term of the loss. */
 typedef struct tsr_training_term {
     tsr_loss loss;
     float weight, range;
-    int output, target;
-    int scored; /* what it is computed of: the output, or its logits */
+    int output;
+    int given, target; /* an input, and what became of it by augmentation */
+    int scored;        /* what it is computed of: the output, or its logits */
 } tsr_training_term;
 
 /* The graph of a step. Its inputs: the model's, targets, states, numbers, masks; its outputs:
@@ -57,6 +69,7 @@ typedef struct tsr_training {
     int numbers[TSR_TRAINING_NUMBERS]; /* TSR_NONE: the update has none */
     int mask_count;
     tsr_training_mask *masks;
+    int augmentation[TSR_AUGMENTATION_NUMBERS]; /* TSR_NONE: there is none */
 } tsr_training;
 
 struct tsr_trainer {
@@ -70,8 +83,9 @@ struct tsr_trainer {
     tsr_runner *runner;
     /* By input of the graph; by state, what it becomes: both are exchanged after a step. */
     tsr_tensor_storage *inputs, *next, loss, checked;
-    int *state_input; /* by state: which input of the graph it is */
-    float *mask;      /* elements of the largest of all masks */
+    int *state_input;      /* by state: which input of the graph it is */
+    float *mask;           /* elements of the largest of all masks */
+    float *sample_numbers; /* of augmentation; NULL: there is none */
     int64_t steps;
 };
 
@@ -80,6 +94,16 @@ tsr_status tsr_trainer_take_desc(const tsr_trainer_desc *desc, size_t size, size
                                  tsr_trainer_desc *taken);
 /* Of one that was taken. */
 tsr_status tsr_trainer_check_desc(const tsr_trainer_desc *desc);
+
+/* trainer_augment.c: of a description, which gets its defaults; of a step's graph, before the nodes
+ * that read inputs; a target as the loss reads it; of a trainer, and what changes from step to
+ * step.
+ */
+tsr_status tsr_trainer_take_augmentation(tsr_trainer_desc *desc);
+tsr_status tsr_training_augment_inputs(tsr_training *training, double *bytes);
+int tsr_training_build_augmented_target(tsr_training *training, tsr_builder *b, int target);
+tsr_status tsr_trainer_make_sample_numbers(tsr_trainer *t);
+tsr_status tsr_trainer_write_augmentation(const tsr_trainer *t, tsr_random *random);
 
 /* Which input of the graph a value is. */
 int tsr_trainer_find_input(const tsr_trainer *t, int value);

@@ -94,5 +94,6 @@ tsr_status tsr_trainer_take_desc(const tsr_trainer_desc *desc, size_t size, size
     TSR_TRY(tsr_take_struct("tsr_trainer_desc", desc, size, taken, sizeof *taken));
     TSR_TRY(check_unused(taken));
     fill_defaults(taken);
+    TSR_TRY(tsr_trainer_take_augmentation(taken));
     return take_losses(taken, loss_size);
 }

@@ -95,7 +95,7 @@ static tsr_status make_terms(tsr_training *t) {
         *term = (tsr_training_term){.loss = d->losses[i].loss,
                                     .weight = d->losses[i].weight,
                                     .range = d->losses[i].range,
-                                    .target = TSR_NONE,
+                                    .given = TSR_NONE,
                                     .scored = TSR_NONE};
         TSR_TRY(find_output(t->graph, d->losses[i].output, &term->output));
     }
@@ -212,8 +212,8 @@ static tsr_status add_loss(tsr_training *t, double *bytes) {
         tsr_training_term *term = &t->terms[i];
         TSR_TRY(check_output(t, term));
         const tsr_value output = t->graph->values[term->output];
-        term->target = tsr_training_add_input(t, output.name, "target", &output.shape);
-        if (term->target == TSR_NONE)
+        term->given = tsr_training_add_input(t, output.name, "target", &output.shape);
+        if (term->given == TSR_NONE)
             return TSR_ERROR_OUT_OF_MEMORY;
     }
     return build(t, bytes, NULL);
@@ -241,6 +241,8 @@ tsr_status tsr_training_make(tsr_graph *graph, const tsr_trainer_desc *desc, tsr
                         .checked = TSR_NONE};
     for (int i = 0; i < TSR_TRAINING_NUMBERS; i++)
         t->numbers[i] = TSR_NONE;
+    for (int i = 0; i < TSR_AUGMENTATION_NUMBERS; i++)
+        t->augmentation[i] = TSR_NONE;
     TSR_TRY(tsr_bind(graph, &(tsr_session_desc){.dims = desc->dims,
                                                 .dim_count = desc->dim_count,
                                                 .shapes = desc->shapes,
@@ -250,6 +252,7 @@ tsr_status tsr_training_make(tsr_graph *graph, const tsr_trainer_desc *desc, tsr
     TSR_TRY(tsr_training_find_parameters(t));
     TSR_TRY(list_outputs(t));
     TSR_TRY(tsr_prepare(graph, tsr_cpu_eval, NULL));
+    TSR_TRY(tsr_training_augment_inputs(t, &bytes));
     TSR_TRY(rewrite(t, &bytes));
     TSR_TRY(add_loss(t, &bytes));
     TSR_TRY(add_updates(t, &bytes));

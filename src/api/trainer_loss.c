@@ -72,11 +72,12 @@ static double windows(int64_t pixels) {
     return (double)(pixels - TSR_SSIM_WINDOW + 1) / (double)pixels;
 }
 
-static int build_term(tsr_builder *b, tsr_training_term *term) {
+static int build_term(tsr_training *t, tsr_builder *b, tsr_training_term *term) {
     const tsr_shape shape = b->graph->values[term->output].shape;
     double count = (double)tsr_shape_count(&shape);
     int difference = TSR_NONE, elements;
     term->scored = term->output;
+    term->target = tsr_training_build_augmented_target(t, b, term->given);
     if (term->loss <= TSR_LOSS_SMOOTH_L1)
         difference = TSR_BUILD(b, TSR_OP_Sub, term->output, term->target);
     switch (term->loss) {
@@ -104,8 +105,8 @@ static int build_term(tsr_builder *b, tsr_training_term *term) {
 }
 
 void tsr_training_build_loss(tsr_training *t, tsr_builder *b) {
-    int sum = build_term(b, &t->terms[0]);
+    int sum = build_term(t, b, &t->terms[0]);
     for (int i = 1; i < t->term_count; i++)
-        sum = TSR_BUILD(b, TSR_OP_Add, sum, build_term(b, &t->terms[i]));
+        sum = TSR_BUILD(b, TSR_OP_Add, sum, build_term(t, b, &t->terms[i]));
     t->loss = sum;
 }

@@ -48,19 +48,24 @@ static tsr_status write_numbers(const tsr_trainer *t) {
     return write_number(t, TSR_WEIGHT_FACTOR, 1 - rate * d->weight_decay);
 }
 
-/* Numbers depend on seed and step alone, so that a trainer that goes on has the same. */
-static tsr_status write_masks(tsr_trainer *t) {
-    tsr_random random;
-    tsr_random_seed(&random, t->desc.seed ^ (uint32_t)t->steps * 2654435761u);
+static tsr_status write_masks(tsr_trainer *t, tsr_random *random) {
     for (int i = 0; i < t->training.mask_count; i++) {
         const tsr_training_mask *mask = &t->training.masks[i];
         int64_t count = tsr_shape_count(&t->graph->values[mask->value].shape);
         float kept = 1 / (1 - mask->ratio);
         for (int64_t e = 0; e < count; e++)
-            t->mask[e] = tsr_random_uniform(&random) < mask->ratio ? 0 : kept;
+            t->mask[e] = tsr_random_uniform(random) < mask->ratio ? 0 : kept;
         TSR_TRY(tsr_trainer_set(t, &t->inputs[tsr_trainer_find_input(t, mask->value)], t->mask));
     }
     return TSR_OK;
+}
+
+/* Numbers depend on seed and step alone, so that a trainer that goes on has the same. */
+static tsr_status write_random(tsr_trainer *t) {
+    tsr_random random;
+    tsr_random_seed(&random, t->desc.seed ^ (uint32_t)t->steps * 2654435761u);
+    TSR_TRY(write_masks(t, &random));
+    return tsr_trainer_write_augmentation(t, &random);
 }
 
 /* ---- what the caller gives ------------------------------------------------------------------- */
@@ -77,7 +82,7 @@ static tsr_status take_array(const tsr_trainer *t, const step_arrays *a, int i, 
     bool is_input = i < a->input_count;
     int at = is_input ? i : i - a->input_count;
     const char *array = (const char *)(is_input ? a->inputs : a->targets) + (size_t)at * a->size;
-    *value = is_input ? t->graph->inputs[at] : t->training.terms[at].target;
+    *value = is_input ? t->graph->inputs[at] : t->training.terms[at].given;
     *taken = (tsr_elements){.is_pixels = false};
     TSR_TRY(tsr_take_struct("tsr_array", array, a->size, &taken->array, sizeof taken->array));
     return tsr_check_elements(t->graph, &t->graph->values[*value], taken);
@@ -149,7 +154,7 @@ static tsr_status refuse_loss(const tsr_trainer *t, float loss) {
 static tsr_status run_step(tsr_trainer *t, const step_arrays *arrays, float *loss) {
     TSR_TRY(set_arrays(t, arrays));
     TSR_TRY(write_numbers(t));
-    TSR_TRY(write_masks(t));
+    TSR_TRY(write_random(t));
     bind_all(t);
     TSR_TRY(t->device->backend->submit(t->runner));
     if (!loss)

@@ -213,6 +213,7 @@ static tsr_status make_trainer(training *t) {
                              .shape_count = shapes.shape_count,
                              .tune_ms = o->job.tune_ms,
                              .progress = {progress_of_call, (void *)t->j->path}};
+    train_set_augment(&t->set, &desc);
     if (status == TSR_OK) {
         status = tsr_trainer_create(t->device, t->j->model, &desc, &t->trainer);
         progress_clear();

@@ -16,11 +16,11 @@ typedef enum train_form {
 typedef struct train_options {
     job_options job; /* its seed, too */
     char *data, *targets, *output, *log, *svg;
-    bool side_by_side, nesterov, flip;
+    bool side_by_side, nesterov, flip, color_targets;
     int steps, warmup, batch, every, checkpoint, crop; /* but for steps: 0: not given */
     int loss;                                          /* a tsr_loss; negative: by the targets */
     int update, schedule;                              /* a tsr_update, a tsr_schedule */
-    double rate, momentum, weight_decay, clip, validation;
+    double rate, momentum, weight_decay, clip, validation, color;
     text_list freeze;
 } train_options;
 
@@ -53,9 +53,7 @@ void train_free_files(train_files *files);
 typedef struct train_side {
     tsr_tensor_info info;
     image_options image;
-    size_t count;         /* of elements */
-    size_t planes, inner; /* a picture as [planes, height, width, inner]; planes 0: it is none */
-    size_t height, width;
+    size_t count; /* of elements */
 } train_side;
 
 typedef struct train_set {
@@ -67,7 +65,6 @@ typedef struct train_set {
     int *order; /* samples as they are drawn; the last `held` are held out */
     int held, next;
     float *scratch; /* input and target of a sample */
-    int scale;      /* pixels of the target for one of the input; 0: they do not correspond */
     tsr_random random;
 } train_set;
 
@@ -79,7 +76,9 @@ void train_set_close(train_set *s);
 double train_set_range(const train_set *s);
 /* Samples that are not held out. */
 int train_set_count(const train_set *s);
-/* The next batch, in an order that changes after each round, with --flip and --crop. */
+/* What the options say of changes of pictures, and what colours these samples have. */
+void train_set_augment(const train_set *s, tsr_trainer_desc *desc);
+/* The next batch, in an order that changes after each round. */
 tsr_status train_set_draw(train_set *s, float *inputs, float *targets);
 /* Those held out from the at-th on, as they are; what lacks is filled with the last one. */
 tsr_status train_set_held(const train_set *s, int at, float *inputs, float *targets);

@@ -21,6 +21,10 @@ static tsr_status check_data(const train_options *o) {
                     "--side-by-side has targets in the files of --data, --targets has others");
     if (!(o->validation < 1))
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--validation is a share of all samples, below 1");
+    if (!(o->color <= 1) || (o->color_targets && o->color <= 0))
+        return fail(TSR_ERROR_INVALID_ARGUMENT,
+                    o->color_targets ? "--color-targets needs --color, which is 0 to 1"
+                                     : "--color is a part, 0 to 1");
     return o->every && o->validation <= 0
                ? fail(TSR_ERROR_INVALID_ARGUMENT, "--every is for --validation")
                : TSR_OK;
@@ -82,6 +86,10 @@ static void add_files(option_set *set, train_options *o) {
          &o->flip, 0, NULL},
         {"crop", 0, "N", "move pictures by up to N pixels: input and target alike", OPTION_INT,
          &o->crop, 1, NULL},
+        {"color", 0, "PART", "change brightness, contrast and saturation by up to this part (0)",
+         OPTION_NUMBER, &o->color, 0, NULL},
+        {"color-targets", 0, NULL, "with --color: targets change alike", OPTION_FLAG,
+         &o->color_targets, 0, NULL},
         {"log", 0, "FILE", "write losses as CSV, a line for each step", OPTION_TEXT, &o->log, 0,
          NULL},
         {"svg", 0, "FILE", "write a chart of the losses", OPTION_TEXT, &o->svg, 0, NULL},

@@ -152,6 +152,7 @@ static tsr_status shape_input(train_set *s, job *j) {
         return fail(TSR_ERROR_SHAPE, "%s: input '%s' is %s, of which it has not all sizes",
                     s->files.samples[0].input, s->input.info.name,
                     info_label(&j->inputs[0].info).text);
+    s->input.count = (size_t)tsr_shape_count(shape);
     j->inputs[0].info.shape = *shape;
     j->inputs[0].info.shape.dim[0] = s->batch;
     j->inputs[0].shaped = true;
@@ -205,6 +206,7 @@ static tsr_status shape_target(train_set *s, const job *j) {
                     "output '%s' is %s: training needs the batch, %d, and more axes after it",
                     target->info.name, shape_label(&shape).text, s->batch);
     target->info.shape.dim[0] = 1;
+    target->count = (size_t)tsr_shape_count(&target->info.shape);
     target->image = j->output_images[0];
     memcpy(target->image.range, target->image.out_range, sizeof target->image.range);
     target->image.mean_count = target->image.scale_count = 0;
@@ -213,80 +215,39 @@ static tsr_status shape_target(train_set *s, const job *j) {
     return s->form == TRAIN_CLASSES ? check_classes(s, j) : TSR_OK;
 }
 
-/* ---- pictures that are moved ----------------------------------------------------------------- */
+/* ---- augmentation ---------------------------------------------------------------------------- */
 
-static void find_picture(train_side *side) {
-    const tsr_shape *shape = &side->info.shape;
+static bool is_channels_last(const train_side *side) {
     image_view view;
-    side->count = (size_t)tsr_shape_count(shape);
-    if (shape->rank != 4)
-        return;
-    bool last = image_view_of(shape, &side->image, &view) && view.channels_last;
-    const int64_t *dim = shape->dim;
-    side->planes = last ? 1 : (size_t)dim[1];
-    side->height = (size_t)dim[last ? 1 : 2];
-    side->width = (size_t)dim[last ? 2 : 3];
-    side->inner = last ? (size_t)dim[3] : 1;
+    return image_view_of(&side->info.shape, &side->image, &view) && view.channels_last;
 }
 
-static tsr_status check_pictures(train_set *s) {
-    const train_options *o = s->o;
-    const train_side *in = &s->input, *out = &s->target;
-    bool pair = s->form != TRAIN_CLASSES;
-    find_picture(&s->input);
-    find_picture(&s->target);
-    if ((o->flip || o->crop) && (!in->planes || (pair && !out->planes)))
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s is for pictures, which '%s' %s is not",
-                    o->flip ? "flip" : "crop", in->planes ? out->info.name : in->info.name,
-                    shape_label(in->planes ? &out->info.shape : &in->info.shape).text);
-    if (!o->crop || !pair)
-        return TSR_OK;
-    s->scale = (int)(out->width / in->width);
-    return s->scale && out->width % in->width == 0 && out->height == in->height * (size_t)s->scale
-               ? TSR_OK
-               : fail(TSR_ERROR_INVALID_ARGUMENT,
-                      "--crop: targets of %zu x %zu pixels are no multiple of inputs of %zu x %zu",
-                      out->width, out->height, in->width, in->height);
+static double of_channel(const double *numbers, int count, int channel, double without) {
+    return count ? numbers[count == 1 ? 0 : channel] : without;
 }
 
-typedef struct shift {
-    int x, y;
-    bool flip;
-} shift;
-
-/* From 0 to below count. */
-static int draw(tsr_random *random, int count) {
-    return (int)(tsr_random_uniform(random) * count);
-}
-
-static shift draw_shift(train_set *s) {
-    shift made = {0};
-    int crop = s->o->crop;
-    if (crop) {
-        made.x = draw(&s->random, 2 * crop + 1) - crop;
-        made.y = draw(&s->random, 2 * crop + 1) - crop;
+static tsr_color_range color_range(const image_options *image) {
+    tsr_color_range made;
+    for (int c = 0; c < 3; c++) {
+        double mean = of_channel(image->mean, image->mean_count, c, 0),
+               scale = of_channel(image->scale, image->scale_count, c, 1);
+        made.black[c] = (float)((image->range[0] - mean) * scale);
+        made.white[c] = (float)((image->range[1] - mean) * scale);
     }
-    made.flip = s->o->flip && draw(&s->random, 2);
     return made;
 }
 
-static size_t moved(size_t at, int by, size_t size) {
-    int64_t to = (int64_t)at + by;
-    return to < 0 ? 0 : to < (int64_t)size ? (size_t)to : size - 1;
-}
-
-/* What is outside is as the nearest pixel inside. */
-static void copy_moved(const train_side *side, shift by, const float *from, float *to) {
-    for (size_t plane = 0; plane < side->planes; plane++)
-        for (size_t y = 0; y < side->height; y++) {
-            const float *row = from + (plane * side->height + moved(y, by.y, side->height)) *
-                                          side->width * side->inner;
-            for (size_t x = 0; x < side->width; x++, to += side->inner) {
-                size_t seen = by.flip ? side->width - 1 - x : x;
-                memcpy(to, row + moved(seen, by.x, side->width) * side->inner,
-                       side->inner * sizeof *to);
-            }
-        }
+void train_set_augment(const train_set *s, tsr_trainer_desc *desc) {
+    const train_options *o = s->o;
+    desc->flip = o->flip;
+    desc->crop = o->crop;
+    desc->brightness = desc->contrast = desc->saturation = (float)o->color;
+    desc->recolor_targets = o->color_targets;
+    desc->channels_last = is_channels_last(&s->input);
+    if (o->color > 0) {
+        desc->input_colors = color_range(&s->input.image);
+        desc->target_colors = color_range(&s->target.image);
+    }
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -301,7 +262,7 @@ int train_set_count(const train_set *s) {
 
 static void shuffle(train_set *s, int count) {
     for (int i = count - 1; i > 0; i--) {
-        int other = draw(&s->random, i + 1), index = s->order[i];
+        int other = (int)(tsr_random_uniform(&s->random) * (i + 1)), index = s->order[i];
         s->order[i] = s->order[other];
         s->order[other] = index;
     }
@@ -314,17 +275,8 @@ tsr_status train_set_draw(train_set *s, float *inputs, float *targets) {
         if (s->next == train_set_count(s))
             shuffle(s, train_set_count(s));
         TRY(find_elements(s, &s->files.samples[s->order[s->next++]], &elements));
-        const float *target = elements + s->input.count;
-        bool moves = s->o->flip || s->o->crop, both = moves && s->form != TRAIN_CLASSES;
-        shift by = draw_shift(s), scaled = {by.x * s->scale, by.y * s->scale, by.flip};
-        if (moves)
-            copy_moved(&s->input, by, elements, inputs);
-        else
-            memcpy(inputs, elements, s->input.count * sizeof *inputs);
-        if (both)
-            copy_moved(&s->target, scaled, target, targets);
-        else
-            memcpy(targets, target, s->target.count * sizeof *targets);
+        memcpy(inputs, elements, s->input.count * sizeof *inputs);
+        memcpy(targets, elements + s->input.count, s->target.count * sizeof *targets);
     }
     return TSR_OK;
 }
@@ -365,7 +317,6 @@ static tsr_status open_set(train_set *s, job *j) {
     TRY(choose_batch(s, j));
     TRY(shape_input(s, j));
     TRY(shape_target(s, j));
-    TRY(check_pictures(s));
     return read_all(s);
 }
 

@@ -1,4 +1,5 @@
 /* Training on the cpu backend: updates held against formulas, networks that learn, refusals. */
+#include "support/classifiers.h"
 #include "support/main.h"
 #include "support/training.h"
 
@@ -124,58 +125,14 @@ static void test_schedules(void **state) {
 
 /* ---- networks -------------------------------------------------------------------------------- */
 
-enum { BATCH = 16 };
-
-static int count_right(const tsr_model *model, random_source *random, int count) {
-    static float signals[BATCH * SIGNAL_LENGTH], classes[BATCH * SIGNAL_CLASSES],
-        found[BATCH * SIGNAL_CLASSES];
-    const tsr_dim_binding batch = {"batch", BATCH};
-    tsr_device *device = cpu();
-    tsr_session *session =
-        make_session(device, model, &(tsr_session_desc){.dims = &batch, .dim_count = 1});
-    int right = 0;
-    for (int i = 0; i < count; i += BATCH) {
-        make_signals(random, BATCH, signals, classes);
-        EXPECT_OK(tsr_session_set_input(session, "signal", signals, BATCH * SIGNAL_LENGTH));
-        EXPECT_OK(tsr_session_run(session));
-        EXPECT_OK(tsr_session_get_output(session, "classes", found, BATCH * SIGNAL_CLASSES));
-        for (int b = 0; b < BATCH; b++) {
-            int best = 0;
-            for (int c = 1; c < SIGNAL_CLASSES; c++)
-                best = found[b * SIGNAL_CLASSES + c] > found[b * SIGNAL_CLASSES + best] ? c : best;
-            right += classes[b * SIGNAL_CLASSES + best] == 1;
-        }
-    }
-    tsr_session_destroy(session);
-    tsr_device_destroy(device);
-    return right;
+static void test_signals(void **state) {
+    (void)state;
+    expect_learns("cpu", &signal_classifier);
 }
 
-static void test_classifier(void **state) {
+static void test_digits(void **state) {
     (void)state;
-    enum { STEPS = 250, HELD_OUT = 320 };
-    static float signals[BATCH * SIGNAL_LENGTH], classes[BATCH * SIGNAL_CLASSES];
-    const tsr_dim_binding batch = {"batch", BATCH};
-    random_source random = random_from(3), held_out = random_from(1000);
-    tsr_model *model = make_signal_classifier(1), *trained;
-    tsr_device *device = cpu();
-    tsr_trainer *trainer = make_trainer(device, model,
-                                        &(tsr_trainer_desc){.loss = TSR_LOSS_CROSS_ENTROPY,
-                                                            .learning_rate = 0.005f,
-                                                            .dims = &batch,
-                                                            .dim_count = 1});
-    for (int i = 0; i < STEPS; i++) {
-        make_signals(&random, BATCH, signals, classes);
-        EXPECT_OK(step_trainer(trainer, signals, classes, NULL));
-    }
-    EXPECT_OK(tsr_trainer_model(trainer, &trained));
-    tsr_trainer_destroy(trainer);
-    tsr_device_destroy(device);
-    int right = count_right(trained, &held_out, HELD_OUT);
-    if (right < 0.98 * HELD_OUT)
-        fail_msg("%d of %d are right", right, HELD_OUT);
-    tsr_model_free(trained);
-    tsr_model_free(model);
+    expect_learns("cpu", &digit_classifier);
 }
 
 /* Every kind of layer: it learns one pair by heart, and Dropout's numbers are those of the seed. */
@@ -455,17 +412,12 @@ static void test_not_finite(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_updates),
-        cmocka_unit_test(test_schedules),
-        cmocka_unit_test(test_classifier),
-        cmocka_unit_test(test_unet),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_resumed),
-        cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_gradient_not_finite),
-        cmocka_unit_test(test_statistics),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_updates),    cmocka_unit_test(test_schedules),
+        cmocka_unit_test(test_signals),    cmocka_unit_test(test_digits),
+        cmocka_unit_test(test_unet),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_nan),        cmocka_unit_test(test_gradient_not_finite),
+        cmocka_unit_test(test_statistics), cmocka_unit_test(test_memory),
         cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests_name("train", tests, NULL, NULL);

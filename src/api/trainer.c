@@ -21,6 +21,7 @@ static tsr_status check_precision(const tsr_trainer *t) {
 
 static tsr_status make_graph(tsr_trainer *t) {
     tsr_optimizer optimizer;
+    TSR_TRY(tsr_training_widen(t->graph));
     TSR_TRY(tsr_training_make(t->graph, &t->desc, &t->training));
     TSR_TRY(tsr_optimizer_make(NULL, &optimizer));
     return t->device->backend->optimizes ? tsr_optimize(t->graph, &optimizer) : TSR_OK;
@@ -117,7 +118,6 @@ static tsr_status create(tsr_device *device, const tsr_model *model, const tsr_t
     made->device = tsr_device_retain(device);
     made->model = tsr_model_retain(model);
     made->graph = graph;
-    tsr_training_widen(graph);
     made->desc = *desc;
     tsr_status status = build(made);
     if (status == TSR_OK)

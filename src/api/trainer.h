@@ -1,7 +1,7 @@
 /* A trainer: trainer_desc.c checks what is asked for, trainer.c makes it, trainer_step.c runs
  * steps, trainer_state.c saves and loads what they change, trainer_graph.c makes their graph from a
- * model's, trainer_parameters.c finds what is trained, trainer_loss.c, trainer_ssim.c and
- * trainer_update.c append losses and updates. */
+ * model's, trainer_parameters.c finds what is trained, trainer_widen.c makes float32 of it,
+ * trainer_loss.c, trainer_ssim.c and trainer_update.c append losses and updates. */
 #ifndef TSR_API_TRAINER_H
 #define TSR_API_TRAINER_H
 
@@ -96,9 +96,9 @@ int tsr_training_add_input(tsr_training *training, const char *base, const char 
 /* NULL with a message. The pointer is valid until the next one is added. */
 tsr_training_state *tsr_training_add_state(tsr_training *training);
 
-/* Constants of 16 bits that a Cast makes float32, as files have weights, become float32 ones, which
- * can be trained. Values keep their numbers. */
-void tsr_training_widen(tsr_graph *graph);
+/* Constants of 16 bits that a Cast makes float32, as files have weights, directly or behind views,
+ * become float32 ones, which can be trained. Values keep their numbers. */
+tsr_status tsr_training_widen(tsr_graph *graph);
 
 /* Makes the constants that are to be trained inputs, and BatchNormalization what it is in training.
  */

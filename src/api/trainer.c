@@ -25,6 +25,9 @@ static tsr_status make_graph(tsr_trainer *t) {
     if (t->discriminator_graph)
         TSR_TRY(tsr_training_widen(t->discriminator_graph));
     TSR_TRY(tsr_training_make(t->graph, t->discriminator_graph, &t->desc, &t->training));
+    t->plain = tsr_graph_clone(t->graph);
+    if (!t->plain)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a trainer");
     TSR_TRY(tsr_optimizer_make(NULL, &optimizer));
     return t->device->backend->optimizes ? tsr_optimize(t->graph, &optimizer) : TSR_OK;
 }
@@ -40,6 +43,8 @@ static tsr_status make_runner(tsr_trainer *t) {
         const tsr_autotune_target target = {backend, t->device->impl, &t->device->tuned};
         TSR_TRY(tsr_autotune(&target, t->graph, &options, t->desc.tune_ms, &t->tuning));
     }
+    if (t->desc.max_bytes)
+        t->graph->max_bytes = t->desc.max_bytes; /* which planning keeps to */
     options.choices = t->tuning.choices;
     options.separate_tensors = options.bound_tensors = true;
     TSR_TRY(backend->runner_create(t->device->impl, t->graph, &options, &t->runner));
@@ -167,6 +172,7 @@ void tsr_trainer_destroy(tsr_trainer *t) {
         tsr_tensor_storage_destroy(t->device, &t->next[i]);
     tsr_tensor_storage_destroy(t->device, &t->losses);
     tsr_tensor_storage_destroy(t->device, &t->checked);
+    tsr_graph_destroy(t->plain);
     tsr_graph_destroy(t->graph);
     tsr_graph_destroy(t->discriminator_graph);
     tsr_model_free(t->model);

@@ -1,8 +1,9 @@
 /* A trainer: trainer_desc.c checks what is asked for, trainer.c makes it, trainer_step.c runs
- * steps, trainer_state.c saves and loads what they change, trainer_graph.c makes their graph from a
- * model's, trainer_parameters.c finds what is trained, trainer_widen.c makes float32 of it,
- * trainer_loss.c, trainer_ssim.c and trainer_update.c append losses and updates,
- * trainer_discriminator.c and trainer_spectral.c what a discriminator needs. */
+ * steps, trainer_diagnose.c tells where they fail, trainer_state.c saves and loads what they
+ * change, trainer_graph.c makes their graph from a model's, trainer_parameters.c finds what is
+ * trained, trainer_widen.c makes float32 of it, trainer_loss.c, trainer_ssim.c and trainer_update.c
+ * append losses and updates, trainer_discriminator.c and trainer_spectral.c what a discriminator
+ * needs. */
 #ifndef TSR_API_TRAINER_H
 #define TSR_API_TRAINER_H
 
@@ -83,6 +84,7 @@ struct tsr_trainer {
     tsr_device *device; /* retained */
     tsr_model *model;   /* retained: the graph borrows names and constants */
     tsr_graph *graph;
+    tsr_graph *plain;               /* the same before it was optimized */
     tsr_model *discriminator;       /* retained; NULL: none */
     tsr_graph *discriminator_graph; /* prepared: the graph borrows from it, too */
     tsr_trainer_desc desc;          /* its pointers are of the caller: not after it was made */
@@ -110,6 +112,11 @@ int tsr_trainer_find_input(const tsr_trainer *t, int value);
 tsr_status tsr_trainer_set(const tsr_trainer *t, const tsr_tensor_storage *tensor,
                            const float *elements);
 tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tensor, float *elements);
+
+/* After a step that failed, before another begins: ": node 'c' (Conv of 'x') is the first that
+ * computes NaN", or that an input holds it. Empty where the CPU finds all finite, or has not enough
+ * memory. */
+void tsr_trainer_diagnose(const tsr_trainer *t, char *text, size_t size);
 
 /* graph: a clone of a model's, which becomes a step's; discriminator: another's, which is prepared,
  * or NULL. */

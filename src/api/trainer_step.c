@@ -149,18 +149,22 @@ static const char *find_lost(const tsr_trainer *t, const float *losses) {
                                     : "the discriminator's loss is infinite";
 }
 
+static tsr_status refuse_step(const tsr_trainer *t) {
+    char where[1024];
+    const char *lost = find_lost(t, t->read);
+    tsr_trainer_diagnose(t, where, sizeof where);
+    return tsr_fail(
+        TSR_ERROR_INVALID_ARGUMENT, "step %lld: %s%s; the weights are those from before it",
+        (long long)t->steps + 1,
+        lost ? lost : "the loss is finite, but a gradient is NaN, infinite or very large", where);
+}
+
 static tsr_status check_step(const tsr_trainer *t, float *loss) {
     float checked;
     TSR_TRY(tsr_trainer_get(t, &t->losses, t->read));
     TSR_TRY(tsr_trainer_get(t, &t->checked, &checked));
     *loss = t->read[0];
-    if (isfinite(checked))
-        return TSR_OK;
-    const char *lost = find_lost(t, t->read);
-    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                    "step %lld: %s; the weights are those from before it", (long long)t->steps + 1,
-                    lost ? lost
-                         : "the loss is finite, but a gradient is NaN, infinite or very large");
+    return isfinite(checked) ? TSR_OK : refuse_step(t);
 }
 
 static tsr_status run_step(tsr_trainer *t, const step_arrays *arrays, float *loss) {

@@ -98,3 +98,24 @@ tsr_model *make_small_unet(uint32_t seed, float dropout) {
     tsr_net_output(net, "picture", tsr_net_activation(net, d1, "Tanh", NAN, NAN));
     return finish(net);
 }
+
+tsr_model *make_patch_discriminator(uint32_t seed, bool norm) {
+    static const tsr_window_desc half = {
+        .kernel = {4, 4}, .strides = {2, 2}, .pads_begin = {1, 1}, .pads_end = {1, 1}};
+    static const tsr_window_desc same = {
+        .kernel = {4, 3}, .pads_begin = {1, 1}, .pads_end = {1, 0}};
+    const tsr_shape shape = {4, {-1, 3, 16, 12}};
+    tsr_net *net;
+    EXPECT_OK(tsr_net_create(&(tsr_net_desc){.seed = seed, .name = "patches"}, &net));
+    int both[] = {tsr_net_input(net, "image", &shape), tsr_net_input(net, "picture", &shape)};
+    int x = tsr_net_concat(net, 1, 2, both);
+    x = tsr_net_conv(net, x, &(tsr_layer_desc){.outputs = 6, .window = half});
+    x = tsr_net_activation(net, x, "LeakyRelu", 0.2f, NAN);
+    x = tsr_net_conv(net, x, &(tsr_layer_desc){.outputs = 9, .window = half, .no_bias = norm});
+    if (norm)
+        x = tsr_net_dropout(net, tsr_net_batch_norm(net, x, NULL), 0.2f);
+    x = tsr_net_activation(net, x, "LeakyRelu", 0.2f, NAN);
+    x = tsr_net_conv(net, x, &(tsr_layer_desc){.outputs = 1, .window = same});
+    tsr_net_output(net, "logits", x);
+    return finish(net);
+}

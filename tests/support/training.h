@@ -26,4 +26,8 @@ void make_signals(random_source *random, int count, float *signals, float *class
 tsr_model *make_small_unet(uint32_t seed, float dropout);
 enum { UNET_IMAGE = 2 * 3 * 16 * 12 };
 
+/* For it: logits [batch, 1, 3, 2] of "image" and a picture. With norm, batch normalization and
+ * Dropout, too. */
+tsr_model *make_patch_discriminator(uint32_t seed, bool norm);
+
 #endif

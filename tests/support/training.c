@@ -1,5 +1,7 @@
 #include "support/training.h"
 
+#include "api/model.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +23,15 @@ tsr_status step_trainer(tsr_trainer *trainer, const float *input, const float *t
     EXPECT_OK(tsr_trainer_target(trainer, 0, &t));
     const tsr_array inputs = whole(&x, input), targets = whole(&t, target);
     return tsr_trainer_step(trainer, &inputs, 1, &targets, 1, loss);
+}
+
+const float *model_weights(const tsr_model *model, const char *name, tsr_shape *shape) {
+    int value = tsr_graph_find_value(model->graph, name);
+    if (value == TSR_NONE || !model->graph->values[value].data)
+        fail_msg("there is no constant '%s'", name);
+    if (shape)
+        *shape = model->graph->values[value].shape;
+    return model->graph->values[value].data;
 }
 
 static tsr_model *finish(tsr_net *net) {

@@ -145,9 +145,10 @@ static void test_refused(void **state) {
     static const char *const good = "Conv p[2,2,3,2] v{1,2,2,2} -> y";
     const tsr_trainer_desc plain = {.loss_count = 0};
     const tsr_status bad = TSR_ERROR_INVALID_ARGUMENT;
-    expect_refused("Conv p[2,2,3,3] v{1,2,2,2} -> y", plain, TSR_ERROR_SHAPE,
-                   "the discriminator: input 'p' has the shape [2, 2, 3, 3] in the model, which "
-                   "[2, 2, 3, 2] does not fit");
+    expect_refused(
+        "Conv p[2,2,3,3] v{1,2,2,2} -> y", plain, TSR_ERROR_SHAPE,
+        "the discriminator: net.onnx: input 'p' has the shape [2, 2, 3, 3] in the model, which "
+        "[2, 2, 3, 2] does not fit");
     expect_refused("Flatten p[2,2,3,2] -> f; Concat f x[2,20] -> c axis=1; Gemm c v{32,1} -> y",
                    plain, TSR_ERROR_SHAPE, "input 'p' has the shape [2, 2, 3, 2] in the model");
     expect_refused("Concat p[2,2,3,2] q[2,2,3,2] r[2,2,3,2] -> c axis=1; Conv c v{1,6,2,2} -> y",
@@ -155,7 +156,7 @@ static void test_refused(void **state) {
                    "a discriminator has 2 inputs, those of the model and a picture, or "
                    "1, the picture; not 3");
     expect_refused("Cast p:int32[2,2,3,2] -> f to=1; Conv f v{1,2,2,2} -> y", plain,
-                   TSR_ERROR_UNSUPPORTED, "the discriminator: input 'p' is int32");
+                   TSR_ERROR_UNSUPPORTED, "the discriminator: net.onnx: input 'p' is int32");
     expect_refused("Conv p[2,2,3,2] v{1,2,2,2} -> c; Cast c -> y to=7", plain,
                    TSR_ERROR_UNSUPPORTED, "output 'y' of shape [2, 1, 2, 1] and type int64");
     expect_refused("Relu p[2,2,3,2] -> y", plain, bad, "there is no weight to be trained");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/bind.h"
+#include "api/session.h"
 #include "base/error.h"
 #include "cpu/cpu.h"
 #include "passes/import.h"
@@ -217,7 +218,7 @@ static tsr_status train(adversary *a) {
 static tsr_status add(adversary *a) {
     tsr_training *t = a->step;
     tsr_graph *own = a->own.graph;
-    TSR_TRY(prepare_own(a));
+    TSR_TRY(tsr_session_name_file(prepare_own(a), own));
     a->shared = TSR_NEW(own->arena, own->value_count, int);
     a->places = TSR_NEW(own->arena, own->value_count, int);
     if (!a->shared || !a->places)

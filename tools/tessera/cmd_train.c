@@ -211,40 +211,45 @@ static int run(training *t) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static tsr_status make_trainer(training *t) {
+static tsr_trainer_desc describe(const training *t, const tsr_session_desc *shapes) {
     const train_options *o = t->o;
+    bool has_range = t->loss == TSR_LOSS_SSIM;
+    return (tsr_trainer_desc){
+        .loss = t->loss,
+        .range = has_range ? (float)train_set_range(&t->set) : 0,
+        .update = (tsr_update)o->update,
+        .learning_rate = (float)o->rate,
+        .beta1 = (float)o->beta1,
+        .momentum = (float)o->momentum,
+        .nesterov = o->nesterov,
+        .weight_decay = (float)o->weight_decay,
+        .clip_norm = (float)o->clip,
+        .schedule = (tsr_schedule)o->schedule,
+        .steps = o->schedule == TSR_SCHEDULE_CONSTANT ? 0 : o->steps,
+        .warmup_steps = o->warmup,
+        .hold_steps = o->hold,
+        .average_decay = (float)o->average,
+        .discriminator = t->discriminator,
+        .adversarial = (tsr_adversarial)(o->adversarial > 0 ? o->adversarial : 0),
+        .adversarial_weight = (float)o->adversarial_weight,
+        .spectral_norm = o->spectral_norm,
+        .freeze = (const char *const *)o->freeze.items,
+        .freeze_count = o->freeze.count,
+        .seed = (uint32_t)o->job.seed,
+        .dims = shapes->dims,
+        .dim_count = shapes->dim_count,
+        .shapes = shapes->shapes,
+        .shape_count = shapes->shape_count,
+        .tune_ms = o->job.tune_ms,
+        .progress = {progress_of_call, (void *)t->j->path},
+    };
+}
+
+static tsr_status make_trainer(training *t) {
     tsr_session_desc shapes = {0};
     tsr_status status = job_describe_shapes(t->j, &shapes);
-    bool has_range = t->loss == TSR_LOSS_SSIM;
-    tsr_trainer_desc desc = {.loss = t->loss,
-                             .range = has_range ? (float)train_set_range(&t->set) : 0,
-                             .update = (tsr_update)o->update,
-                             .learning_rate = (float)o->rate,
-                             .beta1 = (float)o->beta1,
-                             .momentum = (float)o->momentum,
-                             .nesterov = o->nesterov,
-                             .weight_decay = (float)o->weight_decay,
-                             .clip_norm = (float)o->clip,
-                             .schedule = (tsr_schedule)o->schedule,
-                             .steps = o->schedule == TSR_SCHEDULE_CONSTANT ? 0 : o->steps,
-                             .warmup_steps = o->warmup,
-                             .hold_steps = o->hold,
-                             .average_decay = (float)o->average,
-                             .discriminator = t->discriminator,
-                             .adversarial =
-                                 (tsr_adversarial)(o->adversarial > 0 ? o->adversarial : 0),
-                             .adversarial_weight = (float)o->adversarial_weight,
-                             .spectral_norm = o->spectral_norm,
-                             .freeze = (const char *const *)o->freeze.items,
-                             .freeze_count = o->freeze.count,
-                             .seed = (uint32_t)o->job.seed,
-                             .dims = shapes.dims,
-                             .dim_count = shapes.dim_count,
-                             .shapes = shapes.shapes,
-                             .shape_count = shapes.shape_count,
-                             .tune_ms = o->job.tune_ms,
-                             .progress = {progress_of_call, (void *)t->j->path}};
     if (status == TSR_OK) {
+        const tsr_trainer_desc desc = describe(t, &shapes);
         status = tsr_trainer_create(t->device, t->j->model, &desc, &t->trainer);
         progress_clear();
         if (status != TSR_OK)

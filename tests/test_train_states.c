@@ -1,4 +1,5 @@
 /* What training with a discriminator changes and keeps: statistics, averages, states; refusals. */
+#include "support/counted_memory.h"
 #include "support/main.h"
 #include "support/training.h"
 
@@ -217,11 +218,35 @@ static void test_not_finite(void **state) {
     tsr_model_free(model);
 }
 
+/* Whichever allocation fails, the trainer is not made. */
+static void test_out_of_memory(void **state) {
+    (void)state;
+    tsr_model *model = make_small_unet(1, 0.2f), *discriminator = make_patch_discriminator(2, true);
+    tsr_device *device = cpu();
+    const tsr_trainer_desc desc = {
+        .discriminator = discriminator, .spectral_norm = true, .average_decay = 0.9f};
+    long after = 0;
+    for (bool failed = true; failed; after++) {
+        tsr_trainer *trainer;
+        fail_allocation(after);
+        tsr_status status = tsr_trainer_create(device, model, &desc, &trainer);
+        failed = has_allocation_failed();
+        fail_allocation(-1);
+        assert_int_equal(status, failed ? TSR_ERROR_OUT_OF_MEMORY : TSR_OK);
+        tsr_trainer_destroy(trainer);
+    }
+    assert_true(after > 50);
+    tsr_device_destroy(device);
+    tsr_model_free(discriminator);
+    tsr_model_free(model);
+}
+
 int run_program(void) {
+    count_memory();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statistics), cmocka_unit_test(test_average),
         cmocka_unit_test(test_resumed),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests_name("states of a discriminator", tests, NULL, NULL);
 }

@@ -4,11 +4,12 @@
 
 #include "passes/build.h"
 
-static tsr_status import_constant(tsr_graph *graph, const tsr_graph *source, int value,
-                                  int *places) {
+static tsr_status import_constant(tsr_graph *graph, tsr_graph *source, int value, int *places) {
     const tsr_value *from = value == TSR_NONE ? NULL : &source->values[value];
     if (!from || !from->data || places[value] != TSR_NONE)
         return TSR_OK;
+    if (!tsr_graph_copy_to_arena(source, value))
+        return tsr_out_of_memory(source);
     int place =
         tsr_add_constant(graph, from->name, "import", from->dtype, &from->shape, from->data);
     if (place == TSR_NONE)
@@ -18,7 +19,7 @@ static tsr_status import_constant(tsr_graph *graph, const tsr_graph *source, int
     return TSR_OK;
 }
 
-tsr_status tsr_import_constants(tsr_graph *graph, const tsr_graph *source, int *places) {
+tsr_status tsr_import_constants(tsr_graph *graph, tsr_graph *source, int *places) {
     for (int v = 0; v < source->value_count; v++)
         places[v] = TSR_NONE;
     for (int n = 0; n < source->node_count; n++)

@@ -4,9 +4,10 @@
 
 #include "passes/passes.h"
 
-/* Adds the constants that nodes and outputs of the source read, whose elements are borrowed:
- * places[v] becomes the value that stands for the source's v, and TSR_NONE of all others. */
-tsr_status tsr_import_constants(tsr_graph *graph, const tsr_graph *source, int *places);
+/* Adds the constants that nodes and outputs of the source read, whose elements are borrowed and
+ * aligned first, since the graph does not know the source's files: places[v] becomes the value that
+ * stands for the source's v, and TSR_NONE of all others. */
+tsr_status tsr_import_constants(tsr_graph *graph, tsr_graph *source, int *places);
 
 /* Appends copies of the nodes of a prepared graph (tsr_prepare()) that is not optimized; attributes
  * are borrowed. places: what stands for the source's inputs and constants; what stands for the

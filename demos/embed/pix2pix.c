@@ -63,7 +63,7 @@ static void build_generator(tsr_net *net, int64_t size, int64_t channels) {
         x = skips[i] =
             down(net, i ? leaky(net, x) : x, width(channels, i), i == 0 || i == levels - 1);
     for (int i = levels - 1; i > 0; i--) {
-        x = up(net, x, width(channels, i - 1), levels - i < 3 && i > 1);
+        x = up(net, x, width(channels, i - 1), levels - i <= 3 && i > 1);
         x = tsr_net_concat(net, 1, 2, (int[]){x, skips[i - 1]});
     }
     x = tsr_net_conv_transpose(

@@ -68,6 +68,20 @@ typedef enum tsr_schedule {
     TSR_SCHEDULE_COSINE, /* falls to 0 along half a wave */
 } tsr_schedule;
 
+/* With a discriminator D of logits, the mean over all of them, of a target t and an output y
+ * (inputs of the model that D has, too, are left out here). D learns by the first line, the model
+ * by the second. */
+typedef enum tsr_adversarial {
+    /* -(log(sigmoid(D(t))) + log(1 - sigmoid(D(y)))) / 2, -log(sigmoid(D(y))): Goodfellow et al.
+     * 2014, D's halved as by Isola et al. 2017, "Image-to-image translation with conditional
+     * adversarial networks". Of a D that ends in a Sigmoid, its input is taken. */
+    TSR_ADVERSARIAL_CROSS_ENTROPY,
+    /* max(0, 1 - D(t)) + max(0, 1 + D(y)), -D(y): Lim, Ye 2017, "Geometric GAN" */
+    TSR_ADVERSARIAL_HINGE,
+    /* ((D(t) - 1)^2 + D(y)^2) / 2, (D(y) - 1)^2 / 2: Mao et al. 2017, "Least squares GAN" */
+    TSR_ADVERSARIAL_LEAST_SQUARES,
+} tsr_adversarial;
+
 /* The loss is the sum of weight * loss of all terms. Several may be of one output. */
 typedef struct tsr_loss_term {
     const char *output; /* NULL: the model's first */
@@ -98,6 +112,7 @@ typedef struct tsr_trainer_desc {
     tsr_schedule schedule;
     int64_t steps;             /* after which a schedule that falls has ended */
     int64_t warmup_steps;      /* the rate rises from 0 before; of `steps`, if there are any */
+    int64_t hold_steps;        /* then it stays before it falls; of `steps` */
     const char *const *freeze; /* names of weights that stay, with * and ? */
     int freeze_count;
     uint32_t seed; /* of Dropout and of augmentation */
@@ -128,9 +143,29 @@ typedef struct tsr_trainer_desc {
     int tune_ms; /* as in tsr_session_desc, as is */
     bool time_passes;
     tsr_progress progress;
+    /* What tsr_trainer_model() gives out are moving averages of weights and statistics: step t,
+     * from 1, makes them a * average + (1 - a) * w, with a = min(average_decay, (1 + t) / (10 +
+     * t)). Below 1; 0: they are those of the last step. */
+    float average_decay;
+    /* A network that learns to tell targets from outputs, while the model learns to deceive it: its
+     * inputs are those of the model in their order, and then a picture, or the picture alone; its
+     * first output logits of any shape. The picture is the output of the loss's first term, or the
+     * target of that. NULL: none, and the members below are 0, too.
+     *
+     * In a step the discriminator is updated first, by the same rule and rate as the model, then
+     * the model, which meets the updated one; clip_norm is of the gradients of each. All its
+     * weights are trained, and its BatchNormalizations are in training mode, as the model's: each
+     * of its batches is of targets or of outputs alone, and statistics follow both. */
+    const tsr_model *discriminator;
+    tsr_adversarial adversarial;
+    float adversarial_weight; /* of its loss, beside the terms; 0: 1 */
+    /* Miyato et al. 2018, "Spectral normalization": the discriminator's weights of Conv, Gemm and
+     * MatMul, as matrices of their first axis by all others, are divided by their largest singular
+     * value, which one power iteration estimates each time that they are read. */
+    bool spectral_norm;
 } tsr_trainer_desc;
 
-/* Holds references on device and model; what desc points to is copied. Fails as
+/* Holds references on device and models; what desc points to is copied. Fails as
  * tsr_session_create() does, and where nothing is to be trained, a weight does not change the loss,
  * or a node on the way from a weight to the loss has no gradient: the message names it. */
 TSR_API tsr_status tsr_trainer_create_sized(tsr_device *device, const tsr_model *model,
@@ -163,8 +198,17 @@ static inline tsr_status tsr_trainer_step(tsr_trainer *trainer, const tsr_array 
                                   sizeof *inputs, loss);
 }
 
+/* Losses of the last step, before its weights changed: of each term, without its weight, and, with
+ * a discriminator, the model's adversarial loss, without its weight, and the discriminator's. Waits
+ * for the step. count: tsr_trainer_loss_count(). */
+TSR_API int tsr_trainer_loss_count(const tsr_trainer *trainer);
+TSR_API tsr_status tsr_trainer_losses(tsr_trainer *trainer, float *losses, int count);
+
 /* A new model with the weights of now; waits for them. */
 TSR_API tsr_status tsr_trainer_model(tsr_trainer *trainer, tsr_model **model);
+/* The discriminator the same way, never averaged. With spectral_norm its weights are the normalized
+ * ones: it gives the logits that training sees. */
+TSR_API tsr_status tsr_trainer_discriminator(tsr_trainer *trainer, tsr_model **model);
 
 /* Weights, statistics, the optimizer's state and the number of steps, as bytes: with them another
  * trainer of the same model and description goes on as this one would. `write` is called many
@@ -194,7 +238,7 @@ static inline tsr_status tsr_trainer_target(const tsr_trainer *trainer, int inde
     return tsr_trainer_target_sized(trainer, index, info, sizeof *info);
 }
 
-/* Weights that are trained: names and shapes. */
+/* Weights of the model that are trained: names and shapes. */
 TSR_API int tsr_trainer_parameter_count(const tsr_trainer *trainer);
 TSR_API tsr_status tsr_trainer_parameter_sized(const tsr_trainer *trainer, int index,
                                                tsr_tensor_info *info, size_t size);

@@ -177,6 +177,9 @@ static void check_net(tsr_device *device) {
                                 &(tsr_trainer_desc){.losses = terms, .loss_count = 2}, &trainer));
     CHECK_OK(tsr_trainer_step(trainer, &input, 1, targets, 2, &loss));
     CHECK(loss > 0);
+    float parts[2];
+    CHECK_OK(tsr_trainer_losses(trainer, parts, 2));
+    CHECK(parts[0] > 0 && parts[1] > 0);
     tsr_trainer_destroy(trainer);
     tsr_model_free(model);
     tsr_net_destroy(net);

@@ -123,6 +123,13 @@ done
 expect_of 'train without arguments' 2 'usage: train' "$embed/train"
 expect_of 'train without a device' 1 abacus "$embed/train" abacus
 
+# ---- pix2pix ----
+
+expect_of 'pix2pix' 0 '' "$embed/pix2pix" 32 generator.onnx discriminator.onnx 2
+expect 0 'BatchNormalization 7' info generator.onnx --dim batch=2
+expect 0 'output       logits: float32 [batch, 1, 2, 2]' info discriminator.onnx --dim batch=2
+expect_of 'pix2pix without arguments' 2 'usage: pix2pix' "$embed/pix2pix"
+
 # ---- draw ----
 
 "$make_case" 13 'Identity x[1,3,32,32] -> y' square.onnx

@@ -146,6 +146,31 @@ train norm.onnx --data in --targets moved --steps 5 -o n.onnx
 check 'BatchNormalization stays, and can be trained again' train n.onnx --data in --targets moved --steps 5 -o m.onnx
 check 'also where all sizes are known' sh -c "'$tool' info m.onnx --backend cpu | grep -q 'BatchNormalization 1'"
 
+# ---- a discriminator ---------------------------------------------------------------------------------
+
+model 'Concat x[N,1,8,8] p[N,1,8,8] -> j axis=1; Conv j w{6,2,3,3} b{6} -> c; LeakyRelu c -> l alpha=0.2; Conv l v{1,6,3,3} -> y' judge.onnx
+gan=(filter.onnx --data in --targets moved --discriminator judge.onnx --batch 4)
+for kind in cross-entropy hinge least-squares; do
+    check "training with a discriminator, $kind" train "${gan[@]}" --steps 60 --rate 0.01 -o gan.onnx --log gan.csv \
+        --adversarial $kind --adversarial-weight 0.01 --spectral-norm --discriminator-output judged.onnx --validation 0.25
+    check "the loss is the sum of both, $kind" of_python 'rows = [l.strip().split(",") for l in open("gan.csv")]
+assert rows[0] == "step,loss,held_out_loss,top1,target_loss,adversarial_loss,discriminator_loss".split(",")
+for row in rows[1:]:
+    loss, target, adversarial, discriminator = (float(row[i]) for i in (1, 4, 5, 6))
+    assert abs(loss - target - 0.01 * adversarial) < 1e-5, row
+assert len(rows) == 61 and float(rows[60][4]) < 0.7 * float(rows[1][4])'
+    check "the discriminator has learned, $kind" sh -c "[ -s judged.onnx ] && ! cmp -s judge.onnx judged.onnx && rm judged.onnx"
+done
+train "${gan[@]}" --steps 10 -o one.onnx --spectral-norm --discriminator-output judged.onnx
+check 'it can be trained on' train filter.onnx --data in --targets moved --steps 5 -o gan.onnx --discriminator judged.onnx
+train "${gan[@]}" --steps 10 -o again.onnx --spectral-norm
+check 'the same command writes the same file, with or without its own' cmp one.onnx again.onnx
+train "${filter[@]}" --data in --targets moved -o plain.onnx --steps 40 --beta1 0.5
+train "${filter[@]}" --data in --targets moved -o average.onnx --steps 40 --beta1 0.5 --average 0.9 --schedule linear --hold 39
+check '--average writes other weights, and --hold keeps the rate' sh -c '[ -s average.onnx ] && ! cmp -s plain.onnx average.onnx'
+train "${filter[@]}" --data in --targets moved -o held.onnx --steps 40 --beta1 0.5 --schedule linear --hold 39
+check 'a rate that is held is constant' cmp plain.onnx held.onnx
+
 # ---- ends --------------------------------------------------------------------------------------------
 
 expect 1 'step 2: the loss is' train filter.onnx --data in --targets moved --optimizer sgd --rate 1e38 -o nan.onnx --backend cpu
@@ -228,6 +253,17 @@ refused '--warmup 9: there are only 9 steps' filter.onnx --data in --targets mov
 refused 'no multiple of the pixels' losses.onnx --data same_in --targets same_out "${never[@]}" --crop 1
 model 'Flatten x[N,8,8] -> f; MatMul f w{64,3} -> y' vector.onnx
 refused 'no input is a picture' vector.onnx --data in_npy --targets vectors "${never[@]}" --flip
+model 'Conv p[N,2,8,8] w{1,2,3,3} -> y' colours.onnx
+model 'Relu p[N,1,8,8] -> y' none.onnx
+refused "the discriminator: colours.onnx: input 'p' has the shape [?, 2, 8, 8]" filter.onnx --data in --targets moved "${never[@]}" --discriminator colours.onnx
+refused 'the discriminator: none.onnx: there is no weight' filter.onnx --data in --targets moved "${never[@]}" --discriminator none.onnx
+refused 'nowhere.onnx' filter.onnx --data in --targets moved "${never[@]}" --discriminator nowhere.onnx
+refused 'are for --discriminator' filter.onnx --data in --targets moved "${never[@]}" --spectral-norm
+refused 'are for --discriminator' filter.onnx --data in --targets moved "${never[@]}" --adversarial hinge
+refused 'is the model itself' filter.onnx --data in --targets moved "${never[@]}" --discriminator judge.onnx --discriminator-output judge.onnx
+refused '--hold is for --schedule' filter.onnx --data in --targets moved "${never[@]}" --hold 5
+refused '--warmup 4 and --hold: there are only 9 steps' filter.onnx --data in --targets moved "${never[@]}" --warmup 4 --hold 5 --schedule linear --steps 9
+refused '--beta1 is for --optimizer adam' filter.onnx --data in --targets moved "${never[@]}" --beta1 0.5 --optimizer sgd
 model 'Add x[N,3] z[N,3] -> a; MatMul a w{3,3} -> y' two.onnx
 refused '--color is a part, 0 to 1' filter.onnx --data in --targets in "${never[@]}" --color 1.5
 refused '--color-targets needs --color' filter.onnx --data in --targets in "${never[@]}" --color-targets

@@ -171,13 +171,19 @@ static void test_cases(void **state) {
     check_case(11, "LogSoftmax x[2,3,4] -> y axis=0", 2);
 }
 
+static tsr_status add_gradient(tsr_graph *graph, int loss, int wrt, int *gradient) {
+    return tsr_add_gradients(graph, tsr_cpu_eval,
+                             &(tsr_gradient_request){.loss = loss, .wrt_count = 1, .wrt = &wrt},
+                             gradient);
+}
+
 /* ---- kinks, ties, zeros ---- */
 
 /* Of the text's result, a float of one element, with respect to its input x. */
 static void compute_gradient(const char *text, const float *x, float *result, int count) {
     tsr_graph *graph = prepare_graph(onnx_case(18, text));
     int input = tsr_graph_find_value(graph, "x"), gradient;
-    if (tsr_add_gradients(graph, tsr_cpu_eval, graph->outputs[0], 1, &input, &gradient) != TSR_OK)
+    if (add_gradient(graph, graph->outputs[0], input, &gradient) != TSR_OK)
         fail_msg("%s: %s", text, tsr_last_error());
     assert_int_equal(tsr_shape_count(&graph->values[input].shape), count);
     void **elements = calloc((size_t)graph->value_count, sizeof *elements);
@@ -305,14 +311,30 @@ static void test_nodes(void **state) {
         tsr_graph *graph = prepare_graph(onnx_case(18, cases[i].text));
         int value = tsr_graph_find_value(graph, cases[i].wrt), gradient;
         char nodes[256];
-        assert_int_equal(
-            tsr_add_gradients(graph, tsr_cpu_eval, graph->outputs[0], 1, &value, &gradient),
-            TSR_OK);
+        assert_int_equal(add_gradient(graph, graph->outputs[0], value, &gradient), TSR_OK);
         list_nodes(graph, nodes, sizeof nodes);
         assert_string_equal(nodes, cases[i].nodes);
         assert_string_equal(graph->values[gradient].name, cases[i].name);
         tsr_graph_destroy(graph);
     }
+}
+
+/* A held value counts as a constant, which the path to the loss may lead around. */
+static void test_held(void **state) {
+    (void)state;
+    tsr_graph *graph =
+        prepare_graph(onnx_case(18, "Exp x[3] -> e; Mul e x -> m; ReduceSum m -> l keepdims=0"));
+    int x = tsr_graph_find_value(graph, "x"), held = tsr_graph_find_value(graph, "e"), gradient;
+    tsr_gradient_request request = {
+        .loss = graph->outputs[0], .wrt_count = 1, .wrt = &x, .held_count = 1, .held = &held};
+    char nodes[256];
+    assert_int_equal(tsr_add_gradients(graph, tsr_cpu_eval, &request, &gradient), TSR_OK);
+    list_nodes(graph, nodes, sizeof nodes);
+    assert_string_equal(nodes, "Exp Mul ReduceSum Mul");
+    held = tsr_graph_find_value(graph, "m");
+    assert_int_equal(tsr_add_gradients(graph, tsr_cpu_eval, &request, &gradient),
+                     TSR_ERROR_INVALID_ARGUMENT);
+    tsr_graph_destroy(graph);
 }
 
 /* ---- refusals ---- */
@@ -325,7 +347,7 @@ static void expect_no_gradient(const char *text, const char *wrt, tsr_status sta
     int value = tsr_graph_find_value(graph, wrt), loss = tsr_graph_find_value(graph, "l"),
         count = graph->node_count, gradient;
     assert_true(value != TSR_NONE && loss != TSR_NONE);
-    assert_int_equal(tsr_add_gradients(graph, tsr_cpu_eval, loss, 1, &value, &gradient), status);
+    assert_int_equal(add_gradient(graph, loss, value, &gradient), status);
     assert_string_equal(tsr_last_error(), message);
     assert_true(graph->nodes == nodes && graph->node_count == count);
     tsr_graph_destroy(graph);
@@ -374,8 +396,7 @@ static void test_out_of_memory(void **state) {
         tsr_graph *graph = prepare_graph(onnx_case(18, text));
         int x = tsr_graph_find_value(graph, "x"), gradient;
         fail_allocation(after);
-        tsr_status status =
-            tsr_add_gradients(graph, tsr_cpu_eval, graph->outputs[0], 1, &x, &gradient);
+        tsr_status status = add_gradient(graph, graph->outputs[0], x, &gradient);
         failed = has_allocation_failed();
         fail_allocation(-1);
         assert_int_equal(status, failed ? TSR_ERROR_OUT_OF_MEMORY : TSR_OK);
@@ -387,11 +408,11 @@ static void test_out_of_memory(void **state) {
 int run_program(void) {
     count_memory();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),         cmocka_unit_test(test_random_nodes),
-        cmocka_unit_test(test_cases),         cmocka_unit_test(test_kinks),
-        cmocka_unit_test(test_zeros),         cmocka_unit_test(test_losses),
-        cmocka_unit_test(test_nodes),         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_table),    cmocka_unit_test(test_random_nodes),
+        cmocka_unit_test(test_cases),    cmocka_unit_test(test_kinks),
+        cmocka_unit_test(test_zeros),    cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_nodes),    cmocka_unit_test(test_held),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,6 +121,11 @@ static void test_schedules(void **state) {
     check_update(&desc, linear);
     desc.schedule = TSR_SCHEDULE_COSINE;
     check_update(&desc, cosine);
+    for (int i = 0; i < 12; i++) /* and 2 before it falls, for 5 */
+        linear[i] = 0.02 * (i < 3 ? (i + 1) / 4.0 : i < 5 ? 1 : i < 10 ? 1 - (i - 5) / 5.0 : 0);
+    desc.schedule = TSR_SCHEDULE_LINEAR;
+    desc.hold_steps = 2;
+    check_update(&desc, linear);
 }
 
 /* ---- networks -------------------------------------------------------------------------------- */

@@ -22,7 +22,9 @@ static tsr_status check_precision(const tsr_trainer *t) {
 static tsr_status make_graph(tsr_trainer *t) {
     tsr_optimizer optimizer;
     TSR_TRY(tsr_training_widen(t->graph));
-    TSR_TRY(tsr_training_make(t->graph, &t->desc, &t->training));
+    if (t->discriminator_graph)
+        TSR_TRY(tsr_training_widen(t->discriminator_graph));
+    TSR_TRY(tsr_training_make(t->graph, t->discriminator_graph, &t->desc, &t->training));
     t->plain = tsr_graph_clone(t->graph);
     if (!t->plain)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a trainer");
@@ -95,11 +97,12 @@ static tsr_status make_tensors(tsr_trainer *t) {
     t->next = TSR_NEW(arena, states, tsr_tensor_storage);
     t->state_input = TSR_NEW(arena, states, int);
     t->mask = TSR_NEW(arena, largest, float);
-    if (!t->inputs || !t->next || !t->state_input || !t->mask)
+    t->read = TSR_NEW(arena, tsr_trainer_loss_count(t) + 1, float);
+    if (!t->inputs || !t->next || !t->state_input || !t->mask || !t->read)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a trainer");
     for (int i = 0; i < t->graph->input_count; i++)
         TSR_TRY(make_tensor(t, t->graph->inputs[i], &t->inputs[i]));
-    TSR_TRY(make_tensor(t, t->training.loss, &t->loss));
+    TSR_TRY(make_tensor(t, t->training.losses, &t->losses));
     TSR_TRY(make_tensor(t, t->training.checked, &t->checked));
     TSR_TRY(tsr_trainer_make_sample_numbers(t));
     return make_states(t);
@@ -110,6 +113,14 @@ static tsr_status build(tsr_trainer *t) {
     TSR_TRY(make_graph(t));
     TSR_TRY(make_runner(t));
     return make_tensors(t);
+}
+
+static tsr_status take_discriminator(tsr_trainer *t) {
+    t->discriminator = tsr_model_retain(t->desc.discriminator);
+    t->discriminator_graph = tsr_graph_clone(t->discriminator->graph);
+    return t->discriminator_graph
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a discriminator");
 }
 
 static tsr_status create(tsr_device *device, const tsr_model *model, const tsr_trainer_desc *desc,
@@ -125,7 +136,9 @@ static tsr_status create(tsr_device *device, const tsr_model *model, const tsr_t
     made->model = tsr_model_retain(model);
     made->graph = graph;
     made->desc = *desc;
-    tsr_status status = build(made);
+    tsr_status status = desc->discriminator ? take_discriminator(made) : TSR_OK;
+    if (status == TSR_OK)
+        status = build(made);
     if (status == TSR_OK)
         *trainer = made;
     else
@@ -158,11 +171,13 @@ void tsr_trainer_destroy(tsr_trainer *t) {
         tsr_tensor_storage_destroy(t->device, &t->inputs[i]);
     for (int i = 0; t->next && i < t->training.state_count; i++)
         tsr_tensor_storage_destroy(t->device, &t->next[i]);
-    tsr_tensor_storage_destroy(t->device, &t->loss);
+    tsr_tensor_storage_destroy(t->device, &t->losses);
     tsr_tensor_storage_destroy(t->device, &t->checked);
     tsr_graph_destroy(t->plain);
     tsr_graph_destroy(t->graph);
+    tsr_graph_destroy(t->discriminator_graph);
     tsr_model_free(t->model);
+    tsr_model_free(t->discriminator);
     tsr_device_destroy(t->device);
     tsr_free(t);
 }
@@ -212,7 +227,7 @@ const char *tsr_trainer_scored(const tsr_trainer *trainer, int index) {
 }
 
 int tsr_trainer_parameter_count(const tsr_trainer *trainer) {
-    return trainer ? trainer->training.parameter_count : 0;
+    return trainer ? trainer->training.model.parameter_count : 0;
 }
 
 tsr_status tsr_trainer_parameter_sized(const tsr_trainer *trainer, int index, tsr_tensor_info *info,

@@ -2,7 +2,8 @@
  * steps, trainer_diagnose.c tells where they fail, trainer_state.c saves and loads what they
  * change, trainer_graph.c makes their graph from a model's, trainer_augment.c changes pictures,
  * trainer_parameters.c finds what is trained, trainer_widen.c makes float32 of it, trainer_loss.c,
- * trainer_ssim.c and trainer_update.c append losses and updates. */
+ * trainer_ssim.c and trainer_update.c append losses and updates, trainer_discriminator.c and
+ * trainer_spectral.c what a discriminator needs. */
 #ifndef TSR_API_TRAINER_H
 #define TSR_API_TRAINER_H
 
@@ -23,6 +24,7 @@ typedef enum tsr_training_number {
     TSR_STEP_SIZE,
     TSR_VARIANCE_FACTOR, /* Adam: 1 / sqrt(1 - beta2^t) */
     TSR_WEIGHT_FACTOR,   /* AdamW: 1 - learning rate * decay */
+    TSR_AVERAGE_PART,    /* what a step counts in averages of weights */
     TSR_TRAINING_NUMBERS,
 } tsr_training_number;
 
@@ -51,19 +53,39 @@ typedef struct tsr_training_term {
     int scored;        /* what it is computed of: the output, or its logits */
 } tsr_training_term;
 
+/* The states of a network: parameters, then statistics and, of spectral norms, vectors. */
+typedef struct tsr_training_group {
+    int first, parameter_count, count;
+} tsr_training_group;
+
+/* A weight of the discriminator as a matrix, divided by its largest singular value. */
+typedef struct tsr_spectral_norm {
+    int parameter, left; /* states; left: an estimate of that value's left vector */
+    int64_t rows, columns;
+    int right;      /* value: the other vector, which is no part of gradients */
+    int normalized; /* value: the weight */
+} tsr_spectral_norm;
+
 /* The graph of a step. Its inputs: the model's, targets, states, numbers, masks; its outputs:
  * the loss, and states afterwards. */
 typedef struct tsr_training {
     const tsr_trainer_desc *desc; /* defaults are filled in; not after it was made */
     tsr_graph *graph;
+    double bytes;    /* left for constants */
     int input_count; /* of the model, which are the first of the graph's */
+    int *seen;       /* by these: what became of them by augmentation */
     int term_count;
     tsr_training_term *terms;
-    int loss;    /* their sum */
-    int checked; /* the loss's magnitude and the gradients' sum of squares: finite if all of them
+    int adversarial, discriminator_loss; /* TSR_NONE without a discriminator */
+    int loss;                            /* what the model learns by: the sum of all its losses */
+    int losses;  /* it or, if it has several parts, it and all that tsr_trainer_losses() has */
+    int checked; /* the losses' magnitudes and the gradients' sums of squares: finite if all of them
                   * are
                   */
-    int parameter_count; /* of states, the first ones */
+    tsr_training_group model, discriminator;
+    int average; /* the first of the averages of the model's states; TSR_NONE: there are none */
+    int spectral_count;
+    tsr_spectral_norm *spectral;
     int state_count, state_room;
     tsr_training_state *states;
     int numbers[TSR_TRAINING_NUMBERS]; /* TSR_NONE: the update has none */
@@ -76,16 +98,20 @@ struct tsr_trainer {
     tsr_device *device; /* retained */
     tsr_model *model;   /* retained: the graph borrows names and constants */
     tsr_graph *graph;
-    tsr_graph *plain;      /* the same before it was optimized */
-    tsr_trainer_desc desc; /* its pointers are of the caller: not after it was made */
+    tsr_graph *plain;               /* the same before it was optimized */
+    tsr_model *discriminator;       /* retained; NULL: none */
+    tsr_graph *discriminator_graph; /* prepared: the graph borrows from it, too */
+    tsr_trainer_desc desc;          /* its pointers are of the caller: not after it was made */
     tsr_training training;
     tsr_autotune_result tuning;
     tsr_runner *runner;
     /* By input of the graph; by state, what it becomes: both are exchanged after a step. */
-    tsr_tensor_storage *inputs, *next, loss, checked;
+    tsr_tensor_storage *inputs, *next, losses, checked;
     int *state_input;      /* by state: which input of the graph it is */
     float *mask;           /* elements of the largest of all masks */
     float *sample_numbers; /* of augmentation; NULL: there is none */
+    float *read;           /* elements of `losses` */
+    bool has_losses;       /* a step has been made */
     int64_t steps;
 };
 
@@ -96,12 +122,12 @@ tsr_status tsr_trainer_take_desc(const tsr_trainer_desc *desc, size_t size, size
 tsr_status tsr_trainer_check_desc(const tsr_trainer_desc *desc);
 
 /* trainer_augment.c: of a description, which gets its defaults; of a step's graph, before the nodes
- * that read inputs; a target as the loss reads it; of a trainer, and what changes from step to
+ * that read inputs; of its targets; of a trainer, and what changes from step to
  * step.
  */
 tsr_status tsr_trainer_take_augmentation(tsr_trainer_desc *desc);
-tsr_status tsr_training_augment_inputs(tsr_training *training, double *bytes);
-int tsr_training_build_augmented_target(tsr_training *training, tsr_builder *b, int target);
+tsr_status tsr_training_augment_inputs(tsr_training *training);
+void tsr_training_augment_targets(tsr_training *training, tsr_builder *b);
 tsr_status tsr_trainer_make_sample_numbers(tsr_trainer *t);
 tsr_status tsr_trainer_write_augmentation(const tsr_trainer *t, tsr_random *random);
 
@@ -117,9 +143,23 @@ tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tenso
  * memory. */
 void tsr_trainer_diagnose(const tsr_trainer *t, char *text, size_t size);
 
-/* graph: a clone of a model's, which becomes a step's. */
-tsr_status tsr_training_make(tsr_graph *graph, const tsr_trainer_desc *desc,
-                             tsr_training *training);
+/* graph: a clone of a model's, which becomes a step's; discriminator: another's, which is prepared,
+ * or NULL. */
+tsr_status tsr_training_make(tsr_graph *graph, tsr_graph *discriminator,
+                             const tsr_trainer_desc *desc, tsr_training *training);
+
+/* float32? */
+tsr_status tsr_training_check_inputs(const tsr_graph *graph);
+/* Dropouts of a prepared graph drop. */
+tsr_status tsr_training_apply_dropout(tsr_training *training);
+/* Appends what `part` builds to the graph; the builder's constants are float32. */
+typedef void tsr_training_part(tsr_training *training, tsr_builder *b, void *context);
+tsr_status tsr_training_append(tsr_training *training, const char *name, tsr_training_part *part,
+                               void *context);
+/* Appends gradients of a loss and the updates of a group's parameters. held: as in
+ * tsr_gradient_request. */
+tsr_status tsr_training_add_updates(tsr_training *training, const tsr_training_group *group,
+                                    int loss, int held_count, const int *held);
 
 /* Inputs of the graph. TSR_NONE with a message. */
 int tsr_training_add_input(tsr_training *training, const char *base, const char *suffix,
@@ -131,18 +171,41 @@ tsr_training_state *tsr_training_add_state(tsr_training *training);
  * become float32 ones, which can be trained. Values keep their numbers. */
 tsr_status tsr_training_widen(tsr_graph *graph);
 
-/* Makes the constants that are to be trained inputs, and BatchNormalization what it is in training.
- */
+/* Makes the constants that are to be trained inputs, and BatchNormalization what it is in training:
+ * the states of the group `model`. */
 tsr_status tsr_training_find_parameters(tsr_training *training);
 
+/* Where a Softmax or Sigmoid computes the output, what it reads; the output itself where there is
+ * neither. */
+tsr_status tsr_training_find_logits(const tsr_graph *graph, int output, tsr_op function,
+                                    int *logits);
+/* The sum of all elements, times a number. */
+int tsr_training_build_sum(tsr_builder *b, int value, float factor);
 /* |value| */
 int tsr_training_magnitude(tsr_builder *b, int value);
 enum { TSR_SSIM_WINDOW = 11 };
 /* 1 - SSIM, by image, channel and window. */
 int tsr_training_build_ssim(tsr_builder *b, const tsr_training_term *term);
-/* Appends the loss. */
+/* Appends the loss, which the adversarial one is a part of. */
 void tsr_training_build_loss(tsr_training *training, tsr_builder *b);
-/* Appends the update of each parameter by its gradient. */
-void tsr_training_build_updates(tsr_training *training, tsr_builder *b, const int *gradients);
+/* Appends the update of each parameter of a group by its gradient. */
+void tsr_training_build_updates(tsr_training *training, tsr_builder *b,
+                                const tsr_training_group *group, int loss, const int *gradients);
+/* Appends averages of the model's states. */
+void tsr_training_build_averages(tsr_training *training, tsr_builder *b);
+
+/* Appends a step of the discriminator, and the adversarial loss by what it has become. */
+tsr_status tsr_training_add_discriminator(tsr_training *training, tsr_graph *discriminator);
+
+/* Finds the weights that are normalized among the discriminator's parameters, of which state
+ * `first + i` is value `parameters[i]` of its graph; adds states. */
+tsr_status tsr_training_find_spectral(tsr_training *training, const tsr_graph *discriminator,
+                                      const tsr_training_state *own);
+/* Appends an iteration and the normalized weight of each, of what states have become so far. */
+void tsr_training_build_spectral(tsr_training *training, tsr_builder *b);
+/* An iteration: the largest singular value of a matrix is estimated, of which left[rows] becomes
+ * the left vector; right: room for `columns` elements. */
+double tsr_spectral_iterate(const float *matrix, int64_t rows, int64_t columns, double *left,
+                            double *right);
 
 #endif

@@ -159,44 +159,48 @@ static int build_augmented(tsr_training *t, tsr_builder *b, int value,
 }
 
 /* Nodes of the model read the changed pictures. */
-static tsr_status append_model(tsr_training *t, tsr_node_list *list, const int *augmented) {
+static tsr_status append_model(tsr_training *t, tsr_node_list *list) {
     tsr_graph *graph = t->graph;
     for (int n = 0; n < graph->node_count; n++) {
         const tsr_node *node = &graph->nodes[n];
         for (int i = 0; i < node->input_count; i++)
             for (int k = 0; k < t->input_count; k++)
                 if (node->inputs[i] == graph->inputs[k])
-                    node->inputs[i] = augmented[k];
+                    node->inputs[i] = t->seen[k];
         TSR_TRY(tsr_append_copy(list, node));
     }
     return TSR_OK;
 }
 
-tsr_status tsr_training_augment_inputs(tsr_training *t, double *bytes) {
+tsr_status tsr_training_augment_inputs(tsr_training *t) {
     tsr_graph *graph = t->graph;
-    int *augmented = TSR_NEW(graph->arena, t->input_count + 1, int), first = first_picture(t);
+    int first = first_picture(t);
     const tsr_node made = {
         .name = "augmentation", .op = TSR_OP_Identity, .input_count = 1, .inputs = &first};
-    tsr_node_list list = {.graph = graph, .may_make = INT_MAX, .bytes = bytes};
+    tsr_node_list list = {.graph = graph, .may_make = INT_MAX, .bytes = &t->bytes};
     tsr_builder b = {.graph = graph, .node = &made, .list = &list};
+    t->seen = TSR_NEW(graph->arena, t->input_count + 1, int);
+    if (!t->seen)
+        return tsr_out_of_memory(graph);
+    for (int i = 0; i < t->input_count; i++)
+        t->seen[i] = graph->inputs[i];
     if (!moves(t->desc) && !recolors(t->desc))
         return TSR_OK;
-    if (!augmented)
-        return tsr_out_of_memory(graph);
     if (first == TSR_NONE)
-        return tsr_fail(TSR_ERROR_SHAPE, "no input is a picture, [N, C, H, W]: augmentation needs "
-                                         "one");
+        return tsr_fail(TSR_ERROR_SHAPE,
+                        "no input is a picture, [N, C, H, W]: augmentation needs one");
     for (int i = 0; i < t->input_count; i++)
-        augmented[i] = build_augmented(t, &b, graph->inputs[i], &t->desc->input_colors);
+        t->seen[i] = build_augmented(t, &b, graph->inputs[i], &t->desc->input_colors);
     TSR_TRY(b.status);
-    TSR_TRY(append_model(t, &list, augmented));
+    TSR_TRY(append_model(t, &list));
     tsr_use_node_list(&list, 0);
     return TSR_OK;
 }
 
-int tsr_training_build_augmented_target(tsr_training *t, tsr_builder *b, int target) {
-    const tsr_trainer_desc *d = t->desc;
-    return build_augmented(t, b, target, d->recolor_targets ? &d->target_colors : NULL);
+void tsr_training_augment_targets(tsr_training *t, tsr_builder *b) {
+    const tsr_color_range *range = t->desc->recolor_targets ? &t->desc->target_colors : NULL;
+    for (int i = 0; i < t->term_count; i++)
+        t->terms[i].target = build_augmented(t, b, t->terms[i].given, range);
 }
 
 /* ---- numbers of a step ----------------------------------------------------------------------- */

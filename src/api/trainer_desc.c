@@ -22,6 +22,34 @@ static tsr_status check_term(const tsr_loss_term *term) {
     return check_number(term->weight, term->weight > 0, "weight of a loss");
 }
 
+static tsr_status check_discriminator(const tsr_trainer_desc *d) {
+    if (d->discriminator) {
+        if ((unsigned)d->adversarial > TSR_ADVERSARIAL_LEAST_SQUARES)
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no adversarial loss %d",
+                            (int)d->adversarial);
+        return check_number(d->adversarial_weight, d->adversarial_weight > 0, "adversarial_weight");
+    }
+    if (!d->adversarial && d->adversarial_weight == 0 && !d->spectral_norm)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "adversarial, adversarial_weight and spectral_norm are for a discriminator");
+}
+
+static tsr_status check_schedule(const tsr_trainer_desc *d) {
+    if ((unsigned)d->update > TSR_UPDATE_SGD || (unsigned)d->schedule > TSR_SCHEDULE_COSINE)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no update %d or schedule %d",
+                        (int)d->update, (int)d->schedule);
+    bool counts = d->steps >= 0 && d->warmup_steps >= 0 && d->hold_steps >= 0;
+    if (!counts || (d->schedule && d->steps - d->warmup_steps <= d->hold_steps))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "%lld steps, %lld of them to warm up, %lld of one rate: a schedule needs "
+                        "more of them",
+                        (long long)d->steps, (long long)d->warmup_steps, (long long)d->hold_steps);
+    return d->hold_steps && !d->schedule
+               ? tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "hold_steps is for a schedule that falls")
+               : TSR_OK;
+}
+
 tsr_status tsr_trainer_check_desc(const tsr_trainer_desc *d) {
     TSR_TRY(check_number(d->learning_rate, d->learning_rate > 0, "learning_rate"));
     TSR_TRY(check_number(d->beta1, d->beta1 >= 0 && d->beta1 < 1, "beta1"));
@@ -32,13 +60,10 @@ tsr_status tsr_trainer_check_desc(const tsr_trainer_desc *d) {
     TSR_TRY(check_number(d->clip_norm, d->clip_norm >= 0, "clip_norm"));
     for (int i = 0; i < d->loss_count; i++)
         TSR_TRY(check_term(&d->losses[i]));
-    if ((unsigned)d->update > TSR_UPDATE_SGD || (unsigned)d->schedule > TSR_SCHEDULE_COSINE)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no update %d or schedule %d",
-                        (int)d->update, (int)d->schedule);
-    if (d->steps < 0 || d->warmup_steps < 0 || (d->schedule && d->steps <= d->warmup_steps))
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "%lld steps, %lld of them to warm up: a schedule needs more of them",
-                        (long long)d->steps, (long long)d->warmup_steps);
+    TSR_TRY(check_number(d->average_decay, d->average_decay >= 0 && d->average_decay < 1,
+                         "average_decay"));
+    TSR_TRY(check_discriminator(d));
+    TSR_TRY(check_schedule(d));
     const tsr_desc_list lists[] = {{"freeze", d->freeze_count, d->freeze},
                                    {"dims", d->dim_count, d->dims},
                                    {"shapes", d->shape_count, d->shapes}};
@@ -46,6 +71,8 @@ tsr_status tsr_trainer_check_desc(const tsr_trainer_desc *d) {
 }
 
 static void fill_defaults(tsr_trainer_desc *d) {
+    if (d->discriminator && d->adversarial_weight == 0)
+        d->adversarial_weight = 1;
     d->learning_rate = d->learning_rate != 0 ? d->learning_rate : 1e-3f;
     d->beta1 = d->beta1 != 0 ? d->beta1 : 0.9f;
     d->beta2 = d->beta2 != 0 ? d->beta2 : 0.999f;

@@ -53,8 +53,8 @@ static tsr_status list_outputs(tsr_training *t) {
     if (!graph->outputs)
         return tsr_out_of_memory(graph);
     graph->output_count = 0;
-    add_output(graph, t->loss);
-    for (int i = 0; i < t->term_count && t->loss == TSR_NONE; i++)
+    add_output(graph, t->losses);
+    for (int i = 0; i < t->term_count && t->losses == TSR_NONE; i++)
         add_output(graph, t->terms[i].output);
     add_output(graph, t->checked);
     for (int i = 0; i < t->state_count; i++)
@@ -64,7 +64,7 @@ static tsr_status list_outputs(tsr_training *t) {
 
 /* ---- the model's part ------------------------------------------------------------------------ */
 
-static tsr_status check_inputs(const tsr_graph *graph) {
+tsr_status tsr_training_check_inputs(const tsr_graph *graph) {
     for (int i = 0; i < graph->input_count; i++) {
         const tsr_value *input = &graph->values[graph->inputs[i]];
         if (input->dtype != TSR_DTYPE_F32)
@@ -144,12 +144,11 @@ static tsr_status append_dropout(tsr_training *t, tsr_node_list *list, const tsr
     return b.status;
 }
 
-/* Dropouts drop. */
-static tsr_status rewrite(tsr_training *t, double *bytes) {
+tsr_status tsr_training_apply_dropout(tsr_training *t) {
     tsr_graph *graph = t->graph;
     const tsr_node *nodes = graph->nodes;
     int count = graph->node_count;
-    tsr_node_list list = {.graph = graph, .may_make = INT_MAX, .bytes = bytes};
+    tsr_node_list list = {.graph = graph, .may_make = INT_MAX, .bytes = &t->bytes};
     for (int n = 0; n < count; n++) {
         int first = list.count;
         TSR_TRY(nodes[n].op == TSR_OP_Dropout ? append_dropout(t, &list, &nodes[n])
@@ -161,26 +160,20 @@ static tsr_status rewrite(tsr_training *t, double *bytes) {
 
 /* ---- what is added --------------------------------------------------------------------------- */
 
-/* Nodes after those of the graph; the builder's constants are float32. */
-static tsr_status build(tsr_training *t, double *bytes, const int *gradients) {
+tsr_status tsr_training_append(tsr_training *t, const char *name, tsr_training_part *part,
+                               void *context) {
     tsr_graph *graph = t->graph;
-    int like = t->loss == TSR_NONE ? t->terms[0].output : t->loss;
-    const tsr_node made = {.name = t->loss == TSR_NONE ? "loss" : "update",
-                           .op = TSR_OP_Identity,
-                           .input_count = 1,
-                           .inputs = &like};
+    const tsr_node made = {
+        .name = name, .op = TSR_OP_Identity, .input_count = 1, .inputs = &t->terms[0].output};
     tsr_node_list list = {.graph = graph,
                           .nodes = graph->nodes,
                           .count = graph->node_count,
                           .room = graph->node_count,
                           .may_make = INT_MAX,
-                          .bytes = bytes};
+                          .bytes = &t->bytes};
     tsr_builder b = {.graph = graph, .node = &made, .list = &list};
     int first = list.count;
-    if (gradients)
-        tsr_training_build_updates(t, &b, gradients);
-    else
-        tsr_training_build_loss(t, &b);
+    part(t, &b, context);
     tsr_use_node_list(&list, first);
     return b.status;
 }
@@ -207,7 +200,7 @@ static tsr_status check_output(const tsr_training *t, const tsr_training_term *t
     return TSR_OK;
 }
 
-static tsr_status add_loss(tsr_training *t, double *bytes) {
+static tsr_status add_targets(tsr_training *t) {
     for (int i = 0; i < t->term_count; i++) {
         tsr_training_term *term = &t->terms[i];
         TSR_TRY(check_output(t, term));
@@ -216,29 +209,93 @@ static tsr_status add_loss(tsr_training *t, double *bytes) {
         if (term->given == TSR_NONE)
             return TSR_ERROR_OUT_OF_MEMORY;
     }
-    return build(t, bytes, NULL);
+    return TSR_OK;
 }
 
-static tsr_status add_updates(tsr_training *t, double *bytes) {
+static void build_loss(tsr_training *t, tsr_builder *b, void *unused) {
+    (void)unused;
+    tsr_training_build_loss(t, b);
+}
+
+typedef struct updates {
+    const tsr_training_group *group;
+    int loss;
+    int *gradients;
+} updates;
+
+static void build_updates(tsr_training *t, tsr_builder *b, void *context) {
+    const updates *u = context;
+    tsr_training_build_updates(t, b, u->group, u->loss, u->gradients);
+}
+
+tsr_status tsr_training_add_updates(tsr_training *t, const tsr_training_group *group, int loss,
+                                    int held_count, const int *held) {
     tsr_graph *graph = t->graph;
-    int count = t->parameter_count;
+    int count = group->parameter_count;
     int *parameters = TSR_NEW(graph->arena, count, int),
         *gradients = TSR_NEW(graph->arena, count, int);
     if (!parameters || !gradients)
         return tsr_out_of_memory(graph);
     for (int i = 0; i < count; i++)
-        parameters[i] = t->states[i].before;
-    TSR_TRY(tsr_add_gradients(graph, tsr_cpu_eval, t->loss, count, parameters, gradients));
-    return build(t, bytes, gradients);
+        parameters[i] = t->states[group->first + i].before;
+    const tsr_gradient_request request = {.loss = loss,
+                                          .wrt_count = count,
+                                          .wrt = parameters,
+                                          .held_count = held_count,
+                                          .held = held};
+    TSR_TRY(tsr_add_gradients(graph, tsr_cpu_eval, &request, gradients));
+    return tsr_training_append(t, "update", build_updates, &(updates){group, loss, gradients});
 }
 
-tsr_status tsr_training_make(tsr_graph *graph, const tsr_trainer_desc *desc, tsr_training *t) {
-    double bytes = (double)graph->max_bytes;
+/* The model learns by what the discriminator has become, not by how it became that. */
+static tsr_status update_model(tsr_training *t) {
+    const tsr_training_group *discriminator = &t->discriminator;
+    int count = discriminator->parameter_count, *held = TSR_NEW(t->graph->arena, count + 1, int);
+    if (!held)
+        return tsr_out_of_memory(t->graph);
+    for (int i = 0; i < count; i++)
+        held[i] = t->states[discriminator->first + i].after;
+    return tsr_training_add_updates(t, &t->model, t->loss, count, held);
+}
+
+static void build_averages(tsr_training *t, tsr_builder *b, void *unused) {
+    (void)unused;
+    tsr_training_build_averages(t, b);
+}
+
+static void augment_targets(tsr_training *t, tsr_builder *b, void *unused) {
+    (void)unused;
+    tsr_training_augment_targets(t, b);
+}
+
+/* What follows after the model was prepared. */
+static tsr_status add_step(tsr_training *t, tsr_graph *discriminator) {
+    TSR_TRY(tsr_training_augment_inputs(t));
+    TSR_TRY(tsr_training_apply_dropout(t));
+    TSR_TRY(add_targets(t));
+    TSR_TRY(tsr_training_append(t, "augmentation", augment_targets, NULL));
+    if (discriminator)
+        TSR_TRY(tsr_training_add_discriminator(t, discriminator));
+    TSR_TRY(tsr_training_append(t, "loss", build_loss, NULL));
+    TSR_TRY(update_model(t));
+    if (t->desc->average_decay > 0)
+        TSR_TRY(tsr_training_append(t, "average", build_averages, NULL));
+    TSR_TRY(list_outputs(t));
+    return tsr_pass_remove_dead(t->graph);
+}
+
+tsr_status tsr_training_make(tsr_graph *graph, tsr_graph *discriminator,
+                             const tsr_trainer_desc *desc, tsr_training *t) {
     *t = (tsr_training){.desc = desc,
                         .graph = graph,
+                        .bytes = (double)graph->max_bytes,
                         .input_count = graph->input_count,
+                        .adversarial = TSR_NONE,
+                        .discriminator_loss = TSR_NONE,
                         .loss = TSR_NONE,
-                        .checked = TSR_NONE};
+                        .losses = TSR_NONE,
+                        .checked = TSR_NONE,
+                        .average = TSR_NONE};
     for (int i = 0; i < TSR_TRAINING_NUMBERS; i++)
         t->numbers[i] = TSR_NONE;
     for (int i = 0; i < TSR_AUGMENTATION_NUMBERS; i++)
@@ -247,15 +304,10 @@ tsr_status tsr_training_make(tsr_graph *graph, const tsr_trainer_desc *desc, tsr
                                                 .dim_count = desc->dim_count,
                                                 .shapes = desc->shapes,
                                                 .shape_count = desc->shape_count}));
-    TSR_TRY(check_inputs(graph));
+    TSR_TRY(tsr_training_check_inputs(graph));
     TSR_TRY(make_terms(t));
     TSR_TRY(tsr_training_find_parameters(t));
     TSR_TRY(list_outputs(t));
     TSR_TRY(tsr_prepare(graph, tsr_cpu_eval, NULL));
-    TSR_TRY(tsr_training_augment_inputs(t, &bytes));
-    TSR_TRY(rewrite(t, &bytes));
-    TSR_TRY(add_loss(t, &bytes));
-    TSR_TRY(add_updates(t, &bytes));
-    TSR_TRY(list_outputs(t));
-    return tsr_pass_remove_dead(graph);
+    return add_step(t, discriminator);
 }

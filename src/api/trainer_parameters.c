@@ -191,8 +191,8 @@ static tsr_status find_weights(tsr_training *t, weight_search *s) {
         return tsr_out_of_memory(graph);
     *s = (weight_search){.training = t, .graph = graph, .makers = makers};
     TSR_TRY(search_nodes(s, graph->nodes, graph->node_count, false));
-    t->parameter_count = t->state_count;
-    if (t->parameter_count == 0)
+    t->model.parameter_count = t->state_count;
+    if (t->model.parameter_count == 0)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no weight to be trained%s",
                         t->desc->freeze_count ? ": all are frozen" : "");
     return TSR_OK;
@@ -254,5 +254,6 @@ tsr_status tsr_training_find_parameters(tsr_training *t) {
     TSR_TRY(find_weights(t, &search));
     for (int n = 0; n < t->graph->node_count; n++)
         TSR_TRY(train_batch_norm(&search, &t->graph->nodes[n]));
+    t->model.count = t->state_count;
     return TSR_OK;
 }

@@ -12,9 +12,16 @@
 
 /* ---- models --------------------------------------------------------------------------------- */
 
-/* Replaces the constants of a copy of the model's graph by what they have become. */
-static tsr_status take_weights(const tsr_trainer *t, tsr_graph *copy) {
-    for (int i = 0; i < t->training.state_count; i++) {
+/* A state as it is now. */
+static tsr_status get_state(const tsr_trainer *t, int state, float *elements) {
+    return tsr_trainer_get(t, &t->inputs[t->state_input[state]], elements);
+}
+
+/* Replaces constants of a copy of a network's graph by what a group's states are now, or others
+ * that are `by` further on. */
+static tsr_status take_states_of(const tsr_trainer *t, const tsr_training_group *group, int by,
+                                 tsr_graph *copy) {
+    for (int i = group->first; i < group->first + group->count; i++) {
         const tsr_training_state *state = &t->training.states[i];
         if (state->constant == TSR_NONE)
             continue;
@@ -22,10 +29,57 @@ static tsr_status take_weights(const tsr_trainer *t, tsr_graph *copy) {
         float *elements = TSR_NEW(copy->arena, tsr_shape_count(&value->shape), float);
         if (!elements)
             return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the weights");
-        TSR_TRY(tsr_trainer_get(t, &t->inputs[t->state_input[i]], elements));
+        TSR_TRY(get_state(t, i + by, elements));
         value->data = elements;
     }
     return TSR_OK;
+}
+
+/* Averages, if there are any. */
+static tsr_status take_weights(const tsr_trainer *t, tsr_graph *copy) {
+    int average = t->training.average;
+    return take_states_of(t, &t->training.model, average == TSR_NONE ? 0 : average, copy);
+}
+
+static tsr_status divide_by_norm(const tsr_trainer *t, const tsr_spectral_norm *norm,
+                                 tsr_graph *copy) {
+    float *weights = (float *)copy->values[t->training.states[norm->parameter].constant].data;
+    float *vector = TSR_NEW(copy->arena, norm->rows, float);
+    double *left = TSR_NEW(copy->arena, norm->rows, double),
+           *right = TSR_NEW(copy->arena, norm->columns, double);
+    if (!vector || !left || !right)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the weights");
+    TSR_TRY(get_state(t, norm->left, vector));
+    for (int64_t i = 0; i < norm->rows; i++)
+        left[i] = vector[i];
+    double sigma = tsr_spectral_iterate(weights, norm->rows, norm->columns, left, right);
+    for (int64_t i = 0; i < norm->rows * norm->columns; i++)
+        weights[i] = (float)(weights[i] / sigma);
+    return TSR_OK;
+}
+
+static tsr_status take_discriminator(const tsr_trainer *t, tsr_graph *copy) {
+    TSR_TRY(take_states_of(t, &t->training.discriminator, 0, copy));
+    for (int i = 0; i < t->training.spectral_count; i++)
+        TSR_TRY(divide_by_norm(t, &t->training.spectral[i], copy));
+    return TSR_OK;
+}
+
+typedef tsr_status take_fn(const tsr_trainer *t, tsr_graph *copy);
+
+static tsr_status give_model(const tsr_trainer *t, const tsr_model *of, take_fn *take,
+                             tsr_model **model) {
+    const tsr_graph *graph = of->graph;
+    tsr_graph *copy = tsr_graph_clone(graph);
+    if (!copy)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for a model", graph->file);
+    tsr_status status = tsr_training_widen(copy);
+    if (status == TSR_OK)
+        status = take(t, copy);
+    if (status == TSR_OK)
+        status = tsr_model_copy_of(copy, model);
+    tsr_graph_destroy(copy);
+    return status == TSR_OK ? TSR_OK : tsr_session_name_file(status, graph);
 }
 
 tsr_status tsr_trainer_model(tsr_trainer *trainer, tsr_model **model) {
@@ -33,17 +87,18 @@ tsr_status tsr_trainer_model(tsr_trainer *trainer, tsr_model **model) {
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_model: %s is NULL",
                         trainer ? "model" : "trainer");
     *model = NULL;
-    const tsr_graph *graph = trainer->model->graph;
-    tsr_graph *copy = tsr_graph_clone(graph);
-    if (!copy)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for a model", graph->file);
-    tsr_status status = tsr_training_widen(copy);
-    if (status == TSR_OK)
-        status = take_weights(trainer, copy);
-    if (status == TSR_OK)
-        status = tsr_model_copy_of(copy, model);
-    tsr_graph_destroy(copy);
-    return status == TSR_OK ? TSR_OK : tsr_session_name_file(status, graph);
+    return give_model(trainer, trainer->model, take_weights, model);
+}
+
+tsr_status tsr_trainer_discriminator(tsr_trainer *trainer, tsr_model **model) {
+    if (!trainer || !model)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_discriminator: %s is NULL",
+                        trainer ? "model" : "trainer");
+    *model = NULL;
+    if (!trainer->discriminator)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: the trainer has no discriminator",
+                        trainer->graph->file);
+    return give_model(trainer, trainer->discriminator, take_discriminator, model);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -70,7 +125,7 @@ static tsr_status add_state(const tsr_trainer *t, int i, tsr_node_list *list) {
     float *elements = TSR_NEW(list->graph->arena, tsr_shape_count(&value->shape), float);
     if (!elements)
         return tsr_out_of_memory(list->graph);
-    TSR_TRY(tsr_trainer_get(t, &t->inputs[t->state_input[i]], elements));
+    TSR_TRY(get_state(t, i, elements));
     return add_constant(list, value->name, TSR_DTYPE_F32, &value->shape, elements);
 }
 

@@ -25,8 +25,9 @@ static double learning_rate(const tsr_trainer *t) {
     double done = (double)t->steps, warmup = (double)d->warmup_steps;
     if (done < warmup)
         return d->learning_rate * (done + 1) / (warmup + 1);
-    double part = d->schedule ? (done - warmup) / ((double)d->steps - warmup) : 0;
-    part = part < 1 ? part : 1;
+    double held = warmup + (double)d->hold_steps,
+           part = d->schedule ? (done - held) / ((double)d->steps - held) : 0;
+    part = fmin(fmax(part, 0), 1);
     return d->learning_rate *
            (d->schedule == TSR_SCHEDULE_COSINE ? (1 + cos(pi * part)) / 2 : 1 - part);
 }
@@ -45,6 +46,8 @@ static tsr_status write_numbers(const tsr_trainer *t) {
            size = d->update == TSR_UPDATE_SGD ? rate : rate / (1 - pow(d->beta1, step));
     TSR_TRY(write_number(t, TSR_STEP_SIZE, size));
     TSR_TRY(write_number(t, TSR_VARIANCE_FACTOR, 1 / sqrt(1 - pow(d->beta2, step))));
+    double decay = fmin(d->average_decay, (1 + step) / (10 + step));
+    TSR_TRY(write_number(t, TSR_AVERAGE_PART, 1 - decay));
     return write_number(t, TSR_WEIGHT_FACTOR, 1 - rate * d->weight_decay);
 }
 
@@ -127,7 +130,7 @@ static void bind_all(const tsr_trainer *t) {
         bind(t, t->graph->inputs[i], &t->inputs[i]);
     for (int i = 0; i < t->training.state_count; i++)
         bind(t, t->training.states[i].after, &t->next[i]);
-    bind(t, t->training.loss, &t->loss);
+    bind(t, t->training.losses, &t->losses);
     bind(t, t->training.checked, &t->checked);
 }
 
@@ -139,16 +142,34 @@ static void exchange(tsr_trainer *t) {
     }
 }
 
-static tsr_status refuse_loss(const tsr_trainer *t, float loss) {
+/* Which loss is not finite, in words; NULL: all are. */
+static const char *find_lost(const tsr_trainer *t, const float *losses) {
+    int64_t count = tsr_shape_count(&tsr_tensor_storage_value(&t->losses)->shape);
+    bool has_discriminator = t->discriminator != NULL;
+    if (!isfinite(losses[0]))
+        return isnan(losses[0]) ? "the loss is NaN" : "the loss is infinite";
+    if (!has_discriminator || isfinite(losses[count - 1]))
+        return NULL;
+    return isnan(losses[count - 1]) ? "the discriminator's loss is NaN"
+                                    : "the discriminator's loss is infinite";
+}
+
+static tsr_status refuse_step(const tsr_trainer *t) {
     char where[1024];
+    const char *lost = find_lost(t, t->read);
     tsr_trainer_diagnose(t, where, sizeof where);
-    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                    "step %lld: the loss is %s%s; the weights are those from before it",
-                    (long long)t->steps + 1,
-                    isnan(loss)       ? "NaN"
-                    : !isfinite(loss) ? "infinite"
-                                      : "finite, but a gradient is NaN, infinite or very large",
-                    where);
+    return tsr_fail(
+        TSR_ERROR_INVALID_ARGUMENT, "step %lld: %s%s; the weights are those from before it",
+        (long long)t->steps + 1,
+        lost ? lost : "the loss is finite, but a gradient is NaN, infinite or very large", where);
+}
+
+static tsr_status check_step(const tsr_trainer *t, float *loss) {
+    float checked;
+    TSR_TRY(tsr_trainer_get(t, &t->losses, t->read));
+    TSR_TRY(tsr_trainer_get(t, &t->checked, &checked));
+    *loss = t->read[0];
+    return isfinite(checked) ? TSR_OK : refuse_step(t);
 }
 
 static tsr_status run_step(tsr_trainer *t, const step_arrays *arrays, float *loss) {
@@ -157,12 +178,8 @@ static tsr_status run_step(tsr_trainer *t, const step_arrays *arrays, float *los
     TSR_TRY(write_random(t));
     bind_all(t);
     TSR_TRY(t->device->backend->submit(t->runner));
-    if (!loss)
-        return TSR_OK;
-    float checked;
-    TSR_TRY(tsr_trainer_get(t, &t->loss, loss));
-    TSR_TRY(tsr_trainer_get(t, &t->checked, &checked));
-    return isfinite(checked) ? TSR_OK : refuse_loss(t, *loss);
+    t->has_losses = true;
+    return loss ? check_step(t, loss) : TSR_OK;
 }
 
 tsr_status tsr_trainer_step_sized(tsr_trainer *trainer, const tsr_array *inputs, int input_count,
@@ -178,5 +195,32 @@ tsr_status tsr_trainer_step_sized(tsr_trainer *trainer, const tsr_array *inputs,
         return tsr_session_name_file(status, trainer->graph);
     exchange(trainer);
     trainer->steps++;
+    return TSR_OK;
+}
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+int tsr_trainer_loss_count(const tsr_trainer *trainer) {
+    return trainer ? trainer->training.term_count + (trainer->discriminator ? 2 : 0) : 0;
+}
+
+/* What a loss counts in the first one. */
+static float weight_of(const tsr_trainer *t, int i) {
+    int terms = t->training.term_count;
+    return i < terms ? t->training.terms[i].weight : i == terms ? t->desc.adversarial_weight : 1;
+}
+
+tsr_status tsr_trainer_losses(tsr_trainer *trainer, float *losses, int count) {
+    if (!trainer || !losses || count != tsr_trainer_loss_count(trainer))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_losses: room for %d of %d losses",
+                        losses ? count : 0, tsr_trainer_loss_count(trainer));
+    if (!trainer->has_losses)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: no step has been made",
+                        trainer->graph->file);
+    tsr_status status = tsr_trainer_get(trainer, &trainer->losses, trainer->read);
+    if (status != TSR_OK)
+        return tsr_session_name_file(status, trainer->graph);
+    for (int i = 0; i < count; i++)
+        losses[i] = trainer->read[count > 1 ? i + 1 : 0] / weight_of(trainer, i);
     return TSR_OK;
 }

@@ -14,9 +14,8 @@ typedef struct tsr_gradients {
     int node_count, value_count;
     tsr_node_list list;
     tsr_folding folding;
-    int loss, wrt_count;
-    const int *wrt;
-    bool *depends; /* by value: floats that change with one of wrt */
+    const tsr_gradient_request *of;
+    bool *depends; /* by value: floats that change with one of wrt, other than those held */
     int *gradient; /* by value: the sum of what was given so far; TSR_NONE: nothing */
     int *reader;   /* by value: a node that gave it a gradient */
 } tsr_gradients;
@@ -144,11 +143,15 @@ int tsr_grad_apply_matrix(tsr_gradient_call *g, int value, int axis, int64_t to,
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static bool is_wrt(const tsr_gradients *all, int value) {
-    for (int i = 0; i < all->wrt_count; i++)
-        if (all->wrt[i] == value)
+static bool is_listed(const int *list, int count, int value) {
+    for (int i = 0; i < count; i++)
+        if (list[i] == value)
             return true;
     return false;
+}
+
+static bool is_wrt(const tsr_gradients *all, int value) {
+    return is_listed(all->of->wrt, all->of->wrt_count, value);
 }
 
 static int find_dependent(const tsr_gradients *all, const tsr_node *node) {
@@ -186,21 +189,21 @@ static tsr_status explain(const tsr_gradients *all, const tsr_node *node, tsr_st
         from = find_dependent(all, &all->nodes[all->graph->values[from].producer]);
     return tsr_fail_context(status, "%s: node '%s' (%s), by which '%s' depends on '%s' (by '%s'%s)",
                             all->graph->file, node->name, tsr_node_op_name(node),
-                            all->graph->values[all->loss].name, all->graph->values[from].name,
+                            all->graph->values[all->of->loss].name, all->graph->values[from].name,
                             node->name, way);
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-static tsr_status check_values(const tsr_graph *graph, int loss, int count, const int *wrt) {
-    const tsr_value *value = &graph->values[loss];
+static tsr_status check_values(const tsr_graph *graph, const tsr_gradient_request *of) {
+    const tsr_value *value = &graph->values[of->loss];
     if (!tsr_dtype_is_float(value->dtype) || tsr_shape_count(&value->shape) != 1)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                         "%s: the loss '%s', %s of shape %s, is no float of one element",
                         graph->file, value->name, tsr_dtype_name(value->dtype),
                         tsr_shape_text(&value->shape));
-    for (int i = 0; i < count; i++) {
-        value = &graph->values[wrt[i]];
+    for (int i = 0; i < of->wrt_count; i++) {
+        value = &graph->values[of->wrt[i]];
         if (!tsr_dtype_is_float(value->dtype) || value->data)
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                             "%s: there is no gradient with respect to '%s', %s", graph->file,
@@ -210,15 +213,17 @@ static tsr_status check_values(const tsr_graph *graph, int loss, int count, cons
 }
 
 static void mark_dependent(tsr_gradients *all) {
-    for (int i = 0; i < all->wrt_count; i++)
-        all->depends[all->wrt[i]] = true;
+    const tsr_gradient_request *of = all->of;
+    for (int i = 0; i < of->wrt_count; i++)
+        all->depends[of->wrt[i]] = true;
     for (int n = 0; n < all->node_count; n++) {
         const tsr_node *node = &all->nodes[n];
         if (table[node->op].kind == TSR_GRADIENT_NO_SLOPE || find_dependent(all, node) == TSR_NONE)
             continue;
         for (int i = 0; i < node->output_count; i++) {
             const tsr_value *out = tsr_node_out(all->graph, node, i);
-            if (out && tsr_dtype_is_float(out->dtype))
+            if (out && tsr_dtype_is_float(out->dtype) &&
+                !is_listed(of->held, of->held_count, node->outputs[i]))
                 all->depends[node->outputs[i]] = true;
         }
     }
@@ -243,10 +248,10 @@ static tsr_status begin(tsr_gradients *all, tsr_eval_fn eval) {
     for (int v = 0; v < graph->value_count; v++)
         all->gradient[v] = all->reader[v] = TSR_NONE;
     mark_dependent(all);
-    const tsr_value loss = graph->values[all->loss];
-    all->gradient[all->loss] =
+    const tsr_value loss = graph->values[all->of->loss];
+    all->gradient[all->of->loss] =
         tsr_add_constant(graph, loss.name, "gradient", loss.dtype, &loss.shape, &one);
-    return all->gradient[all->loss] == TSR_NONE ? TSR_ERROR_OUT_OF_MEMORY : TSR_OK;
+    return all->gradient[all->of->loss] == TSR_NONE ? TSR_ERROR_OUT_OF_MEMORY : TSR_OK;
 }
 
 static int first_gradient(const tsr_gradients *all, const tsr_node *node) {
@@ -331,13 +336,13 @@ static tsr_status make_gradients(tsr_gradients *all, int *gradients) {
     const tsr_graph *graph = all->graph;
     for (int n = all->node_count - 1; n >= 0; n--)
         TSR_TRY(differentiate(all, &all->nodes[n]));
-    for (int i = 0; i < all->wrt_count; i++) {
-        gradients[i] = all->gradient[all->wrt[i]];
+    for (int i = 0; i < all->of->wrt_count; i++) {
+        gradients[i] = all->gradient[all->of->wrt[i]];
         if (gradients[i] == TSR_NONE)
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
                             "%s: no differentiable path leads from '%s' to the loss '%s'",
-                            graph->file, graph->values[all->wrt[i]].name,
-                            graph->values[all->loss].name);
+                            graph->file, graph->values[all->of->wrt[i]].name,
+                            graph->values[all->of->loss].name);
     }
     return TSR_OK;
 }
@@ -350,16 +355,14 @@ static void undo(const tsr_gradients *all) {
         all->graph->values[v].producer = TSR_NONE;
 }
 
-tsr_status tsr_add_gradients(tsr_graph *graph, tsr_eval_fn eval, int loss, int count,
-                             const int *wrt, int *gradients) {
-    TSR_TRY(check_values(graph, loss, count, wrt));
+tsr_status tsr_add_gradients(tsr_graph *graph, tsr_eval_fn eval,
+                             const tsr_gradient_request *request, int *gradients) {
+    TSR_TRY(check_values(graph, request));
     tsr_gradients all = {.graph = graph,
                          .nodes = graph->nodes,
                          .node_count = graph->node_count,
                          .value_count = graph->value_count,
-                         .loss = loss,
-                         .wrt = wrt,
-                         .wrt_count = count};
+                         .of = request};
     tsr_status status = begin(&all, eval);
     if (status == TSR_OK)
         status = make_gradients(&all, gradients);

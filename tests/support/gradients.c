@@ -66,7 +66,9 @@ static tsr_status add_gradients(gradient_graph *g, int loss) {
             continue;
         tsr_graph *copy = tsr_graph_clone(graph);
         assert_non_null(copy);
-        tsr_status status = tsr_add_gradients(copy, tsr_cpu_eval, loss, 1, &input, &gradient);
+        tsr_status status = tsr_add_gradients(
+            copy, tsr_cpu_eval,
+            &(tsr_gradient_request){.loss = loss, .wrt_count = 1, .wrt = &input}, &gradient);
         tsr_graph_destroy(copy);
         if (status == TSR_OK)
             g->wrt[g->count++] = input;
@@ -75,7 +77,9 @@ static tsr_status add_gradients(gradient_graph *g, int loss) {
     }
     if (g->count == 0)
         return TSR_OK;
-    return tsr_add_gradients(graph, tsr_cpu_eval, loss, g->count, g->wrt, g->gradients);
+    return tsr_add_gradients(
+        graph, tsr_cpu_eval,
+        &(tsr_gradient_request){.loss = loss, .wrt_count = g->count, .wrt = g->wrt}, g->gradients);
 }
 
 tsr_status make_gradients(gradient_graph *g, tsr_graph *graph, uint32_t seed) {

@@ -1,5 +1,7 @@
 #include "support/training.h"
 
+#include "api/model.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +23,15 @@ tsr_status step_trainer(tsr_trainer *trainer, const float *input, const float *t
     EXPECT_OK(tsr_trainer_target(trainer, 0, &t));
     const tsr_array inputs = whole(&x, input), targets = whole(&t, target);
     return tsr_trainer_step(trainer, &inputs, 1, &targets, 1, loss);
+}
+
+const float *model_weights(const tsr_model *model, const char *name, tsr_shape *shape) {
+    int value = tsr_graph_find_value(model->graph, name);
+    if (value == TSR_NONE || !model->graph->values[value].data)
+        fail_msg("there is no constant '%s'", name);
+    if (shape)
+        *shape = model->graph->values[value].shape;
+    return model->graph->values[value].data;
 }
 
 static tsr_model *finish(tsr_net *net) {
@@ -96,5 +107,26 @@ tsr_model *make_small_unet(uint32_t seed, float dropout) {
     int d1 = tsr_net_relu(net, tsr_net_concat(net, 1, 2, (int[]){d2, e1}));
     d1 = tsr_net_conv_transpose(net, d1, &(tsr_layer_desc){.outputs = 3, .window = half});
     tsr_net_output(net, "picture", tsr_net_activation(net, d1, "Tanh", NAN, NAN));
+    return finish(net);
+}
+
+tsr_model *make_patch_discriminator(uint32_t seed, bool norm) {
+    static const tsr_window_desc half = {
+        .kernel = {4, 4}, .strides = {2, 2}, .pads_begin = {1, 1}, .pads_end = {1, 1}};
+    static const tsr_window_desc same = {
+        .kernel = {4, 3}, .pads_begin = {1, 1}, .pads_end = {1, 0}};
+    const tsr_shape shape = {4, {-1, 3, 16, 12}};
+    tsr_net *net;
+    EXPECT_OK(tsr_net_create(&(tsr_net_desc){.seed = seed, .name = "patches"}, &net));
+    int both[] = {tsr_net_input(net, "image", &shape), tsr_net_input(net, "picture", &shape)};
+    int x = tsr_net_concat(net, 1, 2, both);
+    x = tsr_net_conv(net, x, &(tsr_layer_desc){.outputs = 6, .window = half});
+    x = tsr_net_activation(net, x, "LeakyRelu", 0.2f, NAN);
+    x = tsr_net_conv(net, x, &(tsr_layer_desc){.outputs = 9, .window = half, .no_bias = norm});
+    if (norm)
+        x = tsr_net_dropout(net, tsr_net_batch_norm(net, x, NULL), 0.2f);
+    x = tsr_net_activation(net, x, "LeakyRelu", 0.2f, NAN);
+    x = tsr_net_conv(net, x, &(tsr_layer_desc){.outputs = 1, .window = same});
+    tsr_net_output(net, "logits", x);
     return finish(net);
 }

@@ -12,6 +12,9 @@ tsr_trainer *make_trainer(tsr_device *device, const tsr_model *model, const tsr_
 /* A step of a trainer that has one input and one target: as many elements as they have. */
 tsr_status step_trainer(tsr_trainer *trainer, const float *input, const float *target, float *loss);
 
+/* A constant of the model, by its name; shape: NULL is fine. */
+const float *model_weights(const tsr_model *model, const char *name, tsr_shape *shape);
+
 enum { SIGNAL_LENGTH = 64, SIGNAL_CLASSES = 5 };
 
 /* Conv1D 1 -> 8 k5, ReLU, MaxPool 2, Conv1D 8 -> 16 k3, ReLU, MaxPool 2, Flatten, Dense 32, ReLU,
@@ -25,5 +28,9 @@ void make_signals(random_source *random, int count, float *signals, float *class
  * [2, 3, 16, 12]. */
 tsr_model *make_small_unet(uint32_t seed, float dropout);
 enum { UNET_IMAGE = 2 * 3 * 16 * 12 };
+
+/* For it: logits [batch, 1, 3, 2] of "image" and a picture. With norm, batch normalization and
+ * Dropout, too. */
+tsr_model *make_patch_discriminator(uint32_t seed, bool norm);
 
 #endif

@@ -9,6 +9,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* What steps have made; discriminator NULL: there is none, or it is not written. */
+typedef struct weights {
+    tsr_model *model, *discriminator;
+    int at; /* after which step */
+} weights;
 
 typedef struct training {
     const train_options *o;
@@ -21,8 +28,8 @@ typedef struct training {
     float *inputs, *targets; /* of a batch */
     /* Weights are known to be good once they have given a finite loss, which is that of the step
      * after them: `taken` ones wait for it. Only good ones are written. */
-    tsr_model *taken, *good;
-    int taken_at, good_at; /* after which step */
+    weights taken, good;
+    tsr_model *discriminator; /* as it was at first; NULL: none */
     double start_ms, told_ms;
     double smooth; /* the loss, averaged over about 20 steps */
 } training;
@@ -40,18 +47,20 @@ static void stop(int number) {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static tsr_status write_model(const training *t, const tsr_model *model) {
+static tsr_status write_model(const tsr_model *model, const char *path) {
     converted_file file;
     const tsr_write_desc desc = {.keep_nodes = true};
     tsr_status status = converted_write(model, &desc, &file);
     if (status == TSR_OK)
-        status = converted_save(&file, t->o->output);
+        status = converted_save(&file, path);
     free(file.bytes);
     return status;
 }
 
 static tsr_status save(const training *t) {
-    TRY(write_model(t, t->good));
+    TRY(write_model(t->good.model, t->o->output));
+    if (t->good.discriminator)
+        TRY(write_model(t->good.discriminator, t->o->discriminator_output));
     if (t->o->log)
         TRY(train_write_log(&t->history, t->o->log));
     return t->o->svg ? train_write_svg(&t->history, t->o->output, t->o->svg) : TSR_OK;
@@ -72,9 +81,14 @@ static void tell(training *t) {
     const train_held *held = last_held(t);
     int done = t->history.count, left = t->o->steps - done;
     double rate = done * 1e3 / fmax(now_ms() - t->start_ms, 1e-3), seconds = fmin(left / rate, 1e9);
-    char known[64] = "";
+    const float *parts = t->history.parts ? t->history.parts + (done - 1) * TRAIN_PARTS : NULL;
+    char known[128] = "";
+    if (parts)
+        snprintf(known, sizeof known, " (%.4g, adversarial %.4g; discriminator %.4g)",
+                 (double)parts[0], (double)parts[1], (double)parts[2]);
     if (held)
-        snprintf(known, sizeof known, ", held out %.4g", held->score.loss);
+        snprintf(known + strlen(known), sizeof known - strlen(known), ", held out %.4g",
+                 held->score.loss);
     progress("step %d of %d: loss %.4g%s, %.1f steps/s, %d:%02d left", done, t->o->steps, t->smooth,
              known, rate, (int)(seconds / 60), (int)fmod(seconds, 60));
 }
@@ -92,21 +106,27 @@ static tsr_status measure(training *t) {
     return status;
 }
 
+static void free_weights(weights *w) {
+    tsr_model_free(w->model);
+    tsr_model_free(w->discriminator);
+    *w = (weights){.model = NULL};
+}
+
 static tsr_status take(training *t) {
-    tsr_model_free(t->taken);
-    t->taken = NULL;
-    t->taken_at = t->history.count;
-    TRY_LIBRARY(tsr_trainer_model(t->trainer, &t->taken));
+    free_weights(&t->taken);
+    t->taken.at = t->history.count;
+    if (t->o->discriminator_output)
+        TRY_LIBRARY(tsr_trainer_discriminator(t->trainer, &t->taken.discriminator));
+    TRY_LIBRARY(tsr_trainer_model(t->trainer, &t->taken.model));
     return TSR_OK;
 }
 
 static void accept(training *t) {
-    if (!t->taken)
+    if (!t->taken.model)
         return;
-    tsr_model_free(t->good);
+    free_weights(&t->good);
     t->good = t->taken;
-    t->good_at = t->taken_at;
-    t->taken = NULL;
+    t->taken = (weights){.model = NULL};
 }
 
 /* lost: the loss was not finite. */
@@ -124,11 +144,14 @@ static tsr_status step(training *t, float *loss, bool *lost) {
     return TSR_OK;
 }
 
-static void keep_loss(training *t, float loss) {
+static tsr_status keep_loss(training *t, float loss) {
     train_history *h = &t->history;
+    if (h->parts)
+        TRY_LIBRARY(tsr_trainer_losses(t->trainer, h->parts + h->count * TRAIN_PARTS, TRAIN_PARTS));
     h->losses[h->count++] = loss;
     int over = h->count < 20 ? h->count : 20;
     t->smooth += ((double)loss - t->smooth) / over;
+    return TSR_OK;
 }
 
 /* The step after the last one is for its loss alone. */
@@ -139,11 +162,11 @@ static tsr_status run_steps(training *t, bool *lost) {
     t->start_ms = now_ms();
     TRY(take(t));
     for (bool last = false; !last;) {
-        bool due = o->checkpoint && t->taken && t->taken_at;
+        bool due = o->checkpoint && t->taken.model && t->taken.at;
         TRY(step(t, &loss, lost));
         if (due)
             TRY(save(t));
-        keep_loss(t, loss);
+        TRY(keep_loss(t, loss));
         int done = t->history.count;
         last = done == o->steps || stopped;
         if (t->set.held && (last || done % every == 0))
@@ -174,47 +197,60 @@ static int run(training *t) {
     signals_catch(stop);
     tsr_status status = run_steps(t, &lost);
     int code = command_exit(status);
-    tsr_status saved = t->good ? save(t) : TSR_OK;
+    tsr_status saved = t->good.model ? save(t) : TSR_OK;
     signals_release();
     progress_clear();
     if (saved != TSR_OK)
         return command_exit(saved);
     if (status == TSR_OK)
         print_result(t);
-    else if (t->good)
-        note("%s: has the weights from after step %d", t->o->output, t->good_at);
+    else if (t->good.model)
+        note("%s: has the weights from after step %d", t->o->output, t->good.at);
     return lost ? EXIT_MISMATCH : stopped ? 128 + stopped : code;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static tsr_status make_trainer(training *t) {
+static tsr_trainer_desc describe(const training *t, const tsr_session_desc *shapes) {
     const train_options *o = t->o;
+    bool has_range = t->loss == TSR_LOSS_SSIM;
+    return (tsr_trainer_desc){
+        .loss = t->loss,
+        .range = has_range ? (float)train_set_range(&t->set) : 0,
+        .update = (tsr_update)o->update,
+        .learning_rate = (float)o->rate,
+        .beta1 = (float)o->beta1,
+        .momentum = (float)o->momentum,
+        .nesterov = o->nesterov,
+        .weight_decay = (float)o->weight_decay,
+        .clip_norm = (float)o->clip,
+        .schedule = (tsr_schedule)o->schedule,
+        .steps = o->schedule == TSR_SCHEDULE_CONSTANT ? 0 : o->steps,
+        .warmup_steps = o->warmup,
+        .hold_steps = o->hold,
+        .average_decay = (float)o->average,
+        .discriminator = t->discriminator,
+        .adversarial = (tsr_adversarial)(o->adversarial > 0 ? o->adversarial : 0),
+        .adversarial_weight = (float)o->adversarial_weight,
+        .spectral_norm = o->spectral_norm,
+        .freeze = (const char *const *)o->freeze.items,
+        .freeze_count = o->freeze.count,
+        .seed = (uint32_t)o->job.seed,
+        .dims = shapes->dims,
+        .dim_count = shapes->dim_count,
+        .shapes = shapes->shapes,
+        .shape_count = shapes->shape_count,
+        .tune_ms = o->job.tune_ms,
+        .progress = {progress_of_call, (void *)t->j->path},
+    };
+}
+
+static tsr_status make_trainer(training *t) {
     tsr_session_desc shapes = {0};
     tsr_status status = job_describe_shapes(t->j, &shapes);
-    bool has_range = t->loss == TSR_LOSS_SSIM;
-    tsr_trainer_desc desc = {.loss = t->loss,
-                             .range = has_range ? (float)train_set_range(&t->set) : 0,
-                             .update = (tsr_update)o->update,
-                             .learning_rate = (float)o->rate,
-                             .momentum = (float)o->momentum,
-                             .nesterov = o->nesterov,
-                             .weight_decay = (float)o->weight_decay,
-                             .clip_norm = (float)o->clip,
-                             .schedule = (tsr_schedule)o->schedule,
-                             .steps = o->schedule == TSR_SCHEDULE_CONSTANT ? 0 : o->steps,
-                             .warmup_steps = o->warmup,
-                             .freeze = (const char *const *)o->freeze.items,
-                             .freeze_count = o->freeze.count,
-                             .seed = (uint32_t)o->job.seed,
-                             .dims = shapes.dims,
-                             .dim_count = shapes.dim_count,
-                             .shapes = shapes.shapes,
-                             .shape_count = shapes.shape_count,
-                             .tune_ms = o->job.tune_ms,
-                             .progress = {progress_of_call, (void *)t->j->path}};
-    train_set_augment(&t->set, &desc);
     if (status == TSR_OK) {
+        tsr_trainer_desc desc = describe(t, &shapes);
+        train_set_augment(&t->set, &desc);
         status = tsr_trainer_create(t->device, t->j->model, &desc, &t->trainer);
         progress_clear();
         if (status != TSR_OK)
@@ -235,6 +271,8 @@ static tsr_status prepare(training *t) {
     t->targets = malloc(batch * t->set.target.count * sizeof *t->targets);
     if (!t->inputs || !t->targets)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for a batch");
+    if (o->discriminator)
+        TRY_LIBRARY(tsr_model_load(o->discriminator, NULL, &t->discriminator));
     TRY(train_history_create(&t->history, o));
     TRY(job_device(&o->job, NULL, &t->device));
     return make_trainer(t);
@@ -245,9 +283,10 @@ static int train(const train_options *o, job *j) {
     int code = command_exit(prepare(&t));
     if (t.trainer)
         code = run(&t);
-    tsr_model_free(t.taken);
-    tsr_model_free(t.good);
+    free_weights(&t.taken);
+    free_weights(&t.good);
     tsr_trainer_destroy(t.trainer);
+    tsr_model_free(t.discriminator);
     tsr_device_destroy(t.device);
     train_history_free(&t.history);
     train_set_close(&t.set);

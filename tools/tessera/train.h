@@ -15,12 +15,14 @@ typedef enum train_form {
 
 typedef struct train_options {
     job_options job; /* its seed, too */
-    char *data, *targets, *output, *log, *svg;
-    bool side_by_side, nesterov, flip, color_targets;
-    int steps, warmup, batch, every, checkpoint, crop; /* but for steps: 0: not given */
-    int loss;                                          /* a tsr_loss; negative: by the targets */
-    int update, schedule;                              /* a tsr_update, a tsr_schedule */
-    double rate, momentum, weight_decay, clip, validation, color;
+    char *data, *targets, *output, *log, *svg, *discriminator, *discriminator_output;
+    bool side_by_side, nesterov, flip, color_targets, spectral_norm;
+    int steps, warmup, hold, batch, every, checkpoint, crop; /* but for steps: 0: not given */
+    int loss;             /* a tsr_loss; negative: by the targets */
+    int update, schedule; /* a tsr_update, a tsr_schedule */
+    int adversarial;      /* a tsr_adversarial; negative: not given */
+    double rate, beta1, momentum, weight_decay, clip, validation, color, average;
+    double adversarial_weight; /* 0: not given */
     text_list freeze;
 } train_options;
 
@@ -108,8 +110,12 @@ typedef struct train_held {
     train_score score;
 } train_held;
 
+/* With a discriminator: the model's loss of targets, its adversarial loss, the discriminator's. */
+enum { TRAIN_PARTS = 3 };
+
 typedef struct train_history {
     float *losses; /* by step */
+    float *parts;  /* TRAIN_PARTS by step; NULL: there is no discriminator */
     int count, held_count;
     train_held *held;
 } train_history;

@@ -11,7 +11,9 @@ tsr_status train_history_create(train_history *made, const train_options *o) {
     size_t steps = (size_t)o->steps, every = (size_t)train_every(o);
     *made = (train_history){.losses = calloc(steps, sizeof *made->losses),
                             .held = calloc(steps / every + 1, sizeof *made->held)};
-    if (made->losses && made->held)
+    if (o->discriminator)
+        made->parts = calloc(steps, TRAIN_PARTS * sizeof *made->parts);
+    if (made->losses && made->held && (made->parts || !o->discriminator))
         return TSR_OK;
     train_history_free(made);
     return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the losses of %d steps", o->steps);
@@ -20,6 +22,7 @@ tsr_status train_history_create(train_history *made, const train_options *o) {
 void train_history_free(train_history *h) {
     free(h->losses);
     free(h->held);
+    free(h->parts);
     *h = (train_history){0};
 }
 
@@ -28,7 +31,8 @@ void train_history_free(train_history *h) {
 tsr_status train_write_log(const train_history *h, const char *path) {
     output_file out;
     TRY(output_begin(path, &out));
-    fputs("step,loss,held_out_loss,top1\n", out.file);
+    fprintf(out.file, "step,loss,held_out_loss,top1%s\n",
+            h->parts ? ",target_loss,adversarial_loss,discriminator_loss" : "");
     for (int i = 0, k = 0; i < h->count; i++) {
         const train_held *held =
             k < h->held_count && h->held[k].step == i + 1 ? &h->held[k++] : NULL;
@@ -38,6 +42,8 @@ tsr_status train_write_log(const train_history *h, const char *path) {
         fputc(',', out.file);
         if (held && held->score.top1 >= 0)
             fprintf(out.file, "%.9g", held->score.top1);
+        for (int p = 0; h->parts && p < TRAIN_PARTS; p++)
+            fprintf(out.file, ",%.9g", (double)h->parts[i * TRAIN_PARTS + p]);
         fputc('\n', out.file);
     }
     return output_end(&out, TSR_OK);

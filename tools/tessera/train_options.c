@@ -39,19 +39,36 @@ static tsr_status check_update(const train_options *o) {
                     o->nesterov ? "nesterov" : "momentum");
     if (o->nesterov && !((float)o->momentum > 0))
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--nesterov needs --momentum");
-    return o->warmup < o->steps ? TSR_OK
-                                : fail(TSR_ERROR_INVALID_ARGUMENT,
-                                       "--warmup %d: there are only %d steps", o->warmup, o->steps);
+    if (o->update == TSR_UPDATE_SGD && o->beta1 > 0)
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--beta1 is for --optimizer adam and adamw");
+    if (o->hold && o->schedule == TSR_SCHEDULE_CONSTANT)
+        return fail(TSR_ERROR_INVALID_ARGUMENT, "--hold is for --schedule linear and cosine");
+    return o->hold < o->steps - o->warmup
+               ? TSR_OK
+               : fail(TSR_ERROR_INVALID_ARGUMENT, "--warmup %d%s: there are only %d steps",
+                      o->warmup, o->hold ? " and --hold" : "", o->steps);
+}
+
+static tsr_status check_discriminator(const train_options *o) {
+    bool given = o->discriminator_output || o->spectral_norm || o->adversarial >= 0 ||
+                 o->adversarial_weight > 0;
+    return given && !o->discriminator
+               ? fail(TSR_ERROR_INVALID_ARGUMENT,
+                      "--adversarial, --adversarial-weight, --spectral-norm and "
+                      "--discriminator-output are for --discriminator")
+               : TSR_OK;
 }
 
 static tsr_status check_outputs(const train_options *o, const char *model) {
-    const char *const paths[] = {o->output, o->log, o->svg};
+    const char *const paths[] = {o->output, o->log, o->svg, o->discriminator_output};
+    const int count = sizeof paths / sizeof *paths;
     if (!o->output)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "no file to write: give -o OUT.onnx");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < count; i++) {
         if (!paths[i])
             continue;
-        if (output_is_same(model, paths[i]))
+        if (output_is_same(model, paths[i]) ||
+            (o->discriminator && output_is_same(o->discriminator, paths[i])))
             return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is the model itself; name another file",
                         paths[i]);
         TRY(description_check_output(model, o->job.description, paths[i]));
@@ -66,6 +83,7 @@ static tsr_status check_outputs(const train_options *o, const char *model) {
 tsr_status train_check_options(const train_options *o, const char *model) {
     TRY(check_outputs(o, model));
     TRY(check_data(o));
+    TRY(check_discriminator(o));
     return check_update(o);
 }
 
@@ -116,6 +134,8 @@ static void add_update(option_set *set, train_options *o) {
         {"optimizer", 0, "NAME", "adam, adamw or sgd (adam)", OPTION_CHOICE, &o->update, 0,
          updates},
         {"rate", 0, "R", "learning rate (0.001)", OPTION_NUMBER, &o->rate, 0, NULL},
+        {"beta1", 0, "B", "of adam and adamw: what gradients' means keep (0.9)", OPTION_NUMBER,
+         &o->beta1, 0, NULL},
         {"momentum", 0, "M", "of sgd (0)", OPTION_NUMBER, &o->momentum, 0, NULL},
         {"nesterov", 0, NULL, "of sgd: Nesterov's momentum", OPTION_FLAG, &o->nesterov, 0, NULL},
         {"weight-decay", 0, "D", "of weights of two axes or more (0)", OPTION_NUMBER,
@@ -128,6 +148,10 @@ static void add_update(option_set *set, train_options *o) {
          OPTION_CHOICE, &o->schedule, 0, schedules},
         {"warmup", 0, "N", "steps in which the rate rises from 0 (0)", OPTION_INT, &o->warmup, 0,
          NULL},
+        {"hold", 0, "N", "steps before the rate of a schedule falls (0)", OPTION_INT, &o->hold, 1,
+         NULL},
+        {"average", 0, "A", "write moving averages of weights, of this decay (0: the last ones)",
+         OPTION_NUMBER, &o->average, 0, NULL},
         {"freeze", 0, "PATTERN", "weights that stay, by name, with * and ?; repeatable",
          OPTION_LIST, &o->freeze, 0, NULL},
         {"seed", 0, "N", "of the order, of what is held out, of --flip, --crop and Dropout (0)",
@@ -144,10 +168,30 @@ static void add_update(option_set *set, train_options *o) {
     OPTIONS_ADD(set, items);
 }
 
+static void add_discriminator(option_set *set, train_options *o) {
+    /* As tsr_adversarial. */
+    static const char *const kinds[] = {"cross-entropy", "hinge", "least-squares", NULL};
+    const option items[] = {
+        {"discriminator", 0, "FILE", "a network that learns to tell outputs from targets",
+         OPTION_TEXT, &o->discriminator, 0, NULL},
+        {"adversarial", 0, "LOSS",
+         "that of the discriminator: cross-entropy, hinge or least-squares (cross-entropy)",
+         OPTION_CHOICE, &o->adversarial, 0, kinds},
+        {"adversarial-weight", 0, "W", "what it counts beside --loss (1)", OPTION_NUMBER,
+         &o->adversarial_weight, 0, NULL},
+        {"spectral-norm", 0, NULL, "divide the discriminator's weights by their spectral norms",
+         OPTION_FLAG, &o->spectral_norm, 0, NULL},
+        {"discriminator-output", 0, "FILE", "write the discriminator, too", OPTION_TEXT,
+         &o->discriminator_output, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
 void train_add_options(option_set *set, train_options *o) {
-    *o = (train_options){.steps = 1000, .loss = -1, .rate = 1e-3};
+    *o = (train_options){.steps = 1000, .loss = -1, .adversarial = -1, .rate = 1e-3};
     add_files(set, o);
     add_update(set, o);
+    add_discriminator(set, o);
     job_add_file_options(set, &o->job);
     job_add_backend_option(set, &o->job);
     job_add_gpu_options(set, &o->job);

@@ -1,0 +1,202 @@
+/* Adversarial losses and spectral norms, on the cpu backend, held against formulas in double. */
+#include "support/gan.h"
+#include "support/main.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static double judge(tsr_adversarial kind, double y, bool real) {
+    switch (kind) {
+    case TSR_ADVERSARIAL_CROSS_ENTROPY:
+        return log(1 + exp(real ? -y : y)) / 2;
+    case TSR_ADVERSARIAL_HINGE:
+        return fmax(0, real ? 1 - y : 1 + y);
+    default:
+        return (real ? (y - 1) * (y - 1) : y * y) / 2;
+    }
+}
+
+static double adversarial_loss(tsr_adversarial kind, double y) {
+    return kind == TSR_ADVERSARIAL_HINGE           ? -y
+           : kind == TSR_ADVERSARIAL_CROSS_ENTROPY ? 2 * judge(kind, y, true)
+                                                   : judge(kind, y, true);
+}
+
+static double discriminator_loss(tsr_adversarial kind, const tsr_model *discriminator,
+                                 const gan_sample *s, const float *fake) {
+    float of_real[GAN_LOGITS], of_fake[GAN_LOGITS];
+    double sum = 0;
+    run_gan_model(discriminator, s, s->pictures, of_real);
+    run_gan_model(discriminator, s, fake, of_fake);
+    for (int i = 0; i < GAN_LOGITS; i++)
+        sum += judge(kind, of_real[i], true) + judge(kind, of_fake[i], false);
+    return sum / GAN_LOGITS;
+}
+
+/* The largest singular value, by many iterations. */
+static double largest_value(const float *matrix, int64_t rows, int64_t columns) {
+    double left[64], right[64], norm = 0;
+    assert_true(rows <= 64 && columns <= 64);
+    for (int64_t r = 0; r < rows; r++)
+        left[r] = 1 + 0.1 * (double)r;
+    for (int i = 0; i < 1000; i++) {
+        double length = 0;
+        for (int64_t c = 0; c < columns; c++) {
+            right[c] = 0;
+            for (int64_t r = 0; r < rows; r++)
+                right[c] += matrix[r * columns + c] * left[r];
+            length += right[c] * right[c];
+        }
+        norm = 0;
+        for (int64_t r = 0; r < rows; r++) {
+            left[r] = 0;
+            for (int64_t c = 0; c < columns; c++)
+                left[r] += matrix[r * columns + c] * right[c] / sqrt(length);
+            norm += left[r] * left[r];
+        }
+        norm = sqrt(norm);
+    }
+    return norm;
+}
+
+enum { MOST = 256 }; /* elements of a weight */
+
+/* As the trainer reads the discriminator: weights normalized or not. */
+static tsr_model *finish_normalized(tsr_net *net, bool spectral) {
+    for (int i = 0; i < 4 && spectral; i += 2) { /* a weight and its bias */
+        tsr_tensor_info info;
+        EXPECT_OK(tsr_net_parameter(net, i, &info));
+        float *weights = tsr_net_parameter_data(net, i);
+        int64_t count = tsr_shape_count(&info.shape), rows = info.shape.dim[0];
+        double norm = largest_value(weights, rows, count / rows);
+        for (int64_t w = 0; w < count; w++)
+            weights[w] = (float)(weights[w] / norm);
+    }
+    return finish_gan_net(net);
+}
+
+/* The discriminator, weights moved by times the directions. */
+static tsr_model *move_discriminator(float directions[4][MOST], double times, bool spectral) {
+    tsr_net *net = make_gan_discriminator_net();
+    for (int i = 0; i < 4; i++) {
+        tsr_tensor_info info;
+        EXPECT_OK(tsr_net_parameter(net, i, &info));
+        for (int64_t w = 0; w < tsr_shape_count(&info.shape); w++)
+            tsr_net_parameter_data(net, i)[w] += (float)(times * directions[i][w]);
+    }
+    return finish_normalized(net, spectral);
+}
+
+/* What a step of SGD took from the discriminator's weights, for a rate of 1. */
+static void read_gradients(const gan_outcome *o, float rate, float gradients[4][MOST]) {
+    tsr_net *net = make_gan_discriminator_net();
+    for (int i = 0; i < 4; i++) {
+        char name[64];
+        tsr_shape shape;
+        snprintf(name, sizeof name, "%s.discriminator", gan_discriminator_weights[i]);
+        const float *after = model_weights(o->state, name, &shape);
+        for (int64_t w = 0; w < tsr_shape_count(&shape); w++)
+            gradients[i][w] = (tsr_net_parameter_data(net, i)[w] - after[w]) / rate;
+    }
+    tsr_net_destroy(net);
+}
+
+/* The first direction is the gradient itself; all have the length 1. */
+static double choose_direction(random_source *random, int k, float gradients[4][MOST],
+                               float along[4][MOST]) {
+    double slope = 0, squares = 0;
+    for (int i = 0; i < 4 * MOST; i++) {
+        float *to = &along[i / MOST][i % MOST], gradient = gradients[i / MOST][i % MOST];
+        *to = k ? random_float(random, 0, 1) : gradient;
+        squares += (double)*to * *to;
+    }
+    for (int i = 0; i < 4 * MOST; i++) {
+        float *to = &along[i / MOST][i % MOST];
+        *to = (float)(*to / sqrt(squares));
+        slope += (double)*to * gradients[i / MOST][i % MOST];
+    }
+    return slope;
+}
+
+/* Along any direction the loss has the slope that the gradient says. */
+static void check_slopes(const tsr_trainer_desc *desc, const gan_sample *s, const float *fake,
+                         const gan_outcome *o) {
+    const double width = 1e-3;
+    random_source random = random_from(9);
+    static float gradients[4][MOST], along[4][MOST];
+    read_gradients(o, desc->learning_rate, gradients);
+    for (int k = 0; k < 5; k++) {
+        double expected = choose_direction(&random, k, gradients, along), sides[2];
+        for (int side = 0; side < 2; side++) {
+            tsr_model *moved =
+                move_discriminator(along, side ? width : -width, desc->spectral_norm);
+            sides[side] = discriminator_loss(desc->adversarial, moved, s, fake);
+            tsr_model_free(moved);
+        }
+        double slope = (sides[1] - sides[0]) / (2 * width);
+        if (fabs(slope - expected) > 2e-3 * (1 + fabs(expected)))
+            fail_msg("loss %d, direction %d: slope %g instead of %g", (int)desc->adversarial, k,
+                     slope, expected);
+    }
+}
+
+static void check_formulas(tsr_adversarial kind, bool spectral) {
+    const gan_sample s = make_gan_sample(7);
+    const tsr_trainer_desc desc = {.loss = TSR_LOSS_L1,
+                                   .update = TSR_UPDATE_SGD,
+                                   .learning_rate = 0.01f,
+                                   .adversarial = kind,
+                                   .spectral_norm = spectral};
+    float fake[GAN_PICTURES], logits[GAN_LOGITS];
+    double difference = 0, deceived = 0;
+    tsr_model *model = make_gan_generator(),
+              *discriminator = finish_gan_net(make_gan_discriminator_net()),
+              *normalized = finish_normalized(make_gan_discriminator_net(), spectral);
+    run_gan_model(model, &s, NULL, fake);
+    gan_outcome o = run_gan_step(discriminator, &s, desc);
+    run_gan_model(o.discriminator, &s, fake, logits);
+    for (int i = 0; i < GAN_PICTURES; i++)
+        difference += fabs((double)fake[i] - s.pictures[i]) / GAN_PICTURES;
+    for (int i = 0; i < GAN_LOGITS; i++)
+        deceived += adversarial_loss(kind, logits[i]) / GAN_LOGITS;
+    double judged = discriminator_loss(kind, normalized, &s, fake);
+    assert_true(fabs(o.losses[0] - difference) < 1e-5);
+    assert_true(fabs(o.losses[1] - deceived) < 1e-4 * (1 + fabs(deceived)));
+    assert_true(fabs(o.losses[2] - judged) < 1e-4 * (1 + judged));
+    check_slopes(&desc, &s, fake, &o);
+    free_gan_outcome(&o);
+    tsr_model_free(normalized);
+    tsr_model_free(discriminator);
+    tsr_model_free(model);
+}
+
+static void test_losses(void **state) {
+    (void)state;
+    for (int kind = 0; kind <= TSR_ADVERSARIAL_LEAST_SQUARES; kind++)
+        check_formulas((tsr_adversarial)kind, false);
+}
+
+static void test_spectral_norm(void **state) {
+    (void)state;
+    const gan_sample s = make_gan_sample(8);
+    check_formulas(TSR_ADVERSARIAL_HINGE, true);
+    check_formulas(TSR_ADVERSARIAL_CROSS_ENTROPY, true);
+    tsr_model *discriminator = finish_gan_net(make_gan_discriminator_net());
+    gan_outcome o = run_gan_step(discriminator, &s, (tsr_trainer_desc){.spectral_norm = true});
+    for (int i = 0; i < 4; i += 2) { /* what is given out is normalized */
+        tsr_shape shape;
+        const float *weights = model_weights(o.discriminator, gan_discriminator_weights[i], &shape);
+        int64_t rows = shape.dim[0];
+        assert_true(fabs(largest_value(weights, rows, tsr_shape_count(&shape) / rows) - 1) < 1e-4);
+    }
+    free_gan_outcome(&o);
+    tsr_model_free(discriminator);
+}
+
+int run_program(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_spectral_norm),
+    };
+    return cmocka_run_group_tests_name("adversarial losses", tests, NULL, NULL);
+}

@@ -88,6 +88,7 @@ typedef struct tsr_trainer_desc {
     int tune_ms; /* as in tsr_session_desc, as is */
     bool time_passes;
     tsr_progress progress;
+    bool recompute;
 } tsr_trainer_desc;
 
 /* Holds references on device and model. Fails as tsr_session_create() does, and where nothing is to

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cpu/cpu.h"
 #include "passes/gradient.h"
+#include "passes/recompute.h"
 
 int tsr_training_add_input(tsr_training *t, const char *base, const char *suffix,
                            const tsr_shape *shape) {
@@ -219,7 +220,10 @@ tsr_status tsr_training_make(tsr_graph *graph, const tsr_trainer_desc *desc, tsr
     TSR_TRY(tsr_prepare(graph, tsr_cpu_eval, NULL));
     TSR_TRY(rewrite(t, &bytes));
     TSR_TRY(add_loss(t, &bytes));
+    int forward_count = graph->node_count;
     TSR_TRY(add_updates(t, &bytes));
     TSR_TRY(list_outputs(t, t->loss));
+    if (desc->recompute)
+        TSR_TRY(tsr_recompute(graph, forward_count));
     return tsr_pass_remove_dead(graph);
 }

@@ -88,6 +88,9 @@ typedef struct tsr_trainer_desc {
     int tune_ms; /* as in tsr_session_desc, as is */
     bool time_passes;
     tsr_progress progress;
+    /* Less memory, about a third more time: of the tensors that gradients read only those between
+     * some layers are kept, and the others are computed again (Chen et al. 2016, "Training Deep
+     * Nets with Sublinear Memory Cost"), unless that saves nothing. Results are the same. */
     bool recompute;
 } tsr_trainer_desc;
 

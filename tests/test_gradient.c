@@ -181,7 +181,7 @@ static void test_cases(void **state) {
 
 /* Of the text's result, a float of one element, with respect to its input x. */
 static void expect_gradient(const char *text, const float *x, const float *expected, int count) {
-    tsr_graph *graph = prepare_graph(onnx_case(18, text));
+    tsr_graph *graph = prepare_graph(onnx_case(26, text));
     int input = tsr_graph_find_value(graph, "x"), gradient;
     if (tsr_add_gradients(graph, tsr_cpu_eval, graph->outputs[0], 1, &input, &gradient) != TSR_OK)
         fail_msg("%s: %s", text, tsr_last_error());
@@ -218,6 +218,14 @@ static void test_kinks(void **state) {
     EXPECT("Clip x[4] l<-1 h<1 -> y", FLOATS(-2, -1, 1, 2), 0, 1, 1, 0);
     EXPECT("Clip x[2] _ h<1 -> y", FLOATS(-2, 2), 1, 0);
     EXPECT("Clip x[2] -> y", FLOATS(-2, 2), 1, 1);
+    /* bounds: below, at the lower one, between; above the other one */
+    EXPECT("Clip k<-2,-1,0,1,2> x[] h<1 -> y", FLOATS(-1), 1);
+    EXPECT("Clip k<-2,-1,0,1,2> l<-1 x[] -> y", FLOATS(1), 1);
+    EXPECT("Clip k<-2,0,2> x[] h<1 -> y", FLOATS(2), 0);
+    EXPECT("Clip k<-2,0,2> l<1 x[] -> y", FLOATS(-2), 3);
+    EXPECT("Mod x[3] k<2,2,2> -> y fmod=1", FLOATS(3, -3, 2), 1, 1, 1);
+    EXPECT("Mod k<7,-7,1> x[3] -> y fmod=1", FLOATS(2, 2, -2), -3, 3, 0);
+    EXPECT("Pad k<1,1> p(-1,2) x[] -> y", FLOATS(5), 2);
     EXPECT("HardSigmoid x[3] -> y alpha=0.25", FLOATS(-2, 0, 2), 0, 0.25f, 0);
     EXPECT("HardSwish x[3] -> y", FLOATS(-3, 0, 3), 0, 0.5f, 1);
     EXPECT("ThresholdedRelu x[2] -> y", FLOATS(1, 2), 0, 1);
@@ -227,6 +235,7 @@ static void test_kinks(void **state) {
     EXPECT("ReduceMax x[2,2] -> y", FLOATS(2, 1, 2, 0), 0.5f, 0, 0.5f, 0);
     EXPECT("GlobalMaxPool x[1,1,4] -> y", FLOATS(2, 1, 2, 0), 0.5f, 0, 0.5f, 0);
     EXPECT("MaxPool x[1,1,4] -> y kernel_shape=2, strides=2,", FLOATS(3, 3, 1, 2), 1, 0, 0, 1);
+    EXPECT("ScatterElements x[3] i(0) u<2> -> y reduction=max", FLOATS(2, 0, 0), 0.5f, 1, 1);
     EXPECT("Floor x[2] -> f; Sub x f -> y", FLOATS(1, 1.5f), 1, 1);
     EXPECT("Cast x[2] -> c to=10; Mul c c -> m; Cast m -> y to=1", FLOATS(1, 2), 2, 4);
 }
@@ -238,6 +247,8 @@ static void test_zeros(void **state) {
     EXPECT("ReduceProd x[3] -> y", FLOATS(2, 0, 3), 0, 6, 0);
     EXPECT("ReduceProd x[2,2,2] n(0,2) -> y", FLOATS(2, 0, 1, 2, 3, 5, 1, 0), 0, 30, 0, 0, 0, 0, 0,
            2);
+    EXPECT("CumProd x[4] a(0) -> y", FLOATS(2, 0, 3, 5), 1, 38, 0, 0);
+    EXPECT("CumProd x[3] a(0) -> y exclusive=1 reverse=1", FLOATS(2, 0, 3), 0, 3, 1);
     EXPECT("Pow x[2] k<1 -> y", FLOATS(0, 2), 1, 1);
     EXPECT("Pow x[2] k<3 -> y", FLOATS(0, -2), 0, 12);
     EXPECT("Pow x[2] k<2 -> y", FLOATS(0, -2), 0, -4);

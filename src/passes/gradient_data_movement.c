@@ -204,27 +204,23 @@ void tsr_gradient_cum_sum(tsr_gradient_call *g) {
     tsr_grad_give(g, 0, tsr_build_with(&g->b, TSR_OP_CumSum, 2, inputs, 2, attrs));
 }
 
-/* Where result k has element i as a factor, of [rows, i, k]; 0 elsewhere. */
-static int take_dependent(tsr_gradient_call *g, int value, bool exclusive, bool reverse) {
-    const tsr_attr upper = tsr_int_attr("upper", !reverse);
-    const int inputs[] = {value, tsr_build_index(&g->b, !exclusive ? 0 : reverse ? -1 : 1)};
-    return tsr_build_with(&g->b, TSR_OP_Trilu, 2, inputs, 1, &upper);
-}
-
-/* dx[i] = sum of dy[k] * (y[k] with a 1 instead of x[i]), which unlike y[k] / x[i] is exact where
- * elements are zero. x, dy: [rows, 1, n]; returns [rows, n, 1]. */
+/* dx[i] = sum of dy[k] * (y[k] with a 1 instead of x[i]) over all y[k] that have x[i] as a factor:
+ * unlike y[k] / x[i] it is exact where elements are zero. x, dy: [rows, 1, n]; returns [rows, n,
+ * 1]. */
 static int sum_products(tsr_gradient_call *g, int x, int dy, int64_t n) {
     const bool exclusive = tsr_attr_int(g->node, "exclusive", 0) != 0,
                reverse = tsr_attr_int(g->node, "reverse", 0) != 0;
     const tsr_attr attrs[] = {tsr_int_attr("exclusive", exclusive),
                               tsr_int_attr("reverse", reverse)};
+    const tsr_op order = exclusive ? TSR_OP_Less : TSR_OP_LessOrEqual;
     static const int64_t last = 2;
-    int own = TSR_GRAD(g, Equal, tsr_build_indices(&g->b, TSR_DTYPE_I64, n, 0, 2),
-                       tsr_build_indices(&g->b, TSR_DTYPE_I64, n, 1, 2));
-    int factors = TSR_GRAD(g, Where, own, tsr_build_number(&g->b, 1), x);
+    int i = tsr_build_indices(&g->b, TSR_DTYPE_I64, n, 0, 2),
+        k = tsr_build_indices(&g->b, TSR_DTYPE_I64, n, 1, 2);
+    int factors = TSR_GRAD(g, Where, TSR_GRAD(g, Equal, i, k), tsr_build_number(&g->b, 1), x);
     const int inputs[] = {factors, tsr_build_index(&g->b, last)};
     int products = tsr_build_with(&g->b, TSR_OP_CumProd, 2, inputs, 2, attrs);
-    int parts = take_dependent(g, TSR_GRAD(g, Mul, products, dy), exclusive, reverse);
+    int has_factor = tsr_build(&g->b, order, 2, reverse ? (int[]){k, i} : (int[]){i, k});
+    int parts = tsr_grad_where(g, has_factor, TSR_GRAD(g, Mul, products, dy));
     return tsr_grad_reduce(g, TSR_OP_ReduceSum, parts, 1, &last);
 }
 

@@ -22,4 +22,8 @@ void make_signals(random_source *random, int count, float *signals, float *class
 tsr_model *make_small_unet(uint32_t seed, float dropout);
 enum { UNET_IMAGE = 2 * 3 * 16 * 12 };
 
+/* 16 convolutions with BatchNormalization and Relu, a Dropout; of images [2, 3, 16, 16]. */
+tsr_model *make_deep_network(uint32_t seed);
+enum { DEEP_IMAGES = 2 * 3 * 16 * 16, DEEP_CLASSES = 2 * 4 };
+
 #endif

@@ -207,6 +207,7 @@ static tsr_status make_trainer(training *t) {
                              .shapes = shapes.shapes,
                              .shape_count = shapes.shape_count,
                              .tune_ms = o->job.tune_ms,
+                             .recompute = o->recompute,
                              .progress = {progress_of_call, (void *)t->j->path}};
     if (status == TSR_OK) {
         status = tsr_trainer_create(t->device, t->j->model, &desc, &t->trainer);

@@ -16,7 +16,7 @@ typedef enum train_form {
 typedef struct train_options {
     job_options job; /* its seed, too */
     char *data, *targets, *output, *log, *svg;
-    bool side_by_side, nesterov, flip;
+    bool side_by_side, nesterov, flip, recompute;
     int steps, warmup, batch, every, checkpoint, crop; /* but for steps: 0: not given */
     int loss;                                          /* a tsr_loss; negative: by the targets */
     int update, schedule;                              /* a tsr_update, a tsr_schedule */

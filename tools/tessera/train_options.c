@@ -128,6 +128,8 @@ static void add_update(option_set *set, train_options *o) {
          0, NULL},
         {"shape", 0, "NAME=N,N..", "shape of the input, where the model has open sizes",
          OPTION_LIST, &o->job.shapes, 0, NULL},
+        {"recompute", 0, NULL, "less memory, about a third more time", OPTION_FLAG, &o->recompute,
+         0, NULL},
         {"tune", 0, "MS", "time budget for autotuning, in ms (0)", OPTION_INT, &o->job.tune_ms, 1,
          NULL},
     };

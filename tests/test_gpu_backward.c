@@ -152,7 +152,7 @@ static void test_rules(void **state) {
 static void check_op(tsr_op op, tsr_device *cpu, int count) {
     const char *name = tsr_op_get_info(op)->name;
     int compared = 0;
-    for (int tries = 0; tries < 10 * count && compared < count; tries++) {
+    for (int tries = 0; tries < 50 + 10 * count && compared < count; tries++) {
         case_text text;
         gradient_graph g = {0};
         uint32_t seed = (uint32_t)(tries * TSR_OP_COUNT + (int)op);

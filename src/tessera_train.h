@@ -143,6 +143,10 @@ typedef struct tsr_trainer_desc {
     int tune_ms; /* as in tsr_session_desc, as is */
     bool time_passes;
     tsr_progress progress;
+    /* Less memory, about a third more time: of the tensors that gradients read only those between
+     * some layers are kept, and the others are computed again (Chen et al. 2016, "Training Deep
+     * Nets with Sublinear Memory Cost"), unless that saves nothing. Results are the same. */
+    bool recompute;
     /* What tsr_trainer_model() gives out are moving averages of weights and statistics: step t,
      * from 1, makes them a * average + (1 - a) * w, with a = min(average_decay, (1 + t) / (10 +
      * t)). Below 1; 0: they are those of the last step. */

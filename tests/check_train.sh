@@ -141,6 +141,12 @@ check 'weights of 16 bits' "$tool" convert two.onnx -o half.onnx --weights fp16 
 train half.onnx --data in --targets moved --steps 60 --rate 0.01 -o f.onnx
 check 'are trained' awk '$5 * 0.2 > $7 { good = 1 } END { exit !good }' told
 check 'and become weights of 32 bits' sh -c "'$tool' info half.onnx --backend cpu | grep -q 'Cast 2' && '$tool' info f.onnx --backend cpu | grep -q 'Conv 2$'"
+deep='Identity x[N,1,8,8] -> a0'
+for i in 0 1 2 3 4 5 6 7; do deep+="; Conv a$i w$i{$([ $i = 7 ] && echo 1 || echo 4),$([ $i = 0 ] && echo 1 || echo 4),3,3} -> c$i pads=1,1,1,1; Tanh c$i -> a$((i + 1))"; done
+model "$deep" deep.onnx
+train deep.onnx --data in --targets moved --steps 5 -o plain.onnx
+check '--recompute trains' train deep.onnx --data in --targets moved --steps 5 -o again.onnx --recompute
+check 'and gives the same weights' cmp plain.onnx again.onnx
 model 'Conv x[2,1,8,8] w{4,1,3,3} -> c; BatchNormalization c s{4} b{4} m{4} v<1,2,1,2> -> n; Conv n u{1,4,3,3} -> y pads=2,2,2,2' norm.onnx
 train norm.onnx --data in --targets moved --steps 5 -o n.onnx
 check 'BatchNormalization stays, and can be trained again' train n.onnx --data in --targets moved --steps 5 -o m.onnx

@@ -244,6 +244,37 @@ static void test_target_colors(void **state) {
     end(&with);
 }
 
+/* The model gives its input, which is the target, too: a discriminator that reads all of them as
+ * they are augmented has the same logit of both, which its loss and the model's tell. */
+static void test_discriminator(void **state) {
+    (void)state;
+    taught t = {make_model("PRelu x[1,3,4,5] w<1> -> y"),
+                make_device(&(tsr_device_desc){.backend = "cpu"}), NULL};
+    tsr_model *discriminator = make_model(
+        "Concat x[1,3,4,5] p[1,3,4,5] -> c axis=1; Flatten c -> f; MatMul f w{120,1} -> l");
+    t.trainer = make_trainer(t.device, t.model,
+                             &(tsr_trainer_desc){.learning_rate = no_rate,
+                                                 .flip = true,
+                                                 .crop = 2,
+                                                 .brightness = 0.4f,
+                                                 .recolor_targets = true,
+                                                 .discriminator = discriminator});
+    float x[60], losses[4];
+    fill(x, 60);
+    for (int i = 0; i < 60; i++)
+        x[i] = fabsf(x[i]);
+    for (int s = 0; s < 10; s++) {
+        step(&t, x, x);
+        assert_int_equal(tsr_trainer_loss_count(t.trainer), 3);
+        EXPECT_OK(tsr_trainer_losses(t.trainer, losses, 3));
+        double logit = -log(expm1((double)losses[1]));
+        double expected = (log1p(exp(-logit)) + log1p(exp(logit))) / 2;
+        assert_true(losses[0] == 0 && fabs(losses[2] - expected) < 1e-4 * (1 + expected));
+    }
+    tsr_model_free(discriminator);
+    end(&t);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void expect_refused(const char *text, const tsr_trainer_desc *a, const char *words) {
@@ -285,6 +316,7 @@ int run_program(void) {
         cmocka_unit_test(test_brightness),    cmocka_unit_test(test_contrast),
         cmocka_unit_test(test_saturation),    cmocka_unit_test(test_color_range),
         cmocka_unit_test(test_target_colors), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_discriminator),
     };
     return cmocka_run_group_tests_name("train_augmentation", tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cpu/cpu.h"
 #include "passes/gradient.h"
+#include "passes/recompute.h"
 
 int tsr_training_add_input(tsr_training *t, const char *base, const char *suffix,
                            const tsr_shape *shape) {
@@ -274,13 +275,18 @@ static tsr_status add_step(tsr_training *t, tsr_graph *discriminator) {
     TSR_TRY(tsr_training_apply_dropout(t));
     TSR_TRY(add_targets(t));
     TSR_TRY(tsr_training_append(t, "augmentation", augment_targets, NULL));
+    int forward_count = t->graph->node_count;
     if (discriminator)
         TSR_TRY(tsr_training_add_discriminator(t, discriminator));
     TSR_TRY(tsr_training_append(t, "loss", build_loss, NULL));
+    if (!discriminator)
+        forward_count = t->graph->node_count;
     TSR_TRY(update_model(t));
     if (t->desc->average_decay > 0)
         TSR_TRY(tsr_training_append(t, "average", build_averages, NULL));
     TSR_TRY(list_outputs(t));
+    if (t->desc->recompute)
+        TSR_TRY(tsr_recompute(t->graph, forward_count));
     return tsr_pass_remove_dead(t->graph);
 }
 

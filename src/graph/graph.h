@@ -83,6 +83,7 @@ typedef struct tsr_node {
     tsr_post *posts;
     const tsr_before *before;    /* NULL: input 0 is read as it is */
     const tsr_custom_op *custom; /* of TSR_OP_Custom: one of the graph's; else NULL */
+    bool again; /* computes what another node did, to save memory: src/passes/recompute.h */
 } tsr_node;
 
 /* A graph that an attribute holds: a branch, what a loop repeats. Its values are in the table of

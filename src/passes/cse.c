@@ -138,7 +138,8 @@ static bool same_node(const cse *c, const tsr_node *a, const tsr_node *b) {
 
 /* A custom operator's function may do more than to compute. */
 static bool can_be_same(const tsr_graph *graph, const tsr_node *node) {
-    return node->op != TSR_OP_Custom && !node->post_count && !tsr_is_random(graph, node);
+    return node->op != TSR_OP_Custom && !node->post_count && !node->again &&
+           !tsr_is_random(graph, node);
 }
 
 /* The first node that is the same; n if there is none, which then is a first one. */

@@ -136,12 +136,17 @@ static int fold_axis(tsr_gradient_call *g, int value, int axis, int64_t begin, i
     return tsr_grad_apply_matrix(g, value, axis, to, matrix);
 }
 
+/* The value that was filled with has what the elements have not. */
+static void give_fill(tsr_gradient_call *g, int of_elements) {
+    const tsr_shape shape = tsr_grad_shape(g, g->node->inputs[2]);
+    int all = tsr_grad_sum_to(g, g->dy, &shape), rest = tsr_grad_sum_to(g, of_elements, &shape);
+    tsr_grad_give(g, 2, TSR_GRAD(g, Sub, all, rest));
+}
+
 void tsr_gradient_pad(tsr_gradient_call *g) {
     int64_t begin[TSR_MAX_RANK] = {0}, end[TSR_MAX_RANK] = {0};
     int rank = tsr_grad_shape(g, g->x).rank, value = g->dy;
     bool constant = strcmp(tsr_attr_string(g->node, "mode", "constant"), "constant") == 0;
-    if (tsr_grad_wants(g, 2))
-        tsr_grad_refuse(g, "by the value that it fills with, it");
     tsr_build_fail(&g->b, tsr_node_pads(g->b.graph, g->node, begin, end));
     for (int i = 0; i < rank && !constant && g->b.status == TSR_OK; i++)
         if (begin[i] || end[i])
@@ -150,7 +155,11 @@ void tsr_gradient_pad(tsr_gradient_call *g) {
         begin[i] = constant ? -begin[i] : 0;
         end[i] = constant ? -end[i] : 0;
     }
-    tsr_grad_give(g, 0, pad(g, value, begin, end));
+    value = pad(g, value, begin, end);
+    if (tsr_grad_wants(g, 0))
+        tsr_grad_give(g, 0, value);
+    if (constant && tsr_grad_wants(g, 2))
+        give_fill(g, value);
 }
 
 /* ---- DepthToSpace, SpaceToDepth ---- */
@@ -178,7 +187,7 @@ void tsr_gradient_space_to_depth(tsr_gradient_call *g) {
     tsr_grad_give(g, 0, by_block(g, TSR_OP_DepthToSpace));
 }
 
-/* ---- Trilu, CumSum ---- */
+/* ---- Trilu, CumSum, CumProd ---- */
 
 void tsr_gradient_trilu(tsr_gradient_call *g) {
     const tsr_attr upper = tsr_int_attr("upper", tsr_attr_int(g->node, "upper", 1));
@@ -193,4 +202,40 @@ void tsr_gradient_cum_sum(tsr_gradient_call *g) {
     };
     const int inputs[] = {g->dy, g->node->inputs[1]};
     tsr_grad_give(g, 0, tsr_build_with(&g->b, TSR_OP_CumSum, 2, inputs, 2, attrs));
+}
+
+/* dx[i] = sum of dy[k] * (y[k] with a 1 instead of x[i]) over all y[k] that have x[i] as a factor:
+ * unlike y[k] / x[i] it is exact where elements are zero. x, dy: [rows, 1, n]; returns [rows, n,
+ * 1]. */
+static int sum_products(tsr_gradient_call *g, int x, int dy, int64_t n) {
+    const bool exclusive = tsr_attr_int(g->node, "exclusive", 0) != 0,
+               reverse = tsr_attr_int(g->node, "reverse", 0) != 0;
+    const tsr_attr attrs[] = {tsr_int_attr("exclusive", exclusive),
+                              tsr_int_attr("reverse", reverse)};
+    const tsr_op order = exclusive ? TSR_OP_Less : TSR_OP_LessOrEqual;
+    static const int64_t last = 2;
+    int i = tsr_build_indices(&g->b, TSR_DTYPE_I64, n, 0, 2),
+        k = tsr_build_indices(&g->b, TSR_DTYPE_I64, n, 1, 2);
+    int factors = TSR_GRAD(g, Where, TSR_GRAD(g, Equal, i, k), tsr_build_number(&g->b, 1), x);
+    const int inputs[] = {factors, tsr_build_index(&g->b, last)};
+    int products = tsr_build_with(&g->b, TSR_OP_CumProd, 2, inputs, 2, attrs);
+    int has_factor = tsr_build(&g->b, order, 2, reverse ? (int[]){k, i} : (int[]){i, k});
+    int parts = tsr_grad_where(g, has_factor, TSR_GRAD(g, Mul, products, dy));
+    return tsr_grad_reduce(g, TSR_OP_ReduceSum, parts, 1, &last);
+}
+
+void tsr_gradient_cum_prod(tsr_gradient_call *g) {
+    const tsr_shape shape = tsr_grad_shape(g, g->x);
+    static const int64_t swap[] = {0, 2, 1};
+    int axis = 0;
+    tsr_build_fail(&g->b, tsr_node_cum_sum_axis(g->b.graph, g->node, &axis));
+    const int64_t n = shape.dim[axis], outer = tsr_dim_product(&shape, 0, axis),
+                  inner = tsr_dim_product(&shape, axis + 1, shape.rank);
+    const tsr_shape seen = {3, {outer, n, inner}}, moved = {3, {outer, inner, n}},
+                    rows = {3, {outer * inner, 1, n}};
+    int x = tsr_grad_transpose(g, tsr_grad_reshape(g, g->x, &seen), swap),
+        dy = tsr_grad_transpose(g, tsr_grad_reshape(g, g->dy, &seen), swap);
+    int sums = sum_products(g, tsr_grad_reshape(g, x, &rows), tsr_grad_reshape(g, dy, &rows), n);
+    int back = tsr_grad_transpose(g, tsr_grad_reshape(g, sums, &moved), swap);
+    tsr_grad_give(g, 0, tsr_grad_reshape(g, back, &shape));
 }

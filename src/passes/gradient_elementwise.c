@@ -52,6 +52,17 @@ void tsr_gradient_div(tsr_gradient_call *g) {
     }
 }
 
+/* a - b * trunc(a / b): the quotient is constant almost everywhere. */
+void tsr_gradient_mod(tsr_gradient_call *g) {
+    int a = g->node->inputs[0], b = g->node->inputs[1];
+    if (tsr_grad_wants(g, 0))
+        give_sum(g, 0, g->dy);
+    if (tsr_grad_wants(g, 1)) {
+        int quotient = DO(Round, DO(Div, DO(Sub, g->y, a), b));
+        give_sum(g, 1, DO(Mul, g->dy, quotient));
+    }
+}
+
 /* ---- Pow ---- */
 
 /* An exponent that is a constant of one element; 0: another, or that. */
@@ -117,20 +128,28 @@ void tsr_gradient_extreme(tsr_gradient_call *g) {
             give_sum(g, i, tsr_grad_where(g, DO(Equal, node->inputs[i], g->y), part));
 }
 
-/* dy from the lower bound to the upper, both included. */
+/* Both hold; an absent one does. */
+static int both(tsr_gradient_call *g, int a, int b) {
+    return a == TSR_NONE ? b : b == TSR_NONE ? a : DO(And, a, b);
+}
+
+/* min(max(x, low), high): of x from the lower bound to the upper, both included; of what is not
+ * above the upper bound, those below the lower one are its; all others are the upper one's. */
 void tsr_gradient_clip(tsr_gradient_call *g) {
     const tsr_node *node = g->node;
     int low = node->input_count > 1 ? node->inputs[1] : TSR_NONE,
-        high = node->input_count > 2 ? node->inputs[2] : TSR_NONE, mask = TSR_NONE;
-    if (tsr_grad_wants(g, 1) || tsr_grad_wants(g, 2))
-        tsr_grad_refuse(g, "by its bounds, it");
-    if (low != TSR_NONE)
-        mask = DO(GreaterOrEqual, g->x, low);
-    if (high != TSR_NONE) {
-        int below = DO(LessOrEqual, g->x, high);
-        mask = mask == TSR_NONE ? below : DO(And, mask, below);
+        high = node->input_count > 2 ? node->inputs[2] : TSR_NONE;
+    int above = low == TSR_NONE ? TSR_NONE : DO(GreaterOrEqual, g->x, low),
+        below = high == TSR_NONE ? TSR_NONE : DO(LessOrEqual, g->x, high),
+        ordered = low == TSR_NONE || high == TSR_NONE ? TSR_NONE : DO(LessOrEqual, low, high);
+    if (tsr_grad_wants(g, 0)) {
+        int inside = both(g, above, below);
+        tsr_grad_give(g, 0, inside == TSR_NONE ? g->dy : tsr_grad_where(g, inside, g->dy));
     }
-    tsr_grad_give(g, 0, mask == TSR_NONE ? g->dy : tsr_grad_where(g, mask, g->dy));
+    if (tsr_grad_wants(g, 1))
+        give_sum(g, 1, tsr_grad_where(g, both(g, DO(Less, g->x, low), ordered), g->dy));
+    if (tsr_grad_wants(g, 2))
+        give_sum(g, 2, DO(Where, both(g, below, ordered), tsr_build_number(&g->b, 0), g->dy));
 }
 
 void tsr_gradient_where(tsr_gradient_call *g) {

@@ -93,18 +93,42 @@ void tsr_gradient_instance_normalization(tsr_gradient_call *g) {
     give_normalization(g, shape.rank - 2, axes, &seen);
 }
 
+/* Outputs 1 and 2 of LayerNormalization: the mean, and 1 / sqrt(variance + epsilon), whose slope is
+ * -(x - mean) / count times its cube. */
+static void give_statistics(tsr_gradient_call *g, int count, const int64_t *axes) {
+    const tsr_shape shape = tsr_grad_shape(g, g->x);
+    int of_mean = tsr_grad_of_output(g, 1), of_inverse = tsr_grad_of_output(g, 2);
+    int64_t elements = 1;
+    for (int i = 0; i < count; i++)
+        elements *= shape.dim[axes[i]];
+    const float part = 1 / (float)elements;
+    if (of_mean != TSR_NONE)
+        tsr_grad_give(g, 0, tsr_grad_expand(g, tsr_grad_scale(g, of_mean, part), &shape));
+    if (of_inverse == TSR_NONE)
+        return;
+    int inverse = g->node->outputs[2];
+    int cube = DO(Mul, DO(Mul, inverse, inverse), inverse);
+    int factor = DO(Mul, cube, tsr_grad_scale(g, of_inverse, -part));
+    int centred = DO(Sub, g->x, tsr_grad_reduce(g, TSR_OP_ReduceMean, g->x, count, axes));
+    tsr_grad_give(g, 0, DO(Mul, centred, factor));
+}
+
 void tsr_gradient_layer_normalization(tsr_gradient_call *g) {
     const tsr_shape shape = tsr_grad_shape(g, g->x);
     int64_t axes[TSR_MAX_RANK];
-    const int first = tsr_grad_axis(g, -1);
-    if (tsr_grad_of_output(g, 1) != TSR_NONE || tsr_grad_of_output(g, 2) != TSR_NONE) {
-        tsr_grad_refuse(g, "the mean and the deviation that it outputs");
+    const int first = tsr_grad_axis(g, -1), count = shape.rank - first;
+    const bool has_statistics =
+        tsr_grad_of_output(g, 1) != TSR_NONE || tsr_grad_of_output(g, 2) != TSR_NONE;
+    for (int i = 0; i < count; i++)
+        axes[i] = first + i;
+    if (has_statistics && g->b.graph->values[g->x].dtype != TSR_DTYPE_F32)
+        tsr_grad_refuse(g, "mean and deviation, which have another type than its input,");
+    if (has_statistics && tsr_grad_wants(g, 0))
+        give_statistics(g, count, axes);
+    if (g->dy == TSR_NONE)
         return;
-    }
-    for (int i = first; i < shape.rank; i++)
-        axes[i - first] = i;
-    const tsr_shape seen = tsr_shape_make(shape.rank - first, shape.dim + first);
-    give_normalization(g, shape.rank - first, axes, &seen);
+    const tsr_shape seen = tsr_shape_make(count, shape.dim + first);
+    give_normalization(g, count, axes, &seen);
 }
 
 /* ---- Softmax, LogSoftmax ---- */

@@ -2,6 +2,8 @@
 #include "support/draw_gradients.h"
 
 #include "support/fuzz_graph.h"
+#include "support/gradient_nodes.h"
+#include "support/main.h"
 #include "support/onnx_case.h"
 
 #include <string.h>
@@ -81,15 +83,27 @@ static void open_weights(char *text) {
         *at = *at == '{' ? '[' : *at == '}' ? ']' : *at;
 }
 
-bool draw_gradients(gradient_graph *g, tsr_op op, bool open, uint32_t seed, case_text *text) {
-    random_source random = random_from(seed);
+static bool draw_graph_node(tsr_op op, random_source *random, uint32_t seed, case_text *text) {
     fuzz_graph graph = {.seed = seed};
     const node_set all = {{true}};
-    bool drawn = draw_node(&graph, op, &random);
+    bool drawn = draw_node(&graph, op, random);
     if (drawn)
         fuzz_graph_text(&graph, &all, text);
     fuzz_graph_free(&graph);
-    if (!drawn)
+    return drawn;
+}
+
+/* Every second case is one that random graphs do not have, if there are any. */
+bool draw_gradients(gradient_graph *g, tsr_op op, bool open, uint32_t seed, case_text *text) {
+    random_source random = random_from(seed);
+    int opset;
+    if (random_one_in(&random, 2) && draw_gradient_node(op, &random, text, &opset)) {
+        tsr_status status = read_gradients(g, opset, text->text, seed);
+        if (!g->prepared)
+            fail_msg("%s: %s", text->text, tsr_last_error());
+        return status == TSR_OK;
+    }
+    if (!draw_graph_node(op, &random, seed, text))
         return false;
     if (open) {
         case_text opened = *text;
@@ -101,4 +115,8 @@ bool draw_gradients(gradient_graph *g, tsr_op op, bool open, uint32_t seed, case
         free_gradients(g);
     }
     return read_gradients(g, OPSET, text->text, seed) == TSR_OK;
+}
+
+int count_gradient_cases(void) {
+    return all_cases() ? 200 : some_cases(20);
 }

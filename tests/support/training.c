@@ -130,3 +130,20 @@ tsr_model *make_patch_discriminator(uint32_t seed, bool norm) {
     tsr_net_output(net, "logits", x);
     return finish(net);
 }
+
+tsr_model *make_deep_network(uint32_t seed) {
+    static const tsr_window_desc same = {
+        .kernel = {3, 3}, .pads_begin = {1, 1}, .pads_end = {1, 1}};
+    tsr_net *net;
+    EXPECT_OK(tsr_net_create(&(tsr_net_desc){.seed = seed, .name = "deep"}, &net));
+    int x = tsr_net_input(net, "images", &(tsr_shape){4, {2, 3, 16, 16}});
+    for (int i = 0; i < 16; i++) {
+        x = tsr_net_conv(net, x, &(tsr_layer_desc){.outputs = 8, .window = same});
+        x = tsr_net_relu(net, tsr_net_batch_norm(net, x, NULL));
+        if (i == 8)
+            x = tsr_net_dropout(net, x, 0.1f);
+    }
+    x = tsr_net_flatten(net, tsr_net_global_average_pool(net, x));
+    tsr_net_output(net, "classes", tsr_net_dense(net, x, 4));
+    return finish(net);
+}

@@ -33,4 +33,8 @@ enum { UNET_IMAGE = 2 * 3 * 16 * 12 };
  * Dropout, too. */
 tsr_model *make_patch_discriminator(uint32_t seed, bool norm);
 
+/* 16 convolutions with BatchNormalization and Relu, a Dropout; of images [2, 3, 16, 16]. */
+tsr_model *make_deep_network(uint32_t seed);
+enum { DEEP_IMAGES = 2 * 3 * 16 * 16, DEEP_CLASSES = 2 * 4 };
+
 #endif

@@ -241,6 +241,7 @@ static tsr_trainer_desc describe(const training *t, const tsr_session_desc *shap
         .shapes = shapes->shapes,
         .shape_count = shapes->shape_count,
         .tune_ms = o->job.tune_ms,
+        .recompute = o->recompute,
         .progress = {progress_of_call, (void *)t->j->path},
     };
 }

@@ -16,7 +16,7 @@ typedef enum train_form {
 typedef struct train_options {
     job_options job; /* its seed, too */
     char *data, *targets, *output, *log, *svg, *discriminator, *discriminator_output;
-    bool side_by_side, nesterov, flip, color_targets, spectral_norm;
+    bool side_by_side, nesterov, flip, color_targets, spectral_norm, recompute;
     int steps, warmup, hold, batch, every, checkpoint, crop; /* but for steps: 0: not given */
     int loss;             /* a tsr_loss; negative: by the targets */
     int update, schedule; /* a tsr_update, a tsr_schedule */

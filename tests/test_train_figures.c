@@ -1,5 +1,6 @@
-/* Training beside another library's: one step of a small U-Net with batch normalization and ten
- * steps of Adam. The figures are those of tests/make_training_figures.mjs. */
+/* Training beside PyTorch's: one step of a small U-Net with batch normalization and ten steps of
+ * Adam; then five steps with a discriminator. The figures are those of
+ * tests/make_training_figures.py, which PyTorch 2.11 printed. */
 #include "support/main.h"
 #include "support/training.h"
 
@@ -29,7 +30,7 @@ static void fill(float *elements, int64_t count, int seed, float scale, float ad
         elements[i] = scale * (float)sin(0.37 * (double)i + 1.3 * seed) + add;
 }
 
-/* Index of the net's parameter i: mean and variance are no parameters of the other library. */
+/* Index of the net's parameter i: mean and variance are no parameters of PyTorch. */
 static int index_of(int i) {
     return i < 5 ? i : i + 2;
 }

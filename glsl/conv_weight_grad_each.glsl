@@ -7,7 +7,8 @@
                                                       X_at(image, c.z, iy, ix), X_at(image, c.w, iy, ix));
 #else
 #if PAIRS
-            vec4 a = X_pixel(image * u.X_tiles + input_tile, iy, ix), b = X_pixel(image * u.X_tiles + input_tile, iy, ix + STRIDE);
+            vec4 a = X_pixel(image * u.X_tiles + input_tile, iy, ix);
+            vec4 b = X_pixel(image * u.X_tiles + input_tile, iy, ix + STRIDE);
 #else
             vec4 a = X_fetch(image * u.X_tiles + input_tile, iy, ix);
 #endif
